@@ -1,0 +1,33 @@
+# monomorph_add_compile_fail_tests(<target> <file>...): programs that must not compile, and what the compiler must say.
+# With the includes of <target>, each file compiles with -DNEGATIVE=0 (the positive control) and is rejected with
+# -DNEGATIVE=1. Its lines `// expect-error: <regex>` match the compiler's errors and are as many, so nothing cascades;
+# `// expect-text: <regex>` matches anywhere in the output. `// expect-error(gcc): <regex>` and `(clang)` are for
+# one compiler only. One test per file and compiler.
+set(MONOMORPH_RUN_COMPILE_FAIL ${CMAKE_CURRENT_LIST_DIR}/run_compile_fail.cmake)
+find_program(MONOMORPH_GCC NAMES g++ g++-14 g++-13 g++-12)
+find_program(MONOMORPH_CLANG NAMES clang++ clang++-18 clang++-17 clang++-16 clang++-15 clang++-14)
+mark_as_advanced(MONOMORPH_GCC MONOMORPH_CLANG)
+
+function(monomorph_add_compile_fail_tests TARGET)
+  set(includes $<JOIN:$<TARGET_PROPERTY:${TARGET},INTERFACE_INCLUDE_DIRECTORIES>,|>)
+  foreach(case IN LISTS ARGN)
+    cmake_path(ABSOLUTE_PATH case)
+    cmake_path(GET case STEM name)
+    foreach(compiler IN ITEMS GCC CLANG)
+      if(MONOMORPH_${compiler})
+        string(TOLOWER ${compiler} label)
+        add_test(NAME compile_fail.${name}.${label} COMMAND ${CMAKE_COMMAND} -DCXX=${MONOMORPH_${compiler}}
+          -DCOMPILER=${label} -DCASE=${case} "-DINCLUDES=${includes}" -P ${MONOMORPH_RUN_COMPILE_FAIL})
+        set_tests_properties(compile_fail.${name}.${label} PROPERTIES LABELS compile_fail)
+      endif()
+    endforeach()
+  endforeach()
+endfunction()
+
+# monomorph_add_compile_fail_harness_test(<name> <file> <regex>): the harness must reject the file, and say why.
+function(monomorph_add_compile_fail_harness_test NAME CASE REGEX)
+  cmake_path(ABSOLUTE_PATH CASE)
+  add_test(NAME compile_fail.harness.${NAME} COMMAND ${CMAKE_COMMAND} -DCXX=${CMAKE_CXX_COMPILER} -DCOMPILER=gcc
+    -DCASE=${CASE} -DINCLUDES= -P ${MONOMORPH_RUN_COMPILE_FAIL})
+  set_tests_properties(compile_fail.harness.${NAME} PROPERTIES LABELS compile_fail PASS_REGULAR_EXPRESSION "${REGEX}")
+endfunction()

@@ -1,0 +1,28 @@
+# Compiler settings of our own build. A recipe outside this tree keeps its own and never includes this file.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_VERIFY_INTERFACE_HEADER_SETS ON)  # target all_verify_interface_header_sets: the proof of the torch firewall
+
+find_program(MONOMORPH_CCACHE ccache)
+find_program(MONOMORPH_MOLD mold)
+mark_as_advanced(MONOMORPH_CCACHE MONOMORPH_MOLD)
+if(MONOMORPH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${MONOMORPH_CCACHE})
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${MONOMORPH_CCACHE})
+endif()
+if(MONOMORPH_MOLD)
+  add_link_options($<$<LINK_LANGUAGE:CXX>:-fuse-ld=mold>)
+endif()
+
+# PRIVATE to our own targets. Imported, so that an exported static library may name it; the package defines an empty one.
+add_library(monomorph::dev_warnings INTERFACE IMPORTED GLOBAL)
+target_compile_options(monomorph::dev_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow
+  -Wnon-virtual-dtor -Woverloaded-virtual $<$<BOOL:${MONOMORPH_WERROR}>:-Werror>>)
+
+if(MONOMORPH_SANITIZE)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+endif()

@@ -1,0 +1,25 @@
+# monomorph::catch2: Catch2 with a main, of either major version. Tests include "support/catch.hpp".
+find_package(Catch2 QUIET)
+if(NOT Catch2_FOUND)
+  message(FATAL_ERROR "[SETUP-03] Catch2 not found: install the package catch2 (apt-get install catch2), or run "
+    "./run-tests, which installs all that is missing, or give -DMONOMORPH_TESTS=OFF")
+endif()
+if(Catch2_VERSION VERSION_LESS 3)
+  add_library(monomorph_catch_main STATIC ${CMAKE_CURRENT_LIST_DIR}/../tests/support/catch_main.cpp)
+  target_link_libraries(monomorph_catch_main PUBLIC Catch2::Catch2)
+  add_library(monomorph::catch2 ALIAS monomorph_catch_main)
+else()
+  add_library(monomorph::catch2 ALIAS Catch2::Catch2WithMain)
+endif()
+include(Catch)
+
+# monomorph_discover_tests(<target> <prefix> <label>): each test case of a Catch2 program is one test of ctest. Tests
+# share the machine, so OpenMP threads must sleep, not spin, while they wait.
+function(monomorph_discover_tests TARGET PREFIX LABEL)
+  set(strict)
+  if(Catch2_VERSION VERSION_LESS 3)
+    set(strict EXTRA_ARGS --warn NoTests)  # or a name that ctest garbles would run nothing and pass; v3 sees to it itself
+  endif()
+  catch_discover_tests(${TARGET} TEST_PREFIX ${PREFIX} ${strict}
+    PROPERTIES LABELS ${LABEL} ENVIRONMENT "OMP_WAIT_POLICY=passive")
+endfunction()

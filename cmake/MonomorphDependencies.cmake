@@ -1,0 +1,64 @@
+# Imported targets for what we build on, all as system includes. Read by our own build and by find_package(monomorph).
+include_guard(GLOBAL)
+cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH monomorph_parent)
+set(MONOMORPH_TORCH_DIR "${monomorph_parent}/.deps/site/torch" CACHE PATH
+  "The folder torch of the PyPI wheel (or an unpacked LibTorch): has include/ and lib/")
+
+# Adds the imported interface target monomorph::<NAME>; needs the header, and the library where one is named.
+function(monomorph_import NAME PACKAGE HEADER)
+  find_path(MONOMORPH_${NAME}_INCLUDE ${HEADER})
+  mark_as_advanced(MONOMORPH_${NAME}_INCLUDE)
+  set(found ${MONOMORPH_${NAME}_INCLUDE})
+  if(ARGN)
+    find_library(MONOMORPH_${NAME}_LIBRARY ${ARGN})
+    mark_as_advanced(MONOMORPH_${NAME}_LIBRARY)
+    if(NOT MONOMORPH_${NAME}_LIBRARY)
+      set(found)
+    endif()
+  endif()
+  if(NOT found)
+    message(FATAL_ERROR "[SETUP-01] ${HEADER} not found: install the package ${PACKAGE} (apt-get install ${PACKAGE}), "
+      "or run ./run-tests, which installs all that is missing")
+  endif()
+  add_library(monomorph::${NAME} INTERFACE IMPORTED GLOBAL)
+  target_include_directories(monomorph::${NAME} SYSTEM INTERFACE ${MONOMORPH_${NAME}_INCLUDE})
+  if(ARGN)
+    target_link_libraries(monomorph::${NAME} INTERFACE ${MONOMORPH_${NAME}_LIBRARY})
+  endif()
+endfunction()
+monomorph_import(hana libboost-dev boost/hana.hpp)
+monomorph_import(json nlohmann-json3-dev nlohmann/json.hpp)
+monomorph_import(cli11 libcli11-dev CLI/CLI.hpp)
+monomorph_import(utf8proc libutf8proc-dev utf8proc.h utf8proc)
+
+# LibTorch, the CPU libraries of the wheel. find_package(Torch) would insist on a CUDA toolkit.
+set(torch_include ${MONOMORPH_TORCH_DIR}/include)
+set(torch_lib ${MONOMORPH_TORCH_DIR}/lib)
+if(NOT EXISTS ${torch_include}/ATen/core/Tensor.h OR NOT EXISTS ${torch_lib}/libtorch_cpu.so)
+  message(FATAL_ERROR "[SETUP-02] no LibTorch in ${MONOMORPH_TORCH_DIR}: run ./run-tests, which installs it there, "
+    "or give -DMONOMORPH_TORCH_DIR=<folder with include/ and lib/>")
+endif()
+add_library(monomorph::torch INTERFACE IMPORTED GLOBAL)
+target_include_directories(monomorph::torch SYSTEM INTERFACE ${torch_include})
+target_compile_definitions(monomorph::torch INTERFACE _GLIBCXX_USE_CXX11_ABI=1 FMT_HEADER_ONLY)
+target_link_libraries(monomorph::torch INTERFACE ${torch_lib}/libtorch_cpu.so ${torch_lib}/libc10.so)
+# The wheel's OpenMP is named like the system's, so that the loader keeps one of them for us and for LibTorch.
+if(EXISTS ${torch_lib}/libgomp.so.1)
+  target_link_libraries(monomorph::torch INTERFACE ${torch_lib}/libgomp.so.1)
+endif()
+
+if(MONOMORPH_CUDA)
+  add_library(monomorph::torch_cuda INTERFACE IMPORTED GLOBAL)
+  target_link_libraries(monomorph::torch_cuda INTERFACE monomorph::torch)
+  # No symbol of ours points into libtorch_cuda.so: it registers its kernels when it is loaded.
+  target_link_options(monomorph::torch_cuda INTERFACE LINKER:--allow-shlib-undefined
+    LINKER:--no-as-needed,${torch_lib}/libtorch_cuda.so,${torch_lib}/libc10_cuda.so,--as-needed)
+endif()
+
+# LibTorch's own fmt, header-only, seen through a folder that holds nothing else: who uses fmt cannot include torch.
+add_library(monomorph::fmt INTERFACE IMPORTED GLOBAL)
+set(fmt_only ${CMAKE_BINARY_DIR}/monomorph_fmt)
+file(MAKE_DIRECTORY ${fmt_only})
+file(CREATE_LINK ${torch_include}/fmt ${fmt_only}/fmt SYMBOLIC)
+target_include_directories(monomorph::fmt SYSTEM INTERFACE ${fmt_only})
+target_compile_definitions(monomorph::fmt INTERFACE FMT_HEADER_ONLY)

@@ -1,0 +1,43 @@
+#pragma once
+#include <monomorph/block/initializers.hpp>
+
+namespace monomorph {
+
+/// The first unit: token table and learned positions. With a tied head it holds the final norm as well, as the table is
+/// resident from embedding forward to embedding backward.
+template <class R> struct EmbeddingUnit {
+  static constexpr const ModelSpec& model = R::model;
+  struct Params : ParameterLayout {
+    plan::Slice table_VD, positions_TD, norm_D, norm_bias_D;
+    constexpr explicit Params(int = 0) {
+      table_VD = take({model.padded_vocab(), model.d_model});  // rows beyond the vocabulary stay zero
+      add_part("embedding.weight", table_VD, 0, model.vocab_size, ParameterClass::embedding,
+               initializers::embedding(model));
+      if (model.position == Position::learned)
+        positions_TD = take_tensor("position_embedding.weight", {model.context_length, model.d_model},
+                                   ParameterClass::embedding, initializers::embedding(model));
+      if (model.tied_head) {
+        norm_D = take_tensor("final_norm.weight", {1, model.d_model}, ParameterClass::norm, initializers::one);
+        if (model.norm.bias)
+          norm_bias_D = take_tensor("final_norm.bias", {1, model.d_model}, ParameterClass::bias, initializers::zero);
+      }
+    }
+  };
+};
+
+/// The last unit of a model whose head is not the embedding table: final norm and head.
+template <class R> struct HeadUnit {
+  static constexpr const ModelSpec& model = R::model;
+  struct Params : ParameterLayout {
+    plan::Slice norm_D, norm_bias_D, head_VD;
+    constexpr explicit Params(int = 0) {
+      norm_D = take_tensor("final_norm.weight", {1, model.d_model}, ParameterClass::norm, initializers::one);
+      if (model.norm.bias)
+        norm_bias_D = take_tensor("final_norm.bias", {1, model.d_model}, ParameterClass::bias, initializers::zero);
+      head_VD = take({model.padded_vocab(), model.d_model});
+      add_part("head.weight", head_VD, 0, model.vocab_size, ParameterClass::linear, initializers::head(model));
+    }
+  };
+};
+
+}  // namespace monomorph

@@ -1,0 +1,64 @@
+#pragma once
+#include <monomorph/plan/layout.hpp>
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace monomorph {
+
+/// What a parameter is to the optimiser: weight decay goes by class.
+enum class ParameterClass { linear, embedding, norm, bias };
+
+/// How a parameter starts: normal(mean, std), truncated at ± cutoff · std if cutoff is positive. std 0 is a constant.
+struct Initializer {
+  double mean = 0, std = 0, cutoff = 0;
+};
+
+/// A canonical tensor: unfused, in the meaning (and orientation: out × in) that checkpoints and tests speak of. It is
+/// contiguous in its unit's flat buffer.
+struct TensorInfo {
+  std::string_view name;
+  plan::Slice slice;
+  ParameterClass parameter_class = ParameterClass::linear;
+  Initializer initializer;
+};
+
+/// The flat buffer of a unit: slices as the kernels use them (fused, padded), and the canonical tensors within.
+class ParameterLayout : public plan::Layout {
+ public:
+  static constexpr int capacity = 20;
+  constexpr int size() const { return n_tensors_; }
+  constexpr const TensorInfo& operator[](int i) const { return tensors_[i]; }
+  constexpr const TensorInfo* begin() const { return tensors_.data(); }
+  constexpr const TensorInfo* end() const { return tensors_.data() + n_tensors_; }
+  constexpr std::int64_t parameters() const {
+    std::int64_t sum = 0;
+    for (int i = 0; i < n_tensors_; ++i) sum += tensors_[i].slice.shape.elements();
+    return sum;
+  }
+
+ protected:
+  /// A slice that is one canonical tensor.
+  constexpr plan::Slice take_tensor(std::string_view name, plan::Shape shape, ParameterClass parameter_class,
+                                    Initializer initializer) {
+    const plan::Slice slice = take(shape);
+    add_part(name, slice, 0, shape.rows, parameter_class, initializer);
+    return slice;
+  }
+  /// Some rows of a slice that are a canonical tensor.
+  constexpr void add_part(std::string_view name, plan::Slice whole, std::int64_t first_row, std::int64_t rows,
+                          ParameterClass parameter_class, Initializer initializer) {
+    const std::int64_t offset = whole.offset + first_row * whole.shape.cols;
+    tensors_[n_tensors_++] = {name, {offset, {rows, whole.shape.cols}}, parameter_class, initializer};
+  }
+  /// Some columns of a slice of one row (a fused bias).
+  constexpr void add_bias_part(std::string_view name, plan::Slice whole, std::int64_t first, std::int64_t n) {
+    tensors_[n_tensors_++] = {name, {whole.offset + first, {1, n}}, ParameterClass::bias, {}};
+  }
+
+ private:
+  std::array<TensorInfo, capacity> tensors_{};
+  int n_tensors_ = 0;
+};
+
+}  // namespace monomorph

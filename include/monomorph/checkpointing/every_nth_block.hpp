@@ -1,0 +1,17 @@
+#pragma once
+#include <monomorph/policy/checkpointing_policy.hpp>
+#include <monomorph/rule/checkpointing_rules.hpp>
+
+namespace monomorph::checkpointing {
+
+/// Blocks 0, n, 2n, … keep their input only.
+template <int n> struct EveryNthBlock {
+  static constexpr std::string_view name = "EveryNthBlock";
+  static constexpr Recompute recompute(int block) {
+    return n > 0 && block % n == 0 ? Recompute::block : Recompute::nothing;
+  }
+  template <class R> using rules = RuleList<rule::EveryNthWithinLayers<n, R::model.n_layers.value>>;
+};
+static_assert(CheckpointingPolicy<EveryNthBlock<1>>);
+
+}  // namespace monomorph::checkpointing

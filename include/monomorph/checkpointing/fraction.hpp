@@ -1,0 +1,21 @@
+#pragma once
+#include <monomorph/policy/checkpointing_policy.hpp>
+#include <monomorph/rule/checkpointing_rules.hpp>
+
+namespace monomorph::checkpointing {
+
+/// num / den of the blocks, evenly spread, keep their input only: block i does where (i + 1) · num / den rounds (half up)
+/// to more than i · num / den does, which is the selection of fms-fsdp.
+template <int num, int den> struct Fraction {
+  static constexpr std::string_view name = "Fraction";
+  static constexpr Recompute recompute(int block) {
+    return den > 0 && recomputed_before(block + 1) > recomputed_before(block) ? Recompute::block : Recompute::nothing;
+  }
+  template <class R> using rules = RuleList<rule::FractionWithinOne<num, den>>;
+
+ private:
+  static constexpr long recomputed_before(long block) { return (2 * block * num + den) / (2 * den); }
+};
+static_assert(CheckpointingPolicy<Fraction<1, 2>>);
+
+}  // namespace monomorph::checkpointing

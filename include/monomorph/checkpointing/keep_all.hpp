@@ -1,0 +1,13 @@
+#pragma once
+#include <monomorph/policy/checkpointing_policy.hpp>
+
+namespace monomorph::checkpointing {
+
+/// Every activation that backward reads stays in memory.
+struct KeepAll {
+  static constexpr std::string_view name = "KeepAll";
+  static constexpr Recompute recompute(int /*block*/) { return Recompute::nothing; }
+};
+static_assert(CheckpointingPolicy<KeepAll>);
+
+}  // namespace monomorph::checkpointing

@@ -1,0 +1,157 @@
+#pragma once
+#include <boost/hana/accessors.hpp>
+#include <boost/hana/adapt_struct.hpp>
+#include <boost/hana/core/to.hpp>
+#include <boost/hana/for_each.hpp>
+#include <boost/hana/fuse.hpp>
+#include <boost/hana/string.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+namespace monomorph {
+
+/// A hyperparameter: it changes from run to run, so it is a value and no part of the recipe's type. This shape is for
+/// bool, std::string and enums; a string that may only be one of a few words is an enum with EnumNames.
+template <class T>
+struct Field {
+  T value;
+  std::string_view doc;
+  constexpr operator const T&() const { return value; }
+};
+
+/// A number with inclusive bounds, which hold for what is read; the default must satisfy them, too.
+template <class T>
+  requires(std::is_same_v<T, std::int64_t> || std::is_same_v<T, double>)
+struct Field<T> {
+  T value, min, max;
+  std::string_view doc;
+  constexpr operator const T&() const { return value; }
+};
+
+/// A count that a word can stand for, so that no number means something else: `"all"`, `"never"`. Absent is that word.
+template <>
+struct Field<std::optional<std::int64_t>> {
+  std::optional<std::int64_t> value;
+  std::string_view word;  ///< what JSON has in place of a number when the value is absent
+  std::int64_t min, max;
+  std::string_view doc;
+  constexpr operator const std::optional<std::int64_t>&() const { return value; }
+};
+
+/// The words of an enum in JSON, in the order of its values, which start at 0. Specialise it beside the enum:
+/// `template <> struct EnumNames<Kind> { static constexpr std::string_view names[] = {"linear", "cosine"}; };`
+template <class Enum>
+struct EnumNames;
+
+/// The word that JSON has for an enum's value.
+template <class Enum>
+constexpr std::string_view name_of(Enum value) {
+  return EnumNames<Enum>::names[static_cast<std::size_t>(value)];
+}
+
+// What follows removes the types, so that reading, writing and checking are compiled once, in src/core.
+
+struct IntegerRef {
+  std::int64_t* value;
+  std::int64_t min, max;
+};
+struct CountRef {
+  std::optional<std::int64_t>* value;
+  std::string_view word;
+  std::int64_t min, max;
+};
+struct RealRef {
+  double* value;
+  double min, max;
+};
+struct EnumRef {
+  void* value;
+  std::span<const std::string_view> names;
+  std::size_t (*get)(const void* value);
+  void (*set)(void* value, std::size_t index);
+};
+
+/// One hyperparameter of a struct that lives elsewhere and must outlive this reference.
+struct FieldRef {
+  std::string name;  ///< dotted: "optimizer.clip.mode"
+  std::string_view doc;
+  std::variant<IntegerRef, CountRef, RealRef, bool*, std::string*, EnumRef> target;
+};
+
+namespace detail {
+inline FieldRef refer(std::string name, Field<std::int64_t>& field) {
+  return {std::move(name), field.doc, IntegerRef{&field.value, field.min, field.max}};
+}
+inline FieldRef refer(std::string name, Field<double>& field) {
+  return {std::move(name), field.doc, RealRef{&field.value, field.min, field.max}};
+}
+inline FieldRef refer(std::string name, Field<std::optional<std::int64_t>>& field) {
+  return {std::move(name), field.doc, CountRef{&field.value, field.word, field.min, field.max}};
+}
+template <class T>
+  requires(std::is_same_v<T, bool> || std::is_same_v<T, std::string>)
+FieldRef refer(std::string name, Field<T>& field) {
+  return {std::move(name), field.doc, &field.value};
+}
+template <class Enum>
+  requires std::is_enum_v<Enum>
+FieldRef refer(std::string name, Field<Enum>& field) {
+  return {std::move(name), field.doc,
+          EnumRef{&field.value, EnumNames<Enum>::names,
+                  [](const void* value) { return static_cast<std::size_t>(*static_cast<const Enum*>(value)); },
+                  [](void* value, std::size_t index) { *static_cast<Enum*>(value) = static_cast<Enum>(index); }}};
+}
+
+template <class T>
+inline constexpr bool is_field = false;
+template <class T>
+inline constexpr bool is_field<Field<T>> = true;
+
+template <class Section>
+void append_fields(Section& section, const std::string& prefix, std::vector<FieldRef>& fields) {
+  boost::hana::for_each(boost::hana::accessors<Section>(), boost::hana::fuse([&](auto name, auto accessor) {
+                          auto& member = accessor(section);
+                          std::string dotted = prefix + boost::hana::to<const char*>(name);
+                          if constexpr (is_field<std::remove_reference_t<decltype(member)>>) {
+                            fields.push_back(refer(std::move(dotted), member));
+                          } else {
+                            append_fields(member, dotted + ".", fields);
+                          }
+                        }));
+}
+}  // namespace detail
+
+/// References to all fields of a struct adapted with BOOST_HANA_ADAPT_STRUCT, sections within it included, in order.
+template <class Hparams>
+std::vector<FieldRef> fields_of(Hparams& hparams) {
+  std::vector<FieldRef> fields;
+  detail::append_fields(hparams, "", fields);
+  return fields;
+}
+
+/// Overwrites the fields that a JSON object names. `where` is the file's name in messages.
+/// @throws UsageError [HPARAM-01] unknown key, [HPARAM-02] wrong type, [HPARAM-03] out of range, [HPARAM-04] given
+///         twice, [HPARAM-05] not JSON; the first one only, with line and field
+void read_fields(std::span<const FieldRef> fields, std::string_view json, const std::string& where);
+
+/// Overwrites one field by `section.name=value`; a string is written without quotes.
+/// @throws UsageError [HPARAM-01] to [HPARAM-03] as for a file, [HPARAM-06] no `=`
+void set_field(std::span<const FieldRef> fields, std::string_view assignment);
+
+/// All fields as a JSON object of sections, which reads back to the same values, bit for bit.
+std::string fields_to_json(std::span<const FieldRef> fields);
+
+/// JSON Schema (draft 2020-12) of that object: types, defaults (the current values), bounds, words and doc text.
+std::string fields_to_schema(std::span<const FieldRef> fields, std::string_view title);
+
+/// The same as a Markdown table: field, type, default, range, meaning.
+std::string fields_to_table(std::span<const FieldRef> fields);
+
+}  // namespace monomorph

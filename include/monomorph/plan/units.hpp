@@ -1,0 +1,67 @@
+#pragma once
+#include <monomorph/block/decoder_block.hpp>
+#include <monomorph/block/embedding_unit.hpp>
+#include <monomorph/block/stack.hpp>
+#include <algorithm>
+#include <array>
+
+/// Units: what is gathered, reduced, released and checkpointed at once. Unit 0 is the embedding, units 1 to L are the
+/// blocks, unit L + 1 is the head; a tied head is part of unit 0.
+namespace monomorph::plan {
+
+template <class R> inline constexpr int n_blocks = layers_of<R>.length;
+template <class R> inline constexpr int embedding_unit = 0;
+template <class R> inline constexpr int head_unit = R::model.tied_head ? 0 : n_blocks<R> + 1;
+template <class R> inline constexpr int n_units = n_blocks<R> + (R::model.tied_head ? 1 : 2);
+constexpr int unit_of_block(int block) { return block + 1; }
+
+/// Calls f with the parameter layout of a unit.
+template <class R> constexpr void with_unit_params(int unit, auto&& f) {
+  if (unit == embedding_unit<R>) return f(typename EmbeddingUnit<R>::Params{});
+  if (unit > n_blocks<R>) return f(typename HeadUnit<R>::Params{});
+  with_block<R>(unit - 1, [&](auto block) { f(typename decltype(block)::Params{unit - 1}); });
+}
+template <class R> constexpr ParameterLayout unit_layout(int unit) {
+  ParameterLayout layout;
+  with_unit_params<R>(unit, [&](const auto& params) { layout = params; });
+  return layout;
+}
+
+namespace detail {
+/// Layouts differ only by run, so a sum over units walks runs, not blocks.
+template <class R, class F> constexpr std::int64_t sum_over_units(F&& of_layout) {
+  std::int64_t sum = of_layout(typename EmbeddingUnit<R>::Params{});
+  if (!R::model.tied_head) sum += of_layout(typename HeadUnit<R>::Params{});
+  boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
+    sum += run.length * of_layout(typename decltype(run)::template block<R>::Params{});
+  });
+  return sum;
+}
+}  // namespace detail
+
+/// Parameters of the model, without any padding: what published counts are of.
+template <class R> inline constexpr std::int64_t params =
+    detail::sum_over_units<R>([](const ParameterLayout& layout) { return layout.parameters(); });
+
+/// Which part of every unit one of dp ranks holds (`own`), as slices of one buffer for parameters, gradients and
+/// optimiser state each; and where the whole unit lies while it is used (`whole`): in its own part if that is all of it,
+/// else in one of two slots, one unit in use and one in flight.
+template <class R> struct Shards {
+  std::array<Slice, n_units<R>> own{}, whole{};
+  Layout own_buffer, whole_buffer;
+  int shards;
+  constexpr explicit Shards(int dp) : shards(R::sharding::param_shards(dp)) {
+    std::int64_t longest = 0;
+    for (int u = 0; u < n_units<R>; ++u) {
+      const std::int64_t part = align_up((unit_layout<R>(u).elements + shards - 1) / shards);
+      own[u] = whole[u] = own_buffer.take({1, part});
+      longest = std::max(longest, part * shards);
+    }
+    if (shards == 1) return;
+    const Slice slots[] = {whole_buffer.take({1, longest}), whole_buffer.take({1, longest})};
+    for (int u = 0; u < n_units<R>; ++u)
+      whole[u] = {slots[u % 2].offset, {1, own[u].shape.elements() * shards}};
+  }
+};
+
+}  // namespace monomorph::plan

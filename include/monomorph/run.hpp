@@ -1,0 +1,25 @@
+#pragma once
+#include <monomorph/checkpointing/every_block.hpp>
+#include <monomorph/checkpointing/every_nth_block.hpp>
+#include <monomorph/checkpointing/fraction.hpp>
+#include <monomorph/checkpointing/keep_all.hpp>
+#include <monomorph/checkpointing/recompute_cheap.hpp>
+#include <monomorph/models/gpt2.hpp>
+#include <monomorph/models/llama3.hpp>
+#include <monomorph/precision/bf16_mixed.hpp>
+#include <monomorph/precision/fp32.hpp>
+#include <monomorph/precision/fp64.hpp>
+#include <monomorph/recipe.hpp>
+#include <monomorph/sharding/full_shard.hpp>
+#include <monomorph/sharding/hybrid_shard.hpp>
+#include <monomorph/sharding/hybrid_shard_grad_op.hpp>
+#include <monomorph/sharding/replicate.hpp>
+#include <monomorph/sharding/shard_grad_op.hpp>
+
+namespace monomorph {
+
+/// The program of recipe R. Defined in train/run_recipe.hpp, below the firewall; instantiated once, by
+/// monomorph_add_recipe(). This header is all that recipes, mains and negative tests see.
+template <RecipeShape R> int run(int argc, char** argv);
+
+}  // namespace monomorph

@@ -1,0 +1,47 @@
+#pragma once
+#include <monomorph/core/dtype.hpp>
+#include <monomorph/plan/layout.hpp>
+#include <cstddef>
+#include <type_traits>
+
+#ifndef MONOMORPH_BELOW_FIREWALL
+#error "torch firewall: only what links monomorph::runtime may include runtime/, model/, train/ and data/"
+#endif
+
+namespace monomorph {
+
+/// The currency between templates and src/: a matrix that owns nothing. Rows are `stride` elements apart.
+struct View {
+  std::byte* data = nullptr;
+  DType dtype = DType::fp32;
+  plan::Shape shape{0, 0};
+  std::int64_t stride = 0;
+
+  View() = default;
+  View(std::byte* data, DType dtype, plan::Shape shape) : data(data), dtype(dtype), shape(shape), stride(shape.cols) {}
+  View(std::byte* data, DType dtype, plan::Shape shape, std::int64_t stride)
+      : data(data), dtype(dtype), shape(shape), stride(stride) {}
+
+  bool present() const { return data != nullptr && shape.elements() > 0; }
+  std::int64_t elements() const { return shape.elements(); }
+  std::int64_t bytes() const { return elements() * size_of(dtype); }
+  bool contiguous() const { return stride == shape.cols || shape.rows <= 1; }
+
+  /// Of a flat buffer: the matrix at a slice. A slice that is not present gives a view that is not.
+  View operator[](plan::Slice slice) const {
+    return slice.present() ? View{data + slice.offset * size_of(dtype), dtype, slice.shape} : View{};
+  }
+  View rows(std::int64_t first, std::int64_t n) const {
+    return {data + first * stride * size_of(dtype), dtype, {n, shape.cols}, stride};
+  }
+  View columns(std::int64_t first, std::int64_t n) const {
+    return {data + first * size_of(dtype), dtype, {shape.rows, n}, stride};
+  }
+  /// The same elements of a contiguous view, with other rows and columns.
+  View reshaped(plan::Shape other) const { return {data, dtype, other}; }
+  /// The caller knows the dtype.
+  template <class T> T* as() const { return reinterpret_cast<T*>(data); }
+};
+static_assert(std::is_trivially_copyable_v<View>);
+
+}  // namespace monomorph

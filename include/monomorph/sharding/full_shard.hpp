@@ -1,0 +1,16 @@
+#pragma once
+#include <monomorph/policy/sharding_policy.hpp>
+
+namespace monomorph::sharding {
+
+/// ZeRO-3: a rank holds 1/dp of every unit, which is gathered for each use and released after it.
+struct FullShard {
+  static constexpr std::string_view name = "FullShard";
+  static constexpr bool gathers_params = true;
+  static constexpr int param_shards(int dp) { return dp; }
+  static constexpr int gradient_shards(int dp) { return dp; }
+  static constexpr int optimizer_shards(int dp) { return dp; }
+};
+static_assert(ShardingPolicy<FullShard>);
+
+}  // namespace monomorph::sharding

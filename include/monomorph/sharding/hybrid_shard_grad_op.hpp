@@ -1,0 +1,19 @@
+#pragma once
+#include <monomorph/policy/sharding_policy.hpp>
+#include <monomorph/rule/sharding_rules.hpp>
+
+namespace monomorph::sharding {
+
+/// ZeRO-2 within groups of n ranks, replicated between the groups. A single rank is a group of one.
+template <int n> struct HybridShardGradOp {
+  static constexpr std::string_view name = "HybridShardGradOp";
+  static constexpr int group = n;
+  static constexpr bool gathers_params = true;
+  static constexpr int param_shards(int dp) { return dp < n ? dp : n; }
+  static constexpr int gradient_shards(int dp) { return param_shards(dp); }
+  static constexpr int optimizer_shards(int dp) { return param_shards(dp); }
+  template <class R> using rules = RuleList<rule::HybridGroupPositive<n>>;
+};
+static_assert(ShardingPolicy<HybridShardGradOp<2>>);
+
+}  // namespace monomorph::sharding

@@ -1,0 +1,16 @@
+#pragma once
+#include <monomorph/policy/sharding_policy.hpp>
+
+namespace monomorph::sharding {
+
+/// DDP: every rank holds everything; gradients are all-reduced.
+struct Replicate {
+  static constexpr std::string_view name = "Replicate";
+  static constexpr bool gathers_params = false;
+  static constexpr int param_shards(int /*dp*/) { return 1; }
+  static constexpr int gradient_shards(int /*dp*/) { return 1; }
+  static constexpr int optimizer_shards(int /*dp*/) { return 1; }
+};
+static_assert(ShardingPolicy<Replicate>);
+
+}  // namespace monomorph::sharding

@@ -1,0 +1,85 @@
+#pragma once
+#include <monomorph/core/derived.hpp>
+#include <monomorph/core/required.hpp>
+#include <monomorph/spec/initialization_spec.hpp>
+#include <monomorph/spec/rotary_spec.hpp>
+#include <cstdint>
+
+namespace monomorph {
+
+enum class NormKind { layer_norm, rms_norm };
+/// Normalisation before attention, before the MLP and before the head.
+struct NormSpec {
+  NormKind kind = NormKind::layer_norm;
+  double epsilon = 1e-5;
+  bool bias = true;
+  friend constexpr bool operator==(const NormSpec&, const NormSpec&) = default;
+};
+
+enum class Activation { gelu_exact, gelu_tanh, relu_squared, swiglu };
+enum class Position { learned, rotary, none };
+
+/// Which projections have a bias.
+struct BiasSpec {
+  bool qkv = true, attention_out = true, mlp = true;
+  friend constexpr bool operator==(const BiasSpec&, const BiasSpec&) = default;
+};
+inline constexpr BiasSpec no_biases{.qkv = false, .attention_out = false, .mlp = false};
+
+/// Probabilities of zero during training.
+struct DropoutSpec {
+  double embedding = 0;  ///< of the embedded tokens
+  double attention = 0;  ///< of attention probabilities: needs AttentionKernel::reference (MODEL rules)
+  double residual = 0;   ///< of what attention and the MLP add to the residual stream
+  friend constexpr bool operator==(const DropoutSpec&, const DropoutSpec&) = default;
+};
+enum class AttentionKernel { tiled, reference };
+
+/// Decoder-only transformer with pre-norm blocks. Counts are of elements, not bytes. Required fields first.
+struct ModelSpec {
+  Required<std::int64_t> vocab_size;      ///< V, ids of the tokeniser
+  Required<std::int64_t> n_layers;        ///< L
+  Required<std::int64_t> n_heads;         ///< N
+  Required<std::int64_t> d_model;         ///< D, width of the residual stream
+  Required<std::int64_t> context_length;  ///< T, tokens in a training sequence
+
+  Derived<std::int64_t> n_kv_heads{};  ///< KV: N (multi-head) unless given; fewer is grouped-query, 1 multi-query attention
+  Derived<std::int64_t> head_dim{};    ///< H: D / N unless given
+  Derived<std::int64_t> d_ff{};        ///< F: 4 D unless given; for SwiGLU 8 D / 3 rounded up to d_ff_multiple
+  std::int64_t d_ff_multiple = 256;    ///< only where d_ff is derived for SwiGLU
+  std::int64_t vocab_multiple = 1;     ///< the table is padded to a multiple of so many rows; padded ids have logit -inf
+
+  NormSpec norm{};
+  bool qk_norm = false;  ///< queries and keys are normalised per head before rotation, by a norm of the same kind
+  Activation activation = Activation::gelu_tanh;
+  Position position = Position::learned;
+  RotarySpec rotary{};  ///< read if position is rotary
+  BiasSpec bias{};
+  bool tied_head = true;  ///< the head is the embedding table
+  DropoutSpec dropout{};
+  AttentionKernel attention_kernel = AttentionKernel::tiled;
+  InitializationSpec initialization{};
+
+  friend constexpr bool operator==(const ModelSpec&, const ModelSpec&) = default;
+
+  constexpr std::int64_t kv_heads() const { return n_kv_heads.value_or(n_heads); }
+  constexpr std::int64_t head_width() const {
+    return head_dim.given ? head_dim.value : n_heads.value > 0 ? d_model / n_heads : 0;
+  }
+  constexpr std::int64_t q_width() const { return n_heads * head_width(); }
+  constexpr std::int64_t kv_width() const { return kv_heads() * head_width(); }
+  constexpr std::int64_t qkv_width() const { return q_width() + 2 * kv_width(); }
+  constexpr std::int64_t ff_width() const {
+    return d_ff.given                            ? d_ff.value
+           : activation == Activation::swiglu ? round_up(8 * d_model / 3, d_ff_multiple)
+                                              : 4 * d_model;
+  }
+  constexpr std::int64_t padded_vocab() const { return round_up(vocab_size, vocab_multiple); }
+
+ private:
+  static constexpr std::int64_t round_up(std::int64_t n, std::int64_t multiple) {
+    return multiple > 0 ? (n + multiple - 1) / multiple * multiple : n;  // total: MODEL rules judge the multiple
+  }
+};
+
+}  // namespace monomorph

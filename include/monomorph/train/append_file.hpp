@@ -1,0 +1,32 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace monomorph::train {
+
+/// A file that grows by whole records, each handed to the system at once: what was written survives a killed process.
+class AppendFile {
+ public:
+  enum class Mode { create, create_new, existing_or_new };
+
+  /// @throws Error [FILE-01] the folder does not exist; [FILE-03]
+  AppendFile(std::string path, Mode mode);
+  AppendFile(AppendFile&& other) noexcept;
+  AppendFile& operator=(AppendFile&&) = delete;
+  ~AppendFile();
+
+  /// @throws Error [FILE-02] the disk is full; [FILE-03]
+  void append(std::string_view record);
+
+  /// Cuts off everything from byte `size` on.   @throws Error [FILE-03]
+  void truncate(std::uint64_t size);
+
+  const std::string& path() const noexcept { return path_; }
+
+ private:
+  std::string path_;
+  int descriptor_;
+};
+
+}  // namespace monomorph::train

@@ -1,0 +1,157 @@
+#pragma once
+#include <monomorph/core/hparams.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace monomorph::train {
+
+inline constexpr std::int64_t most_steps = 1'000'000'000;
+using OptionalCount = std::optional<std::int64_t>;
+
+struct RunHparams {
+  Field<std::int64_t> steps{1000, 1, most_steps, "optimiser steps of the whole run, those before a resume included"};
+  Field<std::int64_t> seed{0, 0, 9'007'199'254'740'991, "seed of initialisation, data order, dropout and sampling"};
+  Field<std::string> output_dir{"runs/default", "run folder: hyperparameters, metrics, event files, checkpoints"};
+};
+
+struct DataHparams {
+  Field<std::string> train{"", "packed training data (.pbin)"};
+  Field<std::string> evaluation{"", "packed held-out data (.pbin); empty: no evaluation"};
+  Field<std::string> tokenizer{"", "tokeniser (.json) of the data; needed for bits per byte and samples of text"};
+  Field<bool> shuffle{true, "visit the samples in an order drawn anew in each epoch; false: in the order of the file"};
+};
+
+struct BatchHparams {
+  Field<std::int64_t> global_batch{8, 1, 1'000'000'000, "sequences per optimiser step, over all ranks"};
+  Field<std::int64_t> micro_batch{8, 1, 1'000'000, "sequences that one rank computes at a time"};
+};
+
+enum class ClipMode { none, norm_1, norm_2, norm_inf, value, log_only };
+
+struct ClipHparams {
+  Field<ClipMode> mode{ClipMode::norm_2,
+                       "what is limited: that norm of all gradients together (scaled down), or each value (cut off); "
+                       "log_only: nothing, the 2-norm is reported; none: neither"};
+  Field<double> threshold{1.0, 1e-12, 1e12, "largest norm or absolute value that passes unchanged"};
+};
+
+struct OptimizerHparams {
+  Field<double> lr{3e-4, 0.0, 100.0, "peak learning rate, reached at the end of the warm-up"};
+  Field<double> beta1{0.9, 0.0, 0.999999, "decay of the gradients' running mean"};
+  Field<double> beta2{0.95, 0.0, 0.999999, "decay of the squared gradients' running mean"};
+  Field<double> epsilon{1e-8, 1e-30, 1.0, "added to the root of the squared gradients' mean"};
+  Field<double> weight_decay{0.1, 0.0, 10.0, "decoupled weight decay of the classes that decay, times the learning rate"};
+  ClipHparams clip;
+};
+
+enum class ScheduleKind { constant, linear, cosine, wsd, inverse_sqrt };
+
+struct ScheduleHparams {
+  Field<ScheduleKind> kind{ScheduleKind::cosine, "learning rate after the warm-up (wsd: stable, then linear decay)"};
+  Field<std::int64_t> warmup_steps{0, 0, most_steps, "steps of linear warm-up, from lr / (warmup_steps + 1)"};
+  Field<OptionalCount> decay_steps{std::nullopt, "remaining", 1, most_steps,
+                                   "steps from peak to final learning rate; linear and cosine: after the warm-up, wsd: "
+                                   "the last ones of the run (must be given)"};
+  Field<double> final_fraction{0.1, 0.0, 1.0, "final learning rate as a fraction of lr; inverse_sqrt: lowest"};
+};
+
+struct EvaluationHparams {
+  Field<OptionalCount> every{std::nullopt, "never", 1, most_steps, "steps between evaluations"};
+  Field<OptionalCount> batches{std::nullopt, "all", 1, most_steps, "global batches per evaluation"};
+  Field<bool> at_end{true, "evaluate after the last step, if data.evaluation is given"};
+};
+
+struct CheckpointHparams {
+  Field<OptionalCount> every{std::nullopt, "never", 1, most_steps,
+                             "steps between checkpoints; one is always written after the last step"};
+  Field<OptionalCount> keep{2, "all", 1, 1'000'000, "checkpoints kept, the latest ones"};
+  Field<std::string> directory{"checkpoints", "folder of the checkpoints; a relative one lies in run.output_dir"};
+  Field<std::string> resume{"none", "none: start afresh; auto: the latest of checkpoint.directory, which must hold one; "
+                                    "otherwise a checkpoint's folder"};
+};
+
+struct LogHparams {
+  Field<std::int64_t> every{10, 1, most_steps, "steps between lines of the log"};
+  Field<bool> tensorboard{true, "write TensorBoard event files beside metrics.jsonl"};
+};
+
+struct FailureHparams {
+  Field<std::int64_t> max_skipped_in_a_row{
+      10, 0, 1'000'000, "steps skipped in a row for non-finite gradients; one more stops the run"};
+};
+
+enum class OnEmptyBatch { error, skip };
+
+struct LossHparams {
+  Field<OnEmptyBatch> on_empty_batch{OnEmptyBatch::error, "what to do with a global batch that has no counted token"};
+};
+
+/// Everything about a run that is not the recipe: what a hyperparameter file may say. Read it with read_hparams.
+struct Hparams {
+  RunHparams run;
+  DataHparams data;
+  BatchHparams batch;
+  OptimizerHparams optimizer;
+  ScheduleHparams schedule;
+  EvaluationHparams evaluation;
+  CheckpointHparams checkpoint;
+  LogHparams log;
+  FailureHparams failure;
+  LossHparams loss;
+};
+
+/// The defaults, overwritten by a JSON file, then by `--set` arguments (`optimizer.lr=3e-4`), in that order.
+/// @throws UsageError [HPARAM-01] to [HPARAM-06]: one line with file, line and field; [FILE-01] and following
+Hparams read_hparams(const std::string& file, const std::vector<std::string>& sets);
+
+/// The same from text, as a checkpoint holds it; `where` stands for the file in messages.
+Hparams parse_hparams(const std::string& json, const std::string& where);
+
+/// Overwrites single values as `--set` does.
+void set_hparams(Hparams& hparams, const std::vector<std::string>& sets);
+
+/// Complete, defaults included; parse_hparams gives the same values back, bit for bit.
+std::string to_json(const Hparams& hparams);
+
+/// JSON Schema (draft 2020-12) of the hyperparameter file.
+std::string schema();
+
+/// The Markdown table of docs/reference/hyperparameters.md.
+std::string hparams_table();
+
+/// Checks what relates several fields.
+/// @param ranks data-parallel ranks
+/// @throws UsageError [HPARAM-10] to [HPARAM-16]
+void validate(const Hparams& hparams, std::int64_t ranks);
+
+}  // namespace monomorph::train
+
+template <>
+struct monomorph::EnumNames<monomorph::train::ClipMode> {
+  static constexpr std::string_view names[] = {"none", "norm_1", "norm_2", "norm_inf", "value", "log_only"};
+};
+template <>
+struct monomorph::EnumNames<monomorph::train::ScheduleKind> {
+  static constexpr std::string_view names[] = {"constant", "linear", "cosine", "wsd", "inverse_sqrt"};
+};
+template <>
+struct monomorph::EnumNames<monomorph::train::OnEmptyBatch> {
+  static constexpr std::string_view names[] = {"error", "skip"};
+};
+
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::RunHparams, steps, seed, output_dir);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::DataHparams, train, evaluation, tokenizer, shuffle);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::BatchHparams, global_batch, micro_batch);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::ClipHparams, mode, threshold);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::OptimizerHparams, lr, beta1, beta2, epsilon, weight_decay, clip);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::ScheduleHparams, kind, warmup_steps, decay_steps, final_fraction);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::EvaluationHparams, every, batches, at_end);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::CheckpointHparams, every, keep, directory, resume);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::LogHparams, every, tensorboard);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::FailureHparams, max_skipped_in_a_row);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::LossHparams, on_empty_batch);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::Hparams, run, data, batch, optimizer, schedule, evaluation, checkpoint, log,
+                        failure, loss);

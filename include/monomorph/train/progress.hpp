@@ -1,0 +1,67 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace monomorph::train {
+
+/// What is known when an optimiser step ends.
+struct StepReport {
+  std::int64_t step = 0;         ///< finished steps
+  std::int64_t total_steps = 0;  ///< of the whole run
+  double loss = 0.0;             ///< mean over the counted tokens of the global batch, nats
+  double lr = 0.0;
+  std::optional<double> grad_norm;      ///< before clipping; absent if the clipping mode has none
+  double tokens_per_second = 0.0;       ///< over all ranks
+  std::optional<double> mfu;            ///< exact matrix product count, causal attention; absent until the peak is known
+  std::optional<double> mfu_palm;       ///< 6 N + 12 L D T per token
+  std::int64_t peak_memory_bytes = 0;   ///< of this rank's device or process
+  double data_wait_fraction = 0.0;      ///< of the time since the last report
+  std::optional<double> seconds_left;   ///< absent in the first steps
+  std::int64_t skipped = 0;             ///< steps skipped for non-finite gradients so far
+};
+
+/// The live line: the most important things first, at most `width` columns; what does not fit is left out whole.
+std::string live_line(const StepReport& report, std::size_t width);
+
+/// The line of a log file: `key value` pairs in aligned columns, always all of them.
+std::string log_line(const StepReport& report);
+
+/// "2d 03h", "1h 02m", "3m 20s" or "12s".
+std::string format_duration(double seconds);
+
+/// "87 MiB", "1.6 GiB": binary units, three digits at most before rounding up to the next unit.
+std::string format_bytes(std::int64_t bytes);
+
+/// "950", "12.3k", "4.6M": decimal units.
+std::string format_count(double count);
+
+/// Shows progress on one open file: a line that is redrawn in place at a terminal, plain lines otherwise.
+class Progress {
+ public:
+  /// @param descriptor where to write, such as 1; not closed
+  /// @param log_every without a terminal: the first, the last and every such step has a line
+  Progress(int descriptor, std::int64_t log_every);
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress();  ///< ends the live line
+
+  void step(const StepReport& report);
+
+  /// A line that stays, such as an evaluation's result; the live line goes on below it.
+  void note(std::string_view line);
+
+  /// Ends the live line with a newline, so that other output can follow.
+  void finish();
+
+ private:
+  void show(const std::string& text);
+  int descriptor_;
+  std::int64_t log_every_;
+  bool terminal_;
+  bool line_open_ = false;
+};
+
+}  // namespace monomorph::train

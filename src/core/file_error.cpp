@@ -1,0 +1,42 @@
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace monomorph {
+
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t max_bytes = 200;
+  std::string result = "\"";
+  for (const char character : text.substr(0, max_bytes)) {
+    const auto code = static_cast<unsigned char>(character);
+    if (code < 0x20 || code == 0x7f) {
+      result += fmt::format("\\x{:02x}", code);
+    } else if (character == '"' || character == '\\') {
+      result += '\\';
+      result += character;
+    } else {
+      result += character;
+    }
+  }
+  return result + (text.size() > max_bytes ? "…\"" : "\"");
+}
+
+void throw_file_error(std::string_view doing, const std::string& path, int error_number) {
+  const std::string reason = std::generic_category().message(error_number);
+  switch (error_number) {
+    case ENOENT:
+    case ENOTDIR:
+      throw Error(fmt::format("[FILE-01] cannot {} {}: {}; check the path", doing, in_quotes(path), reason));
+    case ENOSPC:
+    case EDQUOT:
+      throw Error(fmt::format("[FILE-02] cannot {} {}: the disk is full ({}); free some space there and try again",
+                              doing, in_quotes(path), reason));
+    default: throw Error(fmt::format("[FILE-03] cannot {} {}: {}", doing, in_quotes(path), reason));
+  }
+}
+
+}  // namespace monomorph

@@ -1,0 +1,13 @@
+#pragma once
+
+namespace monomorph {
+
+/// A visitor for std::visit made of one lambda per alternative.
+template <class... Cases>
+struct Overloaded : Cases... {
+  using Cases::operator()...;
+};
+template <class... Cases>
+Overloaded(Cases...) -> Overloaded<Cases...>;
+
+}  // namespace monomorph

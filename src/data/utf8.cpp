@@ -1,0 +1,91 @@
+#include <monomorph/data/utf8.hpp>
+
+#include <algorithm>
+
+namespace monomorph::data {
+namespace {
+
+constexpr std::string_view replacement_bytes = "\xEF\xBF\xBD";
+
+/// What a lead byte promises. The second byte has a range of its own: it excludes overlong forms, surrogates and code
+/// points beyond U+10FFFF.
+struct Lead {
+  int n_bytes;  ///< 0: no character starts so
+  unsigned char second_first, second_last;
+};
+
+Lead lead_of(unsigned char byte) {
+  if (byte < 0x80) return {1, 0, 0};
+  if (byte < 0xC2) return {0, 0, 0};
+  if (byte < 0xE0) return {2, 0x80, 0xBF};
+  if (byte < 0xF0) return {3, static_cast<unsigned char>(byte == 0xE0 ? 0xA0 : 0x80), static_cast<unsigned char>(byte == 0xED ? 0x9F : 0xBF)};
+  if (byte < 0xF5) return {4, static_cast<unsigned char>(byte == 0xF0 ? 0x90 : 0x80), static_cast<unsigned char>(byte == 0xF4 ? 0x8F : 0xBF)};
+  return {0, 0, 0};
+}
+
+}  // namespace
+
+Utf8Character first_character(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text[0]);
+  if (first < 0x80) return {first, 1, true, false};
+  const Lead lead = lead_of(first);
+  if (lead.n_bytes == 0) return {0xFFFD, 1, false, false};
+  char32_t code_point = first & (0x7Fu >> lead.n_bytes);
+  for (int i = 1; i < lead.n_bytes; ++i) {
+    if (static_cast<std::size_t>(i) == text.size()) return {0xFFFD, static_cast<std::uint8_t>(i), false, true};
+    const auto byte = static_cast<unsigned char>(text[static_cast<std::size_t>(i)]);
+    const unsigned char lowest = i == 1 ? lead.second_first : 0x80;
+    const unsigned char highest = i == 1 ? lead.second_last : 0xBF;
+    if (byte < lowest || byte > highest) return {0xFFFD, static_cast<std::uint8_t>(i), false, false};
+    code_point = (code_point << 6) | (byte & 0x3Fu);
+  }
+  return {code_point, static_cast<std::uint8_t>(lead.n_bytes), true, false};
+}
+
+std::size_t valid_utf8_prefix(std::string_view text) {
+  std::size_t position = 0;
+  while (position < text.size()) {
+    const Utf8Character character = first_character(text.substr(position));
+    if (!character.valid) break;
+    position += character.n_bytes;
+  }
+  return position;
+}
+
+std::string replace_invalid_utf8(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t n_valid = valid_utf8_prefix(text);
+    result.append(text.substr(0, n_valid));
+    text.remove_prefix(n_valid);
+    if (text.empty()) break;
+    result.append(replacement_bytes);
+    text.remove_prefix(first_character(text).n_bytes);
+  }
+  return result;
+}
+
+std::string Utf8Stream::push(std::string_view bytes) {
+  pending_.append(bytes);
+  // Only the last three bytes can begin a character that is not complete.
+  std::size_t n_ready = pending_.size();
+  for (std::size_t back = 1; back <= std::min<std::size_t>(3, pending_.size()); ++back) {
+    const std::string_view end = std::string_view(pending_).substr(pending_.size() - back);
+    const auto lead = static_cast<unsigned char>(end[0]);
+    if (lead >= 0xC2 && first_character(end).incomplete && first_character(end).n_bytes == back) {
+      n_ready = pending_.size() - back;
+    }
+  }
+  std::string ready = replace_invalid_utf8(std::string_view(pending_).substr(0, n_ready));
+  pending_.erase(0, n_ready);
+  return ready;
+}
+
+std::string Utf8Stream::finish() {
+  std::string rest = replace_invalid_utf8(pending_);
+  pending_.clear();
+  return rest;
+}
+
+}  // namespace monomorph::data

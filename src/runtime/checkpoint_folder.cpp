@@ -1,0 +1,261 @@
+#include "checkpoint_metadata.hpp"
+
+#include <monomorph/core/atomic_file.hpp>
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+#include <monomorph/core/hash.hpp>
+#include <monomorph/core/text_file.hpp>
+#include <monomorph/runtime/checkpoint_folder.hpp>
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+
+namespace monomorph::runtime {
+namespace {
+
+namespace filesystem = std::filesystem;
+
+constexpr std::string_view step_prefix = "step_";
+constexpr std::string_view partial_prefix = ".partial-";
+constexpr std::string_view trash_prefix = ".trash-";
+
+std::string step_folder_name(std::int64_t step) { return fmt::format("{}{:08}", step_prefix, step); }
+
+/// The step of a folder that save_checkpoint named so; nothing for any other name.
+std::optional<std::int64_t> step_of(const std::string& name) {
+  if (!name.starts_with(step_prefix)) return std::nullopt;
+  std::int64_t step = 0;
+  std::from_chars(name.data() + step_prefix.size(), name.data() + name.size(), step);
+  return step >= 0 && step_folder_name(step) == name ? std::optional(step) : std::nullopt;
+}
+
+bool exists(const std::string& path) {
+  std::error_code failure;
+  return filesystem::exists(path, failure) || failure;  // what cannot be looked at will say so when it is opened
+}
+
+std::vector<std::string> names_in(const std::string& folder) {
+  std::error_code failure;
+  std::vector<std::string> names;
+  for (filesystem::directory_iterator entry(folder, failure), end; !failure && entry != end; entry.increment(failure)) {
+    names.push_back(entry->path().filename().string());
+  }
+  if (failure) throw_file_error("list the folder", folder, failure.value());
+  return names;
+}
+
+/// The steps that have a folder, the highest first, whether or not they can be loaded.
+std::vector<std::int64_t> steps_in(const std::string& folder) {
+  std::vector<std::int64_t> steps;
+  for (const std::string& name : names_in(folder)) {
+    if (const auto step = step_of(name)) steps.push_back(*step);
+  }
+  std::ranges::sort(steps, std::greater{});
+  return steps;
+}
+
+std::string path_of(const std::string& folder, std::int64_t step) { return folder + "/" + step_folder_name(step); }
+
+void rename_folder(const std::string& from, const std::string& to) {
+  if (std::rename(from.c_str(), to.c_str()) != 0) throw_file_error("move a checkpoint to", to, errno);
+}
+
+/// Not being able to delete is worth a line, never a training run.
+void remove_or_warn(const std::string& path, std::vector<std::string>& warnings) {
+  std::error_code failure;
+  filesystem::remove_all(path, failure);
+  if (failure) {
+    warnings.push_back(fmt::format("[CHECKPOINT-08] cannot delete {}: {}; delete it by hand", in_quotes(path),
+                                   failure.message()));
+  }
+}
+
+/// What saves and deletions that did not finish have left.
+void remove_leftovers(const std::string& folder, std::vector<std::string>& warnings) {
+  for (const std::string& name : names_in(folder)) {
+    if (name.starts_with(partial_prefix) || name.starts_with(trash_prefix)) {
+      remove_or_warn(folder + "/" + name, warnings);
+    }
+  }
+}
+
+/// Renamed first, so that no half-deleted folder is ever taken for a checkpoint.
+void discard(const std::string& folder, std::int64_t step, std::vector<std::string>& warnings) {
+  const std::string path = path_of(folder, step);
+  const std::string trash = fmt::format("{}/{}{}", folder, trash_prefix, step_folder_name(step));
+  if (std::rename(path.c_str(), trash.c_str()) != 0) {
+    warnings.push_back(fmt::format("[CHECKPOINT-08] cannot delete {}: {}; delete it by hand", in_quotes(path),
+                                   std::generic_category().message(errno)));
+    return;
+  }
+  remove_or_warn(trash, warnings);
+}
+
+bool is_loadable(const std::string& path) {
+  try {
+    read_checkpoint_metadata(path);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// Only what can be loaded counts as kept; what cannot is left for people to look at.
+void discard_old(const std::string& folder, std::int64_t saved_step, int keep, std::vector<std::string>& warnings) {
+  int n_kept = 1;
+  for (const std::int64_t step : steps_in(folder)) {
+    if (step == saved_step || !is_loadable(path_of(folder, step))) continue;
+    if (++n_kept > keep) discard(folder, step, warnings);
+  }
+}
+
+/// The folder that a save fills; removed unless it was put in its place.
+class PartialFolder {
+ public:
+  PartialFolder(const std::string& folder, std::int64_t step)
+      : folder_(folder), path_(fmt::format("{}/{}{}", folder, partial_prefix, step_folder_name(step))) {
+    if (::mkdir(path_.c_str(), 0777) != 0) throw_file_error("create the folder", path_, errno);
+  }
+  PartialFolder(const PartialFolder&) = delete;
+  ~PartialFolder() {
+    std::error_code ignored;  // the failure that brought us here is the one to report
+    if (!path_.empty()) filesystem::remove_all(path_, ignored);
+  }
+
+  const std::string& path() const { return path_; }
+
+  void move_to(std::int64_t step, std::vector<std::string>& warnings) {
+    sync_folder(path_);
+    const std::string target = path_of(folder_, step);
+    if (!exists(target)) {
+      rename_folder(path_, target);
+      path_.clear();
+    } else if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) {
+      remove_or_warn(path_, warnings);  // it holds the replaced checkpoint now
+      path_.clear();
+    } else {
+      // Some network file systems cannot exchange. The old checkpoint of this step goes first; earlier steps stay.
+      discard(folder_, step, warnings);
+      rename_folder(path_, target);
+      path_.clear();
+    }
+    sync_folder(folder_);
+  }
+
+ private:
+  std::string folder_;
+  std::string path_;
+};
+
+CheckpointFile write_rank_file(const std::string& folder, int rank, std::span<const TensorToWrite> tensors) {
+  CheckpointFile record{checkpoint_metadata::rank_file_name(rank), 0, 0};
+  OutputFile file(folder + "/" + record.name, OutputFile::Mode::create_new);
+  Xxh64 hash;
+  write_safetensors(
+      [&](std::span<const std::byte> bytes) {
+        file.write(bytes);
+        hash.update(bytes);
+        record.n_bytes += bytes.size();
+      },
+      tensors, {});
+  file.sync();
+  record.checksum = hash.digest();
+  return record;
+}
+
+/// Creates the folder and those above it, each of them durably.
+void create_folder(const filesystem::path& folder) {
+  if (folder.empty() || exists(folder.string())) return;
+  const filesystem::path parent = folder.has_filename() ? folder.parent_path() : folder.parent_path().parent_path();
+  create_folder(parent);
+  if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) {
+    throw_file_error("create the folder", folder.string(), errno);
+  }
+  sync_folder(parent.empty() ? "." : parent.string());
+}
+
+[[noreturn]] void throw_no_checkpoint(const std::string& path) {
+  std::error_code failure;
+  const bool has_steps = filesystem::is_directory(path, failure) && !steps_in(path).empty();
+  throw Error(fmt::format("[CHECKPOINT-01] there is no checkpoint at {}; {}", in_quotes(path),
+                          has_steps ? "give one of the step_ folders in it" : "check the path"));
+}
+
+}  // namespace
+
+SavedCheckpoint save_checkpoint(const std::string& folder, CheckpointMetadata metadata, int rank,
+                                std::span<const TensorToWrite> tensors, int keep) {
+  if (keep < 1) throw UsageError(fmt::format("[CHECKPOINT-06] at least 1 checkpoint must be kept, not {}", keep));
+  if (metadata.n_ranks != 1 || rank != 0) {
+    throw UsageError(fmt::format("[CHECKPOINT-09] checkpoints are saved by 1 rank, and this is rank {} of {}", rank,
+                                 metadata.n_ranks));
+  }
+  SavedCheckpoint saved{path_of(folder, metadata.step), {}};
+  create_folder(folder);
+  remove_leftovers(folder, saved.warnings);
+  PartialFolder partial(folder, metadata.step);
+  metadata.files = {write_rank_file(partial.path(), rank, tensors)};
+  OutputFile metadata_file(partial.path() + "/" + checkpoint_metadata::file_name, OutputFile::Mode::create_new);
+  metadata_file.write(checkpoint_metadata::to_json(metadata));
+  metadata_file.sync();
+  partial.move_to(metadata.step, saved.warnings);
+  discard_old(folder, metadata.step, keep, saved.warnings);
+  return saved;
+}
+
+CheckpointMetadata read_checkpoint_metadata(const std::string& path) {
+  const std::string metadata_path = path + "/" + checkpoint_metadata::file_name;
+  if (!exists(metadata_path)) throw_no_checkpoint(path);
+  CheckpointMetadata metadata = checkpoint_metadata::from_json(read_text_file(metadata_path), metadata_path);
+  for (const CheckpointFile& file : metadata.files) {
+    const std::string file_path = path + "/" + file.name;
+    std::error_code failure;
+    const std::uintmax_t n_bytes = filesystem::file_size(file_path, failure);
+    if (failure || n_bytes != file.n_bytes) {
+      throw Error(fmt::format("[CHECKPOINT-04] {} must have {} bytes and {}; use another checkpoint",
+                              in_quotes(file_path), file.n_bytes,
+                              failure ? failure.message() : fmt::format("has {}", n_bytes)));
+    }
+  }
+  return metadata;
+}
+
+LoadedCheckpoint load_checkpoint(const std::string& path) {
+  LoadedCheckpoint loaded{read_checkpoint_metadata(path), {}};
+  for (const CheckpointFile& file : loaded.metadata.files) {
+    MappedFile mapped(path + "/" + file.name);
+    const std::uint64_t checksum = xxh64(mapped.bytes());
+    if (checksum != file.checksum) {
+      throw Error(fmt::format("[CHECKPOINT-05] {} is damaged: its checksum is {:016x} and was {:016x} when it was saved; "
+                              "use another checkpoint",
+                              in_quotes(mapped.path()), checksum, file.checksum));
+    }
+    loaded.files.emplace_back(std::move(mapped));
+  }
+  return loaded;
+}
+
+std::optional<std::string> latest_checkpoint(const std::string& folder, std::vector<std::string>* skipped) {
+  if (!exists(folder)) return std::nullopt;
+  for (const std::int64_t step : steps_in(folder)) {
+    const std::string path = path_of(folder, step);
+    try {
+      read_checkpoint_metadata(path);
+      return path;
+    } catch (const Error& failure) {
+      if (std::string_view(failure.what()).starts_with("[CHECKPOINT-02]")) throw;
+      if (skipped != nullptr) skipped->push_back(failure.what());
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace monomorph::runtime

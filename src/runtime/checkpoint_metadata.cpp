@@ -1,0 +1,160 @@
+#include "checkpoint_metadata.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+#include <monomorph/core/hash.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace monomorph::runtime::checkpoint_metadata {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int format_version = 1;
+constexpr const char* checksum_key = "metadata_checksum";
+
+std::string hexadecimal(std::uint64_t number) { return fmt::format("{:016x}", number); }
+
+std::uint64_t from_hexadecimal(const std::string& text) {
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, number, 16);
+  if (text.size() != 16 || result.ec != std::errc{} || result.ptr != end) {
+    throw std::invalid_argument("a checksum has 16 hexadecimal digits");
+  }
+  return number;
+}
+
+std::uint64_t checksum_of(const Json& document) {
+  const std::string text = document.dump();
+  return xxh64(std::as_bytes(std::span{text.data(), text.size()}));
+}
+
+/// JSON has no infinities and no NaN, so these are texts.
+Json to_json(const std::variant<std::int64_t, double>& counter) {
+  if (const auto* const whole = std::get_if<std::int64_t>(&counter)) return *whole;
+  const double number = std::get<double>(counter);
+  if (std::isnan(number)) return "NaN";
+  if (std::isinf(number)) return number > 0 ? "Infinity" : "-Infinity";
+  return number;
+}
+
+std::variant<std::int64_t, double> counter_from(const Json& value) {
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  if (value.is_number_float()) return value.get<double>();
+  const std::string text = value.get<std::string>();
+  if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
+  if (text == "Infinity") return std::numeric_limits<double>::infinity();
+  if (text == "-Infinity") return -std::numeric_limits<double>::infinity();
+  throw std::invalid_argument("a counter is a number");
+}
+
+Json body_of(const CheckpointMetadata& metadata) {
+  Json body{{"format_version", format_version},
+            {"step", metadata.step},
+            {"tokens", metadata.n_tokens},
+            {"sample_counter", metadata.sample_counter},
+            {"ranks", metadata.n_ranks},
+            {"recipe", {{"fingerprint", metadata.fingerprint}, {"description", metadata.recipe_description}}},
+            {"hyperparameters", Json::parse(metadata.hyperparameters)},
+            {"counters", Json::object()},
+            {"files", Json::array()}};
+  for (const auto& [name, counter] : metadata.counters) body["counters"][name] = to_json(counter);
+  for (const CheckpointFile& file : metadata.files) {
+    body["files"].push_back({{"name", file.name}, {"bytes", file.n_bytes}, {"xxh64", hexadecimal(file.checksum)}});
+  }
+  return body;
+}
+
+CheckpointMetadata metadata_from(const Json& body) {
+  CheckpointMetadata metadata;
+  metadata.step = body.at("step").get<std::int64_t>();
+  metadata.n_tokens = body.at("tokens").get<std::int64_t>();
+  metadata.sample_counter = body.at("sample_counter").get<std::int64_t>();
+  metadata.n_ranks = body.at("ranks").get<int>();
+  metadata.fingerprint = body.at("recipe").at("fingerprint").get<std::string>();
+  metadata.recipe_description = body.at("recipe").at("description").get<std::string>();
+  metadata.hyperparameters = body.at("hyperparameters").dump();
+  for (const auto& [name, value] : body.at("counters").items()) metadata.counters[name] = counter_from(value);
+  for (const Json& file : body.at("files")) {
+    // Names are derived, never taken from the file: nothing in it can point outside the folder.
+    const std::string expected = rank_file_name(static_cast<int>(metadata.files.size()));
+    if (file.at("name").get<std::string>() != expected) throw std::invalid_argument("a file is not named " + expected);
+    metadata.files.push_back(
+        {expected, file.at("bytes").get<std::uint64_t>(), from_hexadecimal(file.at("xxh64").get<std::string>())});
+  }
+  if (metadata.files.empty() || static_cast<int>(metadata.files.size()) != metadata.n_ranks) {
+    throw std::invalid_argument("every rank has one file");
+  }
+  return metadata;
+}
+
+[[noreturn]] void throw_damaged(const std::string& path, const std::string& why) {
+  throw Error(fmt::format("[CHECKPOINT-03] {} is damaged ({}); use another checkpoint", in_quotes(path), why));
+}
+
+/// Everything that is done with a document recurses into it, so a hostile one must not be deep.
+Json parse_shallow(const std::string& text) {
+  constexpr int max_depth = 64;
+  return Json::parse(text, [](int depth, Json::parse_event_t, Json&) {
+    if (depth > max_depth) throw std::invalid_argument("it is nested more than 64 deep");
+    return true;
+  });
+}
+
+/// Before anything else is looked at: what follows may mean something else in another version.
+void check_version(const Json& document, const std::string& path) {
+  const auto version = document.is_object() ? document.find("format_version") : document.end();
+  if (version == document.end() || !version->is_number_unsigned() || version->get<std::uint64_t>() == 0) {
+    throw_damaged(path, "it has no format_version");
+  }
+  if (version->get<std::uint64_t>() > format_version) {
+    throw Error(fmt::format("[CHECKPOINT-02] {} has format version {}, and this program reads up to {}; use the newer "
+                            "program that wrote it",
+                            in_quotes(path), version->get<std::uint64_t>(), format_version));
+  }
+}
+
+}  // namespace
+
+std::string rank_file_name(int rank) { return fmt::format("rank_{:05}.safetensors", rank); }
+
+std::string to_json(const CheckpointMetadata& metadata) {
+  if (metadata.step < 0 || metadata.n_tokens < 0 || metadata.sample_counter < 0) {
+    throw Error(fmt::format("[CHECKPOINT-07] step {}, tokens {} and sample counter {} of a checkpoint must not be "
+                            "negative",
+                            metadata.step, metadata.n_tokens, metadata.sample_counter));
+  }
+  try {
+    Json document = body_of(metadata);
+    document[checksum_key] = hexadecimal(checksum_of(document));
+    return document.dump(2) + "\n";
+  } catch (const nlohmann::json::exception& failure) {
+    throw Error("[CHECKPOINT-07] the metadata of a checkpoint must be UTF-8 text and its hyperparameters JSON: " +
+                in_quotes(failure.what()));
+  }
+}
+
+CheckpointMetadata from_json(const std::string& text, const std::string& path) {
+  try {
+    Json document = parse_shallow(text);
+    check_version(document, path);
+    const std::uint64_t expected = from_hexadecimal(document.at(checksum_key).get<std::string>());
+    document.erase(checksum_key);
+    if (checksum_of(document) != expected) throw_damaged(path, "its own checksum differs");
+    return metadata_from(document);
+  } catch (const nlohmann::json::exception& failure) {
+    throw_damaged(path, in_quotes(failure.what()));
+  } catch (const std::invalid_argument& failure) {
+    throw_damaged(path, failure.what());
+  }
+}
+
+}  // namespace monomorph::runtime::checkpoint_metadata

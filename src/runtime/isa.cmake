@@ -1,0 +1,1 @@
+# Included from the root. Compiles src/runtime/isa/*.cpp once per instruction set into monomorph_runtime.

@@ -1,0 +1,8 @@
+#pragma once
+// Catch2 v2 (Debian 12) is one header of another name than v3 (Ubuntu 24.04); in v3, Approx lives in its namespace.
+#if __has_include(<catch2/catch_all.hpp>)
+#include <catch2/catch_all.hpp>
+using Catch::Approx;
+#else
+#include <catch2/catch.hpp>
+#endif
