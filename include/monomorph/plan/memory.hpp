@@ -8,7 +8,7 @@ namespace monomorph::plan {
 struct Memory {
   std::int64_t master = 0;           ///< the optimiser's parameters; with no copy in compute dtype also those of compute
   std::int64_t compute_params = 0;   ///< this rank's part of the copy in the compute dtype
-  std::int64_t gathered_params = 0;  ///< two whole units, where parameters are sharded
+  std::int64_t gathered_params = 0;  ///< whole units in use, where parameters are sharded
   std::int64_t gradients = 0;
   std::int64_t gathered_gradients = 0;
   std::int64_t moments = 0;
@@ -26,16 +26,16 @@ template <class R> constexpr Memory memory(int dp, std::int64_t micro_batch) {
   using Precision = typename R::precision;
   const Shards<R> shards(dp);
   const Activations<R> activations(micro_batch);
-  const auto own = shards.own_buffer.elements, whole = shards.whole_buffer.elements;
+  const auto own = shards.own_buffer.elements;
   const auto compute = size_of(Precision::compute_dtype), gradient = size_of(Precision::gradient_dtype),
              master = size_of(Precision::master_dtype);
   const auto statistic = size_of(statistics_dtype(Precision::compute_dtype));
   Memory bytes;
   bytes.master = own * master;
   if (keeps_master_copy<Precision>) bytes.compute_params = own * compute;
-  bytes.gathered_params = whole * compute;
+  bytes.gathered_params = shards.whole_params_buffer.elements * compute;
   bytes.gradients = own * gradient;
-  bytes.gathered_gradients = whole * gradient;
+  bytes.gathered_gradients = shards.whole_gradients_buffer.elements * gradient;
   bytes.moments = R::optimizer::moments * own * master;
   bytes.activations = activations.buffer.elements * compute;
   bytes.statistics = activations.statistics.elements * statistic;

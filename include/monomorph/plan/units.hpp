@@ -44,23 +44,33 @@ template <class R> inline constexpr std::int64_t params =
     detail::sum_over_units<R>([](const ParameterLayout& layout) { return layout.parameters(); });
 
 /// Which part of every unit one of dp ranks holds (`own`), as slices of one buffer for parameters, gradients and
-/// optimiser state each; and where the whole unit lies while it is used (`whole`): in its own part if that is all of it,
-/// else in one of two slots, one unit in use and one in flight.
+/// optimiser state each; and where the whole unit lies while it is used: in its own part if that is all of it; in one of
+/// two slots, one unit in use and one in flight; or in a place of its own, if it stays from forward to backward.
 template <class R> struct Shards {
-  std::array<Slice, n_units<R>> own{}, whole{};
-  Layout own_buffer, whole_buffer;
+  std::array<Slice, n_units<R>> own{}, whole_params{}, whole_gradients{};
+  Layout own_buffer, whole_params_buffer, whole_gradients_buffer;
   int shards;
   constexpr explicit Shards(int dp) : shards(R::sharding::param_shards(dp)) {
     std::int64_t longest = 0;
     for (int u = 0; u < n_units<R>; ++u) {
       const std::int64_t part = align_up((unit_layout<R>(u).elements + shards - 1) / shards);
-      own[u] = whole[u] = own_buffer.take({1, part});
-      longest = std::max(longest, part * shards);
+      own[u] = whole_params[u] = whole_gradients[u] = own_buffer.take({1, part});
+      if (!resident(u)) longest = std::max(longest, part * shards);
     }
     if (shards == 1) return;
-    const Slice slots[] = {whole_buffer.take({1, longest}), whole_buffer.take({1, longest})};
+    place(whole_params, whole_params_buffer, longest, R::sharding::releases_after_forward);
+    place(whole_gradients, whole_gradients_buffer, longest, true);
+  }
+  /// A tied embedding table is needed by the first unit and the last.
+  static constexpr bool resident(int u) { return R::model.tied_head && u == embedding_unit<R>; }
+
+ private:
+  constexpr void place(std::array<Slice, n_units<R>>& whole, Layout& buffer, std::int64_t longest, bool in_slots) {
+    const auto length = [&](int u) { return own[u].shape.elements() * shards; };
+    Slice slots[2];
+    if (in_slots) slots[0] = buffer.take({1, longest}), slots[1] = buffer.take({1, longest});
     for (int u = 0; u < n_units<R>; ++u)
-      whole[u] = {slots[u % 2].offset, {1, own[u].shape.elements() * shards}};
+      whole[u] = in_slots && !resident(u) ? Slice{slots[u % 2].offset, {1, length(u)}} : buffer.take({1, length(u)});
   }
 };
 

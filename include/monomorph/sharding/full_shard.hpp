@@ -7,6 +7,7 @@ namespace monomorph::sharding {
 struct FullShard {
   static constexpr std::string_view name = "FullShard";
   static constexpr bool gathers_params = true;
+  static constexpr bool releases_after_forward = true;
   static constexpr int param_shards(int dp) { return dp; }
   static constexpr int gradient_shards(int dp) { return dp; }
   static constexpr int optimizer_shards(int dp) { return dp; }

@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -32,10 +33,10 @@ std::string log_line(const StepReport& report);
 /// "2d 03h", "1h 02m", "3m 20s" or "12s".
 std::string format_duration(double seconds);
 
-/// "87 MiB", "1.6 GiB": binary units, three digits at most before rounding up to the next unit.
+/// "87.0 MiB", "1.60 GiB": binary units, three significant digits.
 std::string format_bytes(std::int64_t bytes);
 
-/// "950", "12.3k", "4.6M": decimal units.
+/// "950", "12.3k", "4.60M": decimal units, three significant digits.
 std::string format_count(double count);
 
 /// Shows progress on one open file: a line that is redrawn in place at a terminal, plain lines otherwise.
@@ -61,7 +62,8 @@ class Progress {
   int descriptor_;
   std::int64_t log_every_;
   bool terminal_;
-  bool line_open_ = false;
+  bool line_open_ = false;  ///< a live line stands without its newline
+  std::chrono::steady_clock::time_point drawn_;
 };
 
 }  // namespace monomorph::train

@@ -3,7 +3,7 @@
 
 namespace monomorph::kernels {
 
-void copy(View from, View to);  ///< converts between dtypes; rounds to nearest, ties to even
+void copy(View from, View to);  ///< converts between dtypes, rounding to nearest even; either may be strided
 void zero(View x);
 void add(View x, View y);       ///< y += x
 

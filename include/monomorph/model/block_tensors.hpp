@@ -1,0 +1,22 @@
+#pragma once
+#include <monomorph/runtime/kernels/dropout.hpp>
+#include <monomorph/runtime/view.hpp>
+
+namespace monomorph {
+
+/// What a block may touch in one call. M = B·T tokens.
+struct BlockTensors {
+  int block;                      ///< 0 to L - 1
+  View params, gradients;         ///< flat buffers of the unit, in the layout of Block::Params
+  View x_MD, y_MD;                ///< the block's input and output
+  View dx_MD;                     ///< gradient of the residual stream: of y on entry of backward, of x when it returns
+  View activations, statistics;   ///< flat buffers that the slices of Block::Saved and Block::Temporary lie in
+  std::int64_t temporary_offset;  ///< where Block::Temporary begins in `activations`
+  View rotary_cos_TH, rotary_sin_TH;
+  std::int64_t batch, tokens;     ///< B, T
+  kernels::DropoutKey dropout;    ///< rate, layer and site are the block's to fill in
+  bool training;                  ///< false: no dropout
+  bool accumulate;                ///< add to the gradients instead of overwriting them
+};
+
+}  // namespace monomorph

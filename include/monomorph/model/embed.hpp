@@ -1,0 +1,31 @@
+#pragma once
+#include <monomorph/block/embedding_unit.hpp>
+#include <monomorph/model/block_tensors.hpp>
+#include <monomorph/runtime/kernels/embedding.hpp>
+
+/// The bodies of EmbeddingUnit. Of BlockTensors, `y_MD` is the residual stream's begin, `dx_MD` its gradient.
+namespace monomorph::model {
+
+template <class R> kernels::DropoutKey embedding_dropout(const BlockTensors& t) {
+  kernels::DropoutKey key = t.dropout;
+  key.rate = R::model.dropout.embedding;
+  return key;  // layer 0, site 0
+}
+
+template <class R> void embed(const BlockTensors& t, const std::int32_t* ids_M) {
+  constexpr typename EmbeddingUnit<R>::Params p;
+  kernels::embedding(ids_M, t.params[p.table_VD], t.params[p.positions_TD], t.tokens, 0, t.y_MD);
+  if constexpr (R::model.dropout.embedding > 0)
+    if (t.training) kernels::dropout(t.y_MD, t.y_MD, embedding_dropout<R>(t));
+}
+
+/// A tied table already has the head's gradient, to which this adds.
+template <class R> void embed_backward(const BlockTensors& t, const std::int32_t* ids_M) {
+  constexpr typename EmbeddingUnit<R>::Params p;
+  if constexpr (R::model.dropout.embedding > 0) kernels::dropout(t.dx_MD, t.dx_MD, embedding_dropout<R>(t));
+  kernels::embedding_backward(ids_M, t.dx_MD, t.gradients[p.table_VD], t.accumulate || R::model.tied_head);
+  if constexpr (R::model.position == Position::learned)
+    kernels::position_embedding_backward(t.dx_MD, t.tokens, t.gradients[p.positions_TD], t.accumulate);
+}
+
+}  // namespace monomorph::model

@@ -1,0 +1,61 @@
+#pragma once
+#include <monomorph/runtime/kernels/cross_entropy.hpp>
+#include <monomorph/runtime/kernels/optimizer.hpp>
+#include <monomorph/runtime/view.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace monomorph::train {
+
+/// Token ids of micro_batch sequences of T tokens, row by row.
+struct MicroBatch {
+  const std::int32_t* inputs;
+  const std::int32_t* targets;  ///< kernels::ignored_target counts for nothing
+  std::uint64_t first_sample;   ///< global index of the first sequence: what dropout depends on
+};
+
+enum class GradientNorm { one, two, infinity };
+
+/// A canonical tensor of the optimiser's state.
+struct StateTensor {
+  std::string name;  ///< e.g. "layers.3.mlp.up.weight", or "moment1.layers.3.mlp.up.weight"
+  View view;
+};
+
+/// One sequence, token by token, against a cache.
+class Decoder {
+ public:
+  virtual ~Decoder() = default;
+  virtual void reset() = 0;
+  virtual std::int64_t capacity() const = 0;  ///< tokens: the context length
+  virtual std::int64_t length() const = 0;
+  /// Appends a token; the logits (fp32, vocab_size of them) of the next one.
+  virtual const float* feed(std::int32_t token) = 0;
+};
+
+/// What the training loop needs of Step<R>, so that the loop is compiled once for all recipes.
+class TrainingStep {
+ public:
+  virtual ~TrainingStep() = default;
+
+  /// Forward and backward of one micro-batch. Gradients are of the sum of the tokens' losses; they are overwritten by the
+  /// first micro-batch of a step and added to by the others.
+  virtual kernels::LossSum accumulate(const MicroBatch& batch, std::uint64_t step, bool first) = 0;
+  /// The loss alone: dropout is off, and no state moves.
+  virtual kernels::LossSum evaluate(const MicroBatch& batch) = 0;
+  /// Of the accumulated, unscaled gradients of all parameters.
+  virtual double gradient_norm(GradientNorm order) = 0;
+  /// The optimiser; step.weight_decay applies where the recipe's optimiser says.
+  virtual void update(const kernels::AdamWStep& step) = 0;
+
+  virtual std::vector<StateTensor> parameters() = 0;  ///< the optimiser's own, in master precision
+  virtual std::vector<StateTensor> moments() = 0;
+  virtual std::vector<StateTensor> gradients() = 0;   ///< for tests and diagnosis
+  virtual void parameters_changed() = 0;              ///< after a load: compute's rounded copy follows
+  virtual std::unique_ptr<Decoder> decoder() = 0;     ///< valid as long as the step is
+  virtual View hidden_state(int block) const = 0;     ///< input of a block in the last forward pass; block L: the output
+};
+
+}  // namespace monomorph::train
