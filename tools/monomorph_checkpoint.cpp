@@ -2,9 +2,9 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/runtime/checkpoint_folder.hpp>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
 #include <exception>
 #include <string>

@@ -86,7 +86,8 @@ void OutputFile::write(std::span<const std::byte> bytes) {
   if (bytes.size() < buffer_bytes) {
     buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
   } else {
-    write_all(bytes, path_, [this](const std::byte* data, std::size_t size) { return ::write(descriptor_, data, size); });
+    write_all(bytes, path_,
+              [this](const std::byte* data, std::size_t size) { return ::write(descriptor_, data, size); });
   }
 }
 
@@ -100,7 +101,8 @@ void OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes
 }
 
 void OutputFile::flush() {
-  write_all(buffer_, path_, [this](const std::byte* data, std::size_t size) { return ::write(descriptor_, data, size); });
+  write_all(buffer_, path_,
+            [this](const std::byte* data, std::size_t size) { return ::write(descriptor_, data, size); });
   buffer_.clear();
 }
 

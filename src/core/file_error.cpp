@@ -35,7 +35,8 @@ void throw_file_error(std::string_view doing, const std::string& path, int error
     case EDQUOT:
       throw Error(fmt::format("[FILE-02] cannot {} {}: the disk is full ({}); free some space there and try again",
                               doing, in_quotes(path), reason));
-    default: throw Error(fmt::format("[FILE-03] cannot {} {}: {}", doing, in_quotes(path), reason));
+    default:
+      throw Error(fmt::format("[FILE-03] cannot {} {}: {}", doing, in_quotes(path), reason));
   }
 }
 

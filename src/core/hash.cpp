@@ -16,8 +16,7 @@ constexpr std::uint64_t prime_3 = 0x165667B19E3779F9u;
 constexpr std::uint64_t prime_4 = 0x85EBCA77C2B2AE63u;
 constexpr std::uint64_t prime_5 = 0x27D4EB2F165667C5u;
 
-template <class Word>
-std::uint64_t load(const std::byte* bytes) {
+template <class Word> std::uint64_t load(const std::byte* bytes) {
   Word word;
   std::memcpy(&word, bytes, sizeof(word));
   return word;

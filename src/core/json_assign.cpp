@@ -110,9 +110,10 @@ void reject_key(std::span<const FieldRef> fields, std::string_view dotted, const
   std::size_t least = std::numeric_limits<std::size_t>::max();
   std::string_view nearest;
   const auto consider = [&](std::string_view known) {  // a right name in a wrong section is nearly right
-    if (known == dotted) return;                       // a section where a field is meant
+    if (known == dotted) return;                       // a section where one of its fields is meant
+    const bool is_inside = known.starts_with(std::string(given) + ".");
     const std::size_t distance =
-        std::min(2 * edit_distance(given, known), 2 * edit_distance(last_part(given), last_part(known)) + 1);
+        is_inside ? 0 : std::min(2 * edit_distance(given, known), 2 * edit_distance(last_part(given), last_part(known)) + 1);
     if (distance >= least) return;
     least = distance;
     nearest = known;

@@ -18,8 +18,12 @@ Lead lead_of(unsigned char byte) {
   if (byte < 0x80) return {1, 0, 0};
   if (byte < 0xC2) return {0, 0, 0};
   if (byte < 0xE0) return {2, 0x80, 0xBF};
-  if (byte < 0xF0) return {3, static_cast<unsigned char>(byte == 0xE0 ? 0xA0 : 0x80), static_cast<unsigned char>(byte == 0xED ? 0x9F : 0xBF)};
-  if (byte < 0xF5) return {4, static_cast<unsigned char>(byte == 0xF0 ? 0x90 : 0x80), static_cast<unsigned char>(byte == 0xF4 ? 0x8F : 0xBF)};
+  if (byte == 0xE0) return {3, 0xA0, 0xBF};
+  if (byte == 0xED) return {3, 0x80, 0x9F};
+  if (byte < 0xF0) return {3, 0x80, 0xBF};
+  if (byte == 0xF0) return {4, 0x90, 0xBF};
+  if (byte < 0xF4) return {4, 0x80, 0xBF};
+  if (byte == 0xF4) return {4, 0x80, 0x8F};
   return {0, 0, 0};
 }
 
@@ -52,6 +56,15 @@ std::size_t valid_utf8_prefix(std::string_view text) {
   return position;
 }
 
+std::size_t complete_utf8_prefix(std::string_view text) {
+  // Only one of the last three bytes can begin a character that is not complete.
+  for (std::size_t n_back = 1; n_back <= std::min<std::size_t>(3, text.size()); ++n_back) {
+    const Utf8Character last = first_character(text.substr(text.size() - n_back));
+    if (last.incomplete && last.n_bytes == n_back) return text.size() - n_back;
+  }
+  return text.size();
+}
+
 std::string replace_invalid_utf8(std::string_view text) {
   std::string result;
   result.reserve(text.size());
@@ -68,15 +81,7 @@ std::string replace_invalid_utf8(std::string_view text) {
 
 std::string Utf8Stream::push(std::string_view bytes) {
   pending_.append(bytes);
-  // Only the last three bytes can begin a character that is not complete.
-  std::size_t n_ready = pending_.size();
-  for (std::size_t back = 1; back <= std::min<std::size_t>(3, pending_.size()); ++back) {
-    const std::string_view end = std::string_view(pending_).substr(pending_.size() - back);
-    const auto lead = static_cast<unsigned char>(end[0]);
-    if (lead >= 0xC2 && first_character(end).incomplete && first_character(end).n_bytes == back) {
-      n_ready = pending_.size() - back;
-    }
-  }
+  const std::size_t n_ready = complete_utf8_prefix(pending_);
   std::string ready = replace_invalid_utf8(std::string_view(pending_).substr(0, n_ready));
   pending_.erase(0, n_ready);
   return ready;

@@ -73,8 +73,8 @@ void remove_or_warn(const std::string& path, std::vector<std::string>& warnings)
   std::error_code failure;
   filesystem::remove_all(path, failure);
   if (failure) {
-    warnings.push_back(fmt::format("[CHECKPOINT-08] cannot delete {}: {}; delete it by hand", in_quotes(path),
-                                   failure.message()));
+    warnings.push_back(
+        fmt::format("[CHECKPOINT-08] cannot delete {}: {}; delete it by hand", in_quotes(path), failure.message()));
   }
 }
 
@@ -234,9 +234,10 @@ LoadedCheckpoint load_checkpoint(const std::string& path) {
     MappedFile mapped(path + "/" + file.name);
     const std::uint64_t checksum = xxh64(mapped.bytes());
     if (checksum != file.checksum) {
-      throw Error(fmt::format("[CHECKPOINT-05] {} is damaged: its checksum is {:016x} and was {:016x} when it was saved; "
-                              "use another checkpoint",
-                              in_quotes(mapped.path()), checksum, file.checksum));
+      throw Error(
+          fmt::format("[CHECKPOINT-05] {} is damaged: its checksum is {:016x} and was {:016x} when it was saved; "
+                      "use another checkpoint",
+                      in_quotes(mapped.path()), checksum, file.checksum));
     }
     loaded.files.emplace_back(std::move(mapped));
   }

@@ -116,9 +116,10 @@ void check_version(const Json& document, const std::string& path) {
     throw_damaged(path, "it has no format_version");
   }
   if (version->get<std::uint64_t>() > format_version) {
-    throw Error(fmt::format("[CHECKPOINT-02] {} has format version {}, and this program reads up to {}; use the newer "
-                            "program that wrote it",
-                            in_quotes(path), version->get<std::uint64_t>(), format_version));
+    throw Error(
+        fmt::format("[CHECKPOINT-02] {} has format version {}, and this program reads up to {}; use the newer "
+                    "program that wrote it",
+                    in_quotes(path), version->get<std::uint64_t>(), format_version));
   }
 }
 
@@ -128,9 +129,10 @@ std::string rank_file_name(int rank) { return fmt::format("rank_{:05}.safetensor
 
 std::string to_json(const CheckpointMetadata& metadata) {
   if (metadata.step < 0 || metadata.n_tokens < 0 || metadata.sample_counter < 0) {
-    throw Error(fmt::format("[CHECKPOINT-07] step {}, tokens {} and sample counter {} of a checkpoint must not be "
-                            "negative",
-                            metadata.step, metadata.n_tokens, metadata.sample_counter));
+    throw Error(
+        fmt::format("[CHECKPOINT-07] step {}, tokens {} and sample counter {} of a checkpoint must not be "
+                    "negative",
+                    metadata.step, metadata.n_tokens, metadata.sample_counter));
   }
   try {
     Json document = body_of(metadata);

@@ -25,10 +25,10 @@ SafetensorsFile::SafetensorsFile(MappedFile file)
 }
 
 const TensorEntry* SafetensorsFile::find(std::string_view name) const {
-  const auto found = std::lower_bound(by_name_.begin(), by_name_.end(), name,
-                                      [this](std::size_t index, std::string_view wanted) {
-                                        return header_.tensors[index].name < wanted;
-                                      });
+  const auto found =
+      std::lower_bound(by_name_.begin(), by_name_.end(), name, [this](std::size_t index, std::string_view wanted) {
+        return header_.tensors[index].name < wanted;
+      });
   if (found == by_name_.end() || header_.tensors[*found].name != name) return nullptr;
   return &header_.tensors[*found];
 }

@@ -92,7 +92,8 @@ void write_safetensors(const ByteSink& sink, std::span<const TensorToWrite> tens
   }
 }
 
-void write_safetensors(const std::string& path, std::span<const TensorToWrite> tensors, const TensorMetadata& metadata) {
+void write_safetensors(const std::string& path, std::span<const TensorToWrite> tensors,
+                       const TensorMetadata& metadata) {
   AtomicFile file(path);
   write_safetensors([&](std::span<const std::byte> bytes) { file.write(bytes); }, tensors, metadata);
   file.commit();

@@ -20,12 +20,12 @@ std::string read_hparams_file(const std::string& file) {
 void check_batch(const BatchHparams& batch, std::int64_t ranks) {
   const std::int64_t sequences = batch.micro_batch * ranks;
   if (batch.global_batch % sequences == 0) return;
+  const std::int64_t below = batch.global_batch / sequences * sequences;
   throw UsageError(fmt::format(
       "[HPARAM-11] batch.global_batch = {} must be a multiple of batch.micro_batch x data-parallel ranks = {} x {} = {}; "
-      "change batch.global_batch to {} or {}",
-      batch.global_batch.value, batch.micro_batch.value, ranks, sequences,
-      std::max(std::int64_t{1}, batch.global_batch / sequences) * sequences,
-      (batch.global_batch / sequences + 1) * sequences));
+      "change batch.global_batch to {}{}",
+      batch.global_batch.value, batch.micro_batch.value, ranks, sequences, below > 0 ? fmt::format("{} or ", below) : "",
+      below + sequences));
 }
 
 void check_schedule(const ScheduleHparams& schedule, std::int64_t steps) {

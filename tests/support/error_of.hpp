@@ -7,8 +7,7 @@ namespace monomorph::testing {
 
 /// The message of the monomorph::Error that `action` throws; a text that no test expects if it throws none, or if the
 /// message has more than one line.
-template <class Action>
-std::string error_of(Action action) {
+template <class Action> std::string error_of(Action action) {
   try {
     action();
   } catch (const Error& error) {

@@ -34,7 +34,7 @@ install_python_packages() {
       shift
     done
     shift || true
-    if ! TMPDIR=$folder.partial/tmp python3 -m pip install --only-binary=:all: --no-compile --disable-pip-version-check \
+    if ! PIP_USER=0 TMPDIR=$folder.partial/tmp python3 -m pip install --only-binary=:all: --no-compile --disable-pip-version-check \
         --no-warn-script-location --root-user-action=ignore --target "$folder".partial "${common[@]}" "${requirements[@]}"; then
       rm -rf "$folder".partial
       echo "[SETUP-12] pip could not install ${requirements[*]} (see above); check the network and the free disk space, then run this again" >&2

@@ -72,13 +72,13 @@ refused=helpful-packages-refused  # what is only helpful is asked for once
 
 install_missing_system_packages() {
   local required helpful
-  required=$(missing_system_packages required | tr '\n' ' ')
-  helpful=$(missing_system_packages helpful | tr '\n' ' ')
+  required=$(missing_system_packages required | paste -sd ' ')
+  helpful=$(missing_system_packages helpful | paste -sd ' ')
   if [ "$(cat "$root/.deps/$refused" 2>/dev/null)" = "$helpful" ]; then
     helpful=
   fi
   if [ -n "$required$helpful" ]; then
-    echo "set-up: installing system packages: $required$helpful"
+    echo "set-up: installing system packages: $required $helpful"
     # shellcheck disable=SC2086  # lists of words
     if ! apt_install $required $helpful; then
       if [ -n "$required" ]; then

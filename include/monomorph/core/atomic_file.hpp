@@ -8,13 +8,14 @@
 
 namespace monomorph {
 
-/// A file opened for writing, with a buffer of its own. Every failure names the path and the reason; a full disk is said
-/// to be one ([FILE-02]). What has been written is on the disk only after sync().
+/// A file opened for writing, with a buffer of its own. Every failure names the path and the reason; a full disk is
+/// said to be one ([FILE-02]). What has been written is on the disk only after sync().
 class OutputFile {
  public:
   enum class Mode { create_new, existing };
 
-  /// @throws [FILE-01] if the folder does not exist; [FILE-03] for other reasons, with Mode::create_new an existing file too
+  /// @throws [FILE-01] if the folder does not exist; [FILE-03] for other reasons: Mode::create_new takes no existing
+  /// file
   OutputFile(std::string path, Mode mode);
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;

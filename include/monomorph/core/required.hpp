@@ -7,7 +7,6 @@ template <class T> struct Required {
   T value;
   consteval Required(T given) : value(given) {}  // implicit on purpose: .n_heads = 12
   constexpr operator T() const { return value; }
-  friend constexpr bool operator==(const Required&, const Required&) = default;
 };
 
 }  // namespace monomorph

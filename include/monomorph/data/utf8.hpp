@@ -21,6 +21,9 @@ Utf8Character first_character(std::string_view text);
 /// The length of the longest prefix that is valid UTF-8.
 std::size_t valid_utf8_prefix(std::string_view text);
 
+/// The length of `text` without a character at its end that more bytes could still complete.
+std::size_t complete_utf8_prefix(std::string_view text);
+
 /// `text` with U+FFFD for every group of bytes that is not UTF-8.
 std::string replace_invalid_utf8(std::string_view text);
 

@@ -17,7 +17,9 @@ namespace {
 using namespace monomorph;
 using namespace monomorph::testing;
 
-std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span{text.data(), text.size()}); }
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span{text.data(), text.size()});
+}
 
 }  // namespace
 

@@ -10,7 +10,9 @@ namespace {
 
 using namespace monomorph;
 
-std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span{text.data(), text.size()}); }
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span{text.data(), text.size()});
+}
 
 std::uint64_t seeded(std::span<const std::byte> bytes, std::uint64_t seed) {
   Xxh64 hash(seed);

@@ -49,7 +49,8 @@ float float_at(const SafetensorsFile& file, const std::string& name, std::size_t
   return value;
 }
 
-// The bytes that Python's safetensors.numpy.save({"b": int16 [1, -2], "a": float32 [[1.5]]}, metadata={"k": "v"}) gives.
+// The bytes that Python's safetensors.numpy.save({"b": int16 [1, -2], "a": float32 [[1.5]]}, metadata={"k": "v"})
+// gives.
 const std::string by_python = std::string("\x88\0\0\0\0\0\0\0", 8) +
                               R"({"__metadata__":{"k":"v"},"a":{"dtype":"F32","shape":[1,1],"data_offsets":[0,4]},)" +
                               R"("b":{"dtype":"I16","shape":[2],"data_offsets":[4,8]}}  )" +
@@ -89,8 +90,8 @@ TEST_CASE("the reference models and results are read") {
     double loss, last_logit;
   };
   for (const Row& row : {Row{"gpt2_tiny", 6.375014305114746, 0.8993913906778929},
-                       Row{"llama_tiny", 6.502482891082764, 0.6104211347929444},
-                       Row{"llama_tiny_tied", 6.599581718444824, -0.3412531024590295}}) {
+                         Row{"llama_tiny", 6.502482891082764, 0.6104211347929444},
+                         Row{"llama_tiny_tied", 6.599581718444824, -0.3412531024590295}}) {
     CAPTURE(row.name);
     const SafetensorsFile expected = SafetensorsFile::open(models + row.name + "_expected.safetensors");
     CHECK(expected.at("loss").shape.empty());
@@ -109,9 +110,11 @@ TEST_CASE("what is written is read back, aligned, with every dtype, scalars and 
   const std::string path = folder / "all.safetensors";
   std::vector<std::byte> bytes(1024);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 31 + 1);
-  const std::vector<std::pair<FileDType, std::size_t>> dtypes{
-      {FileDType::boolean, 1}, {FileDType::u8, 1},   {FileDType::i8, 1},  {FileDType::i16, 2}, {FileDType::f16, 2},
-      {FileDType::bf16, 2},    {FileDType::i32, 4}, {FileDType::f32, 4}, {FileDType::i64, 8}, {FileDType::f64, 8}};
+  const std::vector<std::pair<FileDType, std::size_t>> dtypes{{FileDType::boolean, 1}, {FileDType::u8, 1},
+                                                              {FileDType::i8, 1},      {FileDType::i16, 2},
+                                                              {FileDType::f16, 2},     {FileDType::bf16, 2},
+                                                              {FileDType::i32, 4},     {FileDType::f32, 4},
+                                                              {FileDType::i64, 8},     {FileDType::f64, 8}};
   std::vector<TensorToWrite> written;
   for (const auto& [dtype, n_bytes] : dtypes) {
     CHECK(bytes_per_element(dtype) == n_bytes);
@@ -185,8 +188,8 @@ TEST_CASE("a header that is not the JSON it must be is refused") {
   for (const char* const header :
        {"{", "{} x", "{}{}", "{\"w\"}", "{\"w\":1}", "{\"w\":null}", "{\"w\":[]}", "{\"w\":\"F32\"}", "{\"w\":true}",
         "{\"\xff\":{}}", "{\"__metadata__\":[]}", "{\"__metadata__\":\"x\"}", "{\"__metadata__\":{\"a\":1}}",
-        "{\"__metadata__\":{\"a\":{}}}", "{\"__metadata__\":{\"a\":[]}}", "{\"__metadata__\":{\"a\":\"1\",\"a\":\"1\"}}",
-        "{\"__metadata__\":{},\"__metadata__\":{}}", "{\"w\":{}}"}) {
+        "{\"__metadata__\":{\"a\":{}}}", "{\"__metadata__\":{\"a\":[]}}",
+        "{\"__metadata__\":{\"a\":\"1\",\"a\":\"1\"}}", "{\"__metadata__\":{},\"__metadata__\":{}}", "{\"w\":{}}"}) {
     CAPTURE(header);
     CHECK(contains(error_of_header(header), "[SAFETENSORS-02]"));
   }
@@ -197,19 +200,27 @@ TEST_CASE("a header that is not the JSON it must be is refused") {
 TEST_CASE("a tensor's fields are each there once and of the right kind") {
   REQUIRE(error_of_tensor(R"("dtype":"F32","shape":[2],"data_offsets":[0,8])") == "(no error)");
   REQUIRE(error_of_tensor(R"("data_offsets":[0,8],"shape":[2,1,1],"dtype":"F32")") == "(no error)");
-  for (const char* const members :
-       {R"("shape":[2],"data_offsets":[0,8])", R"("dtype":"F32","data_offsets":[0,8])", R"("dtype":"F32","shape":[2])",
-        R"("dtype":"F32","dtype":"F32","shape":[2],"data_offsets":[0,8])",
-        R"("dtype":"F32","shape":[2],"shape":[],"data_offsets":[0,8])",
-        R"("dtype":"F32","shape":[2],"data_offsets":[0],"data_offsets":[0,8])",
-        R"("dtype":"F32","shape":[2],"data_offsets":[0,8],"extra":1)", R"("dtype":4,"shape":[2],"data_offsets":[0,8])",
-        R"("dtype":["F32"],"shape":[2],"data_offsets":[0,8])", R"("dtype":"F32","shape":2,"data_offsets":[0,8])",
-        R"("dtype":"F32","shape":"2","data_offsets":[0,8])", R"("dtype":"F32","shape":["2"],"data_offsets":[0,8])",
-        R"("dtype":"F32","shape":[-2],"data_offsets":[0,8])", R"("dtype":"F32","shape":[2.0],"data_offsets":[0,8])",
-        R"("dtype":"F32","shape":[[2]],"data_offsets":[0,8])", R"("dtype":"F32","shape":[{}],"data_offsets":[0,8])",
-        R"("dtype":"F32","shape":[99999999999999999999],"data_offsets":[0,8])",
-        R"("dtype":"F32","shape":[2],"data_offsets":[])", R"("dtype":"F32","shape":[2],"data_offsets":[8])",
-        R"("dtype":"F32","shape":[2],"data_offsets":[0,4,8])", R"("dtype":"F32","shape":[2],"data_offsets":[0,-8])"}) {
+  for (const char* const members : {R"("shape":[2],"data_offsets":[0,8])",
+                                    R"("dtype":"F32","data_offsets":[0,8])",
+                                    R"("dtype":"F32","shape":[2])",
+                                    R"("dtype":"F32","dtype":"F32","shape":[2],"data_offsets":[0,8])",
+                                    R"("dtype":"F32","shape":[2],"shape":[],"data_offsets":[0,8])",
+                                    R"("dtype":"F32","shape":[2],"data_offsets":[0],"data_offsets":[0,8])",
+                                    R"("dtype":"F32","shape":[2],"data_offsets":[0,8],"extra":1)",
+                                    R"("dtype":4,"shape":[2],"data_offsets":[0,8])",
+                                    R"("dtype":["F32"],"shape":[2],"data_offsets":[0,8])",
+                                    R"("dtype":"F32","shape":2,"data_offsets":[0,8])",
+                                    R"("dtype":"F32","shape":"2","data_offsets":[0,8])",
+                                    R"("dtype":"F32","shape":["2"],"data_offsets":[0,8])",
+                                    R"("dtype":"F32","shape":[-2],"data_offsets":[0,8])",
+                                    R"("dtype":"F32","shape":[2.0],"data_offsets":[0,8])",
+                                    R"("dtype":"F32","shape":[[2]],"data_offsets":[0,8])",
+                                    R"("dtype":"F32","shape":[{}],"data_offsets":[0,8])",
+                                    R"("dtype":"F32","shape":[99999999999999999999],"data_offsets":[0,8])",
+                                    R"("dtype":"F32","shape":[2],"data_offsets":[])",
+                                    R"("dtype":"F32","shape":[2],"data_offsets":[8])",
+                                    R"("dtype":"F32","shape":[2],"data_offsets":[0,4,8])",
+                                    R"("dtype":"F32","shape":[2],"data_offsets":[0,-8])"}) {
     CAPTURE(members);
     const std::string message = error_of_tensor(members);
     CHECK(contains(message, "[SAFETENSORS-02]"));
@@ -227,7 +238,8 @@ TEST_CASE("shapes and offsets must agree") {
     CHECK(contains(error_of_tensor(R"("dtype":"F32","data_offsets":[0,8],"shape":)" + std::string(shape)),
                    "[SAFETENSORS-04]"));
   }
-  for (const char* const offsets : {"[0,4]", "[0,9]", "[8,0]", "[0,18446744073709551615]", "[18446744073709551608,0]"}) {
+  for (const char* const offsets :
+       {"[0,4]", "[0,9]", "[8,0]", "[0,18446744073709551615]", "[18446744073709551608,0]"}) {
     CAPTURE(offsets);
     CHECK(contains(error_of_tensor(R"("dtype":"F32","shape":[2],"data_offsets":)" + std::string(offsets)),
                    "[SAFETENSORS-05]"));
@@ -252,10 +264,9 @@ TEST_CASE("the data belongs to exactly one tensor each") {
 
 TEST_CASE("a name that occurs twice is refused") {
   const TemporaryFolder folder;
-  write_bytes(folder / "twice.safetensors",
-              file_of(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},)"
-                      R"("a":{"dtype":"U8","shape":[4],"data_offsets":[4,8]}})",
-                      8));
+  write_bytes(folder / "twice.safetensors", file_of(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},)"
+                                                    R"("a":{"dtype":"U8","shape":[4],"data_offsets":[4,8]}})",
+                                                    8));
   const std::string message = error_of([&] { SafetensorsFile::open(folder / "twice.safetensors"); });
   CHECK(contains(message, "[SAFETENSORS-07]"));
   CHECK(contains(message, "\"a\""));

@@ -1,0 +1,17 @@
+#pragma once
+
+namespace monomorph::train {
+
+/// While it lives, Ctrl-C and SIGTERM only note that the run is to end after the current step; a second one ends the
+/// process at once, as without it.
+class InterruptGuard {
+ public:
+  InterruptGuard();
+  ~InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+  /// The signal's number, or 0.
+  static int signal_received();
+};
+
+}  // namespace monomorph::train

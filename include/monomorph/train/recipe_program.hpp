@@ -1,0 +1,37 @@
+#pragma once
+#include <monomorph/block/tensor_info.hpp>
+#include <monomorph/plan/flops.hpp>
+#include <monomorph/plan/memory.hpp>
+#include <monomorph/runtime/communicator.hpp>
+#include <monomorph/train/training_step.hpp>
+#include <string>
+#include <vector>
+
+namespace monomorph::train {
+
+/// A name and what stands for it, in the order to be shown.
+struct Fact {
+  std::string name, value;
+};
+
+/// A recipe as values and function pointers: what the program around the step, compiled once for all recipes, needs of
+/// it. Made by program_of<R>().
+struct RecipeProgram {
+  std::string name;
+  std::uint64_t fingerprint = 0;
+  const ModelSpec* model = nullptr;
+  DType compute_dtype{};
+  std::vector<Fact> policies;
+  std::int64_t n_params = 0;
+  int n_blocks = 0;
+  plan::FlopsPerToken flops;
+  plan::Memory (*memory)(int dp, std::int64_t micro_batch) = nullptr;
+  ParameterLayout (*unit_layout)(int unit) = nullptr;
+  int n_units = 0;
+  std::unique_ptr<TrainingStep> (*make_step)(Communicator&, std::int64_t micro_batch, std::uint64_t seed) = nullptr;
+};
+
+/// The command line of every recipe's program: train, describe, schema, check, evaluate, generate.
+int run_program(const RecipeProgram& recipe, int argc, char** argv);
+
+}  // namespace monomorph::train

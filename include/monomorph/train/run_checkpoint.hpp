@@ -1,0 +1,36 @@
+#pragma once
+#include <monomorph/train/hparams.hpp>
+#include <monomorph/train/recipe_program.hpp>
+
+namespace monomorph::train {
+
+/// Where a run stands: with the parameters, the moments and the hyperparameters, everything that its next step depends on.
+struct RunState {
+  std::int64_t step = 0;     ///< finished steps, skipped ones included
+  std::int64_t updates = 0;  ///< steps that the optimiser took
+  std::int64_t samples = 0;  ///< the data position: sequences drawn
+  std::int64_t tokens = 0;   ///< counted targets trained on
+  std::int64_t skipped = 0;
+  std::int64_t skipped_in_a_row = 0;
+};
+
+/// Saves all state of a run.   @return the checkpoint's folder and warnings   @throws as runtime::save_checkpoint
+std::vector<std::string> save_run(const std::string& folder, const RecipeProgram& recipe, const Hparams& hparams,
+                                  const RunState& state, TrainingStep& step);
+
+/// The folder of a checkpoint, given itself, a folder of checkpoints, or a run folder: the latest one.
+/// @throws UsageError [RUN-03] if there is none
+std::string find_checkpoint(const std::string& path);
+
+struct RestoredRun {
+  RunState state;
+  Hparams hparams;
+};
+/// Loads parameters, and with `moments` the optimiser's state too, into a step of the same recipe.
+/// @throws [RUN-04] if the checkpoint is of another recipe; as runtime::load_checkpoint
+RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& recipe, TrainingStep& step, bool moments);
+
+/// The hyperparameters that a checkpoint was made with.
+Hparams checkpoint_hparams(const std::string& checkpoint);
+
+}  // namespace monomorph::train

@@ -1,0 +1,47 @@
+#pragma once
+#include <monomorph/plan/fingerprint.hpp>
+#include <monomorph/run.hpp>
+#include <monomorph/train/recipe_program.hpp>
+#include <monomorph/train/step.hpp>
+
+namespace monomorph {
+
+namespace detail {
+
+template <Recipe R> std::vector<train::Fact> policies_of() {
+  std::vector<train::Fact> facts{{"sharding", std::string(type_name<typename R::sharding>())},
+                                 {"precision", std::string(type_name<typename R::precision>())},
+                                 {"checkpointing", std::string(type_name<typename R::checkpointing>())},
+                                 {"optimizer", std::string(type_name<typename R::optimizer>())}};
+  return facts;
+}
+
+template <Recipe R> train::RecipeProgram program_of() {
+  return {.name = std::string(type_name<R>()),
+          .fingerprint = plan::fingerprint<R>,
+          .model = &R::model,
+          .compute_dtype = R::precision::compute_dtype,
+          .policies = policies_of<R>(),
+          .n_params = plan::params<R>,
+          .n_blocks = plan::n_blocks<R>,
+          .flops = plan::flops_per_token<R>(),
+          .memory = plan::memory<R>,
+          .unit_layout = plan::unit_layout<R>,
+          .n_units = plan::n_units<R>,
+          .make_step = [](Communicator& communicator, std::int64_t micro_batch,
+                          std::uint64_t seed) -> std::unique_ptr<train::TrainingStep> {
+            return std::make_unique<train::Step<R>>(communicator, micro_batch, seed);
+          }};
+}
+
+}  // namespace detail
+
+template <RecipeShape R> int run(int argc, char** argv) {
+  static_assert(admit<R>());     // one error per broken rule,
+  if constexpr (Recipe<R>)       // and none from what follows
+    return train::run_program(detail::program_of<R>(), argc, argv);
+  else
+    return 2;
+}
+
+}  // namespace monomorph

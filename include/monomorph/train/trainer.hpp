@@ -1,0 +1,16 @@
+#pragma once
+#include <monomorph/train/hparams.hpp>
+#include <monomorph/train/recipe_program.hpp>
+
+namespace monomorph::train {
+
+/// The whole run: data, steps, evaluation, checkpoints, reports. Returns an exit code: 0 also after Ctrl-C or SIGTERM,
+/// when the state is saved.
+/// @throws UsageError for what is wrong before the first step; [RUN-05] too many steps in a row had non-finite gradients;
+///   [RUN-06] a global batch had no counted token
+int train(const RecipeProgram& recipe, const Hparams& hparams, int argc, char** argv);
+
+/// All that can be known without training: hyperparameters, data against the recipe, memory.   @throws as train
+std::string check(const RecipeProgram& recipe, const Hparams& hparams);
+
+}  // namespace monomorph::train

@@ -1,0 +1,25 @@
+#pragma once
+#include <monomorph/runtime/kernels/attention.hpp>
+#include "runtime/isa.hpp"
+
+/// What src/runtime/attention.cpp divides among the threads and src/runtime/isa/attention*.cpp computes. Tokens are handled
+/// in blocks. The bits of a result depend on the arguments of its task alone.
+namespace monomorph::kernels {
+
+struct AttentionCall {
+  View q, k, v, out, lse_BNT, dout, dq, dk, dv;
+  AttentionShape shape;
+  std::int64_t capacity;  ///< rows that a sequence of k and v takes in a cache
+};
+
+MONOMORPH_PER_ISA(
+    std::int64_t attention_block(DType dtype);  // tokens
+    void attention_forward(const AttentionCall& call, std::int64_t sample, std::int64_t head, std::int64_t block);
+    // dq, dk and dv of all tokens and of all query heads of a key head; not for bf16, which can't hold the sums of dq.
+    void attention_backward(const AttentionCall& call, std::int64_t sample, std::int64_t kv_head);
+    // The same bits in smaller tasks, at the price of computing the probabilities twice.
+    void attention_backward_keys(const AttentionCall& call, std::int64_t sample, std::int64_t kv_head, std::int64_t block);
+    void attention_backward_queries(const AttentionCall& call, std::int64_t sample, std::int64_t head, std::int64_t block);
+    void attention_decode(const AttentionCall& call, std::int64_t sample, std::int64_t kv_head))
+
+}  // namespace monomorph::kernels

@@ -1,0 +1,120 @@
+#pragma once
+#include <monomorph/runtime/parallel.hpp>
+#include <monomorph/runtime/view.hpp>
+#include <bit>
+#include <concepts>
+#include <cstdint>
+
+// Loops over elements compute in S, float or double, whatever the views hold: a run of at most `chunk` elements is
+// converted into a buffer in the first-level cache and back, and a view that holds S is used where it lies.
+
+/// Before a loop whose iterations touch only their own elements, even if what is read and written is the same memory.
+#if defined(__clang__)
+#define MONOMORPH_ELEMENTWISE _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define MONOMORPH_ELEMENTWISE _Pragma("GCC ivdep")
+#endif
+
+namespace monomorph::kernels::MONOMORPH_ISA {
+
+inline constexpr std::int64_t chunk = 512;
+/// Elements of one task of an elementwise kernel: a few of its views fit the second-level cache.
+inline constexpr std::int64_t task_elements = 16'384;
+
+template <class S> inline constexpr DType dtype_of = std::same_as<S, double> ? DType::fp64 : DType::fp32;
+
+static inline float widen(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+/// To nearest, ties to even; a NaN stays one.
+static inline std::uint16_t narrow(float x) {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  const std::uint32_t rounded = (bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16, quiet_nan = (bits >> 16) | 0x40u;
+  return static_cast<std::uint16_t>((bits & 0x7FFF'FFFFu) > 0x7F80'0000u ? quiet_nan : rounded);
+}
+
+template <class To, class From> static void convert(const From* from, To* to, std::int64_t n) {
+  MONOMORPH_ELEMENTWISE
+  for (std::int64_t i = 0; i < n; ++i) {
+    if constexpr (std::same_as<From, std::uint16_t>) {
+      to[i] = static_cast<To>(widen(from[i]));
+    } else if constexpr (std::same_as<To, std::uint16_t>) {
+      to[i] = narrow(static_cast<float>(from[i]));
+    } else {
+      to[i] = static_cast<To>(from[i]);
+    }
+  }
+}
+
+/// n elements of a view from `offset` elements after its start, as S: in place, or converted into the buffer.
+template <class S> static inline const S* read(const View& view, std::int64_t offset, std::int64_t n, S* buffer) {
+  if (view.dtype == dtype_of<S>) return view.as<S>() + offset;
+  switch (view.dtype) {
+    case DType::fp32: convert(view.as<float>() + offset, buffer, n); break;
+    case DType::bf16: convert(view.as<std::uint16_t>() + offset, buffer, n); break;
+    case DType::fp64: convert(view.as<double>() + offset, buffer, n); break;
+  }
+  return buffer;
+}
+
+/// Where to compute what then goes into the view with `write`: in place, or in the buffer.
+template <class S> static inline S* place(const View& view, std::int64_t offset, S* buffer) {
+  return view.dtype == dtype_of<S> ? view.as<S>() + offset : buffer;
+}
+
+template <class S> static inline void write(const S* values, const View& view, std::int64_t offset, std::int64_t n) {
+  if (view.dtype == dtype_of<S>) return;
+  switch (view.dtype) {
+    case DType::fp32: convert(values, view.as<float>() + offset, n); break;
+    case DType::bf16: convert(values, view.as<std::uint16_t>() + offset, n); break;
+    case DType::fp64: convert(values, view.as<double>() + offset, n); break;
+  }
+}
+
+static inline std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+static inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// Calls f.operator()<S>() with the type in which a kernel over these dtypes computes.
+template <class F> static inline void in_compute_type(DType dtype, F f) {
+  if (dtype == DType::fp64) {
+    f.template operator()<double>();
+  } else {
+    f.template operator()<float>();
+  }
+}
+
+/// One scratch buffer of a chunk per view.
+template <class S> struct Buffer {
+  alignas(64) S elements[chunk];
+};
+
+/// y = f(x…) for each element. Views have the same rows and columns; y may be one of x.
+template <class S, class F, class... Views>
+static void elementwise(const View& y, F f, const Views&... x) {
+  const bool flat = y.contiguous() && (x.contiguous() && ...);
+  const std::int64_t rows = flat ? 1 : y.shape.rows, columns = flat ? y.elements() : y.shape.cols;
+  if (rows <= 0 || columns <= 0) return;
+  // Tasks are runs of columns of one row, or several whole rows.
+  const std::int64_t run = least(columns, task_elements), runs = ceil_div(columns, run);
+  const std::int64_t rows_per_task = runs > 1 ? 1 : ceil_div(task_elements, columns);
+  parallel_for(ceil_div(rows, rows_per_task) * runs, [&](std::int64_t task) {
+    const std::int64_t first_row = task / runs * rows_per_task, last_row = least(rows, first_row + rows_per_task);
+    const std::int64_t first = task % runs * run, last = least(columns, first + run);
+    for (std::int64_t row = first_row; row < last_row; ++row) {
+      for (std::int64_t column = first; column < last; column += chunk) {
+        const std::int64_t n = least(chunk, last - column);
+        Buffer<S> y_buffer;
+        S* out = place(y, row * y.stride + column, y_buffer.elements);
+        const auto compute = [&](auto... in) {
+          MONOMORPH_ELEMENTWISE
+          for (std::int64_t i = 0; i < n; ++i) out[i] = f(in[i]...);
+        };
+        const auto with_buffers = [&](auto... buffer) {
+          compute(read(x, row * x.stride + column, n, buffer.elements)...);
+        };
+        with_buffers((static_cast<void>(x), Buffer<S>{})...);
+        write(out, y, row * y.stride + column, n);
+      }
+    }
+  });
+}
+
+}  // namespace monomorph::kernels::MONOMORPH_ISA

@@ -1,0 +1,41 @@
+#include <monomorph/train/evaluation.hpp>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace monomorph::train {
+
+double EvaluationResult::loss() const { return tokens > 0 ? loss_sum / static_cast<double>(tokens) : 0; }
+double EvaluationResult::perplexity() const { return std::exp(loss()); }
+std::optional<double> EvaluationResult::bits_per_byte() const {
+  if (bytes == 0) return std::nullopt;
+  return loss_sum / (std::numbers::ln2 * static_cast<double>(bytes));
+}
+
+std::string evaluation_text(const EvaluationResult& result) {
+  std::string text = fmt::format("loss {:.4f}, perplexity {:.2f}", result.loss(), result.perplexity());
+  if (const auto bits = result.bits_per_byte()) text += fmt::format(", {:.4f} bits per byte", *bits);
+  return text + fmt::format(" ({} tokens)", result.tokens);
+}
+
+EvaluationResult evaluate(TrainingStep& step, const data::Loader& loader, std::int64_t micro_batch,
+                          std::int64_t tokens_per_sequence, std::span<const std::int32_t> bytes_per_token,
+                          std::optional<std::int64_t> micro_batches) {
+  std::vector<std::int32_t> inputs(micro_batch * tokens_per_sequence), targets(inputs.size());
+  const std::int64_t all = loader.evaluation_batches(micro_batch);
+  EvaluationResult result;
+  for (std::int64_t i = 0; i < std::min(all, micro_batches.value_or(all)); ++i) {
+    loader.read_evaluation(i, micro_batch, inputs.data(), targets.data());
+    const kernels::LossSum sum = step.evaluate({inputs.data(), targets.data(), 0});
+    result.loss_sum += sum.loss;
+    result.tokens += sum.tokens;
+    if (bytes_per_token.empty()) continue;
+    for (const std::int32_t target : targets)
+      if (target != kernels::ignored_target) result.bytes += bytes_per_token[target];
+  }
+  return result;
+}
+
+}  // namespace monomorph::train

@@ -1,0 +1,49 @@
+#include <monomorph/train/generate.hpp>
+
+#include <monomorph/core/error.hpp>
+
+namespace monomorph::train {
+namespace {
+
+/// Feeds the last tokens that fit into half the context, or all of them if that is less.
+const float* refill(Decoder& decoder, std::span<const std::int32_t> ids) {
+  decoder.reset();
+  const std::size_t n = std::min<std::size_t>(ids.size(), static_cast<std::size_t>(std::max<std::int64_t>(1, decoder.capacity() / 2)));
+  const float* logits = nullptr;
+  for (const std::int32_t id : ids.last(n)) logits = decoder.feed(id);
+  return logits;
+}
+
+const float* feed(Decoder& decoder, std::span<const std::int32_t> ids) {
+  return decoder.length() < decoder.capacity() ? decoder.feed(ids.back()) : refill(decoder, ids);
+}
+
+}  // namespace
+
+void generate(Decoder& decoder, const data::Tokenizer& tokenizer, std::string_view prompt, std::int64_t max_tokens,
+              const SamplingSettings& settings, const std::function<void(std::string_view)>& show) {
+  std::vector<std::int32_t> ids = tokenizer.encode(prompt);
+  const auto end = tokenizer.find("<|endoftext|>");
+  if (ids.empty() && end) ids.push_back(*end);
+  if (ids.empty())
+    throw UsageError("[RUN-09] the prompt is empty and the tokeniser has no <|endoftext|> to begin with; give --prompt");
+  const float* logits = nullptr;
+  if (std::ssize(ids) < decoder.capacity())
+    for (const std::int32_t id : ids) logits = decoder.feed(id);
+  else
+    logits = refill(decoder, ids);
+
+  Sampler sampler(settings);
+  data::StreamDecoder text(tokenizer, true);
+  const auto n_logits = static_cast<std::size_t>(tokenizer.vocab_size());  // ids beyond have no text
+  for (std::int64_t i = 0; i < max_tokens; ++i) {
+    const std::int32_t id = sampler.draw({logits, n_logits}, i);
+    if (end && id == *end) break;
+    ids.push_back(id);
+    show(text.push(id));
+    if (i + 1 < max_tokens) logits = feed(decoder, ids);
+  }
+  show(text.finish());
+}
+
+}  // namespace monomorph::train

@@ -1,0 +1,19 @@
+#pragma once
+#include <monomorph/train/hparams.hpp>
+#include <monomorph/train/training_step.hpp>
+#include <optional>
+
+namespace monomorph::train {
+
+struct OptimizerStepResult {
+  bool applied = false;             ///< false: the gradients were not finite, and nothing changed
+  std::optional<double> grad_norm;  ///< of the mean loss, before clipping; absent with ClipMode::none
+};
+
+/// Norm, decision, clipping and the optimiser's pass, all by one number. Whether gradients are finite is decided from
+/// their global norm, in every clipping mode.
+/// @param tokens counted in the whole global batch   @param update number of this update, from 1 (bias correction)
+OptimizerStepResult optimizer_step(TrainingStep& step, const OptimizerHparams& hparams, double learning_rate,
+                                   std::int64_t tokens, std::int64_t update);
+
+}  // namespace monomorph::train

@@ -1,0 +1,157 @@
+#include <monomorph/core/error.hpp>
+#include <monomorph/data/loader.hpp>
+#include <monomorph/train/describe.hpp>
+#include <monomorph/train/evaluation.hpp>
+#include <monomorph/train/generate.hpp>
+#include <monomorph/train/hparams.hpp>
+#include <monomorph/train/recipe_program.hpp>
+#include <monomorph/train/run_checkpoint.hpp>
+#include <monomorph/train/trainer.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <cstdio>
+#include <filesystem>
+
+namespace monomorph::train {
+namespace {
+
+void write_out(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+struct HparamsOptions {
+  std::string file;
+  std::vector<std::string> sets;
+  void add_to(CLI::App& app) {
+    app.add_option("--hparams", file, "hyperparameters (JSON); see `schema`");
+    app.add_option("--set", sets, "overrides one value: optimizer.lr=3e-4")->allow_extra_args(false);
+  }
+  Hparams read() const {
+    if (file.empty()) throw UsageError("[RUN-10] --hparams <file.json> is missing; `schema` says what may stand in it");
+    return read_hparams(file, sets);
+  }
+};
+
+/// A checkpoint to use without training: its step for sequences of micro_batch, and what its run knew.
+struct CheckpointOptions {
+  std::string checkpoint, tokenizer;
+  void add_to(CLI::App& app) {
+    app.add_option("--checkpoint", checkpoint, "a checkpoint, or a run folder: its latest")->required();
+    app.add_option("--tokenizer", tokenizer, "tokenizer.json; the run's own if it is not given");
+  }
+  std::string tokenizer_file(const std::string& found, const Hparams& hparams) const {
+    if (!tokenizer.empty()) return tokenizer;
+    const auto beside = std::filesystem::path(found).parent_path().parent_path() / "tokenizer.json";
+    return std::filesystem::exists(beside) ? beside.string() : hparams.data.tokenizer.value;
+  }
+};
+
+struct GenerateOptions : CheckpointOptions {
+  std::string prompt;
+  std::int64_t max_tokens = 200, top_k = 0;
+  bool greedy = false;
+  SamplingSettings sampling;
+  void add_to(CLI::App& app) {
+    CheckpointOptions::add_to(app);
+    app.add_option("--prompt", prompt, "text to continue");
+    app.add_option("--max-tokens", max_tokens, "tokens to write")->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
+    app.add_flag("--greedy", greedy, "always the most probable token");
+    app.add_option("--temperature", sampling.temperature, "of the probabilities")->check(CLI::Range(1e-6, 1e6));
+    app.add_option("--top-k", top_k, "choose among the k most probable tokens")->check(CLI::PositiveNumber);
+    app.add_option("--top-p", sampling.top_p, "choose among the tokens that make up this probability")->check(CLI::Range(1e-9, 1.0));
+    app.add_option("--seed", sampling.seed, "of the choice");
+  }
+  SamplingSettings settings() const {
+    SamplingSettings settings = sampling;
+    if (greedy) settings.temperature = 0;
+    if (top_k > 0) settings.top_k = top_k;
+    return settings;
+  }
+};
+
+int run_generate(const RecipeProgram& recipe, const GenerateOptions& options) {
+  const std::string checkpoint = find_checkpoint(options.checkpoint);
+  const std::string tokenizer_file = options.tokenizer_file(checkpoint, checkpoint_hparams(checkpoint));
+  if (tokenizer_file.empty())
+    throw UsageError("[RUN-11] the run of this checkpoint had no data.tokenizer; give --tokenizer <tokenizer.json>");
+  const data::Tokenizer tokenizer(data::read_tokenizer_definition(tokenizer_file));
+  if (tokenizer.vocab_size() > recipe.model->vocab_size)
+    throw UsageError(fmt::format("[RUN-07] {} has {} ids, but recipe {} a vocab_size of {}; use the run's own tokeniser",
+                                 tokenizer_file, tokenizer.vocab_size(), recipe.name, recipe.model->vocab_size.value));
+  const auto communicator = connect();
+  const auto step = recipe.make_step(*communicator, 1, 0);
+  restore_run(checkpoint, recipe, *step, false);
+  write_out(options.prompt);
+  generate(*step->decoder(), tokenizer, options.prompt, options.max_tokens, options.settings(), write_out);
+  write_out("\n");
+  return 0;
+}
+
+int run_evaluate(const RecipeProgram& recipe, const CheckpointOptions& options, const std::string& data_file,
+                 std::int64_t micro_batch) {
+  const std::string checkpoint = find_checkpoint(options.checkpoint);
+  const Hparams hparams = checkpoint_hparams(checkpoint);
+  const std::string file = data_file.empty() ? hparams.data.evaluation.value : data_file;
+  if (file.empty()) throw UsageError("[RUN-12] the run of this checkpoint had no data.evaluation; give --data <file.pbin>");
+  const data::Loader loader(file, recipe.model->context_length, recipe.model->vocab_size, 0, false);
+  std::vector<std::int32_t> bytes_per_token;
+  if (const std::string tokenizer_file = options.tokenizer_file(checkpoint, hparams); !tokenizer_file.empty()) {
+    bytes_per_token = data::token_byte_lengths(data::Tokenizer(data::read_tokenizer_definition(tokenizer_file)));
+    bytes_per_token.resize(static_cast<std::size_t>(recipe.model->vocab_size));
+  }
+  const auto communicator = connect();
+  const auto step = recipe.make_step(*communicator, micro_batch, 0);
+  restore_run(checkpoint, recipe, *step, false);
+  const auto result = evaluate(*step, loader, micro_batch, recipe.model->context_length, bytes_per_token, std::nullopt);
+  write_out(evaluation_text(result) + "\n");
+  return 0;
+}
+
+}  // namespace
+
+int run_program(const RecipeProgram& recipe, int argc, char** argv) {
+  CLI::App app(fmt::format("Trains the recipe {}.", recipe.name));
+  HparamsOptions train_options;
+  train_options.add_to(app);
+
+  auto* const describe_command = app.add_subcommand("describe", "what the recipe is and needs");
+  int ranks = 1;
+  std::int64_t micro_batch = 1;
+  describe_command->add_option("--ranks", ranks, "data-parallel ranks")->check(CLI::Range(1, 1 << 20));
+  describe_command->add_option("--micro-batch", micro_batch, "sequences per rank")->check(CLI::Range(1, 1 << 20));
+
+  auto* const schema_command = app.add_subcommand("schema", "JSON Schema of the hyperparameters");
+  auto* const check_command = app.add_subcommand("check", "all that can be known without training");
+  HparamsOptions check_options;
+  check_options.add_to(*check_command);
+
+  auto* const evaluate_command = app.add_subcommand("evaluate", "loss of a checkpoint on held-out data");
+  CheckpointOptions evaluate_options;
+  evaluate_options.add_to(*evaluate_command);
+  std::string data_file;
+  evaluate_command->add_option("--data", data_file, "packed file; the run's data.evaluation if it is not given");
+  evaluate_command->add_option("--micro-batch", micro_batch, "sequences at a time")->check(CLI::Range(1, 1 << 20));
+
+  auto* const generate_command = app.add_subcommand("generate", "continues a prompt");
+  GenerateOptions generate_options;
+  generate_options.add_to(*generate_command);
+  app.require_subcommand(0, 1);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(fmt::format("[RUN-13] {}; see --help", error.what()));
+  }
+  if (*describe_command) return write_out(describe(recipe, ranks, micro_batch)), 0;
+  if (*schema_command) return write_out(schema() + "\n"), 0;
+  if (*check_command) return write_out(check(recipe, check_options.read())), 0;
+  if (*evaluate_command) return run_evaluate(recipe, evaluate_options, data_file, micro_batch);
+  if (*generate_command) return run_generate(recipe, generate_options);
+  return train(recipe, train_options.read(), argc, argv);
+}
+
+}  // namespace monomorph::train

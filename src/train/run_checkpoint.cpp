@@ -1,0 +1,108 @@
+#include <monomorph/train/run_checkpoint.hpp>
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/runtime/checkpoint_folder.hpp>
+#include <monomorph/train/describe.hpp>
+
+#include <fmt/format.h>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+
+namespace monomorph::train {
+namespace {
+
+runtime::FileDType file_dtype(DType dtype) {
+  switch (dtype) {
+    case DType::fp64: return runtime::FileDType::f64;
+    case DType::bf16: return runtime::FileDType::bf16;
+    default: return runtime::FileDType::f32;
+  }
+}
+
+/// A tensor of one row is a vector.
+std::vector<std::int64_t> file_shape(plan::Shape shape) {
+  if (shape.rows == 1) return {shape.cols};
+  return {shape.rows, shape.cols};
+}
+
+std::vector<StateTensor> all_state(TrainingStep& step, bool moments) {
+  std::vector<StateTensor> tensors = step.parameters();
+  if (moments)
+    for (StateTensor& tensor : step.moments()) tensors.push_back(std::move(tensor));
+  return tensors;
+}
+
+std::int64_t counter(const runtime::CheckpointMetadata& metadata, const std::string& name) {
+  const auto found = metadata.counters.find(name);
+  if (found == metadata.counters.end() || !std::holds_alternative<std::int64_t>(found->second))
+    throw Error(fmt::format("[RUN-04] the checkpoint's metadata.json has no whole number counters.{}; use a checkpoint "
+                            "that a training run saved",
+                            name));
+  return std::get<std::int64_t>(found->second);
+}
+
+void load_tensor(const runtime::SafetensorsFile& file, const StateTensor& tensor) {
+  const runtime::TensorEntry& entry = file.at(tensor.name);
+  if (entry.dtype != file_dtype(tensor.view.dtype) || entry.shape != file_shape(tensor.view.shape))
+    throw Error(fmt::format("[RUN-04] {}: tensor {} is not of the recipe's dtype and shape; use a checkpoint of this "
+                            "recipe",
+                            file.path(), tensor.name));
+  std::memcpy(tensor.view.data, file.data(entry), static_cast<std::size_t>(tensor.view.bytes()));
+}
+
+}  // namespace
+
+std::vector<std::string> save_run(const std::string& folder, const RecipeProgram& recipe, const Hparams& hparams,
+                                  const RunState& state, TrainingStep& step) {
+  std::vector<runtime::TensorToWrite> tensors;
+  for (const StateTensor& tensor : all_state(step, true))
+    tensors.push_back({tensor.name, file_dtype(tensor.view.dtype), file_shape(tensor.view.shape), tensor.view.data});
+  runtime::CheckpointMetadata metadata;
+  metadata.fingerprint = fingerprint_text(recipe);
+  metadata.recipe_description = describe(recipe, 1, hparams.batch.micro_batch.value);
+  metadata.hyperparameters = to_json(hparams);
+  metadata.step = state.step;
+  metadata.n_tokens = state.tokens;
+  metadata.sample_counter = state.samples;
+  metadata.counters = {{"updates", state.updates},
+                       {"skipped", state.skipped},
+                       {"skipped_in_a_row", state.skipped_in_a_row}};
+  const std::int64_t all = std::numeric_limits<int>::max();
+  const int keep = static_cast<int>(hparams.checkpoint.keep.value.value_or(all));
+  return runtime::save_checkpoint(folder, std::move(metadata), 0, tensors, keep).warnings;
+}
+
+std::string find_checkpoint(const std::string& path) {
+  namespace fs = std::filesystem;
+  if (fs::exists(fs::path(path) / "metadata.json")) return path;
+  for (const fs::path& folder : {fs::path(path), fs::path(path) / "checkpoints"})
+    if (fs::is_directory(folder))
+      if (const auto latest = runtime::latest_checkpoint(folder.string())) return *latest;
+  throw UsageError(fmt::format("[RUN-03] no checkpoint in {}; name a checkpoint, a folder of checkpoints or a run folder",
+                               path));
+}
+
+RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& recipe, TrainingStep& step, bool moments) {
+  const runtime::LoadedCheckpoint loaded = runtime::load_checkpoint(checkpoint);
+  const auto& metadata = loaded.metadata;
+  if (metadata.fingerprint != fingerprint_text(recipe))
+    throw UsageError(fmt::format("[RUN-04] {} was saved by a recipe with fingerprint {}, and {} has {}; use the program "
+                                 "that saved it (metadata.json describes its recipe)",
+                                 checkpoint, metadata.fingerprint, recipe.name, fingerprint_text(recipe)));
+  for (const StateTensor& tensor : all_state(step, moments)) load_tensor(loaded.files.at(0), tensor);
+  step.parameters_changed();
+  return {.state = {.step = metadata.step,
+                    .updates = counter(metadata, "updates"),
+                    .samples = metadata.sample_counter,
+                    .tokens = metadata.n_tokens,
+                    .skipped = counter(metadata, "skipped"),
+                    .skipped_in_a_row = counter(metadata, "skipped_in_a_row")},
+          .hparams = parse_hparams(metadata.hyperparameters, checkpoint + "/metadata.json")};
+}
+
+Hparams checkpoint_hparams(const std::string& checkpoint) {
+  return parse_hparams(runtime::read_checkpoint_metadata(checkpoint).hyperparameters, checkpoint + "/metadata.json");
+}
+
+}  // namespace monomorph::train

@@ -1,0 +1,61 @@
+#include <monomorph/train/run_folder.hpp>
+
+#include <monomorph/core/atomic_file.hpp>
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/text_file.hpp>
+#include <monomorph/runtime/parallel.hpp>
+#include <monomorph/train/describe.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <filesystem>
+
+namespace monomorph::train {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::size_t largest_tokenizer = std::size_t{1} << 30;
+
+nlohmann::ordered_json data_file(const std::string& path) {
+  if (path.empty()) return nullptr;
+  std::error_code ignored;
+  return {{"path", fs::absolute(path).string()}, {"bytes", fs::file_size(path, ignored)}};
+}
+
+std::string run_json(const Hparams& hparams, const RecipeProgram& recipe, int argc, char** argv) {
+  nlohmann::ordered_json json;
+  json["recipe"] = recipe.name;
+  json["fingerprint"] = fingerprint_text(recipe);
+  json["command"] = std::vector<std::string>(argv, argv + argc);
+  json["working_directory"] = fs::current_path().string();
+  json["threads"] = compute_threads();
+  json["train"] = data_file(hparams.data.train.value);
+  json["evaluation"] = data_file(hparams.data.evaluation.value);
+  // A path may hold bytes that are not UTF-8: they are replaced, not refused.
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+RunFolder::RunFolder(const Hparams& hparams, const RecipeProgram& recipe, bool resumes, int argc, char** argv)
+    : path_(hparams.run.output_dir.value), checkpoints_((fs::path(path_) / hparams.checkpoint.directory.value).string()) {
+  if (!resumes && fs::exists(fs::path(path_) / "hparams.json"))
+    throw UsageError(fmt::format("[RUN-01] {} already holds a run; choose another run.output_dir, or go on with it by "
+                                 "checkpoint.resume=auto",
+                                 path_));
+  std::error_code failure;
+  fs::create_directories(path_, failure);
+  if (failure)
+    throw UsageError(fmt::format("[RUN-02] run.output_dir {} can't be created: {}; choose another", path_,
+                                 failure.message()));
+  write_text_file(file("recipe.txt"), describe(recipe, 1, hparams.batch.micro_batch.value));
+  write_text_file(file("run.json"), run_json(hparams, recipe, argc, argv));
+  if (const std::string& tokenizer = hparams.data.tokenizer.value; !tokenizer.empty())
+    write_text_file(file("tokenizer.json"), read_text_file(tokenizer, largest_tokenizer));
+  write_text_file(file("hparams.json"), to_json(hparams));
+}
+
+std::string RunFolder::file(std::string_view name) const { return (fs::path(path_) / name).string(); }
+std::string RunFolder::checkpoints() const { return checkpoints_; }
+
+}  // namespace monomorph::train

@@ -1,0 +1,272 @@
+#include <monomorph/train/trainer.hpp>
+
+#include "train/optimizer_step.hpp"
+#include "train/throughput.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/data/batch_prefetcher.hpp>
+#include <monomorph/data/loader.hpp>
+#include <monomorph/data/tokenizer.hpp>
+#include <monomorph/train/describe.hpp>
+#include <monomorph/train/evaluation.hpp>
+#include <monomorph/train/interrupt.hpp>
+#include <monomorph/train/metrics.hpp>
+#include <monomorph/train/progress.hpp>
+#include <monomorph/train/run_checkpoint.hpp>
+#include <monomorph/train/run_folder.hpp>
+#include <monomorph/train/schedule.hpp>
+#include <monomorph/train/tensorboard.hpp>
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <limits>
+
+namespace monomorph::train {
+namespace {
+
+/// What the data files and the tokeniser give to a run, checked against the recipe.
+struct RunData {
+  data::Loader train;
+  std::optional<data::Loader> evaluation;
+  std::vector<std::int32_t> bytes_per_token;
+
+  RunData(const RecipeProgram& recipe, const Hparams& hparams)
+      : train(loader(recipe, hparams, hparams.data.train.value, "data.train")) {
+    if (!hparams.data.evaluation.value.empty())
+      evaluation.emplace(loader(recipe, hparams, hparams.data.evaluation.value, "data.evaluation"));
+    if (hparams.data.tokenizer.value.empty()) return;
+    const data::Tokenizer tokenizer(data::read_tokenizer_definition(hparams.data.tokenizer.value));
+    if (tokenizer.vocab_size() > recipe.model->vocab_size)
+      throw UsageError(fmt::format("[RUN-07] {} (data.tokenizer) has {} ids, but recipe {} a vocab_size of {}; use the "
+                                   "tokeniser that the data was packed with, or another recipe",
+                                   hparams.data.tokenizer.value, tokenizer.vocab_size(), recipe.name,
+                                   recipe.model->vocab_size.value));
+    bytes_per_token = data::token_byte_lengths(tokenizer);
+    bytes_per_token.resize(static_cast<std::size_t>(recipe.model->vocab_size));
+  }
+
+ private:
+  static data::Loader loader(const RecipeProgram& recipe, const Hparams& hparams, const std::string& path,
+                             std::string_view field) {
+    if (path.empty())
+      throw UsageError(fmt::format("[RUN-08] {} must name a packed file (.pbin); monomorph-data pack makes one", field));
+    return {path, recipe.model->context_length, recipe.model->vocab_size,
+            static_cast<std::uint64_t>(hparams.run.seed.value), hparams.data.shuffle.value};
+  }
+};
+
+class Trainer {
+ public:
+  Trainer(const RecipeProgram& recipe, const Hparams& hparams, int argc, char** argv);
+  int run();
+
+ private:
+  void train_step();
+  kernels::LossSum forward_backward(const data::TokenBatch& batch);
+  void apply(kernels::LossSum loss);
+  void report(double loss, double learning_rate, std::optional<double> grad_norm);
+  void evaluate_now();
+  void save();
+  bool due(const OptionalCount& every) const { return every && state_.step % *every == 0; }
+
+  const RecipeProgram& recipe_;
+  const Hparams hparams_;
+  const std::optional<std::string> resumed_from_;
+  RunData data_;
+  std::unique_ptr<Communicator> communicator_;
+  std::unique_ptr<TrainingStep> step_;
+  RunState state_;
+  RunFolder folder_;
+  MetricsWriter metrics_;
+  std::optional<EventWriter> events_;
+  Progress progress_;
+  Throughput throughput_;
+  data::BatchPrefetcher batches_;
+  std::int64_t last_saved_ = -1, last_evaluated_ = -1;
+};
+
+std::optional<std::string> checkpoint_to_resume(const Hparams& hparams) {
+  const std::string& resume = hparams.checkpoint.resume.value;
+  if (resume == "none") return std::nullopt;
+  if (resume != "auto") return find_checkpoint(resume);
+  return find_checkpoint(hparams.run.output_dir.value + "/" + hparams.checkpoint.directory.value);
+}
+
+RunState begin(const RecipeProgram& recipe, const std::optional<std::string>& checkpoint, TrainingStep& step) {
+  return checkpoint ? restore_run(*checkpoint, recipe, step, true).state : RunState{};
+}
+
+Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, int argc, char** argv)
+    : recipe_(recipe), hparams_(hparams), resumed_from_(checkpoint_to_resume(hparams)), data_(recipe, hparams),
+      communicator_(connect()),
+      step_(recipe.make_step(*communicator_, hparams.batch.micro_batch.value,
+                             static_cast<std::uint64_t>(hparams.run.seed.value))),
+      state_(begin(recipe, resumed_from_, *step_)),
+      folder_(hparams, recipe, resumed_from_.has_value(), argc, argv),
+      metrics_(resumed_from_ ? MetricsWriter::resume(folder_.file("metrics.jsonl"), state_.step)
+                             : MetricsWriter::create(folder_.file("metrics.jsonl"))),
+      progress_(STDOUT_FILENO, hparams.log.every.value), throughput_(recipe.flops, recipe.compute_dtype),
+      batches_(data_.train, hparams.batch.global_batch.value, state_.samples) {
+  if (hparams.log.tensorboard.value)
+    events_.emplace(folder_.file(""), resumed_from_ ? std::optional(state_.step + 1) : std::nullopt);
+  last_saved_ = resumed_from_ ? state_.step : -1;
+  progress_.note(fmt::format("{}: {} parameters, {} planned, run folder {}", recipe.name,
+                             format_count(static_cast<double>(recipe.n_params)),
+                             format_bytes(recipe.memory(1, hparams.batch.micro_batch.value).total()),
+                             hparams.run.output_dir.value));
+  if (resumed_from_) progress_.note(fmt::format("resumed after step {} from {}", state_.step, *resumed_from_));
+}
+
+int Trainer::run() {
+  const InterruptGuard guard;
+  while (state_.step < hparams_.run.steps.value && InterruptGuard::signal_received() == 0) {
+    train_step();
+    if (due(hparams_.evaluation.every.value)) evaluate_now();
+    if (due(hparams_.checkpoint.every.value)) save();
+  }
+  if (const int number = InterruptGuard::signal_received(); number != 0) {
+    progress_.note(fmt::format("signal {}: saving after step {}", number, state_.step));
+    save();
+    return 0;
+  }
+  save();
+  if (hparams_.evaluation.at_end.value) evaluate_now();
+  progress_.finish();
+  return 0;
+}
+
+void Trainer::train_step() {
+  throughput_.step_began();
+  const data::TokenBatch& batch = batches_.next();
+  const kernels::LossSum loss = forward_backward(batch);
+  state_.samples += hparams_.batch.global_batch.value;
+  if (loss.tokens == 0 && hparams_.loss.on_empty_batch.value == OnEmptyBatch::error)
+    throw Error(fmt::format("[RUN-06] no token of the global batch of step {} is counted; mend the data, or set "
+                            "loss.on_empty_batch=skip",
+                            state_.step + 1));
+  apply(loss);
+}
+
+kernels::LossSum Trainer::forward_backward(const data::TokenBatch& batch) {
+  const std::int64_t micro_batch = hparams_.batch.micro_batch.value, T = recipe_.model->context_length;
+  kernels::LossSum sum;
+  for (std::int64_t first = 0; first < hparams_.batch.global_batch.value; first += micro_batch) {
+    const MicroBatch micro{batch.inputs.data() + first * T, batch.targets.data() + first * T,
+                           static_cast<std::uint64_t>(state_.samples + first)};
+    const kernels::LossSum loss = step_->accumulate(micro, static_cast<std::uint64_t>(state_.step), first == 0);
+    sum.loss += loss.loss;
+    sum.tokens += loss.tokens;
+  }
+  return sum;
+}
+
+void Trainer::apply(kernels::LossSum loss) {
+  const double lr = learning_rate(hparams_.schedule, hparams_.optimizer.lr.value, state_.step, hparams_.run.steps.value);
+  OptimizerStepResult result;
+  if (loss.tokens > 0) result = optimizer_step(*step_, hparams_.optimizer, lr, loss.tokens, state_.updates + 1);
+  throughput_.step_ended(loss.tokens, batches_.last_wait_seconds());
+  ++state_.step;
+  state_.tokens += loss.tokens;
+  if (result.applied) {
+    ++state_.updates;
+    state_.skipped_in_a_row = 0;
+  } else if (loss.tokens > 0) {
+    ++state_.skipped;
+    ++state_.skipped_in_a_row;
+  }
+  const double mean = loss.tokens > 0 ? loss.loss / static_cast<double>(loss.tokens)
+                                      : std::numeric_limits<double>::quiet_NaN();
+  report(mean, lr, result.grad_norm);
+  if (state_.skipped_in_a_row > hparams_.failure.max_skipped_in_a_row.value)
+    throw Error(fmt::format("[RUN-05] the gradients of {} steps in a row, up to step {}, were not finite; nothing was "
+                            "updated since, and the last checkpoint is kept: go on from it with a lower optimizer.lr",
+                            state_.skipped_in_a_row, state_.step));
+}
+
+void Trainer::report(double loss, double lr, std::optional<double> grad_norm) {
+  const std::int64_t every = hparams_.log.every.value;
+  const bool last = state_.step == hparams_.run.steps.value;
+  if (state_.step % every != 0 && state_.step != 1 && !last) return;
+  const Throughput::Rates rates = throughput_.report(hparams_.run.steps.value - state_.step);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  progress_.step({.step = state_.step,
+                  .total_steps = hparams_.run.steps.value,
+                  .loss = loss,
+                  .lr = lr,
+                  .grad_norm = grad_norm,
+                  .tokens_per_second = rates.tokens_per_second,
+                  .mfu = rates.mfu,
+                  .mfu_palm = rates.mfu_palm,
+                  .peak_memory_bytes = peak_resident_bytes(),
+                  .data_wait_fraction = rates.data_wait_fraction,
+                  .seconds_left = rates.seconds_left,
+                  .skipped = state_.skipped});
+  metrics_.write(state_.step, {{"loss", loss},
+                               {"lr", lr},
+                               {"grad_norm", grad_norm.value_or(nan)},
+                               {"tokens", state_.tokens},
+                               {"tokens_per_second", rates.tokens_per_second},
+                               {"mfu", rates.mfu.value_or(nan)},
+                               {"mfu_palm", rates.mfu_palm.value_or(nan)},
+                               {"peak_memory_bytes", peak_resident_bytes()},
+                               {"data_wait_fraction", rates.data_wait_fraction},
+                               {"skipped", state_.skipped}});
+  if (events_)
+    events_->write(state_.step, {{"train/loss", loss},
+                                 {"train/lr", lr},
+                                 {"train/grad_norm", grad_norm.value_or(nan)},
+                                 {"speed/tokens_per_second", rates.tokens_per_second},
+                                 {"speed/mfu", rates.mfu.value_or(nan)},
+                                 {"speed/data_wait_fraction", rates.data_wait_fraction}});
+}
+
+void Trainer::evaluate_now() {
+  if (!data_.evaluation || last_evaluated_ == state_.step) return;
+  last_evaluated_ = state_.step;
+  const std::int64_t micro_batch = hparams_.batch.micro_batch.value;
+  OptionalCount micro_batches = hparams_.evaluation.batches.value;
+  if (micro_batches) *micro_batches *= hparams_.batch.global_batch.value / micro_batch;
+  const EvaluationResult result = evaluate(*step_, *data_.evaluation, micro_batch, recipe_.model->context_length,
+                                           data_.bytes_per_token, micro_batches);
+  progress_.note(fmt::format("evaluation after step {}: {}", state_.step, evaluation_text(result)));
+  const double bits = result.bits_per_byte().value_or(std::numeric_limits<double>::quiet_NaN());
+  metrics_.write(state_.step, {{"evaluation_loss", result.loss()},
+                               {"evaluation_perplexity", result.perplexity()},
+                               {"evaluation_bits_per_byte", bits},
+                               {"evaluation_tokens", result.tokens}});
+  if (events_)
+    events_->write(state_.step, {{"evaluation/loss", result.loss()},
+                                 {"evaluation/perplexity", result.perplexity()},
+                                 {"evaluation/bits_per_byte", bits}});
+}
+
+void Trainer::save() {
+  if (last_saved_ == state_.step) return;
+  last_saved_ = state_.step;
+  for (const std::string& warning : save_run(folder_.checkpoints(), recipe_, hparams_, state_, *step_))
+    progress_.note("warning: " + warning);
+}
+
+}  // namespace
+
+int train(const RecipeProgram& recipe, const Hparams& hparams, int argc, char** argv) {
+  validate(hparams, 1);
+  return Trainer(recipe, hparams, argc, argv).run();
+}
+
+std::string check(const RecipeProgram& recipe, const Hparams& hparams) {
+  validate(hparams, 1);
+  const auto checkpoint = checkpoint_to_resume(hparams);
+  const RunData data(recipe, hparams);
+  const std::int64_t samples = hparams.run.steps.value * hparams.batch.global_batch.value;
+  return fmt::format(
+      "recipe {} accepts these hyperparameters\n  steps {}, {} tokens each, {:.2f} epochs of {} tokens\n  planned memory {}"
+      "\n  held-out targets {}\n  {}\n",
+      recipe.name, hparams.run.steps.value, hparams.batch.global_batch.value * recipe.model->context_length,
+      static_cast<double>(samples) / static_cast<double>(data.train.samples_per_epoch()), data.train.tokens(),
+      format_bytes(recipe.memory(1, hparams.batch.micro_batch.value).total()),
+      data.evaluation ? data.evaluation->evaluation_targets() : 0,
+      checkpoint ? "resumes from " + *checkpoint : std::string("starts afresh"));
+}
+
+}  // namespace monomorph::train

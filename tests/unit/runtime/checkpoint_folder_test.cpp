@@ -1,0 +1,282 @@
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <monomorph/core/hash.hpp>
+#include <monomorph/runtime/checkpoint_folder.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <limits>
+
+namespace {
+
+using namespace monomorph;
+using namespace monomorph::runtime;
+using namespace monomorph::testing;
+
+CheckpointMetadata metadata_of(std::int64_t step) {
+  CheckpointMetadata metadata;
+  metadata.fingerprint = "0123456789abcdef";
+  metadata.recipe_description = "gpt2_tiny, fully sharded";
+  metadata.hyperparameters = R"({"optimizer":{"lr":0.0003},"seed":17})";
+  metadata.step = step;
+  metadata.n_tokens = step * 2048;
+  metadata.sample_counter = step * 8;
+  return metadata;
+}
+
+SavedCheckpoint save(const std::string& folder, const CheckpointMetadata& metadata, int keep = 3) {
+  const std::vector<float> values(64, static_cast<float>(metadata.step));
+  return save_checkpoint(folder, metadata, 0,
+                         std::vector<TensorToWrite>{
+                             {"weights", FileDType::f32, {64}, reinterpret_cast<const std::byte*>(values.data())}},
+                         keep);
+}
+
+std::string save_step(const std::string& folder, std::int64_t step, int keep = 3) {
+  return save(folder, metadata_of(step), keep).path;
+}
+
+float first_weight(const LoadedCheckpoint& checkpoint) {
+  float value = 0;
+  std::memcpy(&value, checkpoint.files.at(0).data(checkpoint.files.at(0).at("weights")), sizeof(value));
+  return value;
+}
+
+std::string error_of_loading(const std::string& path) {
+  return error_of([&] { load_checkpoint(path); });
+}
+
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// Changes metadata.json and, as one who means harm would, its checksum too.
+void rewrite_metadata(const std::string& path, const std::function<void(nlohmann::ordered_json&)>& change) {
+  auto document = nlohmann::ordered_json::parse(read_bytes(path + "/metadata.json"));
+  document.erase("metadata_checksum");
+  change(document);
+  const std::string text = document.dump();
+  document["metadata_checksum"] = fmt::format("{:016x}", xxh64(std::as_bytes(std::span{text.data(), text.size()})));
+  write_bytes(path + "/metadata.json", document.dump());
+}
+
+}  // namespace
+
+TEST_CASE("everything that is saved comes back") {
+  const TemporaryFolder folder;
+  CheckpointMetadata metadata = metadata_of(100);
+  metadata.recipe_description = "two lines,\n\"quotes\" and an ü";
+  metadata.counters = {{"skipped_steps", std::int64_t{3}},
+                       {"largest", std::numeric_limits<std::int64_t>::max()},
+                       {"smallest", std::numeric_limits<std::int64_t>::min()},
+                       {"third", 1.0 / 3.0},
+                       {"whole", 2.0},
+                       {"negative_zero", -0.0},
+                       {"tiny", std::numeric_limits<double>::denorm_min()},
+                       {"infinite", -std::numeric_limits<double>::infinity()},
+                       {"best_loss", std::numeric_limits<double>::infinity()}};
+  const SavedCheckpoint saved = save(folder / "run/checkpoints", metadata);
+  CHECK(saved.path == (folder / "run/checkpoints/step_00000100"));
+  CHECK(saved.warnings.empty());
+  const LoadedCheckpoint loaded = load_checkpoint(saved.path);
+  CHECK(loaded.metadata.fingerprint == metadata.fingerprint);
+  CHECK(loaded.metadata.recipe_description == metadata.recipe_description);
+  CHECK(loaded.metadata.hyperparameters == metadata.hyperparameters);
+  CHECK(loaded.metadata.step == 100);
+  CHECK(loaded.metadata.n_tokens == 204800);
+  CHECK(loaded.metadata.sample_counter == 800);
+  CHECK(loaded.metadata.n_ranks == 1);
+  CHECK(loaded.metadata.counters == metadata.counters);
+  CHECK(std::signbit(std::get<double>(loaded.metadata.counters.at("negative_zero"))));
+  REQUIRE(loaded.files.size() == 1);
+  CHECK(first_weight(loaded) == 100.0f);
+}
+
+TEST_CASE("metadata.json is readable by other programs") {
+  const TemporaryFolder folder;
+  const std::string path = save_step(folder.path(), 7);
+  const auto document = nlohmann::json::parse(read_bytes(path + "/metadata.json"));
+  CHECK(document.at("format_version") == 1);
+  CHECK(document.at("hyperparameters").at("optimizer").at("lr") == 0.0003);
+  const auto& file = document.at("files").at(0);
+  const std::string bytes = read_bytes(path + "/rank_00000.safetensors");
+  CHECK(file.at("name") == "rank_00000.safetensors");
+  CHECK(file.at("bytes") == bytes.size());
+  CHECK(file.at("xxh64") == fmt::format("{:016x}", xxh64(std::as_bytes(std::span{bytes.data(), bytes.size()}))));
+}
+
+TEST_CASE("not a number is kept as such") {
+  const TemporaryFolder folder;
+  CheckpointMetadata metadata = metadata_of(1);
+  metadata.counters["loss"] = std::numeric_limits<double>::quiet_NaN();
+  CHECK(std::isnan(std::get<double>(load_checkpoint(save(folder.path(), metadata).path).metadata.counters.at("loss"))));
+}
+
+TEST_CASE("the last ones are kept, the latest is found by its step") {
+  const TemporaryFolder folder;
+  CHECK_FALSE(latest_checkpoint(folder / "missing"));
+  CHECK_FALSE(latest_checkpoint(folder.path()));
+  for (const std::int64_t step : {9, 99, 999, 100'000'000}) save_step(folder.path(), step, 2);
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"step_00000999", "step_100000000"});
+  CHECK(latest_checkpoint(folder.path()) == (folder / "step_100000000"));
+  save_step(folder.path(), 1, 1);  // an earlier step than what is there: the one just saved is never deleted
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"step_00000001"});
+}
+
+TEST_CASE("a checkpoint of the same step is replaced") {
+  const TemporaryFolder folder;
+  CheckpointMetadata metadata = metadata_of(5);
+  save(folder.path(), metadata);
+  metadata.fingerprint = "another";
+  CHECK(save(folder.path(), metadata).warnings.empty());
+  CHECK(load_checkpoint(folder / "step_00000005").metadata.fingerprint == "another");
+  CHECK(n_entries(folder.path()) == 1);
+}
+
+TEST_CASE("what earlier crashes left is removed, what others put there is not") {
+  const TemporaryFolder folder;
+  for (const char* const name : {".partial-step_00000002", ".partial-step_00000009", ".trash-step_00000001", "notes",
+                                 "step_1", "step_x", "step_00000001x", "step_-0000001"}) {
+    std::filesystem::create_directory(folder / name);
+    write_bytes(folder / name + "/file", "half");
+  }
+  save_step(folder.path(), 2, 1);
+  CHECK(names_in(folder.path()) ==
+        std::vector<std::string>{"notes", "step_-0000001", "step_00000001x", "step_00000002", "step_1", "step_x"});
+  CHECK(latest_checkpoint(folder.path()) == (folder / "step_00000002"));
+}
+
+TEST_CASE("a missing checkpoint is an error and the remedy is named") {
+  const TemporaryFolder folder;
+  CHECK(contains(error_of_loading(folder / "step_00000001"), "[CHECKPOINT-01]"));
+  CHECK(contains(error_of_loading(folder / "step_00000001"), "step_00000001\""));
+  save_step(folder.path(), 1);
+  CHECK(contains(error_of_loading(folder.path()), "give one of the step_ folders"));
+  CHECK(contains(error_of_loading(folder / "step_00000001/metadata.json"), "[CHECKPOINT-01]"));
+}
+
+TEST_CASE("a newer format is refused, never passed over") {
+  const TemporaryFolder folder;
+  save_step(folder.path(), 1);
+  const std::string path = save_step(folder.path(), 2);
+  write_bytes(path + "/metadata.json", R"({"format_version": 2, "all_else": "is different"})");
+  CHECK(contains(error_of_loading(path), "[CHECKPOINT-02]"));
+  CHECK(contains(error_of([&] { latest_checkpoint(folder.path()); }), "[CHECKPOINT-02]"));
+}
+
+TEST_CASE("every flipped byte of a rank's file is found and the file is named") {
+  const TemporaryFolder folder;
+  const std::string path = save_step(folder.path(), 3);
+  const std::string file = path + "/rank_00000.safetensors";
+  const std::string bytes = read_bytes(file);
+  for (std::size_t position = 0; position < bytes.size(); ++position) {
+    std::string changed = bytes;
+    changed[position] = static_cast<char>(changed[position] ^ 0x10);
+    write_bytes(file, changed);
+    const std::string message = error_of_loading(path);
+    REQUIRE(contains(message, "[CHECKPOINT-05]"));
+    REQUIRE(contains(message, file));
+  }
+}
+
+TEST_CASE("a file cut short, longer or missing is found, and an earlier checkpoint taken") {
+  const TemporaryFolder folder;
+  save_step(folder.path(), 1);
+  const std::string path = save_step(folder.path(), 2);
+  const std::string file = path + "/rank_00000.safetensors";
+  const std::string bytes = read_bytes(file);
+  write_bytes(file, bytes.substr(0, bytes.size() - 1));
+  CHECK(contains(error_of_loading(path), "[CHECKPOINT-04]"));
+  write_bytes(file, bytes + "x");
+  CHECK(contains(error_of_loading(path), "[CHECKPOINT-04]"));
+  std::filesystem::remove(file);
+  CHECK(contains(error_of_loading(path), "[CHECKPOINT-04]"));
+  CHECK(contains(error_of_loading(path), file));
+  std::vector<std::string> skipped;
+  CHECK(latest_checkpoint(folder.path(), &skipped) == (folder / "step_00000001"));
+  REQUIRE(skipped.size() == 1);
+  CHECK(contains(skipped[0], "step_00000002"));
+}
+
+TEST_CASE("broken checkpoints do not count as kept") {
+  const TemporaryFolder folder;
+  save_step(folder.path(), 1);
+  write_bytes(save_step(folder.path(), 2) + "/metadata.json", "{");
+  save_step(folder.path(), 3, 2);
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"step_00000001", "step_00000002", "step_00000003"});
+}
+
+TEST_CASE("metadata.json cut short anywhere, or with any byte of a value changed, is refused") {
+  const TemporaryFolder folder;
+  const std::string path = save_step(folder.path(), 4);
+  const std::string text = read_bytes(path + "/metadata.json");
+  for (std::size_t size = 0; size + 1 < text.size(); ++size) {
+    write_bytes(path + "/metadata.json", text.substr(0, size));
+    REQUIRE(contains(error_of_loading(path), "[CHECKPOINT-03]"));
+  }
+  for (std::size_t position = 0; position < text.size(); ++position) {
+    if (std::isspace(static_cast<unsigned char>(text[position])) != 0) continue;
+    std::string changed = text;
+    changed[position] = static_cast<char>(changed[position] ^ 0x01);
+    write_bytes(path + "/metadata.json", changed);
+    const std::string message = error_of_loading(path);
+    REQUIRE((contains(message, "[CHECKPOINT-03]") || contains(message, "[CHECKPOINT-02]")));
+  }
+}
+
+TEST_CASE("metadata made to harm is refused") {
+  const TemporaryFolder folder;
+  const std::string path = save_step(folder.path(), 4);
+  rewrite_metadata(path, [](auto&) {});
+  REQUIRE(error_of_loading(path) == "(no error)");
+  const auto refused = [&](const std::function<void(nlohmann::ordered_json&)>& change) {
+    save_step(folder.path(), 4);
+    rewrite_metadata(path, change);
+    return contains(error_of_loading(path), "[CHECKPOINT-03]");
+  };
+  CHECK(refused([](auto& document) { document["files"][0]["name"] = "../../etc/passwd"; }));
+  CHECK(refused([](auto& document) { document["files"] = nlohmann::json::array(); }));
+  CHECK(refused([](auto& document) { document["files"][0]["xxh64"] = "0x"; }));
+  CHECK(refused([](auto& document) { document["files"] = 5; }));
+  CHECK(refused([](auto& document) { document["ranks"] = 2; }));
+  CHECK(refused([](auto& document) { document["step"] = "4"; }));
+  CHECK(refused([](auto& document) { document["counters"]["x"] = "more"; }));
+  CHECK(refused([](auto& document) { document["format_version"] = 0; }));
+  CHECK(refused([](auto& document) { document.erase("format_version"); }));
+  CHECK(refused([](auto& document) { document.erase("recipe"); }));
+  write_bytes(path + "/metadata.json", std::string(1'000'000, '['));
+  CHECK(contains(error_of_loading(path), "[CHECKPOINT-03]"));
+  write_bytes(path + "/metadata.json", std::string(100'000, '[') + std::string(100'000, ']'));
+  CHECK(contains(error_of_loading(path), "[CHECKPOINT-03]"));
+}
+
+TEST_CASE("what cannot be saved is refused, and nothing is left or lost") {
+  const TemporaryFolder folder;
+  save_step(folder.path(), 1);
+  const auto error_of_saving = [&](const std::function<void(CheckpointMetadata&)>& change, int keep = 1) {
+    CheckpointMetadata metadata = metadata_of(2);
+    change(metadata);
+    return error_of([&] { save(folder.path(), metadata, keep).path; });
+  };
+  CHECK(contains(error_of_saving([](auto&) {}, 0), "[CHECKPOINT-06]"));
+  CHECK(contains(error_of_saving([](auto& metadata) { metadata.hyperparameters = "{"; }), "[CHECKPOINT-07]"));
+  CHECK(contains(error_of_saving([](auto& metadata) { metadata.fingerprint = "\xff"; }), "[CHECKPOINT-07]"));
+  CHECK(contains(error_of_saving([](auto& metadata) { metadata.n_tokens = -1; }), "[CHECKPOINT-07]"));
+  CHECK(contains(error_of_saving([](auto& metadata) { metadata.n_ranks = 2; }), "[CHECKPOINT-09]"));
+  write_bytes(folder / "plain", "a file where a folder should be");
+  CHECK(contains(error_of([&] { save_step(folder / "plain/checkpoints", 1); }), "[FILE-01]"));
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"plain", "step_00000001"});
+  CHECK(first_weight(load_checkpoint(folder / "step_00000001")) == 1.0f);
+}
