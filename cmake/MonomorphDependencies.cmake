@@ -50,8 +50,10 @@ endif()
 if(MONOMORPH_CUDA)
   add_library(monomorph::torch_cuda INTERFACE IMPORTED GLOBAL)
   target_link_libraries(monomorph::torch_cuda INTERFACE monomorph::torch)
+  cmake_path(GET MONOMORPH_TORCH_DIR PARENT_PATH torch_site)
   # No symbol of ours points into libtorch_cuda.so: it registers its kernels when it is loaded.
   target_link_options(monomorph::torch_cuda INTERFACE LINKER:--allow-shlib-undefined
+    LINKER:-rpath,${torch_site}/nvidia/cu13/lib  # libcudart
     LINKER:--no-as-needed,${torch_lib}/libtorch_cuda.so,${torch_lib}/libc10_cuda.so,--as-needed)
 endif()
 

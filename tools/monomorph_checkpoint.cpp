@@ -17,7 +17,7 @@ using namespace monomorph::runtime;
 /// A folder of checkpoints stands for the latest of them.
 std::string chosen_checkpoint(const std::string& folder) {
   std::vector<std::string> skipped;
-  const std::string path = latest_checkpoint(folder, &skipped).value_or(folder);
+  std::string path = latest_checkpoint(folder, &skipped).value_or(folder);
   for (const std::string& line : skipped) fmt::print(stderr, "warning: {}\n", line);
   return path;
 }

@@ -1,37 +1,31 @@
 #pragma once
 #include <monomorph/core/rule.hpp>
-#include <monomorph/optim/adamw.hpp>
 #include <monomorph/objective/next_token.hpp>
+#include <monomorph/optim/adamw.hpp>
 #include <monomorph/plan/flops.hpp>
 #include <monomorph/plan/memory.hpp>
 #include <monomorph/policy/checkpointing_policy.hpp>
 #include <monomorph/policy/sharding_policy.hpp>
+#include <monomorph/rule/recipe_rules.hpp>
 #include <monomorph/spec/expectations.hpp>
 #include <monomorph/spec/mesh_spec.hpp>
-#include <monomorph/rule/plan_rules.hpp>
-#include <monomorph/rule/recipe_rules.hpp>
+#include <concepts>
+#include <type_traits>
 
 namespace monomorph {
 
 /// The members that a recipe must have. It may have `mesh`, `layers`, `objective`, `expect` and `budget`, too.
 template <class R> concept RecipeShape = requires {
   { R::model } -> std::same_as<const ModelSpec&>;
+  typename std::integral_constant<std::int64_t, R::model.n_layers.value>;  // model is static constexpr
   requires ShardingPolicy<typename R::sharding>;
   requires PrecisionPolicy<typename R::precision>;
   requires CheckpointingPolicy<typename R::checkpointing>;
   requires OptimizerPolicy<typename R::optimizer>;
+  requires !std::is_final_v<R>;  // a variant inherits, and so do the rules that look for misspelt members
 };
 
-namespace detail {
-/// What a broken value would make of the plan is not judged: first the values, then what is planned from them.
-template <RecipeShape R> consteval auto all_rules() {
-  if constexpr (decltype(rule::value_rules<R>())::all_hold)
-    return rule::plan_rules<R>();
-  else
-    return rule::value_rules<R>();
-}
-}  // namespace detail
-template <RecipeShape R> using rules_of = decltype(detail::all_rules<R>());
+template <RecipeShape R> using rules_of = decltype(rule::all_rules<R>());
 
 /// The one gate. Whoever takes a Recipe may rely on every rule and checks none again.
 template <class R> concept Recipe = RecipeShape<R> && rules_of<R>::all_hold;

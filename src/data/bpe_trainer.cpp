@@ -3,6 +3,7 @@
 #include <monomorph/data/bpe_trainer.hpp>
 #include <monomorph/data/byte_level.hpp>
 #include <monomorph/data/gpt2_words.hpp>
+#include <monomorph/data/input_file.hpp>
 #include <monomorph/data/interruption.hpp>
 
 #include <fmt/format.h>
@@ -203,6 +204,19 @@ TokenizerDefinition BpeTrainer::train() const {
   definition.vocabulary = learner.take_vocabulary();
   definition.merges = learner.take_merges();
   return definition;
+}
+
+TokenizerDefinition train_tokenizer(const std::string& text_path, const BpeTrainerSettings& settings) {
+  BpeTrainer trainer(settings);
+  LineReader lines(text_path);
+  std::string text;
+  while (const auto line = lines.next()) {
+    text.assign(line->text);
+    if (line->has_newline) text += '\n';
+    trainer.feed(text);
+  }
+  if (text.empty()) throw UsageError("[DATA-04] " + in_quotes(text_path) + " is empty; give a file with some text");
+  return trainer.train();
 }
 
 }  // namespace monomorph::data

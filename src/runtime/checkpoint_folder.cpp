@@ -82,7 +82,7 @@ void remove_or_warn(const std::string& path, std::vector<std::string>& warnings)
 void remove_leftovers(const std::string& folder, std::vector<std::string>& warnings) {
   for (const std::string& name : names_in(folder)) {
     if (name.starts_with(partial_prefix) || name.starts_with(trash_prefix)) {
-      remove_or_warn(folder + "/" + name, warnings);
+      remove_or_warn(fmt::format("{}/{}", folder, name), warnings);
     }
   }
 }

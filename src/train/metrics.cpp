@@ -53,7 +53,7 @@ MetricsWriter MetricsWriter::resume(const std::string& path, std::int64_t step) 
   return MetricsWriter(std::move(file));
 }
 
-void MetricsWriter::write(std::int64_t step, std::initializer_list<Metric> metrics) {
+void MetricsWriter::write(std::int64_t step, std::span<const Metric> metrics) {
   std::string line = fmt::format(R"({{"step": {})", step);
   for (const auto& [name, value] : metrics) line += fmt::format(", {}: {}", json_string(name), value_text(value));
   file_.append(line + "}\n");

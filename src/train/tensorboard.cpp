@@ -117,7 +117,7 @@ EventWriter::EventWriter(const std::string& directory, std::optional<std::int64_
   file_.append(records);
 }
 
-void EventWriter::write(std::int64_t step, std::initializer_list<std::pair<std::string_view, double>> scalars) {
+void EventWriter::write(std::int64_t step, std::span<const Scalar> scalars) {
   std::string values;
   for (const auto& [tag, scalar] : scalars) {
     values += bytes_field(summary::value, bytes_field(summary_value::tag, tag) +

@@ -3,10 +3,12 @@
 Exit status 77: the tensorboard package is missing (./run-tests installs it).
 """
 import json
+import logging
 import os
 import sys
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+logging.disable(logging.WARNING)  # that it drops the steps that a resumed run repeats
 try:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
     from tensorboard.util import tensor_util

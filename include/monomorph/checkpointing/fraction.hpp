@@ -11,7 +11,9 @@ template <int num, int den> struct Fraction {
   static constexpr Recompute recompute(int block) {
     return den > 0 && recomputed_before(block + 1) > recomputed_before(block) ? Recompute::block : Recompute::nothing;
   }
-  template <class R> using rules = RuleList<rule::FractionWithinOne<num, den>>;
+  template <class R>
+  using rules =
+      RuleList<rule::FractionWithinOne<num, den>, rule::FractionSelectsBlock<num, den, R::model.n_layers.value>>;
 
  private:
   static constexpr long recomputed_before(long block) { return (2 * block * num + den) / (2 * den); }

@@ -4,6 +4,8 @@
 
 namespace monomorph {
 
+class AutogradTape;
+
 /// What a block may touch in one call. M = B·T tokens.
 struct BlockTensors {
   int block;                      ///< 0 to L - 1
@@ -16,6 +18,8 @@ struct BlockTensors {
   std::int64_t batch, tokens;     ///< B, T
   kernels::DropoutKey dropout;    ///< rate, layer and site are the block's to fill in
   bool training;                  ///< false: no dropout
+  bool recomputes;                ///< backward calls recompute first
+  AutogradTape* tape;             ///< for blocks that have no backward of their own
   bool accumulate;                ///< add to the gradients instead of overwriting them
 };
 

@@ -87,3 +87,9 @@
   X(exxpect) X(exppect) X(expeect) X(expecct) X(expectt) X(dxpect) X(rxpect) X(sxpect) X(wxpect) X(ecpect) X(edpect) \
   X(espect) X(ezpect) X(exlect) X(exoect) X(expdct) X(exprct) X(expsct) X(expwct) X(expedt) X(expeft) X(expevt) \
   X(expext) X(expecf) X(expecg) X(expecr) X(expecy) X(expected) X(expects) X(expectation) X(expectations) X(Expect)
+
+#define MONOMORPH_NEAR_MISSES(X) \
+  MONOMORPH_NEAR_MISSES_MODEL(X) MONOMORPH_NEAR_MISSES_SHARDING(X) MONOMORPH_NEAR_MISSES_PRECISION(X) \
+  MONOMORPH_NEAR_MISSES_CHECKPOINTING(X) MONOMORPH_NEAR_MISSES_OPTIMIZER(X) MONOMORPH_NEAR_MISSES_OBJECTIVE(X) \
+  MONOMORPH_NEAR_MISSES_MESH(X) MONOMORPH_NEAR_MISSES_LAYERS(X) MONOMORPH_NEAR_MISSES_BUDGET(X) \
+  MONOMORPH_NEAR_MISSES_EXPECT(X)

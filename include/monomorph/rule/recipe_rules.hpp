@@ -1,20 +1,17 @@
 #pragma once
-#include <monomorph/core/rule.hpp>
+#include <monomorph/rule/attention_rules.hpp>
+#include <monomorph/rule/checkpointing_rules.hpp>
+#include <monomorph/rule/member_rules.hpp>
+#include <monomorph/rule/mesh_rules.hpp>
 #include <monomorph/rule/model_rules.hpp>
-#include <monomorph/spec/mesh_spec.hpp>
+#include <monomorph/rule/optimizer_rules.hpp>
+#include <monomorph/rule/plan_rules.hpp>
+#include <monomorph/rule/precision_rules.hpp>
+#include <monomorph/rule/sharding_rules.hpp>
 
-/// Which rules a recipe is judged by, and with which operands.
-namespace monomorph {
-
-/// A recipe's `mesh`, or one without model parallelism.
-template <class R> inline constexpr MeshSpec mesh_of = [] {
-  if constexpr (requires { R::mesh; })
-    return R::mesh;
-  else
-    return MeshSpec{};
-}();
-
-namespace rule {
+/// Which rules a recipe is judged by, in three stages: a later one would stumble over what an earlier one refuses, so it
+/// is judged only when the earlier ones hold.
+namespace monomorph::rule {
 
 template <class Policy, class R> consteval auto rules_from() {
   if constexpr (requires { typename Policy::template rules<R>; })
@@ -23,11 +20,25 @@ template <class Policy, class R> consteval auto rules_from() {
     return RuleList<>{};
 }
 
+/// First: the members are what they are taken for.
+template <class R> consteval auto member_rules() { return RuleList<NamesSpeltRight<R>, OptionalMembersFit<R>>{}; }
+
+/// Second: values, alone and against each other.
 template <class R> consteval auto value_rules() {
-  constexpr const auto& model = R::model;
-  return RuleList<LayersPositive<model.n_layers.value>>{} + rules_from<typename R::checkpointing, R>() +
-         rules_from<typename R::sharding, R>();
+  return layer_rules<R>() + model_rules<R>() + attention_rules<R>() + mesh_rules<R>() + precision_rules<R>() +
+         optimizer_rules<R>() + budget_rules<R>() + rules_from<typename R::sharding, R>() +
+         rules_from<typename R::precision, R>() + rules_from<typename R::checkpointing, R>() +
+         rules_from<typename R::optimizer, R>();
 }
 
-}  // namespace rule
-}  // namespace monomorph
+/// Third: what is planned from them, in plan_rules.hpp.
+template <class R> consteval auto all_rules() {
+  if constexpr (!OptionalMembersFit<R>::holds)
+    return member_rules<R>();
+  else if constexpr (!decltype(member_rules<R>() + value_rules<R>())::all_hold)
+    return member_rules<R>() + value_rules<R>();
+  else
+    return plan_rules<R>();
+}
+
+}  // namespace monomorph::rule

@@ -13,7 +13,7 @@ template <int n> struct HybridShardGradOp {
   static constexpr int param_shards(int dp) { return dp < n ? dp : n; }
   static constexpr int gradient_shards(int dp) { return param_shards(dp); }
   static constexpr int optimizer_shards(int dp) { return param_shards(dp); }
-  template <class R> using rules = RuleList<rule::HybridGroupPositive<n>>;
+  template <class R> using rules = rule::HybridRules<R, n>;
 };
 static_assert(ShardingPolicy<HybridShardGradOp<2>>);
 

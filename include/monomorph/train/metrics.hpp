@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,7 +29,8 @@ class MetricsWriter {
   /// Appends `{"step":…, name: value, …}`; `step` counts finished optimiser steps. Numbers are written in the shortest
   /// form that reads back to the same bits; "NaN", "Infinity" and "-Infinity" are strings, as JSON has no such numbers.
   /// @throws Error [FILE-02] the disk is full, [FILE-03]
-  void write(std::int64_t step, std::initializer_list<Metric> metrics);
+  void write(std::int64_t step, std::span<const Metric> metrics);
+  void write(std::int64_t step, std::initializer_list<Metric> metrics) { write(step, std::span(metrics)); }
 
  private:
   explicit MetricsWriter(AppendFile file) : file_(std::move(file)) {}

@@ -3,6 +3,7 @@
 #include <monomorph/plan/memory.hpp>
 #include <monomorph/recipe.hpp>
 #include <monomorph/runtime/arena.hpp>
+#include <monomorph/runtime/autograd_tape.hpp>
 #include <monomorph/runtime/communicator.hpp>
 #include <monomorph/train/cached_decoder.hpp>
 #include <monomorph/train/unit_state.hpp>
@@ -31,10 +32,14 @@ template <Recipe R> class State {
   View gradient(int u) const { return gradients_[shards_.own[u]]; }
   View whole_params(int u) const { return whole_params_[shards_.whole_params[u]]; }
   View whole_gradients(int u) const { return whole_gradients_[shards_.whole_gradients[u]]; }
+  std::int64_t batch() const { return batch_; }
   View x_MD(int block) const { return activations_[activations.x_MD[block]]; }
+  /// What an evaluation leaves: the final norm's output, and the logits of the last chunk of tokens.
+  View head_in_MD() const { return activations_[activations.head_in_MD]; }
+  View logits_CV() const { return statistics_[activations.logits_CV]; }
 
   /// What unit u may touch; the pass's own fields are the caller's to fill in.
-  BlockTensors tensors(int u) const {
+  BlockTensors tensors(int u) {
     const int block = u - 1, L = plan::n_blocks<R>;
     const bool embeds = u == 0 && !R::model.tied_head, is_block = block >= 0 && block < L;
     BlockTensors t{};
@@ -51,6 +56,8 @@ template <Recipe R> class State {
     t.rotary_sin_TH = sin_TH_;
     t.batch = batch_;
     t.tokens = R::model.context_length;
+    t.recomputes = is_block && R::checkpointing::recompute(block) == Recompute::block;
+    t.tape = &tape_;
     t.dropout.seed = seed_;
     t.dropout.tokens_per_sample = t.tokens;
     return t;
@@ -110,6 +117,7 @@ template <Recipe R> class State {
   View statistics_ = take(activations.statistics, statistic);
   View cos_TH_ = take_table(), sin_TH_ = take_table();
   std::vector<UnitState> units_;
+  AutogradTape tape_;
 };
 
 }  // namespace monomorph::train

@@ -4,6 +4,7 @@
 #include <monomorph/model/head.hpp>
 #include <monomorph/recipe.hpp>
 #include <monomorph/runtime/communicator.hpp>
+#include <monomorph/train/recomputing_decoder.hpp>
 #include <monomorph/train/state.hpp>
 #include <monomorph/train/training_step.hpp>
 
@@ -51,8 +52,14 @@ template <Recipe R> class Step final : public TrainingStep {
   std::vector<StateTensor> moments() override { return state_.moments(); }
   std::vector<StateTensor> gradients() override { return state_.gradients(); }
   void parameters_changed() override { state_.round_parameters(); }
-  std::unique_ptr<Decoder> decoder() override { return state_.decoder(); }
+  std::unique_ptr<Decoder> decoder() override {
+    if constexpr (every_block_decodes<R>)
+      return state_.decoder();
+    else
+      return std::make_unique<RecomputingDecoder<R>>(*this, state_.whole_params(head), state_.batch());
+  }
   View hidden_state(int block) const override { return state_.x_MD(block); }
+  const State<R>& state() const { return state_; }
 
  private:
   struct Pass {
@@ -82,7 +89,7 @@ template <Recipe R> class Step final : public TrainingStep {
   }
 
   void backward(const Pass& pass) {
-    if constexpr (!tied) finish_gradients(head, pass);
+    if constexpr (!tied) finish_gradients(head);
     for (int block = L - 1; block >= 0; --block) {
       const int u = plan::unit_of_block(block);
       if constexpr (gathers) {
@@ -94,21 +101,21 @@ template <Recipe R> class Step final : public TrainingStep {
         if (R::checkpointing::recompute(block) != Recompute::nothing) b.recompute(tensors(u, pass), saved);
         b.backward(tensors(u, pass), saved);
       });
-      finish_gradients(u, pass);
+      finish_gradients(u);
     }
     model::embed_backward<R>(tensors(embedding, pass), pass.batch.inputs);
-    finish_gradients(embedding, pass);
+    finish_gradients(embedding);
   }
 
   void gather(int u) { comm_.gather(u, state_.params(u), state_.whole_params(u)); }
   void release(int u) { comm_.release(u, state_.whole_params(u)); }
   /// The unit's parameters are used no more, and its gradients leave while the units below compute.
-  void finish_gradients(int u, const Pass&) {
+  void finish_gradients(int u) {
     if constexpr (gathers) release(u);
     comm_.reduce(u, state_.whole_gradients(u), state_.gradient(u));
   }
 
-  BlockTensors tensors(int u, const Pass& pass) const {
+  BlockTensors tensors(int u, const Pass& pass) {
     BlockTensors t = state_.tensors(u);
     t.dropout.step = pass.step;
     t.dropout.first_sample = pass.batch.first_sample;

@@ -2,8 +2,9 @@
 #include <monomorph/train/append_file.hpp>
 
 #include <cstdint>
-#include <optional>
 #include <initializer_list>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,8 @@ namespace monomorph::train {
 
 /// CRC-32C (Castagnoli) of RFC 3720, appendix B.4.
 std::uint32_t crc32c(std::string_view bytes);
+
+using Scalar = std::pair<std::string_view, double>;
 
 /// A TensorBoard event file: scalars only, one record per step.
 class EventWriter {
@@ -23,7 +26,8 @@ class EventWriter {
 
   /// Appends scalars under tags such as "train/loss", rounded to float, and hands them to the system.
   /// @throws Error [FILE-02] the disk is full, [FILE-03]
-  void write(std::int64_t step, std::initializer_list<std::pair<std::string_view, double>> scalars);
+  void write(std::int64_t step, std::span<const Scalar> scalars);
+  void write(std::int64_t step, std::initializer_list<Scalar> scalars) { write(step, std::span(scalars)); }
 
   const std::string& path() const { return file_.path(); }
 

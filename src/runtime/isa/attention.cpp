@@ -51,9 +51,10 @@ void softmax_column(ForwardRoom<T>& room, Index first_query, Index keys, bool di
   constexpr Index width = lanes<T>;
   T* scores = room.scores_KQ + first_query;
   const Index unmasked = diagonal ? first_query : keys;
-  const Index last = diagonal ? first_query + width : keys;
+  const Index last = diagonal ? smaller(round_up(first_query + width, group_rows), keys) : keys;
   for (Index key = unmasked; key < last; ++key)
-    for (Index i = 0; i < key - first_query; ++i) scores[key * block<T> + i] = static_cast<T>(minus_infinity);
+    for (Index i = 0; i < smaller(key - first_query, width); ++i)
+      scores[key * block<T> + i] = static_cast<T>(minus_infinity);
   const Lanes<T> before = load(room.highest + first_query);
   Lanes<T> highest = before;
   for (Index key = 0; key < last; ++key) {

@@ -107,10 +107,9 @@ static void elementwise(const View& y, F f, const Views&... x) {
           MONOMORPH_ELEMENTWISE
           for (std::int64_t i = 0; i < n; ++i) out[i] = f(in[i]...);
         };
-        const auto with_buffers = [&](auto... buffer) {
-          compute(read(x, row * x.stride + column, n, buffer.elements)...);
-        };
-        with_buffers((static_cast<void>(x), Buffer<S>{})...);
+        Buffer<S> x_buffers[sizeof...(Views)];
+        Buffer<S>* buffer = x_buffers;
+        compute(read(x, row * x.stride + column, n, (buffer++)->elements)...);
         write(out, y, row * y.stride + column, n);
       }
     }

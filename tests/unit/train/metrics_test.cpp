@@ -9,15 +9,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <limits>
+#include <sstream>
 
 namespace {
 
 using namespace monomorph::train;
 using namespace monomorph::testing;
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
@@ -29,7 +31,7 @@ TEST_CASE("metrics.jsonl has one JSON object per line that reads back to the sam
     auto writer = MetricsWriter::create(path);
     writer.write(1, {{"loss", 0.1 + 0.2}, {"tokens", std::int64_t{9'007'199'254'740'993}}, {"event", "a \"b\"\n"}});
     CHECK(read_bytes(path).ends_with("}\n"));  // there before the file is closed
-    writer.write(2, {{"loss", nan}, {"grad_norm", infinity}, {"change", -infinity}});
+    writer.write(2, {{"loss", not_a_number}, {"grad_norm", infinity}, {"change", -infinity}});
     writer.write(3, {});
   }
   const std::string text = read_bytes(path);

@@ -1,0 +1,45 @@
+#pragma once
+#include <recipes/quickstart.hpp>
+
+/// The shapes that the peer script has, as recipes.
+namespace bench {
+
+struct gpt2_50304 {
+  static constexpr monomorph::ModelSpec model{
+      .vocab_size = 50'304, .n_layers = 6, .n_heads = 6, .d_model = 384, .context_length = 256};
+  using sharding = monomorph::sharding::Replicate;
+  using precision = monomorph::precision::Fp32;
+  using checkpointing = monomorph::checkpointing::RecomputeCheap;
+  using optimizer = monomorph::optim::AdamW;
+  static constexpr int batch = 8;
+};
+struct gpt2_8192 : gpt2_50304 {
+  static constexpr monomorph::ModelSpec model{
+      .vocab_size = 8192, .n_layers = 6, .n_heads = 6, .d_model = 384, .context_length = 256};
+};
+struct llama_50304 : gpt2_50304 {
+  static constexpr monomorph::ModelSpec model{
+      .vocab_size = 50'304,
+      .n_layers = 6,
+      .n_heads = 6,
+      .d_model = 384,
+      .context_length = 256,
+      .d_ff_multiple = 64,
+      .norm = {.kind = monomorph::NormKind::rms_norm, .bias = false},
+      .activation = monomorph::Activation::swiglu,
+      .position = monomorph::Position::rotary,
+      .bias = monomorph::no_biases,
+      .tied_head = false};
+};
+struct llama_8192 : llama_50304 {
+  static constexpr monomorph::ModelSpec model = [] {
+    monomorph::ModelSpec m = llama_50304::model;
+    m.vocab_size = 8192;
+    return m;
+  }();
+};
+struct quickstart : recipes::quickstart {
+  static constexpr int batch = 16;
+};
+
+}  // namespace bench

@@ -1,0 +1,50 @@
+// Times the optimiser step of one recipe on random tokens: step_<recipe> [steps] [warm-up steps] prints a line of JSON.
+#include "bench/step/recipes.hpp"
+
+#include <monomorph/train/peak_flops.hpp>
+#include <monomorph/train/step.hpp>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <random>
+#include <vector>
+
+using namespace monomorph;
+
+int main(int argc, char** argv) {
+  using R = RECIPE;
+  const int steps = argc > 1 ? std::atoi(argv[1]) : 20, warm_up = argc > 2 ? std::atoi(argv[2]) : 5;
+  const std::int64_t idle_bytes = train::resident_bytes();
+  const auto communicator = connect();
+  train::Step<R> step(*communicator, R::batch, 0);
+  const std::size_t n_tokens = R::batch * R::model.context_length;
+  std::vector<std::int32_t> inputs(n_tokens), targets(n_tokens);
+  std::mt19937 random(0);
+  std::uniform_int_distribution<std::int32_t> id(0, static_cast<std::int32_t>(R::model.vocab_size) - 1);
+  std::vector<double> milliseconds;
+  double loss = 0;
+  for (int i = 0; i < warm_up + steps; ++i) {
+    std::ranges::generate(inputs, [&] { return id(random); });
+    std::ranges::generate(targets, [&] { return id(random); });
+    const auto begin = std::chrono::steady_clock::now();
+    const auto sum = step.accumulate({inputs.data(), targets.data(), 0}, i, true);
+    const double per_token = 1.0 / static_cast<double>(sum.tokens);
+    const double norm = step.gradient_norm(train::GradientNorm::two) * per_token;
+    step.update({3e-4, 0.9, 0.95, 1e-8, 0.1, 1 - std::pow(0.9, i + 1), 1 - std::pow(0.95, i + 1),
+                 per_token * std::min(1.0, 1 / norm), std::numeric_limits<double>::infinity()});
+    const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - begin;
+    if (i >= warm_up) milliseconds.push_back(spent.count());
+    loss = sum.loss * per_token;
+  }
+  std::ranges::sort(milliseconds);
+  fmt::print("{{\"ms_per_step\": {:.2f}, \"ms_min\": {:.2f}, \"tokens_per_s\": {:.0f}, \"peak_mb\": {:.1f}, "
+             "\"idle_mb\": {:.1f}, \"planned_mb\": {:.1f}, \"params\": {}, \"loss\": {:.4f}}}\n",
+             milliseconds[milliseconds.size() / 2], milliseconds.front(),
+             1e3 * static_cast<double>(n_tokens) / milliseconds[milliseconds.size() / 2],
+             static_cast<double>(train::peak_resident_bytes()) / 1048576, static_cast<double>(idle_bytes) / 1048576,
+             static_cast<double>(plan::bytes_per_rank<R>(1, R::batch)) / 1048576, plan::params<R>, loss);
+}

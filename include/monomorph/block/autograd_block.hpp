@@ -1,0 +1,26 @@
+#pragma once
+#include <monomorph/block/decoder_block.hpp>
+
+namespace monomorph {
+
+class AutogradInput;  // model/autograd_block.hpp
+
+/// Base of a block that writes only its forward pass, with ATen operations: LibTorch's autograd runs inside that block, and
+/// nowhere else. The block gives `Params` (a ParameterLayout, constructed from the block's index), `name`,
+/// `matmul_flops_per_token()` and, in a header below the torch firewall that monomorph_add_recipe names under BODIES,
+/// `static at::Tensor compute(const AutogradInput& in)`: from the residual stream (B, T, D) to the next one.
+/// Its activations are LibTorch's, outside the arena and the plan. See docs/guides/add_a_block.md.
+template <class Derived> struct AutogradBlock {
+  /// Autograd keeps what backward reads.
+  struct Saved {
+    constexpr Saved(SavedPlacement, SavedPlacement, std::int64_t /*M*/) {}
+  };
+  struct Temporary {
+    constexpr Temporary(plan::Layout&, std::int64_t /*M*/) {}
+  };
+  static void forward(const BlockTensors& t, const Saved&);
+  static void recompute(const BlockTensors& t, const Saved&);
+  static void backward(const BlockTensors& t, const Saved&);
+};
+
+}  // namespace monomorph

@@ -1,0 +1,57 @@
+#pragma once
+#include <monomorph/core/mapped_file.hpp>
+#include <monomorph/data/span_index.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace monomorph::data {
+
+// A packed file (.pbin): 8 bytes, length of the data section | 4 bytes, bytes per token | token ids | index, a pickle of
+// (offset, length) in bytes of the data section. All numbers are little-endian and unsigned.
+inline constexpr std::size_t packed_header_bytes = 12;
+std::array<std::byte, packed_header_bytes> packed_header(std::uint64_t data_bytes, std::uint32_t bytes_per_token);
+
+/// 1 up to 256 tokens, 2 up to 65,536, else 4.
+std::uint32_t bytes_per_token_for(std::int64_t vocab_size);
+
+/// The token ids of a packed file, mapped into memory.
+class PackedFile {
+ public:
+  /// Checks the header and the frames of the index against the size of the file.
+  /// @throws [DATA-06] if they do not agree; [FILE-NN]
+  explicit PackedFile(const std::string& path);
+
+  std::int64_t n_tokens() const noexcept { return static_cast<std::int64_t>(data_.size() / bytes_per_token_); }
+  std::uint32_t bytes_per_token() const noexcept { return bytes_per_token_; }
+  const std::string& path() const noexcept { return file_.path(); }
+
+  /// Copies the tokens [first, first + ids.size()) and returns the largest of them; an id beyond int32 counts as its
+  /// largest value. The range must lie in the file.  @throws [DATA-09] if the file's size or time has changed since
+  std::int32_t read(std::int64_t first, std::span<std::int32_t> ids) const;
+
+  /// The largest id of all tokens; 0 if there are none.
+  std::int32_t largest_id() const;
+
+  /// Parses the index.  @throws [DATA-05]; [DATA-06] if a span leaves the data section or cuts a token
+  std::vector<DocumentSpan> documents() const;
+
+ private:
+  struct Stamp {
+    std::int64_t size, seconds, nanoseconds;
+    friend bool operator==(const Stamp&, const Stamp&) = default;
+  };
+  Stamp stamp() const;
+  void check_unchanged() const;
+
+  MappedFile file_;
+  Stamp stamp_;
+  std::uint32_t bytes_per_token_ = 0;
+  std::span<const std::byte> data_, index_;
+};
+
+}  // namespace monomorph::data

@@ -1,0 +1,57 @@
+#pragma once
+#include <ATen/core/Tensor.h>
+
+#include <monomorph/block/autograd_block.hpp>
+#include <monomorph/model/block_tensors.hpp>
+#include <monomorph/runtime/autograd_tape.hpp>
+
+#include <span>
+
+/// The body of AutogradBlock, and what a user's `compute` is given. The one header of Monomorph that includes LibTorch.
+namespace monomorph {
+
+/// What `compute` may read. Tensors view the arena: do not write to them.
+class AutogradInput {
+ public:
+  AutogradInput(const BlockTensors& t, const ParameterLayout& layout, const at::Tensor& x_BTD,
+                std::span<const at::Tensor> parameters)
+      : t_(t), layout_(layout), x_BTD_(x_BTD), parameters_(parameters) {}
+
+  const at::Tensor& x_BTD() const { return x_BTD_; }
+  /// A parameter by the name that Params gave it; a matrix is (out, in), a vector has one dimension.
+  /// @throws [BLOCK-01] if there is none of that name
+  const at::Tensor& parameter(std::string_view name) const;
+  /// Dropout of a (B, T, features) tensor during training, by Monomorph's own counter-based generator: the same mask for
+  /// any number of ranks and in recomputation. `site` tells several dropouts of a block apart.
+  at::Tensor dropout(const at::Tensor& x, double rate, int site) const;
+  std::int64_t batch() const { return t_.batch; }
+  std::int64_t tokens() const { return t_.tokens; }
+  bool training() const { return t_.training; }
+
+ private:
+  const BlockTensors& t_;
+  const ParameterLayout& layout_;
+  const at::Tensor& x_BTD_;
+  std::span<const at::Tensor> parameters_;
+};
+
+namespace detail {
+template <class Derived> AutogradTape::Block autograd_block(const ParameterLayout& layout) {
+  return {layout, &Derived::compute, Derived::name};
+}
+}  // namespace detail
+
+template <class Derived> void AutogradBlock<Derived>::forward(const BlockTensors& t, const Saved&) {
+  const typename Derived::Params params{t.block};
+  t.tape->forward(t, detail::autograd_block<Derived>(params), t.training && !t.recomputes);
+}
+template <class Derived> void AutogradBlock<Derived>::recompute(const BlockTensors& t, const Saved&) {
+  const typename Derived::Params params{t.block};
+  if (t.recomputes) t.tape->recompute(t, detail::autograd_block<Derived>(params));
+}
+template <class Derived> void AutogradBlock<Derived>::backward(const BlockTensors& t, const Saved&) {
+  const typename Derived::Params params{t.block};
+  t.tape->backward(t, detail::autograd_block<Derived>(params));
+}
+
+}  // namespace monomorph

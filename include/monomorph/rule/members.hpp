@@ -1,0 +1,37 @@
+#pragma once
+#include <monomorph/spec/expectations.hpp>
+#include <monomorph/spec/mesh_spec.hpp>
+
+namespace monomorph {
+
+/// A recipe's `mesh`, or one without model parallelism.
+template <class R> inline constexpr MeshSpec mesh_of = [] {
+  if constexpr (requires { R::mesh; })
+    return R::mesh;
+  else
+    return MeshSpec{};
+}();
+
+namespace rule {
+
+template <class R> concept HasBudget = requires { R::budget; };
+template <class R> concept HasExpect = requires { R::expect; };
+
+/// Ranks of a model replica, however wrong the mesh is.
+constexpr std::int64_t ranks_per_replica(MeshSpec mesh) {
+  const auto in_range = [](int degree) { return 1 <= degree && degree <= 65'536; };
+  if (!in_range(mesh.tp) || !in_range(mesh.pp) || !in_range(mesh.cp)) return 0;
+  return std::int64_t{mesh.tp} * mesh.pp * mesh.cp;
+}
+
+/// Data-parallel ranks of a recipe's budget; 0 if it has none or a rule of its own says what is wrong with it.
+template <class R> inline constexpr std::int64_t budgeted_replicas = [] {
+  if constexpr (HasBudget<R>) {
+    constexpr std::int64_t replica = ranks_per_replica(mesh_of<R>), ranks = R::budget.ranks.value;
+    if constexpr (replica > 0 && ranks > 0 && ranks % replica == 0) return ranks / replica;
+  }
+  return std::int64_t{0};
+}();
+
+}  // namespace rule
+}  // namespace monomorph

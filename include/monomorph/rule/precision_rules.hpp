@@ -1,0 +1,39 @@
+#pragma once
+#include <monomorph/core/dtype.hpp>
+#include <monomorph/core/rule.hpp>
+
+namespace monomorph::rule {
+
+template <DType gradient_dtype, DType compute_dtype> struct GradientsAsWideAsCompute {
+  static constexpr bool holds = size_of(gradient_dtype) >= size_of(compute_dtype);
+  static consteval void explain() {
+    static_assert(holds, "[PREC-01] gradient_dtype must be at least as wide as compute_dtype, or accumulation loses what "
+                         "backward computed; change the precision policy's gradient_dtype (docs/rules.md#prec-01)");
+  }
+};
+template <DType master_dtype, DType compute_dtype> struct MasterAsWideAsCompute {
+  static constexpr bool holds = size_of(master_dtype) >= size_of(compute_dtype);
+  static consteval void explain() {
+    static_assert(holds, "[PREC-02] master_dtype must be at least as wide as compute_dtype, or compute is finer than what "
+                         "the optimizer keeps; change the precision policy's master_dtype (docs/rules.md#prec-02)");
+  }
+};
+template <DType compute, DType gradient, DType master> struct PrecisionIsImplemented {
+  static constexpr bool is_uniform = compute == gradient && gradient == master && compute != DType::bf16;
+  static constexpr bool is_bf16_mixed = compute == DType::bf16 && gradient == DType::fp32 && master == DType::fp32;
+  static constexpr bool too_narrow = size_of(gradient) < size_of(compute) || size_of(master) < size_of(compute);
+  static constexpr bool holds = is_uniform || is_bf16_mixed || too_narrow;  // too narrow: PREC-01 or PREC-02 speaks
+  static consteval void explain() {
+    static_assert(holds, "[PREC-03] compute, gradient and master dtypes must be those of Fp32, Bf16Mixed or Fp64 in this "
+                         "release; change precision (docs/rules.md#prec-03)");
+  }
+};
+
+template <class R> consteval auto precision_rules() {
+  using P = typename R::precision;
+  return RuleList<GradientsAsWideAsCompute<P::gradient_dtype, P::compute_dtype>,
+                  MasterAsWideAsCompute<P::master_dtype, P::compute_dtype>,
+                  PrecisionIsImplemented<P::compute_dtype, P::gradient_dtype, P::master_dtype>>{};
+}
+
+}  // namespace monomorph::rule

@@ -1,0 +1,62 @@
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+#include <monomorph/data/input_file.hpp>
+#include <monomorph/data/interruption.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace monomorph::data {
+namespace {
+
+constexpr std::size_t piece_bytes = std::size_t{1} << 20;
+
+}  // namespace
+
+InputFile::InputFile(const std::string& path) : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  if (descriptor_ < 0) throw_file_error("open", path_, errno);
+  struct stat status {};
+  if (::fstat(descriptor_, &status) == 0 && S_ISDIR(status.st_mode)) {
+    ::close(descriptor_);
+    throw Error("[FILE-04] " + in_quotes(path_) + " is a folder; give a file");
+  }
+}
+
+InputFile::~InputFile() { ::close(descriptor_); }
+
+bool InputFile::read_more(std::string& text, std::size_t n_bytes) {
+  throw_if_interrupted();
+  const std::size_t old_size = text.size();
+  text.resize(old_size + n_bytes);
+  ssize_t n_read = -1;
+  while ((n_read = ::read(descriptor_, text.data() + old_size, n_bytes)) < 0 && errno == EINTR) throw_if_interrupted();
+  const int failure = errno;
+  text.resize(old_size + static_cast<std::size_t>(std::max<ssize_t>(n_read, 0)));
+  if (n_read < 0) throw_file_error("read", path_, failure);
+  return n_read > 0;
+}
+
+std::optional<Line> LineReader::next() {
+  std::size_t searched = position_;
+  std::size_t newline = std::string::npos;
+  while ((newline = buffer_.find('\n', searched)) == std::string::npos) {
+    buffer_.erase(0, position_);
+    position_ = 0;
+    searched = buffer_.size();
+    // A long line is read in growing pieces.
+    if (!file_.read_more(buffer_, std::max(piece_bytes, buffer_.size()))) break;
+  }
+  if (newline == std::string::npos && buffer_.empty()) return std::nullopt;
+  const bool has_newline = newline != std::string::npos;
+  const std::size_t size = (has_newline ? newline : buffer_.size()) - position_;
+  const Line line{std::string_view(buffer_).substr(position_, size), ++n_lines_, offset_, has_newline};
+  position_ += size + (has_newline ? 1 : 0);
+  offset_ += size + (has_newline ? 1 : 0);
+  return line;
+}
+
+}  // namespace monomorph::data

@@ -1,0 +1,133 @@
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+#include <monomorph/data/packed_file.hpp>
+
+#include <fmt/format.h>
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+
+namespace monomorph::data {
+namespace {
+
+std::uint64_t little_endian(std::span<const std::byte> bytes) {
+  std::uint64_t value = 0;
+  for (std::size_t i = bytes.size(); i-- > 0;) value = value << 8 | std::to_integer<std::uint64_t>(bytes[i]);
+  return value;
+}
+
+template <class... Arguments>
+[[noreturn]] void throw_damaged(const std::string& path, fmt::format_string<Arguments...> text, Arguments&&... arguments) {
+  throw Error(fmt::format("[DATA-06] {} is cut short or no packed file: {}; pack it again with monomorph-data pack",
+                          in_quotes(path), fmt::format(text, std::forward<Arguments>(arguments)...)));
+}
+
+/// Whether the frames of a pickle fill it and it ends as one does: finds a file that was cut short without reading it.
+bool frames_fill(std::span<const std::byte> pickle) {
+  constexpr std::byte frame_opcode{0x95}, stop_opcode{'.'};
+  if (pickle.size() < 3 || pickle.back() != stop_opcode) return false;
+  std::size_t position = 2;
+  while (position < pickle.size() && pickle[position] == frame_opcode) {
+    if (pickle.size() - position < 9) return false;
+    const std::uint64_t n_bytes = little_endian(pickle.subspan(position + 1, 8));
+    position += 9;
+    if (n_bytes == 0 || n_bytes > pickle.size() - position) return false;
+    position += n_bytes;
+  }
+  const bool framed = position > 2;
+  return !framed || position == pickle.size();
+}
+
+template <class Id> std::int32_t copy_ids(const std::byte* from, std::span<std::int32_t> ids) {
+  std::uint32_t largest = 0;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    std::uint32_t id = 0;
+    for (std::size_t byte = 0; byte < sizeof(Id); ++byte) {
+      id |= std::to_integer<std::uint32_t>(from[i * sizeof(Id) + byte]) << (8 * byte);
+    }
+    largest = std::max(largest, id);
+    ids[i] = static_cast<std::int32_t>(id);
+  }
+  return static_cast<std::int32_t>(std::min<std::uint32_t>(largest, std::numeric_limits<std::int32_t>::max()));
+}
+
+}  // namespace
+
+std::array<std::byte, packed_header_bytes> packed_header(std::uint64_t data_bytes, std::uint32_t bytes_per_token) {
+  std::array<std::byte, packed_header_bytes> header{};
+  for (std::size_t i = 0; i < 8; ++i) header[i] = static_cast<std::byte>(data_bytes >> (8 * i));
+  for (std::size_t i = 0; i < 4; ++i) header[8 + i] = static_cast<std::byte>(bytes_per_token >> (8 * i));
+  return header;
+}
+
+std::uint32_t bytes_per_token_for(std::int64_t vocab_size) { return vocab_size <= 256 ? 1 : vocab_size <= 65536 ? 2 : 4; }
+
+PackedFile::PackedFile(const std::string& path) : file_(path), stamp_(stamp()) {
+  const std::span<const std::byte> bytes = file_.bytes();
+  if (bytes.size() < packed_header_bytes) {
+    throw_damaged(path, "it has {} bytes, less than the header's {}", bytes.size(), packed_header_bytes);
+  }
+  const std::uint64_t data_bytes = little_endian(bytes.subspan(0, 8));
+  const std::uint64_t width = little_endian(bytes.subspan(8, 4));
+  if (width != 1 && width != 2 && width != 4) throw_damaged(path, "{} bytes per token, not 1, 2 or 4", width);
+  const std::uint64_t n_left = bytes.size() - packed_header_bytes;
+  if (data_bytes > n_left) {
+    throw_damaged(path, "the header promises {} bytes of tokens, and {} bytes follow it", data_bytes, n_left);
+  }
+  if (data_bytes % width != 0) {
+    throw_damaged(path, "{} bytes of tokens are no multiple of {} bytes per token", data_bytes, width);
+  }
+  bytes_per_token_ = static_cast<std::uint32_t>(width);
+  data_ = bytes.subspan(packed_header_bytes, data_bytes);
+  index_ = bytes.subspan(packed_header_bytes + data_bytes);
+  if (!frames_fill(index_)) throw_damaged(path, "the {} bytes after its tokens are no complete index", index_.size());
+}
+
+PackedFile::Stamp PackedFile::stamp() const {
+  struct stat status {};
+  if (::stat(file_.path().c_str(), &status) != 0) throw_file_error("read", file_.path(), errno);
+  return {status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+}
+
+void PackedFile::check_unchanged() const {
+  if (stamp() == stamp_) return;
+  throw Error(fmt::format("[DATA-09] {} was changed while it was being read; leave data alone during a run and start "
+                          "again", in_quotes(path())));
+}
+
+std::int32_t PackedFile::read(std::int64_t first, std::span<std::int32_t> ids) const {
+  check_unchanged();
+  const std::byte* from = data_.data() + static_cast<std::uint64_t>(first) * bytes_per_token_;
+  switch (bytes_per_token_) {
+    case 1: return copy_ids<std::uint8_t>(from, ids);
+    case 2: return copy_ids<std::uint16_t>(from, ids);
+    default: return copy_ids<std::uint32_t>(from, ids);
+  }
+}
+
+std::int32_t PackedFile::largest_id() const {
+  std::vector<std::int32_t> piece(1 << 16);
+  std::int32_t largest = 0;
+  for (std::int64_t first = 0; first < n_tokens(); first += static_cast<std::int64_t>(piece.size())) {
+    const auto size = std::min<std::int64_t>(n_tokens() - first, static_cast<std::int64_t>(piece.size()));
+    largest = std::max(largest, read(first, std::span(piece).first(static_cast<std::size_t>(size))));
+  }
+  return largest;
+}
+
+std::vector<DocumentSpan> PackedFile::documents() const {
+  std::vector<DocumentSpan> spans = read_span_index(index_, path());
+  for (const auto& [offset, length] : spans) {
+    if (offset > data_.size() || length > data_.size() - offset || offset % bytes_per_token_ != 0 ||
+        length % bytes_per_token_ != 0) {
+      throw_damaged(path(), "its index has a document of {} bytes at {}, and there are {} bytes of tokens of {} bytes",
+                    length, offset, data_.size(), bytes_per_token_);
+    }
+  }
+  return spans;
+}
+
+}  // namespace monomorph::data

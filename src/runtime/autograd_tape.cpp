@@ -1,0 +1,119 @@
+#include <monomorph/model/autograd_block.hpp>
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/runtime/kernels/elementwise.hpp>
+
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/ones_like.h>
+#include <c10/core/GradMode.h>
+#include <fmt/format.h>
+
+namespace monomorph {
+namespace {
+
+at::ScalarType scalar_type(DType dtype) {
+  switch (dtype) {
+    case DType::fp64: return at::kDouble;
+    case DType::bf16: return at::kBFloat16;
+    default: return at::kFloat;
+  }
+}
+
+at::Tensor tensor_of(View view, at::IntArrayRef shape) {
+  return at::from_blob(view.data, shape, at::TensorOptions().dtype(scalar_type(view.dtype)));
+}
+at::Tensor parameter_of(View flat, const TensorInfo& info) {
+  const View view = flat[info.slice];
+  if (view.shape.rows == 1) return tensor_of(view, {view.shape.cols});
+  return tensor_of(view, {view.shape.rows, view.shape.cols});
+}
+at::Tensor stream(const BlockTensors& t, View view_MD) { return tensor_of(view_MD, {t.batch, t.tokens, view_MD.shape.cols}); }
+
+View view_of(const at::Tensor& contiguous, DType dtype) {
+  const std::int64_t cols = contiguous.size(-1);
+  return {static_cast<std::byte*>(contiguous.data_ptr()), dtype, {contiguous.numel() / cols, cols}};
+}
+
+}  // namespace
+
+/// x and the parameters are leaves; y hangs on them.
+struct AutogradTape::Graph {
+  at::Tensor x_BTD, y_BTD;
+  std::vector<at::Tensor> parameters;
+};
+
+AutogradTape::AutogradTape() = default;
+AutogradTape::~AutogradTape() = default;
+AutogradTape::AutogradTape(AutogradTape&&) noexcept = default;
+
+AutogradTape::Graph& AutogradTape::graph(int block) {
+  if (static_cast<std::size_t>(block) >= graphs_.size()) graphs_.resize(block + 1);
+  auto& graph = graphs_[block];
+  if (!graph) graph = std::make_unique<Graph>();
+  return *graph;
+}
+
+at::Tensor AutogradTape::run(const BlockTensors& t, const Block& block, bool keep) {
+  const c10::AutoGradMode mode(keep);
+  Graph graph{stream(t, t.x_MD), {}, {}};
+  graph.x_BTD.set_requires_grad(keep);
+  for (const TensorInfo& info : block.layout) {
+    graph.parameters.push_back(parameter_of(t.params, info));
+    graph.parameters.back().set_requires_grad(keep);
+  }
+  graph.y_BTD = block.compute(AutogradInput(t, block.layout, graph.x_BTD, graph.parameters));
+  if (graph.y_BTD.sizes() != graph.x_BTD.sizes() || graph.y_BTD.scalar_type() != graph.x_BTD.scalar_type())
+    throw Error(fmt::format("[BLOCK-02] compute() of block {} must return the shape and dtype of x_BTD; change what it "
+                            "returns",
+                            block.name));
+  at::Tensor y = graph.y_BTD.detach();
+  if (keep) this->graph(t.block) = std::move(graph);
+  return y;
+}
+
+void AutogradTape::forward(const BlockTensors& t, const Block& block, bool keep) {
+  const at::Tensor y = run(t, block, keep);
+  stream(t, t.y_MD).copy_(y);
+}
+
+void AutogradTape::recompute(const BlockTensors& t, const Block& block) { run(t, block, true); }
+
+void AutogradTape::backward(const BlockTensors& t, const Block& block) {
+  const std::unique_ptr<Graph> graph = std::exchange(graphs_[t.block], nullptr);
+  // With equal dtypes autograd adds into the flat gradient itself; else it allocates, and the sum follows below.
+  const bool adds_in_place = t.gradients.dtype == t.params.dtype;
+  for (int i = 0; i < block.layout.size(); ++i) {
+    const View gradient = t.gradients[block.layout[i].slice];
+    if (!t.accumulate) kernels::zero(gradient);
+    if (adds_in_place) graph->parameters[i].mutable_grad() = parameter_of(t.gradients, block.layout[i]);
+  }
+  graph->y_BTD.backward(stream(t, t.dx_MD).clone());
+  stream(t, t.dx_MD).copy_(graph->x_BTD.grad());
+  if (adds_in_place) return;
+  for (int i = 0; i < block.layout.size(); ++i)
+    if (const at::Tensor& gradient = graph->parameters[i].grad(); gradient.defined())
+      parameter_of(t.gradients, block.layout[i]).add_(gradient);
+}
+
+const at::Tensor& AutogradInput::parameter(std::string_view name) const {
+  for (int i = 0; i < layout_.size(); ++i)
+    if (layout_[i].name == name) return parameters_[i];
+  throw Error(fmt::format("[BLOCK-01] compute() of block {} asks for a parameter {}, which Params does not have; change "
+                          "one of the names",
+                          t_.block, name));
+}
+
+at::Tensor AutogradInput::dropout(const at::Tensor& x, double rate, int site) const {
+  if (!t_.training || rate == 0) return x;
+  const at::Tensor mask = at::ones_like(x.detach().contiguous());
+  kernels::DropoutKey key = t_.dropout;
+  key.layer = static_cast<std::uint32_t>(t_.block + 1);
+  key.site = static_cast<std::uint32_t>(site);
+  key.rate = rate;
+  const View view = view_of(mask, t_.x_MD.dtype);
+  kernels::dropout(view, view, key);
+  return x.mul(mask);
+}
+
+}  // namespace monomorph

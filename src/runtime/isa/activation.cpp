@@ -1,0 +1,88 @@
+#include "runtime/isa/rows.hpp"
+#include "runtime/isa/vector_math.hpp"
+
+namespace monomorph::kernels::MONOMORPH_ISA {
+namespace {
+
+// tanh-GELU is h · sigmoid(2 u) with u = √(2/π) (h + 0.044715 h³).
+template <class S> inline S twice_u(S h) {
+  return S(1.5957691216057307117597842397375) * (h + S(0.044715) * h * h * h);
+}
+template <class S> inline S gelu_tanh_slope(S h) {
+  const S gate = sigmoid(twice_u(h));
+  const S twice_du = S(1.5957691216057307117597842397375) * (S(1) + S(3 * 0.044715) * h * h);
+  return gate + h * gate * (S(1) - gate) * twice_du;
+}
+
+template <class F> void unary(const View& h, const View& y, F f) {
+  in_compute_type(h.dtype, [&]<class S>() { elementwise<S>(y, f, h); });
+}
+template <class F> void unary_backward(const View& h, const View& dy, const View& dh, F slope) {
+  in_compute_type(h.dtype, [&]<class S>() {
+    elementwise<S>(dh, [slope](S at, S incoming) { return incoming * slope(at); }, h, dy);
+  });
+}
+}  // namespace
+
+void gelu_exact(View h, View y) {
+  unary(h, y, [](auto at) { return at * standard_normal(at).below; });
+}
+void gelu_exact_backward(View h, View dy, View dh) {
+  unary_backward(h, dy, dh, [](auto at) {
+    const auto normal = standard_normal(at);
+    return normal.below + at * normal.density;
+  });
+}
+void gelu_tanh(View h, View y) {
+  unary(h, y, [](auto at) { return at * sigmoid(twice_u(at)); });
+}
+void gelu_tanh_backward(View h, View dy, View dh) {
+  unary_backward(h, dy, dh, [](auto at) { return gelu_tanh_slope(at); });
+}
+// NaN is not below zero, so it comes through.
+void relu_squared(View h, View y) {
+  unary(h, y, [](auto at) { return at < 0 ? 0 : at * at; });
+}
+void relu_squared_backward(View h, View dy, View dh) {
+  unary_backward(h, dy, dh, [](auto at) { return at < 0 ? 0 : at + at; });
+}
+
+void swiglu(View gate_up, View y) {
+  const std::int64_t features = y.shape.cols;
+  in_compute_type(y.dtype, [&]<class S>() {
+    elementwise<S>(y, [](S gate, S up) { return gate * sigmoid(gate) * up; }, gate_up.columns(0, features),
+                   gate_up.columns(features, features));
+  });
+}
+
+void swiglu_backward(View gate_up, View dy, View dgate_up) {
+  const std::int64_t rows = dy.shape.rows, features = dy.shape.cols;
+  in_compute_type(dy.dtype, [&]<class S>() {
+    const std::int64_t rows_per_task = ceil_div(task_elements, features);
+    parallel_for(ceil_div(rows, rows_per_task), [&](std::int64_t task) {
+      Buffer<S> gate_buffer, up_buffer, dy_buffer, dgate_buffer, dup_buffer;
+      const std::int64_t end = least(rows, (task + 1) * rows_per_task);
+      for (std::int64_t row = task * rows_per_task; row < end; ++row) {
+        for (std::int64_t column = 0; column < features; column += chunk) {
+          const std::int64_t n = least(chunk, features - column);
+          const std::int64_t at = row * gate_up.stride + column, to = row * dgate_up.stride + column;
+          const S* gate = read(gate_up, at, n, gate_buffer.elements);
+          const S* up = read(gate_up, at + features, n, up_buffer.elements);
+          const S* incoming = read(dy, row * dy.stride + column, n, dy_buffer.elements);
+          S* dgate = place(dgate_up, to, dgate_buffer.elements);
+          S* dup = place(dgate_up, to + features, dup_buffer.elements);
+          MONOMORPH_ELEMENTWISE
+          for (std::int64_t i = 0; i < n; ++i) {
+            const S g = gate[i], u = up[i], d = incoming[i], s = sigmoid(g);
+            dgate[i] = d * u * (s + g * s * (S(1) - s));
+            dup[i] = d * g * s;
+          }
+          write(dgate, dgate_up, to, n);
+          write(dup, dgate_up, to + features, n);
+        }
+      }
+    });
+  });
+}
+
+}  // namespace monomorph::kernels::MONOMORPH_ISA

@@ -1,0 +1,60 @@
+#pragma once
+#include <cstdint>
+#include <cstring>
+
+// Sums and maxima over a run of elements. Partial results live in 64 bytes' worth of lanes on every instruction set, so
+// the order of a sum is the same on all of them.
+namespace monomorph::kernels::MONOMORPH_ISA {
+
+template <class S> struct LanesOf;
+template <> struct LanesOf<float> {
+  typedef float type __attribute__((vector_size(64)));
+};
+template <> struct LanesOf<double> {
+  typedef double type __attribute__((vector_size(64)));
+};
+template <class S> using Lanes = typename LanesOf<S>::type;
+template <class S> inline constexpr std::int64_t lane_count = 64 / sizeof(S);
+
+/// Passed to the term of a sum: loads one element, or a vector of them, at the place that it stands for.
+template <class V> struct At {
+  std::int64_t i;
+  template <class S> [[gnu::always_inline]] V operator()(const S* values) const {
+    V loaded;
+    std::memcpy(&loaded, values + i, sizeof loaded);
+    return loaded;
+  }
+};
+
+/// The sum of term(at) over n elements, where term reads its operands as at(pointer).
+template <class S, class F> [[gnu::always_inline]] static inline S sum(std::int64_t n, F term) {
+  constexpr std::int64_t width = lane_count<S>;
+  Lanes<S> even{}, odd{};
+  std::int64_t i = 0;
+  for (; i + 2 * width <= n; i += 2 * width) {
+    even += term(At<Lanes<S>>{i});
+    odd += term(At<Lanes<S>>{i + width});
+  }
+  S total = 0;
+  even += odd;
+  for (std::int64_t lane = 0; lane < width; ++lane) total += even[lane];
+  for (; i < n; ++i) total += term(At<S>{i});
+  return total;
+}
+
+/// The greatest of n values, NaN apart, and `start`.
+template <class S> [[gnu::always_inline]] static inline S greatest(const S* values, std::int64_t n, S start) {
+  constexpr std::int64_t width = lane_count<S>;
+  Lanes<S> most = Lanes<S>{} + start;
+  std::int64_t i = 0;
+  for (; i + width <= n; i += width) {
+    const Lanes<S> next = At<Lanes<S>>{i}(values);
+    most = next > most ? next : most;
+  }
+  S result = start;
+  for (std::int64_t lane = 0; lane < width; ++lane) result = most[lane] > result ? most[lane] : result;
+  for (; i < n; ++i) result = values[i] > result ? values[i] : result;
+  return result;
+}
+
+}  // namespace monomorph::kernels::MONOMORPH_ISA

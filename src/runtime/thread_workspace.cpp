@@ -1,0 +1,38 @@
+#include "runtime/thread_workspace.hpp"
+#include <monomorph/runtime/parallel.hpp>
+#include <monomorph/runtime/workspace.hpp>
+#include <memory>
+#include <new>
+
+namespace monomorph {
+namespace detail {
+namespace {
+constexpr std::align_val_t alignment{64};
+struct Free {
+  void operator()(std::byte* memory) const { ::operator delete(memory, alignment); }
+};
+using Workspace = std::unique_ptr<std::byte, Free>;
+
+std::byte* at_first_use(Workspace& workspace, std::size_t bytes) {
+  if (!workspace) workspace.reset(static_cast<std::byte*>(::operator new(bytes, alignment)));
+  return workspace.get();
+}
+}  // namespace
+
+std::byte* tile_workspace() {
+  thread_local Workspace workspace;
+  return at_first_use(workspace, tile_workspace_bytes);
+}
+
+std::byte* partial_workspace() {
+  thread_local Workspace workspace;
+  return at_first_use(workspace, partial_workspace_bytes);
+}
+}  // namespace detail
+
+std::int64_t kernel_workspace_bytes() {
+  return static_cast<std::int64_t>(detail::partial_workspace_bytes + detail::tile_workspace_bytes *
+                                   static_cast<std::size_t>(compute_threads()));
+}
+
+}  // namespace monomorph

@@ -1,0 +1,7 @@
+// expect-error: \[ATTN-01\] n_heads must lie in 1\.\.16777216; change ModelSpec::n_heads
+// expect-text: HeadsInRange<0>
+#include "support/control.hpp"
+struct Case : Control {
+  static constexpr auto model = changed([](monomorph::ModelSpec& model) { model.n_heads = NEGATIVE ? 0 : 4; });
+};
+static_assert(monomorph::admit<Case>());

@@ -1,0 +1,8 @@
+// expect-error: \[RECIPE-04\] the lengths of the runs in layers must add up to n_layers; change layers or ModelSpec::n_layers
+// expect-text: LayersAddUp<6, 4, 3>
+#include "support/control.hpp"
+struct Case : Control {
+  using layers = monomorph::Stack<monomorph::Run<monomorph::DecoderBlock, 4>,
+                                  monomorph::Run<monomorph::DecoderBlock, NEGATIVE ? 3 : 2>>;
+};
+static_assert(monomorph::admit<Case>());

@@ -1,0 +1,10 @@
+// expect-error: \[ATTN-08\] rotary\.scaling\.original_context must be at least 1 where factor is not 1
+// expect-text: RotaryOriginalContextPositive<0, 2000000>
+#include "support/control.hpp"
+struct Case : Control {
+  static constexpr auto model = changed([](monomorph::ModelSpec& model) {
+    model.position = monomorph::Position::rotary;
+    model.rotary.scaling = {.factor = NEGATIVE ? 2 : 1, .original_context = 0};
+  });
+};
+static_assert(monomorph::admit<Case>());

@@ -1,0 +1,19 @@
+#pragma once
+#include <monomorph/run.hpp>
+
+/// A recipe that breaks no rule: negative tests inherit it and break one thing.
+struct Control {
+  static constexpr monomorph::ModelSpec model{
+      .vocab_size = 300, .n_layers = 6, .n_heads = 4, .d_model = 64, .context_length = 32, .vocab_multiple = 16};
+  using sharding = monomorph::sharding::FullShard;
+  using precision = monomorph::precision::Fp32;
+  using checkpointing = monomorph::checkpointing::KeepAll;
+  using optimizer = monomorph::optim::AdamW;
+};
+
+/// The control's model, changed by a function.
+template <class Change> constexpr monomorph::ModelSpec changed(Change change) {
+  monomorph::ModelSpec model = Control::model;
+  change(model);
+  return model;
+}

@@ -1,0 +1,7 @@
+// expect-error: \[MODEL-02\] vocab_size must lie in 1\.\.16777216; change ModelSpec::vocab_size
+// expect-text: VocabularyInRange<-1>
+#include "support/control.hpp"
+struct Case : Control {
+  static constexpr auto model = changed([](monomorph::ModelSpec& model) { model.vocab_size = NEGATIVE ? -1 : 1; });
+};
+static_assert(monomorph::admit<Case>());

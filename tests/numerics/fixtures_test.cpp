@@ -1,0 +1,210 @@
+// Tiny models that Hugging Face's transformers ran: tests/fixtures/models/README.md says what it noted.
+#include "support/catch.hpp"
+#include "support/hugging_face.hpp"
+
+#include "train/optimizer_step.hpp"
+#include <monomorph/run.hpp>
+#include <monomorph/train/step.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace monomorph {
+namespace {
+
+using namespace testing;
+
+constexpr std::int64_t batch = 2, T = 32, counted = batch * (T - 1);
+
+struct gpt2_tiny {
+  static constexpr ModelSpec model{.vocab_size = 512, .n_layers = 2, .n_heads = 4, .d_model = 64, .context_length = T};
+  using sharding = sharding::Replicate;
+  using precision = precision::Fp32;
+  using checkpointing = checkpointing::KeepAll;
+  using optimizer = optim::AdamWDecaying<optim::WeightDecayClasses{.norm = true, .bias = true}>;
+};
+
+constexpr ModelSpec llama(bool tied) {
+  return {.vocab_size = 512,
+          .n_layers = 2,
+          .n_heads = 4,
+          .d_model = 64,
+          .context_length = T,
+          .n_kv_heads = 2,
+          .d_ff = 176,
+          .norm = {.kind = NormKind::rms_norm, .bias = false},
+          .activation = Activation::swiglu,
+          .position = Position::rotary,
+          .bias = no_biases,
+          .tied_head = tied};
+}
+struct llama_tiny : gpt2_tiny {
+  static constexpr ModelSpec model = llama(false);
+};
+struct llama_tiny_tied : gpt2_tiny {
+  static constexpr ModelSpec model = llama(true);
+};
+template <class R> struct InFp64 : R {
+  using precision = precision::Fp64;
+};
+template <class R> struct InBf16 : R {
+  using precision = precision::Bf16Mixed;
+};
+
+runtime::SafetensorsFile open_fixture(const std::string& path) {
+  return runtime::SafetensorsFile::open(MONOMORPH_SOURCE_DIR "/tests/fixtures/models/" + path);
+}
+
+/// A recipe's step with a fixture's weights, and its batch: a token's target is the next label of its row.
+template <Recipe R> struct Fixture {
+  runtime::SafetensorsFile expected;
+  std::unique_ptr<Communicator> communicator = connect();
+  train::Step<R> step{*communicator, batch, 1};
+  std::vector<std::int32_t> inputs, targets;
+
+  explicit Fixture(const std::string& name) : expected(open_fixture(name + "_expected.safetensors")) {
+    assign(step.parameters(), hugging_face_tensors(open_fixture(name + "/model.safetensors"), "", step.parameters()));
+    step.parameters_changed();
+    inputs = ids_of(expected, "input_ids");
+    targets = ids_of(expected, "labels");
+    for (std::int64_t row = 0; row < batch; ++row) {
+      const auto first = targets.begin() + row * T;
+      std::rotate(first, first + 1, first + T);
+      targets[row * T + T - 1] = kernels::ignored_target;
+    }
+  }
+  train::MicroBatch micro_batch() const { return {inputs.data(), targets.data(), 0}; }
+  Values expect(const std::string& name) const { return values_of(expected, name); }
+  double number(const std::string& name) const { return expect(name).at(0); }
+};
+
+Tensors scaled(Tensors tensors, double factor) {
+  for (auto& [name, values] : tensors)
+    for (double& value : values) value *= factor;
+  return tensors;
+}
+
+template <Recipe R> void check_forward(Fixture<R>& f, double tolerance) {
+  const kernels::LossSum loss = f.step.evaluate(f.micro_batch());
+  CHECK(loss.tokens == counted);
+  CHECK(std::abs(loss.loss / counted / f.number("loss") - 1) < tolerance);
+  CHECK(relative_error(values_of(f.step.hidden_state(0)), f.expect("hidden_states.0")) < tolerance);
+  CHECK(relative_error(values_of(f.step.hidden_state(1)), f.expect("hidden_states.1")) < tolerance);
+  CHECK(relative_error(values_of(f.step.state().head_in_MD()), f.expect("hidden_states.2")) < tolerance);
+  CHECK(relative_error(values_of(f.step.state().logits_CV()), f.expect("logits")) < tolerance);
+}
+
+/// One token counts at a time, so that its loss is all there is.
+template <Recipe R> void check_target_logprobs(Fixture<R>& f, double tolerance) {
+  Values logprobs;
+  for (std::size_t i = 0; i < f.targets.size(); ++i) {
+    if (f.targets[i] == kernels::ignored_target) continue;
+    std::vector<std::int32_t> only(f.targets.size(), kernels::ignored_target);
+    only[i] = f.targets[i];
+    const kernels::LossSum loss = f.step.evaluate({f.inputs.data(), only.data(), 0});
+    REQUIRE(loss.tokens == 1);
+    logprobs.push_back(-loss.loss);
+  }
+  CHECK(relative_error(logprobs, f.expect("target_logprobs")) < tolerance);
+}
+
+template <Recipe R> void check_gradients(Fixture<R>& f, double tolerance) {
+  const kernels::LossSum loss = f.step.accumulate(f.micro_batch(), 1, true);
+  CHECK(std::abs(loss.loss / counted / f.number("loss") - 1) < tolerance);
+  const Difference worst = worst_difference(scaled(values_of(f.step.gradients()), 1.0 / counted),
+                                            hugging_face_tensors(f.expected, "grad.", f.step.gradients()));
+  INFO(worst.name);
+  CHECK(worst.error < tolerance);
+  const double norm = f.step.gradient_norm(train::GradientNorm::two) / counted;
+  CHECK(std::abs(norm / f.number("grad_norm") - 1) < tolerance);
+}
+
+template <Recipe R> void check_five_steps(Fixture<R>& f, double tolerance) {
+  train::OptimizerHparams hparams;
+  hparams.lr.value = 1e-3;
+  hparams.beta1.value = 0.9;
+  hparams.beta2.value = 0.95;
+  hparams.epsilon.value = 1e-8;
+  hparams.weight_decay.value = 0.1;
+  hparams.clip.mode.value = train::ClipMode::norm_2;
+  hparams.clip.threshold.value = 1;
+  Values losses, norms;
+  for (std::uint64_t step = 1; step <= 5; ++step) {
+    const kernels::LossSum loss = f.step.accumulate(f.micro_batch(), step, true);
+    losses.push_back(loss.loss / static_cast<double>(loss.tokens));
+    const auto result = train::optimizer_step(f.step, hparams, 1e-3, loss.tokens, static_cast<std::int64_t>(step));
+    REQUIRE(result.applied);
+    norms.push_back(result.grad_norm.value());
+  }
+  CHECK(relative_error(losses, f.expect("adamw5.losses")) < tolerance);
+  CHECK(relative_error(norms, f.expect("adamw5.grad_norms")) < tolerance);
+  const Difference worst = worst_difference(values_of(f.step.parameters()),
+                                            hugging_face_tensors(f.expected, "adamw5.param.", f.step.parameters()));
+  INFO(worst.name);
+  CHECK(worst.error < tolerance);
+}
+
+template <Recipe R> void check_greedy(Fixture<R>& f) {
+  const std::vector<std::int32_t> prompt = ids_of(f.expected, "greedy.input"), text = ids_of(f.expected, "greedy.output");
+  const std::unique_ptr<train::Decoder> decoder = f.step.decoder();
+  CHECK(decoder->capacity() == T);
+  for (int round = 0; round < 2; ++round) {
+    decoder->reset();
+    std::vector<std::int32_t> written = prompt;
+    for (std::size_t i = 0; written.size() < text.size(); ++i) {
+      const float* const logits = decoder->feed(written[i]);
+      if (i + 1 < written.size()) continue;
+      written.push_back(static_cast<std::int32_t>(std::max_element(logits, logits + R::model.vocab_size) - logits));
+    }
+    CHECK(written == text);
+    CHECK(decoder->length() == static_cast<std::int64_t>(text.size()) - 1);
+  }
+}
+
+template <Recipe R> void check_fp32(const std::string& name) {
+  Fixture<R> f(name);
+  check_forward(f, 1e-4);
+  check_target_logprobs(f, 1e-4);
+  check_gradients(f, 1e-4);
+  check_greedy(f);
+  check_five_steps(f, 1e-4);
+}
+
+/// The logits of the same weights in fp64. What else the fixture has is of fp32.
+template <Recipe R> void check_fp64(const std::string& name) {
+  Fixture<InFp64<R>> f(name);
+  check_forward(f, 1e-5);
+  CHECK(relative_error(values_of(f.step.state().logits_CV()), f.expect("logits_f64")) < 1e-12);
+  check_gradients(f, 1e-5);
+  check_greedy(f);
+  check_five_steps(f, 1e-4);
+}
+
+template <Recipe R> void check_bf16(const std::string& name) {
+  Fixture<InBf16<R>> f(name);
+  const kernels::LossSum loss = f.step.accumulate(f.micro_batch(), 1, true);
+  CHECK(std::abs(loss.loss / counted - f.number("loss")) < 2e-2);
+  const Tensors gradients = joined_biases(values_of(f.step.gradients())),
+                expected = joined_biases(hugging_face_tensors(f.expected, "grad.", f.step.gradients()));
+  for (const auto& [tensor, values] : gradients) {
+    INFO(tensor);
+    CHECK(cosine(values, expected.at(tensor)) > 0.99);
+  }
+  check_five_steps(f, 2e-2);
+}
+
+}  // namespace
+
+TEST_CASE("gpt2_tiny in fp32") { check_fp32<gpt2_tiny>("gpt2_tiny"); }
+TEST_CASE("llama_tiny in fp32") { check_fp32<llama_tiny>("llama_tiny"); }
+TEST_CASE("llama_tiny_tied in fp32") { check_fp32<llama_tiny_tied>("llama_tiny_tied"); }
+
+TEST_CASE("gpt2_tiny in fp64") { check_fp64<gpt2_tiny>("gpt2_tiny"); }
+TEST_CASE("llama_tiny in fp64") { check_fp64<llama_tiny>("llama_tiny"); }
+TEST_CASE("llama_tiny_tied in fp64") { check_fp64<llama_tiny_tied>("llama_tiny_tied"); }
+
+TEST_CASE("gpt2_tiny in bf16 over fp32") { check_bf16<gpt2_tiny>("gpt2_tiny"); }
+TEST_CASE("llama_tiny in bf16 over fp32") { check_bf16<llama_tiny>("llama_tiny"); }
+TEST_CASE("llama_tiny_tied in bf16 over fp32") { check_bf16<llama_tiny_tied>("llama_tiny_tied"); }
+
+}  // namespace monomorph
