@@ -14,16 +14,19 @@
 
 namespace monomorph {
 
-/// The members that a recipe must have. It may have `mesh`, `layers`, `objective`, `expect` and `budget`, too.
-template <class R> concept RecipeShape = requires {
-  { R::model } -> std::same_as<const ModelSpec&>;
-  typename std::integral_constant<std::int64_t, R::model.n_layers.value>;  // model is static constexpr
-  requires ShardingPolicy<typename R::sharding>;
-  requires PrecisionPolicy<typename R::precision>;
-  requires CheckpointingPolicy<typename R::checkpointing>;
-  requires OptimizerPolicy<typename R::optimizer>;
-  requires !std::is_final_v<R>;  // a variant inherits, and so do the rules that look for misspelt members
-};
+/// The members that a recipe must have. It may have `mesh`, `layers`, `objective`, `expect` and `budget`, too. (As
+/// conjunctions, and not as nested requirements, for compilers then tell which part of a policy is missing.)
+template <class R> concept RecipeShape =
+    requires {
+      { &R::model } -> std::same_as<const ModelSpec*>;
+      typename R::sharding;
+      typename R::precision;
+      typename R::checkpointing;
+      typename R::optimizer;
+    } && requires { typename std::integral_constant<std::int64_t, R::model.n_layers.value>; } &&  // model is constexpr
+    ShardingPolicy<typename R::sharding> && PrecisionPolicy<typename R::precision> &&
+    CheckpointingPolicy<typename R::checkpointing> && OptimizerPolicy<typename R::optimizer> &&
+    !std::is_final_v<R>;  // a variant inherits, and so do the rules that look for misspelt members
 
 template <RecipeShape R> using rules_of = decltype(rule::all_rules<R>());
 

@@ -41,7 +41,7 @@ void BytePairMerger::merge_by_scanning(std::vector<std::int32_t>& tokens, std::s
     const auto at = static_cast<std::size_t>(best - of_pair);
     word[at] = best->token;
     std::copy(word + at + 2, word + size, word + at + 1);
-    std::copy(of_pair + at + 2, of_pair + size - 1, of_pair + at + 1);
+    if (at + 2 < size) std::copy(of_pair + at + 2, of_pair + size - 1, of_pair + at + 1);
     --size;
     if (at > 0) look_up(at - 1);
     if (at + 1 < size) look_up(at);

@@ -7,7 +7,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
+#include <cstring>
 #include <limits>
 
 namespace monomorph::data {
@@ -41,13 +43,13 @@ bool frames_fill(std::span<const std::byte> pickle) {
   return !framed || position == pickle.size();
 }
 
+static_assert(std::endian::native == std::endian::little, "tokens are copied as they lie in the file");
+
 template <class Id> std::int32_t copy_ids(const std::byte* from, std::span<std::int32_t> ids) {
-  std::uint32_t largest = 0;
+  Id largest = 0;
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    std::uint32_t id = 0;
-    for (std::size_t byte = 0; byte < sizeof(Id); ++byte) {
-      id |= std::to_integer<std::uint32_t>(from[i * sizeof(Id) + byte]) << (8 * byte);
-    }
+    Id id;
+    std::memcpy(&id, from + i * sizeof(Id), sizeof(Id));
     largest = std::max(largest, id);
     ids[i] = static_cast<std::int32_t>(id);
   }
@@ -99,7 +101,6 @@ void PackedFile::check_unchanged() const {
 }
 
 std::int32_t PackedFile::read(std::int64_t first, std::span<std::int32_t> ids) const {
-  check_unchanged();
   const std::byte* from = data_.data() + static_cast<std::uint64_t>(first) * bytes_per_token_;
   switch (bytes_per_token_) {
     case 1: return copy_ids<std::uint8_t>(from, ids);
@@ -108,12 +109,17 @@ std::int32_t PackedFile::read(std::int64_t first, std::span<std::int32_t> ids) c
   }
 }
 
-std::int32_t PackedFile::largest_id() const {
-  std::vector<std::int32_t> piece(1 << 16);
+std::int32_t PackedFile::largest_id(std::int64_t most_tokens) const {
+  constexpr std::int64_t piece_size = 1 << 14;
+  std::vector<std::int32_t> piece(piece_size);
+  const std::int64_t n_pieces = (n_tokens() + piece_size - 1) / piece_size;
+  const std::int64_t n_read = std::clamp<std::int64_t>(most_tokens / piece_size, std::min<std::int64_t>(n_pieces, 2), n_pieces);
   std::int32_t largest = 0;
-  for (std::int64_t first = 0; first < n_tokens(); first += static_cast<std::int64_t>(piece.size())) {
-    const auto size = std::min<std::int64_t>(n_tokens() - first, static_cast<std::int64_t>(piece.size()));
-    largest = std::max(largest, read(first, std::span(piece).first(static_cast<std::size_t>(size))));
+  for (std::int64_t i = 0; i < n_read; ++i) {
+    // The first piece and the last are always among them.
+    const std::int64_t at = n_read == n_pieces ? i : i * (n_pieces - 1) / (n_read - 1);
+    const std::int64_t size = std::min(n_tokens() - at * piece_size, piece_size);
+    largest = std::max(largest, read(at * piece_size, std::span(piece).first(static_cast<std::size_t>(size))));
   }
   return largest;
 }

@@ -1,5 +1,6 @@
 #include <monomorph/train/describe.hpp>
 
+#include <monomorph/runtime/gpus.hpp>
 #include <monomorph/train/progress.hpp>
 
 #include <fmt/format.h>
@@ -149,6 +150,9 @@ std::string describe(const RecipeProgram& recipe, int ranks, std::int64_t micro_
   fact(text, "exact", fmt::format("{:.6g} (matrix products, causal attention)", recipe.flops.exact));
   fact(text, "PaLM", fmt::format("{:.6g} (6 N + 12 L D T)", recipe.flops.palm));
   memory_table(text, recipe, ranks, micro_batch);
+  for (const Gpu& gpu : gpus())
+    print(text, "GPU present, which this release does not train on yet: {}, {} multiprocessors, {}\n", gpu.name,
+          gpu.multiprocessors, format_bytes(gpu.memory_bytes));
   return fmt::to_string(text);
 }
 

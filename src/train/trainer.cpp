@@ -62,7 +62,7 @@ class Trainer {
 
  private:
   void train_step();
-  kernels::LossSum forward_backward(const data::TokenBatch& batch);
+  kernels::LossSum forward_backward(const data::BatchPrefetcher::Batch& batch);
   void apply(kernels::LossSum loss);
   void report(double loss, double learning_rate, std::optional<double> grad_norm);
   void evaluate_now();
@@ -106,7 +106,7 @@ Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, int argc, 
       metrics_(resumed_from_ ? MetricsWriter::resume(folder_.file("metrics.jsonl"), state_.step)
                              : MetricsWriter::create(folder_.file("metrics.jsonl"))),
       progress_(STDOUT_FILENO, hparams.log.every.value), throughput_(recipe.flops, recipe.compute_dtype),
-      batches_(data_.train, hparams.batch.global_batch.value, state_.samples) {
+      batches_(data_.train, state_.samples, hparams.batch.global_batch.value, hparams.batch.global_batch.value) {
   if (hparams.log.tensorboard.value)
     events_.emplace(folder_.file(""), resumed_from_ ? std::optional(state_.step + 1) : std::nullopt);
   last_saved_ = resumed_from_ ? state_.step : -1;
@@ -137,7 +137,7 @@ int Trainer::run() {
 
 void Trainer::train_step() {
   throughput_.step_began();
-  const data::TokenBatch& batch = batches_.next();
+  const data::BatchPrefetcher::Batch batch = batches_.next();
   const kernels::LossSum loss = forward_backward(batch);
   state_.samples += hparams_.batch.global_batch.value;
   if (loss.tokens == 0 && hparams_.loss.on_empty_batch.value == OnEmptyBatch::error)
@@ -147,11 +147,11 @@ void Trainer::train_step() {
   apply(loss);
 }
 
-kernels::LossSum Trainer::forward_backward(const data::TokenBatch& batch) {
+kernels::LossSum Trainer::forward_backward(const data::BatchPrefetcher::Batch& batch) {
   const std::int64_t micro_batch = hparams_.batch.micro_batch.value, T = recipe_.model->context_length;
   kernels::LossSum sum;
   for (std::int64_t first = 0; first < hparams_.batch.global_batch.value; first += micro_batch) {
-    const MicroBatch micro{batch.inputs.data() + first * T, batch.targets.data() + first * T,
+    const MicroBatch micro{batch.inputs_BT.data() + first * T, batch.targets_BT.data() + first * T,
                            static_cast<std::uint64_t>(state_.samples + first)};
     const kernels::LossSum loss = step_->accumulate(micro, static_cast<std::uint64_t>(state_.step), first == 0);
     sum.loss += loss.loss;

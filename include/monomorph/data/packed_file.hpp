@@ -31,11 +31,14 @@ class PackedFile {
   const std::string& path() const noexcept { return file_.path(); }
 
   /// Copies the tokens [first, first + ids.size()) and returns the largest of them; an id beyond int32 counts as its
-  /// largest value. The range must lie in the file.  @throws [DATA-09] if the file's size or time has changed since
+  /// largest value. The range must lie in the file.
   std::int32_t read(std::int64_t first, std::span<std::int32_t> ids) const;
 
-  /// The largest id of all tokens; 0 if there are none.
-  std::int32_t largest_id() const;
+  /// The largest id among at most `most_tokens` tokens: all of them, or pieces spread evenly; 0 if there are none.
+  std::int32_t largest_id(std::int64_t most_tokens) const;
+
+  /// @throws [DATA-09] if the file's size or time has changed since it was opened
+  void check_unchanged() const;
 
   /// Parses the index.  @throws [DATA-05]; [DATA-06] if a span leaves the data section or cuts a token
   std::vector<DocumentSpan> documents() const;
@@ -46,7 +49,6 @@ class PackedFile {
     friend bool operator==(const Stamp&, const Stamp&) = default;
   };
   Stamp stamp() const;
-  void check_unchanged() const;
 
   MappedFile file_;
   Stamp stamp_;

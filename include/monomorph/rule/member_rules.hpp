@@ -78,15 +78,15 @@ template <class R> struct NamesSpeltRight {
 /// An optional member that is there is of the right kind, or whoever looks for it would not see it.
 template <class R> struct OptionalMembersFit {
   static constexpr bool mesh = requires { detail::OptionalProbe<R>::mesh; } || requires {
-    requires std::same_as<decltype(R::mesh), const MeshSpec>;
+    requires std::same_as<decltype(&R::mesh), const MeshSpec*>;
     typename detail::constant<R::mesh.tp>;
   };
   static constexpr bool expect = requires { detail::OptionalProbe<R>::expect; } || requires {
-    requires std::same_as<decltype(R::expect), const Expect>;
+    requires std::same_as<decltype(&R::expect), const Expect*>;
     typename detail::constant<R::expect.params.value>;
   };
   static constexpr bool budget = requires { detail::OptionalProbe<R>::budget; } || requires {
-    requires std::same_as<decltype(R::budget), const Budget>;
+    requires std::same_as<decltype(&R::budget), const Budget*>;
     typename detail::constant<R::budget.ranks.value>;
   };
   static constexpr bool layers = requires { detail::OptionalProbe<R>::layers; } || requires {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <concepts>
 #include <cstdint>
+#include <utility>
 
 // Loops over elements compute in S, float or double, whatever the views hold: a run of at most `chunk` elements is
 // converted into a buffer in the first-level cache and back, and a view that holds S is used where it lies.
@@ -108,8 +109,9 @@ static void elementwise(const View& y, F f, const Views&... x) {
           for (std::int64_t i = 0; i < n; ++i) out[i] = f(in[i]...);
         };
         Buffer<S> x_buffers[sizeof...(Views)];
-        Buffer<S>* buffer = x_buffers;
-        compute(read(x, row * x.stride + column, n, (buffer++)->elements)...);
+        [&]<std::size_t... view>(std::index_sequence<view...>) {
+          compute(read(x, row * x.stride + column, n, x_buffers[view].elements)...);
+        }(std::index_sequence_for<Views...>{});
         write(out, y, row * y.stride + column, n);
       }
     }

@@ -1,0 +1,44 @@
+#pragma once
+#include <monomorph/data/packed_file.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace monomorph::data {
+
+/// The label of a position that counts for nothing.
+inline constexpr std::int32_t ignored_target = -1;
+
+/// Whether the token after a sample, its last target, is also the first token of the next sample.
+enum class LastTarget { reused, separate };
+
+/// The tokens of one packed file cut into samples of T inputs and T targets, without regard to documents.
+class TokenDataset {
+ public:
+  /// @throws [DATA-07] if an id is not below `vocab_size`: all are looked at in files below 256 MB, a part in larger ones
+  /// and the rest when it is read; [DATA-08] if the file has less than one sample; [DATA-06]
+  TokenDataset(const std::string& path, std::int64_t sequence_length, std::int64_t vocab_size, LastTarget last_target);
+
+  /// With the last target reused, sample i begins at token i T; else at i (T + 1).
+  std::int64_t n_samples() const noexcept { return n_samples_; }
+  std::int64_t n_tokens() const noexcept { return file_.n_tokens(); }
+  std::int64_t sequence_length() const noexcept { return sequence_length_; }
+
+  /// Sample `index` as T inputs and the T tokens that follow each of them.  @throws [DATA-07]
+  void read(std::int64_t index, std::int32_t* inputs_T, std::int32_t* targets_T) const;
+
+  /// Tokens [first, first + ids.size()), which must lie in the file.  @throws [DATA-07]
+  void read_tokens(std::int64_t first, std::span<std::int32_t> ids) const;
+
+  /// @throws [DATA-09] if the file has changed since it was opened
+  void check_unchanged() const { file_.check_unchanged(); }
+
+ private:
+  void check_id(std::int32_t largest) const;
+
+  PackedFile file_;
+  std::int64_t sequence_length_, vocab_size_, stride_, n_samples_;
+};
+
+}  // namespace monomorph::data

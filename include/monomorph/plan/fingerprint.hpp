@@ -1,0 +1,132 @@
+#pragma once
+#include <monomorph/core/hash.hpp>
+#include <monomorph/core/type_name.hpp>
+#include <monomorph/objective/next_token.hpp>
+#include <monomorph/plan/units.hpp>
+#include <monomorph/rule/members.hpp>
+#include <bit>
+#include <type_traits>
+
+/// One number that changes with anything that a recipe decides at compile time. Structured bindings name every field of
+/// every spec, so a new field does not compile until it is added here.
+namespace monomorph::plan {
+
+namespace detail {
+
+class Fingerprint {
+ public:
+  constexpr std::uint64_t value() const { return state_; }
+
+  template <class... Values>
+    requires(sizeof...(Values) != 1)
+  constexpr void add(const Values&... values) {
+    (add(values), ...);
+  }
+  template <class T>
+    requires(std::is_integral_v<T> || std::is_enum_v<T>)
+  constexpr void add(T number) {
+    const auto bits = static_cast<std::uint64_t>(number);
+    char bytes[8]{};
+    for (int i = 0; i < 8; ++i) bytes[i] = static_cast<char>(bits >> (8 * i));
+    state_ = fnv1a_64({bytes, 8}, state_);
+  }
+  constexpr void add(double number) { add(std::bit_cast<std::uint64_t>(number)); }
+  /// A text without its spaces, in which `stands_in` is nobody's name.
+  constexpr void add(std::string_view text, std::string_view stands_in) {
+    for (std::size_t i = 0; i < text.size();) {
+      const bool found = text.substr(i).starts_with(stands_in);
+      if (found)
+        state_ = fnv1a_64("*", state_);
+      else if (text[i] != ' ')
+        state_ = fnv1a_64(text.substr(i, 1), state_);
+      i += found ? stands_in.size() : 1;
+    }
+    add(0);  // ends the text
+  }
+
+  template <class T> constexpr void add(const Required<T>& field) { add(field.value); }
+  template <class T> constexpr void add(const Derived<T>& field) { add(field.value, field.given); }
+  constexpr void add(const NormSpec& spec) {
+    const auto& [kind, epsilon, bias] = spec;
+    add(kind, epsilon, bias);
+  }
+  constexpr void add(const Llama3RotaryScaling& spec) {
+    const auto& [factor, low_frequency_factor, high_frequency_factor, original_context] = spec;
+    add(factor, low_frequency_factor, high_frequency_factor, original_context);
+  }
+  constexpr void add(const RotarySpec& spec) {
+    const auto& [base, scaling] = spec;
+    add(base, scaling);
+  }
+  constexpr void add(const BiasSpec& spec) {
+    const auto& [qkv, attention_out, mlp] = spec;
+    add(qkv, attention_out, mlp);
+  }
+  constexpr void add(const DropoutSpec& spec) {
+    const auto& [embedding, attention, residual] = spec;
+    add(embedding, attention, residual);
+  }
+  constexpr void add(const InitializationSpec& spec) {
+    const auto& [scheme, std] = spec;
+    add(scheme, std);
+  }
+  constexpr void add(const ModelSpec& spec) {
+    const auto& [vocab_size, n_layers, n_heads, d_model, context_length, n_kv_heads, head_dim, d_ff, d_ff_multiple,
+                 vocab_multiple, norm, qk_norm, activation, position, rotary, bias, tied_head, dropout, attention_kernel,
+                 initialization] = spec;
+    add(vocab_size, n_layers, n_heads, d_model, context_length, n_kv_heads, head_dim, d_ff, d_ff_multiple, vocab_multiple,
+        norm, qk_norm, activation, position, rotary, bias, tied_head, dropout, attention_kernel, initialization);
+  }
+  constexpr void add(const MeshSpec& spec) {
+    const auto& [tp, pp, cp] = spec;
+    add(tp, pp, cp);
+  }
+  constexpr void add(const Expect& spec) {
+    const auto& [params] = spec;
+    add(0, params);
+  }
+  constexpr void add(const Budget& spec) {
+    const auto& [ranks, bytes_per_rank, micro_batch] = spec;
+    add(1, ranks, bytes_per_rank, micro_batch);
+  }
+
+ private:
+  std::uint64_t state_ = fnv1a_64("monomorph recipe 1");
+};
+
+template <class R> struct ObjectiveOf {
+  using type = objective::NextToken;
+};
+template <class R>
+  requires requires { typename R::objective; }
+struct ObjectiveOf<R> {
+  using type = typename R::objective;
+};
+
+/// Types count by name. That of the recipe itself does not count: it is in the names of the blocks, and a recipe may be
+/// renamed.
+template <class R> constexpr std::uint64_t fingerprint_of() {
+  Fingerprint fingerprint;
+  const auto add_type = [&](std::string_view name) { fingerprint.add(name, type_name<R>()); };
+  fingerprint.add(R::model);
+  fingerprint.add(mesh_of<R>);
+  add_type(type_name<typename R::sharding>());
+  add_type(type_name<typename R::precision>());
+  add_type(type_name<typename R::checkpointing>());
+  add_type(type_name<typename R::optimizer>());
+  add_type(type_name<typename ObjectiveOf<R>::type>());
+  boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
+    add_type(type_name<typename decltype(run)::template block<R>>());
+    fingerprint.add(run.length);
+  });
+  if constexpr (rule::HasExpect<R>) fingerprint.add(R::expect);
+  if constexpr (rule::HasBudget<R>) fingerprint.add(R::budget);
+  return fingerprint.value();
+}
+
+}  // namespace detail
+
+/// The same for g++ and clang++ where type_name() is.
+template <class R> inline constexpr std::uint64_t fingerprint = detail::fingerprint_of<R>();
+
+}  // namespace monomorph::plan

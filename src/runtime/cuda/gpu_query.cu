@@ -1,0 +1,19 @@
+#include "runtime/cuda/gpu_query.hpp"
+
+#include <cuda_runtime.h>
+
+namespace monomorph::cuda {
+
+std::vector<Gpu> query_gpus() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) return {};
+  std::vector<Gpu> gpus;
+  for (int device = 0; device < count; ++device) {
+    cudaDeviceProp properties{};
+    if (cudaGetDeviceProperties(&properties, device) != cudaSuccess) continue;
+    gpus.push_back({properties.name, properties.multiProcessorCount, static_cast<std::int64_t>(properties.totalGlobalMem)});
+  }
+  return gpus;
+}
+
+}  // namespace monomorph::cuda

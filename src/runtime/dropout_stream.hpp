@@ -1,0 +1,15 @@
+#pragma once
+#include <monomorph/runtime/kernels/dropout.hpp>
+#include <array>
+
+namespace monomorph::detail {
+
+/// The part of a mask's randomness that all of its elements share.
+struct DropoutStream {
+  std::array<std::uint32_t, 2> key;
+  std::uint32_t drop_below;  ///< an element is zeroed if its random word is less
+  double kept_factor;        ///< 1 / (1 - rate)
+};
+DropoutStream dropout_stream(const kernels::DropoutKey& key);
+
+}  // namespace monomorph::detail

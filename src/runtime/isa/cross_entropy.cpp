@@ -1,0 +1,97 @@
+#include "runtime/isa/reduce.hpp"
+#include "runtime/isa/rows.hpp"
+#include "runtime/isa/vector_math.hpp"
+#include <monomorph/runtime/kernels/cross_entropy.hpp>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace monomorph::kernels::MONOMORPH_ISA {
+namespace {
+
+/// One token's logits, of which the first `vocabulary` count, and where its gradient goes.
+struct Token {
+  const View &logits, &dlogits;
+  std::int64_t logits_at, dlogits_at, vocabulary, target;
+};
+
+template <class S> S greatest_logit(const Token& token) {
+  Buffer<S> buffer;
+  S most = -std::numeric_limits<S>::infinity();
+  for (std::int64_t column = 0; column < token.vocabulary; column += chunk) {
+    const std::int64_t n = least(chunk, token.vocabulary - column);
+    most = greatest(read(token.logits, token.logits_at + column, n, buffer.elements), n, most);
+  }
+  return most;
+}
+
+/// The sum of e^(logit - most). The terms stay in dlogits if it holds S, to be scaled later.
+template <class S> S sum_of_exponentials(const Token& token, S most, bool keep) {
+  Buffer<S> in_buffer, out_buffer;
+  S total = 0;
+  for (std::int64_t column = 0; column < token.vocabulary; column += chunk) {
+    const std::int64_t n = least(chunk, token.vocabulary - column);
+    const S* in = read(token.logits, token.logits_at + column, n, in_buffer.elements);
+    S* out = keep ? token.dlogits.as<S>() + token.dlogits_at + column : out_buffer.elements;
+    MONOMORPH_ELEMENTWISE
+    for (std::int64_t i = 0; i < n; ++i) out[i] = exponential(in[i] - most);
+    const S* terms = out;
+    total += sum<S>(n, [terms](auto at) { return at(terms); });
+  }
+  return total;
+}
+
+/// dlogits = e^(logit - most) / total - one-hot
+template <class S> void write_gradient(const Token& token, S most, S total, bool kept) {
+  Buffer<S> in_buffer, out_buffer;
+  const S scale = S(1) / total;
+  for (std::int64_t column = 0; column < token.vocabulary; column += chunk) {
+    const std::int64_t n = least(chunk, token.vocabulary - column);
+    S* out = place(token.dlogits, token.dlogits_at + column, out_buffer.elements);
+    if (kept) {
+      MONOMORPH_ELEMENTWISE
+      for (std::int64_t i = 0; i < n; ++i) out[i] *= scale;
+    } else {
+      const S* in = read(token.logits, token.logits_at + column, n, in_buffer.elements);
+      MONOMORPH_ELEMENTWISE
+      for (std::int64_t i = 0; i < n; ++i) out[i] = exponential(in[i] - most) * scale;
+    }
+    if (token.target >= column && token.target < column + n) out[token.target - column] -= S(1);
+    write(out, token.dlogits, token.dlogits_at + column, n);
+  }
+}
+
+void zero_columns(const View& view, std::int64_t row, std::int64_t first) {
+  const std::int64_t width = size_of(view.dtype);
+  std::memset(view.data + (row * view.stride + first) * width, 0,
+              static_cast<std::size_t>((view.shape.cols - first) * width));
+}
+
+template <class S> S one_token(const Token& token) {
+  const bool gradient = token.dlogits.present(), keep = gradient && token.dlogits.dtype == dtype_of<S>;
+  S buffer = 0;
+  const S target_logit = *read(token.logits, token.logits_at + token.target, 1, &buffer);
+  const S most = greatest_logit<S>(token), total = sum_of_exponentials(token, most, keep);
+  if (gradient) write_gradient(token, most, total, keep);
+  return std::log(total) + most - target_logit;
+}
+}  // namespace
+
+void token_losses(View logits, const std::int32_t* targets, std::int64_t vocab_size, View loss, View dlogits) {
+  const bool wide = logits.dtype == DType::fp64;
+  in_compute_type(wide ? DType::fp64 : DType::fp32, [&]<class S>() {
+    parallel_for(logits.shape.rows, [&](std::int64_t row) {
+      S value = 0;
+      const bool counted = targets[row] != ignored_target;
+      if (counted) {
+        value = one_token<S>({logits, dlogits, row * logits.stride, row * dlogits.stride, vocab_size, targets[row]});
+      }
+      if (dlogits.present()) zero_columns(dlogits, row, counted ? vocab_size : 0);
+      S* out = place(loss, row, &value);
+      *out = value;
+      write(out, loss, row, 1);
+    });
+  });
+}
+
+}  // namespace monomorph::kernels::MONOMORPH_ISA

@@ -1,0 +1,130 @@
+#include "runtime/isa/reduce.hpp"
+#include "runtime/isa/rows.hpp"
+#include "runtime/thread_workspace.hpp"
+#include <monomorph/runtime/kernels/optimizer.hpp>
+#include <cmath>
+#include <limits>
+
+namespace monomorph::kernels::MONOMORPH_ISA {
+namespace {
+
+template <class S>
+void adamw_run(const View& gradient, const View& master, const View& moment1, const View& moment2,
+               const View& low_precision, const AdamWStep& step, std::int64_t first, std::int64_t n) {
+  Buffer<S> gradient_buffer, master_buffer, moment1_buffer, moment2_buffer;
+  const S* grad = read(gradient, first, n, gradient_buffer.elements);
+  const S* w_in = read(master, first, n, master_buffer.elements);
+  const S* m_in = read(moment1, first, n, moment1_buffer.elements);
+  const S* v_in = read(moment2, first, n, moment2_buffer.elements);
+  S* w_out = place(master, first, master_buffer.elements);
+  S* m_out = place(moment1, first, moment1_buffer.elements);
+  S* v_out = place(moment2, first, moment2_buffer.elements);
+  const S scale = static_cast<S>(step.gradient_scale), bound = static_cast<S>(step.clip_value);
+  const S keep1 = static_cast<S>(step.beta1), take1 = static_cast<S>(1 - step.beta1);
+  const S keep2 = static_cast<S>(step.beta2), take2 = static_cast<S>(1 - step.beta2);
+  const S decay = static_cast<S>(1 - step.learning_rate * step.weight_decay);
+  const S rate = static_cast<S>(step.learning_rate / step.bias_correction1), epsilon = static_cast<S>(step.epsilon);
+  const S unbias2 = static_cast<S>(1 / std::sqrt(step.bias_correction2));
+  MONOMORPH_ELEMENTWISE
+  for (std::int64_t i = 0; i < n; ++i) {
+    const S scaled = grad[i] * scale, capped = scaled > bound ? bound : scaled, g = capped < -bound ? -bound : capped;
+    const S m = keep1 * m_in[i] + take1 * g, v = keep2 * v_in[i] + take2 * g * g;
+    m_out[i] = m;
+    v_out[i] = v;
+    w_out[i] = w_in[i] * decay - rate * m / (std::sqrt(v) * unbias2 + epsilon);
+  }
+  write(m_out, moment1, first, n);
+  write(v_out, moment2, first, n);
+  write(w_out, master, first, n);
+  if (low_precision.present()) {
+    S* copy = place(low_precision, first, gradient_buffer.elements);
+    MONOMORPH_ELEMENTWISE
+    for (std::int64_t i = 0; i < n; ++i) copy[i] = w_out[i];
+    write(copy, low_precision, first, n);
+  }
+}
+
+inline constexpr std::int64_t norm_block = 4096;
+
+/// combine(total, partial) over the blocks in their order, where partial = of(first element, elements).
+template <class Of, class Combine> double over_blocks(const View& x, Of of, Combine combine) {
+  // Rounds of as many blocks as the workspace has room for.
+  constexpr auto round = static_cast<std::int64_t>(detail::partial_workspace_bytes / sizeof(double));
+  const std::int64_t elements = x.elements(), blocks = ceil_div(elements, norm_block);
+  double* partial = reinterpret_cast<double*>(detail::partial_workspace());
+  double total = 0;
+  for (std::int64_t start = 0; start < blocks; start += round) {
+    const std::int64_t n_blocks = least(round, blocks - start);
+    parallel_for(ceil_div(n_blocks, 4), [&](std::int64_t task) {
+      for (std::int64_t i = 4 * task; i < least(n_blocks, 4 * task + 4); ++i) {
+        const std::int64_t first = (start + i) * norm_block;
+        partial[i] = of(first, least(norm_block, elements - first));
+      }
+    });
+    for (std::int64_t i = 0; i < n_blocks; ++i) total = combine(total, partial[i]);
+  }
+  return total;
+}
+
+/// The sum of term(element) over a block, in fp64.
+template <class Term> double block_sum(const View& x, std::int64_t first, std::int64_t n, Term term) {
+  Buffer<double> buffer;
+  double total = 0;
+  for (std::int64_t i = 0; i < n; i += chunk) {
+    const std::int64_t run = least(chunk, n - i);
+    const double* in = read(x, first + i, run, buffer.elements);
+    total += sum<double>(run, [in, term](auto at) { return term(at(in)); });
+  }
+  return total;
+}
+}  // namespace
+
+void adamw(View gradient, View master, View moment1, View moment2, View low_precision, const AdamWStep& step) {
+  const std::int64_t elements = master.elements();
+  in_compute_type(master.dtype, [&]<class S>() {
+    parallel_for(ceil_div(elements, task_elements), [&](std::int64_t task) {
+      const std::int64_t end = least(elements, (task + 1) * task_elements);
+      for (std::int64_t first = task * task_elements; first < end; first += chunk) {
+        adamw_run<S>(gradient, master, moment1, moment2, low_precision, step, first, least(chunk, end - first));
+      }
+    });
+  });
+}
+
+double sum_of_squares(View x) {
+  return over_blocks(
+      x, [&](std::int64_t first, std::int64_t n) { return block_sum(x, first, n, [](auto at) { return at * at; }); },
+      [](double a, double b) { return a + b; });
+}
+
+double sum_of_magnitudes(View x) {
+  return over_blocks(
+      x,
+      [&](std::int64_t first, std::int64_t n) {
+        return block_sum(x, first, n, [](auto at) { return at < 0 ? -at : at; });
+      },
+      [](double a, double b) { return a + b; });
+}
+
+double greatest_magnitude(View x) {
+  return over_blocks(
+      x,
+      [&](std::int64_t first, std::int64_t n) {
+        Buffer<double> buffer;
+        double most = 0;
+        bool nan = false;  // a comparison alone would lose it
+        for (std::int64_t i = 0; i < n; i += chunk) {
+          const std::int64_t run = least(chunk, n - i);
+          const double* in = read(x, first + i, run, buffer.elements);
+          for (std::int64_t j = 0; j < run; ++j) {
+            const double magnitude = std::fabs(in[j]);
+            most = magnitude > most ? magnitude : most;
+            nan |= magnitude != magnitude;
+          }
+        }
+        return nan ? std::numeric_limits<double>::quiet_NaN() : most;
+      },
+      [](double a, double b) { return a >= b || a != a ? a : b; });
+}
+
+}  // namespace monomorph::kernels::MONOMORPH_ISA

@@ -1,0 +1,141 @@
+#include "numerics/block_check.hpp"
+#include "numerics/block_recipes.hpp"
+#include "support/catch.hpp"
+#include "support/reference_model.hpp"
+
+#include <monomorph/runtime/kernels/random.hpp>
+#include <monomorph/runtime/kernels/rotary.hpp>
+
+#include <bit>
+#include <limits>
+
+namespace monomorph::testing {
+namespace {
+
+constexpr double tolerance = 1e-9;
+
+/// Uniform in ± half a width around the mean.
+Values uniform(std::int64_t n, std::uint32_t site, double mean, double width) {
+  Values values;
+  const random::Stream stream{5, random::Purpose::sampling, 0, site};
+  for (std::int64_t i = 0; i < n; ++i)
+    values.push_back(mean + width * (random::uniform(stream, static_cast<std::uint64_t>(i)) - 0.5));
+  return values;
+}
+
+Tensors random_parameters(const ParameterLayout& layout) {
+  Tensors parameters;
+  std::uint32_t site = 10;
+  for (const TensorInfo& tensor : layout)
+    parameters[std::string(tensor.name)] =
+        uniform(tensor.slice.shape.elements(), ++site, tensor.initializer.mean, 0.5);
+  return parameters;
+}
+
+/// Memory of the block under test; NaN until something is written, so that what is read too early shows.
+class Buffer {
+ public:
+  explicit Buffer(std::int64_t elements)
+      : values_(static_cast<std::size_t>(elements), std::numeric_limits<double>::quiet_NaN()) {}
+  View view() { return matrix({1, static_cast<std::int64_t>(values_.size())}); }
+  View matrix(plan::Shape shape) { return {reinterpret_cast<std::byte*>(values_.data()), DType::fp64, shape}; }
+
+ private:
+  Values values_;
+};
+
+struct BlockRun {
+  const BlockCase& block;
+  const ModelSpec& model = *block.model;
+  std::int64_t T = model.context_length, M = block_batch * T, D = model.d_model;
+  Tensors parameters = random_parameters(block.parameters);
+  Values x = uniform(M * D, 1, 0, 4), dy = uniform(M * D, 2, 0, 2);
+  kernels::DropoutKey key{.seed = 11, .step = 3, .first_sample = 6, .tokens_per_sample = T};
+
+  Buffer params{block.parameters.elements}, gradients{block.parameters.elements}, x_MD{M * D}, y_MD{M * D},
+      dx_MD{M * D}, activations{block.activations}, statistics{block.statistics}, cosines{T * model.head_width() / 2},
+      sines{T * model.head_width() / 2};
+
+  BlockTensors tensors(bool accumulate) {
+    const plan::Shape MD{M, D}, TH{T, model.head_width() / 2};
+    BlockTensors t{};
+    t.block = 0;
+    t.params = params.view();
+    t.gradients = gradients.view();
+    t.x_MD = x_MD.matrix(MD);
+    t.y_MD = y_MD.matrix(MD);
+    t.dx_MD = dx_MD.matrix(MD);
+    t.activations = activations.view();
+    t.statistics = statistics.view();
+    t.temporary_offset = block.temporary_offset;
+    if (model.position == Position::rotary) {
+      t.rotary_cos_TH = cosines.matrix(TH);
+      t.rotary_sin_TH = sines.matrix(TH);
+      kernels::rotary_table(model.rotary, t.rotary_cos_TH, t.rotary_sin_TH);
+    }
+    t.batch = block_batch;
+    t.tokens = T;
+    t.dropout = key;
+    t.training = true;
+    t.accumulate = accumulate;
+    return t;
+  }
+
+  void run(const BlockTensors& t) {
+    assign(t.x_MD, x);
+    block.forward(t);
+    assign(t.dx_MD, dy);
+    block.backward(t);
+  }
+  Tensors gradient_values(double factor) {
+    Tensors values;
+    for (const TensorInfo& tensor : block.parameters) {
+      Values& gradient = values[std::string(tensor.name)] = values_of(gradients.view()[tensor.slice]);
+      for (double& element : gradient) element *= factor;
+    }
+    return values;
+  }
+};
+
+std::string describe(const ModelSpec& model) {
+  std::string text = model.norm.kind == NormKind::layer_norm ? "layer_norm" : "rms_norm";
+  text += " norm bias " + std::to_string(model.norm.bias) + ", qk_norm " + std::to_string(model.qk_norm);
+  text += ", rotary " + std::to_string(model.position == Position::rotary) + " factor ";
+  text += std::to_string(model.rotary.scaling.factor) + ", kv heads " + std::to_string(model.kv_heads());
+  text += ", qkv bias " + std::to_string(model.bias.qkv) + ", out bias " + std::to_string(model.bias.attention_out);
+  text += ", activation " + std::to_string(static_cast<int>(model.activation)) + ", mlp bias ";
+  text += std::to_string(model.bias.mlp) + ", reference " +
+          std::to_string(model.attention_kernel == AttentionKernel::reference);
+  text += ", dropout " + std::to_string(model.dropout.residual) + " " + std::to_string(model.dropout.attention);
+  return text + ", T " + std::to_string(model.context_length.value);
+}
+
+}  // namespace
+
+void check_block(const BlockCase& block) {
+  INFO(describe(*block.model));
+  BlockRun run{block};
+  for (const TensorInfo& tensor : block.parameters)
+    assign(run.params.view()[tensor.slice], run.parameters.at(std::string(tensor.name)));
+  const bool drops = block.model->dropout.residual > 0 || block.model->dropout.attention > 0;
+  const ReferenceBlock expected =
+      reference_block(*block.model, 0, run.parameters, run.x, run.dy, drops ? &run.key : nullptr);
+
+  for (const bool accumulate : {false, true}) {  // the second time gradients double
+    const BlockTensors t = run.tensors(accumulate);
+    run.run(t);
+    CHECK(relative_error(values_of(t.y_MD), expected.y) < tolerance);
+    CHECK(relative_error(values_of(t.dx_MD), expected.dx) < tolerance);
+    const Difference worst = worst_difference(run.gradient_values(accumulate ? 0.5 : 1), expected.gradients);
+    INFO(worst.name);
+    CHECK(worst.error < tolerance);
+  }
+}
+
+TEST_CASE("each norm meets every combination of the MLP's options") {
+  unsigned seen = 0;
+  for (int attention = 0; attention < block_attentions; ++attention) seen |= 1u << block_mlp(attention);
+  CHECK(std::popcount(seen) == block_mlps);
+}
+
+}  // namespace monomorph::testing

@@ -1,0 +1,111 @@
+#include "numerics/model_check.hpp"
+#include "support/catch.hpp"
+#include "support/reference_model.hpp"
+
+#include <monomorph/runtime/kernels/random.hpp>
+
+#include <cmath>
+
+namespace monomorph::testing {
+namespace {
+
+constexpr double tolerance = 1e-9;
+constexpr std::uint64_t seed = 9, step_number = 4, first_sample = 10;
+
+double uniform(std::uint32_t site, std::size_t i) {
+  return random::uniform({seed, random::Purpose::sampling, 0, site}, i);
+}
+
+/// Norm weights and biases must not be one and zero, or errors in them would not show.
+void perturb(train::TrainingStep& step) {
+  std::uint32_t site = 0;
+  for (const train::StateTensor& tensor : step.parameters()) {
+    Values values = values_of(tensor.view);
+    ++site;
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] += 0.4 * (uniform(site, i) - 0.5);
+    assign(tensor.view, values);
+  }
+  step.parameters_changed();
+}
+
+struct Tokens {
+  std::vector<std::int32_t> inputs, targets;
+  Tokens(const ModelSpec& model, std::uint32_t site) {
+    const auto draw = [&](std::uint32_t from, std::size_t i) {
+      return static_cast<std::int32_t>(uniform(from, i) * static_cast<double>(model.vocab_size.value));
+    };
+    for (std::size_t i = 0; i < static_cast<std::size_t>(model_batch * model.context_length); ++i) {
+      inputs.push_back(draw(site, i));
+      targets.push_back(i % 5 == site % 5 ? kernels::ignored_target : draw(site + 1, i));
+    }
+  }
+  train::MicroBatch micro_batch(std::uint64_t sample) const { return {inputs.data(), targets.data(), sample}; }
+};
+
+Tensors sum(Tensors a, const Tensors& b) {
+  for (auto& [name, values] : a)
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] += b.at(name)[i];
+  return a;
+}
+
+void check_close(double actual, double expected) { CHECK(std::abs(actual - expected) < tolerance * std::abs(expected)); }
+
+void check_gradients(const Tensors& actual, const Tensors& expected) {
+  const Difference worst = worst_difference(actual, expected);
+  INFO(worst.name);
+  CHECK(worst.error < tolerance);
+}
+
+struct ModelRun {
+  const ModelSpec& model;
+  train::TrainingStep& step;
+  Tensors parameters = values_of(step.parameters());
+
+  ReferenceResult reference(const Tokens& tokens, bool drops, std::uint64_t sample) const {
+    const kernels::DropoutKey key{
+        .seed = seed, .step = step_number, .first_sample = sample, .tokens_per_sample = model.context_length};
+    return reference_model(model, parameters, {tokens.inputs, tokens.targets, drops ? &key : nullptr});
+  }
+
+  /// Two micro-batches of one step, the second added to the first.
+  void check_training() {
+    const Tokens first(model, 100), second(model, 103);
+    const std::uint64_t later = first_sample + model_batch;
+    const ReferenceResult expected = reference(first, true, first_sample), more = reference(second, true, later);
+    const kernels::LossSum loss = step.accumulate(first.micro_batch(first_sample), step_number, true);
+    check_close(loss.loss, expected.loss);
+    check_gradients(values_of(step.gradients()), expected.gradients);
+    check_close(step.accumulate(second.micro_batch(later), step_number, false).loss, more.loss);
+    check_gradients(values_of(step.gradients()), sum(expected.gradients, more.gradients));
+  }
+
+  /// Without dropout.
+  void check_evaluation_and_decoding() {
+    const Tokens tokens(model, 106);
+    const ReferenceResult expected = reference(tokens, false, 0);
+    check_close(step.evaluate(tokens.micro_batch(0)).loss, expected.loss);
+    const auto decoder = step.decoder();
+    const auto V = static_cast<std::size_t>(model.vocab_size.value), T = static_cast<std::size_t>(model.context_length);
+    Values logits;
+    for (std::size_t t = 0; t < T; ++t) {
+      const float* const next = decoder->feed(tokens.inputs[t]);
+      logits.insert(logits.end(), next, next + V);
+    }
+    const Values first_sequence(expected.logits.begin(), expected.logits.begin() + static_cast<std::ptrdiff_t>(T * V));
+    CHECK(relative_error(logits, first_sequence) < 1e-6);  // they are handed out in fp32
+  }
+};
+
+}  // namespace
+
+void check_model(const ModelCase& model) {
+  INFO("row " << model.row);
+  const std::unique_ptr<Communicator> communicator = connect();
+  const std::unique_ptr<train::TrainingStep> step = model.make_step(*communicator, seed);
+  perturb(*step);
+  ModelRun run{*model.model, *step};
+  run.check_training();
+  run.check_evaluation_and_decoding();
+}
+
+}  // namespace monomorph::testing

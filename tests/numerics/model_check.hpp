@@ -1,0 +1,36 @@
+#pragma once
+#include "numerics/model_axes.hpp"
+
+#include <monomorph/train/step.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace monomorph::testing {
+
+inline constexpr std::int64_t model_batch = 2;
+
+/// A recipe without its type, so that what is checked of it is compiled once.
+struct ModelCase {
+  int row;
+  const ModelSpec* model;
+  std::unique_ptr<train::TrainingStep> (*make_step)(Communicator&, std::uint64_t seed);
+};
+
+/// Loss and gradients of training, the loss of evaluation and the logits of decoding, against fp64 autograd, to 1e-9.
+void check_model(const ModelCase& model);
+
+template <Recipe R> ModelCase model_case(int row) {
+  return {row, &R::model, [](Communicator& communicator, std::uint64_t seed) -> std::unique_ptr<train::TrainingStep> {
+            return std::make_unique<train::Step<R>>(communicator, model_batch, seed);
+          }};
+}
+
+/// Rows first, …, first + n - 1 of a set of recipes; see RowRecipe.
+template <class Rows, int first, int n> void check_rows() {
+  [&]<int... i>(std::integer_sequence<int, i...>) {
+    (check_model(model_case<RowRecipe<Rows, first + i>>(first + i)), ...);
+  }(std::make_integer_sequence<int, n>());
+}
+
+}  // namespace monomorph::testing

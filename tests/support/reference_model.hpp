@@ -1,0 +1,33 @@
+#pragma once
+#include "support/tensors.hpp"
+
+#include <monomorph/runtime/kernels/dropout.hpp>
+#include <monomorph/spec/model_spec.hpp>
+
+#include <cstdint>
+#include <vector>
+
+/// The model once more, in fp64 and in plain LibTorch operations under autograd: what the kernels and the hand-written
+/// backward passes are compared with. Only dropout masks come from our own kernel, as they are defined by its key.
+namespace monomorph::testing {
+
+struct ReferenceBatch {
+  std::vector<std::int32_t> ids, targets;  ///< rows of context_length; kernels::ignored_target counts for nothing
+  const kernels::DropoutKey* dropout = nullptr;  ///< seed, step, first sample and tokens; null: dropout is off
+};
+struct ReferenceResult {
+  double loss = 0;   ///< sum over the counted tokens
+  Values logits;     ///< (tokens, vocab_size)
+  Tensors gradients; ///< of the sum
+};
+ReferenceResult reference_model(const ModelSpec& model, const Tensors& parameters, const ReferenceBatch& batch);
+
+struct ReferenceBlock {
+  Values y, dx;
+  Tensors gradients;
+};
+/// One block, whose parameters have no "layers.<i>." before their names, applied to x; gradients are those of Σ dy · y.
+ReferenceBlock reference_block(const ModelSpec& model, int block, const Tensors& parameters, const Values& x,
+                               const Values& dy, const kernels::DropoutKey* dropout);
+
+}  // namespace monomorph::testing
