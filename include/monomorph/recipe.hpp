@@ -1,4 +1,5 @@
 #pragma once
+#include <concepts>
 #include <monomorph/core/rule.hpp>
 #include <monomorph/objective/next_token.hpp>
 #include <monomorph/optim/adamw.hpp>
@@ -9,24 +10,32 @@
 #include <monomorph/rule/recipe_rules.hpp>
 #include <monomorph/spec/expectations.hpp>
 #include <monomorph/spec/mesh_spec.hpp>
-#include <concepts>
 #include <type_traits>
 
 namespace monomorph {
 
+namespace detail {
+template <class R> concept HasRequiredMembers = requires {
+  { &R::model } -> std::same_as<const ModelSpec*>;
+  typename R::sharding;
+  typename R::precision;
+  typename R::checkpointing;
+  typename R::optimizer;
+};
+template <class R> concept ModelIsConstexpr = requires {
+  typename std::integral_constant<std::int64_t, R::model.n_layers.value>;
+};
+template <class R> concept CanBeInherited = !std::is_final_v<R>;  // by variants, and by RECIPE-01's probe
+}  // namespace detail
+
 /// The members that a recipe must have. It may have `mesh`, `layers`, `objective`, `expect` and `budget`, too. (As
 /// conjunctions, and not as nested requirements, for compilers then tell which part of a policy is missing.)
+// clang-format off
 template <class R> concept RecipeShape =
-    requires {
-      { &R::model } -> std::same_as<const ModelSpec*>;
-      typename R::sharding;
-      typename R::precision;
-      typename R::checkpointing;
-      typename R::optimizer;
-    } && requires { typename std::integral_constant<std::int64_t, R::model.n_layers.value>; } &&  // model is constexpr
+    detail::HasRequiredMembers<R> && detail::ModelIsConstexpr<R> && detail::CanBeInherited<R> &&
     ShardingPolicy<typename R::sharding> && PrecisionPolicy<typename R::precision> &&
-    CheckpointingPolicy<typename R::checkpointing> && OptimizerPolicy<typename R::optimizer> &&
-    !std::is_final_v<R>;  // a variant inherits, and so do the rules that look for misspelt members
+    CheckpointingPolicy<typename R::checkpointing> && OptimizerPolicy<typename R::optimizer>;
+// clang-format on
 
 template <RecipeShape R> using rules_of = decltype(rule::all_rules<R>());
 

@@ -81,7 +81,9 @@ std::string_view last_part(std::string_view dotted) { return dotted.substr(dotte
 
 std::string expectation(const FieldRef& field) {
   return std::visit(
-      Overloaded{[](const IntegerRef& target) { return fmt::format("a whole number in [{}, {}]", target.min, target.max); },
+      Overloaded{[](const IntegerRef& target) {
+                   return fmt::format("a whole number in [{}, {}]", target.min, target.max);
+                 },
                  [](const CountRef& target) {
                    return fmt::format("a whole number in [{}, {}] or \"{}\"", target.min, target.max, target.word);
                  },
@@ -112,8 +114,9 @@ void reject_key(std::span<const FieldRef> fields, std::string_view dotted, const
   const auto consider = [&](std::string_view known) {  // a right name in a wrong section is nearly right
     if (known == dotted) return;                       // a section where one of its fields is meant
     const bool is_inside = known.starts_with(std::string(given) + ".");
-    const std::size_t distance =
-        is_inside ? 0 : std::min(2 * edit_distance(given, known), 2 * edit_distance(last_part(given), last_part(known)) + 1);
+    const std::size_t distance = is_inside ? 0
+                                           : std::min(2 * edit_distance(given, known),
+                                                      2 * edit_distance(last_part(given), last_part(known)) + 1);
     if (distance >= least) return;
     least = distance;
     nearest = known;
@@ -147,7 +150,9 @@ void assign(const FieldRef& field, const JsonScalar& value, const std::string& w
                           *target = *truth;
                         },
                         [&](std::string* target) { *target = read_string(field, value, where); },
-                        [&](const EnumRef& target) { target.set(target.value, read_name(field, target, value, where)); }},
+                        [&](const EnumRef& target) {
+                          target.set(target.value, read_name(field, target, value, where));
+                        }},
              field.target);
 }
 

@@ -115,9 +115,10 @@ class FieldReader {
   bool take(const JsonScalar& value);
   [[noreturn]] void fail(std::string_view reason) const {
     const std::string near = key_.empty() ? "" : ", at or after " + key_;
-    throw UsageError(fmt::format("[HPARAM-05] a hyperparameter file must be one JSON object ({}{}): {}; correct the text "
-                                 "there",
-                                 location(line()), near, reason));
+    throw UsageError(
+        fmt::format("[HPARAM-05] a hyperparameter file must be one JSON object ({}{}): {}; correct the text "
+                    "there",
+                    location(line()), near, reason));
   }
   /// The line of the last character read but one, as the parser may have looked one character ahead.
   std::size_t line() const {
@@ -130,11 +131,11 @@ class FieldReader {
   std::string_view text_;
   std::string where_;
   std::size_t n_consumed_ = 0;
-  bool inside_ = false;              ///< the outermost object has begun
-  std::string section_;              ///< with a dot at its end; empty at the top
-  std::string key_;                  ///< dotted
+  bool inside_ = false;  ///< the outermost object has begun
+  std::string section_;  ///< with a dot at its end; empty at the top
+  std::string key_;      ///< dotted
   std::size_t key_line_ = 0;
-  const FieldRef* field_ = nullptr;  ///< whose value comes next
+  const FieldRef* field_ = nullptr;           ///< whose value comes next
   std::map<std::string, std::size_t> lines_;  ///< where each key was given
 };
 
@@ -142,13 +143,15 @@ bool FieldReader::key(std::string& name) {
   key_ = section_ + name;
   key_line_ = line();
   if (name.find('.') != std::string::npos) {
-    throw UsageError(fmt::format("[HPARAM-01] {} must not have a dot ({}); write the part before it as an object: "
-                                 "{{\"optimizer\": {{\"lr\": 3e-4}}}}",
-                                 in_quotes(name), location(key_line_)));
+    throw UsageError(
+        fmt::format("[HPARAM-01] {} must not have a dot ({}); write the part before it as an object: "
+                    "{{\"optimizer\": {{\"lr\": 3e-4}}}}",
+                    in_quotes(name), location(key_line_)));
   }
   const auto found = std::ranges::find(fields_, key_, &FieldRef::name);
   field_ = found == fields_.end() ? nullptr : &*found;
-  const bool is_section = std::ranges::any_of(fields_, [&](const FieldRef& field) { return field.name.starts_with(key_ + "."); });
+  const bool is_section =
+      std::ranges::any_of(fields_, [&](const FieldRef& field) { return field.name.starts_with(key_ + "."); });
   if (field_ == nullptr && !is_section) reject_key(fields_, key_, location(key_line_));
   const auto [first, is_new] = lines_.emplace(key_, key_line_);
   if (!is_new) {
@@ -161,8 +164,8 @@ bool FieldReader::key(std::string& name) {
 bool FieldReader::take(const JsonScalar& value) {
   if (!inside_) fail("it begins with something else");
   if (field_ == nullptr) {
-    throw UsageError(fmt::format("[HPARAM-02] {} must be an object of hyperparameters ({}); write \"{}\": {{ ... }}", key_,
-                                 location(key_line_), key_.substr(key_.rfind('.') + 1)));
+    throw UsageError(fmt::format("[HPARAM-02] {} must be an object of hyperparameters ({}); write \"{}\": {{ ... }}",
+                                 key_, location(key_line_), key_.substr(key_.rfind('.') + 1)));
   }
   assign(*field_, value, location(key_line_));
   field_ = nullptr;
@@ -188,15 +191,17 @@ void read_fields(std::span<const FieldRef> fields, std::string_view json, const 
 void set_field(std::span<const FieldRef> fields, std::string_view assignment) {
   const std::size_t equals = assignment.find('=');
   if (equals == std::string_view::npos || equals == 0) {
-    throw UsageError(fmt::format("[HPARAM-06] --set must be given as section.name=value, not {}; for example --set "
-                                 "optimizer.lr=3e-4",
-                                 in_quotes(assignment)));
+    throw UsageError(
+        fmt::format("[HPARAM-06] --set must be given as section.name=value, not {}; for example --set "
+                    "optimizer.lr=3e-4",
+                    in_quotes(assignment)));
   }
   const std::string_view name = assignment.substr(0, equals);
   const std::string text(assignment.substr(equals + 1));
   const auto field = std::ranges::find(fields, name, &FieldRef::name);
   if (field == fields.end()) reject_key(fields, name, "--set");
-  const bool is_text = std::holds_alternative<std::string*>(field->target) || std::holds_alternative<EnumRef>(field->target);
+  const bool is_text =
+      std::holds_alternative<std::string*>(field->target) || std::holds_alternative<EnumRef>(field->target);
   if (!is_utf8(text)) reject_type(*field, "text that is not UTF-8", "--set");
   assign(*field, is_text ? JsonScalar(text) : parse_scalar(text), "--set");
 }

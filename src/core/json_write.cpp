@@ -21,7 +21,9 @@ std::string value_json(const FieldRef& field) {
                                [](const RealRef& target) { return json_number(*target.value); },
                                [](const bool* target) { return std::string(*target ? "true" : "false"); },
                                [](const std::string* target) { return json_string(*target); },
-                               [](const EnumRef& target) { return json_string(target.names[target.get(target.value)]); }},
+                               [](const EnumRef& target) {
+                                 return json_string(target.names[target.get(target.value)]);
+                               }},
                     field.target);
 }
 
@@ -102,7 +104,9 @@ class SectionWriter {
 
 }  // namespace
 
-std::string fields_to_json(std::span<const FieldRef> fields) { return SectionWriter("{", "}").write(fields, value_json); }
+std::string fields_to_json(std::span<const FieldRef> fields) {
+  return SectionWriter("{", "}").write(fields, value_json);
+}
 
 std::string fields_to_schema(std::span<const FieldRef> fields, std::string_view title) {
   const std::string begin = R"({"type": "object", "additionalProperties": false, "properties": {)";
@@ -110,8 +114,8 @@ std::string fields_to_schema(std::span<const FieldRef> fields, std::string_view 
     return fmt::format(R"({{{}, "default": {}, "description": {}}})", type_schema(field), value_json(field),
                        json_string(field.doc));
   });
-  const std::string head = fmt::format(R"({{"$schema": "https://json-schema.org/draft/2020-12/schema", "title": {}, )",
-                                       json_string(title));
+  const std::string head =
+      fmt::format(R"({{"$schema": "https://json-schema.org/draft/2020-12/schema", "title": {}, )", json_string(title));
   return schema.replace(0, 1, head);
 }
 

@@ -37,9 +37,10 @@ const std::array<std::string, 256>& byte_level_alphabet() {
     for (std::size_t byte = 0; byte < 256; ++byte) {
       const char32_t code_point = code_points[byte];
       if (code_point < 0x80) {
-        result[byte] = {static_cast<char>(code_point)};
+        result[byte].push_back(static_cast<char>(code_point));
       } else {
-        result[byte] = {static_cast<char>(0xC0 | code_point >> 6), static_cast<char>(0x80 | (code_point & 0x3F))};
+        result[byte].push_back(static_cast<char>(0xC0 | code_point >> 6));
+        result[byte].push_back(static_cast<char>(0x80 | (code_point & 0x3F)));
       }
     }
     return result;

@@ -1,10 +1,7 @@
-#include <monomorph/core/error.hpp>
 #include <monomorph/data/loader.hpp>
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <vector>
+#include <span>
 
 namespace monomorph::data {
 
@@ -36,25 +33,6 @@ void Loader::read_evaluation(std::int64_t batch_index, std::int64_t batch, std::
   dataset_.read_tokens(first + 1, std::span(targets_BT, static_cast<std::size_t>(n_read)));
   std::fill(inputs_BT + n_read, inputs_BT + size, 0);
   std::fill(targets_BT + n_read, targets_BT + size, ignored_target);
-}
-
-std::int64_t Loader::evaluation_bytes(std::span<const std::int32_t> token_byte_lengths) const {
-  std::vector<std::int32_t> piece(1 << 14);
-  std::int64_t n_bytes = 0;
-  for (std::int64_t first = 1; first < tokens(); first += static_cast<std::int64_t>(piece.size())) {
-    const auto size = std::min<std::int64_t>(tokens() - first, static_cast<std::int64_t>(piece.size()));
-    dataset_.read_tokens(first, std::span(piece).first(static_cast<std::size_t>(size)));
-    for (std::int64_t i = 0; i < size; ++i) {
-      const auto id = static_cast<std::size_t>(piece[static_cast<std::size_t>(i)]);
-      if (id >= token_byte_lengths.size()) {
-        throw UsageError(fmt::format("[DATA-07] the evaluation set has the token id {}, and the tokenizer's vocabulary "
-                                     "ends at {}; give the tokenizer that it was packed with",
-                                     id, token_byte_lengths.size() - 1));
-      }
-      n_bytes += token_byte_lengths[id];
-    }
-  }
-  return n_bytes;
 }
 
 }  // namespace monomorph::data

@@ -23,7 +23,7 @@ namespace {
 std::int32_t find_end_of_document(const Tokenizer& tokenizer, const std::string& token) {
   if (const auto id = tokenizer.find(token)) return *id;
   std::string special_tokens;
-  for (const AddedToken& added : tokenizer.definition().added_tokens) special_tokens += " " + in_quotes(added.content);
+  for (const AddedToken& added : tokenizer.definition().added_tokens) special_tokens.append(" ").append(in_quotes(added.content));
   throw UsageError(fmt::format("[TOK-06] the tokenizer has no token {} to end documents with; name one with --eod "
                                "(its added tokens:{})",
                                in_quotes(token), special_tokens.empty() ? " none" : special_tokens));

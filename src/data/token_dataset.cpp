@@ -21,7 +21,7 @@ TokenDataset::TokenDataset(const std::string& path, std::int64_t sequence_length
       vocab_size_(vocab_size),
       stride_(last_target == LastTarget::reused ? sequence_length : sequence_length + 1),
       n_samples_(0) {
-  if (sequence_length < 1) throw UsageError("[DATA-12] a sample must have at least one token; change the sequence length");
+  if (sequence_length < 1) throw UsageError("[DATA-13] a sample must have at least one token; change the sequence length");
   if (file_.n_tokens() < sequence_length + 1) {
     throw UsageError(fmt::format("[DATA-08] {} has {} tokens, and one sample takes {} (a sequence of {} and the token "
                                  "after it); give a longer text or a shorter sequence",

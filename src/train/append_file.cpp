@@ -13,9 +13,12 @@ namespace {
 int flags_of(AppendFile::Mode mode) {
   constexpr int common = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC;
   switch (mode) {
-    case AppendFile::Mode::create: return common | O_TRUNC;
-    case AppendFile::Mode::create_new: return common | O_EXCL;
-    case AppendFile::Mode::existing_or_new: break;
+    case AppendFile::Mode::create:
+      return common | O_TRUNC;
+    case AppendFile::Mode::create_new:
+      return common | O_EXCL;
+    case AppendFile::Mode::existing_or_new:
+      break;
   }
   return common;
 }

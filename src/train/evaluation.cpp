@@ -1,5 +1,7 @@
 #include <monomorph/train/evaluation.hpp>
 
+#include <monomorph/core/error.hpp>
+
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
@@ -18,6 +20,18 @@ std::string evaluation_text(const EvaluationResult& result) {
   std::string text = fmt::format("loss {:.4f}, perplexity {:.2f}", result.loss(), result.perplexity());
   if (const auto bits = result.bits_per_byte()) text += fmt::format(", {:.4f} bits per byte", *bits);
   return text + fmt::format(" ({} tokens)", result.tokens);
+}
+
+void check_ids(const data::Loader& loader, std::span<const std::int32_t> bytes_per_token) {
+  std::vector<std::int32_t> inputs(static_cast<std::size_t>(loader.sequence_length())), targets(inputs.size());
+  for (std::int64_t i = 0; i < loader.evaluation_batches(1); ++i) {
+    loader.read_evaluation(i, 1, inputs.data(), targets.data());
+    const std::int32_t largest = *std::ranges::max_element(targets);
+    if (largest >= std::ssize(bytes_per_token))
+      throw UsageError(fmt::format("[RUN-15] the held-out data has the token id {}, and the tokeniser's end at {}; give the "
+                                   "tokeniser that the data was packed with",
+                                   largest, std::ssize(bytes_per_token) - 1));
+  }
 }
 
 EvaluationResult evaluate(TrainingStep& step, const data::Loader& loader, std::int64_t micro_batch,

@@ -21,36 +21,41 @@ void check_batch(const BatchHparams& batch, std::int64_t ranks) {
   const std::int64_t sequences = batch.micro_batch * ranks;
   if (batch.global_batch % sequences == 0) return;
   const std::int64_t below = batch.global_batch / sequences * sequences;
-  throw UsageError(fmt::format(
-      "[HPARAM-11] batch.global_batch = {} must be a multiple of batch.micro_batch x data-parallel ranks = {} x {} = {}; "
-      "change batch.global_batch to {}{}",
-      batch.global_batch.value, batch.micro_batch.value, ranks, sequences, below > 0 ? fmt::format("{} or ", below) : "",
-      below + sequences));
+  throw UsageError(
+      fmt::format("[HPARAM-11] batch.global_batch = {} must be a multiple of batch.micro_batch x data-parallel ranks = "
+                  "{} x {} = {}; "
+                  "change batch.global_batch to {}{}",
+                  batch.global_batch.value, batch.micro_batch.value, ranks, sequences,
+                  below > 0 ? fmt::format("{} or ", below) : "", below + sequences));
 }
 
 void check_schedule(const ScheduleHparams& schedule, std::int64_t steps) {
   const ScheduleKind kind = schedule.kind;
   const std::int64_t warmup_steps = schedule.warmup_steps;
   if (warmup_steps > steps) {
-    throw UsageError(fmt::format("[HPARAM-12] schedule.warmup_steps = {} must be at most run.steps = {}; lower "
-                                 "schedule.warmup_steps",
-                                 warmup_steps, steps));
+    throw UsageError(
+        fmt::format("[HPARAM-12] schedule.warmup_steps = {} must be at most run.steps = {}; lower "
+                    "schedule.warmup_steps",
+                    warmup_steps, steps));
   }
   if (!schedule.decay_steps.value) {
     if (kind != ScheduleKind::wsd) return;
-    throw UsageError("[HPARAM-14] schedule.decay_steps must be a number with schedule.kind = \"wsd\"; give it, a tenth to "
-                     "a fifth of run.steps being usual");
+    throw UsageError(
+        "[HPARAM-14] schedule.decay_steps must be a number with schedule.kind = \"wsd\"; give it, a tenth to "
+        "a fifth of run.steps being usual");
   }
   const std::int64_t decay_steps = *schedule.decay_steps.value;
   if (kind == ScheduleKind::constant || kind == ScheduleKind::inverse_sqrt) {
-    throw UsageError(fmt::format("[HPARAM-15] schedule.decay_steps = {} has no meaning with schedule.kind = \"{}\"; remove "
-                                 "it or change schedule.kind",
-                                 decay_steps, name_of(kind)));
+    throw UsageError(
+        fmt::format("[HPARAM-15] schedule.decay_steps = {} has no meaning with schedule.kind = \"{}\"; remove "
+                    "it or change schedule.kind",
+                    decay_steps, name_of(kind)));
   }
   if (warmup_steps + decay_steps > steps) {
-    throw UsageError(fmt::format("[HPARAM-13] schedule.warmup_steps + schedule.decay_steps = {} + {} = {} must be at most "
-                                 "run.steps = {}; lower schedule.decay_steps",
-                                 warmup_steps, decay_steps, warmup_steps + decay_steps, steps));
+    throw UsageError(
+        fmt::format("[HPARAM-13] schedule.warmup_steps + schedule.decay_steps = {} + {} = {} must be at most "
+                    "run.steps = {}; lower schedule.decay_steps",
+                    warmup_steps, decay_steps, warmup_steps + decay_steps, steps));
   }
 }
 
@@ -90,15 +95,17 @@ std::string hparams_table() {
 
 void validate(const Hparams& hparams, std::int64_t ranks) {
   if (hparams.data.train.value.empty()) {
-    throw UsageError("[HPARAM-10] data.train must name the packed training data; make it with monomorph-data pack and give "
-                     "its path");
+    throw UsageError(
+        "[HPARAM-10] data.train must name the packed training data; make it with monomorph-data pack and give "
+        "its path");
   }
   check_batch(hparams.batch, ranks);
   check_schedule(hparams.schedule, hparams.run.steps);
   if (hparams.evaluation.every.value && hparams.data.evaluation.value.empty()) {
-    throw UsageError(fmt::format("[HPARAM-16] data.evaluation must name packed held-out data, as evaluation.every = {}; give "
-                                 "its path or set evaluation.every to \"never\"",
-                                 *hparams.evaluation.every.value));
+    throw UsageError(
+        fmt::format("[HPARAM-16] data.evaluation must name packed held-out data, as evaluation.every = {}; give "
+                    "its path or set evaluation.every to \"never\"",
+                    *hparams.evaluation.every.value));
   }
 }
 

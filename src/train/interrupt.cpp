@@ -18,10 +18,11 @@ extern "C" void note_signal(int number) {
 InterruptGuard::InterruptGuard() {
   received = 0;
   for (const int number : {SIGINT, SIGTERM}) std::signal(number, note_signal);
+  std::signal(SIGPIPE, SIG_IGN);
 }
 
 InterruptGuard::~InterruptGuard() {
-  for (const int number : {SIGINT, SIGTERM}) std::signal(number, SIG_DFL);
+  for (const int number : {SIGINT, SIGTERM, SIGPIPE}) std::signal(number, SIG_DFL);
 }
 
 int InterruptGuard::signal_received() { return received; }

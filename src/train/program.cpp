@@ -1,4 +1,7 @@
+#include "train/run_tokenizer.hpp"
+
 #include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
 #include <monomorph/data/loader.hpp>
 #include <monomorph/train/describe.hpp>
 #include <monomorph/train/evaluation.hpp>
@@ -10,6 +13,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 
@@ -17,8 +21,8 @@ namespace monomorph::train {
 namespace {
 
 void write_out(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    throw_file_error("write to", "standard output", errno);
 }
 
 struct HparamsOptions {
@@ -41,10 +45,12 @@ struct CheckpointOptions {
     app.add_option("--checkpoint", checkpoint, "a checkpoint, or a run folder: its latest")->required();
     app.add_option("--tokenizer", tokenizer, "tokenizer.json; the run's own if it is not given");
   }
+  /// The one given, the copy in the run folder, or the one that the run was given.
   std::string tokenizer_file(const std::string& found, const Hparams& hparams) const {
     if (!tokenizer.empty()) return tokenizer;
-    const auto beside = std::filesystem::path(found).parent_path().parent_path() / "tokenizer.json";
-    return std::filesystem::exists(beside) ? beside.string() : hparams.data.tokenizer.value;
+    const auto in_run_folder = std::filesystem::path(found) / "../../tokenizer.json";
+    std::error_code ignored;
+    return std::filesystem::exists(in_run_folder, ignored) ? in_run_folder.string() : hparams.data.tokenizer.value;
   }
 };
 
@@ -76,31 +82,39 @@ int run_generate(const RecipeProgram& recipe, const GenerateOptions& options) {
   const std::string tokenizer_file = options.tokenizer_file(checkpoint, checkpoint_hparams(checkpoint));
   if (tokenizer_file.empty())
     throw UsageError("[RUN-11] the run of this checkpoint had no data.tokenizer; give --tokenizer <tokenizer.json>");
-  const data::Tokenizer tokenizer(data::read_tokenizer_definition(tokenizer_file));
-  if (tokenizer.vocab_size() > recipe.model->vocab_size)
-    throw UsageError(fmt::format("[RUN-07] {} has {} ids, but recipe {} a vocab_size of {}; use the run's own tokeniser",
-                                 tokenizer_file, tokenizer.vocab_size(), recipe.name, recipe.model->vocab_size.value));
+  const auto tokenizer = read_run_tokenizer(tokenizer_file, recipe);
   const auto communicator = connect();
   const auto step = recipe.make_step(*communicator, 1, 0);
   restore_run(checkpoint, recipe, *step, false);
   write_out(options.prompt);
-  generate(*step->decoder(), tokenizer, options.prompt, options.max_tokens, options.settings(), write_out);
+  generate(*step->decoder(), *tokenizer, options.prompt, options.max_tokens, options.settings(), write_out);
   write_out("\n");
   return 0;
 }
 
-int run_evaluate(const RecipeProgram& recipe, const CheckpointOptions& options, const std::string& data_file,
-                 std::int64_t micro_batch) {
+struct EvaluateOptions : CheckpointOptions {
+  std::string data;
+  std::optional<std::int64_t> micro_batch;
+  void add_to(CLI::App& app) {
+    CheckpointOptions::add_to(app);
+    app.add_option("--data", data, "packed file; the run's data.evaluation if it is not given");
+    app.add_option("--micro-batch", micro_batch, "sequences at a time; as in the run if it is not given")
+        ->check(CLI::Range(1, 1 << 20));
+  }
+};
+
+int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
   const std::string checkpoint = find_checkpoint(options.checkpoint);
   const Hparams hparams = checkpoint_hparams(checkpoint);
-  const std::string file = data_file.empty() ? hparams.data.evaluation.value : data_file;
+  const std::string file = options.data.empty() ? hparams.data.evaluation.value : options.data;
   if (file.empty()) throw UsageError("[RUN-12] the run of this checkpoint had no data.evaluation; give --data <file.pbin>");
   const data::Loader loader(file, recipe.model->context_length, recipe.model->vocab_size, 0, false);
   std::vector<std::int32_t> bytes_per_token;
   if (const std::string tokenizer_file = options.tokenizer_file(checkpoint, hparams); !tokenizer_file.empty()) {
-    bytes_per_token = data::token_byte_lengths(data::Tokenizer(data::read_tokenizer_definition(tokenizer_file)));
-    bytes_per_token.resize(static_cast<std::size_t>(recipe.model->vocab_size));
+    bytes_per_token = data::token_byte_lengths(*read_run_tokenizer(tokenizer_file, recipe));
+    check_ids(loader, bytes_per_token);
   }
+  const std::int64_t micro_batch = options.micro_batch.value_or(hparams.batch.micro_batch.value);
   const auto communicator = connect();
   const auto step = recipe.make_step(*communicator, micro_batch, 0);
   restore_run(checkpoint, recipe, *step, false);
@@ -128,11 +142,8 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   check_options.add_to(*check_command);
 
   auto* const evaluate_command = app.add_subcommand("evaluate", "loss of a checkpoint on held-out data");
-  CheckpointOptions evaluate_options;
+  EvaluateOptions evaluate_options;
   evaluate_options.add_to(*evaluate_command);
-  std::string data_file;
-  evaluate_command->add_option("--data", data_file, "packed file; the run's data.evaluation if it is not given");
-  evaluate_command->add_option("--micro-batch", micro_batch, "sequences at a time")->check(CLI::Range(1, 1 << 20));
 
   auto* const generate_command = app.add_subcommand("generate", "continues a prompt");
   GenerateOptions generate_options;
@@ -149,7 +160,7 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   if (*describe_command) return write_out(describe(recipe, ranks, micro_batch)), 0;
   if (*schema_command) return write_out(schema() + "\n"), 0;
   if (*check_command) return write_out(check(recipe, check_options.read())), 0;
-  if (*evaluate_command) return run_evaluate(recipe, evaluate_options, data_file, micro_batch);
+  if (*evaluate_command) return run_evaluate(recipe, evaluate_options);
   if (*generate_command) return run_generate(recipe, generate_options);
   return train(recipe, train_options.read(), argc, argv);
 }

@@ -1,10 +1,12 @@
 #include <monomorph/train/run_checkpoint.hpp>
 
 #include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
 #include <monomorph/runtime/checkpoint_folder.hpp>
 #include <monomorph/train/describe.hpp>
 
 #include <fmt/format.h>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <limits>
@@ -75,12 +77,17 @@ std::vector<std::string> save_run(const std::string& folder, const RecipeProgram
 
 std::string find_checkpoint(const std::string& path) {
   namespace fs = std::filesystem;
-  if (fs::exists(fs::path(path) / "metadata.json")) return path;
+  std::error_code ignored;  // what can't be looked at isn't there
+  if (fs::exists(fs::path(path) / "metadata.json", ignored)) return path;
+  std::vector<std::string> broken;
+  std::optional<std::string> latest;
   for (const fs::path& folder : {fs::path(path), fs::path(path) / "checkpoints"})
-    if (fs::is_directory(folder))
-      if (const auto latest = runtime::latest_checkpoint(folder.string())) return *latest;
-  throw UsageError(fmt::format("[RUN-03] no checkpoint in {}; name a checkpoint, a folder of checkpoints or a run folder",
-                               path));
+    if (!latest && fs::is_directory(folder, ignored)) latest = runtime::latest_checkpoint(folder.string(), &broken);
+  for (const std::string& line : broken) fmt::print(stderr, "warning: {}\n", line);
+  if (latest) return *latest;
+  throw UsageError(fmt::format("[RUN-03] there is no {}checkpoint in {}; name a checkpoint, a folder of checkpoints or a "
+                               "run folder",
+                               broken.empty() ? "" : "whole ", in_quotes(path)));
 }
 
 RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& recipe, TrainingStep& step, bool moments) {

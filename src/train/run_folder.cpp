@@ -2,6 +2,7 @@
 
 #include <monomorph/core/atomic_file.hpp>
 #include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
 #include <monomorph/core/text_file.hpp>
 #include <monomorph/runtime/parallel.hpp>
 #include <monomorph/train/describe.hpp>
@@ -35,18 +36,24 @@ std::string run_json(const Hparams& hparams, const RecipeProgram& recipe, int ar
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
+bool lies_in(const std::optional<std::string>& checkpoint, const std::string& folder) {
+  std::error_code ignored;
+  return checkpoint && fs::equivalent(fs::absolute(*checkpoint).lexically_normal() / "..", folder, ignored);
+}
+
 }  // namespace
 
-RunFolder::RunFolder(const Hparams& hparams, const RecipeProgram& recipe, bool resumes, int argc, char** argv)
+RunFolder::RunFolder(const Hparams& hparams, const RecipeProgram& recipe, const std::optional<std::string>& resumed_from,
+                     int argc, char** argv)
     : path_(hparams.run.output_dir.value), checkpoints_((fs::path(path_) / hparams.checkpoint.directory.value).string()) {
-  if (!resumes && fs::exists(fs::path(path_) / "hparams.json"))
+  std::error_code failure;
+  if (fs::exists(fs::path(path_) / "hparams.json", failure) && !lies_in(resumed_from, checkpoints_))
     throw UsageError(fmt::format("[RUN-01] {} already holds a run; choose another run.output_dir, or go on with it by "
                                  "checkpoint.resume=auto",
-                                 path_));
-  std::error_code failure;
+                                 in_quotes(path_)));
   fs::create_directories(path_, failure);
   if (failure)
-    throw UsageError(fmt::format("[RUN-02] run.output_dir {} can't be created: {}; choose another", path_,
+    throw UsageError(fmt::format("[RUN-02] run.output_dir {} can't be created: {}; choose another", in_quotes(path_),
                                  failure.message()));
   write_text_file(file("recipe.txt"), describe(recipe, 1, hparams.batch.micro_batch.value));
   write_text_file(file("run.json"), run_json(hparams, recipe, argc, argv));

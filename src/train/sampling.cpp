@@ -1,5 +1,6 @@
 #include <monomorph/train/sampling.hpp>
 
+#include <monomorph/core/error.hpp>
 #include <monomorph/runtime/kernels/random.hpp>
 
 #include <algorithm>
@@ -12,9 +13,17 @@ std::int32_t greedy(std::span<const float> logits) {
   return static_cast<std::int32_t>(std::ranges::max_element(logits) - logits.begin());
 }
 
+/// No order is defined with NaN, so nothing may be sorted or compared before this.
+void check_finite(std::span<const float> logits) {
+  const bool has_nan = std::ranges::any_of(logits, [](float logit) { return std::isnan(logit); });
+  if (has_nan || !std::isfinite(*std::ranges::max_element(logits)))
+    throw Error("[RUN-14] the model's logits are not finite: its training diverged; generate from an earlier checkpoint");
+}
+
 }  // namespace
 
 std::int32_t Sampler::draw(std::span<const float> logits, std::int64_t index) {
+  check_finite(logits);
   if (settings_.temperature <= 0) return greedy(logits);
   const double greatest = *std::ranges::max_element(logits);
   candidates_.clear();

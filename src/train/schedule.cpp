@@ -21,15 +21,16 @@ double factor(const ScheduleHparams& schedule, std::int64_t step, std::int64_t t
   const double final_fraction = schedule.final_fraction;
   const double after_warmup = progress(step - warmup_steps, decay_steps);
   switch (schedule.kind.value) {
-    case ScheduleKind::constant: return 1.0;
-    case ScheduleKind::linear: return 1.0 - (1.0 - final_fraction) * after_warmup;
+    case ScheduleKind::constant:
+      return 1.0;
+    case ScheduleKind::linear:
+      return 1.0 - (1.0 - final_fraction) * after_warmup;
     case ScheduleKind::cosine:
       return final_fraction + (1.0 - final_fraction) * 0.5 * (1.0 + std::cos(std::numbers::pi * after_warmup));
     case ScheduleKind::wsd:
       return 1.0 - (1.0 - final_fraction) * progress(step - (total_steps - decay_steps), decay_steps);
     case ScheduleKind::inverse_sqrt:
-      return std::max(final_fraction,
-                      std::sqrt(static_cast<double>(warmup_steps + 1) / static_cast<double>(step + 1)));
+      return std::max(final_fraction, std::sqrt(static_cast<double>(warmup_steps + 1) / static_cast<double>(step + 1)));
   }
   return 1.0;  // not reached: all kinds return above
 }

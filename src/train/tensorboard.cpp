@@ -16,8 +16,7 @@ namespace {
 // Protocol buffers, as far as scalars need them: a field is its number and wire type in one byte, then its value.
 enum WireType : unsigned { varint = 0, fixed_64 = 1, length_delimited = 2, fixed_32 = 5 };
 
-template <class Word>
-std::string little_endian(Word word) {
+template <class Word> std::string little_endian(Word word) {
   std::string bytes;
   for (std::size_t i = 0; i < sizeof(Word); ++i) bytes += static_cast<char>(word >> (8 * i));
   return bytes;
@@ -81,7 +80,8 @@ std::string event_file_path(const std::string& directory) {
   static std::atomic<int> counter{0};
   std::array<char, 256> host{};
   if (::gethostname(host.data(), host.size() - 1) != 0 || host[0] == '\0') host = {"localhost"};
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch());
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch());
   return fmt::format("{}/events.out.tfevents.{:010}.{}.{}.{}", directory, seconds.count(), host.data(), ::getpid(),
                      counter++);
 }

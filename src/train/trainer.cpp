@@ -1,12 +1,12 @@
 #include <monomorph/train/trainer.hpp>
 
 #include "train/optimizer_step.hpp"
+#include "train/run_tokenizer.hpp"
 #include "train/throughput.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/data/batch_prefetcher.hpp>
 #include <monomorph/data/loader.hpp>
-#include <monomorph/data/tokenizer.hpp>
 #include <monomorph/train/describe.hpp>
 #include <monomorph/train/evaluation.hpp>
 #include <monomorph/train/interrupt.hpp>
@@ -19,6 +19,7 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
+#include <filesystem>
 #include <limits>
 
 namespace monomorph::train {
@@ -35,14 +36,8 @@ struct RunData {
     if (!hparams.data.evaluation.value.empty())
       evaluation.emplace(loader(recipe, hparams, hparams.data.evaluation.value, "data.evaluation"));
     if (hparams.data.tokenizer.value.empty()) return;
-    const data::Tokenizer tokenizer(data::read_tokenizer_definition(hparams.data.tokenizer.value));
-    if (tokenizer.vocab_size() > recipe.model->vocab_size)
-      throw UsageError(fmt::format("[RUN-07] {} (data.tokenizer) has {} ids, but recipe {} a vocab_size of {}; use the "
-                                   "tokeniser that the data was packed with, or another recipe",
-                                   hparams.data.tokenizer.value, tokenizer.vocab_size(), recipe.name,
-                                   recipe.model->vocab_size.value));
-    bytes_per_token = data::token_byte_lengths(tokenizer);
-    bytes_per_token.resize(static_cast<std::size_t>(recipe.model->vocab_size));
+    bytes_per_token = data::token_byte_lengths(*read_run_tokenizer(hparams.data.tokenizer.value, recipe));
+    if (evaluation) check_ids(*evaluation, bytes_per_token);
   }
 
  private:
@@ -50,8 +45,12 @@ struct RunData {
                              std::string_view field) {
     if (path.empty())
       throw UsageError(fmt::format("[RUN-08] {} must name a packed file (.pbin); monomorph-data pack makes one", field));
-    return {path, recipe.model->context_length, recipe.model->vocab_size,
-            static_cast<std::uint64_t>(hparams.run.seed.value), hparams.data.shuffle.value};
+    try {
+      return {path, recipe.model->context_length, recipe.model->vocab_size,
+              static_cast<std::uint64_t>(hparams.run.seed.value), hparams.data.shuffle.value};
+    } catch (const Error& error) {  // whatever is wrong with the file, nothing has been started
+      throw UsageError(fmt::format("{} ({})", error.what(), field));
+    }
   }
 };
 
@@ -76,6 +75,7 @@ class Trainer {
   std::unique_ptr<Communicator> communicator_;
   std::unique_ptr<TrainingStep> step_;
   RunState state_;
+  const InterruptGuard guard_;  // from before the run folder exists: a run that was interrupted can be resumed
   RunFolder folder_;
   MetricsWriter metrics_;
   std::optional<EventWriter> events_;
@@ -89,7 +89,7 @@ std::optional<std::string> checkpoint_to_resume(const Hparams& hparams) {
   const std::string& resume = hparams.checkpoint.resume.value;
   if (resume == "none") return std::nullopt;
   if (resume != "auto") return find_checkpoint(resume);
-  return find_checkpoint(hparams.run.output_dir.value + "/" + hparams.checkpoint.directory.value);
+  return find_checkpoint((std::filesystem::path(hparams.run.output_dir.value) / hparams.checkpoint.directory.value).string());
 }
 
 RunState begin(const RecipeProgram& recipe, const std::optional<std::string>& checkpoint, TrainingStep& step) {
@@ -102,7 +102,7 @@ Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, int argc, 
       step_(recipe.make_step(*communicator_, hparams.batch.micro_batch.value,
                              static_cast<std::uint64_t>(hparams.run.seed.value))),
       state_(begin(recipe, resumed_from_, *step_)),
-      folder_(hparams, recipe, resumed_from_.has_value(), argc, argv),
+      folder_(hparams, recipe, resumed_from_, argc, argv),
       metrics_(resumed_from_ ? MetricsWriter::resume(folder_.file("metrics.jsonl"), state_.step)
                              : MetricsWriter::create(folder_.file("metrics.jsonl"))),
       progress_(STDOUT_FILENO, hparams.log.every.value), throughput_(recipe.flops, recipe.compute_dtype),
@@ -118,11 +118,11 @@ Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, int argc, 
 }
 
 int Trainer::run() {
-  const InterruptGuard guard;
   while (state_.step < hparams_.run.steps.value && InterruptGuard::signal_received() == 0) {
     train_step();
     if (due(hparams_.evaluation.every.value)) evaluate_now();
-    if (due(hparams_.checkpoint.every.value)) save();
+    // Skipped steps changed nothing, and saving after each would in the end delete the last good checkpoint.
+    if (due(hparams_.checkpoint.every.value) && state_.skipped_in_a_row == 0) save();
   }
   if (const int number = InterruptGuard::signal_received(); number != 0) {
     progress_.note(fmt::format("signal {}: saving after step {}", number, state_.step));
@@ -187,7 +187,10 @@ void Trainer::report(double loss, double lr, std::optional<double> grad_norm) {
   const std::int64_t every = hparams_.log.every.value;
   const bool last = state_.step == hparams_.run.steps.value;
   if (state_.step % every != 0 && state_.step != 1 && !last) return;
+  const bool knew_peak = throughput_.peak().has_value();
   const Throughput::Rates rates = throughput_.report(hparams_.run.steps.value - state_.step);
+  if (const auto& peak = throughput_.peak(); peak && !knew_peak)
+    progress_.note(fmt::format("MFU is relative to {} FLOP/s ({})", format_count(peak->per_second), peak->source));
   const double nan = std::numeric_limits<double>::quiet_NaN();
   progress_.step({.step = state_.step,
                   .total_steps = hparams_.run.steps.value,

@@ -2,8 +2,7 @@
 // expect-text: ContextInRange<16777217>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) {
-    model.context_length = NEGATIVE ? 16'777'217 : 16'777'216;
-  });
+  static constexpr auto model =
+      changed([](monomorph::ModelSpec& model) { model.context_length = NEGATIVE ? 16'777'217 : 16'777'216; });
 };
 static_assert(monomorph::admit<Case>());

@@ -1,7 +1,7 @@
 // A recipe that nobody can derive a variant from.
 // expect-error(gcc): no matching function for call to .admit<Case>
 // expect-error(clang): no matching function for call to 'admit'
-// expect-text: is_final_v
+// expect-text: CanBeInherited|is_final_v
 #include "support/control.hpp"
 #if NEGATIVE
 struct Case final : Control {};

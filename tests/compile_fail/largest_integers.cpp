@@ -16,7 +16,8 @@ struct Case : Control {
     model.n_kv_heads = model.head_dim = model.d_ff = huge;
     model.vocab_multiple = huge;
   });
-  static constexpr monomorph::Budget budget{
-      .ranks = 8, .bytes_per_rank = monomorph::gib(1), .micro_batch = NEGATIVE ? huge : 1};
+  static constexpr monomorph::Budget budget{.ranks = 8,
+                                            .bytes_per_rank = monomorph::gib(1),
+                                            .micro_batch = NEGATIVE ? huge : 1};
 };
 static_assert(monomorph::admit<Case>());

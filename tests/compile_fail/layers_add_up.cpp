@@ -1,4 +1,4 @@
-// expect-error: \[RECIPE-04\] the lengths of the runs in layers must add up to n_layers; change layers or ModelSpec::n_layers
+// expect-error: \[RECIPE-04\] the lengths of the runs in layers must add up to n_layers; change layers or
 // expect-text: LayersAddUp<6, 4, 3>
 #include "support/control.hpp"
 struct Case : Control {

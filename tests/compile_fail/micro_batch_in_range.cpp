@@ -2,6 +2,8 @@
 // expect-text: MicroBatchInRange<0>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr monomorph::Budget budget{.ranks = 1, .bytes_per_rank = monomorph::gib(1), .micro_batch = NEGATIVE ? 0 : 1};
+  static constexpr monomorph::Budget budget{.ranks = 1,
+                                            .bytes_per_rank = monomorph::gib(1),
+                                            .micro_batch = NEGATIVE ? 0 : 1};
 };
 static_assert(monomorph::admit<Case>());

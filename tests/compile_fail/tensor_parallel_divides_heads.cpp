@@ -4,7 +4,10 @@
 // expect-text: TensorParallelDividesHeads<3, 4>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) { model.d_ff = 192; model.vocab_multiple = 12; });
+  static constexpr auto model = changed([](monomorph::ModelSpec& model) {
+    model.d_ff = 192;
+    model.vocab_multiple = 12;
+  });
   static constexpr monomorph::MeshSpec mesh{.tp = NEGATIVE ? 3 : 1};
 };
 static_assert(monomorph::admit<Case>());

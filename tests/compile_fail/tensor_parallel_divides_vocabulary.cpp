@@ -3,7 +3,10 @@
 // expect-text: TensorParallelDividesVocabulary<2, 301>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) { model.vocab_size = 301; model.vocab_multiple = 1; });
+  static constexpr auto model = changed([](monomorph::ModelSpec& model) {
+    model.vocab_size = 301;
+    model.vocab_multiple = 1;
+  });
   static constexpr monomorph::MeshSpec mesh{.tp = NEGATIVE ? 2 : 1};
 };
 static_assert(monomorph::admit<Case>());

@@ -42,17 +42,17 @@ constexpr Initializer residual_matrix(const ModelSpec& model, int block) {
   }
   return {};
 }
-constexpr Initializer embedding(const ModelSpec& model) {
-  switch (model.initialization.scheme) {
-    case InitializationScheme::scaled_embedding: return {.std = square_root(0.4)};
-    case InitializationScheme::llama3: return {.std = 1};
-    default: return {.std = matrix_std(model)};
-  }
-}
 constexpr Initializer head(const ModelSpec& model) {
   if (model.initialization.scheme == InitializationScheme::llama3)
     return {.std = 1 / square_root(static_cast<double>(model.d_model.value)), .cutoff = llama3_cutoff};
   return {.std = matrix_std(model)};
+}
+constexpr Initializer embedding(const ModelSpec& model) {
+  switch (model.initialization.scheme) {
+    case InitializationScheme::scaled_embedding: return {.std = square_root(0.4)};
+    case InitializationScheme::llama3: return model.tied_head ? head(model) : Initializer{.std = 1};
+    default: return {.std = matrix_std(model)};
+  }
 }
 
 }  // namespace monomorph::initializers

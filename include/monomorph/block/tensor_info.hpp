@@ -26,7 +26,7 @@ struct TensorInfo {
 /// The flat buffer of a unit: slices as the kernels use them (fused, padded), and the canonical tensors within.
 class ParameterLayout : public plan::Layout {
  public:
-  static constexpr int capacity = 20;
+  static constexpr int capacity = 24;  // a decoder block with every option has 22
   constexpr int size() const { return n_tensors_; }
   constexpr const TensorInfo& operator[](int i) const { return tensors_[i]; }
   constexpr const TensorInfo* begin() const { return tensors_.data(); }

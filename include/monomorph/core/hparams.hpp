@@ -19,8 +19,7 @@ namespace monomorph {
 
 /// A hyperparameter: it changes from run to run, so it is a value and no part of the recipe's type. This shape is for
 /// bool, std::string and enums; a string that may only be one of a few words is an enum with EnumNames.
-template <class T>
-struct Field {
+template <class T> struct Field {
   T value;
   std::string_view doc;
   constexpr operator const T&() const { return value; }
@@ -28,16 +27,14 @@ struct Field {
 
 /// A number with inclusive bounds, which hold for what is read; the default must satisfy them, too.
 template <class T>
-  requires(std::is_same_v<T, std::int64_t> || std::is_same_v<T, double>)
-struct Field<T> {
+requires(std::is_same_v<T, std::int64_t> || std::is_same_v<T, double>) struct Field<T> {
   T value, min, max;
   std::string_view doc;
   constexpr operator const T&() const { return value; }
 };
 
 /// A count that a word can stand for, so that no number means something else: `"all"`, `"never"`. Absent is that word.
-template <>
-struct Field<std::optional<std::int64_t>> {
+template <> struct Field<std::optional<std::int64_t>> {
   std::optional<std::int64_t> value;
   std::string_view word;  ///< what JSON has in place of a number when the value is absent
   std::int64_t min, max;
@@ -47,12 +44,10 @@ struct Field<std::optional<std::int64_t>> {
 
 /// The words of an enum in JSON, in the order of its values, which start at 0. Specialise it beside the enum:
 /// `template <> struct EnumNames<Kind> { static constexpr std::string_view names[] = {"linear", "cosine"}; };`
-template <class Enum>
-struct EnumNames;
+template <class Enum> struct EnumNames;
 
 /// The word that JSON has for an enum's value.
-template <class Enum>
-constexpr std::string_view name_of(Enum value) {
+template <class Enum> constexpr std::string_view name_of(Enum value) {
   return EnumNames<Enum>::names[static_cast<std::size_t>(value)];
 }
 
@@ -96,23 +91,19 @@ inline FieldRef refer(std::string name, Field<std::optional<std::int64_t>>& fiel
   return {std::move(name), field.doc, CountRef{&field.value, field.word, field.min, field.max}};
 }
 template <class T>
-  requires(std::is_same_v<T, bool> || std::is_same_v<T, std::string>)
-FieldRef refer(std::string name, Field<T>& field) {
+requires(std::is_same_v<T, bool> || std::is_same_v<T, std::string>) FieldRef refer(std::string name, Field<T>& field) {
   return {std::move(name), field.doc, &field.value};
 }
 template <class Enum>
-  requires std::is_enum_v<Enum>
-FieldRef refer(std::string name, Field<Enum>& field) {
+requires std::is_enum_v<Enum> FieldRef refer(std::string name, Field<Enum>& field) {
   return {std::move(name), field.doc,
           EnumRef{&field.value, EnumNames<Enum>::names,
                   [](const void* value) { return static_cast<std::size_t>(*static_cast<const Enum*>(value)); },
                   [](void* value, std::size_t index) { *static_cast<Enum*>(value) = static_cast<Enum>(index); }}};
 }
 
-template <class T>
-inline constexpr bool is_field = false;
-template <class T>
-inline constexpr bool is_field<Field<T>> = true;
+template <class T> inline constexpr bool is_field = false;
+template <class T> inline constexpr bool is_field<Field<T>> = true;
 
 template <class Section>
 void append_fields(Section& section, const std::string& prefix, std::vector<FieldRef>& fields) {
@@ -129,8 +120,7 @@ void append_fields(Section& section, const std::string& prefix, std::vector<Fiel
 }  // namespace detail
 
 /// References to all fields of a struct adapted with BOOST_HANA_ADAPT_STRUCT, sections within it included, in order.
-template <class Hparams>
-std::vector<FieldRef> fields_of(Hparams& hparams) {
+template <class Hparams> std::vector<FieldRef> fields_of(Hparams& hparams) {
   std::vector<FieldRef> fields;
   detail::append_fields(hparams, "", fields);
   return fields;

@@ -3,7 +3,6 @@
 #include <monomorph/data/token_dataset.hpp>
 
 #include <cstdint>
-#include <span>
 #include <string>
 
 namespace monomorph::data {
@@ -35,8 +34,6 @@ class Loader {
   /// `ignored_target`.  @throws [DATA-07], [DATA-09]
   void read_evaluation(std::int64_t batch_index, std::int64_t batch, std::int32_t* inputs_BT,
                        std::int32_t* targets_BT) const;
-  /// The bytes of text that all targets stand for, with token_byte_lengths() of the tokenizer that packed them.
-  std::int64_t evaluation_bytes(std::span<const std::int32_t> token_byte_lengths) const;
 
  private:
   TokenDataset dataset_;

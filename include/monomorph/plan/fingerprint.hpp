@@ -1,10 +1,10 @@
 #pragma once
+#include <bit>
 #include <monomorph/core/hash.hpp>
 #include <monomorph/core/type_name.hpp>
 #include <monomorph/objective/next_token.hpp>
 #include <monomorph/plan/units.hpp>
 #include <monomorph/rule/members.hpp>
-#include <bit>
 #include <type_traits>
 
 /// One number that changes with anything that a recipe decides at compile time. Structured bindings name every field of
@@ -18,13 +18,9 @@ class Fingerprint {
   constexpr std::uint64_t value() const { return state_; }
 
   template <class... Values>
-    requires(sizeof...(Values) != 1)
-  constexpr void add(const Values&... values) {
-    (add(values), ...);
-  }
+  requires(sizeof...(Values) != 1) constexpr void add(const Values&... values) { (add(values), ...); }
   template <class T>
-    requires(std::is_integral_v<T> || std::is_enum_v<T>)
-  constexpr void add(T number) {
+  requires(std::is_integral_v<T> || std::is_enum_v<T>) constexpr void add(T number) {
     const auto bits = static_cast<std::uint64_t>(number);
     char bytes[8]{};
     for (int i = 0; i < 8; ++i) bytes[i] = static_cast<char>(bits >> (8 * i));
@@ -72,10 +68,11 @@ class Fingerprint {
   }
   constexpr void add(const ModelSpec& spec) {
     const auto& [vocab_size, n_layers, n_heads, d_model, context_length, n_kv_heads, head_dim, d_ff, d_ff_multiple,
-                 vocab_multiple, norm, qk_norm, activation, position, rotary, bias, tied_head, dropout, attention_kernel,
-                 initialization] = spec;
-    add(vocab_size, n_layers, n_heads, d_model, context_length, n_kv_heads, head_dim, d_ff, d_ff_multiple, vocab_multiple,
-        norm, qk_norm, activation, position, rotary, bias, tied_head, dropout, attention_kernel, initialization);
+                 vocab_multiple, norm, qk_norm, activation, position, rotary, bias, tied_head, dropout,
+                 attention_kernel, initialization] = spec;
+    add(vocab_size, n_layers, n_heads, d_model, context_length, n_kv_heads, head_dim, d_ff, d_ff_multiple,
+        vocab_multiple, norm, qk_norm, activation, position, rotary, bias, tied_head, dropout, attention_kernel,
+        initialization);
   }
   constexpr void add(const MeshSpec& spec) {
     const auto& [tp, pp, cp] = spec;
@@ -94,11 +91,9 @@ class Fingerprint {
   std::uint64_t state_ = fnv1a_64("monomorph recipe 1");
 };
 
-template <class R> struct ObjectiveOf {
-  using type = objective::NextToken;
-};
+template <class R> struct ObjectiveOf { using type = objective::NextToken; };
 template <class R>
-  requires requires { typename R::objective; }
+requires requires { typename R::objective; }
 struct ObjectiveOf<R> {
   using type = typename R::objective;
 };

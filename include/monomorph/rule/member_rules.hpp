@@ -1,15 +1,15 @@
 #pragma once
+#include <concepts>
 #include <monomorph/block/stack.hpp>
 #include <monomorph/core/rule.hpp>
 #include <monomorph/policy/objective_policy.hpp>
 #include <monomorph/rule/members.hpp>
 #include <monomorph/rule/near_miss_names.hpp>
-#include <concepts>
 #include <type_traits>
 
 /// Rules about which members a recipe has. A class that inherits a name from two bases cannot say which it means, so a
-/// probe that has both R and a set of names finds out whether R has one of them, be it a type, a value or a function, its
-/// own or inherited. That is one look-up a name, and nothing else of C++20 is as cheap.
+/// probe that has both R and a set of names finds out whether R has one of them, be it a type, a value or a function,
+/// its own or inherited. That is one look-up a name, and nothing else of C++20 is as cheap.
 namespace monomorph::rule {
 
 namespace detail {
@@ -31,12 +31,39 @@ template <class R> concept HasNoNearMiss = requires { MONOMORPH_NEAR_MISSES(MONO
 template <class T> inline constexpr bool is_stack = false;
 template <class... Runs> inline constexpr bool is_stack<Stack<Runs...>> = true;
 template <auto value> using constant = void;  // well-formed if value is known to the compiler
+
+template <class R> concept NamesMesh = !requires { OptionalProbe<R>::mesh; };
+template <class R> concept NamesExpect = !requires { OptionalProbe<R>::expect; };
+template <class R> concept NamesBudget = !requires { OptionalProbe<R>::budget; };
+template <class R> concept NamesLayers = !requires { OptionalProbe<R>::layers; };
+template <class R> concept NamesObjective = !requires { OptionalProbe<R>::objective; };
+template <class R> concept MeshFits = requires {
+  requires std::same_as<decltype(&R::mesh), const MeshSpec*>;
+  typename constant<R::mesh.tp>;
+};
+template <class R> concept ExpectFits = requires {
+  requires std::same_as<decltype(&R::expect), const Expect*>;
+  typename constant<R::expect.params.value>;
+};
+template <class R> concept BudgetFits = requires {
+  requires std::same_as<decltype(&R::budget), const Budget*>;
+  typename constant<R::budget.ranks.value>;
+};
+template <class R> concept LayersFit = requires {
+  typename R::layers;
+  requires is_stack<typename R::layers>;
+};
+template <class R> concept ObjectiveFits = requires {
+  typename R::objective;
+  requires ObjectivePolicy<typename R::objective>;
+};
 }  // namespace detail
 
-#define MONOMORPH_REFUSE(wrong, right)                                                                  \
-  static_assert(requires { detail::NearMissProbe<R>::wrong; },                                          \
-                "[RECIPE-01] `" #wrong "` must not be a member of a recipe, where nothing reads it: rename it `" #right \
-                "`, or more unlike that (docs/rules.md#recipe-01)");
+#define MONOMORPH_REFUSE(wrong, right)                                                                        \
+  static_assert(                                                                                              \
+      requires { detail::NearMissProbe<R>::wrong; },                                                          \
+      "[RECIPE-01] `" #wrong "` must not be a member of a recipe, where nothing reads it: rename it `" #right \
+      "`, or more unlike that (docs/rules.md#recipe-01)");
 #define MONOMORPH_REFUSE_MODEL(wrong) MONOMORPH_REFUSE(wrong, model)
 #define MONOMORPH_REFUSE_SHARDING(wrong) MONOMORPH_REFUSE(wrong, sharding)
 #define MONOMORPH_REFUSE_PRECISION(wrong) MONOMORPH_REFUSE(wrong, precision)
@@ -77,51 +104,46 @@ template <class R> struct NamesSpeltRight {
 
 /// An optional member that is there is of the right kind, or whoever looks for it would not see it.
 template <class R> struct OptionalMembersFit {
-  static constexpr bool mesh = requires { detail::OptionalProbe<R>::mesh; } || requires {
-    requires std::same_as<decltype(&R::mesh), const MeshSpec*>;
-    typename detail::constant<R::mesh.tp>;
-  };
-  static constexpr bool expect = requires { detail::OptionalProbe<R>::expect; } || requires {
-    requires std::same_as<decltype(&R::expect), const Expect*>;
-    typename detail::constant<R::expect.params.value>;
-  };
-  static constexpr bool budget = requires { detail::OptionalProbe<R>::budget; } || requires {
-    requires std::same_as<decltype(&R::budget), const Budget*>;
-    typename detail::constant<R::budget.ranks.value>;
-  };
-  static constexpr bool layers = requires { detail::OptionalProbe<R>::layers; } || requires {
-    requires detail::is_stack<typename R::layers>;
-  };
-  static constexpr bool objective = requires { detail::OptionalProbe<R>::objective; } || requires {
-    requires ObjectivePolicy<typename R::objective>;
-  };
+  static constexpr bool mesh = !detail::NamesMesh<R> || detail::MeshFits<R>;
+  static constexpr bool expect = !detail::NamesExpect<R> || detail::ExpectFits<R>;
+  static constexpr bool budget = !detail::NamesBudget<R> || detail::BudgetFits<R>;
+  static constexpr bool layers = !detail::NamesLayers<R> || detail::LayersFit<R>;
+  static constexpr bool objective = !detail::NamesObjective<R> || detail::ObjectiveFits<R>;
   static constexpr bool holds = mesh && expect && budget && layers && objective;
   static consteval void explain() {
-    static_assert(mesh, "[RECIPE-02] mesh must be `static constexpr monomorph::MeshSpec mesh{...};`; change mesh "
-                        "(docs/rules.md#recipe-02)");
-    static_assert(expect, "[RECIPE-02] expect must be `static constexpr monomorph::Expect expect{...};`; change expect "
-                          "(docs/rules.md#recipe-02)");
-    static_assert(budget, "[RECIPE-02] budget must be `static constexpr monomorph::Budget budget{...};`; change budget "
-                          "(docs/rules.md#recipe-02)");
-    static_assert(layers, "[RECIPE-02] layers must be `using layers = monomorph::Stack<monomorph::Run<...>, ...>;`; change "
-                          "layers (docs/rules.md#recipe-02)");
-    static_assert(objective, "[RECIPE-02] objective must be `using objective = ...;`, a type that models ObjectivePolicy; "
-                             "change objective (docs/rules.md#recipe-02)");
+    static_assert(mesh,
+                  "[RECIPE-02] mesh must be `static constexpr monomorph::MeshSpec mesh{...};`; change mesh "
+                  "(docs/rules.md#recipe-02)");
+    static_assert(expect,
+                  "[RECIPE-02] expect must be `static constexpr monomorph::Expect expect{...};`; change expect "
+                  "(docs/rules.md#recipe-02)");
+    static_assert(budget,
+                  "[RECIPE-02] budget must be `static constexpr monomorph::Budget budget{...};`; change budget "
+                  "(docs/rules.md#recipe-02)");
+    static_assert(layers,
+                  "[RECIPE-02] layers must be `using layers = monomorph::Stack<monomorph::Run<...>, ...>;`; change "
+                  "layers (docs/rules.md#recipe-02)");
+    static_assert(objective,
+                  "[RECIPE-02] objective must be `using objective = ...;`, a type that models ObjectivePolicy; "
+                  "change objective (docs/rules.md#recipe-02)");
   }
 };
 
 template <int... lengths> struct RunLengthsPositive {
   static constexpr bool holds = sizeof...(lengths) > 0 && ((lengths > 0) && ...);
   static consteval void explain() {
-    static_assert(holds, "[RECIPE-03] layers must have at least one Run<Block, n>, and each n >= 1; change layers "
-                         "(docs/rules.md#recipe-03)");
+    static_assert(holds,
+                  "[RECIPE-03] layers must have at least one Run<Block, n>, and each n >= 1; change layers "
+                  "(docs/rules.md#recipe-03)");
   }
 };
 template <std::int64_t n_layers, int... lengths> struct LayersAddUp {
-  static constexpr bool holds = n_layers < 1 || !((lengths > 0) && ...) || (std::int64_t{lengths} + ... + 0) == n_layers;
+  static constexpr bool holds =
+      n_layers < 1 || !((lengths > 0) && ...) || (std::int64_t{lengths} + ... + 0) == n_layers;
   static consteval void explain() {
-    static_assert(holds, "[RECIPE-04] the lengths of the runs in layers must add up to n_layers; change layers or "
-                         "ModelSpec::n_layers (docs/rules.md#recipe-04)");
+    static_assert(holds,
+                  "[RECIPE-04] the lengths of the runs in layers must add up to n_layers; change layers or "
+                  "ModelSpec::n_layers (docs/rules.md#recipe-04)");
   }
 };
 

@@ -5,7 +5,8 @@
 namespace monomorph {
 
 /// A recipe's `mesh`, or one without model parallelism.
-template <class R> inline constexpr MeshSpec mesh_of = [] {
+template <class R>
+inline constexpr MeshSpec mesh_of = [] {
   if constexpr (requires { R::mesh; })
     return R::mesh;
   else
@@ -25,7 +26,8 @@ constexpr std::int64_t ranks_per_replica(MeshSpec mesh) {
 }
 
 /// Data-parallel ranks of a recipe's budget; 0 if it has none or a rule of its own says what is wrong with it.
-template <class R> inline constexpr std::int64_t budgeted_replicas = [] {
+template <class R>
+inline constexpr std::int64_t budgeted_replicas = [] {
   if constexpr (HasBudget<R>) {
     constexpr std::int64_t replica = ranks_per_replica(mesh_of<R>), ranks = R::budget.ranks.value;
     if constexpr (replica > 0 && ranks > 0 && ranks % replica == 0) return ranks / replica;

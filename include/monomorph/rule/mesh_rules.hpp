@@ -22,22 +22,25 @@ template <int tp, std::int64_t n_heads> struct TensorParallelDividesHeads {
 template <int tp, std::int64_t n_kv_heads> struct TensorParallelDividesKeyHeads {
   static constexpr bool holds = tp < 1 || n_kv_heads % tp == 0;
   static consteval void explain() {
-    static_assert(holds, "[MESH-03] n_kv_heads must be a multiple of tp; change MeshSpec::tp or ModelSpec::n_kv_heads "
-                         "(docs/rules.md#mesh-03)");
+    static_assert(holds,
+                  "[MESH-03] n_kv_heads must be a multiple of tp; change MeshSpec::tp or ModelSpec::n_kv_heads "
+                  "(docs/rules.md#mesh-03)");
   }
 };
 template <int tp, std::int64_t d_ff> struct TensorParallelDividesFeedForward {
   static constexpr bool holds = tp < 1 || d_ff % tp == 0;
   static consteval void explain() {
-    static_assert(holds, "[MESH-04] d_ff must be a multiple of tp; change MeshSpec::tp or ModelSpec::d_ff "
-                         "(docs/rules.md#mesh-04)");
+    static_assert(holds,
+                  "[MESH-04] d_ff must be a multiple of tp; change MeshSpec::tp or ModelSpec::d_ff "
+                  "(docs/rules.md#mesh-04)");
   }
 };
 template <int tp, std::int64_t padded_vocab> struct TensorParallelDividesVocabulary {
   static constexpr bool holds = tp < 1 || padded_vocab % tp == 0;
   static consteval void explain() {
-    static_assert(holds, "[MESH-05] the padded vocabulary must be a multiple of tp; change ModelSpec::vocab_multiple or "
-                         "MeshSpec::tp (docs/rules.md#mesh-05)");
+    static_assert(holds,
+                  "[MESH-05] the padded vocabulary must be a multiple of tp; change ModelSpec::vocab_multiple or "
+                  "MeshSpec::tp (docs/rules.md#mesh-05)");
   }
 };
 template <int pp, std::int64_t n_layers> struct PipelineWithinLayers {
@@ -50,15 +53,17 @@ template <int pp, std::int64_t n_layers> struct PipelineWithinLayers {
 template <int cp, std::int64_t context_length> struct ContextParallelDividesContext {
   static constexpr bool holds = cp <= 1 || context_length % (2 * std::int64_t{cp}) == 0;
   static consteval void explain() {
-    static_assert(holds, "[MESH-07] context_length must be a multiple of 2 cp where cp is above 1; change MeshSpec::cp or "
-                         "ModelSpec::context_length (docs/rules.md#mesh-07)");
+    static_assert(holds,
+                  "[MESH-07] context_length must be a multiple of 2 cp where cp is above 1; change MeshSpec::cp or "
+                  "ModelSpec::context_length (docs/rules.md#mesh-07)");
   }
 };
 template <int tp, int pp, int cp> struct DataParallelOnly {
   static constexpr bool holds = tp <= 1 && pp <= 1 && cp <= 1;
   static consteval void explain() {
-    static_assert(holds, "[MESH-08] tp, pp and cp must be 1 in this release, which splits work over data-parallel ranks "
-                         "only; change MeshSpec (docs/rules.md#mesh-08)");
+    static_assert(holds,
+                  "[MESH-08] tp, pp and cp must be 1 in this release, which splits work over data-parallel ranks "
+                  "only; change MeshSpec (docs/rules.md#mesh-08)");
   }
 };
 
@@ -66,8 +71,7 @@ template <class R> consteval auto mesh_rules() {
   constexpr const auto& model = R::model;
   constexpr bool countable = sizes_countable(model);
   constexpr MeshSpec mesh = mesh_of<R>;
-  return RuleList<DegreesInRange<mesh.tp, mesh.pp, mesh.cp>,
-                  TensorParallelDividesHeads<mesh.tp, model.n_heads.value>,
+  return RuleList<DegreesInRange<mesh.tp, mesh.pp, mesh.cp>, TensorParallelDividesHeads<mesh.tp, model.n_heads.value>,
                   TensorParallelDividesKeyHeads<mesh.tp, model.kv_heads()>,
                   TensorParallelDividesFeedForward<mesh.tp, countable ? model.ff_width() : 0>,
                   TensorParallelDividesVocabulary<mesh.tp, countable ? model.padded_vocab() : 0>,

@@ -3,70 +3,78 @@
 #include <monomorph/rule/operands.hpp>
 #include <monomorph/spec/model_spec.hpp>
 
-/// Rules about one model's sizes. A rule between fields holds where a field alone is out of range: that has a rule of its
-/// own, so each slip is told once.
+/// Rules about one model's sizes. A rule between fields holds where a field alone is out of range: that has a rule of
+/// its own, so each slip is told once.
 namespace monomorph::rule {
 
 template <std::int64_t n_layers> struct LayersInRange {
-  static constexpr bool holds = 1 <= n_layers && n_layers <= 1024;
+  static constexpr bool holds = 1 <= n_layers && n_layers <= 256;
   static consteval void explain() {
-    static_assert(holds, "[MODEL-01] n_layers must lie in 1..1024; change ModelSpec::n_layers (docs/rules.md#model-01)");
+    static_assert(holds, "[MODEL-01] n_layers must lie in 1..256; change ModelSpec::n_layers (docs/rules.md#model-01)");
   }
 };
 template <std::int64_t vocab_size> struct VocabularyInRange {
   static constexpr bool holds = is_count(vocab_size);
   static consteval void explain() {
-    static_assert(holds, "[MODEL-02] vocab_size must lie in 1..16777216; change ModelSpec::vocab_size "
-                         "(docs/rules.md#model-02)");
+    static_assert(holds,
+                  "[MODEL-02] vocab_size must lie in 1..16777216; change ModelSpec::vocab_size "
+                  "(docs/rules.md#model-02)");
   }
 };
 template <std::int64_t d_model> struct WidthInRange {
   static constexpr bool holds = is_count(d_model);
   static consteval void explain() {
-    static_assert(holds, "[MODEL-03] d_model must lie in 1..16777216; change ModelSpec::d_model (docs/rules.md#model-03)");
+    static_assert(holds,
+                  "[MODEL-03] d_model must lie in 1..16777216; change ModelSpec::d_model (docs/rules.md#model-03)");
   }
 };
 template <std::int64_t context_length> struct ContextInRange {
   static constexpr bool holds = is_count(context_length);
   static consteval void explain() {
-    static_assert(holds, "[MODEL-04] context_length must lie in 1..16777216; change ModelSpec::context_length "
-                         "(docs/rules.md#model-04)");
+    static_assert(holds,
+                  "[MODEL-04] context_length must lie in 1..16777216; change ModelSpec::context_length "
+                  "(docs/rules.md#model-04)");
   }
 };
 template <std::int64_t d_ff> struct FeedForwardWidthInRange {
   static constexpr bool holds = is_count(d_ff);
   static consteval void explain() {
-    static_assert(holds, "[MODEL-05] d_ff must lie in 1..16777216 where it is given; change ModelSpec::d_ff, or leave it "
-                         "out (docs/rules.md#model-05)");
+    static_assert(holds,
+                  "[MODEL-05] d_ff must lie in 1..16777216 where it is given; change ModelSpec::d_ff, or leave it "
+                  "out (docs/rules.md#model-05)");
   }
 };
 template <std::int64_t d_ff_multiple> struct FeedForwardMultipleInRange {
   static constexpr bool holds = is_count(d_ff_multiple);
   static consteval void explain() {
-    static_assert(holds, "[MODEL-06] d_ff_multiple must lie in 1..16777216; change ModelSpec::d_ff_multiple "
-                         "(docs/rules.md#model-06)");
+    static_assert(holds,
+                  "[MODEL-06] d_ff_multiple must lie in 1..16777216; change ModelSpec::d_ff_multiple "
+                  "(docs/rules.md#model-06)");
   }
 };
 template <std::int64_t d_ff_multiple, Activation activation, bool d_ff_given> struct FeedForwardMultipleIsRead {
   static constexpr bool is_read = activation == Activation::swiglu && !d_ff_given;
   static constexpr bool holds = is_read || d_ff_multiple == 256;
   static consteval void explain() {
-    static_assert(holds, "[MODEL-07] d_ff_multiple must stay 256 unless d_ff is derived for Activation::swiglu, as nothing "
-                         "else reads it; change ModelSpec::d_ff_multiple (docs/rules.md#model-07)");
+    static_assert(holds,
+                  "[MODEL-07] d_ff_multiple must stay 256 unless d_ff is derived for Activation::swiglu, as nothing "
+                  "else reads it; change ModelSpec::d_ff_multiple (docs/rules.md#model-07)");
   }
 };
 template <std::int64_t vocab_multiple> struct VocabularyMultipleInRange {
   static constexpr bool holds = 1 <= vocab_multiple && vocab_multiple <= 65'536;
   static consteval void explain() {
-    static_assert(holds, "[MODEL-08] vocab_multiple must lie in 1..65536; change ModelSpec::vocab_multiple "
-                         "(docs/rules.md#model-08)");
+    static_assert(holds,
+                  "[MODEL-08] vocab_multiple must lie in 1..65536; change ModelSpec::vocab_multiple "
+                  "(docs/rules.md#model-08)");
   }
 };
 template <std::int64_t epsilon_millionths> struct NormEpsilonPositive {
   static constexpr bool holds = 0 < epsilon_millionths && epsilon_millionths < million;
   static consteval void explain() {
-    static_assert(holds, "[MODEL-09] norm.epsilon must be above 0 and below 1; change NormSpec::epsilon "
-                         "(docs/rules.md#model-09)");
+    static_assert(holds,
+                  "[MODEL-09] norm.epsilon must be above 0 and below 1; change NormSpec::epsilon "
+                  "(docs/rules.md#model-09)");
   }
 };
 constexpr bool is_probability(std::int64_t millionths) { return 0 <= millionths && millionths < million; }
@@ -75,15 +83,17 @@ struct DropoutIsProbability {
   static constexpr bool holds = is_probability(embedding_millionths) && is_probability(attention_millionths) &&
                                 is_probability(residual_millionths);
   static consteval void explain() {
-    static_assert(holds, "[MODEL-10] dropout.embedding, dropout.attention and dropout.residual must be at least 0 and below "
-                         "1; change DropoutSpec (docs/rules.md#model-10)");
+    static_assert(holds,
+                  "[MODEL-10] dropout.embedding, dropout.attention and dropout.residual must be at least 0 and below "
+                  "1; change DropoutSpec (docs/rules.md#model-10)");
   }
 };
 template <std::int64_t std_millionths> struct InitializationStdPositive {
   static constexpr bool holds = 0 < std_millionths && std_millionths < beyond_millionths;
   static consteval void explain() {
-    static_assert(holds, "[MODEL-11] initialization.std must be above 0 and finite; change InitializationSpec::std, or make "
-                         "it automatic (docs/rules.md#model-11)");
+    static_assert(holds,
+                  "[MODEL-11] initialization.std must be above 0 and finite; change InitializationSpec::std, or make "
+                  "it automatic (docs/rules.md#model-11)");
   }
 };
 /// The operands are of one layer: its width, those of its queries, of its keys and of its hidden layer.
@@ -92,8 +102,9 @@ struct ParametersCountable {
   static constexpr double estimate = double(n_layers) * double(d_model) * (4.0 * n_heads * head_dim + 3.0 * d_ff);
   static constexpr bool holds = estimate < 1e15;
   static consteval void explain() {
-    static_assert(holds, "[MODEL-12] n_layers x d_model x (4 n_heads head_dim + 3 d_ff), about the parameters, must be below "
-                         "1e15; change ModelSpec::d_model, n_heads or d_ff (docs/rules.md#model-12)");
+    static_assert(holds,
+                  "[MODEL-12] n_layers x d_model x (4 n_heads head_dim + 3 d_ff), about the parameters, must be below "
+                  "1e15; change ModelSpec::d_model, n_heads or d_ff (docs/rules.md#model-12)");
   }
 };
 

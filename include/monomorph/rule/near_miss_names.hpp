@@ -1,10 +1,11 @@
 #pragma once
 
-/// Names that are no member of a recipe but a slip of the finger away from one: C++20 cannot list a type's members, so a
-/// rule looks for these (rule/member_rules.hpp). Of each right name: every single deletion, transposition, doubling and
-/// substitution by a neighbour on a QWERTY keyboard (tests/unit/plan/near_miss_names_test.cpp makes them again and
+/// Names that are no member of a recipe but a slip of the finger away from one: C++20 cannot list a type's members, so
+/// a rule looks for these (rule/member_rules.hpp). Of each right name: every single deletion, transposition, doubling
+/// and substitution by a neighbour on a QWERTY keyboard (tests/unit/plan/near_miss_names_test.cpp makes them again and
 /// compares), then names by which other systems call it. X(name) is expanded for each.
 
+// clang-format off
 #define MONOMORPH_NEAR_MISSES_MODEL(X) \
   X(odel) X(mdel) X(moel) X(modl) X(mode) X(omdel) X(mdoel) X(moedl) X(modle) X(mmodel) X(moodel) X(moddel) X(modeel) \
   X(modell) X(jodel) X(kodel) X(nodel) X(midel) X(mkdel) X(mldel) X(mpdel) X(mocel) X(moeel) X(mofel) X(morel) \
@@ -93,3 +94,4 @@
   MONOMORPH_NEAR_MISSES_CHECKPOINTING(X) MONOMORPH_NEAR_MISSES_OPTIMIZER(X) MONOMORPH_NEAR_MISSES_OBJECTIVE(X) \
   MONOMORPH_NEAR_MISSES_MESH(X) MONOMORPH_NEAR_MISSES_LAYERS(X) MONOMORPH_NEAR_MISSES_BUDGET(X) \
   MONOMORPH_NEAR_MISSES_EXPECT(X)
+// clang-format on

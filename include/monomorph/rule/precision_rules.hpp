@@ -7,15 +7,17 @@ namespace monomorph::rule {
 template <DType gradient_dtype, DType compute_dtype> struct GradientsAsWideAsCompute {
   static constexpr bool holds = size_of(gradient_dtype) >= size_of(compute_dtype);
   static consteval void explain() {
-    static_assert(holds, "[PREC-01] gradient_dtype must be at least as wide as compute_dtype, or accumulation loses what "
-                         "backward computed; change the precision policy's gradient_dtype (docs/rules.md#prec-01)");
+    static_assert(holds,
+                  "[PREC-01] gradient_dtype must be at least as wide as compute_dtype, or accumulation loses what "
+                  "backward computed; change the precision policy's gradient_dtype (docs/rules.md#prec-01)");
   }
 };
 template <DType master_dtype, DType compute_dtype> struct MasterAsWideAsCompute {
   static constexpr bool holds = size_of(master_dtype) >= size_of(compute_dtype);
   static consteval void explain() {
-    static_assert(holds, "[PREC-02] master_dtype must be at least as wide as compute_dtype, or compute is finer than what "
-                         "the optimizer keeps; change the precision policy's master_dtype (docs/rules.md#prec-02)");
+    static_assert(holds,
+                  "[PREC-02] master_dtype must be at least as wide as compute_dtype, or compute is finer than what "
+                  "the optimizer keeps; change the precision policy's master_dtype (docs/rules.md#prec-02)");
   }
 };
 template <DType compute, DType gradient, DType master> struct PrecisionIsImplemented {
@@ -24,8 +26,9 @@ template <DType compute, DType gradient, DType master> struct PrecisionIsImpleme
   static constexpr bool too_narrow = size_of(gradient) < size_of(compute) || size_of(master) < size_of(compute);
   static constexpr bool holds = is_uniform || is_bf16_mixed || too_narrow;  // too narrow: PREC-01 or PREC-02 speaks
   static consteval void explain() {
-    static_assert(holds, "[PREC-03] compute, gradient and master dtypes must be those of Fp32, Bf16Mixed or Fp64 in this "
-                         "release; change precision (docs/rules.md#prec-03)");
+    static_assert(holds,
+                  "[PREC-03] compute, gradient and master dtypes must be those of Fp32, Bf16Mixed or Fp64 in this "
+                  "release; change precision (docs/rules.md#prec-03)");
   }
 };
 

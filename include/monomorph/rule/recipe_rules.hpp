@@ -9,8 +9,8 @@
 #include <monomorph/rule/precision_rules.hpp>
 #include <monomorph/rule/sharding_rules.hpp>
 
-/// Which rules a recipe is judged by, in three stages: a later one would stumble over what an earlier one refuses, so it
-/// is judged only when the earlier ones hold.
+/// Which rules a recipe is judged by, in three stages: a later one would stumble over what an earlier one refuses, so
+/// it is judged only when the earlier ones hold.
 namespace monomorph::rule {
 
 template <class Policy, class R> consteval auto rules_from() {

@@ -18,9 +18,9 @@ struct View {
   std::int64_t stride = 0;
 
   View() = default;
-  View(std::byte* data, DType dtype, plan::Shape shape) : data(data), dtype(dtype), shape(shape), stride(shape.cols) {}
-  View(std::byte* data, DType dtype, plan::Shape shape, std::int64_t stride)
-      : data(data), dtype(dtype), shape(shape), stride(stride) {}
+  View(std::byte* begin, DType type, plan::Shape extent) : View(begin, type, extent, extent.cols) {}
+  View(std::byte* begin, DType type, plan::Shape extent, std::int64_t row_stride)
+      : data(begin), dtype(type), shape(extent), stride(row_stride) {}
 
   bool present() const { return data != nullptr && shape.elements() > 0; }
   std::int64_t elements() const { return shape.elements(); }

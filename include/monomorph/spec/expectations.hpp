@@ -13,7 +13,7 @@ struct Expect {
   Required<std::int64_t> params;
 };
 
-/// What the plan must fit into, or there is no binary: PLAN-02, PLAN-03.
+/// What the plan must fit into, or there is no binary: PLAN-02 to PLAN-06.
 struct Budget {
   Required<int> ranks;
   Required<std::int64_t> bytes_per_rank;

@@ -29,7 +29,7 @@ inline constexpr BiasSpec no_biases{.qkv = false, .attention_out = false, .mlp =
 /// Probabilities of zero during training.
 struct DropoutSpec {
   double embedding = 0;  ///< of the embedded tokens
-  double attention = 0;  ///< of attention probabilities: needs AttentionKernel::reference (MODEL rules)
+  double attention = 0;  ///< of attention probabilities: needs AttentionKernel::reference (ATTN-10)
   double residual = 0;   ///< of what attention and the MLP add to the residual stream
   friend constexpr bool operator==(const DropoutSpec&, const DropoutSpec&) = default;
 };

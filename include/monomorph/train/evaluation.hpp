@@ -20,9 +20,13 @@ struct EvaluationResult {
 /// "loss 3.2101, perplexity 24.78, 2.3456 bits per byte (110,000 tokens)"
 std::string evaluation_text(const EvaluationResult& result);
 
-/// Every token of the held-out set is a target once; short batches are padded with ignored targets. Dropout is off and
+/// Looks at every target of the held-out set.
+/// @throws UsageError [RUN-15] one has no length: the data was packed with another tokeniser
+void check_ids(const data::Loader& loader, std::span<const std::int32_t> bytes_per_token);
+
+/// Every token but the first of the held-out set is a target once; short batches are padded with ignored targets. Dropout is off and
 /// no state of the run moves.
-/// @param bytes_per_token by token id; empty: bits per byte stay unknown
+/// @param bytes_per_token by token id, passed by check_ids; empty: bits per byte stay unknown
 /// @param micro_batches at most so many; absent: all
 EvaluationResult evaluate(TrainingStep& step, const data::Loader& loader, std::int64_t micro_batch,
                           std::int64_t tokens_per_sequence, std::span<const std::int32_t> bytes_per_token,

@@ -43,7 +43,8 @@ struct OptimizerHparams {
   Field<double> beta1{0.9, 0.0, 0.999999, "decay of the gradients' running mean"};
   Field<double> beta2{0.95, 0.0, 0.999999, "decay of the squared gradients' running mean"};
   Field<double> epsilon{1e-8, 1e-30, 1.0, "added to the root of the squared gradients' mean"};
-  Field<double> weight_decay{0.1, 0.0, 10.0, "decoupled weight decay of the classes that decay, times the learning rate"};
+  Field<double> weight_decay{0.1, 0.0, 10.0,
+                             "decoupled weight decay of the classes that decay, times the learning rate"};
   ClipHparams clip;
 };
 
@@ -69,8 +70,9 @@ struct CheckpointHparams {
                              "steps between checkpoints; one is always written after the last step"};
   Field<OptionalCount> keep{2, "all", 1, 1'000'000, "checkpoints kept, the latest ones"};
   Field<std::string> directory{"checkpoints", "folder of the checkpoints; a relative one lies in run.output_dir"};
-  Field<std::string> resume{"none", "none: start afresh; auto: the latest of checkpoint.directory, which must hold one; "
-                                    "otherwise a checkpoint's folder"};
+  Field<std::string> resume{"none",
+                            "none: start afresh; auto: the latest of checkpoint.directory, which must hold one; "
+                            "otherwise a checkpoint's folder"};
 };
 
 struct LogHparams {
@@ -79,8 +81,8 @@ struct LogHparams {
 };
 
 struct FailureHparams {
-  Field<std::int64_t> max_skipped_in_a_row{
-      10, 0, 1'000'000, "steps skipped in a row for non-finite gradients; one more stops the run"};
+  Field<std::int64_t> max_skipped_in_a_row{10, 0, 1'000'000,
+                                           "steps skipped in a row for non-finite gradients; one more stops the run"};
 };
 
 enum class OnEmptyBatch { error, skip };
@@ -129,16 +131,13 @@ void validate(const Hparams& hparams, std::int64_t ranks);
 
 }  // namespace monomorph::train
 
-template <>
-struct monomorph::EnumNames<monomorph::train::ClipMode> {
+template <> struct monomorph::EnumNames<monomorph::train::ClipMode> {
   static constexpr std::string_view names[] = {"none", "norm_1", "norm_2", "norm_inf", "value", "log_only"};
 };
-template <>
-struct monomorph::EnumNames<monomorph::train::ScheduleKind> {
+template <> struct monomorph::EnumNames<monomorph::train::ScheduleKind> {
   static constexpr std::string_view names[] = {"constant", "linear", "cosine", "wsd", "inverse_sqrt"};
 };
-template <>
-struct monomorph::EnumNames<monomorph::train::OnEmptyBatch> {
+template <> struct monomorph::EnumNames<monomorph::train::OnEmptyBatch> {
   static constexpr std::string_view names[] = {"error", "skip"};
 };
 

@@ -27,7 +27,7 @@ class MetricsWriter {
   static MetricsWriter resume(const std::string& path, std::int64_t step);
 
   /// Appends `{"step":…, name: value, …}`; `step` counts finished optimiser steps. Numbers are written in the shortest
-  /// form that reads back to the same bits; "NaN", "Infinity" and "-Infinity" are strings, as JSON has no such numbers.
+  /// form that reads back to the same bits; "NaN", "Infinity" and "-Infinity" are strings, JSON having no such numbers.
   /// @throws Error [FILE-02] the disk is full, [FILE-03]
   void write(std::int64_t step, std::span<const Metric> metrics);
   void write(std::int64_t step, std::initializer_list<Metric> metrics) { write(step, std::span(metrics)); }

@@ -22,7 +22,8 @@ std::optional<PeakFlops> peak_from_table(std::string_view device_name, MatmulTyp
 
 inline constexpr std::int64_t largest_measured_size = 4096;
 
-/// Measures the best rate of square matrix products within about 100 ms; call it after the first steps, not at start-up.
+/// Measures the best rate of square matrix products within about 100 ms; call it after the first steps, not at
+/// start-up.
 /// @param gemm computes C(m, n) = A(m, k) B(k, n) once and returns when it is done; called with sizes from 256 doubling
 ///        to at most largest_measured_size, as far as the time allows
 /// @param seconds_now a monotonic clock

@@ -14,14 +14,14 @@ struct StepReport {
   std::int64_t total_steps = 0;  ///< of the whole run
   double loss = 0.0;             ///< mean over the counted tokens of the global batch, nats
   double lr = 0.0;
-  std::optional<double> grad_norm;      ///< before clipping; absent if the clipping mode has none
-  double tokens_per_second = 0.0;       ///< over all ranks
-  std::optional<double> mfu;            ///< exact matrix product count, causal attention; absent until the peak is known
-  std::optional<double> mfu_palm;       ///< 6 N + 12 L D T per token
-  std::int64_t peak_memory_bytes = 0;   ///< of this rank's device or process
-  double data_wait_fraction = 0.0;      ///< of the time since the last report
-  std::optional<double> seconds_left;   ///< absent in the first steps
-  std::int64_t skipped = 0;             ///< steps skipped for non-finite gradients so far
+  std::optional<double> grad_norm;     ///< before clipping; absent if the clipping mode has none
+  double tokens_per_second = 0.0;      ///< over all ranks
+  std::optional<double> mfu;           ///< exact matrix product count, causal attention; absent until the peak is known
+  std::optional<double> mfu_palm;      ///< 6 N + 12 L D T per token
+  std::int64_t peak_memory_bytes = 0;  ///< of this rank's device or process
+  double data_wait_fraction = 0.0;     ///< of the time since the last report
+  std::optional<double> seconds_left;  ///< absent in the first steps
+  std::int64_t skipped = 0;            ///< steps skipped for non-finite gradients so far
 };
 
 /// The live line: the most important things first, at most `width` columns; what does not fit is left out whole.

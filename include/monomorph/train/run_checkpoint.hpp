@@ -18,7 +18,8 @@ struct RunState {
 std::vector<std::string> save_run(const std::string& folder, const RecipeProgram& recipe, const Hparams& hparams,
                                   const RunState& state, TrainingStep& step);
 
-/// The folder of a checkpoint, given itself, a folder of checkpoints, or a run folder: the latest one.
+/// The folder of a checkpoint, given itself, a folder of checkpoints, or a run folder: the latest one that is whole. Later
+/// ones that are not are named on stderr.
 /// @throws UsageError [RUN-03] if there is none
 std::string find_checkpoint(const std::string& path);
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <monomorph/train/hparams.hpp>
 #include <monomorph/train/recipe_program.hpp>
+#include <optional>
 
 namespace monomorph::train {
 
@@ -9,9 +10,11 @@ namespace monomorph::train {
 class RunFolder {
  public:
   /// Creates the folder and writes what describes the run.
-  /// @param resumes an existing run is continued; else a folder that has one is refused
-  /// @throws UsageError [RUN-01] the folder already holds a run; [FILE-…]
-  RunFolder(const Hparams& hparams, const RecipeProgram& recipe, bool resumes, int argc, char** argv);
+  /// @param resumed_from the checkpoint that the run goes on from; a folder that holds a run is refused if it is not
+  ///   one of that run's
+  /// @throws UsageError [RUN-01] the folder already holds a run; [RUN-02] it can't be created; [FILE-…]
+  RunFolder(const Hparams& hparams, const RecipeProgram& recipe, const std::optional<std::string>& resumed_from, int argc,
+            char** argv);
 
   std::string file(std::string_view name) const;
   std::string checkpoints() const;  ///< checkpoint.directory

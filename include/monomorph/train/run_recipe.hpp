@@ -9,15 +9,15 @@ namespace monomorph {
 namespace detail {
 
 template <Recipe R> std::vector<train::Fact> policies_of() {
-  std::vector<train::Fact> facts{{"sharding", std::string(plan::type_name<typename R::sharding>())},
-                                 {"precision", std::string(plan::type_name<typename R::precision>())},
-                                 {"checkpointing", std::string(plan::type_name<typename R::checkpointing>())},
-                                 {"optimizer", std::string(plan::type_name<typename R::optimizer>())}};
+  std::vector<train::Fact> facts{{"sharding", std::string(type_name<typename R::sharding>())},
+                                 {"precision", std::string(type_name<typename R::precision>())},
+                                 {"checkpointing", std::string(type_name<typename R::checkpointing>())},
+                                 {"optimizer", std::string(type_name<typename R::optimizer>())}};
   return facts;
 }
 
 template <Recipe R> train::RecipeProgram program_of() {
-  return {.name = std::string(plan::type_name<R>()),
+  return {.name = std::string(type_name<R>()),
           .fingerprint = plan::fingerprint<R>,
           .model = &R::model,
           .compute_dtype = R::precision::compute_dtype,

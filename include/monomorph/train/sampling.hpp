@@ -18,6 +18,7 @@ struct SamplingSettings {
 class Sampler {
  public:
   explicit Sampler(const SamplingSettings& settings) : settings_(settings) {}
+  /// @throws [RUN-14] the logits have NaN or no greatest one
   std::int32_t draw(std::span<const float> logits, std::int64_t index);
 
  private:

@@ -12,11 +12,12 @@ struct ScheduleHparams;
 /// - constant:           peak
 /// - linear:             peak (1 - (1 - f) p), p = min(1, (step - w) / d)
 /// - cosine:             peak (f + (1 - f) (1 + cos(pi p)) / 2)                 (Loshchilov and Hutter 2016, eq. 5)
-/// - wsd:                peak until T - d, then linear with p = (step - (T - d)) / d   (Haegele et al. 2024, linear cooldown)
+/// - wsd:                peak until T - d, then linear with p = (step - (T - d)) / d   (Haegele et al. 2024, linear
+/// cooldown)
 /// - inverse_sqrt:       peak max(f, sqrt((w + 1) / (step + 1)))                 (Vaswani et al. 2017, 5.3)
 ///
-/// All are continuous at the end of the warm-up. A rate of exactly f peak belongs to step w + d: with the default d that
-/// is the step after the last, so a run that decays to 0 wastes none.
+/// All are continuous at the end of the warm-up. A rate of exactly f peak belongs to step w + d: with the default d
+/// that is the step after the last, so a run that decays to 0 wastes none.
 double learning_rate(const ScheduleHparams& schedule, double peak, std::int64_t step, std::int64_t total_steps);
 
 }  // namespace monomorph::train

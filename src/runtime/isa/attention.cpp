@@ -11,7 +11,8 @@ namespace {
 
 
 constexpr Index max_features = 256;
-template <class T> inline constexpr Index block = sizeof(T) == 4 ? 64 : 32;
+template <class T> inline constexpr Index block = sizeof(T) == 4 ? 96 : 48;
+static_assert(block<float> == padded_rows<float>(block<float>) && block<double> == padded_rows<double>(block<double>));
 template <class T> inline constexpr Index tile_elements = block<T>* max_features;
 constexpr double log2_e = 1.4426950408889634074;
 constexpr double minus_infinity = -__builtin_inf();
@@ -107,14 +108,14 @@ void forward_block(const AttentionCall& call, Index sample, Index head_index, In
     room.highest[query] = static_cast<T>(minus_infinity);
     room.total[query] = 0;
   }
-  transpose(queries, room.queries_HQ, block<T>);
+  const Index padded = round_up(shape.head_dim, lanes<T>);
+  transpose(read_tile(queries, room.keys), padded_rows<T>(queries.rows), padded, room.queries_HQ, block<T>);
   for (Index j = 0; j <= i; ++j) {
     const Rows<S> keys = head.key_rows(call.k, j), values = head.key_rows(call.v, j);
     forward_pair<T>(room, read_tile(keys, room.keys), read_tile(values, room.values), queries.rows,
                     round_up(keys.rows, group_rows), shape.head_dim, j == 0, j == i,
                     static_cast<T>(shape.scale * log2_e));
   }
-  const Index padded = round_up(shape.head_dim, lanes<T>);
   T* lse = head.lse(i);
   for (Index query = 0; query < queries.rows; ++query) {
     const T factor = 1 / room.total[query];
@@ -244,8 +245,9 @@ void backward_of_keys(BackwardRoom<Compute<S>>& room, const AttentionCall& call,
   Head<S> head{call, sample, kv_head * group, kv_head};
   const Rows<S> keys = head.key_rows(call.k, j), values = head.key_rows(call.v, j);
   const Index n_keys = round_up(keys.rows, group_rows);
-  transpose(keys, room.keys_HK, block<T>);
-  transpose(values, room.values_HK, block<T>);
+  const Tile<T> keys_KH = read_tile(keys, room.keys);
+  transpose(keys_KH, padded_rows<T>(keys.rows), padded, room.keys_HK, block<T>);
+  transpose(read_tile(values, room.queries), padded_rows<T>(keys.rows), padded, room.values_HK, block<T>);
   for (Index member = 0; member < group; ++member, ++head.head)
     for (Index i = j; i < blocks; ++i) {
       const bool first = member == 0 && i == j, diagonal = i == j;
@@ -257,7 +259,7 @@ void backward_of_keys(BackwardRoom<Compute<S>>& room, const AttentionCall& call,
       probabilities(room, queries, douts, n_queries, n_keys, shape, diagonal);
       add_to_keys(room, queries, douts, n_queries, n_keys, padded, first, diagonal);
       if constexpr (with_queries)
-        add_to_dq(room, read_tile(keys, room.keys), head.query_rows(call.dq, i), n_keys, j == 0, diagonal);
+        add_to_dq(room, keys_KH, head.query_rows(call.dq, i), n_keys, j == 0, diagonal);
     }
   write_tile(room.dkeys, head.key_rows(call.dk, j));
   write_tile(room.dvalues, head.key_rows(call.dv, j));
@@ -288,10 +290,11 @@ template <class S> void backward_query_block(const AttentionCall& call, Index sa
   for (Index j = 0; j <= i; ++j) {
     const Rows<S> keys = head.key_rows(call.k, j), values = head.key_rows(call.v, j);
     const Index n_keys = round_up(keys.rows, group_rows);
-    transpose(keys, room.keys_HK, block<T>);
-    transpose(values, room.values_HK, block<T>);
+    const Tile<T> keys_KH = read_tile(keys, room.keys);
+    transpose(keys_KH, padded_rows<T>(keys.rows), padded, room.keys_HK, block<T>);
+    transpose(read_tile(values, room.dvalues), padded_rows<T>(keys.rows), padded, room.values_HK, block<T>);
     probabilities(room, queries, douts, n_queries, n_keys, shape, i == j);
-    add_to_queries(room, read_tile(keys, room.keys), room.dqueries, padded, n_queries, n_keys, padded, j == 0, i == j);
+    add_to_queries(room, keys_KH, room.dqueries, padded, n_queries, n_keys, padded, j == 0, i == j);
   }
   write_tile(room.dqueries, head.query_rows(call.dq, i));
 }

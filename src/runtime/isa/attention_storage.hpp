@@ -46,12 +46,14 @@ template <class T> struct Tile {
   Index stride;
 };
 
+template <class T> constexpr Index padded_rows(Index rows) { return round_up(round_up(rows, group_rows), lanes<T>); }
+
 template <class S> bool usable_in_place(const Rows<S>& x) {
-  return same_type<S> && x.cols % lanes<Compute<S>> == 0 && x.rows % group_rows == 0;
+  return same_type<S> && x.cols % lanes<Compute<S>> == 0 && x.rows == padded_rows<Compute<S>>(x.rows);
 }
 
 template <class S, class T> void copy_tile(const Rows<S>& x, T* to) {
-  const Index width = round_up(x.cols, lanes<T>), rows = round_up(x.rows, group_rows);
+  const Index width = round_up(x.cols, lanes<T>), rows = padded_rows<T>(x.rows);
   for (Index row = 0; row < rows; ++row) {
     const S* from = x.data + row * x.stride;
     const Index used = row < x.rows ? x.cols : 0;
@@ -74,12 +76,18 @@ template <class T, class S> void write_tile(const T* from, const Rows<S>& x) {
     for (Index i = 0; i < x.cols; ++i) narrow(from[row * width + i], x.data[row * x.stride + i]);
 }
 
-/// Column i of the tile is row i of `to`, `to_row` elements wide, of which all columns past the tile's rows are zeros.
-template <class S, class T> void transpose(const Rows<S>& x, T* to, Index to_row) {
-  for (Index first = 0; first < x.cols; first += 16)
-    for (Index row = 0; row < to_row; ++row)
-      for (Index i = first; i < smaller(first + 16, x.cols); ++i)
-        to[i * to_row + row] = row < x.rows ? widen(x.data[row * x.stride + i]) : T{0};
+/// Column i of the tile becomes row i of `to`.
+template <class T> void transpose(const Tile<T>& tile, Index rows, Index columns, T* to, Index to_row) {
+  constexpr Index width = lanes<T>;
+  for (Index row = 0; row < rows; row += width)
+    for (Index column = 0; column < columns; column += width) {
+      Lanes<T> square[width];
+#pragma GCC unroll 16
+      for (Index i = 0; i < width; ++i) square[i] = load(tile.data + (row + i) * tile.stride + column);
+      transpose_square<T>(square);
+#pragma GCC unroll 16
+      for (Index i = 0; i < width; ++i) store(to + (column + i) * to_row + row, square[i]);
+    }
 }
 
 }  // namespace

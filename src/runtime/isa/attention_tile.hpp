@@ -1,17 +1,19 @@
 #pragma once
 #include <monomorph/core/dtype.hpp>
 #include <cstdint>
+#include <utility>
 
 /// Products of small tiles, in vectors of the instruction set this is compiled for. All is local to the translation unit:
 /// no symbol of one instruction set may stand in for another's.
 namespace {
 
+// A product's sums stay in registers: group_rows rows of `widest` vectors, of 32 registers with AVX-512, else of 16.
 #if defined(__AVX512F__)
 inline constexpr int vector_bytes = 64, group_rows = 8, widest = 3;
 #elif defined(__AVX__)
-inline constexpr int vector_bytes = 32, group_rows = 4, widest = 3;
+inline constexpr int vector_bytes = 32, group_rows = 6, widest = 2;
 #else
-inline constexpr int vector_bytes = 16, group_rows = 4, widest = 3;
+inline constexpr int vector_bytes = 16, group_rows = 6, widest = 2;
 #endif
 
 using Index = std::int64_t;
@@ -90,9 +92,9 @@ __attribute__((noinline)) void multiply_columns(const Product<T>& product) {
 template <Into into, class T> void multiply(Product<T> product, Index vectors) {
   while (vectors > 0) {
     const int step = vectors == 4 ? 2 : static_cast<int>(smaller(vectors, widest));
-    if (step == 3) multiply_columns<T, 3, into>(product);
+    if (step == 1) multiply_columns<T, 1, into>(product);
     else if (step == 2) multiply_columns<T, 2, into>(product);
-    else multiply_columns<T, 1, into>(product);
+    else multiply_columns<T, widest, into>(product);
     product.b += step * lanes<T>;
     product.c += step * lanes<T>;
     vectors -= step;
@@ -120,10 +122,31 @@ MONOMORPH_INLINE Lanes<double> power_of_two(Lanes<double> x) {
   return x;
 }
 
-template <class T> MONOMORPH_INLINE T sum_of(Lanes<T> x) {
-  T sum = 0;
-  for (Index i = 0; i < lanes<T>; ++i) sum += x[i];
-  return sum;
+/// A vector whose lane i is lane shuffle(i) of a and b, b's lanes counted after a's.
+template <auto shuffle, class V, int... i>
+MONOMORPH_INLINE V shuffled(V a, V b, std::integer_sequence<int, i...>) {
+  return __builtin_shufflevector(a, b, shuffle(i)...);
+}
+template <class T, auto shuffle> MONOMORPH_INLINE Lanes<T> shuffled(Lanes<T> a, Lanes<T> b) {
+  return shuffled<shuffle>(a, b, std::make_integer_sequence<int, static_cast<int>(lanes<T>)>{});
+}
+
+template <class T, int distance = static_cast<int>(lanes<T>) / 2> MONOMORPH_INLINE T sum_of(Lanes<T> x) {
+  if constexpr (distance == 0) return x[0];
+  else return sum_of<T, distance / 2>(x + shuffled<T, [](int i) { return i ^ distance; }>(x, x));
+}
+
+/// Of a square of vectors: lanes and rows change places, in squares of half the size at each step.
+template <class T, int distance = static_cast<int>(lanes<T>) / 2> MONOMORPH_INLINE void transpose_square(Lanes<T>* rows) {
+  constexpr int width = static_cast<int>(lanes<T>);
+#pragma GCC unroll 16
+  for (int row = 0; row < width; ++row) {
+    if (row & distance) continue;
+    const Lanes<T> a = rows[row], b = rows[row + distance];
+    rows[row] = shuffled<T, [](int i) { return i & distance ? width + (i ^ distance) : i; }>(a, b);
+    rows[row + distance] = shuffled<T, [](int i) { return i & distance ? width + i : i ^ distance; }>(a, b);
+  }
+  if constexpr (distance > 1) transpose_square<T, distance / 2>(rows);
 }
 
 }  // namespace

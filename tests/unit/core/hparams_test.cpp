@@ -35,8 +35,7 @@ struct Sample {
 
 }  // namespace hparams_test
 
-template <>
-struct monomorph::EnumNames<hparams_test::Colour> {
+template <> struct monomorph::EnumNames<hparams_test::Colour> {
   static constexpr std::string_view names[] = {"red", "green"};
 };
 BOOST_HANA_ADAPT_STRUCT(hparams_test::Inner, colour, glossy);
@@ -84,7 +83,8 @@ TEST_CASE("fields are found through all sections, in order, with dotted names") 
 }
 
 TEST_CASE("a JSON object overwrites what it names and nothing else") {
-  const Sample sample = read(R"({"middle": {"inner": {"colour": "red", "glossy": true}}, "limit": 7, "path": "b \u00fc\n"})");
+  const Sample sample =
+      read(R"({"middle": {"inner": {"colour": "red", "glossy": true}}, "limit": 7, "path": "b \u00fc\n"})");
   CHECK(sample.middle.inner.colour == Colour::red);
   CHECK(sample.middle.inner.glossy);
   CHECK(sample.limit.value == 7);
@@ -108,7 +108,8 @@ TEST_CASE("bounds are inclusive") {
   CHECK(says(error_in(R"({"count": 0})"), {"[HPARAM-03] count", "[1, 100]", "not 0", "how many"}));
   CHECK(says(error_in(R"({"count": 101})"), {"[HPARAM-03] count", "not 101"}));
   CHECK(says(error_in(R"({"limit": 51})"), {"[HPARAM-03] limit", "[1, 50] or \"all\""}));
-  CHECK(says(error_in(R"({"middle": {"ratio": 1.0000000000000002}})"), {"[HPARAM-03] middle.ratio", "1.0000000000000002"}));
+  CHECK(says(error_in(R"({"middle": {"ratio": 1.0000000000000002}})"),
+             {"[HPARAM-03] middle.ratio", "1.0000000000000002"}));
   CHECK(says(error_in(R"({"middle": {"ratio": -1e-300}})"), {"[HPARAM-03] middle.ratio", "[0, 1]", "a ratio"}));
 }
 
@@ -141,7 +142,8 @@ TEST_CASE("a value of another type is refused, with its field and what is wanted
   CHECK(says(error_in(R"({"path": 3})"), {"[HPARAM-02] path must be a string, not 3"}));
   CHECK(says(error_in(R"({"limit": "al"})"), {"[HPARAM-02] limit", "\"all\", not \"al\""}));
   CHECK(says(error_in(R"({"limit": null})"), {"[HPARAM-02] limit"}));
-  CHECK(says(error_in(R"({"middle": {"inner": {"colour": "blue"}}})"), {"[HPARAM-03]", "\"red\", \"green\"", "\"blue\""}));
+  CHECK(says(error_in(R"({"middle": {"inner": {"colour": "blue"}}})"),
+             {"[HPARAM-03]", "\"red\", \"green\"", "\"blue\""}));
   CHECK(says(error_in(R"({"middle": {"inner": {"colour": 1}}})"), {"[HPARAM-02] middle.inner.colour"}));
   for (const std::string value : {"3", "null", "\"x\"", "[{}]"}) {
     CHECK(says(error_in("{\"middle\": " + value + "}"), {"[HPARAM-02] middle must be an object"}));
@@ -164,11 +166,33 @@ TEST_CASE("a key may be given once") {
 }
 
 TEST_CASE("what is not one JSON object is refused with its line") {
-  for (const std::string text : {"", " \n\t\r\n", "[]", "3", "null", "\"count\"", "{", "{\"count\"", "{\"count\":", "{\"count\": 1",
-                                 "{\"count\": 1,}", "{\"count\": 1} x", "{\"count\": 1}{}", "{'count': 1}", "{count: 1}",
-                                 "{\"count\": NaN}", "{\"count\": Infinity}", "{\"count\": -}", "{\"count\": 1x1}",
-                                 "{\"middle\": {\"ratio\": 01}}", "{\"count\": 1 /* no */}", "{\"path\": \"\xff\"}", "{\"\xc3\x28\": 1}",
-                                 "{\"path\": \"\xed\xa0\x80\"}", "{\"path\": \"\\ud800\"}", "{\"path\": \"a\tb\"}", "\xff\xfe{}"}) {
+  for (const std::string text : {"",
+                                 " \n\t\r\n",
+                                 "[]",
+                                 "3",
+                                 "null",
+                                 "\"count\"",
+                                 "{",
+                                 "{\"count\"",
+                                 "{\"count\":",
+                                 "{\"count\": 1",
+                                 "{\"count\": 1,}",
+                                 "{\"count\": 1} x",
+                                 "{\"count\": 1}{}",
+                                 "{'count': 1}",
+                                 "{count: 1}",
+                                 "{\"count\": NaN}",
+                                 "{\"count\": Infinity}",
+                                 "{\"count\": -}",
+                                 "{\"count\": 1x1}",
+                                 "{\"middle\": {\"ratio\": 01}}",
+                                 "{\"count\": 1 /* no */}",
+                                 "{\"path\": \"\xff\"}",
+                                 "{\"\xc3\x28\": 1}",
+                                 "{\"path\": \"\xed\xa0\x80\"}",
+                                 "{\"path\": \"\\ud800\"}",
+                                 "{\"path\": \"a\tb\"}",
+                                 "\xff\xfe{}"}) {
     CAPTURE(text);
     CHECK(says(error_in(text), {"[HPARAM-05]", "run.json:1"}));
   }
@@ -202,7 +226,8 @@ TEST_CASE("--set is checked like a file") {
   CHECK(says(error("middle.rato=1"), {"[HPARAM-01]", "--set", "\"middle.ratio\""}));
   CHECK(says(error("middle=1"), {"[HPARAM-01]", "--set", "\"middle.ratio\""}));
   CHECK(says(error("count=0"), {"[HPARAM-03] count", "--set"}));
-  for (const std::string value : {"", "nan", "inf", "1,5", "0x10", "1 2", "true", "[1]", "{}", "null", "1.5", "'1'", "1e999"}) {
+  for (const std::string value :
+       {"", "nan", "inf", "1,5", "0x10", "1 2", "true", "[1]", "{}", "null", "1.5", "'1'", "1e999"}) {
     CHECK(says(error("count=" + value), {"[HPARAM-02] count", "--set"}));
   }
   CHECK(says(error("count"), {"[HPARAM-06]", "\"count\""}));

@@ -20,8 +20,7 @@ Hparams valid() {
   return hparams;
 }
 
-template <class Change>
-std::string refusal(Change change, std::int64_t ranks = 1) {
+template <class Change> std::string refusal(Change change, std::int64_t ranks = 1) {
   Hparams hparams = valid();
   change(hparams);
   return error_of([&] { validate(hparams, ranks); });
@@ -165,7 +164,8 @@ TEST_CASE("warm-up and decay fit into the run") {
 }
 
 TEST_CASE("evaluation during training needs data for it") {
-  CHECK(contains(refusal([](Hparams& hparams) { hparams.evaluation.every.value = 10; }), "[HPARAM-16] data.evaluation"));
+  CHECK(
+      contains(refusal([](Hparams& hparams) { hparams.evaluation.every.value = 10; }), "[HPARAM-16] data.evaluation"));
   CHECK(refusal([](Hparams& hparams) {
           hparams.evaluation.every.value = 10;
           hparams.data.evaluation.value = "held_out.pbin";

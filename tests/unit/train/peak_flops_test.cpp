@@ -60,9 +60,10 @@ TEST_CASE("peak rates of known GPUs") {
 }
 
 TEST_CASE("a device that only resembles one of the table is not in it, nor are units that it lacks") {
-  for (const char* const device : {"", "NVIDIA", "Tesla V100S-PCIE-32GB", "NVIDIA A10G", "NVIDIA A100-SXM4-40GB MIG 1g.5gb",
-                                   "NVIDIA GeForce RTX 4090 Laptop GPU", "NVIDIA GeForce RTX 4090 D", "NVIDIA H20",
-                                   "NVIDIA L400", "AMD Instinct MI300X", "Intel(R) Xeon(R) Processor"}) {
+  for (const char* const device :
+       {"", "NVIDIA", "Tesla V100S-PCIE-32GB", "NVIDIA A10G", "NVIDIA A100-SXM4-40GB MIG 1g.5gb",
+        "NVIDIA GeForce RTX 4090 Laptop GPU", "NVIDIA GeForce RTX 4090 D", "NVIDIA H20", "NVIDIA L400",
+        "AMD Instinct MI300X", "Intel(R) Xeon(R) Processor"}) {
     CAPTURE(device);
     CHECK_FALSE(peak_from_table(device, MatmulType::fp16).has_value());
   }

@@ -101,8 +101,7 @@ TEST_CASE("the live line fits every width and keeps what matters most") {
     if (width >= 31) CHECK(contains(line, "loss 3.2146"));
     if (width >= 44) CHECK(contains(line, "3m 20s left"));
   }
-  CHECK(live_line(report, 80) ==
-        "step 120/1000  12%  loss 3.2146  lr 3.00e-04  12.3k tok/s  3m 20s left");
+  CHECK(live_line(report, 80) == "step 120/1000  12%  loss 3.2146  lr 3.00e-04  12.3k tok/s  3m 20s left");
 }
 
 TEST_CASE("what is not known is not in the live line, and skipped steps are once there are any") {
@@ -124,7 +123,8 @@ TEST_CASE("what is not known is not in the live line, and skipped steps are once
 TEST_CASE("the line of a log is aligned keys and values") {
   const std::string line = log_line(full_report());
   CHECK(line ==
-        "step  120/1000  loss 3.2146    lr 3.000e-04  grad_norm 0.8712     tokens/s 12345      mfu 0.4123  mfu_palm 0.4567  "
+        "step  120/1000  loss 3.2146    lr 3.000e-04  grad_norm 0.8712     tokens/s 12345      mfu 0.4123  mfu_palm "
+        "0.4567  "
         "peak_memory_mib 1638     data_wait 0.0034  seconds_left 200      skipped 0");
   StepReport first;
   first.step = 1;
@@ -192,7 +192,13 @@ TEST_CASE("at a terminal: one line, redrawn in place, no wider than the terminal
   }
   const std::string text = terminal.text();
   CHECK(std::ranges::count(text, '\n') == 2);
-  const std::string first = "\r" + live_line([] { auto report = full_report(); report.step = 1; return report; }(), 49);
+  const std::string first = "\r" + live_line(
+                                       [] {
+                                         auto report = full_report();
+                                         report.step = 1;
+                                         return report;
+                                       }(),
+                                       49);
   CHECK(text.starts_with(first + "\x1b[K\r\x1b[Kevaluation loss 2.5\r\n\rstep 1000/1000 100%"));
   CHECK(text.ends_with("left\x1b[K\r\n"));
 }
@@ -214,7 +220,11 @@ TEST_CASE("a dumb terminal gets plain lines") {
   const PseudoTerminal terminal(80);
   ::setenv("TERM", "dumb", 1);
   Progress progress(terminal.side(), 10);
-  progress.step([] { auto report = full_report(); report.step = 1; return report; }());
+  progress.step([] {
+    auto report = full_report();
+    report.step = 1;
+    return report;
+  }());
   CHECK(terminal.text().starts_with("step    1/1000  loss"));
 }
 

@@ -63,7 +63,8 @@ TEST_CASE("schedules by hand") {
   check(schedule_of(ScheduleKind::constant, 3, 0.0), {{0, 0.25}, {1, 0.5}, {2, 0.75}, {3, 1.0}, {99, 1.0}});
   check(schedule_of(ScheduleKind::linear, 0, 0.0), {{0, 1.0}, {25, 0.75}, {99, 0.01}});
   check(schedule_of(ScheduleKind::linear, 0, 0.5, 50), {{0, 1.0}, {25, 0.75}, {50, 0.5}, {99, 0.5}});
-  check(schedule_of(ScheduleKind::cosine, 0, 0.2, 60), {{0, 1.0}, {20, 0.8}, {30, 0.6}, {40, 0.4}, {60, 0.2}, {99, 0.2}});
+  check(schedule_of(ScheduleKind::cosine, 0, 0.2, 60),
+        {{0, 1.0}, {20, 0.8}, {30, 0.6}, {40, 0.4}, {60, 0.2}, {99, 0.2}});
   check(schedule_of(ScheduleKind::wsd, 0, 0.0, 10), {{0, 1.0}, {90, 1.0}, {95, 0.5}, {99, 0.1}});
   check(schedule_of(ScheduleKind::inverse_sqrt, 0, 0.25), {{0, 1.0}, {3, 0.5}, {15, 0.25}, {99, 0.25}});
 }

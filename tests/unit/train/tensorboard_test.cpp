@@ -23,8 +23,7 @@ namespace {
 using namespace monomorph::train;
 using namespace monomorph::testing;
 
-template <class Word>
-Word word_at(const std::string& bytes, std::size_t offset) {
+template <class Word> Word word_at(const std::string& bytes, std::size_t offset) {
   Word word;
   std::memcpy(&word, bytes.data() + offset, sizeof(word));
   return word;
@@ -57,7 +56,8 @@ std::optional<nlohmann::json> read_with_tensorboard(const std::string& folder) {
   REQUIRE(pipe != nullptr);
   std::string output;
   std::array<char, 4096> chunk;
-  while (const std::size_t n_read = std::fread(chunk.data(), 1, chunk.size(), pipe)) output.append(chunk.data(), n_read);
+  while (const std::size_t n_read = std::fread(chunk.data(), 1, chunk.size(), pipe))
+    output.append(chunk.data(), n_read);
   const int status = ::pclose(pipe);
   constexpr int package_missing = 77;
   if (WEXITSTATUS(status) == package_missing) return std::nullopt;
@@ -87,11 +87,19 @@ TEST_CASE("an event file is framed records: the version, then one per step") {
   CHECK(contains(writer.path(), "/events.out.tfevents."));
   const std::vector<std::string> records = records_of(read_bytes(writer.path()));
   REQUIRE(records.size() == 2);
-  CHECK(records[0].substr(9) == "\x1a\x0d" "brain.Event:2");  // after the time: field 3, 13 bytes
+  CHECK(records[0].substr(9) ==
+        "\x1a\x0d"
+        "brain.Event:2");  // after the time: field 3, 13 bytes
   // Worked by hand: step (field 2) 300 = ac 02; summary (field 5) of two values (field 1), each tag (1) and float (2).
-  const std::string expected("\x10\xac\x02\x2a\x14"
-                             "\x0a\x08\x0a\x01" "a" "\x15\x00\x00\x80\x3f"
-                             "\x0a\x08\x0a\x01" "b" "\x15\x00\x00\x20\xc0", 25);
+  const std::string expected(
+      "\x10\xac\x02\x2a\x14"
+      "\x0a\x08\x0a\x01"
+      "a"
+      "\x15\x00\x00\x80\x3f"
+      "\x0a\x08\x0a\x01"
+      "b"
+      "\x15\x00\x00\x20\xc0",
+      25);
   CHECK(records[1].substr(9) == expected);
   CHECK(records[1][0] == '\x09');  // field 1, a double: seconds since 1970
   CHECK(std::bit_cast<double>(word_at<std::uint64_t>(records[1], 1)) > 1.7e9);

@@ -1,0 +1,56 @@
+// What a program says of its recipe and of its hyperparameters.
+#include "end_to_end/programs.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+#include <nlohmann/json.hpp>
+
+using namespace monomorph::testing;
+
+TEST_CASE("describe has the numbers of the plan") {
+  const ProcessResult result = run_program("tiny_gpt2", {"describe"});
+  CHECK(result.exit_code == 0);
+  CHECK(result.err.empty());
+  // Embedding 257 x 32, positions 32 x 32; twice two norms of 64, qkv 96 x 33, output 32 x 33, MLP 128 x 33 + 32 x 129;
+  // final norm 64.
+  constexpr int parameters = 257 * 32 + 32 * 32 + 2 * (4 * 32 + 96 * 33 + 32 * 33 + 128 * 33 + 32 * 129) + 64;
+  static_assert(parameters == 34'720);
+  for (const std::string part : {"34,720", "257 ids, padded to 320", "tied to the embedding", "32 tokens", "Replicate", "Fp32",
+                                 "EveryNthBlock<2>", "AdamW", "fingerprint"}) {
+    CAPTURE(part, result.out);
+    CHECK(contains(result.out, part));
+  }
+  CHECK(run_program("tiny_gpt2", {"describe"}).out == result.out);
+  CHECK(run_program("tiny_llama", {"describe"}).out.substr(0, 60) != result.out.substr(0, 60));
+}
+
+TEST_CASE("describe plans for any number of ranks and any micro-batch") {
+  const std::string one = run_program("tiny_llama", {"describe", "--ranks", "1", "--micro-batch", "4"}).out;
+  const std::string eight = run_program("tiny_llama", {"describe", "--ranks", "8", "--micro-batch", "4"}).out;
+  CHECK(contains(one, "1 data-parallel rank, micro-batch 4"));
+  CHECK(contains(eight, "8 data-parallel ranks, micro-batch 4"));
+  CHECK(one != eight);
+}
+
+TEST_CASE("schema is a JSON Schema whose defaults the program accepts") {
+  const ProcessResult result = run_program("tiny_gpt2", {"schema"});
+  REQUIRE(result.exit_code == 0);
+  const auto schema = nlohmann::json::parse(result.out);
+  CHECK(schema.at("$schema") == "https://json-schema.org/draft/2020-12/schema");
+  CHECK(schema.at("additionalProperties") == false);
+  const auto& lr = schema.at("properties").at("optimizer").at("properties").at("lr");
+  CHECK(lr.at("type") == "number");
+  CHECK(lr.at("default") == 3e-4);
+  CHECK(lr.at("maximum") == 100);
+
+  const Workplace place("tiny_gpt2");
+  nlohmann::json defaults;
+  for (const auto& [section, fields] : schema.at("properties").items())
+    for (const auto& [name, field] : fields.at("properties").items())
+      if (field.contains("default")) defaults[section][name] = field.at("default");
+  defaults["data"]["train"] = place / "train.pbin";
+  write_bytes(place / "defaults.json", defaults.dump());
+  const ProcessResult check = place.run({"check", "--hparams", place / "defaults.json"});
+  CHECK(check.err.empty());
+  CHECK(check.exit_code == 0);
+}

@@ -1,0 +1,84 @@
+// What goes wrong while a run runs: the last good checkpoint is there and can be used.
+#include "end_to_end/programs.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+using namespace monomorph::testing;
+
+namespace {
+
+/// With this decay, weights grow by a factor of about 1,000 in each step until their products overflow.
+const std::vector<std::string> diverging{"run.steps=40",           "optimizer.lr=100",   "optimizer.weight_decay=10",
+                                         "schedule.kind=constant", "checkpoint.every=1", "evaluation.at_end=false"};
+
+}  // namespace
+
+TEST_CASE("steps with non-finite gradients are skipped and counted; too many in a row stop the run") {
+  const Workplace place("tiny_gpt2");
+  std::vector<std::string> sets = diverging;
+  sets.push_back("failure.max_skipped_in_a_row=4");
+  const ProcessResult result = place.train("run", sets);
+  check_refusal(result, 1, {"[RUN-05]", "5 steps in a row", "optimizer.lr"});
+
+  const auto loss = metric(place / "run", "loss"), skipped = metric(place / "run", "skipped"),
+             norm = metric(place / "run", "grad_norm");
+  REQUIRE(skipped.rbegin()->second == "5");
+  const std::int64_t last = skipped.rbegin()->first, last_good = last - 5;
+  CHECK(skipped.at(last_good) == "0");
+  CHECK((norm.at(last) == "\"NaN\"" || norm.at(last) == "\"Infinity\""));
+  CHECK(loss.at(last_good + 1).front() == '"');  // skipped steps changed nothing: the loss stays what it is
+  CHECK(contains(result.out, "skipped 5"));
+
+  // The saves of skipped steps would have deleted the last good checkpoint.
+  const std::vector<std::string> saved = checkpoints_of(place / "run");
+  REQUIRE(saved.size() == 2);
+  CHECK(std::stoll(saved.back().substr(5)) == last_good);
+  CHECK(run_program("monomorph-checkpoint", {"verify", place / "run/checkpoints"}).exit_code == 0);
+  CHECK(run_program("monomorph-checkpoint", {"verify", place / "run/checkpoints/" + saved.front()}).exit_code == 0);
+
+  // Text of a model that diverged: an error, not whatever NaN sorts like.
+  check_refusal(place.run({"generate", "--checkpoint", place / "run", "--prompt", "a"}), 1, {"[RUN-14]", "diverged"});
+}
+
+TEST_CASE("skipped steps below the limit do not end a run") {
+  const Workplace place("tiny_gpt2");
+  std::vector<std::string> sets = diverging;
+  sets.push_back("failure.max_skipped_in_a_row=1000");
+  const ProcessResult result = place.train("run", sets);
+  CHECK(result.exit_code == 0);
+  CHECK(metric(place / "run", "loss").size() == 40);
+  const auto skipped = metric_values(place / "run", "skipped");
+  CHECK(skipped.at(40) > 5);
+  CHECK(skipped.at(40) < 40);
+}
+
+TEST_CASE("a disk that becomes full ends the run in one line and leaves the last checkpoint whole") {
+  const Workplace place("tiny_gpt2");
+  std::filesystem::create_directory(place / "disk");
+  // One checkpoint takes about 420 KB: the third save finds no room. The mount is seen by this command alone.
+  const std::string script =
+      "mount -t tmpfs -o size=1200k tmpfs \"$1\" || exit 77\n"
+      "shift\n"
+      "\"$@\"\n"
+      "code=$?\n"
+      "\"$VERIFY\" verify \"$CHECKPOINTS\" || exit 78\n"
+      "ls -A \"$CHECKPOINTS\"\n"
+      "exit $code\n";
+  Arguments arguments{"unshare", "--map-root-user", "--mount", "bash", "-c", script, "bash", place / "disk", program("tiny_gpt2")};
+  for (const std::string& argument :
+       place.training("run", {"run.output_dir=" + place / "disk/run", "checkpoint.every=3", "checkpoint.keep=all"}))
+    arguments.push_back(argument);
+  const ProcessResult result = run_process(
+      arguments, {{"VERIFY", program("monomorph-checkpoint")}, {"CHECKPOINTS", place / "disk/run/checkpoints"}});
+  if (result.exit_code == 77 || contains(result.err, "unshare")) {
+    WARN("skipped: this machine does not allow mounting a small disk");
+    return;
+  }
+  CAPTURE(result.out);
+  check_refusal(result, 1, {"[FILE-02]", "the disk is full"});
+  CHECK(contains(result.out, "step_00000006: complete"));
+  CHECK(result.out.ends_with("step_00000003\nstep_00000006\n"));  // nothing half-written
+}

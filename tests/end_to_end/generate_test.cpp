@@ -1,0 +1,80 @@
+// Text from a checkpoint.
+#include "end_to_end/programs.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+#include <filesystem>
+
+using namespace monomorph::testing;
+
+TEST_CASE("generate: greedy and seeded text is repeatable, prompts may be longer than the context, or empty") {
+  const Workplace place("tiny_llama");
+  REQUIRE(place.train("run").exit_code == 0);
+  const auto generate = [&](const Arguments& more) {
+    Arguments arguments{"generate", "--checkpoint", place / "run", "--max-tokens", "40"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const ProcessResult result = place.run(arguments);
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 0);
+    CHECK(result.err.empty());
+    CHECK(result.out.ends_with("\n"));
+    return result.out;
+  };
+  const std::string greedy = generate({"--prompt", "First", "--greedy"});
+  CHECK(greedy.starts_with("First"));
+  CHECK(generate({"--prompt", "First", "--greedy", "--seed", "5"}) == greedy);
+  CHECK(generate({"--prompt", "First", "--top-k", "1"}) == greedy);
+
+  const std::string seeded = generate({"--prompt", "First", "--seed", "5"});
+  CHECK(generate({"--prompt", "First", "--seed", "5"}) == seeded);
+  CHECK(generate({"--prompt", "First", "--seed", "6"}) != seeded);
+
+  const std::string whole = read_bytes(place / "held_out.txt").substr(0, 1000);  // far more than 32 tokens
+  CHECK(generate({"--prompt", whole, "--greedy"}).starts_with(whole));
+  CHECK_FALSE(generate({"--prompt", "", "--seed", "5"}).empty());
+  CHECK(generate({"--seed", "5"}) == generate({"--prompt", "", "--seed", "5"}));
+  CHECK(generate({"--prompt", "\xff", "--greedy"}).starts_with("\xff"));
+
+  check_refusal(place.run({"generate", "--checkpoint", place / "nowhere", "--prompt", "a"}), 2, {"[RUN-03]", "nowhere"});
+  check_refusal(place.run({"generate", "--checkpoint", place / "run", "--tokenizer", place / "nowhere.json"}), 2,
+                {"[FILE-01]", "nowhere.json"});
+  for (const Arguments& wrong : {Arguments{"--temperature", "0"}, {"--top-p", "1.5"}, {"--top-k", "-1"}, {"--max-tokens", "0"},
+                                 {"--seed", "-1"}}) {
+    CAPTURE(wrong);
+    Arguments arguments{"generate", "--checkpoint", place / "run", "--prompt", "a"};
+    arguments.insert(arguments.end(), wrong.begin(), wrong.end());
+    check_refusal(place.run(arguments), 2, {"[RUN-13]", wrong[0]});
+  }
+}
+
+TEST_CASE("generate finds the tokeniser in the run folder, even when everything has moved") {
+  const Workplace place("tiny_gpt2");
+  REQUIRE(place.train("run").exit_code == 0);
+  std::filesystem::rename(place / "run", place / "moved");
+  std::filesystem::remove(place / "tokenizer.json");
+  const std::string checkpoint = place / "moved/checkpoints/step_00000012";
+  const ProcessResult from_run = place.run({"generate", "--checkpoint", place / "moved", "--prompt", "a", "--greedy"});
+  CHECK(from_run.exit_code == 0);
+  for (const std::string& path : {checkpoint, checkpoint + "/", place / "moved/checkpoints"}) {
+    CAPTURE(path);
+    CHECK(place.run({"generate", "--checkpoint", path, "--prompt", "a", "--greedy"}).out == from_run.out);
+  }
+  std::filesystem::remove(place / "moved/tokenizer.json");
+  check_refusal(place.run({"generate", "--checkpoint", checkpoint, "--prompt", "a"}), 2, {"[FILE-01]", "tokenizer.json"});
+}
+
+TEST_CASE("a run without a tokeniser trains and evaluates, but has no bits per byte and writes no text") {
+  const Workplace place("tiny_gpt2");
+  const ProcessResult training = place.train("run", {"data.tokenizer=", "run.steps=4"});
+  REQUIRE(training.exit_code == 0);
+  CHECK(contains(training.out, "perplexity"));
+  CHECK_FALSE(contains(training.out, "bits per byte"));
+  check_refusal(place.run({"generate", "--checkpoint", place / "run", "--prompt", "a"}), 2, {"[RUN-11]", "--tokenizer"});
+  const ProcessResult evaluation =
+      place.run({"evaluate", "--checkpoint", place / "run", "--tokenizer", place / "tokenizer.json"});
+  CHECK(contains(evaluation.out, "bits per byte"));
+
+  REQUIRE(place.train("blind", {"data.evaluation=", "run.steps=4"}).exit_code == 0);
+  check_refusal(place.run({"evaluate", "--checkpoint", place / "blind"}), 2, {"[RUN-12]", "--data"});
+  CHECK(place.run({"evaluate", "--checkpoint", place / "blind", "--data", place / "held_out.pbin"}).exit_code == 0);
+}

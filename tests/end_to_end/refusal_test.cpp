@@ -1,0 +1,116 @@
+// What is wrong is said in one line on standard error, before anything is created: exit code 2.
+#include "end_to_end/programs.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+
+using namespace monomorph::testing;
+
+namespace {
+
+/// Trains with a hyperparameter file of this text, where RUN stands for a run folder; it must not come into being.
+void check_hparams_refusal(const std::string& text, const std::vector<std::string>& parts) {
+  CAPTURE(text);
+  const TemporaryFolder folder;
+  std::string json = text;
+  if (const auto at = json.find("RUN"); at != std::string::npos) json.replace(at, 3, folder / "run");
+  write_bytes(folder / "bad.json", json);
+  const ProcessResult result = run_program("tiny_gpt2", {"--hparams", folder / "bad.json"});
+  check_refusal(result, 2, parts);
+  CHECK(result.out.empty());
+  CHECK(n_entries(folder.path()) == 1);
+}
+
+}  // namespace
+
+TEST_CASE("a hyperparameter file that is wrong is refused with file, line and what to do") {
+  const std::string begin = "{\n \"run\": {\"output_dir\": \"RUN\"},\n ";
+  check_hparams_refusal(begin + "\"optimiser\": {}\n}", {"[HPARAM-01]", "bad.json:3", "optimiser", "\"optimizer\""});
+  check_hparams_refusal(begin + "\"optimizer\": {\"lrr\": 1}\n}", {"[HPARAM-01]", "bad.json:3", "\"optimizer.lr\""});
+  check_hparams_refusal(begin + "\"optimizer\": {\"lr\": \"3e-4\"}\n}", {"[HPARAM-02]", "bad.json:3", "optimizer.lr", "a number"});
+  check_hparams_refusal(begin + "\"optimizer\": {\"lr\": 101}\n}", {"[HPARAM-03]", "bad.json:3", "[0, 100]", "101"});
+  check_hparams_refusal(begin + "\"log\": {\"every\": 1,\n \"every\": 2}\n}", {"[HPARAM-04]", "bad.json:4", "line 3", "log.every"});
+  check_hparams_refusal(begin + "\"optimizer\": {\"lr\": NaN}\n}", {"[HPARAM-05]", "bad.json:3"});
+  check_hparams_refusal("{}\n}", {"[HPARAM-05]", "bad.json:2"});
+  check_hparams_refusal("", {"[HPARAM-05]", "bad.json"});
+  check_hparams_refusal("{}", {"[HPARAM-10]", "data.train"});
+  check_hparams_refusal(R"({"data": {"train": "x"}, "batch": {"global_batch": 6, "micro_batch": 4}})",
+                        {"[HPARAM-11]", "batch.global_batch = 6", "4 or 8"});
+}
+
+TEST_CASE("a wrong command line is refused") {
+  const Workplace place("tiny_gpt2");
+  const std::string file = place.hparams_file("run");
+  check_refusal(place.run({}), 2, {"[RUN-10]", "--hparams"});
+  check_refusal(place.run({"--hparams", place / "nowhere.json"}), 2, {"[FILE-01]", "nowhere.json"});
+  check_refusal(place.run({"--hparams", file, "--set", "optimizer.lr"}), 2, {"[HPARAM-06]", "section.name=value"});
+  check_refusal(place.run({"--hparams", file, "--set", "optimizer.lrr=1"}), 2, {"[HPARAM-01]", "--set", "optimizer.lr"});
+  check_refusal(place.run({"--hparams", file, "--set", "run.steps=many"}), 2, {"[HPARAM-02]", "--set", "many"});
+  check_refusal(place.run({"--hparams", file, "--set", "run.steps=0"}), 2, {"[HPARAM-03]", "--set", "[1, 1000000000]"});
+  check_refusal(place.run({"--hparams", file, "--verbose"}), 2, {"[RUN-13]", "--verbose", "--help"});
+  check_refusal(place.run({"trian", "--hparams", file}), 2, {"[RUN-13]", "trian"});
+  check_refusal(place.run({"describe", "--ranks", "0"}), 2, {"[RUN-13]", "--ranks"});
+  check_refusal(place.run({"generate"}), 2, {"[RUN-13]", "--checkpoint"});
+  check_refusal(place.run({"check", "--hparams", file, "--set", "optimizer.lr=-1"}), 2, {"[HPARAM-03]"});
+  CHECK_FALSE(std::filesystem::exists(place / "run"));
+}
+
+TEST_CASE("--help tells of every command") {
+  const ProcessResult help = run_program("tiny_gpt2", {"--help"});
+  CHECK(help.exit_code == 0);
+  CHECK(help.err.empty());
+  for (const std::string word : {"--hparams", "--set", "describe", "schema", "check", "evaluate", "generate"}) {
+    CAPTURE(word, help.out);
+    CHECK(contains(help.out, word));
+  }
+}
+
+TEST_CASE("data that does not fit is refused with its field") {
+  const Workplace place("tiny_gpt2"), llama("tiny_llama");
+  const std::string packed = read_bytes(place / "train.pbin");
+  write_bytes(place / "truncated.pbin", packed.substr(0, packed.size() - 7));
+  write_bytes(place / "header.pbin", packed.substr(0, 11));
+  write_bytes(place / "short.txt", "To be");
+  REQUIRE(run_program("monomorph-data", {"pack", place / "short.txt", "--tokenizer", place / "tokenizer.json", "--output",
+                                         place / "short.pbin"})
+              .exit_code == 0);
+  const auto refused = [&](const std::string& set, const std::vector<std::string>& parts) {
+    CAPTURE(set);
+    check_refusal(place.train("run", {set}), 2, parts);
+    check_refusal(place.run({"check", "--hparams", place.hparams_file("run"), "--set", set}), 2, parts);
+  };
+  refused("data.train=" + place / "nowhere.pbin", {"[FILE-01]", "nowhere.pbin", "(data.train)"});
+  refused("data.evaluation=" + place / "nowhere.pbin", {"[FILE-01]", "nowhere.pbin", "(data.evaluation)"});
+  refused("data.train=" + place / "truncated.pbin", {"[DATA-0", "truncated.pbin", "(data.train)"});
+  refused("data.train=" + place / "header.pbin", {"[DATA-06]", "header.pbin", "(data.train)"});
+  refused("data.train=" + place / "short.pbin", {"[DATA-08]", "short.pbin", "33"});
+  refused("data.train=" + llama / "train.pbin", {"[DATA-07]", "256"});
+  refused("data.tokenizer=" + llama / "tokenizer.json", {"[RUN-07]", "512 ids", "257"});
+  refused("data.tokenizer=" + place / "nowhere.json", {"[FILE-01]", "nowhere.json"});
+  refused("data.tokenizer=" + place / "train.txt", {"[TOK-01]", "train.txt"});
+  check_refusal(llama.train("run", {"data.tokenizer=" + place / "tokenizer.json"}), 2, {"[RUN-15]", "held-out", "256"});
+  for (const Workplace* const any : {&place, &llama}) CHECK_FALSE(std::filesystem::exists(*any / "run"));
+}
+
+TEST_CASE("a run folder that can't be is refused") {
+  const Workplace place("tiny_gpt2");
+  check_refusal(place.train("run", {"run.output_dir=/dev/null/run"}), 2, {"[RUN-02]", "run.output_dir", "/dev/null/run"});
+  check_refusal(place.train("run", {"run.output_dir=" + place / "train.txt"}), 2, {"[RUN-02]", "train.txt"});
+}
+
+TEST_CASE("more ranks than this release has are refused in one line, whatever the launcher") {
+  const Workplace place("tiny_gpt2");
+  for (const std::string variable : {"WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE"})
+    check_refusal(place.run(place.training("run"), {{variable, "2"}}), 2, {"[RANK-01]", "2 ranks", variable});
+  CHECK_FALSE(std::filesystem::exists(place / "run"));
+  CHECK(place.run(place.training("run", {"run.steps=3"}), {{"WORLD_SIZE", "1"}}).exit_code == 0);
+}
+
+TEST_CASE("memory that no machine has is refused before anything is created") {
+  const Workplace place("tiny_gpt2");
+  check_refusal(place.train("run", {"batch.micro_batch=1000000", "batch.global_batch=1000000000"}), 1, {"batch."});
+  CHECK_FALSE(std::filesystem::exists(place / "run"));
+}

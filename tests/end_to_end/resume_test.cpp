@@ -1,0 +1,181 @@
+// A run that was interrupted, in whatever way, ends in the same bits as one that was not.
+#include "end_to_end/programs.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+#include <csignal>
+#include <filesystem>
+#include <random>
+#include <thread>
+
+using namespace monomorph::testing;
+
+namespace {
+
+// The training text has some 95 (tiny_llama) or 187 (tiny_gpt2) samples and a step takes 8: several epochs.
+constexpr int n_steps = 36;
+const std::vector<std::string> to_the_end{"run.steps=36", "evaluation.at_end=false"};
+
+std::vector<std::string> with(std::vector<std::string> sets, const std::vector<std::string>& more) {
+  sets.insert(sets.end(), more.begin(), more.end());
+  return sets;
+}
+
+/// Trains to the end in one go: what every other way must arrive at.
+std::string uninterrupted(const Workplace& place) {
+  REQUIRE(place.train("uninterrupted", to_the_end).exit_code == 0);
+  return final_state(place / "uninterrupted");
+}
+
+void check_metrics_as_uninterrupted(const Workplace& place, const std::string& name) {
+  CHECK(metric(place / name, "loss") == metric(place / "uninterrupted", "loss"));  // metric() fails if a step is repeated
+  CHECK(metric(place / name, "grad_norm") == metric(place / "uninterrupted", "grad_norm"));
+  CHECK(metric(place / name, "lr") == metric(place / "uninterrupted", "lr"));
+}
+
+/// Interrupts a run by a signal while it trains, then resumes it to the end.
+void check_signal(int number) {
+  const Workplace place("tiny_gpt2");
+  const std::string expected = uninterrupted(place);
+  Process running([&] {
+    Arguments arguments = place.training("run", to_the_end);
+    arguments.insert(arguments.begin(), program(place.recipe()));
+    return arguments;
+  }());
+  REQUIRE(running.wait_for_output("step  2/36"));
+  running.signal(number);
+  const ProcessResult stopped = running.wait();
+  CAPTURE(stopped.out);
+  CHECK(stopped.exit_code == 0);
+  CHECK(stopped.err.empty());
+  CHECK(contains(stopped.out, "signal " + std::to_string(number) + ": saving after step "));
+  const std::vector<std::string> saved = checkpoints_of(place / "run");
+  REQUIRE(saved.size() == 1);
+  CHECK(saved[0] < "step_00000036");
+  CHECK(contains(place.run(with({"check"}, place.training("run", {"checkpoint.resume=auto"}))).out, "resumes from "));
+
+  REQUIRE(place.train("run", with(to_the_end, {"checkpoint.resume=auto"})).exit_code == 0);
+  CHECK(final_state(place / "run") == expected);
+  check_metrics_as_uninterrupted(place, "run");
+}
+
+}  // namespace
+
+TEST_CASE("k + m steps equal k steps, save, resume, m steps in every bit: tiny_gpt2, tiny_llama") {
+  for (const std::string recipe : {"tiny_gpt2", "tiny_llama"}) {
+    CAPTURE(recipe);
+    const Workplace place(recipe);
+    const std::string expected = uninterrupted(place);
+    // Resumed twice, once within an epoch and once right behind its end, with less and more accumulation between saves.
+    REQUIRE(place.train("run", with(to_the_end, {"checkpoint.every=5"})).exit_code == 0);
+    CHECK(final_state(place / "run") == expected);
+    CHECK(checkpoints_of(place / "run") == std::vector<std::string>{"step_00000035", "step_00000036"});
+
+    const std::string step_35 = place / "run/checkpoints/step_00000035";
+    REQUIRE(place.train("from_35", with(to_the_end, {"checkpoint.resume=" + step_35})).exit_code == 0);
+    CHECK(final_state(place / "from_35") == expected);
+
+    REQUIRE(place.train("early", with(to_the_end, {"checkpoint.every=4", "checkpoint.keep=all"})).exit_code == 0);
+    const std::string step_12 = place / "early/checkpoints/step_00000012";
+    REQUIRE(place.train("from_12", with(to_the_end, {"checkpoint.resume=" + step_12})).exit_code == 0);
+    CHECK(final_state(place / "from_12") == expected);
+  }
+}
+
+TEST_CASE("Ctrl-C saves after the step and exits cleanly; the resumed run ends in the same bits") { check_signal(SIGINT); }
+
+TEST_CASE("SIGTERM saves after the step and exits cleanly; the resumed run ends in the same bits") { check_signal(SIGTERM); }
+
+TEST_CASE("kill -9 at any moment: the run resumes from a whole checkpoint and ends in the same bits") {
+  const Workplace place("tiny_gpt2");
+  const std::string expected = uninterrupted(place);
+  std::mt19937 random(3);
+  const std::vector<std::string> sets = with(to_the_end, {"checkpoint.every=1"});
+  Arguments first = place.training("run", sets), next = place.training("run", with(sets, {"checkpoint.resume=auto"}));
+  for (Arguments* const arguments : {&first, &next}) arguments->insert(arguments->begin(), program(place.recipe()));
+  int n_kills = 0;
+  for (bool finished = false; !finished;) {
+    const bool resumes = !checkpoints_of(place / "run").empty();
+    if (!resumes) std::filesystem::remove_all(place / "run");
+    Process running(resumes ? next : first);
+    if (n_kills < 5) {
+      REQUIRE(running.wait_for_output("step "));
+      std::this_thread::sleep_for(std::chrono::microseconds(random() % 25'000));
+      running.signal(SIGKILL);
+      ++n_kills;
+    }
+    const ProcessResult result = running.wait();
+    CAPTURE(result.err);
+    finished = result.exit_code == 0;
+    if (!finished) REQUIRE(result.exit_code == 128 + SIGKILL);
+    if (!checkpoints_of(place / "run").empty())
+      CHECK(run_program("monomorph-checkpoint", {"verify", place / "run/checkpoints"}).exit_code == 0);
+  }
+  CHECK(final_state(place / "run") == expected);
+  check_metrics_as_uninterrupted(place, "run");
+  CHECK(checkpoints_of(place / "run").size() == 2);  // and nothing half-written is left
+}
+
+TEST_CASE("a run can be resumed after its last step") {
+  const Workplace place("tiny_gpt2");
+  REQUIRE(place.train("run").exit_code == 0);
+  const std::string state = final_state(place / "run");
+  const ProcessResult again = place.train("run", {"checkpoint.resume=auto"});
+  CHECK(again.exit_code == 0);
+  CHECK(contains(again.out, "resumed after step 12"));
+  CHECK(final_state(place / "run") == state);
+  CHECK(metric(place / "run", "loss").size() == 12);
+  REQUIRE(place.train("run", {"checkpoint.resume=auto", "run.steps=14"}).exit_code == 0);
+  CHECK(metric(place / "run", "loss").size() == 14);
+}
+
+TEST_CASE("what can't be resumed is refused, and nothing changes") {
+  const Workplace place("tiny_gpt2");
+  check_refusal(place.train("run", {"checkpoint.resume=auto"}), 2, {"[RUN-03]", "run/checkpoints"});
+  check_refusal(place.train("run", {"checkpoint.resume=" + place / "nowhere"}), 2, {"[RUN-03]", "nowhere"});
+  CHECK_FALSE(std::filesystem::exists(place / "run"));
+
+  REQUIRE(place.train("run", {"checkpoint.every=6"}).exit_code == 0);
+  const std::string state = final_state(place / "run"), metrics = read_bytes(place / "run/metrics.jsonl");
+  check_refusal(place.train("run"), 2, {"[RUN-01]", "already holds a run", "checkpoint.resume=auto"});
+
+  // A checkpoint of another run may be gone on from, but not in a folder that holds a run of its own.
+  REQUIRE(place.train("other", {"run.steps=2", "schedule.warmup_steps=0"}).exit_code == 0);
+  check_refusal(place.train("run", {"checkpoint.resume=" + place / "other"}), 2, {"[RUN-01]", "already holds a run"});
+
+  const Workplace llama("tiny_llama");
+  check_refusal(llama.train("run", {"checkpoint.resume=" + place / "run"}), 2, {"[RUN-04]", "fingerprint", "tiny_llama"});
+  CHECK_FALSE(std::filesystem::exists(llama / "run"));
+  check_refusal(llama.run({"generate", "--checkpoint", place / "run", "--prompt", "a"}), 2, {"[RUN-04]"});
+  CHECK(final_state(place / "run") == state);
+  CHECK(read_bytes(place / "run/metrics.jsonl") == metrics);
+}
+
+TEST_CASE("a damaged checkpoint is named; a torn one is passed over with a warning") {
+  const Workplace place("tiny_gpt2");
+  REQUIRE(place.train("run", {"checkpoint.every=6"}).exit_code == 0);
+  const std::string latest = place / "run/checkpoints/step_00000012", tensors = latest + "/rank_00000.safetensors";
+  const std::string whole = read_bytes(tensors);
+
+  std::string flipped = whole;
+  flipped[flipped.size() / 2] ^= 1;
+  write_bytes(tensors, flipped);
+  check_refusal(place.train("run", {"checkpoint.resume=auto"}), 1, {"[CHECKPOINT-05]", "step_00000012", "checksum"});
+  check_refusal(place.run({"generate", "--checkpoint", latest, "--prompt", "a"}), 1, {"[CHECKPOINT-05]"});
+  check_refusal(run_program("monomorph-checkpoint", {"verify", latest}), 1, {"[CHECKPOINT-05]"});
+
+  write_bytes(tensors, whole.substr(0, whole.size() - 1));
+  const ProcessResult earlier = place.train("run", {"checkpoint.resume=auto"});
+  CHECK(earlier.exit_code == 0);
+  CHECK(earlier.err.starts_with("warning: [CHECKPOINT-04]"));
+  CHECK(contains(earlier.out, "resumed after step 6"));
+  CHECK(read_bytes(tensors) == whole);  // step 12 was done again, and its checkpoint replaced
+
+  for (const std::string step : {"6", "12"}) {
+    const std::string metadata = place / ("run/checkpoints/step_000000" + std::string(2 - step.size(), '0') + step + "/metadata.json");
+    write_bytes(metadata, "{\"format_version\": 1}");
+  }
+  const ProcessResult none = place.train("run", {"checkpoint.resume=auto"});
+  CHECK(none.exit_code == 2);
+  CHECK(contains(none.err, "[RUN-03] there is no whole checkpoint"));
+}

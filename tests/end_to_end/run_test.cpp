@@ -1,0 +1,141 @@
+// From a text to a model that writes: what a user does, and what is on the disk afterwards.
+#include "end_to_end/programs.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+using namespace monomorph::testing;
+
+namespace {
+
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) names.push_back(entry.path().filename().string());
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("a tokeniser, packed data, training, evaluation and text: each command works on what the one before left") {
+  const Workplace place("tiny_llama");
+  const ProcessResult check = place.run({"check", "--hparams", place.hparams_file("run")});
+  CHECK(check.exit_code == 0);
+  CHECK(contains(check.out, "tiny_llama accepts these hyperparameters"));
+  CHECK(contains(check.out, "starts afresh"));
+  CHECK_FALSE(std::filesystem::exists(place / "run"));
+
+  const ProcessResult training =
+      place.train("run", {"run.steps=60", "evaluation.every=30", "checkpoint.every=20", "checkpoint.keep=all"});
+  INFO(training.out << training.err);
+  REQUIRE(training.exit_code == 0);
+  CHECK(training.err.empty());
+  CHECK(contains(training.out, "bits per byte"));
+
+  const auto loss = metric_values(place / "run", "loss");
+  REQUIRE(loss.size() == 60);
+  CHECK(loss.at(1) == Approx(std::log(512.0)).epsilon(0.05));  // it knows nothing at first: all tokens equally probable
+  CHECK(loss.at(60) < 0.85 * loss.at(1));
+  const auto held_out = metric_values(place / "run", "evaluation_loss");
+  REQUIRE(held_out.size() == 2);  // the one after the last step is not repeated
+  CHECK(held_out.at(60) < held_out.at(30));
+  CHECK(checkpoints_of(place / "run") == std::vector<std::string>{"step_00000020", "step_00000040", "step_00000060"});
+
+  const ProcessResult evaluation = place.run({"evaluate", "--checkpoint", place / "run"});
+  CHECK(evaluation.exit_code == 0);
+  CHECK(is_one_line(evaluation.out));
+  CHECK(contains(training.out, "evaluation after step 60: " + evaluation.out));  // the same numbers as in the run
+
+  const ProcessResult text =
+      place.run({"generate", "--checkpoint", place / "run", "--prompt", "First", "--max-tokens", "10", "--greedy"});
+  CHECK(text.exit_code == 0);
+  CHECK(text.out.starts_with("First"));
+  CHECK(text.out.size() > std::string("First\n").size());
+}
+
+TEST_CASE("a run folder has all that it takes to repeat the run, to the same bits") {
+  const Workplace place("tiny_gpt2");
+  REQUIRE(place.train("first").exit_code == 0);
+  std::vector<std::string> names = names_in(place / "first");
+  CHECK(std::ranges::count_if(names, [](const std::string& name) { return name.starts_with("events.out.tfevents."); }) == 1);
+  std::erase_if(names, [](const std::string& name) { return name.starts_with("events.out.tfevents."); });
+  CHECK(names == std::vector<std::string>{"checkpoints", "hparams.json", "metrics.jsonl", "recipe.txt", "run.json",
+                                          "tokenizer.json"});
+  CHECK(read_bytes(place / "first/tokenizer.json") == read_bytes(place / "tokenizer.json"));
+  CHECK(read_bytes(place / "first/recipe.txt") == place.run({"describe", "--micro-batch", "4"}).out);
+  const auto run = nlohmann::json::parse(read_bytes(place / "first/run.json"));
+  CHECK(run.at("recipe") == "recipes::tiny_gpt2");
+  CHECK(run.at("train").at("bytes") == std::filesystem::file_size(place / "train.pbin"));
+  CHECK(run.at("command").at(1) == "--hparams");
+  const auto hparams = nlohmann::json::parse(read_bytes(place / "first/hparams.json"));
+  CHECK(hparams.at("optimizer").at("lr") == 0.003);
+  CHECK(hparams.at("optimizer").at("beta2") == 0.95);  // defaults, too
+
+  const ProcessResult repeated =
+      place.run({"--hparams", place / "first/hparams.json", "--set", "run.output_dir=" + place / "second"});
+  REQUIRE(repeated.exit_code == 0);
+  CHECK(final_state(place / "second") == final_state(place / "first"));
+  CHECK(metric(place / "second", "loss") == metric(place / "first", "loss"));
+
+  const ProcessResult other_seed = place.train("third", {"run.seed=8"});
+  REQUIRE(other_seed.exit_code == 0);
+  CHECK(final_state(place / "third") != final_state(place / "first"));
+}
+
+TEST_CASE("how often a run reports, evaluates and saves changes no bit of it") {
+  const Workplace place("tiny_gpt2");
+  REQUIRE(place.train("plain", {"evaluation.at_end=false"}).exit_code == 0);
+  REQUIRE(place.train("busy", {"evaluation.every=5", "checkpoint.every=1", "log.every=3", "log.tensorboard=false"}).exit_code ==
+          0);
+  CHECK(final_state(place / "busy") == final_state(place / "plain"));
+  CHECK(checkpoints_of(place / "busy").size() == 2);  // checkpoint.keep
+  const auto loss = metric(place / "plain", "loss");
+  for (const auto& [step, value] : metric(place / "busy", "loss")) CHECK(loss.at(step) == value);
+}
+
+TEST_CASE("the number of threads changes no bit of a run") {
+  const Workplace place("tiny_llama");
+  REQUIRE(place.run(place.training("one"), {{"OMP_NUM_THREADS", "1"}}).exit_code == 0);
+  REQUIRE(place.run(place.training("three"), {{"OMP_NUM_THREADS", "3"}}).exit_code == 0);
+  CHECK(final_state(place / "one") == final_state(place / "three"));
+}
+
+TEST_CASE("where no terminal is, the log has plain lines") {
+  const Workplace place("tiny_gpt2");
+  const ProcessResult training = place.train("run", {"log.every=5"});
+  CHECK(training.out.find('\r') == std::string::npos);
+  CHECK(training.out.find('\x1b') == std::string::npos);
+  for (const std::string line : {"step  1/12 ", "step  5/12 ", "step 10/12 ", "step 12/12 "}) {
+    CAPTURE(line, training.out);
+    CHECK(contains(training.out, line));
+  }
+  CHECK_FALSE(contains(training.out, "step  6/12 "));
+  CHECK(contains(training.out, "measured"));  // what MFU is relative to
+}
+
+TEST_CASE("a reader that leaves early stops neither the training nor its files") {
+  const Workplace place("tiny_gpt2");
+  const std::string command = program("tiny_gpt2") + " --hparams " + place.hparams_file("run") + " | head -n 1";
+  const ProcessResult piped = run_process({"bash", "-c", "set -o pipefail; " + command});
+  CHECK(piped.exit_code == 0);
+  CHECK(is_one_line(piped.out));
+  CHECK(metric(place / "run", "loss").size() == 12);
+  REQUIRE(place.train("whole").exit_code == 0);
+  CHECK(final_state(place / "run") == final_state(place / "whole"));
+
+  const ProcessResult closed = run_process({"bash", "-c", program("tiny_gpt2") + " --hparams " + place.hparams_file("closed") + " >&-"});
+  CHECK(closed.exit_code == 0);
+  CHECK(final_state(place / "closed") == final_state(place / "whole"));
+}
+
+TEST_CASE("output that can't be written is an error") {
+  const Workplace place("tiny_gpt2");
+  for (const std::string command : {"describe", "schema"})
+    check_refusal(run_process({"bash", "-c", program("tiny_gpt2") + " " + command + " > /dev/full"}), 1,
+                  {"[FILE-02]", "standard output", "the disk is full"});
+}

@@ -1,0 +1,51 @@
+# The rules in the headers, their entries in docs/rules.md and their negative tests must be of the same ids, once each.
+# Takes SOURCE_DIR.
+cmake_minimum_required(VERSION 3.25)
+
+# ids_in(<variable> <regex> <file>...): the ids that the regex captures, sorted.
+function(ids_in RESULT REGEX)
+  set(ids)
+  foreach(file IN LISTS ARGN)
+    file(READ ${file} text)
+    string(REGEX MATCHALL "${REGEX}" found "${text}")
+    foreach(match IN LISTS found)
+      string(REGEX MATCH "[A-Z]+-[0-9][0-9]" id "${match}")
+      list(APPEND ids ${id})
+    endforeach()
+  endforeach()
+  list(SORT ids)
+  set(${RESULT} ${ids} PARENT_SCOPE)
+endfunction()
+
+file(GLOB headers ${SOURCE_DIR}/include/monomorph/rule/*.hpp)
+file(GLOB cases ${SOURCE_DIR}/tests/compile_fail/*.cpp)
+ids_in(ruled "\"\\[[A-Z]+-[0-9][0-9]. " ${headers})
+ids_in(documented "\n### [A-Z]+-[0-9][0-9]" ${SOURCE_DIR}/docs/rules.md)
+ids_in(tested "expect-error: .\\[[A-Z]+-[0-9][0-9]" ${cases})
+list(REMOVE_DUPLICATES ruled)  # RECIPE-02 has a message for each member
+list(REMOVE_DUPLICATES tested)
+
+list(LENGTH ruled n_rules)
+if(n_rules LESS 24)
+  message(FATAL_ERROR "only ${n_rules} rules found in include/monomorph/rule: ${ruled}")
+endif()
+foreach(other IN ITEMS documented tested)
+  if(NOT ruled STREQUAL ${other})
+    message(FATAL_ERROR "ids differ\nin include/monomorph/rule: ${ruled}\n${other}: ${${other}}")
+  endif()
+endforeach()
+
+# Each message ends with the anchor of its own id.
+foreach(header IN LISTS headers)
+  file(READ ${header} text)
+  string(REGEX REPLACE "[][;]" "!" text "${text}")  # a semicolon or a bracket would split or join a CMake list
+  string(REGEX MATCHALL "![A-Z]+-[0-9][0-9]!|docs/rules.md#[a-z]+-[0-9][0-9]" marks "${text}")
+  while(marks)
+    list(POP_FRONT marks id link)
+    string(REGEX REPLACE "!" "" id "${id}")
+    string(TOLOWER "docs/rules.md#${id}" wanted)
+    if(NOT link STREQUAL wanted)
+      message(FATAL_ERROR "${header}: the message of ${id} ends with ${link} and not ${wanted}")
+    endif()
+  endwhile()
+endforeach()

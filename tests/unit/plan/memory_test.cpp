@@ -1,0 +1,71 @@
+#include "support.hpp"
+#include "support/catch.hpp"
+
+using namespace monomorph;
+
+namespace {
+template <class Checkpointing> struct CheckpointedBy : ByHand { using checkpointing = Checkpointing; };
+struct Rotary : ByHand {
+  static constexpr auto model = [] {
+    auto model = ByHand::model;
+    model.position = Position::rotary;
+    return model;
+  }();
+};
+struct Mixed : ByHand {
+  using precision = monomorph::precision::Bf16Mixed;
+};
+
+// Unit 0: table 16 x 64, positions 8 x 64, final norm 2 x 64. A block: 12 D^2 + 13 D. All are multiples of 64.
+constexpr std::int64_t unit_0 = 1024 + 512 + 128, block = 12 * 64 * 64 + 13 * 64;
+// M = 2 sequences of 8 tokens. What a block saves, in rows of M: two norms' outputs, qkv, attention, the middle of the
+// residual stream, up and activated.
+constexpr std::int64_t M = 16, MD = M * 64, saved_cheap = 2 * MD + M * 256, saved_dear = M * 192 + 2 * MD + M * 256;
+constexpr std::int64_t stream = 3 * MD + 2 * MD,
+                       temporary = M * 192 + MD;  // inputs; gradient and head; dqkv and d(attention)
+}  // namespace
+
+TEST_CASE("bytes of one rank, by hand") {
+  constexpr plan::Memory memory = plan::memory<ByHand>(1, 2);
+  constexpr std::int64_t params = unit_0 + 2 * block;
+  CHECK(memory.master == 4 * params);
+  CHECK(memory.compute_params == 0);
+  CHECK(memory.gathered_params == 0);
+  CHECK(memory.gradients == 4 * params);
+  CHECK(memory.gathered_gradients == 0);
+  CHECK(memory.moments == 8 * params);
+  CHECK(memory.activations == 4 * (stream + 2 * (saved_cheap + saved_dear) + temporary));
+  // rows of 16 (padded to 64): two means, two deviations, two heads' log-sum-exp a block; two and the losses of a chunk
+  // for the head, and its 16 x 16 logits
+  CHECK(memory.statistics == 4 * (2 * 5 * 64 + 3 * 64 + 256));
+  CHECK(memory.rotary == 0);
+  CHECK(memory.total() == 4 * 4 * params + memory.activations + memory.statistics);
+  CHECK(plan::bytes_per_rank<ByHand>(1, 2) == memory.total());
+}
+
+TEST_CASE("bytes of one of four ranks, by hand") {
+  constexpr plan::Memory memory = plan::memory<Mixed>(4, 2);
+  constexpr std::int64_t own_0 = 448, own_block = 12'544;  // 1664 / 4 and 49,984 / 4, up to multiples of 64
+  constexpr std::int64_t own = own_0 + 2 * own_block;
+  CHECK(memory.master == 4 * own);
+  CHECK(memory.compute_params == 2 * own);
+  CHECK(memory.gradients == 4 * own);
+  CHECK(memory.moments == 8 * own);
+  CHECK(memory.gathered_params == 2 * (4 * own_0 + 2 * 4 * own_block));  // the tied table and two blocks
+  CHECK(memory.gathered_gradients == 4 * (4 * own_0 + 2 * 4 * own_block));
+}
+
+TEST_CASE("what activation checkpointing saves, by hand") {
+  using namespace monomorph::checkpointing;
+  const auto activations = []<class Checkpointing>(Checkpointing) {
+    return plan::memory<CheckpointedBy<Checkpointing>>(1, 2).activations / 4;
+  };
+  CHECK(activations(EveryBlock{}) == stream + (saved_cheap + saved_dear) + temporary);
+  CHECK(activations(EveryNthBlock<2>{}) ==
+        stream + 2 * (saved_cheap + saved_dear) + temporary);  // one kept, one scratch
+  CHECK(activations(RecomputeCheap{}) == stream + saved_cheap + 2 * saved_dear + temporary);
+}
+
+TEST_CASE("rotary tables are a cosine and a sine for each position and pair of features") {
+  CHECK(plan::memory<Rotary>(1, 2).rotary == 2 * (8 * 16) * 4);
+}

@@ -1,0 +1,44 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/// What kernels should give, by LibTorch's operators and its autograd, all in fp64.
+namespace oracle {
+
+using Values = std::vector<double>;
+struct Matrix {
+  std::int64_t rows = 0, cols = 0;
+  Values values;
+};
+
+/// The output and the gradients of the inputs, in their order; empty for an input that is absent (no rows).
+struct Result {
+  Values y;
+  std::vector<Values> gradients;
+};
+
+Result linear(const Matrix& x_MK, const Matrix& w_NK, const Matrix& bias_N, const Matrix& dy_MN);
+Result layer_norm(const Matrix& x_MD, const Matrix& weight_H, const Matrix& bias_H, double epsilon, const Matrix& dy_MD);
+Result rms_norm(const Matrix& x_MD, const Matrix& weight_H, const Matrix& bias_H, double epsilon, const Matrix& dy_MD);
+/// gelu_exact, gelu_tanh, relu_squared, swiglu
+Result activation(const std::string& name, const Matrix& h, const Matrix& dy);
+Result embedding(const std::vector<std::int32_t>& ids_M, const Matrix& table_VD, const Matrix& positions_TD,
+                 std::int64_t tokens, std::int64_t first_position, const Matrix& dy_MD);
+/// y: the loss of each row; the gradient is that of their sum over the first vocab_size columns.
+Result cross_entropy(const Matrix& logits_CV, const std::vector<std::int32_t>& targets_C, std::int64_t vocab_size);
+
+struct Rotation {
+  double base = 10'000, factor = 1, low_frequency_factor = 1, high_frequency_factor = 4, original_context = 8192;
+  std::int64_t head_dim, tokens, first_position;
+};
+/// x · cos + rotate_half(x) · sin, as in Hugging Face's Llama.
+Result rotary(const Rotation& rotation, const Matrix& x_MD, const Matrix& dy_MD);
+
+struct Optimizer {
+  double learning_rate, beta1, beta2, epsilon, weight_decay, gradient_scale, clip_value;
+};
+/// Parameters and moments after a step for each gradient, by the operators of torch.optim.AdamW.
+std::vector<Values> adamw(const Optimizer& optimizer, const Values& parameters, const std::vector<Values>& gradients);
+
+}  // namespace oracle
