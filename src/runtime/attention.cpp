@@ -39,8 +39,9 @@ bool by_whole_heads(std::int64_t heads) {
 void causal_attention(View q, View k, View v, View out, View lse_BNT, const AttentionShape& shape) {
   const AttentionCall call{q, k, v, out, lse_BNT, {}, {}, {}, {}, shape, shape.tokens};
   const auto forward = MONOMORPH_SELECT(attention_forward);
-  for_each_block(call, shape.heads,
-                 [&](std::int64_t sample, std::int64_t head, std::int64_t block) { forward(call, sample, head, block); });
+  for_each_block(call, shape.heads, [&](std::int64_t sample, std::int64_t head, std::int64_t block) {
+    forward(call, sample, head, block);
+  });
 }
 
 void causal_attention_backward(View q, View k, View v, View out, View lse_BNT, View dout, View dq, View dk, View dv,
@@ -55,11 +56,13 @@ void causal_attention_backward(View q, View k, View v, View out, View lse_BNT, V
   const auto keys = MONOMORPH_SELECT(attention_backward_keys), queries = MONOMORPH_SELECT(attention_backward_queries);
   for_each_block(call, shape.kv_heads,
                  [&](std::int64_t sample, std::int64_t head, std::int64_t block) { keys(call, sample, head, block); });
-  for_each_block(call, shape.heads,
-                 [&](std::int64_t sample, std::int64_t head, std::int64_t block) { queries(call, sample, head, block); });
+  for_each_block(call, shape.heads, [&](std::int64_t sample, std::int64_t head, std::int64_t block) {
+    queries(call, sample, head, block);
+  });
 }
 
-void decode_attention(View q, View k_cache, View v_cache, View out, std::int64_t capacity, const AttentionShape& shape) {
+void decode_attention(View q, View k_cache, View v_cache, View out, std::int64_t capacity,
+                      const AttentionShape& shape) {
   const AttentionCall call{q, k_cache, v_cache, out, {}, {}, {}, {}, {}, shape, capacity};
   const auto decode = MONOMORPH_SELECT(attention_decode);
   parallel_for(shape.batch * shape.kv_heads,

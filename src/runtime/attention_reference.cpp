@@ -1,12 +1,12 @@
-#include "isa/attention_storage.hpp"
-#include <monomorph/runtime/kernels/attention.hpp>
-#include <monomorph/runtime/kernels/random.hpp>
-#include <monomorph/runtime/parallel.hpp>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <monomorph/runtime/kernels/attention.hpp>
+#include <monomorph/runtime/kernels/random.hpp>
+#include <monomorph/runtime/parallel.hpp>
 #include <vector>
+#include "isa/attention_storage.hpp"
 
 /// Attention with dropout on the probabilities, a row of scores at a time. Legend: i is a query's position, j a key's.
 namespace monomorph::kernels {
@@ -14,7 +14,7 @@ namespace {
 
 /// What the probabilities of one query row are multiplied by: 0, or 1 / (1 - rate).
 class MaskRow {
-public:
+ public:
   MaskRow(const DropoutKey& dropout, std::int64_t sample, std::int64_t position)
       : threshold_(static_cast<std::uint64_t>(dropout.rate * 4294967296.0)), kept_(1 / (1 - dropout.rate)) {
     const auto step = random::philox({low(dropout.step), high(dropout.step), dropout.layer, dropout.site},
@@ -33,7 +33,7 @@ public:
     return words_[element % 4] < threshold_ ? 0.0 : kept_;
   }
 
-private:
+ private:
   static constexpr std::uint32_t low(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
   static constexpr std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
   std::uint64_t threshold_, drawn_ = ~0ull;
@@ -130,8 +130,7 @@ void backward_query_head(const BackwardViews& x, const HeadOf<S>& head, const Dr
   }
 }
 
-template <class S>
-void backward_kv_head(const BackwardViews& x, HeadOf<S> head, const DropoutKey& dropout) {
+template <class S> void backward_kv_head(const BackwardViews& x, HeadOf<S> head, const DropoutKey& dropout) {
   using T = Compute<S>;
   const auto& shape = head.shape;
   const std::int64_t features = shape.head_dim, elements = shape.tokens * features, first = head.head;
@@ -149,9 +148,12 @@ void backward_kv_head(const BackwardViews& x, HeadOf<S> head, const DropoutKey& 
 
 /// Calls f with an element of the storage type.
 template <class F> void with_storage(DType dtype, F&& f) {
-  if (dtype == DType::fp32) f(float{});
-  else if (dtype == DType::bf16) f(BFloat16{});
-  else f(double{});
+  if (dtype == DType::fp32)
+    f(float{});
+  else if (dtype == DType::bf16)
+    f(BFloat16{});
+  else
+    f(double{});
 }
 
 }  // namespace

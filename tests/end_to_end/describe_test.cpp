@@ -1,5 +1,5 @@
 // What a program says of its recipe and of its hyperparameters.
-#include "end_to_end/programs.hpp"
+#include "programs.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 

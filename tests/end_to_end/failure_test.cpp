@@ -1,5 +1,5 @@
 // What goes wrong while a run runs: the last good checkpoint is there and can be used.
-#include "end_to_end/programs.hpp"
+#include "programs.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 

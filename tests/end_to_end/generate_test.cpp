@@ -1,5 +1,5 @@
 // Text from a checkpoint.
-#include "end_to_end/programs.hpp"
+#include "programs.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 

@@ -1,4 +1,4 @@
-#include "end_to_end/programs.hpp"
+#include "programs.hpp"
 
 #include "support/catch.hpp"
 #include "support/error_of.hpp"

@@ -1,5 +1,5 @@
 // What is wrong is said in one line on standard error, before anything is created: exit code 2.
-#include "end_to_end/programs.hpp"
+#include "programs.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 

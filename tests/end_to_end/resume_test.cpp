@@ -1,5 +1,5 @@
 // A run that was interrupted, in whatever way, ends in the same bits as one that was not.
-#include "end_to_end/programs.hpp"
+#include "programs.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 

@@ -1,5 +1,5 @@
 // From a text to a model that writes: what a user does, and what is on the disk afterwards.
-#include "end_to_end/programs.hpp"
+#include "programs.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 

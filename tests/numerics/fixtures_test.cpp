@@ -119,6 +119,11 @@ template <Recipe R> void check_gradients(Fixture<R>& f, double tolerance) {
   CHECK(std::abs(norm / f.number("grad_norm") - 1) < tolerance);
 }
 
+/// Their gradients are zero but for rounding where positions do not turn keys, and AdamW divides that noise by itself.
+void drop_key_biases(Tensors& tensors) {
+  std::erase_if(tensors, [](const auto& tensor) { return tensor.first.ends_with("attention.k.bias"); });
+}
+
 template <Recipe R> void check_five_steps(Fixture<R>& f, double tolerance) {
   train::OptimizerHparams hparams;
   hparams.lr.value = 1e-3;
@@ -138,8 +143,10 @@ template <Recipe R> void check_five_steps(Fixture<R>& f, double tolerance) {
   }
   CHECK(relative_error(losses, f.expect("adamw5.losses")) < tolerance);
   CHECK(relative_error(norms, f.expect("adamw5.grad_norms")) < tolerance);
-  const Difference worst = worst_difference(values_of(f.step.parameters()),
-                                            hugging_face_tensors(f.expected, "adamw5.param.", f.step.parameters()));
+  Tensors actual = values_of(f.step.parameters()),
+          expected = hugging_face_tensors(f.expected, "adamw5.param.", f.step.parameters());
+  if (R::model.position != Position::rotary) drop_key_biases(actual), drop_key_biases(expected);
+  const Difference worst = worst_difference(actual, expected);
   INFO(worst.name);
   CHECK(worst.error < tolerance);
 }
@@ -171,10 +178,10 @@ template <Recipe R> void check_fp32(const std::string& name) {
 }
 
 /// The logits of the same weights in fp64. What else the fixture has is of fp32.
-template <Recipe R> void check_fp64(const std::string& name) {
+template <Recipe R> void check_fp64(const std::string& name, double tolerance_of_logits) {
   Fixture<InFp64<R>> f(name);
   check_forward(f, 1e-5);
-  CHECK(relative_error(values_of(f.step.state().logits_CV()), f.expect("logits_f64")) < 1e-12);
+  CHECK(relative_error(values_of(f.step.state().logits_CV()), f.expect("logits_f64")) < tolerance_of_logits);
   check_gradients(f, 1e-5);
   check_greedy(f);
   check_five_steps(f, 1e-4);
@@ -199,9 +206,10 @@ TEST_CASE("gpt2_tiny in fp32") { check_fp32<gpt2_tiny>("gpt2_tiny"); }
 TEST_CASE("llama_tiny in fp32") { check_fp32<llama_tiny>("llama_tiny"); }
 TEST_CASE("llama_tiny_tied in fp32") { check_fp32<llama_tiny_tied>("llama_tiny_tied"); }
 
-TEST_CASE("gpt2_tiny in fp64") { check_fp64<gpt2_tiny>("gpt2_tiny"); }
-TEST_CASE("llama_tiny in fp64") { check_fp64<llama_tiny>("llama_tiny"); }
-TEST_CASE("llama_tiny_tied in fp64") { check_fp64<llama_tiny_tied>("llama_tiny_tied"); }
+TEST_CASE("gpt2_tiny in fp64") { check_fp64<gpt2_tiny>("gpt2_tiny", 1e-12); }
+// transformers computes Llama's norms and rotary tables in fp32, whatever the weights are.
+TEST_CASE("llama_tiny in fp64") { check_fp64<llama_tiny>("llama_tiny", 1e-6); }
+TEST_CASE("llama_tiny_tied in fp64") { check_fp64<llama_tiny_tied>("llama_tiny_tied", 1e-6); }
 
 TEST_CASE("gpt2_tiny in bf16 over fp32") { check_bf16<gpt2_tiny>("gpt2_tiny"); }
 TEST_CASE("llama_tiny in bf16 over fp32") { check_bf16<llama_tiny>("llama_tiny"); }

@@ -43,6 +43,7 @@ template <class R> struct DecoderCall {
   View mlp_in() const { return activation(saved.mlp_in_MD); }
   View up() const { return activation(saved.up_MG); }
   View activated() const { return activation(saved.activated_MF); }
+  View lse_BNT() const { return statistic(saved.lse).reshaped({t.batch * model.n_heads, t.tokens}); }
 
   kernels::AttentionShape attention_shape() const;
   kernels::DropoutKey dropout_key(Site site, double rate) const;
@@ -90,10 +91,10 @@ template <class R> void DecoderCall<R>::attention() const {
   }
   if constexpr (rotates) kernels::rotary(qk(), t.rotary_cos_TH, t.rotary_sin_TH, t.tokens, 0, false);
   if constexpr (model.attention_kernel == AttentionKernel::tiled)
-    kernels::causal_attention(qk().columns(0, Q), qk().columns(Q, K), v(), attention_out(), statistic(saved.lse),
+    kernels::causal_attention(qk().columns(0, Q), qk().columns(Q, K), v(), attention_out(), lse_BNT(),
                               attention_shape());
   else
-    kernels::reference_attention(qk().columns(0, Q), qk().columns(Q, K), v(), attention_out(), statistic(saved.lse),
+    kernels::reference_attention(qk().columns(0, Q), qk().columns(Q, K), v(), attention_out(), lse_BNT(),
                                  attention_shape(), dropout_key(attention_site, model.dropout.attention));
 }
 
@@ -157,10 +158,10 @@ template <class R> void DecoderCall<R>::attention_backward() const {
   const View dq = dqkv.columns(0, Q), dk = dqkv.columns(Q, K), dv = dqkv.columns(Q + K, K);
   if constexpr (model.attention_kernel == AttentionKernel::tiled)
     kernels::causal_attention_backward(qk().columns(0, Q), qk().columns(Q, K), v(), attention_out(),
-                                       statistic(saved.lse), dattention, dq, dk, dv, attention_shape());
+                                       lse_BNT(), dattention, dq, dk, dv, attention_shape());
   else
     kernels::reference_attention_backward(qk().columns(0, Q), qk().columns(Q, K), v(), attention_out(),
-                                          statistic(saved.lse), dattention, dq, dk, dv, attention_shape(),
+                                          lse_BNT(), dattention, dq, dk, dv, attention_shape(),
                                           dropout_key(attention_site, model.dropout.attention));
   if constexpr (rotates) kernels::rotary(dqkv.columns(0, Q + K), t.rotary_cos_TH, t.rotary_sin_TH, t.tokens, 0, true);
   if constexpr (model.qk_norm) qk_norm_backward(dqkv);

@@ -1,43 +1,8 @@
+#include "attention_blocks.hpp"
 
-#include "attention.hpp"
-#include "attention_storage.hpp"
-
-/// Legend: a block has `block` tokens at most; H features of a head, padded to whole vectors. Forward keeps scores
-/// transposed (keys by queries), so that the softmax goes over rows of vectors; backward keeps them as queries by keys,
-/// so that the keys are transposed once for all queries.
+/// Keeps scores transposed, keys by queries, so that the softmax goes over rows of vectors.
 namespace monomorph::kernels::MONOMORPH_ISA {
 namespace {
-
-
-
-constexpr Index max_features = 256;
-template <class T> inline constexpr Index block = sizeof(T) == 4 ? 96 : 48;
-static_assert(block<float> == padded_rows<float>(block<float>) && block<double> == padded_rows<double>(block<double>));
-template <class T> inline constexpr Index tile_elements = block<T>* max_features;
-constexpr double log2_e = 1.4426950408889634074;
-constexpr double minus_infinity = -__builtin_inf();
-
-/// The features of one head in one block of tokens.
-template <class S> Rows<S> head_block(const View& x, Index first_row, Index tokens, Index head, Index features, Index i) {
-  const Index first = i * block<Compute<S>>;
-  return {reinterpret_cast<S*>(x.data) + (first_row + first) * x.stride + head * features, x.stride,
-          smaller(block<Compute<S>>, tokens - first), features};
-}
-
-template <class S> struct Head {
-  const AttentionCall& call;
-  Index sample, head, kv_head;
-  Rows<S> query_rows(const View& x, Index i) const {
-    return head_block<S>(x, sample * call.shape.tokens, call.shape.tokens, head, call.shape.head_dim, i);
-  }
-  Rows<S> key_rows(const View& x, Index i) const {
-    return head_block<S>(x, sample * call.shape.tokens, call.shape.tokens, kv_head, call.shape.head_dim, i);
-  }
-  Compute<S>* lse(Index i) const {
-    return reinterpret_cast<Compute<S>*>(call.lse_BNT.data) + (sample * call.shape.heads + head) * call.lse_BNT.stride +
-           i * block<Compute<S>>;
-  }
-};
 
 template <class T> struct ForwardRoom {
   alignas(64) T queries_HQ[tile_elements<T>];
@@ -47,8 +12,7 @@ template <class T> struct ForwardRoom {
 };
 
 /// Scores become probabilities (not yet divided by their sum), for the queries of one vector.
-template <class T>
-void softmax_column(ForwardRoom<T>& room, Index first_query, Index keys, bool diagonal, T scale) {
+template <class T> void softmax_column(ForwardRoom<T>& room, Index first_query, Index keys, bool diagonal, T scale) {
   constexpr Index width = lanes<T>;
   T* scores = room.scores_KQ + first_query;
   const Index unmasked = diagonal ? first_query : keys;
@@ -86,19 +50,25 @@ void forward_pair(ForwardRoom<T>& room, const Tile<T>& keys, const Tile<T>& valu
                                      room.scores_KQ + key * block<T> + skip, block<T>, features},
                           (columns - skip) / width);
   }
-  for (Index query = 0; query < columns; query += width)
-    softmax_column(room, query, n_keys, diagonal, scale);
+  for (Index query = 0; query < columns; query += width) softmax_column(room, query, n_keys, diagonal, scale);
   for (Index query = 0; query < n_queries; query += group_rows) {
-    const Product<T> product{room.scores_KQ + query, 1, block<T>, values.data, values.stride,
-                             room.sums_QH + query * padded, padded, diagonal ? query + group_rows : n_keys,
+    const Product<T> product{room.scores_KQ + query,
+                             1,
+                             block<T>,
+                             values.data,
+                             values.stride,
+                             room.sums_QH + query * padded,
+                             padded,
+                             diagonal ? query + group_rows : n_keys,
                              room.rescale + query};
-    if (first) multiply<Into::empty>(product, padded / width);
-    else multiply<Into::scale_and_add>(product, padded / width);
+    if (first)
+      multiply<Into::empty>(product, padded / width);
+    else
+      multiply<Into::scale_and_add>(product, padded / width);
   }
 }
 
-template <class S>
-void forward_block(const AttentionCall& call, Index sample, Index head_index, Index i) {
+template <class S> void forward_block(const AttentionCall& call, Index sample, Index head_index, Index i) {
   using T = Compute<S>;
   const auto& shape = call.shape;
   const Head<S> head{call, sample, head_index, head_index / (shape.heads / shape.kv_heads)};
@@ -125,202 +95,17 @@ void forward_block(const AttentionCall& call, Index sample, Index head_index, In
   write_tile(room.sums_QH, out);
 }
 
-template <class T> struct BackwardRoom {
-  alignas(64) T keys_HK[tile_elements<T>];
-  T values_HK[tile_elements<T>], keys[tile_elements<T>], queries[tile_elements<T>], douts[tile_elements<T>];
-  T dkeys[tile_elements<T>], dvalues[tile_elements<T>], dqueries[tile_elements<T>];
-  T p_QK[block<T> * block<T>], ds_QK[block<T> * block<T>];
-  T delta[block<T>], lse[block<T>];
-};
-
-/// delta of a query is the product of its output with that output's gradient.
-template <class S> void prepare_rows(BackwardRoom<Compute<S>>& room, const Head<S>& head, Index i) {
-  using T = Compute<S>;
-  const Rows<S> out = head.query_rows(head.call.out, i), dout = head.query_rows(head.call.dout, i);
-  const T* lse = head.lse(i);
-  for (Index query = 0; query < round_up(out.rows, group_rows); ++query) {
-    Lanes<T> sums{};
-    T rest = 0;
-    if (query < out.rows) {
-      const S* a = out.data + query * out.stride;
-      const S* b = dout.data + query * dout.stride;
-      Index h = 0;
-      if constexpr (same_type<S>)
-        for (; h + lanes<T> <= out.cols; h += lanes<T>) sums += load(a + h) * load(b + h);
-      for (; h < out.cols; ++h) rest += widen(a[h]) * widen(b[h]);
-    }
-    room.delta[query] = rest + sum_of<T>(sums);
-    room.lse[query] = query < out.rows ? lse[query] * static_cast<T>(log2_e) : 0;
-  }
-}
-
-/// Probabilities from scores (in p) and the scores' gradient from that of the probabilities (in ds).
-template <class T> void softmax_rows(BackwardRoom<T>& room, Index n_queries, Index columns, bool diagonal, double scale) {
-  constexpr Index width = lanes<T>;
-  const T exponent_scale = static_cast<T>(scale * log2_e), gradient_scale = static_cast<T>(scale);
-  for (Index query = 0; query < n_queries; ++query) {
-    T* p_row = room.p_QK + query * block<T>;
-    T* ds_row = room.ds_QK + query * block<T>;
-    const T lse = room.lse[query], delta = room.delta[query];
-    const Index end = diagonal ? round_up(query / group_rows * group_rows + group_rows, width) : columns;
-    for (Index key = 0; key < end; key += width) {
-      const Lanes<T> p = power_of_two(load(p_row + key) * exponent_scale - lse);
-      store(p_row + key, p);
-      store(ds_row + key, p * (load(ds_row + key) - delta) * gradient_scale);
-    }
-    if (diagonal)
-      for (Index key = query + 1; key < end; ++key) p_row[key] = ds_row[key] = 0;
-  }
-}
-
-/// p and ds of a block of queries and a block of keys.
-template <class T>
-void probabilities(BackwardRoom<T>& room, const Tile<T>& queries, const Tile<T>& douts, Index n_queries, Index n_keys,
-                   const AttentionShape& shape, bool diagonal) {
-  constexpr Index width = lanes<T>;
-  const Index columns = round_up(n_keys, width);
-  for (Index query = 0; query < n_queries; query += group_rows) {
-    const Index vectors = (diagonal ? round_up(query + group_rows, width) : columns) / width;
-    multiply<Into::empty>(Product<T>{queries.data + query * queries.stride, queries.stride, 1, room.keys_HK, block<T>,
-                                     room.p_QK + query * block<T>, block<T>, shape.head_dim},
-                          vectors);
-    multiply<Into::empty>(Product<T>{douts.data + query * douts.stride, douts.stride, 1, room.values_HK, block<T>,
-                                     room.ds_QK + query * block<T>, block<T>, shape.head_dim},
-                          vectors);
-  }
-  softmax_rows(room, n_queries, columns, diagonal, shape.scale);
-}
-
-/// dkeys += dsᵀ queries and dvalues += pᵀ douts.
-template <class T>
-void add_to_keys(BackwardRoom<T>& room, const Tile<T>& queries, const Tile<T>& douts, Index n_queries, Index n_keys,
-                 Index padded, bool first, bool diagonal) {
-  for (Index key = 0; key < n_keys; key += group_rows) {
-    const Index skip = diagonal ? key : 0;
-    Product<T> product{room.p_QK + skip * block<T> + key, 1, block<T>, douts.data + skip * douts.stride, douts.stride,
-                       room.dvalues + key * padded, padded, n_queries - skip};
-    if (first) multiply<Into::empty>(product, padded / lanes<T>);
-    else multiply<Into::add>(product, padded / lanes<T>);
-    product.a = room.ds_QK + skip * block<T> + key;
-    product.b = queries.data + skip * queries.stride;
-    product.b_row = queries.stride;
-    product.c = room.dkeys + key * padded;
-    if (first) multiply<Into::empty>(product, padded / lanes<T>);
-    else multiply<Into::add>(product, padded / lanes<T>);
-  }
-}
-
-/// dqueries += ds keys, or = with `first`.
-template <class T>
-void add_to_queries(BackwardRoom<T>& room, const Tile<T>& keys, T* dqueries, Index dqueries_row, Index n_queries,
-                    Index n_keys, Index padded, bool first, bool diagonal) {
-  for (Index query = 0; query < n_queries; query += group_rows) {
-    const Product<T> product{room.ds_QK + query * block<T>, block<T>, 1, keys.data, keys.stride,
-                             dqueries + query * dqueries_row, dqueries_row, diagonal ? query + group_rows : n_keys};
-    if (first) multiply<Into::empty>(product, padded / lanes<T>);
-    else multiply<Into::add>(product, padded / lanes<T>);
-  }
-}
-
-/// Adds a pair of blocks to dq, where it lies.
-template <class T>
-void add_to_dq(BackwardRoom<T>& room, const Tile<T>& keys, const Rows<T>& dq, Index n_keys, bool first, bool diagonal) {
-  const Index padded = round_up(dq.cols, lanes<T>), rows = round_up(dq.rows, group_rows);
-  if (usable_in_place(dq)) {
-    add_to_queries(room, keys, dq.data, dq.stride, rows, n_keys, padded, first, diagonal);
-    return;
-  }
-  if (!first) copy_tile(dq, room.dqueries);
-  add_to_queries(room, keys, room.dqueries, padded, rows, n_keys, padded, first, diagonal);
-  write_tile(room.dqueries, dq);
-}
-
-/// dk and dv of a block of keys; with dq, what these keys add to dq.
-template <class S, bool with_queries>
-void backward_of_keys(BackwardRoom<Compute<S>>& room, const AttentionCall& call, Index sample, Index kv_head, Index j) {
-  using T = Compute<S>;
-  const auto& shape = call.shape;
-  const Index group = shape.heads / shape.kv_heads, blocks = (shape.tokens + block<T> - 1) / block<T>;
-  const Index padded = round_up(shape.head_dim, lanes<T>);
-  Head<S> head{call, sample, kv_head * group, kv_head};
-  const Rows<S> keys = head.key_rows(call.k, j), values = head.key_rows(call.v, j);
-  const Index n_keys = round_up(keys.rows, group_rows);
-  const Tile<T> keys_KH = read_tile(keys, room.keys);
-  transpose(keys_KH, padded_rows<T>(keys.rows), padded, room.keys_HK, block<T>);
-  transpose(read_tile(values, room.queries), padded_rows<T>(keys.rows), padded, room.values_HK, block<T>);
-  for (Index member = 0; member < group; ++member, ++head.head)
-    for (Index i = j; i < blocks; ++i) {
-      const bool first = member == 0 && i == j, diagonal = i == j;
-      const Rows<S> query_rows = head.query_rows(call.q, i);
-      const Index n_queries = round_up(query_rows.rows, group_rows);
-      const Tile<T> queries = read_tile(query_rows, room.queries);
-      const Tile<T> douts = read_tile(head.query_rows(call.dout, i), room.douts);
-      prepare_rows(room, head, i);
-      probabilities(room, queries, douts, n_queries, n_keys, shape, diagonal);
-      add_to_keys(room, queries, douts, n_queries, n_keys, padded, first, diagonal);
-      if constexpr (with_queries)
-        add_to_dq(room, keys_KH, head.query_rows(call.dq, i), n_keys, j == 0, diagonal);
-    }
-  write_tile(room.dkeys, head.key_rows(call.dk, j));
-  write_tile(room.dvalues, head.key_rows(call.dv, j));
-}
-
-template <class S> void backward_head(const AttentionCall& call, Index sample, Index kv_head) {
-  using T = Compute<S>;
-  BackwardRoom<T> room;
-  const Index blocks = (call.shape.tokens + block<T> - 1) / block<T>;
-  for (Index j = 0; j < blocks; ++j) backward_of_keys<S, true>(room, call, sample, kv_head, j);
-}
-
-template <class S> void backward_key_block(const AttentionCall& call, Index sample, Index kv_head, Index j) {
-  BackwardRoom<Compute<S>> room;
-  backward_of_keys<S, false>(room, call, sample, kv_head, j);
-}
-
-template <class S> void backward_query_block(const AttentionCall& call, Index sample, Index head_index, Index i) {
-  using T = Compute<S>;
-  const auto& shape = call.shape;
-  const Head<S> head{call, sample, head_index, head_index / (shape.heads / shape.kv_heads)};
-  BackwardRoom<T> room;
-  const Rows<S> query_rows = head.query_rows(call.q, i);
-  const Index n_queries = round_up(query_rows.rows, group_rows), padded = round_up(shape.head_dim, lanes<T>);
-  const Tile<T> queries = read_tile(query_rows, room.queries);
-  const Tile<T> douts = read_tile(head.query_rows(call.dout, i), room.douts);
-  prepare_rows(room, head, i);
-  for (Index j = 0; j <= i; ++j) {
-    const Rows<S> keys = head.key_rows(call.k, j), values = head.key_rows(call.v, j);
-    const Index n_keys = round_up(keys.rows, group_rows);
-    const Tile<T> keys_KH = read_tile(keys, room.keys);
-    transpose(keys_KH, padded_rows<T>(keys.rows), padded, room.keys_HK, block<T>);
-    transpose(read_tile(values, room.dvalues), padded_rows<T>(keys.rows), padded, room.values_HK, block<T>);
-    probabilities(room, queries, douts, n_queries, n_keys, shape, i == j);
-    add_to_queries(room, keys_KH, room.dqueries, padded, n_queries, n_keys, padded, j == 0, i == j);
-  }
-  write_tile(room.dqueries, head.query_rows(call.dq, i));
-}
-
 }  // namespace
 
 Index attention_block(DType dtype) { return dtype == DType::fp64 ? block<double> : block<float>; }
 
 void attention_forward(const AttentionCall& call, Index sample, Index head, Index i) {
-  if (call.q.dtype == DType::fp32) forward_block<float>(call, sample, head, i);
-  else if (call.q.dtype == DType::bf16) forward_block<BFloat16>(call, sample, head, i);
-  else forward_block<double>(call, sample, head, i);
-}
-void attention_backward(const AttentionCall& call, Index sample, Index kv_head) {
-  if (call.q.dtype == DType::fp32) backward_head<float>(call, sample, kv_head);
-  else backward_head<double>(call, sample, kv_head);
-}
-void attention_backward_keys(const AttentionCall& call, Index sample, Index kv_head, Index j) {
-  if (call.q.dtype == DType::fp32) backward_key_block<float>(call, sample, kv_head, j);
-  else if (call.q.dtype == DType::bf16) backward_key_block<BFloat16>(call, sample, kv_head, j);
-  else backward_key_block<double>(call, sample, kv_head, j);
-}
-void attention_backward_queries(const AttentionCall& call, Index sample, Index head, Index i) {
-  if (call.q.dtype == DType::fp32) backward_query_block<float>(call, sample, head, i);
-  else if (call.q.dtype == DType::bf16) backward_query_block<BFloat16>(call, sample, head, i);
-  else backward_query_block<double>(call, sample, head, i);
+  if (call.q.dtype == DType::fp32)
+    forward_block<float>(call, sample, head, i);
+  else if (call.q.dtype == DType::bf16)
+    forward_block<BFloat16>(call, sample, head, i);
+  else
+    forward_block<double>(call, sample, head, i);
 }
 
 }  // namespace monomorph::kernels::MONOMORPH_ISA

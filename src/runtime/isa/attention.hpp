@@ -2,8 +2,8 @@
 #include <monomorph/runtime/kernels/attention.hpp>
 #include "runtime/isa.hpp"
 
-/// What src/runtime/attention.cpp divides among the threads and src/runtime/isa/attention*.cpp computes. Tokens are handled
-/// in blocks. The bits of a result depend on the arguments of its task alone.
+/// What src/runtime/attention.cpp divides among the threads and src/runtime/isa/attention*.cpp computes. Tokens are
+/// handled in blocks. The bits of a result depend on the arguments of its task alone.
 namespace monomorph::kernels {
 
 struct AttentionCall {
@@ -18,8 +18,10 @@ MONOMORPH_PER_ISA(
     // dq, dk and dv of all tokens and of all query heads of a key head; not for bf16, which can't hold the sums of dq.
     void attention_backward(const AttentionCall& call, std::int64_t sample, std::int64_t kv_head);
     // The same bits in smaller tasks, at the price of computing the probabilities twice.
-    void attention_backward_keys(const AttentionCall& call, std::int64_t sample, std::int64_t kv_head, std::int64_t block);
-    void attention_backward_queries(const AttentionCall& call, std::int64_t sample, std::int64_t head, std::int64_t block);
+    void attention_backward_keys(const AttentionCall& call, std::int64_t sample, std::int64_t kv_head,
+                                 std::int64_t block);
+    void attention_backward_queries(const AttentionCall& call, std::int64_t sample, std::int64_t head,
+                                    std::int64_t block);
     void attention_decode(const AttentionCall& call, std::int64_t sample, std::int64_t kv_head))
 
 }  // namespace monomorph::kernels

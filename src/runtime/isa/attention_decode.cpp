@@ -45,7 +45,10 @@ template <class S> void decode_head(const AttentionCall& call, Index sample, Ind
   const Index row = sample * call.capacity, column = kv_head * features;
   const Cache<S> cache{reinterpret_cast<const S*>(call.k.data) + row * call.k.stride + column,
                        reinterpret_cast<const S*>(call.v.data) + row * call.v.stride + column,
-                       call.k.stride, call.v.stride, shape.tokens, features};
+                       call.k.stride,
+                       call.v.stride,
+                       shape.tokens,
+                       features};
   for (Index head = kv_head * group; head < (kv_head + 1) * group; ++head) {
     const S* q = reinterpret_cast<const S*>(call.q.data) + sample * call.q.stride + head * features;
     S* out = reinterpret_cast<S*>(call.out.data) + sample * call.out.stride + head * features;
@@ -61,9 +64,12 @@ template <class S> void decode_head(const AttentionCall& call, Index sample, Ind
 }  // namespace
 
 void attention_decode(const AttentionCall& call, Index sample, Index kv_head) {
-  if (call.q.dtype == DType::fp32) decode_head<float>(call, sample, kv_head);
-  else if (call.q.dtype == DType::bf16) decode_head<BFloat16>(call, sample, kv_head);
-  else decode_head<double>(call, sample, kv_head);
+  if (call.q.dtype == DType::fp32)
+    decode_head<float>(call, sample, kv_head);
+  else if (call.q.dtype == DType::bf16)
+    decode_head<BFloat16>(call, sample, kv_head);
+  else
+    decode_head<double>(call, sample, kv_head);
 }
 
 }  // namespace monomorph::kernels::MONOMORPH_ISA

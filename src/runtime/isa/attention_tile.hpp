@@ -1,10 +1,10 @@
 #pragma once
-#include <monomorph/core/dtype.hpp>
 #include <cstdint>
+#include <monomorph/core/dtype.hpp>
 #include <utility>
 
-/// Products of small tiles, in vectors of the instruction set this is compiled for. All is local to the translation unit:
-/// no symbol of one instruction set may stand in for another's.
+/// Products of small tiles, in vectors of the instruction set this is compiled for. All is local to the translation
+/// unit: no symbol of one instruction set may stand in for another's.
 namespace {
 
 // A product's sums stay in registers: group_rows rows of `widest` vectors, of 32 registers with AVX-512, else of 16.
@@ -57,8 +57,7 @@ template <class T> struct Product {
   const T* scale = nullptr;  ///< one per row of c
 };
 
-template <class T, int vectors, Into into>
-__attribute__((noinline)) void multiply_columns(const Product<T>& product) {
+template <class T, int vectors, Into into> __attribute__((noinline)) void multiply_columns(const Product<T>& product) {
   constexpr Index width = lanes<T>;
   Lanes<T> sum[group_rows][vectors];
 #pragma GCC unroll 16
@@ -92,9 +91,12 @@ __attribute__((noinline)) void multiply_columns(const Product<T>& product) {
 template <Into into, class T> void multiply(Product<T> product, Index vectors) {
   while (vectors > 0) {
     const int step = vectors == 4 ? 2 : static_cast<int>(smaller(vectors, widest));
-    if (step == 1) multiply_columns<T, 1, into>(product);
-    else if (step == 2) multiply_columns<T, 2, into>(product);
-    else multiply_columns<T, widest, into>(product);
+    if (step == 1)
+      multiply_columns<T, 1, into>(product);
+    else if (step == 2)
+      multiply_columns<T, 2, into>(product);
+    else
+      multiply_columns<T, widest, into>(product);
     product.b += step * lanes<T>;
     product.c += step * lanes<T>;
     vectors -= step;
@@ -104,7 +106,7 @@ template <Into into, class T> void multiply(Product<T> product, Index vectors) {
 /// 2^x to fp32 accuracy; 0 below the normal numbers.
 MONOMORPH_INLINE Lanes<float> power_of_two(Lanes<float> x) {
   using Integer = LanesOf<float>::Integer;
-  constexpr float lowest = -126.0f, round = 12582912.0f;  // adding 1.5 · 2^23 rounds to an integer
+  constexpr float lowest = -126.0f, round = 12582912.0f;      // adding 1.5 · 2^23 rounds to an integer
   const Lanes<float> bounded = x < lowest ? all(lowest) : x;  // NaN stays
   const Lanes<float> shifted = bounded + round;
   const Lanes<float> f = bounded - (shifted - round);
@@ -114,7 +116,8 @@ MONOMORPH_INLINE Lanes<float> power_of_two(Lanes<float> x) {
   p = p * f + 2.4022650922288827e-1f;
   p = p * f + 6.931472067028321e-1f;
   p = p * f + 1.0f;
-  const auto result = reinterpret_cast<Lanes<float>>(reinterpret_cast<Integer>(p) + (reinterpret_cast<Integer>(shifted) << 23));
+  const auto result =
+      reinterpret_cast<Lanes<float>>(reinterpret_cast<Integer>(p) + (reinterpret_cast<Integer>(shifted) << 23));
   return x < lowest ? Lanes<float>{} : result;
 }
 MONOMORPH_INLINE Lanes<double> power_of_two(Lanes<double> x) {
@@ -123,8 +126,7 @@ MONOMORPH_INLINE Lanes<double> power_of_two(Lanes<double> x) {
 }
 
 /// A vector whose lane i is lane shuffle(i) of a and b, b's lanes counted after a's.
-template <auto shuffle, class V, int... i>
-MONOMORPH_INLINE V shuffled(V a, V b, std::integer_sequence<int, i...>) {
+template <auto shuffle, class V, int... i> MONOMORPH_INLINE V shuffled(V a, V b, std::integer_sequence<int, i...>) {
   return __builtin_shufflevector(a, b, shuffle(i)...);
 }
 template <class T, auto shuffle> MONOMORPH_INLINE Lanes<T> shuffled(Lanes<T> a, Lanes<T> b) {
@@ -132,12 +134,15 @@ template <class T, auto shuffle> MONOMORPH_INLINE Lanes<T> shuffled(Lanes<T> a, 
 }
 
 template <class T, int distance = static_cast<int>(lanes<T>) / 2> MONOMORPH_INLINE T sum_of(Lanes<T> x) {
-  if constexpr (distance == 0) return x[0];
-  else return sum_of<T, distance / 2>(x + shuffled<T, [](int i) { return i ^ distance; }>(x, x));
+  if constexpr (distance == 0)
+    return x[0];
+  else
+    return sum_of<T, distance / 2>(x + shuffled<T, [](int i) { return i ^ distance; }>(x, x));
 }
 
 /// Of a square of vectors: lanes and rows change places, in squares of half the size at each step.
-template <class T, int distance = static_cast<int>(lanes<T>) / 2> MONOMORPH_INLINE void transpose_square(Lanes<T>* rows) {
+template <class T, int distance = static_cast<int>(lanes<T>) / 2>
+MONOMORPH_INLINE void transpose_square(Lanes<T>* rows) {
   constexpr int width = static_cast<int>(lanes<T>);
 #pragma GCC unroll 16
   for (int row = 0; row < width; ++row) {

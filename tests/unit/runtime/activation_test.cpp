@@ -28,7 +28,7 @@ Matrix times(Matrix matrix, double factor) {
 
 TEST_CASE("activations and their gradients are LibTorch's", "[activation]") {
   for (const Activation& activation : activations) {
-    for (const auto [rows, features] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {3, 65}, {40, 1030}}) {
+    for (const auto& [rows, features] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {3, 65}, {40, 1030}}) {
       CAPTURE(activation.name, rows, features);
       const Matrix h = times(random_matrix(rows, features * activation.inputs, 1), 2), dy = random_matrix(rows, features, 2);
       const oracle::Result expected = oracle::activation(activation.name, h, dy);
@@ -66,15 +66,15 @@ TEST_CASE("activations are exact to fp32 over their whole range", "[activation]"
         double error = 0;
         const Values actual = out.values();
         for (std::size_t i = 0; i < actual.size(); ++i) {
-          // Where the result all but vanishes, what counts is its error against that of the sums it goes into.
-          error = std::max(error, std::fabs(actual[i] - reference[i]) / (std::fabs(reference[i]) + 0.01));
+          // Where the result all but vanishes, what counts is its error against that of its summands.
+          error = std::max(error, std::fabs(actual[i] - reference[i]) / (std::fabs(reference[i]) + 0.1));
         }
         return error;
       };
       activation.forward(in.view(), out.view());
       CHECK(worst(expected.y) < 1e-6);
       activation.backward(in.view(), ones.view(), out.view());
-      CHECK(worst(expected.gradients[0]) < 3e-6);
+      CHECK(worst(expected.gradients[0]) < 1e-6);
     });
   }
 }

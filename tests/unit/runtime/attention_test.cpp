@@ -1,13 +1,13 @@
-#include "attention_oracle.hpp"
-#include "runtime/isa.hpp"
-#include "support/catch.hpp"
-#include <monomorph/runtime/kernels/attention.hpp>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <monomorph/runtime/kernels/attention.hpp>
 #include <random>
 #include <string>
 #include <utility>
+#include "attention_oracle.hpp"
+#include "runtime/isa.hpp"
+#include "support/catch.hpp"
 
 extern "C" {
 void omp_set_num_threads(int);
@@ -45,9 +45,12 @@ void write(const View& x, std::int64_t row, std::int64_t column, double value) {
   const float single = static_cast<float>(value);
   std::uint32_t bits;
   std::memcpy(&bits, &single, sizeof bits);
-  if (x.dtype == DType::fp64) x.as<double>()[i] = value;
-  else if (x.dtype == DType::fp32) x.as<float>()[i] = single;
-  else x.as<std::uint16_t>()[i] = static_cast<std::uint16_t>(bits >> 16);
+  if (x.dtype == DType::fp64)
+    x.as<double>()[i] = value;
+  else if (x.dtype == DType::fp32)
+    x.as<float>()[i] = single;
+  else
+    x.as<std::uint16_t>()[i] = static_cast<std::uint16_t>(bits >> 16);
 }
 std::vector<double> values(const View& x) {
   std::vector<double> result;
@@ -69,9 +72,12 @@ struct Problem {
   static constexpr std::int64_t spare_columns = 3;
 
   Problem(DType dtype, const AttentionShape& s, double deviation = 1)
-      : shape(s), qkv(dtype, s.batch * s.tokens, (s.heads + 2 * s.kv_heads) * s.head_dim + spare_columns),
-        out(dtype, s.batch * s.tokens, s.heads * s.head_dim), lse(statistics_dtype(dtype), s.batch * s.heads, s.tokens),
-        dout(dtype, s.batch * s.tokens, s.heads * s.head_dim), dqkv(dtype, s.batch * s.tokens, qkv.shape.cols) {
+      : shape(s),
+        qkv(dtype, s.batch * s.tokens, (s.heads + 2 * s.kv_heads) * s.head_dim + spare_columns),
+        out(dtype, s.batch * s.tokens, s.heads * s.head_dim),
+        lse(statistics_dtype(dtype), s.batch * s.heads, s.tokens),
+        dout(dtype, s.batch * s.tokens, s.heads * s.head_dim),
+        dqkv(dtype, s.batch * s.tokens, qkv.shape.cols) {
     std::mt19937 generator(7);
     fill_normal(qkv.view(), generator, deviation);
     fill_normal(dout.view(), generator, 1);
@@ -103,8 +109,8 @@ AttentionShape shape_of(std::int64_t batch, std::int64_t tokens, std::int64_t he
   return {batch, tokens, heads, kv_heads, head_dim, 1 / std::sqrt(static_cast<double>(head_dim))};
 }
 std::string text(const AttentionShape& s) {
-  return "B " + std::to_string(s.batch) + ", T " + std::to_string(s.tokens) + ", N " + std::to_string(s.heads) + ", KV " +
-         std::to_string(s.kv_heads) + ", H " + std::to_string(s.head_dim);
+  return "B " + std::to_string(s.batch) + ", T " + std::to_string(s.tokens) + ", N " + std::to_string(s.heads) +
+         ", KV " + std::to_string(s.kv_heads) + ", H " + std::to_string(s.head_dim);
 }
 
 /// The largest difference, relative to the largest expected value; NaN or infinity if there is any.
@@ -123,13 +129,15 @@ void check_results(Problem& problem, const oracle::AttentionResult& expected, do
   CHECK(distance(values(problem.lse.view()), expected.lse) < tolerance);
   // One scale for all three gradients: with a single key, dq and dk are zero but for rounding.
   auto actual = values(problem.q_of(problem.dqkv)), gradient = expected.dq;
-  for (auto&& [view, part] : {std::pair{problem.k_of(problem.dqkv), &expected.dk}, {problem.v_of(problem.dqkv), &expected.dv}}) {
+  for (auto&& [view, part] :
+       {std::pair{problem.k_of(problem.dqkv), &expected.dk}, {problem.v_of(problem.dqkv), &expected.dv}}) {
     const auto more = values(view);
     actual.insert(actual.end(), more.begin(), more.end());
     gradient.insert(gradient.end(), part->begin(), part->end());
   }
   CHECK(distance(actual, gradient) < tolerance);
-  const View spare = problem.dqkv.view().columns(problem.dqkv.shape.cols - Problem::spare_columns, Problem::spare_columns);
+  const View spare =
+      problem.dqkv.view().columns(problem.dqkv.shape.cols - Problem::spare_columns, Problem::spare_columns);
   const std::vector<double> untouched(static_cast<std::size_t>(spare.elements()), read(spare, 0, 0));
   CHECK(values(spare) == untouched);
 }
@@ -148,9 +156,10 @@ template <class F> void for_each_isa(F&& f) {
 }
 
 std::vector<AttentionShape> shapes() {
-  return {shape_of(1, 1, 1, 1, 1),    shape_of(2, 5, 2, 2, 3),    shape_of(3, 1, 4, 2, 8),   shape_of(2, 33, 4, 2, 7),
-          shape_of(1, 70, 3, 1, 32),  shape_of(2, 129, 4, 4, 20), shape_of(1, 97, 6, 2, 64), shape_of(1, 64, 2, 2, 80),
-          shape_of(1, 200, 4, 1, 96), shape_of(1, 65, 2, 1, 256), shape_of(1, 150, 2, 2, 1), shape_of(1, 191, 2, 1, 128)};
+  return {shape_of(1, 1, 1, 1, 1),    shape_of(2, 5, 2, 2, 3),   shape_of(3, 1, 4, 2, 8),
+          shape_of(2, 33, 4, 2, 7),   shape_of(1, 70, 3, 1, 32), shape_of(2, 129, 4, 4, 20),
+          shape_of(1, 97, 6, 2, 64),  shape_of(1, 64, 2, 2, 80), shape_of(1, 200, 4, 1, 96),
+          shape_of(1, 65, 2, 1, 256), shape_of(1, 150, 2, 2, 1), shape_of(1, 191, 2, 1, 128)};
 }
 
 DropoutKey no_dropout(const AttentionShape& shape) {
@@ -163,8 +172,7 @@ DropoutKey no_dropout(const AttentionShape& shape) {
 
 TEST_CASE("causal attention and its gradients equal autograd's") {
   for (const AttentionShape& shape : shapes())
-    for (const auto& [dtype, tolerance] :
-         {std::pair{DType::fp64, 1e-11}, {DType::fp32, 1e-5}, {DType::bf16, 1.2e-2}}) {
+    for (const auto& [dtype, tolerance] : {std::pair{DType::fp64, 1e-11}, {DType::fp32, 1e-5}, {DType::bf16, 1.2e-2}}) {
       INFO(text(shape) << ", " << std::string(name_of(dtype)));
       const auto expected = Problem(dtype, shape).expected();
       for_each_isa([&, type = dtype, bound = tolerance] {
@@ -188,7 +196,8 @@ TEST_CASE("causal attention takes any positive scale") {
 
 TEST_CASE("the bits of attention do not depend on the number of threads") {
   const int threads_before = omp_get_max_threads();
-  for (const AttentionShape& shape : {shape_of(1, 200, 4, 2, 32), shape_of(2, 130, 3, 3, 20), shape_of(1, 333, 2, 1, 64)})
+  for (const AttentionShape& shape :
+       {shape_of(1, 200, 4, 2, 32), shape_of(2, 130, 3, 3, 20), shape_of(1, 333, 2, 1, 64)})
     for (const DType dtype : {DType::fp32, DType::bf16, DType::fp64})
       for_each_isa([&] {
         INFO(text(shape) << ", " << std::string(name_of(dtype)));
@@ -238,8 +247,7 @@ TEST_CASE("a NaN or an infinity that attention is given comes out as NaN") {
 
 TEST_CASE("the reference attention without dropout equals autograd's") {
   for (const AttentionShape& shape : shapes())
-    for (const auto& [dtype, tolerance] :
-         {std::pair{DType::fp64, 1e-11}, {DType::fp32, 1e-5}, {DType::bf16, 1.2e-2}}) {
+    for (const auto& [dtype, tolerance] : {std::pair{DType::fp64, 1e-11}, {DType::fp32, 1e-5}, {DType::bf16, 1.2e-2}}) {
       INFO(text(shape) << ", " << std::string(name_of(dtype)));
       Problem problem(dtype, shape);
       problem.run_reference(no_dropout(shape));
@@ -263,7 +271,8 @@ std::vector<double> dropout_factors(const AttentionShape& shape, const DropoutKe
     for (std::int64_t head = 0; head < probe.heads; ++head)
       for (std::int64_t i = 0; i < tokens; ++i)
         for (std::int64_t j = 0; j < tokens; ++j)
-          factors.push_back(read(problem.out.view(), sample * tokens + i, head * tokens + j) * static_cast<double>(i + 1));
+          factors.push_back(read(problem.out.view(), sample * tokens + i, head * tokens + j) *
+                            static_cast<double>(i + 1));
   return factors;
 }
 
@@ -298,8 +307,10 @@ TEST_CASE("the dropout of attention has its rate and depends on every part of it
   for (std::size_t i = 0; i < factors.size(); ++i) {
     const auto key_position = static_cast<std::int64_t>(i) % shape.tokens;
     if (key_position > static_cast<std::int64_t>(i) / shape.tokens % shape.tokens) continue;
-    if (factors[i] == 0) ++dropped;
-    else if (std::abs(factors[i] - 1 / 0.75) < 1e-12) ++kept;
+    if (factors[i] == 0)
+      ++dropped;
+    else if (std::abs(factors[i] - 1 / 0.75) < 1e-12)
+      ++kept;
   }
   const std::int64_t pairs = shape.batch * shape.heads * shape.tokens * (shape.tokens + 1) / 2;
   CHECK(kept + dropped == pairs);
@@ -321,17 +332,18 @@ TEST_CASE("the dropout of attention has its rate and depends on every part of it
   ++second.first_sample;
   AttentionShape one = shape;
   one.batch = 1;
-  const std::vector<double> second_half(factors.begin() + static_cast<std::ptrdiff_t>(factors.size() / 2), factors.end());
+  const std::vector<double> second_half(factors.begin() + static_cast<std::ptrdiff_t>(factors.size() / 2),
+                                        factors.end());
   CHECK(dropout_factors(one, second) == second_half);
-  CHECK(std::vector<double>(factors.begin(), factors.begin() + static_cast<std::ptrdiff_t>(factors.size() / 2)) != second_half);
+  CHECK(std::vector<double>(factors.begin(), factors.begin() + static_cast<std::ptrdiff_t>(factors.size() / 2)) !=
+        second_half);
 }
 
 TEST_CASE("decoding a token equals the last row of the full attention") {
   constexpr std::int64_t capacity = 210;
   for (const AttentionShape& shape : {shape_of(3, 1, 2, 2, 16), shape_of(2, 63, 4, 2, 33), shape_of(2, 64, 6, 1, 64),
                                       shape_of(1, 200, 4, 4, 128), shape_of(2, 130, 2, 2, 7)})
-    for (const auto& [dtype, tolerance] :
-         {std::pair{DType::fp64, 1e-12}, {DType::fp32, 1e-5}, {DType::bf16, 1.2e-2}})
+    for (const auto& [dtype, tolerance] : {std::pair{DType::fp64, 1e-12}, {DType::fp32, 1e-5}, {DType::bf16, 1.2e-2}})
       for_each_isa([&, type = dtype, bound = tolerance] {
         INFO(text(shape) << ", " << std::string(name_of(type)));
         Problem problem(type, shape);

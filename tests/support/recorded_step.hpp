@@ -1,0 +1,46 @@
+#pragma once
+#include <monomorph/train/training_step.hpp>
+
+#include <array>
+#include <cstring>
+#include <functional>
+#include <vector>
+
+namespace monomorph::testing {
+
+/// A TrainingStep without a model: two parameters in one buffer, gradients' norms as told, calls noted.
+class RecordedStep final : public train::TrainingStep {
+ public:
+  double norm = 0;                                      ///< what gradient_norm answers
+  train::GradientNorm order{};                          ///< what it was asked
+  std::vector<kernels::AdamWStep> updates{};
+  int n_parameters_changed = 0;
+  std::function<kernels::LossSum(const train::MicroBatch&)> loss{};  ///< of evaluate
+  alignas(64) std::array<std::array<float, 6>, 3> values{};          ///< parameters, first and second moments
+
+  kernels::LossSum accumulate(const train::MicroBatch&, std::uint64_t, bool) override { return {}; }
+  kernels::LossSum evaluate(const train::MicroBatch& batch) override { return loss(batch); }
+  double gradient_norm(train::GradientNorm asked) override {
+    order = asked;
+    return norm;
+  }
+  void update(const kernels::AdamWStep& step) override { updates.push_back(step); }
+  std::vector<train::StateTensor> parameters() override { return tensors("", 0); }
+  std::vector<train::StateTensor> moments() override {
+    auto all = tensors("moment1.", 1);
+    for (auto& tensor : tensors("moment2.", 2)) all.push_back(tensor);
+    return all;
+  }
+  std::vector<train::StateTensor> gradients() override { return {}; }
+  void parameters_changed() override { ++n_parameters_changed; }
+  std::unique_ptr<train::Decoder> decoder() override { return nullptr; }
+  View hidden_state(int) const override { return {}; }
+
+ private:
+  std::vector<train::StateTensor> tensors(const std::string& prefix, std::size_t buffer) {
+    auto* const data = reinterpret_cast<std::byte*>(values[buffer].data());
+    return {{prefix + "matrix", View(data, DType::fp32, {2, 2})}, {prefix + "vector", View(data + 16, DType::fp32, {1, 2})}};
+  }
+};
+
+}  // namespace monomorph::testing

@@ -1,0 +1,116 @@
+#include "kernel_case.hpp"
+#include "support/catch.hpp"
+#include <monomorph/core/error.hpp>
+#include <monomorph/runtime/kernels/cross_entropy.hpp>
+#include <cmath>
+#include <limits>
+
+using namespace monomorph;
+using namespace monomorph::testing;
+
+namespace {
+
+struct Case {
+  std::int64_t rows, columns, vocab_size;
+};
+constexpr Case cases[] = {{1, 1, 1}, {3, 65, 65}, {7, 64, 61}, {5, 1600, 1500}};
+
+/// Every third target is ignored.
+std::vector<std::int32_t> targets_of(const Case& c) {
+  std::vector<std::int32_t> targets;
+  for (std::int64_t i = 0; i < c.rows; ++i) {
+    targets.push_back(i % 3 == 2 ? kernels::ignored_target : static_cast<std::int32_t>((i * 37 + 11) % c.vocab_size));
+  }
+  return targets;
+}
+Matrix times(Matrix matrix, double factor) {
+  for (double& value : matrix.values) value *= factor;
+  return matrix;
+}
+}  // namespace
+
+TEST_CASE("cross-entropy and its gradient are LibTorch's", "[cross_entropy]") {
+  for (const Case& c : cases) {
+    for (const double spread : {1.0, 30.0}) {
+      CAPTURE(c.rows, c.columns, c.vocab_size, spread);
+      const auto targets = targets_of(c);
+      const Matrix logits = times(random_matrix(c.rows, c.columns, 1), spread);
+      const oracle::Result expected = oracle::cross_entropy(logits, targets, c.vocab_size);
+      const Matrix loss{1, c.rows, expected.y}, dlogits{c.rows, c.columns, expected.gradients[0]};
+      check({{{logits}}, {{loss, Role::statistics}, {dlogits}}, [&](const auto& in, const auto& out) {
+               const auto sum = kernels::cross_entropy(in[0], targets.data(), c.vocab_size, out[0], out[1]);
+               CHECK(sum.tokens == c.rows - c.rows / 3);
+               double total = 0;
+               for (std::int64_t i = 0; i < c.rows; ++i) {
+                 total += out[0].dtype == DType::fp64 ? out[0].template as<double>()[i]
+                                                      : static_cast<double>(out[0].template as<float>()[i]);
+               }
+               CHECK(sum.loss == total);
+             }});
+      check({{}, {{loss, Role::statistics}, {dlogits, Role::activation, logits.values}}, [&](const auto&, const auto& out) {
+               kernels::cross_entropy(out[1], targets.data(), c.vocab_size, out[0], out[1]);
+             }});
+      check({{{logits}}, {{loss, Role::statistics}}, [&](const auto& in, const auto& out) {
+               kernels::cross_entropy(in[0], targets.data(), c.vocab_size, out[0], View{});
+             }});
+      // fp32 logits, gradient in the activations' dtype.
+      check({{{logits, Role::statistics}}, {{loss, Role::statistics}, {dlogits}}, [&](const auto& in, const auto& out) {
+               kernels::cross_entropy(in[0], targets.data(), c.vocab_size, out[0], out[1]);
+             }});
+    }
+  }
+}
+
+TEST_CASE("padding and ignored targets have no gradient, whatever their logits are", "[cross_entropy]") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Matrix logits{2, 4, {0, 0, nan, 100, nan, nan, nan, nan}};
+  const std::int32_t targets[] = {0, kernels::ignored_target};
+  for_each_isa([&](const char* isa) {
+    CAPTURE(isa);
+    const Storage in(logits, DType::fp32), loss(filled(1, 2, 7), DType::fp32), out(filled(2, 4, 7), DType::fp32);
+    const auto sum = kernels::cross_entropy(in.view(), targets, 2, loss.view(), out.view());
+    CHECK(sum.tokens == 1);
+    CHECK(sum.loss == Approx(std::log(2.0)));
+    CHECK(relative_error(out.values(), {-0.5, 0.5, 0, 0, 0, 0, 0, 0}) < 1e-6);
+  });
+}
+
+TEST_CASE("a batch without counted tokens has the loss zero of zero tokens", "[cross_entropy]") {
+  const std::int32_t targets[] = {kernels::ignored_target, kernels::ignored_target};
+  const Storage in(random_matrix(2, 70, 1), DType::fp32), loss(filled(1, 2, 7), DType::fp32);
+  const Storage out(filled(2, 70, 7), DType::fp32);
+  const auto sum = kernels::cross_entropy(in.view(), targets, 70, loss.view(), out.view());
+  CHECK(sum.tokens == 0);
+  CHECK(sum.loss == 0);
+  CHECK(out.values() == Values(140, 0));
+}
+
+TEST_CASE("logits of minus infinity have the probability zero; NaN and infinity give NaN", "[cross_entropy]") {
+  const double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  const Matrix logits{3, 2, {1, -infinity, infinity, 0, 0, nan}};
+  const std::int32_t targets[] = {0, 1, 0};
+  for_each_isa([&](const char* isa) {
+    CAPTURE(isa);
+    const Storage in(logits, DType::fp32), loss(filled(1, 3, 7), DType::fp32), out(filled(3, 2, 7), DType::fp32);
+    const auto sum = kernels::cross_entropy(in.view(), targets, 2, loss.view(), out.view());
+    CHECK(loss.values()[0] == 0);
+    CHECK(out.values()[1] == 0);
+    CHECK(std::isnan(loss.values()[1]));
+    CHECK(std::isnan(loss.values()[2]));
+    CHECK(std::isnan(sum.loss));
+  });
+}
+
+TEST_CASE("a target outside the vocabulary is an error that names it", "[cross_entropy]") {
+  const Storage in(random_matrix(1, 8, 1), DType::fp32), loss(filled(1, 1, 0), DType::fp32);
+  for (const std::int32_t bad : {5, 8, -2}) {
+    try {
+      kernels::cross_entropy(in.view(), &bad, 5, loss.view(), View{});
+      FAIL("no error");
+    } catch (const Error& error) {
+      const std::string message = error.what();
+      CHECK(message.find("[KERNEL-02]") == 0);
+      CHECK(message.find("target id " + std::to_string(bad)) != std::string::npos);
+    }
+  }
+}

@@ -1,0 +1,89 @@
+#include "kernel_case.hpp"
+#include "support/catch.hpp"
+#include <monomorph/core/error.hpp>
+#include <monomorph/runtime/kernels/embedding.hpp>
+
+using namespace monomorph;
+using namespace monomorph::testing;
+
+namespace {
+
+struct Case {
+  std::int64_t batch, tokens, features, vocabulary, context, first_position;
+};
+constexpr Case cases[] = {{1, 1, 1, 1, 1, 0}, {3, 5, 65, 7, 9, 2}, {2, 100, 600, 30, 100, 0}, {40, 3, 130, 50, 4, 1}};
+
+std::vector<std::int32_t> ids_of(const Case& c) {
+  std::vector<std::int32_t> ids;
+  for (std::int64_t i = 0; i < c.batch * c.tokens; ++i) ids.push_back(static_cast<std::int32_t>(i * i % c.vocabulary));
+  return ids;
+}
+Values sum(Values a, const Values& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] += b[i];
+  return a;
+}
+}  // namespace
+
+TEST_CASE("embedding is LibTorch's", "[embedding]") {
+  for (const Case& c : cases) {
+    for (const bool has_positions : {false, true}) {
+      CAPTURE(c.batch, c.tokens, c.features, has_positions);
+      const std::int64_t rows = c.batch * c.tokens;
+      const auto ids = ids_of(c);
+      const Matrix table = random_matrix(c.vocabulary, c.features, 1), dy = random_matrix(rows, c.features, 3);
+      const Matrix positions = has_positions ? random_matrix(c.context, c.features, 2) : Matrix{};
+      const oracle::Result expected = oracle::embedding(ids, table, positions, c.tokens, c.first_position, dy);
+      check({{{table}, {positions}}, {{{rows, c.features, expected.y}}}, [&](const auto& in, const auto& out) {
+               kernels::embedding(ids.data(), in[0], in[1], c.tokens, c.first_position, out[0]);
+             }});
+    }
+  }
+}
+
+TEST_CASE("the gradients of embeddings are those of autograd", "[embedding]") {
+  for (const Case& c : cases) {
+    for (const bool accumulate : {false, true}) {
+      CAPTURE(c.batch, c.tokens, c.features, accumulate);
+      const std::int64_t rows = c.batch * c.tokens;
+      const auto ids = ids_of(c);
+      const Matrix table = random_matrix(c.vocabulary, c.features, 1), positions = random_matrix(c.tokens, c.features, 2);
+      const Matrix dy = random_matrix(rows, c.features, 3);
+      const oracle::Result expected = oracle::embedding(ids, table, positions, c.tokens, 0, dy);
+      const Values dtable0 = accumulate ? table.values : Values{}, dpositions0 = accumulate ? positions.values : Values{};
+      const auto after = [&](const Values& gradient, const Values& before) {
+        return accumulate ? sum(gradient, before) : gradient;
+      };
+      check({{{dy}},
+             {{{c.vocabulary, c.features, after(expected.gradients[0], dtable0)}, Role::gradient, dtable0},
+              {{c.tokens, c.features, after(expected.gradients[1], dpositions0)}, Role::gradient, dpositions0}},
+             [&](const auto& in, const auto& out) {
+               kernels::embedding_backward(ids.data(), in[0], out[0], accumulate);
+               kernels::position_embedding_backward(in[0], c.tokens, out[1], accumulate);
+             }});
+    }
+  }
+}
+
+TEST_CASE("positions that no token has get the gradient zero", "[embedding]") {
+  const Storage dx(filled(4, 3, 1), DType::fp32), dpositions(filled(5, 3, 9), DType::fp32);
+  kernels::position_embedding_backward(dx.view(), 2, dpositions.view(), false);
+  const Values actual = dpositions.values();
+  CHECK(Values(actual.begin(), actual.begin() + 6) == Values(6, 2));
+  CHECK(Values(actual.begin() + 6, actual.end()) == Values(9, 0));
+}
+
+TEST_CASE("a token id outside the table is an error that names it", "[embedding]") {
+  const Storage table(filled(7, 2, 1), DType::fp32), x(filled(3, 2, 0), DType::fp32);
+  for (const std::int32_t bad : {7, -1, 2'000'000'000}) {
+    const std::int32_t ids[] = {0, bad, 6};
+    try {
+      kernels::embedding(ids, table.view(), View{}, 3, 0, x.view());
+      FAIL("no error");
+    } catch (const Error& error) {
+      const std::string message = error.what();
+      CHECK(message.find("[KERNEL-01]") == 0);
+      CHECK(message.find(std::to_string(bad)) != std::string::npos);
+      CHECK(message.find("7 rows") != std::string::npos);
+    }
+  }
+}

@@ -1,0 +1,96 @@
+#include "kernel_case.hpp"
+#include "support/catch.hpp"
+#include <monomorph/runtime/kernels/optimizer.hpp>
+#include <cmath>
+#include <limits>
+
+using namespace monomorph;
+using namespace monomorph::testing;
+
+namespace {
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+kernels::AdamWStep step_of(const oracle::Optimizer& o, int step) {
+  return {o.learning_rate, o.beta1, o.beta2, o.epsilon, o.weight_decay, 1 - std::pow(o.beta1, step),
+          1 - std::pow(o.beta2, step), o.gradient_scale, o.clip_value};
+}
+}  // namespace
+
+TEST_CASE("five steps of AdamW are LibTorch's", "[optimizer]") {
+  for (const oracle::Optimizer& o : {oracle::Optimizer{1e-2, 0.9, 0.95, 1e-8, 0.1, 0.3, infinity},
+                                     oracle::Optimizer{3e-2, 0.8, 0.999, 1e-5, 0, 1, 0.5}}) {
+    constexpr std::int64_t n = 64 * 300;
+    const Matrix parameters = random_matrix(1, n, 1);
+    std::vector<Values> gradients;
+    for (unsigned step = 0; step < 5; ++step) gradients.push_back(random_matrix(1, n, 10 + step).values);
+    const auto expected = oracle::adamw(o, parameters.values, gradients);
+    check({{{parameters}},
+           {{{1, n, expected[0]}, Role::gradient, parameters.values},
+            {{1, n, expected[1]}, Role::gradient, Values(n, 0)},
+            {{1, n, expected[2]}, Role::gradient, Values(n, 0)},
+            {{1, n, expected[0]}}},
+           [&](const auto&, const auto& out) {
+             for (int step = 1; step <= 5; ++step) {
+               const Storage gradient({1, n, gradients[static_cast<std::size_t>(step - 1)]}, out[0].dtype);
+               kernels::adamw(gradient.view(), out[0], out[1], out[2], out[3], step_of(o, step));
+             }
+           }});
+  }
+}
+
+TEST_CASE("padding of a shard stays zero, and nothing else hides a NaN", "[optimizer]") {
+  const oracle::Optimizer o{1e-2, 0.9, 0.95, 1e-8, 0.1, 1, 0.5};
+  Matrix gradient = filled(1, 64, 0);
+  gradient.values[3] = std::numeric_limits<double>::quiet_NaN();
+  const Storage grad(gradient, DType::fp32), zeros(filled(1, 64, 0), DType::fp32);
+  const Storage master(filled(1, 64, 0), DType::fp32), m(filled(1, 64, 0), DType::fp32), v(filled(1, 64, 0), DType::fp32);
+  kernels::adamw(grad.view(), master.view(), m.view(), v.view(), View{}, step_of(o, 1));
+  for (std::size_t i = 0; i < 64; ++i) {
+    CHECK(std::isnan(master.values()[i]) == (i == 3));
+    if (i != 3) CHECK(master.values()[i] == 0);
+  }
+}
+
+TEST_CASE("norms of a shard are exact sums in fp64", "[optimizer]") {
+  for (const std::int64_t n : {64L, 4096L, 5'000'000L / 64 * 64}) {
+    const Matrix x = random_matrix(1, n, 1);
+    for (const DType dtype : {DType::fp32, DType::bf16, DType::fp64}) {
+      const Storage in(x, dtype);
+      double squares = 0, magnitudes = 0, greatest = 0;
+      for (const double value : in.values()) {
+        squares += value * value;
+        magnitudes += std::fabs(value);
+        greatest = std::max(greatest, std::fabs(value));
+      }
+      for_each_isa([&](const char* isa) {
+        CAPTURE(n, isa);
+        const double sum = kernels::sum_of_squares(in.view());
+        CHECK(sum == Approx(squares).epsilon(1e-11));
+        CHECK(kernels::sum_of_magnitudes(in.view()) == Approx(magnitudes).epsilon(1e-11));
+        CHECK(kernels::greatest_magnitude(in.view()) == greatest);
+        for (const int threads : {1, 2, 3}) {
+          with_threads(threads, [&] { CHECK(kernels::sum_of_squares(in.view()) == sum); });
+        }
+      });
+    }
+  }
+}
+
+TEST_CASE("one NaN or infinity anywhere is seen in every norm", "[optimizer]") {
+  for (const std::size_t at : {0u, 63u, 5000u, 20'479u}) {
+    Matrix x = random_matrix(1, 20'480, 1);
+    for_each_isa([&](const char* isa) {
+      CAPTURE(at, isa);
+      x.values[at] = std::numeric_limits<double>::quiet_NaN();
+      const Storage nan(x, DType::fp32);
+      CHECK(std::isnan(kernels::sum_of_squares(nan.view())));
+      CHECK(std::isnan(kernels::sum_of_magnitudes(nan.view())));
+      CHECK(std::isnan(kernels::greatest_magnitude(nan.view())));
+      x.values[at] = -infinity;
+      const Storage infinite(x, DType::bf16);
+      CHECK(kernels::sum_of_squares(infinite.view()) == infinity);
+      CHECK(kernels::sum_of_magnitudes(infinite.view()) == infinity);
+      CHECK(kernels::greatest_magnitude(infinite.view()) == infinity);
+    });
+  }
+}

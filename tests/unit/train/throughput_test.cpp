@@ -1,0 +1,59 @@
+#include "train/throughput.hpp"
+
+#include "support/catch.hpp"
+
+#include <chrono>
+#include <thread>
+
+using monomorph::DType;
+using monomorph::train::Throughput;
+
+namespace {
+
+constexpr monomorph::plan::FlopsPerToken flops{.palm = 6e6, .exact = 5e6};
+
+void take_step(Throughput& throughput, std::int64_t tokens, double waited) {
+  throughput.step_began();
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  throughput.step_ended(tokens, waited);
+}
+
+}  // namespace
+
+TEST_CASE("nothing is known before the first step") {
+  Throughput throughput(flops, DType::fp32);
+  const auto rates = throughput.report(10);
+  CHECK(rates.tokens_per_second == 0);
+  CHECK_FALSE(rates.mfu.has_value());
+  CHECK_FALSE(rates.seconds_left.has_value());
+}
+
+TEST_CASE("the peak is measured at the second report, and MFU is relative to it in both definitions") {
+  Throughput throughput(flops, DType::fp32);
+  take_step(throughput, 1000, 0.0005);
+  const auto first = throughput.report(9);
+  CHECK(first.tokens_per_second > 0);
+  CHECK(first.data_wait_fraction > 0);
+  CHECK(first.data_wait_fraction <= 0.25);  // 0.5 ms of 2 ms or more
+  CHECK_FALSE(first.mfu.has_value());
+  CHECK_FALSE(throughput.peak().has_value());
+
+  take_step(throughput, 1000, 0);
+  const auto second = throughput.report(8);
+  REQUIRE(throughput.peak().has_value());
+  CHECK(throughput.peak()->per_second > 0);
+  CHECK(throughput.peak()->source == "measured");
+  CHECK(second.mfu.value() == Approx(second.tokens_per_second * flops.exact / throughput.peak()->per_second));
+  CHECK(second.mfu_palm.value() == Approx(1.2 * second.mfu.value()));
+  CHECK(second.data_wait_fraction == 0);
+  CHECK(second.seconds_left.value() >= 8 * 0.002);
+}
+
+TEST_CASE("a report is of the steps since the one before") {
+  Throughput throughput(flops, DType::fp32);
+  take_step(throughput, 1'000'000, 0);
+  const double before = throughput.report(5).tokens_per_second;
+  take_step(throughput, 0, 0);
+  CHECK(before > 0);
+  CHECK(throughput.report(4).tokens_per_second == 0);
+}
