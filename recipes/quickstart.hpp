@@ -15,8 +15,7 @@ struct quickstart {
       .norm = {.kind = monomorph::NormKind::rms_norm, .bias = false},
       .activation = monomorph::Activation::swiglu,
       .position = monomorph::Position::rotary,
-      .bias = monomorph::no_biases,
-      .dropout = {.residual = 0.1}};
+      .bias = monomorph::no_biases};
   using sharding = monomorph::sharding::Replicate;
   using precision = monomorph::precision::Fp32;
   using checkpointing = monomorph::checkpointing::KeepAll;

@@ -132,10 +132,10 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   int exit_code = 0;
   {
-    const data::InterruptionGuard guard;
+    const InterruptionGuard guard;
     exit_code = run(argc, argv);
   }
   // What asked us to stop learns from the exit status that we did.
-  if (exit_code != 0 && data::interrupting_signal() != 0) std::raise(data::interrupting_signal());
+  if (exit_code != 0 && interrupting_signal() != 0) std::raise(interrupting_signal());
   return exit_code;
 }

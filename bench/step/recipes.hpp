@@ -39,7 +39,7 @@ struct llama_8192 : llama_50304 {
   }();
 };
 struct quickstart : recipes::quickstart {
-  static constexpr int batch = 16;
+  static constexpr int batch = 8;
 };
 
 }  // namespace bench

@@ -16,6 +16,12 @@ foreach(isa IN LISTS isas)
   target_compile_definitions(monomorph_runtime_${isa} PRIVATE MONOMORPH_BELOW_FIREWALL MONOMORPH_ISA=${isa})
   # No -ffast-math: NaN and infinity must come through, and sums have one order.
   target_compile_options(monomorph_runtime_${isa} PRIVATE -O3 -fno-math-errno -fno-trapping-math -ffp-contract=fast
-    -Wno-psabi ${isa_options_${isa}})
+    -Wno-psabi $<$<CXX_COMPILER_ID:Clang>:-Wno-pass-failed> ${isa_options_${isa}})
   target_sources(monomorph_runtime PRIVATE $<TARGET_OBJECTS:monomorph_runtime_${isa}>)
+  if(MONOMORPH_TESTS AND NOT MONOMORPH_SANITIZE)
+    add_test(NAME unit.runtime.isa_objects_share_no_code.${isa} COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DISA=${isa}
+      "-DOBJECTS=$<JOIN:$<TARGET_OBJECTS:monomorph_runtime_${isa}>,$<SEMICOLON>>"
+      -P ${CMAKE_CURRENT_LIST_DIR}/check_isa_objects.cmake)
+    set_tests_properties(unit.runtime.isa_objects_share_no_code.${isa} PROPERTIES LABELS unit)
+  endif()
 endforeach()

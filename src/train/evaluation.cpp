@@ -47,7 +47,7 @@ EvaluationResult evaluate(TrainingStep& step, const data::Loader& loader, std::i
     result.tokens += sum.tokens;
     if (bytes_per_token.empty()) continue;
     for (const std::int32_t target : targets)
-      if (target != kernels::ignored_target) result.bytes += bytes_per_token[target];
+      if (target != ignored_target) result.bytes += bytes_per_token[target];
   }
   return result;
 }

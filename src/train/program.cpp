@@ -1,3 +1,4 @@
+#include "train/before_start.hpp"
 #include "train/run_tokenizer.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -67,7 +68,7 @@ struct GenerateOptions : CheckpointOptions {
     app.add_option("--temperature", sampling.temperature, "of the probabilities")->check(CLI::Range(1e-6, 1e6));
     app.add_option("--top-k", top_k, "choose among the k most probable tokens")->check(CLI::PositiveNumber);
     app.add_option("--top-p", sampling.top_p, "choose among the tokens that make up this probability")->check(CLI::Range(1e-9, 1.0));
-    app.add_option("--seed", sampling.seed, "of the choice");
+    app.add_option("--seed", sampling.seed, "of the choice")->check(CLI::NonNegativeNumber);
   }
   SamplingSettings settings() const {
     SamplingSettings settings = sampling;
@@ -108,7 +109,9 @@ int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
   const Hparams hparams = checkpoint_hparams(checkpoint);
   const std::string file = options.data.empty() ? hparams.data.evaluation.value : options.data;
   if (file.empty()) throw UsageError("[RUN-12] the run of this checkpoint had no data.evaluation; give --data <file.pbin>");
-  const data::Loader loader(file, recipe.model->context_length, recipe.model->vocab_size, 0, false);
+  const data::Loader loader = before_start("the held-out data", [&] {
+    return data::Loader(file, recipe.model->context_length, recipe.model->vocab_size, 0, false);
+  });
   std::vector<std::int32_t> bytes_per_token;
   if (const std::string tokenizer_file = options.tokenizer_file(checkpoint, hparams); !tokenizer_file.empty()) {
     bytes_per_token = data::token_byte_lengths(*read_run_tokenizer(tokenizer_file, recipe));

@@ -1,26 +1,16 @@
 #include "train/run_tokenizer.hpp"
 
-#include <monomorph/core/error.hpp>
+#include "train/before_start.hpp"
+
 #include <monomorph/core/file_error.hpp>
 
 #include <fmt/format.h>
 
 namespace monomorph::train {
-namespace {
-
-/// Whatever is wrong with the file, nothing has been started.
-std::unique_ptr<const data::Tokenizer> read(const std::string& file) {
-  try {
-    return std::make_unique<data::Tokenizer>(data::read_tokenizer_definition(file));
-  } catch (const Error& error) {
-    throw UsageError(error.what());
-  }
-}
-
-}  // namespace
 
 std::unique_ptr<const data::Tokenizer> read_run_tokenizer(const std::string& file, const RecipeProgram& recipe) {
-  auto tokenizer = read(file);
+  auto tokenizer = before_start(
+      "the tokeniser", [&] { return std::make_unique<const data::Tokenizer>(data::read_tokenizer_definition(file)); });
   if (tokenizer->vocab_size() > recipe.model->vocab_size)
     throw UsageError(fmt::format("[RUN-07] {} has {} ids, and recipe {} a vocab_size of {}; give the tokeniser that the data "
                                  "was packed with, or take another recipe",

@@ -1,5 +1,6 @@
 #include <monomorph/train/trainer.hpp>
 
+#include "train/before_start.hpp"
 #include "train/optimizer_step.hpp"
 #include "train/run_tokenizer.hpp"
 #include "train/throughput.hpp"
@@ -9,7 +10,7 @@
 #include <monomorph/data/loader.hpp>
 #include <monomorph/train/describe.hpp>
 #include <monomorph/train/evaluation.hpp>
-#include <monomorph/train/interrupt.hpp>
+#include <monomorph/core/interruption.hpp>
 #include <monomorph/train/metrics.hpp>
 #include <monomorph/train/progress.hpp>
 #include <monomorph/train/run_checkpoint.hpp>
@@ -42,15 +43,11 @@ struct RunData {
 
  private:
   static data::Loader loader(const RecipeProgram& recipe, const Hparams& hparams, const std::string& path,
-                             std::string_view field) {
-    if (path.empty())
-      throw UsageError(fmt::format("[RUN-08] {} must name a packed file (.pbin); monomorph-data pack makes one", field));
-    try {
-      return {path, recipe.model->context_length, recipe.model->vocab_size,
-              static_cast<std::uint64_t>(hparams.run.seed.value), hparams.data.shuffle.value};
-    } catch (const Error& error) {  // whatever is wrong with the file, nothing has been started
-      throw UsageError(fmt::format("{} ({})", error.what(), field));
-    }
+                             const std::string& field) {
+    return before_start(field, [&] {
+      return data::Loader(path, recipe.model->context_length, recipe.model->vocab_size,
+                          static_cast<std::uint64_t>(hparams.run.seed.value), hparams.data.shuffle.value);
+    });
   }
 };
 
@@ -75,7 +72,7 @@ class Trainer {
   std::unique_ptr<Communicator> communicator_;
   std::unique_ptr<TrainingStep> step_;
   RunState state_;
-  const InterruptGuard guard_;  // from before the run folder exists: a run that was interrupted can be resumed
+  const InterruptionGuard guard_;  // from before the run folder exists: a run that was interrupted can be resumed
   RunFolder folder_;
   MetricsWriter metrics_;
   std::optional<EventWriter> events_;
@@ -118,13 +115,13 @@ Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, int argc, 
 }
 
 int Trainer::run() {
-  while (state_.step < hparams_.run.steps.value && InterruptGuard::signal_received() == 0) {
+  while (state_.step < hparams_.run.steps.value && interrupting_signal() == 0) {
     train_step();
     if (due(hparams_.evaluation.every.value)) evaluate_now();
     // Skipped steps changed nothing, and saving after each would in the end delete the last good checkpoint.
     if (due(hparams_.checkpoint.every.value) && state_.skipped_in_a_row == 0) save();
   }
-  if (const int number = InterruptGuard::signal_received(); number != 0) {
+  if (const int number = interrupting_signal(); number != 0) {
     progress_.note(fmt::format("signal {}: saving after step {}", number, state_.step));
     save();
     return 0;

@@ -38,9 +38,8 @@ TEST_CASE("steps with non-finite gradients are skipped and counted; too many in 
   CHECK(std::stoll(saved.back().substr(5)) == last_good);
   CHECK(run_program("monomorph-checkpoint", {"verify", place / "run/checkpoints"}).exit_code == 0);
   CHECK(run_program("monomorph-checkpoint", {"verify", place / "run/checkpoints/" + saved.front()}).exit_code == 0);
-
-  // Text of a model that diverged: an error, not whatever NaN sorts like.
-  check_refusal(place.run({"generate", "--checkpoint", place / "run", "--prompt", "a"}), 1, {"[RUN-14]", "diverged"});
+  for (const std::string& name : saved)
+    CHECK(place.run({"evaluate", "--checkpoint", place / "run/checkpoints/" + name}).exit_code == 0);
 }
 
 TEST_CASE("skipped steps below the limit do not end a run") {

@@ -77,4 +77,6 @@ TEST_CASE("a run without a tokeniser trains and evaluates, but has no bits per b
   REQUIRE(place.train("blind", {"data.evaluation=", "run.steps=4"}).exit_code == 0);
   check_refusal(place.run({"evaluate", "--checkpoint", place / "blind"}), 2, {"[RUN-12]", "--data"});
   CHECK(place.run({"evaluate", "--checkpoint", place / "blind", "--data", place / "held_out.pbin"}).exit_code == 0);
+  check_refusal(place.run({"evaluate", "--checkpoint", place / "blind", "--data", place / "nowhere.pbin"}), 2,
+                {"[FILE-01]", "nowhere.pbin"});
 }

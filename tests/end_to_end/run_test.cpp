@@ -32,14 +32,15 @@ TEST_CASE("a tokeniser, packed data, training, evaluation and text: each command
 
   const ProcessResult training =
       place.train("run", {"run.steps=60", "evaluation.every=30", "checkpoint.every=20", "checkpoint.keep=all"});
-  INFO(training.out << training.err);
+  INFO(training.err);
   REQUIRE(training.exit_code == 0);
   CHECK(training.err.empty());
   CHECK(contains(training.out, "bits per byte"));
 
   const auto loss = metric_values(place / "run", "loss");
   REQUIRE(loss.size() == 60);
-  CHECK(loss.at(1) == Approx(std::log(512.0)).epsilon(0.05));  // it knows nothing at first: all tokens equally probable
+  // It knows nothing at first: its logits are normal numbers of variance 1 (Llama 3's head), which costs half a nat.
+  CHECK(loss.at(1) == Approx(std::log(512.0) + 0.5).epsilon(0.02));
   CHECK(loss.at(60) < 0.85 * loss.at(1));
   const auto held_out = metric_values(place / "run", "evaluation_loss");
   REQUIRE(held_out.size() == 2);  // the one after the last step is not repeated

@@ -70,7 +70,7 @@ template <Recipe R> struct Fixture {
     for (std::int64_t row = 0; row < batch; ++row) {
       const auto first = targets.begin() + row * T;
       std::rotate(first, first + 1, first + T);
-      targets[row * T + T - 1] = kernels::ignored_target;
+      targets[row * T + T - 1] = ignored_target;
     }
   }
   train::MicroBatch micro_batch() const { return {inputs.data(), targets.data(), 0}; }
@@ -98,8 +98,8 @@ template <Recipe R> void check_forward(Fixture<R>& f, double tolerance) {
 template <Recipe R> void check_target_logprobs(Fixture<R>& f, double tolerance) {
   Values logprobs;
   for (std::size_t i = 0; i < f.targets.size(); ++i) {
-    if (f.targets[i] == kernels::ignored_target) continue;
-    std::vector<std::int32_t> only(f.targets.size(), kernels::ignored_target);
+    if (f.targets[i] == ignored_target) continue;
+    std::vector<std::int32_t> only(f.targets.size(), ignored_target);
     only[i] = f.targets[i];
     const kernels::LossSum loss = f.step.evaluate({f.inputs.data(), only.data(), 0});
     REQUIRE(loss.tokens == 1);

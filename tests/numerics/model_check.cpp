@@ -36,7 +36,7 @@ struct Tokens {
     };
     for (std::size_t i = 0; i < static_cast<std::size_t>(model_batch * model.context_length); ++i) {
       inputs.push_back(draw(site, i));
-      targets.push_back(i % 5 == site % 5 ? kernels::ignored_target : draw(site + 1, i));
+      targets.push_back(i % 5 == site % 5 ? ignored_target : draw(site + 1, i));
     }
   }
   train::MicroBatch micro_batch(std::uint64_t sample) const { return {inputs.data(), targets.data(), sample}; }

@@ -225,8 +225,8 @@ ReferenceResult reference_model(const ModelSpec& model, const Tensors& parameter
   Values counted;
   std::vector<std::int32_t> targets = batch.targets;
   for (std::int32_t& target : targets) {
-    counted.push_back(target == kernels::ignored_target ? 0 : 1);
-    if (target == kernels::ignored_target) target = 0;
+    counted.push_back(target == ignored_target ? 0 : 1);
+    if (target == ignored_target) target = 0;
   }
   const auto M = static_cast<std::int64_t>(targets.size());
   const Tensor logprobs = at::log_softmax(logits, -1).gather(1, indices(targets).unsqueeze(1)).squeeze(1);

@@ -12,7 +12,7 @@
 namespace monomorph::testing {
 
 struct ReferenceBatch {
-  std::vector<std::int32_t> ids, targets;  ///< rows of context_length; kernels::ignored_target counts for nothing
+  std::vector<std::int32_t> ids, targets;  ///< rows of context_length; ignored_target counts for nothing
   const kernels::DropoutKey* dropout = nullptr;  ///< seed, step, first sample and tokens; null: dropout is off
 };
 struct ReferenceResult {

@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/core/ignored_target.hpp>
 #include <monomorph/data/packed_file.hpp>
 
 #include <cstdint>
@@ -7,17 +8,14 @@
 
 namespace monomorph::data {
 
-/// The label of a position that counts for nothing.
-inline constexpr std::int32_t ignored_target = -1;
-
 /// Whether the token after a sample, its last target, is also the first token of the next sample.
 enum class LastTarget { reused, separate };
 
 /// The tokens of one packed file cut into samples of T inputs and T targets, without regard to documents.
 class TokenDataset {
  public:
-  /// @throws [DATA-13] if T < 1; [DATA-07] if an id is not below `vocab_size`: all are looked at in files below 256 MB, a part in larger ones
-  /// and the rest when it is read; [DATA-08] if the file has less than one sample; [DATA-06]
+  /// @throws [DATA-13] if T < 1; [DATA-07] if an id is not below `vocab_size`: all are looked at in files below 256 MB, a
+  ///   part in larger ones and the rest when it is read; [DATA-08] if the file has less than one sample; [DATA-06]
   TokenDataset(const std::string& path, std::int64_t sequence_length, std::int64_t vocab_size, LastTarget last_target);
 
   /// With the last target reused, sample i begins at token i T; else at i (T + 1).

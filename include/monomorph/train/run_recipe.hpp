@@ -8,12 +8,25 @@ namespace monomorph {
 
 namespace detail {
 
+/// "4 x DecoderBlock, 2 x my::Block", with the arguments that every block has left out.
+template <Recipe R> std::string layers_text() {
+  std::string text;
+  boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
+    const std::string_view name = type_name<typename decltype(run)::template block<R>>();
+    text += (text.empty() ? "" : ", ") + std::to_string(run.length) + " x " + std::string(name.substr(0, name.find('<')));
+  });
+  return text;
+}
+
 template <Recipe R> std::vector<train::Fact> policies_of() {
-  std::vector<train::Fact> facts{{"sharding", std::string(type_name<typename R::sharding>())},
-                                 {"precision", std::string(type_name<typename R::precision>())},
-                                 {"checkpointing", std::string(type_name<typename R::checkpointing>())},
-                                 {"optimizer", std::string(type_name<typename R::optimizer>())}};
-  return facts;
+  constexpr MeshSpec mesh = mesh_of<R>;
+  return {{"layers", layers_text<R>()},
+          {"sharding", std::string(type_name<typename R::sharding>())},
+          {"precision", std::string(type_name<typename R::precision>())},
+          {"checkpointing", std::string(type_name<typename R::checkpointing>())},
+          {"optimizer", std::string(type_name<typename R::optimizer>())},
+          {"objective", std::string(type_name<typename plan::detail::ObjectiveOf<R>::type>())},
+          {"mesh", "tp " + std::to_string(mesh.tp) + ", pp " + std::to_string(mesh.pp) + ", cp " + std::to_string(mesh.cp)}};
 }
 
 template <Recipe R> train::RecipeProgram program_of() {

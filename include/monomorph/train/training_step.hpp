@@ -12,7 +12,7 @@ namespace monomorph::train {
 /// Token ids of micro_batch sequences of T tokens, row by row.
 struct MicroBatch {
   const std::int32_t* inputs;
-  const std::int32_t* targets;  ///< kernels::ignored_target counts for nothing
+  const std::int32_t* targets;  ///< ignored_target counts for nothing
   std::uint64_t first_sample;   ///< global index of the first sequence: what dropout depends on
 };
 

@@ -2,27 +2,26 @@
 
 namespace monomorph::kernels::MONOMORPH_ISA {
 
-/// tile = residual + bias, either of which may be absent; tile may be residual. On the calling thread.
-void preset_tile(View tile, View bias, View residual) {
+/// tile += bias + residual, either of which may be absent. On the calling thread.
+void add_to_tile(View tile, View bias, View residual) {
   in_compute_type(tile.dtype, [&]<class S>() {
-    Buffer<S> bias_buffer, residual_buffer, tile_buffer;
+    Buffer<S> bias_buffer, residual_buffer;
     for (std::int64_t row = 0; row < tile.shape.rows; ++row) {
       for (std::int64_t column = 0; column < tile.shape.cols; column += chunk) {
-        const std::int64_t n = least(chunk, tile.shape.cols - column), at = row * tile.stride + column;
+        const std::int64_t n = least(chunk, tile.shape.cols - column);
+        S* out = tile.as<S>() + row * tile.stride + column;
         const S* shift = bias.present() ? read(bias, column, n, bias_buffer.elements) : nullptr;
         const S* before = residual.present()
                               ? read(residual, row * residual.stride + column, n, residual_buffer.elements)
                               : nullptr;
-        S* out = place(tile, at, tile_buffer.elements);
         if (shift != nullptr && before != nullptr) {
           MONOMORPH_ELEMENTWISE
-          for (std::int64_t i = 0; i < n; ++i) out[i] = before[i] + shift[i];
+          for (std::int64_t i = 0; i < n; ++i) out[i] += before[i] + shift[i];
         } else {
           const S* only = shift != nullptr ? shift : before;
           MONOMORPH_ELEMENTWISE
-          for (std::int64_t i = 0; i < n; ++i) out[i] = only[i];
+          for (std::int64_t i = 0; i < n; ++i) out[i] += only[i];
         }
-        write(out, tile, at, n);
       }
     }
   });

@@ -19,7 +19,7 @@ constexpr Case cases[] = {{1, 1, 1}, {3, 65, 65}, {7, 64, 61}, {5, 1600, 1500}};
 std::vector<std::int32_t> targets_of(const Case& c) {
   std::vector<std::int32_t> targets;
   for (std::int64_t i = 0; i < c.rows; ++i) {
-    targets.push_back(i % 3 == 2 ? kernels::ignored_target : static_cast<std::int32_t>((i * 37 + 11) % c.vocab_size));
+    targets.push_back(i % 3 == 2 ? ignored_target : static_cast<std::int32_t>((i * 37 + 11) % c.vocab_size));
   }
   return targets;
 }
@@ -64,7 +64,7 @@ TEST_CASE("cross-entropy and its gradient are LibTorch's", "[cross_entropy]") {
 TEST_CASE("padding and ignored targets have no gradient, whatever their logits are", "[cross_entropy]") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const Matrix logits{2, 4, {0, 0, nan, 100, nan, nan, nan, nan}};
-  const std::int32_t targets[] = {0, kernels::ignored_target};
+  const std::int32_t targets[] = {0, ignored_target};
   for_each_isa([&](const char* isa) {
     CAPTURE(isa);
     const Storage in(logits, DType::fp32), loss(filled(1, 2, 7), DType::fp32), out(filled(2, 4, 7), DType::fp32);
@@ -76,7 +76,7 @@ TEST_CASE("padding and ignored targets have no gradient, whatever their logits a
 }
 
 TEST_CASE("a batch without counted tokens has the loss zero of zero tokens", "[cross_entropy]") {
-  const std::int32_t targets[] = {kernels::ignored_target, kernels::ignored_target};
+  const std::int32_t targets[] = {ignored_target, ignored_target};
   const Storage in(random_matrix(2, 70, 1), DType::fp32), loss(filled(1, 2, 7), DType::fp32);
   const Storage out(filled(2, 70, 7), DType::fp32);
   const auto sum = kernels::cross_entropy(in.view(), targets, 70, loss.view(), out.view());

@@ -30,7 +30,7 @@ const std::vector<unsigned char> ids{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 kernels::LossSum sum_of_targets(const MicroBatch& batch, std::int64_t n) {
   kernels::LossSum sum;
   for (std::int64_t i = 0; i < n; ++i)
-    if (batch.targets[i] != kernels::ignored_target) {
+    if (batch.targets[i] != ignored_target) {
       sum.loss += batch.targets[i];
       ++sum.tokens;
     }

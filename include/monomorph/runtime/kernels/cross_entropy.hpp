@@ -1,10 +1,10 @@
 #pragma once
+#include <monomorph/core/ignored_target.hpp>
 #include <monomorph/runtime/view.hpp>
 #include <cstdint>
 
 namespace monomorph::kernels {
 
-inline constexpr std::int32_t ignored_target = -1;  ///< a target that counts for nothing
 
 /// Sums over the counted tokens, in fp64 and in the order of the rows.
 struct LossSum {

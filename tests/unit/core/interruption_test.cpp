@@ -1,6 +1,6 @@
 #include "support/catch.hpp"
 
-#include <monomorph/train/interrupt.hpp>
+#include <monomorph/core/interruption.hpp>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 
 namespace {
 
-using monomorph::train::InterruptGuard;
+using monomorph::InterruptionGuard, monomorph::interrupting_signal;
 
 /// How a child that does this ends.
 int status_of_child(const std::function<int()>& action) {
@@ -29,16 +29,16 @@ int status_of_child(const std::function<int()>& action) {
 TEST_CASE("a first signal is noted, a second one ends the process") {
   for (const int number : {SIGINT, SIGTERM}) {
     const int noted = status_of_child([&] {
-      const InterruptGuard guard;
-      if (InterruptGuard::signal_received() != 0) return 1;
+      const InterruptionGuard guard;
+      if (interrupting_signal() != 0) return 1;
       std::raise(number);
-      return InterruptGuard::signal_received() == number ? 0 : 2;
+      return interrupting_signal() == number ? 0 : 2;
     });
     CHECK(WIFEXITED(noted));
     CHECK(WEXITSTATUS(noted) == 0);
 
     const int ended = status_of_child([&] {
-      const InterruptGuard guard;
+      const InterruptionGuard guard;
       std::raise(number);
       std::raise(number);
       return 0;
@@ -50,16 +50,16 @@ TEST_CASE("a first signal is noted, a second one ends the process") {
 
 TEST_CASE("a reader that goes away ends nothing while the guard lives") {
   CHECK(WIFEXITED(status_of_child([] {
-    const InterruptGuard guard;
+    const InterruptionGuard guard;
     std::raise(SIGPIPE);
-    return InterruptGuard::signal_received();
+    return interrupting_signal();
   })));
 }
 
 TEST_CASE("after the guard, signals end the process again") {
   for (const int number : {SIGINT, SIGTERM, SIGPIPE}) {
     const int status = status_of_child([&] {
-      { const InterruptGuard guard; }
+      { const InterruptionGuard guard; }
       std::raise(number);
       return 0;
     });
@@ -70,10 +70,10 @@ TEST_CASE("after the guard, signals end the process again") {
 TEST_CASE("a new guard forgets what the one before noted") {
   CHECK(WEXITSTATUS(status_of_child([] {
           {
-            const InterruptGuard guard;
+            const InterruptionGuard guard;
             std::raise(SIGINT);
           }
-          const InterruptGuard guard;
-          return InterruptGuard::signal_received();
+          const InterruptionGuard guard;
+          return interrupting_signal();
         })) == 0);
 }

@@ -1,0 +1,19 @@
+#pragma once
+
+namespace monomorph {
+
+/// While it lives, the first SIGINT or SIGTERM is only noted, for the program to stop at a convenient place; a second one
+/// ends the process at once, as without the guard. A reader that goes away (SIGPIPE) ends nothing. One at a time.
+class InterruptionGuard {
+ public:
+  InterruptionGuard();
+  InterruptionGuard(const InterruptionGuard&) = delete;
+  InterruptionGuard& operator=(const InterruptionGuard&) = delete;
+  /// Gives the signals their former meaning.
+  ~InterruptionGuard();
+};
+
+/// The signal that the latest guard noted, 0 if none came.
+int interrupting_signal() noexcept;
+
+}  // namespace monomorph

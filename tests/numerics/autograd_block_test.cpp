@@ -1,0 +1,138 @@
+#include <monomorph/model/autograd_block.hpp>
+#include <monomorph/run.hpp>
+#include <monomorph/train/step.hpp>
+
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/linear.h>
+
+#include "support/catch.hpp"
+
+#include <cmath>
+#include <cstring>
+
+using namespace monomorph;
+
+namespace {
+
+/// x + W₂ dropout(gelu(W₁ x)): a block as a user writes it.
+template <class R> struct MlpBlock : AutogradBlock<MlpBlock<R>> {
+  static constexpr std::string_view name = "MlpBlock";
+  static constexpr std::int64_t D = R::model.d_model, F = R::model.ff_width();
+  struct Params : ParameterLayout {
+    constexpr explicit Params(int block = 0) {
+      using enum ParameterClass;
+      take_tensor("mlp.up.weight", {F, D}, linear, initializers::matrix(R::model));
+      take_tensor("mlp.up.bias", {1, F}, bias, initializers::zero);
+      take_tensor("mlp.down.weight", {D, F}, linear, initializers::residual_matrix(R::model, block));
+    }
+  };
+  static constexpr std::int64_t matmul_flops_per_token() { return 4 * D * F; }
+  static at::Tensor compute(const AutogradInput& in) {
+    const at::Tensor hidden = at::gelu(at::linear(in.x_BTD(), in.parameter("mlp.up.weight"), in.parameter("mlp.up.bias")));
+    return in.x_BTD().add(at::linear(in.dropout(hidden, R::model.dropout.residual, 1), in.parameter("mlp.down.weight")));
+  }
+};
+
+template <class Precision, class Checkpointing> struct with_autograd_block {
+  static constexpr ModelSpec model{.vocab_size = 61,
+                                   .n_layers = 3,
+                                   .n_heads = 2,
+                                   .d_model = 12,
+                                   .context_length = 7,
+                                   .dropout = {.residual = 0.25},
+                                   .initialization = {.scheme = InitializationScheme::plain, .std = 0.3}};
+  using layers = Stack<Run<DecoderBlock, 1>, Run<MlpBlock, 2>>;
+  using sharding = sharding::Replicate;
+  using precision = Precision;
+  using checkpointing = Checkpointing;
+  using optimizer = optim::AdamW;
+};
+using fp64_recipe = with_autograd_block<precision::Fp64, checkpointing::KeepAll>;
+
+constexpr std::int64_t batch = 2, n_tokens = batch * 7;
+const std::vector<std::int32_t> inputs = [] {
+  std::vector<std::int32_t> ids;
+  for (int i = 0; i < n_tokens; ++i) ids.push_back(i * 17 % 61);
+  return ids;
+}();
+const std::vector<std::int32_t> targets(inputs.rbegin(), inputs.rend());
+const train::MicroBatch micro_batch{inputs.data(), targets.data(), 5};
+
+template <class R> struct Run1 {
+  std::unique_ptr<Communicator> communicator = connect();
+  train::Step<R> step{*communicator, batch, 3};
+};
+
+std::string bits_of(const std::vector<train::StateTensor>& tensors) {
+  std::string bits;
+  for (const auto& tensor : tensors) bits.append(tensor.view.as<const char>(), static_cast<std::size_t>(tensor.view.bytes()));
+  return bits;
+}
+
+}  // namespace
+
+TEST_CASE("gradients through an autograd block are those of central differences") {
+  Run1<fp64_recipe> run;
+  run.step.accumulate(micro_batch, 0, true);
+  for (std::size_t i = 0; i < run.step.parameters().size(); ++i) {
+    const auto parameter = run.step.parameters()[i], gradient = run.step.gradients()[i];
+    INFO(parameter.name);
+    for (const std::int64_t element : {std::int64_t{0}, parameter.view.elements() / 2, parameter.view.elements() - 1}) {
+      const double analytic = gradient.view.as<double>()[element];
+      double& value = parameter.view.as<double>()[element];
+      const double kept = value, h = 1e-6;
+      // Dropout is on: the mask depends on the step and the sample alone, so all three passes have the same.
+      train::Step<fp64_recipe>& step = run.step;
+      const std::string before = bits_of(step.gradients());
+      value = kept + h;
+      const double above = step.accumulate(micro_batch, 0, true).loss;
+      value = kept - h;
+      const double below = step.accumulate(micro_batch, 0, true).loss;
+      value = kept;
+      step.accumulate(micro_batch, 0, true);
+      CHECK((bits_of(step.gradients()) == before));
+      CHECK(analytic == Approx((above - below) / (2 * h)).epsilon(1e-6).margin(1e-7));
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("recomputing an autograd block gives the same gradients in bits", "", precision::Fp32,
+                   precision::Bf16Mixed) {
+  Run1<with_autograd_block<TestType, checkpointing::KeepAll>> kept;
+  Run1<with_autograd_block<TestType, checkpointing::EveryBlock>> recomputed;
+  Run1<with_autograd_block<TestType, checkpointing::EveryNthBlock<2>>> half;
+  const double loss = kept.step.accumulate(micro_batch, 4, true).loss;
+  CHECK(recomputed.step.accumulate(micro_batch, 4, true).loss == loss);
+  CHECK(half.step.accumulate(micro_batch, 4, true).loss == loss);
+  const std::string bits = bits_of(kept.step.gradients());
+  CHECK((bits_of(recomputed.step.gradients()) == bits));
+  CHECK((bits_of(half.step.gradients()) == bits));
+}
+
+TEST_CASE("a second micro-batch adds to the gradients of an autograd block") {
+  Run1<fp64_recipe> run;
+  run.step.accumulate(micro_batch, 0, true);
+  std::vector<double> once;
+  for (const auto& tensor : run.step.gradients())
+    once.insert(once.end(), tensor.view.template as<double>(), tensor.view.template as<double>() + tensor.view.elements());
+  run.step.accumulate(micro_batch, 0, false);
+  std::size_t i = 0;
+  for (const auto& tensor : run.step.gradients())
+    for (std::int64_t element = 0; element < tensor.view.elements(); ++element)
+      CHECK(tensor.view.as<double>()[element] == Approx(2 * once[i++]).epsilon(1e-12).margin(1e-15));
+}
+
+TEST_CASE("a recipe with a block that has no cache decodes as its forward pass says") {
+  Run1<fp64_recipe> run;
+  const auto decoder = run.step.decoder();
+  double loss = 0;
+  for (int i = 0; i < 7; ++i) {
+    const float* const logits = decoder->feed(inputs[i]);
+    double sum = 0;
+    for (int id = 0; id < 61; ++id) sum += std::exp(logits[id]);
+    loss += std::log(sum) - logits[targets[i]];
+  }
+  std::vector<std::int32_t> first_only = targets;
+  std::fill(first_only.begin() + 7, first_only.end(), ignored_target);
+  CHECK(loss == Approx(run.step.evaluate({inputs.data(), first_only.data(), 0}).loss).epsilon(1e-5));
+}

@@ -1,0 +1,117 @@
+#include <monomorph/train/run_checkpoint.hpp>
+
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/recorded_step.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <monomorph/models/gpt2.hpp>
+
+#include <filesystem>
+
+namespace {
+
+using namespace monomorph;
+using namespace monomorph::train;
+using namespace monomorph::testing;
+
+/// A recipe of two tensors, as far as a checkpoint asks.
+RecipeProgram recipe_with(std::uint64_t fingerprint) {
+  RecipeProgram recipe;
+  recipe.name = "recorded";
+  recipe.fingerprint = fingerprint;
+  recipe.model = &models::gpt2_124m;
+  recipe.memory = [](int, std::int64_t) { return plan::Memory{}; };
+  return recipe;
+}
+
+Hparams hparams_keeping(OptionalCount keep) {
+  Hparams hparams;
+  hparams.optimizer.lr.value = 0.1 + 0.2;
+  hparams.checkpoint.keep.value = keep;
+  return hparams;
+}
+
+constexpr RunState state{.step = 5, .updates = 3, .samples = 40, .tokens = 1280, .skipped = 2, .skipped_in_a_row = 1};
+
+RecordedStep counted_step() {
+  RecordedStep step;
+  float next = 0;
+  for (auto& buffer : step.values)
+    for (float& value : buffer) value = next += 0.1f;
+  return step;
+}
+
+}  // namespace
+
+TEST_CASE("a run's state comes back bit for bit") {
+  const TemporaryFolder folder;
+  RecordedStep saved = counted_step(), restored;
+  CHECK(save_run(folder.path(), recipe_with(1), hparams_keeping(2), state, saved).empty());
+  const RestoredRun run = restore_run(find_checkpoint(folder.path()), recipe_with(1), restored, true);
+  CHECK(restored.values == saved.values);
+  CHECK(restored.n_parameters_changed == 1);
+  CHECK(run.state.step == 5);
+  CHECK(run.state.updates == 3);
+  CHECK(run.state.samples == 40);
+  CHECK(run.state.tokens == 1280);
+  CHECK(run.state.skipped == 2);
+  CHECK(run.state.skipped_in_a_row == 1);
+  CHECK(run.hparams.optimizer.lr.value == 0.1 + 0.2);
+  CHECK(checkpoint_hparams(find_checkpoint(folder.path())).optimizer.lr.value == 0.1 + 0.2);
+}
+
+TEST_CASE("without moments, only parameters are read") {
+  const TemporaryFolder folder;
+  RecordedStep saved = counted_step(), restored;
+  save_run(folder.path(), recipe_with(1), hparams_keeping(2), state, saved);
+  restore_run(find_checkpoint(folder.path()), recipe_with(1), restored, false);
+  CHECK(restored.values[0] == saved.values[0]);
+  CHECK(restored.values[1] == decltype(restored.values)::value_type{});
+}
+
+TEST_CASE("a checkpoint of another recipe is refused, and nothing is loaded") {
+  const TemporaryFolder folder;
+  RecordedStep saved = counted_step(), other;
+  save_run(folder.path(), recipe_with(1), hparams_keeping(2), state, saved);
+  const std::string message = error_of([&] { restore_run(find_checkpoint(folder.path()), recipe_with(2), other, true); });
+  CHECK(contains(message, "[RUN-04]"));
+  CHECK(contains(message, "fingerprint 0000000000000001"));
+  CHECK(contains(message, "0000000000000002"));
+  CHECK(other.values == RecordedStep().values);
+  CHECK(other.n_parameters_changed == 0);
+}
+
+TEST_CASE("the latest checkpoint is found from a checkpoint, a folder of them and a run folder") {
+  const TemporaryFolder folder;
+  RecordedStep step = counted_step();
+  for (const std::int64_t n : {5, 7}) {
+    RunState later = state;
+    later.step = n;
+    save_run(folder / "checkpoints", recipe_with(1), hparams_keeping({}), later, step);
+  }
+  const std::string latest = folder / "checkpoints/step_00000007", earlier = folder / "checkpoints/step_00000005";
+  CHECK(find_checkpoint(folder.path()) == latest);
+  CHECK(find_checkpoint(folder / "checkpoints") == latest);
+  CHECK(find_checkpoint(earlier) == earlier);
+  std::filesystem::resize_file(latest + "/rank_00000.safetensors", 10);
+  CHECK(find_checkpoint(folder.path()) == earlier);
+}
+
+TEST_CASE("where no checkpoint is, that is said") {
+  const TemporaryFolder folder;
+  for (const std::string& path : {folder.path(), folder / "nowhere", std::string("/dev/null"), std::string(5000, 'x')}) {
+    const std::string message = error_of([&] { find_checkpoint(path); });
+    CHECK(contains(message, "[RUN-03] there is no checkpoint"));
+  }
+}
+
+TEST_CASE("as many checkpoints are kept as asked for") {
+  const TemporaryFolder folder;
+  RecordedStep step = counted_step();
+  RunState later = state;
+  for (later.step = 1; later.step <= 4; ++later.step) save_run(folder.path(), recipe_with(1), hparams_keeping(3), later, step);
+  CHECK(n_entries(folder.path()) == 3);
+  for (; later.step <= 9; ++later.step) save_run(folder.path(), recipe_with(1), hparams_keeping({}), later, step);
+  CHECK(n_entries(folder.path()) == 8);
+}
