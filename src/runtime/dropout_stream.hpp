@@ -1,6 +1,6 @@
 #pragma once
-#include <monomorph/runtime/kernels/dropout.hpp>
 #include <array>
+#include <monomorph/runtime/kernels/dropout.hpp>
 
 namespace monomorph::detail {
 

@@ -1,8 +1,8 @@
-#include <monomorph/runtime/kernels/embedding.hpp>
-#include "runtime/isa.hpp"
+#include <fmt/format.h>
 #include <monomorph/core/error.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>
-#include <fmt/format.h>
+#include <monomorph/runtime/kernels/embedding.hpp>
+#include "runtime/isa.hpp"
 
 namespace monomorph::kernels {
 MONOMORPH_PER_ISA(void embedding(const std::int32_t* ids, View table, View positions, std::int64_t tokens,
@@ -13,9 +13,11 @@ void embedding(const std::int32_t* ids, View table, View positions, std::int64_t
                View x) {
   for (std::int64_t row = 0; row < x.shape.rows; ++row) {
     if (ids[row] < 0 || ids[row] >= table.shape.rows) {
-      throw Error(fmt::format("[KERNEL-01] token id {} (row {} of the batch) is outside the embedding table of {} rows; "
-                              "the data were packed with another tokenizer: pack them again, or change the model's "
-                              "vocabulary size", ids[row], row, table.shape.rows));
+      throw Error(
+          fmt::format("[KERNEL-01] token id {} (row {} of the batch) is outside the embedding table of {} rows; "
+                      "the data were packed with another tokenizer: pack them again, or change the model's "
+                      "vocabulary size",
+                      ids[row], row, table.shape.rows));
     }
   }
   MONOMORPH_SELECT(embedding)(ids, table, positions, tokens, first_position, x);
@@ -26,8 +28,7 @@ void embedding_backward(const std::int32_t* ids, View dx, View dtable, bool accu
   MONOMORPH_SELECT(embedding_backward)(ids, dx, dtable);
 }
 
-MONOMORPH_DISPATCH(void, position_embedding_backward,
-                   (View dx, std::int64_t tokens, View dpositions, bool accumulate),
+MONOMORPH_DISPATCH(void, position_embedding_backward, (View dx, std::int64_t tokens, View dpositions, bool accumulate),
                    (dx, tokens, dpositions, accumulate))
 
 }  // namespace monomorph::kernels

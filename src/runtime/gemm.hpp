@@ -18,8 +18,8 @@ void gemm(const GemmShape& shape, float alpha, const float* a, std::int64_t lda,
 void gemm(const GemmShape& shape, double alpha, const double* a, std::int64_t lda, const double* b, std::int64_t ldb,
           double beta, double* c, std::int64_t ldc);
 
-/// Whether the processor multiplies bf16 matrices; where it does not, the library is hundreds of times slower at it. Not
-/// with a narrower instruction set in use than the processor's.
+/// Whether the processor multiplies bf16 matrices; where it does not, the library is hundreds of times slower at it.
+/// Not with a narrower instruction set in use than the processor's.
 bool processor_multiplies_bf16();
 /// a and b hold bf16. Only where processor_multiplies_bf16().
 void gemm_bf16(const GemmShape& shape, float alpha, const std::uint16_t* a, std::int64_t lda, const std::uint16_t* b,

@@ -9,8 +9,8 @@ namespace monomorph::detail {
 enum class Isa { generic, avx2, avx512 };
 
 bool processor_has(Isa isa);
-Isa active_isa();        ///< the widest that the processor has
-void use_isa(Isa isa);   ///< for tests
+Isa active_isa();       ///< the widest that the processor has
+void use_isa(Isa isa);  ///< for tests
 
 template <class Function> Function* select_isa(Function* generic, Function* avx2, Function* avx512) {
   const Isa isa = active_isa();
@@ -20,15 +20,23 @@ template <class Function> Function* select_isa(Function* generic, Function* avx2
 }  // namespace monomorph::detail
 
 #if defined(__x86_64__)
-#define MONOMORPH_PER_ISA(...)        \
-  namespace generic { __VA_ARGS__; }  \
-  namespace avx2 { __VA_ARGS__; }     \
-  namespace avx512 { __VA_ARGS__; }
+#define MONOMORPH_PER_ISA(...) \
+  namespace generic {          \
+  __VA_ARGS__;                 \
+  }                            \
+  namespace avx2 {             \
+  __VA_ARGS__;                 \
+  }                            \
+  namespace avx512 {           \
+  __VA_ARGS__;                 \
+  }
 #define MONOMORPH_SELECT(function) \
   ::monomorph::detail::select_isa(&generic::function, &avx2::function, &avx512::function)
 #else
 #define MONOMORPH_PER_ISA(...) \
-  namespace generic { __VA_ARGS__; }
+  namespace generic {          \
+  __VA_ARGS__;                 \
+  }
 #define MONOMORPH_SELECT(function) (&generic::function)
 #endif
 

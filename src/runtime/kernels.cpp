@@ -1,10 +1,10 @@
-#include "runtime/isa.hpp"
 #include <monomorph/runtime/kernels/activation.hpp>
 #include <monomorph/runtime/kernels/dropout.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/kernels/norm.hpp>
 #include <monomorph/runtime/kernels/optimizer.hpp>
 #include <monomorph/runtime/kernels/rotary.hpp>
+#include "runtime/isa.hpp"
 
 // The kernels that are nothing but their compilations in src/runtime/isa.
 namespace monomorph::kernels {
@@ -18,8 +18,7 @@ MONOMORPH_DISPATCH(void, relu_squared_backward, (View h, View dy, View dh), (h, 
 MONOMORPH_DISPATCH(void, swiglu, (View gate_up, View y), (gate_up, y))
 MONOMORPH_DISPATCH(void, swiglu_backward, (View gate_up, View dy, View dgate_up), (gate_up, dy, dgate_up))
 
-MONOMORPH_DISPATCH(void, layer_norm,
-                   (View x, View weight, View bias, double epsilon, View y, View mean, View rstd),
+MONOMORPH_DISPATCH(void, layer_norm, (View x, View weight, View bias, double epsilon, View y, View mean, View rstd),
                    (x, weight, bias, epsilon, y, mean, rstd))
 MONOMORPH_DISPATCH(void, rms_norm, (View x, View weight, View bias, double epsilon, View y, View rstd),
                    (x, weight, bias, epsilon, y, rstd))

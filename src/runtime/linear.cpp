@@ -1,9 +1,9 @@
+#include <algorithm>
 #include <monomorph/runtime/kernels/linear.hpp>
+#include <monomorph/runtime/parallel.hpp>
 #include "runtime/gemm.hpp"
 #include "runtime/isa.hpp"
 #include "runtime/thread_workspace.hpp"
-#include <monomorph/runtime/parallel.hpp>
-#include <algorithm>
 
 namespace monomorph::kernels {
 MONOMORPH_PER_ISA(void add_to_tile(View tile, View bias, View residual))
@@ -32,8 +32,8 @@ struct Product {
 };
 
 // A task is one tile of the result, computed on one thread: tiles depend on the shape alone, and what is added to the
-// product or rounded from it is done while the tile is in the cache. Measured with two threads, the library's own division
-// of a product among threads is no faster.
+// product or rounded from it is done while the tile is in the cache. Measured with two threads, the library's own
+// division of a product among threads is no faster.
 constexpr std::int64_t tile_rows = 256, tile_columns = 512, tile_depth = 256;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -123,8 +123,10 @@ View part(const View& view, std::int64_t row, std::int64_t rows, std::int64_t co
 template <class Before> void run(const Product& product, Before before) {
   const auto [m, n] = product.result.shape;
   if (m <= 0 || n <= 0) return;
-  const DType wider = product.a.view.dtype == DType::fp64 || product.b.view.dtype == DType::fp64 ||
-                              product.result.dtype == DType::fp64 ? DType::fp64 : DType::fp32;
+  const DType wider =
+      product.a.view.dtype == DType::fp64 || product.b.view.dtype == DType::fp64 || product.result.dtype == DType::fp64
+          ? DType::fp64
+          : DType::fp32;
   const bool all_bf16 = product.a.view.dtype == DType::bf16 && product.b.view.dtype == DType::bf16;
   const bool same = product.a.view.dtype == wider && product.b.view.dtype == wider;
   const bool convert = !same && !(all_bf16 && wider == DType::fp32 && detail::processor_multiplies_bf16());
@@ -136,7 +138,8 @@ template <class Before> void run(const Product& product, Before before) {
     if (j == 0) before(row, n_rows);
     tile({product.a.block(row, n_rows, 0, depth), product.b.block(0, depth, column, n_columns),
           part(product.bias, 0, 1, column, n_columns), part(product.residual, row, n_rows, column, n_columns),
-          part(product.result, row, n_rows, column, n_columns)}, wider, convert);
+          part(product.result, row, n_rows, column, n_columns)},
+         wider, convert);
   });
 }
 void run(const Product& product) {
@@ -144,9 +147,7 @@ void run(const Product& product) {
 }
 }  // namespace
 
-void linear(View x, View w, View bias, View y) {
-  run({{x, Transpose::no}, {w, Transpose::yes}, bias, View{}, y});
-}
+void linear(View x, View w, View bias, View y) { run({{x, Transpose::no}, {w, Transpose::yes}, bias, View{}, y}); }
 
 void linear_add(View x, View w, View bias, View residual, View y) {
   run({{x, Transpose::no}, {w, Transpose::yes}, bias, residual, y});

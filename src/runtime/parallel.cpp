@@ -1,7 +1,7 @@
 #include <monomorph/runtime/parallel.hpp>
 
-// The interface between compiled code and GNU's OpenMP library, which LibTorch's matrix products use as well. Calling it
-// directly serves g++ and clang++ alike: -fopenmp would bring a second library under clang++.
+// The interface between compiled code and GNU's OpenMP library, which LibTorch's matrix products use as well. Calling
+// it directly serves g++ and clang++ alike: -fopenmp would bring a second library under clang++.
 extern "C" {
 void GOMP_parallel(void (*region)(void*), void* data, unsigned n_threads, unsigned flags);
 int omp_get_max_threads(void);

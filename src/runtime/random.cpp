@@ -1,10 +1,10 @@
-#include "runtime/dropout_stream.hpp"
+#include <algorithm>
+#include <cmath>
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/kernels/random.hpp>
 #include <monomorph/runtime/parallel.hpp>
-#include <algorithm>
-#include <cmath>
 #include <numbers>
+#include "runtime/dropout_stream.hpp"
 
 namespace monomorph {
 namespace random {
@@ -28,8 +28,8 @@ double open_unit(std::uint32_t word) { return (word + 0.5) * 0x1p-32; }
 
 double normal_below(double x) { return 0.5 * std::erfc(-x * std::numbers::sqrt2 / 2); }
 
-/// The number below which a standard normal number lies with probability p < 1/2: the approximation 26.2.23 of Abramowitz
-/// and Stegun, then two steps of Halley's method.
+/// The number below which a standard normal number lies with probability p < 1/2: the approximation 26.2.23 of
+/// Abramowitz and Stegun, then two steps of Halley's method.
 double lower_normal_quantile(double p) {
   const double t = std::sqrt(-2 * std::log(p));
   double x = (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308))) - t;

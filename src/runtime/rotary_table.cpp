@@ -1,5 +1,5 @@
-#include <monomorph/runtime/kernels/rotary.hpp>
 #include <cmath>
+#include <monomorph/runtime/kernels/rotary.hpp>
 #include <numbers>
 
 namespace monomorph::kernels {

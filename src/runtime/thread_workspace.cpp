@@ -1,7 +1,7 @@
 #include "runtime/thread_workspace.hpp"
+#include <memory>
 #include <monomorph/runtime/parallel.hpp>
 #include <monomorph/runtime/workspace.hpp>
-#include <memory>
 #include <new>
 
 namespace monomorph {
@@ -31,8 +31,8 @@ std::byte* partial_workspace() {
 }  // namespace detail
 
 std::int64_t kernel_workspace_bytes() {
-  return static_cast<std::int64_t>(detail::partial_workspace_bytes + detail::tile_workspace_bytes *
-                                   static_cast<std::size_t>(compute_threads()));
+  return static_cast<std::int64_t>(detail::partial_workspace_bytes +
+                                   detail::tile_workspace_bytes * static_cast<std::size_t>(compute_threads()));
 }
 
 }  // namespace monomorph

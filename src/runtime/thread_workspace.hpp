@@ -1,7 +1,8 @@
 #pragma once
 #include <cstddef>
 
-/// Fixed-size memory of the calling thread, taken at first use; its bytes are whatever the last user left. Aligned to 64.
+/// Fixed-size memory of the calling thread, taken at first use; its bytes are whatever the last user left. Aligned
+/// to 64.
 namespace monomorph::detail {
 
 /// For what one task works on: operands and result of one tile of a matrix product. Not across a parallel_for.

@@ -28,9 +28,10 @@ void check_ids(const data::Loader& loader, std::span<const std::int32_t> bytes_p
     loader.read_evaluation(i, 1, inputs.data(), targets.data());
     const std::int32_t largest = *std::ranges::max_element(targets);
     if (largest >= std::ssize(bytes_per_token))
-      throw UsageError(fmt::format("[RUN-15] the held-out data has the token id {}, and the tokeniser's end at {}; give the "
-                                   "tokeniser that the data was packed with",
-                                   largest, std::ssize(bytes_per_token) - 1));
+      throw UsageError(
+          fmt::format("[RUN-15] the held-out data has the token id {}, and the tokeniser's end at {}; give the "
+                      "tokeniser that the data was packed with",
+                      largest, std::ssize(bytes_per_token) - 1));
   }
 }
 

@@ -12,8 +12,11 @@
 #include <monomorph/train/run_checkpoint.hpp>
 #include <monomorph/train/trainer.hpp>
 
-#include <CLI/CLI.hpp>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -24,6 +27,13 @@ namespace {
 void write_out(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
     throw_file_error("write to", "standard output", errno);
+}
+
+/// A file that is opened while one of these is closed would get its number, and receive what is written there.
+void open_standard_files() {
+  int descriptor = 0;
+  while (descriptor >= 0 && descriptor <= STDERR_FILENO) descriptor = ::open("/dev/null", O_RDWR);
+  if (descriptor > STDERR_FILENO) ::close(descriptor);
 }
 
 struct HparamsOptions {
@@ -63,11 +73,13 @@ struct GenerateOptions : CheckpointOptions {
   void add_to(CLI::App& app) {
     CheckpointOptions::add_to(app);
     app.add_option("--prompt", prompt, "text to continue");
-    app.add_option("--max-tokens", max_tokens, "tokens to write")->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
+    app.add_option("--max-tokens", max_tokens, "tokens to write")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
     app.add_flag("--greedy", greedy, "always the most probable token");
     app.add_option("--temperature", sampling.temperature, "of the probabilities")->check(CLI::Range(1e-6, 1e6));
     app.add_option("--top-k", top_k, "choose among the k most probable tokens")->check(CLI::PositiveNumber);
-    app.add_option("--top-p", sampling.top_p, "choose among the tokens that make up this probability")->check(CLI::Range(1e-9, 1.0));
+    app.add_option("--top-p", sampling.top_p, "choose among the tokens that make up this probability")
+        ->check(CLI::Range(1e-9, 1.0));
     app.add_option("--seed", sampling.seed, "of the choice")->check(CLI::NonNegativeNumber);
   }
   SamplingSettings settings() const {
@@ -108,7 +120,8 @@ int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
   const std::string checkpoint = find_checkpoint(options.checkpoint);
   const Hparams hparams = checkpoint_hparams(checkpoint);
   const std::string file = options.data.empty() ? hparams.data.evaluation.value : options.data;
-  if (file.empty()) throw UsageError("[RUN-12] the run of this checkpoint had no data.evaluation; give --data <file.pbin>");
+  if (file.empty())
+    throw UsageError("[RUN-12] the run of this checkpoint had no data.evaluation; give --data <file.pbin>");
   const data::Loader loader = before_start("the held-out data", [&] {
     return data::Loader(file, recipe.model->context_length, recipe.model->vocab_size, 0, false);
   });
@@ -129,6 +142,7 @@ int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
 }  // namespace
 
 int run_program(const RecipeProgram& recipe, int argc, char** argv) {
+  open_standard_files();
   CLI::App app(fmt::format("Trains the recipe {}.", recipe.name));
   HparamsOptions train_options;
   train_options.add_to(app);
@@ -158,7 +172,9 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   } catch (const CLI::CallForHelp& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("[RUN-13] {}; see --help", error.what()));
+    std::string text = error.what();
+    std::ranges::replace(text, '\n', ' ');  // an argument may have newlines, a message has one line
+    throw UsageError(fmt::format("[RUN-13] {}; see --help", text));
   }
   if (*describe_command) return write_out(describe(recipe, ranks, micro_batch)), 0;
   if (*schema_command) return write_out(schema() + "\n"), 0;

@@ -16,9 +16,12 @@ namespace {
 
 runtime::FileDType file_dtype(DType dtype) {
   switch (dtype) {
-    case DType::fp64: return runtime::FileDType::f64;
-    case DType::bf16: return runtime::FileDType::bf16;
-    default: return runtime::FileDType::f32;
+    case DType::fp64:
+      return runtime::FileDType::f64;
+    case DType::bf16:
+      return runtime::FileDType::bf16;
+    default:
+      return runtime::FileDType::f32;
   }
 }
 
@@ -38,18 +41,20 @@ std::vector<StateTensor> all_state(TrainingStep& step, bool moments) {
 std::int64_t counter(const runtime::CheckpointMetadata& metadata, const std::string& name) {
   const auto found = metadata.counters.find(name);
   if (found == metadata.counters.end() || !std::holds_alternative<std::int64_t>(found->second))
-    throw Error(fmt::format("[RUN-04] the checkpoint's metadata.json has no whole number counters.{}; use a checkpoint "
-                            "that a training run saved",
-                            name));
+    throw Error(
+        fmt::format("[RUN-04] the checkpoint's metadata.json has no whole number counters.{}; use a checkpoint "
+                    "that a training run saved",
+                    name));
   return std::get<std::int64_t>(found->second);
 }
 
 void load_tensor(const runtime::SafetensorsFile& file, const StateTensor& tensor) {
   const runtime::TensorEntry& entry = file.at(tensor.name);
   if (entry.dtype != file_dtype(tensor.view.dtype) || entry.shape != file_shape(tensor.view.shape))
-    throw Error(fmt::format("[RUN-04] {}: tensor {} is not of the recipe's dtype and shape; use a checkpoint of this "
-                            "recipe",
-                            file.path(), tensor.name));
+    throw Error(
+        fmt::format("[RUN-04] {}: tensor {} is not of the recipe's dtype and shape; use a checkpoint of this "
+                    "recipe",
+                    file.path(), tensor.name));
   std::memcpy(tensor.view.data, file.data(entry), static_cast<std::size_t>(tensor.view.bytes()));
 }
 
@@ -85,18 +90,25 @@ std::string find_checkpoint(const std::string& path) {
     if (!latest && fs::is_directory(folder, ignored)) latest = runtime::latest_checkpoint(folder.string(), &broken);
   for (const std::string& line : broken) fmt::print(stderr, "warning: {}\n", line);
   if (latest) return *latest;
-  throw UsageError(fmt::format("[RUN-03] there is no {}checkpoint in {}; name a checkpoint, a folder of checkpoints or a "
-                               "run folder",
-                               broken.empty() ? "" : "whole ", in_quotes(path)));
+  throw UsageError(
+      fmt::format("[RUN-03] there is no {}checkpoint in {}; name a checkpoint, a folder of checkpoints or a "
+                  "run folder",
+                  broken.empty() ? "" : "whole ", in_quotes(path)));
+}
+
+void check_recipe(const std::string& checkpoint, const RecipeProgram& recipe) {
+  const std::string fingerprint = runtime::read_checkpoint_metadata(checkpoint).fingerprint;
+  if (fingerprint == fingerprint_text(recipe)) return;
+  throw UsageError(
+      fmt::format("[RUN-04] {} was saved by a recipe with fingerprint {}, and {} has {}; use the program that "
+                  "saved it (metadata.json describes its recipe)",
+                  in_quotes(checkpoint), fingerprint, recipe.name, fingerprint_text(recipe)));
 }
 
 RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& recipe, TrainingStep& step, bool moments) {
+  check_recipe(checkpoint, recipe);
   const runtime::LoadedCheckpoint loaded = runtime::load_checkpoint(checkpoint);
   const auto& metadata = loaded.metadata;
-  if (metadata.fingerprint != fingerprint_text(recipe))
-    throw UsageError(fmt::format("[RUN-04] {} was saved by a recipe with fingerprint {}, and {} has {}; use the program "
-                                 "that saved it (metadata.json describes its recipe)",
-                                 checkpoint, metadata.fingerprint, recipe.name, fingerprint_text(recipe)));
   for (const StateTensor& tensor : all_state(step, moments)) load_tensor(loaded.files.at(0), tensor);
   step.parameters_changed();
   return {.state = {.step = metadata.step,

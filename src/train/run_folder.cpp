@@ -8,8 +8,8 @@
 #include <monomorph/train/describe.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 namespace monomorph::train {
 namespace fs = std::filesystem;
@@ -36,21 +36,22 @@ std::string run_json(const Hparams& hparams, const RecipeProgram& recipe, int ar
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-bool lies_in(const std::optional<std::string>& checkpoint, const std::string& folder) {
+fs::path checkpoint_folder(const Hparams& hparams) {
+  return fs::path(hparams.run.output_dir.value) / hparams.checkpoint.directory.value;
+}
+
+bool lies_in(const std::optional<std::string>& checkpoint, const fs::path& folder) {
   std::error_code ignored;
   return checkpoint && fs::equivalent(fs::absolute(*checkpoint).lexically_normal() / "..", folder, ignored);
 }
 
 }  // namespace
 
-RunFolder::RunFolder(const Hparams& hparams, const RecipeProgram& recipe, const std::optional<std::string>& resumed_from,
-                     int argc, char** argv)
-    : path_(hparams.run.output_dir.value), checkpoints_((fs::path(path_) / hparams.checkpoint.directory.value).string()) {
+RunFolder::RunFolder(const Hparams& hparams, const RecipeProgram& recipe,
+                     const std::optional<std::string>& resumed_from, int argc, char** argv)
+    : path_(hparams.run.output_dir.value), checkpoints_(checkpoint_folder(hparams).string()) {
+  check_free(hparams, resumed_from);
   std::error_code failure;
-  if (fs::exists(fs::path(path_) / "hparams.json", failure) && !lies_in(resumed_from, checkpoints_))
-    throw UsageError(fmt::format("[RUN-01] {} already holds a run; choose another run.output_dir, or go on with it by "
-                                 "checkpoint.resume=auto",
-                                 in_quotes(path_)));
   fs::create_directories(path_, failure);
   if (failure)
     throw UsageError(fmt::format("[RUN-02] run.output_dir {} can't be created: {}; choose another", in_quotes(path_),
@@ -60,6 +61,16 @@ RunFolder::RunFolder(const Hparams& hparams, const RecipeProgram& recipe, const 
   if (const std::string& tokenizer = hparams.data.tokenizer.value; !tokenizer.empty())
     write_text_file(file("tokenizer.json"), read_text_file(tokenizer, largest_tokenizer));
   write_text_file(file("hparams.json"), to_json(hparams));
+}
+
+void RunFolder::check_free(const Hparams& hparams, const std::optional<std::string>& resumed_from) {
+  const std::string& path = hparams.run.output_dir.value;
+  std::error_code ignored;  // what can't be looked at can't be created either
+  if (fs::exists(fs::path(path) / "hparams.json", ignored) && !lies_in(resumed_from, checkpoint_folder(hparams)))
+    throw UsageError(
+        fmt::format("[RUN-01] {} already holds a run; choose another run.output_dir, or go on with it by "
+                    "checkpoint.resume=auto",
+                    in_quotes(path)));
 }
 
 std::string RunFolder::file(std::string_view name) const { return (fs::path(path_) / name).string(); }

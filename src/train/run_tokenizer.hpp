@@ -1,7 +1,7 @@
 #pragma once
+#include <memory>
 #include <monomorph/data/tokenizer.hpp>
 #include <monomorph/train/recipe_program.hpp>
-#include <memory>
 #include <string>
 
 namespace monomorph::train {

@@ -6,11 +6,11 @@
 #include "train/throughput.hpp"
 
 #include <monomorph/core/error.hpp>
+#include <monomorph/core/interruption.hpp>
 #include <monomorph/data/batch_prefetcher.hpp>
 #include <monomorph/data/loader.hpp>
 #include <monomorph/train/describe.hpp>
 #include <monomorph/train/evaluation.hpp>
-#include <monomorph/core/interruption.hpp>
 #include <monomorph/train/metrics.hpp>
 #include <monomorph/train/progress.hpp>
 #include <monomorph/train/run_checkpoint.hpp>
@@ -60,7 +60,9 @@ class Trainer {
   void train_step();
   kernels::LossSum forward_backward(const data::BatchPrefetcher::Batch& batch);
   void apply(kernels::LossSum loss);
-  void report(double loss, double learning_rate, std::optional<double> grad_norm);
+  void report(double loss, double lr, std::optional<double> grad_norm);
+  void measure_rates(std::int64_t steps_left);
+  void log(double loss, double lr, std::optional<double> grad_norm);
   void evaluate_now();
   void save();
   bool due(const OptionalCount& every) const { return every && state_.step % *every == 0; }
@@ -78,6 +80,7 @@ class Trainer {
   std::optional<EventWriter> events_;
   Progress progress_;
   Throughput throughput_;
+  Throughput::Rates rates_;
   data::BatchPrefetcher batches_;
   std::int64_t last_saved_ = -1, last_evaluated_ = -1;
 };
@@ -86,7 +89,8 @@ std::optional<std::string> checkpoint_to_resume(const Hparams& hparams) {
   const std::string& resume = hparams.checkpoint.resume.value;
   if (resume == "none") return std::nullopt;
   if (resume != "auto") return find_checkpoint(resume);
-  return find_checkpoint((std::filesystem::path(hparams.run.output_dir.value) / hparams.checkpoint.directory.value).string());
+  return find_checkpoint(
+      (std::filesystem::path(hparams.run.output_dir.value) / hparams.checkpoint.directory.value).string());
 }
 
 RunState begin(const RecipeProgram& recipe, const std::optional<std::string>& checkpoint, TrainingStep& step) {
@@ -94,7 +98,10 @@ RunState begin(const RecipeProgram& recipe, const std::optional<std::string>& ch
 }
 
 Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, int argc, char** argv)
-    : recipe_(recipe), hparams_(hparams), resumed_from_(checkpoint_to_resume(hparams)), data_(recipe, hparams),
+    : recipe_(recipe),
+      hparams_(hparams),
+      resumed_from_(checkpoint_to_resume(hparams)),
+      data_(recipe, hparams),
       communicator_(connect()),
       step_(recipe.make_step(*communicator_, hparams.batch.micro_batch.value,
                              static_cast<std::uint64_t>(hparams.run.seed.value))),
@@ -102,7 +109,8 @@ Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, int argc, 
       folder_(hparams, recipe, resumed_from_, argc, argv),
       metrics_(resumed_from_ ? MetricsWriter::resume(folder_.file("metrics.jsonl"), state_.step)
                              : MetricsWriter::create(folder_.file("metrics.jsonl"))),
-      progress_(STDOUT_FILENO, hparams.log.every.value), throughput_(recipe.flops, recipe.compute_dtype),
+      progress_(STDOUT_FILENO, hparams.log.every.value),
+      throughput_(recipe.flops, recipe.compute_dtype),
       batches_(data_.train, state_.samples, hparams.batch.global_batch.value, hparams.batch.global_batch.value) {
   if (hparams.log.tensorboard.value)
     events_.emplace(folder_.file(""), resumed_from_ ? std::optional(state_.step + 1) : std::nullopt);
@@ -138,9 +146,10 @@ void Trainer::train_step() {
   const kernels::LossSum loss = forward_backward(batch);
   state_.samples += hparams_.batch.global_batch.value;
   if (loss.tokens == 0 && hparams_.loss.on_empty_batch.value == OnEmptyBatch::error)
-    throw Error(fmt::format("[RUN-06] no token of the global batch of step {} is counted; mend the data, or set "
-                            "loss.on_empty_batch=skip",
-                            state_.step + 1));
+    throw Error(
+        fmt::format("[RUN-06] no token of the global batch of step {} is counted; mend the data, or set "
+                    "loss.on_empty_batch=skip",
+                    state_.step + 1));
   apply(loss);
 }
 
@@ -158,7 +167,8 @@ kernels::LossSum Trainer::forward_backward(const data::BatchPrefetcher::Batch& b
 }
 
 void Trainer::apply(kernels::LossSum loss) {
-  const double lr = learning_rate(hparams_.schedule, hparams_.optimizer.lr.value, state_.step, hparams_.run.steps.value);
+  const double lr =
+      learning_rate(hparams_.schedule, hparams_.optimizer.lr.value, state_.step, hparams_.run.steps.value);
   OptimizerStepResult result;
   if (loss.tokens > 0) result = optimizer_step(*step_, hparams_.optimizer, lr, loss.tokens, state_.updates + 1);
   throughput_.step_ended(loss.tokens, batches_.last_wait_seconds());
@@ -171,53 +181,62 @@ void Trainer::apply(kernels::LossSum loss) {
     ++state_.skipped;
     ++state_.skipped_in_a_row;
   }
-  const double mean = loss.tokens > 0 ? loss.loss / static_cast<double>(loss.tokens)
-                                      : std::numeric_limits<double>::quiet_NaN();
+  const double mean =
+      loss.tokens > 0 ? loss.loss / static_cast<double>(loss.tokens) : std::numeric_limits<double>::quiet_NaN();
   report(mean, lr, result.grad_norm);
   if (state_.skipped_in_a_row > hparams_.failure.max_skipped_in_a_row.value)
-    throw Error(fmt::format("[RUN-05] the gradients of {} steps in a row, up to step {}, were not finite; nothing was "
-                            "updated since, and the last checkpoint is kept: go on from it with a lower optimizer.lr",
-                            state_.skipped_in_a_row, state_.step));
+    throw Error(
+        fmt::format("[RUN-05] the gradients of {} steps in a row, up to step {}, were not finite; nothing was "
+                    "updated since, and the last checkpoint is kept: go on from it with a lower optimizer.lr",
+                    state_.skipped_in_a_row, state_.step));
 }
 
+/// The progress line hears of every step and decides what it shows; rates are those of the last interval of the log.
 void Trainer::report(double loss, double lr, std::optional<double> grad_norm) {
-  const std::int64_t every = hparams_.log.every.value;
-  const bool last = state_.step == hparams_.run.steps.value;
-  if (state_.step % every != 0 && state_.step != 1 && !last) return;
-  const bool knew_peak = throughput_.peak().has_value();
-  const Throughput::Rates rates = throughput_.report(hparams_.run.steps.value - state_.step);
-  if (const auto& peak = throughput_.peak(); peak && !knew_peak)
-    progress_.note(fmt::format("MFU is relative to {} FLOP/s ({})", format_count(peak->per_second), peak->source));
-  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::int64_t left = hparams_.run.steps.value - state_.step;
+  const bool logs = state_.step % hparams_.log.every.value == 0 || state_.step == 1 || left == 0;
+  if (logs) measure_rates(left);
   progress_.step({.step = state_.step,
                   .total_steps = hparams_.run.steps.value,
                   .loss = loss,
                   .lr = lr,
                   .grad_norm = grad_norm,
-                  .tokens_per_second = rates.tokens_per_second,
-                  .mfu = rates.mfu,
-                  .mfu_palm = rates.mfu_palm,
+                  .tokens_per_second = rates_.tokens_per_second,
+                  .mfu = rates_.mfu,
+                  .mfu_palm = rates_.mfu_palm,
                   .peak_memory_bytes = peak_resident_bytes(),
-                  .data_wait_fraction = rates.data_wait_fraction,
-                  .seconds_left = rates.seconds_left,
+                  .data_wait_fraction = rates_.data_wait_fraction,
+                  .seconds_left = rates_.seconds_left,
                   .skipped = state_.skipped});
+  if (logs) log(loss, lr, grad_norm);
+}
+
+void Trainer::measure_rates(std::int64_t steps_left) {
+  const bool knew_peak = throughput_.peak().has_value();
+  rates_ = throughput_.report(steps_left);
+  if (const auto& peak = throughput_.peak(); peak && !knew_peak)
+    progress_.note(fmt::format("MFU is relative to {} FLOP/s ({})", format_count(peak->per_second), peak->source));
+}
+
+void Trainer::log(double loss, double lr, std::optional<double> grad_norm) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
   metrics_.write(state_.step, {{"loss", loss},
                                {"lr", lr},
                                {"grad_norm", grad_norm.value_or(nan)},
                                {"tokens", state_.tokens},
-                               {"tokens_per_second", rates.tokens_per_second},
-                               {"mfu", rates.mfu.value_or(nan)},
-                               {"mfu_palm", rates.mfu_palm.value_or(nan)},
+                               {"tokens_per_second", rates_.tokens_per_second},
+                               {"mfu", rates_.mfu.value_or(nan)},
+                               {"mfu_palm", rates_.mfu_palm.value_or(nan)},
                                {"peak_memory_bytes", peak_resident_bytes()},
-                               {"data_wait_fraction", rates.data_wait_fraction},
+                               {"data_wait_fraction", rates_.data_wait_fraction},
                                {"skipped", state_.skipped}});
   if (events_)
     events_->write(state_.step, {{"train/loss", loss},
                                  {"train/lr", lr},
                                  {"train/grad_norm", grad_norm.value_or(nan)},
-                                 {"speed/tokens_per_second", rates.tokens_per_second},
-                                 {"speed/mfu", rates.mfu.value_or(nan)},
-                                 {"speed/data_wait_fraction", rates.data_wait_fraction}});
+                                 {"speed/tokens_per_second", rates_.tokens_per_second},
+                                 {"speed/mfu", rates_.mfu.value_or(nan)},
+                                 {"speed/data_wait_fraction", rates_.data_wait_fraction}});
 }
 
 void Trainer::evaluate_now() {
@@ -257,10 +276,13 @@ int train(const RecipeProgram& recipe, const Hparams& hparams, int argc, char** 
 std::string check(const RecipeProgram& recipe, const Hparams& hparams) {
   validate(hparams, 1);
   const auto checkpoint = checkpoint_to_resume(hparams);
+  if (checkpoint) check_recipe(*checkpoint, recipe);
+  RunFolder::check_free(hparams, checkpoint);
   const RunData data(recipe, hparams);
   const std::int64_t samples = hparams.run.steps.value * hparams.batch.global_batch.value;
   return fmt::format(
-      "recipe {} accepts these hyperparameters\n  steps {}, {} tokens each, {:.2f} epochs of {} tokens\n  planned memory {}"
+      "recipe {} accepts these hyperparameters\n  steps {}, {} tokens each, {:.2f} epochs of {} tokens\n  planned "
+      "memory {}"
       "\n  held-out targets {}\n  {}\n",
       recipe.name, hparams.run.steps.value, hparams.batch.global_batch.value * recipe.model->context_length,
       static_cast<double>(samples) / static_cast<double>(data.train.samples_per_epoch()), data.train.tokens(),

@@ -15,8 +15,8 @@ TEST_CASE("describe has the numbers of the plan") {
   // final norm 64.
   constexpr int parameters = 257 * 32 + 32 * 32 + 2 * (4 * 32 + 96 * 33 + 32 * 33 + 128 * 33 + 32 * 129) + 64;
   static_assert(parameters == 34'720);
-  for (const std::string part : {"34,720", "257 ids, padded to 320", "tied to the embedding", "32 tokens", "Replicate", "Fp32",
-                                 "EveryNthBlock<2>", "AdamW", "fingerprint"}) {
+  for (const std::string part : {"34,720", "257 ids, padded to 320", "tied to the embedding", "32 tokens", "Replicate",
+                                 "Fp32", "EveryNthBlock<2>", "AdamW", "fingerprint"}) {
     CAPTURE(part, result.out);
     CHECK(contains(result.out, part));
   }

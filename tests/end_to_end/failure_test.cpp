@@ -16,7 +16,7 @@ const std::vector<std::string> diverging{"run.steps=40",           "optimizer.lr
 
 }  // namespace
 
-TEST_CASE("steps with non-finite gradients are skipped and counted; too many in a row stop the run") {
+TEST_CASE("steps with non-finite gradients are skipped and counted, too many in a row stop the run") {
   const Workplace place("tiny_gpt2");
   std::vector<std::string> sets = diverging;
   sets.push_back("failure.max_skipped_in_a_row=4");
@@ -66,12 +66,13 @@ TEST_CASE("a disk that becomes full ends the run in one line and leaves the last
       "\"$VERIFY\" verify \"$CHECKPOINTS\" || exit 78\n"
       "ls -A \"$CHECKPOINTS\"\n"
       "exit $code\n";
-  Arguments arguments{"unshare", "--map-root-user", "--mount", "bash", "-c", script, "bash", place / "disk", program("tiny_gpt2")};
+  Arguments arguments{"unshare", "--map-root-user", "--mount",           "bash", "-c", script,
+                      "bash",    place / "disk",    program("tiny_gpt2")};
   for (const std::string& argument :
        place.training("run", {"run.output_dir=" + place / "disk/run", "checkpoint.every=3", "checkpoint.keep=all"}))
     arguments.push_back(argument);
-  const ProcessResult result = run_process(
-      arguments, {{"VERIFY", program("monomorph-checkpoint")}, {"CHECKPOINTS", place / "disk/run/checkpoints"}});
+  const ProcessResult result = run_process(arguments, {{"VERIFY", program("monomorph-checkpoint")},
+                                                       {"CHECKPOINTS", place / "disk/run/checkpoints"}});
   if (result.exit_code == 77 || contains(result.err, "unshare")) {
     WARN("skipped: this machine does not allow mounting a small disk");
     return;

@@ -35,10 +35,14 @@ TEST_CASE("generate: greedy and seeded text is repeatable, prompts may be longer
   CHECK(generate({"--seed", "5"}) == generate({"--prompt", "", "--seed", "5"}));
   CHECK(generate({"--prompt", "\xff", "--greedy"}).starts_with("\xff"));
 
-  check_refusal(place.run({"generate", "--checkpoint", place / "nowhere", "--prompt", "a"}), 2, {"[RUN-03]", "nowhere"});
+  check_refusal(place.run({"generate", "--checkpoint", place / "nowhere", "--prompt", "a"}), 2,
+                {"[RUN-03]", "nowhere"});
   check_refusal(place.run({"generate", "--checkpoint", place / "run", "--tokenizer", place / "nowhere.json"}), 2,
                 {"[FILE-01]", "nowhere.json"});
-  for (const Arguments& wrong : {Arguments{"--temperature", "0"}, {"--top-p", "1.5"}, {"--top-k", "-1"}, {"--max-tokens", "0"},
+  for (const Arguments& wrong : {Arguments{"--temperature", "0"},
+                                 {"--top-p", "1.5"},
+                                 {"--top-k", "-1"},
+                                 {"--max-tokens", "0"},
                                  {"--seed", "-1"}}) {
     CAPTURE(wrong);
     Arguments arguments{"generate", "--checkpoint", place / "run", "--prompt", "a"};
@@ -60,7 +64,8 @@ TEST_CASE("generate finds the tokeniser in the run folder, even when everything 
     CHECK(place.run({"generate", "--checkpoint", path, "--prompt", "a", "--greedy"}).out == from_run.out);
   }
   std::filesystem::remove(place / "moved/tokenizer.json");
-  check_refusal(place.run({"generate", "--checkpoint", checkpoint, "--prompt", "a"}), 2, {"[FILE-01]", "tokenizer.json"});
+  check_refusal(place.run({"generate", "--checkpoint", checkpoint, "--prompt", "a"}), 2,
+                {"[FILE-01]", "tokenizer.json"});
 }
 
 TEST_CASE("a run without a tokeniser trains and evaluates, but has no bits per byte and writes no text") {
@@ -69,7 +74,8 @@ TEST_CASE("a run without a tokeniser trains and evaluates, but has no bits per b
   REQUIRE(training.exit_code == 0);
   CHECK(contains(training.out, "perplexity"));
   CHECK_FALSE(contains(training.out, "bits per byte"));
-  check_refusal(place.run({"generate", "--checkpoint", place / "run", "--prompt", "a"}), 2, {"[RUN-11]", "--tokenizer"});
+  check_refusal(place.run({"generate", "--checkpoint", place / "run", "--prompt", "a"}), 2,
+                {"[RUN-11]", "--tokenizer"});
   const ProcessResult evaluation =
       place.run({"evaluate", "--checkpoint", place / "run", "--tokenizer", place / "tokenizer.json"});
   CHECK(contains(evaluation.out, "bits per byte"));

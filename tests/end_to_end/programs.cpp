@@ -26,7 +26,8 @@ void succeed(const ProcessResult& result) {
 
 std::string program(const std::string& name) { return std::string(MONOMORPH_BINARY_DIR) + "/" + name; }
 
-ProcessResult run_program(const std::string& name, const Arguments& arguments, const Process::Environment& environment) {
+ProcessResult run_program(const std::string& name, const Arguments& arguments,
+                          const Process::Environment& environment) {
   Arguments all{program(name)};
   all.insert(all.end(), arguments.begin(), arguments.end());
   return run_process(all, environment);

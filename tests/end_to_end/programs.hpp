@@ -13,7 +13,8 @@ namespace monomorph::testing {
 std::string program(const std::string& name);
 
 using Arguments = std::vector<std::string>;
-ProcessResult run_program(const std::string& name, const Arguments& arguments, const Process::Environment& environment = {});
+ProcessResult run_program(const std::string& name, const Arguments& arguments,
+                          const Process::Environment& environment = {});
 
 /// One non-empty line, as every message of ours must be.
 bool is_one_line(const std::string& text);
@@ -42,8 +43,8 @@ class Workplace {
   TemporaryFolder folder_;
 };
 
-/// What a checkpoint says of all state: step, tokens, sample counter, counters, and the checksum of every tensor's bytes.
-/// Two checkpoints whose states are equal in every bit have equal texts.
+/// What a checkpoint says of all state: step, tokens, sample counter, counters, and the checksum of every tensor's
+/// bytes. Two checkpoints whose states are equal in every bit have equal texts.
 std::string state_of(const std::string& checkpoint);
 /// state_of the latest checkpoint of a run, after monomorph-checkpoint has verified it.
 std::string final_state(const std::string& run_folder);

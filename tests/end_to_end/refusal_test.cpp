@@ -30,9 +30,11 @@ TEST_CASE("a hyperparameter file that is wrong is refused with file, line and wh
   const std::string begin = "{\n \"run\": {\"output_dir\": \"RUN\"},\n ";
   check_hparams_refusal(begin + "\"optimiser\": {}\n}", {"[HPARAM-01]", "bad.json:3", "optimiser", "\"optimizer\""});
   check_hparams_refusal(begin + "\"optimizer\": {\"lrr\": 1}\n}", {"[HPARAM-01]", "bad.json:3", "\"optimizer.lr\""});
-  check_hparams_refusal(begin + "\"optimizer\": {\"lr\": \"3e-4\"}\n}", {"[HPARAM-02]", "bad.json:3", "optimizer.lr", "a number"});
+  check_hparams_refusal(begin + "\"optimizer\": {\"lr\": \"3e-4\"}\n}",
+                        {"[HPARAM-02]", "bad.json:3", "optimizer.lr", "a number"});
   check_hparams_refusal(begin + "\"optimizer\": {\"lr\": 101}\n}", {"[HPARAM-03]", "bad.json:3", "[0, 100]", "101"});
-  check_hparams_refusal(begin + "\"log\": {\"every\": 1,\n \"every\": 2}\n}", {"[HPARAM-04]", "bad.json:4", "line 3", "log.every"});
+  check_hparams_refusal(begin + "\"log\": {\"every\": 1,\n \"every\": 2}\n}",
+                        {"[HPARAM-04]", "bad.json:4", "line 3", "log.every"});
   check_hparams_refusal(begin + "\"optimizer\": {\"lr\": NaN}\n}", {"[HPARAM-05]", "bad.json:3"});
   check_hparams_refusal("{}\n}", {"[HPARAM-05]", "bad.json:2"});
   check_hparams_refusal("", {"[HPARAM-05]", "bad.json"});
@@ -47,11 +49,13 @@ TEST_CASE("a wrong command line is refused") {
   check_refusal(place.run({}), 2, {"[RUN-10]", "--hparams"});
   check_refusal(place.run({"--hparams", place / "nowhere.json"}), 2, {"[FILE-01]", "nowhere.json"});
   check_refusal(place.run({"--hparams", file, "--set", "optimizer.lr"}), 2, {"[HPARAM-06]", "section.name=value"});
-  check_refusal(place.run({"--hparams", file, "--set", "optimizer.lrr=1"}), 2, {"[HPARAM-01]", "--set", "optimizer.lr"});
+  check_refusal(place.run({"--hparams", file, "--set", "optimizer.lrr=1"}), 2,
+                {"[HPARAM-01]", "--set", "optimizer.lr"});
   check_refusal(place.run({"--hparams", file, "--set", "run.steps=many"}), 2, {"[HPARAM-02]", "--set", "many"});
   check_refusal(place.run({"--hparams", file, "--set", "run.steps=0"}), 2, {"[HPARAM-03]", "--set", "[1, 1000000000]"});
   check_refusal(place.run({"--hparams", file, "--verbose"}), 2, {"[RUN-13]", "--verbose", "--help"});
   check_refusal(place.run({"trian", "--hparams", file}), 2, {"[RUN-13]", "trian"});
+  check_refusal(place.run({"two\nlines"}), 2, {"[RUN-13]", "two lines"});
   check_refusal(place.run({"describe", "--ranks", "0"}), 2, {"[RUN-13]", "--ranks"});
   check_refusal(place.run({"generate"}), 2, {"[RUN-13]", "--checkpoint"});
   check_refusal(place.run({"check", "--hparams", file, "--set", "optimizer.lr=-1"}), 2, {"[HPARAM-03]"});
@@ -74,8 +78,8 @@ TEST_CASE("data that does not fit is refused with its field") {
   write_bytes(place / "truncated.pbin", packed.substr(0, packed.size() - 7));
   write_bytes(place / "header.pbin", packed.substr(0, 11));
   write_bytes(place / "short.txt", "To be");
-  REQUIRE(run_program("monomorph-data", {"pack", place / "short.txt", "--tokenizer", place / "tokenizer.json", "--output",
-                                         place / "short.pbin"})
+  REQUIRE(run_program("monomorph-data", {"pack", place / "short.txt", "--tokenizer", place / "tokenizer.json",
+                                         "--output", place / "short.pbin"})
               .exit_code == 0);
   const auto refused = [&](const std::string& set, const std::vector<std::string>& parts) {
     CAPTURE(set);
@@ -97,7 +101,8 @@ TEST_CASE("data that does not fit is refused with its field") {
 
 TEST_CASE("a run folder that can't be is refused") {
   const Workplace place("tiny_gpt2");
-  check_refusal(place.train("run", {"run.output_dir=/dev/null/run"}), 2, {"[RUN-02]", "run.output_dir", "/dev/null/run"});
+  check_refusal(place.train("run", {"run.output_dir=/dev/null/run"}), 2,
+                {"[RUN-02]", "run.output_dir", "/dev/null/run"});
   check_refusal(place.train("run", {"run.output_dir=" + place / "train.txt"}), 2, {"[RUN-02]", "train.txt"});
 }
 

@@ -28,14 +28,16 @@ std::string uninterrupted(const Workplace& place) {
 }
 
 void check_metrics_as_uninterrupted(const Workplace& place, const std::string& name) {
-  CHECK(metric(place / name, "loss") == metric(place / "uninterrupted", "loss"));  // metric() fails if a step is repeated
+  CHECK(metric(place / name, "loss") ==
+        metric(place / "uninterrupted", "loss"));  // metric() fails if a step is repeated
   CHECK(metric(place / name, "grad_norm") == metric(place / "uninterrupted", "grad_norm"));
   CHECK(metric(place / name, "lr") == metric(place / "uninterrupted", "lr"));
 }
 
 /// There is a whole checkpoint: more than what a save left that was killed.
 bool has_checkpoint(const std::string& run_folder) {
-  return std::ranges::any_of(checkpoints_of(run_folder), [](const std::string& name) { return name.starts_with("step_"); });
+  return std::ranges::any_of(checkpoints_of(run_folder),
+                             [](const std::string& name) { return name.starts_with("step_"); });
 }
 
 /// Interrupts a run by a signal while it trains, then resumes it to the end.
@@ -87,9 +89,13 @@ TEST_CASE("k + m steps equal k steps, save, resume, m steps in every bit: tiny_g
   }
 }
 
-TEST_CASE("Ctrl-C saves after the step and exits cleanly; the resumed run ends in the same bits") { check_signal(SIGINT); }
+TEST_CASE("Ctrl-C saves after the step and exits cleanly, the resumed run ends in the same bits") {
+  check_signal(SIGINT);
+}
 
-TEST_CASE("SIGTERM saves after the step and exits cleanly; the resumed run ends in the same bits") { check_signal(SIGTERM); }
+TEST_CASE("SIGTERM saves after the step and exits cleanly, the resumed run ends in the same bits") {
+  check_signal(SIGTERM);
+}
 
 TEST_CASE("kill -9 at any moment: the run resumes from a whole checkpoint and ends in the same bits") {
   const Workplace place("tiny_gpt2");
@@ -132,6 +138,10 @@ TEST_CASE("a run can be resumed after its last step") {
   CHECK(metric(place / "run", "loss").size() == 12);
   REQUIRE(place.train("run", {"checkpoint.resume=auto", "run.steps=14"}).exit_code == 0);
   CHECK(metric(place / "run", "loss").size() == 14);
+
+  const std::string elsewhere = "checkpoint.directory=" + place / "elsewhere";
+  REQUIRE(place.train("apart", {elsewhere}).exit_code == 0);
+  CHECK(contains(place.train("apart", {elsewhere, "checkpoint.resume=auto"}).out, "resumed after step 12"));
 }
 
 TEST_CASE("what can't be resumed is refused, and nothing changes") {
@@ -142,21 +152,25 @@ TEST_CASE("what can't be resumed is refused, and nothing changes") {
 
   REQUIRE(place.train("run", {"checkpoint.every=6"}).exit_code == 0);
   const std::string state = final_state(place / "run"), metrics = read_bytes(place / "run/metrics.jsonl");
-  check_refusal(place.train("run"), 2, {"[RUN-01]", "already holds a run", "checkpoint.resume=auto"});
+  for (const Arguments& command : {Arguments{}, Arguments{"check"}})
+    check_refusal(place.run(with(command, place.training("run"))), 2,
+                  {"[RUN-01]", "already holds a run", "checkpoint.resume=auto"});
 
   // A checkpoint of another run may be gone on from, but not in a folder that holds a run of its own.
   REQUIRE(place.train("other", {"run.steps=2", "schedule.warmup_steps=0"}).exit_code == 0);
   check_refusal(place.train("run", {"checkpoint.resume=" + place / "other"}), 2, {"[RUN-01]", "already holds a run"});
 
   const Workplace llama("tiny_llama");
-  check_refusal(llama.train("run", {"checkpoint.resume=" + place / "run"}), 2, {"[RUN-04]", "fingerprint", "tiny_llama"});
+  for (const Arguments& command : {Arguments{}, Arguments{"check"}})
+    check_refusal(llama.run(with(command, llama.training("run", {"checkpoint.resume=" + place / "run"}))), 2,
+                  {"[RUN-04]", "fingerprint", "tiny_llama"});
   CHECK_FALSE(std::filesystem::exists(llama / "run"));
   check_refusal(llama.run({"generate", "--checkpoint", place / "run", "--prompt", "a"}), 2, {"[RUN-04]"});
   CHECK(final_state(place / "run") == state);
   CHECK(read_bytes(place / "run/metrics.jsonl") == metrics);
 }
 
-TEST_CASE("a damaged checkpoint is named; a torn one is passed over with a warning") {
+TEST_CASE("a damaged checkpoint is named, a torn one is passed over with a warning") {
   const Workplace place("tiny_gpt2");
   REQUIRE(place.train("run", {"checkpoint.every=6"}).exit_code == 0);
   const std::string latest = place / "run/checkpoints/step_00000012", tensors = latest + "/rank_00000.safetensors";
@@ -177,7 +191,8 @@ TEST_CASE("a damaged checkpoint is named; a torn one is passed over with a warni
   CHECK(read_bytes(tensors) == whole);  // step 12 was done again, and its checkpoint replaced
 
   for (const std::string step : {"6", "12"}) {
-    const std::string metadata = place / ("run/checkpoints/step_000000" + std::string(2 - step.size(), '0') + step + "/metadata.json");
+    const std::string metadata =
+        place / ("run/checkpoints/step_000000" + std::string(2 - step.size(), '0') + step + "/metadata.json");
     write_bytes(metadata, "{\"format_version\": 1}");
   }
   const ProcessResult none = place.train("run", {"checkpoint.resume=auto"});

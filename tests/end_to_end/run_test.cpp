@@ -15,7 +15,8 @@ namespace {
 
 std::vector<std::string> names_in(const std::string& folder) {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) names.push_back(entry.path().filename().string());
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    names.push_back(entry.path().filename().string());
   std::ranges::sort(names);
   return names;
 }
@@ -63,7 +64,8 @@ TEST_CASE("a run folder has all that it takes to repeat the run, to the same bit
   const Workplace place("tiny_gpt2");
   REQUIRE(place.train("first").exit_code == 0);
   std::vector<std::string> names = names_in(place / "first");
-  CHECK(std::ranges::count_if(names, [](const std::string& name) { return name.starts_with("events.out.tfevents."); }) == 1);
+  CHECK(std::ranges::count_if(names,
+                              [](const std::string& name) { return name.starts_with("events.out.tfevents."); }) == 1);
   std::erase_if(names, [](const std::string& name) { return name.starts_with("events.out.tfevents."); });
   CHECK(names == std::vector<std::string>{"checkpoints", "hparams.json", "metrics.jsonl", "recipe.txt", "run.json",
                                           "tokenizer.json"});
@@ -91,8 +93,8 @@ TEST_CASE("a run folder has all that it takes to repeat the run, to the same bit
 TEST_CASE("how often a run reports, evaluates and saves changes no bit of it") {
   const Workplace place("tiny_gpt2");
   REQUIRE(place.train("plain", {"evaluation.at_end=false"}).exit_code == 0);
-  REQUIRE(place.train("busy", {"evaluation.every=5", "checkpoint.every=1", "log.every=3", "log.tensorboard=false"}).exit_code ==
-          0);
+  REQUIRE(place.train("busy", {"evaluation.every=5", "checkpoint.every=1", "log.every=3", "log.tensorboard=false"})
+              .exit_code == 0);
   CHECK(final_state(place / "busy") == final_state(place / "plain"));
   CHECK(checkpoints_of(place / "busy").size() == 2);  // checkpoint.keep
   const auto loss = metric(place / "plain", "loss");
@@ -129,8 +131,10 @@ TEST_CASE("a reader that leaves early stops neither the training nor its files")
   REQUIRE(place.train("whole").exit_code == 0);
   CHECK(final_state(place / "run") == final_state(place / "whole"));
 
-  const ProcessResult closed = run_process({"bash", "-c", program("tiny_gpt2") + " --hparams " + place.hparams_file("closed") + " >&-"});
+  const ProcessResult closed =
+      run_process({"bash", "-c", program("tiny_gpt2") + " --hparams " + place.hparams_file("closed") + " >&-"});
   CHECK(closed.exit_code == 0);
+  CHECK(metric(place / "closed", "loss") == metric(place / "whole", "loss"));  // no line of the log went into a file
   CHECK(final_state(place / "closed") == final_state(place / "whole"));
 }
 

@@ -17,26 +17,31 @@ void check_block(const BlockCase& block);
 
 inline constexpr std::int64_t block_batch = 2;
 
-/// Where the block keeps what backward reads: nothing is recomputed.
-template <class R> struct KeptSaved {
-  plan::Layout activations, statistics, scratch;
-  typename DecoderBlock<R>::Saved saved{SavedPlacement{activations, scratch, Recompute::nothing},
-                                        SavedPlacement{statistics, scratch, Recompute::nothing},
-                                        block_batch * R::model.context_length};
-};
+/// Places what backward reads, none of which is recomputed here.
+template <class R>
+typename DecoderBlock<R>::Saved place_saved(plan::Layout& activations, plan::Layout& statistics) {
+  plan::Layout scratch;
+  return {SavedPlacement{activations, scratch, Recompute::nothing},
+          SavedPlacement{statistics, scratch, Recompute::nothing}, block_batch * R::model.context_length};
+}
+template <class R> typename DecoderBlock<R>::Saved placed() {
+  plan::Layout activations, statistics;
+  return place_saved<R>(activations, statistics);
+}
 
 template <class R> BlockCase block_case() {
   using Block = DecoderBlock<R>;
-  KeptSaved<R> kept;
-  const std::int64_t temporary_offset = kept.activations.elements;
-  typename Block::Temporary(kept.activations, block_batch * R::model.context_length);
+  plan::Layout activations, statistics;
+  place_saved<R>(activations, statistics);
+  const std::int64_t temporary_offset = activations.elements;
+  typename Block::Temporary(activations, block_batch * R::model.context_length);
   return {.model = &R::model,
           .parameters = typename Block::Params(),
-          .activations = kept.activations.elements,
-          .statistics = kept.statistics.elements,
+          .activations = activations.elements,
+          .statistics = statistics.elements,
           .temporary_offset = temporary_offset,
-          .forward = [](const BlockTensors& t) { Block::forward(t, KeptSaved<R>{}.saved); },
-          .backward = [](const BlockTensors& t) { Block::backward(t, KeptSaved<R>{}.saved); }};
+          .forward = [](const BlockTensors& t) { Block::forward(t, placed<R>()); },
+          .backward = [](const BlockTensors& t) { Block::backward(t, placed<R>()); }};
 }
 
 }  // namespace monomorph::testing

@@ -43,7 +43,8 @@ class Process {
   bool ended_ = false;
 };
 
-inline ProcessResult run_process(const std::vector<std::string>& arguments, const Process::Environment& environment = {}) {
+inline ProcessResult run_process(const std::vector<std::string>& arguments,
+                                 const Process::Environment& environment = {}) {
   return Process(arguments, environment).wait();
 }
 

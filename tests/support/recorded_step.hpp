@@ -11,8 +11,8 @@ namespace monomorph::testing {
 /// A TrainingStep without a model: two parameters in one buffer, gradients' norms as told, calls noted.
 class RecordedStep final : public train::TrainingStep {
  public:
-  double norm = 0;                                      ///< what gradient_norm answers
-  train::GradientNorm order{};                          ///< what it was asked
+  double norm = 0;              ///< what gradient_norm answers
+  train::GradientNorm order{};  ///< what it was asked
   std::vector<kernels::AdamWStep> updates{};
   int n_parameters_changed = 0;
   std::function<kernels::LossSum(const train::MicroBatch&)> loss{};  ///< of evaluate
@@ -39,7 +39,8 @@ class RecordedStep final : public train::TrainingStep {
  private:
   std::vector<train::StateTensor> tensors(const std::string& prefix, std::size_t buffer) {
     auto* const data = reinterpret_cast<std::byte*>(values[buffer].data());
-    return {{prefix + "matrix", View(data, DType::fp32, {2, 2})}, {prefix + "vector", View(data + 16, DType::fp32, {1, 2})}};
+    return {{prefix + "matrix", View(data, DType::fp32, {2, 2})},
+            {prefix + "vector", View(data + 16, DType::fp32, {1, 2})}};
   }
 };
 

@@ -1,5 +1,6 @@
 #include "support/reference_model.hpp"
 
+#include <monomorph/runtime/kernels/attention.hpp>
 #include <monomorph/runtime/kernels/cross_entropy.hpp>
 
 #include <ATen/TensorOperators.h>
@@ -8,20 +9,20 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/cos.h>
 #include <ATen/ops/erf.h>
+#include <ATen/ops/eye.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
-#include <ATen/ops/pow.h>
 #include <ATen/ops/relu.h>
-#include <ATen/ops/rsqrt.h>
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/sin.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/tanh.h>
-#include <ATen/ops/tensor.h>
 #include <ATen/ops/triu.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 
 #include <cmath>
 #include <limits>
@@ -73,6 +74,10 @@ class Leaves {
   std::map<std::string, Tensor> leaves_;
 };
 
+View view_of(Tensor& matrix) {
+  return {static_cast<std::byte*>(matrix.mutable_data_ptr()), DType::fp64, {matrix.size(0), matrix.size(1)}};
+}
+
 struct Context {
   const ModelSpec& model;
   const Leaves& leaves;
@@ -93,20 +98,30 @@ struct Context {
     return bias.defined() ? y + bias : y;
   }
 
-  /// Ones through our kernel: 0 or 1 / (1 - rate).
-  Tensor mask(std::int64_t rows, std::int64_t cols, std::uint32_t layer, std::uint32_t site, double rate) const {
+  kernels::DropoutKey key(std::uint32_t layer, std::uint32_t site, double rate) const {
     kernels::DropoutKey key = *dropout;
     key.layer = layer;
     key.site = site;
     key.rate = rate;
-    Tensor ones = at::ones({rows, cols}, at::kDouble);
-    const View view{static_cast<std::byte*>(ones.mutable_data_ptr()), DType::fp64, {rows, cols}};
-    kernels::dropout(view, view, key);
-    return ones;
+    return key;
   }
+  /// Through a mask of 0 and 1 / (1 - rate), which is what our kernel makes of ones.
   Tensor drop(const Tensor& x_MD, std::uint32_t layer, std::uint32_t site, double rate) const {
     if (dropout == nullptr || rate == 0) return x_MD;
-    return x_MD * mask(x_MD.size(0), x_MD.size(1), layer, site, rate);
+    Tensor mask = at::ones(x_MD.sizes(), at::kDouble);
+    kernels::dropout(view_of(mask), view_of(mask), key(layer, site, rate));
+    return x_MD * mask;
+  }
+  /// The mask of probabilities (B, N, T, T): queries and keys of zeros give each of the i + 1 visible keys 1 / (i + 1), and
+  /// values that are unit vectors show which of them our kernel dropped.
+  Tensor attention_mask(std::int64_t B, std::uint32_t layer) const {
+    const std::int64_t N = model.n_heads, T = model.context_length;
+    Tensor zeros = at::zeros({B * T, N * T}, at::kDouble), out = at::zeros_like(zeros),
+           lse = at::zeros({B * N, T}, at::kDouble), units = at::eye(T, at::kDouble).repeat({B, N});
+    kernels::reference_attention(view_of(zeros), view_of(zeros), view_of(units), view_of(out), view_of(lse),
+                                 {B, T, N, N, T, 1}, key(layer, 1, model.dropout.attention));
+    const Tensor visible = at::arange(1, T + 1, at::kDouble).view({T, 1, 1});
+    return (out.view({B, T, N, T}) * visible).transpose(1, 2);
   }
 };
 
@@ -184,8 +199,7 @@ Tensor attention(const Context& c, const Tensor& x, const std::string& prefix, i
   const Tensor scores = at::matmul(q, k.transpose(2, 3)) / std::sqrt(static_cast<double>(H)) + future;
   Tensor probabilities = at::softmax(scores, -1);
   if (c.dropout != nullptr && model.dropout.attention > 0) {
-    const Tensor mask = c.mask(B * T, N * T, static_cast<std::uint32_t>(block + 1), 1, model.dropout.attention);
-    probabilities = probabilities * mask.view({B, T, N, T}).transpose(1, 2);
+    probabilities = probabilities * c.attention_mask(B, static_cast<std::uint32_t>(block + 1));
   }
   const Tensor attended = at::matmul(probabilities, v).transpose(1, 2).reshape({B * T, N * H});
   return c.linear(attended, prefix + "attention.out");

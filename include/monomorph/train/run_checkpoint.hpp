@@ -23,6 +23,9 @@ std::vector<std::string> save_run(const std::string& folder, const RecipeProgram
 /// @throws UsageError [RUN-03] if there is none
 std::string find_checkpoint(const std::string& path);
 
+/// @throws UsageError [RUN-04] the checkpoint is of another recipe; as runtime::read_checkpoint_metadata
+void check_recipe(const std::string& checkpoint, const RecipeProgram& recipe);
+
 struct RestoredRun {
   RunState state;
   Hparams hparams;

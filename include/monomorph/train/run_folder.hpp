@@ -16,6 +16,9 @@ class RunFolder {
   RunFolder(const Hparams& hparams, const RecipeProgram& recipe, const std::optional<std::string>& resumed_from, int argc,
             char** argv);
 
+  /// Whether a run may begin there.   @throws UsageError [RUN-01]
+  static void check_free(const Hparams& hparams, const std::optional<std::string>& resumed_from);
+
   std::string file(std::string_view name) const;
   std::string checkpoints() const;  ///< checkpoint.directory
 

@@ -19,7 +19,8 @@ template <class F> void unary(const View& h, const View& y, F f) {
 }
 template <class F> void unary_backward(const View& h, const View& dy, const View& dh, F slope) {
   in_compute_type(h.dtype, [&]<class S>() {
-    elementwise<S>(dh, [slope](S at, S incoming) { return incoming * slope(at); }, h, dy);
+    elementwise<S>(
+        dh, [slope](S at, S incoming) { return incoming * slope(at); }, h, dy);
   });
 }
 }  // namespace
@@ -50,8 +51,9 @@ void relu_squared_backward(View h, View dy, View dh) {
 void swiglu(View gate_up, View y) {
   const std::int64_t features = y.shape.cols;
   in_compute_type(y.dtype, [&]<class S>() {
-    elementwise<S>(y, [](S gate, S up) { return gate * sigmoid(gate) * up; }, gate_up.columns(0, features),
-                   gate_up.columns(features, features));
+    elementwise<S>(
+        y, [](S gate, S up) { return gate * sigmoid(gate) * up; }, gate_up.columns(0, features),
+        gate_up.columns(features, features));
   });
 }
 

@@ -1,10 +1,10 @@
-#include "runtime/isa/reduce.hpp"
-#include "runtime/isa/rows.hpp"
-#include "runtime/isa/vector_math.hpp"
-#include <monomorph/runtime/kernels/cross_entropy.hpp>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <monomorph/runtime/kernels/cross_entropy.hpp>
+#include "runtime/isa/reduce.hpp"
+#include "runtime/isa/rows.hpp"
+#include "runtime/isa/vector_math.hpp"
 
 namespace monomorph::kernels::MONOMORPH_ISA {
 namespace {

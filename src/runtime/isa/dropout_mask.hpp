@@ -1,14 +1,14 @@
 #pragma once
-#include "runtime/dropout_stream.hpp"
 #include <cstdint>
 #include <utility>
+#include "runtime/dropout_stream.hpp"
 
 namespace monomorph::kernels::MONOMORPH_ISA {
 
 inline constexpr std::int64_t mask_group = 64;  ///< features of one position that are drawn together
 
-/// 64 random words: lane l of the sixteen Philox counters (16 · group + l, position, sample) gives words l, 16 + l, 32 + l
-/// and 48 + l, so that the sixteen are one vector.
+/// 64 random words: lane l of the sixteen Philox counters (16 · group + l, position, sample) gives words l, 16 + l, 32
+/// + l and 48 + l, so that the sixteen are one vector.
 static inline void mask_words(const detail::DropoutStream& stream, std::uint64_t sample, std::uint32_t position,
                               std::uint32_t group, std::uint32_t* words) {
   const std::uint32_t key0 = stream.key[0], key1 = stream.key[1];
@@ -22,9 +22,8 @@ static inline void mask_words(const detail::DropoutStream& stream, std::uint64_t
       c1 = static_cast<std::uint32_t>(product1);
       c3 = static_cast<std::uint32_t>(product0);
     };
-    [&]<std::uint32_t... number>(std::integer_sequence<std::uint32_t, number...>) {
-      (round(number), ...);
-    }(std::make_integer_sequence<std::uint32_t, 10>{});
+    [&]<std::uint32_t... number>(std::integer_sequence<std::uint32_t, number...>) { (round(number), ...); }
+    (std::make_integer_sequence<std::uint32_t, 10>{});
     words[lane] = c0;
     words[16 + lane] = c1;
     words[32 + lane] = c2;

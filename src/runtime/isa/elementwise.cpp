@@ -1,15 +1,21 @@
-#include "runtime/isa/rows.hpp"
 #include <cstring>
+#include "runtime/isa/rows.hpp"
 
 namespace monomorph::kernels::MONOMORPH_ISA {
 
 void copy(View from, View to) {
   const bool wide = from.dtype == DType::fp64 || to.dtype == DType::fp64;
-  in_compute_type(wide ? DType::fp64 : DType::fp32, [&]<class S>() { elementwise<S>(to, [](S x) { return x; }, from); });
+  in_compute_type(wide ? DType::fp64 : DType::fp32, [&]<class S>() {
+    elementwise<S>(
+        to, [](S x) { return x; }, from);
+  });
 }
 
 void add(View x, View y) {
-  in_compute_type(y.dtype, [&]<class S>() { elementwise<S>(y, [](S a, S b) { return a + b; }, y, x); });
+  in_compute_type(y.dtype, [&]<class S>() {
+    elementwise<S>(
+        y, [](S a, S b) { return a + b; }, y, x);
+  });
 }
 
 void zero(View x) {

@@ -6,8 +6,8 @@ namespace {
 /// A task of the backward passes adds up one block of features, over all rows in their order.
 inline constexpr std::int64_t task_columns = 64;
 
-template <class S> inline void add_run(const View& from, std::int64_t from_at, const View& to, std::int64_t to_at,
-                                       std::int64_t n) {
+template <class S>
+inline void add_run(const View& from, std::int64_t from_at, const View& to, std::int64_t to_at, std::int64_t n) {
   Buffer<S> from_buffer, to_buffer;
   const S* in = read(from, from_at, n, from_buffer.elements);
   const S* before = read(to, to_at, n, to_buffer.elements);

@@ -1,9 +1,10 @@
+#include <cmath>
 #include "runtime/isa/reduce.hpp"
 #include "runtime/isa/rows.hpp"
 #include "runtime/thread_workspace.hpp"
-#include <cmath>
 
-// Legend: a group is the H features that are normalised together; a row has G groups, group g is group g % G of row g / G.
+// Legend: a group is the H features that are normalised together; a row has G groups, group g is group g % G of row g /
+// G.
 namespace monomorph::kernels::MONOMORPH_ISA {
 namespace {
 
@@ -16,9 +17,7 @@ struct Groups {
   Groups(const View& of, std::int64_t group_features)
       : view(of), features(group_features), per_row(of.shape.cols / group_features) {}
   std::int64_t count() const { return view.shape.rows * per_row; }
-  std::int64_t offset(std::int64_t group) const {
-    return group / per_row * view.stride + group % per_row * features;
-  }
+  std::int64_t offset(std::int64_t group) const { return group / per_row * view.stride + group % per_row * features; }
 };
 
 /// Calls run(column, n) for the chunks of a group.
@@ -26,9 +25,7 @@ template <class F> [[gnu::always_inline]] inline void for_each_chunk(std::int64_
   for (std::int64_t column = 0; column < features; column += chunk) run(column, least(chunk, features - column));
 }
 
-template <class S> struct Statistics {
-  S mean, rstd;
-};
+template <class S> struct Statistics { S mean, rstd; };
 
 template <Kind kind, class S>
 Statistics<S> statistics(const View& x, std::int64_t offset, std::int64_t features, double epsilon) {
@@ -193,8 +190,7 @@ template <class S> std::int64_t block_count(std::int64_t groups, std::int64_t fe
   return blocks > 1 ? blocks : 1;
 }
 
-template <Kind kind>
-void backward(const Gradients& g, const View& dweight, const View& dbias, bool accumulate) {
+template <Kind kind> void backward(const Gradients& g, const View& dweight, const View& dbias, bool accumulate) {
   in_compute_type(g.rstd.dtype, [&]<class S>() {
     const std::int64_t features = g.weight.shape.cols;
     const Groups dy(g.dy, features), x(g.x, features), dx(g.dx, features);

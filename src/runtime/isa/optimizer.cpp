@@ -1,9 +1,9 @@
+#include <cmath>
+#include <limits>
+#include <monomorph/runtime/kernels/optimizer.hpp>
 #include "runtime/isa/reduce.hpp"
 #include "runtime/isa/rows.hpp"
 #include "runtime/thread_workspace.hpp"
-#include <monomorph/runtime/kernels/optimizer.hpp>
-#include <cmath>
-#include <limits>
 
 namespace monomorph::kernels::MONOMORPH_ISA {
 namespace {

@@ -7,12 +7,8 @@
 namespace monomorph::kernels::MONOMORPH_ISA {
 
 template <class S> struct LanesOf;
-template <> struct LanesOf<float> {
-  typedef float type __attribute__((vector_size(64)));
-};
-template <> struct LanesOf<double> {
-  typedef double type __attribute__((vector_size(64)));
-};
+template <> struct LanesOf<float> { typedef float type __attribute__((vector_size(64))); };
+template <> struct LanesOf<double> { typedef double type __attribute__((vector_size(64))); };
 template <class S> using Lanes = typename LanesOf<S>::type;
 template <class S> inline constexpr std::int64_t lane_count = 64 / sizeof(S);
 

@@ -1,9 +1,9 @@
 #pragma once
-#include <monomorph/runtime/parallel.hpp>
-#include <monomorph/runtime/view.hpp>
 #include <bit>
 #include <concepts>
 #include <cstdint>
+#include <monomorph/runtime/parallel.hpp>
+#include <monomorph/runtime/view.hpp>
 #include <utility>
 
 // Loops over elements compute in S, float or double, whatever the views hold: a run of at most `chunk` elements is
@@ -49,9 +49,15 @@ template <class To, class From> static void convert(const From* from, To* to, st
 template <class S> static inline const S* read(const View& view, std::int64_t offset, std::int64_t n, S* buffer) {
   if (view.dtype == dtype_of<S>) return view.as<S>() + offset;
   switch (view.dtype) {
-    case DType::fp32: convert(view.as<float>() + offset, buffer, n); break;
-    case DType::bf16: convert(view.as<std::uint16_t>() + offset, buffer, n); break;
-    case DType::fp64: convert(view.as<double>() + offset, buffer, n); break;
+    case DType::fp32:
+      convert(view.as<float>() + offset, buffer, n);
+      break;
+    case DType::bf16:
+      convert(view.as<std::uint16_t>() + offset, buffer, n);
+      break;
+    case DType::fp64:
+      convert(view.as<double>() + offset, buffer, n);
+      break;
   }
   return buffer;
 }
@@ -64,9 +70,15 @@ template <class S> static inline S* place(const View& view, std::int64_t offset,
 template <class S> static inline void write(const S* values, const View& view, std::int64_t offset, std::int64_t n) {
   if (view.dtype == dtype_of<S>) return;
   switch (view.dtype) {
-    case DType::fp32: convert(values, view.as<float>() + offset, n); break;
-    case DType::bf16: convert(values, view.as<std::uint16_t>() + offset, n); break;
-    case DType::fp64: convert(values, view.as<double>() + offset, n); break;
+    case DType::fp32:
+      convert(values, view.as<float>() + offset, n);
+      break;
+    case DType::bf16:
+      convert(values, view.as<std::uint16_t>() + offset, n);
+      break;
+    case DType::fp64:
+      convert(values, view.as<double>() + offset, n);
+      break;
   }
 }
 
@@ -83,13 +95,10 @@ template <class F> static inline void in_compute_type(DType dtype, F f) {
 }
 
 /// One scratch buffer of a chunk per view.
-template <class S> struct Buffer {
-  alignas(64) S elements[chunk];
-};
+template <class S> struct Buffer { alignas(64) S elements[chunk]; };
 
 /// y = f(x…) for each element. Views have the same rows and columns; y may be one of x.
-template <class S, class F, class... Views>
-static void elementwise(const View& y, F f, const Views&... x) {
+template <class S, class F, class... Views> static void elementwise(const View& y, F f, const Views&... x) {
   const bool flat = y.contiguous() && (x.contiguous() && ...);
   const std::int64_t rows = flat ? 1 : y.shape.rows, columns = flat ? y.elements() : y.shape.cols;
   if (rows <= 0 || columns <= 0) return;
@@ -111,7 +120,8 @@ static void elementwise(const View& y, F f, const Views&... x) {
         Buffer<S> x_buffers[sizeof...(Views)];
         [&]<std::size_t... view>(std::index_sequence<view...>) {
           compute(read(x, row * x.stride + column, n, x_buffers[view].elements)...);
-        }(std::index_sequence_for<Views...>{});
+        }
+        (std::index_sequence_for<Views...>{});
         write(out, y, row * y.stride + column, n);
       }
     }

@@ -11,9 +11,8 @@ void add_to_tile(View tile, View bias, View residual) {
         const std::int64_t n = least(chunk, tile.shape.cols - column);
         S* out = tile.as<S>() + row * tile.stride + column;
         const S* shift = bias.present() ? read(bias, column, n, bias_buffer.elements) : nullptr;
-        const S* before = residual.present()
-                              ? read(residual, row * residual.stride + column, n, residual_buffer.elements)
-                              : nullptr;
+        const S* before =
+            residual.present() ? read(residual, row * residual.stride + column, n, residual_buffer.elements) : nullptr;
         if (shift != nullptr && before != nullptr) {
           MONOMORPH_ELEMENTWISE
           for (std::int64_t i = 0; i < n; ++i) out[i] += before[i] + shift[i];

@@ -11,8 +11,8 @@ namespace monomorph::kernels::MONOMORPH_ISA {
 static inline float exponential(float x) {
   // Comparisons that let NaN through: it then turns the whole result into NaN.
   const float bounded = x > 89.0f ? 89.0f : x, clamped = bounded < -104.0f ? -104.0f : bounded;
-  // x = n ln 2 + r with |r| <= ln(2) / 2. Adding 1.5 · 2^23 rounds to a whole number, which stands in the lowest bits. ln 2
-  // is in two parts, the first with so few bits that n times it is exact.
+  // x = n ln 2 + r with |r| <= ln(2) / 2. Adding 1.5 · 2^23 rounds to a whole number, which stands in the lowest bits.
+  // ln 2 is in two parts, the first with so few bits that n times it is exact.
   constexpr float round_to_whole = 12'582'912.0f;
   const float shifted = clamped * 1.44269504f + round_to_whole, whole = shifted - round_to_whole;
   const auto n = std::bit_cast<std::int32_t>(shifted) - std::bit_cast<std::int32_t>(round_to_whole);
@@ -33,9 +33,7 @@ static inline double exponential(double x) { return std::exp(x); }
 template <class S> static inline S sigmoid(S x) { return S(1) / (S(1) + exponential(-x)); }
 
 /// The standard normal distribution function at x and its density there.
-template <class S> struct NormalPoint {
-  S below, density;
-};
+template <class S> struct NormalPoint { S below, density; };
 static inline NormalPoint<float> standard_normal(float x) {
   constexpr float inverse_sqrt_2_pi = 0.398942280f;
   const float distance = std::fabs(x), bell = exponential(-0.5f * x * x);

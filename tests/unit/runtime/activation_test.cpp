@@ -1,8 +1,8 @@
-#include "kernel_case.hpp"
-#include "support/catch.hpp"
-#include <monomorph/runtime/kernels/activation.hpp>
 #include <cmath>
 #include <limits>
+#include <monomorph/runtime/kernels/activation.hpp>
+#include "kernel_case.hpp"
+#include "support/catch.hpp"
 
 using namespace monomorph;
 using namespace monomorph::testing;
@@ -30,15 +30,14 @@ TEST_CASE("activations and their gradients are LibTorch's", "[activation]") {
   for (const Activation& activation : activations) {
     for (const auto& [rows, features] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {3, 65}, {40, 1030}}) {
       CAPTURE(activation.name, rows, features);
-      const Matrix h = times(random_matrix(rows, features * activation.inputs, 1), 2), dy = random_matrix(rows, features, 2);
+      const Matrix h = times(random_matrix(rows, features * activation.inputs, 1), 2),
+                   dy = random_matrix(rows, features, 2);
       const oracle::Result expected = oracle::activation(activation.name, h, dy);
       check({{{h}}, {{{rows, features, expected.y}}}, [&](const auto& in, const auto& out) {
                activation.forward(in[0], out[0]);
              }});
       const Matrix dh{rows, h.cols, expected.gradients[0]};
-      check({{{h}, {dy}}, {{dh}}, [&](const auto& in, const auto& out) {
-               activation.backward(in[0], in[1], out[0]);
-             }});
+      check({{{h}, {dy}}, {{dh}}, [&](const auto& in, const auto& out) { activation.backward(in[0], in[1], out[0]); }});
       // In place: over dy, or over gate and up.
       if (activation.inputs == 1) {
         check({{{h}}, {{dh, Role::activation, dy.values}}, [&](const auto& in, const auto& out) {

@@ -1,9 +1,9 @@
-#include "kernel_case.hpp"
-#include "support/catch.hpp"
-#include <monomorph/core/error.hpp>
-#include <monomorph/runtime/kernels/cross_entropy.hpp>
 #include <cmath>
 #include <limits>
+#include <monomorph/core/error.hpp>
+#include <monomorph/runtime/kernels/cross_entropy.hpp>
+#include "kernel_case.hpp"
+#include "support/catch.hpp"
 
 using namespace monomorph;
 using namespace monomorph::testing;
@@ -47,7 +47,9 @@ TEST_CASE("cross-entropy and its gradient are LibTorch's", "[cross_entropy]") {
                }
                CHECK(sum.loss == total);
              }});
-      check({{}, {{loss, Role::statistics}, {dlogits, Role::activation, logits.values}}, [&](const auto&, const auto& out) {
+      check({{},
+             {{loss, Role::statistics}, {dlogits, Role::activation, logits.values}},
+             [&](const auto&, const auto& out) {
                kernels::cross_entropy(out[1], targets.data(), c.vocab_size, out[0], out[1]);
              }});
       check({{{logits}}, {{loss, Role::statistics}}, [&](const auto& in, const auto& out) {

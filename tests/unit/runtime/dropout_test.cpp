@@ -1,7 +1,7 @@
-#include "kernel_case.hpp"
-#include "support/catch.hpp"
 #include <monomorph/runtime/kernels/dropout.hpp>
 #include <monomorph/runtime/kernels/random.hpp>
+#include "kernel_case.hpp"
+#include "support/catch.hpp"
 
 using namespace monomorph;
 using namespace monomorph::testing;

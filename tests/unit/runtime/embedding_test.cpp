@@ -1,7 +1,7 @@
-#include "kernel_case.hpp"
-#include "support/catch.hpp"
 #include <monomorph/core/error.hpp>
 #include <monomorph/runtime/kernels/embedding.hpp>
+#include "kernel_case.hpp"
+#include "support/catch.hpp"
 
 using namespace monomorph;
 using namespace monomorph::testing;
@@ -46,10 +46,12 @@ TEST_CASE("the gradients of embeddings are those of autograd", "[embedding]") {
       CAPTURE(c.batch, c.tokens, c.features, accumulate);
       const std::int64_t rows = c.batch * c.tokens;
       const auto ids = ids_of(c);
-      const Matrix table = random_matrix(c.vocabulary, c.features, 1), positions = random_matrix(c.tokens, c.features, 2);
+      const Matrix table = random_matrix(c.vocabulary, c.features, 1),
+                   positions = random_matrix(c.tokens, c.features, 2);
       const Matrix dy = random_matrix(rows, c.features, 3);
       const oracle::Result expected = oracle::embedding(ids, table, positions, c.tokens, 0, dy);
-      const Values dtable0 = accumulate ? table.values : Values{}, dpositions0 = accumulate ? positions.values : Values{};
+      const Values dtable0 = accumulate ? table.values : Values{},
+                   dpositions0 = accumulate ? positions.values : Values{};
       const auto after = [&](const Values& gradient, const Values& before) {
         return accumulate ? sum(gradient, before) : gradient;
       };

@@ -1,11 +1,11 @@
 #include "kernel_case.hpp"
-#include "runtime/isa.hpp"
-#include "support/catch.hpp"
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <random>
+#include "runtime/isa.hpp"
+#include "support/catch.hpp"
 
 extern "C" void omp_set_num_threads(int);
 extern "C" int omp_get_max_threads(void);
@@ -17,19 +17,26 @@ constexpr auto gap_byte = std::byte{0x5A};
 
 double load(const View& view, std::int64_t at) {
   switch (view.dtype) {
-    case DType::fp32: return view.as<float>()[at];
-    case DType::fp64: return view.as<double>()[at];
-    case DType::bf16: break;
+    case DType::fp32:
+      return view.as<float>()[at];
+    case DType::fp64:
+      return view.as<double>()[at];
+    case DType::bf16:
+      break;
   }
   return std::bit_cast<float>(static_cast<std::uint32_t>(view.as<std::uint16_t>()[at]) << 16);
 }
 void store(const View& view, std::int64_t at, double value) {
   switch (view.dtype) {
-    case DType::fp32: view.as<float>()[at] = static_cast<float>(value); break;
-    case DType::fp64: view.as<double>()[at] = value; break;
+    case DType::fp32:
+      view.as<float>()[at] = static_cast<float>(value);
+      break;
+    case DType::fp64:
+      view.as<double>()[at] = value;
+      break;
     case DType::bf16:
-      view.as<std::uint16_t>()[at] =
-          static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(rounded(value, DType::bf16))) >> 16);
+      view.as<std::uint16_t>()[at] = static_cast<std::uint16_t>(
+          std::bit_cast<std::uint32_t>(static_cast<float>(rounded(value, DType::bf16))) >> 16);
       break;
   }
 }
@@ -53,8 +60,8 @@ Run run_once(const KernelCase& kernel, DType compute, DType rounding, std::int64
   for (const Output& output : kernel.outputs) {
     const auto& [rows, cols, values] = output.expected;
     const double nan = std::numeric_limits<double>::quiet_NaN();
-    const Matrix before = output.before.empty() ? filled(rows, cols, nan)
-                                                : rounded_matrix({rows, cols, output.before}, output.role);
+    const Matrix before =
+        output.before.empty() ? filled(rows, cols, nan) : rounded_matrix({rows, cols, output.before}, output.role);
     result.outputs.emplace_back(before, dtype_of(output.role, compute), gap);
   }
   for (const Storage& storage : inputs) in.push_back(storage.view());

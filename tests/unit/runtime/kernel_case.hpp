@@ -1,7 +1,7 @@
 #pragma once
-#include "kernel_oracle.hpp"
-#include <monomorph/runtime/view.hpp>
 #include <functional>
+#include <monomorph/runtime/view.hpp>
+#include "kernel_oracle.hpp"
 
 /// One kernel, its inputs and what it should give, checked in every dtype, instruction set and number of threads.
 namespace monomorph::testing {
@@ -18,7 +18,7 @@ struct Input {
   Role role = Role::activation;
 };
 struct Output {
-  Matrix expected;     ///< no values: not compared with a reference
+  Matrix expected;  ///< no values: not compared with a reference
   Role role = Role::activation;
   Values before = {};  ///< what is there before the kernel runs; empty: NaN, so that what is not written shows
 };
@@ -30,8 +30,9 @@ struct KernelCase {
   double fp32_tolerance = 1e-5;  ///< of fp32 against fp64
 };
 
-/// fp64 against the reference, fp32 against our fp64, bf16 against the rounding of our fp32; rows side by side and apart
-/// (nothing between them may change); on every instruction set of this processor; same bits with 1, 2 and 3 threads.
+/// fp64 against the reference, fp32 against our fp64, bf16 against the rounding of our fp32; rows side by side and
+/// apart (nothing between them may change); on every instruction set of this processor; same bits with 1, 2 and 3
+/// threads.
 void check(const KernelCase& kernel);
 
 /// Owns what a view shows.

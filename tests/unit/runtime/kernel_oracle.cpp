@@ -58,7 +58,8 @@ at::Tensor activated(const std::string& name, const at::Tensor& h) {
 }
 
 at::Tensor frequencies(const Rotation& rotation) {
-  const at::Tensor exponents = at::arange(0, rotation.head_dim, 2, at::kDouble) / static_cast<double>(rotation.head_dim);
+  const at::Tensor exponents =
+      at::arange(0, rotation.head_dim, 2, at::kDouble) / static_cast<double>(rotation.head_dim);
   const at::Tensor plain = 1 / at::pow(rotation.base, exponents);
   if (rotation.factor == 1) return plain;
   const at::Tensor wavelength = 2 * std::numbers::pi / plain;
@@ -117,8 +118,8 @@ Result cross_entropy(const Matrix& logits, const std::vector<std::int32_t>& targ
 
 Result rotary(const Rotation& rotation, const Matrix& x, const Matrix& dy) {
   const at::Tensor x_MD = leaf(x), x_MNH = x_MD.reshape({x.rows, -1, rotation.head_dim});
-  const at::Tensor position_M = at::arange(x.rows, at::kDouble).remainder(rotation.tokens) +
-                                static_cast<double>(rotation.first_position);
+  const at::Tensor position_M =
+      at::arange(x.rows, at::kDouble).remainder(rotation.tokens) + static_cast<double>(rotation.first_position);
   const at::Tensor half = at::outer(position_M, frequencies(rotation));
   const at::Tensor angle_M1H = at::cat({half, half}, 1).unsqueeze(1);
   const std::vector<at::Tensor> halves = x_MNH.chunk(2, 2);

@@ -19,7 +19,8 @@ struct Result {
 };
 
 Result linear(const Matrix& x_MK, const Matrix& w_NK, const Matrix& bias_N, const Matrix& dy_MN);
-Result layer_norm(const Matrix& x_MD, const Matrix& weight_H, const Matrix& bias_H, double epsilon, const Matrix& dy_MD);
+Result layer_norm(const Matrix& x_MD, const Matrix& weight_H, const Matrix& bias_H, double epsilon,
+                  const Matrix& dy_MD);
 Result rms_norm(const Matrix& x_MD, const Matrix& weight_H, const Matrix& bias_H, double epsilon, const Matrix& dy_MD);
 /// gelu_exact, gelu_tanh, relu_squared, swiglu
 Result activation(const std::string& name, const Matrix& h, const Matrix& dy);

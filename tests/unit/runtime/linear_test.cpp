@@ -1,9 +1,9 @@
-#include "kernel_case.hpp"
-#include "support/catch.hpp"
-#include <monomorph/runtime/kernels/linear.hpp>
-#include <monomorph/runtime/workspace.hpp>
 #include <cmath>
 #include <limits>
+#include <monomorph/runtime/kernels/linear.hpp>
+#include <monomorph/runtime/workspace.hpp>
+#include "kernel_case.hpp"
+#include "support/catch.hpp"
 
 using namespace monomorph;
 using namespace monomorph::testing;
@@ -20,8 +20,10 @@ struct Case {
   Matrix x, w, bias, dy;
   oracle::Result expected;
   Case(const Sizes& sizes, bool has_bias)
-      : x(random_matrix(sizes.m, sizes.k, 1)), w(random_matrix(sizes.n, sizes.k, 2)),
-        bias(has_bias ? random_matrix(1, sizes.n, 3) : Matrix{}), dy(random_matrix(sizes.m, sizes.n, 4)),
+      : x(random_matrix(sizes.m, sizes.k, 1)),
+        w(random_matrix(sizes.n, sizes.k, 2)),
+        bias(has_bias ? random_matrix(1, sizes.n, 3) : Matrix{}),
+        dy(random_matrix(sizes.m, sizes.n, 4)),
         expected(oracle::linear(x, w, bias, dy)) {}
 };
 
@@ -44,9 +46,9 @@ TEST_CASE("linear layers give what LibTorch gives", "[linear]") {
       check({{{c.x}, {c.w}, {c.bias}, {residual}}, {{sum_y}}, [](const auto& in, const auto& out) {
                kernels::linear_add(in[0], in[1], in[2], in[3], out[0]);
              }});
-      check({{{c.x}, {c.w}, {c.bias}}, {{sum_y, Role::activation, residual.values}}, [](const auto& in, const auto& out) {
-               kernels::linear_add(in[0], in[1], in[2], out[0], out[0]);
-             }});
+      check({{{c.x}, {c.w}, {c.bias}},
+             {{sum_y, Role::activation, residual.values}},
+             [](const auto& in, const auto& out) { kernels::linear_add(in[0], in[1], in[2], out[0], out[0]); }});
     }
   }
 }

@@ -1,8 +1,8 @@
-#include "kernel_case.hpp"
-#include "support/catch.hpp"
-#include <monomorph/runtime/kernels/norm.hpp>
 #include <cmath>
 #include <limits>
+#include <monomorph/runtime/kernels/norm.hpp>
+#include "kernel_case.hpp"
+#include "support/catch.hpp"
 
 using namespace monomorph;
 using namespace monomorph::testing;
@@ -21,10 +21,13 @@ struct Case {
   Values mean, rstd;
   oracle::Result expected;
   Case(const Sizes& sizes, bool layer, bool has_bias)
-      : x(random_matrix(sizes.m, sizes.d, 1)), weight(random_matrix(1, sizes.h, 2)),
-        bias(has_bias ? random_matrix(1, sizes.h, 3) : Matrix{}), dy(random_matrix(sizes.m, sizes.d, 4)) {
+      : x(random_matrix(sizes.m, sizes.d, 1)),
+        weight(random_matrix(1, sizes.h, 2)),
+        bias(has_bias ? random_matrix(1, sizes.h, 3) : Matrix{}),
+        dy(random_matrix(sizes.m, sizes.d, 4)) {
     for (double& value : x.values) value += 0.5;
-    expected = layer ? oracle::layer_norm(x, weight, bias, epsilon, dy) : oracle::rms_norm(x, weight, bias, epsilon, dy);
+    expected =
+        layer ? oracle::layer_norm(x, weight, bias, epsilon, dy) : oracle::rms_norm(x, weight, bias, epsilon, dy);
     for (std::size_t first = 0; first < x.values.size(); first += static_cast<std::size_t>(sizes.h)) {
       double sum = 0, squares = 0;
       const auto n = static_cast<double>(sizes.h);
@@ -44,7 +47,8 @@ void check_forward(const Sizes& sizes, bool layer, bool has_bias) {
   const Case c(sizes, layer, has_bias);
   const Matrix y{sizes.m, sizes.d, c.expected.y}, mean{1, c.groups(), c.mean}, rstd{1, c.groups(), c.rstd};
   if (layer) {
-    check({{{c.x}, {c.weight}, {c.bias}}, {{y}, {mean, Role::statistics}, {rstd, Role::statistics}},
+    check({{{c.x}, {c.weight}, {c.bias}},
+           {{y}, {mean, Role::statistics}, {rstd, Role::statistics}},
            [](const auto& in, const auto& out) {
              kernels::layer_norm(in[0], in[1], in[2], epsilon, out[0], out[1], out[2]);
            }});
@@ -68,14 +72,18 @@ void check_backward(const Sizes& sizes, bool layer, bool has_bias, bool accumula
                                     output(1, sizes.h, c.expected.gradients[1], Role::gradient),
                                     output(1, sizes.h, c.expected.gradients[2], Role::gradient)};
   const Matrix mean{layer ? 1 : 0, c.groups(), c.mean}, rstd{1, c.groups(), c.rstd};
-  check({{{c.dy}, {c.x}, {c.weight}, {mean, Role::statistics}, {rstd, Role::statistics}}, outputs,
+  check({{{c.dy}, {c.x}, {c.weight}, {mean, Role::statistics}, {rstd, Role::statistics}},
+         outputs,
          [=](const auto& in, const auto& out) {
            if (layer) {
-             kernels::layer_norm_backward(in[0], in[1], in[2], in[3], in[4], out[0], accumulate, out[1], out[2], accumulate);
+             kernels::layer_norm_backward(in[0], in[1], in[2], in[3], in[4], out[0], accumulate, out[1], out[2],
+                                          accumulate);
            } else {
              kernels::rms_norm_backward(in[0], in[1], in[2], in[4], out[0], accumulate, out[1], out[2], accumulate);
            }
-         }, 1e-9, 1e-4});
+         },
+         1e-9,
+         1e-4});
 }
 }  // namespace
 

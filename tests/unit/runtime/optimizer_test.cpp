@@ -1,8 +1,8 @@
-#include "kernel_case.hpp"
-#include "support/catch.hpp"
-#include <monomorph/runtime/kernels/optimizer.hpp>
 #include <cmath>
 #include <limits>
+#include <monomorph/runtime/kernels/optimizer.hpp>
+#include "kernel_case.hpp"
+#include "support/catch.hpp"
 
 using namespace monomorph;
 using namespace monomorph::testing;
@@ -11,8 +11,15 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 kernels::AdamWStep step_of(const oracle::Optimizer& o, int step) {
-  return {o.learning_rate, o.beta1, o.beta2, o.epsilon, o.weight_decay, 1 - std::pow(o.beta1, step),
-          1 - std::pow(o.beta2, step), o.gradient_scale, o.clip_value};
+  return {o.learning_rate,
+          o.beta1,
+          o.beta2,
+          o.epsilon,
+          o.weight_decay,
+          1 - std::pow(o.beta1, step),
+          1 - std::pow(o.beta2, step),
+          o.gradient_scale,
+          o.clip_value};
 }
 }  // namespace
 
@@ -24,12 +31,13 @@ TEST_CASE("five steps of AdamW are LibTorch's", "[optimizer]") {
     std::vector<Values> gradients;
     for (unsigned step = 0; step < 5; ++step) gradients.push_back(random_matrix(1, n, 10 + step).values);
     const auto expected = oracle::adamw(o, parameters.values, gradients);
-    check({{{parameters}},
-           {{{1, n, expected[0]}, Role::gradient, parameters.values},
-            {{1, n, expected[1]}, Role::gradient, Values(n, 0)},
-            {{1, n, expected[2]}, Role::gradient, Values(n, 0)},
-            {{1, n, expected[0]}}},
-           [&](const auto&, const auto& out) {
+    std::vector<Output> outputs;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Values before = i == 0 ? parameters.values : Values(n, 0);
+      outputs.push_back({{1, n, expected[i]}, Role::gradient, before});
+    }
+    outputs.push_back({{1, n, expected[0]}});
+    check({{{parameters}}, outputs, [&](const auto&, const auto& out) {
              for (int step = 1; step <= 5; ++step) {
                const Storage gradient({1, n, gradients[static_cast<std::size_t>(step - 1)]}, out[0].dtype);
                kernels::adamw(gradient.view(), out[0], out[1], out[2], out[3], step_of(o, step));
@@ -43,7 +51,8 @@ TEST_CASE("padding of a shard stays zero, and nothing else hides a NaN", "[optim
   Matrix gradient = filled(1, 64, 0);
   gradient.values[3] = std::numeric_limits<double>::quiet_NaN();
   const Storage grad(gradient, DType::fp32), zeros(filled(1, 64, 0), DType::fp32);
-  const Storage master(filled(1, 64, 0), DType::fp32), m(filled(1, 64, 0), DType::fp32), v(filled(1, 64, 0), DType::fp32);
+  const Storage master(filled(1, 64, 0), DType::fp32), m(filled(1, 64, 0), DType::fp32),
+      v(filled(1, 64, 0), DType::fp32);
   kernels::adamw(grad.view(), master.view(), m.view(), v.view(), View{}, step_of(o, 1));
   for (std::size_t i = 0; i < 64; ++i) {
     CHECK(std::isnan(master.values()[i]) == (i == 3));

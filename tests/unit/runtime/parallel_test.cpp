@@ -1,11 +1,11 @@
-#include "kernel_case.hpp"
-#include "support/catch.hpp"
-#include <monomorph/runtime/kernels/elementwise.hpp>
-#include <monomorph/runtime/parallel.hpp>
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <monomorph/runtime/kernels/elementwise.hpp>
+#include <monomorph/runtime/parallel.hpp>
 #include <thread>
+#include "kernel_case.hpp"
+#include "support/catch.hpp"
 
 using namespace monomorph;
 using namespace monomorph::testing;
@@ -42,7 +42,9 @@ TEST_CASE("tasks run on several threads, and one inside another runs on its own"
 TEST_CASE("copies convert and round to nearest even", "[elementwise]") {
   const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
   // Between 1 and 2 a bf16 number is a multiple of 2^-7: halves go to the even one.
-  const Matrix exact{1, 8, {1 + 0x1p-8, 1 + 3 * 0x1p-8, 1 + 0x1p-8 + 0x1p-20, -(1 + 0x1p-8), 3.4e38, infinity, nan, 1e-45}};
+  const Matrix exact{1,
+                     8,
+                     {1 + 0x1p-8, 1 + 3 * 0x1p-8, 1 + 0x1p-8 + 0x1p-20, -(1 + 0x1p-8), 3.4e38, infinity, nan, 1e-45}};
   const Values expected{1, 1 + 0x1p-6, 1 + 0x1p-7, -1, infinity, infinity, 0, 0};
   for_each_isa([&](const char* isa) {
     CAPTURE(isa);
@@ -60,10 +62,11 @@ TEST_CASE("copy, add and zero touch all of a view and nothing else", "[elementwi
     const Matrix x = random_matrix(rows, cols, 1), y = random_matrix(rows, cols, 2);
     Matrix sum = x;
     for (std::size_t i = 0; i < sum.values.size(); ++i) sum.values[i] += y.values[i];
-    check({{{x}}, {{x}, {sum, Role::activation, y.values}, {filled(rows, cols, 0)}}, [](const auto& in, const auto& out) {
-             kernels::copy(in[0], out[0]);
-             kernels::add(in[0], out[1]);
-             kernels::zero(out[2]);
-           }});
+    check(
+        {{{x}}, {{x}, {sum, Role::activation, y.values}, {filled(rows, cols, 0)}}, [](const auto& in, const auto& out) {
+           kernels::copy(in[0], out[0]);
+           kernels::add(in[0], out[1]);
+           kernels::zero(out[2]);
+         }});
   }
 }

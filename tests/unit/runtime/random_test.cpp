@@ -1,8 +1,8 @@
-#include "kernel_case.hpp"
-#include "support/catch.hpp"
-#include <monomorph/runtime/kernels/random.hpp>
 #include <algorithm>
 #include <cmath>
+#include <monomorph/runtime/kernels/random.hpp>
+#include "kernel_case.hpp"
+#include "support/catch.hpp"
 
 using namespace monomorph;
 using namespace monomorph::testing;
@@ -74,7 +74,8 @@ TEST_CASE("truncated normal numbers end at the cutoff and have the right distrib
     const Values values = drawn(DType::fp64, n, stream, 0, 1, cutoff);
     for (const double value : values) CHECK(std::fabs(value) <= cutoff);
     const double least = normal_below(-cutoff);
-    CHECK(distance(values, [&](double x) { return (normal_below(x) - least) / (1 - 2 * least); }) < 1.63 / std::sqrt(n));
+    CHECK(distance(values, [&](double x) { return (normal_below(x) - least) / (1 - 2 * least); }) <
+          1.63 / std::sqrt(n));
   }
   const Values wide = drawn(DType::fp64, 1000, stream, 0, 0.02, 3);
   CHECK(moments(wide).deviation == Approx(0.02 * 0.9866).epsilon(0.1));
@@ -93,9 +94,9 @@ TEST_CASE("an element does not depend on which others are drawn, nor on threads"
 
 TEST_CASE("streams differ in each of their names", "[random]") {
   const Values first = drawn(DType::fp64, 100, stream, 0, 1);
-  for (Stream other : {Stream{43, stream.purpose, 3, 1}, Stream{42 + (std::uint64_t{1} << 32), stream.purpose, 3, 1},
-                       Stream{42, Purpose::sampling, 3, 1}, Stream{42, stream.purpose, 4, 1},
-                       Stream{42, stream.purpose, 3, 2}}) {
+  for (Stream other :
+       {Stream{43, stream.purpose, 3, 1}, Stream{42 + (std::uint64_t{1} << 32), stream.purpose, 3, 1},
+        Stream{42, Purpose::sampling, 3, 1}, Stream{42, stream.purpose, 4, 1}, Stream{42, stream.purpose, 3, 2}}) {
     const Values second = drawn(DType::fp64, 100, other, 0, 1);
     for (std::size_t i = 0; i < 100; ++i) CHECK(first[i] != second[i]);
     CHECK(random::uniform(other, 0) != random::uniform(stream, 0));

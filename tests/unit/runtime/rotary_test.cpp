@@ -1,7 +1,7 @@
+#include <cmath>
+#include <monomorph/runtime/kernels/rotary.hpp>
 #include "kernel_case.hpp"
 #include "support/catch.hpp"
-#include <monomorph/runtime/kernels/rotary.hpp>
-#include <cmath>
 
 using namespace monomorph;
 using namespace monomorph::testing;
@@ -13,20 +13,30 @@ struct Case {
   std::int64_t head_dim, heads, rows, tokens, first_position;
 };
 constexpr Llama3RotaryScaling llama31{8, 1, 4, 8192};
-const Case cases[] = {{{}, 2, 1, 1, 1, 0},          {{}, 64, 3, 15, 5, 0},    {{500'000, llama31}, 128, 2, 9, 9, 7},
-                      {{10'000, llama31}, 6, 5, 300, 100, 3}, {{}, 1030, 1, 20, 10, 0}};
+const Case cases[] = {{{}, 2, 1, 1, 1, 0},
+                      {{}, 64, 3, 15, 5, 0},
+                      {{500'000, llama31}, 128, 2, 9, 9, 7},
+                      {{10'000, llama31}, 6, 5, 300, 100, 3},
+                      {{}, 1030, 1, 20, 10, 0}};
 
 void check_rotation(const Case& c, bool inverse) {
   const std::int64_t columns = c.heads * c.head_dim, positions = c.first_position + c.tokens;
   const Matrix x = random_matrix(c.rows, columns, 1);
   const auto& [base, scaling] = c.spec;
-  const oracle::Rotation rotation{base, scaling.factor, scaling.low_frequency_factor, scaling.high_frequency_factor,
-                                  static_cast<double>(scaling.original_context), c.head_dim, c.tokens, c.first_position};
+  const oracle::Rotation rotation{base,
+                                  scaling.factor,
+                                  scaling.low_frequency_factor,
+                                  scaling.high_frequency_factor,
+                                  static_cast<double>(scaling.original_context),
+                                  c.head_dim,
+                                  c.tokens,
+                                  c.first_position};
   const oracle::Result expected = oracle::rotary(rotation, x, x);
   const Matrix y{c.rows, columns, inverse ? expected.gradients[0] : expected.y};
   check({{}, {{y, Role::activation, x.values}}, [&](const auto&, const auto& out) {
            const DType tables = statistics_dtype(out[0].dtype);
-           const Storage cos(filled(positions, c.head_dim / 2, 0), tables), sin(filled(positions, c.head_dim / 2, 0), tables);
+           const Storage cos(filled(positions, c.head_dim / 2, 0), tables),
+               sin(filled(positions, c.head_dim / 2, 0), tables);
            kernels::rotary_table(c.spec, cos.view(), sin.view());
            kernels::rotary(out[0], cos.view(), sin.view(), c.tokens, c.first_position, inverse);
          }});
@@ -63,8 +73,8 @@ TEST_CASE("Llama 3.1 scales long wavelengths only", "[rotary]") {
     kernels::rotary_table({10'000, scaling}, cos.view(), sin.view());
     return std::asin(sin.values()[2 + i]);
   };
-  CHECK(slope({8, 1, 4, 400}, 0) == Approx(1));           // 6.28 < 400 / 4
-  CHECK(slope({8, 1, 4, 400}, 1) == Approx(0.01 / 8));    // 628 > 400 / 1
+  CHECK(slope({8, 1, 4, 400}, 0) == Approx(1));         // 6.28 < 400 / 4
+  CHECK(slope({8, 1, 4, 400}, 1) == Approx(0.01 / 8));  // 628 > 400 / 1
   const double kept = (1000 / (200 * 3.14159265358979) - 1) / 3;
   CHECK(slope({8, 1, 4, 1000}, 1) == Approx(0.01 * ((1 - kept) / 8 + kept)));  // 250 < 628 < 1000
 }

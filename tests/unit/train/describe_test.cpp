@@ -54,7 +54,8 @@ TEST_CASE("describe shows the parameters of the published GPT-2") {
 
 TEST_CASE("describe shows the plan's floating-point operations") {
   const RecipeProgram program = program_of<Gpt2>("gpt2");
-  // PaLM: 6 N + 12 L D T. Exact: three times the products of a forward pass, 2 x (weights of matrices) and causal attention.
+  // PaLM: 6 N + 12 L D T. Exact: three times the products of a forward pass, 2 x (weights of matrices) and causal
+  // attention.
   const double palm = 6.0 * 124'439'808 + 12.0 * 12 * 768 * 1024;
   const double matrices = 12.0 * 12 * 768 * 768 + 50257.0 * 768, attention = 12 * 4.0 * 768 * 1025 / 2;
   CHECK(program.flops.palm == Approx(palm));
@@ -67,7 +68,8 @@ TEST_CASE("describe shows the bytes of a rank by kind, for given ranks and micro
   const std::string one = describe(program, 1, 1), eight = describe(program, 8, 4);
   CHECK(contains(one, "memory of a rank (1 data-parallel rank, micro-batch 1)"));
   CHECK(contains(eight, "memory of a rank (8 data-parallel ranks, micro-batch 4)"));
-  for (const std::string kind : {"parameters of the optimiser", "gradients", "moments", "activations", "total (the arena)"}) {
+  for (const std::string kind :
+       {"parameters of the optimiser", "gradients", "moments", "activations", "total (the arena)"}) {
     CHECK(contains(one, kind));
     CHECK(contains(eight, kind));
   }

@@ -11,7 +11,8 @@ namespace {
 
 void add_ids(const std::string& text, const std::string& pattern, std::set<std::string>& ids) {
   const std::regex expression(pattern);
-  for (std::sregex_iterator found(text.begin(), text.end(), expression), end; found != end; ++found) ids.insert((*found)[1]);
+  for (std::sregex_iterator found(text.begin(), text.end(), expression), end; found != end; ++found)
+    ids.insert((*found)[1]);
 }
 
 }  // namespace

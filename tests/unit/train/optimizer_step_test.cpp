@@ -27,7 +27,8 @@ TEST_CASE("a norm above the threshold scales the gradients down to it, by the me
     ClipMode mode;
     GradientNorm order;
   };
-  for (const auto& [mode, order] : {Case{ClipMode::norm_1, GradientNorm::one}, {ClipMode::norm_2, GradientNorm::two},
+  for (const auto& [mode, order] : {Case{ClipMode::norm_1, GradientNorm::one},
+                                    {ClipMode::norm_2, GradientNorm::two},
                                     {ClipMode::norm_inf, GradientNorm::infinity}}) {
     RecordedStep step;
     step.norm = 600;  // of the sum over 100 tokens: 6 of the mean
@@ -59,8 +60,8 @@ TEST_CASE("clipping by value, logging only, and neither leave the norm alone") {
 }
 
 TEST_CASE("gradients that are not finite change nothing, in every clipping mode") {
-  for (const ClipMode mode : {ClipMode::none, ClipMode::norm_1, ClipMode::norm_2, ClipMode::norm_inf, ClipMode::value,
-                              ClipMode::log_only})
+  for (const ClipMode mode :
+       {ClipMode::none, ClipMode::norm_1, ClipMode::norm_2, ClipMode::norm_inf, ClipMode::value, ClipMode::log_only})
     for (const double norm : {infinity, std::numeric_limits<double>::quiet_NaN()}) {
       RecordedStep step;
       step.norm = norm;

@@ -74,7 +74,8 @@ TEST_CASE("a checkpoint of another recipe is refused, and nothing is loaded") {
   const TemporaryFolder folder;
   RecordedStep saved = counted_step(), other;
   save_run(folder.path(), recipe_with(1), hparams_keeping(2), state, saved);
-  const std::string message = error_of([&] { restore_run(find_checkpoint(folder.path()), recipe_with(2), other, true); });
+  const std::string message =
+      error_of([&] { restore_run(find_checkpoint(folder.path()), recipe_with(2), other, true); });
   CHECK(contains(message, "[RUN-04]"));
   CHECK(contains(message, "fingerprint 0000000000000001"));
   CHECK(contains(message, "0000000000000002"));
@@ -100,7 +101,8 @@ TEST_CASE("the latest checkpoint is found from a checkpoint, a folder of them an
 
 TEST_CASE("where no checkpoint is, that is said") {
   const TemporaryFolder folder;
-  for (const std::string& path : {folder.path(), folder / "nowhere", std::string("/dev/null"), std::string(5000, 'x')}) {
+  for (const std::string& path :
+       {folder.path(), folder / "nowhere", std::string("/dev/null"), std::string(5000, 'x')}) {
     const std::string message = error_of([&] { find_checkpoint(path); });
     CHECK(contains(message, "[RUN-03] there is no checkpoint"));
   }
@@ -110,7 +112,8 @@ TEST_CASE("as many checkpoints are kept as asked for") {
   const TemporaryFolder folder;
   RecordedStep step = counted_step();
   RunState later = state;
-  for (later.step = 1; later.step <= 4; ++later.step) save_run(folder.path(), recipe_with(1), hparams_keeping(3), later, step);
+  for (later.step = 1; later.step <= 4; ++later.step)
+    save_run(folder.path(), recipe_with(1), hparams_keeping(3), later, step);
   CHECK(n_entries(folder.path()) == 3);
   for (; later.step <= 9; ++later.step) save_run(folder.path(), recipe_with(1), hparams_keeping({}), later, step);
   CHECK(n_entries(folder.path()) == 8);

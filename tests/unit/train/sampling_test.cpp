@@ -86,7 +86,8 @@ TEST_CASE("large and infinitely small logits do no harm") {
 
 TEST_CASE("logits of a model that diverged are an error") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  for (const std::vector<float>& broken : {std::vector<float>{1, nan, 2}, {nan, nan}, {1, infinity}, {-infinity, -infinity}})
+  for (const std::vector<float>& broken :
+       {std::vector<float>{1, nan, 2}, {nan, nan}, {1, infinity}, {-infinity, -infinity}})
     for (const double temperature : {0.0, 1.0}) {
       Sampler sampler({.temperature = temperature});
       CHECK(contains(error_of([&] { sampler.draw(broken, 0); }), "[RUN-14]"));

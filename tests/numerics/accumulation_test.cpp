@@ -1,0 +1,104 @@
+#include "numerics/schedule_recipes.hpp"
+#include "support/catch.hpp"
+#include "support/tensors.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace monomorph::testing {
+namespace {
+
+constexpr std::int64_t T = gpt2_like::model.context_length;
+
+struct Accumulated {
+  kernels::LossSum loss;
+  Tensors gradients;
+  double norm;
+};
+
+/// The gradients of all four sequences, in micro-batches of `micro_batch`.
+template <Recipe R> Accumulated accumulated(std::int64_t micro_batch) {
+  const std::unique_ptr<Communicator> communicator = connect();
+  train::Step<R> step(*communicator, micro_batch, 3);
+  Accumulated result{};
+  for (std::int64_t first = 0; first < 4; first += micro_batch) {
+    const kernels::LossSum loss = step.accumulate(sequences.from(first, T), 1, first == 0);
+    result.loss.loss += loss.loss;
+    result.loss.tokens += loss.tokens;
+  }
+  result.gradients = values_of(step.gradients());
+  result.norm = step.gradient_norm(train::GradientNorm::two);
+  return result;
+}
+
+/// Sequences count 24, 19, 14 and 9 tokens: a mean of means would differ in the first digit.
+template <Recipe R> void check_accumulation() {
+  const Accumulated whole = accumulated<R>(4);
+  CHECK(whole.loss.tokens == 24 + 19 + 14 + 9);
+  for (const std::int64_t micro_batch : {1, 2}) {
+    const Accumulated parts = accumulated<R>(micro_batch);
+    CHECK(parts.loss.tokens == whole.loss.tokens);
+    CHECK(std::abs(parts.loss.loss / whole.loss.loss - 1) < 1e-6);
+    CHECK(std::abs(parts.norm / whole.norm - 1) < 1e-6);
+    const Difference worst = worst_difference(parts.gradients, whole.gradients);
+    INFO(worst.name);
+    CHECK(worst.error < 2e-6);
+  }
+}
+
+/// No parameter, moment or gradient changes, and the loss is the same whatever came before.
+template <Recipe R> void check_evaluation() {
+  const std::unique_ptr<Communicator> communicator = connect();
+  train::Step<R> step(*communicator, 2, 3);
+  const train::MicroBatch batch = sequences.from(0, T);
+  const double before = step.evaluate(batch).loss;
+  const double trained = step.accumulate(batch, 1, true).loss;
+  const auto hash = [&] {
+    return hash_of(step.parameters()) ^ 3 * hash_of(step.moments()) ^ 5 * hash_of(step.gradients());
+  };
+  const std::uint64_t state = hash();
+  CHECK(step.evaluate(batch).loss == before);  // in bits: no mask is drawn, from no step
+  CHECK(step.evaluate(batch).loss == before);
+  CHECK(hash() == state);
+  CHECK(trained != before);  // training has dropout
+  CHECK(step.accumulate(batch, 2, true).loss != trained);  // another in each step
+  CHECK(step.accumulate(batch, 1, true).loss == trained);
+  CHECK(hash() == state);
+}
+
+template <Recipe R> void check_nothing_counted() {
+  const std::unique_ptr<Communicator> communicator = connect();
+  train::Step<R> step(*communicator, 2, 3);
+  const std::vector<std::int32_t> ignored(static_cast<std::size_t>(2 * T), ignored_target);
+  const kernels::LossSum loss = step.accumulate({sequences.inputs.data(), ignored.data(), 0}, 1, true);
+  CHECK(loss.tokens == 0);
+  CHECK(loss.loss == 0);
+  for (const auto& [name, values] : values_of(step.gradients())) {
+    INFO(name);
+    CHECK(std::all_of(values.begin(), values.end(), [](double value) { return value == 0; }));
+  }
+  CHECK(step.gradient_norm(train::GradientNorm::two) == 0);
+  const kernels::LossSum evaluated = step.evaluate({sequences.inputs.data(), ignored.data(), 0});
+  CHECK(evaluated.tokens == 0);
+  CHECK(evaluated.loss == 0);
+}
+
+}  // namespace
+
+TEST_CASE("micro-batches add up to the whole batch, however many of their targets count") {
+  check_accumulation<gpt2_like>();
+  check_accumulation<llama_like>();
+}
+
+TEST_CASE("evaluation has no dropout and moves no state") {
+  check_evaluation<gpt2_like>();
+  check_evaluation<llama_like>();
+  check_evaluation<InBf16<llama_like>>();
+}
+
+TEST_CASE("a batch of which no token counts has gradients of zero") {
+  check_nothing_counted<gpt2_like>();
+  check_nothing_counted<llama_like>();
+}
+
+}  // namespace monomorph::testing

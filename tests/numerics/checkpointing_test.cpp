@@ -1,0 +1,60 @@
+#include "numerics/schedule_recipes.hpp"
+#include "support/catch.hpp"
+#include "support/tensors.hpp"
+
+namespace monomorph::testing {
+namespace {
+
+template <class R, class Policy> struct With : R {
+  using checkpointing = Policy;
+};
+
+/// Of all gradients after two micro-batches of two sequences.
+template <Recipe R> std::uint64_t gradient_hash() {
+  const std::unique_ptr<Communicator> communicator = connect();
+  train::Step<R> step(*communicator, 2, 3);
+  for (const std::int64_t sequence : {0, 2})
+    step.accumulate(sequences.from(sequence, R::model.context_length), 1, sequence == 0);
+  return hash_of(step.gradients());
+}
+
+/// What grows with the micro-batch.
+template <class R> constexpr std::int64_t working_bytes() {
+  const plan::Memory memory = plan::memory<R>(1, 2);
+  return memory.activations + memory.statistics;
+}
+
+template <class R> void check_policies() {
+  using namespace checkpointing;
+  using Every = With<R, EveryBlock>;
+  using Second = With<R, EveryNthBlock<2>>;
+  using Half = With<R, Fraction<1, 2>>;
+  using Cheap = With<R, RecomputeCheap>;
+  const std::uint64_t kept = gradient_hash<R>();
+  CHECK(gradient_hash<R>() == kept);
+  CHECK(gradient_hash<Every>() == kept);
+  CHECK(gradient_hash<Second>() == kept);
+  CHECK(gradient_hash<Half>() == kept);
+  CHECK(gradient_hash<Cheap>() == kept);
+  STATIC_REQUIRE(working_bytes<Every>() < working_bytes<Second>());
+  STATIC_REQUIRE(working_bytes<Second>() < working_bytes<R>());
+  STATIC_REQUIRE(working_bytes<Half>() == working_bytes<Second>());
+  STATIC_REQUIRE(working_bytes<Cheap>() < working_bytes<R>());
+}
+
+}  // namespace
+
+TEST_CASE("every checkpointing policy gives the same gradients in bits, GPT-2-like in fp32") {
+  check_policies<gpt2_like>();
+}
+TEST_CASE("every checkpointing policy gives the same gradients in bits, GPT-2-like in bf16") {
+  check_policies<InBf16<gpt2_like>>();
+}
+TEST_CASE("every checkpointing policy gives the same gradients in bits, Llama-like in fp32") {
+  check_policies<llama_like>();
+}
+TEST_CASE("every checkpointing policy gives the same gradients in bits, Llama-like in bf16") {
+  check_policies<InBf16<llama_like>>();
+}
+
+}  // namespace monomorph::testing
