@@ -114,12 +114,13 @@ Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, int argc, 
       batches_(data_.train, state_.samples, hparams.batch.global_batch.value, hparams.batch.global_batch.value) {
   if (hparams.log.tensorboard.value)
     events_.emplace(folder_.file(""), resumed_from_ ? std::optional(state_.step + 1) : std::nullopt);
-  last_saved_ = resumed_from_ ? state_.step : -1;
   progress_.note(fmt::format("{}: {} parameters, {} planned, run folder {}", recipe.name,
                              format_count(static_cast<double>(recipe.n_params)),
                              format_bytes(recipe.memory(1, hparams.batch.micro_batch.value).total()),
                              hparams.run.output_dir.value));
   if (resumed_from_) progress_.note(fmt::format("resumed after step {} from {}", state_.step, *resumed_from_));
+  if (state_.step >= hparams.run.steps.value)
+    progress_.note(fmt::format("nothing is left to train: run.steps = {}", hparams.run.steps.value));
 }
 
 int Trainer::run() {

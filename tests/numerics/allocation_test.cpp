@@ -1,6 +1,6 @@
-// After the first step nothing is allocated: by nobody in the process, LibTorch, MKL and OpenMP included. malloc and its
-// relatives are replaced by our own, which glibc allows a program to do (its manual, "Replacing malloc"); operator new
-// comes down to them.
+// After the first step nothing is allocated: by nobody in the process, LibTorch, MKL and OpenMP included. malloc and
+// its relatives are replaced by our own, which glibc allows a program to do (its manual, "Replacing malloc"); operator
+// new comes down to them.
 #include "numerics/schedule_recipes.hpp"
 #include "support/catch.hpp"
 
@@ -59,18 +59,22 @@ template <class R> struct Tiled : R {
     return model;
   }();
 };
-template <class R> struct Recomputed : R {
-  using checkpointing = checkpointing::EveryBlock;
-};
+template <class R> struct Recomputed : R { using checkpointing = checkpointing::EveryBlock; };
 
 void take_step(train::TrainingStep& step, std::uint64_t number, std::int64_t T) {
   const auto t = static_cast<double>(number);
   step.accumulate(sequences.from(0, T), number, true);
   step.accumulate(sequences.from(2, T), number, false);
   const double norm = step.gradient_norm(train::GradientNorm::two);
-  step.update({.learning_rate = 1e-3, .beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-8, .weight_decay = 0.1,
-               .bias_correction1 = 1 - std::pow(0.9, t), .bias_correction2 = 1 - std::pow(0.95, t),
-               .gradient_scale = 1 / norm, .clip_value = 1e9});
+  step.update({.learning_rate = 1e-3,
+               .beta1 = 0.9,
+               .beta2 = 0.95,
+               .epsilon = 1e-8,
+               .weight_decay = 0.1,
+               .bias_correction1 = 1 - std::pow(0.9, t),
+               .bias_correction2 = 1 - std::pow(0.95, t),
+               .gradient_scale = 1 / norm,
+               .clip_value = 1e9});
   step.evaluate(sequences.from(1, T));
 }
 

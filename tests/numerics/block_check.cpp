@@ -27,8 +27,7 @@ Tensors random_parameters(const ParameterLayout& layout) {
   Tensors parameters;
   std::uint32_t site = 10;
   for (const TensorInfo& tensor : layout)
-    parameters[std::string(tensor.name)] =
-        uniform(tensor.slice.shape.elements(), ++site, tensor.initializer.mean, 0.5);
+    parameters[std::string(tensor.name)] = uniform(tensor.slice.shape.elements(), ++site, tensor.initializer.mean, 0.5);
   return parameters;
 }
 

@@ -18,8 +18,7 @@ void check_block(const BlockCase& block);
 inline constexpr std::int64_t block_batch = 2;
 
 /// Places what backward reads, none of which is recomputed here.
-template <class R>
-typename DecoderBlock<R>::Saved place_saved(plan::Layout& activations, plan::Layout& statistics) {
+template <class R> typename DecoderBlock<R>::Saved place_saved(plan::Layout& activations, plan::Layout& statistics) {
   plan::Layout scratch;
   return {SavedPlacement{activations, scratch, Recompute::nothing},
           SavedPlacement{statistics, scratch, Recompute::nothing}, block_batch * R::model.context_length};

@@ -41,7 +41,8 @@ constexpr ModelSpec block_model(int norm, int attention) {
   model.activation = Activation{mlp_digits.next(4)};
   model.bias.mlp = mlp_digits.flag();
   if (model.position == Position::rotary && attention % 3 == 0)
-    model.rotary = {.base = 10'000, .scaling = {.factor = 4, .original_context = 64}};  // wavelengths of all three kinds
+    model.rotary = {.base = 10'000,
+                    .scaling = {.factor = 4, .original_context = 64}};  // wavelengths of all three kinds
   if (attention % 5 == 0) model.dropout.residual = 0.25;
   if (attention % 4 == 1) model.attention_kernel = AttentionKernel::reference;
   if (attention % 8 == 1) model.dropout.attention = 0.25;
@@ -56,7 +57,8 @@ template <int norm, int attention> struct BlockRecipe {
 template <int norm> void check_blocks() {
   [&]<int... attention>(std::integer_sequence<int, attention...>) {
     (check_block(block_case<BlockRecipe<norm, attention>>()), ...);
-  }(std::make_integer_sequence<int, block_attentions>());
+  }
+  (std::make_integer_sequence<int, block_attentions>());
 }
 
 }  // namespace monomorph::testing

@@ -5,9 +5,7 @@
 namespace monomorph::testing {
 namespace {
 
-template <class R, class Policy> struct With : R {
-  using checkpointing = Policy;
-};
+template <class R, class Policy> struct With : R { using checkpointing = Policy; };
 
 /// Of all gradients after two micro-batches of two sequences.
 template <Recipe R> std::uint64_t gradient_hash() {

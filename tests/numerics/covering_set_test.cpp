@@ -25,7 +25,8 @@ TEST_CASE("every pair of values of two axes meets in a row of the covering set")
       for (int x = 0; x < axis_levels[a]; ++x)
         for (int y = 0; y < axis_levels[b]; ++y)
           if (!covered(a, x, b, y))
-            missing += std::to_string(a) + "=" + std::to_string(x) + " " + std::to_string(b) + "=" + std::to_string(y) + "; ";
+            missing +=
+                std::to_string(a) + "=" + std::to_string(x) + " " + std::to_string(b) + "=" + std::to_string(y) + "; ";
   CHECK(missing == "");  // run make_covering_set.py
 }
 

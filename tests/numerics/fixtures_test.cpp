@@ -2,9 +2,9 @@
 #include "support/catch.hpp"
 #include "support/hugging_face.hpp"
 
-#include "train/optimizer_step.hpp"
 #include <monomorph/run.hpp>
 #include <monomorph/train/step.hpp>
+#include "train/optimizer_step.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -44,12 +44,8 @@ struct llama_tiny : gpt2_tiny {
 struct llama_tiny_tied : gpt2_tiny {
   static constexpr ModelSpec model = llama(true);
 };
-template <class R> struct InFp64 : R {
-  using precision = precision::Fp64;
-};
-template <class R> struct InBf16 : R {
-  using precision = precision::Bf16Mixed;
-};
+template <class R> struct InFp64 : R { using precision = precision::Fp64; };
+template <class R> struct InBf16 : R { using precision = precision::Bf16Mixed; };
 
 runtime::SafetensorsFile open_fixture(const std::string& path) {
   return runtime::SafetensorsFile::open(MONOMORPH_SOURCE_DIR "/tests/fixtures/models/" + path);
@@ -152,7 +148,8 @@ template <Recipe R> void check_five_steps(Fixture<R>& f, double tolerance) {
 }
 
 template <Recipe R> void check_greedy(Fixture<R>& f) {
-  const std::vector<std::int32_t> prompt = ids_of(f.expected, "greedy.input"), text = ids_of(f.expected, "greedy.output");
+  const std::vector<std::int32_t> prompt = ids_of(f.expected, "greedy.input"),
+                                  text = ids_of(f.expected, "greedy.output");
   const std::unique_ptr<train::Decoder> decoder = f.step.decoder();
   CHECK(decoder->capacity() == T);
   for (int round = 0; round < 2; ++round) {

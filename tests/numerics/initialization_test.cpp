@@ -20,7 +20,8 @@ template <InitializationScheme scheme_, bool automatic_std = false> struct Initi
                                    .vocab_multiple = 512,
                                    .qk_norm = true,
                                    .tied_head = false,
-                                   .initialization = {.scheme = scheme_, .std = automatic_std ? Derived<double>() : 0.03}};
+                                   .initialization = {.scheme = scheme_,
+                                                      .std = automatic_std ? Derived<double>() : 0.03}};
 };
 
 struct Expected {
@@ -48,7 +49,7 @@ void check_tensor(const std::string& name, const Values& values, const Expected&
   }
   const bool embeds = name.find("embedding") != std::string::npos;
   const bool into_stream = name.ends_with("out.weight") || name.ends_with("down.weight");
-  const double std = embeds                 ? expected.embedding
+  const double std = embeds                  ? expected.embedding
                      : name == "head.weight" ? expected.head
                      : !into_stream          ? expected.matrix
                      : name[7] == '0'        ? expected.residual_0
@@ -56,7 +57,8 @@ void check_tensor(const std::string& name, const Values& values, const Expected&
   const double cutoff = embeds ? 0 : expected.cutoff, n = static_cast<double>(values.size());
   CHECK(std::abs(std_of(values) / (std * truncation(cutoff)) - 1) < 5 / std::sqrt(2 * n));
   if (cutoff > 0)
-    CHECK(std::all_of(values.begin(), values.end(), [&](double v) { return std::abs(v) <= cutoff * std * (1 + 1e-6); }));
+    CHECK(
+        std::all_of(values.begin(), values.end(), [&](double v) { return std::abs(v) <= cutoff * std * (1 + 1e-6); }));
 }
 
 template <Recipe R> void check_scheme(const Expected& expected) {
@@ -97,8 +99,15 @@ TEST_CASE("padded rows of the tables are zero, and stay so") {
   std::vector<std::int32_t> ids(128);
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int32_t>(i * 7 % 300);
   step.accumulate({ids.data(), ids.data(), 0}, 1, true);
-  step.update({.learning_rate = 0.1, .beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-8, .weight_decay = 0.1,
-               .bias_correction1 = 0.1, .bias_correction2 = 0.01, .gradient_scale = 1, .clip_value = 1e9});
+  step.update({.learning_rate = 0.1,
+               .beta1 = 0.9,
+               .beta2 = 0.99,
+               .epsilon = 1e-8,
+               .weight_decay = 0.1,
+               .bias_correction1 = 0.1,
+               .bias_correction2 = 0.01,
+               .gradient_scale = 1,
+               .clip_value = 1e9});
   const auto padding_of = [](View params, plan::Slice table) {
     return values_of(params[table].rows(R::model.vocab_size, 512 - R::model.vocab_size));
   };

@@ -10,8 +10,26 @@
 namespace monomorph::testing {
 
 enum Axis {
-  norm_kind, norm_bias, qk_norm, activation, position, key_heads, qkv_bias, out_bias, mlp_bias, tied, vocab_multiple,
-  attention, stream_dropout, head_dim, hidden_width, scheme, automatic_std, checkpointing_axis, sharding_axis, n_axes
+  norm_kind,
+  norm_bias,
+  qk_norm,
+  activation,
+  position,
+  key_heads,
+  qkv_bias,
+  out_bias,
+  mlp_bias,
+  tied,
+  vocab_multiple,
+  attention,
+  stream_dropout,
+  head_dim,
+  hidden_width,
+  scheme,
+  automatic_std,
+  checkpointing_axis,
+  sharding_axis,
+  n_axes
 };
 using Row = std::array<std::uint8_t, n_axes>;
 

@@ -48,7 +48,9 @@ Tensors sum(Tensors a, const Tensors& b) {
   return a;
 }
 
-void check_close(double actual, double expected) { CHECK(std::abs(actual - expected) < tolerance * std::abs(expected)); }
+void check_close(double actual, double expected) {
+  CHECK(std::abs(actual - expected) < tolerance * std::abs(expected));
+}
 
 void check_gradients(const Tensors& actual, const Tensors& expected) {
   const Difference worst = worst_difference(actual, expected);
@@ -62,8 +64,10 @@ struct ModelRun {
   Tensors parameters = values_of(step.parameters());
 
   ReferenceResult reference(const Tokens& tokens, bool drops, std::uint64_t sample) const {
-    const kernels::DropoutKey key{
-        .seed = seed, .step = step_number, .first_sample = sample, .tokens_per_sample = model.context_length};
+    const kernels::DropoutKey key{.seed = seed,
+                                  .step = step_number,
+                                  .first_sample = sample,
+                                  .tokens_per_sample = model.context_length};
     return reference_model(model, parameters, {tokens.inputs, tokens.targets, drops ? &key : nullptr});
   }
 

@@ -30,7 +30,8 @@ template <Recipe R> ModelCase model_case(int row) {
 template <class Rows, int first, int n> void check_rows() {
   [&]<int... i>(std::integer_sequence<int, i...>) {
     (check_model(model_case<RowRecipe<Rows, first + i>>(first + i)), ...);
-  }(std::make_integer_sequence<int, n>());
+  }
+  (std::make_integer_sequence<int, n>());
 }
 
 }  // namespace monomorph::testing

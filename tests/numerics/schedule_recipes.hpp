@@ -1,6 +1,6 @@
 #pragma once
-#include <monomorph/train/step.hpp>
 #include <monomorph/run.hpp>
+#include <monomorph/train/step.hpp>
 
 /// Small recipes of the two families, with dropout wherever it can be.
 namespace monomorph::testing {
@@ -38,9 +38,7 @@ struct llama_like : gpt2_like {
                                    .initialization = {.scheme = InitializationScheme::llama3}};
 };
 
-template <class R> struct InBf16 : R {
-  using precision = precision::Bf16Mixed;
-};
+template <class R> struct InBf16 : R { using precision = precision::Bf16Mixed; };
 
 /// n sequences whose tokens follow from their place; the i-th has 5 i targets that do not count.
 struct Sequences {

@@ -9,45 +9,43 @@ namespace {
 /// Where a canonical tensor lies in one of Hugging Face's.
 struct Place {
   std::string name;
-  bool transposed = false;     // Conv1D's weights are (in, out)
+  bool transposed = false;           // Conv1D's weights are (in, out)
   std::int64_t part = 0, parts = 1;  // c_attn holds queries, keys and values
 };
 
-const std::map<std::string, std::string> llama_names{
-    {"embedding.weight", "model.embed_tokens.weight"},
-    {"final_norm.weight", "model.norm.weight"},
-    {"head.weight", "lm_head.weight"},
-    {"attention_norm.weight", "input_layernorm.weight"},
-    {"attention.q.weight", "self_attn.q_proj.weight"},
-    {"attention.k.weight", "self_attn.k_proj.weight"},
-    {"attention.v.weight", "self_attn.v_proj.weight"},
-    {"attention.out.weight", "self_attn.o_proj.weight"},
-    {"mlp_norm.weight", "post_attention_layernorm.weight"},
-    {"mlp.gate.weight", "mlp.gate_proj.weight"},
-    {"mlp.up.weight", "mlp.up_proj.weight"},
-    {"mlp.down.weight", "mlp.down_proj.weight"}};
+const std::map<std::string, std::string> llama_names{{"embedding.weight", "model.embed_tokens.weight"},
+                                                     {"final_norm.weight", "model.norm.weight"},
+                                                     {"head.weight", "lm_head.weight"},
+                                                     {"attention_norm.weight", "input_layernorm.weight"},
+                                                     {"attention.q.weight", "self_attn.q_proj.weight"},
+                                                     {"attention.k.weight", "self_attn.k_proj.weight"},
+                                                     {"attention.v.weight", "self_attn.v_proj.weight"},
+                                                     {"attention.out.weight", "self_attn.o_proj.weight"},
+                                                     {"mlp_norm.weight", "post_attention_layernorm.weight"},
+                                                     {"mlp.gate.weight", "mlp.gate_proj.weight"},
+                                                     {"mlp.up.weight", "mlp.up_proj.weight"},
+                                                     {"mlp.down.weight", "mlp.down_proj.weight"}};
 
-const std::map<std::string, Place> gpt2_places{
-    {"embedding.weight", {"transformer.wte.weight"}},
-    {"position_embedding.weight", {"transformer.wpe.weight"}},
-    {"final_norm.weight", {"transformer.ln_f.weight"}},
-    {"final_norm.bias", {"transformer.ln_f.bias"}},
-    {"attention_norm.weight", {"ln_1.weight"}},
-    {"attention_norm.bias", {"ln_1.bias"}},
-    {"attention.q.weight", {"attn.c_attn.weight", true, 0, 3}},
-    {"attention.k.weight", {"attn.c_attn.weight", true, 1, 3}},
-    {"attention.v.weight", {"attn.c_attn.weight", true, 2, 3}},
-    {"attention.q.bias", {"attn.c_attn.bias", false, 0, 3}},
-    {"attention.k.bias", {"attn.c_attn.bias", false, 1, 3}},
-    {"attention.v.bias", {"attn.c_attn.bias", false, 2, 3}},
-    {"attention.out.weight", {"attn.c_proj.weight", true}},
-    {"attention.out.bias", {"attn.c_proj.bias"}},
-    {"mlp_norm.weight", {"ln_2.weight"}},
-    {"mlp_norm.bias", {"ln_2.bias"}},
-    {"mlp.up.weight", {"mlp.c_fc.weight", true}},
-    {"mlp.up.bias", {"mlp.c_fc.bias"}},
-    {"mlp.down.weight", {"mlp.c_proj.weight", true}},
-    {"mlp.down.bias", {"mlp.c_proj.bias"}}};
+const std::map<std::string, Place> gpt2_places{{"embedding.weight", {"transformer.wte.weight"}},
+                                               {"position_embedding.weight", {"transformer.wpe.weight"}},
+                                               {"final_norm.weight", {"transformer.ln_f.weight"}},
+                                               {"final_norm.bias", {"transformer.ln_f.bias"}},
+                                               {"attention_norm.weight", {"ln_1.weight"}},
+                                               {"attention_norm.bias", {"ln_1.bias"}},
+                                               {"attention.q.weight", {"attn.c_attn.weight", true, 0, 3}},
+                                               {"attention.k.weight", {"attn.c_attn.weight", true, 1, 3}},
+                                               {"attention.v.weight", {"attn.c_attn.weight", true, 2, 3}},
+                                               {"attention.q.bias", {"attn.c_attn.bias", false, 0, 3}},
+                                               {"attention.k.bias", {"attn.c_attn.bias", false, 1, 3}},
+                                               {"attention.v.bias", {"attn.c_attn.bias", false, 2, 3}},
+                                               {"attention.out.weight", {"attn.c_proj.weight", true}},
+                                               {"attention.out.bias", {"attn.c_proj.bias"}},
+                                               {"mlp_norm.weight", {"ln_2.weight"}},
+                                               {"mlp_norm.bias", {"ln_2.bias"}},
+                                               {"mlp.up.weight", {"mlp.c_fc.weight", true}},
+                                               {"mlp.up.bias", {"mlp.c_fc.bias"}},
+                                               {"mlp.down.weight", {"mlp.c_proj.weight", true}},
+                                               {"mlp.down.bias", {"mlp.c_proj.bias"}}};
 
 /// "layers.3.mlp.up.weight" is "3" and "mlp.up.weight"; of a name outside the blocks the first is empty.
 std::pair<std::string, std::string> split(const std::string& name) {

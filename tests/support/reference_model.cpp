@@ -112,8 +112,8 @@ struct Context {
     kernels::dropout(view_of(mask), view_of(mask), key(layer, site, rate));
     return x_MD * mask;
   }
-  /// The mask of probabilities (B, N, T, T): queries and keys of zeros give each of the i + 1 visible keys 1 / (i + 1), and
-  /// values that are unit vectors show which of them our kernel dropped.
+  /// The mask of probabilities (B, N, T, T): queries and keys of zeros give each of the i + 1 visible keys 1 / (i + 1),
+  /// and values that are unit vectors show which of them our kernel dropped.
   Tensor attention_mask(std::int64_t B, std::uint32_t layer) const {
     const std::int64_t N = model.n_heads, T = model.context_length;
     Tensor zeros = at::zeros({B * T, N * T}, at::kDouble), out = at::zeros_like(zeros),
@@ -128,10 +128,14 @@ struct Context {
 Tensor activate(const ModelSpec& model, const Tensor& h) {
   const double root_2_over_pi = std::sqrt(2 / std::numbers::pi);
   switch (model.activation) {
-    case Activation::gelu_exact: return h * 0.5 * (1 + at::erf(h / std::numbers::sqrt2));
-    case Activation::gelu_tanh: return h * 0.5 * (1 + at::tanh(root_2_over_pi * (h + 0.044715 * h * h * h)));
-    case Activation::relu_squared: return at::relu(h) * at::relu(h);
-    case Activation::swiglu: break;
+    case Activation::gelu_exact:
+      return h * 0.5 * (1 + at::erf(h / std::numbers::sqrt2));
+    case Activation::gelu_tanh:
+      return h * 0.5 * (1 + at::tanh(root_2_over_pi * (h + 0.044715 * h * h * h)));
+    case Activation::relu_squared:
+      return at::relu(h) * at::relu(h);
+    case Activation::swiglu:
+      break;
   }
   return h;  // gated: see mlp()
 }
@@ -208,8 +212,7 @@ Tensor attention(const Context& c, const Tensor& x, const std::string& prefix, i
 Tensor block_output(const Context& c, const Tensor& x, const std::string& prefix, int block) {
   const auto layer = static_cast<std::uint32_t>(block + 1);
   const double rate = c.model.dropout.residual;
-  const Tensor middle =
-      x + c.drop(attention(c, c.norm(x, prefix + "attention_norm"), prefix, block), layer, 2, rate);
+  const Tensor middle = x + c.drop(attention(c, c.norm(x, prefix + "attention_norm"), prefix, block), layer, 2, rate);
   return middle + c.drop(mlp(c, c.norm(middle, prefix + "mlp_norm"), prefix), layer, 3, rate);
 }
 

@@ -12,13 +12,13 @@
 namespace monomorph::testing {
 
 struct ReferenceBatch {
-  std::vector<std::int32_t> ids, targets;  ///< rows of context_length; ignored_target counts for nothing
+  std::vector<std::int32_t> ids, targets;        ///< rows of context_length; ignored_target counts for nothing
   const kernels::DropoutKey* dropout = nullptr;  ///< seed, step, first sample and tokens; null: dropout is off
 };
 struct ReferenceResult {
-  double loss = 0;   ///< sum over the counted tokens
-  Values logits;     ///< (tokens, vocab_size)
-  Tensors gradients; ///< of the sum
+  double loss = 0;    ///< sum over the counted tokens
+  Values logits;      ///< (tokens, vocab_size)
+  Tensors gradients;  ///< of the sum
 };
 ReferenceResult reference_model(const ModelSpec& model, const Tensors& parameters, const ReferenceBatch& batch);
 

@@ -19,18 +19,27 @@ std::uint16_t bf16_bits(double value) {
 
 double element(View view, std::int64_t i) {
   switch (view.dtype) {
-    case DType::fp64: return view.as<double>()[i];
-    case DType::fp32: return view.as<float>()[i];
-    case DType::bf16: return std::bit_cast<float>(static_cast<std::uint32_t>(view.as<std::uint16_t>()[i]) << 16);
+    case DType::fp64:
+      return view.as<double>()[i];
+    case DType::fp32:
+      return view.as<float>()[i];
+    case DType::bf16:
+      return std::bit_cast<float>(static_cast<std::uint32_t>(view.as<std::uint16_t>()[i]) << 16);
   }
   return 0;
 }
 
 void set_element(View view, std::int64_t i, double value) {
   switch (view.dtype) {
-    case DType::fp64: view.as<double>()[i] = value; return;
-    case DType::fp32: view.as<float>()[i] = static_cast<float>(value); return;
-    case DType::bf16: view.as<std::uint16_t>()[i] = bf16_bits(value); return;
+    case DType::fp64:
+      view.as<double>()[i] = value;
+      return;
+    case DType::fp32:
+      view.as<float>()[i] = static_cast<float>(value);
+      return;
+    case DType::bf16:
+      view.as<std::uint16_t>()[i] = bf16_bits(value);
+      return;
   }
 }
 

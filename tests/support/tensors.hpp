@@ -25,8 +25,8 @@ std::uint64_t hash_of(const std::vector<train::StateTensor>& tensors);
 double relative_error(const Values& actual, const Values& expected);
 double cosine(const Values& a, const Values& b);
 
-/// With the biases of queries, keys and values joined, and those of their norms: softmax does not see a shift of all its
-/// scores, so the gradient of a key's bias alone may be zero but for rounding, and has no relative error.
+/// With the biases of queries, keys and values joined, and those of their norms: softmax does not see a shift of all
+/// its scores, so the gradient of a key's bias alone may be zero but for rounding, and has no relative error.
 Tensors joined_biases(const Tensors& tensors);
 
 struct Difference {

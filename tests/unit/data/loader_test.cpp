@@ -10,6 +10,8 @@
 
 using namespace monomorph::data;
 
+using monomorph::ignored_target;
+
 namespace {
 
 /// A packed file of 4-byte tokens 0, 1, 2, …, so that a token tells where it lies.

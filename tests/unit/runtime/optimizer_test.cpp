@@ -32,12 +32,13 @@ TEST_CASE("five steps of AdamW are LibTorch's", "[optimizer]") {
     for (unsigned step = 0; step < 5; ++step) gradients.push_back(random_matrix(1, n, 10 + step).values);
     const auto expected = oracle::adamw(o, parameters.values, gradients);
     std::vector<Output> outputs;
-    for (std::size_t i = 0; i < 3; ++i) {
-      const Values before = i == 0 ? parameters.values : Values(n, 0);
-      outputs.push_back({{1, n, expected[i]}, Role::gradient, before});
+    for (std::size_t i = 0; i < 4; ++i) {  // master, moments, the master's rounded copy
+      Output& output = outputs.emplace_back();
+      output.expected = {1, n, expected[i % 3]};
+      output.role = i < 3 ? Role::gradient : Role::activation;
+      if (i < 3) output.before = i == 0 ? parameters.values : Values(n, 0);
     }
-    outputs.push_back({{1, n, expected[0]}});
-    check({{{parameters}}, outputs, [&](const auto&, const auto& out) {
+    check({{}, outputs, [&](const auto&, const auto& out) {
              for (int step = 1; step <= 5; ++step) {
                const Storage gradient({1, n, gradients[static_cast<std::size_t>(step - 1)]}, out[0].dtype);
                kernels::adamw(gradient.view(), out[0], out[1], out[2], out[3], step_of(o, step));
