@@ -87,7 +87,7 @@ TEST_CASE("two writers of one path do not meet: the last commit stays") {
   CHECK(n_entries(folder.path()) == 1);
 }
 
-TEST_CASE("a symbolic link stays a link; its target is replaced") {
+TEST_CASE("a symbolic link stays a link: its target is replaced") {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "elsewhere");
   write_text_file(folder / "elsewhere/target", "old");

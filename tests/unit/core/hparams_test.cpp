@@ -211,7 +211,7 @@ TEST_CASE("nesting is refused where it begins") {
   CHECK(says(error_in(objects), {"[HPARAM-01] \"middle.middle\""}));
 }
 
-TEST_CASE("--set is checked like a file") {
+TEST_CASE("a value given by --set is checked like a file") {
   CHECK(set("middle.ratio=0.25").middle.ratio == 0.25);
   CHECK(set("middle.ratio=2.5e-1").middle.ratio == 0.25);
   CHECK(set("count=1e1").count == 10);

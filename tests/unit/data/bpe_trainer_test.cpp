@@ -36,7 +36,7 @@ TEST_CASE("The merges of a real text equal those of the tokenizers package") {
   }
 }
 
-TEST_CASE("Of pairs that are as frequent, the one with the smaller ids is merged first; rare ones stay apart") {
+TEST_CASE("Of pairs that are as frequent, the one with the smaller ids is merged first: rare ones stay apart") {
   BpeTrainer trainer({300, {}, 2});
   trainer.feed("cd ab");   // words "cd" and " ab"
   trainer.feed("cd ab");

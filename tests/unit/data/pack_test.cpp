@@ -40,7 +40,7 @@ TEST_CASE("Index and packed file are, byte for byte, those of Modalities") {
   }
 }
 
-TEST_CASE("Empty documents are kept and counted; fields are found by pointer") {
+TEST_CASE("Empty documents are kept and counted: fields are found by pointer") {
   TemporaryFolder folder;
   const auto input = folder.write("a.jsonl", "{\"m\": {\"t\": \"a\"}}\n{\"m\": {\"t\": \"\"}}\n{\"m\": {\"t\": \"b\"}}\r\n");
   const PackSummary summary = pack(input, gpt2(), folder.file("a.pbin"), {.field = "/m/t"});

@@ -160,7 +160,7 @@ TEST_CASE("a file that may not grow further fails in one line and leaves no part
   CHECK(holds_its_step(load_checkpoint(folder / "step_00000001")));
 }
 
-TEST_CASE("a full disk is said to be full; the earlier checkpoint stays and the disk is as free as before") {
+TEST_CASE("a full disk is said to be full: the earlier checkpoint stays and the disk is as free as before") {
   const TemporaryFolder folder;
   const pid_t child = start_child([&] {
     if (!mount_small_disk(folder.path())) return cannot_run;

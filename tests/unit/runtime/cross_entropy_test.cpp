@@ -87,7 +87,7 @@ TEST_CASE("a batch without counted tokens has the loss zero of zero tokens", "[c
   CHECK(out.values() == Values(140, 0));
 }
 
-TEST_CASE("logits of minus infinity have the probability zero; NaN and infinity give NaN", "[cross_entropy]") {
+TEST_CASE("logits of minus infinity have the probability zero: NaN and infinity give NaN", "[cross_entropy]") {
   const double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   const Matrix logits{3, 2, {1, -infinity, infinity, 0, 0, nan}};
   const std::int32_t targets[] = {0, 1, 0};
