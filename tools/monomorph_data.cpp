@@ -7,8 +7,8 @@
 #include <monomorph/data/pack.hpp>
 #include <monomorph/data/tokenizer.hpp>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <csignal>
 #include <cstdio>
@@ -44,8 +44,9 @@ void add_train_tokenizer(CLI::App& app) {
     data::BpeTrainerSettings settings;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("train-tokenizer", "Learn a byte-level BPE from a text, with the merges that the "
-                                                            "Hugging Face trainer would learn from the same file");
+  CLI::App* command = app.add_subcommand("train-tokenizer",
+                                         "Learn a byte-level BPE from a text, with the merges that the "
+                                         "Hugging Face trainer would learn from the same file");
   options->files.add_to(*command, "Text, UTF-8", "tokenizer.json to write");
   command->add_option("--vocab-size", options->settings.vocab_size, "Tokens, the 256 bytes and special tokens included")
       ->required();
@@ -87,7 +88,8 @@ void add_pack(CLI::App& app) {
   options->files.add_to(*command, "JSON Lines (.jsonl), one document a line, or a text (.txt), one document",
                         "packed file (.pbin) to write");
   command->add_option("--tokenizer", options->tokenizer, "tokenizer.json")->required();
-  command->add_option("--eod", options->settings.end_of_document, "Token that ends each document")->capture_default_str();
+  command->add_option("--eod", options->settings.end_of_document, "Token that ends each document")
+      ->capture_default_str();
   command->add_option("--field", options->settings.field, "Where a record has its text (JSON Pointer)")
       ->capture_default_str();
   command->callback([options] {

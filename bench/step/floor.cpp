@@ -1,5 +1,6 @@
-// The floor of a step: the bare matrix products and attention of its shapes, by LibTorch, forward and backward, and nothing
-// else. step_floor LAYERS DIM HEADS KV_HEADS FFN(1: plain, 2: gated) HIDDEN VOCAB T BATCH [repeats] prints a line of JSON.
+// The floor of a step: the bare matrix products and attention of its shapes, by LibTorch, forward and backward, and
+// nothing else. step_floor LAYERS DIM HEADS KV_HEADS FFN(1: plain, 2: gated) HIDDEN VOCAB T BATCH [repeats] prints a
+// line of JSON.
 #include <ATen/Parallel.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu_backward.h>
@@ -22,7 +23,8 @@ double median_ms(int repeats, const std::function<void()>& work) {
   for (int i = 0; i < repeats + 2; ++i) {
     const auto begin = std::chrono::steady_clock::now();
     work();
-    if (i >= 2) times.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
+    if (i >= 2)
+      times.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
   }
   std::ranges::sort(times);
   return times[times.size() / 2];
@@ -51,7 +53,8 @@ double attention_ms(int repeats, std::int64_t B, std::int64_t T, std::int64_t N,
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 10) return fmt::print(stderr, "step_floor LAYERS DIM HEADS KV_HEADS FFN HIDDEN VOCAB T BATCH [repeats]\n"), 2;
+  if (argc < 10)
+    return fmt::print(stderr, "step_floor LAYERS DIM HEADS KV_HEADS FFN HIDDEN VOCAB T BATCH [repeats]\n"), 2;
   const c10::NoGradGuard no_grad;
   std::vector<std::int64_t> a;
   for (int i = 1; i < argc; ++i) a.push_back(std::atoll(argv[i]));
@@ -61,6 +64,8 @@ int main(int argc, char** argv) {
   const double block = linear_ms(repeats, M, D, D + 2 * KV * H) + linear_ms(repeats, M, D, D) +
                        linear_ms(repeats, M, D, gates * F) + linear_ms(repeats, M, F, D);
   const double head = linear_ms(std::max(3, repeats / 3), M, D, V), attention = attention_ms(repeats, B, T, N, H);
-  fmt::print("{{\"floor_ms\": {:.2f}, \"blocks_ms\": {:.2f}, \"attention_ms\": {:.2f}, \"head_ms\": {:.2f}, \"threads\": {}}}\n",
-             L * (block + attention) + head, L * block, L * attention, head, at::get_num_threads());
+  fmt::print(
+      "{{\"floor_ms\": {:.2f}, \"blocks_ms\": {:.2f}, \"attention_ms\": {:.2f}, \"head_ms\": {:.2f}, \"threads\": "
+      "{}}}\n",
+      L * (block + attention) + head, L * block, L * attention, head, at::get_num_threads());
 }

@@ -18,18 +18,17 @@ struct gpt2_8192 : gpt2_50304 {
       .vocab_size = 8192, .n_layers = 6, .n_heads = 6, .d_model = 384, .context_length = 256};
 };
 struct llama_50304 : gpt2_50304 {
-  static constexpr monomorph::ModelSpec model{
-      .vocab_size = 50'304,
-      .n_layers = 6,
-      .n_heads = 6,
-      .d_model = 384,
-      .context_length = 256,
-      .d_ff_multiple = 64,
-      .norm = {.kind = monomorph::NormKind::rms_norm, .bias = false},
-      .activation = monomorph::Activation::swiglu,
-      .position = monomorph::Position::rotary,
-      .bias = monomorph::no_biases,
-      .tied_head = false};
+  static constexpr monomorph::ModelSpec model{.vocab_size = 50'304,
+                                              .n_layers = 6,
+                                              .n_heads = 6,
+                                              .d_model = 384,
+                                              .context_length = 256,
+                                              .d_ff_multiple = 64,
+                                              .norm = {.kind = monomorph::NormKind::rms_norm, .bias = false},
+                                              .activation = monomorph::Activation::swiglu,
+                                              .position = monomorph::Position::rotary,
+                                              .bias = monomorph::no_biases,
+                                              .tied_head = false};
 };
 struct llama_8192 : llama_50304 {
   static constexpr monomorph::ModelSpec model = [] {
@@ -39,7 +38,7 @@ struct llama_8192 : llama_50304 {
   }();
 };
 struct quickstart : recipes::quickstart {
-  static constexpr int batch = 8;
+  static constexpr int batch = 4;
 };
 
 }  // namespace bench

@@ -41,10 +41,11 @@ int main(int argc, char** argv) {
     loss = sum.loss * per_token;
   }
   std::ranges::sort(milliseconds);
-  fmt::print("{{\"ms_per_step\": {:.2f}, \"ms_min\": {:.2f}, \"tokens_per_s\": {:.0f}, \"peak_mb\": {:.1f}, "
-             "\"idle_mb\": {:.1f}, \"planned_mb\": {:.1f}, \"params\": {}, \"loss\": {:.4f}}}\n",
-             milliseconds[milliseconds.size() / 2], milliseconds.front(),
-             1e3 * static_cast<double>(n_tokens) / milliseconds[milliseconds.size() / 2],
-             static_cast<double>(train::peak_resident_bytes()) / 1048576, static_cast<double>(idle_bytes) / 1048576,
-             static_cast<double>(plan::bytes_per_rank<R>(1, R::batch)) / 1048576, plan::params<R>, loss);
+  fmt::print(
+      "{{\"ms_per_step\": {:.2f}, \"ms_min\": {:.2f}, \"tokens_per_s\": {:.0f}, \"peak_mb\": {:.1f}, "
+      "\"idle_mb\": {:.1f}, \"planned_mb\": {:.1f}, \"params\": {}, \"loss\": {:.4f}}}\n",
+      milliseconds[milliseconds.size() / 2], milliseconds.front(),
+      1e3 * static_cast<double>(n_tokens) / milliseconds[milliseconds.size() / 2],
+      static_cast<double>(train::peak_resident_bytes()) / 1048576, static_cast<double>(idle_bytes) / 1048576,
+      static_cast<double>(plan::bytes_per_rank<R>(1, R::batch)) / 1048576, plan::params<R>, loss);
 }

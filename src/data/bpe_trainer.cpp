@@ -43,7 +43,8 @@ class MergeLearner {
  public:
   MergeLearner(std::vector<std::string> vocabulary, std::vector<Word> words)
       : vocabulary_(std::move(vocabulary)), words_(std::move(words)) {
-    for (std::size_t id = 0; id < vocabulary_.size(); ++id) ids_.emplace(vocabulary_[id], static_cast<std::int32_t>(id));
+    for (std::size_t id = 0; id < vocabulary_.size(); ++id)
+      ids_.emplace(vocabulary_[id], static_cast<std::int32_t>(id));
     for (std::size_t i = 0; i < words_.size(); ++i) {
       const std::vector<std::int32_t>& tokens = words_[i].tokens;
       for (std::size_t at = 0; at + 1 < tokens.size(); ++at) {
@@ -155,8 +156,10 @@ void check_settings(const BpeTrainerSettings& settings) {
   }
   const auto n_smallest = static_cast<std::int64_t>(256 + distinct.size());
   if (settings.vocab_size < n_smallest) {
-    throw UsageError(fmt::format("[TOK-05] a vocabulary of {} has no room for the 256 bytes and {} special tokens; give "
-                                 "--vocab-size {} or more", settings.vocab_size, distinct.size(), n_smallest));
+    throw UsageError(
+        fmt::format("[TOK-05] a vocabulary of {} has no room for the 256 bytes and {} special tokens; give "
+                    "--vocab-size {} or more",
+                    settings.vocab_size, distinct.size(), n_smallest));
   }
   if (settings.vocab_size > 1 << 24) {
     throw UsageError(fmt::format("[TOK-05] a vocabulary of {} is beyond the limit of {}; give a smaller --vocab-size",

@@ -35,8 +35,8 @@ void BytePairMerger::merge_by_scanning(std::vector<std::int32_t>& tokens, std::s
   };
   for (std::size_t i = 0; i + 1 < size; ++i) look_up(i);
   while (size > 1) {
-    const Merge* best = std::min_element(of_pair, of_pair + size - 1,
-                                         [](const Merge& a, const Merge& b) { return a.rank < b.rank; });
+    const Merge* best =
+        std::min_element(of_pair, of_pair + size - 1, [](const Merge& a, const Merge& b) { return a.rank < b.rank; });
     if (best->token < 0) break;
     const auto at = static_cast<std::size_t>(best - of_pair);
     word[at] = best->token;

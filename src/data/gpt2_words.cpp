@@ -41,14 +41,18 @@ CharacterClass look_up(char32_t code_point) {
     case UTF8PROC_CATEGORY_LL:
     case UTF8PROC_CATEGORY_LT:
     case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_LO: return letter;
+    case UTF8PROC_CATEGORY_LO:
+      return letter;
     case UTF8PROC_CATEGORY_ND:
     case UTF8PROC_CATEGORY_NL:
-    case UTF8PROC_CATEGORY_NO: return number;
+    case UTF8PROC_CATEGORY_NO:
+      return number;
     case UTF8PROC_CATEGORY_ZS:
     case UTF8PROC_CATEGORY_ZL:
-    case UTF8PROC_CATEGORY_ZP: return CharacterClass::space;
-    default: return CharacterClass::other;
+    case UTF8PROC_CATEGORY_ZP:
+      return CharacterClass::space;
+    default:
+      return CharacterClass::other;
   }
 }
 
@@ -76,11 +80,15 @@ std::size_t contraction_length(std::string_view text) {
     case 's':
     case 't':
     case 'm':
-    case 'd': return 2;
+    case 'd':
+      return 2;
     case 'r':
-    case 'v': return text.size() > 2 && text[2] == 'e' ? 3 : 0;
-    case 'l': return text.size() > 2 && text[2] == 'l' ? 3 : 0;
-    default: return 0;
+    case 'v':
+      return text.size() > 2 && text[2] == 'e' ? 3 : 0;
+    case 'l':
+      return text.size() > 2 && text[2] == 'l' ? 3 : 0;
+    default:
+      return 0;
   }
 }
 

@@ -18,7 +18,8 @@ using nlohmann::json;
 }
 
 void refuse_blank(const Line& line, const std::string& path) {
-  if (line.text.find_first_not_of(" \t\r") == std::string_view::npos) throw_broken_line(line, path, "the line is blank");
+  if (line.text.find_first_not_of(" \t\r") == std::string_view::npos)
+    throw_broken_line(line, path, "the line is blank");
 }
 
 std::string one_line(std::string text) {
@@ -41,8 +42,8 @@ TextField::TextField(std::string pointer) : text_(std::move(pointer)) {
   try {
     pointer_ = std::make_unique<Pointer>(Pointer{json::json_pointer(text_)});
   } catch (const json::exception&) {
-    throw UsageError(fmt::format("[DATA-10] the field {} is no JSON Pointer; write it like /text or /meta/text",
-                                 in_quotes(text_)));
+    throw UsageError(
+        fmt::format("[DATA-10] the field {} is no JSON Pointer; write it like /text or /meta/text", in_quotes(text_)));
   }
 }
 
@@ -62,12 +63,15 @@ std::string TextField::of(const Line& line, const std::string& path) const {
   try {
     field = &record.at(pointer_->value);
   } catch (const json::exception&) {
-    throw Error(fmt::format("[DATA-03] {}, line {}: the record has no field {}; name the field of the text with --field",
-                            in_quotes(path), line.number, in_quotes(text_)));
+    throw Error(
+        fmt::format("[DATA-03] {}, line {}: the record has no field {}; name the field of the text with --field",
+                    in_quotes(path), line.number, in_quotes(text_)));
   }
   if (!field->is_string()) {
-    throw Error(fmt::format("[DATA-03] {}, line {}: the field {} is a {}, not text; name the field of the text with "
-                            "--field", in_quotes(path), line.number, in_quotes(text_), field->type_name()));
+    throw Error(
+        fmt::format("[DATA-03] {}, line {}: the field {} is a {}, not text; name the field of the text with "
+                    "--field",
+                    in_quotes(path), line.number, in_quotes(text_), field->type_name()));
   }
   return std::move(field->get_ref<std::string&>());
 }

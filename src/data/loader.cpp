@@ -26,7 +26,8 @@ std::int64_t Loader::evaluation_batches(std::int64_t batch) const {
 void Loader::read_evaluation(std::int64_t batch_index, std::int64_t batch, std::int32_t* inputs_BT,
                              std::int32_t* targets_BT) const {
   dataset_.check_unchanged();
-  const std::int64_t size = batch * sequence_length();  // samples follow each other, so a batch is one piece of the file
+  const std::int64_t size =
+      batch * sequence_length();  // samples follow each other, so a batch is one piece of the file
   const std::int64_t first = batch_index * size;
   const std::int64_t n_read = std::clamp<std::int64_t>(evaluation_targets() - first, 0, size);
   dataset_.read_tokens(first, std::span(inputs_BT, static_cast<std::size_t>(n_read)));

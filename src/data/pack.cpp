@@ -23,10 +23,12 @@ namespace {
 std::int32_t find_end_of_document(const Tokenizer& tokenizer, const std::string& token) {
   if (const auto id = tokenizer.find(token)) return *id;
   std::string special_tokens;
-  for (const AddedToken& added : tokenizer.definition().added_tokens) special_tokens.append(" ").append(in_quotes(added.content));
-  throw UsageError(fmt::format("[TOK-06] the tokenizer has no token {} to end documents with; name one with --eod "
-                               "(its added tokens:{})",
-                               in_quotes(token), special_tokens.empty() ? " none" : special_tokens));
+  for (const AddedToken& added : tokenizer.definition().added_tokens)
+    special_tokens.append(" ").append(in_quotes(added.content));
+  throw UsageError(
+      fmt::format("[TOK-06] the tokenizer has no token {} to end documents with; name one with --eod "
+                  "(its added tokens:{})",
+                  in_quotes(token), special_tokens.empty() ? " none" : special_tokens));
 }
 
 /// A packed file that is being written, document by document.
@@ -46,7 +48,8 @@ class PackedFileWriter {
     if (ids.empty()) return;
     bytes_.clear();
     for (const std::int32_t id : ids) {
-      for (std::uint32_t i = 0; i < summary_.bytes_per_token; ++i) bytes_.push_back(static_cast<std::byte>(id >> (8 * i)));
+      for (std::uint32_t i = 0; i < summary_.bytes_per_token; ++i)
+        bytes_.push_back(static_cast<std::byte>(id >> (8 * i)));
     }
     file_.write(bytes_);
     last_ = ids.back();
@@ -142,9 +145,10 @@ PackSummary pack(const std::string& input, const Tokenizer& tokenizer, const std
   const std::string extension = std::filesystem::path(input).extension().string();
   const bool is_text = extension == ".txt";
   if (!is_text && extension != ".jsonl" && extension != ".json" && extension != ".ndjson") {
-    throw UsageError(fmt::format("[DATA-10] {} ends in neither .jsonl, .json, .ndjson (a record with text on each line) nor "
-                                 ".txt (one document); rename it after what it is",
-                                 in_quotes(input)));
+    throw UsageError(
+        fmt::format("[DATA-10] {} ends in neither .jsonl, .json, .ndjson (a record with text on each line) nor "
+                    ".txt (one document); rename it after what it is",
+                    in_quotes(input)));
   }
   const TextField field(settings.field);
   const std::int32_t end_of_document = find_end_of_document(tokenizer, settings.end_of_document);

@@ -22,7 +22,8 @@ std::uint64_t little_endian(std::span<const std::byte> bytes) {
 }
 
 template <class... Arguments>
-[[noreturn]] void throw_damaged(const std::string& path, fmt::format_string<Arguments...> text, Arguments&&... arguments) {
+[[noreturn]] void throw_damaged(const std::string& path, fmt::format_string<Arguments...> text,
+                                Arguments&&... arguments) {
   throw Error(fmt::format("[DATA-06] {} is cut short or no packed file: {}; pack it again with monomorph-data pack",
                           in_quotes(path), fmt::format(text, std::forward<Arguments>(arguments)...)));
 }
@@ -65,7 +66,9 @@ std::array<std::byte, packed_header_bytes> packed_header(std::uint64_t data_byte
   return header;
 }
 
-std::uint32_t bytes_per_token_for(std::int64_t vocab_size) { return vocab_size <= 256 ? 1 : vocab_size <= 65536 ? 2 : 4; }
+std::uint32_t bytes_per_token_for(std::int64_t vocab_size) {
+  return vocab_size <= 256 ? 1 : vocab_size <= 65536 ? 2 : 4;
+}
 
 PackedFile::PackedFile(const std::string& path) : file_(path), stamp_(stamp()) {
   const std::span<const std::byte> bytes = file_.bytes();
@@ -96,16 +99,21 @@ PackedFile::Stamp PackedFile::stamp() const {
 
 void PackedFile::check_unchanged() const {
   if (stamp() == stamp_) return;
-  throw Error(fmt::format("[DATA-09] {} was changed while it was being read; leave data alone during a run and start "
-                          "again", in_quotes(path())));
+  throw Error(
+      fmt::format("[DATA-09] {} was changed while it was being read; leave data alone during a run and start "
+                  "again",
+                  in_quotes(path())));
 }
 
 std::int32_t PackedFile::read(std::int64_t first, std::span<std::int32_t> ids) const {
   const std::byte* from = data_.data() + static_cast<std::uint64_t>(first) * bytes_per_token_;
   switch (bytes_per_token_) {
-    case 1: return copy_ids<std::uint8_t>(from, ids);
-    case 2: return copy_ids<std::uint16_t>(from, ids);
-    default: return copy_ids<std::uint32_t>(from, ids);
+    case 1:
+      return copy_ids<std::uint8_t>(from, ids);
+    case 2:
+      return copy_ids<std::uint16_t>(from, ids);
+    default:
+      return copy_ids<std::uint32_t>(from, ids);
   }
 }
 
@@ -113,7 +121,8 @@ std::int32_t PackedFile::largest_id(std::int64_t most_tokens) const {
   constexpr std::int64_t piece_size = 1 << 14;
   std::vector<std::int32_t> piece(piece_size);
   const std::int64_t n_pieces = (n_tokens() + piece_size - 1) / piece_size;
-  const std::int64_t n_read = std::clamp<std::int64_t>(most_tokens / piece_size, std::min<std::int64_t>(n_pieces, 2), n_pieces);
+  const std::int64_t n_read =
+      std::clamp<std::int64_t>(most_tokens / piece_size, std::min<std::int64_t>(n_pieces, 2), n_pieces);
   std::int32_t largest = 0;
   for (std::int64_t i = 0; i < n_read; ++i) {
     // The first piece and the last are always among them.

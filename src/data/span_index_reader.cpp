@@ -27,9 +27,10 @@ class SpanIndexReader {
                             op_tuple = 't', op_tuple2 = 0x86;
 
   [[noreturn]] void fail(const std::string& reason) const {
-    throw Error(fmt::format("[DATA-05] the index of {} is damaged or no list of (offset, length): {} (byte {} of {}); "
-                            "write it again with monomorph-data",
-                            in_quotes(name_), reason, position_, bytes_.size()));
+    throw Error(
+        fmt::format("[DATA-05] the index of {} is damaged or no list of (offset, length): {} (byte {} of {}); "
+                    "write it again with monomorph-data",
+                    in_quotes(name_), reason, position_, bytes_.size()));
   }
 
   unsigned next() {
@@ -48,11 +49,19 @@ class SpanIndexReader {
     while (true) {
       const unsigned opcode = next();
       switch (opcode) {
-        case 0x95: begin_frame(); break;
-        case 0x94: break;                    // memoise
-        case 'q': little_endian(1); break;   // memoise under a short or long number (protocols 2 and 3)
-        case 'r': little_endian(4); break;
-        default: return opcode;
+        case 0x95:
+          begin_frame();
+          break;
+        case 0x94:
+          break;  // memoise
+        case 'q':
+          little_endian(1);
+          break;  // memoise under a short or long number (protocols 2 and 3)
+        case 'r':
+          little_endian(4);
+          break;
+        default:
+          return opcode;
       }
     }
   }
@@ -93,15 +102,19 @@ class SpanIndexReader {
 
   std::uint64_t read_integer(unsigned opcode) {
     switch (opcode) {
-      case 'K': return little_endian(1);
-      case 'M': return little_endian(2);
-      case 'J': return not_negative(little_endian(4), 4);
+      case 'K':
+        return little_endian(1);
+      case 'M':
+        return little_endian(2);
+      case 'J':
+        return not_negative(little_endian(4), 4);
       case 0x8a: {
         const unsigned n_bytes = next();
         if (n_bytes > 8) fail("a number is too large");
         return not_negative(little_endian(n_bytes), n_bytes);
       }
-      default: fail_opcode(opcode);
+      default:
+        fail_opcode(opcode);
     }
   }
 

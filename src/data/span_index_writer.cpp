@@ -2,9 +2,9 @@
 
 #include <utility>
 
-// How pickle.dumps of CPython lays out `[(a, b), ...]` with protocol 4: after the header, opcodes are gathered into frames;
-// a frame is closed at the first value that begins when it holds 64 KiB or more. List items come in batches of 1,000; a
-// list of one item has no batch. Every list and tuple is memoised.
+// How pickle.dumps of CPython lays out `[(a, b), ...]` with protocol 4: after the header, opcodes are gathered into
+// frames; a frame is closed at the first value that begins when it holds 64 KiB or more. List items come in batches of
+// 1,000; a list of one item has no batch. Every list and tuple is memoised.
 namespace monomorph::data {
 namespace {
 

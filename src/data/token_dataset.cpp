@@ -21,11 +21,13 @@ TokenDataset::TokenDataset(const std::string& path, std::int64_t sequence_length
       vocab_size_(vocab_size),
       stride_(last_target == LastTarget::reused ? sequence_length : sequence_length + 1),
       n_samples_(0) {
-  if (sequence_length < 1) throw UsageError("[DATA-13] a sample must have at least one token; change the sequence length");
+  if (sequence_length < 1)
+    throw UsageError("[DATA-13] a sample must have at least one token; change the sequence length");
   if (file_.n_tokens() < sequence_length + 1) {
-    throw UsageError(fmt::format("[DATA-08] {} has {} tokens, and one sample takes {} (a sequence of {} and the token "
-                                 "after it); give a longer text or a shorter sequence",
-                                 in_quotes(path), file_.n_tokens(), sequence_length + 1, sequence_length));
+    throw UsageError(
+        fmt::format("[DATA-08] {} has {} tokens, and one sample takes {} (a sequence of {} and the token "
+                    "after it); give a longer text or a shorter sequence",
+                    in_quotes(path), file_.n_tokens(), sequence_length + 1, sequence_length));
   }
   n_samples_ = (file_.n_tokens() - sequence_length - 1) / stride_ + 1;
   const bool scan_all = file_.n_tokens() * file_.bytes_per_token() < largest_scanned_file_bytes;
@@ -34,9 +36,10 @@ TokenDataset::TokenDataset(const std::string& path, std::int64_t sequence_length
 
 void TokenDataset::check_id(std::int32_t largest) const {
   if (largest < vocab_size_) return;
-  throw UsageError(fmt::format("[DATA-07] {} has the token id {}, and the model's vocabulary ends at {}; pack the text with "
-                               "the tokenizer of this vocabulary",
-                               in_quotes(file_.path()), largest, vocab_size_ - 1));
+  throw UsageError(
+      fmt::format("[DATA-07] {} has the token id {}, and the model's vocabulary ends at {}; pack the text with "
+                  "the tokenizer of this vocabulary",
+                  in_quotes(file_.path()), largest, vocab_size_ - 1));
 }
 
 void TokenDataset::read(std::int64_t index, std::int32_t* inputs_T, std::int32_t* targets_T) const {
@@ -46,6 +49,8 @@ void TokenDataset::read(std::int64_t index, std::int32_t* inputs_T, std::int32_t
   read_tokens(index * stride_ + sequence_length_, std::span(targets_T + size - 1, 1));
 }
 
-void TokenDataset::read_tokens(std::int64_t first, std::span<std::int32_t> ids) const { check_id(file_.read(first, ids)); }
+void TokenDataset::read_tokens(std::int64_t first, std::span<std::int32_t> ids) const {
+  check_id(file_.read(first, ids));
+}
 
 }  // namespace monomorph::data

@@ -12,7 +12,8 @@ namespace {
 
 template <class... Arguments>
 [[noreturn]] void throw_inconsistent(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
-  throw UsageError("[TOK-03] the tokenizer contradicts itself: " + fmt::format(text, std::forward<Arguments>(arguments)...));
+  throw UsageError("[TOK-03] the tokenizer contradicts itself: " +
+                   fmt::format(text, std::forward<Arguments>(arguments)...));
 }
 
 }  // namespace
@@ -111,8 +112,10 @@ std::optional<std::int32_t> Tokenizer::find(std::string_view token) const {
 
 const std::string& Tokenizer::bytes_of(std::int32_t id) const {
   if (id < 0 || id >= vocab_size() || bytes_[static_cast<std::size_t>(id)].empty()) {
-    throw Error(fmt::format("[TOK-04] the id {} has no token in this vocabulary of {}; is it the tokenizer that the ids "
-                            "were made with?", id, vocab_size()));
+    throw Error(
+        fmt::format("[TOK-04] the id {} has no token in this vocabulary of {}; is it the tokenizer that the ids "
+                    "were made with?",
+                    id, vocab_size()));
   }
   return bytes_[static_cast<std::size_t>(id)];
 }
@@ -129,7 +132,8 @@ std::string StreamDecoder::push(std::int32_t id) {
 std::vector<std::int32_t> token_byte_lengths(const Tokenizer& tokenizer) {
   std::vector<std::int32_t> lengths(static_cast<std::size_t>(tokenizer.vocab_size()));
   for (std::int32_t id = 0; id < tokenizer.vocab_size(); ++id) {
-    const bool has_text = !tokenizer.is_special(id) && !tokenizer.definition().vocabulary[static_cast<std::size_t>(id)].empty();
+    const bool has_text =
+        !tokenizer.is_special(id) && !tokenizer.definition().vocabulary[static_cast<std::size_t>(id)].empty();
     lengths[static_cast<std::size_t>(id)] = has_text ? static_cast<std::int32_t>(tokenizer.bytes_of(id).size()) : 0;
   }
   return lengths;

@@ -54,9 +54,10 @@ class DefinitionReader {
 
   void refuse_unless(bool supported, const std::string& feature) const {
     if (supported) return;
-    throw UsageError(fmt::format("[TOK-02] {} asks for {}, which is not supported: a byte-level BPE with GPT-2's "
-                                 "pre-tokeniser is (train one with monomorph-data train-tokenizer)",
-                                 in_quotes(path_), feature));
+    throw UsageError(
+        fmt::format("[TOK-02] {} asks for {}, which is not supported: a byte-level BPE with GPT-2's "
+                    "pre-tokeniser is (train one with monomorph-data train-tokenizer)",
+                    in_quotes(path_), feature));
   }
 
   static bool is_null_or_absent(const json& object, const char* name) {
@@ -94,7 +95,8 @@ class DefinitionReader {
   void read_model(const json& model) {
     expect(model.is_object(), "\"model\"", "an object");
     const json type = model.contains("type") ? model.at("type") : json("BPE");
-    refuse_unless(type == "BPE", "model " + (type.is_string() ? in_quotes(type.get<std::string>()) : "of an unknown kind"));
+    refuse_unless(type == "BPE",
+                  "model " + (type.is_string() ? in_quotes(type.get<std::string>()) : "of an unknown kind"));
     for (const char* name : {"continuing_subword_prefix", "end_of_word_suffix"}) {
       refuse_unless(is_null_or_absent(model, name) || model.at(name) == "", fmt::format("model {}", name));
     }
@@ -135,8 +137,10 @@ class DefinitionReader {
     const auto& token = part.get_ref<const std::string&>();
     const auto found = ids_.find(token);
     if (found == ids_.end()) {
-      throw UsageError(fmt::format("[TOK-03] the tokenizer {} contradicts itself: a merge names {}, which is not in the "
-                                   "vocabulary", in_quotes(path_), in_quotes(token)));
+      throw UsageError(
+          fmt::format("[TOK-03] the tokenizer {} contradicts itself: a merge names {}, which is not in the "
+                      "vocabulary",
+                      in_quotes(path_), in_quotes(token)));
     }
     return found->second;
   }
@@ -180,16 +184,15 @@ class DefinitionReader {
 };
 
 std::string added_token_json(const AddedToken& token) {
-  return fmt::format("{{\"id\": {}, \"content\": {}, \"single_word\": false, \"lstrip\": false, \"rstrip\": false, "
-                     "\"normalized\": {}, \"special\": {}}}",
-                     token.id, json(token.content).dump(), token.normalized, token.special);
+  return fmt::format(
+      "{{\"id\": {}, \"content\": {}, \"single_word\": false, \"lstrip\": false, \"rstrip\": false, "
+      "\"normalized\": {}, \"special\": {}}}",
+      token.id, json(token.content).dump(), token.normalized, token.special);
 }
 
 }  // namespace
 
-TokenizerDefinition read_tokenizer_definition(const std::string& path) {
-  return DefinitionReader(path).read();
-}
+TokenizerDefinition read_tokenizer_definition(const std::string& path) { return DefinitionReader(path).read(); }
 
 // Written by hand: one token a line, in the order of ids, which a JSON object of the library would lose.
 std::string to_tokenizer_json(const TokenizerDefinition& definition) {
@@ -199,12 +202,13 @@ std::string to_tokenizer_json(const TokenizerDefinition& definition) {
   }
   constexpr std::string_view byte_level =
       "{\"type\": \"ByteLevel\", \"add_prefix_space\": false, \"trim_offsets\": true, \"use_regex\": true}";
-  text += fmt::format("\n  ],\n  \"normalizer\": null,\n  \"pre_tokenizer\": {0},\n  \"post_processor\": null,\n"
-                      "  \"decoder\": {0},\n  \"model\": {{\n    \"type\": \"BPE\",\n    \"dropout\": null,\n"
-                      "    \"unk_token\": null,\n    \"continuing_subword_prefix\": null,\n"
-                      "    \"end_of_word_suffix\": null,\n    \"fuse_unk\": false,\n    \"byte_fallback\": false,\n"
-                      "    \"ignore_merges\": {1},\n    \"vocab\": {{",
-                      byte_level, definition.ignore_merges);
+  text += fmt::format(
+      "\n  ],\n  \"normalizer\": null,\n  \"pre_tokenizer\": {0},\n  \"post_processor\": null,\n"
+      "  \"decoder\": {0},\n  \"model\": {{\n    \"type\": \"BPE\",\n    \"dropout\": null,\n"
+      "    \"unk_token\": null,\n    \"continuing_subword_prefix\": null,\n"
+      "    \"end_of_word_suffix\": null,\n    \"fuse_unk\": false,\n    \"byte_fallback\": false,\n"
+      "    \"ignore_merges\": {1},\n    \"vocab\": {{",
+      byte_level, definition.ignore_merges);
   const char* separator = "\n";
   for (std::size_t id = 0; id < definition.vocabulary.size(); ++id) {
     if (definition.vocabulary[id].empty()) continue;

@@ -11,9 +11,10 @@ Arena::Arena(std::int64_t bytes) : bytes_(bytes), data_(nullptr) {
   if (bytes == 0) return;
   void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED)
-    throw Error(fmt::format("[ARENA-02] the plan needs {} bytes of memory, which this machine does not give; lower "
-                            "batch.micro_batch or checkpoint more activations",
-                            bytes));
+    throw Error(
+        fmt::format("[ARENA-02] the plan needs {} bytes of memory, which this machine does not give; lower "
+                    "batch.micro_batch or checkpoint more activations",
+                    bytes));
   madvise(mapped, bytes, MADV_HUGEPAGE);  // fewer TLB misses in streaming passes; only a hint
   data_ = static_cast<std::byte*>(mapped);
 }

@@ -14,9 +14,12 @@ namespace {
 
 at::ScalarType scalar_type(DType dtype) {
   switch (dtype) {
-    case DType::fp64: return at::kDouble;
-    case DType::bf16: return at::kBFloat16;
-    default: return at::kFloat;
+    case DType::fp64:
+      return at::kDouble;
+    case DType::bf16:
+      return at::kBFloat16;
+    default:
+      return at::kFloat;
   }
 }
 
@@ -28,7 +31,9 @@ at::Tensor parameter_of(View flat, const TensorInfo& info) {
   if (view.shape.rows == 1) return tensor_of(view, {view.shape.cols});
   return tensor_of(view, {view.shape.rows, view.shape.cols});
 }
-at::Tensor stream(const BlockTensors& t, View view_MD) { return tensor_of(view_MD, {t.batch, t.tokens, view_MD.shape.cols}); }
+at::Tensor stream(const BlockTensors& t, View view_MD) {
+  return tensor_of(view_MD, {t.batch, t.tokens, view_MD.shape.cols});
+}
 
 View view_of(const at::Tensor& contiguous, DType dtype) {
   const std::int64_t cols = contiguous.size(-1);
@@ -64,9 +69,10 @@ at::Tensor AutogradTape::run(const BlockTensors& t, const Block& block, bool kee
   }
   graph.y_BTD = block.compute(AutogradInput(t, block.layout, graph.x_BTD, graph.parameters));
   if (graph.y_BTD.sizes() != graph.x_BTD.sizes() || graph.y_BTD.scalar_type() != graph.x_BTD.scalar_type())
-    throw Error(fmt::format("[BLOCK-02] compute() of block {} must return the shape and dtype of x_BTD; change what it "
-                            "returns",
-                            block.name));
+    throw Error(
+        fmt::format("[BLOCK-02] compute() of block {} must return the shape and dtype of x_BTD; change what it "
+                    "returns",
+                    block.name));
   at::Tensor y = graph.y_BTD.detach();
   if (keep) this->graph(t.block) = std::move(graph);
   return y;
@@ -99,9 +105,10 @@ void AutogradTape::backward(const BlockTensors& t, const Block& block) {
 const at::Tensor& AutogradInput::parameter(std::string_view name) const {
   for (int i = 0; i < layout_.size(); ++i)
     if (layout_[i].name == name) return parameters_[i];
-  throw Error(fmt::format("[BLOCK-01] compute() of block {} asks for a parameter {}, which Params does not have; change "
-                          "one of the names",
-                          t_.block, name));
+  throw Error(
+      fmt::format("[BLOCK-01] compute() of block {} asks for a parameter {}, which Params does not have; change "
+                  "one of the names",
+                  t_.block, name));
 }
 
 at::Tensor AutogradInput::dropout(const at::Tensor& x, double rate, int site) const {

@@ -31,9 +31,10 @@ std::unique_ptr<Communicator> connect() {
   for (const char* const variable : {"WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
     const char* const value = std::getenv(variable);
     if (value == nullptr || std::string_view(value) == "1") continue;
-    throw UsageError(fmt::format("[RANK-01] the launcher asks for {} ranks ({}), and this release trains on one; start "
-                                 "the program without a launcher",
-                                 value, variable));
+    throw UsageError(
+        fmt::format("[RANK-01] the launcher asks for {} ranks ({}), and this release trains on one; start "
+                    "the program without a launcher",
+                    value, variable));
   }
   return std::make_unique<OneRank>();
 }

@@ -12,7 +12,8 @@ namespace monomorph::train {
 namespace {
 
 using Text = fmt::memory_buffer;
-template <class... Arguments> void print(Text& text, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+template <class... Arguments>
+void print(Text& text, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
   fmt::format_to(std::back_inserter(text), format, std::forward<Arguments>(arguments)...);
 }
 void fact(Text& text, std::string_view name, std::string_view value) { print(text, "  {:<22}{}\n", name, value); }
@@ -69,10 +70,11 @@ std::string initialization_text(const ModelSpec& model) {
 
 void architecture(Text& text, const ModelSpec& model, int n_blocks) {
   print(text, "architecture\n");
-  fact(text, "vocabulary", fmt::format("{} ids{}", grouped(model.vocab_size),
-                                       model.padded_vocab() == model.vocab_size
-                                           ? ""
-                                           : fmt::format(", padded to {}", grouped(model.padded_vocab()))));
+  fact(text, "vocabulary",
+       fmt::format("{} ids{}", grouped(model.vocab_size),
+                   model.padded_vocab() == model.vocab_size
+                       ? ""
+                       : fmt::format(", padded to {}", grouped(model.padded_vocab()))));
   fact(text, "layers", fmt::format("{}", n_blocks));
   fact(text, "width", fmt::format("{}, MLP {}", model.d_model.value, model.ff_width()));
   fact(text, "context length", fmt::format("{} tokens", grouped(model.context_length)));
@@ -120,7 +122,8 @@ void parameter_table(Text& text, const RecipeProgram& recipe) {
 
 void memory_table(Text& text, const RecipeProgram& recipe, int ranks, std::int64_t micro_batch) {
   const plan::Memory bytes = recipe.memory(ranks, micro_batch);
-  print(text, "memory of a rank ({} data-parallel rank{}, micro-batch {})\n", ranks, ranks == 1 ? "" : "s", micro_batch);
+  print(text, "memory of a rank ({} data-parallel rank{}, micro-batch {})\n", ranks, ranks == 1 ? "" : "s",
+        micro_batch);
   const auto row = [&](std::string_view name, std::int64_t n) {
     if (n > 0) print(text, "  {:<44}{:>16}{:>18}\n", name, format_bytes(n), grouped(n));
   };

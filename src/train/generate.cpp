@@ -8,7 +8,8 @@ namespace {
 /// Feeds the last tokens that fit into half the context, or all of them if that is less.
 const float* refill(Decoder& decoder, std::span<const std::int32_t> ids) {
   decoder.reset();
-  const std::size_t n = std::min<std::size_t>(ids.size(), static_cast<std::size_t>(std::max<std::int64_t>(1, decoder.capacity() / 2)));
+  const std::size_t n =
+      std::min<std::size_t>(ids.size(), static_cast<std::size_t>(std::max<std::int64_t>(1, decoder.capacity() / 2)));
   const float* logits = nullptr;
   for (const std::int32_t id : ids.last(n)) logits = decoder.feed(id);
   return logits;
@@ -26,7 +27,8 @@ void generate(Decoder& decoder, const data::Tokenizer& tokenizer, std::string_vi
   const auto end = tokenizer.find("<|endoftext|>");
   if (ids.empty() && end) ids.push_back(*end);
   if (ids.empty())
-    throw UsageError("[RUN-09] the prompt is empty and the tokeniser has no <|endoftext|> to begin with; give --prompt");
+    throw UsageError(
+        "[RUN-09] the prompt is empty and the tokeniser has no <|endoftext|> to begin with; give --prompt");
   const float* logits = nullptr;
   if (std::ssize(ids) < decoder.capacity())
     for (const std::int32_t id : ids) logits = decoder.feed(id);

@@ -9,9 +9,12 @@ namespace {
 
 GradientNorm norm_order(ClipMode mode) {
   switch (mode) {
-    case ClipMode::norm_1: return GradientNorm::one;
-    case ClipMode::norm_inf: return GradientNorm::infinity;
-    default: return GradientNorm::two;
+    case ClipMode::norm_1:
+      return GradientNorm::one;
+    case ClipMode::norm_inf:
+      return GradientNorm::infinity;
+    default:
+      return GradientNorm::two;
   }
 }
 

@@ -1,14 +1,14 @@
 #pragma once
+#include <chrono>
 #include <monomorph/core/dtype.hpp>
 #include <monomorph/plan/flops.hpp>
 #include <monomorph/train/peak_flops.hpp>
-#include <chrono>
 #include <optional>
 
 namespace monomorph::train {
 
-/// Tokens per second, MFU and time left, over the time since the last report. The steps' own time counts, evaluation and
-/// checkpoints do not.
+/// Tokens per second, MFU and time left, over the time since the last report. The steps' own time counts, evaluation
+/// and checkpoints do not.
 class Throughput {
  public:
   Throughput(plan::FlopsPerToken flops, DType compute) : flops_(flops), compute_(compute) {}

@@ -31,9 +31,12 @@ std::vector<DecayRange> decay_ranges(const ParameterLayout& layout, bool (*decay
 
 double norm_of(View gradient, GradientNorm order) {
   switch (order) {
-    case GradientNorm::one: return kernels::sum_of_magnitudes(gradient);
-    case GradientNorm::two: return kernels::sum_of_squares(gradient);
-    case GradientNorm::infinity: return kernels::greatest_magnitude(gradient);
+    case GradientNorm::one:
+      return kernels::sum_of_magnitudes(gradient);
+    case GradientNorm::two:
+      return kernels::sum_of_squares(gradient);
+    case GradientNorm::infinity:
+      return kernels::greatest_magnitude(gradient);
   }
   return 0;
 }

@@ -28,8 +28,10 @@ template <class R> struct MlpBlock : AutogradBlock<MlpBlock<R>> {
   };
   static constexpr std::int64_t matmul_flops_per_token() { return 4 * D * F; }
   static at::Tensor compute(const AutogradInput& in) {
-    const at::Tensor hidden = at::gelu(at::linear(in.x_BTD(), in.parameter("mlp.up.weight"), in.parameter("mlp.up.bias")));
-    return in.x_BTD().add(at::linear(in.dropout(hidden, R::model.dropout.residual, 1), in.parameter("mlp.down.weight")));
+    const at::Tensor hidden =
+        at::gelu(at::linear(in.x_BTD(), in.parameter("mlp.up.weight"), in.parameter("mlp.up.bias")));
+    return in.x_BTD().add(
+        at::linear(in.dropout(hidden, R::model.dropout.residual, 1), in.parameter("mlp.down.weight")));
   }
 };
 
@@ -65,7 +67,8 @@ template <class R> struct Run1 {
 
 std::string bits_of(const std::vector<train::StateTensor>& tensors) {
   std::string bits;
-  for (const auto& tensor : tensors) bits.append(tensor.view.as<const char>(), static_cast<std::size_t>(tensor.view.bytes()));
+  for (const auto& tensor : tensors)
+    bits.append(tensor.view.as<const char>(), static_cast<std::size_t>(tensor.view.bytes()));
   return bits;
 }
 
@@ -114,7 +117,8 @@ TEST_CASE("a second micro-batch adds to the gradients of an autograd block") {
   run.step.accumulate(micro_batch, 0, true);
   std::vector<double> once;
   for (const auto& tensor : run.step.gradients())
-    once.insert(once.end(), tensor.view.template as<double>(), tensor.view.template as<double>() + tensor.view.elements());
+    once.insert(once.end(), tensor.view.template as<double>(),
+                tensor.view.template as<double>() + tensor.view.elements());
   run.step.accumulate(micro_batch, 0, false);
   std::size_t i = 0;
   for (const auto& tensor : run.step.gradients())

@@ -4,7 +4,7 @@
 
 namespace monomorph {
 
-struct BlockTensors;  // model/block_tensors.hpp
+struct BlockTensors;   // model/block_tensors.hpp
 struct DecodeTensors;  // model/decode_tensors.hpp
 
 /// Where a block's Saved slices lie: `kept` until backward, or in `scratch`, which all blocks share and backward fills

@@ -34,11 +34,13 @@ constexpr Initializer matrix(const ModelSpec& model) {
 constexpr Initializer residual_matrix(const ModelSpec& model, int block) {
   const double std = matrix_std(model);
   switch (model.initialization.scheme) {
-    case InitializationScheme::plain: return {.std = std};
+    case InitializationScheme::plain:
+      return {.std = std};
     case InitializationScheme::depth_scaled:
     case InitializationScheme::scaled_embedding:
       return {.std = std / square_root(2.0 * static_cast<double>(model.n_layers.value))};
-    case InitializationScheme::llama3: return {.std = std / square_root(2.0 * (block + 1)), .cutoff = llama3_cutoff};
+    case InitializationScheme::llama3:
+      return {.std = std / square_root(2.0 * (block + 1)), .cutoff = llama3_cutoff};
   }
   return {};
 }
@@ -49,9 +51,12 @@ constexpr Initializer head(const ModelSpec& model) {
 }
 constexpr Initializer embedding(const ModelSpec& model) {
   switch (model.initialization.scheme) {
-    case InitializationScheme::scaled_embedding: return {.std = square_root(0.4)};
-    case InitializationScheme::llama3: return model.tied_head ? head(model) : Initializer{.std = 1};
-    default: return {.std = matrix_std(model)};
+    case InitializationScheme::scaled_embedding:
+      return {.std = square_root(0.4)};
+    case InitializationScheme::llama3:
+      return model.tied_head ? head(model) : Initializer{.std = 1};
+    default:
+      return {.std = matrix_std(model)};
   }
 }
 

@@ -19,7 +19,8 @@ template <class... Runs> struct Stack {
 };
 
 /// A recipe's `layers`, or n_layers decoder blocks.
-template <class R> inline constexpr auto layers_of = [] {
+template <class R>
+inline constexpr auto layers_of = [] {
   if constexpr (requires { typename R::layers; })
     return typename R::layers{};
   else

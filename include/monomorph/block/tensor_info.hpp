@@ -1,7 +1,7 @@
 #pragma once
-#include <monomorph/plan/layout.hpp>
 #include <array>
 #include <cstdint>
+#include <monomorph/plan/layout.hpp>
 #include <string_view>
 
 namespace monomorph {

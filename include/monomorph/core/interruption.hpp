@@ -2,8 +2,8 @@
 
 namespace monomorph {
 
-/// While it lives, the first SIGINT or SIGTERM is only noted, for the program to stop at a convenient place; a second one
-/// ends the process at once, as without the guard. A reader that goes away (SIGPIPE) ends nothing. One at a time.
+/// While it lives, the first SIGINT or SIGTERM is only noted, for the program to stop at a convenient place; a second
+/// one ends the process at once, as without the guard. A reader that goes away (SIGPIPE) ends nothing. One at a time.
 class InterruptionGuard {
  public:
   InterruptionGuard();

@@ -15,8 +15,8 @@ namespace monomorph::data {
 /// Reads the next batch on a thread while the present one is used. Allocates nothing after its construction.
 class BatchPrefetcher {
  public:
-  /// Batches of `count` samples, the first beginning at `first_sample`, each `stride` after the one before: with several
-  /// ranks a batch is a rank's part and the stride the whole. The loader must outlive it.
+  /// Batches of `count` samples, the first beginning at `first_sample`, each `stride` after the one before: with
+  /// several ranks a batch is a rank's part and the stride the whole. The loader must outlive it.
   BatchPrefetcher(const Loader& loader, std::int64_t first_sample, std::int64_t count, std::int64_t stride);
   BatchPrefetcher(const BatchPrefetcher&) = delete;
   BatchPrefetcher& operator=(const BatchPrefetcher&) = delete;
@@ -54,7 +54,7 @@ class BatchPrefetcher {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  State state_ = State::done;      // guarded by mutex_, as are the two below
+  State state_ = State::done;  // guarded by mutex_, as are the two below
   std::int64_t requested_ = 0;
   std::exception_ptr failure_;
   std::thread thread_;

@@ -15,11 +15,12 @@ struct BpeTrainerSettings {
   std::int64_t min_frequency = 2;  ///< pairs that are rarer stay apart
 };
 
-/// Learns a byte-level BPE with the merges of the `tokenizers` package's BpeTrainer (initial alphabet: all bytes) on the
-/// same lines. Special tokens have the first ids, then the bytes in the order of their alphabet, then the merges.
+/// Learns a byte-level BPE with the merges of the `tokenizers` package's BpeTrainer (initial alphabet: all bytes) on
+/// the same lines. Special tokens have the first ids, then the bytes in the order of their alphabet, then the merges.
 class BpeTrainer {
  public:
-  /// @throws [TOK-05] if the vocabulary has no room for bytes and special tokens, or a special token is empty or repeated
+  /// @throws [TOK-05] if the vocabulary has no room for bytes and special tokens, or a special token is empty or
+  /// repeated
   explicit BpeTrainer(BpeTrainerSettings settings);
 
   /// Counts the words of one text. The package feeds files line by line, each with its newline.

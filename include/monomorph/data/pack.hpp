@@ -23,7 +23,8 @@ struct PackSummary {
   std::uint32_t bytes_per_token = 0;
 };
 
-/// Writes the packed file (.pbin) of a JSON Lines file (.jsonl, .json, .ndjson), one document a line, or of a plain text
+/// Writes the packed file (.pbin) of a JSON Lines file (.jsonl, .json, .ndjson), one document a line, or of a plain
+/// text
 /// (.txt), one document. A document that ends in the end-of-document token is not given another.
 /// @throws [DATA-02], [DATA-03], [DATA-04], [DATA-10], [TOK-06] if the vocabulary lacks the end of document; [FILE-NN]
 PackSummary pack(const std::string& input, const Tokenizer& tokenizer, const std::string& output,

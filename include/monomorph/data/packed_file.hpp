@@ -11,8 +11,8 @@
 
 namespace monomorph::data {
 
-// A packed file (.pbin): 8 bytes, length of the data section | 4 bytes, bytes per token | token ids | index, a pickle of
-// (offset, length) in bytes of the data section. All numbers are little-endian and unsigned.
+// A packed file (.pbin): 8 bytes, length of the data section | 4 bytes, bytes per token | token ids | index, a pickle
+// of (offset, length) in bytes of the data section. All numbers are little-endian and unsigned.
 inline constexpr std::size_t packed_header_bytes = 12;
 std::array<std::byte, packed_header_bytes> packed_header(std::uint64_t data_bytes, std::uint32_t bytes_per_token);
 

@@ -14,7 +14,8 @@ enum class LastTarget { reused, separate };
 /// The tokens of one packed file cut into samples of T inputs and T targets, without regard to documents.
 class TokenDataset {
  public:
-  /// @throws [DATA-13] if T < 1; [DATA-07] if an id is not below `vocab_size`: all are looked at in files below 256 MB, a
+  /// @throws [DATA-13] if T < 1; [DATA-07] if an id is not below `vocab_size`: all are looked at in files below 256 MB,
+  /// a
   ///   part in larger ones and the rest when it is read; [DATA-08] if the file has less than one sample; [DATA-06]
   TokenDataset(const std::string& path, std::int64_t sequence_length, std::int64_t vocab_size, LastTarget last_target);
 

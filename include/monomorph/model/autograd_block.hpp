@@ -21,8 +21,8 @@ class AutogradInput {
   /// A parameter by the name that Params gave it; a matrix is (out, in), a vector has one dimension.
   /// @throws [BLOCK-01] if there is none of that name
   const at::Tensor& parameter(std::string_view name) const;
-  /// Dropout of a (B, T, features) tensor during training, by Monomorph's own counter-based generator: the same mask for
-  /// any number of ranks and in recomputation. `site` tells several dropouts of a block apart.
+  /// Dropout of a (B, T, features) tensor during training, by Monomorph's own counter-based generator: the same mask
+  /// for any number of ranks and in recomputation. `site` tells several dropouts of a block apart.
   at::Tensor dropout(const at::Tensor& x, double rate, int site) const;
   std::int64_t batch() const { return t_.batch; }
   std::int64_t tokens() const { return t_.tokens; }

@@ -64,8 +64,8 @@ template <class R> struct DecoderCall {
 
 template <class R> kernels::AttentionShape DecoderCall<R>::attention_shape() const {
   const double head_width = static_cast<double>(model.head_width());
-  return {t.batch, t.tokens, model.n_heads, model.kv_heads(), model.head_width(),
-          1 / initializers::square_root(head_width)};
+  return {t.batch,          t.tokens,           model.n_heads,
+          model.kv_heads(), model.head_width(), 1 / initializers::square_root(head_width)};
 }
 
 template <class R> kernels::DropoutKey DecoderCall<R>::dropout_key(Site site, double rate) const {
@@ -78,16 +78,16 @@ template <class R> kernels::DropoutKey DecoderCall<R>::dropout_key(Site site, do
 
 template <class R> void DecoderCall<R>::attention_input() const {
   model::normalize<R>(t.x_MD, param(p.attention_norm_D), param(p.attention_norm_bias_D), attention_in(),
-                         statistic(saved.attention_mean_M), statistic(saved.attention_rstd_M));
+                      statistic(saved.attention_mean_M), statistic(saved.attention_rstd_M));
 }
 
 template <class R> void DecoderCall<R>::attention() const {
   kernels::linear(attention_in(), param(p.qkv_QKVxD), param(p.qkv_bias), qkv());
   if constexpr (model.qk_norm) {
     model::normalize<R>(qkv().columns(0, Q), param(p.q_norm_H), param(p.q_norm_bias_H), qk().columns(0, Q),
-                           statistic(saved.q_mean), statistic(saved.q_rstd));
+                        statistic(saved.q_mean), statistic(saved.q_rstd));
     model::normalize<R>(qkv().columns(Q, K), param(p.k_norm_H), param(p.k_norm_bias_H), qk().columns(Q, K),
-                           statistic(saved.k_mean), statistic(saved.k_rstd));
+                        statistic(saved.k_mean), statistic(saved.k_rstd));
   }
   if constexpr (rotates) kernels::rotary(qk(), t.rotary_cos_TH, t.rotary_sin_TH, t.tokens, 0, false);
   if constexpr (model.attention_kernel == AttentionKernel::tiled)
@@ -108,8 +108,8 @@ template <class R> void DecoderCall<R>::attention_residual() const {
 }
 
 template <class R> void DecoderCall<R>::mlp_input() const {
-  model::normalize<R>(middle(), param(p.mlp_norm_D), param(p.mlp_norm_bias_D), mlp_in(),
-                         statistic(saved.mlp_mean_M), statistic(saved.mlp_rstd_M));
+  model::normalize<R>(middle(), param(p.mlp_norm_D), param(p.mlp_norm_bias_D), mlp_in(), statistic(saved.mlp_mean_M),
+                      statistic(saved.mlp_rstd_M));
 }
 
 template <class R> void DecoderCall<R>::mlp_hidden() const {
@@ -143,8 +143,8 @@ template <class R> void DecoderCall<R>::mlp_backward() const {
   kernels::linear_backward_weight(dup, mlp_in(), gradient(p.up_GxD), gradient(p.up_bias_G), t.accumulate);
   kernels::linear_backward_input(dup, param(p.up_GxD), mlp_in());
   model::normalize_backward<R>(mlp_in(), middle(), param(p.mlp_norm_D), statistic(saved.mlp_mean_M),
-                                  statistic(saved.mlp_rstd_M), t.dx_MD, true, gradient(p.mlp_norm_D),
-                                  gradient(p.mlp_norm_bias_D), t.accumulate);
+                               statistic(saved.mlp_rstd_M), t.dx_MD, true, gradient(p.mlp_norm_D),
+                               gradient(p.mlp_norm_bias_D), t.accumulate);
 }
 
 /// d(attention_in) takes the place of `attention_in`.
@@ -157,29 +157,29 @@ template <class R> void DecoderCall<R>::attention_backward() const {
   kernels::linear_backward_input(dy, param(p.out_DxQ), dattention);
   const View dq = dqkv.columns(0, Q), dk = dqkv.columns(Q, K), dv = dqkv.columns(Q + K, K);
   if constexpr (model.attention_kernel == AttentionKernel::tiled)
-    kernels::causal_attention_backward(qk().columns(0, Q), qk().columns(Q, K), v(), attention_out(),
-                                       lse_BNT(), dattention, dq, dk, dv, attention_shape());
+    kernels::causal_attention_backward(qk().columns(0, Q), qk().columns(Q, K), v(), attention_out(), lse_BNT(),
+                                       dattention, dq, dk, dv, attention_shape());
   else
-    kernels::reference_attention_backward(qk().columns(0, Q), qk().columns(Q, K), v(), attention_out(),
-                                          lse_BNT(), dattention, dq, dk, dv, attention_shape(),
+    kernels::reference_attention_backward(qk().columns(0, Q), qk().columns(Q, K), v(), attention_out(), lse_BNT(),
+                                          dattention, dq, dk, dv, attention_shape(),
                                           dropout_key(attention_site, model.dropout.attention));
   if constexpr (rotates) kernels::rotary(dqkv.columns(0, Q + K), t.rotary_cos_TH, t.rotary_sin_TH, t.tokens, 0, true);
   if constexpr (model.qk_norm) qk_norm_backward(dqkv);
   kernels::linear_backward_weight(dqkv, attention_in(), gradient(p.qkv_QKVxD), gradient(p.qkv_bias), t.accumulate);
   kernels::linear_backward_input(dqkv, param(p.qkv_QKVxD), attention_in());
   model::normalize_backward<R>(attention_in(), t.x_MD, param(p.attention_norm_D), statistic(saved.attention_mean_M),
-                                  statistic(saved.attention_rstd_M), t.dx_MD, true, gradient(p.attention_norm_D),
-                                  gradient(p.attention_norm_bias_D), t.accumulate);
+                               statistic(saved.attention_rstd_M), t.dx_MD, true, gradient(p.attention_norm_D),
+                               gradient(p.attention_norm_bias_D), t.accumulate);
 }
 
 template <class R> void DecoderCall<R>::qk_norm_backward(View dqkv) const {
   const View dq = dqkv.columns(0, Q), dk = dqkv.columns(Q, K);
   model::normalize_backward<R>(dq, qkv().columns(0, Q), param(p.q_norm_H), statistic(saved.q_mean),
-                                  statistic(saved.q_rstd), dq, false, gradient(p.q_norm_H), gradient(p.q_norm_bias_H),
-                                  t.accumulate);
+                               statistic(saved.q_rstd), dq, false, gradient(p.q_norm_H), gradient(p.q_norm_bias_H),
+                               t.accumulate);
   model::normalize_backward<R>(dk, qkv().columns(Q, K), param(p.k_norm_H), statistic(saved.k_mean),
-                                  statistic(saved.k_rstd), dk, false, gradient(p.k_norm_H), gradient(p.k_norm_bias_H),
-                                  t.accumulate);
+                               statistic(saved.k_rstd), dk, false, gradient(p.k_norm_H), gradient(p.k_norm_bias_H),
+                               t.accumulate);
 }
 
 }  // namespace detail
@@ -198,15 +198,14 @@ template <class R> void DecoderBlock<R>::forward(const BlockTensors& t, const Sa
 template <class R> void DecoderBlock<R>::recompute(const BlockTensors& t, const Saved& saved) {
   const detail::DecoderCall<R> call{t, saved};
   switch (R::checkpointing::recompute(t.block)) {
-    case Recompute::nothing: return;
+    case Recompute::nothing:
+      return;
     case Recompute::cheap:
-      model::normalize_again<R>(t.x_MD, call.param(call.p.attention_norm_D),
-                                            call.param(call.p.attention_norm_bias_D),
-                                            call.statistic(saved.attention_mean_M),
-                                            call.statistic(saved.attention_rstd_M), call.attention_in());
-      model::normalize_again<R>(call.middle(), call.param(call.p.mlp_norm_D),
-                                            call.param(call.p.mlp_norm_bias_D), call.statistic(saved.mlp_mean_M),
-                                            call.statistic(saved.mlp_rstd_M), call.mlp_in());
+      model::normalize_again<R>(t.x_MD, call.param(call.p.attention_norm_D), call.param(call.p.attention_norm_bias_D),
+                                call.statistic(saved.attention_mean_M), call.statistic(saved.attention_rstd_M),
+                                call.attention_in());
+      model::normalize_again<R>(call.middle(), call.param(call.p.mlp_norm_D), call.param(call.p.mlp_norm_bias_D),
+                                call.statistic(saved.mlp_mean_M), call.statistic(saved.mlp_rstd_M), call.mlp_in());
       return call.activate();
     case Recompute::block:
       call.attention_input();
@@ -235,8 +234,7 @@ template <class R> void DecoderBlock<R>::decode(const DecodeTensors& t) {
   const View mean = statistic(), rstd = statistic();
   const View q = qkv.columns(0, Q), k = qkv.columns(Q, K), v = qkv.columns(Q + K, K);
 
-  model::normalize<R>(t.x_BD, t.params[p.attention_norm_D], t.params[p.attention_norm_bias_D], normed,
-                                  mean, rstd);
+  model::normalize<R>(t.x_BD, t.params[p.attention_norm_D], t.params[p.attention_norm_bias_D], normed, mean, rstd);
   kernels::linear(normed, t.params[p.qkv_QKVxD], t.params[p.qkv_bias], qkv);
   if constexpr (model.qk_norm) {
     model::normalize<R>(q, t.params[p.q_norm_H], t.params[p.q_norm_bias_H], q, mean, rstd);

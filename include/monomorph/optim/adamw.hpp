@@ -14,10 +14,14 @@ template <WeightDecayClasses classes> struct AdamWDecaying {
   static constexpr int moments = 2;
   static constexpr bool decays(ParameterClass parameter_class) {
     switch (parameter_class) {
-      case ParameterClass::linear: return classes.linear;
-      case ParameterClass::embedding: return classes.embedding;
-      case ParameterClass::norm: return classes.norm;
-      case ParameterClass::bias: return classes.bias;
+      case ParameterClass::linear:
+        return classes.linear;
+      case ParameterClass::embedding:
+        return classes.embedding;
+      case ParameterClass::norm:
+        return classes.norm;
+      case ParameterClass::bias:
+        return classes.bias;
     }
     return false;
   }

@@ -1,6 +1,6 @@
 #pragma once
-#include <monomorph/plan/units.hpp>
 #include <limits>
+#include <monomorph/plan/units.hpp>
 
 namespace monomorph::plan {
 
@@ -41,7 +41,8 @@ template <class R> struct Activations {
     statistics.elements += statistics_scratch_length_;
     temporary.offset = buffer.elements;
     Layout longest;
-    for (int i = 0; i < n_blocks<R>; ++i) with_block<R>(i, [&](auto block) {
+    for (int i = 0; i < n_blocks<R>; ++i)
+      with_block<R>(i, [&](auto block) {
         Layout layout;
         typename decltype(block)::Temporary(layout, n_tokens);
         longest.elements = std::max(longest.elements, layout.elements);

@@ -21,7 +21,8 @@ template <class R> constexpr FlopsPerToken flops_per_token() {
     forward += run.length * static_cast<double>(Block::matmul_flops_per_token());
     forward += run.length * 4.0 * static_cast<double>(model.q_width()) * (T + 1) / 2;
   });
-  return {.palm = 6.0 * static_cast<double>(params<R>) + 12.0 * n_blocks<R> * static_cast<double>(model.d_model.value) * T,
+  return {.palm =
+              6.0 * static_cast<double>(params<R>) + 12.0 * n_blocks<R> * static_cast<double>(model.d_model.value) * T,
           .exact = 3.0 * forward};
 }
 

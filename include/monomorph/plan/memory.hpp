@@ -6,8 +6,8 @@ namespace monomorph::plan {
 
 /// The bytes of the arena of one rank, by kind. Every buffer begins at a multiple of 64 bytes.
 struct Memory {
-  std::int64_t master = 0;           ///< the optimiser's parameters; with no copy in compute dtype also those of compute
-  std::int64_t compute_params = 0;   ///< this rank's part of the copy in the compute dtype
+  std::int64_t master = 0;          ///< the optimiser's parameters; with no copy in compute dtype also those of compute
+  std::int64_t compute_params = 0;  ///< this rank's part of the copy in the compute dtype
   std::int64_t gathered_params = 0;  ///< whole units in use, where parameters are sharded
   std::int64_t gradients = 0;
   std::int64_t gathered_gradients = 0;

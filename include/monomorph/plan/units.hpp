@@ -1,9 +1,9 @@
 #pragma once
+#include <algorithm>
+#include <array>
 #include <monomorph/block/decoder_block.hpp>
 #include <monomorph/block/embedding_unit.hpp>
 #include <monomorph/block/stack.hpp>
-#include <algorithm>
-#include <array>
 
 /// Units: what is gathered, reduced, released and checkpointed at once. Unit 0 is the embedding, units 1 to L are the
 /// blocks, unit L + 1 is the head; a tied head is part of unit 0.
@@ -40,12 +40,14 @@ template <class R, class F> constexpr std::int64_t sum_over_units(F&& of_layout)
 }  // namespace detail
 
 /// Parameters of the model, without any padding: what published counts are of.
-template <class R> inline constexpr std::int64_t params =
-    detail::sum_over_units<R>([](const ParameterLayout& layout) { return layout.parameters(); });
+template <class R>
+inline constexpr std::int64_t params = detail::sum_over_units<R>([](const ParameterLayout& layout) {
+  return layout.parameters();
+});
 
 /// Which part of every unit one of dp ranks holds (`own`), as slices of one buffer for parameters, gradients and
-/// optimiser state each; and where the whole unit lies while it is used: in its own part if that is all of it; in one of
-/// two slots, one unit in use and one in flight; or in a place of its own, if it stays from forward to backward.
+/// optimiser state each; and where the whole unit lies while it is used: in its own part if that is all of it; in one
+/// of two slots, one unit in use and one in flight; or in a place of its own, if it stays from forward to backward.
 template <class R> struct Shards {
   std::array<Slice, n_units<R>> own{}, whole_params{}, whole_gradients{};
   Layout own_buffer, whole_params_buffer, whole_gradients_buffer;

@@ -1,6 +1,6 @@
 #pragma once
-#include <monomorph/block/tensor_info.hpp>
 #include <concepts>
+#include <monomorph/block/tensor_info.hpp>
 #include <string_view>
 
 namespace monomorph {
@@ -8,7 +8,7 @@ namespace monomorph {
 /// How the local flat shard of a unit is updated.
 template <class P> concept OptimizerPolicy = requires(ParameterClass parameter_class) {
   { P::name } -> std::convertible_to<std::string_view>;
-  { P::moments } -> std::convertible_to<int>;          // buffers of state per parameter
+  { P::moments } -> std::convertible_to<int>;            // buffers of state per parameter
   { P::decays(parameter_class) } -> std::same_as<bool>;  // weight decay applies
 };
 

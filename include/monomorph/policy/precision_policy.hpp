@@ -1,6 +1,6 @@
 #pragma once
-#include <monomorph/core/dtype.hpp>
 #include <concepts>
+#include <monomorph/core/dtype.hpp>
 #include <string_view>
 
 namespace monomorph {

@@ -1,11 +1,11 @@
 #pragma once
-#include <monomorph/runtime/view.hpp>
 #include <memory>
+#include <monomorph/runtime/view.hpp>
 
 namespace monomorph {
 
-/// The one allocation of a rank, sized by the plan and zero at first. At start-up the flat buffers are cut from it, each
-/// at a multiple of 64 bytes.
+/// The one allocation of a rank, sized by the plan and zero at first. At start-up the flat buffers are cut from it,
+/// each at a multiple of 64 bytes.
 class Arena {
  public:
   /// @throws [ARENA-02] if the machine has not so much memory

@@ -1,6 +1,6 @@
 #pragma once
-#include <monomorph/block/tensor_info.hpp>
 #include <memory>
+#include <monomorph/block/tensor_info.hpp>
 #include <vector>
 
 namespace at {
@@ -12,8 +12,8 @@ namespace monomorph {
 struct BlockTensors;
 class AutogradInput;
 
-/// What autograd blocks keep between forward and backward: one graph per block, built by forward or by recomputation and
-/// freed by backward. The only place where LibTorch's autograd is used.
+/// What autograd blocks keep between forward and backward: one graph per block, built by forward or by recomputation
+/// and freed by backward. The only place where LibTorch's autograd is used.
 class AutogradTape {
  public:
   using Compute = at::Tensor (*)(const AutogradInput&);

@@ -1,6 +1,6 @@
 #pragma once
-#include <monomorph/runtime/view.hpp>
 #include <memory>
+#include <monomorph/runtime/view.hpp>
 
 namespace monomorph {
 

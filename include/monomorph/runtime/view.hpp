@@ -1,7 +1,7 @@
 #pragma once
+#include <cstddef>
 #include <monomorph/core/dtype.hpp>
 #include <monomorph/plan/layout.hpp>
-#include <cstddef>
 #include <type_traits>
 
 #ifndef MONOMORPH_BELOW_FIREWALL

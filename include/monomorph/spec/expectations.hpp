@@ -1,6 +1,6 @@
 #pragma once
-#include <monomorph/core/required.hpp>
 #include <cstdint>
+#include <monomorph/core/required.hpp>
 
 namespace monomorph {
 

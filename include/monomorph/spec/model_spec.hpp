@@ -1,9 +1,9 @@
 #pragma once
+#include <cstdint>
 #include <monomorph/core/derived.hpp>
 #include <monomorph/core/required.hpp>
 #include <monomorph/spec/initialization_spec.hpp>
 #include <monomorph/spec/rotary_spec.hpp>
-#include <cstdint>
 
 namespace monomorph {
 
@@ -43,11 +43,12 @@ struct ModelSpec {
   Required<std::int64_t> d_model;         ///< D, width of the residual stream
   Required<std::int64_t> context_length;  ///< T, tokens in a training sequence
 
-  Derived<std::int64_t> n_kv_heads{};  ///< KV: N (multi-head) unless given; fewer is grouped-query, 1 multi-query attention
-  Derived<std::int64_t> head_dim{};    ///< H: D / N unless given
-  Derived<std::int64_t> d_ff{};        ///< F: 4 D unless given; for SwiGLU 8 D / 3 rounded up to d_ff_multiple
-  std::int64_t d_ff_multiple = 256;    ///< only where d_ff is derived for SwiGLU
-  std::int64_t vocab_multiple = 1;     ///< the table is padded to a multiple of so many rows; padded ids have logit -inf
+  Derived<std::int64_t>
+      n_kv_heads{};  ///< KV: N (multi-head) unless given; fewer is grouped-query, 1 multi-query attention
+  Derived<std::int64_t> head_dim{};  ///< H: D / N unless given
+  Derived<std::int64_t> d_ff{};      ///< F: 4 D unless given; for SwiGLU 8 D / 3 rounded up to d_ff_multiple
+  std::int64_t d_ff_multiple = 256;  ///< only where d_ff is derived for SwiGLU
+  std::int64_t vocab_multiple = 1;   ///< the table is padded to a multiple of so many rows; padded ids have logit -inf
 
   NormSpec norm{};
   bool qk_norm = false;  ///< queries and keys are normalised per head before rotation, by a norm of the same kind
@@ -70,7 +71,7 @@ struct ModelSpec {
   constexpr std::int64_t kv_width() const { return kv_heads() * head_width(); }
   constexpr std::int64_t qkv_width() const { return q_width() + 2 * kv_width(); }
   constexpr std::int64_t ff_width() const {
-    return d_ff.given                            ? d_ff.value
+    return d_ff.given                         ? d_ff.value
            : activation == Activation::swiglu ? round_up(8 * d_model / 3, d_ff_multiple)
                                               : 4 * d_model;
   }

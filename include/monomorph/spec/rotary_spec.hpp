@@ -4,8 +4,8 @@
 namespace monomorph {
 
 /// Frequency scaling of Llama 3.1 and later (the published model code): wavelengths above original_context /
-/// low_frequency_factor are stretched by `factor`, those below original_context / high_frequency_factor are kept, and those
-/// between are interpolated. factor 1 is no scaling.
+/// low_frequency_factor are stretched by `factor`, those below original_context / high_frequency_factor are kept, and
+/// those between are interpolated. factor 1 is no scaling.
 struct Llama3RotaryScaling {
   double factor = 1;
   double low_frequency_factor = 1;

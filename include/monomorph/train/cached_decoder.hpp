@@ -7,7 +7,8 @@
 
 namespace monomorph::train {
 
-/// Decodes one sequence with a key-value cache. Its memory is an arena of its own, as it lives only while text is written.
+/// Decodes one sequence with a key-value cache. Its memory is an arena of its own, as it lives only while text is
+/// written.
 template <class R> class CachedDecoder final : public Decoder {
   static constexpr DType compute = R::precision::compute_dtype, statistic = statistics_dtype(compute);
   static constexpr std::int64_t T = R::model.context_length, D = R::model.d_model, K = R::model.kv_width(),
@@ -21,7 +22,9 @@ template <class R> class CachedDecoder final : public Decoder {
 
  public:
   CachedDecoder(std::vector<View> params, View cos_TH, View sin_TH)
-      : params_(std::move(params)), cos_TH_(cos_TH), sin_TH_(sin_TH),
+      : params_(std::move(params)),
+        cos_TH_(cos_TH),
+        sin_TH_(sin_TH),
         arena_(2 * L * T * K * size_of(compute) + buffers().elements * size_of(compute) +
                (V + 4 * plan::align_up(R::model.n_heads)) * size_of(statistic) + (4 * L + 8) * 64 + V * 4) {
     for (int block = 0; block < L; ++block)
@@ -43,8 +46,7 @@ template <class R> class CachedDecoder final : public Decoder {
     constexpr model::HeadParams<R> h;
     const View embedding = params_[plan::embedding_unit<R>], head = params_[plan::head_unit<R>];
     kernels::embedding(&token, embedding[e.table_VD], embedding[e.positions_TD], 1, length_, x_D_);
-    for (int block = 0; block < L; ++block)
-      with_block<R>(block, [&](auto b) { b.decode(tensors(block)); });
+    for (int block = 0; block < L; ++block) with_block<R>(block, [&](auto b) { b.decode(tensors(block)); });
     model::normalize<R>(x_D_, head[h.norm_D], head[h.norm_bias_D], normed_D_, statistics_.columns(0, 1),
                         statistics_.columns(plan::alignment_elements, 1));
     kernels::linear(normed_D_, head[h.head_VD], {}, logits_V_);

@@ -9,10 +9,10 @@ namespace monomorph::train {
 
 /// The loss over held-out data.
 struct EvaluationResult {
-  double loss_sum = 0;      ///< nats
+  double loss_sum = 0;  ///< nats
   std::int64_t tokens = 0;
-  std::int64_t bytes = 0;   ///< of UTF-8 that the targets stand for; 0 without a tokeniser
-  double loss() const;      ///< nats per token
+  std::int64_t bytes = 0;  ///< of UTF-8 that the targets stand for; 0 without a tokeniser
+  double loss() const;     ///< nats per token
   double perplexity() const;
   std::optional<double> bits_per_byte() const;  ///< loss_sum / (ln 2 · bytes)
 };
@@ -24,8 +24,8 @@ std::string evaluation_text(const EvaluationResult& result);
 /// @throws UsageError [RUN-15] one has no length: the data was packed with another tokeniser
 void check_ids(const data::Loader& loader, std::span<const std::int32_t> bytes_per_token);
 
-/// Every token but the first of the held-out set is a target once; short batches are padded with ignored targets. Dropout is off and
-/// no state of the run moves.
+/// Every token but the first of the held-out set is a target once; short batches are padded with ignored targets.
+/// Dropout is off and no state of the run moves.
 /// @param bytes_per_token by token id, passed by check_ids; empty: bits per byte stay unknown
 /// @param micro_batches at most so many; absent: all
 EvaluationResult evaluate(TrainingStep& step, const data::Loader& loader, std::int64_t micro_batch,

@@ -1,8 +1,8 @@
 #pragma once
+#include <functional>
 #include <monomorph/data/tokenizer.hpp>
 #include <monomorph/train/sampling.hpp>
 #include <monomorph/train/training_step.hpp>
-#include <functional>
 #include <string_view>
 
 namespace monomorph::train {

@@ -9,7 +9,8 @@
 namespace monomorph::train {
 
 /// All kinds of block in the recipe can extend a sequence by one token.
-template <class R> inline constexpr bool every_block_decodes = [] {
+template <class R>
+inline constexpr bool every_block_decodes = [] {
   bool all = true;
   boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
     using Block = typename decltype(run)::template block<R>;
@@ -26,7 +27,10 @@ template <class R> class RecomputingDecoder final : public Decoder {
  public:
   /// @param head the head unit's parameters   @param micro_batch sequences of the step's forward pass
   RecomputingDecoder(TrainingStep& step, View head, std::int64_t micro_batch)
-      : step_(step), head_(head), ids_(micro_batch * T, 0), targets_(micro_batch * T, ignored_target),
+      : step_(step),
+        head_(head),
+        ids_(micro_batch * T, 0),
+        targets_(micro_batch * T, ignored_target),
         arena_((D + 64) * size_of(compute) + (V + 192) * size_of(statistic) + (V + 64) * 4 + 384) {
     normed_D_ = arena_.take(D, compute);
     statistics_ = arena_.take(2 * plan::alignment_elements, statistic);

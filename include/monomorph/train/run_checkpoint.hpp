@@ -4,7 +4,8 @@
 
 namespace monomorph::train {
 
-/// Where a run stands: with the parameters, the moments and the hyperparameters, everything that its next step depends on.
+/// Where a run stands: with the parameters, the moments and the hyperparameters, everything that its next step depends
+/// on.
 struct RunState {
   std::int64_t step = 0;     ///< finished steps, skipped ones included
   std::int64_t updates = 0;  ///< steps that the optimiser took
@@ -18,8 +19,8 @@ struct RunState {
 std::vector<std::string> save_run(const std::string& folder, const RecipeProgram& recipe, const Hparams& hparams,
                                   const RunState& state, TrainingStep& step);
 
-/// The folder of a checkpoint, given itself, a folder of checkpoints, or a run folder: the latest one that is whole. Later
-/// ones that are not are named on stderr.
+/// The folder of a checkpoint, given itself, a folder of checkpoints, or a run folder: the latest one that is whole.
+/// Later ones that are not are named on stderr.
 /// @throws UsageError [RUN-03] if there is none
 std::string find_checkpoint(const std::string& path);
 

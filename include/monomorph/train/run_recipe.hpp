@@ -13,7 +13,8 @@ template <Recipe R> std::string layers_text() {
   std::string text;
   boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
     const std::string_view name = type_name<typename decltype(run)::template block<R>>();
-    text += (text.empty() ? "" : ", ") + std::to_string(run.length) + " x " + std::string(name.substr(0, name.find('<')));
+    text +=
+        (text.empty() ? "" : ", ") + std::to_string(run.length) + " x " + std::string(name.substr(0, name.find('<')));
   });
   return text;
 }
@@ -26,7 +27,8 @@ template <Recipe R> std::vector<train::Fact> policies_of() {
           {"checkpointing", std::string(type_name<typename R::checkpointing>())},
           {"optimizer", std::string(type_name<typename R::optimizer>())},
           {"objective", std::string(type_name<typename plan::detail::ObjectiveOf<R>::type>())},
-          {"mesh", "tp " + std::to_string(mesh.tp) + ", pp " + std::to_string(mesh.pp) + ", cp " + std::to_string(mesh.cp)}};
+          {"mesh",
+           "tp " + std::to_string(mesh.tp) + ", pp " + std::to_string(mesh.pp) + ", cp " + std::to_string(mesh.cp)}};
 }
 
 template <Recipe R> train::RecipeProgram program_of() {
@@ -50,8 +52,8 @@ template <Recipe R> train::RecipeProgram program_of() {
 }  // namespace detail
 
 template <RecipeShape R> int run(int argc, char** argv) {
-  static_assert(admit<R>());     // one error per broken rule,
-  if constexpr (Recipe<R>)       // and none from what follows
+  static_assert(admit<R>());  // one error per broken rule,
+  if constexpr (Recipe<R>)    // and none from what follows
     return train::run_program(detail::program_of<R>(), argc, argv);
   else
     return 2;

@@ -10,7 +10,7 @@ namespace monomorph::train {
 struct SamplingSettings {
   double temperature = 1;
   std::optional<std::int64_t> top_k{};  ///< the most probable tokens that are considered; absent: all
-  double top_p = 1;        ///< of the probability (nucleus sampling, Holtzman et al. 2020)
+  double top_p = 1;                     ///< of the probability (nucleus sampling, Holtzman et al. 2020)
   std::uint64_t seed = 0;
 };
 

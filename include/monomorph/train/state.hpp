@@ -19,7 +19,10 @@ template <Recipe R> class State {
 
  public:
   State(const Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed)
-      : activations(micro_batch), batch_(micro_batch), seed_(seed), shards_(communicator.size()),
+      : activations(micro_batch),
+        batch_(micro_batch),
+        seed_(seed),
+        shards_(communicator.size()),
         arena_(plan::bytes_per_rank<R>(communicator.size(), micro_batch)) {
     for (int u = 0; u < plan::n_units<R>; ++u) units_.push_back(unit_state(u));
     for (UnitState& unit : units_) initialize(unit, seed);
@@ -86,10 +89,14 @@ template <Recipe R> class State {
  private:
   UnitState unit_state(int u) {
     const plan::Slice own = shards_.own[u];
-    UnitState state{.master = master_[own], .gradient = gradients_[own], .moment1 = moment1_[own],
-                    .moment2 = moment2_[own], .rounded = master_copy ? params_[own] : View{}};
+    UnitState state{.master = master_[own],
+                    .gradient = gradients_[own],
+                    .moment1 = moment1_[own],
+                    .moment2 = moment2_[own],
+                    .rounded = master_copy ? params_[own] : View{}};
     plan::with_unit_params<R>(u, [&](const ParameterLayout& layout) {
-      describe(layout, u, plan::n_blocks<R>, [](ParameterClass c) { return R::optimizer::decays(c); }, state);
+      describe(
+          layout, u, plan::n_blocks<R>, [](ParameterClass c) { return R::optimizer::decays(c); }, state);
     });
     return state;
   }

@@ -6,7 +6,8 @@ namespace monomorph::train {
 
 /// The whole run: data, steps, evaluation, checkpoints, reports. Returns an exit code: 0 also after Ctrl-C or SIGTERM,
 /// when the state is saved.
-/// @throws UsageError for what is wrong before the first step; [RUN-05] too many steps in a row had non-finite gradients;
+/// @throws UsageError for what is wrong before the first step; [RUN-05] too many steps in a row had non-finite
+/// gradients;
 ///   [RUN-06] a global batch had no counted token
 int train(const RecipeProgram& recipe, const Hparams& hparams, int argc, char** argv);
 

@@ -1,9 +1,9 @@
 #pragma once
+#include <cstdint>
+#include <memory>
 #include <monomorph/runtime/kernels/cross_entropy.hpp>
 #include <monomorph/runtime/kernels/optimizer.hpp>
 #include <monomorph/runtime/view.hpp>
-#include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -40,8 +40,8 @@ class TrainingStep {
  public:
   virtual ~TrainingStep() = default;
 
-  /// Forward and backward of one micro-batch. Gradients are of the sum of the tokens' losses; they are overwritten by the
-  /// first micro-batch of a step and added to by the others.
+  /// Forward and backward of one micro-batch. Gradients are of the sum of the tokens' losses; they are overwritten by
+  /// the first micro-batch of a step and added to by the others.
   virtual kernels::LossSum accumulate(const MicroBatch& batch, std::uint64_t step, bool first) = 0;
   /// The loss alone: dropout is off, and no state moves.
   virtual kernels::LossSum evaluate(const MicroBatch& batch) = 0;
@@ -52,10 +52,10 @@ class TrainingStep {
 
   virtual std::vector<StateTensor> parameters() = 0;  ///< the optimiser's own, in master precision
   virtual std::vector<StateTensor> moments() = 0;
-  virtual std::vector<StateTensor> gradients() = 0;   ///< for tests and diagnosis
-  virtual void parameters_changed() = 0;              ///< after a load: compute's rounded copy follows
-  virtual std::unique_ptr<Decoder> decoder() = 0;     ///< valid as long as the step is
-  virtual View hidden_state(int block) const = 0;     ///< input of a block in the last forward pass; block L: the output
+  virtual std::vector<StateTensor> gradients() = 0;  ///< for tests and diagnosis
+  virtual void parameters_changed() = 0;             ///< after a load: compute's rounded copy follows
+  virtual std::unique_ptr<Decoder> decoder() = 0;    ///< valid as long as the step is
+  virtual View hidden_state(int block) const = 0;    ///< input of a block in the last forward pass; block L: the output
 };
 
 }  // namespace monomorph::train

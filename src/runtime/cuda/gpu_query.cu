@@ -11,7 +11,8 @@ std::vector<Gpu> query_gpus() {
   for (int device = 0; device < count; ++device) {
     cudaDeviceProp properties{};
     if (cudaGetDeviceProperties(&properties, device) != cudaSuccess) continue;
-    gpus.push_back({properties.name, properties.multiProcessorCount, static_cast<std::int64_t>(properties.totalGlobalMem)});
+    gpus.push_back(
+        {properties.name, properties.multiProcessorCount, static_cast<std::int64_t>(properties.totalGlobalMem)});
   }
   return gpus;
 }

@@ -103,11 +103,12 @@ template <Into into, class T> void multiply(Product<T> product, Index vectors) {
   }
 }
 
-/// 2^x to fp32 accuracy; 0 below the normal numbers.
+/// 2^x to fp32 accuracy; 0 below the normal numbers, infinity above them.
 MONOMORPH_INLINE Lanes<float> power_of_two(Lanes<float> x) {
   using Integer = LanesOf<float>::Integer;
-  constexpr float lowest = -126.0f, round = 12582912.0f;      // adding 1.5 · 2^23 rounds to an integer
-  const Lanes<float> bounded = x < lowest ? all(lowest) : x;  // NaN stays
+  constexpr float lowest = -126.0f, highest = 127.5f, round = 12582912.0f;  // adding 1.5 · 2^23 rounds to an integer
+  const Lanes<float> above = x < lowest ? all(lowest) : x;                  // NaN stays
+  const Lanes<float> bounded = above > highest ? all(highest) : above;
   const Lanes<float> shifted = bounded + round;
   const Lanes<float> f = bounded - (shifted - round);
   Lanes<float> p = f * 1.5461444696478693e-4f + 1.3400428177411338e-3f;  // Chebyshev interpolation on [-1/2, 1/2]
@@ -118,7 +119,8 @@ MONOMORPH_INLINE Lanes<float> power_of_two(Lanes<float> x) {
   p = p * f + 1.0f;
   const auto result =
       reinterpret_cast<Lanes<float>>(reinterpret_cast<Integer>(p) + (reinterpret_cast<Integer>(shifted) << 23));
-  return x < lowest ? Lanes<float>{} : result;
+  const Lanes<float> infinite = x > highest ? all(__builtin_inff()) : result;
+  return x < lowest ? Lanes<float>{} : infinite;
 }
 MONOMORPH_INLINE Lanes<double> power_of_two(Lanes<double> x) {
   for (Index i = 0; i < lanes<double>; ++i) x[i] = __builtin_exp2(x[i]);

@@ -25,7 +25,8 @@ TEST_CASE("The merges of a real text equal those of the tokenizers package") {
   for (std::string line; std::getline(lines, line);) reference.push_back(line);
   REQUIRE(reference.size() == 4096 - 257);
   for (const int vocab_size : {257, 512, 1024, 4096}) {
-    const auto definition = train_tokenizer(std::string(MONOMORPH_SOURCE_DIR) + "/data/tinyshakespeare.txt", {vocab_size});
+    const auto definition =
+        train_tokenizer(std::string(MONOMORPH_SOURCE_DIR) + "/data/tinyshakespeare.txt", {vocab_size});
     reference.resize(4096 - 257);
     auto expected = reference;
     expected.resize(static_cast<std::size_t>(vocab_size - 257));
@@ -38,10 +39,11 @@ TEST_CASE("The merges of a real text equal those of the tokenizers package") {
 
 TEST_CASE("Of pairs that are as frequent, the one with the smaller ids is merged first: rare ones stay apart") {
   BpeTrainer trainer({300, {}, 2});
-  trainer.feed("cd ab");   // words "cd" and " ab"
+  trainer.feed("cd ab");  // words "cd" and " ab"
   trainer.feed("cd ab");
   trainer.feed("xy");
-  // Each of (c,d), (Ġ,a), (a,b) appears twice; ids follow the byte-level alphabet, where Ġ (U+0120) is after the letters.
+  // Each of (c,d), (Ġ,a), (a,b) appears twice; ids follow the byte-level alphabet, where Ġ (U+0120) is after the
+  // letters.
   CHECK(merges_of(trainer.train()) == std::vector<std::string>{"a b", "c d", "Ġ ab"});
 }
 

@@ -62,7 +62,8 @@ TEST_CASE("Every place is as likely for every sample") {
   constexpr std::int64_t n = 10;
   std::array<std::array<int, n>, n> counts{};
   const SampleOrder order(n, 3, true);
-  for (std::int64_t g = 0; g < n * 10000; ++g) ++counts[static_cast<std::size_t>(g % n)][static_cast<std::size_t>(order.place(g).index)];
+  for (std::int64_t g = 0; g < n * 10000; ++g)
+    ++counts[static_cast<std::size_t>(g % n)][static_cast<std::size_t>(order.place(g).index)];
   for (const auto& row : counts) {
     for (const int count : row) CHECK(std::abs(count - 1000) < 150);  // five standard deviations
   }
@@ -77,7 +78,8 @@ TEST_CASE("Any way of splitting the global sequence reads the same samples") {
   loader.read(0, n_total, inputs.data(), targets.data());
   for (std::size_t i = 0; i < inputs.size(); ++i) REQUIRE(targets[i] == inputs[i] + 1);
   std::vector<std::int32_t> starts;
-  for (std::int64_t i = 0; i < loader.samples_per_epoch(); ++i) starts.push_back(inputs[static_cast<std::size_t>(i * 8)]);
+  for (std::int64_t i = 0; i < loader.samples_per_epoch(); ++i)
+    starts.push_back(inputs[static_cast<std::size_t>(i * 8)]);
   std::sort(starts.begin(), starts.end());
   for (std::size_t i = 0; i < starts.size(); ++i) CHECK(starts[i] == static_cast<std::int32_t>(8 * i));
   std::mt19937 random(2);

@@ -42,7 +42,8 @@ TEST_CASE("Index and packed file are, byte for byte, those of Modalities") {
 
 TEST_CASE("Empty documents are kept and counted: fields are found by pointer") {
   TemporaryFolder folder;
-  const auto input = folder.write("a.jsonl", "{\"m\": {\"t\": \"a\"}}\n{\"m\": {\"t\": \"\"}}\n{\"m\": {\"t\": \"b\"}}\r\n");
+  const auto input =
+      folder.write("a.jsonl", "{\"m\": {\"t\": \"a\"}}\n{\"m\": {\"t\": \"\"}}\n{\"m\": {\"t\": \"b\"}}\r\n");
   const PackSummary summary = pack(input, gpt2(), folder.file("a.pbin"), {.field = "/m/t"});
   CHECK(summary.n_documents == 3);
   CHECK(summary.n_empty_documents == 1);

@@ -6,7 +6,7 @@ namespace monomorph::kernels {
 
 void gelu_exact(View h_MF, View y_MF);  ///< h Φ(h), Φ by erf (Hendrycks and Gimpel 2016)
 void gelu_exact_backward(View h_MF, View dy_MF, View dh_MF);
-void gelu_tanh(View h_MF, View y_MF);   ///< 0.5 h (1 + tanh(√(2/π) (h + 0.044715 h³)))
+void gelu_tanh(View h_MF, View y_MF);  ///< 0.5 h (1 + tanh(√(2/π) (h + 0.044715 h³)))
 void gelu_tanh_backward(View h_MF, View dy_MF, View dh_MF);
 void relu_squared(View h_MF, View y_MF);  ///< max(h, 0)² (So et al. 2021)
 void relu_squared_backward(View h_MF, View dy_MF, View dh_MF);

@@ -25,8 +25,8 @@ void reference_attention(View q, View k, View v, View out, View lse_BNT, const A
 void reference_attention_backward(View q, View k, View v, View out, View lse_BNT, View dout, View dq, View dk, View dv,
                                   const AttentionShape& shape, const DropoutKey& key);
 
-/// One new token per sequence against a cache: q (B, N·H); k_cache and v_cache hold B · capacity rows of KV·H features, of
-/// which the first `tokens` of each sequence count. shape.tokens is that number.
+/// One new token per sequence against a cache: q (B, N·H); k_cache and v_cache hold B · capacity rows of KV·H features,
+/// of which the first `tokens` of each sequence count. shape.tokens is that number.
 void decode_attention(View q, View k_cache, View v_cache, View out, std::int64_t capacity, const AttentionShape& shape);
 
 }  // namespace monomorph::kernels

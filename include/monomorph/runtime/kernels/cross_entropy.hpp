@@ -1,10 +1,9 @@
 #pragma once
+#include <cstdint>
 #include <monomorph/core/ignored_target.hpp>
 #include <monomorph/runtime/view.hpp>
-#include <cstdint>
 
 namespace monomorph::kernels {
-
 
 /// Sums over the counted tokens, in fp64 and in the order of the rows.
 struct LossSum {
@@ -13,8 +12,8 @@ struct LossSum {
 };
 
 /// Softmax cross-entropy of C tokens. Columns from vocab_size on are padding with logit -inf: their probability and
-/// gradient are zero. If dlogits is present it gets softmax - one-hot (zero rows for ignored targets), not divided by the
-/// number of tokens; it may be logits itself, or of a narrower dtype. loss_C: each token's loss (0 if ignored).
+/// gradient are zero. If dlogits is present it gets softmax - one-hot (zero rows for ignored targets), not divided by
+/// the number of tokens; it may be logits itself, or of a narrower dtype. loss_C: each token's loss (0 if ignored).
 LossSum cross_entropy(View logits_CV, const std::int32_t* targets_C, std::int64_t vocab_size, View loss_C,
                       View dlogits_CV);
 

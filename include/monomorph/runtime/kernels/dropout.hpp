@@ -8,13 +8,13 @@ namespace monomorph::kernels {
 struct DropoutKey {
   std::uint64_t seed = 0;
   std::uint64_t step = 0;
-  std::uint64_t first_sample = 0;      ///< global index of the first sequence in the view
+  std::uint64_t first_sample = 0;  ///< global index of the first sequence in the view
   std::uint32_t layer = 0, site = 0;
   std::int64_t tokens_per_sample = 1;  ///< row r of a view: sample first_sample + r / tokens, position r % tokens
   double rate = 0;                     ///< probability of zero; what is kept is divided by 1 - rate
 };
 
-void dropout(View x_MD, View y_MD, const DropoutKey& key);                       ///< also its own backward; may be in place
+void dropout(View x_MD, View y_MD, const DropoutKey& key);  ///< also its own backward; may be in place
 void dropout_add(View x_MD, View residual_MD, View y_MD, const DropoutKey& key);  ///< y = residual + dropout(x)
 
 }  // namespace monomorph::kernels

@@ -12,7 +12,8 @@ struct AdamWStep {
 };
 
 /// Decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2), one pass: reads the gradient; updates the fp32
-/// master and the moments; if low_precision is present, writes the master's rounded copy. With fp64 buffers all is fp64.
+/// master and the moments; if low_precision is present, writes the master's rounded copy. With fp64 buffers all is
+/// fp64.
 void adamw(View gradient, View master, View moment1, View moment2, View low_precision, const AdamWStep& step);
 
 /// Norms of a gradient shard, each over fixed blocks of 4,096 elements that are combined in order, in fp64.

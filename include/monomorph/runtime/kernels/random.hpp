@@ -1,7 +1,7 @@
 #pragma once
-#include <monomorph/runtime/view.hpp>
 #include <array>
 #include <cstdint>
+#include <monomorph/runtime/view.hpp>
 
 /// Counter-based random numbers: Philox 4x32-10 (Salmon et al. 2011). A number depends on its key and counter alone.
 namespace monomorph::random {
@@ -25,8 +25,8 @@ struct Stream {
   std::uint32_t layer = 0, site = 0;
 };
 
-/// Elements first, first + 1, … of a stream of normal numbers (Box-Muller), times `std`, rounded to the view's dtype; with
-/// `cutoff` > 0, of the normal distribution truncated at ± cutoff · std (inverse CDF of a uniform number).
+/// Elements first, first + 1, … of a stream of normal numbers (Box-Muller), times `std`, rounded to the view's dtype;
+/// with `cutoff` > 0, of the normal distribution truncated at ± cutoff · std (inverse CDF of a uniform number).
 void normal(View x, const Stream& stream, std::uint64_t first, double std, double cutoff = 0);
 void fill(View x, double value);
 

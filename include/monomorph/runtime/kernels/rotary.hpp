@@ -9,8 +9,8 @@ namespace monomorph::kernels {
 /// says. fp32 (or fp64) tables, computed in fp64.
 void rotary_table(const RotarySpec& rotary, View cos_TH, View sin_TH);
 
-/// Rotates every head in place: x has M = B·T rows, each of whole heads of H = 2·cos.cols features; row r is at position
-/// first_position + r % tokens. With `inverse` it rotates back, which is the backward pass.
+/// Rotates every head in place: x has M = B·T rows, each of whole heads of H = 2·cos.cols features; row r is at
+/// position first_position + r % tokens. With `inverse` it rotates back, which is the backward pass.
 void rotary(View x_MD, View cos_TH, View sin_TH, std::int64_t tokens, std::int64_t first_position, bool inverse);
 
 }  // namespace monomorph::kernels
