@@ -81,6 +81,7 @@ class Trainer {
   Progress progress_;
   Throughput throughput_;
   Throughput::Rates rates_;
+  std::int64_t peak_memory_bytes_ = 0;
   data::BatchPrefetcher batches_;
   std::int64_t last_saved_ = -1, last_evaluated_ = -1;
 };
@@ -205,7 +206,7 @@ void Trainer::report(double loss, double lr, std::optional<double> grad_norm) {
                   .tokens_per_second = rates_.tokens_per_second,
                   .mfu = rates_.mfu,
                   .mfu_palm = rates_.mfu_palm,
-                  .peak_memory_bytes = peak_resident_bytes(),
+                  .peak_memory_bytes = peak_memory_bytes_,
                   .data_wait_fraction = rates_.data_wait_fraction,
                   .seconds_left = rates_.seconds_left,
                   .skipped = state_.skipped});
@@ -215,6 +216,7 @@ void Trainer::report(double loss, double lr, std::optional<double> grad_norm) {
 void Trainer::measure_rates(std::int64_t steps_left) {
   const bool knew_peak = throughput_.peak().has_value();
   rates_ = throughput_.report(steps_left);
+  peak_memory_bytes_ = peak_resident_bytes();  // reads a file: not for every step
   if (const auto& peak = throughput_.peak(); peak && !knew_peak)
     progress_.note(fmt::format("MFU is relative to {} FLOP/s ({})", format_count(peak->per_second), peak->source));
 }
@@ -228,7 +230,7 @@ void Trainer::log(double loss, double lr, std::optional<double> grad_norm) {
                                {"tokens_per_second", rates_.tokens_per_second},
                                {"mfu", rates_.mfu.value_or(nan)},
                                {"mfu_palm", rates_.mfu_palm.value_or(nan)},
-                               {"peak_memory_bytes", peak_resident_bytes()},
+                               {"peak_memory_bytes", peak_memory_bytes_},
                                {"data_wait_fraction", rates_.data_wait_fraction},
                                {"skipped", state_.skipped}});
   if (events_)
