@@ -39,14 +39,14 @@ class Tokenizer {
   std::vector<std::int32_t> encode(std::string_view text, SpecialTokens special = SpecialTokens::none) const;
 
   /// The ids that SpecialTokens::around_text puts before and after every text.
-  std::span<const std::int32_t> ids_before_text() const { return ids_before_text_; }
-  std::span<const std::int32_t> ids_after_text() const { return ids_after_text_; }
+  std::span<const std::int32_t> ids_before_text() const { return definition_.frame.before; }
+  std::span<const std::int32_t> ids_after_text() const { return definition_.frame.after; }
 
   /// The text of `ids`, with U+FFFD for bytes that are not UTF-8.  @throws [TOK-04] for an id without a token
   std::string decode(std::span<const std::int32_t> ids, bool skip_special = false) const;
 
   /// One more than the largest id.
-  std::int32_t vocab_size() const { return static_cast<std::int32_t>(definition_.vocabulary.size()); }
+  std::int32_t vocab_size() const { return static_cast<std::int32_t>(tokens_.size()); }
   /// The id of a token as the file writes it, added tokens included.
   std::optional<std::int32_t> find(std::string_view token) const;
   /// A token as the file writes it.  @throws [TOK-04]
@@ -60,14 +60,13 @@ class Tokenizer {
   friend class Encoder;
   friend class StreamDecoder;
 
-  void index_vocabulary();
-  void mark_special_tokens();
-  std::vector<std::int32_t> ids_of(const std::vector<std::string>& tokens) const;
+  void add_added_tokens();
+  void check_frame() const;
 
   TokenizerDefinition definition_;
-  std::vector<bool> special_;  ///< by id
-  std::unordered_map<std::string_view, std::int32_t> ids_;
-  std::vector<std::int32_t> ids_before_text_, ids_after_text_;
+  std::vector<std::string> tokens_;  ///< by id, added ones included
+  std::vector<bool> special_;        ///< by id
+  std::unordered_map<std::string, std::int32_t> added_ids_;
   std::unique_ptr<const TokenizerParts> parts_;
 };
 

@@ -152,14 +152,14 @@ struct Bpe {
 using TokenDecoder = std::variant<decoders::ByteLevel, decoders::ByteFallback, decoders::Fuse, decoders::Replace,
                                   decoders::Strip, decoders::Metaspace, decoders::WordPiece, decoders::Bpe>;
 
-/// A text with its special tokens: what a post-processor makes of a single sequence.
+/// The ids around a text: what a post-processor adds to a single sequence.
 struct SpecialTokenFrame {
-  std::vector<std::string> before{}, after{};
+  std::vector<std::int32_t> before{}, after{};
 };
 
 /// What a tokenizer.json holds. As it stands: a byte-level BPE with GPT-2's pre-tokeniser, the vocabulary still empty.
 struct TokenizerDefinition {
-  std::vector<std::string> vocabulary{};  ///< by id, as the file writes it; "" where an id has no token
+  std::vector<std::string> vocabulary{};  ///< of the model, by id, as the file writes it; "" where an id has no token
   std::vector<AddedToken> added_tokens{};
   std::vector<Normalizer> normalizers{};
   std::vector<PreTokenizer> pre_tokenizers{pre_tokenizers::ByteLevel{.add_prefix_space = false}};
