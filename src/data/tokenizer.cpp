@@ -18,10 +18,9 @@ template <class... Arguments>
 
 }  // namespace
 
-Tokenizer::Tokenizer(TokenizerDefinition definition)
-    : definition_(std::move(definition)), merges_(definition_.merges.size()) {
+Tokenizer::Tokenizer(TokenizerDefinition definition) : definition_(std::move(definition)) {
   index_vocabulary();
-  add_merges();
+  prepare_model();
   prepare_added_tokens();
 }
 
@@ -35,26 +34,28 @@ void Tokenizer::index_vocabulary() {
     const auto [known, is_new] = ids_.emplace(vocabulary[id], static_cast<std::int32_t>(id));
     if (!is_new) throw_inconsistent("the token {} has the ids {} and {}", in_quotes(vocabulary[id]), known->second, id);
   }
+}
+
+void Tokenizer::prepare_model() {
+  std::array<std::int32_t, 256> id_of_byte{};
   for (std::size_t byte = 0; byte < 256; ++byte) {
     const auto id = find(byte_level_alphabet()[byte]);
     if (!id) throw_inconsistent("the vocabulary lacks a token for the byte 0x{:02X}, so not every text has ids", byte);
-    id_of_byte_[byte] = *id;
+    id_of_byte[byte] = *id;
   }
-}
-
-void Tokenizer::add_merges() {
   const auto n_tokens = static_cast<std::int32_t>(definition_.vocabulary.size());
-  std::int32_t rank = 0;
+  std::vector<ByteLevelBpe::Rule> rules;
   for (const TokenPair pair : definition_.merges) {
     if (pair.left < 0 || pair.left >= n_tokens || pair.right < 0 || pair.right >= n_tokens) {
-      throw_inconsistent("merge {} names an id outside the vocabulary", rank);
+      throw_inconsistent("merge {} names an id outside the vocabulary", rules.size());
     }
     const std::string merged = definition_.vocabulary[static_cast<std::size_t>(pair.left)] +
                                definition_.vocabulary[static_cast<std::size_t>(pair.right)];
     const auto id = find(merged);
-    if (!id) throw_inconsistent("merge {} makes {}, which is not in the vocabulary", rank, in_quotes(merged));
-    merges_[pair] = {rank++, *id};
+    if (!id) throw_inconsistent("merge {} makes {}, which is not in the vocabulary", rules.size(), in_quotes(merged));
+    rules.push_back({pair, *id});
   }
+  bpe_.emplace(id_of_byte, rules, definition_.ignore_merges ? std::span(bytes_) : std::span<const std::string>());
 }
 
 void Tokenizer::prepare_added_tokens() {

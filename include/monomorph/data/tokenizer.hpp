@@ -1,5 +1,5 @@
 #pragma once
-#include <monomorph/data/byte_pair_merger.hpp>
+#include <monomorph/data/byte_level_bpe.hpp>
 #include <monomorph/data/utf8.hpp>
 
 #include <array>
@@ -77,22 +77,21 @@ class Tokenizer {
   };
 
   void index_vocabulary();
-  void add_merges();
+  void prepare_model();
   void prepare_added_tokens();
 
   TokenizerDefinition definition_;
   std::vector<std::string> bytes_;  ///< by id
   std::vector<bool> special_;       ///< by id
   std::unordered_map<std::string_view, std::int32_t> ids_;
-  std::array<std::int32_t, 256> id_of_byte_{};
-  MergeTable merges_;
+  std::optional<ByteLevelBpe> bpe_;
   std::array<AddedTokenSearch, 2> added_token_passes_;
 };
 
 /// Encodes many texts and remembers the words it has met. One per thread; the tokenizer must outlive it.
 class Encoder {
  public:
-  explicit Encoder(const Tokenizer& tokenizer) : tokenizer_(tokenizer), merger_(tokenizer.merges_) {}
+  explicit Encoder(const Tokenizer& tokenizer) : tokenizer_(tokenizer), bpe_(*tokenizer.bpe_) {}
 
   /// Appends the ids of `text`, broken UTF-8 replaced as in Tokenizer::encode.
   void encode(std::string_view text, std::vector<std::int32_t>& ids);
@@ -106,22 +105,9 @@ class Encoder {
  private:
   /// Cuts at the added tokens of pass `pass` and of those after it. `complete`: the text ends here.
   std::size_t encode_pass(std::size_t pass, std::string_view text, bool complete, std::vector<std::int32_t>& ids);
-  std::size_t encode_words(std::string_view text, bool complete, std::vector<std::int32_t>& ids);
-  void encode_word(std::string_view word, std::vector<std::int32_t>& ids);
-  void remember(std::string_view word, std::span<const std::int32_t> ids);
-
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
-  };
-  struct Remembered {
-    std::size_t begin, size;
-  };
 
   const Tokenizer& tokenizer_;
-  BytePairMerger merger_;
-  std::unordered_map<std::string, Remembered, Hash, std::equal_to<>> known_words_;
-  std::vector<std::int32_t> known_ids_;
+  ByteLevelBpeEncoder bpe_;
 };
 
 /// Decodes ids one after the other into text that ends between characters.
