@@ -15,11 +15,14 @@ constexpr std::size_t batch_words = 64;
 
 }  // namespace
 
-ByteLevelBpe::ByteLevelBpe(const std::array<std::int32_t, 256>& id_of_byte, std::span<const Rule> rules,
+ByteLevelBpe::ByteLevelBpe(const std::array<std::int32_t, 256>& id_of_byte, std::span<const MergeRule> rules,
                            std::span<const std::string> whole_words)
-    : id_of_byte_(id_of_byte), merges_(rules.size()) {
-  std::int32_t rank = 0;
-  for (const Rule& rule : rules) merges_[rule.pair] = {rank++, rule.token};
+    : id_of_byte_(id_of_byte), merges_(rules), rank_of_bytes_(256 * 256) {
+  for (std::size_t left = 0; left < 256; ++left) {
+    for (std::size_t right = 0; right < 256; ++right) {
+      rank_of_bytes_[256 * left + right] = merges_.rank_of({id_of_byte_[left], id_of_byte_[right]});
+    }
+  }
   whole_words_.reserve(whole_words.size());
   for (std::size_t id = 0; id < whole_words.size(); ++id) {
     if (!whole_words[id].empty()) whole_words_.emplace(whole_words[id], static_cast<std::int32_t>(id));
@@ -115,8 +118,16 @@ void ByteLevelBpeEncoder::merge(std::string_view word, std::vector<std::int32_t>
     }
   }
   const std::size_t n_before = ids.size();
-  for (const char byte : word) ids.push_back(bpe_.id_of_byte_[static_cast<unsigned char>(byte)]);
-  merger_.merge(ids, n_before);
+  const auto byte_at = [word](std::size_t i) { return static_cast<unsigned char>(word[i]); };
+  ids.resize(n_before + word.size());
+  const auto tokens = std::span(ids).subspan(n_before);
+  for (std::size_t i = 0; i < word.size(); ++i) tokens[i] = bpe_.id_of_byte_[byte_at(i)];
+  if (word.size() > BytePairMerger::most_short) return merger_.merge(ids, n_before);
+  std::uint32_t ranks[BytePairMerger::most_short];
+  for (std::size_t i = 0; i + 1 < word.size(); ++i) {
+    ranks[i] = bpe_.rank_of_bytes_[std::size_t{256} * byte_at(i) + byte_at(i + 1)];
+  }
+  ids.resize(n_before + merger_.merge_short(tokens, ranks));
 }
 
 }  // namespace monomorph::data

@@ -44,7 +44,7 @@ void Tokenizer::prepare_model() {
     id_of_byte[byte] = *id;
   }
   const auto n_tokens = static_cast<std::int32_t>(definition_.vocabulary.size());
-  std::vector<ByteLevelBpe::Rule> rules;
+  std::vector<MergeRule> rules;
   for (const TokenPair pair : definition_.merges) {
     if (pair.left < 0 || pair.left >= n_tokens || pair.right < 0 || pair.right >= n_tokens) {
       throw_inconsistent("merge {} names an id outside the vocabulary", rules.size());

@@ -18,16 +18,10 @@ namespace monomorph::data {
 /// Byte-pair encoding of words that are bytes, each of which has a token. Immutable; threads may share one.
 class ByteLevelBpe {
  public:
-  /// A pair and what it becomes.
-  struct Rule {
-    TokenPair pair;
-    std::int32_t token;
-  };
-
   /// @param rules by rank; of a pair that is given twice the later counts
   /// @param whole_words the bytes of tokens by id: a word that is one of them is not built from its parts
   ///        (ignore_merges); none for plain byte-pair encoding
-  ByteLevelBpe(const std::array<std::int32_t, 256>& id_of_byte, std::span<const Rule> rules,
+  ByteLevelBpe(const std::array<std::int32_t, 256>& id_of_byte, std::span<const MergeRule> rules,
                std::span<const std::string> whole_words = {});
 
  private:
@@ -35,6 +29,7 @@ class ByteLevelBpe {
 
   std::array<std::int32_t, 256> id_of_byte_;
   MergeTable merges_;
+  std::vector<std::uint32_t> rank_of_bytes_;  ///< of two bytes that follow each other: left * 256 + right
   std::unordered_map<std::string, std::int32_t> whole_words_;
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace monomorph::data {
@@ -56,17 +57,24 @@ class ShortWordCache {
     std::size_t n_ids() const { return static_cast<std::size_t>(ids[most_ids]); }
   };
 
-  /// Where a word is, if it is known. Two entries are one line of the processor's cache.
-  struct alignas(64) Bucket {
-    Entry entries[2];
+  /// Where a word is, if it is known: two lines of the processor's cache, of which the first has the words in use.
+  struct alignas(128) Bucket {
+    static constexpr std::size_t n_entries = 4;
+    Entry entries[n_entries];
 
-    const Entry* find(const ShortWord& word) const {
+    const Entry* find(const ShortWord& word) {
       if (entries[0].word == word) return &entries[0];
-      return entries[1].word == word ? &entries[1] : nullptr;
+      if (entries[1].word == word) return &entries[1];
+      for (std::size_t i = 2; i < n_entries; ++i) {
+        if (!(entries[i].word == word)) continue;
+        std::swap(entries[0], entries[i]);
+        return &entries[0];
+      }
+      return nullptr;
     }
 
     void add(const Entry& entry) {
-      entries[1] = entries[0];
+      std::copy_backward(entries, entries + n_entries - 1, entries + n_entries);
       entries[0] = entry;
     }
   };
@@ -85,20 +93,21 @@ class ShortWordCache {
 
   /// To be called now and then: grows if many words were added.
   void make_room() {
-    if (n_added_ < buckets_.size() || buckets_.size() == most_buckets) return;
+    if (n_added_ < 2 * buckets_.size() || buckets_.size() == most_buckets) return;
     std::vector<Bucket> old(4 * buckets_.size());
     old.swap(buckets_);
     shift_ -= 2;
     for (const Bucket& bucket : old) {
-      for (const Entry& entry : {bucket.entries[1], bucket.entries[0]}) {
+      for (std::size_t i = Bucket::n_entries; i-- > 0;) {
+        const Entry& entry = bucket.entries[i];
         if (entry.n_ids() > 0) bucket_of(entry.word).add(entry);
       }
     }
   }
 
  private:
-  static constexpr unsigned least_bits = 10;
-  static constexpr std::size_t most_buckets = std::size_t{1} << 16;
+  static constexpr unsigned least_bits = 9;
+  static constexpr std::size_t most_buckets = std::size_t{1} << 15;
 
   static std::uint64_t hash_of(const ShortWord& word) {
     const std::uint64_t hash = (word.low * 0x9E3779B97F4A7C15u) ^ (word.high * 0xC2B2AE3D27D4EB4Fu);
