@@ -47,9 +47,10 @@ class Tokenizer {
 
   /// One more than the largest id.
   std::int32_t vocab_size() const { return static_cast<std::int32_t>(tokens_.size()); }
+  bool has_token(std::int32_t id) const;
   /// The id of a token as the file writes it, added tokens included.
   std::optional<std::int32_t> find(std::string_view token) const;
-  /// A token as the file writes it.  @throws [TOK-04]
+  /// A token as the file writes it; an added one as the normalizers make it.  @throws [TOK-04]
   const std::string& token_of(std::int32_t id) const;
   /// The bytes that a token stands for within a text.  @throws [TOK-04]
   std::string bytes_of(std::int32_t id) const;
@@ -60,11 +61,10 @@ class Tokenizer {
   friend class Encoder;
   friend class StreamDecoder;
 
-  void add_added_tokens();
-  void check_frame() const;
+  void add(const AddedToken& token);
 
   TokenizerDefinition definition_;
-  std::vector<std::string> tokens_;  ///< by id, added ones included
+  std::vector<std::string> tokens_;  ///< by id, as decoders see them, added ones included
   std::vector<bool> special_;        ///< by id
   std::unordered_map<std::string, std::int32_t> added_ids_;
   std::unique_ptr<const TokenizerParts> parts_;

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace monomorph::data {
 namespace {
 
@@ -192,9 +194,11 @@ struct ModelWriter {
   std::string operator()(const tokenizer_models::Bpe& bpe) const {
     const auto token = [&](std::int32_t id) { return definition.vocabulary[static_cast<std::size_t>(id)]; };
     // The older form of merges, which every version reads, unless a token holds a space.
+    const bool is_ambiguous = std::any_of(bpe.merges.begin(), bpe.merges.end(), [&](TokenPair pair) {
+      return (token(pair.left) + token(pair.right)).find(' ') != std::string::npos;
+    });
     const auto merge = [&](TokenPair pair, std::size_t) {
       const std::string left = token(pair.left), right = token(pair.right);
-      const bool is_ambiguous = left.find(' ') != std::string::npos || right.find(' ') != std::string::npos;
       return is_ambiguous ? Json::array({left, right}).dump() : Json(left + " " + right).dump();
     };
     return fmt::format(
