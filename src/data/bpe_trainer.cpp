@@ -3,6 +3,7 @@
 #include <monomorph/data/bpe_trainer.hpp>
 #include <monomorph/data/byte_level.hpp>
 #include <monomorph/data/input_file.hpp>
+#include <monomorph/data/utf8.hpp>
 #include <monomorph/data/word_pattern.hpp>
 
 #include "data/training/merge_learner.hpp"
@@ -71,7 +72,7 @@ TokenizerDefinition BpeTrainer::train() const {
   });
   learner.learn(static_cast<std::size_t>(settings_.vocab_size), settings_.min_frequency);
   definition.vocabulary = learner.take_vocabulary();
-  definition.merges = learner.take_merges();
+  definition.model = tokenizer_models::Bpe{.merges = learner.take_merges()};
   return definition;
 }
 

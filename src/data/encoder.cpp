@@ -45,7 +45,7 @@ struct Encoder::State {
   void encode_plain(std::string_view text, bool from_start, Ids& ids) {
     if (parts.words) {
       const bool lacks_space = parts.words->add_prefix_space && !text.starts_with(' ');
-      const std::string with_space = lacks_space ? " " + std::string(text) : "";
+      const std::string with_space = lacks_space ? std::string(1, ' ').append(text) : std::string();
       model.of_bytes().encode_words(parts.words->pattern, lacks_space ? with_space : text, true, ids);
       return;
     }

@@ -4,9 +4,9 @@
 
 namespace monomorph::data {
 
-std::vector<ByteLevelBpe::Rule> bpe_rules(const tokenizer_models::Bpe& bpe, const Vocabulary& vocabulary) {
+std::vector<MergeRule> bpe_rules(const tokenizer_models::Bpe& bpe, const Vocabulary& vocabulary) {
   const auto is_id = [&](std::int32_t id) { return id >= 0 && id < vocabulary.size(); };
-  std::vector<ByteLevelBpe::Rule> rules;
+  std::vector<MergeRule> rules;
   rules.reserve(bpe.merges.size());
   for (const TokenPair pair : bpe.merges) {
     if (!is_id(pair.left) || !is_id(pair.right)) {

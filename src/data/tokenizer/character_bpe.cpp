@@ -25,10 +25,10 @@ std::size_t find_metaspace_within(std::string_view text) {
 }  // namespace
 
 CharacterBpe::CharacterBpe(const tokenizer_models::Bpe& settings, const Vocabulary& vocabulary)
-    : settings_(settings), vocabulary_(vocabulary), merges_(settings.merges.size()) {
+    : settings_(settings), vocabulary_(vocabulary) {
   settings_.merges.clear();
-  std::int32_t rank = 0;
-  for (const ByteLevelBpe::Rule& rule : bpe_rules(settings, vocabulary)) merges_[rule.pair] = {rank++, rule.token};
+  const std::vector<MergeRule> rules = bpe_rules(settings, vocabulary);
+  merges_ = MergeTable(rules);
   for (std::int32_t id = 0; id < vocabulary.size(); ++id) {
     const std::string& token = vocabulary.token(id);
     if (!is_one_character(token)) continue;
@@ -40,18 +40,16 @@ CharacterBpe::CharacterBpe(const tokenizer_models::Bpe& settings, const Vocabula
     id_of_byte_[byte] = vocabulary.find(fmt::format("<0x{:02X}>", byte)).value_or(none);
   }
   if (settings_.unk_token) unknown_id_ = vocabulary.find(*settings_.unk_token).value_or(none);
-  parts_at_metaspace_ = parts_at_metaspace();
+  parts_at_metaspace_ = parts_at_metaspace(rules);
 }
 
 /// No merge makes a token with a metaspace after something else, and nothing else looks across such a place.
-bool CharacterBpe::parts_at_metaspace() const {
+bool CharacterBpe::parts_at_metaspace(const std::vector<MergeRule>& rules) const {
   const bool looks_at_ends = !settings_.continuing_subword_prefix.empty() || !settings_.end_of_word_suffix.empty();
   if (looks_at_ends || settings_.ignore_merges || !vocabulary_.find(metaspace)) return false;
-  bool parts = true;
-  merges_.for_each([&](TokenPair, const Merge& merge) {
-    parts = parts && find_metaspace_within(vocabulary_.token(merge.token)) == std::string_view::npos;
+  return std::none_of(rules.begin(), rules.end(), [&](const MergeRule& rule) {
+    return find_metaspace_within(vocabulary_.token(rule.token)) != std::string_view::npos;
   });
-  return parts;
 }
 
 std::size_t CharacterBpe::first_part(std::string_view piece) const {

@@ -31,7 +31,7 @@ class CharacterBpe {
   std::string with_affixes(std::string_view character, bool is_first, bool is_last) const;
   std::int32_t unknown_id(std::string_view character) const;
   bool append_bytes(std::string_view character, std::vector<std::int32_t>& ids) const;
-  bool parts_at_metaspace() const;
+  bool parts_at_metaspace(const std::vector<MergeRule>& rules) const;
 
   static constexpr std::int32_t none = -1;
 

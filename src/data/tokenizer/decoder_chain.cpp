@@ -6,6 +6,8 @@
 #include <monomorph/data/byte_level.hpp>
 #include <monomorph/data/utf8.hpp>
 
+#include <utility>
+
 namespace monomorph::data {
 namespace {
 

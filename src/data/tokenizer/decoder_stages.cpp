@@ -128,7 +128,7 @@ bool replaces_single_characters(const DecoderReplacement& replacement) { return 
 }  // namespace
 
 std::unique_ptr<DecoderStage> make_spacing_stage() {
-  return token_stage([](std::string_view token, bool is_first) { return (is_first ? "" : " ") + std::string(token); });
+  return token_stage([](std::string_view token, bool is_first) { return std::string(is_first ? "" : " ").append(token); });
 }
 
 std::unique_ptr<DecoderStage> make_holding_stage() { return std::make_unique<HoldingStage>(); }

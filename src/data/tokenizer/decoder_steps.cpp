@@ -38,7 +38,7 @@ std::string decode_word_piece(const decoders::WordPiece& settings, std::string_v
     if (token.starts_with(settings.prefix)) {
       text.erase(0, settings.prefix.size());
     } else {
-      text.insert(0, " ");
+      text.insert(text.begin(), ' ');
     }
   }
   if (!settings.cleanup) return text;

@@ -168,14 +168,14 @@ struct PatternClassReader::Content {
 
 std::string PatternClassReader::written(const PatternClass& set) {
   if (set.set.empty()) return "(?!)";
-  return "[" + set.short_form.value_or(ranges_for_pcre2(set.set)) + "]";
+  return fmt::format("[{}]", set.short_form.value_or(ranges_for_pcre2(set.set)));
 }
 
 std::string PatternClassReader::brackets(bool caseless) {
   const bool is_negated = reader_.peek() == '^';
   const PatternClass content = read_brackets(caseless);
   if (!is_negated || !content.short_form) return written(content);
-  return "[^" + *content.short_form + "]";  // it is what is excluded
+  return fmt::format("[^{}]", *content.short_form);  // it is what is excluded
 }
 
 /// The short form of a negated set is that of what it excludes.

@@ -200,7 +200,7 @@ class Translator {
 
   std::string word_boundary(bool negated) {
     const std::string word = PatternClassReader::written(classes_.word());
-    return fmt::format(negated ? "(?:(?<={0})(?={0})|(?<!{0})(?!{0}))" : "(?:(?<={0})(?!{0})|(?<!{0})(?={0}))", word);
+    return fmt::format("(?:(?<={0})(?{1}{0})|(?<!{0})(?{2}{0}))", word, negated ? '=' : '!', negated ? '!' : '=');
   }
 
   /// `atom` with the quantifiers that follow it.
