@@ -25,9 +25,8 @@ struct Encoder::State {
   }
 
   void encode_normalized(std::string_view text, bool from_start, Ids& ids) {
-    encode_between(parts.normalized_tokens, text, ids, [&](std::string_view part, bool is_first) {
-      encode_plain(part, from_start && is_first, ids);
-    });
+    encode_between(parts.normalized_tokens, text, ids,
+                   [&](std::string_view part, bool is_first) { encode_plain(part, from_start && is_first, ids); });
   }
 
   template <class EncodePart>

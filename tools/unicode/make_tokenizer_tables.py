@@ -117,7 +117,8 @@ def main():
         categories += [(a, b, name) for a, b in ranges(matching(f"\\p{{{name}}}"))]
     categories.sort()
     bert = dict(clean_text=False, handle_chinese_chars=False, strip_accents=False, lowercase=False)
-    cleaned = set(map(ord, normalizers.BertNormalizer(**{**bert, "clean_text": True}).normalize_str(ALL)))
+    clean = normalizers.BertNormalizer(**{**bert, "clean_text": True}).normalize_str
+    cleaned = set(map(ord, clean(ALL)))
     white_space = removed_by(pre_tokenizers.WhitespaceSplit())
     assert white_space == matching(r"\s")
     accents = by_line(normalizers.BertNormalizer(**{**bert, "strip_accents": True}))
@@ -127,7 +128,7 @@ def main():
         "word": words(),
         "pattern_word": matching(r"\w"),
         "punctuation": removed_by(pre_tokenizers.Punctuation("removed")),
-        "bert_control": set(CODE_POINTS) - cleaned - white_space,
+        "bert_control": set(CODE_POINTS) - cleaned - {c for c in white_space if clean(chr(c)) == " "},
         "bert_accent": {c for c, text in accents.items() if not text},
         "combining_mark": set(CODE_POINTS) - unmarked,
         "unknown_to_normalizer": unknown_to_normalizer(),

@@ -53,10 +53,9 @@ struct Precompiled {
   std::string character_map;  ///< the bytes, as SentencePiece builds them
 };
 }  // namespace normalizers
-using Normalizer =
-    std::variant<normalizers::Unicode, normalizers::Lowercase, normalizers::StripAccents, normalizers::Nmt,
-                 normalizers::ByteLevel, normalizers::Strip, normalizers::Replace, normalizers::Prepend,
-                 normalizers::Bert, normalizers::Precompiled>;
+using Normalizer = std::variant<normalizers::Unicode, normalizers::Lowercase, normalizers::StripAccents,
+                                normalizers::Nmt, normalizers::ByteLevel, normalizers::Strip, normalizers::Replace,
+                                normalizers::Prepend, normalizers::Bert, normalizers::Precompiled>;
 
 /// How the text is cut into the pieces that the model sees one by one.
 namespace pre_tokenizers {
@@ -65,7 +64,7 @@ enum class Behavior { removed, isolated, merged_with_previous, merged_with_next,
 enum class PrependScheme { first, never, always };
 struct ByteLevel {
   bool add_prefix_space = true;
-  bool use_regex = true;  ///< GPT-2's pattern
+  bool use_regex = true;     ///< GPT-2's pattern
   bool trim_offsets = true;  ///< kept for writing; ids do not depend on it
 };
 struct Split {

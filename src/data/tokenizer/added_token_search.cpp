@@ -89,8 +89,8 @@ std::optional<AddedTokenSearch::Found> AddedTokenSearch::settled(std::string_vie
   Found found{match.begin, match.begin + match.length, token.id};
   const std::string_view before = text.substr(0, found.begin), after = text.substr(found.end);
   if (token.single_word) {
-    const bool touches_word = (!before.empty() && is_word(last_character(before))) ||
-                              (!after.empty() && is_word(first_character(after)));
+    const bool touches_word =
+        (!before.empty() && is_word(last_character(before))) || (!after.empty() && is_word(first_character(after)));
     if (touches_word) return std::nullopt;
   }
   if (token.lstrip) found.begin = std::max(found.begin - trailing_space(before), taken);

@@ -24,7 +24,8 @@ class CodePointSet {
   CodePointSet(std::initializer_list<CodePointRange> ranges) : CodePointSet(std::vector<CodePointRange>(ranges)) {}
 
   bool contains(char32_t code_point) const {
-    return code_point < 128 ? (ascii_[code_point / 64] >> (code_point % 64) & 1) != 0 : contains_beyond_ascii(code_point);
+    return code_point < 128 ? (ascii_[code_point / 64] >> (code_point % 64) & 1) != 0
+                            : contains_beyond_ascii(code_point);
   }
   bool empty() const { return ranges_.empty(); }
   std::span<const CodePointRange> ranges() const { return ranges_; }

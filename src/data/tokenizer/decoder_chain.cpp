@@ -60,7 +60,9 @@ std::string DecoderChain::bytes_within_text(std::string_view token) const {
                    [&](const decoders::Strip& settings) {
                      if (!is_joined) text = decode_strip(settings, text);
                    },
-                   [&](const decoders::Metaspace& settings) { text = decode_metaspace(settings, text, {is_joined, false}); },
+                   [&](const decoders::Metaspace& settings) {
+                     text = decode_metaspace(settings, text, {is_joined, false});
+                   },
                    [&](const decoders::WordPiece& settings) { text = decode_word_piece(settings, text, within); },
                    [&](const decoders::Bpe& settings) { text = decode_bpe(settings, text, within); },
                },

@@ -123,12 +123,15 @@ class HoldingStage final : public DecoderStage {
   std::string text_;
 };
 
-bool replaces_single_characters(const DecoderReplacement& replacement) { return replacement.matcher.is_one_character(); }
+bool replaces_single_characters(const DecoderReplacement& replacement) {
+  return replacement.matcher.is_one_character();
+}
 
 }  // namespace
 
 std::unique_ptr<DecoderStage> make_spacing_stage() {
-  return token_stage([](std::string_view token, bool is_first) { return std::string(is_first ? "" : " ").append(token); });
+  return token_stage(
+      [](std::string_view token, bool is_first) { return std::string(is_first ? "" : " ").append(token); });
 }
 
 std::unique_ptr<DecoderStage> make_holding_stage() { return std::make_unique<HoldingStage>(); }
@@ -151,31 +154,31 @@ bool joins_tokens(const DecoderChain::Step& step) {
 std::unique_ptr<DecoderStage> make_decoder_stage(const DecoderChain::Step& step, DecoderInput input) {
   const bool is_joined = input == DecoderInput::joined_text;
   using Stage = std::unique_ptr<DecoderStage>;
-  return std::visit(
-      Overloaded{
-          [](const decoders::ByteLevel&) -> Stage { return std::make_unique<ByteLevelStage>(); },
-          [](const decoders::ByteFallback&) -> Stage { return std::make_unique<ByteFallbackStage>(); },
-          [](const decoders::Fuse&) -> Stage { return nullptr; },
-          [](const DecoderReplacement& replacement) -> Stage {
-            return token_stage([&](std::string_view token, bool) { return replacement.apply(token); });
-          },
-          [&](const decoders::Strip& settings) -> Stage {
-            if (is_joined) return std::make_unique<StripTextStage>(settings);
-            return token_stage([&](std::string_view token, bool) { return decode_strip(settings, token); });
-          },
-          [&](const decoders::Metaspace& settings) -> Stage {
-            return token_stage([&settings, is_joined](std::string_view token, bool is_first) {
-              return decode_metaspace(settings, token, {is_first || is_joined, false});
-            });
-          },
-          [](const decoders::WordPiece& settings) -> Stage {
-            return token_stage([&](std::string_view token, bool is_first) {
-              return decode_word_piece(settings, token, {is_first, false});
-            });
-          },
-          [](const decoders::Bpe& settings) -> Stage { return std::make_unique<BpeStage>(settings); },
-      },
-      step);
+  return std::visit(Overloaded{
+                        [](const decoders::ByteLevel&) -> Stage { return std::make_unique<ByteLevelStage>(); },
+                        [](const decoders::ByteFallback&) -> Stage { return std::make_unique<ByteFallbackStage>(); },
+                        [](const decoders::Fuse&) -> Stage { return nullptr; },
+                        [](const DecoderReplacement& replacement) -> Stage {
+                          return token_stage([&](std::string_view token, bool) { return replacement.apply(token); });
+                        },
+                        [&](const decoders::Strip& settings) -> Stage {
+                          if (is_joined) return std::make_unique<StripTextStage>(settings);
+                          return token_stage(
+                              [&](std::string_view token, bool) { return decode_strip(settings, token); });
+                        },
+                        [&](const decoders::Metaspace& settings) -> Stage {
+                          return token_stage([&settings, is_joined](std::string_view token, bool is_first) {
+                            return decode_metaspace(settings, token, {is_first || is_joined, false});
+                          });
+                        },
+                        [](const decoders::WordPiece& settings) -> Stage {
+                          return token_stage([&](std::string_view token, bool is_first) {
+                            return decode_word_piece(settings, token, {is_first, false});
+                          });
+                        },
+                        [](const decoders::Bpe& settings) -> Stage { return std::make_unique<BpeStage>(settings); },
+                    },
+                    step);
 }
 
 }  // namespace monomorph::data

@@ -21,7 +21,7 @@ std::string replace_all(std::string_view text, std::string_view what, std::strin
 
 // The spaces that tokenizing put before punctuation and shortened words, as the package takes them out.
 constexpr std::pair<std::string_view, std::string_view> clean_ups[] = {
-    {" .", "."},     {" ?", "?"},   {" !", "!"},           {" ,", ","},    {" ' ", "'"},   {" n't", "n't"},
+    {" .", "."},   {" ?", "?"},           {" !", "!"},   {" ,", ","},     {" ' ", "'"},    {" n't", "n't"},
     {" 'm", "'m"}, {" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"},
 };
 

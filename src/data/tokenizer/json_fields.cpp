@@ -16,9 +16,10 @@ void JsonFields::expect(bool holds, std::string_view field, std::string_view wan
 }
 
 void JsonFields::throw_unsupported(const std::string& feature) const {
-  throw UsageError(fmt::format("[TOK-02] {} asks for {}, which is not supported: take another tokenizer, or change that "
-                               "and train with it (see docs/reference/tokenizers.md)",
-                               in_quotes(path_), feature));
+  throw UsageError(
+      fmt::format("[TOK-02] {} asks for {}, which is not supported: take another tokenizer, or change that "
+                  "and train with it (see docs/reference/tokenizers.md)",
+                  in_quotes(path_), feature));
 }
 
 void JsonFields::throw_contradiction(const std::string& what) const {

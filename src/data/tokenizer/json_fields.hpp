@@ -24,7 +24,9 @@ class JsonFields {
     if (!supported) throw_unsupported(feature);
   }
 
-  static bool lacks(const Json& object, const char* name) { return !object.contains(name) || object.at(name).is_null(); }
+  static bool lacks(const Json& object, const char* name) {
+    return !object.contains(name) || object.at(name).is_null();
+  }
   const Json& member(const Json& object, const char* name) const;
   const Json& object(const Json& parent, const char* name) const;
   const Json& array(const Json& parent, const char* name) const;

@@ -49,8 +49,8 @@ Model make_model(const TokenizerDefinition& definition, const Vocabulary& vocabu
             return UnigramModel(definition.vocabulary, unigram.scores, {unigram.unk_id, unigram.byte_fallback});
           },
           [&](const tokenizer_models::WordPiece& model) -> Model {
-            return WordPieceModel(definition.vocabulary, {model.unk_token, model.continuing_subword_prefix,
-                                                          model.max_input_chars_per_word});
+            return WordPieceModel(definition.vocabulary,
+                                  {model.unk_token, model.continuing_subword_prefix, model.max_input_chars_per_word});
           },
           [&](const tokenizer_models::WordLevel& model) -> Model {
             return WordLevelModel(vocabulary, model.unk_token);

@@ -51,8 +51,8 @@ void to_lower_case(std::string& text) {
 }
 
 const CodePointSet nmt_removed{{0x01, 0x08}, {0x0B, 0x0B}, {0x0E, 0x1F}, {0x7F, 0x7F}, {0x8F, 0x8F}, {0x9F, 0x9F}};
-const CodePointSet nmt_spaces{{0x09, 0x0A},     {0x0C, 0x0D},     {0x1680, 0x1680}, {0x200B, 0x200F}, {0x2028, 0x2029},
-                              {0x2581, 0x2581}, {0xFEFF, 0xFEFF}, {0xFFFD, 0xFFFD}};
+const CodePointSet nmt_spaces{{0x09, 0x0A},     {0x0C, 0x0D},     {0x1680, 0x1680}, {0x200B, 0x200F},
+                              {0x2028, 0x2029}, {0x2581, 0x2581}, {0xFEFF, 0xFEFF}, {0xFFFD, 0xFFFD}};
 // What BERT calls Chinese characters: these blocks, of Han characters only.
 const CodePointSet chinese{{0x3400, 0x4DBF},   {0x4E00, 0x9FFF},   {0xF900, 0xFAFF},   {0x20000, 0x2A6DF},
                            {0x2A700, 0x2B73F}, {0x2B740, 0x2B81F}, {0x2B920, 0x2CEAF}, {0x2F800, 0x2FA1F}};
@@ -103,8 +103,8 @@ void apply_bert(const normalizers::Bert& what, TextInWork& work) {
   if (what.clean_text) {
     change_characters(work, [](char32_t code_point) {
       if (code_point > 0x20 && code_point < 0x7F) return code_point;
-      if (unicode::white_space().contains(code_point)) return U' ';
-      return unicode::bert_control().contains(code_point) ? removed : code_point;
+      if (unicode::bert_control().contains(code_point)) return removed;
+      return unicode::white_space().contains(code_point) ? U' ' : code_point;
     });
   }
   if (what.handle_chinese_characters) separate_chinese(work.text);
@@ -118,15 +118,16 @@ void apply_bert(const normalizers::Bert& what, TextInWork& work) {
 }  // namespace
 
 NormalizerChain::Step NormalizerChain::prepare(const Normalizer& normalizer) {
-  return std::visit(
-      Overloaded{
-          [](const normalizers::Replace& replace) -> Step {
-            return Replacement{TextMatcher(replace.pattern), replace.content};
-          },
-          [](const normalizers::Precompiled& map) -> Step { return PrecompiledCharacterMap(map.character_map); },
-          [](const auto& other) -> Step { return other; },
-      },
-      normalizer);
+  return std::visit(Overloaded{
+                        [](const normalizers::Replace& replace) -> Step {
+                          return Replacement{TextMatcher(replace.pattern), replace.content};
+                        },
+                        [](const normalizers::Precompiled& map) -> Step {
+                          return PrecompiledCharacterMap(map.character_map);
+                        },
+                        [](const auto& other) -> Step { return other; },
+                    },
+                    normalizer);
 }
 
 NormalizerChain::NormalizerChain(const std::vector<Normalizer>& normalizers) {

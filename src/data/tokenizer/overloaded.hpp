@@ -3,8 +3,6 @@
 namespace monomorph::data {
 
 /// One visitor of a std::variant out of several lambdas.
-template <class... Visitors> struct Overloaded : Visitors... {
-  using Visitors::operator()...;
-};
+template <class... Visitors> struct Overloaded : Visitors... { using Visitors::operator()...; };
 
 }  // namespace monomorph::data

@@ -24,7 +24,8 @@ void TokenizerParts::add_search_terms(const TokenizerDefinition& definition) {
       continue;
     }
     const std::string content = content_to_decode(token);
-    if (content.empty()) throw_inconsistent("the normalizers leave nothing of the added token {}", in_quotes(token.content));
+    if (content.empty())
+      throw_inconsistent("the normalizers leave nothing of the added token {}", in_quotes(token.content));
     normalized_tokens.add(content, token);
   }
 }

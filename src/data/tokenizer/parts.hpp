@@ -23,15 +23,15 @@ struct TokenizerParts {
   /// What the decoders see of an added token.
   std::string content_to_decode(const AddedToken& token) const;
 
-  Vocabulary vocabulary;               ///< of the model
-  bool has_byte_level_model;           ///< pieces go to the model as bytes
-  AddedTokenSearch raw_tokens;         ///< those found in the text as it is
-  NormalizerChain normalizers;         ///< changes what lies between them
-  AddedTokenSearch normalized_tokens;  ///< those found after that
+  Vocabulary vocabulary;                ///< of the model
+  bool has_byte_level_model;            ///< pieces go to the model as bytes
+  AddedTokenSearch raw_tokens;          ///< those found in the text as it is
+  NormalizerChain normalizers;          ///< changes what lies between them
+  AddedTokenSearch normalized_tokens;   ///< those found after that
   std::optional<ByteLevelWords> words;  ///< all that the pre-tokenizers do, if it is this and the model gets bytes
-  PreTokenizerChain pre_tokenizers;    ///< cuts the rest into pieces
-  Model model;                         ///< turns a piece into ids
-  DecoderChain decoders;               ///< turns tokens back into text
+  PreTokenizerChain pre_tokenizers;     ///< cuts the rest into pieces
+  Model model;                          ///< turns a piece into ids
+  DecoderChain decoders;                ///< turns tokens back into text
 
  private:
   void add_search_terms(const TokenizerDefinition& definition);

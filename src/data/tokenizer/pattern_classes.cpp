@@ -13,6 +13,8 @@ namespace monomorph::data {
 namespace {
 
 const CodePointSet ascii{{0, 0x7F}};
+// ¹, ², ³, ¼, ½, ¾: the package's engine takes them from another table.
+const CodePointSet word_outside_of_brackets{{0xB2, 0xB3}, {0xB9, 0xB9}, {0xBC, 0xBE}};
 const CodePointSet hexadecimal_digits{{'0', '9'}, {'A', 'F'}, {'a', 'f'}};
 
 std::string ranges_for_pcre2(const CodePointSet& set) {
@@ -29,6 +31,7 @@ CodePointSet closed_under_case(const CodePointSet& set) {
   std::vector<CodePointRange> ranges(set.ranges().begin(), set.ranges().end());
   constexpr char32_t last_with_case = 0x1FFFF;
   for (char32_t code_point = 0; code_point <= last_with_case; ++code_point) {
+    if (code_point == 0x130 || code_point == 0x131) continue;  // İ and ı are no case of i
     const auto self = static_cast<utf8proc_int32_t>(code_point);
     const utf8proc_int32_t others[] = {utf8proc_tolower(self), utf8proc_toupper(self),
                                        utf8proc_tolower(utf8proc_toupper(self))};
@@ -64,8 +67,8 @@ std::optional<CodePointSet> posix_class(const std::string& name) {
   if (name == "space") return unicode::white_space();
   if (name == "blank") return category("Zs") | CodePointSet{{'\t', '\t'}};
   if (name == "cntrl") return category("Cc");
-  if (name == "punct") return category("P") | (category("S") & ascii);
-  if (name == "word") return unicode::pattern_word();
+  if (name == "punct") return category("P") | category("S");
+  if (name == "word") return unicode::pattern_word() - word_outside_of_brackets;
   if (name == "xdigit") return hexadecimal_digits;
   if (name == "ascii") return ascii;
   const CodePointSet invisible = unicode::white_space() | category("Cc") | category("Cn") | category("Cs");
@@ -93,12 +96,16 @@ PatternClass PatternClassReader::shortened(CodePointSet set, const std::string& 
   return {std::move(set), std::move(text)};
 }
 
-PatternClass PatternClassReader::word() { return shortened(unicode::pattern_word(), "\\p{L}\\p{M}\\p{N}\\p{Pc}"); }
+PatternClass PatternClassReader::word(bool within_brackets) {
+  return shortened(within_brackets ? unicode::pattern_word() - word_outside_of_brackets : unicode::pattern_word(),
+                   "\\p{L}\\p{M}\\p{Nd}\\p{Nl}\\p{Pc}");
+}
 
 PatternClass PatternClassReader::named(std::string_view name) {
   const std::string simple = simple_name(name);
   if (simple == "any") return {CodePointSet{}.complement()};
   if (const auto set = unicode::general_category(name)) return shortened(*set, fmt::format("\\p{{{}}}", name));
+  if (simple == "word") return word();
   if (simple == "punct") return shortened(category("P"), "\\p{P}");
   if (const auto set = posix_class(simple)) return {*set};
   if (const auto script = pcre2_class_members(fmt::format("\\p{{sc:{}}}", name))) {
@@ -120,25 +127,24 @@ PatternClass PatternClassReader::property(bool negated) {
     name = letters.substr(found, 1);
     reader_.skip(1);
   }
-  const bool is_name = std::all_of(name.begin(), name.end(), [](unsigned char c) {
-    return std::isalnum(c) || c == '_' || c == ' ' || c == '-';
-  });
+  const bool is_name = std::all_of(name.begin(), name.end(),
+                                   [](unsigned char c) { return std::isalnum(c) || c == '_' || c == ' ' || c == '-'; });
   if (name.empty() || !is_name) reader_.throw_unsupported(fmt::format("the property {}", name));
   PatternClass set = named(name);
   if (negated) return {set.set.complement()};
   return set;
 }
 
-std::optional<PatternClass> PatternClassReader::escape(char32_t letter) {
+std::optional<PatternClass> PatternClassReader::escape(char32_t letter, bool within_brackets) {
   switch (letter) {
     case 'd':
       return shortened(category("Nd"), "\\p{Nd}");
     case 'D':
       return PatternClass{category("Nd").complement()};
     case 'w':
-      return word();
+      return word(within_brackets);
     case 'W':
-      return PatternClass{unicode::pattern_word().complement()};
+      return PatternClass{word(within_brackets).set.complement()};
     case 's':
       return PatternClass{unicode::white_space()};
     case 'S':
@@ -206,7 +212,7 @@ void PatternClassReader::read_item(Content& content, bool caseless) {
   if (reader_.skip_if("[")) return content.add({read_brackets(caseless).set});
   if (!reader_.skip_if("\\")) return read_range_from(reader_.take(), content);
   const char32_t letter = reader_.take();
-  if (const auto set = escape(letter)) {
+  if (const auto set = escape(letter, true)) {
     if (reader_.peek() == '-' && reader_.peek(1) != ']') reader_.throw_malformed("a set begins a range");
     return content.add(*set);
   }

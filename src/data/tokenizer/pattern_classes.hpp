@@ -22,13 +22,14 @@ class PatternClassReader {
   explicit PatternClassReader(PatternReader& reader) : reader_(reader) {}
 
   /// An escape that stands for a set (\d, \p{L}, …), whose letter has been taken; nothing if it does not.
-  std::optional<PatternClass> escape(char32_t letter);
+  std::optional<PatternClass> escape(char32_t letter, bool within_brackets = false);
   /// What follows an opening bracket, up to its closing one.
   std::string brackets(bool caseless);
   /// A set written for PCRE2, with its brackets.
   static std::string written(const PatternClass& set);
 
-  PatternClass word();
+  /// \w, which holds six characters more outside of brackets.
+  PatternClass word(bool within_brackets = false);
 
  private:
   struct Content;

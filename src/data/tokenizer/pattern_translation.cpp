@@ -13,7 +13,8 @@ constexpr int deepest_nesting = 200;
 
 std::string literal(char32_t code_point) {
   const bool is_plain = code_point < 0x80 && std::isalnum(static_cast<int>(code_point));
-  return is_plain ? std::string(1, static_cast<char>(code_point)) : fmt::format("\\x{{{:x}}}", std::uint32_t{code_point});
+  return is_plain ? std::string(1, static_cast<char>(code_point))
+                  : fmt::format("\\x{{{:x}}}", std::uint32_t{code_point});
 }
 
 /// What (?imx) sets; it holds to the end of the group.

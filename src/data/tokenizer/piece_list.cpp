@@ -37,7 +37,8 @@ void apply_behavior(Behavior behavior, std::vector<PiecePart>& parts, std::vecto
       for (const PiecePart& part : parts) pieces.push_back({part.begin, part.end});
       break;
     case Behavior::contiguous:
-      join(parts, [](bool is_delimiter, bool previous) { return is_delimiter == previous; }, pieces);
+      join(
+          parts, [](bool is_delimiter, bool previous) { return is_delimiter == previous; }, pieces);
       break;
     case Behavior::merged_with_previous:
       join(parts, is_lone_delimiter, pieces);

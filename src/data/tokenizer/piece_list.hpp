@@ -15,7 +15,9 @@ struct PieceList {
     if (!text.empty()) pieces.push_back({0, text.size()});
   }
 
-  std::string_view piece(TextSpan span) const { return std::string_view(text).substr(span.begin, span.end - span.begin); }
+  std::string_view piece(TextSpan span) const {
+    return std::string_view(text).substr(span.begin, span.end - span.begin);
+  }
 
   std::string text;
   std::vector<TextSpan> pieces;

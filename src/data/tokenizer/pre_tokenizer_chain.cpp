@@ -165,9 +165,7 @@ void PreTokenizerChain::apply(PieceList& list) const {
                    [&](const pre_tokenizers::WhitespaceSplit&) {
                      cut_at(unicode::white_space(), Behavior::removed, list);
                    },
-                   [&](const pre_tokenizers::Punctuation& settings) {
-                     cut_at(punctuation(), settings.behavior, list);
-                   },
+                   [&](const pre_tokenizers::Punctuation& settings) { cut_at(punctuation(), settings.behavior, list); },
                    [&](const pre_tokenizers::Bert&) {
                      cut_at(unicode::white_space(), Behavior::removed, list);
                      cut_at(punctuation(), Behavior::isolated, list);

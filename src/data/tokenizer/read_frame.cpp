@@ -49,9 +49,10 @@ SpecialTokenFrame read_one(const JsonFields& fields, const json& part) {
 SpecialTokenFrame read_frame(const JsonFields& fields, const json& root) {
   SpecialTokenFrame frame;
   for_each_part(fields, root, "post_processor", "processors", [&](const json& part) {
-    const SpecialTokenFrame outer = read_one(fields, part);
-    frame.before.insert(frame.before.begin(), outer.before.begin(), outer.before.end());
-    frame.after.insert(frame.after.end(), outer.after.begin(), outer.after.end());
+    SpecialTokenFrame one = read_one(fields, part);
+    if (one.before.empty() && one.after.empty()) return;
+    fields.refuse_unless(frame.before.empty() && frame.after.empty(), "two post_processors that add tokens");
+    frame = std::move(one);
   });
   return frame;
 }

@@ -111,9 +111,9 @@ void read_model(const JsonFields& fields, const json& root, TokenizerDefinition&
   } else if (type == "Unigram") {
     definition.model = read_unigram(fields, model, vocabulary);
   } else if (type == "WordPiece") {
-    definition.model = tokenizer_models::WordPiece{fields.text(model, "unk_token"),
-                                                   fields.text(model, "continuing_subword_prefix"),
-                                                   fields.count(model, "max_input_chars_per_word")};
+    definition.model =
+        tokenizer_models::WordPiece{fields.text(model, "unk_token"), fields.text(model, "continuing_subword_prefix"),
+                                    fields.count(model, "max_input_chars_per_word")};
     read_vocabulary(fields, model, vocabulary);
   } else if (type == "WordLevel") {
     definition.model = tokenizer_models::WordLevel{fields.text(model, "unk_token")};

@@ -11,15 +11,42 @@ namespace monomorph::data::unicode {
 namespace {
 
 constexpr std::pair<std::string_view, std::string_view> long_names[] = {
-    {"letter", "L"},           {"uppercaseletter", "Lu"},      {"lowercaseletter", "Ll"},    {"titlecaseletter", "Lt"},
-    {"modifierletter", "Lm"},  {"otherletter", "Lo"},          {"mark", "M"},                {"nonspacingmark", "Mn"},
-    {"spacingmark", "Mc"},     {"enclosingmark", "Me"},        {"number", "N"},              {"decimalnumber", "Nd"},
-    {"letternumber", "Nl"},    {"othernumber", "No"},          {"punctuation", "P"},         {"connectorpunctuation", "Pc"},
-    {"dashpunctuation", "Pd"}, {"openpunctuation", "Ps"},      {"closepunctuation", "Pe"},   {"initialpunctuation", "Pi"},
-    {"finalpunctuation", "Pf"}, {"otherpunctuation", "Po"},    {"symbol", "S"},              {"mathsymbol", "Sm"},
-    {"currencysymbol", "Sc"},  {"modifiersymbol", "Sk"},       {"othersymbol", "So"},        {"separator", "Z"},
-    {"spaceseparator", "Zs"},  {"lineseparator", "Zl"},        {"paragraphseparator", "Zp"}, {"other", "C"},
-    {"control", "Cc"},         {"format", "Cf"},               {"surrogate", "Cs"},          {"privateuse", "Co"},
+    {"letter", "L"},
+    {"uppercaseletter", "Lu"},
+    {"lowercaseletter", "Ll"},
+    {"titlecaseletter", "Lt"},
+    {"modifierletter", "Lm"},
+    {"otherletter", "Lo"},
+    {"mark", "M"},
+    {"nonspacingmark", "Mn"},
+    {"spacingmark", "Mc"},
+    {"enclosingmark", "Me"},
+    {"number", "N"},
+    {"decimalnumber", "Nd"},
+    {"letternumber", "Nl"},
+    {"othernumber", "No"},
+    {"punctuation", "P"},
+    {"connectorpunctuation", "Pc"},
+    {"dashpunctuation", "Pd"},
+    {"openpunctuation", "Ps"},
+    {"closepunctuation", "Pe"},
+    {"initialpunctuation", "Pi"},
+    {"finalpunctuation", "Pf"},
+    {"otherpunctuation", "Po"},
+    {"symbol", "S"},
+    {"mathsymbol", "Sm"},
+    {"currencysymbol", "Sc"},
+    {"modifiersymbol", "Sk"},
+    {"othersymbol", "So"},
+    {"separator", "Z"},
+    {"spaceseparator", "Zs"},
+    {"lineseparator", "Zl"},
+    {"paragraphseparator", "Zp"},
+    {"other", "C"},
+    {"control", "Cc"},
+    {"format", "Cf"},
+    {"surrogate", "Cs"},
+    {"privateuse", "Co"},
     {"unassigned", "Cn"},
 };
 
@@ -44,7 +71,8 @@ std::string short_name(std::string_view name) {
 CodePointSet assigned_with(std::string_view category) {
   std::vector<CodePointRange> ranges;
   for (const CategoryRange& range : category_ranges()) {
-    if (std::string_view(range.category.data(), category.size()) == category) ranges.push_back({range.first, range.last});
+    if (std::string_view(range.category.data(), category.size()) == category)
+      ranges.push_back({range.first, range.last});
   }
   return CodePointSet(std::move(ranges));
 }
