@@ -59,7 +59,7 @@ void add_train_tokenizer(CLI::App& app) {
     const auto definition = data::train_tokenizer(options->files.input, options->settings);
     write_text_file(options->files.output, data::to_tokenizer_json(definition));
     const auto n_tokens = static_cast<std::int64_t>(definition.vocabulary.size());
-    fmt::print("{}: {} tokens, {} merges\n", options->files.output, n_tokens, definition.merges.size());
+    fmt::print("{}: {} tokens, {} merges\n", options->files.output, n_tokens, std::get<data::tokenizer_models::Bpe>(definition.model).merges.size());
     if (n_tokens < options->settings.vocab_size) {
       fmt::print("note: fewer than the {} asked for, as no more pairs appear {} times or more\n",
                  options->settings.vocab_size, options->settings.min_frequency);

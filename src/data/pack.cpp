@@ -6,6 +6,7 @@
 #include <monomorph/data/json_lines.hpp>
 #include <monomorph/data/pack.hpp>
 #include <monomorph/data/packed_file.hpp>
+#include <monomorph/data/utf8.hpp>
 
 #include <fmt/format.h>
 

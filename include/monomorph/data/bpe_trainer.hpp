@@ -1,10 +1,10 @@
 #pragma once
 #include <monomorph/data/tokenizer.hpp>
+#include <monomorph/data/word_counts.hpp>
 
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace monomorph::data {
@@ -31,7 +31,7 @@ class BpeTrainer {
 
  private:
   BpeTrainerSettings settings_;
-  std::unordered_map<std::string, std::int64_t> word_counts_;
+  WordCounts word_counts_;
 };
 
 /// Trains on the lines of a text file, read piece by piece.  @throws [FILE-NN], [TOK-05], [DATA-04] for an empty file

@@ -42,4 +42,15 @@ std::optional<std::string> decode_base64(std::string_view text) {
   return bytes;
 }
 
+std::string encode_base64(std::string_view bytes) {
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::string_view group = bytes.substr(i, 3);
+    std::uint32_t bits = 0;
+    for (std::size_t j = 0; j < 3; ++j) bits = bits << 8 | (j < group.size() ? static_cast<unsigned char>(group[j]) : 0u);
+    for (std::size_t j = 0; j < 4; ++j) text += j <= group.size() ? alphabet[bits >> (18 - 6 * j) & 63] : '=';
+  }
+  return text;
+}
+
 }  // namespace monomorph::data

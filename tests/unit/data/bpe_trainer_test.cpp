@@ -10,7 +10,7 @@ namespace {
 
 std::vector<std::string> merges_of(const TokenizerDefinition& definition) {
   std::vector<std::string> result;
-  for (const TokenPair pair : definition.merges) {
+  for (const TokenPair pair : std::get<tokenizer_models::Bpe>(definition.model).merges) {
     result.push_back(definition.vocabulary[static_cast<std::size_t>(pair.left)] + " " +
                      definition.vocabulary[static_cast<std::size_t>(pair.right)]);
   }

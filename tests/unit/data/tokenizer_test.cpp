@@ -1,6 +1,5 @@
 #include "data_test_support.hpp"
 
-#include <monomorph/data/gpt2_words.hpp>
 #include <monomorph/data/tokenizer.hpp>
 
 #include <nlohmann/json.hpp>
@@ -96,23 +95,6 @@ TEST_CASE("Decoding, whole and streamed, gives the reference's text") {
 TEST_CASE("An id without a token is an error") {
   CHECK(contains(error_of([] { gpt2().decode(Ids{50257}); }), "[TOK-04]"));
   CHECK(contains(error_of([] { gpt2().decode(Ids{-1}); }), "[TOK-04]"));
-}
-
-TEST_CASE("Every code point has the class that the reference gives it") {
-  std::istringstream runs(monomorph::read_text_file(fixture("gpt2_character_classes.txt")));
-  std::vector<std::pair<char32_t, char>> begins;
-  unsigned begin;
-  char name;
-  while (runs >> std::hex >> begin >> name) begins.emplace_back(begin, name);
-  REQUIRE(begins.size() == 1610);
-  begins.emplace_back(0x110000, ' ');
-  int n_wrong = 0;
-  for (std::size_t run = 0; run + 1 < begins.size(); ++run) {
-    for (char32_t code_point = begins[run].first; code_point < begins[run + 1].first; ++code_point) {
-      n_wrong += "OLNS"[static_cast<int>(character_class(code_point))] != begins[run].second;
-    }
-  }
-  CHECK(n_wrong == 0);
 }
 
 TEST_CASE("A text encoded piece by piece has the ids of the whole") {
