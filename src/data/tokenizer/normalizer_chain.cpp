@@ -103,6 +103,7 @@ void apply_bert(const normalizers::Bert& what, TextInWork& work) {
   if (what.clean_text) {
     change_characters(work, [](char32_t code_point) {
       if (code_point > 0x20 && code_point < 0x7F) return code_point;
+      if (code_point == 0x0B || code_point == 0x0C || code_point == 0x85) return removed;  // controls first of all
       if (unicode::white_space().contains(code_point)) return U' ';
       return unicode::bert_control().contains(code_point) ? removed : code_point;
     });

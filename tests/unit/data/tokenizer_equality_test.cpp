@@ -4,6 +4,7 @@
 #include <monomorph/core/hash.hpp>
 #include <monomorph/data/sentence_piece_model.hpp>
 #include <monomorph/data/tokenizer.hpp>
+#include <monomorph/data/utf8.hpp>
 
 #include <nlohmann/json.hpp>
 
