@@ -20,7 +20,7 @@ class SentencePieceModel {
     unused,
   };
 
-  /// @throws [TOK-44] if the file is not such a model
+  /// @throws [TOK-43], [TOK-44] if the file is not such a model
   explicit SentencePieceModel(const std::string& path);
   SentencePieceModel(SentencePieceModel&&) noexcept;
   SentencePieceModel& operator=(SentencePieceModel&&) noexcept;

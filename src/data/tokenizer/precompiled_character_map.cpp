@@ -52,13 +52,15 @@ PrecompiledCharacterMap::PrecompiledCharacterMap(std::string_view bytes) {
   }
 }
 
-/// Every replacement must lie within the text of replacements and begin between characters.
+/// Whatever the text is, a look-up must stay within the table, and every replacement within the text of replacements
+/// and between characters.
 void PrecompiledCharacterMap::check_table() const {
   for (std::size_t index = 0; index < table_.size(); ++index) {
     const std::uint32_t unit = table_[index];
-    if ((unit & is_value) != 0 || !has_value(unit)) continue;
+    if ((unit & is_value) != 0) continue;
     const std::size_t leaf = index ^ offset(unit);
-    if (leaf >= table_.size()) throw_damaged("its table points beyond itself");
+    if ((leaf | 0xFF) >= table_.size()) throw_damaged("its table points beyond itself");
+    if (!has_value(unit)) continue;
     const std::size_t begin = value(table_[leaf]);
     if (begin > replacements_.size() ||
         (begin < replacements_.size() && (static_cast<unsigned char>(replacements_[begin]) & 0xC0u) == 0x80u)) {
@@ -72,7 +74,7 @@ std::optional<std::string_view> PrecompiledCharacterMap::replacement(std::string
   for (const char character : chunk) {
     const auto byte = static_cast<unsigned char>(character);
     node ^= byte;
-    if (byte == 0 || node >= table_.size() || label(table_[node]) != byte) return std::nullopt;
+    if (byte == 0 || label(table_[node]) != byte) return std::nullopt;
     const std::uint32_t unit = table_[node];
     node ^= offset(unit);
     if (has_value(unit)) {

@@ -1,6 +1,9 @@
+#include "data/tokenizer/protocol_buffer.hpp"
+
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/text_file.hpp>
+#include <monomorph/data/precompiled_character_map.hpp>
 #include <monomorph/data/sentence_piece_model.hpp>
 #include <monomorph/data/utf8.hpp>
 
@@ -11,6 +14,32 @@ namespace monomorph::data {
 namespace {
 
 constexpr std::size_t largest_file_bytes = std::size_t{256} << 20;
+
+/// The library follows the offsets in compiled character maps wherever they point, so they are checked here.
+/// @throws [TOK-43]
+void check_character_maps(std::string_view model) {
+  constexpr std::uint64_t normalizer_spec = 3, denormalizer_spec = 5, precompiled_charsmap = 2;
+  MessageReader fields(model);
+  while (const auto field = fields.next()) {
+    if (field->number != normalizer_spec && field->number != denormalizer_spec) continue;
+    MessageReader settings(field->bytes);
+    while (const auto setting = settings.next()) {
+      if (setting->number == precompiled_charsmap && !setting->bytes.empty()) {
+        PrecompiledCharacterMap unused(setting->bytes);
+      }
+    }
+  }
+}
+
+/// Returns what is wrong, or "".
+std::string load(sentencepiece::SentencePieceProcessor& processor, std::string_view bytes) {
+  try {
+    const auto status = processor.LoadFromSerializedProto(bytes);
+    return status.ok() ? "" : status.ToString();
+  } catch (const std::exception& failure) {  // parts of the library throw
+    return failure.what();
+  }
+}
 
 }  // namespace
 
@@ -27,12 +56,13 @@ struct SentencePieceModel::Library {
 };
 
 SentencePieceModel::SentencePieceModel(const std::string& path) : path_(path) {
+  const std::string bytes = read_text_file(path, largest_file_bytes);
+  check_character_maps(bytes);
   auto library = std::make_unique<Library>();
-  const auto status = library->processor.LoadFromSerializedProto(read_text_file(path, largest_file_bytes));
-  if (!status.ok()) {
+  if (const std::string failure = load(library->processor, bytes); !failure.empty()) {
     throw UsageError(
         fmt::format("[TOK-44] {} is no SentencePiece model: {}; take the file from where it was made again",
-                    in_quotes(path), in_quotes(status.message())));
+                    in_quotes(path), in_quotes(failure)));
   }
   library_ = std::move(library);
 }
