@@ -1,8 +1,8 @@
 #include <monomorph/data/utf8.hpp>
 
+#include <simdjson.h>
+
 #include <algorithm>
-#include <bit>
-#include <cstring>
 
 namespace monomorph::data {
 namespace {
@@ -49,16 +49,9 @@ Utf8Character first_character(std::string_view text) {
 }
 
 std::size_t valid_utf8_prefix(std::string_view text) {
+  if (simdjson::validate_utf8(text.data(), text.size())) return text.size();
   std::size_t position = 0;
   while (position < text.size()) {
-    // Most text is ASCII mostly: up to eight bytes at once.
-    std::uint64_t bytes = 0;
-    if (text.size() - position >= sizeof(bytes)) {
-      std::memcpy(&bytes, text.data() + position, sizeof(bytes));
-      const auto n_ascii = static_cast<std::size_t>(std::countr_zero(bytes & 0x8080808080808080u)) / 8;
-      position += n_ascii;
-      if (n_ascii == sizeof(bytes)) continue;
-    }
     const Utf8Character character = first_character(text.substr(position));
     if (!character.valid) break;
     position += character.n_bytes;

@@ -26,7 +26,7 @@ TEST_CASE("The merges of a real text equal those of the tokenizers package") {
   REQUIRE(reference.size() == 4096 - 257);
   for (const int vocab_size : {257, 512, 1024, 4096}) {
     const auto definition =
-        train_tokenizer(std::string(MONOMORPH_SOURCE_DIR) + "/data/tinyshakespeare.txt", {vocab_size});
+        train_tokenizer({{std::string(MONOMORPH_SOURCE_DIR) + "/data/tinyshakespeare.txt"}}, {vocab_size});
     reference.resize(4096 - 257);
     auto expected = reference;
     expected.resize(static_cast<std::size_t>(vocab_size - 257));
@@ -50,7 +50,7 @@ TEST_CASE("Of pairs that are as frequent, the one with the smaller ids is merged
 TEST_CASE("A trained tokenizer takes every text apart and puts it together") {
   TemporaryFolder folder;
   const auto text = folder.write("text.txt", "to be or not to be\nthat is the question\n\nto be\xff");
-  const Tokenizer tokenizer(train_tokenizer(text, {280, {"<|endoftext|>", "<pad>"}}));
+  const Tokenizer tokenizer(train_tokenizer({{text}}, {280, {"<|endoftext|>", "<pad>"}}));
   CHECK(tokenizer.find("<pad>") == 1);
   CHECK(tokenizer.encode("<pad>to").front() == 1);
   CHECK(tokenizer.decode(tokenizer.encode("not 日本\n to be")) == "not 日本\n to be");
@@ -64,6 +64,6 @@ TEST_CASE("Training settings that cannot be are refused") {
   CHECK(contains(error({300, {""}}), "[TOK-05]"));
   CHECK(contains(error({300, {"a", "a"}}), "[TOK-05]"));
   TemporaryFolder folder;
-  CHECK(contains(error_of([&] { train_tokenizer(folder.write("empty.txt", ""), {300}); }), "[DATA-04]"));
-  CHECK(contains(error_of([&] { train_tokenizer(folder.file("none.txt"), {300}); }), "[FILE-01]"));
+  CHECK(contains(error_of([&] { train_tokenizer({{folder.write("empty.txt", "")}}, {300}); }), "[DATA-04]"));
+  CHECK(contains(error_of([&] { train_tokenizer({{folder.file("none.txt")}}, {300}); }), "[FILE-01]"));
 }
