@@ -25,9 +25,9 @@ void check_settings(const BpeTrainerSettings& settings) {
                     "--vocab-size {} or more",
                     settings.vocab_size, distinct.size(), n_smallest));
   }
-  if (settings.vocab_size > 1 << 24) {
+  if (settings.vocab_size > 1 << MergeTable::id_bits) {
     throw UsageError(fmt::format("[TOK-05] a vocabulary of {} is beyond the limit of {}; give a smaller --vocab-size",
-                                 settings.vocab_size, 1 << 24));
+                                 settings.vocab_size, 1 << MergeTable::id_bits));
   }
   if (settings.min_frequency < 0) throw UsageError("[TOK-05] --min-frequency must be 0 or more");
 }
