@@ -43,7 +43,7 @@ void BpeTrainer::count_words(std::string_view text, WordCounts& counts) const {
     TextScanner scanner(text.data() + text.size());
     for (const char* position = text.data(); position != scanner.end();) {
       const char* end = word_end<pattern>(scanner, position);
-      counts.add({position, static_cast<std::size_t>(end - position)});
+      counts.add({position, static_cast<std::size_t>(end - position)}, scanner.end());
       position = end;
     }
   });
