@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
+#include <vector>
 
 using namespace monomorph::data;
 
@@ -33,11 +35,13 @@ std::vector<std::int32_t> tokens_of(const std::string& path) {
 
 TEST_CASE("Index and packed file are, byte for byte, those of Modalities") {
   TemporaryFolder folder;
-  for (const std::string name : {"small", "small_nonl"}) {
+  for (const auto& [name, n_documents] :
+       std::vector<std::pair<std::string, std::int64_t>>{{"small", 25}, {"small_nonl", 25}, {"edge", 12}, {"one", 1}}) {
+    CAPTURE(name);
     const std::string input = fixture("modalities/" + name + ".jsonl");
-    CHECK(index_json_lines(input, folder.file("out.idx")).n_documents == 25);
+    CHECK(index_json_lines(input, folder.file("out.idx")).n_documents == n_documents);
     CHECK(bytes_at(folder.file("out.idx")) == bytes_at(fixture("modalities/" + name + ".idx")));
-    CHECK(pack(input, gpt2(), folder.file("out.pbin")).n_documents == 25);
+    CHECK(pack(input, gpt2(), folder.file("out.pbin")).n_documents == n_documents);
     CHECK(bytes_at(folder.file("out.pbin")) == bytes_at(fixture("modalities/" + name + ".pbin")));
   }
 }
