@@ -25,6 +25,12 @@ void add_commands(CLI::App& program) {
   tools::add_pack(program);
 }
 
+/// CLI11 would only say that a command is needed.
+void check_command(const CLI::App& program, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-' || program.get_subcommand_no_throw(argv[1]) != nullptr) return;
+  throw UsageError("[DATA-10] there is no command " + in_quotes(argv[1]) + "; see monomorph-data --help");
+}
+
 /// Results that nobody could read are no success.
 void flush_standard_output() {
   if (std::fflush(stdout) != 0) throw_file_error("write", "standard output", errno);
@@ -34,6 +40,7 @@ int run(int argc, char** argv) {
   CLI::App program("monomorph-data: from text to tokens on the disk");
   add_commands(program);
   try {
+    check_command(program, argc, argv);
     program.parse(argc, argv);
     flush_standard_output();
     return static_cast<int>(ExitCode::success);
