@@ -27,8 +27,10 @@ void add_commands(CLI::App& program) {
 
 /// CLI11 would only say that a command is needed.
 void check_command(const CLI::App& program, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-' || program.get_subcommand_no_throw(argv[1]) != nullptr) return;
-  throw UsageError("[DATA-10] there is no command " + in_quotes(argv[1]) + "; see monomorph-data --help");
+  if (argc < 2 || argv[1][0] == '-') return;
+  const auto is_named = [&](const CLI::App* command) { return command->check_name(argv[1]); };
+  if (program.get_subcommands(is_named).empty())
+    throw UsageError("[DATA-10] there is no command " + in_quotes(argv[1]) + "; see monomorph-data --help");
 }
 
 /// Results that nobody could read are no success.
