@@ -1,12 +1,10 @@
 #include <monomorph/core/error.hpp>
-#include <monomorph/core/file_error.hpp>
 #include <monomorph/data/bpe_trainer.hpp>
 #include <monomorph/data/byte_level.hpp>
-#include <monomorph/data/input_file.hpp>
 #include <monomorph/data/utf8.hpp>
-#include <monomorph/data/word_pattern.hpp>
 
 #include "data/training/merge_learner.hpp"
+#include "data/word_scanner.hpp"
 
 #include <fmt/format.h>
 
@@ -28,9 +26,9 @@ void check_settings(const BpeTrainerSettings& settings) {
                     "--vocab-size {} or more",
                     settings.vocab_size, distinct.size(), n_smallest));
   }
-  if (settings.vocab_size > 1 << 24) {
+  if (settings.vocab_size > 1 << MergeTable::id_bits) {
     throw UsageError(fmt::format("[TOK-05] a vocabulary of {} is beyond the limit of {}; give a smaller --vocab-size",
-                                 settings.vocab_size, 1 << 24));
+                                 settings.vocab_size, 1 << MergeTable::id_bits));
   }
   if (settings.min_frequency < 0) throw UsageError("[TOK-05] --min-frequency must be 0 or more");
 }
@@ -39,14 +37,17 @@ void check_settings(const BpeTrainerSettings& settings) {
 
 BpeTrainer::BpeTrainer(BpeTrainerSettings settings) : settings_(std::move(settings)) { check_settings(settings_); }
 
-void BpeTrainer::feed(std::string_view text) {
-  const std::string repaired = valid_utf8_prefix(text) == text.size() ? "" : replace_invalid_utf8(text);
-  if (!repaired.empty()) text = repaired;
-  while (!text.empty()) {
-    const std::size_t length = word_length(WordPattern::gpt2, text);
-    word_counts_.add(text.substr(0, length));
-    text.remove_prefix(length);
-  }
+void BpeTrainer::count_words(std::string_view text, WordCounts& counts) const {
+  std::string repaired;
+  if (valid_utf8_prefix(text) != text.size()) text = repaired = replace_invalid_utf8(text);
+  with_pattern(settings_.pattern, [&]<WordPattern pattern>() {
+    TextScanner scanner(text.data() + text.size());
+    for (const char* position = text.data(); position != scanner.end();) {
+      const char* end = word_end<pattern>(scanner, position);
+      counts.add({position, static_cast<std::size_t>(end - position)}, scanner.end());
+      position = end;
+    }
+  });
 }
 
 TokenizerDefinition BpeTrainer::train() const {
@@ -73,20 +74,12 @@ TokenizerDefinition BpeTrainer::train() const {
   learner.learn(static_cast<std::size_t>(settings_.vocab_size), settings_.min_frequency);
   definition.vocabulary = learner.take_vocabulary();
   definition.model = tokenizer_models::Bpe{.merges = learner.take_merges()};
-  return definition;
-}
-
-TokenizerDefinition train_tokenizer(const std::string& text_path, const BpeTrainerSettings& settings) {
-  BpeTrainer trainer(settings);
-  LineReader lines(text_path);
-  std::string text;
-  while (const auto line = lines.next()) {
-    text.assign(line->text);
-    if (line->has_newline) text += '\n';
-    trainer.feed(text);
+  if (settings_.pattern != WordPattern::gpt2) {
+    const TextPattern pattern{std::string(regex_of(settings_.pattern)), /*is_regex=*/true};
+    definition.pre_tokenizers = {pre_tokenizers::Split{pattern, pre_tokenizers::Behavior::isolated},
+                                 pre_tokenizers::ByteLevel{.add_prefix_space = false, .use_regex = false}};
   }
-  if (text.empty()) throw UsageError("[DATA-04] " + in_quotes(text_path) + " is empty; give a file with some text");
-  return trainer.train();
+  return definition;
 }
 
 }  // namespace monomorph::data

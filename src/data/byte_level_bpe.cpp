@@ -13,6 +13,12 @@ constexpr std::size_t most_long_words = 1 << 14;
 
 constexpr std::size_t batch_words = 64;
 
+/// Room for so many more, most of them at once.
+void make_room_for(std::size_t n_more, std::vector<std::int32_t>& ids) {
+  const std::size_t wanted = ids.size() + n_more;
+  if (wanted > ids.capacity()) ids.reserve(std::max(wanted, 2 * ids.capacity()));
+}
+
 }  // namespace
 
 ByteLevelBpe::ByteLevelBpe(const std::array<std::int32_t, 256>& id_of_byte, std::span<const MergeRule> rules,
@@ -40,7 +46,7 @@ struct ByteLevelBpeEncoder::Word {
 inline ByteLevelBpeEncoder::Word ByteLevelBpeEncoder::look_up(const char* begin, std::size_t length,
                                                               const char* text_end) {
   if (length > ShortWord::most_bytes) return {begin, length, {}, nullptr};
-  const ShortWord key = text_end - begin >= 16 ? ShortWord::from_padded(begin, length) : ShortWord::from(begin, length);
+  const ShortWord key = ShortWord::from(begin, length, text_end);
   return {begin, length, key, &short_words_.bucket_of(key)};
 }
 
@@ -51,6 +57,7 @@ std::size_t ByteLevelBpeEncoder::encode_words(WordPattern pattern, std::string_v
 
 template <WordPattern pattern>
 std::size_t ByteLevelBpeEncoder::encode_words(std::string_view text, bool complete, std::vector<std::int32_t>& ids) {
+  make_room_for(text.size() / 4, ids);
   TextScanner scanner(text.data() + text.size());
   Word words[batch_words];
   std::size_t n_words = 0;

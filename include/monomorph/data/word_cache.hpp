@@ -1,49 +1,15 @@
 #pragma once
+#include <monomorph/data/short_word.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <utility>
 #include <vector>
 
 namespace monomorph::data {
-
-/// A word of up to 15 bytes as two numbers: its bytes, zeros and, in the last byte, its length.
-struct ShortWord {
-  static constexpr std::size_t most_bytes = 15;
-  std::uint64_t low, high;
-
-  /// Reads 16 bytes, whatever the length.
-  static ShortWord from_padded(const char* bytes, std::size_t length) {
-    std::uint64_t halves[2];
-    std::memcpy(halves, bytes, 16);
-    return {halves[0] & low_masks[length], (halves[1] & high_masks[length]) | std::uint64_t{length} << 56};
-  }
-
-  static ShortWord from(const char* bytes, std::size_t length) {
-    char padded[16] = {};
-    std::memcpy(padded, bytes, length);
-    return from_padded(padded, length);
-  }
-
-  friend bool operator==(const ShortWord&, const ShortWord&) = default;
-
- private:
-  // The first n bytes in memory are the n lowest: little-endian, as all that this runs on.
-  static constexpr std::array<std::uint64_t, 16> masks(std::size_t first) {
-    std::array<std::uint64_t, 16> result{};
-    for (std::size_t length = 0; length < 16; ++length) {
-      for (std::size_t i = 0; i < 8; ++i) result[length] |= first + i < length ? std::uint64_t{0xFF} << 8 * i : 0;
-    }
-    return result;
-  }
-  static const std::array<std::uint64_t, 16> low_masks, high_masks;
-};
-
-inline constexpr std::array<std::uint64_t, 16> ShortWord::low_masks = ShortWord::masks(0);
-inline constexpr std::array<std::uint64_t, 16> ShortWord::high_masks = ShortWord::masks(8);
 
 /// The ids of short words that were met lately. Grows to 4 MiB; after that, of the words that share a place the one
 /// that was added first gives way.
@@ -80,7 +46,7 @@ class ShortWordCache {
   };
 
   /// Stays good until make_room().
-  Bucket& bucket_of(const ShortWord& word) { return buckets_[hash_of(word) >> shift_]; }
+  Bucket& bucket_of(const ShortWord& word) { return buckets_[word.hash() >> shift_]; }
 
   void add(Bucket& bucket, const ShortWord& word, std::span<const std::int32_t> ids) {
     if (ids.size() > most_ids) return;
@@ -108,11 +74,6 @@ class ShortWordCache {
  private:
   static constexpr unsigned least_bits = 9;
   static constexpr std::size_t most_buckets = std::size_t{1} << 15;
-
-  static std::uint64_t hash_of(const ShortWord& word) {
-    const std::uint64_t hash = (word.low * 0x9E3779B97F4A7C15u) ^ (word.high * 0xC2B2AE3D27D4EB4Fu);
-    return (hash ^ hash >> 32) * 0xD6E8FEB86659FD93u;
-  }
 
   std::vector<Bucket> buckets_ = std::vector<Bucket>(std::size_t{1} << least_bits);
   unsigned shift_ = 64 - least_bits;
