@@ -40,7 +40,9 @@ class PackedFile {
   /// @throws [DATA-09] if the file's size or time has changed since it was opened
   void check_unchanged() const;
 
-  /// Parses the index.  @throws [DATA-05]; [DATA-06] if a span leaves the data section or cuts a token
+  /// Parses the index, calling `visit` for each document.
+  /// @throws [DATA-05]; [DATA-06] if a span leaves the data section or cuts a token
+  void for_each_document(const std::function<void(DocumentSpan)>& visit) const;
   std::vector<DocumentSpan> documents() const;
 
  private:
