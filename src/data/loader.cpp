@@ -34,8 +34,9 @@ Mixture Loader::mixture(const WeightedPaths& paths, const std::vector<Set>& sets
 void Loader::read(std::int64_t first_global_sample, std::int64_t count, const BatchBuffers& batch) const {
   for (const Set& set : sets_) set.dataset.check_unchanged();
   const std::int64_t T = sequence_length();
+  Mixture::Cursor cursor(mixture_, first_global_sample);
   for (std::int64_t i = 0; i < count; ++i) {
-    const Mixture::Place place = mixture_.place(first_global_sample + i);
+    const Mixture::Place place = cursor.next();
     const Set& set = sets_[place.set];
     const std::int64_t sample = set.order.place(place.index).index, row = i * T;
     set.dataset.read(sample, batch.inputs_BT + row, batch.targets_BT + row);

@@ -1,8 +1,9 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/data/mixture.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace monomorph::data {
@@ -10,122 +11,115 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-/// Weights become whole numbers of this sum, so that every machine computes the same.
+/// Weights become whole numbers of about this sum, so that every machine computes the same.
 constexpr double weight_sum = 0x1p52;
-/// All trees of so many groups are looked at: 3^10 / 2 ways to split.
-constexpr std::size_t most_compared = 10;
+
+/// The whole part of a b / c.
+std::int64_t divide(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+  return static_cast<std::int64_t>(Wide{a} * b / c);
+}
 
 }  // namespace
 
-// Handing on the m-th sample to the left if round(m w_left / w) grows at it makes an error of at most 1/2, and a child
-// inherits its parent's error in proportion. A leaf v is so at most 1/2 sum of w_v / w_a away from its share, over v
-// itself and those above it except the root. That is at most 1 if 1/w_a, summed over what is strictly between leaf and
-// root, is at most 1/w_v: what is left of it is the `room` of a subtree, and the tree with the greatest is taken.
-struct Mixture::Group {
-  std::size_t node;
-  double room;  ///< for 1/w_a of the nodes above
-};
+// After n samples a set of weight w has had a share n w / sum. That its count is this, rounded down or up, gives each
+// of its samples a window: its j-th must be one of the run's samples [floor(j sum / w), ceil((j + 1) sum / w)). Taking,
+// among the sets whose window has begun, the one whose window ends first (of several the first set) keeps all windows
+// if any order does, and one does (R. Tijdeman, The chairman assignment problem, 1980).
 
 Mixture::Mixture(std::span<const double> weights) {
+  if (weights.empty() || weights.size() > most_sets)
+    throw UsageError(fmt::format("[DATA-64] a mixture must have 1 to {} sets, not {}; merge some of them", most_sets,
+                                 weights.size()));
   double sum = 0;
+  for (const double weight : weights) sum += weight;
   for (const double weight : weights) {
-    if (!(weight > 0) || !std::isfinite(weight)) sum = NAN;
-    sum += weight;
+    const double share = weight / sum;
+    if (!(weight > 0 && share >= least_share && share <= 1))
+      throw UsageError(
+          fmt::format("[DATA-64] every set of a mixture must have at least {} of the samples, and a "
+                      "weight of {} among weights of {} in all has {}; change the weights",
+                      least_share, weight, sum, share));
+    weights_.push_back(static_cast<std::uint64_t>(std::round(share * weight_sum)));
+    sum_ += weights_.back();
   }
-  if (!(sum > 0) || !std::isfinite(sum))
-    throw UsageError("[DATA-64] every set of a mixture must have a weight above 0; change the weights");
-  std::vector<Group> groups;
-  for (const double weight : weights) {
-    const auto whole = static_cast<std::uint64_t>(std::max(1.0, std::round(weight / sum * weight_sum)));
-    groups.push_back({nodes_.size(), 1 / static_cast<double>(whole)});
-    nodes_.push_back({whole, 0, 0});
-  }
-  const auto lighter_last = [&](const Group& a, const Group& b) {
-    return nodes_[a.node].weight > nodes_[b.node].weight;
-  };
-  while (groups.size() > most_compared) {
-    std::ranges::stable_sort(groups, lighter_last);
-    const Group last = groups.back();
-    groups.pop_back();
-    groups.back() = merge(groups.back(), last);
-  }
-  best_tree(groups);
-}
-
-Mixture::Group Mixture::merge(const Group& a, const Group& b) {
-  const std::uint64_t weight = nodes_[a.node].weight + nodes_[b.node].weight;
-  nodes_.push_back({weight, a.node, b.node});
-  return {nodes_.size() - 1, std::min(a.room, b.room) - 1 / static_cast<double>(weight)};
-}
-
-/// The splits of all subsets, smaller ones first; then the nodes of the best of the whole.
-Mixture::Group Mixture::best_tree(const std::vector<Group>& groups) {
-  struct Subset {
-    double weight = 0, room = 0;
-    unsigned left = 0;
-  };
-  std::vector<Subset> subsets(std::size_t{1} << groups.size());
-  for (unsigned members = 1; members < subsets.size(); ++members) {
-    Subset& best = subsets[members];
-    const unsigned lowest = members & -members, others = members ^ lowest;
-    const Group& first = groups[static_cast<std::size_t>(std::countr_zero(lowest))];
-    best.weight = subsets[others].weight + static_cast<double>(nodes_[first.node].weight);
-    best.room = first.room;
-    if (others == 0) continue;
-    best.room = -INFINITY;
-    for (unsigned right = others; right != 0; right = (right - 1) & others) {
-      const double room = std::min(subsets[members ^ right].room, subsets[right].room);
-      if (room > best.room) best = {best.weight, room, members ^ right};
-    }
-    best.room -= 1 / best.weight;
-  }
-  const auto build = [&](auto&& self, unsigned members) -> Group {
-    const unsigned left = subsets[members].left;
-    if (left == 0) return groups[static_cast<std::size_t>(std::countr_zero(members))];
-    const Group a = self(self, left), b = self(self, members ^ left);
-    return merge(a, b);
-  };
-  return build(build, static_cast<unsigned>(subsets.size() - 1));
-}
-
-std::int64_t Mixture::left_count(const Node& parent, const Node& left, std::int64_t n) {
-  return static_cast<std::int64_t>((Wide{2} * static_cast<std::uint64_t>(n) * left.weight + parent.weight) /
-                                   (Wide{2} * parent.weight));
-}
-
-Mixture::Place Mixture::place(std::int64_t global_sample) const {
-  std::size_t at = nodes_.size() - 1;
-  std::int64_t index = global_sample;
-  while (!nodes_[at].is_leaf()) {
-    const Node& node = nodes_[at];
-    const Node& left = nodes_[node.left];
-    const std::int64_t before = left_count(node, left, index);
-    const bool goes_left = left_count(node, left, index + 1) > before;
-    at = goes_left ? node.left : node.right;
-    index = goes_left ? before : index - before;
-  }
-  return {at, index};
 }
 
 std::vector<std::int64_t> Mixture::counts(std::int64_t n) const {
-  std::vector<std::int64_t> counts(n_sets());
-  add_counts(nodes_.size() - 1, n, counts);
+  const Cursor cursor(*this, n);
+  std::vector<std::int64_t> counts;
+  for (std::size_t set = 0; set < n_sets(); ++set) counts.push_back(cursor.count(set));
   return counts;
 }
 
-void Mixture::add_counts(std::size_t at, std::int64_t n, std::vector<std::int64_t>& counts) const {
-  const Node& node = nodes_[at];
-  if (node.is_leaf()) {
-    counts[at] = n;
-    return;
-  }
-  const std::int64_t left = left_count(node, nodes_[node.left], n);
-  add_counts(node.left, left, counts);
-  add_counts(node.right, n - left, counts);
+double Mixture::share(std::size_t set) const { return static_cast<double>(weights_[set]) / static_cast<double>(sum_); }
+
+Mixture::Cursor::Cursor(const Mixture& mixture, std::int64_t n) : mixture_(mixture), position_(n) {
+  for (std::size_t set = 0; set < mixture_.n_sets(); ++set)
+    set_count(set, divide(static_cast<std::uint64_t>(n), mixture_.weights_[set], mixture_.sum_));
+  if (mixture_.n_sets() > 1) take_begun(n);
 }
 
-double Mixture::share(std::size_t set) const {
-  return static_cast<double>(nodes_[set].weight) / static_cast<double>(nodes_.back().weight);
+void Mixture::Cursor::set_count(std::size_t set, std::int64_t count) {
+  const std::uint64_t weight = mixture_.weights_[set], sum = mixture_.sum_;
+  const auto next = static_cast<std::uint64_t>(count);
+  sets_[set] = {count, divide(next, sum, weight),
+                static_cast<std::int64_t>((Wide{next + 1} * sum + weight - 1) / weight)};
+}
+
+/// Of the samples whose window holds the boundary between n - 1 and n, finds those that were taken before it.
+///
+/// Think of the samples as jobs that arrive when their window begins, one being done at a time. Of those whose window
+/// ends before some time, the number done by n is the least, over all t up to n, of (those arrived before t) + n - t:
+/// t is where last none was waiting. For t before the first of the windows at hand this is never less than n, so it is
+/// enough to look back to there. Arrived before t are all samples but the windows at hand that end later: the sum of
+/// all shares rounded up, less the number of those windows that have begun.
+void Mixture::Cursor::take_begun(std::int64_t n) {
+  const std::size_t n_sets = mixture_.n_sets();
+  std::array<std::uint16_t, most_sets> order;  // the sets with a window at hand, by its end
+  std::array<std::uint64_t, most_sets> remainders;
+  std::size_t n_open = 0;
+  std::int64_t earliest = n, waiting = -n;  // waiting: the sum of all shares rounded up, less t
+  for (std::size_t set = 0; set < n_sets; ++set) {
+    remainders[set] =
+        static_cast<std::uint64_t>(Wide{static_cast<std::uint64_t>(n)} * mixture_.weights_[set] % mixture_.sum_);
+    waiting += sets_[set].count + (remainders[set] > 0 ? 1 : 0);
+    if (remainders[set] == 0) continue;
+    order[n_open++] = static_cast<std::uint16_t>(set);
+    earliest = std::min(earliest, sets_[set].first);
+  }
+  std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(n_open), [&](std::size_t a, std::size_t b) {
+    return sets_[a].end != sets_[b].end ? sets_[a].end < sets_[b].end : a < b;
+  });
+  std::array<std::int64_t, most_sets + 1> lacking{};  // by the number of windows counted, from the first: done less n
+  for (std::int64_t t = n; t > earliest; --t) {
+    std::int64_t later = 0;
+    for (std::size_t i = n_open + 1; i-- > 0;) {
+      lacking[i] = std::min(lacking[i], waiting - later);
+      if (i > 0 && sets_[order[i - 1]].first < t) ++later;
+    }
+    ++waiting;  // for t - 1
+    for (std::size_t set = 0; set < n_sets; ++set) {
+      const std::uint64_t weight = mixture_.weights_[set];
+      if (remainders[set] > 0 && remainders[set] <= weight) --waiting;  // at t - 1 it rounds up to one less
+      remainders[set] = remainders[set] >= weight ? remainders[set] - weight : remainders[set] + mixture_.sum_ - weight;
+    }
+  }
+  for (std::size_t i = 0; i < n_open; ++i)
+    if (lacking[i + 1] > lacking[i]) set_count(order[i], sets_[order[i]].count + 1);
+}
+
+Mixture::Place Mixture::Cursor::next() {
+  std::size_t best = 0;
+  std::int64_t end = INT64_MAX;
+  for (std::size_t set = 0; set < mixture_.n_sets(); ++set) {
+    if (sets_[set].first > position_ || sets_[set].end >= end) continue;
+    best = set;
+    end = sets_[set].end;
+  }
+  ++position_;
+  const Place place{best, sets_[best].count};
+  set_count(best, place.index + 1);
+  return place;
 }
 
 }  // namespace monomorph::data

@@ -1,4 +1,4 @@
-#include "data_test_support.hpp"
+#include "packed_test_support.hpp"
 
 #include <monomorph/data/batch_prefetcher.hpp>
 #include <monomorph/data/evaluation_loader.hpp>
@@ -12,27 +12,6 @@
 using namespace monomorph::data;
 
 using monomorph::ignored_target;
-
-namespace {
-
-/// A packed file of 4-byte tokens 0, 1, 2, …, so that a token tells where it lies.
-std::string counting_file(std::uint32_t n_tokens, std::uint32_t width = 4) {
-  std::string bytes;
-  for (const std::byte byte : packed_header(std::uint64_t{n_tokens} * width, width)) bytes += static_cast<char>(byte);
-  for (std::uint32_t token = 0; token < n_tokens; ++token) {
-    for (std::uint32_t i = 0; i < width; ++i) bytes += static_cast<char>(token >> (8 * i));
-  }
-  SpanIndexWriter index([&](std::span<const std::byte> piece) {
-    bytes.append(reinterpret_cast<const char*>(piece.data()), piece.size());
-  });
-  index.add({0, std::uint64_t{n_tokens} * width});
-  index.finish();
-  return bytes;
-}
-
-constexpr std::int64_t any_vocabulary = 1 << 20;
-
-}  // namespace
 
 TEST_CASE("The order of an epoch is a permutation, another one in the next epoch") {
   std::mt19937_64 random(1);
