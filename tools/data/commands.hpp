@@ -10,5 +10,6 @@ namespace monomorph::tools {
 void add_train_tokenizer(CLI::App& program);
 void add_index(CLI::App& program);
 void add_pack(CLI::App& program);
+void add_chat(CLI::App& program);
 
 }  // namespace monomorph::tools

@@ -23,6 +23,7 @@ void add_commands(CLI::App& program) {
   tools::add_train_tokenizer(program);
   tools::add_index(program);
   tools::add_pack(program);
+  tools::add_chat(program);
 }
 
 /// Results that nobody could read are no success.
