@@ -1,17 +1,15 @@
-#include "data/spill_file.hpp"
+#include "data/packed_file_writer.hpp"
 
 #include <monomorph/core/atomic_file.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/data/json_lines.hpp>
 #include <monomorph/data/pack.hpp>
-#include <monomorph/data/packed_file.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
 
 namespace monomorph::data {
 namespace {
@@ -30,63 +28,6 @@ std::int32_t find_end_of_document(const Tokenizer& tokenizer, const std::string&
                   "(its added tokens:{})",
                   in_quotes(token), special_tokens.empty() ? " none" : special_tokens));
 }
-
-/// A packed file that is being written, document by document.
-class PackedFileWriter {
- public:
-  PackedFileWriter(const std::string& path, const Tokenizer& tokenizer, std::int32_t end_of_document)
-      : file_(path),
-        spill_(path),
-        index_([this](std::span<const std::byte> bytes) { spill_.write(bytes); }),
-        end_of_document_(end_of_document) {
-    summary_.bytes_per_token = bytes_per_token_for(tokenizer.vocab_size());
-    file_.write(packed_header(0, summary_.bytes_per_token));
-  }
-
-  /// More tokens of the current document.
-  void add(std::span<const std::int32_t> ids) {
-    if (ids.empty()) return;
-    bytes_.clear();
-    for (const std::int32_t id : ids) {
-      for (std::uint32_t i = 0; i < summary_.bytes_per_token; ++i)
-        bytes_.push_back(static_cast<std::byte>(id >> (8 * i)));
-    }
-    file_.write(bytes_);
-    last_ = ids.back();
-    n_document_tokens_ += static_cast<std::int64_t>(ids.size());
-  }
-
-  void end_document() {
-    if (n_document_tokens_ == 0) ++summary_.n_empty_documents;
-    if (last_ != end_of_document_) add(std::span(&end_of_document_, 1));
-    const auto width = static_cast<std::uint64_t>(summary_.bytes_per_token);
-    index_.add({static_cast<std::uint64_t>(summary_.n_tokens) * width,
-                static_cast<std::uint64_t>(n_document_tokens_) * width});
-    summary_.n_tokens += n_document_tokens_;
-    ++summary_.n_documents;
-    n_document_tokens_ = 0;
-    last_.reset();
-  }
-
-  PackSummary commit() {
-    index_.finish();
-    spill_.copy_to(file_);
-    const auto data_bytes = static_cast<std::uint64_t>(summary_.n_tokens) * summary_.bytes_per_token;
-    file_.write_at(0, packed_header(data_bytes, summary_.bytes_per_token));
-    file_.commit();
-    return summary_;
-  }
-
- private:
-  AtomicFile file_;
-  SpillFile spill_;
-  SpanIndexWriter index_;
-  std::int32_t end_of_document_;
-  PackSummary summary_;
-  std::vector<std::byte> bytes_;
-  std::optional<std::int32_t> last_;  ///< of the current document
-  std::int64_t n_document_tokens_ = 0;
-};
 
 void pack_json_lines(const std::string& input, Encoder& encoder, const TextField& field, PackedFileWriter& writer) {
   LineReader lines(input);
