@@ -5,11 +5,13 @@
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/data/json_lines.hpp>
 #include <monomorph/data/pack.hpp>
+#include <monomorph/data/packed_file.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 namespace monomorph::data {
 namespace {
@@ -29,7 +31,48 @@ std::int32_t find_end_of_document(const Tokenizer& tokenizer, const std::string&
                   in_quotes(token), special_tokens.empty() ? " none" : special_tokens));
 }
 
-void pack_json_lines(const std::string& input, Encoder& encoder, const TextField& field, PackedFileWriter& writer) {
+/// Puts token ids into a packed file and the end of document after each document.
+class TokenWriter {
+ public:
+  TokenWriter(const std::string& path, const Tokenizer& tokenizer, std::int32_t end_of_document)
+      : bytes_per_token_(bytes_per_token_for(tokenizer.vocab_size())),
+        file_(path, bytes_per_token_),
+        end_of_document_(end_of_document) {}
+
+  /// More tokens of the current document.
+  void add(std::span<const std::int32_t> ids) {
+    if (ids.empty()) return;
+    bytes_.clear();
+    for (const std::int32_t id : ids) {
+      for (std::uint32_t i = 0; i < bytes_per_token_; ++i) bytes_.push_back(static_cast<std::byte>(id >> (8 * i)));
+    }
+    file_.write(bytes_);
+    last_ = ids.back();
+  }
+
+  void end_document() {
+    if (!last_) ++n_empty_documents_;
+    if (last_ != end_of_document_) add(std::span(&end_of_document_, 1));
+    file_.end_document();
+    last_.reset();
+  }
+
+  PackSummary commit() {
+    file_.commit();
+    return {file_.n_documents(), n_empty_documents_, static_cast<std::int64_t>(file_.n_bytes() / bytes_per_token_),
+            bytes_per_token_};
+  }
+
+ private:
+  std::uint32_t bytes_per_token_;
+  PackedFileWriter file_;
+  std::int32_t end_of_document_;
+  std::int64_t n_empty_documents_ = 0;
+  std::vector<std::byte> bytes_;
+  std::optional<std::int32_t> last_;  ///< of the current document
+};
+
+void pack_json_lines(const std::string& input, Encoder& encoder, const TextField& field, TokenWriter& writer) {
   LineReader lines(input);
   std::vector<std::int32_t> ids;
   bool empty = true;
@@ -43,7 +86,7 @@ void pack_json_lines(const std::string& input, Encoder& encoder, const TextField
   if (empty) throw_empty(input);
 }
 
-void pack_text(const std::string& input, Encoder& encoder, PackedFileWriter& writer) {
+void pack_text(const std::string& input, Encoder& encoder, TokenWriter& writer) {
   constexpr std::size_t piece_bytes = std::size_t{1} << 20;
   InputFile file(input);
   Utf8Stream characters;
@@ -94,7 +137,7 @@ PackSummary pack(const std::string& input, const Tokenizer& tokenizer, const std
   const TextField field(settings.field);
   const std::int32_t end_of_document = find_end_of_document(tokenizer, settings.end_of_document);
   Encoder encoder(tokenizer);
-  PackedFileWriter writer(output, tokenizer, end_of_document);
+  TokenWriter writer(output, tokenizer, end_of_document);
   if (is_text) {
     pack_text(input, encoder, writer);
   } else {

@@ -2,7 +2,7 @@
 #include "data/spill_file.hpp"
 
 #include <monomorph/core/atomic_file.hpp>
-#include <monomorph/data/pack.hpp>
+#include <monomorph/data/document_sink.hpp>
 #include <monomorph/data/span_index.hpp>
 
 #include <cstddef>
@@ -10,29 +10,32 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 namespace monomorph::data {
 
-/// A packed file that is being written, document by document.
-class PackedFileWriter {
+/// A packed file that is being written, document by document, from tokens as they lie in the file. The index is kept on
+/// the disk until the tokens are complete.
+class PackedFileWriter : public DocumentSink {
  public:
-  PackedFileWriter(const std::string& path, const Tokenizer& tokenizer, std::int32_t end_of_document);
+  /// @throws as AtomicFile does
+  PackedFileWriter(const std::string& path, std::uint32_t bytes_per_token);
 
-  /// More tokens of the current document.
-  void add(std::span<const std::int32_t> ids);
-  void end_document();
-  PackSummary commit();
+  void write(std::span<const std::byte> tokens) override;
+  void end_document() override;
+  void finish() override;
+  void commit() override;
+  void withdraw() noexcept override { file_.withdraw(); }
+
+  std::int64_t n_documents() const noexcept override { return index_.size(); }
+  std::uint64_t n_bytes() const noexcept override { return n_bytes_; }
 
  private:
+  std::uint32_t bytes_per_token_;
   AtomicFile file_;
-  SpillFile spill_;
+  std::optional<SpillFile> spill_;  ///< nothing once the file is finished
   SpanIndexWriter index_;
-  std::int32_t end_of_document_;
-  PackSummary summary_;
-  std::vector<std::byte> bytes_;
-  std::optional<std::int32_t> last_;  ///< of the current document
-  std::int64_t n_document_tokens_ = 0;
+  std::uint64_t n_bytes_ = 0;           ///< of the documents that have ended
+  std::uint64_t n_document_bytes_ = 0;  ///< of the current one
 };
 
 }  // namespace monomorph::data
