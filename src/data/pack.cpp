@@ -1,4 +1,4 @@
-#include "data/spill_file.hpp"
+#include "data/packed_file_writer.hpp"
 
 #include <monomorph/core/atomic_file.hpp>
 #include <monomorph/core/error.hpp>
@@ -31,64 +31,48 @@ std::int32_t find_end_of_document(const Tokenizer& tokenizer, const std::string&
                   in_quotes(token), special_tokens.empty() ? " none" : special_tokens));
 }
 
-/// A packed file that is being written, document by document.
-class PackedFileWriter {
+/// Puts token ids into a packed file and the end of document after each document.
+class TokenWriter {
  public:
-  PackedFileWriter(const std::string& path, const Tokenizer& tokenizer, std::int32_t end_of_document)
-      : file_(path),
-        spill_(path),
-        index_([this](std::span<const std::byte> bytes) { spill_.write(bytes); }),
-        end_of_document_(end_of_document) {
-    summary_.bytes_per_token = bytes_per_token_for(tokenizer.vocab_size());
-    file_.write(packed_header(0, summary_.bytes_per_token));
-  }
+  TokenWriter(const std::string& path, const Tokenizer& tokenizer, std::int32_t end_of_document)
+      : bytes_per_token_(bytes_per_token_for(tokenizer.vocab_size())),
+        file_(path, bytes_per_token_),
+        end_of_document_(end_of_document) {}
 
   /// More tokens of the current document.
   void add(std::span<const std::int32_t> ids) {
     if (ids.empty()) return;
     bytes_.clear();
     for (const std::int32_t id : ids) {
-      for (std::uint32_t i = 0; i < summary_.bytes_per_token; ++i)
-        bytes_.push_back(static_cast<std::byte>(id >> (8 * i)));
+      for (std::uint32_t i = 0; i < bytes_per_token_; ++i) bytes_.push_back(static_cast<std::byte>(id >> (8 * i)));
     }
     file_.write(bytes_);
     last_ = ids.back();
-    n_document_tokens_ += static_cast<std::int64_t>(ids.size());
   }
 
   void end_document() {
-    if (n_document_tokens_ == 0) ++summary_.n_empty_documents;
+    if (!last_) ++n_empty_documents_;
     if (last_ != end_of_document_) add(std::span(&end_of_document_, 1));
-    const auto width = static_cast<std::uint64_t>(summary_.bytes_per_token);
-    index_.add({static_cast<std::uint64_t>(summary_.n_tokens) * width,
-                static_cast<std::uint64_t>(n_document_tokens_) * width});
-    summary_.n_tokens += n_document_tokens_;
-    ++summary_.n_documents;
-    n_document_tokens_ = 0;
+    file_.end_document();
     last_.reset();
   }
 
   PackSummary commit() {
-    index_.finish();
-    spill_.copy_to(file_);
-    const auto data_bytes = static_cast<std::uint64_t>(summary_.n_tokens) * summary_.bytes_per_token;
-    file_.write_at(0, packed_header(data_bytes, summary_.bytes_per_token));
     file_.commit();
-    return summary_;
+    return {file_.n_documents(), n_empty_documents_, static_cast<std::int64_t>(file_.n_bytes() / bytes_per_token_),
+            bytes_per_token_};
   }
 
  private:
-  AtomicFile file_;
-  SpillFile spill_;
-  SpanIndexWriter index_;
+  std::uint32_t bytes_per_token_;
+  PackedFileWriter file_;
   std::int32_t end_of_document_;
-  PackSummary summary_;
+  std::int64_t n_empty_documents_ = 0;
   std::vector<std::byte> bytes_;
   std::optional<std::int32_t> last_;  ///< of the current document
-  std::int64_t n_document_tokens_ = 0;
 };
 
-void pack_json_lines(const std::string& input, Encoder& encoder, const TextField& field, PackedFileWriter& writer) {
+void pack_json_lines(const std::string& input, Encoder& encoder, const TextField& field, TokenWriter& writer) {
   LineReader lines(input);
   std::vector<std::int32_t> ids;
   bool empty = true;
@@ -102,7 +86,7 @@ void pack_json_lines(const std::string& input, Encoder& encoder, const TextField
   if (empty) throw_empty(input);
 }
 
-void pack_text(const std::string& input, Encoder& encoder, PackedFileWriter& writer) {
+void pack_text(const std::string& input, Encoder& encoder, TokenWriter& writer) {
   constexpr std::size_t piece_bytes = std::size_t{1} << 20;
   InputFile file(input);
   Utf8Stream characters;
@@ -153,7 +137,7 @@ PackSummary pack(const std::string& input, const Tokenizer& tokenizer, const std
   const TextField field(settings.field);
   const std::int32_t end_of_document = find_end_of_document(tokenizer, settings.end_of_document);
   Encoder encoder(tokenizer);
-  PackedFileWriter writer(output, tokenizer, end_of_document);
+  TokenWriter writer(output, tokenizer, end_of_document);
   if (is_text) {
     pack_text(input, encoder, writer);
   } else {
