@@ -1,3 +1,5 @@
+#include "data/tokens_hash.hpp"
+
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/data/token_dataset.hpp>
@@ -17,6 +19,7 @@ constexpr std::int64_t n_sampled_tokens = std::int64_t{1} << 24;
 TokenDataset::TokenDataset(const std::string& path, std::int64_t sequence_length, std::int64_t vocab_size,
                            LastTarget last_target)
     : file_(path),
+      mask_(LossMask::beside(file_)),
       sequence_length_(sequence_length),
       vocab_size_(vocab_size),
       stride_(last_target == LastTarget::reused ? sequence_length : sequence_length + 1),
@@ -34,6 +37,23 @@ TokenDataset::TokenDataset(const std::string& path, std::int64_t sequence_length
   const bool scan_all = file_.n_tokens() * file_.bytes_per_token() < largest_scanned_file_bytes;
   largest_id_ = file_.largest_id(scan_all ? file_.n_tokens() : n_sampled_tokens);
   check_id(largest_id_);
+  if (mask_) check_mask();
+}
+
+void TokenDataset::check_mask() const {
+  mask_->check_sequence_length(sequence_length_);
+  if (stride_ == sequence_length_) return;
+  throw UsageError(
+      fmt::format("[DATA-65] the chats of {} lie in samples whose last target is the next one's first input; set "
+                  "data.last_target to \"reused\"",
+                  in_quotes(mask_->path())));
+}
+
+std::uint64_t TokenDataset::tokens_hash() const { return TokensHash::of(file_.data()); }
+
+std::int64_t TokenDataset::n_counted() const {
+  if (!mask_) return n_tokens() - 1;
+  return static_cast<std::int64_t>(mask_->header().n_counted) - (mask_->counts(0) ? 1 : 0);
 }
 
 void TokenDataset::check_id(std::int32_t largest) const {
@@ -50,6 +70,12 @@ void TokenDataset::read(std::int64_t index, std::int32_t* inputs_T, std::int32_t
   read_tokens(first, std::span(inputs_T, size));
   std::copy(inputs_T + 1, inputs_T + size, targets_T);
   read_tokens(first + sequence_length_, std::span(targets_T + size - 1, 1));
+  if (mask_) mask_->apply(first + 1, std::span(targets_T, size));
+}
+
+void TokenDataset::read_targets(std::int64_t first, std::span<std::int32_t> ids) const {
+  read_tokens(first, ids);
+  if (mask_) mask_->apply(first, ids);
 }
 
 void TokenDataset::read_tokens(std::int64_t first, std::span<std::int32_t> ids) const {

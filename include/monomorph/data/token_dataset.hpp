@@ -1,9 +1,11 @@
 #pragma once
 #include <monomorph/core/ignored_target.hpp>
 #include <monomorph/data/last_target.hpp>
+#include <monomorph/data/loss_mask.hpp>
 #include <monomorph/data/packed_file.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -13,7 +15,8 @@ namespace monomorph::data {
 class TokenDataset {
  public:
   /// @throws [DATA-13] if T < 1; [DATA-07] if an id is not below `vocab_size`: all are looked at in files below 256 MB,
-  ///   a part in larger ones and the rest when it is read; [DATA-08] if the file has less than one sample; [DATA-06]
+  ///   a part in larger ones and the rest when it is read; [DATA-08] if the file has less than one sample; [DATA-06];
+  ///   [DATA-65] or [CHAT-12] if it has a loss mask of other samples; [CHAT-10], [CHAT-11]
   TokenDataset(const std::string& path, std::int64_t sequence_length, std::int64_t vocab_size, LastTarget last_target);
 
   /// With the last target reused, sample i begins at token i T; else at i (T + 1).
@@ -27,19 +30,30 @@ class TokenDataset {
   /// The token that sample `index` begins with.
   std::int64_t first_token(std::int64_t index) const noexcept { return index * stride_; }
 
-  /// Sample `index` as T inputs and the T tokens that follow each of them.  @throws [DATA-07]
+  /// What tells the tokens from others; of files beyond 256 MB a part is looked at.
+  std::uint64_t tokens_hash() const;
+  /// Of all tokens but the first, those that count as targets.
+  std::int64_t n_counted() const;
+
+  /// Sample `index` as T inputs and the T tokens that follow each of them; where a loss mask lies beside the file,
+  /// those that do not count are `ignored_target`.  @throws [DATA-07]
   void read(std::int64_t index, std::int32_t* inputs_T, std::int32_t* targets_T) const;
 
   /// Tokens [first, first + ids.size()), which must lie in the file.  @throws [DATA-07]
   void read_tokens(std::int64_t first, std::span<std::int32_t> ids) const;
+
+  /// The same, without those that a loss mask does not count.
+  void read_targets(std::int64_t first, std::span<std::int32_t> ids) const;
 
   /// @throws [DATA-09] if the file has changed since it was opened
   void check_unchanged() const { file_.check_unchanged(); }
 
  private:
   void check_id(std::int32_t largest) const;
+  void check_mask() const;
 
   PackedFile file_;
+  std::optional<LossMask> mask_;
   std::int64_t sequence_length_, vocab_size_, stride_, n_samples_;
   std::int32_t largest_id_;
 };
