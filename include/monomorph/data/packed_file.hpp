@@ -29,8 +29,6 @@ class PackedFile {
 
   std::int64_t n_tokens() const noexcept { return static_cast<std::int64_t>(data_.size() / bytes_per_token_); }
   std::uint32_t bytes_per_token() const noexcept { return bytes_per_token_; }
-  /// The data section: all tokens as they lie in the file.
-  std::span<const std::byte> data() const noexcept { return data_; }
   const std::string& path() const noexcept { return file_.path(); }
 
   /// Copies the tokens [first, first + ids.size()) and returns the largest of them; an id beyond int32 counts as its
@@ -48,7 +46,7 @@ class PackedFile {
   /// Calls `visit` for each of them, in bounded memory.  @throws as documents()
   void for_each_document(const std::function<void(DocumentSpan)>& visit) const;
 
-  /// The token ids as they lie in the file.
+  /// The data section: all tokens as they lie in the file.
   std::span<const std::byte> data() const noexcept { return data_; }
   /// The pickle that says where the documents are.
   std::span<const std::byte> index() const noexcept { return index_; }
