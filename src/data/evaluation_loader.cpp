@@ -24,7 +24,7 @@ void EvaluationLoader::read(std::int64_t batch_index, std::int64_t batch, const 
   const std::int64_t first = batch_index * size;
   const std::int64_t n_read = std::clamp<std::int64_t>(n_targets() - first, 0, size);
   dataset_.read_tokens(first, std::span(inputs_BT, static_cast<std::size_t>(n_read)));
-  dataset_.read_tokens(first + 1, std::span(targets_BT, static_cast<std::size_t>(n_read)));
+  dataset_.read_targets(first + 1, std::span(targets_BT, static_cast<std::size_t>(n_read)));
   std::fill(inputs_BT + n_read, inputs_BT + size, 0);
   std::fill(targets_BT + n_read, targets_BT + size, ignored_target);
   if (!document_starts_ || document_starts_BT == nullptr) return;

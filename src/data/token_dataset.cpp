@@ -17,6 +17,7 @@ constexpr std::int64_t n_sampled_tokens = std::int64_t{1} << 24;
 TokenDataset::TokenDataset(const std::string& path, std::int64_t sequence_length, std::int64_t vocab_size,
                            LastTarget last_target)
     : file_(path),
+      mask_(LossMask::beside(file_)),
       sequence_length_(sequence_length),
       vocab_size_(vocab_size),
       stride_(last_target == LastTarget::reused ? sequence_length : sequence_length + 1),
@@ -30,6 +31,7 @@ TokenDataset::TokenDataset(const std::string& path, std::int64_t sequence_length
                     "after it); give a longer text or a shorter sequence",
                     in_quotes(path), file_.n_tokens(), sequence_length + 1, sequence_length));
   }
+  if (mask_) mask_->check_samples(sequence_length, last_target);
   n_samples_ = (file_.n_tokens() - sequence_length - 1) / stride_ + 1;
   const bool scan_all = file_.n_tokens() * file_.bytes_per_token() < largest_scanned_file_bytes;
   largest_id_ = file_.largest_id(scan_all ? file_.n_tokens() : n_sampled_tokens);
@@ -50,10 +52,16 @@ void TokenDataset::read(std::int64_t index, std::int32_t* inputs_T, std::int32_t
   read_tokens(first, std::span(inputs_T, size));
   std::copy(inputs_T + 1, inputs_T + size, targets_T);
   read_tokens(first + sequence_length_, std::span(targets_T + size - 1, 1));
+  if (mask_) mask_->apply(first + 1, std::span(targets_T, size));
 }
 
 void TokenDataset::read_tokens(std::int64_t first, std::span<std::int32_t> ids) const {
   check_id(file_.read(first, ids));
+}
+
+void TokenDataset::read_targets(std::int64_t first, std::span<std::int32_t> targets) const {
+  read_tokens(first, targets);
+  if (mask_) mask_->apply(first, targets);
 }
 
 }  // namespace monomorph::data
