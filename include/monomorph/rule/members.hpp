@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/objective/next_token.hpp>
 #include <monomorph/spec/expectations.hpp>
 #include <monomorph/spec/mesh_spec.hpp>
 
@@ -12,6 +13,18 @@ inline constexpr MeshSpec mesh_of = [] {
   else
     return MeshSpec{};
 }();
+
+namespace detail {
+template <class R> struct ObjectiveOf { using type = objective::NextToken; };
+template <class R>
+requires requires { typename R::objective; }
+struct ObjectiveOf<R> {
+  using type = typename R::objective;
+};
+}  // namespace detail
+
+/// A recipe's `objective`, or the next token.
+template <class R> using objective_of = typename detail::ObjectiveOf<R>::type;
 
 namespace rule {
 
