@@ -100,6 +100,13 @@ void OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes
   });
 }
 
+void OutputFile::truncate(std::uint64_t n_bytes) {
+  flush();
+  const auto size = static_cast<off_t>(n_bytes);
+  if (::ftruncate(descriptor_, size) != 0 || ::lseek(descriptor_, size, SEEK_SET) < 0)
+    throw_file_error("write", path_, errno);
+}
+
 void OutputFile::flush() {
   write_all(buffer_, path_,
             [this](const std::byte* data, std::size_t size) { return ::write(descriptor_, data, size); });

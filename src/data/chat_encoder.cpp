@@ -43,11 +43,11 @@ ChatEncoder::ChatEncoder(const Tokenizer& tokenizer, const ChatTemplate& chat_te
   check_special_tokens(tokenizer, chat_template);
 }
 
-EncodedChat ChatEncoder::encode(std::span<const ChatMessage> messages, const std::string& place) {
+EncodedChat ChatEncoder::encode(std::span<const ChatMessage> messages) {
   EncodedChat chat;
   text_.clear();  // what a chat that was refused has left
   stretches_.clear();
-  for (const ChatPiece& piece : render_chat(template_, messages, place)) {
+  for (const ChatPiece& piece : render_chat(template_, messages)) {
     const ChatMessage& message = messages[piece.message];
     const bool counted = piece.kind != ChatPiece::Kind::header && message.counted &&
                          counted_roles_[static_cast<std::size_t>(message.role)];
@@ -57,13 +57,13 @@ EncodedChat ChatEncoder::encode(std::span<const ChatMessage> messages, const std
     }
     for (const Literal& literal : literals_of(piece.text)) {
       if (literal.special) {
-        append_special(*literal.special, counted, chat, place);
+        append_special(*literal.special, counted, chat);
       } else {
         append_text(literal.text, counted);
       }
     }
   }
-  finish_text(chat, place);
+  finish_text(chat);
   return chat;
 }
 
@@ -94,23 +94,23 @@ void ChatEncoder::append_text(std::string_view text, bool counted) {
   }
 }
 
-void ChatEncoder::append_special(std::int32_t id, bool counted, EncodedChat& chat, const std::string& place) {
-  finish_text(chat, place);
+void ChatEncoder::append_special(std::int32_t id, bool counted, EncodedChat& chat) {
+  finish_text(chat);
   chat.ids.push_back(id);
   chat.counted.push_back(counted);
 }
 
-void ChatEncoder::finish_text(EncodedChat& chat, const std::string& place) {
+void ChatEncoder::finish_text(EncodedChat& chat) {
   if (stretches_.empty()) return;
   const std::size_t first = chat.ids.size();
   encoder_.encode_plain(text_, chat.ids);
   chat.counted.resize(chat.ids.size(), stretches_.front().counted);
-  if (stretches_.size() > 1) mark_tokens(first, chat, place);
+  if (stretches_.size() > 1) mark_tokens(first, chat);
   text_.clear();
   stretches_.clear();
 }
 
-void ChatEncoder::mark_tokens(std::size_t first, EncodedChat& chat, const std::string& place) const {
+void ChatEncoder::mark_tokens(std::size_t first, EncodedChat& chat) const {
   StreamDecoder decoder(tokenizer_);
   // Some decoders treat the beginning of a text in a way of its own, and this is not it.
   if (first > 0) decoder.push(chat.ids[first - 1]);
@@ -130,9 +130,9 @@ void ChatEncoder::mark_tokens(std::size_t first, EncodedChat& chat, const std::s
   }
   if (begin == text_.size()) return;
   throw Error(
-      fmt::format("[CHAT-13] {}: the tokenizer does not give {} back as it was, so there is no telling which of "
+      fmt::format("[CHAT-13] the tokenizer does not give {} back as it was, so there is no telling which of "
                   "its tokens count; use a tokenizer that keeps the text",
-                  place, in_quotes(std::string_view(text_).substr(begin, 40))));
+                  in_quotes(std::string_view(text_).substr(begin, 40))));
 }
 
 }  // namespace monomorph::data

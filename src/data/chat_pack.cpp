@@ -1,11 +1,14 @@
+#include "data/block_pipeline.hpp"
+#include "data/chat_record.hpp"
 #include "data/chat_sample_packer.hpp"
 #include "data/chat_set_writer.hpp"
+#include "data/line_failure.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/data/chat_encoder.hpp>
 #include <monomorph/data/chat_pack.hpp>
-#include <monomorph/data/chat_record.hpp>
+#include <monomorph/data/pack.hpp>
 
 #include <fmt/format.h>
 
@@ -25,27 +28,111 @@ void check_settings(const ChatPackSettings& settings) {
   if (settings.counted_roles.none()) throw UsageError("[CHAT-09] no role counts in the loss; name one with --roles");
 }
 
-/// One run over the records of a file.
-class ChatPacking {
- public:
-  ChatPacking(const std::string& input, const Tokenizer& tokenizer, const std::string& output,
-              const ChatPackSettings& settings)
-      : lines_(input),
-        settings_(settings),
-        template_(find_chat_template(settings.chat_template)),
-        records_(settings.field),
-        encoder_(tokenizer, template_, settings.counted_roles),
-        writer_(output, tokenizer, template_, settings.sequence_length, tokenizer.find(template_.end_token).value()),
-        packer_(settings.sequence_length, [this](const auto& chats) { write_sample(chats); }) {}
+/// What the lines of a block became.
+struct BlockChats {
+  std::vector<EncodedChat> chats;
+  std::vector<LineFailure> failures;
+  ChatPackSummary counts;
+};
 
-  ChatPackSummary run() {
-    while (const auto line = lines_.next()) {
-      ++summary_.n_records;
-      if (auto chat = encode(*line)) add(std::move(*chat), *line);
+/// Turns lines into chats that fit a sample. One per thread.
+class ChatReader {
+ public:
+  ChatReader(const Tokenizer& tokenizer, const ChatTemplate& chat_template, const ChatPackSettings& settings)
+      : settings_(settings), records_(settings.field), encoder_(tokenizer, chat_template, settings.counted_roles) {}
+
+  void read(const LineBlock& block, BlockChats& result) {
+    result = {};
+    if (block.is_one_too_long) {
+      result.failures.push_back(too_long_failure(block.offset, block.end_offset));
+      result.counts.n_records = 1;
+      return;
     }
-    if (summary_.n_records == 0) {
-      throw UsageError("[DATA-04] " + in_quotes(lines_.path()) + " is empty; give a file with at least one chat");
+    for_each_line(block, [&](std::string_view line, std::uint64_t offset) {
+      const auto failed = [&](LineProblem problem) {
+        result.failures.push_back({result.counts.n_records, offset, line.size(), std::move(problem)});
+      };
+      auto record = records_.of(line);
+      if (auto* problem = std::get_if<LineProblem>(&record)) {
+        failed(std::move(*problem));
+      } else {
+        try {
+          add(encoder_.encode(std::get<std::vector<ChatMessage>>(record)), result);
+        } catch (const Error& error) {
+          failed(problem_of(error));
+        }
+      }
+      ++result.counts.n_records;
+      return result.failures.empty() || settings_.on_error == OnError::skip;
+    });
+  }
+
+ private:
+  void add(EncodedChat chat, BlockChats& result) const {
+    const auto size = static_cast<std::size_t>(settings_.sequence_length);
+    const bool too_long = chat.ids.size() > size;
+    if (too_long && settings_.too_long == TooLong::skip) {
+      ++result.counts.n_too_long;
+      return;
     }
+    if (too_long && settings_.too_long == TooLong::refuse) {
+      throw Error(
+          fmt::format("[CHAT-07] the chat has {} tokens, and a sample {}; choose --on-too-long truncate or skip, "
+                      "or a longer sequence",
+                      chat.ids.size(), size));
+    }
+    if (too_long) {
+      chat.ids.resize(size);
+      chat.counted.resize(size);
+    }
+    if (std::find(chat.counted.begin() + 1, chat.counted.end(), true) == chat.counted.end()) {
+      ++result.counts.n_without_counted;
+      return;
+    }
+    result.counts.n_truncated += too_long ? 1 : 0;
+    result.chats.push_back(std::move(chat));
+  }
+
+  const ChatPackSettings& settings_;
+  ChatRecords records_;
+  ChatEncoder encoder_;
+};
+
+/// Takes the chats of all blocks in order.
+class ChatOutput {
+ public:
+  ChatOutput(const std::string& input, const Tokenizer& tokenizer, const ChatTemplate& chat_template,
+             const std::string& output, const ChatPackSettings& settings)
+      : input_(input),
+        report_path_(settings.report.empty() ? default_report_path(output) : settings.report),
+        writer_(output, tokenizer, chat_template, settings.sequence_length,
+                tokenizer.find(chat_template.end_token).value()),
+        packer_(settings.sequence_length, [this](const auto& chats) { write_sample(chats); }) {
+    if (settings.on_error == OnError::skip) report_.emplace(report_path_);
+  }
+
+  void add(BlockChats& block) {
+    for (const LineFailure& failure : block.failures) {
+      const std::int64_t line_number = summary_.n_records + failure.line_in_block + 1;
+      if (!report_) throw_failure(failure, line_number, input_);
+      report_->write(report_line(failure, line_number));
+      ++summary_.n_skipped;
+    }
+    summary_.n_records += block.counts.n_records;
+    summary_.n_too_long += block.counts.n_too_long;
+    summary_.n_without_counted += block.counts.n_without_counted;
+    summary_.n_truncated += block.counts.n_truncated;
+    for (EncodedChat& chat : block.chats) {
+      ++summary_.n_chats;
+      summary_.n_chat_tokens += static_cast<std::int64_t>(chat.ids.size());
+      packer_.add(std::move(chat));
+    }
+  }
+
+  ChatPackSummary commit() {
+    if (summary_.n_records == 0) throw_empty_input(input_);
+    if (report_) report_->commit();
+    if (summary_.n_skipped == summary_.n_records) throw_all_skipped(input_, summary_.n_records, report_path_);
     packer_.flush();
     if (summary_.n_samples == 0) throw_nothing_counts();
     const LossMaskHeader written = writer_.commit();
@@ -55,68 +142,22 @@ class ChatPacking {
   }
 
  private:
-  std::string place(const Line& line) const {
-    return fmt::format("{}, line {}", in_quotes(lines_.path()), line.number);
-  }
-
-  /// Nothing if the record is broken and left out.
-  std::optional<EncodedChat> encode(const Line& line) {
-    try {
-      return encoder_.encode(records_.of(line, lines_.path()), place(line));
-    } catch (const Error& error) {
-      if (!settings_.on_broken_record) throw;
-      settings_.on_broken_record(error.what());
-      ++summary_.n_broken;
-      return std::nullopt;
-    }
-  }
-
-  void add(EncodedChat chat, const Line& line) {
-    const auto size = static_cast<std::size_t>(settings_.sequence_length);
-    bool truncated = false;
-    if (chat.ids.size() > size) {
-      if (settings_.too_long == TooLong::skip) {
-        ++summary_.n_too_long;
-        return;
-      }
-      if (settings_.too_long == TooLong::refuse) {
-        throw Error(
-            fmt::format("[CHAT-07] {}: the chat has {} tokens, and a sample {}; choose --on-too-long truncate or "
-                        "skip, or a longer sequence",
-                        place(line), chat.ids.size(), size));
-      }
-      chat.ids.resize(size);
-      chat.counted.resize(size);
-      truncated = true;
-    }
-    if (std::find(chat.counted.begin() + 1, chat.counted.end(), true) == chat.counted.end()) {
-      ++summary_.n_without_counted;
-      return;
-    }
-    summary_.n_truncated += truncated ? 1 : 0;
-    ++summary_.n_chats;
-    summary_.n_chat_tokens += static_cast<std::int64_t>(chat.ids.size());
-    packer_.add(std::move(chat));
-  }
-
   void write_sample(const std::vector<const EncodedChat*>& chats) {
     writer_.add_sample(chats);
     ++summary_.n_samples;
   }
 
   [[noreturn]] void throw_nothing_counts() const {
-    throw Error(fmt::format(
-        "[CHAT-08] {} has no chat to train on: of {} records {} are broken, {} too long, and in {} no token "
-        "counts; see --roles, --on-too-long and --sequence-length",
-        in_quotes(lines_.path()), summary_.n_records, summary_.n_broken, summary_.n_too_long,
-        summary_.n_without_counted));
+    throw Error(
+        fmt::format("[CHAT-08] {} has no chat to train on: of {} lines {} are no chats, {} are too long, and in {} no "
+                    "token counts; see --roles, --on-too-long and --sequence-length",
+                    in_quotes(input_), summary_.n_records, summary_.n_skipped, summary_.n_too_long,
+                    summary_.n_without_counted));
   }
 
-  LineReader lines_;
-  const ChatPackSettings& settings_;
-  const ChatTemplate& template_;
-  ChatRecords records_;
-  ChatEncoder encoder_;
+  const std::string& input_;
+  std::string report_path_;
+  std::optional<AtomicFile> report_;
   ChatSetWriter writer_;
   ChatSamplePacker packer_;
   ChatPackSummary summary_;
@@ -127,7 +168,24 @@ class ChatPacking {
 ChatPackSummary pack_chats(const std::string& input, const Tokenizer& tokenizer, const std::string& output,
                            const ChatPackSettings& settings) {
   check_settings(settings);
-  return ChatPacking(input, tokenizer, output, settings).run();
+  const ChatTemplate& chat_template = find_chat_template(settings.chat_template);
+  std::vector<ChatReader> readers;
+  for (int i = 0; i < settings.n_threads; ++i) readers.emplace_back(tokenizer, chat_template, settings);
+  LineBlockReader blocks(input);
+  ChatOutput set(input, tokenizer, chat_template, output, settings);
+  std::vector<BlockPipeline<BlockChats>::Work> workers;
+  for (ChatReader& reader : readers) {
+    workers.emplace_back([&reader](const LineBlock& block, BlockChats& result) { reader.read(block, result); });
+  }
+  std::uint64_t done_bytes = 0;
+  BlockPipeline<BlockChats>(blocks, std::move(workers), [&](const LineBlock& block, BlockChats& chats) {
+    set.add(chats);
+    done_bytes = block.end_offset;
+    if (settings.progress) settings.progress(done_bytes, blocks.file_bytes());
+  }).run();
+  ChatPackSummary summary = set.commit();
+  summary.input_bytes = done_bytes;
+  return summary;
 }
 
 }  // namespace monomorph::data

@@ -1,6 +1,7 @@
+#include "data/chat_record.hpp"
+
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
-#include <monomorph/data/chat_record.hpp>
 
 #include <fmt/format.h>
 #include <simdjson.h>
@@ -30,8 +31,7 @@ std::string kind_of(dom::element value) {
 /// Reads one message; errors name it.
 class MessageReader {
  public:
-  MessageReader(const std::string& place, std::size_t index)
-      : place_(fmt::format("{}, message {}", place, index + 1)) {}
+  MessageReader(std::size_t index, bool numbers_are_kept) : number_(index + 1), numbers_are_kept_(numbers_are_kept) {}
 
   ChatMessage read(dom::element value) const {
     dom::object message;
@@ -47,7 +47,7 @@ class MessageReader {
  private:
   template <class... Arguments>
   [[noreturn]] void fail(fmt::format_string<Arguments...> text, Arguments&&... arguments) const {
-    throw Error(fmt::format("[CHAT-04] {}: {}; mend the record", place_,
+    throw Error(fmt::format("[CHAT-04] message {}: {}; mend the record", number_,
                             fmt::format(text, std::forward<Arguments>(arguments)...)));
   }
 
@@ -103,68 +103,65 @@ class MessageReader {
   bool is_counted(dom::object message) const {
     dom::element value;
     if (message["weight"].get(value) != simdjson::SUCCESS || value.is_null()) return true;
+    if (!numbers_are_kept_) fail("its \"weight\" cannot be read, as the record has a number beyond 64 bits");
     double weight = -1;
     if (value.get(weight) != simdjson::SUCCESS || (weight != 0 && weight != 1))
       fail("its \"weight\" is neither 0 nor 1");
     return weight == 1;
   }
 
-  std::string place_;
+  std::size_t number_;
+  bool numbers_are_kept_;
 };
+
+dom::array list_of(dom::element value, const std::optional<FieldPointer>& field) {
+  if (field) {
+    if (!find_field(value, *field)) {
+      throw Error(fmt::format("[CHAT-03] the record has no field {}; name the field of the messages with --field",
+                              in_quotes(field->text())));
+    }
+  } else if (!value.is_array()) {
+    dom::element found;
+    if (value["messages"].get(found) != simdjson::SUCCESS && value["conversations"].get(found) != simdjson::SUCCESS) {
+      throw Error(
+          "[CHAT-03] the record has neither /messages nor /conversations; name the field of the messages with "
+          "--field");
+    }
+    value = found;
+  }
+  dom::array messages;
+  if (value.get(messages) != simdjson::SUCCESS) {
+    throw Error(
+        fmt::format("[CHAT-03] the messages are {}, not a list; name their field with --field", kind_of(value)));
+  }
+  return messages;
+}
 
 }  // namespace
 
-struct ChatRecords::Parser {
-  dom::parser json;
-
-  /// The messages of a record, which may be a list of them itself.
-  static dom::array list(dom::element record, const std::string& field, const std::string& place) {
-    dom::element found = record;
-    if (!field.empty()) {
-      if (record.at_pointer(field).get(found) != simdjson::SUCCESS) {
-        throw Error(fmt::format("[CHAT-03] {}: the record has no field {}; name the field of the messages with --field",
-                                place, in_quotes(field)));
-      }
-    } else if (!record.is_array() && record["messages"].get(found) != simdjson::SUCCESS &&
-               record["conversations"].get(found) != simdjson::SUCCESS) {
-      throw Error(
-          fmt::format("[CHAT-03] {}: the record has neither /messages nor /conversations; name the field of "
-                      "the messages with --field",
-                      place));
-    }
-    dom::array messages;
-    if (found.get(messages) != simdjson::SUCCESS) {
-      throw Error(fmt::format("[CHAT-03] {}: the messages are {}, not a list; name their field with --field", place,
-                              kind_of(found)));
-    }
-    return messages;
-  }
-};
-
-ChatRecords::ChatRecords(std::string field) : field_(std::move(field)), parser_(std::make_unique<Parser>()) {
-  if (!field_.empty() && field_.front() != '/') {
-    throw UsageError(fmt::format("[DATA-10] the field {} is no JSON Pointer; write it like /messages or /meta/messages",
-                                 in_quotes(field_)));
-  }
+LineProblem problem_of(const Error& error) {
+  const std::string_view message = error.what();  // "[AREA-NN] the rest"
+  const std::size_t end = message.find("] ");
+  return {std::string(message.substr(1, end - 1)), std::string(message.substr(end + 2))};
 }
 
-ChatRecords::ChatRecords(ChatRecords&&) noexcept = default;
-ChatRecords::~ChatRecords() = default;
+ChatRecords::ChatRecords(const std::string& field) {
+  if (!field.empty()) field_.emplace(field);
+}
 
-std::vector<ChatMessage> ChatRecords::of(const Line& line, const std::string& path) {
-  const bool blank = line.text.find_first_not_of(" \t\r") == std::string_view::npos;
-  dom::element record;
-  const simdjson::error_code failure = parser_->json.parse(line.text.data(), line.text.size()).get(record);
-  if (failure != simdjson::SUCCESS) {
-    throw Error(fmt::format("[DATA-02] {}, line {} (byte {}): {}; every line must be one JSON value", in_quotes(path),
-                            line.number, line.offset, blank ? "the line is blank" : simdjson::error_message(failure)));
-  }
-  const std::string place = fmt::format("{}, line {}", in_quotes(path), line.number);
+std::variant<std::vector<ChatMessage>, LineProblem> ChatRecords::of(std::string_view line) {
   std::vector<ChatMessage> messages;
-  for (const dom::element message : parser_->list(record, field_, place)) {
-    messages.push_back(MessageReader(place, messages.size()).read(message));
+  try {
+    auto problem = parser_.visit(line, [&](const dom::element& record, bool numbers_are_kept) {
+      for (const dom::element message : list_of(record, field_)) {
+        messages.push_back(MessageReader(messages.size(), numbers_are_kept).read(message));
+      }
+      if (messages.empty()) throw Error("[CHAT-03] the list of messages is empty; leave it out");
+    });
+    if (problem) return *std::move(problem);
+  } catch (const Error& error) {
+    return problem_of(error);
   }
-  if (messages.empty()) throw Error(fmt::format("[CHAT-03] {}: the list of messages is empty; leave it out", place));
   return messages;
 }
 

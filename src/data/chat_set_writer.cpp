@@ -2,8 +2,6 @@
 
 #include <monomorph/data/packed_file.hpp>
 
-#include <filesystem>
-
 namespace monomorph::data {
 namespace {
 
@@ -20,17 +18,13 @@ std::uint64_t fingerprint(const TokenizerDefinition& definition) {
 
 ChatSetWriter::ChatSetWriter(const std::string& path, const Tokenizer& tokenizer, const ChatTemplate& chat_template,
                              std::int64_t sequence_length, std::int32_t padding)
-    : mask_path_(loss_mask_path(path)),
-      file_(path),
-      mask_(mask_path_),
-      spill_(path),
-      index_([this](std::span<const std::byte> bytes) { spill_.write(bytes); }),
+    : mask_(loss_mask_path(path)),
       bytes_per_token_(bytes_per_token_for(tokenizer.vocab_size())),
+      file_(path, bytes_per_token_),
       padding_(padding),
       header_{.sequence_length = static_cast<std::uint64_t>(sequence_length),
               .vocabulary = fingerprint(tokenizer.definition()),
-              .chat_template = data::fingerprint(chat_template)} {
-  file_.write(packed_header(0, bytes_per_token_));
+              .chat_template = fingerprint(chat_template)} {
   mask_.write(to_bytes({}));
 }
 
@@ -43,24 +37,7 @@ void ChatSetWriter::add_token(std::int32_t id, bool counted) {
   ++header_.n_tokens;
 }
 
-void ChatSetWriter::end_document(std::uint64_t n_tokens) {
-  if (document_) index_.add(*document_);
-  document_ = {(header_.n_tokens - n_tokens) * bytes_per_token_, n_tokens * bytes_per_token_};
-}
-
-void ChatSetWriter::add_sample(const std::vector<const EncodedChat*>& chats) {
-  const std::uint64_t end = header_.n_tokens + header_.sequence_length;
-  for (const EncodedChat* chat : chats) {
-    // Nothing stands before the first token that could predict it.
-    for (std::size_t i = 0; i < chat->ids.size(); ++i) add_token(chat->ids[i], i > 0 && chat->counted[i]);
-    end_document(chat->ids.size());
-  }
-  document_->length += (end - header_.n_tokens) * bytes_per_token_;
-  while (header_.n_tokens < end) add_token(padding_, false);
-  write_pieces();
-}
-
-void ChatSetWriter::write_pieces() {
+void ChatSetWriter::write() {
   file_.write(tokens_);
   tokens_hash_.update(tokens_);
   tokens_.clear();
@@ -72,25 +49,37 @@ void ChatSetWriter::write_pieces() {
   bits_.erase(bits_.begin(), bits_.begin() + static_cast<std::ptrdiff_t>(n_whole));
 }
 
+void ChatSetWriter::end_document() {
+  if (header_.n_tokens == 0) return;  // none has begun
+  write();
+  file_.end_document();
+}
+
+void ChatSetWriter::add_sample(const std::vector<const EncodedChat*>& chats) {
+  const std::uint64_t end = header_.n_tokens + header_.sequence_length;
+  for (const EncodedChat* chat : chats) {
+    end_document();  // of the chat before, which has got its padding
+    // Nothing stands before the first token that could predict it.
+    for (std::size_t i = 0; i < chat->ids.size(); ++i) add_token(chat->ids[i], i > 0 && chat->counted[i]);
+  }
+  while (header_.n_tokens < end) add_token(padding_, false);
+}
+
 LossMaskHeader ChatSetWriter::commit() {
   add_token(padding_, false);
-  document_->length += bytes_per_token_;
-  index_.add(*document_);
-  index_.finish();
-  write_pieces();
+  end_document();
   mask_.write(bits_);
   bits_hash_.update(bits_);
-  spill_.copy_to(file_);
-  file_.write_at(0, packed_header(header_.n_tokens * bytes_per_token_, bytes_per_token_));
   header_.tokens_hash = tokens_hash_.digest();
   header_.hash = hash_of(header_, bits_hash_);
   mask_.write_at(0, to_bytes(header_));
+  mask_.finish();
+  file_.finish();
   mask_.commit();
   try {
     file_.commit();
   } catch (...) {
-    std::error_code ignored;  // the failure that is being reported matters more
-    std::filesystem::remove(mask_path_, ignored);
+    mask_.withdraw();
     throw;
   }
   return header_;

@@ -1,16 +1,13 @@
 #pragma once
-#include "data/spill_file.hpp"
+#include "data/packed_file_writer.hpp"
 #include "data/tokens_hash.hpp"
 
 #include <monomorph/core/atomic_file.hpp>
 #include <monomorph/data/chat_encoder.hpp>
 #include <monomorph/data/loss_mask.hpp>
-#include <monomorph/data/span_index.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -31,20 +28,18 @@ class ChatSetWriter {
 
  private:
   void add_token(std::int32_t id, bool counted);
-  void end_document(std::uint64_t n_tokens);
-  void write_pieces();
+  /// Hands on what was added.
+  void write();
+  void end_document();
 
-  std::string mask_path_;
-  AtomicFile file_, mask_;
-  SpillFile spill_;
-  SpanIndexWriter index_;
+  AtomicFile mask_;
   std::uint32_t bytes_per_token_;
+  PackedFileWriter file_;
   std::int32_t padding_;
   LossMaskHeader header_;
   TokensHash tokens_hash_;
   Xxh64 bits_hash_;
   std::vector<std::byte> tokens_, bits_;  ///< not written yet
-  std::optional<DocumentSpan> document_;  ///< the latest: it may still grow
 };
 
 }  // namespace monomorph::data

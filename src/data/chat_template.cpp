@@ -85,8 +85,8 @@ std::string_view name_of(ChatRole role) { return chat_role_names[static_cast<std
 /// Checks one chat against a template.
 class ChatCheck {
  public:
-  ChatCheck(const ChatTemplate& chat_template, std::span<const ChatMessage> messages, const std::string& place)
-      : template_(chat_template), messages_(messages), place_(place) {}
+  ChatCheck(const ChatTemplate& chat_template, std::span<const ChatMessage> messages)
+      : template_(chat_template), messages_(messages) {}
 
   void run() const {
     const std::size_t n_folded = has_folded_system() ? 1 : 0;
@@ -98,9 +98,9 @@ class ChatCheck {
     }
     if (messages_.size() == n_folded) {
       throw Error(
-          fmt::format("[CHAT-05] {}: a system message and nothing else; the template {} writes it into the "
+          fmt::format("[CHAT-05] a system message and nothing else; the template {} writes it into the "
                       "user's, so add one",
-                      place_, template_.name));
+                      template_.name));
     }
   }
 
@@ -113,33 +113,32 @@ class ChatCheck {
     const ChatMessage& message = messages_[index];
     if (!folded && !template_.knows(message.role)) {
       if (message.role == ChatRole::system && template_.folds_system) {
-        throw Error(fmt::format("[CHAT-05] {}, message {}: for the template {} a system message must be the first",
-                                place_, index + 1, template_.name));
+        throw Error(fmt::format("[CHAT-05] message {}: for the template {} a system message must be the first",
+                                index + 1, template_.name));
       }
       throw Error(
-          fmt::format("[CHAT-04] {}, message {}: the template {} has no role \"{}\"; leave the message out, or "
+          fmt::format("[CHAT-04] message {}: the template {} has no role \"{}\"; leave the message out, or "
                       "use another --template",
-                      place_, index + 1, template_.name, name_of(message.role)));
+                      index + 1, template_.name, name_of(message.role)));
     }
     // Many sets give every chat a system message and leave it empty; an empty question or answer is a slip.
     if (message.role != ChatRole::system && trimmed(message.content).empty()) {
       throw Error(
-          fmt::format("[CHAT-06] {}, message {}: the {} says nothing but white space; leave the chat out, or "
+          fmt::format("[CHAT-06] message {}: the {} says nothing but white space; leave the chat out, or "
                       "mend it",
-                      place_, index + 1, name_of(message.role)));
+                      index + 1, name_of(message.role)));
     }
   }
 
   [[noreturn]] void throw_wrong_order(std::size_t index, ChatRole wanted) const {
     throw Error(
-        fmt::format("[CHAT-05] {}, message {}: it is the {}'s where the {}'s must be, as the template {} wants "
+        fmt::format("[CHAT-05] message {}: it is the {}'s where the {}'s must be, as the template {} wants "
                     "user and assistant in turn; mend the chat, or use another --template",
-                    place_, index + 1, name_of(messages_[index].role), name_of(wanted), template_.name));
+                    index + 1, name_of(messages_[index].role), name_of(wanted), template_.name));
   }
 
   const ChatTemplate& template_;
   std::span<const ChatMessage> messages_;
-  const std::string& place_;
 };
 
 }  // namespace
@@ -181,10 +180,9 @@ std::uint64_t fingerprint(const ChatTemplate& chat_template) {
   return state;
 }
 
-std::vector<ChatPiece> render_chat(const ChatTemplate& chat_template, std::span<const ChatMessage> messages,
-                                   const std::string& place) {
+std::vector<ChatPiece> render_chat(const ChatTemplate& chat_template, std::span<const ChatMessage> messages) {
   using Kind = ChatPiece::Kind;
-  const ChatCheck check(chat_template, messages, place);
+  const ChatCheck check(chat_template, messages);
   check.run();
   const std::size_t n_folded = check.has_folded_system() ? 1 : 0;
   std::vector<ChatPiece> pieces{{Kind::header, chat_template.begin, 0}};

@@ -28,16 +28,37 @@ InputFile::InputFile(const std::string& path) : path_(path), descriptor_(::open(
 
 InputFile::~InputFile() { ::close(descriptor_); }
 
-bool InputFile::read_more(std::string& text, std::size_t n_bytes) {
+std::size_t InputFile::read_some(char* to, std::size_t n_bytes) {
   throw_if_interrupted();
+  ssize_t n_read = -1;
+  while ((n_read = ::read(descriptor_, to, n_bytes)) < 0) {
+    if (errno != EINTR) throw_file_error("read", path_, errno);
+    throw_if_interrupted();
+  }
+  return static_cast<std::size_t>(n_read);
+}
+
+bool InputFile::read_more(std::string& text, std::size_t n_bytes) {
   const std::size_t old_size = text.size();
   text.resize(old_size + n_bytes);
-  ssize_t n_read = -1;
-  while ((n_read = ::read(descriptor_, text.data() + old_size, n_bytes)) < 0 && errno == EINTR) throw_if_interrupted();
-  const int failure = errno;
-  text.resize(old_size + static_cast<std::size_t>(std::max<ssize_t>(n_read, 0)));
-  if (n_read < 0) throw_file_error("read", path_, failure);
+  std::size_t n_read = 0;
+  try {
+    n_read = read_some(text.data() + old_size, n_bytes);
+  } catch (...) {
+    text.resize(old_size);
+    throw;
+  }
+  text.resize(old_size + n_read);
   return n_read > 0;
+}
+
+void InputFile::seek(std::uint64_t offset) {
+  if (::lseek(descriptor_, static_cast<off_t>(offset), SEEK_SET) < 0) throw_file_error("seek in", path_, errno);
+}
+
+std::uint64_t InputFile::regular_file_bytes() const {
+  struct stat status {};
+  return ::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
 std::optional<Line> LineReader::next() {

@@ -113,7 +113,13 @@ void LossMask::apply(std::int64_t first_token, std::span<std::int32_t> targets) 
   }
 }
 
-void LossMask::check_sequence_length(std::int64_t sequence_length) const {
+void LossMask::check_samples(std::int64_t sequence_length, LastTarget last_target) const {
+  if (last_target != LastTarget::reused) {
+    throw UsageError(
+        fmt::format("[CHAT-12] the chats of {} lie in samples that follow each other, and the run leaves a token out "
+                    "between samples; have it reuse the last target",
+                    in_quotes(path())));
+  }
   if (header_.sequence_length == static_cast<std::uint64_t>(sequence_length)) return;
   throw UsageError(fmt::format(
       "[CHAT-12] the chats of {} lie in samples of {} tokens, and the sequence length is {}; pack them again "

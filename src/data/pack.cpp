@@ -1,24 +1,25 @@
-#include "data/packed_file_writer.hpp"
+#include "data/block_pipeline.hpp"
+#include "data/pack_output.hpp"
+#include "data/token_packer.hpp"
 
-#include <monomorph/core/atomic_file.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
-#include <monomorph/data/json_lines.hpp>
+#include <monomorph/core/hash.hpp>
+#include <monomorph/data/interruption.hpp>
 #include <monomorph/data/pack.hpp>
 #include <monomorph/data/packed_file.hpp>
 
 #include <fmt/format.h>
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 
 namespace monomorph::data {
 namespace {
-
-[[noreturn]] void throw_empty(const std::string& path) {
-  throw UsageError("[DATA-04] " + in_quotes(path) + " is empty; give a file with at least one document");
-}
 
 std::int32_t find_end_of_document(const Tokenizer& tokenizer, const std::string& token) {
   if (const auto id = tokenizer.find(token)) return *id;
@@ -31,119 +32,198 @@ std::int32_t find_end_of_document(const Tokenizer& tokenizer, const std::string&
                   in_quotes(token), special_tokens.empty() ? " none" : special_tokens));
 }
 
-/// Puts token ids into a packed file and the end of document after each document.
-class TokenWriter {
- public:
-  TokenWriter(const std::string& path, const Tokenizer& tokenizer, std::int32_t end_of_document)
-      : bytes_per_token_(bytes_per_token_for(tokenizer.vocab_size())),
-        file_(path, bytes_per_token_),
-        end_of_document_(end_of_document) {}
-
-  /// More tokens of the current document.
-  void add(std::span<const std::int32_t> ids) {
-    if (ids.empty()) return;
-    bytes_.clear();
-    for (const std::int32_t id : ids) {
-      for (std::uint32_t i = 0; i < bytes_per_token_; ++i) bytes_.push_back(static_cast<std::byte>(id >> (8 * i)));
-    }
-    file_.write(bytes_);
-    last_ = ids.back();
-  }
-
-  void end_document() {
-    if (!last_) ++n_empty_documents_;
-    if (last_ != end_of_document_) add(std::span(&end_of_document_, 1));
-    file_.end_document();
-    last_.reset();
-  }
-
-  PackSummary commit() {
-    file_.commit();
-    return {file_.n_documents(), n_empty_documents_, static_cast<std::int64_t>(file_.n_bytes() / bytes_per_token_),
-            bytes_per_token_};
-  }
-
- private:
-  std::uint32_t bytes_per_token_;
-  PackedFileWriter file_;
-  std::int32_t end_of_document_;
-  std::int64_t n_empty_documents_ = 0;
-  std::vector<std::byte> bytes_;
-  std::optional<std::int32_t> last_;  ///< of the current document
-};
-
-void pack_json_lines(const std::string& input, Encoder& encoder, const TextField& field, TokenWriter& writer) {
-  LineReader lines(input);
-  std::vector<std::int32_t> ids;
-  bool empty = true;
-  while (const auto line = lines.next()) {
-    ids.clear();
-    encoder.encode(field.of(*line, input), ids);
-    writer.add(ids);
-    writer.end_document();
-    empty = false;
-  }
-  if (empty) throw_empty(input);
+/// Whether the input is one text, not JSON Lines.
+bool is_text(const std::string& input) {
+  const std::string extension = std::filesystem::path(input).extension().string();
+  if (extension == ".txt") return true;
+  if (extension == ".jsonl" || extension == ".json" || extension == ".ndjson") return false;
+  throw UsageError(
+      fmt::format("[DATA-10] {} ends in neither .jsonl, .json, .ndjson (a record with text on each line) nor "
+                  ".txt (one document); rename it after what it is",
+                  in_quotes(input)));
 }
 
-void pack_text(const std::string& input, Encoder& encoder, TokenWriter& writer) {
-  constexpr std::size_t piece_bytes = std::size_t{1} << 20;
+/// What must not have changed for a run to be resumed.
+PackIdentity identity_of(const std::string& input, std::uint32_t bytes_per_token, const PackSettings& settings) {
+  constexpr std::size_t head_bytes = std::size_t{64} << 10;
   InputFile file(input);
-  Utf8Stream characters;
-  std::string bytes, text;  // text: read, but not yet encoded
-  std::vector<std::int32_t> ids;
-  bool empty = true;
-  // What cannot be decided yet (a run that goes on) doubles the piece, so that it is not looked at again and again.
-  while (bytes.clear(), file.read_more(bytes, std::max(piece_bytes, text.size()))) {
-    empty = false;
-    text += characters.push(bytes);
-    ids.clear();
-    text.erase(0, encoder.encode_decided(text, ids));
-    writer.add(ids);
+  struct stat status {};
+  const bool is_file = ::stat(input.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+  if (!is_file && settings.unfinished == Unfinished::resume) {
+    throw UsageError("[DATA-25] " + in_quotes(input) +
+                     " is no file, so nothing could go on in its middle; leave out --resume");
   }
-  if (empty) throw_empty(input);
-  ids.clear();
-  encoder.encode(text + characters.finish(), ids);
-  writer.add(ids);
-  writer.end_document();
+  std::string head;
+  while (is_file && head.size() < head_bytes && file.read_more(head, head_bytes - head.size())) {
+  }
+  return {{"the format", "1"},
+          {"the size of the input", std::to_string(status.st_size)},
+          {"the time of the input", fmt::format("{}.{:09}", status.st_mtim.tv_sec, status.st_mtim.tv_nsec)},
+          {"the hash of the input's beginning",
+           fmt::format("{:016x}", xxh64(std::as_bytes(std::span(head.data(), head.size()))))},
+          {"the tokenizer", settings.tokenizer_fingerprint},
+          {"--eod", settings.end_of_document},
+          {"--field", settings.field},
+          {"the number of bytes per token", std::to_string(bytes_per_token)}};
+}
+
+/// One run of pack().
+class Packing {
+ public:
+  Packing(const std::string& input, const Tokenizer& tokenizer, const std::string& output, const PackSettings& settings)
+      : input_(input),
+        tokenizer_(tokenizer),
+        settings_(settings),
+        field_(settings.field),
+        end_of_document_(find_end_of_document(tokenizer, settings.end_of_document)),
+        bytes_per_token_(bytes_per_token_for(tokenizer.vocab_size())),
+        report_path_(settings.report.empty() ? default_report_path(output) : settings.report),
+        output_(output, identity_of(input, bytes_per_token_, settings), bytes_per_token_, settings.unfinished),
+        resumed_bytes_(output_.totals().input_end) {}
+
+  void pack_json_lines();
+  void pack_text();
+  PackSummary commit();
+  /// Of an interruption that can be resumed.
+  std::string interrupted_message() const;
+
+ private:
+  void take(PackedPiece& piece);
+  std::size_t pack_piece(TokenPacker& packer, std::string_view raw, PackedPiece& piece) const;
+  void report(std::uint64_t total_bytes) const {
+    if (settings_.progress) settings_.progress(output_.totals().input_end, total_bytes);
+  }
+
+  const std::string& input_;
+  const Tokenizer& tokenizer_;
+  const PackSettings& settings_;
+  FieldPointer field_;
+  std::int32_t end_of_document_;
+  std::uint32_t bytes_per_token_;
+  std::string report_path_;
+  PackOutput output_;
+  std::uint64_t resumed_bytes_;
+};
+
+void Packing::pack_json_lines() {
+  LineBlockReader reader(input_, resumed_bytes_);
+  std::vector<TokenPacker> packers;
+  std::vector<BlockPipeline<PackedPiece>::Work> workers;
+  packers.reserve(static_cast<std::size_t>(settings_.n_threads));
+  for (int i = 0; i < settings_.n_threads; ++i) {
+    packers.emplace_back(tokenizer_, end_of_document_, bytes_per_token_);
+    workers.emplace_back([this, &packer = packers.back()](const LineBlock& block, PackedPiece& piece) {
+      packer.pack_lines(block, field_, settings_.on_error == OnError::stop, piece);
+    });
+  }
+  report(reader.file_bytes());
+  BlockPipeline<PackedPiece>(reader, std::move(workers), [&](const LineBlock&, PackedPiece& piece) {
+    take(piece);
+    report(reader.file_bytes());
+  }).run();
+}
+
+void Packing::take(PackedPiece& piece) {
+  for (const LineFailure& failure : piece.failures) {
+    const std::int64_t line_number = static_cast<std::int64_t>(output_.totals().n_lines) + failure.line_in_block + 1;
+    if (settings_.on_error == OnError::stop) throw_failure(failure, line_number, input_);
+    piece.entry.report += report_line(failure, line_number);
+  }
+  output_.add(piece.entry, piece.tokens);
+}
+
+/// Packs the decided part of `raw`, which is cut between characters, and returns its length.
+std::size_t Packing::pack_piece(TokenPacker& packer, std::string_view raw, PackedPiece& piece) const {
+  if (valid_utf8_prefix(raw) == raw.size()) return packer.pack_decided(raw, piece.tokens);
+  std::size_t n_left = packer.pack_decided(replace_invalid_utf8(raw), piece.tokens);
+  constexpr std::size_t replacement_bytes = 3;
+  std::size_t n_raw = 0;
+  while (n_left > 0) {
+    const Utf8Character character = first_character(raw.substr(n_raw));
+    n_left -= character.valid ? character.n_bytes : replacement_bytes;
+    n_raw += character.n_bytes;
+  }
+  return n_raw;
+}
+
+void Packing::pack_text() {
+  constexpr std::size_t usual_piece_bytes = std::size_t{1} << 20;
+  InputFile file(input_);
+  if (resumed_bytes_ > 0) file.seek(resumed_bytes_);
+  const bool was_complete = output_.totals().n_documents > 0;
+  TokenPacker packer(tokenizer_, end_of_document_, bytes_per_token_);
+  std::string raw;  // read, but not yet encoded
+  PackedPiece piece;
+  const std::uint64_t total_bytes = file.regular_file_bytes();
+  report(total_bytes);
+  // What cannot be decided yet (a run that goes on) doubles the piece, so that it is not looked at again and again.
+  while (file.read_more(raw, std::max(usual_piece_bytes, raw.size()))) {
+    piece.clear();
+    const std::size_t n_done = pack_piece(packer, std::string_view(raw).substr(0, complete_utf8_prefix(raw)), piece);
+    raw.erase(0, n_done);
+    piece.entry.input_end = output_.totals().input_end + n_done;
+    piece.seal();
+    output_.add(piece.entry, piece.tokens);
+    report(total_bytes);
+  }
+  if (was_complete || (raw.empty() && output_.totals().input_end == 0)) return;
+  piece.clear();
+  packer.pack_text(replace_invalid_utf8(raw), piece.tokens);
+  const std::uint64_t n_text_bytes = output_.totals().n_token_bytes + piece.tokens.size();
+  std::optional<std::uint32_t> last = output_.last_token();
+  if (!piece.tokens.empty()) {
+    last = 0;
+    std::memcpy(&*last, piece.tokens.data() + piece.tokens.size() - bytes_per_token_, bytes_per_token_);
+  }
+  if (last != static_cast<std::uint32_t>(end_of_document_)) packer.pack_token(end_of_document_, piece.tokens);
+  piece.entry.input_end = output_.totals().input_end + raw.size();
+  piece.entry.n_lines = piece.entry.n_documents = 1;
+  piece.entry.n_empty_documents = n_text_bytes == 0 ? 1 : 0;
+  append_length(piece.entry.document_lengths, output_.totals().n_token_bytes + piece.tokens.size());
+  piece.seal();
+  output_.add(piece.entry, piece.tokens);
+}
+
+PackSummary Packing::commit() {
+  const JournalEntry& totals = output_.totals();
+  if (totals.n_lines == 0) throw_empty_input(input_);
+  if (settings_.on_error == OnError::skip) output_.write_report(report_path_);
+  if (totals.n_documents == 0) throw_all_skipped(input_, static_cast<std::int64_t>(totals.n_lines), report_path_);
+  output_.commit();
+  PackSummary summary;
+  summary.n_documents = static_cast<std::int64_t>(totals.n_documents);
+  summary.n_empty_documents = static_cast<std::int64_t>(totals.n_empty_documents);
+  summary.n_skipped = static_cast<std::int64_t>(totals.n_skipped);
+  summary.n_tokens = static_cast<std::int64_t>(totals.n_token_bytes / bytes_per_token_);
+  summary.bytes_per_token = bytes_per_token_;
+  summary.input_bytes = totals.input_end;
+  summary.resumed_bytes = resumed_bytes_;
+  return summary;
+}
+
+std::string Packing::interrupted_message() const {
+  return output_.totals().input_end == 0
+             ? "[DATA-11] interrupted; nothing was written"
+             : fmt::format("[DATA-11] interrupted; {} holds what is done, and --resume goes on from it",
+                           in_quotes(output_.partial_path()));
 }
 
 }  // namespace
 
-std::int64_t index_json_lines(const std::string& input, const std::string& output) {
-  LineReader lines(input);
-  AtomicFile file(output);
-  SpanIndexWriter index([&file](std::span<const std::byte> bytes) { file.write(bytes); });
-  while (const auto line = lines.next()) {
-    check_json_line(*line, input);
-    index.add({line->offset, line->text.size()});
-  }
-  if (index.size() == 0) throw_empty(input);
-  index.finish();
-  file.commit();
-  return index.size();
-}
+std::string default_report_path(const std::string& output) { return output + ".skipped.jsonl"; }
 
 PackSummary pack(const std::string& input, const Tokenizer& tokenizer, const std::string& output,
                  const PackSettings& settings) {
-  const std::string extension = std::filesystem::path(input).extension().string();
-  const bool is_text = extension == ".txt";
-  if (!is_text && extension != ".jsonl" && extension != ".json" && extension != ".ndjson") {
-    throw UsageError(
-        fmt::format("[DATA-10] {} ends in neither .jsonl, .json, .ndjson (a record with text on each line) nor "
-                    ".txt (one document); rename it after what it is",
-                    in_quotes(input)));
+  const bool text = is_text(input);
+  Packing packing(input, tokenizer, output, settings);
+  try {
+    text ? packing.pack_text() : packing.pack_json_lines();
+    return packing.commit();
+  } catch (const Error&) {
+    if (interrupting_signal() != 0 && settings.unfinished == Unfinished::resume)
+      throw Error(packing.interrupted_message());
+    throw;
   }
-  const TextField field(settings.field);
-  const std::int32_t end_of_document = find_end_of_document(tokenizer, settings.end_of_document);
-  Encoder encoder(tokenizer);
-  TokenWriter writer(output, tokenizer, end_of_document);
-  if (is_text) {
-    pack_text(input, encoder, writer);
-  } else {
-    pack_json_lines(input, encoder, field, writer);
-  }
-  return writer.commit();
 }
 
 }  // namespace monomorph::data

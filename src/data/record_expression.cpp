@@ -131,7 +131,8 @@ struct RecordExpression::State {
     if (node.children[0].operation == Operation::field) {
       const auto json = find(node.children[0], record);
       if (json && json->is_array()) {
-        for (const element member : json->get_array().value_unsafe()) {
+        const simdjson::dom::array members = json->get_array();
+        for (const element member : members) {
           if (compare(value_of(member), part) == 0) return true;
         }
         return false;

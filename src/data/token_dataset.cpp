@@ -33,20 +33,11 @@ TokenDataset::TokenDataset(const std::string& path, std::int64_t sequence_length
                     "after it); give a longer text or a shorter sequence",
                     in_quotes(path), file_.n_tokens(), sequence_length + 1, sequence_length));
   }
+  if (mask_) mask_->check_samples(sequence_length, last_target);
   n_samples_ = (file_.n_tokens() - sequence_length - 1) / stride_ + 1;
   const bool scan_all = file_.n_tokens() * file_.bytes_per_token() < largest_scanned_file_bytes;
   largest_id_ = file_.largest_id(scan_all ? file_.n_tokens() : n_sampled_tokens);
   check_id(largest_id_);
-  if (mask_) check_mask();
-}
-
-void TokenDataset::check_mask() const {
-  mask_->check_sequence_length(sequence_length_);
-  if (stride_ == sequence_length_) return;
-  throw UsageError(
-      fmt::format("[DATA-65] the chats of {} lie in samples whose last target is the next one's first input; set "
-                  "data.last_target to \"reused\"",
-                  in_quotes(mask_->path())));
 }
 
 std::uint64_t TokenDataset::tokens_hash() const { return TokensHash::of(file_.data()); }
@@ -73,13 +64,13 @@ void TokenDataset::read(std::int64_t index, std::int32_t* inputs_T, std::int32_t
   if (mask_) mask_->apply(first + 1, std::span(targets_T, size));
 }
 
-void TokenDataset::read_targets(std::int64_t first, std::span<std::int32_t> ids) const {
-  read_tokens(first, ids);
-  if (mask_) mask_->apply(first, ids);
-}
-
 void TokenDataset::read_tokens(std::int64_t first, std::span<std::int32_t> ids) const {
   check_id(file_.read(first, ids));
+}
+
+void TokenDataset::read_targets(std::int64_t first, std::span<std::int32_t> targets) const {
+  read_tokens(first, targets);
+  if (mask_) mask_->apply(first, targets);
 }
 
 }  // namespace monomorph::data

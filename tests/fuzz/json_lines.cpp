@@ -1,18 +1,29 @@
-// JSON Lines: a record whose text can be taken is a line that the index accepts.
-#include <monomorph/data/json_lines.hpp>
+// JSON Lines: a record whose text can be taken is a line that the index accepts, and the text is UTF-8.
+#include "data/json_line_parser.hpp"
+#include "data/line_block.hpp"
+
+#include <monomorph/data/utf8.hpp>
 
 #include "memory_file.hpp"
+
+#include <cstdlib>
 
 using namespace monomorph;
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const fuzz::MemoryFile file(data, size);
-  const data::TextField field("/text");
-  data::LineReader lines(file.path());
-  while (const auto line = lines.next()) {
-    fuzz::refusing([&] {
-      field.of(*line, "F.jsonl");
-      data::check_json_line(*line, "F.jsonl");  // must not refuse what the line above took
+  const data::FieldPointer field("/text");
+  data::LineBlockReader reader(file.path());
+  data::JsonLineParser parser;
+  data::LineBlock block;
+  while (reader.next(block)) {
+    data::for_each_line(block, [&](std::string_view line, std::uint64_t) {
+      const auto text = parser.text_at(line, field);
+      if (const auto* value = std::get_if<std::string_view>(&text)) {
+        if (data::valid_utf8_prefix(*value) != value->size()) std::abort();
+        if (std::holds_alternative<data::LineProblem>(parser.check(line))) std::abort();
+      }
+      return true;
     });
   }
   return 0;

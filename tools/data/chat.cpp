@@ -27,6 +27,8 @@ struct Chat {
 
   InputOption input;
   OutputOption output;
+  OnErrorOption on_error;
+  ThreadsOption threads;
   std::string tokenizer_path;
   std::string roles = "assistant";
   std::string on_too_long = "truncate";
@@ -49,6 +51,8 @@ struct Chat {
                     "A chat longer than a sample: truncate (the end is lost), skip or error")
         ->check(CLI::IsMember(choices_too_long))
         ->capture_default_str();
+    on_error.add_to(command);
+    threads.add_to(command);
   }
 
   static std::string template_names() {
@@ -82,9 +86,14 @@ struct Chat {
     output.check();
     const std::string mask_path = data::loss_mask_path(output.path);
     output.check(mask_path);
+    on_error.check(output);
     data::ChatPackSettings chosen = settings;
     chosen.counted_roles = counted_roles();
     chosen.too_long = choices_too_long.at(on_too_long);
+    chosen.on_error = on_error.value;
+    chosen.report = on_error.report_path(output);
+    chosen.n_threads = threads.count;
+    chosen.progress = console.progress();
     data::find_chat_template(chosen.chat_template);  // before the tokenizer, which takes a while to read
     const data::Tokenizer tokenizer(data::read_tokenizer_definition(tokenizer_path));
     const data::ChatPackSummary summary = data::pack_chats(input.path, tokenizer, output.path, chosen);
@@ -96,13 +105,14 @@ struct Chat {
                        {"truncated", summary.n_truncated},
                        {"too_long", summary.n_too_long},
                        {"without_counted_tokens", summary.n_without_counted},
-                       {"broken", summary.n_broken},
+                       {"skipped", summary.n_skipped},
                        {"samples", summary.n_samples},
                        {"sequence_length", settings.sequence_length},
                        {"fill", summary.fill()},
                        {"tokens", summary.n_tokens},
                        {"chat_tokens", summary.n_chat_tokens},
-                       {"counted_tokens", summary.n_counted}});
+                       {"counted_tokens", summary.n_counted},
+                       {"input_bytes", summary.input_bytes}});
   }
 
   void say(Console& console, const data::ChatPackSummary& summary) const {
@@ -115,7 +125,9 @@ struct Chat {
     note(summary.n_truncated, "are longer than a sample and lost their end");
     note(summary.n_too_long, "are longer than a sample and were left out");
     note(summary.n_without_counted, "were left out, as none of their tokens counts");
-    note(summary.n_broken, "are broken and were left out");
+    if (summary.n_skipped > 0) {
+      console.say(fmt::format("{}: {} lines were skipped", on_error.report_path(output), summary.n_skipped));
+    }
   }
 };
 

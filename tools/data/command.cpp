@@ -2,9 +2,11 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
+#include <monomorph/data/pack.hpp>
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <thread>
 
 namespace monomorph::tools {
@@ -27,6 +29,24 @@ void OutputOption::check(const std::string& other_path) const {
   if (!force && std::filesystem::exists(std::filesystem::symlink_status(other_path, unreadable))) {
     throw UsageError("[DATA-01] " + in_quotes(other_path) + " exists; give another --output, or --force to replace it");
   }
+}
+
+void OnErrorOption::add_to(CLI::App& command) {
+  const std::map<std::string, data::OnError> values{{"stop", data::OnError::stop}, {"skip", data::OnError::skip}};
+  command
+      .add_option("--on-error", value,
+                  "At a line that is no document: stop, or skip it and list it in a report (default: stop)")
+      ->transform(CLI::CheckedTransformer(values));
+  command.add_option("--report", report,
+                     "Where skipped lines are listed (default: the output's name and .skipped.jsonl)");
+}
+
+std::string OnErrorOption::report_path(const OutputOption& output) const {
+  return report.empty() ? data::default_report_path(output.path) : report;
+}
+
+void OnErrorOption::check(const OutputOption& output) const {
+  if (value == data::OnError::skip) output.check(report_path(output));
 }
 
 void ThreadsOption::add_to(CLI::App& command) {

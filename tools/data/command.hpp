@@ -14,6 +14,8 @@
 // run() throws what goes wrong; main turns it into a line on standard error and the exit code.
 #include "console.hpp"
 
+#include <monomorph/data/on_error.hpp>
+
 #include <CLI/CLI.hpp>
 
 #include <memory>
@@ -43,6 +45,16 @@ struct OutputOption {
   void check() const { check(path); }
   /// The same of a further file that the command writes.
   void check(const std::string& other_path) const;
+};
+
+/// What happens at a line that is no document.
+struct OnErrorOption {
+  data::OnError value = data::OnError::stop;
+  std::string report;
+  void add_to(CLI::App& command);
+  std::string report_path(const OutputOption& output) const;
+  /// @throws [DATA-01] if the report exists and need not
+  void check(const OutputOption& output) const;
 };
 
 /// How many threads work; by default as many as the process may use cores.

@@ -1,7 +1,7 @@
 #include "command.hpp"
 #include "commands.hpp"
 
-#include <monomorph/data/pack.hpp>
+#include <monomorph/data/index_json_lines.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,17 +15,31 @@ struct Index {
 
   InputOption input;
   OutputOption output;
+  OnErrorOption on_error;
+  ThreadsOption threads;
 
   void add_options(CLI::App& command) {
     input.add_to(command, "JSON Lines, one document a line");
     output.add_to(command, "index (.idx) to write");
+    on_error.add_to(command);
+    threads.add_to(command);
   }
 
   void run(Console& console) const {
     output.check();
-    const std::int64_t n_documents = data::index_json_lines(input.path, output.path);
-    console.say(fmt::format("{}: {} documents", output.path, n_documents));
-    console.summarise({{"output", output.path}, {"documents", n_documents}});
+    on_error.check(output);
+    const data::IndexSummary summary = data::index_json_lines(input.path, output.path,
+                                                              {.on_error = on_error.value,
+                                                               .report = on_error.report_path(output),
+                                                               .n_threads = threads.count,
+                                                               .progress = console.progress()});
+    console.say(fmt::format("{}: {} documents", output.path, summary.n_documents));
+    if (summary.n_skipped > 0)
+      console.say(fmt::format("{}: {} lines were skipped", on_error.report_path(output), summary.n_skipped));
+    console.summarise({{"output", output.path},
+                       {"documents", summary.n_documents},
+                       {"skipped", summary.n_skipped},
+                       {"input_bytes", summary.input_bytes}});
   }
 };
 

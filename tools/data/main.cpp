@@ -24,6 +24,14 @@ void add_commands(CLI::App& program) {
   tools::add_index(program);
   tools::add_pack(program);
   tools::add_chat(program);
+  tools::add_merge(program);
+  tools::add_shuffle(program);
+  tools::add_chunk(program);
+  tools::add_filter(program);
+  tools::add_split(program);
+  tools::add_convert(program);
+  tools::add_inspect(program);
+  tools::add_verify(program);
 }
 
 /// Results that nobody could read are no success.

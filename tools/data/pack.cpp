@@ -1,14 +1,23 @@
 #include "command.hpp"
 #include "commands.hpp"
 
+#include <monomorph/core/hash.hpp>
+#include <monomorph/core/text_file.hpp>
 #include <monomorph/data/pack.hpp>
 #include <monomorph/data/tokenizer.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <span>
+
 namespace monomorph::tools {
 namespace {
+
+std::string hash_of_file(const std::string& path) {
+  const std::string bytes = read_text_file(path, std::size_t{1} << 30);
+  return fmt::format("{:016x}", xxh64(std::as_bytes(std::span(bytes.data(), bytes.size()))));
+}
 
 struct Pack {
   static constexpr const char* name = "pack";
@@ -16,7 +25,10 @@ struct Pack {
 
   InputOption input;
   OutputOption output;
+  OnErrorOption on_error;
+  ThreadsOption threads;
   std::string tokenizer_path;
+  bool resume = false;
   data::PackSettings settings;
 
   void add_options(CLI::App& command) {
@@ -25,19 +37,41 @@ struct Pack {
     command.add_option("--tokenizer", tokenizer_path, "tokenizer.json")->required();
     command.add_option("--eod", settings.end_of_document, "Token that ends each document")->capture_default_str();
     command.add_option("--field", settings.field, "Where a record has its text (JSON Pointer)")->capture_default_str();
+    command.add_flag("--resume", resume, "Go on from <output>.partial if there is one, and keep it on failure");
+    on_error.add_to(command);
+    threads.add_to(command);
   }
 
   void run(Console& console) const {
     output.check();
+    on_error.check(output);
+    data::PackSettings all = settings;
+    all.on_error = on_error.value;
+    all.report = on_error.report_path(output);
+    all.n_threads = threads.count;
+    all.unfinished = resume         ? data::Unfinished::resume
+                     : output.force ? data::Unfinished::discard
+                                    : data::Unfinished::refuse;
+    all.tokenizer_fingerprint = hash_of_file(tokenizer_path);
+    all.progress = console.progress();
     const data::Tokenizer tokenizer(data::read_tokenizer_definition(tokenizer_path));
-    const data::PackSummary summary = data::pack(input.path, tokenizer, output.path, settings);
+    tell(data::pack(input.path, tokenizer, output.path, all), console);
+  }
+
+ private:
+  void tell(const data::PackSummary& summary, Console& console) const {
     console.say(fmt::format("{}: {} documents ({} empty), {} tokens of {} bytes", output.path, summary.n_documents,
                             summary.n_empty_documents, summary.n_tokens, summary.bytes_per_token));
+    if (summary.n_skipped > 0)
+      console.say(fmt::format("{}: {} lines were skipped", on_error.report_path(output), summary.n_skipped));
     console.summarise({{"output", output.path},
                        {"documents", summary.n_documents},
                        {"empty_documents", summary.n_empty_documents},
+                       {"skipped", summary.n_skipped},
                        {"tokens", summary.n_tokens},
-                       {"bytes_per_token", summary.bytes_per_token}});
+                       {"bytes_per_token", summary.bytes_per_token},
+                       {"input_bytes", summary.input_bytes},
+                       {"resumed_bytes", summary.resumed_bytes}});
   }
 };
 

@@ -25,6 +25,8 @@ class OutputFile {
   void write(std::string_view text) { write(std::as_bytes(std::span{text.data(), text.size()})); }
   /// Overwrites what lies at `offset`, for a header that is known last.
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
+  /// Cuts the file off there, or fills it up with zeros, and goes on writing at that place.
+  void truncate(std::uint64_t n_bytes);
   /// Empties the buffer and waits until the disk has everything.
   void sync();
   /// sync(), and gives buffer and descriptor back: nothing can be written any more.

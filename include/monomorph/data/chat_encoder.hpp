@@ -25,9 +25,8 @@ class ChatEncoder {
   /// Both must outlive it.  @throws [CHAT-02] if the tokenizer lacks a special token of the template
   ChatEncoder(const Tokenizer& tokenizer, const ChatTemplate& chat_template, ChatRoles counted_roles);
 
-  /// @param place where the chat is from, for messages
   /// @throws [CHAT-04], [CHAT-05], [CHAT-06] as render_chat; [CHAT-13] if the tokenizer does not keep the text
-  EncodedChat encode(std::span<const ChatMessage> messages, const std::string& place);
+  EncodedChat encode(std::span<const ChatMessage> messages);
 
  private:
   /// A stretch of the template's text: a special token, or ordinary text.
@@ -37,10 +36,10 @@ class ChatEncoder {
   };
   const std::vector<Literal>& literals_of(std::string_view text);
   void append_text(std::string_view text, bool counted);
-  void append_special(std::int32_t id, bool counted, EncodedChat& chat, const std::string& place);
+  void append_special(std::int32_t id, bool counted, EncodedChat& chat);
   /// Encodes the text gathered since the last special token.
-  void finish_text(EncodedChat& chat, const std::string& place);
-  void mark_tokens(std::size_t first, EncodedChat& chat, const std::string& place) const;
+  void finish_text(EncodedChat& chat);
+  void mark_tokens(std::size_t first, EncodedChat& chat) const;
 
   const Tokenizer& tokenizer_;
   const ChatTemplate& template_;

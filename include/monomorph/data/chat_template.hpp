@@ -65,9 +65,7 @@ struct ChatPiece {
 };
 
 /// The pieces of a chat in order; together they are the text that the published template gives.
-/// @param place where the chat is from, for messages
 /// @throws [CHAT-04], [CHAT-05], [CHAT-06] if the template has no place for a message
-std::vector<ChatPiece> render_chat(const ChatTemplate& chat_template, std::span<const ChatMessage> messages,
-                                   const std::string& place);
+std::vector<ChatPiece> render_chat(const ChatTemplate& chat_template, std::span<const ChatMessage> messages);
 
 }  // namespace monomorph::data

@@ -15,8 +15,14 @@ class InputFile {
   InputFile& operator=(const InputFile&) = delete;
   ~InputFile();
 
+  /// Reads up to `n_bytes`; 0 at the end of the file.  @throws [FILE-03]; [DATA-11] after a signal
+  std::size_t read_some(char* to, std::size_t n_bytes);
   /// Appends up to `n_bytes` to `text`; false at the end of the file.  @throws [FILE-03]; [DATA-11] after a signal
   bool read_more(std::string& text, std::size_t n_bytes);
+  /// Goes on reading from there.  @throws [FILE-03] for a pipe
+  void seek(std::uint64_t offset);
+  /// The size of a regular file; 0 for anything else.
+  std::uint64_t regular_file_bytes() const;
   const std::string& path() const noexcept { return path_; }
 
  private:

@@ -1,6 +1,7 @@
 #pragma once
 #include <monomorph/core/hash.hpp>
 #include <monomorph/core/mapped_file.hpp>
+#include <monomorph/data/last_target.hpp>
 #include <monomorph/data/packed_file.hpp>
 
 #include <array>
@@ -47,8 +48,9 @@ class LossMask {
   void apply(std::int64_t first_token, std::span<std::int32_t> targets) const;
   bool counts(std::int64_t token) const;
 
-  /// Samples of another length would cut the chats.  @throws [CHAT-12] if it is not `sequence_length`
-  void check_sequence_length(std::int64_t sequence_length) const;
+  /// Samples that begin elsewhere than the mask's would cut the chats.
+  /// @throws [CHAT-12] unless they have its length and begin where the one before ends
+  void check_samples(std::int64_t sequence_length, LastTarget last_target) const;
   const LossMaskHeader& header() const noexcept { return header_; }
   const std::string& path() const noexcept { return file_.path(); }
 

@@ -16,7 +16,7 @@ class TokenDataset {
  public:
   /// @throws [DATA-13] if T < 1; [DATA-07] if an id is not below `vocab_size`: all are looked at in files below 256 MB,
   ///   a part in larger ones and the rest when it is read; [DATA-08] if the file has less than one sample; [DATA-06];
-  ///   [DATA-65] or [CHAT-12] if it has a loss mask of other samples; [CHAT-10], [CHAT-11]
+  ///   if a loss mask lies beside it: [CHAT-10], [CHAT-11], [CHAT-12]
   TokenDataset(const std::string& path, std::int64_t sequence_length, std::int64_t vocab_size, LastTarget last_target);
 
   /// With the last target reused, sample i begins at token i T; else at i (T + 1).
@@ -42,18 +42,17 @@ class TokenDataset {
   /// Tokens [first, first + ids.size()), which must lie in the file.  @throws [DATA-07]
   void read_tokens(std::int64_t first, std::span<std::int32_t> ids) const;
 
-  /// The same, without those that a loss mask does not count.
-  void read_targets(std::int64_t first, std::span<std::int32_t> ids) const;
+  /// Tokens as read_tokens gives them, `ignored_target` where the mask leaves one out.  @throws [DATA-07]
+  void read_targets(std::int64_t first, std::span<std::int32_t> targets) const;
 
   /// @throws [DATA-09] if the file has changed since it was opened
   void check_unchanged() const { file_.check_unchanged(); }
 
  private:
   void check_id(std::int32_t largest) const;
-  void check_mask() const;
 
   PackedFile file_;
-  std::optional<LossMask> mask_;
+  std::optional<LossMask> mask_;  ///< that lies beside the file
   std::int64_t sequence_length_, vocab_size_, stride_, n_samples_;
   std::int32_t largest_id_;
 };

@@ -13,7 +13,7 @@ std::string bits(const std::vector<bool>& counted) {
 }
 
 EncodedChat encoded(const std::string& name, const std::string& roles, const std::vector<ChatMessage>& messages) {
-  return ChatEncoder(chat_tokenizer(), find_chat_template(name), roles_named(roles)).encode(messages, "here");
+  return ChatEncoder(chat_tokenizer(), find_chat_template(name), roles_named(roles)).encode(messages);
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ TEST_CASE("Chats have the ids of the tokenizers package and count what its offse
     for (const auto& [roles, counted] : chat.json["counted"].items()) {
       INFO(roles << chat.json.dump());
       ChatEncoder encoder(chat_tokenizer(), chat.chat_template(), roles_named(roles));
-      const EncodedChat result = encoder.encode(chat.messages, "here");
+      const EncodedChat result = encoder.encode(chat.messages);
       CHECK(result.ids == chat.json["ids"].get<std::vector<std::int32_t>>());
       CHECK(bits(result.counted) == counted.get<std::string>());
       ++n_masks;
@@ -76,9 +76,9 @@ TEST_CASE("A chat that was refused leaves nothing to the next") {
   ChatEncoder encoder(chat_tokenizer(), find_chat_template("mistral"), roles_named("assistant"));
   const std::vector<ChatMessage> good{{ChatRole::user, "a"}, {ChatRole::assistant, "b"}};
   const std::vector<ChatMessage> bad{{ChatRole::user, "a"}, {ChatRole::user, "b"}};
-  const EncodedChat first = encoder.encode(good, "here");
-  CHECK(contains(error_of([&] { encoder.encode(bad, "here"); }), "[CHAT-05]"));
-  CHECK(encoder.encode(good, "here").ids == first.ids);
+  const EncodedChat first = encoder.encode(good);
+  CHECK(contains(error_of([&] { encoder.encode(bad); }), "[CHAT-05]"));
+  CHECK(encoder.encode(good).ids == first.ids);
 }
 
 TEST_CASE("Ordinary added tokens are found in plain text and special ones are not") {

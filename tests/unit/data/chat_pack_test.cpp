@@ -1,6 +1,7 @@
 #include "chat_test_support.hpp"
 
 #include <monomorph/data/chat_pack.hpp>
+#include <monomorph/data/evaluation_loader.hpp>
 #include <monomorph/data/loader.hpp>
 #include <monomorph/data/loss_mask.hpp>
 
@@ -156,24 +157,48 @@ TEST_CASE("A chat in which nothing counts is left out and counted") {
   CHECK(summary.n_truncated == 0);
   const std::string error = packing.refusal(unanswered, {.chat_template = "chatml", .sequence_length = 60});
   CHECK(contains(error, "[CHAT-08]"));
-  CHECK(contains(error, "of 1 records 0 are broken"));
+  CHECK(contains(error, "of 1 lines 0 are no chats"));
 }
 
-TEST_CASE("Broken records stop the packing or are handed over and left out") {
+TEST_CASE("Lines that are no chats stop the packing, or are listed and left out") {
   const std::string records = record("a", "b") + "{\"messages\": 5}\n\n" + record("c", "d") + record("", "e");
   const Packing packing;
   ChatPackSettings settings{.chat_template = "chatml", .sequence_length = 60};
-  CHECK(contains(packing.refusal(records, settings), "line 2"));
+  CHECK(contains(packing.refusal(records, settings), "in.jsonl\", line 2"));
   CHECK(packing.folder.n_entries() == 1);
-  std::vector<std::string> broken;
-  settings.on_broken_record = [&](const std::string& message) { broken.push_back(message); };
+  settings.on_error = OnError::skip;
+  settings.report = packing.folder.file("report");
   const ChatPackSummary summary = packing.run(records, settings);
-  CHECK(summary.n_broken == 3);
-  REQUIRE(broken.size() == 3);
-  CHECK(contains(broken[0], "[CHAT-03]"));
-  CHECK(contains(broken[1], "line 3"));
-  CHECK(contains(broken[2], "[CHAT-06]"));
+  CHECK(summary.n_skipped == 3);
+  CHECK(summary.n_records == 5);
   CHECK(Set(packing.output).counted_text() == "b" + reply_end + "d" + reply_end);
+  std::istringstream report(monomorph::read_text_file(settings.report));
+  std::string found;
+  for (std::string line; std::getline(report, line);) {
+    const auto object = nlohmann::json::parse(line);
+    found += std::to_string(object["line"].get<int>()) + " " + object["error"].get<std::string>() + " ";
+  }
+  CHECK(found == "2 CHAT-03 3 DATA-02 5 CHAT-06 ");
+  CHECK(contains(packing.refusal("{}\n\n", settings), "[DATA-21]"));
+}
+
+TEST_CASE("The bytes do not depend on the number of threads") {
+  std::mt19937 random(7);
+  std::string records;
+  for (int i = 0; records.size() < (3u << 20); ++i) {
+    records += i % 50 == 7 ? "{}\n" : record(std::to_string(i), std::string(1 + random() % 900, 'x'));
+  }
+  const Packing packing;
+  ChatPackSettings settings{.chat_template = "zephyr", .sequence_length = 200, .on_error = OnError::skip};
+  const ChatPackSummary one = packing.run(records, settings);
+  CHECK(one.n_truncated > 0);
+  const std::string tokens = monomorph::read_text_file(packing.output);
+  const std::string mask = monomorph::read_text_file(packing.folder.file("out.mask"));
+  settings.n_threads = 4;
+  const ChatPackSummary four = packing.run(records, settings);
+  CHECK(monomorph::read_text_file(packing.output) == tokens);
+  CHECK(monomorph::read_text_file(packing.folder.file("out.mask")) == mask);
+  CHECK(four.n_skipped == one.n_skipped);
 }
 
 TEST_CASE("Settings that cannot be are refused before anything is read") {
@@ -210,16 +235,56 @@ TEST_CASE("A full disk leaves neither the tokens nor the mask") {
   CHECK(packing.folder.n_entries() == 1);
 }
 
-TEST_CASE("The loader's samples are those that the chats were laid out in") {
+TEST_CASE("The loader's samples are those that the chats were laid out in, with the targets that count") {
   const Packing packing;
   std::string records;
   for (int i = 0; i < 60; ++i) records += record(std::to_string(i), std::string(5 + static_cast<std::size_t>(i), 'x'));
-  const ChatPackSummary summary = packing.run(records, {.chat_template = "chatml", .sequence_length = 96});
-  const Loader loader(packing.output, 96, chat_tokenizer().vocab_size(), 1, false);
-  REQUIRE(loader.samples_per_epoch() == summary.n_samples);
-  std::vector<std::int32_t> inputs(96), targets(96);
+  const std::int64_t T = 96;
+  const ChatPackSummary summary = packing.run(records, {.chat_template = "chatml", .sequence_length = T});
+  const Set set(packing.output);
+  const Loader loader({{packing.output, 1}}, {.sequence_length = T,
+                                              .vocab_size = chat_tokenizer().vocab_size(),
+                                              .shuffle = false,
+                                              .document_starts = true});
+  REQUIRE(loader.set(0).n_samples() == summary.n_samples);
+  std::vector<std::int32_t> inputs(T), targets(T), starts(T);
+  std::vector<std::int32_t> counted;
   for (std::int64_t i = 0; i < summary.n_samples; ++i) {
-    loader.read(i, 1, inputs.data(), targets.data());
+    loader.read(i, 1, {inputs.data(), targets.data(), starts.data()});
     CHECK(chat_tokenizer().decode(inputs).starts_with("<|im_start|>user\n"));
+    for (std::size_t t = 0; t < targets.size(); ++t) {
+      const std::size_t at = static_cast<std::size_t>(i * T) + t + 1;
+      CHECK(targets[t] == (set.mask.counts(static_cast<std::int64_t>(at)) ? set.ids[at] : monomorph::ignored_target));
+      if (targets[t] != monomorph::ignored_target) counted.push_back(targets[t]);
+      // Whatever counts is predicted from its own chat.
+      if (targets[t] != monomorph::ignored_target && t + 1 < targets.size()) CHECK(starts[t] == starts[t + 1]);
+    }
   }
+  CHECK(static_cast<std::int64_t>(counted.size()) == summary.n_counted);
+  CHECK(chat_tokenizer().decode(counted) == set.counted_text());
+}
+
+TEST_CASE("Evaluation counts what the mask counts, and other samples than those of the mask are refused") {
+  const Packing packing;
+  std::string records;
+  for (int i = 0; i < 20; ++i) records += record("q", std::string(5 + static_cast<std::size_t>(i), 'x'));
+  const ChatPackSummary summary = packing.run(records, {.chat_template = "chatml", .sequence_length = 64});
+  const std::int32_t vocab_size = chat_tokenizer().vocab_size();
+  const EvaluationLoader loader(packing.output, 64, vocab_size);
+  std::vector<std::int32_t> inputs(3 * 64), targets(3 * 64);
+  std::int64_t n_counted = 0;
+  for (std::int64_t batch = 0; batch < loader.n_batches(3); ++batch) {
+    loader.read(batch, 3, {inputs.data(), targets.data()});
+    n_counted += std::count_if(targets.begin(), targets.end(), [](auto id) { return id != monomorph::ignored_target; });
+  }
+  CHECK(n_counted == summary.n_counted);
+
+  const auto refusal = [&](std::int64_t length, LastTarget last_target) {
+    return error_of([&] { TokenDataset(packing.output, length, vocab_size, last_target); });
+  };
+  CHECK(refusal(64, LastTarget::reused).empty());
+  CHECK(contains(refusal(32, LastTarget::reused), "[CHAT-12]"));
+  CHECK(contains(refusal(64, LastTarget::separate), "[CHAT-12]"));
+  packing.folder.write("out.mask", "monomask");
+  CHECK(contains(refusal(64, LastTarget::reused), "[CHAT-10]"));
 }

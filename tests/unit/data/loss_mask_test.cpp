@@ -42,8 +42,8 @@ TEST_CASE("A mask written by another program is read, and hides the targets that
     mask.apply(static_cast<std::int64_t>(first), part);
     CHECK(std::equal(part.begin(), part.end(), targets.begin() + static_cast<std::ptrdiff_t>(first)));
   }
-  CHECK(error_of([&] { mask.check_sequence_length(48); }).empty());
-  CHECK(contains(error_of([&] { mask.check_sequence_length(64); }), "[CHAT-12]"));
+  CHECK(error_of([&] { mask.check_samples(48, LastTarget::reused); }).empty());
+  CHECK(contains(error_of([&] { mask.check_samples(64, LastTarget::reused); }), "[CHAT-12]"));
 }
 
 TEST_CASE("A set without a mask has none") {

@@ -1,5 +1,6 @@
 #include "data_test_support.hpp"
 
+#include <monomorph/data/index_json_lines.hpp>
 #include <monomorph/data/pack.hpp>
 #include <monomorph/data/packed_file.hpp>
 
@@ -33,7 +34,7 @@ TEST_CASE("Index and packed file are, byte for byte, those of Modalities") {
   TemporaryFolder folder;
   for (const std::string name : {"small", "small_nonl"}) {
     const std::string input = fixture("modalities/" + name + ".jsonl");
-    CHECK(index_json_lines(input, folder.file("out.idx")) == 25);
+    CHECK(index_json_lines(input, folder.file("out.idx")).n_documents == 25);
     CHECK(bytes_at(folder.file("out.idx")) == bytes_at(fixture("modalities/" + name + ".idx")));
     CHECK(pack(input, gpt2(), folder.file("out.pbin")).n_documents == 25);
     CHECK(bytes_at(folder.file("out.pbin")) == bytes_at(fixture("modalities/" + name + ".pbin")));

@@ -1,0 +1,108 @@
+#include "data/block_pipeline.hpp"
+#include "data/json_line_parser.hpp"
+#include "data/line_failure.hpp"
+
+#include <monomorph/core/atomic_file.hpp>
+#include <monomorph/data/index_json_lines.hpp>
+#include <monomorph/data/pack.hpp>
+#include <monomorph/data/span_index.hpp>
+
+#include <optional>
+
+namespace monomorph::data {
+namespace {
+
+struct BlockSpans {
+  std::vector<DocumentSpan> spans;
+  std::vector<LineFailure> failures;
+  std::int64_t n_lines = 0;
+};
+
+void find_spans(const LineBlock& block, JsonLineParser& parser, bool stop_at_failure, BlockSpans& result) {
+  result.spans.clear();
+  result.failures.clear();
+  result.n_lines = 0;
+  if (block.is_one_too_long) {
+    result.failures.push_back(too_long_failure(block.offset, block.end_offset));
+    result.n_lines = 1;
+    return;
+  }
+  for_each_line(block, [&](std::string_view line, std::uint64_t offset) {
+    auto outcome = parser.check(line);
+    if (auto* problem = std::get_if<LineProblem>(&outcome)) {
+      result.failures.push_back({result.n_lines, offset, line.size(), std::move(*problem)});
+      if (stop_at_failure) return false;
+    } else {
+      result.spans.push_back({offset, line.size()});
+    }
+    ++result.n_lines;
+    return true;
+  });
+}
+
+/// Takes the spans of all blocks in order.
+class IndexOutput {
+ public:
+  IndexOutput(const std::string& input, const std::string& output, const IndexSettings& settings)
+      : input_(input),
+        settings_(settings),
+        file_(output),
+        index_([this](std::span<const std::byte> bytes) { file_.write(bytes); }),
+        report_path_(settings.report.empty() ? default_report_path(output) : settings.report) {
+    if (settings.on_error == OnError::skip) report_.emplace(report_path_);
+  }
+
+  void add(const BlockSpans& block) {
+    for (const LineFailure& failure : block.failures) {
+      const std::int64_t line_number = n_lines_ + failure.line_in_block + 1;
+      if (!report_) throw_failure(failure, line_number, input_);
+      report_->write(report_line(failure, line_number));
+      ++n_skipped_;
+    }
+    for (const DocumentSpan& span : block.spans) index_.add(span);
+    n_lines_ += block.n_lines;
+  }
+
+  IndexSummary commit() {
+    if (n_lines_ == 0) throw_empty_input(input_);
+    if (report_) report_->commit();
+    if (index_.size() == 0) throw_all_skipped(input_, n_lines_, report_path_);
+    index_.finish();
+    file_.commit();
+    return {index_.size(), n_skipped_, 0};
+  }
+
+ private:
+  const std::string& input_;
+  const IndexSettings& settings_;
+  AtomicFile file_;
+  SpanIndexWriter index_;
+  std::string report_path_;
+  std::optional<AtomicFile> report_;
+  std::int64_t n_lines_ = 0, n_skipped_ = 0;
+};
+
+}  // namespace
+
+IndexSummary index_json_lines(const std::string& input, const std::string& output, const IndexSettings& settings) {
+  LineBlockReader reader(input);
+  IndexOutput index(input, output, settings);
+  std::vector<JsonLineParser> parsers(static_cast<std::size_t>(settings.n_threads));
+  std::vector<BlockPipeline<BlockSpans>::Work> workers;
+  for (JsonLineParser& parser : parsers) {
+    workers.emplace_back([&parser, &settings](const LineBlock& block, BlockSpans& result) {
+      find_spans(block, parser, settings.on_error == OnError::stop, result);
+    });
+  }
+  std::uint64_t done_bytes = 0;
+  BlockPipeline<BlockSpans>(reader, std::move(workers), [&](const LineBlock& block, const BlockSpans& spans) {
+    index.add(spans);
+    done_bytes = block.end_offset;
+    if (settings.progress) settings.progress(done_bytes, reader.file_bytes());
+  }).run();
+  IndexSummary summary = index.commit();
+  summary.input_bytes = done_bytes;
+  return summary;
+}
+
+}  // namespace monomorph::data

@@ -1,0 +1,243 @@
+#include "data/json_line_parser.hpp"
+
+#include "data/line_block.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <algorithm>
+#include <charconv>
+#include <mutex>
+#include <optional>
+
+namespace monomorph::data {
+namespace {
+
+namespace dom = simdjson::dom;
+
+static_assert(LineBlock::padding_bytes >= simdjson::SIMDJSON_PADDING);
+constexpr std::size_t usual_line_bytes = std::size_t{2} << 20;
+constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+
+LineProblem broken(std::string reason) { return {"DATA-02", std::move(reason)}; }
+
+LineProblem problem_of(simdjson::error_code code) {
+  switch (code) {
+    case simdjson::UTF8_ERROR:
+      return broken("this is not UTF-8");
+    case simdjson::DEPTH_ERROR:
+      return broken(fmt::format("it is nested more than {} deep", simdjson::DEFAULT_MAX_DEPTH));
+    case simdjson::NUMBER_ERROR:
+      return broken("it has a number that is none in JSON");
+    case simdjson::STRING_ERROR:
+      return broken("a string has an escape that is none, or half of a surrogate pair");
+    case simdjson::UNCLOSED_STRING:
+      return broken("a string does not end");
+    case simdjson::UNESCAPED_CHARS:
+      return broken("a string has a control character that is not escaped");
+    case simdjson::EMPTY:
+      return broken("the line is blank");
+    case simdjson::MEMALLOC:
+      throw std::bad_alloc();
+    default:
+      return broken("this is not one JSON value");
+  }
+}
+
+bool is_digit(char character) { return character >= '0' && character <= '9'; }
+
+/// The length of the JSON number at the start of `text`; 0 if there is none.
+std::size_t number_length(std::string_view text) {
+  std::size_t i = text.starts_with('-') ? 1 : 0;
+  const auto skip_digits = [&] {
+    const std::size_t begin = i;
+    while (i < text.size() && is_digit(text[i])) ++i;
+    return i > begin;
+  };
+  const std::size_t integer = i;
+  if (!skip_digits() || (text[integer] == '0' && i > integer + 1)) return 0;
+  if (i < text.size() && text[i] == '.') {
+    ++i;
+    if (!skip_digits()) return 0;
+  }
+  if (i < text.size() && (text[i] == 'e' || text[i] == 'E')) {
+    ++i;
+    if (i < text.size() && (text[i] == '+' || text[i] == '-')) ++i;
+    if (!skip_digits()) return 0;
+  }
+  return i;
+}
+
+/// The line with 0 in the place of every number: JSON has numbers of any size, the parser has not. It is one JSON value
+/// exactly if the line is.
+std::string without_numbers(std::string_view line) {
+  std::string result(line);
+  bool in_string = false;
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    if (in_string) {
+      if (result[i] == '\\')
+        ++i;
+      else if (result[i] == '"')
+        in_string = false;
+    } else if (result[i] == '"') {
+      in_string = true;
+    } else if (const std::size_t length = number_length(std::string_view(result).substr(i))) {
+      std::fill_n(result.begin() + static_cast<std::ptrdiff_t>(i), length, ' ');
+      result[i] = '0';
+      i += length - 1;
+    }
+  }
+  return result;
+}
+
+dom::element last_member(const dom::object& object, std::string_view name, bool& found) {
+  dom::element result;
+  found = false;
+  for (const auto [key, value] : object) {
+    if (key != name) continue;
+    result = value;
+    found = true;
+  }
+  return result;
+}
+
+dom::element at_step(const dom::element& value, const std::string& step, bool& found) {
+  found = false;
+  if (value.is_object()) return last_member(value.get_object().value_unsafe(), step, found);
+  if (!value.is_array() || step.empty() || (step.size() > 1 && step[0] == '0')) return {};
+  std::size_t index = 0;
+  const auto [end, failure] = std::from_chars(step.data(), step.data() + step.size(), index);
+  if (failure != std::errc{} || end != step.data() + step.size()) return {};
+  dom::element result;
+  found = value.get_array().value_unsafe().at(index).get(result) == simdjson::SUCCESS;
+  return result;
+}
+
+const char* type_name(const dom::element& value) {
+  switch (value.type()) {
+    case dom::element_type::ARRAY:
+      return "an array";
+    case dom::element_type::OBJECT:
+      return "an object";
+    case dom::element_type::BOOL:
+      return "true or false";
+    case dom::element_type::NULL_VALUE:
+      return "null";
+    default:
+      return "a number";
+  }
+}
+
+std::variant<std::string_view, LineProblem> text_of(dom::element value, const FieldPointer& field) {
+  if (!find_field(value, field)) {
+    return LineProblem{"DATA-03", fmt::format("the record has no field {}; name the field of the text with --field",
+                                              in_quotes(field.text()))};
+  }
+  if (!value.is_string()) {
+    return LineProblem{"DATA-03", fmt::format("the field {} is {}, not text; name the field of the text with --field",
+                                              in_quotes(field.text()), type_name(value))};
+  }
+  return value.get_string().value_unsafe();
+}
+
+}  // namespace
+
+FieldPointer::FieldPointer(std::string pointer) : text_(std::move(pointer)) {
+  const auto refuse = [this] {
+    throw UsageError(
+        fmt::format("[DATA-10] the field {} is no JSON Pointer; write it like /text or /meta/text", in_quotes(text_)));
+  };
+  for (std::size_t i = 0; i < text_.size(); ++i) {
+    if (text_[i] == '/') {
+      steps_.emplace_back();
+    } else if (steps_.empty()) {
+      refuse();
+    } else if (text_[i] != '~') {
+      steps_.back() += text_[i];
+    } else if (++i < text_.size() && (text_[i] == '0' || text_[i] == '1')) {
+      steps_.back() += text_[i] == '0' ? '~' : '/';
+    } else {
+      refuse();
+    }
+  }
+}
+
+struct JsonLineParser::Parser {
+  dom::parser usual;
+  std::string long_text;
+
+  /// Calls `use(value, whether its numbers are kept)` with the value of the line, and returns what is wrong with the
+  /// line otherwise.
+  template <class Use> std::optional<LineProblem> parse(std::string_view line, Use use) {
+    if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) return broken("the line is blank");
+    if (line.size() <= usual_line_bytes) return parse(line, usual, use);
+    static std::mutex one_long_line;
+    const std::lock_guard lock(one_long_line);
+    dom::parser parser;
+    return parse(line, parser, use);
+  }
+
+ private:
+  template <class Use>
+  static std::optional<LineProblem> parse(std::string_view line, dom::parser& parser, const Use& use) {
+    constexpr std::size_t smallest_capacity = std::size_t{16} << 10;
+    if (parser.capacity() < line.size()) {
+      const std::size_t capacity =
+          line.size() > usual_line_bytes ? line.size() : std::max(smallest_capacity, 2 * line.size());
+      if (parser.allocate(capacity) != simdjson::SUCCESS || parser.doc.allocate(capacity) != simdjson::SUCCESS)
+        throw std::bad_alloc();
+    }
+    dom::element value;
+    simdjson::error_code failure = parser.parse(line.data(), line.size(), false).get(value);
+    const bool numbers_are_kept = failure == simdjson::SUCCESS;
+    if (failure != simdjson::SUCCESS && failure != simdjson::UTF8_ERROR) {
+      const std::string tamed = without_numbers(line);
+      failure = parser.parse(tamed).get(value);
+    }
+    if (failure != simdjson::SUCCESS) return problem_of(failure);
+    use(value, numbers_are_kept);
+    return std::nullopt;
+  }
+};
+
+JsonLineParser::JsonLineParser() : parser_(std::make_unique<Parser>()) {}
+JsonLineParser::JsonLineParser(JsonLineParser&&) noexcept = default;
+JsonLineParser::~JsonLineParser() = default;
+
+std::variant<std::monostate, LineProblem> JsonLineParser::check(std::string_view line) {
+  if (auto problem = parser_->parse(line, [](const dom::element&, bool) {})) return *std::move(problem);
+  return {};
+}
+
+std::variant<std::string_view, LineProblem> JsonLineParser::text_at(std::string_view line, const FieldPointer& field) {
+  std::variant<std::string_view, LineProblem> result;
+  auto problem = parser_->parse(line, [&](const dom::element& value, bool) {
+    result = text_of(value, field);
+    // The text of a long line must outlive the parser.
+    if (const auto* text = std::get_if<std::string_view>(&result); text != nullptr && line.size() > usual_line_bytes) {
+      parser_->long_text = *text;
+      result = std::string_view(parser_->long_text);
+    }
+  });
+  if (problem) return *std::move(problem);
+  return result;
+}
+
+std::optional<LineProblem> JsonLineParser::visit(std::string_view line, const Visit& visit) {
+  return parser_->parse(line, visit);
+}
+
+bool find_field(dom::element& value, const FieldPointer& field) {
+  for (const std::string& step : field.steps()) {
+    bool found = false;
+    value = at_step(value, step, found);
+    if (!found) return false;
+  }
+  return true;
+}
+
+}  // namespace monomorph::data

@@ -1,0 +1,46 @@
+#include "data/line_failure.hpp"
+
+#include "data/line_block.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace monomorph::data {
+
+LineFailure too_long_failure(std::uint64_t offset, std::uint64_t end_offset) {
+  return {0,
+          offset,
+          end_offset - offset,
+          {"DATA-20", fmt::format("the line is {} bytes long, more than {}; split the document", end_offset - offset,
+                                  longest_line_bytes)}};
+}
+
+void throw_failure(const LineFailure& failure, std::int64_t line_number, const std::string& path) {
+  const auto& [id, reason] = failure.problem;
+  throw Error(fmt::format("[{}] {}, line {} (document {}, byte {}): {}{}", id, in_quotes(path), line_number,
+                          line_number, failure.offset, reason,
+                          id == "DATA-02" ? "; every line must be one JSON value" : ""));
+}
+
+std::string report_line(const LineFailure& failure, std::int64_t line_number) {
+  const nlohmann::ordered_json object{{"line", line_number},
+                                      {"offset", failure.offset},
+                                      {"length", failure.length},
+                                      {"error", failure.problem.id},
+                                      {"reason", failure.problem.reason}};
+  return object.dump() + "\n";
+}
+
+void throw_empty_input(const std::string& path) {
+  throw UsageError("[DATA-04] " + in_quotes(path) + " is empty; give a file with at least one document");
+}
+
+void throw_all_skipped(const std::string& path, std::int64_t n_lines, const std::string& report) {
+  throw Error(fmt::format("[DATA-21] none of the {} lines of {} is a document; {} says why", n_lines, in_quotes(path),
+                          in_quotes(report)));
+}
+
+}  // namespace monomorph::data

@@ -1,0 +1,34 @@
+#pragma once
+#include "data/json_line_parser.hpp"
+
+#include <monomorph/core/atomic_file.hpp>
+#include <monomorph/data/on_error.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace monomorph::data {
+
+/// A line that is no document.
+struct LineFailure {
+  std::int64_t line_in_block;  ///< from 0
+  std::uint64_t offset, length;
+  LineProblem problem;
+};
+
+/// That a line is longer than any may be.
+LineFailure too_long_failure(std::uint64_t offset, std::uint64_t end_offset);
+
+/// Throws the failure as an Error that names line and byte.
+/// @param line_number from 1
+[[noreturn]] void throw_failure(const LineFailure& failure, std::int64_t line_number, const std::string& path);
+
+/// The failure as a line of a report: one JSON object and a newline.
+std::string report_line(const LineFailure& failure, std::int64_t line_number);
+
+[[noreturn]] void throw_empty_input(const std::string& path);
+/// @throws [DATA-21], naming the report
+[[noreturn]] void throw_all_skipped(const std::string& path, std::int64_t n_lines, const std::string& report);
+
+}  // namespace monomorph::data

@@ -1,0 +1,110 @@
+#include "data/token_packer.hpp"
+
+#include <monomorph/core/hash.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace monomorph::data {
+namespace {
+
+// Ids take several times the memory of the text, so a long text is encoded piece by piece.
+constexpr std::size_t usual_piece_bytes = std::size_t{256} << 10;
+constexpr std::size_t most_kept_bytes = std::size_t{2} << 20;
+
+static_assert(std::endian::native == std::endian::little, "tokens are copied as they lie in memory");
+
+template <class Token> void copy_ids(std::span<const std::int32_t> ids, std::byte* to) {
+  for (const std::int32_t id : ids) {
+    const auto token = static_cast<Token>(id);
+    std::memcpy(to, &token, sizeof token);
+    to += sizeof token;
+  }
+}
+
+}  // namespace
+
+void PackedPiece::clear() {
+  entry = {};
+  failures.clear();
+  if (tokens.capacity() > most_kept_bytes) tokens = {};  // a long document is rare: its memory is not kept
+  tokens.clear();
+}
+
+void PackedPiece::seal() {
+  entry.n_token_bytes = tokens.size();
+  entry.token_hash = xxh64(tokens);
+}
+
+void TokenPacker::append(std::span<const std::int32_t> ids, std::vector<std::byte>& tokens) const {
+  const std::size_t old_size = tokens.size();
+  tokens.resize(old_size + ids.size() * bytes_per_token_);
+  std::byte* const to = tokens.data() + old_size;
+  switch (bytes_per_token_) {
+    case 1:
+      return copy_ids<std::uint8_t>(ids, to);
+    case 2:
+      return copy_ids<std::uint16_t>(ids, to);
+    default:
+      return copy_ids<std::uint32_t>(ids, to);
+  }
+}
+
+std::size_t TokenPacker::pack_decided(std::string_view text, std::vector<std::byte>& tokens) {
+  ids_.clear();
+  const std::size_t n_bytes = encoder_.encode_decided(text, ids_);
+  append(ids_, tokens);
+  return n_bytes;
+}
+
+void TokenPacker::pack_text(std::string_view text, std::vector<std::byte>& tokens) {
+  std::size_t piece_bytes = usual_piece_bytes;
+  while (text.size() > piece_bytes) {
+    const std::size_t n_decided = pack_decided(text.substr(0, piece_bytes), tokens);
+    text.remove_prefix(n_decided);
+    piece_bytes = n_decided > 0 ? usual_piece_bytes : 2 * piece_bytes;
+  }
+  ids_.clear();
+  encoder_.encode(text, ids_);
+  append(ids_, tokens);
+  if (ids_.capacity() * sizeof ids_[0] > most_kept_bytes) ids_ = {};
+}
+
+void TokenPacker::pack_document(std::string_view text, PackedPiece& piece) {
+  const std::size_t begin = piece.tokens.size();
+  pack_text(text, piece.tokens);
+  const std::size_t length = piece.tokens.size() - begin;
+  if (length == 0) ++piece.entry.n_empty_documents;
+  const bool ended = length > 0 && std::memcmp(piece.tokens.data() + piece.tokens.size() - bytes_per_token_,
+                                               &end_of_document_, bytes_per_token_) == 0;
+  if (!ended) pack_token(end_of_document_, piece.tokens);
+  append_length(piece.entry.document_lengths, piece.tokens.size() - begin);
+  ++piece.entry.n_documents;
+}
+
+void TokenPacker::pack_lines(const LineBlock& block, const FieldPointer& field, bool stop_at_failure,
+                             PackedPiece& piece) {
+  piece.clear();
+  JournalEntry& entry = piece.entry;
+  entry.input_end = block.end_offset;
+  if (block.is_one_too_long) {
+    piece.failures.push_back(too_long_failure(block.offset, block.end_offset));
+    entry.n_lines = entry.n_skipped = 1;
+  }
+  for_each_line(block, [&](std::string_view line, std::uint64_t offset) {
+    auto text = parser_.text_at(line, field);
+    if (auto* problem = std::get_if<LineProblem>(&text)) {
+      piece.failures.push_back({static_cast<std::int64_t>(entry.n_lines), offset, line.size(), std::move(*problem)});
+      ++entry.n_skipped;
+      if (stop_at_failure) return false;
+    } else {
+      pack_document(std::get<std::string_view>(text), piece);
+    }
+    ++entry.n_lines;
+    return true;
+  });
+  piece.seal();
+}
+
+}  // namespace monomorph::data

@@ -1,0 +1,53 @@
+#pragma once
+#include "data/json_line_parser.hpp"
+#include "data/line_block.hpp"
+#include "data/line_failure.hpp"
+#include "data/pack_journal.hpp"
+
+#include <monomorph/data/tokenizer.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace monomorph::data {
+
+/// What a piece of the input became. Line numbers are those within the piece.
+struct PackedPiece {
+  JournalEntry entry;
+  std::vector<std::byte> tokens;  ///< as they lie in the file
+  std::vector<LineFailure> failures;
+
+  void clear();
+  /// To be called when the piece is complete.
+  void seal();
+};
+
+/// Turns documents into tokens of a packed file. One per thread; the tokenizer must outlive it.
+class TokenPacker {
+ public:
+  TokenPacker(const Tokenizer& tokenizer, std::int32_t end_of_document, std::uint32_t bytes_per_token)
+      : encoder_(tokenizer), end_of_document_(end_of_document), bytes_per_token_(bytes_per_token) {}
+
+  /// Makes a document of the text at `field` of each line. Stops at the first line that has none if so asked.
+  void pack_lines(const LineBlock& block, const FieldPointer& field, bool stop_at_failure, PackedPiece& piece);
+
+  /// Appends the tokens of as much of `text`, valid UTF-8, as is the same whatever follows; returns its bytes.
+  std::size_t pack_decided(std::string_view text, std::vector<std::byte>& tokens);
+  /// Appends the tokens of a whole text, with little memory beside them.
+  void pack_text(std::string_view text, std::vector<std::byte>& tokens);
+  void pack_token(std::int32_t id, std::vector<std::byte>& tokens) const { append(std::span(&id, 1), tokens); }
+
+ private:
+  void append(std::span<const std::int32_t> ids, std::vector<std::byte>& tokens) const;
+  void pack_document(std::string_view text, PackedPiece& piece);
+
+  Encoder encoder_;
+  JsonLineParser parser_;
+  std::int32_t end_of_document_;
+  std::uint32_t bytes_per_token_;
+  std::vector<std::int32_t> ids_;
+};
+
+}  // namespace monomorph::data
