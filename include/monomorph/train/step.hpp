@@ -1,9 +1,11 @@
 #pragma once
+#include <monomorph/attention/attention_of.hpp>
 #include <monomorph/model/decoder_block.hpp>
 #include <monomorph/model/embed.hpp>
 #include <monomorph/model/head.hpp>
 #include <monomorph/recipe.hpp>
 #include <monomorph/runtime/communicator.hpp>
+#include <monomorph/runtime/kernels/document_starts.hpp>
 #include <monomorph/train/recomputing_decoder.hpp>
 #include <monomorph/train/state.hpp>
 #include <monomorph/train/training_step.hpp>
@@ -18,10 +20,13 @@ template <Recipe R> class Step final : public TrainingStep {
   static constexpr bool tied = R::model.tied_head;
   static constexpr bool gathers = R::sharding::gathers_params;
   static constexpr bool releases = R::sharding::releases_after_forward;
+  static constexpr bool within_documents = attention_of<R>::within_documents;
 
  public:
   Step(Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed)
       : comm_(communicator), state_(communicator, micro_batch, seed) {}
+
+  bool wants_document_starts() const override { return within_documents; }
 
   kernels::LossSum accumulate(const MicroBatch& batch, std::uint64_t step, bool first) override {
     const Pass pass{.batch = batch, .step = step, .training = true, .accumulate = !first};
@@ -69,6 +74,8 @@ template <Recipe R> class Step final : public TrainingStep {
   };
 
   void forward(const Pass& pass) {
+    if constexpr (within_documents)
+      kernels::check_document_starts(pass.batch.document_starts, state_.batch(), R::model.context_length);
     if constexpr (gathers) {
       gather(embedding);
       gather(plan::unit_of_block(0));
@@ -119,6 +126,7 @@ template <Recipe R> class Step final : public TrainingStep {
     BlockTensors t = state_.tensors(u);
     t.dropout.step = pass.step;
     t.dropout.first_sample = pass.batch.first_sample;
+    if constexpr (within_documents) t.document_starts = pass.batch.document_starts;
     t.training = pass.training;
     t.accumulate = pass.accumulate;
     return t;
