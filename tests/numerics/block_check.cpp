@@ -61,7 +61,7 @@ struct BlockRun {
   void cut_into_documents() {
     for (std::int64_t m = 0; m < M; ++m) {
       const std::int64_t t = m % T;
-      const bool begins = m < T ? t == T / 5 || t == T / 2 || t == T / 2 + 1 : t == 1 || t == 3 * T / 4;
+      const bool begins = m < T ? t == T / 5 || t == T / 2 || t == T / 2 + 1 : t == T / 3 || t == T - T / 4;
       const bool first = t == 0 || begins;
       document_starts.push_back(first ? static_cast<std::int32_t>(t) : document_starts.back());
     }
