@@ -1,4 +1,5 @@
-// Times the optimiser step of one recipe on random tokens: step_<recipe> [steps] [warm-up steps] prints a line of JSON.
+// Times the optimiser step of one recipe on random tokens: step_<recipe> [steps] [warm-up steps] [micro-batch] prints a
+// line of JSON. A smaller micro-batch is accumulated to the same batch.
 #include "bench/step/recipes.hpp"
 
 #include <monomorph/train/peak_flops.hpp>
@@ -18,9 +19,10 @@ using namespace monomorph;
 int main(int argc, char** argv) {
   using R = RECIPE;
   const int steps = argc > 1 ? std::atoi(argv[1]) : 20, warm_up = argc > 2 ? std::atoi(argv[2]) : 5;
+  const int micro_batch = argc > 3 ? std::atoi(argv[3]) : R::batch;
   const std::int64_t idle_bytes = train::resident_bytes();
   const auto communicator = connect();
-  train::Step<R> step(*communicator, R::batch, 0);
+  train::Step<R> step(*communicator, micro_batch, 0);
   const std::size_t n_tokens = R::batch * R::model.context_length;
   std::vector<std::int32_t> inputs(n_tokens), targets(n_tokens);
   std::mt19937 random(0);
@@ -31,7 +33,14 @@ int main(int argc, char** argv) {
     std::ranges::generate(inputs, [&] { return id(random); });
     std::ranges::generate(targets, [&] { return id(random); });
     const auto begin = std::chrono::steady_clock::now();
-    const auto sum = step.accumulate({inputs.data(), targets.data(), 0}, i, true);
+    kernels::LossSum sum{};
+    for (int first = 0; first < R::batch; first += micro_batch) {
+      const auto offset = first * R::model.context_length;
+      const auto part = step.accumulate(
+          {inputs.data() + offset, targets.data() + offset, static_cast<std::uint64_t>(first)}, i, first == 0);
+      sum.loss += part.loss;
+      sum.tokens += part.tokens;
+    }
     const double per_token = 1.0 / static_cast<double>(sum.tokens);
     const double norm = step.gradient_norm(train::GradientNorm::two) * per_token;
     step.update({3e-4, 0.9, 0.95, 1e-8, 0.1, 1 - std::pow(0.9, i + 1), 1 - std::pow(0.95, i + 1),
@@ -47,5 +56,5 @@ int main(int argc, char** argv) {
       milliseconds[milliseconds.size() / 2], milliseconds.front(),
       1e3 * static_cast<double>(n_tokens) / milliseconds[milliseconds.size() / 2],
       static_cast<double>(train::peak_resident_bytes()) / 1048576, static_cast<double>(idle_bytes) / 1048576,
-      static_cast<double>(plan::bytes_per_rank<R>(1, R::batch)) / 1048576, plan::params<R>, loss);
+      static_cast<double>(plan::bytes_per_rank<R>(1, micro_batch)) / 1048576, plan::params<R>, loss);
 }

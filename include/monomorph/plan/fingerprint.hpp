@@ -1,9 +1,7 @@
 #pragma once
 #include <bit>
-#include <monomorph/attention/attention_of.hpp>
 #include <monomorph/core/hash.hpp>
 #include <monomorph/core/type_name.hpp>
-#include <monomorph/objective/next_token.hpp>
 #include <monomorph/plan/units.hpp>
 #include <monomorph/rule/members.hpp>
 #include <type_traits>
@@ -92,13 +90,6 @@ class Fingerprint {
   std::uint64_t state_ = fnv1a_64("monomorph recipe 1");
 };
 
-template <class R> struct ObjectiveOf { using type = objective::NextToken; };
-template <class R>
-requires requires { typename R::objective; }
-struct ObjectiveOf<R> {
-  using type = typename R::objective;
-};
-
 /// Types count by name. That of the recipe itself does not count: it is in the names of the blocks, and a recipe may be
 /// renamed.
 template <class R> constexpr std::uint64_t fingerprint_of() {
@@ -110,7 +101,7 @@ template <class R> constexpr std::uint64_t fingerprint_of() {
   add_type(type_name<typename R::precision>());
   add_type(type_name<typename R::checkpointing>());
   add_type(type_name<typename R::optimizer>());
-  add_type(type_name<typename ObjectiveOf<R>::type>());
+  add_type(type_name<objective_of<R>>());
   boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
     add_type(type_name<typename decltype(run)::template block<R>>());
     fingerprint.add(run.length);

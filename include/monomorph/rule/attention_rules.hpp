@@ -1,7 +1,7 @@
 #pragma once
-#include <monomorph/attention/attention_of.hpp>
 #include <monomorph/block/stack.hpp>
 #include <monomorph/core/rule.hpp>
+#include <monomorph/rule/members.hpp>
 #include <monomorph/rule/operands.hpp>
 #include <monomorph/spec/model_spec.hpp>
 

@@ -1,4 +1,6 @@
 #pragma once
+#include <monomorph/attention/causal.hpp>
+#include <monomorph/objective/next_token.hpp>
 #include <monomorph/spec/expectations.hpp>
 #include <monomorph/spec/mesh_spec.hpp>
 
@@ -12,6 +14,26 @@ inline constexpr MeshSpec mesh_of = [] {
   else
     return MeshSpec{};
 }();
+
+namespace detail {
+template <class R> struct ObjectiveOf { using type = objective::NextToken; };
+template <class R>
+requires requires { typename R::objective; }
+struct ObjectiveOf<R> {
+  using type = typename R::objective;
+};
+template <class R> struct AttentionOf { using type = attention::Causal; };
+template <class R>
+requires requires { typename R::attention; }
+struct AttentionOf<R> {
+  using type = typename R::attention;
+};
+}  // namespace detail
+
+/// A recipe's `objective`, or the next token.
+template <class R> using objective_of = typename detail::ObjectiveOf<R>::type;
+/// A recipe's `attention`, or Causal.
+template <class R> using attention_of = typename detail::AttentionOf<R>::type;
 
 namespace rule {
 

@@ -1,5 +1,4 @@
 #pragma once
-#include <monomorph/attention/attention_of.hpp>
 #include <monomorph/rule/attention_rules.hpp>
 #include <monomorph/rule/checkpointing_rules.hpp>
 #include <monomorph/rule/member_rules.hpp>

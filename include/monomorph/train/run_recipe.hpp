@@ -27,7 +27,7 @@ template <Recipe R> std::vector<train::Fact> policies_of() {
           {"checkpointing", std::string(type_name<typename R::checkpointing>())},
           {"optimizer", std::string(type_name<typename R::optimizer>())},
           {"attention", std::string(type_name<attention_of<R>>())},
-          {"objective", std::string(type_name<typename plan::detail::ObjectiveOf<R>::type>())},
+          {"objective", std::string(type_name<objective_of<R>>())},
           {"mesh",
            "tp " + std::to_string(mesh.tp) + ", pp " + std::to_string(mesh.pp) + ", cp " + std::to_string(mesh.cp)}};
 }

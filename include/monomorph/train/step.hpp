@@ -1,5 +1,4 @@
 #pragma once
-#include <monomorph/attention/attention_of.hpp>
 #include <monomorph/model/decoder_block.hpp>
 #include <monomorph/model/embed.hpp>
 #include <monomorph/model/head.hpp>

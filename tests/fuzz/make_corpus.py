@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Writes the small seeds of tests/fuzz/corpus: one of each thing that a format can hold, and some that it must not.
+libFuzzer makes the rest from them."""
+import json
+import pathlib
+import pickle
+import struct
+
+CORPUS = pathlib.Path(__file__).parent / "corpus"
+
+
+def seed(kind, name, content):
+    folder = CORPUS / kind
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def packed(width, ids, spans):
+    data = b"".join(i.to_bytes(width, "little") for i in ids)
+    return struct.pack("<QI", len(data), width) + data + pickle.dumps(spans, protocol=4)
+
+
+def span_indices():
+    for protocol in range(2, 6):
+        seed("span_index", f"protocol_{protocol}", pickle.dumps([(0, 5), (6, 300), (307, 70_000)], protocol=protocol))
+    seed("span_index", "empty", pickle.dumps([]))
+    seed("span_index", "one", pickle.dumps([(0, 1)]))
+    seed("span_index", "shared_numbers", pickle.dumps([(7, 7)] * 5))
+    seed("span_index", "long", pickle.dumps([(i * 1000, 999) for i in range(1100)]))
+    seed("span_index", "large", pickle.dumps([(2**40, 2**62), (2**31, 2**32)]))
+    seed("span_index", "negative", pickle.dumps([(-1, 5)]))
+    seed("span_index", "dictionary", pickle.dumps({"offset": 1}))
+    seed("span_index", "calls", b"cos\nsystem\n(S'true'\ntR.")
+
+
+def packed_files():
+    for width in (1, 2, 4):
+        seed("packed_file", f"width_{width}", packed(width, [1, 2, 0, 3, 0], [(0, 3 * width), (3 * width, 2 * width)]))
+    seed("packed_file", "no_tokens", packed(2, [], []))
+    seed("packed_file", "beyond_the_end", packed(2, [1, 2], [(0, 400)]))
+    seed("packed_file", "cuts_a_token", packed(2, [1, 2], [(1, 2)]))
+
+
+def tokenizers():
+    letters = {letter: i for i, letter in enumerate("abcdeĠH▁")}
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    split = {"type": "Split", "pattern": {"Regex": r"\p{N}{1,3}|\s+(?!\S)|\s+|\p{L}+"}, "behavior": "Isolated", "invert": False}
+    added = {"id": 20, "content": "<s>", "single_word": False, "lstrip": False, "rstrip": True, "normalized": False, "special": True}
+    bpe = {"type": "BPE", "vocab": letters | {"ab": 8, "abc": 9}, "merges": ["a b", ["ab", "c"]]}
+    unigram = {"type": "Unigram", "unk_id": 0, "byte_fallback": False, "vocab": [["<unk>", 0.0], ["▁", -1.0], ["a", -2.0], ["▁a", -2.5]]}
+    wordpiece = {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100,
+                 "vocab": {"[UNK]": 0, "a": 1, "##a": 2, "hello": 3, "##b": 4}}
+    metaspace = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
+    template = {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+                "pair": [], "special_tokens": {"<s>": {"id": "<s>", "ids": [20], "tokens": ["<s>"]}}}
+    bert = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}
+    byte_decoder = {"type": "Sequence", "decoders": [
+        {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}, {"type": "ByteFallback"}, {"type": "Fuse"},
+        {"type": "Strip", "content": " ", "start": 1, "stop": 0}]}
+
+    def write(name, model, normalizer=None, pre_tokenizer=None, decoder=None, post_processor=None):
+        seed("tokenizer_json", name, json.dumps({
+            "version": "1.0", "truncation": None, "padding": None, "added_tokens": [added], "normalizer": normalizer,
+            "pre_tokenizer": pre_tokenizer, "post_processor": post_processor, "decoder": decoder, "model": model}, ensure_ascii=False))
+
+    write("byte_level", bpe, None, byte_level, byte_level)
+    write("split", bpe, {"type": "NFC"}, {"type": "Sequence", "pretokenizers": [split, byte_level | {"use_regex": False}]}, byte_level, template)
+    write("byte_fallback", bpe | {"byte_fallback": True, "unk_token": "a", "fuse_unk": True},
+          {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "▁"}, {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]},
+          None, byte_decoder)
+    write("unigram", unigram, {"type": "NFKC"}, metaspace, metaspace)
+    write("wordpiece", wordpiece, bert, {"type": "BertPreTokenizer"}, {"type": "WordPiece", "prefix": "##", "cleanup": True})
+
+
+def json_lines():
+    seed("json_lines", "records", '{"text": "a"}\n{"text": "\\u00e9\\ud83d\\ude00", "n": [1, 2.5e3, null, true]}\n{"text": ""}')
+    seed("json_lines", "broken", '{"text": 1}\n\n{"text": "a"\n{"other": "a"}\n[]\n"text"\n{"text": "\\ud83d"}\n')
+    seed("json_lines", "twice", '{"text": "a", "text": "b"} {"text": "c"}\r\n')
+    seed("json_lines", "not_utf8", b'{"text": "\xff\xfe"}\n{"\xc0\xaf": 1}\n\xef\xbb\xbf{"text": "b"}\n')
+
+
+def safetensors():
+    def write(name, header, data=b""):
+        text = header if isinstance(header, bytes) else json.dumps(header).encode()
+        seed("safetensors", name, struct.pack("<Q", len(text)) + text + data)
+
+    write("two", {"__metadata__": {"format": "pt"}, "a": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]},
+                  "b": {"dtype": "BF16", "shape": [3], "data_offsets": [16, 22]}}, bytes(22))
+    write("scalar_and_empty", {"a": {"dtype": "I64", "shape": [], "data_offsets": [0, 8]},
+                               "b": {"dtype": "U8", "shape": [0, 5], "data_offsets": [8, 8]}}, bytes(8))
+    write("none", {})
+    write("overlap", {"a": {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}, "b": {"dtype": "U8", "shape": [4], "data_offsets": [2, 6]}}, bytes(6))
+    write("overflow", {"a": {"dtype": "F64", "shape": [2**62, 4], "data_offsets": [0, 0]}})
+    seed("safetensors", "long_header", struct.pack("<Q", 2**63) + b"{}")
+
+
+def checkpoint_metadata():
+    # The checksum is wrong; the harness puts the right one there.
+    full = {"format_version": 1, "step": 3, "tokens": 300, "sample_counter": 30, "ranks": 1,
+            "recipe": {"fingerprint": "00ff00ff00ff00ff", "description": "recipe\n"}, "hyperparameters": {"run": {"steps": 3}},
+            "counters": {"updates": 3, "scale": 0.5, "worst": "-Infinity"},
+            "files": [{"name": "rank_00000.safetensors", "bytes": 100, "xxh64": "0123456789abcdef"}],
+            "metadata_checksum": "0123456789abcdef"}
+    seed("checkpoint_metadata", "full", json.dumps(full))
+    seed("checkpoint_metadata", "newer", json.dumps(full | {"format_version": 99}))
+    seed("checkpoint_metadata", "negative", json.dumps(full | {"step": -3}))
+    seed("checkpoint_metadata", "wrong_types", json.dumps(full | {"step": "3", "files": {}}))
+    seed("checkpoint_metadata", "deep", "[" * 2000)
+
+
+def hparams():
+    recipes = pathlib.Path(__file__).resolve().parents[2] / "recipes"
+    for name in ("quickstart", "gpt2_fsdp_bf16"):
+        seed("hparams", name, (recipes / f"{name}.json").read_bytes())
+    seed("hparams", "unknown_key", '{"run": {"step": 3}}')
+    seed("hparams", "numbers", '{"optimizer": {"lr": 1e400, "beta1": -0.0}, "run": {"steps": 3.5, "seed": 99999999999999999999}}')
+    seed("hparams", "twice", '{"run": {"steps": 3, "steps": 4}, "run": {}} x')
+
+
+if __name__ == "__main__":
+    for make in (span_indices, packed_files, tokenizers, json_lines, safetensors, checkpoint_metadata, hparams):
+        make()
