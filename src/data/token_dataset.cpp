@@ -20,7 +20,8 @@ TokenDataset::TokenDataset(const std::string& path, std::int64_t sequence_length
       sequence_length_(sequence_length),
       vocab_size_(vocab_size),
       stride_(last_target == LastTarget::reused ? sequence_length : sequence_length + 1),
-      n_samples_(0) {
+      n_samples_(0),
+      largest_id_(0) {
   if (sequence_length < 1)
     throw UsageError("[DATA-13] a sample must have at least one token; change the sequence length");
   if (file_.n_tokens() < sequence_length + 1) {
@@ -31,7 +32,8 @@ TokenDataset::TokenDataset(const std::string& path, std::int64_t sequence_length
   }
   n_samples_ = (file_.n_tokens() - sequence_length - 1) / stride_ + 1;
   const bool scan_all = file_.n_tokens() * file_.bytes_per_token() < largest_scanned_file_bytes;
-  check_id(file_.largest_id(scan_all ? file_.n_tokens() : n_sampled_tokens));
+  largest_id_ = file_.largest_id(scan_all ? file_.n_tokens() : n_sampled_tokens);
+  check_id(largest_id_);
 }
 
 void TokenDataset::check_id(std::int32_t largest) const {
@@ -44,9 +46,10 @@ void TokenDataset::check_id(std::int32_t largest) const {
 
 void TokenDataset::read(std::int64_t index, std::int32_t* inputs_T, std::int32_t* targets_T) const {
   const auto size = static_cast<std::size_t>(sequence_length_);
-  read_tokens(index * stride_, std::span(inputs_T, size));
+  const std::int64_t first = first_token(index);
+  read_tokens(first, std::span(inputs_T, size));
   std::copy(inputs_T + 1, inputs_T + size, targets_T);
-  read_tokens(index * stride_ + sequence_length_, std::span(targets_T + size - 1, 1));
+  read_tokens(first + sequence_length_, std::span(targets_T + size - 1, 1));
 }
 
 void TokenDataset::read_tokens(std::int64_t first, std::span<std::int32_t> ids) const {

@@ -1,29 +1,14 @@
+#include <monomorph/core/terminal.hpp>
 #include <monomorph/train/progress.hpp>
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <string>
 
 namespace monomorph::train {
 namespace {
 
-constexpr std::string_view to_line_begin = "\r";
-constexpr std::string_view erase_to_line_end = "\x1b[K";
 constexpr auto shortest_redraw = std::chrono::milliseconds(50);  // more often than that nobody reads
-
-bool is_terminal(int descriptor) {
-  const char* const kind = std::getenv("TERM");
-  return ::isatty(descriptor) == 1 && kind != nullptr && std::string_view(kind) != "dumb";
-}
-
-std::size_t terminal_width(int descriptor) {
-  constexpr std::size_t usual = 80;
-  winsize size{};
-  const bool known = ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-  return (known ? size.ws_col : usual) - 1;  // a full last column would wrap
-}
 
 }  // namespace
 

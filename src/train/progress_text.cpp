@@ -41,39 +41,11 @@ std::string join(const std::vector<Part>& parts) {
   return line;
 }
 
-/// Three significant digits of value / base^n with the n-th unit.
-std::string with_unit(double value, double base, const std::vector<std::string_view>& units) {
-  std::size_t unit = 0;
-  while (unit + 1 < units.size() && value >= 999.5) {
-    value /= base;
-    ++unit;
-  }
-  const int decimals = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-  return fmt::format("{:.{}f}{}", value, decimals, units[unit]);
-}
-
 std::string optional_number(const std::optional<double>& value, fmt::format_string<const double&> format) {
   return value ? fmt::format(format, *value) : "-";
 }
 
 }  // namespace
-
-std::string format_count(double count) { return with_unit(count, 1e3, {"", "k", "M", "G", "T"}); }
-
-std::string format_bytes(std::int64_t bytes) {
-  return with_unit(static_cast<double>(bytes), 1024.0, {" B", " KiB", " MiB", " GiB", " TiB"});
-}
-
-std::string format_duration(double seconds) {
-  constexpr double longest = 1e9;  // 30 years: an estimate of a first, slow step
-  if (!std::isfinite(seconds)) return "?";
-  const auto whole = static_cast<std::int64_t>(std::clamp(std::round(seconds), 0.0, longest));
-  const std::int64_t minutes = whole / 60, hours = minutes / 60, days = hours / 24;
-  if (days > 0) return fmt::format("{}d {:02}h", days, hours % 24);
-  if (hours > 0) return fmt::format("{}h {:02}m", hours, minutes % 60);
-  if (minutes > 0) return fmt::format("{}m {:02}s", minutes, whole % 60);
-  return fmt::format("{}s", whole);
-}
 
 std::string live_line(const StepReport& report, std::size_t width) {
   std::vector<Part> parts = parts_of(report);

@@ -135,12 +135,10 @@ TEST_CASE("rows of one document each train in the bits of causal attention") {
   CHECK(bits_of_pass<InDocuments<Llama>>(rows) == bits_of_pass<Llama>(rows));
 }
 
-TEST_CASE("a step asks for document starts if its recipe attends within documents, and insists") {
+TEST_CASE("a step whose recipe attends within documents insists on being told where they begin") {
   const std::unique_ptr<Communicator> communicator = connect();
   train::Step<InDocuments<llama_like>> step(*communicator, 1, 3);
   train::Step<llama_like> causal(*communicator, 1, 3);
-  CHECK(step.wants_document_starts());
-  CHECK_FALSE(causal.wants_document_starts());
   train::MicroBatch batch = sequences.from(0, llama_like::model.context_length);
   batch.document_starts = nullptr;
   CHECK(contains(error_of([&] { step.evaluate(batch); }), "[KERNEL-02]"));

@@ -65,12 +65,12 @@ void check_gradients(const Tensors& actual, const Tensors& expected) {
 
 struct ModelRun {
   const ModelSpec& model;
+  bool within_documents;
   train::TrainingStep& step;
   Tensors parameters = values_of(step.parameters());
 
-  /// The reference sees documents if the step asks for them.
   ReferenceResult reference(const Tokens& tokens, bool drops, std::uint64_t sample) const {
-    return reference(tokens, drops, sample, step.wants_document_starts());
+    return reference(tokens, drops, sample, within_documents);
   }
   ReferenceResult reference(const Tokens& tokens, bool drops, std::uint64_t sample, bool documents) const {
     const kernels::DropoutKey key{.seed = seed,
@@ -119,7 +119,7 @@ void check_model(const ModelCase& model) {
   const std::unique_ptr<Communicator> communicator = connect();
   const std::unique_ptr<train::TrainingStep> step = model.make_step(*communicator, seed);
   perturb(*step);
-  ModelRun run{*model.model, *step};
+  ModelRun run{*model.model, model.within_documents, *step};
   run.check_training();
   run.check_evaluation_and_decoding();
 }

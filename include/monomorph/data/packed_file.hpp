@@ -28,6 +28,8 @@ class PackedFile {
 
   std::int64_t n_tokens() const noexcept { return static_cast<std::int64_t>(data_.size() / bytes_per_token_); }
   std::uint32_t bytes_per_token() const noexcept { return bytes_per_token_; }
+  /// The data section: all tokens as they lie in the file.
+  std::span<const std::byte> data() const noexcept { return data_; }
   const std::string& path() const noexcept { return file_.path(); }
 
   /// Copies the tokens [first, first + ids.size()) and returns the largest of them; an id beyond int32 counts as its
@@ -40,7 +42,9 @@ class PackedFile {
   /// @throws [DATA-09] if the file's size or time has changed since it was opened
   void check_unchanged() const;
 
-  /// Parses the index.  @throws [DATA-05]; [DATA-06] if a span leaves the data section or cuts a token
+  /// Parses the index, calling `visit` for each document.
+  /// @throws [DATA-05]; [DATA-06] if a span leaves the data section or cuts a token
+  void for_each_document(const std::function<void(DocumentSpan)>& visit) const;
   std::vector<DocumentSpan> documents() const;
 
  private:

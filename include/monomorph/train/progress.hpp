@@ -1,4 +1,6 @@
 #pragma once
+#include <monomorph/core/quantity_text.hpp>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -29,15 +31,6 @@ std::string live_line(const StepReport& report, std::size_t width);
 
 /// The line of a log file: `key value` pairs in aligned columns, always all of them.
 std::string log_line(const StepReport& report);
-
-/// "2d 03h", "1h 02m", "3m 20s" or "12s".
-std::string format_duration(double seconds);
-
-/// "87.0 MiB", "1.60 GiB": binary units, three significant digits.
-std::string format_bytes(std::int64_t bytes);
-
-/// "950", "12.3k", "4.60M": decimal units, three significant digits.
-std::string format_count(double count);
 
 /// Shows progress on one open file: a line that is redrawn in place at a terminal, plain lines otherwise.
 class Progress {

@@ -25,8 +25,6 @@ template <Recipe R> class Step final : public TrainingStep {
   Step(Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed)
       : comm_(communicator), state_(communicator, micro_batch, seed) {}
 
-  bool wants_document_starts() const override { return within_documents; }
-
   kernels::LossSum accumulate(const MicroBatch& batch, std::uint64_t step, bool first) override {
     const Pass pass{.batch = batch, .step = step, .training = true, .accumulate = !first};
     forward(pass);

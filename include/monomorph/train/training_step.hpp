@@ -14,7 +14,9 @@ struct MicroBatch {
   const std::int32_t* inputs;
   const std::int32_t* targets;  ///< ignored_target counts for nothing
   std::uint64_t first_sample;   ///< global index of the first sequence: what dropout depends on
-  const std::int32_t* document_starts = nullptr;  ///< (B, T): where in the row the document of each token begins; nullptr: not asked for
+  /// By token the place within its row at which its document begins, 0 if that lies before the row: never greater than
+  /// the token's own place and equal to it at a document's first token. Given only to recipes that want it.
+  const std::int32_t* document_starts = nullptr;
 };
 
 enum class GradientNorm { one, two, infinity };
@@ -40,9 +42,6 @@ class Decoder {
 class TrainingStep {
  public:
   virtual ~TrainingStep() = default;
-
-  /// Whether a micro-batch must have document_starts: attention::WithinDocuments is the recipe's choice.
-  virtual bool wants_document_starts() const { return false; }
 
   /// Forward and backward of one micro-batch. Gradients are of the sum of the tokens' losses; they are overwritten by
   /// the first micro-batch of a step and added to by the others.

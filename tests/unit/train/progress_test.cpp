@@ -18,6 +18,7 @@
 
 namespace {
 
+using namespace monomorph;
 using namespace monomorph::train;
 using namespace monomorph::testing;
 

@@ -1,0 +1,67 @@
+#pragma once
+// The frame of the commands. A command is a struct with its name, its description, its options and what it does:
+//
+//   struct Index {
+//     static constexpr const char* name = "index";
+//     static constexpr const char* description = "...";
+//     InputOption input;
+//     OutputOption output;
+//     void add_options(CLI::App& command);
+//     void run(Console& console) const;
+//   };
+//   void add_index(CLI::App& program) { add_command<Index>(program); }
+//
+// run() throws what goes wrong; main turns it into a line on standard error and the exit code.
+#include "console.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace monomorph::tools {
+
+/// The file that a command reads.
+struct InputOption {
+  std::string path;
+  void add_to(CLI::App& command, const std::string& what);
+};
+
+/// One file or more.
+struct InputsOption {
+  std::vector<std::string> paths;
+  void add_to(CLI::App& command, const std::string& what);
+};
+
+/// The file that a command writes, and whether it may exist.
+struct OutputOption {
+  std::string path;
+  bool force = false;
+  void add_to(CLI::App& command, const std::string& what);
+  /// @throws [DATA-01] if the output exists and need not
+  void check() const { check(path); }
+  /// The same of a further file that the command writes.
+  void check(const std::string& other_path) const;
+};
+
+/// How many threads work; by default as many as the process may use cores.
+struct ThreadsOption {
+  int count = 1;
+  void add_to(CLI::App& command);
+};
+
+/// Adds a command with `--json`.
+template <class Command> void add_command(CLI::App& program) {
+  auto command = std::make_shared<Command>();
+  auto json = std::make_shared<bool>(false);
+  CLI::App* options = program.add_subcommand(Command::name, Command::description);
+  command->add_options(*options);
+  options->add_flag("--json", *json, "Print one JSON object with the results instead of text");
+  options->callback([command, json] {
+    Console console(Command::name, *json);
+    command->run(console);
+  });
+}
+
+}  // namespace monomorph::tools

@@ -1,0 +1,15 @@
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+/// One function for each command; each lives in the file of its name.
+namespace monomorph::tools {
+
+void add_train_tokenizer(CLI::App& program);
+void add_index(CLI::App& program);
+void add_pack(CLI::App& program);
+void add_chat(CLI::App& program);
+
+}  // namespace monomorph::tools

@@ -1,0 +1,48 @@
+#include "console.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace monomorph::tools {
+namespace {
+
+std::int64_t peak_memory_bytes() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+}
+
+}  // namespace
+
+Console::Console(std::string command, bool json)
+    : command_(std::move(command)),
+      json_(json),
+      began_(std::chrono::steady_clock::now()),
+      meter_(STDERR_FILENO, command_) {}
+
+data::ProgressCallback Console::progress() {
+  return [this](std::uint64_t done_bytes, std::uint64_t total_bytes) { meter_.update(done_bytes, total_bytes); };
+}
+
+void Console::say(std::string_view line) {
+  meter_.erase();
+  if (!json_) fmt::print("{}\n", line);
+}
+
+void Console::summarise(const nlohmann::ordered_json& values) {
+  meter_.erase();
+  if (!json_) return;
+  nlohmann::ordered_json object{{"command", command_}};
+  object.update(values);
+  object["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+  object["peak_memory_bytes"] = peak_memory_bytes();
+  // Paths need not be UTF-8.
+  fmt::print("{}\n", object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+}  // namespace monomorph::tools
