@@ -128,8 +128,7 @@ void check_run(BlockRun& run) {
     assign(run.params.view()[tensor.slice], run.parameters.at(std::string(tensor.name)));
   const bool drops = block.model->dropout.residual > 0 || block.model->dropout.attention > 0;
   const ReferenceBlock expected =
-      reference_block(*block.model, 0, run.parameters, run.x, run.dy,
-                                                  drops ? &run.key : nullptr, run.document_starts);
+      reference_block(*block.model, 0, run.parameters, run.x, run.dy, drops ? &run.key : nullptr, run.document_starts);
 
   for (const bool accumulate : {false, true}) {  // the second time gradients double
     const BlockTensors t = run.tensors(accumulate);

@@ -96,9 +96,9 @@ void check_equal(const Pass& actual, const Pass& expected) {
 
 template <Recipe R> void check_documents() {
   static const std::vector<Lengths> cases[] = {
-      {{20, 1, 1, 61, 67}, {T}},                 // several, and one beside it in the batch
-      {{48, 48, 48, 6}, {47, 1, 49, 53}},        // at the edges of blocks, and beside them
-      {{1, 1, 1, 1, T - 5, 1}, {1, T - 1}},      // of one token
+      {{20, 1, 1, 61, 67}, {T}},             // several, and one beside it in the batch
+      {{48, 48, 48, 6}, {47, 1, 49, 53}},    // at the edges of blocks, and beside them
+      {{1, 1, 1, 1, T - 5, 1}, {1, T - 1}},  // of one token
   };
   for (const std::vector<Lengths>& lengths : cases) {
     const Rows rows(lengths);

@@ -123,7 +123,8 @@ struct Context {
     kernels::dropout(view_of(mask), view_of(mask), key(layer, site, rate));
     return x_MD * mask;
   }
-  /// The mask of probabilities (B, N, T, T): queries and keys of zeros give each of the n visible keys 1 / n, and values that are unit vectors show which of them our kernel dropped.
+  /// The mask of probabilities (B, N, T, T): queries and keys of zeros give each of the n visible keys 1 / n, and
+  /// values that are unit vectors show which of them our kernel dropped.
   Tensor attention_mask(std::int64_t B, std::uint32_t layer) const {
     const std::int64_t N = model.n_heads, T = model.context_length;
     Tensor zeros = at::zeros({B * T, N * T}, at::kDouble), out = at::zeros_like(zeros),
@@ -232,7 +233,7 @@ Tensor block_output(const Context& c, const Tensor& x, const std::string& prefix
 Tensor embedded(const Context& c, const std::vector<std::int32_t>& ids) {
   const std::int64_t M = static_cast<std::int64_t>(ids.size()), T = c.model.context_length;
   Tensor x = c.leaves("embedding.weight").index_select(0, indices(ids));
-  if (c.model.position == Position::learned) 
+  if (c.model.position == Position::learned)
     x = x + c.leaves("position_embedding.weight").index_select(0, c.positions(M / T).view({M}));
   return c.drop(x, 0, 0, c.model.dropout.embedding);
 }

@@ -12,7 +12,7 @@
 namespace monomorph::testing {
 
 struct ReferenceBatch {
-  std::vector<std::int32_t> ids, targets;  ///< rows of context_length; ignored_target counts for nothing
+  std::vector<std::int32_t> ids, targets;          ///< rows of context_length; ignored_target counts for nothing
   std::vector<std::int32_t> document_starts = {};  ///< as of a MicroBatch; empty: every row is one document
   const kernels::DropoutKey* dropout = nullptr;    ///< seed, step, first sample and tokens; null: dropout is off
 };

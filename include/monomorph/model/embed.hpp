@@ -14,8 +14,7 @@ template <class R> kernels::DropoutKey embedding_dropout(const BlockTensors& t) 
 
 template <class R> void embed(const BlockTensors& t, const std::int32_t* ids_M) {
   constexpr typename EmbeddingUnit<R>::Params p;
-  kernels::embedding(ids_M, t.params[p.table_VD], t.params[p.positions_TD], t.tokens, 0, t.y_MD,
-                     t.document_starts);
+  kernels::embedding(ids_M, t.params[p.table_VD], t.params[p.positions_TD], t.tokens, 0, t.y_MD, t.document_starts);
   if constexpr (R::model.dropout.embedding > 0)
     if (t.training) kernels::dropout(t.y_MD, t.y_MD, embedding_dropout<R>(t));
 }

@@ -71,7 +71,8 @@ void forward_pair(ForwardRoom<T>& room, const Tile<T>& keys, const Tile<T>& valu
                                      room.scores_KQ + key * block<T> + skip, block<T>, features},
                           (end - skip) / width);
   }
-  for (Index query = 0; query < columns; query += width) softmax_column(room, query, first_key, n_keys, diagonal, scale);
+  for (Index query = 0; query < columns; query += width)
+    softmax_column(room, query, first_key, n_keys, diagonal, scale);
   for (Index query = 0; query < n_queries; query += group_rows) {
     const Index last = diagonal ? query + group_rows : n_keys;
     const Index skip = smaller(room.first_keys.within(first_key, query), last);

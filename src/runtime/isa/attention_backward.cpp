@@ -41,8 +41,8 @@ template <class S> void prepare_rows(BackwardRoom<Compute<S>>& room, const Head<
   }
 }
 
-/// Probabilities from scores (in p) and the scores' gradient from that of the probabilities (in ds). Zero from the first
-/// key that a product reads of the query to the first that it sees, and behind itself.
+/// Probabilities from scores (in p) and the scores' gradient from that of the probabilities (in ds). Zero from the
+/// first key that a product reads of the query to the first that it sees, and behind itself.
 template <class T> void softmax_rows(BackwardRoom<T>& room, const Pair& pair, double scale) {
   constexpr Index width = lanes<T>;
   const T exponent_scale = static_cast<T>(scale * log2_e), gradient_scale = static_cast<T>(scale);
@@ -116,14 +116,9 @@ void add_to_queries(BackwardRoom<T>& room, const Tile<T>& keys, T* dqueries, Ind
   for (Index query = 0; query < pair.n_queries; query += group_rows) {
     const Index end = pair.diagonal ? query + group_rows : pair.n_keys;
     const Index skip = smaller(room.first_keys.within(pair.first_key, query), end);
-    const Product<T> product{room.ds_QK + query * block<T> + skip,
-                             block<T>,
-                             1,
-                             keys.data + skip * keys.stride,
-                             keys.stride,
-                             dqueries + query * dqueries_row,
-                             dqueries_row,
-                             end - skip};
+    const Product<T> product{
+        room.ds_QK + query * block<T> + skip, block<T>,     1,         keys.data + skip * keys.stride, keys.stride,
+        dqueries + query * dqueries_row,      dqueries_row, end - skip};
     if (first)
       multiply<Into::empty>(product, padded / lanes<T>);
     else
@@ -167,8 +162,7 @@ void backward_of_keys(BackwardRoom<Compute<S>>& room, const AttentionCall& call,
       prepare_rows(room, head, i);
       probabilities(room, queries, douts, pair, shape);
       add_to_keys(room, queries, douts, pair, padded, first);
-      if constexpr (with_queries)
-        add_to_dq(room, keys_KH, head.query_rows(call.dq, i), pair, j == head.first_block(i));
+      if constexpr (with_queries) add_to_dq(room, keys_KH, head.query_rows(call.dq, i), pair, j == head.first_block(i));
     }
   write_tile(room.dkeys, head.key_rows(call.dk, j));
   write_tile(room.dvalues, head.key_rows(call.dv, j));

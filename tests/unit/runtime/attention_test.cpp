@@ -96,14 +96,21 @@ struct Problem {
                                        k_of(dqkv), v_of(dqkv), shape, documents());
   }
   void run_reference(const DropoutKey& key) {
-    kernels::reference_attention(q_of(qkv), k_of(qkv), v_of(qkv), out.view(), lse.view(), shape, key,
-                                 documents());
+    kernels::reference_attention(q_of(qkv), k_of(qkv), v_of(qkv), out.view(), lse.view(), shape, key, documents());
     kernels::reference_attention_backward(q_of(qkv), k_of(qkv), v_of(qkv), out.view(), lse.view(), dout.view(),
                                           q_of(dqkv), k_of(dqkv), v_of(dqkv), shape, key, documents());
   }
   oracle::AttentionResult expected(std::vector<double> dropout = {}) {
-    return oracle::attention({shape.batch, shape.tokens, shape.heads, shape.kv_heads, shape.head_dim, shape.scale,
-                              values(q_of(qkv)), values(k_of(qkv)), values(v_of(qkv)), values(dout.view()),
+    return oracle::attention({shape.batch,
+                              shape.tokens,
+                              shape.heads,
+                              shape.kv_heads,
+                              shape.head_dim,
+                              shape.scale,
+                              values(q_of(qkv)),
+                              values(k_of(qkv)),
+                              values(v_of(qkv)),
+                              values(dout.view()),
                               std::move(dropout),
                               {document_starts.begin(), document_starts.end()}});
   }
@@ -241,8 +248,8 @@ TEST_CASE("the bits of attention do not depend on the number of threads") {
       for (const bool has_documents : {false, true})
         for_each_isa([&] {
           INFO(text(shape) << ", " << std::string(name_of(dtype)));
-          const auto starts = has_documents ? Documents{"", {{3, 50, 100, 180}, {97}}}.starts(shape)
-                                            : std::vector<std::int32_t>();
+          const auto starts =
+              has_documents ? Documents{"", {{3, 50, 100, 180}, {97}}}.starts(shape) : std::vector<std::int32_t>();
           omp_set_num_threads(1);
           Problem alone(dtype, shape);
           alone.document_starts = starts;
@@ -261,8 +268,8 @@ TEST_CASE("the bits of attention do not depend on the number of threads") {
 }
 
 TEST_CASE("attention within documents and its gradients equal autograd's") {
-  for (const AttentionShape& shape : {shape_of(2, 5, 2, 2, 3), shape_of(2, 70, 2, 1, 7), shape_of(1, 97, 2, 2, 64),
-                                      shape_of(3, 200, 2, 1, 16)})
+  for (const AttentionShape& shape :
+       {shape_of(2, 5, 2, 2, 3), shape_of(2, 70, 2, 1, 7), shape_of(1, 97, 2, 2, 64), shape_of(3, 200, 2, 1, 16)})
     for (const Documents& cut : documents())
       for (const auto& [dtype, tolerance] :
            {std::pair{DType::fp64, 1e-11}, {DType::fp32, 1e-5}, {DType::bf16, 1.2e-2}}) {
