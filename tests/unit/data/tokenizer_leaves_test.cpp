@@ -1,12 +1,14 @@
 #include "data/tokenizer/base64.hpp"
 #include "data_test_support.hpp"
 
+#include <monomorph/data/piece_trie.hpp>
 #include <monomorph/data/precompiled_character_map.hpp>
 #include <monomorph/data/unigram_model.hpp>
 #include <monomorph/data/word_piece_model.hpp>
 
 #include <nlohmann/json.hpp>
 
+#include <map>
 #include <random>
 
 using namespace monomorph::data;
@@ -45,6 +47,40 @@ UnigramModel unigram(const std::vector<std::string>& pieces, const std::vector<d
 }
 
 }  // namespace
+
+TEST_CASE("A trie finds what a search through all strings finds") {
+  std::mt19937 random(11);
+  for (const unsigned n_letters : {2u, 30u, 256u}) {
+    const auto text = [&](std::size_t longest) {
+      std::string result(random() % (longest + 1), '\0');
+      for (char& letter : result) letter = static_cast<char>(255 - random() % n_letters);
+      return result;
+    };
+    std::map<std::string, std::int32_t> expected;
+    std::vector<std::string> strings(3000);
+    std::generate(strings.begin(), strings.end(), [&] { return text(n_letters == 2 ? 12 : 3); });
+    std::vector<PieceTrie::Entry> entries;
+    for (const std::string& string : strings) {
+      entries.emplace_back(string, static_cast<std::int32_t>(entries.size()));
+      expected[string] = entries.back().second;
+    }
+    expected.erase("");
+    const PieceTrie trie(entries);
+    for (const auto& [string, value] : expected) REQUIRE(trie.find(string) == value);
+    for (int i = 0; i < 3000; ++i) {
+      const std::string searched = text(14);
+      std::vector<std::pair<std::size_t, std::int32_t>> found, wanted;
+      trie.for_each_prefix(searched, [&](PieceTrie::Match match) { found.emplace_back(match.length, match.value); });
+      for (std::size_t length = 1; length <= searched.size(); ++length) {
+        const auto entry = expected.find(searched.substr(0, length));
+        if (entry != expected.end()) wanted.emplace_back(length, entry->second);
+      }
+      REQUIRE(found == wanted);
+      REQUIRE(trie.longest_prefix(searched).length == (wanted.empty() ? 0 : wanted.back().first));
+    }
+  }
+  CHECK(PieceTrie({}).find("a") == -1);
+}
 
 TEST_CASE("Unigram: the reference's ids, with ties, unknown runs and byte fallback") {
   for (const json& kind : leaf_cases()["unigram"]) {
