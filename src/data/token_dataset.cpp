@@ -1,3 +1,5 @@
+#include "data/tokens_hash.hpp"
+
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/data/token_dataset.hpp>
@@ -36,6 +38,13 @@ TokenDataset::TokenDataset(const std::string& path, std::int64_t sequence_length
   const bool scan_all = file_.n_tokens() * file_.bytes_per_token() < largest_scanned_file_bytes;
   largest_id_ = file_.largest_id(scan_all ? file_.n_tokens() : n_sampled_tokens);
   check_id(largest_id_);
+}
+
+std::uint64_t TokenDataset::tokens_hash() const { return TokensHash::of(file_.data()); }
+
+std::int64_t TokenDataset::n_counted() const {
+  if (!mask_) return n_tokens() - 1;
+  return static_cast<std::int64_t>(mask_->header().n_counted) - (mask_->counts(0) ? 1 : 0);
 }
 
 void TokenDataset::check_id(std::int32_t largest) const {

@@ -1,5 +1,6 @@
 #include "train/run_data.hpp"
 
+#include "core/json_text.hpp"
 #include "train/before_start.hpp"
 #include "train/run_tokenizer.hpp"
 
@@ -41,9 +42,25 @@ void check_epochs(const data::Loader& loader, const Hparams& hparams) {
   }
 }
 
+TrainFiles hashes(const data::Loader& loader) {
+  TrainFiles files;
+  for (std::size_t i = 0; i < loader.n_sets(); ++i) {
+    const std::string& path = loader.set(i).file().path();
+    if (!is_utf8(path)) continue;  // a checkpoint's metadata can't name it
+    files[path] = static_cast<std::int64_t>(loader.set(i).tokens_hash());
+  }
+  return files;
+}
+
 void check_tokenizer(const data::Loader& loader, std::size_t n_ids) {
   for (std::size_t i = 0; i < loader.n_sets(); ++i) {
     const data::TokenDataset& set = loader.set(i);
+    const std::uint32_t width = set.file().bytes_per_token();
+    if (width < data::bytes_per_token_for(static_cast<std::int64_t>(n_ids)))
+      throw UsageError(
+          fmt::format("[DATA-63] {} has {} byte{} a token, too few for the {} ids of the tokeniser; give the tokeniser "
+                      "that the data was packed with (data.train)",
+                      in_quotes(set.file().path()), width, width == 1 ? "" : "s", n_ids));
     if (static_cast<std::size_t>(set.largest_id()) < n_ids) continue;
     throw UsageError(
         fmt::format("[DATA-63] {} has the token id {}, and the tokeniser's end at {}; give the tokeniser that the data "
@@ -56,6 +73,7 @@ void check_tokenizer(const data::Loader& loader, std::size_t n_ids) {
 
 RunData::RunData(const RecipeProgram& recipe, const Hparams& hparams) : train(train_loader(recipe, hparams)) {
   check_epochs(train, hparams);
+  train_files = hashes(train);
   if (const std::string& path = hparams.data.evaluation.value; !path.empty())
     evaluation.emplace(before_start("data.evaluation", [&] {
       return data::EvaluationLoader(path, recipe.model->context_length, recipe.model->vocab_size,
@@ -65,6 +83,17 @@ RunData::RunData(const RecipeProgram& recipe, const Hparams& hparams) : train(tr
   bytes_per_token = data::token_byte_lengths(*read_run_tokenizer(hparams.data.tokenizer.value, recipe));
   check_tokenizer(train, bytes_per_token.size());
   if (evaluation) check_ids(*evaluation, bytes_per_token);
+}
+
+void RunData::check_same_files(const std::string& checkpoint) const {
+  for (const auto& [path, hash] : checkpoint_train_files(checkpoint)) {
+    const auto found = train_files.find(path);
+    if (found == train_files.end() || found->second == hash) continue;
+    throw UsageError(
+        fmt::format("[DATA-61] {} has other tokens than when {} was saved, so the run would go on in another order; "
+                    "restore the file, or give what is new a name of its own (data.train)",
+                    in_quotes(path), in_quotes(checkpoint)));
+  }
 }
 
 std::string RunData::describe_sets(std::int64_t n) const {

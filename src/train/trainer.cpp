@@ -67,8 +67,11 @@ std::optional<std::string> checkpoint_to_resume(const Hparams& hparams) {
       (std::filesystem::path(hparams.run.output_dir.value) / hparams.checkpoint.directory.value).string());
 }
 
-RunState begin(const RecipeProgram& recipe, const std::optional<std::string>& checkpoint, TrainingStep& step) {
-  return checkpoint ? restore_run(*checkpoint, recipe, step, true).state : RunState{};
+RunState begin(const RecipeProgram& recipe, const std::optional<std::string>& checkpoint, const RunData& data,
+               TrainingStep& step) {
+  if (!checkpoint) return {};
+  data.check_same_files(*checkpoint);
+  return restore_run(*checkpoint, recipe, step, true).state;
 }
 
 Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, int argc, char** argv)
@@ -79,7 +82,7 @@ Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, int argc, 
       communicator_(connect()),
       step_(recipe.make_step(*communicator_, hparams.batch.micro_batch.value,
                              static_cast<std::uint64_t>(hparams.run.seed.value))),
-      state_(begin(recipe, resumed_from_, *step_)),
+      state_(begin(recipe, resumed_from_, data_, *step_)),
       folder_(hparams, recipe, resumed_from_, argc, argv),
       metrics_(resumed_from_ ? MetricsWriter::resume(folder_.file("metrics.jsonl"), state_.step)
                              : MetricsWriter::create(folder_.file("metrics.jsonl"))),
@@ -239,7 +242,8 @@ void Trainer::evaluate_now() {
 void Trainer::save() {
   if (last_saved_ == state_.step) return;
   last_saved_ = state_.step;
-  for (const std::string& warning : save_run(folder_.checkpoints(), recipe_, hparams_, state_, *step_))
+  for (const std::string& warning :
+       save_run(folder_.checkpoints(), recipe_, hparams_, state_, data_.train_files, *step_))
     progress_.note("warning: " + warning);
 }
 
@@ -256,13 +260,14 @@ std::string check(const RecipeProgram& recipe, const Hparams& hparams) {
   if (checkpoint) check_recipe(*checkpoint, recipe);
   RunFolder::check_free(hparams, checkpoint);
   const RunData data(recipe, hparams);
+  if (checkpoint) data.check_same_files(*checkpoint);
   const std::int64_t samples = hparams.run.steps.value * hparams.batch.global_batch.value;
   return fmt::format(
       "recipe {} accepts these hyperparameters\n  steps {}, {} tokens each\n{}  planned memory {}\n  held-out targets "
       "{}\n  {}\n",
       recipe.name, hparams.run.steps.value, hparams.batch.global_batch.value * recipe.model->context_length,
       data.describe_sets(samples), format_bytes(recipe.memory(1, hparams.batch.micro_batch.value).total()),
-      data.evaluation ? data.evaluation->n_targets() : 0,
+      data.evaluation ? data.evaluation->n_counted() : 0,
       checkpoint ? "resumes from " + *checkpoint : std::string("starts afresh"));
 }
 

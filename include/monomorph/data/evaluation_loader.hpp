@@ -7,7 +7,8 @@
 
 namespace monomorph::data {
 
-/// Batches of held-out data: every token of one packed file but the first is a target once, in order.
+/// Batches of held-out data: every token of one packed file but the first is a target once, in order, unless a loss
+/// mask beside the file does not count it.
 class EvaluationLoader {
  public:
   /// @throws as TokenDataset and DocumentStarts do
@@ -20,6 +21,7 @@ class EvaluationLoader {
   /// How many batches of `batch` samples cover all targets.
   std::int64_t n_batches(std::int64_t batch) const;
   std::int64_t n_targets() const noexcept { return dataset_.n_tokens() - 1; }
+  std::int64_t n_counted() const { return dataset_.n_counted(); }
   /// Reads `batch` samples. Beyond the end of the file inputs are 0 and targets `ignored_target`.
   /// @throws [DATA-07], [DATA-09]
   void read(std::int64_t batch_index, std::int64_t batch, const BatchBuffers& buffers) const;

@@ -30,8 +30,13 @@ class TokenDataset {
   /// The token that sample `index` begins with.
   std::int64_t first_token(std::int64_t index) const noexcept { return index * stride_; }
 
-  /// Sample `index` as T inputs and the T tokens that follow each of them, `ignored_target` where the mask leaves one
-  /// out.  @throws [DATA-07]
+  /// What tells the tokens from others; of files beyond 256 MB a part is looked at.
+  std::uint64_t tokens_hash() const;
+  /// Of all tokens but the first, those that count as targets.
+  std::int64_t n_counted() const;
+
+  /// Sample `index` as T inputs and the T tokens that follow each of them; where a loss mask lies beside the file,
+  /// those that do not count are `ignored_target`.  @throws [DATA-07]
   void read(std::int64_t index, std::int32_t* inputs_T, std::int32_t* targets_T) const;
 
   /// Tokens [first, first + ids.size()), which must lie in the file.  @throws [DATA-07]
