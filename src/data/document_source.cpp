@@ -35,9 +35,10 @@ SetKind set_kind(const std::string& path) {
   const std::string extension = std::filesystem::path(path).extension().string();
   if (extension == ".pbin") return SetKind::packed;
   if (extension == ".jsonl" || extension == ".ndjson" || extension == ".json") return SetKind::json_lines;
-  throw UsageError("[DATA-40] " + in_quotes(path) +
-                   " ends in neither .pbin (packed) nor .jsonl, .ndjson, .json (a record on each line); rename it after "
-                   "what it is, or convert it");
+  throw UsageError(
+      "[DATA-40] " + in_quotes(path) +
+      " ends in neither .pbin (packed) nor .jsonl, .ndjson, .json (a record on each line); rename it after "
+      "what it is, or convert it");
 }
 
 std::unique_ptr<DocumentSource> open_set(const std::string& path) {
