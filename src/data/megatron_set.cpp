@@ -76,7 +76,7 @@ class MegatronIndex {
     const auto code = number_at<std::uint8_t>(bytes_, 17);
     const auto* known = std::find_if(megatron_types.begin(), megatron_types.end(),
                                      [code](const MegatronType& other) { return other.code == code; });
-    if (known == type_codes.end()) fail(fmt::format("its type {} is not that of whole numbers", code));
+    if (known == megatron_types.end()) fail(fmt::format("its type {} is not that of whole numbers", code));
     type_ = known->type;
   }
 

@@ -94,7 +94,8 @@ PackedFile::PackedFile(const std::string& path) : file_(path), stamp_(stamp()) {
   bytes_per_token_ = static_cast<std::uint32_t>(width);
   data_ = bytes.subspan(packed_header_bytes, data_bytes);
   index_ = bytes.subspan(packed_header_bytes + data_bytes);
-  if (!frames_fill(file_, index_)) throw_damaged(path, "the {} bytes after its tokens are no complete index", index_.size());
+  if (!frames_fill(file_, index_))
+    throw_damaged(path, "the {} bytes after its tokens are no complete index", index_.size());
 }
 
 PackedFile::Stamp PackedFile::stamp() const {

@@ -121,7 +121,8 @@ TEST_CASE("lines are filtered by what their records hold") {
   CHECK(read_bytes(folder / "b.jsonl") == "{\"l\": \"en\", \"n\": 3}\n");
   check_refusal(run_data({"filter", folder / "a.jsonl", "--where", "/l = \"en\"", "--output", folder / "c.jsonl"}), 2,
                 {"[DATA-43] column 4 "});
-  check_refusal(run_data({"filter", folder / "a.jsonl", "--where", "/lang == 1 || true", "--output", folder / "c.jsonl"}),
+  check_refusal(run_data(
+                    {"filter", folder / "a.jsonl", "--where", "/lang == 1 || true", "--output", folder / "c.jsonl"}),
                 1, {"[DATA-44]", "/lang"});
   CHECK(n_entries(folder.path()) == 2);
 }
@@ -168,7 +169,7 @@ TEST_CASE("what exists is not written over, unless it is asked for") {
   summary({"shuffle", small, "--output", folder / "a.pbin", "--force"});
   check_verified(folder / "a.pbin");
   check_refusal(run_data({"split", small, "--fraction", "0.5", "--train", folder / "t.pbin", "--held-out",
-                      folder / "./t.pbin"}),
+                          folder / "./t.pbin"}),
                 2, {"[DATA-10]", "same file"});
 }
 
