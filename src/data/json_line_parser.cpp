@@ -49,45 +49,46 @@ LineProblem problem_of(simdjson::error_code code) {
 
 bool is_digit(char character) { return character >= '0' && character <= '9'; }
 
-/// The length of the JSON number at the start of `text`; 0 if there is none.
-std::size_t number_length(std::string_view text) {
-  std::size_t i = text.starts_with('-') ? 1 : 0;
-  const auto skip_digits = [&] {
-    const std::size_t begin = i;
-    while (i < text.size() && is_digit(text[i])) ++i;
-    return i > begin;
+bool is_number(std::string_view text) {
+  const auto skip_digits = [&text] {
+    const std::size_t n = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_digit) - text.begin());
+    text.remove_prefix(n);
+    return n;
   };
-  const std::size_t integer = i;
-  if (!skip_digits() || (text[integer] == '0' && i > integer + 1)) return 0;
-  if (i < text.size() && text[i] == '.') {
-    ++i;
-    if (!skip_digits()) return 0;
+  const auto skip_one_of = [&text](std::string_view characters) {
+    const bool found = !text.empty() && characters.find(text.front()) != std::string_view::npos;
+    if (found) text.remove_prefix(1);
+    return found;
+  };
+  skip_one_of("-");
+  const bool begins_with_zero = text.starts_with('0');
+  const std::size_t n_digits = skip_digits();
+  if (n_digits == 0 || (begins_with_zero && n_digits > 1)) return false;
+  if (skip_one_of(".") && skip_digits() == 0) return false;
+  if (skip_one_of("eE")) {
+    skip_one_of("+-");
+    if (skip_digits() == 0) return false;
   }
-  if (i < text.size() && (text[i] == 'e' || text[i] == 'E')) {
-    ++i;
-    if (i < text.size() && (text[i] == '+' || text[i] == '-')) ++i;
-    if (!skip_digits()) return 0;
-  }
-  return i;
+  return text.empty();
 }
 
 /// The line with 0 in the place of every number: JSON has numbers of any size, the parser has not. It is one JSON value
 /// exactly if the line is.
 std::string without_numbers(std::string_view line) {
+  constexpr std::string_view of_numbers = "0123456789+-.eE";
   std::string result(line);
-  bool in_string = false;
-  for (std::size_t i = 0; i < result.size(); ++i) {
-    if (in_string) {
-      if (result[i] == '\\')
-        ++i;
-      else if (result[i] == '"')
-        in_string = false;
-    } else if (result[i] == '"') {
-      in_string = true;
-    } else if (const std::size_t length = number_length(std::string_view(result).substr(i))) {
-      std::fill_n(result.begin() + static_cast<std::ptrdiff_t>(i), length, ' ');
-      result[i] = '0';
-      i += length - 1;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '"') {
+      for (++i; i < line.size() && line[i] != '"'; ++i) {
+        if (line[i] == '\\') ++i;
+      }
+    } else if (of_numbers.find(line[i]) != std::string_view::npos) {
+      const std::size_t end = std::min(line.find_first_not_of(of_numbers, i), line.size());
+      if (is_number(line.substr(i, end - i))) {
+        std::fill_n(result.begin() + static_cast<std::ptrdiff_t>(i), end - i, ' ');
+        result[i] = '0';
+      }
+      i = end - 1;
     }
   }
   return result;
