@@ -14,27 +14,35 @@ constexpr std::size_t most_known_words = 1 << 17;
 }  // namespace
 
 void Encoder::encode(std::string_view text, std::vector<std::int32_t>& ids) {
+  encode_whole(tokenizer_.added_tokens_, text, ids);
+}
+
+void Encoder::encode_plain(std::string_view text, std::vector<std::int32_t>& ids) {
+  encode_whole(tokenizer_.ordinary_added_tokens_, text, ids);
+}
+
+void Encoder::encode_whole(Passes passes, std::string_view text, std::vector<std::int32_t>& ids) {
   if (valid_utf8_prefix(text) == text.size()) {
-    encode_pass(0, text, true, ids);
+    encode_pass(passes, text, true, ids);
   } else {
-    encode_pass(0, replace_invalid_utf8(text), true, ids);
+    encode_pass(passes, replace_invalid_utf8(text), true, ids);
   }
 }
 
-std::size_t Encoder::encode_pass(std::size_t pass, std::string_view text, bool complete,
-                                 std::vector<std::int32_t>& ids) {
-  if (pass == tokenizer_.added_token_passes_.size()) return encode_words(text, complete, ids);
-  const auto& search = tokenizer_.added_token_passes_[pass];
+std::size_t Encoder::encode_pass(Passes passes, std::string_view text, bool complete, std::vector<std::int32_t>& ids) {
+  if (passes.empty()) return encode_words(text, complete, ids);
+  const auto& search = passes.front();
+  const Passes later = passes.subspan(1);
   // A token that begins later might be cut off, or be the beginning of a longer one.
   const std::size_t end = complete ? text.size() : text.size() - std::min(text.size(), search.longest);
   std::size_t position = 0;
   while (const auto match = search.find(text, position, end)) {
-    encode_pass(pass + 1, text.substr(position, match->begin - position), true, ids);
+    encode_pass(later, text.substr(position, match->begin - position), true, ids);
     ids.push_back(match->token->id);
     position = match->begin + match->token->content.size();
   }
   if (position >= end) return position;
-  return position + encode_pass(pass + 1, text.substr(position, end - position), complete, ids);
+  return position + encode_pass(later, text.substr(position, end - position), complete, ids);
 }
 
 std::size_t Encoder::encode_words(std::string_view text, bool complete, std::vector<std::int32_t>& ids) {

@@ -66,15 +66,17 @@ void Tokenizer::prepare_added_tokens() {
                          in_quotes(token.content), token.id);
     }
     special_[static_cast<std::size_t>(token.id)] = token.special;
-    AddedTokenSearch& search = added_token_passes_[token.normalized ? 1 : 0];
-    search.longest_first.push_back(&token);
-    search.starts_one[static_cast<unsigned char>(token.content[0])] = true;
-    search.longest = std::max(search.longest, token.content.size());
+    const std::size_t pass = token.normalized ? 1 : 0;
+    added_tokens_[pass].add(token);
+    if (!token.special) ordinary_added_tokens_[pass].add(token);
   }
-  for (AddedTokenSearch& search : added_token_passes_) {
-    std::stable_sort(search.longest_first.begin(), search.longest_first.end(),
-                     [](const auto* a, const auto* b) { return a->content.size() > b->content.size(); });
-  }
+}
+
+void Tokenizer::AddedTokenSearch::add(const AddedToken& token) {
+  const auto is_longer = [](const auto* a, const auto* b) { return a->content.size() > b->content.size(); };
+  longest_first.insert(std::upper_bound(longest_first.begin(), longest_first.end(), &token, is_longer), &token);
+  starts_one[static_cast<unsigned char>(token.content[0])] = true;
+  longest = std::max(longest, token.content.size());
 }
 
 std::optional<Tokenizer::AddedTokenSearch::Match> Tokenizer::AddedTokenSearch::find(std::string_view text,

@@ -68,6 +68,7 @@ class Tokenizer {
     std::vector<const AddedToken*> longest_first;
     std::array<bool, 256> starts_one{};
     std::size_t longest = 0;
+    void add(const AddedToken& token);
     struct Match {
       std::size_t begin;
       const AddedToken* token;
@@ -86,7 +87,7 @@ class Tokenizer {
   std::unordered_map<std::string_view, std::int32_t> ids_;
   std::array<std::int32_t, 256> id_of_byte_{};
   MergeTable merges_;
-  std::array<AddedTokenSearch, 2> added_token_passes_;
+  std::array<AddedTokenSearch, 2> added_tokens_, ordinary_added_tokens_;  ///< the latter without special ones
 };
 
 /// Encodes many texts and remembers the words it has met. One per thread; the tokenizer must outlive it.
@@ -97,15 +98,21 @@ class Encoder {
   /// Appends the ids of `text`, broken UTF-8 replaced as in Tokenizer::encode.
   void encode(std::string_view text, std::vector<std::int32_t>& ids);
 
+  /// The same with special tokens taken for the ordinary text that they look like: for text from outside, which must
+  /// not be able to write them.
+  void encode_plain(std::string_view text, std::vector<std::int32_t>& ids);
+
   /// Appends the ids of as much of `text`, valid UTF-8, as is the same whatever follows it, and returns the number of
   /// bytes encoded. The rest is to be given again with more text, or to encode() at the end.
   std::size_t encode_decided(std::string_view text, std::vector<std::int32_t>& ids) {
-    return encode_pass(0, text, false, ids);
+    return encode_pass(tokenizer_.added_tokens_, text, false, ids);
   }
 
  private:
-  /// Cuts at the added tokens of pass `pass` and of those after it. `complete`: the text ends here.
-  std::size_t encode_pass(std::size_t pass, std::string_view text, bool complete, std::vector<std::int32_t>& ids);
+  using Passes = std::span<const Tokenizer::AddedTokenSearch>;
+  void encode_whole(Passes passes, std::string_view text, std::vector<std::int32_t>& ids);
+  /// Cuts at the added tokens of these passes. `complete`: the text ends here.
+  std::size_t encode_pass(Passes passes, std::string_view text, bool complete, std::vector<std::int32_t>& ids);
   std::size_t encode_words(std::string_view text, bool complete, std::vector<std::int32_t>& ids);
   void encode_word(std::string_view word, std::vector<std::int32_t>& ids);
   void remember(std::string_view word, std::span<const std::int32_t> ids);
