@@ -7,6 +7,7 @@
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/mapped_file.hpp>
 #include <monomorph/data/convert.hpp>
+#include <monomorph/data/loss_mask.hpp>
 #include <monomorph/data/work_counter.hpp>
 
 #include <fmt/format.h>
@@ -51,6 +52,7 @@ TokenSource open_tokens(const std::string& input, TokenFormat format, DocumentMa
   switch (format) {
     case TokenFormat::packed: {
       const std::uint32_t width = PackedFile(input).bytes_per_token();
+      refuse_loss_mask(input);
       return {std::make_unique<PackedSet>(input), {width, false}};
     }
     case TokenFormat::megatron:

@@ -6,6 +6,7 @@
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/data/document_source.hpp>
 #include <monomorph/data/interruption.hpp>
+#include <monomorph/data/loss_mask.hpp>
 
 #include <filesystem>
 
@@ -47,6 +48,7 @@ std::unique_ptr<DocumentSource> open_set(const std::string& path) {
 
 std::unique_ptr<DocumentSink> create_set_like(const std::string& input, const std::string& path) {
   if (set_kind(input) == SetKind::packed) {
+    refuse_loss_mask(input);
     return std::make_unique<PackedFileWriter>(path, PackedFile(input).bytes_per_token());
   }
   return std::make_unique<JsonLinesWriter>(path);

@@ -49,45 +49,46 @@ LineProblem problem_of(simdjson::error_code code) {
 
 bool is_digit(char character) { return character >= '0' && character <= '9'; }
 
-/// The length of the JSON number at the start of `text`; 0 if there is none.
-std::size_t number_length(std::string_view text) {
-  std::size_t i = text.starts_with('-') ? 1 : 0;
-  const auto skip_digits = [&] {
-    const std::size_t begin = i;
-    while (i < text.size() && is_digit(text[i])) ++i;
-    return i > begin;
+bool is_number(std::string_view text) {
+  const auto skip_digits = [&text] {
+    const std::size_t n = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_digit) - text.begin());
+    text.remove_prefix(n);
+    return n;
   };
-  const std::size_t integer = i;
-  if (!skip_digits() || (text[integer] == '0' && i > integer + 1)) return 0;
-  if (i < text.size() && text[i] == '.') {
-    ++i;
-    if (!skip_digits()) return 0;
+  const auto skip_one_of = [&text](std::string_view characters) {
+    const bool found = !text.empty() && characters.find(text.front()) != std::string_view::npos;
+    if (found) text.remove_prefix(1);
+    return found;
+  };
+  skip_one_of("-");
+  const bool begins_with_zero = text.starts_with('0');
+  const std::size_t n_digits = skip_digits();
+  if (n_digits == 0 || (begins_with_zero && n_digits > 1)) return false;
+  if (skip_one_of(".") && skip_digits() == 0) return false;
+  if (skip_one_of("eE")) {
+    skip_one_of("+-");
+    if (skip_digits() == 0) return false;
   }
-  if (i < text.size() && (text[i] == 'e' || text[i] == 'E')) {
-    ++i;
-    if (i < text.size() && (text[i] == '+' || text[i] == '-')) ++i;
-    if (!skip_digits()) return 0;
-  }
-  return i;
+  return text.empty();
 }
 
 /// The line with 0 in the place of every number: JSON has numbers of any size, the parser has not. It is one JSON value
 /// exactly if the line is.
 std::string without_numbers(std::string_view line) {
+  constexpr std::string_view of_numbers = "0123456789+-.eE";
   std::string result(line);
-  bool in_string = false;
-  for (std::size_t i = 0; i < result.size(); ++i) {
-    if (in_string) {
-      if (result[i] == '\\')
-        ++i;
-      else if (result[i] == '"')
-        in_string = false;
-    } else if (result[i] == '"') {
-      in_string = true;
-    } else if (const std::size_t length = number_length(std::string_view(result).substr(i))) {
-      std::fill_n(result.begin() + static_cast<std::ptrdiff_t>(i), length, ' ');
-      result[i] = '0';
-      i += length - 1;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '"') {
+      for (++i; i < line.size() && line[i] != '"'; ++i) {
+        if (line[i] == '\\') ++i;
+      }
+    } else if (of_numbers.find(line[i]) != std::string_view::npos) {
+      const std::size_t end = std::min(line.find_first_not_of(of_numbers, i), line.size());
+      if (is_number(line.substr(i, end - i))) {
+        std::fill_n(result.begin() + static_cast<std::ptrdiff_t>(i), end - i, ' ');
+        result[i] = '0';
+      }
+      i = end - 1;
     }
   }
   return result;
@@ -132,13 +133,9 @@ const char* type_name(const dom::element& value) {
 }
 
 std::variant<std::string_view, LineProblem> text_of(dom::element value, const FieldPointer& field) {
-  for (const std::string& step : field.steps()) {
-    bool found = false;
-    value = at_step(value, step, found);
-    if (!found) {
-      return LineProblem{"DATA-03", fmt::format("the record has no field {}; name the field of the text with --field",
-                                                in_quotes(field.text()))};
-    }
+  if (!find_field(value, field)) {
+    return LineProblem{"DATA-03", fmt::format("the record has no field {}; name the field of the text with --field",
+                                              in_quotes(field.text()))};
   }
   if (!value.is_string()) {
     return LineProblem{"DATA-03", fmt::format("the field {} is {}, not text; name the field of the text with --field",
@@ -173,7 +170,8 @@ struct JsonLineParser::Parser {
   dom::parser usual;
   std::string long_text;
 
-  /// Calls `use(value)` with the value of the line, and returns what is wrong with the line otherwise.
+  /// Calls `use(value, whether its numbers are kept)` with the value of the line, and returns what is wrong with the
+  /// line otherwise.
   template <class Use> std::optional<LineProblem> parse(std::string_view line, Use use) {
     if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) return broken("the line is blank");
@@ -196,12 +194,13 @@ struct JsonLineParser::Parser {
     }
     dom::element value;
     simdjson::error_code failure = parser.parse(line.data(), line.size(), false).get(value);
+    const bool numbers_are_kept = failure == simdjson::SUCCESS;
     if (failure != simdjson::SUCCESS && failure != simdjson::UTF8_ERROR) {
       const std::string tamed = without_numbers(line);
       failure = parser.parse(tamed).get(value);
     }
     if (failure != simdjson::SUCCESS) return problem_of(failure);
-    use(value);
+    use(value, numbers_are_kept);
     return std::nullopt;
   }
 };
@@ -211,13 +210,13 @@ JsonLineParser::JsonLineParser(JsonLineParser&&) noexcept = default;
 JsonLineParser::~JsonLineParser() = default;
 
 std::variant<std::monostate, LineProblem> JsonLineParser::check(std::string_view line) {
-  if (auto problem = parser_->parse(line, [](const dom::element&) {})) return *std::move(problem);
+  if (auto problem = parser_->parse(line, [](const dom::element&, bool) {})) return *std::move(problem);
   return {};
 }
 
 std::variant<std::string_view, LineProblem> JsonLineParser::text_at(std::string_view line, const FieldPointer& field) {
   std::variant<std::string_view, LineProblem> result;
-  auto problem = parser_->parse(line, [&](const dom::element& value) {
+  auto problem = parser_->parse(line, [&](const dom::element& value, bool) {
     result = text_of(value, field);
     // The text of a long line must outlive the parser.
     if (const auto* text = std::get_if<std::string_view>(&result); text != nullptr && line.size() > usual_line_bytes) {
@@ -227,6 +226,19 @@ std::variant<std::string_view, LineProblem> JsonLineParser::text_at(std::string_
   });
   if (problem) return *std::move(problem);
   return result;
+}
+
+std::optional<LineProblem> JsonLineParser::visit(std::string_view line, const Visit& visit) {
+  return parser_->parse(line, visit);
+}
+
+bool find_field(dom::element& value, const FieldPointer& field) {
+  for (const std::string& step : field.steps()) {
+    bool found = false;
+    value = at_step(value, step, found);
+    if (!found) return false;
+  }
+  return true;
 }
 
 }  // namespace monomorph::data

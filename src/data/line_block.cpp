@@ -20,8 +20,8 @@ void reserve(LineBlock& block, std::size_t capacity) {
 
 }  // namespace
 
-LineBlockReader::LineBlockReader(const std::string& path, std::uint64_t offset)
-    : file_(path), file_bytes_(file_.regular_file_bytes()), offset_(offset) {
+LineBlockReader::LineBlockReader(const std::string& path, std::uint64_t offset, std::size_t longest_line)
+    : file_(path), file_bytes_(file_.regular_file_bytes()), offset_(offset), longest_line_(longest_line) {
   if (offset > 0) file_.seek(offset);
 }
 
@@ -31,7 +31,7 @@ bool LineBlockReader::next(LineBlock& block) {
   block.is_one_too_long = false;
   block.offset = block.end_offset = offset_;
   reserve(block, usual_block_bytes);
-  if (left_over_.size() > block.capacity) reserve(block, longest_line_bytes + 1);
+  if (left_over_.size() > block.capacity) reserve(block, std::max(longest_line_bytes + 1, left_over_.size()));
   std::memcpy(block.bytes.get(), left_over_.data(), left_over_.size());
   block.size = left_over_.size();
   left_over_.clear();
@@ -50,8 +50,8 @@ void LineBlockReader::read_to_newline(LineBlock& block) {
       newline = static_cast<const char*>(found);
     if (at_end_ || (newline != nullptr && block.size >= usual_block_bytes / 2)) break;
     if (block.size == block.capacity) {  // with no newline in it
-      if (block.size > longest_line_bytes) return skip_line(block);
-      reserve(block, longest_line_bytes + 1);
+      if (block.size > longest_line_) return skip_line(block);
+      reserve(block, std::min(longest_line_ + 1, std::max(longest_line_bytes + 1, 2 * block.capacity)));
     }
     searched = block.size;
     const std::size_t wanted = std::min(block.capacity - block.size, std::max(usual_block_bytes, block.size));

@@ -23,7 +23,7 @@ struct LineBlock {
   std::size_t size = 0;
   std::uint64_t offset = 0;      ///< of the first line in the file
   std::uint64_t end_offset = 0;  ///< behind the last
-  bool is_one_too_long = false;  ///< stands for one line of more than longest_line_bytes, which it does not hold
+  bool is_one_too_long = false;  ///< stands for one line that is too long, which it does not hold
 
   std::string_view text() const { return {bytes.get(), size}; }
 };
@@ -46,8 +46,10 @@ template <class Visit> void for_each_line(const LineBlock& block, Visit visit) {
 /// Cuts a file or pipe into blocks at line ends.
 class LineBlockReader {
  public:
-  /// @param offset where to begin; must be a line's begin; other than 0 only for files   @throws as InputFile does
-  explicit LineBlockReader(const std::string& path, std::uint64_t offset = 0);
+  /// @param offset where to begin; must be a line's begin; other than 0 only for files
+  /// @param longest_line of more bytes a line is left out   @throws as InputFile does
+  explicit LineBlockReader(const std::string& path, std::uint64_t offset = 0,
+                           std::size_t longest_line = longest_line_bytes);
 
   /// False at the end of the file.  @throws [FILE-03]; [DATA-11] after a signal
   bool next(LineBlock& block);
@@ -62,6 +64,7 @@ class LineBlockReader {
   InputFile file_;
   std::uint64_t file_bytes_;
   std::uint64_t offset_;
+  std::size_t longest_line_;
   std::string left_over_;  ///< the begin of the next line
   bool at_end_ = false;
 };

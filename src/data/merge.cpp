@@ -3,6 +3,7 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
+#include <monomorph/data/loss_mask.hpp>
 #include <monomorph/data/merge.hpp>
 #include <monomorph/data/work_counter.hpp>
 
@@ -16,6 +17,7 @@ SetSize merge(const std::vector<std::string>& inputs, const std::string& output,
   std::uint64_t total_bytes = 0;
   for (const std::string& input : inputs) {
     const PackedFile file(input);
+    refuse_loss_mask(input);
     total_bytes += file.data().size();
     if (file.bytes_per_token() == bytes_per_token) continue;
     throw UsageError(

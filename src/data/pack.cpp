@@ -8,12 +8,14 @@
 #include <monomorph/data/interruption.hpp>
 #include <monomorph/data/pack.hpp>
 #include <monomorph/data/packed_file.hpp>
+#include <monomorph/data/utf8.hpp>
 
 #include <fmt/format.h>
 
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -46,15 +48,18 @@ bool is_text(const std::string& input) {
 /// What must not have changed for a run to be resumed.
 PackIdentity identity_of(const std::string& input, std::uint32_t bytes_per_token, const PackSettings& settings) {
   constexpr std::size_t head_bytes = std::size_t{64} << 10;
-  InputFile file(input);
   struct stat status {};
-  const bool is_file = ::stat(input.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+  if (::stat(input.c_str(), &status) != 0) throw_file_error("open", input, errno);
+  const bool is_file = S_ISREG(status.st_mode);
   if (!is_file && settings.unfinished == Unfinished::resume) {
     throw UsageError("[DATA-25] " + in_quotes(input) +
                      " is no file, so nothing could go on in its middle; leave out --resume");
   }
   std::string head;
-  while (is_file && head.size() < head_bytes && file.read_more(head, head_bytes - head.size())) {
+  if (is_file) {  // of a pipe, nothing may be read before its time
+    InputFile file(input);
+    bool more = true;
+    while (more && head.size() < head_bytes) more = file.read_more(head, head_bytes - head.size());
   }
   return {{"the format", "1"},
           {"the size of the input", std::to_string(status.st_size)},

@@ -1,5 +1,7 @@
 #include <monomorph/data/utf8.hpp>
 
+#include <simdjson.h>
+
 #include <algorithm>
 
 namespace monomorph::data {
@@ -27,6 +29,17 @@ Lead lead_of(unsigned char byte) {
   return {0, 0, 0};
 }
 
+/// The length of the longest prefix that is valid UTF-8, found character by character: the time is that of the prefix.
+std::size_t prefix_before_broken(std::string_view text) {
+  std::size_t position = 0;
+  while (position < text.size()) {
+    const Utf8Character character = first_character(text.substr(position));
+    if (!character.valid) break;
+    position += character.n_bytes;
+  }
+  return position;
+}
+
 }  // namespace
 
 Utf8Character first_character(std::string_view text) {
@@ -47,13 +60,7 @@ Utf8Character first_character(std::string_view text) {
 }
 
 std::size_t valid_utf8_prefix(std::string_view text) {
-  std::size_t position = 0;
-  while (position < text.size()) {
-    const Utf8Character character = first_character(text.substr(position));
-    if (!character.valid) break;
-    position += character.n_bytes;
-  }
-  return position;
+  return simdjson::validate_utf8(text.data(), text.size()) ? text.size() : prefix_before_broken(text);
 }
 
 std::size_t complete_utf8_prefix(std::string_view text) {
@@ -66,10 +73,11 @@ std::size_t complete_utf8_prefix(std::string_view text) {
 }
 
 std::string replace_invalid_utf8(std::string_view text) {
+  if (valid_utf8_prefix(text) == text.size()) return std::string(text);
   std::string result;
   result.reserve(text.size());
   while (!text.empty()) {
-    const std::size_t n_valid = valid_utf8_prefix(text);
+    const std::size_t n_valid = prefix_before_broken(text);
     result.append(text.substr(0, n_valid));
     text.remove_prefix(n_valid);
     if (text.empty()) break;

@@ -10,6 +10,7 @@ namespace monomorph::tools {
 void add_train_tokenizer(CLI::App& program);
 void add_index(CLI::App& program);
 void add_pack(CLI::App& program);
+void add_chat(CLI::App& program);
 void add_merge(CLI::App& program);
 void add_shuffle(CLI::App& program);
 void add_chunk(CLI::App& program);

@@ -23,6 +23,7 @@ void add_commands(CLI::App& program) {
   tools::add_train_tokenizer(program);
   tools::add_index(program);
   tools::add_pack(program);
+  tools::add_chat(program);
   tools::add_merge(program);
   tools::add_shuffle(program);
   tools::add_chunk(program);
@@ -31,6 +32,14 @@ void add_commands(CLI::App& program) {
   tools::add_convert(program);
   tools::add_inspect(program);
   tools::add_verify(program);
+}
+
+/// CLI11 would only say that a command is needed.
+void check_command(const CLI::App& program, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return;
+  const auto is_named = [&](const CLI::App* command) { return command->check_name(argv[1]); };
+  if (program.get_subcommands(is_named).empty())
+    throw UsageError("[DATA-10] there is no command " + in_quotes(argv[1]) + "; see monomorph-data --help");
 }
 
 /// Results that nobody could read are no success.
@@ -42,6 +51,7 @@ int run(int argc, char** argv) {
   CLI::App program("monomorph-data: from text to tokens on the disk");
   add_commands(program);
   try {
+    check_command(program, argc, argv);
     program.parse(argc, argv);
     flush_standard_output();
     return static_cast<int>(ExitCode::success);

@@ -13,35 +13,39 @@ namespace {
 struct TrainTokenizer {
   static constexpr const char* name = "train-tokenizer";
   static constexpr const char* description =
-      "Learn a byte-level BPE from a text, with the merges that the Hugging Face trainer would learn from the same "
-      "file";
+      "Learn a byte-level BPE from texts, with the merges that the Hugging Face trainer would learn from them";
 
-  InputOption input;
+  InputsOption inputs;
   OutputOption output;
+  ThreadsOption threads;
+  std::string field = "/text";
   data::BpeTrainerSettings settings;
 
   void add_options(CLI::App& command) {
-    input.add_to(command, "Text, UTF-8");
+    inputs.add_to(command, "JSON Lines (.jsonl), a text in each record, or texts in UTF-8");
     output.add_to(command, "tokenizer.json to write");
     command.add_option("--vocab-size", settings.vocab_size, "Tokens, the 256 bytes and special tokens included")
         ->required();
     command.add_option("--special", settings.special_tokens, "A special token; may be given several times")
         ->capture_default_str();
+    command.add_option("--field", field, "Where a record has its text (JSON Pointer)")->capture_default_str();
+    threads.add_to(command);
     command.add_option("--min-frequency", settings.min_frequency, "Pairs rarer than this stay apart")
         ->capture_default_str();
   }
 
   void run(Console& console) const {
     output.check();
-    const auto definition = data::train_tokenizer(input.path, settings);
+    const auto definition = data::train_tokenizer({inputs.paths, field, threads.count, console.progress()}, settings);
     write_text_file(output.path, data::to_tokenizer_json(definition));
     const auto n_tokens = static_cast<std::int64_t>(definition.vocabulary.size());
-    console.say(fmt::format("{}: {} tokens, {} merges", output.path, n_tokens, definition.merges.size()));
+    const std::size_t n_merges = std::get<data::tokenizer_models::Bpe>(definition.model).merges.size();
+    console.say(fmt::format("{}: {} tokens, {} merges", output.path, n_tokens, n_merges));
     if (n_tokens < settings.vocab_size) {
       console.say(fmt::format("note: fewer than the {} asked for, as no more pairs appear {} times or more",
                               settings.vocab_size, settings.min_frequency));
     }
-    console.summarise({{"output", output.path}, {"tokens", n_tokens}, {"merges", definition.merges.size()}});
+    console.summarise({{"output", output.path}, {"tokens", n_tokens}, {"merges", n_merges}});
   }
 };
 

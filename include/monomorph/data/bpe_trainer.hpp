@@ -1,10 +1,12 @@
 #pragma once
+#include <monomorph/data/progress.hpp>
 #include <monomorph/data/tokenizer.hpp>
+#include <monomorph/data/word_counts.hpp>
+#include <monomorph/data/word_pattern.hpp>
 
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace monomorph::data {
@@ -13,28 +15,47 @@ struct BpeTrainerSettings {
   std::int32_t vocab_size = 0;  ///< special tokens and the 256 bytes included
   std::vector<std::string> special_tokens{"<|endoftext|>"};
   std::int64_t min_frequency = 2;  ///< pairs that are rarer stay apart
+  WordPattern pattern = WordPattern::gpt2;
 };
 
 /// Learns a byte-level BPE with the merges of the `tokenizers` package's BpeTrainer (initial alphabet: all bytes) on
-/// the same lines. Special tokens have the first ids, then the bytes in the order of their alphabet, then the merges.
+/// the same texts. Special tokens have the first ids, then the bytes in the order of their alphabet, then the merges.
+/// As there, a special token within a text is text like any other.
 class BpeTrainer {
  public:
   /// @throws [TOK-05] if the vocabulary has no room for bytes and special tokens, or a special token is empty or
   /// repeated
   explicit BpeTrainer(BpeTrainerSettings settings);
 
-  /// Counts the words of one text. The package feeds files line by line, each with its newline.
-  void feed(std::string_view text);
+  /// Counts the words of one text; U+FFFD stands for what is not UTF-8.
+  void feed(std::string_view text) { count_words(text, word_counts_); }
+
+  /// The same into counts of a thread's own, which are then given to add().
+  void count_words(std::string_view text, WordCounts& counts) const;
+  void add(const WordCounts& counts) { word_counts_.add_all(counts); }
 
   /// Learns the merges. The vocabulary is smaller than asked for when the text has too few frequent pairs.
+  /// @throws [DATA-11] if interrupted
   TokenizerDefinition train() const;
 
  private:
   BpeTrainerSettings settings_;
-  std::unordered_map<std::string, std::int64_t> word_counts_;
+  WordCounts word_counts_;
 };
 
-/// Trains on the lines of a text file, read piece by piece.  @throws [FILE-NN], [TOK-05], [DATA-04] for an empty file
-TokenizerDefinition train_tokenizer(const std::string& text_path, const BpeTrainerSettings& settings);
+/// What train_tokenizer reads.
+struct TrainingText {
+  std::vector<std::string> paths;
+  std::string field = "/text";  ///< where a record of a JSON Lines file has its text (JSON Pointer)
+  int n_threads = 1;
+  ProgressCallback progress{};  ///< bytes of all files together
+};
+
+/// Trains on files, each read block by block: of JSON Lines (.jsonl, .json, .ndjson) every record's text is one text,
+/// of any other file every line with its newline, as the package takes files. Memory grows with the number of distinct
+/// words.
+/// @throws [FILE-NN]; [TOK-05]; [DATA-04] for an empty file; [DATA-02], [DATA-03], [DATA-20] for a line that is no
+/// document; [DATA-10] if the field is no JSON Pointer; [DATA-11] if interrupted
+TokenizerDefinition train_tokenizer(const TrainingText& text, const BpeTrainerSettings& settings);
 
 }  // namespace monomorph::data

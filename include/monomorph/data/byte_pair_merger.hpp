@@ -1,17 +1,12 @@
 #pragma once
-#include <monomorph/data/pair_table.hpp>
+#include <monomorph/data/merge_table.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace monomorph::data {
-
-/// What byte-pair encoding does with a pair: lower ranks first.
-struct Merge {
-  std::int32_t rank;
-  std::int32_t token;  ///< what the pair becomes
-};
-using MergeTable = PairTable<Merge>;
 
 /// Applies merges to words. Keeps its working memory from word to word; one per thread.
 class BytePairMerger {
@@ -22,6 +17,12 @@ class BytePairMerger {
   /// leftmost of equals. Takes n log n steps for n tokens.
   void merge(std::vector<std::int32_t>& tokens, std::size_t begin);
 
+  static constexpr std::size_t most_short = 32;
+
+  /// The same for up to `most_short` tokens, where it is quicker. Returns how many are left.
+  /// @param ranks of each token and the next one, as MergeTable::rank_of finds them; changed
+  std::size_t merge_short(std::span<std::int32_t> tokens, std::uint32_t* ranks) const;
+
  private:
   struct Symbol {
     std::int32_t token;
@@ -29,10 +30,10 @@ class BytePairMerger {
     bool alive;
   };
   struct Candidate {
-    std::int32_t rank, position, token;
+    std::uint32_t rank;
+    std::int32_t position;
   };
 
-  void merge_by_scanning(std::vector<std::int32_t>& tokens, std::size_t begin);
   void merge_by_heap(std::vector<std::int32_t>& tokens, std::size_t begin);
   void push_candidate(std::int32_t position);
 

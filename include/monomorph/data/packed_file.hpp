@@ -46,7 +46,7 @@ class PackedFile {
   /// Calls `visit` for each of them, in bounded memory.  @throws as documents()
   void for_each_document(const std::function<void(DocumentSpan)>& visit) const;
 
-  /// The token ids as they lie in the file.
+  /// The data section: all tokens as they lie in the file.
   std::span<const std::byte> data() const noexcept { return data_; }
   /// The pickle that says where the documents are.
   std::span<const std::byte> index() const noexcept { return index_; }

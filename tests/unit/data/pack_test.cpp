@@ -8,7 +8,10 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <random>
+#include <utility>
+#include <vector>
 
 using namespace monomorph::data;
 
@@ -32,11 +35,13 @@ std::vector<std::int32_t> tokens_of(const std::string& path) {
 
 TEST_CASE("Index and packed file are, byte for byte, those of Modalities") {
   TemporaryFolder folder;
-  for (const std::string name : {"small", "small_nonl"}) {
+  for (const auto& [name, n_documents] :
+       std::vector<std::pair<std::string, std::int64_t>>{{"small", 25}, {"small_nonl", 25}, {"edge", 12}, {"one", 1}}) {
+    CAPTURE(name);
     const std::string input = fixture("modalities/" + name + ".jsonl");
-    CHECK(index_json_lines(input, folder.file("out.idx")).n_documents == 25);
+    CHECK(index_json_lines(input, folder.file("out.idx")).n_documents == n_documents);
     CHECK(bytes_at(folder.file("out.idx")) == bytes_at(fixture("modalities/" + name + ".idx")));
-    CHECK(pack(input, gpt2(), folder.file("out.pbin")).n_documents == 25);
+    CHECK(pack(input, gpt2(), folder.file("out.pbin")).n_documents == n_documents);
     CHECK(bytes_at(folder.file("out.pbin")) == bytes_at(fixture("modalities/" + name + ".pbin")));
   }
 }
@@ -95,6 +100,49 @@ TEST_CASE("Broken input is an error that names the line, and leaves nothing behi
   CHECK(contains(error_of([&] { pack(input, gpt2(), folder.file("o"), {.field = "text"}); }), "[DATA-10]"));
   CHECK(contains(error_of([&] { pack(folder.file("no.txt"), gpt2(), folder.file("o")); }), "[FILE-01]"));
   CHECK(folder.n_entries() == 1);
+}
+
+TEST_CASE("What is packed does not depend on the number of threads") {
+  TemporaryFolder folder;
+  std::mt19937 random(5);
+  std::string lines;
+  for (int i = 0; i < 6000; ++i) {
+    std::string text;
+    for (std::size_t n = random() % 300; n > 0; --n)
+      text += random() % 9 == 0 ? "\\n" : " word" + std::to_string(random() % 999);
+    lines += "{\"text\": \"" + text + "\"}\n";
+  }
+  lines += "{\"text\": \"" + std::string(3 << 20, 'x') + " end\"}\n{\"text\": \"\"}";
+  const std::string input = folder.write("a.jsonl", lines);
+  const PackSummary one = pack(input, gpt2(), folder.file("1.pbin"));
+  CHECK(one.n_documents == 6002);
+  CHECK(one.input_bytes == lines.size());
+  for (const int n_threads : {2, 5}) {
+    CHECK(pack(input, gpt2(), folder.file("n.pbin"), {.n_threads = n_threads}).n_tokens == one.n_tokens);
+    CHECK(bytes_at(folder.file("n.pbin")) == bytes_at(folder.file("1.pbin")));
+  }
+}
+
+TEST_CASE("Records without text can be skipped") {
+  TemporaryFolder folder;
+  const std::string good = "{\"text\": \"x\"}\n";
+  const std::string input = folder.write("a.jsonl", good + "{\"txt\": 1}\n{\"text\": 1}\n\n{\n" + good);
+  for (const int n_threads : {1, 3}) {
+    const PackSummary summary =
+        pack(input, gpt2(), folder.file("a.pbin"), {.on_error = OnError::skip, .n_threads = n_threads});
+    CHECK(summary.n_documents == 2);
+    CHECK(summary.n_skipped == 4);
+    CHECK(tokens_of(folder.file("a.pbin")) == std::vector<std::int32_t>{87, 50256, 87, 50256});
+    const std::string report = bytes_at(folder.file("a.pbin.skipped.jsonl"));
+    CHECK(std::count(report.begin(), report.end(), '\n') == 4);
+    CHECK(contains(report, "{\"line\":2,\"offset\":14,\"length\":10,\"error\":\"DATA-03\""));
+    CHECK(contains(report, "{\"line\":5,\"offset\":38,\"length\":1,\"error\":\"DATA-02\""));
+  }
+  std::filesystem::remove(input);
+  const std::string bad = folder.write("b.jsonl", "{}\n[]\n");
+  CHECK(
+      contains(error_of([&] { pack(bad, gpt2(), folder.file("b.pbin"), {.on_error = OnError::skip}); }), "[DATA-21]"));
+  CHECK_FALSE(std::filesystem::exists(folder.file("b.pbin")));
 }
 
 TEST_CASE("A file that may grow no further is said to be the reason, and nothing is left") {

@@ -1,0 +1,118 @@
+#include "data/block_pipeline.hpp"
+#include "data/json_line_parser.hpp"
+#include "data/line_failure.hpp"
+
+#include <monomorph/data/bpe_trainer.hpp>
+
+#include <filesystem>
+#include <limits>
+#include <optional>
+
+namespace monomorph::data {
+namespace {
+
+/// What is known of a block once its words are counted.
+struct CountedBlock {
+  std::int64_t n_lines = 0;
+  std::optional<LineFailure> failure;
+};
+
+/// Counts the words of blocks. One per thread.
+class BlockCounter {
+ public:
+  BlockCounter(const BpeTrainer& trainer, const FieldPointer& field) : trainer_(trainer), field_(field) {}
+
+  void count_lines(const LineBlock& block, CountedBlock& result) {
+    result = {};
+    for_each_line(block, [&](std::string_view line, std::uint64_t offset) {
+      const bool has_newline = offset + line.size() < block.end_offset;
+      trainer_.count_words({line.data(), line.size() + (has_newline ? 1 : 0)}, counts_);
+      ++result.n_lines;
+      return true;
+    });
+  }
+
+  void count_records(const LineBlock& block, CountedBlock& result) {
+    result = {};
+    if (block.is_one_too_long) {
+      result.failure = too_long_failure(block.offset, block.end_offset);
+      return;
+    }
+    for_each_line(block, [&](std::string_view line, std::uint64_t offset) {
+      auto outcome = parser_.text_at(line, field_);
+      if (auto* problem = std::get_if<LineProblem>(&outcome)) {
+        result.failure = LineFailure{result.n_lines, offset, line.size(), std::move(*problem)};
+        return false;
+      }
+      trainer_.count_words(std::get<std::string_view>(outcome), counts_);
+      ++result.n_lines;
+      return true;
+    });
+  }
+
+  const WordCounts& counts() const { return counts_; }
+
+ private:
+  const BpeTrainer& trainer_;
+  const FieldPointer& field_;
+  JsonLineParser parser_;
+  WordCounts counts_;
+};
+
+bool is_json_lines(const std::string& path) {
+  const std::string extension = std::filesystem::path(path).extension().string();
+  return extension == ".jsonl" || extension == ".json" || extension == ".ndjson";
+}
+
+/// The readers of all files; opened before any is read, so that a wrong name is told at once.
+std::vector<std::unique_ptr<LineBlockReader>> open_files(const std::vector<std::string>& paths) {
+  std::vector<std::unique_ptr<LineBlockReader>> readers;
+  for (const std::string& path : paths) {
+    const std::size_t longest_line =
+        is_json_lines(path) ? longest_line_bytes : std::numeric_limits<std::size_t>::max() / 4;
+    readers.push_back(std::make_unique<LineBlockReader>(path, 0, longest_line));
+  }
+  return readers;
+}
+
+/// Counts the words of one file; tells how many bytes of it are done.
+void count_file(LineBlockReader& reader, const std::string& path, std::vector<BlockCounter>& counters,
+                const std::function<void(std::uint64_t)>& progress) {
+  const auto count = is_json_lines(path) ? &BlockCounter::count_records : &BlockCounter::count_lines;
+  std::vector<BlockPipeline<CountedBlock>::Work> workers;
+  for (BlockCounter& counter : counters) {
+    workers.emplace_back(
+        [&counter, count](const LineBlock& block, CountedBlock& result) { (counter.*count)(block, result); });
+  }
+  std::int64_t n_lines = 0;
+  BlockPipeline<CountedBlock>(reader, std::move(workers), [&](const LineBlock& block, const CountedBlock& counted) {
+    if (counted.failure) throw_failure(*counted.failure, n_lines + counted.failure->line_in_block + 1, path);
+    n_lines += counted.n_lines;
+    progress(block.end_offset);
+  }).run();
+  if (n_lines == 0) throw_empty_input(path);
+}
+
+}  // namespace
+
+TokenizerDefinition train_tokenizer(const TrainingText& text, const BpeTrainerSettings& settings) {
+  BpeTrainer trainer(settings);
+  const FieldPointer field(text.field);
+  const auto readers = open_files(text.paths);
+  std::uint64_t total_bytes = 0, done_bytes = 0;
+  for (const auto& reader : readers) total_bytes += reader->file_bytes();
+  std::vector<BlockCounter> counters;
+  for (int i = 0; i < text.n_threads; ++i) counters.emplace_back(trainer, field);
+  for (std::size_t i = 0; i < readers.size(); ++i) {
+    std::uint64_t done_of_file = 0;
+    count_file(*readers[i], text.paths[i], counters, [&](std::uint64_t done) {
+      done_of_file = done;
+      if (text.progress) text.progress(done_bytes + done, total_bytes);
+    });
+    done_bytes += done_of_file;
+  }
+  for (const BlockCounter& counter : counters) trainer.add(counter.counts());
+  return trainer.train();
+}
+
+}  // namespace monomorph::data

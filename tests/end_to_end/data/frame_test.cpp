@@ -1,0 +1,125 @@
+// What all commands have in common: outputs that exist, --json, progress, exit codes.
+#include "commands.hpp"
+#include "progress_meter.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+using namespace monomorph::testing;
+using monomorph::tools::progress_line;
+
+namespace {
+
+/// What a command writes to standard error if that is a terminal.
+std::string run_at_terminal(const Arguments& arguments) {
+  const int master = ::posix_openpt(O_RDWR | O_NOCTTY);
+  REQUIRE(master >= 0);
+  REQUIRE(::grantpt(master) == 0);
+  REQUIRE(::unlockpt(master) == 0);
+  const std::string name = ::ptsname(master);
+  const int terminal = ::open(name.c_str(), O_RDWR | O_NOCTTY);
+  const Arguments command = data_command(arguments);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::setenv("TERM", "xterm", 1);
+    ::dup2(::open("/dev/null", O_WRONLY), STDOUT_FILENO);
+    ::dup2(terminal, STDERR_FILENO);
+    std::vector<char*> pointers;
+    for (const std::string& argument : command) pointers.push_back(const_cast<char*>(argument.c_str()));
+    pointers.push_back(nullptr);
+    ::execv(pointers[0], pointers.data());
+    ::_exit(127);
+  }
+  ::close(terminal);
+  std::string text(1 << 16, '\0');
+  std::size_t size = 0;
+  for (ssize_t n = 0; (n = ::read(master, text.data() + size, text.size() - size)) > 0;)
+    size += static_cast<std::size_t>(n);
+  ::close(master);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  CHECK(WEXITSTATUS(status) == 0);
+  return text.substr(0, size);
+}
+
+}  // namespace
+
+TEST_CASE("progress is a share, a speed and the time left; of a pipe, what is done") {
+  CHECK(progress_line("pack", 0, 100, 0, 0.0, 80) == "pack   0%");
+  CHECK(progress_line("pack", 50'000'000, 200'000'000, 0, 2.0, 80) == "pack  25%  25.0 MB/s  6s left");
+  CHECK(progress_line("pack", 150'000'000, 200'000'000, 100'000'000, 2.0, 80) == "pack  75%  25.0 MB/s  2s left");
+  CHECK(progress_line("pack", 200, 200, 0, 1.0, 80) == "pack 100%  0.0 MB/s");
+  CHECK(progress_line("index", 5 << 20, 0, 0, 1.0, 80) == "index 5.00 MiB  5.2 MB/s");
+  CHECK(progress_line("pack", 50'000'000, 200'000'000, 0, 2.0, 12) == "pack  25%  2");
+}
+
+TEST_CASE("progress is shown at a terminal, erased at the end, and nowhere else") {
+  const TemporaryFolder folder;
+  const std::string input = data_fixture("modalities/small.jsonl");
+  const std::string shown = run_at_terminal({"index", input, "--output", folder / "a.idx"});
+  CHECK(contains(shown, "\rindex 100%"));
+  CHECK(shown.ends_with("\r\x1b[K"));
+  CHECK(run_data({"index", input, "--output", folder / "b.idx"}).err.empty());
+}
+
+TEST_CASE("--json prints one object with the results") {
+  const TemporaryFolder folder;
+  const std::string input = data_fixture("modalities/small.jsonl");
+  const auto index = run_data_json({"index", input, "--output", folder / "a.idx"});
+  CHECK(index.at("command") == "index");
+  CHECK(index.at("output") == folder / "a.idx");
+  CHECK(index.at("documents") == 25);
+  CHECK(index.at("skipped") == 0);
+  CHECK(index.at("input_bytes") == std::filesystem::file_size(input));
+  CHECK(index.at("seconds") > 0);
+  CHECK(index.at("peak_memory_bytes") > 0);
+  const auto pack =
+      run_data_json({"pack", input, "--tokenizer", data_fixture("gpt2_tokenizer.json"), "--output", folder / "a.pbin"});
+  CHECK(pack.at("documents") == 25);
+  CHECK(pack.at("bytes_per_token") == 2);
+  CHECK(pack.at("resumed_bytes") == 0);
+}
+
+TEST_CASE("an output that exists is replaced only with --force, and a report, too") {
+  const TemporaryFolder folder;
+  const std::string input = data_fixture("modalities/small.jsonl"), output = folder / "a.idx";
+  write_bytes(output, "mine");
+  check_refused(run_data({"index", input, "--output", output}), 2, {"[DATA-01]", "a.idx", "--force"});
+  CHECK(read_bytes(output) == "mine");
+  CHECK(run_data({"index", input, "--output", output, "--force"}).exit_code == 0);
+  CHECK(read_bytes(output) == read_bytes(data_fixture("modalities/small.idx")));
+  std::filesystem::remove(output);
+  write_bytes(folder / "a.idx.skipped.jsonl", "mine");
+  check_refused(run_data({"index", input, "--output", output, "--on-error", "skip"}), 2, {"[DATA-01]", "skipped"});
+  CHECK(run_data({"index", input, "--output", output, "--on-error", "skip", "--report", folder / "r"}).exit_code == 0);
+  CHECK(read_bytes(folder / "a.idx.skipped.jsonl") == "mine");
+  CHECK(read_bytes(folder / "r").empty());
+}
+
+TEST_CASE("wrong arguments are refused in one line") {
+  const TemporaryFolder folder;
+  const std::string input = data_fixture("modalities/small.jsonl");
+  check_refused(run_data({}), 2, {"[DATA-10]"});
+  check_refused(run_data({"indexx"}), 2, {"[DATA-10]", "indexx"});
+  check_refused(run_data({"index", input}), 2, {"[DATA-10]", "--output"});
+  for (const std::string threads : {"0", "-1", "2000", "two"})
+    check_refused(run_data({"index", input, "--output", folder / "a", "--threads", threads}), 2, {"[DATA-10]"});
+  check_refused(run_data({"index", input, "--output", folder / "a", "--on-error", "ignore"}), 2, {"[DATA-10]"});
+  check_refused(run_data({"index", folder / "none", "--output", folder / "a"}), 1, {"[FILE-01]", "none"});
+  check_refused(run_data({"index", folder.path(), "--output", folder / "a"}), 1, {"[FILE-04]"});
+  CHECK(n_entries(folder.path()) == 0);
+}
+
+TEST_CASE("results that cannot be written to standard output are a failure") {
+  const TemporaryFolder folder;
+  const ProcessResult result = run_process({"bash", "-c", "\"$@\" > /dev/full", "bash", data_command({})[0], "index",
+                                            data_fixture("modalities/small.jsonl"), "--output", folder / "a.idx"});
+  check_refused(result, 1, {"[FILE-02]", "standard output"});
+}

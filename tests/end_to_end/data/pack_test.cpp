@@ -1,0 +1,149 @@
+// Packing that is interrupted, killed, resumed, or finds the disk full.
+#include "commands.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <sys/stat.h>
+
+#include <csignal>
+#include <fstream>
+#include <random>
+#include <thread>
+
+using namespace monomorph::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+Arguments packing(const std::string& input, const std::string& output, const Arguments& more = {}) {
+  Arguments arguments{"pack", input, "--tokenizer", data_fixture("gpt2_tokenizer.json"), "--output", output};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+/// Waits until a packing has written about this much of its journal.
+void wait_for_journal(const std::string& output, std::uint64_t n_bytes) {
+  const std::string journal = output + ".partial.journal";
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (std::chrono::steady_clock::now() < end) {
+    std::error_code missing;
+    if (const auto size = fs::file_size(journal, missing); !missing && size >= n_bytes) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  FAIL("the packing never got so far");
+}
+
+}  // namespace
+
+TEST_CASE("Ctrl-C and SIGTERM end a packing and remove what it wrote") {
+  const TemporaryFolder folder;
+  const std::string input = folder / "pipe.jsonl", output = folder / "a.pbin";
+  REQUIRE(::mkfifo(input.c_str(), 0600) == 0);
+  for (const int number : {SIGINT, SIGTERM}) {
+    Process process(data_command(packing(input, output)));
+    std::ofstream writer(input);
+    writer << shakespeare_lines(1 << 20) << std::flush;
+    wait_for_journal(output, 1000);
+    process.signal(number);
+    const ProcessResult result = process.wait();
+    check_refused(result, 128 + number, {"[DATA-11]", "nothing was written"});
+    CHECK(n_entries(folder.path()) == 1);
+  }
+}
+
+TEST_CASE("an interrupted packing with --resume stays and is resumed") {
+  const TemporaryFolder folder;
+  const std::string input = folder / "a.jsonl", output = folder / "a.pbin";
+  write_bytes(input, shakespeare_lines(8 << 20));
+  REQUIRE(run_data(packing(input, folder / "whole.pbin")).exit_code == 0);
+  Process process(data_command(packing(input, output, {"--resume", "--threads", "1"})));
+  wait_for_journal(output, 1500);
+  process.signal(SIGINT);
+  check_refused(process.wait(), 128 + SIGINT, {"[DATA-11]", "a.pbin.partial", "--resume"});
+  CHECK(fs::exists(output + ".partial"));
+  check_refused(run_data(packing(input, output)), 2, {"[DATA-22]", "a.pbin.partial", "--resume", "--force"});
+  const auto summary = run_data_json(packing(input, output, {"--resume"}));
+  CHECK(summary.at("resumed_bytes") > 0);
+  CHECK(read_bytes(output) == read_bytes(folder / "whole.pbin"));
+  CHECK(n_entries(folder.path()) == 3);
+}
+
+TEST_CASE("packings killed at any moment are resumed to the same bytes") {
+  const TemporaryFolder folder;
+  const std::string input = folder / "a.jsonl", output = folder / "a.pbin";
+  write_bytes(input, shakespeare_lines(6 << 20));
+  REQUIRE(run_data(packing(input, folder / "whole.pbin")).exit_code == 0);
+  std::mt19937 random(2);
+  int n_killed = 0;
+  for (int round = 0; round < 8; ++round) {
+    Process process(data_command(packing(input, output, {"--resume"})));
+    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 250));
+    process.signal(SIGKILL);
+    if (process.wait().exit_code == 128 + SIGKILL) ++n_killed;
+    if (fs::exists(output)) {
+      CHECK(read_bytes(output) == read_bytes(folder / "whole.pbin"));
+      fs::remove(output);
+      fs::remove(output + ".partial.journal");
+    }
+  }
+  CHECK(n_killed > 0);
+  CHECK(run_data(packing(input, output, {"--resume"})).exit_code == 0);
+  CHECK(read_bytes(output) == read_bytes(folder / "whole.pbin"));
+  CHECK(n_entries(folder.path()) == 3);
+}
+
+TEST_CASE("a full disk is said to be one, and nothing half-written is left unless it is to be resumed") {
+  const TemporaryFolder folder;
+  const std::string input = folder / "a.jsonl", disk = folder / "disk";
+  fs::create_directory(disk);
+  write_bytes(input, shakespeare_lines(3 << 20));
+  ProcessResult result;
+  if (!run_on_small_disk(disk, "400k", data_command(packing(input, disk + "/a.pbin")), result)) {
+    WARN("skipped: this machine does not allow mounting a small disk");
+    return;
+  }
+  check_refused(result, 1, {"[FILE-02]", "the disk is full"});
+  CHECK(result.out.empty());
+  REQUIRE(run_on_small_disk(disk, "400k", data_command(packing(input, disk + "/a.pbin", {"--resume"})), result));
+  check_refused(result, 1, {"[FILE-02]", "the disk is full"});
+  CHECK(result.out == "a.pbin.partial\na.pbin.partial.journal\n");
+  write_bytes(folder / "many.jsonl", [] {
+    std::string lines;
+    for (int i = 0; i < 40'000; ++i) lines += "1\n";
+    return lines;
+  }());
+  REQUIRE(run_on_small_disk(disk, "100k", data_command({"index", folder / "many.jsonl", "--output", disk + "/a.idx"}),
+                            result));
+  check_refused(result, 1, {"[FILE-02]", "the disk is full"});
+  CHECK(result.out.empty());
+}
+
+TEST_CASE("a pipe is packed like a file") {
+  const TemporaryFolder folder;
+  const std::string input = data_fixture("modalities/small.jsonl");
+  const ProcessResult result =
+      run_process({"bash", "-c",
+                   "ln -s /dev/fd/0 \"$1/in.jsonl\"; cat \"$2\" | \"$3\" pack \"$1/in.jsonl\" --tokenizer \"$4\" "
+                   "--output \"$1/a.pbin\"",
+                   "bash", folder.path(), input, data_command({})[0], data_fixture("gpt2_tokenizer.json")});
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
+  CHECK(read_bytes(folder / "a.pbin") == read_bytes(data_fixture("modalities/small.pbin")));
+}
+
+TEST_CASE("a document of 16 MB in one line is packed as the pieces of its text would be") {
+  const TemporaryFolder folder;
+  const std::string input = folder / "a.jsonl", output = folder / "a.pbin";
+  std::string words;
+  while (words.size() < 16'000'000) words += " the same eight words again and again, and";
+  write_bytes(input, "{\"text\": \"" + words + "\"}\n{\"text\": \"b\"}\n");
+  const auto summary = run_data_json(packing(input, output, {"--threads", "2"}));
+  CHECK(summary.at("documents") == 2);
+  const std::uint64_t n_repeats = words.size() / 42;
+  CHECK(summary.at("tokens") == n_repeats * 9 + 3);
+#ifndef MONOMORPH_SANITIZE
+  CHECK(summary.at("peak_memory_bytes") < 300'000'000);
+#endif
+}
