@@ -50,7 +50,6 @@ class DocumentSorter {
   Bucket& bucket_of(std::uint64_t key);
   void drain_bucket(Bucket& bucket, const SinkOf& sink_of, WorkCounter& counter);
 
-  Keys keys_;
   Limits limits_;
   std::vector<Bucket> buckets_;
   Bucket* current_ = nullptr;
