@@ -30,6 +30,8 @@ monomorph_import(hana libboost-dev boost/hana.hpp)
 monomorph_import(json nlohmann-json3-dev nlohmann/json.hpp)
 monomorph_import(cli11 libcli11-dev CLI/CLI.hpp)
 monomorph_import(utf8proc libutf8proc-dev utf8proc.h utf8proc)
+monomorph_import(pcre2 libpcre2-dev pcre2.h pcre2-8)
+monomorph_import(sentencepiece libsentencepiece-dev sentencepiece_processor.h sentencepiece)
 monomorph_import(simdjson libsimdjson-dev simdjson.h simdjson)
 
 # LibTorch, the CPU libraries of the wheel. find_package(Torch) would insist on a CUDA toolkit.

@@ -28,8 +28,8 @@ template <class R> concept ModelIsConstexpr = requires {
 template <class R> concept CanBeInherited = !std::is_final_v<R>;  // by variants, and by RECIPE-01's probe
 }  // namespace detail
 
-/// The members that a recipe must have. It may have `mesh`, `layers`, `objective`, `expect` and `budget`, too. (As
-/// conjunctions, and not as nested requirements, for compilers then tell which part of a policy is missing.)
+/// The members that a recipe must have. It may have `mesh`, `layers`, `objective`, `attention`, `expect` and `budget`,
+/// too. (As conjunctions, and not as nested requirements, for compilers then tell which part of a policy is missing.)
 // clang-format off
 template <class R> concept RecipeShape =
     detail::HasRequiredMembers<R> && detail::ModelIsConstexpr<R> && detail::CanBeInherited<R> &&

@@ -1,4 +1,6 @@
 #pragma once
+#include <monomorph/attention/causal.hpp>
+#include <monomorph/attention/within_documents.hpp>
 #include <monomorph/checkpointing/every_block.hpp>
 #include <monomorph/checkpointing/every_nth_block.hpp>
 #include <monomorph/checkpointing/fraction.hpp>

@@ -119,6 +119,13 @@ void OutputFile::sync() {
   if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) throw_file_error("write", path_, errno);
 }
 
+void OutputFile::close() {
+  if (descriptor_ < 0) return;
+  sync();
+  if (::close(std::exchange(descriptor_, -1)) != 0) throw_file_error("write", path_, errno);
+  buffer_ = {};
+}
+
 AtomicFile::AtomicFile(const std::string& path)
     : target_(resolve_target(path)),
       in_place_(is_device_or_pipe(target_)),
@@ -128,13 +135,19 @@ AtomicFile::~AtomicFile() {
   if (!committed_ && !in_place_) ::unlink(file_.path().c_str());
 }
 
+void AtomicFile::finish() { file_.close(); }
+
 void AtomicFile::commit() {
-  file_.sync();
+  finish();
   if (!in_place_) {
     if (std::rename(file_.path().c_str(), target_.c_str()) != 0) throw_file_error("write", target_, errno);
     committed_ = true;
     sync_folder(parent_folder(target_));
   }
+}
+
+void AtomicFile::withdraw() noexcept {
+  if (committed_ && !in_place_) ::unlink(target_.c_str());
 }
 
 void write_text_file(const std::string& path, std::string_view text) {

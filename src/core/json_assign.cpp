@@ -81,18 +81,18 @@ std::string_view last_part(std::string_view dotted) { return dotted.substr(dotte
 
 std::string expectation(const FieldRef& field) {
   return std::visit(
-      Overloaded{[](const IntegerRef& target) {
-                   return fmt::format("a whole number in [{}, {}]", target.min, target.max);
-                 },
-                 [](const CountRef& target) {
-                   return fmt::format("a whole number in [{}, {}] or \"{}\"", target.min, target.max, target.word);
-                 },
-                 [](const RealRef& target) {
-                   return fmt::format("a number in [{}, {}]", json_number(target.min), json_number(target.max));
-                 },
-                 [](const bool*) { return std::string("true or false"); },
-                 [](const std::string*) { return std::string("a string"); },
-                 [](const EnumRef& target) { return fmt::format("one of \"{}\"", fmt::join(target.names, "\", \"")); }},
+      Overloaded{
+          [](const IntegerRef& target) { return fmt::format("a whole number in [{}, {}]", target.min, target.max); },
+          [](const CountRef& target) {
+            return fmt::format("a whole number in [{}, {}] or \"{}\"", target.min, target.max, target.word);
+          },
+          [](const RealRef& target) {
+            return fmt::format("a number in [{}, {}]", json_number(target.min), json_number(target.max));
+          },
+          [](const bool*) { return std::string("true or false"); },
+          [](const std::string*) { return std::string("a string"); },
+          [](const WeightedPaths*) { return std::string(R"(a string, or an array of {"path": ..., "weight": ...})"); },
+          [](const EnumRef& target) { return fmt::format("one of \"{}\"", fmt::join(target.names, "\", \"")); }},
       field.target);
 }
 
@@ -150,6 +150,10 @@ void assign(const FieldRef& field, const JsonScalar& value, const std::string& w
                           *target = *truth;
                         },
                         [&](std::string* target) { *target = read_string(field, value, where); },
+                        [&](WeightedPaths* target) {
+                          const std::string& path = read_string(field, value, where);
+                          *target = path.empty() ? WeightedPaths{} : WeightedPaths{{path}};
+                        },
                         [&](const EnumRef& target) {
                           target.set(target.value, read_name(field, target, value, where));
                         }},

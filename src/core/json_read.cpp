@@ -1,4 +1,5 @@
 #include "core/json_assign.hpp"
+#include "core/json_paths.hpp"
 #include "core/json_text.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -12,6 +13,7 @@
 #include <cstddef>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace monomorph {
@@ -89,20 +91,32 @@ class FieldReader {
   bool string(std::string& value) { return take(value); }
   bool binary(json::binary_t&) { return false; }
   bool start_object(std::size_t) {
+    if (list_) return list_->begin_object(location(line())), true;
     if (field_ != nullptr) return take(JsonOther{"an object"});
     if (inside_) section_ = key_ + ".";
     inside_ = true;
     return true;
   }
   bool end_object() {
+    if (list_) return list_->end_object(location(line())), true;
     if (section_.empty()) return true;
     section_.pop_back();
     section_.resize(section_.rfind('.') + 1);  // npos + 1 is 0: back at the top
     key_.clear();
     return true;
   }
-  bool start_array(std::size_t) { return take(JsonOther{"an array"}); }
-  bool end_array() { return true; }
+  bool start_array(std::size_t) {
+    if (list_ || field_ == nullptr || !std::holds_alternative<WeightedPaths*>(field_->target))
+      return take(JsonOther{"an array"});
+    list_.emplace(*field_);
+    return true;
+  }
+  bool end_array() {
+    list_->end_array(location(line()));  // no other array gets as far as its end
+    list_.reset();
+    field_ = nullptr;
+    return true;
+  }
   bool key(std::string& name);
   bool parse_error(std::size_t, const std::string&, const json::exception& error) {
     if (dynamic_cast<const json::out_of_range*>(&error) != nullptr && field_ != nullptr) {
@@ -136,10 +150,12 @@ class FieldReader {
   std::string key_;      ///< dotted
   std::size_t key_line_ = 0;
   const FieldRef* field_ = nullptr;           ///< whose value comes next
+  std::optional<PathListReader> list_;        ///< while the value of field_ is an array
   std::map<std::string, std::size_t> lines_;  ///< where each key was given
 };
 
 bool FieldReader::key(std::string& name) {
+  if (list_) return list_->key(name, location(line())), true;
   key_ = section_ + name;
   key_line_ = line();
   if (name.find('.') != std::string::npos) {
@@ -163,6 +179,7 @@ bool FieldReader::key(std::string& name) {
 
 bool FieldReader::take(const JsonScalar& value) {
   if (!inside_) fail("it begins with something else");
+  if (list_) return list_->value(value, location(line())), true;
   if (field_ == nullptr) {
     throw UsageError(fmt::format("[HPARAM-02] {} must be an object of hyperparameters ({}); write \"{}\": {{ ... }}",
                                  key_, location(key_line_), key_.substr(key_.rfind('.') + 1)));
@@ -170,6 +187,16 @@ bool FieldReader::take(const JsonScalar& value) {
   assign(*field_, value, location(key_line_));
   field_ = nullptr;
   return true;
+}
+
+/// A field's value as a file has it: the objects of its sections around it.
+std::string nested(std::string_view name, const std::string& value) {
+  std::string text;
+  for (std::size_t begin = 0, dot = 0; dot != std::string_view::npos; begin = dot + 1) {
+    dot = name.find('.', begin);
+    text += "{" + json_string(name.substr(begin, dot - begin)) + ": ";
+  }
+  return text + value + std::string(static_cast<std::size_t>(std::ranges::count(name, '.')) + 1, '}');
 }
 
 /// Receives a single number, true or false, all else being no scalar.
@@ -200,9 +227,11 @@ void set_field(std::span<const FieldRef> fields, std::string_view assignment) {
   const std::string text(assignment.substr(equals + 1));
   const auto field = std::ranges::find(fields, name, &FieldRef::name);
   if (field == fields.end()) reject_key(fields, name, "--set");
+  const bool is_list = std::holds_alternative<WeightedPaths*>(field->target);
   const bool is_text =
-      std::holds_alternative<std::string*>(field->target) || std::holds_alternative<EnumRef>(field->target);
+      is_list || std::holds_alternative<std::string*>(field->target) || std::holds_alternative<EnumRef>(field->target);
   if (!is_utf8(text)) reject_type(*field, "text that is not UTF-8", "--set");
+  if (is_list && text.starts_with('[')) return read_fields(fields, nested(name, text), "--set");
   assign(*field, is_text ? JsonScalar(text) : parse_scalar(text), "--set");
 }
 

@@ -12,6 +12,18 @@
 namespace monomorph {
 namespace {
 
+/// One path that is drawn alone is written as a string, which reads back to the same.
+std::string paths_json(const WeightedPaths& paths) {
+  if (paths.empty()) return json_string("");
+  if (paths.size() == 1 && paths[0].weight == 1) return json_string(paths[0].path);
+  std::string list;
+  for (const auto& [path, weight] : paths) {
+    list += fmt::format(R"({}{{"path": {}, "weight": {}}})", list.empty() ? "" : ", ", json_string(path),
+                        json_number(weight));
+  }
+  return "[" + list + "]";
+}
+
 std::string value_json(const FieldRef& field) {
   return std::visit(Overloaded{[](const IntegerRef& target) { return std::to_string(*target.value); },
                                [](const CountRef& target) {
@@ -21,6 +33,7 @@ std::string value_json(const FieldRef& field) {
                                [](const RealRef& target) { return json_number(*target.value); },
                                [](const bool* target) { return std::string(*target ? "true" : "false"); },
                                [](const std::string* target) { return json_string(*target); },
+                               [](const WeightedPaths* target) { return paths_json(*target); },
                                [](const EnumRef& target) {
                                  return json_string(target.names[target.get(target.value)]);
                                }},
@@ -31,6 +44,14 @@ std::string names_json(std::span<const std::string_view> names) {
   std::string list;
   for (const std::string_view name : names) list += (list.empty() ? "" : ", ") + json_string(name);
   return "[" + list + "]";
+}
+
+std::string paths_schema() {
+  return fmt::format(
+      R"("anyOf": [{{"type": "string"}}, {{"type": "array", "minItems": 1, "items": {{"anyOf": [{{"type": "string"}}, )"
+      R"({{"type": "object", "additionalProperties": false, "required": ["path"], "properties": )"
+      R"({{"path": {{"type": "string"}}, "weight": {{"type": "number", "minimum": {}, "maximum": {}}}}}}}]}}}}])",
+      json_number(least_weight), json_number(greatest_weight));
 }
 
 std::string type_schema(const FieldRef& field) {
@@ -49,6 +70,7 @@ std::string type_schema(const FieldRef& field) {
                  },
                  [](const bool*) { return std::string(R"("type": "boolean")"); },
                  [](const std::string*) { return std::string(R"("type": "string")"); },
+                 [](const WeightedPaths*) { return paths_schema(); },
                  [](const EnumRef& target) { return fmt::format(R"("enum": {})", names_json(target.names)); }},
       field.target);
 }

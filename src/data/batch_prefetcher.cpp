@@ -12,6 +12,7 @@ BatchPrefetcher::BatchPrefetcher(const Loader& loader, std::int64_t first_sample
   for (Buffer& buffer : buffers_) {
     buffer.inputs_BT.resize(size);
     buffer.targets_BT.resize(size);
+    if (loader.has_document_starts()) buffer.document_starts_BT.resize(size);
   }
   thread_ = std::thread([this] { read_requests(); });
   request(position_);
@@ -39,7 +40,7 @@ BatchPrefetcher::Batch BatchPrefetcher::next() {
   const Buffer& buffer = buffers_[front_];
   const std::int64_t first_sample = std::exchange(position_, position_ + stride_);
   request(position_);
-  return {first_sample, buffer.inputs_BT, buffer.targets_BT};
+  return {first_sample, buffer.inputs_BT, buffer.targets_BT, buffer.document_starts_BT};
 }
 
 void BatchPrefetcher::seek(std::int64_t first_sample) {
@@ -75,7 +76,9 @@ void BatchPrefetcher::read_requests() {
     lock.unlock();
     std::exception_ptr failure;
     try {
-      loader_.read(first_sample, count_, back.inputs_BT.data(), back.targets_BT.data());
+      loader_.read(first_sample, count_,
+                   {back.inputs_BT.data(), back.targets_BT.data(),
+                    back.document_starts_BT.empty() ? nullptr : back.document_starts_BT.data()});
     } catch (...) {
       failure = std::current_exception();
     }

@@ -133,13 +133,9 @@ const char* type_name(const dom::element& value) {
 }
 
 std::variant<std::string_view, LineProblem> text_of(dom::element value, const FieldPointer& field) {
-  for (const std::string& step : field.steps()) {
-    bool found = false;
-    value = at_step(value, step, found);
-    if (!found) {
-      return LineProblem{"DATA-03", fmt::format("the record has no field {}; name the field of the text with --field",
-                                                in_quotes(field.text()))};
-    }
+  if (!find_field(value, field)) {
+    return LineProblem{"DATA-03", fmt::format("the record has no field {}; name the field of the text with --field",
+                                              in_quotes(field.text()))};
   }
   if (!value.is_string()) {
     return LineProblem{"DATA-03", fmt::format("the field {} is {}, not text; name the field of the text with --field",
@@ -174,7 +170,8 @@ struct JsonLineParser::Parser {
   dom::parser usual;
   std::string long_text;
 
-  /// Calls `use(value)` with the value of the line, and returns what is wrong with the line otherwise.
+  /// Calls `use(value, whether its numbers are kept)` with the value of the line, and returns what is wrong with the
+  /// line otherwise.
   template <class Use> std::optional<LineProblem> parse(std::string_view line, Use use) {
     if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) return broken("the line is blank");
@@ -197,12 +194,13 @@ struct JsonLineParser::Parser {
     }
     dom::element value;
     simdjson::error_code failure = parser.parse(line.data(), line.size(), false).get(value);
+    const bool numbers_are_kept = failure == simdjson::SUCCESS;
     if (failure != simdjson::SUCCESS && failure != simdjson::UTF8_ERROR) {
       const std::string tamed = without_numbers(line);
       failure = parser.parse(tamed).get(value);
     }
     if (failure != simdjson::SUCCESS) return problem_of(failure);
-    use(value);
+    use(value, numbers_are_kept);
     return std::nullopt;
   }
 };
@@ -212,13 +210,13 @@ JsonLineParser::JsonLineParser(JsonLineParser&&) noexcept = default;
 JsonLineParser::~JsonLineParser() = default;
 
 std::variant<std::monostate, LineProblem> JsonLineParser::check(std::string_view line) {
-  if (auto problem = parser_->parse(line, [](const dom::element&) {})) return *std::move(problem);
+  if (auto problem = parser_->parse(line, [](const dom::element&, bool) {})) return *std::move(problem);
   return {};
 }
 
 std::variant<std::string_view, LineProblem> JsonLineParser::text_at(std::string_view line, const FieldPointer& field) {
   std::variant<std::string_view, LineProblem> result;
-  auto problem = parser_->parse(line, [&](const dom::element& value) {
+  auto problem = parser_->parse(line, [&](const dom::element& value, bool) {
     result = text_of(value, field);
     // The text of a long line must outlive the parser.
     if (const auto* text = std::get_if<std::string_view>(&result); text != nullptr && line.size() > usual_line_bytes) {
@@ -228,6 +226,19 @@ std::variant<std::string_view, LineProblem> JsonLineParser::text_at(std::string_
   });
   if (problem) return *std::move(problem);
   return result;
+}
+
+std::optional<LineProblem> JsonLineParser::visit(std::string_view line, const Visit& visit) {
+  return parser_->parse(line, visit);
+}
+
+bool find_field(dom::element& value, const FieldPointer& field) {
+  for (const std::string& step : field.steps()) {
+    bool found = false;
+    value = at_step(value, step, found);
+    if (!found) return false;
+  }
+  return true;
 }
 
 }  // namespace monomorph::data

@@ -1,10 +1,16 @@
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
+
+namespace simdjson::dom {
+class element;
+}
 
 namespace monomorph::data {
 
@@ -39,10 +45,17 @@ class JsonLineParser {
   /// The text at `field`, valid until the next call: UTF-8, with NUL characters where the line escapes them. Of members
   /// with one name the last counts.
   std::variant<std::string_view, LineProblem> text_at(std::string_view line, const FieldPointer& field);
+  /// Hands over the value of the line, and whether its numbers are those of the line: a number beyond 64 bits makes all
+  /// of them 0.
+  using Visit = std::function<void(const simdjson::dom::element& value, bool numbers_are_kept)>;
+  std::optional<LineProblem> visit(std::string_view line, const Visit& visit);
 
  private:
   struct Parser;
   std::unique_ptr<Parser> parser_;
 };
+
+/// Goes to the value at `field`; false if there is none. Of members with one name the last counts.
+bool find_field(simdjson::dom::element& value, const FieldPointer& field);
 
 }  // namespace monomorph::data

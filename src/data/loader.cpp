@@ -1,39 +1,49 @@
 #include <monomorph/data/loader.hpp>
 
-#include <algorithm>
 #include <span>
 
 namespace monomorph::data {
 
-Loader::Loader(const std::string& path, std::int64_t sequence_length, std::int64_t vocab_size, std::uint64_t seed,
-               bool shuffle)
-    : dataset_(path, sequence_length, vocab_size, LastTarget::reused), order_(dataset_.n_samples(), seed, shuffle) {}
+Loader::Loader(const WeightedPaths& sets, const LoaderSettings& settings)
+    : settings_(settings), sets_(open(sets, settings)), mixture_(mixture(sets, sets_, settings.weight_by)) {}
 
-void Loader::read(std::int64_t first_global_sample, std::int64_t count, std::int32_t* inputs_BT,
-                  std::int32_t* targets_BT) const {
-  dataset_.check_unchanged();
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t row = i * sequence_length();
-    dataset_.read(order_.place(first_global_sample + i).index, inputs_BT + row, targets_BT + row);
+std::vector<Loader::Set> Loader::open(const WeightedPaths& paths, const LoaderSettings& settings) {
+  std::vector<Set> sets;
+  sets.reserve(paths.size());
+  for (const WeightedPath& path : paths) {
+    TokenDataset dataset(path.path, settings.sequence_length, settings.vocab_size, settings.last_target);
+    // Sets of one length would else be walked through in one order.
+    const std::uint64_t seed = SampleOrder::seed_of_set(settings.seed, sets.size());
+    const SampleOrder order(dataset.n_samples(), seed, settings.shuffle);
+    std::optional<DocumentStarts> starts;
+    if (settings.document_starts) starts.emplace(dataset.file());
+    sets.push_back({std::move(dataset), order, std::move(starts)});
   }
+  return sets;
 }
 
-std::int64_t Loader::evaluation_batches(std::int64_t batch) const {
-  const std::int64_t n_samples = (evaluation_targets() + sequence_length() - 1) / sequence_length();
-  return (n_samples + batch - 1) / batch;
+Mixture Loader::mixture(const WeightedPaths& paths, const std::vector<Set>& sets, WeightBy weight_by) {
+  std::vector<double> weights;
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    const double size = weight_by == WeightBy::token ? static_cast<double>(sets[i].dataset.n_samples()) : 1;
+    weights.push_back(paths[i].weight * size);
+  }
+  return Mixture(weights);
 }
 
-void Loader::read_evaluation(std::int64_t batch_index, std::int64_t batch, std::int32_t* inputs_BT,
-                             std::int32_t* targets_BT) const {
-  dataset_.check_unchanged();
-  const std::int64_t size =
-      batch * sequence_length();  // samples follow each other, so a batch is one piece of the file
-  const std::int64_t first = batch_index * size;
-  const std::int64_t n_read = std::clamp<std::int64_t>(evaluation_targets() - first, 0, size);
-  dataset_.read_tokens(first, std::span(inputs_BT, static_cast<std::size_t>(n_read)));
-  dataset_.read_tokens(first + 1, std::span(targets_BT, static_cast<std::size_t>(n_read)));
-  std::fill(inputs_BT + n_read, inputs_BT + size, 0);
-  std::fill(targets_BT + n_read, targets_BT + size, ignored_target);
+void Loader::read(std::int64_t first_global_sample, std::int64_t count, const BatchBuffers& batch) const {
+  for (const Set& set : sets_) set.dataset.check_unchanged();
+  const std::int64_t T = sequence_length();
+  Mixture::Cursor cursor(mixture_, first_global_sample);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const Mixture::Place place = cursor.next();
+    const Set& set = sets_[place.set];
+    const std::int64_t sample = set.order.place(place.index).index, row = i * T;
+    set.dataset.read(sample, batch.inputs_BT + row, batch.targets_BT + row);
+    if (set.document_starts && batch.document_starts_BT != nullptr)
+      set.document_starts->read(set.dataset.first_token(sample),
+                                std::span(batch.document_starts_BT + row, static_cast<std::size_t>(T)));
+  }
 }
 
 }  // namespace monomorph::data

@@ -8,6 +8,7 @@
 #include <monomorph/data/interruption.hpp>
 #include <monomorph/data/pack.hpp>
 #include <monomorph/data/packed_file.hpp>
+#include <monomorph/data/utf8.hpp>
 
 #include <fmt/format.h>
 

@@ -133,15 +133,24 @@ std::int32_t PackedFile::largest_id(std::int64_t most_tokens) const {
   return largest;
 }
 
-std::vector<DocumentSpan> PackedFile::documents() const {
-  std::vector<DocumentSpan> spans = read_span_index(index_, path());
-  for (const auto& [offset, length] : spans) {
+void PackedFile::for_each_document(const std::function<void(DocumentSpan)>& visit) const {
+  constexpr std::int64_t documents_between_releases = std::int64_t{1} << 20;
+  std::int64_t n_documents = 0;
+  for_each_span(index_, path(), [&](DocumentSpan span) {
+    const auto [offset, length] = span;
     if (offset > data_.size() || length > data_.size() - offset || offset % bytes_per_token_ != 0 ||
         length % bytes_per_token_ != 0) {
       throw_damaged(path(), "its index has a document of {} bytes at {}, and there are {} bytes of tokens of {} bytes",
                     length, offset, data_.size(), bytes_per_token_);
     }
-  }
+    if (++n_documents % documents_between_releases == 0) release();
+    visit(span);
+  });
+}
+
+std::vector<DocumentSpan> PackedFile::documents() const {
+  std::vector<DocumentSpan> spans;
+  for_each_document([&spans](DocumentSpan span) { spans.push_back(span); });
   return spans;
 }
 

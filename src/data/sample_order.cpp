@@ -33,6 +33,10 @@ SampleOrder::SampleOrder(std::int64_t n_samples, std::uint64_t seed, bool shuffl
   while (half_bits_ < 31 && std::int64_t{1} << (2 * half_bits_) < n_samples) ++half_bits_;
 }
 
+std::uint64_t SampleOrder::seed_of_set(std::uint64_t seed, std::size_t set) {
+  return set == 0 ? seed : mix(mix(seed) + set);
+}
+
 SampleOrder::Place SampleOrder::place(std::int64_t global_sample) const {
   const Place in_order{global_sample / n_samples_, global_sample % n_samples_};
   if (!shuffle_) return in_order;

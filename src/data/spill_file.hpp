@@ -1,6 +1,9 @@
 #pragma once
 #include <monomorph/core/atomic_file.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,13 +20,20 @@ class SpillFile {
   ~SpillFile();
 
   void write(std::span<const std::byte> bytes);
+  /// Reads what lies at `offset`, as much as there is of `bytes`, and returns how much that was.
+  std::size_t read(std::uint64_t offset, std::span<std::byte> bytes);
   void copy_to(AtomicFile& file);
+  /// Empties the buffer and gives its memory back.
+  void settle();
+  std::uint64_t size() const noexcept { return n_flushed_ + buffer_.size(); }
 
  private:
   void flush();
+  void write_out(std::span<const std::byte> bytes);
 
   std::string path_;
   int descriptor_;
+  std::uint64_t n_flushed_ = 0;
   std::vector<std::byte> buffer_;
 };
 

@@ -1,141 +1,86 @@
-#include <monomorph/core/error.hpp>
-#include <monomorph/core/file_error.hpp>
-#include <monomorph/data/byte_level.hpp>
 #include <monomorph/data/tokenizer.hpp>
 
-#include <fmt/format.h>
+#include "data/tokenizer/inconsistency.hpp"
+#include "data/tokenizer/parts.hpp"
 
 #include <algorithm>
 
 namespace monomorph::data {
-namespace {
 
-template <class... Arguments>
-[[noreturn]] void throw_inconsistent(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
-  throw UsageError("[TOK-03] the tokenizer contradicts itself: " +
-                   fmt::format(text, std::forward<Arguments>(arguments)...));
-}
-
-}  // namespace
-
-Tokenizer::Tokenizer(TokenizerDefinition definition) : definition_(std::move(definition)) {
-  index_vocabulary();
-  prepare_model();
-  prepare_added_tokens();
-}
-
-void Tokenizer::index_vocabulary() {
-  const std::vector<std::string>& vocabulary = definition_.vocabulary;
-  ids_.reserve(vocabulary.size());
-  for (std::size_t id = 0; id < vocabulary.size(); ++id) {
-    // Characters outside the alphabet can only be meant as they are (tokens added by hand).
-    bytes_.push_back(from_byte_level(vocabulary[id]).value_or(vocabulary[id]));
-    if (vocabulary[id].empty()) continue;
-    const auto [known, is_new] = ids_.emplace(vocabulary[id], static_cast<std::int32_t>(id));
-    if (!is_new) throw_inconsistent("the token {} has the ids {} and {}", in_quotes(vocabulary[id]), known->second, id);
-  }
-}
-
-void Tokenizer::prepare_model() {
-  std::array<std::int32_t, 256> id_of_byte{};
-  for (std::size_t byte = 0; byte < 256; ++byte) {
-    const auto id = find(byte_level_alphabet()[byte]);
-    if (!id) throw_inconsistent("the vocabulary lacks a token for the byte 0x{:02X}, so not every text has ids", byte);
-    id_of_byte[byte] = *id;
-  }
-  const auto n_tokens = static_cast<std::int32_t>(definition_.vocabulary.size());
-  std::vector<MergeRule> rules;
-  for (const TokenPair pair : definition_.merges) {
-    if (pair.left < 0 || pair.left >= n_tokens || pair.right < 0 || pair.right >= n_tokens) {
-      throw_inconsistent("merge {} names an id outside the vocabulary", rules.size());
-    }
-    const std::string merged = definition_.vocabulary[static_cast<std::size_t>(pair.left)] +
-                               definition_.vocabulary[static_cast<std::size_t>(pair.right)];
-    const auto id = find(merged);
-    if (!id) throw_inconsistent("merge {} makes {}, which is not in the vocabulary", rules.size(), in_quotes(merged));
-    rules.push_back({pair, *id});
-  }
-  bpe_.emplace(id_of_byte, rules, definition_.ignore_merges ? std::span(bytes_) : std::span<const std::string>());
-}
-
-void Tokenizer::prepare_added_tokens() {
-  special_.resize(bytes_.size());
-  for (const AddedToken& token : definition_.added_tokens) {
-    const auto id = find(token.content);
-    if (!id || *id != token.id) {
-      throw_inconsistent("the added token {} has the id {}, which the vocabulary gives to another or not at all",
-                         in_quotes(token.content), token.id);
-    }
-    special_[static_cast<std::size_t>(token.id)] = token.special;
-    AddedTokenSearch& search = added_token_passes_[token.normalized ? 1 : 0];
-    search.longest_first.push_back(&token);
-    search.starts_one[static_cast<unsigned char>(token.content[0])] = true;
-    search.longest = std::max(search.longest, token.content.size());
-  }
-  for (AddedTokenSearch& search : added_token_passes_) {
-    std::stable_sort(search.longest_first.begin(), search.longest_first.end(),
-                     [](const auto* a, const auto* b) { return a->content.size() > b->content.size(); });
-  }
-}
-
-std::optional<Tokenizer::AddedTokenSearch::Match> Tokenizer::AddedTokenSearch::find(std::string_view text,
-                                                                                    std::size_t begin,
-                                                                                    std::size_t end) const {
-  if (longest_first.empty()) return std::nullopt;
-  for (std::size_t i = begin; i < end; ++i) {
-    if (!starts_one[static_cast<unsigned char>(text[i])]) continue;
-    for (const AddedToken* token : longest_first) {
-      if (text.substr(i).starts_with(token->content)) return Match{i, token};
+Tokenizer::Tokenizer(TokenizerDefinition definition)
+    : definition_(std::move(definition)), parts_(std::make_unique<const TokenizerParts>(definition_)) {
+  tokens_ = definition_.vocabulary;
+  special_.resize(tokens_.size());
+  for (const AddedToken& token : definition_.added_tokens) add(token);
+  for (const auto* ids : {&definition_.frame.before, &definition_.frame.after}) {
+    for (const std::int32_t id : *ids) {
+      if (!has_token(id)) throw_inconsistent("the post_processor adds the id {}, which has no token", id);
     }
   }
-  return std::nullopt;
 }
 
-std::vector<std::int32_t> Tokenizer::encode(std::string_view text) const {
+Tokenizer::~Tokenizer() = default;
+
+void Tokenizer::add(const AddedToken& token) {
+  const auto known = find(token.content);
+  const auto id = static_cast<std::size_t>(token.id);
+  const bool is_free = id >= tokens_.size() || tokens_[id].empty();
+  if (known ? *known != token.id : !is_free) {
+    throw_inconsistent("the added token {} has the id {}, which the vocabulary gives to another",
+                       in_quotes(token.content), token.id);
+  }
+  if (id >= tokens_.size()) {
+    tokens_.resize(id + 1);
+    special_.resize(id + 1);
+  }
+  tokens_[id] = parts_->content_to_decode(token);
+  special_[id] = special_[id] || token.special;
+  added_ids_.emplace(token.content, token.id);
+}
+
+std::vector<std::int32_t> Tokenizer::encode(std::string_view text, SpecialTokens special) const {
   std::vector<std::int32_t> ids;
-  Encoder(*this).encode(text, ids);
+  Encoder(*this).encode(text, ids, special);
   return ids;
 }
 
 std::string Tokenizer::decode(std::span<const std::int32_t> ids, bool skip_special) const {
-  std::string bytes;
-  for (const std::int32_t id : ids) {
-    const std::string& token = bytes_of(id);
-    if (!(skip_special && is_special(id))) bytes += token;
-  }
-  return replace_invalid_utf8(bytes);
+  StreamDecoder stream(*this, skip_special);
+  std::string text;
+  for (const std::int32_t id : ids) text += stream.push(id);
+  return text + stream.finish();
 }
 
 std::optional<std::int32_t> Tokenizer::find(std::string_view token) const {
-  const auto found = ids_.find(token);
-  return found == ids_.end() ? std::nullopt : std::optional(found->second);
+  const auto added = added_ids_.find(std::string(token));
+  return added == added_ids_.end() ? parts_->vocabulary.find(token) : added->second;
 }
 
-const std::string& Tokenizer::bytes_of(std::int32_t id) const {
-  if (id < 0 || id >= vocab_size() || bytes_[static_cast<std::size_t>(id)].empty()) {
+bool Tokenizer::has_token(std::int32_t id) const {
+  return id >= 0 && id < vocab_size() && !tokens_[static_cast<std::size_t>(id)].empty();
+}
+
+const std::string& Tokenizer::token_of(std::int32_t id) const {
+  if (!has_token(id)) {
     throw Error(
         fmt::format("[TOK-04] the id {} has no token in this vocabulary of {}; is it the tokenizer that the ids "
                     "were made with?",
                     id, vocab_size()));
   }
-  return bytes_[static_cast<std::size_t>(id)];
+  return tokens_[static_cast<std::size_t>(id)];
 }
+
+std::string Tokenizer::bytes_of(std::int32_t id) const { return parts_->decoders.bytes_within_text(token_of(id)); }
 
 bool Tokenizer::is_special(std::int32_t id) const {
   return id >= 0 && id < vocab_size() && special_[static_cast<std::size_t>(id)];
 }
 
-std::string StreamDecoder::push(std::int32_t id) {
-  const std::string& bytes = tokenizer_.bytes_of(id);
-  return stream_.push(skip_special_ && tokenizer_.is_special(id) ? std::string_view() : std::string_view(bytes));
-}
-
 std::vector<std::int32_t> token_byte_lengths(const Tokenizer& tokenizer) {
   std::vector<std::int32_t> lengths(static_cast<std::size_t>(tokenizer.vocab_size()));
   for (std::int32_t id = 0; id < tokenizer.vocab_size(); ++id) {
-    const bool has_text =
-        !tokenizer.is_special(id) && !tokenizer.definition().vocabulary[static_cast<std::size_t>(id)].empty();
-    lengths[static_cast<std::size_t>(id)] = has_text ? static_cast<std::int32_t>(tokenizer.bytes_of(id).size()) : 0;
+    const bool has_text = tokenizer.has_token(id) && !tokenizer.is_special(id);
+    if (has_text) lengths[static_cast<std::size_t>(id)] = static_cast<std::int32_t>(tokenizer.bytes_of(id).size());
   }
   return lengths;
 }

@@ -36,8 +36,9 @@ bool by_whole_heads(std::int64_t heads) {
 
 }  // namespace
 
-void causal_attention(View q, View k, View v, View out, View lse_BNT, const AttentionShape& shape) {
-  const AttentionCall call{q, k, v, out, lse_BNT, {}, {}, {}, {}, shape, shape.tokens};
+void causal_attention(View q, View k, View v, View out, View lse_BNT, const AttentionShape& shape,
+                      const std::int32_t* document_starts) {
+  const AttentionCall call{q, k, v, out, lse_BNT, {}, {}, {}, {}, shape, shape.tokens, document_starts};
   const auto forward = MONOMORPH_SELECT(attention_forward);
   for_each_block(call, shape.heads, [&](std::int64_t sample, std::int64_t head, std::int64_t block) {
     forward(call, sample, head, block);
@@ -45,8 +46,8 @@ void causal_attention(View q, View k, View v, View out, View lse_BNT, const Atte
 }
 
 void causal_attention_backward(View q, View k, View v, View out, View lse_BNT, View dout, View dq, View dk, View dv,
-                               const AttentionShape& shape) {
-  const AttentionCall call{q, k, v, out, lse_BNT, dout, dq, dk, dv, shape, shape.tokens};
+                               const AttentionShape& shape, const std::int32_t* document_starts) {
+  const AttentionCall call{q, k, v, out, lse_BNT, dout, dq, dk, dv, shape, shape.tokens, document_starts};
   if (q.dtype != DType::bf16 && by_whole_heads(shape.batch * shape.kv_heads)) {
     const auto backward = MONOMORPH_SELECT(attention_backward);
     parallel_for(shape.batch * shape.kv_heads,
@@ -63,7 +64,7 @@ void causal_attention_backward(View q, View k, View v, View out, View lse_BNT, V
 
 void decode_attention(View q, View k_cache, View v_cache, View out, std::int64_t capacity,
                       const AttentionShape& shape) {
-  const AttentionCall call{q, k_cache, v_cache, out, {}, {}, {}, {}, {}, shape, capacity};
+  const AttentionCall call{q, k_cache, v_cache, out, {}, {}, {}, {}, {}, shape, capacity, nullptr};
   const auto decode = MONOMORPH_SELECT(attention_decode);
   parallel_for(shape.batch * shape.kv_heads,
                [&](std::int64_t task) { decode(call, task / shape.kv_heads, task % shape.kv_heads); });

@@ -53,6 +53,11 @@ template <class T> T* room_for(std::int64_t elements) {
 template <class S> struct HeadOf {
   const AttentionShape& shape;
   std::int64_t sample, head;
+  const std::int32_t* document_starts;
+  /// The first key that query i sees; the last is i.
+  std::int64_t first_key(std::int64_t i) const {
+    return document_starts != nullptr ? document_starts[sample * shape.tokens + i] : 0;
+  }
   std::int64_t kv_head() const { return head / (shape.heads / shape.kv_heads); }
   S* row(const View& x, std::int64_t position, std::int64_t column_head) const {
     return x.as<S>() + (sample * shape.tokens + position) * x.stride + column_head * shape.head_dim;
@@ -86,14 +91,15 @@ void forward_head(const View& q, const View& k, const View& v, const View& out, 
   for (std::int64_t i = 0; i < tokens; ++i) {
     widen_row(head.query(q, i), query, features);
     T highest = -std::numeric_limits<T>::infinity(), total = 0;
-    for (std::int64_t j = 0; j <= i; ++j) {
+    const std::int64_t first = head.first_key(i);
+    for (std::int64_t j = first; j <= i; ++j) {
       scores[j] = dot(query, head.key(k, j), features) * static_cast<T>(scale);
       highest = scores[j] > highest ? scores[j] : highest;
     }
-    for (std::int64_t j = 0; j <= i; ++j) total += scores[j] = std::exp(scores[j] - highest);
+    for (std::int64_t j = first; j <= i; ++j) total += scores[j] = std::exp(scores[j] - highest);
     MaskRow mask(dropout, head.sample, i);
     std::fill(sums, sums + features, T{0});
-    for (std::int64_t j = 0; j <= i; ++j)
+    for (std::int64_t j = first; j <= i; ++j)
       add_row(sums, scores[j] / total * static_cast<T>(mask[head.element(j)]), head.key(v, j), features);
     narrow_row(sums, head.query(out, i), features);
     head.lse(lse, i) = highest + std::log(total);
@@ -118,7 +124,7 @@ void backward_query_head(const BackwardViews& x, const HeadOf<S>& head, const Dr
     std::fill(dquery, dquery + features, T{0});
     const T delta = dot(dout, head.query(x.out, i), features), lse = head.lse(x.lse, i);
     MaskRow mask(dropout, head.sample, i);
-    for (std::int64_t j = 0; j <= i; ++j) {
+    for (std::int64_t j = head.first_key(i); j <= i; ++j) {
       const T p = std::exp(dot(query, head.key(x.k, j), features) * static_cast<T>(shape.scale) - lse);
       const T factor = static_cast<T>(mask[head.element(j)]);
       const T ds = p * (factor * dot(dout, head.key(x.v, j), features) - delta) * static_cast<T>(shape.scale);
@@ -159,22 +165,23 @@ template <class F> void with_storage(DType dtype, F&& f) {
 }  // namespace
 
 void reference_attention(View q, View k, View v, View out, View lse_BNT, const AttentionShape& shape,
-                         const DropoutKey& key) {
+                         const DropoutKey& key, const std::int32_t* document_starts) {
   with_storage(q.dtype, [&](auto storage) {
     parallel_for(shape.batch * shape.heads, [&](std::int64_t task) {
-      const HeadOf<decltype(storage)> head{shape, task / shape.heads, task % shape.heads};
+      const HeadOf<decltype(storage)> head{shape, task / shape.heads, task % shape.heads, document_starts};
       forward_head(q, k, v, out, lse_BNT, head, key);
     });
   });
 }
 
 void reference_attention_backward(View q, View k, View v, View out, View lse_BNT, View dout, View dq, View dk, View dv,
-                                  const AttentionShape& shape, const DropoutKey& key) {
+                                  const AttentionShape& shape, const DropoutKey& key,
+                                  const std::int32_t* document_starts) {
   const BackwardViews views{q, k, v, out, lse_BNT, dout, dq, dk, dv};
   with_storage(q.dtype, [&](auto storage) {
     parallel_for(shape.batch * shape.kv_heads, [&](std::int64_t task) {
       const std::int64_t head = task % shape.kv_heads * (shape.heads / shape.kv_heads);
-      backward_kv_head(views, HeadOf<decltype(storage)>{shape, task / shape.kv_heads, head}, key);
+      backward_kv_head(views, HeadOf<decltype(storage)>{shape, task / shape.kv_heads, head, document_starts}, key);
     });
   });
 }

@@ -111,6 +111,11 @@ const at::Tensor& AutogradInput::parameter(std::string_view name) const {
                   t_.block, name));
 }
 
+at::Tensor AutogradInput::document_starts_BT() const {
+  if (t_.document_starts == nullptr) return {};
+  return at::from_blob(const_cast<std::int32_t*>(t_.document_starts), {t_.batch, t_.tokens}, at::kInt);
+}
+
 at::Tensor AutogradInput::dropout(const at::Tensor& x, double rate, int site) const {
   if (!t_.training || rate == 0) return x;
   const at::Tensor mask = at::ones_like(x.detach().contiguous());

@@ -6,11 +6,11 @@
 
 namespace monomorph::kernels {
 MONOMORPH_PER_ISA(void embedding(const std::int32_t* ids, View table, View positions, std::int64_t tokens,
-                                 std::int64_t first_position, View x))
+                                 std::int64_t first_position, View x, const std::int32_t* document_starts))
 MONOMORPH_PER_ISA(void embedding_backward(const std::int32_t* ids, View dx, View dtable))
 
 void embedding(const std::int32_t* ids, View table, View positions, std::int64_t tokens, std::int64_t first_position,
-               View x) {
+               View x, const std::int32_t* document_starts) {
   for (std::int64_t row = 0; row < x.shape.rows; ++row) {
     if (ids[row] < 0 || ids[row] >= table.shape.rows) {
       throw Error(
@@ -20,7 +20,7 @@ void embedding(const std::int32_t* ids, View table, View positions, std::int64_t
                       ids[row], row, table.shape.rows));
     }
   }
-  MONOMORPH_SELECT(embedding)(ids, table, positions, tokens, first_position, x);
+  MONOMORPH_SELECT(embedding)(ids, table, positions, tokens, first_position, x, document_starts);
 }
 
 void embedding_backward(const std::int32_t* ids, View dx, View dtable, bool accumulate) {
@@ -28,7 +28,9 @@ void embedding_backward(const std::int32_t* ids, View dx, View dtable, bool accu
   MONOMORPH_SELECT(embedding_backward)(ids, dx, dtable);
 }
 
-MONOMORPH_DISPATCH(void, position_embedding_backward, (View dx, std::int64_t tokens, View dpositions, bool accumulate),
-                   (dx, tokens, dpositions, accumulate))
+MONOMORPH_DISPATCH(void, position_embedding_backward,
+                   (View dx, std::int64_t tokens, View dpositions, bool accumulate,
+                    const std::int32_t* document_starts),
+                   (dx, tokens, dpositions, accumulate, document_starts))
 
 }  // namespace monomorph::kernels

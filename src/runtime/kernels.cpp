@@ -36,8 +36,9 @@ MONOMORPH_DISPATCH(void, rms_norm_backward,
                    (dy, x, weight, rstd, dx, add_to_dx, dweight, dbias, accumulate))
 
 MONOMORPH_DISPATCH(void, rotary,
-                   (View x, View cos, View sin, std::int64_t tokens, std::int64_t first_position, bool inverse),
-                   (x, cos, sin, tokens, first_position, inverse))
+                   (View x, View cos, View sin, std::int64_t tokens, std::int64_t first_position, bool inverse,
+                    const std::int32_t* document_starts),
+                   (x, cos, sin, tokens, first_position, inverse, document_starts))
 
 MONOMORPH_DISPATCH(void, dropout, (View x, View y, const DropoutKey& key), (x, y, key))
 MONOMORPH_DISPATCH(void, dropout_add, (View x, View residual, View y, const DropoutKey& key), (x, residual, y, key))

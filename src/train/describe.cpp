@@ -78,7 +78,7 @@ void architecture(Text& text, const ModelSpec& model, int n_blocks) {
   fact(text, "layers", fmt::format("{}", n_blocks));
   fact(text, "width", fmt::format("{}, MLP {}", model.d_model.value, model.ff_width()));
   fact(text, "context length", fmt::format("{} tokens", grouped(model.context_length)));
-  fact(text, "attention", attention_text(model));
+  fact(text, "heads", attention_text(model));
   fact(text, "positions", position_text(model));
   fact(text, "norm", norm_text(model));
   fact(text, "activation", name_of(model.activation));

@@ -22,10 +22,10 @@ std::string evaluation_text(const EvaluationResult& result) {
   return text + fmt::format(" ({} tokens)", result.tokens);
 }
 
-void check_ids(const data::Loader& loader, std::span<const std::int32_t> bytes_per_token) {
+void check_ids(const data::EvaluationLoader& loader, std::span<const std::int32_t> bytes_per_token) {
   std::vector<std::int32_t> inputs(static_cast<std::size_t>(loader.sequence_length())), targets(inputs.size());
-  for (std::int64_t i = 0; i < loader.evaluation_batches(1); ++i) {
-    loader.read_evaluation(i, 1, inputs.data(), targets.data());
+  for (std::int64_t i = 0; i < loader.n_batches(1); ++i) {
+    loader.read(i, 1, {inputs.data(), targets.data()});
     const std::int32_t largest = *std::ranges::max_element(targets);
     if (largest >= std::ssize(bytes_per_token))
       throw UsageError(
@@ -35,15 +35,18 @@ void check_ids(const data::Loader& loader, std::span<const std::int32_t> bytes_p
   }
 }
 
-EvaluationResult evaluate(TrainingStep& step, const data::Loader& loader, std::int64_t micro_batch,
+EvaluationResult evaluate(TrainingStep& step, const data::EvaluationLoader& loader, std::int64_t micro_batch,
                           std::int64_t tokens_per_sequence, std::span<const std::int32_t> bytes_per_token,
                           std::optional<std::int64_t> micro_batches) {
-  std::vector<std::int32_t> inputs(micro_batch * tokens_per_sequence), targets(inputs.size());
-  const std::int64_t all = loader.evaluation_batches(micro_batch);
+  std::vector<std::int32_t> inputs(micro_batch * tokens_per_sequence), targets(inputs.size()), document_starts;
+  if (loader.has_document_starts()) document_starts.resize(inputs.size());
+  const data::BatchBuffers batch{inputs.data(), targets.data(),
+                                 document_starts.empty() ? nullptr : document_starts.data()};
+  const std::int64_t all = loader.n_batches(micro_batch);
   EvaluationResult result;
   for (std::int64_t i = 0; i < std::min(all, micro_batches.value_or(all)); ++i) {
-    loader.read_evaluation(i, micro_batch, inputs.data(), targets.data());
-    const kernels::LossSum sum = step.evaluate({inputs.data(), targets.data(), 0});
+    loader.read(i, micro_batch, batch);
+    const kernels::LossSum sum = step.evaluate({batch.inputs_BT, batch.targets_BT, 0, batch.document_starts_BT});
     result.loss_sum += sum.loss;
     result.tokens += sum.tokens;
     if (bytes_per_token.empty()) continue;

@@ -1,8 +1,12 @@
 #include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
 #include <monomorph/core/text_file.hpp>
 #include <monomorph/train/hparams.hpp>
 
 #include <fmt/format.h>
+
+#include <filesystem>
+#include <set>
 
 namespace monomorph::train {
 namespace {
@@ -15,6 +19,23 @@ std::string read_hparams_file(const std::string& file) {
   } catch (const Error& error) {
     throw UsageError(error.what());
   }
+}
+
+void check_train(const WeightedPaths& train) {
+  std::set<std::filesystem::path> seen;
+  for (const WeightedPath& file : train) {
+    if (file.path.empty())
+      throw UsageError("[HPARAM-10] every file of data.train must have a name; give its path or remove it");
+    std::error_code ignored;  // what can't be resolved is compared as it stands
+    if (!seen.insert(std::filesystem::weakly_canonical(file.path, ignored)).second)
+      throw UsageError(
+          fmt::format("[HPARAM-17] data.train must name {} once; remove one and add its weight to the other",
+                      in_quotes(file.path)));
+  }
+  if (train.empty())
+    throw UsageError(
+        "[HPARAM-10] data.train must name the packed training data; make it with monomorph-data pack and give "
+        "its path");
 }
 
 void check_batch(const BatchHparams& batch, std::int64_t ranks) {
@@ -94,11 +115,7 @@ std::string hparams_table() {
 }
 
 void validate(const Hparams& hparams, std::int64_t ranks) {
-  if (hparams.data.train.value.empty()) {
-    throw UsageError(
-        "[HPARAM-10] data.train must name the packed training data; make it with monomorph-data pack and give "
-        "its path");
-  }
+  check_train(hparams.data.train.value);
   check_batch(hparams.batch, ranks);
   check_schedule(hparams.schedule, hparams.run.steps);
   if (hparams.evaluation.every.value && hparams.data.evaluation.value.empty()) {

@@ -122,8 +122,9 @@ int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
   const std::string file = options.data.empty() ? hparams.data.evaluation.value : options.data;
   if (file.empty())
     throw UsageError("[RUN-12] the run of this checkpoint had no data.evaluation; give --data <file.pbin>");
-  const data::Loader loader = before_start("the held-out data", [&] {
-    return data::Loader(file, recipe.model->context_length, recipe.model->vocab_size, 0, false);
+  const data::EvaluationLoader loader = before_start("the held-out data", [&] {
+    return data::EvaluationLoader(file, recipe.model->context_length, recipe.model->vocab_size,
+                                  recipe.wants_document_starts);
   });
   std::vector<std::int32_t> bytes_per_token;
   if (const std::string tokenizer_file = options.tokenizer_file(checkpoint, hparams); !tokenizer_file.empty()) {

@@ -14,6 +14,8 @@
 namespace monomorph::train {
 namespace {
 
+const std::string train_file_prefix = "train_file ";  // of the names of counters
+
 runtime::FileDType file_dtype(DType dtype) {
   switch (dtype) {
     case DType::fp64:
@@ -61,7 +63,7 @@ void load_tensor(const runtime::SafetensorsFile& file, const StateTensor& tensor
 }  // namespace
 
 std::vector<std::string> save_run(const std::string& folder, const RecipeProgram& recipe, const Hparams& hparams,
-                                  const RunState& state, TrainingStep& step) {
+                                  const RunState& state, const TrainFiles& train_files, TrainingStep& step) {
   std::vector<runtime::TensorToWrite> tensors;
   for (const StateTensor& tensor : all_state(step, true))
     tensors.push_back({tensor.name, file_dtype(tensor.view.dtype), file_shape(tensor.view.shape), tensor.view.data});
@@ -75,6 +77,7 @@ std::vector<std::string> save_run(const std::string& folder, const RecipeProgram
   metadata.counters = {{"updates", state.updates},
                        {"skipped", state.skipped},
                        {"skipped_in_a_row", state.skipped_in_a_row}};
+  for (const auto& [path, hash] : train_files) metadata.counters[train_file_prefix + path] = hash;
   const std::int64_t all = std::numeric_limits<int>::max();
   const int keep = static_cast<int>(hparams.checkpoint.keep.value.value_or(all));
   return runtime::save_checkpoint(folder, std::move(metadata), 0, tensors, keep).warnings;
@@ -118,6 +121,15 @@ RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& reci
                     .skipped = counter(metadata, "skipped"),
                     .skipped_in_a_row = counter(metadata, "skipped_in_a_row")},
           .hparams = parse_hparams(metadata.hyperparameters, checkpoint + "/metadata.json")};
+}
+
+TrainFiles checkpoint_train_files(const std::string& checkpoint) {
+  TrainFiles files;
+  for (const auto& [name, value] : runtime::read_checkpoint_metadata(checkpoint).counters)
+    if (const auto* const hash = std::get_if<std::int64_t>(&value);
+        hash != nullptr && name.starts_with(train_file_prefix))
+      files[name.substr(train_file_prefix.size())] = *hash;
+  return files;
 }
 
 Hparams checkpoint_hparams(const std::string& checkpoint) {

@@ -30,7 +30,8 @@ std::string run_json(const Hparams& hparams, const RecipeProgram& recipe, int ar
   json["command"] = std::vector<std::string>(argv, argv + argc);
   json["working_directory"] = fs::current_path().string();
   json["threads"] = compute_threads();
-  json["train"] = data_file(hparams.data.train.value);
+  json["train"] = nlohmann::ordered_json::array();
+  for (const WeightedPath& file : hparams.data.train.value) json["train"].push_back(data_file(file.path));
   json["evaluation"] = data_file(hparams.data.evaluation.value);
   // A path may hold bytes that are not UTF-8: they are replaced, not refused.
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";

@@ -1,14 +1,12 @@
 #include <monomorph/train/trainer.hpp>
 
-#include "train/before_start.hpp"
 #include "train/optimizer_step.hpp"
-#include "train/run_tokenizer.hpp"
+#include "train/run_data.hpp"
 #include "train/throughput.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/interruption.hpp>
 #include <monomorph/data/batch_prefetcher.hpp>
-#include <monomorph/data/loader.hpp>
 #include <monomorph/train/describe.hpp>
 #include <monomorph/train/evaluation.hpp>
 #include <monomorph/train/metrics.hpp>
@@ -25,31 +23,6 @@
 
 namespace monomorph::train {
 namespace {
-
-/// What the data files and the tokeniser give to a run, checked against the recipe.
-struct RunData {
-  data::Loader train;
-  std::optional<data::Loader> evaluation;
-  std::vector<std::int32_t> bytes_per_token;
-
-  RunData(const RecipeProgram& recipe, const Hparams& hparams)
-      : train(loader(recipe, hparams, hparams.data.train.value, "data.train")) {
-    if (!hparams.data.evaluation.value.empty())
-      evaluation.emplace(loader(recipe, hparams, hparams.data.evaluation.value, "data.evaluation"));
-    if (hparams.data.tokenizer.value.empty()) return;
-    bytes_per_token = data::token_byte_lengths(*read_run_tokenizer(hparams.data.tokenizer.value, recipe));
-    if (evaluation) check_ids(*evaluation, bytes_per_token);
-  }
-
- private:
-  static data::Loader loader(const RecipeProgram& recipe, const Hparams& hparams, const std::string& path,
-                             const std::string& field) {
-    return before_start(field, [&] {
-      return data::Loader(path, recipe.model->context_length, recipe.model->vocab_size,
-                          static_cast<std::uint64_t>(hparams.run.seed.value), hparams.data.shuffle.value);
-    });
-  }
-};
 
 class Trainer {
  public:
@@ -94,8 +67,11 @@ std::optional<std::string> checkpoint_to_resume(const Hparams& hparams) {
       (std::filesystem::path(hparams.run.output_dir.value) / hparams.checkpoint.directory.value).string());
 }
 
-RunState begin(const RecipeProgram& recipe, const std::optional<std::string>& checkpoint, TrainingStep& step) {
-  return checkpoint ? restore_run(*checkpoint, recipe, step, true).state : RunState{};
+RunState begin(const RecipeProgram& recipe, const std::optional<std::string>& checkpoint, const RunData& data,
+               TrainingStep& step) {
+  if (!checkpoint) return {};
+  data.check_same_files(*checkpoint);
+  return restore_run(*checkpoint, recipe, step, true).state;
 }
 
 Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, int argc, char** argv)
@@ -106,7 +82,7 @@ Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, int argc, 
       communicator_(connect()),
       step_(recipe.make_step(*communicator_, hparams.batch.micro_batch.value,
                              static_cast<std::uint64_t>(hparams.run.seed.value))),
-      state_(begin(recipe, resumed_from_, *step_)),
+      state_(begin(recipe, resumed_from_, data_, *step_)),
       folder_(hparams, recipe, resumed_from_, argc, argv),
       metrics_(resumed_from_ ? MetricsWriter::resume(folder_.file("metrics.jsonl"), state_.step)
                              : MetricsWriter::create(folder_.file("metrics.jsonl"))),
@@ -160,7 +136,8 @@ kernels::LossSum Trainer::forward_backward(const data::BatchPrefetcher::Batch& b
   kernels::LossSum sum;
   for (std::int64_t first = 0; first < hparams_.batch.global_batch.value; first += micro_batch) {
     const MicroBatch micro{batch.inputs_BT.data() + first * T, batch.targets_BT.data() + first * T,
-                           static_cast<std::uint64_t>(state_.samples + first)};
+                           static_cast<std::uint64_t>(state_.samples + first),
+                           batch.document_starts_BT.empty() ? nullptr : batch.document_starts_BT.data() + first * T};
     const kernels::LossSum loss = step_->accumulate(micro, static_cast<std::uint64_t>(state_.step), first == 0);
     sum.loss += loss.loss;
     sum.tokens += loss.tokens;
@@ -265,7 +242,8 @@ void Trainer::evaluate_now() {
 void Trainer::save() {
   if (last_saved_ == state_.step) return;
   last_saved_ = state_.step;
-  for (const std::string& warning : save_run(folder_.checkpoints(), recipe_, hparams_, state_, *step_))
+  for (const std::string& warning :
+       save_run(folder_.checkpoints(), recipe_, hparams_, state_, data_.train_files, *step_))
     progress_.note("warning: " + warning);
 }
 
@@ -282,15 +260,14 @@ std::string check(const RecipeProgram& recipe, const Hparams& hparams) {
   if (checkpoint) check_recipe(*checkpoint, recipe);
   RunFolder::check_free(hparams, checkpoint);
   const RunData data(recipe, hparams);
+  if (checkpoint) data.check_same_files(*checkpoint);
   const std::int64_t samples = hparams.run.steps.value * hparams.batch.global_batch.value;
   return fmt::format(
-      "recipe {} accepts these hyperparameters\n  steps {}, {} tokens each, {:.2f} epochs of {} tokens\n  planned "
-      "memory {}"
-      "\n  held-out targets {}\n  {}\n",
+      "recipe {} accepts these hyperparameters\n  steps {}, {} tokens each\n{}  planned memory {}\n  held-out targets "
+      "{}\n  {}\n",
       recipe.name, hparams.run.steps.value, hparams.batch.global_batch.value * recipe.model->context_length,
-      static_cast<double>(samples) / static_cast<double>(data.train.samples_per_epoch()), data.train.tokens(),
-      format_bytes(recipe.memory(1, hparams.batch.micro_batch.value).total()),
-      data.evaluation ? data.evaluation->evaluation_targets() : 0,
+      data.describe_sets(samples), format_bytes(recipe.memory(1, hparams.batch.micro_batch.value).total()),
+      data.evaluation ? data.evaluation->n_counted() : 0,
       checkpoint ? "resumes from " + *checkpoint : std::string("starts afresh"));
 }
 

@@ -3,6 +3,7 @@
 // expect-error: \[RECIPE-01\] `expected` must not be a member of a recipe, .* rename it `expect`
 // expect-error: \[RECIPE-01\] `Budget` must not be a member of a recipe, .* rename it `budget`
 // expect-error: \[RECIPE-01\] `activation_checkpointing` must not be a member of a recipe, .* rename it
+// expect-error: \[RECIPE-01\] `attn` must not be a member of a recipe, .* rename it `attention`
 // expect-text: NamesSpeltRight<Case>
 #include "support/control.hpp"
 struct Parent : Control {
@@ -15,6 +16,7 @@ struct Case : Parent {
   static constexpr monomorph::MeshSpec meshh{};
   static constexpr monomorph::Expect expected{.params = 1};
   monomorph::MeshSpec Budget{};  // not even static
+  using attn = monomorph::attention::WithinDocuments;
   template <int n> using activation_checkpointing = monomorph::checkpointing::EveryNthBlock<n>;
 #endif
   static constexpr int n_experts = 8, model_width = 64;  // names of the author's own are fine

@@ -3,6 +3,7 @@
 // expect-error: \[RECIPE-02\] budget must be `static constexpr monomorph::Budget budget\{\.\.\.\};`
 // expect-error: \[RECIPE-02\] layers must be `using layers = monomorph::Stack<monomorph::Run<\.\.\.>, \.\.\.>;`
 // expect-error: \[RECIPE-02\] objective must be `using objective = \.\.\.;`
+// expect-error: \[RECIPE-02\] attention must be `using attention = \.\.\.;`, a type that models AttentionPolicy
 // expect-text: OptionalMembersFit<Case>
 #include "support/control.hpp"
 using SixLayers = monomorph::Stack<monomorph::Run<monomorph::DecoderBlock, 6>>;
@@ -13,11 +14,13 @@ struct Case : Control {
   using budget = monomorph::Budget;
   static constexpr SixLayers layers{};
   using objective = int;
+  using attention = monomorph::objective::NextToken;
 #else
   static constexpr auto mesh = monomorph::MeshSpec{.tp = 1};
   static constexpr monomorph::Budget budget{.ranks = 1, .bytes_per_rank = monomorph::gib(1), .micro_batch = 1};
   using layers = SixLayers;
   using objective = monomorph::objective::NextToken;
+  using attention = monomorph::attention::WithinDocuments;
 #endif
 };
 static_assert(monomorph::admit<Case>());

@@ -95,8 +95,82 @@ TEST_CASE("data that does not fit is refused with its field") {
   refused("data.tokenizer=" + llama / "tokenizer.json", {"[RUN-07]", "512 ids", "257"});
   refused("data.tokenizer=" + place / "nowhere.json", {"[FILE-01]", "nowhere.json"});
   refused("data.tokenizer=" + place / "train.txt", {"[TOK-01]", "train.txt"});
-  check_refusal(llama.train("run", {"data.tokenizer=" + place / "tokenizer.json"}), 2, {"[RUN-15]", "held-out", "256"});
+  check_refusal(llama.train("run", {"data.tokenizer=" + place / "tokenizer.json"}), 2,
+                {"[DATA-63]", "train.pbin", "256", "(data.train)"});
+  check_refusal(llama.train("run",
+                            {"data.tokenizer=" + place / "tokenizer.json", "data.train=" + place / "train.pbin"}),
+                2, {"[RUN-15]", "held-out", "256"});
   for (const Workplace* const any : {&place, &llama}) CHECK_FALSE(std::filesystem::exists(*any / "run"));
+}
+
+TEST_CASE("data of one byte a token is not that of a tokeniser with more ids") {
+  const Workplace place("tiny_gpt2");
+  std::string bytes("\x40\0\0\0\0\0\0\0\x01\0\0\0", 12);
+  bytes += std::string(64, 'a') + std::string("\x80\x04\x5d\x94\x2e", 5);  // an index without documents
+  write_bytes(place / "narrow.pbin", bytes);
+  check_refusal(place.train("run", {"data.train=" + place / "narrow.pbin"}), 2,
+                {"[DATA-63]", "narrow.pbin", "1 byte a token", "257 ids", "(data.train)"});
+  CHECK(place.train("run", {"data.train=" + place / "narrow.pbin", "data.tokenizer=", "run.steps=3"}).exit_code == 0);
+}
+
+TEST_CASE("a mixture that can't be is refused with the set's name") {
+  const Workplace place("tiny_gpt2");
+  write_bytes(place / "short.txt", "To be");
+  REQUIRE(run_program("monomorph-data", {"pack", place / "short.txt", "--tokenizer", place / "tokenizer.json",
+                                         "--output", place / "short.pbin"})
+              .exit_code == 0);
+  const std::string train = place / "train.pbin", held_out = place / "held_out.pbin";
+  const auto two = [&](const std::string& path, const std::string& weight) {
+    return R"(data.train=[{"path": ")" + train + R"(", "weight": 3}, {"path": ")" + path + R"(", "weight": )" + weight +
+           "}]";
+  };
+  const auto refused = [&](const std::vector<std::string>& sets, const std::vector<std::string>& parts) {
+    check_refusal(place.train("run", sets), 2, parts);
+    Arguments check = place.training("run", sets);
+    check.insert(check.begin(), "check");
+    check_refusal(place.run(check), 2, parts);
+  };
+  refused({two(held_out, "0")}, {"[HPARAM-03]", "data.train[1].weight"});
+  refused({two(held_out, "-2")}, {"[HPARAM-03]", "data.train[1].weight"});
+  refused({two(held_out, "1e-7")}, {"[DATA-64]", "(data.train)"});
+  refused({two(train, "1")}, {"[HPARAM-17]", "train.pbin"});
+  refused({two(place / "../" + std::filesystem::path(place / "").parent_path().filename().string() + "/train.pbin",
+               "1")},
+          {"[HPARAM-17]", "train.pbin"});
+  refused({two("", "1")}, {"[HPARAM-10]", "every file"});
+  refused({two(place / "nowhere.pbin", "1")}, {"[FILE-01]", "nowhere.pbin", "(data.train)"});
+  refused({two(place / "short.pbin", "1")}, {"[DATA-08]", "short.pbin", "(data.train)"});
+  // 36 steps of 8 samples; the training text has 187 samples, the held-out text some 46.
+  refused({"run.steps=36", "data.max_epochs=1"}, {"[DATA-60]", "train.pbin", "takes 288", "data.max_epochs = 1"});
+  refused({"run.steps=36", "data.max_epochs=2", two(held_out, "3")},
+          {"[DATA-60]", "held_out.pbin", "takes 144", "data.max_epochs = 2"});
+  CHECK_FALSE(std::filesystem::exists(place / "run"));
+  const ProcessResult accepted = place.run({"check", "--hparams", place.hparams_file("run"), "--set", "run.steps=36",
+                                            "--set", "data.max_epochs=2", "--set", two(held_out, "1")});
+  CAPTURE(accepted.out, accepted.err);
+  CHECK(accepted.exit_code == 0);
+  CHECK(contains(accepted.out, "75 % of the samples"));
+  CHECK(contains(accepted.out, "held_out.pbin"));
+}
+
+TEST_CASE("a training file that was replaced since the checkpoint is refused, another one is not") {
+  const Workplace place("tiny_gpt2");
+  REQUIRE(place.train("run", {"run.steps=3"}).exit_code == 0);
+  const std::string packed = read_bytes(place / "train.pbin");
+  std::string changed = packed;
+  std::swap(changed[100], changed[101]);
+  write_bytes(place / "train.pbin", changed);
+  const std::vector<std::string> resume{"run.steps=5", "checkpoint.resume=auto"};
+  const std::vector<std::string> parts{"[DATA-61]", "train.pbin", "step_00000003", "(data.train)"};
+  check_refusal(place.train("run", resume), 2, parts);
+  Arguments check = place.training("run", resume);
+  check.insert(check.begin(), "check");
+  check_refusal(place.run(check), 2, parts);
+  write_bytes(place / "other.pbin", changed);
+  CHECK(place.train("run", {"run.steps=4", "checkpoint.resume=auto", "data.train=" + place / "other.pbin"}).exit_code ==
+        0);
+  write_bytes(place / "train.pbin", packed);
+  CHECK(place.train("run", resume).exit_code == 0);
 }
 
 TEST_CASE("a run folder that can't be is refused") {

@@ -107,6 +107,7 @@ TEST_CASE("after the first step nothing is allocated") {
   CHECK(allocations_after_first_step<InBf16<Tiled<gpt2_like>>>() == 0);
   CHECK(allocations_after_first_step<InBf16<Tiled<llama_like>>>() == 0);
   CHECK(allocations_after_first_step<Recomputed<llama_like>>() == 0);
+  CHECK(allocations_after_first_step<InDocuments<Tiled<gpt2_like>>>() == 0);
 }
 
 TEST_CASE("after the first step nothing is allocated, with attention dropout") {

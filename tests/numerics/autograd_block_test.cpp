@@ -4,9 +4,11 @@
 
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/linear.h>
+#include <ATen/ops/zeros.h>
 
 #include "support/catch.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -35,6 +37,25 @@ template <class R> struct MlpBlock : AutogradBlock<MlpBlock<R>> {
   }
 };
 
+/// x + w x', where x' is the stream at the first token of the document.
+template <class R> struct FirstTokenBlock : AutogradBlock<FirstTokenBlock<R>> {
+  static constexpr std::string_view name = "FirstTokenBlock";
+  static constexpr bool within_documents = true;
+  struct Params : ParameterLayout {
+    constexpr explicit Params(int = 0) {
+      take_tensor("scale.weight", {1, R::model.d_model}, ParameterClass::norm, initializers::one);
+    }
+  };
+  static constexpr std::int64_t matmul_flops_per_token() { return 0; }
+  static at::Tensor compute(const AutogradInput& in) {
+    at::Tensor starts_BT1 = in.document_starts_BT();
+    starts_BT1 = starts_BT1.defined() ? starts_BT1.to(at::kLong).unsqueeze(2)
+                                      : at::zeros({in.batch(), in.tokens(), 1}, at::kLong);
+    const at::Tensor first = in.x_BTD().gather(1, starts_BT1.expand_as(in.x_BTD()));
+    return in.x_BTD().add(first.mul(in.parameter("scale.weight")));
+  }
+};
+
 template <class Precision, class Checkpointing> struct with_autograd_block {
   static constexpr ModelSpec model{.vocab_size = 61,
                                    .n_layers = 3,
@@ -48,6 +69,10 @@ template <class Precision, class Checkpointing> struct with_autograd_block {
   using precision = Precision;
   using checkpointing = Checkpointing;
   using optimizer = optim::AdamW;
+};
+template <class Attention> struct with_first_tokens : with_autograd_block<precision::Fp64, checkpointing::EveryBlock> {
+  using layers = Stack<Run<FirstTokenBlock, 2>, Run<DecoderBlock, 1>>;
+  using attention = Attention;
 };
 using fp64_recipe = with_autograd_block<precision::Fp64, checkpointing::KeepAll>;
 
@@ -124,6 +149,24 @@ TEST_CASE("a second micro-batch adds to the gradients of an autograd block") {
   for (const auto& tensor : run.step.gradients())
     for (std::int64_t element = 0; element < tensor.view.elements(); ++element)
       CHECK(tensor.view.as<double>()[element] == Approx(2 * once[i++]).epsilon(1e-12).margin(1e-15));
+}
+
+TEST_CASE("an autograd block is told where documents begin") {
+  // Rows of 3 + 4 and of 6 + 1 tokens; then each document begins a row of its own, in which the rest does not count.
+  const std::vector<std::int32_t> starts{0, 0, 0, 3, 3, 3, 3, 0, 0, 0, 0, 0, 0, 6};
+  Run1<with_first_tokens<attention::WithinDocuments>> together;
+  Run1<with_first_tokens<attention::Causal>> alone;
+  const kernels::LossSum loss = together.step.evaluate({inputs.data(), targets.data(), 0, starts.data()});
+  double sum = 0;
+  for (const auto& [first, length] : {std::pair{0, 3}, {3, 4}, {7, 6}, {13, 1}}) {
+    std::vector<std::int32_t> ids(n_tokens, 0), own(n_tokens, ignored_target);
+    std::copy_n(inputs.begin() + first, length, ids.begin());
+    std::copy_n(targets.begin() + first, length, own.begin());
+    sum += alone.step.evaluate({ids.data(), own.data(), 0}).loss;
+  }
+  CHECK(loss.tokens == n_tokens);
+  CHECK(loss.loss == Approx(sum).epsilon(1e-12));
+  CHECK(together.step.decoder()->feed(5) != nullptr);  // a text is one document
 }
 
 TEST_CASE("a recipe with a block that has no cache decodes as its forward pass says") {

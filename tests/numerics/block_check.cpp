@@ -55,6 +55,18 @@ struct BlockRun {
       dx_MD{M * D}, activations{block.activations}, statistics{block.statistics}, cosines{T * model.head_width() / 2},
       sines{T * model.head_width() / 2};
 
+  std::vector<std::int32_t> document_starts = {};  ///< none: rows are one document each
+
+  /// Cuts the rows: the first in its middle, at the next token and somewhere before; the second elsewhere.
+  void cut_into_documents() {
+    for (std::int64_t m = 0; m < M; ++m) {
+      const std::int64_t t = m % T;
+      const bool begins = m < T ? t == T / 5 || t == T / 2 || t == T / 2 + 1 : t == T / 3 || t == T - T / 4;
+      const bool first = t == 0 || begins;
+      document_starts.push_back(first ? static_cast<std::int32_t>(t) : document_starts.back());
+    }
+  }
+
   BlockTensors tensors(bool accumulate) {
     const plan::Shape MD{M, D}, TH{T, model.head_width() / 2};
     BlockTensors t{};
@@ -74,6 +86,7 @@ struct BlockRun {
     }
     t.batch = block_batch;
     t.tokens = T;
+    t.document_starts = document_starts.empty() ? nullptr : document_starts.data();
     t.dropout = key;
     t.training = true;
     t.accumulate = accumulate;
@@ -109,16 +122,13 @@ std::string describe(const ModelSpec& model) {
   return text + ", T " + std::to_string(model.context_length.value);
 }
 
-}  // namespace
-
-void check_block(const BlockCase& block) {
-  INFO(describe(*block.model));
-  BlockRun run{block};
+void check_run(BlockRun& run) {
+  const BlockCase& block = run.block;
   for (const TensorInfo& tensor : block.parameters)
     assign(run.params.view()[tensor.slice], run.parameters.at(std::string(tensor.name)));
   const bool drops = block.model->dropout.residual > 0 || block.model->dropout.attention > 0;
   const ReferenceBlock expected =
-      reference_block(*block.model, 0, run.parameters, run.x, run.dy, drops ? &run.key : nullptr);
+      reference_block(*block.model, 0, run.parameters, run.x, run.dy, drops ? &run.key : nullptr, run.document_starts);
 
   for (const bool accumulate : {false, true}) {  // the second time gradients double
     const BlockTensors t = run.tensors(accumulate);
@@ -128,6 +138,18 @@ void check_block(const BlockCase& block) {
     const Difference worst = worst_difference(run.gradient_values(accumulate ? 0.5 : 1), expected.gradients);
     INFO(worst.name);
     CHECK(worst.error < tolerance);
+  }
+}
+
+}  // namespace
+
+void check_block(const BlockCase& block) {
+  INFO(describe(*block.model));
+  for (const bool cut : {false, true}) {
+    INFO((cut ? "several documents a row" : "a document a row"));
+    BlockRun run{block};
+    if (cut) run.cut_into_documents();
+    check_run(run);
   }
 }
 

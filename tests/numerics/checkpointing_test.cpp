@@ -54,5 +54,10 @@ TEST_CASE("every checkpointing policy gives the same gradients in bits, Llama-li
 TEST_CASE("every checkpointing policy gives the same gradients in bits, Llama-like in bf16") {
   check_policies<InBf16<llama_like>>();
 }
+TEST_CASE("every checkpointing policy gives the same gradients in bits, within documents") {
+  check_policies<InDocuments<gpt2_like>>();
+  check_policies<InDocuments<InBf16<llama_like>>>();
+  CHECK(gradient_hash<InDocuments<llama_like>>() != gradient_hash<llama_like>());
+}
 
 }  // namespace monomorph::testing

@@ -17,6 +17,7 @@ bool covered(int a, int x, int b, int y) {
 
 static_assert(axis_levels[checkpointing_axis] == std::tuple_size_v<CheckpointingPolicies>);
 static_assert(axis_levels[sharding_axis] == std::tuple_size_v<ShardingPolicies>);
+static_assert(axis_levels[documents_axis] == std::tuple_size_v<AttentionPolicies>);
 
 TEST_CASE("every pair of values of two axes meets in a row of the covering set") {
   std::string missing;

@@ -29,12 +29,13 @@ enum Axis {
   automatic_std,
   checkpointing_axis,
   sharding_axis,
+  documents_axis,
   n_axes
 };
 using Row = std::array<std::uint8_t, n_axes>;
 
 /// How many values each axis has; make_covering_set.py reads this line.
-inline constexpr Row axis_levels{2, 2, 2, 4, 4, 3, 2, 2, 2, 2, 2, 3, 2, 2, 2, 4, 2, 5, 5};
+inline constexpr Row axis_levels{2, 2, 2, 4, 4, 3, 2, 2, 2, 2, 2, 3, 2, 2, 2, 4, 2, 5, 5, 2};
 
 inline constexpr ModelSpec small_model{
     .vocab_size = 50, .n_layers = 3, .n_heads = 4, .d_model = 32, .context_length = 21, .n_kv_heads = 4};
@@ -66,6 +67,7 @@ using CheckpointingPolicies =
                checkpointing::Fraction<1, 3>, checkpointing::RecomputeCheap>;
 using ShardingPolicies = std::tuple<sharding::Replicate, sharding::ShardGradOp, sharding::FullShard,
                                     sharding::HybridShard<2>, sharding::HybridShardGradOp<2>>;
+using AttentionPolicies = std::tuple<monomorph::attention::Causal, monomorph::attention::WithinDocuments>;
 
 /// A recipe in fp64 from a row of digits; `Rows::at(i)` is a constant.
 template <class Rows, int i> struct RowRecipe {
@@ -75,6 +77,7 @@ template <class Rows, int i> struct RowRecipe {
   using precision = precision::Fp64;
   using checkpointing = std::tuple_element_t<row[checkpointing_axis], CheckpointingPolicies>;
   using optimizer = optim::AdamW;
+  using attention = std::tuple_element_t<row[documents_axis], AttentionPolicies>;
 };
 
 }  // namespace monomorph::testing

@@ -29,7 +29,7 @@ void perturb(train::TrainingStep& step) {
 }
 
 struct Tokens {
-  std::vector<std::int32_t> inputs, targets;
+  std::vector<std::int32_t> inputs, targets, document_starts;
   Tokens(const ModelSpec& model, std::uint32_t site) {
     const auto draw = [&](std::uint32_t from, std::size_t i) {
       return static_cast<std::int32_t>(uniform(from, i) * static_cast<double>(model.vocab_size.value));
@@ -37,9 +37,14 @@ struct Tokens {
     for (std::size_t i = 0; i < static_cast<std::size_t>(model_batch * model.context_length); ++i) {
       inputs.push_back(draw(site, i));
       targets.push_back(i % 5 == site % 5 ? ignored_target : draw(site + 1, i));
+      // Rows of several documents, of a token and more.
+      const auto t = static_cast<std::int32_t>(i % static_cast<std::size_t>(model.context_length.value));
+      document_starts.push_back(t == 0 || uniform(site + 2, i) < 0.2 ? t : document_starts.back());
     }
   }
-  train::MicroBatch micro_batch(std::uint64_t sample) const { return {inputs.data(), targets.data(), sample}; }
+  train::MicroBatch micro_batch(std::uint64_t sample) const {
+    return {inputs.data(), targets.data(), sample, document_starts.data()};
+  }
 };
 
 Tensors sum(Tensors a, const Tensors& b) {
@@ -60,15 +65,21 @@ void check_gradients(const Tensors& actual, const Tensors& expected) {
 
 struct ModelRun {
   const ModelSpec& model;
+  bool within_documents;
   train::TrainingStep& step;
   Tensors parameters = values_of(step.parameters());
 
   ReferenceResult reference(const Tokens& tokens, bool drops, std::uint64_t sample) const {
+    return reference(tokens, drops, sample, within_documents);
+  }
+  ReferenceResult reference(const Tokens& tokens, bool drops, std::uint64_t sample, bool documents) const {
     const kernels::DropoutKey key{.seed = seed,
                                   .step = step_number,
                                   .first_sample = sample,
                                   .tokens_per_sample = model.context_length};
-    return reference_model(model, parameters, {tokens.inputs, tokens.targets, drops ? &key : nullptr});
+    return reference_model(model, parameters,
+                           {tokens.inputs, tokens.targets,
+                            documents ? tokens.document_starts : std::vector<std::int32_t>(), drops ? &key : nullptr});
   }
 
   /// Two micro-batches of one step, the second added to the first.
@@ -95,7 +106,8 @@ struct ModelRun {
       const float* const next = decoder->feed(tokens.inputs[t]);
       logits.insert(logits.end(), next, next + V);
     }
-    const Values first_sequence(expected.logits.begin(), expected.logits.begin() + static_cast<std::ptrdiff_t>(T * V));
+    Values first_sequence = reference(tokens, false, 0, false).logits;  // what is decoded is one document
+    first_sequence.resize(T * V);
     CHECK(relative_error(logits, first_sequence) < 1e-6);  // they are handed out in fp32
   }
 };
@@ -107,7 +119,7 @@ void check_model(const ModelCase& model) {
   const std::unique_ptr<Communicator> communicator = connect();
   const std::unique_ptr<train::TrainingStep> step = model.make_step(*communicator, seed);
   perturb(*step);
-  ModelRun run{*model.model, *step};
+  ModelRun run{*model.model, model.within_documents, *step};
   run.check_training();
   run.check_evaluation_and_decoding();
 }

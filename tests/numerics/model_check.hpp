@@ -14,6 +14,7 @@ inline constexpr std::int64_t model_batch = 2;
 struct ModelCase {
   int row;
   const ModelSpec* model;
+  bool within_documents;
   std::unique_ptr<train::TrainingStep> (*make_step)(Communicator&, std::uint64_t seed);
 };
 
@@ -21,7 +22,8 @@ struct ModelCase {
 void check_model(const ModelCase& model);
 
 template <Recipe R> ModelCase model_case(int row) {
-  return {row, &R::model, [](Communicator& communicator, std::uint64_t seed) -> std::unique_ptr<train::TrainingStep> {
+  return {row, &R::model, R::attention::within_documents,
+          [](Communicator& communicator, std::uint64_t seed) -> std::unique_ptr<train::TrainingStep> {
             return std::make_unique<train::Step<R>>(communicator, model_batch, seed);
           }};
 }

@@ -38,20 +38,25 @@ struct llama_like : gpt2_like {
                                    .initialization = {.scheme = InitializationScheme::llama3}};
 };
 
+/// A row holds several documents.
+template <class R> struct InDocuments : R { using attention = attention::WithinDocuments; };
 template <class R> struct InBf16 : R { using precision = precision::Bf16Mixed; };
 
-/// n sequences whose tokens follow from their place; the i-th has 5 i targets that do not count.
+/// n sequences whose tokens follow from their place; the i-th has 5 i targets that do not count, and i + 1 documents.
 struct Sequences {
-  std::vector<std::int32_t> inputs, targets;
+  std::vector<std::int32_t> inputs, targets, document_starts;
   Sequences(std::int64_t n, std::int64_t T, std::int32_t vocab_size) {
     for (std::int64_t i = 0; i < n * T; ++i) {
       inputs.push_back(static_cast<std::int32_t>((i * i + 7 * i / 3) % vocab_size));
       const bool counts = i % T >= 5 * (i / T);
       targets.push_back(counts ? static_cast<std::int32_t>((3 * i * i + i) % vocab_size) : ignored_target);
+      const auto t = static_cast<std::int32_t>(i % T);
+      document_starts.push_back(t % (T / (i / T + 1)) == 0 ? t : document_starts.back());
     }
   }
   train::MicroBatch from(std::int64_t sequence, std::int64_t T) const {
-    return {inputs.data() + sequence * T, targets.data() + sequence * T, static_cast<std::uint64_t>(sequence)};
+    return {inputs.data() + sequence * T, targets.data() + sequence * T, static_cast<std::uint64_t>(sequence),
+            document_starts.data() + sequence * T};
   }
 };
 inline const Sequences sequences(4, gpt2_like::model.context_length, 50);

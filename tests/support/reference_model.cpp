@@ -11,7 +11,6 @@
 #include <ATen/ops/erf.h>
 #include <ATen/ops/eye.h>
 #include <ATen/ops/from_blob.h>
-#include <ATen/ops/full.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
@@ -20,7 +19,6 @@
 #include <ATen/ops/sin.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/tanh.h>
-#include <ATen/ops/triu.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -43,6 +41,11 @@ Tensor leaf(const Values& values, at::IntArrayRef shape, bool requires_grad) {
 Values values_of(const Tensor& tensor) {
   const Tensor plain = tensor.detach().contiguous();
   return Values(plain.const_data_ptr<double>(), plain.const_data_ptr<double>() + plain.numel());
+}
+
+Tensor indices(const std::vector<std::int32_t>& ids) {
+  return at::from_blob(const_cast<std::int32_t*>(ids.data()), {static_cast<std::int64_t>(ids.size())}, at::kInt)
+      .to(at::kLong);
 }
 
 /// The parameters as leaves: vectors, but for what is named .weight and is no norm's.
@@ -82,6 +85,14 @@ struct Context {
   const ModelSpec& model;
   const Leaves& leaves;
   const kernels::DropoutKey* dropout;
+  const std::vector<std::int32_t>& document_starts;
+
+  /// Positions (B, T), counted from the begin of the document.
+  Tensor positions(std::int64_t B) const {
+    const std::int64_t T = model.context_length;
+    const Tensor places = at::arange(T, at::kLong).repeat({B, 1});
+    return document_starts.empty() ? places : places - indices(document_starts).view({B, T});
+  }
 
   Tensor linear(const Tensor& x, const std::string& name) const {
     const Tensor y = at::matmul(x, leaves(name + ".weight").t()), bias = leaves(name + ".bias");
@@ -112,15 +123,16 @@ struct Context {
     kernels::dropout(view_of(mask), view_of(mask), key(layer, site, rate));
     return x_MD * mask;
   }
-  /// The mask of probabilities (B, N, T, T): queries and keys of zeros give each of the i + 1 visible keys 1 / (i + 1),
-  /// and values that are unit vectors show which of them our kernel dropped.
+  /// The mask of probabilities (B, N, T, T): queries and keys of zeros give each of the n visible keys 1 / n, and
+  /// values that are unit vectors show which of them our kernel dropped.
   Tensor attention_mask(std::int64_t B, std::uint32_t layer) const {
     const std::int64_t N = model.n_heads, T = model.context_length;
     Tensor zeros = at::zeros({B * T, N * T}, at::kDouble), out = at::zeros_like(zeros),
            lse = at::zeros({B * N, T}, at::kDouble), units = at::eye(T, at::kDouble).repeat({B, N});
     kernels::reference_attention(view_of(zeros), view_of(zeros), view_of(units), view_of(out), view_of(lse),
-                                 {B, T, N, N, T, 1}, key(layer, 1, model.dropout.attention));
-    const Tensor visible = at::arange(1, T + 1, at::kDouble).view({T, 1, 1});
+                                 {B, T, N, N, T, 1}, key(layer, 1, model.dropout.attention),
+                                 document_starts.empty() ? nullptr : document_starts.data());
+    const Tensor visible = (positions(B) + 1).view({B, T, 1, 1});
     return (out.view({B, T, N, T}) * visible).transpose(1, 2);
   }
 };
@@ -151,8 +163,8 @@ Tensor mlp(const Context& c, const Tensor& x, const std::string& prefix) {
   return c.linear(hidden, prefix + "mlp.down");
 }
 
-/// Angles (T, H/2), with the scaling of the Llama 3.1 release notes' code: the wavelength decides.
-Tensor rotary_angles(const ModelSpec& model) {
+/// Angles (B, 1, T, H/2), with the scaling of the Llama 3.1 release notes' code: the wavelength decides.
+Tensor rotary_angles(const ModelSpec& model, const Tensor& positions_BT) {
   const std::int64_t half = model.head_width() / 2;
   const auto& scaling = model.rotary.scaling;
   Values frequencies;
@@ -168,13 +180,12 @@ Tensor rotary_angles(const ModelSpec& model) {
     }
     frequencies.push_back(frequency);
   }
-  const Tensor positions = at::arange(model.context_length.value, at::kDouble);
-  return positions.unsqueeze(1) * leaf(frequencies, {half}, false).unsqueeze(0);
+  return positions_BT.unsqueeze(1).unsqueeze(3) * leaf(frequencies, {half}, false);
 }
 
 /// x (B, heads, T, H): feature i turns with feature i + H/2.
-Tensor rotate(const ModelSpec& model, const Tensor& x) {
-  const Tensor angles = rotary_angles(model);
+Tensor rotate(const ModelSpec& model, const Tensor& x, const Tensor& positions_BT) {
+  const Tensor angles = rotary_angles(model, positions_BT);
   const std::int64_t half = model.head_width() / 2;
   const Tensor first = x.slice(3, 0, half), second = x.slice(3, half, 2 * half);
   const Tensor cosine = at::cos(angles), sine = at::sin(angles);
@@ -194,13 +205,16 @@ Tensor attention(const Context& c, const Tensor& x, const std::string& prefix, i
     k = c.norm(k, prefix + "attention.k_norm");
   }
   if (model.position == Position::rotary) {
-    q = rotate(model, q);
-    k = rotate(model, k);
+    q = rotate(model, q, c.positions(B));
+    k = rotate(model, k, c.positions(B));
   }
   k = k.repeat_interleave(N / KV, 1);
   v = v.repeat_interleave(N / KV, 1);
-  const Tensor future = at::full({T, T}, -infinity, at::kDouble).triu(1);
-  const Tensor scores = at::matmul(q, k.transpose(2, 3)) / std::sqrt(static_cast<double>(H)) + future;
+  // Key j is hidden from query i if j > i, or if j < i - (i's position): then its document is another.
+  const Tensor places = at::arange(T, at::kLong), distance = places.unsqueeze(1) - places.unsqueeze(0);  // i - j
+  const Tensor hidden = distance.lt(0).logical_or(distance.gt(c.positions(B).unsqueeze(2))).unsqueeze(1);
+  const Tensor scores =
+      (at::matmul(q, k.transpose(2, 3)) / std::sqrt(static_cast<double>(H))).masked_fill(hidden, -infinity);
   Tensor probabilities = at::softmax(scores, -1);
   if (c.dropout != nullptr && model.dropout.attention > 0) {
     probabilities = probabilities * c.attention_mask(B, static_cast<std::uint32_t>(block + 1));
@@ -216,15 +230,11 @@ Tensor block_output(const Context& c, const Tensor& x, const std::string& prefix
   return middle + c.drop(mlp(c, c.norm(middle, prefix + "mlp_norm"), prefix), layer, 3, rate);
 }
 
-Tensor indices(const std::vector<std::int32_t>& ids) {
-  return at::from_blob(const_cast<std::int32_t*>(ids.data()), {static_cast<std::int64_t>(ids.size())}, at::kInt)
-      .to(at::kLong);
-}
-
 Tensor embedded(const Context& c, const std::vector<std::int32_t>& ids) {
   const std::int64_t M = static_cast<std::int64_t>(ids.size()), T = c.model.context_length;
   Tensor x = c.leaves("embedding.weight").index_select(0, indices(ids));
-  if (c.model.position == Position::learned) x = x + c.leaves("position_embedding.weight").repeat({M / T, 1});
+  if (c.model.position == Position::learned)
+    x = x + c.leaves("position_embedding.weight").index_select(0, c.positions(M / T).view({M}));
   return c.drop(x, 0, 0, c.model.dropout.embedding);
 }
 
@@ -232,7 +242,7 @@ Tensor embedded(const Context& c, const std::vector<std::int32_t>& ids) {
 
 ReferenceResult reference_model(const ModelSpec& model, const Tensors& parameters, const ReferenceBatch& batch) {
   const Leaves leaves(parameters, model);
-  const Context c{model, leaves, batch.dropout};
+  const Context c{model, leaves, batch.dropout, batch.document_starts};
   Tensor x = embedded(c, batch.ids);
   for (int block = 0; block < model.n_layers; ++block)
     x = block_output(c, x, "layers." + std::to_string(block) + ".", block);
@@ -253,11 +263,12 @@ ReferenceResult reference_model(const ModelSpec& model, const Tensors& parameter
 }
 
 ReferenceBlock reference_block(const ModelSpec& model, int block, const Tensors& parameters, const Values& x,
-                               const Values& dy, const kernels::DropoutKey* dropout) {
+                               const Values& dy, const kernels::DropoutKey* dropout,
+                               const std::vector<std::int32_t>& document_starts) {
   const Leaves leaves(parameters, model);
   const std::int64_t D = model.d_model, M = static_cast<std::int64_t>(x.size()) / D;
   const Tensor input = leaf(x, {M, D}, true);
-  const Tensor output = block_output({model, leaves, dropout}, input, "", block);
+  const Tensor output = block_output({model, leaves, dropout, document_starts}, input, "", block);
   (output * leaf(dy, {M, D}, false)).sum().backward();
   return {values_of(output), values_of(input.grad()), leaves.gradients()};
 }

@@ -12,8 +12,9 @@
 namespace monomorph::testing {
 
 struct ReferenceBatch {
-  std::vector<std::int32_t> ids, targets;        ///< rows of context_length; ignored_target counts for nothing
-  const kernels::DropoutKey* dropout = nullptr;  ///< seed, step, first sample and tokens; null: dropout is off
+  std::vector<std::int32_t> ids, targets;          ///< rows of context_length; ignored_target counts for nothing
+  std::vector<std::int32_t> document_starts = {};  ///< as of a MicroBatch; empty: every row is one document
+  const kernels::DropoutKey* dropout = nullptr;    ///< seed, step, first sample and tokens; null: dropout is off
 };
 struct ReferenceResult {
   double loss = 0;    ///< sum over the counted tokens
@@ -27,7 +28,9 @@ struct ReferenceBlock {
   Tensors gradients;
 };
 /// One block, whose parameters have no "layers.<i>." before their names, applied to x; gradients are those of Σ dy · y.
+/// Document starts as above.
 ReferenceBlock reference_block(const ModelSpec& model, int block, const Tensors& parameters, const Values& x,
-                               const Values& dy, const kernels::DropoutKey* dropout);
+                               const Values& dy, const kernels::DropoutKey* dropout,
+                               const std::vector<std::int32_t>& document_starts = {});
 
 }  // namespace monomorph::testing

@@ -23,6 +23,15 @@ void add_commands(CLI::App& program) {
   tools::add_train_tokenizer(program);
   tools::add_index(program);
   tools::add_pack(program);
+  tools::add_chat(program);
+  tools::add_merge(program);
+  tools::add_shuffle(program);
+  tools::add_chunk(program);
+  tools::add_filter(program);
+  tools::add_split(program);
+  tools::add_convert(program);
+  tools::add_inspect(program);
+  tools::add_verify(program);
 }
 
 /// CLI11 would only say that a command is needed.

@@ -28,7 +28,8 @@ missing_system_packages() {
 # One run of the preprocessor asks for all headers; without a compiler, all are taken for missing.
 missing_headers() {
   local headers=(boost/hana.hpp:libboost-dev nlohmann/json.hpp:nlohmann-json3-dev CLI/CLI.hpp:libcli11-dev
-    utf8proc.h:libutf8proc-dev simdjson.h:libsimdjson-dev)
+    utf8proc.h:libutf8proc-dev pcre2.h:libpcre2-dev sentencepiece_processor.h:libsentencepiece-dev
+    simdjson.h:libsimdjson-dev)
   local pair
   {
     for pair in "${headers[@]}"; do

@@ -28,6 +28,7 @@ template <class R> struct DecoderBlock {
   static constexpr bool gated = model.activation == Activation::swiglu;
   static constexpr std::int64_t D = model.d_model, Q = model.q_width(), K = model.kv_width(), F = model.ff_width(),
                                 G = gated ? 2 * F : F, QKV = model.qkv_width();
+  static constexpr bool within_documents = true;  ///< can keep to documents, should the recipe's attention ask for it
 
   struct Params : ParameterLayout {
     plan::Slice attention_norm_D, attention_norm_bias_D, qkv_QKVxD, qkv_bias, q_norm_H, q_norm_bias_H, k_norm_H,

@@ -29,6 +29,8 @@ class OutputFile {
   void truncate(std::uint64_t n_bytes);
   /// Empties the buffer and waits until the disk has everything.
   void sync();
+  /// sync(), and gives buffer and descriptor back: nothing can be written any more.
+  void close();
   const std::string& path() const noexcept { return path_; }
 
  private:
@@ -53,9 +55,14 @@ class AtomicFile {
   void write(std::string_view text) { file_.write(text); }
   /// Overwrites what lies at `offset`, for a header that is known last; not for a pipe.
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes) { file_.write_at(offset, bytes); }
-  /// Puts the file in its place, durably. To be called once, after the last write.
+  /// Puts everything on the disk but not yet in its place, so that of several files none appears if the disk is too
+  /// full for one. Nothing can be written any more.  @throws [FILE-02], [FILE-03]
+  void finish();
+  /// finish(), and puts the file in its place, durably. To be called once, after the last write.
   /// @throws [FILE-02], [FILE-03]
   void commit();
+  /// Removes what commit() has put in its place, because another file that belongs to it could not be.
+  void withdraw() noexcept;
 
  private:
   std::string target_;

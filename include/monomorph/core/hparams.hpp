@@ -7,6 +7,7 @@
 #include <boost/hana/string.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <monomorph/core/weighted_path.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,7 +19,8 @@
 namespace monomorph {
 
 /// A hyperparameter: it changes from run to run, so it is a value and no part of the recipe's type. This shape is for
-/// bool, std::string and enums; a string that may only be one of a few words is an enum with EnumNames.
+/// bool, std::string, WeightedPaths (in JSON one path, or an array of them) and enums; a string that may only be one of
+/// a few words is an enum with EnumNames.
 template <class T> struct Field {
   T value;
   std::string_view doc;
@@ -77,7 +79,7 @@ struct EnumRef {
 struct FieldRef {
   std::string name;  ///< dotted: "optimizer.clip.mode"
   std::string_view doc;
-  std::variant<IntegerRef, CountRef, RealRef, bool*, std::string*, EnumRef> target;
+  std::variant<IntegerRef, CountRef, RealRef, bool*, std::string*, WeightedPaths*, EnumRef> target;
 };
 
 namespace detail {
@@ -91,7 +93,8 @@ inline FieldRef refer(std::string name, Field<std::optional<std::int64_t>>& fiel
   return {std::move(name), field.doc, CountRef{&field.value, field.word, field.min, field.max}};
 }
 template <class T>
-requires(std::is_same_v<T, bool> || std::is_same_v<T, std::string>) FieldRef refer(std::string name, Field<T>& field) {
+requires(std::is_same_v<T, bool> || std::is_same_v<T, std::string> || std::is_same_v<T, WeightedPaths>) FieldRef
+    refer(std::string name, Field<T>& field) {
   return {std::move(name), field.doc, &field.value};
 }
 template <class Enum>

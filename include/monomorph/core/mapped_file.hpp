@@ -17,6 +17,8 @@ class MappedFile {
   ~MappedFile();
 
   std::span<const std::byte> bytes() const noexcept { return bytes_; }
+  /// Takes what has been read out of this program's memory. It can be read again, from the system's cache or the disk.
+  void release() const noexcept;
   const std::string& path() const noexcept { return path_; }
 
  private:

@@ -25,6 +25,7 @@ class BatchPrefetcher {
   struct Batch {
     std::int64_t first_sample;
     std::span<const std::int32_t> inputs_BT, targets_BT;
+    std::span<const std::int32_t> document_starts_BT;  ///< empty if the loader has none
   };
   /// The next batch, good until the next call. Throws what reading it threw.
   Batch next();
@@ -38,7 +39,7 @@ class BatchPrefetcher {
 
  private:
   struct Buffer {
-    std::vector<std::int32_t> inputs_BT, targets_BT;
+    std::vector<std::int32_t> inputs_BT, targets_BT, document_starts_BT;
   };
   enum class State { done, requested, stopping };
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,6 +43,15 @@ class PackedFile {
 
   /// Parses the index.  @throws [DATA-05]; [DATA-06] if a span leaves the data section or cuts a token
   std::vector<DocumentSpan> documents() const;
+  /// Calls `visit` for each of them, in bounded memory.  @throws as documents()
+  void for_each_document(const std::function<void(DocumentSpan)>& visit) const;
+
+  /// The data section: all tokens as they lie in the file.
+  std::span<const std::byte> data() const noexcept { return data_; }
+  /// The pickle that says where the documents are.
+  std::span<const std::byte> index() const noexcept { return index_; }
+  /// See MappedFile::release.
+  void release() const noexcept { file_.release(); }
 
  private:
   struct Stamp {

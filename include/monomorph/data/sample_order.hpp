@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 
 namespace monomorph::data {
@@ -9,6 +10,9 @@ class SampleOrder {
  public:
   /// @param n_samples at least 1   @param shuffle false: every epoch in the order of the file
   SampleOrder(std::int64_t n_samples, std::uint64_t seed, bool shuffle);
+
+  /// The seed of one of the sets of a mixture; that of the first set is the run's own.
+  static std::uint64_t seed_of_set(std::uint64_t seed, std::size_t set);
 
   struct Place {
     std::int64_t epoch, index;

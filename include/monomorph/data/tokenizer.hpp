@@ -1,130 +1,112 @@
 #pragma once
-#include <monomorph/data/byte_level_bpe.hpp>
-#include <monomorph/data/utf8.hpp>
+#include <monomorph/data/tokenizer_definition.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 namespace monomorph::data {
 
-/// A token that is found in the text as it stands, before any other cutting.
-struct AddedToken {
-  std::string content;
-  std::int32_t id;
-  bool special;     ///< stands for no text: skipped where text is shown, counted as no bytes
-  bool normalized;  ///< searched for after those that are not
-};
-
-/// What a tokenizer.json holds: a byte-level BPE with GPT-2's pre-tokeniser.
-struct TokenizerDefinition {
-  std::vector<std::string> vocabulary;  ///< by id, in the byte-level alphabet; "" where an id has no token
-  std::vector<TokenPair> merges;        ///< by rank
-  std::vector<AddedToken> added_tokens;
-  bool ignore_merges = false;  ///< a word that is a token is not built from its parts
-};
-
 /// Reads a Hugging Face tokenizer.json.
-/// @throws [TOK-01] not such a file; [TOK-02] it asks for something that is not supported, by name
+/// @throws [TOK-01] not such a file; [TOK-02] it asks for something that is not supported, by name; [TOK-03]
 TokenizerDefinition read_tokenizer_definition(const std::string& path);
 
 /// The text of a tokenizer.json that the `tokenizers` package loads.
 std::string to_tokenizer_json(const TokenizerDefinition& definition);
 
+/// Whether a text gets the tokens that the tokenizer puts around it (begin of text, [CLS], …).
+enum class SpecialTokens { none, around_text };
+
+/// The parts of a tokenizer made ready for use.
+struct TokenizerParts;
+
 /// Text to token ids and back. Immutable; threads may share one.
 class Tokenizer {
  public:
-  /// @throws [TOK-03] if vocabulary, merges and added tokens contradict each other
+  /// @throws [TOK-03] if vocabulary, merges and added tokens contradict each other; [TOK-02], [TOK-10] for a pattern
+  /// that is not supported or is none
   explicit Tokenizer(TokenizerDefinition definition);
   Tokenizer(const Tokenizer&) = delete;
+  ~Tokenizer();
 
   /// Text that is not UTF-8 is encoded with U+FFFD in the place of what is broken. For many texts use an Encoder.
-  std::vector<std::int32_t> encode(std::string_view text) const;
+  std::vector<std::int32_t> encode(std::string_view text, SpecialTokens special = SpecialTokens::none) const;
+
+  /// The ids that SpecialTokens::around_text puts before and after every text.
+  std::span<const std::int32_t> ids_before_text() const { return definition_.frame.before; }
+  std::span<const std::int32_t> ids_after_text() const { return definition_.frame.after; }
 
   /// The text of `ids`, with U+FFFD for bytes that are not UTF-8.  @throws [TOK-04] for an id without a token
   std::string decode(std::span<const std::int32_t> ids, bool skip_special = false) const;
 
   /// One more than the largest id.
-  std::int32_t vocab_size() const { return static_cast<std::int32_t>(bytes_.size()); }
+  std::int32_t vocab_size() const { return static_cast<std::int32_t>(tokens_.size()); }
+  bool has_token(std::int32_t id) const;
   /// The id of a token as the file writes it, added tokens included.
   std::optional<std::int32_t> find(std::string_view token) const;
-  /// The bytes that a token stands for.  @throws [TOK-04]
-  const std::string& bytes_of(std::int32_t id) const;
+  /// A token as the file writes it; an added one as the normalizers make it.  @throws [TOK-04]
+  const std::string& token_of(std::int32_t id) const;
+  /// The bytes that a token stands for within a text.  @throws [TOK-04]
+  std::string bytes_of(std::int32_t id) const;
   bool is_special(std::int32_t id) const;
   const TokenizerDefinition& definition() const { return definition_; }
 
  private:
   friend class Encoder;
+  friend class StreamDecoder;
 
-  /// The added tokens of one pass over the text: at each place the longest that fits.
-  struct AddedTokenSearch {
-    std::vector<const AddedToken*> longest_first;
-    std::array<bool, 256> starts_one{};
-    std::size_t longest = 0;
-    struct Match {
-      std::size_t begin;
-      const AddedToken* token;
-    };
-    /// The first match that begins in [begin, end) of `text`.
-    std::optional<Match> find(std::string_view text, std::size_t begin, std::size_t end) const;
-  };
-
-  void index_vocabulary();
-  void prepare_model();
-  void prepare_added_tokens();
+  void add(const AddedToken& token);
 
   TokenizerDefinition definition_;
-  std::vector<std::string> bytes_;  ///< by id
-  std::vector<bool> special_;       ///< by id
-  std::unordered_map<std::string_view, std::int32_t> ids_;
-  std::optional<ByteLevelBpe> bpe_;
-  std::array<AddedTokenSearch, 2> added_token_passes_;
+  std::vector<std::string> tokens_;  ///< by id, as decoders see them, added ones included
+  std::vector<bool> special_;        ///< by id
+  std::unordered_map<std::string, std::int32_t> added_ids_;
+  std::unique_ptr<const TokenizerParts> parts_;
 };
 
 /// Encodes many texts and remembers the words it has met. One per thread; the tokenizer must outlive it.
 class Encoder {
  public:
-  explicit Encoder(const Tokenizer& tokenizer) : tokenizer_(tokenizer), bpe_(*tokenizer.bpe_) {}
+  explicit Encoder(const Tokenizer& tokenizer);
+  Encoder(Encoder&&) noexcept;
+  ~Encoder();
 
   /// Appends the ids of `text`, broken UTF-8 replaced as in Tokenizer::encode.
-  void encode(std::string_view text, std::vector<std::int32_t>& ids);
+  /// @throws [TOK-11] if a pattern takes too long on the text
+  void encode(std::string_view text, std::vector<std::int32_t>& ids, SpecialTokens special = SpecialTokens::none);
 
   /// Appends the ids of as much of `text`, valid UTF-8, as is the same whatever follows it, and returns the number of
-  /// bytes encoded. The rest is to be given again with more text, or to encode() at the end.
-  std::size_t encode_decided(std::string_view text, std::vector<std::int32_t>& ids) {
-    return encode_pass(0, text, false, ids);
-  }
+  /// bytes encoded. The rest is to be given again with more text, or to encode() at the end. Tokenizers that must see
+  /// the whole text encode nothing here.
+  std::size_t encode_decided(std::string_view text, std::vector<std::int32_t>& ids);
 
  private:
-  /// Cuts at the added tokens of pass `pass` and of those after it. `complete`: the text ends here.
-  std::size_t encode_pass(std::size_t pass, std::string_view text, bool complete, std::vector<std::int32_t>& ids);
-
-  const Tokenizer& tokenizer_;
-  ByteLevelBpeEncoder bpe_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
-/// Decodes ids one after the other into text that ends between characters.
+/// Decodes ids one after the other into text that ends between characters: all pieces together are what
+/// Tokenizer::decode makes of the ids.
 class StreamDecoder {
  public:
-  explicit StreamDecoder(const Tokenizer& tokenizer, bool skip_special = false)
-      : tokenizer_(tokenizer), skip_special_(skip_special) {}
+  explicit StreamDecoder(const Tokenizer& tokenizer, bool skip_special = false);
+  StreamDecoder(StreamDecoder&&) noexcept;
+  ~StreamDecoder();
 
   /// What can be shown after one more token.  @throws [TOK-04]
   std::string push(std::int32_t id);
   /// What is left at the end: U+FFFD if the last character is incomplete.
-  std::string finish() { return stream_.finish(); }
+  std::string finish();
 
  private:
-  const Tokenizer& tokenizer_;
-  bool skip_special_;
-  Utf8Stream stream_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 /// By id, the number of bytes of text that a token stands for; 0 for special tokens. What bits per byte divide by.

@@ -24,6 +24,9 @@ class AutogradInput {
   /// Dropout of a (B, T, features) tensor during training, by Monomorph's own counter-based generator: the same mask
   /// for any number of ranks and in recomputation. `site` tells several dropouts of a block apart.
   at::Tensor dropout(const at::Tensor& x, double rate, int site) const;
+  /// Where in its row the document of each token begins, (B, T) of int32: with attention::WithinDocuments no token may
+  /// look before it. Undefined with other attention.
+  at::Tensor document_starts_BT() const;
   std::int64_t batch() const { return t_.batch; }
   std::int64_t tokens() const { return t_.tokens; }
   bool training() const { return t_.training; }

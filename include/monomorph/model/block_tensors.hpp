@@ -15,12 +15,13 @@ struct BlockTensors {
   View activations, statistics;   ///< flat buffers that the slices of Block::Saved and Block::Temporary lie in
   std::int64_t temporary_offset;  ///< where Block::Temporary begins in `activations`
   View rotary_cos_TH, rotary_sin_TH;
-  std::int64_t batch, tokens;   ///< B, T
-  kernels::DropoutKey dropout;  ///< rate, layer and site are the block's to fill in
-  bool training;                ///< false: no dropout
-  bool recomputes;              ///< backward calls recompute first
-  AutogradTape* tape;           ///< for blocks that have no backward of their own
-  bool accumulate;              ///< add to the gradients instead of overwriting them
+  std::int64_t batch, tokens;           ///< B, T
+  const std::int32_t* document_starts;  ///< (B, T), as of a MicroBatch; null: a row is one document
+  kernels::DropoutKey dropout;          ///< rate, layer and site are the block's to fill in
+  bool training;                        ///< false: no dropout
+  bool recomputes;                      ///< backward calls recompute first
+  AutogradTape* tape;                   ///< for blocks that have no backward of their own
+  bool accumulate;                      ///< add to the gradients instead of overwriting them
 };
 
 }  // namespace monomorph

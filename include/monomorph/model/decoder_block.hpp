@@ -89,13 +89,14 @@ template <class R> void DecoderCall<R>::attention() const {
     model::normalize<R>(qkv().columns(Q, K), param(p.k_norm_H), param(p.k_norm_bias_H), qk().columns(Q, K),
                         statistic(saved.k_mean), statistic(saved.k_rstd));
   }
-  if constexpr (rotates) kernels::rotary(qk(), t.rotary_cos_TH, t.rotary_sin_TH, t.tokens, 0, false);
+  if constexpr (rotates) kernels::rotary(qk(), t.rotary_cos_TH, t.rotary_sin_TH, t.tokens, 0, false, t.document_starts);
   if constexpr (model.attention_kernel == AttentionKernel::tiled)
     kernels::causal_attention(qk().columns(0, Q), qk().columns(Q, K), v(), attention_out(), lse_BNT(),
-                              attention_shape());
+                              attention_shape(), t.document_starts);
   else
     kernels::reference_attention(qk().columns(0, Q), qk().columns(Q, K), v(), attention_out(), lse_BNT(),
-                                 attention_shape(), dropout_key(attention_site, model.dropout.attention));
+                                 attention_shape(), dropout_key(attention_site, model.dropout.attention),
+                                 t.document_starts);
 }
 
 template <class R> void DecoderCall<R>::attention_residual() const {
@@ -158,12 +159,13 @@ template <class R> void DecoderCall<R>::attention_backward() const {
   const View dq = dqkv.columns(0, Q), dk = dqkv.columns(Q, K), dv = dqkv.columns(Q + K, K);
   if constexpr (model.attention_kernel == AttentionKernel::tiled)
     kernels::causal_attention_backward(qk().columns(0, Q), qk().columns(Q, K), v(), attention_out(), lse_BNT(),
-                                       dattention, dq, dk, dv, attention_shape());
+                                       dattention, dq, dk, dv, attention_shape(), t.document_starts);
   else
     kernels::reference_attention_backward(qk().columns(0, Q), qk().columns(Q, K), v(), attention_out(), lse_BNT(),
                                           dattention, dq, dk, dv, attention_shape(),
-                                          dropout_key(attention_site, model.dropout.attention));
-  if constexpr (rotates) kernels::rotary(dqkv.columns(0, Q + K), t.rotary_cos_TH, t.rotary_sin_TH, t.tokens, 0, true);
+                                          dropout_key(attention_site, model.dropout.attention), t.document_starts);
+  if constexpr (rotates)
+    kernels::rotary(dqkv.columns(0, Q + K), t.rotary_cos_TH, t.rotary_sin_TH, t.tokens, 0, true, t.document_starts);
   if constexpr (model.qk_norm) qk_norm_backward(dqkv);
   kernels::linear_backward_weight(dqkv, attention_in(), gradient(p.qkv_QKVxD), gradient(p.qkv_bias), t.accumulate);
   kernels::linear_backward_input(dqkv, param(p.qkv_QKVxD), attention_in());

@@ -14,7 +14,7 @@ template <class R> kernels::DropoutKey embedding_dropout(const BlockTensors& t) 
 
 template <class R> void embed(const BlockTensors& t, const std::int32_t* ids_M) {
   constexpr typename EmbeddingUnit<R>::Params p;
-  kernels::embedding(ids_M, t.params[p.table_VD], t.params[p.positions_TD], t.tokens, 0, t.y_MD);
+  kernels::embedding(ids_M, t.params[p.table_VD], t.params[p.positions_TD], t.tokens, 0, t.y_MD, t.document_starts);
   if constexpr (R::model.dropout.embedding > 0)
     if (t.training) kernels::dropout(t.y_MD, t.y_MD, embedding_dropout<R>(t));
 }
@@ -25,7 +25,8 @@ template <class R> void embed_backward(const BlockTensors& t, const std::int32_t
   if constexpr (R::model.dropout.embedding > 0) kernels::dropout(t.dx_MD, t.dx_MD, embedding_dropout<R>(t));
   kernels::embedding_backward(ids_M, t.dx_MD, t.gradients[p.table_VD], t.accumulate || R::model.tied_head);
   if constexpr (R::model.position == Position::learned)
-    kernels::position_embedding_backward(t.dx_MD, t.tokens, t.gradients[p.positions_TD], t.accumulate);
+    kernels::position_embedding_backward(t.dx_MD, t.tokens, t.gradients[p.positions_TD], t.accumulate,
+                                         t.document_starts);
 }
 
 }  // namespace monomorph::model

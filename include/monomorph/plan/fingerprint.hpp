@@ -108,6 +108,10 @@ template <class R> constexpr std::uint64_t fingerprint_of() {
   });
   if constexpr (rule::HasExpect<R>) fingerprint.add(R::expect);
   if constexpr (rule::HasBudget<R>) fingerprint.add(R::budget);
+  if constexpr (!std::same_as<attention_of<R>, attention::Causal>) {
+    fingerprint.add(2);  // as what precedes Expect and Budget; the default adds nothing, so that old checkpoints go on
+    add_type(type_name<attention_of<R>>());
+  }
   return fingerprint.value();
 }
 

@@ -8,7 +8,8 @@ struct FlopsPerToken {
   /// 6 N + 12 L D T, N all parameters (Chowdhery et al. 2022, appendix B; Modalities).
   double palm = 0;
   /// Three times the matrix products of the forward pass as they are: no embedding look-up, the head counted, attention
-  /// scores and values over (T + 1) / 2 keys on average, as causality asks.
+  /// scores and values over (T + 1) / 2 keys on average, as causality asks; attention within documents does less, by
+  /// how much the data decides.
   double exact = 0;
 };
 

@@ -1,5 +1,7 @@
 #pragma once
+#include <monomorph/block/stack.hpp>
 #include <monomorph/core/rule.hpp>
+#include <monomorph/rule/members.hpp>
 #include <monomorph/rule/operands.hpp>
 #include <monomorph/spec/model_spec.hpp>
 
@@ -88,6 +90,22 @@ template <std::int64_t attention_dropout_millionths, AttentionKernel kernel> str
                   "(docs/rules.md#attn-10)");
   }
 };
+
+template <class Block, bool within_documents> struct BlockKeepsWithinDocuments {
+  static constexpr bool holds = !within_documents || requires { requires bool{Block::within_documents}; };
+  static consteval void explain() {
+    static_assert(holds,
+                  "[ATTN-11] every block of layers must have `static constexpr bool within_documents = true;` where "
+                  "attention is WithinDocuments; give it to a block none of whose tokens sees another document, or "
+                  "change attention (docs/rules.md#attn-11)");
+  }
+};
+
+template <class R, class... Runs> consteval auto rules_of_blocks(Stack<Runs...>) {
+  return RuleList<
+      BlockKeepsWithinDocuments<typename Runs::template block<R>, bool{attention_of<R>::within_documents}>...>{};
+}
+template <class R> consteval auto block_rules() { return rules_of_blocks<R>(layers_of<R>); }
 
 template <class R> consteval auto attention_rules() {
   constexpr const auto& model = R::model;

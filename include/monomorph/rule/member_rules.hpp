@@ -2,6 +2,7 @@
 #include <concepts>
 #include <monomorph/block/stack.hpp>
 #include <monomorph/core/rule.hpp>
+#include <monomorph/policy/attention_policy.hpp>
 #include <monomorph/policy/objective_policy.hpp>
 #include <monomorph/rule/members.hpp>
 #include <monomorph/rule/near_miss_names.hpp>
@@ -15,7 +16,7 @@ namespace monomorph::rule {
 namespace detail {
 #define MONOMORPH_ENUMERATOR(name) name,
 struct OptionalNames {
-  enum { mesh, layers, objective, expect, budget };
+  enum { mesh, layers, objective, attention, expect, budget };
 };
 struct NearMissNames {
   enum { MONOMORPH_NEAR_MISSES(MONOMORPH_ENUMERATOR) };
@@ -37,6 +38,7 @@ template <class R> concept NamesExpect = !requires { OptionalProbe<R>::expect; }
 template <class R> concept NamesBudget = !requires { OptionalProbe<R>::budget; };
 template <class R> concept NamesLayers = !requires { OptionalProbe<R>::layers; };
 template <class R> concept NamesObjective = !requires { OptionalProbe<R>::objective; };
+template <class R> concept NamesAttention = !requires { OptionalProbe<R>::attention; };
 template <class R> concept MeshFits = requires {
   requires std::same_as<decltype(&R::mesh), const MeshSpec*>;
   typename constant<R::mesh.tp>;
@@ -57,6 +59,10 @@ template <class R> concept ObjectiveFits = requires {
   typename R::objective;
   requires ObjectivePolicy<typename R::objective>;
 };
+template <class R> concept AttentionFits = requires {
+  typename R::attention;
+  requires AttentionPolicy<typename R::attention>;
+};
 }  // namespace detail
 
 #define MONOMORPH_REFUSE(wrong, right)                                                                        \
@@ -70,6 +76,7 @@ template <class R> concept ObjectiveFits = requires {
 #define MONOMORPH_REFUSE_CHECKPOINTING(wrong) MONOMORPH_REFUSE(wrong, checkpointing)
 #define MONOMORPH_REFUSE_OPTIMIZER(wrong) MONOMORPH_REFUSE(wrong, optimizer)
 #define MONOMORPH_REFUSE_OBJECTIVE(wrong) MONOMORPH_REFUSE(wrong, objective)
+#define MONOMORPH_REFUSE_ATTENTION(wrong) MONOMORPH_REFUSE(wrong, attention)
 #define MONOMORPH_REFUSE_MESH(wrong) MONOMORPH_REFUSE(wrong, mesh)
 #define MONOMORPH_REFUSE_LAYERS(wrong) MONOMORPH_REFUSE(wrong, layers)
 #define MONOMORPH_REFUSE_BUDGET(wrong) MONOMORPH_REFUSE(wrong, budget)
@@ -84,6 +91,7 @@ template <class R> struct NamesSpeltRight {
     MONOMORPH_NEAR_MISSES_CHECKPOINTING(MONOMORPH_REFUSE_CHECKPOINTING)
     MONOMORPH_NEAR_MISSES_OPTIMIZER(MONOMORPH_REFUSE_OPTIMIZER)
     MONOMORPH_NEAR_MISSES_OBJECTIVE(MONOMORPH_REFUSE_OBJECTIVE)
+    MONOMORPH_NEAR_MISSES_ATTENTION(MONOMORPH_REFUSE_ATTENTION)
     MONOMORPH_NEAR_MISSES_MESH(MONOMORPH_REFUSE_MESH)
     MONOMORPH_NEAR_MISSES_LAYERS(MONOMORPH_REFUSE_LAYERS)
     MONOMORPH_NEAR_MISSES_BUDGET(MONOMORPH_REFUSE_BUDGET)
@@ -96,6 +104,7 @@ template <class R> struct NamesSpeltRight {
 #undef MONOMORPH_REFUSE_CHECKPOINTING
 #undef MONOMORPH_REFUSE_OPTIMIZER
 #undef MONOMORPH_REFUSE_OBJECTIVE
+#undef MONOMORPH_REFUSE_ATTENTION
 #undef MONOMORPH_REFUSE_MESH
 #undef MONOMORPH_REFUSE_LAYERS
 #undef MONOMORPH_REFUSE_BUDGET
@@ -109,7 +118,8 @@ template <class R> struct OptionalMembersFit {
   static constexpr bool budget = !detail::NamesBudget<R> || detail::BudgetFits<R>;
   static constexpr bool layers = !detail::NamesLayers<R> || detail::LayersFit<R>;
   static constexpr bool objective = !detail::NamesObjective<R> || detail::ObjectiveFits<R>;
-  static constexpr bool holds = mesh && expect && budget && layers && objective;
+  static constexpr bool attention = !detail::NamesAttention<R> || detail::AttentionFits<R>;
+  static constexpr bool holds = mesh && expect && budget && layers && objective && attention;
   static consteval void explain() {
     static_assert(mesh,
                   "[RECIPE-02] mesh must be `static constexpr monomorph::MeshSpec mesh{...};`; change mesh "
@@ -126,6 +136,9 @@ template <class R> struct OptionalMembersFit {
     static_assert(objective,
                   "[RECIPE-02] objective must be `using objective = ...;`, a type that models ObjectivePolicy; "
                   "change objective (docs/rules.md#recipe-02)");
+    static_assert(attention,
+                  "[RECIPE-02] attention must be `using attention = ...;`, a type that models AttentionPolicy; "
+                  "change attention (docs/rules.md#recipe-02)");
   }
 };
 

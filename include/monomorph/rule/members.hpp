@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/attention/causal.hpp>
 #include <monomorph/objective/next_token.hpp>
 #include <monomorph/spec/expectations.hpp>
 #include <monomorph/spec/mesh_spec.hpp>
@@ -21,10 +22,18 @@ requires requires { typename R::objective; }
 struct ObjectiveOf<R> {
   using type = typename R::objective;
 };
+template <class R> struct AttentionOf { using type = attention::Causal; };
+template <class R>
+requires requires { typename R::attention; }
+struct AttentionOf<R> {
+  using type = typename R::attention;
+};
 }  // namespace detail
 
 /// A recipe's `objective`, or the next token.
 template <class R> using objective_of = typename detail::ObjectiveOf<R>::type;
+/// A recipe's `attention`, or Causal.
+template <class R> using attention_of = typename detail::AttentionOf<R>::type;
 
 namespace rule {
 

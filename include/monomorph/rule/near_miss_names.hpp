@@ -67,6 +67,16 @@
   X(objecgive) X(objecrive) X(objecyive) X(objectjve) X(objectkve) X(objectove) X(objectuve) X(objectibe) \
   X(objectice) X(objectife) X(objectige) X(objectivd) X(objectivr) X(objectivs) X(objectivw) X(objectives) X(loss) \
   X(loss_function) X(Objective)
+#define MONOMORPH_NEAR_MISSES_ATTENTION(X) \
+  X(ttention) X(atention) X(attntion) X(attetion) X(attenion) X(attenton) X(attentin) X(attentio) X(tatention) \
+  X(atetntion) X(attnetion) X(attetnion) X(atteniton) X(attentoin) X(attentino) X(aattention) X(atttention) \
+  X(atteention) X(attenntion) X(attenttion) X(attentiion) X(attentioon) X(attentionn) X(qttention) X(sttention) \
+  X(wttention) X(zttention) X(aftention) X(agtention) X(artention) X(aytention) X(atfention) X(atgention) \
+  X(atrention) X(atyention) X(attdntion) X(attrntion) X(attsntion) X(attwntion) X(attebtion) X(attehtion) \
+  X(attejtion) X(attemtion) X(attenfion) X(attengion) X(attenrion) X(attenyion) X(attentjon) X(attentkon) \
+  X(attentoon) X(attentuon) X(attentiin) X(attentikn) X(attentiln) X(attentipn) X(attentiob) X(attentioh) \
+  X(attentioj) X(attentiom) X(attentions) X(attn) X(attention_mask) X(attention_policy) X(document_mask) X(masking) \
+  X(Attention)
 #define MONOMORPH_NEAR_MISSES_MESH(X) \
   X(esh) X(msh) X(meh) X(mes) X(emsh) X(mseh) X(mehs) X(mmesh) X(meesh) X(messh) X(meshh) X(jesh) X(kesh) X(nesh) \
   X(mdsh) X(mrsh) X(mssh) X(mwsh) X(meah) X(medh) X(meeh) X(mewh) X(mexh) X(mezh) X(mesb) X(mesg) X(mesj) X(mesn) \
@@ -92,6 +102,6 @@
 #define MONOMORPH_NEAR_MISSES(X) \
   MONOMORPH_NEAR_MISSES_MODEL(X) MONOMORPH_NEAR_MISSES_SHARDING(X) MONOMORPH_NEAR_MISSES_PRECISION(X) \
   MONOMORPH_NEAR_MISSES_CHECKPOINTING(X) MONOMORPH_NEAR_MISSES_OPTIMIZER(X) MONOMORPH_NEAR_MISSES_OBJECTIVE(X) \
-  MONOMORPH_NEAR_MISSES_MESH(X) MONOMORPH_NEAR_MISSES_LAYERS(X) MONOMORPH_NEAR_MISSES_BUDGET(X) \
-  MONOMORPH_NEAR_MISSES_EXPECT(X)
+  MONOMORPH_NEAR_MISSES_ATTENTION(X) MONOMORPH_NEAR_MISSES_MESH(X) MONOMORPH_NEAR_MISSES_LAYERS(X) \
+  MONOMORPH_NEAR_MISSES_BUDGET(X) MONOMORPH_NEAR_MISSES_EXPECT(X)
 // clang-format on

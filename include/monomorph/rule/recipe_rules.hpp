@@ -28,17 +28,17 @@ template <class R> consteval auto value_rules() {
   return layer_rules<R>() + model_rules<R>() + attention_rules<R>() + mesh_rules<R>() + precision_rules<R>() +
          optimizer_rules<R>() + budget_rules<R>() + rules_from<typename R::sharding, R>() +
          rules_from<typename R::precision, R>() + rules_from<typename R::checkpointing, R>() +
-         rules_from<typename R::optimizer, R>();
+         rules_from<typename R::optimizer, R>() + rules_from<attention_of<R>, R>();
 }
 
-/// Third: what is planned from them, in plan_rules.hpp.
+/// Third: what blocks say of themselves, and what is planned, in plan_rules.hpp. A block may count on the values.
 template <class R> consteval auto all_rules() {
   if constexpr (!OptionalMembersFit<R>::holds)
     return member_rules<R>();
   else if constexpr (!decltype(member_rules<R>() + value_rules<R>())::all_hold)
     return member_rules<R>() + value_rules<R>();
   else
-    return plan_rules<R>();
+    return block_rules<R>() + plan_rules<R>();
 }
 
 }  // namespace monomorph::rule

@@ -1,5 +1,5 @@
 #pragma once
-#include <monomorph/data/loader.hpp>
+#include <monomorph/data/evaluation_loader.hpp>
 #include <monomorph/train/training_step.hpp>
 #include <optional>
 #include <span>
@@ -22,13 +22,13 @@ std::string evaluation_text(const EvaluationResult& result);
 
 /// Looks at every target of the held-out set.
 /// @throws UsageError [RUN-15] one has no length: the data was packed with another tokeniser
-void check_ids(const data::Loader& loader, std::span<const std::int32_t> bytes_per_token);
+void check_ids(const data::EvaluationLoader& loader, std::span<const std::int32_t> bytes_per_token);
 
 /// Every token but the first of the held-out set is a target once; short batches are padded with ignored targets.
 /// Dropout is off and no state of the run moves.
 /// @param bytes_per_token by token id, passed by check_ids; empty: bits per byte stay unknown
 /// @param micro_batches at most so many; absent: all
-EvaluationResult evaluate(TrainingStep& step, const data::Loader& loader, std::int64_t micro_batch,
+EvaluationResult evaluate(TrainingStep& step, const data::EvaluationLoader& loader, std::int64_t micro_batch,
                           std::int64_t tokens_per_sequence, std::span<const std::int32_t> bytes_per_token,
                           std::optional<std::int64_t> micro_batches);
 

@@ -1,5 +1,7 @@
 #pragma once
 #include <monomorph/core/hparams.hpp>
+#include <monomorph/data/last_target.hpp>
+#include <monomorph/data/weight_by.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -18,10 +20,19 @@ struct RunHparams {
 };
 
 struct DataHparams {
-  Field<std::string> train{"", "packed training data (.pbin)"};
+  Field<WeightedPaths> train{
+      {}, "packed training data (.pbin): one file, or several, each with a weight (1 unless given) above 0"};
+  Field<data::WeightBy> weight_by{data::WeightBy::sample,
+                                  "what the weights of several files are in proportion to: how many samples are drawn "
+                                  "from a file, or how often each of its tokens is"};
   Field<std::string> evaluation{"", "packed held-out data (.pbin); empty: no evaluation"};
   Field<std::string> tokenizer{"", "tokeniser (.json) of the data; needed for bits per byte and samples of text"};
   Field<bool> shuffle{true, "visit the samples in an order drawn anew in each epoch; false: in the order of the file"};
+  Field<data::LastTarget> last_target{data::LastTarget::reused,
+                                      "whether the last target of a sample is also the first input of the next one, "
+                                      "or every token belongs to one sample alone"};
+  Field<OptionalCount> max_epochs{std::nullopt, "unlimited", 1, 1'000'000'000,
+                                  "how often a file may be gone through; a run that needs more of one is refused"};
 };
 
 struct BatchHparams {
@@ -126,13 +137,19 @@ std::string hparams_table();
 
 /// Checks what relates several fields.
 /// @param ranks data-parallel ranks
-/// @throws UsageError [HPARAM-10] to [HPARAM-16]
+/// @throws UsageError [HPARAM-10] to [HPARAM-17]
 void validate(const Hparams& hparams, std::int64_t ranks);
 
 }  // namespace monomorph::train
 
 template <> struct monomorph::EnumNames<monomorph::train::ClipMode> {
   static constexpr std::string_view names[] = {"none", "norm_1", "norm_2", "norm_inf", "value", "log_only"};
+};
+template <> struct monomorph::EnumNames<monomorph::data::WeightBy> {
+  static constexpr std::string_view names[] = {"sample", "token"};
+};
+template <> struct monomorph::EnumNames<monomorph::data::LastTarget> {
+  static constexpr std::string_view names[] = {"reused", "separate"};
 };
 template <> struct monomorph::EnumNames<monomorph::train::ScheduleKind> {
   static constexpr std::string_view names[] = {"constant", "linear", "cosine", "wsd", "inverse_sqrt"};
@@ -142,7 +159,8 @@ template <> struct monomorph::EnumNames<monomorph::train::OnEmptyBatch> {
 };
 
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::RunHparams, steps, seed, output_dir);
-BOOST_HANA_ADAPT_STRUCT(monomorph::train::DataHparams, train, evaluation, tokenizer, shuffle);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::DataHparams, train, weight_by, evaluation, tokenizer, shuffle, last_target,
+                        max_epochs);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::BatchHparams, global_batch, micro_batch);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::ClipHparams, mode, threshold);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::OptimizerHparams, lr, beta1, beta2, epsilon, weight_decay, clip);

@@ -28,6 +28,7 @@ struct RecipeProgram {
   plan::Memory (*memory)(int dp, std::int64_t micro_batch) = nullptr;
   ParameterLayout (*unit_layout)(int unit) = nullptr;
   int n_units = 0;
+  bool wants_document_starts = false;  ///< micro-batches say where documents begin
   std::unique_ptr<TrainingStep> (*make_step)(Communicator&, std::int64_t micro_batch, std::uint64_t seed) = nullptr;
 };
 

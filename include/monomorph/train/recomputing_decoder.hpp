@@ -31,6 +31,7 @@ template <class R> class RecomputingDecoder final : public Decoder {
         head_(head),
         ids_(micro_batch * T, 0),
         targets_(micro_batch * T, ignored_target),
+        document_starts_(micro_batch * T, 0),
         arena_((D + 64) * size_of(compute) + (V + 192) * size_of(statistic) + (V + 64) * 4 + 384) {
     normed_D_ = arena_.take(D, compute);
     statistics_ = arena_.take(2 * plan::alignment_elements, statistic);
@@ -45,7 +46,7 @@ template <class R> class RecomputingDecoder final : public Decoder {
   const float* feed(std::int32_t token) override {
     constexpr model::HeadParams<R> h;
     ids_[length_] = token;
-    step_.evaluate({ids_.data(), targets_.data(), 0});
+    step_.evaluate({ids_.data(), targets_.data(), 0, document_starts_.data()});
     const View x_D = step_.hidden_state(plan::n_blocks<R>).rows(length_++, 1);
     model::normalize<R>(x_D, head_[h.norm_D], head_[h.norm_bias_D], normed_D_, statistics_.columns(0, 1),
                         statistics_.columns(plan::alignment_elements, 1));
@@ -57,7 +58,7 @@ template <class R> class RecomputingDecoder final : public Decoder {
  private:
   TrainingStep& step_;
   View head_;
-  std::vector<std::int32_t> ids_, targets_;
+  std::vector<std::int32_t> ids_, targets_, document_starts_;
   Arena arena_;
   View normed_D_, statistics_, logits_V_, fp32_logits_V_;
   std::int64_t length_ = 0;

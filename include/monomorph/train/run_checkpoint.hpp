@@ -2,6 +2,10 @@
 #include <monomorph/train/hparams.hpp>
 #include <monomorph/train/recipe_program.hpp>
 
+#include <cstdint>
+#include <map>
+#include <string>
+
 namespace monomorph::train {
 
 /// Where a run stands: with the parameters, the moments and the hyperparameters, everything that its next step depends
@@ -15,9 +19,12 @@ struct RunState {
   std::int64_t skipped_in_a_row = 0;
 };
 
+/// By path of a training file what tells its tokens from others.
+using TrainFiles = std::map<std::string, std::int64_t>;
+
 /// Saves all state of a run.   @return the checkpoint's folder and warnings   @throws as runtime::save_checkpoint
 std::vector<std::string> save_run(const std::string& folder, const RecipeProgram& recipe, const Hparams& hparams,
-                                  const RunState& state, TrainingStep& step);
+                                  const RunState& state, const TrainFiles& train_files, TrainingStep& step);
 
 /// The folder of a checkpoint, given itself, a folder of checkpoints, or a run folder: the latest one that is whole.
 /// Later ones that are not are named on stderr.
@@ -34,6 +41,9 @@ struct RestoredRun {
 /// Loads parameters, and with `moments` the optimiser's state too, into a step of the same recipe.
 /// @throws [RUN-04] if the checkpoint is of another recipe; as runtime::load_checkpoint
 RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& recipe, TrainingStep& step, bool moments);
+
+/// The training files that a checkpoint's run had; none if it is of a version that did not save them.
+TrainFiles checkpoint_train_files(const std::string& checkpoint);
 
 /// The hyperparameters that a checkpoint was made with.
 Hparams checkpoint_hparams(const std::string& checkpoint);

@@ -26,6 +26,7 @@ template <Recipe R> std::vector<train::Fact> policies_of() {
           {"precision", std::string(type_name<typename R::precision>())},
           {"checkpointing", std::string(type_name<typename R::checkpointing>())},
           {"optimizer", std::string(type_name<typename R::optimizer>())},
+          {"attention", std::string(type_name<attention_of<R>>())},
           {"objective", std::string(type_name<objective_of<R>>())},
           {"mesh",
            "tp " + std::to_string(mesh.tp) + ", pp " + std::to_string(mesh.pp) + ", cp " + std::to_string(mesh.cp)}};
@@ -43,6 +44,7 @@ template <Recipe R> train::RecipeProgram program_of() {
           .memory = plan::memory<R>,
           .unit_layout = plan::unit_layout<R>,
           .n_units = plan::n_units<R>,
+          .wants_document_starts = attention_of<R>::within_documents,
           .make_step = [](Communicator& communicator, std::int64_t micro_batch,
                           std::uint64_t seed) -> std::unique_ptr<train::TrainingStep> {
             return std::make_unique<train::Step<R>>(communicator, micro_batch, seed);

@@ -4,6 +4,7 @@
 #include <monomorph/model/head.hpp>
 #include <monomorph/recipe.hpp>
 #include <monomorph/runtime/communicator.hpp>
+#include <monomorph/runtime/kernels/document_starts.hpp>
 #include <monomorph/train/recomputing_decoder.hpp>
 #include <monomorph/train/state.hpp>
 #include <monomorph/train/training_step.hpp>
@@ -18,6 +19,7 @@ template <Recipe R> class Step final : public TrainingStep {
   static constexpr bool tied = R::model.tied_head;
   static constexpr bool gathers = R::sharding::gathers_params;
   static constexpr bool releases = R::sharding::releases_after_forward;
+  static constexpr bool within_documents = attention_of<R>::within_documents;
 
  public:
   Step(Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed)
@@ -69,6 +71,8 @@ template <Recipe R> class Step final : public TrainingStep {
   };
 
   void forward(const Pass& pass) {
+    if constexpr (within_documents)
+      kernels::check_document_starts(pass.batch.document_starts, state_.batch(), R::model.context_length);
     if constexpr (gathers) {
       gather(embedding);
       gather(plan::unit_of_block(0));
@@ -119,6 +123,7 @@ template <Recipe R> class Step final : public TrainingStep {
     BlockTensors t = state_.tensors(u);
     t.dropout.step = pass.step;
     t.dropout.first_sample = pass.batch.first_sample;
+    if constexpr (within_documents) t.document_starts = pass.batch.document_starts;
     t.training = pass.training;
     t.accumulate = pass.accumulate;
     return t;

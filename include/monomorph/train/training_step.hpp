@@ -14,6 +14,9 @@ struct MicroBatch {
   const std::int32_t* inputs;
   const std::int32_t* targets;  ///< ignored_target counts for nothing
   std::uint64_t first_sample;   ///< global index of the first sequence: what dropout depends on
+  /// By token the place within its row at which its document begins, 0 if that lies before the row: never greater than
+  /// the token's own place and equal to it at a document's first token. Given only to recipes that want it.
+  const std::int32_t* document_starts = nullptr;
 };
 
 enum class GradientNorm { one, two, infinity };

@@ -9,10 +9,22 @@ template <class T> struct ForwardRoom {
   T keys[tile_elements<T>], values[tile_elements<T>], sums_QH[tile_elements<T>];
   T scores_KQ[block<T> * block<T>];
   T highest[block<T>], total[block<T>], rescale[block<T>];
+  FirstKeys<T> first_keys;
 };
 
+/// Hides the keys [begin, end) of a block from those queries of a vector whose documents begin behind them.
+template <class T>
+void hide_other_documents(ForwardRoom<T>& room, Index first_query, Index first_key, Index begin, Index end) {
+  const Lanes<T> own = load(room.first_keys.keys + first_query), hidden = all(static_cast<T>(minus_infinity));
+  for (Index key = begin; key < end; ++key) {
+    T* scores = room.scores_KQ + key * block<T> + first_query;
+    store(scores, all(static_cast<T>(first_key + key)) < own ? hidden : load(scores));
+  }
+}
+
 /// Scores become probabilities (not yet divided by their sum), for the queries of one vector.
-template <class T> void softmax_column(ForwardRoom<T>& room, Index first_query, Index keys, bool diagonal, T scale) {
+template <class T>
+void softmax_column(ForwardRoom<T>& room, Index first_query, Index first_key, Index keys, bool diagonal, T scale) {
   constexpr Index width = lanes<T>;
   T* scores = room.scores_KQ + first_query;
   const Index unmasked = diagonal ? first_query : keys;
@@ -20,15 +32,22 @@ template <class T> void softmax_column(ForwardRoom<T>& room, Index first_query, 
   for (Index key = unmasked; key < last; ++key)
     for (Index i = 0; i < smaller(key - first_query, width); ++i)
       scores[key * block<T> + i] = static_cast<T>(minus_infinity);
+  // What no query of the vector sees has no scores; what only some of them see is hidden from the others.
+  const Index first = smaller(room.first_keys.within(first_key, first_query), last);
+  const Index seen_by_all = smaller(room.first_keys.within(first_key, first_query + width - 1), last);
+  for (Index key = 0; key < first; ++key) store(scores + key * block<T>, Lanes<T>{});
+  hide_other_documents(room, first_query, first_key, first, seen_by_all);
   const Lanes<T> before = load(room.highest + first_query);
   Lanes<T> highest = before;
-  for (Index key = 0; key < last; ++key) {
+  for (Index key = first; key < last; ++key) {
     const Lanes<T> score = load(scores + key * block<T>);
     highest = score > highest ? score : highest;
   }
-  const Lanes<T> exponent = highest * scale;
+  Lanes<T> exponent = highest * scale;
+  if (seen_by_all > 0)  // a query that has seen nothing yet: 2^(-infinity - 0) is 0
+    exponent = highest == all(static_cast<T>(minus_infinity)) ? Lanes<T>{} : exponent;
   Lanes<T> total{};
-  for (Index key = 0; key < last; ++key) {
+  for (Index key = first; key < last; ++key) {
     const Lanes<T> p = power_of_two(load(scores + key * block<T>) * scale - exponent);
     store(scores + key * block<T>, p);
     total += p;
@@ -40,26 +59,31 @@ template <class T> void softmax_column(ForwardRoom<T>& room, Index first_query, 
 }
 
 template <class T>
-void forward_pair(ForwardRoom<T>& room, const Tile<T>& keys, const Tile<T>& values, Index n_queries, Index n_keys,
-                  Index features, bool first, bool diagonal, T scale) {
+void forward_pair(ForwardRoom<T>& room, const Tile<T>& keys, const Tile<T>& values, Index first_key, Index n_queries,
+                  Index n_keys, Index features, bool first, bool diagonal, T scale) {
   constexpr Index width = lanes<T>;
   const Index columns = round_up(n_queries, width), padded = round_up(features, width);
+  Index end = 0;  // of the queries that see one of the group's keys
   for (Index key = 0; key < n_keys; key += group_rows) {
+    while (end < columns && room.first_keys.within(first_key, end) < key + group_rows) end += width;
     const Index skip = diagonal ? key / width * width : 0;
     multiply<Into::empty>(Product<T>{keys.data + key * keys.stride, keys.stride, 1, room.queries_HQ + skip, block<T>,
                                      room.scores_KQ + key * block<T> + skip, block<T>, features},
-                          (columns - skip) / width);
+                          (end - skip) / width);
   }
-  for (Index query = 0; query < columns; query += width) softmax_column(room, query, n_keys, diagonal, scale);
+  for (Index query = 0; query < columns; query += width)
+    softmax_column(room, query, first_key, n_keys, diagonal, scale);
   for (Index query = 0; query < n_queries; query += group_rows) {
-    const Product<T> product{room.scores_KQ + query,
+    const Index last = diagonal ? query + group_rows : n_keys;
+    const Index skip = smaller(room.first_keys.within(first_key, query), last);
+    const Product<T> product{room.scores_KQ + skip * block<T> + query,
                              1,
                              block<T>,
-                             values.data,
+                             values.data + skip * values.stride,
                              values.stride,
                              room.sums_QH + query * padded,
                              padded,
-                             diagonal ? query + group_rows : n_keys,
+                             last - skip,
                              room.rescale + query};
     if (first)
       multiply<Into::empty>(product, padded / width);
@@ -80,10 +104,12 @@ template <class S> void forward_block(const AttentionCall& call, Index sample, I
   }
   const Index padded = round_up(shape.head_dim, lanes<T>);
   transpose(read_tile(queries, room.keys), padded_rows<T>(queries.rows), padded, room.queries_HQ, block<T>);
-  for (Index j = 0; j <= i; ++j) {
+  read_first_keys(head, i, queries.rows, room.first_keys);
+  const Index first_block = head.first_block(i);
+  for (Index j = first_block; j <= i; ++j) {
     const Rows<S> keys = head.key_rows(call.k, j), values = head.key_rows(call.v, j);
-    forward_pair<T>(room, read_tile(keys, room.keys), read_tile(values, room.values), queries.rows,
-                    round_up(keys.rows, group_rows), shape.head_dim, j == 0, j == i,
+    forward_pair<T>(room, read_tile(keys, room.keys), read_tile(values, room.values), j * block<T>, queries.rows,
+                    round_up(keys.rows, group_rows), shape.head_dim, j == first_block, j == i,
                     static_cast<T>(shape.scale * log2_e));
   }
   T* lse = head.lse(i);

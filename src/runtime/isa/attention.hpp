@@ -9,7 +9,8 @@ namespace monomorph::kernels {
 struct AttentionCall {
   View q, k, v, out, lse_BNT, dout, dq, dk, dv;
   AttentionShape shape;
-  std::int64_t capacity;  ///< rows that a sequence of k and v takes in a cache
+  std::int64_t capacity;                ///< rows that a sequence of k and v takes in a cache
+  const std::int32_t* document_starts;  ///< (B, T), or none
 };
 
 MONOMORPH_PER_ISA(

@@ -10,6 +10,13 @@ template <class T> struct BackwardRoom {
   T dkeys[tile_elements<T>], dvalues[tile_elements<T>], dqueries[tile_elements<T>];
   T p_QK[block<T> * block<T>], ds_QK[block<T> * block<T>];
   T delta[block<T>], lse[block<T>];
+  FirstKeys<T> first_keys;
+};
+
+/// A block of queries and a block of keys, of the queries' own block if `diagonal`; rows with their padding.
+struct Pair {
+  Index first_key, n_queries, n_keys;
+  bool diagonal;
 };
 
 /// delta of a query is the product of its output with that output's gradient.
@@ -17,6 +24,7 @@ template <class S> void prepare_rows(BackwardRoom<Compute<S>>& room, const Head<
   using T = Compute<S>;
   const Rows<S> out = head.query_rows(head.call.out, i), dout = head.query_rows(head.call.dout, i);
   const T* lse = head.lse(i);
+  read_first_keys(head, i, out.rows, room.first_keys);
   for (Index query = 0; query < round_up(out.rows, group_rows); ++query) {
     Lanes<T> sums{};
     T rest = 0;
@@ -33,53 +41,59 @@ template <class S> void prepare_rows(BackwardRoom<Compute<S>>& room, const Head<
   }
 }
 
-/// Probabilities from scores (in p) and the scores' gradient from that of the probabilities (in ds).
-template <class T>
-void softmax_rows(BackwardRoom<T>& room, Index n_queries, Index columns, bool diagonal, double scale) {
+/// Probabilities from scores (in p) and the scores' gradient from that of the probabilities (in ds). Zero from the
+/// first key that a product reads of the query to the first that it sees, and behind itself.
+template <class T> void softmax_rows(BackwardRoom<T>& room, const Pair& pair, double scale) {
   constexpr Index width = lanes<T>;
   const T exponent_scale = static_cast<T>(scale * log2_e), gradient_scale = static_cast<T>(scale);
-  for (Index query = 0; query < n_queries; ++query) {
+  for (Index query = 0; query < pair.n_queries; ++query) {
     T* p_row = room.p_QK + query * block<T>;
     T* ds_row = room.ds_QK + query * block<T>;
     const T lse = room.lse[query], delta = room.delta[query];
-    const Index end = diagonal ? round_up(query / group_rows * group_rows + group_rows, width) : columns;
-    for (Index key = 0; key < end; key += width) {
+    const Index group = query / group_rows * group_rows;
+    const Index end = pair.diagonal ? round_up(group + group_rows, width) : round_up(pair.n_keys, width);
+    const Index first = room.first_keys.within(pair.first_key, query);
+    const Index first_of_group = room.first_keys.within(pair.first_key, group);
+    for (Index key = first / width * width; key < end; key += width) {
       const Lanes<T> p = power_of_two(load(p_row + key) * exponent_scale - lse);
       store(p_row + key, p);
       store(ds_row + key, p * (load(ds_row + key) - delta) * gradient_scale);
     }
-    if (diagonal)
+    for (Index key = first_of_group / group_rows * group_rows; key < first; ++key) p_row[key] = ds_row[key] = 0;
+    if (pair.diagonal)
       for (Index key = query + 1; key < end; ++key) p_row[key] = ds_row[key] = 0;
   }
 }
 
 /// p and ds of a block of queries and a block of keys.
 template <class T>
-void probabilities(BackwardRoom<T>& room, const Tile<T>& queries, const Tile<T>& douts, Index n_queries, Index n_keys,
-                   const AttentionShape& shape, bool diagonal) {
+void probabilities(BackwardRoom<T>& room, const Tile<T>& queries, const Tile<T>& douts, const Pair& pair,
+                   const AttentionShape& shape) {
   constexpr Index width = lanes<T>;
-  const Index columns = round_up(n_keys, width);
-  for (Index query = 0; query < n_queries; query += group_rows) {
-    const Index vectors = (diagonal ? round_up(query + group_rows, width) : columns) / width;
-    multiply<Into::empty>(Product<T>{queries.data + query * queries.stride, queries.stride, 1, room.keys_HK, block<T>,
-                                     room.p_QK + query * block<T>, block<T>, shape.head_dim},
-                          vectors);
-    multiply<Into::empty>(Product<T>{douts.data + query * douts.stride, douts.stride, 1, room.values_HK, block<T>,
-                                     room.ds_QK + query * block<T>, block<T>, shape.head_dim},
-                          vectors);
+  for (Index query = 0; query < pair.n_queries; query += group_rows) {
+    const Index skip = room.first_keys.within(pair.first_key, query) / width * width;
+    const Index end = pair.diagonal ? round_up(query + group_rows, width) : round_up(pair.n_keys, width);
+    multiply<Into::empty>(Product<T>{queries.data + query * queries.stride, queries.stride, 1, room.keys_HK + skip,
+                                     block<T>, room.p_QK + query * block<T> + skip, block<T>, shape.head_dim},
+                          (end - skip) / width);
+    multiply<Into::empty>(Product<T>{douts.data + query * douts.stride, douts.stride, 1, room.values_HK + skip,
+                                     block<T>, room.ds_QK + query * block<T> + skip, block<T>, shape.head_dim},
+                          (end - skip) / width);
   }
-  softmax_rows(room, n_queries, columns, diagonal, shape.scale);
+  softmax_rows(room, pair, shape.scale);
 }
 
 /// dkeys += dsᵀ queries and dvalues += pᵀ douts.
 template <class T>
-void add_to_keys(BackwardRoom<T>& room, const Tile<T>& queries, const Tile<T>& douts, Index n_queries, Index n_keys,
-                 Index padded, bool first, bool diagonal) {
-  for (Index key = 0; key < n_keys; key += group_rows) {
-    const Index skip = diagonal ? key : 0;
+void add_to_keys(BackwardRoom<T>& room, const Tile<T>& queries, const Tile<T>& douts, const Pair& pair, Index padded,
+                 bool first) {
+  Index end = 0;  // of the queries that see one of the group's keys
+  for (Index key = 0; key < pair.n_keys; key += group_rows) {
+    while (end < pair.n_queries && room.first_keys.within(pair.first_key, end) < key + group_rows) ++end;
+    const Index skip = pair.diagonal ? key : 0;
     Product<T> product{
-        room.p_QK + skip * block<T> + key, 1,      block<T>,        douts.data + skip * douts.stride, douts.stride,
-        room.dvalues + key * padded,       padded, n_queries - skip};
+        room.p_QK + skip * block<T> + key, 1,      block<T>,  douts.data + skip * douts.stride, douts.stride,
+        room.dvalues + key * padded,       padded, end - skip};
     if (first)
       multiply<Into::empty>(product, padded / lanes<T>);
     else
@@ -97,17 +111,14 @@ void add_to_keys(BackwardRoom<T>& room, const Tile<T>& queries, const Tile<T>& d
 
 /// dqueries += ds keys, or = with `first`.
 template <class T>
-void add_to_queries(BackwardRoom<T>& room, const Tile<T>& keys, T* dqueries, Index dqueries_row, Index n_queries,
-                    Index n_keys, Index padded, bool first, bool diagonal) {
-  for (Index query = 0; query < n_queries; query += group_rows) {
-    const Product<T> product{room.ds_QK + query * block<T>,
-                             block<T>,
-                             1,
-                             keys.data,
-                             keys.stride,
-                             dqueries + query * dqueries_row,
-                             dqueries_row,
-                             diagonal ? query + group_rows : n_keys};
+void add_to_queries(BackwardRoom<T>& room, const Tile<T>& keys, T* dqueries, Index dqueries_row, const Pair& pair,
+                    Index padded, bool first) {
+  for (Index query = 0; query < pair.n_queries; query += group_rows) {
+    const Index end = pair.diagonal ? query + group_rows : pair.n_keys;
+    const Index skip = smaller(room.first_keys.within(pair.first_key, query), end);
+    const Product<T> product{
+        room.ds_QK + query * block<T> + skip, block<T>,     1,         keys.data + skip * keys.stride, keys.stride,
+        dqueries + query * dqueries_row,      dqueries_row, end - skip};
     if (first)
       multiply<Into::empty>(product, padded / lanes<T>);
     else
@@ -117,14 +128,14 @@ void add_to_queries(BackwardRoom<T>& room, const Tile<T>& keys, T* dqueries, Ind
 
 /// Adds a pair of blocks to dq, where it lies.
 template <class T>
-void add_to_dq(BackwardRoom<T>& room, const Tile<T>& keys, const Rows<T>& dq, Index n_keys, bool first, bool diagonal) {
-  const Index padded = round_up(dq.cols, lanes<T>), rows = round_up(dq.rows, group_rows);
+void add_to_dq(BackwardRoom<T>& room, const Tile<T>& keys, const Rows<T>& dq, const Pair& pair, bool first) {
+  const Index padded = round_up(dq.cols, lanes<T>);
   if (usable_in_place(dq)) {
-    add_to_queries(room, keys, dq.data, dq.stride, rows, n_keys, padded, first, diagonal);
+    add_to_queries(room, keys, dq.data, dq.stride, pair, padded, first);
     return;
   }
   if (!first) copy_tile(dq, room.dqueries);
-  add_to_queries(room, keys, room.dqueries, padded, rows, n_keys, padded, first, diagonal);
+  add_to_queries(room, keys, room.dqueries, padded, pair, padded, first);
   write_tile(room.dqueries, dq);
 }
 
@@ -142,16 +153,16 @@ void backward_of_keys(BackwardRoom<Compute<S>>& room, const AttentionCall& call,
   transpose(keys_KH, padded_rows<T>(keys.rows), padded, room.keys_HK, block<T>);
   transpose(read_tile(values, room.queries), padded_rows<T>(keys.rows), padded, room.values_HK, block<T>);
   for (Index member = 0; member < group; ++member, ++head.head)
-    for (Index i = j; i < blocks; ++i) {
-      const bool first = member == 0 && i == j, diagonal = i == j;
+    for (Index i = j; i < blocks && head.first_block(i) <= j; ++i) {  // the blocks that see one of the keys
+      const bool first = member == 0 && i == j;
       const Rows<S> query_rows = head.query_rows(call.q, i);
-      const Index n_queries = round_up(query_rows.rows, group_rows);
+      const Pair pair{j * block<T>, round_up(query_rows.rows, group_rows), n_keys, i == j};
       const Tile<T> queries = read_tile(query_rows, room.queries);
       const Tile<T> douts = read_tile(head.query_rows(call.dout, i), room.douts);
       prepare_rows(room, head, i);
-      probabilities(room, queries, douts, n_queries, n_keys, shape, diagonal);
-      add_to_keys(room, queries, douts, n_queries, n_keys, padded, first, diagonal);
-      if constexpr (with_queries) add_to_dq(room, keys_KH, head.query_rows(call.dq, i), n_keys, j == 0, diagonal);
+      probabilities(room, queries, douts, pair, shape);
+      add_to_keys(room, queries, douts, pair, padded, first);
+      if constexpr (with_queries) add_to_dq(room, keys_KH, head.query_rows(call.dq, i), pair, j == head.first_block(i));
     }
   write_tile(room.dkeys, head.key_rows(call.dk, j));
   write_tile(room.dvalues, head.key_rows(call.dv, j));
@@ -179,14 +190,15 @@ template <class S> void backward_query_block(const AttentionCall& call, Index sa
   const Tile<T> queries = read_tile(query_rows, room.queries);
   const Tile<T> douts = read_tile(head.query_rows(call.dout, i), room.douts);
   prepare_rows(room, head, i);
-  for (Index j = 0; j <= i; ++j) {
+  const Index first_block = head.first_block(i);
+  for (Index j = first_block; j <= i; ++j) {
     const Rows<S> keys = head.key_rows(call.k, j), values = head.key_rows(call.v, j);
-    const Index n_keys = round_up(keys.rows, group_rows);
+    const Pair pair{j * block<T>, n_queries, round_up(keys.rows, group_rows), i == j};
     const Tile<T> keys_KH = read_tile(keys, room.keys);
     transpose(keys_KH, padded_rows<T>(keys.rows), padded, room.keys_HK, block<T>);
     transpose(read_tile(values, room.dvalues), padded_rows<T>(keys.rows), padded, room.values_HK, block<T>);
-    probabilities(room, queries, douts, n_queries, n_keys, shape, i == j);
-    add_to_queries(room, keys_KH, room.dqueries, padded, n_queries, n_keys, padded, j == 0, i == j);
+    probabilities(room, queries, douts, pair, shape);
+    add_to_queries(room, keys_KH, room.dqueries, padded, pair, padded, j == first_block);
   }
   write_tile(room.dqueries, head.query_rows(call.dq, i));
 }

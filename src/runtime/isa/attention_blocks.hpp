@@ -35,7 +35,31 @@ template <class S> struct Head {
     return reinterpret_cast<Compute<S>*>(call.lse_BNT.data) + (sample * call.shape.heads + head) * call.lse_BNT.stride +
            i * block<Compute<S>>;
   }
+  /// The first block of keys that queries of block i see.
+  Index first_block(Index i) const {
+    constexpr Index size = block<Compute<S>>;
+    return call.document_starts ? call.document_starts[sample * call.shape.tokens + i * size] / size : 0;
+  }
 };
+
+/// For each query of a block, the first token of the sequence that it sees. They never descend, and what pads the block
+/// is as its last query.
+template <class T> struct FirstKeys {
+  alignas(64) T keys[block<T>];  // whole numbers below 2^24, which fp32 holds
+  /// In a block of keys that begins at first_key, the first that query sees; block<T> if there is none.
+  Index within(Index first_key, Index query) const {
+    const Index key = static_cast<Index>(keys[query]) - first_key;
+    return key < 0 ? 0 : smaller(key, block<T>);
+  }
+};
+
+template <class S> void read_first_keys(const Head<S>& head, Index i, Index queries, FirstKeys<Compute<S>>& first) {
+  using T = Compute<S>;
+  const std::int32_t* starts = head.call.document_starts;
+  if (starts) starts += head.sample * head.call.shape.tokens + i * block<T>;
+  for (Index query = 0; query < block<T>; ++query)
+    first.keys[query] = starts ? static_cast<T>(starts[smaller(query, queries - 1)]) : 0;
+}
 
 }  // namespace
 }  // namespace monomorph::kernels::MONOMORPH_ISA

@@ -19,7 +19,7 @@ inline void add_run(const View& from, std::int64_t from_at, const View& to, std:
 }  // namespace
 
 void embedding(const std::int32_t* ids, View table, View positions, std::int64_t tokens, std::int64_t first_position,
-               View x) {
+               View x, const std::int32_t* document_starts) {
   const std::int64_t rows = x.shape.rows, columns = x.shape.cols, rows_per_task = ceil_div(task_elements, columns);
   in_compute_type(x.dtype, [&]<class S>() {
     parallel_for(ceil_div(rows, rows_per_task), [&](std::int64_t task) {
@@ -27,7 +27,8 @@ void embedding(const std::int32_t* ids, View table, View positions, std::int64_t
       const std::int64_t end = least(rows, (task + 1) * rows_per_task);
       for (std::int64_t row = task * rows_per_task; row < end; ++row) {
         const std::int64_t entry = ids[row] * table.stride;
-        const std::int64_t position = (first_position + row % tokens) * positions.stride;
+        const std::int64_t start = document_starts != nullptr ? document_starts[row] : 0;
+        const std::int64_t position = (first_position + row % tokens - start) * positions.stride;
         for (std::int64_t column = 0; column < columns; column += chunk) {
           const std::int64_t n = least(chunk, columns - column);
           const S* in = read(table, entry + column, n, table_buffer.elements);
@@ -59,7 +60,23 @@ void embedding_backward(const std::int32_t* ids, View dx, View dtable) {
   });
 }
 
-void position_embedding_backward(View dx, std::int64_t tokens, View dpositions, bool accumulate) {
+/// Calls f with the rows at a position, in their order.
+template <class F>
+static inline void for_each_row_at(std::int64_t position, std::int64_t rows, std::int64_t tokens,
+                                   const std::int32_t* document_starts, F&& f) {
+  for (std::int64_t first = 0; first < rows; first += tokens) {
+    const std::int64_t end = least(rows, first + tokens);
+    if (document_starts == nullptr) {
+      if (first + position < end) f(first + position);
+      continue;
+    }
+    for (std::int64_t row = first + position; row < end; ++row)
+      if (document_starts[row] == row - first - position) f(row);
+  }
+}
+
+void position_embedding_backward(View dx, std::int64_t tokens, View dpositions, bool accumulate,
+                                 const std::int32_t* document_starts) {
   const std::int64_t rows = dx.shape.rows, columns = dx.shape.cols;
   const std::int64_t positions_per_task = ceil_div(task_elements, columns * ceil_div(rows, tokens));
   in_compute_type(dpositions.dtype, [&]<class S>() {
@@ -71,11 +88,11 @@ void position_embedding_backward(View dx, std::int64_t tokens, View dpositions, 
           const std::int64_t n = least(chunk, columns - column), to = position * dpositions.stride + column;
           S* sums = total.elements;
           for (std::int64_t i = 0; i < n; ++i) sums[i] = 0;
-          for (std::int64_t row = position; position < tokens && row < rows; row += tokens) {
+          for_each_row_at(position, rows, tokens, document_starts, [&](std::int64_t row) {
             const S* in = read(dx, row * dx.stride + column, n, dx_buffer.elements);
             MONOMORPH_ELEMENTWISE
             for (std::int64_t i = 0; i < n; ++i) sums[i] += in[i];
-          }
+          });
           S* out = place(dpositions, to, before_buffer.elements);
           if (accumulate) {
             const S* before = read(dpositions, to, n, before_buffer.elements);

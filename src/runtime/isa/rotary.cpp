@@ -2,7 +2,8 @@
 
 namespace monomorph::kernels::MONOMORPH_ISA {
 
-void rotary(View x, View cos, View sin, std::int64_t tokens, std::int64_t first_position, bool inverse) {
+void rotary(View x, View cos, View sin, std::int64_t tokens, std::int64_t first_position, bool inverse,
+            const std::int32_t* document_starts) {
   const std::int64_t half = cos.shape.cols, heads = x.shape.cols / (2 * half), rows = x.shape.rows;
   const std::int64_t rows_per_task = ceil_div(task_elements, x.shape.cols);
   in_compute_type(cos.dtype, [&]<class S>() {
@@ -11,7 +12,8 @@ void rotary(View x, View cos, View sin, std::int64_t tokens, std::int64_t first_
       Buffer<S> low_buffer, high_buffer;
       const std::int64_t end = least(rows, (task + 1) * rows_per_task);
       for (std::int64_t row = task * rows_per_task; row < end; ++row) {
-        const std::int64_t position = first_position + row % tokens;
+        const std::int64_t start = document_starts != nullptr ? document_starts[row] : 0;
+        const std::int64_t position = first_position + row % tokens - start;
         for (std::int64_t head = 0; head < heads; ++head) {
           for (std::int64_t column = 0; column < half; column += chunk) {
             const std::int64_t n = least(chunk, half - column), at = row * x.stride + head * 2 * half + column;

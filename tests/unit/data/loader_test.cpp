@@ -1,6 +1,7 @@
-#include "data_test_support.hpp"
+#include "packed_test_support.hpp"
 
 #include <monomorph/data/batch_prefetcher.hpp>
+#include <monomorph/data/evaluation_loader.hpp>
 #include <monomorph/data/loader.hpp>
 
 #include <algorithm>
@@ -11,27 +12,6 @@
 using namespace monomorph::data;
 
 using monomorph::ignored_target;
-
-namespace {
-
-/// A packed file of 4-byte tokens 0, 1, 2, …, so that a token tells where it lies.
-std::string counting_file(std::uint32_t n_tokens, std::uint32_t width = 4) {
-  std::string bytes;
-  for (const std::byte byte : packed_header(std::uint64_t{n_tokens} * width, width)) bytes += static_cast<char>(byte);
-  for (std::uint32_t token = 0; token < n_tokens; ++token) {
-    for (std::uint32_t i = 0; i < width; ++i) bytes += static_cast<char>(token >> (8 * i));
-  }
-  SpanIndexWriter index([&](std::span<const std::byte> piece) {
-    bytes.append(reinterpret_cast<const char*>(piece.data()), piece.size());
-  });
-  index.add({0, std::uint64_t{n_tokens} * width});
-  index.finish();
-  return bytes;
-}
-
-constexpr std::int64_t any_vocabulary = 1 << 20;
-
-}  // namespace
 
 TEST_CASE("The order of an epoch is a permutation, another one in the next epoch") {
   std::mt19937_64 random(1);
@@ -71,14 +51,15 @@ TEST_CASE("Every place is as likely for every sample") {
 
 TEST_CASE("Any way of splitting the global sequence reads the same samples") {
   TemporaryFolder folder;
-  const Loader loader(folder.write("a.pbin", counting_file(1003)), 8, any_vocabulary, 5, true);
-  REQUIRE(loader.samples_per_epoch() == (1003 - 8 - 1) / 8 + 1);
-  const std::int64_t n_total = 2 * loader.samples_per_epoch() + 11;
+  const Loader loader({{folder.write("a.pbin", counting_file(1003))}},
+                      {.sequence_length = 8, .vocab_size = any_vocabulary, .seed = 5});
+  REQUIRE(loader.set(0).n_samples() == (1003 - 8 - 1) / 8 + 1);
+  const std::int64_t n_total = 2 * loader.set(0).n_samples() + 11;
   std::vector<std::int32_t> inputs(static_cast<std::size_t>(n_total * 8)), targets(inputs.size());
-  loader.read(0, n_total, inputs.data(), targets.data());
+  loader.read(0, n_total, {inputs.data(), targets.data()});
   for (std::size_t i = 0; i < inputs.size(); ++i) REQUIRE(targets[i] == inputs[i] + 1);
   std::vector<std::int32_t> starts;
-  for (std::int64_t i = 0; i < loader.samples_per_epoch(); ++i)
+  for (std::int64_t i = 0; i < loader.set(0).n_samples(); ++i)
     starts.push_back(inputs[static_cast<std::size_t>(i * 8)]);
   std::sort(starts.begin(), starts.end());
   for (std::size_t i = 0; i < starts.size(); ++i) CHECK(starts[i] == static_cast<std::int32_t>(8 * i));
@@ -87,7 +68,7 @@ TEST_CASE("Any way of splitting the global sequence reads the same samples") {
     const std::int64_t first = random() % n_total;
     const std::int64_t count = 1 + random() % (n_total - first);
     std::vector<std::int32_t> some(static_cast<std::size_t>(count * 8)), some_targets(some.size());
-    loader.read(first, count, some.data(), some_targets.data());
+    loader.read(first, count, {some.data(), some_targets.data()});
     REQUIRE(std::equal(some.begin(), some.end(), inputs.begin() + first * 8));
     REQUIRE(std::equal(some_targets.begin(), some_targets.end(), targets.begin() + first * 8));
   }
@@ -113,12 +94,12 @@ TEST_CASE("Samples are cut as the two variants of the format say") {
 TEST_CASE("Evaluation has every token but the first as a target once") {
   TemporaryFolder folder;
   for (const std::uint32_t n_tokens : {5u, 6u, 8u, 9u, 33u, 40u}) {
-    const Loader loader(folder.write("a.pbin", counting_file(n_tokens)), 4, any_vocabulary, 0, false);
-    CHECK(loader.evaluation_targets() == n_tokens - 1);
+    const EvaluationLoader loader(folder.write("a.pbin", counting_file(n_tokens)), 4, any_vocabulary);
+    CHECK(loader.n_targets() == n_tokens - 1);
     for (const std::int64_t batch : {1, 3, 100}) {
       std::vector<std::int32_t> inputs(static_cast<std::size_t>(batch * 4)), targets(inputs.size()), seen;
-      for (std::int64_t i = 0; i < loader.evaluation_batches(batch); ++i) {
-        loader.read_evaluation(i, batch, inputs.data(), targets.data());
+      for (std::int64_t i = 0; i < loader.n_batches(batch); ++i) {
+        loader.read(i, batch, {inputs.data(), targets.data()});
         for (std::size_t at = 0; at < targets.size(); ++at) {
           if (targets[at] == ignored_target) continue;
           CHECK(inputs[at] == targets[at] - 1);
@@ -136,16 +117,16 @@ TEST_CASE("A set of another vocabulary, too short or changed meanwhile is refuse
   TemporaryFolder folder;
   const std::string path = folder.write("set.pbin", counting_file(100));
   const auto error = [&](std::int64_t length, std::int64_t vocab_size) {
-    return error_of([&] { Loader unused(path, length, vocab_size, 0, true); });
+    return error_of([&] { Loader unused({{path}}, {.sequence_length = length, .vocab_size = vocab_size}); });
   };
   CHECK(error(99, 100) == "");
   CHECK((contains(error(8, 99), "[DATA-07]") && contains(error(8, 99), "set.pbin")));
   CHECK((contains(error(100, 100), "[DATA-08]") && contains(error(100, 100), "101")));
   CHECK(contains(error(0, 100), "[DATA-13]"));
-  const Loader loader(path, 8, 100, 0, true);
+  const Loader loader({{path}}, {.sequence_length = 8, .vocab_size = 100});
   folder.write("set.pbin", counting_file(101));
   std::int32_t inputs[8], targets[8];
-  CHECK(contains(error_of([&] { loader.read(0, 1, inputs, targets); }), "[DATA-09]"));
+  CHECK(contains(error_of([&] { loader.read(0, 1, {inputs, targets}); }), "[DATA-09]"));
 }
 
 TEST_CASE("Every width is read, and a file cut short anywhere is refused") {
@@ -176,13 +157,13 @@ TEST_CASE("Every width is read, and a file cut short anywhere is refused") {
 TEST_CASE("The prefetcher gives what the loader reads, from any place on, and its errors") {
   TemporaryFolder folder;
   const std::string path = folder.write("a.pbin", counting_file(500));
-  const Loader loader(path, 8, any_vocabulary, 5, true);
+  const Loader loader({{path}}, {.sequence_length = 8, .vocab_size = any_vocabulary, .seed = 5});
   BatchPrefetcher batches(loader, 6, 3, 6);
   std::vector<std::int32_t> inputs(24), targets(24);
   const auto check_next = [&](std::int64_t position) {
     CHECK(batches.position() == position);
     const auto batch = batches.next();
-    loader.read(position, 3, inputs.data(), targets.data());
+    loader.read(position, 3, {inputs.data(), targets.data()});
     CHECK(batch.first_sample == position);
     CHECK(std::equal(inputs.begin(), inputs.end(), batch.inputs_BT.begin()));
     CHECK(std::equal(targets.begin(), targets.end(), batch.targets_BT.begin()));

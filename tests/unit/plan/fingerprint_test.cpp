@@ -13,6 +13,7 @@ struct Renamed : ByHand {};
 struct Explicit : ByHand {
   using layers = Stack<Run<DecoderBlock, 2>>;
   using objective = monomorph::objective::NextToken;
+  using attention = monomorph::attention::Causal;
   static constexpr MeshSpec mesh{};
 };
 
@@ -33,6 +34,12 @@ struct OtherOrder : ByHand {
 };
 struct OtherObjective : ByHand {
   struct objective : monomorph::objective::NextToken {};
+};
+struct Documents : ByHand {
+  using attention = monomorph::attention::WithinDocuments;
+};
+struct OtherAttention : ByHand {
+  struct attention : monomorph::attention::WithinDocuments {};
 };
 struct WithMesh : ByHand {
   static constexpr MeshSpec mesh{.pp = 2};
@@ -114,6 +121,8 @@ TEST_CASE("the fingerprint changes with every other member of a recipe") {
       fingerprint<CheckpointedBy<checkpointing::Fraction<2, 2>>>,
       fingerprint<DecaysAll>,
       fingerprint<OtherObjective>,
+      fingerprint<Documents>,
+      fingerprint<OtherAttention>,
       fingerprint<OtherBlock>,
       fingerprint<OtherOrder>,
       fingerprint<WithMesh>,

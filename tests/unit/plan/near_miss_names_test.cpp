@@ -8,8 +8,9 @@
 
 namespace {
 
-const std::vector<std::string> right_names{"model",     "sharding", "precision", "checkpointing", "optimizer",
-                                           "objective", "mesh",     "layers",    "budget",        "expect"};
+const std::vector<std::string> right_names{"model",     "sharding",  "precision", "checkpointing",
+                                           "optimizer", "objective", "attention", "mesh",
+                                           "layers",    "budget",    "expect"};
 #define MONOMORPH_TEXT(name) #name,
 const std::vector<std::string> refused{MONOMORPH_NEAR_MISSES(MONOMORPH_TEXT)};
 #undef MONOMORPH_TEXT

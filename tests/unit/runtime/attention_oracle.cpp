@@ -22,17 +22,21 @@ std::vector<double> values(const at::Tensor& x) {
 }  // namespace
 
 AttentionResult attention(const Attention& input) {
-  const auto& [batch, tokens, heads, kv_heads, head_dim, scale, q, k, v, dout, dropout] = input;
+  const auto& [batch, tokens, heads, kv_heads, head_dim, scale, q, k, v, dout, dropout, documents] = input;
   at::Tensor q_BTNH = tensor(q, {batch, tokens, heads, head_dim}).requires_grad_();
   at::Tensor k_BTKH = tensor(k, {batch, tokens, kv_heads, head_dim}).requires_grad_();
   at::Tensor v_BTKH = tensor(v, {batch, tokens, kv_heads, head_dim}).requires_grad_();
   const at::Tensor q_BNTH = q_BTNH.transpose(1, 2);
   const at::Tensor k_BNTH = k_BTKH.transpose(1, 2).repeat_interleave(heads / kv_heads, 1);
   const at::Tensor v_BNTH = v_BTKH.transpose(1, 2).repeat_interleave(heads / kv_heads, 1);
-  const at::Tensor future_TT = at::ones({tokens, tokens}, at::kBool).triu(1);
+  at::Tensor hidden = at::ones({tokens, tokens}, at::kBool).triu(1);
+  if (!documents.empty()) {
+    const at::Tensor document_BT = tensor(documents, {batch, tokens});
+    hidden = hidden.logical_or(document_BT.unsqueeze(2).ne(document_BT.unsqueeze(1)).unsqueeze(1));
+  }
   const at::Tensor scores_BNTT = at::matmul(q_BNTH, k_BNTH.transpose(2, 3))
                                      .mul(scale)
-                                     .masked_fill(future_TT, -std::numeric_limits<double>::infinity());
+                                     .masked_fill(hidden, -std::numeric_limits<double>::infinity());
   at::Tensor p_BNTT = at::softmax(scores_BNTT, -1);
   if (!dropout.empty()) p_BNTT = p_BNTT.mul(tensor(dropout, {batch, heads, tokens, tokens}));
   const at::Tensor out_BTNH = at::matmul(p_BNTT, v_BNTH).transpose(1, 2).contiguous();

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -69,6 +70,7 @@ void fill_normal(const View& x, std::mt19937& generator, double deviation) {
 struct Problem {
   AttentionShape shape;
   Matrix qkv, out, lse, dout, dqkv;
+  std::vector<std::int32_t> document_starts;  ///< none if empty
   static constexpr std::int64_t spare_columns = 3;
 
   Problem(DType dtype, const AttentionShape& s, double deviation = 1)
@@ -87,20 +89,30 @@ struct Problem {
   View v_of(Matrix& x) {
     return x.view().columns((shape.heads + shape.kv_heads) * shape.head_dim, shape.kv_heads * shape.head_dim);
   }
+  const std::int32_t* documents() const { return document_starts.empty() ? nullptr : document_starts.data(); }
   void run() {
-    kernels::causal_attention(q_of(qkv), k_of(qkv), v_of(qkv), out.view(), lse.view(), shape);
+    kernels::causal_attention(q_of(qkv), k_of(qkv), v_of(qkv), out.view(), lse.view(), shape, documents());
     kernels::causal_attention_backward(q_of(qkv), k_of(qkv), v_of(qkv), out.view(), lse.view(), dout.view(), q_of(dqkv),
-                                       k_of(dqkv), v_of(dqkv), shape);
+                                       k_of(dqkv), v_of(dqkv), shape, documents());
   }
   void run_reference(const DropoutKey& key) {
-    kernels::reference_attention(q_of(qkv), k_of(qkv), v_of(qkv), out.view(), lse.view(), shape, key);
+    kernels::reference_attention(q_of(qkv), k_of(qkv), v_of(qkv), out.view(), lse.view(), shape, key, documents());
     kernels::reference_attention_backward(q_of(qkv), k_of(qkv), v_of(qkv), out.view(), lse.view(), dout.view(),
-                                          q_of(dqkv), k_of(dqkv), v_of(dqkv), shape, key);
+                                          q_of(dqkv), k_of(dqkv), v_of(dqkv), shape, key, documents());
   }
   oracle::AttentionResult expected(std::vector<double> dropout = {}) {
-    return oracle::attention({shape.batch, shape.tokens, shape.heads, shape.kv_heads, shape.head_dim, shape.scale,
-                              values(q_of(qkv)), values(k_of(qkv)), values(v_of(qkv)), values(dout.view()),
-                              std::move(dropout)});
+    return oracle::attention({shape.batch,
+                              shape.tokens,
+                              shape.heads,
+                              shape.kv_heads,
+                              shape.head_dim,
+                              shape.scale,
+                              values(q_of(qkv)),
+                              values(k_of(qkv)),
+                              values(v_of(qkv)),
+                              values(dout.view()),
+                              std::move(dropout),
+                              {document_starts.begin(), document_starts.end()}});
   }
 };
 
@@ -168,6 +180,40 @@ DropoutKey no_dropout(const AttentionShape& shape) {
   return key;
 }
 
+/// Sequences cut into documents: where those of each begin, apart from 0; sequences take turns.
+struct Documents {
+  const char* name;
+  std::vector<std::vector<std::int64_t>> cuts;
+  std::vector<std::int32_t> starts(const AttentionShape& shape) const {
+    std::vector<std::int32_t> result;
+    for (std::int64_t sample = 0; sample < shape.batch; ++sample) {
+      const auto& cut = cuts[static_cast<std::size_t>(sample) % cuts.size()];
+      std::int32_t start = 0;
+      for (std::int64_t t = 0; t < shape.tokens; ++t) {
+        if (std::find(cut.begin(), cut.end(), t) != cut.end()) start = static_cast<std::int32_t>(t);
+        result.push_back(start);
+      }
+    }
+    return result;
+  }
+};
+std::vector<std::int64_t> every(std::int64_t n) {
+  std::vector<std::int64_t> cuts;
+  for (std::int64_t t = n; t < 512; t += n) cuts.push_back(t);
+  return cuts;
+}
+/// Blocks have 96 tokens (48 in fp64), groups of rows 6 or 8, vectors 2 to 16: cuts at their edges and beside them.
+std::vector<Documents> documents() {
+  return {{"one each", {{}}},
+          {"of one token", {every(1)}},
+          {"at edges of blocks", {{48, 96, 144, 192}, {96, 192}}},
+          {"beside edges", {{47, 97}, {1, 49, 95, 191}}},
+          {"at edges of groups and vectors", {{6, 8, 12, 16, 18, 24, 32, 64}, {96 + 6, 96 + 8, 96 + 16}}},
+          {"of several lengths", {{3, 5, 40, 41, 42, 100, 170}, {63, 130, 131}, {10}}},
+          {"of three tokens", {every(3)}},
+          {"the last token alone", {{32, 64, 69, 96, 128, 149, 190, 199}}}};
+}
+
 }  // namespace
 
 TEST_CASE("causal attention and its gradients equal autograd's") {
@@ -199,21 +245,85 @@ TEST_CASE("the bits of attention do not depend on the number of threads") {
   for (const AttentionShape& shape :
        {shape_of(1, 200, 4, 2, 32), shape_of(2, 130, 3, 3, 20), shape_of(1, 333, 2, 1, 64)})
     for (const DType dtype : {DType::fp32, DType::bf16, DType::fp64})
+      for (const bool has_documents : {false, true})
+        for_each_isa([&] {
+          INFO(text(shape) << ", " << std::string(name_of(dtype)));
+          const auto starts =
+              has_documents ? Documents{"", {{3, 50, 100, 180}, {97}}}.starts(shape) : std::vector<std::int32_t>();
+          omp_set_num_threads(1);
+          Problem alone(dtype, shape);
+          alone.document_starts = starts;
+          alone.run();
+          for (const int threads : {2, 3, 7}) {
+            omp_set_num_threads(threads);
+            Problem shared(dtype, shape);
+            shared.document_starts = starts;
+            shared.run();
+            CHECK(shared.out.bytes == alone.out.bytes);
+            CHECK(shared.lse.bytes == alone.lse.bytes);
+            CHECK(shared.dqkv.bytes == alone.dqkv.bytes);
+          }
+        });
+  omp_set_num_threads(threads_before);
+}
+
+TEST_CASE("attention within documents and its gradients equal autograd's") {
+  for (const AttentionShape& shape :
+       {shape_of(2, 5, 2, 2, 3), shape_of(2, 70, 2, 1, 7), shape_of(1, 97, 2, 2, 64), shape_of(3, 200, 2, 1, 16)})
+    for (const Documents& cut : documents())
+      for (const auto& [dtype, tolerance] :
+           {std::pair{DType::fp64, 1e-11}, {DType::fp32, 1e-5}, {DType::bf16, 1.2e-2}}) {
+        INFO(text(shape) << ", documents " << cut.name << ", " << std::string(name_of(dtype)));
+        Problem reference(dtype, shape);
+        reference.document_starts = cut.starts(shape);
+        const auto expected = reference.expected();
+        if (dtype == DType::fp64) {
+          reference.run_reference(no_dropout(shape));
+          check_results(reference, expected, tolerance);
+        }
+        for_each_isa([&, type = dtype, bound = tolerance] {
+          Problem problem(type, shape);
+          problem.document_starts = cut.starts(shape);
+          problem.run();
+          check_results(problem, expected, bound);
+        });
+      }
+}
+
+TEST_CASE("rows of one document each have the bits of plain causal attention") {
+  for (const AttentionShape& shape : {shape_of(2, 33, 4, 2, 7), shape_of(2, 200, 4, 2, 32), shape_of(1, 97, 6, 2, 64)})
+    for (const DType dtype : {DType::fp32, DType::bf16, DType::fp64})
       for_each_isa([&] {
         INFO(text(shape) << ", " << std::string(name_of(dtype)));
-        omp_set_num_threads(1);
-        Problem alone(dtype, shape);
-        alone.run();
-        for (const int threads : {2, 3, 7}) {
-          omp_set_num_threads(threads);
-          Problem shared(dtype, shape);
-          shared.run();
-          CHECK(shared.out.bytes == alone.out.bytes);
-          CHECK(shared.lse.bytes == alone.lse.bytes);
-          CHECK(shared.dqkv.bytes == alone.dqkv.bytes);
-        }
+        Problem plain(dtype, shape), told(dtype, shape);
+        told.document_starts.assign(static_cast<std::size_t>(shape.batch * shape.tokens), 0);
+        plain.run();
+        told.run();
+        CHECK(told.out.bytes == plain.out.bytes);
+        CHECK(told.lse.bytes == plain.lse.bytes);
+        CHECK(told.dqkv.bytes == plain.dqkv.bytes);
       });
-  omp_set_num_threads(threads_before);
+}
+
+TEST_CASE("what one document has does not reach another, be it ever so large") {
+  for (const DType dtype : {DType::fp32, DType::bf16, DType::fp64})
+    for_each_isa([&] {
+      const AttentionShape shape = shape_of(1, 130, 2, 1, 24);
+      const std::int64_t begin = 50, end = 101;  // of the document in the middle
+      Problem before(dtype, shape), after(dtype, shape);
+      before.document_starts = after.document_starts = Documents{"", {{begin, end}}}.starts(shape);
+      for (std::int64_t t = begin; t < end; ++t)
+        for (std::int64_t column = 0; column < after.qkv.shape.cols; ++column)
+          write(after.qkv.view(), t, column, 1e4 * read(after.qkv.view(), t, column));
+      before.run();
+      after.run();
+      for (const auto& [first, n] : {std::pair{std::int64_t{0}, begin}, {end, shape.tokens - end}}) {
+        CHECK(values(after.out.view().rows(first, n)) == values(before.out.view().rows(first, n)));
+        CHECK(values(after.q_of(after.dqkv).rows(first, n)) == values(before.q_of(before.dqkv).rows(first, n)));
+        CHECK(values(after.k_of(after.dqkv).rows(first, n)) == values(before.k_of(before.dqkv).rows(first, n)));
+        CHECK(values(after.v_of(after.dqkv).rows(first, n)) == values(before.v_of(before.dqkv).rows(first, n)));
+      }
+    });
 }
 
 TEST_CASE("attention of large scores neither overflows nor loses the largest") {

@@ -1,4 +1,5 @@
 #include <monomorph/core/error.hpp>
+#include <monomorph/runtime/kernels/document_starts.hpp>
 #include <monomorph/runtime/kernels/embedding.hpp>
 #include "kernel_case.hpp"
 #include "support/catch.hpp"
@@ -64,6 +65,62 @@ TEST_CASE("the gradients of embeddings are those of autograd", "[embedding]") {
              }});
     }
   }
+}
+
+TEST_CASE("learned positions count from the begin of the document, forward and backward", "[embedding]") {
+  for (const Case& c : cases) {
+    for (const bool accumulate : {false, true}) {
+      CAPTURE(c.batch, c.tokens, c.features, accumulate);
+      const std::int64_t rows = c.batch * c.tokens;
+      const auto ids = ids_of(c), starts = growing_documents(rows, c.tokens);
+      const Matrix table = random_matrix(c.vocabulary, c.features, 1),
+                   positions = random_matrix(c.tokens, c.features, 2), dy = random_matrix(rows, c.features, 3);
+      const oracle::Result expected = oracle::embedding(ids, table, positions, c.tokens, 0, dy, starts);
+      check({{{table}, {positions}}, {{{rows, c.features, expected.y}}}, [&](const auto& in, const auto& out) {
+               kernels::embedding(ids.data(), in[0], in[1], c.tokens, 0, out[0], starts.data());
+             }});
+      const Values before = accumulate ? positions.values : Values{};
+      const Values after = accumulate ? sum(expected.gradients[1], before) : expected.gradients[1];
+      check({{{dy}}, {{{c.tokens, c.features, after}, Role::gradient, before}}, [&](const auto& in, const auto& out) {
+               kernels::position_embedding_backward(in[0], c.tokens, out[0], accumulate, starts.data());
+             }});
+    }
+  }
+}
+
+TEST_CASE("the gradient of positions has the same bits if every row is told to be one document", "[embedding]") {
+  const std::int64_t tokens = 37, rows = 5 * tokens, features = 70;
+  const Storage dx(random_matrix(rows, features, 1), DType::fp32);
+  const Matrix before = random_matrix(tokens, features, 2);
+  const Storage plain(before, DType::fp32), told(before, DType::fp32);
+  const std::vector<std::int32_t> starts(rows, 0);
+  kernels::position_embedding_backward(dx.view(), tokens, plain.view(), true);
+  kernels::position_embedding_backward(dx.view(), tokens, told.view(), true, starts.data());
+  CHECK(told.bytes() == plain.bytes());
+}
+
+TEST_CASE("document starts that are none are an error that names row and token") {
+  const auto message = [](const std::vector<std::int32_t>& starts) {
+    try {
+      kernels::check_document_starts(starts.empty() ? nullptr : starts.data(), 2, 4);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(message({0, 0, 0, 0, 0, 1, 2, 3}).empty());
+  CHECK(message({0, 1, 1, 3, 0, 0, 2, 2}).empty());
+  CHECK(message({}).find("[KERNEL-02]") == 0);
+  for (const std::vector<std::int32_t>& bad : {std::vector<std::int32_t>{0, 0, 0, 0, 0, 1, 3, 3},  // in the future
+                                               {0, 0, 0, 0, 0, 1, 0, 0},     // back in a document that has ended
+                                               {0, 0, 0, 0, 0, 1, -1, 3},    // before the row
+                                               {0, 0, 0, 0, 0, 0, 1, 1}}) {  // begun without its first token
+    const std::string text = message(bad);
+    CHECK(text.find("[KERNEL-03]") == 0);
+    CHECK(text.find("row 1 of the batch") != std::string::npos);
+    CHECK(text.find("for token 2,") != std::string::npos);
+  }
+  CHECK(message({1, 1, 1, 1, 0, 0, 0, 0}).find("row 0 of the batch has 1 for token 0,") != std::string::npos);
 }
 
 TEST_CASE("positions that no token has get the gradient zero", "[embedding]") {

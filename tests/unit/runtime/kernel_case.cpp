@@ -155,6 +155,19 @@ bool Storage::gap_untouched() const {
   return true;
 }
 
+std::vector<std::int32_t> growing_documents(std::int64_t rows, std::int64_t tokens) {
+  std::vector<std::int32_t> starts;
+  std::int32_t length = 0, left = 0;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const auto t = static_cast<std::int32_t>(row % tokens);
+    const bool begins = t == 0 || left == 0;
+    if (begins) left = ++length;
+    --left;
+    starts.push_back(begins ? t : starts.back());
+  }
+  return starts;
+}
+
 Matrix random_matrix(std::int64_t rows, std::int64_t cols, unsigned seed) {
   std::mt19937 generator(seed);
   Matrix matrix{rows, cols, Values(static_cast<std::size_t>(rows * cols))};

@@ -49,6 +49,9 @@ class Storage {
   View view_;
 };
 
+/// Rows cut into documents of 1, 2, 3, … tokens, going on from row to row.
+std::vector<std::int32_t> growing_documents(std::int64_t rows, std::int64_t tokens);
+
 /// Numbers of about unit size, different for each seed.
 Matrix random_matrix(std::int64_t rows, std::int64_t cols, unsigned seed);
 Matrix filled(std::int64_t rows, std::int64_t cols, double value);

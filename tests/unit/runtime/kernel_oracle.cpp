@@ -57,6 +57,12 @@ at::Tensor activated(const std::string& name, const at::Tensor& h) {
   return at::silu(halves[0]) * halves[1];
 }
 
+at::Tensor positions_of(std::int64_t rows, std::int64_t tokens, std::int64_t first_position,
+                        const std::vector<std::int32_t>& document_starts) {
+  const at::Tensor places = at::arange(rows, at::kLong).remainder(tokens) + first_position;
+  return document_starts.empty() ? places : places - index_vector(document_starts);
+}
+
 at::Tensor frequencies(const Rotation& rotation) {
   const at::Tensor exponents =
       at::arange(0, rotation.head_dim, 2, at::kDouble) / static_cast<double>(rotation.head_dim);
@@ -99,11 +105,12 @@ Result activation(const std::string& name, const Matrix& h, const Matrix& dy) {
 }
 
 Result embedding(const std::vector<std::int32_t>& ids, const Matrix& table, const Matrix& positions,
-                 std::int64_t tokens, std::int64_t first_position, const Matrix& dy) {
+                 std::int64_t tokens, std::int64_t first_position, const Matrix& dy,
+                 const std::vector<std::int32_t>& document_starts) {
   const at::Tensor table_VD = leaf(table), positions_TD = leaf(positions), ids_M = index_vector(ids);
   at::Tensor x = at::embedding(table_VD, ids_M);
   if (positions_TD.defined()) {
-    const at::Tensor at_M = at::arange(ids_M.numel(), at::kLong).remainder(tokens) + first_position;
+    const at::Tensor at_M = positions_of(ids_M.numel(), tokens, first_position, document_starts);
     x = x + at::embedding(positions_TD, at_M);
   }
   return differentiate(x, tensor(dy), {table_VD, positions_TD});
@@ -119,8 +126,8 @@ Result cross_entropy(const Matrix& logits, const std::vector<std::int32_t>& targ
 Result rotary(const Rotation& rotation, const Matrix& x, const Matrix& dy) {
   const at::Tensor x_MD = leaf(x), x_MNH = x_MD.reshape({x.rows, -1, rotation.head_dim});
   const at::Tensor position_M =
-      at::arange(x.rows, at::kDouble).remainder(rotation.tokens) + static_cast<double>(rotation.first_position);
-  const at::Tensor half = at::outer(position_M, frequencies(rotation));
+      positions_of(x.rows, rotation.tokens, rotation.first_position, rotation.document_starts_M);
+  const at::Tensor half = at::outer(position_M.to(at::kDouble), frequencies(rotation));
   const at::Tensor angle_M1H = at::cat({half, half}, 1).unsqueeze(1);
   const std::vector<at::Tensor> halves = x_MNH.chunk(2, 2);
   const at::Tensor rotated_half = at::cat({-halves[1], halves[0]}, 2);

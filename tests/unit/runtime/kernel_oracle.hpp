@@ -25,13 +25,15 @@ Result rms_norm(const Matrix& x_MD, const Matrix& weight_H, const Matrix& bias_H
 /// gelu_exact, gelu_tanh, relu_squared, swiglu
 Result activation(const std::string& name, const Matrix& h, const Matrix& dy);
 Result embedding(const std::vector<std::int32_t>& ids_M, const Matrix& table_VD, const Matrix& positions_TD,
-                 std::int64_t tokens, std::int64_t first_position, const Matrix& dy_MD);
+                 std::int64_t tokens, std::int64_t first_position, const Matrix& dy_MD,
+                 const std::vector<std::int32_t>& document_starts_M = {});
 /// y: the loss of each row; the gradient is that of their sum over the first vocab_size columns.
 Result cross_entropy(const Matrix& logits_CV, const std::vector<std::int32_t>& targets_C, std::int64_t vocab_size);
 
 struct Rotation {
   double base = 10'000, factor = 1, low_frequency_factor = 1, high_frequency_factor = 4, original_context = 8192;
   std::int64_t head_dim, tokens, first_position;
+  std::vector<std::int32_t> document_starts_M = {};
 };
 /// x · cos + rotate_half(x) · sin, as in Hugging Face's Llama.
 Result rotary(const Rotation& rotation, const Matrix& x_MD, const Matrix& dy_MD);

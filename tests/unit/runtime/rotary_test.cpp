@@ -19,7 +19,7 @@ const Case cases[] = {{{}, 2, 1, 1, 1, 0},
                       {{10'000, llama31}, 6, 5, 300, 100, 3},
                       {{}, 1030, 1, 20, 10, 0}};
 
-void check_rotation(const Case& c, bool inverse) {
+void check_rotation(const Case& c, bool inverse, const std::vector<std::int32_t>& document_starts = {}) {
   const std::int64_t columns = c.heads * c.head_dim, positions = c.first_position + c.tokens;
   const Matrix x = random_matrix(c.rows, columns, 1);
   const auto& [base, scaling] = c.spec;
@@ -30,7 +30,8 @@ void check_rotation(const Case& c, bool inverse) {
                                   static_cast<double>(scaling.original_context),
                                   c.head_dim,
                                   c.tokens,
-                                  c.first_position};
+                                  c.first_position,
+                                  document_starts};
   const oracle::Result expected = oracle::rotary(rotation, x, x);
   const Matrix y{c.rows, columns, inverse ? expected.gradients[0] : expected.y};
   check({{}, {{y, Role::activation, x.values}}, [&](const auto&, const auto& out) {
@@ -38,7 +39,8 @@ void check_rotation(const Case& c, bool inverse) {
            const Storage cos(filled(positions, c.head_dim / 2, 0), tables),
                sin(filled(positions, c.head_dim / 2, 0), tables);
            kernels::rotary_table(c.spec, cos.view(), sin.view());
-           kernels::rotary(out[0], cos.view(), sin.view(), c.tokens, c.first_position, inverse);
+           kernels::rotary(out[0], cos.view(), sin.view(), c.tokens, c.first_position, inverse,
+                           document_starts.empty() ? nullptr : document_starts.data());
          }});
 }
 }  // namespace
@@ -48,6 +50,15 @@ TEST_CASE("rotary embedding is Hugging Face's, and its inverse is its gradient",
     for (const bool inverse : {false, true}) {
       CAPTURE(c.head_dim, c.heads, c.rows, inverse);
       check_rotation(c, inverse);
+    }
+  }
+}
+
+TEST_CASE("rotary positions count from the begin of the document", "[rotary]") {
+  for (const Case& c : cases) {
+    for (const bool inverse : {false, true}) {
+      CAPTURE(c.head_dim, c.heads, c.rows, inverse);
+      check_rotation(c, inverse, growing_documents(c.rows, c.tokens));
     }
   }
 }

@@ -40,7 +40,7 @@ kernels::LossSum sum_of_targets(const MicroBatch& batch, std::int64_t n) {
 EvaluationResult evaluated(std::int64_t micro_batch, std::optional<std::int64_t> micro_batches,
                            std::span<const std::int32_t> bytes_per_token = {}) {
   const TemporaryFolder folder;
-  const data::Loader loader(packed(folder, ids), 4, 12, 0, false);
+  const data::EvaluationLoader loader(packed(folder, ids), 4, 12);
   RecordedStep step;
   step.loss = [&](const MicroBatch& batch) { return sum_of_targets(batch, micro_batch * 4); };
   return evaluate(step, loader, micro_batch, 4, bytes_per_token, micro_batches);
@@ -77,7 +77,7 @@ TEST_CASE("bits per byte are the loss in bits over the bytes of the targets alon
 
 TEST_CASE("held-out data of another tokeniser is refused") {
   const TemporaryFolder folder;
-  const data::Loader loader(packed(folder, ids), 4, 12, 0, false);
+  const data::EvaluationLoader loader(packed(folder, ids), 4, 12);
   CHECK(error_of([&] { check_ids(loader, std::vector<std::int32_t>(12)); }) == "(no error)");
   const std::string message = error_of([&] { check_ids(loader, std::vector<std::int32_t>(11)); });
   CHECK(contains(message, "[RUN-15]"));

@@ -16,7 +16,7 @@ using namespace monomorph::testing;
 
 Hparams valid() {
   Hparams hparams;
-  hparams.data.train.value = "train.pbin";
+  hparams.data.train.value = {{"train.pbin"}};
   return hparams;
 }
 
@@ -114,14 +114,14 @@ TEST_CASE("the documentation has the table of the hyperparameters as they are") 
 
 TEST_CASE("the documentation explains every error of hyperparameters") {
   const std::string page = read_bytes(std::string(MONOMORPH_SOURCE_DIR) + "/docs/reference/hyperparameters.md");
-  for (const char* const id : {"01", "02", "03", "04", "05", "06", "10", "11", "12", "13", "14", "15", "16"}) {
+  for (const char* const id : {"01", "02", "03", "04", "05", "06", "10", "11", "12", "13", "14", "15", "16", "17"}) {
     CHECK(contains(page, std::string("HPARAM-") + id));
   }
 }
 
 TEST_CASE("training data must be named") {
   CHECK(refusal([](Hparams&) {}) == "(no error)");
-  CHECK(contains(refusal([](Hparams& hparams) { hparams.data.train.value = ""; }), "[HPARAM-10] data.train"));
+  CHECK(contains(refusal([](Hparams& hparams) { hparams.data.train.value.clear(); }), "[HPARAM-10] data.train"));
 }
 
 TEST_CASE("the global batch is a multiple of micro-batch times ranks") {

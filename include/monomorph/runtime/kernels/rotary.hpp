@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <monomorph/runtime/view.hpp>
 #include <monomorph/spec/rotary_spec.hpp>
 
@@ -10,7 +11,9 @@ namespace monomorph::kernels {
 void rotary_table(const RotarySpec& rotary, View cos_TH, View sin_TH);
 
 /// Rotates every head in place: x has M = B·T rows, each of whole heads of H = 2·cos.cols features; row r is at
-/// position first_position + r % tokens. With `inverse` it rotates back, which is the backward pass.
-void rotary(View x_MD, View cos_TH, View sin_TH, std::int64_t tokens, std::int64_t first_position, bool inverse);
+/// position first_position + r % tokens, less its document's start if there are any. With `inverse` it rotates back,
+/// which is the backward pass.
+void rotary(View x_MD, View cos_TH, View sin_TH, std::int64_t tokens, std::int64_t first_position, bool inverse,
+            const std::int32_t* document_starts_M = nullptr);
 
 }  // namespace monomorph::kernels

@@ -1,0 +1,13 @@
+#pragma once
+#include <monomorph/policy/attention_policy.hpp>
+
+namespace monomorph::attention {
+
+/// A token attends to all of its row up to itself, whatever documents it is made of.
+struct Causal {
+  static constexpr std::string_view name = "Causal";
+  static constexpr bool within_documents = false;
+};
+static_assert(AttentionPolicy<Causal>);
+
+}  // namespace monomorph::attention

@@ -1,0 +1,64 @@
+#include "data/json_lines_set.hpp"
+#include "data/packed_file_writer.hpp"
+#include "data/packed_set.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+#include <monomorph/data/document_source.hpp>
+#include <monomorph/data/interruption.hpp>
+
+#include <filesystem>
+
+namespace monomorph::data {
+
+void DocumentSource::for_each_again(const SetSize& size, const Visitor& visit) {
+  std::int64_t n_documents = 0;
+  const auto check = [&](bool unchanged) {
+    if (unchanged) return;
+    throw Error("[DATA-09] " + in_quotes(path()) +
+                " was changed while it was being read; leave data alone while it is in use and start again");
+  };
+  for_each([&](const Document& document) {
+    check(n_documents++ < size.n_documents);
+    visit(document);
+  });
+  check(n_documents == size.n_documents);
+}
+
+void DocumentSource::copy_to(DocumentSink& sink) {
+  read([&sink](std::span<const std::byte> piece) { sink.write(piece); });
+  sink.end_document();
+}
+
+SetKind set_kind(const std::string& path) {
+  const std::string extension = std::filesystem::path(path).extension().string();
+  if (extension == ".pbin") return SetKind::packed;
+  if (extension == ".jsonl" || extension == ".ndjson" || extension == ".json") return SetKind::json_lines;
+  throw UsageError("[DATA-40] " + in_quotes(path) +
+                   " ends in neither .pbin (packed) nor .jsonl, .ndjson, .json (a record on each line); rename it after "
+                   "what it is, or convert it");
+}
+
+std::unique_ptr<DocumentSource> open_set(const std::string& path) {
+  if (set_kind(path) == SetKind::packed) return std::make_unique<PackedSet>(path);
+  return std::make_unique<JsonLinesSet>(path);
+}
+
+std::unique_ptr<DocumentSink> create_set_like(const std::string& input, const std::string& path) {
+  if (set_kind(input) == SetKind::packed) {
+    return std::make_unique<PackedFileWriter>(path, PackedFile(input).bytes_per_token());
+  }
+  return std::make_unique<JsonLinesWriter>(path);
+}
+
+SetSize measure(DocumentSource& source) {
+  constexpr std::int64_t documents_between_looks = 1 << 16;
+  SetSize size;
+  source.for_each([&size](const Document& document) {
+    size.n_bytes += document.n_bytes;
+    if (++size.n_documents % documents_between_looks == 0) throw_if_interrupted();
+  });
+  return size;
+}
+
+}  // namespace monomorph::data

@@ -1,0 +1,58 @@
+#include "data/tokenizer/decoder_chain.hpp"
+#include "data/tokenizer/part_readers.hpp"
+#include "data/tokenizer/pre_tokenizer_chain.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+#include <monomorph/core/text_file.hpp>
+#include <monomorph/data/tokenizer.hpp>
+
+#include <fmt/format.h>
+
+namespace monomorph::data {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t largest_file_bytes = std::size_t{256} << 20;
+
+json parse(const std::string& path) {
+  const std::string text = read_text_file(path, largest_file_bytes);
+  try {
+    return json::parse(text);
+  } catch (const json::exception& failure) {
+    throw UsageError(fmt::format("[TOK-01] {} is not JSON: {}", in_quotes(path), failure.what()));
+  }
+}
+
+/// Patterns that are none, or that are not supported, are found while the file still has a name.
+void check_parts(const TokenizerDefinition& definition, const std::string& path) {
+  try {
+    const NormalizerChain normalizers(definition.normalizers);
+    const PreTokenizerChain pre_tokenizers(definition.pre_tokenizers, PreTokenizerChain::Alphabet::characters);
+    const DecoderChain decoders(definition.decoders);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{} (in {})", error.what(), in_quotes(path)));
+  }
+}
+
+}  // namespace
+
+TokenizerDefinition read_tokenizer_definition(const std::string& path) {
+  const json root = parse(path);
+  const JsonFields fields(path);
+  fields.expect(root.is_object(), "the file", "an object");
+  fields.refuse_unless(JsonFields::lacks(root, "version") || root.at("version") == "1.0", "a version that is not 1.0");
+  for (const char* name : {"truncation", "padding"}) fields.refuse_unless(JsonFields::lacks(root, name), name);
+  TokenizerDefinition definition;
+  definition.normalizers = read_normalizers(fields, root);
+  definition.pre_tokenizers = read_pre_tokenizers(fields, root);
+  definition.frame = read_frame(fields, root);
+  definition.decoders = read_decoders(fields, root);
+  definition.added_tokens = read_added_tokens(fields, root);
+  read_model(fields, root, definition);
+  check_parts(definition, path);
+  return definition;
+}
+
+}  // namespace monomorph::data

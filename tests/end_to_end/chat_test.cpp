@@ -1,0 +1,101 @@
+// monomorph-data chat: from messages to masked samples.
+#include "programs.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+
+using namespace monomorph::testing;
+
+namespace {
+
+std::string fixture(const std::string& name) {
+  return std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/chat/" + name;
+}
+
+Arguments chat_arguments(const std::string& input, const std::string& output, const Arguments& more = {}) {
+  Arguments arguments{"chat",   input, "--tokenizer", fixture("tokenizer.json"), "--template",
+                      "chatml", "-o",  output,        "--sequence-length",       "48"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+}  // namespace
+
+TEST_CASE("chat: a set and its mask are written, byte for byte, and summed up") {
+  const TemporaryFolder folder;
+  const ProcessResult result = run_program("monomorph-data", chat_arguments(fixture("set.jsonl"), folder / "a.pbin"));
+  CHECK(result.exit_code == 0);
+  CHECK(result.err.empty());
+  CHECK(contains(result.out, "10 chats in 8 samples of 48 tokens, 83.1 % full; 122 tokens count"));
+  CHECK(contains(result.out, "2 of 10 chats are longer than a sample"));
+  CHECK(read_bytes(folder / "a.pbin") == read_bytes(fixture("set.pbin")));
+  CHECK(read_bytes(folder / "a.mask") == read_bytes(fixture("set.mask")));
+
+  const ProcessResult again = run_program("monomorph-data", chat_arguments(fixture("set.jsonl"), folder / "a.pbin"));
+  check_refusal(again, 2, {"[DATA-01]", "a.pbin"});
+  std::filesystem::remove(folder / "a.pbin");
+  check_refusal(run_program("monomorph-data", chat_arguments(fixture("set.jsonl"), folder / "a.pbin")), 2,
+                {"[DATA-01]", "a.mask"});
+  const ProcessResult forced =
+      run_program("monomorph-data",
+                  chat_arguments(fixture("set.jsonl"), folder / "a.pbin",
+                                 {"--force", "--json", "--roles", "user,assistant", "--on-too-long", "skip"}));
+  CHECK(forced.exit_code == 0);
+  CHECK(forced.err.empty());
+  const auto summary = nlohmann::json::parse(forced.out);
+  CHECK(summary["command"] == "chat");
+  CHECK(summary["records"] == 10);
+  CHECK(summary["chats"] == 8);
+  CHECK(summary["too_long"] == 2);
+  CHECK(summary["truncated"] == 0);
+  CHECK(summary["counted_tokens"] > 100);
+  CHECK(summary["fill"] > 0.5);
+  CHECK(summary["mask"] == folder / "a.mask");
+}
+
+TEST_CASE("chat: what cannot be is refused in one line and leaves nothing") {
+  const TemporaryFolder folder;
+  const auto check = [&](int exit_code, const Arguments& arguments, const std::vector<std::string>& parts) {
+    check_refusal(run_program("monomorph-data", arguments), exit_code, parts);
+    CHECK(n_entries(folder.path()) == 1);
+  };
+  const std::string input = folder / "in.jsonl", output = folder / "a.pbin";
+  write_bytes(input, "{\"messages\": [{\"role\": \"user\", \"content\": \"x\"}]}\n{}\n");
+  check(1, chat_arguments(input, output), {"[CHAT-03]", "in.jsonl\", line 2"});
+  check(2, chat_arguments(input, output, {"--roles", "assistant,bot"}), {"[CHAT-09]", "\"bot\""});
+  check(2, chat_arguments(input, output, {"--on-too-long", "cut"}), {"[DATA-10]", "cut"});
+  check(2, chat_arguments(input, output, {"--field", "messages"}), {"[DATA-10]", "messages"});
+  Arguments other = chat_arguments(input, output);
+  other[5] = "alpaca";
+  check(2, other, {"[CHAT-01]", "chatml, llama-3, gemma, mistral, zephyr"});
+  other[5] = "llama-3";
+  other[3] = std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/data/gpt2_tokenizer.json";
+  check(2, other, {"[CHAT-02]", "\"<|begin_of_text|>\", \"<|start_header_id|>\""});
+  check(2, {"chat", input, "-o", output}, {"[DATA-10]"});
+}
+
+TEST_CASE("chat: an interrupted run leaves nothing") {
+  const TemporaryFolder folder;
+  const std::string line =
+      "{\"messages\": [{\"role\": \"user\", \"content\": \"x\"}, "
+      "{\"role\": \"assistant\", \"content\": \"" +
+      std::string(400, 'y') + "\"}]}\n";
+  std::string lines;
+  while (lines.size() < (30u << 20)) lines += line;
+  write_bytes(folder / "in.jsonl", lines);
+  Arguments arguments = chat_arguments(folder / "in.jsonl", folder / "a.pbin");
+  arguments.insert(arguments.begin(), program("monomorph-data"));
+  Process process(arguments);
+  for (int i = 0; i < 6000 && n_entries(folder.path()) == 1; ++i) ::usleep(1000);  // until its output is begun
+  process.signal(SIGTERM);
+  const ProcessResult result = process.wait();
+  CHECK(result.exit_code == 128 + SIGTERM);
+  CHECK(contains(result.err, "[DATA-11]"));
+  CHECK(n_entries(folder.path()) == 1);
+}

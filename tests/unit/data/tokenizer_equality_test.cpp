@@ -1,0 +1,228 @@
+#include "adversarial_strings.hpp"
+#include "data_test_support.hpp"
+
+#include <monomorph/core/hash.hpp>
+#include <monomorph/data/sentence_piece_model.hpp>
+#include <monomorph/data/tokenizer.hpp>
+#include <monomorph/data/utf8.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <sstream>
+
+// What very many texts become, against hashes of what the reference makes of them; make_equality.py says what the
+// parts and batches are, and shows one (--list) to compare with what the test case "list" shows.
+
+using namespace monomorph::data;
+using nlohmann::json;
+using Ids = std::vector<std::int32_t>;
+
+namespace {
+
+const std::string fixtures = std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/tokenizers/";
+constexpr const char* names[] = {"gpt2", "llama3", "qwen2",         "llama2",   "mistral",
+                                 "bert", "t5",     "unigram.model", "bpe.model"};
+
+struct Batch {
+  std::string name, part;
+  std::uint64_t number;
+  std::size_t n_texts;
+  std::string ids_hash, texts_hash;
+};
+
+const std::vector<Batch>& expected_batches() {
+  static const std::vector<Batch> batches = [] {
+    std::vector<Batch> result;
+    std::istringstream lines(monomorph::read_text_file(fixtures + "equality.txt"));
+    for (Batch b; lines >> b.name >> b.part >> b.number >> b.n_texts >> b.ids_hash >> b.texts_hash;)
+      result.push_back(b);
+    return result;
+  }();
+  return batches;
+}
+
+const std::string& shakespeare() {
+  static const std::string text =
+      monomorph::read_text_file(std::string(MONOMORPH_SOURCE_DIR) + "/data/tinyshakespeare.txt");
+  return text;
+}
+
+/// One of the tokenisers, with the strings made for it.
+class Subject {
+ public:
+  explicit Subject(const std::string& name)
+      : number_(static_cast<std::uint64_t>(std::find(std::begin(names), std::end(names), name) - std::begin(names))) {
+    if (name.ends_with(".model")) {
+      model_ = std::make_unique<SentencePieceModel>(fixtures + name);
+      strings_ =
+          std::make_unique<AdversarialStrings>(shakespeare(), std::vector<std::string>{"<s>", "</s>", "<unk>", "<sep>",
+                                                                                       "<|x|>", "<c>", "<0x41>"});
+      return;
+    }
+    const std::string path = name == "gpt2" ? fixture("gpt2_tokenizer.json") : fixtures + name + ".json";
+    tokenizer_ = std::make_unique<Tokenizer>(read_tokenizer_definition(path));
+    encoder_ = std::make_unique<Encoder>(*tokenizer_);
+    std::vector<std::string> special;
+    const json file = json::parse(monomorph::read_text_file(path));
+    for (const json& token : file["added_tokens"]) special.push_back(token["content"].get<std::string>());
+    strings_ = std::make_unique<AdversarialStrings>(shakespeare(), special);
+  }
+
+  Ids encode(const std::string& text, bool around) {
+    Ids ids;
+    if (model_) {
+      model_->encode(text, ids);
+    } else {
+      encoder_->encode(text, ids, around ? SpecialTokens::around_text : SpecialTokens::none);
+    }
+    return ids;
+  }
+
+  std::string decode(const Ids& ids, bool skip_special) const {
+    return model_ ? model_->decode(ids) : tokenizer_->decode(ids, skip_special);
+  }
+
+  const Tokenizer* tokenizer() const { return tokenizer_.get(); }
+  std::vector<std::string> texts(const std::string& part, std::uint64_t batch) const;
+
+ private:
+  std::uint64_t number_;
+  std::unique_ptr<SentencePieceModel> model_;
+  std::unique_ptr<Tokenizer> tokenizer_;
+  std::unique_ptr<Encoder> encoder_;
+  std::unique_ptr<AdversarialStrings> strings_;
+};
+
+std::vector<std::string> code_points(std::uint64_t batch) {
+  constexpr char32_t n = 4096;
+  std::vector<std::string> result;
+  for (const bool alone : {true, false}) {
+    for (auto c = static_cast<char32_t>(batch) * n; c < (static_cast<char32_t>(batch) + 1) * n; ++c) {
+      if (c >= 0xD800 && c < 0xE000) continue;
+      result.push_back(alone ? utf8_of(c) : "a" + utf8_of(c) + "b");
+    }
+  }
+  return result;
+}
+
+/// MONOMORPH_NOVELS names novels.jsonl, which the repository does not hold.
+std::vector<std::string> novels(std::uint64_t batch) {
+  std::istringstream lines(monomorph::read_text_file(std::getenv("MONOMORPH_NOVELS")));
+  std::vector<std::string> result;
+  std::uint64_t number = 0;
+  for (std::string line; std::getline(lines, line); ++number) {
+    if (number / 100 == batch) result.push_back(json::parse(line)["text"].get<std::string>());
+  }
+  return result;
+}
+
+std::vector<std::string> Subject::texts(const std::string& part, std::uint64_t batch) const {
+  if (part == "code_points") return code_points(batch);
+  if (part == "novels") return novels(batch);
+  std::vector<std::string> result;
+  if (part == "random") {
+    const std::uint64_t first = (number_ << 32) + 1000 * batch;
+    for (std::uint64_t seed = first; seed < first + 1000; ++seed) result.push_back(strings_->string(seed));
+    return result;
+  }
+  std::istringstream lines(shakespeare());
+  for (std::string line; std::getline(lines, line);) result.push_back(line + "\n");
+  result.push_back(shakespeare());
+  return result;
+}
+
+std::string hexadecimal(const monomorph::Xxh64& hash) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash.digest()));
+  return text;
+}
+
+/// All the pieces of a text that is decoded id by id are complete, and together the text.
+void check_streaming(const Tokenizer& tokenizer, const Ids& ids, bool skip_special, const std::string& text) {
+  StreamDecoder stream(tokenizer, skip_special);
+  std::string all;
+  for (const std::int32_t id : ids) {
+    const std::string piece = stream.push(id);
+    if (valid_utf8_prefix(piece) != piece.size()) FAIL("a broken character: " << json(piece));
+    all += piece;
+  }
+  all += stream.finish();
+  if (all != text) CHECK(all == text);
+}
+
+void check(Subject& subject, const Batch& expected) {
+  INFO(expected.name << " " << expected.part << " " << expected.number);
+  const auto texts = subject.texts(expected.part, expected.number);
+  REQUIRE(texts.size() == expected.n_texts);
+  monomorph::Xxh64 ids_hash, texts_hash;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    Ids ids = subject.encode(texts[i], i % 2 == 1);
+    if (i % 3 == 0) {
+      const bool skip_special = i / 3 % 2 == 1;
+      const std::string decoded = subject.decode(ids, skip_special);
+      if (subject.tokenizer() && i % 12 == 0) check_streaming(*subject.tokenizer(), ids, skip_special, decoded);
+      texts_hash.update(bytes_of(decoded + "\xFF"));
+    }
+    ids.push_back(-1);
+    ids_hash.update(std::as_bytes(std::span(ids)));
+  }
+  CHECK(hexadecimal(ids_hash) == expected.ids_hash);
+  CHECK(hexadecimal(texts_hash) == expected.texts_hash);
+}
+
+/// Checks the batches of `name` that `wanted` says; returns the number of texts.
+std::size_t check_batches(const std::string& name, const std::function<bool(const Batch&)>& wanted) {
+  Subject subject(name);
+  std::size_t n_texts = 0;
+  for (const Batch& batch : expected_batches()) {
+    if (batch.name != name || !wanted(batch)) continue;
+    check(subject, batch);
+    n_texts += batch.n_texts;
+  }
+  return n_texts;
+}
+
+}  // namespace
+
+TEST_CASE("Every tokeniser makes of texts what the reference does") {
+  const std::string name = GENERATE(from_range(std::begin(names), std::end(names)));
+  const bool of_library = name.ends_with(".model");
+  const std::size_t n_texts = check_batches(name, [&](const Batch& batch) {
+    const bool every_code_point = name == "gpt2" || name == "t5";
+    if (batch.part == "code_points") return every_code_point || batch.number % 16 == 0;
+    return (batch.part == "random" && batch.number < (of_library ? 1 : 8)) || batch.part == "shakespeare";
+  });
+  CHECK(n_texts > 40000);
+}
+
+TEST_CASE("All texts", "[.exhaustive]") {
+  std::size_t n_texts = 0;
+  for (const std::string name : names) {
+    const std::size_t n = check_batches(name, [](const Batch& batch) {
+      return batch.part != "novels" || std::getenv("MONOMORPH_NOVELS") != nullptr;
+    });
+    std::cout << name << ": " << n << " texts\n";
+    n_texts += n;
+  }
+  CHECK(n_texts > 20'000'000);
+}
+
+// MONOMORPH_BATCH="llama3 random 17"
+TEST_CASE("list", "[.list]") {
+  std::string name, part;
+  std::uint64_t number = 0;
+  REQUIRE(std::getenv("MONOMORPH_BATCH") != nullptr);
+  std::istringstream(std::getenv("MONOMORPH_BATCH")) >> name >> part >> number;
+  Subject subject(name);
+  const auto texts = subject.texts(part, number);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    std::cout << i << " " << json(texts[i]).dump();
+    const Ids ids = subject.encode(texts[i], i % 2 == 1);
+    for (const std::int32_t id : ids) std::cout << " " << id;
+    if (i % 3 == 0) std::cout << " " << json(subject.decode(ids, i / 3 % 2 == 1)).dump();
+    std::cout << "\n";
+  }
+}

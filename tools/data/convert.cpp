@@ -1,0 +1,56 @@
+#include "command.hpp"
+#include "commands.hpp"
+
+#include <monomorph/data/convert.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <optional>
+
+namespace monomorph::tools {
+namespace {
+
+struct Convert {
+  static constexpr const char* name = "convert";
+  static constexpr const char* description = "Write token ids in another width or in the format of another program";
+
+  InputOption input;
+  OutputOption output;
+  std::string from, to;
+  data::ConvertSettings settings;
+
+  void add_options(CLI::App& command) {
+    input.add_to(command, ".pbin, or the .bin of nanoGPT, llm.c or Megatron (its .idx beside it)");
+    output.add_to(command, "file to write; Megatron's .idx is written beside it");
+    command.add_option("--from", from, "Format of the input: pbin, nanogpt, llm.c or megatron; else it is recognised");
+    command.add_option("--to", to, "Format of the output; needed unless its name ends in .pbin");
+    command.add_option("--token-bytes", settings.bytes_per_token, "1, 2 or 4; else as the input has");
+    command.add_option("--eod-id", settings.end_of_document,
+                       "From nanogpt and llm.c: the id that ends each document; else all is one document");
+    command.add_option("--bos-id", settings.begin_of_document, "From nanogpt and llm.c: the id that begins each document");
+  }
+
+  void run(Console& console) {
+    output.check();
+    if (!from.empty()) settings.from = data::token_format(from);
+    if (!to.empty()) settings.to = data::token_format(to);
+    if (settings.to == data::TokenFormat::megatron) output.check(data::megatron_index_path(output.path));
+    const data::ConvertSummary summary = data::convert(input.path, output.path, settings, console.progress());
+    console.say(fmt::format("{}: {} documents, {} tokens of {} bytes, from {} to {}", output.path, summary.n_documents,
+                            summary.n_tokens, summary.bytes_per_token, data::name_of(summary.from),
+                            data::name_of(summary.to)));
+    console.summarise({{"output", output.path},
+                       {"from", data::name_of(summary.from)},
+                       {"to", data::name_of(summary.to)},
+                       {"documents", summary.n_documents},
+                       {"tokens", summary.n_tokens},
+                       {"bytes_per_token", summary.bytes_per_token}});
+  }
+};
+
+}  // namespace
+
+void add_convert(CLI::App& program) { add_command<Convert>(program); }
+
+}  // namespace monomorph::tools

@@ -1,0 +1,47 @@
+#include "command.hpp"
+#include "commands.hpp"
+
+#include <monomorph/data/filter.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace monomorph::tools {
+namespace {
+
+struct Filter {
+  static constexpr const char* name = "filter";
+  static constexpr const char* description = "Keep the documents of a set that meet conditions, in order";
+
+  InputOption input;
+  OutputOption output;
+  data::FilterSettings settings;
+
+  void add_options(CLI::App& command) {
+    input.add_to(command, "packed file (.pbin) or JSON Lines (.jsonl)");
+    output.add_to(command, "file of the same kind to write");
+    command.add_option("--min-tokens", settings.min_tokens, "Of a packed file: documents of at least so many tokens");
+    command.add_option("--max-tokens", settings.max_tokens, "Of a packed file: documents of at most so many tokens");
+    command.add_option("--where", settings.where,
+                       "Documents whose record meets a condition, such as '/language == \"en\" && length(/text) > 99'");
+    command.add_option("--records", settings.records,
+                       "The JSON Lines file that the packed file was made from, for --where to look at");
+  }
+
+  void run(Console& console) const {
+    output.check();
+    const data::FilterSummary summary = data::filter(input.path, output.path, settings, console.progress());
+    console.say(fmt::format("{}: {} of {} documents", output.path, summary.kept.n_documents, summary.read.n_documents));
+    console.summarise({{"output", output.path},
+                       {"documents_read", summary.read.n_documents},
+                       {"documents", summary.kept.n_documents},
+                       {"data_bytes_read", summary.read.n_bytes},
+                       {"data_bytes", summary.kept.n_bytes}});
+  }
+};
+
+}  // namespace
+
+void add_filter(CLI::App& program) { add_command<Filter>(program); }
+
+}  // namespace monomorph::tools

@@ -1,0 +1,66 @@
+#include "command.hpp"
+#include "commands.hpp"
+#include "shuffle_options.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/data/split.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+
+namespace monomorph::tools {
+namespace {
+
+struct Split {
+  static constexpr const char* name = "split";
+  static constexpr const char* description = "Part a set into training and held-out documents";
+
+  InputOption input;
+  OutputOption train, held_out;
+  SeedOption seed;
+  data::SplitSettings settings;
+
+  void add_options(CLI::App& command) {
+    input.add_to(command, "packed file (.pbin) or JSON Lines (.jsonl)");
+    command.add_option("--train", train.path, "file of the same kind to write: what is trained on")->required();
+    command.add_option("--held-out", held_out.path, "file of the same kind to write: what is held out")->required();
+    command.add_flag("--force", train.force, "Replace the outputs if they exist");
+    CLI::App* sizes = command.add_option_group("size of what is held out");
+    sizes->add_option("--fraction", settings.size.fraction, "So large a share of the documents, such as 0.01");
+    sizes->add_option("--documents", settings.size.documents, "So many documents");
+    sizes->add_option("--bytes", settings.size.bytes, "As few documents as have so many bytes (of tokens, or of text)");
+    sizes->require_option(1);
+    command.add_flag("--tail", settings.tail, "Hold the last documents out, instead of drawing them by --seed");
+    seed.add_to(command);
+  }
+
+  void run(Console& console) {
+    train.check();
+    train.check(held_out.path);
+    const auto absolute = [](const std::string& path) {
+      std::error_code unreadable;  // writing will say why
+      return std::filesystem::weakly_canonical(std::filesystem::absolute(path), unreadable);
+    };
+    if (absolute(train.path) == absolute(held_out.path)) {
+      throw UsageError("[DATA-10] --train and --held-out name the same file; give two");
+    }
+    settings.seed = seed.value;
+    const data::SplitSizes sizes = data::split(input.path, train.path, held_out.path, settings, console.progress());
+    console.say(fmt::format("{}: {} documents", train.path, sizes.train.n_documents));
+    console.say(fmt::format("{}: {} documents, held out", held_out.path, sizes.held_out.n_documents));
+    console.summarise({{"train", {{"output", train.path},
+                                  {"documents", sizes.train.n_documents},
+                                  {"data_bytes", sizes.train.n_bytes}}},
+                       {"held_out", {{"output", held_out.path},
+                                     {"documents", sizes.held_out.n_documents},
+                                     {"data_bytes", sizes.held_out.n_bytes}}}});
+  }
+};
+
+}  // namespace
+
+void add_split(CLI::App& program) { add_command<Split>(program); }
+
+}  // namespace monomorph::tools

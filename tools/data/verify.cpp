@@ -1,0 +1,95 @@
+#include "command.hpp"
+#include "commands.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+#include <monomorph/data/tokenizer.hpp>
+#include <monomorph/data/verify.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <optional>
+
+namespace monomorph::tools {
+namespace {
+
+constexpr std::int64_t most_lines = 100;
+
+struct Verify {
+  static constexpr const char* name = "verify";
+  static constexpr const char* description = "Look for everything that can be wrong in a packed file or an index";
+
+  InputOption input;
+  std::string records, tokenizer_path, end_of_document;
+  data::VerifySettings settings;
+
+  void add_options(CLI::App& command) {
+    input.add_to(command, "packed file (.pbin) or index (.idx)");
+    command.add_option("--records", records, "Of an index: its JSON Lines file (default: of the same name, .jsonl)");
+    CLI::Option* tokenizer =
+        command.add_option("--tokenizer", tokenizer_path, "tokenizer.json whose vocabulary every id must be in");
+    command.add_option("--vocab-size", settings.vocab_size, "Every id must be below")
+        ->check(CLI::PositiveNumber)
+        ->excludes(tokenizer);
+    CLI::Option* eod = command.add_option("--eod", end_of_document, "Token that every document must end in");
+    eod->needs(tokenizer);
+    command.add_option("--eod-id", settings.end_of_document, "Id that every document must end in")
+        ->check(CLI::NonNegativeNumber)
+        ->excludes(eod);
+  }
+
+  void run(Console& console) {
+    std::vector<std::string> findings;
+    const auto report = [&](std::string_view finding) {
+      if (static_cast<std::int64_t>(findings.size()) == most_lines) return;
+      findings.emplace_back(finding);
+      console.say(fmt::format("{}: {}", input.path, finding));
+    };
+    const data::VerifySummary summary = look(report, console.progress());
+    console.summarise({{"input", input.path},
+                       {"documents", summary.n_documents},
+                       {"empty_documents", summary.n_empty_documents},
+                       {"tokens", summary.n_tokens},
+                       {"n_findings", summary.n_findings},
+                       {"findings", findings}});
+    if (summary.n_findings > 0) {
+      throw Error(fmt::format("[DATA-51] {} has {} faults{}; write it again", in_quotes(input.path), summary.n_findings,
+                              summary.n_findings > most_lines ? fmt::format(", of which {} are shown", most_lines) : ""));
+    }
+    console.say(fmt::format("{}: nothing wrong with {} documents", input.path, summary.n_documents));
+  }
+
+ private:
+  data::VerifySummary look(const data::FindingCallback& report, const data::ProgressCallback& progress) {
+    const std::string extension = std::filesystem::path(input.path).extension().string();
+    if (extension == ".pbin") {
+      if (!tokenizer_path.empty()) read_tokenizer();
+      return data::verify_packed(input.path, settings, report, progress);
+    }
+    if (extension != ".idx") {
+      throw UsageError("[DATA-40] " + in_quotes(input.path) +
+                       " ends in neither .pbin (packed) nor .idx (index); rename it after what it is");
+    }
+    if (records.empty()) records = std::filesystem::path(input.path).replace_extension(".jsonl").string();
+    return data::verify_index(input.path, records, report, progress);
+  }
+
+  void read_tokenizer() {
+    const data::Tokenizer tokenizer(data::read_tokenizer_definition(tokenizer_path));
+    settings.vocab_size = tokenizer.vocab_size();
+    if (end_of_document.empty()) return;
+    settings.end_of_document = tokenizer.find(end_of_document);
+    if (!settings.end_of_document) {
+      throw UsageError("[TOK-06] the tokenizer has no token " + in_quotes(end_of_document) +
+                       " to end documents with; name one with --eod");
+    }
+  }
+};
+
+}  // namespace
+
+void add_verify(CLI::App& program) { add_command<Verify>(program); }
+
+}  // namespace monomorph::tools
