@@ -164,6 +164,7 @@ void Packing::pack_text() {
   // What cannot be decided yet (a run that goes on) doubles the piece, so that it is not looked at again and again.
   while (file.read_more(raw, std::max(usual_piece_bytes, raw.size()))) {
     piece.clear();
+    if (output_.totals().n_token_bytes == 0) packer.pack_before_text(piece.tokens);
     const std::size_t n_done = pack_piece(packer, std::string_view(raw).substr(0, complete_utf8_prefix(raw)), piece);
     raw.erase(0, n_done);
     piece.entry.input_end = output_.totals().input_end + n_done;
@@ -174,7 +175,9 @@ void Packing::pack_text() {
   if (was_complete || (raw.empty() && output_.totals().input_end == 0)) return;
   piece.clear();
   packer.pack_text(replace_invalid_utf8(raw), piece.tokens);
-  const std::uint64_t n_text_bytes = output_.totals().n_token_bytes + piece.tokens.size();
+  const std::uint64_t n_bytes_before_text = tokenizer_.ids_before_text().size() * bytes_per_token_;
+  const std::uint64_t n_text_bytes = output_.totals().n_token_bytes + piece.tokens.size() - n_bytes_before_text;
+  packer.pack_after_text(piece.tokens);
   std::optional<std::uint32_t> last = output_.last_token();
   if (!piece.tokens.empty()) {
     last = 0;

@@ -73,9 +73,12 @@ void TokenPacker::pack_text(std::string_view text, std::vector<std::byte>& token
 
 void TokenPacker::pack_document(std::string_view text, PackedPiece& piece) {
   const std::size_t begin = piece.tokens.size();
+  pack_before_text(piece.tokens);
+  const std::size_t text_begin = piece.tokens.size();
   pack_text(text, piece.tokens);
+  if (piece.tokens.size() == text_begin) ++piece.entry.n_empty_documents;
+  pack_after_text(piece.tokens);
   const std::size_t length = piece.tokens.size() - begin;
-  if (length == 0) ++piece.entry.n_empty_documents;
   const bool ended = length > 0 && std::memcmp(piece.tokens.data() + piece.tokens.size() - bytes_per_token_,
                                                &end_of_document_, bytes_per_token_) == 0;
   if (!ended) pack_token(end_of_document_, piece.tokens);

@@ -29,7 +29,7 @@ struct Verify {
     input.add_to(command, "packed file (.pbin) or index (.idx)");
     command.add_option("--records", records, "Of an index: its JSON Lines file (default: of the same name, .jsonl)");
     CLI::Option* tokenizer =
-        command.add_option("--tokenizer", tokenizer_path, "tokenizer.json whose vocabulary every id must be in");
+        command.add_option("--tokenizer", tokenizer_path, "tokenizer.json or .model whose vocabulary every id must be in");
     command.add_option("--vocab-size", settings.vocab_size, "Every id must be below")
         ->check(CLI::PositiveNumber)
         ->excludes(tokenizer);
@@ -77,7 +77,8 @@ struct Verify {
   }
 
   void read_tokenizer() {
-    const data::Tokenizer tokenizer(data::read_tokenizer_definition(tokenizer_path));
+    const auto read = data::read_tokenizer(tokenizer_path);
+    const data::Tokenizer& tokenizer = *read;
     settings.vocab_size = tokenizer.vocab_size();
     if (end_of_document.empty()) return;
     settings.end_of_document = tokenizer.find(end_of_document);
