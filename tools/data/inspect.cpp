@@ -35,7 +35,8 @@ struct Inspect {
 
   void run(Console& console) const {
     if (!document) {
-      if (!tokenizer_path.empty()) throw UsageError("[DATA-10] --tokenizer shows a document; say which, with --document");
+      if (!tokenizer_path.empty())
+        throw UsageError("[DATA-10] --tokenizer shows a document; say which, with --document");
       show_statistics(console);
     } else if (std::filesystem::path(input.path).extension() == ".pbin") {
       show_packed_document(console);

@@ -55,8 +55,9 @@ struct Verify {
                        {"n_findings", summary.n_findings},
                        {"findings", findings}});
     if (summary.n_findings > 0) {
-      throw Error(fmt::format("[DATA-51] {} has {} faults{}; write it again", in_quotes(input.path), summary.n_findings,
-                              summary.n_findings > most_lines ? fmt::format(", of which {} are shown", most_lines) : ""));
+      throw Error(
+          fmt::format("[DATA-51] {} has {} faults{}; write it again", in_quotes(input.path), summary.n_findings,
+                      summary.n_findings > most_lines ? fmt::format(", of which {} are shown", most_lines) : ""));
     }
     console.say(fmt::format("{}: nothing wrong with {} documents", input.path, summary.n_documents));
   }
