@@ -3,9 +3,10 @@
 #include <monomorph/data/byte_level.hpp>
 #include <monomorph/data/merge_table.hpp>
 #include <monomorph/data/utf8.hpp>
+#include <monomorph/data/word_pattern.hpp>
 
 #include "data/training/merge_learner.hpp"
-#include "data/word_scanner.hpp"
+#include "data/training/word_cutter.hpp"
 
 #include <fmt/format.h>
 
@@ -36,23 +37,27 @@ void check_settings(const BpeTrainerSettings& settings) {
 
 }  // namespace
 
-BpeTrainer::BpeTrainer(BpeTrainerSettings settings) : settings_(std::move(settings)) { check_settings(settings_); }
+std::vector<PreTokenizer> byte_level_words(std::string_view regex) {
+  if (known_word_pattern(regex) == WordPattern::gpt2) return BpeTrainerSettings().pre_tokenizers;
+  return {pre_tokenizers::Split{{std::string(regex), /*is_regex=*/true}, pre_tokenizers::Behavior::isolated},
+          pre_tokenizers::ByteLevel{.add_prefix_space = false, .use_regex = false}};
+}
+
+BpeTrainer::BpeTrainer(BpeTrainerSettings settings) : settings_(std::move(settings)) {
+  check_settings(settings_);
+  cutter_ = std::make_unique<WordCutter>(settings_.pre_tokenizers);
+}
+
+BpeTrainer::~BpeTrainer() = default;
 
 void BpeTrainer::count_words(std::string_view text, WordCounts& counts) const {
-  std::string repaired;
-  if (valid_utf8_prefix(text) != text.size()) text = repaired = replace_invalid_utf8(text);
-  with_pattern(settings_.pattern, [&]<WordPattern pattern>() {
-    TextScanner scanner(text.data() + text.size());
-    for (const char* position = text.data(); position != scanner.end();) {
-      const char* end = word_end<pattern>(scanner, position);
-      counts.add({position, static_cast<std::size_t>(end - position)}, scanner.end());
-      position = end;
-    }
-  });
+  if (valid_utf8_prefix(text) == text.size()) return cutter_->count_words(text, counts);
+  cutter_->count_words(replace_invalid_utf8(text), counts);
 }
 
 TokenizerDefinition BpeTrainer::train() const {
   TokenizerDefinition definition;
+  definition.pre_tokenizers = settings_.pre_tokenizers;
   for (const std::string& token : settings_.special_tokens) {
     definition.added_tokens.push_back(
         {token, static_cast<std::int32_t>(definition.vocabulary.size()), /*special=*/true, /*normalized=*/false});
@@ -75,11 +80,6 @@ TokenizerDefinition BpeTrainer::train() const {
   learner.learn(static_cast<std::size_t>(settings_.vocab_size), settings_.min_frequency);
   definition.vocabulary = learner.take_vocabulary();
   definition.model = tokenizer_models::Bpe{.merges = learner.take_merges()};
-  if (settings_.pattern != WordPattern::gpt2) {
-    const TextPattern pattern{std::string(regex_of(settings_.pattern)), /*is_regex=*/true};
-    definition.pre_tokenizers = {pre_tokenizers::Split{pattern, pre_tokenizers::Behavior::isolated},
-                                 pre_tokenizers::ByteLevel{.add_prefix_space = false, .use_regex = false}};
-  }
   return definition;
 }
 

@@ -30,10 +30,12 @@ MergeTable::MergeTable(std::span<const MergeRule> rules) {
   mask_ = n_slots - 1;
   shift_ = 64 - static_cast<unsigned>(std::countr_zero(n_slots));
   tokens_.reserve(rules.size());
+  if (!rules.empty()) first_token_ = rules[0].token;
   for (const MergeRule& rule : rules) {
     const std::uint64_t key = key_of(rule.pair);
     std::size_t index = index_of(key);
     while (slots_[index] != free_slot && slots_[index] >> rank_bits != key) index = (index + 1) & mask_;
+    consecutive_ &= rule.token - first_token_ == static_cast<std::int32_t>(tokens_.size());
     slots_[index] = key << rank_bits | tokens_.size();
     tokens_.push_back(rule.token);
   }

@@ -3,12 +3,20 @@
 
 #include <monomorph/core/atomic_file.hpp>
 #include <monomorph/data/bpe_trainer.hpp>
+#include <monomorph/data/word_pattern.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <map>
+
 namespace monomorph::tools {
 namespace {
+
+/// Names of patterns, after models that cut their texts so.
+const std::map<std::string, data::WordPattern> named_patterns{
+    {"gpt2", data::WordPattern::gpt2},     {"gpt4", data::WordPattern::cl100k}, {"gpt4o", data::WordPattern::o200k},
+    {"llama3", data::WordPattern::cl100k}, {"qwen2", data::WordPattern::qwen2}, {"mistral", data::WordPattern::tekken}};
 
 struct TrainTokenizer {
   static constexpr const char* name = "train-tokenizer";
@@ -18,7 +26,7 @@ struct TrainTokenizer {
   InputsOption inputs;
   OutputOption output;
   ThreadsOption threads;
-  std::string field = "/text";
+  std::string field = "/text", pattern_name = "gpt2", pattern;
   data::BpeTrainerSettings settings;
 
   void add_options(CLI::App& command) {
@@ -28,6 +36,9 @@ struct TrainTokenizer {
         ->required();
     command.add_option("--special", settings.special_tokens, "A special token; may be given several times")
         ->capture_default_str();
+    auto* named = command.add_option("--pre-tokenizer", pattern_name, "Cut texts into words as this model does");
+    named->check(CLI::IsMember(&named_patterns))->capture_default_str();
+    command.add_option("--pattern", pattern, "Cut texts into words by this regular expression")->excludes(named);
     command.add_option("--field", field, "Where a record has its text (JSON Pointer)")->capture_default_str();
     threads.add_to(command);
     command.add_option("--min-frequency", settings.min_frequency, "Pairs rarer than this stay apart")
@@ -36,7 +47,10 @@ struct TrainTokenizer {
 
   void run(Console& console) const {
     output.check();
-    const auto definition = data::train_tokenizer({inputs.paths, field, threads.count, console.progress()}, settings);
+    data::BpeTrainerSettings all = settings;
+    all.pre_tokenizers =
+        data::byte_level_words(pattern.empty() ? regex_of(named_patterns.at(pattern_name)) : std::string_view(pattern));
+    const auto definition = data::train_tokenizer({inputs.paths, field, threads.count, console.progress()}, all);
     write_text_file(output.path, data::to_tokenizer_json(definition));
     const auto n_tokens = static_cast<std::int64_t>(definition.vocabulary.size());
     const std::size_t n_merges = std::get<data::tokenizer_models::Bpe>(definition.model).merges.size();

@@ -2,9 +2,9 @@
 #include <monomorph/data/progress.hpp>
 #include <monomorph/data/tokenizer.hpp>
 #include <monomorph/data/word_counts.hpp>
-#include <monomorph/data/word_pattern.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,8 +15,14 @@ struct BpeTrainerSettings {
   std::int32_t vocab_size = 0;  ///< special tokens and the 256 bytes included
   std::vector<std::string> special_tokens{"<|endoftext|>"};
   std::int64_t min_frequency = 2;  ///< pairs that are rarer stay apart
-  WordPattern pattern = WordPattern::gpt2;
+  /// How texts are cut into words; the last must be ByteLevel. GPT-2's, unless changed.
+  std::vector<PreTokenizer> pre_tokenizers{pre_tokenizers::ByteLevel{.add_prefix_space = false}};
 };
+
+/// Pre-tokenizers for the words that a pattern finds, and what lies between them, of a byte-level tokenizer.
+std::vector<PreTokenizer> byte_level_words(std::string_view regex);
+
+class WordCutter;
 
 /// Learns a byte-level BPE with the merges of the `tokenizers` package's BpeTrainer (initial alphabet: all bytes) on
 /// the same texts. Special tokens have the first ids, then the bytes in the order of their alphabet, then the merges.
@@ -24,10 +30,11 @@ struct BpeTrainerSettings {
 class BpeTrainer {
  public:
   /// @throws [TOK-05] if the vocabulary has no room for bytes and special tokens, or a special token is empty or
-  /// repeated
+  /// repeated; [TOK-02], [TOK-10] for a pattern
   explicit BpeTrainer(BpeTrainerSettings settings);
+  ~BpeTrainer();
 
-  /// Counts the words of one text; U+FFFD stands for what is not UTF-8.
+  /// Counts the words of one text; U+FFFD stands for what is not UTF-8.  @throws [TOK-11] if a pattern takes too long
   void feed(std::string_view text) { count_words(text, word_counts_); }
 
   /// The same into counts of a thread's own, which are then given to add().
@@ -40,6 +47,7 @@ class BpeTrainer {
 
  private:
   BpeTrainerSettings settings_;
+  std::unique_ptr<const WordCutter> cutter_;
   WordCounts word_counts_;
 };
 
@@ -54,8 +62,8 @@ struct TrainingText {
 /// Trains on files, each read block by block: of JSON Lines (.jsonl, .json, .ndjson) every record's text is one text,
 /// of any other file every line with its newline, as the package takes files. Memory grows with the number of distinct
 /// words.
-/// @throws [FILE-NN]; [TOK-05]; [DATA-04] for an empty file; [DATA-02], [DATA-03], [DATA-20] for a line that is no
-/// document; [DATA-10] if the field is no JSON Pointer; [DATA-11] if interrupted
+/// @throws [FILE-NN]; [TOK-NN] as BpeTrainer does; [DATA-04] for an empty file; [DATA-02], [DATA-03], [DATA-20] for a
+/// line that is no document; [DATA-10] if the field is no JSON Pointer; [DATA-11] if interrupted
 TokenizerDefinition train_tokenizer(const TrainingText& text, const BpeTrainerSettings& settings);
 
 }  // namespace monomorph::data

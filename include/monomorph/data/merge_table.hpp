@@ -34,7 +34,9 @@ class MergeTable {
     }
   }
 
-  std::int32_t token_of(std::uint32_t rank) const { return tokens_[rank]; }
+  std::int32_t token_of(std::uint32_t rank) const {
+    return consecutive_ ? first_token_ + static_cast<std::int32_t>(rank) : tokens_[rank];
+  }
 
  private:
   // Its rank is no_rank.
@@ -49,6 +51,9 @@ class MergeTable {
   std::size_t mask_;
   unsigned shift_;
   std::vector<std::int32_t> tokens_;  ///< by rank
+  // Most vocabularies number their merges' tokens one after the other: no memory is waited for then.
+  std::int32_t first_token_ = 0;
+  bool consecutive_ = true;
 };
 
 }  // namespace monomorph::data

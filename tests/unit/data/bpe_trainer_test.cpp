@@ -47,7 +47,7 @@ TEST_CASE("Tokens and merges equal the reference's: ties, Unicode, frequencies, 
     const json reference = json::parse(line);
     INFO(line);
     BpeTrainerSettings settings{reference["vocab_size"], reference["special"], reference["min_frequency"]};
-    settings.pattern = known_word_pattern(reference["pattern"].get<std::string>()).value();
+    settings.pre_tokenizers = byte_level_words(reference["pattern"].get<std::string>());
     BpeTrainer trainer(settings);
     for (const json& text : reference["texts"]) trainer.feed(text.get<std::string>());
     const TokenizerDefinition definition = trainer.train();
@@ -56,7 +56,7 @@ TEST_CASE("Tokens and merges equal the reference's: ties, Unicode, frequencies, 
     CHECK(std::vector(definition.vocabulary.begin() + n_given, definition.vocabulary.end()) ==
           reference["tokens"].get<std::vector<std::string>>());
   }
-  CHECK(n_cases == 24);
+  CHECK(n_cases == 27);
 }
 
 TEST_CASE("Of pairs that are as frequent, the one with the smaller ids is merged first: rare ones stay apart") {
@@ -128,6 +128,8 @@ TEST_CASE("Training settings that cannot be are refused") {
   CHECK(contains(error({2000000000}), "[TOK-05]"));
   CHECK(contains(error({300, {""}}), "[TOK-05]"));
   CHECK(contains(error({300, {"a", "a"}}), "[TOK-05]"));
+  CHECK(contains(error({300, {}, 0, {}}), "[TOK-05]"));
+  CHECK(contains(error({300, {}, 0, byte_level_words("(")}), "[TOK-10]"));
   TemporaryFolder folder;
   CHECK(contains(error_of([&] { train_tokenizer({{folder.write("empty.txt", "")}}, {300}); }), "[DATA-04]"));
   CHECK(contains(error_of([&] { train_tokenizer({{folder.file("none.txt")}}, {300}); }), "[FILE-01]"));
