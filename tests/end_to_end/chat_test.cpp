@@ -9,6 +9,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <random>
 
 using namespace monomorph::testing;
 
@@ -98,4 +99,48 @@ TEST_CASE("chat: an interrupted run leaves nothing") {
   CHECK(result.exit_code == 128 + SIGTERM);
   CHECK(contains(result.err, "[DATA-11]"));
   CHECK(n_entries(folder.path()) == 1);
+}
+
+TEST_CASE("chat: a run learns what the mask counts and nothing else") {
+  const Workplace place("tiny_gpt2");
+  const std::string tokenizer = place / "chat_tokenizer.json";
+  REQUIRE(run_program("monomorph-data", {"train-tokenizer", place / "train.txt", "--vocab-size", "257", "--special",
+                                         "</s>", "--output", tokenizer})
+              .exit_code == 0);
+  // Questions that nobody could foresee, and always the same answer.
+  const auto pack = [&](const std::string& name, unsigned seed, int n_chats) {
+    std::mt19937 random(seed);
+    std::string lines;
+    for (int i = 0; i < n_chats; ++i) {
+      std::string question;
+      for (int k = 0; k < 3; ++k) question += static_cast<char>('a' + random() % 26);
+      lines += R"([{"from": "human", "value": ")" + question + R"("}, {"from": "gpt", "value": "ok"}])" + "\n";
+    }
+    write_bytes(place / (name + ".jsonl"), lines);
+    const ProcessResult result =
+        run_program("monomorph-data",
+                    {"chat", place / (name + ".jsonl"), "--tokenizer", tokenizer, "--template", "zephyr",
+                     "--sequence-length", "32", "--output", place / (name + ".pbin"), "--force", "--json"});
+    CAPTURE(result.err);
+    REQUIRE(result.exit_code == 0);
+    return nlohmann::json::parse(result.out);
+  };
+  CHECK(pack("train", 1, 400)["counted_tokens"] == 400 * 3);
+  const auto held_out = pack("held_out", 2, 24);
+  const std::vector<std::string> sets{"run.steps=60", "optimizer.lr=0.01", "data.tokenizer=" + tokenizer};
+
+  REQUIRE(place.train("masked", sets).exit_code == 0);
+  const double counted = metric_values(place / "masked", "evaluation_tokens").at(60);
+  CHECK(counted == held_out["counted_tokens"].get<double>());
+  const double masked_loss = metric_values(place / "masked", "evaluation_loss").at(60);
+  CHECK(masked_loss < 0.05);
+  CHECK(metric_values(place / "masked", "loss").at(60) < 0.05);
+
+  for (const std::string part : {"train", "held_out"}) std::filesystem::remove(place / (part + ".mask"));
+  REQUIRE(place.train("unmasked", sets).exit_code == 0);
+  CHECK(metric_values(place / "unmasked", "evaluation_tokens").at(60) == held_out["samples"].get<double>() * 32);
+  CHECK(metric_values(place / "unmasked", "evaluation_loss").at(60) > 0.25);  // of 31 tokens 3 are one of 26 letters
+
+  write_bytes(place / "train.mask", read_bytes(fixture("set.mask")));
+  check_refusal(place.train("wrong_mask", sets), 2, {"[CHAT-11]", "train.mask"});
 }
