@@ -34,9 +34,13 @@ struct Pack {
   void add_options(CLI::App& command) {
     input.add_to(command, "JSON Lines (.jsonl), one document a line, or a text (.txt), one document");
     output.add_to(command, "packed file (.pbin) to write");
-    command.add_option("--tokenizer", tokenizer_path, "tokenizer.json")->required();
+    command.add_option("--tokenizer", tokenizer_path, "tokenizer.json, or the .model of SentencePiece")->required();
     command.add_option("--eod", settings.end_of_document, "Token that ends each document")->capture_default_str();
     command.add_option("--field", settings.field, "Where a record has its text (JSON Pointer)")->capture_default_str();
+    command
+        .add_option("--token-bytes", settings.bytes_per_token,
+                    "Bytes per token (default: as few as the vocabulary needs)")
+        ->check(CLI::IsMember({1, 2, 4}));
     command.add_flag("--resume", resume, "Go on from <output>.partial if there is one, and keep it on failure");
     on_error.add_to(command);
     threads.add_to(command);
@@ -54,8 +58,8 @@ struct Pack {
                                     : data::Unfinished::refuse;
     all.tokenizer_fingerprint = hash_of_file(tokenizer_path);
     all.progress = console.progress();
-    const data::Tokenizer tokenizer(data::read_tokenizer_definition(tokenizer_path));
-    tell(data::pack(input.path, tokenizer, output.path, all), console);
+    const auto tokenizer = data::read_tokenizer(tokenizer_path);
+    tell(data::pack(input.path, *tokenizer, output.path, all), console);
   }
 
  private:
