@@ -231,7 +231,10 @@ void set_field(std::span<const FieldRef> fields, std::string_view assignment) {
   const bool is_text =
       is_list || std::holds_alternative<std::string*>(field->target) || std::holds_alternative<EnumRef>(field->target);
   if (!is_utf8(text)) reject_type(*field, "text that is not UTF-8", "--set");
-  if (is_list && text.starts_with('[')) return read_fields(fields, nested(name, text), "--set");
+  if (is_list && text.starts_with('[')) {
+    if (!json::accept(text)) reject_type(*field, "an array that JSON can't have", "--set");
+    return read_fields(fields, nested(name, text), "--set");
+  }
   assign(*field, is_text ? JsonScalar(text) : parse_scalar(text), "--set");
 }
 

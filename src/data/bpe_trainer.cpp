@@ -1,6 +1,7 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/data/bpe_trainer.hpp>
 #include <monomorph/data/byte_level.hpp>
+#include <monomorph/data/merge_table.hpp>
 #include <monomorph/data/utf8.hpp>
 
 #include "data/training/merge_learner.hpp"

@@ -7,6 +7,7 @@
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/mapped_file.hpp>
 #include <monomorph/data/convert.hpp>
+#include <monomorph/data/loss_mask.hpp>
 #include <monomorph/data/work_counter.hpp>
 
 #include <fmt/format.h>
@@ -51,6 +52,7 @@ TokenSource open_tokens(const std::string& input, TokenFormat format, DocumentMa
   switch (format) {
     case TokenFormat::packed: {
       const std::uint32_t width = PackedFile(input).bytes_per_token();
+      refuse_loss_mask(input);
       return {std::make_unique<PackedSet>(input), {width, false}};
     }
     case TokenFormat::megatron:
@@ -97,13 +99,14 @@ std::int64_t largest_id(TokenFormat format, std::uint32_t width) {
 
 void check_settings(const std::string& output, const ConvertSettings& settings, TokenFormat from, TokenFormat to) {
   if (settings.begin_of_document && settings.end_of_document) {
-    throw UsageError("[DATA-10] a document is told by the token that begins it or by the one that ends it; give --bos-id "
-                     "or --eod-id, not both");
+    throw UsageError(
+        "[DATA-10] a document is told by the token that begins it or by the one that ends it; give --bos-id "
+        "or --eod-id, not both");
   }
   const bool has_marks = settings.begin_of_document || settings.end_of_document;
   if (has_marks && (from == TokenFormat::packed || from == TokenFormat::megatron)) {
-    throw UsageError(fmt::format("[DATA-10] {} says itself where documents are; leave --bos-id and --eod-id out",
-                                 name_of(from)));
+    throw UsageError(
+        fmt::format("[DATA-10] {} says itself where documents are; leave --bos-id and --eod-id out", name_of(from)));
   }
   if (to == TokenFormat::megatron && !has_extension(output, ".bin")) {
     throw UsageError("[DATA-10] Megatron's files are NAME.bin and NAME.idx; end --output in .bin");
@@ -113,7 +116,8 @@ void check_settings(const std::string& output, const ConvertSettings& settings, 
 }  // namespace
 
 std::string_view name_of(TokenFormat format) {
-  return std::find_if(format_names.begin(), format_names.end(), [&](const auto& known) { return known.first == format; })
+  return std::find_if(format_names.begin(), format_names.end(),
+                      [&](const auto& known) { return known.first == format; })
       ->second;
 }
 
@@ -139,9 +143,10 @@ ConvertSummary convert(const std::string& input, const std::string& output, cons
     source.documents->read([&](std::span<const std::byte> piece) {
       counter.add(piece.size());
       if (recoder.recode(piece, *sink)) return;
-      throw Error(fmt::format("[DATA-47] {}: document {} has the token id {}, which does not fit {} bytes of {}; choose "
-                              "a wider --token-bytes or another format",
-                              in_quotes(input), document.number, recoder.refused_id(), width, name_of(to)));
+      throw Error(
+          fmt::format("[DATA-47] {}: document {} has the token id {}, which does not fit {} bytes of {}; choose "
+                      "a wider --token-bytes or another format",
+                      in_quotes(input), document.number, recoder.refused_id(), width, name_of(to)));
     });
     sink->end_document();
   });

@@ -122,8 +122,9 @@ DocumentSorter::DocumentSorter(Keys keys, std::uint64_t expected_bytes, Limits l
 DocumentSorter::~DocumentSorter() = default;
 
 DocumentSorter::Bucket& DocumentSorter::bucket_of(std::uint64_t key) {
-  const auto after = std::upper_bound(buckets_.begin(), buckets_.end(), key,
-                                      [](std::uint64_t value, const Bucket& bucket) { return value < bucket.keys.begin; });
+  const auto after =
+      std::upper_bound(buckets_.begin(), buckets_.end(), key,
+                       [](std::uint64_t value, const Bucket& bucket) { return value < bucket.keys.begin; });
   return *std::prev(after);
 }
 

@@ -6,6 +6,7 @@
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/data/document_source.hpp>
 #include <monomorph/data/interruption.hpp>
+#include <monomorph/data/loss_mask.hpp>
 
 #include <filesystem>
 
@@ -34,9 +35,10 @@ SetKind set_kind(const std::string& path) {
   const std::string extension = std::filesystem::path(path).extension().string();
   if (extension == ".pbin") return SetKind::packed;
   if (extension == ".jsonl" || extension == ".ndjson" || extension == ".json") return SetKind::json_lines;
-  throw UsageError("[DATA-40] " + in_quotes(path) +
-                   " ends in neither .pbin (packed) nor .jsonl, .ndjson, .json (a record on each line); rename it after "
-                   "what it is, or convert it");
+  throw UsageError(
+      "[DATA-40] " + in_quotes(path) +
+      " ends in neither .pbin (packed) nor .jsonl, .ndjson, .json (a record on each line); rename it after "
+      "what it is, or convert it");
 }
 
 std::unique_ptr<DocumentSource> open_set(const std::string& path) {
@@ -46,6 +48,7 @@ std::unique_ptr<DocumentSource> open_set(const std::string& path) {
 
 std::unique_ptr<DocumentSink> create_set_like(const std::string& input, const std::string& path) {
   if (set_kind(input) == SetKind::packed) {
+    refuse_loss_mask(input);
     return std::make_unique<PackedFileWriter>(path, PackedFile(input).bytes_per_token());
   }
   return std::make_unique<JsonLinesWriter>(path);

@@ -4,35 +4,44 @@
 #include <monomorph/data/utf8.hpp>
 
 #include <algorithm>
+#include <optional>
 
 namespace monomorph::data {
+namespace {
 
-struct Encoder::State {
-  explicit State(const Tokenizer& tokenizer)
-      : frame(tokenizer.definition().frame), parts(*tokenizer.parts_), model(parts.model) {}
-
+/// What an encoder keeps for a tokenizer.json.
+class PartsEncoder {
+ public:
   using Ids = std::vector<std::int32_t>;
 
+  explicit PartsEncoder(const TokenizerParts& parts) : parts_(parts), model_(parts.model) {}
+
   /// Cuts at the added tokens of the text as it is, then at those of the text as the normalizers make it.
-  void encode(std::string_view text, Ids& ids) {
-    const bool normalizes = !parts.normalizers.empty();
-    encode_between(parts.raw_tokens, text, ids, [&](std::string_view part, bool from_start) {
-      if (!normalizes) return encode_normalized(part, from_start, ids);
+  void encode(std::string_view text, FindTokens which, Ids& ids) {
+    encode_between(parts_.raw_tokens, which, text, ids, [&](std::string_view part, bool from_start) {
+      if (parts_.normalizers.empty()) return encode_normalized(part, which, from_start, ids);
       TextInWork work{std::string(part), from_start};
-      parts.normalizers.apply(work);
-      encode_normalized(work.text, work.from_start, ids);
+      parts_.normalizers.apply(work);
+      encode_normalized(work.text, which, work.from_start, ids);
     });
   }
 
-  void encode_normalized(std::string_view text, bool from_start, Ids& ids) {
-    encode_between(parts.normalized_tokens, text, ids,
+  /// What Encoder::encode_decided does.
+  std::size_t encode_decided(std::string_view text, Ids& ids) {
+    return parts_.decides_early() ? encode_decided(parts_.raw_tokens, text, false, ids) : 0;
+  }
+
+ private:
+  void encode_normalized(std::string_view text, FindTokens which, bool from_start, Ids& ids) {
+    encode_between(parts_.normalized_tokens, which, text, ids,
                    [&](std::string_view part, bool is_first) { encode_plain(part, from_start && is_first, ids); });
   }
 
   template <class EncodePart>
-  void encode_between(const AddedTokenSearch& tokens, std::string_view text, Ids& ids, EncodePart encode_part) {
+  void encode_between(const AddedTokenSearch& tokens, FindTokens which, std::string_view text, Ids& ids,
+                      EncodePart encode_part) {
     std::size_t position = 0;
-    tokens.for_each(text, text.size(), [&](const AddedTokenSearch::Found& found) {
+    tokens.for_each(text, text.size(), which, [&](const AddedTokenSearch::Found& found) {
       if (found.begin > position) encode_part(text.substr(position, found.begin - position), position == 0);
       ids.push_back(found.id);
       position = found.end;
@@ -42,28 +51,27 @@ struct Encoder::State {
 
   /// A text without added tokens.
   void encode_plain(std::string_view text, bool from_start, Ids& ids) {
-    if (parts.words) {
-      const bool lacks_space = parts.words->add_prefix_space && !text.starts_with(' ');
+    if (parts_.words) {
+      const bool lacks_space = parts_.words->add_prefix_space && !text.starts_with(' ');
       const std::string with_space = lacks_space ? std::string(1, ' ').append(text) : std::string();
-      model.of_bytes().encode_words(parts.words->pattern, lacks_space ? with_space : text, true, ids);
+      model_.of_bytes().encode_words(parts_.words->pattern, lacks_space ? with_space : text, true, ids);
       return;
     }
     PieceList pieces({std::string(text), from_start});
-    parts.pre_tokenizers.apply(pieces);
-    for (const TextSpan piece : pieces.pieces) model.encode(pieces.piece(piece), ids);
+    parts_.pre_tokenizers.apply(pieces);
+    for (const TextSpan piece : pieces.pieces) model_.encode(pieces.piece(piece), ids);
   }
 
-  /// What Encoder::encode_decided does, for tokenizers that decide early.
   std::size_t encode_decided(const AddedTokenSearch& tokens, std::string_view text, bool complete, Ids& ids) {
     // A token that begins later might be cut off, or be the beginning of a longer one.
     const std::size_t end = complete ? text.size() : text.size() - std::min(text.size(), tokens.longest());
     std::size_t position = 0;
     const auto encode_part = [&](std::string_view part, bool part_is_complete) {
-      const bool is_raw = &tokens == &parts.raw_tokens;
-      return is_raw ? encode_decided(parts.normalized_tokens, part, part_is_complete, ids)
+      const bool is_raw = &tokens == &parts_.raw_tokens;
+      return is_raw ? encode_decided(parts_.normalized_tokens, part, part_is_complete, ids)
                     : encode_decided_words(part, part_is_complete, ids);
     };
-    tokens.for_each(text, end, [&](const AddedTokenSearch::Found& found) {
+    tokens.for_each(text, end, FindTokens::all, [&](const AddedTokenSearch::Found& found) {
       encode_part(text.substr(position, found.begin - position), true);
       ids.push_back(found.id);
       position = found.end;
@@ -74,12 +82,32 @@ struct Encoder::State {
 
   std::size_t encode_decided_words(std::string_view text, bool complete, Ids& ids) {
     if (!complete) text = text.substr(0, complete_utf8_prefix(text));
-    return model.of_bytes().encode_words(parts.words->pattern, text, complete, ids);
+    return model_.of_bytes().encode_words(parts_.words->pattern, text, complete, ids);
   }
 
-  const SpecialTokenFrame& frame;
-  const TokenizerParts& parts;
-  ModelEncoder model;
+  const TokenizerParts& parts_;
+  ModelEncoder model_;
+};
+
+}  // namespace
+
+struct Encoder::State {
+  explicit State(const Tokenizer& source) : tokenizer(source) {
+    if (source.parts_) parts.emplace(*source.parts_);
+  }
+
+  void encode(std::string_view text, FindTokens which, std::vector<std::int32_t>& ids) {
+    if (!parts) {
+      tokenizer.sentence_piece_->encode(text, ids);
+    } else if (valid_utf8_prefix(text) == text.size()) {
+      parts->encode(text, which, ids);
+    } else {
+      parts->encode(replace_invalid_utf8(text), which, ids);
+    }
+  }
+
+  const Tokenizer& tokenizer;
+  std::optional<PartsEncoder> parts;  ///< none for a SentencePiece file
 };
 
 Encoder::Encoder(const Tokenizer& tokenizer) : state_(std::make_unique<State>(tokenizer)) {}
@@ -87,20 +115,20 @@ Encoder::Encoder(Encoder&&) noexcept = default;
 Encoder::~Encoder() = default;
 
 void Encoder::encode(std::string_view text, std::vector<std::int32_t>& ids, SpecialTokens special) {
-  const auto append = [&](const std::vector<std::int32_t>& more) {
+  const auto append = [&](std::span<const std::int32_t> more) {
     if (special == SpecialTokens::around_text) ids.insert(ids.end(), more.begin(), more.end());
   };
-  append(state_->frame.before);
-  if (valid_utf8_prefix(text) == text.size()) {
-    state_->encode(text, ids);
-  } else {
-    state_->encode(replace_invalid_utf8(text), ids);
-  }
-  append(state_->frame.after);
+  append(state_->tokenizer.ids_before_text());
+  state_->encode(text, FindTokens::all, ids);
+  append(state_->tokenizer.ids_after_text());
+}
+
+void Encoder::encode_plain(std::string_view text, std::vector<std::int32_t>& ids) {
+  state_->encode(text, FindTokens::ordinary, ids);
 }
 
 std::size_t Encoder::encode_decided(std::string_view text, std::vector<std::int32_t>& ids) {
-  return state_->parts.decides_early() ? state_->encode_decided(state_->parts.raw_tokens, text, false, ids) : 0;
+  return state_->parts ? state_->parts->encode_decided(text, ids) : 0;
 }
 
 }  // namespace monomorph::data

@@ -35,10 +35,10 @@ class Parser {
   [[noreturn]] void fail_at(std::size_t position, const std::string& reason) const {
     const auto is_first_byte = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; };
     const auto before = text_.substr(0, position);
-    throw UsageError(fmt::format("[DATA-43] column {} of the expression {}: {}; write it like /language == \"en\" && "
-                                 "length(/text) >= 100",
-                                 std::count_if(before.begin(), before.end(), is_first_byte) + 1, in_quotes(text_),
-                                 reason));
+    throw UsageError(
+        fmt::format("[DATA-43] column {} of the expression {}: {}; write it like /language == \"en\" && "
+                    "length(/text) >= 100",
+                    std::count_if(before.begin(), before.end(), is_first_byte) + 1, in_quotes(text_), reason));
   }
 
   void skip_white_space() { position_ = std::min(text_.find_first_not_of(white_space, position_), text_.size()); }
@@ -100,9 +100,12 @@ class Parser {
     skip_white_space();
     const std::size_t begin = position_;
     Node left = value();
-    static constexpr std::pair<std::string_view, Operation> symbols[] = {
-        {"==", Operation::equal},         {"!=", Operation::unequal},          {"<=", Operation::less_or_equal},
-        {">=", Operation::greater_or_equal}, {"<", Operation::less},           {">", Operation::greater}};
+    static constexpr std::pair<std::string_view, Operation> symbols[] = {{"==", Operation::equal},
+                                                                         {"!=", Operation::unequal},
+                                                                         {"<=", Operation::less_or_equal},
+                                                                         {">=", Operation::greater_or_equal},
+                                                                         {"<", Operation::less},
+                                                                         {">", Operation::greater}};
     for (const auto& [symbol, operation] : symbols) {
       if (take(symbol)) return with_children(operation, std::move(left), value());
     }
@@ -193,19 +196,20 @@ class Parser {
   }
 
   Node literal(std::string_view text) {
-    const nlohmann::json value = json_of(text, static_cast<std::size_t>(text.data() - text_.data()));
+    const auto begin = static_cast<std::size_t>(text.data() - text_.data());
+    const nlohmann::json value = json_of(text, begin);
+    if (value.is_structured()) fail_at(begin, in_quotes(text) + " is no value that can be compared");
     tree_.literals.push_back(literal_of(value));
     return {Operation::literal, {}, tree_.literals.size() - 1};
   }
 
-  Literal literal_of(const nlohmann::json& value) const {
+  static Literal literal_of(const nlohmann::json& value) {
     if (value.is_boolean()) return value.get<bool>();
     if (value.is_number_unsigned()) return value.get<std::uint64_t>();
     if (value.is_number_integer()) return value.get<std::int64_t>();
     if (value.is_number_float()) return value.get<double>();
     if (value.is_string()) return value.get<std::string>();
-    if (value.is_null()) return nullptr;
-    fail(in_quotes(value.dump()) + " is no value that can be compared");
+    return nullptr;
   }
 
   template <class... Children> static Node with_children(Operation operation, Children&&... children) {

@@ -9,21 +9,21 @@ namespace monomorph::data::expression {
 
 /// What an expression asks for at one place.
 enum class Operation {
-  either,         ///< children: conditions
-  both,           ///< children: conditions
-  negation,       ///< child: a condition
-  is_true,        ///< child: a value
-  exists,         ///< child: a field
-  contains,       ///< children: a value, and what is looked for in it
-  equal,          ///< children: two values, as for the five below
+  either,    ///< children: conditions
+  both,      ///< children: conditions
+  negation,  ///< child: a condition
+  is_true,   ///< child: a value
+  exists,    ///< child: a field
+  contains,  ///< children: a value, and what is looked for in it
+  equal,     ///< children: two values, as for the five below
   unequal,
   less,
   less_or_equal,
   greater,
   greater_or_equal,
-  length,         ///< child: a value
-  field,          ///< has `index`, into Tree::fields
-  literal,        ///< has `index`, into Tree::literals
+  length,   ///< child: a value
+  field,    ///< has `index`, into Tree::fields
+  literal,  ///< has `index`, into Tree::literals
 };
 
 struct Node {

@@ -35,9 +35,10 @@ class RecordCondition {
 
  private:
   [[noreturn]] void throw_other_number(const char* how_many) const {
-    throw Error(fmt::format("[DATA-46] {} has {} lines than the packed file has documents; give the file that it was "
-                            "packed from",
-                            in_quotes(path_), how_many));
+    throw Error(
+        fmt::format("[DATA-46] {} has {} lines than the packed file has documents; give the file that it was "
+                    "packed from",
+                    in_quotes(path_), how_many));
   }
 
   RecordExpression expression_;
@@ -65,8 +66,10 @@ class TokenLimits {
 
 void check_settings(SetKind kind, const FilterSettings& settings) {
   const bool limits_length = settings.min_tokens || settings.max_tokens;
-  if (!limits_length && settings.where.empty()) refuse("nothing says what to keep; give --min-tokens, --max-tokens or "
-                                                       "--where");
+  if (!limits_length && settings.where.empty())
+    refuse(
+        "nothing says what to keep; give --min-tokens, --max-tokens or "
+        "--where");
   if (settings.min_tokens && settings.max_tokens && *settings.min_tokens > *settings.max_tokens) {
     refuse("--min-tokens is more than --max-tokens, so that nothing could be kept");
   }
@@ -77,8 +80,9 @@ void check_settings(SetKind kind, const FilterSettings& settings) {
     refuse("--records is for packed files; a JSON Lines file has its records itself");
   }
   if (kind == SetKind::packed && settings.where.empty() != settings.records.empty()) {
-    refuse("a packed file has no records to look at; give both --where and, with --records, the JSON Lines file that "
-           "it was packed from");
+    refuse(
+        "a packed file has no records to look at; give both --where and, with --records, the JSON Lines file that "
+        "it was packed from");
   }
 }
 

@@ -2,8 +2,8 @@
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/mapped_file.hpp>
 #include <monomorph/data/document_source.hpp>
-#include <monomorph/data/inspect.hpp>
 #include <monomorph/data/input_file.hpp>
+#include <monomorph/data/inspect.hpp>
 #include <monomorph/data/interruption.hpp>
 #include <monomorph/data/packed_file.hpp>
 
@@ -16,8 +16,8 @@ namespace monomorph::data {
 namespace {
 
 [[noreturn]] void throw_no_document(const std::string& path, std::int64_t number, std::int64_t n_documents) {
-  throw UsageError(fmt::format("[DATA-52] {} has no document {}; it has {}, counted from 0", in_quotes(path), number,
-                               n_documents));
+  throw UsageError(
+      fmt::format("[DATA-52] {} has no document {}; it has {}, counted from 0", in_quotes(path), number, n_documents));
 }
 
 /// Counts lengths in units of so many bytes, and looks for signals now and then.

@@ -33,6 +33,11 @@ template <class... Arguments>
                           in_quotes(path), fmt::format(text, std::forward<Arguments>(arguments)...)));
 }
 
+bool is_there(const std::string& path) {
+  std::error_code unreadable;  // opening it says why
+  return std::filesystem::symlink_status(path, unreadable).type() != std::filesystem::file_type::not_found;
+}
+
 LossMaskHeader read_header(std::span<const std::byte> bytes, const std::string& path) {
   if (bytes.size() < loss_mask_header_bytes) {
     throw_damaged(path, "it has {} bytes, less than the header's {}", bytes.size(), loss_mask_header_bytes);
@@ -72,12 +77,18 @@ std::string loss_mask_path(const std::string& packed_file) {
   return packed_file + ".mask";
 }
 
+void refuse_loss_mask(const std::string& packed_file) {
+  const std::string path = loss_mask_path(packed_file);
+  if (!is_there(path)) return;
+  throw UsageError(
+      fmt::format("[CHAT-14] {} has the loss mask {}, which this would lose; do it to the JSON Lines file "
+                  "and pack the chats again, or delete the mask to have every token count",
+                  in_quotes(packed_file), in_quotes(path)));
+}
+
 std::optional<LossMask> LossMask::beside(const PackedFile& file) {
   const std::string path = loss_mask_path(file.path());
-  std::error_code unreadable;  // opening it says why
-  if (std::filesystem::symlink_status(path, unreadable).type() == std::filesystem::file_type::not_found) {
-    return std::nullopt;
-  }
+  if (!is_there(path)) return std::nullopt;
   return LossMask(path, file);
 }
 

@@ -3,6 +3,7 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
+#include <monomorph/data/loss_mask.hpp>
 #include <monomorph/data/merge.hpp>
 #include <monomorph/data/work_counter.hpp>
 
@@ -16,11 +17,13 @@ SetSize merge(const std::vector<std::string>& inputs, const std::string& output,
   std::uint64_t total_bytes = 0;
   for (const std::string& input : inputs) {
     const PackedFile file(input);
+    refuse_loss_mask(input);
     total_bytes += file.data().size();
     if (file.bytes_per_token() == bytes_per_token) continue;
-    throw UsageError(fmt::format("[DATA-41] {} has {} bytes per token and {} has {}; bring them to one width first with "
-                                 "monomorph-data convert --token-bytes",
-                                 in_quotes(inputs.front()), bytes_per_token, in_quotes(input), file.bytes_per_token()));
+    throw UsageError(
+        fmt::format("[DATA-41] {} has {} bytes per token and {} has {}; bring them to one width first with "
+                    "monomorph-data convert --token-bytes",
+                    in_quotes(inputs.front()), bytes_per_token, in_quotes(input), file.bytes_per_token()));
   }
   PackedFileWriter writer(output, bytes_per_token);
   WorkCounter counter(progress, total_bytes);

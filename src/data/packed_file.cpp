@@ -29,16 +29,22 @@ template <class... Arguments>
 }
 
 /// Whether the frames of a pickle fill it and it ends as one does: finds a file that was cut short without reading it.
-bool frames_fill(std::span<const std::byte> pickle) {
+bool frames_fill(const MappedFile& file, std::span<const std::byte> pickle) {
+  constexpr std::size_t bytes_between_releases = std::size_t{32} << 20;
   constexpr std::byte frame_opcode{0x95}, stop_opcode{'.'};
   if (pickle.size() < 3 || pickle.back() != stop_opcode) return false;
-  std::size_t position = 2;
+  std::size_t position = 2, released = 0;
   while (position < pickle.size() && pickle[position] == frame_opcode) {
     if (pickle.size() - position < 9) return false;
     const std::uint64_t n_bytes = little_endian(pickle.subspan(position + 1, 8));
     position += 9;
     if (n_bytes == 0 || n_bytes > pickle.size() - position) return false;
     position += n_bytes;
+    // A look at one place maps many pages around it.
+    if (position - released >= bytes_between_releases) {
+      file.release();
+      released = position;
+    }
   }
   const bool framed = position > 2;
   return !framed || position == pickle.size();
@@ -88,7 +94,8 @@ PackedFile::PackedFile(const std::string& path) : file_(path), stamp_(stamp()) {
   bytes_per_token_ = static_cast<std::uint32_t>(width);
   data_ = bytes.subspan(packed_header_bytes, data_bytes);
   index_ = bytes.subspan(packed_header_bytes + data_bytes);
-  if (!frames_fill(index_)) throw_damaged(path, "the {} bytes after its tokens are no complete index", index_.size());
+  if (!frames_fill(file_, index_))
+    throw_damaged(path, "the {} bytes after its tokens are no complete index", index_.size());
 }
 
 PackedFile::Stamp PackedFile::stamp() const {
@@ -134,7 +141,7 @@ std::int32_t PackedFile::largest_id(std::int64_t most_tokens) const {
 }
 
 void PackedFile::for_each_document(const std::function<void(DocumentSpan)>& visit) const {
-  constexpr std::int64_t documents_between_releases = std::int64_t{1} << 20;
+  constexpr std::int64_t documents_between_releases = std::int64_t{1} << 19;
   std::int64_t n_documents = 0;
   for_each_span(index_, path(), [&](DocumentSpan span) {
     const auto [offset, length] = span;

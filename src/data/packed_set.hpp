@@ -10,8 +10,7 @@ namespace monomorph::data {
 class PackedSet : public DocumentSource {
  public:
   /// @throws as PackedFile does
-  explicit PackedSet(const std::string& path)
-      : file_(path), pieces_(file_.data(), [this] { file_.release(); }) {}
+  explicit PackedSet(const std::string& path) : file_(path), pieces_(file_.data(), [this] { file_.release(); }) {}
 
   /// @throws [DATA-06], too, if a token is in no document or in several: work would lose it or repeat it
   void for_each(const Visitor& visit) override;

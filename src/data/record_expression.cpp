@@ -53,7 +53,7 @@ std::uint64_t n_characters(std::string_view text) {
 /// Compares numbers of any two types by what they are worth.
 template <class Left, class Right> std::partial_ordering compare_numbers(Left left, Right right) {
   if constexpr (std::is_integral_v<Left> && std::is_integral_v<Right>) {
-    return std::cmp_less(left, right) ? std::partial_ordering::less
+    return std::cmp_less(left, right)    ? std::partial_ordering::less
            : std::cmp_equal(left, right) ? std::partial_ordering::equivalent
                                          : std::partial_ordering::greater;
   } else {
@@ -67,8 +67,8 @@ std::partial_ordering compare(const Value& left, const Value& right) {
       [](const auto& a, const auto& b) -> std::partial_ordering {
         using A = std::decay_t<decltype(a)>;
         using B = std::decay_t<decltype(b)>;
-        constexpr bool are_numbers = std::is_arithmetic_v<A> && std::is_arithmetic_v<B> && !std::is_same_v<A, bool> &&
-                                     !std::is_same_v<B, bool>;
+        constexpr bool are_numbers =
+            std::is_arithmetic_v<A> && std::is_arithmetic_v<B> && !std::is_same_v<A, bool> && !std::is_same_v<B, bool>;
         if constexpr (are_numbers) {
           return compare_numbers(a, b);
         } else if constexpr (std::is_same_v<A, std::string_view> && std::is_same_v<B, std::string_view>) {

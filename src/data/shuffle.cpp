@@ -36,8 +36,8 @@ void check_chunks(const std::string& input, const std::vector<Chunk>& chunks, st
                   std::int64_t n_documents) {
   for (const Chunk& chunk : chunks) {
     if (chunk.number >= 1 && chunk.number <= n_chunks) continue;
-    throw UsageError(
-        fmt::format("[DATA-42] there is no chunk {0} of {1}; chunks are counted from 1 to {1}", chunk.number, n_chunks));
+    throw UsageError(fmt::format("[DATA-42] there is no chunk {0} of {1}; chunks are counted from 1 to {1}",
+                                 chunk.number, n_chunks));
   }
   if (n_documents < n_chunks) {
     throw UsageError(fmt::format("[DATA-42] {} has {} documents, too few for {} chunks; ask for fewer chunks",

@@ -45,11 +45,11 @@ template <class From, class To> void copy_ids(std::span<const std::byte> from, s
 
 bool TokenRecoder::recode(std::span<const std::byte> piece, DocumentSink& sink) {
   const std::size_t n_ids = piece.size() / from_.n_bytes;
-  const std::size_t n_good =
-      with_type(from_, [&](auto id) { return n_allowed<decltype(id)>(piece, largest_id_); });
+  const std::size_t n_good = with_type(from_, [&](auto id) { return n_allowed<decltype(id)>(piece, largest_id_); });
   if (n_good < n_ids) {
-    refused_id_ = with_type(
-        from_, [&](auto id) { return static_cast<std::int64_t>(number_at<decltype(id)>(piece, n_good * sizeof id)); });
+    refused_id_ = with_type(from_, [&](auto id) {
+      return static_cast<std::int64_t>(number_at<decltype(id)>(piece, n_good * sizeof id));
+    });
     return false;
   }
   if (from_.n_bytes == to_bytes_) {

@@ -2,10 +2,23 @@
 
 #include "data/tokenizer/inconsistency.hpp"
 #include "data/tokenizer/parts.hpp"
+#include "data/tokenizer/sentence_piece_stream.hpp"
 
-#include <algorithm>
+#include <fstream>
 
 namespace monomorph::data {
+namespace {
+
+/// By the name, or because it begins as such files do: a run keeps its tokenizer under a name of its own.
+bool is_sentence_piece_file(const std::string& path) {
+  if (path.ends_with(".model")) return true;
+  std::ifstream file(path, std::ios::binary);
+  const char first_field = '\x0A';
+  if (file.get() != first_field) return false;
+  return (file >> std::ws).peek() != '{';
+}
+
+}  // namespace
 
 Tokenizer::Tokenizer(TokenizerDefinition definition)
     : definition_(std::move(definition)), parts_(std::make_unique<const TokenizerParts>(definition_)) {
@@ -17,6 +30,17 @@ Tokenizer::Tokenizer(TokenizerDefinition definition)
       if (!has_token(id)) throw_inconsistent("the post_processor adds the id {}, which has no token", id);
     }
   }
+}
+
+Tokenizer::Tokenizer(SentencePieceModel model)
+    : sentence_piece_(std::make_unique<const SentencePieceModel>(std::move(model))) {
+  for (std::int32_t id = 0; id < sentence_piece_->vocab_size(); ++id) {
+    const bool is_control = sentence_piece_->kind(id) == SentencePieceModel::Kind::control;
+    tokens_.push_back(sentence_piece_->piece(id));
+    special_.push_back(is_control);
+    if (is_control) definition_.added_tokens.push_back({tokens_.back(), id, /*special=*/true, /*normalized=*/false});
+  }
+  definition_.vocabulary = tokens_;
 }
 
 Tokenizer::~Tokenizer() = default;
@@ -45,6 +69,7 @@ std::vector<std::int32_t> Tokenizer::encode(std::string_view text, SpecialTokens
 }
 
 std::string Tokenizer::decode(std::span<const std::int32_t> ids, bool skip_special) const {
+  if (sentence_piece_) return sentence_piece_->decode(ids);  // control tokens show nothing
   StreamDecoder stream(*this, skip_special);
   std::string text;
   for (const std::int32_t id : ids) text += stream.push(id);
@@ -52,6 +77,7 @@ std::string Tokenizer::decode(std::span<const std::int32_t> ids, bool skip_speci
 }
 
 std::optional<std::int32_t> Tokenizer::find(std::string_view token) const {
+  if (sentence_piece_) return sentence_piece_->find(token);
   const auto added = added_ids_.find(std::string(token));
   return added == added_ids_.end() ? parts_->vocabulary.find(token) : added->second;
 }
@@ -70,10 +96,18 @@ const std::string& Tokenizer::token_of(std::int32_t id) const {
   return tokens_[static_cast<std::size_t>(id)];
 }
 
-std::string Tokenizer::bytes_of(std::int32_t id) const { return parts_->decoders.bytes_within_text(token_of(id)); }
+std::string Tokenizer::bytes_of(std::int32_t id) const {
+  const std::string& token = token_of(id);
+  return sentence_piece_ ? bytes_of_piece(*sentence_piece_, id) : parts_->decoders.bytes_within_text(token);
+}
 
 bool Tokenizer::is_special(std::int32_t id) const {
   return id >= 0 && id < vocab_size() && special_[static_cast<std::size_t>(id)];
+}
+
+std::unique_ptr<const Tokenizer> read_tokenizer(const std::string& path) {
+  if (is_sentence_piece_file(path)) return std::make_unique<const Tokenizer>(SentencePieceModel(path));
+  return std::make_unique<const Tokenizer>(read_tokenizer_definition(path));
 }
 
 std::vector<std::int32_t> token_byte_lengths(const Tokenizer& tokenizer) {

@@ -49,9 +49,10 @@ class PackedCheck {
   void check_width() {
     const std::uint64_t n_ids = std::uint64_t{1} << (8 * width_);
     if (settings_.vocab_size && static_cast<std::uint64_t>(*settings_.vocab_size) > n_ids) {
-      findings_.add("{} bytes per token can hold {} ids, and the vocabulary has {}: larger ids were cut, if there were "
-                    "any",
-                    width_, n_ids, *settings_.vocab_size);
+      findings_.add(
+          "{} bytes per token can hold {} ids, and the vocabulary has {}: larger ids were cut, if there were "
+          "any",
+          width_, n_ids, *settings_.vocab_size);
     }
   }
 

@@ -23,7 +23,9 @@ const float* feed(Decoder& decoder, std::span<const std::int32_t> ids) {
 
 void generate(Decoder& decoder, const data::Tokenizer& tokenizer, std::string_view prompt, std::int64_t max_tokens,
               const SamplingSettings& settings, const std::function<void(std::string_view)>& show) {
-  std::vector<std::int32_t> ids = tokenizer.encode(prompt);
+  const auto before = tokenizer.ids_before_text();
+  std::vector<std::int32_t> ids(before.begin(), before.end());
+  for (const std::int32_t id : tokenizer.encode(prompt)) ids.push_back(id);
   const auto end = tokenizer.find("<|endoftext|>");
   if (ids.empty() && end) ids.push_back(*end);
   if (ids.empty())

@@ -10,7 +10,7 @@ namespace monomorph::train {
 
 std::unique_ptr<const data::Tokenizer> read_run_tokenizer(const std::string& file, const RecipeProgram& recipe) {
   auto tokenizer = before_start("the tokeniser", [&] {
-    return std::make_unique<const data::Tokenizer>(data::read_tokenizer_definition(file));
+    return data::read_tokenizer(file);
   });
   if (tokenizer->vocab_size() > recipe.model->vocab_size)
     throw UsageError(

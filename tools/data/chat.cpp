@@ -95,7 +95,8 @@ struct Chat {
     chosen.n_threads = threads.count;
     chosen.progress = console.progress();
     data::find_chat_template(chosen.chat_template);  // before the tokenizer, which takes a while to read
-    const data::Tokenizer tokenizer(data::read_tokenizer_definition(tokenizer_path));
+    const auto read = data::read_tokenizer(tokenizer_path);
+    const data::Tokenizer& tokenizer = *read;
     const data::ChatPackSummary summary = data::pack_chats(input.path, tokenizer, output.path, chosen);
     say(console, summary);
     console.summarise({{"output", output.path},

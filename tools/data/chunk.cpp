@@ -78,7 +78,8 @@ struct Chunk {
     constexpr std::int64_t most_chunks = 99'999;
     const std::size_t slash = std::min(which.find('/'), which.size());
     const auto number = whole_number(std::string_view(which).substr(0, slash));
-    const auto of = which.empty() ? n_chunks : whole_number(std::string_view(which).substr(std::min(slash + 1, which.size())));
+    const auto of =
+        which.empty() ? n_chunks : whole_number(std::string_view(which).substr(std::min(slash + 1, which.size())));
     if (!of || (!which.empty() && !number)) {
       throw UsageError("[DATA-42] " + in_quotes(which) + " names no chunk; write it like 3/8, the third of eight");
     }

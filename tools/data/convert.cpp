@@ -28,7 +28,8 @@ struct Convert {
     command.add_option("--token-bytes", settings.bytes_per_token, "1, 2 or 4; else as the input has");
     command.add_option("--eod-id", settings.end_of_document,
                        "From nanogpt and llm.c: the id that ends each document; else all is one document");
-    command.add_option("--bos-id", settings.begin_of_document, "From nanogpt and llm.c: the id that begins each document");
+    command.add_option("--bos-id", settings.begin_of_document,
+                       "From nanogpt and llm.c: the id that begins each document");
   }
 
   void run(Console& console) {

@@ -30,12 +30,13 @@ struct Inspect {
   void add_options(CLI::App& command) {
     input.add_to(command, "packed file (.pbin), index (.idx) or JSON Lines (.jsonl)");
     command.add_option("--document", document, "Show this document, counted from 0: of a packed file its token ids");
-    command.add_option("--tokenizer", tokenizer_path, "tokenizer.json, to show text instead of ids");
+    command.add_option("--tokenizer", tokenizer_path, "tokenizer.json or .model, to show text instead of ids");
   }
 
   void run(Console& console) const {
     if (!document) {
-      if (!tokenizer_path.empty()) throw UsageError("[DATA-10] --tokenizer shows a document; say which, with --document");
+      if (!tokenizer_path.empty())
+        throw UsageError("[DATA-10] --tokenizer shows a document; say which, with --document");
       show_statistics(console);
     } else if (std::filesystem::path(input.path).extension() == ".pbin") {
       show_packed_document(console);
@@ -100,7 +101,8 @@ struct Inspect {
       console.say(fmt::format("{}", fmt::join(ids, " ")));
       object["ids"] = ids;
     } else {
-      const data::Tokenizer tokenizer(data::read_tokenizer_definition(tokenizer_path));
+      const auto read = data::read_tokenizer(tokenizer_path);
+      const data::Tokenizer& tokenizer = *read;
       const std::string text = tokenizer.decode(ids);
       console.say(text);
       object["text"] = text;

@@ -34,7 +34,7 @@ struct Pack {
   void add_options(CLI::App& command) {
     input.add_to(command, "JSON Lines (.jsonl), one document a line, or a text (.txt), one document");
     output.add_to(command, "packed file (.pbin) to write");
-    command.add_option("--tokenizer", tokenizer_path, "tokenizer.json, or the .model of SentencePiece")->required();
+    command.add_option("--tokenizer", tokenizer_path, "tokenizer.json, or a SentencePiece .model")->required();
     command.add_option("--eod", settings.end_of_document, "Token that ends each document")->capture_default_str();
     command.add_option("--field", settings.field, "Where a record has its text (JSON Pointer)")->capture_default_str();
     command

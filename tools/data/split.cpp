@@ -50,12 +50,13 @@ struct Split {
     const data::SplitSizes sizes = data::split(input.path, train.path, held_out.path, settings, console.progress());
     console.say(fmt::format("{}: {} documents", train.path, sizes.train.n_documents));
     console.say(fmt::format("{}: {} documents, held out", held_out.path, sizes.held_out.n_documents));
-    console.summarise({{"train", {{"output", train.path},
-                                  {"documents", sizes.train.n_documents},
-                                  {"data_bytes", sizes.train.n_bytes}}},
-                       {"held_out", {{"output", held_out.path},
-                                     {"documents", sizes.held_out.n_documents},
-                                     {"data_bytes", sizes.held_out.n_bytes}}}});
+    console.summarise(
+        {{"train",
+          {{"output", train.path}, {"documents", sizes.train.n_documents}, {"data_bytes", sizes.train.n_bytes}}},
+         {"held_out",
+          {{"output", held_out.path},
+           {"documents", sizes.held_out.n_documents},
+           {"data_bytes", sizes.held_out.n_bytes}}}});
   }
 };
 

@@ -29,7 +29,7 @@ struct Verify {
     input.add_to(command, "packed file (.pbin) or index (.idx)");
     command.add_option("--records", records, "Of an index: its JSON Lines file (default: of the same name, .jsonl)");
     CLI::Option* tokenizer =
-        command.add_option("--tokenizer", tokenizer_path, "tokenizer.json whose vocabulary every id must be in");
+        command.add_option("--tokenizer", tokenizer_path, "tokenizer.json or .model whose vocabulary every id must be in");
     command.add_option("--vocab-size", settings.vocab_size, "Every id must be below")
         ->check(CLI::PositiveNumber)
         ->excludes(tokenizer);
@@ -55,8 +55,9 @@ struct Verify {
                        {"n_findings", summary.n_findings},
                        {"findings", findings}});
     if (summary.n_findings > 0) {
-      throw Error(fmt::format("[DATA-51] {} has {} faults{}; write it again", in_quotes(input.path), summary.n_findings,
-                              summary.n_findings > most_lines ? fmt::format(", of which {} are shown", most_lines) : ""));
+      throw Error(
+          fmt::format("[DATA-51] {} has {} faults{}; write it again", in_quotes(input.path), summary.n_findings,
+                      summary.n_findings > most_lines ? fmt::format(", of which {} are shown", most_lines) : ""));
     }
     console.say(fmt::format("{}: nothing wrong with {} documents", input.path, summary.n_documents));
   }
@@ -77,7 +78,8 @@ struct Verify {
   }
 
   void read_tokenizer() {
-    const data::Tokenizer tokenizer(data::read_tokenizer_definition(tokenizer_path));
+    const auto read = data::read_tokenizer(tokenizer_path);
+    const data::Tokenizer& tokenizer = *read;
     settings.vocab_size = tokenizer.vocab_size();
     if (end_of_document.empty()) return;
     settings.end_of_document = tokenizer.find(end_of_document);

@@ -43,6 +43,12 @@ def words():
     return {ord(piece[1]) for piece, _ in pieces if len(piece) == 2 and piece[0] == STARTER}
 
 
+def numeric():
+    digits = pre_tokenizers.Digits(individual_digits=True)
+    candidates = [c for c in CODE_POINTS if unicodedata2.category(chr(c))[0] == "N"]
+    return {c for c in candidates if len(digits.pre_tokenize_str(STARTER + chr(c))) == 2}
+
+
 def by_line(normalizer):
     """What the normalizer makes of each code point alone; those that end lines are left out."""
     asked = [c for c in CODE_POINTS if c not in (0x0A, 0x0D, 0x85, 0x2028, 0x2029)]
@@ -127,6 +133,7 @@ def main():
         "white_space": white_space,
         "word": words(),
         "pattern_word": matching(r"\w"),
+        "numeric": numeric(),
         "punctuation": removed_by(pre_tokenizers.Punctuation("removed")),
         "bert_control": set(CODE_POINTS) - cleaned - {c for c in white_space if clean(chr(c)) == " "},
         "bert_accent": {c for c, text in accents.items() if not text},

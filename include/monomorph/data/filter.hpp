@@ -11,7 +11,7 @@ namespace monomorph::data {
 /// Which documents are kept: those that meet everything that is given.
 struct FilterSettings {
   std::optional<std::int64_t> min_tokens{}, max_tokens{};  ///< of a packed file's documents, both included
-  std::string where{};    ///< a RecordExpression; empty for none
+  std::string where{};                                     ///< a RecordExpression; empty for none
   std::string records{};  ///< for a packed file, the JSON Lines file that it was packed from, which `where` looks at
 };
 

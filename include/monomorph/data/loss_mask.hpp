@@ -33,6 +33,10 @@ std::uint64_t hash_of(const LossMaskHeader& header, Xxh64 bits_hash);
 /// Where the mask of a packed file lies: F.mask beside F.pbin, and the extension is added to any other name.
 std::string loss_mask_path(const std::string& packed_file);
 
+/// Documents that are taken out of a set or put into another order leave its mask behind, and with it what they were
+/// made for.  @throws [CHAT-14] if a mask lies beside `packed_file`
+void refuse_loss_mask(const std::string& packed_file);
+
 /// Which tokens of a packed file count in the loss.
 class LossMask {
  public:

@@ -10,14 +10,14 @@ namespace monomorph::data {
 
 /// How much is held out. Exactly one is given.
 struct HeldOutSize {
-  std::optional<double> fraction{};         ///< of the documents, rounded to the nearest number from 1 on
+  std::optional<double> fraction{};  ///< of the documents, rounded to the nearest number from 1 on
   std::optional<std::int64_t> documents{};
-  std::optional<std::uint64_t> bytes{};     ///< as few documents as together have that many bytes
+  std::optional<std::uint64_t> bytes{};  ///< as few documents as together have that many bytes
 };
 
 struct SplitSettings {
   HeldOutSize size{};
-  bool tail = false;       ///< the last documents; else any, drawn by the seed
+  bool tail = false;  ///< the last documents; else any, drawn by the seed
   std::uint64_t seed = 0;
 };
 

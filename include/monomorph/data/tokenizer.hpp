@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/data/sentence_piece_model.hpp>
 #include <monomorph/data/tokenizer_definition.hpp>
 
 #include <cstddef>
@@ -32,6 +33,8 @@ class Tokenizer {
   /// @throws [TOK-03] if vocabulary, merges and added tokens contradict each other; [TOK-02], [TOK-10] for a pattern
   /// that is not supported or is none
   explicit Tokenizer(TokenizerDefinition definition);
+  /// The tokenizer of a SentencePiece file: nothing surrounds a text, and control tokens are never found in it.
+  explicit Tokenizer(SentencePieceModel model);
   Tokenizer(const Tokenizer&) = delete;
   ~Tokenizer();
 
@@ -55,6 +58,7 @@ class Tokenizer {
   /// The bytes that a token stands for within a text.  @throws [TOK-04]
   std::string bytes_of(std::int32_t id) const;
   bool is_special(std::int32_t id) const;
+  /// Of a SentencePiece file, it has the vocabulary and, as added tokens, the control tokens.
   const TokenizerDefinition& definition() const { return definition_; }
 
  private:
@@ -67,8 +71,13 @@ class Tokenizer {
   std::vector<std::string> tokens_;  ///< by id, as decoders see them, added ones included
   std::vector<bool> special_;        ///< by id
   std::unordered_map<std::string, std::int32_t> added_ids_;
-  std::unique_ptr<const TokenizerParts> parts_;
+  std::unique_ptr<const TokenizerParts> parts_;  ///< null for a SentencePiece file
+  std::unique_ptr<const SentencePieceModel> sentence_piece_;
 };
+
+/// Reads a tokenizer.json, or a SentencePiece file, whose name ends in .model or which begins like one.
+/// @throws as read_tokenizer_definition, Tokenizer and SentencePieceModel
+std::unique_ptr<const Tokenizer> read_tokenizer(const std::string& path);
 
 /// Encodes many texts and remembers the words it has met. One per thread; the tokenizer must outlive it.
 class Encoder {
@@ -80,6 +89,10 @@ class Encoder {
   /// Appends the ids of `text`, broken UTF-8 replaced as in Tokenizer::encode.
   /// @throws [TOK-11] if a pattern takes too long on the text
   void encode(std::string_view text, std::vector<std::int32_t>& ids, SpecialTokens special = SpecialTokens::none);
+
+  /// The same with special tokens taken for the ordinary text that they look like: for text from outside, which must
+  /// not be able to write them.
+  void encode_plain(std::string_view text, std::vector<std::int32_t>& ids);
 
   /// Appends the ids of as much of `text`, valid UTF-8, as is the same whatever follows it, and returns the number of
   /// bytes encoded. The rest is to be given again with more text, or to encode() at the end. Tokenizers that must see

@@ -13,8 +13,8 @@ namespace monomorph::data {
 using FindingCallback = std::function<void(std::string_view finding)>;
 
 struct VerifySettings {
-  std::optional<std::int64_t> vocab_size{};          ///< every id must be below
-  std::optional<std::int64_t> end_of_document{};     ///< the id that every document must end in
+  std::optional<std::int64_t> vocab_size{};       ///< every id must be below
+  std::optional<std::int64_t> end_of_document{};  ///< the id that every document must end in
 };
 
 struct VerifySummary {

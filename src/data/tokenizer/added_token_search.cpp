@@ -54,7 +54,7 @@ void AddedTokenSearch::add(const std::string& content, const AddedToken& token) 
   std::int32_t& end = token_at_node_[static_cast<std::size_t>(node)];
   if (end != none) return;
   end = static_cast<std::int32_t>(tokens_.size());
-  tokens_.push_back({token.id, token.single_word, token.lstrip, token.rstrip});
+  tokens_.push_back({token.id, token.special, token.single_word, token.lstrip, token.rstrip});
   starts_one_[static_cast<unsigned char>(content[0])] = true;
   longest_ = std::max(longest_, content.size());
   looks_around_ = looks_around_ || token.single_word || token.lstrip || token.rstrip;
@@ -84,8 +84,9 @@ std::optional<AddedTokenSearch::Match> AddedTokenSearch::find(std::string_view t
 }
 
 std::optional<AddedTokenSearch::Found> AddedTokenSearch::settled(std::string_view text, const Match& match,
-                                                                 std::size_t taken) const {
+                                                                 FindTokens which, std::size_t taken) const {
   const Token& token = tokens_[static_cast<std::size_t>(match.token)];
+  if (token.special && which == FindTokens::ordinary) return std::nullopt;
   Found found{match.begin, match.begin + match.length, token.id};
   const std::string_view before = text.substr(0, found.begin), after = text.substr(found.end);
   if (token.single_word) {

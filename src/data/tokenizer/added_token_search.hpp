@@ -12,6 +12,9 @@
 
 namespace monomorph::data {
 
+/// Which added tokens are looked for. Special ones that are not hide others that overlap them nonetheless.
+enum class FindTokens { all, ordinary };
+
 /// Finds added tokens in a text: from left to right, at each place the longest. Immutable; threads may share one.
 class AddedTokenSearch {
  public:
@@ -31,11 +34,11 @@ class AddedTokenSearch {
 
   /// Visits the tokens whose content begins before `end`. What precedes the first, lies between two or follows the
   /// last is text; a token may begin before the one before it ends, if that one took white space that it has, too.
-  template <class Visit> void for_each(std::string_view text, std::size_t end, Visit visit) const {
+  template <class Visit> void for_each(std::string_view text, std::size_t end, FindTokens which, Visit visit) const {
     std::size_t position = 0, taken = 0;
     while (const auto match = find(text, position, end)) {
       position = match->begin + match->length;
-      const auto found = settled(text, *match, taken);
+      const auto found = settled(text, *match, which, taken);
       if (!found) continue;
       visit(*found);
       taken = found->end;
@@ -45,7 +48,7 @@ class AddedTokenSearch {
  private:
   struct Token {
     std::int32_t id;
-    bool single_word, lstrip, rstrip;
+    bool special, single_word, lstrip, rstrip;
   };
   struct Match {
     std::size_t begin, length;
@@ -54,9 +57,9 @@ class AddedTokenSearch {
 
   std::optional<Match> find(std::string_view text, std::size_t begin, std::size_t end) const;
   std::optional<Match> longest_at(std::string_view text, std::size_t begin) const;
-  /// The match with its white space, of which what lies before `taken` belongs to another token; nothing if it was to
-  /// be a single word and is not.
-  std::optional<Found> settled(std::string_view text, const Match& match, std::size_t taken) const;
+  /// The match with its white space, of which what lies before `taken` belongs to another token; nothing if it is not
+  /// wanted, or was to be a single word and is not.
+  std::optional<Found> settled(std::string_view text, const Match& match, FindTokens which, std::size_t taken) const;
 
   static constexpr std::int32_t none = -1;
 

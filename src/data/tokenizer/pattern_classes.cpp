@@ -1,6 +1,7 @@
 #include "data/tokenizer/pattern_classes.hpp"
 
 #include "data/tokenizer/pcre2_class.hpp"
+#include "data/tokenizer/script_additions.hpp"
 #include "data/tokenizer/unicode_sets.hpp"
 
 #include <fmt/format.h>
@@ -77,8 +78,13 @@ std::optional<CodePointSet> posix_class(const std::string& name) {
   return std::nullopt;
 }
 
-// Added to the script after the tables of the oldest PCRE2 that we build with.
-const CodePointSet newer_han{{0x2EBF0, 0x2EE5D}, {0x31350, 0x323AF}};
+CodePointSet additions_to(std::string_view script) {
+  std::vector<CodePointRange> ranges;
+  for (const unicode::ScriptAddition& addition : unicode::script_additions()) {
+    if (addition.script == script) ranges.push_back(addition.range);
+  }
+  return CodePointSet(std::move(ranges));
+}
 
 }  // namespace
 
@@ -109,7 +115,7 @@ PatternClass PatternClassReader::named(std::string_view name) {
   if (simple == "punct") return shortened(category("P"), "\\p{P}");
   if (const auto set = posix_class(simple)) return {*set};
   if (const auto script = pcre2_class_members(fmt::format("\\p{{sc:{}}}", name))) {
-    return shortened(simple == "han" ? *script | newer_han : *script, fmt::format("\\p{{sc:{}}}", name));
+    return shortened(*script | additions_to(simple), fmt::format("\\p{{sc:{}}}", name));
   }
   if (const auto set = pcre2_class_members(fmt::format("\\p{{{}}}", name))) return {*set};
   reader_.throw_unsupported(fmt::format("the property {}", name));

@@ -92,11 +92,6 @@ std::optional<CodePointSet> general_category(std::string_view name) {
   return set.empty() ? std::nullopt : std::optional(std::move(set));
 }
 
-const CodePointSet& numeric() {
-  static const CodePointSet set = *general_category("N");
-  return set;
-}
-
 char32_t lower_case(char32_t code_point) {
   if (code_point < 0x80) return code_point >= 'A' && code_point <= 'Z' ? code_point | 0x20 : code_point;
   if (code_point == 0x130) return U'i';

@@ -14,7 +14,7 @@ namespace monomorph::data::unicode {
 std::optional<CodePointSet> general_category(std::string_view name);
 
 const CodePointSet& white_space();
-const CodePointSet& numeric();                ///< categories Nd, Nl and No
+const CodePointSet& numeric();                ///< what the pre-tokenizer Digits cuts at
 const CodePointSet& word();                   ///< \w of the pre-tokenizer Whitespace and of single words
 const CodePointSet& pattern_word();           ///< \w of a Split's pattern
 const CodePointSet& punctuation();            ///< what the pre-tokenizers Punctuation and Bert cut at

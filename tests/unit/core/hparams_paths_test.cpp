@@ -64,8 +64,8 @@ TEST_CASE("files can be set on the command line, as a path or as an array") {
   const std::string error = error_of([] { set(R"(data.files=["a", {"path": "b", "weight": 0}])"); });
   CAPTURE(error);
   CHECK((contains(error, "[HPARAM-03]") && contains(error, "data.files[1].weight") && contains(error, "--set")));
-  CHECK(contains(error_of([] { set(R"(data.files=["a")"); }), "[HPARAM-05]"));
-  CHECK(contains(error_of([] { set(R"(data.files=["a"], "shuffle": false)"); }), "[HPARAM-05]"));
+  CHECK(contains(error_of([] { set(R"(data.files=["a")"); }), "[HPARAM-02] data.files"));
+  CHECK(contains(error_of([] { set(R"(data.files=["a"], "shuffle": false)"); }), "[HPARAM-02] data.files"));
 }
 
 TEST_CASE("files read back as they were written") {

@@ -19,19 +19,24 @@ EncodedChat encoded(const std::string& name, const std::string& roles, const std
 }  // namespace
 
 TEST_CASE("Chats have the ids of the tokenizers package and count what its offsets say") {
-  int n_masks = 0;
-  for (const ExpectedChat& chat : expected_chats("expected.jsonl")) {
-    if (chat.json.contains("refused")) continue;
-    for (const auto& [roles, counted] : chat.json["counted"].items()) {
-      INFO(roles << chat.json.dump());
-      ChatEncoder encoder(chat_tokenizer(), chat.chat_template(), roles_named(roles));
-      const EncodedChat result = encoder.encode(chat.messages);
-      CHECK(result.ids == chat.json["ids"].get<std::vector<std::int32_t>>());
-      CHECK(bits(result.counted) == counted.get<std::string>());
-      ++n_masks;
+  const auto n_checked = [](const std::string& expected, const std::string& tokenizer_file) {
+    const Tokenizer tokenizer(read_tokenizer_definition(chat_fixture(tokenizer_file)));
+    int n_masks = 0;
+    for (const ExpectedChat& chat : expected_chats(expected)) {
+      if (chat.json.contains("refused")) continue;
+      for (const auto& [roles, counted] : chat.json["counted"].items()) {
+        INFO(roles << chat.json.dump());
+        ChatEncoder encoder(tokenizer, chat.chat_template(), roles_named(roles));
+        const EncodedChat result = encoder.encode(chat.messages);
+        CHECK(result.ids == chat.json["ids"].get<std::vector<std::int32_t>>());
+        CHECK(bits(result.counted) == counted.get<std::string>());
+        ++n_masks;
+      }
     }
-  }
-  CHECK(n_masks == 54 * 3);
+    return n_masks;
+  };
+  CHECK(n_checked("expected.jsonl", "tokenizer.json") == 54 * 3);
+//  CHECK(n_checked("expected_metaspace.jsonl", "tokenizer_metaspace.json") == 44 * 3);
 }
 
 TEST_CASE("Special tokens in a content stay text, and the ids read back as what was written") {

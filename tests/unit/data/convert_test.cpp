@@ -66,7 +66,7 @@ TEST_CASE("Widths change and every id stays") {
   const std::string input = folder.write("a.pbin", packed_bytes(documents, 1));
   std::string last = input;
   for (const std::uint32_t width : {2u, 4u, 2u, 1u, 4u, 1u}) {
-    const std::string output = folder.file("b" + std::to_string(width) + ".pbin");
+    const std::string output = folder.file(std::string("b").append(std::to_string(width)).append(".pbin"));
     const ConvertSummary summary = convert(last, output, {.bytes_per_token = width});
     CHECK(summary.bytes_per_token == width);
     CHECK(summary.n_tokens == 4);
@@ -188,8 +188,9 @@ TEST_CASE("A Megatron index with any byte changed or cut off never does harm") {
   }
   CHECK(contains(error(overlapping), "overlap"));
   folder.write("a.idx", index);
-  CHECK(contains(error_of([&] { convert(folder.write("a.bin", tokens.substr(0, tokens.size() - 4)),
-                                        folder.file("out.pbin"), {}); }),
+  CHECK(contains(error_of([&] {
+                   convert(folder.write("a.bin", tokens.substr(0, tokens.size() - 4)), folder.file("out.pbin"), {});
+                 }),
                  "[DATA-49]"));
   CHECK(contains(error_of([&] { convert(folder.write("a.bin", tokens + "1234"), folder.file("out.pbin"), {}); }),
                  "[DATA-49]"));

@@ -1,7 +1,11 @@
 #include "chat_test_support.hpp"
 
 #include <monomorph/core/ignored_target.hpp>
+#include <monomorph/data/convert.hpp>
+#include <monomorph/data/inspect.hpp>
 #include <monomorph/data/loss_mask.hpp>
+#include <monomorph/data/merge.hpp>
+#include <monomorph/data/shuffle.hpp>
 
 using namespace monomorph::data;
 using monomorph::ignored_target;
@@ -85,4 +89,16 @@ TEST_CASE("The mask of other tokens is refused") {
   copy.folder.write("a.pbin", monomorph::read_text_file(fixture("modalities/small.pbin")));
   CHECK(contains(copy.refusal(), "[CHAT-11]"));
   CHECK(contains(copy.refusal(), "it is for 385 tokens"));
+}
+
+TEST_CASE("Commands that would lose a mask refuse its set") {
+  Copy copy;
+  const std::string output = copy.folder.file("out.pbin");
+  CHECK(contains(error_of([&] { merge({copy.tokens}, output); }), "[CHAT-14]"));
+  CHECK(contains(error_of([&] { shuffle(copy.tokens, output, {}); }), "[CHAT-14]"));
+  CHECK(contains(error_of([&] { convert(copy.tokens, output, {.bytes_per_token = 4}); }), "[CHAT-14]"));
+  CHECK(copy.folder.n_entries() == 2);
+  CHECK(error_of([&] { read_statistics(copy.tokens); }).empty());
+  std::filesystem::remove(copy.mask);
+  CHECK(error_of([&] { merge({copy.tokens}, output); }).empty());
 }

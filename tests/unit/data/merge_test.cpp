@@ -59,12 +59,12 @@ TEST_CASE("Files of other widths and damaged ones are not merged, and leave noth
     if (!contains(message, "[DATA-06]") && !contains(message, "[DATA-05]")) FAIL(size << ": " << message);
   }
   const std::string data = token_bytes({1, 2, 3}, 2);
-  CHECK(contains(error(packed_bytes(data, 2, {{0, 4}, {2, 4}})), "[DATA-06]"));              // overlap
-  CHECK(contains(error(packed_bytes(data, 2, {{0, 2}, {4, 2}})), "[DATA-06]"));              // a gap
-  CHECK(contains(error(packed_bytes(data, 2, {{0, 4}})), "[DATA-06]"));                      // a token left over
-  CHECK(contains(error(packed_bytes(data, 2, {{4, 2}, {0, 4}})), "[DATA-06]"));              // another order
-  CHECK(contains(error(packed_bytes(data, 2, {{0, 3}, {3, 3}})), "[DATA-06]"));              // half a token
-  CHECK(contains(error(packed_bytes(data, 2, {{0, 6}, {6, 1ull << 62}})), "[DATA-06]"));     // far beyond the end
+  CHECK(contains(error(packed_bytes(data, 2, {{0, 4}, {2, 4}})), "[DATA-06]"));           // overlap
+  CHECK(contains(error(packed_bytes(data, 2, {{0, 2}, {4, 2}})), "[DATA-06]"));           // a gap
+  CHECK(contains(error(packed_bytes(data, 2, {{0, 4}})), "[DATA-06]"));                   // a token left over
+  CHECK(contains(error(packed_bytes(data, 2, {{4, 2}, {0, 4}})), "[DATA-06]"));           // another order
+  CHECK(contains(error(packed_bytes(data, 2, {{0, 3}, {3, 3}})), "[DATA-06]"));           // half a token
+  CHECK(contains(error(packed_bytes(data, 2, {{0, 6}, {6, 1ull << 62}})), "[DATA-06]"));  // far beyond the end
   CHECK(contains(error(packed_bytes(data, 2, {{0, 6}, {1ull << 62, 1ull << 62}})), "[DATA-06]"));
   CHECK(contains(error_of([&] { merge({good, folder.file("no.pbin")}, output); }), "[FILE-01]"));
 }

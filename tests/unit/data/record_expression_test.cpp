@@ -23,21 +23,65 @@ std::string refusal(const std::string& expression) {
 }  // namespace
 
 TEST_CASE("Comparisons of a record's fields with values and with each other") {
-  for (const char* expression :
-       {R"(/language == "en")", R"("en" == /language)", "/score == 0.5", "/score >= 0.5", "/score <= 0.5", "/n > /score",
-        "/n == 3.0", "/n != 4", "/big > 9223372036854775807", "/big == 18446744073709551615", "/small < 0",
-        "/small == -5", "/small < /big", "/good", "/good == true", "/bad == false", "/none == null", "!/bad",
-        R"(/language < "fr")", R"(/language >= "EN")", R"(/text == "Gr\u00f6\u00dfe é \"quoted\"")", "/meta/source == \"web\"",
-        "/meta/a~1b == 1", "/meta/m~0n == 2", "/tags/2 == 7", R"(field("/meta/with space") == 4)",
-        R"(field("/meta/") == 3)", "true", "!false", "1 < 2", R"(/missing != 1)", R"(/language != 1)", "/n==3&&/good"}) {
+  for (const char* expression : {R"(/language == "en")",
+                                 R"("en" == /language)",
+                                 "/score == 0.5",
+                                 "/score >= 0.5",
+                                 "/score <= 0.5",
+                                 "/n > /score",
+                                 "/n == 3.0",
+                                 "/n != 4",
+                                 "/big > 9223372036854775807",
+                                 "/big == 18446744073709551615",
+                                 "/small < 0",
+                                 "/small == -5",
+                                 "/small < /big",
+                                 "/good",
+                                 "/good == true",
+                                 "/bad == false",
+                                 "/none == null",
+                                 "!/bad",
+                                 R"(/language < "fr")",
+                                 R"(/language >= "EN")",
+                                 R"(/text == "Gr\u00f6\u00dfe é \"quoted\"")",
+                                 "/meta/source == \"web\"",
+                                 "/meta/a~1b == 1",
+                                 "/meta/m~0n == 2",
+                                 "/tags/2 == 7",
+                                 R"(field("/meta/with space") == 4)",
+                                 R"(field("/meta/") == 3)",
+                                 "true",
+                                 "!false",
+                                 "1 < 2",
+                                 R"(/missing != 1)",
+                                 R"(/language != 1)",
+                                 "/n==3&&/good"}) {
     INFO(expression);
     CHECK(holds(expression));
   }
-  for (const char* expression :
-       {R"(/language == "de")", "/score > 0.5", "/big < 0", "/small > /big", "/bad", "/none", "/n", "/language",
-        "/missing == 1", "/missing == null", "/missing < 1", "/missing >= 1", "!/good", R"(/n == "3")", "/good == 1",
-        R"(/n < "4")", "/tags == /tags", "/meta == null", "/missing", "/tags/9 == 7", "false", "/good > /bad",
-        "/missing == /missing"}) {
+  for (const char* expression : {R"(/language == "de")",
+                                 "/score > 0.5",
+                                 "/big < 0",
+                                 "/small > /big",
+                                 "/bad",
+                                 "/none",
+                                 "/n",
+                                 "/language",
+                                 "/missing == 1",
+                                 "/missing == null",
+                                 "/missing < 1",
+                                 "/missing >= 1",
+                                 "!/good",
+                                 R"(/n == "3")",
+                                 "/good == 1",
+                                 R"(/n < "4")",
+                                 "/tags == /tags",
+                                 "/meta == null",
+                                 "/missing",
+                                 "/tags/9 == 7",
+                                 "false",
+                                 "/good > /bad",
+                                 "/missing == /missing"}) {
     INFO(expression);
     CHECK_FALSE(holds(expression));
   }
@@ -58,9 +102,10 @@ TEST_CASE("What fields contain, how long they are, and whether they exist") {
     INFO(expression);
     CHECK(holds(expression));
   }
-  for (const char* expression : {R"(contains(/text, "xyz"))", R"(contains(/tags, "c"))", R"(contains(/meta, "web"))",
-                                 "contains(/meta, 1)", R"(contains(/n, "3"))", R"(contains(/missing, "a"))",
-                                 "contains(/text, 1)", "exists(/missing)", "length(/n) >= 0", "length(/missing) >= 0"}) {
+  for (const char* expression :
+       {R"(contains(/text, "xyz"))", R"(contains(/tags, "c"))", R"(contains(/meta, "web"))", "contains(/meta, 1)",
+        R"(contains(/n, "3"))", R"(contains(/missing, "a"))", "contains(/text, 1)", "exists(/missing)",
+        "length(/n) >= 0", "length(/missing) >= 0"}) {
     INFO(expression);
     CHECK_FALSE(holds(expression));
   }

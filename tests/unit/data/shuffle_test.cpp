@@ -74,7 +74,8 @@ TEST_CASE("Lines are shuffled as documents are; the last gets its newline") {
   std::string text;
   std::multiset<std::string> expected;
   for (int i = 0; i < 1000; ++i) {
-    const std::string line = "{\"text\": \"" + std::string(static_cast<std::size_t>(i % 90), 'x') + std::to_string(i) + "\"}";
+    const std::string line =
+        "{\"text\": \"" + std::string(static_cast<std::size_t>(i % 90), 'x') + std::to_string(i) + "\"}";
     expected.insert(line);
     text += line + (i < 999 ? "\n" : "");
   }

@@ -64,8 +64,8 @@ TEST_CASE("Bytes that are drawn at random are reached and not passed by more tha
   const Documents documents = random_documents(100000, 8, 250, 3);
   const std::string input = folder.write("a.pbin", packed_bytes(documents, 2));
   for (const std::uint64_t bytes : {std::uint64_t{1}, std::uint64_t{1000}, std::uint64_t{123456}}) {
-    const SplitSizes sizes = split(input, folder.file("train.pbin"), folder.file("held.pbin"),
-                                   {.size = {.bytes = bytes}, .seed = 9});
+    const SplitSizes sizes =
+        split(input, folder.file("train.pbin"), folder.file("held.pbin"), {.size = {.bytes = bytes}, .seed = 9});
     CHECK(sizes.held_out.n_bytes >= bytes);
     CHECK(sizes.held_out.n_bytes < bytes + 18);
     CHECK(sizes.held_out.n_documents + sizes.train.n_documents == 100000);

@@ -14,7 +14,8 @@ struct Verified {
 
 Verified verified(const std::string& path, const VerifySettings& settings = {}) {
   Verified result;
-  result.summary = verify_packed(path, settings, [&](std::string_view finding) { result.findings.emplace_back(finding); });
+  result.summary =
+      verify_packed(path, settings, [&](std::string_view finding) { result.findings.emplace_back(finding); });
   CHECK(result.summary.n_findings == static_cast<std::int64_t>(result.findings.size()));
   return result;
 }
@@ -36,8 +37,7 @@ void check_one(const Verified& result, std::initializer_list<const char*> parts)
 }  // namespace
 
 TEST_CASE("What Modalities wrote is in order") {
-  const Verified packed =
-      verified(fixture("modalities/small.pbin"), {.vocab_size = 50257, .end_of_document = 50256});
+  const Verified packed = verified(fixture("modalities/small.pbin"), {.vocab_size = 50257, .end_of_document = 50256});
   CHECK(packed.findings.empty());
   CHECK(packed.summary.n_documents == 25);
   CHECK(packed.summary.n_tokens == PackedFile(fixture("modalities/small.pbin")).n_tokens());
@@ -106,6 +106,6 @@ TEST_CASE("Each line that an index gets wrong is one finding") {
   check_one(found({{0, 8}, {9, 9}, {19, 2}, {22, 5}}), {"1 documents more"});
   CHECK(found({{0, 8}, {10, 9}, {18, 2}}).findings.size() == 2);
   check_one(verified_index(folder.write("a.idx", "x"), lines), {"index"});
-  check_one(verified_index(folder.write("a.idx", pickled({{0, 8}})), folder.write("b.jsonl", "{\"a\": 1\n")),
+  check_one(verified_index(folder.write("a.idx", pickled({{0, 7}})), folder.write("b.jsonl", "{\"a\": 1\n")),
             {"line 1", "JSON"});
 }

@@ -1,0 +1,232 @@
+// The commands of monomorph-data on existing sets, as a user calls them.
+#include "programs.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <optional>
+
+using namespace monomorph::testing;
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string fixture(const std::string& name) {
+  return std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/data/" + name;
+}
+const std::string small = fixture("modalities/small.pbin"), tokenizer = fixture("gpt2_tokenizer.json");
+
+ProcessResult run_data(const Arguments& arguments) { return run_program("monomorph-data", arguments); }
+
+/// What a command that must succeed says with --json.
+Json summary(Arguments arguments) {
+  arguments.emplace_back("--json");
+  const ProcessResult result = run_data(arguments);
+  INFO(result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(result.err.empty());
+  CHECK(is_one_line(result.out));
+  return Json::parse(result.out);
+}
+
+void check_verified(const std::string& path) {
+  const ProcessResult result = run_data({"verify", path, "--tokenizer", tokenizer, "--eod", "<|endoftext|>"});
+  INFO(result.out << result.err);
+  CHECK(result.exit_code == 0);
+}
+
+bool same_bytes(const std::string& path, const std::string& other) { return read_bytes(path) == read_bytes(other); }
+
+/// Runs a shell script with a disk of `size` at "$1", and the program at "$2"; nothing if this machine cannot.
+std::optional<ProcessResult> run_on_small_disk(const std::string& folder, const std::string& size,
+                                               const std::string& script) {
+  std::filesystem::create_directory(folder);
+  const ProcessResult result = run_process({"unshare", "--map-root-user", "--mount", "bash", "-c",
+                                            "mount -t tmpfs -o size=" + size + " tmpfs \"$1\" || exit 77\n" + script,
+                                            "bash", folder, program("monomorph-data")});
+  if (result.exit_code != 77 && !contains(result.err, "unshare")) return result;
+  WARN("skipped: this machine does not allow mounting a small disk");
+  return std::nullopt;
+}
+
+}  // namespace
+
+TEST_CASE("a set is cut, merged, parted, shuffled and converted, and stays in order") {
+  const TemporaryFolder folder;
+  const Json chunks = summary({"chunk", small, "--chunks", "3", "--seed", "5", "--output", folder / "c.pbin"});
+  Arguments merge{"merge", "--output", folder / "merged.pbin"};
+  std::int64_t n_documents = 0;
+  for (const Json& chunk : chunks.at("outputs")) {
+    merge.push_back(chunk.at("output"));
+    n_documents += chunk.at("documents").get<std::int64_t>();
+  }
+  CHECK(merge[3] == folder / "c-00001-of-00003.pbin");
+  CHECK(n_documents == 25);
+  CHECK(summary(merge).at("documents") == 25);
+  CHECK(summary({"shuffle", small, "--seed", "5", "--output", folder / "s.pbin"}).at("seed") == 5);
+  CHECK(same_bytes(folder / "merged.pbin", folder / "s.pbin"));
+  summary({"chunk", small, "--chunk", "2/3", "--seed", "5", "--output", folder / "second.pbin"});
+  CHECK(same_bytes(folder / "second.pbin", folder / "c-00002-of-00003.pbin"));
+
+  const Json split = summary(
+      {"split", small, "--documents", "5", "--tail", "--train", folder / "t.pbin", "--held-out", folder / "h.pbin"});
+  CHECK(split.at("train").at("documents") == 20);
+  CHECK(split.at("held_out").at("documents") == 5);
+  summary({"merge", folder / "t.pbin", folder / "h.pbin", "--output", folder / "whole.pbin"});
+  CHECK(same_bytes(folder / "whole.pbin", small));
+
+  CHECK(summary({"convert", small, "--to", "megatron", "--output", folder / "m.bin"}).at("to") == "megatron");
+  CHECK(summary({"convert", folder / "m.bin", "--output", folder / "back.pbin"}).at("from") == "megatron");
+  CHECK(same_bytes(folder / "back.pbin", small));
+  summary({"convert", small, "--to", "llm.c", "--output", folder / "l.bin"});
+  summary({"convert", folder / "l.bin", "--eod-id", "50256", "--output", folder / "ends.pbin"});
+  summary({"convert", folder / "ends.pbin", "--to", "llm.c", "--output", folder / "again.bin"});
+  CHECK(same_bytes(folder / "again.bin", folder / "l.bin"));
+  CHECK(!same_bytes(folder / "ends.pbin", small));  // one text holds the token that ends documents
+  for (const std::string name : {"merged", "t", "h", "back"}) check_verified(folder / (name + ".pbin"));
+}
+
+TEST_CASE("documents are shown as ids and as text") {
+  const Json statistics = summary({"inspect", small});
+  CHECK(statistics.at("documents") == 25);
+  CHECK(statistics.at("bytes_per_token") == 2);
+  std::int64_t n_in_bins = 0;
+  for (const Json& bin : statistics.at("histogram")) n_in_bins += bin.at("documents").get<std::int64_t>();
+  CHECK(n_in_bins == 25);
+  CHECK(contains(run_data({"inspect", small}).out, "documents        25\n"));
+  const std::string line = run_data({"inspect", fixture("modalities/small.idx"), "--document", "3"}).out;
+  const std::string text = Json::parse(line).at("text");
+  CHECK(run_data({"inspect", small, "--document", "3", "--tokenizer", tokenizer}).out == text + "<|endoftext|>\n");
+  CHECK(contains(run_data({"inspect", small, "--document", "3"}).out, " 50256\n"));
+  check_refusal(run_data({"inspect", small, "--document", "25"}), 2, {"[DATA-52]", "it has 25"});
+  check_refusal(run_data({"inspect", small, "--tokenizer", tokenizer}), 2, {"[DATA-10]", "--document"});
+}
+
+TEST_CASE("lines are filtered by what their records hold") {
+  const TemporaryFolder folder;
+  write_bytes(folder / "a.jsonl", "{\"l\": \"en\", \"n\": 1}\n{\"l\": \"de\", \"n\": 2}\n{\"l\": \"en\", \"n\": 3}\n");
+  const Json kept =
+      summary({"filter", folder / "a.jsonl", "--where", "/l == \"en\" && /n > 1", "--output", folder / "b.jsonl"});
+  CHECK(kept.at("documents_read") == 3);
+  CHECK(kept.at("documents") == 1);
+  CHECK(read_bytes(folder / "b.jsonl") == "{\"l\": \"en\", \"n\": 3}\n");
+  check_refusal(run_data({"filter", folder / "a.jsonl", "--where", "/l = \"en\"", "--output", folder / "c.jsonl"}), 2,
+                {"[DATA-43] column 4 "});
+  check_refusal(run_data(
+                    {"filter", folder / "a.jsonl", "--where", "/lang == 1 || true", "--output", folder / "c.jsonl"}),
+                1, {"[DATA-44]", "/lang"});
+  CHECK(n_entries(folder.path()) == 2);
+}
+
+TEST_CASE("faults are listed, a line for each, and the exit code tells of them") {
+  const TemporaryFolder folder;
+  std::string bytes = read_bytes(small);
+  write_bytes(folder / "short.pbin", bytes.substr(0, bytes.size() - 1));
+  ProcessResult result = run_data({"verify", folder / "short.pbin"});
+  check_refusal(result, 1, {"[DATA-51]", "1 faults"});
+  CHECK(is_one_line(result.out));
+  result = run_data({"verify", small, "--vocab-size", "100"});
+  check_refusal(result, 1, {"[DATA-51]", "25 faults"});
+  CHECK(std::ranges::count(result.out, '\n') == 25);
+  result = run_data({"verify", small, "--eod-id", "5", "--json"});
+  CHECK(result.exit_code == 1);
+  CHECK(Json::parse(result.out).at("findings").size() == 25);
+  CHECK(run_data({"verify", fixture("modalities/small.idx")}).exit_code == 0);
+  write_bytes(folder / "small.jsonl", read_bytes(fixture("modalities/small.jsonl")) + "{}\n");
+  check_refusal(run_data({"verify", fixture("modalities/small.idx"), "--records", folder / "small.jsonl"}), 1,
+                {"[DATA-51]", "1 faults"});
+}
+
+TEST_CASE("what exists is not written over, unless it is asked for") {
+  const TemporaryFolder folder;
+  write_bytes(folder / "a.pbin", "mine");
+  write_bytes(folder / "m.idx", "mine");
+  write_bytes(folder / "c-00002-of-00002.pbin", "mine");
+  for (const Arguments& arguments :
+       std::vector<Arguments>{{"merge", small, small, "--output", folder / "a.pbin"},
+                              {"shuffle", small, "--output", folder / "a.pbin"},
+                              {"chunk", small, "--chunk", "1/2", "--output", folder / "a.pbin"},
+                              {"chunk", small, "--chunks", "2", "--output", folder / "c.pbin"},
+                              {"filter", small, "--min-tokens", "2", "--output", folder / "a.pbin"},
+                              {"split", small, "--fraction", "0.5", "--train", folder / "t.pbin", "--held-out",
+                               folder / "a.pbin"},
+                              {"convert", small, "--token-bytes", "4", "--output", folder / "a.pbin"},
+                              {"convert", small, "--to", "megatron", "--output", folder / "m.bin"}}) {
+    CAPTURE(arguments[0]);
+    check_refusal(run_data(arguments), 2, {"[DATA-01]", "--force"});
+    CHECK(n_entries(folder.path()) == 3);
+  }
+  CHECK(read_bytes(folder / "a.pbin") == "mine");
+  summary({"shuffle", small, "--output", folder / "a.pbin", "--force"});
+  check_verified(folder / "a.pbin");
+  check_refusal(run_data({"split", small, "--fraction", "0.5", "--train", folder / "t.pbin", "--held-out",
+                          folder / "./t.pbin"}),
+                2, {"[DATA-10]", "same file"});
+}
+
+TEST_CASE("a wrong command line on sets is refused") {
+  const TemporaryFolder folder;
+  const std::string output = folder / "a.pbin";
+  check_refusal(run_data({"chunk", small, "--output", output}), 2, {"[DATA-10]"});
+  check_refusal(run_data({"chunk", small, "--chunks", "2", "--chunk", "1/2", "--output", output}), 2, {"[DATA-10]"});
+  for (const std::string which :
+       {"3/2", "0/2", "1", "/2", "1/", "1/0", "-1/2", "1/2/3", "a/b", "1/99999999999999999999"})
+    check_refusal(run_data({"chunk", small, "--chunk=" + which, "--output", output}), 2, {"[DATA-42]"});
+  check_refusal(run_data({"chunk", small, "--chunks", "26", "--output", output}), 2, {"[DATA-42]", "25 documents"});
+  check_refusal(run_data({"split", small, "--train", output, "--held-out", folder / "b.pbin"}), 2, {"[DATA-10]"});
+  check_refusal(run_data({"shuffle", small, "--memory", "0", "--output", output}), 2, {"[DATA-10]"});
+  check_refusal(run_data({"convert", small, "--to", "numpy", "--output", output}), 2, {"[DATA-50]", "numpy"});
+  check_refusal(run_data({"verify", small, "--eod", "x"}), 2, {"[DATA-10]"});
+  check_refusal(run_data({"verify", small, "--tokenizer", tokenizer, "--eod", "nonsense"}), 2, {"[TOK-06]"});
+  check_refusal(run_data({"verify", fixture("modalities/small.jsonl")}), 2, {"[DATA-40]"});
+  CHECK(n_entries(folder.path()) == 0);
+}
+
+TEST_CASE("a full disk is said to be full, and nothing of the outputs is left") {
+  const TemporaryFolder folder;
+  Arguments merge{"merge", "--output", folder / "big.pbin"};
+  for (int i = 0; i < 60; ++i) merge.push_back(small);
+  REQUIRE(run_data(merge).exit_code == 0);
+  for (const std::string command : {"shuffle", "chunk --chunks 3", "convert --token-bytes 4"}) {
+    CAPTURE(command);
+    const std::string script = "\"$2\" " + command + " '" + folder / "big.pbin" +
+                               "' --output \"$1/out.pbin\"\ncode=$?\nls -A \"$1\"\nexit $code\n";
+    const auto result = run_on_small_disk(folder / "disk", "64k", script);
+    if (!result) return;
+    check_refusal(*result, 1, {"[FILE-02]", "the disk is full"});
+    CHECK(result->out.empty());
+    std::filesystem::remove(folder / "disk");
+  }
+}
+
+TEST_CASE("Ctrl-C removes what was begun; after kill -9 the output is not there, and can be made again") {
+  const TemporaryFolder folder;
+  const std::string records = folder / "records";
+  REQUIRE(::mkfifo(records.c_str(), 0600) == 0);
+  const int writer = ::open(records.c_str(), O_RDWR);
+  REQUIRE(writer >= 0);
+  for (const int number : {SIGINT, SIGTERM, SIGKILL}) {
+    CAPTURE(number);
+    Process process({program("monomorph-data"), "filter", small, "--where", "/a", "--records", records, "--output",
+                     folder / "out.pbin"});
+    while (n_entries(folder.path()) < 2) ::usleep(1000);  // it has begun, and waits for records
+    process.signal(number);
+    REQUIRE(::write(writer, "{\"a\": true}\n", 12) == 12);
+    const ProcessResult result = process.wait();
+    CHECK(result.exit_code == 128 + number);
+    CHECK(!std::filesystem::exists(folder / "out.pbin"));
+    if (number != SIGKILL) CHECK(contains(result.err, "[DATA-11]"));
+    if (number != SIGKILL) CHECK(n_entries(folder.path()) == 1);
+  }
+  ::close(writer);
+  summary({"shuffle", small, "--output", folder / "out.pbin"});
+}
