@@ -18,7 +18,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <optional>
 
 namespace monomorph::data {
 namespace {
@@ -32,6 +31,23 @@ std::int32_t find_end_of_document(const Tokenizer& tokenizer, const std::string&
       fmt::format("[TOK-06] the tokenizer has no token {} to end documents with; name one with --eod "
                   "(its added tokens:{})",
                   in_quotes(token), special_tokens.empty() ? " none" : special_tokens));
+}
+
+/// The width of tokens: that which Modalities derives from the model's vocabulary, unless another is asked for.
+std::uint32_t token_width(const Tokenizer& tokenizer, std::uint32_t asked) {
+  const auto& vocabulary = tokenizer.definition().vocabulary;
+  const auto n_tokens =
+      std::count_if(vocabulary.begin(), vocabulary.end(), [](const std::string& token) { return !token.empty(); });
+  const std::uint32_t width = asked != 0 ? asked : bytes_per_token_for(n_tokens);
+  const std::uint32_t needed = bytes_per_token_for(tokenizer.vocab_size());
+  if (width < needed) {
+    throw UsageError(
+        fmt::format("[DATA-26] ids up to {} do not fit {}; give --token-bytes {}", tokenizer.vocab_size() - 1,
+                    asked != 0 ? fmt::format("{} bytes per token", asked)
+                               : fmt::format("the {} bytes per token of a vocabulary of {}", width, n_tokens),
+                    needed));
+  }
+  return width;
 }
 
 /// Whether the input is one text, not JSON Lines.
@@ -81,7 +97,7 @@ class Packing {
         settings_(settings),
         field_(settings.field),
         end_of_document_(find_end_of_document(tokenizer, settings.end_of_document)),
-        bytes_per_token_(bytes_per_token_for(tokenizer.vocab_size())),
+        bytes_per_token_(token_width(tokenizer, settings.bytes_per_token)),
         report_path_(settings.report.empty() ? default_report_path(output) : settings.report),
         output_(output, identity_of(input, bytes_per_token_, settings), bytes_per_token_, settings.unfinished),
         resumed_bytes_(output_.totals().input_end) {}
@@ -94,6 +110,7 @@ class Packing {
 
  private:
   void take(PackedPiece& piece);
+  void end_text(TokenPacker& packer, const std::string& raw, PackedPiece& piece);
   std::size_t pack_piece(TokenPacker& packer, std::string_view raw, PackedPiece& piece) const;
   void report(std::uint64_t total_bytes) const {
     if (settings_.progress) settings_.progress(output_.totals().input_end, total_bytes);
@@ -164,7 +181,7 @@ void Packing::pack_text() {
   // What cannot be decided yet (a run that goes on) doubles the piece, so that it is not looked at again and again.
   while (file.read_more(raw, std::max(usual_piece_bytes, raw.size()))) {
     piece.clear();
-    if (output_.totals().n_token_bytes == 0) packer.pack_before_text(piece.tokens);
+    if (output_.totals().n_token_bytes == 0) packer.begin_document(piece.tokens);
     const std::size_t n_done = pack_piece(packer, std::string_view(raw).substr(0, complete_utf8_prefix(raw)), piece);
     raw.erase(0, n_done);
     piece.entry.input_end = output_.totals().input_end + n_done;
@@ -173,20 +190,23 @@ void Packing::pack_text() {
     report(total_bytes);
   }
   if (was_complete || (raw.empty() && output_.totals().input_end == 0)) return;
+  end_text(packer, raw, piece);
+}
+
+/// Packs what is left of the text, and ends the document.
+void Packing::end_text(TokenPacker& packer, const std::string& raw, PackedPiece& piece) {
   piece.clear();
+  if (output_.totals().n_token_bytes == 0) packer.begin_document(piece.tokens);
+  // Whether the document has its end already is seen at its last token, which may be in the file.
+  const std::vector<std::byte> last = output_.last_token();
+  piece.tokens.insert(piece.tokens.begin(), last.begin(), last.end());
   packer.pack_text(replace_invalid_utf8(raw), piece.tokens);
-  const std::uint64_t n_bytes_before_text = tokenizer_.ids_before_text().size() * bytes_per_token_;
-  const std::uint64_t n_text_bytes = output_.totals().n_token_bytes + piece.tokens.size() - n_bytes_before_text;
-  packer.pack_after_text(piece.tokens);
-  std::optional<std::uint32_t> last = output_.last_token();
-  if (!piece.tokens.empty()) {
-    last = 0;
-    std::memcpy(&*last, piece.tokens.data() + piece.tokens.size() - bytes_per_token_, bytes_per_token_);
-  }
-  if (last != static_cast<std::uint32_t>(end_of_document_)) packer.pack_token(end_of_document_, piece.tokens);
+  const std::size_t n_text_bytes = output_.totals().n_token_bytes + piece.tokens.size() - last.size();
+  packer.end_document(0, piece.tokens);
+  piece.tokens.erase(piece.tokens.begin(), piece.tokens.begin() + static_cast<std::ptrdiff_t>(last.size()));
   piece.entry.input_end = output_.totals().input_end + raw.size();
   piece.entry.n_lines = piece.entry.n_documents = 1;
-  piece.entry.n_empty_documents = n_text_bytes == 0 ? 1 : 0;
+  piece.entry.n_empty_documents = n_text_bytes == tokenizer_.ids_before_text().size() * bytes_per_token_ ? 1 : 0;
   append_length(piece.entry.document_lengths, output_.totals().n_token_bytes + piece.tokens.size());
   piece.seal();
   output_.add(piece.entry, piece.tokens);

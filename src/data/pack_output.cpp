@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <vector>
 
@@ -120,8 +119,8 @@ void PackOutput::resume(const PackIdentity& identity) {
 
 void PackOutput::count(const JournalEntry& entry, std::span<const std::byte> tokens) {
   if (tokens.size() >= bytes_per_token_) {
-    last_token_ = 0;
-    std::memcpy(&*last_token_, tokens.last(bytes_per_token_).data(), bytes_per_token_);
+    const auto last = tokens.last(bytes_per_token_);
+    last_token_.assign(last.begin(), last.end());
   }
   totals_.input_end = entry.input_end;
   totals_.n_lines += entry.n_lines;

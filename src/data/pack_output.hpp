@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace monomorph::data {
 
@@ -26,8 +27,8 @@ class PackOutput {
   void add(const JournalEntry& entry, std::span<const std::byte> tokens);
   /// The sums of all entries; `input_end` that of the last one.
   const JournalEntry& totals() const noexcept { return totals_; }
-  /// Nothing if there is none so far.
-  std::optional<std::uint32_t> last_token() const noexcept { return last_token_; }
+  /// As it lies in the file; empty if there is none so far.
+  const std::vector<std::byte>& last_token() const noexcept { return last_token_; }
   /// Writes the lines of the report of all entries.
   void write_report(const std::string& path);
   /// Adds the index and puts the file in its place.
@@ -47,7 +48,7 @@ class PackOutput {
   std::optional<PackJournal> journal_;
   std::optional<OutputFile> file_;
   JournalEntry totals_;
-  std::optional<std::uint32_t> last_token_;
+  std::vector<std::byte> last_token_;
 };
 
 }  // namespace monomorph::data

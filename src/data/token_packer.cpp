@@ -1,5 +1,6 @@
 #include "data/token_packer.hpp"
 
+#include <monomorph/core/error.hpp>
 #include <monomorph/core/hash.hpp>
 
 #include <algorithm>
@@ -73,17 +74,36 @@ void TokenPacker::pack_text(std::string_view text, std::vector<std::byte>& token
 
 void TokenPacker::pack_document(std::string_view text, PackedPiece& piece) {
   const std::size_t begin = piece.tokens.size();
-  pack_before_text(piece.tokens);
+  begin_document(piece.tokens);
   const std::size_t text_begin = piece.tokens.size();
   pack_text(text, piece.tokens);
   if (piece.tokens.size() == text_begin) ++piece.entry.n_empty_documents;
-  pack_after_text(piece.tokens);
-  const std::size_t length = piece.tokens.size() - begin;
-  const bool ended = length > 0 && std::memcmp(piece.tokens.data() + piece.tokens.size() - bytes_per_token_,
-                                               &end_of_document_, bytes_per_token_) == 0;
-  if (!ended) pack_token(end_of_document_, piece.tokens);
+  end_document(begin, piece.tokens);
   append_length(piece.entry.document_lengths, piece.tokens.size() - begin);
   ++piece.entry.n_documents;
+}
+
+void TokenPacker::end_document(std::size_t begin, std::vector<std::byte>& tokens) const {
+  append(tokenizer_.ids_after_text(), tokens);
+  const bool ended = tokens.size() > begin && std::memcmp(tokens.data() + tokens.size() - bytes_per_token_,
+                                                          &end_of_document_, bytes_per_token_) == 0;
+  if (!ended) append(std::span(&end_of_document_, 1), tokens);
+}
+
+std::optional<LineProblem> TokenPacker::pack_line(std::string_view line, const FieldPointer& field,
+                                                  PackedPiece& piece) {
+  auto text = parser_.text_at(line, field);
+  if (auto* problem = std::get_if<LineProblem>(&text)) return std::move(*problem);
+  const std::size_t begin = piece.tokens.size();
+  try {
+    pack_document(std::get<std::string_view>(text), piece);
+    return std::nullopt;
+  } catch (const Error& error) {  // the tokenizer gives the text up
+    piece.tokens.resize(begin);
+    const std::string message = error.what();  // "[TOK-11] reason"
+    const std::size_t id_end = std::min(message.find(']'), message.size() - 1);
+    return LineProblem{message.substr(1, id_end - 1), message.substr(std::min(id_end + 2, message.size()))};
+  }
 }
 
 void TokenPacker::pack_lines(const LineBlock& block, const FieldPointer& field, bool stop_at_failure,
@@ -96,13 +116,10 @@ void TokenPacker::pack_lines(const LineBlock& block, const FieldPointer& field, 
     entry.n_lines = entry.n_skipped = 1;
   }
   for_each_line(block, [&](std::string_view line, std::uint64_t offset) {
-    auto text = parser_.text_at(line, field);
-    if (auto* problem = std::get_if<LineProblem>(&text)) {
-      piece.failures.push_back({static_cast<std::int64_t>(entry.n_lines), offset, line.size(), std::move(*problem)});
+    if (auto problem = pack_line(line, field, piece)) {
+      piece.failures.push_back({static_cast<std::int64_t>(entry.n_lines), offset, line.size(), *std::move(problem)});
       ++entry.n_skipped;
       if (stop_at_failure) return false;
-    } else {
-      pack_document(std::get<std::string_view>(text), piece);
     }
     ++entry.n_lines;
     return true;

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,7 +29,10 @@ struct PackedPiece {
 class TokenPacker {
  public:
   TokenPacker(const Tokenizer& tokenizer, std::int32_t end_of_document, std::uint32_t bytes_per_token)
-      : tokenizer_(tokenizer), encoder_(tokenizer), end_of_document_(end_of_document), bytes_per_token_(bytes_per_token) {}
+      : tokenizer_(tokenizer),
+        encoder_(tokenizer),
+        end_of_document_(end_of_document),
+        bytes_per_token_(bytes_per_token) {}
 
   /// Makes a document of the text at `field` of each line. Stops at the first line that has none if so asked.
   void pack_lines(const LineBlock& block, const FieldPointer& field, bool stop_at_failure, PackedPiece& piece);
@@ -37,13 +41,14 @@ class TokenPacker {
   std::size_t pack_decided(std::string_view text, std::vector<std::byte>& tokens);
   /// Appends the tokens of a whole text, with little memory beside them.
   void pack_text(std::string_view text, std::vector<std::byte>& tokens);
-  /// Appends what the tokenizer puts before and after a text.
-  void pack_before_text(std::vector<std::byte>& tokens) const { append(tokenizer_.ids_before_text(), tokens); }
-  void pack_after_text(std::vector<std::byte>& tokens) const { append(tokenizer_.ids_after_text(), tokens); }
-  void pack_token(std::int32_t id, std::vector<std::byte>& tokens) const { append(std::span(&id, 1), tokens); }
+  /// What the tokenizer puts before every text.
+  void begin_document(std::vector<std::byte>& tokens) const { append(tokenizer_.ids_before_text(), tokens); }
+  /// What it puts behind, and the end of document unless the document, whose tokens lie from `begin` on, ends in it.
+  void end_document(std::size_t begin, std::vector<std::byte>& tokens) const;
 
  private:
   void append(std::span<const std::int32_t> ids, std::vector<std::byte>& tokens) const;
+  std::optional<LineProblem> pack_line(std::string_view line, const FieldPointer& field, PackedPiece& piece);
   void pack_document(std::string_view text, PackedPiece& piece);
 
   const Tokenizer& tokenizer_;

@@ -37,6 +37,10 @@ struct Pack {
     command.add_option("--tokenizer", tokenizer_path, "tokenizer.json, or a SentencePiece .model")->required();
     command.add_option("--eod", settings.end_of_document, "Token that ends each document")->capture_default_str();
     command.add_option("--field", settings.field, "Where a record has its text (JSON Pointer)")->capture_default_str();
+    command
+        .add_option("--token-bytes", settings.bytes_per_token,
+                    "Bytes per token (default: as few as the vocabulary needs)")
+        ->check(CLI::IsMember({1, 2, 4}));
     command.add_flag("--resume", resume, "Go on from <output>.partial if there is one, and keep it on failure");
     on_error.add_to(command);
     threads.add_to(command);

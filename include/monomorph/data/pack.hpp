@@ -18,6 +18,7 @@ enum class Unfinished {
 struct PackSettings {
   std::string end_of_document = "<|endoftext|>";  ///< ends each document
   std::string field = "/text";                    ///< JSON Pointer to the text of a record
+  std::uint32_t bytes_per_token = 0;              ///< 1, 2 or 4; 0: as Modalities derives it from the vocabulary
   OnError on_error = OnError::stop;
   std::string report{};  ///< where skipped lines are listed; beside the output if empty
   int n_threads = 1;
@@ -40,7 +41,7 @@ struct PackSummary {
 /// text
 /// (.txt), one document. A document that ends in the end-of-document token is not given another. What is written does
 /// not depend on the number of threads. While it works, the output is `<output>.partial` with a journal beside it.
-/// @throws [DATA-02], [DATA-03], [DATA-04], [DATA-10], [DATA-11], [DATA-20] to [DATA-27]; [TOK-06] if the vocabulary
+/// @throws [DATA-02], [DATA-03], [DATA-04], [DATA-10], [DATA-11], [DATA-20] to [DATA-26]; [TOK-06] if the vocabulary
 /// lacks the end of document; [FILE-NN]
 PackSummary pack(const std::string& input, const Tokenizer& tokenizer, const std::string& output,
                  const PackSettings& settings = {});

@@ -1,5 +1,6 @@
 #include "data_test_support.hpp"
 
+#include <monomorph/data/byte_level.hpp>
 #include <monomorph/data/index_json_lines.hpp>
 #include <monomorph/data/pack.hpp>
 #include <monomorph/data/packed_file.hpp>
@@ -44,6 +45,50 @@ TEST_CASE("Index and packed file are, byte for byte, those of Modalities") {
     CHECK(pack(input, gpt2(), folder.file("out.pbin")).n_documents == n_documents);
     CHECK(bytes_at(folder.file("out.pbin")) == bytes_at(fixture("modalities/" + name + ".pbin")));
   }
+}
+
+TEST_CASE("What the tokenizer puts around a text is packed, as Modalities does, and the end of document not repeated") {
+  TemporaryFolder folder;
+  TokenizerDefinition definition = read_tokenizer_definition(fixture("gpt2_tokenizer.json"));
+  definition.frame.before = {50256};
+  const std::string input = fixture("modalities/framed.jsonl");
+  const PackSummary summary = pack(input, Tokenizer(definition), folder.file("out.pbin"));
+  CHECK(bytes_at(folder.file("out.pbin")) == bytes_at(fixture("modalities/framed.pbin")));
+  CHECK(summary.n_documents == 6);
+  CHECK(summary.n_empty_documents == 1);
+  definition.frame = {.before = {1}, .after = {2}};
+  const Tokenizer framing(definition);
+  pack(folder.write("a.jsonl", "{\"text\": \"a\"}\n{\"text\": \"\"}\n"), framing, folder.file("a.pbin"));
+  CHECK(tokens_of(folder.file("a.pbin")) == std::vector<std::int32_t>{1, 64, 2, 50256, 1, 2, 50256});
+  pack(folder.write("a.txt", "a"), framing, folder.file("a.pbin"));
+  CHECK(tokens_of(folder.file("a.pbin")) == std::vector<std::int32_t>{1, 64, 2, 50256});
+  pack(folder.file("a.txt"), framing, folder.file("a.pbin"), {.end_of_document = "#"});
+  CHECK(tokens_of(folder.file("a.pbin")) == std::vector<std::int32_t>{1, 64, 2});  // "#" has the id 2
+}
+
+TEST_CASE("Ids that do not fit the width are refused before anything is written") {
+  TemporaryFolder folder;
+  TokenizerDefinition definition;
+  for (int byte = 0; byte < 256; ++byte)
+    definition.vocabulary.push_back(byte_level_alphabet()[static_cast<std::size_t>(byte)]);
+  definition.added_tokens.push_back({.content = "<end>", .id = 256, .special = true});
+  const Tokenizer tokenizer(definition);
+  const std::string input = folder.write("a.jsonl", "{\"text\": \"a\"}\n");
+  const std::string error =
+      error_of([&] { pack(input, tokenizer, folder.file("a.pbin"), {.end_of_document = "<end>"}); });
+  INFO(error);
+  CHECK(contains(error, "[DATA-26]"));
+  CHECK(contains(error, "256"));
+  CHECK(contains(error, "--token-bytes 2"));
+  CHECK(folder.n_entries() == 1);
+  for (const std::uint32_t width : {2u, 4u}) {
+    const PackSummary summary =
+        pack(input, tokenizer, folder.file("a.pbin"), {.end_of_document = "<end>", .bytes_per_token = width});
+    CHECK(summary.bytes_per_token == width);
+    CHECK(tokens_of(folder.file("a.pbin")) == std::vector<std::int32_t>{'a', 256});
+  }
+  CHECK(contains(error_of([&] { pack(input, gpt2(), folder.file("b.pbin"), {.bytes_per_token = 1}); }), "[DATA-26]"));
+  CHECK(pack(input, gpt2(), folder.file("b.pbin"), {.bytes_per_token = 4}).bytes_per_token == 4);
 }
 
 TEST_CASE("Empty documents are kept and counted: fields are found by pointer") {
