@@ -62,7 +62,7 @@ TEST_CASE("a wrong command line is refused") {
   CHECK_FALSE(std::filesystem::exists(place / "run"));
 }
 
-TEST_CASE("--help tells of every command") {
+TEST_CASE("the option --help tells of every command") {
   const ProcessResult help = run_program("tiny_gpt2", {"--help"});
   CHECK(help.exit_code == 0);
   CHECK(help.err.empty());

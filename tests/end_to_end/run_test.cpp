@@ -73,7 +73,7 @@ TEST_CASE("a run folder has all that it takes to repeat the run, to the same bit
   CHECK(read_bytes(place / "first/recipe.txt") == place.run({"describe", "--micro-batch", "4"}).out);
   const auto run = nlohmann::json::parse(read_bytes(place / "first/run.json"));
   CHECK(run.at("recipe") == "recipes::tiny_gpt2");
-  CHECK(run.at("train").at("bytes") == std::filesystem::file_size(place / "train.pbin"));
+  CHECK(run.at("train").at(0).at("bytes") == std::filesystem::file_size(place / "train.pbin"));
   CHECK(run.at("command").at(1) == "--hparams");
   const auto hparams = nlohmann::json::parse(read_bytes(place / "first/hparams.json"));
   CHECK(hparams.at("optimizer").at("lr") == 0.003);

@@ -51,7 +51,7 @@ std::string run_at_terminal(const Arguments& arguments) {
 
 }  // namespace
 
-TEST_CASE("progress is a share, a speed and the time left; of a pipe, what is done") {
+TEST_CASE("progress is a share, a speed and the time left, of a pipe, what is done") {
   CHECK(progress_line("pack", 0, 100, 0, 0.0, 80) == "pack   0%");
   CHECK(progress_line("pack", 50'000'000, 200'000'000, 0, 2.0, 80) == "pack  25%  25.0 MB/s  6s left");
   CHECK(progress_line("pack", 150'000'000, 200'000'000, 100'000'000, 2.0, 80) == "pack  75%  25.0 MB/s  2s left");
@@ -69,7 +69,7 @@ TEST_CASE("progress is shown at a terminal, erased at the end, and nowhere else"
   CHECK(run_data({"index", input, "--output", folder / "b.idx"}).err.empty());
 }
 
-TEST_CASE("--json prints one object with the results") {
+TEST_CASE("the option --json prints one object with the results") {
   const TemporaryFolder folder;
   const std::string input = data_fixture("modalities/small.jsonl");
   const auto index = run_data_json({"index", input, "--output", folder / "a.idx"});

@@ -187,7 +187,7 @@ TEST_CASE("a full disk is said to be full, and nothing of the outputs is left") 
   }
 }
 
-TEST_CASE("Ctrl-C removes what was begun; after kill -9 the output is not there, and can be made again") {
+TEST_CASE("Ctrl-C removes what was begun, and after kill -9 the output is not there, and can be made again") {
   const TemporaryFolder folder;
   const std::string records = folder / "records";
   REQUIRE(::mkfifo(records.c_str(), 0600) == 0);

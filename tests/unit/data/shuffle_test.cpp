@@ -69,7 +69,7 @@ TEST_CASE("Every order of a few documents comes about as often as any other") {
   CHECK(chi_squared < 49.7);
 }
 
-TEST_CASE("Lines are shuffled as documents are; the last gets its newline") {
+TEST_CASE("Lines are shuffled as documents are, and the last gets its newline") {
   TemporaryFolder folder;
   std::string text;
   std::multiset<std::string> expected;

@@ -77,7 +77,7 @@ TEST_CASE("Each thing that is wrong with a packed file is one finding") {
   CHECK(contains(error_of([&] { verified(folder.file("no.pbin")); }), "[FILE-01]"));
 }
 
-TEST_CASE("A packed file that is cut short anywhere is found out; one with any byte changed never does harm") {
+TEST_CASE("A packed file that is cut short anywhere is found out, and one with any byte changed never does harm") {
   TemporaryFolder folder;
   const std::string good = packed_bytes(Documents{{1, 2, 3}, {4, 5}, {}, {6}}, 2);
   for (std::size_t size = 0; size < good.size(); ++size) {
