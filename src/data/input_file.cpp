@@ -4,6 +4,7 @@
 #include <monomorph/data/interruption.hpp>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,20 +16,38 @@ namespace {
 
 constexpr std::size_t piece_bytes = std::size_t{1} << 20;
 
+int open_for_reading(const std::string& path) {
+  int descriptor = -1;
+  while ((descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) < 0) {
+    if (errno != EINTR) throw_file_error("open", path, errno);
+    throw_if_interrupted();  // a pipe that nobody writes to is waited for
+  }
+  return descriptor;
+}
+
 }  // namespace
 
-InputFile::InputFile(const std::string& path) : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-  if (descriptor_ < 0) throw_file_error("open", path_, errno);
+InputFile::InputFile(const std::string& path) : path_(path), descriptor_(open_for_reading(path)) {
   struct stat status {};
-  if (::fstat(descriptor_, &status) == 0 && S_ISDIR(status.st_mode)) {
+  const bool has_status = ::fstat(descriptor_, &status) == 0;
+  if (has_status && S_ISDIR(status.st_mode)) {
     ::close(descriptor_);
     throw Error("[FILE-04] " + in_quotes(path_) + " is a folder; give a file");
   }
+  may_wait_ = !has_status || !S_ISREG(status.st_mode);
 }
 
 InputFile::~InputFile() { ::close(descriptor_); }
 
+/// A signal may meet another thread than the one that waits for a pipe, so that one looks now and then.
+void InputFile::wait_for_bytes() const {
+  constexpr int milliseconds = 100;
+  pollfd descriptor{descriptor_, POLLIN, 0};
+  while (::poll(&descriptor, 1, milliseconds) == 0) throw_if_interrupted();
+}
+
 std::size_t InputFile::read_some(char* to, std::size_t n_bytes) {
+  if (may_wait_) wait_for_bytes();
   throw_if_interrupted();
   ssize_t n_read = -1;
   while ((n_read = ::read(descriptor_, to, n_bytes)) < 0) {

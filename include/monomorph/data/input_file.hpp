@@ -9,7 +9,7 @@ namespace monomorph::data {
 /// A file or pipe that is read from front to end.
 class InputFile {
  public:
-  /// @throws [FILE-01], [FILE-03]; [FILE-04] for a folder
+  /// @throws [FILE-01], [FILE-03]; [FILE-04] for a folder; [DATA-11] after a signal
   explicit InputFile(const std::string& path);
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
@@ -26,8 +26,11 @@ class InputFile {
   const std::string& path() const noexcept { return path_; }
 
  private:
+  void wait_for_bytes() const;
+
   std::string path_;
   int descriptor_;
+  bool may_wait_ = false;  ///< not a regular file: its bytes may come later
 };
 
 /// One line of a file, without its newline.

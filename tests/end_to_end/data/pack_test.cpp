@@ -5,10 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
-#include <fstream>
 #include <random>
 #include <thread>
 
@@ -22,6 +23,32 @@ Arguments packing(const std::string& input, const std::string& output, const Arg
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
+
+/// A pipe that is never at its end, and that a test can write to without waiting for ever.
+class WaitingPipe {
+ public:
+  explicit WaitingPipe(const std::string& path) : descriptor_(::open(path.c_str(), O_RDWR | O_NONBLOCK)) {
+    REQUIRE(descriptor_ >= 0);
+  }
+  WaitingPipe(const WaitingPipe&) = delete;
+  ~WaitingPipe() { ::close(descriptor_); }
+
+  void write(std::string_view text) const {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (!text.empty()) {
+      const ssize_t n_written = ::write(descriptor_, text.data(), text.size());
+      if (n_written > 0) {
+        text.remove_prefix(static_cast<std::size_t>(n_written));
+      } else {
+        if (std::chrono::steady_clock::now() > end) FAIL("nobody reads the pipe");
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    }
+  }
+
+ private:
+  int descriptor_;
+};
 
 /// Waits until a packing has written about this much of its journal.
 void wait_for_journal(const std::string& output, std::uint64_t n_bytes) {
@@ -38,18 +65,20 @@ void wait_for_journal(const std::string& output, std::uint64_t n_bytes) {
 }  // namespace
 
 TEST_CASE("Ctrl-C and SIGTERM end a packing and remove what it wrote") {
-  const TemporaryFolder folder;
-  const std::string input = folder / "pipe.jsonl", output = folder / "a.pbin";
-  REQUIRE(::mkfifo(input.c_str(), 0600) == 0);
   for (const int number : {SIGINT, SIGTERM}) {
-    Process process(data_command(packing(input, output)));
-    std::ofstream writer(input);
-    writer << shakespeare_lines(1 << 20) << std::flush;
-    wait_for_journal(output, 1000);
-    process.signal(number);
-    const ProcessResult result = process.wait();
-    check_refused(result, 128 + number, {"[DATA-11]", "nothing was written"});
-    CHECK(n_entries(folder.path()) == 1);
+    for (const std::string threads : {"1", "2", "4"}) {
+      CAPTURE(number, threads);
+      const TemporaryFolder folder;
+      const std::string input = folder / "pipe.jsonl", output = folder / "a.pbin";
+      REQUIRE(::mkfifo(input.c_str(), 0600) == 0);
+      const WaitingPipe pipe(input);
+      Process process(data_command(packing(input, output, {"--threads", threads})));
+      pipe.write(shakespeare_lines(1 << 20));
+      wait_for_journal(output, 1000);
+      process.signal(number);
+      check_refused(process.wait(std::chrono::seconds(30)), 128 + number, {"[DATA-11]", "nothing was written"});
+      CHECK(n_entries(folder.path()) == 1);
+    }
   }
 }
 
