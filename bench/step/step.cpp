@@ -2,7 +2,7 @@
 // line of JSON. A smaller micro-batch is accumulated to the same batch.
 #include "bench/step/recipes.hpp"
 
-#include <monomorph/train/peak_flops.hpp>
+#include <monomorph/core/process_memory.hpp>
 #include <monomorph/train/step.hpp>
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   using R = RECIPE;
   const int steps = argc > 1 ? std::atoi(argv[1]) : 20, warm_up = argc > 2 ? std::atoi(argv[2]) : 5;
   const int micro_batch = argc > 3 ? std::atoi(argv[3]) : R::batch;
-  const std::int64_t idle_bytes = train::resident_bytes();
+  const std::int64_t idle_bytes = resident_bytes();
   const auto communicator = connect();
   train::Step<R> step(*communicator, micro_batch, 0);
   const std::size_t n_tokens = R::batch * R::model.context_length;
@@ -55,6 +55,6 @@ int main(int argc, char** argv) {
       "\"idle_mb\": {:.1f}, \"planned_mb\": {:.1f}, \"params\": {}, \"loss\": {:.4f}}}\n",
       milliseconds[milliseconds.size() / 2], milliseconds.front(),
       1e3 * static_cast<double>(n_tokens) / milliseconds[milliseconds.size() / 2],
-      static_cast<double>(train::peak_resident_bytes()) / 1048576, static_cast<double>(idle_bytes) / 1048576,
+      static_cast<double>(peak_resident_bytes()) / 1048576, static_cast<double>(idle_bytes) / 1048576,
       static_cast<double>(plan::bytes_per_rank<R>(1, micro_batch)) / 1048576, plan::params<R>, loss);
 }

@@ -6,6 +6,7 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/interruption.hpp>
+#include <monomorph/core/process_memory.hpp>
 #include <monomorph/data/batch_prefetcher.hpp>
 #include <monomorph/train/describe.hpp>
 #include <monomorph/train/evaluation.hpp>

@@ -1,24 +1,15 @@
 #include "console.hpp"
 
+#include <monomorph/core/process_memory.hpp>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdio>
 
 namespace monomorph::tools {
-namespace {
-
-std::int64_t peak_memory_bytes() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
-}
-
-}  // namespace
-
 Console::Console(std::string command, bool json)
     : command_(std::move(command)),
       json_(json),
@@ -40,7 +31,7 @@ void Console::summarise(const nlohmann::ordered_json& values) {
   nlohmann::ordered_json object{{"command", command_}};
   object.update(values);
   object["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
-  object["peak_memory_bytes"] = peak_memory_bytes();
+  object["peak_memory_bytes"] = peak_resident_bytes();
   // Paths need not be UTF-8.
   fmt::print("{}\n", object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
