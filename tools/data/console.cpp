@@ -10,6 +10,7 @@
 #include <cstdio>
 
 namespace monomorph::tools {
+
 Console::Console(std::string command, bool json)
     : command_(std::move(command)),
       json_(json),

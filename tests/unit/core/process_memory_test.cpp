@@ -1,6 +1,6 @@
-#include <monomorph/core/process_memory.hpp>
 #include <cstring>
 #include <memory>
+#include <monomorph/core/process_memory.hpp>
 #include <string>
 
 #include "support/catch.hpp"
