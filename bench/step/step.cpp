@@ -36,8 +36,9 @@ int main(int argc, char** argv) {
     kernels::LossSum sum{};
     for (int first = 0; first < R::batch; first += micro_batch) {
       const auto offset = first * R::model.context_length;
-      const auto part = step.accumulate(
-          {inputs.data() + offset, targets.data() + offset, static_cast<std::uint64_t>(first)}, i, first == 0);
+      const auto part =
+          step.accumulate({inputs.data() + offset, targets.data() + offset, static_cast<std::uint64_t>(first)}, i,
+                          first == 0);
       sum.loss += part.loss;
       sum.tokens += part.tokens;
     }

@@ -107,8 +107,7 @@ void drain_single(RecordReader& records, const DocumentSorter::SinkOf& sink_of, 
 
 }  // namespace
 
-DocumentSorter::DocumentSorter(Keys keys, std::uint64_t expected_bytes, Limits limits)
-    : limits_(std::move(limits)) {
+DocumentSorter::DocumentSorter(Keys keys, std::uint64_t expected_bytes, Limits limits) : limits_(std::move(limits)) {
   const std::uint64_t n_keys = keys.end - keys.begin;
   // Half full on average, as what is expected need not come and lengths differ.
   const std::uint64_t wanted = 2 * (expected_bytes / std::max<std::uint64_t>(limits_.memory_bytes, 1) + 1);

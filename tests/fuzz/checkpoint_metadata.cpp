@@ -12,8 +12,8 @@ using namespace monomorph::runtime;
 
 namespace {
 
-/// The same document with the checksum that it should have, without which no change would get past it; the text as it is
-/// if it has no such field or is deep.
+/// The same document with the checksum that it should have, without which no change would get past it; the text as it
+/// is if it has no such field or is deep.
 std::string with_right_checksum(std::string_view text) {
   int deepest = 0;
   auto document = nlohmann::ordered_json::parse(

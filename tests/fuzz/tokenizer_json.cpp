@@ -9,9 +9,11 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   return fuzz::refusing([&] {
     const fuzz::MemoryFile file(data, size);
     const data::Tokenizer tokenizer(data::read_tokenizer_definition(file.path()));
-    for (const std::string text : {"Hello, world!  It's 1234\n", "\xff\xe4\xb8\xad\xcc\x81 \t\t\r\n", "aaaaaaaaaaaaaaaaaaaaaaaa"}) {
+    for (const std::string text :
+         {"Hello, world!  It's 1234\n", "\xff\xe4\xb8\xad\xcc\x81 \t\t\r\n", "aaaaaaaaaaaaaaaaaaaaaaaa"}) {
       const auto ids = tokenizer.encode(text);
-      for (const std::int32_t id : ids) fuzz::require(0 <= id && id < tokenizer.vocab_size(), "an id is in the vocabulary");
+      for (const std::int32_t id : ids)
+        fuzz::require(0 <= id && id < tokenizer.vocab_size(), "an id is in the vocabulary");
       const std::string whole = tokenizer.decode(ids);
       data::StreamDecoder stream(tokenizer);
       std::string pieces;

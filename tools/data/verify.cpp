@@ -28,8 +28,8 @@ struct Verify {
   void add_options(CLI::App& command) {
     input.add_to(command, "packed file (.pbin) or index (.idx)");
     command.add_option("--records", records, "Of an index: its JSON Lines file (default: of the same name, .jsonl)");
-    CLI::Option* tokenizer =
-        command.add_option("--tokenizer", tokenizer_path, "tokenizer.json or .model whose vocabulary every id must be in");
+    CLI::Option* tokenizer = command.add_option("--tokenizer", tokenizer_path,
+                                                "tokenizer.json or .model whose vocabulary every id must be in");
     command.add_option("--vocab-size", settings.vocab_size, "Every id must be below")
         ->check(CLI::PositiveNumber)
         ->excludes(tokenizer);

@@ -36,7 +36,7 @@ TEST_CASE("Chats have the ids of the tokenizers package and count what its offse
     return n_masks;
   };
   CHECK(n_checked("expected.jsonl", "tokenizer.json") == 54 * 3);
-//  CHECK(n_checked("expected_metaspace.jsonl", "tokenizer_metaspace.json") == 44 * 3);
+  //  CHECK(n_checked("expected_metaspace.jsonl", "tokenizer_metaspace.json") == 44 * 3);
 }
 
 TEST_CASE("Special tokens in a content stay text, and the ids read back as what was written") {
