@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
   const int steps = argc > 1 ? std::atoi(argv[1]) : 20, warm_up = argc > 2 ? std::atoi(argv[2]) : 5;
   const int micro_batch = argc > 3 ? std::atoi(argv[3]) : R::batch;
   const std::int64_t idle_bytes = resident_bytes();
-  const auto communicator = connect();
+  const auto communicator = one_rank();
   train::Step<R> step(*communicator, micro_batch, 0);
   const std::size_t n_tokens = R::batch * R::model.context_length;
   std::vector<std::int32_t> inputs(n_tokens), targets(n_tokens);
@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
       sum.tokens += part.tokens;
     }
     const double per_token = 1.0 / static_cast<double>(sum.tokens);
-    const double norm = step.gradient_norm(train::GradientNorm::two) * per_token;
+    const double norm = std::sqrt(step.gradient_size(train::GradientNorm::two).sum.value()) * per_token;
     step.update({3e-4, 0.9, 0.95, 1e-8, 0.1, 1 - std::pow(0.9, i + 1), 1 - std::pow(0.95, i + 1),
                  per_token * std::min(1.0, 1 / norm), std::numeric_limits<double>::infinity()});
     const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - begin;

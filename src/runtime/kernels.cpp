@@ -3,6 +3,7 @@
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/kernels/norm.hpp>
 #include <monomorph/runtime/kernels/optimizer.hpp>
+#include <monomorph/runtime/kernels/pairwise_sum.hpp>
 #include <monomorph/runtime/kernels/rotary.hpp>
 #include "runtime/isa.hpp"
 
@@ -46,12 +47,14 @@ MONOMORPH_DISPATCH(void, dropout_add, (View x, View residual, View y, const Drop
 MONOMORPH_DISPATCH(void, copy, (View from, View to), (from, to))
 MONOMORPH_DISPATCH(void, zero, (View x), (x))
 MONOMORPH_DISPATCH(void, add, (View x, View y), (x, y))
+MONOMORPH_DISPATCH(void, pairwise_sum, (std::span<const View> parts, View sum, bool accumulate),
+                   (parts, sum, accumulate))
 
 MONOMORPH_DISPATCH(void, adamw,
                    (View gradient, View master, View moment1, View moment2, View low_precision, const AdamWStep& step),
                    (gradient, master, moment1, moment2, low_precision, step))
-MONOMORPH_DISPATCH(double, sum_of_squares, (View x), (x))
-MONOMORPH_DISPATCH(double, sum_of_magnitudes, (View x), (x))
+MONOMORPH_DISPATCH(ExactSum, sum_of_squares, (View x), (x))
+MONOMORPH_DISPATCH(ExactSum, sum_of_magnitudes, (View x), (x))
 MONOMORPH_DISPATCH(double, greatest_magnitude, (View x), (x))
 
 }  // namespace monomorph::kernels

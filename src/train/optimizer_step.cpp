@@ -7,6 +7,12 @@
 namespace monomorph::train {
 namespace {
 
+bool clips_norm(ClipMode mode) {
+  return mode == ClipMode::norm_1 || mode == ClipMode::norm_2 || mode == ClipMode::norm_inf;
+}
+
+}  // namespace
+
 GradientNorm norm_order(ClipMode mode) {
   switch (mode) {
     case ClipMode::norm_1:
@@ -18,17 +24,11 @@ GradientNorm norm_order(ClipMode mode) {
   }
 }
 
-bool clips_norm(ClipMode mode) {
-  return mode == ClipMode::norm_1 || mode == ClipMode::norm_2 || mode == ClipMode::norm_inf;
-}
-
-}  // namespace
-
 OptimizerStepResult optimizer_step(TrainingStep& step, const OptimizerHparams& hparams, double learning_rate,
-                                   std::int64_t tokens, std::int64_t update) {
+                                   const StepTotals& totals, std::int64_t update) {
   const ClipMode mode = hparams.clip.mode.value;
-  const double per_token = 1 / static_cast<double>(tokens), threshold = hparams.clip.threshold.value;
-  const double norm = step.gradient_norm(norm_order(mode)) * per_token;
+  const double per_token = 1 / static_cast<double>(totals.tokens), threshold = hparams.clip.threshold.value;
+  const double norm = totals.gradient_norm * per_token;
   OptimizerStepResult result{.applied = std::isfinite(norm), .grad_norm = norm};
   if (mode == ClipMode::none) result.grad_norm.reset();
   if (!result.applied) return result;

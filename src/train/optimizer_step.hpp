@@ -1,4 +1,6 @@
 #pragma once
+#include "train/step_totals.hpp"
+
 #include <monomorph/train/hparams.hpp>
 #include <monomorph/train/training_step.hpp>
 #include <optional>
@@ -10,10 +12,13 @@ struct OptimizerStepResult {
   std::optional<double> grad_norm;  ///< of the mean loss, before clipping; absent with ClipMode::none
 };
 
-/// Norm, decision, clipping and the optimiser's pass, all by one number. Whether gradients are finite is decided from
-/// their global norm, in every clipping mode.
-/// @param tokens counted in the whole global batch   @param update number of this update, from 1 (bias correction)
+/// The norm that the optimiser step wants to know.
+GradientNorm norm_order(ClipMode mode);
+
+/// Decision, clipping and the optimiser's pass, all by one number. Whether gradients are finite is decided from their
+/// global norm, in every clipping mode.
+/// @param update number of this update, from 1 (bias correction)
 OptimizerStepResult optimizer_step(TrainingStep& step, const OptimizerHparams& hparams, double learning_rate,
-                                   std::int64_t tokens, std::int64_t update);
+                                   const StepTotals& totals, std::int64_t update);
 
 }  // namespace monomorph::train

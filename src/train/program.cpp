@@ -4,6 +4,7 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/data/loader.hpp>
+#include <monomorph/runtime/world.hpp>
 #include <monomorph/train/describe.hpp>
 #include <monomorph/train/evaluation.hpp>
 #include <monomorph/train/generate.hpp>
@@ -96,7 +97,7 @@ int run_generate(const RecipeProgram& recipe, const GenerateOptions& options) {
   if (tokenizer_file.empty())
     throw UsageError("[RUN-11] the run of this checkpoint had no data.tokenizer; give --tokenizer <tokenizer.json>");
   const auto tokenizer = read_run_tokenizer(tokenizer_file, recipe);
-  const auto communicator = connect();
+  const auto communicator = one_rank();
   const auto step = recipe.make_step(*communicator, 1, 0);
   restore_run(checkpoint, recipe, *step, false);
   write_out(options.prompt);
@@ -132,7 +133,7 @@ int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
     check_ids(loader, bytes_per_token);
   }
   const std::int64_t micro_batch = options.micro_batch.value_or(hparams.batch.micro_batch.value);
-  const auto communicator = connect();
+  const auto communicator = one_rank();
   const auto step = recipe.make_step(*communicator, micro_batch, 0);
   restore_run(checkpoint, recipe, *step, false);
   const auto result = evaluate(*step, loader, micro_batch, recipe.model->context_length, bytes_per_token, std::nullopt);

@@ -14,6 +14,7 @@
 #include <monomorph/train/progress.hpp>
 #include <monomorph/train/run_checkpoint.hpp>
 #include <monomorph/train/run_folder.hpp>
+#include <monomorph/runtime/world.hpp>
 #include <monomorph/train/schedule.hpp>
 #include <monomorph/train/tensorboard.hpp>
 
@@ -32,8 +33,8 @@ class Trainer {
 
  private:
   void train_step();
-  kernels::LossSum forward_backward(const data::BatchPrefetcher::Batch& batch);
-  void apply(kernels::LossSum loss);
+  StepTotals forward_backward();
+  void apply(const StepTotals& totals);
   void report(double loss, double lr, std::optional<double> grad_norm);
   void measure_rates(std::int64_t steps_left);
   void log(double loss, double lr, std::optional<double> grad_norm);
@@ -45,7 +46,9 @@ class Trainer {
   const Hparams hparams_;
   const std::optional<std::string> resumed_from_;
   RunData data_;
+  const World world_;
   std::unique_ptr<Communicator> communicator_;
+  StepReduction reduce_;
   std::unique_ptr<TrainingStep> step_;
   RunState state_;
   const InterruptionGuard guard_;  // from before the run folder exists: a run that was interrupted can be resumed
@@ -56,6 +59,7 @@ class Trainer {
   Throughput throughput_;
   Throughput::Rates rates_;
   std::int64_t peak_memory_bytes_ = 0;
+  double data_wait_seconds_ = 0;
   data::BatchPrefetcher batches_;
   std::int64_t last_saved_ = -1, last_evaluated_ = -1;
 };
@@ -80,7 +84,9 @@ Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, int argc, 
       hparams_(hparams),
       resumed_from_(checkpoint_to_resume(hparams)),
       data_(recipe, hparams),
-      communicator_(connect()),
+      world_(connect()),
+      communicator_(world_.communicator(recipe.param_shards(world_.size()), recipe.gradient_dtype)),
+      reduce_(*communicator_),
       step_(recipe.make_step(*communicator_, hparams.batch.micro_batch.value,
                              static_cast<std::uint64_t>(hparams.run.seed.value))),
       state_(begin(recipe, resumed_from_, data_, *step_)),
@@ -89,7 +95,8 @@ Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, int argc, 
                              : MetricsWriter::create(folder_.file("metrics.jsonl"))),
       progress_(STDOUT_FILENO, hparams.log.every.value),
       throughput_(recipe.flops, recipe.compute_dtype),
-      batches_(data_.train, state_.samples, hparams.batch.global_batch.value, hparams.batch.global_batch.value) {
+      batches_(data_.train, state_.samples + world_.rank() * hparams.batch.micro_batch, hparams.batch.micro_batch,
+               world_.size() * hparams.batch.micro_batch) {
   if (hparams.log.tensorboard.value)
     events_.emplace(folder_.file(""), resumed_from_ ? std::optional(state_.step + 1) : std::nullopt);
   progress_.note(fmt::format("{}: {} parameters, {} planned, run folder {}", recipe.name,
@@ -121,48 +128,54 @@ int Trainer::run() {
 
 void Trainer::train_step() {
   throughput_.step_began();
-  const data::BatchPrefetcher::Batch batch = batches_.next();
-  const kernels::LossSum loss = forward_backward(batch);
-  state_.samples += hparams_.batch.global_batch.value;
-  if (loss.tokens == 0 && hparams_.loss.on_empty_batch.value == OnEmptyBatch::error)
+  const StepTotals totals = forward_backward();
+  state_.samples += hparams_.batch.global_batch;
+  if (totals.tokens == 0 && hparams_.loss.on_empty_batch.value == OnEmptyBatch::error)
     throw Error(
         fmt::format("[RUN-06] no token of the global batch of step {} is counted; mend the data, or set "
                     "loss.on_empty_batch=skip",
                     state_.step + 1));
-  apply(loss);
+  apply(totals);
 }
 
-kernels::LossSum Trainer::forward_backward(const data::BatchPrefetcher::Batch& batch) {
-  const std::int64_t micro_batch = hparams_.batch.micro_batch.value, T = recipe_.model->context_length;
-  kernels::LossSum sum;
-  for (std::int64_t first = 0; first < hparams_.batch.global_batch.value; first += micro_batch) {
-    const MicroBatch micro{batch.inputs_BT.data() + first * T, batch.targets_BT.data() + first * T,
-                           static_cast<std::uint64_t>(state_.samples + first),
-                           batch.document_starts_BT.empty() ? nullptr : batch.document_starts_BT.data() + first * T};
-    const kernels::LossSum loss = step_->accumulate(micro, static_cast<std::uint64_t>(state_.step), first == 0);
-    sum.loss += loss.loss;
-    sum.tokens += loss.tokens;
+/// Micro-batches go round the ranks, so that those which lie side by side in the data are added up first, whatever the
+/// number of ranks.
+StepTotals Trainer::forward_backward() {
+  const std::int64_t n_micro_batches =
+      hparams_.batch.global_batch / (hparams_.batch.micro_batch * world_.size());
+  StepPart own;
+  data_wait_seconds_ = 0;
+  for (std::int64_t i = 0; i < n_micro_batches; ++i) {
+    const data::BatchPrefetcher::Batch batch = batches_.next();
+    data_wait_seconds_ += batches_.last_wait_seconds();
+    const MicroBatch micro{batch.inputs_BT.data(), batch.targets_BT.data(),
+                           static_cast<std::uint64_t>(batch.first_sample),
+                           batch.document_starts_BT.empty() ? nullptr : batch.document_starts_BT.data()};
+    own.add(step_->accumulate(micro, static_cast<std::uint64_t>(state_.step),
+                              {.first = i == 0, .last = i + 1 == n_micro_batches}));
   }
-  return sum;
+  own.stops = interrupting_signal() != 0;
+  const GradientNorm order = norm_order(hparams_.optimizer.clip.mode);
+  return reduce_(own, step_->gradient_size(order), order);
 }
 
-void Trainer::apply(kernels::LossSum loss) {
+void Trainer::apply(const StepTotals& totals) {
   const double lr =
       learning_rate(hparams_.schedule, hparams_.optimizer.lr.value, state_.step, hparams_.run.steps.value);
   OptimizerStepResult result;
-  if (loss.tokens > 0) result = optimizer_step(*step_, hparams_.optimizer, lr, loss.tokens, state_.updates + 1);
-  throughput_.step_ended(loss.tokens, batches_.last_wait_seconds());
+  if (totals.tokens > 0) result = optimizer_step(*step_, hparams_.optimizer, lr, totals, state_.updates + 1);
+  throughput_.step_ended(totals.tokens, data_wait_seconds_);
   ++state_.step;
-  state_.tokens += loss.tokens;
+  state_.tokens += totals.tokens;
   if (result.applied) {
     ++state_.updates;
     state_.skipped_in_a_row = 0;
-  } else if (loss.tokens > 0) {
+  } else if (totals.tokens > 0) {
     ++state_.skipped;
     ++state_.skipped_in_a_row;
   }
-  const double mean =
-      loss.tokens > 0 ? loss.loss / static_cast<double>(loss.tokens) : std::numeric_limits<double>::quiet_NaN();
+  const double mean = totals.tokens > 0 ? totals.loss / static_cast<double>(totals.tokens)
+                                        : std::numeric_limits<double>::quiet_NaN();
   report(mean, lr, result.grad_norm);
   if (state_.skipped_in_a_row > hparams_.failure.max_skipped_in_a_row.value)
     throw Error(

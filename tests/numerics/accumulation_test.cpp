@@ -18,16 +18,16 @@ struct Accumulated {
 
 /// The gradients of all four sequences, in micro-batches of `micro_batch`.
 template <Recipe R> Accumulated accumulated(std::int64_t micro_batch) {
-  const std::unique_ptr<Communicator> communicator = connect();
+  const std::unique_ptr<Communicator> communicator = one_rank();
   train::Step<R> step(*communicator, micro_batch, 3);
   Accumulated result{};
   for (std::int64_t first = 0; first < 4; first += micro_batch) {
-    const kernels::LossSum loss = step.accumulate(sequences.from(first, T), 1, first == 0);
+    const kernels::LossSum loss = step.accumulate(sequences.from(first, T), 1, {.first = first == 0});
     result.loss.loss += loss.loss;
     result.loss.tokens += loss.tokens;
   }
   result.gradients = values_of(step.gradients());
-  result.norm = step.gradient_norm(train::GradientNorm::two);
+  result.norm = std::sqrt(step.gradient_size(train::GradientNorm::two).sum.value());
   return result;
 }
 
@@ -48,11 +48,11 @@ template <Recipe R> void check_accumulation() {
 
 /// No parameter, moment or gradient changes, and the loss is the same whatever came before.
 template <Recipe R> void check_evaluation() {
-  const std::unique_ptr<Communicator> communicator = connect();
+  const std::unique_ptr<Communicator> communicator = one_rank();
   train::Step<R> step(*communicator, 2, 3);
   const train::MicroBatch batch = sequences.from(0, T);
   const double before = step.evaluate(batch).loss;
-  const double trained = step.accumulate(batch, 1, true).loss;
+  const double trained = step.accumulate(batch, 1, {}).loss;
   const auto hash = [&] {
     return hash_of(step.parameters()) ^ 3 * hash_of(step.moments()) ^ 5 * hash_of(step.gradients());
   };
@@ -61,23 +61,23 @@ template <Recipe R> void check_evaluation() {
   CHECK(step.evaluate(batch).loss == before);
   CHECK(hash() == state);
   CHECK(trained != before);                                // training has dropout
-  CHECK(step.accumulate(batch, 2, true).loss != trained);  // another in each step
-  CHECK(step.accumulate(batch, 1, true).loss == trained);
+  CHECK(step.accumulate(batch, 2, {}).loss != trained);  // another in each step
+  CHECK(step.accumulate(batch, 1, {}).loss == trained);
   CHECK(hash() == state);
 }
 
 template <Recipe R> void check_nothing_counted() {
-  const std::unique_ptr<Communicator> communicator = connect();
+  const std::unique_ptr<Communicator> communicator = one_rank();
   train::Step<R> step(*communicator, 2, 3);
   const std::vector<std::int32_t> ignored(static_cast<std::size_t>(2 * T), ignored_target);
-  const kernels::LossSum loss = step.accumulate({sequences.inputs.data(), ignored.data(), 0}, 1, true);
+  const kernels::LossSum loss = step.accumulate({sequences.inputs.data(), ignored.data(), 0}, 1, {});
   CHECK(loss.tokens == 0);
   CHECK(loss.loss == 0);
   for (const auto& [name, values] : values_of(step.gradients())) {
     INFO(name);
     CHECK(std::all_of(values.begin(), values.end(), [](double value) { return value == 0; }));
   }
-  CHECK(step.gradient_norm(train::GradientNorm::two) == 0);
+  CHECK(step.gradient_size(train::GradientNorm::two).sum.value() == 0);
   const kernels::LossSum evaluated = step.evaluate({sequences.inputs.data(), ignored.data(), 0});
   CHECK(evaluated.tokens == 0);
   CHECK(evaluated.loss == 0);

@@ -63,9 +63,9 @@ template <class R> struct Recomputed : R { using checkpointing = checkpointing::
 
 void take_step(train::TrainingStep& step, std::uint64_t number, std::int64_t T) {
   const auto t = static_cast<double>(number);
-  step.accumulate(sequences.from(0, T), number, true);
-  step.accumulate(sequences.from(2, T), number, false);
-  const double norm = step.gradient_norm(train::GradientNorm::two);
+  step.accumulate(sequences.from(0, T), number, {});
+  step.accumulate(sequences.from(2, T), number, {.first = false});
+  const double norm = std::sqrt(step.gradient_size(train::GradientNorm::two).sum.value());
   step.update({.learning_rate = 1e-3,
                .beta1 = 0.9,
                .beta2 = 0.95,
@@ -79,7 +79,7 @@ void take_step(train::TrainingStep& step, std::uint64_t number, std::int64_t T) 
 }
 
 template <Recipe R> long allocations_after_first_step() {
-  const std::unique_ptr<Communicator> communicator = connect();
+  const std::unique_ptr<Communicator> communicator = one_rank();
   train::Step<R> step(*communicator, 2, 3);
   take_step(step, 1, R::model.context_length);
   n_allocations = 0;

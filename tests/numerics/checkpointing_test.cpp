@@ -9,10 +9,10 @@ template <class R, class Policy> struct With : R { using checkpointing = Policy;
 
 /// Of all gradients after two micro-batches of two sequences.
 template <Recipe R> std::uint64_t gradient_hash() {
-  const std::unique_ptr<Communicator> communicator = connect();
+  const std::unique_ptr<Communicator> communicator = one_rank();
   train::Step<R> step(*communicator, 2, 3);
   for (const std::int64_t sequence : {0, 2})
-    step.accumulate(sequences.from(sequence, R::model.context_length), 1, sequence == 0);
+    step.accumulate(sequences.from(sequence, R::model.context_length), 1, {.first = sequence == 0});
   return hash_of(step.gradients());
 }
 

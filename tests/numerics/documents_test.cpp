@@ -57,9 +57,9 @@ struct Pass {
 };
 
 template <Recipe R> Pass together(const Rows& rows, std::int64_t n_rows) {
-  const std::unique_ptr<Communicator> communicator = connect();
+  const std::unique_ptr<Communicator> communicator = one_rank();
   train::Step<R> step(*communicator, n_rows, 3);
-  Pass pass{step.accumulate(rows.batch(), 1, true), {}};
+  Pass pass{step.accumulate(rows.batch(), 1, {}), {}};
   CHECK(step.evaluate(rows.batch()).loss == pass.loss.loss);
   pass.gradients = values_of(step.gradients());
   return pass;
@@ -67,7 +67,7 @@ template <Recipe R> Pass together(const Rows& rows, std::int64_t n_rows) {
 
 /// Each document begins a row that goes on with tokens whose targets do not count.
 template <Recipe R> Pass one_at_a_time(const Rows& rows, const std::vector<Lengths>& lengths) {
-  const std::unique_ptr<Communicator> communicator = connect();
+  const std::unique_ptr<Communicator> communicator = one_rank();
   train::Step<R> step(*communicator, 1, 3);
   Pass pass{};
   std::size_t first = 0;
@@ -77,7 +77,7 @@ template <Recipe R> Pass one_at_a_time(const Rows& rows, const std::vector<Lengt
       std::vector<std::int32_t> inputs(T, 49), targets(T, ignored_target);
       std::copy_n(rows.inputs.data() + first, n, inputs.begin());
       std::copy_n(rows.targets.data() + first, n, targets.begin());
-      const kernels::LossSum loss = step.accumulate({inputs.data(), targets.data(), 0}, 1, first == 0);
+      const kernels::LossSum loss = step.accumulate({inputs.data(), targets.data(), 0}, 1, {.first = first == 0});
       pass.loss.loss += loss.loss;
       pass.loss.tokens += loss.tokens;
       first += n;
@@ -108,10 +108,10 @@ template <Recipe R> void check_documents() {
 }
 
 template <Recipe R> std::string bits_of_pass(const Rows& rows) {
-  const std::unique_ptr<Communicator> communicator = connect();
+  const std::unique_ptr<Communicator> communicator = one_rank();
   train::Step<R> step(*communicator, 2, 3);
-  const double loss = step.accumulate(rows.batch(), 1, true).loss;
-  step.accumulate(rows.batch(), 1, false);
+  const double loss = step.accumulate(rows.batch(), 1, {}).loss;
+  step.accumulate(rows.batch(), 1, {.first = false});
   return std::to_string(hash_of(step.gradients())) + " " + std::to_string(std::bit_cast<std::uint64_t>(loss));
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("rows of one document each train in the bits of causal attention") {
 }
 
 TEST_CASE("a step whose recipe attends within documents insists on being told where they begin") {
-  const std::unique_ptr<Communicator> communicator = connect();
+  const std::unique_ptr<Communicator> communicator = one_rank();
   train::Step<InDocuments<llama_like>> step(*communicator, 1, 3);
   train::Step<llama_like> causal(*communicator, 1, 3);
   train::MicroBatch batch = sequences.from(0, llama_like::model.context_length);

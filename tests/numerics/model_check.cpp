@@ -87,10 +87,10 @@ struct ModelRun {
     const Tokens first(model, 100), second(model, 103);
     const std::uint64_t later = first_sample + model_batch;
     const ReferenceResult expected = reference(first, true, first_sample), more = reference(second, true, later);
-    const kernels::LossSum loss = step.accumulate(first.micro_batch(first_sample), step_number, true);
+    const kernels::LossSum loss = step.accumulate(first.micro_batch(first_sample), step_number, {});
     check_close(loss.loss, expected.loss);
     check_gradients(values_of(step.gradients()), expected.gradients);
-    check_close(step.accumulate(second.micro_batch(later), step_number, false).loss, more.loss);
+    check_close(step.accumulate(second.micro_batch(later), step_number, {.first = false}).loss, more.loss);
     check_gradients(values_of(step.gradients()), sum(expected.gradients, more.gradients));
   }
 
@@ -116,7 +116,7 @@ struct ModelRun {
 
 void check_model(const ModelCase& model) {
   INFO("row " << model.row);
-  const std::unique_ptr<Communicator> communicator = connect();
+  const std::unique_ptr<Communicator> communicator = one_rank();
   const std::unique_ptr<train::TrainingStep> step = model.make_step(*communicator, seed);
   perturb(*step);
   ModelRun run{*model.model, model.within_documents, *step};

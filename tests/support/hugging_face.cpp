@@ -95,7 +95,8 @@ Tensors hugging_face_tensors(const runtime::SafetensorsFile& file, const std::st
                              const std::vector<train::StateTensor>& like) {
   const bool gpt2 = file.find(prefix + "transformer.wte.weight") != nullptr;
   Tensors tensors;
-  for (const auto& [canonical, view] : like) {
+  for (const train::StateTensor& tensor : like) {
+    const std::string& canonical = tensor.name;
     const Place place = place_of(canonical, gpt2);
     const std::string name = prefix + place.name;
     Values values = values_of(file, name);
@@ -103,7 +104,7 @@ Tensors hugging_face_tensors(const runtime::SafetensorsFile& file, const std::st
       const auto& shape = file.at(name).shape;
       values = transposed(values, shape.at(0), shape.at(1));
     }
-    const auto length = static_cast<std::ptrdiff_t>(view.elements());
+    const auto length = static_cast<std::ptrdiff_t>(tensor.view.elements());
     const auto first = values.begin() + static_cast<std::ptrdiff_t>(values.size()) / place.parts * place.part;
     if (values.end() - first < length) throw std::invalid_argument(name + " is too small for " + canonical);
     tensors[canonical] = Values(first, first + length);

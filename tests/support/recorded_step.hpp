@@ -11,19 +11,14 @@ namespace monomorph::testing {
 /// A TrainingStep without a model: two parameters in one buffer, gradients' norms as told, calls noted.
 class RecordedStep final : public train::TrainingStep {
  public:
-  double norm = 0;              ///< what gradient_norm answers
-  train::GradientNorm order{};  ///< what it was asked
   std::vector<kernels::AdamWStep> updates{};
   int n_parameters_changed = 0;
   std::function<kernels::LossSum(const train::MicroBatch&)> loss{};  ///< of evaluate
   alignas(64) std::array<std::array<float, 6>, 3> values{};          ///< parameters, first and second moments
 
-  kernels::LossSum accumulate(const train::MicroBatch&, std::uint64_t, bool) override { return {}; }
+  kernels::LossSum accumulate(const train::MicroBatch&, std::uint64_t, train::Turn) override { return {}; }
   kernels::LossSum evaluate(const train::MicroBatch& batch) override { return loss(batch); }
-  double gradient_norm(train::GradientNorm asked) override {
-    order = asked;
-    return norm;
-  }
+  train::GradientSize gradient_size(train::GradientNorm) override { return {}; }
   void update(const kernels::AdamWStep& step) override { updates.push_back(step); }
   std::vector<train::StateTensor> parameters() override { return tensors("", 0); }
   std::vector<train::StateTensor> moments() override {

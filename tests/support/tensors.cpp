@@ -76,17 +76,18 @@ void assign(View view, const Values& values) {
 
 Tensors values_of(const std::vector<train::StateTensor>& tensors) {
   Tensors values;
-  for (const auto& [name, view] : tensors) values[name] = values_of(view);
+  for (const train::StateTensor& tensor : tensors) values[tensor.name] = values_of(tensor.view);
   return values;
 }
 
 void assign(const std::vector<train::StateTensor>& tensors, const Tensors& values) {
-  for (const auto& [name, view] : tensors) assign(view, values.at(name));
+  for (const train::StateTensor& tensor : tensors) assign(tensor.view, values.at(tensor.name));
 }
 
 std::uint64_t hash_of(const std::vector<train::StateTensor>& tensors) {
   Xxh64 hash;
-  for (const auto& [name, view] : tensors) hash.update({view.data, static_cast<std::size_t>(view.bytes())});
+  for (const train::StateTensor& tensor : tensors)
+    hash.update({tensor.view.data, static_cast<std::size_t>(tensor.view.bytes())});
   return hash.digest();
 }
 

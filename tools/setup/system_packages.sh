@@ -29,7 +29,7 @@ missing_system_packages() {
 missing_headers() {
   local headers=(boost/hana.hpp:libboost-dev nlohmann/json.hpp:nlohmann-json3-dev CLI/CLI.hpp:libcli11-dev
     utf8proc.h:libutf8proc-dev pcre2.h:libpcre2-dev sentencepiece_processor.h:libsentencepiece-dev
-    simdjson.h:libsimdjson-dev)
+    simdjson.h:libsimdjson-dev gloo/algorithm.h:libgloo-dev)
   local pair
   {
     for pair in "${headers[@]}"; do

@@ -1,10 +1,11 @@
 #pragma once
 #include <monomorph/plan/activations.hpp>
+#include <monomorph/plan/communication.hpp>
 #include <monomorph/policy/precision_policy.hpp>
 
 namespace monomorph::plan {
 
-/// The bytes of the arena of one rank, by kind. Every buffer begins at a multiple of 64 bytes.
+/// The bytes of one rank, by kind. Every buffer begins at a multiple of 64 bytes.
 struct Memory {
   std::int64_t master = 0;          ///< the optimiser's parameters; with no copy in compute dtype also those of compute
   std::int64_t compute_params = 0;  ///< this rank's part of the copy in the compute dtype
@@ -15,10 +16,12 @@ struct Memory {
   std::int64_t activations = 0;
   std::int64_t statistics = 0;  ///< norm statistics, log-sum-exps, logits of a chunk
   std::int64_t rotary = 0;
-  constexpr std::int64_t total() const {
+  std::int64_t communication = 0;  ///< the communicator's; all else is in the arena
+  constexpr std::int64_t arena() const {
     return master + compute_params + gathered_params + gradients + gathered_gradients + moments + activations +
            statistics + rotary;
   }
+  constexpr std::int64_t total() const { return arena() + communication; }
 };
 
 /// @param dp data-parallel ranks   @param micro_batch sequences per rank and forward pass
@@ -41,6 +44,7 @@ template <class R> constexpr Memory memory(int dp, std::int64_t micro_batch) {
   bytes.statistics = activations.statistics.elements * statistic;
   if (R::model.position == Position::rotary)
     bytes.rotary = 2 * align_up(R::model.context_length * (R::model.head_width() / 2)) * statistic;
+  bytes.communication = communication_bytes(dp);
   return bytes;
 }
 

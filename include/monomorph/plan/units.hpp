@@ -61,8 +61,12 @@ template <class R> struct Shards {
     }
     if (shards == 1) return;
     place(whole_params, whole_params_buffer, longest, R::sharding::releases_after_forward);
-    place(whole_gradients, whole_gradients_buffer, longest, true);
+    place(whole_gradients, whole_gradients_buffer, longest, R::sharding::reduces_every_micro_batch);
   }
+  /// Micro-batches add up in the whole gradients, and not in what is reduced of each.
+  constexpr bool accumulates_whole() const { return shards == 1 || !R::sharding::reduces_every_micro_batch; }
+  /// Which of the two places for units in turn has the whole gradients of a unit, or -1: it has its own.
+  constexpr int gradient_place(int u) const { return accumulates_whole() || resident(u) ? -1 : u % 2; }
   /// A tied embedding table is needed by the first unit and the last.
   static constexpr bool resident(int u) { return R::model.tied_head && u == embedding_unit<R>; }
 

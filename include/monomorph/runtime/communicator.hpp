@@ -1,31 +1,42 @@
 #pragma once
-#include <memory>
+#include <cstdint>
 #include <monomorph/runtime/view.hpp>
+#include <span>
 
 namespace monomorph {
 
-/// Collectives over the data-parallel ranks, named by unit, so that a stuck one can say which. Each begins after the
-/// compute before it and runs beside the compute after it, until `wait`. The public functions are not virtual, so that
-/// an object file shows which of them its recipe can call.
+/// How a unit's gradient is reduced.
+struct Reduction {
+  bool accumulate = false;  ///< added to what this rank's part holds, instead of taking its place
+  bool last = true;         ///< of the step: the replicas of a shard are joined, too
+};
+
+/// Collectives over the data-parallel ranks, which lie in groups of `shards` that hold a whole copy together: rank
+/// r holds part r % shards of it. Collectives are named by unit, so that a stuck one can say which. Each begins after
+/// the compute before it and runs beside the compute after it, until `wait`. All ranks issue the same ones in the same
+/// order. The public functions are not virtual, so that an object file shows which of them its recipe can call.
 class Communicator {
  public:
   virtual ~Communicator() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  void gather(int unit, View own, View whole);  ///< whole = the own of all ranks, in order
-  void reduce(int unit, View whole, View own);  ///< own = this rank's part of the ranks' sum, or all of it
-  void release(int unit, View whole);           ///< compute is done with whole; a later gather may overwrite it
-  void wait(int unit);                          ///< compute from here on sees what was started for the unit
+  virtual int shards() const = 0;
+  int shard() const { return rank() % shards(); }
 
- protected:
-  enum class Operation { gather, reduce, release, wait };
+  void gather(int unit, View own, View whole);  ///< whole = the own of all shards, in order
+  /// own = this rank's part of the sum of the ranks' wholes, as long as one shard is; with one shard, all of it
+  void reduce(int unit, View whole, View own, Reduction reduction);
+  void release(int unit);  ///< compute is done with the whole parameters; a later gather may overwrite them
+  void wait(int unit);     ///< compute from here on sees what was started for the unit
+  /// Adds up the words of all ranks, in all ranks. Returns when it is done: meant for a few words, once a step.
+  void sum(std::span<std::int64_t> words);
 
  private:
-  virtual void issue(Operation operation, int unit, View from, View to) = 0;
+  virtual void start_gather(int unit, View own, View whole) = 0;
+  virtual void start_reduce(int unit, View whole, View own, Reduction reduction) = 0;
+  virtual void note_release(int unit) = 0;
+  virtual void finish(int unit) = 0;
+  virtual void sum_words(std::span<std::int64_t> words) = 0;
 };
-
-/// Reads the launcher's environment (torchrun, srun, mpirun).
-/// @throws [RANK-01] if it asks for several ranks: this release trains on one
-std::unique_ptr<Communicator> connect();
 
 }  // namespace monomorph

@@ -20,7 +20,8 @@ struct RecipeProgram {
   std::string name;
   std::uint64_t fingerprint = 0;
   const ModelSpec* model = nullptr;
-  DType compute_dtype{};
+  DType compute_dtype{}, gradient_dtype{};
+  int (*param_shards)(int dp) = nullptr;  ///< ranks that hold one copy of the parameters together
   std::vector<Fact> policies;
   std::int64_t n_params = 0;
   int n_blocks = 0;

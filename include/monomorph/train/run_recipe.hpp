@@ -37,6 +37,8 @@ template <Recipe R> train::RecipeProgram program_of() {
           .fingerprint = plan::fingerprint<R>,
           .model = &R::model,
           .compute_dtype = R::precision::compute_dtype,
+          .gradient_dtype = R::precision::gradient_dtype,
+          .param_shards = R::sharding::param_shards,
           .policies = policies_of<R>(),
           .n_params = plan::params<R>,
           .n_blocks = plan::n_blocks<R>,

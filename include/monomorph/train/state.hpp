@@ -5,6 +5,7 @@
 #include <monomorph/runtime/arena.hpp>
 #include <monomorph/runtime/autograd_tape.hpp>
 #include <monomorph/runtime/communicator.hpp>
+#include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/train/cached_decoder.hpp>
 #include <monomorph/train/unit_state.hpp>
 
@@ -23,8 +24,12 @@ template <Recipe R> class State {
         batch_(micro_batch),
         seed_(seed),
         shards_(communicator.size()),
-        arena_(plan::bytes_per_rank<R>(communicator.size(), micro_batch)) {
-    for (int u = 0; u < plan::n_units<R>; ++u) units_.push_back(unit_state(u));
+        shard_(communicator.shard()),
+        arena_(plan::memory<R>(communicator.size(), micro_batch).arena()) {
+    for (int u = 0; u < plan::n_units<R>; ++u) {
+      units_.push_back(unit_state(u));
+      gaps_.push_back(gaps(plan::unit_layout<R>(u), whole_gradients(u).elements()));
+    }
     for (UnitState& unit : units_) initialize(unit, seed);
     if constexpr (R::model.position == Position::rotary) kernels::rotary_table(R::model.rotary, cos_TH_, sin_TH_);
   }
@@ -35,6 +40,12 @@ template <Recipe R> class State {
   View gradient(int u) const { return gradients_[shards_.own[u]]; }
   View whole_params(int u) const { return whole_params_[shards_.whole_params[u]]; }
   View whole_gradients(int u) const { return whole_gradients_[shards_.whole_gradients[u]]; }
+  int gradient_place(int u) const { return shards_.gradient_place(u); }
+  /// Where another unit's gradients were before, what this one's tensors leave out counts as zero.
+  void zero_padding(int u) const {
+    for (const plan::Slice& gap : gaps_[u]) kernels::zero(whole_gradients(u)[gap]);
+  }
+  bool accumulates_whole() const { return shards_.accumulates_whole(); }
   std::int64_t batch() const { return batch_; }
   View x_MD(int block) const { return activations_[activations.x_MD[block]]; }
   /// What an evaluation leaves: the final norm's output, and the logits of the last chunk of tokens.
@@ -66,7 +77,9 @@ template <Recipe R> class State {
     return t;
   }
 
-  double gradient_norm(GradientNorm order) const { return train::gradient_norm(units_, order); }
+  GradientSize gradient_size(GradientNorm order, int replica, int replicas) const {
+    return train::gradient_size(units_, order, replica, replicas);
+  }
   void update(int u, const kernels::AdamWStep& step) const { train::update(units_[u], step); }
   void round_parameters() const {
     for (const UnitState& unit : units_) round(unit);
@@ -96,7 +109,8 @@ template <Recipe R> class State {
                     .rounded = master_copy ? params_[own] : View{}};
     plan::with_unit_params<R>(u, [&](const ParameterLayout& layout) {
       describe(
-          layout, u, plan::n_blocks<R>, [](ParameterClass c) { return R::optimizer::decays(c); }, state);
+          layout, u, plan::n_blocks<R>, [](ParameterClass c) { return R::optimizer::decays(c); },
+          shard_ * own.shape.elements(), state);
     });
     return state;
   }
@@ -111,6 +125,7 @@ template <Recipe R> class State {
   std::int64_t batch_;
   std::uint64_t seed_;
   plan::Shards<R> shards_;
+  int shard_;
   Arena arena_;
   View master_ = take(shards_.own_buffer, Precision::master_dtype);
   View params_ = master_copy ? take(shards_.own_buffer, compute) : master_;
@@ -124,6 +139,7 @@ template <Recipe R> class State {
   View statistics_ = take(activations.statistics, statistic);
   View cos_TH_ = take_table(), sin_TH_ = take_table();
   std::vector<UnitState> units_;
+  std::vector<std::vector<plan::Slice>> gaps_;
   AutogradTape tape_;
 };
 

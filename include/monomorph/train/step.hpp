@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/core/error.hpp>
 #include <monomorph/model/decoder_block.hpp>
 #include <monomorph/model/embed.hpp>
 #include <monomorph/model/head.hpp>
@@ -8,6 +9,7 @@
 #include <monomorph/train/recomputing_decoder.hpp>
 #include <monomorph/train/state.hpp>
 #include <monomorph/train/training_step.hpp>
+#include <monomorph/train/unit_buffers.hpp>
 
 namespace monomorph::train {
 
@@ -25,35 +27,57 @@ template <Recipe R> class Step final : public TrainingStep {
   Step(Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed)
       : comm_(communicator), state_(communicator, micro_batch, seed) {}
 
-  kernels::LossSum accumulate(const MicroBatch& batch, std::uint64_t step, bool first) override {
-    const Pass pass{.batch = batch, .step = step, .training = true, .accumulate = !first};
+  /// What is on its way still reads and writes the arena.
+  ~Step() override {
+    try {
+      wait_for_all();
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): whose failure it is was said where it was noticed first
+    }
+  }
+
+  kernels::LossSum accumulate(const MicroBatch& batch, std::uint64_t step, Turn turn) override {
+    const Pass pass{.batch = batch, .step = step, .training = true, .turn = turn};
     forward(pass);
-    if constexpr (gathers) comm_.wait(head);
+    begin_gradients(head);
     const kernels::LossSum loss = model::head<R>(tensors(head, pass), state_.activations, batch.targets);
     backward(pass);
     return loss;
   }
 
   kernels::LossSum evaluate(const MicroBatch& batch) override {
-    const Pass pass{.batch = batch, .step = 0, .training = false, .accumulate = false};
+    const Pass pass{.batch = batch, .step = 0, .training = false, .turn = {}};
     forward(pass);
-    if constexpr (gathers) comm_.wait(head);
     const kernels::LossSum loss = model::head<R>(tensors(head, pass), state_.activations, batch.targets);
-    if constexpr (gathers)
-      for (int u = releases ? L : 0; u <= last; ++u) release(u);
+    if constexpr (releases)
+      for (int u : {plan::unit_of_block(L - 1), head}) release(u);
     return loss;
   }
 
-  double gradient_norm(GradientNorm order) override { return state_.gradient_norm(order); }
+  GradientSize gradient_size(GradientNorm order) override {
+    wait_for_all();
+    return state_.gradient_size(order, comm_.rank() / comm_.shards(), comm_.size() / comm_.shards());
+  }
 
   void update(const kernels::AdamWStep& step) override {
-    for (int u = 0; u <= last; ++u) state_.update(u, step);
+    for (int u = 0; u <= last; ++u) {
+      state_.update(u, step);
+      if constexpr (gathers) {
+        gathered_.forget(u);
+        if (!releases || u <= plan::unit_of_block(0)) gather(u);  // for the next step, while other units are updated
+      }
+    }
   }
 
   std::vector<StateTensor> parameters() override { return state_.parameters(); }
   std::vector<StateTensor> moments() override { return state_.moments(); }
   std::vector<StateTensor> gradients() override { return state_.gradients(); }
-  void parameters_changed() override { state_.round_parameters(); }
+  void parameters_changed() override {
+    if constexpr (gathers) {
+      wait_for_all();
+      gathered_ = {};
+    }
+    state_.round_parameters();
+  }
   std::unique_ptr<Decoder> decoder() override {
     if constexpr (every_block_decodes<R>)
       return state_.decoder();
@@ -67,7 +91,8 @@ template <Recipe R> class Step final : public TrainingStep {
   struct Pass {
     const MicroBatch& batch;
     std::uint64_t step;
-    bool training, accumulate;
+    bool training;
+    Turn turn;
   };
 
   void forward(const Pass& pass) {
@@ -79,7 +104,7 @@ template <Recipe R> class Step final : public TrainingStep {
       comm_.wait(embedding);
     }
     model::embed<R>(tensors(embedding, pass), pass.batch.inputs);
-    if constexpr (gathers && releases && !tied) release(embedding);
+    if constexpr (releases && !tied) release(embedding);
     for (int block = 0; block < L; ++block) {
       const int u = plan::unit_of_block(block);
       if constexpr (gathers) {
@@ -87,36 +112,57 @@ template <Recipe R> class Step final : public TrainingStep {
         comm_.wait(u);
       }
       with_block<R>(block, [&](auto b) { b.forward(tensors(u, pass), state_.activations.saved(b, block)); });
-      if constexpr (gathers && releases)
+      if constexpr (releases)
         if (block < L - 1) release(u);  // the last block is the first that backward needs
     }
+    if constexpr (gathers) comm_.wait(head);
   }
 
   void backward(const Pass& pass) {
-    if constexpr (!tied) finish_gradients(head);
+    if constexpr (!tied) finish_gradients(head, pass);
     for (int block = L - 1; block >= 0; --block) {
       const int u = plan::unit_of_block(block);
-      if constexpr (gathers) {
-        if (releases && block > 0) gather(u - 1);
+      if constexpr (releases) {
+        if (block > 0) gather(u - 1);
         comm_.wait(u);
       }
+      begin_gradients(u);
       with_block<R>(block, [&](auto b) {
         const auto saved = state_.activations.saved(b, block);
         if (R::checkpointing::recompute(block) != Recompute::nothing) b.recompute(tensors(u, pass), saved);
         b.backward(tensors(u, pass), saved);
       });
-      finish_gradients(u);
+      finish_gradients(u, pass);
     }
+    if constexpr (!tied) begin_gradients(embedding);
     model::embed_backward<R>(tensors(embedding, pass), pass.batch.inputs);
-    finish_gradients(embedding);
+    finish_gradients(embedding, pass);
   }
 
-  void gather(int u) { comm_.gather(u, state_.params(u), state_.whole_params(u)); }
-  void release(int u) { comm_.release(u, state_.whole_params(u)); }
+  void wait_for_all() {
+    for (int u = 0; u <= last; ++u) comm_.wait(u);
+  }
+  /// Unless the whole unit is there, or on its way.
+  void gather(int u) {
+    if (gathered_.insert(u)) comm_.gather(u, state_.params(u), state_.whole_params(u));
+  }
+  void release(int u) {
+    gathered_.forget(u);
+    comm_.release(u);
+  }
+  /// Backward may write the unit's gradients once those that had the place before have left it.
+  void begin_gradients(int u) {
+    const int before = gradient_places_.take(state_.gradient_place(u), u);
+    if (before >= 0) comm_.wait(before);
+    if (before != u) state_.zero_padding(u);
+  }
   /// The unit's parameters are used no more, and its gradients leave while the units below compute.
-  void finish_gradients(int u) {
-    if constexpr (gathers) release(u);
-    comm_.reduce(u, state_.whole_gradients(u), state_.gradient(u));
+  void finish_gradients(int u, const Pass& pass) {
+    if constexpr (releases) release(u);
+    if constexpr (R::sharding::reduces_every_micro_batch)
+      comm_.reduce(u, state_.whole_gradients(u), state_.gradient(u), {!pass.turn.first, pass.turn.last});
+    else if (pass.turn.last)
+      comm_.reduce(u, state_.whole_gradients(u), state_.gradient(u), {});
   }
 
   BlockTensors tensors(int u, const Pass& pass) {
@@ -125,12 +171,14 @@ template <Recipe R> class Step final : public TrainingStep {
     t.dropout.first_sample = pass.batch.first_sample;
     if constexpr (within_documents) t.document_starts = pass.batch.document_starts;
     t.training = pass.training;
-    t.accumulate = pass.accumulate;
+    t.accumulate = !pass.turn.first && state_.accumulates_whole();
     return t;
   }
 
   Communicator& comm_;
   State<R> state_;
+  GatheredUnits<plan::n_units<R>> gathered_;
+  GradientPlaces gradient_places_;
 };
 
 }  // namespace monomorph::train

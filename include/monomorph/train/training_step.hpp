@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <monomorph/core/exact_sum.hpp>
 #include <monomorph/runtime/kernels/cross_entropy.hpp>
 #include <monomorph/runtime/kernels/optimizer.hpp>
 #include <monomorph/runtime/view.hpp>
@@ -21,10 +22,24 @@ struct MicroBatch {
 
 enum class GradientNorm { one, two, infinity };
 
-/// A canonical tensor of the optimiser's state.
+/// What the gradients that a rank holds add to a norm of all: to the sum of magnitudes or squares, or to the maximum.
+struct GradientSize {
+  ExactSum sum;
+  double greatest = 0;  ///< NaN if any element is
+};
+
+/// What a rank holds of a canonical tensor of the optimiser's state: all of it, or a run of its elements.
 struct StateTensor {
   std::string name;  ///< e.g. "layers.3.mlp.up.weight", or "moment1.layers.3.mlp.up.weight"
-  View view;
+  View view;         ///< of the tensor's shape if it is all of it, otherwise of one row
+  plan::Shape shape = view.shape;  ///< of the whole tensor
+  std::int64_t first = 0;          ///< element of the tensor with which the view begins
+};
+
+/// The place of a micro-batch among those of a rank's step.
+struct Turn {
+  bool first = true;  ///< gradients are overwritten, not added to
+  bool last = true;   ///< gradients are complete after it
 };
 
 /// One sequence, token by token, against a cache.
@@ -43,13 +58,12 @@ class TrainingStep {
  public:
   virtual ~TrainingStep() = default;
 
-  /// Forward and backward of one micro-batch. Gradients are of the sum of the tokens' losses; they are overwritten by
-  /// the first micro-batch of a step and added to by the others.
-  virtual kernels::LossSum accumulate(const MicroBatch& batch, std::uint64_t step, bool first) = 0;
+  /// Forward and backward of one micro-batch. Gradients are of the sum of the tokens' losses.
+  virtual kernels::LossSum accumulate(const MicroBatch& batch, std::uint64_t step, Turn turn) = 0;
   /// The loss alone: dropout is off, and no state moves.
   virtual kernels::LossSum evaluate(const MicroBatch& batch) = 0;
-  /// Of the accumulated, unscaled gradients of all parameters.
-  virtual double gradient_norm(GradientNorm order) = 0;
+  /// Of the accumulated, unscaled gradients that this rank counts: every element is counted by one rank.
+  virtual GradientSize gradient_size(GradientNorm order) = 0;
   /// The optimiser; step.weight_decay applies where the recipe's optimiser says.
   virtual void update(const kernels::AdamWStep& step) = 0;
 

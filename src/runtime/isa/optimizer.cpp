@@ -44,37 +44,38 @@ void adamw_run(const View& gradient, const View& master, const View& moment1, co
   }
 }
 
-inline constexpr std::int64_t norm_block = 4096;
+constexpr std::int64_t norm_block = plan::alignment_elements;  // no shard's border cuts one
+constexpr std::int64_t blocks_per_task = task_elements / norm_block;
 
-/// combine(total, partial) over the blocks in their order, where partial = of(first element, elements).
-template <class Of, class Combine> double over_blocks(const View& x, Of of, Combine combine) {
+/// take(of(first element, elements)) for all blocks of a flat view, in their order; `of` runs on all threads.
+template <class Of, class Take> void over_blocks(const View& x, Of of, Take take) {
   // Rounds of as many blocks as the workspace has room for.
   constexpr auto round = static_cast<std::int64_t>(detail::partial_workspace_bytes / sizeof(double));
   const std::int64_t elements = x.elements(), blocks = ceil_div(elements, norm_block);
   double* partial = reinterpret_cast<double*>(detail::partial_workspace());
-  double total = 0;
   for (std::int64_t start = 0; start < blocks; start += round) {
     const std::int64_t n_blocks = least(round, blocks - start);
-    parallel_for(ceil_div(n_blocks, 4), [&](std::int64_t task) {
-      for (std::int64_t i = 4 * task; i < least(n_blocks, 4 * task + 4); ++i) {
+    parallel_for(ceil_div(n_blocks, blocks_per_task), [&](std::int64_t task) {
+      for (std::int64_t i = task * blocks_per_task; i < least(n_blocks, (task + 1) * blocks_per_task); ++i) {
         const std::int64_t first = (start + i) * norm_block;
         partial[i] = of(first, least(norm_block, elements - first));
       }
     });
-    for (std::int64_t i = 0; i < n_blocks; ++i) total = combine(total, partial[i]);
+    for (std::int64_t i = 0; i < n_blocks; ++i) take(partial[i]);
   }
-  return total;
 }
 
-/// The sum of term(element) over a block, in fp64.
-template <class Term> double block_sum(const View& x, std::int64_t first, std::int64_t n, Term term) {
-  Buffer<double> buffer;
-  double total = 0;
-  for (std::int64_t i = 0; i < n; i += chunk) {
-    const std::int64_t run = least(chunk, n - i);
-    const double* in = read(x, first + i, run, buffer.elements);
-    total += sum<double>(run, [in, term](auto at) { return term(at(in)); });
-  }
+/// The sum of term(element), block by block in fp64.
+template <class Term> ExactSum sum_over_blocks(const View& x, Term term) {
+  ExactSum total;
+  over_blocks(
+      x,
+      [&](std::int64_t first, std::int64_t n) {
+        Buffer<double> buffer;
+        const double* in = read(x, first, n, buffer.elements);
+        return sum<double>(n, [in, term](auto at) { return term(at(in)); });
+      },
+      [&](double partial) { total.add(partial); });
   return total;
 }
 }  // namespace
@@ -91,40 +92,32 @@ void adamw(View gradient, View master, View moment1, View moment2, View low_prec
   });
 }
 
-double sum_of_squares(View x) {
-  return over_blocks(
-      x, [&](std::int64_t first, std::int64_t n) { return block_sum(x, first, n, [](auto at) { return at * at; }); },
-      [](double a, double b) { return a + b; });
+ExactSum sum_of_squares(View x) {
+  return sum_over_blocks(x, [](auto at) { return at * at; });
 }
 
-double sum_of_magnitudes(View x) {
-  return over_blocks(
-      x,
-      [&](std::int64_t first, std::int64_t n) {
-        return block_sum(x, first, n, [](auto at) { return at < 0 ? -at : at; });
-      },
-      [](double a, double b) { return a + b; });
+ExactSum sum_of_magnitudes(View x) {
+  return sum_over_blocks(x, [](auto at) { return at < 0 ? -at : at; });
 }
 
 double greatest_magnitude(View x) {
-  return over_blocks(
+  double greatest = 0;
+  over_blocks(
       x,
       [&](std::int64_t first, std::int64_t n) {
         Buffer<double> buffer;
+        const double* in = read(x, first, n, buffer.elements);
         double most = 0;
         bool nan = false;  // a comparison alone would lose it
-        for (std::int64_t i = 0; i < n; i += chunk) {
-          const std::int64_t run = least(chunk, n - i);
-          const double* in = read(x, first + i, run, buffer.elements);
-          for (std::int64_t j = 0; j < run; ++j) {
-            const double magnitude = std::fabs(in[j]);
-            most = magnitude > most ? magnitude : most;
-            nan |= magnitude != magnitude;
-          }
+        for (std::int64_t i = 0; i < n; ++i) {
+          const double magnitude = std::fabs(in[i]);
+          most = magnitude > most ? magnitude : most;
+          nan |= magnitude != magnitude;
         }
         return nan ? std::numeric_limits<double>::quiet_NaN() : most;
       },
-      [](double a, double b) { return a >= b || a != a ? a : b; });
+      [&](double most) { greatest = greatest >= most || greatest != greatest ? greatest : most; });
+  return greatest;
 }
 
 }  // namespace monomorph::kernels::MONOMORPH_ISA

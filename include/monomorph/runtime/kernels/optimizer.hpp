@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/core/exact_sum.hpp>
 #include <monomorph/runtime/view.hpp>
 
 /// Passes over flat shards: elements a multiple of 64, contiguous.
@@ -16,9 +17,10 @@ struct AdamWStep {
 /// fp64.
 void adamw(View gradient, View master, View moment1, View moment2, View low_precision, const AdamWStep& step);
 
-/// Norms of a gradient shard, each over fixed blocks of 4,096 elements that are combined in order, in fp64.
-double sum_of_squares(View x);
-double sum_of_magnitudes(View x);
+/// Norms of a gradient shard. Blocks of 64 elements, which no shard's border cuts, are summed in fp64 and then added
+/// exactly: how a buffer is cut into shards does not show.
+ExactSum sum_of_squares(View x);
+ExactSum sum_of_magnitudes(View x);
 double greatest_magnitude(View x);  ///< NaN if any element is
 
 }  // namespace monomorph::kernels

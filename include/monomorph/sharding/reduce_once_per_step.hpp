@@ -1,0 +1,12 @@
+#pragma once
+#include <monomorph/policy/sharding_policy.hpp>
+
+namespace monomorph::sharding {
+
+/// Another strategy, with gradients reduced once per step instead of once per micro-batch: less traffic where gradients
+/// are accumulated, for memory in which every rank keeps the gradients of all units whole. As FSDP's `no_sync`.
+template <ShardingPolicy Strategy> struct ReduceOncePerStep : Strategy {
+  static constexpr bool reduces_every_micro_batch = false;
+};
+
+}  // namespace monomorph::sharding

@@ -1,0 +1,89 @@
+#include "runtime/distributed/peers.hpp"
+
+#include "runtime/distributed/store_handle.hpp"
+
+#include <monomorph/core/error.hpp>
+
+#include <ATen/ops/from_blob.h>
+#include <fmt/format.h>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#include <cstdlib>
+#include <string_view>
+
+namespace monomorph::distributed {
+namespace {
+
+/// Which network to use is said as PyTorch's users say it.
+auto network_device() {
+  const char* const interface = std::getenv("GLOO_SOCKET_IFNAME");
+  if (interface != nullptr && *interface != '\0') return c10d::ProcessGroupGloo::createDeviceForInterface(interface);
+  const char* const meeting_point = std::getenv("MASTER_ADDR");
+  const std::string_view host = meeting_point != nullptr ? meeting_point : "localhost";
+  if (host == "localhost" || host.starts_with("127.")) return c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1");
+  return c10d::ProcessGroupGloo::createDefaultDevice();
+}
+
+std::string first_line(const char* text) {
+  const std::string_view all = text;
+  return std::string(all.substr(0, all.find('\n')));
+}
+
+std::vector<at::Tensor> bytes_of(const View& view) { return {at::from_blob(view.data, {view.bytes()}, at::kByte)}; }
+
+}  // namespace
+
+struct Peers::Group {
+  c10::intrusive_ptr<c10d::ProcessGroupGloo> gloo;
+};
+
+struct Peers::Message::Work {
+  c10::intrusive_ptr<c10d::Work> work;
+  int other;
+  bool sends;
+};
+
+Peers::Peers(const Store& store, int rank, int size, std::chrono::milliseconds time_limit) : rank_(rank), size_(size) {
+  const auto options = c10d::ProcessGroupGloo::Options::create(time_limit);
+  options->threads = 1;  // of Gloo's own collectives, which nobody calls
+  try {
+    options->devices.push_back(network_device());
+    group_ = std::make_unique<Group>(
+        Group{c10::make_intrusive<c10d::ProcessGroupGloo>(store.handle().store, rank, size, options)});
+  } catch (const std::exception& failure) {
+    throw Error(fmt::format("[RANK-10] rank {} can't connect with the other {} ranks within {} s ({})", rank, size - 1,
+                            time_limit.count() / 1000, first_line(failure.what())));
+  }
+}
+
+Peers::~Peers() = default;
+
+Peers::Message::Message(std::unique_ptr<Work> work) : work_(std::move(work)) {}
+Peers::Message::Message(Message&&) noexcept = default;
+Peers::Message& Peers::Message::operator=(Message&&) noexcept = default;
+Peers::Message::~Message() = default;
+
+void Peers::Message::wait() {
+  try {
+    work_->work->wait();
+  } catch (const std::exception& failure) {
+    const std::string reason = first_line(failure.what());
+    if (reason.find("imed out") != std::string::npos)
+      throw Error(fmt::format("[RANK-12] rank {} did not {} within the time limit", work_->other,
+                              work_->sends ? "take what it was sent" : "send its part"));
+    throw Error(fmt::format("[RANK-11] rank {} has gone ({})", work_->other, reason));
+  }
+}
+
+Peers::Message Peers::send(int to, Channel channel, View contiguous) {
+  std::vector<at::Tensor> bytes = bytes_of(contiguous);
+  return Message(std::make_unique<Message::Work>(
+      Message::Work{group_->gloo->send(bytes, to, static_cast<int>(channel)), to, true}));
+}
+
+Peers::Message Peers::receive(int from, Channel channel, View contiguous) {
+  std::vector<at::Tensor> bytes = bytes_of(contiguous);
+  return Message(std::make_unique<Message::Work>(
+      Message::Work{group_->gloo->recv(bytes, from, static_cast<int>(channel)), from, false}));
+}
+
+}  // namespace monomorph::distributed

@@ -1,0 +1,51 @@
+#pragma once
+#include "runtime/distributed/store.hpp"
+
+#include <monomorph/runtime/view.hpp>
+
+#include <chrono>
+#include <memory>
+
+namespace monomorph::distributed {
+
+/// What a message belongs to. Messages between two ranks on one channel arrive in the order of sending, so two threads
+/// of a rank never share a channel.
+enum class Channel : int { gather, reduce, sum };
+
+/// Messages between the ranks of a run, point to point, over c10d's Gloo: straight from and into the views, which
+/// must stay as they are until the message was waited for. Our collectives are made of these and not of Gloo's, which
+/// copy what they gather, add in an order that depends on the number of ranks, and can't say who did not come.
+class Peers {
+ public:
+  /// Connects every rank with every other; returns when all have come.
+  /// @throws Error [RANK-10] if they have not within the time limit, which holds for every message, too
+  Peers(const Store& store, int rank, int size, std::chrono::milliseconds time_limit);
+  ~Peers();
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+
+  /// A message on its way.
+  class Message {
+   public:
+    struct Work;
+    explicit Message(std::unique_ptr<Work> work);
+    Message(Message&&) noexcept;
+    Message& operator=(Message&&) noexcept;
+    ~Message();
+    /// @throws Error [RANK-11] if the other rank has gone, [RANK-12] if the time limit is over
+    void wait();
+
+   private:
+    std::unique_ptr<Work> work_;
+  };
+  Message send(int to, Channel channel, View contiguous);
+  Message receive(int from, Channel channel, View contiguous);
+
+ private:
+  struct Group;
+  std::unique_ptr<Group> group_;
+  int rank_, size_;
+};
+
+}  // namespace monomorph::distributed

@@ -1,0 +1,57 @@
+#include "runtime/distributed/store_handle.hpp"
+
+#include <monomorph/core/error.hpp>
+
+#include <fmt/format.h>
+#include <torch/csrc/distributed/c10d/HashStore.hpp>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
+namespace monomorph::distributed {
+namespace {
+
+std::string first_line(const char* text) {
+  const std::string all = text;
+  return all.substr(0, all.find('\n'));
+}
+
+}  // namespace
+
+Store Store::in_process() {
+  return Store(std::make_shared<const Handle>(Handle{c10::make_intrusive<c10d::HashStore>()}));
+}
+
+Store Store::tcp(const std::string& host, int port, bool serves, std::chrono::milliseconds time_limit) {
+  c10d::TCPStoreOptions options;
+  options.port = static_cast<std::uint16_t>(port);
+  options.isServer = serves;
+  options.waitWorkers = false;
+  options.timeout = time_limit;
+  try {
+    return Store(std::make_shared<const Handle>(Handle{c10::make_intrusive<c10d::TCPStore>(host, options)}));
+  } catch (const std::exception& failure) {
+    throw Error(fmt::format("[RANK-04] the ranks' meeting point {}:{} can't be {} ({}); see that MASTER_ADDR and "
+                            "MASTER_PORT name a host and a free port that every rank reaches, and that rank 0 runs",
+                            host, port, serves ? "opened" : "reached", first_line(failure.what())));
+  }
+}
+
+void Store::set(const std::string& key, const std::string& value) { handle_->store->set(key, value); }
+
+std::string Store::get(const std::string& key, std::chrono::milliseconds time_limit) {
+  try {
+    handle_->store->wait({key}, time_limit);
+    return handle_->store->get_to_str(key);
+  } catch (const std::exception& failure) {
+    throw Error(fmt::format("[RANK-05] no rank has left \"{}\" at the meeting point within {} ms ({})", key,
+                            time_limit.count(), first_line(failure.what())));
+  }
+}
+
+bool Store::has(const std::string& key) { return handle_->store->check({key}); }
+
+Store Store::under(const std::string& name) const {
+  return Store(std::make_shared<const Handle>(Handle{c10::make_intrusive<c10d::PrefixStore>(name, handle_->store)}));
+}
+
+}  // namespace monomorph::distributed

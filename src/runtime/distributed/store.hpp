@@ -1,0 +1,33 @@
+#pragma once
+#include <chrono>
+#include <memory>
+#include <string>
+
+namespace monomorph::distributed {
+
+/// A small table of texts that all ranks see: c10d's. Where they exchange addresses and leave notes.
+class Store {
+ public:
+  struct Handle;  ///< c10d's own, for who makes process groups
+
+  /// For ranks that are threads of one process.
+  static Store in_process();
+  /// The server is in the process that calls this with serves; everyone connects to it.
+  /// @throws Error [RANK-04] if host:port can't be reached, or served, within the time limit
+  static Store tcp(const std::string& host, int port, bool serves, std::chrono::milliseconds time_limit);
+
+  void set(const std::string& key, const std::string& value);
+  /// Waits until someone has set it. @throws Error [RANK-05] if that takes longer than the time limit
+  std::string get(const std::string& key, std::chrono::milliseconds time_limit);
+  bool has(const std::string& key);
+  /// The same table, each key beginning with a name.
+  Store under(const std::string& name) const;
+
+  const Handle& handle() const { return *handle_; }
+
+ private:
+  explicit Store(std::shared_ptr<const Handle> handle) : handle_(std::move(handle)) {}
+  std::shared_ptr<const Handle> handle_;
+};
+
+}  // namespace monomorph::distributed

@@ -1,0 +1,131 @@
+#include "numerics/schedule_recipes.hpp"
+#include "support/catch.hpp"
+#include "support/ranks.hpp"
+#include "support/tensors.hpp"
+#include "train/step_totals.hpp"
+
+#include <monomorph/sharding/reduce_once_per_step.hpp>
+
+#include <cmath>
+#include <mutex>
+#include <random>
+
+namespace monomorph::testing {
+namespace {
+
+template <class R, class Strategy> struct Sharded : R { using sharding = Strategy; };
+template <class R, class Policy> struct Checkpointed : R { using checkpointing = Policy; };
+template <class R> struct InFp64 : R { using precision = precision::Fp64; };
+
+constexpr std::int64_t T = gpt2_like::model.context_length;
+constexpr std::int64_t global_batch = 8, n_rows = 64;
+
+/// Rows of ids, of which every one counts another number of targets.
+struct Rows {
+  std::vector<std::int32_t> inputs, targets;
+  Rows() {
+    std::mt19937 random(1);
+    for (std::int64_t i = 0; i < n_rows * T; ++i) {
+      inputs.push_back(static_cast<std::int32_t>(random() % 50));
+      targets.push_back(i % T < i / T % 7 * 3 ? ignored_target : static_cast<std::int32_t>(random() % 50));
+    }
+  }
+  train::MicroBatch from(std::int64_t row) const {
+    return {inputs.data() + row * T, targets.data() + row * T, static_cast<std::uint64_t>(row)};
+  }
+};
+const Rows rows;
+
+/// What a run leaves, whatever ranks it had.
+struct Outcome {
+  std::vector<double> losses, norms;
+  Tensors initial, gradients_at_1, gradients_at_10, parameters, moments;
+};
+
+/// Adds what a rank holds to tensors that are whole once all ranks have added theirs.
+void add_parts(const std::vector<train::StateTensor>& parts, Tensors& whole) {
+  for (const train::StateTensor& part : parts) {
+    Values& values = whole[part.name];
+    values.resize(part.shape.elements(), std::numeric_limits<double>::quiet_NaN());
+    std::ranges::copy(values_of(part.view), values.begin() + part.first);
+  }
+}
+
+template <Recipe R> Outcome train(int ranks, std::int64_t micro_batch, int steps) {
+  Outcome outcome;
+  std::mutex mutex;
+  with_ranks(ranks, [&](const World& world) {
+    const auto communicator = world.communicator(R::sharding::param_shards(ranks), R::precision::gradient_dtype);
+    train::Step<R> step(*communicator, micro_batch, 3);
+    train::StepReduction reduce(*communicator);
+    const auto add_to = [&](Tensors& tensors, const std::vector<train::StateTensor>& parts) {
+      const std::lock_guard lock(mutex);
+      add_parts(parts, tensors);
+    };
+    add_to(outcome.initial, step.parameters());
+    for (int i = 1; i <= steps; ++i) {
+      train::StepPart own;
+      const std::int64_t n = global_batch / (micro_batch * ranks);
+      for (std::int64_t j = 0; j < n; ++j) {
+        const std::int64_t sample = (i - 1) * global_batch + (j * ranks + world.rank()) * micro_batch;
+        own.add(step.accumulate(rows.from(sample % n_rows), i, {.first = j == 0, .last = j + 1 == n}));
+      }
+      const train::StepTotals totals =
+          reduce(own, step.gradient_size(train::GradientNorm::two), train::GradientNorm::two);
+      if (world.rank() == 0) {
+        outcome.losses.push_back(totals.loss / static_cast<double>(totals.tokens));
+        outcome.norms.push_back(totals.gradient_norm);
+      }
+      if (i == 1) add_to(outcome.gradients_at_1, step.gradients());
+      if (i == 10) add_to(outcome.gradients_at_10, step.gradients());
+      step.update({.learning_rate = 1e-3,
+                   .beta1 = 0.9,
+                   .beta2 = 0.95,
+                   .epsilon = 1e-8,
+                   .weight_decay = 0.1,
+                   .bias_correction1 = 1 - std::pow(0.9, i),
+                   .bias_correction2 = 1 - std::pow(0.95, i),
+                   .gradient_scale = 1 / totals.gradient_norm,
+                   .clip_value = 1e9});
+    }
+    add_to(outcome.parameters, step.parameters());
+    add_to(outcome.moments, step.moments());
+  });
+  return outcome;
+}
+
+template <Recipe R> void check_equal_to_one_rank(int ranks, std::int64_t accumulation, double of_loss, double of_gradient) {
+  CAPTURE(ranks, accumulation);
+  const std::int64_t micro_batch = global_batch / (ranks * accumulation);
+  const int steps = 12;
+  const Outcome one = train<R>(1, global_batch, steps), many = train<R>(ranks, micro_batch, steps);
+  CHECK(many.initial == one.initial);
+  for (int i = 0; i < steps; ++i) {
+    CAPTURE(i);
+    CHECK(std::abs(many.losses[i] / one.losses[i] - 1) < of_loss);
+    CHECK(std::abs(many.norms[i] / one.norms[i] - 1) < 10 * of_gradient);
+  }
+  const Difference first = worst_difference(many.gradients_at_1, one.gradients_at_1);
+  CAPTURE(first.name);
+  CHECK(first.error < of_gradient);
+  CHECK(worst_difference(many.gradients_at_10, one.gradients_at_10).error < of_gradient);
+}
+
+}  // namespace
+
+TEST_CASE("every strategy gives one rank's losses and gradients: GPT-2") {
+  check_equal_to_one_rank<Sharded<gpt2_like, sharding::Replicate>>(2, 1, 1e-6, 1e-5);
+  check_equal_to_one_rank<Sharded<gpt2_like, sharding::ShardGradOp>>(2, 2, 1e-6, 1e-5);
+  check_equal_to_one_rank<Sharded<gpt2_like, sharding::FullShard>>(4, 2, 1e-6, 1e-5);
+  check_equal_to_one_rank<Sharded<gpt2_like, sharding::HybridShard<2>>>(4, 1, 1e-6, 1e-5);
+}
+
+TEST_CASE("every strategy gives one rank's losses and gradients: Llama, in fp64") {
+  using llama = InFp64<llama_like>;
+  check_equal_to_one_rank<Sharded<llama, sharding::FullShard>>(2, 4, 1e-10, 1e-10);
+  check_equal_to_one_rank<Sharded<llama, sharding::HybridShardGradOp<2>>>(4, 2, 1e-10, 1e-10);
+  check_equal_to_one_rank<Sharded<llama, sharding::ReduceOncePerStep<sharding::FullShard>>>(2, 2, 1e-10, 1e-10);
+  check_equal_to_one_rank<Sharded<llama, sharding::Replicate>>(4, 2, 1e-10, 1e-10);
+}
+
+}  // namespace monomorph::testing
