@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
       const auto offset = first * R::model.context_length;
       const auto part =
           step.accumulate({inputs.data() + offset, targets.data() + offset, static_cast<std::uint64_t>(first)}, i,
-                          first == 0);
+                          {first / micro_batch, R::batch / micro_batch});
       sum.loss += part.loss;
       sum.tokens += part.tokens;
     }

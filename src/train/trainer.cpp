@@ -84,7 +84,7 @@ Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, int argc, 
       hparams_(hparams),
       resumed_from_(checkpoint_to_resume(hparams)),
       data_(recipe, hparams),
-      world_(connect()),
+      world_(connect(std::chrono::seconds(hparams.failure.rank_timeout))),
       communicator_(world_.communicator(recipe.param_shards(world_.size()), recipe.gradient_dtype)),
       reduce_(*communicator_),
       step_(recipe.make_step(*communicator_, hparams.batch.micro_batch.value,
@@ -152,7 +152,7 @@ StepTotals Trainer::forward_backward() {
                            static_cast<std::uint64_t>(batch.first_sample),
                            batch.document_starts_BT.empty() ? nullptr : batch.document_starts_BT.data()};
     own.add(step_->accumulate(micro, static_cast<std::uint64_t>(state_.step),
-                              {.first = i == 0, .last = i + 1 == n_micro_batches}));
+                              {i, n_micro_batches}));
   }
   own.stops = interrupting_signal() != 0;
   const GradientNorm order = norm_order(hparams_.optimizer.clip.mode);

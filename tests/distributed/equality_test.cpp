@@ -51,12 +51,14 @@ void add_parts(const std::vector<train::StateTensor>& parts, Tensors& whole) {
   }
 }
 
-template <Recipe R> Outcome train(int ranks, std::int64_t micro_batch, int steps) {
+/// @param in_tree gradients are added up in the fixed tree
+template <Recipe R> Outcome train(int ranks, std::int64_t micro_batch, int steps, bool in_tree = false) {
   Outcome outcome;
   std::mutex mutex;
   with_ranks(ranks, [&](const World& world) {
     const auto communicator = world.communicator(R::sharding::param_shards(ranks), R::precision::gradient_dtype);
-    train::Step<R> step(*communicator, micro_batch, 3);
+    const std::int64_t n = global_batch / (micro_batch * ranks);
+    train::Step<R> step(*communicator, micro_batch, 3, in_tree ? plan::tree_levels(n) : 0);
     train::StepReduction reduce(*communicator);
     const auto add_to = [&](Tensors& tensors, const std::vector<train::StateTensor>& parts) {
       const std::lock_guard lock(mutex);
@@ -65,10 +67,9 @@ template <Recipe R> Outcome train(int ranks, std::int64_t micro_batch, int steps
     add_to(outcome.initial, step.parameters());
     for (int i = 1; i <= steps; ++i) {
       train::StepPart own;
-      const std::int64_t n = global_batch / (micro_batch * ranks);
       for (std::int64_t j = 0; j < n; ++j) {
         const std::int64_t sample = (i - 1) * global_batch + (j * ranks + world.rank()) * micro_batch;
-        own.add(step.accumulate(rows.from(sample % n_rows), i, {.first = j == 0, .last = j + 1 == n}));
+        own.add(step.accumulate(rows.from(sample % n_rows), i, {j, n}));
       }
       const train::StepTotals totals =
           reduce(own, step.gradient_size(train::GradientNorm::two), train::GradientNorm::two);
@@ -111,7 +112,25 @@ template <Recipe R> void check_equal_to_one_rank(int ranks, std::int64_t accumul
   CHECK(worst_difference(many.gradients_at_10, one.gradients_at_10).error < of_gradient);
 }
 
+bool same_bits(const Outcome& a, const Outcome& b) {
+  return a.losses == b.losses && a.norms == b.norms && a.initial == b.initial && a.parameters == b.parameters &&
+         a.moments == b.moments && a.gradients_at_1 == b.gradients_at_1;
+}
+
 }  // namespace
+
+TEST_CASE("with the fixed tree, 1, 2 and 4 ranks give the same bits under every strategy") {
+  const Outcome one = train<Sharded<gpt2_like, sharding::Replicate>>(1, 1, 6, true);
+  CHECK(same_bits(train<Sharded<gpt2_like, sharding::Replicate>>(2, 1, 6, true), one));
+  CHECK(same_bits(train<Sharded<gpt2_like, sharding::FullShard>>(1, 1, 6, true), one));
+  CHECK(same_bits(train<Sharded<gpt2_like, sharding::FullShard>>(2, 1, 6, true), one));
+  CHECK(same_bits(train<Sharded<gpt2_like, sharding::FullShard>>(4, 1, 6, true), one));
+  CHECK(same_bits(train<Sharded<gpt2_like, sharding::HybridShard<2>>>(4, 1, 6, true), one));
+  CHECK(same_bits(train<Sharded<gpt2_like, sharding::ShardGradOp>>(2, 1, 6, true), one));
+  CHECK(same_bits(train<Sharded<gpt2_like, sharding::ReduceOncePerStep<sharding::FullShard>>>(2, 1, 6, true), one));
+  // The other micro-batch is another tree, and its sums have other bits: what is compared above can differ.
+  CHECK_FALSE(same_bits(train<Sharded<gpt2_like, sharding::Replicate>>(1, 2, 6, true), one));
+}
 
 TEST_CASE("every strategy gives one rank's losses and gradients: GPT-2") {
   check_equal_to_one_rank<Sharded<gpt2_like, sharding::Replicate>>(2, 1, 1e-6, 1e-5);

@@ -22,7 +22,7 @@ template <Recipe R> Accumulated accumulated(std::int64_t micro_batch) {
   train::Step<R> step(*communicator, micro_batch, 3);
   Accumulated result{};
   for (std::int64_t first = 0; first < 4; first += micro_batch) {
-    const kernels::LossSum loss = step.accumulate(sequences.from(first, T), 1, {.first = first == 0});
+    const kernels::LossSum loss = step.accumulate(sequences.from(first, T), 1, {first / micro_batch, 4 / micro_batch});
     result.loss.loss += loss.loss;
     result.loss.tokens += loss.tokens;
   }

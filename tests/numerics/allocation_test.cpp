@@ -64,7 +64,7 @@ template <class R> struct Recomputed : R { using checkpointing = checkpointing::
 void take_step(train::TrainingStep& step, std::uint64_t number, std::int64_t T) {
   const auto t = static_cast<double>(number);
   step.accumulate(sequences.from(0, T), number, {});
-  step.accumulate(sequences.from(2, T), number, {.first = false});
+  step.accumulate(sequences.from(2, T), number, {1, 2});
   const double norm = std::sqrt(step.gradient_size(train::GradientNorm::two).sum.value());
   step.update({.learning_rate = 1e-3,
                .beta1 = 0.9,

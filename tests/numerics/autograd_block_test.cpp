@@ -144,7 +144,7 @@ TEST_CASE("a second micro-batch adds to the gradients of an autograd block") {
   for (const auto& tensor : run.step.gradients())
     once.insert(once.end(), tensor.view.template as<double>(),
                 tensor.view.template as<double>() + tensor.view.elements());
-  run.step.accumulate(micro_batch, 0, {.first = false});
+  run.step.accumulate(micro_batch, 0, {1, 2});
   std::size_t i = 0;
   for (const auto& tensor : run.step.gradients())
     for (std::int64_t element = 0; element < tensor.view.elements(); ++element)

@@ -12,7 +12,7 @@ template <Recipe R> std::uint64_t gradient_hash() {
   const std::unique_ptr<Communicator> communicator = one_rank();
   train::Step<R> step(*communicator, 2, 3);
   for (const std::int64_t sequence : {0, 2})
-    step.accumulate(sequences.from(sequence, R::model.context_length), 1, {.first = sequence == 0});
+    step.accumulate(sequences.from(sequence, R::model.context_length), 1, {sequence, 4});
   return hash_of(step.gradients());
 }
 

@@ -1,9 +1,16 @@
 #pragma once
+#include <bit>
 #include <monomorph/plan/activations.hpp>
 #include <monomorph/plan/communication.hpp>
 #include <monomorph/policy/precision_policy.hpp>
 
 namespace monomorph::plan {
+
+/// Partial sums that a binary counter holds before its last term: ⌈log2 n⌉.
+/// @param n_micro_batches of a rank's step
+constexpr int tree_levels(std::int64_t n_micro_batches) {
+  return std::bit_width(static_cast<std::uint64_t>(n_micro_batches - 1));
+}
 
 /// The bytes of one rank, by kind. Every buffer begins at a multiple of 64 bytes.
 struct Memory {
@@ -12,20 +19,22 @@ struct Memory {
   std::int64_t gathered_params = 0;  ///< whole units in use, where parameters are sharded
   std::int64_t gradients = 0;
   std::int64_t gathered_gradients = 0;
+  std::int64_t gradient_tree = 0;  ///< partial sums of a fixed tree
   std::int64_t moments = 0;
   std::int64_t activations = 0;
   std::int64_t statistics = 0;  ///< norm statistics, log-sum-exps, logits of a chunk
   std::int64_t rotary = 0;
   std::int64_t communication = 0;  ///< the communicator's; all else is in the arena
   constexpr std::int64_t arena() const {
-    return master + compute_params + gathered_params + gradients + gathered_gradients + moments + activations +
+    return master + compute_params + gathered_params + gradients + gathered_gradients + gradient_tree + moments + activations +
            statistics + rotary;
   }
   constexpr std::int64_t total() const { return arena() + communication; }
 };
 
 /// @param dp data-parallel ranks   @param micro_batch sequences per rank and forward pass
-template <class R> constexpr Memory memory(int dp, std::int64_t micro_batch) {
+/// @param tree_levels of a fixed tree of gradients: see tree_levels; 0 without
+template <class R> constexpr Memory memory(int dp, std::int64_t micro_batch, int tree_levels = 0) {
   using Precision = typename R::precision;
   const Shards<R> shards(dp);
   const Activations<R> activations(micro_batch);
@@ -39,6 +48,7 @@ template <class R> constexpr Memory memory(int dp, std::int64_t micro_batch) {
   bytes.gathered_params = shards.whole_params_buffer.elements * compute;
   bytes.gradients = own * gradient;
   bytes.gathered_gradients = shards.whole_gradients_buffer.elements * gradient;
+  bytes.gradient_tree = tree_levels * own * gradient;
   bytes.moments = R::optimizer::moments * own * master;
   bytes.activations = activations.buffer.elements * compute;
   bytes.statistics = activations.statistics.elements * statistic;

@@ -23,6 +23,10 @@ class World {
   /// @param shards ranks that hold one copy of the parameters together: a divisor of size()
   /// @param wire dtype in which gradients travel
   std::unique_ptr<Communicator> communicator(int shards, DType wire) const;
+  /// Leaves a note for all ranks.
+  void set(const std::string& key, const std::string& value) const;
+  /// Waits for a note. @throws Error [RANK-05] if it takes longer than the time limit
+  std::string get(const std::string& key) const;
 
  private:
   int rank_ = 0, size_ = 1;
@@ -31,8 +35,9 @@ class World {
 };
 
 /// Joins the ranks that a launcher started, as its environment says.
-/// @throws UsageError [RANK-01], Error [RANK-04] and following
-World connect();
+/// @param time_limit for the others to come, and for every message between ranks from then on
+/// @throws UsageError [RANK-01], [RANK-02]; Error [RANK-04]
+World connect(std::chrono::milliseconds time_limit);
 
 /// The communicator of a world of one.
 std::unique_ptr<Communicator> one_rank();

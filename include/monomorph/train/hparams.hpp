@@ -94,6 +94,8 @@ struct LogHparams {
 struct FailureHparams {
   Field<std::int64_t> max_skipped_in_a_row{10, 0, 1'000'000,
                                            "steps skipped in a row for non-finite gradients; one more stops the run"};
+  Field<std::int64_t> rank_timeout{300, 1, 1'000'000,
+                                   "seconds that a rank waits for the others, at the start and in every collective"};
 };
 
 enum class OnEmptyBatch { error, skip };
@@ -168,7 +170,7 @@ BOOST_HANA_ADAPT_STRUCT(monomorph::train::ScheduleHparams, kind, warmup_steps, d
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::EvaluationHparams, every, batches, at_end);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::CheckpointHparams, every, keep, directory, resume);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::LogHparams, every, tensorboard);
-BOOST_HANA_ADAPT_STRUCT(monomorph::train::FailureHparams, max_skipped_in_a_row);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::FailureHparams, max_skipped_in_a_row, rank_timeout);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::LossHparams, on_empty_batch);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::Hparams, run, data, batch, optimizer, schedule, evaluation, checkpoint, log,
                         failure, loss);

@@ -7,6 +7,7 @@
 #include <monomorph/runtime/communicator.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/train/cached_decoder.hpp>
+#include <monomorph/train/gradient_tree.hpp>
 #include <monomorph/train/unit_state.hpp>
 
 namespace monomorph::train {
@@ -19,13 +20,16 @@ template <Recipe R> class State {
   static constexpr bool master_copy = keeps_master_copy<Precision>;
 
  public:
-  State(const Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed)
+  /// @param tree_levels plan::tree_levels for gradients that are added up in a fixed tree; 0 for any order
+  State(const Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed, int tree_levels)
       : activations(micro_batch),
         batch_(micro_batch),
         seed_(seed),
         shards_(communicator.size()),
         shard_(communicator.shard()),
-        arena_(plan::memory<R>(communicator.size(), micro_batch).arena()) {
+        arena_(plan::memory<R>(communicator.size(), micro_batch, tree_levels).arena()) {
+    for (int level = 0; level < tree_levels; ++level)
+      tree_.push_back(take(shards_.own_buffer, Precision::gradient_dtype));
     for (int u = 0; u < plan::n_units<R>; ++u) {
       units_.push_back(unit_state(u));
       gaps_.push_back(gaps(plan::unit_layout<R>(u), whole_gradients(u).elements()));
@@ -77,6 +81,11 @@ template <Recipe R> class State {
     return t;
   }
 
+  /// Takes the unit's gradients of one more micro-batch, which another one's will overwrite, into the tree; those of the
+  /// last one join all that came before.
+  void add_to_tree(int u, Turn turn) const {
+    train::add_to_tree(gradient(u), turn, [&](int level) { return tree_[level][shards_.own[u]]; });
+  }
   GradientSize gradient_size(GradientNorm order, int replica, int replicas) const {
     return train::gradient_size(units_, order, replica, replicas);
   }
@@ -138,6 +147,7 @@ template <Recipe R> class State {
   View activations_ = take(activations.buffer, compute);
   View statistics_ = take(activations.statistics, statistic);
   View cos_TH_ = take_table(), sin_TH_ = take_table();
+  std::vector<View> tree_;  ///< by level: the sum of 2^level micro-batches
   std::vector<UnitState> units_;
   std::vector<std::vector<plan::Slice>> gaps_;
   AutogradTape tape_;

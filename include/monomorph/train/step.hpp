@@ -24,8 +24,9 @@ template <Recipe R> class Step final : public TrainingStep {
   static constexpr bool within_documents = attention_of<R>::within_documents;
 
  public:
-  Step(Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed)
-      : comm_(communicator), state_(communicator, micro_batch, seed) {}
+  /// @param tree_levels see State
+  Step(Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed, int tree_levels = 0)
+      : comm_(communicator), in_tree_(tree_levels > 0), state_(communicator, micro_batch, seed, tree_levels) {}
 
   /// What is on its way still reads and writes the arena.
   ~Step() override {
@@ -38,9 +39,10 @@ template <Recipe R> class Step final : public TrainingStep {
   kernels::LossSum accumulate(const MicroBatch& batch, std::uint64_t step, Turn turn) override {
     const Pass pass{.batch = batch, .step = step, .training = true, .turn = turn};
     forward(pass);
-    begin_gradients(head);
+    begin_gradients(head, pass);
     const kernels::LossSum loss = model::head<R>(tensors(head, pass), state_.activations, batch.targets);
     backward(pass);
+    last_turn_ = turn;
     return loss;
   }
 
@@ -55,6 +57,8 @@ template <Recipe R> class Step final : public TrainingStep {
 
   GradientSize gradient_size(GradientNorm order) override {
     wait_for_all();
+    if (in_tree_)
+      for (int u = 0; u <= last; ++u) state_.add_to_tree(u, last_turn_);
     return state_.gradient_size(order, comm_.rank() / comm_.shards(), comm_.size() / comm_.shards());
   }
 
@@ -126,7 +130,7 @@ template <Recipe R> class Step final : public TrainingStep {
         if (block > 0) gather(u - 1);
         comm_.wait(u);
       }
-      begin_gradients(u);
+      begin_gradients(u, pass);
       with_block<R>(block, [&](auto b) {
         const auto saved = state_.activations.saved(b, block);
         if (R::checkpointing::recompute(block) != Recompute::nothing) b.recompute(tensors(u, pass), saved);
@@ -134,7 +138,7 @@ template <Recipe R> class Step final : public TrainingStep {
       });
       finish_gradients(u, pass);
     }
-    if constexpr (!tied) begin_gradients(embedding);
+    if constexpr (!tied) begin_gradients(embedding, pass);
     model::embed_backward<R>(tensors(embedding, pass), pass.batch.inputs);
     finish_gradients(embedding, pass);
   }
@@ -151,18 +155,24 @@ template <Recipe R> class Step final : public TrainingStep {
     comm_.release(u);
   }
   /// Backward may write the unit's gradients once those that had the place before have left it.
-  void begin_gradients(int u) {
+  void begin_gradients(int u, const Pass& pass) {
     const int before = gradient_places_.take(state_.gradient_place(u), u);
     if (before >= 0) comm_.wait(before);
     if (before != u) state_.zero_padding(u);
+    if (in_tree_ && !pass.turn.first()) {
+      comm_.wait(u);
+      state_.add_to_tree(u, {pass.turn.index - 1, pass.turn.count});
+    }
   }
   /// The unit's parameters are used no more, and its gradients leave while the units below compute.
   void finish_gradients(int u, const Pass& pass) {
     if constexpr (releases) release(u);
-    if constexpr (R::sharding::reduces_every_micro_batch)
-      comm_.reduce(u, state_.whole_gradients(u), state_.gradient(u), {!pass.turn.first, pass.turn.last});
-    else if (pass.turn.last)
+    const Turn turn = pass.turn;
+    if (in_tree_)
       comm_.reduce(u, state_.whole_gradients(u), state_.gradient(u), {});
+    else if (R::sharding::reduces_every_micro_batch || turn.last())
+      comm_.reduce(u, state_.whole_gradients(u), state_.gradient(u),
+                   {R::sharding::reduces_every_micro_batch && !turn.first(), turn.last()});
   }
 
   BlockTensors tensors(int u, const Pass& pass) {
@@ -171,12 +181,14 @@ template <Recipe R> class Step final : public TrainingStep {
     t.dropout.first_sample = pass.batch.first_sample;
     if constexpr (within_documents) t.document_starts = pass.batch.document_starts;
     t.training = pass.training;
-    t.accumulate = !pass.turn.first && state_.accumulates_whole();
+    t.accumulate = !in_tree_ && !pass.turn.first() && state_.accumulates_whole();
     return t;
   }
 
   Communicator& comm_;
+  bool in_tree_;
   State<R> state_;
+  Turn last_turn_;
   GatheredUnits<plan::n_units<R>> gathered_;
   GradientPlaces gradient_places_;
 };

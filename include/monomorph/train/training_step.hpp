@@ -38,8 +38,9 @@ struct StateTensor {
 
 /// The place of a micro-batch among those of a rank's step.
 struct Turn {
-  bool first = true;  ///< gradients are overwritten, not added to
-  bool last = true;   ///< gradients are complete after it
+  std::int64_t index = 0, count = 1;
+  bool first() const { return index == 0; }          ///< gradients are overwritten, not added to
+  bool last() const { return index + 1 == count; }  ///< gradients are complete after it
 };
 
 /// One sequence, token by token, against a cache.

@@ -1,13 +1,10 @@
 #include <monomorph/runtime/world.hpp>
 
 #include "runtime/distributed/cpu_communicator.hpp"
+#include "runtime/distributed/launch_environment.hpp"
 #include "runtime/distributed/one_rank.hpp"
 
-#include <monomorph/core/error.hpp>
-
-#include <fmt/format.h>
 #include <cstdlib>
-#include <string_view>
 
 namespace monomorph {
 
@@ -17,6 +14,12 @@ World::World(distributed::Store store, int rank, int size, std::chrono::millisec
       size_(size),
       store_(std::make_unique<distributed::Store>(std::move(store))),
       time_limit_(time_limit) {}
+
+void World::set(const std::string& key, const std::string& value) const {
+  if (store_) store_->set(key, value);
+}
+std::string World::get(const std::string& key) const { return store_->get(key, time_limit_); }
+
 World::World(World&&) noexcept = default;
 World::~World() = default;
 
@@ -26,16 +29,12 @@ std::unique_ptr<Communicator> World::communicator(int shards, DType wire) const 
   return std::make_unique<distributed::CpuCommunicator>(std::move(peers), shards, wire);
 }
 
-World connect() {
-  for (const char* const variable : {"WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
-    const char* const value = std::getenv(variable);
-    if (value == nullptr || std::string_view(value) == "1") continue;
-    throw UsageError(
-        fmt::format("[RANK-01] the launcher asks for {} ranks ({}), and this release trains on one; start "
-                    "the program without a launcher",
-                    value, variable));
-  }
-  return {};
+World connect(std::chrono::milliseconds time_limit) {
+  const auto launch = distributed::read_launch_environment([](const char* name) { return std::getenv(name); });
+  if (!launch) return {};
+  const bool serves = launch->rank == 0 && !launch->served_by_launcher;
+  const auto store = distributed::Store::tcp(launch->host, launch->port, serves, time_limit);
+  return {store.under("monomorph/" + launch->attempt + "/"), launch->rank, launch->size, time_limit};
 }
 
 std::unique_ptr<Communicator> one_rank() { return World().communicator(1, DType::fp32); }
