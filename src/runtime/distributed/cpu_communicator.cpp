@@ -22,7 +22,10 @@ CpuCommunicator::CpuCommunicator(std::unique_ptr<Peers> peers, int shards, DType
       all_(group_of(0, 1, peers_->size(), peers_->rank())),
       all_gather_(*peers_),
       all_gather_of_sums_(*peers_),
+      wire_(wire),
       reduce_scatter_(*peers_, wire) {}
+
+plan::Traffic CpuCommunicator::traffic() const { return traffic_; }
 
 CpuCommunicator::Started& CpuCommunicator::started(int unit) {
   if (unit >= static_cast<int>(started_.size())) started_.resize(unit + 1);
@@ -31,21 +34,34 @@ CpuCommunicator::Started& CpuCommunicator::started(int unit) {
 
 void CpuCommunicator::start_gather(int unit, View own, View whole) {
   if (shards() == 1) return;
+  traffic_.gathers.add((shards() - 1) * own.bytes());
   started(unit).gather = gathers_.submit(
       [this, own, whole] { all_gather_(shard_group_, Channel::gather, own, {whole, own.elements()}); });
 }
 
 void CpuCommunicator::start_reduce(int unit, View whole, View own, Reduction reduction) {
   if (shards() == 1 && !reduction.last) return;  // whole is own, and accumulates by itself
+  note_reduction(own, reduction);
   started(unit).reduce = reductions_.submit([this, whole, own, reduction] { reduce_now(whole, own, reduction); });
+}
+
+void CpuCommunicator::note_reduction(View own, Reduction reduction) {
+  if (shards() > 1) traffic_.reductions.add((shards() - 1) * own.elements() * size_of(wire_));
+  if (replica_group_.size() == 1 || !reduction.last) return;
+  const std::int64_t part = replica_parts(own).of(replica_group_.own).elements();
+  traffic_.replica_reductions.add((own.elements() - part) * size_of(wire_) +
+                                  (replica_group_.size() - 1) * part * size_of(own.dtype));
+}
+
+Parts CpuCommunicator::replica_parts(View own) const {
+  return {own, plan::align_up((own.elements() + replica_group_.size() - 1) / replica_group_.size())};
 }
 
 void CpuCommunicator::reduce_now(View whole, View own, Reduction reduction) {
   if (shards() > 1)
     reduce_scatter_(shard_group_, Channel::reduce, {whole, own.elements()}, own, reduction.accumulate);
   if (replica_group_.size() == 1 || !reduction.last) return;
-  const std::int64_t replicas = replica_group_.size();
-  const Parts parts{own, plan::align_up((own.elements() + replicas - 1) / replicas)};
+  const Parts parts = replica_parts(own);
   const View sum = parts.of(replica_group_.own);
   reduce_scatter_(replica_group_, Channel::reduce, parts, sum, false);
   all_gather_of_sums_(replica_group_, Channel::reduce, sum, parts);

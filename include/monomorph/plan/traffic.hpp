@@ -1,0 +1,54 @@
+#pragma once
+#include <monomorph/plan/units.hpp>
+#include <monomorph/policy/precision_policy.hpp>
+
+namespace monomorph::plan {
+
+/// Collectives of one kind that a rank takes part in, and the bytes that it sends.
+struct CollectiveTraffic {
+  std::int64_t collectives = 0, bytes = 0;
+  constexpr void add(std::int64_t sent) { ++collectives, bytes += sent; }
+  friend constexpr bool operator==(const CollectiveTraffic&, const CollectiveTraffic&) = default;
+};
+
+/// What a rank sends in an optimiser step, by the group that it sends to.
+struct Traffic {
+  CollectiveTraffic gathers;             ///< of parameters, among the ranks that hold one copy together
+  CollectiveTraffic reductions;          ///< of gradients, there, too
+  CollectiveTraffic replica_reductions;  ///< of reduced gradients, among the ranks that hold the same shard
+  friend constexpr bool operator==(const Traffic&, const Traffic&) = default;
+};
+
+/// Elements of part i of a buffer that `parts` ranks share: all alike, but for the last ones.
+constexpr std::int64_t part_length(std::int64_t elements, int parts, int i) {
+  const std::int64_t part = align_up((elements + parts - 1) / parts);
+  return std::clamp<std::int64_t>(elements - i * part, 0, part);
+}
+
+/// Of a training step without evaluation, after the first: what its beginning needs was gathered at the end of the one
+/// before.
+/// @param micro_batches of a rank's step   @param wire dtype in which gradients travel
+template <class R> constexpr Traffic traffic(int dp, int rank, std::int64_t micro_batches, DType wire) {
+  using Sharding = typename R::sharding;
+  const Shards<R> shards(dp);
+  const int replicas = dp / shards.shards, replica = rank / shards.shards;
+  const std::int64_t reductions = Sharding::reduces_every_micro_batch ? micro_batches : 1;
+  Traffic traffic;
+  for (int u = 0; u < n_units<R>; ++u) {
+    const std::int64_t own = shards.own[u].shape.elements(), others = (shards.shards - 1) * own;
+    // With parameters that leave after forward, a block comes again for backward, but for the last one, which stays.
+    const bool again = Sharding::releases_after_forward && u >= unit_of_block(0) && u < unit_of_block(n_blocks<R> - 1);
+    const std::int64_t gathers = Sharding::releases_after_forward ? micro_batches * (again ? 2 : 1) : 1;
+    if (Sharding::gathers_params && shards.shards > 1)
+      for (std::int64_t i = 0; i < gathers; ++i) traffic.gathers.add(others * size_of(R::precision::compute_dtype));
+    if (shards.shards > 1)
+      for (std::int64_t i = 0; i < reductions; ++i) traffic.reductions.add(others * size_of(wire));
+    if (replicas == 1) continue;
+    const std::int64_t part = part_length(own, replicas, replica);
+    traffic.replica_reductions.add((own - part) * size_of(wire) +
+                                   (replicas - 1) * part * size_of(R::precision::gradient_dtype));
+  }
+  return traffic;
+}
+
+}  // namespace monomorph::plan

@@ -1,0 +1,29 @@
+#include <monomorph/runtime/meeting_point.hpp>
+
+#include <monomorph/core/error.hpp>
+
+#include <fmt/format.h>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
+namespace monomorph {
+
+struct MeetingPoint::Server {
+  c10::intrusive_ptr<c10d::TCPStore> store;
+};
+
+MeetingPoint::MeetingPoint() {
+  c10d::TCPStoreOptions options;
+  options.port = 0;  // any that is free
+  options.isServer = true;
+  options.waitWorkers = false;
+  try {
+    server_ = std::make_unique<Server>(Server{c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options)});
+  } catch (const std::exception& failure) {
+    throw Error(fmt::format("[RANK-04] no port can be opened on 127.0.0.1 for the ranks to meet ({})", failure.what()));
+  }
+}
+
+MeetingPoint::~MeetingPoint() = default;
+int MeetingPoint::port() const { return server_->store->getPort(); }
+
+}  // namespace monomorph

@@ -1,0 +1,84 @@
+#include "train/agreement.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/train/describe.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+namespace monomorph::train {
+namespace {
+
+using Json = nlohmann::json;
+
+/// The value that most ranks have; of two that as many have, that of the lowest rank.
+std::string most_common(const std::vector<std::string>& values) {
+  std::map<std::string, int> counts;
+  for (const std::string& value : values) ++counts[value];
+  return *std::ranges::max_element(values, {}, [&](const std::string& value) { return counts[value]; });
+}
+
+/// "optimizer.lr is 0.1 and elsewhere 0.2"
+std::string difference(const std::string& odd, const std::string& common) {
+  const Json there = Json::parse(odd).flatten(), elsewhere = Json::parse(common).flatten();
+  for (const auto& [pointer, value] : there.items()) {
+    const auto other = elsewhere.find(pointer);
+    if (other != elsewhere.end() && *other == value) continue;
+    std::string field = pointer.substr(1);
+    std::ranges::replace(field, '/', '.');
+    return fmt::format("{} is {} there and {} elsewhere", field, value.dump(),
+                       other == elsewhere.end() ? "not set" : other->dump());
+  }
+  return "a value is missing there";
+}
+
+std::vector<std::size_t> unlike(const std::vector<std::string>& values, const std::string& common) {
+  std::vector<std::size_t> ranks;
+  for (std::size_t rank = 0; rank < values.size(); ++rank)
+    if (values[rank] != common) ranks.push_back(rank);
+  return ranks;
+}
+
+std::string name(const std::vector<std::size_t>& ranks) {
+  return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "));
+}
+
+}  // namespace
+
+std::string disagreement(const std::vector<RankConfiguration>& ranks) {
+  std::vector<std::string> fingerprints, hyperparameters;
+  for (const RankConfiguration& rank : ranks) {
+    fingerprints.push_back(rank.fingerprint);
+    hyperparameters.push_back(rank.hyperparameters);
+  }
+  const std::string recipe = most_common(fingerprints), values = most_common(hyperparameters);
+  if (const auto odd = unlike(fingerprints, recipe); !odd.empty())
+    return fmt::format("[RANK-06] {} runs a recipe with fingerprint {}, and the others {}; start the same program "
+                       "everywhere",
+                       name(odd), fingerprints[odd.front()], recipe);
+  if (const auto odd = unlike(hyperparameters, values); !odd.empty())
+    return fmt::format("[RANK-06] {} has other hyperparameters: {}; give all ranks the same file and the same --set",
+                       name(odd), difference(hyperparameters[odd.front()], values));
+  return "";
+}
+
+void check_agreement(const World& world, const RecipeProgram& recipe, const Hparams& hparams) {
+  if (world.size() == 1) return;
+  const std::string fingerprint = fingerprint_text(recipe);
+  const auto key = [](std::string_view what, int rank) { return fmt::format("agreement/{}/{}", what, rank); };
+  world.set(key("recipe", world.rank()), fingerprint);
+  world.set(key("hyperparameters", world.rank()), to_json(hparams));
+  if (world.rank() == 0) {
+    std::vector<RankConfiguration> ranks;
+    for (int rank = 0; rank < world.size(); ++rank)
+      ranks.push_back({world.get(key("recipe", rank)), world.get(key("hyperparameters", rank))});
+    world.set("agreement/verdict", "verdict: " + disagreement(ranks));  // never empty: some stores keep no such value
+  }
+  if (const std::string verdict = world.get("agreement/verdict"); verdict != "verdict: ")
+    throw UsageError(verdict.substr(verdict.find('[')));
+}
+
+}  // namespace monomorph::train
