@@ -28,7 +28,8 @@ class OneRank final : public Communicator {
 }  // namespace
 
 std::unique_ptr<Communicator> connect() {
-  for (const char* const variable : {"WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+  // Slurm's variable is that of srun's step: SLURM_NTASKS is set by sbatch and salloc too, where one process runs.
+  for (const char* const variable : {"WORLD_SIZE", "SLURM_STEP_NUM_TASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
     const char* const value = std::getenv(variable);
     if (value == nullptr || std::string_view(value) == "1") continue;
     throw UsageError(

@@ -184,10 +184,16 @@ TEST_CASE("a run folder that can't be is refused") {
 
 TEST_CASE("more ranks than this release has are refused in one line, whatever the launcher") {
   const Workplace place("tiny_gpt2");
-  for (const std::string variable : {"WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE"})
+  for (const std::string variable : {"WORLD_SIZE", "SLURM_STEP_NUM_TASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
     check_refusal(place.run(place.training("run"), {{variable, "2"}}), 2, {"[RANK-01]", "2 ranks", variable});
   CHECK_FALSE(std::filesystem::exists(place / "run"));
   CHECK(place.run(place.training("run", {"run.steps=3"}), {{"WORLD_SIZE", "1"}}).exit_code == 0);
+}
+
+TEST_CASE("a Slurm allocation of several tasks in which one process was started is one rank") {
+  const Workplace place("tiny_gpt2");
+  const Process::Environment in_sbatch{{"SLURM_NTASKS", "8"}, {"SLURM_NPROCS", "8"}, {"SLURM_JOB_ID", "17"}};
+  CHECK(place.run(place.training("run", {"run.steps=3"}), in_sbatch).exit_code == 0);
 }
 
 #ifndef MONOMORPH_SANITIZE  // its shadow memory alone is more than the limit below
