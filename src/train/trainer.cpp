@@ -3,6 +3,7 @@
 #include "train/optimizer_step.hpp"
 #include "train/run_data.hpp"
 #include "train/throughput.hpp"
+#include "train/with_advice.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/interruption.hpp>
@@ -68,6 +69,14 @@ std::optional<std::string> checkpoint_to_resume(const Hparams& hparams) {
       (std::filesystem::path(hparams.run.output_dir.value) / hparams.checkpoint.directory.value).string());
 }
 
+std::unique_ptr<TrainingStep> make_step(const RecipeProgram& recipe, const Hparams& hparams,
+                                        Communicator& communicator) {
+  return with_advice("lower batch.micro_batch, or let the recipe's checkpointing recompute more", [&] {
+    return recipe.make_step(communicator, hparams.batch.micro_batch,
+                            static_cast<std::uint64_t>(hparams.run.seed.value));
+  });
+}
+
 RunState begin(const RecipeProgram& recipe, const std::optional<std::string>& checkpoint, const RunData& data,
                TrainingStep& step) {
   if (!checkpoint) return {};
@@ -81,8 +90,7 @@ Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, int argc, 
       resumed_from_(checkpoint_to_resume(hparams)),
       data_(recipe, hparams),
       communicator_(connect()),
-      step_(recipe.make_step(*communicator_, hparams.batch.micro_batch.value,
-                             static_cast<std::uint64_t>(hparams.run.seed.value))),
+      step_(make_step(recipe, hparams, *communicator_)),
       state_(begin(recipe, resumed_from_, data_, *step_)),
       folder_(hparams, recipe, resumed_from_, argc, argv),
       metrics_(resumed_from_ ? MetricsWriter::resume(folder_.file("metrics.jsonl"), state_.step)

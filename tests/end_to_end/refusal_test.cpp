@@ -197,12 +197,17 @@ TEST_CASE("a Slurm allocation of several tasks in which one process was started 
 }
 
 #ifndef MONOMORPH_SANITIZE  // its shadow memory alone is more than the limit below
-TEST_CASE("memory that can't be had is refused before anything is created") {
+TEST_CASE("memory that can't be had is refused before anything is created, with what the command can do about it") {
   const Workplace place("tiny_gpt2");
-  const std::string command = program("tiny_gpt2") + " --hparams " + place.hparams_file("run") +
-                              " --set batch.micro_batch=100000 --set batch.global_batch=100000";
-  check_refusal(run_process({"bash", "-c", "ulimit -v 8000000; exec " + command}), 1,
-                {"[ARENA-02]", "batch.micro_batch"});
+  const auto limited = [&](const std::string& arguments) {
+    return run_process({"bash", "-c", "ulimit -v 2000000; exec " + program("tiny_gpt2") + " " + arguments});
+  };
+  check_refusal(limited("--hparams " + place.hparams_file("run") +
+                        " --set batch.micro_batch=20000 --set batch.global_batch=20000"),
+                2, {"[ARENA-02]", "3.10 GiB", "Cannot allocate memory", "batch.micro_batch", "checkpointing"});
   CHECK_FALSE(std::filesystem::exists(place / "run"));
+  REQUIRE(place.train("run", {"run.steps=3"}).exit_code == 0);
+  check_refusal(limited("evaluate --checkpoint " + (place / "run") + " --micro-batch 20000"), 2,
+                {"[ARENA-02]", "3.10 GiB", "--micro-batch"});
 }
 #endif
