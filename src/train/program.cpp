@@ -5,6 +5,7 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/data/loader.hpp>
+#include <monomorph/train/check.hpp>
 #include <monomorph/train/describe.hpp>
 #include <monomorph/train/evaluation.hpp>
 #include <monomorph/train/generate.hpp>

@@ -4,6 +4,7 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/text_file.hpp>
+#include <monomorph/runtime/checkpoint_folder.hpp>
 #include <monomorph/runtime/parallel.hpp>
 #include <monomorph/train/describe.hpp>
 
@@ -37,20 +38,33 @@ std::string run_json(const Hparams& hparams, const RecipeProgram& recipe, int ar
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-fs::path checkpoint_folder(const Hparams& hparams) {
-  return fs::path(hparams.run.output_dir.value) / hparams.checkpoint.directory.value;
-}
-
 bool lies_in(const std::optional<std::string>& checkpoint, const fs::path& folder) {
   std::error_code ignored;
   return checkpoint && fs::equivalent(fs::absolute(*checkpoint).lexically_normal() / "..", folder, ignored);
 }
 
+/// hparams.json is written last: where it is, a run has begun.
+bool holds_a_run(const std::string& path) {
+  std::error_code ignored;  // what can't be looked at can't be created either
+  return fs::exists(fs::path(path) / "hparams.json", ignored);
+}
+
+std::string what_to_do(const Hparams& hparams) {
+  const std::string another = "choose another run.output_dir, or ";
+  if (runtime::has_checkpoints(checkpoint_folder(hparams))) return another + "go on with it by checkpoint.resume=auto";
+  if (hparams.checkpoint.resume.value != "none") return another + "remove that folder, as its run saved no checkpoint";
+  return another + "begin it again by checkpoint.resume=auto, as it saved no checkpoint";
+}
+
 }  // namespace
+
+std::string checkpoint_folder(const Hparams& hparams) {
+  return (fs::path(hparams.run.output_dir.value) / hparams.checkpoint.directory.value).string();
+}
 
 RunFolder::RunFolder(const Hparams& hparams, const RecipeProgram& recipe,
                      const std::optional<std::string>& resumed_from, int argc, char** argv)
-    : path_(hparams.run.output_dir.value), checkpoints_(checkpoint_folder(hparams).string()) {
+    : path_(hparams.run.output_dir.value), checkpoints_(checkpoint_folder(hparams)), held_a_run_(holds_a_run(path_)) {
   check_free(hparams, resumed_from);
   std::error_code failure;
   fs::create_directories(path_, failure);
@@ -66,12 +80,9 @@ RunFolder::RunFolder(const Hparams& hparams, const RecipeProgram& recipe,
 
 void RunFolder::check_free(const Hparams& hparams, const std::optional<std::string>& resumed_from) {
   const std::string& path = hparams.run.output_dir.value;
-  std::error_code ignored;  // what can't be looked at can't be created either
-  if (fs::exists(fs::path(path) / "hparams.json", ignored) && !lies_in(resumed_from, checkpoint_folder(hparams)))
-    throw UsageError(
-        fmt::format("[RUN-01] {} already holds a run; choose another run.output_dir, or go on with it by "
-                    "checkpoint.resume=auto",
-                    in_quotes(path)));
+  if (!holds_a_run(path) || lies_in(resumed_from, checkpoint_folder(hparams))) return;
+  if (hparams.checkpoint.resume.value == "auto" && !resumed_from) return;
+  throw UsageError(fmt::format("[RUN-01] {} already holds a run; {}", in_quotes(path), what_to_do(hparams)));
 }
 
 std::string RunFolder::file(std::string_view name) const { return (fs::path(path_) / name).string(); }

@@ -1,5 +1,6 @@
 #include <monomorph/train/trainer.hpp>
 
+#include "train/beginning.hpp"
 #include "train/optimizer_step.hpp"
 #include "train/run_data.hpp"
 #include "train/throughput.hpp"
@@ -20,15 +21,15 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
-#include <filesystem>
 #include <limits>
+#include <new>
 
 namespace monomorph::train {
 namespace {
 
 class Trainer {
  public:
-  Trainer(const RecipeProgram& recipe, const Hparams& hparams, int argc, char** argv);
+  Trainer(const RecipeProgram& recipe, const Hparams& hparams, Beginning beginning, int argc, char** argv);
   int run();
 
  private:
@@ -49,6 +50,8 @@ class Trainer {
   std::unique_ptr<Communicator> communicator_;
   std::unique_ptr<TrainingStep> step_;
   RunState state_;
+  data::BatchPrefetcher batches_;
+  // What can fail is above, for what follows leaves a run folder behind.
   const InterruptionGuard guard_;  // from before the run folder exists: a run that was interrupted can be resumed
   RunFolder folder_;
   MetricsWriter metrics_;
@@ -57,17 +60,8 @@ class Trainer {
   Throughput throughput_;
   Throughput::Rates rates_;
   std::int64_t peak_memory_bytes_ = 0;
-  data::BatchPrefetcher batches_;
   std::int64_t last_saved_ = -1, last_evaluated_ = -1;
 };
-
-std::optional<std::string> checkpoint_to_resume(const Hparams& hparams) {
-  const std::string& resume = hparams.checkpoint.resume.value;
-  if (resume == "none") return std::nullopt;
-  if (resume != "auto") return find_checkpoint(resume);
-  return find_checkpoint(
-      (std::filesystem::path(hparams.run.output_dir.value) / hparams.checkpoint.directory.value).string());
-}
 
 std::unique_ptr<TrainingStep> make_step(const RecipeProgram& recipe, const Hparams& hparams,
                                         Communicator& communicator) {
@@ -77,33 +71,47 @@ std::unique_ptr<TrainingStep> make_step(const RecipeProgram& recipe, const Hpara
   });
 }
 
-RunState begin(const RecipeProgram& recipe, const std::optional<std::string>& checkpoint, const RunData& data,
-               TrainingStep& step) {
+RunState initial_state(const RecipeProgram& recipe, const std::optional<std::string>& checkpoint, const RunData& data,
+                       TrainingStep& step) {
   if (!checkpoint) return {};
   data.check_same_files(*checkpoint);
   return restore_run(*checkpoint, recipe, step, true).state;
 }
 
-Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, int argc, char** argv)
+data::BatchPrefetcher read_ahead(const data::Loader& loader, const RunState& state, const Hparams& hparams) {
+  const std::int64_t batch = hparams.batch.global_batch;
+  try {
+    return data::BatchPrefetcher(loader, state.samples, batch, batch);
+  } catch (const std::bad_alloc&) {  // of what check_memory can't see, such as a limit of the shell
+    throw UsageError(
+        fmt::format("[RUN-16] the system refuses the memory for batches of batch.global_batch = {}; lower "
+                    "batch.global_batch",
+                    batch));
+  }
+}
+
+Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, Beginning beginning, int argc, char** argv)
     : recipe_(recipe),
       hparams_(hparams),
-      resumed_from_(checkpoint_to_resume(hparams)),
+      resumed_from_(std::move(beginning.checkpoint)),
       data_(recipe, hparams),
       communicator_(connect()),
       step_(make_step(recipe, hparams, *communicator_)),
-      state_(begin(recipe, resumed_from_, data_, *step_)),
+      state_(initial_state(recipe, resumed_from_, data_, *step_)),
+      batches_(read_ahead(data_.train, state_, hparams)),
       folder_(hparams, recipe, resumed_from_, argc, argv),
       metrics_(resumed_from_ ? MetricsWriter::resume(folder_.file("metrics.jsonl"), state_.step)
                              : MetricsWriter::create(folder_.file("metrics.jsonl"))),
       progress_(STDOUT_FILENO, hparams.log.every.value),
-      throughput_(recipe.flops, recipe.compute_dtype),
-      batches_(data_.train, state_.samples, hparams.batch.global_batch.value, hparams.batch.global_batch.value) {
+      throughput_(recipe.flops, recipe.compute_dtype) {
+  const bool repeats_steps = resumed_from_ || folder_.held_a_run();
   if (hparams.log.tensorboard.value)
-    events_.emplace(folder_.file(""), resumed_from_ ? std::optional(state_.step + 1) : std::nullopt);
+    events_.emplace(folder_.file(""), repeats_steps ? std::optional(state_.step + 1) : std::nullopt);
   progress_.note(fmt::format("{}: {} parameters, {} planned, run folder {}", recipe.name,
                              format_count(static_cast<double>(recipe.n_params)),
                              format_bytes(recipe.memory(1, hparams.batch.micro_batch.value).total()),
                              hparams.run.output_dir.value));
+  for (const std::string& note : beginning.notes) progress_.note(note);
   if (resumed_from_) progress_.note(fmt::format("resumed after step {} from {}", state_.step, *resumed_from_));
   if (state_.step >= hparams.run.steps.value)
     progress_.note(fmt::format("nothing is left to train: run.steps = {}", hparams.run.steps.value));
@@ -260,24 +268,7 @@ void Trainer::save() {
 
 int train(const RecipeProgram& recipe, const Hparams& hparams, int argc, char** argv) {
   validate(hparams, 1);
-  return Trainer(recipe, hparams, argc, argv).run();
-}
-
-std::string check(const RecipeProgram& recipe, const Hparams& hparams) {
-  validate(hparams, 1);
-  const auto checkpoint = checkpoint_to_resume(hparams);
-  if (checkpoint) check_recipe(*checkpoint, recipe);
-  RunFolder::check_free(hparams, checkpoint);
-  const RunData data(recipe, hparams);
-  if (checkpoint) data.check_same_files(*checkpoint);
-  const std::int64_t samples = hparams.run.steps.value * hparams.batch.global_batch.value;
-  return fmt::format(
-      "recipe {} accepts these hyperparameters\n  steps {}, {} tokens each\n{}  planned memory {}\n  held-out targets "
-      "{}\n  {}\n",
-      recipe.name, hparams.run.steps.value, hparams.batch.global_batch.value * recipe.model->context_length,
-      data.describe_sets(samples), format_bytes(recipe.memory(1, hparams.batch.micro_batch.value).total()),
-      data.evaluation ? data.evaluation->n_counted() : 0,
-      checkpoint ? "resumes from " + *checkpoint : std::string("starts afresh"));
+  return Trainer(recipe, hparams, begin(recipe, hparams), argc, argv).run();
 }
 
 }  // namespace monomorph::train

@@ -61,6 +61,9 @@ CheckpointMetadata read_checkpoint_metadata(const std::string& path);
 /// @throws what read_checkpoint_metadata throws; [CHECKPOINT-05] a file's checksum differs; SAFETENSORS errors
 LoadedCheckpoint load_checkpoint(const std::string& path);
 
+/// Whether there are checkpoints in `folder`, whole or not. What a save left that was killed is none.
+bool has_checkpoints(const std::string& folder);
+
 /// The checkpoint of the highest step in `folder` that read_checkpoint_metadata accepts; nothing if there is none.
 /// @param skipped if given, receives one line for each checkpoint of a higher step that is broken
 /// @throws [CHECKPOINT-02] if a higher step has a newer format: going back silently would repeat work unasked
