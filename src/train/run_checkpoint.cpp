@@ -62,8 +62,9 @@ void load_tensor(const runtime::SafetensorsFile& file, const StateTensor& tensor
 
 }  // namespace
 
-std::vector<std::string> save_run(const std::string& folder, const RecipeProgram& recipe, const Hparams& hparams,
-                                  const RunState& state, const TrainFiles& train_files, TrainingStep& step) {
+std::vector<std::string> save_run(const std::string& folder, OptionalCount keep, const RecipeProgram& recipe,
+                                  const Hparams& hparams, const RunState& state, const TrainFiles& train_files,
+                                  TrainingStep& step) {
   std::vector<runtime::TensorToWrite> tensors;
   for (const StateTensor& tensor : all_state(step, true))
     tensors.push_back({tensor.name, file_dtype(tensor.view.dtype), file_shape(tensor.view.shape), tensor.view.data});
@@ -79,8 +80,8 @@ std::vector<std::string> save_run(const std::string& folder, const RecipeProgram
                        {"skipped_in_a_row", state.skipped_in_a_row}};
   for (const auto& [path, hash] : train_files) metadata.counters[train_file_prefix + path] = hash;
   const std::int64_t all = std::numeric_limits<int>::max();
-  const int keep = static_cast<int>(hparams.checkpoint.keep.value.value_or(all));
-  return runtime::save_checkpoint(folder, std::move(metadata), 0, tensors, keep).warnings;
+  return runtime::save_checkpoint(folder, std::move(metadata), 0, tensors, static_cast<int>(keep.value_or(all)))
+      .warnings;
 }
 
 std::string find_checkpoint(const std::string& path) {

@@ -40,7 +40,9 @@ class Trainer {
   void measure_rates(std::int64_t steps_left);
   void log(double loss, double lr, std::optional<double> grad_norm);
   void evaluate_now();
-  void save();
+  void save() { save(state_, hparams_.checkpoint.keep.value); }
+  void save(const RunState& state, OptionalCount keep);
+  [[noreturn]] void stop_skipping();
   bool due(const OptionalCount& every) const { return every && state_.step % *every == 0; }
 
   const RecipeProgram& recipe_;
@@ -50,6 +52,7 @@ class Trainer {
   std::unique_ptr<Communicator> communicator_;
   std::unique_ptr<TrainingStep> step_;
   RunState state_;
+  RunState last_good_ = state_;  ///< after the last step that was not skipped: the parameters and moments are of it
   data::BatchPrefetcher batches_;
   // What can fail is above, for what follows leaves a run folder behind.
   const InterruptionGuard guard_;  // from before the run folder exists: a run that was interrupted can be resumed
@@ -180,11 +183,20 @@ void Trainer::apply(kernels::LossSum loss) {
   const double mean =
       loss.tokens > 0 ? loss.loss / static_cast<double>(loss.tokens) : std::numeric_limits<double>::quiet_NaN();
   report(mean, lr, result.grad_norm);
-  if (state_.skipped_in_a_row > hparams_.failure.max_skipped_in_a_row.value)
-    throw Error(
-        fmt::format("[RUN-05] the gradients of {} steps in a row, up to step {}, were not finite; nothing was "
-                    "updated since, and the last checkpoint is kept: go on from it with a lower optimizer.lr",
-                    state_.skipped_in_a_row, state_.step));
+  if (state_.skipped_in_a_row == 0) last_good_ = state_;
+  if (state_.skipped_in_a_row > hparams_.failure.max_skipped_in_a_row.value) stop_skipping();
+}
+
+/// The last step that changed anything may itself be what went wrong, so no earlier checkpoint is deleted for it.
+void Trainer::stop_skipping() {
+  progress_.note(fmt::format("{} steps in a row were skipped: keeping the state after step {}", state_.skipped_in_a_row,
+                             last_good_.step));
+  save(last_good_, std::nullopt);
+  throw Error(
+      fmt::format("[RUN-05] the gradients of {} steps in a row, up to step {}, were not finite; the state after step "
+                  "{}, the last that changed anything, is saved: go on from it or from an earlier checkpoint, with a "
+                  "lower optimizer.lr",
+                  state_.skipped_in_a_row, state_.step, last_good_.step));
 }
 
 /// The progress line hears of every step and decides what it shows; rates are those of the last interval of the log.
@@ -256,11 +268,11 @@ void Trainer::evaluate_now() {
                                  {"evaluation/bits_per_byte", bits}});
 }
 
-void Trainer::save() {
-  if (last_saved_ == state_.step) return;
-  last_saved_ = state_.step;
+void Trainer::save(const RunState& state, OptionalCount keep) {
+  if (last_saved_ == state.step) return;
+  last_saved_ = state.step;
   for (const std::string& warning :
-       save_run(folder_.checkpoints(), recipe_, hparams_, state_, data_.train_files, *step_))
+       save_run(folder_.checkpoints(), keep, recipe_, hparams_, state, data_.train_files, *step_))
     progress_.note("warning: " + warning);
 }
 

@@ -22,9 +22,12 @@ struct RunState {
 /// By path of a training file what tells its tokens from others.
 using TrainFiles = std::map<std::string, std::int64_t>;
 
-/// Saves all state of a run.   @return the checkpoint's folder and warnings   @throws as runtime::save_checkpoint
-std::vector<std::string> save_run(const std::string& folder, const RecipeProgram& recipe, const Hparams& hparams,
-                                  const RunState& state, const TrainFiles& train_files, TrainingStep& step);
+/// Saves all state of a run.
+/// @param keep so many checkpoints stay in the folder, or all
+/// @return warnings   @throws as runtime::save_checkpoint
+std::vector<std::string> save_run(const std::string& folder, OptionalCount keep, const RecipeProgram& recipe,
+                                  const Hparams& hparams, const RunState& state, const TrainFiles& train_files,
+                                  TrainingStep& step);
 
 /// The folder of a checkpoint, given itself, a folder of checkpoints, or a run folder: the latest one that is whole.
 /// Later ones that are not are named on stderr.

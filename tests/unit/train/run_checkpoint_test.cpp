@@ -25,12 +25,11 @@ RecipeProgram recipe_with(std::uint64_t fingerprint) {
   return recipe;
 }
 
-Hparams hparams_keeping(OptionalCount keep) {
-  Hparams hparams;
-  hparams.optimizer.lr.value = 0.1 + 0.2;
-  hparams.checkpoint.keep.value = keep;
-  return hparams;
-}
+const Hparams hparams = [] {
+  Hparams changed;
+  changed.optimizer.lr.value = 0.1 + 0.2;
+  return changed;
+}();
 
 constexpr RunState state{.step = 5, .updates = 3, .samples = 40, .tokens = 1280, .skipped = 2, .skipped_in_a_row = 1};
 
@@ -47,7 +46,7 @@ RecordedStep counted_step() {
 TEST_CASE("a run's state comes back bit for bit") {
   const TemporaryFolder folder;
   RecordedStep saved = counted_step(), restored;
-  CHECK(save_run(folder.path(), recipe_with(1), hparams_keeping(2), state, {}, saved).empty());
+  CHECK(save_run(folder.path(), 2, recipe_with(1), hparams, state, {}, saved).empty());
   const RestoredRun run = restore_run(find_checkpoint(folder.path()), recipe_with(1), restored, true);
   CHECK(restored.values == saved.values);
   CHECK(restored.n_parameters_changed == 1);
@@ -64,7 +63,7 @@ TEST_CASE("a run's state comes back bit for bit") {
 TEST_CASE("without moments, only parameters are read") {
   const TemporaryFolder folder;
   RecordedStep saved = counted_step(), restored;
-  save_run(folder.path(), recipe_with(1), hparams_keeping(2), state, {}, saved);
+  save_run(folder.path(), 2, recipe_with(1), hparams, state, {}, saved);
   restore_run(find_checkpoint(folder.path()), recipe_with(1), restored, false);
   CHECK(restored.values[0] == saved.values[0]);
   CHECK(restored.values[1] == decltype(restored.values)::value_type{});
@@ -73,7 +72,7 @@ TEST_CASE("without moments, only parameters are read") {
 TEST_CASE("a checkpoint of another recipe is refused, and nothing is loaded") {
   const TemporaryFolder folder;
   RecordedStep saved = counted_step(), other;
-  save_run(folder.path(), recipe_with(1), hparams_keeping(2), state, {}, saved);
+  save_run(folder.path(), 2, recipe_with(1), hparams, state, {}, saved);
   const std::string message =
       error_of([&] { restore_run(find_checkpoint(folder.path()), recipe_with(2), other, true); });
   CHECK(contains(message, "[RUN-04]"));
@@ -89,7 +88,7 @@ TEST_CASE("the latest checkpoint is found from a checkpoint, a folder of them an
   for (const std::int64_t n : {5, 7}) {
     RunState later = state;
     later.step = n;
-    save_run(folder / "checkpoints", recipe_with(1), hparams_keeping({}), later, {}, step);
+    save_run(folder / "checkpoints", {}, recipe_with(1), hparams, later, {}, step);
   }
   const std::string latest = folder / "checkpoints/step_00000007", earlier = folder / "checkpoints/step_00000005";
   CHECK(find_checkpoint(folder.path()) == latest);
@@ -113,8 +112,8 @@ TEST_CASE("as many checkpoints are kept as asked for") {
   RecordedStep step = counted_step();
   RunState later = state;
   for (later.step = 1; later.step <= 4; ++later.step)
-    save_run(folder.path(), recipe_with(1), hparams_keeping(3), later, {}, step);
+    save_run(folder.path(), 3, recipe_with(1), hparams, later, {}, step);
   CHECK(n_entries(folder.path()) == 3);
-  for (; later.step <= 9; ++later.step) save_run(folder.path(), recipe_with(1), hparams_keeping({}), later, {}, step);
+  for (; later.step <= 9; ++later.step) save_run(folder.path(), {}, recipe_with(1), hparams, later, {}, step);
   CHECK(n_entries(folder.path()) == 8);
 }
