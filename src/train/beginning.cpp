@@ -32,7 +32,8 @@ Beginning begin(const RecipeProgram& recipe, const Hparams& hparams) {
   if (const auto warning = check_memory(recipe, hparams, machine_memory()))
     beginning.notes.push_back("warning: " + *warning);
   beginning.checkpoint = checkpoint_to_resume(hparams, beginning.notes);
-  if (beginning.checkpoint) check_recipe(*beginning.checkpoint, recipe);
+  if (beginning.checkpoint)
+    if (const auto difference = check_recipe(*beginning.checkpoint, recipe)) beginning.notes.push_back(*difference);
   RunFolder::check_free(hparams, beginning.checkpoint);
   return beginning;
 }

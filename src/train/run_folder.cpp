@@ -27,7 +27,7 @@ nlohmann::ordered_json data_file(const std::string& path) {
 std::string run_json(const Hparams& hparams, const RecipeProgram& recipe, int argc, char** argv) {
   nlohmann::ordered_json json;
   json["recipe"] = recipe.name;
-  json["fingerprint"] = fingerprint_text(recipe);
+  json["fingerprint"] = fingerprint_text(recipe.fingerprint);
   json["command"] = std::vector<std::string>(argv, argv + argc);
   json["working_directory"] = fs::current_path().string();
   json["threads"] = compute_threads();

@@ -20,9 +20,11 @@ struct CheckpointFile {
 
 /// What metadata.json says. Random numbers are counter-based, so no generator has a state to save.
 struct CheckpointMetadata {
-  std::string fingerprint;         ///< of the recipe
-  std::string recipe_description;  ///< of the recipe, to be read by people
-  std::string hyperparameters;     ///< JSON text; comes back with the same values, perhaps spaced differently
+  std::string fingerprint;        ///< of the recipe
+  std::string state_fingerprint;  ///< of what in it shapes the state; empty in checkpoints of earlier versions
+  std::map<std::string, std::string> recipe_facts;  ///< what the recipe is, by name; as above
+  std::string recipe_description;                   ///< of the recipe, to be read by people
+  std::string hyperparameters;  ///< JSON text; comes back with the same values, perhaps spaced differently
   std::int64_t step = 0;
   std::int64_t n_tokens = 0;        ///< trained on so far
   std::int64_t sample_counter = 0;  ///< the data position: samples drawn so far
