@@ -102,7 +102,7 @@ Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, Beginning 
       step_(make_step(recipe, hparams, *communicator_)),
       state_(initial_state(recipe, resumed_from_, data_, *step_)),
       batches_(read_ahead(data_.train, state_, hparams)),
-      folder_(hparams, recipe, resumed_from_, argc, argv),
+      folder_(hparams, recipe, resumed_from_, data_.all_files, argc, argv),
       metrics_(resumed_from_ ? MetricsWriter::resume(folder_.file("metrics.jsonl"), state_.step)
                              : MetricsWriter::create(folder_.file("metrics.jsonl"))),
       progress_(STDOUT_FILENO, hparams.log.every.value),
