@@ -31,6 +31,7 @@ void inspect(const std::string& folder) {
   fmt::print("sample counter   {}\n", metadata.sample_counter);
   fmt::print("ranks            {}\n", metadata.n_ranks);
   fmt::print("fingerprint      {}\n", metadata.fingerprint);
+  fmt::print("of its state     {}\n", metadata.state_fingerprint);
   fmt::print("recipe           {}\n", metadata.recipe_description);
   fmt::print("hyperparameters  {}\n", metadata.hyperparameters);
   for (const auto& [name, counter] : metadata.counters) {

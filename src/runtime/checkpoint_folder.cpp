@@ -183,10 +183,8 @@ void create_folder(const filesystem::path& folder) {
 }
 
 [[noreturn]] void throw_no_checkpoint(const std::string& path) {
-  std::error_code failure;
-  const bool has_steps = filesystem::is_directory(path, failure) && !steps_in(path).empty();
   throw Error(fmt::format("[CHECKPOINT-01] there is no checkpoint at {}; {}", in_quotes(path),
-                          has_steps ? "give one of the step_ folders in it" : "check the path"));
+                          has_checkpoints(path) ? "give one of the step_ folders in it" : "check the path"));
 }
 
 }  // namespace
@@ -242,6 +240,11 @@ LoadedCheckpoint load_checkpoint(const std::string& path) {
     loaded.files.emplace_back(std::move(mapped));
   }
   return loaded;
+}
+
+bool has_checkpoints(const std::string& folder) {
+  std::error_code ignored;  // what can't be looked at will say so when a checkpoint is written there
+  return filesystem::is_directory(folder, ignored) && !steps_in(folder).empty();
 }
 
 std::optional<std::string> latest_checkpoint(const std::string& folder, std::vector<std::string>* skipped) {

@@ -62,7 +62,11 @@ Json body_of(const CheckpointMetadata& metadata) {
             {"tokens", metadata.n_tokens},
             {"sample_counter", metadata.sample_counter},
             {"ranks", metadata.n_ranks},
-            {"recipe", {{"fingerprint", metadata.fingerprint}, {"description", metadata.recipe_description}}},
+            {"recipe",
+             {{"fingerprint", metadata.fingerprint},
+              {"state_fingerprint", metadata.state_fingerprint},
+              {"facts", metadata.recipe_facts},
+              {"description", metadata.recipe_description}}},
             {"hyperparameters", Json::parse(metadata.hyperparameters)},
             {"counters", Json::object()},
             {"files", Json::array()}};
@@ -79,8 +83,11 @@ CheckpointMetadata metadata_from(const Json& body) {
   metadata.n_tokens = body.at("tokens").get<std::int64_t>();
   metadata.sample_counter = body.at("sample_counter").get<std::int64_t>();
   metadata.n_ranks = body.at("ranks").get<int>();
-  metadata.fingerprint = body.at("recipe").at("fingerprint").get<std::string>();
-  metadata.recipe_description = body.at("recipe").at("description").get<std::string>();
+  const Json& recipe = body.at("recipe");
+  metadata.fingerprint = recipe.at("fingerprint").get<std::string>();
+  metadata.state_fingerprint = recipe.value("state_fingerprint", "");
+  metadata.recipe_facts = recipe.value("facts", metadata.recipe_facts);
+  metadata.recipe_description = recipe.at("description").get<std::string>();
   metadata.hyperparameters = body.at("hyperparameters").dump();
   for (const auto& [name, value] : body.at("counters").items()) metadata.counters[name] = counter_from(value);
   for (const Json& file : body.at("files")) {

@@ -9,7 +9,7 @@ namespace monomorph::kernels {
 void check_document_starts(const std::int32_t* document_starts, std::int64_t batch, std::int64_t tokens) {
   if (document_starts == nullptr)
     throw Error(
-        "[KERNEL-02] attention within documents needs to be told where documents begin; fill "
+        "[KERNEL-04] attention within documents needs to be told where documents begin; fill "
         "MicroBatch::document_starts");
   for (std::int64_t row = 0; row < batch; ++row) {
     const std::int32_t* starts = document_starts + row * tokens;

@@ -23,5 +23,6 @@ Isa& chosen() {
 
 Isa active_isa() { return chosen(); }
 void use_isa(Isa isa) { chosen() = isa; }
+std::string_view name_of(Isa isa) { return isa == Isa::avx512 ? "avx512" : isa == Isa::avx2 ? "avx2" : "generic"; }
 
 }  // namespace monomorph::detail

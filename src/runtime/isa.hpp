@@ -1,4 +1,5 @@
 #pragma once
+#include <string_view>
 #include <utility>
 
 /// Instruction sets. src/runtime/isa/*.cpp are compiled once for each, into namespace monomorph::kernels::<set>; the
@@ -11,6 +12,7 @@ enum class Isa { generic, avx2, avx512 };
 bool processor_has(Isa isa);
 Isa active_isa();       ///< the widest that the processor has
 void use_isa(Isa isa);  ///< for tests
+std::string_view name_of(Isa isa);
 
 template <class Function> Function* select_isa(Function* generic, Function* avx2, Function* avx512) {
   const Isa isa = active_isa();

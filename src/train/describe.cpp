@@ -141,11 +141,12 @@ void memory_table(Text& text, const RecipeProgram& recipe, int ranks, std::int64
 
 }  // namespace
 
-std::string fingerprint_text(const RecipeProgram& recipe) { return fmt::format("{:016x}", recipe.fingerprint); }
+std::string fingerprint_text(std::uint64_t fingerprint) { return fmt::format("{:016x}", fingerprint); }
 
 std::string describe(const RecipeProgram& recipe, int ranks, std::int64_t micro_batch) {
   Text text;
-  print(text, "recipe {}, fingerprint {}\n", recipe.name, fingerprint_text(recipe));
+  print(text, "recipe {}, fingerprint {}, state fingerprint {}\n", recipe.name, fingerprint_text(recipe.fingerprint),
+        fingerprint_text(recipe.state_fingerprint));
   for (const Fact& policy : recipe.policies) fact(text, policy.name, policy.value);
   architecture(text, *recipe.model, recipe.n_blocks);
   parameter_table(text, recipe);

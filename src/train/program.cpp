@@ -1,10 +1,12 @@
 #include "train/before_start.hpp"
 #include "train/run_tokenizer.hpp"
+#include "train/with_advice.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/data/loader.hpp>
 #include <monomorph/runtime/world.hpp>
+#include <monomorph/train/check.hpp>
 #include <monomorph/train/describe.hpp>
 #include <monomorph/train/evaluation.hpp>
 #include <monomorph/train/generate.hpp>
@@ -98,10 +100,12 @@ int run_generate(const RecipeProgram& recipe, const GenerateOptions& options) {
     throw UsageError("[RUN-11] the run of this checkpoint had no data.tokenizer; give --tokenizer <tokenizer.json>");
   const auto tokenizer = read_run_tokenizer(tokenizer_file, recipe);
   const auto communicator = one_rank();
-  const auto step = recipe.make_step(*communicator, 1, 0);
+  const std::string advice = "take a machine with more memory, or raise the limit that this program runs under";
+  const auto step = with_advice(advice, [&] { return recipe.make_step(*communicator, 1, 0, 0); });
   restore_run(checkpoint, recipe, *step, false);
+  const auto decoder = with_advice(advice, [&] { return step->decoder(); });
   write_out(options.prompt);
-  generate(*step->decoder(), *tokenizer, options.prompt, options.max_tokens, options.settings(), write_out);
+  generate(*decoder, *tokenizer, options.prompt, options.max_tokens, options.settings(), write_out);
   write_out("\n");
   return 0;
 }
@@ -134,9 +138,10 @@ int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
   }
   const std::int64_t micro_batch = options.micro_batch.value_or(hparams.batch.micro_batch.value);
   const auto communicator = one_rank();
-  const auto step = recipe.make_step(*communicator, micro_batch, 0);
+  const auto step = with_advice("lower --micro-batch, or take a machine with more memory",
+                                [&] { return recipe.make_step(*communicator, micro_batch, 0, 0); });
   restore_run(checkpoint, recipe, *step, false);
-  const auto result = evaluate(*step, loader, micro_batch, recipe.model->context_length, bytes_per_token, std::nullopt);
+  const auto result = evaluate(*step, *communicator, loader, micro_batch, recipe.model->context_length, bytes_per_token, std::nullopt);
   write_out(evaluation_text(result) + "\n");
   return 0;
 }

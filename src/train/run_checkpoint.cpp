@@ -1,5 +1,7 @@
 #include <monomorph/train/run_checkpoint.hpp>
 
+#include "train/recipe_facts.hpp"
+
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/runtime/checkpoint_folder.hpp>
@@ -62,13 +64,16 @@ void load_tensor(const runtime::SafetensorsFile& file, const StateTensor& tensor
 
 }  // namespace
 
-std::vector<std::string> save_run(const std::string& folder, const RecipeProgram& recipe, const Hparams& hparams,
-                                  const RunState& state, const TrainFiles& train_files, TrainingStep& step) {
+std::vector<std::string> save_run(const std::string& folder, OptionalCount keep, const RecipeProgram& recipe,
+                                  const Hparams& hparams, const RunState& state, const TrainFiles& train_files,
+                                  TrainingStep& step) {
   std::vector<runtime::TensorToWrite> tensors;
   for (const StateTensor& tensor : all_state(step, true))
     tensors.push_back({tensor.name, file_dtype(tensor.view.dtype), file_shape(tensor.view.shape), tensor.view.data});
   runtime::CheckpointMetadata metadata;
-  metadata.fingerprint = fingerprint_text(recipe);
+  metadata.fingerprint = fingerprint_text(recipe.fingerprint);
+  metadata.state_fingerprint = fingerprint_text(recipe.state_fingerprint);
+  metadata.recipe_facts = recipe_facts(recipe);
   metadata.recipe_description = describe(recipe, 1, hparams.batch.micro_batch.value);
   metadata.hyperparameters = to_json(hparams);
   metadata.step = state.step;
@@ -79,8 +84,8 @@ std::vector<std::string> save_run(const std::string& folder, const RecipeProgram
                        {"skipped_in_a_row", state.skipped_in_a_row}};
   for (const auto& [path, hash] : train_files) metadata.counters[train_file_prefix + path] = hash;
   const std::int64_t all = std::numeric_limits<int>::max();
-  const int keep = static_cast<int>(hparams.checkpoint.keep.value.value_or(all));
-  return runtime::save_checkpoint(folder, std::move(metadata), 0, tensors, keep).warnings;
+  return runtime::save_checkpoint(folder, std::move(metadata), 0, tensors, static_cast<int>(keep.value_or(all)))
+      .warnings;
 }
 
 std::string find_checkpoint(const std::string& path) {
@@ -99,13 +104,19 @@ std::string find_checkpoint(const std::string& path) {
                   broken.empty() ? "" : "whole ", in_quotes(path)));
 }
 
-void check_recipe(const std::string& checkpoint, const RecipeProgram& recipe) {
-  const std::string fingerprint = runtime::read_checkpoint_metadata(checkpoint).fingerprint;
-  if (fingerprint == fingerprint_text(recipe)) return;
-  throw UsageError(
-      fmt::format("[RUN-04] {} was saved by a recipe with fingerprint {}, and {} has {}; use the program that "
-                  "saved it (metadata.json describes its recipe)",
-                  in_quotes(checkpoint), fingerprint, recipe.name, fingerprint_text(recipe)));
+std::optional<std::string> check_recipe(const std::string& checkpoint, const RecipeProgram& recipe) {
+  const auto metadata = runtime::read_checkpoint_metadata(checkpoint);
+  if (metadata.state_fingerprint != fingerprint_text(recipe.state_fingerprint)) {
+    const std::string differing = differing_facts(metadata.recipe_facts, recipe, true);
+    throw UsageError(
+        fmt::format("[RUN-04] {} was saved by a recipe whose state differs from that of {}: {}; use the program that "
+                    "saved it",
+                    in_quotes(checkpoint), recipe.name,
+                    differing.empty() ? "metadata.json does not tell in what" : differing));
+  }
+  const std::string compatible = differing_facts(metadata.recipe_facts, recipe, false);
+  if (compatible.empty()) return std::nullopt;
+  return "the checkpoint's recipe differs in what leaves the state as it is: " + compatible;
 }
 
 RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& recipe, TrainingStep& step, bool moments) {

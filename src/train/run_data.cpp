@@ -73,12 +73,14 @@ void check_tokenizer(const data::Loader& loader, std::size_t n_ids) {
 
 RunData::RunData(const RecipeProgram& recipe, const Hparams& hparams) : train(train_loader(recipe, hparams)) {
   check_epochs(train, hparams);
-  train_files = hashes(train);
-  if (const std::string& path = hparams.data.evaluation.value; !path.empty())
+  all_files = train_files = hashes(train);
+  if (const std::string& path = hparams.data.evaluation.value; !path.empty()) {
     evaluation.emplace(before_start("data.evaluation", [&] {
       return data::EvaluationLoader(path, recipe.model->context_length, recipe.model->vocab_size,
                                     recipe.wants_document_starts);
     }));
+    all_files[path] = static_cast<std::int64_t>(evaluation->tokens_hash());
+  }
   if (hparams.data.tokenizer.value.empty()) return;
   bytes_per_token = data::token_byte_lengths(*read_run_tokenizer(hparams.data.tokenizer.value, recipe));
   check_tokenizer(train, bytes_per_token.size());

@@ -1,15 +1,19 @@
 #include <monomorph/train/run_folder.hpp>
 
+#include "train/version.hpp"
+
 #include <monomorph/core/atomic_file.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/text_file.hpp>
-#include <monomorph/runtime/parallel.hpp>
+#include <monomorph/runtime/checkpoint_folder.hpp>
+#include <monomorph/runtime/compute_environment.hpp>
 #include <monomorph/train/describe.hpp>
 
 #include <fmt/format.h>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 namespace monomorph::train {
 namespace fs = std::filesystem;
@@ -17,28 +21,55 @@ namespace {
 
 constexpr std::size_t largest_tokenizer = std::size_t{1} << 30;
 
-nlohmann::ordered_json data_file(const std::string& path) {
+using Json = nlohmann::ordered_json;
+
+/// Null for what is empty: not known, or not there.
+Json text_or_null(std::string_view text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json data_file(const std::string& path, const TrainFiles& files) {
   if (path.empty()) return nullptr;
   std::error_code ignored;
-  return {{"path", fs::absolute(path).string()}, {"bytes", fs::file_size(path, ignored)}};
+  const auto found = files.find(path);
+  const std::string hash =
+      found == files.end() ? "" : fmt::format("{:016x}", static_cast<std::uint64_t>(found->second));
+  return {{"path", fs::absolute(path).string()},
+          {"bytes", fs::file_size(path, ignored)},
+          {"tokens_hash", text_or_null(hash)}};
 }
 
-std::string run_json(const Hparams& hparams, const RecipeProgram& recipe, int argc, char** argv) {
-  nlohmann::ordered_json json;
-  json["recipe"] = recipe.name;
-  json["fingerprint"] = fingerprint_text(recipe);
-  json["command"] = std::vector<std::string>(argv, argv + argc);
-  json["working_directory"] = fs::current_path().string();
-  json["threads"] = compute_threads();
-  json["train"] = nlohmann::ordered_json::array();
-  for (const WeightedPath& file : hparams.data.train.value) json["train"].push_back(data_file(file.path));
-  json["evaluation"] = data_file(hparams.data.evaluation.value);
+Json program_json() {
+  const Version built_from = version();
+  return {{"version", built_from.number},
+          {"commit", text_or_null(built_from.commit)},
+          {"compiler", built_from.compiler}};
+}
+
+Json compute_json() {
+  const ComputeEnvironment environment = compute_environment();
+  Json libtorch = Json::array();
+  std::istringstream lines(environment.libtorch);
+  for (std::string line; std::getline(lines, line);) libtorch.push_back(line);
+  return {{"threads", environment.threads}, {"instruction_set", environment.instruction_set}, {"libtorch", libtorch}};
+}
+
+Json data_json(const Hparams& hparams, const TrainFiles& files) {
+  Json train = Json::array();
+  for (const WeightedPath& file : hparams.data.train.value) train.push_back(data_file(file.path, files));
+  return {{"train", train}, {"evaluation", data_file(hparams.data.evaluation.value, files)}};
+}
+
+std::string run_json(const Hparams& hparams, const RecipeProgram& recipe,
+                     const std::optional<std::string>& resumed_from, const TrainFiles& files, int argc, char** argv) {
+  Json json{{"recipe", recipe.name},
+            {"fingerprint", fingerprint_text(recipe.fingerprint)},
+            {"monomorph", program_json()},
+            {"command", std::vector<std::string>(argv, argv + argc)},
+            {"working_directory", fs::current_path().string()},
+            {"resumed_from", text_or_null(resumed_from.value_or(""))},
+            {"compute", compute_json()},
+            {"data", data_json(hparams, files)}};
   // A path may hold bytes that are not UTF-8: they are replaced, not refused.
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-}
-
-fs::path checkpoint_folder(const Hparams& hparams) {
-  return fs::path(hparams.run.output_dir.value) / hparams.checkpoint.directory.value;
 }
 
 bool lies_in(const std::optional<std::string>& checkpoint, const fs::path& folder) {
@@ -46,11 +77,28 @@ bool lies_in(const std::optional<std::string>& checkpoint, const fs::path& folde
   return checkpoint && fs::equivalent(fs::absolute(*checkpoint).lexically_normal() / "..", folder, ignored);
 }
 
+/// hparams.json is written last: where it is, a run has begun.
+bool holds_a_run(const std::string& path) {
+  std::error_code ignored;  // what can't be looked at can't be created either
+  return fs::exists(fs::path(path) / "hparams.json", ignored);
+}
+
+std::string what_to_do(const Hparams& hparams) {
+  const std::string another = "choose another run.output_dir, or ";
+  if (runtime::has_checkpoints(checkpoint_folder(hparams))) return another + "go on with it by checkpoint.resume=auto";
+  if (hparams.checkpoint.resume.value != "none") return another + "remove that folder, as its run saved no checkpoint";
+  return another + "begin it again by checkpoint.resume=auto, as it saved no checkpoint";
+}
+
 }  // namespace
 
+std::string checkpoint_folder(const Hparams& hparams) {
+  return (fs::path(hparams.run.output_dir.value) / hparams.checkpoint.directory.value).string();
+}
+
 RunFolder::RunFolder(const Hparams& hparams, const RecipeProgram& recipe,
-                     const std::optional<std::string>& resumed_from, int argc, char** argv)
-    : path_(hparams.run.output_dir.value), checkpoints_(checkpoint_folder(hparams).string()) {
+                     const std::optional<std::string>& resumed_from, const TrainFiles& files, int argc, char** argv)
+    : path_(hparams.run.output_dir.value), checkpoints_(checkpoint_folder(hparams)), held_a_run_(holds_a_run(path_)) {
   check_free(hparams, resumed_from);
   std::error_code failure;
   fs::create_directories(path_, failure);
@@ -58,7 +106,7 @@ RunFolder::RunFolder(const Hparams& hparams, const RecipeProgram& recipe,
     throw UsageError(fmt::format("[RUN-02] run.output_dir {} can't be created: {}; choose another", in_quotes(path_),
                                  failure.message()));
   write_text_file(file("recipe.txt"), describe(recipe, 1, hparams.batch.micro_batch.value));
-  write_text_file(file("run.json"), run_json(hparams, recipe, argc, argv));
+  write_text_file(file("run.json"), run_json(hparams, recipe, resumed_from, files, argc, argv));
   if (const std::string& tokenizer = hparams.data.tokenizer.value; !tokenizer.empty())
     write_text_file(file("tokenizer.json"), read_text_file(tokenizer, largest_tokenizer));
   write_text_file(file("hparams.json"), to_json(hparams));
@@ -66,12 +114,9 @@ RunFolder::RunFolder(const Hparams& hparams, const RecipeProgram& recipe,
 
 void RunFolder::check_free(const Hparams& hparams, const std::optional<std::string>& resumed_from) {
   const std::string& path = hparams.run.output_dir.value;
-  std::error_code ignored;  // what can't be looked at can't be created either
-  if (fs::exists(fs::path(path) / "hparams.json", ignored) && !lies_in(resumed_from, checkpoint_folder(hparams)))
-    throw UsageError(
-        fmt::format("[RUN-01] {} already holds a run; choose another run.output_dir, or go on with it by "
-                    "checkpoint.resume=auto",
-                    in_quotes(path)));
+  if (!holds_a_run(path) || lies_in(resumed_from, checkpoint_folder(hparams))) return;
+  if (hparams.checkpoint.resume.value == "auto" && !resumed_from) return;
+  throw UsageError(fmt::format("[RUN-01] {} already holds a run; {}", in_quotes(path), what_to_do(hparams)));
 }
 
 std::string RunFolder::file(std::string_view name) const { return (fs::path(path_) / name).string(); }

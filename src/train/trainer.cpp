@@ -1,26 +1,24 @@
 #include <monomorph/train/trainer.hpp>
 
+#include "train/agreement.hpp"
+#include "train/beginning.hpp"
 #include "train/optimizer_step.hpp"
 #include "train/run_data.hpp"
+#include "train/run_log.hpp"
 #include "train/throughput.hpp"
+#include "train/with_advice.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/interruption.hpp>
 #include <monomorph/core/process_memory.hpp>
 #include <monomorph/data/batch_prefetcher.hpp>
-#include <monomorph/train/describe.hpp>
-#include <monomorph/train/evaluation.hpp>
-#include <monomorph/train/metrics.hpp>
-#include <monomorph/train/progress.hpp>
-#include <monomorph/train/run_checkpoint.hpp>
-#include <monomorph/train/run_folder.hpp>
 #include <monomorph/runtime/world.hpp>
+#include <monomorph/train/describe.hpp>
+#include <monomorph/train/run_checkpoint.hpp>
 #include <monomorph/train/schedule.hpp>
-#include <monomorph/train/tensorboard.hpp>
 
 #include <fmt/format.h>
-#include <unistd.h>
-#include <filesystem>
+#include <algorithm>
 #include <limits>
 
 namespace monomorph::train {
@@ -28,7 +26,8 @@ namespace {
 
 class Trainer {
  public:
-  Trainer(const RecipeProgram& recipe, const Hparams& hparams, int argc, char** argv);
+  Trainer(const RecipeProgram& recipe, const Hparams& hparams, const World& world, Beginning beginning, int argc,
+          char** argv);
   int run();
 
  private:
@@ -37,92 +36,101 @@ class Trainer {
   void apply(const StepTotals& totals);
   void report(double loss, double lr, std::optional<double> grad_norm);
   void measure_rates(std::int64_t steps_left);
-  void log(double loss, double lr, std::optional<double> grad_norm);
   void evaluate_now();
-  void save();
+  void save() { save(state_, hparams_.checkpoint.keep.value); }
+  void save(const RunState& state, OptionalCount keep);
+  [[noreturn]] void stop_skipping();
   bool due(const OptionalCount& every) const { return every && state_.step % *every == 0; }
+  void note(const std::string& line) {
+    if (log_) log_->note(line);
+  }
 
   const RecipeProgram& recipe_;
   const Hparams hparams_;
+  const World& world_;
+  const std::int64_t n_micro_batches_;  ///< of this rank's step
   const std::optional<std::string> resumed_from_;
   RunData data_;
-  const World world_;
   std::unique_ptr<Communicator> communicator_;
   StepReduction reduce_;
   std::unique_ptr<TrainingStep> step_;
   RunState state_;
+  RunState last_good_ = state_;  ///< after the last step that was not skipped: the parameters and moments are of it
+  data::BatchPrefetcher batches_;
+  // What can fail is above, for what follows leaves a run folder behind.
   const InterruptionGuard guard_;  // from before the run folder exists: a run that was interrupted can be resumed
-  RunFolder folder_;
-  MetricsWriter metrics_;
-  std::optional<EventWriter> events_;
-  Progress progress_;
+  std::optional<RunLog> log_;      ///< rank 0's
   Throughput throughput_;
   Throughput::Rates rates_;
-  std::int64_t peak_memory_bytes_ = 0;
-  double data_wait_seconds_ = 0;
-  data::BatchPrefetcher batches_;
+  std::int64_t peak_memory_bytes_ = 0;  ///< of the rank that has the highest
+  double data_wait_seconds_ = 0;        ///< of this step
+  bool stops_ = false;                  ///< a rank was asked to end
   std::int64_t last_saved_ = -1, last_evaluated_ = -1;
 };
 
-std::optional<std::string> checkpoint_to_resume(const Hparams& hparams) {
-  const std::string& resume = hparams.checkpoint.resume.value;
-  if (resume == "none") return std::nullopt;
-  if (resume != "auto") return find_checkpoint(resume);
-  return find_checkpoint(
-      (std::filesystem::path(hparams.run.output_dir.value) / hparams.checkpoint.directory.value).string());
+std::unique_ptr<TrainingStep> make_step(const RecipeProgram& recipe, const Hparams& hparams,
+                                        Communicator& communicator) {
+  return with_advice("lower batch.micro_batch, or let the recipe's checkpointing recompute more", [&] {
+    return recipe.make_step(communicator, hparams.batch.micro_batch, static_cast<std::uint64_t>(hparams.run.seed.value),
+                            tree_levels(hparams, communicator.size()));
+  });
 }
 
-RunState begin(const RecipeProgram& recipe, const std::optional<std::string>& checkpoint, const RunData& data,
-               TrainingStep& step) {
+RunState initial_state(const RecipeProgram& recipe, const std::optional<std::string>& checkpoint, const RunData& data,
+                       TrainingStep& step) {
   if (!checkpoint) return {};
   data.check_same_files(*checkpoint);
   return restore_run(*checkpoint, recipe, step, true).state;
 }
 
-Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, int argc, char** argv)
+/// Micro-batches go round the ranks, so that those which lie side by side in the data are added up first, whatever the
+/// number of ranks.
+data::BatchPrefetcher read_ahead(const data::Loader& loader, const RunState& state, const Hparams& hparams,
+                                 const World& world) {
+  const std::int64_t micro_batch = hparams.batch.micro_batch;
+  return {loader, state.samples + world.rank() * micro_batch, micro_batch, world.size() * micro_batch};
+}
+
+Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, const World& world, Beginning beginning, int argc,
+                 char** argv)
     : recipe_(recipe),
       hparams_(hparams),
-      resumed_from_(checkpoint_to_resume(hparams)),
+      world_(world),
+      n_micro_batches_(micro_batches_per_rank(hparams, world.size())),
+      resumed_from_(std::move(beginning.checkpoint)),
       data_(recipe, hparams),
-      world_(connect(std::chrono::seconds(hparams.failure.rank_timeout))),
-      communicator_(world_.communicator(recipe.param_shards(world_.size()), recipe.gradient_dtype)),
+      communicator_(world.communicator(recipe.param_shards(world.size()), recipe.gradient_dtype)),
       reduce_(*communicator_),
-      step_(recipe.make_step(*communicator_, hparams.batch.micro_batch.value,
-                             static_cast<std::uint64_t>(hparams.run.seed.value))),
-      state_(begin(recipe, resumed_from_, data_, *step_)),
-      folder_(hparams, recipe, resumed_from_, argc, argv),
-      metrics_(resumed_from_ ? MetricsWriter::resume(folder_.file("metrics.jsonl"), state_.step)
-                             : MetricsWriter::create(folder_.file("metrics.jsonl"))),
-      progress_(STDOUT_FILENO, hparams.log.every.value),
-      throughput_(recipe.flops, recipe.compute_dtype),
-      batches_(data_.train, state_.samples + world_.rank() * hparams.batch.micro_batch, hparams.batch.micro_batch,
-               world_.size() * hparams.batch.micro_batch) {
-  if (hparams.log.tensorboard.value)
-    events_.emplace(folder_.file(""), resumed_from_ ? std::optional(state_.step + 1) : std::nullopt);
-  progress_.note(fmt::format("{}: {} parameters, {} planned, run folder {}", recipe.name,
-                             format_count(static_cast<double>(recipe.n_params)),
-                             format_bytes(recipe.memory(1, hparams.batch.micro_batch.value).total()),
-                             hparams.run.output_dir.value));
-  if (resumed_from_) progress_.note(fmt::format("resumed after step {} from {}", state_.step, *resumed_from_));
+      step_(make_step(recipe, hparams, *communicator_)),
+      state_(initial_state(recipe, resumed_from_, data_, *step_)),
+      batches_(read_ahead(data_.train, state_, hparams, world)),
+      throughput_(recipe.flops, recipe.compute_dtype) {
+  if (world.rank() == 0) log_.emplace(hparams, recipe, resumed_from_, state_.step, data_.all_files, argc, argv);
+  note(fmt::format("{}: {} parameters, {} planned{}, run folder {}", recipe.name,
+                   format_count(static_cast<double>(recipe.n_params)),
+                   format_bytes(planned_memory(recipe, hparams, world.size()).total()),
+                   world.size() == 1 ? "" : fmt::format(" on each of {} ranks", world.size()),
+                   hparams.run.output_dir.value));
+  for (const std::string& line : beginning.notes) note(line);
+  if (resumed_from_) note(fmt::format("resumed after step {} from {}", state_.step, *resumed_from_));
   if (state_.step >= hparams.run.steps.value)
-    progress_.note(fmt::format("nothing is left to train: run.steps = {}", hparams.run.steps.value));
+    note(fmt::format("nothing is left to train: run.steps = {}", hparams.run.steps.value));
 }
 
 int Trainer::run() {
-  while (state_.step < hparams_.run.steps.value && interrupting_signal() == 0) {
+  if (world_.size() == 1) stops_ = interrupting_signal() != 0;
+  while (state_.step < hparams_.run.steps.value && !stops_) {
     train_step();
     if (due(hparams_.evaluation.every.value)) evaluate_now();
     // Skipped steps changed nothing, and saving after each would in the end delete the last good checkpoint.
     if (due(hparams_.checkpoint.every.value) && state_.skipped_in_a_row == 0) save();
+    if (world_.size() == 1) stops_ = interrupting_signal() != 0;
   }
-  if (const int number = interrupting_signal(); number != 0) {
-    progress_.note(fmt::format("signal {}: saving after step {}", number, state_.step));
-    save();
-    return 0;
-  }
+  if (stops_) note(fmt::format("signal {}: saving after step {}", interrupting_signal(), state_.step));
   save();
+  if (stops_) return 0;
   if (hparams_.evaluation.at_end.value) evaluate_now();
-  progress_.finish();
+  if (log_) log_->finish();
   return 0;
 }
 
@@ -138,21 +146,17 @@ void Trainer::train_step() {
   apply(totals);
 }
 
-/// Micro-batches go round the ranks, so that those which lie side by side in the data are added up first, whatever the
-/// number of ranks.
 StepTotals Trainer::forward_backward() {
-  const std::int64_t n_micro_batches =
-      hparams_.batch.global_batch / (hparams_.batch.micro_batch * world_.size());
   StepPart own;
   data_wait_seconds_ = 0;
-  for (std::int64_t i = 0; i < n_micro_batches; ++i) {
+  for (std::int64_t i = 0; i < n_micro_batches_; ++i) {
     const data::BatchPrefetcher::Batch batch = batches_.next();
     data_wait_seconds_ += batches_.last_wait_seconds();
     const MicroBatch micro{batch.inputs_BT.data(), batch.targets_BT.data(),
                            static_cast<std::uint64_t>(batch.first_sample),
                            batch.document_starts_BT.empty() ? nullptr : batch.document_starts_BT.data()};
     own.add(step_->accumulate(micro, static_cast<std::uint64_t>(state_.step),
-                              {i, n_micro_batches}));
+                              {i, n_micro_batches_}));
   }
   own.stops = interrupting_signal() != 0;
   const GradientNorm order = norm_order(hparams_.optimizer.clip.mode);
@@ -166,6 +170,7 @@ void Trainer::apply(const StepTotals& totals) {
   if (totals.tokens > 0) result = optimizer_step(*step_, hparams_.optimizer, lr, totals, state_.updates + 1);
   throughput_.step_ended(totals.tokens, data_wait_seconds_);
   ++state_.step;
+  stops_ = totals.stops;
   state_.tokens += totals.tokens;
   if (result.applied) {
     ++state_.updates;
@@ -177,112 +182,81 @@ void Trainer::apply(const StepTotals& totals) {
   const double mean = totals.tokens > 0 ? totals.loss / static_cast<double>(totals.tokens)
                                         : std::numeric_limits<double>::quiet_NaN();
   report(mean, lr, result.grad_norm);
-  if (state_.skipped_in_a_row > hparams_.failure.max_skipped_in_a_row.value)
-    throw Error(
-        fmt::format("[RUN-05] the gradients of {} steps in a row, up to step {}, were not finite; nothing was "
-                    "updated since, and the last checkpoint is kept: go on from it with a lower optimizer.lr",
-                    state_.skipped_in_a_row, state_.step));
+  if (state_.skipped_in_a_row == 0) last_good_ = state_;
+  if (state_.skipped_in_a_row > hparams_.failure.max_skipped_in_a_row.value) stop_skipping();
 }
 
-/// The progress line hears of every step and decides what it shows; rates are those of the last interval of the log.
+/// The last step that changed anything may itself be what went wrong, so no earlier checkpoint is deleted for it.
+void Trainer::stop_skipping() {
+  note(fmt::format("{} steps in a row were skipped: keeping the state after step {}", state_.skipped_in_a_row,
+                   last_good_.step));
+  save(last_good_, std::nullopt);
+  throw Error(
+      fmt::format("[RUN-05] the gradients of {} steps in a row, up to step {}, were not finite; the state after step "
+                  "{}, the last that changed anything, is saved: go on from it or from an earlier checkpoint, with a "
+                  "lower optimizer.lr",
+                  state_.skipped_in_a_row, state_.step, last_good_.step));
+}
+
+/// Rates are those of the last interval of the log.
 void Trainer::report(double loss, double lr, std::optional<double> grad_norm) {
   const std::int64_t left = hparams_.run.steps.value - state_.step;
   const bool logs = state_.step % hparams_.log.every.value == 0 || state_.step == 1 || left == 0;
   if (logs) measure_rates(left);
-  progress_.step({.step = state_.step,
-                  .total_steps = hparams_.run.steps.value,
-                  .loss = loss,
-                  .lr = lr,
-                  .grad_norm = grad_norm,
-                  .tokens_per_second = rates_.tokens_per_second,
-                  .mfu = rates_.mfu,
-                  .mfu_palm = rates_.mfu_palm,
-                  .peak_memory_bytes = peak_memory_bytes_,
-                  .data_wait_fraction = rates_.data_wait_fraction,
-                  .seconds_left = rates_.seconds_left,
-                  .skipped = state_.skipped});
-  if (logs) log(loss, lr, grad_norm);
+  if (!log_) return;
+  const StepReport report{.step = state_.step,
+                          .total_steps = hparams_.run.steps.value,
+                          .loss = loss,
+                          .lr = lr,
+                          .grad_norm = grad_norm,
+                          .tokens_per_second = rates_.tokens_per_second,
+                          .mfu = rates_.mfu,
+                          .mfu_palm = rates_.mfu_palm,
+                          .peak_memory_bytes = peak_memory_bytes_,
+                          .data_wait_fraction = rates_.data_wait_fraction,
+                          .seconds_left = rates_.seconds_left,
+                          .skipped = state_.skipped};
+  log_->step(report);
+  if (logs) log_->metrics(report, state_.tokens);
 }
 
+/// What differs between ranks is that of the worst one, by one collective per interval of the log.
 void Trainer::measure_rates(std::int64_t steps_left) {
   const bool knew_peak = throughput_.peak().has_value();
   rates_ = throughput_.report(steps_left);
-  peak_memory_bytes_ = peak_resident_bytes();  // reads a file: not for every step
+  const std::int64_t of_rank[] = {peak_resident_bytes(), std::llround(1e9 * rates_.data_wait_fraction)};
+  const auto [peak_memory, data_wait] = greatest_of_ranks(*communicator_, of_rank);
+  peak_memory_bytes_ = peak_memory;
+  rates_.data_wait_fraction = 1e-9 * static_cast<double>(data_wait);
   if (const auto& peak = throughput_.peak(); peak && !knew_peak)
-    progress_.note(fmt::format("MFU is relative to {} FLOP/s ({})", format_count(peak->per_second), peak->source));
-}
-
-void Trainer::log(double loss, double lr, std::optional<double> grad_norm) {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  metrics_.write(state_.step, {{"loss", loss},
-                               {"lr", lr},
-                               {"grad_norm", grad_norm.value_or(nan)},
-                               {"tokens", state_.tokens},
-                               {"tokens_per_second", rates_.tokens_per_second},
-                               {"mfu", rates_.mfu.value_or(nan)},
-                               {"mfu_palm", rates_.mfu_palm.value_or(nan)},
-                               {"peak_memory_bytes", peak_memory_bytes_},
-                               {"data_wait_fraction", rates_.data_wait_fraction},
-                               {"skipped", state_.skipped}});
-  if (events_)
-    events_->write(state_.step, {{"train/loss", loss},
-                                 {"train/lr", lr},
-                                 {"train/grad_norm", grad_norm.value_or(nan)},
-                                 {"speed/tokens_per_second", rates_.tokens_per_second},
-                                 {"speed/mfu", rates_.mfu.value_or(nan)},
-                                 {"speed/data_wait_fraction", rates_.data_wait_fraction}});
+    note(fmt::format("MFU is relative to {} FLOP/s ({})", format_count(peak->per_second), peak->source));
 }
 
 void Trainer::evaluate_now() {
   if (!data_.evaluation || last_evaluated_ == state_.step) return;
   last_evaluated_ = state_.step;
-  const std::int64_t micro_batch = hparams_.batch.micro_batch.value;
   OptionalCount micro_batches = hparams_.evaluation.batches.value;
-  if (micro_batches) *micro_batches *= hparams_.batch.global_batch.value / micro_batch;
-  const EvaluationResult result = evaluate(*step_, *data_.evaluation, micro_batch, recipe_.model->context_length,
-                                           data_.bytes_per_token, micro_batches);
-  progress_.note(fmt::format("evaluation after step {}: {}", state_.step, evaluation_text(result)));
-  const double bits = result.bits_per_byte().value_or(std::numeric_limits<double>::quiet_NaN());
-  metrics_.write(state_.step, {{"evaluation_loss", result.loss()},
-                               {"evaluation_perplexity", result.perplexity()},
-                               {"evaluation_bits_per_byte", bits},
-                               {"evaluation_tokens", result.tokens}});
-  if (events_)
-    events_->write(state_.step, {{"evaluation/loss", result.loss()},
-                                 {"evaluation/perplexity", result.perplexity()},
-                                 {"evaluation/bits_per_byte", bits}});
+  if (micro_batches) *micro_batches *= hparams_.batch.global_batch / hparams_.batch.micro_batch;
+  const EvaluationResult result = evaluate(*step_, *communicator_, *data_.evaluation, hparams_.batch.micro_batch,
+                                           recipe_.model->context_length, data_.bytes_per_token, micro_batches);
+  if (log_) log_->evaluation(state_.step, result);
 }
 
-void Trainer::save() {
-  if (last_saved_ == state_.step) return;
-  last_saved_ = state_.step;
-  for (const std::string& warning :
-       save_run(folder_.checkpoints(), recipe_, hparams_, state_, data_.train_files, *step_))
-    progress_.note("warning: " + warning);
+void Trainer::save(const RunState& state, OptionalCount keep) {
+  if (last_saved_ == state.step) return;
+  last_saved_ = state.step;
+  for (const std::string& warning : save_run(checkpoint_folder(hparams_), keep, recipe_, hparams_, state,
+                                             data_.train_files, *step_, *communicator_))
+    note("warning: " + warning);
 }
 
 }  // namespace
 
 int train(const RecipeProgram& recipe, const Hparams& hparams, int argc, char** argv) {
-  validate(hparams, 1);
-  return Trainer(recipe, hparams, argc, argv).run();
-}
-
-std::string check(const RecipeProgram& recipe, const Hparams& hparams) {
-  validate(hparams, 1);
-  const auto checkpoint = checkpoint_to_resume(hparams);
-  if (checkpoint) check_recipe(*checkpoint, recipe);
-  RunFolder::check_free(hparams, checkpoint);
-  const RunData data(recipe, hparams);
-  if (checkpoint) data.check_same_files(*checkpoint);
-  const std::int64_t samples = hparams.run.steps.value * hparams.batch.global_batch.value;
-  return fmt::format(
-      "recipe {} accepts these hyperparameters\n  steps {}, {} tokens each\n{}  planned memory {}\n  held-out targets "
-      "{}\n  {}\n",
-      recipe.name, hparams.run.steps.value, hparams.batch.global_batch.value * recipe.model->context_length,
-      data.describe_sets(samples), format_bytes(recipe.memory(1, hparams.batch.micro_batch.value).total()),
-      data.evaluation ? data.evaluation->n_counted() : 0,
-      checkpoint ? "resumes from " + *checkpoint : std::string("starts afresh"));
+  const World world = connect(std::chrono::seconds(hparams.failure.rank_timeout));
+  validate(hparams, world.size());
+  check_agreement(world, recipe, hparams);
+  return Trainer(recipe, hparams, world, begin(recipe, hparams, world), argc, argv).run();
 }
 
 }  // namespace monomorph::train

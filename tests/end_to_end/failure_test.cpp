@@ -42,6 +42,39 @@ TEST_CASE("steps with non-finite gradients are skipped and counted, too many in 
     CHECK(place.run({"evaluate", "--checkpoint", place / "run/checkpoints/" + name}).exit_code == 0);
 }
 
+TEST_CASE("a run that never saved keeps the state after its last good step when too many are skipped") {
+  const Workplace place("tiny_gpt2");
+  const auto diverge = [&](const std::string& name, const std::vector<std::string>& more) {
+    std::vector<std::string> sets = diverging;
+    std::erase(sets, "checkpoint.every=1");
+    sets.insert(sets.end(), {"schedule.warmup_steps=0", "optimizer.lr=1"});
+    sets.insert(sets.end(), more.begin(), more.end());
+    return place.train(name, sets);
+  };
+  const ProcessResult result = diverge("run", {});
+  check_refusal(result, 1, {"[RUN-05]", "11 steps in a row", "is saved"});
+  const std::int64_t last_good = metric(place / "run", "skipped").rbegin()->first - 11;
+  REQUIRE(last_good > 2);
+  CHECK(contains(result.err, "the state after step " + std::to_string(last_good)));
+  const std::vector<std::string> saved = checkpoints_of(place / "run");
+  REQUIRE(saved.size() == 1);
+
+  // What is saved is what a run of so many steps ends with.
+  REQUIRE(diverge("shorter", {"run.steps=" + std::to_string(last_good)}).exit_code == 0);
+  CHECK(checkpoints_of(place / "shorter") == saved);
+  CHECK(final_state(place / "run") == final_state(place / "shorter"));
+
+  // From there on it is no better. That stops the run again and takes nothing away.
+  check_refusal(diverge("run", {"checkpoint.resume=auto"}), 1,
+                {"[RUN-05]", "the state after step " + std::to_string(last_good)});
+  CHECK(checkpoints_of(place / "run") == saved);
+
+  // The last good step may be what went wrong: an earlier checkpoint stays, even if one alone is to be kept.
+  CHECK(diverge("earlier", {"checkpoint.every=" + std::to_string(last_good - 1), "checkpoint.keep=1"}).exit_code == 1);
+  CHECK(checkpoints_of(place / "earlier").size() == 2);
+  CHECK(checkpoints_of(place / "earlier").back() == saved.back());
+}
+
 TEST_CASE("skipped steps below the limit do not end a run") {
   const Workplace place("tiny_gpt2");
   std::vector<std::string> sets = diverging;

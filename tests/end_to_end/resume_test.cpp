@@ -121,18 +121,15 @@ TEST_CASE("SIGTERM saves after the step and exits cleanly, the resumed run ends 
   check_signal(SIGTERM);
 }
 
-TEST_CASE("kill -9 at any moment: the run resumes from a whole checkpoint and ends in the same bits") {
+TEST_CASE("kill -9 at any moment: started again by the same command, the run ends in the same bits") {
   const Workplace place("tiny_gpt2");
   const std::string expected = uninterrupted(place);
   std::mt19937 random(3);
-  const std::vector<std::string> sets = with(to_the_end, {"checkpoint.every=1"});
-  Arguments first = place.training("run", sets), next = place.training("run", with(sets, {"checkpoint.resume=auto"}));
-  for (Arguments* const arguments : {&first, &next}) arguments->insert(arguments->begin(), program(place.recipe()));
+  Arguments command = place.training("run", with(to_the_end, {"checkpoint.every=1", "checkpoint.resume=auto"}));
+  command.insert(command.begin(), program(place.recipe()));
   int n_kills = 0;
   for (bool finished = false; !finished;) {
-    const bool resumes = has_checkpoint(place / "run");
-    if (!resumes) std::filesystem::remove_all(place / "run");
-    Process running(resumes ? next : first);
+    Process running(command);
     if (n_kills < 5) {
       REQUIRE(running.wait_for_output("step "));
       std::this_thread::sleep_for(std::chrono::microseconds(random() % 25'000));
@@ -149,6 +146,30 @@ TEST_CASE("kill -9 at any moment: the run resumes from a whole checkpoint and en
   CHECK(final_state(place / "run") == expected);
   check_metrics_as_uninterrupted(place, "run");
   CHECK(checkpoints_of(place / "run").size() == 2);  // and nothing half-written is left
+}
+
+TEST_CASE("a run that was killed before its first checkpoint begins again by checkpoint.resume=auto") {
+  const Workplace place("tiny_gpt2");
+  Process running(with({program(place.recipe())}, place.training("run", {"run.steps=1000000"})));
+  REQUIRE(running.wait_for_output("step       2/"));
+  running.signal(SIGKILL);
+  running.wait();
+  const std::vector<std::string> automatic = with(to_the_end, {"checkpoint.resume=auto"});
+  for (const Arguments& command : {Arguments{}, Arguments{"check"}})
+    check_refusal(place.run(with(command, place.training("run", to_the_end))), 2,
+                  {"[RUN-01]", "already holds a run", "saved no checkpoint", "checkpoint.resume=auto"});
+  const std::string expected = uninterrupted(place);
+  check_refusal(place.train("run", {"checkpoint.resume=" + place / "uninterrupted"}), 2,
+                {"[RUN-01]", "another run.output_dir", "remove that folder"});
+  const std::string note = "no checkpoint in \"" + place / "run/checkpoints" + "\" yet: starting from the beginning";
+  CHECK(contains(place.run(with({"check"}, place.training("run", automatic))).out, note));
+
+  const ProcessResult again = place.train("run", automatic);
+  REQUIRE(again.exit_code == 0);
+  CHECK(contains(again.out, note));
+  CHECK(final_state(place / "run") == expected);
+  check_metrics_as_uninterrupted(place, "run");
+  CHECK(contains(read_bytes(place / "run/hparams.json"), "\"steps\": 36"));
 }
 
 TEST_CASE("a run can be resumed after its last step") {
@@ -175,7 +196,6 @@ TEST_CASE("a run can be resumed after its last step") {
 
 TEST_CASE("what can't be resumed is refused, and nothing changes") {
   const Workplace place("tiny_gpt2");
-  check_refusal(place.train("run", {"checkpoint.resume=auto"}), 2, {"[RUN-03]", "run/checkpoints"});
   check_refusal(place.train("run", {"checkpoint.resume=" + place / "nowhere"}), 2, {"[RUN-03]", "nowhere"});
   CHECK_FALSE(std::filesystem::exists(place / "run"));
 
@@ -192,7 +212,7 @@ TEST_CASE("what can't be resumed is refused, and nothing changes") {
   const Workplace llama("tiny_llama");
   for (const Arguments& command : {Arguments{}, Arguments{"check"}})
     check_refusal(llama.run(with(command, llama.training("run", {"checkpoint.resume=" + place / "run"}))), 2,
-                  {"[RUN-04]", "fingerprint", "tiny_llama"});
+                  {"[RUN-04]", "tiny_llama", "model.vocab_size: 257 there, 512 here"});
   CHECK_FALSE(std::filesystem::exists(llama / "run"));
   check_refusal(llama.run({"generate", "--checkpoint", place / "run", "--prompt", "a"}), 2, {"[RUN-04]"});
   CHECK(final_state(place / "run") == state);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <regex>
 
 using namespace monomorph::testing;
 
@@ -73,8 +74,21 @@ TEST_CASE("a run folder has all that it takes to repeat the run, to the same bit
   CHECK(read_bytes(place / "first/recipe.txt") == place.run({"describe", "--micro-batch", "4"}).out);
   const auto run = nlohmann::json::parse(read_bytes(place / "first/run.json"));
   CHECK(run.at("recipe") == "recipes::tiny_gpt2");
-  CHECK(run.at("train").at(0).at("bytes") == std::filesystem::file_size(place / "train.pbin"));
   CHECK(run.at("command").at(1) == "--hparams");
+  CHECK(std::regex_match(run.at("monomorph").at("version").get<std::string>(), std::regex("\\d+\\.\\d+\\.\\d+")));
+  CHECK(
+      (run.at("monomorph").at("commit").is_null() || run.at("monomorph").at("commit").get<std::string>().size() == 40));
+  CHECK_FALSE(run.at("monomorph").at("compiler").get<std::string>().empty());
+  CHECK(run.at("resumed_from").is_null());
+  const std::string instruction_set = run.at("compute").at("instruction_set");
+  CHECK((instruction_set == "generic" || instruction_set == "avx2" || instruction_set == "avx512"));
+  CHECK(run.at("compute").at("threads") >= 1);
+  CHECK(contains(run.at("compute").at("libtorch").dump(), "PyTorch built with"));
+  const auto &train = run.at("data").at("train").at(0), &held_out = run.at("data").at("evaluation");
+  CHECK(train.at("bytes") == std::filesystem::file_size(place / "train.pbin"));
+  for (const auto* const file : {&train, &held_out})
+    CHECK(std::regex_match(file->at("tokens_hash").get<std::string>(), std::regex("[0-9a-f]{16}")));
+  CHECK(train.at("tokens_hash") != held_out.at("tokens_hash"));
   const auto hparams = nlohmann::json::parse(read_bytes(place / "first/hparams.json"));
   CHECK(hparams.at("optimizer").at("lr") == 0.003);
   CHECK(hparams.at("optimizer").at("beta2") == 0.95);  // defaults, too

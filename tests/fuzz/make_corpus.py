@@ -97,7 +97,9 @@ def safetensors():
 def checkpoint_metadata():
     # The checksum is wrong; the harness puts the right one there.
     full = {"format_version": 1, "step": 3, "tokens": 300, "sample_counter": 30, "ranks": 1,
-            "recipe": {"fingerprint": "00ff00ff00ff00ff", "description": "recipe\n"}, "hyperparameters": {"run": {"steps": 3}},
+            "recipe": {"fingerprint": "00ff00ff00ff00ff", "state_fingerprint": "ff00ff00ff00ff00", "facts": {"precision": "Fp32"},
+                       "description": "recipe\n"},
+            "hyperparameters": {"run": {"steps": 3}},
             "counters": {"updates": 3, "scale": 0.5, "worst": "-Infinity"},
             "files": [{"name": "rank_00000.safetensors", "bytes": 100, "xxh64": "0123456789abcdef"}],
             "metadata_checksum": "0123456789abcdef"}

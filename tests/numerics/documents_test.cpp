@@ -141,7 +141,7 @@ TEST_CASE("a step whose recipe attends within documents insists on being told wh
   train::Step<llama_like> causal(*communicator, 1, 3);
   train::MicroBatch batch = sequences.from(0, llama_like::model.context_length);
   batch.document_starts = nullptr;
-  CHECK(contains(error_of([&] { step.evaluate(batch); }), "[KERNEL-02]"));
+  CHECK(contains(error_of([&] { step.evaluate(batch); }), "[KERNEL-04]"));
   CHECK(causal.evaluate(batch).tokens == 24);
 }
 

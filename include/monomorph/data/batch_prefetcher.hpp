@@ -22,6 +22,11 @@ class BatchPrefetcher {
   BatchPrefetcher& operator=(const BatchPrefetcher&) = delete;
   ~BatchPrefetcher();
 
+  /// The memory that one takes for batches of `count` samples.
+  static std::int64_t bytes(std::int64_t count, std::int64_t sequence_length, bool document_starts) {
+    return n_buffers * (document_starts ? 3 : 2) * count * sequence_length * std::int64_t{sizeof(std::int32_t)};
+  }
+
   struct Batch {
     std::int64_t first_sample;
     std::span<const std::int32_t> inputs_BT, targets_BT;
@@ -41,6 +46,7 @@ class BatchPrefetcher {
   struct Buffer {
     std::vector<std::int32_t> inputs_BT, targets_BT, document_starts_BT;
   };
+  static constexpr std::size_t n_buffers = 2;
   enum class State { done, requested, stopping };
 
   void read_requests();
@@ -50,7 +56,7 @@ class BatchPrefetcher {
   const Loader& loader_;
   std::int64_t count_, stride_, position_;
   double last_wait_seconds_ = 0;
-  std::array<Buffer, 2> buffers_;
+  std::array<Buffer, n_buffers> buffers_;
   std::size_t front_ = 0;  ///< the buffer that the user has; the thread fills the other
 
   std::mutex mutex_;

@@ -8,7 +8,7 @@ namespace monomorph {
 /// each at a multiple of 64 bytes.
 class Arena {
  public:
-  /// @throws [ARENA-02] if the machine has not so much memory
+  /// @throws UsageError [ARENA-02] if the system does not give so much memory; what to do is for the caller to add
   explicit Arena(std::int64_t bytes);
   ~Arena();
   Arena(const Arena&) = delete;

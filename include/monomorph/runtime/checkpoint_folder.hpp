@@ -20,9 +20,11 @@ struct CheckpointFile {
 
 /// What metadata.json says. Random numbers are counter-based, so no generator has a state to save.
 struct CheckpointMetadata {
-  std::string fingerprint;         ///< of the recipe
-  std::string recipe_description;  ///< of the recipe, to be read by people
-  std::string hyperparameters;     ///< JSON text; comes back with the same values, perhaps spaced differently
+  std::string fingerprint;        ///< of the recipe
+  std::string state_fingerprint;  ///< of what in it shapes the state; empty in checkpoints of earlier versions
+  std::map<std::string, std::string> recipe_facts;  ///< what the recipe is, by name; as above
+  std::string recipe_description;                   ///< of the recipe, to be read by people
+  std::string hyperparameters;  ///< JSON text; comes back with the same values, perhaps spaced differently
   std::int64_t step = 0;
   std::int64_t n_tokens = 0;        ///< trained on so far
   std::int64_t sample_counter = 0;  ///< the data position: samples drawn so far
@@ -60,6 +62,9 @@ CheckpointMetadata read_checkpoint_metadata(const std::string& path);
 /// Opens one checkpoint after reading every byte of it.
 /// @throws what read_checkpoint_metadata throws; [CHECKPOINT-05] a file's checksum differs; SAFETENSORS errors
 LoadedCheckpoint load_checkpoint(const std::string& path);
+
+/// Whether there are checkpoints in `folder`, whole or not. What a save left that was killed is none.
+bool has_checkpoints(const std::string& folder);
 
 /// The checkpoint of the highest step in `folder` that read_checkpoint_metadata accepts; nothing if there is none.
 /// @param skipped if given, receives one line for each checkpoint of a higher step that is broken

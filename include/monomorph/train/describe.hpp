@@ -7,6 +7,6 @@ namespace monomorph::train {
 std::string describe(const RecipeProgram& recipe, int ranks, std::int64_t micro_batch);
 
 /// "0123456789abcdef"
-std::string fingerprint_text(const RecipeProgram& recipe);
+std::string fingerprint_text(std::uint64_t fingerprint);
 
 }  // namespace monomorph::train

@@ -82,8 +82,9 @@ struct CheckpointHparams {
   Field<OptionalCount> keep{2, "all", 1, 1'000'000, "checkpoints kept, the latest ones"};
   Field<std::string> directory{"checkpoints", "folder of the checkpoints; a relative one lies in run.output_dir"};
   Field<std::string> resume{"none",
-                            "none: start afresh; auto: the latest of checkpoint.directory, which must hold one; "
-                            "otherwise a checkpoint's folder"};
+                            "none: start afresh, in a folder that holds no run; auto: go on from the latest of "
+                            "checkpoint.directory, or start from the beginning while it has none; otherwise a "
+                            "checkpoint's folder"};
 };
 
 struct LogHparams {

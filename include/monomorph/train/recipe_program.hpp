@@ -12,17 +12,19 @@ namespace monomorph::train {
 /// A name and what stands for it, in the order to be shown.
 struct Fact {
   std::string name, value;
+  bool shapes_state = true;  ///< as plan::state_fingerprint says
 };
 
 /// A recipe as values and function pointers: what the program around the step, compiled once for all recipes, needs of
 /// it. Made by program_of<R>().
 struct RecipeProgram {
   std::string name;
-  std::uint64_t fingerprint = 0;
+  std::uint64_t fingerprint = 0, state_fingerprint = 0;
   const ModelSpec* model = nullptr;
   DType compute_dtype{}, gradient_dtype{};
   int (*param_shards)(int dp) = nullptr;  ///< ranks that hold one copy of the parameters together
   std::vector<Fact> policies;
+  std::vector<Fact> expectations;  ///< `expect` and `budget`
   std::int64_t n_params = 0;
   int n_blocks = 0;
   plan::FlopsPerToken flops;

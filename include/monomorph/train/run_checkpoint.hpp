@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace monomorph::train {
@@ -22,24 +23,29 @@ struct RunState {
 /// By path of a training file what tells its tokens from others.
 using TrainFiles = std::map<std::string, std::int64_t>;
 
-/// Saves all state of a run.   @return the checkpoint's folder and warnings   @throws as runtime::save_checkpoint
-std::vector<std::string> save_run(const std::string& folder, const RecipeProgram& recipe, const Hparams& hparams,
-                                  const RunState& state, const TrainFiles& train_files, TrainingStep& step);
+/// Saves all state of a run.
+/// @param keep so many checkpoints stay in the folder, or all
+/// @return warnings   @throws as runtime::save_checkpoint
+std::vector<std::string> save_run(const std::string& folder, OptionalCount keep, const RecipeProgram& recipe,
+                                  const Hparams& hparams, const RunState& state, const TrainFiles& train_files,
+                                  TrainingStep& step);
 
 /// The folder of a checkpoint, given itself, a folder of checkpoints, or a run folder: the latest one that is whole.
 /// Later ones that are not are named on stderr.
 /// @throws UsageError [RUN-03] if there is none
 std::string find_checkpoint(const std::string& path);
 
-/// @throws UsageError [RUN-04] the checkpoint is of another recipe; as runtime::read_checkpoint_metadata
-void check_recipe(const std::string& checkpoint, const RecipeProgram& recipe);
+/// Whether a recipe can go on from a checkpoint: plan::state_fingerprint decides.
+/// @return a line on how the recipes differ, if they do
+/// @throws UsageError [RUN-04] they differ in what shapes the state; as runtime::read_checkpoint_metadata
+std::optional<std::string> check_recipe(const std::string& checkpoint, const RecipeProgram& recipe);
 
 struct RestoredRun {
   RunState state;
   Hparams hparams;
 };
-/// Loads parameters, and with `moments` the optimiser's state too, into a step of the same recipe.
-/// @throws [RUN-04] if the checkpoint is of another recipe; as runtime::load_checkpoint
+/// Loads parameters, and with `moments` the optimiser's state too, into a step of a recipe that has the same state.
+/// @throws [RUN-04] if the checkpoint's recipe has another; as runtime::load_checkpoint
 RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& recipe, TrainingStep& step, bool moments);
 
 /// The training files that a checkpoint's run had; none if it is of a version that did not save them.

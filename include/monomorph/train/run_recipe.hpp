@@ -1,5 +1,5 @@
 #pragma once
-#include <monomorph/plan/fingerprint.hpp>
+#include <monomorph/plan/state_fingerprint.hpp>
 #include <monomorph/run.hpp>
 #include <monomorph/train/recipe_program.hpp>
 #include <monomorph/train/step.hpp>
@@ -22,24 +22,37 @@ template <Recipe R> std::string layers_text() {
 template <Recipe R> std::vector<train::Fact> policies_of() {
   constexpr MeshSpec mesh = mesh_of<R>;
   return {{"layers", layers_text<R>()},
-          {"sharding", std::string(type_name<typename R::sharding>())},
+          {"sharding", std::string(type_name<typename R::sharding>()), false},
           {"precision", std::string(type_name<typename R::precision>())},
-          {"checkpointing", std::string(type_name<typename R::checkpointing>())},
+          {"checkpointing", std::string(type_name<typename R::checkpointing>()), false},
           {"optimizer", std::string(type_name<typename R::optimizer>())},
           {"attention", std::string(type_name<attention_of<R>>())},
           {"objective", std::string(type_name<objective_of<R>>())},
           {"mesh",
-           "tp " + std::to_string(mesh.tp) + ", pp " + std::to_string(mesh.pp) + ", cp " + std::to_string(mesh.cp)}};
+           "tp " + std::to_string(mesh.tp) + ", pp " + std::to_string(mesh.pp) + ", cp " + std::to_string(mesh.cp),
+           false}};
+}
+
+template <Recipe R> std::vector<train::Fact> expectations_of() {
+  std::string expect = "none", budget = "none";
+  if constexpr (rule::HasExpect<R>) expect = "params " + std::to_string(R::expect.params.value);
+  if constexpr (rule::HasBudget<R>)
+    budget = "ranks " + std::to_string(R::budget.ranks.value) + ", bytes_per_rank " +
+             std::to_string(R::budget.bytes_per_rank.value) + ", micro_batch " +
+             std::to_string(R::budget.micro_batch.value);
+  return {{"expect", expect, false}, {"budget", budget, false}};
 }
 
 template <Recipe R> train::RecipeProgram program_of() {
   return {.name = std::string(type_name<R>()),
           .fingerprint = plan::fingerprint<R>,
+          .state_fingerprint = plan::state_fingerprint<R>,
           .model = &R::model,
           .compute_dtype = R::precision::compute_dtype,
           .gradient_dtype = R::precision::gradient_dtype,
           .param_shards = R::sharding::param_shards,
           .policies = policies_of<R>(),
+          .expectations = expectations_of<R>(),
           .n_params = plan::params<R>,
           .n_blocks = plan::n_blocks<R>,
           .flops = plan::flops_per_token<R>(),

@@ -11,7 +11,4 @@ namespace monomorph::train {
 ///   [RUN-06] a global batch had no counted token
 int train(const RecipeProgram& recipe, const Hparams& hparams, int argc, char** argv);
 
-/// All that can be known without training: hyperparameters, data against the recipe, memory.   @throws as train
-std::string check(const RecipeProgram& recipe, const Hparams& hparams);
-
 }  // namespace monomorph::train

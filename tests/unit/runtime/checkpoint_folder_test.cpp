@@ -25,6 +25,8 @@ using namespace monomorph::testing;
 CheckpointMetadata metadata_of(std::int64_t step) {
   CheckpointMetadata metadata;
   metadata.fingerprint = "0123456789abcdef";
+  metadata.state_fingerprint = "fedcba9876543210";
+  metadata.recipe_facts = {{"precision", "Fp32"}, {"model.n_layers", "2"}};
   metadata.recipe_description = "gpt2_tiny, fully sharded";
   metadata.hyperparameters = R"({"optimizer":{"lr":0.0003},"seed":17})";
   metadata.step = step;
@@ -92,6 +94,8 @@ TEST_CASE("everything that is saved comes back") {
   CHECK(saved.warnings.empty());
   const LoadedCheckpoint loaded = load_checkpoint(saved.path);
   CHECK(loaded.metadata.fingerprint == metadata.fingerprint);
+  CHECK(loaded.metadata.state_fingerprint == metadata.state_fingerprint);
+  CHECK(loaded.metadata.recipe_facts == metadata.recipe_facts);
   CHECK(loaded.metadata.recipe_description == metadata.recipe_description);
   CHECK(loaded.metadata.hyperparameters == metadata.hyperparameters);
   CHECK(loaded.metadata.step == 100);
@@ -256,10 +260,26 @@ TEST_CASE("metadata made to harm is refused") {
   CHECK(refused([](auto& document) { document["format_version"] = 0; }));
   CHECK(refused([](auto& document) { document.erase("format_version"); }));
   CHECK(refused([](auto& document) { document.erase("recipe"); }));
+  CHECK(refused([](auto& document) { document["recipe"]["state_fingerprint"] = 5; }));
+  CHECK(refused([](auto& document) { document["recipe"]["facts"] = 5; }));
+  CHECK(refused([](auto& document) { document["recipe"]["facts"]["precision"] = 5; }));
   write_bytes(path + "/metadata.json", std::string(1'000'000, '['));
   CHECK(contains(error_of_loading(path), "[CHECKPOINT-03]"));
   write_bytes(path + "/metadata.json", std::string(100'000, '[') + std::string(100'000, ']'));
   CHECK(contains(error_of_loading(path), "[CHECKPOINT-03]"));
+}
+
+TEST_CASE("a checkpoint of a version that told less of its recipe can be read") {
+  const TemporaryFolder folder;
+  const std::string path = save_step(folder.path(), 4);
+  rewrite_metadata(path, [](auto& document) {
+    document["recipe"].erase("state_fingerprint");
+    document["recipe"].erase("facts");
+  });
+  const CheckpointMetadata metadata = read_checkpoint_metadata(path);
+  CHECK(metadata.fingerprint == "0123456789abcdef");
+  CHECK(metadata.state_fingerprint.empty());
+  CHECK(metadata.recipe_facts.empty());
 }
 
 TEST_CASE("what cannot be saved is refused, and nothing is left or lost") {

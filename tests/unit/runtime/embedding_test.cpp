@@ -110,7 +110,7 @@ TEST_CASE("document starts that are none are an error that names row and token")
   };
   CHECK(message({0, 0, 0, 0, 0, 1, 2, 3}).empty());
   CHECK(message({0, 1, 1, 3, 0, 0, 2, 2}).empty());
-  CHECK(message({}).find("[KERNEL-02]") == 0);
+  CHECK(message({}).find("[KERNEL-04]") == 0);
   for (const std::vector<std::int32_t>& bad : {std::vector<std::int32_t>{0, 0, 0, 0, 0, 1, 3, 3},  // in the future
                                                {0, 0, 0, 0, 0, 1, 0, 0},     // back in a document that has ended
                                                {0, 0, 0, 0, 0, 1, -1, 3},    // before the row

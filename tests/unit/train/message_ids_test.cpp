@@ -1,29 +1,60 @@
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <regex>
 #include <set>
+#include <vector>
 
 using namespace monomorph::testing;
 
 namespace {
 
-void add_ids(const std::string& text, const std::string& pattern, std::set<std::string>& ids) {
+using Ids = std::multiset<std::string>;
+
+void add_ids(const std::string& text, const std::string& pattern, Ids& ids) {
   const std::regex expression(pattern);
   for (std::sregex_iterator found(text.begin(), text.end(), expression), end; found != end; ++found)
     ids.insert((*found)[1]);
 }
 
+Ids ids_below(const std::string& folder, const std::string& pattern) {
+  Ids ids;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(MONOMORPH_SOURCE_DIR + folder))
+    if (entry.is_regular_file()) add_ids(read_bytes(entry.path().string()), pattern, ids);
+  return ids;
+}
+
+/// Those of `ids` that `others` lacks.
+std::vector<std::string> missing(const Ids& ids, const Ids& others) {
+  std::vector<std::string> lacking;
+  std::ranges::copy_if(ids, std::back_inserter(lacking), [&](const std::string& id) { return !others.contains(id); });
+  return lacking;
+}
+
 }  // namespace
 
-TEST_CASE("every message of a run has its line in the reference, and only those have one") {
-  const std::string root = MONOMORPH_SOURCE_DIR;
-  std::set<std::string> in_code, in_docs;
-  for (const std::string folder : {"/src/train", "/cmake"})
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(root + folder))
-      if (entry.is_regular_file()) add_ids(read_bytes(entry.path().string()), R"("\[(RUN-\d\d)\])", in_code);
-  add_ids(read_bytes(root + "/docs/reference/run.md"), R"(\| (RUN-\d\d) \|)", in_docs);
-  CHECK(in_code == in_docs);
-  CHECK(in_code.size() > 10);
+TEST_CASE("every message has its line in the reference, once, and only messages have one") {
+  Ids in_code;
+  for (const std::string folder : {"/include", "/src", "/cmake", "/tools"})
+    in_code.merge(ids_below(folder, R"(\[([A-Z]+-\d\d)\])"));
+  Ids in_docs = ids_below("/docs/reference", R"(\| ([A-Z]+-\d\d) \|)");
+  in_docs.merge(ids_below("/docs", R"(### ([A-Z]+-\d\d)\n)"));
+  CHECK(missing(in_code, in_docs).empty());
+  CHECK(missing(in_docs, in_code).empty());
+  for (const std::string& id : in_docs) {
+    CAPTURE(id);
+    CHECK(in_docs.count(id) == 1);
+  }
+  CHECK(in_docs.size() > 150);
+}
+
+TEST_CASE("no two messages of the runtime have one id") {
+  const Ids ids = ids_below("/src/runtime", R"("\[((?:KERNEL|ARENA|BLOCK|RANK)-\d\d)\])");
+  for (const std::string& id : ids) {
+    CAPTURE(id);
+    CHECK(ids.count(id) == 1);
+  }
 }

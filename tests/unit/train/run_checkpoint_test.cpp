@@ -6,6 +6,7 @@
 #include "support/temporary_folder.hpp"
 
 #include <monomorph/models/gpt2.hpp>
+#include <monomorph/models/llama3.hpp>
 
 #include <filesystem>
 
@@ -16,21 +17,25 @@ using namespace monomorph::train;
 using namespace monomorph::testing;
 
 /// A recipe of two tensors, as far as a checkpoint asks.
-RecipeProgram recipe_with(std::uint64_t fingerprint) {
+RecipeProgram recipe_with(std::uint64_t state_fingerprint) {
   RecipeProgram recipe;
   recipe.name = "recorded";
-  recipe.fingerprint = fingerprint;
+  recipe.state_fingerprint = state_fingerprint;
   recipe.model = &models::gpt2_124m;
+  recipe.policies = {{"layers", "2 x monomorph::DecoderBlock"},
+                     {"sharding", "monomorph::sharding::FullShard", false},
+                     {"precision", "monomorph::precision::Fp32"},
+                     {"optimizer", "monomorph::optim::AdamW"}};
+  recipe.expectations = {{"budget", "none", false}};
   recipe.memory = [](int, std::int64_t) { return plan::Memory{}; };
   return recipe;
 }
 
-Hparams hparams_keeping(OptionalCount keep) {
-  Hparams hparams;
-  hparams.optimizer.lr.value = 0.1 + 0.2;
-  hparams.checkpoint.keep.value = keep;
-  return hparams;
-}
+const Hparams hparams = [] {
+  Hparams changed;
+  changed.optimizer.lr.value = 0.1 + 0.2;
+  return changed;
+}();
 
 constexpr RunState state{.step = 5, .updates = 3, .samples = 40, .tokens = 1280, .skipped = 2, .skipped_in_a_row = 1};
 
@@ -47,7 +52,7 @@ RecordedStep counted_step() {
 TEST_CASE("a run's state comes back bit for bit") {
   const TemporaryFolder folder;
   RecordedStep saved = counted_step(), restored;
-  CHECK(save_run(folder.path(), recipe_with(1), hparams_keeping(2), state, {}, saved).empty());
+  CHECK(save_run(folder.path(), 2, recipe_with(1), hparams, state, {}, saved).empty());
   const RestoredRun run = restore_run(find_checkpoint(folder.path()), recipe_with(1), restored, true);
   CHECK(restored.values == saved.values);
   CHECK(restored.n_parameters_changed == 1);
@@ -64,23 +69,68 @@ TEST_CASE("a run's state comes back bit for bit") {
 TEST_CASE("without moments, only parameters are read") {
   const TemporaryFolder folder;
   RecordedStep saved = counted_step(), restored;
-  save_run(folder.path(), recipe_with(1), hparams_keeping(2), state, {}, saved);
+  save_run(folder.path(), 2, recipe_with(1), hparams, state, {}, saved);
   restore_run(find_checkpoint(folder.path()), recipe_with(1), restored, false);
   CHECK(restored.values[0] == saved.values[0]);
   CHECK(restored.values[1] == decltype(restored.values)::value_type{});
 }
 
-TEST_CASE("a checkpoint of another recipe is refused, and nothing is loaded") {
+TEST_CASE("a checkpoint of a recipe with another state is refused, what differs is named, and nothing is loaded") {
   const TemporaryFolder folder;
   RecordedStep saved = counted_step(), other;
-  save_run(folder.path(), recipe_with(1), hparams_keeping(2), state, {}, saved);
-  const std::string message =
-      error_of([&] { restore_run(find_checkpoint(folder.path()), recipe_with(2), other, true); });
+  save_run(folder.path(), 2, recipe_with(1), hparams, state, {}, saved);
+  RecipeProgram recipe = recipe_with(2);
+  recipe.policies[1].value = "monomorph::sharding::Replicate";
+  recipe.policies[2].value = "monomorph::precision::Bf16Mixed";
+  recipe.policies[3].value = "my::Lion<monomorph::optim::WeightDecayClasses{true}>";
+  static constexpr ModelSpec wider = [] {
+    ModelSpec model = models::gpt2_124m;
+    model.d_ff = 4096;
+    model.norm.epsilon = 1e-6;
+    return model;
+  }();
+  recipe.model = &wider;
+  const std::string message = error_of([&] { restore_run(find_checkpoint(folder.path()), recipe, other, true); });
   CHECK(contains(message, "[RUN-04]"));
-  CHECK(contains(message, "fingerprint 0000000000000001"));
-  CHECK(contains(message, "0000000000000002"));
+  CHECK(contains(message,
+                 "precision: Fp32 there, Bf16Mixed here; optimizer: AdamW there, "
+                 "my::Lion<WeightDecayClasses{true}> here; model.d_ff: 3072 there, 4096 here; "
+                 "model.norm.epsilon: 1e-05 there, 1e-06 here;"));
+  CHECK_FALSE(contains(message, "sharding"));  // it would not have mattered
   CHECK(other.values == RecordedStep().values);
   CHECK(other.n_parameters_changed == 0);
+
+  CHECK(contains(error_of([&] { check_recipe(find_checkpoint(folder.path()), recipe_with(2)); }),
+                 "metadata.json does not tell in what"));
+}
+
+TEST_CASE("of many differences the first ones are named") {
+  const TemporaryFolder folder;
+  RecordedStep saved = counted_step();
+  save_run(folder.path(), 2, recipe_with(1), hparams, state, {}, saved);
+  RecipeProgram recipe = recipe_with(2);
+  recipe.model = &models::llama3_8b;
+  const std::string message = error_of([&] { check_recipe(find_checkpoint(folder.path()), recipe); });
+  CHECK(contains(message, "model.vocab_size: 50257 there, 128256 here; "));
+  CHECK(contains(message, "; and "));
+  CHECK(contains(message, " more; use the program"));
+}
+
+TEST_CASE("a recipe that differs in what leaves the state as it is goes on, and the difference is told") {
+  const TemporaryFolder folder;
+  RecordedStep saved = counted_step(), restored;
+  save_run(folder.path(), 2, recipe_with(1), hparams, state, {}, saved);
+  const std::string checkpoint = find_checkpoint(folder.path());
+  CHECK_FALSE(check_recipe(checkpoint, recipe_with(1)));
+  RecipeProgram recipe = recipe_with(1);
+  recipe.fingerprint = 17;
+  recipe.policies[1].value = "monomorph::sharding::Replicate";
+  recipe.expectations[0].value = "ranks 1, bytes_per_rank 5, micro_batch 1";
+  const auto difference = check_recipe(checkpoint, recipe);
+  REQUIRE(difference);
+  CHECK(contains(*difference, ": sharding: FullShard there, Replicate here; budget: none there, ranks 1, "));
+  restore_run(checkpoint, recipe, restored, true);
+  CHECK(restored.values == saved.values);
 }
 
 TEST_CASE("the latest checkpoint is found from a checkpoint, a folder of them and a run folder") {
@@ -89,7 +139,7 @@ TEST_CASE("the latest checkpoint is found from a checkpoint, a folder of them an
   for (const std::int64_t n : {5, 7}) {
     RunState later = state;
     later.step = n;
-    save_run(folder / "checkpoints", recipe_with(1), hparams_keeping({}), later, {}, step);
+    save_run(folder / "checkpoints", {}, recipe_with(1), hparams, later, {}, step);
   }
   const std::string latest = folder / "checkpoints/step_00000007", earlier = folder / "checkpoints/step_00000005";
   CHECK(find_checkpoint(folder.path()) == latest);
@@ -113,8 +163,8 @@ TEST_CASE("as many checkpoints are kept as asked for") {
   RecordedStep step = counted_step();
   RunState later = state;
   for (later.step = 1; later.step <= 4; ++later.step)
-    save_run(folder.path(), recipe_with(1), hparams_keeping(3), later, {}, step);
+    save_run(folder.path(), 3, recipe_with(1), hparams, later, {}, step);
   CHECK(n_entries(folder.path()) == 3);
-  for (; later.step <= 9; ++later.step) save_run(folder.path(), recipe_with(1), hparams_keeping({}), later, {}, step);
+  for (; later.step <= 9; ++later.step) save_run(folder.path(), {}, recipe_with(1), hparams, later, {}, step);
   CHECK(n_entries(folder.path()) == 8);
 }

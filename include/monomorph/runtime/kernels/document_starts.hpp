@@ -6,7 +6,7 @@
 /// one document if they get none.
 namespace monomorph::kernels {
 
-/// @throws [KERNEL-02] there are none; [KERNEL-03] in some row they are not those of documents one after the other
+/// @throws [KERNEL-04] there are none; [KERNEL-03] in some row they are not those of documents one after the other
 void check_document_starts(const std::int32_t* document_starts_BT, std::int64_t batch, std::int64_t tokens);
 
 }  // namespace monomorph::kernels

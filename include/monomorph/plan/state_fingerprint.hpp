@@ -1,0 +1,29 @@
+#pragma once
+#include <monomorph/plan/fingerprint.hpp>
+#include <monomorph/spec/resolved.hpp>
+
+/// One number that changes with what shapes a recipe's state and the arithmetic on it: a checkpoint of any recipe of
+/// the same number can be gone on from. How the work is divided among ranks, what backward recomputes and what was
+/// expected of the plan change no value of the state, and do not count.
+namespace monomorph::plan {
+
+namespace detail {
+template <class R> constexpr std::uint64_t state_fingerprint_of() {
+  Fingerprint fingerprint;
+  const auto add_type = [&](std::string_view name) { fingerprint.add(name, type_name<R>()); };
+  fingerprint.add(resolved(R::model));
+  add_type(type_name<typename R::precision>());
+  add_type(type_name<typename R::optimizer>());
+  add_type(type_name<objective_of<R>>());
+  add_type(type_name<attention_of<R>>());
+  boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
+    add_type(type_name<typename decltype(run)::template block<R>>());
+    fingerprint.add(run.length);
+  });
+  return fingerprint.value();
+}
+}  // namespace detail
+
+template <class R> inline constexpr std::uint64_t state_fingerprint = detail::state_fingerprint_of<R>();
+
+}  // namespace monomorph::plan

@@ -1,0 +1,13 @@
+#pragma once
+#include <monomorph/train/hparams.hpp>
+#include <monomorph/train/recipe_program.hpp>
+
+#include <string>
+
+namespace monomorph::train {
+
+/// All that can be known without training: hyperparameters, ranks, memory, data and the checkpoint to resume against
+/// the recipe. Whatever training would refuse before its first step is refused here.   @throws as train
+std::string check(const RecipeProgram& recipe, const Hparams& hparams);
+
+}  // namespace monomorph::train

@@ -1,0 +1,17 @@
+#include <monomorph/runtime/compute_environment.hpp>
+
+#include "runtime/isa.hpp"
+
+#include <monomorph/runtime/parallel.hpp>
+
+#include <ATen/Version.h>
+
+namespace monomorph {
+
+ComputeEnvironment compute_environment() {
+  return {.instruction_set = std::string(detail::name_of(detail::active_isa())),
+          .libtorch = at::show_config(),
+          .threads = compute_threads()};
+}
+
+}  // namespace monomorph

@@ -1,0 +1,41 @@
+#include "train/beginning.hpp"
+
+#include "train/run_memory.hpp"
+
+#include <monomorph/core/file_error.hpp>
+#include <monomorph/runtime/checkpoint_folder.hpp>
+#include <monomorph/train/run_checkpoint.hpp>
+#include <monomorph/train/run_folder.hpp>
+
+namespace monomorph::train {
+namespace {
+
+/// The program that a launcher starts again and again says `auto` every time: the first time there is nothing yet.
+std::optional<std::string> latest_of_run(const Hparams& hparams, std::vector<std::string>& notes) {
+  const std::string folder = checkpoint_folder(hparams);
+  if (runtime::has_checkpoints(folder)) return find_checkpoint(folder);
+  notes.push_back("no checkpoint in " + in_quotes(folder) + " yet: starting from the beginning");
+  return std::nullopt;
+}
+
+std::optional<std::string> checkpoint_to_resume(const Hparams& hparams, std::vector<std::string>& notes) {
+  const std::string& resume = hparams.checkpoint.resume.value;
+  if (resume == "none") return std::nullopt;
+  if (resume == "auto") return latest_of_run(hparams, notes);
+  return find_checkpoint(resume);
+}
+
+}  // namespace
+
+Beginning begin(const RecipeProgram& recipe, const Hparams& hparams) {
+  Beginning beginning;
+  if (const auto warning = check_memory(recipe, hparams, machine_memory()))
+    beginning.notes.push_back("warning: " + *warning);
+  beginning.checkpoint = checkpoint_to_resume(hparams, beginning.notes);
+  if (beginning.checkpoint)
+    if (const auto difference = check_recipe(*beginning.checkpoint, recipe)) beginning.notes.push_back(*difference);
+  RunFolder::check_free(hparams, beginning.checkpoint);
+  return beginning;
+}
+
+}  // namespace monomorph::train

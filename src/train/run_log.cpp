@@ -1,0 +1,58 @@
+#include "train/run_log.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <limits>
+
+namespace monomorph::train {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+RunLog::RunLog(const Hparams& hparams, const RecipeProgram& recipe, const std::optional<std::string>& resumed_from,
+               std::int64_t last_step, const TrainFiles& files, int argc, char** argv)
+    : folder_(hparams, recipe, resumed_from, files, argc, argv),
+      metrics_(resumed_from ? MetricsWriter::resume(folder_.file("metrics.jsonl"), last_step)
+                            : MetricsWriter::create(folder_.file("metrics.jsonl"))),
+      progress_(STDOUT_FILENO, hparams.log.every.value) {
+  const bool repeats_steps = resumed_from || folder_.held_a_run();
+  if (hparams.log.tensorboard.value)
+    events_.emplace(folder_.file(""), repeats_steps ? std::optional(last_step + 1) : std::nullopt);
+}
+
+void RunLog::metrics(const StepReport& report, std::int64_t tokens) {
+  metrics_.write(report.step, {{"loss", report.loss},
+                               {"lr", report.lr},
+                               {"grad_norm", report.grad_norm.value_or(nan)},
+                               {"tokens", tokens},
+                               {"tokens_per_second", report.tokens_per_second},
+                               {"mfu", report.mfu.value_or(nan)},
+                               {"mfu_palm", report.mfu_palm.value_or(nan)},
+                               {"peak_memory_bytes", report.peak_memory_bytes},
+                               {"data_wait_fraction", report.data_wait_fraction},
+                               {"skipped", report.skipped}});
+  if (events_)
+    events_->write(report.step, {{"train/loss", report.loss},
+                                 {"train/lr", report.lr},
+                                 {"train/grad_norm", report.grad_norm.value_or(nan)},
+                                 {"speed/tokens_per_second", report.tokens_per_second},
+                                 {"speed/mfu", report.mfu.value_or(nan)},
+                                 {"speed/data_wait_fraction", report.data_wait_fraction}});
+}
+
+void RunLog::evaluation(std::int64_t step, const EvaluationResult& result) {
+  progress_.note(fmt::format("evaluation after step {}: {}", step, evaluation_text(result)));
+  const double bits = result.bits_per_byte().value_or(nan);
+  metrics_.write(step, {{"evaluation_loss", result.loss()},
+                        {"evaluation_perplexity", result.perplexity()},
+                        {"evaluation_bits_per_byte", bits},
+                        {"evaluation_tokens", result.tokens}});
+  if (events_)
+    events_->write(step, {{"evaluation/loss", result.loss()},
+                          {"evaluation/perplexity", result.perplexity()},
+                          {"evaluation/bits_per_byte", bits}});
+}
+
+}  // namespace monomorph::train

@@ -1,0 +1,100 @@
+// A run goes on from the checkpoint of a recipe that only divides the work in another way, to the same bits.
+#include "numerics/schedule_recipes.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+#include "support/tensors.hpp"
+#include "train/optimizer_step.hpp"
+
+#include <monomorph/train/run_checkpoint.hpp>
+#include <monomorph/train/run_recipe.hpp>
+
+namespace monomorph::testing {
+namespace {
+
+using Base = gpt2_like;
+struct Replicated : Base {
+  using sharding = monomorph::sharding::Replicate;
+};
+struct Recomputing : Base {
+  using checkpointing = monomorph::checkpointing::EveryBlock;
+};
+struct Budgeted : Base {
+  static constexpr Budget budget{.ranks = 1, .bytes_per_rank = gib(1), .micro_batch = 2};
+};
+struct Wider : Base {
+  static constexpr ModelSpec model = [] {
+    ModelSpec wider = Base::model;
+    wider.d_ff = 160;
+    return wider;
+  }();
+};
+
+constexpr std::int64_t micro_batch = 2;
+
+/// A step of a recipe, and the run that it is in.
+class Run {
+ public:
+  explicit Run(train::RecipeProgram recipe) : recipe_(std::move(recipe)) {}
+
+  void train(int n_steps) {
+    for (int i = 0; i < n_steps; ++i, ++state_.step) {
+      const auto step = static_cast<std::uint64_t>(state_.step);
+      const std::int64_t first = 2 * (state_.step % 2), T = recipe_.model->context_length;
+      const auto loss = step_->accumulate(sequences.from(first, T), step, true);
+      REQUIRE(train::optimizer_step(*step_, hparams_.optimizer, 0.01, loss.tokens, ++state_.updates).applied);
+    }
+  }
+  void save(const std::string& folder) { train::save_run(folder, {}, recipe_, hparams_, state_, {}, *step_); }
+  void restore(const std::string& folder) {
+    state_ = train::restore_run(train::find_checkpoint(folder), recipe_, *step_, true).state;
+  }
+  std::uint64_t state() const { return hash_of(step_->parameters()) ^ 3 * hash_of(step_->moments()); }
+
+ private:
+  train::RecipeProgram recipe_;
+  train::Hparams hparams_;
+  std::unique_ptr<Communicator> communicator_ = connect();
+  std::unique_ptr<train::TrainingStep> step_ = recipe_.make_step(*communicator_, micro_batch, 3);
+  train::RunState state_;
+};
+
+/// Two steps, saved by `from`; restored by `to`, and two steps more.
+void check_change(const train::RecipeProgram& from, const train::RecipeProgram& to, std::uint64_t expected) {
+  const TemporaryFolder folder;
+  Run before(from), after(to);
+  before.train(2);
+  before.save(folder.path());
+  after.restore(folder.path());
+  CHECK(after.state() == before.state());
+  after.train(2);
+  CHECK(after.state() == expected);
+}
+
+}  // namespace
+
+TEST_CASE("a run goes on with another sharding, checkpointing or budget, to the same bits") {
+  const auto base = monomorph::detail::program_of<Base>();
+  Run uninterrupted(base);
+  uninterrupted.train(4);
+  const std::uint64_t expected = uninterrupted.state();
+  for (const train::RecipeProgram& other :
+       {monomorph::detail::program_of<Replicated>(), monomorph::detail::program_of<Recomputing>(),
+        monomorph::detail::program_of<Budgeted>()}) {
+    CAPTURE(other.name);
+    CHECK(other.fingerprint != base.fingerprint);
+    check_change(base, other, expected);
+    check_change(other, base, expected);
+  }
+}
+
+TEST_CASE("a run does not go on with another model, and the field that differs is named") {
+  const TemporaryFolder folder;
+  Run saved(monomorph::detail::program_of<Base>()), wider(monomorph::detail::program_of<Wider>());
+  saved.save(folder.path());
+  const std::string message = error_of([&] { wider.restore(folder.path()); });
+  CHECK(contains(message, "[RUN-04]"));
+  CHECK(contains(message, ": model.d_ff: 128 there, 160 here; use"));
+}
+
+}  // namespace monomorph::testing

@@ -1,0 +1,65 @@
+#include "train/run_memory.hpp"
+
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+#include <monomorph/models/gpt2.hpp>
+
+using namespace monomorph;
+using namespace monomorph::train;
+using namespace monomorph::testing;
+
+namespace {
+
+constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
+
+/// 100 MiB of state and 10 MiB for every sequence; a sample has 1,024 tokens.
+RecipeProgram recipe() {
+  RecipeProgram program;
+  program.model = &models::gpt2_124m;
+  program.memory = [](int, std::int64_t micro_batch) {
+    return plan::Memory{.master = 100 * mebibyte, .activations = micro_batch * 10 * mebibyte};
+  };
+  return program;
+}
+
+Hparams batch(std::int64_t global_batch, std::int64_t micro_batch) {
+  Hparams hparams;
+  hparams.batch.global_batch.value = global_batch;
+  hparams.batch.micro_batch.value = micro_batch;
+  return hparams;
+}
+
+constexpr MachineMemory machine{.largest = 900 * mebibyte, .available = 300 * mebibyte};
+
+std::string refusal(std::int64_t global_batch, std::int64_t micro_batch, const MachineMemory& of = machine) {
+  return error_of([&] { check_memory(recipe(), batch(global_batch, micro_batch), of); });
+}
+
+}  // namespace
+
+TEST_CASE("what a run will fill: the plan, and two batches of inputs and targets") {
+  const RunMemory memory = run_memory(recipe(), batch(64, 8));
+  CHECK(memory.planned == 180 * mebibyte);
+  CHECK(memory.batches == mebibyte);
+  RecipeProgram documents = recipe();
+  documents.wants_document_starts = true;
+  CHECK(run_memory(documents, batch(128, 8)).batches == 3 * mebibyte);
+}
+
+TEST_CASE("a run that fits has no warning, one that other programs leave no room for has") {
+  CHECK_FALSE(check_memory(recipe(), batch(64, 16), machine));
+  const auto warning = check_memory(recipe(), batch(64, 64), machine);
+  REQUIRE(warning);
+  CHECK(contains(*warning, "[RUN-17] the run needs 741 MiB of memory"));
+  CHECK(contains(*warning, "300 MiB are available"));
+  CHECK_FALSE(check_memory(recipe(), batch(1'000'000'000, 1'000'000), MachineMemory{}));
+}
+
+TEST_CASE("a run that cannot fit is refused with the one thing to change") {
+  CHECK(contains(refusal(64, 128), "[RUN-16] the run needs 1.35 GiB of memory, 1.35 GiB planned"));
+  CHECK(contains(refusal(64, 128), "this machine gives 900 MiB at most; lower batch.micro_batch"));
+  CHECK(contains(refusal(1'000'000'000, 8), "14.9 TiB for batches of batch.global_batch = 1000000000"));
+  CHECK(contains(refusal(1'000'000'000, 8), "; lower batch.global_batch"));
+  CHECK(contains(refusal(8, 8, {.largest = 50 * mebibyte}), "; take a smaller recipe or a larger machine"));
+}
