@@ -36,6 +36,27 @@ function(monomorph_add_compile_fail_tests TARGET)
   endforeach()
 endfunction()
 
+# monomorph_add_broken_recipe_test(<header>): the same for recipes::<stem of the header>, which has the expectations,
+# through the translation unit that monomorph_add_recipe generates for it.
+function(monomorph_add_broken_recipe_test HEADER)
+  cmake_path(ABSOLUTE_PATH HEADER)
+  cmake_path(GET HEADER STEM NAME)
+  set(body_includes)
+  set(instance ${CMAKE_CURRENT_BINARY_DIR}/broken_recipes/${NAME}_instance.cpp)
+  configure_file(${MONOMORPH_CMAKE_DIR}/recipe_instance.cpp.in ${instance} @ONLY)
+  foreach(compiler IN ITEMS GCC CLANG)
+    if(MONOMORPH_${compiler})
+      string(TOLOWER ${compiler} label)
+      add_test(NAME end_to_end.broken_recipe.${NAME}.${label} COMMAND ${CMAKE_COMMAND} -DCXX=${MONOMORPH_${compiler}}
+        -DCOMPILER=${label} -DCASE=${instance} -DEXPECTATIONS=${HEADER}
+        "-DINCLUDES=$<JOIN:$<TARGET_PROPERTY:monomorph_train,INTERFACE_INCLUDE_DIRECTORIES>,|>"
+        "-DDEFINITIONS=$<JOIN:$<TARGET_PROPERTY:monomorph_train,INTERFACE_COMPILE_DEFINITIONS>,|>"
+        -P ${MONOMORPH_RUN_COMPILE_FAIL})
+      set_tests_properties(end_to_end.broken_recipe.${NAME}.${label} PROPERTIES LABELS end_to_end)
+    endif()
+  endforeach()
+endfunction()
+
 # monomorph_add_compile_fail_harness_test(<name> <file> <regex>): the harness must reject the file, and say why.
 function(monomorph_add_compile_fail_harness_test NAME CASE REGEX)
   cmake_path(ABSOLUTE_PATH CASE)
