@@ -1,7 +1,7 @@
 #include "data/tokenizer/normalizer_chain.hpp"
 
+#include "core/overloaded.hpp"
 #include "data/tokenizer/characters.hpp"
-#include "data/tokenizer/overloaded.hpp"
 #include "data/tokenizer/unicode_forms.hpp"
 #include "data/tokenizer/unicode_sets.hpp"
 
