@@ -37,7 +37,8 @@ struct Chat {
   void add_options(CLI::App& command) {
     input.add_to(command, "JSON Lines, one chat a line: a list of messages with role and content, or from and value");
     output.add_to(command, "packed file (.pbin) to write; its loss mask (.mask) goes beside it");
-    command.add_option("--tokenizer", tokenizer_path, "tokenizer.json with the template's special tokens")->required();
+    command.add_option("--tokenizer", tokenizer_path, "tokenizer.json or .model with the template's special tokens")
+        ->required();
     command.add_option("--template", settings.chat_template, "How chats are written: " + template_names())->required();
     command
         .add_option("--sequence-length", settings.sequence_length, "Tokens of a sample, as the run that reads it has")
