@@ -127,9 +127,7 @@ struct Chat {
     note(summary.n_truncated, "are longer than a sample and lost their end");
     note(summary.n_too_long, "are longer than a sample and were left out");
     note(summary.n_without_counted, "were left out, as none of their tokens counts");
-    if (summary.n_skipped > 0) {
-      console.say(fmt::format("{}: {} lines were skipped", on_error.report_path(output), summary.n_skipped));
-    }
+    on_error.tell(console, output, summary.n_skipped);
   }
 };
 
