@@ -34,6 +34,8 @@ class MergeTable {
     }
   }
 
+  std::size_t size() const { return tokens_.size(); }
+
   std::int32_t token_of(std::uint32_t rank) const {
     return consecutive_ ? first_token_ + static_cast<std::int32_t>(rank) : tokens_[rank];
   }
