@@ -11,12 +11,30 @@ constexpr std::size_t most_kept = std::size_t{1} << 16;
 }  // namespace
 
 void BytePairMerger::merge(std::vector<std::int32_t>& tokens, std::size_t begin) {
-  const std::size_t size = tokens.size() - begin;
-  if (size > most_short) return merge_long(tokens, begin);
-  const auto word = std::span(tokens).subspan(begin);
+  auto left = std::span(tokens).subspan(begin);
+  std::size_t end = begin;
+  while (!left.empty()) {
+    const std::span<std::int32_t> part = left.first(part_length(left));
+    const std::size_t n_merged = merge_part(part);
+    std::copy_n(part.begin(), n_merged, tokens.begin() + static_cast<std::ptrdiff_t>(end));
+    end += n_merged;
+    left = left.subspan(part.size());
+  }
+  tokens.resize(end);
+}
+
+std::size_t BytePairMerger::part_length(std::span<const std::int32_t> tokens) const {
+  if (tokens.size() <= most_short) return tokens.size();
+  std::size_t length = 1;
+  while (length < tokens.size() && merges_.joints().may_join({tokens[length - 1], tokens[length]})) ++length;
+  return length;
+}
+
+std::size_t BytePairMerger::merge_part(std::span<std::int32_t> part) {
+  if (part.size() > most_short) return merge_long(part);
   std::uint32_t ranks[most_short];
-  for (std::size_t i = 0; i + 1 < size; ++i) ranks[i] = merges_.rank_of({word[i], word[i + 1]});
-  tokens.resize(begin + merge_short(word, ranks));
+  for (std::size_t i = 0; i + 1 < part.size(); ++i) ranks[i] = merges_.rank_of({part[i], part[i + 1]});
+  return merge_short(part, ranks);
 }
 
 // A scan over all pairs for each merge. A pair is one number, its rank and its place, so that the least of them is the
@@ -59,8 +77,7 @@ std::size_t BytePairMerger::merge_short(std::span<std::int32_t> tokens, std::uin
 
 // Tokens stay where they are, as in merge_short. The length of each stands at its first place and at its last one, so
 // that both neighbours are found.
-void BytePairMerger::merge_long(std::vector<std::int32_t>& tokens, std::size_t begin) {
-  const auto word = std::span(tokens).subspan(begin);
+std::size_t BytePairMerger::merge_long(std::span<std::int32_t> word) {
   lengths_.assign(word.size(), 1);
   if (!pairs_) pairs_.emplace(merges_.size());
   pairs_->resize(word.size());
@@ -83,10 +100,11 @@ void BytePairMerger::merge_long(std::vector<std::int32_t>& tokens, std::size_t b
   }
   std::size_t n_left = 0;
   for (std::size_t at = 0; at < word.size(); at += lengths_[at]) word[n_left++] = word[at];
-  tokens.resize(begin + n_left);
-  if (word.size() <= most_kept) return;
-  lengths_ = {};
-  pairs_->give_back();
+  if (word.size() > most_kept) {
+    lengths_ = {};
+    pairs_->give_back();
+  }
+  return n_left;
 }
 
 }  // namespace monomorph::data

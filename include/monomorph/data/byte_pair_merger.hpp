@@ -17,7 +17,7 @@ class BytePairMerger {
 
   /// Merges the tokens from `begin` to the end of `tokens` in place: again and again the pair of lowest rank, the
   /// leftmost of equals. Takes a number of steps in proportion to that of the tokens, and 20 bytes
-  /// for each of them.
+  /// for each token of the longest part that no merge joins to the rest.
   void merge(std::vector<std::int32_t>& tokens, std::size_t begin);
 
   static constexpr std::size_t most_short = 32;
@@ -27,7 +27,11 @@ class BytePairMerger {
   std::size_t merge_short(std::span<std::int32_t> tokens, std::uint32_t* ranks) const;
 
  private:
-  void merge_long(std::vector<std::int32_t>& tokens, std::size_t begin);
+  /// Of a beginning of `tokens` that no merge joins to the rest; all of them if they are few.
+  std::size_t part_length(std::span<const std::int32_t> tokens) const;
+  // Both merge in place and return how many tokens are left.
+  std::size_t merge_part(std::span<std::int32_t> part);
+  std::size_t merge_long(std::span<std::int32_t> word);
 
   const MergeTable& merges_;
   std::optional<PairQueue> pairs_;  ///< made for the first long word
