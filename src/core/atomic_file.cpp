@@ -30,18 +30,6 @@ void write_all(std::span<const std::byte> bytes, const std::string& path, WriteS
   }
 }
 
-/// Where the bytes end up: links followed, so that renaming replaces the file and not the link to it.
-std::string resolve_target(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) == 0) {
-    if (S_ISDIR(status.st_mode)) throw Error("[FILE-04] " + in_quotes(path) + " is a folder; give a file to write");
-    if (!S_ISREG(status.st_mode)) return path;
-  }
-  std::error_code failure;
-  const std::filesystem::path resolved = std::filesystem::weakly_canonical(path, failure);
-  return failure ? path : resolved.string();
-}
-
 bool is_device_or_pipe(const std::string& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
@@ -127,7 +115,7 @@ void OutputFile::close() {
 }
 
 AtomicFile::AtomicFile(const std::string& path)
-    : target_(resolve_target(path)),
+    : target_(output_target(path)),
       in_place_(is_device_or_pipe(target_)),
       file_(in_place_ ? OutputFile(target_, OutputFile::Mode::existing) : create_beside(target_)) {}
 
@@ -148,6 +136,17 @@ void AtomicFile::commit() {
 
 void AtomicFile::withdraw() noexcept {
   if (committed_ && !in_place_) ::unlink(target_.c_str());
+}
+
+std::string output_target(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0) {
+    if (S_ISDIR(status.st_mode)) throw Error("[FILE-04] " + in_quotes(path) + " is a folder; give a file to write");
+    if (!S_ISREG(status.st_mode)) return path;
+  }
+  std::error_code failure;
+  const std::filesystem::path resolved = std::filesystem::weakly_canonical(path, failure);
+  return failure ? path : resolved.string();
 }
 
 void write_text_file(const std::string& path, std::string_view text) {

@@ -8,6 +8,8 @@
 #include <monomorph/data/interruption.hpp>
 #include <monomorph/data/loss_mask.hpp>
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 namespace monomorph::data {
@@ -31,14 +33,18 @@ void DocumentSource::copy_to(DocumentSink& sink) {
   sink.end_document();
 }
 
-SetKind set_kind(const std::string& path) {
+bool is_json_lines_name(const std::string& path) {
   const std::string extension = std::filesystem::path(path).extension().string();
-  if (extension == ".pbin") return SetKind::packed;
-  if (extension == ".jsonl" || extension == ".ndjson" || extension == ".json") return SetKind::json_lines;
+  return extension == ".jsonl" || extension == ".ndjson" || extension == ".json";
+}
+
+SetKind set_kind(const std::string& path) {
+  if (std::filesystem::path(path).extension() == ".pbin") return SetKind::packed;
+  if (is_json_lines_name(path)) return SetKind::json_lines;
   throw UsageError(
-      "[DATA-40] " + in_quotes(path) +
-      " ends in neither .pbin (packed) nor .jsonl, .ndjson, .json (a record on each line); rename it after "
-      "what it is, or convert it");
+      fmt::format("[DATA-40] {} ends in neither .pbin (packed) nor {}; rename it after what it is, or "
+                  "convert it",
+                  in_quotes(path), json_lines_names));
 }
 
 std::unique_ptr<DocumentSource> open_set(const std::string& path) {

@@ -17,10 +17,11 @@ class PartsEncoder {
   explicit PartsEncoder(const TokenizerParts& parts) : parts_(parts), model_(parts.model) {}
 
   /// Cuts at the added tokens of the text as it is, then at those of the text as the normalizers make it.
-  void encode(std::string_view text, FindTokens which, Ids& ids) {
-    encode_between(parts_.raw_tokens, which, text, ids, [&](std::string_view part, bool from_start) {
-      if (parts_.normalizers.empty()) return encode_normalized(part, which, from_start, ids);
-      TextInWork work{std::string(part), from_start};
+  void encode(std::string_view text, FindTokens which, bool from_start, Ids& ids) {
+    encode_between(parts_.raw_tokens, which, text, ids, [&](std::string_view part, bool is_first) {
+      const bool part_is_from_start = from_start && is_first;
+      if (parts_.normalizers.empty()) return encode_normalized(part, which, part_is_from_start, ids);
+      TextInWork work{std::string(part), part_is_from_start};
       parts_.normalizers.apply(work);
       encode_normalized(work.text, which, work.from_start, ids);
     });
@@ -96,13 +97,13 @@ struct Encoder::State {
     if (source.parts_) parts.emplace(*source.parts_);
   }
 
-  void encode(std::string_view text, FindTokens which, std::vector<std::int32_t>& ids) {
+  void encode(std::string_view text, FindTokens which, bool from_start, std::vector<std::int32_t>& ids) {
     if (!parts) {
       tokenizer.sentence_piece_->encode(text, ids);
     } else if (valid_utf8_prefix(text) == text.size()) {
-      parts->encode(text, which, ids);
+      parts->encode(text, which, from_start, ids);
     } else {
-      parts->encode(replace_invalid_utf8(text), which, ids);
+      parts->encode(replace_invalid_utf8(text), which, from_start, ids);
     }
   }
 
@@ -119,12 +120,12 @@ void Encoder::encode(std::string_view text, std::vector<std::int32_t>& ids, Spec
     if (special == SpecialTokens::around_text) ids.insert(ids.end(), more.begin(), more.end());
   };
   append(state_->tokenizer.ids_before_text());
-  state_->encode(text, FindTokens::all, ids);
+  state_->encode(text, FindTokens::all, /*from_start=*/true, ids);
   append(state_->tokenizer.ids_after_text());
 }
 
-void Encoder::encode_plain(std::string_view text, std::vector<std::int32_t>& ids) {
-  state_->encode(text, FindTokens::ordinary, ids);
+void Encoder::encode_plain(std::string_view text, std::vector<std::int32_t>& ids, bool from_start) {
+  state_->encode(text, FindTokens::ordinary, from_start, ids);
 }
 
 std::size_t Encoder::encode_decided(std::string_view text, std::vector<std::int32_t>& ids) {

@@ -2,13 +2,18 @@
 
 #include "data/line_block.hpp"
 
-#include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace monomorph::data {
+
+LineProblem problem_of(const Error& error) {
+  const std::string_view message = error.what();  // "[AREA-NN] the rest"
+  const std::size_t end = message.find("] ");
+  return {std::string(message.substr(1, end - 1)), std::string(message.substr(end + 2))};
+}
 
 LineFailure too_long_failure(std::uint64_t offset, std::uint64_t end_offset) {
   return {0,

@@ -1,7 +1,7 @@
 #pragma once
 #include "data/json_line_parser.hpp"
 
-#include <monomorph/core/atomic_file.hpp>
+#include <monomorph/core/error.hpp>
 #include <monomorph/data/on_error.hpp>
 
 #include <cstdint>
@@ -16,6 +16,9 @@ struct LineFailure {
   std::uint64_t offset, length;
   LineProblem problem;
 };
+
+/// What an Error says, taken apart: for a line of the input that is at fault.
+LineProblem problem_of(const Error& error);
 
 /// That a line is longer than any may be.
 LineFailure too_long_failure(std::uint64_t offset, std::uint64_t end_offset);

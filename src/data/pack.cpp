@@ -5,6 +5,7 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/hash.hpp>
+#include <monomorph/data/document_source.hpp>
 #include <monomorph/data/interruption.hpp>
 #include <monomorph/data/pack.hpp>
 #include <monomorph/data/packed_file.hpp>
@@ -21,17 +22,6 @@
 
 namespace monomorph::data {
 namespace {
-
-std::int32_t find_end_of_document(const Tokenizer& tokenizer, const std::string& token) {
-  if (const auto id = tokenizer.find(token)) return *id;
-  std::string special_tokens;
-  for (const AddedToken& added : tokenizer.definition().added_tokens)
-    special_tokens.append(" ").append(in_quotes(added.content));
-  throw UsageError(
-      fmt::format("[TOK-06] the tokenizer has no token {} to end documents with; name one with --eod "
-                  "(its added tokens:{})",
-                  in_quotes(token), special_tokens.empty() ? " none" : special_tokens));
-}
 
 /// The width of tokens: that which Modalities derives from the model's vocabulary, unless another is asked for.
 std::uint32_t token_width(const Tokenizer& tokenizer, std::uint32_t asked) {
@@ -52,13 +42,10 @@ std::uint32_t token_width(const Tokenizer& tokenizer, std::uint32_t asked) {
 
 /// Whether the input is one text, not JSON Lines.
 bool is_text(const std::string& input) {
-  const std::string extension = std::filesystem::path(input).extension().string();
-  if (extension == ".txt") return true;
-  if (extension == ".jsonl" || extension == ".json" || extension == ".ndjson") return false;
-  throw UsageError(
-      fmt::format("[DATA-10] {} ends in neither .jsonl, .json, .ndjson (a record with text on each line) nor "
-                  ".txt (one document); rename it after what it is",
-                  in_quotes(input)));
+  if (std::filesystem::path(input).extension() == ".txt") return true;
+  if (is_json_lines_name(input)) return false;
+  throw UsageError(fmt::format("[DATA-40] {} ends in neither .txt (one document) nor {}; rename it after what it is",
+                               in_quotes(input), json_lines_names));
 }
 
 /// What must not have changed for a run to be resumed.
@@ -237,6 +224,17 @@ std::string Packing::interrupted_message() const {
 }
 
 }  // namespace
+
+std::int32_t find_end_of_document(const Tokenizer& tokenizer, const std::string& token) {
+  if (const auto id = tokenizer.find(token)) return *id;
+  std::string special_tokens;
+  for (const AddedToken& added : tokenizer.definition().added_tokens)
+    special_tokens.append(" ").append(in_quotes(added.content));
+  throw UsageError(
+      fmt::format("[TOK-06] the tokenizer has no token {} to end documents with; name one with --eod "
+                  "(its added tokens:{})",
+                  in_quotes(token), special_tokens.empty() ? " none" : special_tokens));
+}
 
 std::string default_report_path(const std::string& output) { return output + ".skipped.jsonl"; }
 

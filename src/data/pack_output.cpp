@@ -22,17 +22,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The file that is to be replaced: links are followed, so that renaming replaces the file and not the link.
-std::string resolve_target(const std::string& output) {
-  std::error_code failure;
-  const fs::file_status status = fs::status(output, failure);
-  if (fs::is_directory(status)) throw Error("[FILE-04] " + in_quotes(output) + " is a folder; give a file to write");
-  if (fs::exists(status) && !fs::is_regular_file(status)) {
-    throw UsageError("[DATA-25] " + in_quotes(output) +
-                     " is a device or a pipe, and the header of a packed file is written last; give a file");
-  }
-  const fs::path resolved = fs::weakly_canonical(output, failure);
-  return failure ? output : resolved.string();
+/// A packed file is not written from front to end.
+void refuse_device_or_pipe(const std::string& target) {
+  std::error_code unreadable;  // writing will say why
+  const fs::file_status status = fs::status(target, unreadable);
+  if (!fs::exists(status) || fs::is_regular_file(status)) return;
+  throw UsageError("[DATA-25] " + in_quotes(target) +
+                   " is a device or a pipe, and the header of a packed file is written last; give a file");
 }
 
 void check_identity(const PackIdentity& before, const PackIdentity& now, const std::string& partial_path) {
@@ -50,11 +46,12 @@ void check_identity(const PackIdentity& before, const PackIdentity& now, const s
 
 PackOutput::PackOutput(const std::string& output, const PackIdentity& identity, std::uint32_t bytes_per_token,
                        Unfinished unfinished)
-    : target_(resolve_target(output)),
+    : target_(output_target(output)),
       partial_path_(target_ + ".partial"),
       journal_path_(partial_path_ + ".journal"),
       bytes_per_token_(bytes_per_token),
       keep_unfinished_(unfinished == Unfinished::resume) {
+  refuse_device_or_pipe(target_);
   const bool has_journal = fs::exists(fs::symlink_status(journal_path_));
   if (!has_journal && !fs::exists(fs::symlink_status(partial_path_))) {
     begin(identity);

@@ -1,10 +1,11 @@
 #include "data/token_packer.hpp"
 
+#include "data/token_bytes.hpp"
+
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/hash.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 namespace monomorph::data {
@@ -13,16 +14,6 @@ namespace {
 // Ids take several times the memory of the text, so a long text is encoded piece by piece.
 constexpr std::size_t usual_piece_bytes = std::size_t{256} << 10;
 constexpr std::size_t most_kept_bytes = std::size_t{2} << 20;
-
-static_assert(std::endian::native == std::endian::little, "tokens are copied as they lie in memory");
-
-template <class Token> void copy_ids(std::span<const std::int32_t> ids, std::byte* to) {
-  for (const std::int32_t id : ids) {
-    const auto token = static_cast<Token>(id);
-    std::memcpy(to, &token, sizeof token);
-    to += sizeof token;
-  }
-}
 
 }  // namespace
 
@@ -41,15 +32,8 @@ void PackedPiece::seal() {
 void TokenPacker::append(std::span<const std::int32_t> ids, std::vector<std::byte>& tokens) const {
   const std::size_t old_size = tokens.size();
   tokens.resize(old_size + ids.size() * bytes_per_token_);
-  std::byte* const to = tokens.data() + old_size;
-  switch (bytes_per_token_) {
-    case 1:
-      return copy_ids<std::uint8_t>(ids, to);
-    case 2:
-      return copy_ids<std::uint16_t>(ids, to);
-    default:
-      return copy_ids<std::uint32_t>(ids, to);
-  }
+  with_id_type(bytes_per_token_,
+               [&](auto id) { copy_ids<std::int32_t, decltype(id)>(std::as_bytes(ids), tokens.data() + old_size); });
 }
 
 std::size_t TokenPacker::pack_decided(std::string_view text, std::vector<std::byte>& tokens) {
@@ -100,9 +84,7 @@ std::optional<LineProblem> TokenPacker::pack_line(std::string_view line, const F
     return std::nullopt;
   } catch (const Error& error) {  // the tokenizer gives the text up
     piece.tokens.resize(begin);
-    const std::string message = error.what();  // "[TOK-11] reason"
-    const std::size_t id_end = std::min(message.find(']'), message.size() - 1);
-    return LineProblem{message.substr(1, id_end - 1), message.substr(std::min(id_end + 2, message.size()))};
+    return problem_of(error);
   }
 }
 

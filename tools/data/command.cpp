@@ -4,6 +4,8 @@
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/data/pack.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -47,6 +49,10 @@ std::string OnErrorOption::report_path(const OutputOption& output) const {
 
 void OnErrorOption::check(const OutputOption& output) const {
   if (value == data::OnError::skip) output.check(report_path(output));
+}
+
+void OnErrorOption::tell(Console& console, const OutputOption& output, std::int64_t n_skipped) const {
+  if (n_skipped > 0) console.say(fmt::format("{}: {} lines were skipped", report_path(output), n_skipped));
 }
 
 void ThreadsOption::add_to(CLI::App& command) {

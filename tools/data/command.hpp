@@ -55,6 +55,8 @@ struct OnErrorOption {
   std::string report_path(const OutputOption& output) const;
   /// @throws [DATA-01] if the report exists and need not
   void check(const OutputOption& output) const;
+  /// Says how many lines were skipped, if any.
+  void tell(Console& console, const OutputOption& output, std::int64_t n_skipped) const;
 };
 
 /// How many threads work; by default as many as the process may use cores.

@@ -34,8 +34,7 @@ struct Index {
                                                                .n_threads = threads.count,
                                                                .progress = console.progress()});
     console.say(fmt::format("{}: {} documents", output.path, summary.n_documents));
-    if (summary.n_skipped > 0)
-      console.say(fmt::format("{}: {} lines were skipped", on_error.report_path(output), summary.n_skipped));
+    on_error.tell(console, output, summary.n_skipped);
     console.summarise({{"output", output.path},
                        {"documents", summary.n_documents},
                        {"skipped", summary.n_skipped},

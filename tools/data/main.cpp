@@ -42,6 +42,12 @@ void check_command(const CLI::App& program, int argc, char** argv) {
     throw UsageError("[DATA-10] there is no command " + in_quotes(argv[1]) + "; see monomorph-data --help");
 }
 
+/// Its name and a space; nothing where the command line is wrong before it.
+std::string parsed_command(const CLI::App& program) {
+  const auto commands = program.get_subcommands();
+  return commands.empty() ? "" : commands.front()->get_name() + " ";
+}
+
 /// Results that nobody could read are no success.
 void flush_standard_output() {
   if (std::fflush(stdout) != 0) throw_file_error("write", "standard output", errno);
@@ -60,7 +66,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::CallForAllHelp& help) {
     return program.exit(help);
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "error: [DATA-10] {}; see monomorph-data --help\n", error.what());
+    fmt::print(stderr, "error: [DATA-10] {}; see monomorph-data {}--help\n", error.what(), parsed_command(program));
     return static_cast<int>(ExitCode::usage);
   } catch (const Error& error) {
     fmt::print(stderr, "error: {}\n", error.what());

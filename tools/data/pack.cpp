@@ -66,8 +66,7 @@ struct Pack {
   void tell(const data::PackSummary& summary, Console& console) const {
     console.say(fmt::format("{}: {} documents ({} empty), {} tokens of {} bytes", output.path, summary.n_documents,
                             summary.n_empty_documents, summary.n_tokens, summary.bytes_per_token));
-    if (summary.n_skipped > 0)
-      console.say(fmt::format("{}: {} lines were skipped", on_error.report_path(output), summary.n_skipped));
+    on_error.tell(console, output, summary.n_skipped);
     console.summarise({{"output", output.path},
                        {"documents", summary.n_documents},
                        {"empty_documents", summary.n_empty_documents},

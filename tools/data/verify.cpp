@@ -3,6 +3,7 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
+#include <monomorph/data/pack.hpp>
 #include <monomorph/data/tokenizer.hpp>
 #include <monomorph/data/verify.hpp>
 
@@ -82,11 +83,7 @@ struct Verify {
     const data::Tokenizer& tokenizer = *read;
     settings.vocab_size = tokenizer.vocab_size();
     if (end_of_document.empty()) return;
-    settings.end_of_document = tokenizer.find(end_of_document);
-    if (!settings.end_of_document) {
-      throw UsageError("[TOK-06] the tokenizer has no token " + in_quotes(end_of_document) +
-                       " to end documents with; name one with --eod");
-    }
+    settings.end_of_document = data::find_end_of_document(tokenizer, end_of_document);
   }
 };
 

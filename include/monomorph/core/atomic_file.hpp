@@ -74,6 +74,10 @@ class AtomicFile {
 /// AtomicFile for a text that is at hand.
 void write_text_file(const std::string& path, std::string_view text);
 
+/// Where the bytes end up that are written to `path`: links followed, so that renaming replaces the file and not the
+/// link to it. A device or pipe stays what it is.  @throws [FILE-04] for a folder
+std::string output_target(const std::string& path);
+
 /// Makes the creation, renaming and deletion of entries of `folder` durable.
 void sync_folder(const std::string& folder);
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace monomorph::data {
 
@@ -47,6 +48,10 @@ class DocumentSource {
   /// Appends the document that is being visited to `sink`.
   void copy_to(DocumentSink& sink);
 };
+
+/// The names of JSON Lines files, as messages say them.
+inline constexpr std::string_view json_lines_names = ".jsonl, .ndjson, .json (a record on each line)";
+bool is_json_lines_name(const std::string& path);
 
 /// What kind of set a file is, by its name.
 enum class SetKind {

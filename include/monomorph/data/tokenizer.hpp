@@ -92,7 +92,8 @@ class Encoder {
 
   /// The same with special tokens taken for the ordinary text that they look like: for text from outside, which must
   /// not be able to write them.
-  void encode_plain(std::string_view text, std::vector<std::int32_t>& ids);
+  /// @param from_start false if `text` comes behind a special token: some tokenizers mark the beginning of a text
+  void encode_plain(std::string_view text, std::vector<std::int32_t>& ids, bool from_start = true);
 
   /// Appends the ids of as much of `text`, valid UTF-8, as is the same whatever follows it, and returns the number of
   /// bytes encoded. The rest is to be given again with more text, or to encode() at the end. Tokenizers that must see

@@ -106,9 +106,9 @@ TEST_CASE("an output that exists is replaced only with --force, and a report, to
 TEST_CASE("wrong arguments are refused in one line") {
   const TemporaryFolder folder;
   const std::string input = data_fixture("modalities/small.jsonl");
-  check_refused(run_data({}), 2, {"[DATA-10]"});
+  check_refused(run_data({}), 2, {"[DATA-10]", "see monomorph-data --help"});
   check_refused(run_data({"indexx"}), 2, {"[DATA-10]", "indexx"});
-  check_refused(run_data({"index", input}), 2, {"[DATA-10]", "--output"});
+  check_refused(run_data({"index", input}), 2, {"[DATA-10]", "--output", "see monomorph-data index --help"});
   for (const std::string threads : {"0", "-1", "2000", "two"})
     check_refused(run_data({"index", input, "--output", folder / "a", "--threads", threads}), 2, {"[DATA-10]"});
   check_refused(run_data({"index", input, "--output", folder / "a", "--on-error", "ignore"}), 2, {"[DATA-10]"});

@@ -138,7 +138,7 @@ TEST_CASE("Broken input is an error that names the line, and leaves nothing behi
   check("a.jsonl", std::string(100000, '[') + "\n", {"[DATA-02]", "line 1"});
   check("a.jsonl", "", {"[DATA-04]"});
   check("a.txt", "", {"[DATA-04]"});
-  check("a.csv", "x", {"[DATA-10]"});
+  check("a.csv", "x", {"[DATA-40]"});
   const std::string input = folder.write("a.jsonl", good + "\n");
   CHECK(contains(error_of([&] { index_json_lines(input, folder.file("out.idx")); }), "line 2"));
   CHECK(contains(error_of([&] { pack(input, gpt2(), folder.file("o"), {.end_of_document = "<s>"}); }), "[TOK-06]"));
