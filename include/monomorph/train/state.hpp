@@ -36,6 +36,7 @@ template <Recipe R> class State {
   View whole_params(int u) const { return whole_params_[shards_.whole_params[u]]; }
   View whole_gradients(int u) const { return whole_gradients_[shards_.whole_gradients[u]]; }
   std::int64_t batch() const { return batch_; }
+  const Arena& arena() const { return arena_; }
   View x_MD(int block) const { return activations_[activations.x_MD[block]]; }
   /// What an evaluation leaves: the final norm's output, and the logits of the last chunk of tokens.
   View head_in_MD() const { return activations_[activations.head_in_MD]; }
