@@ -99,6 +99,8 @@ class Packing {
   void take(PackedPiece& piece);
   void end_text(TokenPacker& packer, const std::string& raw, PackedPiece& piece);
   std::size_t pack_piece(TokenPacker& packer, std::string_view raw, PackedPiece& piece) const;
+  /// That of a plain text which comes next.
+  TextPiece text_piece() const { return output_.totals().input_end == 0 ? TextPiece::first : TextPiece::later; }
   void report(std::uint64_t total_bytes) const {
     if (settings_.progress) settings_.progress(output_.totals().input_end, total_bytes);
   }
@@ -143,8 +145,9 @@ void Packing::take(PackedPiece& piece) {
 
 /// Packs the decided part of `raw`, which is cut between characters, and returns its length.
 std::size_t Packing::pack_piece(TokenPacker& packer, std::string_view raw, PackedPiece& piece) const {
-  if (valid_utf8_prefix(raw) == raw.size()) return packer.pack_decided(raw, piece.tokens);
-  std::size_t n_left = packer.pack_decided(replace_invalid_utf8(raw), piece.tokens);
+  const TextPiece which = text_piece();
+  if (valid_utf8_prefix(raw) == raw.size()) return packer.pack_decided(raw, which, piece.tokens);
+  std::size_t n_left = packer.pack_decided(replace_invalid_utf8(raw), which, piece.tokens);
   constexpr std::size_t replacement_bytes = 3;
   std::size_t n_raw = 0;
   while (n_left > 0) {
@@ -187,7 +190,7 @@ void Packing::end_text(TokenPacker& packer, const std::string& raw, PackedPiece&
   // Whether the document has its end already is seen at its last token, which may be in the file.
   const std::vector<std::byte> last = output_.last_token();
   piece.tokens.insert(piece.tokens.begin(), last.begin(), last.end());
-  packer.pack_text(replace_invalid_utf8(raw), piece.tokens);
+  packer.pack_text(replace_invalid_utf8(raw), text_piece(), piece.tokens);
   const std::size_t n_text_bytes = output_.totals().n_token_bytes + piece.tokens.size() - last.size();
   packer.end_document(0, piece.tokens);
   piece.tokens.erase(piece.tokens.begin(), piece.tokens.begin() + static_cast<std::ptrdiff_t>(last.size()));

@@ -36,22 +36,23 @@ void TokenPacker::append(std::span<const std::int32_t> ids, std::vector<std::byt
                [&](auto id) { copy_ids<std::int32_t, decltype(id)>(std::as_bytes(ids), tokens.data() + old_size); });
 }
 
-std::size_t TokenPacker::pack_decided(std::string_view text, std::vector<std::byte>& tokens) {
+std::size_t TokenPacker::pack_decided(std::string_view text, TextPiece piece, std::vector<std::byte>& tokens) {
   ids_.clear();
-  const std::size_t n_bytes = encoder_.encode_decided(text, ids_);
+  const std::size_t n_bytes = encoder_.encode_decided(text, ids_, piece);
   append(ids_, tokens);
   return n_bytes;
 }
 
-void TokenPacker::pack_text(std::string_view text, std::vector<std::byte>& tokens) {
+void TokenPacker::pack_text(std::string_view text, TextPiece piece, std::vector<std::byte>& tokens) {
   std::size_t piece_bytes = usual_piece_bytes;
   while (text.size() > piece_bytes) {
-    const std::size_t n_decided = pack_decided(text.substr(0, piece_bytes), tokens);
+    const std::size_t n_decided = pack_decided(text.substr(0, piece_bytes), piece, tokens);
     text.remove_prefix(n_decided);
+    if (n_decided > 0) piece = TextPiece::later;
     piece_bytes = n_decided > 0 ? usual_piece_bytes : 2 * piece_bytes;
   }
   ids_.clear();
-  encoder_.encode(text, ids_);
+  encoder_.encode_rest(text, ids_, piece);
   append(ids_, tokens);
   if (ids_.capacity() * sizeof ids_[0] > most_kept_bytes) ids_ = {};
 }
@@ -60,7 +61,7 @@ void TokenPacker::pack_document(std::string_view text, PackedPiece& piece) {
   const std::size_t begin = piece.tokens.size();
   begin_document(piece.tokens);
   const std::size_t text_begin = piece.tokens.size();
-  pack_text(text, piece.tokens);
+  pack_text(text, TextPiece::first, piece.tokens);
   if (piece.tokens.size() == text_begin) ++piece.entry.n_empty_documents;
   end_document(begin, piece.tokens);
   append_length(piece.entry.document_lengths, piece.tokens.size() - begin);
