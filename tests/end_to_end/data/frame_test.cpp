@@ -52,12 +52,13 @@ std::string run_at_terminal(const Arguments& arguments) {
 }  // namespace
 
 TEST_CASE("progress is a share, a speed and the time left, of a pipe, what is done") {
-  CHECK(progress_line("pack", 0, 100, 0, 0.0, 80) == "pack   0%");
-  CHECK(progress_line("pack", 50'000'000, 200'000'000, 0, 2.0, 80) == "pack  25%  25.0 MB/s  6s left");
-  CHECK(progress_line("pack", 150'000'000, 200'000'000, 100'000'000, 2.0, 80) == "pack  75%  25.0 MB/s  2s left");
-  CHECK(progress_line("pack", 200, 200, 0, 1.0, 80) == "pack 100%  0.0 MB/s");
-  CHECK(progress_line("index", 5 << 20, 0, 0, 1.0, 80) == "index 5.00 MiB  5.2 MB/s");
-  CHECK(progress_line("pack", 50'000'000, 200'000'000, 0, 2.0, 12) == "pack  25%  2");
+  CHECK(progress_line("pack", {0, 100}, 80) == "pack   0%");
+  CHECK(progress_line("pack", {50'000'000, 200'000'000, 0, 2.0}, 80) == "pack  25%  25.0 MB/s  6s left");
+  CHECK(progress_line("pack", {150'000'000, 200'000'000, 100'000'000, 2.0}, 80) == "pack  75%  25.0 MB/s  2s left");
+  CHECK(progress_line("pack", {200, 200, 0, 1.0}, 80) == "pack 100%  0.0 MB/s");
+  CHECK(progress_line("index", {5 << 20, 0, 0, 1.0}, 80) == "index 5.00 MiB  5.2 MB/s");
+  CHECK(progress_line("pack", {50'000'000, 200'000'000, 0, 2.0}, 12) == "pack  25%  2");
+  CHECK(progress_line("learn", {500, 2000, 0, 2.0, "merges"}, 80) == "learn  25%  250 merges/s  6s left");
 }
 
 TEST_CASE("progress is shown at a terminal, erased at the end, and nowhere else") {
