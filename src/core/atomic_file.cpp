@@ -1,6 +1,7 @@
 #include <monomorph/core/atomic_file.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
+#include <monomorph/core/truncation_guard.hpp>
 
 #include <fmt/format.h>
 
@@ -123,7 +124,10 @@ AtomicFile::~AtomicFile() {
   if (!committed_ && !in_place_) ::unlink(file_.path().c_str());
 }
 
-void AtomicFile::finish() { file_.close(); }
+void AtomicFile::finish() {
+  throw_if_truncated();
+  file_.close();
+}
 
 void AtomicFile::commit() {
   finish();

@@ -39,6 +39,7 @@ class FlatTokenSet : public DocumentSource {
     };
     if (marks_.begin || marks_.end) for_each_mark(end_document);
     end_document(data_.size());
+    file_.check_unchanged();
   }
 
   void read(const PieceVisitor& visit) override { pieces_.read(begin_, length_, visit); }

@@ -43,9 +43,11 @@ void throw_empty_input(const std::string& path) {
   throw UsageError("[DATA-04] " + in_quotes(path) + " is empty; give a file with at least one document");
 }
 
-void throw_all_skipped(const std::string& path, std::int64_t n_lines, const std::string& report) {
-  throw Error(fmt::format("[DATA-21] none of the {} lines of {} is a document; {} says why", n_lines, in_quotes(path),
-                          in_quotes(report)));
+void throw_all_skipped(const std::string& path, std::int64_t n_lines, const std::string& first_line) {
+  const auto first = nlohmann::json::parse(first_line);
+  throw Error(fmt::format("[DATA-21] none of the {} lines of {} is a document; of line {}: {}", n_lines,
+                          in_quotes(path), first.at("line").get<std::int64_t>(),
+                          first.at("reason").get<std::string>()));
 }
 
 }  // namespace monomorph::data

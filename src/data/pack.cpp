@@ -1,5 +1,6 @@
 #include "data/block_pipeline.hpp"
 #include "data/pack_output.hpp"
+#include "data/skip_report.hpp"
 #include "data/token_packer.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -19,6 +20,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
 namespace monomorph::data {
 namespace {
@@ -205,9 +207,12 @@ void Packing::end_text(TokenPacker& packer, const std::string& raw, PackedPiece&
 PackSummary Packing::commit() {
   const JournalEntry& totals = output_.totals();
   if (totals.n_lines == 0) throw_empty_input(input_);
-  if (settings_.on_error == OnError::skip) output_.write_report(report_path_);
-  if (totals.n_documents == 0) throw_all_skipped(input_, static_cast<std::int64_t>(totals.n_lines), report_path_);
-  output_.commit();
+  if (totals.n_documents == 0) {
+    throw_all_skipped(input_, static_cast<std::int64_t>(totals.n_lines), totals.report);
+  }
+  std::optional<AtomicFile> report;
+  if (settings_.on_error == OnError::skip) output_.write_report(report.emplace(report_path_));
+  commit_with_report(output_, report);
   PackSummary summary;
   summary.n_documents = static_cast<std::int64_t>(totals.n_documents);
   summary.n_empty_documents = static_cast<std::int64_t>(totals.n_empty_documents);

@@ -6,10 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <limits>
 
 namespace monomorph::data {
@@ -57,7 +54,7 @@ std::uint32_t bytes_per_token_for(std::int64_t vocab_size) {
   return vocab_size <= 256 ? 1 : vocab_size <= 65536 ? 2 : 4;
 }
 
-PackedFile::PackedFile(const std::string& path) : file_(path), stamp_(stamp()) {
+PackedFile::PackedFile(const std::string& path) : file_(path) {
   const std::span<const std::byte> bytes = file_.bytes();
   if (bytes.size() < packed_header_bytes) {
     throw_damaged(path, "it has {} bytes, less than the header's {}", bytes.size(), packed_header_bytes);
@@ -77,20 +74,6 @@ PackedFile::PackedFile(const std::string& path) : file_(path), stamp_(stamp()) {
   index_ = bytes.subspan(packed_header_bytes + data_bytes);
   if (!frames_fill(file_, index_))
     throw_damaged(path, "the {} bytes after its tokens are no complete index", index_.size());
-}
-
-PackedFile::Stamp PackedFile::stamp() const {
-  struct stat status {};
-  if (::stat(file_.path().c_str(), &status) != 0) throw_file_error("read", file_.path(), errno);
-  return {status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
-}
-
-void PackedFile::check_unchanged() const {
-  if (stamp() == stamp_) return;
-  throw Error(
-      fmt::format("[DATA-09] {} was changed while it was being read; leave data alone during a run and start "
-                  "again",
-                  in_quotes(path())));
 }
 
 std::int32_t PackedFile::read(std::int64_t first, std::span<std::int32_t> ids) const {

@@ -2,6 +2,7 @@
 #include "data/piece_reader.hpp"
 #include "data/token_bytes.hpp"
 
+#include <monomorph/data/loss_mask.hpp>
 #include <monomorph/data/packed_file.hpp>
 #include <monomorph/data/work_counter.hpp>
 
@@ -149,6 +150,7 @@ VerifySummary verify_packed(const std::string& path, const VerifySettings& setti
       });
     });
     if (readable) check.check_end();
+    findings.check([&] { check.summary.has_loss_mask = LossMask::beside(*file).has_value(); });
     file->check_unchanged();
     summary = check.summary;
   }

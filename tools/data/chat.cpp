@@ -84,10 +84,8 @@ struct Chat {
   }
 
   void run(Console& console) const {
-    output.check();
     const std::string mask_path = data::loss_mask_path(output.path);
-    output.check(mask_path);
-    on_error.check(output);
+    output.check({output.path, mask_path, on_error.written_report(output)}, {input.path, tokenizer_path});
     data::ChatPackSettings chosen = settings;
     chosen.counted_roles = counted_roles();
     chosen.too_long = choices_too_long.at(on_too_long);

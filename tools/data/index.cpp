@@ -26,8 +26,7 @@ struct Index {
   }
 
   void run(Console& console) const {
-    output.check();
-    on_error.check(output);
+    output.check({output.path, on_error.written_report(output)}, {input.path});
     const data::IndexSummary summary = data::index_json_lines(input.path, output.path,
                                                               {.on_error = on_error.value,
                                                                .report = on_error.report_path(output),

@@ -4,6 +4,7 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/interruption.hpp>
+#include <monomorph/core/truncation_guard.hpp>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -53,12 +54,23 @@ void flush_standard_output() {
   if (std::fflush(stdout) != 0) throw_file_error("write", "standard output", errno);
 }
 
+/// A file that was cut short while it was read looks as if it had always been damaged.
+Error cause_of(const Error& error) {
+  try {
+    throw_if_truncated();
+    return error;
+  } catch (const Error& truncation) {
+    return truncation;
+  }
+}
+
 int run(int argc, char** argv) {
   CLI::App program("monomorph-data: from text to tokens on the disk");
   add_commands(program);
   try {
     check_command(program, argc, argv);
     program.parse(argc, argv);
+    throw_if_truncated();
     flush_standard_output();
     return static_cast<int>(ExitCode::success);
   } catch (const CLI::CallForHelp& help) {
@@ -69,8 +81,9 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "error: [DATA-10] {}; see monomorph-data {}--help\n", error.what(), parsed_command(program));
     return static_cast<int>(ExitCode::usage);
   } catch (const Error& error) {
-    fmt::print(stderr, "error: {}\n", error.what());
-    return static_cast<int>(error.code());
+    const Error cause = cause_of(error);
+    fmt::print(stderr, "error: {}\n", cause.what());
+    return static_cast<int>(cause.code());
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "error: [DATA-12] there is not enough memory\n");
   } catch (const std::exception& error) {
@@ -84,7 +97,8 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   int exit_code = 0;
   {
-    const InterruptionGuard guard;
+    const InterruptionGuard interruption;
+    const TruncationGuard truncation;
     exit_code = run(argc, argv);
   }
   // What asked us to stop learns from the exit status that we did.

@@ -56,7 +56,8 @@ class AtomicFile {
   /// Overwrites what lies at `offset`, for a header that is known last; not for a pipe.
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes) { file_.write_at(offset, bytes); }
   /// Puts everything on the disk but not yet in its place, so that of several files none appears if the disk is too
-  /// full for one. Nothing can be written any more.  @throws [FILE-02], [FILE-03]
+  /// full for one. Nothing can be written any more.
+  /// @throws [FILE-02], [FILE-03]; [DATA-09] if what was read to make it was cut short: see TruncationGuard
   void finish();
   /// finish(), and puts the file in its place, durably. To be called once, after the last write.
   /// @throws [FILE-02], [FILE-03]

@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/data/document_sink.hpp>
+#include <monomorph/data/work_counter.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -68,6 +69,6 @@ std::unique_ptr<DocumentSource> open_set(const std::string& path);
 std::unique_ptr<DocumentSink> create_set_like(const std::string& input, const std::string& path);
 
 /// A pass that counts.
-SetSize measure(DocumentSource& source);
+SetSize measure(DocumentSource& source, WorkCounter& counter);
 
 }  // namespace monomorph::data

@@ -48,6 +48,9 @@ std::int32_t find_end_of_document(const Tokenizer& tokenizer, const std::string&
 PackSummary pack(const std::string& input, const Tokenizer& tokenizer, const std::string& output,
                  const PackSettings& settings = {});
 
+/// What pack() writes to until it is done.  @throws [FILE-04] for a folder
+std::string unfinished_path(const std::string& output);
+
 /// Where pack() and index_json_lines() list skipped lines unless told otherwise.
 std::string default_report_path(const std::string& output);
 

@@ -107,7 +107,7 @@ TokenizerDefinition train_tokenizer(const TrainingText& text, const BpeTrainerSe
     done_bytes += done_of_file;
   }
   for (const BlockCounter& counter : counters) trainer.add(counter.counts());
-  return trainer.train();
+  return trainer.train(text.merge_progress);
 }
 
 }  // namespace monomorph::data
