@@ -1,6 +1,6 @@
 #include "data/tokenizer/text_cutter.hpp"
 
-
+#include "core/overloaded.hpp"
 #include "data/tokenizer/characters.hpp"
 #include "data/tokenizer/code_point_set.hpp"
 #include "data/tokenizer/pre_tokenizer_chain.hpp"
