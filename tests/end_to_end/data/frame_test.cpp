@@ -75,26 +75,27 @@ TEST_CASE("every command shows progress at a terminal") {
   const std::string lines = data_fixture("modalities/small.jsonl"), set = data_fixture("modalities/small.pbin"),
                     index = data_fixture("modalities/small.idx"), tokenizer = data_fixture("gpt2_tokenizer.json"),
                     chats = std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/chat/";
-  for (const Arguments& arguments : std::vector<Arguments>{
-           {"train-tokenizer", lines, "--vocab-size", "300", "--output", folder / "t.json"},
-           {"index", lines, "--output", folder / "a.idx"},
-           {"pack", lines, "--tokenizer", tokenizer, "--output", folder / "a.pbin"},
-           {"chat", chats + "set.jsonl", "--tokenizer", chats + "tokenizer.json", "--template", "chatml",
-            "--sequence-length", "48", "--output", folder / "chat.pbin"},
-           {"merge", set, set, "--output", folder / "m.pbin"},
-           {"shuffle", set, "--output", folder / "s.pbin"},
-           {"chunk", set, "--chunk", "1/2", "--output", folder / "c.pbin"},
-           {"filter", set, "--min-tokens", "2", "--output", folder / "f.pbin"},
-           {"split", set, "--documents", "2", "--train", folder / "tr.pbin", "--held-out", folder / "he.pbin"},
-           {"convert", set, "--token-bytes", "4", "--output", folder / "w.pbin"},
-           {"inspect", set},
-           {"inspect", set, "--document", "1"},
-           {"inspect", index},
-           {"inspect", index, "--document", "1"},
-           {"inspect", lines},
-           {"inspect", lines, "--document", "1"},
-           {"verify", set},
-           {"verify", index}}) {
+  for (const Arguments& arguments :
+       std::vector<Arguments>{{"train-tokenizer", lines, "--vocab-size", "300", "--output", folder / "t.json"},
+                              {"index", lines, "--output", folder / "a.idx"},
+                              {"pack", lines, "--tokenizer", tokenizer, "--output", folder / "a.pbin"},
+                              {"chat", chats + "set.jsonl", "--tokenizer", chats + "tokenizer.json", "--template",
+                               "chatml", "--sequence-length", "48", "--output", folder / "chat.pbin"},
+                              {"merge", set, set, "--output", folder / "m.pbin"},
+                              {"shuffle", set, "--output", folder / "s.pbin"},
+                              {"chunk", set, "--chunk", "1/2", "--output", folder / "c.pbin"},
+                              {"filter", set, "--min-tokens", "2", "--output", folder / "f.pbin"},
+                              {"split", set, "--documents", "2", "--train", folder / "tr.pbin", "--held-out",
+                               folder / "he.pbin"},
+                              {"convert", set, "--token-bytes", "4", "--output", folder / "w.pbin"},
+                              {"inspect", set},
+                              {"inspect", set, "--document", "1"},
+                              {"inspect", index},
+                              {"inspect", index, "--document", "1"},
+                              {"inspect", lines},
+                              {"inspect", lines, "--document", "1"},
+                              {"verify", set},
+                              {"verify", index}}) {
     CAPTURE(arguments);
     const std::string shown = run_at_terminal(arguments);
     CHECK(contains(shown, "\r" + arguments[0] + " "));
@@ -144,33 +145,34 @@ TEST_CASE("no output replaces an input or another output, whatever way its path 
   write_bytes(lines, text);
   write_bytes(set, read_bytes(data_fixture("modalities/small.pbin")));
   std::filesystem::create_symlink(lines, folder / "link");
-  for (Arguments arguments : std::vector<Arguments>{
-           {"index", lines, "--output", lines},
-           {"index", lines, "--output", folder / "link"},
-           {"index", lines, "--output", folder / "./a.jsonl"},
-           {"index", lines, "--output", folder / "n", "--on-error", "skip", "--report", lines},
-           {"index", lines, "--output", folder / "n", "--on-error", "skip", "--report", folder / "n"},
-           {"pack", lines, "--tokenizer", tokenizer, "--output", lines},
-           {"pack", lines, "--tokenizer", tokenizer, "--output", tokenizer},
-           {"pack", lines, "--tokenizer", tokenizer, "--output", folder / "n", "--on-error", "skip", "--report",
-            folder / "n", "--resume"},
-           {"chat", chats + "set.jsonl", "--tokenizer", chats + "tokenizer.json", "--template", "chatml",
-            "--sequence-length", "48", "--output", folder / "n.pbin", "--on-error", "skip", "--report",
-            folder / "n.mask"},
-           {"train-tokenizer", lines, "--vocab-size", "300", "--output", lines},
-           {"merge", set, data_fixture("modalities/small.pbin"), "--output", set},
-           {"shuffle", set, "--output", set},
-           {"chunk", set, "--chunk", "1/2", "--output", set},
-           {"filter", set, "--min-tokens", "2", "--output", set},
-           {"filter", set, "--where", "/text != 1", "--records", lines, "--output", lines},
-           {"convert", set, "--token-bytes", "4", "--output", set}}) {
+  for (Arguments arguments :
+       std::vector<Arguments>{{"index", lines, "--output", lines},
+                              {"index", lines, "--output", folder / "link"},
+                              {"index", lines, "--output", folder / "./a.jsonl"},
+                              {"index", lines, "--output", folder / "n", "--on-error", "skip", "--report", lines},
+                              {"index", lines, "--output", folder / "n", "--on-error", "skip", "--report",
+                               folder / "n"},
+                              {"pack", lines, "--tokenizer", tokenizer, "--output", lines},
+                              {"pack", lines, "--tokenizer", tokenizer, "--output", tokenizer},
+                              {"pack", lines, "--tokenizer", tokenizer, "--output", folder / "n", "--on-error", "skip",
+                               "--report", folder / "n", "--resume"},
+                              {"chat", chats + "set.jsonl", "--tokenizer", chats + "tokenizer.json", "--template",
+                               "chatml", "--sequence-length", "48", "--output", folder / "n.pbin", "--on-error", "skip",
+                               "--report", folder / "n.mask"},
+                              {"train-tokenizer", lines, "--vocab-size", "300", "--output", lines},
+                              {"merge", set, data_fixture("modalities/small.pbin"), "--output", set},
+                              {"shuffle", set, "--output", set},
+                              {"chunk", set, "--chunk", "1/2", "--output", set},
+                              {"filter", set, "--min-tokens", "2", "--output", set},
+                              {"filter", set, "--where", "/text != 1", "--records", lines, "--output", lines},
+                              {"convert", set, "--token-bytes", "4", "--output", set}}) {
     CAPTURE(arguments);
     arguments.push_back("--force");
     check_refused(run_data(arguments), 2, {"[DATA-10]", "name"});
     CHECK(read_bytes(lines) == text);
     CHECK(n_entries(folder.path()) == 3);
   }
-  const Arguments to_nowhere{"index",     lines,  "--output", "/dev/null", "--force",
+  const Arguments to_nowhere{"index",      lines,  "--output", "/dev/null", "--force",
                              "--on-error", "skip", "--report", "/dev/null"};
   CHECK(run_data(to_nowhere).exit_code == 0);
 }

@@ -173,8 +173,16 @@ TEST_CASE("a disk that is full at the very end leaves no report of skipped lines
   CHECK(result.out == "a.pbin.partial\na.pbin.partial.journal\n");
 
   const std::string chats = std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/chat/";
-  Arguments chat{"chat",   chats + "set.jsonl",   "--tokenizer", chats + "tokenizer.json", "--template",
-                 "chatml", "--sequence-length", "48",          "--output",               disk + "/a.pbin"};
+  Arguments chat{"chat",
+                 chats + "set.jsonl",
+                 "--tokenizer",
+                 chats + "tokenizer.json",
+                 "--template",
+                 "chatml",
+                 "--sequence-length",
+                 "48",
+                 "--output",
+                 disk + "/a.pbin"};
   chat.insert(chat.end(), skipping.begin(), skipping.end());
   REQUIRE(run_on_small_disk(disk, "4k", data_command(chat), result));
   check_refused(result, 1, {"[FILE-02]"});

@@ -222,7 +222,8 @@ TEST_CASE("a set that is cut short while it is read is named, and nothing is lef
   REQUIRE(::mkfifo(records.c_str(), 0600) == 0);
   const int writer = ::open(records.c_str(), O_RDWR);
   REQUIRE(writer >= 0);
-  Process process(data_command({"filter", set, "--where", "/a", "--records", records, "--output", folder / "out.pbin"}));
+  Process process(
+      data_command({"filter", set, "--where", "/a", "--records", records, "--output", folder / "out.pbin"}));
   for (int i = 0; i < 60000 && n_entries(folder.path()) < 3; ++i) ::usleep(1000);  // it begins and waits for records
   std::filesystem::resize_file(set, 4096);
   std::string lines;

@@ -95,7 +95,8 @@ TEST_CASE("A set that was packed with lines skipped is filtered by the records o
   CHECK(contains(error_of([&] { filter(packed, folder.file("c.pbin"), {.min_tokens = 1, .skipped = report}); }),
                  "[DATA-10]"));
   const std::string no_json = folder.write("n.jsonl", "{\"k\": 1}\n{}\n{\"k\": 2}\n{\"k\": 4}\n");
-  const std::string more = error_of([&] { filter(packed, folder.file("c.pbin"), {.where = "/k >= 1", .records = no_json}); });
+  const std::string more =
+      error_of([&] { filter(packed, folder.file("c.pbin"), {.where = "/k >= 1", .records = no_json}); });
   CHECK(contains(more, "[DATA-46]"));
   CHECK(contains(more, "--skipped"));
 }

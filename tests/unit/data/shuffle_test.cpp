@@ -77,9 +77,8 @@ TEST_CASE("Progress is told of every pass over a set, and rises to the end") {
   CHECK(total == 3 * n_bytes);
   CHECK(std::is_sorted(done.begin(), done.end()));
   for (std::uint64_t pass = 0; pass < 3; ++pass) {
-    CHECK(std::any_of(done.begin(), done.end(), [&](std::uint64_t now) {
-      return now > pass * n_bytes && now < (pass + 1) * n_bytes;
-    }));
+    CHECK(std::any_of(done.begin(), done.end(),
+                      [&](std::uint64_t now) { return now > pass * n_bytes && now < (pass + 1) * n_bytes; }));
   }
 }
 

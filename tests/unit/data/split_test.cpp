@@ -112,9 +112,8 @@ TEST_CASE("Progress is told of every pass over a set that is split") {
       done.push_back(now);
     });
     for (std::uint64_t pass = 0; pass < n_passes; ++pass) {
-      CHECK(std::any_of(done.begin(), done.end(), [&](std::uint64_t now) {
-        return now > pass * n_bytes && now < (pass + 1) * n_bytes;
-      }));
+      CHECK(std::any_of(done.begin(), done.end(),
+                        [&](std::uint64_t now) { return now > pass * n_bytes && now < (pass + 1) * n_bytes; }));
     }
   };
   check({.size = {.documents = 10}}, 2);
