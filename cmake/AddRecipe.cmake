@@ -1,6 +1,6 @@
 # monomorph_add_recipe(<name> <header> [BODIES <header>...]): the struct recipes::<name> of the header becomes a program.
-# It is instantiated once, in the object library recipe_<name>; whoever else wants it links that and says
-# `extern template`. BODIES are the headers below the torch firewall that define the bodies of the recipe's own blocks.
+# It is instantiated once, in the object library recipe_<name>; whoever else wants it links that and calls
+# monomorph::recipe_entry::<name>(argc, argv). BODIES are the headers below the torch firewall that define the bodies of the recipe's own blocks.
 set(MONOMORPH_CMAKE_DIR ${CMAKE_CURRENT_LIST_DIR})
 function(monomorph_add_recipe NAME HEADER)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" BODIES)

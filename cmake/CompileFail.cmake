@@ -8,19 +8,52 @@ find_program(MONOMORPH_GCC NAMES g++ g++-14 g++-13 g++-12)
 find_program(MONOMORPH_CLANG NAMES clang++ clang++-18 clang++-17 clang++-16 clang++-15 clang++-14)
 mark_as_advanced(MONOMORPH_GCC MONOMORPH_CLANG)
 
+# A compiler that is not there shows in the report of the tests, once.
+function(monomorph_skip_compile_fail_tests LABEL)
+  set(name compile_fail.all.${LABEL})
+  if(NOT TEST ${name})
+    add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E echo
+      "skipped: ${LABEL} not found, so what it says of broken recipes is not tested; install it")
+    set_tests_properties(${name} PROPERTIES LABELS compile_fail SKIP_REGULAR_EXPRESSION "^skipped: ")
+  endif()
+endfunction()
+
 function(monomorph_add_compile_fail_tests TARGET)
   set(includes $<JOIN:$<TARGET_PROPERTY:${TARGET},INTERFACE_INCLUDE_DIRECTORIES>,|>)
-  foreach(case IN LISTS ARGN)
-    cmake_path(ABSOLUTE_PATH case)
-    cmake_path(GET case STEM name)
-    foreach(compiler IN ITEMS GCC CLANG)
-      if(MONOMORPH_${compiler})
-        string(TOLOWER ${compiler} label)
-        add_test(NAME compile_fail.${name}.${label} COMMAND ${CMAKE_COMMAND} -DCXX=${MONOMORPH_${compiler}}
-          -DCOMPILER=${label} -DCASE=${case} "-DINCLUDES=${includes}" -P ${MONOMORPH_RUN_COMPILE_FAIL})
-        set_tests_properties(compile_fail.${name}.${label} PROPERTIES LABELS compile_fail)
-      endif()
+  foreach(compiler IN ITEMS GCC CLANG)
+    string(TOLOWER ${compiler} label)
+    if(NOT MONOMORPH_${compiler})
+      monomorph_skip_compile_fail_tests(${label})
+      continue()
+    endif()
+    foreach(case IN LISTS ARGN)
+      cmake_path(ABSOLUTE_PATH case)
+      cmake_path(GET case STEM name)
+      add_test(NAME compile_fail.${name}.${label} COMMAND ${CMAKE_COMMAND} -DCXX=${MONOMORPH_${compiler}}
+        -DCOMPILER=${label} -DCASE=${case} "-DINCLUDES=${includes}" -P ${MONOMORPH_RUN_COMPILE_FAIL})
+      set_tests_properties(compile_fail.${name}.${label} PROPERTIES LABELS compile_fail)
     endforeach()
+  endforeach()
+endfunction()
+
+# monomorph_add_broken_recipe_test(<header>): the same for recipes::<stem of the header>, which has the expectations,
+# through the translation unit that monomorph_add_recipe generates for it.
+function(monomorph_add_broken_recipe_test HEADER)
+  cmake_path(ABSOLUTE_PATH HEADER)
+  cmake_path(GET HEADER STEM NAME)
+  set(body_includes)
+  set(instance ${CMAKE_CURRENT_BINARY_DIR}/broken_recipes/${NAME}_instance.cpp)
+  configure_file(${MONOMORPH_CMAKE_DIR}/recipe_instance.cpp.in ${instance} @ONLY)
+  foreach(compiler IN ITEMS GCC CLANG)
+    if(MONOMORPH_${compiler})
+      string(TOLOWER ${compiler} label)
+      add_test(NAME end_to_end.broken_recipe.${NAME}.${label} COMMAND ${CMAKE_COMMAND} -DCXX=${MONOMORPH_${compiler}}
+        -DCOMPILER=${label} -DCASE=${instance} -DEXPECTATIONS=${HEADER}
+        "-DINCLUDES=$<JOIN:$<TARGET_PROPERTY:monomorph_train,INTERFACE_INCLUDE_DIRECTORIES>,|>"
+        "-DDEFINITIONS=$<JOIN:$<TARGET_PROPERTY:monomorph_train,INTERFACE_COMPILE_DEFINITIONS>,|>"
+        -P ${MONOMORPH_RUN_COMPILE_FAIL})
+      set_tests_properties(end_to_end.broken_recipe.${NAME}.${label} PROPERTIES LABELS end_to_end)
+    endif()
   endforeach()
 endfunction()
 

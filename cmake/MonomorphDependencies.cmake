@@ -58,6 +58,14 @@ if(MONOMORPH_CUDA)
   add_library(monomorph::torch_cuda INTERFACE IMPORTED GLOBAL)
   target_link_libraries(monomorph::torch_cuda INTERFACE monomorph::torch)
   cmake_path(GET MONOMORPH_TORCH_DIR PARENT_PATH torch_site)
+  # The linker would not miss them, and the program would die before main().
+  foreach(library IN ITEMS libcudart libcublas libcudnn libnccl)
+    file(GLOB found ${torch_site}/nvidia/*/lib/${library}*.so* ${torch_lib}/${library}*.so*)
+    if(NOT found)
+      message(FATAL_ERROR "[SETUP-07] ${library}.so, which LibTorch needs on a GPU, is not in ${torch_site}/nvidia: run "
+        "tools/setup/install --gpu, or give -DMONOMORPH_TORCH_DIR=<folder with include/ and lib/>")
+    endif()
+  endforeach()
   # No symbol of ours points into libtorch_cuda.so: it registers its kernels when it is loaded.
   target_link_options(monomorph::torch_cuda INTERFACE LINKER:--allow-shlib-undefined
     LINKER:-rpath,${torch_site}/nvidia/cu13/lib  # libcudart

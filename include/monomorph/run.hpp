@@ -20,8 +20,8 @@
 
 namespace monomorph {
 
-/// The program of recipe R. Defined in train/run_recipe.hpp, below the firewall; instantiated once, by
-/// monomorph_add_recipe(). This header is all that recipes, mains and negative tests see.
+/// The program of recipe R. Defined in train/run_recipe.hpp, below the firewall; instantiated once, in what
+/// monomorph_add_recipe() generates. This header is all that recipes, mains and negative tests see.
 template <RecipeShape R> int run(int argc, char** argv);
 
 }  // namespace monomorph

@@ -1,6 +1,7 @@
 #include <monomorph/core/atomic_file.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
+#include <monomorph/core/truncation_guard.hpp>
 
 #include <fmt/format.h>
 
@@ -28,18 +29,6 @@ void write_all(std::span<const std::byte> bytes, const std::string& path, WriteS
     if (n_written < 0) throw_file_error("write", path, errno);
     bytes = bytes.subspan(static_cast<std::size_t>(n_written));
   }
-}
-
-/// Where the bytes end up: links followed, so that renaming replaces the file and not the link to it.
-std::string resolve_target(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) == 0) {
-    if (S_ISDIR(status.st_mode)) throw Error("[FILE-04] " + in_quotes(path) + " is a folder; give a file to write");
-    if (!S_ISREG(status.st_mode)) return path;
-  }
-  std::error_code failure;
-  const std::filesystem::path resolved = std::filesystem::weakly_canonical(path, failure);
-  return failure ? path : resolved.string();
 }
 
 bool is_device_or_pipe(const std::string& path) {
@@ -127,7 +116,7 @@ void OutputFile::close() {
 }
 
 AtomicFile::AtomicFile(const std::string& path)
-    : target_(resolve_target(path)),
+    : target_(output_target(path)),
       in_place_(is_device_or_pipe(target_)),
       file_(in_place_ ? OutputFile(target_, OutputFile::Mode::existing) : create_beside(target_)) {}
 
@@ -135,7 +124,10 @@ AtomicFile::~AtomicFile() {
   if (!committed_ && !in_place_) ::unlink(file_.path().c_str());
 }
 
-void AtomicFile::finish() { file_.close(); }
+void AtomicFile::finish() {
+  throw_if_truncated();
+  file_.close();
+}
 
 void AtomicFile::commit() {
   finish();
@@ -148,6 +140,17 @@ void AtomicFile::commit() {
 
 void AtomicFile::withdraw() noexcept {
   if (committed_ && !in_place_) ::unlink(target_.c_str());
+}
+
+std::string output_target(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0) {
+    if (S_ISDIR(status.st_mode)) throw Error("[FILE-04] " + in_quotes(path) + " is a folder; give a file to write");
+    if (!S_ISREG(status.st_mode)) return path;
+  }
+  std::error_code failure;
+  const std::filesystem::path resolved = std::filesystem::weakly_canonical(path, failure);
+  return failure ? path : resolved.string();
 }
 
 void write_text_file(const std::string& path, std::string_view text) {

@@ -40,4 +40,11 @@ void throw_file_error(std::string_view doing, const std::string& path, int error
   }
 }
 
+void throw_changed_file(const std::string& path) {
+  throw Error(
+      fmt::format("[DATA-09] {} was changed while it was being read; leave data alone while it is in use and "
+                  "start again",
+                  in_quotes(path)));
+}
+
 }  // namespace monomorph

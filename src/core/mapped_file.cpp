@@ -1,3 +1,5 @@
+#include "core/mapping_table.hpp"
+
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/mapped_file.hpp>
@@ -26,7 +28,7 @@ std::span<const std::byte> map_descriptor(int descriptor, const std::string& pat
 
 }  // namespace
 
-MappedFile::MappedFile(const std::string& path) : path_(path) {
+MappedFile::MappedFile(const std::string& path) : path_(path), stamp_(stamp()) {
   // O_NONBLOCK: opening a pipe that nobody writes must not hang before it is refused.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) throw_file_error("open", path, errno);
@@ -37,15 +39,27 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
     throw;
   }
   ::close(descriptor);
+  if (!bytes_.empty()) MappingTable::add(bytes_, path_);
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : path_(std::move(other.path_)), bytes_(std::exchange(other.bytes_, {})) {}
+    : path_(std::move(other.path_)), bytes_(std::exchange(other.bytes_, {})), stamp_(other.stamp_) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(bytes_, other.bytes_);
+  std::swap(stamp_, other.stamp_);
   return *this;
+}
+
+MappedFile::Stamp MappedFile::stamp() const {
+  struct stat status {};
+  if (::stat(path_.c_str(), &status) != 0) throw_file_error("open", path_, errno);
+  return {status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+}
+
+void MappedFile::check_unchanged() const {
+  if (stamp() != stamp_) throw_changed_file(path_);
 }
 
 void MappedFile::release() const noexcept {
@@ -53,7 +67,9 @@ void MappedFile::release() const noexcept {
 }
 
 MappedFile::~MappedFile() {
-  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+  if (bytes_.empty()) return;
+  MappingTable::remove(bytes_);
+  ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
 }  // namespace monomorph

@@ -55,7 +55,7 @@ void BpeTrainer::count_words(std::string_view text, WordCounts& counts) const {
   cutter_->count_words(replace_invalid_utf8(text), counts);
 }
 
-TokenizerDefinition BpeTrainer::train() const {
+TokenizerDefinition BpeTrainer::train(const ProgressCallback& progress) const {
   TokenizerDefinition definition;
   definition.pre_tokenizers = settings_.pre_tokenizers;
   for (const std::string& token : settings_.special_tokens) {
@@ -77,7 +77,7 @@ TokenizerDefinition BpeTrainer::train() const {
     for (const char byte : word) tokens.push_back(ids.at(byte_level_alphabet()[static_cast<unsigned char>(byte)]));
     learner.add_word(tokens, count);
   });
-  learner.learn(static_cast<std::size_t>(settings_.vocab_size), settings_.min_frequency);
+  learner.learn(static_cast<std::size_t>(settings_.vocab_size), settings_.min_frequency, progress);
   definition.vocabulary = learner.take_vocabulary();
   definition.model = tokenizer_models::Bpe{.merges = learner.take_merges()};
   return definition;

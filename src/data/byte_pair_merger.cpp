@@ -5,20 +5,36 @@
 namespace monomorph::data {
 namespace {
 
-// The order of the heap: its top is what no other comes before.
-constexpr auto comes_later = [](const auto& a, const auto& b) {
-  return a.rank != b.rank ? a.rank > b.rank : a.position > b.position;
-};
+// Words beyond this are rare: the memory that one took is not kept.
+constexpr std::size_t most_kept = std::size_t{1} << 16;
 
 }  // namespace
 
 void BytePairMerger::merge(std::vector<std::int32_t>& tokens, std::size_t begin) {
-  const std::size_t size = tokens.size() - begin;
-  if (size > most_short) return merge_by_heap(tokens, begin);
-  const auto word = std::span(tokens).subspan(begin);
+  auto left = std::span(tokens).subspan(begin);
+  std::size_t end = begin;
+  while (!left.empty()) {
+    const std::span<std::int32_t> part = left.first(part_length(left));
+    const std::size_t n_merged = merge_part(part);
+    std::copy_n(part.begin(), n_merged, tokens.begin() + static_cast<std::ptrdiff_t>(end));
+    end += n_merged;
+    left = left.subspan(part.size());
+  }
+  tokens.resize(end);
+}
+
+std::size_t BytePairMerger::part_length(std::span<const std::int32_t> tokens) const {
+  if (tokens.size() <= most_short) return tokens.size();
+  std::size_t length = 1;
+  while (length < tokens.size() && merges_.joints().may_join({tokens[length - 1], tokens[length]})) ++length;
+  return length;
+}
+
+std::size_t BytePairMerger::merge_part(std::span<std::int32_t> part) {
+  if (part.size() > most_short) return merge_long(part);
   std::uint32_t ranks[most_short];
-  for (std::size_t i = 0; i + 1 < size; ++i) ranks[i] = merges_.rank_of({word[i], word[i + 1]});
-  tokens.resize(begin + merge_short(word, ranks));
+  for (std::size_t i = 0; i + 1 < part.size(); ++i) ranks[i] = merges_.rank_of({part[i], part[i + 1]});
+  return merge_short(part, ranks);
 }
 
 // A scan over all pairs for each merge. A pair is one number, its rank and its place, so that the least of them is the
@@ -59,42 +75,36 @@ std::size_t BytePairMerger::merge_short(std::span<std::int32_t> tokens, std::uin
   return n_left;
 }
 
-void BytePairMerger::push_candidate(std::int32_t position) {
-  const Symbol& symbol = symbols_[static_cast<std::size_t>(position)];
-  if (symbol.next < 0) return;
-  const std::uint32_t rank = merges_.rank_of({symbol.token, symbols_[static_cast<std::size_t>(symbol.next)].token});
-  if (rank == MergeTable::no_rank) return;
-  heap_.push_back({rank, position});
-  std::push_heap(heap_.begin(), heap_.end(), comes_later);
-}
-
-void BytePairMerger::merge_by_heap(std::vector<std::int32_t>& tokens, std::size_t begin) {
-  const auto size = static_cast<std::int32_t>(tokens.size() - begin);
-  symbols_.clear();
-  heap_.clear();
-  for (std::int32_t i = 0; i < size; ++i) {
-    symbols_.push_back({tokens[begin + static_cast<std::size_t>(i)], i - 1, i + 1 < size ? i + 1 : -1, true});
+// Tokens stay where they are, as in merge_short. The length of each stands at its first place and at its last one, so
+// that both neighbours are found.
+std::size_t BytePairMerger::merge_long(std::span<std::int32_t> word) {
+  lengths_.assign(word.size(), 1);
+  if (!pairs_) pairs_.emplace(merges_.size());
+  pairs_->resize(word.size());
+  const auto look_up = [&](std::size_t at, std::size_t next) {
+    const std::uint32_t rank = merges_.rank_of({word[at], word[next]});
+    if (rank != MergeTable::no_rank) pairs_->add(rank, at);
+  };
+  for (std::size_t at = 0; at + 1 < word.size(); ++at) look_up(at, at + 1);
+  while (!pairs_->empty()) {
+    const auto [rank, at] = pairs_->take();
+    const std::size_t gone = at + lengths_[at], next = gone + lengths_[gone];
+    pairs_->remove(gone);
+    word[at] = merges_.token_of(rank);
+    lengths_[at] = lengths_[next - 1] = static_cast<std::uint32_t>(next - at);
+    if (next < word.size()) look_up(at, next);  // before the pair on its left, which then is the list's beginning
+    if (at == 0) continue;
+    const std::size_t previous = at - lengths_[at - 1];
+    pairs_->remove(previous);
+    look_up(previous, at);
   }
-  for (std::int32_t i = 0; i < size; ++i) push_candidate(i);
-  while (!heap_.empty()) {
-    std::pop_heap(heap_.begin(), heap_.end(), comes_later);
-    const Candidate top = heap_.back();
-    heap_.pop_back();
-    Symbol& left = symbols_[static_cast<std::size_t>(top.position)];
-    if (!left.alive || left.next < 0) continue;
-    Symbol& right = symbols_[static_cast<std::size_t>(left.next)];
-    if (merges_.rank_of({left.token, right.token}) != top.rank) continue;  // a neighbour was merged since
-    left.token = merges_.token_of(top.rank);
-    left.next = right.next;
-    right.alive = false;
-    if (left.next >= 0) symbols_[static_cast<std::size_t>(left.next)].previous = top.position;
-    if (left.previous >= 0) push_candidate(left.previous);
-    push_candidate(top.position);
+  std::size_t n_left = 0;
+  for (std::size_t at = 0; at < word.size(); at += lengths_[at]) word[n_left++] = word[at];
+  if (word.size() > most_kept) {
+    lengths_ = {};
+    pairs_->give_back();
   }
-  tokens.resize(begin);
-  for (const Symbol& symbol : symbols_) {
-    if (symbol.alive) tokens.push_back(symbol.token);
-  }
+  return n_left;
 }
 
 }  // namespace monomorph::data

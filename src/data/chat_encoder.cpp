@@ -103,7 +103,7 @@ void ChatEncoder::append_special(std::int32_t id, bool counted, EncodedChat& cha
 void ChatEncoder::finish_text(EncodedChat& chat) {
   if (stretches_.empty()) return;
   const std::size_t first = chat.ids.size();
-  encoder_.encode_plain(text_, chat.ids);
+  encoder_.encode_plain(text_, chat.ids, /*from_start=*/first == 0);
   chat.counted.resize(chat.ids.size(), stretches_.front().counted);
   if (stretches_.size() > 1) mark_tokens(first, chat);
   text_.clear();
@@ -111,28 +111,40 @@ void ChatEncoder::finish_text(EncodedChat& chat) {
 }
 
 void ChatEncoder::mark_tokens(std::size_t first, EncodedChat& chat) const {
-  StreamDecoder decoder(tokenizer_);
-  // Some decoders treat the beginning of a text in a way of its own, and this is not it.
-  if (first > 0) decoder.push(chat.ids[first - 1]);
+  const std::vector<std::size_t> ends = token_ends(std::span(chat.ids).subspan(first));
   auto stretch = stretches_.begin();
   std::size_t begin = 0;
-  for (std::size_t i = first; i < chat.ids.size(); ++i) {
-    const std::string piece = decoder.push(chat.ids[i]);
-    if (text_.compare(begin, piece.size(), piece) != 0) break;
-    const std::size_t end = begin + piece.size();
-    // A token that shows nothing yet is a part of the character that comes next.
-    const std::size_t reach = std::max(end, begin + 1);
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    // A token that shows nothing belongs to the character that comes next.
+    const std::size_t reach = std::max(ends[i], begin + 1);
     while (stretch->end <= begin && stretch + 1 != stretches_.end()) ++stretch;
     bool counted = stretch->counted;
     for (auto next = stretch; next->end < reach && next + 1 != stretches_.end(); ++next) counted |= (next + 1)->counted;
-    chat.counted[i] = counted;
-    begin = end;
+    chat.counted[first + i] = counted;
+    begin = ends[i];
   }
-  if (begin == text_.size()) return;
+}
+
+std::vector<std::size_t> ChatEncoder::token_ends(std::span<const std::int32_t> ids) const {
+  std::vector<std::size_t> ends;
+  std::string shown;
+  for (const std::int32_t id : ids) {
+    shown += tokenizer_.bytes_of(id);
+    ends.push_back(shown.size());
+  }
+  // Tokenizers in the style of SentencePiece put a space before a text.
+  const std::size_t n_inserted = shown.size() > text_.size() && shown.front() == ' ' ? 1 : 0;
+  if (shown.compare(n_inserted, std::string::npos, text_) != 0) throw_changed_text(shown.substr(n_inserted));
+  for (std::size_t& end : ends) end -= std::min(end, n_inserted);
+  return ends;
+}
+
+void ChatEncoder::throw_changed_text(const std::string& shown) const {
+  const auto [kept_end, ignored] = std::mismatch(text_.begin(), text_.end(), shown.begin(), shown.end());
   throw Error(
       fmt::format("[CHAT-13] the tokenizer does not give {} back as it was, so there is no telling which of "
                   "its tokens count; use a tokenizer that keeps the text",
-                  in_quotes(std::string_view(text_).substr(begin, 40))));
+                  in_quotes(std::string(kept_end, text_.end()).substr(0, 40))));
 }
 
 }  // namespace monomorph::data

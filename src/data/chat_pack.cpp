@@ -2,7 +2,7 @@
 #include "data/chat_record.hpp"
 #include "data/chat_sample_packer.hpp"
 #include "data/chat_set_writer.hpp"
-#include "data/line_failure.hpp"
+#include "data/skip_report.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
@@ -104,20 +104,16 @@ class ChatOutput {
   ChatOutput(const std::string& input, const Tokenizer& tokenizer, const ChatTemplate& chat_template,
              const std::string& output, const ChatPackSettings& settings)
       : input_(input),
-        report_path_(settings.report.empty() ? default_report_path(output) : settings.report),
+        report_(input, settings.on_error, settings.report.empty() ? default_report_path(output) : settings.report),
         writer_(output, tokenizer, chat_template, settings.sequence_length,
                 tokenizer.find(chat_template.end_token).value()),
-        packer_(settings.sequence_length, [this](const auto& chats) { write_sample(chats); }) {
-    if (settings.on_error == OnError::skip) report_.emplace(report_path_);
-  }
+        packer_(settings.sequence_length, [this](const auto& chats) { write_sample(chats); }) {}
 
   void add(BlockChats& block) {
     for (const LineFailure& failure : block.failures) {
-      const std::int64_t line_number = summary_.n_records + failure.line_in_block + 1;
-      if (!report_) throw_failure(failure, line_number, input_);
-      report_->write(report_line(failure, line_number));
-      ++summary_.n_skipped;
+      report_.add(failure, summary_.n_records + failure.line_in_block + 1);
     }
+    summary_.n_skipped = report_.n_skipped();
     summary_.n_records += block.counts.n_records;
     summary_.n_too_long += block.counts.n_too_long;
     summary_.n_without_counted += block.counts.n_without_counted;
@@ -131,13 +127,12 @@ class ChatOutput {
 
   ChatPackSummary commit() {
     if (summary_.n_records == 0) throw_empty_input(input_);
-    if (report_) report_->commit();
-    if (summary_.n_skipped == summary_.n_records) throw_all_skipped(input_, summary_.n_records, report_path_);
+    if (summary_.n_skipped == summary_.n_records) report_.throw_all_skipped();
     packer_.flush();
     if (summary_.n_samples == 0) throw_nothing_counts();
-    const LossMaskHeader written = writer_.commit();
-    summary_.n_tokens = static_cast<std::int64_t>(written.n_tokens);
-    summary_.n_counted = static_cast<std::int64_t>(written.n_counted);
+    report_.commit_with(writer_);
+    summary_.n_tokens = static_cast<std::int64_t>(writer_.header().n_tokens);
+    summary_.n_counted = static_cast<std::int64_t>(writer_.header().n_counted);
     return summary_;
   }
 
@@ -156,8 +151,7 @@ class ChatOutput {
   }
 
   const std::string& input_;
-  std::string report_path_;
-  std::optional<AtomicFile> report_;
+  SkipReport report_;
   ChatSetWriter writer_;
   ChatSamplePacker packer_;
   ChatPackSummary summary_;

@@ -1,5 +1,8 @@
 #include "data/chat_record.hpp"
 
+#include "data/json_kind.hpp"
+#include "data/line_failure.hpp"
+
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 
@@ -11,23 +14,6 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-std::string kind_of(dom::element value) {
-  switch (value.type()) {
-    case dom::element_type::ARRAY:
-      return "a list";
-    case dom::element_type::OBJECT:
-      return "an object";
-    case dom::element_type::STRING:
-      return "text";
-    case dom::element_type::BOOL:
-      return "true or false";
-    case dom::element_type::NULL_VALUE:
-      return "null";
-    default:
-      return "a number";
-  }
-}
-
 /// Reads one message; errors name it.
 class MessageReader {
  public:
@@ -35,7 +21,8 @@ class MessageReader {
 
   ChatMessage read(dom::element value) const {
     dom::object message;
-    if (value.get(message) != simdjson::SUCCESS) fail("it is {}, not an object with role and content", kind_of(value));
+    if (value.get(message) != simdjson::SUCCESS)
+      fail("it is {}, not an object with role and content", json_kind(value));
     const bool as_sharegpt =
         message["role"].error() != simdjson::SUCCESS && message["from"].error() == simdjson::SUCCESS;
     refuse_tool_calls(message);
@@ -60,7 +47,7 @@ class MessageReader {
   ChatRole role(dom::object message, const char* name) const {
     const dom::element value = member(message, name);
     std::string_view text;
-    if (value.get(text) != simdjson::SUCCESS) fail("its \"{}\" is {}, not text", name, kind_of(value));
+    if (value.get(text) != simdjson::SUCCESS) fail("its \"{}\" is {}, not text", name, json_kind(value));
     const auto role = find_chat_role(text);
     if (!role) {
       fail("there is no role {}; roles are system, user (human), assistant (gpt, model) and tool", in_quotes(text));
@@ -73,7 +60,7 @@ class MessageReader {
     std::string_view text;
     if (value.get(text) == simdjson::SUCCESS) return std::string(text);
     dom::array parts;
-    if (value.get(parts) != simdjson::SUCCESS) fail("its \"{}\" is {}, not text", name, kind_of(value));
+    if (value.get(parts) != simdjson::SUCCESS) fail("its \"{}\" is {}, not text", name, json_kind(value));
     std::string joined;
     for (const dom::element part : parts) joined += part_text(part, name);
     return joined;
@@ -132,18 +119,12 @@ dom::array list_of(dom::element value, const std::optional<FieldPointer>& field)
   dom::array messages;
   if (value.get(messages) != simdjson::SUCCESS) {
     throw Error(
-        fmt::format("[CHAT-03] the messages are {}, not a list; name their field with --field", kind_of(value)));
+        fmt::format("[CHAT-03] the messages are {}, not a list; name their field with --field", json_kind(value)));
   }
   return messages;
 }
 
 }  // namespace
-
-LineProblem problem_of(const Error& error) {
-  const std::string_view message = error.what();  // "[AREA-NN] the rest"
-  const std::size_t end = message.find("] ");
-  return {std::string(message.substr(1, end - 1)), std::string(message.substr(end + 2))};
-}
 
 ChatRecords::ChatRecords(const std::string& field) {
   if (!field.empty()) field_.emplace(field);

@@ -1,7 +1,6 @@
 #pragma once
 #include "data/json_line_parser.hpp"
 
-#include <monomorph/core/error.hpp>
 #include <monomorph/data/chat_template.hpp>
 
 #include <optional>
@@ -11,9 +10,6 @@
 #include <vector>
 
 namespace monomorph::data {
-
-/// What an Error says, taken apart: for a line of the input that is at fault.
-LineProblem problem_of(const Error& error);
 
 /// Takes the messages out of the records of a JSON Lines file: `{"role", "content"}`, as OpenAI and Hugging Face have
 /// them, or `{"from", "value"}`, as ShareGPT has. One per thread.

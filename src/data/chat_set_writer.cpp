@@ -65,7 +65,7 @@ void ChatSetWriter::add_sample(const std::vector<const EncodedChat*>& chats) {
   while (header_.n_tokens < end) add_token(padding_, false);
 }
 
-LossMaskHeader ChatSetWriter::commit() {
+void ChatSetWriter::finish() {
   add_token(padding_, false);
   end_document();
   mask_.write(bits_);
@@ -75,6 +75,9 @@ LossMaskHeader ChatSetWriter::commit() {
   mask_.write_at(0, to_bytes(header_));
   mask_.finish();
   file_.finish();
+}
+
+void ChatSetWriter::commit() {
   mask_.commit();
   try {
     file_.commit();
@@ -82,7 +85,6 @@ LossMaskHeader ChatSetWriter::commit() {
     mask_.withdraw();
     throw;
   }
-  return header_;
 }
 
 }  // namespace monomorph::data

@@ -23,8 +23,12 @@ class ChatSetWriter {
                 std::int64_t sequence_length, std::int32_t padding);
 
   void add_sample(const std::vector<const EncodedChat*>& chats);
-  /// What was written. Both files appear, the mask first, so that there are no tokens without their mask.
-  LossMaskHeader commit();
+  /// Puts everything on the disk but not yet in its place; to be called after the last sample.
+  void finish();
+  /// Both files appear, the mask first, so that there are no tokens without their mask.
+  void commit();
+  /// What was written, once it is finished.
+  const LossMaskHeader& header() const noexcept { return header_; }
 
  private:
   void add_token(std::int32_t id, bool counted);

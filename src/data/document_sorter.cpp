@@ -1,5 +1,7 @@
 #include "data/document_sorter.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -7,7 +9,7 @@
 namespace monomorph::data {
 namespace {
 
-constexpr std::uint64_t most_buckets = 256;  // each has an open file and a buffer
+constexpr std::uint64_t least_buckets = 2, enough_buckets = 256;
 constexpr std::size_t piece_bytes = std::size_t{1} << 20;
 
 /// What stands before a document in a spilled bucket.
@@ -107,11 +109,17 @@ void drain_single(RecordReader& records, const DocumentSorter::SinkOf& sink_of, 
 
 }  // namespace
 
+std::uint64_t DocumentSorter::most_buckets_of_process() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return enough_buckets;
+  return std::clamp<std::uint64_t>(limit.rlim_cur / 4, least_buckets, enough_buckets);
+}
+
 DocumentSorter::DocumentSorter(Keys keys, std::uint64_t expected_bytes, Limits limits) : limits_(std::move(limits)) {
   const std::uint64_t n_keys = keys.end - keys.begin;
   // Half full on average, as what is expected need not come and lengths differ.
   const std::uint64_t wanted = 2 * (expected_bytes / std::max<std::uint64_t>(limits_.memory_bytes, 1) + 1);
-  const std::uint64_t n_buckets = std::min({wanted, most_buckets, n_keys});
+  const std::uint64_t n_buckets = std::min({wanted, limits_.most_buckets, n_keys});
   for (std::uint64_t i = 0; i < n_buckets; ++i) {
     const Keys range{keys.begin + scaled(n_keys, i, n_buckets), keys.begin + scaled(n_keys, i + 1, n_buckets)};
     buckets_.push_back({range, std::make_unique<SpillFile>(limits_.beside)});
@@ -153,7 +161,9 @@ void DocumentSorter::drain_bucket(Bucket& bucket, const SinkOf& sink_of, WorkCou
   } else if (needed_bytes <= limits_.memory_bytes) {
     drain_in_memory(records, bucket.n_documents, bucket.n_bytes, sink_of, counter);
   } else {
-    DocumentSorter parts(bucket.keys, needed_bytes, limits_);
+    Limits limits = limits_;
+    limits.most_buckets = std::max(limits.most_buckets / 2, least_buckets);
+    DocumentSorter parts(bucket.keys, needed_bytes, std::move(limits));
     while (!records.at_end()) {
       const RecordHeader header = records.header();
       parts.begin(header.key, header.n_bytes);

@@ -25,7 +25,12 @@ class DocumentSorter {
   struct Limits {
     std::uint64_t memory_bytes;  ///< of documents; a few tens of MB of buffers come on top
     std::string beside;          ///< a path in the folder for what does not fit
+    /// Ranges of keys that it is laid into at once, each an open file. A range that is laid apart again gets half as
+    /// many, and so on, so that all together have less than twice as many open.
+    std::uint64_t most_buckets = most_buckets_of_process();
   };
+  /// A quarter of the files that the process may have open, and no more than are of use.
+  static std::uint64_t most_buckets_of_process();
 
   /// @param expected_bytes of all documents; a wrong guess costs time and nothing else
   DocumentSorter(Keys keys, std::uint64_t expected_bytes, Limits limits);

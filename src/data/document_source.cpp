@@ -5,8 +5,9 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/data/document_source.hpp>
-#include <monomorph/data/interruption.hpp>
 #include <monomorph/data/loss_mask.hpp>
+
+#include <fmt/format.h>
 
 #include <filesystem>
 
@@ -14,16 +15,11 @@ namespace monomorph::data {
 
 void DocumentSource::for_each_again(const SetSize& size, const Visitor& visit) {
   std::int64_t n_documents = 0;
-  const auto check = [&](bool unchanged) {
-    if (unchanged) return;
-    throw Error("[DATA-09] " + in_quotes(path()) +
-                " was changed while it was being read; leave data alone while it is in use and start again");
-  };
   for_each([&](const Document& document) {
-    check(n_documents++ < size.n_documents);
+    if (n_documents++ >= size.n_documents) throw_changed_file(path());
     visit(document);
   });
-  check(n_documents == size.n_documents);
+  if (n_documents != size.n_documents) throw_changed_file(path());
 }
 
 void DocumentSource::copy_to(DocumentSink& sink) {
@@ -31,14 +27,18 @@ void DocumentSource::copy_to(DocumentSink& sink) {
   sink.end_document();
 }
 
-SetKind set_kind(const std::string& path) {
+bool is_json_lines_name(const std::string& path) {
   const std::string extension = std::filesystem::path(path).extension().string();
-  if (extension == ".pbin") return SetKind::packed;
-  if (extension == ".jsonl" || extension == ".ndjson" || extension == ".json") return SetKind::json_lines;
+  return extension == ".jsonl" || extension == ".ndjson" || extension == ".json";
+}
+
+SetKind set_kind(const std::string& path) {
+  if (std::filesystem::path(path).extension() == ".pbin") return SetKind::packed;
+  if (is_json_lines_name(path)) return SetKind::json_lines;
   throw UsageError(
-      "[DATA-40] " + in_quotes(path) +
-      " ends in neither .pbin (packed) nor .jsonl, .ndjson, .json (a record on each line); rename it after "
-      "what it is, or convert it");
+      fmt::format("[DATA-40] {} ends in neither .pbin (packed) nor {}; rename it after what it is, or "
+                  "convert it",
+                  in_quotes(path), json_lines_names));
 }
 
 std::unique_ptr<DocumentSource> open_set(const std::string& path) {
@@ -54,12 +54,12 @@ std::unique_ptr<DocumentSink> create_set_like(const std::string& input, const st
   return std::make_unique<JsonLinesWriter>(path);
 }
 
-SetSize measure(DocumentSource& source) {
-  constexpr std::int64_t documents_between_looks = 1 << 16;
+SetSize measure(DocumentSource& source, WorkCounter& counter) {
   SetSize size;
-  source.for_each([&size](const Document& document) {
+  source.for_each([&](const Document& document) {
+    ++size.n_documents;
     size.n_bytes += document.n_bytes;
-    if (++size.n_documents % documents_between_looks == 0) throw_if_interrupted();
+    counter.add(document.n_bytes);
   });
   return size;
 }

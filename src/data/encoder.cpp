@@ -9,6 +9,11 @@
 namespace monomorph::data {
 namespace {
 
+/// What comes before a text that is encoded.
+enum class Before { nothing, token, text };
+
+Before before(TextPiece piece) { return piece == TextPiece::first ? Before::nothing : Before::text; }
+
 /// What an encoder keeps for a tokenizer.json.
 class PartsEncoder {
  public:
@@ -17,18 +22,22 @@ class PartsEncoder {
   explicit PartsEncoder(const TokenizerParts& parts) : parts_(parts), model_(parts.model) {}
 
   /// Cuts at the added tokens of the text as it is, then at those of the text as the normalizers make it.
-  void encode(std::string_view text, FindTokens which, Ids& ids) {
-    encode_between(parts_.raw_tokens, which, text, ids, [&](std::string_view part, bool from_start) {
+  void encode(std::string_view text, FindTokens which, Before before, Ids& ids) {
+    encode_between(parts_.raw_tokens, which, text, ids, [&](std::string_view part, bool is_first) {
+      const bool from_start = is_first && before == Before::nothing;
       if (parts_.normalizers.empty()) return encode_normalized(part, which, from_start, ids);
-      TextInWork work{std::string(part), from_start};
+      TextInWork work{std::string(part), from_start, is_first && before == Before::text};
       parts_.normalizers.apply(work);
       encode_normalized(work.text, which, work.from_start, ids);
     });
   }
 
   /// What Encoder::encode_decided does.
-  std::size_t encode_decided(std::string_view text, Ids& ids) {
-    return parts_.decides_early() ? encode_decided(parts_.raw_tokens, text, false, ids) : 0;
+  std::size_t encode_decided(std::string_view text, Before before, Ids& ids) {
+    if (parts_.decides_early()) return encode_decided(parts_.raw_tokens, text, false, ids);
+    const std::size_t cut = parts_.cutter.last_cut(text);
+    if (cut > 0) encode(text.substr(0, cut), FindTokens::all, before, ids);
+    return cut;
   }
 
  private:
@@ -96,13 +105,13 @@ struct Encoder::State {
     if (source.parts_) parts.emplace(*source.parts_);
   }
 
-  void encode(std::string_view text, FindTokens which, std::vector<std::int32_t>& ids) {
+  void encode(std::string_view text, FindTokens which, Before before, std::vector<std::int32_t>& ids) {
     if (!parts) {
       tokenizer.sentence_piece_->encode(text, ids);
     } else if (valid_utf8_prefix(text) == text.size()) {
-      parts->encode(text, which, ids);
+      parts->encode(text, which, before, ids);
     } else {
-      parts->encode(replace_invalid_utf8(text), which, ids);
+      parts->encode(replace_invalid_utf8(text), which, before, ids);
     }
   }
 
@@ -119,16 +128,20 @@ void Encoder::encode(std::string_view text, std::vector<std::int32_t>& ids, Spec
     if (special == SpecialTokens::around_text) ids.insert(ids.end(), more.begin(), more.end());
   };
   append(state_->tokenizer.ids_before_text());
-  state_->encode(text, FindTokens::all, ids);
+  state_->encode(text, FindTokens::all, Before::nothing, ids);
   append(state_->tokenizer.ids_after_text());
 }
 
-void Encoder::encode_plain(std::string_view text, std::vector<std::int32_t>& ids) {
-  state_->encode(text, FindTokens::ordinary, ids);
+void Encoder::encode_plain(std::string_view text, std::vector<std::int32_t>& ids, bool from_start) {
+  state_->encode(text, FindTokens::ordinary, from_start ? Before::nothing : Before::token, ids);
 }
 
-std::size_t Encoder::encode_decided(std::string_view text, std::vector<std::int32_t>& ids) {
-  return state_->parts ? state_->parts->encode_decided(text, ids) : 0;
+std::size_t Encoder::encode_decided(std::string_view text, std::vector<std::int32_t>& ids, TextPiece piece) {
+  return state_->parts ? state_->parts->encode_decided(text, before(piece), ids) : 0;
+}
+
+void Encoder::encode_rest(std::string_view text, std::vector<std::int32_t>& ids, TextPiece piece) {
+  state_->encode(text, FindTokens::all, before(piece), ids);
 }
 
 }  // namespace monomorph::data

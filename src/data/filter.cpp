@@ -1,5 +1,6 @@
 #include "data/json_lines_set.hpp"
 #include "data/packed_set.hpp"
+#include "data/skipped_lines.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
@@ -9,24 +10,30 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 namespace monomorph::data {
 namespace {
 
 /// A condition on the records that documents were made from, asked in their order.
 class RecordCondition {
  public:
-  RecordCondition(const std::string& expression, std::string path)
-      : expression_(expression), path_(std::move(path)), lines_(path_) {}
+  /// @param skipped a report of lines that are no documents; may be empty
+  RecordCondition(const std::string& expression, std::string path, const std::string& skipped)
+      : expression_(expression), path_(std::move(path)), lines_(path_) {
+    if (!skipped.empty()) skipped_.emplace(skipped);
+  }
 
   bool holds_for_next() {
-    const auto line = lines_.next();
-    if (!line) throw_other_number("fewer");
+    const auto line = next_line();
+    if (!line) throw_mismatch("fewer lines than the packed file has documents");
     return expression_.holds(*line, path_);
   }
 
   /// To be called after the last document.
   void finish() {
-    if (lines_.next()) throw_other_number("more");
+    if (next_line()) throw_mismatch("more lines than the packed file has documents");
+    if (skipped_ && skipped_->has_more()) throw_mismatch("fewer lines than the report of skipped lines names");
     const std::vector<std::string> fields = expression_.fields_never_found();
     if (fields.empty()) return;
     throw Error(fmt::format("[DATA-44] no record of {} has the field {}; correct its name, or ask exists({})",
@@ -34,16 +41,23 @@ class RecordCondition {
   }
 
  private:
-  [[noreturn]] void throw_other_number(const char* how_many) const {
-    throw Error(
-        fmt::format("[DATA-46] {} has {} lines than the packed file has documents; give the file that it was "
-                    "packed from",
-                    in_quotes(path_), how_many));
+  std::optional<Line> next_line() {
+    auto line = lines_.next();
+    while (line && skipped_ && skipped_->contains(line->number)) line = lines_.next();
+    return line;
+  }
+
+  [[noreturn]] void throw_mismatch(const char* what) const {
+    throw Error(fmt::format(
+        "[DATA-46] {} has {}; give the file that the set was packed from and, if packing skipped lines, its "
+        "report of them with --skipped",
+        in_quotes(path_), what));
   }
 
   RecordExpression expression_;
   std::string path_;
   LineReader lines_;
+  std::optional<SkippedLines> skipped_;
 };
 
 /// Whether a packed document has as many tokens as are asked for.
@@ -84,6 +98,9 @@ void check_settings(SetKind kind, const FilterSettings& settings) {
         "a packed file has no records to look at; give both --where and, with --records, the JSON Lines file that "
         "it was packed from");
   }
+  if (settings.records.empty() && !settings.skipped.empty()) {
+    refuse("--skipped says which lines of --records are no documents; give both, or neither");
+  }
 }
 
 }  // namespace
@@ -95,7 +112,9 @@ FilterSummary filter(const std::string& input, const std::string& output, const 
   const auto source = open_set(input);
   const TokenLimits limits(settings, kind == SetKind::packed ? PackedFile(input).bytes_per_token() : 1);
   std::optional<RecordCondition> condition;
-  if (!settings.where.empty()) condition.emplace(settings.where, settings.records.empty() ? input : settings.records);
+  if (!settings.where.empty()) {
+    condition.emplace(settings.where, settings.records.empty() ? input : settings.records, settings.skipped);
+  }
 
   const auto sink = create_set_like(input, output);
   FilterSummary summary;

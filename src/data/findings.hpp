@@ -27,7 +27,7 @@ class Findings {
       return true;
     } catch (const Error& error) {
       const std::string_view message = error.what();
-      for (const std::string_view id : {"[DATA-05]", "[DATA-06]"}) {
+      for (const std::string_view id : {"[DATA-05]", "[DATA-06]", "[CHAT-10]", "[CHAT-11]"}) {
         if (!message.starts_with(id)) continue;
         add("{}", message.substr(id.size() + 1));
         return false;

@@ -39,6 +39,7 @@ class FlatTokenSet : public DocumentSource {
     };
     if (marks_.begin || marks_.end) for_each_mark(end_document);
     end_document(data_.size());
+    file_.check_unchanged();
   }
 
   void read(const PieceVisitor& visit) override { pieces_.read(begin_, length_, visit); }
@@ -52,11 +53,11 @@ class FlatTokenSet : public DocumentSource {
     const std::uint64_t beyond_mark = marks_.begin ? 0 : bytes_per_token_;
     std::uint64_t offset = 0;
     scanner_.read(0, data_.size(), [&](std::span<const std::byte> piece) {
-      for (std::size_t i = 0; i < piece.size(); i += bytes_per_token_) {
-        const std::uint32_t id =
-            bytes_per_token_ == 2 ? number_at<std::uint16_t>(piece, i) : number_at<std::uint32_t>(piece, i);
-        if (id == mark) visit(offset + i + beyond_mark);
-      }
+      with_id_type(bytes_per_token_, [&](auto id) {
+        for (std::size_t i = 0; i < piece.size(); i += sizeof id) {
+          if (number_at<decltype(id)>(piece, i) == mark) visit(offset + i + beyond_mark);
+        }
+      });
       offset += piece.size();
     });
   }

@@ -1,13 +1,11 @@
 #include "data/block_pipeline.hpp"
 #include "data/json_line_parser.hpp"
-#include "data/line_failure.hpp"
+#include "data/skip_report.hpp"
 
 #include <monomorph/core/atomic_file.hpp>
 #include <monomorph/data/index_json_lines.hpp>
 #include <monomorph/data/pack.hpp>
 #include <monomorph/data/span_index.hpp>
-
-#include <optional>
 
 namespace monomorph::data {
 namespace {
@@ -45,41 +43,30 @@ class IndexOutput {
  public:
   IndexOutput(const std::string& input, const std::string& output, const IndexSettings& settings)
       : input_(input),
-        settings_(settings),
         file_(output),
         index_([this](std::span<const std::byte> bytes) { file_.write(bytes); }),
-        report_path_(settings.report.empty() ? default_report_path(output) : settings.report) {
-    if (settings.on_error == OnError::skip) report_.emplace(report_path_);
-  }
+        report_(input, settings.on_error, settings.report.empty() ? default_report_path(output) : settings.report) {}
 
   void add(const BlockSpans& block) {
-    for (const LineFailure& failure : block.failures) {
-      const std::int64_t line_number = n_lines_ + failure.line_in_block + 1;
-      if (!report_) throw_failure(failure, line_number, input_);
-      report_->write(report_line(failure, line_number));
-      ++n_skipped_;
-    }
+    for (const LineFailure& failure : block.failures) report_.add(failure, n_lines_ + failure.line_in_block + 1);
     for (const DocumentSpan& span : block.spans) index_.add(span);
     n_lines_ += block.n_lines;
   }
 
   IndexSummary commit() {
     if (n_lines_ == 0) throw_empty_input(input_);
-    if (report_) report_->commit();
-    if (index_.size() == 0) throw_all_skipped(input_, n_lines_, report_path_);
+    if (index_.size() == 0) report_.throw_all_skipped();
     index_.finish();
-    file_.commit();
-    return {index_.size(), n_skipped_, 0};
+    report_.commit_with(file_);
+    return {index_.size(), report_.n_skipped(), 0};
   }
 
  private:
   const std::string& input_;
-  const IndexSettings& settings_;
   AtomicFile file_;
   SpanIndexWriter index_;
-  std::string report_path_;
-  std::optional<AtomicFile> report_;
-  std::int64_t n_lines_ = 0, n_skipped_ = 0;
+  SkipReport report_;
+  std::int64_t n_lines_ = 0;
 };
 
 }  // namespace

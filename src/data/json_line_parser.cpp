@@ -1,5 +1,6 @@
 #include "data/json_line_parser.hpp"
 
+#include "data/json_kind.hpp"
 #include "data/line_block.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -117,21 +118,6 @@ dom::element at_step(const dom::element& value, const std::string& step, bool& f
   return result;
 }
 
-const char* type_name(const dom::element& value) {
-  switch (value.type()) {
-    case dom::element_type::ARRAY:
-      return "an array";
-    case dom::element_type::OBJECT:
-      return "an object";
-    case dom::element_type::BOOL:
-      return "true or false";
-    case dom::element_type::NULL_VALUE:
-      return "null";
-    default:
-      return "a number";
-  }
-}
-
 std::variant<std::string_view, LineProblem> text_of(dom::element value, const FieldPointer& field) {
   if (!find_field(value, field)) {
     return LineProblem{"DATA-03", fmt::format("the record has no field {}; name the field of the text with --field",
@@ -139,7 +125,7 @@ std::variant<std::string_view, LineProblem> text_of(dom::element value, const Fi
   }
   if (!value.is_string()) {
     return LineProblem{"DATA-03", fmt::format("the field {} is {}, not text; name the field of the text with --field",
-                                              in_quotes(field.text()), type_name(value))};
+                                              in_quotes(field.text()), json_kind(value))};
   }
   return value.get_string().value_unsafe();
 }

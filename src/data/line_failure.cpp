@@ -2,13 +2,18 @@
 
 #include "data/line_block.hpp"
 
-#include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace monomorph::data {
+
+LineProblem problem_of(const Error& error) {
+  const std::string_view message = error.what();  // "[AREA-NN] the rest"
+  const std::size_t end = message.find("] ");
+  return {std::string(message.substr(1, end - 1)), std::string(message.substr(end + 2))};
+}
 
 LineFailure too_long_failure(std::uint64_t offset, std::uint64_t end_offset) {
   return {0,
@@ -38,9 +43,11 @@ void throw_empty_input(const std::string& path) {
   throw UsageError("[DATA-04] " + in_quotes(path) + " is empty; give a file with at least one document");
 }
 
-void throw_all_skipped(const std::string& path, std::int64_t n_lines, const std::string& report) {
-  throw Error(fmt::format("[DATA-21] none of the {} lines of {} is a document; {} says why", n_lines, in_quotes(path),
-                          in_quotes(report)));
+void throw_all_skipped(const std::string& path, std::int64_t n_lines, const std::string& first_line) {
+  const auto first = nlohmann::json::parse(first_line);
+  throw Error(fmt::format("[DATA-21] none of the {} lines of {} is a document; of line {}: {}", n_lines,
+                          in_quotes(path), first.at("line").get<std::int64_t>(),
+                          first.at("reason").get<std::string>()));
 }
 
 }  // namespace monomorph::data

@@ -1,7 +1,7 @@
 #pragma once
 #include "data/json_line_parser.hpp"
 
-#include <monomorph/core/atomic_file.hpp>
+#include <monomorph/core/error.hpp>
 #include <monomorph/data/on_error.hpp>
 
 #include <cstdint>
@@ -17,6 +17,9 @@ struct LineFailure {
   LineProblem problem;
 };
 
+/// What an Error says, taken apart: for a line of the input that is at fault.
+LineProblem problem_of(const Error& error);
+
 /// That a line is longer than any may be.
 LineFailure too_long_failure(std::uint64_t offset, std::uint64_t end_offset);
 
@@ -28,7 +31,7 @@ LineFailure too_long_failure(std::uint64_t offset, std::uint64_t end_offset);
 std::string report_line(const LineFailure& failure, std::int64_t line_number);
 
 [[noreturn]] void throw_empty_input(const std::string& path);
-/// @throws [DATA-21], naming the report
-[[noreturn]] void throw_all_skipped(const std::string& path, std::int64_t n_lines, const std::string& report);
+/// @param first_line of the report of what was skipped   @throws [DATA-21], saying why that line was
+[[noreturn]] void throw_all_skipped(const std::string& path, std::int64_t n_lines, const std::string& first_line);
 
 }  // namespace monomorph::data

@@ -70,6 +70,7 @@ class MegatronIndex {
 
   [[noreturn]] void fail(const std::string& reason) const { throw_damaged(file_.path(), reason); }
   void release() const noexcept { file_.release(); }
+  void check_unchanged() const { file_.check_unchanged(); }
 
  private:
   void read_type() {
@@ -121,6 +122,8 @@ class MegatronSet : public DocumentSource {
       visit({static_cast<std::int64_t>(document), n_bytes});
       if (document % documents_between_releases == 0) index_.release();
     }
+    file_.check_unchanged();
+    index_.check_unchanged();
     if (n_bytes_left != 0) index_.fail(fmt::format("{} bytes of the .bin are in no sequence", n_bytes_left));
   }
 

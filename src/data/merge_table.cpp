@@ -23,8 +23,7 @@ void check_limits(std::span<const MergeRule> rules) {
 
 }  // namespace
 
-MergeTable::MergeTable(std::span<const MergeRule> rules) {
-  check_limits(rules);
+MergeTable::MergeTable(std::span<const MergeRule> rules) : joints_((check_limits(rules), rules)) {
   const std::size_t n_slots = std::bit_ceil(2 * rules.size() + 2);
   slots_.assign(n_slots, free_slot);
   mask_ = n_slots - 1;

@@ -1,10 +1,12 @@
 #include "data/block_pipeline.hpp"
 #include "data/pack_output.hpp"
+#include "data/skip_report.hpp"
 #include "data/token_packer.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/hash.hpp>
+#include <monomorph/data/document_source.hpp>
 #include <monomorph/data/interruption.hpp>
 #include <monomorph/data/pack.hpp>
 #include <monomorph/data/packed_file.hpp>
@@ -18,20 +20,10 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
 namespace monomorph::data {
 namespace {
-
-std::int32_t find_end_of_document(const Tokenizer& tokenizer, const std::string& token) {
-  if (const auto id = tokenizer.find(token)) return *id;
-  std::string special_tokens;
-  for (const AddedToken& added : tokenizer.definition().added_tokens)
-    special_tokens.append(" ").append(in_quotes(added.content));
-  throw UsageError(
-      fmt::format("[TOK-06] the tokenizer has no token {} to end documents with; name one with --eod "
-                  "(its added tokens:{})",
-                  in_quotes(token), special_tokens.empty() ? " none" : special_tokens));
-}
 
 /// The width of tokens: that which Modalities derives from the model's vocabulary, unless another is asked for.
 std::uint32_t token_width(const Tokenizer& tokenizer, std::uint32_t asked) {
@@ -52,13 +44,10 @@ std::uint32_t token_width(const Tokenizer& tokenizer, std::uint32_t asked) {
 
 /// Whether the input is one text, not JSON Lines.
 bool is_text(const std::string& input) {
-  const std::string extension = std::filesystem::path(input).extension().string();
-  if (extension == ".txt") return true;
-  if (extension == ".jsonl" || extension == ".json" || extension == ".ndjson") return false;
-  throw UsageError(
-      fmt::format("[DATA-10] {} ends in neither .jsonl, .json, .ndjson (a record with text on each line) nor "
-                  ".txt (one document); rename it after what it is",
-                  in_quotes(input)));
+  if (std::filesystem::path(input).extension() == ".txt") return true;
+  if (is_json_lines_name(input)) return false;
+  throw UsageError(fmt::format("[DATA-40] {} ends in neither .txt (one document) nor {}; rename it after what it is",
+                               in_quotes(input), json_lines_names));
 }
 
 /// What must not have changed for a run to be resumed.
@@ -112,6 +101,8 @@ class Packing {
   void take(PackedPiece& piece);
   void end_text(TokenPacker& packer, const std::string& raw, PackedPiece& piece);
   std::size_t pack_piece(TokenPacker& packer, std::string_view raw, PackedPiece& piece) const;
+  /// That of a plain text which comes next.
+  TextPiece text_piece() const { return output_.totals().input_end == 0 ? TextPiece::first : TextPiece::later; }
   void report(std::uint64_t total_bytes) const {
     if (settings_.progress) settings_.progress(output_.totals().input_end, total_bytes);
   }
@@ -156,8 +147,9 @@ void Packing::take(PackedPiece& piece) {
 
 /// Packs the decided part of `raw`, which is cut between characters, and returns its length.
 std::size_t Packing::pack_piece(TokenPacker& packer, std::string_view raw, PackedPiece& piece) const {
-  if (valid_utf8_prefix(raw) == raw.size()) return packer.pack_decided(raw, piece.tokens);
-  std::size_t n_left = packer.pack_decided(replace_invalid_utf8(raw), piece.tokens);
+  const TextPiece which = text_piece();
+  if (valid_utf8_prefix(raw) == raw.size()) return packer.pack_decided(raw, which, piece.tokens);
+  std::size_t n_left = packer.pack_decided(replace_invalid_utf8(raw), which, piece.tokens);
   constexpr std::size_t replacement_bytes = 3;
   std::size_t n_raw = 0;
   while (n_left > 0) {
@@ -200,7 +192,7 @@ void Packing::end_text(TokenPacker& packer, const std::string& raw, PackedPiece&
   // Whether the document has its end already is seen at its last token, which may be in the file.
   const std::vector<std::byte> last = output_.last_token();
   piece.tokens.insert(piece.tokens.begin(), last.begin(), last.end());
-  packer.pack_text(replace_invalid_utf8(raw), piece.tokens);
+  packer.pack_text(replace_invalid_utf8(raw), text_piece(), piece.tokens);
   const std::size_t n_text_bytes = output_.totals().n_token_bytes + piece.tokens.size() - last.size();
   packer.end_document(0, piece.tokens);
   piece.tokens.erase(piece.tokens.begin(), piece.tokens.begin() + static_cast<std::ptrdiff_t>(last.size()));
@@ -215,9 +207,12 @@ void Packing::end_text(TokenPacker& packer, const std::string& raw, PackedPiece&
 PackSummary Packing::commit() {
   const JournalEntry& totals = output_.totals();
   if (totals.n_lines == 0) throw_empty_input(input_);
-  if (settings_.on_error == OnError::skip) output_.write_report(report_path_);
-  if (totals.n_documents == 0) throw_all_skipped(input_, static_cast<std::int64_t>(totals.n_lines), report_path_);
-  output_.commit();
+  if (totals.n_documents == 0) {
+    throw_all_skipped(input_, static_cast<std::int64_t>(totals.n_lines), totals.report);
+  }
+  std::optional<AtomicFile> report;
+  if (settings_.on_error == OnError::skip) output_.write_report(report.emplace(report_path_));
+  commit_with_report(output_, report);
   PackSummary summary;
   summary.n_documents = static_cast<std::int64_t>(totals.n_documents);
   summary.n_empty_documents = static_cast<std::int64_t>(totals.n_empty_documents);
@@ -237,6 +232,17 @@ std::string Packing::interrupted_message() const {
 }
 
 }  // namespace
+
+std::int32_t find_end_of_document(const Tokenizer& tokenizer, const std::string& token) {
+  if (const auto id = tokenizer.find(token)) return *id;
+  std::string special_tokens;
+  for (const AddedToken& added : tokenizer.definition().added_tokens)
+    special_tokens.append(" ").append(in_quotes(added.content));
+  throw UsageError(
+      fmt::format("[TOK-06] the tokenizer has no token {} to end documents with; name one with --eod "
+                  "(its added tokens:{})",
+                  in_quotes(token), special_tokens.empty() ? " none" : special_tokens));
+}
 
 std::string default_report_path(const std::string& output) { return output + ".skipped.jsonl"; }
 

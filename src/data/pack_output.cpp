@@ -22,17 +22,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The file that is to be replaced: links are followed, so that renaming replaces the file and not the link.
-std::string resolve_target(const std::string& output) {
-  std::error_code failure;
-  const fs::file_status status = fs::status(output, failure);
-  if (fs::is_directory(status)) throw Error("[FILE-04] " + in_quotes(output) + " is a folder; give a file to write");
-  if (fs::exists(status) && !fs::is_regular_file(status)) {
-    throw UsageError("[DATA-25] " + in_quotes(output) +
-                     " is a device or a pipe, and the header of a packed file is written last; give a file");
-  }
-  const fs::path resolved = fs::weakly_canonical(output, failure);
-  return failure ? output : resolved.string();
+/// A packed file is not written from front to end.
+void refuse_device_or_pipe(const std::string& target) {
+  std::error_code unreadable;  // writing will say why
+  const fs::file_status status = fs::status(target, unreadable);
+  if (!fs::exists(status) || fs::is_regular_file(status)) return;
+  throw UsageError("[DATA-25] " + in_quotes(target) +
+                   " is a device or a pipe, and the header of a packed file is written last; give a file");
 }
 
 void check_identity(const PackIdentity& before, const PackIdentity& now, const std::string& partial_path) {
@@ -48,13 +44,16 @@ void check_identity(const PackIdentity& before, const PackIdentity& now, const s
 
 }  // namespace
 
+std::string unfinished_path(const std::string& output) { return output_target(output) + ".partial"; }
+
 PackOutput::PackOutput(const std::string& output, const PackIdentity& identity, std::uint32_t bytes_per_token,
                        Unfinished unfinished)
-    : target_(resolve_target(output)),
-      partial_path_(target_ + ".partial"),
+    : target_(output_target(output)),
+      partial_path_(unfinished_path(output)),
       journal_path_(partial_path_ + ".journal"),
       bytes_per_token_(bytes_per_token),
       keep_unfinished_(unfinished == Unfinished::resume) {
+  refuse_device_or_pipe(target_);
   const bool has_journal = fs::exists(fs::symlink_status(journal_path_));
   if (!has_journal && !fs::exists(fs::symlink_status(partial_path_))) {
     begin(identity);
@@ -128,6 +127,7 @@ void PackOutput::count(const JournalEntry& entry, std::span<const std::byte> tok
   totals_.n_documents += entry.n_documents;
   totals_.n_empty_documents += entry.n_empty_documents;
   totals_.n_token_bytes += entry.n_token_bytes;
+  if (totals_.report.empty()) totals_.report = entry.report.substr(0, entry.report.find('\n'));
 }
 
 void PackOutput::add(const JournalEntry& entry, std::span<const std::byte> tokens) {
@@ -136,16 +136,14 @@ void PackOutput::add(const JournalEntry& entry, std::span<const std::byte> token
   count(entry, tokens);
 }
 
-void PackOutput::write_report(const std::string& path) {
-  AtomicFile report(path);
+void PackOutput::write_report(AtomicFile& report) {
   journal_->read_entries([&report](const JournalEntry& entry) {
     report.write(entry.report);
     return true;
   });
-  report.commit();
 }
 
-void PackOutput::commit() {
+void PackOutput::finish() {
   SpanIndexWriter index([this](std::span<const std::byte> bytes) { file_->write(bytes); });
   std::uint64_t offset = 0;
   journal_->read_entries([&](const JournalEntry& entry) {
@@ -158,6 +156,9 @@ void PackOutput::commit() {
   index.finish();
   file_->write_at(0, packed_header(totals_.n_token_bytes, bytes_per_token_));
   file_->sync();
+}
+
+void PackOutput::commit() {
   if (std::rename(partial_path_.c_str(), target_.c_str()) != 0) throw_file_error("write", target_, errno);
   ours_ = false;
   const fs::path folder = fs::path(target_).parent_path();

@@ -25,13 +25,15 @@ class PackOutput {
 
   /// Takes a piece of the input and its tokens, which follow those before.
   void add(const JournalEntry& entry, std::span<const std::byte> tokens);
-  /// The sums of all entries; `input_end` that of the last one.
+  /// The sums of all entries; `input_end` that of the last one, `report` its first line.
   const JournalEntry& totals() const noexcept { return totals_; }
   /// As it lies in the file; empty if there is none so far.
   const std::vector<std::byte>& last_token() const noexcept { return last_token_; }
   /// Writes the lines of the report of all entries.
-  void write_report(const std::string& path);
-  /// Adds the index and puts the file in its place.
+  void write_report(AtomicFile& report);
+  /// Adds the index and puts everything on the disk, but not yet in its place.
+  void finish();
+  /// Puts the finished file in its place.
   void commit();
   const std::string& partial_path() const noexcept { return partial_path_; }
 

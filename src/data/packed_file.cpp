@@ -1,25 +1,16 @@
+#include "data/token_bytes.hpp"
+
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/data/packed_file.hpp>
 
 #include <fmt/format.h>
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <bit>
-#include <cerrno>
-#include <cstring>
 #include <limits>
 
 namespace monomorph::data {
 namespace {
-
-std::uint64_t little_endian(std::span<const std::byte> bytes) {
-  std::uint64_t value = 0;
-  for (std::size_t i = bytes.size(); i-- > 0;) value = value << 8 | std::to_integer<std::uint64_t>(bytes[i]);
-  return value;
-}
 
 template <class... Arguments>
 [[noreturn]] void throw_damaged(const std::string& path, fmt::format_string<Arguments...> text,
@@ -36,7 +27,7 @@ bool frames_fill(const MappedFile& file, std::span<const std::byte> pickle) {
   std::size_t position = 2, released = 0;
   while (position < pickle.size() && pickle[position] == frame_opcode) {
     if (pickle.size() - position < 9) return false;
-    const std::uint64_t n_bytes = little_endian(pickle.subspan(position + 1, 8));
+    const auto n_bytes = number_at<std::uint64_t>(pickle, position + 1);
     position += 9;
     if (n_bytes == 0 || n_bytes > pickle.size() - position) return false;
     position += n_bytes;
@@ -48,19 +39,6 @@ bool frames_fill(const MappedFile& file, std::span<const std::byte> pickle) {
   }
   const bool framed = position > 2;
   return !framed || position == pickle.size();
-}
-
-static_assert(std::endian::native == std::endian::little, "tokens are copied as they lie in the file");
-
-template <class Id> std::int32_t copy_ids(const std::byte* from, std::span<std::int32_t> ids) {
-  Id largest = 0;
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    Id id;
-    std::memcpy(&id, from + i * sizeof(Id), sizeof(Id));
-    largest = std::max(largest, id);
-    ids[i] = static_cast<std::int32_t>(id);
-  }
-  return static_cast<std::int32_t>(std::min<std::uint32_t>(largest, std::numeric_limits<std::int32_t>::max()));
 }
 
 }  // namespace
@@ -76,13 +54,13 @@ std::uint32_t bytes_per_token_for(std::int64_t vocab_size) {
   return vocab_size <= 256 ? 1 : vocab_size <= 65536 ? 2 : 4;
 }
 
-PackedFile::PackedFile(const std::string& path) : file_(path), stamp_(stamp()) {
+PackedFile::PackedFile(const std::string& path) : file_(path) {
   const std::span<const std::byte> bytes = file_.bytes();
   if (bytes.size() < packed_header_bytes) {
     throw_damaged(path, "it has {} bytes, less than the header's {}", bytes.size(), packed_header_bytes);
   }
-  const std::uint64_t data_bytes = little_endian(bytes.subspan(0, 8));
-  const std::uint64_t width = little_endian(bytes.subspan(8, 4));
+  const auto data_bytes = number_at<std::uint64_t>(bytes, 0);
+  const auto width = number_at<std::uint32_t>(bytes, 8);
   if (width != 1 && width != 2 && width != 4) throw_damaged(path, "{} bytes per token, not 1, 2 or 4", width);
   const std::uint64_t n_left = bytes.size() - packed_header_bytes;
   if (data_bytes > n_left) {
@@ -91,37 +69,20 @@ PackedFile::PackedFile(const std::string& path) : file_(path), stamp_(stamp()) {
   if (data_bytes % width != 0) {
     throw_damaged(path, "{} bytes of tokens are no multiple of {} bytes per token", data_bytes, width);
   }
-  bytes_per_token_ = static_cast<std::uint32_t>(width);
+  bytes_per_token_ = width;
   data_ = bytes.subspan(packed_header_bytes, data_bytes);
   index_ = bytes.subspan(packed_header_bytes + data_bytes);
   if (!frames_fill(file_, index_))
     throw_damaged(path, "the {} bytes after its tokens are no complete index", index_.size());
 }
 
-PackedFile::Stamp PackedFile::stamp() const {
-  struct stat status {};
-  if (::stat(file_.path().c_str(), &status) != 0) throw_file_error("read", file_.path(), errno);
-  return {status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
-}
-
-void PackedFile::check_unchanged() const {
-  if (stamp() == stamp_) return;
-  throw Error(
-      fmt::format("[DATA-09] {} was changed while it was being read; leave data alone during a run and start "
-                  "again",
-                  in_quotes(path())));
-}
-
 std::int32_t PackedFile::read(std::int64_t first, std::span<std::int32_t> ids) const {
-  const std::byte* from = data_.data() + static_cast<std::uint64_t>(first) * bytes_per_token_;
-  switch (bytes_per_token_) {
-    case 1:
-      return copy_ids<std::uint8_t>(from, ids);
-    case 2:
-      return copy_ids<std::uint16_t>(from, ids);
-    default:
-      return copy_ids<std::uint32_t>(from, ids);
-  }
+  const auto from = data_.subspan(static_cast<std::uint64_t>(first) * bytes_per_token_, ids.size() * bytes_per_token_);
+  with_id_type(bytes_per_token_,
+               [&](auto id) { copy_ids<decltype(id), std::int32_t>(from, std::as_writable_bytes(ids).data()); });
+  std::uint32_t largest = 0;
+  for (const std::int32_t id : ids) largest = std::max(largest, static_cast<std::uint32_t>(id));
+  return static_cast<std::int32_t>(std::min<std::uint32_t>(largest, std::numeric_limits<std::int32_t>::max()));
 }
 
 std::int32_t PackedFile::largest_id(std::int64_t most_tokens) const {

@@ -4,7 +4,6 @@
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/data/sample_order.hpp>
 #include <monomorph/data/shuffle.hpp>
-#include <monomorph/data/work_counter.hpp>
 
 #include <fmt/format.h>
 
@@ -32,13 +31,15 @@ class ChunkRanges {
   std::int64_t n_documents_, n_chunks_;
 };
 
-void check_chunks(const std::string& input, const std::vector<Chunk>& chunks, std::int64_t n_chunks,
-                  std::int64_t n_documents) {
+void check_numbers(const std::vector<Chunk>& chunks, std::int64_t n_chunks) {
   for (const Chunk& chunk : chunks) {
     if (chunk.number >= 1 && chunk.number <= n_chunks) continue;
     throw UsageError(fmt::format("[DATA-42] there is no chunk {0} of {1}; chunks are counted from 1 to {1}",
                                  chunk.number, n_chunks));
   }
+}
+
+void check_enough(const std::string& input, std::int64_t n_chunks, std::int64_t n_documents) {
   if (n_documents < n_chunks) {
     throw UsageError(fmt::format("[DATA-42] {} has {} documents, too few for {} chunks; ask for fewer chunks",
                                  in_quotes(input), n_documents, n_chunks));
@@ -93,17 +94,21 @@ class ChunkWriter {
 
 std::vector<SetSize> write_chunks(const std::string& input, const std::vector<Chunk>& chunks, std::int64_t n_chunks,
                                   const ShuffleSettings& settings, const ProgressCallback& progress) {
+  check_numbers(chunks, n_chunks);
   const auto source = open_set(input);
-  const SetSize size = measure(*source);
-  check_chunks(input, chunks, n_chunks, size.n_documents);
+  const auto share = [&](std::uint64_t n_bytes) {
+    return n_bytes / static_cast<std::uint64_t>(n_chunks) * chunks.size();
+  };
+  // The set is read twice, and what falls into the chunks is laid in order.
+  WorkCounter counter(progress, 2 * source->n_bytes() + share(source->n_bytes()));
+  const SetSize size = measure(*source, counter);
+  check_enough(input, n_chunks, size.n_documents);
   ChunkWriter writer(input, chunks, ChunkRanges(size.n_documents, n_chunks), n_chunks);
 
   // A document's key is its place in the shuffled order.
   const SampleOrder order(size.n_documents, settings.seed, true);
-  const std::uint64_t expected_bytes = size.n_bytes / static_cast<std::uint64_t>(n_chunks) * chunks.size();
-  DocumentSorter sorter({0, static_cast<std::uint64_t>(size.n_documents)}, expected_bytes,
+  DocumentSorter sorter({0, static_cast<std::uint64_t>(size.n_documents)}, share(size.n_bytes),
                         {settings.memory_bytes, chunks.front().output});
-  WorkCounter counter(progress, size.n_bytes + expected_bytes);
   source->for_each_again(size, [&](const Document& document) {
     const std::int64_t place = order.place(document.number).index;
     counter.add(document.n_bytes);

@@ -13,7 +13,9 @@ class SpanIndexReader {
  public:
   SpanIndexReader(std::span<const std::byte> pickle, const std::string& name) : bytes_(pickle), name_(name) {}
 
-  void read(const std::function<void(DocumentSpan)>& visit) {
+  using Visitor = std::function<void(DocumentSpan, std::uint64_t)>;
+
+  void read(const Visitor& visit) {
     if (next() != 0x80) fail("it does not begin like a pickle");
     const unsigned protocol = next();
     if (protocol < 2 || protocol > 5) fail(fmt::format("its protocol is {}, not 2 to 5", protocol));
@@ -73,7 +75,7 @@ class SpanIndexReader {
     frame_end_ = position_ + n_bytes;
   }
 
-  void read_list(const std::function<void(DocumentSpan)>& visit) {
+  void read_list(const Visitor& visit) {
     if (const unsigned opcode = next_opcode(); opcode != op_empty_list) fail_opcode(opcode);
     while (true) {
       const unsigned opcode = next_opcode();
@@ -81,14 +83,16 @@ class SpanIndexReader {
       if (opcode == op_mark) {
         read_batch(visit);
       } else {
-        visit(read_span(opcode));
+        visit(read_span(opcode), position_);
         if (const unsigned end = next_opcode(); end != op_append) fail_opcode(end);
       }
     }
   }
 
-  void read_batch(const std::function<void(DocumentSpan)>& visit) {
-    for (unsigned opcode = next_opcode(); opcode != op_appends; opcode = next_opcode()) visit(read_span(opcode));
+  void read_batch(const Visitor& visit) {
+    for (unsigned opcode = next_opcode(); opcode != op_appends; opcode = next_opcode()) {
+      visit(read_span(opcode), position_);
+    }
   }
 
   DocumentSpan read_span(unsigned opcode) {
@@ -137,8 +141,13 @@ class SpanIndexReader {
 }  // namespace
 
 void for_each_span(std::span<const std::byte> pickle, const std::string& name,
-                   const std::function<void(DocumentSpan)>& visit) {
+                   const std::function<void(DocumentSpan, std::uint64_t)>& visit) {
   SpanIndexReader(pickle, name).read(visit);
+}
+
+void for_each_span(std::span<const std::byte> pickle, const std::string& name,
+                   const std::function<void(DocumentSpan)>& visit) {
+  for_each_span(pickle, name, [&visit](DocumentSpan span, std::uint64_t) { visit(span); });
 }
 
 std::vector<DocumentSpan> read_span_index(std::span<const std::byte> pickle, const std::string& name) {

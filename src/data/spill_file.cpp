@@ -2,6 +2,7 @@
 
 #include <monomorph/core/file_error.hpp>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,8 +17,8 @@ constexpr std::size_t buffer_bytes = std::size_t{1} << 17;
 }  // namespace
 
 SpillFile::SpillFile(const std::string& beside)
-    : path_((std::filesystem::path(beside).parent_path() / ".monomorph-index-XXXXXX").string()),
-      descriptor_(::mkstemp(path_.data())) {
+    : path_((std::filesystem::path(beside).parent_path() / ".monomorph-spill-XXXXXX").string()),
+      descriptor_(::mkostemp(path_.data(), O_CLOEXEC)) {
   if (descriptor_ < 0) throw_file_error("create", path_, errno);
   ::unlink(path_.c_str());
 }

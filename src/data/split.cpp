@@ -2,7 +2,6 @@
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/data/sample_order.hpp>
 #include <monomorph/data/split.hpp>
-#include <monomorph/data/work_counter.hpp>
 
 #include <fmt/format.h>
 
@@ -31,13 +30,14 @@ class Ranks {
 
 /// The least number of documents, by rank, that have `wanted` bytes: a pass that sums ranges of ranks, and another that
 /// looks into the range where the sum is reached, so that memory stays small.
-std::int64_t documents_with_bytes(DocumentSource& source, const SetSize& size, const Ranks& ranks,
-                                  std::uint64_t wanted) {
+std::int64_t documents_with_bytes(DocumentSource& source, const SetSize& size, const Ranks& ranks, std::uint64_t wanted,
+                                  WorkCounter& counter) {
   constexpr std::int64_t n_ranges = 1 << 16;
   const std::int64_t range_size = size.n_documents / n_ranges + 1;
   std::vector<std::uint64_t> range_bytes(n_ranges);
   source.for_each_again(size, [&](const Document& document) {
     range_bytes[static_cast<std::size_t>(ranks.rank(document.number) / range_size)] += document.n_bytes;
+    counter.add(document.n_bytes);
   });
   std::uint64_t sum = 0;
   std::int64_t range = 0;
@@ -49,6 +49,7 @@ std::int64_t documents_with_bytes(DocumentSource& source, const SetSize& size, c
   source.for_each_again(size, [&](const Document& document) {
     const std::int64_t rank = ranks.rank(document.number);
     if (rank / range_size == range) bytes[static_cast<std::size_t>(rank % range_size)] = document.n_bytes;
+    counter.add(document.n_bytes);
   });
   std::int64_t n_documents = range * range_size;
   for (std::size_t i = 0; i < bytes.size() && sum < wanted; ++i, ++n_documents) sum += bytes[i];
@@ -56,9 +57,9 @@ std::int64_t documents_with_bytes(DocumentSource& source, const SetSize& size, c
 }
 
 std::int64_t held_out_documents(DocumentSource& source, const SetSize& size, const Ranks& ranks,
-                                const HeldOutSize& wanted) {
+                                const HeldOutSize& wanted, WorkCounter& counter) {
   if (wanted.documents) return *wanted.documents;
-  if (wanted.bytes) return documents_with_bytes(source, size, ranks, *wanted.bytes);
+  if (wanted.bytes) return documents_with_bytes(source, size, ranks, *wanted.bytes, counter);
   const double n_documents = std::round(wanted.fraction.value_or(0) * static_cast<double>(size.n_documents));
   return std::max<std::int64_t>(static_cast<std::int64_t>(n_documents), 1);
 }
@@ -80,13 +81,15 @@ SplitSizes split(const std::string& input, const std::string& train, const std::
                  const SplitSettings& settings, const ProgressCallback& progress) {
   check_size(settings.size);
   const auto source = open_set(input);
-  const SetSize size = measure(*source);
+  const std::uint64_t n_passes = settings.size.bytes ? 4 : 2;
+  WorkCounter counter(progress, n_passes * source->n_bytes());
+  const SetSize size = measure(*source, counter);
   if (size.n_documents < 2) {
     throw UsageError(fmt::format("[DATA-42] {} has {} documents, and a split needs two; take a larger set",
                                  in_quotes(input), size.n_documents));
   }
   const Ranks ranks(size.n_documents, settings);
-  const std::int64_t n_held_out = held_out_documents(*source, size, ranks, settings.size);
+  const std::int64_t n_held_out = held_out_documents(*source, size, ranks, settings.size, counter);
   if (n_held_out >= size.n_documents) {
     throw UsageError(
         fmt::format("[DATA-42] holding out {} of the {} documents of {} leaves none to train on; hold out "
@@ -95,7 +98,6 @@ SplitSizes split(const std::string& input, const std::string& train, const std::
   }
   std::vector<std::unique_ptr<DocumentSink>> sinks;
   for (const std::string& output : {train, held_out}) sinks.push_back(create_set_like(input, output));
-  WorkCounter counter(progress, size.n_bytes);
   source->for_each_again(size, [&](const Document& document) {
     source->copy_to(*sinks[ranks.rank(document.number) < n_held_out ? 1 : 0]);
     counter.add(document.n_bytes);

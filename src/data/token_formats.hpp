@@ -1,10 +1,11 @@
 #pragma once
+#include "data/token_bytes.hpp"
+
 #include <monomorph/data/convert.hpp>
 #include <monomorph/data/document_source.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
@@ -49,12 +50,6 @@ struct LlmcHeader {
 inline constexpr std::string_view megatron_magic{"MMIDIDX\0\0", 9};
 inline constexpr std::size_t megatron_header_bytes = 34;
 inline constexpr std::uint64_t megatron_version = 1;
-
-template <class Number> Number number_at(std::span<const std::byte> bytes, std::uint64_t offset) {
-  Number number;
-  std::memcpy(&number, bytes.data() + offset, sizeof number);
-  return number;
-}
 
 /// @throws [DATA-49], [FILE-NN]
 TokenSource open_flat_tokens(const std::string& path, TokenFormat format, DocumentMarks marks);

@@ -1,10 +1,11 @@
 #include "data/token_packer.hpp"
 
+#include "data/token_bytes.hpp"
+
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/hash.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 namespace monomorph::data {
@@ -13,16 +14,6 @@ namespace {
 // Ids take several times the memory of the text, so a long text is encoded piece by piece.
 constexpr std::size_t usual_piece_bytes = std::size_t{256} << 10;
 constexpr std::size_t most_kept_bytes = std::size_t{2} << 20;
-
-static_assert(std::endian::native == std::endian::little, "tokens are copied as they lie in memory");
-
-template <class Token> void copy_ids(std::span<const std::int32_t> ids, std::byte* to) {
-  for (const std::int32_t id : ids) {
-    const auto token = static_cast<Token>(id);
-    std::memcpy(to, &token, sizeof token);
-    to += sizeof token;
-  }
-}
 
 }  // namespace
 
@@ -41,33 +32,27 @@ void PackedPiece::seal() {
 void TokenPacker::append(std::span<const std::int32_t> ids, std::vector<std::byte>& tokens) const {
   const std::size_t old_size = tokens.size();
   tokens.resize(old_size + ids.size() * bytes_per_token_);
-  std::byte* const to = tokens.data() + old_size;
-  switch (bytes_per_token_) {
-    case 1:
-      return copy_ids<std::uint8_t>(ids, to);
-    case 2:
-      return copy_ids<std::uint16_t>(ids, to);
-    default:
-      return copy_ids<std::uint32_t>(ids, to);
-  }
+  with_id_type(bytes_per_token_,
+               [&](auto id) { copy_ids<std::int32_t, decltype(id)>(std::as_bytes(ids), tokens.data() + old_size); });
 }
 
-std::size_t TokenPacker::pack_decided(std::string_view text, std::vector<std::byte>& tokens) {
+std::size_t TokenPacker::pack_decided(std::string_view text, TextPiece piece, std::vector<std::byte>& tokens) {
   ids_.clear();
-  const std::size_t n_bytes = encoder_.encode_decided(text, ids_);
+  const std::size_t n_bytes = encoder_.encode_decided(text, ids_, piece);
   append(ids_, tokens);
   return n_bytes;
 }
 
-void TokenPacker::pack_text(std::string_view text, std::vector<std::byte>& tokens) {
+void TokenPacker::pack_text(std::string_view text, TextPiece piece, std::vector<std::byte>& tokens) {
   std::size_t piece_bytes = usual_piece_bytes;
   while (text.size() > piece_bytes) {
-    const std::size_t n_decided = pack_decided(text.substr(0, piece_bytes), tokens);
+    const std::size_t n_decided = pack_decided(text.substr(0, piece_bytes), piece, tokens);
     text.remove_prefix(n_decided);
+    if (n_decided > 0) piece = TextPiece::later;
     piece_bytes = n_decided > 0 ? usual_piece_bytes : 2 * piece_bytes;
   }
   ids_.clear();
-  encoder_.encode(text, ids_);
+  encoder_.encode_rest(text, ids_, piece);
   append(ids_, tokens);
   if (ids_.capacity() * sizeof ids_[0] > most_kept_bytes) ids_ = {};
 }
@@ -76,7 +61,7 @@ void TokenPacker::pack_document(std::string_view text, PackedPiece& piece) {
   const std::size_t begin = piece.tokens.size();
   begin_document(piece.tokens);
   const std::size_t text_begin = piece.tokens.size();
-  pack_text(text, piece.tokens);
+  pack_text(text, TextPiece::first, piece.tokens);
   if (piece.tokens.size() == text_begin) ++piece.entry.n_empty_documents;
   end_document(begin, piece.tokens);
   append_length(piece.entry.document_lengths, piece.tokens.size() - begin);
@@ -100,9 +85,7 @@ std::optional<LineProblem> TokenPacker::pack_line(std::string_view line, const F
     return std::nullopt;
   } catch (const Error& error) {  // the tokenizer gives the text up
     piece.tokens.resize(begin);
-    const std::string message = error.what();  // "[TOK-11] reason"
-    const std::size_t id_end = std::min(message.find(']'), message.size() - 1);
-    return LineProblem{message.substr(1, id_end - 1), message.substr(std::min(id_end + 2, message.size()))};
+    return problem_of(error);
   }
 }
 

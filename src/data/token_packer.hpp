@@ -38,9 +38,9 @@ class TokenPacker {
   void pack_lines(const LineBlock& block, const FieldPointer& field, bool stop_at_failure, PackedPiece& piece);
 
   /// Appends the tokens of as much of `text`, valid UTF-8, as is the same whatever follows; returns its bytes.
-  std::size_t pack_decided(std::string_view text, std::vector<std::byte>& tokens);
-  /// Appends the tokens of a whole text, with little memory beside them.
-  void pack_text(std::string_view text, std::vector<std::byte>& tokens);
+  std::size_t pack_decided(std::string_view text, TextPiece piece, std::vector<std::byte>& tokens);
+  /// Appends the tokens of a text or of what is left of it, with little memory beside them where it can be cut.
+  void pack_text(std::string_view text, TextPiece piece, std::vector<std::byte>& tokens);
   /// What the tokenizer puts before every text.
   void begin_document(std::vector<std::byte>& tokens) const { append(tokenizer_.ids_before_text(), tokens); }
   /// What it puts behind, and the end of document unless the document, whose tokens lie from `begin` on, ends in it.

@@ -1,22 +1,16 @@
 #include "data/token_recoder.hpp"
 
-#include <algorithm>
+#include <type_traits>
 
 namespace monomorph::data {
 namespace {
 
 /// Calls `action` with a zero of the type that the ids have.
 template <class Action> auto with_type(TokenType type, Action action) {
-  switch (type.n_bytes) {
-    case 1:
-      return type.is_signed ? action(std::int8_t{}) : action(std::uint8_t{});
-    case 2:
-      return type.is_signed ? action(std::int16_t{}) : action(std::uint16_t{});
-    case 4:
-      return type.is_signed ? action(std::int32_t{}) : action(std::uint32_t{});
-    default:
-      return action(std::int64_t{});
-  }
+  if (type.n_bytes == sizeof(std::int64_t)) return action(std::int64_t{});
+  return with_id_type(type.n_bytes, [&](auto id) {
+    return type.is_signed ? action(std::make_signed_t<decltype(id)>{}) : action(id);
+  });
 }
 
 /// How many ids at the start of `from` are in [0, largest].
@@ -32,13 +26,6 @@ template <class Id> std::size_t n_allowed(std::span<const std::byte> from, std::
   std::size_t i = 0;
   while (!is_bad(i)) ++i;
   return i;
-}
-
-template <class From, class To> void copy_ids(std::span<const std::byte> from, std::byte* to) {
-  for (std::size_t i = 0; i < from.size() / sizeof(From); ++i) {
-    const auto id = static_cast<To>(number_at<From>(from, i * sizeof(From)));
-    std::memcpy(to + i * sizeof(To), &id, sizeof id);
-  }
 }
 
 }  // namespace
@@ -58,7 +45,7 @@ bool TokenRecoder::recode(std::span<const std::byte> piece, DocumentSink& sink) 
   }
   recoded_.resize(n_ids * to_bytes_);
   with_type(from_, [&](auto from) {
-    with_type({to_bytes_, false}, [&](auto to) { copy_ids<decltype(from), decltype(to)>(piece, recoded_.data()); });
+    with_id_type(to_bytes_, [&](auto to) { copy_ids<decltype(from), decltype(to)>(piece, recoded_.data()); });
   });
   sink.write(recoded_);
   return true;

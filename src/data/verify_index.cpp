@@ -7,55 +7,78 @@
 #include <monomorph/data/span_index.hpp>
 #include <monomorph/data/work_counter.hpp>
 
-#include <filesystem>
+#include <limits>
+#include <optional>
 
 namespace monomorph::data {
 namespace {
 
-/// Holds an index against the lines that it should name.
+/// Holds an index against the lines that it should name. Lines that are no documents may be in none: indexing can skip
+/// them.
 class IndexCheck {
  public:
-  IndexCheck(const std::string& json_lines, Findings& findings) : lines_(json_lines), findings_(findings) {}
+  IndexCheck(LineReader& lines, Findings& findings, WorkCounter& counter)
+      : lines_(lines), findings_(findings), counter_(counter), line_(lines_.next()) {}
 
-  /// Returns how many bytes the next line had.
-  std::uint64_t check(DocumentSpan span) {
+  void check(DocumentSpan span) {
     const std::int64_t number = n_documents_++;
-    const auto line = lines_.next();
-    if (!line) {
+    pass_lines_before(span.offset);
+    if (!line_) {
       ++n_beyond_;
-      return 0;
+      return;
     }
-    if (span.offset != line->offset || span.length != line->text.size()) {
+    if (span.offset != line_->offset || span.length != line_->text.size()) {
       findings_.add("document {} is said to have {} bytes at byte {}, and line {} has {} at {}", number, span.length,
-                    span.offset, line->number, line->text.size(), line->offset);
+                    span.offset, line_->number, line_->text.size(), line_->offset);
     }
-    check_json(*line);
-    return line->text.size();
+    const bool is_of_line = span.offset >= line_->offset || span.offset + span.length > line_->offset;
+    if (!is_of_line) return;
+    if (const LineProblem* problem = find_problem()) {
+      findings_.add("line {} (byte {}): {}", line_->number, line_->offset, problem->reason);
+    }
+    next_line();
   }
 
   /// To be called after the last span.
   void check_end() {
     if (n_documents_ == 0) findings_.add("there are no documents");
     if (n_beyond_ > 0) findings_.add("there are {} documents more than lines in the text", n_beyond_);
-    std::int64_t n_left = 0;
-    while (lines_.next()) ++n_left;
-    if (n_left > 0) findings_.add("the last {} lines of the text are in no document", n_left);
+    pass_lines_before(std::numeric_limits<std::uint64_t>::max());
   }
 
   std::int64_t n_documents() const noexcept { return n_documents_; }
 
  private:
-  void check_json(const Line& line) {
-    padded_.assign(line.text).append(LineBlock::padding_bytes, ' ');
-    const auto result = parser_.check(std::string_view(padded_).substr(0, line.text.size()));
-    if (const auto* problem = std::get_if<LineProblem>(&result)) {
-      findings_.add("line {} (byte {}): {}", line.number, line.offset, problem->reason);
+  /// Lines that end there or before are in no document.
+  void pass_lines_before(std::uint64_t offset) {
+    std::int64_t n_missing = 0, first_missing = 0;
+    for (; line_ && line_->offset + line_->text.size() < offset; next_line()) {
+      if (line_->text.size() > longest_line_bytes || find_problem() != nullptr) continue;
+      if (n_missing++ == 0) first_missing = line_->number;
     }
+    if (n_missing == 0) return;
+    findings_.add("{} lines of the text that could be documents are in none, the first of them line {}", n_missing,
+                  first_missing);
   }
 
-  LineReader lines_;
+  void next_line() {
+    counter_.add(line_->text.size() + 1);
+    line_ = lines_.next();
+  }
+
+  /// Why the line is no document.
+  const LineProblem* find_problem() {
+    padded_.assign(line_->text).append(LineBlock::padding_bytes, ' ');
+    result_ = parser_.check(std::string_view(padded_).substr(0, line_->text.size()));
+    return std::get_if<LineProblem>(&result_);
+  }
+
+  LineReader& lines_;
   Findings& findings_;
+  WorkCounter& counter_;
+  std::optional<Line> line_;  ///< the next one
   JsonLineParser parser_;
+  std::variant<std::monostate, LineProblem> result_;
   std::string padded_;  ///< the line and what the parser may read behind it
   std::int64_t n_documents_ = 0, n_beyond_ = 0;
 };
@@ -66,13 +89,12 @@ VerifySummary verify_index(const std::string& path, const std::string& json_line
                            const ProgressCallback& progress) {
   Findings findings(report);
   const MappedFile index(path);
-  IndexCheck check(json_lines, findings);
-  std::error_code not_a_file;  // the size is for progress only
-  const std::uint64_t text_bytes = std::filesystem::file_size(json_lines, not_a_file);
-  WorkCounter counter(progress, not_a_file ? 0 : text_bytes);
+  LineReader lines(json_lines);
+  WorkCounter counter(progress, lines.file_bytes());
+  IndexCheck check(lines, findings, counter);
   const bool readable = findings.check([&] {
     for_each_span(index.bytes(), path, [&](DocumentSpan span) {
-      counter.add(check.check(span));
+      check.check(span);
       constexpr std::int64_t documents_between_releases = std::int64_t{1} << 20;
       if (check.n_documents() % documents_between_releases == 0) index.release();
     });

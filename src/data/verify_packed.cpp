@@ -1,21 +1,16 @@
 #include "data/findings.hpp"
 #include "data/piece_reader.hpp"
+#include "data/token_bytes.hpp"
 
+#include <monomorph/data/loss_mask.hpp>
 #include <monomorph/data/packed_file.hpp>
 #include <monomorph/data/work_counter.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 
 namespace monomorph::data {
 namespace {
-
-template <class Id> Id id_at(std::span<const std::byte> bytes, std::size_t index) {
-  Id id;
-  std::memcpy(&id, bytes.data() + index * sizeof id, sizeof id);
-  return id;
-}
 
 /// How many of the ids are `limit` or more, and the first of them.
 struct LargeIds {
@@ -24,13 +19,14 @@ struct LargeIds {
 
   template <class Id> void look_into(std::span<const std::byte> bytes, std::uint64_t limit, std::uint64_t index) {
     const std::size_t n_ids = bytes.size() / sizeof(Id);
+    const auto id = [&](std::size_t i) { return number_at<Id>(bytes, i * sizeof(Id)); };
     std::size_t n_large = 0;
-    for (std::size_t i = 0; i < n_ids; ++i) n_large += id_at<Id>(bytes, i) >= limit ? 1 : 0;
+    for (std::size_t i = 0; i < n_ids; ++i) n_large += id(i) >= limit ? 1 : 0;
     if (n_large > 0 && count == 0) {
       std::size_t i = 0;
-      while (id_at<Id>(bytes, i) < limit) ++i;
+      while (id(i) < limit) ++i;
       first_index = index + i;
-      first_id = id_at<Id>(bytes, i);
+      first_id = id(i);
     }
     count += static_cast<std::int64_t>(n_large);
   }
@@ -112,9 +108,7 @@ class PackedCheck {
     LargeIds large;
     std::uint64_t index = 0;
     pieces_.read(span.offset, span.length, [&](std::span<const std::byte> piece) {
-      if (width_ == 1) large.look_into<std::uint8_t>(piece, limit, index);
-      if (width_ == 2) large.look_into<std::uint16_t>(piece, limit, index);
-      if (width_ == 4) large.look_into<std::uint32_t>(piece, limit, index);
+      with_id_type(width_, [&](auto id) { large.look_into<decltype(id)>(piece, limit, index); });
       index += piece.size() / width_;
     });
     if (large.count == 0) return;
@@ -123,9 +117,9 @@ class PackedCheck {
   }
 
   std::uint64_t id(std::uint64_t offset) const {
-    std::uint64_t value = 0;
-    std::memcpy(&value, file_.data().data() + offset, width_);
-    return value;
+    return with_id_type(width_, [&](auto type) {
+      return static_cast<std::uint64_t>(number_at<decltype(type)>(file_.data(), offset));
+    });
   }
 
   const PackedFile& file_;
@@ -156,6 +150,7 @@ VerifySummary verify_packed(const std::string& path, const VerifySettings& setti
       });
     });
     if (readable) check.check_end();
+    findings.check([&] { check.summary.has_loss_mask = LossMask::beside(*file).has_value(); });
     file->check_unchanged();
     summary = check.summary;
   }

@@ -3,9 +3,39 @@
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
 #include <filesystem>
 
 using namespace monomorph::testing;
+
+namespace {
+
+/// What one write() of a program has brought. Packet mode (pipe(7)) keeps them apart.
+class PacketPipe {
+ public:
+  PacketPipe() { REQUIRE(::pipe2(ends_.data(), O_DIRECT) == 0); }
+  ~PacketPipe() {
+    for (const int end : ends_) ::close(end);
+  }
+  int entrance() const { return ends_[1]; }
+  std::string next() const {
+    pollfd exit{ends_[0], POLLIN, 0};
+    REQUIRE(::poll(&exit, 1, 60'000) == 1);
+    std::string packet(1 << 16, '\0');
+    const ssize_t size = ::read(ends_[0], packet.data(), packet.size());
+    REQUIRE(size > 0);
+    return packet.substr(0, static_cast<std::size_t>(size));
+  }
+
+ private:
+  std::array<int, 2> ends_{};
+};
+
+}  // namespace
 
 TEST_CASE("generate: greedy and seeded text is repeatable, prompts may be longer than the context, or empty") {
   const Workplace place("tiny_llama");
@@ -49,6 +79,17 @@ TEST_CASE("generate: greedy and seeded text is repeatable, prompts may be longer
     arguments.insert(arguments.end(), wrong.begin(), wrong.end());
     check_refusal(place.run(arguments), 2, {"[RUN-13]", wrong[0]});
   }
+}
+
+TEST_CASE("generate writes each piece of text at once, and not at the end") {
+  const Workplace place("tiny_gpt2");
+  REQUIRE(place.train("run", {"run.steps=3"}).exit_code == 0);
+  const PacketPipe pipe;
+  const Process endless({"bash", "-c", "exec \"$@\" >&" + std::to_string(pipe.entrance()), "bash", program("tiny_gpt2"),
+                         "generate", "--checkpoint", place / "run", "--prompt", "First", "--greedy", "--max-tokens",
+                         "1000000000"});
+  CHECK(pipe.next() == "First");
+  for (int i = 0; i < 100; ++i) CHECK(pipe.next().size() < 100);
 }
 
 TEST_CASE("generate finds the tokeniser in the run folder, even when everything has moved") {

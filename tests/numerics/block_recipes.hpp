@@ -35,7 +35,8 @@ constexpr ModelSpec block_model(int norm, int attention) {
                 .bias = norm_digits.flag()};
   model.qk_norm = digits.flag();
   model.position = digits.flag() ? Position::rotary : Position::none;
-  model.n_kv_heads.value >>= digits.next(3);  // 4, 2 or 1
+  model.n_kv_heads.value >>= digits.next(3);    // 4, 2 or 1
+  if (attention % 5 == 2) model.head_dim = 12;  // queries are wider than the model
   model.bias.qkv = digits.flag();
   model.bias.attention_out = digits.flag();
   model.activation = Activation{mlp_digits.next(4)};

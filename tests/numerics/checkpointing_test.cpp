@@ -7,10 +7,19 @@ namespace {
 
 template <class R, class Policy> struct With : R { using checkpointing = Policy; };
 
+constexpr std::int64_t micro_batch = 2;
+
+/// What the step has cut from its memory, against what was planned.
+template <Recipe R> void check_arena(const Arena& arena) {
+  CHECK(arena.bytes() - arena.unused_bytes() == plan::bytes_per_rank<R>(1, micro_batch));
+  CHECK(arena.unused_bytes() == 0);
+}
+
 /// Of all gradients after two micro-batches of two sequences.
 template <Recipe R> std::uint64_t gradient_hash() {
   const std::unique_ptr<Communicator> communicator = one_rank();
-  train::Step<R> step(*communicator, 2, 3);
+  train::Step<R> step(*communicator, micro_batch, 3);
+  check_arena<R>(step.state().arena());
   for (const std::int64_t sequence : {0, 2})
     step.accumulate(sequences.from(sequence, R::model.context_length), 1, {sequence, 4});
   return hash_of(step.gradients());
@@ -18,7 +27,7 @@ template <Recipe R> std::uint64_t gradient_hash() {
 
 /// What grows with the micro-batch.
 template <class R> constexpr std::int64_t working_bytes() {
-  const plan::Memory memory = plan::memory<R>(1, 2);
+  const plan::Memory memory = plan::memory<R>(1, micro_batch);
   return memory.activations + memory.statistics;
 }
 

@@ -1,7 +1,4 @@
-"""Prints what TensorBoard itself reads from a folder of event files, as JSON: {tag: [[step, value], ...]}.
-
-Exit status 77: the tensorboard package is missing (./run-tests installs it).
-"""
+"""Prints what TensorBoard itself reads from a folder of event files, as JSON: {tag: [[step, value], ...]}."""
 import json
 import logging
 import os
@@ -9,12 +6,8 @@ import sys
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 logging.disable(logging.WARNING)  # that it drops the steps that a resumed run repeats
-try:
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-    from tensorboard.util import tensor_util
-except ImportError as error:
-    print(error, file=sys.stderr)
-    sys.exit(77)
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.util import tensor_util
 
 accumulator = EventAccumulator(sys.argv[1], size_guidance={"scalars": 0, "tensors": 0})
 accumulator.Reload()

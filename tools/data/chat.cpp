@@ -37,7 +37,8 @@ struct Chat {
   void add_options(CLI::App& command) {
     input.add_to(command, "JSON Lines, one chat a line: a list of messages with role and content, or from and value");
     output.add_to(command, "packed file (.pbin) to write; its loss mask (.mask) goes beside it");
-    command.add_option("--tokenizer", tokenizer_path, "tokenizer.json with the template's special tokens")->required();
+    command.add_option("--tokenizer", tokenizer_path, "tokenizer.json or .model with the template's special tokens")
+        ->required();
     command.add_option("--template", settings.chat_template, "How chats are written: " + template_names())->required();
     command
         .add_option("--sequence-length", settings.sequence_length, "Tokens of a sample, as the run that reads it has")
@@ -83,10 +84,8 @@ struct Chat {
   }
 
   void run(Console& console) const {
-    output.check();
     const std::string mask_path = data::loss_mask_path(output.path);
-    output.check(mask_path);
-    on_error.check(output);
+    output.check({output.path, mask_path, on_error.written_report(output)}, {input.path, tokenizer_path});
     data::ChatPackSettings chosen = settings;
     chosen.counted_roles = counted_roles();
     chosen.too_long = choices_too_long.at(on_too_long);
@@ -126,9 +125,7 @@ struct Chat {
     note(summary.n_truncated, "are longer than a sample and lost their end");
     note(summary.n_too_long, "are longer than a sample and were left out");
     note(summary.n_without_counted, "were left out, as none of their tokens counts");
-    if (summary.n_skipped > 0) {
-      console.say(fmt::format("{}: {} lines were skipped", on_error.report_path(output), summary.n_skipped));
-    }
+    on_error.tell(console, output, summary.n_skipped);
   }
 };
 

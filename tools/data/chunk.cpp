@@ -55,7 +55,9 @@ struct Chunk {
 
   void run(Console& console) const {
     const auto [chunks, n_all] = wanted();
-    for (const data::Chunk& chunk : chunks) output.check(chunk.output);
+    std::vector<std::string> paths;
+    for (const data::Chunk& chunk : chunks) paths.push_back(chunk.output);
+    output.check(paths, {input.path});
     const auto sizes = data::write_chunks(input.path, chunks, n_all, options.settings(), console.progress());
     nlohmann::ordered_json outputs = nlohmann::ordered_json::array();
     for (std::size_t i = 0; i < chunks.size(); ++i) {

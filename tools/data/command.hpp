@@ -36,16 +36,25 @@ struct InputsOption {
   void add_to(CLI::App& command, const std::string& what);
 };
 
+/// The JSON Lines file of an index.
+struct RecordsOption {
+  std::string path;
+  void add_to(CLI::App& command);
+  std::string of_index(const InputOption& index) const;
+};
+
 /// The file that a command writes, and whether it may exist.
 struct OutputOption {
   std::string path;
   bool force = false;
   void add_to(CLI::App& command, const std::string& what);
-  /// @throws [DATA-01] if the output exists and need not
-  void check() const { check(path); }
-  /// The same of a further file that the command writes.
-  void check(const std::string& other_path) const;
+  /// That a command that reads `inputs` may write `outputs`. Paths may be empty: there is no such file.
+  /// @throws [DATA-01] if one of these exists and need not; as refuse_shared_files
+  void check(const std::vector<std::string>& outputs, const std::vector<std::string>& inputs) const;
 };
+
+/// @throws [DATA-10] if an output is an input or another output, whatever way its path is written
+void refuse_shared_files(const std::vector<std::string>& outputs, const std::vector<std::string>& inputs);
 
 /// What happens at a line that is no document.
 struct OnErrorOption {
@@ -53,8 +62,10 @@ struct OnErrorOption {
   std::string report;
   void add_to(CLI::App& command);
   std::string report_path(const OutputOption& output) const;
-  /// @throws [DATA-01] if the report exists and need not
-  void check(const OutputOption& output) const;
+  /// The same if there is to be a report, otherwise empty.
+  std::string written_report(const OutputOption& output) const;
+  /// Says how many lines were skipped, if any.
+  void tell(Console& console, const OutputOption& output, std::int64_t n_skipped) const;
 };
 
 /// How many threads work; by default as many as the process may use cores.

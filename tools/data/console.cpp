@@ -17,8 +17,8 @@ Console::Console(std::string command, bool json)
       began_(std::chrono::steady_clock::now()),
       meter_(STDERR_FILENO, command_) {}
 
-data::ProgressCallback Console::progress() {
-  return [this](std::uint64_t done_bytes, std::uint64_t total_bytes) { meter_.update(done_bytes, total_bytes); };
+data::ProgressCallback Console::progress(const std::string& items) {
+  return [this, items](std::uint64_t done, std::uint64_t total) { meter_.update(done, total, items); };
 }
 
 void Console::say(std::string_view line) {

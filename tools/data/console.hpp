@@ -17,7 +17,8 @@ class Console {
   Console(std::string command, bool json);
 
   /// For the library to call while it works; the console must outlive its use.
-  data::ProgressCallback progress();
+  /// @param items what is counted; unless given, bytes
+  data::ProgressCallback progress(const std::string& items = "");
   /// A line for people; nothing with --json.
   void say(std::string_view line);
   /// The object of --json, nothing without. To be called once, at the end; adds the command's name, its seconds so far

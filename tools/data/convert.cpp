@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
 #include <optional>
 
 namespace monomorph::tools {
@@ -33,10 +34,10 @@ struct Convert {
   }
 
   void run(Console& console) {
-    output.check();
     if (!from.empty()) settings.from = data::token_format(from);
     if (!to.empty()) settings.to = data::token_format(to);
-    if (settings.to == data::TokenFormat::megatron) output.check(data::megatron_index_path(output.path));
+    const bool writes_index = settings.to == data::TokenFormat::megatron;
+    output.check({output.path, writes_index ? data::megatron_index_path(output.path) : ""}, files_of_input());
     const data::ConvertSummary summary = data::convert(input.path, output.path, settings, console.progress());
     console.say(fmt::format("{}: {} documents, {} tokens of {} bytes, from {} to {}", output.path, summary.n_documents,
                             summary.n_tokens, summary.bytes_per_token, data::name_of(summary.from),
@@ -47,6 +48,13 @@ struct Convert {
                        {"documents", summary.n_documents},
                        {"tokens", summary.n_tokens},
                        {"bytes_per_token", summary.bytes_per_token}});
+  }
+
+ private:
+  std::vector<std::string> files_of_input() const {
+    const bool may_be_megatron = settings.from ? *settings.from == data::TokenFormat::megatron
+                                               : std::filesystem::path(input.path).extension() != ".pbin";
+    return {input.path, may_be_megatron ? data::megatron_index_path(input.path) : ""};
   }
 };
 

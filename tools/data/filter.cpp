@@ -26,10 +26,12 @@ struct Filter {
                        "Documents whose record meets a condition, such as '/language == \"en\" && length(/text) > 99'");
     command.add_option("--records", settings.records,
                        "The JSON Lines file that the packed file was made from, for --where to look at");
+    command.add_option("--skipped", settings.skipped,
+                       "The report of the lines of --records that packing skipped, if it did");
   }
 
   void run(Console& console) const {
-    output.check();
+    output.check({output.path}, {input.path, settings.records, settings.skipped});
     const data::FilterSummary summary = data::filter(input.path, output.path, settings, console.progress());
     console.say(fmt::format("{}: {} of {} documents", output.path, summary.kept.n_documents, summary.read.n_documents));
     console.summarise({{"output", output.path},

@@ -26,16 +26,14 @@ struct Index {
   }
 
   void run(Console& console) const {
-    output.check();
-    on_error.check(output);
+    output.check({output.path, on_error.written_report(output)}, {input.path});
     const data::IndexSummary summary = data::index_json_lines(input.path, output.path,
                                                               {.on_error = on_error.value,
                                                                .report = on_error.report_path(output),
                                                                .n_threads = threads.count,
                                                                .progress = console.progress()});
     console.say(fmt::format("{}: {} documents", output.path, summary.n_documents));
-    if (summary.n_skipped > 0)
-      console.say(fmt::format("{}: {} lines were skipped", on_error.report_path(output), summary.n_skipped));
+    on_error.tell(console, output, summary.n_skipped);
     console.summarise({{"output", output.path},
                        {"documents", summary.n_documents},
                        {"skipped", summary.n_skipped},

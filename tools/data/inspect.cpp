@@ -24,12 +24,14 @@ struct Inspect {
   static constexpr const char* description = "Say what is in a set, or show one of its documents";
 
   InputOption input;
+  RecordsOption records;
   std::optional<std::int64_t> document;
   std::string tokenizer_path;
 
   void add_options(CLI::App& command) {
     input.add_to(command, "packed file (.pbin), index (.idx) or JSON Lines (.jsonl)");
     command.add_option("--document", document, "Show this document, counted from 0: of a packed file its token ids");
+    records.add_to(command);
     command.add_option("--tokenizer", tokenizer_path, "tokenizer.json or .model, to show text instead of ids");
   }
 
@@ -47,7 +49,7 @@ struct Inspect {
 
  private:
   void show_statistics(Console& console) const {
-    const data::SetStatistics statistics = data::read_statistics(input.path);
+    const data::SetStatistics statistics = data::read_statistics(input.path, console.progress());
     const data::LengthCounter& lengths = statistics.lengths;
     const bool has_tokens = statistics.bytes_per_token > 0;
     const char* const unit = has_tokens ? "tokens" : "bytes";
@@ -95,7 +97,7 @@ struct Inspect {
   }
 
   void show_packed_document(Console& console) const {
-    const std::vector<std::int32_t> ids = data::read_document(input.path, *document);
+    const std::vector<std::int32_t> ids = data::read_document(input.path, *document, console.progress());
     nlohmann::ordered_json object{{"input", input.path}, {"document", *document}, {"tokens", ids.size()}};
     if (tokenizer_path.empty()) {
       console.say(fmt::format("{}", fmt::join(ids, " ")));
@@ -112,10 +114,10 @@ struct Inspect {
 
   void show_record(Console& console) const {
     if (!tokenizer_path.empty()) throw UsageError("[DATA-10] --tokenizer is for packed files; leave it out");
-    const std::string path = std::filesystem::path(input.path).extension() == ".idx"
-                                 ? std::filesystem::path(input.path).replace_extension(".jsonl").string()
-                                 : input.path;
-    const std::string record = data::read_record(path, *document);
+    const bool is_index = std::filesystem::path(input.path).extension() == ".idx";
+    const std::string path = is_index ? records.of_index(input) : input.path;
+    const std::string record = is_index ? data::read_indexed_record(input.path, path, *document, console.progress())
+                                        : data::read_record(path, *document, console.progress());
     console.say(record);
     console.summarise({{"input", path}, {"document", *document}, {"record", record}});
   }

@@ -4,6 +4,7 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/interruption.hpp>
+#include <monomorph/core/truncation_guard.hpp>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -42,9 +43,25 @@ void check_command(const CLI::App& program, int argc, char** argv) {
     throw UsageError("[DATA-10] there is no command " + in_quotes(argv[1]) + "; see monomorph-data --help");
 }
 
+/// Its name and a space; nothing where the command line is wrong before it.
+std::string parsed_command(const CLI::App& program) {
+  const auto commands = program.get_subcommands();
+  return commands.empty() ? "" : commands.front()->get_name() + " ";
+}
+
 /// Results that nobody could read are no success.
 void flush_standard_output() {
   if (std::fflush(stdout) != 0) throw_file_error("write", "standard output", errno);
+}
+
+/// A file that was cut short while it was read looks as if it had always been damaged.
+Error cause_of(const Error& error) {
+  try {
+    throw_if_truncated();
+    return error;
+  } catch (const Error& truncation) {
+    return truncation;
+  }
 }
 
 int run(int argc, char** argv) {
@@ -53,6 +70,7 @@ int run(int argc, char** argv) {
   try {
     check_command(program, argc, argv);
     program.parse(argc, argv);
+    throw_if_truncated();
     flush_standard_output();
     return static_cast<int>(ExitCode::success);
   } catch (const CLI::CallForHelp& help) {
@@ -60,11 +78,12 @@ int run(int argc, char** argv) {
   } catch (const CLI::CallForAllHelp& help) {
     return program.exit(help);
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "error: [DATA-10] {}; see monomorph-data --help\n", error.what());
+    fmt::print(stderr, "error: [DATA-10] {}; see monomorph-data {}--help\n", error.what(), parsed_command(program));
     return static_cast<int>(ExitCode::usage);
   } catch (const Error& error) {
-    fmt::print(stderr, "error: {}\n", error.what());
-    return static_cast<int>(error.code());
+    const Error cause = cause_of(error);
+    fmt::print(stderr, "error: {}\n", cause.what());
+    return static_cast<int>(cause.code());
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "error: [DATA-12] there is not enough memory\n");
   } catch (const std::exception& error) {
@@ -78,7 +97,8 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   int exit_code = 0;
   {
-    const InterruptionGuard guard;
+    const InterruptionGuard interruption;
+    const TruncationGuard truncation;
     exit_code = run(argc, argv);
   }
   // What asked us to stop learns from the exit status that we did.

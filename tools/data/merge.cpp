@@ -22,7 +22,7 @@ struct Merge {
   }
 
   void run(Console& console) const {
-    output.check();
+    output.check({output.path}, inputs.paths);
     const data::SetSize size = data::merge(inputs.paths, output.path, console.progress());
     console.say(fmt::format("{}: {} documents of {} files", output.path, size.n_documents, inputs.paths.size()));
     console.summarise({{"output", output.path},

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
 #include <span>
 
 namespace monomorph::tools {
@@ -47,8 +48,7 @@ struct Pack {
   }
 
   void run(Console& console) const {
-    output.check();
-    on_error.check(output);
+    check_files();
     data::PackSettings all = settings;
     all.on_error = on_error.value;
     all.report = on_error.report_path(output);
@@ -63,11 +63,18 @@ struct Pack {
   }
 
  private:
+  void check_files() const {
+    const std::string report = on_error.written_report(output);
+    refuse_shared_files({output.path, report}, {input.path, tokenizer_path});
+    // A run that ended between putting its report and its output in their places left the report behind.
+    const bool goes_on = resume && std::filesystem::exists(data::unfinished_path(output.path));
+    output.check({output.path, goes_on ? "" : report}, {});
+  }
+
   void tell(const data::PackSummary& summary, Console& console) const {
     console.say(fmt::format("{}: {} documents ({} empty), {} tokens of {} bytes", output.path, summary.n_documents,
                             summary.n_empty_documents, summary.n_tokens, summary.bytes_per_token));
-    if (summary.n_skipped > 0)
-      console.say(fmt::format("{}: {} lines were skipped", on_error.report_path(output), summary.n_skipped));
+    on_error.tell(console, output, summary.n_skipped);
     console.summarise({{"output", output.path},
                        {"documents", summary.n_documents},
                        {"empty_documents", summary.n_empty_documents},

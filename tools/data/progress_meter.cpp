@@ -15,19 +15,25 @@ namespace {
 constexpr auto redraw_interval = std::chrono::milliseconds(100);
 constexpr double shortest_estimate_seconds = 0.5;  // before that, a speed says little
 
+/// An amount of what is counted.
+std::string amount(std::uint64_t n, std::string_view items) {
+  return items.empty() ? format_bytes(static_cast<std::int64_t>(n)) : fmt::format("{} {}", n, items);
+}
+
+std::string speed(double per_second, std::string_view items) {
+  return items.empty() ? fmt::format("{:.1f} MB/s", per_second / 1e6) : fmt::format("{:.0f} {}/s", per_second, items);
+}
+
 }  // namespace
 
-std::string progress_line(const std::string& name, std::uint64_t done_bytes, std::uint64_t total_bytes,
-                          std::uint64_t done_before, double seconds, std::size_t width) {
-  std::string line = total_bytes > 0 ? fmt::format("{} {:3}%", name,
-                                                   std::min<std::uint64_t>(done_bytes, total_bytes) * 100 / total_bytes)
-                                     : fmt::format("{} {}", name, format_bytes(static_cast<std::int64_t>(done_bytes)));
-  if (seconds >= shortest_estimate_seconds && done_bytes > done_before) {
-    const double bytes_per_second = static_cast<double>(done_bytes - done_before) / seconds;
-    line += fmt::format("  {:.1f} MB/s", bytes_per_second / 1e6);
-    if (total_bytes > done_bytes) {
-      line +=
-          fmt::format("  {} left", format_duration(static_cast<double>(total_bytes - done_bytes) / bytes_per_second));
+std::string progress_line(const std::string& name, const WorkDone& work, std::size_t width) {
+  std::string line = work.total > 0 ? fmt::format("{} {:3}%", name, std::min(work.done, work.total) * 100 / work.total)
+                                    : fmt::format("{} {}", name, amount(work.done, work.items));
+  if (work.seconds >= shortest_estimate_seconds && work.done > work.before) {
+    const double per_second = static_cast<double>(work.done - work.before) / work.seconds;
+    line += "  " + speed(per_second, work.items);
+    if (work.total > work.done) {
+      line += fmt::format("  {} left", format_duration(static_cast<double>(work.total - work.done) / per_second));
     }
   }
   return line.substr(0, width);
@@ -36,21 +42,22 @@ std::string progress_line(const std::string& name, std::uint64_t done_bytes, std
 ProgressMeter::ProgressMeter(int descriptor, std::string name)
     : descriptor_(descriptor), name_(std::move(name)), terminal_(is_terminal(descriptor)) {}
 
-void ProgressMeter::update(std::uint64_t done_bytes, std::uint64_t total_bytes) {
+void ProgressMeter::update(std::uint64_t done, std::uint64_t total, const std::string& items) {
   if (!terminal_) return;
   const Clock::time_point now = Clock::now();
-  if (!begun_) {
+  if (!begun_ || items != items_) {
     begun_ = true;
+    items_ = items;
     began_ = next_draw_ = now;
-    done_before_ = done_bytes;
+    done_before_ = done;
   }
   if (now < next_draw_) return;
   next_draw_ = now + redraw_interval;
   const double seconds = std::chrono::duration<double>(now - began_).count();
-  const std::string line =
-      progress_line(name_, done_bytes, total_bytes, done_before_, seconds, terminal_width(descriptor_));
+  const WorkDone work{done, total, done_before_, seconds, items_};
   drawn_ = true;
-  show(std::string(to_line_begin) + line + std::string(erase_to_line_end));
+  show(std::string(to_line_begin) + progress_line(name_, work, terminal_width(descriptor_)) +
+       std::string(erase_to_line_end));
 }
 
 void ProgressMeter::erase() {

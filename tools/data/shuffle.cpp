@@ -25,7 +25,7 @@ struct Shuffle {
   }
 
   void run(Console& console) const {
-    output.check();
+    output.check({output.path}, {input.path});
     const data::SetSize size = data::shuffle(input.path, output.path, options.settings(), console.progress());
     console.say(fmt::format("{}: {} documents", output.path, size.n_documents));
     console.summarise({{"output", output.path},

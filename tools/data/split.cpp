@@ -2,13 +2,10 @@
 #include "commands.hpp"
 #include "shuffle_options.hpp"
 
-#include <monomorph/core/error.hpp>
 #include <monomorph/data/split.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-
-#include <filesystem>
 
 namespace monomorph::tools {
 namespace {
@@ -37,15 +34,7 @@ struct Split {
   }
 
   void run(Console& console) {
-    train.check();
-    train.check(held_out.path);
-    const auto absolute = [](const std::string& path) {
-      std::error_code unreadable;  // writing will say why
-      return std::filesystem::weakly_canonical(std::filesystem::absolute(path), unreadable);
-    };
-    if (absolute(train.path) == absolute(held_out.path)) {
-      throw UsageError("[DATA-10] --train and --held-out name the same file; give two");
-    }
+    train.check({train.path, held_out.path}, {input.path});
     settings.seed = seed.value;
     const data::SplitSizes sizes = data::split(input.path, train.path, held_out.path, settings, console.progress());
     console.say(fmt::format("{}: {} documents", train.path, sizes.train.n_documents));

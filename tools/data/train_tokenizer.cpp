@@ -46,11 +46,13 @@ struct TrainTokenizer {
   }
 
   void run(Console& console) const {
-    output.check();
+    output.check({output.path}, inputs.paths);
     data::BpeTrainerSettings all = settings;
     all.pre_tokenizers =
         data::byte_level_words(pattern.empty() ? regex_of(named_patterns.at(pattern_name)) : std::string_view(pattern));
-    const auto definition = data::train_tokenizer({inputs.paths, field, threads.count, console.progress()}, all);
+    const auto definition =
+        data::train_tokenizer({inputs.paths, field, threads.count, console.progress(), console.progress("merges")},
+                              all);
     write_text_file(output.path, data::to_tokenizer_json(definition));
     const auto n_tokens = static_cast<std::int64_t>(definition.vocabulary.size());
     const std::size_t n_merges = std::get<data::tokenizer_models::Bpe>(definition.model).merges.size();

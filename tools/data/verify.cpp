@@ -3,6 +3,7 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
+#include <monomorph/data/pack.hpp>
 #include <monomorph/data/tokenizer.hpp>
 #include <monomorph/data/verify.hpp>
 
@@ -22,12 +23,13 @@ struct Verify {
   static constexpr const char* description = "Look for everything that can be wrong in a packed file or an index";
 
   InputOption input;
-  std::string records, tokenizer_path, end_of_document;
+  RecordsOption records;
+  std::string tokenizer_path, end_of_document;
   data::VerifySettings settings;
 
   void add_options(CLI::App& command) {
     input.add_to(command, "packed file (.pbin) or index (.idx)");
-    command.add_option("--records", records, "Of an index: its JSON Lines file (default: of the same name, .jsonl)");
+    records.add_to(command);
     CLI::Option* tokenizer = command.add_option("--tokenizer", tokenizer_path,
                                                 "tokenizer.json or .model whose vocabulary every id must be in");
     command.add_option("--vocab-size", settings.vocab_size, "Every id must be below")
@@ -52,6 +54,7 @@ struct Verify {
                        {"documents", summary.n_documents},
                        {"empty_documents", summary.n_empty_documents},
                        {"tokens", summary.n_tokens},
+                       {"loss_mask", summary.has_loss_mask},
                        {"n_findings", summary.n_findings},
                        {"findings", findings}});
     if (summary.n_findings > 0) {
@@ -59,7 +62,8 @@ struct Verify {
           fmt::format("[DATA-51] {} has {} faults{}; write it again", in_quotes(input.path), summary.n_findings,
                       summary.n_findings > most_lines ? fmt::format(", of which {} are shown", most_lines) : ""));
     }
-    console.say(fmt::format("{}: nothing wrong with {} documents", input.path, summary.n_documents));
+    console.say(fmt::format("{}: nothing wrong with {} documents{}", input.path, summary.n_documents,
+                            summary.has_loss_mask ? " and their loss mask" : ""));
   }
 
  private:
@@ -73,8 +77,7 @@ struct Verify {
       throw UsageError("[DATA-40] " + in_quotes(input.path) +
                        " ends in neither .pbin (packed) nor .idx (index); rename it after what it is");
     }
-    if (records.empty()) records = std::filesystem::path(input.path).replace_extension(".jsonl").string();
-    return data::verify_index(input.path, records, report, progress);
+    return data::verify_index(input.path, records.of_index(input), report, progress);
   }
 
   void read_tokenizer() {
@@ -82,11 +85,7 @@ struct Verify {
     const data::Tokenizer& tokenizer = *read;
     settings.vocab_size = tokenizer.vocab_size();
     if (end_of_document.empty()) return;
-    settings.end_of_document = tokenizer.find(end_of_document);
-    if (!settings.end_of_document) {
-      throw UsageError("[TOK-06] the tokenizer has no token " + in_quotes(end_of_document) +
-                       " to end documents with; name one with --eod");
-    }
+    settings.end_of_document = data::find_end_of_document(tokenizer, end_of_document);
   }
 };
 

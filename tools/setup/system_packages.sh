@@ -54,13 +54,11 @@ as_root() {
   fi
 }
 
-# apt_install <package>...: quiet, with the output kept for the case of failure.
-apt_install() {
+# quiet_apt <argument of apt-get>...: with the output kept for the case of failure.
+quiet_apt() {
   local log
   log=$(mktemp)
-  command -v apt-get >/dev/null || return 1
-  if as_root env DEBIAN_FRONTEND=noninteractive sh -c 'apt-get update -q && apt-get install -qy --no-install-recommends "$@"' \
-      sh "$@" >"$log" 2>&1; then
+  if as_root env DEBIAN_FRONTEND=noninteractive apt-get "$@" >"$log" 2>&1; then
     rm -f "$log"
   else
     tail -n 5 "$log" >&2
@@ -69,25 +67,46 @@ apt_install() {
   fi
 }
 
-refused=helpful-packages-refused  # what is only helpful is asked for once
+package_lists_are_new=false
+
+# apt_install <package>...: all of them, or none.
+apt_install() {
+  command -v apt-get >/dev/null || return 1
+  $package_lists_are_new || quiet_apt update -q || return 1
+  package_lists_are_new=true
+  quiet_apt install -qy --no-install-recommends "$@"
+}
+
+refused_file=helpful-packages-refused  # what is only helpful is asked for once
+
+# One by one, for none may cost another. install_helpful_packages <package>...
+install_helpful_packages() {
+  local package refused=()
+  for package in "$@"; do
+    apt_install "$package" || refused+=("$package")
+  done
+  if [ ${#refused[@]} -gt 0 ]; then
+    echo "set-up: going on without: ${refused[*]}"
+    echo "${refused[*]}" >"$root/.deps/$refused_file"
+  fi
+}
 
 install_missing_system_packages() {
   local required helpful
   required=$(missing_system_packages required | paste -sd ' ')
   helpful=$(missing_system_packages helpful | paste -sd ' ')
-  if [ "$(cat "$root/.deps/$refused" 2>/dev/null)" = "$helpful" ]; then
+  if [ "$(cat "$root/.deps/$refused_file" 2>/dev/null)" = "$helpful" ]; then
     helpful=
   fi
-  if [ -n "$required$helpful" ]; then
-    echo "set-up: installing system packages: $required $helpful"
-    # shellcheck disable=SC2086  # lists of words
-    if ! apt_install $required $helpful; then
-      if [ -n "$required" ]; then
-        echo "[SETUP-11] could not install system packages; as root: apt-get install $required" >&2
-        exit 1
-      fi
-      echo "set-up: going on without: $helpful"
-      echo "$helpful" >"$root/.deps/$refused"
-    fi
+  if [ -z "$required$helpful" ]; then
+    return
   fi
+  echo "set-up: installing system packages: $required $helpful"
+  # shellcheck disable=SC2086  # lists of words
+  if [ -n "$required" ] && ! apt_install $required; then
+    echo "[SETUP-11] could not install system packages; as root: apt-get install $required" >&2
+    exit 1
+  fi
+  # shellcheck disable=SC2086
+  install_helpful_packages $helpful
 }

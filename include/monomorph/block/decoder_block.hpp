@@ -110,8 +110,11 @@ template <class R> struct DecoderBlock {
     }
   };
 
-  /// Products per token, forward: one multiply-add is two (plan/flops.hpp adds the attention scores).
+  /// Products with parameters per token, forward: one multiply-add is two.
   static constexpr std::int64_t matmul_flops_per_token() { return 2 * (QKV * D + Q * D + G * D + F * D); }
+  /// Scores and values, over (T + 1) / 2 keys on average, as causality asks; attention within documents does less, by
+  /// how much the data decides.
+  static constexpr std::int64_t attention_flops_per_token() { return 2 * Q * (model.context_length + 1); }
 
   static void forward(const BlockTensors& t, const Saved& saved);    ///< x to y, and fills Saved
   static void recompute(const BlockTensors& t, const Saved& saved);  ///< fills again what the policy did not keep

@@ -56,7 +56,8 @@ class AtomicFile {
   /// Overwrites what lies at `offset`, for a header that is known last; not for a pipe.
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes) { file_.write_at(offset, bytes); }
   /// Puts everything on the disk but not yet in its place, so that of several files none appears if the disk is too
-  /// full for one. Nothing can be written any more.  @throws [FILE-02], [FILE-03]
+  /// full for one. Nothing can be written any more.
+  /// @throws [FILE-02], [FILE-03]; [DATA-09] if what was read to make it was cut short: see TruncationGuard
   void finish();
   /// finish(), and puts the file in its place, durably. To be called once, after the last write.
   /// @throws [FILE-02], [FILE-03]
@@ -73,6 +74,10 @@ class AtomicFile {
 
 /// AtomicFile for a text that is at hand.
 void write_text_file(const std::string& path, std::string_view text);
+
+/// Where the bytes end up that are written to `path`: links followed, so that renaming replaces the file and not the
+/// link to it. A device or pipe stays what it is.  @throws [FILE-04] for a folder
+std::string output_target(const std::string& path);
 
 /// Makes the creation, renaming and deletion of entries of `folder` durable.
 void sync_folder(const std::string& folder);

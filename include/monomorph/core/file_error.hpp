@@ -12,4 +12,7 @@ std::string in_quotes(std::string_view text);
 /// @param error_number the call's errno
 [[noreturn]] void throw_file_error(std::string_view doing, const std::string& path, int error_number);
 
+/// Throws [DATA-09]: a file is not what it was when it was opened.
+[[noreturn]] void throw_changed_file(const std::string& path);
+
 }  // namespace monomorph

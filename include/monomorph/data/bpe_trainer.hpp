@@ -42,8 +42,8 @@ class BpeTrainer {
   void add(const WordCounts& counts) { word_counts_.add_all(counts); }
 
   /// Learns the merges. The vocabulary is smaller than asked for when the text has too few frequent pairs.
-  /// @throws [DATA-11] if interrupted
-  TokenizerDefinition train() const;
+  /// @param progress told how many merges are learned, of how many   @throws [DATA-11] if interrupted
+  TokenizerDefinition train(const ProgressCallback& progress = {}) const;
 
  private:
   BpeTrainerSettings settings_;
@@ -56,7 +56,8 @@ struct TrainingText {
   std::vector<std::string> paths;
   std::string field = "/text";  ///< where a record of a JSON Lines file has its text (JSON Pointer)
   int n_threads = 1;
-  ProgressCallback progress{};  ///< bytes of all files together
+  ProgressCallback progress{};        ///< bytes of all files together
+  ProgressCallback merge_progress{};  ///< merges, once all texts are read
 };
 
 /// Trains on files, each read block by block: of JSON Lines (.jsonl, .json, .ndjson) every record's text is one text,

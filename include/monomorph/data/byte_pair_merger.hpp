@@ -1,8 +1,10 @@
 #pragma once
 #include <monomorph/data/merge_table.hpp>
+#include <monomorph/data/pair_queue.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,7 +16,8 @@ class BytePairMerger {
   explicit BytePairMerger(const MergeTable& merges) : merges_(merges) {}
 
   /// Merges the tokens from `begin` to the end of `tokens` in place: again and again the pair of lowest rank, the
-  /// leftmost of equals. Takes n log n steps for n tokens.
+  /// leftmost of equals. Takes a number of steps in proportion to that of the tokens, and 20 bytes
+  /// for each token of the longest part that no merge joins to the rest.
   void merge(std::vector<std::int32_t>& tokens, std::size_t begin);
 
   static constexpr std::size_t most_short = 32;
@@ -24,22 +27,15 @@ class BytePairMerger {
   std::size_t merge_short(std::span<std::int32_t> tokens, std::uint32_t* ranks) const;
 
  private:
-  struct Symbol {
-    std::int32_t token;
-    std::int32_t previous, next;  ///< indices; -1 at the ends
-    bool alive;
-  };
-  struct Candidate {
-    std::uint32_t rank;
-    std::int32_t position;
-  };
-
-  void merge_by_heap(std::vector<std::int32_t>& tokens, std::size_t begin);
-  void push_candidate(std::int32_t position);
+  /// Of a beginning of `tokens` that no merge joins to the rest; all of them if they are few.
+  std::size_t part_length(std::span<const std::int32_t> tokens) const;
+  // Both merge in place and return how many tokens are left.
+  std::size_t merge_part(std::span<std::int32_t> part);
+  std::size_t merge_long(std::span<std::int32_t> word);
 
   const MergeTable& merges_;
-  std::vector<Symbol> symbols_;
-  std::vector<Candidate> heap_;
+  std::optional<PairQueue> pairs_;  ///< made for the first long word
+  std::vector<std::uint32_t> lengths_;
 };
 
 }  // namespace monomorph::data

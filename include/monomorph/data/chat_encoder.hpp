@@ -40,6 +40,9 @@ class ChatEncoder {
   /// Encodes the text gathered since the last special token.
   void finish_text(EncodedChat& chat);
   void mark_tokens(std::size_t first, EncodedChat& chat) const;
+  /// Where in text_ each of its tokens ends.  @throws [CHAT-13]
+  std::vector<std::size_t> token_ends(std::span<const std::int32_t> ids) const;
+  [[noreturn]] void throw_changed_text(const std::string& shown) const;
 
   const Tokenizer& tokenizer_;
   const ChatTemplate& template_;

@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/data/document_sink.hpp>
+#include <monomorph/data/work_counter.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -7,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace monomorph::data {
 
@@ -48,6 +50,10 @@ class DocumentSource {
   void copy_to(DocumentSink& sink);
 };
 
+/// The names of JSON Lines files, as messages say them.
+inline constexpr std::string_view json_lines_names = ".jsonl, .ndjson, .json (a record on each line)";
+bool is_json_lines_name(const std::string& path);
+
 /// What kind of set a file is, by its name.
 enum class SetKind {
   packed,      ///< .pbin: a document is a span of its index, in bytes of tokens
@@ -63,6 +69,6 @@ std::unique_ptr<DocumentSource> open_set(const std::string& path);
 std::unique_ptr<DocumentSink> create_set_like(const std::string& input, const std::string& path);
 
 /// A pass that counts.
-SetSize measure(DocumentSource& source);
+SetSize measure(DocumentSource& source, WorkCounter& counter);
 
 }  // namespace monomorph::data

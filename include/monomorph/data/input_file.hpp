@@ -48,6 +48,8 @@ class LineReader {
   /// Nothing at the end of the file; a newline at the very end begins no further line.
   std::optional<Line> next();
   const std::string& path() const noexcept { return file_.path(); }
+  /// The size of a regular file; 0 for anything else.
+  std::uint64_t file_bytes() const { return file_.regular_file_bytes(); }
 
  private:
   InputFile file_;

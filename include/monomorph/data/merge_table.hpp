@@ -1,5 +1,6 @@
 #pragma once
-#include <monomorph/data/pair_table.hpp>
+#include <monomorph/data/merge_joints.hpp>
+#include <monomorph/data/merge_rule.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -7,12 +8,6 @@
 #include <vector>
 
 namespace monomorph::data {
-
-/// A pair of tokens and what byte-pair encoding makes of it.
-struct MergeRule {
-  TokenPair pair;
-  std::int32_t token;
-};
 
 /// The rules of byte-pair encoding by pair, in 8 bytes for each place, so that those of a large vocabulary stay near
 /// the processor. The rank of a rule is its place among all: lower ranks first.
@@ -34,6 +29,10 @@ class MergeTable {
     }
   }
 
+  std::size_t size() const { return tokens_.size(); }
+
+  const MergeJoints& joints() const { return joints_; }
+
   std::int32_t token_of(std::uint32_t rank) const {
     return consecutive_ ? first_token_ + static_cast<std::int32_t>(rank) : tokens_[rank];
   }
@@ -47,6 +46,7 @@ class MergeTable {
   }
   std::size_t index_of(std::uint64_t key) const { return (key * 0x9E3779B97F4A7C15u) >> shift_; }
 
+  MergeJoints joints_;
   std::vector<std::uint64_t> slots_;  ///< the pair and the rank
   std::size_t mask_;
   unsigned shift_;

@@ -37,14 +37,19 @@ struct PackSummary {
   std::uint64_t resumed_bytes = 0;  ///< of these, what an earlier run had done
 };
 
+/// The id of the token that ends documents.  @throws [TOK-06] if there is none of that name
+std::int32_t find_end_of_document(const Tokenizer& tokenizer, const std::string& token);
+
 /// Writes the packed file (.pbin) of a JSON Lines file (.jsonl, .json, .ndjson), one document a line, or of a plain
-/// text
-/// (.txt), one document. A document that ends in the end-of-document token is not given another. What is written does
-/// not depend on the number of threads. While it works, the output is `<output>.partial` with a journal beside it.
-/// @throws [DATA-02], [DATA-03], [DATA-04], [DATA-10], [DATA-11], [DATA-20] to [DATA-26]; [TOK-06] if the vocabulary
-/// lacks the end of document; [FILE-NN]
+/// text (.txt), one document. A document that ends in the end-of-document token is not given another. What is written
+/// does not depend on the number of threads. While it works, the output is `<output>.partial` with a journal beside it.
+/// @throws [DATA-02], [DATA-03], [DATA-04], [DATA-10], [DATA-11], [DATA-20] to [DATA-26], [DATA-40]; [TOK-06] if the
+/// vocabulary lacks the end of document; [FILE-NN]
 PackSummary pack(const std::string& input, const Tokenizer& tokenizer, const std::string& output,
                  const PackSettings& settings = {});
+
+/// What pack() writes to until it is done.  @throws [FILE-04] for a folder
+std::string unfinished_path(const std::string& output);
 
 /// Where pack() and index_json_lines() list skipped lines unless told otherwise.
 std::string default_report_path(const std::string& output);

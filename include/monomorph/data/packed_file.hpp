@@ -39,7 +39,7 @@ class PackedFile {
   std::int32_t largest_id(std::int64_t most_tokens) const;
 
   /// @throws [DATA-09] if the file's size or time has changed since it was opened
-  void check_unchanged() const;
+  void check_unchanged() const { file_.check_unchanged(); }
 
   /// Parses the index.  @throws [DATA-05]; [DATA-06] if a span leaves the data section or cuts a token
   std::vector<DocumentSpan> documents() const;
@@ -54,14 +54,7 @@ class PackedFile {
   void release() const noexcept { file_.release(); }
 
  private:
-  struct Stamp {
-    std::int64_t size, seconds, nanoseconds;
-    friend bool operator==(const Stamp&, const Stamp&) = default;
-  };
-  Stamp stamp() const;
-
   MappedFile file_;
-  Stamp stamp_;
   std::uint32_t bytes_per_token_ = 0;
   std::span<const std::byte> data_, index_;
 };

@@ -44,6 +44,10 @@ class SpanIndexWriter {
 void for_each_span(std::span<const std::byte> pickle, const std::string& name,
                    const std::function<void(DocumentSpan)>& visit);
 
+/// The same; `visit` is also told how many bytes of the pickle have been read.
+void for_each_span(std::span<const std::byte> pickle, const std::string& name,
+                   const std::function<void(DocumentSpan, std::uint64_t n_read)>& visit);
+
 std::vector<DocumentSpan> read_span_index(std::span<const std::byte> pickle, const std::string& name);
 
 }  // namespace monomorph::data

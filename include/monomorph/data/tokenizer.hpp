@@ -79,6 +79,9 @@ class Tokenizer {
 /// @throws as read_tokenizer_definition, Tokenizer and SentencePieceModel
 std::unique_ptr<const Tokenizer> read_tokenizer(const std::string& path);
 
+/// Whether something of a text that is encoded in pieces comes before this one.
+enum class TextPiece { first, later };
+
 /// Encodes many texts and remembers the words it has met. One per thread; the tokenizer must outlive it.
 class Encoder {
  public:
@@ -92,12 +95,16 @@ class Encoder {
 
   /// The same with special tokens taken for the ordinary text that they look like: for text from outside, which must
   /// not be able to write them.
-  void encode_plain(std::string_view text, std::vector<std::int32_t>& ids);
+  /// @param from_start false if `text` comes behind a special token: some tokenizers mark the beginning of a text
+  void encode_plain(std::string_view text, std::vector<std::int32_t>& ids, bool from_start = true);
 
   /// Appends the ids of as much of `text`, valid UTF-8, as is the same whatever follows it, and returns the number of
-  /// bytes encoded. The rest is to be given again with more text, or to encode() at the end. Tokenizers that must see
-  /// the whole text encode nothing here.
-  std::size_t encode_decided(std::string_view text, std::vector<std::int32_t>& ids);
+  /// bytes encoded. The rest is to be given again with more text, or to encode_rest() at the end. Nothing is encoded
+  /// where no such place is known: by SentencePiece files never, by byte-level BPE within a word alone, by most others
+  /// where no words have a space between them.
+  std::size_t encode_decided(std::string_view text, std::vector<std::int32_t>& ids, TextPiece piece);
+  /// Appends the ids of what is left of a text at its end.
+  void encode_rest(std::string_view text, std::vector<std::int32_t>& ids, TextPiece piece);
 
  private:
   struct State;

@@ -5,11 +5,12 @@
 
 namespace monomorph::data {
 
-/// Counts the bytes that a command has worked through: now and then it reports them and looks for signals.
+/// Counts the bytes that a command has worked through: at the beginning and now and then it reports them and looks for
+/// signals.
 class WorkCounter {
  public:
-  /// @param progress may be empty
-  WorkCounter(const ProgressCallback& progress, std::uint64_t total_bytes) : progress_(progress), total_(total_bytes) {}
+  /// @param progress may be empty   @param total_bytes 0 if it is not known   @throws [DATA-11] after a signal
+  WorkCounter(const ProgressCallback& progress, std::uint64_t total_bytes);
   /// @throws [DATA-11] after a signal
   void add(std::uint64_t n_bytes);
 

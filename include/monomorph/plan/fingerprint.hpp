@@ -2,6 +2,7 @@
 #include <bit>
 #include <monomorph/core/hash.hpp>
 #include <monomorph/core/type_name.hpp>
+#include <monomorph/plan/recipe_content.hpp>
 #include <monomorph/plan/units.hpp>
 #include <monomorph/rule/members.hpp>
 #include <type_traits>
@@ -26,6 +27,10 @@ class Fingerprint {
     state_ = fnv1a_64({bytes, 8}, state_);
   }
   constexpr void add(double number) { add(std::bit_cast<std::uint64_t>(number)); }
+  constexpr void add(std::string_view text) {
+    state_ = fnv1a_64(text, state_);
+    add(0);  // ends the text
+  }
   /// A text without its spaces, in which `stands_in` is nobody's name.
   constexpr void add(std::string_view text, std::string_view stands_in) {
     for (std::size_t i = 0; i < text.size();) {
@@ -87,11 +92,11 @@ class Fingerprint {
   }
 
  private:
-  std::uint64_t state_ = fnv1a_64("monomorph recipe 1");
+  std::uint64_t state_ = fnv1a_64("monomorph recipe 2");
 };
 
-/// Types count by name. That of the recipe itself does not count: it is in the names of the blocks, and a recipe may be
-/// renamed.
+/// Types count by name and by what they say (plan/recipe_content.hpp). The name of the recipe itself does not count: it
+/// is in the names of the blocks, and a recipe may be renamed.
 template <class R> constexpr std::uint64_t fingerprint_of() {
   Fingerprint fingerprint;
   const auto add_type = [&](std::string_view name) { fingerprint.add(name, type_name<R>()); };
@@ -102,16 +107,15 @@ template <class R> constexpr std::uint64_t fingerprint_of() {
   add_type(type_name<typename R::checkpointing>());
   add_type(type_name<typename R::optimizer>());
   add_type(type_name<objective_of<R>>());
+  add_type(type_name<attention_of<R>>());
   boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
     add_type(type_name<typename decltype(run)::template block<R>>());
     fingerprint.add(run.length);
   });
   if constexpr (rule::HasExpect<R>) fingerprint.add(R::expect);
   if constexpr (rule::HasBudget<R>) fingerprint.add(R::budget);
-  if constexpr (!std::same_as<attention_of<R>, attention::Causal>) {
-    fingerprint.add(2);  // as what precedes Expect and Budget; the default adds nothing, so that old checkpoints go on
-    add_type(type_name<attention_of<R>>());
-  }
+  add_policies<R>(fingerprint);
+  add_units<R>(fingerprint);
   return fingerprint.value();
 }
 

@@ -5,6 +5,7 @@
 #include <monomorph/policy/attention_policy.hpp>
 #include <monomorph/policy/objective_policy.hpp>
 #include <monomorph/rule/members.hpp>
+#include <monomorph/rule/mistaken_names.hpp>
 #include <monomorph/rule/near_miss_names.hpp>
 #include <type_traits>
 
@@ -18,15 +19,18 @@ namespace detail {
 struct OptionalNames {
   enum { mesh, layers, objective, attention, expect, budget };
 };
-struct NearMissNames {
-  enum { MONOMORPH_NEAR_MISSES(MONOMORPH_ENUMERATOR) };
+struct RefusedNames {
+  enum { MONOMORPH_NEAR_MISSES(MONOMORPH_ENUMERATOR) MONOMORPH_MISTAKEN_NAMES(MONOMORPH_ENUMERATOR) };
 };
 #undef MONOMORPH_ENUMERATOR
 template <class R> struct OptionalProbe : R, OptionalNames {};
-template <class R> struct NearMissProbe : R, NearMissNames {};
+template <class R> struct RefusedProbe : R, RefusedNames {};
 
-#define MONOMORPH_UNAMBIGUOUS(name) NearMissProbe<R>::name;
-template <class R> concept HasNoNearMiss = requires { MONOMORPH_NEAR_MISSES(MONOMORPH_UNAMBIGUOUS) };
+#define MONOMORPH_UNAMBIGUOUS(name) RefusedProbe<R>::name;
+template <class R> concept HasNoRefusedName = requires {
+  MONOMORPH_NEAR_MISSES(MONOMORPH_UNAMBIGUOUS)
+  MONOMORPH_MISTAKEN_NAMES(MONOMORPH_UNAMBIGUOUS)
+};
 #undef MONOMORPH_UNAMBIGUOUS
 
 template <class T> inline constexpr bool is_stack = false;
@@ -67,7 +71,7 @@ template <class R> concept AttentionFits = requires {
 
 #define MONOMORPH_REFUSE(wrong, right)                                                                        \
   static_assert(                                                                                              \
-      requires { detail::NearMissProbe<R>::wrong; },                                                          \
+      requires { detail::RefusedProbe<R>::wrong; },                                                           \
       "[RECIPE-01] `" #wrong "` must not be a member of a recipe, where nothing reads it: rename it `" #right \
       "`, or more unlike that (docs/rules.md#recipe-01)");
 #define MONOMORPH_REFUSE_MODEL(wrong) MONOMORPH_REFUSE(wrong, model)
@@ -83,19 +87,30 @@ template <class R> concept AttentionFits = requires {
 #define MONOMORPH_REFUSE_EXPECT(wrong) MONOMORPH_REFUSE(wrong, expect)
 
 template <class R> struct NamesSpeltRight {
-  static constexpr bool holds = detail::HasNoNearMiss<R>;
+  static constexpr bool holds = detail::HasNoRefusedName<R>;
   static consteval void explain() {
     MONOMORPH_NEAR_MISSES_MODEL(MONOMORPH_REFUSE_MODEL)
+    MONOMORPH_MISTAKEN_NAMES_MODEL(MONOMORPH_REFUSE_MODEL)
     MONOMORPH_NEAR_MISSES_SHARDING(MONOMORPH_REFUSE_SHARDING)
+    MONOMORPH_MISTAKEN_NAMES_SHARDING(MONOMORPH_REFUSE_SHARDING)
     MONOMORPH_NEAR_MISSES_PRECISION(MONOMORPH_REFUSE_PRECISION)
+    MONOMORPH_MISTAKEN_NAMES_PRECISION(MONOMORPH_REFUSE_PRECISION)
     MONOMORPH_NEAR_MISSES_CHECKPOINTING(MONOMORPH_REFUSE_CHECKPOINTING)
+    MONOMORPH_MISTAKEN_NAMES_CHECKPOINTING(MONOMORPH_REFUSE_CHECKPOINTING)
     MONOMORPH_NEAR_MISSES_OPTIMIZER(MONOMORPH_REFUSE_OPTIMIZER)
+    MONOMORPH_MISTAKEN_NAMES_OPTIMIZER(MONOMORPH_REFUSE_OPTIMIZER)
     MONOMORPH_NEAR_MISSES_OBJECTIVE(MONOMORPH_REFUSE_OBJECTIVE)
+    MONOMORPH_MISTAKEN_NAMES_OBJECTIVE(MONOMORPH_REFUSE_OBJECTIVE)
     MONOMORPH_NEAR_MISSES_ATTENTION(MONOMORPH_REFUSE_ATTENTION)
+    MONOMORPH_MISTAKEN_NAMES_ATTENTION(MONOMORPH_REFUSE_ATTENTION)
     MONOMORPH_NEAR_MISSES_MESH(MONOMORPH_REFUSE_MESH)
+    MONOMORPH_MISTAKEN_NAMES_MESH(MONOMORPH_REFUSE_MESH)
     MONOMORPH_NEAR_MISSES_LAYERS(MONOMORPH_REFUSE_LAYERS)
+    MONOMORPH_MISTAKEN_NAMES_LAYERS(MONOMORPH_REFUSE_LAYERS)
     MONOMORPH_NEAR_MISSES_BUDGET(MONOMORPH_REFUSE_BUDGET)
+    MONOMORPH_MISTAKEN_NAMES_BUDGET(MONOMORPH_REFUSE_BUDGET)
     MONOMORPH_NEAR_MISSES_EXPECT(MONOMORPH_REFUSE_EXPECT)
+    MONOMORPH_MISTAKEN_NAMES_EXPECT(MONOMORPH_REFUSE_EXPECT)
   }
 };
 #undef MONOMORPH_REFUSE_MODEL

@@ -51,6 +51,7 @@ template <Recipe R> class State {
   }
   bool accumulates_whole() const { return shards_.accumulates_whole(); }
   std::int64_t batch() const { return batch_; }
+  const Arena& arena() const { return arena_; }
   View x_MD(int block) const { return activations_[activations.x_MD[block]]; }
   /// What an evaluation leaves: the final norm's output, and the logits of the last chunk of tokens.
   View head_in_MD() const { return activations_[activations.head_in_MD]; }

@@ -40,11 +40,11 @@ CharacterBpe::CharacterBpe(const tokenizer_models::Bpe& settings, const Vocabula
     id_of_byte_[byte] = vocabulary.find(fmt::format("<0x{:02X}>", byte)).value_or(none);
   }
   if (settings_.unk_token) unknown_id_ = vocabulary.find(*settings_.unk_token).value_or(none);
-  parts_at_metaspace_ = parts_at_metaspace(rules);
+  parts_at_metaspace_ = joins_nothing_to_metaspace(rules);
 }
 
 /// No merge makes a token with a metaspace after something else, and nothing else looks across such a place.
-bool CharacterBpe::parts_at_metaspace(const std::vector<MergeRule>& rules) const {
+bool CharacterBpe::joins_nothing_to_metaspace(const std::vector<MergeRule>& rules) const {
   const bool looks_at_ends = !settings_.continuing_subword_prefix.empty() || !settings_.end_of_word_suffix.empty();
   if (looks_at_ends || settings_.ignore_merges || !vocabulary_.find(metaspace)) return false;
   return std::none_of(rules.begin(), rules.end(), [&](const MergeRule& rule) {

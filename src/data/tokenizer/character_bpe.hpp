@@ -26,12 +26,14 @@ class CharacterBpe {
   /// The length of the first part of a piece that no merge joins to the rest, at least where such a place is easy to
   /// find: the parts have the ids of the whole.
   std::size_t first_part(std::string_view piece) const;
+  /// It finds each place where a metaspace follows something else.
+  bool parts_at_metaspace() const { return parts_at_metaspace_; }
 
  private:
   std::string with_affixes(std::string_view character, bool is_first, bool is_last) const;
   std::int32_t unknown_id(std::string_view character) const;
   bool append_bytes(std::string_view character, std::vector<std::int32_t>& ids) const;
-  bool parts_at_metaspace(const std::vector<MergeRule>& rules) const;
+  bool joins_nothing_to_metaspace(const std::vector<MergeRule>& rules) const;
 
   static constexpr std::int32_t none = -1;
 

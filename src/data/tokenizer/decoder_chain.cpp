@@ -1,7 +1,7 @@
 #include "data/tokenizer/decoder_chain.hpp"
 
+#include "core/overloaded.hpp"
 #include "data/tokenizer/decoder_stages.hpp"
-#include "data/tokenizer/overloaded.hpp"
 
 #include <monomorph/data/byte_level.hpp>
 #include <monomorph/data/utf8.hpp>

@@ -1,7 +1,7 @@
 #include "data/tokenizer/decoder_stages.hpp"
 
+#include "core/overloaded.hpp"
 #include "data/tokenizer/characters.hpp"
-#include "data/tokenizer/overloaded.hpp"
 
 #include <monomorph/data/byte_level.hpp>
 

@@ -1,8 +1,8 @@
 #include "data/tokenizer/model.hpp"
 
+#include "core/overloaded.hpp"
 #include "data/tokenizer/bpe_rules.hpp"
 #include "data/tokenizer/inconsistency.hpp"
-#include "data/tokenizer/overloaded.hpp"
 
 #include <monomorph/data/byte_level.hpp>
 

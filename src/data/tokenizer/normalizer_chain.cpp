@@ -1,7 +1,7 @@
 #include "data/tokenizer/normalizer_chain.hpp"
 
+#include "core/overloaded.hpp"
 #include "data/tokenizer/characters.hpp"
-#include "data/tokenizer/overloaded.hpp"
 #include "data/tokenizer/unicode_forms.hpp"
 #include "data/tokenizer/unicode_sets.hpp"
 
@@ -78,7 +78,7 @@ void strip(const normalizers::Strip& what, TextInWork& work) {
       end = position;
     }
   });
-  if (!what.left) begin = 0;
+  if (!what.left || work.continues) begin = 0;
   if (!what.right) end = work.text.size();
   if (begin > 0) work.from_start = false;
   work.text = end > begin ? work.text.substr(begin, end - begin) : "";
@@ -161,7 +161,7 @@ void NormalizerChain::apply(TextInWork& work) const {
       [&](const normalizers::Strip& what) { strip(what, work); },
       [&](const Replacement& replacement) { replace(replacement, work); },
       [&](const normalizers::Prepend& prefix) {
-        if (!work.text.empty()) work.text.insert(0, prefix.text);
+        if (!work.text.empty() && !work.continues) work.text.insert(0, prefix.text);
       },
       [&](const normalizers::Bert& what) { apply_bert(what, work); },
       [&](const PrecompiledCharacterMap& map) {

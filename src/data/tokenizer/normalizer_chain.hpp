@@ -14,6 +14,7 @@ namespace monomorph::data {
 struct TextInWork {
   std::string text{};
   bool from_start = true;  ///< its first character is the first of the text that the user gave
+  bool continues = false;  ///< it goes on with a text whose beginning was normalized before
 };
 
 /// The normalizers of a tokenizer, one after the other. Immutable; threads may share one.

@@ -13,6 +13,7 @@ TokenizerParts::TokenizerParts(const TokenizerDefinition& definition)
       pre_tokenizers(definition.pre_tokenizers, has_byte_level_model ? PreTokenizerChain::Alphabet::bytes
                                                                      : PreTokenizerChain::Alphabet::characters),
       model(make_model(definition, vocabulary, has_byte_level_model)),
+      cutter(definition, normalizers, model),
       decoders(definition.decoders) {
   add_search_terms(definition);
 }

@@ -4,6 +4,7 @@
 #include "data/tokenizer/model.hpp"
 #include "data/tokenizer/normalizer_chain.hpp"
 #include "data/tokenizer/pre_tokenizer_chain.hpp"
+#include "data/tokenizer/text_cutter.hpp"
 #include "data/tokenizer/vocabulary.hpp"
 
 #include <monomorph/data/tokenizer.hpp>
@@ -31,6 +32,7 @@ struct TokenizerParts {
   std::optional<ByteLevelWords> words;  ///< all that the pre-tokenizers do, if it is this and the model gets bytes
   PreTokenizerChain pre_tokenizers;     ///< cuts the rest into pieces
   Model model;                          ///< turns a piece into ids
+  TextCutter cutter;                    ///< finds where a long text can be cut before all that
   DecoderChain decoders;                ///< turns tokens back into text
 
  private:

@@ -1,7 +1,7 @@
 #include "data/tokenizer/pre_tokenizer_chain.hpp"
 
+#include "core/overloaded.hpp"
 #include "data/tokenizer/characters.hpp"
-#include "data/tokenizer/overloaded.hpp"
 #include "data/tokenizer/unicode_sets.hpp"
 
 #include <monomorph/data/byte_level.hpp>

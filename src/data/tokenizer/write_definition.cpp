@@ -1,5 +1,5 @@
+#include "core/overloaded.hpp"
 #include "data/tokenizer/base64.hpp"
-#include "data/tokenizer/overloaded.hpp"
 
 #include <monomorph/data/tokenizer.hpp>
 

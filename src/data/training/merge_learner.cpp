@@ -18,8 +18,9 @@ void MergeLearner::add_word(std::span<const std::int32_t> tokens, std::int64_t c
   for (std::size_t at = 0; at + 1 < tokens.size(); ++at) add({tokens[at], tokens[at + 1]}, count, index);
 }
 
-void MergeLearner::learn(std::size_t vocab_size, std::int64_t min_frequency) {
+void MergeLearner::learn(std::size_t vocab_size, std::int64_t min_frequency, const ProgressCallback& progress) {
   queue_changed_pairs();
+  const std::size_t n_before = vocabulary_.size();
   while (vocabulary_.size() < vocab_size && !queue_.empty()) {
     throw_if_interrupted();
     Candidate top = pop();
@@ -29,6 +30,7 @@ void MergeLearner::learn(std::size_t vocab_size, std::int64_t min_frequency) {
       continue;
     }
     if (top.count < std::max<std::int64_t>(min_frequency, 1)) break;
+    if (progress) progress(vocabulary_.size() - n_before, vocab_size - n_before);
     const std::int32_t merged = token_for(top.tokens);
     merges_.push_back(top.tokens);
     const std::vector<WordIndex> words = std::move(word_lists_[top.words]);

@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/data/pair_table.hpp>
+#include <monomorph/data/progress.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -22,8 +23,8 @@ class MergeLearner {
   void add_word(std::span<const std::int32_t> tokens, std::int64_t count);
 
   /// Merges until the vocabulary has `vocab_size` tokens or no pair appears `min_frequency` times.
-  /// @throws [DATA-11] if interrupted
-  void learn(std::size_t vocab_size, std::int64_t min_frequency);
+  /// @param progress told of every merge   @throws [DATA-11] if interrupted
+  void learn(std::size_t vocab_size, std::int64_t min_frequency, const ProgressCallback& progress);
 
   std::vector<std::string> take_vocabulary() { return std::move(vocabulary_); }
 

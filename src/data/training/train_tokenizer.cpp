@@ -3,8 +3,8 @@
 #include "data/line_failure.hpp"
 
 #include <monomorph/data/bpe_trainer.hpp>
+#include <monomorph/data/document_source.hpp>
 
-#include <filesystem>
 #include <limits>
 #include <optional>
 
@@ -59,17 +59,12 @@ class BlockCounter {
   WordCounts counts_;
 };
 
-bool is_json_lines(const std::string& path) {
-  const std::string extension = std::filesystem::path(path).extension().string();
-  return extension == ".jsonl" || extension == ".json" || extension == ".ndjson";
-}
-
 /// The readers of all files; opened before any is read, so that a wrong name is told at once.
 std::vector<std::unique_ptr<LineBlockReader>> open_files(const std::vector<std::string>& paths) {
   std::vector<std::unique_ptr<LineBlockReader>> readers;
   for (const std::string& path : paths) {
     const std::size_t longest_line =
-        is_json_lines(path) ? longest_line_bytes : std::numeric_limits<std::size_t>::max() / 4;
+        is_json_lines_name(path) ? longest_line_bytes : std::numeric_limits<std::size_t>::max() / 4;
     readers.push_back(std::make_unique<LineBlockReader>(path, 0, longest_line));
   }
   return readers;
@@ -78,7 +73,7 @@ std::vector<std::unique_ptr<LineBlockReader>> open_files(const std::vector<std::
 /// Counts the words of one file; tells how many bytes of it are done.
 void count_file(LineBlockReader& reader, const std::string& path, std::vector<BlockCounter>& counters,
                 const std::function<void(std::uint64_t)>& progress) {
-  const auto count = is_json_lines(path) ? &BlockCounter::count_records : &BlockCounter::count_lines;
+  const auto count = is_json_lines_name(path) ? &BlockCounter::count_records : &BlockCounter::count_lines;
   std::vector<BlockPipeline<CountedBlock>::Work> workers;
   for (BlockCounter& counter : counters) {
     workers.emplace_back(
@@ -112,7 +107,7 @@ TokenizerDefinition train_tokenizer(const TrainingText& text, const BpeTrainerSe
     done_bytes += done_of_file;
   }
   for (const BlockCounter& counter : counters) trainer.add(counter.counts());
-  return trainer.train();
+  return trainer.train(text.merge_progress);
 }
 
 }  // namespace monomorph::data

@@ -52,12 +52,13 @@ std::string run_at_terminal(const Arguments& arguments) {
 }  // namespace
 
 TEST_CASE("progress is a share, a speed and the time left, of a pipe, what is done") {
-  CHECK(progress_line("pack", 0, 100, 0, 0.0, 80) == "pack   0%");
-  CHECK(progress_line("pack", 50'000'000, 200'000'000, 0, 2.0, 80) == "pack  25%  25.0 MB/s  6s left");
-  CHECK(progress_line("pack", 150'000'000, 200'000'000, 100'000'000, 2.0, 80) == "pack  75%  25.0 MB/s  2s left");
-  CHECK(progress_line("pack", 200, 200, 0, 1.0, 80) == "pack 100%  0.0 MB/s");
-  CHECK(progress_line("index", 5 << 20, 0, 0, 1.0, 80) == "index 5.00 MiB  5.2 MB/s");
-  CHECK(progress_line("pack", 50'000'000, 200'000'000, 0, 2.0, 12) == "pack  25%  2");
+  CHECK(progress_line("pack", {0, 100}, 80) == "pack   0%");
+  CHECK(progress_line("pack", {50'000'000, 200'000'000, 0, 2.0}, 80) == "pack  25%  25.0 MB/s  6s left");
+  CHECK(progress_line("pack", {150'000'000, 200'000'000, 100'000'000, 2.0}, 80) == "pack  75%  25.0 MB/s  2s left");
+  CHECK(progress_line("pack", {200, 200, 0, 1.0}, 80) == "pack 100%  0.0 MB/s");
+  CHECK(progress_line("index", {5 << 20, 0, 0, 1.0}, 80) == "index 5.00 MiB  5.2 MB/s");
+  CHECK(progress_line("pack", {50'000'000, 200'000'000, 0, 2.0}, 12) == "pack  25%  2");
+  CHECK(progress_line("learn", {500, 2000, 0, 2.0, "merges"}, 80) == "learn  25%  250 merges/s  6s left");
 }
 
 TEST_CASE("progress is shown at a terminal, erased at the end, and nowhere else") {
@@ -67,6 +68,39 @@ TEST_CASE("progress is shown at a terminal, erased at the end, and nowhere else"
   CHECK(contains(shown, "\rindex 100%"));
   CHECK(shown.ends_with("\r\x1b[K"));
   CHECK(run_data({"index", input, "--output", folder / "b.idx"}).err.empty());
+}
+
+TEST_CASE("every command shows progress at a terminal") {
+  const TemporaryFolder folder;
+  const std::string lines = data_fixture("modalities/small.jsonl"), set = data_fixture("modalities/small.pbin"),
+                    index = data_fixture("modalities/small.idx"), tokenizer = data_fixture("gpt2_tokenizer.json"),
+                    chats = std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/chat/";
+  for (const Arguments& arguments :
+       std::vector<Arguments>{{"train-tokenizer", lines, "--vocab-size", "300", "--output", folder / "t.json"},
+                              {"index", lines, "--output", folder / "a.idx"},
+                              {"pack", lines, "--tokenizer", tokenizer, "--output", folder / "a.pbin"},
+                              {"chat", chats + "set.jsonl", "--tokenizer", chats + "tokenizer.json", "--template",
+                               "chatml", "--sequence-length", "48", "--output", folder / "chat.pbin"},
+                              {"merge", set, set, "--output", folder / "m.pbin"},
+                              {"shuffle", set, "--output", folder / "s.pbin"},
+                              {"chunk", set, "--chunk", "1/2", "--output", folder / "c.pbin"},
+                              {"filter", set, "--min-tokens", "2", "--output", folder / "f.pbin"},
+                              {"split", set, "--documents", "2", "--train", folder / "tr.pbin", "--held-out",
+                               folder / "he.pbin"},
+                              {"convert", set, "--token-bytes", "4", "--output", folder / "w.pbin"},
+                              {"inspect", set},
+                              {"inspect", set, "--document", "1"},
+                              {"inspect", index},
+                              {"inspect", index, "--document", "1"},
+                              {"inspect", lines},
+                              {"inspect", lines, "--document", "1"},
+                              {"verify", set},
+                              {"verify", index}}) {
+    CAPTURE(arguments);
+    const std::string shown = run_at_terminal(arguments);
+    CHECK(contains(shown, "\r" + arguments[0] + " "));
+    CHECK(shown.ends_with("\r\x1b[K"));
+  }
 }
 
 TEST_CASE("the option --json prints one object with the results") {
@@ -103,12 +137,52 @@ TEST_CASE("an output that exists is replaced only with --force, and a report, to
   CHECK(read_bytes(folder / "r").empty());
 }
 
+TEST_CASE("no output replaces an input or another output, whatever way its path is written") {
+  const TemporaryFolder folder;
+  const std::string text = read_bytes(data_fixture("modalities/small.jsonl")), lines = folder / "a.jsonl",
+                    set = folder / "a.pbin", tokenizer = data_fixture("gpt2_tokenizer.json"),
+                    chats = std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/chat/";
+  write_bytes(lines, text);
+  write_bytes(set, read_bytes(data_fixture("modalities/small.pbin")));
+  std::filesystem::create_symlink(lines, folder / "link");
+  for (Arguments arguments :
+       std::vector<Arguments>{{"index", lines, "--output", lines},
+                              {"index", lines, "--output", folder / "link"},
+                              {"index", lines, "--output", folder / "./a.jsonl"},
+                              {"index", lines, "--output", folder / "n", "--on-error", "skip", "--report", lines},
+                              {"index", lines, "--output", folder / "n", "--on-error", "skip", "--report",
+                               folder / "n"},
+                              {"pack", lines, "--tokenizer", tokenizer, "--output", lines},
+                              {"pack", lines, "--tokenizer", tokenizer, "--output", tokenizer},
+                              {"pack", lines, "--tokenizer", tokenizer, "--output", folder / "n", "--on-error", "skip",
+                               "--report", folder / "n", "--resume"},
+                              {"chat", chats + "set.jsonl", "--tokenizer", chats + "tokenizer.json", "--template",
+                               "chatml", "--sequence-length", "48", "--output", folder / "n.pbin", "--on-error", "skip",
+                               "--report", folder / "n.mask"},
+                              {"train-tokenizer", lines, "--vocab-size", "300", "--output", lines},
+                              {"merge", set, data_fixture("modalities/small.pbin"), "--output", set},
+                              {"shuffle", set, "--output", set},
+                              {"chunk", set, "--chunk", "1/2", "--output", set},
+                              {"filter", set, "--min-tokens", "2", "--output", set},
+                              {"filter", set, "--where", "/text != 1", "--records", lines, "--output", lines},
+                              {"convert", set, "--token-bytes", "4", "--output", set}}) {
+    CAPTURE(arguments);
+    arguments.push_back("--force");
+    check_refused(run_data(arguments), 2, {"[DATA-10]", "name"});
+    CHECK(read_bytes(lines) == text);
+    CHECK(n_entries(folder.path()) == 3);
+  }
+  const Arguments to_nowhere{"index",      lines,  "--output", "/dev/null", "--force",
+                             "--on-error", "skip", "--report", "/dev/null"};
+  CHECK(run_data(to_nowhere).exit_code == 0);
+}
+
 TEST_CASE("wrong arguments are refused in one line") {
   const TemporaryFolder folder;
   const std::string input = data_fixture("modalities/small.jsonl");
-  check_refused(run_data({}), 2, {"[DATA-10]"});
+  check_refused(run_data({}), 2, {"[DATA-10]", "see monomorph-data --help"});
   check_refused(run_data({"indexx"}), 2, {"[DATA-10]", "indexx"});
-  check_refused(run_data({"index", input}), 2, {"[DATA-10]", "--output"});
+  check_refused(run_data({"index", input}), 2, {"[DATA-10]", "--output", "see monomorph-data index --help"});
   for (const std::string threads : {"0", "-1", "2000", "two"})
     check_refused(run_data({"index", input, "--output", folder / "a", "--threads", threads}), 2, {"[DATA-10]"});
   check_refused(run_data({"index", input, "--output", folder / "a", "--on-error", "ignore"}), 2, {"[DATA-10]"});

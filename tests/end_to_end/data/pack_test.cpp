@@ -129,10 +129,8 @@ TEST_CASE("a full disk is said to be one, and nothing half-written is left unles
   fs::create_directory(disk);
   write_bytes(input, shakespeare_lines(3 << 20));
   ProcessResult result;
-  if (!run_on_small_disk(disk, "400k", data_command(packing(input, disk + "/a.pbin")), result)) {
-    WARN("skipped: this machine does not allow mounting a small disk");
-    return;
-  }
+  if (!run_on_small_disk(disk, "400k", data_command(packing(input, disk + "/a.pbin")), result))
+    MONOMORPH_SKIP("this machine does not allow mounting a small disk");
   check_refused(result, 1, {"[FILE-02]", "the disk is full"});
   CHECK(result.out.empty());
   REQUIRE(run_on_small_disk(disk, "400k", data_command(packing(input, disk + "/a.pbin", {"--resume"})), result));
@@ -147,6 +145,65 @@ TEST_CASE("a full disk is said to be one, and nothing half-written is left unles
                             result));
   check_refused(result, 1, {"[FILE-02]", "the disk is full"});
   CHECK(result.out.empty());
+}
+
+TEST_CASE("a disk that is full at the very end leaves no report of skipped lines behind") {
+  const TemporaryFolder folder;
+  const std::string input = folder / "many.jsonl", disk = folder / "disk", report = disk + "/r";
+  fs::create_directory(disk);
+  std::string lines = "broken\n";
+  for (int i = 0; i < 8000; ++i) lines += "{\"text\": \"\"}\n";
+  write_bytes(input, lines);
+  const Arguments skipping{"--on-error", "skip", "--report", report};
+  Arguments index{"index", input, "--output", disk + "/a.idx"};
+  index.insert(index.end(), skipping.begin(), skipping.end());
+  ProcessResult result;
+  if (!run_on_small_disk(disk, "40k", data_command(index), result)) {
+    WARN("skipped: this machine does not allow mounting a small disk");
+    return;
+  }
+  check_refused(result, 1, {"[FILE-02]"});
+  CHECK(result.out.empty());
+  REQUIRE(run_on_small_disk(disk, "40k", data_command(packing(input, disk + "/a.pbin", skipping)), result));
+  check_refused(result, 1, {"[FILE-02]"});
+  CHECK(result.out.empty());
+  Arguments resumable = packing(input, disk + "/a.pbin", skipping);
+  resumable.push_back("--resume");
+  REQUIRE(run_on_small_disk(disk, "40k", data_command(resumable), result));
+  CHECK(result.out == "a.pbin.partial\na.pbin.partial.journal\n");
+
+  const std::string chats = std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/chat/";
+  Arguments chat{"chat",
+                 chats + "set.jsonl",
+                 "--tokenizer",
+                 chats + "tokenizer.json",
+                 "--template",
+                 "chatml",
+                 "--sequence-length",
+                 "48",
+                 "--output",
+                 disk + "/a.pbin"};
+  chat.insert(chat.end(), skipping.begin(), skipping.end());
+  REQUIRE(run_on_small_disk(disk, "4k", data_command(chat), result));
+  check_refused(result, 1, {"[FILE-02]"});
+  CHECK(result.out.empty());
+}
+
+TEST_CASE("a report that a killed run left behind does not keep it from being resumed") {
+  const TemporaryFolder folder;
+  const std::string input = folder / "a.jsonl", output = folder / "a.pbin", report = output + ".skipped.jsonl";
+  write_bytes(input, "broken\n" + shakespeare_lines(8 << 20));
+  const Arguments skipping{"--resume", "--on-error", "skip", "--threads", "1"};
+  write_bytes(report, "mine");
+  check_refused(run_data(packing(input, output, skipping)), 2, {"[DATA-01]", "skipped"});
+  fs::remove(report);
+  Process process(data_command(packing(input, output, skipping)));
+  wait_for_journal(output, 1500);
+  process.signal(SIGKILL);
+  CHECK(process.wait().exit_code == 128 + SIGKILL);
+  write_bytes(report, "of the run that was killed");
+  CHECK(run_data_json(packing(input, output, skipping)).at("skipped") == 1);
+  CHECK(contains(read_bytes(report), "\"line\":1"));
 }
 
 TEST_CASE("a pipe is packed like a file") {

@@ -92,6 +92,34 @@ TEST_CASE("documents are shown as ids and as text") {
   check_refused(run_data({"inspect", small, "--tokenizer", tokenizer}), 2, {"[DATA-10]", "--document"});
 }
 
+TEST_CASE("sets made with lines skipped are shown, verified and filtered by what is in them") {
+  const TemporaryFolder folder;
+  const std::string lines = folder / "a.jsonl", index = folder / "a.idx", set = folder / "a.pbin";
+  write_bytes(lines, "{\"text\": \"a\", \"n\": 1}\n\nbroken\n{\"text\": \"b\", \"n\": 2}\n{\"n\": 3}\n");
+  run_data_json({"index", lines, "--output", index, "--on-error", "skip"});
+  CHECK(run_data({"inspect", index, "--document", "1"}).out == "{\"text\": \"b\", \"n\": 2}\n");
+  CHECK(run_data_json({"inspect", index, "--document", "2", "--records", lines}).at("record") == "{\"n\": 3}");
+  CHECK(run_data({"verify", index}).exit_code == 0);
+  run_data_json({"pack", lines, "--tokenizer", tokenizer, "--output", set, "--on-error", "skip"});
+  const Arguments filter{"filter", set, "--where", "/n == 2", "--records", lines, "--output", folder / "f.pbin"};
+  Arguments told = filter;
+  told.insert(told.end(), {"--skipped", set + ".skipped.jsonl"});
+  CHECK(run_data_json(told).at("documents") == 1);
+  CHECK(run_data({"inspect", folder / "f.pbin", "--document", "0", "--tokenizer", tokenizer}).out ==
+        "b<|endoftext|>\n");
+}
+
+TEST_CASE("a SentencePiece file shows and verifies what was packed with it") {
+  const TemporaryFolder folder;
+  const std::string model = std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/tokenizers/bpe.model";
+  write_bytes(folder / "a.jsonl", "{\"text\": \"To be or not\"}\n");
+  run_data_json({"pack", folder / "a.jsonl", "--tokenizer", model, "--eod", "</s>", "--output", folder / "a.pbin"});
+  CHECK(run_data({"inspect", folder / "a.pbin", "--document", "0", "--tokenizer", model}).out == "To be or not\n");
+  CHECK(run_data({"verify", folder / "a.pbin", "--tokenizer", model, "--eod", "</s>"}).exit_code == 0);
+  check_faults(run_data({"verify", folder / "a.pbin", "--tokenizer", model, "--eod", "<s>"}), 1);
+  check_refused(run_data({"verify", folder / "a.pbin", "--tokenizer", model, "--eod", "<none>"}), 2, {"[TOK-06]"});
+}
+
 TEST_CASE("lines are filtered by what their records hold") {
   const TemporaryFolder folder;
   write_bytes(folder / "a.jsonl", "{\"l\": \"en\", \"n\": 1}\n{\"l\": \"de\", \"n\": 2}\n{\"l\": \"en\", \"n\": 3}\n");
@@ -178,13 +206,32 @@ TEST_CASE("a full disk is said to be full, and nothing of the outputs is left") 
     CAPTURE(command[0]);
     command.insert(command.end(), {folder / "big.pbin", "--output", folder / "disk/out.pbin"});
     ProcessResult result;
-    if (!run_on_small_disk(folder / "disk", "64k", data_command(command), result)) {
-      WARN("skipped: this machine does not allow mounting a small disk");
-      return;
-    }
+    if (!run_on_small_disk(folder / "disk", "64k", data_command(command), result))
+      MONOMORPH_SKIP("this machine does not allow mounting a small disk");
     check_refused(result, 1, {"[FILE-02]", "the disk is full"});
     CHECK(result.out.empty());  // which lists what is left there
   }
+}
+
+TEST_CASE("a set that is cut short while it is read is named, and nothing is left") {
+  const TemporaryFolder folder;
+  const std::string set = folder / "big.pbin", records = folder / "records";
+  Arguments merge{"merge", "--output", set};
+  for (int i = 0; i < 60; ++i) merge.push_back(small);
+  REQUIRE(run_data(merge).exit_code == 0);
+  REQUIRE(::mkfifo(records.c_str(), 0600) == 0);
+  const int writer = ::open(records.c_str(), O_RDWR);
+  REQUIRE(writer >= 0);
+  Process process(
+      data_command({"filter", set, "--where", "/a", "--records", records, "--output", folder / "out.pbin"}));
+  for (int i = 0; i < 60000 && n_entries(folder.path()) < 3; ++i) ::usleep(1000);  // it begins and waits for records
+  std::filesystem::resize_file(set, 4096);
+  std::string lines;
+  for (int i = 0; i < 60 * 25; ++i) lines += "{\"a\": true}\n";
+  REQUIRE(::write(writer, lines.data(), lines.size()) == static_cast<ssize_t>(lines.size()));
+  check_refused(process.wait(), 1, {"[DATA-09]", "big.pbin"});
+  ::close(writer);
+  CHECK(n_entries(folder.path()) == 2);
 }
 
 TEST_CASE("Ctrl-C removes what was begun, and after kill -9 the output is not there, and can be made again") {

@@ -98,6 +98,18 @@ TEST_CASE("Files of both kinds, whatever the number of threads, give the merges 
   }
 }
 
+TEST_CASE("Progress is told of the bytes that are read, then of the merges") {
+  TemporaryFolder folder;
+  const std::string input = folder.write("a.txt", "low lower lowest\nlow lower lowest\n");
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> bytes, merges;
+  TrainingText text{{input}};
+  text.progress = [&](std::uint64_t done, std::uint64_t total) { bytes.emplace_back(done, total); };
+  text.merge_progress = [&](std::uint64_t done, std::uint64_t total) { merges.emplace_back(done, total); };
+  train_tokenizer(text, {257 + 4});
+  CHECK(bytes.back() == std::pair<std::uint64_t, std::uint64_t>{34, 34});
+  CHECK(merges == std::vector<std::pair<std::uint64_t, std::uint64_t>>{{0, 4}, {1, 4}, {2, 4}, {3, 4}});
+}
+
 TEST_CASE("A text of one line beyond the limit for records is read whole") {
   TemporaryFolder folder;
   std::string text;

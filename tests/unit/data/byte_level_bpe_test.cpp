@@ -1,4 +1,5 @@
 #include "data_test_support.hpp"
+#include "support/growth_of_time.hpp"
 
 #include <monomorph/data/byte_level_bpe.hpp>
 
@@ -7,6 +8,8 @@
 #include <random>
 
 using namespace monomorph::data;
+using monomorph::testing::growth_of_time;
+using monomorph::testing::most_linear_growth;
 using Ids = std::vector<std::int32_t>;
 
 namespace {
@@ -52,7 +55,7 @@ std::array<std::int32_t, 256> bytes_as_ids() {
 TEST_CASE("Words of every length, met again or not, become what merging step by step makes of them") {
   std::mt19937 random(1);
   for (int round = 0; round < 20; ++round) {
-    const std::vector<MergeRule> rules = random_rules(random);
+    const std::vector<MergeRule> rules = round == 0 ? std::vector<MergeRule>() : random_rules(random);
     const ByteLevelBpe bpe(bytes_as_ids(), rules);
     ByteLevelBpeEncoder encoder(bpe);
     std::vector<std::string> words;
@@ -69,6 +72,27 @@ TEST_CASE("Words of every length, met again or not, become what merging step by 
         expected.insert(expected.begin(), -1);
         CHECK(ids == expected);
       }
+    }
+  }
+}
+
+TEST_CASE("Long words take linear time, whatever the order of the rules") {
+  std::mt19937 random(6);
+  for (int round = 0; round < 10; ++round) {
+    const std::vector<MergeRule> rules = random_rules(random);
+    const ByteLevelBpe bpe(bytes_as_ids(), rules);
+    ByteLevelBpeEncoder encoder(bpe);
+    for (const std::string letters : {"a", "ab", "abcd"}) {
+      INFO("round " << round << " " << letters);
+      const auto word = [&](std::size_t size) {
+        std::string text(size, ' ');
+        for (char& letter : text) letter = letters[random() % letters.size()];
+        return text;
+      };
+      CHECK(growth_of_time(1 << 13, word, [&](const std::string& text) {
+              Ids ids;
+              encoder.encode_word(text, ids);
+            }) < most_linear_growth);
     }
   }
 }

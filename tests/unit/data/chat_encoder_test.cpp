@@ -18,9 +18,10 @@ EncodedChat encoded(const std::string& name, const std::string& roles, const std
 
 }  // namespace
 
-TEST_CASE("Chats have the ids of the tokenizers package and count what its offsets say") {
+TEST_CASE("Chats have the ids of the reference and count what its offsets say") {
   const auto n_checked = [](const std::string& expected, const std::string& tokenizer_file) {
-    const Tokenizer tokenizer(read_tokenizer_definition(chat_fixture(tokenizer_file)));
+    const auto read = read_tokenizer(chat_fixture(tokenizer_file));
+    const Tokenizer& tokenizer = *read;
     int n_masks = 0;
     for (const ExpectedChat& chat : expected_chats(expected)) {
       if (chat.json.contains("refused")) continue;
@@ -36,7 +37,9 @@ TEST_CASE("Chats have the ids of the tokenizers package and count what its offse
     return n_masks;
   };
   CHECK(n_checked("expected.jsonl", "tokenizer.json") == 54 * 3);
-  //  CHECK(n_checked("expected_metaspace.jsonl", "tokenizer_metaspace.json") == 44 * 3);
+  CHECK(n_checked("expected_metaspace.jsonl", "tokenizer_metaspace.json") == 44 * 3);
+  CHECK(n_checked("expected_prepend.jsonl", "../tokenizers/llama2.json") == 20 * 3);
+  CHECK(n_checked("expected_model.jsonl", "../tokenizers/bpe.model") == 20 * 3);
 }
 
 TEST_CASE("Special tokens in a content stay text, and the ids read back as what was written") {
@@ -84,6 +87,20 @@ TEST_CASE("A chat that was refused leaves nothing to the next") {
   const EncodedChat first = encoder.encode(good);
   CHECK(contains(error_of([&] { encoder.encode(bad); }), "[CHAT-05]"));
   CHECK(encoder.encode(good).ids == first.ids);
+}
+
+TEST_CASE("A tokenizer that changes the text is refused where tokens of both kinds are in one text") {
+  const std::vector<ChatMessage> messages{{ChatRole::user, "Ab"}, {ChatRole::assistant, "Cd"}};
+  TokenizerDefinition definition = chat_tokenizer().definition();
+  definition.normalizers = {normalizers::Lowercase{}};
+  const Tokenizer tokenizer(definition);
+  const auto refusal = [&](const std::string& roles) {
+    return error_of(
+        [&] { ChatEncoder(tokenizer, find_chat_template("mistral"), roles_named(roles)).encode(messages); });
+  };
+  CHECK(contains(refusal("assistant"), "[CHAT-13]"));
+  CHECK(contains(refusal("assistant"), "does not give \"INST] Ab [/INST] Cd\" back"));
+  CHECK(refusal("tool").empty());
 }
 
 TEST_CASE("Ordinary added tokens are found in plain text and special ones are not") {

@@ -180,6 +180,7 @@ TEST_CASE("Lines that are no chats stop the packing, or are listed and left out"
   }
   CHECK(found == "2 CHAT-03 3 DATA-02 5 CHAT-06 ");
   CHECK(contains(packing.refusal("{}\n\n", settings), "[DATA-21]"));
+  CHECK(monomorph::read_text_file(settings.report).find("\"line\":5") != std::string::npos);  // that of the run before
 }
 
 TEST_CASE("The bytes do not depend on the number of threads") {

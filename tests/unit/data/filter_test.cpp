@@ -72,3 +72,31 @@ TEST_CASE("A filter that keeps nothing, or asks for what no record has, is an er
   CHECK(contains(message, "[DATA-02]"));
   CHECK(contains(message, "line 2 (byte 9)"));
 }
+
+TEST_CASE("A set that was packed with lines skipped is filtered by the records of the others") {
+  TemporaryFolder folder;
+  const std::string lines = folder.write("a.jsonl", "{\"k\": 1}\n\n{\"k\": 2}\n{\"k\": 3\n{\"k\": 4}\n{}\n");
+  const std::string packed = folder.write("a.pbin", packed_bytes(Documents{{1}, {2}, {4}}, 2));
+  const std::string report = folder.write("r", "{\"line\": 2}\n{\"line\": 4}\n{\"line\": 6}\n");
+  const FilterSettings settings{.where = "/k >= 2", .records = lines, .skipped = report};
+  filter(packed, folder.file("b.pbin"), settings);
+  CHECK(documents_of(folder.file("b.pbin")) == Documents{{2}, {4}});
+  const auto error = [&](const std::string& skipped) {
+    FilterSettings other = settings;
+    other.skipped = skipped.empty() ? skipped : folder.write("s", skipped);
+    return error_of([&] { filter(packed, folder.file("c.pbin"), other); });
+  };
+  CHECK(contains(error("{\"line\": 2}\n{\"line\": 4}\n"), "[DATA-46]"));
+  CHECK(contains(error("{\"line\": 2}\n{\"line\": 4}\n{\"line\": 6}\n{\"line\": 7}\n"), "[DATA-46]"));
+  CHECK(contains(error("{\"line\": 2}\n{\"line\": 2}\n"), "[DATA-53]"));
+  CHECK(contains(error("{\"line\": \"2\"}\n"), "[DATA-53]"));
+  CHECK(contains(error("nothing\n"), "[DATA-53] line 1"));
+  CHECK(contains(error(""), "[DATA-02]"));
+  CHECK(contains(error_of([&] { filter(packed, folder.file("c.pbin"), {.min_tokens = 1, .skipped = report}); }),
+                 "[DATA-10]"));
+  const std::string no_json = folder.write("n.jsonl", "{\"k\": 1}\n{}\n{\"k\": 2}\n{\"k\": 4}\n");
+  const std::string more =
+      error_of([&] { filter(packed, folder.file("c.pbin"), {.where = "/k >= 1", .records = no_json}); });
+  CHECK(contains(more, "[DATA-46]"));
+  CHECK(contains(more, "--skipped"));
+}

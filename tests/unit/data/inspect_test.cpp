@@ -1,5 +1,6 @@
 #include "set_test_support.hpp"
 
+#include <monomorph/data/index_json_lines.hpp>
 #include <monomorph/data/inspect.hpp>
 
 #include <algorithm>
@@ -68,4 +69,43 @@ TEST_CASE("One document or record is shown") {
   CHECK(contains(error_of([&] { read_statistics(folder.write("a.txt", "x")); }), "[DATA-40]"));
   CHECK(contains(error_of([&] { read_statistics(folder.write("b.idx", "x")); }), "[DATA-05]"));
   CHECK(contains(error_of([&] { read_statistics(folder.write("b.pbin", "x")); }), "[DATA-06]"));
+}
+
+TEST_CASE("A record of an index is the line that its span names, whatever was skipped before") {
+  TemporaryFolder folder;
+  const std::string lines = folder.write("a.jsonl", "{\"a\": 1}\n\nbroken\n{\"a\": 22}\n{\"a\": 3}\n");
+  const std::string index = folder.file("a.idx");
+  index_json_lines(lines, index, {.on_error = OnError::skip});
+  CHECK(read_indexed_record(index, lines, 0) == "{\"a\": 1}");
+  CHECK(read_indexed_record(index, lines, 1) == "{\"a\": 22}");
+  CHECK(read_indexed_record(index, lines, 2) == "{\"a\": 3}");
+  CHECK(contains(error_of([&] { read_indexed_record(index, lines, 3); }), "[DATA-52]"));
+  const std::string other = folder.write("b.jsonl", "{\"a\": 1}\n");
+  CHECK(contains(error_of([&] { read_indexed_record(index, other, 1); }), "[DATA-05]"));
+  CHECK(contains(error_of([&] { read_indexed_record(index, folder.file("none"), 1); }), "[FILE-01]"));
+}
+
+TEST_CASE("Progress is told wherever a set is looked at") {
+  TemporaryFolder folder;
+  const std::string packed = folder.write("a.pbin", packed_bytes(Documents(40000, Tokens{1, 2}), 2));
+  std::string text;
+  for (int i = 0; i < 40000; ++i) text += "{}\n";
+  const std::string lines = folder.write("a.jsonl", text), index = folder.file("a.idx");
+  index_json_lines(lines, index);
+  const auto check = [](std::uint64_t expected_total, const auto& look) {
+    std::vector<std::uint64_t> done;
+    look([&](std::uint64_t now, std::uint64_t total) {
+      done.push_back(now);
+      CHECK(total == expected_total);
+    });
+    CHECK(done.size() >= 3);
+    CHECK(std::is_sorted(done.begin(), done.end()));
+    CHECK(done.back() > expected_total / 2);
+  };
+  const std::uint64_t index_bytes = std::filesystem::file_size(index);
+  check(160000, [&](const ProgressCallback& progress) { read_statistics(packed, progress); });
+  check(160000, [&](const ProgressCallback& progress) { read_document(packed, 0, progress); });
+  check(index_bytes, [&](const ProgressCallback& progress) { read_statistics(index, progress); });
+  check(index_bytes, [&](const ProgressCallback& progress) { read_indexed_record(index, lines, 0, progress); });
+  check(text.size(), [&](const ProgressCallback& progress) { read_record(lines, 0, progress); });
 }

@@ -2,6 +2,8 @@
 
 #include <monomorph/data/shuffle.hpp>
 
+#include <sys/resource.h>
+
 #include <map>
 #include <numeric>
 #include <set>
@@ -42,6 +44,42 @@ TEST_CASE("Shuffling is a permutation, the same for a seed and another for anoth
     CHECK(shuffled(folder, input, 7, memory_bytes) == once);
   }
   CHECK(folder.n_entries() == 2);
+}
+
+TEST_CASE("Shuffling level by level keeps within the files that a process may have open") {
+  struct FewFiles {
+    FewFiles() {
+      ::getrlimit(RLIMIT_NOFILE, &before);
+      const rlimit few{64, before.rlim_max};
+      ::setrlimit(RLIMIT_NOFILE, &few);
+    }
+    ~FewFiles() { ::setrlimit(RLIMIT_NOFILE, &before); }
+    rlimit before{};
+  };
+  TemporaryFolder folder;
+  const Documents documents = random_documents(5000, 10, 60000, 1);
+  const std::string input = folder.write("a.pbin", packed_bytes(documents, 2));
+  const Documents once = shuffled(folder, input, 7);
+  const FewFiles limit;
+  CHECK(shuffled(folder, input, 7, 1) == once);
+}
+
+TEST_CASE("Progress is told of every pass over a set, and rises to the end") {
+  TemporaryFolder folder;
+  const std::string input = folder.write("a.pbin", packed_bytes(Documents(70000, Tokens{1, 2}), 2));
+  std::vector<std::uint64_t> done;
+  std::uint64_t total = 0;
+  shuffle(input, folder.file("b.pbin"), {1, plenty}, [&](std::uint64_t now, std::uint64_t of) {
+    done.push_back(now);
+    total = of;
+  });
+  const std::uint64_t n_bytes = 70000 * 4;
+  CHECK(total == 3 * n_bytes);
+  CHECK(std::is_sorted(done.begin(), done.end()));
+  for (std::uint64_t pass = 0; pass < 3; ++pass) {
+    CHECK(std::any_of(done.begin(), done.end(),
+                      [&](std::uint64_t now) { return now > pass * n_bytes && now < (pass + 1) * n_bytes; }));
+  }
 }
 
 TEST_CASE("Documents much longer than the memory, and empty ones, are shuffled too") {

@@ -100,3 +100,22 @@ TEST_CASE("A split that leaves a part empty is refused, and nothing is left") {
   CHECK(contains(error(input, {.documents = 1}), "[FILE-04]"));
   CHECK(folder.n_entries() == 3);
 }
+
+TEST_CASE("Progress is told of every pass over a set that is split") {
+  TemporaryFolder folder;
+  const std::string input = folder.write("a.pbin", packed_bytes(Documents(70000, Tokens{1, 2}), 2));
+  const auto check = [&](const SplitSettings& settings, std::uint64_t n_passes) {
+    const std::uint64_t n_bytes = 70000 * 4;
+    std::vector<std::uint64_t> done;
+    split(input, folder.file("t.pbin"), folder.file("h.pbin"), settings, [&](std::uint64_t now, std::uint64_t total) {
+      CHECK(total == n_passes * n_bytes);
+      done.push_back(now);
+    });
+    for (std::uint64_t pass = 0; pass < n_passes; ++pass) {
+      CHECK(std::any_of(done.begin(), done.end(),
+                        [&](std::uint64_t now) { return now > pass * n_bytes && now < (pass + 1) * n_bytes; }));
+    }
+  };
+  check({.size = {.documents = 10}}, 2);
+  check({.size = {.bytes = 1000}}, 4);
+}

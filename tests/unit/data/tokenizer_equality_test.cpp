@@ -153,8 +153,8 @@ void check_pieces(const Tokenizer& tokenizer, const std::string& text, std::size
   Encoder encoder(tokenizer);
   const std::string beginning = text.substr(0, complete_utf8_prefix(std::string_view(text).substr(0, cut)));
   Ids ids;
-  const std::size_t n_decided = encoder.encode_decided(beginning, ids);
-  encoder.encode(text.substr(n_decided), ids);
+  const std::size_t n_decided = encoder.encode_decided(beginning, ids, TextPiece::first);
+  encoder.encode_rest(text.substr(n_decided), ids, n_decided == 0 ? TextPiece::first : TextPiece::later);
   if (ids != expected) CHECK(json(ids) == json(expected));
 }
 

@@ -1,5 +1,6 @@
 #include "data/tokenizer/base64.hpp"
 #include "data_test_support.hpp"
+#include "support/growth_of_time.hpp"
 
 #include <monomorph/data/piece_trie.hpp>
 #include <monomorph/data/precompiled_character_map.hpp>
@@ -12,6 +13,8 @@
 #include <random>
 
 using namespace monomorph::data;
+using monomorph::testing::growth_of_time;
+using monomorph::testing::most_linear_growth;
 using nlohmann::json;
 using Ids = std::vector<std::int32_t>;
 
@@ -105,13 +108,17 @@ TEST_CASE("Unigram: an unknown character needs an unknown id, and that a piece")
 }
 
 TEST_CASE("Unigram: long runs take linear time") {
-  // Minutes if it were quadratic.
   const UnigramModel model = unigram({"<unk>", "a", "aa", "aaaaaaaa", "b"}, {0, -3, -4, -5, -3}, {0});
   const std::size_t n = std::size_t{1} << 22;
   CHECK((ids_of(model, std::string(n, 'a')) == Ids(n / 8, 3)));
   CHECK((ids_of(model, std::string(n, 'x')) == Ids{0}));
   CHECK((ids_of(model, std::string(n, 'b')) == Ids(n, 4)));
   CHECK(ids_of(model, "") == Ids{});
+  for (const char letter : {'a', 'x', 'b'}) {
+    CAPTURE(letter);
+    const auto run = [letter](std::size_t size) { return std::string(size, letter); };
+    CHECK(growth_of_time(1 << 15, run, [&](const std::string& word) { ids_of(model, word); }) < most_linear_growth);
+  }
 }
 
 TEST_CASE("WordPiece: the reference's ids") {
@@ -148,9 +155,13 @@ TEST_CASE("A precompiled character map changes texts as the reference does") {
 
 TEST_CASE("A precompiled character map takes linear time") {
   const PrecompiledCharacterMap map(character_map_bytes());
-  std::string marks = "q";
-  for (int i = 0; i < 1 << 20; ++i) marks += "\xCC\x81";
-  CHECK((applied(map, marks) == marks));
+  const auto marks = [](std::size_t n) {
+    std::string text = "q";
+    for (std::size_t i = 0; i < n; ++i) text += "\xCC\x81";
+    return text;
+  };
+  CHECK((applied(map, marks(1 << 20)) == marks(1 << 20)));
+  CHECK(growth_of_time(1 << 15, marks, [&](const std::string& text) { applied(map, text); }) < most_linear_growth);
 }
 
 TEST_CASE("A damaged character map is an error, never a crash") {

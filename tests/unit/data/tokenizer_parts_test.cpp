@@ -1,11 +1,16 @@
 #include "data_test_support.hpp"
+#include "support/growth_of_time.hpp"
 
 #include <monomorph/data/tokenizer.hpp>
 #include <monomorph/data/utf8.hpp>
 
 #include <nlohmann/json.hpp>
 
+#include <functional>
+
 using namespace monomorph::data;
+using monomorph::testing::growth_of_time;
+using monomorph::testing::most_linear_growth;
 using nlohmann::json;
 using Ids = std::vector<std::int32_t>;
 
@@ -184,18 +189,22 @@ TEST_CASE("A pattern that backtracks without end is stopped") {
 }
 
 TEST_CASE("Long runs take linear time in every part") {
-  // Each takes minutes if a part is quadratic.
-  constexpr std::size_t size = 1 << 18;
-  std::string marks = "a";
-  for (std::size_t i = 0; i < size / 8; ++i) marks += i % 2 ? "\u0301" : "\u0323";
-  const std::string runs[] = {std::string(size, ' '), std::string(size, 'a'), std::string(size, '.'),
-                              std::string(size, '<'), marks};
+  const auto run_of = [](char letter) { return [=](std::size_t size) { return std::string(size, letter); }; };
+  const auto marks = [](std::size_t size) {
+    std::string text = "a";
+    for (std::size_t i = 0; i < size / 8; ++i) text += i % 2 ? "\u0301" : "\u0323";
+    return text;
+  };
+  const std::function<std::string(std::size_t)> runs[] = {run_of(' '), run_of('a'), run_of('.'), run_of('<'), marks};
   for (const char* name :
        {"NFC", "Bert all", "Replace regex", "Split cl100k merged", "Split deepseek", "Split look",
         "Punctuation Contiguous", "Metaspace first True", "Falcon", "added all", "BPE byte_fallback True"}) {
-    INFO(name);
     const Tokenizer tokenizer(definition_of(cases()["encoding"][name]["tokenizer"]));
-    for (const std::string& run : runs) CHECK(tokenizer.encode(run).size() > 0);
+    for (const auto& run : runs) {
+      INFO(name << " " << run(1));
+      CHECK(growth_of_time(1 << 13, run, [&](const std::string& text) { tokenizer.encode(text); }) <
+            most_linear_growth);
+    }
   }
 }
 

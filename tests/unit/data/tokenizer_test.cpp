@@ -1,4 +1,5 @@
 #include "data_test_support.hpp"
+#include "support/growth_of_time.hpp"
 
 #include <monomorph/data/tokenizer.hpp>
 #include <monomorph/data/utf8.hpp>
@@ -9,6 +10,8 @@
 #include <sstream>
 
 using namespace monomorph::data;
+using monomorph::testing::growth_of_time;
+using monomorph::testing::most_linear_growth;
 using nlohmann::json;
 using Ids = std::vector<std::int32_t>;
 
@@ -111,18 +114,25 @@ TEST_CASE("A text encoded piece by piece has the ids of the whole") {
       const std::size_t size = std::min<std::size_t>(random() % (seed == 1 ? 3 : 60), all.size() - position);
       pending += characters.push(std::string_view(all).substr(position, size));
       position += size;
-      pending.erase(0, encoder.encode_decided(pending, ids));
+      pending.erase(0, encoder.encode_decided(pending, ids, TextPiece::first));
     }
-    encoder.encode(pending + characters.finish(), ids);
+    encoder.encode_rest(pending + characters.finish(), ids, TextPiece::later);
     CHECK(ids == gpt2().encode(all));
   }
 }
 
 TEST_CASE("A long run of one character merges like the short ones it is made of") {
-  // Takes minutes if merging is quadratic.
   const Ids ids = gpt2().encode(std::string(1 << 20, 'a'));
   CHECK(gpt2().decode(ids) == std::string(1 << 20, 'a'));
   CHECK(std::count(ids.begin() + 1, ids.end() - 1, ids[1]) == static_cast<std::ptrdiff_t>(ids.size()) - 2);
+}
+
+TEST_CASE("Long runs of one character take linear time") {
+  for (const char letter : {'a', '\xff', ' ', '\n', '-', '0'}) {
+    CAPTURE(letter);
+    const auto run = [letter](std::size_t size) { return std::string(size, letter); };
+    CHECK(growth_of_time(1 << 15, run, [](const std::string& text) { gpt2().encode(text); }) < most_linear_growth);
+  }
 }
 
 TEST_CASE("The written tokenizer.json reads back the same") {

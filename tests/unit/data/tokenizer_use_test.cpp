@@ -72,7 +72,7 @@ TEST_CASE("A SentencePiece file is a tokenizer like any other") {
       encoder.encode(text, ids);
       CHECK(ids == expected);
       CHECK(tokenizer->decode(ids) == model.decode(ids));
-      CHECK(encoder.encode_decided(text, ids) == 0);
+      CHECK(encoder.encode_decided(text, ids, TextPiece::first) == 0);
     }
     std::mt19937 random(1);
     for (int i = 0; i < 300; ++i) {

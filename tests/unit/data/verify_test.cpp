@@ -1,5 +1,6 @@
 #include "set_test_support.hpp"
 
+#include <monomorph/data/index_json_lines.hpp>
 #include <monomorph/data/pack.hpp>
 #include <monomorph/data/verify.hpp>
 
@@ -102,10 +103,47 @@ TEST_CASE("Each line that an index gets wrong is one finding") {
   };
   CHECK(found({{0, 8}, {9, 9}, {19, 2}}).findings.empty());
   check_one(found({{0, 8}, {9, 8}, {19, 2}}), {"document 1", "8 bytes at byte 9", "line 2 has 9 at 9"});
-  check_one(found({{0, 8}, {9, 9}}), {"last 1 lines"});
+  check_one(found({{0, 8}, {9, 9}}), {"1 lines of the text", "line 3"});
+  check_one(found({{19, 2}}), {"2 lines of the text", "line 1"});
+  check_one(found({{0, 8}, {0, 8}, {9, 9}, {19, 2}}), {"document 1", "8 bytes at byte 0", "line 2 has 9 at 9"});
   check_one(found({{0, 8}, {9, 9}, {19, 2}, {22, 5}}), {"1 documents more"});
   CHECK(found({{0, 8}, {10, 9}, {18, 2}}).findings.size() == 2);
   check_one(verified_index(folder.write("a.idx", "x"), lines), {"index"});
   check_one(verified_index(folder.write("a.idx", pickled({{0, 7}})), folder.write("b.jsonl", "{\"a\": 1\n")),
             {"line 1", "JSON"});
+}
+
+TEST_CASE("Lines that are no documents may be missing in an index, and no others") {
+  TemporaryFolder folder;
+  const std::string lines = folder.write("a.jsonl", "\n{\"a\": 1}\nbroken\n\n{\"b\": 22}\n[]\n{\n");
+  const std::string index = folder.file("a.idx");
+  index_json_lines(lines, index, {.on_error = OnError::skip});
+  CHECK(verified_index(index, lines).findings.empty());
+  CHECK(verified_index(index, lines).summary.n_documents == 3);
+  const auto found = [&](const std::vector<DocumentSpan>& spans) {
+    return verified_index(folder.write("b.idx", pickled(spans)), lines);
+  };
+  check_one(found({{1, 8}, {28, 2}}), {"1 lines of the text", "line 5"});
+  check_one(found({{1, 8}, {10, 6}, {18, 9}, {28, 2}}), {"line 3 (byte 10)", "JSON"});
+  check_one(found({{1, 8}, {18, 9}, {28, 2}, {31, 1}}), {"line 7", "JSON"});
+}
+
+TEST_CASE("A loss mask beside a packed file must be its own") {
+  const auto chat_fixture = [](const std::string& name) {
+    return monomorph::read_text_file(std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/chat/" + name);
+  };
+  TemporaryFolder folder;
+  const std::string packed = folder.write("a.pbin", chat_fixture("set.pbin"));
+  CHECK(!verified(packed).summary.has_loss_mask);
+  std::string mask = chat_fixture("set.mask");
+  folder.write("a.mask", mask);
+  CHECK(verified(packed).findings.empty());
+  CHECK(verified(packed).summary.has_loss_mask);
+  mask.back() ^= 1;
+  folder.write("a.mask", mask);
+  check_one(verified(packed), {"a.mask", "its hash"});
+  folder.write("a.mask", chat_fixture("set.mask"));
+  std::string tokens = chat_fixture("set.pbin");
+  tokens[20] ^= 1;
+  check_one(verified(folder.write("a.pbin", tokens)), {"a.mask", "was not made with"});
 }

@@ -171,11 +171,8 @@ TEST_CASE("a full disk is said to be full: the earlier checkpoint stays and the 
     return holds_its_step(load_checkpoint(folder / "step_00000001")) ? 0 : 4;
   });
   const int status = WEXITSTATUS(status_of(child));
-  if (status == cannot_run) {
-    WARN("skipped: this machine does not allow mounting a small disk");
-  } else {
-    CHECK(status == 0);
-  }
+  if (status == cannot_run) MONOMORPH_SKIP("this machine does not allow mounting a small disk");
+  CHECK(status == 0);
 }
 
 TEST_CASE("what cannot be deleted is a warning, and the save stands") {
@@ -193,5 +190,6 @@ TEST_CASE("what cannot be deleted is a warning, and the save stands") {
     return holds_its_step(load_checkpoint(folder / "step_00000002")) ? 0 : 3;
   });
   const int status = WEXITSTATUS(status_of(child));
-  CHECK((status == 0 || status == cannot_run));
+  if (status == cannot_run) MONOMORPH_SKIP("root may not become another user here");
+  CHECK(status == 0);
 }

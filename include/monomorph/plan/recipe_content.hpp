@@ -1,0 +1,57 @@
+#pragma once
+#include <monomorph/plan/units.hpp>
+#include <monomorph/policy/precision_policy.hpp>
+#include <monomorph/rule/members.hpp>
+
+/// What types of a recipe say, for its fingerprint: a policy or a block may change and keep its name. `hash` has add().
+namespace monomorph::plan::detail {
+
+template <class R> constexpr void add_sharding(auto& hash) {
+  using Sharding = typename R::sharding;
+  hash.add(bool{Sharding::gathers_params}, bool{Sharding::releases_after_forward});
+  for (const int dp : {1, 2, 4, 8, 16, 32, 64})
+    hash.add(Sharding::param_shards(dp), Sharding::gradient_shards(dp), Sharding::optimizer_shards(dp));
+}
+
+template <class R> constexpr void add_policies(auto& hash) {
+  using Precision = typename R::precision;
+  using Optimizer = typename R::optimizer;
+  add_sharding<R>(hash);
+  hash.add(DType{Precision::compute_dtype}, DType{Precision::gradient_dtype}, DType{Precision::master_dtype});
+  for (int block = 0; block < n_blocks<R>; ++block) hash.add(R::checkpointing::recompute(block));
+  hash.add(0, int{Optimizer::moments});
+  using enum ParameterClass;
+  for (const auto parameter_class : {linear, embedding, norm, bias}) hash.add(Optimizer::decays(parameter_class));
+  hash.add(bool{objective_of<R>::predicts_next_token}, bool{attention_of<R>::within_documents});
+}
+
+constexpr void add_initializers(auto& hash, const ParameterLayout& layout) {
+  for (const TensorInfo& tensor : layout) {
+    const auto& [mean, std, cutoff] = tensor.initializer;
+    hash.add(mean, std, cutoff);
+  }
+}
+
+constexpr void add_unit(auto& hash, const ParameterLayout& layout) {
+  hash.add(0, layout.size());
+  for (const TensorInfo& tensor : layout) {
+    hash.add(tensor.name);
+    hash.add(tensor.slice.shape.rows, tensor.slice.shape.cols, tensor.parameter_class);
+  }
+  add_initializers(hash, layout);
+}
+
+/// The tensors of every unit. Blocks of a run have the same ones, and may start them differently.
+template <class R> constexpr void add_units(auto& hash) {
+  add_unit(hash, typename EmbeddingUnit<R>::Params{});
+  int block = 0;
+  boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
+    using Params = typename decltype(run)::template block<R>::Params;
+    add_unit(hash, Params{block});
+    for (int i = 1; i < run.length; ++i) add_initializers(hash, Params{block + i});
+    block += run.length;
+  });
+  if (!R::model.tied_head) add_unit(hash, typename HeadUnit<R>::Params{});
+}
+
+}  // namespace monomorph::plan::detail
