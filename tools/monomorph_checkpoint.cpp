@@ -1,6 +1,6 @@
 // monomorph-checkpoint: looks into checkpoint folders without the program that wrote them.
 #include <monomorph/core/error.hpp>
-#include <monomorph/runtime/checkpoint_folder.hpp>
+#include <monomorph/runtime/checkpoint_reader.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -38,20 +38,22 @@ void inspect(const std::string& folder) {
     std::visit([&name = name](auto value) { fmt::print("counter          {} = {}\n", name, value); }, counter);
   }
   for (const CheckpointFile& record : metadata.files) {
-    fmt::print("\n{}  {} bytes, xxh64 {:016x}\n", record.name, record.n_bytes, record.checksum);
+    fmt::print("\n{}  {} bytes\n", record.name, record.n_bytes);
     const SafetensorsFile file = SafetensorsFile::open(path + "/" + record.name);
     for (const TensorEntry& tensor : file.tensors()) {
-      fmt::print("  {:<4} [{}]  {}\n", name_of(tensor.dtype), fmt::join(tensor.shape, ", "), tensor.name);
+      const auto part = file.metadata().find(tensor.name);
+      fmt::print("  {:<4} [{}]  {}{}\n", name_of(tensor.dtype), fmt::join(tensor.shape, ", "), tensor.name,
+                 part == file.metadata().end() ? "" : "  " + part->second);
     }
   }
 }
 
 void verify(const std::string& folder) {
   const std::string path = chosen_checkpoint(folder);
-  const LoadedCheckpoint checkpoint = load_checkpoint(path);
-  std::uint64_t n_bytes = 0;
-  for (const CheckpointFile& file : checkpoint.metadata.files) n_bytes += file.n_bytes;
-  fmt::print("{}: complete, {} bytes in {} file(s) match their checksums\n", path, n_bytes, checkpoint.files.size());
+  CheckpointReader checkpoint(path);
+  checkpoint.verify();
+  fmt::print("{}: complete, {} bytes in {} file(s) match their checksums\n", path, checkpoint.bytes_read(),
+             checkpoint.metadata().files.size());
 }
 
 }  // namespace

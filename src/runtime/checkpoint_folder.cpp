@@ -1,11 +1,13 @@
+#include "block_checksums.hpp"
 #include "checkpoint_metadata.hpp"
+#include "checkpoint_part.hpp"
 
 #include <monomorph/core/atomic_file.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
-#include <monomorph/core/hash.hpp>
 #include <monomorph/core/text_file.hpp>
 #include <monomorph/runtime/checkpoint_folder.hpp>
+#include <monomorph/runtime/together.hpp>
 
 #include <fmt/format.h>
 
@@ -117,11 +119,16 @@ void discard_old(const std::string& folder, std::int64_t saved_step, int keep, s
   }
 }
 
+/// What the ranks fill.
+std::string partial_path(const std::string& folder, std::int64_t step) {
+  return fmt::format("{}/{}{}", folder, partial_prefix, step_folder_name(step));
+}
+
 /// The folder that a save fills; removed unless it was put in its place.
 class PartialFolder {
  public:
   PartialFolder(const std::string& folder, std::int64_t step)
-      : folder_(folder), path_(fmt::format("{}/{}{}", folder, partial_prefix, step_folder_name(step))) {
+      : folder_(folder), path_(partial_path(folder, step)) {
     if (::mkdir(path_.c_str(), 0777) != 0) throw_file_error("create the folder", path_, errno);
   }
   PartialFolder(const PartialFolder&) = delete;
@@ -155,20 +162,54 @@ class PartialFolder {
   std::string path_;
 };
 
-CheckpointFile write_rank_file(const std::string& folder, int rank, std::span<const TensorToWrite> tensors) {
-  CheckpointFile record{checkpoint_metadata::rank_file_name(rank), 0, 0};
+/// A rank's parts as a safetensors file has them: what is not whole is a run of elements, with a note of where it lies.
+CheckpointFile write_rank_file(const std::string& folder, int rank, std::span<const PartToSave> parts) {
+  std::vector<TensorToWrite> tensors;
+  TensorMetadata notes;
+  for (const PartToSave& part : parts) {
+    tensors.push_back(part.tensor);
+    if (part.n == n_elements(part.tensor.shape)) continue;
+    tensors.back().shape = {part.n};
+    notes[part.tensor.name] = to_text({part.first, part.tensor.shape});
+  }
+  CheckpointFile record{.name = checkpoint_metadata::rank_file_name(rank), .checksums = {}};
   OutputFile file(folder + "/" + record.name, OutputFile::Mode::create_new);
-  Xxh64 hash;
+  BlockChecksums checksums;
   write_safetensors(
       [&](std::span<const std::byte> bytes) {
         file.write(bytes);
-        hash.update(bytes);
-        record.n_bytes += bytes.size();
+        checksums.update(bytes);
       },
-      tensors, {});
+      tensors, notes);
   file.sync();
-  record.checksum = hash.digest();
+  record.n_bytes = checksums.n_bytes();
+  record.block_bytes = BlockChecksums::block_bytes;
+  record.checksums = checksums.finish();
   return record;
+}
+
+/// What every rank has written, in all ranks.
+std::vector<CheckpointFile> files_of_ranks(Communicator& communicator, const CheckpointFile& own) {
+  const std::int64_t sizes[] = {static_cast<std::int64_t>(own.n_bytes), std::ssize(own.checksums)};
+  const std::vector<std::int64_t> all_sizes = words_of_ranks(communicator, sizes);
+  std::int64_t most = 0;
+  for (std::size_t i = 1; i < all_sizes.size(); i += 2) most = std::max(most, all_sizes[i]);
+  std::vector<std::int64_t> words(static_cast<std::size_t>(most));
+  std::ranges::transform(own.checksums, words.begin(), [](std::uint64_t sum) { return static_cast<std::int64_t>(sum); });
+  const std::vector<std::int64_t> all_words = words_of_ranks(communicator, words);
+  std::vector<CheckpointFile> files;
+  for (int rank = 0; rank < communicator.shards(); ++rank) {
+    const auto first = all_words.begin() + rank * most;
+    files.push_back({checkpoint_metadata::rank_file_name(rank), static_cast<std::uint64_t>(all_sizes[2 * rank]),
+                     BlockChecksums::block_bytes, {first, first + all_sizes[2 * rank + 1]}});
+  }
+  return files;
+}
+
+void write_metadata(const std::string& folder, const CheckpointMetadata& metadata) {
+  OutputFile file(folder + "/" + checkpoint_metadata::file_name, OutputFile::Mode::create_new);
+  file.write(checkpoint_metadata::to_json(metadata));
+  file.sync();
 }
 
 /// Creates the folder and those above it, each of them durably.
@@ -189,23 +230,30 @@ void create_folder(const filesystem::path& folder) {
 
 }  // namespace
 
-SavedCheckpoint save_checkpoint(const std::string& folder, CheckpointMetadata metadata, int rank,
-                                std::span<const TensorToWrite> tensors, int keep) {
+SavedCheckpoint save_checkpoint(const std::string& folder, CheckpointMetadata metadata, Communicator& communicator,
+                                std::span<const PartToSave> parts, int keep) {
   if (keep < 1) throw UsageError(fmt::format("[CHECKPOINT-06] at least 1 checkpoint must be kept, not {}", keep));
-  if (metadata.n_ranks != 1 || rank != 0) {
-    throw UsageError(fmt::format("[CHECKPOINT-09] checkpoints are saved by 1 rank, and this is rank {} of {}", rank,
-                                 metadata.n_ranks));
-  }
+  metadata.n_ranks = communicator.shards();
+  const int rank = communicator.rank();
   SavedCheckpoint saved{path_of(folder, metadata.step), {}};
-  create_folder(folder);
-  remove_leftovers(folder, saved.warnings);
-  PartialFolder partial(folder, metadata.step);
-  metadata.files = {write_rank_file(partial.path(), rank, tensors)};
-  OutputFile metadata_file(partial.path() + "/" + checkpoint_metadata::file_name, OutputFile::Mode::create_new);
-  metadata_file.write(checkpoint_metadata::to_json(metadata));
-  metadata_file.sync();
-  partial.move_to(metadata.step, saved.warnings);
-  discard_old(folder, metadata.step, keep, saved.warnings);
+  std::optional<PartialFolder> partial;  // rank 0's
+  together(communicator, "create the folder of a checkpoint", [&] {
+    if (rank > 0) return;
+    create_folder(folder);
+    remove_leftovers(folder, saved.warnings);
+    partial.emplace(folder, metadata.step);
+  });
+  const CheckpointFile own = together(communicator, "write its part of a checkpoint", [&] {
+    return rank < communicator.shards() ? write_rank_file(partial_path(folder, metadata.step), rank, parts)
+                                        : CheckpointFile{};
+  });
+  metadata.files = files_of_ranks(communicator, own);
+  together(communicator, "complete a checkpoint", [&] {
+    if (rank > 0) return;
+    write_metadata(partial->path(), metadata);
+    partial->move_to(metadata.step, saved.warnings);
+    discard_old(folder, metadata.step, keep, saved.warnings);
+  });
   return saved;
 }
 
@@ -224,22 +272,6 @@ CheckpointMetadata read_checkpoint_metadata(const std::string& path) {
     }
   }
   return metadata;
-}
-
-LoadedCheckpoint load_checkpoint(const std::string& path) {
-  LoadedCheckpoint loaded{read_checkpoint_metadata(path), {}};
-  for (const CheckpointFile& file : loaded.metadata.files) {
-    MappedFile mapped(path + "/" + file.name);
-    const std::uint64_t checksum = xxh64(mapped.bytes());
-    if (checksum != file.checksum) {
-      throw Error(
-          fmt::format("[CHECKPOINT-05] {} is damaged: its checksum is {:016x} and was {:016x} when it was saved; "
-                      "use another checkpoint",
-                      in_quotes(mapped.path()), checksum, file.checksum));
-    }
-    loaded.files.emplace_back(std::move(mapped));
-  }
-  return loaded;
 }
 
 bool has_checkpoints(const std::string& folder) {

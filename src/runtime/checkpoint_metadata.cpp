@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -17,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int format_version = 1;
+constexpr int format_version = 2;
 constexpr const char* checksum_key = "metadata_checksum";
 
 std::string hexadecimal(std::uint64_t number) { return fmt::format("{:016x}", number); }
@@ -72,9 +73,28 @@ Json body_of(const CheckpointMetadata& metadata) {
             {"files", Json::array()}};
   for (const auto& [name, counter] : metadata.counters) body["counters"][name] = to_json(counter);
   for (const CheckpointFile& file : metadata.files) {
-    body["files"].push_back({{"name", file.name}, {"bytes", file.n_bytes}, {"xxh64", hexadecimal(file.checksum)}});
+    Json checksums = Json::array();
+    for (const std::uint64_t checksum : file.checksums) checksums.push_back(hexadecimal(checksum));
+    body["files"].push_back({{"name", file.name},
+                             {"bytes", file.n_bytes},
+                             {"block_bytes", file.block_bytes},
+                             {"xxh64", std::move(checksums)}});
   }
   return body;
+}
+
+/// In version 1 a file was one block.
+CheckpointFile file_from(const Json& json, const std::string& name) {
+  CheckpointFile file{name, json.at("bytes").get<std::uint64_t>(), 1, {}};
+  const Json& checksums = json.at("xxh64");
+  file.block_bytes = checksums.is_string() ? std::max<std::uint64_t>(1, file.n_bytes)
+                                           : json.at("block_bytes").get<std::uint64_t>();
+  if (file.block_bytes == 0) throw std::invalid_argument("a block has bytes");
+  for (const Json& checksum : checksums.is_string() ? Json::array({checksums}) : checksums)
+    file.checksums.push_back(from_hexadecimal(checksum.get<std::string>()));
+  if (file.checksums.size() != file.n_bytes / file.block_bytes + (file.n_bytes % file.block_bytes > 0 ? 1 : 0))
+    throw std::invalid_argument("every block has a checksum");
+  return file;
 }
 
 CheckpointMetadata metadata_from(const Json& body) {
@@ -94,8 +114,7 @@ CheckpointMetadata metadata_from(const Json& body) {
     // Names are derived, never taken from the file: nothing in it can point outside the folder.
     const std::string expected = rank_file_name(static_cast<int>(metadata.files.size()));
     if (file.at("name").get<std::string>() != expected) throw std::invalid_argument("a file is not named " + expected);
-    metadata.files.push_back(
-        {expected, file.at("bytes").get<std::uint64_t>(), from_hexadecimal(file.at("xxh64").get<std::string>())});
+    metadata.files.push_back(file_from(file, expected));
   }
   if (metadata.files.empty() || static_cast<int>(metadata.files.size()) != metadata.n_ranks) {
     throw std::invalid_argument("every rank has one file");

@@ -2,6 +2,7 @@
 
 #include "train/run_memory.hpp"
 
+#include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/runtime/checkpoint_folder.hpp>
 #include <monomorph/train/run_checkpoint.hpp>
@@ -29,13 +30,34 @@ std::optional<std::string> checkpoint_to_resume(const Hparams& hparams, std::vec
 
 Beginning begin(const RecipeProgram& recipe, const Hparams& hparams) {
   Beginning beginning;
-  if (const auto warning = check_memory(recipe, hparams, machine_memory()))
-    beginning.notes.push_back("warning: " + *warning);
   beginning.checkpoint = checkpoint_to_resume(hparams, beginning.notes);
   if (beginning.checkpoint)
     if (const auto difference = check_recipe(*beginning.checkpoint, recipe)) beginning.notes.push_back(*difference);
   RunFolder::check_free(hparams, beginning.checkpoint);
   return beginning;
+}
+
+Beginning begin_together(const RecipeProgram& recipe, const Hparams& hparams, const World& world) {
+  constexpr const char* key = "checkpoint";
+  const std::string from = "from ";  // before the path: some stores keep no empty value
+  if (world.rank() > 0) {
+    const std::string path = world.get(key).substr(from.size());
+    return {.checkpoint = path.empty() ? std::nullopt : std::optional(path), .notes = {}};
+  }
+  try {
+    const Beginning beginning = begin(recipe, hparams);
+    world.set(key, from + beginning.checkpoint.value_or(""));
+    return beginning;
+  } catch (const Error&) {
+    world.set(key, from);  // nobody waits for it; that this rank has failed is said elsewhere
+    throw;
+  }
+}
+
+void note_memory(const RecipeProgram& recipe, const Hparams& hparams, LaunchedRanks ranks,
+                 std::vector<std::string>& notes) {
+  if (const auto warning = check_memory(recipe, hparams, ranks.all, ranks.local, machine_memory()))
+    notes.push_back("warning: " + *warning);
 }
 
 }  // namespace monomorph::train

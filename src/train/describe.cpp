@@ -121,7 +121,7 @@ void parameter_table(Text& text, const RecipeProgram& recipe) {
 }
 
 void memory_table(Text& text, const RecipeProgram& recipe, int ranks, std::int64_t micro_batch) {
-  const plan::Memory bytes = recipe.memory(ranks, micro_batch);
+  const plan::Memory bytes = recipe.memory(ranks, micro_batch, 0);
   print(text, "memory of a rank ({} data-parallel rank{}, micro-batch {})\n", ranks, ranks == 1 ? "" : "s",
         micro_batch);
   const auto row = [&](std::string_view name, std::int64_t n) {
@@ -136,7 +136,8 @@ void memory_table(Text& text, const RecipeProgram& recipe, int ranks, std::int64
   row("activations", bytes.activations);
   row("statistics and logits", bytes.statistics);
   row("rotary tables", bytes.rotary);
-  row("total (the arena)", bytes.total());
+  row("gradients on their way", bytes.communication);
+  row("total", bytes.total());
 }
 
 }  // namespace

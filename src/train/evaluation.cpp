@@ -35,25 +35,42 @@ void check_ids(const data::EvaluationLoader& loader, std::span<const std::int32_
   }
 }
 
-EvaluationResult evaluate(TrainingStep& step, const data::EvaluationLoader& loader, std::int64_t micro_batch,
-                          std::int64_t tokens_per_sequence, std::span<const std::int32_t> bytes_per_token,
-                          std::optional<std::int64_t> micro_batches) {
+namespace {
+
+/// In all ranks what each has found: by exact sums, so that their number leaves the bits alone.
+EvaluationResult sum_over_ranks(Communicator& communicator, ExactSum loss, EvaluationResult own) {
+  const auto loss_words = loss.normalized_words();
+  std::vector<std::int64_t> words(loss_words.begin(), loss_words.end());
+  words.insert(words.end(), {own.tokens, own.bytes});
+  communicator.sum(words);
+  const std::span<const std::int64_t, ExactSum::n_words> sum(words.data(), ExactSum::n_words);
+  return {.loss_sum = ExactSum(sum).value(), .tokens = words[ExactSum::n_words], .bytes = words.back()};
+}
+
+}  // namespace
+
+EvaluationResult evaluate(TrainingStep& step, Communicator& communicator, const data::EvaluationLoader& loader,
+                          std::int64_t micro_batch, std::int64_t tokens_per_sequence,
+                          std::span<const std::int32_t> bytes_per_token, std::optional<std::int64_t> micro_batches) {
   std::vector<std::int32_t> inputs(micro_batch * tokens_per_sequence), targets(inputs.size()), document_starts;
   if (loader.has_document_starts()) document_starts.resize(inputs.size());
   const data::BatchBuffers batch{inputs.data(), targets.data(),
                                  document_starts.empty() ? nullptr : document_starts.data()};
   const std::int64_t all = loader.n_batches(micro_batch);
-  EvaluationResult result;
-  for (std::int64_t i = 0; i < std::min(all, micro_batches.value_or(all)); ++i) {
-    loader.read(i, micro_batch, batch);
+  const std::int64_t n = std::min(all, micro_batches.value_or(all));
+  ExactSum loss;
+  EvaluationResult own;
+  for (std::int64_t first = 0; first < n; first += communicator.size()) {
+    const std::int64_t i = first + communicator.rank();
+    loader.read(i < n ? i : all, micro_batch, batch);  // every rank computes as often; behind the end nothing counts
     const kernels::LossSum sum = step.evaluate({batch.inputs_BT, batch.targets_BT, 0, batch.document_starts_BT});
-    result.loss_sum += sum.loss;
-    result.tokens += sum.tokens;
+    loss.add(sum.loss);
+    own.tokens += sum.tokens;
     if (bytes_per_token.empty()) continue;
     for (const std::int32_t target : targets)
-      if (target != ignored_target) result.bytes += bytes_per_token[target];
+      if (target != ignored_target) own.bytes += bytes_per_token[target];
   }
-  return result;
+  return sum_over_ranks(communicator, loss, own);
 }
 
 }  // namespace monomorph::train

@@ -4,6 +4,7 @@
 #include <monomorph/train/hparams.hpp>
 
 #include <fmt/format.h>
+#include <bit>
 
 #include <filesystem>
 #include <set>
@@ -36,6 +37,16 @@ void check_train(const WeightedPaths& train) {
     throw UsageError(
         "[HPARAM-10] data.train must name the packed training data; make it with monomorph-data pack and give "
         "its path");
+}
+
+/// The ranks' micro-batches are the lowest joints of the tree.
+void check_reduction(const BatchHparams& batch, std::int64_t ranks) {
+  if (batch.reduction.value != ReductionOrder::fixed_tree || std::has_single_bit(static_cast<std::uint64_t>(ranks))) return;
+  throw UsageError(
+      fmt::format("[HPARAM-18] batch.reduction = \"fixed_tree\" must have a power of two of data-parallel ranks, not {}; "
+                  "take {} or {}, or \"any_order\"",
+                  ranks, std::bit_floor(static_cast<std::uint64_t>(ranks)),
+                  std::bit_ceil(static_cast<std::uint64_t>(ranks))));
 }
 
 void check_batch(const BatchHparams& batch, std::int64_t ranks) {
@@ -117,6 +128,7 @@ std::string hparams_table() {
 void validate(const Hparams& hparams, std::int64_t ranks) {
   check_train(hparams.data.train.value);
   check_batch(hparams.batch, ranks);
+  check_reduction(hparams.batch, ranks);
   check_schedule(hparams.schedule, hparams.run.steps);
   if (hparams.evaluation.every.value && hparams.data.evaluation.value.empty()) {
     throw UsageError(

@@ -11,6 +11,7 @@
 #include <monomorph/train/evaluation.hpp>
 #include <monomorph/train/generate.hpp>
 #include <monomorph/train/hparams.hpp>
+#include <monomorph/train/local_ranks.hpp>
 #include <monomorph/train/recipe_program.hpp>
 #include <monomorph/train/run_checkpoint.hpp>
 #include <monomorph/train/trainer.hpp>
@@ -141,7 +142,8 @@ int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
   const auto step = with_advice("lower --micro-batch, or take a machine with more memory",
                                 [&] { return recipe.make_step(*communicator, micro_batch, 0, 0); });
   restore_run(checkpoint, recipe, *step, false);
-  const auto result = evaluate(*step, *communicator, loader, micro_batch, recipe.model->context_length, bytes_per_token, std::nullopt);
+  const auto result = evaluate(*step, *communicator, loader, micro_batch,
+                               recipe.model->context_length, bytes_per_token, std::nullopt);
   write_out(evaluation_text(result) + "\n");
   return 0;
 }
@@ -172,6 +174,8 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   auto* const generate_command = app.add_subcommand("generate", "continues a prompt");
   GenerateOptions generate_options;
   generate_options.add_to(*generate_command);
+  std::optional<int> local_ranks;
+  app.add_option("--ranks", local_ranks, "starts so many ranks on this machine")->check(CLI::Range(1, 1 << 12));
   app.require_subcommand(0, 1);
 
   try {
@@ -185,10 +189,14 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   }
   if (*describe_command) return write_out(describe(recipe, ranks, micro_batch)), 0;
   if (*schema_command) return write_out(schema() + "\n"), 0;
-  if (*check_command) return write_out(check(recipe, check_options.read())), 0;
+  if (*check_command) return write_out(check(recipe, check_options.read(), launched_ranks())), 0;
   if (*evaluate_command) return run_evaluate(recipe, evaluate_options);
   if (*generate_command) return run_generate(recipe, generate_options);
-  return train(recipe, train_options.read(), argc, argv);
+  end_with_parent();
+  const Hparams hparams = train_options.read();
+  if (local_ranks.value_or(1) == 1) return train(recipe, hparams, argc, argv);
+  validate(hparams, *local_ranks);  // one line, and not one from each rank
+  return run_local_ranks(*local_ranks, argc, argv);
 }
 
 }  // namespace monomorph::train

@@ -4,12 +4,11 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
-#include <monomorph/runtime/checkpoint_folder.hpp>
+#include <monomorph/runtime/checkpoint_reader.hpp>
 #include <monomorph/train/describe.hpp>
 
 #include <fmt/format.h>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <limits>
 
@@ -52,29 +51,31 @@ std::int64_t counter(const runtime::CheckpointMetadata& metadata, const std::str
   return std::get<std::int64_t>(found->second);
 }
 
-void load_tensor(const runtime::SafetensorsFile& file, const StateTensor& tensor) {
-  const runtime::TensorEntry& entry = file.at(tensor.name);
-  if (entry.dtype != file_dtype(tensor.view.dtype) || entry.shape != file_shape(tensor.view.shape))
+void load_tensor(runtime::CheckpointReader& checkpoint, const StateTensor& tensor) {
+  const auto* const saved = checkpoint.find(tensor.name);
+  if (saved == nullptr || saved->dtype != file_dtype(tensor.view.dtype) || saved->shape != file_shape(tensor.shape))
     throw Error(
-        fmt::format("[RUN-04] {}: tensor {} is not of the recipe's dtype and shape; use a checkpoint of this "
+        fmt::format("[RUN-04] {}: tensor {} is not there with the recipe's dtype and shape; use a checkpoint of this "
                     "recipe",
-                    file.path(), tensor.name));
-  std::memcpy(tensor.view.data, file.data(entry), static_cast<std::size_t>(tensor.view.bytes()));
+                    in_quotes(checkpoint.path()), tensor.name));
+  checkpoint.read(tensor.name, tensor.first, {tensor.view.data, static_cast<std::size_t>(tensor.view.bytes())});
 }
 
 }  // namespace
 
 std::vector<std::string> save_run(const std::string& folder, OptionalCount keep, const RecipeProgram& recipe,
                                   const Hparams& hparams, const RunState& state, const TrainFiles& train_files,
-                                  TrainingStep& step) {
-  std::vector<runtime::TensorToWrite> tensors;
+                                  TrainingStep& step, Communicator& communicator) {
+  std::vector<runtime::PartToSave> parts;
   for (const StateTensor& tensor : all_state(step, true))
-    tensors.push_back({tensor.name, file_dtype(tensor.view.dtype), file_shape(tensor.view.shape), tensor.view.data});
+    parts.push_back({{tensor.name, file_dtype(tensor.view.dtype), file_shape(tensor.shape), tensor.view.data},
+                     tensor.first,
+                     tensor.view.elements()});
   runtime::CheckpointMetadata metadata;
   metadata.fingerprint = fingerprint_text(recipe.fingerprint);
   metadata.state_fingerprint = fingerprint_text(recipe.state_fingerprint);
   metadata.recipe_facts = recipe_facts(recipe);
-  metadata.recipe_description = describe(recipe, 1, hparams.batch.micro_batch.value);
+  metadata.recipe_description = describe(recipe, communicator.size(), hparams.batch.micro_batch.value);
   metadata.hyperparameters = to_json(hparams);
   metadata.step = state.step;
   metadata.n_tokens = state.tokens;
@@ -84,7 +85,7 @@ std::vector<std::string> save_run(const std::string& folder, OptionalCount keep,
                        {"skipped_in_a_row", state.skipped_in_a_row}};
   for (const auto& [path, hash] : train_files) metadata.counters[train_file_prefix + path] = hash;
   const std::int64_t all = std::numeric_limits<int>::max();
-  return runtime::save_checkpoint(folder, std::move(metadata), 0, tensors, static_cast<int>(keep.value_or(all)))
+  return runtime::save_checkpoint(folder, std::move(metadata), communicator, parts, static_cast<int>(keep.value_or(all)))
       .warnings;
 }
 
@@ -121,9 +122,9 @@ std::optional<std::string> check_recipe(const std::string& checkpoint, const Rec
 
 RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& recipe, TrainingStep& step, bool moments) {
   check_recipe(checkpoint, recipe);
-  const runtime::LoadedCheckpoint loaded = runtime::load_checkpoint(checkpoint);
-  const auto& metadata = loaded.metadata;
-  for (const StateTensor& tensor : all_state(step, moments)) load_tensor(loaded.files.at(0), tensor);
+  runtime::CheckpointReader reader(checkpoint);
+  const auto& metadata = reader.metadata();
+  for (const StateTensor& tensor : all_state(step, moments)) load_tensor(reader, tensor);
   step.parameters_changed();
   return {.state = {.step = metadata.step,
                     .updates = counter(metadata, "updates"),

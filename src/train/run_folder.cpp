@@ -59,12 +59,14 @@ Json data_json(const Hparams& hparams, const TrainFiles& files) {
 }
 
 std::string run_json(const Hparams& hparams, const RecipeProgram& recipe,
-                     const std::optional<std::string>& resumed_from, const TrainFiles& files, int argc, char** argv) {
+                     const std::optional<std::string>& resumed_from, const TrainFiles& files, int ranks, int argc,
+                     char** argv) {
   Json json{{"recipe", recipe.name},
             {"fingerprint", fingerprint_text(recipe.fingerprint)},
             {"monomorph", program_json()},
             {"command", std::vector<std::string>(argv, argv + argc)},
             {"working_directory", fs::current_path().string()},
+            {"ranks", ranks},
             {"resumed_from", text_or_null(resumed_from.value_or(""))},
             {"compute", compute_json()},
             {"data", data_json(hparams, files)}};
@@ -97,7 +99,8 @@ std::string checkpoint_folder(const Hparams& hparams) {
 }
 
 RunFolder::RunFolder(const Hparams& hparams, const RecipeProgram& recipe,
-                     const std::optional<std::string>& resumed_from, const TrainFiles& files, int argc, char** argv)
+                     const std::optional<std::string>& resumed_from, const TrainFiles& files, int ranks, int argc,
+                     char** argv)
     : path_(hparams.run.output_dir.value), checkpoints_(checkpoint_folder(hparams)), held_a_run_(holds_a_run(path_)) {
   check_free(hparams, resumed_from);
   std::error_code failure;
@@ -105,8 +108,8 @@ RunFolder::RunFolder(const Hparams& hparams, const RecipeProgram& recipe,
   if (failure)
     throw UsageError(fmt::format("[RUN-02] run.output_dir {} can't be created: {}; choose another", in_quotes(path_),
                                  failure.message()));
-  write_text_file(file("recipe.txt"), describe(recipe, 1, hparams.batch.micro_batch.value));
-  write_text_file(file("run.json"), run_json(hparams, recipe, resumed_from, files, argc, argv));
+  write_text_file(file("recipe.txt"), describe(recipe, ranks, hparams.batch.micro_batch.value));
+  write_text_file(file("run.json"), run_json(hparams, recipe, resumed_from, files, ranks, argc, argv));
   if (const std::string& tokenizer = hparams.data.tokenizer.value; !tokenizer.empty())
     write_text_file(file("tokenizer.json"), read_text_file(tokenizer, largest_tokenizer));
   write_text_file(file("hparams.json"), to_json(hparams));

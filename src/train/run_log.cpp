@@ -12,8 +12,8 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 }  // namespace
 
 RunLog::RunLog(const Hparams& hparams, const RecipeProgram& recipe, const std::optional<std::string>& resumed_from,
-               std::int64_t last_step, const TrainFiles& files, int argc, char** argv)
-    : folder_(hparams, recipe, resumed_from, files, argc, argv),
+               std::int64_t last_step, const TrainFiles& files, int ranks, int argc, char** argv)
+    : folder_(hparams, recipe, resumed_from, files, ranks, argc, argv),
       metrics_(resumed_from ? MetricsWriter::resume(folder_.file("metrics.jsonl"), last_step)
                             : MetricsWriter::create(folder_.file("metrics.jsonl"))),
       progress_(STDOUT_FILENO, hparams.log.every.value) {

@@ -16,7 +16,7 @@ class RunLog {
  public:
   /// @param last_step of the run so far: later records of an earlier attempt go
   RunLog(const Hparams& hparams, const RecipeProgram& recipe, const std::optional<std::string>& resumed_from,
-         std::int64_t last_step, const TrainFiles& files, int argc, char** argv);
+         std::int64_t last_step, const TrainFiles& files, int ranks, int argc, char** argv);
 
   void note(std::string_view line) { progress_.note(line); }
   /// Of every step: the progress line decides what it shows.

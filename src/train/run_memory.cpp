@@ -1,5 +1,7 @@
 #include "train/run_memory.hpp"
 
+#include "train/rank_work.hpp"
+
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/quantity_text.hpp>
 #include <monomorph/data/batch_prefetcher.hpp>
@@ -9,38 +11,40 @@
 namespace monomorph::train {
 namespace {
 
-std::string memory_text(const RunMemory& memory, const Hparams& hparams) {
-  return fmt::format(
-      "{} of memory, {} planned for batch.micro_batch = {} and {} for batches of batch.global_batch = {}",
-      format_bytes(memory.total()), format_bytes(memory.planned), hparams.batch.micro_batch.value,
-      format_bytes(memory.batches), hparams.batch.global_batch.value);
+std::string memory_text(const RunMemory& memory, const Hparams& hparams, int local_ranks) {
+  const std::string of_rank =
+      fmt::format("{} of memory, {} planned and {} for batches that are read ahead, with batch.micro_batch = {}",
+                  format_bytes(memory.total()), format_bytes(memory.planned), format_bytes(memory.batches),
+                  hparams.batch.micro_batch.value);
+  return local_ranks == 1 ? of_rank : fmt::format("{} times {}", local_ranks, of_rank);
 }
 
 /// The one thing to change.
-std::string advice(const RecipeProgram& recipe, const RunMemory& memory, std::int64_t largest) {
-  if (memory.batches > memory.planned) return "lower batch.global_batch";
-  if (recipe.memory(1, 1).total() > largest) return "take a smaller recipe or a larger machine";
+std::string advice(const RecipeProgram& recipe, const RunMemory& memory, int ranks, std::int64_t largest) {
+  if (memory.batches <= memory.planned && recipe.memory(ranks, 1, 0).total() > largest)
+    return "take a smaller recipe or a larger machine";
   return "lower batch.micro_batch, or let the recipe's checkpointing recompute more";
 }
 
 }  // namespace
 
-RunMemory run_memory(const RecipeProgram& recipe, const Hparams& hparams) {
-  return {.planned = recipe.memory(1, hparams.batch.micro_batch).total(),
-          .batches = data::BatchPrefetcher::bytes(hparams.batch.global_batch, recipe.model->context_length,
+RunMemory run_memory(const RecipeProgram& recipe, const Hparams& hparams, int ranks) {
+  return {.planned = recipe.memory(ranks, hparams.batch.micro_batch, tree_levels(hparams, ranks)).total(),
+          .batches = data::BatchPrefetcher::bytes(hparams.batch.micro_batch, recipe.model->context_length,
                                                   recipe.wants_document_starts)};
 }
 
-std::optional<std::string> check_memory(const RecipeProgram& recipe, const Hparams& hparams,
-                                        const MachineMemory& machine) {
-  const RunMemory memory = run_memory(recipe, hparams);
-  if (memory.total() > machine.largest)
+std::optional<std::string> check_memory(const RecipeProgram& recipe, const Hparams& hparams, int ranks,
+                                        int local_ranks, const MachineMemory& machine) {
+  const RunMemory memory = run_memory(recipe, hparams, ranks);
+  const std::int64_t total = local_ranks * memory.total();
+  if (total > machine.largest)
     throw UsageError(fmt::format("[RUN-16] the run needs {}, and this machine gives {} at most; {}",
-                                 memory_text(memory, hparams), format_bytes(machine.largest),
-                                 advice(recipe, memory, machine.largest)));
-  if (memory.total() <= machine.available) return std::nullopt;
+                                 memory_text(memory, hparams, local_ranks), format_bytes(machine.largest),
+                                 advice(recipe, memory, ranks, machine.largest / local_ranks)));
+  if (total <= machine.available) return std::nullopt;
   return fmt::format("[RUN-17] the run needs {}, and {} are available now; it may become slow, or be killed",
-                     memory_text(memory, hparams), format_bytes(machine.available));
+                     memory_text(memory, hparams, local_ranks), format_bytes(machine.available));
 }
 
 }  // namespace monomorph::train

@@ -40,8 +40,9 @@ Throughput::Rates Throughput::report(std::int64_t steps_left) {
   rates.tokens_per_second = static_cast<double>(tokens_) / seconds_;
   rates.data_wait_fraction = waited_ / seconds_;
   if (peak_) {
-    rates.mfu = rates.tokens_per_second * flops_.exact / peak_->per_second;
-    rates.mfu_palm = rates.tokens_per_second * flops_.palm / peak_->per_second;
+    const double peak = ranks_ * peak_->per_second;
+    rates.mfu = rates.tokens_per_second * flops_.exact / peak;
+    rates.mfu_palm = rates.tokens_per_second * flops_.palm / peak;
   }
   if (reports_ >= 2) rates.seconds_left = seconds_ / static_cast<double>(steps_) * static_cast<double>(steps_left);
   seconds_ = waited_ = 0;

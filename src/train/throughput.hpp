@@ -11,7 +11,8 @@ namespace monomorph::train {
 /// and checkpoints do not.
 class Throughput {
  public:
-  Throughput(plan::FlopsPerToken flops, DType compute) : flops_(flops), compute_(compute) {}
+  /// @param ranks that compute: tokens are all of theirs, and MFU is relative to what as many could do
+  Throughput(plan::FlopsPerToken flops, DType compute, int ranks) : flops_(flops), compute_(compute), ranks_(ranks) {}
 
   void step_began();
   void step_ended(std::int64_t tokens, double data_wait_seconds);
@@ -22,12 +23,13 @@ class Throughput {
   };
   /// Rates since the last call, which begins a new interval. The peak is measured at the second call.
   Rates report(std::int64_t steps_left);
-  /// What MFU is relative to, once it is known.
+  /// Of one rank, once it is known.
   const std::optional<PeakFlops>& peak() const { return peak_; }
 
  private:
   plan::FlopsPerToken flops_;
   DType compute_;
+  int ranks_;
   std::chrono::steady_clock::time_point began_;
   double seconds_ = 0, waited_ = 0;
   std::int64_t tokens_ = 0, steps_ = 0, reports_ = 0;

@@ -4,7 +4,10 @@
 #include "train/beginning.hpp"
 #include "train/optimizer_step.hpp"
 #include "train/run_data.hpp"
+#include "train/rank_work.hpp"
 #include "train/run_log.hpp"
+#include "train/run_memory.hpp"
+#include "train/step_totals.hpp"
 #include "train/throughput.hpp"
 #include "train/with_advice.hpp"
 
@@ -12,6 +15,8 @@
 #include <monomorph/core/interruption.hpp>
 #include <monomorph/core/process_memory.hpp>
 #include <monomorph/data/batch_prefetcher.hpp>
+#include <monomorph/core/quantity_text.hpp>
+#include <monomorph/runtime/together.hpp>
 #include <monomorph/runtime/world.hpp>
 #include <monomorph/train/describe.hpp>
 #include <monomorph/train/run_checkpoint.hpp>
@@ -19,15 +24,49 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 namespace monomorph::train {
 namespace {
 
+/// What a run has before its first step.
+struct Start {
+  Beginning beginning;
+  RunData data;
+  std::unique_ptr<TrainingStep> step;
+  RunState state;
+};
+
+std::unique_ptr<TrainingStep> make_step(const RecipeProgram& recipe, const Hparams& hparams,
+                                        Communicator& communicator) {
+  return with_advice("lower batch.micro_batch, or let the recipe's checkpointing recompute more", [&] {
+    return recipe.make_step(communicator, hparams.batch.micro_batch, static_cast<std::uint64_t>(hparams.run.seed.value),
+                            tree_levels(hparams, communicator.size()));
+  });
+}
+
+RunState initial_state(const RecipeProgram& recipe, const std::optional<std::string>& checkpoint, const RunData& data,
+                       TrainingStep& step) {
+  if (!checkpoint) return {};
+  data.check_same_files(*checkpoint);
+  return restore_run(*checkpoint, recipe, step, true).state;
+}
+
+/// Everything that can fail before the first step.
+Start start_run(const RecipeProgram& recipe, const Hparams& hparams, const World& world, Communicator& communicator) {
+  Beginning beginning = begin_together(recipe, hparams, world);
+  note_memory(recipe, hparams, {world.size(), world.local_size()}, beginning.notes);
+  RunData data(recipe, hparams);
+  auto step = make_step(recipe, hparams, communicator);
+  const RunState state = initial_state(recipe, beginning.checkpoint, data, *step);
+  return {std::move(beginning), std::move(data), std::move(step), state};
+}
+
 class Trainer {
  public:
-  Trainer(const RecipeProgram& recipe, const Hparams& hparams, const World& world, Beginning beginning, int argc,
-          char** argv);
+  Trainer(const RecipeProgram& recipe, const Hparams& hparams, const World& world, Communicator& communicator,
+          Start start, int argc, char** argv);
   int run();
 
  private:
@@ -50,8 +89,8 @@ class Trainer {
   const World& world_;
   const std::int64_t n_micro_batches_;  ///< of this rank's step
   const std::optional<std::string> resumed_from_;
-  RunData data_;
-  std::unique_ptr<Communicator> communicator_;
+  const RunData data_;
+  Communicator& communicator_;
   StepReduction reduce_;
   std::unique_ptr<TrainingStep> step_;
   RunState state_;
@@ -68,21 +107,6 @@ class Trainer {
   std::int64_t last_saved_ = -1, last_evaluated_ = -1;
 };
 
-std::unique_ptr<TrainingStep> make_step(const RecipeProgram& recipe, const Hparams& hparams,
-                                        Communicator& communicator) {
-  return with_advice("lower batch.micro_batch, or let the recipe's checkpointing recompute more", [&] {
-    return recipe.make_step(communicator, hparams.batch.micro_batch, static_cast<std::uint64_t>(hparams.run.seed.value),
-                            tree_levels(hparams, communicator.size()));
-  });
-}
-
-RunState initial_state(const RecipeProgram& recipe, const std::optional<std::string>& checkpoint, const RunData& data,
-                       TrainingStep& step) {
-  if (!checkpoint) return {};
-  data.check_same_files(*checkpoint);
-  return restore_run(*checkpoint, recipe, step, true).state;
-}
-
 /// Micro-batches go round the ranks, so that those which lie side by side in the data are added up first, whatever the
 /// number of ranks.
 data::BatchPrefetcher read_ahead(const data::Loader& loader, const RunState& state, const Hparams& hparams,
@@ -91,27 +115,27 @@ data::BatchPrefetcher read_ahead(const data::Loader& loader, const RunState& sta
   return {loader, state.samples + world.rank() * micro_batch, micro_batch, world.size() * micro_batch};
 }
 
-Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, const World& world, Beginning beginning, int argc,
-                 char** argv)
+Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, const World& world, Communicator& communicator,
+                 Start start, int argc, char** argv)
     : recipe_(recipe),
       hparams_(hparams),
       world_(world),
       n_micro_batches_(micro_batches_per_rank(hparams, world.size())),
-      resumed_from_(std::move(beginning.checkpoint)),
-      data_(recipe, hparams),
-      communicator_(world.communicator(recipe.param_shards(world.size()), recipe.gradient_dtype)),
-      reduce_(*communicator_),
-      step_(make_step(recipe, hparams, *communicator_)),
-      state_(initial_state(recipe, resumed_from_, data_, *step_)),
+      resumed_from_(std::move(start.beginning.checkpoint)),
+      data_(std::move(start.data)),
+      communicator_(communicator),
+      reduce_(communicator),
+      step_(std::move(start.step)),
+      state_(start.state),
       batches_(read_ahead(data_.train, state_, hparams, world)),
-      throughput_(recipe.flops, recipe.compute_dtype) {
-  if (world.rank() == 0) log_.emplace(hparams, recipe, resumed_from_, state_.step, data_.all_files, argc, argv);
+      throughput_(recipe.flops, recipe.compute_dtype, world.size()) {
+  if (world.rank() == 0) log_.emplace(hparams, recipe, resumed_from_, state_.step, data_.all_files, world.size(), argc, argv);
   note(fmt::format("{}: {} parameters, {} planned{}, run folder {}", recipe.name,
                    format_count(static_cast<double>(recipe.n_params)),
-                   format_bytes(planned_memory(recipe, hparams, world.size()).total()),
+                   format_bytes(run_memory(recipe, hparams, world.size()).planned),
                    world.size() == 1 ? "" : fmt::format(" on each of {} ranks", world.size()),
                    hparams.run.output_dir.value));
-  for (const std::string& line : beginning.notes) note(line);
+  for (const std::string& line : start.beginning.notes) note(line);
   if (resumed_from_) note(fmt::format("resumed after step {} from {}", state_.step, *resumed_from_));
   if (state_.step >= hparams.run.steps.value)
     note(fmt::format("nothing is left to train: run.steps = {}", hparams.run.steps.value));
@@ -224,12 +248,17 @@ void Trainer::report(double loss, double lr, std::optional<double> grad_norm) {
 void Trainer::measure_rates(std::int64_t steps_left) {
   const bool knew_peak = throughput_.peak().has_value();
   rates_ = throughput_.report(steps_left);
-  const std::int64_t of_rank[] = {peak_resident_bytes(), std::llround(1e9 * rates_.data_wait_fraction)};
-  const auto [peak_memory, data_wait] = greatest_of_ranks(*communicator_, of_rank);
-  peak_memory_bytes_ = peak_memory;
-  rates_.data_wait_fraction = 1e-9 * static_cast<double>(data_wait);
+  const std::int64_t own[] = {peak_resident_bytes(), std::bit_cast<std::int64_t>(rates_.data_wait_fraction)};
+  const std::vector<std::int64_t> words = words_of_ranks(communicator_, own);
+  peak_memory_bytes_ = 0;
+  rates_.data_wait_fraction = 0;
+  for (std::size_t i = 0; i < words.size(); i += std::size(own)) {
+    peak_memory_bytes_ = std::max(peak_memory_bytes_, words[i]);
+    rates_.data_wait_fraction = std::max(rates_.data_wait_fraction, std::bit_cast<double>(words[i + 1]));
+  }
   if (const auto& peak = throughput_.peak(); peak && !knew_peak)
-    note(fmt::format("MFU is relative to {} FLOP/s ({})", format_count(peak->per_second), peak->source));
+    note(fmt::format("MFU is relative to {}{} FLOP/s ({})", world_.size() == 1 ? "" : fmt::format("{} x ", world_.size()),
+                     format_count(peak->per_second), peak->source));
 }
 
 void Trainer::evaluate_now() {
@@ -237,7 +266,7 @@ void Trainer::evaluate_now() {
   last_evaluated_ = state_.step;
   OptionalCount micro_batches = hparams_.evaluation.batches.value;
   if (micro_batches) *micro_batches *= hparams_.batch.global_batch / hparams_.batch.micro_batch;
-  const EvaluationResult result = evaluate(*step_, *communicator_, *data_.evaluation, hparams_.batch.micro_batch,
+  const EvaluationResult result = evaluate(*step_, communicator_, *data_.evaluation, hparams_.batch.micro_batch,
                                            recipe_.model->context_length, data_.bytes_per_token, micro_batches);
   if (log_) log_->evaluation(state_.step, result);
 }
@@ -246,7 +275,7 @@ void Trainer::save(const RunState& state, OptionalCount keep) {
   if (last_saved_ == state.step) return;
   last_saved_ = state.step;
   for (const std::string& warning : save_run(checkpoint_folder(hparams_), keep, recipe_, hparams_, state,
-                                             data_.train_files, *step_, *communicator_))
+                                             data_.train_files, *step_, communicator_))
     note("warning: " + warning);
 }
 
@@ -256,7 +285,10 @@ int train(const RecipeProgram& recipe, const Hparams& hparams, int argc, char** 
   const World world = connect(std::chrono::seconds(hparams.failure.rank_timeout));
   validate(hparams, world.size());
   check_agreement(world, recipe, hparams);
-  return Trainer(recipe, hparams, world, begin(recipe, hparams, world), argc, argv).run();
+  const auto communicator = world.communicator(recipe.param_shards(world.size()), recipe.gradient_dtype);
+  Start start =
+      together(*communicator, "begin", [&] { return start_run(recipe, hparams, world, *communicator); });
+  return Trainer(recipe, hparams, world, *communicator, std::move(start), argc, argv).run();
 }
 
 }  // namespace monomorph::train

@@ -54,7 +54,7 @@ class Run {
  private:
   train::RecipeProgram recipe_;
   train::Hparams hparams_;
-  std::unique_ptr<Communicator> communicator_ = connect();
+  std::unique_ptr<Communicator> communicator_ = one_rank();
   std::unique_ptr<train::TrainingStep> step_ = recipe_.make_step(*communicator_, micro_batch, 3);
   train::RunState state_;
 };

@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/runtime/communicator.hpp>
 #include <monomorph/runtime/safetensors.hpp>
 
 #include <cstdint>
@@ -15,7 +16,8 @@ namespace monomorph::runtime {
 struct CheckpointFile {
   std::string name;
   std::uint64_t n_bytes = 0;
-  std::uint64_t checksum = 0;  ///< XXH64 with seed 0
+  std::uint64_t block_bytes = 1;          ///< of every block but the last, which may be shorter
+  std::vector<std::uint64_t> checksums;  ///< XXH64 with seed 0 of each block
 };
 
 /// What metadata.json says. Random numbers are counter-based, so no generator has a state to save.
@@ -28,10 +30,10 @@ struct CheckpointMetadata {
   std::int64_t step = 0;
   std::int64_t n_tokens = 0;        ///< trained on so far
   std::int64_t sample_counter = 0;  ///< the data position: samples drawn so far
-  int n_ranks = 1;
+  int n_ranks = 1;                  ///< that saved it, each a file
   /// Whatever else a resumed run needs. Comes back bit for bit, infinities and NaN (as one NaN) included.
   std::map<std::string, std::variant<std::int64_t, double>> counters;
-  std::vector<CheckpointFile> files;  ///< one per rank in rank order; filled in by save_checkpoint
+  std::vector<CheckpointFile> files;  ///< one per rank of a copy, in rank order; filled in by save_checkpoint
 };
 
 struct SavedCheckpoint {
@@ -39,29 +41,30 @@ struct SavedCheckpoint {
   std::vector<std::string> warnings;  ///< one line each: what could not be deleted
 };
 
-struct LoadedCheckpoint {
-  CheckpointMetadata metadata;
-  std::vector<SafetensorsFile> files;  ///< one per rank
+/// What a rank saves of a tensor: a run of its elements, in the order of its rows.
+struct PartToSave {
+  TensorToWrite tensor;  ///< dtype and shape are the whole tensor's, the data the part's
+  std::int64_t first = 0;
+  std::int64_t n = 0;
 };
 
 /// Saves `folder`/step_<8 digits>, durably and atomically: it is there complete or not at all, and whatever happens
 /// (full disk, kill -9, power loss) the checkpoints that were there before stay loadable. Then deletes the oldest
 /// loadable ones beyond the last `keep`, never the one just saved, and first what earlier crashes left. A checkpoint of
-/// the same step is replaced. One process at a time may save to a folder.
+/// the same step is replaced. One run at a time may save to a folder. All ranks call this; each of those that hold a
+/// copy together (Communicator::shards) writes a file, and rank 0 the rest.
+/// @param metadata without files and number of ranks   @param parts this rank's; all ranks' make whole tensors
 /// @param keep at least 1; the disk needs room for one more
-/// @throws [FILE-02] if the disk is full, [FILE-03]; [CHECKPOINT-06] and [CHECKPOINT-09] for keep and ranks that cannot
-///   be; [CHECKPOINT-07] for metadata that cannot be saved. Nothing is left behind then.
-[[nodiscard]] SavedCheckpoint save_checkpoint(const std::string& folder, CheckpointMetadata metadata, int rank,
-                                              std::span<const TensorToWrite> tensors, int keep);
+/// @return what rank 0 has to say; the path everywhere
+/// @throws [FILE-02] if the disk is full, [FILE-03]; [CHECKPOINT-06] for keep; [CHECKPOINT-07] for metadata that cannot
+///   be saved; [RANK-08] another rank failed. Nothing is left behind then.
+[[nodiscard]] SavedCheckpoint save_checkpoint(const std::string& folder, CheckpointMetadata metadata,
+                                              Communicator& communicator, std::span<const PartToSave> parts, int keep);
 
 /// Reads and checks the metadata of one checkpoint, and that its files are there with the right sizes.
 /// @throws [CHECKPOINT-01] there is none at `path`; [CHECKPOINT-02] a newer format; [CHECKPOINT-03] metadata.json is
 ///   damaged; [CHECKPOINT-04] a file is missing or has another size
 CheckpointMetadata read_checkpoint_metadata(const std::string& path);
-
-/// Opens one checkpoint after reading every byte of it.
-/// @throws what read_checkpoint_metadata throws; [CHECKPOINT-05] a file's checksum differs; SAFETENSORS errors
-LoadedCheckpoint load_checkpoint(const std::string& path);
 
 /// Whether there are checkpoints in `folder`, whole or not. What a save left that was killed is none.
 bool has_checkpoints(const std::string& folder);

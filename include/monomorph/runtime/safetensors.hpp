@@ -61,6 +61,7 @@ class SafetensorsFile {
     return file_.bytes().data() + header_.data_begin + entry.begin;
   }
   const TensorMetadata& metadata() const noexcept { return header_.metadata; }
+  std::span<const std::byte> bytes() const noexcept { return file_.bytes(); }  ///< of the whole file
   const std::string& path() const noexcept { return file_.path(); }
 
  private:

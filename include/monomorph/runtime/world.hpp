@@ -14,12 +14,13 @@ class World {
  public:
   /// One rank, which needs nobody.
   World();
-  World(distributed::Store store, int rank, int size, std::chrono::milliseconds time_limit);
+  World(distributed::Store store, int rank, int size, int local_size, std::chrono::milliseconds time_limit);
   ~World();
   World(World&&) noexcept;
 
   int rank() const { return rank_; }
   int size() const { return size_; }
+  int local_size() const { return local_size_; }  ///< on this machine, as far as the launcher says
   /// @param shards ranks that hold one copy of the parameters together: a divisor of size()
   /// @param wire dtype in which gradients travel
   std::unique_ptr<Communicator> communicator(int shards, DType wire) const;
@@ -29,7 +30,7 @@ class World {
   std::string get(const std::string& key) const;
 
  private:
-  int rank_ = 0, size_ = 1;
+  int rank_ = 0, size_ = 1, local_size_ = 1;
   std::unique_ptr<distributed::Store> store_;
   std::chrono::milliseconds time_limit_{};
 };
@@ -38,6 +39,12 @@ class World {
 /// @param time_limit for the others to come, and for every message between ranks from then on
 /// @throws UsageError [RANK-01], [RANK-02]; Error [RANK-04]
 World connect(std::chrono::milliseconds time_limit);
+
+/// How many ranks a launcher has started, and how many of them here.   @throws as connect
+struct LaunchedRanks {
+  int all = 1, local = 1;
+};
+LaunchedRanks launched_ranks();
 
 /// The communicator of a world of one.
 std::unique_ptr<Communicator> one_rank();

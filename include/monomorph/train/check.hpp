@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/runtime/world.hpp>
 #include <monomorph/train/hparams.hpp>
 #include <monomorph/train/recipe_program.hpp>
 
@@ -8,6 +9,6 @@ namespace monomorph::train {
 
 /// All that can be known without training: hyperparameters, ranks, memory, data and the checkpoint to resume against
 /// the recipe. Whatever training would refuse before its first step is refused here.   @throws as train
-std::string check(const RecipeProgram& recipe, const Hparams& hparams);
+std::string check(const RecipeProgram& recipe, const Hparams& hparams, LaunchedRanks ranks);
 
 }  // namespace monomorph::train

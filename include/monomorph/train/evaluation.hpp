@@ -25,10 +25,11 @@ std::string evaluation_text(const EvaluationResult& result);
 void check_ids(const data::EvaluationLoader& loader, std::span<const std::int32_t> bytes_per_token);
 
 /// Every token but the first of the held-out set is a target once; short batches are padded with ignored targets.
-/// Dropout is off and no state of the run moves.
+/// Dropout is off and no state of the run moves. Ranks take micro-batches in turn, and all have the result, whose bits
+/// do not depend on how many they are.
 /// @param bytes_per_token by token id, passed by check_ids; empty: bits per byte stay unknown
 /// @param micro_batches at most so many; absent: all
-EvaluationResult evaluate(TrainingStep& step, const data::EvaluationLoader& loader, std::int64_t micro_batch,
+EvaluationResult evaluate(TrainingStep& step, Communicator& communicator, const data::EvaluationLoader& loader, std::int64_t micro_batch,
                           std::int64_t tokens_per_sequence, std::span<const std::int32_t> bytes_per_token,
                           std::optional<std::int64_t> micro_batches);
 

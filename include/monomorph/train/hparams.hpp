@@ -35,9 +35,15 @@ struct DataHparams {
                                   "how often a file may be gone through; a run that needs more of one is refused"};
 };
 
+enum class ReductionOrder { any_order, fixed_tree };
+
 struct BatchHparams {
   Field<std::int64_t> global_batch{8, 1, 1'000'000'000, "sequences per optimiser step, over all ranks"};
   Field<std::int64_t> micro_batch{8, 1, 1'000'000, "sequences that one rank computes at a time"};
+  Field<ReductionOrder> reduction{ReductionOrder::any_order,
+                             "how the micro-batches' gradients are added up: any_order, the fastest; fixed_tree: in an "
+                             "order that does not depend on the number of ranks, so that any power of two of them gives "
+                             "the same bits"};
 };
 
 enum class ClipMode { none, norm_1, norm_2, norm_inf, value, log_only };
@@ -140,7 +146,7 @@ std::string hparams_table();
 
 /// Checks what relates several fields.
 /// @param ranks data-parallel ranks
-/// @throws UsageError [HPARAM-10] to [HPARAM-17]
+/// @throws UsageError [HPARAM-10] to [HPARAM-18]
 void validate(const Hparams& hparams, std::int64_t ranks);
 
 }  // namespace monomorph::train
@@ -154,6 +160,9 @@ template <> struct monomorph::EnumNames<monomorph::data::WeightBy> {
 template <> struct monomorph::EnumNames<monomorph::data::LastTarget> {
   static constexpr std::string_view names[] = {"reused", "separate"};
 };
+template <> struct monomorph::EnumNames<monomorph::train::ReductionOrder> {
+  static constexpr std::string_view names[] = {"any_order", "fixed_tree"};
+};
 template <> struct monomorph::EnumNames<monomorph::train::ScheduleKind> {
   static constexpr std::string_view names[] = {"constant", "linear", "cosine", "wsd", "inverse_sqrt"};
 };
@@ -164,7 +173,7 @@ template <> struct monomorph::EnumNames<monomorph::train::OnEmptyBatch> {
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::RunHparams, steps, seed, output_dir);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::DataHparams, train, weight_by, evaluation, tokenizer, shuffle, last_target,
                         max_epochs);
-BOOST_HANA_ADAPT_STRUCT(monomorph::train::BatchHparams, global_batch, micro_batch);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::BatchHparams, global_batch, micro_batch, reduction);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::ClipHparams, mode, threshold);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::OptimizerHparams, lr, beta1, beta2, epsilon, weight_decay, clip);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::ScheduleHparams, kind, warmup_steps, decay_steps, final_fraction);

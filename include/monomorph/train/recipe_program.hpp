@@ -28,11 +28,12 @@ struct RecipeProgram {
   std::int64_t n_params = 0;
   int n_blocks = 0;
   plan::FlopsPerToken flops;
-  plan::Memory (*memory)(int dp, std::int64_t micro_batch) = nullptr;
+  plan::Memory (*memory)(int dp, std::int64_t micro_batch, int tree_levels) = nullptr;
   ParameterLayout (*unit_layout)(int unit) = nullptr;
   int n_units = 0;
   bool wants_document_starts = false;  ///< micro-batches say where documents begin
-  std::unique_ptr<TrainingStep> (*make_step)(Communicator&, std::int64_t micro_batch, std::uint64_t seed) = nullptr;
+  std::unique_ptr<TrainingStep> (*make_step)(Communicator&, std::int64_t micro_batch, std::uint64_t seed,
+                                             int tree_levels) = nullptr;
 };
 
 /// The command line of every recipe's program: train, describe, schema, check, evaluate, generate.

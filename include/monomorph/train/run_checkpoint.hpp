@@ -23,12 +23,12 @@ struct RunState {
 /// By path of a training file what tells its tokens from others.
 using TrainFiles = std::map<std::string, std::int64_t>;
 
-/// Saves all state of a run.
+/// Saves all state of a run. All ranks call it.
 /// @param keep so many checkpoints stay in the folder, or all
 /// @return warnings   @throws as runtime::save_checkpoint
 std::vector<std::string> save_run(const std::string& folder, OptionalCount keep, const RecipeProgram& recipe,
                                   const Hparams& hparams, const RunState& state, const TrainFiles& train_files,
-                                  TrainingStep& step);
+                                  TrainingStep& step, Communicator& communicator);
 
 /// The folder of a checkpoint, given itself, a folder of checkpoints, or a run folder: the latest one that is whole.
 /// Later ones that are not are named on stderr.
@@ -44,8 +44,9 @@ struct RestoredRun {
   RunState state;
   Hparams hparams;
 };
-/// Loads parameters, and with `moments` the optimiser's state too, into a step of a recipe that has the same state.
-/// @throws [RUN-04] if the checkpoint's recipe has another; as runtime::load_checkpoint
+/// Loads parameters, and with `moments` the optimiser's state too, into a step of a recipe that has the same state, on
+/// whatever number of ranks: of each tensor what this rank holds.
+/// @throws [RUN-04] if the checkpoint's recipe has another; as runtime::CheckpointReader
 RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& recipe, TrainingStep& step, bool moments);
 
 /// The training files that a checkpoint's run had; none if it is of a version that did not save them.

@@ -13,9 +13,10 @@ class RunFolder {
  public:
   /// Creates the folder and writes what describes the run, in place of what a run left there that it goes on with.
   /// @param resumed_from the checkpoint that the run goes on from   @param files the run's data
+  /// @param ranks data-parallel ranks
   /// @throws UsageError [RUN-01] the folder already holds a run; [RUN-02] it can't be created; [FILE-…]
   RunFolder(const Hparams& hparams, const RecipeProgram& recipe, const std::optional<std::string>& resumed_from,
-            const TrainFiles& files, int argc, char** argv);
+            const TrainFiles& files, int ranks, int argc, char** argv);
 
   /// Whether a run may begin there. In a folder that holds one it may go on from a checkpoint of that run, or, by
   /// checkpoint.resume=auto, begin that run again if it has saved none.   @throws UsageError [RUN-01]

@@ -61,8 +61,8 @@ template <Recipe R> train::RecipeProgram program_of() {
           .n_units = plan::n_units<R>,
           .wants_document_starts = attention_of<R>::within_documents,
           .make_step = [](Communicator& communicator, std::int64_t micro_batch,
-                          std::uint64_t seed) -> std::unique_ptr<train::TrainingStep> {
-            return std::make_unique<train::Step<R>>(communicator, micro_batch, seed);
+                          std::uint64_t seed, int tree_levels) -> std::unique_ptr<train::TrainingStep> {
+            return std::make_unique<train::Step<R>>(communicator, micro_batch, seed, tree_levels);
           }};
 }
 

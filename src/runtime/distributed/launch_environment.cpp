@@ -3,6 +3,7 @@
 #include <monomorph/core/error.hpp>
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <charconv>
 #include <string_view>
 
@@ -14,13 +15,13 @@ using Variable = std::function<const char*(const char*)>;
 constexpr int default_port = 29'500;  // torchrun's
 
 struct Launcher {
-  const char *name, *size, *rank;
+  const char *name, *size, *rank, *local_size;
 };
 /// In the order in which they are looked for: one may have been started by the next.
-constexpr Launcher launchers[] = {{"torchrun", "WORLD_SIZE", "RANK"},
-                                  {"mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
-                                  {"srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
-                                  {"mpiexec", "PMI_SIZE", "PMI_RANK"}};
+constexpr Launcher launchers[] = {{"torchrun", "WORLD_SIZE", "RANK", "LOCAL_WORLD_SIZE"},
+                                  {"mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+                                  {"srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_STEP_TASKS_PER_NODE"},
+                                  {"mpiexec", "PMI_SIZE", "PMI_RANK", "MPI_LOCALNRANKS"}};
 
 std::string_view text_of(const Variable& variable, const char* name) {
   const char* const value = variable(name);
@@ -36,6 +37,14 @@ int number(const Variable& variable, const char* name, int lowest, int highest) 
                                  "start the ranks with a launcher (torchrun --no-python, srun, mpirun, --ranks N)",
                                  name, lowest, highest, text));
   return value;
+}
+
+/// Of Slurm's list of tasks per node, which is as "4(x3),2": nodes seldom have different numbers, and it is for an
+/// estimate. 1 if nothing is said.
+int first_number(std::string_view text, int highest) {
+  int value = 1;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return std::clamp(value, 1, highest);
 }
 
 /// The first host of Slurm's list: "node[07-09,12]" and "node7,node8" begin with node07 and node7.
@@ -76,13 +85,14 @@ int port_of(const Variable& variable, const LaunchEnvironment& found) {
 }  // namespace
 
 std::optional<LaunchEnvironment> read_launch_environment(const Variable& variable) {
-  for (const auto& [name, size, rank] : launchers) {
+  for (const auto& [name, size, rank, local_size] : launchers) {
     if (variable(size) == nullptr) continue;
     LaunchEnvironment found;
     found.launcher = name;
     found.size = number(variable, size, 1, 1 << 20);
     if (found.size == 1) return std::nullopt;
     found.rank = number(variable, rank, 0, found.size - 1);
+    found.local_size = first_number(text_of(variable, local_size), found.size);
     found.host = host_of(variable, found);
     found.port = port_of(variable, found);
     found.served_by_launcher = text_of(variable, "TORCHELASTIC_USE_AGENT_STORE") == "True";

@@ -9,9 +9,10 @@
 namespace monomorph {
 
 World::World() = default;
-World::World(distributed::Store store, int rank, int size, std::chrono::milliseconds time_limit)
+World::World(distributed::Store store, int rank, int size, int local_size, std::chrono::milliseconds time_limit)
     : rank_(rank),
       size_(size),
+      local_size_(local_size),
       store_(std::make_unique<distributed::Store>(std::move(store))),
       time_limit_(time_limit) {}
 
@@ -29,12 +30,23 @@ std::unique_ptr<Communicator> World::communicator(int shards, DType wire) const 
   return std::make_unique<distributed::CpuCommunicator>(std::move(peers), shards, wire);
 }
 
+namespace {
+auto launch_environment() {
+  return distributed::read_launch_environment([](const char* name) { return std::getenv(name); });
+}
+}  // namespace
+
+LaunchedRanks launched_ranks() {
+  const auto launch = launch_environment();
+  return launch ? LaunchedRanks{launch->size, launch->local_size} : LaunchedRanks{};
+}
+
 World connect(std::chrono::milliseconds time_limit) {
-  const auto launch = distributed::read_launch_environment([](const char* name) { return std::getenv(name); });
+  const auto launch = launch_environment();
   if (!launch) return {};
   const bool serves = launch->rank == 0 && !launch->served_by_launcher;
   const auto store = distributed::Store::tcp(launch->host, launch->port, serves, time_limit);
-  return {store.under("monomorph/" + launch->attempt + "/"), launch->rank, launch->size, time_limit};
+  return {store.under("monomorph/" + launch->attempt + "/"), launch->rank, launch->size, launch->local_size, time_limit};
 }
 
 std::unique_ptr<Communicator> one_rank() { return World().communicator(1, DType::fp32); }

@@ -69,7 +69,7 @@ TEST_CASE("describe shows the bytes of a rank by kind, for given ranks and micro
   CHECK(contains(one, "memory of a rank (1 data-parallel rank, micro-batch 1)"));
   CHECK(contains(eight, "memory of a rank (8 data-parallel ranks, micro-batch 4)"));
   for (const std::string kind :
-       {"parameters of the optimiser", "gradients", "moments", "activations", "total (the arena)"}) {
+       {"parameters of the optimiser", "gradients", "moments", "activations", "total"}) {
     CHECK(contains(one, kind));
     CHECK(contains(eight, kind));
   }

@@ -1,0 +1,46 @@
+#include <monomorph/runtime/together.hpp>
+
+#include <fmt/format.h>
+#include <algorithm>
+
+namespace monomorph {
+namespace {
+
+std::vector<std::int64_t> exit_codes(Communicator& communicator, ExitCode own) {
+  const auto code = static_cast<std::int64_t>(own);
+  return words_of_ranks(communicator, {&code, 1});
+}
+
+}  // namespace
+
+std::vector<std::int64_t> words_of_ranks(Communicator& communicator, std::span<const std::int64_t> own) {
+  std::vector<std::int64_t> words(own.size() * communicator.size());  // a sum in which one rank has a number is it
+  std::ranges::copy(own, words.begin() + static_cast<std::ptrdiff_t>(own.size()) * communicator.rank());
+  communicator.sum(words);
+  return words;
+}
+
+namespace detail {
+
+std::optional<FailedRank> first_failure(Communicator& communicator) {
+  const std::vector<std::int64_t> codes = exit_codes(communicator, ExitCode::success);
+  const auto first = std::ranges::find_if(codes, [](std::int64_t code) { return code != 0; });
+  if (first == codes.end()) return std::nullopt;
+  return FailedRank{static_cast<int>(first - codes.begin()), static_cast<ExitCode>(*first)};
+}
+
+void report_failure(Communicator& communicator, const Error& failure) noexcept {
+  try {
+    exit_codes(communicator, failure.code());
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): the failure that is being reported is the one to say
+  }
+}
+
+void throw_failure_elsewhere(FailedRank failed, std::string_view what) {
+  throw Error(fmt::format("[RANK-08] rank {} could not {}, and says why; this rank ends with it", failed.rank, what),
+              failed.code);
+}
+
+}  // namespace detail
+
+}  // namespace monomorph

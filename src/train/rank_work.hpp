@@ -1,0 +1,12 @@
+#pragma once
+#include <monomorph/train/hparams.hpp>
+
+namespace monomorph::train {
+
+/// Of a step.   @param ranks data-parallel ranks, as validate() has accepted them
+std::int64_t micro_batches_per_rank(const Hparams& hparams, int ranks);
+
+/// Partial sums of gradients that a rank keeps (plan::tree_levels); 0 unless batch.reduction asks for a fixed tree.
+int tree_levels(const Hparams& hparams, int ranks);
+
+}  // namespace monomorph::train
