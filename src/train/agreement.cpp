@@ -67,7 +67,7 @@ std::string disagreement(const std::vector<RankConfiguration>& ranks) {
 
 void check_agreement(const World& world, const RecipeProgram& recipe, const Hparams& hparams) {
   if (world.size() == 1) return;
-  const std::string fingerprint = fingerprint_text(recipe);
+  const std::string fingerprint = fingerprint_text(recipe.fingerprint);
   const auto key = [](std::string_view what, int rank) { return fmt::format("agreement/{}/{}", what, rank); };
   world.set(key("recipe", world.rank()), fingerprint);
   world.set(key("hyperparameters", world.rank()), to_json(hparams));

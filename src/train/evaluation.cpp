@@ -1,6 +1,7 @@
 #include <monomorph/train/evaluation.hpp>
 
 #include <monomorph/core/error.hpp>
+#include <monomorph/core/exact_sum.hpp>
 
 #include <fmt/format.h>
 #include <algorithm>

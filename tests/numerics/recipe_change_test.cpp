@@ -41,21 +41,27 @@ class Run {
     for (int i = 0; i < n_steps; ++i, ++state_.step) {
       const auto step = static_cast<std::uint64_t>(state_.step);
       const std::int64_t first = 2 * (state_.step % 2), T = recipe_.model->context_length;
-      const auto loss = step_->accumulate(sequences.from(first, T), step, true);
-      REQUIRE(train::optimizer_step(*step_, hparams_.optimizer, 0.01, loss.tokens, ++state_.updates).applied);
+      train::StepPart own;
+      own.add(step_->accumulate(sequences.from(first, T), step, {}));
+      const auto totals = reduce_(own, step_->gradient_size(order), order);
+      REQUIRE(train::optimizer_step(*step_, hparams_.optimizer, 0.01, totals, ++state_.updates).applied);
     }
   }
-  void save(const std::string& folder) { train::save_run(folder, {}, recipe_, hparams_, state_, {}, *step_); }
+  void save(const std::string& folder) {
+    train::save_run(folder, {}, recipe_, hparams_, state_, {}, *step_, *communicator_);
+  }
   void restore(const std::string& folder) {
     state_ = train::restore_run(train::find_checkpoint(folder), recipe_, *step_, true).state;
   }
   std::uint64_t state() const { return hash_of(step_->parameters()) ^ 3 * hash_of(step_->moments()); }
 
  private:
+  static constexpr auto order = train::GradientNorm::two;
   train::RecipeProgram recipe_;
   train::Hparams hparams_;
   std::unique_ptr<Communicator> communicator_ = one_rank();
-  std::unique_ptr<train::TrainingStep> step_ = recipe_.make_step(*communicator_, micro_batch, 3);
+  std::unique_ptr<train::TrainingStep> step_ = recipe_.make_step(*communicator_, micro_batch, 3, 0);
+  train::StepReduction reduce_{*communicator_};
   train::RunState state_;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/data/evaluation_loader.hpp>
+#include <monomorph/runtime/communicator.hpp>
 #include <monomorph/train/training_step.hpp>
 #include <optional>
 #include <span>

@@ -3,7 +3,8 @@
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
 
-#include <monomorph/runtime/checkpoint_folder.hpp>
+#include <monomorph/runtime/checkpoint_reader.hpp>
+#include <monomorph/runtime/world.hpp>
 
 #include <fcntl.h>
 #include <sched.h>
@@ -39,18 +40,18 @@ void save_step(const std::string& folder, std::int64_t step, int keep) {
   metadata.hyperparameters = "{}";
   metadata.step = step;
   const SavedCheckpoint saved =
-      save_checkpoint(folder, metadata, 0,
-                      std::vector<TensorToWrite>{{"first", FileDType::i32, {n_elements}, data},
-                                                 {"second", FileDType::i32, {n_elements}, data}},
+      save_checkpoint(folder, metadata, *one_rank(),
+                      std::vector<PartToSave>{{{"first", FileDType::i32, {n_elements}, data}, 0, n_elements},
+                                              {{"second", FileDType::i32, {n_elements}, data}, 0, n_elements}},
                       keep);
   if (!saved.warnings.empty()) throw Error(saved.warnings.front());
 }
 
-bool holds_its_step(const LoadedCheckpoint& checkpoint) {
-  return std::ranges::all_of(checkpoint.files.at(0).tensors(), [&](const TensorEntry& tensor) {
-    const auto* const values = reinterpret_cast<const std::int32_t*>(checkpoint.files[0].data(tensor));
-    return std::all_of(values, values + n_elements,
-                       [&](std::int32_t value) { return value == checkpoint.metadata.step; });
+bool holds_its_step(CheckpointReader checkpoint) {
+  std::vector<std::int32_t> values(n_elements);
+  return std::ranges::all_of(checkpoint.names(), [&](const std::string& name) {
+    checkpoint.read(name, 0, std::as_writable_bytes(std::span(values)));
+    return std::ranges::all_of(values, [&](std::int32_t value) { return value == checkpoint.metadata().step; });
   });
 }
 
@@ -118,10 +119,10 @@ TEST_CASE("kill -9 at any moment of saving leaves a complete checkpoint, the lat
     const auto latest = latest_checkpoint(folder.path(), &skipped);
     REQUIRE(latest);
     CHECK(skipped.empty());
-    const LoadedCheckpoint checkpoint = load_checkpoint(*latest);
-    CHECK(holds_its_step(checkpoint));
-    CHECK(checkpoint.metadata.step >= latest_step);
-    latest_step = checkpoint.metadata.step;
+    const CheckpointMetadata metadata = read_checkpoint_metadata(*latest);
+    CHECK(holds_its_step(CheckpointReader(*latest)));
+    CHECK(metadata.step >= latest_step);
+    latest_step = metadata.step;
   }
   CHECK(latest_step > 0);
   save_step(folder.path(), latest_step + 1, 1);
@@ -141,7 +142,7 @@ TEST_CASE("kill -9 while the same step is saved again leaves it complete") {
     ::kill(child, SIGKILL);
     REQUIRE(WIFSIGNALED(status_of(child)));
     REQUIRE(latest_checkpoint(folder.path()));
-    CHECK(holds_its_step(load_checkpoint(folder / "step_00000005")));
+    CHECK(holds_its_step(CheckpointReader(folder / "step_00000005")));
   }
 }
 
@@ -157,7 +158,7 @@ TEST_CASE("a file that may not grow further fails in one line and leaves no part
   });
   CHECK(WEXITSTATUS(status_of(child)) == 0);
   CHECK(n_entries(folder.path()) == 1);
-  CHECK(holds_its_step(load_checkpoint(folder / "step_00000001")));
+  CHECK(holds_its_step(CheckpointReader(folder / "step_00000001")));
 }
 
 TEST_CASE("a full disk is said to be full: the earlier checkpoint stays and the disk is as free as before") {
@@ -168,7 +169,7 @@ TEST_CASE("a full disk is said to be full: the earlier checkpoint stays and the 
     const std::string message = error_of([&] { save_step(folder.path(), 2, 1); });
     if (!contains(message, "[FILE-02]") || !contains(message, "the disk is full")) return 2;
     if (n_entries(folder.path()) != 1) return 3;
-    return holds_its_step(load_checkpoint(folder / "step_00000001")) ? 0 : 4;
+    return holds_its_step(CheckpointReader(folder / "step_00000001")) ? 0 : 4;
   });
   const int status = WEXITSTATUS(status_of(child));
   if (status == cannot_run) MONOMORPH_SKIP("this machine does not allow mounting a small disk");
@@ -187,7 +188,7 @@ TEST_CASE("what cannot be deleted is a warning, and the save stands") {
     const std::string message = error_of([&] { save_step(folder.path(), 2, 1); });  // save_step throws the warning
     std::filesystem::permissions(folder / ".trash-step_00000001/locked", std::filesystem::perms::owner_all);
     if (!contains(message, "[CHECKPOINT-08]") || !contains(message, ".trash-step_00000001")) return 2;
-    return holds_its_step(load_checkpoint(folder / "step_00000002")) ? 0 : 3;
+    return holds_its_step(CheckpointReader(folder / "step_00000002")) ? 0 : 3;
   });
   const int status = WEXITSTATUS(status_of(child));
   if (status == cannot_run) MONOMORPH_SKIP("root may not become another user here");

@@ -21,7 +21,7 @@ RecipeProgram recipe_with(const std::string& sharding) {
   recipe.name = "recorded";
   recipe.model = &models::gpt2_124m;
   recipe.policies = {{"sharding", sharding, false}};
-  recipe.memory = [](int, std::int64_t) { return plan::Memory{}; };
+  recipe.memory = [](int, std::int64_t, int) { return plan::Memory{}; };
   return recipe;
 }
 
@@ -41,7 +41,7 @@ class BegunRun {
   }
   void save() {
     RecordedStep step;
-    save_run(path() + "/checkpoints", {}, recipe_with("A"), hparams("none"), {.step = 5}, {}, step);
+    save_run(path() + "/checkpoints", {}, recipe_with("A"), hparams("none"), {.step = 5}, {}, step, *one_rank());
   }
 
  private:

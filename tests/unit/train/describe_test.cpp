@@ -74,7 +74,7 @@ TEST_CASE("describe shows the bytes of a rank by kind, for given ranks and micro
     CHECK(contains(eight, kind));
   }
   CHECK_FALSE(contains(one, "rotary tables"));  // it has none
-  CHECK(program.memory(8, 4).master < program.memory(1, 4).master);
+  CHECK(program.memory(8, 4, 0).master < program.memory(1, 4, 0).master);
 }
 
 TEST_CASE("a fingerprint has 16 hexadecimal digits") { CHECK(fingerprint_text(0xabc) == "0000000000000abc"); }

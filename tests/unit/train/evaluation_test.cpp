@@ -5,6 +5,8 @@
 #include "support/recorded_step.hpp"
 #include "support/temporary_folder.hpp"
 
+#include <monomorph/runtime/world.hpp>
+
 #include <cmath>
 
 namespace {
@@ -43,7 +45,7 @@ EvaluationResult evaluated(std::int64_t micro_batch, std::optional<std::int64_t>
   const data::EvaluationLoader loader(packed(folder, ids), 4, 12);
   RecordedStep step;
   step.loss = [&](const MicroBatch& batch) { return sum_of_targets(batch, micro_batch * 4); };
-  return evaluate(step, loader, micro_batch, 4, bytes_per_token, micro_batches);
+  return evaluate(step, *one_rank(), loader, micro_batch, 4, bytes_per_token, micro_batches);
 }
 
 }  // namespace

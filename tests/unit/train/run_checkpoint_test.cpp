@@ -7,6 +7,7 @@
 
 #include <monomorph/models/gpt2.hpp>
 #include <monomorph/models/llama3.hpp>
+#include <monomorph/runtime/world.hpp>
 
 #include <filesystem>
 
@@ -27,7 +28,7 @@ RecipeProgram recipe_with(std::uint64_t state_fingerprint) {
                      {"precision", "monomorph::precision::Fp32"},
                      {"optimizer", "monomorph::optim::AdamW"}};
   recipe.expectations = {{"budget", "none", false}};
-  recipe.memory = [](int, std::int64_t) { return plan::Memory{}; };
+  recipe.memory = [](int, std::int64_t, int) { return plan::Memory{}; };
   return recipe;
 }
 
@@ -36,6 +37,8 @@ const Hparams hparams = [] {
   changed.optimizer.lr.value = 0.1 + 0.2;
   return changed;
 }();
+
+const std::unique_ptr<Communicator> communicator = one_rank();
 
 constexpr RunState state{.step = 5, .updates = 3, .samples = 40, .tokens = 1280, .skipped = 2, .skipped_in_a_row = 1};
 
@@ -52,7 +55,7 @@ RecordedStep counted_step() {
 TEST_CASE("a run's state comes back bit for bit") {
   const TemporaryFolder folder;
   RecordedStep saved = counted_step(), restored;
-  CHECK(save_run(folder.path(), 2, recipe_with(1), hparams, state, {}, saved).empty());
+  CHECK(save_run(folder.path(), 2, recipe_with(1), hparams, state, {}, saved, *communicator).empty());
   const RestoredRun run = restore_run(find_checkpoint(folder.path()), recipe_with(1), restored, true);
   CHECK(restored.values == saved.values);
   CHECK(restored.n_parameters_changed == 1);
@@ -69,7 +72,7 @@ TEST_CASE("a run's state comes back bit for bit") {
 TEST_CASE("without moments, only parameters are read") {
   const TemporaryFolder folder;
   RecordedStep saved = counted_step(), restored;
-  save_run(folder.path(), 2, recipe_with(1), hparams, state, {}, saved);
+  save_run(folder.path(), 2, recipe_with(1), hparams, state, {}, saved, *communicator);
   restore_run(find_checkpoint(folder.path()), recipe_with(1), restored, false);
   CHECK(restored.values[0] == saved.values[0]);
   CHECK(restored.values[1] == decltype(restored.values)::value_type{});
@@ -78,7 +81,7 @@ TEST_CASE("without moments, only parameters are read") {
 TEST_CASE("a checkpoint of a recipe with another state is refused, what differs is named, and nothing is loaded") {
   const TemporaryFolder folder;
   RecordedStep saved = counted_step(), other;
-  save_run(folder.path(), 2, recipe_with(1), hparams, state, {}, saved);
+  save_run(folder.path(), 2, recipe_with(1), hparams, state, {}, saved, *communicator);
   RecipeProgram recipe = recipe_with(2);
   recipe.policies[1].value = "monomorph::sharding::Replicate";
   recipe.policies[2].value = "monomorph::precision::Bf16Mixed";
@@ -107,7 +110,7 @@ TEST_CASE("a checkpoint of a recipe with another state is refused, what differs 
 TEST_CASE("of many differences the first ones are named") {
   const TemporaryFolder folder;
   RecordedStep saved = counted_step();
-  save_run(folder.path(), 2, recipe_with(1), hparams, state, {}, saved);
+  save_run(folder.path(), 2, recipe_with(1), hparams, state, {}, saved, *communicator);
   RecipeProgram recipe = recipe_with(2);
   recipe.model = &models::llama3_8b;
   const std::string message = error_of([&] { check_recipe(find_checkpoint(folder.path()), recipe); });
@@ -119,7 +122,7 @@ TEST_CASE("of many differences the first ones are named") {
 TEST_CASE("a recipe that differs in what leaves the state as it is goes on, and the difference is told") {
   const TemporaryFolder folder;
   RecordedStep saved = counted_step(), restored;
-  save_run(folder.path(), 2, recipe_with(1), hparams, state, {}, saved);
+  save_run(folder.path(), 2, recipe_with(1), hparams, state, {}, saved, *communicator);
   const std::string checkpoint = find_checkpoint(folder.path());
   CHECK_FALSE(check_recipe(checkpoint, recipe_with(1)));
   RecipeProgram recipe = recipe_with(1);
@@ -139,7 +142,7 @@ TEST_CASE("the latest checkpoint is found from a checkpoint, a folder of them an
   for (const std::int64_t n : {5, 7}) {
     RunState later = state;
     later.step = n;
-    save_run(folder / "checkpoints", {}, recipe_with(1), hparams, later, {}, step);
+    save_run(folder / "checkpoints", {}, recipe_with(1), hparams, later, {}, step, *communicator);
   }
   const std::string latest = folder / "checkpoints/step_00000007", earlier = folder / "checkpoints/step_00000005";
   CHECK(find_checkpoint(folder.path()) == latest);
@@ -163,8 +166,8 @@ TEST_CASE("as many checkpoints are kept as asked for") {
   RecordedStep step = counted_step();
   RunState later = state;
   for (later.step = 1; later.step <= 4; ++later.step)
-    save_run(folder.path(), 3, recipe_with(1), hparams, later, {}, step);
+    save_run(folder.path(), 3, recipe_with(1), hparams, later, {}, step, *communicator);
   CHECK(n_entries(folder.path()) == 3);
-  for (; later.step <= 9; ++later.step) save_run(folder.path(), {}, recipe_with(1), hparams, later, {}, step);
+  for (; later.step <= 9; ++later.step) save_run(folder.path(), {}, recipe_with(1), hparams, later, {}, step, *communicator);
   CHECK(n_entries(folder.path()) == 8);
 }

@@ -17,7 +17,7 @@ constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
 RecipeProgram recipe() {
   RecipeProgram program;
   program.model = &models::gpt2_124m;
-  program.memory = [](int, std::int64_t micro_batch) {
+  program.memory = [](int, std::int64_t micro_batch, int) {
     return plan::Memory{.master = 100 * mebibyte, .activations = micro_batch * 10 * mebibyte};
   };
   return program;
@@ -33,33 +33,43 @@ Hparams batch(std::int64_t global_batch, std::int64_t micro_batch) {
 constexpr MachineMemory machine{.largest = 900 * mebibyte, .available = 300 * mebibyte};
 
 std::string refusal(std::int64_t global_batch, std::int64_t micro_batch, const MachineMemory& of = machine) {
-  return error_of([&] { check_memory(recipe(), batch(global_batch, micro_batch), of); });
+  return error_of([&] { check_memory(recipe(), batch(global_batch, micro_batch), 1, 1, of); });
 }
 
 }  // namespace
 
 TEST_CASE("what a run will fill: the plan, and two batches of inputs and targets") {
-  const RunMemory memory = run_memory(recipe(), batch(64, 8));
-  CHECK(memory.planned == 180 * mebibyte);
+  const RunMemory memory = run_memory(recipe(), batch(64, 64), 1);
+  CHECK(memory.planned == 740 * mebibyte);
   CHECK(memory.batches == mebibyte);
   RecipeProgram documents = recipe();
   documents.wants_document_starts = true;
-  CHECK(run_memory(documents, batch(128, 8)).batches == 3 * mebibyte);
+  CHECK(run_memory(documents, batch(128, 128), 1).batches == 3 * mebibyte);
 }
 
 TEST_CASE("a run that fits has no warning, one that other programs leave no room for has") {
-  CHECK_FALSE(check_memory(recipe(), batch(64, 16), machine));
-  const auto warning = check_memory(recipe(), batch(64, 64), machine);
+  CHECK_FALSE(check_memory(recipe(), batch(64, 16), 1, 1, machine));
+  const auto warning = check_memory(recipe(), batch(64, 64), 1, 1, machine);
   REQUIRE(warning);
   CHECK(contains(*warning, "[RUN-17] the run needs 741 MiB of memory"));
   CHECK(contains(*warning, "300 MiB are available"));
-  CHECK_FALSE(check_memory(recipe(), batch(1'000'000'000, 1'000'000), MachineMemory{}));
+  CHECK_FALSE(check_memory(recipe(), batch(1'000'000'000, 1'000'000), 1, 1, MachineMemory{}));
 }
 
 TEST_CASE("a run that cannot fit is refused with the one thing to change") {
   CHECK(contains(refusal(64, 128), "[RUN-16] the run needs 1.35 GiB of memory, 1.35 GiB planned"));
   CHECK(contains(refusal(64, 128), "this machine gives 900 MiB at most; lower batch.micro_batch"));
-  CHECK(contains(refusal(1'000'000'000, 8), "14.9 TiB for batches of batch.global_batch = 1000000000"));
-  CHECK(contains(refusal(1'000'000'000, 8), "; lower batch.global_batch"));
   CHECK(contains(refusal(8, 8, {.largest = 50 * mebibyte}), "; take a smaller recipe or a larger machine"));
+}
+
+TEST_CASE("ranks on one machine share its memory, and sum up gradients in a tree where that is asked for") {
+  CHECK_FALSE(check_memory(recipe(), batch(64, 4), 2, 2, machine));
+  const auto warning = check_memory(recipe(), batch(64, 8), 2, 2, machine);
+  REQUIRE(warning);
+  CHECK(contains(*warning, "[RUN-17] the run needs 2 times 180 MiB of memory"));
+  RecipeProgram of_tree = recipe();
+  of_tree.memory = [](int ranks, std::int64_t, int levels) { return plan::Memory{.gradient_tree = ranks * levels}; };
+  Hparams hparams = batch(64, 4);
+  hparams.batch.reduction.value = ReductionOrder::fixed_tree;
+  CHECK(run_memory(of_tree, hparams, 2).planned == 2 * 3);  // 8 micro-batches on each of 2 ranks
 }

@@ -21,7 +21,7 @@ void take_step(Throughput& throughput, std::int64_t tokens, double waited) {
 }  // namespace
 
 TEST_CASE("nothing is known before the first step") {
-  Throughput throughput(flops, DType::fp32);
+  Throughput throughput(flops, DType::fp32, 1);
   const auto rates = throughput.report(10);
   CHECK(rates.tokens_per_second == 0);
   CHECK_FALSE(rates.mfu.has_value());
@@ -29,7 +29,7 @@ TEST_CASE("nothing is known before the first step") {
 }
 
 TEST_CASE("the peak is measured at the second report, and MFU is relative to it in both definitions") {
-  Throughput throughput(flops, DType::fp32);
+  Throughput throughput(flops, DType::fp32, 1);
   take_step(throughput, 1000, 0.0005);
   const auto first = throughput.report(9);
   CHECK(first.tokens_per_second > 0);
@@ -50,10 +50,20 @@ TEST_CASE("the peak is measured at the second report, and MFU is relative to it 
 }
 
 TEST_CASE("a report is of the steps since the one before") {
-  Throughput throughput(flops, DType::fp32);
+  Throughput throughput(flops, DType::fp32, 1);
   take_step(throughput, 1'000'000, 0);
   const double before = throughput.report(5).tokens_per_second;
   take_step(throughput, 0, 0);
   CHECK(before > 0);
   CHECK(throughput.report(4).tokens_per_second == 0);
+}
+
+TEST_CASE("MFU of several ranks is relative to what as many could do") {
+  Throughput throughput(flops, DType::fp32, 4);
+  for (int i = 0; i < 2; ++i) {
+    take_step(throughput, 1000, 0);
+    if (i == 0) throughput.report(9);
+  }
+  const auto rates = throughput.report(8);
+  CHECK(4 * rates.mfu.value() == Approx(rates.tokens_per_second * flops.exact / throughput.peak()->per_second));
 }

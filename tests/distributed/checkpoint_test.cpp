@@ -1,0 +1,162 @@
+// A checkpoint of several ranks holds the state of one, and gives it back to any number of them under any strategy.
+#include "numerics/schedule_recipes.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/ranks.hpp"
+#include "support/temporary_folder.hpp"
+#include "support/tensors.hpp"
+
+#include <monomorph/runtime/checkpoint_reader.hpp>
+#include <monomorph/train/run_checkpoint.hpp>
+#include <monomorph/train/run_recipe.hpp>
+
+#include <cmath>
+#include <filesystem>
+#include <mutex>
+
+namespace monomorph::testing {
+namespace {
+
+template <class Strategy> struct Sharded : gpt2_like { using sharding = Strategy; };
+using Full = Sharded<sharding::FullShard>;
+using GradOp = Sharded<sharding::ShardGradOp>;
+using Hybrid = Sharded<sharding::HybridShard<2>>;
+using Replicated = Sharded<sharding::Replicate>;
+
+/// Parameters and moments as all ranks hold them together.
+class WholeState {
+ public:
+  void add(train::TrainingStep& step) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& parts : {step.parameters(), step.moments()})
+      for (const train::StateTensor& part : parts) {
+        Values& values = tensors_[part.name];
+        values.resize(part.shape.elements(), std::nan(""));
+        std::ranges::copy(values_of(part.view), values.begin() + part.first);
+      }
+  }
+  const Tensors& tensors() const { return tensors_; }
+
+ private:
+  std::mutex mutex_;
+  Tensors tensors_;
+};
+
+constexpr train::RunState state{.step = 3, .updates = 2, .samples = 24, .tokens = 100};
+
+/// Three updates with gradients of the parameters' first values, so that moments are not zero.
+template <Recipe R> Tensors save(int ranks, const std::string& folder) {
+  WholeState whole;
+  with_ranks(ranks, [&](const World& world) {
+    const auto communicator = world.communicator(R::sharding::param_shards(ranks), R::precision::gradient_dtype);
+    train::Step<R> step(*communicator, 2, 3);
+    for (int i = 1; i <= 3; ++i) {
+      step.accumulate(sequences.from(0, R::model.context_length), i, {});
+      step.gradient_size(train::GradientNorm::two);
+      step.update({.learning_rate = 1e-3, .beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-8, .weight_decay = 0.1,
+                   .bias_correction1 = 1, .bias_correction2 = 1, .gradient_scale = 1e-3, .clip_value = 1e9});
+    }
+    whole.add(step);
+    CHECK(train::save_run(folder, 2, detail::program_of<R>(), {}, state, {}, step, *communicator).empty());
+  });
+  return whole.tensors();
+}
+
+template <Recipe R> Tensors restore(int ranks, const std::string& folder) {
+  WholeState whole;
+  with_ranks(ranks, [&](const World& world) {
+    const auto communicator = world.communicator(R::sharding::param_shards(ranks), R::precision::gradient_dtype);
+    train::Step<R> step(*communicator, 2, 4);
+    const auto run = train::restore_run(train::find_checkpoint(folder), detail::program_of<R>(), step, true);
+    CHECK(run.state.samples == state.samples);
+    whole.add(step);
+  });
+  return whole.tensors();
+}
+
+template <Recipe From> void check_restoring(int ranks, int n_files) {
+  CAPTURE(ranks, type_name<typename From::sharding>());
+  const TemporaryFolder folder;
+  const Tensors saved = save<From>(ranks, folder.path());
+  CHECK(runtime::read_checkpoint_metadata(folder / "step_00000003").n_ranks == n_files);
+  for (const int other : {1, 2, 4}) CHECK(restore<Full>(other, folder.path()) == saved);
+  CHECK(restore<Replicated>(2, folder.path()) == saved);
+  CHECK(restore<GradOp>(4, folder.path()) == saved);
+  CHECK(restore<Hybrid>(4, folder.path()) == saved);
+}
+
+}  // namespace
+
+TEST_CASE("a checkpoint of any strategy and number of ranks loads with the same bits under any other") {
+  check_restoring<Full>(1, 1);
+  check_restoring<Full>(4, 4);
+  check_restoring<Hybrid>(4, 2);
+  check_restoring<GradOp>(2, 2);
+  check_restoring<Replicated>(2, 1);
+}
+
+TEST_CASE("a rank that can't write its part fails the save on every rank, and nothing is left of it") {
+  const TemporaryFolder folder;
+  save<Full>(2, folder.path());
+  std::mutex mutex;
+  std::vector<std::string> messages;
+  with_ranks(2, [&](const World& world) {
+    const auto communicator = world.communicator(2, DType::fp32);
+    const float value = 1;
+    // A name that no safetensors file can hold.
+    const std::string name = world.rank() == 1 ? "__metadata__" : "fine";
+    const runtime::PartToSave part{{name, runtime::FileDType::f32, {2}, reinterpret_cast<const std::byte*>(&value)},
+                                   world.rank(), 1};
+    runtime::CheckpointMetadata metadata;
+    metadata.hyperparameters = "{}";
+    metadata.step = 4;
+    const std::string message =
+        error_of([&] { (void)runtime::save_checkpoint(folder.path(), metadata, *communicator, {&part, 1}, 2); });
+    const std::lock_guard lock(mutex);
+    messages.push_back(message);
+  });
+  std::ranges::sort(messages);
+  REQUIRE(messages.size() == 2);
+  CHECK(contains(messages[0], "[RANK-08] rank 1 could not write its part of a checkpoint"));
+  CHECK(contains(messages[1], "[SAFETENSORS-08]"));
+  std::vector<std::string> left;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) left.push_back(entry.path().filename());
+  CHECK(left == std::vector<std::string>{"step_00000003"});
+}
+
+TEST_CASE("a reader reads the blocks of what it is asked for, and notices damage in them alone") {
+  const TemporaryFolder folder;
+  constexpr std::int64_t block = 4 << 20, n = 4 * block / 4;  // floats of four blocks
+  std::vector<float> values(n);
+  for (std::int64_t i = 0; i < n; ++i) values[i] = static_cast<float>(i);
+  with_ranks(2, [&](const World& world) {
+    const auto communicator = world.communicator(2, DType::fp32);
+    const std::int64_t first = world.rank() * n / 2;
+    const runtime::PartToSave part{
+        {"weights", runtime::FileDType::f32, {4, n / 4}, reinterpret_cast<const std::byte*>(&values[first])}, first, n / 2};
+    runtime::CheckpointMetadata metadata;
+    metadata.hyperparameters = "{}";
+    (void)runtime::save_checkpoint(folder.path(), metadata, *communicator, {&part, 1}, 2);
+  });
+  const std::string path = folder / "step_00000000";
+  std::vector<float> some(10);
+  const auto read = [&](std::int64_t first) {
+    runtime::CheckpointReader reader(path);
+    reader.read("weights", first, std::as_writable_bytes(std::span(some)));
+    return reader.bytes_read();
+  };
+  // The middle: the end of one rank's file and the beginning of the other's; and the blocks of both headers.
+  CHECK(read(n / 2 - 5) <= 3 * block);
+  CHECK(some.front() == static_cast<float>(n / 2 - 5));
+  CHECK(some.back() == static_cast<float>(n / 2 + 4));
+  CHECK(read(0) <= 2 * block);
+
+  std::string bytes = read_bytes(path + "/rank_00001.safetensors");
+  bytes[bytes.size() - 100] ^= 1;
+  write_bytes(path + "/rank_00001.safetensors", bytes);
+  CHECK(read(0) <= 2 * block);
+  CHECK(contains(error_of([&] { read(n - 10); }), "[CHECKPOINT-05]"));
+  CHECK(contains(error_of([&] { runtime::CheckpointReader(path).verify(); }), "rank_00001.safetensors"));
+}
+
+}  // namespace monomorph::testing
