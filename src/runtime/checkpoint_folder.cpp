@@ -127,8 +127,7 @@ std::string partial_path(const std::string& folder, std::int64_t step) {
 /// The folder that a save fills; removed unless it was put in its place.
 class PartialFolder {
  public:
-  PartialFolder(const std::string& folder, std::int64_t step)
-      : folder_(folder), path_(partial_path(folder, step)) {
+  PartialFolder(const std::string& folder, std::int64_t step) : folder_(folder), path_(partial_path(folder, step)) {
     if (::mkdir(path_.c_str(), 0777) != 0) throw_file_error("create the folder", path_, errno);
   }
   PartialFolder(const PartialFolder&) = delete;
@@ -195,13 +194,16 @@ std::vector<CheckpointFile> files_of_ranks(Communicator& communicator, const Che
   std::int64_t most = 0;
   for (std::size_t i = 1; i < all_sizes.size(); i += 2) most = std::max(most, all_sizes[i]);
   std::vector<std::int64_t> words(static_cast<std::size_t>(most));
-  std::ranges::transform(own.checksums, words.begin(), [](std::uint64_t sum) { return static_cast<std::int64_t>(sum); });
+  std::ranges::transform(own.checksums, words.begin(),
+                         [](std::uint64_t sum) { return static_cast<std::int64_t>(sum); });
   const std::vector<std::int64_t> all_words = words_of_ranks(communicator, words);
   std::vector<CheckpointFile> files;
   for (int rank = 0; rank < communicator.shards(); ++rank) {
     const auto first = all_words.begin() + rank * most;
-    files.push_back({checkpoint_metadata::rank_file_name(rank), static_cast<std::uint64_t>(all_sizes[2 * rank]),
-                     BlockChecksums::block_bytes, {first, first + all_sizes[2 * rank + 1]}});
+    files.push_back({checkpoint_metadata::rank_file_name(rank),
+                     static_cast<std::uint64_t>(all_sizes[2 * rank]),
+                     BlockChecksums::block_bytes,
+                     {first, first + all_sizes[2 * rank + 1]}});
   }
   return files;
 }

@@ -87,8 +87,8 @@ Json body_of(const CheckpointMetadata& metadata) {
 CheckpointFile file_from(const Json& json, const std::string& name) {
   CheckpointFile file{name, json.at("bytes").get<std::uint64_t>(), 1, {}};
   const Json& checksums = json.at("xxh64");
-  file.block_bytes = checksums.is_string() ? std::max<std::uint64_t>(1, file.n_bytes)
-                                           : json.at("block_bytes").get<std::uint64_t>();
+  file.block_bytes =
+      checksums.is_string() ? std::max<std::uint64_t>(1, file.n_bytes) : json.at("block_bytes").get<std::uint64_t>();
   if (file.block_bytes == 0) throw std::invalid_argument("a block has bytes");
   for (const Json& checksum : checksums.is_string() ? Json::array({checksums}) : checksums)
     file.checksums.push_back(from_hexadecimal(checksum.get<std::string>()));

@@ -92,8 +92,9 @@ void CheckpointReader::add_parts(std::size_t file) {
     const bool is_first = tensor.parts.empty();
     if (!whole || part.first > *whole || n > *whole - part.first ||
         (!is_first && (tensor.whole.dtype != entry.dtype || tensor.whole.shape != part.shape)))
-      throw Error(fmt::format("[CHECKPOINT-10] {} holds a part of {} that does not fit the tensor; use another checkpoint",
-                              in_quotes(tensors.path()), in_quotes(entry.name)));
+      throw Error(
+          fmt::format("[CHECKPOINT-10] {} holds a part of {} that does not fit the tensor; use another checkpoint",
+                      in_quotes(tensors.path()), in_quotes(entry.name)));
     if (is_first) tensor.whole = {entry.dtype, part.shape, *whole};
     tensor.parts.push_back({file, &entry, part.first, part.first + n});
   }

@@ -56,9 +56,10 @@ std::string disagreement(const std::vector<RankConfiguration>& ranks) {
   }
   const std::string recipe = most_common(fingerprints), values = most_common(hyperparameters);
   if (const auto odd = unlike(fingerprints, recipe); !odd.empty())
-    return fmt::format("[RANK-06] {} runs a recipe with fingerprint {}, and the others {}; start the same program "
-                       "everywhere",
-                       name(odd), fingerprints[odd.front()], recipe);
+    return fmt::format(
+        "[RANK-06] {} runs a recipe with fingerprint {}, and the others {}; start the same program "
+        "everywhere",
+        name(odd), fingerprints[odd.front()], recipe);
   if (const auto odd = unlike(hyperparameters, values); !odd.empty())
     return fmt::format("[RANK-06] {} has other hyperparameters: {}; give all ranks the same file and the same --set",
                        name(odd), difference(hyperparameters[odd.front()], values));

@@ -19,7 +19,8 @@ struct Beginning {
 /// @throws UsageError [RUN-01] the folder holds another run; [RUN-03], [RUN-04] the checkpoint can't be gone on from;
 Beginning begin(const RecipeProgram& recipe, const Hparams& hparams);
 
-/// Rank 0 begins, and the others with it: all go on from the checkpoint that it has found.   @throws as begin, on rank 0
+/// Rank 0 begins, and the others with it: all go on from the checkpoint that it has found.   @throws as begin, on rank
+/// 0
 Beginning begin_together(const RecipeProgram& recipe, const Hparams& hparams, const World& world);
 
 /// The machine has the memory, or it is said in a note.   @throws [RUN-16]

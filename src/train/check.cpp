@@ -18,7 +18,8 @@ std::string check(const RecipeProgram& recipe, const Hparams& hparams, LaunchedR
   if (beginning.checkpoint) data.check_same_files(*beginning.checkpoint);
   const std::int64_t batch = hparams.batch.global_batch;
   std::string text = fmt::format(
-      "recipe {} accepts these hyperparameters\n  steps {}, {} tokens each\n{}  planned memory {}{}\n  held-out targets "
+      "recipe {} accepts these hyperparameters\n  steps {}, {} tokens each\n{}  planned memory {}{}\n  held-out "
+      "targets "
       "{}\n  {}\n",
       recipe.name, hparams.run.steps.value, batch * recipe.model->context_length,
       data.describe_sets(hparams.run.steps * batch), format_bytes(run_memory(recipe, hparams, ranks.all).planned),

@@ -41,12 +41,12 @@ void check_train(const WeightedPaths& train) {
 
 /// The ranks' micro-batches are the lowest joints of the tree.
 void check_reduction(const BatchHparams& batch, std::int64_t ranks) {
-  if (batch.reduction.value != ReductionOrder::fixed_tree || std::has_single_bit(static_cast<std::uint64_t>(ranks))) return;
-  throw UsageError(
-      fmt::format("[HPARAM-18] batch.reduction = \"fixed_tree\" must have a power of two of data-parallel ranks, not {}; "
-                  "take {} or {}, or \"any_order\"",
-                  ranks, std::bit_floor(static_cast<std::uint64_t>(ranks)),
-                  std::bit_ceil(static_cast<std::uint64_t>(ranks))));
+  if (batch.reduction.value != ReductionOrder::fixed_tree || std::has_single_bit(static_cast<std::uint64_t>(ranks)))
+    return;
+  throw UsageError(fmt::format(
+      "[HPARAM-18] batch.reduction = \"fixed_tree\" must have a power of two of data-parallel ranks, not {}; "
+      "take {} or {}, or \"any_order\"",
+      ranks, std::bit_floor(static_cast<std::uint64_t>(ranks)), std::bit_ceil(static_cast<std::uint64_t>(ranks))));
 }
 
 void check_batch(const BatchHparams& batch, std::int64_t ranks) {

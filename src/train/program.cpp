@@ -142,8 +142,8 @@ int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
   const auto step = with_advice("lower --micro-batch, or take a machine with more memory",
                                 [&] { return recipe.make_step(*communicator, micro_batch, 0, 0); });
   restore_run(checkpoint, recipe, *step, false);
-  const auto result = evaluate(*step, *communicator, loader, micro_batch,
-                               recipe.model->context_length, bytes_per_token, std::nullopt);
+  const auto result =
+      evaluate(*step, *communicator, loader, micro_batch, recipe.model->context_length, bytes_per_token, std::nullopt);
   write_out(evaluation_text(result) + "\n");
   return 0;
 }

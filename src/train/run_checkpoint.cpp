@@ -85,7 +85,8 @@ std::vector<std::string> save_run(const std::string& folder, OptionalCount keep,
                        {"skipped_in_a_row", state.skipped_in_a_row}};
   for (const auto& [path, hash] : train_files) metadata.counters[train_file_prefix + path] = hash;
   const std::int64_t all = std::numeric_limits<int>::max();
-  return runtime::save_checkpoint(folder, std::move(metadata), communicator, parts, static_cast<int>(keep.value_or(all)))
+  return runtime::save_checkpoint(folder, std::move(metadata), communicator, parts,
+                                  static_cast<int>(keep.value_or(all)))
       .warnings;
 }
 

@@ -10,8 +10,8 @@
 
 namespace monomorph::train {
 
-/// What a run leaves for people to read: the run folder's description, the progress line, metrics.jsonl and TensorBoard's
-/// event files. One rank has it.
+/// What a run leaves for people to read: the run folder's description, the progress line, metrics.jsonl and
+/// TensorBoard's event files. One rank has it.
 class RunLog {
  public:
   /// @param last_step of the run so far: later records of an earlier attempt go

@@ -34,8 +34,8 @@ RunMemory run_memory(const RecipeProgram& recipe, const Hparams& hparams, int ra
                                                   recipe.wants_document_starts)};
 }
 
-std::optional<std::string> check_memory(const RecipeProgram& recipe, const Hparams& hparams, int ranks,
-                                        int local_ranks, const MachineMemory& machine) {
+std::optional<std::string> check_memory(const RecipeProgram& recipe, const Hparams& hparams, int ranks, int local_ranks,
+                                        const MachineMemory& machine) {
   const RunMemory memory = run_memory(recipe, hparams, ranks);
   const std::int64_t total = local_ranks * memory.total();
   if (total > machine.largest)

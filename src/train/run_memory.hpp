@@ -21,7 +21,7 @@ RunMemory run_memory(const RecipeProgram& recipe, const Hparams& hparams, int ra
 /// @param local_ranks of the `ranks`, so many share this machine
 /// @return a line of warning if other programs have so much of it that the run may not fit
 /// @throws UsageError [RUN-16] it cannot fit
-std::optional<std::string> check_memory(const RecipeProgram& recipe, const Hparams& hparams, int ranks,
-                                        int local_ranks, const MachineMemory& machine);
+std::optional<std::string> check_memory(const RecipeProgram& recipe, const Hparams& hparams, int ranks, int local_ranks,
+                                        const MachineMemory& machine);
 
 }  // namespace monomorph::train

@@ -3,8 +3,8 @@
 #include "train/agreement.hpp"
 #include "train/beginning.hpp"
 #include "train/optimizer_step.hpp"
-#include "train/run_data.hpp"
 #include "train/rank_work.hpp"
+#include "train/run_data.hpp"
 #include "train/run_log.hpp"
 #include "train/run_memory.hpp"
 #include "train/step_totals.hpp"
@@ -14,8 +14,8 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/interruption.hpp>
 #include <monomorph/core/process_memory.hpp>
-#include <monomorph/data/batch_prefetcher.hpp>
 #include <monomorph/core/quantity_text.hpp>
+#include <monomorph/data/batch_prefetcher.hpp>
 #include <monomorph/runtime/together.hpp>
 #include <monomorph/runtime/world.hpp>
 #include <monomorph/train/describe.hpp>
@@ -129,7 +129,8 @@ Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, const Worl
       state_(start.state),
       batches_(read_ahead(data_.train, state_, hparams, world)),
       throughput_(recipe.flops, recipe.compute_dtype, world.size()) {
-  if (world.rank() == 0) log_.emplace(hparams, recipe, resumed_from_, state_.step, data_.all_files, world.size(), argc, argv);
+  if (world.rank() == 0)
+    log_.emplace(hparams, recipe, resumed_from_, state_.step, data_.all_files, world.size(), argc, argv);
   note(fmt::format("{}: {} parameters, {} planned{}, run folder {}", recipe.name,
                    format_count(static_cast<double>(recipe.n_params)),
                    format_bytes(run_memory(recipe, hparams, world.size()).planned),
@@ -179,8 +180,7 @@ StepTotals Trainer::forward_backward() {
     const MicroBatch micro{batch.inputs_BT.data(), batch.targets_BT.data(),
                            static_cast<std::uint64_t>(batch.first_sample),
                            batch.document_starts_BT.empty() ? nullptr : batch.document_starts_BT.data()};
-    own.add(step_->accumulate(micro, static_cast<std::uint64_t>(state_.step),
-                              {i, n_micro_batches_}));
+    own.add(step_->accumulate(micro, static_cast<std::uint64_t>(state_.step), {i, n_micro_batches_}));
   }
   own.stops = interrupting_signal() != 0;
   const GradientNorm order = norm_order(hparams_.optimizer.clip.mode);
@@ -203,8 +203,8 @@ void Trainer::apply(const StepTotals& totals) {
     ++state_.skipped;
     ++state_.skipped_in_a_row;
   }
-  const double mean = totals.tokens > 0 ? totals.loss / static_cast<double>(totals.tokens)
-                                        : std::numeric_limits<double>::quiet_NaN();
+  const double mean =
+      totals.tokens > 0 ? totals.loss / static_cast<double>(totals.tokens) : std::numeric_limits<double>::quiet_NaN();
   report(mean, lr, result.grad_norm);
   if (state_.skipped_in_a_row == 0) last_good_ = state_;
   if (state_.skipped_in_a_row > hparams_.failure.max_skipped_in_a_row.value) stop_skipping();
@@ -257,8 +257,9 @@ void Trainer::measure_rates(std::int64_t steps_left) {
     rates_.data_wait_fraction = std::max(rates_.data_wait_fraction, std::bit_cast<double>(words[i + 1]));
   }
   if (const auto& peak = throughput_.peak(); peak && !knew_peak)
-    note(fmt::format("MFU is relative to {}{} FLOP/s ({})", world_.size() == 1 ? "" : fmt::format("{} x ", world_.size()),
-                     format_count(peak->per_second), peak->source));
+    note(fmt::format("MFU is relative to {}{} FLOP/s ({})",
+                     world_.size() == 1 ? "" : fmt::format("{} x ", world_.size()), format_count(peak->per_second),
+                     peak->source));
 }
 
 void Trainer::evaluate_now() {
@@ -274,8 +275,8 @@ void Trainer::evaluate_now() {
 void Trainer::save(const RunState& state, OptionalCount keep) {
   if (last_saved_ == state.step) return;
   last_saved_ = state.step;
-  for (const std::string& warning : save_run(checkpoint_folder(hparams_), keep, recipe_, hparams_, state,
-                                             data_.train_files, *step_, communicator_))
+  for (const std::string& warning :
+       save_run(checkpoint_folder(hparams_), keep, recipe_, hparams_, state, data_.train_files, *step_, communicator_))
     note("warning: " + warning);
 }
 
@@ -286,8 +287,7 @@ int train(const RecipeProgram& recipe, const Hparams& hparams, int argc, char** 
   validate(hparams, world.size());
   check_agreement(world, recipe, hparams);
   const auto communicator = world.communicator(recipe.param_shards(world.size()), recipe.gradient_dtype);
-  Start start =
-      together(*communicator, "begin", [&] { return start_run(recipe, hparams, world, *communicator); });
+  Start start = together(*communicator, "begin", [&] { return start_run(recipe, hparams, world, *communicator); });
   return Trainer(recipe, hparams, world, *communicator, std::move(start), argc, argv).run();
 }
 

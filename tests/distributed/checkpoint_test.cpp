@@ -53,8 +53,15 @@ template <Recipe R> Tensors save(int ranks, const std::string& folder) {
     for (int i = 1; i <= 3; ++i) {
       step.accumulate(sequences.from(0, R::model.context_length), i, {});
       step.gradient_size(train::GradientNorm::two);
-      step.update({.learning_rate = 1e-3, .beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-8, .weight_decay = 0.1,
-                   .bias_correction1 = 1, .bias_correction2 = 1, .gradient_scale = 1e-3, .clip_value = 1e9});
+      step.update({.learning_rate = 1e-3,
+                   .beta1 = 0.9,
+                   .beta2 = 0.95,
+                   .epsilon = 1e-8,
+                   .weight_decay = 0.1,
+                   .bias_correction1 = 1,
+                   .bias_correction2 = 1,
+                   .gradient_scale = 1e-3,
+                   .clip_value = 1e9});
     }
     whole.add(step);
     CHECK(train::save_run(folder, 2, detail::program_of<R>(), {}, state, {}, step, *communicator).empty());
@@ -106,12 +113,14 @@ TEST_CASE("a rank that can't write its part fails the save on every rank, and no
     // A name that no safetensors file can hold.
     const std::string name = world.rank() == 1 ? "__metadata__" : "fine";
     const runtime::PartToSave part{{name, runtime::FileDType::f32, {2}, reinterpret_cast<const std::byte*>(&value)},
-                                   world.rank(), 1};
+                                   world.rank(),
+                                   1};
     runtime::CheckpointMetadata metadata;
     metadata.hyperparameters = "{}";
     metadata.step = 4;
-    const std::string message =
-        error_of([&] { (void)runtime::save_checkpoint(folder.path(), metadata, *communicator, {&part, 1}, 2); });
+    const std::string message = error_of([&] {
+      (void)runtime::save_checkpoint(folder.path(), metadata, *communicator, {&part, 1}, 2);
+    });
     const std::lock_guard lock(mutex);
     messages.push_back(message);
   });
@@ -133,7 +142,9 @@ TEST_CASE("a reader reads the blocks of what it is asked for, and notices damage
     const auto communicator = world.communicator(2, DType::fp32);
     const std::int64_t first = world.rank() * n / 2;
     const runtime::PartToSave part{
-        {"weights", runtime::FileDType::f32, {4, n / 4}, reinterpret_cast<const std::byte*>(&values[first])}, first, n / 2};
+        {"weights", runtime::FileDType::f32, {4, n / 4}, reinterpret_cast<const std::byte*>(&values[first])},
+        first,
+        n / 2};
     runtime::CheckpointMetadata metadata;
     metadata.hyperparameters = "{}";
     (void)runtime::save_checkpoint(folder.path(), metadata, *communicator, {&part, 1}, 2);

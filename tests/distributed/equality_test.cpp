@@ -95,7 +95,8 @@ template <Recipe R> Outcome train(int ranks, std::int64_t micro_batch, int steps
   return outcome;
 }
 
-template <Recipe R> void check_equal_to_one_rank(int ranks, std::int64_t accumulation, double of_loss, double of_gradient) {
+template <Recipe R>
+void check_equal_to_one_rank(int ranks, std::int64_t accumulation, double of_loss, double of_gradient) {
   CAPTURE(ranks, accumulation);
   const std::int64_t micro_batch = global_batch / (ranks * accumulation);
   const int steps = 12;

@@ -60,7 +60,7 @@ template <Recipe R> void check_evaluation() {
   CHECK(step.evaluate(batch).loss == before);  // in bits: no mask is drawn, from no step
   CHECK(step.evaluate(batch).loss == before);
   CHECK(hash() == state);
-  CHECK(trained != before);                                // training has dropout
+  CHECK(trained != before);                              // training has dropout
   CHECK(step.accumulate(batch, 2, {}).loss != trained);  // another in each step
   CHECK(step.accumulate(batch, 1, {}).loss == trained);
   CHECK(hash() == state);

@@ -77,7 +77,8 @@ template <Recipe R> Pass one_at_a_time(const Rows& rows, const std::vector<Lengt
       std::vector<std::int32_t> inputs(T, 49), targets(T, ignored_target);
       std::copy_n(rows.inputs.data() + first, n, inputs.begin());
       std::copy_n(rows.targets.data() + first, n, targets.begin());
-      const kernels::LossSum loss = step.accumulate({inputs.data(), targets.data(), 0}, 1, {first / micro_batch, 4 / micro_batch});
+      const kernels::LossSum loss =
+          step.accumulate({inputs.data(), targets.data(), 0}, 1, {first / micro_batch, 4 / micro_batch});
       pass.loss.loss += loss.loss;
       pass.loss.tokens += loss.tokens;
       first += n;

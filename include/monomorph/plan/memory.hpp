@@ -26,8 +26,8 @@ struct Memory {
   std::int64_t rotary = 0;
   std::int64_t communication = 0;  ///< the communicator's; all else is in the arena
   constexpr std::int64_t arena() const {
-    return master + compute_params + gathered_params + gradients + gathered_gradients + gradient_tree + moments + activations +
-           statistics + rotary;
+    return master + compute_params + gathered_params + gradients + gathered_gradients + gradient_tree + moments +
+           activations + statistics + rotary;
   }
   constexpr std::int64_t total() const { return arena() + communication; }
 };

@@ -16,7 +16,7 @@ namespace monomorph::runtime {
 struct CheckpointFile {
   std::string name;
   std::uint64_t n_bytes = 0;
-  std::uint64_t block_bytes = 1;          ///< of every block but the last, which may be shorter
+  std::uint64_t block_bytes = 1;         ///< of every block but the last, which may be shorter
   std::vector<std::uint64_t> checksums;  ///< XXH64 with seed 0 of each block
 };
 

@@ -6,7 +6,7 @@ namespace monomorph {
 /// Where local ranks meet: serves c10d's store on this machine, at a port that was free, as long as it lives.
 class MeetingPoint {
  public:
-  /// @throws Error [RANK-04]
+  /// @throws Error [RANK-03]
   MeetingPoint();
   ~MeetingPoint();
   int port() const;

@@ -30,8 +30,8 @@ void check_ids(const data::EvaluationLoader& loader, std::span<const std::int32_
 /// do not depend on how many they are.
 /// @param bytes_per_token by token id, passed by check_ids; empty: bits per byte stay unknown
 /// @param micro_batches at most so many; absent: all
-EvaluationResult evaluate(TrainingStep& step, Communicator& communicator, const data::EvaluationLoader& loader, std::int64_t micro_batch,
-                          std::int64_t tokens_per_sequence, std::span<const std::int32_t> bytes_per_token,
-                          std::optional<std::int64_t> micro_batches);
+EvaluationResult evaluate(TrainingStep& step, Communicator& communicator, const data::EvaluationLoader& loader,
+                          std::int64_t micro_batch, std::int64_t tokens_per_sequence,
+                          std::span<const std::int32_t> bytes_per_token, std::optional<std::int64_t> micro_batches);
 
 }  // namespace monomorph::train

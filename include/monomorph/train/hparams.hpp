@@ -40,10 +40,11 @@ enum class ReductionOrder { any_order, fixed_tree };
 struct BatchHparams {
   Field<std::int64_t> global_batch{8, 1, 1'000'000'000, "sequences per optimiser step, over all ranks"};
   Field<std::int64_t> micro_batch{8, 1, 1'000'000, "sequences that one rank computes at a time"};
-  Field<ReductionOrder> reduction{ReductionOrder::any_order,
-                             "how the micro-batches' gradients are added up: any_order, the fastest; fixed_tree: in an "
-                             "order that does not depend on the number of ranks, so that any power of two of them gives "
-                             "the same bits"};
+  Field<ReductionOrder> reduction{
+      ReductionOrder::any_order,
+      "how the micro-batches' gradients are added up: any_order, the fastest; fixed_tree: in an "
+      "order that does not depend on the number of ranks, so that any power of two of them gives "
+      "the same bits"};
 };
 
 enum class ClipMode { none, norm_1, norm_2, norm_inf, value, log_only };

@@ -60,8 +60,8 @@ template <Recipe R> train::RecipeProgram program_of() {
           .unit_layout = plan::unit_layout<R>,
           .n_units = plan::n_units<R>,
           .wants_document_starts = attention_of<R>::within_documents,
-          .make_step = [](Communicator& communicator, std::int64_t micro_batch,
-                          std::uint64_t seed, int tree_levels) -> std::unique_ptr<train::TrainingStep> {
+          .make_step = [](Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed,
+                          int tree_levels) -> std::unique_ptr<train::TrainingStep> {
             return std::make_unique<train::Step<R>>(communicator, micro_batch, seed, tree_levels);
           }};
 }

@@ -82,8 +82,8 @@ template <Recipe R> class State {
     return t;
   }
 
-  /// Takes the unit's gradients of one more micro-batch, which another one's will overwrite, into the tree; those of the
-  /// last one join all that came before.
+  /// Takes the unit's gradients of one more micro-batch, which another one's will overwrite, into the tree; those of
+  /// the last one join all that came before.
   void add_to_tree(int u, Turn turn) const {
     train::add_to_tree(gradient(u), turn, [&](int level) { return tree_[level][shards_.own[u]]; });
   }

@@ -45,7 +45,8 @@ void ReduceScatter::operator()(const RankGroup& group, Channel channel, const Pa
   const std::int64_t length = slot_bytes / size_of(own.dtype) / plan::alignment_elements * plan::alignment_elements;
   exchange(group, channel, parts, 0, length, 0);
   for (std::int64_t first = 0, half = 0; first < parts.part; first += length, half = 1 - half) {
-    if (first + length < parts.part) exchange(group, channel, parts, first + length, length, static_cast<int>(1 - half));
+    if (first + length < parts.part)
+      exchange(group, channel, parts, first + length, length, static_cast<int>(1 - half));
     Piece& piece = pieces_[half];
     wait_for(piece.messages);
     const View sum = piece_of(own, first, length);

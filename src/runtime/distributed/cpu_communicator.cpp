@@ -35,8 +35,9 @@ CpuCommunicator::Started& CpuCommunicator::started(int unit) {
 void CpuCommunicator::start_gather(int unit, View own, View whole) {
   if (shards() == 1) return;
   traffic_.gathers.add((shards() - 1) * own.bytes());
-  started(unit).gather = gathers_.submit(
-      [this, own, whole] { all_gather_(shard_group_, Channel::gather, own, {whole, own.elements()}); });
+  started(unit).gather = gathers_.submit([this, own, whole] {
+    all_gather_(shard_group_, Channel::gather, own, {whole, own.elements()});
+  });
 }
 
 void CpuCommunicator::start_reduce(int unit, View whole, View own, Reduction reduction) {
@@ -58,8 +59,7 @@ Parts CpuCommunicator::replica_parts(View own) const {
 }
 
 void CpuCommunicator::reduce_now(View whole, View own, Reduction reduction) {
-  if (shards() > 1)
-    reduce_scatter_(shard_group_, Channel::reduce, {whole, own.elements()}, own, reduction.accumulate);
+  if (shards() > 1) reduce_scatter_(shard_group_, Channel::reduce, {whole, own.elements()}, own, reduction.accumulate);
   if (replica_group_.size() == 1 || !reduction.last) return;
   const Parts parts = replica_parts(own);
   const View sum = parts.of(replica_group_.own);

@@ -44,7 +44,7 @@ class CpuCommunicator final : public Communicator {
   std::vector<Started> started_;  ///< by unit, the last one's number in its lane
   std::vector<std::int64_t> others_words_;
   std::vector<Peers::Message> messages_;
-  plan::Traffic traffic_;  ///< started so far
+  plan::Traffic traffic_;      ///< started so far
   Lane gathers_, reductions_;  // last: their threads use what stands above
 };
 

@@ -19,7 +19,8 @@ struct Launcher {
 };
 /// In the order in which they are looked for: one may have been started by the next.
 constexpr Launcher launchers[] = {{"torchrun", "WORLD_SIZE", "RANK", "LOCAL_WORLD_SIZE"},
-                                  {"mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+                                  {"mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK",
+                                   "OMPI_COMM_WORLD_LOCAL_SIZE"},
                                   {"srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_STEP_TASKS_PER_NODE"},
                                   {"mpiexec", "PMI_SIZE", "PMI_RANK", "MPI_LOCALNRANKS"}};
 
@@ -33,9 +34,10 @@ int number(const Variable& variable, const char* name, int lowest, int highest) 
   int value = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || failure != std::errc() || end != text.data() + text.size() || value < lowest || value > highest)
-    throw UsageError(fmt::format("[RANK-01] the environment variable {} must be a number from {} to {}, and is \"{}\"; "
-                                 "start the ranks with a launcher (torchrun --no-python, srun, mpirun, --ranks N)",
-                                 name, lowest, highest, text));
+    throw UsageError(
+        fmt::format("[RANK-01] the environment variable {} must be a number from {} to {}, and is \"{}\"; "
+                    "start the ranks with a launcher (torchrun --no-python, srun, mpirun, --ranks N)",
+                    name, lowest, highest, text));
   return value;
 }
 
@@ -65,7 +67,8 @@ int port_of_job(std::string_view job) {
 std::string host_of(const Variable& variable, const LaunchEnvironment& found) {
   if (const std::string_view given = text_of(variable, "MASTER_ADDR"); !given.empty()) return std::string(given);
   if (found.launcher == "srun")
-    if (const std::string_view nodes = text_of(variable, "SLURM_STEP_NODELIST"); !nodes.empty()) return first_host(nodes);
+    if (const std::string_view nodes = text_of(variable, "SLURM_STEP_NODELIST"); !nodes.empty())
+      return first_host(nodes);
   const std::string_view local = text_of(variable, "OMPI_COMM_WORLD_LOCAL_SIZE");
   if (found.launcher == "mpirun" && local == std::to_string(found.size)) return "127.0.0.1";
   throw UsageError(

@@ -19,7 +19,7 @@ MeetingPoint::MeetingPoint() {
   try {
     server_ = std::make_unique<Server>(Server{c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options)});
   } catch (const std::exception& failure) {
-    throw Error(fmt::format("[RANK-04] no port can be opened on 127.0.0.1 for the ranks to meet ({})", failure.what()));
+    throw Error(fmt::format("[RANK-03] no port can be opened on 127.0.0.1 for the ranks to meet ({})", failure.what()));
   }
 }
 

@@ -6,9 +6,9 @@
 
 #include <ATen/ops/from_blob.h>
 #include <fmt/format.h>
-#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <cstdlib>
 #include <string_view>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
 namespace monomorph::distributed {
 namespace {
@@ -19,7 +19,8 @@ auto network_device() {
   if (interface != nullptr && *interface != '\0') return c10d::ProcessGroupGloo::createDeviceForInterface(interface);
   const char* const meeting_point = std::getenv("MASTER_ADDR");
   const std::string_view host = meeting_point != nullptr ? meeting_point : "localhost";
-  if (host == "localhost" || host.starts_with("127.")) return c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1");
+  if (host == "localhost" || host.starts_with("127."))
+    return c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1");
   return c10d::ProcessGroupGloo::createDefaultDevice();
 }
 

@@ -30,9 +30,10 @@ Store Store::tcp(const std::string& host, int port, bool serves, std::chrono::mi
   try {
     return Store(std::make_shared<const Handle>(Handle{c10::make_intrusive<c10d::TCPStore>(host, options)}));
   } catch (const std::exception& failure) {
-    throw Error(fmt::format("[RANK-04] the ranks' meeting point {}:{} can't be {} ({}); see that MASTER_ADDR and "
-                            "MASTER_PORT name a host and a free port that every rank reaches, and that rank 0 runs",
-                            host, port, serves ? "opened" : "reached", first_line(failure.what())));
+    throw Error(
+        fmt::format("[RANK-04] the ranks' meeting point {}:{} can't be {} ({}); see that MASTER_ADDR and "
+                    "MASTER_PORT name a host and a free port that every rank reaches, and that rank 0 runs",
+                    host, port, serves ? "opened" : "reached", first_line(failure.what())));
   }
 }
 

@@ -46,7 +46,8 @@ World connect(std::chrono::milliseconds time_limit) {
   if (!launch) return {};
   const bool serves = launch->rank == 0 && !launch->served_by_launcher;
   const auto store = distributed::Store::tcp(launch->host, launch->port, serves, time_limit);
-  return {store.under("monomorph/" + launch->attempt + "/"), launch->rank, launch->size, launch->local_size, time_limit};
+  return {store.under("monomorph/" + launch->attempt + "/"), launch->rank, launch->size, launch->local_size,
+          time_limit};
 }
 
 std::unique_ptr<Communicator> one_rank() { return World().communicator(1, DType::fp32); }

@@ -19,7 +19,8 @@ template <class S> class Counter {
   const S* total(std::int64_t n) {
     const S* sum = nullptr;
     for (int level = 0; level < levels; ++level)
-      if ((count_ >> level & 1) != 0) sum = sum == nullptr ? held_[level].elements : join(held_[level].elements, sum, n);
+      if ((count_ >> level & 1) != 0)
+        sum = sum == nullptr ? held_[level].elements : join(held_[level].elements, sum, n);
     return sum;
   }
 

@@ -46,11 +46,11 @@ TEST_CASE("a sum of integers is exact where doubles are not") {
 
 TEST_CASE("a sum is rounded once, to the nearest, ties to even") {
   const double ulp = std::ldexp(1.0, -52);
-  CHECK(sum_of({1, ulp / 2}) == 1);                            // a tie: to even
-  CHECK(sum_of({1 + ulp, ulp / 2}) == 1 + 2 * ulp);            // a tie: to even, upwards
-  CHECK(sum_of({1, ulp / 2, 1e-300}) == 1 + ulp);              // above the tie by what lies far below
-  CHECK(sum_of({-1, -ulp / 2, -1e-300}) == -(1 + ulp));        // the same below zero
-  CHECK(sum_of({1, ulp / 2, -1e-300}) == 1);                   // below the tie
+  CHECK(sum_of({1, ulp / 2}) == 1);                      // a tie: to even
+  CHECK(sum_of({1 + ulp, ulp / 2}) == 1 + 2 * ulp);      // a tie: to even, upwards
+  CHECK(sum_of({1, ulp / 2, 1e-300}) == 1 + ulp);        // above the tie by what lies far below
+  CHECK(sum_of({-1, -ulp / 2, -1e-300}) == -(1 + ulp));  // the same below zero
+  CHECK(sum_of({1, ulp / 2, -1e-300}) == 1);             // below the tie
 }
 
 TEST_CASE("neither order nor grouping shows, and rounding errors are those of one operation") {

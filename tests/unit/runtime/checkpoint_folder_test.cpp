@@ -128,7 +128,8 @@ TEST_CASE("not a number is kept as such") {
   const TemporaryFolder folder;
   CheckpointMetadata metadata = metadata_of(1);
   metadata.counters["loss"] = std::numeric_limits<double>::quiet_NaN();
-  CHECK(std::isnan(std::get<double>(CheckpointReader(save(folder.path(), metadata).path).metadata().counters.at("loss"))));
+  CHECK(std::isnan(
+      std::get<double>(CheckpointReader(save(folder.path(), metadata).path).metadata().counters.at("loss"))));
 }
 
 TEST_CASE("the last ones are kept, the latest is found by its step") {

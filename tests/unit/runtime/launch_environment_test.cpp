@@ -1,7 +1,7 @@
 #include "runtime/distributed/launch_environment.hpp"
 
-#include <monomorph/core/error.hpp>
 #include <map>
+#include <monomorph/core/error.hpp>
 #include <string>
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -25,13 +25,17 @@ std::optional<LaunchEnvironment> read(const Environment& environment) {
 TEST_CASE("without a launcher, and with one that starts one rank, there is nothing to join") {
   CHECK_FALSE(read({}).has_value());
   CHECK_FALSE(read({{"WORLD_SIZE", "1"}, {"RANK", "0"}}).has_value());
-  CHECK_FALSE(read({{"SLURM_NTASKS", "4"}, {"SLURM_JOB_ID", "7"}}).has_value());  // an allocation, and no step of srun's
+  CHECK_FALSE(
+      read({{"SLURM_NTASKS", "4"}, {"SLURM_JOB_ID", "7"}}).has_value());  // an allocation, and no step of srun's
 }
 
 TEST_CASE("torchrun's environment") {
-  const Environment environment{{"RANK", "3"},          {"WORLD_SIZE", "8"},
-                                {"MASTER_ADDR", "a.b"}, {"MASTER_PORT", "1234"},
-                                {"LOCAL_RANK", "1"},    {"TORCHELASTIC_USE_AGENT_STORE", "True"},
+  const Environment environment{{"RANK", "3"},
+                                {"WORLD_SIZE", "8"},
+                                {"MASTER_ADDR", "a.b"},
+                                {"MASTER_PORT", "1234"},
+                                {"LOCAL_RANK", "1"},
+                                {"TORCHELASTIC_USE_AGENT_STORE", "True"},
                                 {"TORCHELASTIC_RESTART_COUNT", "2"}};
   const LaunchEnvironment found = read(environment).value();
   CHECK(found.launcher == "torchrun");
@@ -44,8 +48,11 @@ TEST_CASE("torchrun's environment") {
 }
 
 TEST_CASE("srun's environment: the first node of the step, and a port of the job's own") {
-  Environment environment{{"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_PROCID", "2"},     {"SLURM_JOB_ID", "77"},
-                          {"SLURM_STEP_ID", "0"},        {"SLURM_STEP_NODELIST", ""}};
+  Environment environment{{"SLURM_STEP_NUM_TASKS", "4"},
+                          {"SLURM_PROCID", "2"},
+                          {"SLURM_JOB_ID", "77"},
+                          {"SLURM_STEP_ID", "0"},
+                          {"SLURM_STEP_NODELIST", ""}};
   for (const auto& [list, first] : Environment{{"node7", "node7"},
                                                {"node[07-09,12]", "node07"},
                                                {"n1,n2", "n1"},
@@ -69,8 +76,9 @@ TEST_CASE("srun's environment: the first node of the step, and a port of the job
 }
 
 TEST_CASE("Open MPI's environment: on one machine it is this one, on several it must be said") {
-  Environment environment{
-      {"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"}};
+  Environment environment{{"OMPI_COMM_WORLD_SIZE", "4"},
+                          {"OMPI_COMM_WORLD_RANK", "1"},
+                          {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"}};
   CHECK(read(environment).value().host == "127.0.0.1");
   environment["OMPI_COMM_WORLD_LOCAL_SIZE"] = "2";
   CHECK(monomorph::testing::error_of([&] { read(environment); }).starts_with("[RANK-02]"));
@@ -79,9 +87,15 @@ TEST_CASE("Open MPI's environment: on one machine it is this one, on several it 
 }
 
 TEST_CASE("values that can't be are named") {
-  for (const auto& [name, value] :
-       {std::pair{"WORLD_SIZE", "many"}, {"WORLD_SIZE", "0"}, {"WORLD_SIZE", "99999999999"}, {"RANK", "-1"},
-        {"RANK", "4"}, {"RANK", "1x"}, {"RANK", ""}, {"MASTER_PORT", "70000"}, {"MASTER_PORT", "http"}}) {
+  for (const auto& [name, value] : {std::pair{"WORLD_SIZE", "many"},
+                                    {"WORLD_SIZE", "0"},
+                                    {"WORLD_SIZE", "99999999999"},
+                                    {"RANK", "-1"},
+                                    {"RANK", "4"},
+                                    {"RANK", "1x"},
+                                    {"RANK", ""},
+                                    {"MASTER_PORT", "70000"},
+                                    {"MASTER_PORT", "http"}}) {
     Environment environment{{"RANK", "1"}, {"WORLD_SIZE", "4"}, {"MASTER_ADDR", "a"}, {"MASTER_PORT", "1"}};
     environment[name] = value;
     const std::string error = monomorph::testing::error_of([&] { read(environment); });

@@ -51,7 +51,8 @@ TEST_CASE("clipping by value, logging only, and neither leave the norm alone") {
   CHECK(optimizer_step(step, with_clip(ClipMode::value, 0.5), 1e-3, norm_6_of_mean, 1).grad_norm.value() == Approx(6));
   CHECK(step.updates.back().clip_value == 0.5);
   CHECK(step.updates.back().gradient_scale == Approx(0.01));
-  CHECK(optimizer_step(step, with_clip(ClipMode::log_only, 0.5), 1e-3, norm_6_of_mean, 1).grad_norm.value() == Approx(6));
+  CHECK(optimizer_step(step, with_clip(ClipMode::log_only, 0.5), 1e-3, norm_6_of_mean, 1).grad_norm.value() ==
+        Approx(6));
   CHECK(step.updates.back().clip_value == infinity);
   CHECK(step.updates.back().gradient_scale == Approx(0.01));
   CHECK_FALSE(optimizer_step(step, with_clip(ClipMode::none, 0.5), 1e-3, norm_6_of_mean, 1).grad_norm.has_value());

@@ -168,6 +168,7 @@ TEST_CASE("as many checkpoints are kept as asked for") {
   for (later.step = 1; later.step <= 4; ++later.step)
     save_run(folder.path(), 3, recipe_with(1), hparams, later, {}, step, *communicator);
   CHECK(n_entries(folder.path()) == 3);
-  for (; later.step <= 9; ++later.step) save_run(folder.path(), {}, recipe_with(1), hparams, later, {}, step, *communicator);
+  for (; later.step <= 9; ++later.step)
+    save_run(folder.path(), {}, recipe_with(1), hparams, later, {}, step, *communicator);
   CHECK(n_entries(folder.path()) == 8);
 }
