@@ -7,6 +7,7 @@
 #include "support/tensors.hpp"
 
 #include <monomorph/runtime/checkpoint_reader.hpp>
+#include <monomorph/runtime/world.hpp>
 #include <monomorph/train/run_checkpoint.hpp>
 #include <monomorph/train/run_recipe.hpp>
 

@@ -3,8 +3,6 @@
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 
-#include <fmt/format.h>
-
 #include <filesystem>
 
 using namespace monomorph::testing;

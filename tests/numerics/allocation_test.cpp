@@ -4,6 +4,8 @@
 #include "numerics/schedule_recipes.hpp"
 #include "support/catch.hpp"
 
+#include <monomorph/runtime/world.hpp>
+
 #include <atomic>
 #include <cerrno>
 #include <cmath>

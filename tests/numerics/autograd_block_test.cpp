@@ -1,5 +1,6 @@
 #include <monomorph/model/autograd_block.hpp>
 #include <monomorph/run.hpp>
+#include <monomorph/runtime/world.hpp>
 #include <monomorph/train/step.hpp>
 
 #include <ATen/ops/gelu.h>

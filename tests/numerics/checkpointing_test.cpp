@@ -2,6 +2,8 @@
 #include "support/catch.hpp"
 #include "support/tensors.hpp"
 
+#include <monomorph/runtime/world.hpp>
+
 namespace monomorph::testing {
 namespace {
 

@@ -5,6 +5,8 @@
 #include "support/error_of.hpp"
 #include "support/tensors.hpp"
 
+#include <monomorph/runtime/world.hpp>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -78,7 +80,8 @@ template <Recipe R> Pass one_at_a_time(const Rows& rows, const std::vector<Lengt
       std::copy_n(rows.inputs.data() + first, n, inputs.begin());
       std::copy_n(rows.targets.data() + first, n, targets.begin());
       const kernels::LossSum loss =
-          step.accumulate({inputs.data(), targets.data(), 0}, 1, {first / micro_batch, 4 / micro_batch});
+          step.accumulate({inputs.data(), targets.data(), 0}, 1,
+                          {static_cast<std::int64_t>(first), std::ssize(rows.inputs)});
       pass.loss.loss += loss.loss;
       pass.loss.tokens += loss.tokens;
       first += n;

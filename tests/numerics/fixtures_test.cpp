@@ -3,6 +3,7 @@
 #include "support/hugging_face.hpp"
 
 #include <monomorph/run.hpp>
+#include <monomorph/runtime/world.hpp>
 #include <monomorph/train/step.hpp>
 #include "train/optimizer_step.hpp"
 

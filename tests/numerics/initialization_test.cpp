@@ -3,6 +3,8 @@
 #include "support/catch.hpp"
 #include "support/tensors.hpp"
 
+#include <monomorph/runtime/world.hpp>
+
 #include <algorithm>
 #include <cmath>
 

@@ -3,6 +3,7 @@
 #include "support/reference_model.hpp"
 
 #include <monomorph/runtime/kernels/random.hpp>
+#include <monomorph/runtime/world.hpp>
 
 #include <cmath>
 

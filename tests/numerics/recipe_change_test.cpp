@@ -6,6 +6,7 @@
 #include "support/tensors.hpp"
 #include "train/optimizer_step.hpp"
 
+#include <monomorph/runtime/world.hpp>
 #include <monomorph/train/run_checkpoint.hpp>
 #include <monomorph/train/run_recipe.hpp>
 

@@ -1,5 +1,4 @@
 #pragma once
-#include <monomorph/runtime/communicator.hpp>
 #include <monomorph/runtime/safetensors.hpp>
 
 #include <cstdint>
@@ -9,6 +8,10 @@
 #include <string>
 #include <variant>
 #include <vector>
+
+namespace monomorph {
+class Communicator;
+}
 
 namespace monomorph::runtime {
 
