@@ -1,14 +1,17 @@
 // monomorph-checkpoint: looks into checkpoint folders without the program that wrote them.
 #include <monomorph/core/error.hpp>
+#include <monomorph/core/hash.hpp>
 #include <monomorph/runtime/checkpoint_reader.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace {
 
@@ -56,6 +59,24 @@ void verify(const std::string& folder) {
              checkpoint.metadata().files.size());
 }
 
+/// Whichever files hold the parts of a tensor.
+void digest(const std::string& folder) {
+  CheckpointReader checkpoint(chosen_checkpoint(folder));
+  std::vector<std::byte> bytes;
+  for (const std::string& name : checkpoint.names()) {
+    const CheckpointReader::Tensor& tensor = *checkpoint.find(name);
+    const auto width = static_cast<std::int64_t>(bytes_per_element(tensor.dtype));
+    constexpr std::int64_t most = std::int64_t{4} << 20;  // elements at a time
+    monomorph::Xxh64 hash;
+    for (std::int64_t first = 0; first < tensor.n_elements; first += most) {
+      bytes.resize(static_cast<std::size_t>(std::min(most, tensor.n_elements - first) * width));
+      checkpoint.read(name, first, bytes);
+      hash.update(bytes);
+    }
+    fmt::print("{:016x}  {:<4} [{}]  {}\n", hash.digest(), name_of(tensor.dtype), fmt::join(tensor.shape, ", "), name);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -68,6 +89,7 @@ int main(int argc, char** argv) {
     command->callback([&folder, action] { action(folder); });
   };
   add_command("inspect", "Print what a checkpoint holds; sizes are checked, checksums are not", inspect);
+  add_command("digest", "Print the XXH64 of each tensor, the same however many ranks saved it", digest);
   add_command("verify", "Read every byte of a checkpoint and compare the checksums", verify);
   try {
     program.parse(argc, argv);

@@ -46,6 +46,21 @@ std::string name(const std::vector<std::size_t>& ranks) {
   return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "));
 }
 
+std::string key(std::string_view what, int rank) { return fmt::format("agreement/{}/{}", what, rank); }
+
+constexpr std::string_view prefix = "verdict: ";  // some stores keep no empty value
+
+/// Rank 0 compares and tells the others. It may serve the notes, so it stays until all have read them.
+std::string pronounce(const World& world) {
+  std::vector<RankConfiguration> ranks;
+  for (int rank = 0; rank < world.size(); ++rank)
+    ranks.push_back({world.get(key("recipe", rank)), world.get(key("hyperparameters", rank))});
+  std::string verdict = disagreement(ranks);
+  world.set("agreement/verdict", std::string(prefix) + verdict);
+  for (int rank = 1; rank < world.size(); ++rank) world.get(key("heard", rank));
+  return verdict;
+}
+
 }  // namespace
 
 std::string disagreement(const std::vector<RankConfiguration>& ranks) {
@@ -68,18 +83,12 @@ std::string disagreement(const std::vector<RankConfiguration>& ranks) {
 
 void check_agreement(const World& world, const RecipeProgram& recipe, const Hparams& hparams) {
   if (world.size() == 1) return;
-  const std::string fingerprint = fingerprint_text(recipe.fingerprint);
-  const auto key = [](std::string_view what, int rank) { return fmt::format("agreement/{}/{}", what, rank); };
-  world.set(key("recipe", world.rank()), fingerprint);
+  world.set(key("recipe", world.rank()), fingerprint_text(recipe.fingerprint));
   world.set(key("hyperparameters", world.rank()), to_json(hparams));
-  if (world.rank() == 0) {
-    std::vector<RankConfiguration> ranks;
-    for (int rank = 0; rank < world.size(); ++rank)
-      ranks.push_back({world.get(key("recipe", rank)), world.get(key("hyperparameters", rank))});
-    world.set("agreement/verdict", "verdict: " + disagreement(ranks));  // never empty: some stores keep no such value
-  }
-  if (const std::string verdict = world.get("agreement/verdict"); verdict != "verdict: ")
-    throw UsageError(verdict.substr(verdict.find('[')));
+  const std::string verdict =
+      world.rank() == 0 ? pronounce(world) : world.get("agreement/verdict").substr(prefix.size());
+  if (world.rank() > 0) world.set(key("heard", world.rank()), "yes");
+  if (!verdict.empty()) throw UsageError(verdict);
 }
 
 }  // namespace monomorph::train

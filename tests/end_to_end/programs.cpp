@@ -91,8 +91,11 @@ ProcessResult Workplace::run(const Arguments& arguments, const Process::Environm
 
 std::string state_of(const std::string& checkpoint) {
   Json metadata = Json::parse(read_bytes(checkpoint + "/metadata.json"));
-  for (const char* const other : {"hyperparameters", "metadata_checksum", "recipe"}) metadata.erase(other);
-  return metadata.dump();
+  for (const char* const other : {"hyperparameters", "metadata_checksum", "recipe", "ranks", "files"})
+    metadata.erase(other);
+  const ProcessResult tensors = run_program("monomorph-checkpoint", {"digest", checkpoint});
+  succeed(tensors);
+  return metadata.dump() + tensors.out;
 }
 
 std::vector<std::string> checkpoints_of(const std::string& run_folder) {

@@ -2,7 +2,9 @@
 
 #include <monomorph/core/error.hpp>
 
+#include <c10/util/Logging.h>
 #include <fmt/format.h>
+#include <cstdlib>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
@@ -15,6 +17,12 @@ std::string first_line(const char* text) {
   return all.substr(0, all.find('\n'));
 }
 
+/// What c10d would log of a failure, stack and all, is said in one line where it is thrown. TORCH_CPP_LOG_LEVEL, whose
+/// value is taken before, asks for it all the same.
+void quiet_c10d() {
+  if (std::getenv("TORCH_CPP_LOG_LEVEL") == nullptr) FLAGS_caffe2_log_level = 3;  // fatal errors alone
+}
+
 }  // namespace
 
 Store Store::in_process() {
@@ -22,6 +30,7 @@ Store Store::in_process() {
 }
 
 Store Store::tcp(const std::string& host, int port, bool serves, std::chrono::milliseconds time_limit) {
+  quiet_c10d();
   c10d::TCPStoreOptions options;
   options.port = static_cast<std::uint16_t>(port);
   options.isServer = serves;
