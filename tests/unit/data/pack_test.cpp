@@ -185,8 +185,7 @@ TEST_CASE("Records without text can be skipped") {
   }
   std::filesystem::remove(input);
   const std::string bad = folder.write("b.jsonl", "{}\n[]\n");
-  const std::string error =
-      error_of([&] { pack(bad, gpt2(), folder.file("b.pbin"), {.on_error = OnError::skip}); });
+  const std::string error = error_of([&] { pack(bad, gpt2(), folder.file("b.pbin"), {.on_error = OnError::skip}); });
   CHECK(contains(error, "[DATA-21]"));
   CHECK(contains(error, "of line 1: the record has no field \"/text\""));
   CHECK(folder.n_entries() == 3);
