@@ -3,18 +3,6 @@
 #include <monomorph/data/packed_file.hpp>
 
 namespace monomorph::data {
-namespace {
-
-/// Changes whenever an id means another token.
-std::uint64_t fingerprint(const TokenizerDefinition& definition) {
-  Xxh64 hash;
-  for (const std::string& token : definition.vocabulary) {
-    hash.update(std::as_bytes(std::span(token.c_str(), token.size() + 1)));  // its zero keeps neighbours apart
-  }
-  return hash.digest();
-}
-
-}  // namespace
 
 ChatSetWriter::ChatSetWriter(const std::string& path, const Tokenizer& tokenizer, const ChatTemplate& chat_template,
                              std::int64_t sequence_length, std::int32_t padding)

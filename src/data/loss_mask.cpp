@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <string_view>
+#include <vector>
 
 namespace monomorph::data {
 namespace {
@@ -71,6 +72,20 @@ std::uint64_t hash_of(const LossMaskHeader& header, Xxh64 bits_hash) {
   return bits_hash.digest();
 }
 
+std::uint64_t fingerprint(const TokenizerDefinition& definition) {
+  std::vector<std::string> tokens = definition.vocabulary;
+  for (const AddedToken& added : definition.added_tokens) {
+    const auto id = static_cast<std::size_t>(added.id);
+    if (id >= tokens.size()) tokens.resize(id + 1);
+    tokens[id] = added.content;
+  }
+  Xxh64 hash;
+  for (const std::string& token : tokens) {
+    hash.update(std::as_bytes(std::span(token.c_str(), token.size() + 1)));  // its zero keeps neighbours apart
+  }
+  return hash.digest();
+}
+
 std::string loss_mask_path(const std::string& packed_file) {
   std::filesystem::path path(packed_file);
   if (path.extension() == ".pbin") return path.replace_extension(".mask").string();
@@ -122,6 +137,14 @@ void LossMask::apply(std::int64_t first_token, std::span<std::int32_t> targets) 
   for (std::size_t i = 0; i < targets.size(); ++i) {
     if (!counts(first_token + static_cast<std::int64_t>(i))) targets[i] = ignored_target;
   }
+}
+
+void LossMask::check_tokenizer(const TokenizerDefinition& definition, const std::string& from) const {
+  if (fingerprint(definition) == header_.vocabulary) return;
+  throw UsageError(fmt::format(
+      "[CHAT-15] the chats of {} were packed with another tokeniser than {}: their vocabularies differ; give "
+      "the one that they were packed with, or pack the chats again",
+      in_quotes(path()), in_quotes(from)));
 }
 
 void LossMask::check_samples(std::int64_t sequence_length, LastTarget last_target) const {

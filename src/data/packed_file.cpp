@@ -7,7 +7,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
+#include <system_error>
+#include <thread>
+#include <vector>
 
 namespace monomorph::data {
 namespace {
@@ -39,6 +43,16 @@ bool frames_fill(const MappedFile& file, std::span<const std::byte> pickle) {
   }
   const bool framed = position > 2;
   return !framed || position == pickle.size();
+}
+
+template <class Id> Id largest_of(std::span<const std::byte> ids) {
+  Id largest = 0;
+  for (std::size_t i = 0; i < ids.size(); i += sizeof(Id)) largest = std::max(largest, number_at<Id>(ids, i));
+  return largest;
+}
+
+std::int32_t to_int32(std::uint32_t id) {
+  return static_cast<std::int32_t>(std::min<std::uint32_t>(id, std::numeric_limits<std::int32_t>::max()));
 }
 
 }  // namespace
@@ -82,23 +96,37 @@ std::int32_t PackedFile::read(std::int64_t first, std::span<std::int32_t> ids) c
                [&](auto id) { copy_ids<decltype(id), std::int32_t>(from, std::as_writable_bytes(ids).data()); });
   std::uint32_t largest = 0;
   for (const std::int32_t id : ids) largest = std::max(largest, static_cast<std::uint32_t>(id));
-  return static_cast<std::int32_t>(std::min<std::uint32_t>(largest, std::numeric_limits<std::int32_t>::max()));
+  return to_int32(largest);
 }
 
-std::int32_t PackedFile::largest_id(std::int64_t most_tokens) const {
-  constexpr std::int64_t piece_size = 1 << 14;
-  std::vector<std::int32_t> piece(piece_size);
-  const std::int64_t n_pieces = (n_tokens() + piece_size - 1) / piece_size;
-  const std::int64_t n_read =
-      std::clamp<std::int64_t>(most_tokens / piece_size, std::min<std::int64_t>(n_pieces, 2), n_pieces);
-  std::int32_t largest = 0;
-  for (std::int64_t i = 0; i < n_read; ++i) {
-    // The first piece and the last are always among them.
-    const std::int64_t at = n_read == n_pieces ? i : i * (n_pieces - 1) / (n_read - 1);
-    const std::int64_t size = std::min(n_tokens() - at * piece_size, piece_size);
-    largest = std::max(largest, read(at * piece_size, std::span(piece).first(static_cast<std::size_t>(size))));
+std::int32_t PackedFile::largest_id() const {
+  constexpr std::size_t piece_bytes = std::size_t{16} << 20, pieces_between_releases = 16, pieces_per_thread = 4,
+                        most_threads = 8;
+  const std::size_t n_pieces = (data_.size() + piece_bytes - 1) / piece_bytes;
+  std::atomic<std::size_t> next_piece = 0;
+  std::atomic<std::uint32_t> largest = 0;
+  const auto look = [&] {
+    std::uint32_t seen = 0;
+    for (std::size_t i = next_piece++; i < n_pieces; i = next_piece++) {
+      const auto piece = data_.subspan(i * piece_bytes, std::min(piece_bytes, data_.size() - i * piece_bytes));
+      seen = std::max(seen, with_id_type(bytes_per_token_,
+                                         [&](auto id) -> std::uint32_t { return largest_of<decltype(id)>(piece); }));
+      if ((i + 1) % pieces_between_releases == 0) release();  // what others read is mapped again
+    }
+    for (std::uint32_t known = largest; known < seen && !largest.compare_exchange_weak(known, seen);) {
+    }
+  };
+  {
+    const std::size_t n_threads =
+        std::min({std::size_t{std::thread::hardware_concurrency()}, n_pieces / pieces_per_thread, most_threads});
+    std::vector<std::jthread> threads;
+    try {
+      for (std::size_t i = 1; i < n_threads; ++i) threads.emplace_back(look);
+    } catch (const std::system_error&) {  // as many as there are do it
+    }
+    look();
   }
-  return largest;
+  return to_int32(largest);
 }
 
 void PackedFile::for_each_document(const std::function<void(DocumentSpan)>& visit) const {

@@ -29,7 +29,7 @@ StreamDecoder::~StreamDecoder() = default;
 
 std::string StreamDecoder::push(std::int32_t id) {
   const std::string& token = state_->tokenizer.token_of(id);
-  if (state_->skip_special && state_->tokenizer.is_special(id)) return {};
+  if (state_->skip_special && state_->tokenizer.is_skipped(id)) return {};
   if (auto* pieces = std::get_if<SentencePieceStream>(&state_->stream)) return pieces->push(id);
   return std::get<DecoderStream>(state_->stream).push(token);
 }

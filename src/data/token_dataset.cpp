@@ -9,12 +9,6 @@
 #include <algorithm>
 
 namespace monomorph::data {
-namespace {
-
-constexpr std::int64_t largest_scanned_file_bytes = std::int64_t{256} << 20;
-constexpr std::int64_t n_sampled_tokens = std::int64_t{1} << 24;
-
-}  // namespace
 
 TokenDataset::TokenDataset(const std::string& path, std::int64_t sequence_length, std::int64_t vocab_size,
                            LastTarget last_target)
@@ -35,8 +29,7 @@ TokenDataset::TokenDataset(const std::string& path, std::int64_t sequence_length
   }
   if (mask_) mask_->check_samples(sequence_length, last_target);
   n_samples_ = (file_.n_tokens() - sequence_length - 1) / stride_ + 1;
-  const bool scan_all = file_.n_tokens() * file_.bytes_per_token() < largest_scanned_file_bytes;
-  largest_id_ = file_.largest_id(scan_all ? file_.n_tokens() : n_sampled_tokens);
+  largest_id_ = file_.largest_id();
   check_id(largest_id_);
 }
 

@@ -60,6 +60,7 @@ void Tokenizer::add(const AddedToken& token) {
   tokens_[id] = parts_->content_to_decode(token);
   special_[id] = special_[id] || token.special;
   added_ids_.emplace(token.content, token.id);
+  if (token.special) special_names_.insert(token.content);
 }
 
 std::vector<std::int32_t> Tokenizer::encode(std::string_view text, SpecialTokens special) const {
@@ -103,6 +104,10 @@ std::string Tokenizer::bytes_of(std::int32_t id) const {
 
 bool Tokenizer::is_special(std::int32_t id) const {
   return id >= 0 && id < vocab_size() && special_[static_cast<std::size_t>(id)];
+}
+
+bool Tokenizer::is_skipped(std::int32_t id) const {
+  return is_special(id) && (sentence_piece_ || special_names_.contains(tokens_[static_cast<std::size_t>(id)]));
 }
 
 std::unique_ptr<const Tokenizer> read_tokenizer(const std::string& path) {

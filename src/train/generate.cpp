@@ -1,5 +1,7 @@
 #include <monomorph/train/generate.hpp>
 
+#include "train/stop_texts.hpp"
+
 #include <monomorph/core/error.hpp>
 
 namespace monomorph::train {
@@ -22,7 +24,8 @@ const float* feed(Decoder& decoder, std::span<const std::int32_t> ids) {
 }  // namespace
 
 void generate(Decoder& decoder, const data::Tokenizer& tokenizer, std::string_view prompt, std::int64_t max_tokens,
-              const SamplingSettings& settings, const std::function<void(std::string_view)>& show) {
+              const SamplingSettings& settings, const std::vector<std::string>& stops,
+              const std::function<void(std::string_view)>& show) {
   const auto before = tokenizer.ids_before_text();
   std::vector<std::int32_t> ids(before.begin(), before.end());
   for (const std::int32_t id : tokenizer.encode(prompt)) ids.push_back(id);
@@ -39,15 +42,17 @@ void generate(Decoder& decoder, const data::Tokenizer& tokenizer, std::string_vi
 
   Sampler sampler(settings);
   data::StreamDecoder text(tokenizer, true);
+  StopTexts until(stops);
   const auto n_logits = static_cast<std::size_t>(tokenizer.vocab_size());  // ids beyond have no text
-  for (std::int64_t i = 0; i < max_tokens; ++i) {
+  for (std::int64_t i = 0; i < max_tokens && !until.reached(); ++i) {
     const std::int32_t id = sampler.draw({logits, n_logits}, i);
     if (end && id == *end) break;
     ids.push_back(id);
-    show(text.push(id));
-    if (i + 1 < max_tokens) logits = feed(decoder, ids);
+    show(until.push(text.push(id)));
+    if (i + 1 < max_tokens && !until.reached()) logits = feed(decoder, ids);
   }
-  show(text.finish());
+  show(until.push(text.finish()));
+  show(until.finish());
 }
 
 }  // namespace monomorph::train

@@ -71,6 +71,7 @@ struct CheckpointOptions {
 
 struct GenerateOptions : CheckpointOptions {
   std::string prompt;
+  std::vector<std::string> stops;
   std::int64_t max_tokens = 200, top_k = 0;
   bool greedy = false;
   SamplingSettings sampling;
@@ -79,6 +80,9 @@ struct GenerateOptions : CheckpointOptions {
     app.add_option("--prompt", prompt, "text to continue");
     app.add_option("--max-tokens", max_tokens, "tokens to write")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
+    app.add_option("--stop", stops, "ends before the first of these texts that comes; may be given again")
+        ->allow_extra_args(false)
+        ->check([](const std::string& text) { return std::string(text.empty() ? "is empty" : ""); });
     app.add_flag("--greedy", greedy, "always the most probable token");
     app.add_option("--temperature", sampling.temperature, "of the probabilities")->check(CLI::Range(1e-6, 1e6));
     app.add_option("--top-k", top_k, "choose among the k most probable tokens")->check(CLI::PositiveNumber);
@@ -106,7 +110,7 @@ int run_generate(const RecipeProgram& recipe, const GenerateOptions& options) {
   restore_run(checkpoint, recipe, *step, false);
   const auto decoder = with_advice(advice, [&] { return step->decoder(); });
   write_out(options.prompt);
-  generate(*decoder, *tokenizer, options.prompt, options.max_tokens, options.settings(), write_out);
+  generate(*decoder, *tokenizer, options.prompt, options.max_tokens, options.settings(), options.stops, write_out);
   write_out("\n");
   return 0;
 }

@@ -69,6 +69,12 @@ void check_tokenizer(const data::Loader& loader, std::size_t n_ids) {
   }
 }
 
+void check_mask(const data::TokenDataset& set, const data::Tokenizer& tokenizer, const Hparams& hparams,
+                const std::string& field) {
+  if (!set.loss_mask()) return;
+  before_start(field, [&] { set.loss_mask()->check_tokenizer(tokenizer.definition(), hparams.data.tokenizer.value); });
+}
+
 }  // namespace
 
 RunData::RunData(const RecipeProgram& recipe, const Hparams& hparams) : train(train_loader(recipe, hparams)) {
@@ -82,9 +88,13 @@ RunData::RunData(const RecipeProgram& recipe, const Hparams& hparams) : train(tr
     all_files[path] = static_cast<std::int64_t>(evaluation->tokens_hash());
   }
   if (hparams.data.tokenizer.value.empty()) return;
-  bytes_per_token = data::token_byte_lengths(*read_run_tokenizer(hparams.data.tokenizer.value, recipe));
+  const auto tokenizer = read_run_tokenizer(hparams.data.tokenizer.value, recipe);
+  bytes_per_token = data::token_byte_lengths(*tokenizer);
   check_tokenizer(train, bytes_per_token.size());
-  if (evaluation) check_ids(*evaluation, bytes_per_token);
+  for (std::size_t i = 0; i < train.n_sets(); ++i) check_mask(train.set(i), *tokenizer, hparams, "data.train");
+  if (!evaluation) return;
+  check_ids(*evaluation, bytes_per_token);
+  check_mask(evaluation->set(), *tokenizer, hparams, "data.evaluation");
 }
 
 void RunData::check_same_files(const std::string& checkpoint) const {

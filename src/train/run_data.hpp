@@ -21,7 +21,7 @@ struct RunData {
   TrainFiles all_files;  ///< with the held-out one
 
   /// @throws UsageError [DATA-60] a set is too short for the run; [DATA-63] one is of another tokeniser;
-  ///   [RUN-07], [RUN-15]; as the loaders do
+  ///   [CHAT-15] so is a loss mask; [RUN-07], [RUN-15]; as the loaders do
   RunData(const RecipeProgram& recipe, const Hparams& hparams);
 
   /// @throws UsageError [DATA-61] a file of the checkpoint's run has other tokens now

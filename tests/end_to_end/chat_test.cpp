@@ -136,6 +136,13 @@ TEST_CASE("chat: a run learns what the mask counts and nothing else") {
   CHECK(masked_loss < 0.05);
   CHECK(metric_values(place / "masked", "loss").at(60) < 0.05);
 
+  // As many tokens, of which two have changed places.
+  auto other = nlohmann::json::parse(read_bytes(tokenizer));
+  std::swap(other["model"]["vocab"]["x"], other["model"]["vocab"]["y"]);
+  write_bytes(place / "swapped_tokenizer.json", other.dump());
+  check_refusal(place.train("other", {"data.tokenizer=" + place / "swapped_tokenizer.json"}), 2,
+                {"[CHAT-15]", "train.mask", "swapped_tokenizer.json", "(data.train)"});
+
   for (const std::string part : {"train", "held_out"}) std::filesystem::remove(place / (part + ".mask"));
   REQUIRE(place.train("unmasked", sets).exit_code == 0);
   CHECK(metric_values(place / "unmasked", "evaluation_tokens").at(60) == held_out["samples"].get<double>() * 32);

@@ -59,6 +59,13 @@ TEST_CASE("generate: greedy and seeded text is repeatable, prompts may be longer
   CHECK(generate({"--prompt", "First", "--seed", "5"}) == seeded);
   CHECK(generate({"--prompt", "First", "--seed", "6"}) != seeded);
 
+  const std::string stop = greedy.substr(20, 3);  // may come earlier, too
+  REQUIRE(stop.size() == 3);
+  const std::string before = greedy.substr(0, greedy.find(stop, 5)) + "\n";
+  CHECK(generate({"--prompt", "First", "--greedy", "--stop", stop}) == before);
+  CHECK(generate({"--prompt", "First", "--greedy", "--stop", "never to come", "--stop", stop}) == before);
+  CHECK(generate({"--prompt", "First", "--greedy", "--stop", "never", "--stop", "First"}) == greedy);
+
   const std::string whole = read_bytes(place / "held_out.txt").substr(0, 1000);  // far more than 32 tokens
   CHECK(generate({"--prompt", whole, "--greedy"}).starts_with(whole));
   CHECK_FALSE(generate({"--prompt", "", "--seed", "5"}).empty());
@@ -73,6 +80,7 @@ TEST_CASE("generate: greedy and seeded text is repeatable, prompts may be longer
                                  {"--top-p", "1.5"},
                                  {"--top-k", "-1"},
                                  {"--max-tokens", "0"},
+                                 {"--stop", ""},
                                  {"--seed", "-1"}}) {
     CAPTURE(wrong);
     Arguments arguments{"generate", "--checkpoint", place / "run", "--prompt", "a"};

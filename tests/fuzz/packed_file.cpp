@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const fuzz::MemoryFile file(data, size);
     const data::PackedFile packed(file.path());
     fuzz::require(packed.n_tokens() >= 0, "the number of tokens is none below zero");
-    packed.largest_id(1000);
+    packed.largest_id();
     std::vector<std::int32_t> ids;
     for (const data::DocumentSpan span : packed.documents()) {
       ids.resize(span.length / packed.bytes_per_token());

@@ -23,6 +23,7 @@ class EvaluationLoader {
   std::int64_t n_targets() const noexcept { return dataset_.n_tokens() - 1; }
   std::int64_t n_counted() const { return dataset_.n_counted(); }
   std::uint64_t tokens_hash() const { return dataset_.tokens_hash(); }
+  const TokenDataset& set() const noexcept { return dataset_; }
   /// Reads `batch` samples. Beyond the end of the file inputs are 0 and targets `ignored_target`.
   /// @throws [DATA-07], [DATA-09]
   void read(std::int64_t batch_index, std::int64_t batch, const BatchBuffers& buffers) const;

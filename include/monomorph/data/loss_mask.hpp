@@ -3,6 +3,7 @@
 #include <monomorph/core/mapped_file.hpp>
 #include <monomorph/data/last_target.hpp>
 #include <monomorph/data/packed_file.hpp>
+#include <monomorph/data/tokenizer_definition.hpp>
 
 #include <array>
 #include <cstddef>
@@ -30,6 +31,9 @@ std::array<std::byte, loss_mask_header_bytes> to_bytes(const LossMaskHeader& hea
 /// @param bits_hash has taken the bits
 std::uint64_t hash_of(const LossMaskHeader& header, Xxh64 bits_hash);
 
+/// What `vocabulary` is: changes whenever an id means another token.
+std::uint64_t fingerprint(const TokenizerDefinition& definition);
+
 /// Where the mask of a packed file lies: F.mask beside F.pbin, and the extension is added to any other name.
 std::string loss_mask_path(const std::string& packed_file);
 
@@ -52,6 +56,9 @@ class LossMask {
   void apply(std::int64_t first_token, std::span<std::int32_t> targets) const;
   bool counts(std::int64_t token) const;
 
+  /// Ids that mean other tokens than to the tokenizer of the chats would train the run on another text.
+  /// @param from what the definition was read from, to be named  @throws [CHAT-15]
+  void check_tokenizer(const TokenizerDefinition& definition, const std::string& from) const;
   /// Samples that begin elsewhere than the mask's would cut the chats.
   /// @throws [CHAT-12] unless they have its length and begin where the one before ends
   void check_samples(std::int64_t sequence_length, LastTarget last_target) const;

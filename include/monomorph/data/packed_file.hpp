@@ -35,8 +35,9 @@ class PackedFile {
   /// largest value. The range must lie in the file.
   std::int32_t read(std::int64_t first, std::span<std::int32_t> ids) const;
 
-  /// The largest id among at most `most_tokens` tokens: all of them, or pieces spread evenly; 0 if there are none.
-  std::int32_t largest_id(std::int64_t most_tokens) const;
+  /// The largest of all ids, by several threads if there are many; an id beyond int32 counts as its largest value, and
+  /// 0 is that of no tokens.
+  std::int32_t largest_id() const;
 
   /// @throws [DATA-09] if the file's size or time has changed since it was opened
   void check_unchanged() const { file_.check_unchanged(); }

@@ -14,9 +14,8 @@ namespace monomorph::data {
 /// The tokens of one packed file cut into samples of T inputs and T targets, without regard to documents.
 class TokenDataset {
  public:
-  /// @throws [DATA-13] if T < 1; [DATA-07] if an id is not below `vocab_size`: all are looked at in files below 256 MB,
-  ///   a part in larger ones and the rest when it is read; [DATA-08] if the file has less than one sample; [DATA-06];
-  ///   if a loss mask lies beside it: [CHAT-10], [CHAT-11], [CHAT-12]
+  /// @throws [DATA-13] if T < 1; [DATA-07] if any id is not below `vocab_size`; [DATA-08] if the file has less than one
+  ///   sample; [DATA-06]; if a loss mask lies beside it: [CHAT-10], [CHAT-11], [CHAT-12]
   TokenDataset(const std::string& path, std::int64_t sequence_length, std::int64_t vocab_size, LastTarget last_target);
 
   /// With the last target reused, sample i begins at token i T; else at i (T + 1).
@@ -24,8 +23,11 @@ class TokenDataset {
   std::int64_t n_tokens() const noexcept { return file_.n_tokens(); }
   std::int64_t sequence_length() const noexcept { return sequence_length_; }
   const PackedFile& file() const noexcept { return file_; }
-  /// The largest id of those that were looked at when the file was opened.
+  /// The largest id in the file when it was opened.
   std::int32_t largest_id() const noexcept { return largest_id_; }
+
+  /// What lies beside the file, if anything.
+  const std::optional<LossMask>& loss_mask() const noexcept { return mask_; }
 
   /// The token that sample `index` begins with.
   std::int64_t first_token(std::int64_t index) const noexcept { return index * stride_; }
@@ -52,7 +54,7 @@ class TokenDataset {
   void check_id(std::int32_t largest) const;
 
   PackedFile file_;
-  std::optional<LossMask> mask_;  ///< that lies beside the file
+  std::optional<LossMask> mask_;
   std::int64_t sequence_length_, vocab_size_, stride_, n_samples_;
   std::int32_t largest_id_;
 };

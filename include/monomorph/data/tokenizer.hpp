@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace monomorph::data {
@@ -66,11 +67,14 @@ class Tokenizer {
   friend class StreamDecoder;
 
   void add(const AddedToken& token);
+  /// As the `tokenizers` package does it, by name: not where the normalizers give a special token another one.
+  bool is_skipped(std::int32_t id) const;
 
   TokenizerDefinition definition_;
   std::vector<std::string> tokens_;  ///< by id, as decoders see them, added ones included
   std::vector<bool> special_;        ///< by id
   std::unordered_map<std::string, std::int32_t> added_ids_;
+  std::unordered_set<std::string> special_names_;
   std::unique_ptr<const TokenizerParts> parts_;  ///< null for a SentencePiece file
   std::unique_ptr<const SentencePieceModel> sentence_piece_;
 };

@@ -3,14 +3,18 @@
 #include <monomorph/data/tokenizer.hpp>
 #include <monomorph/train/sampling.hpp>
 #include <monomorph/train/training_step.hpp>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace monomorph::train {
 
 /// Continues a prompt. Text is handed to `show` as soon as its characters are whole. When the context is full, decoding
-/// goes on from the second half of what it holds. Ends after max_tokens, or at the token `end`.
+/// goes on from the second half of what it holds. Ends after max_tokens, at <|endoftext|>, or before the first of the
+/// texts `stops` that comes.
 /// @throws UsageError [RUN-09] an empty prompt and no end-of-text token to begin with
 void generate(Decoder& decoder, const data::Tokenizer& tokenizer, std::string_view prompt, std::int64_t max_tokens,
-              const SamplingSettings& settings, const std::function<void(std::string_view)>& show);
+              const SamplingSettings& settings, const std::vector<std::string>& stops,
+              const std::function<void(std::string_view)>& show);
 
 }  // namespace monomorph::train

@@ -195,18 +195,42 @@ TEST_CASE("a wrong command line on sets is refused") {
   CHECK(n_entries(folder.path()) == 0);
 }
 
-TEST_CASE("a full disk is said to be full, and nothing of the outputs is left") {
+TEST_CASE("every command that writes says that the disk is full, and leaves nothing of its outputs") {
   const TemporaryFolder folder;
-  Arguments merge{"merge", "--output", folder / "big.pbin"};
+  const std::string set = folder / "big.pbin", lines = folder / "a.jsonl", many = folder / "many.jsonl";
+  const std::string out = folder / "disk/out.pbin", chats = std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/chat/";
+  Arguments merge{"merge", "--output", set};
   for (int i = 0; i < 60; ++i) merge.push_back(small);
   REQUIRE(run_data(merge).exit_code == 0);
+  merge[2] = out;
+  write_bytes(lines, shakespeare_lines(1 << 20));
+  write_bytes(many, [] {
+    std::string text;
+    for (int i = 0; i < 40'000; ++i) text += "1\n";
+    return text;
+  }());
   std::filesystem::create_directory(folder / "disk");
-  for (Arguments command :
-       std::vector<Arguments>{{"shuffle"}, {"chunk", "--chunks", "3"}, {"convert", "--token-bytes", "4"}}) {
-    CAPTURE(command[0]);
-    command.insert(command.end(), {folder / "big.pbin", "--output", folder / "disk/out.pbin"});
+  const std::vector<Arguments> commands{
+      {"index", many, "--output", folder / "disk/out.idx"},
+      {"pack", lines, "--tokenizer", tokenizer, "--output", out},
+      {"train-tokenizer", lines, "--vocab-size", "4000", "--output", folder / "disk/tokenizer.json"},
+      merge,
+      {"shuffle", set, "--output", out},
+      {"shuffle", lines, "--output", folder / "disk/out.jsonl"},
+      {"chunk", set, "--chunks", "3", "--output", out},
+      {"chunk", set, "--chunk", "1/2", "--output", out},
+      {"filter", set, "--min-tokens", "1", "--output", out},
+      {"filter", lines, "--where", "length(/text) > 0", "--output", folder / "disk/out.jsonl"},
+      {"split", set, "--fraction", "0.5", "--train", out, "--held-out", folder / "disk/held_out.pbin"},
+      {"convert", set, "--token-bytes", "4", "--output", out},
+      {"convert", set, "--to", "megatron", "--output", folder / "disk/out.bin"},
+      {"convert", set, "--to", "nanogpt", "--output", folder / "disk/out.bin"},
+      {"chat", chats + "set.jsonl", "--tokenizer", chats + "tokenizer.json", "--template", "chatml",
+       "--sequence-length", "16384", "--output", out}};
+  for (const Arguments& command : commands) {
+    CAPTURE(command[0], command[2]);
     ProcessResult result;
-    if (!run_on_small_disk(folder / "disk", "64k", data_command(command), result))
+    if (!run_on_small_disk(folder / "disk", "16k", data_command(command), result))
       MONOMORPH_SKIP("this machine does not allow mounting a small disk");
     check_refused(result, 1, {"[FILE-02]", "the disk is full"});
     CHECK(result.out.empty());  // which lists what is left there

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <numeric>
 #include <random>
 
@@ -129,13 +130,40 @@ TEST_CASE("A set of another vocabulary, too short or changed meanwhile is refuse
   CHECK(contains(error_of([&] { loader.read(0, 1, {inputs, targets}); }), "[DATA-09]"));
 }
 
+TEST_CASE("Of a large set every id is looked at before it is read") {
+  TemporaryFolder folder;
+  const std::string path = folder.file("large.pbin");
+  constexpr std::uint64_t n_bytes = std::uint64_t{272} << 20;  // a hole, so no disk is needed
+  const auto header = packed_header(n_bytes, 2);
+  std::ofstream(path).write(reinterpret_cast<const char*>(header.data()), header.size());
+  const std::string index("\x80\x04\x5d\x94\x2e", 5);  // no documents
+  const auto write_at = [&](std::uint64_t position, const std::string& bytes) {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(position));
+    file << bytes;
+  };
+  write_at(packed_header_bytes + n_bytes, index);
+  const auto error = [&] {
+    return error_of([&] { Loader unused({{path}}, {.sequence_length = 64, .vocab_size = 50000}); });
+  };
+  CHECK(error() == "");
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 2; ++i) {
+    const std::uint64_t token = i == 0 ? n_bytes / 2 - 1 : random() % (n_bytes / 2);
+    CAPTURE(token);
+    write_at(packed_header_bytes + 2 * token, "\xff\xff");
+    CHECK((contains(error(), "[DATA-07]") && contains(error(), "65535")));
+    write_at(packed_header_bytes + 2 * token, std::string(2, '\0'));
+  }
+}
+
 TEST_CASE("Every width is read, and a file cut short anywhere is refused") {
   TemporaryFolder folder;
   for (const std::uint32_t width : {1u, 2u, 4u}) {
     const std::string bytes = counting_file(40, width);
     const PackedFile whole(folder.write("a.pbin", bytes));
     CHECK(whole.n_tokens() == 40);
-    CHECK(whole.largest_id(40) == 39);
+    CHECK(whole.largest_id() == 39);
     CHECK(whole.documents() == std::vector<DocumentSpan>{{0, 40 * width}});
     for (std::size_t size = 0; size < bytes.size(); ++size) {
       const std::string path = folder.write("cut.pbin", bytes.substr(0, size));

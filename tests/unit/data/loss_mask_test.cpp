@@ -6,6 +6,7 @@
 #include <monomorph/data/loss_mask.hpp>
 #include <monomorph/data/merge.hpp>
 #include <monomorph/data/shuffle.hpp>
+#include <monomorph/data/tokenizer.hpp>
 
 using namespace monomorph::data;
 using monomorph::ignored_target;
@@ -89,6 +90,23 @@ TEST_CASE("The mask of other tokens is refused") {
   copy.folder.write("a.pbin", monomorph::read_text_file(fixture("modalities/small.pbin")));
   CHECK(contains(copy.refusal(), "[CHAT-11]"));
   CHECK(contains(copy.refusal(), "it is for 385 tokens"));
+}
+
+TEST_CASE("A mask knows the tokenizer of its chats, whose added tokens count wherever their ids lie") {
+  const LossMask mask = LossMask::beside(PackedFile(chat_fixture("set.pbin"))).value();
+  TokenizerDefinition definition = read_tokenizer_definition(chat_fixture("tokenizer.json"));
+  mask.check_tokenizer(definition, "t.json");
+  const std::uint64_t before = fingerprint(definition);
+  definition.added_tokens.push_back({.content = "<a>", .id = 802});
+  const std::uint64_t with_added = fingerprint(definition);
+  CHECK(with_added != before);
+  definition.added_tokens.back().content = "<b>";
+  CHECK(fingerprint(definition) != with_added);
+  const std::string error = error_of([&] { mask.check_tokenizer(definition, "t.json"); });
+  CHECK((contains(error, "[CHAT-15]") && contains(error, "set.mask") && contains(error, "t.json")));
+  std::swap(definition.vocabulary[700], definition.vocabulary[701]);
+  definition.added_tokens.pop_back();
+  CHECK(fingerprint(definition) != before);
 }
 
 TEST_CASE("Commands that would lose a mask refuse its set") {

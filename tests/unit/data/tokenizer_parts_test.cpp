@@ -132,6 +132,26 @@ TEST_CASE("Special tokens surround a text only where that is asked for") {
   CHECK(tokenizer.encode("", SpecialTokens::around_text) == Ids{256, 257, 257});
 }
 
+// What version 0.23.3 of the reference gives.
+TEST_CASE("Added tokens that are normalized show what the normalizers make of them, and are skipped by that name") {
+  TokenizerDefinition definition;
+  for (const char c : std::string("abcde<>lsprw")) definition.vocabulary.emplace_back(1, c);
+  definition.normalizers = {normalizers::Lowercase{}};
+  definition.pre_tokenizers = {};
+  definition.decoders = {decoders::Fuse{}};
+  definition.model = tokenizer_models::Bpe{};
+  definition.added_tokens = {{.content = "<PLAIN>", .id = 12, .special = false, .normalized = true},
+                             {.content = "<RAW>", .id = 13, .special = false, .normalized = false},
+                             {.content = "<SPEC>", .id = 14, .special = true, .normalized = true},
+                             {.content = "<SRAW>", .id = 15, .special = true, .normalized = false},
+                             {.content = "<same>", .id = 16, .special = true, .normalized = true}};
+  const Tokenizer tokenizer(definition);
+  const std::vector<std::int32_t> ids = tokenizer.encode("a<PLAIN>b<RAW>c<SPEC>d<SRAW>e<SAME>");
+  CHECK(ids == std::vector<std::int32_t>{0, 12, 1, 13, 2, 14, 3, 15, 4, 16});
+  CHECK(tokenizer.decode(ids) == "a<plain>b<RAW>c<spec>d<SRAW>e<same>");
+  CHECK(tokenizer.decode(ids, true) == "a<plain>b<RAW>c<spec>de");
+}
+
 TEST_CASE("Parts that are not supported are refused by name") {
   const auto refused = [](const json& changes, const std::string& name) {
     const std::string error = error_of_parts(changes);
