@@ -50,7 +50,8 @@ std::size_t BytePairMerger::merge_short(std::span<std::int32_t> tokens, std::uin
     next[i] = static_cast<std::uint8_t>(i + 1);
     previous[i + 1] = static_cast<std::uint8_t>(i);
   }
-  for (std::size_t i = 0; i + 1 < size; ++i) ranks[i] = ranks[i] << place_bits | static_cast<std::uint32_t>(i);
+  for (std::size_t i = 0; i + 1 < size; ++i)
+    ranks[i] = ranks[i] << place_bits | static_cast<std::uint32_t>(i);  // NOLINT: the caller has filled them
   ranks[size - 1] = none;
   const auto look_up = [&](std::size_t at) {
     ranks[at] = next[at] == size

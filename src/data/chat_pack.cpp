@@ -164,10 +164,12 @@ ChatPackSummary pack_chats(const std::string& input, const Tokenizer& tokenizer,
   check_settings(settings);
   const ChatTemplate& chat_template = find_chat_template(settings.chat_template);
   std::vector<ChatReader> readers;
+  readers.reserve(static_cast<std::size_t>(settings.n_threads));
   for (int i = 0; i < settings.n_threads; ++i) readers.emplace_back(tokenizer, chat_template, settings);
   LineBlockReader blocks(input);
   ChatOutput set(input, tokenizer, chat_template, output, settings);
   std::vector<BlockPipeline<BlockChats>::Work> workers;
+  workers.reserve(readers.size());
   for (ChatReader& reader : readers) {
     workers.emplace_back([&reader](const LineBlock& block, BlockChats& result) { reader.read(block, result); });
   }

@@ -76,6 +76,7 @@ IndexSummary index_json_lines(const std::string& input, const std::string& outpu
   IndexOutput index(input, output, settings);
   std::vector<JsonLineParser> parsers(static_cast<std::size_t>(settings.n_threads));
   std::vector<BlockPipeline<BlockSpans>::Work> workers;
+  workers.reserve(parsers.size());
   for (JsonLineParser& parser : parsers) {
     workers.emplace_back([&parser, &settings](const LineBlock& block, BlockSpans& result) {
       find_spans(block, parser, settings.on_error == OnError::stop, result);

@@ -140,11 +140,9 @@ FieldPointer::FieldPointer(std::string pointer) : text_(std::move(pointer)) {
   for (std::size_t i = 0; i < text_.size(); ++i) {
     if (text_[i] == '/') {
       steps_.emplace_back();
-    } else if (steps_.empty()) {
-      refuse();
-    } else if (text_[i] != '~') {
+    } else if (!steps_.empty() && text_[i] != '~') {
       steps_.back() += text_[i];
-    } else if (++i < text_.size() && (text_[i] == '0' || text_[i] == '1')) {
+    } else if (!steps_.empty() && ++i < text_.size() && (text_[i] == '0' || text_[i] == '1')) {
       steps_.back() += text_[i] == '0' ? '~' : '/';
     } else {
       refuse();

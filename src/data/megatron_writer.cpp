@@ -92,6 +92,7 @@ class MegatronWriter : public DocumentSink {
   void write_offsets() {
     std::int64_t offset = 0;
     std::vector<std::byte> piece(std::size_t{1} << 16);
+    // NOLINTNEXTLINE(bugprone-infinite-loop): each turn has an n_read of its own
     for (std::uint64_t place = 0; const std::size_t n_read = lengths_.read(place, piece); place += n_read) {
       for (std::size_t i = 0; i < n_read; i += sizeof(std::int32_t)) {
         put(offset);

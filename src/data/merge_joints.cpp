@@ -12,7 +12,7 @@ class Halves {
   explicit Halves(std::span<const MergeRule> rules) : n_rules_(rules.size()) {
     std::int32_t largest = -1;
     for (const MergeRule& rule : rules) largest = std::max(largest, rule.token);
-    halves_.resize(static_cast<std::size_t>(largest + 1), none);
+    halves_.resize(static_cast<std::size_t>(largest) + 1, none);
     for (const MergeRule& rule : rules) halves_[static_cast<std::size_t>(rule.token)] = rule.pair;
   }
 

@@ -133,7 +133,7 @@ struct RecordExpression::State {
       if (json && json->is_array()) {
         const simdjson::dom::array members = json->get_array();
         for (const element member : members) {
-          if (compare(value_of(member), part) == 0) return true;
+          if (std::is_eq(compare(value_of(member), part))) return true;
         }
         return false;
       }
@@ -161,23 +161,23 @@ struct RecordExpression::State {
       case Operation::negation:
         return !holds(node.children[0], record);
       case Operation::is_true:
-        return compare(value(node.children[0], record), Value{true}) == 0;
+        return std::is_eq(compare(value(node.children[0], record), Value{true}));
       case Operation::exists:
         return find(node.children[0], record).has_value();
       case Operation::contains:
         return contains(node, record);
       case Operation::equal:
-        return order(node, record) == 0;
+        return std::is_eq(order(node, record));
       case Operation::unequal:
-        return order(node, record) != 0;
+        return std::is_neq(order(node, record));
       case Operation::less:
-        return order(node, record) < 0;
+        return std::is_lt(order(node, record));
       case Operation::less_or_equal:
-        return order(node, record) <= 0;
+        return std::is_lteq(order(node, record));
       case Operation::greater:
-        return order(node, record) > 0;
+        return std::is_gt(order(node, record));
       case Operation::greater_or_equal:
-        return order(node, record) >= 0;
+        return std::is_gteq(order(node, record));
       default:
         return false;  // values are no conditions: the parser lets none come here
     }

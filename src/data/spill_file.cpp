@@ -70,6 +70,7 @@ std::size_t SpillFile::read(std::uint64_t offset, std::span<std::byte> bytes) {
 
 void SpillFile::copy_to(AtomicFile& file) {
   std::vector<std::byte> piece(buffer_bytes);
+  // NOLINTNEXTLINE(bugprone-infinite-loop): each turn has an n_read of its own
   for (std::uint64_t offset = 0; const std::size_t n_read = read(offset, piece); offset += n_read) {
     file.write(std::span(piece).first(n_read));
   }

@@ -19,6 +19,7 @@ template <class Number> Number number_at(std::span<const std::byte> bytes, std::
 /// Rewrites ids of one type as ids of another, which must have room for them.
 template <class From, class To> void copy_ids(std::span<const std::byte> from, std::byte* to) {
   for (std::size_t i = 0; i < from.size() / sizeof(From); ++i) {
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): a number of one byte, not a character
     const auto id = static_cast<To>(number_at<From>(from, i * sizeof(From)));
     std::memcpy(to + i * sizeof(To), &id, sizeof id);
   }

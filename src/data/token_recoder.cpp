@@ -18,6 +18,7 @@ template <class Id> std::size_t n_allowed(std::span<const std::byte> from, std::
   const std::size_t n_ids = from.size() / sizeof(Id);
   std::size_t n_bad = 0;
   const auto is_bad = [&](std::size_t i) {
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): a number of one byte, not a character
     const auto id = static_cast<std::int64_t>(number_at<Id>(from, i * sizeof(Id)));
     return id < 0 || id > largest;
   };

@@ -43,6 +43,8 @@ template <class Function> Function* select_isa(Function* generic, Function* avx2
 #endif
 
 /// Defines a kernel as a call of the compilation that fits the processor.
+// NOLINTBEGIN(bugprone-macro-parentheses): the arguments are parts of a declaration
 #define MONOMORPH_DISPATCH(result, function, parameters, arguments) \
   MONOMORPH_PER_ISA(result function parameters)                     \
   result function parameters { return MONOMORPH_SELECT(function) arguments; }
+// NOLINTEND(bugprone-macro-parentheses)

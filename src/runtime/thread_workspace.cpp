@@ -19,6 +19,7 @@ std::byte* at_first_use(Workspace& workspace, std::size_t bytes) {
 }
 }  // namespace
 
+// NOLINTBEGIN(clang-analyzer-cplusplus.NewDelete): a thread's workspace lives as long as the thread
 std::byte* tile_workspace() {
   thread_local Workspace workspace;
   return at_first_use(workspace, tile_workspace_bytes);
@@ -28,6 +29,7 @@ std::byte* partial_workspace() {
   thread_local Workspace workspace;
   return at_first_use(workspace, partial_workspace_bytes);
 }
+// NOLINTEND(clang-analyzer-cplusplus.NewDelete)
 }  // namespace detail
 
 std::int64_t kernel_workspace_bytes() {

@@ -163,7 +163,7 @@ class Translator {
   }
 
   /// Sets of characters are closed under case, where that is asked for, before they are written.
-  static std::string without_case(std::string set, const Options& options) {
+  static std::string without_case(const std::string& set, const Options& options) {
     return options.caseless ? "(?-i:" + set + ")" : set;
   }
 

@@ -75,6 +75,7 @@ void count_file(LineBlockReader& reader, const std::string& path, std::vector<Bl
                 const std::function<void(std::uint64_t)>& progress) {
   const auto count = is_json_lines_name(path) ? &BlockCounter::count_records : &BlockCounter::count_lines;
   std::vector<BlockPipeline<CountedBlock>::Work> workers;
+  workers.reserve(counters.size());
   for (BlockCounter& counter : counters) {
     workers.emplace_back(
         [&counter, count](const LineBlock& block, CountedBlock& result) { (counter.*count)(block, result); });
@@ -97,6 +98,7 @@ TokenizerDefinition train_tokenizer(const TrainingText& text, const BpeTrainerSe
   std::uint64_t total_bytes = 0, done_bytes = 0;
   for (const auto& reader : readers) total_bytes += reader->file_bytes();
   std::vector<BlockCounter> counters;
+  counters.reserve(static_cast<std::size_t>(text.n_threads));
   for (int i = 0; i < text.n_threads; ++i) counters.emplace_back(trainer, field);
   for (std::size_t i = 0; i < readers.size(); ++i) {
     std::uint64_t done_of_file = 0;

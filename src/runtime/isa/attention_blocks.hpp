@@ -7,12 +7,12 @@
 namespace monomorph::kernels::MONOMORPH_ISA {
 namespace {
 
-constexpr Index max_features = 256;
+inline constexpr Index max_features = 256;
 template <class T> inline constexpr Index block = sizeof(T) == 4 ? 96 : 48;
 static_assert(block<float> == padded_rows<float>(block<float>) && block<double> == padded_rows<double>(block<double>));
 template <class T> inline constexpr Index tile_elements = block<T>* max_features;
-constexpr double log2_e = 1.4426950408889634074;
-constexpr double minus_infinity = -__builtin_inf();
+inline constexpr double log2_e = 1.4426950408889634074;
+inline constexpr double minus_infinity = -__builtin_inf();
 
 /// The features of one head in one block of tokens.
 template <class S>

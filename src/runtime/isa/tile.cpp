@@ -16,8 +16,7 @@ void add_to_tile(View tile, View bias, View residual) {
         if (shift != nullptr && before != nullptr) {
           MONOMORPH_ELEMENTWISE
           for (std::int64_t i = 0; i < n; ++i) out[i] += before[i] + shift[i];
-        } else {
-          const S* only = shift != nullptr ? shift : before;
+        } else if (const S* only = shift != nullptr ? shift : before; only != nullptr) {
           MONOMORPH_ELEMENTWISE
           for (std::int64_t i = 0; i < n; ++i) out[i] += only[i];
         }
