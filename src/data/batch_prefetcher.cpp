@@ -1,5 +1,7 @@
 #include <monomorph/data/batch_prefetcher.hpp>
 
+#include <monomorph/core/truncation_guard.hpp>
+
 #include <chrono>
 #include <utility>
 
@@ -35,6 +37,7 @@ BatchPrefetcher::Batch BatchPrefetcher::next() {
     wait_until_done(lock);
     if (failure_) std::rethrow_exception(failure_);
   }
+  throw_if_truncated();
   last_wait_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   front_ = 1 - front_;
   const Buffer& buffer = buffers_[front_];

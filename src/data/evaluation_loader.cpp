@@ -1,5 +1,7 @@
 #include <monomorph/data/evaluation_loader.hpp>
 
+#include <monomorph/core/truncation_guard.hpp>
+
 #include <algorithm>
 #include <span>
 
@@ -25,6 +27,7 @@ void EvaluationLoader::read(std::int64_t batch_index, std::int64_t batch, const 
   const std::int64_t n_read = std::clamp<std::int64_t>(n_targets() - first, 0, size);
   dataset_.read_tokens(first, std::span(inputs_BT, static_cast<std::size_t>(n_read)));
   dataset_.read_targets(first + 1, std::span(targets_BT, static_cast<std::size_t>(n_read)));
+  throw_if_truncated();
   std::fill(inputs_BT + n_read, inputs_BT + size, 0);
   std::fill(targets_BT + n_read, targets_BT + size, ignored_target);
   if (!document_starts_ || document_starts_BT == nullptr) return;

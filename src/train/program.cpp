@@ -4,6 +4,7 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
+#include <monomorph/core/truncation_guard.hpp>
 #include <monomorph/data/loader.hpp>
 #include <monomorph/runtime/world.hpp>
 #include <monomorph/train/check.hpp>
@@ -156,6 +157,7 @@ int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
 
 int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   open_standard_files();
+  const TruncationGuard truncation;  // of data that is replaced during a run
   CLI::App app(fmt::format("Trains the recipe {}.", recipe.name));
   HparamsOptions train_options;
   train_options.add_to(app);

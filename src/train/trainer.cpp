@@ -2,6 +2,7 @@
 
 #include "train/agreement.hpp"
 #include "train/beginning.hpp"
+#include "train/giving_up.hpp"
 #include "train/optimizer_step.hpp"
 #include "train/rank_work.hpp"
 #include "train/run_data.hpp"
@@ -68,6 +69,7 @@ class Trainer {
   Trainer(const RecipeProgram& recipe, const Hparams& hparams, const World& world, Communicator& communicator,
           Start start, int argc, char** argv);
   int run();
+  std::int64_t step() const { return state_.step + 1; }  ///< the present one
 
  private:
   void train_step();
@@ -287,8 +289,14 @@ int train(const RecipeProgram& recipe, const Hparams& hparams, int argc, char** 
   validate(hparams, world.size());
   check_agreement(world, recipe, hparams);
   const auto communicator = world.communicator(recipe.param_shards(world.size()), recipe.gradient_dtype);
-  Start start = together(*communicator, "begin", [&] { return start_run(recipe, hparams, world, *communicator); });
-  return Trainer(recipe, hparams, world, *communicator, std::move(start), argc, argv).run();
+  std::optional<Trainer> trainer;
+  try {
+    Start start = together(*communicator, "begin", [&] { return start_run(recipe, hparams, world, *communicator); });
+    trainer.emplace(recipe, hparams, world, *communicator, std::move(start), argc, argv);
+    return trainer->run();
+  } catch (const RankFailure& failure) {  // before the trainer goes, which would wait for what does not come
+    give_up(world, failure, trainer ? trainer->step() : 0);
+  }
 }
 
 }  // namespace monomorph::train

@@ -113,3 +113,16 @@ TEST_CASE("a disk that becomes full ends the run in one line and leaves the last
   CHECK(contains(result.out, "step_00000006: complete"));
   CHECK(result.out.ends_with("step_00000003\nstep_00000006\n"));  // nothing half-written
 }
+
+TEST_CASE("training data that is cut short during a run ends it in one line") {
+  const Workplace place("tiny_gpt2");
+  Arguments command{program("tiny_gpt2")};
+  for (const std::string& argument : place.training("run", {"run.steps=1000000"})) command.push_back(argument);
+  Process run(command);
+  REQUIRE(run.wait_for_output("step  "));
+  std::filesystem::resize_file(place / "train.pbin", 100);
+  const ProcessResult result = run.wait();
+  CHECK(result.exit_code == 1);
+  CHECK(is_one_line(result.err));
+  CHECK(contains(result.err, "[DATA-09]"));
+}

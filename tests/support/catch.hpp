@@ -13,6 +13,6 @@ using Catch::Approx;
 /// (cmake/MonomorphCatch2.cmake): Catch2 v2 has no SKIP.
 #define MONOMORPH_SKIP(reason)                     \
   do {                                             \
-    WARN("this-test-case-is-skipped: " << reason); \
+    WARN("this-test-case-is-skipped: " << (reason)); \
     return;                                        \
   } while (false)

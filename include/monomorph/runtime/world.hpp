@@ -2,6 +2,9 @@
 #include <chrono>
 #include <memory>
 #include <monomorph/runtime/communicator.hpp>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace monomorph {
 
@@ -28,6 +31,11 @@ class World {
   void set(const std::string& key, const std::string& value) const;
   /// Waits for a note. @throws Error [RANK-05] if it takes longer than the time limit
   std::string get(const std::string& key) const;
+  /// Leaves word of this rank and waits a little for that of the others.
+  /// @param expected_silent no word of this rank is waited for
+  /// @return the ranks that have left none; absent if where they meet does not answer
+  std::optional<std::vector<int>> leave_word(const std::string& word, int expected_silent,
+                                             std::chrono::milliseconds patience) const;
 
  private:
   int rank_ = 0, size_ = 1, local_size_ = 1;

@@ -1,5 +1,8 @@
 #include "runtime/distributed/cpu_communicator.hpp"
 
+#include <monomorph/runtime/rank_failure.hpp>
+
+#include <fmt/format.h>
 #include <algorithm>
 
 namespace monomorph::distributed {
@@ -11,6 +14,16 @@ RankGroup group_of(int first, int stride, int n, int rank) {
   for (int i = 0; i < n; ++i) group.ranks.push_back(first + i * stride);
   group.own = (rank - first) / stride;
   return group;
+}
+
+/// A rank that fails is named together with what it was needed for.
+template <class Act, class... Arguments>
+void doing(Act act, fmt::format_string<Arguments...> what, Arguments... arguments) {
+  try {
+    act();
+  } catch (const RankFailure& failure) {
+    throw failure.during(fmt::format(what, std::move(arguments)...));
+  }
 }
 
 }  // namespace
@@ -35,15 +48,21 @@ CpuCommunicator::Started& CpuCommunicator::started(int unit) {
 void CpuCommunicator::start_gather(int unit, View own, View whole) {
   if (shards() == 1) return;
   traffic_.gathers.add((shards() - 1) * own.bytes());
-  started(unit).gather = gathers_.submit([this, own, whole] {
-    all_gather_(shard_group_, Channel::gather, own, {whole, own.elements()});
+  started(unit).gather = gathers_.submit([this, unit, own, whole] {
+    doing(
+        [&] {
+          all_gather_(shard_group_, Channel::gather, own, {whole, own.elements()});
+        },
+        "the parameters of unit {} were gathered", unit);
   });
 }
 
 void CpuCommunicator::start_reduce(int unit, View whole, View own, Reduction reduction) {
   if (shards() == 1 && !reduction.last) return;  // whole is own, and accumulates by itself
   note_reduction(own, reduction);
-  started(unit).reduce = reductions_.submit([this, whole, own, reduction] { reduce_now(whole, own, reduction); });
+  started(unit).reduce = reductions_.submit([this, unit, whole, own, reduction] {
+    doing([&] { reduce_now(whole, own, reduction); }, "the gradients of unit {} were reduced", unit);
+  });
 }
 
 void CpuCommunicator::note_reduction(View own, Reduction reduction) {
@@ -83,7 +102,11 @@ void CpuCommunicator::sum_words(std::span<std::int64_t> words) {
     messages_.push_back(peers_->receive(other, Channel::sum, view_of(&others_words_[other * n])));
     messages_.push_back(peers_->send(other, Channel::sum, view_of(words.data())));
   }
-  for (Peers::Message& message : messages_) message.wait();
+  doing(
+      [&] {
+        for (Peers::Message& message : messages_) message.wait();
+      },
+      "a few numbers were added up");
   messages_.clear();
   for (const int other : all_.ranks)
     if (other != rank())

@@ -2,7 +2,7 @@
 
 #include "runtime/distributed/store_handle.hpp"
 
-#include <monomorph/core/error.hpp>
+#include <monomorph/runtime/rank_failure.hpp>
 
 #include <ATen/ops/from_blob.h>
 #include <fmt/format.h>
@@ -69,9 +69,10 @@ void Peers::Message::wait() {
   } catch (const std::exception& failure) {
     const std::string reason = first_line(failure.what());
     if (reason.find("imed out") != std::string::npos)
-      throw Error(fmt::format("[RANK-12] rank {} did not {} within the time limit", work_->other,
-                              work_->sends ? "take what it was sent" : "send its part"));
-    throw Error(fmt::format("[RANK-11] rank {} has gone ({})", work_->other, reason));
+      throw RankFailure(work_->other,
+                        fmt::format("[RANK-12] rank {} did not {} within failure.rank_timeout", work_->other,
+                                    work_->sends ? "take what it was sent" : "send its part"));
+    throw RankFailure(work_->other, fmt::format("[RANK-11] rank {} has gone ({})", work_->other, reason));
   }
 }
 

@@ -33,7 +33,7 @@ class Peers {
     Message(Message&&) noexcept;
     Message& operator=(Message&&) noexcept;
     ~Message();
-    /// @throws Error [RANK-11] if the other rank has gone, [RANK-12] if the time limit is over
+    /// @throws RankFailure [RANK-11] if the other rank has gone, [RANK-12] if the time limit is over
     void wait();
 
    private:

@@ -4,7 +4,10 @@
 #include "runtime/distributed/launch_environment.hpp"
 #include "runtime/distributed/one_rank.hpp"
 
+#include <fmt/format.h>
+#include <algorithm>
 #include <cstdlib>
+#include <thread>
 
 namespace monomorph {
 
@@ -20,6 +23,25 @@ void World::set(const std::string& key, const std::string& value) const {
   if (store_) store_->set(key, value);
 }
 std::string World::get(const std::string& key) const { return store_->get(key, time_limit_); }
+
+std::optional<std::vector<int>> World::leave_word(const std::string& word, int expected_silent,
+                                                  std::chrono::milliseconds patience) const try {
+  using Clock = std::chrono::steady_clock;
+  const auto key = [&](int rank) { return fmt::format("{}/{}", word, rank); };
+  const auto end = Clock::now() + patience;
+  store_->set(key(rank_), "yes");
+  std::vector<int> silent;
+  for (int rank = 0; rank < size_; ++rank)
+    if (rank != rank_) silent.push_back(rank);
+  while (true) {
+    std::erase_if(silent, [&](int rank) { return store_->has(key(rank)); });
+    const bool waits = std::ranges::any_of(silent, [&](int rank) { return rank != expected_silent; });
+    if (!waits || Clock::now() > end) return silent;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+} catch (const std::exception&) {  // whatever c10d throws: the store has gone with the rank that served it
+  return std::nullopt;
+}
 
 World::World(World&&) noexcept = default;
 World::~World() = default;

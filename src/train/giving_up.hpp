@@ -1,0 +1,12 @@
+#pragma once
+#include <cstdint>
+#include <monomorph/runtime/rank_failure.hpp>
+#include <monomorph/runtime/world.hpp>
+
+namespace monomorph::train {
+
+/// Ends this process, in which threads and messages still wait for a rank that does not come, with one line: what this
+/// rank was doing in which step, and which ranks have not said that they give up, too.
+[[noreturn]] void give_up(const World& world, const RankFailure& failure, std::int64_t step);
+
+}  // namespace monomorph::train
