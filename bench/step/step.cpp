@@ -3,6 +3,7 @@
 #include "bench/step/recipes.hpp"
 
 #include <monomorph/core/process_memory.hpp>
+#include <monomorph/runtime/world.hpp>
 #include <monomorph/train/step.hpp>
 
 #include <fmt/format.h>
