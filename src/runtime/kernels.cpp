@@ -51,8 +51,9 @@ MONOMORPH_DISPATCH(void, pairwise_sum, (std::span<const View> parts, View sum, b
                    (parts, sum, accumulate))
 
 MONOMORPH_DISPATCH(void, adamw,
-                   (View gradient, View master, View moment1, View moment2, View low_precision, const AdamWStep& step),
-                   (gradient, master, moment1, moment2, low_precision, step))
+                   (View gradient, View master, View moment1, View moment2, View low_precision, const AdamWStep& step,
+                    const RoundingNoise& noise),
+                   (gradient, master, moment1, moment2, low_precision, step, noise))
 MONOMORPH_DISPATCH(ExactSum, sum_of_squares, (View x), (x))
 MONOMORPH_DISPATCH(ExactSum, sum_of_magnitudes, (View x), (x))
 MONOMORPH_DISPATCH(double, greatest_magnitude, (View x), (x))

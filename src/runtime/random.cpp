@@ -13,12 +13,6 @@ using Key = std::array<std::uint32_t, 2>;
 constexpr std::uint32_t low(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
 constexpr std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
 
-/// Streams differ in their key, elements of a stream in their counter.
-constexpr Key key_of(const Stream& stream) {
-  const auto words = philox({static_cast<std::uint32_t>(stream.purpose), stream.layer, stream.site, 0},
-                            {low(stream.seed), high(stream.seed)});
-  return {words[0], words[1]};
-}
 constexpr std::array<std::uint32_t, 4> block(const Key& key, std::uint64_t index) {
   return philox({low(index), high(index), 0, 0}, key);
 }

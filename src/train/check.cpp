@@ -1,6 +1,7 @@
 #include <monomorph/train/check.hpp>
 
 #include "train/beginning.hpp"
+#include "train/rank_work.hpp"
 #include "train/run_data.hpp"
 #include "train/run_memory.hpp"
 
@@ -12,6 +13,7 @@ namespace monomorph::train {
 
 std::string check(const RecipeProgram& recipe, const Hparams& hparams, LaunchedRanks ranks) {
   validate(hparams, ranks.all);
+  check_fixed_tree(recipe, hparams);
   Beginning beginning = begin(recipe, hparams);
   note_memory(recipe, hparams, ranks, beginning.notes);
   const RunData data(recipe, hparams);

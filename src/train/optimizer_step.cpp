@@ -43,7 +43,8 @@ OptimizerStepResult optimizer_step(TrainingStep& step, const OptimizerHparams& h
                .bias_correction1 = 1 - std::pow(beta1, t),
                .bias_correction2 = 1 - std::pow(beta2, t),
                .gradient_scale = per_token * clip_factor,
-               .clip_value = mode == ClipMode::value ? threshold : std::numeric_limits<double>::infinity()});
+               .clip_value = mode == ClipMode::value ? threshold : std::numeric_limits<double>::infinity(),
+               .update = static_cast<std::uint64_t>(update)});
   return result;
 }
 

@@ -287,8 +287,9 @@ void Trainer::save(const RunState& state, OptionalCount keep) {
 int train(const RecipeProgram& recipe, const Hparams& hparams, int argc, char** argv) {
   const World world = connect(std::chrono::seconds(hparams.failure.rank_timeout));
   validate(hparams, world.size());
+  check_fixed_tree(recipe, hparams);
   check_agreement(world, recipe, hparams);
-  const auto communicator = world.communicator(recipe.param_shards(world.size()), recipe.gradient_dtype);
+  const auto communicator = world.communicator(recipe.param_shards(world.size()), recipe.reduce_dtype);
   std::optional<Trainer> trainer;
   try {
     Start start = together(*communicator, "begin", [&] { return start_run(recipe, hparams, world, *communicator); });

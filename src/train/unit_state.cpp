@@ -61,6 +61,7 @@ void describe(const ParameterLayout& layout, int unit, int n_blocks, bool (*deca
               UnitState& state) {
   const std::int64_t length = state.master.elements();
   state.unit = static_cast<std::uint32_t>(unit);
+  state.first = first;
   state.ranges = cut(decay_ranges(layout, decays), first, length);
   for (int i = 0; i < layout.size(); ++i) {
     TensorPart part = cut(layout[i], first, length);
@@ -102,12 +103,14 @@ void round(const UnitState& unit) {
   if (unit.rounded.present()) kernels::copy(unit.master, unit.rounded);
 }
 
-void update(const UnitState& unit, const kernels::AdamWStep& step) {
+void update(const UnitState& unit, const kernels::AdamWStep& step, std::uint64_t seed) {
+  const auto key = random::key_of({seed, random::Purpose::rounding, unit.unit});
   for (const auto& [slice, decays] : unit.ranges) {
     kernels::AdamWStep own = step;
     if (!decays) own.weight_decay = 0;
     kernels::adamw(unit.gradient[slice], unit.master[slice], unit.moment1[slice], unit.moment2[slice],
-                   unit.rounded.present() ? unit.rounded[slice] : View{}, own);
+                   unit.rounded.present() ? unit.rounded[slice] : View{}, own,
+                   {key, step.update, static_cast<std::uint64_t>(unit.first + slice.offset)});
   }
 }
 

@@ -49,7 +49,7 @@ constexpr train::RunState state{.step = 3, .updates = 2, .samples = 24, .tokens 
 template <Recipe R> Tensors save(int ranks, const std::string& folder) {
   WholeState whole;
   with_ranks(ranks, [&](const World& world) {
-    const auto communicator = world.communicator(R::sharding::param_shards(ranks), R::precision::gradient_dtype);
+    const auto communicator = world.communicator(R::sharding::param_shards(ranks), R::precision::reduce_dtype);
     train::Step<R> step(*communicator, 2, 3);
     for (int i = 1; i <= 3; ++i) {
       step.accumulate(sequences.from(0, R::model.context_length), i, {});
@@ -73,7 +73,7 @@ template <Recipe R> Tensors save(int ranks, const std::string& folder) {
 template <Recipe R> Tensors restore(int ranks, const std::string& folder) {
   WholeState whole;
   with_ranks(ranks, [&](const World& world) {
-    const auto communicator = world.communicator(R::sharding::param_shards(ranks), R::precision::gradient_dtype);
+    const auto communicator = world.communicator(R::sharding::param_shards(ranks), R::precision::reduce_dtype);
     train::Step<R> step(*communicator, 2, 4);
     const auto run = train::restore_run(train::find_checkpoint(folder), detail::program_of<R>(), step, true);
     CHECK(run.state.samples == state.samples);

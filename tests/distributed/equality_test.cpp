@@ -16,6 +16,8 @@ namespace {
 template <class R, class Strategy> struct Sharded : R { using sharding = Strategy; };
 template <class R, class Policy> struct Checkpointed : R { using checkpointing = Policy; };
 template <class R> struct InFp64 : R { using precision = precision::Fp64; };
+template <class R> struct InBf16Pure : R { using precision = precision::Bf16Pure; };
+template <class R> struct ReducedInBf16 : R { using precision = precision::Bf16MixedReducingBf16; };
 
 constexpr std::int64_t T = gpt2_like::model.context_length;
 constexpr std::int64_t global_batch = 8, n_rows = 64;
@@ -56,7 +58,7 @@ template <Recipe R> Outcome train(int ranks, std::int64_t micro_batch, int steps
   Outcome outcome;
   std::mutex mutex;
   with_ranks(ranks, [&](const World& world) {
-    const auto communicator = world.communicator(R::sharding::param_shards(ranks), R::precision::gradient_dtype);
+    const auto communicator = world.communicator(R::sharding::param_shards(ranks), R::precision::reduce_dtype);
     const std::int64_t n = global_batch / (micro_batch * ranks);
     train::Step<R> step(*communicator, micro_batch, 3, in_tree ? plan::tree_levels(n) : 0);
     train::StepReduction reduce(*communicator);
@@ -131,6 +133,22 @@ TEST_CASE("with the fixed tree, 1, 2 and 4 ranks give the same bits under every 
   CHECK(same_bits(train<Sharded<gpt2_like, sharding::ReduceOncePerStep<sharding::FullShard>>>(2, 1, 6, true), one));
   // The other micro-batch is another tree, and its sums have other bits: what is compared above can differ.
   CHECK_FALSE(same_bits(train<Sharded<gpt2_like, sharding::Replicate>>(1, 2, 6, true), one));
+}
+
+TEST_CASE("parameters that are rounded at random have the same bits on every number of ranks") {
+  using recipe = InBf16Pure<llama_like>;
+  const Outcome one = train<Sharded<recipe, sharding::Replicate>>(1, 2, 6, true);
+  CHECK(same_bits(train<Sharded<recipe, sharding::FullShard>>(2, 2, 6, true), one));
+  CHECK(same_bits(train<Sharded<recipe, sharding::FullShard>>(4, 2, 6, true), one));
+  CHECK(same_bits(train<Sharded<recipe, sharding::HybridShard<2>>>(4, 2, 6, true), one));
+}
+
+TEST_CASE("gradients that are rounded to bf16 between ranks are those of one rank but for that rounding") {
+  using recipe = Sharded<ReducedInBf16<gpt2_like>, sharding::FullShard>;
+  const Outcome one = train<recipe>(1, 4, 1), two = train<recipe>(2, 4, 1);
+  const double error = worst_difference(two.gradients_at_1, one.gradients_at_1).error;
+  CHECK(error < 0x1p-8);  // half a unit in the last place of each rank's part
+  CHECK(error > 0);
 }
 
 TEST_CASE("every strategy gives one rank's losses and gradients: GPT-2") {

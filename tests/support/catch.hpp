@@ -11,8 +11,8 @@ using Catch::Approx;
 
 /// Ends a test case that this machine cannot run, as `reason` says. ctest shows it as skipped, by its output
 /// (cmake/MonomorphCatch2.cmake): Catch2 v2 has no SKIP.
-#define MONOMORPH_SKIP(reason)                     \
-  do {                                             \
+#define MONOMORPH_SKIP(reason)                       \
+  do {                                               \
     WARN("this-test-case-is-skipped: " << (reason)); \
-    return;                                        \
+    return;                                          \
   } while (false)

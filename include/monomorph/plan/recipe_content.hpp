@@ -17,7 +17,8 @@ template <class R> constexpr void add_policies(auto& hash) {
   using Precision = typename R::precision;
   using Optimizer = typename R::optimizer;
   add_sharding<R>(hash);
-  hash.add(DType{Precision::compute_dtype}, DType{Precision::gradient_dtype}, DType{Precision::master_dtype});
+  hash.add(DType{Precision::compute_dtype}, DType{Precision::gradient_dtype}, DType{Precision::reduce_dtype},
+           DType{Precision::master_dtype});
   for (int block = 0; block < n_blocks<R>; ++block) hash.add(R::checkpointing::recompute(block));
   hash.add(0, int{Optimizer::moments});
   using enum ParameterClass;

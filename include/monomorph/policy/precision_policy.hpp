@@ -9,8 +9,9 @@ namespace monomorph {
 template <class P> concept PrecisionPolicy = requires {
   { P::name } -> std::convertible_to<std::string_view>;
   { P::compute_dtype } -> std::convertible_to<DType>;   // parameters and activations in compute, and what is gathered
-  { P::gradient_dtype } -> std::convertible_to<DType>;  // gradients as they accumulate, and what is reduced
-  { P::master_dtype } -> std::convertible_to<DType>;    // parameters and moments of the optimiser
+  { P::gradient_dtype } -> std::convertible_to<DType>;  // gradients as they accumulate
+  { P::reduce_dtype } -> std::convertible_to<DType>;    // gradients on their way between ranks
+  { P::master_dtype } -> std::convertible_to<DType>;    // parameters and moments of the optimiser; bf16: see adamw
 };
 
 /// The optimiser updates a copy of its own, and compute reads a rounded one.

@@ -22,13 +22,22 @@ template <DType master_dtype, DType compute_dtype> struct MasterAsWideAsCompute 
 };
 template <DType compute, DType gradient, DType master> struct PrecisionIsImplemented {
   static constexpr bool is_uniform = compute == gradient && gradient == master && compute != DType::bf16;
-  static constexpr bool is_bf16_mixed = compute == DType::bf16 && gradient == DType::fp32 && master == DType::fp32;
+  static constexpr bool is_bf16 = compute == DType::bf16 && gradient == DType::fp32 && master != DType::fp64;
   static constexpr bool too_narrow = size_of(gradient) < size_of(compute) || size_of(master) < size_of(compute);
-  static constexpr bool holds = is_uniform || is_bf16_mixed || too_narrow;  // too narrow: PREC-01 or PREC-02 speaks
+  static constexpr bool holds = is_uniform || is_bf16 || too_narrow;  // too narrow: PREC-01 or PREC-02 speaks
   static consteval void explain() {
     static_assert(holds,
-                  "[PREC-03] compute, gradient and master dtypes must be those of Fp32, Bf16Mixed or Fp64 in this "
+                  "[PREC-03] compute, gradient and master dtypes must be those of Fp32, Bf16Mixed, Bf16Pure or Fp64 in this "
                   "release; change precision (docs/rules.md#prec-03)");
+  }
+};
+
+template <DType reduce_dtype, DType gradient_dtype, DType compute_dtype> struct ReducesGradientsAsTheyAre {
+  static constexpr bool holds = reduce_dtype == gradient_dtype || reduce_dtype == compute_dtype;
+  static consteval void explain() {
+    static_assert(holds,
+                  "[PREC-04] reduce_dtype must be gradient_dtype, or compute_dtype to send fewer bytes; change the "
+                  "precision policy's reduce_dtype (docs/rules.md#prec-04)");
   }
 };
 
@@ -36,7 +45,8 @@ template <class R> consteval auto precision_rules() {
   using P = typename R::precision;
   return RuleList<GradientsAsWideAsCompute<P::gradient_dtype, P::compute_dtype>,
                   MasterAsWideAsCompute<P::master_dtype, P::compute_dtype>,
-                  PrecisionIsImplemented<P::compute_dtype, P::gradient_dtype, P::master_dtype>>{};
+                  PrecisionIsImplemented<P::compute_dtype, P::gradient_dtype, P::master_dtype>,
+                  ReducesGradientsAsTheyAre<P::reduce_dtype, P::gradient_dtype, P::compute_dtype>>{};
 }
 
 }  // namespace monomorph::rule

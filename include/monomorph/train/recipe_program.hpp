@@ -21,7 +21,7 @@ struct RecipeProgram {
   std::string name;
   std::uint64_t fingerprint = 0, state_fingerprint = 0;
   const ModelSpec* model = nullptr;
-  DType compute_dtype{}, gradient_dtype{};
+  DType compute_dtype{}, gradient_dtype{}, reduce_dtype{};
   int (*param_shards)(int dp) = nullptr;  ///< ranks that hold one copy of the parameters together
   std::vector<Fact> policies;
   std::vector<Fact> expectations;  ///< `expect` and `budget`

@@ -50,6 +50,7 @@ template <Recipe R> train::RecipeProgram program_of() {
           .model = &R::model,
           .compute_dtype = R::precision::compute_dtype,
           .gradient_dtype = R::precision::gradient_dtype,
+          .reduce_dtype = R::precision::reduce_dtype,
           .param_shards = R::sharding::param_shards,
           .policies = policies_of<R>(),
           .expectations = expectations_of<R>(),

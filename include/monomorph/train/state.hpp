@@ -90,7 +90,7 @@ template <Recipe R> class State {
   GradientSize gradient_size(GradientNorm order, int replica, int replicas) const {
     return train::gradient_size(units_, order, replica, replicas);
   }
-  void update(int u, const kernels::AdamWStep& step) const { train::update(units_[u], step); }
+  void update(int u, const kernels::AdamWStep& step) const { train::update(units_[u], step, seed_); }
   void round_parameters() const {
     for (const UnitState& unit : units_) round(unit);
   }

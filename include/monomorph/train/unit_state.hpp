@@ -25,6 +25,7 @@ struct UnitState {
   View master, gradient, moment1, moment2;
   View rounded;  ///< compute's copy of the parameters, if it is not the master itself
   std::uint32_t unit = 0;
+  std::int64_t first = 0;  ///< element of the unit with which the shard begins
   std::vector<DecayRange> ranges{};
   std::vector<TensorPart> tensors{};
 };
@@ -38,7 +39,8 @@ std::vector<plan::Slice> gaps(const ParameterLayout& layout, std::int64_t length
 /// First values of all parameters: each depends on the seed, the tensor and the element alone.
 void initialize(const UnitState& unit, std::uint64_t seed);
 void round(const UnitState& unit);  ///< the compute copy, from the master
-void update(const UnitState& unit, const kernels::AdamWStep& step);
+/// @param seed of the run: what the stochastic rounding of a bf16 master depends on
+void update(const UnitState& unit, const kernels::AdamWStep& step, std::uint64_t seed);
 /// Of the replica's share of each shard, so that what several ranks hold is read by one of them.
 GradientSize gradient_size(std::span<const UnitState> units, GradientNorm order, int replica, int replicas);
 std::vector<StateTensor> state_tensors(std::span<const UnitState> units, const std::string& prefix,

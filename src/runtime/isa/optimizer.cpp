@@ -2,15 +2,41 @@
 #include <limits>
 #include <monomorph/runtime/kernels/optimizer.hpp>
 #include "runtime/isa/reduce.hpp"
+#include "runtime/isa/random_words.hpp"
 #include "runtime/isa/rows.hpp"
 #include "runtime/thread_workspace.hpp"
 
 namespace monomorph::kernels::MONOMORPH_ISA {
 namespace {
 
+/// To bf16, away from zero with the probability of the part that is cut off. What is not finite stays what it is.
+inline std::uint16_t narrow_at_random(float x, std::uint32_t sixteen_bits) {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  const bool finite = (bits & 0x7F80'0000u) != 0x7F80'0000u;
+  return finite ? static_cast<std::uint16_t>((bits + sixteen_bits) >> 16) : narrow(x);
+}
+
+/// A run of the three bf16 buffers: 48 random bits an element.
+void write_at_random(const float* w, const float* m, const float* v, std::uint16_t* master, std::uint16_t* moment1,
+                     std::uint16_t* moment2, const RoundingNoise& noise, std::int64_t first, std::int64_t n) {
+  alignas(64) std::uint32_t words[random_group], more_words[random_group];
+  for (std::int64_t i = 0; i < n; i += random_group) {
+    const auto group = static_cast<std::uint32_t>((noise.first + static_cast<std::uint64_t>(first + i)) / random_group);
+    random_words(noise.key, group, 0, noise.update, words);
+    random_words(noise.key, group, 1, noise.update, more_words);
+    MONOMORPH_ELEMENTWISE
+    for (std::int64_t j = 0; j < random_group; ++j) {
+      master[i + j] = narrow_at_random(w[i + j], words[j] & 0xFFFFu);
+      moment1[i + j] = narrow_at_random(m[i + j], words[j] >> 16);
+      moment2[i + j] = narrow_at_random(v[i + j], more_words[j] & 0xFFFFu);
+    }
+  }
+}
+
 template <class S>
 void adamw_run(const View& gradient, const View& master, const View& moment1, const View& moment2,
-               const View& low_precision, const AdamWStep& step, std::int64_t first, std::int64_t n) {
+               const View& low_precision, const AdamWStep& step, const RoundingNoise& noise, std::int64_t first,
+               std::int64_t n) {
   Buffer<S> gradient_buffer, master_buffer, moment1_buffer, moment2_buffer;
   const S* grad = read(gradient, first, n, gradient_buffer.elements);
   const S* w_in = read(master, first, n, master_buffer.elements);
@@ -32,6 +58,13 @@ void adamw_run(const View& gradient, const View& master, const View& moment1, co
     m_out[i] = m;
     v_out[i] = v;
     w_out[i] = w_in[i] * decay - rate * m / (std::sqrt(v) * unbias2 + epsilon);
+  }
+  if constexpr (std::same_as<S, float>) {
+    if (master.dtype == DType::bf16) {
+      write_at_random(w_out, m_out, v_out, master.as<std::uint16_t>() + first, moment1.as<std::uint16_t>() + first,
+                      moment2.as<std::uint16_t>() + first, noise, first, n);
+      return;  // compute reads the master itself
+    }
   }
   write(m_out, moment1, first, n);
   write(v_out, moment2, first, n);
@@ -80,13 +113,14 @@ template <class Term> ExactSum sum_over_blocks(const View& x, Term term) {
 }
 }  // namespace
 
-void adamw(View gradient, View master, View moment1, View moment2, View low_precision, const AdamWStep& step) {
+void adamw(View gradient, View master, View moment1, View moment2, View low_precision, const AdamWStep& step,
+           const RoundingNoise& noise) {
   const std::int64_t elements = master.elements();
   in_compute_type(master.dtype, [&]<class S>() {
     parallel_for(ceil_div(elements, task_elements), [&](std::int64_t task) {
       const std::int64_t end = least(elements, (task + 1) * task_elements);
       for (std::int64_t first = task * task_elements; first < end; first += chunk) {
-        adamw_run<S>(gradient, master, moment1, moment2, low_precision, step, first, least(chunk, end - first));
+        adamw_run<S>(gradient, master, moment1, moment2, low_precision, step, noise, first, least(chunk, end - first));
       }
     });
   });

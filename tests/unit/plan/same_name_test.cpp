@@ -32,9 +32,14 @@ struct ComputesInBf16 : Control {
     static constexpr DType compute_dtype = DType::bf16;
   };
 };
-struct ReducesInBf16 : Control {
+struct AccumulatesInBf16 : Control {
   struct precision : monomorph::precision::Fp32 {
     static constexpr DType gradient_dtype = DType::bf16;
+  };
+};
+struct ReducesInBf16 : Control {
+  struct precision : monomorph::precision::Fp32 {
+    static constexpr DType reduce_dtype = DType::bf16;
   };
 };
 struct UpdatesInFp64 : Control {
@@ -104,8 +109,8 @@ template <class... Recipes> std::size_t n_different() {
 
 TEST_CASE("a policy that says something else under the same name changes the fingerprint") {
   CHECK(plan::fingerprint<SameAgain> == plan::fingerprint<Control>);
-  CHECK(n_different<Control, KeepsParameters, ShardsInPairs, ComputesInBf16, ReducesInBf16, UpdatesInFp64,
-                    RecomputesFirst, RecomputesAll, DecaysNorms>() == 9);
+  CHECK(n_different<Control, KeepsParameters, ShardsInPairs, ComputesInBf16, AccumulatesInBf16, ReducesInBf16, UpdatesInFp64,
+                    RecomputesFirst, RecomputesAll, DecaysNorms>() == 10);
 }
 
 TEST_CASE("a block of other tensors under the same name changes the fingerprint") {

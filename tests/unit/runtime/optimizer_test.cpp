@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <monomorph/runtime/kernels/optimizer.hpp>
 #include "kernel_case.hpp"
 #include "support/catch.hpp"
@@ -103,4 +105,58 @@ TEST_CASE("one NaN or infinity anywhere is seen in every norm", "[optimizer]") {
       CHECK(kernels::greatest_magnitude(infinite.view()) == infinity);
     });
   }
+}
+
+namespace {
+
+/// bf16 masters of 1 after a step that multiplies them by 1 - 2^-10, a quarter of the way to the next bf16 number below.
+std::vector<double> decayed_ones(std::int64_t n, std::uint64_t first, std::uint64_t update) {
+  const Storage gradient(filled(1, n, 0), DType::fp32), master(filled(1, n, 1), DType::bf16),
+      m(filled(1, n, 0), DType::bf16), v(filled(1, n, 0), DType::bf16);
+  kernels::adamw(gradient.view(), master.view(), m.view(), v.view(), View{},
+                 step_of({0x1p-10, 0.9, 0.95, 1e-8, 1, 1, infinity}, 1), {{1, 2}, update, first});
+  for (const double moment : m.values()) CHECK(moment == 0);
+  return master.values();
+}
+
+}  // namespace
+
+TEST_CASE("a bf16 master is rounded to a neighbour, in the mean to the value itself", "[optimizer]") {
+  constexpr std::int64_t n = 64 * 2000;
+  const std::vector<double> values = decayed_ones(n, 0, 1);
+  constexpr double below = 1 - 0x1p-8;
+  CHECK(std::ranges::all_of(values, [](double x) { return x == 1 || x == below; }));
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  const double standard_error = 0x1p-8 * std::sqrt(0.25 * 0.75 / n);
+  CHECK(std::abs(mean - (1 - 0x1p-10)) < 5 * standard_error);
+}
+
+TEST_CASE("random rounding depends on element and update, and not on the instruction set or how a buffer is cut",
+          "[optimizer]") {
+  constexpr std::int64_t n = 64 * 40;
+  const std::vector<double> whole = decayed_ones(n, 128, 7);
+  CHECK(decayed_ones(n, 128, 8) != whole);
+  CHECK(decayed_ones(n, 192, 7) != whole);
+  for_each_isa([&](const char* isa) {
+    CAPTURE(isa);
+    CHECK(decayed_ones(n, 128, 7) == whole);
+    std::vector<double> in_parts = decayed_ones(64 * 9, 128, 7);
+    const std::vector<double> rest = decayed_ones(n - 64 * 9, 128 + 64 * 9, 7);
+    in_parts.insert(in_parts.end(), rest.begin(), rest.end());
+    CHECK(in_parts == whole);
+  });
+}
+
+TEST_CASE("random rounding leaves what is not finite as it is", "[optimizer]") {
+  Matrix gradient = filled(1, 64, 0);
+  gradient.values[3] = std::numeric_limits<double>::quiet_NaN();
+  Matrix ones = filled(1, 64, 1);
+  ones.values[5] = infinity;
+  const Storage grad(gradient, DType::fp32), master(ones, DType::bf16), m(filled(1, 64, 0), DType::bf16),
+      v(filled(1, 64, 0), DType::bf16);
+  kernels::adamw(grad.view(), master.view(), m.view(), v.view(), View{},
+                 step_of({1e-2, 0.9, 0.95, 1e-8, 0, 1, infinity}, 1), {{1, 2}, 1, 0});
+  CHECK(std::isnan(master.values()[3]));
+  CHECK(master.values()[5] == infinity);
+  CHECK(master.values()[6] == 1);
 }

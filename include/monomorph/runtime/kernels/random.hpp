@@ -25,6 +25,13 @@ struct Stream {
   std::uint32_t layer = 0, site = 0;
 };
 
+/// Streams differ in their key, elements of a stream in their counter.
+constexpr std::array<std::uint32_t, 2> key_of(const Stream& stream) {
+  const auto words = philox({static_cast<std::uint32_t>(stream.purpose), stream.layer, stream.site, 0},
+                            {static_cast<std::uint32_t>(stream.seed), static_cast<std::uint32_t>(stream.seed >> 32)});
+  return {words[0], words[1]};
+}
+
 /// Elements first, first + 1, … of a stream of normal numbers (Box-Muller), times `std`, rounded to the view's dtype;
 /// with `cutoff` > 0, of the normal distribution truncated at ± cutoff · std (inverse CDF of a uniform number).
 void normal(View x, const Stream& stream, std::uint64_t first, double std, double cutoff = 0);
