@@ -10,6 +10,7 @@
 #include <monomorph/models/llama3.hpp>
 #include <monomorph/precision/bf16_mixed.hpp>
 #include <monomorph/precision/bf16_pure.hpp>
+#include <monomorph/precision/fp16_mixed.hpp>
 #include <monomorph/precision/fp32.hpp>
 #include <monomorph/precision/fp64.hpp>
 #include <monomorph/recipe.hpp>

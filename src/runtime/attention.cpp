@@ -48,7 +48,7 @@ void causal_attention(View q, View k, View v, View out, View lse_BNT, const Atte
 void causal_attention_backward(View q, View k, View v, View out, View lse_BNT, View dout, View dq, View dk, View dv,
                                const AttentionShape& shape, const std::int32_t* document_starts) {
   const AttentionCall call{q, k, v, out, lse_BNT, dout, dq, dk, dv, shape, shape.tokens, document_starts};
-  if (q.dtype != DType::bf16 && by_whole_heads(shape.batch * shape.kv_heads)) {
+  if (size_of(q.dtype) > 2 && by_whole_heads(shape.batch * shape.kv_heads)) {
     const auto backward = MONOMORPH_SELECT(attention_backward);
     parallel_for(shape.batch * shape.kv_heads,
                  [&](std::int64_t task) { backward(call, task / shape.kv_heads, task % shape.kv_heads); });

@@ -158,6 +158,8 @@ template <class F> void with_storage(DType dtype, F&& f) {
     f(float{});
   else if (dtype == DType::bf16)
     f(BFloat16{});
+  else if (dtype == DType::fp16)
+    f(Half{});
   else
     f(double{});
 }

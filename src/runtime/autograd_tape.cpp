@@ -18,6 +18,8 @@ at::ScalarType scalar_type(DType dtype) {
       return at::kDouble;
     case DType::bf16:
       return at::kBFloat16;
+    case DType::fp16:
+      return at::kHalf;
     default:
       return at::kFloat;
   }

@@ -5,9 +5,10 @@
 
 namespace monomorph::kernels {
 MONOMORPH_PER_ISA(void token_losses(View logits, const std::int32_t* targets, std::int64_t vocab_size, View loss,
-                                    View dlogits))
+                                    View dlogits, double scale))
 
-LossSum cross_entropy(View logits, const std::int32_t* targets, std::int64_t vocab_size, View loss, View dlogits) {
+LossSum cross_entropy(View logits, const std::int32_t* targets, std::int64_t vocab_size, View loss, View dlogits,
+                      double scale) {
   LossSum sum;
   for (std::int64_t row = 0; row < logits.shape.rows; ++row) {
     if (targets[row] == ignored_target) continue;
@@ -20,7 +21,7 @@ LossSum cross_entropy(View logits, const std::int32_t* targets, std::int64_t voc
     }
     ++sum.tokens;
   }
-  MONOMORPH_SELECT(token_losses)(logits, targets, vocab_size, loss, dlogits);
+  MONOMORPH_SELECT(token_losses)(logits, targets, vocab_size, loss, dlogits, scale);
   for (std::int64_t row = 0; row < logits.shape.rows; ++row) {
     sum.loss += loss.dtype == DType::fp64 ? loss.as<double>()[row] : static_cast<double>(loss.as<float>()[row]);
   }

@@ -23,6 +23,8 @@ runtime::FileDType file_dtype(DType dtype) {
       return runtime::FileDType::f64;
     case DType::bf16:
       return runtime::FileDType::bf16;
+    case DType::fp16:
+      return runtime::FileDType::f16;
     default:
       return runtime::FileDType::f32;
   }
@@ -49,6 +51,16 @@ std::int64_t counter(const runtime::CheckpointMetadata& metadata, const std::str
                     "that a training run saved",
                     name));
   return std::get<std::int64_t>(found->second);
+}
+
+/// Checkpoints of versions without it had none.
+double loss_scale(const runtime::CheckpointMetadata& metadata) {
+  const auto found = metadata.counters.find("loss_scale");
+  const double* const scale = found == metadata.counters.end() ? nullptr : std::get_if<double>(&found->second);
+  return scale != nullptr && *scale > 0 ? *scale : 1;
+}
+std::int64_t counter_or_zero(const runtime::CheckpointMetadata& metadata, const std::string& name) {
+  return metadata.counters.contains(name) ? counter(metadata, name) : 0;
 }
 
 void load_tensor(runtime::CheckpointReader& checkpoint, const StateTensor& tensor) {
@@ -82,7 +94,9 @@ std::vector<std::string> save_run(const std::string& folder, OptionalCount keep,
   metadata.sample_counter = state.samples;
   metadata.counters = {{"updates", state.updates},
                        {"skipped", state.skipped},
-                       {"skipped_in_a_row", state.skipped_in_a_row}};
+                       {"skipped_in_a_row", state.skipped_in_a_row},
+                       {"loss_scale", state.loss_scale},
+                       {"steps_at_scale", state.steps_at_scale}};
   for (const auto& [path, hash] : train_files) metadata.counters[train_file_prefix + path] = hash;
   const std::int64_t all = std::numeric_limits<int>::max();
   return runtime::save_checkpoint(folder, std::move(metadata), communicator, parts,
@@ -132,7 +146,9 @@ RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& reci
                     .samples = metadata.sample_counter,
                     .tokens = metadata.n_tokens,
                     .skipped = counter(metadata, "skipped"),
-                    .skipped_in_a_row = counter(metadata, "skipped_in_a_row")},
+                    .skipped_in_a_row = counter(metadata, "skipped_in_a_row"),
+                    .loss_scale = loss_scale(metadata),
+                    .steps_at_scale = counter_or_zero(metadata, "steps_at_scale")},
           .hparams = parse_hparams(metadata.hyperparameters, checkpoint + "/metadata.json")};
 }
 

@@ -21,7 +21,8 @@ struct StepPart {
 struct StepTotals {
   double loss = 0;
   std::int64_t tokens = 0;
-  double gradient_norm = 0;  ///< of the sum over the tokens
+  double gradient_norm = 0;  ///< of the sum over the tokens, times the loss scale
+  double loss_scale = 1;
   bool stops = false;        ///< one of them was asked to end
 };
 

@@ -3,6 +3,7 @@
 #include "train/agreement.hpp"
 #include "train/beginning.hpp"
 #include "train/giving_up.hpp"
+#include "train/loss_scale.hpp"
 #include "train/optimizer_step.hpp"
 #include "train/rank_work.hpp"
 #include "train/run_data.hpp"
@@ -47,9 +48,9 @@ std::unique_ptr<TrainingStep> make_step(const RecipeProgram& recipe, const Hpara
   });
 }
 
-RunState initial_state(const RecipeProgram& recipe, const std::optional<std::string>& checkpoint, const RunData& data,
-                       TrainingStep& step) {
-  if (!checkpoint) return {};
+RunState initial_state(const RecipeProgram& recipe, const Hparams& hparams,
+                       const std::optional<std::string>& checkpoint, const RunData& data, TrainingStep& step) {
+  if (!checkpoint) return {.loss_scale = initial_loss_scale(recipe.compute_dtype, hparams.loss_scale)};
   data.check_same_files(*checkpoint);
   return restore_run(*checkpoint, recipe, step, true).state;
 }
@@ -60,7 +61,7 @@ Start start_run(const RecipeProgram& recipe, const Hparams& hparams, const World
   note_memory(recipe, hparams, {world.size(), world.local_size()}, beginning.notes);
   RunData data(recipe, hparams);
   auto step = make_step(recipe, hparams, communicator);
-  const RunState state = initial_state(recipe, beginning.checkpoint, data, *step);
+  const RunState state = initial_state(recipe, hparams, beginning.checkpoint, data, *step);
   return {std::move(beginning), std::move(data), std::move(step), state};
 }
 
@@ -182,11 +183,13 @@ StepTotals Trainer::forward_backward() {
     const MicroBatch micro{batch.inputs_BT.data(), batch.targets_BT.data(),
                            static_cast<std::uint64_t>(batch.first_sample),
                            batch.document_starts_BT.empty() ? nullptr : batch.document_starts_BT.data()};
-    own.add(step_->accumulate(micro, static_cast<std::uint64_t>(state_.step), {i, n_micro_batches_}));
+    own.add(step_->accumulate(micro, static_cast<std::uint64_t>(state_.step), {i, n_micro_batches_, state_.loss_scale}));
   }
   own.stops = interrupting_signal() != 0;
   const GradientNorm order = norm_order(hparams_.optimizer.clip.mode);
-  return reduce_(own, step_->gradient_size(order), order);
+  StepTotals totals = reduce_(own, step_->gradient_size(order), order);
+  totals.loss_scale = state_.loss_scale;
+  return totals;
 }
 
 void Trainer::apply(const StepTotals& totals) {
@@ -203,8 +206,9 @@ void Trainer::apply(const StepTotals& totals) {
     state_.skipped_in_a_row = 0;
   } else if (totals.tokens > 0) {
     ++state_.skipped;
-    ++state_.skipped_in_a_row;
+    if (!can_lower(state_.loss_scale, recipe_.compute_dtype, hparams_.loss_scale)) ++state_.skipped_in_a_row;
   }
+  if (totals.tokens > 0) follow_step(state_, result.applied, recipe_.compute_dtype, hparams_.loss_scale);
   const double mean =
       totals.tokens > 0 ? totals.loss / static_cast<double>(totals.tokens) : std::numeric_limits<double>::quiet_NaN();
   report(mean, lr, result.grad_norm);

@@ -1,4 +1,4 @@
-// expect-error: \[PREC-03\] compute, gradient and master dtypes must be those of Fp32, Bf16Mixed, Bf16Pure or Fp64
+// expect-error: \[PREC-03\] compute, gradient and master dtypes must be those of Fp32, Bf16Mixed, Bf16Pure, Fp16Mixed or Fp64
 // expect-text: PrecisionIsImplemented<[^>]*bf16, [^>]*bf16, [^>]*fp32>
 #include "support/control.hpp"
 struct Precision {

@@ -2,6 +2,7 @@
 
 #include <monomorph/core/hash.hpp>
 
+#include <c10/util/Half.h>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -25,6 +26,8 @@ double element(View view, std::int64_t i) {
       return view.as<float>()[i];
     case DType::bf16:
       return std::bit_cast<float>(static_cast<std::uint32_t>(view.as<std::uint16_t>()[i]) << 16);
+    case DType::fp16:
+      return static_cast<float>(view.as<c10::Half>()[i]);
   }
   return 0;
 }
@@ -39,6 +42,9 @@ void set_element(View view, std::int64_t i, double value) {
       return;
     case DType::bf16:
       view.as<std::uint16_t>()[i] = bf16_bits(value);
+      return;
+    case DType::fp16:
+      view.as<c10::Half>()[i] = static_cast<c10::Half>(static_cast<float>(value));
       return;
   }
 }

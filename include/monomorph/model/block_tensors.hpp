@@ -22,6 +22,7 @@ struct BlockTensors {
   bool recomputes;                      ///< backward calls recompute first
   AutogradTape* tape;                   ///< for blocks that have no backward of their own
   bool accumulate;                      ///< add to the gradients instead of overwriting them
+  double loss_scale;                    ///< of the gradients
 };
 
 }  // namespace monomorph

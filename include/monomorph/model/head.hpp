@@ -40,7 +40,7 @@ kernels::LossSum head(const BlockTensors& t, const plan::Activations<R>& plan, c
     if (t.training) dlogits_CV = plan.dlogits_CV.present() ? t.activations[plan.dlogits_CV].rows(0, n) : logits_CV;
     kernels::linear(in_CD, weight_VD, {}, logits_CV);
     const auto loss = kernels::cross_entropy(logits_CV, targets_M + first, R::model.vocab_size,
-                                             t.statistics[plan.loss_C].columns(0, n), dlogits_CV);
+                                             t.statistics[plan.loss_C].columns(0, n), dlogits_CV, t.loss_scale);
     sum.loss += loss.loss;
     sum.tokens += loss.tokens;
     if (!t.training) continue;

@@ -112,6 +112,12 @@ struct LossHparams {
   Field<OnEmptyBatch> on_empty_batch{OnEmptyBatch::error, "what to do with a global batch that has no counted token"};
 };
 
+struct LossScaleHparams {
+  Field<double> initial{1024, 1, 1e12, "first scale of the loss, rounded down to a power of two; for fp16 compute"};
+  Field<double> minimum{1, 1e-12, 1e12, "lowest scale: steps skipped there count as failures"};
+  Field<std::int64_t> growth_steps{2000, 1, most_steps, "steps without a skipped one after which the scale is doubled"};
+};
+
 /// Everything about a run that is not the recipe: what a hyperparameter file may say. Read it with read_hparams.
 struct Hparams {
   RunHparams run;
@@ -124,6 +130,7 @@ struct Hparams {
   LogHparams log;
   FailureHparams failure;
   LossHparams loss;
+  LossScaleHparams loss_scale;
 };
 
 /// The defaults, overwritten by a JSON file, then by `--set` arguments (`optimizer.lr=3e-4`), in that order.
@@ -183,5 +190,6 @@ BOOST_HANA_ADAPT_STRUCT(monomorph::train::CheckpointHparams, every, keep, direct
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::LogHparams, every, tensorboard);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::FailureHparams, max_skipped_in_a_row, rank_timeout);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::LossHparams, on_empty_batch);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::LossScaleHparams, initial, minimum, growth_steps);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::Hparams, run, data, batch, optimizer, schedule, evaluation, checkpoint, log,
-                        failure, loss);
+                        failure, loss, loss_scale);

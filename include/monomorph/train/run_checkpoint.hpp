@@ -17,7 +17,9 @@ struct RunState {
   std::int64_t samples = 0;  ///< the data position: sequences drawn
   std::int64_t tokens = 0;   ///< counted targets trained on
   std::int64_t skipped = 0;
-  std::int64_t skipped_in_a_row = 0;
+  std::int64_t skipped_in_a_row = 0;  ///< for another reason than a loss scale that was too high
+  double loss_scale = 1;              ///< of the next step
+  std::int64_t steps_at_scale = 0;    ///< since the scale was changed
 };
 
 /// By path of a training file what tells its tokens from others.

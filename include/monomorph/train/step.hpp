@@ -181,6 +181,7 @@ template <Recipe R> class Step final : public TrainingStep {
     t.dropout.first_sample = pass.batch.first_sample;
     if constexpr (within_documents) t.document_starts = pass.batch.document_starts;
     t.training = pass.training;
+    t.loss_scale = pass.turn.loss_scale;
     t.accumulate = !in_tree_ && !pass.turn.first() && state_.accumulates_whole();
     return t;
   }

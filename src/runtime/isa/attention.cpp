@@ -130,6 +130,8 @@ void attention_forward(const AttentionCall& call, Index sample, Index head, Inde
     forward_block<float>(call, sample, head, i);
   else if (call.q.dtype == DType::bf16)
     forward_block<BFloat16>(call, sample, head, i);
+  else if (call.q.dtype == DType::fp16)
+    forward_block<Half>(call, sample, head, i);
   else
     forward_block<double>(call, sample, head, i);
 }

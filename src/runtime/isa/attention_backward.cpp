@@ -216,6 +216,8 @@ void attention_backward_keys(const AttentionCall& call, Index sample, Index kv_h
     backward_key_block<float>(call, sample, kv_head, j);
   else if (call.q.dtype == DType::bf16)
     backward_key_block<BFloat16>(call, sample, kv_head, j);
+  else if (call.q.dtype == DType::fp16)
+    backward_key_block<Half>(call, sample, kv_head, j);
   else
     backward_key_block<double>(call, sample, kv_head, j);
 }
@@ -224,6 +226,8 @@ void attention_backward_queries(const AttentionCall& call, Index sample, Index h
     backward_query_block<float>(call, sample, head, i);
   else if (call.q.dtype == DType::bf16)
     backward_query_block<BFloat16>(call, sample, head, i);
+  else if (call.q.dtype == DType::fp16)
+    backward_query_block<Half>(call, sample, head, i);
   else
     backward_query_block<double>(call, sample, head, i);
 }

@@ -68,6 +68,8 @@ void attention_decode(const AttentionCall& call, Index sample, Index kv_head) {
     decode_head<float>(call, sample, kv_head);
   else if (call.q.dtype == DType::bf16)
     decode_head<BFloat16>(call, sample, kv_head);
+  else if (call.q.dtype == DType::fp16)
+    decode_head<Half>(call, sample, kv_head);
   else
     decode_head<double>(call, sample, kv_head);
 }

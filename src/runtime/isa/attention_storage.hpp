@@ -1,5 +1,6 @@
 #pragma once
 #include "attention_tile.hpp"
+#include "half.hpp"
 
 /// Tiles between the storage types of views and the type that is computed with.
 namespace {
@@ -9,6 +10,7 @@ struct BFloat16 {
 };
 template <class S> struct ComputeOf { using Type = S; };
 template <> struct ComputeOf<BFloat16> { using Type = float; };
+template <> struct ComputeOf<Half> { using Type = float; };
 template <class S> using Compute = typename ComputeOf<S>::Type;
 template <class S> inline constexpr bool same_type = sizeof(S) == sizeof(Compute<S>);
 
@@ -22,6 +24,8 @@ MONOMORPH_INLINE void narrow(float x, BFloat16& to) {
   const std::uint32_t rounded = (bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16;
   to.bits = static_cast<std::uint16_t>(x != x ? (bits >> 16) | 0x40u : rounded);
 }
+
+MONOMORPH_INLINE void narrow(float x, Half& to) { to = narrow_to_half(x); }
 
 template <class S, class T> T dot(const T* a, const S* b, Index n) {
   Index i = 0;

@@ -13,6 +13,7 @@ namespace {
 struct Token {
   const View &logits, &dlogits;
   std::int64_t logits_at, dlogits_at, vocabulary, target;
+  double scale;  ///< of the gradient
 };
 
 template <class S> S greatest_logit(const Token& token) {
@@ -41,10 +42,10 @@ template <class S> S sum_of_exponentials(const Token& token, S most, bool keep) 
   return total;
 }
 
-/// dlogits = e^(logit - most) / total - one-hot
+/// dlogits = (e^(logit - most) / total - one-hot) scale
 template <class S> void write_gradient(const Token& token, S most, S total, bool kept) {
   Buffer<S> in_buffer, out_buffer;
-  const S scale = S(1) / total;
+  const S of_target = static_cast<S>(token.scale), scale = of_target / total;
   for (std::int64_t column = 0; column < token.vocabulary; column += chunk) {
     const std::int64_t n = least(chunk, token.vocabulary - column);
     S* out = place(token.dlogits, token.dlogits_at + column, out_buffer.elements);
@@ -56,7 +57,7 @@ template <class S> void write_gradient(const Token& token, S most, S total, bool
       MONOMORPH_ELEMENTWISE
       for (std::int64_t i = 0; i < n; ++i) out[i] = exponential(in[i] - most) * scale;
     }
-    if (token.target >= column && token.target < column + n) out[token.target - column] -= S(1);
+    if (token.target >= column && token.target < column + n) out[token.target - column] -= of_target;
     write(out, token.dlogits, token.dlogits_at + column, n);
   }
 }
@@ -77,14 +78,16 @@ template <class S> S one_token(const Token& token) {
 }
 }  // namespace
 
-void token_losses(View logits, const std::int32_t* targets, std::int64_t vocab_size, View loss, View dlogits) {
+void token_losses(View logits, const std::int32_t* targets, std::int64_t vocab_size, View loss, View dlogits,
+                  double scale) {
   const bool wide = logits.dtype == DType::fp64;
   in_compute_type(wide ? DType::fp64 : DType::fp32, [&]<class S>() {
     parallel_for(logits.shape.rows, [&](std::int64_t row) {
       S value = 0;
       const bool counted = targets[row] != ignored_target;
       if (counted) {
-        value = one_token<S>({logits, dlogits, row * logits.stride, row * dlogits.stride, vocab_size, targets[row]});
+        value = one_token<S>({logits, dlogits, row * logits.stride, row * dlogits.stride, vocab_size, targets[row],
+                              scale});
       }
       if (dlogits.present()) zero_columns(dlogits, row, counted ? vocab_size : 0);
       S* out = place(loss, row, &value);

@@ -4,7 +4,6 @@
 #include "runtime/isa/reduce.hpp"
 #include "runtime/isa/random_words.hpp"
 #include "runtime/isa/rows.hpp"
-#include "runtime/thread_workspace.hpp"
 
 namespace monomorph::kernels::MONOMORPH_ISA {
 namespace {
@@ -78,39 +77,57 @@ void adamw_run(const View& gradient, const View& master, const View& moment1, co
 }
 
 constexpr std::int64_t norm_block = plan::alignment_elements;  // no shard's border cuts one
-constexpr std::int64_t blocks_per_task = task_elements / norm_block;
+constexpr std::int64_t norm_tasks = 64;
 
-/// take(of(first element, elements)) for all blocks of a flat view, in their order; `of` runs on all threads.
-template <class Of, class Take> void over_blocks(const View& x, Of of, Take take) {
-  // Rounds of as many blocks as the workspace has room for.
-  constexpr auto round = static_cast<std::int64_t>(detail::partial_workspace_bytes / sizeof(double));
+/// Joins what tasks find in runs of blocks of a flat view. `Found` has take(view, first element, elements) and
+/// join(Found), whose grouping does not show: sums are exact, and so are maxima.
+template <class Found> Found over_blocks(const View& x) {
+  Found of_task[norm_tasks];
   const std::int64_t elements = x.elements(), blocks = ceil_div(elements, norm_block);
-  double* partial = reinterpret_cast<double*>(detail::partial_workspace());
-  for (std::int64_t start = 0; start < blocks; start += round) {
-    const std::int64_t n_blocks = least(round, blocks - start);
-    parallel_for(ceil_div(n_blocks, blocks_per_task), [&](std::int64_t task) {
-      for (std::int64_t i = task * blocks_per_task; i < least(n_blocks, (task + 1) * blocks_per_task); ++i) {
-        const std::int64_t first = (start + i) * norm_block;
-        partial[i] = of(first, least(norm_block, elements - first));
-      }
-    });
-    for (std::int64_t i = 0; i < n_blocks; ++i) take(partial[i]);
-  }
+  parallel_for(norm_tasks, [&](std::int64_t task) {
+    const std::int64_t end = (task + 1) * blocks / norm_tasks;
+    for (std::int64_t i = task * blocks / norm_tasks; i < end; ++i)
+      of_task[task].take(x, i * norm_block, least(norm_block, elements - i * norm_block));
+  });
+  for (std::int64_t task = 1; task < norm_tasks; ++task) of_task[0].join(of_task[task]);
+  return of_task[0];
 }
 
-/// The sum of term(element), block by block in fp64.
-template <class Term> ExactSum sum_over_blocks(const View& x, Term term) {
+/// The sum of Term()(element), block by block in fp64.
+template <class Term> struct FoundSum {
   ExactSum total;
-  over_blocks(
-      x,
-      [&](std::int64_t first, std::int64_t n) {
-        Buffer<double> buffer;
-        const double* in = read(x, first, n, buffer.elements);
-        return sum<double>(n, [in, term](auto at) { return term(at(in)); });
-      },
-      [&](double partial) { total.add(partial); });
-  return total;
-}
+  void take(const View& x, std::int64_t first, std::int64_t n) {
+    Buffer<double> buffer;
+    const double* in = read(x, first, n, buffer.elements);
+    total.add(sum<double>(n, [in](auto at) { return Term()(at(in)); }));
+  }
+  void join(const FoundSum& other) { total.add(other.total); }
+};
+struct Square {
+  template <class T> auto operator()(T x) const { return x * x; }
+};
+struct Magnitude {
+  template <class T> auto operator()(T x) const { return x < 0 ? -x : x; }
+};
+
+struct FoundGreatest {
+  double greatest = 0;  ///< NaN if any element is: a comparison alone would lose it
+  void take(const View& x, std::int64_t first, std::int64_t n) {
+    Buffer<double> buffer;
+    const double* in = read(x, first, n, buffer.elements);
+    double most = 0;
+    bool nan = false;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const double magnitude = std::fabs(in[i]);
+      most = magnitude > most ? magnitude : most;
+      nan |= magnitude != magnitude;
+    }
+    join({nan ? std::numeric_limits<double>::quiet_NaN() : most});
+  }
+  void join(const FoundGreatest& other) {
+    greatest = greatest >= other.greatest || greatest != greatest ? greatest : other.greatest;
+  }
+};
 }  // namespace
 
 void adamw(View gradient, View master, View moment1, View moment2, View low_precision, const AdamWStep& step,
@@ -126,32 +143,8 @@ void adamw(View gradient, View master, View moment1, View moment2, View low_prec
   });
 }
 
-ExactSum sum_of_squares(View x) {
-  return sum_over_blocks(x, [](auto at) { return at * at; });
-}
-
-ExactSum sum_of_magnitudes(View x) {
-  return sum_over_blocks(x, [](auto at) { return at < 0 ? -at : at; });
-}
-
-double greatest_magnitude(View x) {
-  double greatest = 0;
-  over_blocks(
-      x,
-      [&](std::int64_t first, std::int64_t n) {
-        Buffer<double> buffer;
-        const double* in = read(x, first, n, buffer.elements);
-        double most = 0;
-        bool nan = false;  // a comparison alone would lose it
-        for (std::int64_t i = 0; i < n; ++i) {
-          const double magnitude = std::fabs(in[i]);
-          most = magnitude > most ? magnitude : most;
-          nan |= magnitude != magnitude;
-        }
-        return nan ? std::numeric_limits<double>::quiet_NaN() : most;
-      },
-      [&](double most) { greatest = greatest >= most || greatest != greatest ? greatest : most; });
-  return greatest;
-}
+ExactSum sum_of_squares(View x) { return over_blocks<FoundSum<Square>>(x).total; }
+ExactSum sum_of_magnitudes(View x) { return over_blocks<FoundSum<Magnitude>>(x).total; }
+double greatest_magnitude(View x) { return over_blocks<FoundGreatest>(x).greatest; }
 
 }  // namespace monomorph::kernels::MONOMORPH_ISA

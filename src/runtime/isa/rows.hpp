@@ -5,6 +5,7 @@
 #include <monomorph/runtime/parallel.hpp>
 #include <monomorph/runtime/view.hpp>
 #include <utility>
+#include "runtime/isa/half.hpp"
 
 // Loops over elements compute in S, float or double, whatever the views hold: a run of at most `chunk` elements is
 // converted into a buffer in the first-level cache and back, and a view that holds S is used where it lies.
@@ -37,8 +38,12 @@ template <class To, class From> static void convert(const From* from, To* to, st
   for (std::int64_t i = 0; i < n; ++i) {
     if constexpr (std::same_as<From, std::uint16_t>) {
       to[i] = static_cast<To>(widen(from[i]));
+    } else if constexpr (std::same_as<From, Half>) {
+      to[i] = static_cast<To>(widen(from[i]));
     } else if constexpr (std::same_as<To, std::uint16_t>) {
       to[i] = narrow(static_cast<float>(from[i]));
+    } else if constexpr (std::same_as<To, Half>) {
+      to[i] = narrow_to_half(static_cast<float>(from[i]));
     } else {
       to[i] = static_cast<To>(from[i]);
     }
@@ -57,6 +62,9 @@ template <class S> static inline const S* read(const View& view, std::int64_t of
       break;
     case DType::fp64:
       convert(view.as<double>() + offset, buffer, n);
+      break;
+    case DType::fp16:
+      convert(view.as<Half>() + offset, buffer, n);
       break;
   }
   return buffer;
@@ -78,6 +86,9 @@ template <class S> static inline void write(const S* values, const View& view, s
       break;
     case DType::fp64:
       convert(values, view.as<double>() + offset, n);
+      break;
+    case DType::fp16:
+      convert(values, view.as<Half>() + offset, n);
       break;
   }
 }

@@ -1,3 +1,4 @@
+#include <c10/util/Half.h>
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -35,6 +36,7 @@ double read(const View& x, std::int64_t row, std::int64_t column) {
   const std::int64_t i = row * x.stride + column;
   if (x.dtype == DType::fp64) return x.as<double>()[i];
   if (x.dtype == DType::fp32) return x.as<float>()[i];
+  if (x.dtype == DType::fp16) return static_cast<float>(x.as<c10::Half>()[i]);
   const std::uint32_t bits = static_cast<std::uint32_t>(x.as<std::uint16_t>()[i]) << 16;
   float value;
   std::memcpy(&value, &bits, sizeof value);
@@ -50,6 +52,8 @@ void write(const View& x, std::int64_t row, std::int64_t column, double value) {
     x.as<double>()[i] = value;
   else if (x.dtype == DType::fp32)
     x.as<float>()[i] = single;
+  else if (x.dtype == DType::fp16)
+    x.as<c10::Half>()[i] = static_cast<c10::Half>(single);
   else
     x.as<std::uint16_t>()[i] = static_cast<std::uint16_t>(bits >> 16);
 }
@@ -218,7 +222,7 @@ std::vector<Documents> documents() {
 
 TEST_CASE("causal attention and its gradients equal autograd's") {
   for (const AttentionShape& shape : shapes())
-    for (const auto& [dtype, tolerance] : {std::pair{DType::fp64, 1e-11}, {DType::fp32, 1e-5}, {DType::bf16, 1.2e-2}}) {
+    for (const auto& [dtype, tolerance] : {std::pair{DType::fp64, 1e-11}, {DType::fp32, 1e-5}, {DType::bf16, 1.2e-2}, {DType::fp16, 1.5e-3}}) {
       INFO(text(shape) << ", " << std::string(name_of(dtype)));
       const auto expected = Problem(dtype, shape).expected();
       for_each_isa([&, type = dtype, bound = tolerance] {
@@ -244,7 +248,7 @@ TEST_CASE("the bits of attention do not depend on the number of threads") {
   const int threads_before = omp_get_max_threads();
   for (const AttentionShape& shape :
        {shape_of(1, 200, 4, 2, 32), shape_of(2, 130, 3, 3, 20), shape_of(1, 333, 2, 1, 64)})
-    for (const DType dtype : {DType::fp32, DType::bf16, DType::fp64})
+    for (const DType dtype : {DType::fp32, DType::bf16, DType::fp64, DType::fp16})
       for (const bool has_documents : {false, true})
         for_each_isa([&] {
           INFO(text(shape) << ", " << std::string(name_of(dtype)));
@@ -272,7 +276,7 @@ TEST_CASE("attention within documents and its gradients equal autograd's") {
        {shape_of(2, 5, 2, 2, 3), shape_of(2, 70, 2, 1, 7), shape_of(1, 97, 2, 2, 64), shape_of(3, 200, 2, 1, 16)})
     for (const Documents& cut : documents())
       for (const auto& [dtype, tolerance] :
-           {std::pair{DType::fp64, 1e-11}, {DType::fp32, 1e-5}, {DType::bf16, 1.2e-2}}) {
+           {std::pair{DType::fp64, 1e-11}, {DType::fp32, 1e-5}, {DType::bf16, 1.2e-2}, {DType::fp16, 1.5e-3}}) {
         INFO(text(shape) << ", documents " << cut.name << ", " << std::string(name_of(dtype)));
         Problem reference(dtype, shape);
         reference.document_starts = cut.starts(shape);
@@ -292,7 +296,7 @@ TEST_CASE("attention within documents and its gradients equal autograd's") {
 
 TEST_CASE("rows of one document each have the bits of plain causal attention") {
   for (const AttentionShape& shape : {shape_of(2, 33, 4, 2, 7), shape_of(2, 200, 4, 2, 32), shape_of(1, 97, 6, 2, 64)})
-    for (const DType dtype : {DType::fp32, DType::bf16, DType::fp64})
+    for (const DType dtype : {DType::fp32, DType::bf16, DType::fp64, DType::fp16})
       for_each_isa([&] {
         INFO(text(shape) << ", " << std::string(name_of(dtype)));
         Problem plain(dtype, shape), told(dtype, shape);
@@ -306,7 +310,7 @@ TEST_CASE("rows of one document each have the bits of plain causal attention") {
 }
 
 TEST_CASE("what one document has does not reach another, be it ever so large") {
-  for (const DType dtype : {DType::fp32, DType::bf16, DType::fp64})
+  for (const DType dtype : {DType::fp32, DType::bf16, DType::fp64, DType::fp16})
     for_each_isa([&] {
       const AttentionShape shape = shape_of(1, 130, 2, 1, 24);
       const std::int64_t begin = 50, end = 101;  // of the document in the middle
@@ -338,7 +342,7 @@ TEST_CASE("a NaN or an infinity that attention is given comes out as NaN") {
   constexpr std::int64_t tokens = 90, features = 16, at = 70;
   const double infinity = std::numeric_limits<double>::infinity();
   for (const double bad : {std::numeric_limits<double>::quiet_NaN(), infinity, -infinity})
-    for (const DType dtype : {DType::fp32, DType::bf16, DType::fp64})
+    for (const DType dtype : {DType::fp32, DType::bf16, DType::fp64, DType::fp16})
       for_each_isa([&] {
         Problem problem(dtype, shape_of(1, tokens, 2, 2, features));
         write(problem.q_of(problem.qkv), at, 0, bad);
@@ -357,7 +361,7 @@ TEST_CASE("a NaN or an infinity that attention is given comes out as NaN") {
 
 TEST_CASE("the reference attention without dropout equals autograd's") {
   for (const AttentionShape& shape : shapes())
-    for (const auto& [dtype, tolerance] : {std::pair{DType::fp64, 1e-11}, {DType::fp32, 1e-5}, {DType::bf16, 1.2e-2}}) {
+    for (const auto& [dtype, tolerance] : {std::pair{DType::fp64, 1e-11}, {DType::fp32, 1e-5}, {DType::bf16, 1.2e-2}, {DType::fp16, 1.5e-3}}) {
       INFO(text(shape) << ", " << std::string(name_of(dtype)));
       Problem problem(dtype, shape);
       problem.run_reference(no_dropout(shape));
@@ -453,7 +457,7 @@ TEST_CASE("decoding a token equals the last row of the full attention") {
   constexpr std::int64_t capacity = 210;
   for (const AttentionShape& shape : {shape_of(3, 1, 2, 2, 16), shape_of(2, 63, 4, 2, 33), shape_of(2, 64, 6, 1, 64),
                                       shape_of(1, 200, 4, 4, 128), shape_of(2, 130, 2, 2, 7)})
-    for (const auto& [dtype, tolerance] : {std::pair{DType::fp64, 1e-12}, {DType::fp32, 1e-5}, {DType::bf16, 1.2e-2}})
+    for (const auto& [dtype, tolerance] : {std::pair{DType::fp64, 1e-12}, {DType::fp32, 1e-5}, {DType::bf16, 1.2e-2}, {DType::fp16, 1.5e-3}})
       for_each_isa([&, type = dtype, bound = tolerance] {
         INFO(text(shape) << ", " << std::string(name_of(type)));
         Problem problem(type, shape);

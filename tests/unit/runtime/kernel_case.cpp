@@ -1,4 +1,5 @@
 #include "kernel_case.hpp"
+#include <c10/util/Half.h>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -21,6 +22,8 @@ double load(const View& view, std::int64_t at) {
       return view.as<float>()[at];
     case DType::fp64:
       return view.as<double>()[at];
+    case DType::fp16:
+      return static_cast<float>(view.as<c10::Half>()[at]);
     case DType::bf16:
       break;
   }
@@ -33,6 +36,9 @@ void store(const View& view, std::int64_t at, double value) {
       break;
     case DType::fp64:
       view.as<double>()[at] = value;
+      break;
+    case DType::fp16:
+      view.as<c10::Half>()[at] = static_cast<c10::Half>(static_cast<float>(value));
       break;
     case DType::bf16:
       view.as<std::uint16_t>()[at] = static_cast<std::uint16_t>(
@@ -73,11 +79,12 @@ Run run_once(const KernelCase& kernel, DType compute, DType rounding, std::int64
 }
 
 /// Within one rounding of what the fp32 run gave.
-bool is_rounding_of(const Values& coarse, const Values& fine) {
+bool is_rounding_of(const Values& coarse, const Values& fine, DType dtype) {
+  const double half_unit = dtype == DType::fp16 ? 0x1p-11 : 0x1p-8, least = dtype == DType::fp16 ? 0x1p-25 : 0;
   double scale = 0;
   for (const double value : fine) scale = std::max(scale, std::fabs(value));
   for (std::size_t i = 0; i < fine.size(); ++i) {
-    if (!(std::fabs(coarse[i] - fine[i]) <= 0x1p-8 * std::fabs(fine[i]) + 1e-5 * scale)) return false;
+    if (!(std::fabs(coarse[i] - fine[i]) <= half_unit * std::fabs(fine[i]) + 1e-5 * scale + least)) return false;
   }
   return true;
 }
@@ -86,19 +93,24 @@ void check_values(const KernelCase& kernel, std::int64_t gap) {
   const Run fp64 = run_once(kernel, DType::fp64, DType::fp64, gap);
   const Run fp64_of_fp32 = run_once(kernel, DType::fp64, DType::fp32, gap);
   const Run fp32 = run_once(kernel, DType::fp32, DType::fp32, gap);
-  const Run fp32_of_bf16 = run_once(kernel, DType::fp32, DType::bf16, gap);
-  const Run bf16 = run_once(kernel, DType::bf16, DType::bf16, gap);
   for (std::size_t i = 0; i < kernel.outputs.size(); ++i) {
     CAPTURE(i);
     if (kernel.outputs[i].expected.values.empty()) continue;
     CHECK(relative_error(fp64.outputs[i].values(), kernel.outputs[i].expected.values) <= kernel.tolerance);
     CHECK(relative_error(fp32.outputs[i].values(), fp64_of_fp32.outputs[i].values()) <= kernel.fp32_tolerance);
-    CHECK(is_rounding_of(bf16.outputs[i].values(), fp32_of_bf16.outputs[i].values()));
+  }
+  for (const DType coarse : {DType::bf16, DType::fp16}) {
+    const Run fine = run_once(kernel, DType::fp32, coarse, gap), rounded = run_once(kernel, coarse, coarse, gap);
+    CAPTURE(name_of(coarse));
+    for (std::size_t i = 0; i < kernel.outputs.size(); ++i) {
+      if (kernel.outputs[i].expected.values.empty()) continue;
+      CHECK(is_rounding_of(rounded.outputs[i].values(), fine.outputs[i].values(), coarse));
+    }
   }
 }
 
 void check_threads(const KernelCase& kernel) {
-  for (const DType compute : {DType::fp32, DType::bf16}) {
+  for (const DType compute : {DType::fp32, DType::bf16, DType::fp16}) {
     Run one;
     with_threads(1, [&] { one = run_once(kernel, compute, compute, 0); });
     for (const int threads : {2, 3}) {
@@ -187,6 +199,7 @@ double rounded(double value, DType dtype) {
   if (dtype == DType::fp64) return value;
   const auto single = static_cast<float>(value);
   if (dtype == DType::fp32 || !std::isfinite(single)) return single;
+  if (dtype == DType::fp16) return static_cast<float>(static_cast<c10::Half>(single));
   // bf16 keeps 8 significant bits; halves go to the even neighbour, as nearbyint does it.
   int exponent;
   const double fraction = std::frexp(single, &exponent);

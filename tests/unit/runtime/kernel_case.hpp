@@ -9,7 +9,7 @@ namespace monomorph::testing {
 using oracle::Matrix;
 using oracle::Values;
 
-/// What a matrix is to the step, which decides its dtype: in bf16, statistics and gradients are fp32.
+/// What a matrix is to the step, which decides its dtype: in bf16 and fp16, statistics and gradients are fp32.
 enum class Role { activation, statistics, gradient };
 DType dtype_of(Role role, DType compute);
 
@@ -30,7 +30,7 @@ struct KernelCase {
   double fp32_tolerance = 1e-5;  ///< of fp32 against fp64
 };
 
-/// fp64 against the reference, fp32 against our fp64, bf16 against the rounding of our fp32; rows side by side and
+/// fp64 against the reference, fp32 against our fp64, bf16 and fp16 against the rounding of our fp32; rows side by side and
 /// apart (nothing between them may change); on every instruction set of this processor; same bits with 1, 2 and 3
 /// threads.
 void check(const KernelCase& kernel);

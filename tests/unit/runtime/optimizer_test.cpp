@@ -66,7 +66,7 @@ TEST_CASE("padding of a shard stays zero, and nothing else hides a NaN", "[optim
 TEST_CASE("norms of a shard are exact sums in fp64", "[optimizer]") {
   for (const std::int64_t n : {64L, 4096L, 5'000'000L / 64 * 64}) {
     const Matrix x = random_matrix(1, n, 1);
-    for (const DType dtype : {DType::fp32, DType::bf16, DType::fp64}) {
+    for (const DType dtype : {DType::fp32, DType::bf16, DType::fp64, DType::fp16}) {
       const Storage in(x, dtype);
       double squares = 0, magnitudes = 0, greatest = 0;
       for (const double value : in.values()) {

@@ -1,9 +1,12 @@
+#include <c10/util/Half.h>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/parallel.hpp>
 #include <thread>
+#include <vector>
 #include "kernel_case.hpp"
 #include "support/catch.hpp"
 
@@ -69,4 +72,40 @@ TEST_CASE("copy, add and zero touch all of a view and nothing else", "[elementwi
            kernels::zero(out[2]);
          }});
   }
+}
+
+TEST_CASE("fp16 is widened exactly and rounded to nearest even, as LibTorch does it: all of its numbers", "[elementwise]") {
+  constexpr std::int64_t n = 1 << 16;
+  std::vector<c10::Half> halves(n);
+  std::vector<float> between(n);  // each number and the next: the middle, and on both sides of it
+  for (std::int64_t i = 0; i < n; ++i) halves[i] = c10::Half(static_cast<std::uint16_t>(i), c10::Half::from_bits());
+  const auto view = [](auto& values, DType dtype) {
+    return View(reinterpret_cast<std::byte*>(values.data()), dtype, {1, std::ssize(values)});
+  };
+  const auto same = [](float a, float b) { return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b); };
+  for_each_isa([&](const char* isa) {
+    CAPTURE(isa);
+    std::vector<float> floats(n);
+    kernels::copy(view(halves, DType::fp16), view(floats, DType::fp32));
+    std::int64_t n_wrong = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const float expected = halves[i];
+      n_wrong += std::isnan(expected) ? !std::isnan(floats[i]) : !same(floats[i], expected);
+    }
+    CHECK(n_wrong == 0);
+
+    for (const float towards : {0.0f, -1e30f, 1e30f}) {
+      for (std::int64_t i = 0; i + 1 < n; ++i) {
+        const float middle = (static_cast<float>(halves[i]) + static_cast<float>(halves[i + 1])) / 2;
+        between[i] = towards == 0 ? middle : std::nextafter(middle, towards);
+      }
+      std::vector<c10::Half> rounded(n);
+      kernels::copy(view(between, DType::fp32), view(rounded, DType::fp16));
+      for (std::int64_t i = 0; i + 1 < n; ++i) {
+        const c10::Half expected(between[i]);
+        n_wrong += std::isnan(between[i]) ? !std::isnan(static_cast<float>(rounded[i])) : rounded[i].x != expected.x;
+      }
+      CHECK(n_wrong == 0);
+    }
+  });
 }
