@@ -1,11 +1,13 @@
 #include <monomorph/train/check.hpp>
 
+#include "train/agreement.hpp"
 #include "train/beginning.hpp"
 #include "train/rank_work.hpp"
 #include "train/run_data.hpp"
 #include "train/run_memory.hpp"
 
 #include <monomorph/core/quantity_text.hpp>
+#include <monomorph/runtime/collectives_check.hpp>
 
 #include <fmt/format.h>
 
@@ -29,6 +31,32 @@ std::string check(const RecipeProgram& recipe, const Hparams& hparams, LaunchedR
       data.evaluation ? data.evaluation->n_counted() : 0,
       beginning.checkpoint ? "resumes from " + *beginning.checkpoint : "starts afresh");
   for (const std::string& note : beginning.notes) text += "  " + note + "\n";
+  return text;
+}
+
+namespace {
+
+std::string speed(double bytes_per_second) { return fmt::format("{:.3g} GB/s", bytes_per_second / 1e9); }
+
+}  // namespace
+
+std::string check_collectives(const RecipeProgram& recipe, const Hparams& hparams) {
+  const World world = connect(std::chrono::seconds(hparams.failure.rank_timeout));
+  validate(hparams, world.size());
+  check_agreement(world, recipe, hparams);
+  if (world.size() == 1) return "one rank: there are no collectives\n";
+  const CollectivesCheck found =
+      monomorph::check_collectives(world, recipe.param_shards(world.size()), recipe.reduce_dtype);
+  if (world.rank() > 0) return "";
+  std::string text = fmt::format("{} ranks, every result right\n", world.size());
+  for (const CollectiveMeasure& measure : found.collectives)
+    text += fmt::format("  {:<58} {}\n", measure.name, speed(measure.bytes_per_second));
+  const auto pair = [&](const char* what, const PairMeasure& measure) {
+    text += fmt::format("  {:<58} {}\n", fmt::format("{} pair: ranks {} and {}", what, measure.first, measure.second),
+                        speed(measure.bytes_per_second));
+  };
+  pair("slowest", found.slowest);
+  pair("fastest", found.fastest);
   return text;
 }
 

@@ -153,6 +153,13 @@ int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
   return 0;
 }
 
+/// For the ranks that were started, or as many local ones as would be.
+int run_check(const RecipeProgram& recipe, const Hparams& hparams, std::optional<int> local_ranks) {
+  const LaunchedRanks ranks = local_ranks ? LaunchedRanks{*local_ranks, *local_ranks} : launched_ranks();
+  write_out(check(recipe, hparams, ranks));
+  return 0;
+}
+
 }  // namespace
 
 int run_program(const RecipeProgram& recipe, int argc, char** argv) {
@@ -172,6 +179,10 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   auto* const check_command = app.add_subcommand("check", "all that can be known without training");
   HparamsOptions check_options;
   check_options.add_to(*check_command);
+  bool collectives = false;
+  check_command->add_flag("--collectives", collectives,
+                          "the ranks' collectives instead: right sums, speeds, the slowest pair");
+  check_command->fallthrough();  // --ranks is the program's
 
   auto* const evaluate_command = app.add_subcommand("evaluate", "loss of a checkpoint on held-out data");
   EvaluateOptions evaluate_options;
@@ -195,14 +206,17 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   }
   if (*describe_command) return write_out(describe(recipe, ranks, micro_batch)), 0;
   if (*schema_command) return write_out(schema() + "\n"), 0;
-  if (*check_command) return write_out(check(recipe, check_options.read(), launched_ranks())), 0;
+  if (*check_command && !collectives) return run_check(recipe, check_options.read(), local_ranks);
   if (*evaluate_command) return run_evaluate(recipe, evaluate_options);
   if (*generate_command) return run_generate(recipe, generate_options);
   end_with_parent();
-  const Hparams hparams = train_options.read();
-  if (local_ranks.value_or(1) == 1) return train(recipe, hparams, argc, argv);
-  validate(hparams, *local_ranks);  // one line, and not one from each rank
-  return run_local_ranks(*local_ranks, argc, argv);
+  const Hparams hparams = (*check_command ? check_options : train_options).read();
+  if (local_ranks.value_or(1) > 1) {
+    validate(hparams, *local_ranks);  // one line, and not one from each rank
+    return run_local_ranks(*local_ranks, argc, argv);
+  }
+  if (*check_command) return write_out(check_collectives(recipe, hparams)), 0;
+  return train(recipe, hparams, argc, argv);
 }
 
 }  // namespace monomorph::train

@@ -184,3 +184,21 @@ TEST_CASE("ranks killed at random moments, in saves too, lose no more than the s
               .exit_code == 0);
   CHECK(final_state(place / "run") == final_state(place / "quiet"));
 }
+
+TEST_CASE("check knows what each of several ranks needs, and tries their collectives") {
+  const Workplace place("tiny_llama");
+  const Arguments training = place.training("run", {"batch.micro_batch=1"});
+  Arguments check{"check"};
+  check.insert(check.end(), training.begin(), training.end());
+  check.insert(check.end(), {"--ranks", "4"});
+  const ProcessResult planned = place.run(check);
+  CHECK(planned.exit_code == 0);
+  CHECK(contains(planned.out, "on each of 4 ranks"));
+  check.push_back("--collectives");
+  const ProcessResult tried = place.run(check, one_thread);
+  CAPTURE(tried.out, tried.err);
+  CHECK(tried.exit_code == 0);
+  for (const std::string part : {"4 ranks, every result right", "reduction of gradients among", "slowest pair: ranks", "GB/s"})
+    CHECK(contains(tried.out, part));
+  CHECK_FALSE(std::filesystem::exists(place / "run"));
+}

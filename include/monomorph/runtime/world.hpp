@@ -9,6 +9,7 @@
 namespace monomorph {
 
 namespace distributed {
+class Peers;
 class Store;
 }
 
@@ -27,6 +28,8 @@ class World {
   /// @param shards ranks that hold one copy of the parameters together: a divisor of size()
   /// @param wire dtype in which gradients travel
   std::unique_ptr<Communicator> communicator(int shards, DType wire) const;
+  /// Messages between the ranks, beside a communicator's.   @param name another one for each use
+  std::unique_ptr<distributed::Peers> peers(const std::string& name) const;
   /// Leaves a note for all ranks.
   void set(const std::string& key, const std::string& value) const;
   /// Waits for a note. @throws Error [RANK-05] if it takes longer than the time limit

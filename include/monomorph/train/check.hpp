@@ -11,4 +11,8 @@ namespace monomorph::train {
 /// the recipe. Whatever training would refuse before its first step is refused here.   @throws as train
 std::string check(const RecipeProgram& recipe, const Hparams& hparams, LaunchedRanks ranks);
 
+/// Every collective of the recipe's sharding on the ranks that a launcher started: their speeds and the slowest pair of
+/// ranks, in rank 0; empty in the others.   @throws as connect and check_collectives
+std::string check_collectives(const RecipeProgram& recipe, const Hparams& hparams);
+
 }  // namespace monomorph::train

@@ -48,8 +48,10 @@ World::~World() = default;
 
 std::unique_ptr<Communicator> World::communicator(int shards, DType wire) const {
   if (size_ == 1) return std::make_unique<distributed::OneRank>();
-  auto peers = std::make_unique<distributed::Peers>(store_->under("peers/"), rank_, size_, time_limit_);
-  return std::make_unique<distributed::CpuCommunicator>(std::move(peers), shards, wire);
+  return std::make_unique<distributed::CpuCommunicator>(peers("peers/"), shards, wire);
+}
+std::unique_ptr<distributed::Peers> World::peers(const std::string& name) const {
+  return std::make_unique<distributed::Peers>(store_->under(name), rank_, size_, time_limit_);
 }
 
 namespace {
