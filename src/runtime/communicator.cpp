@@ -7,7 +7,10 @@ void Communicator::reduce(int unit, View whole, View own, Reduction reduction) {
   start_reduce(unit, whole, own, reduction);
 }
 void Communicator::release(int unit) { note_release(unit); }
-void Communicator::wait(int unit) { finish(unit); }
+void Communicator::wait(int unit) {
+  const TraceSpan span(trace_, Trace::Row::waiting, "wait for", unit);
+  finish(unit);
+}
 void Communicator::sum(std::span<std::int64_t> words) { sum_words(words); }
 
 }  // namespace monomorph

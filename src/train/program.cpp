@@ -23,6 +23,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <filesystem>
 
@@ -153,6 +154,16 @@ int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
   return 0;
 }
 
+/// Of "steps=3"; absent if the text is something else.
+std::optional<std::int64_t> traced_steps(std::string_view text) {
+  constexpr std::string_view prefix = "steps=";
+  if (!text.starts_with(prefix)) return std::nullopt;
+  std::int64_t steps = 0;
+  const auto [end, failure] = std::from_chars(text.data() + prefix.size(), text.data() + text.size(), steps);
+  const bool is_number = failure == std::errc() && end == text.data() + text.size();
+  return is_number && steps >= 1 && steps <= 1000 ? std::optional(steps) : std::nullopt;
+}
+
 /// For the ranks that were started, or as many local ones as would be.
 int run_check(const RecipeProgram& recipe, const Hparams& hparams, std::optional<int> local_ranks) {
   const LaunchedRanks ranks = local_ranks ? LaunchedRanks{*local_ranks, *local_ranks} : launched_ranks();
@@ -193,6 +204,10 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   generate_options.add_to(*generate_command);
   std::optional<int> local_ranks;
   app.add_option("--ranks", local_ranks, "starts so many ranks on this machine")->check(CLI::Range(1, 1 << 12));
+  std::string trace;
+  app.add_option("--trace", trace, "steps=N: writes what a rank does when, in N steps from the second one on")
+      ->check(CLI::Validator(
+          [](const std::string& text) { return traced_steps(text) ? "" : "must be steps=N, with N from 1 to 1000"; }, "steps=N"));
   app.require_subcommand(0, 1);
 
   try {
@@ -216,7 +231,7 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
     return run_local_ranks(*local_ranks, argc, argv);
   }
   if (*check_command) return write_out(check_collectives(recipe, hparams)), 0;
-  return train(recipe, hparams, argc, argv);
+  return train(recipe, hparams, traced_steps(trace).value_or(0), argc, argv);
 }
 
 }  // namespace monomorph::train

@@ -68,12 +68,13 @@ Start start_run(const RecipeProgram& recipe, const Hparams& hparams, const World
 class Trainer {
  public:
   Trainer(const RecipeProgram& recipe, const Hparams& hparams, const World& world, Communicator& communicator,
-          Start start, int argc, char** argv);
+          Start start, std::int64_t traced_steps, int argc, char** argv);
   int run();
   std::int64_t step() const { return state_.step + 1; }  ///< the present one
 
  private:
   void train_step();
+  void trace_from_second_step();
   StepTotals forward_backward();
   void apply(const StepTotals& totals);
   void report(double loss, double lr, std::optional<double> grad_norm);
@@ -99,6 +100,8 @@ class Trainer {
   RunState state_;
   RunState last_good_ = state_;  ///< after the last step that was not skipped: the parameters and moments are of it
   data::BatchPrefetcher batches_;
+  const std::int64_t traced_steps_, first_step_ = state_.step;
+  Trace trace_;
   // What can fail is above, for what follows leaves a run folder behind.
   const InterruptionGuard guard_;  // from before the run folder exists: a run that was interrupted can be resumed
   std::optional<RunLog> log_;      ///< rank 0's
@@ -119,7 +122,7 @@ data::BatchPrefetcher read_ahead(const data::Loader& loader, const RunState& sta
 }
 
 Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, const World& world, Communicator& communicator,
-                 Start start, int argc, char** argv)
+                 Start start, std::int64_t traced_steps, int argc, char** argv)
     : recipe_(recipe),
       hparams_(hparams),
       world_(world),
@@ -131,6 +134,7 @@ Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, const Worl
       step_(std::move(start.step)),
       state_(start.state),
       batches_(read_ahead(data_.train, state_, hparams, world)),
+      traced_steps_(traced_steps),
       throughput_(recipe.flops, recipe.compute_dtype, world.size()) {
   if (world.rank() == 0)
     log_.emplace(hparams, recipe, resumed_from_, state_.step, data_.all_files, world.size(), argc, argv);
@@ -148,6 +152,7 @@ Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, const Worl
 int Trainer::run() {
   if (world_.size() == 1) stops_ = interrupting_signal() != 0;
   while (state_.step < hparams_.run.steps.value && !stops_) {
+    trace_from_second_step();
     train_step();
     if (due(hparams_.evaluation.every.value)) evaluate_now();
     // Skipped steps changed nothing, and saving after each would in the end delete the last good checkpoint.
@@ -172,6 +177,20 @@ void Trainer::train_step() {
                     "loss.on_empty_batch=skip",
                     state_.step + 1));
   apply(totals);
+}
+
+/// The first step is not like the others: memory is touched for the first time, and nothing was gathered ahead.
+void Trainer::trace_from_second_step() {
+  const std::int64_t done = state_.step - first_step_;
+  if (traced_steps_ == 0 || (done != 1 && done != 1 + traced_steps_)) return;
+  communicator_.record(done == 1 ? &trace_ : nullptr);
+  if (done == 1) return;
+  const std::string file = fmt::format("{}/trace_rank_{:05}.json", hparams_.run.output_dir.value, world_.rank());
+  trace_.write(file, world_.rank());
+  const std::string hidden = world_.size() == 1 ? ""
+                                                : fmt::format("; {:.0f} % of the collectives' time was hidden behind compute",
+                                                              100 * trace_.hidden_share());
+  note(fmt::format("traced steps {} to {}: {}{}", first_step_ + 2, state_.step, file, hidden));
 }
 
 StepTotals Trainer::forward_backward() {
@@ -288,7 +307,7 @@ void Trainer::save(const RunState& state, OptionalCount keep) {
 
 }  // namespace
 
-int train(const RecipeProgram& recipe, const Hparams& hparams, int argc, char** argv) {
+int train(const RecipeProgram& recipe, const Hparams& hparams, std::int64_t traced_steps, int argc, char** argv) {
   const World world = connect(std::chrono::seconds(hparams.failure.rank_timeout));
   validate(hparams, world.size());
   check_fixed_tree(recipe, hparams);
@@ -297,7 +316,7 @@ int train(const RecipeProgram& recipe, const Hparams& hparams, int argc, char** 
   std::optional<Trainer> trainer;
   try {
     Start start = together(*communicator, "begin", [&] { return start_run(recipe, hparams, world, *communicator); });
-    trainer.emplace(recipe, hparams, world, *communicator, std::move(start), argc, argv);
+    trainer.emplace(recipe, hparams, world, *communicator, std::move(start), traced_steps, argc, argv);
     return trainer->run();
   } catch (const RankFailure& failure) {  // before the trainer goes, which would wait for what does not come
     give_up(world, failure, trainer ? trainer->step() : 0);

@@ -3,6 +3,8 @@
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <arpa/inet.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -201,4 +203,27 @@ TEST_CASE("check knows what each of several ranks needs, and tries their collect
   for (const std::string part : {"4 ranks, every result right", "reduction of gradients among", "slowest pair: ranks", "GB/s"})
     CHECK(contains(tried.out, part));
   CHECK_FALSE(std::filesystem::exists(place / "run"));
+}
+
+TEST_CASE("a trace has the compute of every unit and the collectives on rows of their own, for each rank") {
+  const Workplace place("tiny_llama");
+  Arguments arguments = place.training("run", {"batch.micro_batch=2", "run.steps=5"});
+  arguments.insert(arguments.end(), {"--ranks", "2", "--trace", "steps=2"});
+  const ProcessResult result = place.run(arguments, one_thread);
+  REQUIRE(result.exit_code == 0);
+  CHECK(contains(result.out, "traced steps 2 to 3"));
+  CHECK(contains(result.out, "% of the collectives' time was hidden behind compute"));
+  for (const std::string rank : {"0", "1"}) {
+    const auto trace = nlohmann::json::parse(read_bytes(place / ("run/trace_rank_0000" + rank + ".json")));
+    std::map<std::string, int> counts;
+    for (const auto& event : trace.at("traceEvents")) {
+      ++counts[event.at("name").get<std::string>()];
+      CHECK(event.at("pid") == std::stoi(rank));
+      if (event.at("ph") == "X") CHECK(event.at("dur").get<double>() >= 0);
+    }
+    for (const std::string name : {"forward 1", "forward 2", "backward 1", "backward 2"}) CHECK(counts[name] == 4);
+    for (const std::string name : {"update 0", "update 1"}) CHECK(counts[name] == 2);
+    for (const std::string name : {"gather 1", "reduce 1"}) CHECK(counts[name] >= 2);
+  }
+  check_refusal(place.run({"--trace", "3"}), 2, {"[RUN-13]", "steps=N"});
 }

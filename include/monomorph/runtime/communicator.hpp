@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <monomorph/plan/traffic.hpp>
+#include <monomorph/runtime/trace.hpp>
 #include <monomorph/runtime/view.hpp>
 #include <span>
 
@@ -33,12 +34,22 @@ class Communicator {
   /// Adds up the words of all ranks, in all ranks. Returns when it is done: meant for a few words, once a step.
   void sum(std::span<std::int64_t> words);
 
+  /// What is begun from here on is noted; null: no more. The trace outlives what is on its way.
+  void record(Trace* trace) { trace_ = trace; }
+  /// What is computed for a unit, until the end of the scope.
+  TraceSpan computing(const char* what, int unit) const { return {trace_, Trace::Row::compute, what, unit}; }
+
+ protected:
+  Trace* trace() const { return trace_; }
+
  private:
   virtual void start_gather(int unit, View own, View whole) = 0;
   virtual void start_reduce(int unit, View whole, View own, Reduction reduction) = 0;
   virtual void note_release(int unit) = 0;
   virtual void finish(int unit) = 0;
   virtual void sum_words(std::span<std::int64_t> words) = 0;
+
+  Trace* trace_ = nullptr;
 };
 
 }  // namespace monomorph

@@ -40,7 +40,7 @@ template <Recipe R> class Step final : public TrainingStep {
     const Pass pass{.batch = batch, .step = step, .training = true, .turn = turn};
     forward(pass);
     begin_gradients(head, pass);
-    const kernels::LossSum loss = model::head<R>(tensors(head, pass), state_.activations, batch.targets);
+    const kernels::LossSum loss = head_and_loss(pass);
     backward(pass);
     last_turn_ = turn;
     return loss;
@@ -49,7 +49,7 @@ template <Recipe R> class Step final : public TrainingStep {
   kernels::LossSum evaluate(const MicroBatch& batch) override {
     const Pass pass{.batch = batch, .step = 0, .training = false, .turn = {}};
     forward(pass);
-    const kernels::LossSum loss = model::head<R>(tensors(head, pass), state_.activations, batch.targets);
+    const kernels::LossSum loss = head_and_loss(pass);
     if constexpr (releases)
       for (int u : {plan::unit_of_block(L - 1), head}) release(u);
     return loss;
@@ -64,7 +64,10 @@ template <Recipe R> class Step final : public TrainingStep {
 
   void update(const kernels::AdamWStep& step) override {
     for (int u = 0; u <= last; ++u) {
-      state_.update(u, step);
+      {
+        const auto span = comm_.computing("update", u);
+        state_.update(u, step);
+      }
       if constexpr (gathers) {
         gathered_.forget(u);
         if (!releases || u <= plan::unit_of_block(0)) gather(u);  // for the next step, while other units are updated
@@ -99,6 +102,11 @@ template <Recipe R> class Step final : public TrainingStep {
     Turn turn;
   };
 
+  kernels::LossSum head_and_loss(const Pass& pass) {
+    const auto span = comm_.computing("head and loss", head);
+    return model::head<R>(tensors(head, pass), state_.activations, pass.batch.targets);
+  }
+
   void forward(const Pass& pass) {
     if constexpr (within_documents)
       kernels::check_document_starts(pass.batch.document_starts, state_.batch(), R::model.context_length);
@@ -115,7 +123,10 @@ template <Recipe R> class Step final : public TrainingStep {
         if (u < last) gather(u + 1);  // on its way while u computes
         comm_.wait(u);
       }
-      with_block<R>(block, [&](auto b) { b.forward(tensors(u, pass), state_.activations.saved(b, block)); });
+      with_block<R>(block, [&](auto b) {
+        const auto span = comm_.computing("forward", u);
+        b.forward(tensors(u, pass), state_.activations.saved(b, block));
+      });
       if constexpr (releases)
         if (block < L - 1) release(u);  // the last block is the first that backward needs
     }
@@ -132,6 +143,7 @@ template <Recipe R> class Step final : public TrainingStep {
       }
       begin_gradients(u, pass);
       with_block<R>(block, [&](auto b) {
+        const auto span = comm_.computing("backward", u);
         const auto saved = state_.activations.saved(b, block);
         if (R::checkpointing::recompute(block) != Recompute::nothing) b.recompute(tensors(u, pass), saved);
         b.backward(tensors(u, pass), saved);

@@ -9,6 +9,7 @@ namespace monomorph::train {
 /// @throws UsageError for what is wrong before the first step; [RUN-05] too many steps in a row had non-finite
 /// gradients;
 ///   [RUN-06] a global batch had no counted token
-int train(const RecipeProgram& recipe, const Hparams& hparams, int argc, char** argv);
+/// @param traced_steps so many steps, from the second on, are written to trace_rank_<rank>.json in the run folder
+int train(const RecipeProgram& recipe, const Hparams& hparams, std::int64_t traced_steps, int argc, char** argv);
 
 }  // namespace monomorph::train

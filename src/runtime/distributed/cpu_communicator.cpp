@@ -48,7 +48,8 @@ CpuCommunicator::Started& CpuCommunicator::started(int unit) {
 void CpuCommunicator::start_gather(int unit, View own, View whole) {
   if (shards() == 1) return;
   traffic_.gathers.add((shards() - 1) * own.bytes());
-  started(unit).gather = gathers_.submit([this, unit, own, whole] {
+  started(unit).gather = gathers_.submit([this, unit, own, whole, trace = trace()] {
+    const TraceSpan span(trace, Trace::Row::gather, "gather", unit);
     doing(
         [&] {
           all_gather_(shard_group_, Channel::gather, own, {whole, own.elements()});
@@ -60,7 +61,8 @@ void CpuCommunicator::start_gather(int unit, View own, View whole) {
 void CpuCommunicator::start_reduce(int unit, View whole, View own, Reduction reduction) {
   if (shards() == 1 && !reduction.last) return;  // whole is own, and accumulates by itself
   note_reduction(own, reduction);
-  started(unit).reduce = reductions_.submit([this, unit, whole, own, reduction] {
+  started(unit).reduce = reductions_.submit([this, unit, whole, own, reduction, trace = trace()] {
+    const TraceSpan span(trace, Trace::Row::reduce, "reduce", unit);
     doing([&] { reduce_now(whole, own, reduction); }, "the gradients of unit {} were reduced", unit);
   });
 }
