@@ -1,6 +1,6 @@
 #include <monomorph/runtime/trace.hpp>
 
-#include <monomorph/core/text_file.hpp>
+#include <monomorph/core/atomic_file.hpp>
 
 #include <fmt/format.h>
 
@@ -36,16 +36,18 @@ void Trace::write(const std::string& path, int rank) const {
   std::string text = "{\"traceEvents\": [\n";
   for (int row = 0; row < static_cast<int>(std::size(row_names)); ++row)
     text += fmt::format(
-        "{{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": {}, \"tid\": {}, \"args\": {{\"name\": \"{}\"}}}},\n", rank, row,
-        row_names[row]);
-  text += fmt::format("{{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": {0}, \"args\": {{\"name\": \"rank {0}\"}}}}", rank);
+        "{{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": {}, \"tid\": {}, \"args\": {{\"name\": \"{}\"}}}},\n",
+        rank, row, row_names[row]);
+  text +=
+      fmt::format("{{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": {0}, \"args\": {{\"name\": \"rank {0}\"}}}}",
+                  rank);
   const auto microseconds = [](Clock::duration time) {
     return std::chrono::duration<double, std::micro>(time).count();
   };
   for (const Event& event : events_)
     text += fmt::format(
-        ",\n{{\"name\": \"{} {}\", \"ph\": \"X\", \"pid\": {}, \"tid\": {}, \"ts\": {:.3f}, \"dur\": {:.3f}}}", event.what,
-        event.unit, rank, static_cast<int>(event.row), microseconds(event.begin.time_since_epoch()),
+        ",\n{{\"name\": \"{} {}\", \"ph\": \"X\", \"pid\": {}, \"tid\": {}, \"ts\": {:.3f}, \"dur\": {:.3f}}}",
+        event.what, event.unit, rank, static_cast<int>(event.row), microseconds(event.begin.time_since_epoch()),
         microseconds(event.end - event.begin));
   write_text_file(path, text + "\n]}\n");
 }

@@ -27,7 +27,8 @@ GradientNorm norm_order(ClipMode mode) {
 OptimizerStepResult optimizer_step(TrainingStep& step, const OptimizerHparams& hparams, double learning_rate,
                                    const StepTotals& totals, std::int64_t update) {
   const ClipMode mode = hparams.clip.mode.value;
-  const double per_token = 1 / (static_cast<double>(totals.tokens) * totals.loss_scale), threshold = hparams.clip.threshold.value;
+  const double per_token = 1 / (static_cast<double>(totals.tokens) * totals.loss_scale),
+               threshold = hparams.clip.threshold.value;
   const double norm = totals.gradient_norm * per_token;
   OptimizerStepResult result{.applied = std::isfinite(norm), .grad_norm = norm};
   if (mode == ClipMode::none) result.grad_norm.reset();

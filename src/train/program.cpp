@@ -207,7 +207,8 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   std::string trace;
   app.add_option("--trace", trace, "steps=N: writes what a rank does when, in N steps from the second one on")
       ->check(CLI::Validator(
-          [](const std::string& text) { return traced_steps(text) ? "" : "must be steps=N, with N from 1 to 1000"; }, "steps=N"));
+          [](const std::string& text) { return traced_steps(text) ? "" : "must be steps=N, with N from 1 to 1000"; },
+          "steps=N"));
   app.require_subcommand(0, 1);
 
   try {

@@ -17,11 +17,12 @@ int tree_levels(const Hparams& hparams, int ranks) {
 }
 
 void check_fixed_tree(const RecipeProgram& recipe, const Hparams& hparams) {
-  if (hparams.batch.reduction.value != ReductionOrder::fixed_tree || recipe.reduce_dtype == recipe.gradient_dtype) return;
-  throw UsageError(
-      fmt::format("[RANK-09] batch.reduction = \"fixed_tree\" must have gradients that travel in {} as they accumulate, "
-                  "and {} rounds them to {} between ranks; take a precision that does not, or \"any_order\"",
-                  name_of(recipe.gradient_dtype), recipe.name, name_of(recipe.reduce_dtype)));
+  if (hparams.batch.reduction.value != ReductionOrder::fixed_tree || recipe.reduce_dtype == recipe.gradient_dtype)
+    return;
+  throw UsageError(fmt::format(
+      "[RANK-09] batch.reduction = \"fixed_tree\" must have gradients that travel in {} as they accumulate, "
+      "and {} rounds them to {} between ranks; take a precision that does not, or \"any_order\"",
+      name_of(recipe.gradient_dtype), recipe.name, name_of(recipe.reduce_dtype)));
 }
 
 }  // namespace monomorph::train

@@ -23,7 +23,7 @@ struct StepTotals {
   std::int64_t tokens = 0;
   double gradient_norm = 0;  ///< of the sum over the tokens, times the loss scale
   double loss_scale = 1;
-  bool stops = false;        ///< one of them was asked to end
+  bool stops = false;  ///< one of them was asked to end
 };
 
 /// Adds up the ranks' parts: one small collective, in which the norm, the loss and everything else that ranks agree on

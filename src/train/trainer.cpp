@@ -187,9 +187,10 @@ void Trainer::trace_from_second_step() {
   if (done == 1) return;
   const std::string file = fmt::format("{}/trace_rank_{:05}.json", hparams_.run.output_dir.value, world_.rank());
   trace_.write(file, world_.rank());
-  const std::string hidden = world_.size() == 1 ? ""
-                                                : fmt::format("; {:.0f} % of the collectives' time was hidden behind compute",
-                                                              100 * trace_.hidden_share());
+  const std::string hidden =
+      world_.size() == 1
+          ? ""
+          : fmt::format("; {:.0f} % of the collectives' time was hidden behind compute", 100 * trace_.hidden_share());
   note(fmt::format("traced steps {} to {}: {}{}", first_step_ + 2, state_.step, file, hidden));
 }
 
@@ -202,7 +203,8 @@ StepTotals Trainer::forward_backward() {
     const MicroBatch micro{batch.inputs_BT.data(), batch.targets_BT.data(),
                            static_cast<std::uint64_t>(batch.first_sample),
                            batch.document_starts_BT.empty() ? nullptr : batch.document_starts_BT.data()};
-    own.add(step_->accumulate(micro, static_cast<std::uint64_t>(state_.step), {i, n_micro_batches_, state_.loss_scale}));
+    own.add(
+        step_->accumulate(micro, static_cast<std::uint64_t>(state_.step), {i, n_micro_batches_, state_.loss_scale}));
   }
   own.stops = interrupting_signal() != 0;
   const GradientNorm order = norm_order(hparams_.optimizer.clip.mode);

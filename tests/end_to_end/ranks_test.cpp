@@ -200,7 +200,8 @@ TEST_CASE("check knows what each of several ranks needs, and tries their collect
   const ProcessResult tried = place.run(check, one_thread);
   CAPTURE(tried.out, tried.err);
   CHECK(tried.exit_code == 0);
-  for (const std::string part : {"4 ranks, every result right", "reduction of gradients among", "slowest pair: ranks", "GB/s"})
+  for (const std::string part :
+       {"4 ranks, every result right", "reduction of gradients among", "slowest pair: ranks", "GB/s"})
     CHECK(contains(tried.out, part));
   CHECK_FALSE(std::filesystem::exists(place / "run"));
 }
@@ -223,7 +224,8 @@ TEST_CASE("a trace has the compute of every unit and the collectives on rows of 
     }
     for (const std::string name : {"forward 1", "forward 2", "backward 1", "backward 2"}) CHECK(counts[name] == 4);
     for (const std::string name : {"update 0", "update 1"}) CHECK(counts[name] == 2);
-    for (const std::string name : {"gather 1", "reduce 1"}) CHECK(counts[name] >= 2);
+    CHECK(counts["gather 1"] >= 1);  // that of the first traced step began before it
+    CHECK(counts["reduce 1"] >= 2);
   }
   check_refusal(place.run({"--trace", "3"}), 2, {"[RUN-13]", "steps=N"});
 }

@@ -3,12 +3,12 @@
 
 namespace monomorph::precision {
 
-/// bf16 parameters and moments, rounded stochastically, and no other copy: 6 bytes a parameter where Bf16Mixed keeps 14.
-/// Gradients accumulate and are reduced in fp32.
+/// bf16 parameters and moments, rounded stochastically, and no other copy: 6 bytes a parameter where Bf16Mixed
+/// keeps 14. Gradients accumulate and are reduced in fp32.
 struct Bf16Pure {
   static constexpr std::string_view name = "Bf16Pure";
-  static constexpr DType compute_dtype = DType::bf16, gradient_dtype = DType::fp32,
-                         reduce_dtype = DType::fp32, master_dtype = DType::bf16;
+  static constexpr DType compute_dtype = DType::bf16, gradient_dtype = DType::fp32, reduce_dtype = DType::fp32,
+                         master_dtype = DType::bf16;
 };
 static_assert(PrecisionPolicy<Bf16Pure>);
 

@@ -7,8 +7,8 @@ namespace monomorph::precision {
 /// follows the run (train/loss_scale.hpp), since small ones would be lost in fp16.
 struct Fp16Mixed {
   static constexpr std::string_view name = "Fp16Mixed";
-  static constexpr DType compute_dtype = DType::fp16, gradient_dtype = DType::fp32,
-                         reduce_dtype = DType::fp32, master_dtype = DType::fp32;
+  static constexpr DType compute_dtype = DType::fp16, gradient_dtype = DType::fp32, reduce_dtype = DType::fp32,
+                         master_dtype = DType::fp32;
 };
 static_assert(PrecisionPolicy<Fp16Mixed>);
 

@@ -22,14 +22,16 @@ template <DType master_dtype, DType compute_dtype> struct MasterAsWideAsCompute 
 };
 template <DType compute, DType gradient, DType master> struct PrecisionIsImplemented {
   static constexpr bool is_uniform = compute == gradient && gradient == master && size_of(compute) > 2;
-  static constexpr bool is_bf16 = compute == DType::bf16 && gradient == DType::fp32 &&
-                                  (master == DType::fp32 || master == DType::bf16);
+  static constexpr bool is_bf16 =
+      compute == DType::bf16 && gradient == DType::fp32 && (master == DType::fp32 || master == DType::bf16);
   static constexpr bool is_fp16 = compute == DType::fp16 && gradient == DType::fp32 && master == DType::fp32;
   static constexpr bool too_narrow = size_of(gradient) < size_of(compute) || size_of(master) < size_of(compute);
-  static constexpr bool holds = is_uniform || is_bf16 || is_fp16 || too_narrow;  // too narrow: PREC-01 or PREC-02 speaks
+  static constexpr bool holds =
+      is_uniform || is_bf16 || is_fp16 || too_narrow;  // too narrow: PREC-01 or PREC-02 speaks
   static consteval void explain() {
     static_assert(holds,
-                  "[PREC-03] compute, gradient and master dtypes must be those of Fp32, Bf16Mixed, Bf16Pure, Fp16Mixed or Fp64 in "
+                  "[PREC-03] compute, gradient and master dtypes must be those of Fp32, Bf16Mixed, Bf16Pure, Fp16Mixed "
+                  "or Fp64 in "
                   "this release; change precision (docs/rules.md#prec-03)");
   }
 };

@@ -37,7 +37,11 @@ class Trace {
 class TraceSpan {
  public:
   TraceSpan(Trace* trace, Trace::Row row, const char* what, int unit)
-      : trace_(trace), row_(row), what_(what), unit_(unit), begin_(trace ? Trace::Clock::now() : Trace::Clock::time_point()) {}
+      : trace_(trace),
+        row_(row),
+        what_(what),
+        unit_(unit),
+        begin_(trace ? Trace::Clock::now() : Trace::Clock::time_point()) {}
   TraceSpan(const TraceSpan&) = delete;
   ~TraceSpan() {
     if (trace_) trace_->add(row_, what_, unit_, begin_, Trace::Clock::now());

@@ -11,7 +11,7 @@ namespace monomorph {
 namespace distributed {
 class Peers;
 class Store;
-}
+}  // namespace distributed
 
 /// The ranks of a run.
 class World {

@@ -39,7 +39,7 @@ struct StateTensor {
 /// The place of a micro-batch among those of a rank's step.
 struct Turn {
   std::int64_t index = 0, count = 1;
-  double loss_scale = 1;  ///< gradients are of the losses times this: a power of two
+  double loss_scale = 1;                            ///< gradients are of the losses times this: a power of two
   bool first() const { return index == 0; }         ///< gradients are overwritten, not added to
   bool last() const { return index + 1 == count; }  ///< gradients are complete after it
 };

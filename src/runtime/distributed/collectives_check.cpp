@@ -40,9 +40,10 @@ template <class Act> double seconds(Communicator& communicator, Act act) {
 
 void require(bool right, int rank, const std::string& name) {
   if (!right)
-    throw Error(fmt::format("[RANK-13] the {} gives rank {} wrong numbers; see whether memory or network of its machine "
-                            "fails",
-                            name, rank));
+    throw Error(
+        fmt::format("[RANK-13] the {} gives rank {} wrong numbers; see whether memory or network of its machine "
+                    "fails",
+                    name, rank));
 }
 
 class Check {
@@ -105,7 +106,8 @@ class Check {
     std::vector<PairMeasure> measures;
     for (int a = 0; a < size; ++a)
       for (int b = a + 1; b < size; ++b)
-        measures.push_back({a, b, std::min(std::bit_cast<double>(all[a * size + b]), std::bit_cast<double>(all[b * size + a]))});
+        measures.push_back(
+            {a, b, std::min(std::bit_cast<double>(all[a * size + b]), std::bit_cast<double>(all[b * size + a]))});
     return measures;
   }
 

@@ -29,6 +29,19 @@ std::string first_line(const char* text) {
   return std::string(all.substr(0, all.find('\n')));
 }
 
+/// Whatever Gloo throws is another rank's failure.
+template <class Act> auto reaching(int other, bool sends, Act act) {
+  try {
+    return act();
+  } catch (const std::exception& failure) {
+    const std::string reason = first_line(failure.what());
+    if (reason.find("imed out") != std::string::npos)
+      throw RankFailure(other, fmt::format("[RANK-12] rank {} did not {} within failure.rank_timeout", other,
+                                           sends ? "take what it was sent" : "send its part"));
+    throw RankFailure(other, fmt::format("[RANK-11] rank {} has gone ({})", other, reason));
+  }
+}
+
 std::vector<at::Tensor> bytes_of(const View& view) { return {at::from_blob(view.data, {view.bytes()}, at::kByte)}; }
 
 }  // namespace
@@ -64,28 +77,21 @@ Peers::Message& Peers::Message::operator=(Message&&) noexcept = default;
 Peers::Message::~Message() = default;
 
 void Peers::Message::wait() {
-  try {
-    work_->work->wait();
-  } catch (const std::exception& failure) {
-    const std::string reason = first_line(failure.what());
-    if (reason.find("imed out") != std::string::npos)
-      throw RankFailure(work_->other,
-                        fmt::format("[RANK-12] rank {} did not {} within failure.rank_timeout", work_->other,
-                                    work_->sends ? "take what it was sent" : "send its part"));
-    throw RankFailure(work_->other, fmt::format("[RANK-11] rank {} has gone ({})", work_->other, reason));
-  }
+  reaching(work_->other, work_->sends, [&] { work_->work->wait(); });
 }
 
 Peers::Message Peers::send(int to, Channel channel, View contiguous) {
   std::vector<at::Tensor> bytes = bytes_of(contiguous);
   return Message(std::make_unique<Message::Work>(
-      Message::Work{group_->gloo->send(bytes, to, static_cast<int>(channel)), to, true}));
+      Message::Work{reaching(to, true, [&] { return group_->gloo->send(bytes, to, static_cast<int>(channel)); }), to,
+                    true}));
 }
 
 Peers::Message Peers::receive(int from, Channel channel, View contiguous) {
   std::vector<at::Tensor> bytes = bytes_of(contiguous);
   return Message(std::make_unique<Message::Work>(
-      Message::Work{group_->gloo->recv(bytes, from, static_cast<int>(channel)), from, false}));
+      Message::Work{reaching(from, false, [&] { return group_->gloo->recv(bytes, from, static_cast<int>(channel)); }),
+                    from, false}));
 }
 
 }  // namespace monomorph::distributed

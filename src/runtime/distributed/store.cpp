@@ -46,7 +46,15 @@ Store Store::tcp(const std::string& host, int port, bool serves, std::chrono::mi
   }
 }
 
-void Store::set(const std::string& key, const std::string& value) { handle_->store->set(key, value); }
+void Store::set(const std::string& key, const std::string& value) {
+  try {
+    handle_->store->set(key, value);
+  } catch (const std::exception& failure) {
+    throw Error(
+        fmt::format("[RANK-14] the ranks' meeting point has gone ({}); see what became of rank 0 or the launcher",
+                    first_line(failure.what())));
+  }
+}
 
 std::string Store::get(const std::string& key, std::chrono::milliseconds time_limit) {
   try {

@@ -16,6 +16,7 @@ class Store {
   /// @throws Error [RANK-04] if host:port can't be reached, or served, within the time limit
   static Store tcp(const std::string& host, int port, bool serves, std::chrono::milliseconds time_limit);
 
+  /// @throws Error [RANK-14] if the table has gone with the rank that served it
   void set(const std::string& key, const std::string& value);
   /// Waits until someone has set it. @throws Error [RANK-05] if that takes longer than the time limit
   std::string get(const std::string& key, std::chrono::milliseconds time_limit);

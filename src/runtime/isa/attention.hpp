@@ -13,16 +13,17 @@ struct AttentionCall {
   const std::int32_t* document_starts;  ///< (B, T), or none
 };
 
-MONOMORPH_PER_ISA(
-    std::int64_t attention_block(DType dtype);  // tokens
-    void attention_forward(const AttentionCall& call, std::int64_t sample, std::int64_t head, std::int64_t block);
-    // dq, dk and dv of all tokens and of all query heads of a key head; not for bf16 and fp16, which can't hold the sums of dq.
-    void attention_backward(const AttentionCall& call, std::int64_t sample, std::int64_t kv_head);
-    // The same bits in smaller tasks, at the price of computing the probabilities twice.
-    void attention_backward_keys(const AttentionCall& call, std::int64_t sample, std::int64_t kv_head,
-                                 std::int64_t block);
-    void attention_backward_queries(const AttentionCall& call, std::int64_t sample, std::int64_t head,
-                                    std::int64_t block);
-    void attention_decode(const AttentionCall& call, std::int64_t sample, std::int64_t kv_head))
+MONOMORPH_PER_ISA(std::int64_t attention_block(DType dtype);  // tokens
+                  void attention_forward(const AttentionCall& call, std::int64_t sample, std::int64_t head,
+                                         std::int64_t block);
+                  // dq, dk and dv of all tokens and of all query heads of a key head; not for bf16 and fp16, which
+                  // can't hold the sums of dq.
+                  void attention_backward(const AttentionCall& call, std::int64_t sample, std::int64_t kv_head);
+                  // The same bits in smaller tasks, at the price of computing the probabilities twice.
+                  void attention_backward_keys(const AttentionCall& call, std::int64_t sample, std::int64_t kv_head,
+                                               std::int64_t block);
+                  void attention_backward_queries(const AttentionCall& call, std::int64_t sample, std::int64_t head,
+                                                  std::int64_t block);
+                  void attention_decode(const AttentionCall& call, std::int64_t sample, std::int64_t kv_head))
 
 }  // namespace monomorph::kernels

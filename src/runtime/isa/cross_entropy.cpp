@@ -86,8 +86,8 @@ void token_losses(View logits, const std::int32_t* targets, std::int64_t vocab_s
       S value = 0;
       const bool counted = targets[row] != ignored_target;
       if (counted) {
-        value = one_token<S>({logits, dlogits, row * logits.stride, row * dlogits.stride, vocab_size, targets[row],
-                              scale});
+        value =
+            one_token<S>({logits, dlogits, row * logits.stride, row * dlogits.stride, vocab_size, targets[row], scale});
       }
       if (dlogits.present()) zero_columns(dlogits, row, counted ? vocab_size : 0);
       S* out = place(loss, row, &value);

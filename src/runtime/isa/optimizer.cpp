@@ -1,8 +1,8 @@
 #include <cmath>
 #include <limits>
 #include <monomorph/runtime/kernels/optimizer.hpp>
-#include "runtime/isa/reduce.hpp"
 #include "runtime/isa/random_words.hpp"
+#include "runtime/isa/reduce.hpp"
 #include "runtime/isa/rows.hpp"
 
 namespace monomorph::kernels::MONOMORPH_ISA {

@@ -7,8 +7,8 @@ namespace monomorph::kernels::MONOMORPH_ISA {
 
 inline constexpr std::int64_t random_group = 64;  ///< words that are drawn together
 
-/// 64 random words: lane l of the sixteen Philox counters (16 · group + l, c1, c2, c3) gives words l, 16 + l, 32 + l and
-/// 48 + l, so that the sixteen are one vector.
+/// 64 random words: lane l of the sixteen Philox counters (16 · group + l, c1, c2, c3) gives words l, 16 + l, 32 + l
+/// and 48 + l, so that the sixteen are one vector.
 static inline void random_words(const std::array<std::uint32_t, 2>& key, std::uint32_t group, std::uint32_t counter1,
                                 std::uint64_t counter23, std::uint32_t* words) {
   const std::uint32_t key0 = key[0], key1 = key[1];

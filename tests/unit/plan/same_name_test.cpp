@@ -109,8 +109,8 @@ template <class... Recipes> std::size_t n_different() {
 
 TEST_CASE("a policy that says something else under the same name changes the fingerprint") {
   CHECK(plan::fingerprint<SameAgain> == plan::fingerprint<Control>);
-  CHECK(n_different<Control, KeepsParameters, ShardsInPairs, ComputesInBf16, AccumulatesInBf16, ReducesInBf16, UpdatesInFp64,
-                    RecomputesFirst, RecomputesAll, DecaysNorms>() == 10);
+  CHECK(n_different<Control, KeepsParameters, ShardsInPairs, ComputesInBf16, AccumulatesInBf16, ReducesInBf16,
+                    UpdatesInFp64, RecomputesFirst, RecomputesAll, DecaysNorms>() == 10);
 }
 
 TEST_CASE("a block of other tensors under the same name changes the fingerprint") {

@@ -222,7 +222,8 @@ std::vector<Documents> documents() {
 
 TEST_CASE("causal attention and its gradients equal autograd's") {
   for (const AttentionShape& shape : shapes())
-    for (const auto& [dtype, tolerance] : {std::pair{DType::fp64, 1e-11}, {DType::fp32, 1e-5}, {DType::bf16, 1.2e-2}, {DType::fp16, 1.5e-3}}) {
+    for (const auto& [dtype, tolerance] :
+         {std::pair{DType::fp64, 1e-11}, {DType::fp32, 1e-5}, {DType::bf16, 1.2e-2}, {DType::fp16, 1.5e-3}}) {
       INFO(text(shape) << ", " << std::string(name_of(dtype)));
       const auto expected = Problem(dtype, shape).expected();
       for_each_isa([&, type = dtype, bound = tolerance] {
@@ -361,7 +362,8 @@ TEST_CASE("a NaN or an infinity that attention is given comes out as NaN") {
 
 TEST_CASE("the reference attention without dropout equals autograd's") {
   for (const AttentionShape& shape : shapes())
-    for (const auto& [dtype, tolerance] : {std::pair{DType::fp64, 1e-11}, {DType::fp32, 1e-5}, {DType::bf16, 1.2e-2}, {DType::fp16, 1.5e-3}}) {
+    for (const auto& [dtype, tolerance] :
+         {std::pair{DType::fp64, 1e-11}, {DType::fp32, 1e-5}, {DType::bf16, 1.2e-2}, {DType::fp16, 1.5e-3}}) {
       INFO(text(shape) << ", " << std::string(name_of(dtype)));
       Problem problem(dtype, shape);
       problem.run_reference(no_dropout(shape));
@@ -457,7 +459,8 @@ TEST_CASE("decoding a token equals the last row of the full attention") {
   constexpr std::int64_t capacity = 210;
   for (const AttentionShape& shape : {shape_of(3, 1, 2, 2, 16), shape_of(2, 63, 4, 2, 33), shape_of(2, 64, 6, 1, 64),
                                       shape_of(1, 200, 4, 4, 128), shape_of(2, 130, 2, 2, 7)})
-    for (const auto& [dtype, tolerance] : {std::pair{DType::fp64, 1e-12}, {DType::fp32, 1e-5}, {DType::bf16, 1.2e-2}, {DType::fp16, 1.5e-3}})
+    for (const auto& [dtype, tolerance] :
+         {std::pair{DType::fp64, 1e-12}, {DType::fp32, 1e-5}, {DType::bf16, 1.2e-2}, {DType::fp16, 1.5e-3}})
       for_each_isa([&, type = dtype, bound = tolerance] {
         INFO(text(shape) << ", " << std::string(name_of(type)));
         Problem problem(type, shape);

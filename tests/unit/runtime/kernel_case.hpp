@@ -30,8 +30,8 @@ struct KernelCase {
   double fp32_tolerance = 1e-5;  ///< of fp32 against fp64
 };
 
-/// fp64 against the reference, fp32 against our fp64, bf16 and fp16 against the rounding of our fp32; rows side by side and
-/// apart (nothing between them may change); on every instruction set of this processor; same bits with 1, 2 and 3
+/// fp64 against the reference, fp32 against our fp64, bf16 and fp16 against the rounding of our fp32; rows side by side
+/// and apart (nothing between them may change); on every instruction set of this processor; same bits with 1, 2 and 3
 /// threads.
 void check(const KernelCase& kernel);
 

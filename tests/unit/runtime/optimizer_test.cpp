@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <monomorph/runtime/kernels/optimizer.hpp>
+#include <numeric>
 #include "kernel_case.hpp"
 #include "support/catch.hpp"
 
@@ -109,7 +109,8 @@ TEST_CASE("one NaN or infinity anywhere is seen in every norm", "[optimizer]") {
 
 namespace {
 
-/// bf16 masters of 1 after a step that multiplies them by 1 - 2^-10, a quarter of the way to the next bf16 number below.
+/// bf16 masters of 1 after a step that multiplies them by 1 - 2^-10, a quarter of the way to the next bf16 number
+/// below.
 std::vector<double> decayed_ones(std::int64_t n, std::uint64_t first, std::uint64_t update) {
   const Storage gradient(filled(1, n, 0), DType::fp32), master(filled(1, n, 1), DType::bf16),
       m(filled(1, n, 0), DType::bf16), v(filled(1, n, 0), DType::bf16);

@@ -74,7 +74,8 @@ TEST_CASE("copy, add and zero touch all of a view and nothing else", "[elementwi
   }
 }
 
-TEST_CASE("fp16 is widened exactly and rounded to nearest even, as LibTorch does it: all of its numbers", "[elementwise]") {
+TEST_CASE("fp16 is widened exactly and rounded to nearest even, as LibTorch does it: all of its numbers",
+          "[elementwise]") {
   constexpr std::int64_t n = 1 << 16;
   std::vector<c10::Half> halves(n);
   std::vector<float> between(n);  // each number and the next: the middle, and on both sides of it

@@ -25,8 +25,8 @@ struct RoundingNoise {
 
 /// Decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2), one pass: reads the gradient; updates the fp32
 /// master and the moments; if low_precision is present, writes the master's rounded copy. With fp64 buffers all is
-/// fp64. With a bf16 master, the moments bf16 too, all three are rounded stochastically: up with the probability of what is
-/// cut off, so that updates too small for bf16 are taken in the mean (Gupta et al. 2015, section 3).
+/// fp64. With a bf16 master, the moments bf16 too, all three are rounded stochastically: up with the probability of
+/// what is cut off, so that updates too small for bf16 are taken in the mean (Gupta et al. 2015, section 3).
 void adamw(View gradient, View master, View moment1, View moment2, View low_precision, const AdamWStep& step,
            const RoundingNoise& noise = {});
 
