@@ -92,7 +92,7 @@ class Fingerprint {
   }
 
  private:
-  std::uint64_t state_ = fnv1a_64("monomorph recipe 2");
+  std::uint64_t state_ = fnv1a_64("monomorph recipe 3");
 };
 
 /// Types count by name and by what they say (plan/recipe_content.hpp). The name of the recipe itself does not count: it
