@@ -1,5 +1,6 @@
 // A checkpoint of several ranks holds the state of one, and gives it back to any number of them under any strategy.
 #include "numerics/schedule_recipes.hpp"
+#include "support/adamw_step.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/ranks.hpp"
@@ -54,15 +55,7 @@ template <Recipe R> Tensors save(int ranks, const std::string& folder) {
     for (int i = 1; i <= 3; ++i) {
       step.accumulate(sequences.from(0, R::model.context_length), i, {});
       step.gradient_size(train::GradientNorm::two);
-      step.update({.learning_rate = 1e-3,
-                   .beta1 = 0.9,
-                   .beta2 = 0.95,
-                   .epsilon = 1e-8,
-                   .weight_decay = 0.1,
-                   .bias_correction1 = 1,
-                   .bias_correction2 = 1,
-                   .gradient_scale = 1e-3,
-                   .clip_value = 1e9});
+      step.update(adamw_step(i, 1e-3));
     }
     whole.add(step);
     CHECK(train::save_run(folder, 2, detail::program_of<R>(), {}, state, {}, step, *communicator).empty());

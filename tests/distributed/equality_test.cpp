@@ -1,4 +1,5 @@
 #include "numerics/schedule_recipes.hpp"
+#include "support/adamw_step.hpp"
 #include "support/catch.hpp"
 #include "support/ranks.hpp"
 #include "support/tensors.hpp"
@@ -81,15 +82,7 @@ template <Recipe R> Outcome train(int ranks, std::int64_t micro_batch, int steps
       }
       if (i == 1) add_to(outcome.gradients_at_1, step.gradients());
       if (i == 10) add_to(outcome.gradients_at_10, step.gradients());
-      step.update({.learning_rate = 1e-3,
-                   .beta1 = 0.9,
-                   .beta2 = 0.95,
-                   .epsilon = 1e-8,
-                   .weight_decay = 0.1,
-                   .bias_correction1 = 1 - std::pow(0.9, i),
-                   .bias_correction2 = 1 - std::pow(0.95, i),
-                   .gradient_scale = 1 / totals.gradient_norm,
-                   .clip_value = 1e9});
+      step.update(adamw_step(i, 1 / totals.gradient_norm));
     }
     add_to(outcome.parameters, step.parameters());
     add_to(outcome.moments, step.moments());

@@ -1,4 +1,5 @@
 #include "numerics/schedule_recipes.hpp"
+#include "support/adamw_step.hpp"
 #include "support/catch.hpp"
 #include "support/ranks.hpp"
 #include "train/step_totals.hpp"
@@ -29,15 +30,7 @@ plan::Traffic minus(plan::Traffic a, const plan::Traffic& b) {
 void take_step(train::TrainingStep& step, std::int64_t micro_batches) {
   for (std::int64_t i = 0; i < micro_batches; ++i) step.accumulate(sequences.from(i % 4, T), 1, {i, micro_batches});
   step.gradient_size(train::GradientNorm::two);
-  step.update({.learning_rate = 1e-3,
-               .beta1 = 0.9,
-               .beta2 = 0.95,
-               .epsilon = 1e-8,
-               .weight_decay = 0.1,
-               .bias_correction1 = 0.1,
-               .bias_correction2 = 0.05,
-               .gradient_scale = 1,
-               .clip_value = 1e9});
+  step.update(adamw_step(1, 1));
 }
 
 /// What one step sends, measured on every rank after a first one.

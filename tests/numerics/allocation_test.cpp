@@ -2,6 +2,7 @@
 // its relatives are replaced by our own, which glibc allows a program to do (its manual, "Replacing malloc"); operator
 // new comes down to them.
 #include "numerics/schedule_recipes.hpp"
+#include "support/adamw_step.hpp"
 #include "support/catch.hpp"
 
 #include <monomorph/runtime/world.hpp>
@@ -64,19 +65,10 @@ template <class R> struct Tiled : R {
 template <class R> struct Recomputed : R { using checkpointing = checkpointing::EveryBlock; };
 
 void take_step(train::TrainingStep& step, std::uint64_t number, std::int64_t T) {
-  const auto t = static_cast<double>(number);
   step.accumulate(sequences.from(0, T), number, {});
   step.accumulate(sequences.from(2, T), number, {1, 2});
   const double norm = std::sqrt(step.gradient_size(train::GradientNorm::two).sum.value());
-  step.update({.learning_rate = 1e-3,
-               .beta1 = 0.9,
-               .beta2 = 0.95,
-               .epsilon = 1e-8,
-               .weight_decay = 0.1,
-               .bias_correction1 = 1 - std::pow(0.9, t),
-               .bias_correction2 = 1 - std::pow(0.95, t),
-               .gradient_scale = 1 / norm,
-               .clip_value = 1e9});
+  step.update(adamw_step(static_cast<std::int64_t>(number), 1 / norm));
   step.evaluate(sequences.from(1, T));
 }
 
