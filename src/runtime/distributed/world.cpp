@@ -51,7 +51,7 @@ std::unique_ptr<Communicator> World::communicator(int shards, DType wire) const 
   return std::make_unique<distributed::CpuCommunicator>(peers("peers/"), shards, wire);
 }
 std::unique_ptr<distributed::Peers> World::peers(const std::string& name) const {
-  return std::make_unique<distributed::Peers>(store_->under(name), rank_, size_, time_limit_);
+  return std::make_unique<distributed::Peers>(store_->under(name), rank_, size_, local_size_ == size_, time_limit_);
 }
 
 namespace {
