@@ -53,6 +53,7 @@ constexpr std::string_view prefix = "verdict: ";  // some stores keep no empty v
 /// Rank 0 compares and tells the others. It may serve the notes, so it stays until all have read them.
 std::string pronounce(const World& world) {
   std::vector<RankConfiguration> ranks;
+  ranks.reserve(static_cast<std::size_t>(world.size()));
   for (int rank = 0; rank < world.size(); ++rank)
     ranks.push_back({world.get(key("recipe", rank)), world.get(key("hyperparameters", rank))});
   std::string verdict = disagreement(ranks);
@@ -65,6 +66,8 @@ std::string pronounce(const World& world) {
 
 std::string disagreement(const std::vector<RankConfiguration>& ranks) {
   std::vector<std::string> fingerprints, hyperparameters;
+  fingerprints.reserve(ranks.size());
+  hyperparameters.reserve(ranks.size());
   for (const RankConfiguration& rank : ranks) {
     fingerprints.push_back(rank.fingerprint);
     hyperparameters.push_back(rank.hyperparameters);

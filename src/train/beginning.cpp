@@ -45,7 +45,7 @@ Beginning begin_together(const RecipeProgram& recipe, const Hparams& hparams, co
     return {.checkpoint = path.empty() ? std::nullopt : std::optional(path), .notes = {}};
   }
   try {
-    const Beginning beginning = begin(recipe, hparams);
+    Beginning beginning = begin(recipe, hparams);
     world.set(key, from + beginning.checkpoint.value_or(""));
     return beginning;
   } catch (const Error&) {

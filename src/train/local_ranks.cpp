@@ -57,12 +57,14 @@ std::vector<std::string> environment_of(int rank, int n, int port) {
   variables[parent_variable] = std::to_string(::getpid());
   variables["TORCHELASTIC_USE_AGENT_STORE"] = "True";  // it is this process that serves the meeting point
   std::vector<std::string> environment;
-  for (const auto& [name, value] : variables) environment.push_back(name + "=" + value);
+  environment.reserve(variables.size());
+  for (const auto& [name, value] : variables) environment.push_back(fmt::format("{}={}", name, value));
   return environment;
 }
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> all;
+  all.reserve(texts.size() + 1);
   for (std::string& text : texts) all.push_back(text.data());
   all.push_back(nullptr);
   return all;

@@ -6,7 +6,7 @@ mkdir -p "$folder"/torch/{include/ATen/core,include/fmt,lib} "$folder"/nvidia/{c
 touch "$folder"/torch/include/ATen/core/Tensor.h "$folder"/torch/lib/libtorch_cpu.so "$folder"/nvidia/cu13/lib/libcudart.so.13
 printf 'cmake_minimum_required(VERSION 3.25)\nproject(any LANGUAGES CXX)\ninclude(%s)\n' \
   "$1/cmake/MonomorphDependencies.cmake" >"$folder/CMakeLists.txt"
-configure() { cmake -S "$folder" -B "$folder/build" -DMONOMORPH_CUDA=ON -DMONOMORPH_TORCH_DIR="$folder/torch" 2>&1; }
+configure() { cmake -G Ninja -S "$folder" -B "$folder/build" -DMONOMORPH_CUDA=ON -DMONOMORPH_TORCH_DIR="$folder/torch" 2>&1; }
 
 if said=$(configure); then
   echo "accepted without the libraries" >&2

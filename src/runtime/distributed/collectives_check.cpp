@@ -90,7 +90,7 @@ class Check {
     const auto after = communicator_->traffic();
     const std::int64_t sent = after.reductions.bytes + after.replica_reductions.bytes - before.reductions.bytes -
                               before.replica_reductions.bytes;
-    return {name, static_cast<double>(sent / repeats) / time};
+    return {name, static_cast<double>(sent) / repeats / time};
   }
 
   /// Speeds between all pairs, which meet as at a round table: each rank talks with one other at a time.

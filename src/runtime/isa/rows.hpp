@@ -36,9 +36,7 @@ static inline std::uint16_t narrow(float x) {
 template <class To, class From> static void convert(const From* from, To* to, std::int64_t n) {
   MONOMORPH_ELEMENTWISE
   for (std::int64_t i = 0; i < n; ++i) {
-    if constexpr (std::same_as<From, std::uint16_t>) {
-      to[i] = static_cast<To>(widen(from[i]));
-    } else if constexpr (std::same_as<From, Half>) {
+    if constexpr (sizeof(From) == 2) {  // bf16 or fp16
       to[i] = static_cast<To>(widen(from[i]));
     } else if constexpr (std::same_as<To, std::uint16_t>) {
       to[i] = narrow(static_cast<float>(from[i]));
