@@ -84,7 +84,7 @@ TEST_CASE(
     CHECK(final_state(place / "on2") == expected);
     CHECK(final_state(place / "on4") == expected);
     CHECK(metric(place / "on4", "loss") == metric(place / "on1", "loss"));
-    CHECK(metric(place / "on4", "evaluation/loss") == metric(place / "on1", "evaluation/loss"));
+    CHECK(metric(place / "on4", "evaluation_loss") == metric(place / "on1", "evaluation_loss"));
 
     REQUIRE(train_on(place, 4, "changing", {"run.steps=5", "schedule.kind=constant"}).exit_code == 0);
     REQUIRE(train_on(place, 2, "changing", {"checkpoint.resume=auto", "schedule.kind=constant"}).exit_code == 0);
