@@ -12,6 +12,11 @@
 #include <fmt/format.h>
 
 namespace monomorph::train {
+namespace {
+
+std::string speed(double bytes_per_second) { return fmt::format("{:.3g} GB/s", bytes_per_second / 1e9); }
+
+}  // namespace
 
 std::string check(const RecipeProgram& recipe, const Hparams& hparams, LaunchedRanks ranks) {
   validate(hparams, ranks.all);
@@ -22,9 +27,8 @@ std::string check(const RecipeProgram& recipe, const Hparams& hparams, LaunchedR
   if (beginning.checkpoint) data.check_same_files(*beginning.checkpoint);
   const std::int64_t batch = hparams.batch.global_batch;
   std::string text = fmt::format(
-      "recipe {} accepts these hyperparameters\n  steps {}, {} tokens each\n{}  planned memory {}{}\n  held-out "
-      "targets "
-      "{}\n  {}\n",
+      "recipe {} accepts these hyperparameters\n  steps {}, {} tokens each\n{}  planned memory {}{}\n"
+      "  held-out targets {}\n  {}\n",
       recipe.name, hparams.run.steps.value, batch * recipe.model->context_length,
       data.describe_sets(hparams.run.steps * batch), format_bytes(run_memory(recipe, hparams, ranks.all).planned),
       ranks.all == 1 ? "" : fmt::format(" on each of {} ranks", ranks.all),
@@ -33,12 +37,6 @@ std::string check(const RecipeProgram& recipe, const Hparams& hparams, LaunchedR
   for (const std::string& note : beginning.notes) text += "  " + note + "\n";
   return text;
 }
-
-namespace {
-
-std::string speed(double bytes_per_second) { return fmt::format("{:.3g} GB/s", bytes_per_second / 1e9); }
-
-}  // namespace
 
 std::string check_collectives(const RecipeProgram& recipe, const Hparams& hparams) {
   const World world = connect(std::chrono::seconds(hparams.failure.rank_timeout));

@@ -1,7 +1,8 @@
 #include <monomorph/train/evaluation.hpp>
 
+#include "train/exact_sum_words.hpp"
+
 #include <monomorph/core/error.hpp>
-#include <monomorph/core/exact_sum.hpp>
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -9,6 +10,20 @@
 #include <numbers>
 
 namespace monomorph::train {
+namespace {
+
+/// In all ranks what each has found: by exact sums, so that their number leaves the bits alone.
+EvaluationResult sum_over_ranks(Communicator& communicator, const ExactSum& loss, const EvaluationResult& own) {
+  std::vector<std::int64_t> words;
+  append(loss, words);
+  words.insert(words.end(), {own.tokens, own.bytes});
+  communicator.sum(words);
+  std::span<const std::int64_t> rest = words;
+  const double loss_sum = take_sum(rest);
+  return {.loss_sum = loss_sum, .tokens = rest[0], .bytes = rest[1]};
+}
+
+}  // namespace
 
 double EvaluationResult::loss() const { return tokens > 0 ? loss_sum / static_cast<double>(tokens) : 0; }
 double EvaluationResult::perplexity() const { return std::exp(loss()); }
@@ -35,20 +50,6 @@ void check_ids(const data::EvaluationLoader& loader, std::span<const std::int32_
                       largest, std::ssize(bytes_per_token) - 1));
   }
 }
-
-namespace {
-
-/// In all ranks what each has found: by exact sums, so that their number leaves the bits alone.
-EvaluationResult sum_over_ranks(Communicator& communicator, ExactSum loss, EvaluationResult own) {
-  const auto loss_words = loss.normalized_words();
-  std::vector<std::int64_t> words(loss_words.begin(), loss_words.end());
-  words.insert(words.end(), {own.tokens, own.bytes});
-  communicator.sum(words);
-  const std::span<const std::int64_t, ExactSum::n_words> sum(words.data(), ExactSum::n_words);
-  return {.loss_sum = ExactSum(sum).value(), .tokens = words[ExactSum::n_words], .bytes = words.back()};
-}
-
-}  // namespace
 
 EvaluationResult evaluate(TrainingStep& step, Communicator& communicator, const data::EvaluationLoader& loader,
                           std::int64_t micro_batch, std::int64_t tokens_per_sequence,

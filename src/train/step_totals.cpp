@@ -1,25 +1,17 @@
 #include "train/step_totals.hpp"
 
+#include "train/exact_sum_words.hpp"
+
 #include <bit>
 #include <cmath>
 
 namespace monomorph::train {
 namespace {
 
-void append(ExactSum sum, std::vector<std::int64_t>& words) {
-  const auto own = sum.normalized_words();
-  words.insert(words.end(), own.begin(), own.end());
-}
-double take(const std::int64_t*& words) {
-  const ExactSum sum(std::span<const std::int64_t, ExactSum::n_words>(words, ExactSum::n_words));
-  words += ExactSum::n_words;
-  return sum.value();
-}
-
-double greatest(const std::int64_t* of_rank, int ranks) {
+double greatest(std::span<const std::int64_t> of_ranks) {
   double result = 0;
-  for (int rank = 0; rank < ranks; ++rank) {
-    const auto value = std::bit_cast<double>(of_rank[rank]);
+  for (const std::int64_t of_rank : of_ranks) {
+    const auto value = std::bit_cast<double>(of_rank);
     result = value > result || std::isnan(value) ? value : result;
     if (std::isnan(result)) break;
   }
@@ -38,13 +30,13 @@ StepTotals StepReduction::operator()(const StepPart& own, const GradientSize& gr
     words_.push_back(rank == communicator_.rank() ? std::bit_cast<std::int64_t>(gradients.greatest) : 0);
   communicator_.sum(words_);
 
-  const std::int64_t* next = words_.data();
+  std::span<const std::int64_t> rest = words_;
   StepTotals totals;
-  totals.loss = take(next);
-  const double sum = take(next);
-  totals.tokens = *next++;
-  totals.stops = *next++ > 0;
-  totals.gradient_norm = order == GradientNorm::infinity ? greatest(next, communicator_.size())
+  totals.loss = take_sum(rest);
+  const double sum = take_sum(rest);
+  totals.tokens = rest[0];
+  totals.stops = rest[1] > 0;
+  totals.gradient_norm = order == GradientNorm::infinity ? greatest(rest.subspan(2))
                          : order == GradientNorm::two    ? std::sqrt(sum)
                                                          : sum;
   return totals;

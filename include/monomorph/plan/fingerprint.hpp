@@ -95,6 +95,16 @@ class Fingerprint {
   std::uint64_t state_ = fnv1a_64("monomorph recipe 3");
 };
 
+/// What is computed: the objective, which tokens attend to which, and each layer's block.
+template <class R> constexpr void add_computation(Fingerprint& fingerprint) {
+  fingerprint.add(type_name<objective_of<R>>(), type_name<R>());
+  fingerprint.add(type_name<attention_of<R>>(), type_name<R>());
+  boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
+    fingerprint.add(type_name<typename decltype(run)::template block<R>>(), type_name<R>());
+    fingerprint.add(run.length);
+  });
+}
+
 /// Types count by name and by what they say (plan/recipe_content.hpp). The name of the recipe itself does not count: it
 /// is in the names of the blocks, and a recipe may be renamed.
 template <class R> constexpr std::uint64_t fingerprint_of() {
@@ -106,12 +116,7 @@ template <class R> constexpr std::uint64_t fingerprint_of() {
   add_type(type_name<typename R::precision>());
   add_type(type_name<typename R::checkpointing>());
   add_type(type_name<typename R::optimizer>());
-  add_type(type_name<objective_of<R>>());
-  add_type(type_name<attention_of<R>>());
-  boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
-    add_type(type_name<typename decltype(run)::template block<R>>());
-    fingerprint.add(run.length);
-  });
+  add_computation<R>(fingerprint);
   if constexpr (rule::HasExpect<R>) fingerprint.add(R::expect);
   if constexpr (rule::HasBudget<R>) fingerprint.add(R::budget);
   add_policies<R>(fingerprint);

@@ -10,16 +10,10 @@ namespace monomorph::plan {
 namespace detail {
 template <class R> constexpr std::uint64_t state_fingerprint_of() {
   Fingerprint fingerprint;
-  const auto add_type = [&](std::string_view name) { fingerprint.add(name, type_name<R>()); };
   fingerprint.add(resolved(R::model));
-  add_type(type_name<typename R::precision>());
-  add_type(type_name<typename R::optimizer>());
-  add_type(type_name<objective_of<R>>());
-  add_type(type_name<attention_of<R>>());
-  boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
-    add_type(type_name<typename decltype(run)::template block<R>>());
-    fingerprint.add(run.length);
-  });
+  fingerprint.add(type_name<typename R::precision>(), type_name<R>());
+  fingerprint.add(type_name<typename R::optimizer>(), type_name<R>());
+  add_computation<R>(fingerprint);
   return fingerprint.value();
 }
 }  // namespace detail

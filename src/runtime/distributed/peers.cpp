@@ -1,5 +1,6 @@
 #include "runtime/distributed/peers.hpp"
 
+#include "runtime/distributed/first_line.hpp"
 #include "runtime/distributed/local_address.hpp"
 #include "runtime/distributed/store_handle.hpp"
 
@@ -31,17 +32,12 @@ auto network_device(bool one_machine) {
   return c10d::ProcessGroupGloo::createDefaultDevice();
 }
 
-std::string first_line(const char* text) {
-  const std::string_view all = text;
-  return std::string(all.substr(0, all.find('\n')));
-}
-
 /// Whatever Gloo throws is another rank's failure.
 template <class Act> auto reaching(int other, bool sends, Act act) {
   try {
     return act();
   } catch (const std::exception& failure) {
-    const std::string reason = first_line(failure.what());
+    const std::string reason = first_line(failure);
     if (reason.find("imed out") != std::string::npos)
       throw RankFailure(other, fmt::format("[RANK-12] rank {} did not {} within failure.rank_timeout", other,
                                            sends ? "take what it was sent" : "send its part"));
@@ -75,7 +71,7 @@ Peers::Peers(const Store& store, int rank, int size, bool one_machine, std::chro
     group_->gloo->setTimeout(time_limit);
   } catch (const std::exception& failure) {
     throw Error(fmt::format("[RANK-10] rank {} can't connect with the other {} ranks within {} s ({})", rank, size - 1,
-                            time_limit.count() / 1000, first_line(failure.what())));
+                            time_limit.count() / 1000, first_line(failure)));
   }
 }
 

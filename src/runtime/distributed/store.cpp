@@ -1,3 +1,4 @@
+#include "runtime/distributed/first_line.hpp"
 #include "runtime/distributed/store_handle.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -11,11 +12,6 @@
 
 namespace monomorph::distributed {
 namespace {
-
-std::string first_line(const char* text) {
-  const std::string all = text;
-  return all.substr(0, all.find('\n'));
-}
 
 /// What c10d would log of a failure, stack and all, is said in one line where it is thrown. TORCH_CPP_LOG_LEVEL, whose
 /// value is taken before, asks for it all the same.
@@ -42,7 +38,7 @@ Store Store::tcp(const std::string& host, int port, bool serves, std::chrono::mi
     throw Error(
         fmt::format("[RANK-04] the ranks' meeting point {}:{} can't be {} ({}); see that MASTER_ADDR and "
                     "MASTER_PORT name a host and a free port that every rank reaches, and that rank 0 runs",
-                    host, port, serves ? "opened" : "reached", first_line(failure.what())));
+                    host, port, serves ? "opened" : "reached", first_line(failure)));
   }
 }
 
@@ -52,7 +48,7 @@ void Store::set(const std::string& key, const std::string& value) {
   } catch (const std::exception& failure) {
     throw Error(
         fmt::format("[RANK-14] the ranks' meeting point has gone ({}); see what became of rank 0 or the launcher",
-                    first_line(failure.what())));
+                    first_line(failure)));
   }
 }
 
@@ -62,7 +58,7 @@ std::string Store::get(const std::string& key, std::chrono::milliseconds time_li
     return handle_->store->get_to_str(key);
   } catch (const std::exception& failure) {
     throw Error(fmt::format("[RANK-05] no rank has left \"{}\" at the meeting point within {} ms ({})", key,
-                            time_limit.count(), first_line(failure.what())));
+                            time_limit.count(), first_line(failure)));
   }
 }
 

@@ -17,6 +17,10 @@ inline std::string fixture(const std::string& name) {
   return std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/data/" + name;
 }
 
+inline std::string tokenizer_fixture(const std::string& name) {
+  return std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/tokenizers/" + name;
+}
+
 /// A temporary folder in which tests of files write short.
 struct TemporaryFolder : monomorph::testing::TemporaryFolder {
   std::string file(const std::string& name) const { return *this / name; }

@@ -12,10 +12,6 @@ using Kind = SentencePieceModel::Kind;
 // That the ids of many texts equal the reference's is in tokenizer_equality_test.cpp.
 namespace {
 
-std::string model_path(const std::string& name) {
-  return std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/tokenizers/" + name;
-}
-
 Ids ids_of(const SentencePieceModel& model, std::string_view text) {
   Ids ids{-7};  // is appended to
   model.encode(text, ids);
@@ -26,7 +22,7 @@ Ids ids_of(const SentencePieceModel& model, std::string_view text) {
 }  // namespace
 
 TEST_CASE("SentencePiece: a vocabulary with its kinds of pieces") {
-  const SentencePieceModel model(model_path("bpe.model"));
+  const SentencePieceModel model(tokenizer_fixture("bpe.model"));
   CHECK(model.vocab_size() == 1500);
   CHECK(model.piece(1) == "<s>");
   CHECK(model.kind(0) == Kind::unknown);
@@ -44,7 +40,7 @@ TEST_CASE("SentencePiece: a vocabulary with its kinds of pieces") {
 }
 
 TEST_CASE("SentencePiece: text comes back, broken UTF-8 as the replacement character") {
-  const SentencePieceModel model(model_path("bpe.model"));
+  const SentencePieceModel model(tokenizer_fixture("bpe.model"));
   const std::string text = "  What  for?\n\xE6\x97\xA5\xE6\x9C\xAC \xF0\x9F\x98\x80<|x|> ";
   CHECK(model.decode(ids_of(model, text)) == text);
   CHECK(model.decode(ids_of(model, "a\xF0\x9F\x98z\xFF")) == "a\xEF\xBF\xBDz\xEF\xBF\xBD");
@@ -63,7 +59,7 @@ TEST_CASE("SentencePiece: a file that is no model is one error, never a crash") 
       model.decode(ids_of(model, "Hello World, \xC3\x89 1234"));
     });
   };
-  const std::string good = monomorph::read_text_file(model_path("unigram.model"));
+  const std::string good = monomorph::read_text_file(tokenizer_fixture("unigram.model"));
   CHECK(error(good) == "");
   for (const std::string& bytes :
        {std::string(), std::string("{}"), std::string(1000, '\0'), good.substr(0, good.size() / 2)}) {
@@ -84,7 +80,7 @@ TEST_CASE("SentencePiece: a file that is no model is one error, never a crash") 
 
 TEST_CASE("SentencePiece: a character map that points beyond itself is refused before the library follows it") {
   TemporaryFolder folder;
-  std::string model = monomorph::read_text_file(model_path("unigram.model"));
+  std::string model = monomorph::read_text_file(tokenizer_fixture("unigram.model"));
   std::string_view map;
   MessageReader fields(model);
   while (const auto field = fields.next()) {

@@ -12,10 +12,6 @@ using Ids = std::vector<std::int32_t>;
 
 namespace {
 
-std::string tokenizer_fixture(const std::string& name) {
-  return std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/tokenizers/" + name;
-}
-
 /// The ids of a text that comes in pieces of up to `most` bytes, and how many bytes were encoded before the end.
 std::pair<Ids, std::size_t> encode_in_pieces(const Tokenizer& tokenizer, const std::string& text, std::size_t most,
                                              std::mt19937& random) {

@@ -21,7 +21,6 @@ using Ids = std::vector<std::int32_t>;
 
 namespace {
 
-const std::string fixtures = std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/tokenizers/";
 constexpr const char* names[] = {"gpt2", "llama3", "qwen2",         "llama2",   "mistral",
                                  "bert", "t5",     "unigram.model", "bpe.model"};
 
@@ -35,7 +34,7 @@ struct Batch {
 const std::vector<Batch>& expected_batches() {
   static const std::vector<Batch> batches = [] {
     std::vector<Batch> result;
-    std::istringstream lines(monomorph::read_text_file(fixtures + "equality.txt"));
+    std::istringstream lines(monomorph::read_text_file(tokenizer_fixture("equality.txt")));
     for (Batch b; lines >> b.name >> b.part >> b.number >> b.n_texts >> b.ids_hash >> b.texts_hash;)
       result.push_back(b);
     return result;
@@ -54,7 +53,8 @@ class Subject {
  public:
   explicit Subject(const std::string& name)
       : number_(static_cast<std::uint64_t>(std::find(std::begin(names), std::end(names), name) - std::begin(names))),
-        path_(name == "gpt2" ? fixture("gpt2_tokenizer.json") : fixtures + name + (is_library() ? "" : ".json")),
+        path_(name == "gpt2" ? fixture("gpt2_tokenizer.json")
+                             : tokenizer_fixture(name + (is_library() ? "" : ".json"))),
         tokenizer_(read_tokenizer(path_)),
         encoder_(*tokenizer_),
         strings_(shakespeare(), special_tokens()) {}

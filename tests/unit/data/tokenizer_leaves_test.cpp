@@ -21,8 +21,7 @@ using Ids = std::vector<std::int32_t>;
 namespace {
 
 const json& leaf_cases() {
-  static const json cases = json::parse(
-      monomorph::read_text_file(std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/tokenizers/leaf_cases.json"));
+  static const json cases = json::parse(monomorph::read_text_file(tokenizer_fixture("leaf_cases.json")));
   return cases;
 }
 

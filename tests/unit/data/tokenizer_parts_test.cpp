@@ -17,8 +17,7 @@ using Ids = std::vector<std::int32_t>;
 namespace {
 
 const json& cases() {
-  static const json all = json::parse(
-      monomorph::read_text_file(std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/tokenizers/part_cases.json"));
+  static const json all = json::parse(monomorph::read_text_file(tokenizer_fixture("part_cases.json")));
   return all;
 }
 

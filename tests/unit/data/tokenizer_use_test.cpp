@@ -16,10 +16,6 @@ using Ids = std::vector<std::int32_t>;
 
 namespace {
 
-std::string tokenizer_fixture(const std::string& name) {
-  return std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/tokenizers/" + name;
-}
-
 std::string streamed(const Tokenizer& tokenizer, const Ids& ids) {
   StreamDecoder stream(tokenizer);
   std::string text;
