@@ -3,7 +3,7 @@
 
 namespace monomorph::testing {
 
-// Written by make_covering_set.py.
+// Written by tests/support/make_covering_set.py.
 inline constexpr Row covering_set[] = {
     {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
     {1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},

@@ -1,15 +1,17 @@
-"""Writes covering_set.hpp: rows in which every pair of values of two axes meets. Greedy, with a fixed seed.
+"""make_covering_set.py <axes>.hpp <name>.hpp: writes an array `name` of rows in which every pair of values of two axes
+meets. Greedy, with a fixed seed.
 
-Run it where the axes in model_axes.hpp have changed; a test proves the result and names what is missing.
+Run it where the axes have changed; a test proves the result and names what is missing.
 """
 import itertools
 import pathlib
 import random
 import re
+import sys
 
-folder = pathlib.Path(__file__).parent
-line = re.search(r"axis_levels\{([0-9, ]+)\}", (folder / "model_axes.hpp").read_text())
-levels = [int(n) for n in line.group(1).split(",")]
+axes_header, output = map(pathlib.Path, sys.argv[1:])
+row_type, numbers = re.search(r"constexpr (\w+) \w+_levels\{([0-9, ]+)\}", axes_header.read_text()).groups()
+levels = [int(n) for n in numbers.split(",")]
 axes = range(len(levels))
 
 
@@ -34,13 +36,13 @@ while missing:
     missing -= pairs_of(rows[-1])
 
 lines = "\n".join(f"    {{{', '.join(map(str, row))}}}," for row in rows)
-(folder / "covering_set.hpp").write_text(f"""#pragma once
-#include "numerics/model_axes.hpp"
+output.write_text(f"""#pragma once
+#include "{axes_header.parent.name}/{axes_header.name}"
 
 namespace monomorph::testing {{
 
-// Written by make_covering_set.py.
-inline constexpr Row covering_set[] = {{
+// Written by tests/support/make_covering_set.py.
+inline constexpr {row_type} {output.stem}[] = {{
 {lines}
 }};
 

@@ -1,0 +1,126 @@
+#include "distributed/ranked_training.hpp"
+
+#include "support/adamw_step.hpp"
+#include "support/ranks.hpp"
+#include "train/step_totals.hpp"
+
+#include <monomorph/plan/memory.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <mutex>
+#include <random>
+
+namespace monomorph::testing {
+namespace {
+
+constexpr std::int64_t n_rows = 64;
+
+/// Rows of ids, of which every one counts another number of targets.
+struct Rows {
+  std::int64_t T;
+  std::vector<std::int32_t> inputs, targets;
+  explicit Rows(std::int64_t row_length) : T(row_length) {
+    std::mt19937 random(1);
+    for (std::int64_t i = 0; i < n_rows * T; ++i) {
+      inputs.push_back(static_cast<std::int32_t>(random() % 50));
+      targets.push_back(i % T < i / T % 7 * T / 8 ? ignored_target : static_cast<std::int32_t>(random() % 50));
+    }
+  }
+  train::MicroBatch from(std::int64_t row) const {
+    return {inputs.data() + row * T, targets.data() + row * T, static_cast<std::uint64_t>(row)};
+  }
+};
+
+/// Adds what a rank holds to tensors that are whole once all ranks have added theirs.
+void add_parts(const std::vector<train::StateTensor>& parts, double factor, Tensors& whole) {
+  for (const train::StateTensor& part : parts) {
+    Values& values = whole[part.name];
+    values.resize(part.shape.elements(), std::numeric_limits<double>::quiet_NaN());
+    std::ranges::transform(values_of(part.view), values.begin() + part.first,
+                           [&](double value) { return value * factor; });
+  }
+}
+
+/// One rank's part of a training.
+class Rank {
+ public:
+  Rank(const World& world, const train::RecipeProgram& recipe, Division division, const Extent& extent)
+      : world_(world),
+        accumulation_(division.accumulation),
+        micro_batch_(extent.samples_per_step / (division.ranks * division.accumulation)),
+        loss_scale_(extent.loss_scale),
+        communicator_(world.communicator(recipe.param_shards(division.ranks), recipe.reduce_dtype)),
+        step_(
+            recipe.make_step(*communicator_, micro_batch_, 3, division.in_tree ? plan::tree_levels(accumulation_) : 0)),
+        reduce_(*communicator_) {}
+
+  train::TrainingStep& step() { return *step_; }
+
+  train::StepTotals gradients(int number, const Rows& rows) {
+    train::StepPart own;
+    const std::int64_t first = (number - 1) * accumulation_ * world_.size() * micro_batch_;
+    for (std::int64_t i = 0; i < accumulation_; ++i) {
+      const std::int64_t sample = first + (i * world_.size() + world_.rank()) * micro_batch_;
+      own.add(step_->accumulate(rows.from(sample % n_rows), number, {i, accumulation_, loss_scale_}));
+    }
+    return reduce_(own, step_->gradient_size(train::GradientNorm::two), train::GradientNorm::two);
+  }
+
+ private:
+  const World& world_;
+  std::int64_t accumulation_, micro_batch_;
+  double loss_scale_;
+  std::unique_ptr<Communicator> communicator_;
+  std::unique_ptr<train::TrainingStep> step_;
+  train::StepReduction reduce_;
+};
+
+}  // namespace
+
+Outcome train(const train::RecipeProgram& recipe, Division division, const Extent& extent) {
+  const Rows rows(recipe.model->context_length);
+  Outcome outcome;
+  for (const int step : extent.gradients_at) outcome.gradients[step];  // ranks must not make them
+  std::mutex mutex;
+  with_ranks(division.ranks, [&](const World& world) {
+    Rank rank(world, recipe, division, extent);
+    const auto add_to = [&](Tensors& tensors, const std::vector<train::StateTensor>& parts, double factor = 1) {
+      const std::lock_guard lock(mutex);
+      add_parts(parts, factor, tensors);
+    };
+    add_to(outcome.initial, rank.step().parameters());
+    for (int i = 1; i <= extent.steps; ++i) {
+      const train::StepTotals totals = rank.gradients(i, rows);
+      if (world.rank() == 0) {
+        outcome.losses.push_back(totals.loss / static_cast<double>(totals.tokens));
+        outcome.norms.push_back(totals.gradient_norm / (extent.loss_scale * static_cast<double>(totals.tokens)));
+      }
+      if (const auto wanted = outcome.gradients.find(i); wanted != outcome.gradients.end())
+        add_to(wanted->second, rank.step().gradients(), 1 / extent.loss_scale);
+      rank.step().update(adamw_step(i, 1 / totals.gradient_norm));
+    }
+    add_to(outcome.parameters, rank.step().parameters());
+    add_to(outcome.moments, rank.step().moments());
+  });
+  return outcome;
+}
+
+bool same_bits(const Outcome& a, const Outcome& b) {
+  return a.losses == b.losses && a.norms == b.norms && a.gradients == b.gradients && a.initial == b.initial &&
+         a.parameters == b.parameters && a.moments == b.moments;
+}
+
+double worst_difference(const std::vector<double>& actual, const std::vector<double>& expected) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (actual.size() != expected.size()) return infinity;
+  double worst = 0;
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    const double difference = std::abs(actual[i] / expected[i] - 1);
+    worst = std::max(worst, std::isnan(difference) ? infinity : difference);
+  }
+  return worst;
+}
+
+}  // namespace monomorph::testing

@@ -1,0 +1,41 @@
+#pragma once
+#include "support/tensors.hpp"
+
+#include <monomorph/train/recipe_program.hpp>
+
+#include <map>
+
+/// The same training on any number of ranks, which are threads that exchange messages as processes do.
+namespace monomorph::testing {
+
+/// How a training is divided.
+struct Division {
+  int ranks = 1;
+  std::int64_t accumulation = 1;
+  bool in_tree = false;  ///< gradients are added up in the fixed tree
+};
+
+/// How much of it there is.
+struct Extent {
+  int steps = 1;
+  std::int64_t samples_per_step = 8;
+  std::vector<int> gradients_at = {1};  ///< steps
+  double loss_scale = 1;                ///< that backward computes with
+};
+
+/// What a training leaves, whatever ranks it had: whole tensors.
+struct Outcome {
+  std::vector<double> losses, norms;  ///< by step; of the mean over its tokens
+  std::map<int, Tensors> gradients;   ///< by step, of the sum over its tokens
+  Tensors initial, parameters, moments;
+};
+
+Outcome train(const train::RecipeProgram& recipe, Division division, const Extent& extent);
+
+/// In all that an outcome has.
+bool same_bits(const Outcome& a, const Outcome& b);
+
+/// The greatest relative difference of the losses, or norms, of two outcomes.
+double worst_difference(const std::vector<double>& actual, const std::vector<double>& expected);
+
+}  // namespace monomorph::testing
