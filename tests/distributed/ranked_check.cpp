@@ -3,6 +3,9 @@
 #include "distributed/ranked_training.hpp"
 #include "support/catch.hpp"
 
+#include <fmt/ranges.h>
+#include <cstdlib>
+#include <fstream>
 #include <map>
 #include <utility>
 
@@ -58,6 +61,17 @@ Bounds bounds_of(int precision) {
   }
 }
 
+/// A line of JSON in the file that MONOMORPH_RANKED_NOTES names, if it does: what a report is made of.
+void note(const RankedRow& row, const RankedDifference& difference) {
+  const char* const path = std::getenv("MONOMORPH_RANKED_NOTES");
+  if (path == nullptr) return;
+  std::ofstream(path, std::ios::app) << fmt::format(
+      R"({{"row": [{}], "initial_bits": {}, "loss": {}, "gradients": [{}, {}, {}], "rounding": {}}})"
+      "\n",
+      fmt::join(row, ", "), difference.initial_bits, difference.loss, difference.gradient_at_1,
+      difference.gradient_at_10, difference.gradient_at_100, difference.rounding);
+}
+
 }  // namespace
 
 RankedDifference difference_from_one_rank(const RankedCase& subject) {
@@ -80,6 +94,7 @@ void check_row(const RankedCase& subject) {
   CAPTURE(subject.row);
   const int precision = subject.row[ranked_precision];
   const RankedDifference difference = difference_from_one_rank(subject);
+  note(subject.row, difference);
   const Bounds bounds = bounds_of(precision);
   CHECK(difference.initial_bits);
   CHECK(difference.loss < bounds.loss);
