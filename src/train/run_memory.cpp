@@ -5,6 +5,7 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/quantity_text.hpp>
 #include <monomorph/data/batch_prefetcher.hpp>
+#include <monomorph/runtime/workspace.hpp>
 
 #include <fmt/format.h>
 
@@ -12,10 +13,11 @@ namespace monomorph::train {
 namespace {
 
 std::string memory_text(const RunMemory& memory, const Hparams& hparams, int local_ranks) {
-  const std::string of_rank =
-      fmt::format("{} of memory, {} planned and {} for batches that are read ahead, with batch.micro_batch = {}",
-                  format_bytes(memory.total()), format_bytes(memory.planned), format_bytes(memory.batches),
-                  hparams.batch.micro_batch.value);
+  const std::string of_rank = fmt::format(
+      "{} of memory, {} planned, {} for kernels and {} for batches that are read ahead, with "
+      "batch.micro_batch = {}",
+      format_bytes(memory.total()), format_bytes(memory.planned), format_bytes(memory.kernels),
+      format_bytes(memory.batches), hparams.batch.micro_batch.value);
   return local_ranks == 1 ? of_rank : fmt::format("{} times {}", local_ranks, of_rank);
 }
 
@@ -30,6 +32,7 @@ std::string advice(const RecipeProgram& recipe, const RunMemory& memory, int ran
 
 RunMemory run_memory(const RecipeProgram& recipe, const Hparams& hparams, int ranks) {
   return {.planned = recipe.memory(ranks, hparams.batch.micro_batch, tree_levels(hparams, ranks)).total(),
+          .kernels = kernel_workspace_bytes(),
           .batches = data::BatchPrefetcher::bytes(hparams.batch.micro_batch, recipe.model->context_length,
                                                   recipe.wants_document_starts)};
 }

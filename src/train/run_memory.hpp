@@ -8,10 +8,10 @@
 
 namespace monomorph::train {
 
-/// What a rank of a run will fill: the plan, and the batches that are read ahead.
+/// What a rank of a run will fill: the plan, what the kernels' threads keep, and the batches that are read ahead.
 struct RunMemory {
-  std::int64_t planned, batches;
-  std::int64_t total() const { return planned + batches; }
+  std::int64_t planned, kernels, batches;
+  std::int64_t total() const { return planned + kernels + batches; }
 };
 /// Of one of so many ranks.
 RunMemory run_memory(const RecipeProgram& recipe, const Hparams& hparams, int ranks);

@@ -34,7 +34,7 @@ void AllGather::operator()(const RankGroup& group, Channel channel, View own, co
 }
 
 ReduceScatter::ReduceScatter(Peers& peers, DType wire)
-    : peers_(peers), wire_(wire), staging_(plan::communication_bytes(peers.size())) {
+    : peers_(peers), wire_(wire), staging_(peers.size() > 1 ? plan::staging_bytes : 0) {
   const std::int64_t quarter = staging_.bytes() / 4 / size_of(DType::fp64);
   for (View* const buffer : {&received_[0], &received_[1], &sent_[0], &sent_[1]})
     *buffer = staging_.take(quarter, DType::fp64);

@@ -1,0 +1,92 @@
+// What ranks take from the system, against the plan: the arena to the byte, everything together within 3 %, never more
+// than planned. Resident memory at full size is measured by bench/memory.
+#include "numerics/schedule_recipes.hpp"
+#include "support/adamw_step.hpp"
+#include "support/catch.hpp"
+#include "support/counting_allocator.hpp"
+#include "support/ranks.hpp"
+
+#include <monomorph/sharding/reduce_once_per_step.hpp>
+
+#include <atomic>
+
+namespace monomorph::testing {
+namespace {
+
+template <class R, class Strategy> struct Sharded : R { using sharding = Strategy; };
+
+/// Large enough that what is beside the plan does not show, and quick still.
+template <class R> struct Large : R {
+  static constexpr ModelSpec model = [] {
+    ModelSpec model = R::model;
+    model.vocab_size = 8'000, model.d_model = 256, model.context_length = 64;
+    model.attention_kernel = AttentionKernel::tiled, model.dropout.attention = 0;
+    return model;
+  }();
+};
+
+void take_steps(train::TrainingStep& step, const Sequences& sequences, std::int64_t T) {
+  for (int number = 1; number <= 2; ++number) {
+    for (const std::int64_t i : {0, 1}) step.accumulate(sequences.from(i, T), number, {i, 2});
+    step.gradient_size(train::GradientNorm::two);
+    step.update(adamw_step(number, 1));
+  }
+}
+
+/// What the calling thread's kernels take once and keep: tiles, and the buffers of MKL, which depend on the processor.
+template <Recipe R> void warm_up(const Sequences& sequences) {
+  const auto communicator = one_rank();
+  train::Step<R> step(*communicator, 1, 3);
+  take_steps(step, sequences, R::model.context_length);
+}
+
+/// Returns when all ranks have come.   @param where another name for each meeting
+void meet(const World& world, const std::string& where) {
+  world.set(where + std::to_string(world.rank()), "here");
+  for (int rank = 0; rank < world.size(); ++rank) world.get(where + std::to_string(rank));
+}
+
+/// Two steps of two micro-batches on each rank; what the process has taken meanwhile, and what was planned for it.
+template <class R, class Strategy> void check_memory(int ranks, int tree_levels) {
+  using recipe = Sharded<Large<R>, Strategy>;
+  CAPTURE(Strategy::name, ranks, tree_levels);
+  constexpr std::int64_t T = recipe::model.context_length;
+  const Sequences sequences(4, T, 50);
+  const plan::Memory plan = plan::memory<recipe>(ranks, 1, tree_levels);
+  std::atomic<std::int64_t> in_arenas = 0, before = 0;
+  with_ranks(ranks, [&](const World& world) {
+    warm_up<recipe>(sequences);
+    meet(world, "warm");
+    if (world.rank() == 0) {
+      before = live_bytes();
+      reset_peak();
+    }
+    meet(world, "counting");
+    const auto communicator = world.communicator(Strategy::param_shards(ranks), recipe::precision::reduce_dtype);
+    train::Step<recipe> step(*communicator, 1, 3, tree_levels);
+    in_arenas += step.state().arena().bytes() - step.state().arena().unused_bytes();
+    take_steps(step, sequences, T);
+    meet(world, "done");
+  });
+  const std::int64_t taken = peak_bytes() - before, planned = ranks * plan.total();
+  CHECK(in_arenas == ranks * plan.arena());
+  CHECK(taken <= planned);
+  CHECK(static_cast<double>(taken) >= 0.97 * static_cast<double>(planned));
+}
+
+template <class R> void check_strategies() {
+  check_memory<R, sharding::Replicate>(2, 0);
+  check_memory<R, sharding::ShardGradOp>(2, 0);
+  check_memory<R, sharding::FullShard>(2, 0);
+  check_memory<R, sharding::FullShard>(4, 1);
+  check_memory<R, sharding::HybridShard<2>>(4, 0);
+  check_memory<R, sharding::HybridShardGradOp<2>>(4, 0);
+  check_memory<R, sharding::ReduceOncePerStep<sharding::FullShard>>(2, 1);
+}
+
+}  // namespace
+
+TEST_CASE("ranks take the memory that is planned: tied head") { check_strategies<gpt2_like>(); }
+TEST_CASE("ranks take the memory that is planned: head of its own, bf16") { check_strategies<InBf16<llama_like>>(); }
+
+}  // namespace monomorph::testing
