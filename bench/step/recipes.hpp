@@ -37,6 +37,16 @@ struct llama_8192 : llama_50304 {
     return m;
   }();
 };
+struct small_50304 : gpt2_50304 {
+  static constexpr monomorph::ModelSpec model{
+      .vocab_size = 50'304, .n_layers = 4, .n_heads = 4, .d_model = 128, .context_length = 256};
+};
+struct small_8192 : gpt2_50304 {
+  static constexpr monomorph::ModelSpec model{
+      .vocab_size = 8192, .n_layers = 4, .n_heads = 4, .d_model = 128, .context_length = 256};
+};
+template <class R> struct FullShard : R { using sharding = monomorph::sharding::FullShard; };
+
 struct quickstart : recipes::quickstart {
   static constexpr int batch = 4;
 };
