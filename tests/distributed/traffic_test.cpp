@@ -2,12 +2,14 @@
 #include "support/adamw_step.hpp"
 #include "support/catch.hpp"
 #include "support/ranks.hpp"
+#include "support/tensors.hpp"
 #include "train/step_totals.hpp"
 
 #include <monomorph/sharding/reduce_once_per_step.hpp>
 
-#include <mutex>
-#include <set>
+#include <functional>
+#include <map>
+#include <utility>
 
 namespace monomorph::testing {
 namespace {
@@ -94,10 +96,10 @@ struct Event {
   int unit;
 };
 
-/// Passes everything on and writes it down. A gather and a reduction take a time beside compute that no wait may spend.
-class DelayedCommunicator final : public Communicator {
+/// Writes down what is started and waited for, in order.
+class RecordingCommunicator final : public Communicator {
  public:
-  explicit DelayedCommunicator(std::vector<Event>& events) : events_(events) {}
+  explicit RecordingCommunicator(std::vector<Event>& events) : events_(events) {}
   int rank() const override { return 0; }
   int size() const override { return 2; }
   int shards() const override { return 2; }
@@ -122,7 +124,7 @@ std::ptrdiff_t place(const std::vector<Event>& events, Event::Kind kind, int uni
 
 TEST_CASE("the schedule starts a collective before the compute that hides it, and waits for it after") {
   std::vector<Event> events;
-  DelayedCommunicator communicator(events);
+  RecordingCommunicator communicator(events);
   train::Step<Sharded<llama_like, sharding::FullShard>> step(communicator, 1, 3);
   step.accumulate(sequences.from(0, T), 1, {});
   constexpr int L = 4, head = L + 1;
@@ -145,6 +147,67 @@ TEST_CASE("the schedule starts a collective before the compute that hides it, an
     const std::ptrdiff_t waited = place(events, Event::wait_begins, u, reduced);
     CHECK((waited < 0 || waited > place(events, Event::wait_begins, u - 1, reduced)));
   }
+}
+
+namespace {
+
+/// A communicator whose collectives are as late as they may be: they run when somebody waits for their unit.
+class LateCommunicator final : public Communicator {
+ public:
+  explicit LateCommunicator(Communicator& communicator) : communicator_(communicator) {}
+  int rank() const override { return communicator_.rank(); }
+  int size() const override { return communicator_.size(); }
+  int shards() const override { return communicator_.shards(); }
+  plan::Traffic traffic() const override { return communicator_.traffic(); }
+
+ private:
+  void start_gather(int unit, View own, View whole) override {
+    late_[unit].emplace_back([this, unit, own, whole] { communicator_.gather(unit, own, whole); });
+  }
+  void start_reduce(int unit, View whole, View own, Reduction reduction) override {
+    late_[unit].emplace_back(
+        [this, unit, whole, own, reduction] { communicator_.reduce(unit, whole, own, reduction); });
+  }
+  void note_release(int unit) override { communicator_.release(unit); }
+  void finish(int unit) override {
+    for (const auto& collective : std::exchange(late_[unit], {})) {
+      collective();
+      communicator_.wait(unit);
+    }
+  }
+  void sum_words(std::span<std::int64_t> words) override { communicator_.sum(words); }
+
+  Communicator& communicator_;
+  std::map<int, std::vector<std::function<void()>>> late_;
+};
+
+/// What each rank holds after three steps of two micro-batches.
+template <Recipe R> std::vector<std::uint64_t> trained(int ranks, bool late) {
+  std::vector<std::uint64_t> hashes(ranks);
+  with_ranks(ranks, [&](const World& world) {
+    const auto communicator = world.communicator(R::sharding::param_shards(ranks), R::precision::reduce_dtype);
+    LateCommunicator as_late_as_can_be(*communicator);
+    train::Step<R> step(late ? static_cast<Communicator&>(as_late_as_can_be) : *communicator, 1, 3);
+    for (int i = 0; i < 3; ++i) take_step(step, 2);
+    hashes[world.rank()] = hash_of(step.parameters());
+  });
+  return hashes;
+}
+
+template <class Strategy> void check_late(int ranks) {
+  CAPTURE(Strategy::name, ranks);
+  CHECK(trained<Sharded<llama_like, Strategy>>(ranks, true) == trained<Sharded<llama_like, Strategy>>(ranks, false));
+}
+
+}  // namespace
+
+TEST_CASE("compute reads nothing that a collective may still write, and writes nothing that one may still read") {
+  check_late<sharding::Replicate>(2);
+  check_late<sharding::ShardGradOp>(2);
+  check_late<sharding::FullShard>(2);
+  check_late<sharding::HybridShard<2>>(4);
+  check_late<sharding::HybridShardGradOp<2>>(4);
+  check_late<sharding::ReduceOncePerStep<sharding::FullShard>>(2);
 }
 
 }  // namespace monomorph::testing
