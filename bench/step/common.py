@@ -1,7 +1,9 @@
-"""What bench/step/run and run_ranks share."""
+"""What the programs of this folder share."""
+import json
 import os
 import pathlib
 import platform
+import socket
 import subprocess
 import sys
 
@@ -33,3 +35,21 @@ def machine():
     isa = ", ".join(name for flag, name in (("avx2", "AVX2"), ("avx512f", "AVX-512"), ("amx_tile", "AMX")) if f" {flag}" in flags)
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=ROOT).stdout.strip()
     return f"commit {commit}, {cpu} ({isa}), {os.cpu_count()} cores"
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def on_ranks(n, command):
+    """The last line of JSON of each rank that prints one; all run at once, with one thread each."""
+    meeting = dict(os.environ, OMP_NUM_THREADS="1", WORLD_SIZE=str(n), LOCAL_WORLD_SIZE=str(n),
+                   MASTER_ADDR="127.0.0.1", MASTER_PORT=str(free_port()))
+    ranks = [subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              env=dict(meeting, RANK=str(rank), LOCAL_RANK=str(rank))) for rank in range(n)]
+    outputs = [rank.communicate() for rank in ranks]
+    if any(rank.returncode != 0 for rank in ranks):
+        sys.exit(f"{' '.join(map(str, command))} failed:\n" + "\n".join(error[-2000:] for _, error in outputs))
+    return [json.loads(text.strip().splitlines()[-1]) for text, _ in outputs if text.strip()]

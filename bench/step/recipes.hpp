@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/models/gpt2.hpp>
 #include <recipes/quickstart.hpp>
 
 /// The shapes that the peer script has, as recipes.
@@ -45,7 +46,11 @@ struct small_8192 : gpt2_50304 {
   static constexpr monomorph::ModelSpec model{
       .vocab_size = 8192, .n_layers = 4, .n_heads = 4, .d_model = 128, .context_length = 256};
 };
-template <class R> struct FullShard : R { using sharding = monomorph::sharding::FullShard; };
+template <class R, class Strategy> struct Sharded : R { using sharding = Strategy; };
+struct gpt2_124m : gpt2_50304 {
+  static constexpr monomorph::ModelSpec model = monomorph::models::gpt2_124m;
+  static constexpr int batch = 1;
+};
 
 struct quickstart : recipes::quickstart {
   static constexpr int batch = 4;

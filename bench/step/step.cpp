@@ -1,10 +1,11 @@
 // Times the optimiser step of one recipe on random tokens: step_<recipe> [steps] [warm-up steps] [micro-batch] [batch]
-// prints a line of JSON. A smaller micro-batch is accumulated to the same batch. Under a launcher each rank takes a
-// batch of its own, and rank 0 prints.
+// [1 for a fixed tree of gradients] prints a line of JSON. A smaller micro-batch is accumulated to the same batch.
+// Under a launcher each rank takes a batch of its own, and rank 0 prints.
 #include "bench/step/recipes.hpp"
 #include "train/step_totals.hpp"
 
 #include <monomorph/core/process_memory.hpp>
+#include <monomorph/runtime/workspace.hpp>
 #include <monomorph/runtime/world.hpp>
 #include <monomorph/train/step.hpp>
 
@@ -60,10 +61,11 @@ int argument(int argc, char** argv, int i, int otherwise) { return argc > i ? st
 int main(int argc, char** argv) {
   const int steps = argument(argc, argv, 1, 20), warm_up = argument(argc, argv, 2, 5);
   const int batch_size = argument(argc, argv, 4, R::batch), micro_batch = argument(argc, argv, 3, batch_size);
+  const int levels = argument(argc, argv, 5, 0) == 0 ? 0 : plan::tree_levels(batch_size / micro_batch);
   const std::int64_t idle_bytes = resident_bytes();
   const World world = connect(std::chrono::minutes(5));
   const auto communicator = world.communicator(R::sharding::param_shards(world.size()), R::precision::reduce_dtype);
-  train::Step<R> step(*communicator, micro_batch, 0);
+  train::Step<R> step(*communicator, micro_batch, 0, levels);
   train::StepReduction reduce(*communicator);
   Batch batch(batch_size);
   std::mt19937 random(world.rank());
@@ -84,5 +86,7 @@ int main(int argc, char** argv) {
       "\"idle_mb\": {:.1f}, \"planned_mb\": {:.1f}, \"params\": {}, \"loss\": {:.4f}}}\n",
       median, milliseconds.front(), 1e3 * static_cast<double>(world.size() * batch_size * T) / median,
       static_cast<double>(peak_resident_bytes()) / 1048576, static_cast<double>(idle_bytes) / 1048576,
-      static_cast<double>(plan::bytes_per_rank<R>(world.size(), micro_batch)) / 1048576, plan::params<R>, loss);
+      static_cast<double>(plan::memory<R>(world.size(), micro_batch, levels).total() + kernel_workspace_bytes()) /
+          1048576,
+      plan::params<R>, loss);
 }
