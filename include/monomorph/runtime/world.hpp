@@ -37,7 +37,7 @@ class World {
   /// Leaves word of this rank and waits a little for that of the others.
   /// @param expected_silent no word of this rank is waited for
   /// @return the ranks that have left none; absent if where they meet does not answer
-  std::optional<std::vector<int>> leave_word(const std::string& word, int expected_silent,
+  std::optional<std::vector<int>> leave_word(const std::string& word, std::optional<int> expected_silent,
                                              std::chrono::milliseconds patience) const;
 
  private:

@@ -24,7 +24,7 @@ void World::set(const std::string& key, const std::string& value) const {
 }
 std::string World::get(const std::string& key) const { return store_->get(key, time_limit_); }
 
-std::optional<std::vector<int>> World::leave_word(const std::string& word, int expected_silent,
+std::optional<std::vector<int>> World::leave_word(const std::string& word, std::optional<int> expected_silent,
                                                   std::chrono::milliseconds patience) const try {
   using Clock = std::chrono::steady_clock;
   const auto key = [&](int rank) { return fmt::format("{}/{}", word, rank); };
