@@ -88,9 +88,10 @@ void check_equal(const std::vector<Outcome>& some, const std::vector<Outcome>& o
 /// Terms of one dtype, and a last one in fp32 as a rank's own is, added to what the sum holds.
 template <class Buffer> Values pairwise_sum_on(int n, DType dtype) {
   std::vector<Buffer> terms;
+  terms.reserve(n);
   for (int i = 0; i < n; ++i) terms.emplace_back(random_values(i, part), i + 1 < n ? dtype : DType::fp32);
-  std::vector<View> views;
-  for (Buffer& term : terms) views.push_back(term.view());
+  std::vector<View> views(n);
+  std::ranges::transform(terms, views.begin(), &Buffer::view);
   Buffer sum(random_values(1000, part), DType::fp32);
   Buffer::add_up(views, sum.view());
   return sum.values();
