@@ -66,7 +66,17 @@ if(MONOMORPH_CUDA)
         "tools/setup/install --gpu, or give -DMONOMORPH_TORCH_DIR=<folder with include/ and lib/>")
     endif()
   endforeach()
-  # No symbol of ours points into libtorch_cuda.so: it registers its kernels when it is loaded.
+  # c10d's headers have NCCL's types in their classes, so it must be the header that LibTorch was built with.
+  find_path(MONOMORPH_nccl_INCLUDE nccl.h HINTS ${torch_site}/nvidia/nccl/include)
+  mark_as_advanced(MONOMORPH_nccl_INCLUDE)
+  if(NOT MONOMORPH_nccl_INCLUDE)
+    message(FATAL_ERROR "[SETUP-08] nccl.h is not in ${torch_site}/nvidia/nccl/include: run tools/setup/install --gpu, or "
+      "give -DMONOMORPH_nccl_INCLUDE=<folder of the nccl.h that LibTorch was built with>")
+  endif()
+  add_library(monomorph::nccl INTERFACE IMPORTED GLOBAL)
+  target_include_directories(monomorph::nccl SYSTEM INTERFACE ${MONOMORPH_nccl_INCLUDE})
+  target_compile_definitions(monomorph::nccl INTERFACE USE_C10D_NCCL)  # as LibTorch was built
+  # Kernels of libtorch_cuda.so register themselves when it is loaded, so it is linked even where no symbol is asked for.
   target_link_options(monomorph::torch_cuda INTERFACE LINKER:--allow-shlib-undefined
     LINKER:-rpath,${torch_site}/nvidia/cu13/lib  # libcudart
     LINKER:--no-as-needed,${torch_lib}/libtorch_cuda.so,${torch_lib}/libc10_cuda.so,--as-needed)

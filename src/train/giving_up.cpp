@@ -12,7 +12,7 @@ namespace {
 /// Ranks notice at different moments: within the same collective, but at the end of it or at its beginning.
 constexpr std::chrono::seconds patience{10};
 
-std::string word_on_others(const World& world, int blamed) {
+std::string word_on_others(const World& world, std::optional<int> blamed) {
   const auto silent = world.leave_word("gives up", blamed, patience);
   if (!silent) return "the ranks' meeting point does not answer either";
   if (silent->empty()) return "all other ranks have noticed and end, too";
@@ -22,11 +22,11 @@ std::string word_on_others(const World& world, int blamed) {
 }  // namespace
 
 void give_up(const World& world, const RankFailure& failure, std::int64_t step) {
-  fmt::print(
-      stderr,
-      "{}, in step {}; {}; see what became of rank {}, and start again with checkpoint.resume=auto to go on from "
-      "the last checkpoint\n",
-      failure.what(), step, word_on_others(world, failure.other()), failure.other());
+  fmt::print(stderr,
+             "{}, in step {}; {}; see what became of {}, and start again with checkpoint.resume=auto to go on from "
+             "the last checkpoint\n",
+             failure.what(), step, word_on_others(world, failure.other()),
+             failure.other() ? fmt::format("rank {}", *failure.other()) : "the ranks that are silent");
   std::fflush(nullptr);
   std::_Exit(static_cast<int>(failure.code()));
 }

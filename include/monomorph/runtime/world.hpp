@@ -2,6 +2,7 @@
 #include <chrono>
 #include <memory>
 #include <monomorph/runtime/communicator.hpp>
+#include <monomorph/runtime/device.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,21 +14,29 @@ class Peers;
 class Store;
 }  // namespace distributed
 
+/// Which of the ranks a rank is: of all, and of those on its machine, as far as the launcher says.
+struct RankPlace {
+  int rank = 0, size = 1;
+  int local_rank = 0, local_size = 1;
+};
+
 /// The ranks of a run.
 class World {
  public:
   /// One rank, which needs nobody.
   World();
-  World(distributed::Store store, int rank, int size, int local_size, std::chrono::milliseconds time_limit);
+  World(distributed::Store store, RankPlace place, std::chrono::milliseconds time_limit);
   ~World();
   World(World&&) noexcept;
 
-  int rank() const { return rank_; }
-  int size() const { return size_; }
-  int local_size() const { return local_size_; }  ///< on this machine, as far as the launcher says
+  int rank() const { return place_.rank; }
+  int size() const { return place_.size; }
+  int local_size() const { return place_.local_size; }
   /// @param shards ranks that hold one copy of the parameters together: a divisor of size()
   /// @param wire dtype in which gradients travel
-  std::unique_ptr<Communicator> communicator(int shards, DType wire) const;
+  /// @param device in whose memory the views lie; a rank's GPU is that of its place on its machine
+  /// @throws Error [RANK-10]; for a GPU also [RANK-05], [RANK-15], [RANK-16]
+  std::unique_ptr<Communicator> communicator(int shards, DType wire, Device device = Device::cpu) const;
   /// Messages between the ranks, beside a communicator's.   @param name another one for each use
   std::unique_ptr<distributed::Peers> peers(const std::string& name) const;
   /// Leaves a note for all ranks.
@@ -37,11 +46,11 @@ class World {
   /// Leaves word of this rank and waits a little for that of the others.
   /// @param expected_silent no word of this rank is waited for
   /// @return the ranks that have left none; absent if where they meet does not answer
-  std::optional<std::vector<int>> leave_word(const std::string& word, int expected_silent,
+  std::optional<std::vector<int>> leave_word(const std::string& word, std::optional<int> expected_silent,
                                              std::chrono::milliseconds patience) const;
 
  private:
-  int rank_ = 0, size_ = 1, local_size_ = 1;
+  RankPlace place_;
   std::unique_ptr<distributed::Store> store_;
   std::chrono::milliseconds time_limit_{};
 };

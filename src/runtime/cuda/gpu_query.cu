@@ -17,4 +17,11 @@ std::vector<Gpu> query_gpus() {
   return gpus;
 }
 
+std::optional<std::string> why_no_gpu() {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status != cudaSuccess) return cudaGetErrorString(status);
+  return count == 0 ? std::optional<std::string>("no device is visible") : std::nullopt;
+}
+
 }  // namespace monomorph::cuda

@@ -1,9 +1,14 @@
 #pragma once
 #include <monomorph/runtime/gpus.hpp>
 
+#include <optional>
+
 namespace monomorph::cuda {
 
 /// What the CUDA runtime reports; empty if it reports an error, as it does without a driver.
 std::vector<Gpu> query_gpus();
+
+/// What CUDA says where there is no GPU; absent if there is one.
+std::optional<std::string> why_no_gpu();
 
 }  // namespace monomorph::cuda

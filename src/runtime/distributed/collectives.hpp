@@ -1,18 +1,9 @@
 #pragma once
-#include "runtime/distributed/peers.hpp"
-
-#include <monomorph/runtime/arena.hpp>
+#include "runtime/distributed/exchange.hpp"
 
 #include <vector>
 
 namespace monomorph::distributed {
-
-/// Ranks that gather or reduce together, this one among them.
-struct RankGroup {
-  std::vector<int> ranks;
-  int own = 0;  ///< this rank is ranks[own]
-  int size() const { return static_cast<int>(ranks.size()); }
-};
 
 /// A flat buffer as the ranks of a group share it: part r begins at r · part elements; the last ones may be shorter,
 /// or empty.
@@ -25,12 +16,10 @@ struct Parts {
 /// Every rank's part, in all ranks' whole. `own` is this rank's; it may be that part of whole itself.
 class AllGather {
  public:
-  explicit AllGather(Peers& peers) : peers_(peers) {}
-  void operator()(const RankGroup& group, Channel channel, View own, const Parts& parts);
+  void operator()(Exchange& exchange, View own, const Parts& parts);
 
  private:
-  Peers& peers_;
-  std::vector<Peers::Message> messages_;
+  std::vector<View> sent_, received_;  // kept, so that nothing is allocated after the first time
 };
 
 /// own = (or +=) the sum over ranks of part group.own of their wholes; own may be that part of whole itself, which is
@@ -39,25 +28,19 @@ class AllGather {
 /// pieces: while one is added up the next is on its way, and the memory for what is received stays small.
 class ReduceScatter {
  public:
+  /// @param staging plan::staging_bytes, where the exchange's memory is
   /// @param wire what is sent; the sum is of own's dtype
-  ReduceScatter(Peers& peers, DType wire);
-  void operator()(const RankGroup& group, Channel channel, const Parts& parts, View own, bool accumulate);
+  ReduceScatter(View staging, DType wire);
+  void operator()(Exchange& exchange, const Parts& parts, View own, bool accumulate);
 
  private:
-  struct Piece {
-    std::vector<View> received;  ///< by rank of the group; this rank's own is not here
-    std::vector<Peers::Message> messages;
-  };
-  void exchange(const RankGroup& group, Channel channel, const Parts& parts, std::int64_t first, std::int64_t length,
-                int half);
-  View to_send(View x, int half, std::int64_t offset);
+  void begin(Exchange& exchange, const Parts& parts, std::int64_t first, std::int64_t length, int half);
+  View to_send(Exchange& exchange, View x, int half, std::int64_t offset);
 
-  Peers& peers_;
   DType wire_;
-  Arena staging_;
   View received_[2], sent_[2];
-  Piece pieces_[2];
-  std::vector<View> terms_;
+  std::vector<View> pieces_[2];  ///< received, by rank of the group; this rank's own is not here
+  std::vector<View> sends_, terms_;
 };
 
 }  // namespace monomorph::distributed

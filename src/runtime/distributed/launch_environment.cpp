@@ -15,14 +15,15 @@ using Variable = std::function<const char*(const char*)>;
 constexpr int default_port = 29'500;  // torchrun's
 
 struct Launcher {
-  const char *name, *size, *rank, *local_size;
+  const char *name, *size, *rank, *local_size, *local_rank;
 };
 /// In the order in which they are looked for: one may have been started by the next.
-constexpr Launcher launchers[] = {{"torchrun", "WORLD_SIZE", "RANK", "LOCAL_WORLD_SIZE"},
+constexpr Launcher launchers[] = {{"torchrun", "WORLD_SIZE", "RANK", "LOCAL_WORLD_SIZE", "LOCAL_RANK"},
                                   {"mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK",
-                                   "OMPI_COMM_WORLD_LOCAL_SIZE"},
-                                  {"srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_STEP_TASKS_PER_NODE"},
-                                  {"mpiexec", "PMI_SIZE", "PMI_RANK", "MPI_LOCALNRANKS"}};
+                                   "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
+                                  {"srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_STEP_TASKS_PER_NODE",
+                                   "SLURM_LOCALID"},
+                                  {"mpiexec", "PMI_SIZE", "PMI_RANK", "MPI_LOCALNRANKS", "MPI_LOCALRANKID"}};
 
 std::string_view text_of(const Variable& variable, const char* name) {
   const char* const value = variable(name);
@@ -88,7 +89,7 @@ int port_of(const Variable& variable, const LaunchEnvironment& found) {
 }  // namespace
 
 std::optional<LaunchEnvironment> read_launch_environment(const Variable& variable) {
-  for (const auto& [name, size, rank, local_size] : launchers) {
+  for (const auto& [name, size, rank, local_size, local_rank] : launchers) {
     if (variable(size) == nullptr) continue;
     LaunchEnvironment found;
     found.launcher = name;
@@ -96,6 +97,8 @@ std::optional<LaunchEnvironment> read_launch_environment(const Variable& variabl
     if (found.size == 1) return std::nullopt;
     found.rank = number(variable, rank, 0, found.size - 1);
     found.local_size = first_number(text_of(variable, local_size), found.size);
+    found.local_rank = text_of(variable, local_rank).empty() ? found.rank % found.local_size  // as most lay them out
+                                                             : number(variable, local_rank, 0, found.size - 1);
     found.host = host_of(variable, found);
     found.port = port_of(variable, found);
     found.served_by_launcher = text_of(variable, "TORCHELASTIC_USE_AGENT_STORE") == "True";

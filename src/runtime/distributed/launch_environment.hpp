@@ -9,8 +9,8 @@ namespace monomorph::distributed {
 struct LaunchEnvironment {
   std::string launcher;  ///< "torchrun", "srun", "mpirun"
   int rank = 0, size = 1;
-  int local_size = 1;  ///< ranks on this machine, as far as the launcher says
-  std::string host;    ///< where the ranks meet
+  int local_rank = 0, local_size = 1;  ///< of the ranks on this machine, as far as the launcher says
+  std::string host;                    ///< where the ranks meet
   int port = 0;
   bool served_by_launcher = false;  ///< the meeting point is open already; otherwise rank 0 opens it
   std::string attempt;              ///< differs from one restart by the launcher to the next

@@ -1,10 +1,9 @@
 #include "runtime/distributed/peers.hpp"
 
+#include "runtime/distributed/failures.hpp"
 #include "runtime/distributed/first_line.hpp"
 #include "runtime/distributed/local_address.hpp"
 #include "runtime/distributed/store_handle.hpp"
-
-#include <monomorph/runtime/rank_failure.hpp>
 
 #include <ATen/ops/from_blob.h>
 #include <fmt/format.h>
@@ -37,11 +36,7 @@ template <class Act> auto reaching(int other, bool sends, Act act) {
   try {
     return act();
   } catch (const std::exception& failure) {
-    const std::string reason = first_line(failure);
-    if (reason.find("imed out") != std::string::npos)
-      throw RankFailure(other, fmt::format("[RANK-12] rank {} did not {} within failure.rank_timeout", other,
-                                           sends ? "take what it was sent" : "send its part"));
-    throw RankFailure(other, fmt::format("[RANK-11] rank {} has gone ({})", other, reason));
+    throw failure_of(other, sends, failure);
   }
 }
 

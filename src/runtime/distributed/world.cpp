@@ -1,6 +1,7 @@
 #include <monomorph/runtime/world.hpp>
 
 #include "runtime/distributed/cpu_communicator.hpp"
+#include "runtime/distributed/gpu_communicator.hpp"
 #include "runtime/distributed/launch_environment.hpp"
 #include "runtime/distributed/one_rank.hpp"
 
@@ -12,30 +13,26 @@
 namespace monomorph {
 
 World::World() = default;
-World::World(distributed::Store store, int rank, int size, int local_size, std::chrono::milliseconds time_limit)
-    : rank_(rank),
-      size_(size),
-      local_size_(local_size),
-      store_(std::make_unique<distributed::Store>(std::move(store))),
-      time_limit_(time_limit) {}
+World::World(distributed::Store store, RankPlace place, std::chrono::milliseconds time_limit)
+    : place_(place), store_(std::make_unique<distributed::Store>(std::move(store))), time_limit_(time_limit) {}
 
 void World::set(const std::string& key, const std::string& value) const {
   if (store_) store_->set(key, value);
 }
 std::string World::get(const std::string& key) const { return store_->get(key, time_limit_); }
 
-std::optional<std::vector<int>> World::leave_word(const std::string& word, int expected_silent,
+std::optional<std::vector<int>> World::leave_word(const std::string& word, std::optional<int> expected_silent,
                                                   std::chrono::milliseconds patience) const try {
   using Clock = std::chrono::steady_clock;
   const auto key = [&](int rank) { return fmt::format("{}/{}", word, rank); };
   const auto end = Clock::now() + patience;
-  store_->set(key(rank_), "yes");
+  store_->set(key(rank()), "yes");
   std::vector<int> silent;
-  for (int rank = 0; rank < size_; ++rank)
-    if (rank != rank_) silent.push_back(rank);
+  for (int other = 0; other < size(); ++other)
+    if (other != rank()) silent.push_back(other);
   while (true) {
-    std::erase_if(silent, [&](int rank) { return store_->has(key(rank)); });
-    const bool waits = std::ranges::any_of(silent, [&](int rank) { return rank != expected_silent; });
+    std::erase_if(silent, [&](int other) { return store_->has(key(other)); });
+    const bool waits = std::ranges::any_of(silent, [&](int other) { return other != expected_silent; });
     if (!waits || Clock::now() > end) return silent;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
@@ -46,12 +43,14 @@ std::optional<std::vector<int>> World::leave_word(const std::string& word, int e
 World::World(World&&) noexcept = default;
 World::~World() = default;
 
-std::unique_ptr<Communicator> World::communicator(int shards, DType wire) const {
-  if (size_ == 1) return std::make_unique<distributed::OneRank>();
+std::unique_ptr<Communicator> World::communicator(int shards, DType wire, Device device) const {
+  if (size() == 1) return std::make_unique<distributed::OneRank>();
+  if (device == Device::gpu)
+    return distributed::gpu_communicator(store_->under("nccl/"), place_, shards, wire, time_limit_);
   return std::make_unique<distributed::CpuCommunicator>(peers("peers/"), shards, wire);
 }
 std::unique_ptr<distributed::Peers> World::peers(const std::string& name) const {
-  return std::make_unique<distributed::Peers>(store_->under(name), rank_, size_, local_size_ == size_, time_limit_);
+  return std::make_unique<distributed::Peers>(store_->under(name), rank(), size(), local_size() == size(), time_limit_);
 }
 
 namespace {
@@ -70,7 +69,8 @@ World connect(std::chrono::milliseconds time_limit) {
   if (!launch) return {};
   const bool serves = launch->rank == 0 && !launch->served_by_launcher;
   const auto store = distributed::Store::tcp(launch->host, launch->port, serves, time_limit);
-  return {store.under("monomorph/" + launch->attempt + "/"), launch->rank, launch->size, launch->local_size,
+  return {store.under("monomorph/" + launch->attempt + "/"),
+          {launch->rank, launch->size, launch->local_rank, launch->local_size},
           time_limit};
 }
 

@@ -41,6 +41,7 @@ TEST_CASE("torchrun's environment") {
   CHECK(found.launcher == "torchrun");
   CHECK(found.rank == 3);
   CHECK(found.size == 8);
+  CHECK(found.local_rank == 1);
   CHECK(found.host == "a.b");
   CHECK(found.port == 1234);
   CHECK(found.served_by_launcher);
@@ -84,6 +85,18 @@ TEST_CASE("Open MPI's environment: on one machine it is this one, on several it 
   CHECK(monomorph::testing::error_of([&] { read(environment); }).starts_with("[RANK-02]"));
   environment["MASTER_ADDR"] = "head";
   CHECK(read(environment).value().host == "head");
+}
+
+TEST_CASE("the place of a rank on its machine: as the launcher says, or as ranks are mostly laid out") {
+  Environment environment{{"OMPI_COMM_WORLD_SIZE", "4"},
+                          {"OMPI_COMM_WORLD_RANK", "3"},
+                          {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"},
+                          {"MASTER_ADDR", "head"}};
+  CHECK(read(environment).value().local_rank == 1);
+  environment["OMPI_COMM_WORLD_LOCAL_RANK"] = "0";
+  CHECK(read(environment).value().local_rank == 0);
+  environment["OMPI_COMM_WORLD_LOCAL_RANK"] = "4";
+  CHECK(monomorph::testing::error_of([&] { read(environment); }).starts_with("[RANK-01]"));
 }
 
 TEST_CASE("values that can't be are named") {

@@ -1,6 +1,7 @@
 #include <monomorph/runtime/kernels/pairwise_sum.hpp>
 #include <vector>
 #include "kernel_case.hpp"
+#include "runtime/cuda/pairwise.hpp"
 #include "support/catch.hpp"
 
 using namespace monomorph;
@@ -62,4 +63,16 @@ TEST_CASE("aligned groups may be summed before, elsewhere", "[pairwise_sum]") {
   CHECK(joined.values() == all.values());
   kernels::pairwise_sum(halves, low.view(), false);  // into one of its parts
   CHECK(low.values() == all.values());
+}
+
+TEST_CASE("the order in which a GPU joins the terms is that of the CPU", "[pairwise_sum]") {
+  std::vector<float> terms;
+  for (const double x : random_matrix(1, 2048, 5).values) terms.push_back(static_cast<float>(x));
+  for (std::size_t count = 1; count <= terms.size(); count += count < 40 ? 1 : 251) {
+    CAPTURE(count);
+    CHECK(cuda::pairwise_total<float>(static_cast<int>(count), [&](int i) { return terms[i]; }) ==
+          by_definition(terms, 0, count));
+  }
+  CHECK(cuda::pairwise_total<float>(cuda::most_terms, [&](int i) { return terms[i]; }) ==
+        by_definition(terms, 0, terms.size()));
 }

@@ -1,0 +1,141 @@
+#include "runtime/cuda/gpu_communicator.hpp"
+
+#include "runtime/cuda/gpu_lane.hpp"
+#include "runtime/cuda/gpu_query.hpp"
+#include "runtime/cuda/nccl_exchange.hpp"
+#include "runtime/cuda/pairwise.hpp"
+#include "runtime/cuda/stream_trace.hpp"
+#include "runtime/cuda/word_sum.hpp"
+#include "runtime/distributed/failures.hpp"
+#include "runtime/distributed/grouped_communicator.hpp"
+#include "runtime/distributed/unit_reduction.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/plan/communication.hpp>
+
+#include <ATen/ops/empty.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <fmt/format.h>
+#include <algorithm>
+
+namespace monomorph::cuda {
+namespace {
+
+using distributed::RankGroup;
+
+at::Tensor device_bytes(std::int64_t bytes, c10::DeviceIndex device) {
+  return at::empty({bytes}, at::device(at::Device(at::kCUDA, device)).dtype(at::kByte));
+}
+
+View view_of(const at::Tensor& bytes) {
+  return {static_cast<std::byte*>(bytes.data_ptr()), DType::fp64, {1, bytes.numel() / size_of(DType::fp64)}};
+}
+
+/// Collectives of different groups run beside each other on streams of their own, so each has an NCCL of its own.
+class GpuCommunicator final : public distributed::GroupedCommunicator {
+ public:
+  GpuCommunicator(const distributed::Store& store, RankPlace place, c10::DeviceIndex device, int shards, DType wire,
+                  std::chrono::milliseconds time_limit)
+      : GroupedCommunicator(place.rank, place.size, shards, wire),
+        gathers_(connect(store, "gathers", shard_ranks(), device, time_limit)),
+        shard_sums_(connect(store, "shards", shard_ranks(), device, time_limit)),
+        replica_sums_(connect(store, "replicas", replica_ranks(), device, time_limit)),
+        all_(store.under("all/"), distributed::group_of(0, 1, place.size, place.rank), device, time_limit),
+        staging_(device_bytes(plan::staging_bytes(place.size), device)),
+        shard_exchange_(shard_sums_.get(), shard_ranks(), device),
+        replica_exchange_(replica_sums_.get(), replica_ranks(), device),
+        reduction_(shard_exchange_, replica_exchange_, view_of(staging_), wire),
+        word_sum_(all_, device),
+        gather_lane_(device),
+        reduce_lane_(device) {}
+
+ private:
+  static std::unique_ptr<NcclGroup> connect(const distributed::Store& store, const char* name, const RankGroup& group,
+                                            c10::DeviceIndex device, std::chrono::milliseconds time_limit) {
+    if (group.size() == 1) return nullptr;
+    return std::make_unique<NcclGroup>(store.under(fmt::format("{}/{}/", name, group.ranks[0])), group, device,
+                                       time_limit);
+  }
+
+  void begin_gather(int unit, View own, View whole) override {
+    gather_lane_.after_compute();
+    const c10::cuda::CUDAStreamGuard guard(gather_lane_.stream());
+    gathers_->work_for({distributed::gathering, unit});
+    spans_.around(trace(), Trace::Row::gather, "gather", unit, gather_lane_.stream(), [&] {
+      NcclGroup::Work work = gathers_->all_gather(own, whole);
+      gathers_->join(work);
+    });
+    gather_lane_.done(unit);
+  }
+
+  void begin_reduce(int unit, View whole, View own, Reduction reduction) override {
+    reduce_lane_.after_compute();
+    const c10::cuda::CUDAStreamGuard guard(reduce_lane_.stream());
+    for (NcclGroup* const group : {shard_sums_.get(), replica_sums_.get()})
+      if (group != nullptr) group->work_for({distributed::reducing, unit});
+    spans_.around(trace(), Trace::Row::reduce, "reduce", unit, reduce_lane_.stream(),
+                  [&] { reduction_(whole, own, reduction); });
+    reduce_lane_.done(unit);
+  }
+
+  /// A gather begins after the compute before it as it is; so does one that another stream asks for.
+  void note_release(int) override { gather_lane_.after_compute(); }
+
+  void finish(int unit) override {
+    check();
+    spans_.around(trace(), Trace::Row::waiting, "wait for", unit, c10::cuda::getCurrentCUDAStream(), [&] {
+      gather_lane_.before_compute(unit);
+      reduce_lane_.before_compute(unit);
+    });
+  }
+
+  void sum_words(std::span<std::int64_t> words) override {
+    word_sum_(words, [this] { check(); });
+    spans_.collect();
+  }
+
+  /// NCCL does not interrupt anyone: whoever calls learns of it.
+  void check() {
+    for (NcclGroup* const group : {gathers_.get(), shard_sums_.get(), replica_sums_.get(), &all_})
+      if (group != nullptr) group->check();
+  }
+
+  std::unique_ptr<NcclGroup> gathers_, shard_sums_, replica_sums_;
+  NcclGroup all_;
+  at::Tensor staging_;
+  NcclExchange shard_exchange_, replica_exchange_;
+  distributed::UnitReduction reduction_;
+  WordSum word_sum_;
+  StreamTrace spans_;
+  GpuLane gather_lane_, reduce_lane_;  // last: when they end, nobody uses what stands above
+};
+
+/// A rank that finds no GPU ends before it connects, and NCCL would wait for it without a limit: all are here first.
+void wait_for_all(distributed::Store store, RankPlace place, std::chrono::milliseconds time_limit) {
+  const auto key = [](int rank) { return fmt::format("a GPU for rank {}", rank); };
+  constexpr const char* all = "a GPU for every rank";
+  store.set(key(place.rank), "yes");
+  if (place.rank == 0) {
+    for (int rank = 1; rank < place.size; ++rank) store.get(key(rank), time_limit);
+    store.set(all, "yes");
+  }
+  store.get(all, time_limit);
+}
+
+}  // namespace
+
+std::unique_ptr<Communicator> gpu_communicator(const distributed::Store& store, RankPlace place, int shards, DType wire,
+                                               std::chrono::milliseconds time_limit) {
+  if (std::max(shards, place.size / shards) > most_terms)
+    throw Error(
+        fmt::format("[RANK-16] a rank adds up gradients of at most {} GPUs, and here of {}; choose "
+                    "sharding::HybridShard<n> with another n",
+                    most_terms, std::max(shards, place.size / shards)));
+  // A launcher may show each rank its own GPU alone, as number 0, or all ranks all of them.
+  const auto device = static_cast<c10::DeviceIndex>(place.local_rank % static_cast<int>(query_gpus().size()));
+  wait_for_all(store.under("gpus/"), place, time_limit);
+  c10::cuda::set_device(device);
+  return std::make_unique<GpuCommunicator>(store, place, device, shards, wire, time_limit);
+}
+
+}  // namespace monomorph::cuda

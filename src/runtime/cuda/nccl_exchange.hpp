@@ -1,0 +1,24 @@
+#pragma once
+#include "runtime/cuda/nccl_group.hpp"
+#include "runtime/distributed/exchange.hpp"
+
+namespace monomorph::cuda {
+
+/// In the memory of GPUs, over NCCL. Everything, the end of what is on its way too, is put on the thread's current
+/// stream; nobody waits here.
+class NcclExchange final : public distributed::Exchange {
+ public:
+  NcclExchange(NcclGroup* nccl, distributed::RankGroup group, c10::DeviceIndex device)
+      : Exchange(std::move(group)), nccl_(nccl), device_(device) {}
+  void begin(int slot, std::span<const View> sent, std::span<const View> received) override;
+  void end(int slot) override;
+  void copy(View from, View to) override;
+  void pairwise_sum(std::span<const View> parts, View sum, bool accumulate) override;
+
+ private:
+  NcclGroup* nccl_;  ///< null for a group of one, which exchanges nothing
+  c10::DeviceIndex device_;
+  NcclGroup::Work works_[2];
+};
+
+}  // namespace monomorph::cuda

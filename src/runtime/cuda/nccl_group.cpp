@@ -1,0 +1,114 @@
+#include "runtime/cuda/nccl_group.hpp"
+
+#include "runtime/cuda/gpu_tensor.hpp"
+#include "runtime/distributed/failures.hpp"
+#include "runtime/distributed/first_line.hpp"
+#include "runtime/distributed/store_handle.hpp"
+
+#include <monomorph/core/error.hpp>
+
+#include <fmt/format.h>
+#include <cstdlib>
+#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
+
+namespace monomorph::cuda {
+namespace {
+
+/// c10d's watchdog ends the process, with a stack, unless its environment asks it to give up what hangs and nothing
+/// more; what follows is ours to say. A user who has set the variable is obeyed.
+void keep_process_alive() {
+  [[maybe_unused]] static const int once = ::setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", "2", 0);
+}
+
+}  // namespace
+
+struct NcclGroup::Group {
+  c10::intrusive_ptr<c10d::ProcessGroupNCCL> nccl;
+};
+
+NcclGroup::NcclGroup(const distributed::Store& store, const distributed::RankGroup& group, c10::DeviceIndex device,
+                     std::chrono::milliseconds time_limit)
+    : device_(device) {
+  keep_process_alive();
+  const auto options = c10d::ProcessGroupNCCL::Options::create();
+  options->timeout = time_limit;
+  try {
+    group_ = std::make_unique<Group>(
+        Group{c10::make_intrusive<c10d::ProcessGroupNCCL>(store.handle().store, group.own, group.size(), options)});
+    group_->nccl->eagerConnectSingleDevice(at::Device(at::kCUDA, device));  // not in the midst of the first step
+  } catch (const std::exception& failure) {
+    throw Error(fmt::format("[RANK-10] rank {} can't connect GPU {} with those of {} other ranks ({})",
+                            group.ranks[group.own], device, group.size() - 1, distributed::first_line(failure)));
+  }
+}
+
+/// What is on its way is waited for, unless it never comes.
+NcclGroup::~NcclGroup() {
+  if (!group_) return;
+  try {
+    if (group_->nccl->getError() == c10d::ErrorType::SUCCESS)
+      group_->nccl->shutdown();
+    else
+      group_->nccl->abort();
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): what failed was said where it was noticed
+  }
+}
+
+template <class Act> auto NcclGroup::reaching(Purpose purpose, Act act) {
+  try {
+    return act();
+  } catch (const std::exception& failure) {
+    throw distributed::failure_of(std::nullopt, false, failure).during(purpose.text(purpose.unit));
+  }
+}
+
+template <class Start> NcclGroup::Work NcclGroup::begin(Start start) {
+  check();
+  Work work = reaching(purpose_, start);
+  begun_.push_back({work, purpose_});
+  return work;
+}
+
+NcclGroup::Work NcclGroup::all_gather(View own, View whole) {
+  return begin([&] {
+    at::Tensor from = tensor_of(own, device_), to = tensor_of(whole, device_);
+    return group_->nccl->_allgather_base(to, from);
+  });
+}
+
+NcclGroup::Work NcclGroup::exchange(std::span<const View> sent, std::span<const View> received) {
+  DType dtype = DType::fp32;  // c10d wants one of all tensors, those without elements too
+  for (const auto& views : {sent, received})
+    for (const View& view : views)
+      if (view.present()) dtype = view.dtype;
+  const auto tensors = [&](std::span<const View> views) {
+    std::vector<at::Tensor> all;
+    for (const View& view : views) all.push_back(tensor_of(view, scalar_type(dtype), device_));
+    return all;
+  };
+  std::vector<at::Tensor> from = tensors(sent), to = tensors(received);
+  return begin([&] { return group_->nccl->alltoall(to, from); });
+}
+
+NcclGroup::Work NcclGroup::sum(at::Tensor words) {
+  std::vector<at::Tensor> all{std::move(words)};
+  return begin([&] { return group_->nccl->allreduce(all); });
+}
+
+void NcclGroup::join(Work& work) {
+  reaching(purpose_, [&] { work->synchronize(); });
+}
+
+void NcclGroup::check() {
+  const c10d::ErrorType error = group_->nccl->getError();  // first: what was given up looks done afterwards
+  if (error != c10d::ErrorType::SUCCESS) {
+    const Purpose purpose = begun_.empty() ? purpose_ : begun_.front().purpose;
+    const RankFailure failure = error == c10d::ErrorType::TIMEOUT
+                                    ? distributed::silent_rank(std::nullopt, false)
+                                    : distributed::gone_rank(std::nullopt, "NCCL reports it");
+    throw failure.during(purpose.text(purpose.unit));
+  }
+  while (!begun_.empty() && begun_.front().work->isCompleted()) begun_.pop_front();
+}
+
+}  // namespace monomorph::cuda

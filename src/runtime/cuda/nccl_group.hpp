@@ -1,0 +1,59 @@
+#pragma once
+#include "runtime/distributed/rank_group.hpp"
+#include "runtime/distributed/store.hpp"
+
+#include <monomorph/runtime/view.hpp>
+
+#include <ATen/core/Tensor.h>
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <torch/csrc/distributed/c10d/Work.hpp>
+
+namespace monomorph::cuda {
+
+/// The ranks of a group over c10d's NCCL. What is begun comes after what is on the thread's current stream; `join` lets
+/// that stream wait for it. One thread calls.
+class NcclGroup {
+ public:
+  using Work = c10::intrusive_ptr<c10d::Work>;
+  /// What is done for a unit: for the message if a rank fails.
+  struct Purpose {
+    std::string (*text)(int unit);
+    int unit;
+  };
+
+  /// Connects the ranks of the group, which all call it.   @param store no other group's
+  /// @throws Error [RANK-10]
+  NcclGroup(const distributed::Store& store, const distributed::RankGroup& group, c10::DeviceIndex device,
+            std::chrono::milliseconds time_limit);
+  ~NcclGroup();
+
+  /// What is begun from here on is for this.
+  void work_for(Purpose purpose) { purpose_ = purpose; }
+  Work all_gather(View own, View whole);
+  /// sent[r] goes to rank r of the group, received[r] comes from there, where present.
+  Work exchange(std::span<const View> sent, std::span<const View> received);
+  Work sum(at::Tensor words);
+  void join(Work& work);
+  /// @throws RankFailure [RANK-11], [RANK-12] if NCCL has given up something that was begun
+  void check();
+
+ private:
+  struct Begun {
+    Work work;
+    Purpose purpose;
+  };
+  template <class Start> Work begin(Start start);
+  template <class Act> auto reaching(Purpose purpose, Act act);
+
+  struct Group;
+  std::unique_ptr<Group> group_;
+  c10::DeviceIndex device_;
+  Purpose purpose_{};
+  std::deque<Begun> begun_;  ///< and not known to be done
+};
+
+}  // namespace monomorph::cuda

@@ -1,0 +1,23 @@
+#pragma once
+#include <monomorph/runtime/rank_failure.hpp>
+
+#include <exception>
+#include <optional>
+#include <string>
+
+namespace monomorph::distributed {
+
+/// [RANK-12] Another rank let the time limit pass.   @param other absent where c10d can't say which
+/// @param sends whether it was sent something, or should have sent something itself
+RankFailure silent_rank(std::optional<int> other, bool sends);
+/// [RANK-11] Another rank has gone.
+RankFailure gone_rank(std::optional<int> other, const std::string& reason);
+/// The one or the other, as what c10d threw says.
+RankFailure failure_of(std::optional<int> other, bool sends, const std::exception& thrown);
+
+/// What a rank was doing when another one failed: "the gradients of unit 3 were reduced".
+std::string gathering(int unit);
+std::string reducing(int unit);
+std::string adding_words(int);
+
+}  // namespace monomorph::distributed

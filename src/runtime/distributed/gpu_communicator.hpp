@@ -1,0 +1,13 @@
+#pragma once
+#include "runtime/distributed/store.hpp"
+
+#include <monomorph/runtime/world.hpp>
+
+namespace monomorph::distributed {
+
+/// Collectives between GPUs: those of src/runtime/cuda, in a build that has them.
+/// @throws Error [RANK-05], [RANK-10], [RANK-15], [RANK-16]
+std::unique_ptr<Communicator> gpu_communicator(const Store& store, RankPlace place, int shards, DType wire,
+                                               std::chrono::milliseconds time_limit);
+
+}  // namespace monomorph::distributed

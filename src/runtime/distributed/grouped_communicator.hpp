@@ -1,0 +1,35 @@
+#pragma once
+#include "runtime/distributed/rank_group.hpp"
+
+#include <monomorph/runtime/communicator.hpp>
+
+namespace monomorph::distributed {
+
+/// What communicators have in common whatever memory they work in: the groups of ranks, which calls need no collective,
+/// and the count of what is sent.
+class GroupedCommunicator : public Communicator {
+ public:
+  int rank() const final { return rank_; }
+  int size() const final { return size_; }
+  int shards() const final { return shard_group_.size(); }
+  plan::Traffic traffic() const final { return traffic_; }
+
+ protected:
+  GroupedCommunicator(int rank, int size, int shards, DType wire);
+  const RankGroup& shard_ranks() const { return shard_group_; }
+  const RankGroup& replica_ranks() const { return replica_group_; }
+
+ private:
+  void start_gather(int unit, View own, View whole) final;
+  void start_reduce(int unit, View whole, View own, Reduction reduction) final;
+  virtual void begin_gather(int unit, View own, View whole) = 0;
+  virtual void begin_reduce(int unit, View whole, View own, Reduction reduction) = 0;
+  void count_reduction(View own, Reduction reduction);
+
+  int rank_, size_;
+  RankGroup shard_group_, replica_group_;
+  DType wire_;
+  plan::Traffic traffic_;  ///< started so far
+};
+
+}  // namespace monomorph::distributed

@@ -1,0 +1,26 @@
+#pragma once
+#include "runtime/distributed/collectives.hpp"
+
+#include <monomorph/runtime/communicator.hpp>
+
+namespace monomorph::distributed {
+
+/// How the replicas of a shard share out its reduction.
+Parts replica_parts(View own, int replicas);
+
+/// The reduction of a unit: among the ranks that hold a copy together, and then, for the last of a step, among the
+/// replicas of each shard, every one of which adds up a part and hands it to the others.
+class UnitReduction {
+ public:
+  /// @param staging, wire as of ReduceScatter
+  UnitReduction(Exchange& shards, Exchange& replicas, View staging, DType wire)
+      : shards_(shards), replicas_(replicas), reduce_scatter_(staging, wire) {}
+  void operator()(View whole, View own, Reduction reduction);
+
+ private:
+  Exchange &shards_, &replicas_;
+  ReduceScatter reduce_scatter_;
+  AllGather all_gather_;
+};
+
+}  // namespace monomorph::distributed
