@@ -18,7 +18,9 @@ class World {
  public:
   /// One rank, which needs nobody.
   World();
-  World(distributed::Store store, int rank, int size, int local_size, std::chrono::milliseconds time_limit);
+  /// @param host where the ranks meet
+  World(distributed::Store store, int rank, int size, int local_size, std::string host,
+        std::chrono::milliseconds time_limit);
   ~World();
   World(World&&) noexcept;
 
@@ -42,6 +44,7 @@ class World {
 
  private:
   int rank_ = 0, size_ = 1, local_size_ = 1;
+  std::string host_;
   std::unique_ptr<distributed::Store> store_;
   std::chrono::milliseconds time_limit_{};
 };

@@ -12,10 +12,12 @@
 namespace monomorph {
 
 World::World() = default;
-World::World(distributed::Store store, int rank, int size, int local_size, std::chrono::milliseconds time_limit)
+World::World(distributed::Store store, int rank, int size, int local_size, std::string host,
+             std::chrono::milliseconds time_limit)
     : rank_(rank),
       size_(size),
       local_size_(local_size),
+      host_(local_size == size ? "127.0.0.1" : std::move(host)),
       store_(std::make_unique<distributed::Store>(std::move(store))),
       time_limit_(time_limit) {}
 
@@ -51,7 +53,7 @@ std::unique_ptr<Communicator> World::communicator(int shards, DType wire) const 
   return std::make_unique<distributed::CpuCommunicator>(peers("peers/"), shards, wire);
 }
 std::unique_ptr<distributed::Peers> World::peers(const std::string& name) const {
-  return std::make_unique<distributed::Peers>(store_->under(name), rank_, size_, local_size_ == size_, time_limit_);
+  return std::make_unique<distributed::Peers>(store_->under(name), rank_, size_, host_, time_limit_);
 }
 
 namespace {
@@ -70,7 +72,11 @@ World connect(std::chrono::milliseconds time_limit) {
   if (!launch) return {};
   const bool serves = launch->rank == 0 && !launch->served_by_launcher;
   const auto store = distributed::Store::tcp(launch->host, launch->port, serves, time_limit);
-  return {store.under("monomorph/" + launch->attempt + "/"), launch->rank, launch->size, launch->local_size,
+  return {store.under("monomorph/" + launch->attempt + "/"),
+          launch->rank,
+          launch->size,
+          launch->local_size,
+          launch->host,
           time_limit};
 }
 
