@@ -65,8 +65,8 @@ std::optional<std::string> find_program(const std::string& name) {
   const char* const path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "" : path);
   for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string candidate = folder + "/" + name;
-    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+    const fs::path candidate = fs::path(folder) / name;
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate.string();
   }
   return std::nullopt;
 }

@@ -65,7 +65,9 @@ TEST_CASE("mpirun's ranks end in the bits of one") {
     MONOMORPH_SKIP("there is no mpirun of Open MPI");
   const Workplace place("tiny_gpt2");
   const Launched launched;
-  const Process::Environment root{{"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}};
+  const Process::Environment root{{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                                  {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                                  {"OMPI_MCA_plm", "isolated"}};  // this machine alone, so without ssh
   Process mpirun(after({"mpirun", "--oversubscribe", "-n", "2"}, run_of(place)), with(launched.environment(), root));
   check_run(place, {mpirun.wait()});
 }

@@ -96,7 +96,7 @@ TEST_CASE("ranks killed at random moments, in saves too, lose no more than the s
   std::mt19937 random(3);
   for (int round = 0; round < 6; ++round) {
     CAPTURE(round);
-    StartedRanks run(place, 2, {"run.steps=1000000", "checkpoint.every=1", "failure.rank_timeout=20"});
+    StartedRanks run(place, 2, {"run.steps=1000000", "checkpoint.every=1", "failure.rank_timeout=5"});
     std::this_thread::sleep_for(std::chrono::milliseconds(400 + random() % 1200));
     const int victim = static_cast<int>(random() % 2);
     run.ranks[victim].signal(SIGKILL);

@@ -26,21 +26,33 @@ void World::set(const std::string& key, const std::string& value) const {
 }
 std::string World::get(const std::string& key) const { return store_->get(key, time_limit_); }
 
-std::optional<std::vector<int>> World::leave_word(const std::string& word, int expected_silent,
-                                                  std::chrono::milliseconds patience) const try {
+namespace {
+/// The ranks that have not left a note when all but one of them have, or patience is over.
+std::vector<int> await_notes(distributed::Store& store, const std::string& word, std::vector<int> of, int but,
+                             std::chrono::milliseconds patience) {
   using Clock = std::chrono::steady_clock;
-  const auto key = [&](int rank) { return fmt::format("{}/{}", word, rank); };
   const auto end = Clock::now() + patience;
-  store_->set(key(rank_), "yes");
-  std::vector<int> silent;
-  for (int rank = 0; rank < size_; ++rank)
-    if (rank != rank_) silent.push_back(rank);
   while (true) {
-    std::erase_if(silent, [&](int rank) { return store_->has(key(rank)); });
-    const bool waits = std::ranges::any_of(silent, [&](int rank) { return rank != expected_silent; });
-    if (!waits || Clock::now() > end) return silent;
+    std::erase_if(of, [&](int rank) { return store.has(fmt::format("{}/{}", word, rank)); });
+    if (std::ranges::all_of(of, [&](int rank) { return rank == but; }) || Clock::now() > end) return of;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
+}
+}  // namespace
+
+std::optional<std::vector<int>> World::leave_word(const std::string& word, int expected_silent,
+                                                  std::chrono::milliseconds patience) const try {
+  std::vector<int> others;
+  for (int rank = 0; rank < size_; ++rank)
+    if (rank != rank_) others.push_back(rank);
+  store_->set(fmt::format("{}/{}", word, rank_), "yes");
+  const std::vector<int> silent = await_notes(*store_, word, others, expected_silent, patience);
+  // The store may be in the process of rank 0, which stays until the others know, too.
+  const std::string known = word + " and knows";
+  if (rank_ > 0) store_->set(fmt::format("{}/{}", known, rank_), "yes");
+  std::erase_if(others, [&](int rank) { return std::ranges::count(silent, rank) > 0; });
+  if (rank_ == 0) await_notes(*store_, known, others, expected_silent, patience);
+  return silent;
 } catch (const std::exception&) {  // whatever c10d throws: the store has gone with the rank that served it
   return std::nullopt;
 }
