@@ -9,7 +9,9 @@ namespace monomorph {
 
 bool is_terminal(int descriptor) {
   const char* const kind = std::getenv("TERM");
-  return ::isatty(descriptor) == 1 && kind != nullptr && std::string_view(kind) != "dumb";
+  // Open MPI gives each rank a terminal of its own, and passes on what is written there to a file as well.
+  const bool is_of_mpi = std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr;
+  return ::isatty(descriptor) == 1 && !is_of_mpi && kind != nullptr && std::string_view(kind) != "dumb";
 }
 
 std::size_t terminal_width(int descriptor) {

@@ -19,8 +19,7 @@ std::string speed(double bytes_per_second) { return fmt::format("{:.3g} GB/s", b
 }  // namespace
 
 std::string check(const RecipeProgram& recipe, const Hparams& hparams, LaunchedRanks ranks) {
-  validate(hparams, ranks.all);
-  check_fixed_tree(recipe, hparams);
+  check_ranks(recipe, hparams, ranks.all);
   Beginning beginning = begin(recipe, hparams);
   note_memory(recipe, hparams, ranks, beginning.notes);
   const RunData data(recipe, hparams);
@@ -40,7 +39,7 @@ std::string check(const RecipeProgram& recipe, const Hparams& hparams, LaunchedR
 
 std::string check_collectives(const RecipeProgram& recipe, const Hparams& hparams) {
   const World world = connect(std::chrono::seconds(hparams.failure.rank_timeout));
-  validate(hparams, world.size());
+  check_ranks(recipe, hparams, world.size());
   check_agreement(world, recipe, hparams);
   if (world.size() == 1) return "one rank: there are no collectives\n";
   const CollectivesCheck found =

@@ -1,4 +1,5 @@
 #include "train/before_start.hpp"
+#include "train/rank_work.hpp"
 #include "train/run_tokenizer.hpp"
 #include "train/with_advice.hpp"
 
@@ -220,7 +221,10 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
     std::ranges::replace(text, '\n', ' ');  // an argument may have newlines, a message has one line
     throw UsageError(fmt::format("[RUN-13] {}; see --help", text));
   }
-  if (*describe_command) return write_out(describe(recipe, ranks, micro_batch)), 0;
+  if (*describe_command) {
+    check_groups(recipe, ranks);
+    return write_out(describe(recipe, ranks, micro_batch)), 0;
+  }
   if (*schema_command) return write_out(schema() + "\n"), 0;
   if (*check_command && !collectives) return run_check(recipe, check_options.read(), local_ranks);
   if (*evaluate_command) return run_evaluate(recipe, evaluate_options);
@@ -228,7 +232,7 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   end_with_parent();
   const Hparams hparams = (*check_command ? check_options : train_options).read();
   if (local_ranks.value_or(1) > 1) {
-    validate(hparams, *local_ranks);  // one line, and not one from each rank
+    check_ranks(recipe, hparams, *local_ranks);  // one line, and not one from each rank
     return run_local_ranks(*local_ranks, argc, argv);
   }
   if (*check_command) return write_out(check_collectives(recipe, hparams)), 0;

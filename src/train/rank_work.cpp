@@ -4,8 +4,21 @@
 #include <monomorph/plan/memory.hpp>
 
 #include <fmt/format.h>
+#include <algorithm>
 
 namespace monomorph::train {
+namespace {
+
+void check_fixed_tree(const RecipeProgram& recipe, const Hparams& hparams) {
+  if (hparams.batch.reduction.value != ReductionOrder::fixed_tree || recipe.reduce_dtype == recipe.gradient_dtype)
+    return;
+  throw UsageError(fmt::format(
+      "[RANK-09] batch.reduction = \"fixed_tree\" must have gradients that travel in {} as they accumulate, "
+      "and {} rounds them to {} between ranks; take a precision that does not, or \"any_order\"",
+      name_of(recipe.gradient_dtype), recipe.name, name_of(recipe.reduce_dtype)));
+}
+
+}  // namespace
 
 std::int64_t micro_batches_per_rank(const Hparams& hparams, int ranks) {
   return hparams.batch.global_batch / (hparams.batch.micro_batch * ranks);
@@ -16,13 +29,22 @@ int tree_levels(const Hparams& hparams, int ranks) {
   return in_tree ? plan::tree_levels(micro_batches_per_rank(hparams, ranks)) : 0;
 }
 
-void check_fixed_tree(const RecipeProgram& recipe, const Hparams& hparams) {
-  if (hparams.batch.reduction.value != ReductionOrder::fixed_tree || recipe.reduce_dtype == recipe.gradient_dtype)
-    return;
+void check_groups(const RecipeProgram& recipe, int ranks) {
+  const auto [tp, pp, cp] = recipe.mesh;
+  const int group = recipe.param_shards(std::max(1, ranks / recipe.mesh.model_parallel()));
+  const int factor = recipe.mesh.model_parallel() * group;
+  if (ranks % factor == 0) return;
+  const int below = ranks / factor * factor;
   throw UsageError(fmt::format(
-      "[RANK-09] batch.reduction = \"fixed_tree\" must have gradients that travel in {} as they accumulate, "
-      "and {} rounds them to {} between ranks; take a precision that does not, or \"any_order\"",
-      name_of(recipe.gradient_dtype), recipe.name, name_of(recipe.reduce_dtype)));
+      "[RANK-17] the ranks must be a multiple of tp x pp x cp x ranks of a group of the recipe's sharding = {} x {} x "
+      "{} x {} = {}, and are {}; start {}{}",
+      tp, pp, cp, group, factor, ranks, below > 0 ? fmt::format("{} or ", below) : "", below + factor));
+}
+
+void check_ranks(const RecipeProgram& recipe, const Hparams& hparams, int ranks) {
+  check_groups(recipe, ranks);
+  validate(hparams, ranks);
+  check_fixed_tree(recipe, hparams);
 }
 
 }  // namespace monomorph::train

@@ -10,7 +10,13 @@ std::int64_t micro_batches_per_rank(const Hparams& hparams, int ranks);
 /// Partial sums of gradients that a rank keeps (plan::tree_levels); 0 unless batch.reduction asks for a fixed tree.
 int tree_levels(const Hparams& hparams, int ranks);
 
-/// @throws UsageError [RANK-09] gradients that are rounded between ranks have other bits on every number of them
-void check_fixed_tree(const RecipeProgram& recipe, const Hparams& hparams);
+/// That so many ranks can share the recipe's work.
+/// @throws UsageError [RANK-17] they can't be divided into the groups of its sharding
+void check_groups(const RecipeProgram& recipe, int ranks);
+
+/// All that hyperparameters and recipe say of a number of ranks.
+/// @throws UsageError [RANK-17]; as validate(); [RANK-09] gradients that are rounded between ranks have other bits on
+/// every number of them
+void check_ranks(const RecipeProgram& recipe, const Hparams& hparams, int ranks);
 
 }  // namespace monomorph::train

@@ -311,8 +311,7 @@ void Trainer::save(const RunState& state, OptionalCount keep) {
 
 int train(const RecipeProgram& recipe, const Hparams& hparams, std::int64_t traced_steps, int argc, char** argv) {
   const World world = connect(std::chrono::seconds(hparams.failure.rank_timeout));
-  validate(hparams, world.size());
-  check_fixed_tree(recipe, hparams);
+  check_ranks(recipe, hparams, world.size());
   check_agreement(world, recipe, hparams);
   const auto communicator = world.communicator(recipe.param_shards(world.size()), recipe.reduce_dtype);
   std::optional<Trainer> trainer;

@@ -15,7 +15,7 @@ void with_ranks(int size, const std::function<void(const World&)>& f) {
   for (int rank = 0; rank < size; ++rank)
     ranks.emplace_back([&, rank] {
       try {
-        f(size == 1 ? World() : World(store, {rank, size, rank, size}, std::chrono::minutes(2)));
+        f(size == 1 ? World() : World(store, {rank, size, rank, size}, "", std::chrono::minutes(2)));
       } catch (...) {
         failures[rank] = std::current_exception();
       }

@@ -7,8 +7,10 @@ missing_system_packages() {
     for command in ccache mold; do
       command -v "$command" >/dev/null || echo "$command"
     done
-    if $for_tests && ! command -v clang++ >/dev/null; then
-      echo clang
+    if $for_tests; then
+      command -v clang++ >/dev/null || echo clang
+      command -v mpirun >/dev/null || echo openmpi-bin
+      command -v ip >/dev/null || echo iproute2
     fi
     return
   fi

@@ -25,7 +25,8 @@ class World {
  public:
   /// One rank, which needs nobody.
   World();
-  World(distributed::Store store, RankPlace place, std::chrono::milliseconds time_limit);
+  /// @param host where the ranks meet
+  World(distributed::Store store, RankPlace place, std::string host, std::chrono::milliseconds time_limit);
   ~World();
   World(World&&) noexcept;
 
@@ -51,6 +52,7 @@ class World {
 
  private:
   RankPlace place_;
+  std::string host_;
   std::unique_ptr<distributed::Store> store_;
   std::chrono::milliseconds time_limit_{};
 };

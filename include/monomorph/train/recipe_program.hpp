@@ -3,6 +3,7 @@
 #include <monomorph/plan/flops.hpp>
 #include <monomorph/plan/memory.hpp>
 #include <monomorph/runtime/communicator.hpp>
+#include <monomorph/spec/mesh_spec.hpp>
 #include <monomorph/train/training_step.hpp>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ struct RecipeProgram {
   std::uint64_t fingerprint = 0, state_fingerprint = 0;
   const ModelSpec* model = nullptr;
   DType compute_dtype{}, gradient_dtype{}, reduce_dtype{};
+  MeshSpec mesh;
   int (*param_shards)(int dp) = nullptr;  ///< ranks that hold one copy of the parameters together
   std::vector<Fact> policies;
   std::vector<Fact> expectations;  ///< `expect` and `budget`

@@ -51,6 +51,7 @@ template <Recipe R> train::RecipeProgram program_of() {
           .compute_dtype = R::precision::compute_dtype,
           .gradient_dtype = R::precision::gradient_dtype,
           .reduce_dtype = R::precision::reduce_dtype,
+          .mesh = mesh_of<R>,
           .param_shards = R::sharding::param_shards,
           .policies = policies_of<R>(),
           .expectations = expectations_of<R>(),

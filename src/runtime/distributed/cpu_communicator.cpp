@@ -59,12 +59,12 @@ void CpuCommunicator::sum_words(std::span<std::int64_t> words) {
   const auto view_of = [n](std::int64_t* first) {
     return View(reinterpret_cast<std::byte*>(first), DType::fp64, {1, n});  // of 8 bytes; nothing computes with it
   };
-  for (int other = 0; other < size(); ++other) {
-    if (other == rank()) continue;
-    messages_.push_back(peers_->receive(other, Channel::sum, view_of(&others_words_[other * n])));
-    messages_.push_back(peers_->send(other, Channel::sum, view_of(words.data())));
-  }
   doing(adding_words, 0, [&] {
+    for (int other = 0; other < size(); ++other) {
+      if (other == rank()) continue;
+      messages_.push_back(peers_->receive(other, Channel::sum, view_of(&others_words_[other * n])));
+      messages_.push_back(peers_->send(other, Channel::sum, view_of(words.data())));
+    }
     for (Peers::Message& message : messages_) message.wait();
   });
   messages_.clear();

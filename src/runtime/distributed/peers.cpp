@@ -4,6 +4,7 @@
 #include "runtime/distributed/first_line.hpp"
 #include "runtime/distributed/local_address.hpp"
 #include "runtime/distributed/store_handle.hpp"
+#include "runtime/distributed/within.hpp"
 
 #include <ATen/ops/from_blob.h>
 #include <fmt/format.h>
@@ -18,14 +19,12 @@ bool is_loopback(std::string_view address) { return address.starts_with("127.") 
 
 /// Which network to use is said as PyTorch's users say it. Otherwise it is the one that leads to where the ranks meet:
 /// the name of a machine often stands for its loopback interface, which no other machine reaches.
-auto network_device(bool one_machine) {
+auto network_device(const std::string& meeting_host) {
   const char* const interface = std::getenv("GLOO_SOCKET_IFNAME");
   if (interface != nullptr && *interface != '\0') return c10d::ProcessGroupGloo::createDeviceForInterface(interface);
-  if (one_machine) return c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1");
-  const char* const meeting_point = std::getenv("MASTER_ADDR");
+  if (is_loopback(meeting_host)) return c10d::ProcessGroupGloo::createDeviceForHostname(meeting_host);
   constexpr const char* elsewhere = "192.0.2.1";  // an address for documentation (RFC 5737): by the default route
-  for (const std::string& host :
-       {std::string(meeting_point != nullptr ? meeting_point : elsewhere), std::string(elsewhere)})
+  for (const std::string& host : {meeting_host, std::string(elsewhere)})
     if (const auto address = address_towards(host); address && !is_loopback(*address))
       return c10d::ProcessGroupGloo::createDeviceForHostname(*address);
   return c10d::ProcessGroupGloo::createDefaultDevice();
@@ -54,15 +53,18 @@ struct Peers::Message::Work {
   bool sends;
 };
 
-Peers::Peers(const Store& store, int rank, int size, bool one_machine, std::chrono::milliseconds time_limit)
+Peers::Peers(const Store& store, int rank, int size, const std::string& meeting_host,
+             std::chrono::milliseconds time_limit)
     : rank_(rank), size_(size) {
   constexpr int waits_to_connect = 5;  // Gloo's own: it waits for so many times the limit that it is given
   const auto options = c10d::ProcessGroupGloo::Options::create(time_limit / waits_to_connect);
   options->threads = 1;  // of Gloo's own collectives, which nobody calls
   try {
-    options->devices.push_back(network_device(one_machine));
-    group_ = std::make_unique<Group>(
-        Group{c10::make_intrusive<c10d::ProcessGroupGloo>(store.handle().store, rank, size, options)});
+    options->devices.push_back(network_device(meeting_host));
+    const auto connect = [table = store.handle().store, rank, size, options] {
+      return c10::make_intrusive<c10d::ProcessGroupGloo>(table, rank, size, options);
+    };
+    group_ = std::make_unique<Group>(Group{within(time_limit + grace, connect)});
     group_->gloo->setTimeout(time_limit);
   } catch (const std::exception& failure) {
     throw Error(fmt::format("[RANK-10] rank {} can't connect with the other {} ranks within {} s ({})", rank, size - 1,

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <memory>
+#include <string>
 
 namespace monomorph::distributed {
 
@@ -18,9 +19,9 @@ enum class Channel : int { gather, reduce, sum };
 class Peers {
  public:
   /// Connects every rank with every other; returns when all have come.
-  /// @param one_machine all ranks are on this one
+  /// @param meeting_host host where the ranks meet; an address of the loopback interface if all are on this machine
   /// @throws Error [RANK-10] if they have not within the time limit, which holds for every message, too
-  Peers(const Store& store, int rank, int size, bool one_machine, std::chrono::milliseconds time_limit);
+  Peers(const Store& store, int rank, int size, const std::string& meeting_host, std::chrono::milliseconds time_limit);
   ~Peers();
 
   int rank() const { return rank_; }

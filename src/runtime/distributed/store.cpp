@@ -1,5 +1,6 @@
 #include "runtime/distributed/first_line.hpp"
 #include "runtime/distributed/store_handle.hpp"
+#include "runtime/distributed/within.hpp"
 
 #include <monomorph/core/error.hpp>
 
@@ -33,7 +34,8 @@ Store Store::tcp(const std::string& host, int port, bool serves, std::chrono::mi
   options.waitWorkers = false;
   options.timeout = time_limit;
   try {
-    return Store(std::make_shared<const Handle>(Handle{c10::make_intrusive<c10d::TCPStore>(host, options)}));
+    const auto open = [=] { return c10::make_intrusive<c10d::TCPStore>(host, options); };
+    return Store(std::make_shared<const Handle>(Handle{within(time_limit + grace, open)}));
   } catch (const std::exception& failure) {
     throw Error(
         fmt::format("[RANK-04] the ranks' meeting point {}:{} can't be {} ({}); see that MASTER_ADDR and "
@@ -54,15 +56,19 @@ void Store::set(const std::string& key, const std::string& value) {
 
 std::string Store::get(const std::string& key, std::chrono::milliseconds time_limit) {
   try {
-    handle_->store->wait({key}, time_limit);
-    return handle_->store->get_to_str(key);
+    return within(time_limit + grace, [handle = handle_, key, time_limit] {
+      handle->store->wait({key}, time_limit);
+      return handle->store->get_to_str(key);
+    });
   } catch (const std::exception& failure) {
     throw Error(fmt::format("[RANK-05] no rank has left \"{}\" at the meeting point within {} ms ({})", key,
                             time_limit.count(), first_line(failure)));
   }
 }
 
-bool Store::has(const std::string& key) { return handle_->store->check({key}); }
+bool Store::has(const std::string& key) {
+  return within(grace, [handle = handle_, key] { return handle->store->check({key}); });
+}
 
 Store Store::under(const std::string& name) const {
   return Store(std::make_shared<const Handle>(Handle{c10::make_intrusive<c10d::PrefixStore>(name, handle_->store)}));

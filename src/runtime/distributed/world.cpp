@@ -11,10 +11,28 @@
 #include <thread>
 
 namespace monomorph {
+namespace {
+
+/// The ranks that have not left a note when all but one of them have, or patience is over.
+std::vector<int> await_notes(distributed::Store& store, const std::string& word, std::vector<int> of,
+                             std::optional<int> but, std::chrono::milliseconds patience) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + patience;
+  while (true) {
+    std::erase_if(of, [&](int rank) { return store.has(fmt::format("{}/{}", word, rank)); });
+    if (std::ranges::all_of(of, [&](int rank) { return rank == but; }) || Clock::now() > end) return of;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+}
+
+}  // namespace
 
 World::World() = default;
-World::World(distributed::Store store, RankPlace place, std::chrono::milliseconds time_limit)
-    : place_(place), store_(std::make_unique<distributed::Store>(std::move(store))), time_limit_(time_limit) {}
+World::World(distributed::Store store, RankPlace place, std::string host, std::chrono::milliseconds time_limit)
+    : place_(place),
+      host_(place.local_size == place.size ? "127.0.0.1" : std::move(host)),
+      store_(std::make_unique<distributed::Store>(std::move(store))),
+      time_limit_(time_limit) {}
 
 void World::set(const std::string& key, const std::string& value) const {
   if (store_) store_->set(key, value);
@@ -23,19 +41,17 @@ std::string World::get(const std::string& key) const { return store_->get(key, t
 
 std::optional<std::vector<int>> World::leave_word(const std::string& word, std::optional<int> expected_silent,
                                                   std::chrono::milliseconds patience) const try {
-  using Clock = std::chrono::steady_clock;
-  const auto key = [&](int rank) { return fmt::format("{}/{}", word, rank); };
-  const auto end = Clock::now() + patience;
-  store_->set(key(rank()), "yes");
-  std::vector<int> silent;
+  std::vector<int> others;
   for (int other = 0; other < size(); ++other)
-    if (other != rank()) silent.push_back(other);
-  while (true) {
-    std::erase_if(silent, [&](int other) { return store_->has(key(other)); });
-    const bool waits = std::ranges::any_of(silent, [&](int other) { return other != expected_silent; });
-    if (!waits || Clock::now() > end) return silent;
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
+    if (other != rank()) others.push_back(other);
+  store_->set(fmt::format("{}/{}", word, rank()), "yes");
+  const std::vector<int> silent = await_notes(*store_, word, others, expected_silent, patience);
+  // The store may be in the process of rank 0, which stays until the others know, too.
+  const std::string known = word + " and knows";
+  if (rank() > 0) store_->set(fmt::format("{}/{}", known, rank()), "yes");
+  std::erase_if(others, [&](int other) { return std::ranges::count(silent, other) > 0; });
+  if (rank() == 0) await_notes(*store_, known, others, expected_silent, patience);
+  return silent;
 } catch (const std::exception&) {  // whatever c10d throws: the store has gone with the rank that served it
   return std::nullopt;
 }
@@ -50,7 +66,7 @@ std::unique_ptr<Communicator> World::communicator(int shards, DType wire, Device
   return std::make_unique<distributed::CpuCommunicator>(peers("peers/"), shards, wire);
 }
 std::unique_ptr<distributed::Peers> World::peers(const std::string& name) const {
-  return std::make_unique<distributed::Peers>(store_->under(name), rank(), size(), local_size() == size(), time_limit_);
+  return std::make_unique<distributed::Peers>(store_->under(name), rank(), size(), host_, time_limit_);
 }
 
 namespace {
@@ -71,6 +87,7 @@ World connect(std::chrono::milliseconds time_limit) {
   const auto store = distributed::Store::tcp(launch->host, launch->port, serves, time_limit);
   return {store.under("monomorph/" + launch->attempt + "/"),
           {launch->rank, launch->size, launch->local_rank, launch->local_size},
+          launch->host,
           time_limit};
 }
 
