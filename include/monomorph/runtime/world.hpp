@@ -36,7 +36,7 @@ class World {
   /// @param shards ranks that hold one copy of the parameters together: a divisor of size()
   /// @param wire dtype in which gradients travel
   /// @param device in whose memory the views lie; a rank's GPU is that of its place on its machine
-  /// @throws Error [RANK-10]; for a GPU also [RANK-05], [RANK-15], [RANK-16]
+  /// @throws Error [RANK-10]; for a GPU [RANK-05], [RANK-15], [RANK-16], [RANK-18]
   std::unique_ptr<Communicator> communicator(int shards, DType wire, Device device = Device::cpu) const;
   /// Messages between the ranks, beside a communicator's.   @param name another one for each use
   std::unique_ptr<distributed::Peers> peers(const std::string& name) const;

@@ -37,7 +37,7 @@ NcclGroup::NcclGroup(const distributed::Store& store, const distributed::RankGro
         Group{c10::make_intrusive<c10d::ProcessGroupNCCL>(store.handle().store, group.own, group.size(), options)});
     group_->nccl->eagerConnectSingleDevice(at::Device(at::kCUDA, device));  // not in the midst of the first step
   } catch (const std::exception& failure) {
-    throw Error(fmt::format("[RANK-10] rank {} can't connect GPU {} with those of {} other ranks ({})",
+    throw Error(fmt::format("[RANK-18] rank {} can't connect GPU {} with those of {} other ranks ({})",
                             group.ranks[group.own], device, group.size() - 1, distributed::first_line(failure)));
   }
 }

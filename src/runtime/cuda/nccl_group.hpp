@@ -26,7 +26,7 @@ class NcclGroup {
   };
 
   /// Connects the ranks of the group, which all call it.   @param store no other group's
-  /// @throws Error [RANK-10]
+  /// @throws Error [RANK-18]
   NcclGroup(const distributed::Store& store, const distributed::RankGroup& group, c10::DeviceIndex device,
             std::chrono::milliseconds time_limit);
   ~NcclGroup();

@@ -6,7 +6,7 @@
 namespace monomorph::distributed {
 
 /// Collectives between GPUs: those of src/runtime/cuda, in a build that has them.
-/// @throws Error [RANK-05], [RANK-10], [RANK-15], [RANK-16]
+/// @throws Error [RANK-05], [RANK-15], [RANK-16], [RANK-18]
 std::unique_ptr<Communicator> gpu_communicator(const Store& store, RankPlace place, int shards, DType wire,
                                                std::chrono::milliseconds time_limit);
 
