@@ -63,6 +63,13 @@ std::int64_t counter_or_zero(const runtime::CheckpointMetadata& metadata, const 
   return metadata.counters.contains(name) ? counter(metadata, name) : 0;
 }
 
+using Facts = std::map<std::string, std::string>;
+/// What one of the two does not say is taken to be the same.
+bool same_fact(const std::string& name, const Facts& there, const Facts& here) {
+  const auto left = there.find(name), right = here.find(name);
+  return left == there.end() || right == here.end() || left->second == right->second;
+}
+
 void load_tensor(runtime::CheckpointReader& checkpoint, const StateTensor& tensor) {
   const auto* const saved = checkpoint.find(tensor.name);
   if (saved == nullptr || saved->dtype != file_dtype(tensor.view.dtype) || saved->shape != file_shape(tensor.shape))
@@ -149,6 +156,7 @@ RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& reci
                     .skipped_in_a_row = counter(metadata, "skipped_in_a_row"),
                     .loss_scale = loss_scale(metadata),
                     .steps_at_scale = counter_or_zero(metadata, "steps_at_scale")},
+          .same_precision = same_fact("precision", metadata.recipe_facts, recipe_facts(recipe)),
           .hparams = parse_hparams(metadata.hyperparameters, checkpoint + "/metadata.json")};
 }
 

@@ -50,9 +50,15 @@ std::unique_ptr<TrainingStep> make_step(const RecipeProgram& recipe, const Hpara
 
 RunState initial_state(const RecipeProgram& recipe, const Hparams& hparams,
                        const std::optional<std::string>& checkpoint, const RunData& data, TrainingStep& step) {
-  if (!checkpoint) return {.loss_scale = initial_loss_scale(recipe.compute_dtype, hparams.loss_scale)};
+  const double first_loss_scale = initial_loss_scale(recipe.compute_dtype, hparams.loss_scale);
+  if (!checkpoint) return {.loss_scale = first_loss_scale};
   data.check_same_files(*checkpoint);
-  return restore_run(*checkpoint, recipe, step, true).state;
+  RestoredRun restored = restore_run(*checkpoint, recipe, step, true);
+  if (!restored.same_precision) {  // another compute dtype needs another scale
+    restored.state.loss_scale = first_loss_scale;
+    restored.state.steps_at_scale = 0;
+  }
+  return restored.state;
 }
 
 /// Everything that can fail before the first step.

@@ -23,6 +23,15 @@ struct Recomputing : Base {
 struct Budgeted : Base {
   static constexpr Budget budget{.ranks = 1, .bytes_per_rank = gib(1), .micro_batch = 2};
 };
+struct MixedBf16 : Base {
+  using precision = monomorph::precision::Bf16Mixed;
+};
+struct MixedFp16 : Base {
+  using precision = monomorph::precision::Fp16Mixed;
+};
+struct PureBf16 : Base {
+  using precision = monomorph::precision::Bf16Pure;
+};
 struct Wider : Base {
   static constexpr ModelSpec model = [] {
     ModelSpec wider = Base::model;
@@ -52,8 +61,11 @@ class Run {
     train::save_run(folder, {}, recipe_, hparams_, state_, {}, *step_, *communicator_);
   }
   void restore(const std::string& folder) {
-    state_ = train::restore_run(train::find_checkpoint(folder), recipe_, *step_, true).state;
+    const train::RestoredRun restored = train::restore_run(train::find_checkpoint(folder), recipe_, *step_, true);
+    state_ = restored.state;
+    same_precision = restored.same_precision;
   }
+  bool same_precision = true;
   std::uint64_t state() const { return hash_of(step_->parameters()) ^ 3 * hash_of(step_->moments()); }
 
  private:
@@ -93,6 +105,37 @@ TEST_CASE("a run goes on with another sharding, checkpointing or budget, to the 
     check_change(base, other, expected);
     check_change(other, base, expected);
   }
+}
+
+TEST_CASE("a run goes on with another precision that keeps the same state, and all its bits are loaded") {
+  const auto base = monomorph::detail::program_of<Base>();
+  for (const train::RecipeProgram& other :
+       {monomorph::detail::program_of<MixedBf16>(), monomorph::detail::program_of<MixedFp16>()}) {
+    CAPTURE(other.name);
+    for (const auto& [from, to] : {std::pair(base, other), std::pair(other, base)}) {
+      const TemporaryFolder folder;
+      Run before(from), after(to), same(from);
+      before.train(2);
+      before.save(folder.path());
+      after.restore(folder.path());
+      CHECK(after.state() == before.state());
+      CHECK_FALSE(after.same_precision);
+      same.restore(folder.path());
+      CHECK(same.same_precision);
+      before.train(1);
+      after.train(1);
+      CHECK(after.state() != before.state());  // it computes in its own precision
+    }
+  }
+}
+
+TEST_CASE("a run does not go on with parameters of another dtype, which is named") {
+  const TemporaryFolder folder;
+  Run saved(monomorph::detail::program_of<Base>()), pure(monomorph::detail::program_of<PureBf16>());
+  saved.save(folder.path());
+  const std::string message = error_of([&] { pure.restore(folder.path()); });
+  CHECK(contains(message, "[RUN-04]"));
+  CHECK(contains(message, ": state_dtype: fp32 there, bf16 here; use"));
 }
 
 TEST_CASE("a run does not go on with another model, and the field that differs is named") {

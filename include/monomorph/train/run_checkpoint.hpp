@@ -44,6 +44,7 @@ std::optional<std::string> check_recipe(const std::string& checkpoint, const Rec
 
 struct RestoredRun {
   RunState state;
+  bool same_precision = true;  ///< the recipe computes as the checkpoint's did
   Hparams hparams;
 };
 /// Loads parameters, and with `moments` the optimiser's state too, into a step of a recipe that has the same state, on

@@ -23,7 +23,8 @@ template <Recipe R> std::vector<train::Fact> policies_of() {
   constexpr MeshSpec mesh = mesh_of<R>;
   return {{"layers", layers_text<R>()},
           {"sharding", std::string(type_name<typename R::sharding>()), false},
-          {"precision", std::string(type_name<typename R::precision>())},
+          {"precision", std::string(type_name<typename R::precision>()), false},
+          {"state_dtype", std::string(name_of(R::precision::master_dtype))},
           {"checkpointing", std::string(type_name<typename R::checkpointing>()), false},
           {"optimizer", std::string(type_name<typename R::optimizer>())},
           {"attention", std::string(type_name<attention_of<R>>())},

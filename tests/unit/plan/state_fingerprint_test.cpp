@@ -21,8 +21,8 @@ constexpr ModelSpec deeper = changed([](ModelSpec&model) { model.n_layers = 3; }
                       model.d_ff = 256;
                     });
 
-struct Bf16 : ByHand {
-  using precision = monomorph::precision::Bf16Mixed;
+struct InBf16 : ByHand {
+  using precision = monomorph::precision::Bf16Pure;
 };
 struct DecaysAll : ByHand {
   using optimizer = optim::AdamWDecaying<optim::WeightDecayClasses{.norm = true, .bias = true}>;
@@ -41,6 +41,9 @@ struct OtherOrder : ByHand {
   using layers = Stack<Run<OtherBlock::Block, 1>, Run<DecoderBlock, 1>>;
 };
 
+struct ComputingInFp16 : ByHand {
+  using precision = monomorph::precision::Fp16Mixed;
+};
 struct Divided : ByHand {
   using sharding = monomorph::sharding::Replicate;
   using checkpointing = monomorph::checkpointing::EveryBlock;
@@ -55,14 +58,16 @@ bool all_differ(std::vector<std::uint64_t> fingerprints) {
 
 }  // namespace
 
-TEST_CASE("the state's fingerprint changes with what shapes the state and its arithmetic") {
+TEST_CASE("the state's fingerprint changes with what the state is and means") {
   using plan::state_fingerprint;
   CHECK(all_differ({state_fingerprint<ByHand>, state_fingerprint<Of<deeper>>, state_fingerprint<Of<wider>>,
-                    state_fingerprint<Bf16>, state_fingerprint<DecaysAll>, state_fingerprint<OtherObjective>,
+                    state_fingerprint<InBf16>, state_fingerprint<DecaysAll>, state_fingerprint<OtherObjective>,
                     state_fingerprint<Documents>, state_fingerprint<OtherBlock>, state_fingerprint<OtherOrder>}));
 }
 
-TEST_CASE("the state's fingerprint does not change with how the work is divided, nor with what is expected") {
+TEST_CASE("the state's fingerprint does not change with how the work is divided, nor with what dtype computes") {
+  STATIC_REQUIRE(plan::state_fingerprint<ComputingInFp16> == plan::state_fingerprint<ByHand>);
+  STATIC_REQUIRE(plan::fingerprint<ComputingInFp16> != plan::fingerprint<ByHand>);
   STATIC_REQUIRE(plan::state_fingerprint<Divided> == plan::state_fingerprint<ByHand>);
   STATIC_REQUIRE(plan::fingerprint<Divided> != plan::fingerprint<ByHand>);
 }
