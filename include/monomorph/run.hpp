@@ -17,6 +17,7 @@
 #include <monomorph/sharding/full_shard.hpp>
 #include <monomorph/sharding/hybrid_shard.hpp>
 #include <monomorph/sharding/hybrid_shard_grad_op.hpp>
+#include <monomorph/sharding/reduce_once_per_step.hpp>
 #include <monomorph/sharding/replicate.hpp>
 #include <monomorph/sharding/shard_grad_op.hpp>
 

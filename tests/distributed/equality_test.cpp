@@ -4,7 +4,6 @@
 #include "numerics/schedule_recipes.hpp"
 #include "support/catch.hpp"
 
-#include <monomorph/sharding/reduce_once_per_step.hpp>
 #include <monomorph/train/run_recipe.hpp>
 
 namespace monomorph::testing {

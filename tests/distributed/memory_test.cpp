@@ -6,8 +6,6 @@
 #include "support/counting_allocator.hpp"
 #include "support/ranks.hpp"
 
-#include <monomorph/sharding/reduce_once_per_step.hpp>
-
 #include <atomic>
 
 namespace monomorph::testing {

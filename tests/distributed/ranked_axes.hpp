@@ -1,8 +1,6 @@
 #pragma once
 #include "numerics/schedule_recipes.hpp"
 
-#include <monomorph/sharding/reduce_once_per_step.hpp>
-
 #include <array>
 #include <tuple>
 #include <type_traits>

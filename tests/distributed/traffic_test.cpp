@@ -5,8 +5,6 @@
 #include "support/tensors.hpp"
 #include "train/step_totals.hpp"
 
-#include <monomorph/sharding/reduce_once_per_step.hpp>
-
 #include <functional>
 #include <map>
 #include <utility>

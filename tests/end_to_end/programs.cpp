@@ -52,7 +52,7 @@ Workplace::Workplace(std::string recipe) : recipe_(std::move(recipe)) {
   REQUIRE(text.size() > train_bytes + held_out_bytes);
   write_bytes(*this / "train.txt", text.substr(0, train_bytes));
   write_bytes(*this / "held_out.txt", text.substr(train_bytes, held_out_bytes));
-  const std::string vocab_size = recipe_ == "tiny_gpt2" ? "257" : "512", tokenizer = *this / "tokenizer.json";
+  const std::string vocab_size = recipe_.starts_with("tiny_gpt2") ? "257" : "512", tokenizer = *this / "tokenizer.json";
   succeed(run_program("monomorph-data",
                       {"train-tokenizer", *this / "train.txt", "--vocab-size", vocab_size, "--output", tokenizer}));
   for (const std::string part : {"train", "held_out"})

@@ -25,7 +25,7 @@ void check_refusal(const ProcessResult& result, int exit_code, const std::vector
 /// A folder with a tokeniser, packed training and held-out data for one recipe, and its runs.
 class Workplace {
  public:
-  /// @param recipe "tiny_gpt2", "tiny_llama" or "tiny_documents"
+  /// @param recipe a recipe "tiny_..."
   explicit Workplace(std::string recipe);
 
   std::string operator/(const std::string& name) const { return folder_ / name; }

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <random>
@@ -29,6 +30,33 @@ TEST_CASE(
     REQUIRE(train_on(place, 1, "unchanging", {"schedule.kind=constant"}).exit_code == 0);
     CHECK(final_state(place / "changing") == final_state(place / "unchanging"));
   }
+}
+
+TEST_CASE("processes train as one does, without the fixed tree") {
+  // That they do for a hundred steps under every strategy, with threads for ranks, is in distributed/ranked_*.
+  for (const std::string recipe : {"tiny_gpt2", "tiny_llama", "tiny_gpt2_fsdp"}) {
+    const Workplace place(recipe);
+    REQUIRE(train_on(place, 1, "on1", {"batch.reduction=any_order"}).exit_code == 0);
+    const std::map<std::int64_t, double> expected = metric_values(place / "on1", "loss");
+    REQUIRE(expected.size() == 12);
+    for (const int ranks : {2, 4}) {
+      CAPTURE(recipe, ranks);
+      const std::string name = "on" + std::to_string(ranks);
+      REQUIRE(train_on(place, ranks, name, {"batch.reduction=any_order"}).exit_code == 0);
+      for (const auto& [step, loss] : metric_values(place / name, "loss"))
+        CHECK(std::abs(loss / expected.at(step) - 1) < 1e-6);
+    }
+  }
+}
+
+TEST_CASE(
+    "a group of ranks that is replicated trains as one rank does, and a number that it does not divide is refused") {
+  const Workplace place("tiny_llama_hybrid");
+  for (const int ranks : {1, 2, 4}) REQUIRE(train_on(place, ranks, "on" + std::to_string(ranks)).exit_code == 0);
+  CHECK(final_state(place / "on2") == final_state(place / "on1"));
+  CHECK(final_state(place / "on4") == final_state(place / "on1"));
+  check_refusal(train_on(place, 3, "on3", {"batch.reduction=any_order", "batch.global_batch=9"}), 2,
+                {"[RANK-17]", "1 x 1 x 1 x 2"});
 }
 
 TEST_CASE("what is wrong with several ranks is said before any of them starts, or by each of them") {
