@@ -8,6 +8,8 @@
 #include <monomorph/train/run_checkpoint.hpp>
 #include <monomorph/train/run_folder.hpp>
 
+#include <fmt/format.h>
+
 namespace monomorph::train {
 namespace {
 
@@ -26,6 +28,16 @@ std::optional<std::string> checkpoint_to_resume(const Hparams& hparams, std::vec
   return find_checkpoint(resume);
 }
 
+/// The order of the data and dropout are drawn from the seed.
+void note_seed(const std::string& checkpoint, const Hparams& hparams, std::vector<std::string>& notes) {
+  const std::int64_t saved = checkpoint_hparams(checkpoint).run.seed, here = hparams.run.seed;
+  if (saved != here)
+    notes.push_back(
+        fmt::format("run.seed is {}, and was {} when the checkpoint was saved: from here on the data come in "
+                    "another order, and what was left of an epoch is drawn anew",
+                    here, saved));
+}
+
 }  // namespace
 
 Beginning begin(const RecipeProgram& recipe, const Hparams& hparams) {
@@ -33,7 +45,9 @@ Beginning begin(const RecipeProgram& recipe, const Hparams& hparams) {
   beginning.checkpoint = checkpoint_to_resume(hparams, beginning.notes);
   if (beginning.checkpoint)
     if (const auto difference = check_recipe(*beginning.checkpoint, recipe)) beginning.notes.push_back(*difference);
+  if (beginning.checkpoint) note_seed(*beginning.checkpoint, hparams, beginning.notes);
   RunFolder::check_free(hparams, beginning.checkpoint);
+  RunFolder::check_writable(hparams);
   return beginning;
 }
 

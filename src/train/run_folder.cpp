@@ -6,6 +6,7 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/text_file.hpp>
+#include <monomorph/core/writable_folder.hpp>
 #include <monomorph/runtime/checkpoint_folder.hpp>
 #include <monomorph/runtime/compute_environment.hpp>
 #include <monomorph/train/describe.hpp>
@@ -106,7 +107,7 @@ RunFolder::RunFolder(const Hparams& hparams, const RecipeProgram& recipe,
   std::error_code failure;
   fs::create_directories(path_, failure);
   if (failure)
-    throw UsageError(fmt::format("[RUN-02] run.output_dir {} can't be created: {}; choose another", in_quotes(path_),
+    throw UsageError(fmt::format("[RUN-02] run.output_dir {} can't be written: {}; choose another", in_quotes(path_),
                                  failure.message()));
   write_text_file(file("recipe.txt"), describe(recipe, ranks, hparams.batch.micro_batch.value));
   write_text_file(file("run.json"), run_json(hparams, recipe, resumed_from, files, ranks, argc, argv));
@@ -120,6 +121,14 @@ void RunFolder::check_free(const Hparams& hparams, const std::optional<std::stri
   if (!holds_a_run(path) || lies_in(resumed_from, checkpoint_folder(hparams))) return;
   if (hparams.checkpoint.resume.value == "auto" && !resumed_from) return;
   throw UsageError(fmt::format("[RUN-01] {} already holds a run; {}", in_quotes(path), what_to_do(hparams)));
+}
+
+void RunFolder::check_writable(const Hparams& hparams) {
+  for (const auto& [field, folder] : {std::pair{"run.output_dir", hparams.run.output_dir.value},
+                                      std::pair{"checkpoint.directory", checkpoint_folder(hparams)}})
+    if (const auto reason = why_not_writable(folder))
+      throw UsageError(
+          fmt::format("[RUN-02] {} {} can't be written: {}; choose another", field, in_quotes(folder), *reason));
 }
 
 std::string RunFolder::file(std::string_view name) const { return (fs::path(path_) / name).string(); }

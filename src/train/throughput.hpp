@@ -23,10 +23,12 @@ class Throughput {
   };
   /// Rates since the last call, which begins a new interval. The peak is measured at the second call.
   Rates report(std::int64_t steps_left);
-  /// Of one rank, once it is known.
+  /// Of one rank, once it is known. Never less than the run itself has reached: a measured one may have been disturbed.
   const std::optional<PeakFlops>& peak() const { return peak_; }
 
  private:
+  void follow_peak(double reached);
+
   plan::FlopsPerToken flops_;
   DType compute_;
   int ranks_;

@@ -279,7 +279,7 @@ void Trainer::report(double loss, double lr, std::optional<double> grad_norm) {
 
 /// What differs between ranks is that of the worst one, by one collective per interval of the log.
 void Trainer::measure_rates(std::int64_t steps_left) {
-  const bool knew_peak = throughput_.peak().has_value();
+  const double known_peak = throughput_.peak() ? throughput_.peak()->per_second : 0;
   rates_ = throughput_.report(steps_left);
   const std::int64_t own[] = {peak_resident_bytes(), std::bit_cast<std::int64_t>(rates_.data_wait_fraction)};
   const std::vector<std::int64_t> words = words_of_ranks(communicator_, own);
@@ -289,7 +289,7 @@ void Trainer::measure_rates(std::int64_t steps_left) {
     peak_memory_bytes_ = std::max(peak_memory_bytes_, words[i]);
     rates_.data_wait_fraction = std::max(rates_.data_wait_fraction, std::bit_cast<double>(words[i + 1]));
   }
-  if (const auto& peak = throughput_.peak(); peak && !knew_peak)
+  if (const auto& peak = throughput_.peak(); peak && peak->per_second > known_peak)
     note(fmt::format("MFU is relative to {}{} FLOP/s ({})",
                      world_.size() == 1 ? "" : fmt::format("{} x ", world_.size()), format_count(peak->per_second),
                      peak->source));

@@ -155,9 +155,10 @@ TEST_CASE("a reader reads the blocks of what it is asked for, and notices damage
     return reader.bytes_read();
   };
   // The middle: the end of one rank's file and the beginning of the other's; and the blocks of both headers.
-  CHECK(read(n / 2 - 5) <= 3 * block);
-  CHECK(some.front() == static_cast<float>(n / 2 - 5));
-  CHECK(some.back() == static_cast<float>(n / 2 + 4));
+  const std::int64_t middle = n / 2;
+  CHECK(read(middle - 5) <= 3 * block);
+  CHECK(some.front() == static_cast<float>(middle - 5));
+  CHECK(some.back() == static_cast<float>(middle + 4));
   CHECK(read(0) <= 2 * block);
 
   std::string bytes = read_bytes(path + "/rank_00001.safetensors");

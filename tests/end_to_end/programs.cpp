@@ -70,7 +70,7 @@ std::string Workplace::hparams_file(const std::string& name) const {
                   {"optimizer", {{"lr", 0.003}}},
                   {"schedule", {{"warmup_steps", 3}}},
                   {"log", {{"every", 1}}}};
-  const std::string path = *this / (name + ".json");
+  std::string path = *this / (name + ".json");
   write_bytes(path, json.dump(2));
   return path;
 }

@@ -177,9 +177,16 @@ TEST_CASE("a training file that was replaced since the checkpoint is refused, an
 
 TEST_CASE("a run folder that can't be is refused") {
   const Workplace place("tiny_gpt2");
-  check_refusal(place.train("run", {"run.output_dir=/dev/null/run"}), 2,
-                {"[RUN-02]", "run.output_dir", "/dev/null/run"});
-  check_refusal(place.train("run", {"run.output_dir=" + place / "train.txt"}), 2, {"[RUN-02]", "train.txt"});
+  const std::size_t before = n_entries(place / "");
+  for (const std::string field : {"run.output_dir", "checkpoint.directory"})
+    for (const std::string& path : {std::string("/dev/null/run"), std::string("/proc/run"), place / "train.txt"}) {
+      const std::string set = field + "=" + path;
+      check_refusal(place.train("run", {set}), 2, {"[RUN-02]", field, path});
+      Arguments check = place.training("run", {set});
+      check.insert(check.begin(), "check");
+      check_refusal(place.run(check), 2, {"[RUN-02]", field, path});
+    }
+  CHECK(n_entries(place / "") == before + 1);  // the hyperparameters
 }
 
 TEST_CASE("a Slurm allocation of several tasks in which one process was started is one rank") {

@@ -88,6 +88,14 @@ TEST_CASE("k + m steps equal k steps, save, resume, m steps in every bit: tiny_g
   }
 }
 
+TEST_CASE("another seed than the checkpoint's is noted") {
+  const Workplace place("tiny_gpt2");
+  REQUIRE(place.train("run", {"run.steps=4"}).exit_code == 0);
+  const ProcessResult result = place.train("run", {"run.steps=5", "checkpoint.resume=auto", "run.seed=9"});
+  CHECK(result.exit_code == 0);
+  CHECK(contains(result.out, "run.seed is 9, and was 7 when the checkpoint was saved"));
+}
+
 TEST_CASE("a mixture of two sets goes on in the same order, whatever the micro-batch that it is resumed with") {
   const Workplace place("tiny_gpt2");
   for (const std::string last_target : {"reused", "separate"}) {
@@ -104,7 +112,7 @@ TEST_CASE("a mixture of two sets goes on in the same order, whatever the micro-b
     // The same numbers but for the order in which they are added up. Another order of samples is off by 0.01 and more.
     const auto expected = metric_values(place / whole, "loss");
     for (const std::string micro_batch : {"1", "2", "8"}) {
-      const std::string name = resumed + "_" + micro_batch;
+      const std::string name = resumed + micro_batch;
       REQUIRE(place.train(name, with(sets, {checkpoint, "batch.micro_batch=" + micro_batch})).exit_code == 0);
       const auto losses = metric_values(place / name, "loss");
       CHECK(losses.size() == 36 - 17);

@@ -9,6 +9,7 @@ missing_system_packages() {
     done
     if $for_tests; then
       command -v clang++ >/dev/null || echo clang
+      has_fuzzer || echo libclang-rt-dev
       command -v mpirun >/dev/null || echo openmpi-bin
       command -v ip >/dev/null || echo iproute2
     fi
@@ -25,6 +26,13 @@ missing_system_packages() {
     command -v g++ >/dev/null || { echo g++; compiler=; }
   fi
   missing_headers "$compiler"
+}
+
+# Whether clang++ has libFuzzer and the sanitizers, which come in a package of their own.
+has_fuzzer() {
+  local archive
+  archive=$(clang++ -print-file-name=libclang_rt.fuzzer-"$(uname -m)".a 2>/dev/null) && [ -e "$archive" ] ||
+    { archive=$(clang++ -print-runtime-dir 2>/dev/null) && ls "$archive"/libclang_rt.fuzzer*.a >/dev/null 2>&1; }
 }
 
 # One run of the preprocessor asks for all headers; without a compiler, all are taken for missing.

@@ -22,6 +22,10 @@ class RunFolder {
   /// checkpoint.resume=auto, begin that run again if it has saved none.   @throws UsageError [RUN-01]
   static void check_free(const Hparams& hparams, const std::optional<std::string>& resumed_from);
 
+  /// Whether what the run will write has a place, so that it need not train to its first save to learn that it has
+  /// none. Leaves nothing behind.   @throws UsageError [RUN-02]
+  static void check_writable(const Hparams& hparams);
+
   bool held_a_run() const { return held_a_run_; }  ///< before this one
   std::string file(std::string_view name) const;
   std::string checkpoints() const;  ///< checkpoint.directory

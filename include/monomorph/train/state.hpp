@@ -105,6 +105,7 @@ template <Recipe R> class State {
 
   std::unique_ptr<Decoder> decoder() const {
     std::vector<View> params;
+    params.reserve(plan::n_units<R>);
     for (int u = 0; u < plan::n_units<R>; ++u) params.push_back(whole_params(u));
     return std::make_unique<CachedDecoder<R>>(std::move(params), cos_TH_, sin_TH_);
   }

@@ -207,11 +207,10 @@ TEST_CASE("a report that a killed run left behind does not keep it from being re
 TEST_CASE("a pipe is packed like a file") {
   const TemporaryFolder folder;
   const std::string input = data_fixture("modalities/small.jsonl");
-  const ProcessResult result =
-      run_process({"bash", "-c",
-                   "ln -s /dev/fd/0 \"$1/in.jsonl\"; cat \"$2\" | \"$3\" pack \"$1/in.jsonl\" --tokenizer \"$4\" "
-                   "--output \"$1/a.pbin\"",
-                   "bash", folder.path(), input, data_command({})[0], data_fixture("gpt2_tokenizer.json")});
+  const ProcessResult result = run_process(
+      {"bash", "-c",
+       R"(ln -s /dev/fd/0 "$1/in.jsonl"; cat "$2" | "$3" pack "$1/in.jsonl" --tokenizer "$4" -o "$1/a.pbin")", "bash",
+       folder.path(), input, data_command({})[0], data_fixture("gpt2_tokenizer.json")});
   CAPTURE(result.err);
   CHECK(result.exit_code == 0);
   CHECK(read_bytes(folder / "a.pbin") == read_bytes(data_fixture("modalities/small.pbin")));

@@ -49,6 +49,19 @@ TEST_CASE("the peak is measured at the second report, and MFU is relative to it 
   CHECK(second.seconds_left.value() >= 8 * 0.002);
 }
 
+TEST_CASE("what a run has reached is no less than the peak, however the measurement was disturbed") {
+  constexpr monomorph::plan::FlopsPerToken beyond_measure{.palm = 1e18, .exact = 1e18};
+  Throughput throughput(beyond_measure, DType::fp32, 1);
+  take_step(throughput, 1000, 0);
+  throughput.report(2);
+  for (const std::int64_t left : {1, 0}) {
+    take_step(throughput, 1000, 0);
+    const auto rates = throughput.report(left);
+    CHECK(rates.mfu.value() > 0);
+    CHECK(rates.mfu.value() <= 1);
+  }
+}
+
 TEST_CASE("a report is of the steps since the one before") {
   Throughput throughput(flops, DType::fp32, 1);
   take_step(throughput, 1'000'000, 0);
