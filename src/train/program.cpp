@@ -7,6 +7,7 @@
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/truncation_guard.hpp>
 #include <monomorph/data/loader.hpp>
+#include <monomorph/runtime/waiting_threads.hpp>
 #include <monomorph/runtime/world.hpp>
 #include <monomorph/train/check.hpp>
 #include <monomorph/train/describe.hpp>
@@ -227,6 +228,7 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   }
   if (*schema_command) return write_out(schema() + "\n"), 0;
   if (*check_command && !collectives) return run_check(recipe, check_options.read(), local_ranks);
+  if (!*check_command && local_ranks.value_or(1) == 1) sleep_after_spinning(argv);
   if (*evaluate_command) return run_evaluate(recipe, evaluate_options);
   if (*generate_command) return run_generate(recipe, generate_options);
   end_with_parent();

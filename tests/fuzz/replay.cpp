@@ -14,7 +14,8 @@ namespace {
 using Bytes = std::vector<std::uint8_t>;
 
 void run(const Bytes& bytes) {
-  const Bytes exact(bytes);  // of no more capacity than size, so that a sanitizer sees a read past the end
+  // Of no more capacity than size, so that a sanitizer sees a read past the end.
+  const Bytes exact(bytes);  // NOLINT(performance-unnecessary-copy-initialization)
   LLVMFuzzerTestOneInput(exact.data(), exact.size());
 }
 

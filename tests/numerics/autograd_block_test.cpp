@@ -80,6 +80,7 @@ using fp64_recipe = with_autograd_block<precision::Fp64, checkpointing::KeepAll>
 constexpr std::int64_t batch = 2, n_tokens = batch * 7;
 const std::vector<std::int32_t> inputs = [] {
   std::vector<std::int32_t> ids;
+  ids.reserve(n_tokens);
   for (int i = 0; i < n_tokens; ++i) ids.push_back(i * 17 % 61);
   return ids;
 }();
