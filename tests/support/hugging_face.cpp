@@ -106,7 +106,7 @@ Tensors hugging_face_tensors(const runtime::SafetensorsFile& file, const std::st
     }
     const auto length = static_cast<std::ptrdiff_t>(tensor.view.elements());
     const auto first = values.begin() + static_cast<std::ptrdiff_t>(values.size()) / place.parts * place.part;
-    if (values.end() - first < length) throw std::invalid_argument(name + " is too small for " + canonical);
+    if (values.end() - first < length) throw std::invalid_argument("too small for " + canonical);
     tensors[canonical] = Values(first, first + length);
   }
   return tensors;

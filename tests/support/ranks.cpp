@@ -12,6 +12,7 @@ void with_ranks(int size, const std::function<void(const World&)>& f) {
   const auto store = distributed::Store::in_process();
   std::vector<std::exception_ptr> failures(size);
   std::vector<std::thread> ranks;
+  ranks.reserve(size);
   for (int rank = 0; rank < size; ++rank)
     ranks.emplace_back([&, rank] {
       try {
