@@ -231,3 +231,25 @@ TEST_CASE("a document of 16 MB in one line is packed as the pieces of its text w
   CHECK(summary.at("peak_memory_bytes") < 300'000'000);
 #endif
 }
+
+TEST_CASE("a text of 12 MB is packed with a SentencePiece file in little memory") {
+  const TemporaryFolder folder;
+  const std::string text = read_bytes(std::string(MONOMORPH_SOURCE_DIR) + "/data/tinyshakespeare.txt");
+  std::string texts;
+  while (texts.size() < 12'000'000) texts += text;
+  write_bytes(folder / "a.jsonl", nlohmann::json{{"text", texts}}.dump() + "\n");
+  write_bytes(folder / "a.txt", texts);
+  for (const std::string model : {"unigram.model", "bpe.model"}) {
+    const std::string tokenizer = std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/tokenizers/" + model;
+    for (const std::string input : {"a.jsonl", "a.txt"}) {
+      CAPTURE(model, input);
+      const auto summary = run_data_json({"pack", folder / input, "--tokenizer", tokenizer, "--eod", "</s>", "--output",
+                                          folder / (input + model + ".pbin")});
+      CHECK(summary.at("documents") == 1);
+#ifndef MONOMORPH_SANITIZE
+      CHECK(summary.at("peak_memory_bytes") < 200'000'000);
+#endif
+    }
+    CHECK(read_bytes(folder / ("a.jsonl" + model + ".pbin")) == read_bytes(folder / ("a.txt" + model + ".pbin")));
+  }
+}
