@@ -9,10 +9,11 @@ using Type = SentencePieceFile::Type;
 
 bool is_found_in_text(Type type) { return type == Type::normal || type == Type::user_defined; }
 
-template <class Wanted> PieceTrie trie_of(const SentencePieceFile& file, Wanted wanted) {
+PieceTrie trie_of(const SentencePieceFile& file) {
   std::vector<PieceTrie::Entry> entries;
   for (std::size_t id = 0; id < file.pieces.size(); ++id) {
-    if (wanted(file.pieces[id].type)) entries.emplace_back(file.pieces[id].text, static_cast<std::int32_t>(id));
+    const auto& [text, score, type] = file.pieces[id];
+    if (is_found_in_text(type)) entries.emplace_back(text, static_cast<std::int32_t>(id));
   }
   return PieceTrie(std::move(entries));
 }
@@ -31,9 +32,7 @@ template <class Visit> void for_each_pair(std::string_view text, Visit visit) {
 }  // namespace
 
 SentencePieceBpe::SentencePieceBpe(const SentencePieceFile& file, const SentencePieceNormalizer& normalizer)
-    : normalizer_(normalizer),
-      mergeable_(trie_of(file, is_found_in_text)),
-      ids_(trie_of(file, [](Type) { return true; })) {
+    : normalizer_(normalizer), trie_(trie_of(file)) {
   for (const SentencePieceFile::Piece& piece : file.pieces) {
     scores_.push_back(piece.score);
     if (!is_found_in_text(piece.type)) continue;
@@ -67,7 +66,7 @@ void SentencePieceBpe::Merging::split() {
 void SentencePieceBpe::Merging::offer(std::uint32_t left, std::uint32_t right) {
   if (left == none || right == none || symbols_[left].is_fixed || symbols_[right].is_fixed) return;
   const std::uint32_t length = symbols_[left].length + symbols_[right].length;
-  const std::int32_t id = model_.mergeable_.find(text_.substr(symbols_[left].begin, length));
+  const std::int32_t id = model_.trie_.find(text_.substr(symbols_[left].begin, length));
   if (id >= 0) pairs_.push({model_.scores_[static_cast<std::size_t>(id)], left, right, length});
 }
 

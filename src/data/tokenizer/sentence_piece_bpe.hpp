@@ -18,7 +18,7 @@ namespace monomorph::data {
 /// the highest score first. Immutable; threads may share one.
 class SentencePieceBpe {
  public:
-  /// @param file without unused pieces
+  /// @param file one that SentencePieceEncoder can encode
   /// @param normalizer of the same file; must outlive it
   SentencePieceBpe(const SentencePieceFile& file, const SentencePieceNormalizer& normalizer);
 
@@ -29,7 +29,7 @@ class SentencePieceBpe {
       const std::size_t length = part_length(text);
       merging.run(text.substr(0, length));
       merging.for_each_symbol([&](std::string_view symbol) {
-        const std::int32_t id = ids_.find(symbol);
+        const std::int32_t id = trie_.find(symbol);
         emit(id < 0 ? unknown_id : id, symbol);
       });
       text.remove_prefix(length);
@@ -79,8 +79,7 @@ class SentencePieceBpe {
   std::size_t part_length(std::string_view text) const;
 
   const SentencePieceNormalizer& normalizer_;
-  PieceTrie mergeable_;  ///< what merging can make
-  PieceTrie ids_;        ///< what the symbols become that are left
+  PieceTrie trie_;  ///< of the pieces that are found in a text
   std::vector<float> scores_;
   std::unordered_set<std::uint64_t> neighbours_;  ///< the pairs of characters that follow each other in a piece
 };

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace monomorph::data {
 namespace {
@@ -22,13 +23,25 @@ bool is_text(std::string_view piece) {
   return !piece.empty() && piece.find('\0') == std::string_view::npos && valid_utf8_prefix(piece) == piece.size();
 }
 
+/// What the text of a BPE model is taken for is looked up by name: no name may belong to two pieces, or be a character
+/// that stands for something else.
+bool has_clear_names(const SentencePieceFile& file) {
+  std::unordered_set<std::string_view> names;
+  return std::ranges::all_of(file.pieces, [&](const SentencePieceFile::Piece& piece) {
+    const bool is_character = first_character(piece.text).n_bytes == piece.text.size();
+    return names.insert(piece.text).second && !(is_character && piece.type == Type::control);
+  });
+}
+
 }  // namespace
 
 bool SentencePieceEncoder::can_encode(const SentencePieceFile& file) {
-  if (file.algorithm != Algorithm::unigram && file.algorithm != Algorithm::bpe) return false;
-  return std::ranges::all_of(file.pieces, [&](const SentencePieceFile::Piece& piece) {
-    return is_text(piece.text) && !(file.algorithm == Algorithm::bpe && piece.type == Type::unused);
-  });
+  const bool is_bpe = file.algorithm == Algorithm::bpe;
+  if (!is_bpe && file.algorithm != Algorithm::unigram) return false;
+  const auto can_use = [is_bpe](const SentencePieceFile::Piece& piece) {
+    return is_text(piece.text) && !(is_bpe && piece.type == Type::unused);
+  };
+  return std::ranges::all_of(file.pieces, can_use) && (!is_bpe || has_clear_names(file));
 }
 
 SentencePieceEncoder::SentencePieceEncoder(const SentencePieceFile& file)

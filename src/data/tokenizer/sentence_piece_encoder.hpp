@@ -17,7 +17,8 @@ namespace monomorph::data {
 class SentencePieceEncoder {
  public:
   /// Whether this encodes what the file asks for. It does not for models of whole words or single characters, for BPE
-  /// with unused pieces (a merge in one place changes another), and for pieces that are no text.
+  /// with unused pieces (a merge in one place changes another) or names with two meanings, and for pieces that are no
+  /// text.
   static bool can_encode(const SentencePieceFile& file);
 
   /// @throws [TOK-43] if the character map is damaged
