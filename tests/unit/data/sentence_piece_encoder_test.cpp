@@ -98,6 +98,7 @@ std::vector<std::pair<std::string, std::string>> variants_of(const std::string& 
   variants.emplace_back("a control piece of one letter", file + piece("\u0416", 0, 3));
   variants.emplace_back("no bytes", without_bytes(file));
   variants.emplace_back("no bytes, spaces kept", without_bytes(file) + normalization(4, false));
+  variants.emplace_back("a type without a meaning", file + piece("q\u0416q", -1, 9));
   variants.emplace_back("whole words", without_bytes(file) + training(3, 3));
   variants.emplace_back("characters", without_bytes(file) + training(3, 4));
   return variants;
