@@ -112,7 +112,12 @@ bool Tokenizer::is_skipped(std::int32_t id) const {
 
 std::unique_ptr<const Tokenizer> read_tokenizer(const std::string& path) {
   if (is_sentence_piece_file(path)) return std::make_unique<const Tokenizer>(SentencePieceModel(path));
-  return std::make_unique<const Tokenizer>(read_tokenizer_definition(path));
+  TokenizerDefinition definition = read_tokenizer_definition(path);
+  try {
+    return std::make_unique<const Tokenizer>(std::move(definition));
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{} (in {})", error.what(), in_quotes(path)));
+  }
 }
 
 std::vector<std::int32_t> token_byte_lengths(const Tokenizer& tokenizer) {

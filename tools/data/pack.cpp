@@ -1,6 +1,8 @@
 #include "command.hpp"
 #include "commands.hpp"
 
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
 #include <monomorph/core/hash.hpp>
 #include <monomorph/core/text_file.hpp>
 #include <monomorph/data/pack.hpp>
@@ -31,13 +33,15 @@ struct Pack {
   std::string tokenizer_path;
   bool resume = false;
   data::PackSettings settings;
+  const CLI::Option* field_option = nullptr;
 
   void add_options(CLI::App& command) {
     input.add_to(command, "JSON Lines (.jsonl), one document a line, or a text (.txt), one document");
     output.add_to(command, "packed file (.pbin) to write");
     command.add_option("--tokenizer", tokenizer_path, "tokenizer.json, or a SentencePiece .model")->required();
     command.add_option("--eod", settings.end_of_document, "Token that ends each document")->capture_default_str();
-    command.add_option("--field", settings.field, "Where a record has its text (JSON Pointer)")->capture_default_str();
+    field_option = command.add_option("--field", settings.field, "Where a record has its text (JSON Pointer)")
+                       ->capture_default_str();
     command
         .add_option("--token-bytes", settings.bytes_per_token,
                     "Bytes per token (default: as few as the vocabulary needs)")
@@ -64,6 +68,11 @@ struct Pack {
 
  private:
   void check_files() const {
+    if (field_option->count() > 0 && input.path.ends_with(".txt")) {
+      throw UsageError(
+          fmt::format("[DATA-10] --field says where a record has its text, but {} is one text; leave it out",
+                      in_quotes(input.path)));
+    }
     const std::string report = on_error.written_report(output);
     refuse_shared_files({output.path, report}, {input.path, tokenizer_path});
     // A run that ended between putting its report and its output in their places left the report behind.

@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,7 +22,16 @@ class PrecompiledCharacterMap {
   /// less than 6 bytes that begins with something in the table is replaced as a whole, else character by character.
   void apply(std::string_view text, std::string& output) const;
 
+  struct Match {
+    std::size_t length;  ///< in bytes
+    std::string_view replacement;
+  };
+  /// The longest entry that `text` starts with, if there is one: what SentencePiece's own library goes by.
+  std::optional<Match> longest_match(std::string_view text) const;
+
  private:
+  /// Calls visit(Match) for every entry that `text` starts with, the shortest first, until it returns false.
+  template <class Visit> void for_each_match(std::string_view text, Visit visit) const;
   /// What the first entry that `chunk` starts with becomes.
   std::optional<std::string_view> replacement(std::string_view chunk) const;
   void apply_to_cluster(std::string_view cluster, std::string& output) const;

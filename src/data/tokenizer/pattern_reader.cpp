@@ -82,7 +82,7 @@ std::optional<char32_t> PatternReader::take_character_escape(char32_t letter) {
 }
 
 void PatternReader::throw_malformed(const std::string& what) const {
-  throw UsageError(fmt::format("[TOK-10] {} is no regular expression: at byte {}, {}; mend the tokenizer.json",
+  throw UsageError(fmt::format("[TOK-10] {} is no regular expression: at byte {}, {}; mend it",
                                in_quotes(std::string(pattern_)), position_, what));
 }
 

@@ -69,20 +69,36 @@ void PrecompiledCharacterMap::check_table() const {
   }
 }
 
-std::optional<std::string_view> PrecompiledCharacterMap::replacement(std::string_view chunk) const {
+template <class Visit> void PrecompiledCharacterMap::for_each_match(std::string_view text, Visit visit) const {
   std::size_t node = offset(table_[0]);
-  for (const char character : chunk) {
-    const auto byte = static_cast<unsigned char>(character);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
     node ^= byte;
-    if (byte == 0 || label(table_[node]) != byte) return std::nullopt;
+    if (byte == 0 || label(table_[node]) != byte) return;
     const std::uint32_t unit = table_[node];
     node ^= offset(unit);
-    if (has_value(unit)) {
-      const std::string_view rest = std::string_view(replacements_).substr(value(table_[node]));
-      return rest.substr(0, rest.find('\0'));
-    }
+    if (!has_value(unit)) continue;
+    const std::string_view rest = std::string_view(replacements_).substr(value(table_[node]));
+    if (!visit(Match{i + 1, rest.substr(0, rest.find('\0'))})) return;
   }
-  return std::nullopt;
+}
+
+std::optional<std::string_view> PrecompiledCharacterMap::replacement(std::string_view chunk) const {
+  std::optional<std::string_view> first;
+  for_each_match(chunk, [&](Match match) {
+    first = match.replacement;
+    return false;
+  });
+  return first;
+}
+
+std::optional<PrecompiledCharacterMap::Match> PrecompiledCharacterMap::longest_match(std::string_view text) const {
+  std::optional<Match> longest;
+  for_each_match(text, [&](Match match) {
+    longest = match;
+    return true;
+  });
+  return longest;
 }
 
 void PrecompiledCharacterMap::apply(std::string_view text, std::string& output) const {

@@ -13,6 +13,14 @@ std::optional<std::uint64_t> MessageReader::read_number() {
   return std::nullopt;
 }
 
+std::optional<std::uint64_t> MessageReader::read_fixed(std::size_t n_bytes) {
+  if (n_bytes > rest_.size()) return std::nullopt;
+  std::uint64_t number = 0;
+  for (std::size_t i = n_bytes; i-- > 0;) number = number << 8 | static_cast<unsigned char>(rest_[i]);
+  rest_.remove_prefix(n_bytes);
+  return number;
+}
+
 bool MessageReader::skip(std::uint64_t n_bytes) {
   if (n_bytes > rest_.size()) return false;
   rest_.remove_prefix(n_bytes);
@@ -24,13 +32,16 @@ std::optional<MessageReader::Field> MessageReader::next() {
   const auto tag = read_number();
   if (!tag) return std::nullopt;
   const std::uint64_t number = *tag >> 3;
+  const auto of_value = [number](std::optional<std::uint64_t> value) {
+    return value ? std::optional(Field{number, {}, *value}) : std::nullopt;
+  };
   switch (*tag & 7) {
     case varint:
-      return read_number() ? std::optional(Field{number, {}}) : std::nullopt;
+      return of_value(read_number());
     case eight_bytes:
-      return skip(8) ? std::optional(Field{number, {}}) : std::nullopt;
+      return of_value(read_fixed(8));
     case four_bytes:
-      return skip(4) ? std::optional(Field{number, {}}) : std::nullopt;
+      return of_value(read_fixed(4));
     case length_and_bytes: {
       const auto size = read_number();
       const std::string_view before = rest_;

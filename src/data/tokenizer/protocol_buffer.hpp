@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -12,13 +13,15 @@ class MessageReader {
 
   struct Field {
     std::uint64_t number;
-    std::string_view bytes;  ///< of a text, of bytes or of a message within; empty for a number
+    std::string_view bytes;   ///< of a text, of bytes or of a message within; empty for a number
+    std::uint64_t value = 0;  ///< of a number; the bits of one with a point
   };
   /// The next field; nothing at the end, or where the message is broken.
   std::optional<Field> next();
 
  private:
   std::optional<std::uint64_t> read_number();
+  std::optional<std::uint64_t> read_fixed(std::size_t n_bytes);
   bool skip(std::uint64_t n_bytes);
 
   std::string_view rest_;

@@ -90,8 +90,8 @@ RegularExpression::RegularExpression(std::string_view pattern) : pattern_(patter
                     in_quotes(pattern_)));
   }
   if (!code) {
-    throw UsageError(fmt::format("[TOK-10] {} is no regular expression: {}; mend the tokenizer.json",
-                                 in_quotes(pattern_), text_of_error(error)));
+    throw UsageError(
+        fmt::format("[TOK-10] {} is no regular expression: {}; mend it", in_quotes(pattern_), text_of_error(error)));
   }
   compiled_ = std::make_unique<const Compiled>(Compiled{std::move(code)});
 }

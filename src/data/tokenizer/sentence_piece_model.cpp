@@ -1,4 +1,6 @@
 #include "data/tokenizer/protocol_buffer.hpp"
+#include "data/tokenizer/sentence_piece_encoder.hpp"
+#include "data/tokenizer/sentence_piece_file.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
@@ -45,6 +47,7 @@ std::string load(sentencepiece::SentencePieceProcessor& processor, std::string_v
 
 struct SentencePieceModel::Library {
   sentencepiece::SentencePieceProcessor processor;
+  std::optional<SentencePieceEncoder> encoder;  ///< none: the library itself encodes
 
   int checked(std::int32_t id) const {
     if (id >= 0 && id < processor.GetPieceSize()) return id;
@@ -64,6 +67,7 @@ SentencePieceModel::SentencePieceModel(const std::string& path) : path_(path) {
         fmt::format("[TOK-44] {} is no SentencePiece model: {}; take the file from where it was made again",
                     in_quotes(path), in_quotes(failure)));
   }
+  if (const SentencePieceFile file(bytes); SentencePieceEncoder::can_encode(file)) library->encoder.emplace(file);
   library_ = std::move(library);
 }
 
@@ -74,6 +78,11 @@ SentencePieceModel::~SentencePieceModel() = default;
 void SentencePieceModel::encode(std::string_view text, std::vector<std::int32_t>& ids) const {
   std::string mended;
   if (valid_utf8_prefix(text) != text.size()) text = mended = replace_invalid_utf8(text);
+  if (library_->encoder) return library_->encoder->encode(text, ids);
+  encode_with_library(text, ids);
+}
+
+void SentencePieceModel::encode_with_library(std::string_view text, std::vector<std::int32_t>& ids) const {
   std::vector<int> found;
   const auto status = library_->processor.Encode(text, &found);
   if (!status.ok()) {

@@ -1,3 +1,5 @@
+#include "data/tokenizer/best_paths.hpp"
+
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/data/unigram_model.hpp>
@@ -6,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -76,66 +77,42 @@ UnigramModel::UnigramModel(std::span<const std::string> pieces, std::span<const 
   }
 }
 
-/// The search for the best path through one word: at each position the best last step to there. Wherever all paths
-/// meet, what lies behind is written out and forgotten.
+/// The search for the best path through one word.
 class UnigramModel::Search {
  public:
   void run(const UnigramModel& model, std::string_view word, std::vector<std::int32_t>& ids) {
     model_ = &model;
     word_ = word;
     ids_ = &ids;
-    scores_.resize(std::bit_ceil(std::max<std::size_t>(model.trie_.longest(), longest_character) + 1));
-    score_at(0) = 0;
-    meeting_ = farthest_ = 0;
-    steps_.assign(1, {});
+    paths_.begin(std::max(model.trie_.longest(), longest_character));
     unknown_size_ = 0;
     for (std::size_t position = 0; position < word.size(); position += extend(position)) {
-      if (position == farthest_) write_out();
+      if (position == paths_.farthest()) write_out();
     }
     write_out();
     end_unknown(word.size());
   }
 
   /// Gives memory back that a very long word took.
-  void trim() {
-    if (steps_.capacity() > most_kept) steps_ = {};
-    if (path_.capacity() > most_kept) path_ = {};
-  }
+  void trim() { paths_.trim(); }
 
  private:
   static constexpr std::size_t longest_character = 4;
-  static constexpr std::size_t most_kept = std::size_t{1} << 16;
-  struct Step {
-    std::int32_t id;
-    std::uint32_t length = 0;  ///< 0: no path comes here
-  };
-
-  double& score_at(std::size_t position) { return scores_[position & (scores_.size() - 1)]; }
 
   /// Takes all steps from `position`; returns the bytes of the character there.
   std::size_t extend(std::size_t position) {
-    const double score = score_at(position);
+    const double score = paths_.score(position);
     const std::size_t character = first_character(word_.substr(position)).n_bytes;
     bool has_character = false;
     model_->trie_.for_each_prefix(word_.substr(position), [&](PieceTrie::Match match) {
-      offer(position, match.length, match.value, score + model_->scores_[static_cast<std::size_t>(match.value)]);
+      paths_.offer(position, match.length, match.value, score + model_->scores_[static_cast<std::size_t>(match.value)]);
       has_character = has_character || match.length == character;
     });
-    if (!has_character) offer(position, character, model_->unknown_id_, score + model_->unknown_score_);
-    return character;
-  }
-
-  void offer(std::size_t position, std::size_t length, std::int32_t id, double score) {
-    const std::size_t end = position + length;
-    if (end > farthest_) {
-      farthest_ = end;
-      steps_.resize(end - meeting_ + 1);
+    if (!has_character && paths_.offer(position, character, model_->unknown_id_, score + model_->unknown_score_) &&
+        model_->unknown_id_ < 0) {
+      throw_no_unknown(position, character);
     }
-    Step& step = steps_[end - meeting_];
-    if (step.length != 0 && !(score > score_at(end))) return;
-    if (id < 0) throw_no_unknown(position, length);
-    step = {id, static_cast<std::uint32_t>(length)};
-    score_at(end) = score;
+    return character;
   }
 
   [[noreturn]] void throw_no_unknown(std::size_t position, std::size_t length) const {
@@ -145,22 +122,15 @@ class UnigramModel::Search {
                     in_quotes(word_.substr(position, length))));
   }
 
-  /// Writes the best path between the last meeting of all paths and the one at `farthest_`.
   void write_out() {
-    path_.clear();
-    for (std::size_t at = farthest_ - meeting_; at > 0; at -= steps_[at].length) path_.push_back(steps_[at]);
-    std::size_t position = meeting_;
-    for (auto step = path_.rbegin(); step != path_.rend(); ++step) {
-      if (step->id == model_->unknown_id_) {
-        unknown_size_ += step->length;
+    paths_.write_out([&](std::size_t position, BestPaths<double>::Step step) {
+      if (step.id == model_->unknown_id_) {
+        unknown_size_ += step.length;
       } else {
         end_unknown(position);
-        ids_->push_back(step->id);
+        ids_->push_back(step.id);
       }
-      position += step->length;
-    }
-    meeting_ = farthest_;
-    steps_.assign(1, {});
+    });
   }
 
   /// Writes the unknown characters that end at `end`: together they may be a piece after all.
@@ -181,12 +151,8 @@ class UnigramModel::Search {
   const UnigramModel* model_ = nullptr;
   std::string_view word_;
   std::vector<std::int32_t>* ids_ = nullptr;
-  std::vector<double> scores_;  ///< a ring: the score of the best path to each of the next positions
-  std::size_t meeting_ = 0;     ///< where all paths last met
-  std::size_t farthest_ = 0;    ///< where the longest path ends
-  std::vector<Step> steps_;     ///< from `meeting_` to `farthest_`
-  std::vector<Step> path_;
-  std::size_t unknown_size_ = 0;  ///< bytes of unknown characters before `meeting_`
+  BestPaths<double> paths_{longest_character};
+  std::size_t unknown_size_ = 0;  ///< bytes of unknown characters before where all paths last met
 };
 
 void UnigramModel::encode(std::string_view word, std::vector<std::int32_t>& ids) const {

@@ -2,8 +2,12 @@
 #include "data/json_line_parser.hpp"
 #include "data/line_failure.hpp"
 
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
 #include <monomorph/data/bpe_trainer.hpp>
 #include <monomorph/data/document_source.hpp>
+
+#include <fmt/format.h>
 
 #include <limits>
 #include <optional>
@@ -89,9 +93,18 @@ void count_file(LineBlockReader& reader, const std::string& path, std::vector<Bl
   if (n_lines == 0) throw_empty_input(path);
 }
 
+void refuse_packed_file(const std::string& path) {
+  if (!path.ends_with(".pbin")) return;
+  throw UsageError(
+      fmt::format("[DATA-40] {} ends in .pbin, so it holds ids and no text; give the text that it was "
+                  "packed from",
+                  in_quotes(path)));
+}
+
 }  // namespace
 
 TokenizerDefinition train_tokenizer(const TrainingText& text, const BpeTrainerSettings& settings) {
+  for (const std::string& path : text.paths) refuse_packed_file(path);
   BpeTrainer trainer(settings);
   const FieldPointer field(text.field);
   const auto readers = open_files(text.paths);

@@ -5,6 +5,17 @@
 #include <monomorph/core/error.hpp>
 
 namespace monomorph::data {
+namespace {
+
+PreTokenizerChain chain_of(const std::vector<PreTokenizer>& pre_tokenizers) {
+  try {
+    return PreTokenizerChain(pre_tokenizers, PreTokenizerChain::Alphabet::bytes);
+  } catch (const UsageError& error) {
+    throw UsageError(std::string(error.what()) + " (given with --pattern)");
+  }
+}
+
+}  // namespace
 
 WordCutter::WordCutter(const std::vector<PreTokenizer>& pre_tokenizers) {
   if (!ends_in_byte_level(pre_tokenizers)) {
@@ -15,7 +26,7 @@ WordCutter::WordCutter(const std::vector<PreTokenizer>& pre_tokenizers) {
   if (words && !words->add_prefix_space) {
     way_ = words->pattern;
   } else {
-    way_ = PreTokenizerChain(pre_tokenizers, PreTokenizerChain::Alphabet::bytes);
+    way_ = chain_of(pre_tokenizers);
   }
 }
 

@@ -230,3 +230,47 @@ TEST_CASE("a document of 16 MB in one line is packed as the pieces of its text w
   CHECK(summary.at("peak_memory_bytes") < 300'000'000);
 #endif
 }
+
+TEST_CASE("what cannot apply to an input is refused, and what contradicts itself named by its file") {
+  const TemporaryFolder folder;
+  write_bytes(folder / "a.txt", "text");
+  check_refused(run_data(packing(folder / "a.txt", folder / "a.pbin", {"--field", "/text"})), 2,
+                {"[DATA-10]", "--field", "a.txt"});
+  REQUIRE(run_data(packing(folder / "a.txt", folder / "a.pbin")).exit_code == 0);
+  const Arguments training{"--vocab-size", "300", "--output", folder / "t.json"};
+  const auto train = [&](Arguments arguments) {
+    arguments.insert(arguments.begin(), "train-tokenizer");
+    arguments.insert(arguments.end(), training.begin(), training.end());
+    return run_data(arguments);
+  };
+  check_refused(train({folder / "a.txt", folder / "a.pbin"}), 2, {"[DATA-40]", "a.pbin"});
+  check_refused(train({folder / "a.txt", "--pattern", "("}), 2, {"[TOK-10]", "--pattern"});
+  auto tokenizer = nlohmann::json::parse(read_bytes(data_fixture("gpt2_tokenizer.json")));
+  tokenizer["added_tokens"] = {{{"id", 0}, {"content", "<x>"}}};
+  write_bytes(folder / "broken.json", tokenizer.dump());
+  check_refused(run_data(
+                    {"pack", folder / "a.txt", "--tokenizer", folder / "broken.json", "--output", folder / "b.pbin"}),
+                2, {"[TOK-03]", "broken.json"});
+}
+
+TEST_CASE("a text of 12 MB is packed with a SentencePiece file in little memory") {
+  const TemporaryFolder folder;
+  const std::string text = read_bytes(std::string(MONOMORPH_SOURCE_DIR) + "/data/tinyshakespeare.txt");
+  std::string texts;
+  while (texts.size() < 12'000'000) texts += text;
+  write_bytes(folder / "a.jsonl", nlohmann::json{{"text", texts}}.dump() + "\n");
+  write_bytes(folder / "a.txt", texts);
+  for (const std::string model : {"unigram.model", "bpe.model"}) {
+    const std::string tokenizer = std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/tokenizers/" + model;
+    for (const std::string input : {"a.jsonl", "a.txt"}) {
+      CAPTURE(model, input);
+      const auto summary = run_data_json({"pack", folder / input, "--tokenizer", tokenizer, "--eod", "</s>", "--output",
+                                          folder / (input + model + ".pbin")});
+      CHECK(summary.at("documents") == 1);
+#ifndef MONOMORPH_SANITIZE
+      CHECK(summary.at("peak_memory_bytes") < 200'000'000);
+#endif
+    }
+    CHECK(read_bytes(folder / ("a.jsonl" + model + ".pbin")) == read_bytes(folder / ("a.txt" + model + ".pbin")));
+  }
+}

@@ -142,6 +142,7 @@ TEST_CASE("Training settings that cannot be are refused") {
   CHECK(contains(error({300, {"a", "a"}}), "[TOK-05]"));
   CHECK(contains(error({300, {}, 0, {}}), "[TOK-05]"));
   CHECK(contains(error({300, {}, 0, byte_level_words("(")}), "[TOK-10]"));
+  CHECK(contains(error({300, {}, 0, byte_level_words("(")}), "given with --pattern"));
   TemporaryFolder folder;
   CHECK(contains(error_of([&] { train_tokenizer({{folder.write("empty.txt", "")}}, {300}); }), "[DATA-04]"));
   CHECK(contains(error_of([&] { train_tokenizer({{folder.file("none.txt")}}, {300}); }), "[FILE-01]"));
