@@ -15,8 +15,8 @@ namespace monomorph::data {
 
 /// Has threads work on the blocks of a file and hands the results on in the order of the file. Every thread takes its
 /// turn at reading, working and handing on, so that n threads keep n cores busy; one thread is the caller itself.
-/// What is read and not yet handed on is bounded in number and in memory, so that many small blocks are worked on at once
-/// but few large ones.
+/// What is read and not yet handed on is bounded in number and in memory, so that many small blocks are worked on at
+/// once but few large ones.
 template <class Result> class BlockPipeline {
  public:
   using Work = std::function<void(const LineBlock&, Result&)>;     ///< one for each thread
@@ -62,9 +62,7 @@ template <class Result> class BlockPipeline {
   std::size_t memory_of(const LineBlock& block) const { return block.size * memory_per_byte_; }
   Slot& slot(std::size_t number) { return slots_[number % slots_.size()]; }
 
-  bool may_read() const {
-    return !reading_ && n_read_ - n_consumed_ < slots_.size();
-  }
+  bool may_read() const { return !reading_ && n_read_ - n_consumed_ < slots_.size(); }
 
   bool has_room_for(const LineBlock& block) const {
     return n_read_ == n_consumed_ || memory_under_way_ + memory_of(block) <= most_memory;

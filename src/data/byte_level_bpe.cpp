@@ -3,6 +3,7 @@
 #include "data/word_scanner.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace monomorph::data {
 namespace {
@@ -113,13 +114,13 @@ void ByteLevelBpeEncoder::encode_long_word(std::string_view word, std::vector<st
   }
   const std::size_t n_before = ids.size();
   merge(word, ids);
-  const std::vector added(ids.begin() + static_cast<std::ptrdiff_t>(n_before), ids.end());
+  std::vector added(ids.begin() + static_cast<std::ptrdiff_t>(n_before), ids.end());
   if (long_word_bytes_ > most_long_word_bytes_) {
     long_words_.clear();
     long_word_bytes_ = 0;
   }
   long_word_bytes_ += word.size() + added.size() * sizeof added[0] + bytes_beside_long_word;
-  long_words_.emplace(word, added);
+  long_words_.emplace(word, std::move(added));
 }
 
 void ByteLevelBpeEncoder::merge(std::string_view word, std::vector<std::int32_t>& ids) {

@@ -1,5 +1,6 @@
 #include "data/token_packer.hpp"
 
+#include "data/free_memory.hpp"
 #include "data/token_bytes.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -25,7 +26,7 @@ constexpr std::size_t long_word_bytes = std::size_t{2} << 20;
 void PackedPiece::clear() {
   entry = {};
   failures.clear();
-  if (tokens.capacity() > most_kept_bytes) tokens = {};  // a long document is rare: its memory is not kept
+  if (tokens.capacity() > most_kept_bytes) free_memory(tokens);  // a long document is rare: its memory is not kept
   tokens.clear();
 }
 
@@ -61,7 +62,7 @@ void TokenPacker::pack_text(std::string_view text, TextPiece piece, std::vector<
   ids_.clear();
   encoder_.encode_rest(text, ids_, piece);
   append(ids_, tokens);
-  if (ids_.capacity() * sizeof ids_[0] > most_kept_bytes) ids_ = {};
+  if (ids_.capacity() * sizeof ids_[0] > most_kept_bytes) free_memory(ids_);
 }
 
 void TokenPacker::pack_document(std::string_view text, PackedPiece& piece) {
@@ -70,7 +71,8 @@ void TokenPacker::pack_document(std::string_view text, PackedPiece& piece) {
   const std::size_t text_begin = piece.tokens.size(), n_ids_around = tokenizer_.ids_after_text().size() + 1;
   // A text of n bytes has at most n tokens, but for those that make it longer. Memory that is never touched costs
   // nothing, and a buffer that grows would be there twice.
-  if (text.size() > usual_piece_bytes) piece.tokens.reserve(text_begin + (text.size() + n_ids_around) * bytes_per_token_);
+  if (text.size() > usual_piece_bytes)
+    piece.tokens.reserve(text_begin + (text.size() + n_ids_around) * bytes_per_token_);
   pack_text(text, TextPiece::first, piece.tokens);
   if (piece.tokens.size() == text_begin) ++piece.entry.n_empty_documents;
   end_document(begin, piece.tokens);
