@@ -1,6 +1,7 @@
 #pragma once
 #include "data/line_block.hpp"
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
@@ -14,14 +15,20 @@ namespace monomorph::data {
 
 /// Has threads work on the blocks of a file and hands the results on in the order of the file. Every thread takes its
 /// turn at reading, working and handing on, so that n threads keep n cores busy; one thread is the caller itself.
-/// What is read and not yet handed on is bounded in number and in bytes.
+/// What is read and not yet handed on is bounded in number and in memory, so that many small blocks are worked on at
+/// once but few large ones.
 template <class Result> class BlockPipeline {
  public:
   using Work = std::function<void(const LineBlock&, Result&)>;     ///< one for each thread
   using Consume = std::function<void(const LineBlock&, Result&)>;  ///< by one thread at a time
 
-  BlockPipeline(LineBlockReader& reader, std::vector<Work> workers, Consume consume)
-      : reader_(reader), workers_(std::move(workers)), consume_(std::move(consume)), slots_(2 * workers_.size()) {}
+  /// @param memory_per_byte what a byte of a block may take until it is handed on: itself, its result, what work needs
+  BlockPipeline(LineBlockReader& reader, std::vector<Work> workers, Consume consume, std::size_t memory_per_byte = 5)
+      : reader_(reader),
+        workers_(std::move(workers)),
+        consume_(std::move(consume)),
+        memory_per_byte_(memory_per_byte),
+        slots_(workers_.size() + std::min(workers_.size(), most_waiting)) {}
 
   /// Returns when all is handed on. Throws what reading, working or handing on threw: of several errors, the one that
   /// is first in the file.
@@ -47,14 +54,18 @@ template <class Result> class BlockPipeline {
     std::exception_ptr failure;
     bool done = false;
   };
-  // Two of the longest lines may be under way at once, but no third.
-  static constexpr std::size_t most_bytes = std::size_t{24} << 20;
+  static constexpr std::size_t most_memory = std::size_t{128} << 20;
+  /// Blocks that are done before their turn, so that nobody waits for one that takes a little longer.
+  static constexpr std::size_t most_waiting = 16;
+  static constexpr std::size_t long_block_bytes = std::size_t{1} << 20;
 
+  std::size_t memory_of(const LineBlock& block) const { return block.size * memory_per_byte_; }
   Slot& slot(std::size_t number) { return slots_[number % slots_.size()]; }
 
-  bool may_read() const {
-    const std::size_t n_under_way = n_read_ - n_consumed_;
-    return !reading_ && n_under_way < slots_.size() && (n_under_way == 0 || bytes_under_way_ < most_bytes);
+  bool may_read() const { return !reading_ && n_read_ - n_consumed_ < slots_.size(); }
+
+  bool has_room_for(const LineBlock& block) const {
+    return n_read_ == n_consumed_ || memory_under_way_ + memory_of(block) <= most_memory;
   }
 
   void work_on_blocks(const Work& work) {
@@ -73,21 +84,24 @@ template <class Result> class BlockPipeline {
     }
   }
 
-  /// Reads the next block; false if there is none.
+  /// Reads the next block and waits until there is room to work on it, as only then its length is known. False if there
+  /// is none or it is not needed.
   bool read(Slot& to, std::unique_lock<std::mutex>& lock) {
     reading_ = true;
     lock.unlock();
     bool has_block = false;
     to.failure = failure_of([&] { has_block = reader_.next(to.block); });
     lock.lock();
+    if (has_block) changed_.wait(lock, [&] { return at_end_ || has_room_for(to.block); });
     reading_ = false;
-    if (has_block || to.failure) {
+    const bool is_needed = !at_end_ && (has_block || to.failure);
+    if (is_needed) {
       ++n_read_;
-      bytes_under_way_ += to.block.size;
+      memory_under_way_ += memory_of(to.block);
     }
     if (!has_block) at_end_ = true;
     changed_.notify_all();
-    return has_block || to.failure;
+    return is_needed;
   }
 
   /// Hands on what is complete, unless another thread is at it: that one then meets this block, too.
@@ -96,13 +110,17 @@ template <class Result> class BlockPipeline {
     handing_on_ = true;
     while (!failure_ && n_consumed_ < n_read_ && slot(n_consumed_).done) {
       Slot& next = slot(n_consumed_);
-      const std::size_t n_bytes = next.block.size;
+      const std::size_t n_bytes = memory_of(next.block);
       lock.unlock();
       std::exception_ptr failure = next.failure;
       if (!failure) failure = failure_of([&] { consume_(next.block, next.result); });
+      if (next.block.size > long_block_bytes) {  // rare: its memory is not kept for the slot's next block
+        next.block = {};
+        next.result = {};
+      }
       lock.lock();
       next.done = false;
-      bytes_under_way_ -= n_bytes;
+      memory_under_way_ -= n_bytes;
       ++n_consumed_;
       if (failure) fail(failure);
       changed_.notify_all();
@@ -128,11 +146,12 @@ template <class Result> class BlockPipeline {
   LineBlockReader& reader_;
   std::vector<Work> workers_;
   Consume consume_;
+  std::size_t memory_per_byte_;
   std::vector<Slot> slots_;  ///< block n is in slot n modulo their number
 
   std::mutex mutex_;
   std::condition_variable changed_;  // guarded by mutex_, as is all below
-  std::size_t n_read_ = 0, n_consumed_ = 0, bytes_under_way_ = 0;
+  std::size_t n_read_ = 0, n_consumed_ = 0, memory_under_way_ = 0;
   bool reading_ = false, handing_on_ = false, at_end_ = false;
   std::exception_ptr failure_;
 };

@@ -3,13 +3,14 @@
 #include "data/word_scanner.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace monomorph::data {
 namespace {
 
 // Words beyond these are rare, and remembering them would cost more than it saves.
 constexpr std::size_t longest_known_word = 256;
-constexpr std::size_t most_long_words = 1 << 14;
+constexpr std::size_t bytes_beside_long_word = 128;  // of the hash table and of memory management, about
 
 constexpr std::size_t batch_words = 64;
 
@@ -113,8 +114,13 @@ void ByteLevelBpeEncoder::encode_long_word(std::string_view word, std::vector<st
   }
   const std::size_t n_before = ids.size();
   merge(word, ids);
-  if (long_words_.size() == most_long_words) long_words_.clear();
-  long_words_.emplace(word, std::vector(ids.begin() + static_cast<std::ptrdiff_t>(n_before), ids.end()));
+  std::vector added(ids.begin() + static_cast<std::ptrdiff_t>(n_before), ids.end());
+  if (long_word_bytes_ > most_long_word_bytes_) {
+    long_words_.clear();
+    long_word_bytes_ = 0;
+  }
+  long_word_bytes_ += word.size() + added.size() * sizeof added[0] + bytes_beside_long_word;
+  long_words_.emplace(word, std::move(added));
 }
 
 void ByteLevelBpeEncoder::merge(std::string_view word, std::vector<std::int32_t>& ids) {

@@ -1,5 +1,7 @@
 #include <monomorph/data/byte_pair_merger.hpp>
 
+#include "data/free_memory.hpp"
+
 #include <algorithm>
 
 namespace monomorph::data {
@@ -102,7 +104,7 @@ std::size_t BytePairMerger::merge_long(std::span<std::int32_t> word) {
   std::size_t n_left = 0;
   for (std::size_t at = 0; at < word.size(); at += lengths_[at]) word[n_left++] = word[at];
   if (word.size() > most_kept) {
-    lengths_ = {};
+    free_memory(lengths_);
     pairs_->give_back();
   }
   return n_left;

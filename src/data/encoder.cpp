@@ -19,7 +19,8 @@ class PartsEncoder {
  public:
   using Ids = std::vector<std::int32_t>;
 
-  explicit PartsEncoder(const TokenizerParts& parts) : parts_(parts), model_(parts.model) {}
+  PartsEncoder(const TokenizerParts& parts, std::size_t most_cache_bytes)
+      : parts_(parts), model_(parts.model, most_cache_bytes) {}
 
   /// Cuts at the added tokens of the text as it is, then at those of the text as the normalizers make it.
   void encode(std::string_view text, FindTokens which, Before before, Ids& ids) {
@@ -101,8 +102,8 @@ class PartsEncoder {
 }  // namespace
 
 struct Encoder::State {
-  explicit State(const Tokenizer& source) : tokenizer(source) {
-    if (source.parts_) parts.emplace(*source.parts_);
+  State(const Tokenizer& source, std::size_t most_cache_bytes) : tokenizer(source) {
+    if (source.parts_) parts.emplace(*source.parts_, most_cache_bytes);
   }
 
   void encode(std::string_view text, FindTokens which, Before before, std::vector<std::int32_t>& ids) {
@@ -119,7 +120,8 @@ struct Encoder::State {
   std::optional<PartsEncoder> parts;  ///< none for a SentencePiece file
 };
 
-Encoder::Encoder(const Tokenizer& tokenizer) : state_(std::make_unique<State>(tokenizer)) {}
+Encoder::Encoder(const Tokenizer& tokenizer, std::size_t most_cache_bytes)
+    : state_(std::make_unique<State>(tokenizer, most_cache_bytes)) {}
 Encoder::Encoder(Encoder&&) noexcept = default;
 Encoder::~Encoder() = default;
 

@@ -1,5 +1,6 @@
 #include "data/block_pipeline.hpp"
 #include "data/json_line_parser.hpp"
+#include "data/most_workers.hpp"
 #include "data/skip_report.hpp"
 
 #include <monomorph/core/atomic_file.hpp>
@@ -74,7 +75,7 @@ class IndexOutput {
 IndexSummary index_json_lines(const std::string& input, const std::string& output, const IndexSettings& settings) {
   LineBlockReader reader(input);
   IndexOutput index(input, output, settings);
-  std::vector<JsonLineParser> parsers(static_cast<std::size_t>(settings.n_threads));
+  std::vector<JsonLineParser> parsers(n_workers(settings.n_threads));
   std::vector<BlockPipeline<BlockSpans>::Work> workers;
   workers.reserve(parsers.size());
   for (JsonLineParser& parser : parsers) {
@@ -83,11 +84,14 @@ IndexSummary index_json_lines(const std::string& input, const std::string& outpu
     });
   }
   std::uint64_t done_bytes = 0;
-  BlockPipeline<BlockSpans>(reader, std::move(workers), [&](const LineBlock& block, const BlockSpans& spans) {
+  const auto consume = [&](const LineBlock& block, const BlockSpans& spans) {
     index.add(spans);
     done_bytes = block.end_offset;
     if (settings.progress) settings.progress(done_bytes, reader.file_bytes());
-  }).run();
+  };
+  // The shortest line is a digit and a newline, and has a span.
+  constexpr std::size_t memory_per_byte = 1 + sizeof(DocumentSpan) / 2;
+  BlockPipeline<BlockSpans>(reader, std::move(workers), consume, memory_per_byte).run();
   IndexSummary summary = index.commit();
   summary.input_bytes = done_bytes;
   return summary;

@@ -1,5 +1,7 @@
 #include "data/json_line_parser.hpp"
 
+#include "data/byte_gate.hpp"
+#include "data/free_memory.hpp"
 #include "data/json_kind.hpp"
 #include "data/line_block.hpp"
 
@@ -11,7 +13,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <mutex>
 #include <optional>
 
 namespace monomorph::data {
@@ -20,7 +21,8 @@ namespace {
 namespace dom = simdjson::dom;
 
 static_assert(LineBlock::padding_bytes >= simdjson::SIMDJSON_PADDING);
-constexpr std::size_t usual_line_bytes = std::size_t{2} << 20;
+// A parser may take 12 bytes for a byte of its longest line, and every thread keeps one of its own.
+constexpr std::size_t usual_line_bytes = std::size_t{128} << 10;
 constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
 LineProblem broken(std::string reason) { return {"DATA-02", std::move(reason)}; }
@@ -160,8 +162,8 @@ struct JsonLineParser::Parser {
     if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) return broken("the line is blank");
     if (line.size() <= usual_line_bytes) return parse(line, usual, use);
-    static std::mutex one_long_line;
-    const std::lock_guard lock(one_long_line);
+    static ByteGate long_lines(longest_line_bytes);
+    const ByteGate::Stay stay(long_lines, line.size());
     dom::parser parser;
     return parse(line, parser, use);
   }
@@ -211,6 +213,8 @@ std::variant<std::string_view, LineProblem> JsonLineParser::text_at(std::string_
   if (problem) return *std::move(problem);
   return result;
 }
+
+void JsonLineParser::forget_text() { free_memory(parser_->long_text); }
 
 std::optional<LineProblem> JsonLineParser::visit(std::string_view line, const Visit& visit) {
   return parser_->parse(line, visit);

@@ -32,8 +32,8 @@ class FieldPointer {
   std::vector<std::string> steps_;  ///< unescaped
 };
 
-/// Validates lines, every value of them, as JSON in UTF-8. Memory is bounded whatever the lines hold: those beyond a
-/// few megabytes are parsed one at a time in the whole process. One per thread.
+/// Validates lines, every value of them, as JSON in UTF-8. Memory is bounded whatever the lines hold: of those that
+/// are far longer than usual, the whole process parses at a time what one of the longest would take. One per thread.
 class JsonLineParser {
  public:
   JsonLineParser();
@@ -45,6 +45,8 @@ class JsonLineParser {
   /// The text at `field`, valid until the next call: UTF-8, with NUL characters where the line escapes them. Of members
   /// with one name the last counts.
   std::variant<std::string_view, LineProblem> text_at(std::string_view line, const FieldPointer& field);
+  /// Frees the text of a long line, which is kept until the next one otherwise.
+  void forget_text();
   /// Hands over the value of the line, and whether its numbers are those of the line: a number beyond 64 bits makes all
   /// of them 0.
   using Visit = std::function<void(const simdjson::dom::element& value, bool numbers_are_kept)>;

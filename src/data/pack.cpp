@@ -1,4 +1,5 @@
 #include "data/block_pipeline.hpp"
+#include "data/most_workers.hpp"
 #include "data/pack_output.hpp"
 #include "data/skip_report.hpp"
 #include "data/token_packer.hpp"
@@ -77,6 +78,11 @@ PackIdentity identity_of(const std::string& input, std::uint32_t bytes_per_token
           {"the number of bytes per token", std::to_string(bytes_per_token)}};
 }
 
+/// What each encoder may remember of words: together they take little memory whatever their number.
+std::size_t cache_bytes_of(std::size_t n_encoders) {
+  return std::min(Encoder::usual_cache_bytes, (std::size_t{64} << 20) / n_encoders);
+}
+
 /// One run of pack().
 class Packing {
  public:
@@ -122,18 +128,21 @@ void Packing::pack_json_lines() {
   LineBlockReader reader(input_, resumed_bytes_);
   std::vector<TokenPacker> packers;
   std::vector<BlockPipeline<PackedPiece>::Work> workers;
-  packers.reserve(static_cast<std::size_t>(settings_.n_threads));
-  for (int i = 0; i < settings_.n_threads; ++i) {
-    packers.emplace_back(tokenizer_, end_of_document_, bytes_per_token_);
+  const std::size_t n_packers = n_workers(settings_.n_threads);
+  packers.reserve(n_packers);
+  for (std::size_t i = 0; i < n_packers; ++i) {
+    packers.emplace_back(tokenizer_, end_of_document_, bytes_per_token_, cache_bytes_of(n_packers));
     workers.emplace_back([this, &packer = packers.back()](const LineBlock& block, PackedPiece& piece) {
       packer.pack_lines(block, field_, settings_.on_error == OnError::stop, piece);
     });
   }
   report(reader.file_bytes());
-  BlockPipeline<PackedPiece>(reader, std::move(workers), [&](const LineBlock&, PackedPiece& piece) {
+  const auto consume = [&](const LineBlock&, PackedPiece& piece) {
     take(piece);
     report(reader.file_bytes());
-  }).run();
+  };
+  // A byte of a line is there as it was read, as text, and as one token at the worst.
+  BlockPipeline<PackedPiece>(reader, std::move(workers), consume, 2 + bytes_per_token_).run();
 }
 
 void Packing::take(PackedPiece& piece) {

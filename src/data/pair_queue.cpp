@@ -1,5 +1,7 @@
 #include <monomorph/data/pair_queue.hpp>
 
+#include "data/free_memory.hpp"
+
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -28,9 +30,9 @@ void sort_by_digits(std::vector<std::int32_t>& numbers, std::vector<std::int32_t
 }  // namespace
 
 void PairQueue::give_back() {
-  places_ = {};
-  sorted_ = {};
-  sorting_ = {};
+  free_memory(places_);
+  free_memory(sorted_);
+  free_memory(sorting_);
 }
 
 void PairQueue::add(std::uint32_t rank, std::size_t place) {

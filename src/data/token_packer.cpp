@@ -1,5 +1,6 @@
 #include "data/token_packer.hpp"
 
+#include "data/free_memory.hpp"
 #include "data/token_bytes.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -7,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 
 namespace monomorph::data {
 namespace {
@@ -15,12 +17,16 @@ namespace {
 constexpr std::size_t usual_piece_bytes = std::size_t{256} << 10;
 constexpr std::size_t most_kept_bytes = std::size_t{2} << 20;
 
+// What cannot be cut, a word of megabytes, takes many times its memory: one at a time in the whole process.
+std::mutex one_long_word;
+constexpr std::size_t long_word_bytes = std::size_t{2} << 20;
+
 }  // namespace
 
 void PackedPiece::clear() {
   entry = {};
   failures.clear();
-  if (tokens.capacity() > most_kept_bytes) tokens = {};  // a long document is rare: its memory is not kept
+  if (tokens.capacity() > most_kept_bytes) free_memory(tokens);  // a long document is rare: its memory is not kept
   tokens.clear();
 }
 
@@ -45,22 +51,28 @@ std::size_t TokenPacker::pack_decided(std::string_view text, TextPiece piece, st
 
 void TokenPacker::pack_text(std::string_view text, TextPiece piece, std::vector<std::byte>& tokens) {
   std::size_t piece_bytes = usual_piece_bytes;
+  std::unique_lock long_word(one_long_word, std::defer_lock);
   while (text.size() > piece_bytes) {
     const std::size_t n_decided = pack_decided(text.substr(0, piece_bytes), piece, tokens);
     text.remove_prefix(n_decided);
     if (n_decided > 0) piece = TextPiece::later;
     piece_bytes = n_decided > 0 ? usual_piece_bytes : 2 * piece_bytes;
+    if (piece_bytes > long_word_bytes && !long_word) long_word.lock();
   }
   ids_.clear();
   encoder_.encode_rest(text, ids_, piece);
   append(ids_, tokens);
-  if (ids_.capacity() * sizeof ids_[0] > most_kept_bytes) ids_ = {};
+  if (ids_.capacity() * sizeof ids_[0] > most_kept_bytes) free_memory(ids_);
 }
 
 void TokenPacker::pack_document(std::string_view text, PackedPiece& piece) {
   const std::size_t begin = piece.tokens.size();
   begin_document(piece.tokens);
-  const std::size_t text_begin = piece.tokens.size();
+  const std::size_t text_begin = piece.tokens.size(), n_ids_around = tokenizer_.ids_after_text().size() + 1;
+  // A text of n bytes has at most n tokens, but for those that make it longer. Memory that is never touched costs
+  // nothing, and a buffer that grows would be there twice.
+  if (text.size() > usual_piece_bytes)
+    piece.tokens.reserve(text_begin + (text.size() + n_ids_around) * bytes_per_token_);
   pack_text(text, TextPiece::first, piece.tokens);
   if (piece.tokens.size() == text_begin) ++piece.entry.n_empty_documents;
   end_document(begin, piece.tokens);
@@ -80,13 +92,15 @@ std::optional<LineProblem> TokenPacker::pack_line(std::string_view line, const F
   auto text = parser_.text_at(line, field);
   if (auto* problem = std::get_if<LineProblem>(&text)) return std::move(*problem);
   const std::size_t begin = piece.tokens.size();
+  std::optional<LineProblem> problem;
   try {
     pack_document(std::get<std::string_view>(text), piece);
-    return std::nullopt;
   } catch (const Error& error) {  // the tokenizer gives the text up
     piece.tokens.resize(begin);
-    return problem_of(error);
+    problem = problem_of(error);
   }
+  parser_.forget_text();
+  return problem;
 }
 
 void TokenPacker::pack_lines(const LineBlock& block, const FieldPointer& field, bool stop_at_failure,

@@ -28,9 +28,10 @@ struct PackedPiece {
 /// Turns documents into tokens of a packed file. One per thread; the tokenizer must outlive it.
 class TokenPacker {
  public:
-  TokenPacker(const Tokenizer& tokenizer, std::int32_t end_of_document, std::uint32_t bytes_per_token)
+  TokenPacker(const Tokenizer& tokenizer, std::int32_t end_of_document, std::uint32_t bytes_per_token,
+              std::size_t most_cache_bytes = Encoder::usual_cache_bytes)
       : tokenizer_(tokenizer),
-        encoder_(tokenizer),
+        encoder_(tokenizer, most_cache_bytes),
         end_of_document_(end_of_document),
         bytes_per_token_(bytes_per_token) {}
 

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <malloc.h>
+
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -94,7 +96,17 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
+/// Has large buffers go back to the system when they are freed. By default each thread's heap may keep some tens of MB
+/// of them, which would multiply the memory of long documents by the number of threads.
+void return_freed_memory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+  mallopt(M_TRIM_THRESHOLD, 1 << 20);
+#endif
+}
+
 int main(int argc, char** argv) {
+  return_freed_memory();
   int exit_code = 0;
   {
     const InterruptionGuard interruption;

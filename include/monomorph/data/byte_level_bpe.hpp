@@ -37,7 +37,9 @@ class ByteLevelBpe {
 /// outlive it.
 class ByteLevelBpeEncoder {
  public:
-  explicit ByteLevelBpeEncoder(const ByteLevelBpe& bpe) : bpe_(bpe), merger_(bpe.merges_) {}
+  /// @param most_cache_bytes what it may remember of short words, and again of long ones
+  explicit ByteLevelBpeEncoder(const ByteLevelBpe& bpe, std::size_t most_cache_bytes = ShortWordCache::usual_bytes)
+      : bpe_(bpe), merger_(bpe.merges_), short_words_(most_cache_bytes), most_long_word_bytes_(most_cache_bytes) {}
 
   /// Cuts `text`, valid UTF-8, into the words of `pattern`, appends their ids and returns the number of bytes encoded.
   /// `complete`: the text ends here, and all of it is encoded. Else only words that what follows cannot change.
@@ -64,6 +66,7 @@ class ByteLevelBpeEncoder {
   BytePairMerger merger_;
   ShortWordCache short_words_;
   std::unordered_map<std::string, std::vector<std::int32_t>, Hash, std::equal_to<>> long_words_;
+  std::size_t most_long_word_bytes_, long_word_bytes_ = 0;
 };
 
 }  // namespace monomorph::data

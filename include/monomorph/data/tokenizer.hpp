@@ -89,7 +89,10 @@ enum class TextPiece { first, later };
 /// Encodes many texts and remembers the words it has met. One per thread; the tokenizer must outlive it.
 class Encoder {
  public:
-  explicit Encoder(const Tokenizer& tokenizer);
+  static constexpr std::size_t usual_cache_bytes = std::size_t{4} << 20;
+
+  /// @param most_cache_bytes what it may remember of words, about: the speed depends on it, the ids do not
+  explicit Encoder(const Tokenizer& tokenizer, std::size_t most_cache_bytes = usual_cache_bytes);
   Encoder(Encoder&&) noexcept;
   ~Encoder();
 

@@ -11,7 +11,7 @@
 
 namespace monomorph::data {
 
-/// The ids of short words that were met lately. Grows to 4 MiB; after that, of the words that share a place the one
+/// The ids of short words that were met lately. Grows to a bound; after that, of the words that share a place the one
 /// that was added first gives way.
 class ShortWordCache {
  public:
@@ -45,6 +45,10 @@ class ShortWordCache {
     }
   };
 
+  static constexpr std::size_t usual_bytes = std::size_t{4} << 20;
+
+  explicit ShortWordCache(std::size_t most_bytes = usual_bytes) : most_buckets_(most_bytes / sizeof(Bucket)) {}
+
   /// Stays good until make_room().
   Bucket& bucket_of(const ShortWord& word) { return buckets_[word.hash() >> shift_]; }
 
@@ -59,7 +63,7 @@ class ShortWordCache {
 
   /// To be called now and then: grows if many words were added.
   void make_room() {
-    if (n_added_ < 2 * buckets_.size() || buckets_.size() == most_buckets) return;
+    if (n_added_ < 2 * buckets_.size() || 4 * buckets_.size() > most_buckets_) return;
     std::vector<Bucket> old(4 * buckets_.size());
     old.swap(buckets_);
     shift_ -= 2;
@@ -73,8 +77,8 @@ class ShortWordCache {
 
  private:
   static constexpr unsigned least_bits = 9;
-  static constexpr std::size_t most_buckets = std::size_t{1} << 15;
 
+  std::size_t most_buckets_;
   std::vector<Bucket> buckets_ = std::vector<Bucket>(std::size_t{1} << least_bits);
   unsigned shift_ = 64 - least_bits;
   std::size_t n_added_ = 0;

@@ -11,7 +11,7 @@ namespace {
 
 // Pieces beyond these are rare, and remembering them would cost more than it saves.
 constexpr std::size_t longest_known_piece = 64;
-constexpr std::size_t most_known_pieces = 1 << 16;
+constexpr std::size_t bytes_of_known_piece = 64;  // those of the cache for each piece that it may hold
 
 ByteLevelBpe make_byte_level_bpe(const tokenizer_models::Bpe& settings, const Vocabulary& vocabulary) {
   std::array<std::int32_t, 256> id_of_byte{};
@@ -59,8 +59,9 @@ Model make_model(const TokenizerDefinition& definition, const Vocabulary& vocabu
       definition.model);
 }
 
-ModelEncoder::ModelEncoder(const Model& model) : model_(model) {
-  if (const auto* bpe = std::get_if<ByteLevelBpe>(&model)) byte_level_.emplace(*bpe);
+ModelEncoder::ModelEncoder(const Model& model, std::size_t most_cache_bytes)
+    : model_(model), most_known_(most_cache_bytes / bytes_of_known_piece) {
+  if (const auto* bpe = std::get_if<ByteLevelBpe>(&model)) byte_level_.emplace(*bpe, most_cache_bytes);
   if (const auto* bpe = std::get_if<CharacterBpe>(&model)) merger_.emplace(bpe->merges());
 }
 
@@ -83,7 +84,7 @@ void ModelEncoder::encode_part(std::string_view part, std::vector<std::int32_t>&
   }
   const std::size_t n_before = ids.size();
   encode_unknown_part(part, ids);
-  if (known_.size() == most_known_pieces) known_.clear();
+  if (known_.size() >= most_known_) known_.clear();
   known_.emplace(part, std::vector(ids.begin() + static_cast<std::ptrdiff_t>(n_before), ids.end()));
 }
 

@@ -26,7 +26,7 @@ bool has_byte_level_model(const TokenizerDefinition& definition, const Vocabular
 /// Encodes the pieces of many texts and remembers them. One per thread; the model must outlive it.
 class ModelEncoder {
  public:
-  explicit ModelEncoder(const Model& model);
+  ModelEncoder(const Model& model, std::size_t most_cache_bytes);
 
   /// Appends the ids of one piece, which is not empty.
   void encode(std::string_view piece, std::vector<std::int32_t>& ids);
@@ -47,6 +47,7 @@ class ModelEncoder {
   std::optional<ByteLevelBpeEncoder> byte_level_;
   std::optional<BytePairMerger> merger_;
   std::unordered_map<std::string, std::vector<std::int32_t>, Hash, std::equal_to<>> known_;
+  std::size_t most_known_;
 };
 
 }  // namespace monomorph::data

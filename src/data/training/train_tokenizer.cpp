@@ -49,6 +49,7 @@ class BlockCounter {
         return false;
       }
       trainer_.count_words(std::get<std::string_view>(outcome), counts_);
+      parser_.forget_text();
       ++result.n_lines;
       return true;
     });

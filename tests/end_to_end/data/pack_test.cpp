@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <fstream>
 #include <random>
 #include <thread>
 
@@ -272,5 +273,37 @@ TEST_CASE("a text of 12 MB is packed with a SentencePiece file in little memory"
 #endif
     }
     CHECK(read_bytes(folder / ("a.jsonl" + model + ".pbin")) == read_bytes(folder / ("a.txt" + model + ".pbin")));
+  }
+}
+
+TEST_CASE("long documents take no more memory with many threads, and give the same bytes") {
+  constexpr std::size_t document_bytes = 15'900'000, n_documents = 6;
+  const auto write_documents = [](const std::string& path, std::string_view part) {
+    std::string line = "{\"text\": \"";
+    while (line.size() < document_bytes) line += part;
+    line += "\"}\n";
+    std::ofstream file(path, std::ios::binary);
+    for (std::size_t i = 0; i < n_documents; ++i) file << line;
+  };
+  const TemporaryFolder folder;
+  write_documents(folder / "words.jsonl", " the same eight words again and again, and");
+  write_documents(folder / "no_merges.jsonl", " \U00013000\U000130f0");  // every byte is a token of its own, nearly
+  const auto check_memory = [](const Arguments& arguments) {
+    const auto summary = run_data_json(arguments);
+#ifndef MONOMORPH_SANITIZE
+    CHECK(summary.at("peak_memory_bytes") < 300'000'000);
+#endif
+  };
+  for (const std::string name : {"words", "no_merges"}) {
+    std::string expected;
+    for (const std::string threads : {"1", "4", "16"}) {
+      CAPTURE(name, threads);
+      const std::string input = folder / (name + ".jsonl"), output = folder / (name + threads);
+      check_memory(packing(input, output + ".pbin", {"--threads", threads, "--token-bytes", "4"}));
+      check_memory({"index", input, "--output", output + ".idx", "--threads", threads});
+      const std::string bytes = read_bytes(output + ".pbin") + read_bytes(output + ".idx");
+      if (expected.empty()) expected = bytes;
+      CHECK((bytes == expected));  // not to be printed
+    }
   }
 }

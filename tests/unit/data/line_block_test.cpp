@@ -4,8 +4,11 @@
 
 #include <monomorph/core/error.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <random>
+#include <thread>
 #include <utility>
 
 using namespace monomorph::data;
@@ -122,4 +125,25 @@ TEST_CASE("Of several errors in a pipeline, the first of the file is thrown, and
     CHECK(handed_on >= (1u << 19));
     CHECK(error == std::to_string(handed_on));
   }
+}
+
+TEST_CASE("A pipeline works on few long blocks at once, and on many short ones") {
+  const auto most_at_once = [](std::size_t memory_per_byte) {
+    TemporaryFolder folder;
+    const std::string path = folder.write("a", std::string(std::size_t{4} << 20, '\n'));
+    LineBlockReader reader(path);
+    std::atomic<int> n_now = 0, most = 0;
+    using Pipeline = BlockPipeline<int>;
+    const Pipeline::Work work = [&](const LineBlock&, int&) {
+      most = std::max(most.load(), ++n_now);
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      --n_now;
+    };
+    Pipeline(
+        reader, std::vector<Pipeline::Work>(4, work), [](const LineBlock&, int&) {}, memory_per_byte)
+        .run();
+    return most.load();
+  };
+  CHECK(most_at_once(std::size_t{128} << 20) == 1);
+  CHECK(most_at_once(1) > 1);
 }
