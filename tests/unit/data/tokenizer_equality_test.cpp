@@ -11,6 +11,7 @@
 #include <functional>
 #include <iostream>
 #include <sstream>
+#include <stdexcept>
 
 // What very many texts become, against hashes of what the reference makes of them; make_equality.py says what the
 // parts and batches are, and shows one (--list) to compare with what the test case "list" shows.
@@ -105,7 +106,9 @@ std::vector<std::string> code_points(std::uint64_t batch) {
 
 /// MONOMORPH_NOVELS names novels.jsonl, which the repository does not hold.
 std::vector<std::string> novels(std::uint64_t batch) {
-  std::istringstream lines(monomorph::read_text_file(std::getenv("MONOMORPH_NOVELS")));
+  const char* const path = std::getenv("MONOMORPH_NOVELS");
+  if (path == nullptr) throw std::runtime_error("MONOMORPH_NOVELS is not set");
+  std::istringstream lines(monomorph::read_text_file(path));
   std::vector<std::string> result;
   std::uint64_t number = 0;
   for (std::string line; std::getline(lines, line); ++number) {
@@ -224,8 +227,9 @@ TEST_CASE("All texts", "[.exhaustive]") {
 TEST_CASE("list", "[.list]") {
   std::string name, part;
   std::uint64_t number = 0;
-  REQUIRE(std::getenv("MONOMORPH_BATCH") != nullptr);
-  std::istringstream(std::getenv("MONOMORPH_BATCH")) >> name >> part >> number;
+  const char* const batch = std::getenv("MONOMORPH_BATCH");
+  if (batch == nullptr) FAIL("MONOMORPH_BATCH is not set");
+  std::istringstream(batch) >> name >> part >> number;
   Subject subject(name);
   const auto texts = subject.texts(part, number);
   for (std::size_t i = 0; i < texts.size(); ++i) {
