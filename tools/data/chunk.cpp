@@ -56,6 +56,7 @@ struct Chunk {
   void run(Console& console) const {
     const auto [chunks, n_all] = wanted();
     std::vector<std::string> paths;
+    paths.reserve(chunks.size());
     for (const data::Chunk& chunk : chunks) paths.push_back(chunk.output);
     output.check(paths, {input.path});
     const auto sizes = data::write_chunks(input.path, chunks, n_all, options.settings(), console.progress());
