@@ -93,6 +93,11 @@ std::string what_to_do(const Hparams& hparams) {
   return another + "begin it again by checkpoint.resume=auto, as it saved no checkpoint";
 }
 
+UsageError not_writable(const char* field, const std::string& folder, const std::string& reason) {
+  return UsageError(
+      fmt::format("[RUN-02] {} {} can't be written: {}; choose another", field, in_quotes(folder), reason));
+}
+
 }  // namespace
 
 std::string checkpoint_folder(const Hparams& hparams) {
@@ -106,9 +111,7 @@ RunFolder::RunFolder(const Hparams& hparams, const RecipeProgram& recipe,
   check_free(hparams, resumed_from);
   std::error_code failure;
   fs::create_directories(path_, failure);
-  if (failure)
-    throw UsageError(fmt::format("[RUN-02] run.output_dir {} can't be written: {}; choose another", in_quotes(path_),
-                                 failure.message()));
+  if (failure) throw not_writable("run.output_dir", path_, failure.message());
   write_text_file(file("recipe.txt"), describe(recipe, ranks, hparams.batch.micro_batch.value));
   write_text_file(file("run.json"), run_json(hparams, recipe, resumed_from, files, ranks, argc, argv));
   if (const std::string& tokenizer = hparams.data.tokenizer.value; !tokenizer.empty())
@@ -126,9 +129,7 @@ void RunFolder::check_free(const Hparams& hparams, const std::optional<std::stri
 void RunFolder::check_writable(const Hparams& hparams) {
   for (const auto& [field, folder] : {std::pair{"run.output_dir", hparams.run.output_dir.value},
                                       std::pair{"checkpoint.directory", checkpoint_folder(hparams)}})
-    if (const auto reason = why_not_writable(folder))
-      throw UsageError(
-          fmt::format("[RUN-02] {} {} can't be written: {}; choose another", field, in_quotes(folder), *reason));
+    if (const auto reason = why_not_writable(folder)) throw not_writable(field, folder, *reason);
 }
 
 std::string RunFolder::file(std::string_view name) const { return (fs::path(path_) / name).string(); }

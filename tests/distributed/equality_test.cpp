@@ -9,7 +9,6 @@
 namespace monomorph::testing {
 namespace {
 
-template <class R, class Strategy> struct Sharded : R { using sharding = Strategy; };
 template <class R> struct InBf16Pure : R { using precision = precision::Bf16Pure; };
 template <class R> struct ReducedInBf16 : R { using precision = precision::Bf16MixedReducingBf16; };
 

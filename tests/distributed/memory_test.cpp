@@ -11,8 +11,6 @@
 namespace monomorph::testing {
 namespace {
 
-template <class R, class Strategy> struct Sharded : R { using sharding = Strategy; };
-
 /// Large enough that what is beside the plan does not show, and quick still.
 template <class R> struct Large : R {
   static constexpr ModelSpec model = [] {

@@ -12,8 +12,6 @@
 namespace monomorph::testing {
 namespace {
 
-template <class R, class Strategy> struct Sharded : R { using sharding = Strategy; };
-
 constexpr std::int64_t T = gpt2_like::model.context_length;
 
 plan::Traffic minus(plan::Traffic a, const plan::Traffic& b) {

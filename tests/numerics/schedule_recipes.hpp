@@ -41,6 +41,7 @@ struct llama_like : gpt2_like {
 /// A row holds several documents.
 template <class R> struct InDocuments : R { using attention = attention::WithinDocuments; };
 template <class R> struct InBf16 : R { using precision = precision::Bf16Mixed; };
+template <class R, class Strategy> struct Sharded : R { using sharding = Strategy; };
 
 /// n sequences whose tokens follow from their place; the i-th has 5 i targets that do not count, and i + 1 documents.
 struct Sequences {
