@@ -41,7 +41,7 @@ std::optional<std::string> why_not_writable(const std::string& folder) {
   const std::vector<fs::path> created = missing_folders(path.parent_path());
   std::error_code failure;
   fs::create_directories(path.parent_path(), failure);
-  const std::optional<std::string> reason = failure ? failure.message() : why_no_file_in(path.parent_path());
+  std::optional<std::string> reason = failure ? failure.message() : why_no_file_in(path.parent_path());
   std::error_code ignored;
   for (const fs::path& one : created) fs::remove(one, ignored);
   return reason;

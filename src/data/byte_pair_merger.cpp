@@ -1,7 +1,5 @@
 #include <monomorph/data/byte_pair_merger.hpp>
 
-#include "data/free_memory.hpp"
-
 #include <algorithm>
 
 namespace monomorph::data {
@@ -78,35 +76,44 @@ std::size_t BytePairMerger::merge_short(std::span<std::int32_t> tokens, std::uin
   return n_left;
 }
 
-// Tokens stay where they are, as in merge_short. The length of each stands at its first place and at its last one, so
-// that both neighbours are found.
+// Tokens stay where they are, as in merge_short. The places of a token behind its first one are free: where there are
+// any, the first and the last of them hold its length, turned over, so that both neighbours are found.
 std::size_t BytePairMerger::merge_long(std::span<std::int32_t> word) {
-  lengths_.assign(word.size(), 1);
   if (!pairs_) pairs_.emplace(merges_.size());
   pairs_->resize(word.size());
-  const auto look_up = [&](std::size_t at, std::size_t next) {
-    const std::uint32_t rank = merges_.rank_of({word[at], word[next]});
-    if (rank != MergeTable::no_rank) pairs_->add(rank, at);
+  const auto length_of = [&](std::size_t place) {
+    return word[place] < 0 ? static_cast<std::size_t>(~word[place]) : 1;
   };
-  for (std::size_t at = 0; at + 1 < word.size(); ++at) look_up(at, at + 1);
+  const auto behind = [&](std::size_t at) { return at + 1 < word.size() ? at + length_of(at + 1) : word.size(); };
+  // Every pair that can be merged is in the queue, so that its tokens tell whether it is, and its rank.
+  const auto with_rank = [&](std::size_t at, std::size_t next, auto&& change) {
+    const std::uint32_t rank = merges_.rank_of({word[at], word[next]});
+    if (rank != MergeTable::no_rank) change(rank, at);
+  };
+  const auto add = [&](std::size_t at, std::size_t next) {
+    with_rank(at, next, [&](std::uint32_t rank, std::size_t place) { pairs_->add(rank, place); });
+  };
+  const auto remove = [&](std::size_t at, std::size_t next) {
+    with_rank(at, next, [&](std::uint32_t rank, std::size_t place) { pairs_->remove(rank, place); });
+  };
+  for (std::size_t at = 0; at + 1 < word.size(); ++at) add(at, at + 1);
   while (!pairs_->empty()) {
     const auto [rank, at] = pairs_->take();
-    const std::size_t gone = at + lengths_[at], next = gone + lengths_[gone];
-    pairs_->remove(gone);
+    const std::size_t gone = behind(at), next = behind(gone);
+    if (next < word.size()) remove(gone, next);
+    const std::size_t previous = at > 0 ? at - length_of(at - 1) : at;
+    if (at > 0) remove(previous, at);
     word[at] = merges_.token_of(rank);
-    lengths_[at] = lengths_[next - 1] = static_cast<std::uint32_t>(next - at);
-    if (next < word.size()) look_up(at, next);  // before the pair on its left, which then is the list's beginning
-    if (at == 0) continue;
-    const std::size_t previous = at - lengths_[at - 1];
-    pairs_->remove(previous);
-    look_up(previous, at);
+    word[at + 1] = word[next - 1] = ~static_cast<std::int32_t>(next - at);
+    if (next < word.size()) add(at, next);  // before the pair on its left, which then is the list's beginning
+    if (at > 0) add(previous, at);
   }
   std::size_t n_left = 0;
-  for (std::size_t at = 0; at < word.size(); at += lengths_[at]) word[n_left++] = word[at];
-  if (word.size() > most_kept) {
-    free_memory(lengths_);
-    pairs_->give_back();
+  for (std::size_t at = 0, next = 0; at < word.size(); at = next) {
+    next = behind(at);
+    word[n_left++] = word[at];
   }
+  if (word.size() > most_kept) pairs_->give_back();
   return n_left;
 }
 

@@ -1,7 +1,6 @@
 #include "data/json_line_parser.hpp"
 
 #include "data/byte_gate.hpp"
-#include "data/free_memory.hpp"
 #include "data/json_kind.hpp"
 #include "data/line_block.hpp"
 
@@ -154,7 +153,6 @@ FieldPointer::FieldPointer(std::string pointer) : text_(std::move(pointer)) {
 
 struct JsonLineParser::Parser {
   dom::parser usual;
-  std::string long_text;
 
   /// Calls `use(value, whether its numbers are kept)` with the value of the line, and returns what is wrong with the
   /// line otherwise.
@@ -200,21 +198,19 @@ std::variant<std::monostate, LineProblem> JsonLineParser::check(std::string_view
   return {};
 }
 
-std::variant<std::string_view, LineProblem> JsonLineParser::text_at(std::string_view line, const FieldPointer& field) {
+std::variant<std::string_view, LineProblem> JsonLineParser::text_at(std::span<char> line, const FieldPointer& field) {
   std::variant<std::string_view, LineProblem> result;
-  auto problem = parser_->parse(line, [&](const dom::element& value, bool) {
+  auto problem = parser_->parse({line.data(), line.size()}, [&](const dom::element& value, bool) {
     result = text_of(value, field);
-    // The text of a long line must outlive the parser.
+    // The text of a long line must outlive the parser. Escapes are longer than what they stand for.
     if (const auto* text = std::get_if<std::string_view>(&result); text != nullptr && line.size() > usual_line_bytes) {
-      parser_->long_text = *text;
-      result = std::string_view(parser_->long_text);
+      std::copy(text->begin(), text->end(), line.begin());
+      result = std::string_view(line.data(), text->size());
     }
   });
   if (problem) return *std::move(problem);
   return result;
 }
-
-void JsonLineParser::forget_text() { free_memory(parser_->long_text); }
 
 std::optional<LineProblem> JsonLineParser::visit(std::string_view line, const Visit& visit) {
   return parser_->parse(line, visit);

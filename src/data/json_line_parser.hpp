@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -43,10 +44,8 @@ class JsonLineParser {
   /// Nothing if the line is one JSON value. LineBlock::padding_bytes after the line must be readable.
   std::variant<std::monostate, LineProblem> check(std::string_view line);
   /// The text at `field`, valid until the next call: UTF-8, with NUL characters where the line escapes them. Of members
-  /// with one name the last counts.
-  std::variant<std::string_view, LineProblem> text_at(std::string_view line, const FieldPointer& field);
-  /// Frees the text of a long line, which is kept until the next one otherwise.
-  void forget_text();
+  /// with one name the last counts. A long line may be overwritten with its text, which then takes no other memory.
+  std::variant<std::string_view, LineProblem> text_at(std::span<char> line, const FieldPointer& field);
   /// Hands over the value of the line, and whether its numbers are those of the line: a number beyond 64 bits makes all
   /// of them 0.
   using Visit = std::function<void(const simdjson::dom::element& value, bool numbers_are_kept)>;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,10 @@ struct LineBlock {
   bool is_one_too_long = false;  ///< stands for one line that is too long, which it does not hold
 
   std::string_view text() const { return {bytes.get(), size}; }
+  /// A line of the block, to be written to.
+  std::span<char> writable(std::string_view line) const {
+    return {bytes.get() + (line.data() - bytes.get()), line.size()};
+  }
 };
 
 /// Calls `visit(line, offset in the file)` for each line of a block, newline excluded, until it returns false.

@@ -40,42 +40,40 @@ void PairQueue::add(std::uint32_t rank, std::size_t place) {
   List& list = lists_[rank];
   if (list.first == none) {
     list = {link, link};
-    places_[place] = {rank, none, none};
+    places_[place] = {none, none};
     ranks_.insert(rank);
   } else if (link < list.first) {
-    places_[place] = {rank, none, list.first};
+    places_[place] = {none, list.first};
     at(list.first).previous = link;
     list.first = link;
   } else {
     const Link last = list.last_place();
-    places_[place] = {rank, last, none};
+    places_[place] = {last, none};
     at(last).next = link;
     list.last = list.is_in_order() && link > last ? link : ~link;
   }
 }
 
-void PairQueue::remove(std::size_t place) {
-  Place& removed = places_[place];
-  if (removed.rank == no_rank) return;
-  List& list = lists_[removed.rank];
+void PairQueue::remove(std::uint32_t rank, std::size_t place) {
+  const Place removed = places_[place];
+  List& list = lists_[rank];
   if (removed.previous != none) at(removed.previous).next = removed.next;
   if (removed.next != none) at(removed.next).previous = removed.previous;
   if (list.first == static_cast<Link>(place)) list.first = removed.next;
   if (list.last_place() == static_cast<Link>(place)) list.set_last(removed.previous);
   if (list.first == none) {
     list = {};
-    ranks_.erase(removed.rank);
+    ranks_.erase(rank);
   }
-  removed.rank = no_rank;
 }
 
 PairQueue::Pair PairQueue::take() {
-  const std::size_t rank = ranks_.least();
+  const auto rank = static_cast<std::uint32_t>(ranks_.least());
   List& list = lists_[rank];
   if (!list.is_in_order()) put_in_order(list);
   const auto place = static_cast<std::size_t>(list.first);
-  remove(place);
-  return {static_cast<std::uint32_t>(rank), place};
+  remove(rank, place);
+  return {rank, place};
 }
 
 void PairQueue::put_in_order(List& list) {

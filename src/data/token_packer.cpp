@@ -87,8 +87,7 @@ void TokenPacker::end_document(std::size_t begin, std::vector<std::byte>& tokens
   if (!ended) append(std::span(&end_of_document_, 1), tokens);
 }
 
-std::optional<LineProblem> TokenPacker::pack_line(std::string_view line, const FieldPointer& field,
-                                                  PackedPiece& piece) {
+std::optional<LineProblem> TokenPacker::pack_line(std::span<char> line, const FieldPointer& field, PackedPiece& piece) {
   auto text = parser_.text_at(line, field);
   if (auto* problem = std::get_if<LineProblem>(&text)) return std::move(*problem);
   const std::size_t begin = piece.tokens.size();
@@ -99,7 +98,6 @@ std::optional<LineProblem> TokenPacker::pack_line(std::string_view line, const F
     piece.tokens.resize(begin);
     problem = problem_of(error);
   }
-  parser_.forget_text();
   return problem;
 }
 
@@ -113,7 +111,7 @@ void TokenPacker::pack_lines(const LineBlock& block, const FieldPointer& field, 
     entry.n_lines = entry.n_skipped = 1;
   }
   for_each_line(block, [&](std::string_view line, std::uint64_t offset) {
-    if (auto problem = pack_line(line, field, piece)) {
+    if (auto problem = pack_line(block.writable(line), field, piece)) {
       piece.failures.push_back({static_cast<std::int64_t>(entry.n_lines), offset, line.size(), *std::move(problem)});
       ++entry.n_skipped;
       if (stop_at_failure) return false;

@@ -49,7 +49,7 @@ class TokenPacker {
 
  private:
   void append(std::span<const std::int32_t> ids, std::vector<std::byte>& tokens) const;
-  std::optional<LineProblem> pack_line(std::string_view line, const FieldPointer& field, PackedPiece& piece);
+  std::optional<LineProblem> pack_line(std::span<char> line, const FieldPointer& field, PackedPiece& piece);
   void pack_document(std::string_view text, PackedPiece& piece);
 
   const Tokenizer& tokenizer_;

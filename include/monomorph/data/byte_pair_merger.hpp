@@ -16,7 +16,7 @@ class BytePairMerger {
   explicit BytePairMerger(const MergeTable& merges) : merges_(merges) {}
 
   /// Merges the tokens from `begin` to the end of `tokens` in place: again and again the pair of lowest rank, the
-  /// leftmost of equals. Takes a number of steps in proportion to that of the tokens, and 20 bytes
+  /// leftmost of equals. Takes a number of steps in proportion to that of the tokens, and 16 bytes
   /// for each token of the longest part that no merge joins to the rest.
   void merge(std::vector<std::int32_t>& tokens, std::size_t begin);
 
@@ -35,7 +35,6 @@ class BytePairMerger {
 
   const MergeTable& merges_;
   std::optional<PairQueue> pairs_;  ///< made for the first long word
-  std::vector<std::uint32_t> lengths_;
 };
 
 }  // namespace monomorph::data

@@ -18,7 +18,7 @@ class PairQueue {
   explicit PairQueue(std::size_t n_ranks) : lists_(n_ranks), ranks_(n_ranks) {}
 
   /// Makes room for places [0, n_places). The queue must be empty.
-  void resize(std::size_t n_places) { places_.assign(n_places, {}); }
+  void resize(std::size_t n_places) { places_.resize(n_places); }
   /// Gives the memory of the places back.
   void give_back();
 
@@ -26,8 +26,8 @@ class PairQueue {
 
   /// @param rank below `n_ranks`  @param place has no pair yet
   void add(std::uint32_t rank, std::size_t place);
-  /// Does nothing if the place has no pair.
-  void remove(std::size_t place);
+  /// @param rank of the pair that the place has
+  void remove(std::uint32_t rank, std::size_t place);
 
   struct Pair {
     std::uint32_t rank;
@@ -39,11 +39,10 @@ class PairQueue {
  private:
   using Link = std::int32_t;
   static constexpr Link none = -1;
-  static constexpr std::uint32_t no_rank = ~std::uint32_t{0};
 
+  /// Its neighbours in the list of its pair's rank; meaningless without a pair.
   struct Place {
-    std::uint32_t rank = no_rank;
-    Link previous = none, next = none;  ///< in the list of the rank
+    Link previous, next;
   };
   /// Empty, or in order, or `last` is turned over to say that it may not be.
   struct List {

@@ -16,6 +16,8 @@ SpecialTokenFrame read_frame(const JsonFields& fields, const nlohmann::json& roo
 std::vector<AddedToken> read_added_tokens(const JsonFields& fields, const nlohmann::json& root);
 /// The model and its vocabulary.
 void read_model(const JsonFields& fields, const nlohmann::json& root, TokenizerDefinition& definition);
+/// For files whose parts could be read: a newer version's keys may ask for something that none of the above looks at.
+void refuse_unknown_keys(const JsonFields& fields, const nlohmann::json& root);
 
 /// {"String": "…"} or {"Regex": "…"}
 TextPattern read_pattern(const JsonFields& fields, const nlohmann::json& part);

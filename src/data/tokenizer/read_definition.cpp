@@ -51,6 +51,7 @@ TokenizerDefinition read_tokenizer_definition(const std::string& path) {
   definition.decoders = read_decoders(fields, root);
   definition.added_tokens = read_added_tokens(fields, root);
   read_model(fields, root, definition);
+  refuse_unknown_keys(fields, root);
   check_parts(definition, path);
   return definition;
 }

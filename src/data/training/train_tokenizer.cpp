@@ -43,13 +43,12 @@ class BlockCounter {
       return;
     }
     for_each_line(block, [&](std::string_view line, std::uint64_t offset) {
-      auto outcome = parser_.text_at(line, field_);
+      auto outcome = parser_.text_at(block.writable(line), field_);
       if (auto* problem = std::get_if<LineProblem>(&outcome)) {
         result.failure = LineFailure{result.n_lines, offset, line.size(), std::move(*problem)};
         return false;
       }
       trainer_.count_words(std::get<std::string_view>(outcome), counts_);
-      parser_.forget_text();
       ++result.n_lines;
       return true;
     });

@@ -287,6 +287,7 @@ TEST_CASE("long documents take no more memory with many threads, and give the sa
   };
   const TemporaryFolder folder;
   write_documents(folder / "words.jsonl", " the same eight words again and again, and");
+  write_documents(folder / "one_word.jsonl", " \u00a0");  // spaces of two kinds in turn: nothing can cut them
   write_documents(folder / "no_merges.jsonl", " \U00013000\U000130f0");  // every byte is a token of its own, nearly
   const auto check_memory = [](const Arguments& arguments) {
     const auto summary = run_data_json(arguments);
@@ -294,7 +295,7 @@ TEST_CASE("long documents take no more memory with many threads, and give the sa
     CHECK(summary.at("peak_memory_bytes") < 300'000'000);
 #endif
   };
-  for (const std::string name : {"words", "no_merges"}) {
+  for (const std::string name : {"words", "one_word", "no_merges"}) {
     std::string expected;
     for (const std::string threads : {"1", "4", "16"}) {
       CAPTURE(name, threads);

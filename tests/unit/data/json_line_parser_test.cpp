@@ -27,8 +27,8 @@ bool accepted(const std::string& line) { return problem_of(line).empty(); }
 
 std::string text_at(const std::string& line, const std::string& pointer) {
   static JsonLineParser parser;
-  const std::string bytes = padded(line);
-  const auto text = parser.text_at(std::string_view(bytes).substr(0, line.size()), FieldPointer(pointer));
+  std::string bytes = padded(line);
+  const auto text = parser.text_at(std::span(bytes).first(line.size()), FieldPointer(pointer));
   if (const auto* problem = std::get_if<LineProblem>(&text)) return problem->id + ": " + problem->reason;
   return std::string(std::get<std::string_view>(text));
 }
@@ -137,6 +137,7 @@ TEST_CASE("Text is found by JSON Pointer: of members with one name the last coun
 TEST_CASE("A line beyond the usual size is parsed like any other") {
   const std::string text(5 << 20, 'x');
   CHECK(text_at("{\"text\": \"" + text + "\"}", "/text") == text);
+  CHECK(text_at("{\"text\": \"\\n" + text + "\\u0000\"}", "/text") == "\n" + text + std::string(1, '\0'));
   CHECK_FALSE(accepted("\"" + text + "\\q\""));
   std::string numbers = "[1e400";
   while (numbers.size() < (3u << 20)) numbers += ",1";

@@ -53,8 +53,7 @@ TEST_CASE("Pairs are taken by rank, then by place, in whatever order they came")
         } else if (random() % 4 == 0) {
           take();
         } else {
-          queue.remove(place);
-          queue.remove(place);
+          queue.remove(static_cast<std::uint32_t>(known->second), place);
           expected.erase({known->second, place});
           rank_of.erase(known);
         }

@@ -181,6 +181,32 @@ TEST_CASE("Parts that are not supported are refused by name") {
   refused(split("(*ACCEPT)"), "(*A");
 }
 
+TEST_CASE("Keys that are not known are refused by name, unless they say nothing") {
+  const auto refused = [](const json& changes, const std::string& where) {
+    const std::string error = error_of_parts(changes);
+    INFO(error);
+    CHECK(contains(error, "[TOK-02]"));
+    CHECK(contains(error, "\"shade\" in " + where));
+  };
+  const auto with_shade = [](json part) {
+    part["shade"] = 0.5;
+    return part;
+  };
+  const json lowercase = with_shade({{"type", "Lowercase"}});
+  refused({{"shade", 0.5}}, "the file");
+  refused({{"normalizer", lowercase}}, "the normalizer \"Lowercase\"");
+  refused({{"normalizer", {{"type", "Sequence"}, {"normalizers", {lowercase}}}}}, "the normalizer \"Lowercase\"");
+  refused({{"pre_tokenizer", with_shade({{"type", "Digits"}, {"individual_digits", true}})}},
+          "the pre_tokenizer \"Digits\"");
+  refused({{"post_processor", with_shade({{"type", "ByteLevel"}})}}, "the post_processor \"ByteLevel\"");
+  refused({{"decoder", with_shade({{"type", "Fuse"}})}}, "the decoder \"Fuse\"");
+  refused({{"model", {{"shade", 0.5}}}}, "the model \"BPE\"");
+  refused({{"added_tokens", {with_shade({{"id", 0}, {"content", "<s>"}})}}}, "one of \"added_tokens\"");
+  json says_nothing = with_parts(json::object());
+  says_nothing["shade"] = says_nothing["model"]["shade"] = nullptr;
+  CHECK_NOTHROW(definition_of(says_nothing));
+}
+
 TEST_CASE("Regular expressions that are none are one clear line") {
   for (const char* regex : {"a)", "(a", "[a", "[b-a]", "*a", "\\x{110000}", "\\p", "(?<n", "[a-\\d]", "\\g{",
                             "a{99999999}", "[[:none:]]", "\\"}) {
