@@ -74,7 +74,7 @@ TEST_CASE("mpirun's ranks end in the bits of one") {
 
 TEST_CASE("srun's ranks save and end when Slurm warns all or one of them, and go on to the bits of one") {
   const Workplace place("tiny_gpt2");
-  const auto environment = [](int rank) { return with(one_thread, srun_environment(rank, "localhost", "2")); };
+  const auto environment = [](int rank) { return with(one_thread, srun_environment(rank, "127.0.0.1", "2")); };
   for (const std::vector<int>& warned : {std::vector{0, 1}, {1}, {0}}) {
     Process first(run_of(place, {"run.steps=1000000"}), environment(0)),
         second(run_of(place, {"run.steps=1000000"}), environment(1));

@@ -15,9 +15,26 @@ inline std::uint16_t narrow_at_random(float x, std::uint32_t sixteen_bits) {
   return finite ? static_cast<std::uint16_t>((bits + sixteen_bits) >> 16) : narrow(x);
 }
 
-/// A run of the three bf16 buffers: 48 random bits an element.
+/// What the first moment owes to a bf16 parameter. A change of it by δ goes on to move the parameter by
+/// -U δ (β₁ + β₁² + …) = -U δ β₁ / (1 - β₁), where U is what a moment of 1 moves it by; so -(1 - β₁) / (β₁ U) times
+/// what rounding took makes that good within the next steps. No more is owed than `most` learning rates: a greater one
+/// may follow, which would pay too much.
+struct Debt {
+  static constexpr float most = 16;
+  float factor, rate;  ///< (1 - β₁) / β₁; rate / √v is U
+  float unbias2, epsilon;
+
+  float of(float lost, float v) const {
+    const float rates = lost / (rate + std::numeric_limits<float>::min());
+    const float bounded = rates > most ? most : rates < -most ? -most : rates;
+    return factor * bounded * (std::sqrt(v) * unbias2 + epsilon);
+  }
+};
+
+/// A run of the three bf16 buffers from what they would be exactly: 48 random bits an element.
 void write_at_random(const float* w, const float* m, const float* v, std::uint16_t* master, std::uint16_t* moment1,
-                     std::uint16_t* moment2, const RoundingNoise& noise, std::int64_t first, std::int64_t n) {
+                     std::uint16_t* moment2, const Debt& debt, const RoundingNoise& noise, std::int64_t first,
+                     std::int64_t n) {
   alignas(64) std::uint32_t words[random_group], more_words[random_group];
   for (std::int64_t i = 0; i < n; i += random_group) {
     const auto group = static_cast<std::uint32_t>((noise.first + static_cast<std::uint64_t>(first + i)) / random_group);
@@ -26,7 +43,8 @@ void write_at_random(const float* w, const float* m, const float* v, std::uint16
     MONOMORPH_ELEMENTWISE
     for (std::int64_t j = 0; j < random_group; ++j) {
       master[i + j] = narrow_at_random(w[i + j], words[j] & 0xFFFFu);
-      moment1[i + j] = narrow_at_random(m[i + j], words[j] >> 16);
+      const float lost = w[i + j] - widen(master[i + j]);
+      moment1[i + j] = narrow_at_random(m[i + j] - debt.of(lost, v[i + j]), words[j] >> 16);
       moment2[i + j] = narrow_at_random(v[i + j], more_words[j] & 0xFFFFu);
     }
   }
@@ -61,7 +79,8 @@ void adamw_run(const View& gradient, const View& master, const View& moment1, co
   if constexpr (std::same_as<S, float>) {
     if (master.dtype == DType::bf16) {
       write_at_random(w_out, m_out, v_out, master.as<std::uint16_t>() + first, moment1.as<std::uint16_t>() + first,
-                      moment2.as<std::uint16_t>() + first, noise, first, n);
+                      moment2.as<std::uint16_t>() + first, {keep1 > 0 ? take1 / keep1 : 0, rate, unbias2, epsilon},
+                      noise, first, n);
       return;  // compute reads the master itself
     }
   }

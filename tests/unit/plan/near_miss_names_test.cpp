@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 #include "support/catch.hpp"
 
@@ -13,7 +14,7 @@ const std::vector<std::string> right_names{"model",     "sharding",  "precision"
                                            "optimizer", "objective", "attention", "mesh",
                                            "layers",    "budget",    "expect"};
 #define MONOMORPH_TEXT(name) #name,
-const std::vector<std::string> refused{MONOMORPH_NEAR_MISSES(MONOMORPH_TEXT) MONOMORPH_MISTAKEN_NAMES(MONOMORPH_TEXT)};
+constexpr std::string_view refused[] = {MONOMORPH_NEAR_MISSES(MONOMORPH_TEXT) MONOMORPH_MISTAKEN_NAMES(MONOMORPH_TEXT)};
 #undef MONOMORPH_TEXT
 
 /// All at edit distance 1, where exchanging two neighbours is one edit.
@@ -35,7 +36,7 @@ std::set<std::string> slips_of(const std::string& name) {
 }  // namespace
 
 TEST_CASE("every name one slip away from a member is refused") {
-  const std::set<std::string> known(refused.begin(), refused.end());
+  const std::set<std::string> known(std::begin(refused), std::end(refused));
   for (const auto& name : right_names)
     for (const auto& slip : slips_of(name)) {
       INFO(slip << " for " << name);
@@ -44,7 +45,7 @@ TEST_CASE("every name one slip away from a member is refused") {
 }
 
 TEST_CASE("no name is listed twice, and none is a right one") {
-  std::vector<std::string> all = refused;
+  std::vector<std::string> all(std::begin(refused), std::end(refused));
   all.insert(all.end(), right_names.begin(), right_names.end());
   std::sort(all.begin(), all.end());
   CHECK(std::adjacent_find(all.begin(), all.end()) == all.end());

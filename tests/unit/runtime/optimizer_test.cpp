@@ -115,7 +115,7 @@ std::vector<double> decayed_ones(std::int64_t n, std::uint64_t first, std::uint6
   const Storage gradient(filled(1, n, 0), DType::fp32), master(filled(1, n, 1), DType::bf16),
       m(filled(1, n, 0), DType::bf16), v(filled(1, n, 0), DType::bf16);
   kernels::adamw(gradient.view(), master.view(), m.view(), v.view(), View{},
-                 step_of({0x1p-10, 0.9, 0.95, 1e-8, 1, 1, infinity}, 1), {{1, 2}, update, first});
+                 step_of({0x1p-10, 0, 0.95, 1e-8, 1, 1, infinity}, 1), {{1, 2}, update, first});
   for (const double moment : m.values()) CHECK(moment == 0);
   return master.values();
 }
@@ -130,6 +130,68 @@ TEST_CASE("a bf16 master is rounded to a neighbour, in the mean to the value its
   const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
   const double standard_error = 0x1p-8 * std::sqrt(0.25 * 0.75 / n);
   CHECK(std::abs(mean - (1 - 0x1p-10)) < 5 * standard_error);
+}
+
+namespace {
+
+struct Bf16State {
+  Storage master, m, v;
+  explicit Bf16State(const Matrix& parameters)
+      : master(parameters, DType::bf16),
+        m(filled(1, parameters.cols, 0), DType::bf16),
+        v(filled(1, parameters.cols, 0), DType::bf16) {}
+
+  void step(const Values& gradient, const oracle::Optimizer& o, int number) {
+    const Storage stored({1, static_cast<std::int64_t>(gradient.size()), gradient}, DType::fp32);
+    kernels::adamw(stored.view(), master.view(), m.view(), v.view(), View{}, step_of(o, number),
+                   {{1, 2}, static_cast<std::uint64_t>(number), 0});
+  }
+};
+
+Matrix uniform_matrix(std::int64_t n, unsigned seed) {  // in [1/2, 1): bf16 numbers lie 2^-8 apart
+  Matrix x = random_matrix(1, n, seed);
+  for (double& value : x.values) value = 0.5 + std::floor(128 * std::fmod(std::abs(value), 1.0)) / 256;
+  return x;
+}
+
+double distance(const Values& a, const Values& b) {
+  double squares = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) squares += (a[i] - b[i]) * (a[i] - b[i]);
+  return std::sqrt(squares / static_cast<double>(a.size()));
+}
+
+}  // namespace
+
+TEST_CASE("what rounding takes from bf16 masters does not add up: they stay near LibTorch's fp64 ones", "[optimizer]") {
+  constexpr std::int64_t n = 64 * 20;
+  constexpr int n_steps = 400;
+  const oracle::Optimizer o{1e-3, 0.9, 0.95, 1e-8, 0, 1, infinity};
+  const Matrix parameters = uniform_matrix(n, 1);
+  std::vector<Values> gradients;
+  for (unsigned step = 0; step < n_steps; ++step) gradients.push_back(random_matrix(1, n, 10 + step).values);
+  const auto expected = oracle::adamw(o, parameters.values, gradients);
+  for_each_isa([&](const char* isa) {
+    CAPTURE(isa);
+    Bf16State state(parameters);
+    for (int step = 1; step <= n_steps; ++step) state.step(gradients[static_cast<std::size_t>(step - 1)], o, step);
+    // A walk of as many roundings, each of them unbiased, would end 5 neighbours away.
+    CHECK(distance(state.master.values(), expected[0]) < 2 * 0x1p-8);
+  });
+}
+
+TEST_CASE("what bf16 masters are owed under a tiny learning rate does not throw them far under a large one",
+          "[optimizer]") {
+  constexpr std::int64_t n = 64 * 20;
+  Bf16State state(uniform_matrix(n, 1));
+  oracle::Optimizer o{1e-9, 0.9, 0.95, 1e-8, 1e6, 1, infinity};  // what is lost comes from the decay
+  for (unsigned step = 1; step <= 50; ++step)
+    state.step(random_matrix(1, n, 10 + step).values, o, static_cast<int>(step));
+  const std::vector<double> before = state.master.values();
+  o.learning_rate = 1e-2;
+  o.weight_decay = 0;
+  state.step(random_matrix(1, n, 9).values, o, 51);
+  const std::vector<double> after = state.master.values();
+  for (std::size_t i = 0; i < before.size(); ++i) CHECK(std::abs(after[i] - before[i]) < 20 * o.learning_rate);
 }
 
 TEST_CASE("random rounding depends on element and update, and not on the instruction set or how a buffer is cut",

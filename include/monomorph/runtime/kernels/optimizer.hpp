@@ -26,7 +26,9 @@ struct RoundingNoise {
 /// Decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2), one pass: reads the gradient; updates the fp32
 /// master and the moments; if low_precision is present, writes the master's rounded copy. With fp64 buffers all is
 /// fp64. With a bf16 master, the moments bf16 too, all three are rounded stochastically: up with the probability of
-/// what is cut off, so that updates too small for bf16 are taken in the mean (Gupta et al. 2015, section 3).
+/// what is cut off, so that updates too small for bf16 are taken in the mean (Gupta et al. 2015, section 3). What
+/// rounding takes from the master is added to the first moment such that the next steps make it good: errors don't
+/// add up (docs/why/rounded_masters.md).
 void adamw(View gradient, View master, View moment1, View moment2, View low_precision, const AdamWStep& step,
            const RoundingNoise& noise = {});
 
