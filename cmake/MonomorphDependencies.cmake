@@ -47,7 +47,7 @@ if(NOT EXISTS ${torch_include}/ATen/core/Tensor.h OR NOT EXISTS ${torch_lib}/lib
 endif()
 add_library(monomorph::torch INTERFACE IMPORTED GLOBAL)
 target_include_directories(monomorph::torch SYSTEM INTERFACE ${torch_include})
-target_compile_definitions(monomorph::torch INTERFACE _GLIBCXX_USE_CXX11_ABI=1 FMT_HEADER_ONLY)
+target_compile_definitions(monomorph::torch INTERFACE _GLIBCXX_USE_CXX11_ABI=1)
 target_link_libraries(monomorph::torch INTERFACE ${torch_lib}/libtorch_cpu.so ${torch_lib}/libc10.so)
 # The wheel's OpenMP is named like the system's, so that the loader keeps one of them for us and for LibTorch.
 if(EXISTS ${torch_lib}/libgomp.so.1)
@@ -82,10 +82,10 @@ if(MONOMORPH_CUDA)
     LINKER:--no-as-needed,${torch_lib}/libtorch_cuda.so,${torch_lib}/libc10_cuda.so,--as-needed)
 endif()
 
-# LibTorch's own fmt, header-only, seen through a folder that holds nothing else: who uses fmt cannot include torch.
+# LibTorch's own fmt, which monomorph::core has compiled, seen through a folder that holds nothing else: who uses fmt
+# cannot include torch.
 add_library(monomorph::fmt INTERFACE IMPORTED GLOBAL)
 set(fmt_only ${CMAKE_BINARY_DIR}/monomorph_fmt)
 file(MAKE_DIRECTORY ${fmt_only})
 file(CREATE_LINK ${torch_include}/fmt ${fmt_only}/fmt SYMBOLIC)
 target_include_directories(monomorph::fmt SYSTEM INTERFACE ${fmt_only})
-target_compile_definitions(monomorph::fmt INTERFACE FMT_HEADER_ONLY)
