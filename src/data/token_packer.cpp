@@ -91,14 +91,13 @@ std::optional<LineProblem> TokenPacker::pack_line(std::span<char> line, const Fi
   auto text = parser_.text_at(line, field);
   if (auto* problem = std::get_if<LineProblem>(&text)) return std::move(*problem);
   const std::size_t begin = piece.tokens.size();
-  std::optional<LineProblem> problem;
   try {
     pack_document(std::get<std::string_view>(text), piece);
+    return std::nullopt;
   } catch (const Error& error) {  // the tokenizer gives the text up
     piece.tokens.resize(begin);
-    problem = problem_of(error);
+    return problem_of(error);
   }
-  return problem;
 }
 
 void TokenPacker::pack_lines(const LineBlock& block, const FieldPointer& field, bool stop_at_failure,

@@ -5,19 +5,6 @@
 namespace monomorph::data {
 namespace {
 
-using Type = SentencePieceFile::Type;
-
-bool is_found_in_text(Type type) { return type == Type::normal || type == Type::user_defined; }
-
-PieceTrie trie_of(const SentencePieceFile& file) {
-  std::vector<PieceTrie::Entry> entries;
-  for (std::size_t id = 0; id < file.pieces.size(); ++id) {
-    const auto& [text, score, type] = file.pieces[id];
-    if (is_found_in_text(type)) entries.emplace_back(text, static_cast<std::int32_t>(id));
-  }
-  return PieceTrie(std::move(entries));
-}
-
 /// Of a text that is not empty: calls visit(pair, end of its first character) for its characters two by two, until that
 /// returns false.
 template <class Visit> void for_each_pair(std::string_view text, Visit visit) {
@@ -32,10 +19,10 @@ template <class Visit> void for_each_pair(std::string_view text, Visit visit) {
 }  // namespace
 
 SentencePieceBpe::SentencePieceBpe(const SentencePieceFile& file, const SentencePieceNormalizer& normalizer)
-    : normalizer_(normalizer), trie_(trie_of(file)) {
+    : normalizer_(normalizer), trie_(file.trie_of_text()) {
   for (const SentencePieceFile::Piece& piece : file.pieces) {
     scores_.push_back(piece.score);
-    if (!is_found_in_text(piece.type)) continue;
+    if (!piece.is_found_in_text()) continue;
     for_each_pair(piece.text, [&](std::uint64_t pair, std::size_t) { return neighbours_.insert(pair), true; });
   }
 }

@@ -24,6 +24,13 @@ SentencePieceFile::SentencePieceFile(std::string_view bytes) {
   }
 }
 
+PieceTrie SentencePieceFile::trie_of_text() const {
+  std::vector<PieceTrie::Entry> entries;
+  for (std::size_t id = 0; id < pieces.size(); ++id)
+    if (pieces[id].is_found_in_text()) entries.emplace_back(pieces[id].text, static_cast<std::int32_t>(id));
+  return PieceTrie(std::move(entries));
+}
+
 void SentencePieceFile::read_piece(std::string_view message) {
   enum : std::uint64_t { text_field = 1, score_field = 2, type_field = 3 };
   Piece piece;

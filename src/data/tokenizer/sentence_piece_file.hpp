@@ -1,4 +1,6 @@
 #pragma once
+#include <monomorph/data/piece_trie.hpp>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,10 +16,15 @@ struct SentencePieceFile {
     std::string_view text;
     float score = 0;
     Type type = Type::normal;
+
+    bool is_found_in_text() const { return type == Type::normal || type == Type::user_defined; }
   };
 
   /// @param bytes of a file that the library accepts; must outlive it
   explicit SentencePieceFile(std::string_view bytes);
+
+  /// The ids of the pieces that are found in a text.
+  PieceTrie trie_of_text() const;
 
   std::vector<Piece> pieces;  ///< by id
   Algorithm algorithm = Algorithm::unigram;

@@ -12,19 +12,10 @@ using Type = SentencePieceFile::Type;
 
 constexpr float unknown_penalty = 10;
 
-PieceTrie usable_pieces_of(const SentencePieceFile& file) {
-  std::vector<PieceTrie::Entry> entries;
-  for (std::size_t id = 0; id < file.pieces.size(); ++id) {
-    const auto& [text, score, type] = file.pieces[id];
-    if (type == Type::normal || type == Type::user_defined) entries.emplace_back(text, static_cast<std::int32_t>(id));
-  }
-  return PieceTrie(std::move(entries));
-}
-
 }  // namespace
 
 SentencePieceUnigram::SentencePieceUnigram(const SentencePieceFile& file)
-    : trie_(usable_pieces_of(file)), highest_(std::numeric_limits<float>::min()) {
+    : trie_(file.trie_of_text()), highest_(std::numeric_limits<float>::min()) {
   float lowest = std::numeric_limits<float>::max();
   for (const SentencePieceFile::Piece& piece : file.pieces) {
     scores_.push_back(piece.score);
