@@ -220,7 +220,7 @@ TEST_CASE("All texts", "[.exhaustive]") {
     std::cout << name << ": " << n << " texts\n";
     n_texts += n;
   }
-  CHECK(n_texts > 20'000'000);
+  CHECK(n_texts > 27'000'000);
 }
 
 // MONOMORPH_BATCH="llama3 random 17"
