@@ -18,12 +18,12 @@ namespace monomorph::data {
 namespace {
 
 constexpr std::string_view magic = "monomask";
-constexpr std::uint64_t version = 1;  // with four bytes of zero behind it, for what may come
+constexpr std::uint64_t mask_version = 1;  // with four bytes of zero behind it, for what may come
 
 /// The header's numbers in the order of the file.
 std::array<std::uint64_t, 8> numbers_of(const LossMaskHeader& header) {
-  return {version,           header.n_tokens,      header.n_counted, header.sequence_length, header.tokens_hash,
-          header.vocabulary, header.chat_template, header.hash};
+  return {mask_version,       header.n_tokens,   header.n_counted,     header.sequence_length,
+          header.tokens_hash, header.vocabulary, header.chat_template, header.hash};
 }
 static_assert(magic.size() + 8 * sizeof(std::uint64_t) == loss_mask_header_bytes);
 
@@ -46,7 +46,7 @@ LossMaskHeader read_header(std::span<const std::byte> bytes, const std::string& 
   if (std::memcmp(bytes.data(), magic.data(), magic.size()) != 0) throw_damaged(path, "it begins otherwise");
   std::array<std::uint64_t, 8> numbers;
   std::memcpy(numbers.data(), bytes.data() + magic.size(), sizeof(numbers));
-  if (numbers[0] != version) throw_damaged(path, "it is of version {}, and {} is known", numbers[0], version);
+  if (numbers[0] != mask_version) throw_damaged(path, "it is of version {}, and {} is known", numbers[0], mask_version);
   return {.n_tokens = numbers[1],
           .n_counted = numbers[2],
           .sequence_length = numbers[3],

@@ -11,6 +11,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
 endif()
 foreach(isa IN LISTS isas)
   add_library(monomorph_runtime_${isa} OBJECT ${isa_sources})
+  set_target_properties(monomorph_runtime_${isa} PROPERTIES UNITY_BUILD OFF)  # one kernel is optimised as if there were no other
   target_include_directories(monomorph_runtime_${isa} PRIVATE src)
   target_link_libraries(monomorph_runtime_${isa} PRIVATE monomorph::spec monomorph::dev_warnings)
   target_compile_definitions(monomorph_runtime_${isa} PRIVATE MONOMORPH_BELOW_FIREWALL MONOMORPH_ISA=${isa})

@@ -48,7 +48,7 @@ std::string name(const std::vector<std::size_t>& ranks) {
 
 std::string key(std::string_view what, int rank) { return fmt::format("agreement/{}/{}", what, rank); }
 
-constexpr std::string_view prefix = "verdict: ";  // some stores keep no empty value
+constexpr std::string_view verdict_prefix = "verdict: ";  // some stores keep no empty value
 
 /// Rank 0 compares and tells the others. It may serve the notes, so it stays until all have read them.
 std::string pronounce(const World& world) {
@@ -57,7 +57,7 @@ std::string pronounce(const World& world) {
   for (int rank = 0; rank < world.size(); ++rank)
     ranks.push_back({world.get(key("recipe", rank)), world.get(key("hyperparameters", rank))});
   std::string verdict = disagreement(ranks);
-  world.set("agreement/verdict", std::string(prefix) + verdict);
+  world.set("agreement/verdict", std::string(verdict_prefix) + verdict);
   for (int rank = 1; rank < world.size(); ++rank) world.get(key("heard", rank));
   return verdict;
 }
@@ -89,7 +89,7 @@ void check_agreement(const World& world, const RecipeProgram& recipe, const Hpar
   world.set(key("recipe", world.rank()), fingerprint_text(recipe.fingerprint));
   world.set(key("hyperparameters", world.rank()), to_json(hparams));
   const std::string verdict =
-      world.rank() == 0 ? pronounce(world) : world.get("agreement/verdict").substr(prefix.size());
+      world.rank() == 0 ? pronounce(world) : world.get("agreement/verdict").substr(verdict_prefix.size());
   if (world.rank() > 0) world.set(key("heard", world.rank()), "yes");
   if (!verdict.empty()) throw UsageError(verdict);
 }

@@ -11,7 +11,7 @@
 namespace monomorph::testing {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double incomparable = std::numeric_limits<double>::infinity();  // an error larger than any
 
 std::uint16_t bf16_bits(double value) {
   const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
@@ -98,7 +98,7 @@ std::uint64_t hash_of(const std::vector<train::StateTensor>& tensors) {
 }
 
 double relative_error(const Values& actual, const Values& expected) {
-  if (actual.size() != expected.size()) return infinity;
+  if (actual.size() != expected.size()) return incomparable;
   double difference = 0, norm = 0;
   for (std::size_t i = 0; i < actual.size(); ++i) {
     difference += (actual[i] - expected[i]) * (actual[i] - expected[i]);
@@ -106,7 +106,7 @@ double relative_error(const Values& actual, const Values& expected) {
   }
   if (difference == 0) return 0;
   const double error = std::sqrt(difference / norm);
-  return std::isfinite(error) ? error : infinity;
+  return std::isfinite(error) ? error : incomparable;
 }
 
 double cosine(const Values& a, const Values& b) {
@@ -136,8 +136,9 @@ Difference worst_difference(const Tensors& actual, const Tensors& expected) {
     if (error > worst.error) worst = {name, error};
   };
   for (const auto& [name, values] : a)
-    if (!b.contains(name)) consider(name, infinity);
-  for (const auto& [name, values] : b) consider(name, a.contains(name) ? relative_error(a.at(name), values) : infinity);
+    if (!b.contains(name)) consider(name, incomparable);
+  for (const auto& [name, values] : b)
+    consider(name, a.contains(name) ? relative_error(a.at(name), values) : incomparable);
   return worst;
 }
 

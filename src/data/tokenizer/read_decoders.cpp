@@ -7,7 +7,7 @@ namespace {
 
 using nlohmann::json;
 
-TokenDecoder read_one(const JsonFields& fields, const json& part) {
+TokenDecoder read_decoder(const JsonFields& fields, const json& part) {
   const std::string type = fields.type(part, "decoder");
   if (type == "ByteLevel") return decoders::ByteLevel{};
   if (type == "ByteFallback") return decoders::ByteFallback{};
@@ -29,7 +29,7 @@ TokenDecoder read_one(const JsonFields& fields, const json& part) {
 std::vector<TokenDecoder> read_decoders(const JsonFields& fields, const json& root) {
   std::vector<TokenDecoder> decoders;
   for_each_part(fields, root, "decoder", "decoders",
-                [&](const json& part) { decoders.push_back(read_one(fields, part)); });
+                [&](const json& part) { decoders.push_back(read_decoder(fields, part)); });
   if (decoders.empty() && !JsonFields::lacks(root, "decoder")) return {decoders::Fuse{}};  // a Sequence of none
   return decoders;
 }

@@ -34,7 +34,7 @@ SpecialTokenFrame read_template(const JsonFields& fields, const json& part) {
   return frame;
 }
 
-SpecialTokenFrame read_one(const JsonFields& fields, const json& part) {
+SpecialTokenFrame read_frame_part(const JsonFields& fields, const json& part) {
   const std::string type = fields.type(part, "post_processor");
   if (type == "ByteLevel") return {};  // it changes offsets only
   if (type == "TemplateProcessing") return read_template(fields, part);
@@ -49,7 +49,7 @@ SpecialTokenFrame read_one(const JsonFields& fields, const json& part) {
 SpecialTokenFrame read_frame(const JsonFields& fields, const json& root) {
   SpecialTokenFrame frame;
   for_each_part(fields, root, "post_processor", "processors", [&](const json& part) {
-    SpecialTokenFrame one = read_one(fields, part);
+    SpecialTokenFrame one = read_frame_part(fields, part);
     if (one.before.empty() && one.after.empty()) return;
     fields.refuse_unless(frame.before.empty() && frame.after.empty(), "two post_processors that add tokens");
     frame = std::move(one);

@@ -23,7 +23,7 @@ normalizers::Bert read_bert(const JsonFields& fields, const json& part) {
   return bert;
 }
 
-Normalizer read_one(const JsonFields& fields, const json& part) {
+Normalizer read_normalizer(const JsonFields& fields, const json& part) {
   using normalizers::UnicodeForm;
   const std::string type = fields.type(part, "normalizer");
   if (type == "NFC") return normalizers::Unicode{UnicodeForm::nfc};
@@ -47,7 +47,7 @@ Normalizer read_one(const JsonFields& fields, const json& part) {
 std::vector<Normalizer> read_normalizers(const JsonFields& fields, const json& root) {
   std::vector<Normalizer> normalizers;
   for_each_part(fields, root, "normalizer", "normalizers",
-                [&](const json& part) { normalizers.push_back(read_one(fields, part)); });
+                [&](const json& part) { normalizers.push_back(read_normalizer(fields, part)); });
   return normalizers;
 }
 

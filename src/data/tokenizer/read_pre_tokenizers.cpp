@@ -19,7 +19,7 @@ Behavior read_behavior(const JsonFields& fields, const json& part) {
   fields.throw_unsupported("the behavior " + in_quotes(name));
 }
 
-PreTokenizer read_one(const JsonFields& fields, const json& part) {
+PreTokenizer read_pre_tokenizer(const JsonFields& fields, const json& part) {
   const std::string type = fields.type(part, "pre_tokenizer");
   if (type == "ByteLevel") {
     return pre_tokenizers::ByteLevel{.add_prefix_space = fields.flag(part, "add_prefix_space"),
@@ -71,7 +71,7 @@ PrependScheme read_prepend_scheme(const JsonFields& fields, const json& part) {
 std::vector<PreTokenizer> read_pre_tokenizers(const JsonFields& fields, const json& root) {
   std::vector<PreTokenizer> pre_tokenizers;
   for_each_part(fields, root, "pre_tokenizer", "pretokenizers",
-                [&](const json& part) { pre_tokenizers.push_back(read_one(fields, part)); });
+                [&](const json& part) { pre_tokenizers.push_back(read_pre_tokenizer(fields, part)); });
   return pre_tokenizers;
 }
 

@@ -1,3 +1,4 @@
+#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
@@ -12,16 +13,8 @@
 #include <cerrno>
 #include <filesystem>
 
-namespace {
-
 using namespace monomorph;
 using namespace monomorph::testing;
-
-std::span<const std::byte> bytes_of(std::string_view text) {
-  return std::as_bytes(std::span{text.data(), text.size()});
-}
-
-}  // namespace
 
 TEST_CASE("an atomic file appears at commit and not before") {
   const TemporaryFolder folder;

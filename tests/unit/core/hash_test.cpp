@@ -1,3 +1,4 @@
+#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 
 #include <monomorph/core/hash.hpp>
@@ -9,10 +10,7 @@
 namespace {
 
 using namespace monomorph;
-
-std::span<const std::byte> bytes_of(std::string_view text) {
-  return std::as_bytes(std::span{text.data(), text.size()});
-}
+using monomorph::testing::bytes_of;
 
 std::uint64_t seeded(std::span<const std::byte> bytes, std::uint64_t seed) {
   Xxh64 hash(seed);

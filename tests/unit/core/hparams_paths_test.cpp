@@ -23,11 +23,10 @@ struct Sample {
 BOOST_HANA_ADAPT_STRUCT(hparams_paths_test::Data, files, shuffle);
 BOOST_HANA_ADAPT_STRUCT(hparams_paths_test::Sample, data);
 
-namespace {
+namespace hparams_paths_test {
 
 using namespace monomorph;
 using namespace monomorph::testing;
-using hparams_paths_test::Sample;
 
 Sample read(const std::string& json) {
   Sample sample;
@@ -42,8 +41,6 @@ Sample set(const std::string& assignment) {
   set_field(fields_of(sample), assignment);
   return sample;
 }
-
-}  // namespace
 
 TEST_CASE("files are one path or an array of paths with weights") {
   CHECK(files(R"("a.pbin")") == WeightedPaths{{"a.pbin"}});
@@ -115,3 +112,5 @@ TEST_CASE("the schema of files has both forms") {
   CHECK(forms[1]["items"]["anyOf"][1]["required"] == std::vector<std::string>{"path"});
   CHECK(forms[1]["items"]["anyOf"][1]["properties"]["weight"]["maximum"] == 1e9);
 }
+
+}  // namespace hparams_paths_test

@@ -42,11 +42,10 @@ BOOST_HANA_ADAPT_STRUCT(hparams_test::Inner, colour, glossy);
 BOOST_HANA_ADAPT_STRUCT(hparams_test::Middle, ratio, inner);
 BOOST_HANA_ADAPT_STRUCT(hparams_test::Sample, count, middle, path, limit);
 
-namespace {
+namespace hparams_test {
 
 using namespace monomorph;
 using namespace monomorph::testing;
-using hparams_test::Colour, hparams_test::Sample;
 
 Sample read(const std::string& json) {
   Sample sample;
@@ -71,8 +70,6 @@ bool says(const std::string& message, std::initializer_list<const char*> parts) 
   }
   return true;
 }
-
-}  // namespace
 
 TEST_CASE("fields are found through all sections, in order, with dotted names") {
   Sample sample;
@@ -312,3 +309,5 @@ TEST_CASE("edit distance counts insertions, deletions and replacements") {
   CHECK(edit_distance("flaw", "lawn") == 2);
   CHECK(edit_distance("lr", "lr") == 0);
 }
+
+}  // namespace hparams_test

@@ -21,7 +21,6 @@ Documents reference_documents(std::int64_t end) {
 }
 
 std::string reference(const std::string& name) { return fixture("token_formats/" + name); }
-std::string bytes_at(const std::string& path) { return monomorph::read_text_file(path); }
 
 /// What a fixture converts to.
 Documents converted(const TemporaryFolder& folder, const std::string& input, ConvertSettings settings = {}) {

@@ -1,4 +1,5 @@
 #pragma once
+#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
@@ -8,9 +9,9 @@
 #include <unistd.h>
 
 #include <cstddef>
-#include <span>
 #include <string>
 
+using monomorph::testing::bytes_of;
 using monomorph::testing::contains;
 
 inline std::string fixture(const std::string& name) {
@@ -37,6 +38,4 @@ template <class Action> std::string error_of(Action action) {
   return message == "(no error)" ? "" : message;
 }
 
-inline std::span<const std::byte> bytes_of(const std::string& text) {
-  return std::as_bytes(std::span(text.data(), text.size()));
-}
+inline std::string bytes_at(const std::string& path) { return monomorph::read_text_file(path); }

@@ -12,8 +12,6 @@ using namespace monomorph::data;
 
 namespace {
 
-std::string bytes_at(const std::string& path) { return monomorph::read_text_file(path); }
-
 std::vector<DocumentSpan> spans_at(const std::string& path) {
   const std::string bytes = bytes_at(path);
   return read_span_index(bytes_of(bytes), path);

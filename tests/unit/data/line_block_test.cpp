@@ -35,7 +35,7 @@ Lines lines_of_blocks(const std::string& path, std::uint64_t offset = 0) {
   return lines;
 }
 
-Lines lines_of(const std::string& text) {
+Lines lines_of_text(const std::string& text) {
   Lines lines;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
@@ -51,7 +51,7 @@ TEST_CASE("Blocks hold whole lines, whatever their lengths") {
   TemporaryFolder folder;
   std::mt19937 random(3);
   for (const std::string text : {"", "\n", "a", "a\n", "\n\n", "a\n\nb"})
-    CHECK(lines_of_blocks(folder.write("short", text)) == lines_of(text));
+    CHECK(lines_of_blocks(folder.write("short", text)) == lines_of_text(text));
   for (int i = 0; i < 6; ++i) {
     std::string text;
     while (text.size() < (3u << 20)) {
@@ -59,7 +59,7 @@ TEST_CASE("Blocks hold whole lines, whatever their lengths") {
       text += std::string(random() % longest, static_cast<char>('a' + random() % 26)) + "\n";
     }
     if (i % 2 == 0) text.pop_back();
-    const auto expected = lines_of(text);
+    const auto expected = lines_of_text(text);
     const std::string path = folder.write("long", text);
     CHECK(lines_of_blocks(path) == expected);
     const std::size_t middle = expected.size() / 2;
@@ -72,12 +72,12 @@ TEST_CASE("A line of the greatest length is read, and of one that is longer only
   TemporaryFolder folder;
   const std::string longest(longest_line_bytes, 'x'), longer = longest + "y", much_longer(3 * longest_line_bytes, 'z');
   for (const std::string ending : {"", "\n", "\nb\nc"}) {
-    CHECK(lines_of_blocks(folder.write("a", "a\n" + longest + ending)) == lines_of("a\n" + longest + ending));
-    Lines expected = lines_of("a\n" + longer + ending);
+    CHECK(lines_of_blocks(folder.write("a", "a\n" + longest + ending)) == lines_of_text("a\n" + longest + ending));
+    Lines expected = lines_of_text("a\n" + longer + ending);
     expected[1].second = "too long";
     CHECK(lines_of_blocks(folder.write("a", "a\n" + longer + ending)) == expected);
   }
-  Lines expected = lines_of("a\n" + much_longer + "\nb\n" + longer);
+  Lines expected = lines_of_text("a\n" + much_longer + "\nb\n" + longer);
   expected[1].second = expected[3].second = "too long";
   CHECK(lines_of_blocks(folder.write("a", "a\n" + much_longer + "\nb\n" + longer)) == expected);
 }

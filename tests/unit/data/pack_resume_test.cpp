@@ -1,6 +1,6 @@
 // Runs of pack that did not end: what they leave, and how the next run goes on from it.
 #include "data/pack_journal.hpp"
-#include "data_test_support.hpp"
+#include "gpt2_tokenizer.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/interruption.hpp>
@@ -17,13 +17,6 @@
 using namespace monomorph::data;
 
 namespace {
-
-const Tokenizer& gpt2() {
-  static const Tokenizer tokenizer(read_tokenizer_definition(fixture("gpt2_tokenizer.json")));
-  return tokenizer;
-}
-
-std::string bytes_at(const std::string& path) { return monomorph::read_text_file(path); }
 
 std::string json_lines(std::size_t n_bytes) {
   std::mt19937 random(11);

@@ -1,4 +1,4 @@
-#include "data_test_support.hpp"
+#include "gpt2_tokenizer.hpp"
 
 #include <monomorph/data/byte_level.hpp>
 #include <monomorph/data/index_json_lines.hpp>
@@ -17,13 +17,6 @@
 using namespace monomorph::data;
 
 namespace {
-
-const Tokenizer& gpt2() {
-  static const Tokenizer tokenizer(read_tokenizer_definition(fixture("gpt2_tokenizer.json")));
-  return tokenizer;
-}
-
-std::string bytes_at(const std::string& path) { return monomorph::read_text_file(path); }
 
 std::vector<std::int32_t> tokens_of(const std::string& path) {
   const PackedFile file(path);

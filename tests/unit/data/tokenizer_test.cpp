@@ -1,7 +1,6 @@
-#include "data_test_support.hpp"
+#include "gpt2_tokenizer.hpp"
 #include "support/growth_of_time.hpp"
 
-#include <monomorph/data/tokenizer.hpp>
 #include <monomorph/data/utf8.hpp>
 
 #include <nlohmann/json.hpp>
@@ -16,11 +15,6 @@ using nlohmann::json;
 using Ids = std::vector<std::int32_t>;
 
 namespace {
-
-const Tokenizer& gpt2() {
-  static const Tokenizer tokenizer(read_tokenizer_definition(fixture("gpt2_tokenizer.json")));
-  return tokenizer;
-}
 
 std::vector<json> records(const std::string& name) {
   std::vector<json> result;

@@ -54,10 +54,6 @@ template <int ranks, std::int64_t bytes, std::int64_t micro_batch> struct WithBu
   static constexpr Budget budget{.ranks = ranks, .bytes_per_rank = bytes, .micro_batch = micro_batch};
 };
 template <class Policy> struct ShardedBy : ByHand { using sharding = Policy; };
-template <class Policy> struct CheckpointedBy : ByHand { using checkpointing = Policy; };
-struct Bf16 : ByHand {
-  using precision = monomorph::precision::Bf16Mixed;
-};
 struct DecaysAll : ByHand {
   using optimizer = optim::AdamWDecaying<optim::WeightDecayClasses{.norm = true, .bias = true}>;
 };

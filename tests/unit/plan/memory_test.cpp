@@ -4,7 +4,6 @@
 using namespace monomorph;
 
 namespace {
-template <class Checkpointing> struct CheckpointedBy : ByHand { using checkpointing = Checkpointing; };
 struct Rotary : ByHand {
   static constexpr auto model = [] {
     auto model = ByHand::model;
@@ -12,12 +11,9 @@ struct Rotary : ByHand {
     return model;
   }();
 };
-struct Mixed : ByHand {
-  using precision = monomorph::precision::Bf16Mixed;
-};
 
 // Unit 0: table 16 x 64, positions 8 x 64, final norm 2 x 64. A block: 12 D^2 + 13 D. All are multiples of 64.
-constexpr std::int64_t unit_0 = 1024 + 512 + 128, block = 12 * 64 * 64 + 13 * 64;
+constexpr std::int64_t unit_0 = 1024 + 512 + 128, per_block = 12 * 64 * 64 + 13 * 64;
 // M = 2 sequences of 8 tokens. What a block saves, in rows of M: two norms' outputs, qkv, attention, the middle of the
 // residual stream, up and activated.
 constexpr std::int64_t M = 16, MD = M * 64, saved_cheap = 2 * MD + M * 256, saved_dear = M * 192 + 2 * MD + M * 256;
@@ -27,7 +23,7 @@ constexpr std::int64_t stream = 3 * MD + 2 * MD,
 
 TEST_CASE("bytes of one rank, by hand") {
   constexpr plan::Memory memory = plan::memory<ByHand>(1, 2);
-  constexpr std::int64_t params = unit_0 + 2 * block;
+  constexpr std::int64_t params = unit_0 + 2 * per_block;
   CHECK(memory.master == 4 * params);
   CHECK(memory.compute_params == 0);
   CHECK(memory.gathered_params == 0);
@@ -44,7 +40,7 @@ TEST_CASE("bytes of one rank, by hand") {
 }
 
 TEST_CASE("bytes of one of four ranks, by hand") {
-  constexpr plan::Memory memory = plan::memory<Mixed>(4, 2);
+  constexpr plan::Memory memory = plan::memory<Bf16>(4, 2);
   constexpr std::int64_t own_0 = 448, own_block = 12'544;  // 1664 / 4 and 49,984 / 4, up to multiples of 64
   constexpr std::int64_t own = own_0 + 2 * own_block;
   CHECK(memory.master == 4 * own);

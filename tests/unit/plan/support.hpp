@@ -11,6 +11,12 @@ struct ByHand {
   using optimizer = monomorph::optim::AdamW;
 };
 
+template <class Policy> struct CheckpointedBy : ByHand { using checkpointing = Policy; };
+
+struct Bf16 : ByHand {
+  using precision = monomorph::precision::Bf16Mixed;
+};
+
 /// The recipe of a named model, of which the other members do not matter.
 template <const monomorph::ModelSpec& spec> struct Of : ByHand { static constexpr monomorph::ModelSpec model = spec; };
 
