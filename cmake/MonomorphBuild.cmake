@@ -26,9 +26,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LES
   # It sees overlapping copies in "text" + std::string where there are none (its PR 105651).
   target_compile_options(monomorph::dev_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
-if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_UNITY_BUILD)
-  # A file that is compiled together with others looks like a header to it, and what is private to the file like a mistake.
-  target_compile_options(monomorph::dev_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
+if(CMAKE_UNITY_BUILD)
+  # What is private to a file looks like part of a header if others follow it, and hides what they name alike. The presets
+  # dev and ci, which compile file by file, keep both warnings.
+  target_compile_options(monomorph::dev_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>>)
 endif()
 
 if(MONOMORPH_SANITIZE)

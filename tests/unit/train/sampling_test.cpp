@@ -13,7 +13,7 @@ using namespace monomorph;
 using namespace monomorph::train;
 using namespace monomorph::testing;
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float infinite = std::numeric_limits<float>::infinity();
 
 /// How often each id is drawn, in 20,000 draws.
 std::map<std::int32_t, double> frequencies(const SamplingSettings& settings, const std::vector<float>& logits) {
@@ -33,7 +33,7 @@ TEST_CASE("temperature 0 takes the most probable token, the lowest of equal ones
   Sampler greedy({.temperature = 0});
   CHECK(greedy.draw(logits, 0) == 1);
   CHECK(greedy.draw(std::vector<float>{1, 3, 3, 2}, 5) == 1);
-  CHECK(greedy.draw(std::vector<float>{-infinity, -7}, 0) == 1);
+  CHECK(greedy.draw(std::vector<float>{-infinite, -7}, 0) == 1);
 }
 
 TEST_CASE("tokens are drawn as often as they are probable") {
@@ -79,7 +79,7 @@ TEST_CASE("a draw depends on seed and index alone") {
 }
 
 TEST_CASE("large and infinitely small logits do no harm") {
-  CHECK(frequencies({}, {1e30f, -1e30f, -infinity}).at(0) == Approx(1));
+  CHECK(frequencies({}, {1e30f, -1e30f, -infinite}).at(0) == Approx(1));
   CHECK(frequencies({.temperature = 1e-6}, logits).at(1) == Approx(1));
   CHECK(frequencies({.temperature = 1e6, .seed = 1}, logits).size() == 4);
 }
@@ -87,7 +87,7 @@ TEST_CASE("large and infinitely small logits do no harm") {
 TEST_CASE("logits of a model that diverged are an error") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (const std::vector<float>& broken :
-       {std::vector<float>{1, nan, 2}, {nan, nan}, {1, infinity}, {-infinity, -infinity}})
+       {std::vector<float>{1, nan, 2}, {nan, nan}, {1, infinite}, {-infinite, -infinite}})
     for (const double temperature : {0.0, 1.0}) {
       Sampler sampler({.temperature = temperature});
       CHECK(contains(error_of([&] { sampler.draw(broken, 0); }), "[RUN-14]"));
