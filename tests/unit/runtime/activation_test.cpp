@@ -4,6 +4,8 @@
 #include "kernel_case.hpp"
 #include "support/catch.hpp"
 
+namespace activation_test {
+
 using namespace monomorph;
 using namespace monomorph::testing;
 
@@ -100,3 +102,5 @@ TEST_CASE("activations let NaN through and keep infinity apart", "[activation]")
     });
   }
 }
+
+}  // namespace activation_test

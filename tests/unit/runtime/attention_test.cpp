@@ -16,6 +16,8 @@ void omp_set_num_threads(int);
 int omp_get_max_threads(void);
 }
 
+namespace attention_test {
+
 using namespace monomorph;
 using kernels::AttentionShape;
 using kernels::DropoutKey;
@@ -485,3 +487,5 @@ TEST_CASE("decoding a token equals the last row of the full attention") {
         CHECK(distance(values(out.view()), values(expected.view())) < bound);
       });
 }
+
+}  // namespace attention_test

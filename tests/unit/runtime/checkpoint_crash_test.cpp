@@ -23,6 +23,8 @@
 #include <random>
 #include <thread>
 
+namespace checkpoint_crash_test {
+
 namespace {
 
 using namespace monomorph;
@@ -194,3 +196,5 @@ TEST_CASE("what cannot be deleted is a warning, and the save stands") {
   if (status == cannot_run) MONOMORPH_SKIP("root may not become another user here");
   CHECK(status == 0);
 }
+
+}  // namespace checkpoint_crash_test

@@ -17,6 +17,8 @@
 #include <functional>
 #include <limits>
 
+namespace checkpoint_folder_test {
+
 namespace {
 
 using namespace monomorph;
@@ -335,3 +337,5 @@ TEST_CASE("what cannot be saved is refused, and nothing is left or lost") {
   CHECK(names_in(folder.path()) == std::vector<std::string>{"plain", "step_00000001"});
   CHECK(first_weight(CheckpointReader(folder / "step_00000001")) == 1.0f);
 }
+
+}  // namespace checkpoint_folder_test

@@ -5,6 +5,8 @@
 #include "kernel_case.hpp"
 #include "support/catch.hpp"
 
+namespace cross_entropy_test {
+
 using namespace monomorph;
 using namespace monomorph::testing;
 
@@ -116,3 +118,5 @@ TEST_CASE("a target outside the vocabulary is an error that names it", "[cross_e
     }
   }
 }
+
+}  // namespace cross_entropy_test

@@ -3,6 +3,8 @@
 #include "kernel_case.hpp"
 #include "support/catch.hpp"
 
+namespace dropout_test {
+
 using namespace monomorph;
 using namespace monomorph::testing;
 
@@ -116,3 +118,5 @@ TEST_CASE("dropout multiplies by its mask, in every dtype", "[dropout]") {
            }});
   }
 }
+
+}  // namespace dropout_test

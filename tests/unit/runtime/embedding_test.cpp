@@ -4,6 +4,8 @@
 #include "kernel_case.hpp"
 #include "support/catch.hpp"
 
+namespace embedding_test {
+
 using namespace monomorph;
 using namespace monomorph::testing;
 
@@ -146,3 +148,5 @@ TEST_CASE("a token id outside the table is an error that names it", "[embedding]
     }
   }
 }
+
+}  // namespace embedding_test

@@ -6,6 +6,8 @@
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 
+namespace launch_environment_test {
+
 using monomorph::distributed::LaunchEnvironment;
 using monomorph::distributed::read_launch_environment;
 
@@ -117,3 +119,5 @@ TEST_CASE("values that can't be are named") {
     CHECK(error.starts_with("[RANK-01]"));
   }
 }
+
+}  // namespace launch_environment_test

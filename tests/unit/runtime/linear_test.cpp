@@ -5,6 +5,8 @@
 #include "kernel_case.hpp"
 #include "support/catch.hpp"
 
+namespace linear_test {
+
 using namespace monomorph;
 using namespace monomorph::testing;
 
@@ -111,3 +113,5 @@ TEST_CASE("the kernels' own memory is known before anything runs", "[linear]") {
   };
   CHECK(of(3) - of(2) == of(2) - of(1));
 }
+
+}  // namespace linear_test

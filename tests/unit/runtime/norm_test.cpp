@@ -4,6 +4,8 @@
 #include "kernel_case.hpp"
 #include "support/catch.hpp"
 
+namespace norm_test {
+
 using namespace monomorph;
 using namespace monomorph::testing;
 
@@ -161,3 +163,5 @@ TEST_CASE("a NaN or an infinity stays in its row of a norm", "[norm]") {
     for (std::size_t i = 130; i < 195; ++i) CHECK(std::isfinite(y.values()[i]));
   });
 }
+
+}  // namespace norm_test

@@ -6,6 +6,8 @@
 #include "kernel_case.hpp"
 #include "support/catch.hpp"
 
+namespace optimizer_test {
+
 using namespace monomorph;
 using namespace monomorph::testing;
 
@@ -223,3 +225,5 @@ TEST_CASE("random rounding leaves what is not finite as it is", "[optimizer]") {
   CHECK(master.values()[5] == infinity);
   CHECK(master.values()[6] == 1);
 }
+
+}  // namespace optimizer_test

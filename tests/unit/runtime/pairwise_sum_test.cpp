@@ -4,6 +4,8 @@
 #include "runtime/cuda/pairwise.hpp"
 #include "support/catch.hpp"
 
+namespace pairwise_sum_test {
+
 using namespace monomorph;
 using namespace monomorph::testing;
 
@@ -76,3 +78,5 @@ TEST_CASE("the order in which a GPU joins the terms is that of the CPU", "[pairw
   CHECK(cuda::pairwise_total<float>(cuda::most_terms, [&](int i) { return terms[i]; }) ==
         by_definition(terms, 0, terms.size()));
 }
+
+}  // namespace pairwise_sum_test

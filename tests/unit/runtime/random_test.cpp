@@ -4,6 +4,8 @@
 #include "kernel_case.hpp"
 #include "support/catch.hpp"
 
+namespace random_test {
+
 using namespace monomorph;
 using namespace monomorph::testing;
 using random::Purpose;
@@ -129,3 +131,5 @@ TEST_CASE("uniform numbers are uniform, and each can be drawn alone", "[random]"
   CHECK(random::uniform(stream, 777) == values[777]);
   CHECK(random::uniform(stream, std::uint64_t{1} << 60) != random::uniform(stream, 0));
 }
+
+}  // namespace random_test

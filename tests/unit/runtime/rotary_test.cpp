@@ -3,6 +3,8 @@
 #include "kernel_case.hpp"
 #include "support/catch.hpp"
 
+namespace rotary_test {
+
 using namespace monomorph;
 using namespace monomorph::testing;
 
@@ -89,3 +91,5 @@ TEST_CASE("Llama 3.1 scales long wavelengths only", "[rotary]") {
   const double kept = (1000 / (200 * 3.14159265358979) - 1) / 3;
   CHECK(slope({8, 1, 4, 1000}, 1) == Approx(0.01 * ((1 - kept) / 8 + kept)));  // 250 < 628 < 1000
 }
+
+}  // namespace rotary_test

@@ -11,6 +11,8 @@
 #include <map>
 #include <random>
 
+namespace safetensors_test {
+
 namespace {
 
 using namespace monomorph;
@@ -309,3 +311,5 @@ TEST_CASE("no change of a few bytes does more than an error or other values") {
     }
   }
 }
+
+}  // namespace safetensors_test
