@@ -1,26 +1,20 @@
 """What the measuring scripts of this folder share: the peers' Python, and what a report says of machine and versions."""
-import datetime
 import json
 import os
 import pathlib
-import platform
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import machine  # noqa: E402
+from machine import ROOT  # noqa: E402
+
 SHARED_DATA = ROOT.parent / "shared/data"
 REQUIREMENTS = ["tokenizers==0.23.3", "tiktoken==0.14.0"]
 
 
 def peer_python(given=None, name="bench-data-python", requirements=REQUIREMENTS):
-    """A Python that has the peers: the one given, or that of a virtual environment of this name made in .deps."""
-    if given:
-        return given
-    folder = ROOT / ".deps" / name
-    if not (folder / "bin/python").exists():
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        subprocess.run([folder / "bin/pip", "install", "-q", *requirements], check=True)
-    return str(folder / "bin/python")
+    return machine.peer_python(given, name, requirements)
 
 
 def last_json(command, threads=1):
@@ -34,10 +28,4 @@ def last_json(command, threads=1):
 
 
 def conditions(requirements=REQUIREMENTS):
-    """The day, the commit, the processor and the load before the run, for the head of a report."""
-    cpu = next((l.split(":", 1)[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), platform.machine())
-    flags = next((l for l in open("/proc/cpuinfo") if l.startswith("flags")), "")
-    isa = ", ".join(name for flag, name in (("avx2", "AVX2"), ("avx512f", "AVX-512")) if f" {flag}" in flags)
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=ROOT).stdout.strip()
-    return (f"{datetime.date.today()}, commit {commit}, {cpu} ({isa}), {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} "
-            f"at the start, {', '.join(requirements)}")
+    return f"{machine.machine()}, {', '.join(requirements)}"

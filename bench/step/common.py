@@ -2,39 +2,25 @@
 import json
 import os
 import pathlib
-import platform
 import socket
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import machine  # noqa: E402
+from machine import ROOT  # noqa: E402
+
 PEER = ROOT / "bench/peers/torch_gpt2.py"
 
 
 def peer_python(given):
-    """The Python of the peers: the given one, or that of a virtual environment which is made if it is not there."""
-    if given:
-        return given
-    folder = ROOT / ".deps/bench-python"
-    if not (folder / "bin/python").exists():
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        subprocess.run([folder / "bin/pip", "install", "-q", "torch==2.11.0", "numpy"], check=True)
-    return str(folder / "bin/python")
+    return machine.peer_python(given, "bench-python", ["torch==2.11.0", "numpy"])
 
 
 def idle_mb(python):
     """Resident memory of a process that has imported torch and nothing else."""
     code = "import torch, resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
     return float(subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout)
-
-
-def machine():
-    """Commit, processor and its instruction sets, in words."""
-    cpu = next((l.split(":", 1)[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), platform.machine())
-    flags = next((l for l in open("/proc/cpuinfo") if l.startswith("flags")), "")
-    isa = ", ".join(name for flag, name in (("avx2", "AVX2"), ("avx512f", "AVX-512"), ("amx_tile", "AMX")) if f" {flag}" in flags)
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=ROOT).stdout.strip()
-    return f"commit {commit}, {cpu} ({isa}), {os.cpu_count()} cores"
 
 
 def free_port():

@@ -15,19 +15,27 @@ inline std::uint16_t narrow_at_random(float x, std::uint32_t sixteen_bits) {
   return finite ? static_cast<std::uint16_t>((bits + sixteen_bits) >> 16) : narrow(x);
 }
 
+/// The distance between the bf16 numbers around x.
+inline float bf16_spacing(float x) {
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) & 0x7F80'0000u) * 0x1p-7f;
+}
+
 /// What the first moment owes to a bf16 parameter. A change of it by δ goes on to move the parameter by
 /// -U δ (β₁ + β₁² + …) = -U δ β₁ / (1 - β₁), where U is what a moment of 1 moves it by; so -(1 - β₁) / (β₁ U) times
-/// what rounding took makes that good within the next steps. No more is owed than `most` learning rates: a greater one
-/// may follow, which would pay too much.
+/// what rounding took makes that good within the next steps. No more is owed than `most` learning rates, as a greater
+/// one may follow, which would pay too much. Where bf16 numbers lie further apart, both outcomes of a rounding leave
+/// the same share of what they took: they cancel in the mean as before, which they would not if the greater one were
+/// cut.
 struct Debt {
   static constexpr float most = 16;
   float factor, rate;  ///< (1 - β₁) / β₁; rate / √v is U
   float unbias2, epsilon;
 
-  float of(float lost, float v) const {
-    const float rates = lost / (rate + std::numeric_limits<float>::min());
-    const float bounded = rates > most ? most : rates < -most ? -most : rates;
-    return factor * bounded * (std::sqrt(v) * unbias2 + epsilon);
+  float of(float exact, float rounded, float v) const {
+    const float spacing = bf16_spacing(exact), bound = most * rate;
+    const float share = spacing > bound ? bound / spacing : 1;
+    const float rates = share * (exact - rounded) / (rate + std::numeric_limits<float>::min());
+    return factor * rates * (std::sqrt(v) * unbias2 + epsilon);
   }
 };
 
@@ -43,8 +51,8 @@ void write_at_random(const float* w, const float* m, const float* v, std::uint16
     MONOMORPH_ELEMENTWISE
     for (std::int64_t j = 0; j < random_group; ++j) {
       master[i + j] = narrow_at_random(w[i + j], words[j] & 0xFFFFu);
-      const float lost = w[i + j] - widen(master[i + j]);
-      moment1[i + j] = narrow_at_random(m[i + j] - debt.of(lost, v[i + j]), words[j] >> 16);
+      const float owed = debt.of(w[i + j], widen(master[i + j]), v[i + j]);
+      moment1[i + j] = narrow_at_random(m[i + j] - owed, words[j] >> 16);
       moment2[i + j] = narrow_at_random(v[i + j], more_words[j] & 0xFFFFu);
     }
   }

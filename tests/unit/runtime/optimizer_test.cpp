@@ -181,6 +181,35 @@ TEST_CASE("what rounding takes from bf16 masters does not add up: they stay near
   });
 }
 
+TEST_CASE("bf16 masters under a small learning rate move as far as LibTorch's fp64 ones, in the mean", "[optimizer]") {
+  constexpr std::int64_t n = 64 * 100;
+  constexpr int n_steps = 200;
+  for (const double spacings : {1. / 4, 1. / 30, 1. / 1000}) {  // of bf16 numbers in [1, 2), a learning rate
+    for (const double noise : {0., 1.}) {
+      const oracle::Optimizer o{0x1p-7 * spacings, 0.9, 0.95, 1e-8, 0, 1, infinity};
+      const Matrix parameters = filled(1, n, 1.5);
+      std::vector<Values> gradients;
+      for (unsigned step = 0; step < n_steps; ++step) {
+        gradients.push_back(random_matrix(1, n, 10 + step).values);
+        for (double& gradient : gradients.back()) gradient = 0.3 + noise * gradient;
+      }
+      const std::vector<double> exact = oracle::adamw(o, parameters.values, gradients)[0];
+      for_each_isa([&](const char* isa) {
+        CAPTURE(isa, spacings, noise);
+        Bf16State state(parameters);
+        for (int step = 1; step <= n_steps; ++step) state.step(gradients[static_cast<std::size_t>(step - 1)], o, step);
+        const std::vector<double> rounded = state.master.values();
+        double off = 0;
+        for (std::size_t i = 0; i < exact.size(); ++i) off += (rounded[i] - exact[i]) / static_cast<double>(n);
+        // Each of n_steps roundings has a variance of a learning rate times a spacing, at most.
+        const double walk = 0x1p-7 * std::sqrt(n_steps * spacings);
+        CHECK(std::abs(off) < 5 * walk / std::sqrt(n));
+        CHECK(distance(rounded, exact) < 1.2 * walk);
+      });
+    }
+  }
+}
+
 TEST_CASE("what bf16 masters are owed under a tiny learning rate does not throw them far under a large one",
           "[optimizer]") {
   constexpr std::int64_t n = 64 * 20;
