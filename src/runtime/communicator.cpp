@@ -11,6 +11,11 @@ void Communicator::wait(int unit) {
   const TraceSpan span(trace_, Trace::Row::waiting, "wait for", unit);
   finish(unit);
 }
-void Communicator::sum(std::span<std::int64_t> words) { sum_words(words); }
+void Communicator::sum(std::span<std::int64_t> words) {
+  if (size() == 1) return;
+  const TraceSpan waiting(trace_, Trace::Row::waiting, "wait for a sum", Trace::no_unit);  // compute has to
+  const TraceSpan span(trace_, Trace::Row::sum, "sum", Trace::no_unit);
+  sum_words(words);
+}
 
 }  // namespace monomorph

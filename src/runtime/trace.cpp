@@ -9,7 +9,8 @@
 namespace monomorph {
 namespace {
 
-constexpr const char* row_names[] = {"compute", "waiting for collectives", "gathers", "reductions"};
+constexpr const char* row_names[] = {"compute", "waiting for collectives", "gathers", "reductions",
+                                     "sums of a few numbers"};
 
 }  // namespace
 
@@ -27,7 +28,7 @@ double Trace::seconds_of(Row row) const {
 
 double Trace::hidden_share() const {
   const std::lock_guard lock(mutex_);
-  const double collectives = seconds_of(Row::gather) + seconds_of(Row::reduce);
+  const double collectives = seconds_of(Row::gather) + seconds_of(Row::reduce) + seconds_of(Row::sum);
   return collectives > 0 ? std::clamp(1 - seconds_of(Row::waiting) / collectives, 0.0, 1.0) : 0;
 }
 
@@ -46,9 +47,9 @@ void Trace::write(const std::string& path, int rank) const {
   };
   for (const Event& event : events_)
     text += fmt::format(
-        ",\n{{\"name\": \"{} {}\", \"ph\": \"X\", \"pid\": {}, \"tid\": {}, \"ts\": {:.3f}, \"dur\": {:.3f}}}",
-        event.what, event.unit, rank, static_cast<int>(event.row), microseconds(event.begin.time_since_epoch()),
-        microseconds(event.end - event.begin));
+        ",\n{{\"name\": \"{}{}\", \"ph\": \"X\", \"pid\": {}, \"tid\": {}, \"ts\": {:.3f}, \"dur\": {:.3f}}}",
+        event.what, event.unit == no_unit ? "" : fmt::format(" {}", event.unit), rank, static_cast<int>(event.row),
+        microseconds(event.begin.time_since_epoch()), microseconds(event.end - event.begin));
   write_text_file(path, text + "\n]}\n");
 }
 

@@ -55,10 +55,10 @@ std::string pronounce(const World& world) {
   std::vector<RankConfiguration> ranks;
   ranks.reserve(static_cast<std::size_t>(world.size()));
   for (int rank = 0; rank < world.size(); ++rank)
-    ranks.push_back({world.get(key("recipe", rank)), world.get(key("hyperparameters", rank))});
+    ranks.push_back({world.get(key("recipe", rank), rank), world.get(key("hyperparameters", rank), rank)});
   std::string verdict = disagreement(ranks);
   world.set("agreement/verdict", std::string(verdict_prefix) + verdict);
-  for (int rank = 1; rank < world.size(); ++rank) world.get(key("heard", rank));
+  for (int rank = 1; rank < world.size(); ++rank) world.get(key("heard", rank), rank);
   return verdict;
 }
 
@@ -89,7 +89,7 @@ void check_agreement(const World& world, const RecipeProgram& recipe, const Hpar
   world.set(key("recipe", world.rank()), fingerprint_text(recipe.fingerprint));
   world.set(key("hyperparameters", world.rank()), to_json(hparams));
   const std::string verdict =
-      world.rank() == 0 ? pronounce(world) : world.get("agreement/verdict").substr(verdict_prefix.size());
+      world.rank() == 0 ? pronounce(world) : world.get("agreement/verdict", 0).substr(verdict_prefix.size());
   if (world.rank() > 0) world.set(key("heard", world.rank()), "yes");
   if (!verdict.empty()) throw UsageError(verdict);
 }

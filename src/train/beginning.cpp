@@ -55,7 +55,7 @@ Beginning begin_together(const RecipeProgram& recipe, const Hparams& hparams, co
   constexpr const char* key = "checkpoint";
   const std::string from = "from ";  // before the path: some stores keep no empty value
   if (world.rank() > 0) {
-    const std::string path = world.get(key).substr(from.size());
+    const std::string path = world.get(key, 0).substr(from.size());
     return {.checkpoint = path.empty() ? std::nullopt : std::optional(path), .notes = {}};
   }
   try {

@@ -12,21 +12,25 @@ namespace {
 /// Ranks notice at different moments: within the same collective, but at the end of it or at its beginning.
 constexpr std::chrono::seconds patience{10};
 
+std::string name_of(const std::vector<int>& ranks) {
+  return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "));
+}
+
+/// "no word from rank 3; see what became of rank 3"
 std::string word_on_others(const World& world, std::optional<int> blamed) {
   const auto silent = world.leave_word("gives up", blamed, patience);
-  if (!silent) return "the ranks' meeting point does not answer either";
-  if (silent->empty()) return "all other ranks have noticed and end, too";
-  return fmt::format("no word from {} {}", silent->size() == 1 ? "rank" : "ranks", fmt::join(*silent, ", "));
+  if (silent && !silent->empty()) return fmt::format("no word from {0}; see what became of {0}", name_of(*silent));
+  return fmt::format("{}; see what became of {}",
+                     silent ? "all other ranks have noticed and end, too"
+                            : "the ranks' meeting point does not answer either",
+                     blamed ? name_of({*blamed}) : "the other ranks");
 }
 
 }  // namespace
 
-void give_up(const World& world, const RankFailure& failure, std::int64_t step) {
-  fmt::print(stderr,
-             "{}, in step {}; {}; see what became of {}, and start again with checkpoint.resume=auto to go on from "
-             "the last checkpoint\n",
-             failure.what(), step, word_on_others(world, failure.other()),
-             failure.other() ? fmt::format("rank {}", *failure.other()) : "the ranks that are silent");
+void give_up(const World& world, const RankFailure& failure, const std::string& moment) {
+  fmt::print(stderr, "{}, {}; {}, and start again with checkpoint.resume=auto to go on from the last checkpoint\n",
+             failure.what(), moment, word_on_others(world, failure.other()));
   std::fflush(nullptr);
   std::_Exit(static_cast<int>(failure.code()));
 }

@@ -6,7 +6,7 @@
 namespace monomorph::train {
 
 /// Ends this process, in which threads and messages still wait for a rank that does not come, with one line: what this
-/// rank was doing in which step, and which ranks have not said that they give up, too.
-[[noreturn]] void give_up(const World& world, const RankFailure& failure, std::int64_t step);
+/// rank was doing at which moment ("in step 7"), and which ranks have not said that they give up, too.
+[[noreturn]] void give_up(const World& world, const RankFailure& failure, const std::string& moment);
 
 }  // namespace monomorph::train

@@ -10,6 +10,7 @@
 #include "train/run_log.hpp"
 #include "train/run_memory.hpp"
 #include "train/step_totals.hpp"
+#include "train/step_tracer.hpp"
 #include "train/throughput.hpp"
 #include "train/with_advice.hpp"
 
@@ -76,11 +77,10 @@ class Trainer {
   Trainer(const RecipeProgram& recipe, const Hparams& hparams, const World& world, Communicator& communicator,
           Start start, std::int64_t traced_steps, int argc, char** argv);
   int run();
-  std::int64_t step() const { return state_.step + 1; }  ///< the present one
+  std::string moment() const { return fmt::format("{} {}", moment_.at_what, moment_.step); }  ///< "in step 7"
 
  private:
   void train_step();
-  void trace_from_second_step();
   StepTotals forward_backward();
   void apply(const StepTotals& totals);
   void report(double loss, double lr, std::optional<double> grad_norm);
@@ -102,12 +102,11 @@ class Trainer {
   const RunData data_;
   Communicator& communicator_;
   StepReduction reduce_;
-  std::unique_ptr<TrainingStep> step_;
   RunState state_;
+  StepTracer tracer_;  // what is on its way when the step goes is still traced
+  std::unique_ptr<TrainingStep> step_;
   RunState last_good_ = state_;  ///< after the last step that was not skipped: the parameters and moments are of it
   data::BatchPrefetcher batches_;
-  const std::int64_t traced_steps_, first_step_ = state_.step;
-  Trace trace_;
   // What can fail is above, for what follows leaves a run folder behind.
   const InterruptionGuard guard_;  // from before the run folder exists: a run that was interrupted can be resumed
   std::optional<RunLog> log_;      ///< rank 0's
@@ -117,6 +116,10 @@ class Trainer {
   double data_wait_seconds_ = 0;        ///< of this step
   bool stops_ = false;                  ///< a rank was asked to end
   std::int64_t last_saved_ = -1, last_evaluated_ = -1;
+  struct Moment {
+    const char* at_what = "before step";
+    std::int64_t step = 1;
+  } moment_;
 };
 
 /// Micro-batches go round the ranks, so that those which lie side by side in the data are added up first, whatever the
@@ -137,10 +140,10 @@ Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, const Worl
       data_(std::move(start.data)),
       communicator_(communicator),
       reduce_(communicator),
-      step_(std::move(start.step)),
       state_(start.state),
+      tracer_(communicator, state_.step, traced_steps, hparams.run.output_dir.value),
+      step_(std::move(start.step)),
       batches_(read_ahead(data_.train, state_, hparams, world)),
-      traced_steps_(traced_steps),
       throughput_(recipe.flops, recipe.compute_dtype, world.size()) {
   if (world.rank() == 0)
     log_.emplace(hparams, recipe, resumed_from_, state_.step, data_.all_files, world.size(), argc, argv);
@@ -158,13 +161,14 @@ Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, const Worl
 int Trainer::run() {
   if (world_.size() == 1) stops_ = interrupting_signal() != 0;
   while (state_.step < hparams_.run.steps.value && !stops_) {
-    trace_from_second_step();
+    if (const auto line = tracer_.step_begins()) note(*line);
     train_step();
     if (due(hparams_.evaluation.every.value)) evaluate_now();
     // Skipped steps changed nothing, and saving after each would in the end delete the last good checkpoint.
     if (due(hparams_.checkpoint.every.value) && state_.skipped_in_a_row == 0) save();
     if (world_.size() == 1) stops_ = interrupting_signal() != 0;
   }
+  if (const auto line = tracer_.run_ends()) note(*line);
   if (stops_) note(fmt::format("signal {}: saving after step {}", interrupting_signal(), state_.step));
   save();
   if (stops_) return 0;
@@ -174,6 +178,7 @@ int Trainer::run() {
 }
 
 void Trainer::train_step() {
+  moment_ = {"in step", state_.step + 1};
   throughput_.step_began();
   const StepTotals totals = forward_backward();
   state_.samples += hparams_.batch.global_batch;
@@ -183,21 +188,6 @@ void Trainer::train_step() {
                     "loss.on_empty_batch=skip",
                     state_.step + 1));
   apply(totals);
-}
-
-/// The first step is not like the others: memory is touched for the first time, and nothing was gathered ahead.
-void Trainer::trace_from_second_step() {
-  const std::int64_t done = state_.step - first_step_;
-  if (traced_steps_ == 0 || (done != 1 && done != 1 + traced_steps_)) return;
-  communicator_.record(done == 1 ? &trace_ : nullptr);
-  if (done == 1) return;
-  const std::string file = fmt::format("{}/trace_rank_{:05}.json", hparams_.run.output_dir.value, world_.rank());
-  trace_.write(file, world_.rank());
-  const std::string hidden =
-      world_.size() == 1
-          ? ""
-          : fmt::format("; {:.0f} % of the collectives' time was hidden behind compute", 100 * trace_.hidden_share());
-  note(fmt::format("traced steps {} to {}: {}{}", first_step_ + 2, state_.step, file, hidden));
 }
 
 StepTotals Trainer::forward_backward() {
@@ -298,6 +288,7 @@ void Trainer::measure_rates(std::int64_t steps_left) {
 void Trainer::evaluate_now() {
   if (!data_.evaluation || last_evaluated_ == state_.step) return;
   last_evaluated_ = state_.step;
+  moment_ = {"evaluating after step", state_.step};
   OptionalCount micro_batches = hparams_.evaluation.batches.value;
   if (micro_batches) *micro_batches *= hparams_.batch.global_batch / hparams_.batch.micro_batch;
   const EvaluationResult result = evaluate(*step_, communicator_, *data_.evaluation, hparams_.batch.micro_batch,
@@ -308,6 +299,7 @@ void Trainer::evaluate_now() {
 void Trainer::save(const RunState& state, OptionalCount keep) {
   if (last_saved_ == state.step) return;
   last_saved_ = state.step;
+  moment_ = {"saving the checkpoint of step", state.step};
   for (const std::string& warning :
        save_run(checkpoint_folder(hparams_), keep, recipe_, hparams_, state, data_.train_files, *step_, communicator_))
     note("warning: " + warning);
@@ -326,7 +318,7 @@ int train(const RecipeProgram& recipe, const Hparams& hparams, std::int64_t trac
     trainer.emplace(recipe, hparams, world, *communicator, std::move(start), traced_steps, argc, argv);
     return trainer->run();
   } catch (const RankFailure& failure) {  // before the trainer goes, which would wait for what does not come
-    give_up(world, failure, trainer ? trainer->step() : 0);
+    give_up(world, failure, trainer ? trainer->moment() : "before the first step");
   }
 }
 

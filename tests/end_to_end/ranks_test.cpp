@@ -178,10 +178,34 @@ TEST_CASE("a trace has the compute of every unit and the collectives on rows of 
       CHECK(event.at("pid") == std::stoi(rank));
       if (event.at("ph") == "X") CHECK(event.at("dur").get<double>() >= 0);
     }
-    for (const std::string name : {"forward 1", "forward 2", "backward 1", "backward 2"}) CHECK(counts[name] == 4);
-    for (const std::string name : {"update 0", "update 1"}) CHECK(counts[name] == 2);
+    for (const std::string unit : {" 0", " 1", " 2"}) {
+      for (const std::string name : {"forward", "backward"}) CHECK(counts[name + unit] == 4);
+      CHECK(counts["update" + unit] == 2);
+    }
     CHECK(counts["gather 1"] >= 1);  // that of the first traced step began before it
     CHECK(counts["reduce 1"] >= 2);
+    for (const std::string name : {"gradient norm", "sum", "wait for a sum"}) CHECK(counts[name] >= 2);
   }
   check_refusal(place.run({"--trace", "3"}), 2, {"[RUN-13]", "steps=N"});
+}
+
+TEST_CASE("a run that ends before its trace does leaves what was traced") {
+  const Workplace place("tiny_llama");
+  const auto traced = [&](int steps, const char* ranks) {
+    const std::string run = "run_" + std::to_string(steps) + "_" + ranks;
+    Arguments arguments =
+        place.training(run, {"run.steps=" + std::to_string(steps), "schedule.warmup_steps=0", "batch.micro_batch=2"});
+    arguments.insert(arguments.end(), {"--ranks", ranks, "--trace", "steps=3"});
+    const ProcessResult result = place.run(arguments, one_thread);
+    CAPTURE(result.out, result.err);
+    CHECK(result.exit_code == 0);
+    CHECK(std::filesystem::exists(place / (run + "/trace_rank_00000.json")) == (steps > 1));
+    return result.out;
+  };
+  for (const char* const ranks : {"1", "2"}) {
+    CHECK(contains(traced(1, ranks), "no step was traced"));
+    CHECK(contains(traced(2, ranks), "traced step 2: "));
+    CHECK(contains(traced(3, ranks), "traced steps 2 to 3: "));
+    CHECK(contains(traced(4, ranks), "traced steps 2 to 4: "));
+  }
 }

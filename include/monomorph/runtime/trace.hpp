@@ -10,9 +10,11 @@ namespace monomorph {
 /// What a rank did when: compute, collectives, and compute that waited for them. Threads may add to it at once.
 class Trace {
  public:
-  enum class Row { compute, waiting, gather, reduce };
+  enum class Row { compute, waiting, gather, reduce, sum };
   using Clock = std::chrono::steady_clock;
+  static constexpr int no_unit = -1;
 
+  /// @param unit no_unit for what is of all
   void add(Row row, const char* what, int unit, Clock::time_point begin, Clock::time_point end);
 
   /// Of the time of all collectives, the part that compute did not wait for: 1 if it never waited. 0 without any.

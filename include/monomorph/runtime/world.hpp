@@ -42,8 +42,8 @@ class World {
   std::unique_ptr<distributed::Peers> peers(const std::string& name) const;
   /// Leaves a note for all ranks.
   void set(const std::string& key, const std::string& value) const;
-  /// Waits for a note. @throws Error [RANK-05] if it takes longer than the time limit
-  std::string get(const std::string& key) const;
+  /// Waits for a rank's note. @throws Error [RANK-05] if it takes longer than the time limit
+  std::string get(const std::string& key, int from) const;
   /// Leaves word of this rank and waits a little for that of the others.
   /// @param expected_silent no word of this rank is waited for
   /// @return the ranks that have left none; absent if where they meet does not answer

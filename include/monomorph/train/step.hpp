@@ -57,6 +57,7 @@ template <Recipe R> class Step final : public TrainingStep {
 
   GradientSize gradient_size(GradientNorm order) override {
     wait_for_all();
+    const auto span = comm_.computing("gradient norm", Trace::no_unit);
     if (in_tree_)
       for (int u = 0; u <= last; ++u) state_.add_to_tree(u, last_turn_);
     return state_.gradient_size(order, comm_.rank() / comm_.shards(), comm_.size() / comm_.shards());
@@ -115,7 +116,10 @@ template <Recipe R> class Step final : public TrainingStep {
       gather(plan::unit_of_block(0));
       comm_.wait(embedding);
     }
-    model::embed<R>(tensors(embedding, pass), pass.batch.inputs);
+    {
+      const auto span = comm_.computing("forward", embedding);
+      model::embed<R>(tensors(embedding, pass), pass.batch.inputs);
+    }
     if constexpr (releases && !tied) release(embedding);
     for (int block = 0; block < L; ++block) {
       const int u = plan::unit_of_block(block);
@@ -151,7 +155,10 @@ template <Recipe R> class Step final : public TrainingStep {
       finish_gradients(u, pass);
     }
     if constexpr (!tied) begin_gradients(embedding, pass);
-    model::embed_backward<R>(tensors(embedding, pass), pass.batch.inputs);
+    {
+      const auto span = comm_.computing("backward", embedding);
+      model::embed_backward<R>(tensors(embedding, pass), pass.batch.inputs);
+    }
     finish_gradients(embedding, pass);
   }
 

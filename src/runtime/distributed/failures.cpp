@@ -9,14 +9,13 @@ namespace {
 
 std::string name_of(std::optional<int> rank) { return rank ? fmt::format("rank {}", *rank) : "a rank"; }
 
-/// Gloo says "Timed out", NCCL's watchdog "before timing out", the store "timeout".
+}  // namespace
+
 bool is_time_limit(const std::string& reason) {
   for (const char* const words : {"imed out", "iming out", "imeout"})
     if (reason.find(words) != std::string::npos) return true;
   return false;
 }
-
-}  // namespace
 
 RankFailure silent_rank(std::optional<int> other, bool sends) {
   return {other, fmt::format("[RANK-12] {} did not {} within failure.rank_timeout", name_of(other),

@@ -7,6 +7,9 @@
 
 namespace monomorph::distributed {
 
+/// Gloo says "Timed out", NCCL's watchdog "before timing out", the store "timeout".
+bool is_time_limit(const std::string& reason);
+
 /// [RANK-12] Another rank let the time limit pass.   @param other absent where c10d can't say which
 /// @param sends whether it was sent something, or should have sent something itself
 RankFailure silent_rank(std::optional<int> other, bool sends);

@@ -1,3 +1,4 @@
+#include "runtime/distributed/failures.hpp"
 #include "runtime/distributed/first_line.hpp"
 #include "runtime/distributed/store_handle.hpp"
 #include "runtime/distributed/within.hpp"
@@ -44,25 +45,34 @@ Store Store::tcp(const std::string& host, int port, bool serves, std::chrono::mi
   }
 }
 
+namespace {
+Error gone(const std::exception& failure) {
+  return Error(
+      fmt::format("[RANK-14] the ranks' meeting point has gone ({}); see what became of rank 0 or the launcher",
+                  first_line(failure)));
+}
+}  // namespace
+
 void Store::set(const std::string& key, const std::string& value) {
   try {
     handle_->store->set(key, value);
   } catch (const std::exception& failure) {
-    throw Error(
-        fmt::format("[RANK-14] the ranks' meeting point has gone ({}); see what became of rank 0 or the launcher",
-                    first_line(failure)));
+    throw gone(failure);
   }
 }
 
-std::string Store::get(const std::string& key, std::chrono::milliseconds time_limit) {
+std::string Store::get(const std::string& key, int from, std::chrono::milliseconds time_limit) {
   try {
     return within(time_limit + grace, [handle = handle_, key, time_limit] {
       handle->store->wait({key}, time_limit);
       return handle->store->get_to_str(key);
     });
   } catch (const std::exception& failure) {
-    throw Error(fmt::format("[RANK-05] no rank has left \"{}\" at the meeting point within {} ms ({})", key,
-                            time_limit.count(), first_line(failure)));
+    if (!is_time_limit(first_line(failure))) throw gone(failure);
+    throw Error(fmt::format(
+        "[RANK-05] rank {} has not come to the ranks' meeting point within {} s; see whether it was started "
+        "and what it says, or raise failure.rank_timeout if it is slow",
+        from, std::chrono::duration<double>(time_limit).count()));
   }
 }
 

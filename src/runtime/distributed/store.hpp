@@ -18,8 +18,9 @@ class Store {
 
   /// @throws Error [RANK-14] if the table has gone with the rank that served it
   void set(const std::string& key, const std::string& value);
-  /// Waits until someone has set it. @throws Error [RANK-05] if that takes longer than the time limit
-  std::string get(const std::string& key, std::chrono::milliseconds time_limit);
+  /// Waits until a rank has set it.
+  /// @throws Error [RANK-05] if that takes longer than the time limit   @throws Error [RANK-14] as above
+  std::string get(const std::string& key, int from, std::chrono::milliseconds time_limit);
   /// @throws std::exception if nobody answers
   bool has(const std::string& key);
   /// The same table, each key beginning with a name.

@@ -37,23 +37,25 @@ World::World(distributed::Store store, RankPlace place, std::string host, std::c
 void World::set(const std::string& key, const std::string& value) const {
   if (store_) store_->set(key, value);
 }
-std::string World::get(const std::string& key) const { return store_->get(key, time_limit_); }
+std::string World::get(const std::string& key, int from) const { return store_->get(key, from, time_limit_); }
 
 std::optional<std::vector<int>> World::leave_word(const std::string& word, std::optional<int> expected_silent,
-                                                  std::chrono::milliseconds patience) const try {
-  std::vector<int> others;
-  for (int other = 0; other < size(); ++other)
-    if (other != rank()) others.push_back(other);
-  store_->set(fmt::format("{}/{}", word, rank()), "yes");
-  const std::vector<int> silent = await_notes(*store_, word, others, expected_silent, patience);
-  // The store may be in the process of rank 0, which stays until the others know, too.
-  const std::string known = word + " and knows";
-  if (rank() > 0) store_->set(fmt::format("{}/{}", known, rank()), "yes");
-  std::erase_if(others, [&](int other) { return std::ranges::count(silent, other) > 0; });
-  if (rank() == 0) await_notes(*store_, known, others, expected_silent, patience);
+                                                  std::chrono::milliseconds patience) const {
+  std::optional<std::vector<int>> silent;
+  try {
+    std::vector<int> others;
+    for (int other = 0; other < size(); ++other)
+      if (other != rank()) others.push_back(other);
+    store_->set(fmt::format("{}/{}", word, rank()), "yes");
+    silent = await_notes(*store_, word, others, expected_silent, patience);
+    // The store may be in the process of rank 0, which stays until the others know, too.
+    const std::string known = word + " and knows";
+    if (rank() > 0) store_->set(fmt::format("{}/{}", known, rank()), "yes");
+    std::erase_if(others, [&](int other) { return std::ranges::count(*silent, other) > 0; });
+    if (rank() == 0) await_notes(*store_, known, others, expected_silent, patience);
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): whatever c10d throws, the store has gone with the
+  }                                  // rank that served it; what was learnt before holds
   return silent;
-} catch (const std::exception&) {  // whatever c10d throws: the store has gone with the rank that served it
-  return std::nullopt;
 }
 
 World::World(World&&) noexcept = default;
