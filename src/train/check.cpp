@@ -10,6 +10,7 @@
 #include <monomorph/runtime/collectives_check.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace monomorph::train {
 namespace {
@@ -42,12 +43,13 @@ std::string check_collectives(const RecipeProgram& recipe, const Hparams& hparam
   check_ranks(recipe, hparams, world.size());
   check_agreement(world, recipe, hparams);
   if (world.size() == 1) return "one rank: there are no collectives\n";
-  const CollectivesCheck found =
-      monomorph::check_collectives(world, recipe.param_shards(world.size()), recipe.reduce_dtype);
+  const auto communicator = world.communicator(recipe.param_shards(world.size()), recipe.reduce_dtype);
+  const CollectivesCheck found = monomorph::check_collectives(world, *communicator);
   if (world.rank() > 0) return "";
   std::string text = fmt::format("{} ranks, every result right\n", world.size());
   for (const CollectiveMeasure& measure : found.collectives)
-    text += fmt::format("  {:<58} {}\n", measure.name, speed(measure.bytes_per_second));
+    text += fmt::format("  {:<58} {}\n", fmt::format("{}, ranks {}", measure.what, fmt::join(measure.ranks, ", ")),
+                        speed(measure.bytes_per_second));
   const auto pair = [&](const char* what, const PairMeasure& measure) {
     text += fmt::format("  {:<58} {}\n", fmt::format("{} pair: ranks {} and {}", what, measure.first, measure.second),
                         speed(measure.bytes_per_second));

@@ -3,27 +3,11 @@
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 
-#include <arpa/inet.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <regex>
 #include <thread>
 
 namespace monomorph::testing {
-
-std::string free_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  REQUIRE(::bind(socket, reinterpret_cast<sockaddr*>(&address), size) == 0);
-  REQUIRE(::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) == 0);
-  ::close(socket);
-  return std::to_string(ntohs(address.sin_port));
-}
 
 Arguments command(const Workplace& place, const Arguments& arguments) {
   Arguments all{program(place.recipe())};

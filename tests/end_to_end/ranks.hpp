@@ -1,5 +1,6 @@
 #pragma once
 #include "programs.hpp"
+#include "support/free_port.hpp"
 
 #include <deque>
 #include <optional>
@@ -8,9 +9,6 @@
 namespace monomorph::testing {
 
 inline const Process::Environment one_thread{{"OMP_NUM_THREADS", "1"}};
-
-/// A port that nothing on this machine has open.
-std::string free_port();
 
 /// The command line of a rank.
 Arguments command(const Workplace& place, const Arguments& arguments);

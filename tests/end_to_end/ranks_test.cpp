@@ -156,8 +156,8 @@ TEST_CASE("check knows what each of several ranks needs, and tries their collect
   const ProcessResult tried = place.run(check, one_thread);
   CAPTURE(tried.out, tried.err);
   CHECK(tried.exit_code == 0);
-  for (const std::string part :
-       {"4 ranks, every result right", "reduction of gradients among", "slowest pair: ranks", "GB/s"})
+  for (const std::string part : {"4 ranks, every result right", "gather of parameters, ranks 0, 1, 2, 3",
+                                 "reduction of gradients, ranks 0, 1, 2, 3", "slowest pair: ranks", "GB/s"})
     CHECK(contains(tried.out, part));
   CHECK_FALSE(std::filesystem::exists(place / "run"));
 }

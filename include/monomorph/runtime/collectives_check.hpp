@@ -6,22 +6,22 @@
 namespace monomorph {
 
 struct CollectiveMeasure {
-  std::string name;         ///< "gather of parameters among 4 ranks"
-  double bytes_per_second;  ///< that a rank sends: of the slowest rank
+  std::string what;         ///< "gather of parameters"
+  std::vector<int> ranks;   ///< of the group that does it
+  double bytes_per_second;  ///< that each of them sends: in the slowest
 };
 struct PairMeasure {
   int first, second;
   double bytes_per_second;  ///< in each direction, both at once
 };
 struct CollectivesCheck {
-  std::vector<CollectiveMeasure> collectives;
+  std::vector<CollectiveMeasure> collectives;  ///< every one of a step, for every group
   PairMeasure slowest, fastest;
 };
 
 /// Runs every collective of a step on numbers whose result is known, and messages between all pairs of ranks. All ranks
 /// of the world call it, two or more of them, and have the same result.
-/// @param shards, wire as of World::communicator
-/// @throws Error [RANK-13] a result is wrong; RankFailure
-CollectivesCheck check_collectives(const World& world, int shards, DType wire);
+/// @throws Error [RANK-13] a result is wrong on this rank, [RANK-08] on another one; RankFailure
+CollectivesCheck check_collectives(const World& world, Communicator& communicator);
 
 }  // namespace monomorph

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <bit>
-#include <numeric>
+#include <limits>
 
 namespace monomorph {
 namespace {
@@ -17,16 +17,19 @@ using Clock = std::chrono::steady_clock;
 constexpr std::int64_t elements = std::int64_t{1} << 20;  // of a part: 4 MiB
 constexpr int repeats = 3;
 
-View view_of(std::vector<float>& values, std::int64_t first, std::int64_t n) {
-  return {reinterpret_cast<std::byte*>(values.data() + first), DType::fp32, {1, n}};
+View view_of(std::vector<float>& values) {
+  return {reinterpret_cast<std::byte*>(values.data()), DType::fp32, {1, std::ssize(values)}};
 }
 
-/// Small whole numbers: their sums are exact in every dtype.
-float number(int rank, std::int64_t i) { return static_cast<float>(rank % 4 + i % 13); }
+/// Whole numbers whose sums over neighbouring ranks stay small, however many there are: exact in every dtype.
+float number(int rank, std::int64_t i) {
+  constexpr int of_rank[] = {0, 3, -1, -2};
+  return static_cast<float>(of_rank[rank % 4] + (rank % 2 == 0 ? 1 : -1) * (i % 13));
+}
 
-/// The best of a few times, in the rank that is slowest.
-template <class Act> double seconds(Communicator& communicator, Act act) {
-  double best = 1e30;
+/// The best of a few times, in every rank.
+template <class Act> std::vector<double> seconds_of_ranks(Communicator& communicator, Act act) {
+  double best = std::numeric_limits<double>::infinity();
   for (int i = 0; i < repeats; ++i) {
     const std::int64_t here = 1;
     words_of_ranks(communicator, {&here, 1});  // all begin together
@@ -34,84 +37,109 @@ template <class Act> double seconds(Communicator& communicator, Act act) {
     act();
     best = std::min(best, std::chrono::duration<double>(Clock::now() - begin).count());
   }
-  const auto word = std::bit_cast<std::int64_t>(best);  // positive doubles are ordered as their bits are
-  return std::bit_cast<double>(std::ranges::max(words_of_ranks(communicator, {&word, 1})));
-}
-
-void require(bool right, int rank, const std::string& name) {
-  if (!right)
-    throw Error(
-        fmt::format("[RANK-13] the {} gives rank {} wrong numbers; see whether memory or network of its machine "
-                    "fails",
-                    name, rank));
+  const auto word = std::bit_cast<std::int64_t>(best);
+  std::vector<double> seconds;
+  for (const std::int64_t bits : words_of_ranks(communicator, {&word, 1}))
+    seconds.push_back(std::bit_cast<double>(bits));
+  return seconds;
 }
 
 class Check {
  public:
-  Check(const World& world, int shards, DType wire)
-      : world_(world), communicator_(world.communicator(shards, wire)), whole_(shards * elements) {}
+  Check(const World& world, Communicator& communicator)
+      : world_(world),
+        communicator_(communicator),
+        part_(elements),
+        whole_(static_cast<std::size_t>(shards_ * elements)) {}
 
-  CollectiveMeasure gather() {
-    const int shards = communicator_->shards(), rank = world_.rank();
-    const std::string name = fmt::format("gather of parameters among {} ranks", shards);
-    std::vector<float> own(elements);
-    for (std::int64_t i = 0; i < elements; ++i) own[i] = number(rank, i);
-    const double time = seconds(*communicator_, [&] {
-      communicator_->gather(0, view_of(own, 0, elements), view_of(whole_, 0, std::ssize(whole_)));
-      communicator_->wait(0);
-    });
-    bool right = true;
-    for (int r = 0; r < shards; ++r)
-      for (std::int64_t i = 0; i < elements; ++i)
-        right = right && whole_[r * elements + i] == number(rank / shards * shards + r, i);
-    require(right, rank, name);
-    return {name, static_cast<double>((shards - 1) * elements * 4) / time};
-  }
-
-  CollectiveMeasure reduce() {
-    const int shards = communicator_->shards(), rank = world_.rank(), size = world_.size();
-    const std::string name = fmt::format("reduction of gradients among {} times {} ranks", size / shards, shards);
-    std::vector<float> sums(elements);
-    const auto before = communicator_->traffic();
-    const double time = seconds(*communicator_, [&] {
-      for (std::int64_t i = 0; i < std::ssize(whole_); ++i) whole_[i] = number(rank, i);
-      communicator_->reduce(0, view_of(whole_, 0, std::ssize(whole_)),
-                            shards > 1 ? view_of(sums, 0, elements) : view_of(whole_, 0, elements), {});
-      communicator_->wait(0);
-    });
-    const std::vector<float>& result = shards > 1 ? sums : whole_;
-    bool right = true;
-    for (std::int64_t i = 0; i < elements; ++i) {
-      float expected = 0;
-      for (int r = 0; r < size; ++r) expected += number(r, rank % shards * elements + i);
-      right = right && result[i] == expected;
+  std::vector<CollectiveMeasure> collectives() {
+    if (shards_ > 1) {
+      gather();
+      reduce("reduction of gradients", {.last = false}, true);
     }
-    require(right, rank, name);
-    const auto after = communicator_->traffic();
-    const std::int64_t sent = after.reductions.bytes + after.replica_reductions.bytes - before.reductions.bytes -
-                              before.replica_reductions.bytes;
-    return {name, static_cast<double>(sent) / repeats / time};
+    if (shards_ < size_) reduce(shards_ == 1 ? "reduction of gradients" : "the same, then with replicas", {}, false);
+    return std::move(measures_);
   }
 
   /// Speeds between all pairs, which meet as at a round table: each rank talks with one other at a time.
   std::vector<PairMeasure> pairs() {
-    const int rank = world_.rank(), size = world_.size(), seats = size + size % 2;
+    const int seats = size_ + size_ % 2;
     const auto peers = world_.peers("check/");
-    std::vector<std::int64_t> own(size);
+    std::vector<std::int64_t> own(size_);
     for (int round = 0; round < seats - 1; ++round) {
-      const int other = partner(rank, round, seats);
-      if (other < size) own[other] = std::bit_cast<std::int64_t>(exchange(*peers, other));
+      const int other = partner(rank_, round, seats);
+      if (other < size_) own[other] = std::bit_cast<std::int64_t>(exchange(*peers, other));
     }
-    const std::vector<std::int64_t> all = words_of_ranks(*communicator_, own);
+    const std::vector<std::int64_t> all = words_of_ranks(communicator_, own);
     std::vector<PairMeasure> measures;
-    for (int a = 0; a < size; ++a)
-      for (int b = a + 1; b < size; ++b)
+    for (int a = 0; a < size_; ++a)
+      for (int b = a + 1; b < size_; ++b)
         measures.push_back(
-            {a, b, std::min(std::bit_cast<double>(all[a * size + b]), std::bit_cast<double>(all[b * size + a]))});
+            {a, b, std::min(std::bit_cast<double>(all[a * size_ + b]), std::bit_cast<double>(all[b * size_ + a]))});
     return measures;
   }
 
  private:
+  void gather() {
+    const std::vector<double> seconds = seconds_of_ranks(communicator_, [&] {
+      for (std::int64_t i = 0; i < elements; ++i) part_[i] = number(rank_, i);
+      communicator_.gather(0, view_of(part_), view_of(whole_));
+      communicator_.wait(0);
+    });
+    require("gather of parameters", whole_, [&](std::int64_t i) {
+      return number(rank_ / shards_ * shards_ + static_cast<int>(i / elements), i % elements);
+    });
+    note("gather of parameters", true, (shards_ - 1) * elements * 4, seconds);
+  }
+
+  /// @param within_group one copy's ranks alone, or all ranks
+  void reduce(const char* what, Reduction reduction, bool within_group) {
+    const std::int64_t before = sent();
+    std::vector<float>& sums = shards_ > 1 ? part_ : whole_;
+    const std::vector<double> seconds = seconds_of_ranks(communicator_, [&] {
+      for (std::int64_t i = 0; i < std::ssize(whole_); ++i) whole_[i] = number(rank_, i);
+      communicator_.reduce(0, view_of(whole_), view_of(sums), reduction);
+      communicator_.wait(0);
+    });
+    const int first = within_group ? rank_ / shards_ * shards_ : 0, n = within_group ? shards_ : size_;
+    require("reduction of gradients", sums, [&](std::int64_t i) {
+      float sum = 0;
+      for (int r = first; r < first + n; ++r) sum += number(r, rank_ % shards_ * elements + i);
+      return sum;
+    });
+    note(what, within_group, (sent() - before) / repeats, seconds);
+  }
+
+  std::int64_t sent() const {
+    const plan::Traffic traffic = communicator_.traffic();
+    return traffic.reductions.bytes + traffic.replica_reductions.bytes;
+  }
+
+  template <class Expected> void require(const char* what, const std::vector<float>& result, Expected expected) {
+    together(communicator_, fmt::format("check the {}", what), [&] {
+      for (std::int64_t i = 0; i < std::ssize(result); ++i)
+        if (result[i] != expected(i))
+          throw Error(
+              fmt::format("[RANK-13] the {} gives rank {} wrong numbers; see whether memory or network of its "
+                          "machine fails",
+                          what, rank_));
+    });
+  }
+
+  /// A measure for each group of ranks: those of one copy, which lie side by side, or those that hold the same part.
+  void note(const char* what, bool of_copies, std::int64_t bytes, const std::vector<double>& seconds) {
+    const int n = of_copies ? shards_ : size_ / shards_, stride = of_copies ? 1 : shards_;
+    for (int group = 0; group < size_ / n; ++group) {
+      CollectiveMeasure& measure = measures_.emplace_back(CollectiveMeasure{what, {}, 0});
+      double slowest = 0;
+      for (int i = 0; i < n; ++i) {
+        measure.ranks.push_back((of_copies ? group * n : group) + i * stride);
+        slowest = std::max(slowest, seconds[static_cast<std::size_t>(measure.ranks.back())]);
+      }
+      measure.bytes_per_second = static_cast<double>(bytes) / slowest;
+    }
+  }
+
   /// The circle method: seat `seats - 1` stays, the others move on.
   static int partner(int rank, int round, int seats) {
     const int moving = seats - 1;
@@ -126,8 +154,8 @@ class Check {
     double best = 0;
     for (int i = 0; i < repeats; ++i) {
       const auto begin = Clock::now();
-      auto in = peers.receive(other, distributed::Channel::gather, view_of(received, 0, elements));
-      auto out = peers.send(other, distributed::Channel::gather, view_of(sent, 0, elements));
+      auto in = peers.receive(other, distributed::Channel::gather, view_of(received));
+      auto out = peers.send(other, distributed::Channel::gather, view_of(sent));
       in.wait();
       out.wait();
       best = std::max(best, elements * 4 / std::chrono::duration<double>(Clock::now() - begin).count());
@@ -136,17 +164,17 @@ class Check {
   }
 
   const World& world_;
-  std::unique_ptr<Communicator> communicator_;
-  std::vector<float> whole_;
+  Communicator& communicator_;
+  const int rank_ = communicator_.rank(), size_ = communicator_.size(), shards_ = communicator_.shards();
+  std::vector<float> part_, whole_;
+  std::vector<CollectiveMeasure> measures_;
 };
 
 }  // namespace
 
-CollectivesCheck check_collectives(const World& world, int shards, DType wire) {
-  Check check(world, shards, wire);
-  CollectivesCheck result;
-  if (shards > 1) result.collectives.push_back(check.gather());
-  result.collectives.push_back(check.reduce());
+CollectivesCheck check_collectives(const World& world, Communicator& communicator) {
+  Check check(world, communicator);
+  CollectivesCheck result{.collectives = check.collectives(), .slowest = {}, .fastest = {}};
   const std::vector<PairMeasure> pairs = check.pairs();
   result.slowest = *std::ranges::min_element(pairs, {}, &PairMeasure::bytes_per_second);
   result.fastest = *std::ranges::max_element(pairs, {}, &PairMeasure::bytes_per_second);
