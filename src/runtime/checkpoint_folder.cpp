@@ -281,9 +281,11 @@ bool has_checkpoints(const std::string& folder) {
   return filesystem::is_directory(folder, ignored) && !steps_in(folder).empty();
 }
 
-std::optional<std::string> latest_checkpoint(const std::string& folder, std::vector<std::string>* skipped) {
+std::optional<std::string> latest_checkpoint(const std::string& folder, std::vector<std::string>* skipped,
+                                             std::optional<std::int64_t> before) {
   if (!exists(folder)) return std::nullopt;
   for (const std::int64_t step : steps_in(folder)) {
+    if (before && step >= *before) continue;
     const std::string path = path_of(folder, step);
     try {
       read_checkpoint_metadata(path);

@@ -51,7 +51,7 @@ class CheckpointReader::File {
       const std::size_t first = i * record_.block_bytes;
       const auto block = file.subspan(first, std::min<std::size_t>(record_.block_bytes, file.size() - first));
       if (xxh64(block) != record_.checksums[i])
-        throw Error(
+        throw DamagedCheckpoint(
             fmt::format("[CHECKPOINT-05] {} is damaged: its bytes {} to {} have another checksum than when they were "
                         "saved; use another checkpoint",
                         in_quotes(path_), first, first + block.size()));

@@ -28,6 +28,18 @@ std::optional<std::string> checkpoint_to_resume(const Hparams& hparams, std::vec
   return find_checkpoint(resume);
 }
 
+/// @throws [CHECKPOINT-05]
+std::string earlier_checkpoint(const Hparams& hparams, const std::string& damaged) {
+  const std::string folder = checkpoint_folder(hparams);
+  const auto earlier = runtime::latest_checkpoint(folder, nullptr, runtime::read_checkpoint_metadata(damaged).step);
+  if (!earlier)
+    throw Error(
+        fmt::format("[CHECKPOINT-05] {} is damaged, and there is no earlier checkpoint in {}; start afresh in "
+                    "another run.output_dir, or bring a copy back",
+                    in_quotes(damaged), in_quotes(folder)));
+  return *earlier;
+}
+
 /// The order of the data and dropout are drawn from the seed.
 void note_seed(const std::string& checkpoint, const Hparams& hparams, std::vector<std::string>& notes) {
   const std::int64_t saved = checkpoint_hparams(checkpoint).run.seed, here = hparams.run.seed;
@@ -40,9 +52,10 @@ void note_seed(const std::string& checkpoint, const Hparams& hparams, std::vecto
 
 }  // namespace
 
-Beginning begin(const RecipeProgram& recipe, const Hparams& hparams) {
+Beginning begin(const RecipeProgram& recipe, const Hparams& hparams, const std::optional<std::string>& damaged) {
   Beginning beginning;
-  beginning.checkpoint = checkpoint_to_resume(hparams, beginning.notes);
+  beginning.checkpoint =
+      damaged ? earlier_checkpoint(hparams, *damaged) : checkpoint_to_resume(hparams, beginning.notes);
   if (beginning.checkpoint)
     if (const auto difference = check_recipe(*beginning.checkpoint, recipe)) beginning.notes.push_back(*difference);
   if (beginning.checkpoint) note_seed(*beginning.checkpoint, hparams, beginning.notes);
@@ -51,15 +64,16 @@ Beginning begin(const RecipeProgram& recipe, const Hparams& hparams) {
   return beginning;
 }
 
-Beginning begin_together(const RecipeProgram& recipe, const Hparams& hparams, const World& world) {
-  constexpr const char* key = "checkpoint";
+Beginning begin_together(const RecipeProgram& recipe, const Hparams& hparams, const World& world,
+                         const std::optional<std::string>& damaged) {
+  const std::string key = "checkpoint instead of " + damaged.value_or("none");
   const std::string from = "from ";  // before the path: some stores keep no empty value
   if (world.rank() > 0) {
     const std::string path = world.get(key, 0).substr(from.size());
     return {.checkpoint = path.empty() ? std::nullopt : std::optional(path), .notes = {}};
   }
   try {
-    Beginning beginning = begin(recipe, hparams);
+    Beginning beginning = begin(recipe, hparams, damaged);
     world.set(key, from + beginning.checkpoint.value_or(""));
     return beginning;
   } catch (const Error&) {

@@ -16,12 +16,16 @@ struct Beginning {
   std::vector<std::string> notes;         ///< for the user, one line each
 };
 
+/// @param damaged a checkpoint that turned out to be: the run goes on from an earlier one
 /// @throws UsageError [RUN-01] the folder holds another run; [RUN-03], [RUN-04] the checkpoint can't be gone on from;
-Beginning begin(const RecipeProgram& recipe, const Hparams& hparams);
+///   Error [CHECKPOINT-05] there is none before the damaged one
+Beginning begin(const RecipeProgram& recipe, const Hparams& hparams,
+                const std::optional<std::string>& damaged = std::nullopt);
 
 /// Rank 0 begins, and the others with it: all go on from the checkpoint that it has found.   @throws as begin, on rank
 /// 0
-Beginning begin_together(const RecipeProgram& recipe, const Hparams& hparams, const World& world);
+Beginning begin_together(const RecipeProgram& recipe, const Hparams& hparams, const World& world,
+                         const std::optional<std::string>& damaged = std::nullopt);
 
 /// The machine has the memory, or it is said in a note.   @throws [RUN-16]
 void note_memory(const RecipeProgram& recipe, const Hparams& hparams, LaunchedRanks ranks,

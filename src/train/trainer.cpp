@@ -19,6 +19,7 @@
 #include <monomorph/core/process_memory.hpp>
 #include <monomorph/core/quantity_text.hpp>
 #include <monomorph/data/batch_prefetcher.hpp>
+#include <monomorph/runtime/checkpoint_reader.hpp>
 #include <monomorph/runtime/together.hpp>
 #include <monomorph/runtime/world.hpp>
 #include <monomorph/train/describe.hpp>
@@ -49,17 +50,28 @@ std::unique_ptr<TrainingStep> make_step(const RecipeProgram& recipe, const Hpara
   });
 }
 
-RunState initial_state(const RecipeProgram& recipe, const Hparams& hparams,
-                       const std::optional<std::string>& checkpoint, const RunData& data, TrainingStep& step) {
-  const double first_loss_scale = initial_loss_scale(recipe.compute_dtype, hparams.loss_scale);
-  if (!checkpoint) return {.loss_scale = first_loss_scale};
-  data.check_same_files(*checkpoint);
-  RestoredRun restored = restore_run(*checkpoint, recipe, step, true);
-  if (!restored.same_precision) {  // another compute dtype needs another scale
-    restored.state.loss_scale = first_loss_scale;
-    restored.state.steps_at_scale = 0;
+/// Of the run that the checkpoint is of. Absent if the launcher's `auto` has found it and it is damaged: a rank that
+/// meets that says so, and all go on from an earlier one, as a restart would meet the same damage again and again.
+std::optional<RunState> restored_state(const RecipeProgram& recipe, const Hparams& hparams,
+                                       const std::string& checkpoint, const RunData& data, TrainingStep& step,
+                                       Communicator& communicator) {
+  std::optional<RestoredRun> restored;
+  together(communicator, "load the checkpoint", [&] {
+    data.check_same_files(checkpoint);
+    try {
+      restored = restore_run(checkpoint, recipe, step, true);
+    } catch (const runtime::DamagedCheckpoint& damage) {
+      if (hparams.checkpoint.resume.value != "auto") throw;
+      fmt::print(stderr, "warning: {}\n", damage.what());
+    }
+  });
+  const std::int64_t damaged = restored ? 0 : 1;
+  if (std::ranges::count(words_of_ranks(communicator, {&damaged, 1}), 1) > 0) return std::nullopt;
+  if (!restored->same_precision) {  // another compute dtype needs another scale
+    restored->state.loss_scale = initial_loss_scale(recipe.compute_dtype, hparams.loss_scale);
+    restored->state.steps_at_scale = 0;
   }
-  return restored.state;
+  return restored->state;
 }
 
 /// Everything that can fail before the first step.
@@ -68,8 +80,13 @@ Start start_run(const RecipeProgram& recipe, const Hparams& hparams, const World
   note_memory(recipe, hparams, {world.size(), world.local_size()}, beginning.notes);
   RunData data(recipe, hparams);
   auto step = make_step(recipe, hparams, communicator);
-  const RunState state = initial_state(recipe, hparams, beginning.checkpoint, data, *step);
-  return {std::move(beginning), std::move(data), std::move(step), state};
+  std::optional<RunState> state;
+  if (!beginning.checkpoint) state = {.loss_scale = initial_loss_scale(recipe.compute_dtype, hparams.loss_scale)};
+  while (!state) {
+    state = restored_state(recipe, hparams, *beginning.checkpoint, data, *step, communicator);
+    if (!state) beginning = begin_together(recipe, hparams, world, beginning.checkpoint);
+  }
+  return {std::move(beginning), std::move(data), std::move(step), *state};
 }
 
 class Trainer {

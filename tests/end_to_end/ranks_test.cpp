@@ -143,6 +143,29 @@ TEST_CASE("ranks killed at random moments, in saves too, lose no more than the s
   CHECK(final_state(place / "run") == undisturbed_state(place, last + 4));
 }
 
+TEST_CASE("a restart goes on from an earlier checkpoint where a rank's part of the latest is damaged") {
+  const Workplace place("tiny_gpt2_fsdp");
+  const auto auto_resume = [&](const std::string& run) { return train_on(place, 2, run, {"checkpoint.resume=auto"}); };
+  REQUIRE(train_on(place, 2, "run", {"checkpoint.every=6"}).exit_code == 0);
+  REQUIRE(train_on(place, 2, "single").exit_code == 0);
+  const std::string state = final_state(place / "run");
+  for (const std::string run : {"run", "single"}) {
+    const std::string file = place / (run + "/checkpoints/step_00000012/rank_00001.safetensors");
+    std::string bytes = read_bytes(file);
+    bytes[bytes.size() / 2] ^= 1;
+    write_bytes(file, bytes);
+  }
+  const ProcessResult earlier = auto_resume("run");
+  CAPTURE(earlier.out, earlier.err);
+  CHECK(earlier.exit_code == 0);
+  CHECK(contains(earlier.err, "warning: [CHECKPOINT-05]"));
+  CHECK(contains(earlier.out, "resumed after step 6"));
+  CHECK(final_state(place / "run") == state);
+  const ProcessResult none = auto_resume("single");
+  CHECK(none.exit_code == 1);
+  CHECK(contains(none.err, "there is no earlier checkpoint"));
+}
+
 TEST_CASE("check knows what each of several ranks needs, and tries their collectives") {
   const Workplace place("tiny_llama");
   const Arguments training = place.training("run", {"batch.micro_batch=1"});

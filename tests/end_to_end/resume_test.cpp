@@ -236,9 +236,16 @@ TEST_CASE("a damaged checkpoint is named, a torn one is passed over with a warni
   std::string flipped = whole;
   flipped[flipped.size() / 2] ^= 1;
   write_bytes(tensors, flipped);
-  check_refusal(place.train("run", {"checkpoint.resume=auto"}), 1, {"[CHECKPOINT-05]", "step_00000012", "checksum"});
+  check_refusal(place.train("run", {"checkpoint.resume=" + latest}), 1,
+                {"[CHECKPOINT-05]", "step_00000012", "checksum"});
   check_refusal(place.run({"generate", "--checkpoint", latest, "--prompt", "a"}), 1, {"[CHECKPOINT-05]"});
   check_refusal(run_program("monomorph-checkpoint", {"verify", latest}), 1, {"[CHECKPOINT-05]"});
+
+  const ProcessResult instead = place.train("run", {"checkpoint.resume=auto"});
+  CHECK(instead.exit_code == 0);
+  CHECK(instead.err.starts_with("warning: [CHECKPOINT-05]"));
+  CHECK(contains(instead.out, "resumed after step 6"));
+  CHECK(read_bytes(tensors) == whole);  // step 12 was done again
 
   write_bytes(tensors, whole.substr(0, whole.size() - 1));
   const ProcessResult earlier = place.train("run", {"checkpoint.resume=auto"});

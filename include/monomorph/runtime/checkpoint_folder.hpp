@@ -74,7 +74,9 @@ bool has_checkpoints(const std::string& folder);
 
 /// The checkpoint of the highest step in `folder` that read_checkpoint_metadata accepts; nothing if there is none.
 /// @param skipped if given, receives one line for each checkpoint of a higher step that is broken
+/// @param before if given, only lower steps are looked at
 /// @throws [CHECKPOINT-02] if a higher step has a newer format: going back silently would repeat work unasked
-std::optional<std::string> latest_checkpoint(const std::string& folder, std::vector<std::string>* skipped = nullptr);
+std::optional<std::string> latest_checkpoint(const std::string& folder, std::vector<std::string>* skipped = nullptr,
+                                             std::optional<std::int64_t> before = std::nullopt);
 
 }  // namespace monomorph::runtime

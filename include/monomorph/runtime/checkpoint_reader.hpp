@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/core/error.hpp>
 #include <monomorph/runtime/checkpoint_folder.hpp>
 
 #include <cstddef>
@@ -8,6 +9,12 @@
 #include <vector>
 
 namespace monomorph::runtime {
+
+/// [CHECKPOINT-05] What is read has another checksum than when it was saved.
+class DamagedCheckpoint : public Error {
+ public:
+  using Error::Error;
+};
 
 /// The tensors of a checkpoint, whole, whichever rank's file holds which part. Only what is asked for is read, and
 /// compared with its checksums before it is given.
@@ -19,7 +26,8 @@ class CheckpointReader {
     std::int64_t n_elements = 0;
   };
 
-  /// @throws what read_checkpoint_metadata throws; [CHECKPOINT-05] a file's beginning has another checksum;
+  /// @throws what read_checkpoint_metadata throws; DamagedCheckpoint [CHECKPOINT-05] a file's beginning has another
+  /// checksum;
   ///   [CHECKPOINT-10] the files' parts do not make whole tensors; SAFETENSORS errors
   explicit CheckpointReader(const std::string& path);
   ~CheckpointReader();
@@ -32,9 +40,10 @@ class CheckpointReader {
   const Tensor* find(const std::string& name) const;
 
   /// Elements from `first` on, as many as `to` has room for.
-  /// @throws [CHECKPOINT-05] what is read has another checksum; [SAFETENSORS-09] there is no such tensor
+  /// @throws DamagedCheckpoint [CHECKPOINT-05] what is read has another checksum; [SAFETENSORS-09] there is no such
+  /// tensor
   void read(const std::string& name, std::int64_t first, std::span<std::byte> to);
-  /// Reads every byte.   @throws [CHECKPOINT-05]
+  /// Reads every byte.   @throws DamagedCheckpoint [CHECKPOINT-05]
   void verify();
   /// Of the files, so far: whole blocks of checksums.
   std::uint64_t bytes_read() const;
