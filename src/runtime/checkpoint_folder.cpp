@@ -7,6 +7,7 @@
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/text_file.hpp>
 #include <monomorph/runtime/checkpoint_folder.hpp>
+#include <monomorph/runtime/rank_failure.hpp>
 #include <monomorph/runtime/together.hpp>
 
 #include <fmt/format.h>
@@ -124,7 +125,7 @@ std::string partial_path(const std::string& folder, std::int64_t step) {
   return fmt::format("{}/{}{}", folder, partial_prefix, step_folder_name(step));
 }
 
-/// The folder that a save fills; removed unless it was put in its place.
+/// The folder that a save fills; removed unless it was put in its place or left.
 class PartialFolder {
  public:
   PartialFolder(const std::string& folder, std::int64_t step) : folder_(folder), path_(partial_path(folder, step)) {
@@ -137,6 +138,7 @@ class PartialFolder {
   }
 
   const std::string& path() const { return path_; }
+  void leave() { path_.clear(); }
 
   void move_to(std::int64_t step, std::vector<std::string>& warnings) {
     sync_folder(path_);
@@ -225,20 +227,11 @@ void create_folder(const filesystem::path& folder) {
   sync_folder(parent.empty() ? "." : parent.string());
 }
 
-[[noreturn]] void throw_no_checkpoint(const std::string& path) {
-  throw Error(fmt::format("[CHECKPOINT-01] there is no checkpoint at {}; {}", in_quotes(path),
-                          has_checkpoints(path) ? "give one of the step_ folders in it" : "check the path"));
-}
-
-}  // namespace
-
-SavedCheckpoint save_checkpoint(const std::string& folder, CheckpointMetadata metadata, Communicator& communicator,
-                                std::span<const PartToSave> parts, int keep) {
-  if (keep < 1) throw UsageError(fmt::format("[CHECKPOINT-06] at least 1 checkpoint must be kept, not {}", keep));
-  metadata.n_ranks = communicator.shards();
+/// All stages of a save, each of which all ranks know of when it is done.
+void fill_and_complete(const std::string& folder, CheckpointMetadata metadata, Communicator& communicator,
+                       std::span<const PartToSave> parts, int keep, std::optional<PartialFolder>& partial,
+                       SavedCheckpoint& saved) {
   const int rank = communicator.rank();
-  SavedCheckpoint saved{path_of(folder, metadata.step), {}};
-  std::optional<PartialFolder> partial;  // rank 0's
   together(communicator, "create the folder of a checkpoint", [&] {
     if (rank > 0) return;
     create_folder(folder);
@@ -256,6 +249,28 @@ SavedCheckpoint save_checkpoint(const std::string& folder, CheckpointMetadata me
     partial->move_to(metadata.step, saved.warnings);
     discard_old(folder, metadata.step, keep, saved.warnings);
   });
+}
+
+[[noreturn]] void throw_no_checkpoint(const std::string& path) {
+  throw Error(fmt::format("[CHECKPOINT-01] there is no checkpoint at {}; {}", in_quotes(path),
+                          has_checkpoints(path) ? "give one of the step_ folders in it" : "check the path"));
+}
+
+}  // namespace
+
+SavedCheckpoint save_checkpoint(const std::string& folder, CheckpointMetadata metadata, Communicator& communicator,
+                                std::span<const PartToSave> parts, int keep) {
+  if (keep < 1) throw UsageError(fmt::format("[CHECKPOINT-06] at least 1 checkpoint must be kept, not {}", keep));
+  metadata.n_ranks = communicator.shards();
+  SavedCheckpoint saved{path_of(folder, metadata.step), {}};
+  std::optional<PartialFolder> partial;  // rank 0's
+  try {
+    fill_and_complete(folder, std::move(metadata), communicator, parts, keep, partial, saved);
+  } catch (const RankFailure&) {
+    // Other ranks may still write there, and would miss the folder instead of the lost rank. The next save removes it.
+    if (partial) partial->leave();
+    throw;
+  }
   return saved;
 }
 

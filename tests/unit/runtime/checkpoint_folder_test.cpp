@@ -4,6 +4,7 @@
 
 #include <monomorph/core/hash.hpp>
 #include <monomorph/runtime/checkpoint_reader.hpp>
+#include <monomorph/runtime/rank_failure.hpp>
 #include <monomorph/runtime/world.hpp>
 
 #include <fmt/format.h>
@@ -336,6 +337,44 @@ TEST_CASE("what cannot be saved is refused, and nothing is left or lost") {
   CHECK(contains(error_of([&] { save_step(folder / "plain/checkpoints", 1); }), "[FILE-01]"));
   CHECK(names_in(folder.path()) == std::vector<std::string>{"plain", "step_00000001"});
   CHECK(first_weight(CheckpointReader(folder / "step_00000001")) == 1.0f);
+}
+
+namespace {
+
+/// Rank 0 of two, of which the other is lost in the n-th exchange.
+class LosingCommunicator final : public Communicator {
+ public:
+  explicit LosingCommunicator(int n) : left_(n) {}
+  int rank() const override { return 0; }
+  int size() const override { return 2; }
+  int shards() const override { return 2; }
+  plan::Traffic traffic() const override { return {}; }
+
+ private:
+  void start_gather(int, View, View) override {}
+  void start_reduce(int, View, View, Reduction) override {}
+  void note_release(int) override {}
+  void finish(int) override {}
+  void sum_words(std::span<std::int64_t>) override {
+    if (--left_ == 0) throw RankFailure(1, "[RANK-11] rank 1 has gone");
+  }
+
+  int left_;
+};
+
+}  // namespace
+
+TEST_CASE("the folder of a save stays for the ranks that still write when one is lost, until the next save") {
+  const TemporaryFolder folder;
+  for (int n = 1; n <= 4; ++n) {  // created, written, sizes, checksums: each is exchanged
+    LosingCommunicator communicator(n);
+    CHECK_THROWS_AS(save_checkpoint(folder.path(), metadata_of(5), communicator, std::vector<PartToSave>{}, 3),
+                    RankFailure);
+    CHECK(std::filesystem::exists(folder / ".partial-step_00000005"));
+    CHECK_FALSE(latest_checkpoint(folder.path()));
+  }
+  save_step(folder.path(), 6);
+  CHECK_FALSE(std::filesystem::exists(folder / ".partial-step_00000005"));
 }
 
 }  // namespace checkpoint_folder_test
