@@ -27,5 +27,6 @@ function(monomorph_add_recipe NAME HEADER)
   target_link_libraries(recipe_${NAME} PUBLIC monomorph::train)
   add_executable(${NAME} ${CMAKE_CURRENT_BINARY_DIR}/recipes/${NAME}_main.cpp)
   target_link_libraries(${NAME} PRIVATE recipe_${NAME})
+  # A file each: nothing else is in their libraries, and bench/compile_time takes the command of one.
   set_target_properties(recipe_${NAME} ${NAME} PROPERTIES UNITY_BUILD OFF)
 endfunction()
