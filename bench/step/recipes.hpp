@@ -47,6 +47,7 @@ struct small_8192 : gpt2_50304 {
       .vocab_size = 8192, .n_layers = 4, .n_heads = 4, .d_model = 128, .context_length = 256};
 };
 template <class R, class Strategy> struct Sharded : R { using sharding = Strategy; };
+template <class R, class Precision> struct In : R { using precision = Precision; };
 struct gpt2_124m : gpt2_50304 {
   static constexpr monomorph::ModelSpec model = monomorph::models::gpt2_124m;
   static constexpr int batch = 1;

@@ -14,4 +14,6 @@ ComputeEnvironment compute_environment() {
           .threads = compute_threads()};
 }
 
+void choose_instruction_set() { (void)detail::active_isa(); }
+
 }  // namespace monomorph

@@ -1,5 +1,13 @@
 #include "runtime/isa.hpp"
 
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
 namespace monomorph::detail {
 
 bool processor_has([[maybe_unused]] Isa isa) {
@@ -15,8 +23,39 @@ bool processor_has([[maybe_unused]] Isa isa) {
 }
 
 namespace {
+
+constexpr Isa widest_first[] = {Isa::avx512, Isa::avx2, Isa::generic};
+
+Isa isa_of_name(std::string_view name) {
+  std::string known;
+  for (const Isa isa : widest_first) {
+    if (!processor_has(isa)) continue;
+    if (name_of(isa) == name) return isa;
+    known += (known.empty() ? "" : ", ") + std::string(name_of(isa));
+  }
+  throw UsageError(fmt::format("[RUN-18] MONOMORPH_ISA is {}; this processor has {}: take one of these, or unset it",
+                               in_quotes(name), known));
+}
+
+/// LibTorch and the libraries in it choose for themselves when they are first used, each by a variable of its own.
+void limit_libraries(Isa isa) {
+  if (isa == Isa::avx512) return;
+  const bool avx2 = isa == Isa::avx2;
+  setenv("ATEN_CPU_CAPABILITY", avx2 ? "avx2" : "default", 0);
+  setenv("MKL_ENABLE_INSTRUCTIONS", avx2 ? "AVX2" : "SSE4_2", 0);
+  setenv("ONEDNN_MAX_CPU_ISA", avx2 ? "AVX2" : "SSE41", 0);
+}
+
+Isa isa_at_start() {
+  const char* const name = std::getenv("MONOMORPH_ISA");
+  if (name == nullptr || *name == '\0') return *std::ranges::find_if(widest_first, processor_has);
+  const Isa isa = isa_of_name(name);
+  limit_libraries(isa);
+  return isa;
+}
+
 Isa& chosen() {
-  static Isa isa = processor_has(Isa::avx512) ? Isa::avx512 : processor_has(Isa::avx2) ? Isa::avx2 : Isa::generic;
+  static Isa isa = isa_at_start();
   return isa;
 }
 }  // namespace

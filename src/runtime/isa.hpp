@@ -10,7 +10,9 @@ namespace monomorph::detail {
 enum class Isa { generic, avx2, avx512 };
 
 bool processor_has(Isa isa);
-Isa active_isa();       ///< the widest that the processor has
+/// The widest that the processor has, or what MONOMORPH_ISA names, which also limits LibTorch if nothing of it has run.
+/// @throws UsageError [RUN-18] the processor has no such set
+Isa active_isa();
 void use_isa(Isa isa);  ///< for tests
 std::string_view name_of(Isa isa);
 

@@ -7,6 +7,7 @@
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/truncation_guard.hpp>
 #include <monomorph/data/loader.hpp>
+#include <monomorph/runtime/compute_environment.hpp>
 #include <monomorph/runtime/waiting_threads.hpp>
 #include <monomorph/runtime/world.hpp>
 #include <monomorph/train/check.hpp>
@@ -177,6 +178,7 @@ int run_check(const RecipeProgram& recipe, const Hparams& hparams, std::optional
 
 int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   open_standard_files();
+  choose_instruction_set();
   const TruncationGuard truncation;  // of data that is replaced during a run
   CLI::App app(fmt::format("Trains the recipe {}.", recipe.name));
   HparamsOptions train_options;

@@ -32,11 +32,13 @@ void RunLog::metrics(const StepReport& report, std::int64_t tokens) {
                                {"mfu_palm", report.mfu_palm.value_or(nan)},
                                {"peak_memory_bytes", report.peak_memory_bytes},
                                {"data_wait_fraction", report.data_wait_fraction},
-                               {"skipped", report.skipped}});
+                               {"skipped", report.skipped},
+                               {"loss_scale", report.loss_scale}});
   if (events_)
     events_->write(report.step, {{"train/loss", report.loss},
                                  {"train/lr", report.lr},
                                  {"train/grad_norm", report.grad_norm.value_or(nan)},
+                                 {"train/loss_scale", report.loss_scale},
                                  {"speed/tokens_per_second", report.tokens_per_second},
                                  {"speed/mfu", report.mfu.value_or(nan)},
                                  {"speed/data_wait_fraction", report.data_wait_fraction}});

@@ -242,10 +242,10 @@ void Trainer::apply(const StepTotals& totals) {
     ++state_.skipped;
     if (!can_lower(state_.loss_scale, recipe_.compute_dtype, hparams_.loss_scale)) ++state_.skipped_in_a_row;
   }
-  if (totals.tokens > 0) follow_step(state_, result.applied, recipe_.compute_dtype, hparams_.loss_scale);
   const double mean =
       totals.tokens > 0 ? totals.loss / static_cast<double>(totals.tokens) : std::numeric_limits<double>::quiet_NaN();
   report(mean, lr, result.grad_norm);
+  if (totals.tokens > 0) follow_step(state_, result.applied, recipe_.compute_dtype, hparams_.loss_scale);
   if (state_.skipped_in_a_row == 0) last_good_ = state_;
   if (state_.skipped_in_a_row > hparams_.failure.max_skipped_in_a_row.value) stop_skipping();
 }
@@ -279,7 +279,8 @@ void Trainer::report(double loss, double lr, std::optional<double> grad_norm) {
                           .peak_memory_bytes = peak_memory_bytes_,
                           .data_wait_fraction = rates_.data_wait_fraction,
                           .seconds_left = rates_.seconds_left,
-                          .skipped = state_.skipped};
+                          .skipped = state_.skipped,
+                          .loss_scale = state_.loss_scale};
   log_->step(report);
   if (logs) log_->metrics(report, state_.tokens);
 }

@@ -20,11 +20,22 @@
 namespace monomorph::testing {
 namespace {
 
-template <class Strategy> struct Sharded : gpt2_like { using sharding = Strategy; };
-using Full = Sharded<sharding::FullShard>;
-using GradOp = Sharded<sharding::ShardGradOp>;
-using Hybrid = Sharded<sharding::HybridShard<2>>;
-using Replicated = Sharded<sharding::Replicate>;
+template <class Strategy, class Precision, class Checkpointing> struct Divided : gpt2_like {
+  using sharding = Strategy;
+  using precision = Precision;
+  using checkpointing = Checkpointing;
+};
+/// No two of them have more in common than that parameters and moments are in fp32.
+using Full = Divided<sharding::FullShard, precision::Fp32, checkpointing::KeepAll>;
+using GradOp = Divided<sharding::ShardGradOp, precision::Fp16Mixed, checkpointing::EveryNthBlock<2>>;
+using Hybrid = Divided<sharding::HybridShard<2>, precision::Bf16MixedReducingBf16, checkpointing::RecomputeCheap>;
+using HybridGradOp = Divided<sharding::HybridShardGradOp<2>, precision::Fp32, checkpointing::Fraction<1, 3>>;
+using Once =
+    Divided<sharding::ReduceOncePerStep<sharding::FullShard>, precision::Bf16Mixed, checkpointing::EveryNthBlock<3>>;
+using Replicated = Divided<sharding::Replicate, precision::Bf16Mixed, checkpointing::EveryBlock>;
+/// Those whose state is in bf16.
+using PureFull = Divided<sharding::FullShard, precision::Bf16Pure, checkpointing::KeepAll>;
+using PureHybrid = Divided<sharding::HybridShardGradOp<2>, precision::Bf16Pure, checkpointing::EveryBlock>;
 
 /// Parameters and moments as all ranks hold them together.
 class WholeState {
@@ -79,25 +90,40 @@ template <Recipe R> Tensors restore(int ranks, const std::string& folder) {
   return whole.tensors();
 }
 
-template <Recipe From> void check_restoring(int ranks, int n_files) {
-  CAPTURE(ranks, type_name<typename From::sharding>());
+struct Restored {
+  const char* name;
+  Tensors (*on_ranks)(int ranks, const std::string& folder);
+  std::vector<int> ranks;
+};
+const std::vector<Restored> in_fp32{{"Full", restore<Full>, {1, 2, 4}}, {"GradOp", restore<GradOp>, {4}},
+                                    {"Hybrid", restore<Hybrid>, {4}},   {"HybridGradOp", restore<HybridGradOp>, {4}},
+                                    {"Once", restore<Once>, {2}},       {"Replicated", restore<Replicated>, {2}}};
+const std::vector<Restored> in_bf16{{"PureFull", restore<PureFull>, {1, 2}}, {"PureHybrid", restore<PureHybrid>, {4}}};
+
+template <Recipe From> void check_restoring(int ranks, int n_files, const std::vector<Restored>& others) {
+  CAPTURE(ranks, From::sharding::name, From::precision::name);
   const TemporaryFolder folder;
   const Tensors saved = save<From>(ranks, folder.path());
   CHECK(runtime::read_checkpoint_metadata(folder / "step_00000003").n_ranks == n_files);
-  for (const int other : {1, 2, 4}) CHECK(restore<Full>(other, folder.path()) == saved);
-  CHECK(restore<Replicated>(2, folder.path()) == saved);
-  CHECK(restore<GradOp>(4, folder.path()) == saved);
-  CHECK(restore<Hybrid>(4, folder.path()) == saved);
+  for (const Restored& other : others)
+    for (const int other_ranks : other.ranks) {
+      CAPTURE(other.name, other_ranks);
+      CHECK(other.on_ranks(other_ranks, folder.path()) == saved);
+    }
 }
 
 }  // namespace
 
-TEST_CASE("a checkpoint of any strategy and number of ranks loads with the same bits under any other") {
-  check_restoring<Full>(1, 1);
-  check_restoring<Full>(4, 4);
-  check_restoring<Hybrid>(4, 2);
-  check_restoring<GradOp>(2, 2);
-  check_restoring<Replicated>(2, 1);
+TEST_CASE("a checkpoint loads with the same bits on other ranks, strategy, precision and activation checkpointing") {
+  check_restoring<Full>(1, 1, in_fp32);
+  check_restoring<Full>(4, 4, in_fp32);
+  check_restoring<Hybrid>(4, 2, in_fp32);
+  check_restoring<HybridGradOp>(4, 2, in_fp32);
+  check_restoring<GradOp>(2, 2, in_fp32);
+  check_restoring<Once>(2, 2, in_fp32);
+  check_restoring<Replicated>(2, 1, in_fp32);
+  check_restoring<PureFull>(2, 2, in_bf16);
+  check_restoring<PureHybrid>(4, 2, in_bf16);
 }
 
 TEST_CASE("a rank that can't write its part fails the save on every rank, and nothing is left of it") {

@@ -158,3 +158,15 @@ TEST_CASE("output that can't be written is an error") {
     check_refusal(run_process({"bash", "-c", program("tiny_gpt2") + " " + command + " > /dev/full"}), 1,
                   {"[FILE-02]", "standard output", "the disk is full"});
 }
+
+TEST_CASE("MONOMORPH_ISA limits the instruction set of our kernels and of LibTorch, and is refused where it can't be") {
+  const Workplace place("tiny_gpt2");
+  const Arguments training = place.training("run", {"run.steps=1", "schedule.warmup_steps=0"});
+  for (const std::string isa : {"avx1024", "AVX2"})
+    check_refusal(place.run(training, {{"MONOMORPH_ISA", isa}}), 2, {"[RUN-18]", isa, "generic"});
+  CHECK_FALSE(std::filesystem::exists(place / "run"));
+  REQUIRE(place.run(training, {{"MONOMORPH_ISA", "generic"}}).exit_code == 0);
+  const auto compute = nlohmann::json::parse(read_bytes(place / "run/run.json")).at("compute");
+  CHECK(compute.at("instruction_set") == "generic");
+  CHECK(contains(compute.at("libtorch").dump(), "CPU capability usage: DEFAULT"));
+}

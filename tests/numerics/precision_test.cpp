@@ -1,12 +1,15 @@
 // Each precision keeps what its policy says in the dtype that it says, and computes what fp32 does but for rounding.
 #include "numerics/schedule_recipes.hpp"
 #include "support/catch.hpp"
+#include "support/ranks.hpp"
 #include "support/tensors.hpp"
 
 #include <monomorph/runtime/world.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <mutex>
 
 namespace monomorph::testing {
 namespace {
@@ -18,22 +21,12 @@ struct Pass {
   Tensors gradients;
 };
 
-bool all_are(const std::vector<train::StateTensor>& tensors, DType dtype) {
-  return std::ranges::all_of(tensors, [&](const train::StateTensor& tensor) { return tensor.view.dtype == dtype; });
-}
-
 template <Recipe R> Pass one_pass(double loss_scale) {
-  using Precision = typename R::precision;
   const std::unique_ptr<Communicator> communicator = one_rank();
   train::Step<R> step(*communicator, 2, 3);
-  CHECK(all_are(step.parameters(), Precision::master_dtype));
-  CHECK(all_are(step.moments(), Precision::master_dtype));
-  CHECK(all_are(step.gradients(), Precision::gradient_dtype));
   Pass pass;
   for (const std::int64_t i : {0, 1})
     pass.loss += step.accumulate(sequences.from(2 * i, R::model.context_length), 1, {i, 2, loss_scale}).loss;
-  for (int block = 0; block <= plan::n_blocks<R>; ++block)
-    CHECK(step.hidden_state(block).dtype == Precision::compute_dtype);
   pass.gradients = values_of(step.gradients());
   for (auto& [name, values] : pass.gradients)
     for (double& value : values) value /= loss_scale;
@@ -49,7 +42,150 @@ template <class R, class Precision> void check_near_fp32(double tolerance, doubl
   CHECK(worst.error < tolerance);
 }
 
+/// What each precision keeps in which dtype, once more: what is promised does not follow a policy that changes.
+struct Dtypes {
+  DType compute, gradients, state;
+};
+template <class Precision> constexpr Dtypes dtypes_of{DType::bf16, DType::fp32, DType::fp32};
+template <> constexpr Dtypes dtypes_of<precision::Fp32>{DType::fp32, DType::fp32, DType::fp32};
+template <> constexpr Dtypes dtypes_of<precision::Bf16Pure>{DType::bf16, DType::fp32, DType::bf16};
+template <> constexpr Dtypes dtypes_of<precision::Fp16Mixed>{DType::fp16, DType::fp32, DType::fp32};
+
+/// What lies in a buffer: its bytes as numbers of the dtype that the view says.
+struct Stored {
+  DType dtype;
+  Values values;
+  explicit Stored(View view) : dtype(view.dtype), values(values_of(view)) {}
+};
+using StoredByName = std::map<std::string, Stored>;
+
+/// The flat buffers of all ranks after one forward and backward pass.
+struct Contents {
+  StoredByName activations, params, gradients, state;
+};
+
+/// By name, every slice of the activation buffer.
+template <class R> std::map<std::string, plan::Slice> slices(const plan::Activations<R>& plan) {
+  std::map<std::string, plan::Slice> slices{{"output", plan.x_MD.back()},
+                                            {"dx", plan.dx_MD},
+                                            {"head in", plan.head_in_MD},
+                                            {"dlogits", plan.dlogits_CV}};
+  for (int i = 0; i < plan::n_blocks<R>; ++i) {
+    const auto saved = plan.saved(DecoderBlock<R>{}, i);
+    const std::string block = "block " + std::to_string(i) + " ";
+    slices[block + "input"] = plan.x_MD[i];
+    slices[block + "attention in"] = saved.attention_in_MD;
+    slices[block + "q, k and v"] = saved.qkv_M;
+    slices[block + "normalised q and k"] = saved.qk_M;
+    slices[block + "attention out"] = saved.attention_out_MQ;
+    slices[block + "middle"] = saved.middle_MD;
+    slices[block + "mlp in"] = saved.mlp_in_MD;
+    slices[block + "up"] = saved.up_MG;
+    slices[block + "activated"] = saved.activated_MF;
+  }
+  const auto temporaries = plan.temporaries(DecoderBlock<R>{});
+  slices["dqkv"] = temporaries.dqkv_M;
+  slices["dattention"] = temporaries.dattention_MQ;
+  slices["dropped"] = temporaries.dropped_MD;
+  std::erase_if(slices, [](const auto& named) { return !named.second.present(); });
+  return slices;
+}
+
+template <Recipe R> Contents contents(int ranks, double loss_scale) {
+  constexpr bool whole_units_stay = !R::sharding::releases_after_forward;
+  Contents contents;
+  std::mutex mutex;
+  with_ranks(ranks, [&](const World& world) {
+    const auto communicator = world.communicator(R::sharding::param_shards(ranks), R::precision::reduce_dtype);
+    train::Step<R> step(*communicator, 1, 3);
+    const auto& state = step.state();
+    step.accumulate(sequences.from(world.rank(), R::model.context_length), 1, {0, 1, loss_scale});
+    step.gradient_size(train::GradientNorm::two);  // waits for the gradients
+    const std::lock_guard lock(mutex);
+    const std::string rank = "rank " + std::to_string(world.rank()) + " ";
+    for (const auto& [name, slice] : slices(state.activations))
+      contents.activations.emplace(rank + name, state.activation(slice));
+    for (int u = 0; u < plan::n_units<R>; ++u) {
+      const std::string unit = rank + "unit " + std::to_string(u);
+      contents.params.emplace(unit + " own", state.params(u));
+      if (whole_units_stay) contents.params.emplace(unit + " whole", state.whole_params(u));
+      contents.gradients.emplace(unit + " own", state.gradient(u));
+    }
+    for (const auto& tensors : {step.parameters(), step.moments()})
+      for (const train::StateTensor& tensor : tensors) contents.state.emplace(rank + tensor.name, tensor.view);
+  });
+  return contents;
+}
+
+Values rounded(const Values& values, DType dtype) {
+  std::vector<std::byte> memory(values.size() * size_of(dtype));
+  const View view(memory.data(), dtype, {1, std::ssize(values)});
+  assign(view, values);
+  return values_of(view);
+}
+
+/// More than bf16 could hold is there in most of the values.
+bool finer_than_bf16(const Values& values) {
+  const auto finer = std::ranges::count_if(values, [](double x) {
+    return (std::bit_cast<std::uint32_t>(static_cast<float>(x)) & 0xFFFFu) != 0;
+  });
+  const auto zeros = std::ranges::count(values, 0.0);
+  return 2 * finer > std::ssize(values) - zeros;
+}
+
+/// @param is_like (what lies there, what lies there in fp32)
+template <class F> void check_stored(const StoredByName& actual, const StoredByName& exact, DType dtype, F is_like) {
+  for (const auto& [name, stored] : actual) {
+    CAPTURE(name);
+    CHECK(stored.dtype == dtype);
+    if (exact.contains(name)) CHECK(is_like(stored.values, exact.at(name).values));
+  }
+  for (const auto& [name, stored] : exact) CHECK(actual.contains(name));
+}
+
+template <class R, class Precision> void check_storage(const Contents& exact, int ranks, double loss_scale) {
+  CAPTURE(Precision::name, R::sharding::name, ranks);
+  constexpr Dtypes dtypes = dtypes_of<Precision>;
+  const Contents narrow = contents<In<R, Precision>>(ranks, loss_scale);
+  const auto similar = [](const Values& a, const Values& b) { return cosine(a, b) > 0.995; };
+  check_stored(narrow.activations, exact.activations, dtypes.compute, similar);
+  check_stored(narrow.gradients, exact.gradients, dtypes.gradients,
+               [&](const Values& a, const Values& b) { return similar(a, b) && finer_than_bf16(a); });
+  const auto is_rounded = [](DType dtype) {
+    return [=](const Values& a, const Values& b) { return a == rounded(b, dtype); };
+  };
+  check_stored(narrow.params, exact.params, dtypes.compute, is_rounded(dtypes.compute));
+  check_stored(narrow.state, exact.state, dtypes.state, is_rounded(dtypes.state));
+
+  // The plan is the arena, to the byte; by hand in fp32 in unit/plan/memory_test.cpp.
+  const plan::Memory plan = plan::memory<In<R, Precision>>(ranks, 1),
+                     fp32 = plan::memory<In<R, precision::Fp32>>(ranks, 1);
+  const plan::Activations<In<R, Precision>> activations(1);
+  std::int64_t listed = 0;
+  for (const auto& [name, slice] : slices(activations)) listed += plan::align_up(slice.shape.elements());
+  CHECK(plan.activations == size_of(dtypes.compute) * listed);
+  CHECK(2 * plan.activations == fp32.activations + 4 * plan::align_up(activations.dlogits_CV.shape.elements()));
+  CHECK(plan.statistics == fp32.statistics);
+  CHECK(2 * plan.gathered_params == fp32.gathered_params);
+  CHECK(plan.gradients == fp32.gradients);
+  CHECK(plan.gathered_gradients == fp32.gathered_gradients);
+  CHECK(plan.moments * 4 == fp32.moments * size_of(dtypes.state));
+  CHECK(plan.master * 4 == fp32.master * size_of(dtypes.state));
+}
+
+template <class R> void check_storage_of_all(int ranks) {
+  const Contents exact = contents<In<R, precision::Fp32>>(ranks, 1);
+  check_storage<R, precision::Bf16Mixed>(exact, ranks, 1);
+  check_storage<R, precision::Bf16Pure>(exact, ranks, 1);
+  check_storage<R, precision::Fp16Mixed>(exact, ranks, 256);
+}
+
 }  // namespace
+
+TEST_CASE("activations, parameters, gradients and state lie in memory in the precision's dtypes, on every rank") {
+  check_storage_of_all<Sharded<gpt2_like, sharding::ShardGradOp>>(2);
+  check_storage_of_all<Sharded<llama_like, sharding::HybridShard<2>>>(4);
+}
 
 TEST_CASE("narrow precisions give fp32's loss and gradients but for their rounding") {
   check_near_fp32<gpt2_like, precision::Bf16Mixed>(0.05, 1);

@@ -11,4 +11,8 @@ struct ComputeEnvironment {
 };
 ComputeEnvironment compute_environment();
 
+/// Has our kernels and LibTorch's use the instruction set that MONOMORPH_ISA names, if it is set: call it before either
+/// runs.   @throws UsageError [RUN-18] the processor has no such set
+void choose_instruction_set();
+
 }  // namespace monomorph

@@ -24,6 +24,7 @@ struct StepReport {
   double data_wait_fraction = 0.0;     ///< of the time since the last report
   std::optional<double> seconds_left;  ///< absent in the first steps
   std::int64_t skipped = 0;            ///< steps skipped for non-finite gradients so far
+  double loss_scale = 1.0;             ///< of this step's gradients
 };
 
 /// The live line: the most important things first, at most `width` columns; what does not fit is left out whole.

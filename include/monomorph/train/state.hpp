@@ -52,9 +52,10 @@ template <Recipe R> class State {
   bool accumulates_whole() const { return shards_.accumulates_whole(); }
   std::int64_t batch() const { return batch_; }
   const Arena& arena() const { return arena_; }
-  View x_MD(int block) const { return activations_[activations.x_MD[block]]; }
+  View activation(plan::Slice slice) const { return activations_[slice]; }
+  View x_MD(int block) const { return activation(activations.x_MD[block]); }
   /// What an evaluation leaves: the final norm's output, and the logits of the last chunk of tokens.
-  View head_in_MD() const { return activations_[activations.head_in_MD]; }
+  View head_in_MD() const { return activation(activations.head_in_MD); }
   View logits_CV() const { return statistics_[activations.logits_CV]; }
 
   /// What unit u may touch; the pass's own fields are the caller's to fill in.
