@@ -323,6 +323,7 @@ int train(const RecipeProgram& recipe, const Hparams& hparams, std::int64_t trac
   std::optional<Trainer> trainer;
   try {
     Start start = together(*communicator, "begin", [&] { return start_run(recipe, hparams, world, *communicator); });
+    check_same_start(*communicator, start.beginning.checkpoint);
     trainer.emplace(recipe, hparams, world, *communicator, std::move(start), traced_steps, argc, argv);
     return trainer->run();
   } catch (const RankFailure& failure) {  // before the trainer goes, which would wait for what does not come

@@ -98,6 +98,29 @@ TEST_CASE("SIGTERM to the ranks' parent saves and ends all of them") {
   CHECK(checkpoints_of(place / "run").size() == 1);
 }
 
+TEST_CASE("ranks that read another checkpoint by the same path are named before the first step") {
+  const Workplace place("tiny_gpt2");
+  for (const auto& [name, seed] : {std::pair{"run", "7"}, {"other", "8"}})
+    REQUIRE(place.train(name, restartable({std::string("run.seed=") + seed})).exit_code == 0);
+  const Arguments run = command(place, place.training("run", restartable({"run.steps=14"})));
+  Arguments elsewhere{"unshare",
+                      "--map-root-user",
+                      "--mount",
+                      "bash",
+                      "-c",
+                      R"(mount --bind "$1" "$2" || exit 77; shift 2; exec "$@")",
+                      "bash",
+                      place / "other/checkpoints",
+                      place / "run/checkpoints"};
+  if (run_process({elsewhere[0], elsewhere[1], elsewhere[2], "true"}).exit_code != 0)
+    MONOMORPH_SKIP("a process may not have mounts of its own here");
+  elsewhere.insert(elsewhere.end(), run.begin(), run.end());
+  const std::string port = free_port();
+  Process first(run, rank_environment(0, 2, port)), second(elsewhere, rank_environment(1, 2, port));
+  for (Process* const rank : {&first, &second})
+    check_refusal(rank->wait(), 1, {"[RANK-20] rank 1 would start from step 12", "checkpoint.directory"});
+}
+
 TEST_CASE("a rank that dies ends the other with its name, and a restart goes on from the last checkpoint") {
   for (const int victim : {1, 0}) {
     CAPTURE(victim);

@@ -20,7 +20,7 @@ class Store {
   void set(const std::string& key, const std::string& value);
   /// Waits until someone has set it. @throws Error [RANK-05] if that takes longer than the time limit
   std::string get(const std::string& key, std::chrono::milliseconds time_limit);
-  /// @throws std::exception if nobody answers
+  /// @throws Error [RANK-14] if nobody answers
   bool has(const std::string& key);
   /// The same table, each key beginning with a name.
   Store under(const std::string& name) const;
