@@ -109,8 +109,7 @@ class Trainer {
   const std::int64_t traced_steps_, first_step_ = state_.step;
   Trace trace_;
   // What can fail is above, for what follows leaves a run folder behind.
-  const InterruptionGuard guard_;  // from before the run folder exists: a run that was interrupted can be resumed
-  std::optional<RunLog> log_;      ///< rank 0's
+  std::optional<RunLog> log_;  ///< rank 0's
   Throughput throughput_;
   Throughput::Rates rates_;
   std::int64_t peak_memory_bytes_ = 0;  ///< of the rank that has the highest
@@ -165,7 +164,11 @@ int Trainer::run() {
     if (due(hparams_.checkpoint.every.value) && state_.skipped_in_a_row == 0) save();
     if (world_.size() == 1) stops_ = interrupting_signal() != 0;
   }
-  if (stops_) note(fmt::format("signal {}: saving after step {}", interrupting_signal(), state_.step));
+  if (stops_)
+    note(fmt::format("{}: saving after step {}",
+                     interrupting_signal() != 0 ? fmt::format("signal {}", interrupting_signal())
+                                                : "a signal to another rank",
+                     state_.step));
   save();
   if (stops_) return 0;
   if (hparams_.evaluation.at_end.value) evaluate_now();
@@ -320,6 +323,7 @@ int train(const RecipeProgram& recipe, const Hparams& hparams, std::int64_t trac
   check_ranks(recipe, hparams, world.size());
   check_agreement(world, recipe, hparams);
   const auto communicator = world.communicator(recipe.param_shards(world.size()), recipe.reduce_dtype);
+  const InterruptionGuard guard;  // while data and checkpoint are read, too: a run that was interrupted can be resumed
   std::optional<Trainer> trainer;
   try {
     Start start = together(*communicator, "begin", [&] { return start_run(recipe, hparams, world, *communicator); });

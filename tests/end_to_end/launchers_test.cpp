@@ -82,7 +82,8 @@ TEST_CASE("srun's ranks save and end when Slurm warns all or one of them, and go
     REQUIRE(first.wait_for_output("\nstep  "));
     for (const int rank : warned) (rank == 0 ? first : second).signal(SIGTERM);
     for (Process* const rank : {&first, &second}) CHECK(rank->wait().exit_code == 0);
-    CHECK(contains(first.out(), "saving after step " + std::to_string(last_saved_step(place / "run"))));
+    CHECK(contains(first.out(), std::string(warned[0] == 0 ? "signal 15" : "a signal to another rank") +
+                                    ": saving after step " + std::to_string(last_saved_step(place / "run"))));
   }
   const std::int64_t end = last_saved_step(place / "run") + 3;
   const Arguments run = run_of(place, {"run.steps=" + std::to_string(end)});

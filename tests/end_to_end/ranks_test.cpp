@@ -85,17 +85,22 @@ TEST_CASE("ranks that were given other hyperparameters are named before the firs
   CHECK_FALSE(std::filesystem::exists(place / "run"));
 }
 
-TEST_CASE("SIGTERM to the ranks' parent saves and ends all of them") {
-  const Workplace place("tiny_gpt2");
-  Arguments arguments = place.training("run", {"run.steps=1000000", "batch.micro_batch=2"});
-  arguments.insert(arguments.end(), {"--ranks", "2"});
-  Process parent(command(place, arguments), one_thread);
-  REQUIRE(parent.wait_for_output("step  "));
-  parent.signal(SIGTERM);
-  const ProcessResult result = parent.wait();
-  CHECK(result.exit_code == 0);
-  CHECK(contains(result.out, "saving after step"));
-  CHECK(checkpoints_of(place / "run").size() == 1);
+TEST_CASE("SIGTERM to the ranks' parent, and once more at once, saves and ends all of them") {
+  for (const int signals : {1, 2}) {
+    const Workplace place("tiny_gpt2");
+    Arguments arguments = place.training("run", {"run.steps=1000000", "batch.micro_batch=2"});
+    arguments.insert(arguments.end(), {"--ranks", "2"});
+    Process parent(command(place, arguments), one_thread);
+    REQUIRE(parent.wait_for_output("step  "));
+    for (int i = 0; i < signals; ++i) {
+      parent.signal(SIGTERM);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    const ProcessResult result = parent.wait();
+    CHECK(result.exit_code == 0);
+    CHECK(contains(result.out, "signal 15: saving after step"));
+    CHECK(checkpoints_of(place / "run").size() == 1);
+  }
 }
 
 TEST_CASE("ranks that read another checkpoint by the same path are named before the first step") {
