@@ -170,7 +170,9 @@ int Trainer::run() {
                                                 : "a signal to another rank",
                      state_.step));
   save();
-  if (stops_) return 0;
+  if (stops_)
+    return state_.step < hparams_.run.steps.value ? static_cast<int>(hparams_.failure.exit_code_when_interrupted.value)
+                                                  : 0;
   if (hparams_.evaluation.at_end.value) evaluate_now();
   if (log_) log_->finish();
   return 0;

@@ -103,6 +103,24 @@ TEST_CASE("SIGTERM to the ranks' parent, and once more at once, saves and ends a
   }
 }
 
+TEST_CASE("a launcher can tell a run that was interrupted from one that is finished by its exit code") {
+  const Workplace place("tiny_gpt2");
+  const auto exit_code = [&](const std::string& steps, const std::vector<std::string>& ranks, bool interrupts) {
+    Arguments arguments =
+        place.training("run", restartable({"run.steps=" + steps, "failure.exit_code_when_interrupted=75"}));
+    arguments.insert(arguments.end(), ranks.begin(), ranks.end());
+    Process run(command(place, arguments), one_thread);
+    if (interrupts) {
+      REQUIRE(run.wait_for_output("\nstep  "));
+      run.signal(SIGTERM);
+    }
+    return run.wait().exit_code;
+  };
+  for (const std::vector<std::string>& ranks : {std::vector<std::string>{}, {"--ranks", "2"}})
+    CHECK(exit_code("1000000", ranks, true) == 75);
+  CHECK(exit_code(std::to_string(last_saved_step(place / "run") + 2), {}, false) == 0);
+}
+
 TEST_CASE("ranks that read another checkpoint by the same path are named before the first step") {
   const Workplace place("tiny_gpt2");
   for (const auto& [name, seed] : {std::pair{"run", "7"}, {"other", "8"}})
