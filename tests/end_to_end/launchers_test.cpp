@@ -52,12 +52,17 @@ Process::Environment srun_environment(int rank, const std::string& nodes, const 
           {"SLURM_PROCID", std::to_string(rank)}};
 }
 
-/// A torchrun is PyTorch's, which the tests don't install: MONOMORPH_TORCHRUN names one, or PATH has it.
+/// A torchrun is PyTorch's. MONOMORPH_TORCHRUN names one, or PATH has it, or bench/step has installed its peers.
 std::optional<std::string> torchrun() {
   const char* const named = std::getenv("MONOMORPH_TORCHRUN");
-  return named != nullptr && *named != '\0' ? named : find_program("torchrun");
+  if (named != nullptr && *named != '\0') return named;
+  if (auto found = find_program("torchrun")) return found;
+  const std::string of_benches = MONOMORPH_SOURCE_DIR "/.deps/bench-python/bin/torchrun";
+  return ::access(of_benches.c_str(), X_OK) == 0 ? std::optional(of_benches) : std::nullopt;
 }
-constexpr const char* no_torchrun = "there is no torchrun in PATH, and MONOMORPH_TORCHRUN names none";
+constexpr const char* no_torchrun =
+    "there is no torchrun in PATH, MONOMORPH_TORCHRUN names none, and no bench has installed one; that of .deps/site "
+    "does not start, as the tests download neither PyTorch's Python packages nor all of its CUDA libraries (2.7 GB)";
 
 }  // namespace
 
