@@ -4,16 +4,35 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 
 namespace monomorph {
 namespace {
 
 constexpr std::array<int, 3> signals{SIGINT, SIGTERM, SIGPIPE};
 std::atomic<int> noted_signal{0};
-static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may use no other atomics");
+using Clock = std::chrono::steady_clock;
+std::atomic<Clock::rep> noted_at{0};
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<Clock::rep>::is_always_lock_free,
+              "a signal handler may use no other atomics");
 std::array<struct sigaction, signals.size()> former_actions;
 
-void note_signal(int signal_number) { noted_signal.store(signal_number, std::memory_order_relaxed); }
+/// The same request once more: what stops a service or a job signals all its processes, and those that start others
+/// pass it on.
+bool repeats(int signal_number, Clock::time_point now) {
+  return signal_number == SIGTERM && now - Clock::time_point(Clock::duration(noted_at)) < InterruptionGuard::moment;
+}
+
+void note_signal(int signal_number) {
+  const auto now = Clock::now();  // clock_gettime, which a handler may call
+  if (noted_signal == 0) {
+    noted_at = now.time_since_epoch().count();
+    noted_signal = signal_number;
+  } else if (!repeats(signal_number, now)) {
+    ::signal(signal_number, SIG_DFL);
+    ::raise(signal_number);  // ends the process when this handler returns
+  }
+}
 
 }  // namespace
 
@@ -22,7 +41,6 @@ InterruptionGuard::InterruptionGuard() {
   for (std::size_t i = 0; i < signals.size(); ++i) {
     struct sigaction action {};
     action.sa_handler = signals[i] == SIGPIPE ? SIG_IGN : note_signal;
-    action.sa_flags = static_cast<int>(SA_RESETHAND);  // a second one meets the default
     ::sigaction(signals[i], &action, &former_actions[i]);
   }
 }

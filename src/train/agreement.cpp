@@ -1,13 +1,19 @@
 #include "train/agreement.hpp"
 
 #include <monomorph/core/error.hpp>
+#include <monomorph/core/hash.hpp>
+#include <monomorph/runtime/checkpoint_folder.hpp>
+#include <monomorph/runtime/together.hpp>
 #include <monomorph/train/describe.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <span>
 
 namespace monomorph::train {
 namespace {
@@ -62,6 +68,18 @@ std::string pronounce(const World& world) {
   return verdict;
 }
 
+StartingPoint starting_point(const std::optional<std::string>& checkpoint) {
+  if (!checkpoint) return {};
+  const runtime::CheckpointMetadata metadata = runtime::read_checkpoint_metadata(*checkpoint);
+  Xxh64 hash;
+  for (const runtime::CheckpointFile& file : metadata.files) hash.update(std::as_bytes(std::span(file.checksums)));
+  return {metadata.step, std::bit_cast<std::int64_t>(hash.digest())};
+}
+
+std::string text(const StartingPoint& start) {
+  return fmt::format("step {} (checksum {:016x})", start.step, std::bit_cast<std::uint64_t>(start.checksum));
+}
+
 }  // namespace
 
 std::string disagreement(const std::vector<RankConfiguration>& ranks) {
@@ -92,6 +110,28 @@ void check_agreement(const World& world, const RecipeProgram& recipe, const Hpar
       world.rank() == 0 ? pronounce(world) : world.get("agreement/verdict", 0).substr(verdict_prefix.size());
   if (world.rank() > 0) world.set(key("heard", world.rank()), "yes");
   if (!verdict.empty()) throw UsageError(verdict);
+}
+
+std::string disagreement(const std::vector<StartingPoint>& ranks) {
+  std::vector<std::string> starts;
+  starts.reserve(ranks.size());
+  for (const StartingPoint& start : ranks) starts.push_back(text(start));
+  const std::string common = most_common(starts);
+  const auto odd = unlike(starts, common);
+  if (odd.empty()) return "";
+  return fmt::format(
+      "[RANK-20] {} would start from {}, and the others from {}, by the same path; let checkpoint.directory lie on a "
+      "file system that all ranks share",
+      name(odd), starts[odd.front()], common);
+}
+
+void check_same_start(Communicator& communicator, const std::optional<std::string>& checkpoint) {
+  const StartingPoint own = together(communicator, "read the checkpoint", [&] { return starting_point(checkpoint); });
+  const std::vector<std::int64_t> words = words_of_ranks(communicator, std::array{own.step, own.checksum});
+  std::vector<StartingPoint> ranks;
+  ranks.reserve(communicator.size());
+  for (std::size_t i = 0; i < words.size(); i += 2) ranks.push_back({words[i], words[i + 1]});
+  if (const std::string line = disagreement(ranks); !line.empty()) throw Error(line);
 }
 
 }  // namespace monomorph::train

@@ -125,8 +125,7 @@ class Trainer {
   RunState last_good_ = state_;  ///< after the last step that was not skipped: the parameters and moments are of it
   data::BatchPrefetcher batches_;
   // What can fail is above, for what follows leaves a run folder behind.
-  const InterruptionGuard guard_;  // from before the run folder exists: a run that was interrupted can be resumed
-  std::optional<RunLog> log_;      ///< rank 0's
+  std::optional<RunLog> log_;  ///< rank 0's
   Throughput throughput_;
   Throughput::Rates rates_;
   std::int64_t peak_memory_bytes_ = 0;  ///< of the rank that has the highest
@@ -186,9 +185,15 @@ int Trainer::run() {
     if (world_.size() == 1) stops_ = interrupting_signal() != 0;
   }
   if (const auto line = tracer_.run_ends()) note(*line);
-  if (stops_) note(fmt::format("signal {}: saving after step {}", interrupting_signal(), state_.step));
+  if (stops_)
+    note(fmt::format("{}: saving after step {}",
+                     interrupting_signal() != 0 ? fmt::format("signal {}", interrupting_signal())
+                                                : "a signal to another rank",
+                     state_.step));
   save();
-  if (stops_) return 0;
+  if (stops_)
+    return state_.step < hparams_.run.steps.value ? static_cast<int>(hparams_.failure.exit_code_when_interrupted.value)
+                                                  : 0;
   if (hparams_.evaluation.at_end.value) evaluate_now();
   if (log_) log_->finish();
   return 0;
@@ -330,9 +335,11 @@ int train(const RecipeProgram& recipe, const Hparams& hparams, std::int64_t trac
   check_ranks(recipe, hparams, world.size());
   check_agreement(world, recipe, hparams);
   const auto communicator = world.communicator(recipe.param_shards(world.size()), recipe.reduce_dtype);
+  const InterruptionGuard guard;  // while data and checkpoint are read, too: a run that was interrupted can be resumed
   std::optional<Trainer> trainer;
   try {
     Start start = together(*communicator, "begin", [&] { return start_run(recipe, hparams, world, *communicator); });
+    check_same_start(*communicator, start.beginning.checkpoint);
     trainer.emplace(recipe, hparams, world, *communicator, std::move(start), traced_steps, argc, argv);
     return trainer->run();
   } catch (const RankFailure& failure) {  // before the trainer goes, which would wait for what does not come

@@ -10,6 +10,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <thread>
 
 using namespace monomorph::testing;
 
@@ -51,12 +52,17 @@ Process::Environment srun_environment(int rank, const std::string& nodes, const 
           {"SLURM_PROCID", std::to_string(rank)}};
 }
 
-/// A torchrun is PyTorch's, which the tests don't install: MONOMORPH_TORCHRUN names one, or PATH has it.
+/// A torchrun is PyTorch's. MONOMORPH_TORCHRUN names one, or PATH has it, or bench/step has installed its peers.
 std::optional<std::string> torchrun() {
   const char* const named = std::getenv("MONOMORPH_TORCHRUN");
-  return named != nullptr && *named != '\0' ? named : find_program("torchrun");
+  if (named != nullptr && *named != '\0') return named;
+  if (auto found = find_program("torchrun")) return found;
+  const std::string of_benches = MONOMORPH_SOURCE_DIR "/.deps/bench-python/bin/torchrun";
+  return ::access(of_benches.c_str(), X_OK) == 0 ? std::optional(of_benches) : std::nullopt;
 }
-constexpr const char* no_torchrun = "there is no torchrun in PATH, and MONOMORPH_TORCHRUN names none";
+constexpr const char* no_torchrun =
+    "there is no torchrun in PATH, MONOMORPH_TORCHRUN names none, and no bench has installed one; that of .deps/site "
+    "does not start, as the tests download neither PyTorch's Python packages nor all of its CUDA libraries (2.7 GB)";
 
 }  // namespace
 
@@ -81,7 +87,8 @@ TEST_CASE("srun's ranks save and end when Slurm warns all or one of them, and go
     REQUIRE(first.wait_for_output("\nstep  "));
     for (const int rank : warned) (rank == 0 ? first : second).signal(SIGTERM);
     for (Process* const rank : {&first, &second}) CHECK(rank->wait().exit_code == 0);
-    CHECK(contains(first.out(), "saving after step " + std::to_string(last_saved_step(place / "run"))));
+    CHECK(contains(first.out(), std::string(warned[0] == 0 ? "signal 15" : "a signal to another rank") +
+                                    ": saving after step " + std::to_string(last_saved_step(place / "run"))));
   }
   const std::int64_t end = last_saved_step(place / "run") + 3;
   const Arguments run = run_of(place, {"run.steps=" + std::to_string(end)});
@@ -127,6 +134,34 @@ TEST_CASE("torchrun starts all ranks again when one is killed, and they go on to
   const ProcessResult result = run.wait();
   CHECK(resumed_after(result.out).value_or(0) >= saved);
   check_run(place, {result}, end);
+}
+
+TEST_CASE("ranks meet again when one torchrun has counted a failure and the other has not") {
+  if (!torchrun()) MONOMORPH_SKIP(no_torchrun);
+  const Workplace place("tiny_gpt2");
+  const Launched launched;
+  constexpr std::int64_t end = 80;
+  const std::string endpoint = "127.0.0.1:" + free_port();
+  const auto node = [&](const std::string& is_host, const std::string& restarts) {
+    const Arguments agent{*torchrun(),      "--no-python", "--nnodes",       "2",        "--nproc-per-node", "1",
+                          "--max-restarts", restarts,      "--rdzv-backend", "c10d",     "--rdzv-endpoint",  endpoint,
+                          "--rdzv-conf",    is_host,       "--local-addr",   "127.0.0.1"};
+    return after(agent, run_of(place, {"run.steps=" + std::to_string(end), "checkpoint.every=5"}));
+  };
+  const auto of_node = [&](const std::string& name) { return with(launched.environment(), {{"NODE", name}}); };
+  Process first(node("is_host=1", "0"), of_node("unaware")), second(node("is_host=0", "1"), of_node("failing"));
+  const auto unaware = launched.wait_for(1, {"NODE=unaware", "LOCAL_RANK=0"}),
+             failing = launched.wait_for(1, {"NODE=failing", "LOCAL_RANK=0"});
+  REQUIRE(unaware.size() == 1);
+  REQUIRE(failing.size() == 1);
+  REQUIRE(wait_for_save(place / "run", 10));
+  ::kill(unaware.front(), SIGSTOP);  // so its node, which may start no rank again, hears of it from the other alone
+  ::kill(failing.front(), SIGKILL);
+  std::this_thread::sleep_for(std::chrono::seconds(5));
+  ::kill(unaware.front(), SIGCONT);
+  const std::vector<ProcessResult> results{first.wait(), second.wait()};
+  CHECK(resumed_after(results[0].out + results[1].out).value_or(0) >= 10);
+  check_run(place, results, end);
 }
 
 TEST_CASE("two torchruns with a static meeting point make one run") {

@@ -82,17 +82,63 @@ TEST_CASE("ranks that were given other hyperparameters are named before the firs
   CHECK_FALSE(std::filesystem::exists(place / "run"));
 }
 
-TEST_CASE("SIGTERM to the ranks' parent saves and ends all of them") {
+TEST_CASE("SIGTERM to the ranks' parent, and once more at once, saves and ends all of them") {
+  for (const int signals : {1, 2}) {
+    const Workplace place("tiny_gpt2");
+    Arguments arguments = place.training("run", {"run.steps=1000000", "batch.micro_batch=2"});
+    arguments.insert(arguments.end(), {"--ranks", "2"});
+    Process parent(command(place, arguments), one_thread);
+    REQUIRE(parent.wait_for_output("step  "));
+    for (int i = 0; i < signals; ++i) {
+      parent.signal(SIGTERM);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    const ProcessResult result = parent.wait();
+    CHECK(result.exit_code == 0);
+    CHECK(contains(result.out, "signal 15: saving after step"));
+    CHECK(checkpoints_of(place / "run").size() == 1);
+  }
+}
+
+TEST_CASE("a launcher can tell a run that was interrupted from one that is finished by its exit code") {
   const Workplace place("tiny_gpt2");
-  Arguments arguments = place.training("run", {"run.steps=1000000", "batch.micro_batch=2"});
-  arguments.insert(arguments.end(), {"--ranks", "2"});
-  Process parent(command(place, arguments), one_thread);
-  REQUIRE(parent.wait_for_output("step  "));
-  parent.signal(SIGTERM);
-  const ProcessResult result = parent.wait();
-  CHECK(result.exit_code == 0);
-  CHECK(contains(result.out, "saving after step"));
-  CHECK(checkpoints_of(place / "run").size() == 1);
+  const auto exit_code = [&](const std::string& steps, const std::vector<std::string>& ranks, bool interrupts) {
+    Arguments arguments =
+        place.training("run", restartable({"run.steps=" + steps, "failure.exit_code_when_interrupted=75"}));
+    arguments.insert(arguments.end(), ranks.begin(), ranks.end());
+    Process run(command(place, arguments), one_thread);
+    if (interrupts) {
+      REQUIRE(run.wait_for_output("\nstep  "));
+      run.signal(SIGTERM);
+    }
+    return run.wait().exit_code;
+  };
+  for (const std::vector<std::string>& ranks : {std::vector<std::string>{}, {"--ranks", "2"}})
+    CHECK(exit_code("1000000", ranks, true) == 75);
+  CHECK(exit_code(std::to_string(last_saved_step(place / "run") + 2), {}, false) == 0);
+}
+
+TEST_CASE("ranks that read another checkpoint by the same path are named before the first step") {
+  const Workplace place("tiny_gpt2");
+  for (const auto& [name, seed] : {std::pair{"run", "7"}, {"other", "8"}})
+    REQUIRE(place.train(name, restartable({std::string("run.seed=") + seed})).exit_code == 0);
+  const Arguments run = command(place, place.training("run", restartable({"run.steps=14"})));
+  Arguments elsewhere{"unshare",
+                      "--map-root-user",
+                      "--mount",
+                      "bash",
+                      "-c",
+                      R"(mount --bind "$1" "$2" || exit 77; shift 2; exec "$@")",
+                      "bash",
+                      place / "other/checkpoints",
+                      place / "run/checkpoints"};
+  if (run_process({elsewhere[0], elsewhere[1], elsewhere[2], "true"}).exit_code != 0)
+    MONOMORPH_SKIP("a process may not have mounts of its own here");
+  elsewhere.insert(elsewhere.end(), run.begin(), run.end());
+  const std::string port = free_port();
+  Process first(run, rank_environment(0, 2, port)), second(elsewhere, rank_environment(1, 2, port));
+  for (Process* const rank : {&first, &second})
+    check_refusal(rank->wait(), 1, {"[RANK-20] rank 1 would start from step 12", "checkpoint.directory"});
 }
 
 TEST_CASE("a rank that dies ends the other with its name, and a restart goes on from the last checkpoint") {

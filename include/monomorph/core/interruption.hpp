@@ -1,11 +1,15 @@
 #pragma once
+#include <chrono>
 
 namespace monomorph {
 
 /// While it lives, the first SIGINT or SIGTERM is only noted, for the program to stop at a convenient place; a second
-/// one ends the process at once, as without the guard. A reader that goes away (SIGPIPE) ends nothing. One at a time.
+/// one ends the process at once, as without the guard, but for a SIGTERM that follows within a moment. A reader that
+/// goes away (SIGPIPE) ends nothing. One at a time.
 class InterruptionGuard {
  public:
+  static constexpr std::chrono::seconds moment{2};
+
   InterruptionGuard();
   InterruptionGuard(const InterruptionGuard&) = delete;
   InterruptionGuard& operator=(const InterruptionGuard&) = delete;

@@ -104,6 +104,9 @@ struct FailureHparams {
                                            "steps skipped in a row for non-finite gradients; one more stops the run"};
   Field<std::int64_t> rank_timeout{300, 1, 1'000'000,
                                    "seconds that a rank waits for the others, at the start and in every collective"};
+  Field<std::int64_t> exit_code_when_interrupted{
+      0, 0, 255,
+      "of a run that a signal ended before run.steps, after it has saved; for launchers that start it again"};
 };
 
 enum class OnEmptyBatch { error, skip };
@@ -188,7 +191,8 @@ BOOST_HANA_ADAPT_STRUCT(monomorph::train::ScheduleHparams, kind, warmup_steps, d
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::EvaluationHparams, every, batches, at_end);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::CheckpointHparams, every, keep, directory, resume);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::LogHparams, every, tensorboard);
-BOOST_HANA_ADAPT_STRUCT(monomorph::train::FailureHparams, max_skipped_in_a_row, rank_timeout);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::FailureHparams, max_skipped_in_a_row, rank_timeout,
+                        exit_code_when_interrupted);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::LossHparams, on_empty_batch);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::LossScaleHparams, initial, minimum, growth_steps);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::Hparams, run, data, batch, optimizer, schedule, evaluation, checkpoint, log,

@@ -102,7 +102,6 @@ std::optional<LaunchEnvironment> read_launch_environment(const Variable& variabl
     found.host = host_of(variable, found);
     found.port = port_of(variable, found);
     found.served_by_launcher = text_of(variable, "TORCHELASTIC_USE_AGENT_STORE") == "True";
-    found.attempt = std::string(text_of(variable, "TORCHELASTIC_RESTART_COUNT"));
     return found;
   }
   return std::nullopt;

@@ -13,7 +13,6 @@ struct LaunchEnvironment {
   std::string host;                    ///< where the ranks meet
   int port = 0;
   bool served_by_launcher = false;  ///< the meeting point is open already; otherwise rank 0 opens it
-  std::string attempt;              ///< differs from one restart by the launcher to the next
 };
 
 /// Reads the environment of torchrun (and of whoever sets RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT), srun, mpirun

@@ -21,6 +21,12 @@ void quiet_c10d() {
   if (std::getenv("TORCH_CPP_LOG_LEVEL") == nullptr) FLAGS_caffe2_log_level = 3;  // fatal errors alone
 }
 
+Error gone(const std::exception& failure) {
+  return Error(
+      fmt::format("[RANK-14] the ranks' meeting point has gone ({}); see what became of rank 0 or the launcher",
+                  first_line(failure)));
+}
+
 }  // namespace
 
 Store Store::in_process() {
@@ -77,7 +83,11 @@ std::string Store::get(const std::string& key, int from, std::chrono::millisecon
 }
 
 bool Store::has(const std::string& key) {
-  return within(grace, [handle = handle_, key] { return handle->store->check({key}); });
+  try {
+    return within(grace, [handle = handle_, key] { return handle->store->check({key}); });
+  } catch (const std::exception& failure) {
+    throw gone(failure);
+  }
 }
 
 Store Store::under(const std::string& name) const {

@@ -21,7 +21,7 @@ class Store {
   /// Waits until a rank has set it.
   /// @throws Error [RANK-05] if that takes longer than the time limit   @throws Error [RANK-14] as above
   std::string get(const std::string& key, int from, std::chrono::milliseconds time_limit);
-  /// @throws std::exception if nobody answers
+  /// @throws Error [RANK-14] if nobody answers
   bool has(const std::string& key);
   /// The same table, each key beginning with a name.
   Store under(const std::string& name) const;

@@ -2,6 +2,7 @@
 
 #include "runtime/distributed/cpu_communicator.hpp"
 #include "runtime/distributed/gpu_communicator.hpp"
+#include "runtime/distributed/joining.hpp"
 #include "runtime/distributed/launch_environment.hpp"
 #include "runtime/distributed/one_rank.hpp"
 
@@ -87,7 +88,7 @@ World connect(std::chrono::milliseconds time_limit) {
   if (!launch) return {};
   const bool serves = launch->rank == 0 && !launch->served_by_launcher;
   const auto store = distributed::Store::tcp(launch->host, launch->port, serves, time_limit);
-  return {store.under("monomorph/" + launch->attempt + "/"),
+  return {distributed::join(store.under("monomorph/"), launch->rank, launch->size, time_limit),
           {launch->rank, launch->size, launch->local_rank, launch->local_size},
           launch->host,
           time_limit};

@@ -7,6 +7,7 @@
 
 #include <csignal>
 #include <functional>
+#include <thread>
 
 namespace {
 
@@ -40,12 +41,23 @@ TEST_CASE("a first signal is noted, a second one ends the process") {
     const int ended = status_of_child([&] {
       const InterruptionGuard guard;
       std::raise(number);
+      if (number == SIGTERM) std::this_thread::sleep_for(InterruptionGuard::moment);
       std::raise(number);
       return 0;
     });
     REQUIRE(WIFSIGNALED(ended));
     CHECK(WTERMSIG(ended) == number);
   }
+}
+
+TEST_CASE("a SIGTERM that follows the first signal at once is the same request") {
+  for (const int number : {SIGINT, SIGTERM})
+    CHECK(status_of_child([&] {
+            const InterruptionGuard guard;
+            std::raise(number);
+            for (int i = 0; i < 3; ++i) std::raise(SIGTERM);
+            return interrupting_signal() == number ? 0 : 1;
+          }) == 0);
 }
 
 TEST_CASE("a reader that goes away ends nothing while the guard lives") {

@@ -32,13 +32,8 @@ TEST_CASE("without a launcher, and with one that starts one rank, there is nothi
 }
 
 TEST_CASE("torchrun's environment") {
-  const Environment environment{{"RANK", "3"},
-                                {"WORLD_SIZE", "8"},
-                                {"MASTER_ADDR", "a.b"},
-                                {"MASTER_PORT", "1234"},
-                                {"LOCAL_RANK", "1"},
-                                {"TORCHELASTIC_USE_AGENT_STORE", "True"},
-                                {"TORCHELASTIC_RESTART_COUNT", "2"}};
+  const Environment environment{{"RANK", "3"},           {"WORLD_SIZE", "8"}, {"MASTER_ADDR", "a.b"},
+                                {"MASTER_PORT", "1234"}, {"LOCAL_RANK", "1"}, {"TORCHELASTIC_USE_AGENT_STORE", "True"}};
   const LaunchEnvironment found = read(environment).value();
   CHECK(found.launcher == "torchrun");
   CHECK(found.rank == 3);
@@ -47,7 +42,6 @@ TEST_CASE("torchrun's environment") {
   CHECK(found.host == "a.b");
   CHECK(found.port == 1234);
   CHECK(found.served_by_launcher);
-  CHECK(found.attempt == "2");
 }
 
 TEST_CASE("srun's environment: the first node of the step, and a port of the job's own") {

@@ -6,6 +6,7 @@
 using monomorph::testing::contains;
 using monomorph::train::disagreement;
 using monomorph::train::RankConfiguration;
+using monomorph::train::StartingPoint;
 
 namespace {
 
@@ -34,4 +35,15 @@ TEST_CASE("the hyperparameter that differs is named with both values") {
   const std::string line = disagreement(ranks);
   CHECK(contains(line, "ranks 2, 3"));
   CHECK(contains(line, "optimizer.lr is 0.2 there and 0.1 elsewhere"));
+}
+
+TEST_CASE("a rank that would start from another checkpoint is named, be it of the same step") {
+  const StartingPoint usual{5, 1};
+  CHECK(disagreement(std::vector(3, usual)).empty());
+  CHECK(disagreement(std::vector(3, StartingPoint{})).empty());
+  for (const StartingPoint other : {StartingPoint{4, 1}, {5, 2}, {}}) {
+    const std::string line = disagreement(std::vector{usual, usual, other});
+    CHECK(line.starts_with("[RANK-20] rank 2 would start from step " + std::to_string(other.step)));
+    CHECK(contains(line, "the others from step 5 (checksum 0000000000000001)"));
+  }
 }

@@ -1,0 +1,83 @@
+#include "runtime/distributed/joining.hpp"
+
+#include <monomorph/core/error.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <numeric>
+#include <random>
+#include <thread>
+#include <vector>
+
+// A rank announces itself under a name that no process had before it. Rank 0 answers each name with its own, which is
+// the name of the start. So notes of earlier starts do no harm: rank 0 answers names that nobody waits for, and nobody
+// sees an answer to another name. Rank 0 goes on until all have said that they have their answer.
+namespace monomorph::distributed {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+std::string new_name() {
+  std::random_device device;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", device(), device(), device(), device());
+}
+
+std::string announcement(int rank) { return fmt::format("announcement/{}", rank); }
+std::string answer(const std::string& name) { return "answer/" + name; }
+std::string joined(int rank) { return fmt::format("joined/{}", rank); }
+
+void answer_announcement(Store& meeting, int rank, const std::string& start, milliseconds time_limit) {
+  if (meeting.has(announcement(rank))) meeting.set(answer(meeting.get(announcement(rank), time_limit)), start);
+}
+
+/// Until a condition holds. @return whether it does
+template <class Condition> bool poll(milliseconds time_limit, Condition holds) {
+  const auto end = Clock::now() + time_limit;
+  while (!holds()) {
+    if (Clock::now() > end) return false;
+    std::this_thread::sleep_for(milliseconds(50));
+  }
+  return true;
+}
+
+Error did_not_come(const std::vector<int>& ranks, int size, milliseconds time_limit) {
+  return Error(fmt::format(
+      "[RANK-21] {} {} did not come to the meeting point within {} ms; see that the launcher has started all "
+      "{} ranks, and raise failure.rank_timeout if they are slow",
+      ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "), time_limit.count(), size));
+}
+
+Store gather_ranks(Store& meeting, int size, milliseconds time_limit) {
+  const std::string name = new_name();
+  Store start = meeting.under(name + "/");
+  std::vector<int> missing(size - 1);
+  std::iota(missing.begin(), missing.end(), 1);
+  const bool complete = poll(time_limit, [&] {
+    for (const int rank : missing) answer_announcement(meeting, rank, name, time_limit);
+    std::erase_if(missing, [&](int rank) { return start.has(joined(rank)); });
+    return missing.empty();
+  });
+  if (!complete) throw did_not_come(missing, size, time_limit);
+  return start;
+}
+
+Store join_rank_0(Store& meeting, int rank, int size, milliseconds time_limit) {
+  const std::string name = new_name();
+  const bool answered = poll(time_limit, [&] {
+    meeting.set(announcement(rank), name);  // each time, over what a rank of an earlier start may yet write
+    return meeting.has(answer(name));
+  });
+  if (!answered) throw did_not_come({0}, size, time_limit);
+  Store start = meeting.under(meeting.get(answer(name), time_limit) + "/");
+  start.set(joined(rank), "yes");
+  return start;
+}
+
+}  // namespace
+
+Store join(Store meeting, int rank, int size, milliseconds time_limit) {
+  return rank == 0 ? gather_ranks(meeting, size, time_limit) : join_rank_0(meeting, rank, size, time_limit);
+}
+
+}  // namespace monomorph::distributed
