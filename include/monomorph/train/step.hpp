@@ -28,12 +28,12 @@ template <Recipe R> class Step final : public TrainingStep {
   Step(Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed, int tree_levels = 0)
       : comm_(communicator), in_tree_(tree_levels > 0), state_(communicator, micro_batch, seed, tree_levels) {}
 
-  /// What is on its way still reads and writes the arena.
+  /// What is on its way still reads and writes the arena, of the other units too if that of one has failed.
   ~Step() override {
-    try {
-      wait_for_all();
-    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): whose failure it is was said where it was noticed first
-    }
+    for (int u = 0; u <= last; ++u) try {
+        comm_.wait(u);
+      } catch (...) {  // NOLINT(bugprone-empty-catch): whose failure it is was said where it was noticed first
+      }
   }
 
   kernels::LossSum accumulate(const MicroBatch& batch, std::uint64_t step, Turn turn) override {
@@ -115,7 +115,10 @@ template <Recipe R> class Step final : public TrainingStep {
       gather(plan::unit_of_block(0));
       comm_.wait(embedding);
     }
-    model::embed<R>(tensors(embedding, pass), pass.batch.inputs);
+    {
+      const auto span = comm_.computing("forward", embedding);
+      model::embed<R>(tensors(embedding, pass), pass.batch.inputs);
+    }
     if constexpr (releases && !tied) release(embedding);
     for (int block = 0; block < L; ++block) {
       const int u = plan::unit_of_block(block);
@@ -151,7 +154,10 @@ template <Recipe R> class Step final : public TrainingStep {
       finish_gradients(u, pass);
     }
     if constexpr (!tied) begin_gradients(embedding, pass);
-    model::embed_backward<R>(tensors(embedding, pass), pass.batch.inputs);
+    {
+      const auto span = comm_.computing("backward", embedding);
+      model::embed_backward<R>(tensors(embedding, pass), pass.batch.inputs);
+    }
     finish_gradients(embedding, pass);
   }
 
