@@ -40,6 +40,7 @@ TEST_CASE("a number of ranks that a sharding can't be divided into is refused wi
 TEST_CASE("a fixed tree with gradients that would be kept whole for nothing is refused") {
   using Once = sharding::ReduceOncePerStep<sharding::HybridShard<2>>;
   Hparams hparams;
+  hparams.data.train.value = {{"train.pbin"}};
   hparams.batch.global_batch.value = 8;
   hparams.batch.micro_batch.value = 1;
   CHECK_NOTHROW(check_ranks(recipe<Once>(), hparams, 4));
