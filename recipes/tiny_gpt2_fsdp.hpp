@@ -3,9 +3,9 @@
 
 namespace recipes {
 
-/// tiny_gpt2 in parts, for tests: ZeRO-3, every block recomputed.
+/// tiny_gpt2 in parts, for tests: ZeRO-3, gradients reduced once per step, every block recomputed.
 struct tiny_gpt2_fsdp : tiny_gpt2 {
-  using sharding = monomorph::sharding::FullShard;
+  using sharding = monomorph::sharding::ReduceOncePerStep<monomorph::sharding::FullShard>;
   using checkpointing = monomorph::checkpointing::EveryBlock;
 };
 

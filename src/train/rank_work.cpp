@@ -9,13 +9,19 @@
 namespace monomorph::train {
 namespace {
 
-void check_fixed_tree(const RecipeProgram& recipe, const Hparams& hparams) {
-  if (hparams.batch.reduction.value != ReductionOrder::fixed_tree || recipe.reduce_dtype == recipe.gradient_dtype)
-    return;
-  throw UsageError(fmt::format(
-      "[RANK-09] batch.reduction = \"fixed_tree\" must have gradients that travel in {} as they accumulate, "
-      "and {} rounds them to {} between ranks; take a precision that does not, or \"any_order\"",
-      name_of(recipe.gradient_dtype), recipe.name, name_of(recipe.reduce_dtype)));
+void check_fixed_tree(const RecipeProgram& recipe, const Hparams& hparams, int ranks) {
+  if (hparams.batch.reduction.value != ReductionOrder::fixed_tree) return;
+  if (recipe.reduce_dtype != recipe.gradient_dtype)
+    throw UsageError(fmt::format(
+        "[RANK-09] batch.reduction = \"fixed_tree\" must have gradients that travel in {} as they accumulate, "
+        "and {} rounds them to {} between ranks; take a precision that does not, or \"any_order\"",
+        name_of(recipe.gradient_dtype), recipe.name, name_of(recipe.reduce_dtype)));
+  if (recipe.param_shards(ranks) > 1 && !recipe.reduces_every_micro_batch)
+    throw UsageError(fmt::format(
+        "[RANK-19] batch.reduction = \"fixed_tree\" must have a sharding that reduces gradients after every "
+        "micro-batch, and {} keeps them whole to reduce them once per step; take its sharding without "
+        "ReduceOncePerStep, or \"any_order\"",
+        recipe.name));
 }
 
 }  // namespace
@@ -44,7 +50,7 @@ void check_groups(const RecipeProgram& recipe, int ranks) {
 void check_ranks(const RecipeProgram& recipe, const Hparams& hparams, int ranks) {
   check_groups(recipe, ranks);
   validate(hparams, ranks);
-  check_fixed_tree(recipe, hparams);
+  check_fixed_tree(recipe, hparams, ranks);
 }
 
 }  // namespace monomorph::train

@@ -16,7 +16,7 @@ void check_groups(const RecipeProgram& recipe, int ranks);
 
 /// All that hyperparameters and recipe say of a number of ranks.
 /// @throws UsageError [RANK-17]; as validate(); [RANK-09] gradients that are rounded between ranks have other bits on
-/// every number of them
+/// every number of them; [RANK-19] a fixed tree, and gradients that would be kept whole for nothing
 void check_ranks(const RecipeProgram& recipe, const Hparams& hparams, int ranks);
 
 }  // namespace monomorph::train

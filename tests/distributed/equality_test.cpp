@@ -1,5 +1,6 @@
 // Bits that do not depend on the number of ranks, and what is lost where gradients are rounded between them. That every
 // division trains as one rank does is in ranked_covering_test.cpp.
+#include "distributed/ranked_axes.hpp"
 #include "distributed/ranked_training.hpp"
 #include "numerics/schedule_recipes.hpp"
 #include "support/catch.hpp"
@@ -27,9 +28,31 @@ TEST_CASE("with the fixed tree, 1, 2 and 4 ranks give the same bits under every 
   CHECK(same_bits(train_six_steps<Sharded<gpt2_like, sharding::FullShard>>(4, 1), one));
   CHECK(same_bits(train_six_steps<Sharded<gpt2_like, sharding::HybridShard<2>>>(4, 1), one));
   CHECK(same_bits(train_six_steps<Sharded<gpt2_like, sharding::ShardGradOp>>(2, 1), one));
-  CHECK(same_bits(train_six_steps<Sharded<gpt2_like, sharding::ReduceOncePerStep<sharding::FullShard>>>(2, 1), one));
   // The other micro-batch is another tree, and its sums have other bits: what is compared above can differ.
   CHECK_FALSE(same_bits(train_six_steps<Sharded<gpt2_like, sharding::Replicate>>(1, 2), one));
+}
+
+namespace {
+
+/// Eight ranks are four replicas of a pair.
+template <class Strategy> void check_four_replicas() {
+  CAPTURE(Strategy::name);
+  const auto program = detail::program_of<Sharded<Shrunk<1>, Strategy>>();
+  const Extent extent{.steps = 10, .samples_per_step = 16, .gradients_at = {1, 10}};
+  const Outcome one = train(program, {}, extent), eight = train(program, {.ranks = 8, .accumulation = 2}, extent);
+  CHECK(eight.initial == one.initial);
+  CHECK(worst_difference(eight.losses, one.losses) < 1e-6);
+  for (const int step : extent.gradients_at)
+    CHECK(worst_difference(eight.gradients.at(step), one.gradients.at(step)).error < 1e-5);
+  CHECK(same_bits(train(program, {.ranks = 8, .accumulation = 2, .in_tree = true}, extent),
+                  train(program, {.ranks = 1, .accumulation = 16, .in_tree = true}, extent)));
+}
+
+}  // namespace
+
+TEST_CASE("four replicas of a pair of ranks train as one rank, with its bits in the fixed tree") {
+  check_four_replicas<sharding::HybridShard<2>>();
+  check_four_replicas<sharding::HybridShardGradOp<2>>();
 }
 
 TEST_CASE("parameters that are rounded at random have the same bits on every number of ranks") {

@@ -77,7 +77,7 @@ template <class R> void check_strategies() {
   check_memory<R, sharding::FullShard>(4, 1);
   check_memory<R, sharding::HybridShard<2>>(4, 0);
   check_memory<R, sharding::HybridShardGradOp<2>>(4, 0);
-  check_memory<R, sharding::ReduceOncePerStep<sharding::FullShard>>(2, 1);
+  check_memory<R, sharding::ReduceOncePerStep<sharding::FullShard>>(2, 0);
 }
 
 }  // namespace

@@ -6,11 +6,15 @@
 
 #include <monomorph/plan/memory.hpp>
 
+#include <fmt/ranges.h>
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <mutex>
 #include <random>
+#include <set>
+#include <stdexcept>
 
 namespace monomorph::testing {
 namespace {
@@ -34,13 +38,22 @@ struct Rows {
 };
 
 /// Adds what a rank holds to tensors that are whole once all ranks have added theirs.
-void add_parts(const std::vector<train::StateTensor>& parts, double factor, Tensors& whole) {
+/// @return the tensors of which another rank had added the same elements with other bits
+std::set<std::string> add_parts(const std::vector<train::StateTensor>& parts, double factor, Tensors& whole) {
+  constexpr double absent = std::numeric_limits<double>::quiet_NaN();
+  const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
+  std::set<std::string> different;
   for (const train::StateTensor& part : parts) {
     Values& values = whole[part.name];
-    values.resize(part.shape.elements(), std::numeric_limits<double>::quiet_NaN());
-    std::ranges::transform(values_of(part.view), values.begin() + part.first,
-                           [&](double value) { return value * factor; });
+    values.resize(part.shape.elements(), absent);
+    auto place = values.begin() + part.first;
+    for (const double value : values_of(part.view)) {
+      const double own = value * factor;
+      if (bits(*place) != bits(absent) && bits(*place) != bits(own)) different.insert(part.name);
+      *place++ = own;
+    }
   }
+  return different;
 }
 
 /// One rank's part of a training.
@@ -84,11 +97,12 @@ Outcome train(const train::RecipeProgram& recipe, Division division, const Exten
   Outcome outcome;
   for (const int step : extent.gradients_at) outcome.gradients[step];  // ranks must not make them
   std::mutex mutex;
+  std::set<std::string> different;
   with_ranks(division.ranks, [&](const World& world) {
     Rank rank(world, recipe, division, extent);
     const auto add_to = [&](Tensors& tensors, const std::vector<train::StateTensor>& parts, double factor = 1) {
       const std::lock_guard lock(mutex);
-      add_parts(parts, factor, tensors);
+      different.merge(add_parts(parts, factor, tensors));
     };
     add_to(outcome.initial, rank.step().parameters());
     for (int i = 1; i <= extent.steps; ++i) {
@@ -104,6 +118,9 @@ Outcome train(const train::RecipeProgram& recipe, Division division, const Exten
     add_to(outcome.parameters, rank.step().parameters());
     add_to(outcome.moments, rank.step().moments());
   });
+  if (!different.empty())
+    throw std::logic_error(
+        fmt::format("ranks that hold the same part have other bits of {}", fmt::join(different, ", ")));
   return outcome;
 }
 

@@ -30,6 +30,7 @@ struct Outcome {
   Tensors initial, parameters, moments;
 };
 
+/// @throws std::logic_error if ranks that hold the same elements of a tensor differ in a bit of them
 Outcome train(const train::RecipeProgram& recipe, Division division, const Extent& extent);
 
 /// In all that an outcome has.

@@ -28,11 +28,15 @@ constexpr std::int64_t part_length(std::int64_t elements, int parts, int i) {
 /// Of a training step without evaluation, after the first: what its beginning needs was gathered at the end of the one
 /// before.
 /// @param micro_batches of a rank's step   @param wire dtype in which gradients travel
-template <class R> constexpr Traffic traffic(int dp, int rank, std::int64_t micro_batches, DType wire) {
+/// @param tree_levels as of memory(): a fixed tree's terms are the micro-batches, each reduced among all ranks
+template <class R>
+constexpr Traffic traffic(int dp, int rank, std::int64_t micro_batches, DType wire, int tree_levels = 0) {
   using Sharding = typename R::sharding;
   const Shards<R> shards(dp);
   const int replicas = dp / shards.shards, replica = rank / shards.shards;
-  const std::int64_t reductions = Sharding::reduces_every_micro_batch ? micro_batches : 1;
+  const bool in_tree = tree_levels > 0;
+  const std::int64_t reductions = in_tree || Sharding::reduces_every_micro_batch ? micro_batches : 1,
+                     replica_reductions = in_tree ? micro_batches : 1;
   Traffic traffic;
   for (int u = 0; u < n_units<R>; ++u) {
     const std::int64_t own = shards.own[u].shape.elements(), others = (shards.shards - 1) * own;
@@ -45,8 +49,9 @@ template <class R> constexpr Traffic traffic(int dp, int rank, std::int64_t micr
       for (std::int64_t i = 0; i < reductions; ++i) traffic.reductions.add(others * size_of(wire));
     if (replicas == 1) continue;
     const std::int64_t part = part_length(own, replicas, replica);
-    traffic.replica_reductions.add((own - part) * size_of(wire) +
-                                   (replicas - 1) * part * size_of(R::precision::gradient_dtype));
+    for (std::int64_t i = 0; i < replica_reductions; ++i)
+      traffic.replica_reductions.add((own - part) * size_of(wire) +
+                                     (replicas - 1) * part * size_of(R::precision::gradient_dtype));
   }
   return traffic;
 }

@@ -24,7 +24,7 @@ class Communicator {
   virtual int size() const = 0;
   virtual int shards() const = 0;
   int shard() const { return rank() % shards(); }
-  virtual plan::Traffic traffic() const = 0;  ///< of all that was started so far
+  virtual plan::Traffic traffic() const = 0;  ///< so far, of units that were all waited for
 
   void gather(int unit, View own, View whole);  ///< whole = the own of all shards, in order
   /// own = this rank's part of the sum of the ranks' wholes, as long as one shard is; with one shard, all of it

@@ -13,6 +13,12 @@ class Trace {
   enum class Row { compute, waiting, gather, reduce, sum };
   using Clock = std::chrono::steady_clock;
   static constexpr int no_unit = -1;
+  struct Event {
+    Row row;
+    const char* what;
+    int unit;
+    Clock::time_point begin, end;
+  };
 
   /// @param unit no_unit for what is of all
   void add(Row row, const char* what, int unit, Clock::time_point begin, Clock::time_point end);
@@ -22,13 +28,10 @@ class Trace {
   /// For chrome://tracing and Perfetto: a process for the rank, a row for each kind.   @throws [FILE-…]
   void write(const std::string& path, int rank) const;
 
+  /// In the order of their ends. Nothing may be on its way.
+  const std::vector<Event>& events() const { return events_; }
+
  private:
-  struct Event {
-    Row row;
-    const char* what;
-    int unit;
-    Clock::time_point begin, end;
-  };
   double seconds_of(Row row) const;
 
   mutable std::mutex mutex_;

@@ -24,7 +24,8 @@ struct RecipeProgram {
   const ModelSpec* model = nullptr;
   DType compute_dtype{}, gradient_dtype{}, reduce_dtype{};
   MeshSpec mesh;
-  int (*param_shards)(int dp) = nullptr;  ///< ranks that hold one copy of the parameters together
+  int (*param_shards)(int dp) = nullptr;   ///< ranks that hold one copy of the parameters together
+  bool reduces_every_micro_batch = false;  ///< gradients that are sharded; otherwise once per step
   std::vector<Fact> policies;
   std::vector<Fact> expectations;  ///< `expect` and `budget`
   std::int64_t n_params = 0;

@@ -54,6 +54,7 @@ template <Recipe R> train::RecipeProgram program_of() {
           .reduce_dtype = R::precision::reduce_dtype,
           .mesh = mesh_of<R>,
           .param_shards = R::sharding::param_shards,
+          .reduces_every_micro_batch = R::sharding::reduces_every_micro_batch,
           .policies = policies_of<R>(),
           .expectations = expectations_of<R>(),
           .n_params = plan::params<R>,

@@ -28,12 +28,12 @@ template <Recipe R> class Step final : public TrainingStep {
   Step(Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed, int tree_levels = 0)
       : comm_(communicator), in_tree_(tree_levels > 0), state_(communicator, micro_batch, seed, tree_levels) {}
 
-  /// What is on its way still reads and writes the arena.
+  /// What is on its way still reads and writes the arena, of the other units too if that of one has failed.
   ~Step() override {
-    try {
-      wait_for_all();
-    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): whose failure it is was said where it was noticed first
-    }
+    for (int u = 0; u <= last; ++u) try {
+        comm_.wait(u);
+      } catch (...) {  // NOLINT(bugprone-empty-catch): whose failure it is was said where it was noticed first
+      }
   }
 
   kernels::LossSum accumulate(const MicroBatch& batch, std::uint64_t step, Turn turn) override {

@@ -36,7 +36,7 @@ class GpuCommunicator final : public distributed::GroupedCommunicator {
  public:
   GpuCommunicator(const distributed::Store& store, RankPlace place, c10::DeviceIndex device, int shards, DType wire,
                   std::chrono::milliseconds time_limit)
-      : GroupedCommunicator(place.rank, place.size, shards, wire),
+      : GroupedCommunicator(place.rank, place.size, shards),
         gathers_(connect(store, "gathers", shard_ranks(), device, time_limit)),
         shard_sums_(connect(store, "shards", shard_ranks(), device, time_limit)),
         replica_sums_(connect(store, "replicas", replica_ranks(), device, time_limit)),
@@ -87,6 +87,13 @@ class GpuCommunicator final : public distributed::GroupedCommunicator {
       gather_lane_.before_compute(unit);
       reduce_lane_.before_compute(unit);
     });
+  }
+
+  void count_bytes(plan::Traffic& traffic) const override {
+    const auto sent_by = [](const std::unique_ptr<NcclGroup>& group) { return group ? group->sent_bytes() : 0; };
+    traffic.gathers.bytes = sent_by(gathers_);
+    traffic.reductions.bytes = sent_by(shard_sums_);
+    traffic.replica_reductions.bytes = sent_by(replica_sums_);
   }
 
   void sum_words(std::span<std::int64_t> words) override {

@@ -28,7 +28,7 @@ struct NcclGroup::Group {
 
 NcclGroup::NcclGroup(const distributed::Store& store, const distributed::RankGroup& group, c10::DeviceIndex device,
                      std::chrono::milliseconds time_limit)
-    : device_(device) {
+    : device_(device), n_others_(group.size() - 1) {
   keep_process_alive();
   const auto options = c10d::ProcessGroupNCCL::Options::create();
   options->timeout = time_limit;
@@ -70,6 +70,7 @@ template <class Start> NcclGroup::Work NcclGroup::begin(Start start) {
 }
 
 NcclGroup::Work NcclGroup::all_gather(View own, View whole) {
+  sent_bytes_ += n_others_ * own.bytes();
   return begin([&] {
     at::Tensor from = tensor_of(own, device_), to = tensor_of(whole, device_);
     return group_->nccl->_allgather_base(to, from);
@@ -77,6 +78,7 @@ NcclGroup::Work NcclGroup::all_gather(View own, View whole) {
 }
 
 NcclGroup::Work NcclGroup::exchange(std::span<const View> sent, std::span<const View> received) {
+  for (const View& view : sent) sent_bytes_ += view.present() ? view.bytes() : 0;
   DType dtype = DType::fp32;  // c10d wants one of all tensors, those without elements too
   for (const auto& views : {sent, received})
     for (const View& view : views)

@@ -38,6 +38,8 @@ class NcclGroup {
   Work exchange(std::span<const View> sent, std::span<const View> received);
   Work sum(at::Tensor words);
   void join(Work& work);
+  /// That gathers and exchanges have taken from this rank to others so far, on whatever way NCCL chose.
+  std::int64_t sent_bytes() const { return sent_bytes_; }
   /// @throws RankFailure [RANK-11], [RANK-12] if NCCL has given up something that was begun
   void check();
 
@@ -52,6 +54,8 @@ class NcclGroup {
   struct Group;
   std::unique_ptr<Group> group_;
   c10::DeviceIndex device_;
+  int n_others_;
+  std::int64_t sent_bytes_ = 0;
   Purpose purpose_{};
   std::deque<Begun> begun_;  ///< and not known to be done
 };

@@ -36,8 +36,7 @@ ReduceScatter::ReduceScatter(View staging, DType wire) : wire_(wire) {
 
 void ReduceScatter::operator()(Exchange& exchange, const Parts& parts, View own, bool accumulate) {
   const RankGroup& group = exchange.group();
-  const std::int64_t slot_bytes = received_[0].bytes() / std::max(1, group.size() - 1);
-  const std::int64_t length = slot_bytes / size_of(own.dtype) / plan::alignment_elements * plan::alignment_elements;
+  const std::int64_t length = piece_length(received_[0].bytes(), group.size(), own.dtype);
   begin(exchange, parts, 0, length, 0);
   for (std::int64_t first = 0, half = 0; first < parts.part; first += length, half = 1 - half) {
     if (first + length < parts.part) begin(exchange, parts, first + length, length, static_cast<int>(1 - half));

@@ -1,6 +1,7 @@
 #pragma once
 #include "runtime/distributed/exchange.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace monomorph::distributed {
@@ -21,6 +22,13 @@ class AllGather {
  private:
   std::vector<View> sent_, received_;  // kept, so that nothing is allocated after the first time
 };
+
+/// Elements of every rank's part that are on their way at once.
+/// @param bytes for what the other ranks of a group of `ranks` send of it: a quarter of plan::staging_bytes at least
+constexpr std::int64_t piece_length(std::int64_t bytes, int ranks, DType dtype) {
+  const std::int64_t slot = bytes / std::max(1, ranks - 1);
+  return slot / size_of(dtype) / plan::alignment_elements * plan::alignment_elements;
+}
 
 /// own = (or +=) the sum over ranks of part group.own of their wholes; own may be that part of whole itself, which is
 /// not kept. Every rank sends each other rank its part and adds up what it receives as kernels::pairwise_sum does, so

@@ -21,7 +21,7 @@ View all_of(Arena& arena) { return arena.take(arena.bytes() / size_of(DType::fp6
 }  // namespace
 
 CpuCommunicator::CpuCommunicator(std::unique_ptr<Peers> peers, int shards, DType wire)
-    : GroupedCommunicator(peers->rank(), peers->size(), shards, wire),
+    : GroupedCommunicator(peers->rank(), peers->size(), shards),
       peers_(std::move(peers)),
       staging_(plan::staging_bytes(size())),
       gather_exchange_(*peers_, shard_ranks(), Channel::gather),
@@ -48,9 +48,27 @@ void CpuCommunicator::begin_reduce(int unit, View whole, View own, Reduction red
   });
 }
 
+/// Nothing of the unit is on its way afterwards, not even where this throws: its memory may go.
 void CpuCommunicator::finish(int unit) {
-  gathers_.wait(started(unit).gather);
-  reductions_.wait(started(unit).reduce);
+  const Started jobs = started(unit);
+  try {
+    gathers_.wait(jobs.gather);
+  } catch (...) {
+    reductions_.settle(jobs.reduce);
+    throw;
+  }
+  reductions_.wait(jobs.reduce);
+}
+
+void CpuCommunicator::count_bytes(plan::Traffic& traffic) const {
+  const auto sent_to = [this](const RankGroup& group, Channel channel) {
+    std::int64_t bytes = 0;
+    for (const int other : group.ranks) bytes += peers_->sent_bytes(other, channel);
+    return bytes;
+  };
+  traffic.gathers.bytes = sent_to(shard_ranks(), Channel::gather);
+  traffic.reductions.bytes = sent_to(shard_ranks(), Channel::reduce);
+  traffic.replica_reductions.bytes = sent_to(replica_ranks(), Channel::reduce);
 }
 
 void CpuCommunicator::sum_words(std::span<std::int64_t> words) {

@@ -19,6 +19,7 @@ class CpuCommunicator final : public GroupedCommunicator {
   void begin_reduce(int unit, View whole, View own, Reduction reduction) override;
   void note_release(int) override {}  // compute is over when the call that computes returns
   void finish(int unit) override;
+  void count_bytes(plan::Traffic& traffic) const override;
   void sum_words(std::span<std::int64_t> words) override;
 
   struct Started {

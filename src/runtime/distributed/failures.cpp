@@ -3,6 +3,7 @@
 #include "runtime/distributed/first_line.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace monomorph::distributed {
 namespace {
@@ -29,6 +30,15 @@ RankFailure gone_rank(std::optional<int> other, const std::string& reason) {
 RankFailure failure_of(std::optional<int> other, bool sends, const std::exception& thrown) {
   const std::string reason = first_line(thrown);
   return is_time_limit(reason) ? silent_rank(other, sends) : gone_rank(other, reason);
+}
+
+Error absent_ranks(const std::vector<int>& ranks, std::chrono::milliseconds time_limit) {
+  const bool one = ranks.size() == 1;
+  return Error(
+      fmt::format("[RANK-05] {} {} did not come to the ranks' meeting point within {} s; see whether the launcher "
+                  "has started {} and what {}, or raise failure.rank_timeout if {} slow",
+                  one ? "rank" : "ranks", fmt::join(ranks, ", "), std::chrono::duration<double>(time_limit).count(),
+                  one ? "it" : "them", one ? "it says" : "they say", one ? "it is" : "they are"));
 }
 
 std::string gathering(int unit) { return fmt::format("the parameters of unit {} were gathered", unit); }

@@ -1,9 +1,11 @@
 #pragma once
 #include <monomorph/runtime/rank_failure.hpp>
 
+#include <chrono>
 #include <exception>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace monomorph::distributed {
 
@@ -17,6 +19,9 @@ RankFailure silent_rank(std::optional<int> other, bool sends);
 RankFailure gone_rank(std::optional<int> other, const std::string& reason);
 /// The one or the other, as what c10d threw says.
 RankFailure failure_of(std::optional<int> other, bool sends, const std::exception& thrown);
+
+/// [RANK-05] Ranks are not where they were to meet within the time limit.
+Error absent_ranks(const std::vector<int>& ranks, std::chrono::milliseconds time_limit);
 
 /// What a rank was doing when another one failed: "the gradients of unit 3 were reduced".
 std::string gathering(int unit);

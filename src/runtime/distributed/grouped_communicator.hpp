@@ -6,16 +6,16 @@
 namespace monomorph::distributed {
 
 /// What communicators have in common whatever memory they work in: the groups of ranks, which calls need no collective,
-/// and the count of what is sent.
+/// and the count of collectives.
 class GroupedCommunicator : public Communicator {
  public:
   int rank() const final { return rank_; }
   int size() const final { return size_; }
   int shards() const final { return shard_group_.size(); }
-  plan::Traffic traffic() const final { return traffic_; }
+  plan::Traffic traffic() const final;
 
  protected:
-  GroupedCommunicator(int rank, int size, int shards, DType wire);
+  GroupedCommunicator(int rank, int size, int shards);
   const RankGroup& shard_ranks() const { return shard_group_; }
   const RankGroup& replica_ranks() const { return replica_group_; }
 
@@ -24,12 +24,11 @@ class GroupedCommunicator : public Communicator {
   void start_reduce(int unit, View whole, View own, Reduction reduction) final;
   virtual void begin_gather(int unit, View own, View whole) = 0;
   virtual void begin_reduce(int unit, View whole, View own, Reduction reduction) = 0;
-  void count_reduction(View own, Reduction reduction);
+  virtual void count_bytes(plan::Traffic& traffic) const = 0;  ///< that were sent
 
   int rank_, size_;
   RankGroup shard_group_, replica_group_;
-  DType wire_;
-  plan::Traffic traffic_;  ///< started so far
+  plan::Traffic started_;  ///< collectives
 };
 
 }  // namespace monomorph::distributed

@@ -1,9 +1,10 @@
 #include "runtime/distributed/joining.hpp"
 
+#include "runtime/distributed/failures.hpp"
+
 #include <monomorph/core/error.hpp>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -28,7 +29,7 @@ std::string answer(const std::string& name) { return "answer/" + name; }
 std::string joined(int rank) { return fmt::format("joined/{}", rank); }
 
 void answer_announcement(Store& meeting, int rank, const std::string& start, milliseconds time_limit) {
-  if (meeting.has(announcement(rank))) meeting.set(answer(meeting.get(announcement(rank), time_limit)), start);
+  if (meeting.has(announcement(rank))) meeting.set(answer(meeting.get(announcement(rank), rank, time_limit)), start);
 }
 
 /// Until a condition holds. @return whether it does
@@ -41,13 +42,6 @@ template <class Condition> bool poll(milliseconds time_limit, Condition holds) {
   return true;
 }
 
-Error did_not_come(const std::vector<int>& ranks, int size, milliseconds time_limit) {
-  return Error(fmt::format(
-      "[RANK-21] {} {} did not come to the meeting point within {} ms; see that the launcher has started all "
-      "{} ranks, and raise failure.rank_timeout if they are slow",
-      ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "), time_limit.count(), size));
-}
-
 Store gather_ranks(Store& meeting, int size, milliseconds time_limit) {
   const std::string name = new_name();
   Store start = meeting.under(name + "/");
@@ -58,18 +52,18 @@ Store gather_ranks(Store& meeting, int size, milliseconds time_limit) {
     std::erase_if(missing, [&](int rank) { return start.has(joined(rank)); });
     return missing.empty();
   });
-  if (!complete) throw did_not_come(missing, size, time_limit);
+  if (!complete) throw absent_ranks(missing, time_limit);
   return start;
 }
 
-Store join_rank_0(Store& meeting, int rank, int size, milliseconds time_limit) {
+Store join_rank_0(Store& meeting, int rank, milliseconds time_limit) {
   const std::string name = new_name();
   const bool answered = poll(time_limit, [&] {
     meeting.set(announcement(rank), name);  // each time, over what a rank of an earlier start may yet write
     return meeting.has(answer(name));
   });
-  if (!answered) throw did_not_come({0}, size, time_limit);
-  Store start = meeting.under(meeting.get(answer(name), time_limit) + "/");
+  if (!answered) throw absent_ranks({0}, time_limit);
+  Store start = meeting.under(meeting.get(answer(name), 0, time_limit) + "/");
   start.set(joined(rank), "yes");
   return start;
 }
@@ -77,7 +71,7 @@ Store join_rank_0(Store& meeting, int rank, int size, milliseconds time_limit) {
 }  // namespace
 
 Store join(Store meeting, int rank, int size, milliseconds time_limit) {
-  return rank == 0 ? gather_ranks(meeting, size, time_limit) : join_rank_0(meeting, rank, size, time_limit);
+  return rank == 0 ? gather_ranks(meeting, size, time_limit) : join_rank_0(meeting, rank, time_limit);
 }
 
 }  // namespace monomorph::distributed

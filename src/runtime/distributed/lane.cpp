@@ -28,9 +28,13 @@ std::uint64_t Lane::submit(std::function<void()> job) {
 
 void Lane::wait(std::uint64_t number) {
   if (n_done_.load(std::memory_order_acquire) >= number) return;
+  settle(number);
+  if (n_done_ < number) std::rethrow_exception(failure_);
+}
+
+void Lane::settle(std::uint64_t number) {
   std::unique_lock lock(mutex_);
   done_.wait(lock, [&] { return failure_ != nullptr || n_done_ >= number; });
-  if (n_done_ < number) std::rethrow_exception(failure_);
 }
 
 void Lane::run() {

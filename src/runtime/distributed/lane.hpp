@@ -20,6 +20,8 @@ class Lane {
   std::uint64_t submit(std::function<void()> job);
   /// Returns when the jobs up to this number are done. @throws what one of them threw
   void wait(std::uint64_t number);
+  /// Returns when the jobs up to this number are done, or will never be.
+  void settle(std::uint64_t number);
 
  private:
   void run();

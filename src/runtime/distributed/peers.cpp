@@ -55,7 +55,7 @@ struct Peers::Message::Work {
 
 Peers::Peers(const Store& store, int rank, int size, const std::string& meeting_host,
              std::chrono::milliseconds time_limit)
-    : rank_(rank), size_(size) {
+    : rank_(rank), size_(size), sent_bytes_(static_cast<std::size_t>(size) * n_channels) {
   constexpr int waits_to_connect = 5;  // Gloo's own: it waits for so many times the limit that it is given
   const auto options = c10d::ProcessGroupGloo::Options::create(time_limit / waits_to_connect);
   options->threads = 1;  // of Gloo's own collectives, which nobody calls
@@ -87,6 +87,7 @@ void Peers::Message::wait() {
 }
 
 Peers::Message Peers::send(int to, Channel channel, View contiguous) {
+  sent_bytes_[place(to, channel)] += contiguous.bytes();
   std::vector<at::Tensor> bytes = bytes_of(contiguous);
   return Message(std::make_unique<Message::Work>(
       Message::Work{reaching(to, true, [&] { return group_->gloo->send(bytes, to, static_cast<int>(channel)); }), to,

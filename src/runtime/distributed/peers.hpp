@@ -6,12 +6,14 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace monomorph::distributed {
 
 /// What a message belongs to. Messages between two ranks on one channel arrive in the order of sending, so two threads
 /// of a rank never share a channel.
 enum class Channel : int { gather, reduce, sum };
+inline constexpr int n_channels = 3;
 
 /// Messages between the ranks of a run, point to point, over c10d's Gloo: straight from and into the views, which
 /// must stay as they are until the message was waited for. Our collectives are made of these and not of Gloo's, which
@@ -43,11 +45,18 @@ class Peers {
   };
   Message send(int to, Channel channel, View contiguous);
   Message receive(int from, Channel channel, View contiguous);
+  /// So far. Whoever asks has waited for what was sent on the channel, or sends there itself.
+  std::int64_t sent_bytes(int to, Channel channel) const { return sent_bytes_[place(to, channel)]; }
 
  private:
+  static std::size_t place(int to, Channel channel) {
+    return static_cast<std::size_t>(to) * n_channels + static_cast<std::size_t>(channel);
+  }
+
   struct Group;
   std::unique_ptr<Group> group_;
   int rank_, size_;
+  std::vector<std::int64_t> sent_bytes_;  ///< by rank and channel, each of which one thread alone sends on
 };
 
 }  // namespace monomorph::distributed

@@ -51,14 +51,6 @@ Store Store::tcp(const std::string& host, int port, bool serves, std::chrono::mi
   }
 }
 
-namespace {
-Error gone(const std::exception& failure) {
-  return Error(
-      fmt::format("[RANK-14] the ranks' meeting point has gone ({}); see what became of rank 0 or the launcher",
-                  first_line(failure)));
-}
-}  // namespace
-
 void Store::set(const std::string& key, const std::string& value) {
   try {
     handle_->store->set(key, value);
@@ -75,10 +67,7 @@ std::string Store::get(const std::string& key, int from, std::chrono::millisecon
     });
   } catch (const std::exception& failure) {
     if (!is_time_limit(first_line(failure))) throw gone(failure);
-    throw Error(fmt::format(
-        "[RANK-05] rank {} has not come to the ranks' meeting point within {} s; see whether it was started "
-        "and what it says, or raise failure.rank_timeout if it is slow",
-        from, std::chrono::duration<double>(time_limit).count()));
+    throw absent_ranks({from}, time_limit);
   }
 }
 

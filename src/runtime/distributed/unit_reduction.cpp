@@ -2,9 +2,14 @@
 
 namespace monomorph::distributed {
 
+namespace {
+
+/// How the replicas of a shard share out its reduction.
 Parts replica_parts(View own, int replicas) {
   return {own, plan::align_up((own.elements() + replicas - 1) / replicas)};
 }
+
+}  // namespace
 
 void UnitReduction::operator()(View whole, View own, Reduction reduction) {
   if (shards_.group().size() > 1) reduce_scatter_(shards_, {whole, own.elements()}, own, reduction.accumulate);

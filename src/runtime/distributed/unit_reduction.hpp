@@ -5,9 +5,6 @@
 
 namespace monomorph::distributed {
 
-/// How the replicas of a shard share out its reduction.
-Parts replica_parts(View own, int replicas);
-
 /// The reduction of a unit: among the ranks that hold a copy together, and then, for the last of a step, among the
 /// replicas of each shard, every one of which adds up a part and hands it to the others.
 class UnitReduction {

@@ -57,7 +57,7 @@ TEST_CASE("each start has a table of its own at one meeting point") {
 TEST_CASE("ranks that gave up before the others came are not taken for those of the next start") {
   const Store meeting = Store::in_process();
   for (const int rank : {1, 2})
-    CHECK(contains(error_of([&] { join(meeting, rank, 3, 100ms); }), "[RANK-21] rank 0 did not come"));
+    CHECK(contains(error_of([&] { join(meeting, rank, 3, 100ms); }), "[RANK-05] rank 0 did not come"));
   std::future<Store> first = joining(meeting, 0, 3), second = joining(meeting, 1, 3);
   CHECK(second.valid());
   CHECK(first.wait_for(300ms) == std::future_status::timeout);  // for the new rank 2
@@ -78,7 +78,7 @@ TEST_CASE("a rank that is announced anew is answered anew") {
 TEST_CASE("rank 0 names the ranks that did not come") {
   const Store meeting = Store::in_process();
   std::future<Store> third = joining(meeting, 2, 4);
-  CHECK(contains(error_of([&] { join(meeting, 0, 4, 1s); }), "[RANK-21] ranks 1, 3 did not come"));
+  CHECK(contains(error_of([&] { join(meeting, 0, 4, 1s); }), "[RANK-05] ranks 1, 3 did not come"));
   CHECK_NOTHROW(third.get());
 }
 

@@ -16,7 +16,7 @@ TEST_CASE("a rank that does not come to the meeting point is named") {
   world.set("here", "yes");
   CHECK(world.get("here", 0) == "yes");
   const std::string error = error_of([&] { world.get("agreement/recipe/3", 3); });
-  CHECK(error.starts_with("[RANK-05] rank 3 has not come to the ranks' meeting point within 0.1 s; see whether it"));
+  CHECK(error.starts_with("[RANK-05] rank 3 did not come to the ranks' meeting point within 0.1 s; see whether"));
   CHECK(error.find("agreement/") == std::string::npos);  // that is between us
 }
 

@@ -1,0 +1,174 @@
+// That collectives go on beside compute, shown on a communicator that delays them as far as the schedule lets it.
+#include "distributed/take_step.hpp"
+#include "support/ranks.hpp"
+#include "support/tensors.hpp"
+
+#include <functional>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "support/catch.hpp"  // last: LibTorch has a CHECK, too
+
+namespace monomorph::testing {
+namespace {
+
+using Row = Trace::Row;
+using Span = Trace::Event;
+
+/// A communicator whose collectives are as late as they may be: they run when somebody waits for their unit. To a
+/// trace they are on their way all the time from their start until then.
+class LateCommunicator final : public Communicator {
+ public:
+  explicit LateCommunicator(Communicator& communicator) : communicator_(communicator) {}
+  int rank() const override { return communicator_.rank(); }
+  int size() const override { return communicator_.size(); }
+  int shards() const override { return communicator_.shards(); }
+  plan::Traffic traffic() const override { return communicator_.traffic(); }
+
+ private:
+  void start_gather(int unit, View own, View whole) override {
+    delay(Row::gather, unit, [this, unit, own, whole] { communicator_.gather(unit, own, whole); });
+  }
+  void start_reduce(int unit, View whole, View own, Reduction reduction) override {
+    delay(Row::reduce, unit,
+          [this, unit, whole, own, reduction] { communicator_.reduce(unit, whole, own, reduction); });
+  }
+  void delay(Row row, int unit, const std::function<void()>& collective) {
+    late_[unit].emplace_back([this, row, unit, collective, begin = Trace::Clock::now()] {
+      collective();
+      communicator_.wait(unit);
+      if (trace()) trace()->add(row, "late", unit, begin, Trace::Clock::now());
+    });
+  }
+  void note_release(int unit) override { communicator_.release(unit); }
+  void finish(int unit) override {
+    for (const auto& collective : std::exchange(late_[unit], {})) collective();
+  }
+  void sum_words(std::span<std::int64_t> words) override { communicator_.sum(words); }
+
+  Communicator& communicator_;
+  std::map<int, std::vector<std::function<void()>>> late_;
+};
+
+constexpr int n_steps = 2;
+
+/// All that rank 0 does in its first steps.
+template <Recipe R> std::vector<Span> late_spans(int ranks) {
+  std::vector<Span> spans;
+  with_ranks(ranks, [&](const World& world) {
+    const auto communicator = world.communicator(R::sharding::param_shards(ranks), DType::fp32);
+    LateCommunicator late(*communicator);
+    Trace trace;
+    late.record(&trace);
+    {
+      train::Step<R> step(late, 1, 3);
+      for (int i = 0; i < n_steps; ++i) take_step(step, 1);
+    }
+    if (world.rank() == 0) spans = trace.events();
+  });
+  return spans;
+}
+
+/// In every step, a collective of `unit` is on its way all the time that `what` is computed for another one.
+void check_hidden(const std::vector<Span>& spans, Row row, int unit, std::string_view what, int behind) {
+  CAPTURE(static_cast<int>(row), unit, what, behind);
+  int n_computed = 0;
+  for (const Span& compute : spans) {
+    if (compute.row != Row::compute || compute.what != what || compute.unit != behind) continue;
+    ++n_computed;
+    CHECK(std::ranges::any_of(spans, [&](const Span& span) {
+      return span.row == row && span.unit == unit && span.begin <= compute.begin && compute.end <= span.end;
+    }));
+  }
+  CHECK(n_computed == n_steps);
+}
+
+template <Recipe R> void check_overlap(int ranks) {
+  using Sharding = typename R::sharding;
+  CAPTURE(Sharding::name, ranks);
+  constexpr int last = plan::n_units<R> - 1, last_block = plan::n_blocks<R>;
+  const std::vector<Span> spans = late_spans<R>(ranks);
+  if constexpr (Sharding::gathers_params) {
+    for (int u = 0; u < last; ++u) check_hidden(spans, Row::gather, u + 1, "forward", u);
+    const int first_needed = Sharding::releases_after_forward ? 1 : last - 1;
+    for (int u = 0; u <= first_needed; ++u) check_hidden(spans, Row::gather, u, "update", u + 1);
+  }
+  if constexpr (Sharding::releases_after_forward)
+    for (int u = last_block; u > 1; --u) check_hidden(spans, Row::gather, u - 1, "backward", u);
+  for (int u = last; u > 0; --u) check_hidden(spans, Row::reduce, u, "backward", u - 1);
+}
+
+template <Recipe R> void check_strategies_overlap() {
+  check_overlap<Sharded<R, sharding::Replicate>>(2);
+  check_overlap<Sharded<R, sharding::ShardGradOp>>(2);
+  check_overlap<Sharded<R, sharding::FullShard>>(2);
+  check_overlap<Sharded<R, sharding::HybridShard<2>>>(4);
+  check_overlap<Sharded<R, sharding::HybridShardGradOp<2>>>(4);
+  check_overlap<Sharded<R, sharding::ReduceOncePerStep<sharding::FullShard>>>(2);
+}
+
+/// What each rank holds after three steps of two micro-batches.
+template <Recipe R> std::vector<std::uint64_t> trained(int ranks, bool late) {
+  std::vector<std::uint64_t> hashes(ranks);
+  with_ranks(ranks, [&](const World& world) {
+    const auto communicator = world.communicator(R::sharding::param_shards(ranks), R::precision::reduce_dtype);
+    LateCommunicator as_late_as_can_be(*communicator);
+    train::Step<R> step(late ? static_cast<Communicator&>(as_late_as_can_be) : *communicator, 1, 3);
+    for (int i = 0; i < 3; ++i) take_step(step, 2);
+    hashes[world.rank()] = hash_of(step.parameters());
+  });
+  return hashes;
+}
+
+template <class Strategy> void check_late(int ranks) {
+  CAPTURE(Strategy::name, ranks);
+  CHECK(trained<Sharded<llama_like, Strategy>>(ranks, true) == trained<Sharded<llama_like, Strategy>>(ranks, false));
+}
+
+/// Two ranks of which the other one has gone.
+class FailedCommunicator final : public Communicator {
+ public:
+  int rank() const override { return 0; }
+  int size() const override { return 2; }
+  int shards() const override { return 2; }
+  plan::Traffic traffic() const override { return {}; }
+  std::vector<int> waited;
+
+ private:
+  void start_gather(int, View, View) override {}
+  void start_reduce(int, View, View, Reduction) override {}
+  void note_release(int) override {}
+  void finish(int unit) override {
+    waited.push_back(unit);
+    throw std::runtime_error("rank 1 has gone");
+  }
+  void sum_words(std::span<std::int64_t>) override {}
+};
+
+}  // namespace
+
+TEST_CASE("the next unit is gathered while one computes or is updated, gradients leave while blocks below run: tied") {
+  check_strategies_overlap<gpt2_like>();
+}
+TEST_CASE(
+    "the next unit is gathered while one computes or is updated, gradients leave while blocks below run: untied") {
+  check_strategies_overlap<llama_like>();
+}
+
+TEST_CASE("compute reads nothing that a collective may still write, and writes nothing that one may still read") {
+  check_late<sharding::Replicate>(2);
+  check_late<sharding::ShardGradOp>(2);
+  check_late<sharding::FullShard>(2);
+  check_late<sharding::HybridShard<2>>(4);
+  check_late<sharding::HybridShardGradOp<2>>(4);
+  check_late<sharding::ReduceOncePerStep<sharding::FullShard>>(2);
+}
+
+TEST_CASE("a step that ends waits for every unit's collectives, whichever of them have failed") {
+  FailedCommunicator communicator;
+  { const train::Step<Sharded<gpt2_like, sharding::FullShard>> step(communicator, 1, 3); }
+  CHECK(communicator.waited == std::vector<int>{0, 1, 2, 3, 4});
+}
+
+}  // namespace monomorph::testing
