@@ -39,7 +39,7 @@ template <Recipe R> void warm_up(const Sequences& sequences) {
 /// Returns when all ranks have come.   @param where another name for each meeting
 void meet(const World& world, const std::string& where) {
   world.set(where + std::to_string(world.rank()), "here");
-  for (int rank = 0; rank < world.size(); ++rank) world.get(where + std::to_string(rank));
+  for (int rank = 0; rank < world.size(); ++rank) world.get(where + std::to_string(rank), rank);
 }
 
 /// Two steps of two micro-batches on each rank; what the process has taken meanwhile, and what was planned for it.
