@@ -15,7 +15,7 @@ using namespace monomorph::testing;
 
 TEST_CASE(
     "with the fixed tree a run ends in the same bits on 1, 2 and 4 ranks, and when their number changes half-way") {
-  // Replicate twice, FullShard, HybridShard.
+  // Replicate, ShardGradOp, FullShard, HybridShard.
   for (const std::string recipe : {"tiny_gpt2", "tiny_llama", "tiny_gpt2_fp16", "tiny_llama_hybrid"}) {
     CAPTURE(recipe);
     const Workplace place(recipe);
@@ -189,7 +189,7 @@ TEST_CASE("ranks killed at random moments, in saves too, lose no more than the s
 }
 
 TEST_CASE("a restart goes on from an earlier checkpoint where a rank's part of the latest is damaged") {
-  const Workplace place("tiny_gpt2_fsdp");
+  const Workplace place("tiny_llama");
   const auto auto_resume = [&](const std::string& run) { return train_on(place, 2, run, {"checkpoint.resume=auto"}); };
   REQUIRE(train_on(place, 2, "run", {"checkpoint.every=6"}).exit_code == 0);
   REQUIRE(train_on(place, 2, "single").exit_code == 0);
