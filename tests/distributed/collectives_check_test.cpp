@@ -2,6 +2,7 @@
 #include <monomorph/runtime/collectives_check.hpp>
 
 #include "support/catch.hpp"
+#include "support/communicators.hpp"
 #include "support/ranks.hpp"
 
 #include <map>
@@ -13,31 +14,24 @@ namespace {
 enum class Spoils { nothing, gathers, reductions };
 
 /// A communicator that gets one number wrong.
-class SpoiltCommunicator final : public Communicator {
+class SpoiltCommunicator final : public ForwardingCommunicator {
  public:
-  SpoiltCommunicator(Communicator& right, Spoils spoils) : right_(right), spoils_(spoils) {}
-  int rank() const override { return right_.rank(); }
-  int size() const override { return right_.size(); }
-  int shards() const override { return right_.shards(); }
-  plan::Traffic traffic() const override { return right_.traffic(); }
+  SpoiltCommunicator(Communicator& right, Spoils spoils) : ForwardingCommunicator(right), spoils_(spoils) {}
 
  private:
   void start_gather(int unit, View own, View whole) override {
-    right_.gather(unit, own, whole);
+    communicator().gather(unit, own, whole);
     if (spoils_ == Spoils::gathers) result_ = whole;
   }
   void start_reduce(int unit, View whole, View own, Reduction reduction) override {
-    right_.reduce(unit, whole, own, reduction);
+    communicator().reduce(unit, whole, own, reduction);
     if (spoils_ == Spoils::reductions) result_ = own;
   }
-  void note_release(int unit) override { right_.release(unit); }
   void finish(int unit) override {
-    right_.wait(unit);
+    communicator().wait(unit);
     if (result_.present()) result_.as<float>()[result_.elements() - 1] += 1;
   }
-  void sum_words(std::span<std::int64_t> words) override { right_.sum(words); }
 
-  Communicator& right_;
   Spoils spoils_;
   View result_;
 };

@@ -1,5 +1,6 @@
 // That collectives go on beside compute, shown on a communicator that delays them as far as the schedule lets it.
 #include "distributed/take_step.hpp"
+#include "support/communicators.hpp"
 #include "support/ranks.hpp"
 #include "support/tensors.hpp"
 
@@ -18,36 +19,29 @@ using Span = Trace::Event;
 
 /// A communicator whose collectives are as late as they may be: they run when somebody waits for their unit. To a
 /// trace they are on their way all the time from their start until then.
-class LateCommunicator final : public Communicator {
+class LateCommunicator final : public ForwardingCommunicator {
  public:
-  explicit LateCommunicator(Communicator& communicator) : communicator_(communicator) {}
-  int rank() const override { return communicator_.rank(); }
-  int size() const override { return communicator_.size(); }
-  int shards() const override { return communicator_.shards(); }
-  plan::Traffic traffic() const override { return communicator_.traffic(); }
+  using ForwardingCommunicator::ForwardingCommunicator;
 
  private:
   void start_gather(int unit, View own, View whole) override {
-    delay(Row::gather, unit, [this, unit, own, whole] { communicator_.gather(unit, own, whole); });
+    delay(Row::gather, unit, [this, unit, own, whole] { communicator().gather(unit, own, whole); });
   }
   void start_reduce(int unit, View whole, View own, Reduction reduction) override {
     delay(Row::reduce, unit,
-          [this, unit, whole, own, reduction] { communicator_.reduce(unit, whole, own, reduction); });
+          [this, unit, whole, own, reduction] { communicator().reduce(unit, whole, own, reduction); });
   }
   void delay(Row row, int unit, const std::function<void()>& collective) {
     late_[unit].emplace_back([this, row, unit, collective, begin = Trace::Clock::now()] {
       collective();
-      communicator_.wait(unit);
+      communicator().wait(unit);
       if (trace()) trace()->add(row, "late", unit, begin, Trace::Clock::now());
     });
   }
-  void note_release(int unit) override { communicator_.release(unit); }
   void finish(int unit) override {
     for (const auto& collective : std::exchange(late_[unit], {})) collective();
   }
-  void sum_words(std::span<std::int64_t> words) override { communicator_.sum(words); }
 
-  Communicator& communicator_;
   std::map<int, std::vector<std::function<void()>>> late_;
 };
 
@@ -127,23 +121,15 @@ template <class Strategy> void check_late(int ranks) {
 }
 
 /// Two ranks of which the other one has gone.
-class FailedCommunicator final : public Communicator {
+class FailedCommunicator final : public IdleCommunicator {
  public:
-  int rank() const override { return 0; }
-  int size() const override { return 2; }
-  int shards() const override { return 2; }
-  plan::Traffic traffic() const override { return {}; }
   std::vector<int> waited;
 
  private:
-  void start_gather(int, View, View) override {}
-  void start_reduce(int, View, View, Reduction) override {}
-  void note_release(int) override {}
   void finish(int unit) override {
     waited.push_back(unit);
     throw std::runtime_error("rank 1 has gone");
   }
-  void sum_words(std::span<std::int64_t>) override {}
 };
 
 }  // namespace

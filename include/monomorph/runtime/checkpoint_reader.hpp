@@ -26,9 +26,8 @@ class CheckpointReader {
     std::int64_t n_elements = 0;
   };
 
-  /// @throws what read_checkpoint_metadata throws; DamagedCheckpoint [CHECKPOINT-05] a file's beginning has another
-  /// checksum;
-  ///   [CHECKPOINT-10] the files' parts do not make whole tensors; SAFETENSORS errors
+  /// @throws what read_checkpoint_metadata throws; DamagedCheckpoint if a file's beginning is; [CHECKPOINT-10]
+  ///   the files' parts do not make whole tensors; SAFETENSORS errors
   explicit CheckpointReader(const std::string& path);
   ~CheckpointReader();
   CheckpointReader(CheckpointReader&&) noexcept;
@@ -40,10 +39,9 @@ class CheckpointReader {
   const Tensor* find(const std::string& name) const;
 
   /// Elements from `first` on, as many as `to` has room for.
-  /// @throws DamagedCheckpoint [CHECKPOINT-05] what is read has another checksum; [SAFETENSORS-09] there is no such
-  /// tensor
+  /// @throws DamagedCheckpoint if what is read is; [SAFETENSORS-09] there is no such tensor
   void read(const std::string& name, std::int64_t first, std::span<std::byte> to);
-  /// Reads every byte.   @throws DamagedCheckpoint [CHECKPOINT-05]
+  /// Reads every byte.   @throws DamagedCheckpoint
   void verify();
   /// Of the files, so far: whole blocks of checksums.
   std::uint64_t bytes_read() const;

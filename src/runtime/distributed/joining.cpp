@@ -1,13 +1,13 @@
 #include "runtime/distributed/joining.hpp"
 
 #include "runtime/distributed/failures.hpp"
+#include "runtime/distributed/poll.hpp"
 
 #include <monomorph/core/error.hpp>
 
 #include <fmt/format.h>
 #include <numeric>
 #include <random>
-#include <thread>
 #include <vector>
 
 // A rank announces itself under a name that no process had before it. Rank 0 answers each name with its own, which is
@@ -16,7 +16,6 @@
 namespace monomorph::distributed {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 std::string new_name() {
@@ -30,16 +29,6 @@ std::string joined(int rank) { return fmt::format("joined/{}", rank); }
 
 void answer_announcement(Store& meeting, int rank, const std::string& start, milliseconds time_limit) {
   if (meeting.has(announcement(rank))) meeting.set(answer(meeting.get(announcement(rank), rank, time_limit)), start);
-}
-
-/// Until a condition holds. @return whether it does
-template <class Condition> bool poll(milliseconds time_limit, Condition holds) {
-  const auto end = Clock::now() + time_limit;
-  while (!holds()) {
-    if (Clock::now() > end) return false;
-    std::this_thread::sleep_for(milliseconds(50));
-  }
-  return true;
 }
 
 Store gather_ranks(Store& meeting, int size, milliseconds time_limit) {

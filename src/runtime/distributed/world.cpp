@@ -5,11 +5,11 @@
 #include "runtime/distributed/joining.hpp"
 #include "runtime/distributed/launch_environment.hpp"
 #include "runtime/distributed/one_rank.hpp"
+#include "runtime/distributed/poll.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
 #include <cstdlib>
-#include <thread>
 
 namespace monomorph {
 namespace {
@@ -17,13 +17,11 @@ namespace {
 /// The ranks that have not left a note when all but one of them have, or patience is over.
 std::vector<int> await_notes(distributed::Store& store, const std::string& word, std::vector<int> of,
                              std::optional<int> but, std::chrono::milliseconds patience) {
-  using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + patience;
-  while (true) {
+  distributed::poll(patience, [&] {
     std::erase_if(of, [&](int rank) { return store.has(fmt::format("{}/{}", word, rank)); });
-    if (std::ranges::all_of(of, [&](int rank) { return rank == but; }) || Clock::now() > end) return of;
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
+    return std::ranges::all_of(of, [&](int rank) { return rank == but; });
+  });
+  return of;
 }
 
 }  // namespace

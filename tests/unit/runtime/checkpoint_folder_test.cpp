@@ -1,4 +1,5 @@
 #include "support/catch.hpp"
+#include "support/communicators.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -341,20 +342,12 @@ TEST_CASE("what cannot be saved is refused, and nothing is left or lost") {
 
 namespace {
 
-/// Rank 0 of two, of which the other is lost in the n-th exchange.
-class LosingCommunicator final : public Communicator {
+/// The other rank is lost in the n-th exchange.
+class LosingCommunicator final : public IdleCommunicator {
  public:
   explicit LosingCommunicator(int n) : left_(n) {}
-  int rank() const override { return 0; }
-  int size() const override { return 2; }
-  int shards() const override { return 2; }
-  plan::Traffic traffic() const override { return {}; }
 
  private:
-  void start_gather(int, View, View) override {}
-  void start_reduce(int, View, View, Reduction) override {}
-  void note_release(int) override {}
-  void finish(int) override {}
   void sum_words(std::span<std::int64_t>) override {
     if (--left_ == 0) throw RankFailure(1, "[RANK-11] rank 1 has gone");
   }
