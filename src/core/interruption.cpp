@@ -9,7 +9,7 @@
 namespace monomorph {
 namespace {
 
-constexpr std::array<int, 3> signals{SIGINT, SIGTERM, SIGPIPE};
+constexpr std::array<int, 4> signals{SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 std::atomic<int> noted_signal{0};
 using Clock = std::chrono::steady_clock;
 std::atomic<Clock::rep> noted_at{0};
@@ -17,10 +17,16 @@ static_assert(std::atomic<int>::is_always_lock_free && std::atomic<Clock::rep>::
               "a signal handler may use no other atomics");
 std::array<struct sigaction, signals.size()> former_actions;
 
-/// The same request once more: what stops a service or a job signals all its processes, and those that start others
-/// pass it on.
+/// What `nohup` starts is to go on when its terminal goes.
+bool is_ignored_hangup(int signal_number) {
+  struct sigaction action {};
+  return signal_number == SIGHUP && ::sigaction(SIGHUP, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/// The same request once more: what stops a service, a job or a terminal's processes signals all of them, and those that
+/// start others pass it on. Only a person presses Ctrl-C twice.
 bool repeats(int signal_number, Clock::time_point now) {
-  return signal_number == SIGTERM && now - Clock::time_point(Clock::duration(noted_at)) < InterruptionGuard::moment;
+  return signal_number != SIGINT && now - Clock::time_point(Clock::duration(noted_at)) < InterruptionGuard::moment;
 }
 
 void note_signal(int signal_number) {
@@ -40,7 +46,7 @@ InterruptionGuard::InterruptionGuard() {
   noted_signal = 0;
   for (std::size_t i = 0; i < signals.size(); ++i) {
     struct sigaction action {};
-    action.sa_handler = signals[i] == SIGPIPE ? SIG_IGN : note_signal;
+    action.sa_handler = signals[i] == SIGPIPE || is_ignored_hangup(signals[i]) ? SIG_IGN : note_signal;
     ::sigaction(signals[i], &action, &former_actions[i]);
   }
 }

@@ -251,6 +251,14 @@ void fill_and_complete(const std::string& folder, CheckpointMetadata metadata, C
   });
 }
 
+std::string new_abandoned_folder(const std::string& folder) {
+  for (int i = 1;; ++i) {
+    const std::string path = fmt::format("{}/abandoned_{}", folder, i);
+    if (::mkdir(path.c_str(), 0777) == 0) return path;
+    if (errno != EEXIST) throw_file_error("create the folder", path, errno);
+  }
+}
+
 [[noreturn]] void throw_no_checkpoint(const std::string& path) {
   throw Error(fmt::format("[CHECKPOINT-01] there is no checkpoint at {}; {}", in_quotes(path),
                           has_checkpoints(path) ? "give one of the step_ folders in it" : "check the path"));
@@ -294,6 +302,18 @@ CheckpointMetadata read_checkpoint_metadata(const std::string& path) {
 bool has_checkpoints(const std::string& folder) {
   std::error_code ignored;  // what can't be looked at will say so when a checkpoint is written there
   return filesystem::is_directory(folder, ignored) && !steps_in(folder).empty();
+}
+
+std::optional<std::string> set_aside_later(const std::string& folder, std::int64_t step) {
+  if (!has_checkpoints(folder)) return std::nullopt;
+  std::vector<std::int64_t> later = steps_in(folder);
+  std::erase_if(later, [&](std::int64_t other) { return other <= step; });
+  if (later.empty()) return std::nullopt;
+  const std::string aside = new_abandoned_folder(folder);
+  for (const std::int64_t other : later) rename_folder(path_of(folder, other), path_of(aside, other));
+  sync_folder(aside);
+  sync_folder(folder);
+  return aside;
 }
 
 std::optional<std::string> latest_checkpoint(const std::string& folder, std::vector<std::string>* skipped,

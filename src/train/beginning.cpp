@@ -60,7 +60,6 @@ Beginning begin(const RecipeProgram& recipe, const Hparams& hparams, const std::
     if (const auto difference = check_recipe(*beginning.checkpoint, recipe)) beginning.notes.push_back(*difference);
   if (beginning.checkpoint) note_seed(*beginning.checkpoint, hparams, beginning.notes);
   RunFolder::check_free(hparams, beginning.checkpoint);
-  RunFolder::check_writable(hparams);
   return beginning;
 }
 

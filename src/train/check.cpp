@@ -5,6 +5,7 @@
 #include "train/rank_work.hpp"
 #include "train/run_data.hpp"
 #include "train/run_memory.hpp"
+#include "train/run_ownership.hpp"
 
 #include <monomorph/core/quantity_text.hpp>
 #include <monomorph/runtime/collectives_check.hpp>
@@ -21,6 +22,7 @@ std::string speed(double bytes_per_second) { return fmt::format("{:.3g} GB/s", b
 
 std::string check(const RecipeProgram& recipe, const Hparams& hparams, LaunchedRanks ranks) {
   check_ranks(recipe, hparams, ranks.all);
+  const RunOwnership ownership(hparams);
   Beginning beginning = begin(recipe, hparams);
   note_memory(recipe, hparams, ranks, beginning.notes);
   const RunData data(recipe, hparams);

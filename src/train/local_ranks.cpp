@@ -125,7 +125,7 @@ class Ranks {
 sigset_t awaited_signals() {
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int number : {SIGCHLD, SIGINT, SIGTERM}) sigaddset(&signals, number);
+  for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, number);
   return signals;
 }
 
@@ -148,7 +148,7 @@ int run_local_ranks(int n, int argc, char** argv) {
   while (ranks.any()) {
     const timespec second{1, 0};
     const int number = sigtimedwait(&awaited, nullptr, &second);
-    if (number == SIGINT || number == SIGTERM) ranks.signal(number);
+    if (number > 0 && number != SIGCHLD) ranks.signal(number);
     if (const auto code = ranks.reap(); code && !failed) {
       failed = code;
       deadline = Clock::now() + time_to_end;

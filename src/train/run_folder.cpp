@@ -6,7 +6,6 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/text_file.hpp>
-#include <monomorph/core/writable_folder.hpp>
 #include <monomorph/runtime/checkpoint_folder.hpp>
 #include <monomorph/runtime/compute_environment.hpp>
 #include <monomorph/train/describe.hpp>
@@ -80,10 +79,11 @@ bool lies_in(const std::optional<std::string>& checkpoint, const fs::path& folde
   return checkpoint && fs::equivalent(fs::absolute(*checkpoint).lexically_normal() / "..", folder, ignored);
 }
 
-/// hparams.json is written last: where it is, a run has begun.
+constexpr const char* last_written = "hparams.json";  // where it is, a run has begun
+
 bool holds_a_run(const std::string& path) {
   std::error_code ignored;  // what can't be looked at can't be created either
-  return fs::exists(fs::path(path) / "hparams.json", ignored);
+  return fs::exists(fs::path(path) / last_written, ignored);
 }
 
 std::string what_to_do(const Hparams& hparams) {
@@ -91,11 +91,6 @@ std::string what_to_do(const Hparams& hparams) {
   if (runtime::has_checkpoints(checkpoint_folder(hparams))) return another + "go on with it by checkpoint.resume=auto";
   if (hparams.checkpoint.resume.value != "none") return another + "remove that folder, as its run saved no checkpoint";
   return another + "begin it again by checkpoint.resume=auto, as it saved no checkpoint";
-}
-
-UsageError not_writable(const char* field, const std::string& folder, const std::string& reason) {
-  return UsageError(
-      fmt::format("[RUN-02] {} {} can't be written: {}; choose another", field, in_quotes(folder), reason));
 }
 
 }  // namespace
@@ -107,32 +102,31 @@ std::string checkpoint_folder(const Hparams& hparams) {
 RunFolder::RunFolder(const Hparams& hparams, const RecipeProgram& recipe,
                      const std::optional<std::string>& resumed_from, const TrainFiles& files, int ranks, int argc,
                      char** argv)
-    : path_(hparams.run.output_dir.value), checkpoints_(checkpoint_folder(hparams)), held_a_run_(holds_a_run(path_)) {
-  check_free(hparams, resumed_from);
-  std::error_code failure;
-  fs::create_directories(path_, failure);
-  if (failure) throw not_writable("run.output_dir", path_, failure.message());
-  write_text_file(file("recipe.txt"), describe(recipe, ranks, hparams.batch.micro_batch.value));
-  write_text_file(file("run.json"), run_json(hparams, recipe, resumed_from, files, ranks, argc, argv));
+    : path_(hparams.run.output_dir.value), held_a_run_(holds_a_run(path_)) {
+  texts_.emplace_back("recipe.txt", describe(recipe, ranks, hparams.batch.micro_batch.value));
+  texts_.emplace_back("run.json", run_json(hparams, recipe, resumed_from, files, ranks, argc, argv));
   if (const std::string& tokenizer = hparams.data.tokenizer.value; !tokenizer.empty())
-    write_text_file(file("tokenizer.json"), read_text_file(tokenizer, largest_tokenizer));
-  write_text_file(file("hparams.json"), to_json(hparams));
+    texts_.emplace_back("tokenizer.json", read_text_file(tokenizer, largest_tokenizer));
+  texts_.emplace_back(last_written, to_json(hparams));
+  write();
+}
+
+void RunFolder::write() const {
+  for (const auto& [name, text] : texts_) write_text_file(file(name), text);
 }
 
 void RunFolder::check_free(const Hparams& hparams, const std::optional<std::string>& resumed_from) {
-  const std::string& path = hparams.run.output_dir.value;
-  if (!holds_a_run(path) || lies_in(resumed_from, checkpoint_folder(hparams))) return;
-  if (hparams.checkpoint.resume.value == "auto" && !resumed_from) return;
-  throw UsageError(fmt::format("[RUN-01] {} already holds a run; {}", in_quotes(path), what_to_do(hparams)));
-}
-
-void RunFolder::check_writable(const Hparams& hparams) {
-  for (const auto& [field, folder] : {std::pair{"run.output_dir", hparams.run.output_dir.value},
-                                      std::pair{"checkpoint.directory", checkpoint_folder(hparams)}})
-    if (const auto reason = why_not_writable(folder)) throw not_writable(field, folder, *reason);
+  const std::string &path = hparams.run.output_dir.value, checkpoints = checkpoint_folder(hparams);
+  if (lies_in(resumed_from, checkpoints)) return;
+  if (holds_a_run(path) && (hparams.checkpoint.resume.value != "auto" || resumed_from))
+    throw UsageError(fmt::format("[RUN-01] {} already holds a run; {}", in_quotes(path), what_to_do(hparams)));
+  if (runtime::has_checkpoints(checkpoints))
+    throw UsageError(
+        fmt::format("[RUN-01] {} already holds the checkpoints of a run; choose another run.output_dir or "
+                    "checkpoint.directory, or go on with them by checkpoint.resume=auto",
+                    in_quotes(checkpoints)));
 }
 
 std::string RunFolder::file(std::string_view name) const { return (fs::path(path_) / name).string(); }
-std::string RunFolder::checkpoints() const { return checkpoints_; }
 
 }  // namespace monomorph::train

@@ -1,5 +1,7 @@
 #include "train/run_log.hpp"
 
+#include <monomorph/runtime/checkpoint_folder.hpp>
+
 #include <fmt/format.h>
 #include <unistd.h>
 #include <limits>
@@ -11,29 +13,51 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-RunLog::RunLog(const Hparams& hparams, const RecipeProgram& recipe, const std::optional<std::string>& resumed_from,
-               std::int64_t last_step, const TrainFiles& files, int ranks, int argc, char** argv)
-    : folder_(hparams, recipe, resumed_from, files, ranks, argc, argv),
-      metrics_(resumed_from ? MetricsWriter::resume(folder_.file("metrics.jsonl"), last_step)
-                            : MetricsWriter::create(folder_.file("metrics.jsonl"))),
-      progress_(STDOUT_FILENO, hparams.log.every.value) {
-  const bool repeats_steps = resumed_from || folder_.held_a_run();
-  if (hparams.log.tensorboard.value)
-    events_.emplace(folder_.file(""), repeats_steps ? std::optional(last_step + 1) : std::nullopt);
+RunLog::RunLog(RunOwnership ownership, const Hparams& hparams, const RecipeProgram& recipe,
+               const std::optional<std::string>& resumed_from, std::int64_t last_step, const TrainFiles& files,
+               int ranks, int argc, char** argv)
+    : hparams_(hparams),
+      ownership_(std::move(ownership)),
+      progress_(STDOUT_FILENO, hparams.log.every.value),
+      folder_(hparams, recipe, resumed_from, files, ranks, argc, argv) {
+  if (resumed_from)
+    if (const auto aside = runtime::set_aside_later(checkpoint_folder(hparams), last_step))
+      note(fmt::format("the checkpoints of later steps, which this run does not go on from, are now in {}", *aside));
+  open_records(last_step, resumed_from || folder_.held_a_run());
+}
+
+/// @param resumes steps that came after the last one, and are repeated, are to be forgotten
+void RunLog::open_records(std::int64_t last_step, bool resumes) {
+  metrics_.emplace(resumes ? MetricsWriter::resume(folder_.file("metrics.jsonl"), last_step)
+                           : MetricsWriter::create(folder_.file("metrics.jsonl")));
+  if (hparams_.log.tensorboard.value)
+    events_.emplace(folder_.file(""), resumes ? std::optional(last_step + 1) : std::nullopt);
+}
+
+bool RunLog::restore_folders(std::int64_t step) {
+  if (!ownership_.lost()) return false;
+  ownership_.take_again(hparams_);
+  folder_.write();
+  open_records(step, true);
+  note(
+      fmt::format("warning: [RUN-22] the run's folders were removed or moved while it went on: they are made anew at "
+                  "step {}, without the checkpoints and records that were in them",
+                  step));
+  return true;
 }
 
 void RunLog::metrics(const StepReport& report, std::int64_t tokens) {
-  metrics_.write(report.step, {{"loss", report.loss},
-                               {"lr", report.lr},
-                               {"grad_norm", report.grad_norm.value_or(nan)},
-                               {"tokens", tokens},
-                               {"tokens_per_second", report.tokens_per_second},
-                               {"mfu", report.mfu.value_or(nan)},
-                               {"mfu_palm", report.mfu_palm.value_or(nan)},
-                               {"peak_memory_bytes", report.peak_memory_bytes},
-                               {"data_wait_fraction", report.data_wait_fraction},
-                               {"skipped", report.skipped},
-                               {"loss_scale", report.loss_scale}});
+  metrics_->write(report.step, {{"loss", report.loss},
+                                {"lr", report.lr},
+                                {"grad_norm", report.grad_norm.value_or(nan)},
+                                {"tokens", tokens},
+                                {"tokens_per_second", report.tokens_per_second},
+                                {"mfu", report.mfu.value_or(nan)},
+                                {"mfu_palm", report.mfu_palm.value_or(nan)},
+                                {"peak_memory_bytes", report.peak_memory_bytes},
+                                {"data_wait_fraction", report.data_wait_fraction},
+                                {"skipped", report.skipped},
+                                {"loss_scale", report.loss_scale}});
   if (events_)
     events_->write(report.step, {{"train/loss", report.loss},
                                  {"train/lr", report.lr},
@@ -47,10 +71,10 @@ void RunLog::metrics(const StepReport& report, std::int64_t tokens) {
 void RunLog::evaluation(std::int64_t step, const EvaluationResult& result) {
   progress_.note(fmt::format("evaluation after step {}: {}", step, evaluation_text(result)));
   const double bits = result.bits_per_byte().value_or(nan);
-  metrics_.write(step, {{"evaluation_loss", result.loss()},
-                        {"evaluation_perplexity", result.perplexity()},
-                        {"evaluation_bits_per_byte", bits},
-                        {"evaluation_tokens", result.tokens}});
+  metrics_->write(step, {{"evaluation_loss", result.loss()},
+                         {"evaluation_perplexity", result.perplexity()},
+                         {"evaluation_bits_per_byte", bits},
+                         {"evaluation_tokens", result.tokens}});
   if (events_)
     events_->write(step, {{"evaluation/loss", result.loss()},
                           {"evaluation/perplexity", result.perplexity()},

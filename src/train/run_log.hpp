@@ -1,4 +1,6 @@
 #pragma once
+#include "train/run_ownership.hpp"
+
 #include <monomorph/train/evaluation.hpp>
 #include <monomorph/train/metrics.hpp>
 #include <monomorph/train/progress.hpp>
@@ -14,9 +16,18 @@ namespace monomorph::train {
 /// TensorBoard's event files. One rank has it.
 class RunLog {
  public:
-  /// @param last_step of the run so far: later records of an earlier attempt go
-  RunLog(const Hparams& hparams, const RecipeProgram& recipe, const std::optional<std::string>& resumed_from,
-         std::int64_t last_step, const TrainFiles& files, int ranks, int argc, char** argv);
+  /// @param ownership of the folders   @param last_step of the run so far: later records of an earlier attempt go, and
+  /// its later checkpoints are set aside
+  RunLog(RunOwnership ownership, const Hparams& hparams, const RecipeProgram& recipe,
+         const std::optional<std::string>& resumed_from, std::int64_t last_step, const TrainFiles& files, int ranks,
+         int argc, char** argv);
+
+  /// Whether the run's folders have been removed, as far as it has been noticed by now: within some seconds.
+  /// @throws Error [RUN-21] another run has taken them
+  bool noticed_loss() const { return ownership_.noticed_loss(); }
+  /// Looks at the folders; what was removed is made anew, and said in a line.
+  /// @param step that the run is at   @return whether something was   @throws Error [RUN-21]; [RUN-02], [FILE-…]
+  bool restore_folders(std::int64_t step);
 
   void note(std::string_view line) { progress_.note(line); }
   /// Of every step: the progress line decides what it shows.
@@ -27,10 +38,14 @@ class RunLog {
   void finish() { progress_.finish(); }
 
  private:
-  RunFolder folder_;
-  MetricsWriter metrics_;
-  std::optional<EventWriter> events_;
+  void open_records(std::int64_t last_step, bool resumes);
+
+  const Hparams hparams_;
+  RunOwnership ownership_;
   Progress progress_;
+  RunFolder folder_;
+  std::optional<MetricsWriter> metrics_;
+  std::optional<EventWriter> events_;
 };
 
 }  // namespace monomorph::train

@@ -26,6 +26,7 @@ StepTotals StepReduction::operator()(const StepPart& own, const GradientSize& gr
   append(gradients.sum, words_);
   words_.push_back(own.tokens);
   words_.push_back(own.stops ? 1 : 0);
+  words_.push_back(own.saves ? 1 : 0);
   for (int rank = 0; rank < communicator_.size(); ++rank)  // a sum over ranks of which one has a number is that number
     words_.push_back(rank == communicator_.rank() ? std::bit_cast<std::int64_t>(gradients.greatest) : 0);
   communicator_.sum(words_);
@@ -36,7 +37,8 @@ StepTotals StepReduction::operator()(const StepPart& own, const GradientSize& gr
   const double sum = take_sum(rest);
   totals.tokens = rest[0];
   totals.stops = rest[1] > 0;
-  totals.gradient_norm = order == GradientNorm::infinity ? greatest(rest.subspan(2))
+  totals.saves = rest[2] > 0;
+  totals.gradient_norm = order == GradientNorm::infinity ? greatest(rest.subspan(3))
                          : order == GradientNorm::two    ? std::sqrt(sum)
                                                          : sum;
   return totals;

@@ -11,6 +11,7 @@ struct StepPart {
   ExactSum loss;  ///< nats, over the counted tokens of its micro-batches
   std::int64_t tokens = 0;
   bool stops = false;  ///< it was asked to end
+  bool saves = false;  ///< it asks for a checkpoint now
   void add(const kernels::LossSum& micro_batch) {
     loss.add(micro_batch.loss);
     tokens += micro_batch.tokens;
@@ -24,6 +25,7 @@ struct StepTotals {
   double gradient_norm = 0;  ///< of the sum over the tokens, times the loss scale
   double loss_scale = 1;
   bool stops = false;  ///< one of them was asked to end
+  bool saves = false;  ///< one of them asks for a checkpoint
 };
 
 /// Adds up the ranks' parts: one small collective, in which the norm, the loss and everything else that ranks agree on

@@ -9,6 +9,7 @@
 #include "train/run_data.hpp"
 #include "train/run_log.hpp"
 #include "train/run_memory.hpp"
+#include "train/run_ownership.hpp"
 #include "train/step_totals.hpp"
 #include "train/step_tracer.hpp"
 #include "train/throughput.hpp"
@@ -36,6 +37,7 @@ namespace {
 
 /// What a run has before its first step.
 struct Start {
+  std::optional<RunOwnership> ownership;  ///< rank 0's
   Beginning beginning;
   RunData data;
   std::unique_ptr<TrainingStep> step;
@@ -76,6 +78,7 @@ std::optional<RunState> restored_state(const RecipeProgram& recipe, const Hparam
 
 /// Everything that can fail before the first step.
 Start start_run(const RecipeProgram& recipe, const Hparams& hparams, const World& world, Communicator& communicator) {
+  auto ownership = own_together(hparams, world);
   Beginning beginning = begin_together(recipe, hparams, world);
   note_memory(recipe, hparams, {world.size(), world.local_size()}, beginning.notes);
   RunData data(recipe, hparams);
@@ -86,7 +89,7 @@ Start start_run(const RecipeProgram& recipe, const Hparams& hparams, const World
     state = restored_state(recipe, hparams, *beginning.checkpoint, data, *step, communicator);
     if (!state) beginning = begin_together(recipe, hparams, world, beginning.checkpoint);
   }
-  return {std::move(beginning), std::move(data), std::move(step), *state};
+  return {std::move(ownership), std::move(beginning), std::move(data), std::move(step), *state};
 }
 
 class Trainer {
@@ -105,6 +108,7 @@ class Trainer {
   void evaluate_now();
   void save() { save(state_, hparams_.checkpoint.keep.value); }
   void save(const RunState& state, OptionalCount keep);
+  bool folders_restored();
   [[noreturn]] void stop_skipping();
   bool due(const OptionalCount& every) const { return every && state_.step % *every == 0; }
   void note(const std::string& line) {
@@ -131,6 +135,7 @@ class Trainer {
   std::int64_t peak_memory_bytes_ = 0;  ///< of the rank that has the highest
   double data_wait_seconds_ = 0;        ///< of this step
   bool stops_ = false;                  ///< a rank was asked to end
+  bool saves_ = false;                  ///< the checkpoints were removed
   std::int64_t last_saved_ = -1, last_evaluated_ = -1;
   struct Moment {
     const char* at_what = "before step";
@@ -162,7 +167,8 @@ Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, const Worl
       batches_(read_ahead(data_.train, state_, hparams, world)),
       throughput_(recipe.flops, recipe.compute_dtype, world.size()) {
   if (world.rank() == 0)
-    log_.emplace(hparams, recipe, resumed_from_, state_.step, data_.all_files, world.size(), argc, argv);
+    log_.emplace(std::move(*start.ownership), hparams, recipe, resumed_from_, state_.step, data_.all_files,
+                 world.size(), argc, argv);
   note(fmt::format("{}: {} parameters, {} planned{}, run folder {}", recipe.name,
                    format_count(static_cast<double>(recipe.n_params)),
                    format_bytes(run_memory(recipe, hparams, world.size()).planned),
@@ -181,7 +187,7 @@ int Trainer::run() {
     train_step();
     if (due(hparams_.evaluation.every.value)) evaluate_now();
     // Skipped steps changed nothing, and saving after each would in the end delete the last good checkpoint.
-    if (due(hparams_.checkpoint.every.value) && state_.skipped_in_a_row == 0) save();
+    if ((due(hparams_.checkpoint.every.value) || saves_) && state_.skipped_in_a_row == 0) save();
     if (world_.size() == 1) stops_ = interrupting_signal() != 0;
   }
   if (const auto line = tracer_.run_ends()) note(*line);
@@ -225,6 +231,7 @@ StepTotals Trainer::forward_backward() {
         step_->accumulate(micro, static_cast<std::uint64_t>(state_.step), {i, n_micro_batches_, state_.loss_scale}));
   }
   own.stops = interrupting_signal() != 0;
+  own.saves = log_ && log_->noticed_loss();
   const GradientNorm order = norm_order(hparams_.optimizer.clip.mode);
   StepTotals totals = reduce_(own, step_->gradient_size(order), order);
   totals.loss_scale = state_.loss_scale;
@@ -239,6 +246,7 @@ void Trainer::apply(const StepTotals& totals) {
   throughput_.step_ended(totals.tokens, data_wait_seconds_);
   ++state_.step;
   stops_ = totals.stops;
+  saves_ = totals.saves;
   state_.tokens += totals.tokens;
   if (result.applied) {
     ++state_.updates;
@@ -319,10 +327,19 @@ void Trainer::evaluate_now() {
   if (log_) log_->evaluation(state_.step, result);
 }
 
+/// Whether rank 0 had to make the run's folders anew: what had been saved is gone then.
+bool Trainer::folders_restored() {
+  const std::int64_t restored =
+      together(communicator_, "keep the run folder", [&] { return log_ && log_->restore_folders(state_.step); }) ? 1
+                                                                                                                 : 0;
+  return std::ranges::count(words_of_ranks(communicator_, {&restored, 1}), 1) > 0;
+}
+
 void Trainer::save(const RunState& state, OptionalCount keep) {
-  if (last_saved_ == state.step) return;
-  last_saved_ = state.step;
   moment_ = {"saving the checkpoint of step", state.step};
+  const bool lost = folders_restored();
+  if (last_saved_ == state.step && !lost) return;
+  last_saved_ = state.step;
   for (const std::string& warning :
        save_run(checkpoint_folder(hparams_), keep, recipe_, hparams_, state, data_.train_files, *step_, communicator_))
     note("warning: " + warning);

@@ -32,11 +32,6 @@ std::string packed_paragraphs(const Workplace& place) {
   return place / "paragraphs.pbin";
 }
 
-std::vector<std::string> with(std::vector<std::string> sets, const std::vector<std::string>& more) {
-  sets.insert(sets.end(), more.begin(), more.end());
-  return sets;
-}
-
 }  // namespace
 
 TEST_CASE("a run within documents: other losses than across them, and in the same bits if it is interrupted") {

@@ -18,15 +18,6 @@ namespace {
 
 constexpr std::int64_t steps = 12;
 
-Arguments after(Arguments first, const Arguments& then) {
-  first.insert(first.end(), then.begin(), then.end());
-  return first;
-}
-Process::Environment with(Process::Environment first, const Process::Environment& then) {
-  first.insert(first.end(), then.begin(), then.end());
-  return first;
-}
-
 /// The program with the arguments of a run into the folder "run" that a launcher may start again and again.
 Arguments run_of(const Workplace& place, const std::vector<std::string>& sets = {}) {
   return command(place, place.training("run", restartable(sets)));
@@ -74,7 +65,7 @@ TEST_CASE("mpirun's ranks end in the bits of one") {
   const Process::Environment root{{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
                                   {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
                                   {"OMPI_MCA_plm", "isolated"}};  // this machine alone, so without ssh
-  Process mpirun(after({"mpirun", "--oversubscribe", "-n", "2"}, run_of(place)), with(launched.environment(), root));
+  Process mpirun(with(Arguments{"mpirun", "--oversubscribe", "-n", "2"}, run_of(place)), with(launched.environment(), root));
   check_run(place, {mpirun.wait()});
 }
 
@@ -102,14 +93,14 @@ TEST_CASE("torchrun's ranks save and end when it is asked to, and go on to the b
   const Launched launched;
   const Arguments on_this_machine{*torchrun(), "--no-python", "--nproc-per-node", "2", "--master-port", free_port()};
   {
-    Process stopped(after(on_this_machine, run_of(place, {"run.steps=1000000"})), launched.environment());
+    Process stopped(with(on_this_machine, run_of(place, {"run.steps=1000000"})), launched.environment());
     REQUIRE(stopped.wait_for_output("\nstep  "));
     stopped.signal(SIGTERM);
     CHECK_FALSE(stopped.wait().timed_out);  // its exit code says that it was ended by a signal, whatever its ranks did
     CHECK(contains(stopped.out(), "saving after step " + std::to_string(last_saved_step(place / "run"))));
   }
   const std::int64_t end = last_saved_step(place / "run") + 3;
-  Process resumed(after(on_this_machine, run_of(place, {"run.steps=" + std::to_string(end)})), launched.environment());
+  Process resumed(with(on_this_machine, run_of(place, {"run.steps=" + std::to_string(end)})), launched.environment());
   check_run(place, {resumed.wait()}, end);
 }
 
@@ -118,9 +109,9 @@ TEST_CASE("torchrun starts all ranks again when one is killed, and they go on to
   const Workplace place("tiny_gpt2");
   const Launched launched;
   constexpr std::int64_t end = 120;
-  Process run(after({*torchrun(), "--no-python", "--nproc-per-node", "2", "--max-restarts", "2", "--master-port",
-                     free_port()},
-                    run_of(place, {"run.steps=" + std::to_string(end), "checkpoint.every=5"})),
+  Process run(with(Arguments{*torchrun(), "--no-python", "--nproc-per-node", "2", "--max-restarts", "2", "--master-port",
+                    free_port()},
+                   run_of(place, {"run.steps=" + std::to_string(end), "checkpoint.every=5"})),
               launched.environment());
   std::int64_t saved = 0;
   for (const auto& [restarts, rank] : {std::pair{"0", "1"}, {"1", "0"}}) {
@@ -146,7 +137,7 @@ TEST_CASE("ranks meet again when one torchrun has counted a failure and the othe
     const Arguments agent{*torchrun(),      "--no-python", "--nnodes",       "2",        "--nproc-per-node", "1",
                           "--max-restarts", restarts,      "--rdzv-backend", "c10d",     "--rdzv-endpoint",  endpoint,
                           "--rdzv-conf",    is_host,       "--local-addr",   "127.0.0.1"};
-    return after(agent, run_of(place, {"run.steps=" + std::to_string(end), "checkpoint.every=5"}));
+    return with(agent, run_of(place, {"run.steps=" + std::to_string(end), "checkpoint.every=5"}));
   };
   const auto of_node = [&](const std::string& name) { return with(launched.environment(), {{"NODE", name}}); };
   Process first(node("is_host=1", "0"), of_node("unaware")), second(node("is_host=0", "1"), of_node("failing"));
@@ -170,9 +161,9 @@ TEST_CASE("two torchruns with a static meeting point make one run") {
   const Launched launched;
   const std::string port = free_port();
   const auto node = [&](const std::string& rank) {
-    return after({*torchrun(), "--no-python", "--nnodes", "2", "--node-rank", rank, "--nproc-per-node", "1",
-                  "--master-addr", "127.0.0.1", "--master-port", port},
-                 run_of(place));
+    return with(Arguments{*torchrun(), "--no-python", "--nnodes", "2", "--node-rank", rank, "--nproc-per-node", "1",
+                 "--master-addr", "127.0.0.1", "--master-port", port},
+                run_of(place));
   };
   Process first(node("0"), launched.environment()), second(node("1"), launched.environment());
   check_run(place, {first.wait(), second.wait()});
@@ -223,7 +214,7 @@ TEST_CASE("torchrun on two nodes starts all ranks again when one is killed, to t
                           "--rdzv-endpoint",  TwoNodes::address(0) + ":29500",
                           "--rdzv-conf",      number == 0 ? "is_host=1" : "is_host=0",
                           "--local-addr",     TwoNodes::address(number)};
-    return nodes->on(number, after(agent, run_of(place, {"run.steps=" + std::to_string(end), "checkpoint.every=5"})));
+    return nodes->on(number, with(agent, run_of(place, {"run.steps=" + std::to_string(end), "checkpoint.every=5"})));
   };
   const auto environment = with(launched.environment(), {{"RES_OPTIONS", "timeout:1 attempts:1"}});  // no names there
   Process first(node(0), environment), second(node(1), environment);

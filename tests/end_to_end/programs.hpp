@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 /// The programs as a user calls them, on a few kilobytes of Shakespeare in a temporary folder.
@@ -13,6 +14,13 @@ namespace monomorph::testing {
 std::string program(const std::string& name);
 
 using Arguments = std::vector<std::string>;
+
+/// Arguments, settings or an environment, and more of them.
+template <class T> std::vector<T> with(std::vector<T> first, const std::type_identity_t<std::vector<T>>& more) {
+  first.insert(first.end(), more.begin(), more.end());
+  return first;
+}
+
 ProcessResult run_program(const std::string& name, const Arguments& arguments,
                           const Process::Environment& environment = {});
 

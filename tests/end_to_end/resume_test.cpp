@@ -16,11 +16,6 @@ namespace {
 // The training text has some 90 (tiny_llama) or 187 (tiny_gpt2) samples and a step takes 8: several epochs.
 const std::vector<std::string> to_the_end{"run.steps=36", "evaluation.at_end=false"};
 
-std::vector<std::string> with(std::vector<std::string> sets, const std::vector<std::string>& more) {
-  sets.insert(sets.end(), more.begin(), more.end());
-  return sets;
-}
-
 /// Trains to the end in one go: what every other way must arrive at.
 std::string uninterrupted(const Workplace& place) {
   REQUIRE(place.train("uninterrupted", to_the_end).exit_code == 0);
@@ -45,7 +40,7 @@ bool has_checkpoint(const std::string& run_folder) {
 void check_signal(int number) {
   const Workplace place("tiny_gpt2");
   const std::vector<std::string> sets{"schedule.kind=constant", "evaluation.at_end=false"};
-  Process running(with({program(place.recipe())}, place.training("run", with(sets, {"run.steps=1000000"}))));
+  Process running(with(Arguments{program(place.recipe())}, place.training("run", with(sets, {"run.steps=1000000"}))));
   REQUIRE(running.wait_for_output("step       2/"));
   running.signal(number);
   const ProcessResult stopped = running.wait();
@@ -58,7 +53,7 @@ void check_signal(int number) {
 
   const std::string steps = "run.steps=" + std::to_string(std::stoll(saved[0].substr(5)) + 5),
                     resume = "checkpoint.resume=auto";
-  CHECK(contains(place.run(with({"check"}, place.training("run", {resume}))).out, "resumes from "));
+  CHECK(contains(place.run(with(Arguments{"check"}, place.training("run", {resume}))).out, "resumes from "));
   REQUIRE(place.train("run", with(sets, {steps, resume})).exit_code == 0);
   REQUIRE(place.train("uninterrupted", with(sets, {steps})).exit_code == 0);
   CHECK(final_state(place / "run") == final_state(place / "uninterrupted"));
@@ -158,7 +153,7 @@ TEST_CASE("kill -9 at any moment: started again by the same command, the run end
 
 TEST_CASE("a run that was killed before its first checkpoint begins again by checkpoint.resume=auto") {
   const Workplace place("tiny_gpt2");
-  Process running(with({program(place.recipe())}, place.training("run", {"run.steps=1000000"})));
+  Process running(with(Arguments{program(place.recipe())}, place.training("run", {"run.steps=1000000"})));
   REQUIRE(running.wait_for_output("step       2/"));
   running.signal(SIGKILL);
   running.wait();
@@ -170,7 +165,7 @@ TEST_CASE("a run that was killed before its first checkpoint begins again by che
   check_refusal(place.train("run", {"checkpoint.resume=" + place / "uninterrupted"}), 2,
                 {"[RUN-01]", "another run.output_dir", "remove that folder"});
   const std::string note = "no checkpoint in \"" + place / "run/checkpoints" + "\" yet: starting from the beginning";
-  CHECK(contains(place.run(with({"check"}, place.training("run", automatic))).out, note));
+  CHECK(contains(place.run(with(Arguments{"check"}, place.training("run", automatic))).out, note));
 
   const ProcessResult again = place.train("run", automatic);
   REQUIRE(again.exit_code == 0);

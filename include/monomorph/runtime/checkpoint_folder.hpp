@@ -72,6 +72,11 @@ CheckpointMetadata read_checkpoint_metadata(const std::string& path);
 /// Whether there are checkpoints in `folder`, whole or not. What a save left that was killed is none.
 bool has_checkpoints(const std::string& folder);
 
+/// Moves the checkpoints of later steps, whole or not, into a new folder `abandoned_1`, `abandoned_2`, ... of `folder`:
+/// a run that goes on from an earlier one will have others of these steps. They are kept there, and count no more.
+/// @return that folder; absent if there is no later step   @throws [FILE-03]
+std::optional<std::string> set_aside_later(const std::string& folder, std::int64_t step);
+
 /// The checkpoint of the highest step in `folder` that read_checkpoint_metadata accepts; nothing if there is none.
 /// @param skipped if given, receives one line for each checkpoint of a higher step that is broken
 /// @param before if given, only lower steps are looked at

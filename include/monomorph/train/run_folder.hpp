@@ -3,6 +3,9 @@
 #include <monomorph/train/recipe_program.hpp>
 #include <monomorph/train/run_checkpoint.hpp>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace monomorph::train {
 
@@ -11,28 +14,27 @@ namespace monomorph::train {
 /// checkpoints.
 class RunFolder {
  public:
-  /// Creates the folder and writes what describes the run, in place of what a run left there that it goes on with.
+  /// Writes what describes the run into the folder, which is there, in place of what a run left that it goes on with.
   /// @param resumed_from the checkpoint that the run goes on from   @param files the run's data
-  /// @param ranks data-parallel ranks
-  /// @throws UsageError [RUN-01] the folder already holds a run; [RUN-02] it can't be created; [FILE-…]
+  /// @param ranks data-parallel ranks   @throws [FILE-…]
   RunFolder(const Hparams& hparams, const RecipeProgram& recipe, const std::optional<std::string>& resumed_from,
             const TrainFiles& files, int ranks, int argc, char** argv);
 
   /// Whether a run may begin there. In a folder that holds one it may go on from a checkpoint of that run, or, by
-  /// checkpoint.resume=auto, begin that run again if it has saved none.   @throws UsageError [RUN-01]
+  /// checkpoint.resume=auto, begin that run again if it has saved none. Checkpoints of another run are no better: they
+  /// would count as the new one's.   @throws UsageError [RUN-01]
   static void check_free(const Hparams& hparams, const std::optional<std::string>& resumed_from);
 
-  /// Whether what the run will write has a place, so that it need not train to its first save to learn that it has
-  /// none. Leaves nothing behind.   @throws UsageError [RUN-02]
-  static void check_writable(const Hparams& hparams);
+  /// Once more, as the folder was removed.   @throws [FILE-…]
+  void write() const;
 
   bool held_a_run() const { return held_a_run_; }  ///< before this one
   std::string file(std::string_view name) const;
-  std::string checkpoints() const;  ///< checkpoint.directory
 
  private:
-  std::string path_, checkpoints_;
+  std::string path_;
   bool held_a_run_;
+  std::vector<std::pair<std::string, std::string>> texts_;  ///< by file name, in the order in which they are written
 };
 
 /// checkpoint.directory, which may be relative to run.output_dir.

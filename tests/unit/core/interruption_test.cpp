@@ -17,7 +17,7 @@ using monomorph::InterruptionGuard, monomorph::interrupting_signal;
 int status_of_child(const std::function<int()>& action) {
   const pid_t child = ::fork();
   if (child == 0) {
-    for (const int number : {SIGINT, SIGTERM, SIGPIPE}) std::signal(number, SIG_DFL);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(number, SIG_DFL);
     ::_exit(action());
   }
   int status = 0;
@@ -28,7 +28,7 @@ int status_of_child(const std::function<int()>& action) {
 }  // namespace
 
 TEST_CASE("a first signal is noted, a second one ends the process") {
-  for (const int number : {SIGINT, SIGTERM}) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     const int noted = status_of_child([&] {
       const InterruptionGuard guard;
       if (interrupting_signal() != 0) return 1;
@@ -41,7 +41,7 @@ TEST_CASE("a first signal is noted, a second one ends the process") {
     const int ended = status_of_child([&] {
       const InterruptionGuard guard;
       std::raise(number);
-      if (number == SIGTERM) std::this_thread::sleep_for(InterruptionGuard::moment);
+      if (number != SIGINT) std::this_thread::sleep_for(InterruptionGuard::moment);
       std::raise(number);
       return 0;
     });
@@ -50,14 +50,24 @@ TEST_CASE("a first signal is noted, a second one ends the process") {
   }
 }
 
-TEST_CASE("a SIGTERM that follows the first signal at once is the same request") {
-  for (const int number : {SIGINT, SIGTERM})
-    CHECK(status_of_child([&] {
-            const InterruptionGuard guard;
-            std::raise(number);
-            for (int i = 0; i < 3; ++i) std::raise(SIGTERM);
-            return interrupting_signal() == number ? 0 : 1;
-          }) == 0);
+TEST_CASE("a hangup means nothing to what nohup started") {
+  CHECK(status_of_child([] {
+          std::signal(SIGHUP, SIG_IGN);
+          const InterruptionGuard guard;
+          for (int i = 0; i < 3; ++i) std::raise(SIGHUP);
+          return interrupting_signal();
+        }) == 0);
+}
+
+TEST_CASE("a SIGTERM or SIGHUP that follows the first signal at once is the same request") {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP})
+    for (const int then : {SIGTERM, SIGHUP})
+      CHECK(status_of_child([&] {
+              const InterruptionGuard guard;
+              std::raise(number);
+              for (int i = 0; i < 3; ++i) std::raise(then);
+              return interrupting_signal() == number ? 0 : 1;
+            }) == 0);
 }
 
 TEST_CASE("a reader that goes away ends nothing while the guard lives") {

@@ -1,0 +1,43 @@
+#pragma once
+#include <monomorph/core/folder_lock.hpp>
+#include <monomorph/runtime/world.hpp>
+#include <monomorph/train/hparams.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace monomorph::train {
+
+/// What makes a run the only one that writes to run.output_dir and to checkpoint.directory: rank 0 has it from before
+/// it looks for a checkpoint until the run ends.
+class RunOwnership {
+ public:
+  /// Takes both folders, which are created if they are not there; they are removed again if nothing is written into
+  /// them. If another run has one, waits for it for so many seconds.
+  /// @param waits called every now and then in the meantime, with what it waits for
+  /// @throws UsageError [RUN-02] a folder can't be created or written to; [RUN-19] another run has it;
+  ///   Error [RUN-20] a signal ended the wait
+  explicit RunOwnership(
+      const Hparams& hparams, std::int64_t longest_wait = 0,
+      const std::function<void(const std::string&)>& waits = [](const std::string&) {});
+
+  /// Whether the folders were removed while the run went on, as far as noticed by now; costs nothing.
+  /// @throws Error [RUN-21] another run has taken one of them
+  bool noticed_loss() const;
+  /// The same, by looking at them.
+  bool lost() const;
+  /// Creates and takes anew what was removed.   @throws Error [RUN-21]; as the constructor
+  void take_again(const Hparams& hparams);
+
+ private:
+  std::vector<std::unique_ptr<FolderLock>> locks_;
+};
+
+/// Rank 0 takes the run's folders, for which it waits as long as run.wait_for_folder says, and the others wait with it.
+/// @return on rank 0   @throws as RunOwnership, on rank 0
+std::optional<RunOwnership> own_together(const Hparams& hparams, const World& world);
+
+}  // namespace monomorph::train
