@@ -41,6 +41,7 @@ target_include_directories(monomorph::gloo SYSTEM INTERFACE ${MONOMORPH_TORCH_DI
 # LibTorch, the CPU libraries of the wheel. find_package(Torch) would insist on a CUDA toolkit.
 set(torch_include ${MONOMORPH_TORCH_DIR}/include)
 set(torch_lib ${MONOMORPH_TORCH_DIR}/lib)
+cmake_path(GET MONOMORPH_TORCH_DIR PARENT_PATH torch_site)  # the wheel's libraries have others beside them
 if(NOT EXISTS ${torch_include}/ATen/core/Tensor.h OR NOT EXISTS ${torch_lib}/libtorch_cpu.so)
   message(FATAL_ERROR "[SETUP-02] no LibTorch in ${MONOMORPH_TORCH_DIR}: run ./run-tests, which installs it there, "
     "or give -DMONOMORPH_TORCH_DIR=<folder with include/ and lib/>")
@@ -57,7 +58,6 @@ endif()
 if(MONOMORPH_CUDA)
   add_library(monomorph::torch_cuda INTERFACE IMPORTED GLOBAL)
   target_link_libraries(monomorph::torch_cuda INTERFACE monomorph::torch)
-  cmake_path(GET MONOMORPH_TORCH_DIR PARENT_PATH torch_site)
   # The linker would not miss them, and the program would die before main().
   foreach(library IN ITEMS libcudart libcublas libcudnn libnccl)
     file(GLOB found ${torch_site}/nvidia/*/lib/${library}*.so* ${torch_lib}/${library}*.so*)

@@ -11,11 +11,37 @@ endforeach()
 install(EXPORT monomorph FILE monomorphTargets.cmake NAMESPACE monomorph:: DESTINATION ${package_dir})
 export(EXPORT monomorph FILE ${PROJECT_BINARY_DIR}/monomorphTargets.cmake NAMESPACE monomorph::)
 
-set(functions ${PROJECT_SOURCE_DIR}/cmake)
-configure_file(${functions}/monomorphConfig.cmake.in ${PROJECT_BINARY_DIR}/monomorphConfig.cmake @ONLY)
+# LibTorch comes along, so that the installation needs neither this folder nor .deps/, and may be moved. It is laid out
+# as in the wheel, whose libraries find each other by that.
+option(MONOMORPH_INSTALL_LIBTORCH "Install LibTorch (0.5 GB), too; if not, the installation uses it where it is" ON)
+set(site_dir ${CMAKE_INSTALL_LIBDIR}/monomorph)
+if(MONOMORPH_INSTALL_LIBTORCH)
+  install(DIRECTORY ${torch_include} DESTINATION ${site_dir}/torch MESSAGE_NEVER)
+  if(MONOMORPH_CUDA)
+    install(DIRECTORY ${torch_lib} DESTINATION ${site_dir}/torch MESSAGE_NEVER)
+    install(DIRECTORY ${torch_site}/nvidia DESTINATION ${site_dir} OPTIONAL MESSAGE_NEVER)
+  else()  # what libtorch_cpu.so loads
+    install(DIRECTORY ${torch_lib}/ DESTINATION ${site_dir}/torch/lib MESSAGE_NEVER
+      FILES_MATCHING PATTERN libtorch_cpu.so PATTERN libc10.so PATTERN libgomp* PATTERN libshm* EXCLUDE)
+    install(DIRECTORY ${torch_site}/nvidia/cu13/lib/ DESTINATION ${site_dir}/nvidia/cu13/lib OPTIONAL MESSAGE_NEVER
+      FILES_MATCHING PATTERN libcudart.so* PATTERN libcupti.so*)
+  endif()
+  set(installed_torch "\${CMAKE_CURRENT_LIST_DIR}/../../monomorph/torch")
+  file(RELATIVE_PATH site_from_programs ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR}/monomorph)
+  set_target_properties(monomorph-checkpoint PROPERTIES INSTALL_RPATH
+    "$ORIGIN/${site_from_programs}/torch/lib;$ORIGIN/${site_from_programs}/nvidia/cu13/lib")
+else()
+  set(installed_torch ${MONOMORPH_TORCH_DIR})
+  set_target_properties(monomorph-checkpoint PROPERTIES INSTALL_RPATH ${torch_lib})
+endif()
+
+# monomorph_configure_config(<file> <LibTorch> <folder of the functions>)
+function(monomorph_configure_config FILE torch_dir functions)
+  configure_file(cmake/monomorphConfig.cmake.in ${PROJECT_BINARY_DIR}/${FILE} @ONLY)
+endfunction()
+monomorph_configure_config(monomorphConfig.cmake ${MONOMORPH_TORCH_DIR} ${PROJECT_SOURCE_DIR}/cmake)
+monomorph_configure_config(install/monomorphConfig.cmake ${installed_torch} "\${CMAKE_CURRENT_LIST_DIR}")
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/monomorphConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-set(functions "\${CMAKE_CURRENT_LIST_DIR}")
-configure_file(cmake/monomorphConfig.cmake.in ${PROJECT_BINARY_DIR}/install/monomorphConfig.cmake @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/install/monomorphConfig.cmake ${PROJECT_BINARY_DIR}/monomorphConfigVersion.cmake
   cmake/MonomorphDependencies.cmake cmake/AddRecipe.cmake cmake/recipe_instance.cpp.in cmake/recipe_main.cpp.in
   DESTINATION ${package_dir})
