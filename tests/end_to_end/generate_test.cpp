@@ -93,9 +93,9 @@ TEST_CASE("generate writes each piece of text at once, and not at the end") {
   const Workplace place("tiny_gpt2");
   REQUIRE(place.train("run", {"run.steps=3"}).exit_code == 0);
   const PacketPipe pipe;
-  const Process endless({"bash", "-c", "exec \"$@\" >&" + std::to_string(pipe.entrance()), "bash", program("tiny_gpt2"),
-                         "generate", "--checkpoint", place / "run", "--prompt", "First", "--greedy", "--max-tokens",
-                         "1000000000"});
+  const Process endless(bash("exec \"$@\" >&" + std::to_string(pipe.entrance()),
+                             command(place, {"generate", "--checkpoint", place / "run", "--prompt", "First", "--greedy",
+                                             "--max-tokens", "1000000000"})));
   CHECK(pipe.next() == "First");
   for (int i = 0; i < 100; ++i) CHECK(pipe.next().size() < 100);
 }

@@ -86,7 +86,13 @@ ProcessResult Workplace::train(const std::string& name, const std::vector<std::s
 }
 
 ProcessResult Workplace::run(const Arguments& arguments, const Process::Environment& environment) const {
-  return run_program(recipe_, arguments, environment);
+  return run_process(command(*this, arguments), environment);
+}
+
+Arguments command(const Workplace& place, const Arguments& arguments) {
+  Arguments all{program(place.recipe())};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return all;
 }
 
 std::string state_of(const std::string& checkpoint) {

@@ -51,6 +51,9 @@ class Workplace {
   TemporaryFolder folder_;
 };
 
+/// The command line of the workplace's recipe.
+Arguments command(const Workplace& place, const Arguments& arguments);
+
 /// What a checkpoint says of all state: step, tokens, sample counter, counters, and the checksum of every tensor's
 /// bytes. Two checkpoints whose states are equal in every bit have equal texts.
 std::string state_of(const std::string& checkpoint);

@@ -9,12 +9,6 @@
 
 namespace monomorph::testing {
 
-Arguments command(const Workplace& place, const Arguments& arguments) {
-  Arguments all{program(place.recipe())};
-  all.insert(all.end(), arguments.begin(), arguments.end());
-  return all;
-}
-
 ProcessResult train_on(const Workplace& place, int ranks, const std::string& name, std::vector<std::string> sets) {
   sets.insert(sets.begin(), {"batch.micro_batch=1", "batch.reduction=fixed_tree"});
   Arguments arguments = place.training(name, sets);

@@ -10,9 +10,6 @@ namespace monomorph::testing {
 
 inline const Process::Environment one_thread{{"OMP_NUM_THREADS", "1"}};
 
-/// The command line of a rank.
-Arguments command(const Workplace& place, const Arguments& arguments);
-
 /// Trains on local ranks: one sequence at a time, to the same bits on any number of them.
 ProcessResult train_on(const Workplace& place, int ranks, const std::string& name, std::vector<std::string> sets = {});
 

@@ -208,15 +208,14 @@ TEST_CASE("a micro-batch beyond the machine's memory is refused before anything 
 #ifndef MONOMORPH_SANITIZE  // its shadow memory alone is more than the limit below
 TEST_CASE("memory that can't be had is refused before anything is created, with what the command can do about it") {
   const Workplace place("tiny_gpt2");
-  const auto limited = [&](const std::string& arguments) {
-    return run_process({"bash", "-c", "ulimit -v 2000000; exec " + program("tiny_gpt2") + " " + arguments});
+  const auto limited = [&](const Arguments& arguments) {
+    return run_process(bash("ulimit -v 2000000; exec \"$@\"", command(place, arguments)));
   };
-  check_refusal(limited("--hparams " + place.hparams_file("run") +
-                        " --set batch.micro_batch=20000 --set batch.global_batch=20000"),
-                2, {"[ARENA-02]", "3.10 GiB", "Cannot allocate memory", "batch.micro_batch", "checkpointing"});
+  check_refusal(limited(place.training("run", {"batch.micro_batch=20000", "batch.global_batch=20000"})), 2,
+                {"[ARENA-02]", "3.10 GiB", "Cannot allocate memory", "batch.micro_batch", "checkpointing"});
   CHECK_FALSE(std::filesystem::exists(place / "run"));
   REQUIRE(place.train("run", {"run.steps=3"}).exit_code == 0);
-  check_refusal(limited("evaluate --checkpoint " + (place / "run") + " --micro-batch 20000"), 2,
+  check_refusal(limited({"evaluate", "--checkpoint", place / "run", "--micro-batch", "20000"}), 2,
                 {"[ARENA-02]", "3.10 GiB", "--micro-batch"});
 }
 #endif

@@ -137,16 +137,15 @@ TEST_CASE("where no terminal is, the log has plain lines") {
 
 TEST_CASE("a reader that leaves early stops neither the training nor its files") {
   const Workplace place("tiny_gpt2");
-  const std::string command = program("tiny_gpt2") + " --hparams " + place.hparams_file("run") + " | head -n 1";
-  const ProcessResult piped = run_process({"bash", "-c", "set -o pipefail; " + command});
+  const ProcessResult piped =
+      run_process(bash("set -o pipefail; \"$@\" | head -n 1", command(place, place.training("run"))));
   CHECK(piped.exit_code == 0);
   CHECK(is_one_line(piped.out));
   CHECK(metric(place / "run", "loss").size() == 12);
   REQUIRE(place.train("whole").exit_code == 0);
   CHECK(final_state(place / "run") == final_state(place / "whole"));
 
-  const ProcessResult closed =
-      run_process({"bash", "-c", program("tiny_gpt2") + " --hparams " + place.hparams_file("closed") + " >&-"});
+  const ProcessResult closed = run_process(bash("\"$@\" >&-", command(place, place.training("closed"))));
   CHECK(closed.exit_code == 0);
   CHECK(metric(place / "closed", "loss") == metric(place / "whole", "loss"));  // no line of the log went into a file
   CHECK(final_state(place / "closed") == final_state(place / "whole"));
@@ -154,8 +153,8 @@ TEST_CASE("a reader that leaves early stops neither the training nor its files")
 
 TEST_CASE("output that can't be written is an error") {
   const Workplace place("tiny_gpt2");
-  for (const std::string command : {"describe", "schema"})
-    check_refusal(run_process({"bash", "-c", program("tiny_gpt2") + " " + command + " > /dev/full"}), 1,
+  for (const std::string subcommand : {"describe", "schema"})
+    check_refusal(run_process(bash("\"$@\" > /dev/full", command(place, {subcommand}))), 1,
                   {"[FILE-02]", "standard output", "the disk is full"});
 }
 

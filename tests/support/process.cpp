@@ -81,4 +81,10 @@ ProcessResult Process::wait(std::chrono::milliseconds longest) {
   return result;
 }
 
+std::vector<std::string> bash(const std::string& script, const std::vector<std::string>& command) {
+  std::vector<std::string> arguments{"bash", "-c", script, "bash"};
+  arguments.insert(arguments.end(), command.begin(), command.end());
+  return arguments;
+}
+
 }  // namespace monomorph::testing

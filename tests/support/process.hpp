@@ -48,4 +48,7 @@ inline ProcessResult run_process(const std::vector<std::string>& arguments,
   return Process(arguments, environment).wait();
 }
 
+/// The command line of a script of bash, whose "$@" is another command line: no name in that needs quotes.
+std::vector<std::string> bash(const std::string& script, const std::vector<std::string>& command);
+
 }  // namespace monomorph::testing

@@ -9,11 +9,12 @@
 
 namespace monomorph::testing {
 
-/// A new empty folder that disappears with the object.
+/// A new empty folder that disappears with the object. Its name is such as users' folders have: what gives it to a
+/// shell without quotes, or takes letters for ASCII, fails.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "monomorph-test-XXXXXX").string();
+    std::string name = (std::filesystem::temp_directory_path() / "monomorph test ä-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot create " + name);
     path_ = name;
   }

@@ -193,7 +193,7 @@ TEST_CASE("wrong arguments are refused in one line") {
 
 TEST_CASE("results that cannot be written to standard output are a failure") {
   const TemporaryFolder folder;
-  const ProcessResult result = run_process({"bash", "-c", "\"$@\" > /dev/full", "bash", data_command({})[0], "index",
-                                            data_fixture("modalities/small.jsonl"), "--output", folder / "a.idx"});
-  check_refused(result, 1, {"[FILE-02]", "standard output"});
+  const Arguments command =
+      data_command({"index", data_fixture("modalities/small.jsonl"), "--output", folder / "a.idx"});
+  check_refused(run_process(bash("\"$@\" > /dev/full", command)), 1, {"[FILE-02]", "standard output"});
 }

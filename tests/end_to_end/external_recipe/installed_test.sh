@@ -4,7 +4,7 @@
 set -euo pipefail
 export prefix=$1
 shift
-folder=$(mktemp -d)
+folder=$(mktemp -d -t "a package ä XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 export folder
 cp -r "$(dirname "${BASH_SOURCE[0]}")" "$folder/project"

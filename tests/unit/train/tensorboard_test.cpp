@@ -1,14 +1,11 @@
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/process.hpp"
 
 #include <monomorph/train/tensorboard.hpp>
 
 #include <nlohmann/json.hpp>
 
-#include <sys/wait.h>
-
-#include <array>
 #include <bit>
 #include <cstdio>
 #include <cstring>
@@ -49,18 +46,13 @@ std::vector<std::string> records_of(const std::string& file) {
 /// What the tensorboard package reads from a folder.
 nlohmann::json read_with_tensorboard(const std::string& folder) {
   const std::string root = MONOMORPH_SOURCE_DIR;
-  const std::string command = "PYTHONPATH='" + root + "/.deps/test-python:'\"$PYTHONPATH\" python3 '" + root +
-                              "/tests/support/read_events.py' '" + folder + "'";
-  FILE* const pipe = ::popen(command.c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  std::string output;
-  std::array<char, 4096> chunk;
-  while (const std::size_t n_read = std::fread(chunk.data(), 1, chunk.size(), pipe))
-    output.append(chunk.data(), n_read);
-  const int status = ::pclose(pipe);
+  const ProcessResult result = run_process(
+      bash("PYTHONPATH=\"$1/.deps/test-python:$PYTHONPATH\" exec python3 \"$1/tests/support/read_events.py\" \"$2\"",
+           {root, folder}));
+  INFO(result.err);
   INFO("where the tensorboard package is missing, tools/setup/install --tests installs it");
-  REQUIRE(status == 0);
-  return nlohmann::json::parse(output);
+  REQUIRE(result.exit_code == 0);
+  return nlohmann::json::parse(result.out);
 }
 
 }  // namespace
