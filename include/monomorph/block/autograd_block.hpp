@@ -1,6 +1,10 @@
 #pragma once
 #include <monomorph/block/decoder_block.hpp>
 
+namespace at {
+class Tensor;  // ATen/core/Tensor.h
+}
+
 namespace monomorph {
 
 class AutogradInput;  // model/autograd_block.hpp

@@ -1,0 +1,1 @@
+quickstart check --hparams run.json
