@@ -64,6 +64,10 @@ TEST_CASE("what is wrong with several ranks is said before any of them starts, o
   check_refusal(train_on(once_per_step, 2, "run"), 2, {"[RANK-19]", "tiny_gpt2_fsdp", "ReduceOncePerStep"});
   for (const auto& [variable, value] : Process::Environment{{"WORLD_SIZE", "many"}, {"SLURM_STEP_NUM_TASKS", "0"}})
     check_refusal(place.run(place.training("run"), {{variable, value}}), 2, {"[RANK-01]", variable, value});
+  for (const auto& [has, lacks] :
+       Process::Environment{{"RANK", "WORLD_SIZE"}, {"LOCAL_RANK", "WORLD_SIZE"}, {"WORLD_SIZE", "RANK"}})
+    check_refusal(place.run(place.training("run"), {{has, "1"}}), 2,
+                  {"[RANK-21]", lacks + " must be set", has + " = 1"});
   check_refusal(place.run(place.training("run"), {{"PMI_SIZE", "2"}, {"PMI_RANK", "1"}}), 2,
                 {"[RANK-02]", "mpiexec", "MASTER_ADDR"});
   const ProcessResult alone =

@@ -1,11 +1,12 @@
 #include "runtime/distributed/launch_environment.hpp"
 
 #include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
 
 #include <fmt/format.h>
-#include <algorithm>
 #include <charconv>
 #include <string_view>
+#include <vector>
 
 namespace monomorph::distributed {
 namespace {
@@ -17,37 +18,92 @@ constexpr int default_port = 29'500;  // torchrun's
 struct Launcher {
   const char *name, *size, *rank, *local_size, *local_rank;
 };
+constexpr Launcher torchrun{"torchrun", "WORLD_SIZE", "RANK", "LOCAL_WORLD_SIZE", "LOCAL_RANK"},
+    mpirun{"mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE",
+           "OMPI_COMM_WORLD_LOCAL_RANK"},
+    mpiexec{"mpiexec", "PMI_SIZE", "PMI_RANK", "MPI_LOCALNRANKS", "MPI_LOCALRANKID"},
+    srun{"srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_STEP_TASKS_PER_NODE", "SLURM_LOCALID"};
 /// In the order in which they are looked for: one may have been started by the next.
-constexpr Launcher launchers[] = {{"torchrun", "WORLD_SIZE", "RANK", "LOCAL_WORLD_SIZE", "LOCAL_RANK"},
-                                  {"mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK",
-                                   "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
-                                  {"srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_STEP_TASKS_PER_NODE",
-                                   "SLURM_LOCALID"},
-                                  {"mpiexec", "PMI_SIZE", "PMI_RANK", "MPI_LOCALNRANKS", "MPI_LOCALRANKID"}};
+constexpr const Launcher* launchers[] = {&torchrun, &mpirun, &mpiexec, &srun};
+
+constexpr int most_ranks = 1 << 20;
+constexpr const char* start_them = "start the ranks with a launcher (torchrun --no-python, srun, mpirun, --ranks N)";
 
 std::string_view text_of(const Variable& variable, const char* name) {
   const char* const value = variable(name);
   return value == nullptr ? std::string_view() : value;
 }
 
-int number(const Variable& variable, const char* name, int lowest, int highest) {
-  const std::string_view text = text_of(variable, name);
+/// @param text the variable's value, or the part of it that is the number
+int parse(const char* name, std::string_view text, int lowest, int highest) {
   int value = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || failure != std::errc() || end != text.data() + text.size() || value < lowest || value > highest)
     throw UsageError(
-        fmt::format("[RANK-01] the environment variable {} must be a number from {} to {}, and is \"{}\"; "
-                    "start the ranks with a launcher (torchrun --no-python, srun, mpirun, --ranks N)",
-                    name, lowest, highest, text));
+        fmt::format("[RANK-01] the environment variable {} must be {}, and is {}; {}", name,
+                    lowest == highest ? std::to_string(lowest) : fmt::format("a number from {} to {}", lowest, highest),
+                    in_quotes(text), start_them));
   return value;
 }
 
-/// Of Slurm's list of tasks per node, which is as "4(x3),2": nodes seldom have different numbers, and it is for an
-/// estimate. 1 if nothing is said.
-int first_number(std::string_view text, int highest) {
-  int value = 1;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return std::clamp(value, 1, highest);
+/// Absent if the variable is not set; set to nothing, it has no number.
+std::optional<int> number(const Variable& variable, const char* name, int lowest, int highest) {
+  const char* const text = variable(name);
+  return text == nullptr ? std::nullopt : std::optional(parse(name, text, lowest, highest));
+}
+
+/// What a launcher's variables say, as far as they are set.
+struct Said {
+  std::optional<int> size, rank, local_size, local_rank;
+};
+
+/// Slurm has a list of tasks per node, which is as "4(x3),2". Its first number is an estimate for the other nodes.
+std::optional<int> local_size_of(const Variable& variable, const Launcher& launcher, int highest) {
+  if (&launcher != &srun || variable(launcher.local_size) == nullptr)
+    return number(variable, launcher.local_size, 1, highest);
+  const std::string_view list = variable(launcher.local_size);
+  return parse(launcher.local_size, list.substr(0, list.find_first_of("(,")), 1, highest);
+}
+
+/// @throws UsageError [RANK-01] a number that can't be, by itself or beside the others
+Said read(const Variable& variable, const Launcher& launcher) {
+  Said said;
+  said.size = number(variable, launcher.size, 1, most_ranks);
+  const int ranks = said.size.value_or(most_ranks);
+  said.rank = number(variable, launcher.rank, 0, ranks - 1);
+  said.local_size = local_size_of(variable, launcher, ranks);
+  const int local_ranks = &launcher == &srun ? ranks : said.local_size.value_or(ranks);
+  said.local_rank = number(variable, launcher.local_rank, 0, local_ranks - 1);
+  return said;
+}
+
+[[noreturn]] void refuse_half(const Variable& variable, const char* has, const char* lacks) {
+  throw UsageError(
+      fmt::format("[RANK-21] the environment variable {} must be set where {} = {} is; {}, or unset {} to train on one "
+                  "rank",
+                  lacks, has, text_of(variable, has), start_them, has));
+}
+
+/// @param half what `launcher` says, which lacks the number of ranks, or which of them this one is
+[[noreturn]] void refuse_half(const Variable& variable, const Launcher& launcher, const Said& half) {
+  const char* const has = half.size         ? launcher.size
+                          : half.rank       ? launcher.rank
+                          : half.local_rank ? launcher.local_rank
+                                            : launcher.local_size;
+  refuse_half(variable, has, half.size ? launcher.rank : launcher.size);
+}
+
+/// What a job script adds to a launcher's variables says what they say.
+void check_same(const Launcher& launcher, const Said& half, const Launcher& complete, const Said& whole) {
+  const auto check = [](const char* name, std::optional<int> value, const char* other, std::optional<int> expected) {
+    if (!value || !expected || *value == *expected) return;
+    throw UsageError(
+        fmt::format("[RANK-22] the environment variables {} = {} and {} = {} must say the same; unset {} or correct it",
+                    name, *value, other, *expected, name));
+  };
+  check(launcher.size, half.size, complete.size, whole.size);
+  check(launcher.rank, half.rank, complete.rank, whole.rank);
+  check(launcher.local_rank, half.local_rank, complete.local_rank, whole.local_rank);
 }
 
 /// The first host of Slurm's list: "node[07-09,12]" and "node7,node8" begin with node07 and node7.
@@ -67,11 +123,11 @@ int port_of_job(std::string_view job) {
 
 std::string host_of(const Variable& variable, const LaunchEnvironment& found) {
   if (const std::string_view given = text_of(variable, "MASTER_ADDR"); !given.empty()) return std::string(given);
-  if (found.launcher == "srun")
+  if (found.launcher == srun.name)
     if (const std::string_view nodes = text_of(variable, "SLURM_STEP_NODELIST"); !nodes.empty())
       return first_host(nodes);
   const std::string_view local = text_of(variable, "OMPI_COMM_WORLD_LOCAL_SIZE");
-  if (found.launcher == "mpirun" && local == std::to_string(found.size)) return "127.0.0.1";
+  if (found.launcher == mpirun.name && local == std::to_string(found.size)) return "127.0.0.1";
   throw UsageError(
       fmt::format("[RANK-02] {} says that there are {} ranks, and not where they meet; set MASTER_ADDR to the host of "
                   "rank 0 for all of them (and MASTER_PORT, if {} is taken there)",
@@ -79,32 +135,70 @@ std::string host_of(const Variable& variable, const LaunchEnvironment& found) {
 }
 
 int port_of(const Variable& variable, const LaunchEnvironment& found) {
-  if (!text_of(variable, "MASTER_PORT").empty()) return number(variable, "MASTER_PORT", 1, 65'535);
-  if (found.launcher == "srun")
+  if (const auto given = number(variable, "MASTER_PORT", 1, 65'535)) return *given;
+  if (found.launcher == torchrun.name) refuse_half(variable, "MASTER_ADDR", "MASTER_PORT");
+  if (found.launcher == srun.name)
     return port_of_job(fmt::format("{}.{}", text_of(variable, "SLURM_JOB_ID"), text_of(variable, "SLURM_STEP_ID")));
   if (const std::string_view job = text_of(variable, "PMIX_NAMESPACE"); !job.empty()) return port_of_job(job);
   return default_port;
 }
 
+/// @param said complete, and of several ranks
+LaunchEnvironment environment_of(const Variable& variable, const Launcher& launcher, const Said& said) {
+  LaunchEnvironment found;
+  found.launcher = launcher.name;
+  found.size = *said.size;
+  found.rank = *said.rank;
+  found.local_size = said.local_size.value_or(1);
+  found.local_rank = said.local_rank.value_or(found.rank % found.local_size);  // as most lay them out
+  found.host = host_of(variable, found);
+  found.port = port_of(variable, found);
+  found.served_by_launcher = text_of(variable, "TORCHELASTIC_USE_AGENT_STORE") == "True";
+  return found;
+}
+
+/// The launcher that has started this process: the first whose variables are complete.
+struct Found {
+  const Launcher* launcher;
+  Said said;
+};
+
+bool is_none(const Said& said) { return !said.size && !said.rank && !said.local_size && !said.local_rank; }
+bool is_whole(const Said& said) { return said.size && said.rank; }
+
+/// As in a batch script, of which there is one.
+bool is_slurm_without_step(const Launcher& launcher, const Said& said) {
+  return &launcher == &srun && !said.size && said.rank.value_or(0) == 0 && said.local_rank.value_or(0) == 0;
+}
+
+/// srun sets PMI's variables, too, for the ranks that it starts itself.
+bool is_sruns(const Variable& variable, const Launcher& launcher, const Said& said) {
+  if (&launcher != &mpiexec) return false;
+  const Said slurms = read(variable, srun);
+  return is_whole(slurms) && said.size == slurms.size && said.rank == slurms.rank;
+}
+
 }  // namespace
 
 std::optional<LaunchEnvironment> read_launch_environment(const Variable& variable) {
-  for (const auto& [name, size, rank, local_size, local_rank] : launchers) {
-    if (variable(size) == nullptr) continue;
-    LaunchEnvironment found;
-    found.launcher = name;
-    found.size = number(variable, size, 1, 1 << 20);
-    if (found.size == 1) return std::nullopt;
-    found.rank = number(variable, rank, 0, found.size - 1);
-    found.local_size = first_number(text_of(variable, local_size), found.size);
-    found.local_rank = text_of(variable, local_rank).empty() ? found.rank % found.local_size  // as most lay them out
-                                                             : number(variable, local_rank, 0, found.size - 1);
-    found.host = host_of(variable, found);
-    found.port = port_of(variable, found);
-    found.served_by_launcher = text_of(variable, "TORCHELASTIC_USE_AGENT_STORE") == "True";
-    return found;
+  std::vector<Found> halves;
+  std::optional<Found> found;
+  for (const Launcher* const launcher : launchers) {
+    const Said said = read(variable, *launcher);
+    if (is_none(said) || is_slurm_without_step(*launcher, said) || is_sruns(variable, *launcher, said)) continue;
+    if (is_whole(said)) {
+      found = {launcher, said};
+      break;
+    }
+    halves.push_back({launcher, said});
   }
-  return std::nullopt;
+  const bool several = found && *found->said.size > 1;
+  for (const auto& [launcher, half] : halves) {
+    if (!several) refuse_half(variable, *launcher, half);
+    check_same(*launcher, half, *found->launcher, found->said);
+  }
+  if (!several) return std::nullopt;
+  return environment_of(variable, *found->launcher, found->said);
 }
 
 }  // namespace monomorph::distributed
