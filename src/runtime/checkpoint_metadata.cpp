@@ -12,6 +12,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 namespace monomorph::runtime::checkpoint_metadata {
 namespace {
@@ -47,14 +48,27 @@ Json to_json(const std::variant<std::int64_t, double>& counter) {
   return number;
 }
 
-std::variant<std::int64_t, double> counter_from(const Json& value) {
-  if (value.is_number_integer()) return value.get<std::int64_t>();
+/// get() alone would take 2.5 for 2 and wrap around what is too large.
+/// @param name to be said in the message
+template <class Integer>
+Integer whole_number(const Json& value, const std::string& name, Integer least = 0,
+                     Integer most = std::numeric_limits<Integer>::max()) {
+  const auto fits = [&](auto number) {
+    return std::cmp_greater_equal(number, least) && std::cmp_less_equal(number, most);
+  };
+  if (value.is_number_unsigned() && fits(value.get<std::uint64_t>())) return value.get<Integer>();
+  if (value.is_number_integer() && !value.is_number_unsigned() && fits(value.get<std::int64_t>()))
+    return value.get<Integer>();
+  throw std::invalid_argument(
+      fmt::format("{} must be a whole number from {} to {}, and is {}", name, least, most, in_quotes(value.dump())));
+}
+
+std::variant<std::int64_t, double> counter_from(const Json& value, const std::string& name) {
   if (value.is_number_float()) return value.get<double>();
-  const std::string text = value.get<std::string>();
-  if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
-  if (text == "Infinity") return std::numeric_limits<double>::infinity();
-  if (text == "-Infinity") return -std::numeric_limits<double>::infinity();
-  throw std::invalid_argument("a counter is a number");
+  if (value == "NaN") return std::numeric_limits<double>::quiet_NaN();
+  if (value == "Infinity") return std::numeric_limits<double>::infinity();
+  if (value == "-Infinity") return -std::numeric_limits<double>::infinity();
+  return whole_number<std::int64_t>(value, "counters." + name, std::numeric_limits<std::int64_t>::min());
 }
 
 Json body_of(const CheckpointMetadata& metadata) {
@@ -85,11 +99,11 @@ Json body_of(const CheckpointMetadata& metadata) {
 
 /// In version 1 a file was one block.
 CheckpointFile file_from(const Json& json, const std::string& name) {
-  CheckpointFile file{name, json.at("bytes").get<std::uint64_t>(), 1, {}};
+  CheckpointFile file{name, whole_number<std::uint64_t>(json.at("bytes"), "bytes of " + name), 1, {}};
   const Json& checksums = json.at("xxh64");
-  file.block_bytes =
-      checksums.is_string() ? std::max<std::uint64_t>(1, file.n_bytes) : json.at("block_bytes").get<std::uint64_t>();
-  if (file.block_bytes == 0) throw std::invalid_argument("a block has bytes");
+  file.block_bytes = checksums.is_string()
+                         ? std::max<std::uint64_t>(1, file.n_bytes)
+                         : whole_number<std::uint64_t>(json.at("block_bytes"), "block_bytes of " + name, 1);
   for (const Json& checksum : checksums.is_string() ? Json::array({checksums}) : checksums)
     file.checksums.push_back(from_hexadecimal(checksum.get<std::string>()));
   if (file.checksums.size() != file.n_bytes / file.block_bytes + (file.n_bytes % file.block_bytes > 0 ? 1 : 0))
@@ -99,17 +113,17 @@ CheckpointFile file_from(const Json& json, const std::string& name) {
 
 CheckpointMetadata metadata_from(const Json& body) {
   CheckpointMetadata metadata;
-  metadata.step = body.at("step").get<std::int64_t>();
-  metadata.n_tokens = body.at("tokens").get<std::int64_t>();
-  metadata.sample_counter = body.at("sample_counter").get<std::int64_t>();
-  metadata.n_ranks = body.at("ranks").get<int>();
+  metadata.step = whole_number<std::int64_t>(body.at("step"), "step");
+  metadata.n_tokens = whole_number<std::int64_t>(body.at("tokens"), "tokens");
+  metadata.sample_counter = whole_number<std::int64_t>(body.at("sample_counter"), "sample_counter");
+  metadata.n_ranks = whole_number<int>(body.at("ranks"), "ranks", 1);
   const Json& recipe = body.at("recipe");
   metadata.fingerprint = recipe.at("fingerprint").get<std::string>();
   metadata.state_fingerprint = recipe.value("state_fingerprint", "");
   metadata.recipe_facts = recipe.value("facts", metadata.recipe_facts);
   metadata.recipe_description = recipe.at("description").get<std::string>();
   metadata.hyperparameters = body.at("hyperparameters").dump();
-  for (const auto& [name, value] : body.at("counters").items()) metadata.counters[name] = counter_from(value);
+  for (const auto& [name, value] : body.at("counters").items()) metadata.counters[name] = counter_from(value, name);
   for (const Json& file : body.at("files")) {
     // Names are derived, never taken from the file: nothing in it can point outside the folder.
     const std::string expected = rank_file_name(static_cast<int>(metadata.files.size()));
@@ -120,10 +134,6 @@ CheckpointMetadata metadata_from(const Json& body) {
     throw std::invalid_argument("every rank has one file");
   }
   return metadata;
-}
-
-[[noreturn]] void throw_damaged(const std::string& path, const std::string& why) {
-  throw Error(fmt::format("[CHECKPOINT-03] {} is damaged ({}); use another checkpoint", in_quotes(path), why));
 }
 
 /// Everything that is done with a document recurses into it, so a hostile one must not be deep.
@@ -150,6 +160,10 @@ void check_version(const Json& document, const std::string& path) {
 }
 
 }  // namespace
+
+void throw_damaged(const std::string& path, const std::string& why) {
+  throw Error(fmt::format("[CHECKPOINT-03] {} is damaged ({}); use another checkpoint", in_quotes(path), why));
+}
 
 std::string rank_file_name(int rank) { return fmt::format("rank_{:05}.safetensors", rank); }
 

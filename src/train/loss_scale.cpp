@@ -17,6 +17,11 @@ double initial_loss_scale(DType compute, const LossScaleHparams& hparams) {
   return compute == DType::fp16 ? power_of_two(hparams.initial) : 1;
 }
 
+bool can_be_loss_scale(double scale) {
+  return scale >= power_of_two(LossScaleHparams{}.minimum.min) && scale <= greatest_scale &&
+         power_of_two(scale) == scale;
+}
+
 bool can_lower(double scale, DType compute, const LossScaleHparams& hparams) {
   return compute == DType::fp16 && scale > power_of_two(hparams.minimum);
 }

@@ -11,6 +11,9 @@ namespace monomorph::train {
 /// Of a run's first step: 1 where compute is not in fp16.
 double initial_loss_scale(DType compute, const LossScaleHparams& hparams);
 
+/// Whether a run has such a scale, with whatever hyperparameters and compute.
+bool can_be_loss_scale(double scale);
+
 /// Whether a step that is skipped for its gradients may be the scale's fault.
 bool can_lower(double scale, DType compute, const LossScaleHparams& hparams);
 

@@ -1,6 +1,7 @@
 #include <monomorph/train/run_checkpoint.hpp>
 
 #include "train/recipe_facts.hpp"
+#include "train/saved_state.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
@@ -41,26 +42,6 @@ std::vector<StateTensor> all_state(TrainingStep& step, bool moments) {
   if (moments)
     for (StateTensor& tensor : step.moments()) tensors.push_back(std::move(tensor));
   return tensors;
-}
-
-std::int64_t counter(const runtime::CheckpointMetadata& metadata, const std::string& name) {
-  const auto found = metadata.counters.find(name);
-  if (found == metadata.counters.end() || !std::holds_alternative<std::int64_t>(found->second))
-    throw Error(
-        fmt::format("[RUN-04] the checkpoint's metadata.json has no whole number counters.{}; use a checkpoint "
-                    "that a training run saved",
-                    name));
-  return std::get<std::int64_t>(found->second);
-}
-
-/// Checkpoints of versions without it had none.
-double loss_scale(const runtime::CheckpointMetadata& metadata) {
-  const auto found = metadata.counters.find("loss_scale");
-  const double* const scale = found == metadata.counters.end() ? nullptr : std::get_if<double>(&found->second);
-  return scale != nullptr && *scale > 0 ? *scale : 1;
-}
-std::int64_t counter_or_zero(const runtime::CheckpointMetadata& metadata, const std::string& name) {
-  return metadata.counters.contains(name) ? counter(metadata, name) : 0;
 }
 
 using Facts = std::map<std::string, std::string>;
@@ -137,6 +118,7 @@ std::optional<std::string> check_recipe(const std::string& checkpoint, const Rec
                     in_quotes(checkpoint), recipe.name,
                     differing.empty() ? "metadata.json does not tell in what" : differing));
   }
+  saved_state(metadata, checkpoint, recipe.model->context_length);
   const std::string compatible = differing_facts(metadata.recipe_facts, recipe, false);
   if (compatible.empty()) return std::nullopt;
   return "the checkpoint's recipe differs in what leaves the state as it is: " + compatible;
@@ -148,14 +130,7 @@ RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& reci
   const auto& metadata = reader.metadata();
   for (const StateTensor& tensor : all_state(step, moments)) load_tensor(reader, tensor);
   step.parameters_changed();
-  return {.state = {.step = metadata.step,
-                    .updates = counter(metadata, "updates"),
-                    .samples = metadata.sample_counter,
-                    .tokens = metadata.n_tokens,
-                    .skipped = counter(metadata, "skipped"),
-                    .skipped_in_a_row = counter(metadata, "skipped_in_a_row"),
-                    .loss_scale = loss_scale(metadata),
-                    .steps_at_scale = counter_or_zero(metadata, "steps_at_scale")},
+  return {.state = saved_state(metadata, checkpoint, recipe.model->context_length),
           .same_precision = same_fact("precision", metadata.recipe_facts, recipe_facts(recipe)),
           .hparams = parse_hparams(metadata.hyperparameters, checkpoint + "/metadata.json")};
 }

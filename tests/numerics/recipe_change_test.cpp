@@ -55,6 +55,7 @@ class Run {
       own.add(step_->accumulate(sequences.from(first, T), step, {}));
       const auto totals = reduce_(own, step_->gradient_size(order), order);
       REQUIRE(train::optimizer_step(*step_, hparams_.optimizer, 0.01, totals, ++state_.updates).applied);
+      state_.samples += micro_batch;
     }
   }
   void save(const std::string& folder) {

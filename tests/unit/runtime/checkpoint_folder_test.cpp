@@ -309,6 +309,35 @@ TEST_CASE("metadata made to harm is refused") {
   CHECK(contains(error_of_loading(path), "[CHECKPOINT-03]"));
 }
 
+TEST_CASE("a number that a writer can't have written is refused, and its field is named") {
+  const TemporaryFolder folder;
+  const std::string path = save_step(folder.path(), 4);
+  const auto error_with = [&](const std::string& pointer, const char* value) {
+    save_step(folder.path(), 4);
+    rewrite_metadata(path, [&](auto& document) {
+      document[nlohmann::ordered_json::json_pointer(pointer)] = nlohmann::ordered_json::parse(value);
+    });
+    return error_of([&] { read_checkpoint_metadata(path); });
+  };
+  for (const char* const field : {"step", "tokens", "sample_counter", "ranks"})
+    for (const char* const value :
+         {"-1", "-9223372036854775808", "9223372036854775808", "18446744073709551615", "4.0", "1e300", "null", "[4]"}) {
+      const std::string error = error_with(std::string("/") + field, value);
+      CAPTURE(field, value, error);
+      CHECK(error.starts_with("[CHECKPOINT-03] \"" + path + "/metadata.json\" is damaged (" + field + " must be"));
+    }
+  CHECK(contains(error_with("/ranks", "0"), "ranks must be a whole number from 1"));
+  CHECK(contains(error_with("/ranks", "4294967297"), "ranks must be a whole number from 1"));
+  CHECK(contains(error_with("/files/0/bytes", "-1"), "bytes of rank_00000.safetensors must be"));
+  CHECK(contains(error_with("/files/0/bytes", "1e3"), "bytes of rank_00000.safetensors must be"));
+  CHECK(contains(error_with("/files/0/block_bytes", "0"), "block_bytes of rank_00000.safetensors must be"));
+  CHECK(contains(error_with("/files/0/block_bytes", "-1"), "block_bytes of rank_00000.safetensors must be"));
+  CHECK(contains(error_with("/counters/updates", "9223372036854775808"), "counters.updates must be"));
+  CHECK(contains(error_with("/counters/updates", "\"more\""), "counters.updates must be"));
+  CHECK(error_with("/sample_counter", "9223372036854775807") == "(no error)");
+  CHECK(error_with("/counters/updates", "-9223372036854775808") == "(no error)");
+}
+
 TEST_CASE("a checkpoint of a version that told less of its recipe can be read") {
   const TemporaryFolder folder;
   const std::string path = save_step(folder.path(), 4);

@@ -41,7 +41,8 @@ class BegunRun {
   }
   void save() {
     RecordedStep step;
-    save_run(path() + "/checkpoints", {}, recipe_with("A"), hparams("none"), {.step = 5}, {}, step, *one_rank());
+    save_run(path() + "/checkpoints", {}, recipe_with("A"), hparams("none"), {.step = 5, .samples = 40}, {}, step,
+             *one_rank());
   }
 
  private:

@@ -1,5 +1,6 @@
 #include <monomorph/train/run_checkpoint.hpp>
 
+#include "runtime/checkpoint_metadata.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/recorded_step.hpp"
@@ -10,6 +11,8 @@
 #include <monomorph/runtime/world.hpp>
 
 #include <filesystem>
+#include <functional>
+#include <limits>
 
 namespace {
 
@@ -134,6 +137,59 @@ TEST_CASE("a recipe that differs in what leaves the state as it is goes on, and 
   CHECK(contains(*difference, ": sharding: FullShard there, Replicate here; budget: none there, ranks 1, "));
   restore_run(checkpoint, recipe, restored, true);
   CHECK(restored.values == saved.values);
+}
+
+TEST_CASE("numbers that no run can have saved are refused before anything is loaded, with file and field") {
+  const TemporaryFolder folder;
+  constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  const std::string checkpoint = folder / "step_00000005";
+  // As one who forges metadata.json would: the checksum is right.
+  const auto error_with = [&](const std::function<void(runtime::CheckpointMetadata&)>& change) {
+    RecordedStep saved = counted_step(), restored;
+    save_run(folder.path(), 2, recipe_with(1), hparams, state, {}, saved, *communicator);
+    runtime::CheckpointMetadata metadata = runtime::read_checkpoint_metadata(checkpoint);
+    change(metadata);
+    write_bytes(checkpoint + "/metadata.json", runtime::checkpoint_metadata::to_json(metadata));
+    const std::string error = error_of([&] { restore_run(checkpoint, recipe_with(1), restored, true); });
+    CHECK(error == error_of([&] { check_recipe(checkpoint, recipe_with(1)); }));
+    if (error != "(no error)") CHECK(restored.values == RecordedStep().values);
+    return error;
+  };
+  const auto refused = [&](const std::string& field, const std::function<void(runtime::CheckpointMetadata&)>& change) {
+    const std::string error = error_with(change);
+    CAPTURE(field, error);
+    CHECK(error.starts_with("[CHECKPOINT-03] \"" + checkpoint + "/metadata.json\" is damaged (" + field + " must be"));
+  };
+  CHECK(error_with([](auto&) {}) == "(no error)");
+  refused("step", [](auto& metadata) { metadata.step = most_steps + 1; });
+  for (const std::int64_t samples : {std::int64_t{0}, std::int64_t{4}, 5 * std::int64_t{1'000'000'000} + 1, largest})
+    refused("sample_counter", [&](auto& metadata) { metadata.sample_counter = samples; });
+  for (const std::int64_t tokens : {40 * models::gpt2_124m.context_length + std::int64_t{1}, largest})
+    refused("tokens", [&](auto& metadata) { metadata.n_tokens = tokens; });
+  refused("tokens", [&](auto& metadata) {
+    metadata.step = most_steps;
+    metadata.sample_counter = most_steps * 1'000'000'000;
+    metadata.n_tokens = largest;
+  });
+  for (const auto& [name, most] :
+       {std::pair{"updates", std::int64_t{5}}, {"skipped", 2}, {"skipped_in_a_row", 2}, {"steps_at_scale", 3}}) {
+    const std::string field = std::string("counters.") + name;
+    for (const std::int64_t value : {std::int64_t{-1}, most + 1, largest})
+      refused(field, [&](auto& metadata) { metadata.counters[name] = value; });
+    refused(field, [&](auto& metadata) { metadata.counters[name] = 1.0; });
+  }
+  for (const char* const name : {"updates", "skipped", "skipped_in_a_row"})
+    refused(std::string("counters.") + name, [&](auto& metadata) { metadata.counters.erase(name); });
+  for (const double scale : {0.0, -1.0, 3.0, 0x1p-41, 0x1p41, std::numeric_limits<double>::infinity(),
+                             std::numeric_limits<double>::quiet_NaN()})
+    refused("counters.loss_scale", [&](auto& metadata) { metadata.counters["loss_scale"] = scale; });
+  refused("counters.loss_scale", [&](auto& metadata) { metadata.counters["loss_scale"] = std::int64_t{1}; });
+  for (const double scale : {0x1p-40, 0x1p40})
+    CHECK(error_with([&](auto& metadata) { metadata.counters["loss_scale"] = scale; }) == "(no error)");
+  CHECK(error_with([](auto& metadata) {  // of a version without a loss scale
+          metadata.counters.erase("loss_scale");
+          metadata.counters.erase("steps_at_scale");
+        }) == "(no error)");
 }
 
 TEST_CASE("the latest checkpoint is found from a checkpoint, a folder of them and a run folder") {
