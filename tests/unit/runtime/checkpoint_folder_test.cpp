@@ -254,6 +254,27 @@ TEST_CASE("a file cut short, longer or missing is found, and an earlier checkpoi
   CHECK(contains(skipped[0], "step_00000002"));
 }
 
+TEST_CASE("the checkpoints of later steps are set aside, whole or not, and nothing of them is deleted") {
+  const TemporaryFolder folder;
+  CHECK_FALSE(set_aside_later(folder / "missing", 2));
+  for (std::int64_t step = 1; step <= 4; ++step) save_step(folder.path(), step, 9);
+  write_bytes(folder / "step_00000003/metadata.json", "{");
+  write_bytes(folder / "notes.txt", "of the user");
+  CHECK_FALSE(set_aside_later(folder.path(), 4));
+  CHECK(set_aside_later(folder.path(), 2) == (folder / "abandoned_1"));
+  CHECK(names_in(folder.path()) ==
+        std::vector<std::string>{"abandoned_1", "notes.txt", "step_00000001", "step_00000002"});
+  CHECK(names_in(folder / "abandoned_1") == std::vector<std::string>{"step_00000003", "step_00000004"});
+  CHECK(latest_checkpoint(folder.path()) == (folder / "step_00000002"));
+  CHECK(latest_checkpoint(folder / "abandoned_1") == (folder / "abandoned_1/step_00000004"));
+
+  save_step(folder.path(), 3, 1);  // keeps one: those set aside are neither counted nor deleted
+  CHECK(set_aside_later(folder.path(), 0) == (folder / "abandoned_2"));
+  CHECK(names_in(folder / "abandoned_1").size() == 2);
+  CHECK(names_in(folder / "abandoned_2") == std::vector<std::string>{"step_00000003"});
+  CHECK_FALSE(has_checkpoints(folder.path()));
+}
+
 TEST_CASE("broken checkpoints do not count as kept") {
   const TemporaryFolder folder;
   save_step(folder.path(), 1);
