@@ -3,11 +3,11 @@
 
 Before each code block of the page stands a comment, which readers do not see, with what becomes of the block:
 
-    <!-- test: write PATH -->                  it is that file
-    <!-- test: insert into PATH before TEXT -->     it goes before the one line of that file which has the text
-    <!-- test: append to PATH -->
-    <!-- test: run -->                         it is commands, run in the tree, of which none may fail
-    <!-- test: run, with NEW for OLD -->       the same, where the reader's own would take minutes
+    <!-- test: write PATH -->                     it is that file
+    <!-- test: insert into PATH before TEXT -->   it goes before the one line of that file which has the text
+    <!-- test: append to PATH -->                 it goes to the end of that file
+    <!-- test: run -->                            it is commands, run in the tree, of which none may fail
+    <!-- test: run, with NEW for OLD -->          the same, where the reader's own would take minutes
     <!-- test: not run: REASON -->
 
 A block without one fails. <name of the page>.before.sh beside this file, if it is there, makes what the reader has;
@@ -95,7 +95,7 @@ def do(block, tree):
     for pattern, action in actions.items():
         if found := re.fullmatch(pattern, block.comment or ""):
             return action(*found.groups())
-    sys.exit(f"{block.place}: a code block that nothing tries; say before it what becomes of it, as {HERE / __file__} has it")
+    sys.exit(f"{block.place}: a code block that nothing tries; say before it what becomes of it, as {pathlib.Path(__file__).name} has it")
 
 
 def make_tree(tree):
