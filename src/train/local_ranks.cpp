@@ -141,7 +141,7 @@ void end_with_parent() {
 int run_local_ranks(int n, int argc, char** argv) {
   const sigset_t awaited = awaited_signals();
   pthread_sigmask(SIG_BLOCK, &awaited, nullptr);  // before there are other threads
-  const MeetingPoint meeting_point;
+  const MeetingPoint meeting_point(n);
   Ranks ranks(n, meeting_point.port(), arguments_without_ranks(argc, argv));
   std::optional<int> failed;
   Clock::time_point deadline = Clock::time_point::max();

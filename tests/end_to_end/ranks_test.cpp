@@ -8,6 +8,7 @@
 #include <cmath>
 #include <csignal>
 #include <filesystem>
+#include <memory>
 #include <random>
 #include <thread>
 
@@ -75,6 +76,38 @@ TEST_CASE("what is wrong with several ranks is said before any of them starts, o
                 {{"WORLD_SIZE", "2"}, {"RANK", "1"}, {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", "1"}});
   check_refusal(alone, 1, {"[RANK-04]", "127.0.0.1:1", "MASTER_ADDR"});
   CHECK_FALSE(std::filesystem::exists(place / "run"));
+}
+
+TEST_CASE("ranks that may open too few files and connections say so in one line each, or train") {
+  const Workplace place("tiny_gpt2");
+  int n_refused = 0, n_trained = 0;
+  const auto limited = [&](int limit, const Arguments& arguments, const Process::Environment& environment) {
+    std::string line = "ulimit -n " + std::to_string(limit) + "; exec";
+    for (const std::string& argument : command(place, arguments)) line += " '" + argument + "'";
+    return std::make_unique<Process>(Arguments{"bash", "-c", line}, environment);
+  };
+  const auto check = [&](const ProcessResult& result, int limit) {
+    CAPTURE(limit, result.exit_code, result.err);
+    CHECK_FALSE(result.timed_out);
+    const bool trained = result.exit_code == 0;
+    ++(trained ? n_trained : n_refused);
+    CHECK((trained ? result.err.empty() : is_one_line(result.err)));
+  };
+  const auto longest = std::chrono::seconds(40);
+  const std::vector<std::string> sets{"batch.micro_batch=2", "run.steps=3", "failure.rank_timeout=3"};
+  for (const int limit : {4, 7, 10, 14, 17, 21, 24, 64}) {
+    const std::string run = "run_" + std::to_string(limit);
+    Arguments local = place.training(run, sets);
+    local.insert(local.end(), {"--ranks", "2"});
+    check(limited(limit, local, one_thread)->wait(longest), limit);
+    const std::string port = free_port();
+    std::vector<std::unique_ptr<Process>> launched;
+    for (int rank = 0; rank < 2; ++rank)
+      launched.push_back(limited(limit, place.training(run + "_launched", sets), rank_environment(rank, 2, port)));
+    for (const auto& rank : launched) check(rank->wait(longest), limit);
+  }
+  CHECK(n_trained >= 3);  // of the highest limit
+  CHECK(n_refused >= 3 * 5);
 }
 
 TEST_CASE("ranks that were given other hyperparameters are named before the first step") {

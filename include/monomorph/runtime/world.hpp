@@ -59,7 +59,7 @@ class World {
 
 /// Joins the ranks that a launcher started, as its environment says.
 /// @param time_limit for the others to come, and for every message between ranks from then on
-/// @throws UsageError [RANK-01], [RANK-02]; Error [RANK-04], [RANK-05], [RANK-14]
+/// @throws UsageError [RANK-01], [RANK-02], [RANK-21] to [RANK-23]; Error [RANK-04], [RANK-05], [RANK-14]
 World connect(std::chrono::milliseconds time_limit);
 
 /// How many ranks a launcher has started, and how many of them here.   @throws as connect

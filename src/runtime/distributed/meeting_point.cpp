@@ -1,5 +1,9 @@
 #include <monomorph/runtime/meeting_point.hpp>
 
+#include "runtime/distributed/first_line.hpp"
+#include "runtime/distributed/free_descriptors.hpp"
+#include "runtime/distributed/quiet_c10d.hpp"
+
 #include <monomorph/core/error.hpp>
 
 #include <fmt/format.h>
@@ -11,7 +15,9 @@ struct MeetingPoint::Server {
   c10::intrusive_ptr<c10d::TCPStore> store;
 };
 
-MeetingPoint::MeetingPoint() {
+MeetingPoint::MeetingPoint(int ranks) {
+  distributed::check_free_descriptors(distributed::server_descriptors(ranks));
+  distributed::quiet_c10d();
   c10d::TCPStoreOptions options;
   options.port = 0;  // any that is free
   options.isServer = true;
@@ -19,7 +25,8 @@ MeetingPoint::MeetingPoint() {
   try {
     server_ = std::make_unique<Server>(Server{c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options)});
   } catch (const std::exception& failure) {
-    throw Error(fmt::format("[RANK-03] no port can be opened on 127.0.0.1 for the ranks to meet ({})", failure.what()));
+    throw Error(fmt::format("[RANK-03] no port can be opened on 127.0.0.1 for the ranks to meet ({})",
+                            distributed::first_line(failure)));
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "runtime/distributed/failures.hpp"
 #include "runtime/distributed/first_line.hpp"
+#include "runtime/distributed/free_descriptors.hpp"
 #include "runtime/distributed/local_address.hpp"
 #include "runtime/distributed/store_handle.hpp"
 #include "runtime/distributed/within.hpp"
@@ -56,6 +57,7 @@ struct Peers::Message::Work {
 Peers::Peers(const Store& store, int rank, int size, const std::string& meeting_host,
              std::chrono::milliseconds time_limit)
     : rank_(rank), size_(size), sent_bytes_(static_cast<std::size_t>(size) * n_channels) {
+  check_free_descriptors(peer_descriptors(size));
   constexpr int waits_to_connect = 5;  // Gloo's own: it waits for so many times the limit that it is given
   const auto options = c10d::ProcessGroupGloo::Options::create(time_limit / waits_to_connect);
   options->threads = 1;  // of Gloo's own collectives, which nobody calls

@@ -1,25 +1,18 @@
 #include "runtime/distributed/failures.hpp"
 #include "runtime/distributed/first_line.hpp"
+#include "runtime/distributed/quiet_c10d.hpp"
 #include "runtime/distributed/store_handle.hpp"
 #include "runtime/distributed/within.hpp"
 
 #include <monomorph/core/error.hpp>
 
-#include <c10/util/Logging.h>
 #include <fmt/format.h>
-#include <cstdlib>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 namespace monomorph::distributed {
 namespace {
-
-/// What c10d would log of a failure, stack and all, is said in one line where it is thrown. TORCH_CPP_LOG_LEVEL, whose
-/// value is taken before, asks for it all the same.
-void quiet_c10d() {
-  if (std::getenv("TORCH_CPP_LOG_LEVEL") == nullptr) FLAGS_caffe2_log_level = 3;  // fatal errors alone
-}
 
 Error gone(const std::exception& failure) {
   return Error(

@@ -1,6 +1,7 @@
 #include <monomorph/runtime/world.hpp>
 
 #include "runtime/distributed/cpu_communicator.hpp"
+#include "runtime/distributed/free_descriptors.hpp"
 #include "runtime/distributed/gpu_communicator.hpp"
 #include "runtime/distributed/joining.hpp"
 #include "runtime/distributed/launch_environment.hpp"
@@ -83,8 +84,13 @@ LaunchedRanks launched_ranks() {
 
 World connect(std::chrono::milliseconds time_limit) {
   const auto launch = launch_environment();
-  if (!launch) return {};
+  if (!launch) {
+    distributed::check_free_descriptors(distributed::run_descriptors);
+    return {};
+  }
   const bool serves = launch->rank == 0 && !launch->served_by_launcher;
+  distributed::check_free_descriptors(distributed::run_descriptors + distributed::peer_descriptors(launch->size) +
+                                      (serves ? distributed::server_descriptors(launch->size) : 0));
   const auto store = distributed::Store::tcp(launch->host, launch->port, serves, time_limit);
   return {distributed::join(store.under("monomorph/"), launch->rank, launch->size, time_limit),
           {launch->rank, launch->size, launch->local_rank, launch->local_size},
