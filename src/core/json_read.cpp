@@ -74,6 +74,8 @@ class FieldReader {
 
   void read() {
     if (text_.find_first_not_of(" \t\r\n") == std::string_view::npos) fail("the file is empty");
+    if (const auto nul = find_nul(text_))
+      fail_at(nul->line, fmt::format("there is a NUL byte in column {}", nul->column));
     const CountingIterator begin(text_.data(), n_consumed_);
     const CountingIterator end(text_.data() + text_.size(), n_consumed_);
     json::sax_parse(begin, end, this);
@@ -127,12 +129,13 @@ class FieldReader {
 
  private:
   bool take(const JsonScalar& value);
-  [[noreturn]] void fail(std::string_view reason) const {
+  [[noreturn]] void fail(std::string_view reason) const { fail_at(line(), reason); }
+  [[noreturn]] void fail_at(std::size_t line, std::string_view reason) const {
     const std::string near = key_.empty() ? "" : ", at or after " + key_;
     throw UsageError(
         fmt::format("[HPARAM-05] a hyperparameter file must be one JSON object ({}{}): {}; correct the text "
                     "there",
-                    location(line()), near, reason));
+                    location(line), near, reason));
   }
   /// The line of the last character read but one, as the parser may have looked one character ahead.
   std::size_t line() const {
@@ -201,7 +204,7 @@ std::string nested(std::string_view name, const std::string& value) {
 
 /// Receives a single number, true or false, all else being no scalar.
 JsonScalar parse_scalar(const std::string& text) {
-  const json value = json::parse(text, nullptr, false);
+  const json value = parsed_json(text);
   if (value.is_boolean()) return value.get<bool>();
   if (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX) return JsonReal{value.get<double>(), text};
   if (value.is_number_integer()) return value.get<std::int64_t>();
@@ -232,7 +235,7 @@ void set_field(std::span<const FieldRef> fields, std::string_view assignment) {
       is_list || std::holds_alternative<std::string*>(field->target) || std::holds_alternative<EnumRef>(field->target);
   if (!is_utf8(text)) reject_type(*field, "text that is not UTF-8", "--set");
   if (is_list && text.starts_with('[')) {
-    if (!json::accept(text)) reject_type(*field, "an array that JSON can't have", "--set");
+    if (parsed_json(text).is_discarded()) reject_type(*field, "an array that JSON can't have", "--set");
     return read_fields(fields, nested(name, text), "--set");
   }
   assign(*field, is_text ? JsonScalar(text) : parse_scalar(text), "--set");

@@ -1,3 +1,4 @@
+#include "core/json_text.hpp"
 #include "data/expression_tree.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -188,7 +189,7 @@ class Parser {
   }
 
   nlohmann::json json_of(std::string_view text, std::size_t begin) const {
-    nlohmann::json value = nlohmann::json::parse(text, nullptr, false);
+    nlohmann::json value = parsed_json(text);
     if (value.is_discarded()) {
       fail_at(begin, in_quotes(text) + " is no value; fields begin with a slash, texts stand in double quotes");
     }

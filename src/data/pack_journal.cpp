@@ -1,5 +1,7 @@
 #include "data/pack_journal.hpp"
 
+#include "core/json_text.hpp"
+
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/hash.hpp>
@@ -111,7 +113,7 @@ PackIdentity PackJournal::read_identity() {
   const auto content = read_chunk(end_);
   first_entry_ = end_;
   if (!content) return {};
-  const auto identity = nlohmann::json::parse(*content, nullptr, false);
+  const auto identity = parsed_json(*content);
   try {
     return identity.get<PackIdentity>();
   } catch (const nlohmann::json::exception&) {

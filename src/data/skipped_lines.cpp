@@ -1,5 +1,7 @@
 #include "data/skipped_lines.hpp"
 
+#include "core/json_text.hpp"
+
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 
@@ -11,7 +13,7 @@ namespace {
 
 /// The number of the line that an entry is about; 0 if it is none.
 std::int64_t line_of(std::string_view entry) {
-  const nlohmann::json json = nlohmann::json::parse(entry, nullptr, false);
+  const nlohmann::json json = parsed_json(entry);
   const auto line = json.is_object() ? json.find("line") : json.end();
   return line != json.end() && line->is_number_integer() ? line->get<std::int64_t>() : 0;
 }

@@ -1,5 +1,7 @@
 #include "checkpoint_metadata.hpp"
 
+#include "core/json_text.hpp"
+
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/hash.hpp>
@@ -139,6 +141,8 @@ CheckpointMetadata metadata_from(const Json& body) {
 /// Everything that is done with a document recurses into it, so a hostile one must not be deep.
 Json parse_shallow(const std::string& text) {
   constexpr int max_depth = 64;
+  if (const auto nul = find_nul(text))
+    throw std::invalid_argument(fmt::format("it has a NUL byte in line {}, column {}", nul->line, nul->column));
   return Json::parse(text, [](int depth, Json::parse_event_t, Json&) {
     if (depth > max_depth) throw std::invalid_argument("it is nested more than 64 deep");
     return true;

@@ -130,8 +130,10 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
   bool boolean(bool) override { return refuse_value("a truth value"); }
   bool binary(nlohmann::json::binary_t&) override { return refuse_value("binary data"); }
   bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception&) override {
-    fail("the header is not JSON at its byte {}", position);
+    refuse_byte(position);
   }
+  /// @param position counted from 1
+  [[noreturn]] void refuse_byte(std::size_t position) const { fail("the header is not JSON at its byte {}", position); }
 
  private:
   static constexpr std::array<std::string_view, 3> field_names{"dtype", "shape", "data_offsets"};
@@ -230,6 +232,8 @@ SafetensorsHeader parse_safetensors(std::span<const std::byte> file, const std::
   const std::string_view text = header_text(file, path);
   SafetensorsHeader header;
   HeaderReader reader(path, header);
+  if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
+    reader.refuse_byte(nul + 1);  // see find_nul
   nlohmann::json::sax_parse(text.begin(), text.end(), &reader);
   std::sort(header.tensors.begin(), header.tensors.end(), [](const TensorEntry& left, const TensorEntry& right) {
     return std::pair(left.begin, left.end) < std::pair(right.begin, right.end);

@@ -19,7 +19,7 @@ std::string value_text(const MetricValue& value) {
 }
 
 std::int64_t step_of(const std::string& line, const std::string& path, std::int64_t line_number) {
-  const auto record = nlohmann::json::parse(line, nullptr, false);
+  const auto record = parsed_json(line);
   if (record.is_object() && record.contains("step") && record["step"].is_number_integer()) {
     return record["step"].get<std::int64_t>();
   }

@@ -1,3 +1,4 @@
+#include "core/json_text.hpp"
 #include "data/tokenizer/decoder_chain.hpp"
 #include "data/tokenizer/part_readers.hpp"
 #include "data/tokenizer/pre_tokenizer_chain.hpp"
@@ -18,6 +19,11 @@ constexpr std::size_t largest_file_bytes = std::size_t{256} << 20;
 
 json parse(const std::string& path) {
   const std::string text = read_text_file(path, largest_file_bytes);
+  if (const auto nul = find_nul(text)) {
+    throw UsageError(
+        fmt::format("[TOK-01] {} is not JSON: there is a NUL byte in line {}, column {}; mend or copy it again",
+                    in_quotes(path), nul->line, nul->column));
+  }
   try {
     return json::parse(text);
   } catch (const json::exception& failure) {

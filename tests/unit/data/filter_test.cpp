@@ -91,6 +91,7 @@ TEST_CASE("A set that was packed with lines skipped is filtered by the records o
   CHECK(contains(error("{\"line\": 2}\n{\"line\": 2}\n"), "[DATA-53]"));
   CHECK(contains(error("{\"line\": \"2\"}\n"), "[DATA-53]"));
   CHECK(contains(error("nothing\n"), "[DATA-53] line 1"));
+  CHECK(contains(error(std::string("{\"line\": 2}\0 x\n", 15)), "[DATA-53] line 1"));
   CHECK(contains(error(""), "[DATA-02]"));
   CHECK(contains(error_of([&] { filter(packed, folder.file("c.pbin"), {.min_tokens = 1, .skipped = report}); }),
                  "[DATA-10]"));

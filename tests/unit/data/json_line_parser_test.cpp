@@ -87,6 +87,8 @@ TEST_CASE("A broken line says what is wrong with it") {
   check("\"a\tb\"", "control character");
   check(std::string("\"a\0b\"", 5), "control character");
   check(std::string("1\0", 2), "");
+  check(std::string("{\"a\":1}\0{}", 10), "not one JSON value");
+  check(std::string("{\"a\":\0 1}", 9), "");
   check("\"\\x\"", "escape");
   check("\"\\u12g4\"", "escape");
   check("\"\\ud83d\"", "surrogate");

@@ -160,6 +160,7 @@ TEST_CASE("An expression that makes no sense is refused with the column") {
   at("/a === 1", 6);
   at("/a == 01", 7);
   at("/a <> 1", 5);
+  CHECK(contains(refusal(std::string("/a == 1\0x", 10)), "[DATA-43]"));
   CHECK(contains(refusal(std::string(100000, '(') + "true"), "[DATA-43]"));
   CHECK(contains(refusal(std::string(100000, '!') + "true"), "[DATA-43]"));
   std::string lengths;

@@ -156,6 +156,14 @@ TEST_CASE("Merges may be pairs, and words that are tokens may be taken whole") {
   CHECK(ids_of_hey() == Ids{259});
 }
 
+TEST_CASE("Nothing may follow a tokenizer.json's object behind a NUL byte") {
+  TemporaryFolder folder;
+  const std::string path = folder.write("t.json", small_tokenizer().dump() + std::string("\n\0{}", 4));
+  const std::string error = error_of([&] { read_tokenizer_definition(path); });
+  CHECK(contains(error, "[TOK-01]"));
+  CHECK(contains(error, "NUL byte in line 2, column 1"));
+}
+
 TEST_CASE("A tokenizer.json that is broken or contradicts itself is an error, never a crash") {
   TemporaryFolder folder;
   const auto broken = [&](const char* pointer, const json& value, const std::string& id) {

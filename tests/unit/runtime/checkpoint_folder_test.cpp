@@ -301,6 +301,15 @@ TEST_CASE("metadata.json cut short anywhere, or with any byte of a value changed
   }
 }
 
+TEST_CASE("nothing may follow metadata.json's object behind a NUL byte") {
+  const TemporaryFolder folder;
+  const std::string path = save_step(folder.path(), 4), file = path + "/metadata.json", text = read_bytes(file);
+  write_bytes(file, text + std::string("\0{}", 3));
+  const std::string message = error_of_loading(path);
+  CHECK(contains(message, "[CHECKPOINT-03]"));
+  CHECK(contains(message, "NUL byte"));
+}
+
 TEST_CASE("metadata made to harm is refused") {
   const TemporaryFolder folder;
   const std::string path = save_step(folder.path(), 4);

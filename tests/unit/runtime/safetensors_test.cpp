@@ -196,6 +196,8 @@ TEST_CASE("a header that is not the JSON it must be is refused") {
     CHECK(contains(error_of_header(header), "[SAFETENSORS-02]"));
   }
   CHECK(contains(error_of_header("{\"w\":" + std::string(100'000, '{')), "[SAFETENSORS-02]"));
+  CHECK(contains(error_of_header(std::string("{}\0x", 4)), "[SAFETENSORS-02]"));
+  CHECK(contains(error_of_header(std::string("{}\0", 3)), "not JSON at its byte 3"));
   CHECK(contains(error_of_header("{\"w\":" + std::string(100'000, '[')), "[SAFETENSORS-02]"));
 }
 

@@ -82,7 +82,9 @@ TEST_CASE("a resumed run without metrics begins a file") {
 TEST_CASE("a line that is no record is named and the file left as it is") {
   const TemporaryFolder folder;
   const std::string path = folder / "metrics.jsonl";
-  for (const std::string line : {"", "[]", "{}", "{\"step\": \"1\"}", "{\"step\": 1.5}", "{\"step\": 1} x", "\xff"}) {
+  const std::string with_nul("{\"step\": 1}\0x", 13);
+  for (const std::string& line : std::vector<std::string>{"", "[]", "{}", "{\"step\": \"1\"}", "{\"step\": 1.5}",
+                                                          "{\"step\": 1} x", "\xff", with_nul}) {
     const std::string text = "{\"step\": 1}\n" + line + "\n{\"step\": 2}\n";
     write_bytes(path, text);
     const std::string message = error_of([&] { MetricsWriter::resume(path, 10); });
