@@ -1,6 +1,8 @@
 #pragma once
 #include "data/line_block.hpp"
 
+#include <monomorph/data/interruption.hpp>
+
 #include <algorithm>
 #include <condition_variable>
 #include <cstddef>
@@ -16,10 +18,11 @@ namespace monomorph::data {
 /// Has threads work on the blocks of a file and hands the results on in the order of the file. Every thread takes its
 /// turn at reading, working and handing on, so that n threads keep n cores busy; one thread is the caller itself.
 /// What is read and not yet handed on is bounded in number and in memory, so that many small blocks are worked on at
-/// once but few large ones.
+/// once but few large ones. Work that would make much of a block stops for_each_line before its end: what it has made
+/// is handed on, and then it goes on with the rest.
 template <class Result> class BlockPipeline {
  public:
-  using Work = std::function<void(const LineBlock&, Result&)>;     ///< one for each thread
+  using Work = std::function<void(LineBlock&, Result&)>;           ///< one for each thread
   using Consume = std::function<void(const LineBlock&, Result&)>;  ///< by one thread at a time
 
   /// @param memory_per_byte what a byte of a block may take until it is handed on: itself, its result, what work needs
@@ -80,7 +83,7 @@ template <class Result> class BlockPipeline {
       lock.lock();
       mine.done = true;
       if (mine.failure) at_end_ = true;  // what follows is not needed, what is under way may fail earlier
-      hand_on(lock);
+      hand_on(work, lock);
     }
   }
 
@@ -105,7 +108,8 @@ template <class Result> class BlockPipeline {
   }
 
   /// Hands on what is complete, unless another thread is at it: that one then meets this block, too.
-  void hand_on(std::unique_lock<std::mutex>& lock) {
+  /// @param work this thread's, for what is left of a block
+  void hand_on(const Work& work, std::unique_lock<std::mutex>& lock) {
     if (handing_on_) return;
     handing_on_ = true;
     while (!failure_ && n_consumed_ < n_read_ && slot(n_consumed_).done) {
@@ -113,7 +117,7 @@ template <class Result> class BlockPipeline {
       const std::size_t n_bytes = memory_of(next.block);
       lock.unlock();
       std::exception_ptr failure = next.failure;
-      if (!failure) failure = failure_of([&] { consume_(next.block, next.result); });
+      if (!failure) failure = failure_of([&] { hand_on(work, next); });
       if (next.block.size > long_block_bytes) {  // rare: its memory is not kept for the slot's next block
         next.block = {};
         next.result = {};
@@ -126,6 +130,15 @@ template <class Result> class BlockPipeline {
       changed_.notify_all();
     }
     handing_on_ = false;
+  }
+
+  void hand_on(const Work& work, Slot& next) {
+    while (true) {
+      throw_if_interrupted();  // much may have been read before the signal
+      consume_(next.block, next.result);
+      if (!next.block.has_rest) return;
+      work(next.block, next.result);
+    }
   }
 
   void fail(std::exception_ptr failure) {

@@ -41,7 +41,7 @@ class ChatReader {
   ChatReader(const Tokenizer& tokenizer, const ChatTemplate& chat_template, const ChatPackSettings& settings)
       : settings_(settings), records_(settings.field), encoder_(tokenizer, chat_template, settings.counted_roles) {}
 
-  void read(const LineBlock& block, BlockChats& result) {
+  void read(LineBlock& block, BlockChats& result) {
     result = {};
     if (block.is_one_too_long) {
       result.failures.push_back(too_long_failure(block.offset, block.end_offset));
@@ -63,7 +63,7 @@ class ChatReader {
         }
       }
       ++result.counts.n_records;
-      return result.failures.empty() || settings_.on_error == OnError::skip;
+      return result.failures.size() < (settings_.on_error == OnError::skip ? most_failures_at_once : 1);
     });
   }
 
@@ -171,12 +171,12 @@ ChatPackSummary pack_chats(const std::string& input, const Tokenizer& tokenizer,
   std::vector<BlockPipeline<BlockChats>::Work> workers;
   workers.reserve(readers.size());
   for (ChatReader& reader : readers) {
-    workers.emplace_back([&reader](const LineBlock& block, BlockChats& result) { reader.read(block, result); });
+    workers.emplace_back([&reader](LineBlock& block, BlockChats& result) { reader.read(block, result); });
   }
   std::uint64_t done_bytes = 0;
   BlockPipeline<BlockChats>(blocks, std::move(workers), [&](const LineBlock& block, BlockChats& chats) {
     set.add(chats);
-    done_bytes = block.end_offset;
+    done_bytes = block.done_offset();
     if (settings.progress) settings.progress(done_bytes, blocks.file_bytes());
   }).run();
   ChatPackSummary summary = set.commit();

@@ -17,7 +17,7 @@ struct BlockSpans {
   std::int64_t n_lines = 0;
 };
 
-void find_spans(const LineBlock& block, JsonLineParser& parser, bool stop_at_failure, BlockSpans& result) {
+void find_spans(LineBlock& block, JsonLineParser& parser, bool stop_at_failure, BlockSpans& result) {
   result.spans.clear();
   result.failures.clear();
   result.n_lines = 0;
@@ -35,7 +35,7 @@ void find_spans(const LineBlock& block, JsonLineParser& parser, bool stop_at_fai
       result.spans.push_back({offset, line.size()});
     }
     ++result.n_lines;
-    return true;
+    return result.failures.size() < most_failures_at_once;
   });
 }
 
@@ -79,14 +79,14 @@ IndexSummary index_json_lines(const std::string& input, const std::string& outpu
   std::vector<BlockPipeline<BlockSpans>::Work> workers;
   workers.reserve(parsers.size());
   for (JsonLineParser& parser : parsers) {
-    workers.emplace_back([&parser, &settings](const LineBlock& block, BlockSpans& result) {
+    workers.emplace_back([&parser, &settings](LineBlock& block, BlockSpans& result) {
       find_spans(block, parser, settings.on_error == OnError::stop, result);
     });
   }
   std::uint64_t done_bytes = 0;
   const auto consume = [&](const LineBlock& block, const BlockSpans& spans) {
     index.add(spans);
-    done_bytes = block.end_offset;
+    done_bytes = block.done_offset();
     if (settings.progress) settings.progress(done_bytes, reader.file_bytes());
   };
   // The shortest line is a digit and a newline, and has a span.

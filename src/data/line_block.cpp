@@ -27,8 +27,8 @@ LineBlockReader::LineBlockReader(const std::string& path, std::uint64_t offset, 
 
 bool LineBlockReader::next(LineBlock& block) {
   if (block.capacity > 2 * usual_block_bytes) block = {};  // a long line is rare: its memory is not kept
-  block.size = 0;
-  block.is_one_too_long = false;
+  block.size = block.n_done = 0;
+  block.is_one_too_long = block.has_rest = false;
   block.offset = block.end_offset = offset_;
   reserve(block, usual_block_bytes);
   if (left_over_.size() > block.capacity) reserve(block, std::max(longest_line_bytes + 1, left_over_.size()));

@@ -25,26 +25,37 @@ struct LineBlock {
   std::uint64_t offset = 0;      ///< of the first line in the file
   std::uint64_t end_offset = 0;  ///< behind the last
   bool is_one_too_long = false;  ///< stands for one line that is too long, which it does not hold
+  std::size_t n_done = 0;        ///< bytes of the lines that for_each_line has gone through
+  bool has_rest = false;         ///< for_each_line was told to stop before the last line
 
   std::string_view text() const { return {bytes.get(), size}; }
+  /// Behind what for_each_line has gone through.
+  std::uint64_t done_offset() const { return has_rest ? offset + n_done : end_offset; }
   /// A line of the block, to be written to.
   std::span<char> writable(std::string_view line) const {
     return {bytes.get() + (line.data() - bytes.get()), line.size()};
   }
 };
 
-/// Calls `visit(line, offset in the file)` for each line of a block, newline excluded, until it returns false.
-template <class Visit> void for_each_line(const LineBlock& block, Visit visit) {
-  std::string_view rest = block.text();
-  std::uint64_t offset = block.offset;
+/// Calls `visit(line, offset in the file)` for each line of a block, newline excluded, until it returns false; the next
+/// call goes on behind that line.
+template <class Visit> void for_each_line(LineBlock& block, Visit visit) {
+  std::string_view rest = block.text().substr(block.n_done);
+  std::uint64_t offset = block.offset + block.n_done;
+  block.n_done = block.size;
+  block.has_rest = false;
   while (!rest.empty()) {
     const void* newline = std::memchr(rest.data(), '\n', rest.size());
     const std::size_t length =
         newline != nullptr ? static_cast<std::size_t>(static_cast<const char*>(newline) - rest.data()) : rest.size();
-    if (!visit(rest.substr(0, length), offset)) return;
+    const bool goes_on = visit(rest.substr(0, length), offset);
     const std::size_t with_newline = length + (newline != nullptr ? 1 : 0);
     offset += with_newline;
     rest.remove_prefix(with_newline);
+    if (goes_on || rest.empty()) continue;
+    block.n_done -= rest.size();
+    block.has_rest = true;
+    return;
   }
 }
 

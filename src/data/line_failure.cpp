@@ -1,5 +1,6 @@
 #include "data/line_failure.hpp"
 
+#include "core/json_text.hpp"
 #include "data/line_block.hpp"
 
 #include <monomorph/core/file_error.hpp>
@@ -31,12 +32,9 @@ void throw_failure(const LineFailure& failure, std::int64_t line_number, const s
 }
 
 std::string report_line(const LineFailure& failure, std::int64_t line_number) {
-  const nlohmann::ordered_json object{{"line", line_number},
-                                      {"offset", failure.offset},
-                                      {"length", failure.length},
-                                      {"error", failure.problem.id},
-                                      {"reason", failure.problem.reason}};
-  return object.dump() + "\n";
+  return fmt::format(R"({{"line":{},"offset":{},"length":{},"error":{},"reason":{}}})", line_number, failure.offset,
+                     failure.length, json_string(failure.problem.id), json_string(failure.problem.reason)) +
+         "\n";
 }
 
 void throw_empty_input(const std::string& path) {

@@ -4,6 +4,7 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/data/on_error.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,6 +17,9 @@ struct LineFailure {
   std::uint64_t offset, length;
   LineProblem problem;
 };
+
+/// So many are handed on before work on their block goes on: a block may be a hundred thousand lines that are none.
+inline constexpr std::size_t most_failures_at_once = 1024;
 
 /// What an Error says, taken apart: for a line of the input that is at fault.
 LineProblem problem_of(const Error& error);

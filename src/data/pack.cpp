@@ -132,7 +132,7 @@ void Packing::pack_json_lines() {
   packers.reserve(n_packers);
   for (std::size_t i = 0; i < n_packers; ++i) {
     packers.emplace_back(tokenizer_, end_of_document_, bytes_per_token_, cache_bytes_of(n_packers));
-    workers.emplace_back([this, &packer = packers.back()](const LineBlock& block, PackedPiece& piece) {
+    workers.emplace_back([this, &packer = packers.back()](LineBlock& block, PackedPiece& piece) {
       packer.pack_lines(block, field_, settings_.on_error == OnError::stop, piece);
     });
   }

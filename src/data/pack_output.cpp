@@ -4,6 +4,7 @@
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/hash.hpp>
 #include <monomorph/data/input_file.hpp>
+#include <monomorph/data/interruption.hpp>
 #include <monomorph/data/packed_file.hpp>
 #include <monomorph/data/span_index.hpp>
 
@@ -138,6 +139,7 @@ void PackOutput::add(const JournalEntry& entry, std::span<const std::byte> token
 
 void PackOutput::write_report(AtomicFile& report) {
   journal_->read_entries([&report](const JournalEntry& entry) {
+    throw_if_interrupted();
     report.write(entry.report);
     return true;
   });
@@ -147,6 +149,7 @@ void PackOutput::finish() {
   SpanIndexWriter index([this](std::span<const std::byte> bytes) { file_->write(bytes); });
   std::uint64_t offset = 0;
   journal_->read_entries([&](const JournalEntry& entry) {
+    throw_if_interrupted();
     for_each_length(entry.document_lengths, [&](std::uint64_t length) {
       index.add({offset, length});
       offset += length;

@@ -100,11 +100,9 @@ std::optional<LineProblem> TokenPacker::pack_line(std::span<char> line, const Fi
   }
 }
 
-void TokenPacker::pack_lines(const LineBlock& block, const FieldPointer& field, bool stop_at_failure,
-                             PackedPiece& piece) {
+void TokenPacker::pack_lines(LineBlock& block, const FieldPointer& field, bool stop_at_failure, PackedPiece& piece) {
   piece.clear();
   JournalEntry& entry = piece.entry;
-  entry.input_end = block.end_offset;
   if (block.is_one_too_long) {
     piece.failures.push_back(too_long_failure(block.offset, block.end_offset));
     entry.n_lines = entry.n_skipped = 1;
@@ -116,8 +114,9 @@ void TokenPacker::pack_lines(const LineBlock& block, const FieldPointer& field, 
       if (stop_at_failure) return false;
     }
     ++entry.n_lines;
-    return true;
+    return piece.failures.size() < most_failures_at_once;
   });
+  entry.input_end = block.done_offset();
   piece.seal();
 }
 

@@ -35,8 +35,9 @@ class TokenPacker {
         end_of_document_(end_of_document),
         bytes_per_token_(bytes_per_token) {}
 
-  /// Makes a document of the text at `field` of each line. Stops at the first line that has none if so asked.
-  void pack_lines(const LineBlock& block, const FieldPointer& field, bool stop_at_failure, PackedPiece& piece);
+  /// Makes a document of the text at `field` of each line. Stops at the first line that has none if so asked, and else
+  /// after many of them, so that the next call goes on.
+  void pack_lines(LineBlock& block, const FieldPointer& field, bool stop_at_failure, PackedPiece& piece);
 
   /// Appends the tokens of as much of `text`, valid UTF-8, as is the same whatever follows; returns its bytes.
   std::size_t pack_decided(std::string_view text, TextPiece piece, std::vector<std::byte>& tokens);

@@ -26,7 +26,7 @@ class BlockCounter {
  public:
   BlockCounter(const BpeTrainer& trainer, const FieldPointer& field) : trainer_(trainer), field_(field) {}
 
-  void count_lines(const LineBlock& block, CountedBlock& result) {
+  void count_lines(LineBlock& block, CountedBlock& result) {
     result = {};
     for_each_line(block, [&](std::string_view line, std::uint64_t offset) {
       const bool has_newline = offset + line.size() < block.end_offset;
@@ -36,7 +36,7 @@ class BlockCounter {
     });
   }
 
-  void count_records(const LineBlock& block, CountedBlock& result) {
+  void count_records(LineBlock& block, CountedBlock& result) {
     result = {};
     if (block.is_one_too_long) {
       result.failure = too_long_failure(block.offset, block.end_offset);
@@ -82,7 +82,7 @@ void count_file(LineBlockReader& reader, const std::string& path, std::vector<Bl
   workers.reserve(counters.size());
   for (BlockCounter& counter : counters) {
     workers.emplace_back(
-        [&counter, count](const LineBlock& block, CountedBlock& result) { (counter.*count)(block, result); });
+        [&counter, count](LineBlock& block, CountedBlock& result) { (counter.*count)(block, result); });
   }
   std::int64_t n_lines = 0;
   BlockPipeline<CountedBlock>(reader, std::move(workers), [&](const LineBlock& block, const CountedBlock& counted) {

@@ -65,6 +65,43 @@ void wait_for_journal(const std::string& output, std::uint64_t n_bytes) {
 
 }  // namespace
 
+TEST_CASE("Millions of lines that are skipped take little memory, and a signal ends the work on them at once") {
+  const TemporaryFolder folder;
+  const std::string input = folder / "blank.jsonl";
+  write_bytes(input, std::string(std::size_t{2} << 20, '\n') + "{\"text\": \"a\"}\n");
+  const std::string chats = std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/chat/";
+  const Arguments skipping{"--on-error", "skip", "--threads", "2"};
+  const Arguments index{"index", input, "--output", folder / "a.idx"};
+  for (Arguments arguments : {packing(input, folder / "a.pbin"), index}) {
+    CAPTURE(arguments);
+    arguments.insert(arguments.end(), skipping.begin(), skipping.end());
+    const auto summary = run_data_json(arguments);
+    CHECK(summary.at("documents") == 1);
+    CHECK(summary.at("skipped") == 2 << 20);
+#ifndef MONOMORPH_SANITIZE
+    CHECK(summary.at("peak_memory_bytes") < 100 << 20);
+#endif
+  }
+  for (const Arguments& command :
+       {packing(input, folder / "b.pbin"), Arguments{"index", input, "--output", folder / "b.idx"},
+        Arguments{"chat", input, "--tokenizer", chats + "tokenizer.json", "--template", "chatml", "--sequence-length",
+                  "48", "--output", folder / "c.pbin"}}) {
+    CAPTURE(command);
+    Arguments arguments = data_command(command);
+    arguments.insert(arguments.end(), {"--on-error", "skip", "--threads", "2"});
+    const std::size_t before = n_entries(folder.path());
+    Process process(arguments);
+    while (n_entries(folder.path()) == before) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    process.signal(SIGTERM);
+    const auto signalled = std::chrono::steady_clock::now();
+    const ProcessResult result = process.wait();
+    CHECK(std::chrono::steady_clock::now() - signalled < std::chrono::milliseconds(500));
+    CHECK(result.exit_code == 128 + SIGTERM);
+    CHECK(contains(result.err, "[DATA-11]"));
+    CHECK(n_entries(folder.path()) == before);
+  }
+}
+
 TEST_CASE("Ctrl-C and SIGTERM end a packing and remove what it wrote") {
   for (const int number : {SIGINT, SIGTERM}) {
     for (const std::string threads : {"1", "2", "4"}) {

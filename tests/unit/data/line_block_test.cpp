@@ -102,6 +102,34 @@ TEST_CASE("A pipeline hands blocks on in order, each once, with any number of th
   }
 }
 
+TEST_CASE("A pipeline goes on with what work has left of a block, in order") {
+  TemporaryFolder folder;
+  std::string text;
+  for (int i = 0; i < 200'000; ++i) text += std::to_string(i) + "\n";
+  const std::string path = folder.write("a", text);
+  for (const std::size_t n_threads : {1u, 2u, 7u}) {
+    LineBlockReader reader(path);
+    Lines together;
+    std::uint64_t done = 0;
+    using Pipeline = BlockPipeline<Lines>;
+    const Pipeline::Work work = [](LineBlock& block, Lines& result) {
+      result.clear();
+      for_each_line(block, [&](std::string_view line, std::uint64_t offset) {
+        result.emplace_back(offset, line);
+        return result.size() < 100;
+      });
+    };
+    Pipeline(reader, std::vector<Pipeline::Work>(n_threads, work), [&](const LineBlock& block, const Lines& part) {
+      REQUIRE(part.size() <= 100);
+      CHECK(block.done_offset() == part.back().first + part.back().second.size() + 1);
+      done = block.done_offset();
+      together.insert(together.end(), part.begin(), part.end());
+    }).run();
+    CHECK(done == text.size());
+    CHECK(together == lines_of_text(text));
+  }
+}
+
 TEST_CASE("Of several errors in a pipeline, the first of the file is thrown, and what is before it is handed on") {
   TemporaryFolder folder;
   std::string text;
