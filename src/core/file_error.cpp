@@ -35,6 +35,11 @@ void throw_file_error(std::string_view doing, const std::string& path, int error
     case EDQUOT:
       throw Error(fmt::format("[FILE-02] cannot {} {}: the disk is full ({}); free some space there and try again",
                               doing, in_quotes(path), reason));
+    case EFBIG:
+      throw Error(fmt::format(
+          "[FILE-06] cannot {} {}: it would be larger than a file may be ({}); raise the limit (ulimit -f), "
+          "or take a file system for larger files",
+          doing, in_quotes(path), reason));
     default:
       throw Error(fmt::format("[FILE-03] cannot {} {}: {}", doing, in_quotes(path), reason));
   }

@@ -1,11 +1,11 @@
 #include "core/json_assign.hpp"
 
 #include "core/edit_distance.hpp"
-#include "core/json_text.hpp"
 #include "core/overloaded.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
+#include <monomorph/core/quantity_text.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -81,18 +81,18 @@ std::string_view last_part(std::string_view dotted) { return dotted.substr(dotte
 
 std::string expectation(const FieldRef& field) {
   return std::visit(
-      Overloaded{
-          [](const IntegerRef& target) { return fmt::format("a whole number in [{}, {}]", target.min, target.max); },
-          [](const CountRef& target) {
-            return fmt::format("a whole number in [{}, {}] or \"{}\"", target.min, target.max, target.word);
-          },
-          [](const RealRef& target) {
-            return fmt::format("a number in [{}, {}]", json_number(target.min), json_number(target.max));
-          },
-          [](const bool*) { return std::string("true or false"); },
-          [](const std::string*) { return std::string("a string"); },
-          [](const WeightedPaths*) { return std::string(R"(a string, or an array of {"path": ..., "weight": ...})"); },
-          [](const EnumRef& target) { return fmt::format("one of \"{}\"", fmt::join(target.names, "\", \"")); }},
+      Overloaded{[](const IntegerRef& target) { return "a whole number " + format_bounds(target.min, target.max); },
+                 [](const CountRef& target) {
+                   return fmt::format("a whole number {} or \"{}\"", format_bounds(target.min, target.max),
+                                      target.word);
+                 },
+                 [](const RealRef& target) { return "a number " + format_bounds(target.min, target.max); },
+                 [](const bool*) { return std::string("true or false"); },
+                 [](const std::string*) { return std::string("a string"); },
+                 [](const WeightedPaths*) {
+                   return std::string(R"(a string, or an array of {"path": ..., "weight": ...})");
+                 },
+                 [](const EnumRef& target) { return fmt::format("one of \"{}\"", fmt::join(target.names, "\", \"")); }},
       field.target);
 }
 

@@ -24,7 +24,7 @@ using JsonScalar = std::variant<bool, std::int64_t, JsonReal, std::string, JsonO
 /// Checks a value against the field's type and bounds and stores it. `where` is such as "run.json:4".
 void assign(const FieldRef& field, const JsonScalar& value, const std::string& where);
 
-/// "a number in [0, 1]", `a whole number in [1, 5] or "all"`, "true or false", …
+/// "a number from 0 to 1", `a whole number from 1 to 5 or "all"`, "true or false", …
 std::string expectation(const FieldRef& field);
 
 [[noreturn]] void reject_type(const FieldRef& field, std::string_view found, const std::string& where);

@@ -3,8 +3,11 @@
 #include "train/run_tokenizer.hpp"
 #include "train/with_advice.hpp"
 
+#include <monomorph/core/command_line.hpp>
 #include <monomorph/core/error.hpp>
-#include <monomorph/core/file_error.hpp>
+#include <monomorph/core/number_text.hpp>
+#include <monomorph/core/process_setup.hpp>
+#include <monomorph/core/standard_streams.hpp>
 #include <monomorph/core/truncation_guard.hpp>
 #include <monomorph/data/loader.hpp>
 #include <monomorph/runtime/compute_environment.hpp>
@@ -20,29 +23,17 @@
 #include <monomorph/train/run_checkpoint.hpp>
 #include <monomorph/train/trainer.hpp>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cerrno>
-#include <charconv>
-#include <cstdio>
 #include <filesystem>
 
 namespace monomorph::train {
 namespace {
 
-void write_out(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    throw_file_error("write to", "standard output", errno);
-}
-
-/// A file that is opened while one of these is closed would get its number, and receive what is written there.
-void open_standard_files() {
-  int descriptor = 0;
-  while (descriptor >= 0 && descriptor <= STDERR_FILENO) descriptor = ::open("/dev/null", O_RDWR);
-  if (descriptor > STDERR_FILENO) ::close(descriptor);
+/// Results are there as soon as they are known: text that is generated, above all.
+void show(std::string_view text) {
+  write_out(text);
+  flush_out();
 }
 
 struct HparamsOptions {
@@ -77,28 +68,29 @@ struct CheckpointOptions {
 struct GenerateOptions : CheckpointOptions {
   std::string prompt;
   std::vector<std::string> stops;
-  std::int64_t max_tokens = 200, top_k = 0;
+  std::int64_t max_tokens = 200;
   bool greedy = false;
   SamplingSettings sampling;
   void add_to(CLI::App& app) {
     CheckpointOptions::add_to(app);
     app.add_option("--prompt", prompt, "text to continue");
-    app.add_option("--max-tokens", max_tokens, "tokens to write")
-        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
+    add_number(app, "--max-tokens", max_tokens, "tokens to write", {1, std::int64_t{1} << 40})->capture_default_str();
     app.add_option("--stop", stops, "ends before the first of these texts that comes; may be given again")
         ->allow_extra_args(false)
         ->check([](const std::string& text) { return std::string(text.empty() ? "is empty" : ""); });
-    app.add_flag("--greedy", greedy, "always the most probable token");
-    app.add_option("--temperature", sampling.temperature, "of the probabilities")->check(CLI::Range(1e-6, 1e6));
-    app.add_option("--top-k", top_k, "choose among the k most probable tokens")->check(CLI::PositiveNumber);
-    app.add_option("--top-p", sampling.top_p, "choose among the tokens that make up this probability")
-        ->check(CLI::Range(1e-9, 1.0));
-    app.add_option("--seed", sampling.seed, "of the choice")->check(CLI::NonNegativeNumber);
+    auto* const most_probable = app.add_flag("--greedy", greedy, "always the most probable token: nothing is chosen");
+    for (CLI::Option* const of_choice :
+         {add_number(app, "--temperature", sampling.temperature, "of the probabilities", {1e-6, 1e6})
+              ->capture_default_str(),
+          add_number(app, "--top-k", sampling.top_k, "choose among the k most probable tokens", {.least = 1}),
+          add_number(app, "--top-p", sampling.top_p, "choose among the tokens that make up this probability",
+                     {1e-9, 1})})
+      of_choice->excludes(most_probable);
+    add_number(app, "--seed", sampling.seed, "of the choice")->capture_default_str();
   }
   SamplingSettings settings() const {
     SamplingSettings settings = sampling;
     if (greedy) settings.temperature = 0;
-    if (top_k > 0) settings.top_k = top_k;
     return settings;
   }
 };
@@ -114,9 +106,9 @@ int run_generate(const RecipeProgram& recipe, const GenerateOptions& options) {
   const auto step = with_advice(advice, [&] { return recipe.make_step(*communicator, 1, 0, 0); });
   restore_run(checkpoint, recipe, *step, false);
   const auto decoder = with_advice(advice, [&] { return step->decoder(); });
-  write_out(options.prompt);
-  generate(*decoder, *tokenizer, options.prompt, options.max_tokens, options.settings(), options.stops, write_out);
-  write_out("\n");
+  show(options.prompt);
+  generate(*decoder, *tokenizer, options.prompt, options.max_tokens, options.settings(), options.stops, show);
+  show("\n");
   return 0;
 }
 
@@ -126,8 +118,8 @@ struct EvaluateOptions : CheckpointOptions {
   void add_to(CLI::App& app) {
     CheckpointOptions::add_to(app);
     app.add_option("--data", data, "packed file; the run's data.evaluation if it is not given");
-    app.add_option("--micro-batch", micro_batch, "sequences at a time; as in the run if it is not given")
-        ->check(CLI::Range(1, 1 << 20));
+    add_number(app, "--micro-batch", micro_batch, "sequences at a time (as in the run if it is not given)",
+               {1, 1 << 20});
   }
 };
 
@@ -153,7 +145,7 @@ int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
   restore_run(checkpoint, recipe, *step, false);
   const auto result =
       evaluate(*step, *communicator, loader, micro_batch, recipe.model->context_length, bytes_per_token, std::nullopt);
-  write_out(evaluation_text(result) + "\n");
+  show(evaluation_text(result) + "\n");
   return 0;
 }
 
@@ -161,23 +153,21 @@ int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
 std::optional<std::int64_t> traced_steps(std::string_view text) {
   constexpr std::string_view prefix = "steps=";
   if (!text.starts_with(prefix)) return std::nullopt;
-  std::int64_t steps = 0;
-  const auto [end, failure] = std::from_chars(text.data() + prefix.size(), text.data() + text.size(), steps);
-  const bool is_number = failure == std::errc() && end == text.data() + text.size();
-  return is_number && steps >= 1 && steps <= 1000 ? std::optional(steps) : std::nullopt;
+  const auto steps = number_from<std::int64_t>(text.substr(prefix.size()));
+  return steps && *steps >= 1 && *steps <= 1000 ? steps : std::nullopt;
 }
 
 /// For the ranks that were started, or as many local ones as would be.
 int run_check(const RecipeProgram& recipe, const Hparams& hparams, std::optional<int> local_ranks) {
   const LaunchedRanks ranks = local_ranks ? LaunchedRanks{*local_ranks, *local_ranks} : launched_ranks();
-  write_out(check(recipe, hparams, ranks));
+  show(check(recipe, hparams, ranks));
   return 0;
 }
 
 }  // namespace
 
 int run_program(const RecipeProgram& recipe, int argc, char** argv) {
-  open_standard_files();
+  set_up_process();
   choose_instruction_set();
   const TruncationGuard truncation;  // of data that is replaced during a run
   CLI::App app(fmt::format("Trains the recipe {}.", recipe.name));
@@ -187,8 +177,9 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   auto* const describe_command = app.add_subcommand("describe", "what the recipe is and needs");
   int ranks = 1;
   std::int64_t micro_batch = 1;
-  describe_command->add_option("--ranks", ranks, "data-parallel ranks")->check(CLI::Range(1, 1 << 20));
-  describe_command->add_option("--micro-batch", micro_batch, "sequences per rank")->check(CLI::Range(1, 1 << 20));
+  add_number(*describe_command, "--ranks", ranks, "data-parallel ranks", {1, 1 << 20})->capture_default_str();
+  add_number(*describe_command, "--micro-batch", micro_batch, "sequences per rank", {1, 1 << 20})
+      ->capture_default_str();
 
   auto* const schema_command = app.add_subcommand("schema", "JSON Schema of the hyperparameters");
   auto* const check_command = app.add_subcommand("check", "all that can be known without training");
@@ -207,7 +198,7 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   GenerateOptions generate_options;
   generate_options.add_to(*generate_command);
   std::optional<int> local_ranks;
-  app.add_option("--ranks", local_ranks, "starts so many ranks on this machine")->check(CLI::Range(1, 1 << 12));
+  add_number(app, "--ranks", local_ranks, "starts so many ranks on this machine", {1, 1 << 12});
   std::string trace;
   app.add_option("--trace", trace, "steps=N: writes what a rank does when, in N steps from the second one on")
       ->check(CLI::Validator(
@@ -215,20 +206,12 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
           "steps=N"));
   app.require_subcommand(0, 1);
 
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    std::string text = error.what();
-    std::ranges::replace(text, '\n', ' ');  // an argument may have newlines, a message has one line
-    throw UsageError(fmt::format("[RUN-13] {}; see --help", text));
-  }
+  if (!parse_command_line(app, argc, argv, "[RUN-13]")) return 0;
   if (*describe_command) {
     check_groups(recipe, ranks);
-    return write_out(describe(recipe, ranks, micro_batch)), 0;
+    return show(describe(recipe, ranks, micro_batch)), 0;
   }
-  if (*schema_command) return write_out(schema() + "\n"), 0;
+  if (*schema_command) return show(schema() + "\n"), 0;
   if (*check_command && !collectives) return run_check(recipe, check_options.read(), local_ranks);
   if (!*check_command && local_ranks.value_or(1) == 1) sleep_after_spinning(argv);
   if (*evaluate_command) return run_evaluate(recipe, evaluate_options);
@@ -239,7 +222,7 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
     check_ranks(recipe, hparams, *local_ranks);  // one line, and not one from each rank
     return run_local_ranks(*local_ranks, argc, argv);
   }
-  if (*check_command) return write_out(check_collectives(recipe, hparams)), 0;
+  if (*check_command) return show(check_collectives(recipe, hparams)), 0;
   return train(recipe, hparams, traced_steps(trace).value_or(0), argc, argv);
 }
 

@@ -32,7 +32,8 @@ TEST_CASE("a hyperparameter file that is wrong is refused with file, line and wh
   check_hparams_refusal(begin + "\"optimizer\": {\"lrr\": 1}\n}", {"[HPARAM-01]", "bad.json:3", "\"optimizer.lr\""});
   check_hparams_refusal(begin + "\"optimizer\": {\"lr\": \"3e-4\"}\n}",
                         {"[HPARAM-02]", "bad.json:3", "optimizer.lr", "a number"});
-  check_hparams_refusal(begin + "\"optimizer\": {\"lr\": 101}\n}", {"[HPARAM-03]", "bad.json:3", "[0, 100]", "101"});
+  check_hparams_refusal(begin + "\"optimizer\": {\"lr\": 101}\n}",
+                        {"[HPARAM-03]", "bad.json:3", "from 0 to 100", "101"});
   check_hparams_refusal(begin + "\"log\": {\"every\": 1,\n \"every\": 2}\n}",
                         {"[HPARAM-04]", "bad.json:4", "line 3", "log.every"});
   check_hparams_refusal(begin + "\"optimizer\": {\"lr\": NaN}\n}", {"[HPARAM-05]", "bad.json:3"});
@@ -52,7 +53,8 @@ TEST_CASE("a wrong command line is refused") {
   check_refusal(place.run({"--hparams", file, "--set", "optimizer.lrr=1"}), 2,
                 {"[HPARAM-01]", "--set", "optimizer.lr"});
   check_refusal(place.run({"--hparams", file, "--set", "run.steps=many"}), 2, {"[HPARAM-02]", "--set", "many"});
-  check_refusal(place.run({"--hparams", file, "--set", "run.steps=0"}), 2, {"[HPARAM-03]", "--set", "[1, 1000000000]"});
+  check_refusal(place.run({"--hparams", file, "--set", "run.steps=0"}), 2,
+                {"[HPARAM-03]", "--set", "from 1 to 1,000,000,000"});
   check_refusal(place.run({"--hparams", file, "--verbose"}), 2, {"[RUN-13]", "--verbose", "--help"});
   check_refusal(place.run({"trian", "--hparams", file}), 2, {"[RUN-13]", "trian"});
   check_refusal(place.run({"two\nlines"}), 2, {"[RUN-13]", "two lines"});
@@ -62,6 +64,58 @@ TEST_CASE("a wrong command line is refused") {
   CHECK_FALSE(std::filesystem::exists(place / "run"));
 }
 
+TEST_CASE("a number of the command line is finite and within its bounds, which the refusal has as people write them") {
+  struct Number {
+    std::string option, expected;
+    Arguments command;
+    std::vector<std::string> others{};  ///< that are no such number
+  };
+  const Arguments generate{"generate", "--checkpoint", "nowhere"}, evaluate{"evaluate", "--checkpoint", "nowhere"};
+  for (const auto& [option, expected, command, others] : std::vector<Number>{
+           {"--temperature", "a number from 0.000001 to 1,000,000", generate, {"0", "1e7", "1e-400", "0,5"}},
+           {"--top-p", "a number from 0.000000001 to 1", generate, {"0", "1.01"}},
+           {"--top-k", "a whole number from 1 to 9,223,372,036,854,775,807", generate, {"0", "1.5"}},
+           {"--max-tokens", "a whole number from 1 to 1,099,511,627,776", generate, {"0", "1099511627777"}},
+           {"--seed", "a whole number from 0 to 18,446,744,073,709,551,615", generate, {"18446744073709551616"}},
+           {"--micro-batch", "a whole number from 1 to 1,048,576", evaluate},
+           {"--micro-batch", "a whole number from 1 to 1,048,576", {"describe"}},
+           {"--ranks", "a whole number from 1 to 1,048,576", {"describe"}},
+           {"--ranks", "a whole number from 1 to 4,096", {}, {"4097"}}}) {
+    Arguments values{"nan", "inf", "-inf", "-1", "1e400", "99999999999999999999", "0x10", "1 ", "", "one"};
+    values.insert(values.end(), others.begin(), others.end());
+    for (const std::string& value : values) {
+      CAPTURE(option, value);
+      Arguments arguments = command;
+      arguments.insert(arguments.end(), {option, value});
+      const ProcessResult result = run_program("tiny_gpt2", arguments);
+      check_refusal(result, 2, {"[RUN-13] " + option + " must be " + expected + ", not \"" + value + "\""});
+      CHECK(result.out.empty());
+    }
+  }
+  check_refusal(run_program("tiny_gpt2", {"--trace", "steps=99999999999999999999"}), 2, {"[RUN-13]", "from 1 to 1000"});
+}
+
+TEST_CASE("a seed of 64 bits is taken, and a number with leading zeros is decimal") {
+  const Workplace place("tiny_gpt2");
+  REQUIRE(place.train("run", {"run.steps=3"}).exit_code == 0);
+  const auto generate = [&](const std::string& seed) {
+    const ProcessResult result =
+        place.run({"generate", "--checkpoint", place / "run", "--prompt", "a", "--max-tokens", "20", "--seed", seed});
+    CHECK(result.exit_code == 0);
+    return result.out;
+  };
+  CHECK(generate("18446744073709551615") != generate("18446744073709551614"));
+  CHECK(generate("0010") == generate("10"));
+}
+
+TEST_CASE("options that contradict each other are refused") {
+  for (const Arguments& choice : {Arguments{"--temperature", "0.5"}, {"--top-k", "3"}, {"--top-p", "0.5"}}) {
+    Arguments arguments{"generate", "--checkpoint", "nowhere", "--greedy"};
+    arguments.insert(arguments.end(), choice.begin(), choice.end());
+    check_refusal(run_program("tiny_gpt2", arguments), 2, {"[RUN-13]", "--greedy", choice[0]});
+  }
+}
+
 TEST_CASE("the option --help tells of every command") {
   const ProcessResult help = run_program("tiny_gpt2", {"--help"});
   CHECK(help.exit_code == 0);
@@ -69,6 +123,13 @@ TEST_CASE("the option --help tells of every command") {
   for (const std::string word : {"--hparams", "--set", "describe", "schema", "check", "evaluate", "generate"}) {
     CAPTURE(word, help.out);
     CHECK(contains(help.out, word));
+  }
+  for (const std::string command : {"describe", "schema", "check", "evaluate", "generate"}) {
+    const ProcessResult of_command = run_program("tiny_gpt2", {command, "--help"});
+    CHECK(of_command.exit_code == 0);
+    CAPTURE(of_command.out);
+    for (const std::string internal : {"INT", "FLOAT", "ENUM", "->", " in ["})
+      CHECK_FALSE(contains(of_command.out, internal));
   }
 }
 

@@ -1,6 +1,7 @@
 #include "command.hpp"
 #include "commands.hpp"
 
+#include <monomorph/core/command_line.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/data/chat_pack.hpp>
@@ -10,15 +11,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <map>
 #include <sstream>
 
 namespace monomorph::tools {
 namespace {
-
-const std::map<std::string, data::TooLong> choices_too_long{{"truncate", data::TooLong::truncate},
-                                                            {"skip", data::TooLong::skip},
-                                                            {"error", data::TooLong::refuse}};
 
 struct Chat {
   static constexpr const char* name = "chat";
@@ -31,7 +27,6 @@ struct Chat {
   ThreadsOption threads;
   std::string tokenizer_path;
   std::string roles = "assistant";
-  std::string on_too_long = "truncate";
   data::ChatPackSettings settings;
 
   void add_options(CLI::App& command) {
@@ -40,17 +35,16 @@ struct Chat {
     command.add_option("--tokenizer", tokenizer_path, "tokenizer.json or .model with the template's special tokens")
         ->required();
     command.add_option("--template", settings.chat_template, "How chats are written: " + template_names())->required();
-    command
-        .add_option("--sequence-length", settings.sequence_length, "Tokens of a sample, as the run that reads it has")
+    add_number(command, "--sequence-length", settings.sequence_length,
+               "Tokens of a sample, as the run that reads it has")
         ->required();
     command.add_option("--roles", roles, "Whose messages count in the loss, with commas between: " + role_names())
         ->capture_default_str();
     command.add_option("--field", settings.field,
                        "Where a record has its messages (JSON Pointer); unless given, /messages or /conversations");
-    command
-        .add_option("--on-too-long", on_too_long,
-                    "A chat longer than a sample: truncate (the end is lost), skip or error")
-        ->check(CLI::IsMember(choices_too_long))
+    add_choice(command, "--on-too-long", settings.too_long,
+               "A chat longer than a sample: truncate (the end is lost), skip or error",
+               {{"truncate", data::TooLong::truncate}, {"skip", data::TooLong::skip}, {"error", data::TooLong::refuse}})
         ->capture_default_str();
     on_error.add_to(command);
     threads.add_to(command);
@@ -88,7 +82,6 @@ struct Chat {
     output.check({output.path, mask_path, on_error.written_report(output)}, {input.path, tokenizer_path});
     data::ChatPackSettings chosen = settings;
     chosen.counted_roles = counted_roles();
-    chosen.too_long = choices_too_long.at(on_too_long);
     chosen.on_error = on_error.value;
     chosen.report = on_error.report_path(output);
     chosen.n_threads = threads.count;

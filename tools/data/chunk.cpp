@@ -2,28 +2,22 @@
 #include "commands.hpp"
 #include "shuffle_options.hpp"
 
+#include <monomorph/core/command_line.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
+#include <monomorph/core/number_text.hpp>
 #include <monomorph/data/shuffle.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <optional>
 #include <string_view>
 
 namespace monomorph::tools {
 namespace {
-
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 /// "out-00003-of-00008.pbin" for chunk 3 of 8 of "out.pbin".
 std::string chunk_path(const std::string& output, std::int64_t number, std::int64_t n_chunks) {
@@ -32,6 +26,8 @@ std::string chunk_path(const std::string& output, std::int64_t number, std::int6
       fmt::format("{}-{:05}-of-{:05}{}", path.stem().string(), number, n_chunks, path.extension().string());
   return (path.parent_path() / name).string();
 }
+
+constexpr std::int64_t most_chunks = 99'999;
 
 struct Chunk {
   static constexpr const char* name = "chunk";
@@ -47,7 +43,7 @@ struct Chunk {
     input.add_to(command, "packed file (.pbin) or JSON Lines (.jsonl)");
     output.add_to(command, "file of the same kind to write; with --chunks, -00001-of-00008 is added to its name");
     CLI::App* parts = command.add_option_group("parts");
-    parts->add_option("--chunks", n_chunks, "Write all of so many chunks");
+    add_number(*parts, "--chunks", n_chunks, "Write all of so many chunks", {1, most_chunks});
     parts->add_option("--chunk", which, "Write one chunk, such as 3/8; they are counted from 1");
     parts->require_option(1);
     options.add_to(command);
@@ -78,11 +74,11 @@ struct Chunk {
   };
 
   Wanted wanted() const {
-    constexpr std::int64_t most_chunks = 99'999;
     const std::size_t slash = std::min(which.find('/'), which.size());
-    const auto number = whole_number(std::string_view(which).substr(0, slash));
-    const auto of =
-        which.empty() ? n_chunks : whole_number(std::string_view(which).substr(std::min(slash + 1, which.size())));
+    const auto number = number_from<std::int64_t>(std::string_view(which).substr(0, slash));
+    const auto of = which.empty()
+                        ? n_chunks
+                        : number_from<std::int64_t>(std::string_view(which).substr(std::min(slash + 1, which.size())));
     if (!of || (!which.empty() && !number)) {
       throw UsageError("[DATA-42] " + in_quotes(which) + " names no chunk; write it like 3/8, the third of eight");
     }

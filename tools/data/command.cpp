@@ -1,5 +1,6 @@
 #include "command.hpp"
 
+#include <monomorph/core/command_line.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/data/pack.hpp>
@@ -76,11 +77,9 @@ void refuse_shared_files(const std::vector<std::string>& outputs, const std::vec
 }
 
 void OnErrorOption::add_to(CLI::App& command) {
-  const std::map<std::string, data::OnError> values{{"stop", data::OnError::stop}, {"skip", data::OnError::skip}};
-  command
-      .add_option("--on-error", value,
-                  "At a line that is no document: stop, or skip it and list it in a report (default: stop)")
-      ->transform(CLI::CheckedTransformer(values));
+  add_choice(command, "--on-error", value, "At a line that is no document: stop, or skip it and list it in a report",
+             {{"stop", data::OnError::stop}, {"skip", data::OnError::skip}})
+      ->capture_default_str();
   command.add_option("--report", report,
                      "Where skipped lines are listed (default: the output's name and .skipped.jsonl)");
 }
@@ -100,9 +99,7 @@ void OnErrorOption::tell(Console& console, const OutputOption& output, std::int6
 void ThreadsOption::add_to(CLI::App& command) {
   constexpr int most_threads = 1024;
   count = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, static_cast<unsigned>(most_threads)));
-  command.add_option("--threads", count, "Threads that work")
-      ->check(CLI::Range(1, most_threads))
-      ->capture_default_str();
+  add_number(command, "--threads", count, "Threads that work", {1, most_threads})->capture_default_str();
 }
 
 }  // namespace monomorph::tools

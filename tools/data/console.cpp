@@ -1,13 +1,11 @@
 #include "console.hpp"
 
 #include <monomorph/core/process_memory.hpp>
+#include <monomorph/core/standard_streams.hpp>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <unistd.h>
-
-#include <cstdio>
 
 namespace monomorph::tools {
 
@@ -23,7 +21,7 @@ data::ProgressCallback Console::progress(const std::string& items) {
 
 void Console::say(std::string_view line) {
   meter_.erase();
-  if (!json_) fmt::print("{}\n", line);
+  if (!json_) write_out(std::string(line) + "\n");
 }
 
 void Console::summarise(const nlohmann::ordered_json& values) {
@@ -34,7 +32,7 @@ void Console::summarise(const nlohmann::ordered_json& values) {
   object["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
   object["peak_memory_bytes"] = peak_resident_bytes();
   // Paths need not be UTF-8.
-  fmt::print("{}\n", object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  write_out(object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace monomorph::tools

@@ -1,6 +1,7 @@
 #include "command.hpp"
 #include "commands.hpp"
 
+#include <monomorph/core/command_line.hpp>
 #include <monomorph/data/convert.hpp>
 
 #include <fmt/format.h>
@@ -26,11 +27,12 @@ struct Convert {
     output.add_to(command, "file to write; Megatron's .idx is written beside it");
     command.add_option("--from", from, "Format of the input: pbin, nanogpt, llm.c or megatron; else it is recognised");
     command.add_option("--to", to, "Format of the output; needed unless its name ends in .pbin");
-    command.add_option("--token-bytes", settings.bytes_per_token, "1, 2 or 4; else as the input has");
-    command.add_option("--eod-id", settings.end_of_document,
-                       "From nanogpt and llm.c: the id that ends each document; else all is one document");
-    command.add_option("--bos-id", settings.begin_of_document,
-                       "From nanogpt and llm.c: the id that begins each document");
+    add_choice(command, "--token-bytes", settings.bytes_per_token, "Bytes per token (default: as the input has)",
+               {{"1", 1}, {"2", 2}, {"4", 4}});
+    add_number(command, "--eod-id", settings.end_of_document,
+               "From nanogpt and llm.c: the id that ends each document (else all is one document)");
+    add_number(command, "--bos-id", settings.begin_of_document,
+               "From nanogpt and llm.c: the id that begins each document");
   }
 
   void run(Console& console) {

@@ -1,6 +1,7 @@
 #include "command.hpp"
 #include "commands.hpp"
 
+#include <monomorph/core/command_line.hpp>
 #include <monomorph/data/filter.hpp>
 
 #include <fmt/format.h>
@@ -20,8 +21,8 @@ struct Filter {
   void add_options(CLI::App& command) {
     input.add_to(command, "packed file (.pbin) or JSON Lines (.jsonl)");
     output.add_to(command, "file of the same kind to write");
-    command.add_option("--min-tokens", settings.min_tokens, "Of a packed file: documents of at least so many tokens");
-    command.add_option("--max-tokens", settings.max_tokens, "Of a packed file: documents of at most so many tokens");
+    add_number(command, "--min-tokens", settings.min_tokens, "Of a packed file: documents of at least so many tokens");
+    add_number(command, "--max-tokens", settings.max_tokens, "Of a packed file: documents of at most so many tokens");
     command.add_option("--where", settings.where,
                        "Documents whose record meets a condition, such as '/language == \"en\" && length(/text) > 99'");
     command.add_option("--records", settings.records,

@@ -1,6 +1,7 @@
 #include "command.hpp"
 #include "commands.hpp"
 
+#include <monomorph/core/command_line.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/quantity_text.hpp>
 #include <monomorph/data/inspect.hpp>
@@ -30,7 +31,7 @@ struct Inspect {
 
   void add_options(CLI::App& command) {
     input.add_to(command, "packed file (.pbin), index (.idx) or JSON Lines (.jsonl)");
-    command.add_option("--document", document, "Show this document, counted from 0: of a packed file its token ids");
+    add_number(command, "--document", document, "Show this document, counted from 0: of a packed file its token ids");
     records.add_to(command);
     command.add_option("--tokenizer", tokenizer_path, "tokenizer.json or .model, to show text instead of ids");
   }

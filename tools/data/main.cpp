@@ -1,19 +1,19 @@
 // monomorph-data: from text to tokens on the disk.
 #include "commands.hpp"
 
+#include <monomorph/core/command_line.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/interruption.hpp>
+#include <monomorph/core/process_setup.hpp>
+#include <monomorph/core/standard_streams.hpp>
 #include <monomorph/core/truncation_guard.hpp>
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <malloc.h>
 
-#include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <exception>
 #include <new>
 
@@ -45,17 +45,6 @@ void check_command(const CLI::App& program, int argc, char** argv) {
     throw UsageError("[DATA-10] there is no command " + in_quotes(argv[1]) + "; see monomorph-data --help");
 }
 
-/// Its name and a space; nothing where the command line is wrong before it.
-std::string parsed_command(const CLI::App& program) {
-  const auto commands = program.get_subcommands();
-  return commands.empty() ? "" : commands.front()->get_name() + " ";
-}
-
-/// Results that nobody could read are no success.
-void flush_standard_output() {
-  if (std::fflush(stdout) != 0) throw_file_error("write", "standard output", errno);
-}
-
 /// A file that was cut short while it was read looks as if it had always been damaged.
 Error cause_of(const Error& error) {
   try {
@@ -66,32 +55,30 @@ Error cause_of(const Error& error) {
   }
 }
 
+int fail(const std::string& message, ExitCode code = ExitCode::failure) {
+  write_error_line("error: " + message);
+  return static_cast<int>(code);
+}
+
+/// The commands run while the command line is parsed.
 int run(int argc, char** argv) {
-  CLI::App program("monomorph-data: from text to tokens on the disk");
+  CLI::App program("monomorph-data: from text to tokens on the disk", "monomorph-data");
   add_commands(program);
   try {
+    set_up_process();
     check_command(program, argc, argv);
-    program.parse(argc, argv);
+    parse_command_line(program, argc, argv, "[DATA-10]");
     throw_if_truncated();
-    flush_standard_output();
+    flush_out();
     return static_cast<int>(ExitCode::success);
-  } catch (const CLI::CallForHelp& help) {
-    return program.exit(help);
-  } catch (const CLI::CallForAllHelp& help) {
-    return program.exit(help);
-  } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "error: [DATA-10] {}; see monomorph-data {}--help\n", error.what(), parsed_command(program));
-    return static_cast<int>(ExitCode::usage);
   } catch (const Error& error) {
     const Error cause = cause_of(error);
-    fmt::print(stderr, "error: {}\n", cause.what());
-    return static_cast<int>(cause.code());
+    return fail(cause.what(), cause.code());
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "error: [DATA-12] there is not enough memory\n");
+    return fail("[DATA-12] there is not enough memory");
   } catch (const std::exception& error) {
-    fmt::print(stderr, "error: {}\n", error.what());
+    return fail(error.what());
   }
-  return static_cast<int>(ExitCode::failure);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "command.hpp"
 #include "commands.hpp"
 
+#include <monomorph/core/command_line.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/hash.hpp>
@@ -42,10 +43,8 @@ struct Pack {
     command.add_option("--eod", settings.end_of_document, "Token that ends each document")->capture_default_str();
     field_option = command.add_option("--field", settings.field, "Where a record has its text (JSON Pointer)")
                        ->capture_default_str();
-    command
-        .add_option("--token-bytes", settings.bytes_per_token,
-                    "Bytes per token (default: as few as the vocabulary needs)")
-        ->check(CLI::IsMember({1, 2, 4}));
+    add_choice(command, "--token-bytes", settings.bytes_per_token,
+               "Bytes per token (default: as few as the vocabulary needs)", {{"1", 1}, {"2", 2}, {"4", 4}});
     command.add_flag("--resume", resume, "Go on from <output>.partial if there is one, and keep it on failure");
     on_error.add_to(command);
     threads.add_to(command);

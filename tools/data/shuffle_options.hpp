@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/core/command_line.hpp>
 #include <monomorph/data/shuffle.hpp>
 
 #include <CLI/CLI.hpp>
@@ -9,7 +10,7 @@ namespace monomorph::tools {
 struct SeedOption {
   std::uint64_t value = 0;
   void add_to(CLI::App& command) {
-    command.add_option("--seed", value, "Equal seeds draw equally")->capture_default_str();
+    add_number(command, "--seed", value, "Equal seeds draw equally")->capture_default_str();
   }
 };
 
@@ -21,10 +22,9 @@ struct ShuffleOptions {
   void add_to(CLI::App& command) {
     constexpr std::uint64_t most_mebibytes = std::uint64_t{1} << 30;
     seed.add_to(command);
-    command
-        .add_option("--memory", memory_mebibytes,
-                    "MiB of documents that are held at once; what is more waits on the disk beside the output")
-        ->check(CLI::Range(std::uint64_t{1}, most_mebibytes))
+    add_number(command, "--memory", memory_mebibytes,
+               "MiB of documents that are held at once; what is more waits on the disk beside the output",
+               {1, most_mebibytes})
         ->capture_default_str();
   }
   data::ShuffleSettings settings() const { return {seed.value, memory_mebibytes << 20}; }

@@ -2,6 +2,7 @@
 #include "commands.hpp"
 #include "shuffle_options.hpp"
 
+#include <monomorph/core/command_line.hpp>
 #include <monomorph/data/split.hpp>
 
 #include <fmt/format.h>
@@ -25,9 +26,10 @@ struct Split {
     command.add_option("--held-out", held_out.path, "file of the same kind to write: what is held out")->required();
     command.add_flag("--force", train.force, "Replace the outputs if they exist");
     CLI::App* sizes = command.add_option_group("size of what is held out");
-    sizes->add_option("--fraction", settings.size.fraction, "So large a share of the documents, such as 0.01");
-    sizes->add_option("--documents", settings.size.documents, "So many documents");
-    sizes->add_option("--bytes", settings.size.bytes, "As few documents as have so many bytes (of tokens, or of text)");
+    add_number(*sizes, "--fraction", settings.size.fraction, "So large a share of the documents, such as 0.01", {0, 1});
+    add_number(*sizes, "--documents", settings.size.documents, "So many documents");
+    add_number(*sizes, "--bytes", settings.size.bytes,
+               "As few documents as have so many bytes (of tokens, or of text)");
     sizes->require_option(1);
     command.add_flag("--tail", settings.tail, "Hold the last documents out, instead of drawing them by --seed");
     seed.add_to(command);

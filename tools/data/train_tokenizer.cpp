@@ -2,21 +2,15 @@
 #include "commands.hpp"
 
 #include <monomorph/core/atomic_file.hpp>
+#include <monomorph/core/command_line.hpp>
 #include <monomorph/data/bpe_trainer.hpp>
 #include <monomorph/data/word_pattern.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <map>
-
 namespace monomorph::tools {
 namespace {
-
-/// Names of patterns, after models that cut their texts so.
-const std::map<std::string, data::WordPattern> named_patterns{
-    {"gpt2", data::WordPattern::gpt2},     {"gpt4", data::WordPattern::cl100k}, {"gpt4o", data::WordPattern::o200k},
-    {"llama3", data::WordPattern::cl100k}, {"qwen2", data::WordPattern::qwen2}, {"mistral", data::WordPattern::tekken}};
 
 struct TrainTokenizer {
   static constexpr const char* name = "train-tokenizer";
@@ -26,30 +20,36 @@ struct TrainTokenizer {
   InputsOption inputs;
   OutputOption output;
   ThreadsOption threads;
-  std::string field = "/text", pattern_name = "gpt2", pattern;
+  std::string field = "/text", pattern;
+  data::WordPattern named_pattern = data::WordPattern::gpt2;
   data::BpeTrainerSettings settings;
 
   void add_options(CLI::App& command) {
     inputs.add_to(command, "JSON Lines (.jsonl), a text in each record, or texts in UTF-8");
     output.add_to(command, "tokenizer.json to write");
-    command.add_option("--vocab-size", settings.vocab_size, "Tokens, the 256 bytes and special tokens included")
+    add_number(command, "--vocab-size", settings.vocab_size, "Tokens, the 256 bytes and special tokens included")
         ->required();
     command.add_option("--special", settings.special_tokens, "A special token; may be given several times")
         ->capture_default_str();
-    auto* named = command.add_option("--pre-tokenizer", pattern_name, "Cut texts into words as this model does");
-    named->check(CLI::IsMember(&named_patterns))->capture_default_str();
+    auto* named = add_choice(command, "--pre-tokenizer", named_pattern, "Cut texts into words as this model does",
+                             {{"gpt2", data::WordPattern::gpt2},
+                              {"gpt4", data::WordPattern::cl100k},
+                              {"gpt4o", data::WordPattern::o200k},
+                              {"llama3", data::WordPattern::cl100k},
+                              {"qwen2", data::WordPattern::qwen2},
+                              {"mistral", data::WordPattern::tekken}})
+                      ->capture_default_str();
     command.add_option("--pattern", pattern, "Cut texts into words by this regular expression")->excludes(named);
     command.add_option("--field", field, "Where a record has its text (JSON Pointer)")->capture_default_str();
     threads.add_to(command);
-    command.add_option("--min-frequency", settings.min_frequency, "Pairs rarer than this stay apart")
+    add_number(command, "--min-frequency", settings.min_frequency, "Pairs rarer than this stay apart")
         ->capture_default_str();
   }
 
   void run(Console& console) const {
     output.check({output.path}, inputs.paths);
     data::BpeTrainerSettings all = settings;
-    all.pre_tokenizers =
-        data::byte_level_words(pattern.empty() ? regex_of(named_patterns.at(pattern_name)) : std::string_view(pattern));
+    all.pre_tokenizers = data::byte_level_words(pattern.empty() ? regex_of(named_pattern) : std::string_view(pattern));
     const auto definition =
         data::train_tokenizer({inputs.paths, field, threads.count, console.progress(), console.progress("merges")},
                               all);

@@ -1,6 +1,7 @@
 #include "command.hpp"
 #include "commands.hpp"
 
+#include <monomorph/core/command_line.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/data/pack.hpp>
@@ -32,14 +33,11 @@ struct Verify {
     records.add_to(command);
     CLI::Option* tokenizer = command.add_option("--tokenizer", tokenizer_path,
                                                 "tokenizer.json or .model whose vocabulary every id must be in");
-    command.add_option("--vocab-size", settings.vocab_size, "Every id must be below")
-        ->check(CLI::PositiveNumber)
+    add_number(command, "--vocab-size", settings.vocab_size, "Every id must be below", {.least = 1})
         ->excludes(tokenizer);
     CLI::Option* eod = command.add_option("--eod", end_of_document, "Token that every document must end in");
     eod->needs(tokenizer);
-    command.add_option("--eod-id", settings.end_of_document, "Id that every document must end in")
-        ->check(CLI::NonNegativeNumber)
-        ->excludes(eod);
+    add_number(command, "--eod-id", settings.end_of_document, "Id that every document must end in")->excludes(eod);
   }
 
   void run(Console& console) {

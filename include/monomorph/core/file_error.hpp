@@ -8,7 +8,8 @@ namespace monomorph {
 std::string in_quotes(std::string_view text);
 
 /// Throws the Error of a failed system call: "[FILE-NN] cannot <doing> "<path>": <reason>".
-/// FILE-01 the file or folder does not exist; FILE-02 the disk (or a quota) is full; FILE-03 every other reason.
+/// FILE-01 the file or folder does not exist; FILE-02 the disk (or a quota) is full; FILE-06 a limit of a file's size;
+/// FILE-03 every other reason.
 /// @param error_number the call's errno
 [[noreturn]] void throw_file_error(std::string_view doing, const std::string& path, int error_number);
 

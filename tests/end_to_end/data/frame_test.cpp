@@ -191,6 +191,71 @@ TEST_CASE("wrong arguments are refused in one line") {
   CHECK(n_entries(folder.path()) == 0);
 }
 
+TEST_CASE("a number of the command line is finite and within its bounds, which the refusal has as people write them") {
+  struct Number {
+    Arguments command;
+    std::string option, expected;
+  };
+  const std::string any_id = "a whole number from 0 to 4,294,967,295",
+                    any = "a whole number from 0 to 9,223,372,036,854,775,807",
+                    any_of_64_bits = "a whole number from 0 to 18,446,744,073,709,551,615";
+  const Arguments output{"nowhere.pbin", "--output", "out.pbin"},
+      split{"split", "nowhere.pbin", "--train", "a.pbin", "--held-out", "b.pbin"};
+  const auto writing = [&](const std::string& command, const Arguments& more = {}) {
+    Arguments arguments{command};
+    arguments.insert(arguments.end(), output.begin(), output.end());
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  };
+  for (const auto& [command, option, expected] : std::vector<Number>{
+           {writing("index"), "--threads", "a whole number from 1 to 1,024"},
+           {writing("shuffle"), "--seed", any_of_64_bits},
+           {writing("shuffle"), "--memory", "a whole number from 1 to 1,073,741,824"},
+           {writing("chunk"), "--chunks", "a whole number from 1 to 99,999"},
+           {writing("filter"), "--min-tokens", any},
+           {writing("filter"), "--max-tokens", any},
+           {writing("convert"), "--token-bytes", "1, 2 or 4"},
+           {writing("convert"), "--eod-id", any_id},
+           {writing("convert"), "--bos-id", any_id},
+           {writing("pack", {"--tokenizer", "t.json"}), "--token-bytes", "1, 2 or 4"},
+           {writing("chat", {"--tokenizer", "t.json", "--template", "chatml"}), "--sequence-length", any},
+           {writing("train-tokenizer"), "--vocab-size", "a whole number from 0 to 2,147,483,647"},
+           {writing("train-tokenizer"), "--min-frequency", any},
+           {split, "--fraction", "a number from 0 to 1"},
+           {split, "--documents", any},
+           {split, "--bytes", any_of_64_bits},
+           {split, "--seed", any_of_64_bits},
+           {{"inspect", "nowhere.pbin"}, "--document", any},
+           {{"verify", "nowhere.pbin"}, "--vocab-size", "a whole number from 1 to 9,223,372,036,854,775,807"},
+           {{"verify", "nowhere.pbin"}, "--eod-id", any}}) {
+    for (const std::string value : {"nan", "-inf", "-1", "1e400", "99999999999999999999", "0x10", " 1", "", "some"}) {
+      CAPTURE(command, option, value);
+      Arguments arguments = command;
+      arguments.insert(arguments.end(), {option, value});
+      check_refused(run_data(arguments), 2,
+                    {"[DATA-10] " + option + " must be " + expected + ", not \"" + value + "\"",
+                     "see monomorph-data " + command[0] + " --help"});
+    }
+  }
+  check_refused(run_data({"chunk", "nowhere.pbin", "--output", "out.pbin", "--chunk", "99999999999999999999/3"}), 2,
+                {"[DATA-42]", "99999999999999999999"});
+}
+
+TEST_CASE("the option --help says what may be given, and nothing of the program's inside") {
+  for (const std::string command : {"train-tokenizer", "index", "pack", "chat", "merge", "shuffle", "chunk", "filter",
+                                    "split", "convert", "inspect", "verify"}) {
+    const ProcessResult help = run_data({command, "--help"});
+    CAPTURE(help.out);
+    CHECK(help.exit_code == 0);
+    for (const std::string internal : {"INT", "FLOAT", "ENUM", "->", " in [", " in {"})
+      CHECK_FALSE(contains(help.out, internal));
+  }
+  CHECK(contains(run_data({"pack", "--help"}).out, "--on-error stop|skip=stop"));
+  for (const std::string value : {"ignore", "0", "1", ""})
+    check_refused(run_data({"index", "nowhere.jsonl", "--output", "out.idx", "--on-error", value}), 2,
+                  {"[DATA-10] --on-error must be stop or skip, not \"" + value + "\""});
+}
+
 TEST_CASE("results that cannot be written to standard output are a failure") {
   const TemporaryFolder folder;
   const Arguments command =

@@ -94,7 +94,7 @@ TEST_CASE("wrong files are refused with line and field") {
   refused(R"([{"path": ["a"]}])", {"[HPARAM-02]", "data.files[0].path", "an array"});
   for (const char* const weight : {"0", "-1", "1e-10", "1e10", "0.0"})
     refused(R"([{"path": "a", "weight": )" + std::string(weight) + "}]",
-            {"[HPARAM-03]", "data.files[0].weight", "[1e-09, 1000000000"});
+            {"[HPARAM-03]", "data.files[0].weight", "from 0.000000001 to 1,000,000,000"});
   refused(R"([{"path": "a", "weight": "2"}])", {"[HPARAM-02]", "data.files[0].weight"});
   refused(R"([{"path": "a", "weight": NaN}])", {"[HPARAM-05]"});
   refused(R"([{"path": "a", "weight": 1e999}])", {"[HPARAM-03]"});

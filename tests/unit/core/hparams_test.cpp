@@ -102,12 +102,12 @@ TEST_CASE("whole numbers may be written with an exponent or .0, reals without a 
 TEST_CASE("bounds are inclusive") {
   CHECK(read(R"({"count": 1})").count == 1);
   CHECK(read(R"({"count": 100})").count == 100);
-  CHECK(says(error_in(R"({"count": 0})"), {"[HPARAM-03] count", "[1, 100]", "not 0", "how many"}));
+  CHECK(says(error_in(R"({"count": 0})"), {"[HPARAM-03] count", "from 1 to 100", "not 0", "how many"}));
   CHECK(says(error_in(R"({"count": 101})"), {"[HPARAM-03] count", "not 101"}));
-  CHECK(says(error_in(R"({"limit": 51})"), {"[HPARAM-03] limit", "[1, 50] or \"all\""}));
+  CHECK(says(error_in(R"({"limit": 51})"), {"[HPARAM-03] limit", "from 1 to 50 or \"all\""}));
   CHECK(says(error_in(R"({"middle": {"ratio": 1.0000000000000002}})"),
              {"[HPARAM-03] middle.ratio", "1.0000000000000002"}));
-  CHECK(says(error_in(R"({"middle": {"ratio": -1e-300}})"), {"[HPARAM-03] middle.ratio", "[0, 1]", "a ratio"}));
+  CHECK(says(error_in(R"({"middle": {"ratio": -1e-300}})"), {"[HPARAM-03] middle.ratio", "from 0 to 1", "a ratio"}));
 }
 
 TEST_CASE("an unknown key names file, line and the nearest known key") {
@@ -160,6 +160,15 @@ TEST_CASE("a key may be given once") {
   CHECK(says(error_in("{\"count\": 1,\n\"count\": 2}"), {"[HPARAM-04] count", "run.json:2", "line 1"}));
   CHECK(says(error_in("{\"middle\": {\"ratio\": 1, \"ratio\": 1}}"), {"[HPARAM-04] middle.ratio"}));
   CHECK(says(error_in("{\"middle\": {}, \"middle\": {}}"), {"[HPARAM-04] middle "}));
+}
+
+TEST_CASE("a NUL byte ends no file: it is refused with its place, wherever it is") {
+  using namespace std::string_literals;
+  CHECK(says(error_in("{\"count\": 3}\n\0{\"count\": 4}"s), {"[HPARAM-05]", "run.json:2", "NUL byte", "column 1"}));
+  CHECK(says(error_in("{\"count\": 3}\0"s), {"[HPARAM-05]", "run.json:1", "NUL byte", "column 13"}));
+  CHECK(says(error_in("{\n\0\"count\": 3}"s), {"[HPARAM-05]", "run.json:2", "NUL byte"}));
+  CHECK(says(error_in("{\"path\": \"a\0b\"}"s), {"[HPARAM-05]", "run.json:1", "NUL byte"}));
+  CHECK(read(R"({"path": "a\u0000b"})").path.value == "a\0b"s);
 }
 
 TEST_CASE("what is not one JSON object is refused with its line") {
