@@ -18,6 +18,15 @@ namespace {
 
 std::string speed(double bytes_per_second) { return fmt::format("{:.3g} GB/s", bytes_per_second / 1e9); }
 
+/// A checkpoint may take hours to read, so only its metadata and the sizes of its files were looked at.
+std::string how_it_begins(const Beginning& beginning) {
+  if (!beginning.checkpoint) return "starts afresh";
+  return fmt::format(
+      "resumes from {}, whose files have the sizes that they were saved with; their checksums are compared when the "
+      "run reads them, or by monomorph-checkpoint verify",
+      *beginning.checkpoint);
+}
+
 }  // namespace
 
 std::string check(const RecipeProgram& recipe, const Hparams& hparams, LaunchedRanks ranks) {
@@ -34,8 +43,7 @@ std::string check(const RecipeProgram& recipe, const Hparams& hparams, LaunchedR
       recipe.name, hparams.run.steps.value, batch * recipe.model->context_length,
       data.describe_sets(hparams.run.steps * batch), format_bytes(run_memory(recipe, hparams, ranks.all).planned),
       ranks.all == 1 ? "" : fmt::format(" on each of {} ranks", ranks.all),
-      data.evaluation ? data.evaluation->n_counted() : 0,
-      beginning.checkpoint ? "resumes from " + *beginning.checkpoint : "starts afresh");
+      data.evaluation ? data.evaluation->n_counted() : 0, how_it_begins(beginning));
   for (const std::string& note : beginning.notes) text += "  " + note + "\n";
   return text;
 }

@@ -53,7 +53,9 @@ void check_signal(int number) {
 
   const std::string steps = "run.steps=" + std::to_string(std::stoll(saved[0].substr(5)) + 5),
                     resume = "checkpoint.resume=auto";
-  CHECK(contains(place.run(with(Arguments{"check"}, place.training("run", {resume}))).out, "resumes from "));
+  const std::string checked = place.run(with(Arguments{"check"}, place.training("run", {resume}))).out;
+  CHECK(contains(checked, "resumes from "));
+  CHECK(contains(checked, "their checksums are compared when the run reads them"));
   REQUIRE(place.train("run", with(sets, {steps, resume})).exit_code == 0);
   REQUIRE(place.train("uninterrupted", with(sets, {steps})).exit_code == 0);
   CHECK(final_state(place / "run") == final_state(place / "uninterrupted"));
