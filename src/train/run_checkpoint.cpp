@@ -9,8 +9,6 @@
 #include <monomorph/train/describe.hpp>
 
 #include <fmt/format.h>
-#include <cstdio>
-#include <filesystem>
 #include <limits>
 
 namespace monomorph::train {
@@ -90,22 +88,6 @@ std::vector<std::string> save_run(const std::string& folder, OptionalCount keep,
   return runtime::save_checkpoint(folder, std::move(metadata), communicator, parts,
                                   static_cast<int>(keep.value_or(all)))
       .warnings;
-}
-
-std::string find_checkpoint(const std::string& path) {
-  namespace fs = std::filesystem;
-  std::error_code ignored;  // what can't be looked at isn't there
-  if (fs::exists(fs::path(path) / "metadata.json", ignored)) return path;
-  std::vector<std::string> broken;
-  std::optional<std::string> latest;
-  for (const fs::path& folder : {fs::path(path), fs::path(path) / "checkpoints"})
-    if (!latest && fs::is_directory(folder, ignored)) latest = runtime::latest_checkpoint(folder.string(), &broken);
-  for (const std::string& line : broken) fmt::print(stderr, "warning: {}\n", line);
-  if (latest) return *latest;
-  throw UsageError(
-      fmt::format("[RUN-03] there is no {}checkpoint in {}; name a checkpoint, a folder of checkpoints or a "
-                  "run folder",
-                  broken.empty() ? "" : "whole ", in_quotes(path)));
 }
 
 std::optional<std::string> check_recipe(const std::string& checkpoint, const RecipeProgram& recipe) {

@@ -153,9 +153,106 @@ TEST_CASE("a reader that leaves early stops neither the training nor its files")
 
 TEST_CASE("output that can't be written is an error") {
   const Workplace place("tiny_gpt2");
-  for (const std::string subcommand : {"describe", "schema"})
-    check_refusal(run_process(bash("\"$@\" > /dev/full", command(place, {subcommand}))), 1,
+  REQUIRE(place.train("run", {"run.steps=3"}).exit_code == 0);
+  const std::string recipe = program("tiny_gpt2"), data = program("monomorph-data"),
+                    checkpoint = program("monomorph-checkpoint"), run = place / "run", pbin = place / "train.pbin",
+                    hparams = place.hparams_file("other");
+  for (const Arguments& command :
+       std::vector<Arguments>{{recipe, "--help"},
+                              {recipe, "generate", "--help"},
+                              {recipe, "describe"},
+                              {recipe, "schema"},
+                              {recipe, "check", "--hparams", hparams},
+                              {recipe, "check", "--collectives", "--hparams", hparams},
+                              {recipe, "evaluate", "--checkpoint", run},
+                              {recipe, "generate", "--max-tokens", "3", "--prompt", "a", "--checkpoint", run},
+                              {checkpoint, "--help"},
+                              {checkpoint, "inspect", "--help"},
+                              {checkpoint, "inspect", run},
+                              {checkpoint, "verify", run},
+                              {checkpoint, "digest", run},
+                              {data, "--help"},
+                              {data, "pack", "--help"},
+                              {data, "inspect", pbin},
+                              {data, "inspect", "--json", pbin},
+                              {data, "verify", pbin}}) {
+    CAPTURE(command);
+    check_refusal(run_process(bash("\"$@\" > /dev/full", command)), 1,
                   {"[FILE-02]", "standard output", "the disk is full"});
+    check_refusal(run_process(bash("\"$@\" >&-", command)), 1, {"[FILE-03]", "standard output"});
+  }
+}
+
+TEST_CASE("that a message can't be written changes nothing") {
+  for (const std::string name : {"tiny_gpt2", "monomorph-data", "monomorph-checkpoint"}) {
+    CAPTURE(name);
+    const Arguments command{program(name), "nothing"};
+    CHECK(run_process(bash("\"$@\" 2> /dev/full", command)).exit_code == 2);
+    CHECK(run_process(bash("\"$@\" 2>&-", command)).exit_code == 2);
+  }
+}
+
+TEST_CASE("monomorph-checkpoint takes what the other programs take: a checkpoint, a folder of them, a run folder") {
+  const Workplace place("tiny_gpt2");
+  REQUIRE(place.train("run", {"run.steps=3"}).exit_code == 0);
+  const std::string checkpoint = place / "run/checkpoints/step_00000003";
+  for (const std::string command : {"inspect", "verify", "digest"}) {
+    const ProcessResult of_checkpoint = run_program("monomorph-checkpoint", {command, checkpoint});
+    CHECK(of_checkpoint.exit_code == 0);
+    for (const std::string folder : {"run", "run/checkpoints"}) {
+      const ProcessResult result = run_program("monomorph-checkpoint", {command, place / folder});
+      CAPTURE(command, folder, result.err);
+      CHECK(result.exit_code == 0);
+      CHECK(result.out == of_checkpoint.out);
+    }
+    check_refusal(run_program("monomorph-checkpoint", {command, place / "nowhere"}), 2, {"[RUN-03]", "nowhere"});
+    check_refusal(run_program("monomorph-checkpoint", {command}), 2, {"[CHECKPOINT-11]", "DIR", "--help"});
+  }
+  check_refusal(run_program("monomorph-checkpoint", {"inspcet", checkpoint}), 2, {"[CHECKPOINT-11]"});
+  std::filesystem::create_directory(place / "run/checkpoints/step_00000009");
+  const ProcessResult beside_broken = run_program("monomorph-checkpoint", {"verify", place / "run"});
+  CHECK(beside_broken.exit_code == 0);
+  CHECK(contains(beside_broken.err, "warning: [CHECKPOINT-01]"));
+  CHECK(contains(beside_broken.out, "step_00000003"));
+}
+
+#ifndef MONOMORPH_SANITIZE  // its frames are larger than what a stack may have
+TEST_CASE("a small stack is raised where that is allowed, and refused with a line where it is not") {
+  const Workplace place("tiny_gpt2");
+  REQUIRE(place.train("whole", {"run.steps=3"}).exit_code == 0);
+  const auto train = [&](const std::string& name) { return command(place, place.training(name, {"run.steps=3"})); };
+  for (const std::string kibibytes : {"128", "256", "512"}) {
+    CAPTURE(kibibytes);
+    const ProcessResult raised =
+        run_process(bash("ulimit -Ss " + kibibytes + "; exec \"$@\"", train("raised" + kibibytes)));
+    CAPTURE(raised.err);
+    CHECK(raised.exit_code == 0);
+    CHECK(final_state(place / ("raised" + kibibytes)) == final_state(place / "whole"));
+    for (const Arguments& refused : {train("refused"), command(place, {"describe"}),
+                                     Arguments{program("monomorph-data"), "inspect", place / "train.pbin"},
+                                     Arguments{program("monomorph-checkpoint"), "verify", place / "whole"}})
+      check_refusal(run_process(bash("ulimit -s " + kibibytes + "; exec \"$@\"", refused)), 2,
+                    {"[LIMIT-01]", "stack", "2.00 MiB", kibibytes + " KiB", "ulimit -s"});
+  }
+  CHECK_FALSE(std::filesystem::exists(place / "refused"));
+}
+#endif
+
+TEST_CASE("a limit of the size of files ends a program with a line") {
+  const Workplace place("tiny_gpt2");
+  const auto limited = [](int kibibytes, const Arguments& command, const std::string& to = "") {
+    return run_process(bash("ulimit -f " + std::to_string(kibibytes) + "; exec \"$@\"" + to, command));
+  };
+  const ProcessResult training = limited(64, command(place, place.training("run")));
+  CHECK(training.exit_code == 1);
+  CHECK(contains(training.err, "[FILE-06]"));
+  CHECK(contains(training.err, "rank_00000.safetensors"));
+  CHECK(contains(training.err, "ulimit -f"));
+  check_refusal(limited(4, {program("monomorph-data"), "pack", place / "train.txt", "--tokenizer",
+                            place / "tokenizer.json", "--output", place / "limited.pbin"}),
+                1, {"[FILE-06]", "limited.pbin", "ulimit -f"});
+  CHECK_FALSE(std::filesystem::exists(place / "limited.pbin"));
+  check_refusal(limited(0, command(place, {"schema"}), " > '" + place / "schema.json" + "'"), 1, {"[FILE-06]"});
 }
 
 TEST_CASE("MONOMORPH_ISA limits the instruction set of our kernels and of LibTorch, and is refused where it can't be") {

@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/runtime/find_checkpoint.hpp>
 #include <monomorph/train/hparams.hpp>
 #include <monomorph/train/recipe_program.hpp>
 
@@ -32,10 +33,7 @@ std::vector<std::string> save_run(const std::string& folder, OptionalCount keep,
                                   const Hparams& hparams, const RunState& state, const TrainFiles& train_files,
                                   TrainingStep& step, Communicator& communicator);
 
-/// The folder of a checkpoint, given itself, a folder of checkpoints, or a run folder: the latest one that is whole.
-/// Later ones that are not are named on stderr.
-/// @throws UsageError [RUN-03] if there is none
-std::string find_checkpoint(const std::string& path);
+using runtime::find_checkpoint;
 
 /// Whether a recipe can go on from a checkpoint: plan::state_fingerprint decides.
 /// @return a line on how the recipes differ, if they do
