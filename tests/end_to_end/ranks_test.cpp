@@ -82,9 +82,9 @@ TEST_CASE("ranks that may open too few files and connections say so in one line 
   const Workplace place("tiny_gpt2");
   int n_refused = 0, n_trained = 0;
   const auto limited = [&](int limit, const Arguments& arguments, const Process::Environment& environment) {
-    std::string line = "ulimit -n " + std::to_string(limit) + "; exec";
-    for (const std::string& argument : command(place, arguments)) line += " '" + argument + "'";
-    return std::make_unique<Process>(Arguments{"bash", "-c", line}, environment);
+    return std::make_unique<Process>(bash("ulimit -n " + std::to_string(limit) + "; exec \"$@\"",
+                                          command(place, arguments)),
+                                     environment);
   };
   const auto check = [&](const ProcessResult& result, int limit) {
     CAPTURE(limit, result.exit_code, result.err);
