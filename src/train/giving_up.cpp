@@ -1,5 +1,7 @@
 #include "train/giving_up.hpp"
 
+#include <monomorph/core/standard_streams.hpp>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
@@ -29,8 +31,9 @@ std::string word_on_others(const World& world, std::optional<int> blamed) {
 }  // namespace
 
 void give_up(const World& world, const RankFailure& failure, const std::string& moment) {
-  fmt::print(stderr, "{}, {}; {}, and start again with checkpoint.resume=auto to go on from the last checkpoint\n",
-             failure.what(), moment, word_on_others(world, failure.other()));
+  write_error_line(
+      fmt::format("{}, {}; {}, and start again with checkpoint.resume=auto to go on from the last checkpoint",
+                  failure.what(), moment, word_on_others(world, failure.other())));
   std::fflush(nullptr);
   std::_Exit(static_cast<int>(failure.code()));
 }

@@ -1,6 +1,7 @@
 #include <monomorph/train/local_ranks.hpp>
 
 #include <monomorph/core/error.hpp>
+#include <monomorph/core/standard_streams.hpp>
 #include <monomorph/runtime/meeting_point.hpp>
 
 #include <fmt/format.h>
@@ -88,7 +89,8 @@ class Ranks {
     for (pid_t process = 0; (process = ::waitpid(-1, &status, WNOHANG)) > 0;) {
       const auto found = processes_.find(process);
       if (found == processes_.end()) continue;
-      if (WIFSIGNALED(status)) fmt::print(stderr, "rank {} was ended by signal {}\n", found->second, WTERMSIG(status));
+      if (WIFSIGNALED(status))
+        write_error_line(fmt::format("rank {} was ended by signal {}", found->second, WTERMSIG(status)));
       const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
       if (code != 0 && !failed) failed = code;
       processes_.erase(found);
