@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <string>
@@ -63,6 +64,8 @@ FolderLock::Attempt attempt(const NamedFolder& folder, FolderLock& lock) {
   try {
     return lock.attempt();
   } catch (const std::system_error& failure) {
+    if (failure.code() == std::errc::no_space_on_device || failure.code().value() == EDQUOT)  // it may be writable soon
+      throw_file_error("write into the folder", folder.path, failure.code().value());
     throw UsageError(
         fmt::format("[RUN-02] {} can't be written: {}; choose another", words(folder), failure.code().message()));
   }

@@ -19,7 +19,7 @@ class RunOwnership {
   /// them. If another run has one, waits for it for so many seconds.
   /// @param waits called every now and then in the meantime, with what it waits for
   /// @throws UsageError [RUN-02] a folder can't be created or written to; [RUN-19] another run has it;
-  ///   Error [RUN-20] a signal ended the wait
+  ///   Error [FILE-02] the disk is full; [RUN-20] a signal ended the wait
   explicit RunOwnership(
       const Hparams& hparams, std::int64_t longest_wait = 0,
       const std::function<void(const std::string&)>& waits = [](const std::string&) {});

@@ -37,7 +37,6 @@ namespace {
 
 /// What a run has before its first step.
 struct Start {
-  std::optional<RunOwnership> ownership;  ///< rank 0's
   Beginning beginning;
   RunData data;
   std::unique_ptr<TrainingStep> step;
@@ -76,9 +75,8 @@ std::optional<RunState> restored_state(const RecipeProgram& recipe, const Hparam
   return restored->state;
 }
 
-/// Everything that can fail before the first step.
+/// Everything that can fail before the first step. Rank 0 has the run's folders by now.
 Start start_run(const RecipeProgram& recipe, const Hparams& hparams, const World& world, Communicator& communicator) {
-  auto ownership = own_together(hparams, world);
   Beginning beginning = begin_together(recipe, hparams, world);
   note_memory(recipe, hparams, {world.size(), world.local_size()}, beginning.notes);
   RunData data(recipe, hparams);
@@ -89,13 +87,14 @@ Start start_run(const RecipeProgram& recipe, const Hparams& hparams, const World
     state = restored_state(recipe, hparams, *beginning.checkpoint, data, *step, communicator);
     if (!state) beginning = begin_together(recipe, hparams, world, beginning.checkpoint);
   }
-  return {std::move(ownership), std::move(beginning), std::move(data), std::move(step), *state};
+  return {std::move(beginning), std::move(data), std::move(step), *state};
 }
 
 class Trainer {
  public:
+  /// @param ownership rank 0's
   Trainer(const RecipeProgram& recipe, const Hparams& hparams, const World& world, Communicator& communicator,
-          Start start, std::int64_t traced_steps, int argc, char** argv);
+          std::optional<RunOwnership> ownership, Start start, std::int64_t traced_steps, int argc, char** argv);
   int run();
   std::string moment() const { return fmt::format("{} {}", moment_.at_what, moment_.step); }  ///< "in step 7"
 
@@ -152,7 +151,7 @@ data::BatchPrefetcher read_ahead(const data::Loader& loader, const RunState& sta
 }
 
 Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, const World& world, Communicator& communicator,
-                 Start start, std::int64_t traced_steps, int argc, char** argv)
+                 std::optional<RunOwnership> ownership, Start start, std::int64_t traced_steps, int argc, char** argv)
     : recipe_(recipe),
       hparams_(hparams),
       world_(world),
@@ -167,8 +166,8 @@ Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, const Worl
       batches_(read_ahead(data_.train, state_, hparams, world)),
       throughput_(recipe.flops, recipe.compute_dtype, world.size()) {
   if (world.rank() == 0)
-    log_.emplace(std::move(*start.ownership), hparams, recipe, resumed_from_, state_.step, data_.all_files,
-                 world.size(), argc, argv);
+    log_.emplace(std::move(*ownership), hparams, recipe, resumed_from_, state_.step, data_.all_files, world.size(),
+                 argc, argv);
   note(fmt::format("{}: {} parameters, {} planned{}, run folder {}", recipe.name,
                    format_count(static_cast<double>(recipe.n_params)),
                    format_bytes(run_memory(recipe, hparams, world.size()).planned),
@@ -355,9 +354,11 @@ int train(const RecipeProgram& recipe, const Hparams& hparams, std::int64_t trac
   const InterruptionGuard guard;  // while data and checkpoint are read, too: a run that was interrupted can be resumed
   std::optional<Trainer> trainer;
   try {
+    auto ownership = together(*communicator, "take the run's folders", [&] { return own_together(hparams, world); });
     Start start = together(*communicator, "begin", [&] { return start_run(recipe, hparams, world, *communicator); });
     check_same_start(*communicator, start.beginning.checkpoint);
-    trainer.emplace(recipe, hparams, world, *communicator, std::move(start), traced_steps, argc, argv);
+    trainer.emplace(recipe, hparams, world, *communicator, std::move(ownership), std::move(start), traced_steps, argc,
+                    argv);
     return trainer->run();
   } catch (const RankFailure& failure) {  // before the trainer goes, which would wait for what does not come
     give_up(world, failure, trainer ? trainer->moment() : "before the first step");

@@ -54,6 +54,7 @@ TEST_CASE("a start in the folder of a run that goes on changes nothing: by resum
   const ProcessResult ranks = train_on(place, 2, "run", {resume});
   CHECK(ranks.exit_code == 2);
   CHECK(contains(ranks.err, "[RUN-19]"));
+  CHECK(contains(ranks.err, "[RANK-08] rank 0 could not take the run's folders"));  // and waits for nothing
   check_refusal(place.train("other", {"checkpoint.directory=" + (place / "run/checkpoints")}), 2,
                 {"[RUN-19]", "checkpoint.directory"});
   CHECK_FALSE(fs::exists(place / "other"));
