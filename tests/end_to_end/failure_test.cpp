@@ -114,6 +114,27 @@ TEST_CASE("a disk that becomes full ends the run in one line and leaves the last
   CHECK(result.out.ends_with("step_00000003\nstep_00000006\n"));  // nothing half-written
 }
 
+TEST_CASE("a disk that is full from the beginning ends the start in one line, and nothing stays behind") {
+  const Workplace place("tiny_gpt2");
+  std::filesystem::create_directory(place / "disk");
+  const std::string script =
+      "mount -t tmpfs -o size=64k tmpfs \"$1\" || exit 77\n"
+      "head -c 1000000 /dev/zero > \"$1/filler\" 2> /dev/null\n"
+      "shift\n"
+      "\"$@\"\n"
+      "code=$?\n"
+      "ls -A \"$DISK\"\n"
+      "exit $code\n";
+  const Arguments arguments =
+      with(Arguments{"unshare", "--map-root-user", "--mount", "bash", "-c", script, "bash", place / "disk"},
+           command(place, place.training("run", {"run.output_dir=" + place / "disk/run"})));
+  const ProcessResult result = run_process(arguments, {{"DISK", place / "disk"}});
+  if (result.exit_code == 77 || contains(result.err, "unshare"))
+    MONOMORPH_SKIP("this machine does not allow mounting a small disk");
+  check_refusal(result, 1, {"[FILE-02]", "the disk is full", place / "disk/run"});
+  CHECK(result.out == "filler\n");
+}
+
 TEST_CASE("training data that is cut short during a run ends it in one line") {
   const Workplace place("tiny_gpt2");
   Arguments command{program("tiny_gpt2")};
