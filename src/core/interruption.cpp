@@ -23,10 +23,11 @@ bool is_ignored_hangup(int signal_number) {
   return signal_number == SIGHUP && ::sigaction(SIGHUP, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-/// The same request once more: what stops a service, a job or a terminal's processes signals all of them, and those that
-/// start others pass it on. Only a person presses Ctrl-C twice.
+/// The same request once more: what stops a service, a job or a terminal's processes signals all of them, and those
+/// that start others pass it on. A person who presses Ctrl-C twice means it, but takes longer than that.
 bool repeats(int signal_number, Clock::time_point now) {
-  return signal_number != SIGINT && now - Clock::time_point(Clock::duration(noted_at)) < InterruptionGuard::moment;
+  const Clock::duration since = now - Clock::time_point(Clock::duration(noted_at));
+  return since < (signal_number == SIGINT ? InterruptionGuard::double_press : InterruptionGuard::moment);
 }
 
 void note_signal(int signal_number) {
