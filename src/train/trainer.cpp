@@ -19,6 +19,7 @@
 #include <monomorph/core/interruption.hpp>
 #include <monomorph/core/process_memory.hpp>
 #include <monomorph/core/quantity_text.hpp>
+#include <monomorph/core/standard_streams.hpp>
 #include <monomorph/data/batch_prefetcher.hpp>
 #include <monomorph/runtime/checkpoint_reader.hpp>
 #include <monomorph/runtime/together.hpp>
@@ -63,7 +64,7 @@ std::optional<RunState> restored_state(const RecipeProgram& recipe, const Hparam
       restored = restore_run(checkpoint, recipe, step, true);
     } catch (const runtime::DamagedCheckpoint& damage) {
       if (hparams.checkpoint.resume.value != "auto") throw;
-      fmt::print(stderr, "warning: {}\n", damage.what());
+      write_error_line(std::string("warning: ") + damage.what());
     }
   });
   const std::int64_t damaged = restored ? 0 : 1;
