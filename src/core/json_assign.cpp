@@ -77,6 +77,8 @@ std::size_t read_name(const FieldRef& field, const EnumRef& target, const JsonSc
 
 std::string_view last_part(std::string_view dotted) { return dotted.substr(dotted.rfind('.') + 1); }
 
+constexpr std::size_t longest_considered = 100;  // bounds the work for a hostile key
+
 }  // namespace
 
 std::string expectation(const FieldRef& field) {
@@ -106,8 +108,7 @@ void reject_range(const FieldRef& field, std::string_view found, const std::stri
                                found, where, field.doc));
 }
 
-void reject_key(std::span<const FieldRef> fields, std::string_view dotted, const std::string& where) {
-  constexpr std::size_t longest_considered = 100;  // bounds the work for a hostile key
+std::string nearest_key(std::span<const FieldRef> fields, std::string_view dotted) {
   const std::string_view given = dotted.substr(0, longest_considered);
   std::size_t least = std::numeric_limits<std::size_t>::max();
   std::string_view nearest;
@@ -127,6 +128,15 @@ void reject_key(std::span<const FieldRef> fields, std::string_view dotted, const
     }
     consider(field.name);
   }
+  return std::string(nearest);
+}
+
+bool is_likely(std::string_view dotted, std::string_view nearest) {
+  const std::string_view given = last_part(dotted).substr(0, longest_considered), meant = last_part(nearest);
+  return edit_distance(given, meant) <= meant.size() / 2;
+}
+
+void reject_key(std::string_view dotted, std::string_view nearest, const std::string& where) {
   throw UsageError(fmt::format("[HPARAM-01] {} is not a hyperparameter ({}); the nearest known key is \"{}\"",
                                in_quotes(dotted), where, nearest));
 }

@@ -29,6 +29,11 @@ std::string expectation(const FieldRef& field);
 
 [[noreturn]] void reject_type(const FieldRef& field, std::string_view found, const std::string& where);
 [[noreturn]] void reject_range(const FieldRef& field, std::string_view found, const std::string& where);
-[[noreturn]] void reject_key(std::span<const FieldRef> fields, std::string_view dotted, const std::string& where);
+[[noreturn]] void reject_key(std::string_view dotted, std::string_view nearest, const std::string& where);
+
+/// The field or section whose name is most like a key that is none.
+std::string nearest_key(std::span<const FieldRef> fields, std::string_view dotted);
+/// Whether the nearest key is so near that it was probably meant.
+bool is_likely(std::string_view dotted, std::string_view nearest);
 
 }  // namespace monomorph

@@ -36,11 +36,13 @@ void PathListReader::begin_object(const std::string& where) {
   if (in_object_) value(JsonOther{"an object"}, where);
   paths_.emplace_back();
   in_object_ = true;
+  has_unknown_key_ = false;
   keys_.clear();
 }
 
 void PathListReader::key(const std::string& name, const std::string& where) {
   if (name != path_key && name != weight_key) {
+    has_unknown_key_ = true;
     throw UsageError(fmt::format("[HPARAM-01] {} is no member of {} ({}); it may have \"{}\" and \"{}\"",
                                  in_quotes(name), entry_name(), where, path_key, weight_key));
   }
@@ -51,11 +53,11 @@ void PathListReader::key(const std::string& name, const std::string& where) {
 }
 
 void PathListReader::end_object(const std::string& where) {
-  if (!keys_.contains(std::string(path_key))) {
-    throw UsageError(
-        fmt::format("[HPARAM-02] {} must have a \"{}\" ({}); it means: {}", entry_name(), path_key, where, field_.doc));
-  }
+  const std::string name = entry_name();
   in_object_ = false;
+  if (keys_.contains(std::string(path_key)) || has_unknown_key_) return;  // which may have been meant for it
+  throw UsageError(
+      fmt::format("[HPARAM-02] {} must have a \"{}\" ({}); it means: {}", name, path_key, where, field_.doc));
 }
 
 void PathListReader::end_array(const std::string& where) {

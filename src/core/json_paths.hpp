@@ -9,7 +9,8 @@
 namespace monomorph {
 
 /// Receives the events of a JSON array of weighted paths: each a string, or an object of "path" and "weight". What has
-/// no place is refused at once, so nothing nests deeper. `where` is such as "run.json:4".
+/// no place is refused with a UsageError, after which it goes on with what comes behind that key or value: nothing
+/// nests deeper. `where` is such as "run.json:4".
 class PathListReader {
  public:
   explicit PathListReader(const FieldRef& field) : field_(field) {}
@@ -27,6 +28,7 @@ class PathListReader {
   const FieldRef& field_;
   WeightedPaths paths_;
   bool in_object_ = false;
+  bool has_unknown_key_ = false;  ///< of the object so far
   std::string key_;
   std::set<std::string> keys_;  ///< of the object so far
 };

@@ -5,16 +5,19 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/hparams.hpp>
+#include <monomorph/core/mistakes.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace monomorph {
 namespace {
@@ -65,23 +68,40 @@ std::string reason_of(const char* what) {
   return line;
 }
 
-/// Receives the parser's events and fills the fields. A value that is not a field's is refused at its first token, so
-/// nothing nests deeper than the sections do.
+/// What is most like it was probably meant. A file of a million such keys is not worth so many comparisons.
+void refuse_unknown_key(std::span<const FieldRef> fields, std::string_view dotted, const std::string& where,
+                        Mistakes& mistakes) {
+  if (mistakes.is_full()) {
+    mistakes.count();
+    return;
+  }
+  const std::string nearest = nearest_key(fields, dotted);
+  mistakes.check([&] { reject_key(dotted, nearest, where); });
+  if (is_likely(dotted, nearest)) mistakes.doubt(nearest);
+}
+
+/// Receives the parser's events and fills the fields. Each mistake is told, and the value that it is about passed over
+/// with all that it holds, which is counted and not kept: nothing nests deeper than the sections do.
 class FieldReader {
  public:
-  FieldReader(std::span<const FieldRef> fields, std::string_view text, std::string where)
-      : fields_(fields), text_(text), where_(std::move(where)) {}
+  FieldReader(std::span<const FieldRef> fields, std::string_view text, std::string where, Mistakes& mistakes)
+      : fields_(fields), text_(text), where_(std::move(where)), mistakes_(mistakes) {}
 
   void read() {
-    if (text_.find_first_not_of(" \t\r\n") == std::string_view::npos) fail("the file is empty");
-    if (const auto nul = find_nul(text_))
+    if (text_.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+      fail("the file is empty");
+      return;
+    }
+    if (const auto nul = find_nul(text_)) {
       fail_at(nul->line, fmt::format("there is a NUL byte in column {}", nul->column));
+      return;
+    }
     const CountingIterator begin(text_.data(), n_consumed_);
     const CountingIterator end(text_.data() + text_.size(), n_consumed_);
     json::sax_parse(begin, end, this);
   }
 
-  // The parser's interface.
+  // The parser's interface. It goes on while they return true.
   bool null() { return take(JsonOther{"null"}); }
   bool boolean(bool value) { return take(value); }
   bool number_integer(std::int64_t value) { return take(value); }
@@ -92,103 +112,183 @@ class FieldReader {
   bool number_float(double value, const std::string& text) { return take(JsonReal{value, text}); }
   bool string(std::string& value) { return take(value); }
   bool binary(json::binary_t&) { return false; }
-  bool start_object(std::size_t) {
-    if (list_) return list_->begin_object(location(line())), true;
-    if (field_ != nullptr) return take(JsonOther{"an object"});
-    if (inside_) section_ = key_ + ".";
-    inside_ = true;
-    return true;
-  }
-  bool end_object() {
-    if (list_) return list_->end_object(location(line())), true;
-    if (section_.empty()) return true;
-    section_.pop_back();
-    section_.resize(section_.rfind('.') + 1);  // npos + 1 is 0: back at the top
-    key_.clear();
-    return true;
-  }
-  bool start_array(std::size_t) {
-    if (list_ || field_ == nullptr || !std::holds_alternative<WeightedPaths*>(field_->target))
-      return take(JsonOther{"an array"});
-    list_.emplace(*field_);
-    return true;
-  }
-  bool end_array() {
-    list_->end_array(location(line()));  // no other array gets as far as its end
-    list_.reset();
-    field_ = nullptr;
-    return true;
-  }
+  bool start_object(std::size_t);
+  bool end_object();
+  bool start_array(std::size_t);
+  bool end_array();
   bool key(std::string& name);
-  bool parse_error(std::size_t, const std::string&, const json::exception& error) {
-    if (dynamic_cast<const json::out_of_range*>(&error) != nullptr && field_ != nullptr) {
-      reject_range(*field_, "a number that is too large for any computer format", location(line()));
-    }
-    fail(reason_of(error.what()));
-  }
+  bool parse_error(std::size_t, const std::string&, const json::exception& error);
 
  private:
   bool take(const JsonScalar& value);
-  [[noreturn]] void fail(std::string_view reason) const { fail_at(line(), reason); }
-  [[noreturn]] void fail_at(std::size_t line, std::string_view reason) const {
-    const std::string near = key_.empty() ? "" : ", at or after " + key_;
-    throw UsageError(
-        fmt::format("[HPARAM-05] a hyperparameter file must be one JSON object ({}{}): {}; correct the text "
-                    "there",
-                    location(line), near, reason));
+  bool pass_over(std::string_view what);
+  bool passes_over_beginning();
+  bool passes_over_end();
+  bool accepts_key(const std::string& name);
+  bool fail(std::string_view reason) { return fail_at(line(), reason); }
+  bool fail_at(std::size_t line, std::string_view reason);
+
+  bool check(std::string_view name, const std::function<void()>& act) {
+    const bool right = mistakes_.check(act);
+    if (!right) mistakes_.doubt(name);
+    return right;
   }
   /// The line of the last character read but one, as the parser may have looked one character ahead.
-  std::size_t line() const {
-    const std::string_view before = text_.substr(0, n_consumed_ > 0 ? n_consumed_ - 1 : 0);
-    return 1 + static_cast<std::size_t>(std::ranges::count(before, '\n'));
+  std::size_t line() {
+    const std::size_t end = n_consumed_ > 0 ? n_consumed_ - 1 : 0;
+    line_ += static_cast<std::size_t>(std::ranges::count(text_.substr(n_counted_, end - n_counted_), '\n'));
+    n_counted_ = end;
+    return line_;
   }
   std::string location(std::size_t line) const { return fmt::format("{}:{}", where_, line); }
 
   std::span<const FieldRef> fields_;
   std::string_view text_;
   std::string where_;
+  Mistakes& mistakes_;
   std::size_t n_consumed_ = 0;
-  bool inside_ = false;  ///< the outermost object has begun
-  std::string section_;  ///< with a dot at its end; empty at the top
-  std::string key_;      ///< dotted
+  std::size_t n_counted_ = 0, line_ = 1;  ///< of the characters whose lines are counted
+  bool inside_ = false;                   ///< the outermost object has begun
+  std::string section_;                   ///< with a dot at its end; empty at the top
+  std::string key_;                       ///< dotted
   std::size_t key_line_ = 0;
   const FieldRef* field_ = nullptr;           ///< whose value comes next
   std::optional<PathListReader> list_;        ///< while the value of field_ is an array
   std::map<std::string, std::size_t> lines_;  ///< where each key was given
+  bool passes_over_next_ = false;             ///< the value that comes next
+  std::size_t passed_depth_ = 0;              ///< arrays and objects that are open in a value that is passed over
 };
 
-bool FieldReader::key(std::string& name) {
-  if (list_) return list_->key(name, location(line())), true;
-  key_ = section_ + name;
-  key_line_ = line();
-  if (name.find('.') != std::string::npos) {
+bool FieldReader::fail_at(std::size_t line, std::string_view reason) {
+  const std::string near = key_.empty() ? "" : ", at or after " + in_quotes(key_);
+  return check("", [&] {
     throw UsageError(
-        fmt::format("[HPARAM-01] {} must not have a dot ({}); write the part before it as an object: "
-                    "{{\"optimizer\": {{\"lr\": 3e-4}}}}",
-                    in_quotes(name), location(key_line_)));
-  }
-  const auto found = std::ranges::find(fields_, key_, &FieldRef::name);
-  field_ = found == fields_.end() ? nullptr : &*found;
-  const bool is_section =
-      std::ranges::any_of(fields_, [&](const FieldRef& field) { return field.name.starts_with(key_ + "."); });
-  if (field_ == nullptr && !is_section) reject_key(fields_, key_, location(key_line_));
-  const auto [first, is_new] = lines_.emplace(key_, key_line_);
-  if (!is_new) {
-    throw UsageError(fmt::format("[HPARAM-04] {} must be given once ({}, and before in line {}); remove one", key_,
-                                 location(key_line_), first->second));
-  }
+        fmt::format("[HPARAM-05] a hyperparameter file must be one JSON object ({}{}): {}; correct the text "
+                    "there",
+                    location(line), near, reason));
+  });
+}
+
+bool FieldReader::parse_error(std::size_t, const std::string&, const json::exception& error) {
+  const bool is_of_field = field_ != nullptr && passed_depth_ == 0;
+  if (!is_of_field || dynamic_cast<const json::out_of_range*>(&error) == nullptr) return fail(reason_of(error.what()));
+  return check("", [&] {  // the parser does not go on: nothing is known of what follows
+    reject_range(*field_, "a number that is too large for any computer format", location(line()));
+  });
+}
+
+bool FieldReader::passes_over_beginning() {
+  if (passed_depth_ == 0 && !std::exchange(passes_over_next_, false)) return false;
+  ++passed_depth_;
   return true;
 }
 
-bool FieldReader::take(const JsonScalar& value) {
-  if (!inside_) fail("it begins with something else");
-  if (list_) return list_->value(value, location(line())), true;
-  if (field_ == nullptr) {
-    throw UsageError(fmt::format("[HPARAM-02] {} must be an object of hyperparameters ({}); write \"{}\": {{ ... }}",
-                                 key_, location(key_line_), key_.substr(key_.rfind('.') + 1)));
+bool FieldReader::passes_over_end() {
+  if (passed_depth_ == 0) return false;
+  --passed_depth_;
+  return true;
+}
+
+/// An array or object that has begun where it has no place.
+bool FieldReader::pass_over(std::string_view what) {
+  if (!take(JsonOther{what})) return false;
+  passed_depth_ = 1;
+  return true;
+}
+
+bool FieldReader::start_object(std::size_t) {
+  if (passes_over_beginning()) return true;
+  if (list_) {
+    if (!check(field_->name, [&] { list_->begin_object(location(line())); })) passed_depth_ = 1;
+    return true;
   }
-  assign(*field_, value, location(key_line_));
+  if (field_ != nullptr) return pass_over("an object");
+  if (inside_) section_ = key_ + ".";
+  inside_ = true;
+  return true;
+}
+
+bool FieldReader::end_object() {
+  if (passes_over_end()) return true;
+  if (list_) {
+    check(field_->name, [&] { list_->end_object(location(line())); });
+    return true;
+  }
+  if (section_.empty()) return true;
+  section_.pop_back();
+  section_.resize(section_.rfind('.') + 1);  // npos + 1 is 0: back at the top
+  key_.clear();
+  return true;
+}
+
+bool FieldReader::start_array(std::size_t) {
+  if (passes_over_beginning()) return true;
+  if (list_ || field_ == nullptr || !std::holds_alternative<WeightedPaths*>(field_->target))
+    return pass_over("an array");
+  list_.emplace(*field_);
+  return true;
+}
+
+bool FieldReader::end_array() {
+  if (passes_over_end()) return true;
+  check(field_->name, [&] { list_->end_array(location(line())); });
+  list_.reset();
   field_ = nullptr;
+  return true;
+}
+
+bool FieldReader::key(std::string& name) {
+  if (passed_depth_ > 0) return true;
+  if (list_) {
+    passes_over_next_ = !check(field_->name, [&] { list_->key(name, location(line())); });
+    return true;
+  }
+  key_ = section_ + name;
+  key_line_ = line();
+  passes_over_next_ = !accepts_key(name);
+  if (passes_over_next_) field_ = nullptr;
+  return true;
+}
+
+bool FieldReader::accepts_key(const std::string& name) {
+  if (name.find('.') != std::string::npos) {
+    return check(key_, [&] {
+      throw UsageError(
+          fmt::format("[HPARAM-01] {} must not have a dot ({}); write the part before it as an object: "
+                      "{{\"optimizer\": {{\"lr\": 3e-4}}}}",
+                      in_quotes(name), location(key_line_)));
+    });
+  }
+  const auto found = std::ranges::find(fields_, key_, &FieldRef::name);
+  field_ = found == fields_.end() ? nullptr : &*found;
+  const bool is_section = std::ranges::any_of(fields_, [section = key_ + "."](const FieldRef& field) {
+    return field.name.starts_with(section);
+  });
+  if (field_ == nullptr && !is_section) {
+    refuse_unknown_key(fields_, key_, location(key_line_), mistakes_);
+    return false;
+  }
+  const auto [first, is_new] = lines_.emplace(key_, key_line_);
+  return is_new || check(key_, [&, first = first->second] {
+           throw UsageError(fmt::format("[HPARAM-04] {} must be given once ({}, and before in line {}); remove one",
+                                        key_, location(key_line_), first));
+         });
+}
+
+bool FieldReader::take(const JsonScalar& value) {
+  if (passed_depth_ > 0 || std::exchange(passes_over_next_, false)) return true;
+  if (!inside_) return fail("it begins with something else");
+  if (list_) {
+    check(field_->name, [&] { list_->value(value, location(line())); });
+  } else if (field_ != nullptr) {
+    check(field_->name, [&] { assign(*field_, value, location(key_line_)); });
+    field_ = nullptr;
+  } else {
+    check(key_, [&] {
+      throw UsageError(fmt::format("[HPARAM-02] {} must be an object of hyperparameters ({}); write \"{}\": {{ ... }}",
+                                   key_, location(key_line_), key_.substr(key_.rfind('.') + 1)));
+    });
+  }
   return true;
 }
 
@@ -212,33 +312,56 @@ JsonScalar parse_scalar(const std::string& text) {
   return text;
 }
 
+/// What stands behind `--set name=`.
+void set_value(std::span<const FieldRef> fields, const FieldRef& field, const std::string& text, Mistakes& mistakes) {
+  const bool is_list = std::holds_alternative<WeightedPaths*>(field.target);
+  const bool is_array = is_list && text.starts_with('[');
+  const bool is_text =
+      is_list || std::holds_alternative<std::string*>(field.target) || std::holds_alternative<EnumRef>(field.target);
+  const bool right = mistakes.check([&] {
+    if (!is_utf8(text)) reject_type(field, "text that is not UTF-8", "--set");
+    if (is_array && !json::accept(text)) reject_type(field, "an array that JSON can't have", "--set");
+    if (!is_array) assign(field, is_text ? JsonScalar(text) : parse_scalar(text), "--set");
+  });
+  if (!right) mistakes.doubt(field.name);
+  if (right && is_array) read_fields(fields, nested(field.name, text), "--set", mistakes);
+}
+
 }  // namespace
 
+void read_fields(std::span<const FieldRef> fields, std::string_view json, const std::string& where,
+                 Mistakes& mistakes) {
+  FieldReader(fields, json, where, mistakes).read();
+}
+
 void read_fields(std::span<const FieldRef> fields, std::string_view json, const std::string& where) {
-  FieldReader(fields, json, where).read();
+  Mistakes mistakes;
+  read_fields(fields, json, where, mistakes);
+  mistakes.throw_if_any();
+}
+
+void set_field(std::span<const FieldRef> fields, std::string_view assignment, Mistakes& mistakes) {
+  const std::size_t equals = assignment.find('=');
+  const std::string_view name = assignment.substr(0, equals);
+  if (equals == std::string_view::npos || equals == 0) {
+    mistakes.check([&] {
+      throw UsageError(
+          fmt::format("[HPARAM-06] --set must be given as section.name=value, not {}; for example --set "
+                      "optimizer.lr=3e-4",
+                      in_quotes(assignment)));
+    });
+    if (!name.empty()) mistakes.doubt(name);
+    return;
+  }
+  const auto field = std::ranges::find(fields, name, &FieldRef::name);
+  if (field == fields.end()) return refuse_unknown_key(fields, name, "--set", mistakes);
+  set_value(fields, *field, std::string(assignment.substr(equals + 1)), mistakes);
 }
 
 void set_field(std::span<const FieldRef> fields, std::string_view assignment) {
-  const std::size_t equals = assignment.find('=');
-  if (equals == std::string_view::npos || equals == 0) {
-    throw UsageError(
-        fmt::format("[HPARAM-06] --set must be given as section.name=value, not {}; for example --set "
-                    "optimizer.lr=3e-4",
-                    in_quotes(assignment)));
-  }
-  const std::string_view name = assignment.substr(0, equals);
-  const std::string text(assignment.substr(equals + 1));
-  const auto field = std::ranges::find(fields, name, &FieldRef::name);
-  if (field == fields.end()) reject_key(fields, name, "--set");
-  const bool is_list = std::holds_alternative<WeightedPaths*>(field->target);
-  const bool is_text =
-      is_list || std::holds_alternative<std::string*>(field->target) || std::holds_alternative<EnumRef>(field->target);
-  if (!is_utf8(text)) reject_type(*field, "text that is not UTF-8", "--set");
-  if (is_list && text.starts_with('[')) {
-    if (parsed_json(text).is_discarded()) reject_type(*field, "an array that JSON can't have", "--set");
-    return read_fields(fields, nested(name, text), "--set");
-  }
-  assign(*field, is_text ? JsonScalar(text) : parse_scalar(text), "--set");
+  Mistakes mistakes;
+  set_field(fields, assignment, mistakes);
+  mistakes.throw_if_any();
 }
 
 }  // namespace monomorph

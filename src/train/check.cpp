@@ -30,18 +30,21 @@ std::string how_it_begins(const Beginning& beginning) {
 }  // namespace
 
 std::string check(const RecipeProgram& recipe, const Hparams& hparams, LaunchedRanks ranks) {
-  check_ranks(recipe, hparams, ranks.all);
   const RunOwnership ownership(hparams);
   Beginning beginning = begin(recipe, hparams);
   note_memory(recipe, hparams, ranks, beginning.notes);
   const RunData data(recipe, hparams);
   if (beginning.checkpoint) data.check_same_files(*beginning.checkpoint);
   const std::int64_t batch = hparams.batch.global_batch;
+  const std::int64_t micro_batches = micro_batches_per_rank(hparams, ranks.all);
   std::string text = fmt::format(
-      "recipe {} accepts these hyperparameters\n  steps {}, {} tokens each\n{}  planned memory {}{}\n"
+      "recipe {} accepts these hyperparameters\n  steps {}, {} tokens each, in {} of {} sequences{}\n{}  planned "
+      "memory {}{}\n"
       "  held-out targets {}\n  {}\n",
       recipe.name, hparams.run.steps.value, batch * recipe.model->context_length,
-      data.describe_sets(hparams.run.steps * batch), format_bytes(run_memory(recipe, hparams, ranks.all).planned),
+      micro_batches == 1 ? "one micro-batch" : fmt::format("{} micro-batches", micro_batches), micro_batch_of(hparams),
+      ranks.all == 1 ? "" : " of each rank", data.describe_sets(hparams.run.steps * batch),
+      format_bytes(run_memory(recipe, hparams, ranks.all).planned),
       ranks.all == 1 ? "" : fmt::format(" on each of {} ranks", ranks.all),
       data.evaluation ? data.evaluation->n_counted() : 0, how_it_begins(beginning));
   for (const std::string& note : beginning.notes) text += "  " + note + "\n";
@@ -50,7 +53,6 @@ std::string check(const RecipeProgram& recipe, const Hparams& hparams, LaunchedR
 
 std::string check_collectives(const RecipeProgram& recipe, const Hparams& hparams) {
   const World world = connect(std::chrono::seconds(hparams.failure.rank_timeout));
-  check_ranks(recipe, hparams, world.size());
   check_agreement(world, recipe, hparams);
   if (world.size() == 1) return "one rank: there are no collectives\n";
   const auto communicator = world.communicator(recipe.param_shards(world.size()), recipe.reduce_dtype);

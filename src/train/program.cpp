@@ -43,9 +43,15 @@ struct HparamsOptions {
     app.add_option("--hparams", file, "hyperparameters (JSON); see `schema`");
     app.add_option("--set", sets, "overrides one value: optimizer.lr=3e-4")->allow_extra_args(false);
   }
-  Hparams read() const {
+  /// For so many ranks: what is left to the program is chosen.   @throws UsageError of a line for each mistake
+  Hparams read(const RecipeProgram& recipe, int ranks) const {
     if (file.empty()) throw UsageError("[RUN-10] --hparams <file.json> is missing; `schema` says what may stand in it");
-    return read_hparams(file, sets);
+    Mistakes mistakes;
+    Hparams hparams = read_hparams(file, sets, mistakes);
+    choose_micro_batch(hparams, ranks);
+    check_ranks(recipe, hparams, ranks, mistakes);
+    mistakes.throw_if_any();
+    return hparams;
   }
 };
 
@@ -138,7 +144,7 @@ int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
     bytes_per_token = data::token_byte_lengths(*read_run_tokenizer(tokenizer_file, recipe));
     check_ids(loader, bytes_per_token);
   }
-  const std::int64_t micro_batch = options.micro_batch.value_or(hparams.batch.micro_batch.value);
+  const std::int64_t micro_batch = options.micro_batch.value_or(micro_batch_of(hparams));
   const auto communicator = one_rank();
   const auto step = with_advice("lower --micro-batch, or take a machine with more memory",
                                 [&] { return recipe.make_step(*communicator, micro_batch, 0, 0); });
@@ -158,9 +164,9 @@ std::optional<std::int64_t> traced_steps(std::string_view text) {
 }
 
 /// For the ranks that were started, or as many local ones as would be.
-int run_check(const RecipeProgram& recipe, const Hparams& hparams, std::optional<int> local_ranks) {
+int run_check(const RecipeProgram& recipe, const HparamsOptions& options, std::optional<int> local_ranks) {
   const LaunchedRanks ranks = local_ranks ? LaunchedRanks{*local_ranks, *local_ranks} : launched_ranks();
-  show(check(recipe, hparams, ranks));
+  show(check(recipe, options.read(recipe, ranks.all), ranks));
   return 0;
 }
 
@@ -212,16 +218,15 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
     return show(describe(recipe, ranks, micro_batch)), 0;
   }
   if (*schema_command) return show(schema() + "\n"), 0;
-  if (*check_command && !collectives) return run_check(recipe, check_options.read(), local_ranks);
+  if (*check_command && !collectives) return run_check(recipe, check_options, local_ranks);
   if (!*check_command && local_ranks.value_or(1) == 1) sleep_after_spinning(argv);
   if (*evaluate_command) return run_evaluate(recipe, evaluate_options);
   if (*generate_command) return run_generate(recipe, generate_options);
   end_with_parent();
-  const Hparams hparams = (*check_command ? check_options : train_options).read();
-  if (local_ranks.value_or(1) > 1) {
-    check_ranks(recipe, hparams, *local_ranks);  // one line, and not one from each rank
-    return run_local_ranks(*local_ranks, argc, argv);
-  }
+  const bool starts_ranks = local_ranks.value_or(1) > 1;
+  const HparamsOptions& options = *check_command ? check_options : train_options;
+  const Hparams hparams = options.read(recipe, starts_ranks ? *local_ranks : launched_ranks().all);
+  if (starts_ranks) return run_local_ranks(*local_ranks, argc, argv);  // what is wrong was said, and not by each rank
   if (*check_command) return show(check_collectives(recipe, hparams)), 0;
   return train(recipe, hparams, traced_steps(trace).value_or(0), argc, argv);
 }

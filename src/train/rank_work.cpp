@@ -27,7 +27,7 @@ void check_fixed_tree(const RecipeProgram& recipe, const Hparams& hparams, int r
 }  // namespace
 
 std::int64_t micro_batches_per_rank(const Hparams& hparams, int ranks) {
-  return hparams.batch.global_batch / (hparams.batch.micro_batch * ranks);
+  return hparams.batch.global_batch / (micro_batch_of(hparams) * ranks);
 }
 
 int tree_levels(const Hparams& hparams, int ranks) {
@@ -47,10 +47,16 @@ void check_groups(const RecipeProgram& recipe, int ranks) {
       tp, pp, cp, group, factor, ranks, below > 0 ? fmt::format("{} or ", below) : "", below + factor));
 }
 
+void check_ranks(const RecipeProgram& recipe, const Hparams& hparams, int ranks, Mistakes& mistakes) {
+  if (!mistakes.check([&] { check_groups(recipe, ranks); })) mistakes.doubt(ranks_field);
+  validate(hparams, ranks, mistakes);
+  mistakes.check({"batch.reduction", ranks_field}, [&] { check_fixed_tree(recipe, hparams, ranks); });
+}
+
 void check_ranks(const RecipeProgram& recipe, const Hparams& hparams, int ranks) {
-  check_groups(recipe, ranks);
-  validate(hparams, ranks);
-  check_fixed_tree(recipe, hparams, ranks);
+  Mistakes mistakes;
+  check_ranks(recipe, hparams, ranks, mistakes);
+  mistakes.throw_if_any();
 }
 
 }  // namespace monomorph::train

@@ -15,8 +15,10 @@ int tree_levels(const Hparams& hparams, int ranks);
 void check_groups(const RecipeProgram& recipe, int ranks);
 
 /// All that hyperparameters and recipe say of a number of ranks.
-/// @throws UsageError [RANK-17]; as validate(); [RANK-09] gradients that are rounded between ranks have other bits on
-/// every number of them; [RANK-19] a fixed tree, and gradients that would be kept whole for nothing
+/// @param mistakes receives [RANK-17]; what validate() finds; [RANK-09] gradients that are rounded between ranks have
+///   other bits on every number of them; [RANK-19] a fixed tree, and gradients that would be kept whole for nothing
+void check_ranks(const RecipeProgram& recipe, const Hparams& hparams, int ranks, Mistakes& mistakes);
+/// @throws UsageError of a line for each of them
 void check_ranks(const RecipeProgram& recipe, const Hparams& hparams, int ranks);
 
 }  // namespace monomorph::train

@@ -73,7 +73,7 @@ std::vector<std::string> save_run(const std::string& folder, OptionalCount keep,
   metadata.fingerprint = fingerprint_text(recipe.fingerprint);
   metadata.state_fingerprint = fingerprint_text(recipe.state_fingerprint);
   metadata.recipe_facts = recipe_facts(recipe);
-  metadata.recipe_description = describe(recipe, communicator.size(), hparams.batch.micro_batch.value);
+  metadata.recipe_description = describe(recipe, communicator.size(), micro_batch_of(hparams));
   metadata.hyperparameters = to_json(hparams);
   metadata.step = state.step;
   metadata.n_tokens = state.tokens;

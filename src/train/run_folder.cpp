@@ -103,7 +103,7 @@ RunFolder::RunFolder(const Hparams& hparams, const RecipeProgram& recipe,
                      const std::optional<std::string>& resumed_from, const TrainFiles& files, int ranks, int argc,
                      char** argv)
     : path_(hparams.run.output_dir.value), held_a_run_(holds_a_run(path_)) {
-  texts_.emplace_back("recipe.txt", describe(recipe, ranks, hparams.batch.micro_batch.value));
+  texts_.emplace_back("recipe.txt", describe(recipe, ranks, micro_batch_of(hparams)));
   texts_.emplace_back("run.json", run_json(hparams, recipe, resumed_from, files, ranks, argc, argv));
   if (const std::string& tokenizer = hparams.data.tokenizer.value; !tokenizer.empty())
     texts_.emplace_back("tokenizer.json", read_text_file(tokenizer, largest_tokenizer));

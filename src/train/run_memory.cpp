@@ -17,7 +17,7 @@ std::string memory_text(const RunMemory& memory, const Hparams& hparams, int loc
       "{} of memory, {} planned, {} for kernels and {} for batches that are read ahead, with "
       "batch.micro_batch = {}",
       format_bytes(memory.total()), format_bytes(memory.planned), format_bytes(memory.kernels),
-      format_bytes(memory.batches), hparams.batch.micro_batch.value);
+      format_bytes(memory.batches), micro_batch_of(hparams));
   return local_ranks == 1 ? of_rank : fmt::format("{} times {}", local_ranks, of_rank);
 }
 
@@ -31,9 +31,9 @@ std::string advice(const RecipeProgram& recipe, const RunMemory& memory, int ran
 }  // namespace
 
 RunMemory run_memory(const RecipeProgram& recipe, const Hparams& hparams, int ranks) {
-  return {.planned = recipe.memory(ranks, hparams.batch.micro_batch, tree_levels(hparams, ranks)).total(),
+  return {.planned = recipe.memory(ranks, micro_batch_of(hparams), tree_levels(hparams, ranks)).total(),
           .kernels = kernel_workspace_bytes(),
-          .batches = data::BatchPrefetcher::bytes(hparams.batch.micro_batch, recipe.model->context_length,
+          .batches = data::BatchPrefetcher::bytes(micro_batch_of(hparams), recipe.model->context_length,
                                                   recipe.wants_document_starts)};
 }
 

@@ -47,7 +47,7 @@ struct Start {
 std::unique_ptr<TrainingStep> make_step(const RecipeProgram& recipe, const Hparams& hparams,
                                         Communicator& communicator) {
   return with_advice("lower batch.micro_batch, or let the recipe's checkpointing recompute more", [&] {
-    return recipe.make_step(communicator, hparams.batch.micro_batch, static_cast<std::uint64_t>(hparams.run.seed.value),
+    return recipe.make_step(communicator, micro_batch_of(hparams), static_cast<std::uint64_t>(hparams.run.seed.value),
                             tree_levels(hparams, communicator.size()));
   });
 }
@@ -147,7 +147,7 @@ class Trainer {
 /// number of ranks.
 data::BatchPrefetcher read_ahead(const data::Loader& loader, const RunState& state, const Hparams& hparams,
                                  const World& world) {
-  const std::int64_t micro_batch = hparams.batch.micro_batch;
+  const std::int64_t micro_batch = micro_batch_of(hparams);
   return {loader, state.samples + world.rank() * micro_batch, micro_batch, world.size() * micro_batch};
 }
 
@@ -321,8 +321,8 @@ void Trainer::evaluate_now() {
   last_evaluated_ = state_.step;
   moment_ = {"evaluating after step", state_.step};
   OptionalCount micro_batches = hparams_.evaluation.batches.value;
-  if (micro_batches) *micro_batches *= hparams_.batch.global_batch / hparams_.batch.micro_batch;
-  const EvaluationResult result = evaluate(*step_, communicator_, *data_.evaluation, hparams_.batch.micro_batch,
+  if (micro_batches) *micro_batches *= hparams_.batch.global_batch / micro_batch_of(hparams_);
+  const EvaluationResult result = evaluate(*step_, communicator_, *data_.evaluation, micro_batch_of(hparams_),
                                            recipe_.model->context_length, data_.bytes_per_token, micro_batches);
   if (log_) log_->evaluation(state_.step, result);
 }

@@ -38,12 +38,22 @@ bool is_one_line(const std::string& text) {
 }
 
 void check_refusal(const ProcessResult& result, int exit_code, const std::vector<std::string>& parts) {
+  check_refusals(result, exit_code, {parts});
+}
+
+void check_refusals(const ProcessResult& result, int exit_code, const std::vector<std::vector<std::string>>& parts) {
   CAPTURE(result.err);
   CHECK(result.exit_code == exit_code);
-  CHECK(is_one_line(result.err));
-  for (const std::string& part : parts) {
-    CAPTURE(part);
-    CHECK(contains(result.err, part));
+  CHECK(static_cast<std::size_t>(std::ranges::count(result.err, '\n')) == parts.size());
+  std::istringstream lines(result.err);
+  std::string line;
+  for (const std::vector<std::string>& mistake : parts) {
+    std::getline(lines, line);
+    CHECK(line.starts_with("error: "));
+    for (const std::string& part : mistake) {
+      CAPTURE(line, part);
+      CHECK(contains(line, part));
+    }
   }
 }
 

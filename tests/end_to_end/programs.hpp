@@ -30,6 +30,9 @@ bool is_one_line(const std::string& text);
 /// That a program refuses: exit code, nothing on standard output, one line on standard error with these parts.
 void check_refusal(const ProcessResult& result, int exit_code, const std::vector<std::string>& parts);
 
+/// The same for several mistakes of a configuration: a line for each, in their order.
+void check_refusals(const ProcessResult& result, int exit_code, const std::vector<std::vector<std::string>>& parts);
+
 /// A folder with a tokeniser, packed training and held-out data for one recipe, and its runs.
 class Workplace {
  public:

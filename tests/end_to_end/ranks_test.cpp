@@ -59,7 +59,7 @@ TEST_CASE("a number of ranks that the group of a recipe's HybridShard does not d
 
 TEST_CASE("what is wrong with several ranks is said before any of them starts, or by each of them") {
   const Workplace place("tiny_gpt2");
-  check_refusal(train_on(place, 3, "run"), 2, {"[HPARAM-11]", "8", "1 x 3"});
+  check_refusals(train_on(place, 3, "run"), 2, {{"[HPARAM-11]", "8", "1 x 3"}, {"[HPARAM-18]", "not 3"}});
   check_refusal(train_on(place, 3, "run", {"batch.global_batch=9"}), 2, {"[HPARAM-18]", "not 3", "take 2 or 4"});
   const Workplace once_per_step("tiny_gpt2_fsdp");
   check_refusal(train_on(once_per_step, 2, "run"), 2, {"[RANK-19]", "tiny_gpt2_fsdp", "ReduceOncePerStep"});
@@ -76,6 +76,31 @@ TEST_CASE("what is wrong with several ranks is said before any of them starts, o
                 {{"WORLD_SIZE", "2"}, {"RANK", "1"}, {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", "1"}});
   check_refusal(alone, 1, {"[RANK-04]", "127.0.0.1:1", "MASTER_ADDR"});
   CHECK_FALSE(std::filesystem::exists(place / "run"));
+}
+
+TEST_CASE("a newcomer's hyperparameters train on any small number of ranks that can share the global batch") {
+  const Workplace place("tiny_gpt2");
+  const auto train = [&](const std::string& name, const Arguments& more) {
+    const nlohmann::json json{{"run", {{"steps", 3}, {"output_dir", place / name}}},
+                              {"data", {{"train", place / "train.pbin"}}}};
+    write_bytes(place / (name + ".json"), json.dump());
+    Arguments arguments{"--hparams", place / (name + ".json")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return place.run(arguments, one_thread);
+  };
+  for (const auto& [ranks, micro_batch] : {std::pair{"1", 8}, {"2", 4}, {"4", 2}, {"8", 1}}) {
+    const std::string name = std::string("on") + ranks;
+    const ProcessResult result = train(name, {"--ranks", ranks});
+    CAPTURE(ranks, result.err);
+    CHECK(result.exit_code == 0);
+    CHECK(nlohmann::json::parse(read_bytes(place / name + "/hparams.json"))["batch"]["micro_batch"] == micro_batch);
+  }
+  REQUIRE(train("given", {"--set", "batch.micro_batch=8"}).exit_code == 0);
+  CHECK(final_state(place / "given") == final_state(place / "on1"));
+  check_refusal(train("on3", {"--ranks", "3"}), 2,
+                {"[HPARAM-11]", "batch.global_batch = 8", "change batch.global_batch to 6 or 9"});
+  check_refusal(train("fixed", {"--ranks", "2", "--set", "batch.reduction=fixed_tree"}), 2,
+                {"[HPARAM-11]", "change batch.micro_batch to 4"});
 }
 
 TEST_CASE("ranks that may open too few files and connections say so in one line each, or train") {

@@ -27,7 +27,7 @@ void check_hparams_refusal(const std::string& text, const std::vector<std::strin
 }  // namespace
 
 TEST_CASE("a hyperparameter file that is wrong is refused with file, line and what to do") {
-  const std::string begin = "{\n \"run\": {\"output_dir\": \"RUN\"},\n ";
+  const std::string begin = "{\n \"run\": {\"output_dir\": \"RUN\"}, \"data\": {\"train\": \"x\"},\n ";
   check_hparams_refusal(begin + "\"optimiser\": {}\n}", {"[HPARAM-01]", "bad.json:3", "optimiser", "\"optimizer\""});
   check_hparams_refusal(begin + "\"optimizer\": {\"lrr\": 1}\n}", {"[HPARAM-01]", "bad.json:3", "\"optimizer.lr\""});
   check_hparams_refusal(begin + "\"optimizer\": {\"lr\": \"3e-4\"}\n}",
@@ -42,6 +42,42 @@ TEST_CASE("a hyperparameter file that is wrong is refused with file, line and wh
   check_hparams_refusal("{}", {"[HPARAM-10]", "data.train"});
   check_hparams_refusal(R"({"data": {"train": "x"}, "batch": {"global_batch": 6, "micro_batch": 4}})",
                         {"[HPARAM-11]", "batch.global_batch = 6", "4 or 8"});
+}
+
+TEST_CASE("all mistakes of the hyperparameters are told at once, and once on several ranks") {
+  const Workplace place("tiny_gpt2");
+  write_bytes(place / "bad.json", R"({
+ "run": {"steps": "many", "output_dir": ""},
+ "data": {"train": "x"},
+ "optimiser": {"lr": 1},
+ "batch": {"global_batch": 7, "micro_batch": 2},
+ "log": {"every": 0, "every": 1}
+})");
+  const std::vector<std::vector<std::string>> mistakes{{"[HPARAM-02] run.steps", "bad.json:2"},
+                                                       {"[HPARAM-01] \"optimiser\"", "bad.json:4"},
+                                                       {"[HPARAM-03] log.every", "bad.json:6"},
+                                                       {"[HPARAM-04] log.every", "bad.json:6"},
+                                                       {"[HPARAM-02] log.tensorboard", "--set"},
+                                                       {"[HPARAM-19] run.output_dir"},
+                                                       {"[HPARAM-11] batch.global_batch = 7"}};
+  const Arguments arguments{"--hparams", place / "bad.json", "--set", "log.tensorboard=perhaps"};
+  for (const Arguments& command : {Arguments{},
+                                   {"check"},
+                                   {"--ranks", "2"},
+                                   {"check", "--ranks", "2"},
+                                   {"check", "--collectives", "--ranks", "2"}}) {
+    Arguments all = command;
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    CAPTURE(command);
+    check_refusals(place.run(all), 2, mistakes);
+  }
+}
+
+TEST_CASE("an empty path is refused with its field") {
+  const Workplace place("tiny_gpt2");
+  for (const std::string field : {"run.output_dir", "checkpoint.directory", "checkpoint.resume"})
+    check_refusal(place.train("run", {field + "="}), 2, {"[HPARAM-19]", field});
+  CHECK_FALSE(std::filesystem::exists(place / "run"));
 }
 
 TEST_CASE("a wrong command line is refused") {

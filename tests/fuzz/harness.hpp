@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -31,13 +32,16 @@ inline void require(bool holds, const char* what) {
   std::abort();
 }
 
-/// Runs `action`; a refusal must be one line that begins with its id.
-template <class Action> int refusing(Action action) {
+/// Runs `action`; a refusal must be one line that begins with its id, or at most so many.
+template <class Action> int refusing(Action action, int most_lines = 1) {
   try {
     action();
   } catch (const Error& error) {
-    const std::string message = error.what();
-    require(message.starts_with("[") && message.find('\n') == std::string::npos, "an error is one line with an id");
+    std::istringstream lines(error.what());
+    int n_lines = 0;
+    for (std::string line; std::getline(lines, line); ++n_lines)
+      require(line.starts_with("["), "every line of an error begins with an id");
+    require(n_lines >= 1 && n_lines <= most_lines, "an error has no more lines than it may");
   }
   return 0;
 }

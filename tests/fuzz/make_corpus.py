@@ -116,6 +116,7 @@ def hparams():
         seed("hparams", name, (recipes / f"{name}.json").read_bytes())
     seed("hparams", "unknown_key", '{"run": {"step": 3}}')
     seed("hparams", "numbers", '{"optimizer": {"lr": 1e400, "beta1": -0.0}, "run": {"steps": 3.5, "seed": 99999999999999999999}}')
+    seed("hparams", "many", '{"a": 0, "b\\n": [{"c": {}}], "run": {"steps": "x", "seed": []}, "data": {"train": [1, {"d": [], "path": {}}]}}')
     seed("hparams", "twice", '{"run": {"steps": 3, "steps": 4}, "run": {}} x')
 
 

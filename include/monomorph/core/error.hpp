@@ -12,7 +12,8 @@ enum class ExitCode : int {
 };
 
 /// A failure that a user can cause or cure. `what()` is one line that reads like a rule of the compiler's gate:
-/// `[AREA-NN] what must be true (where: file, line, field); what to do`. Programs print it without a stack trace.
+/// `[AREA-NN] what must be true (where: file, line, field); what to do`; of a configuration, a line for each mistake
+/// (Mistakes). Programs print it by report_failure, without a stack trace.
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message, ExitCode code = ExitCode::failure)

@@ -129,13 +129,20 @@ template <class Hparams> std::vector<FieldRef> fields_of(Hparams& hparams) {
   return fields;
 }
 
+class Mistakes;
+
 /// Overwrites the fields that a JSON object names. `where` is the file's name in messages.
-/// @throws UsageError [HPARAM-01] unknown key, [HPARAM-02] wrong type, [HPARAM-03] out of range, [HPARAM-04] given
-///         twice, [HPARAM-05] not JSON; the first one only, with line and field
+/// @param mistakes receives every one in the order of the text, with line and field: [HPARAM-01] unknown key,
+/// [HPARAM-02]
+///   wrong type, [HPARAM-03] out of range, [HPARAM-04] given twice; up to [HPARAM-05] not JSON
+void read_fields(std::span<const FieldRef> fields, std::string_view json, const std::string& where, Mistakes& mistakes);
+/// @throws UsageError of a line for each of them
 void read_fields(std::span<const FieldRef> fields, std::string_view json, const std::string& where);
 
 /// Overwrites one field by `section.name=value`; a string is written without quotes.
-/// @throws UsageError [HPARAM-01] to [HPARAM-03] as for a file, [HPARAM-06] no `=`
+/// @param mistakes receives [HPARAM-01] to [HPARAM-04] as for a file, [HPARAM-06] no `=`
+void set_field(std::span<const FieldRef> fields, std::string_view assignment, Mistakes& mistakes);
+/// @throws UsageError of a line for each of them
 void set_field(std::span<const FieldRef> fields, std::string_view assignment);
 
 /// All fields as a JSON object of sections, which reads back to the same values, bit for bit.

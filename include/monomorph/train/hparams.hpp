@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/core/hparams.hpp>
+#include <monomorph/core/mistakes.hpp>
 #include <monomorph/data/last_target.hpp>
 #include <monomorph/data/weight_by.hpp>
 
@@ -42,7 +43,10 @@ enum class ReductionOrder { any_order, fixed_tree };
 
 struct BatchHparams {
   Field<std::int64_t> global_batch{8, 1, 1'000'000'000, "sequences per optimiser step, over all ranks"};
-  Field<std::int64_t> micro_batch{8, 1, 1'000'000, "sequences that one rank computes at a time"};
+  Field<OptionalCount> micro_batch{
+      std::nullopt, "auto", 1, 1'000'000,
+      "sequences that one rank computes at a time; auto: 8, or as many fewer as divide its share of the global batch "
+      "(with batch.reduction = fixed_tree, whose bits it decides, always 8)"};
   Field<ReductionOrder> reduction{
       ReductionOrder::any_order,
       "how the micro-batches' gradients are added up: any_order, the fastest; fixed_tree: in an "
@@ -140,8 +144,12 @@ struct Hparams {
 };
 
 /// The defaults, overwritten by a JSON file, then by `--set` arguments (`optimizer.lr=3e-4`), in that order.
-/// @throws UsageError [HPARAM-01] to [HPARAM-06]: one line with file, line and field; [FILE-01] and following
+/// @throws UsageError [HPARAM-01] to [HPARAM-07]: a line for each mistake, with file, line and field; [FILE-01] and
+/// following
 Hparams read_hparams(const std::string& file, const std::vector<std::string>& sets);
+
+/// The same, with all mistakes.   @throws UsageError if the file can't be read: [FILE-01] and following
+Hparams read_hparams(const std::string& file, const std::vector<std::string>& sets, Mistakes& mistakes);
 
 /// The same from text, as a checkpoint holds it; `where` stands for the file in messages.
 Hparams parse_hparams(const std::string& json, const std::string& where);
@@ -158,10 +166,22 @@ std::string schema();
 /// The Markdown table of docs/reference/hyperparameters.md.
 std::string hparams_table();
 
-/// Checks what relates several fields.
+/// Puts a number in the place of "auto": as for one rank with default values, or what so many ranks can share.
 /// @param ranks data-parallel ranks
-/// @throws UsageError [HPARAM-10] to [HPARAM-18]
+void choose_micro_batch(Hparams& hparams, std::int64_t ranks);
+
+/// As chosen.
+std::int64_t micro_batch_of(const Hparams& hparams);
+
+/// Checks what must be true of the fields together, or of one beside its type and bounds.
+/// @param ranks data-parallel ranks
+/// @param mistakes receives [HPARAM-10] to [HPARAM-19], but none about a field that is doubted
+void validate(const Hparams& hparams, std::int64_t ranks, Mistakes& mistakes);
+/// @throws UsageError of a line for each of them
 void validate(const Hparams& hparams, std::int64_t ranks);
+
+/// What Mistakes may doubt beside the fields: how many ranks there are.
+inline constexpr std::string_view ranks_field = "--ranks";
 
 }  // namespace monomorph::train
 

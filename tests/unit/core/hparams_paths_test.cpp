@@ -104,6 +104,38 @@ TEST_CASE("wrong files are refused with line and field") {
   CHECK(contains(error_of([] { read(R"([1])"); }), "[HPARAM-05]"));
 }
 
+TEST_CASE("all mistakes of a list are told, and what follows it is read") {
+  const auto lines = error_lines_of([] {
+    read(R"({"data": {"files": [
+7,
+{"paht": "a"},
+{"path": "b", "weight": 0, "weight": {"path": 1}},
+["c"],
+{"weight": 2},
+"d"],
+"shuffle": 1}})");
+  });
+  const std::vector<std::string> beginnings{"[HPARAM-02] data.files[0]",
+                                            "[HPARAM-01] \"paht\" is no member of data.files[1]",
+                                            "[HPARAM-03] data.files[2].weight",
+                                            "[HPARAM-04] data.files[2].weight",
+                                            "[HPARAM-02] data.files[3]",
+                                            "[HPARAM-02] data.files[4] must have a \"path\"",
+                                            "[HPARAM-02] data.shuffle"};
+  const char* const places[] = {"run.json:2", "run.json:3", "run.json:4", "run.json:4",
+                                "run.json:5", "run.json:6", "run.json:8"};
+  REQUIRE(lines.size() == beginnings.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    CAPTURE(lines[i]);
+    CHECK(lines[i].starts_with(beginnings[i]));
+    CHECK(contains(lines[i], places[i]));
+  }
+  CHECK(error_lines_of([] { set(R"(data.files=[1, {"path": 2}])"); }).size() == 2);
+  std::string many = "[1";
+  for (int i = 0; i < 100'000; ++i) many += ",\n1";
+  CHECK(error_lines_of([&] { files(many + "]"); }).size() == 21);
+}
+
 TEST_CASE("the schema of files has both forms") {
   Sample sample;
   const auto schema = nlohmann::json::parse(fields_to_schema(fields_of(sample), "test"));

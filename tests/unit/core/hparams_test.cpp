@@ -217,6 +217,71 @@ TEST_CASE("nesting is refused where it begins") {
   CHECK(says(error_in(objects), {"[HPARAM-01] \"middle.middle\""}));
 }
 
+namespace {
+
+/// That each line of a message begins with one of these, in their order.
+void check_lines(const std::vector<std::string>& lines, const std::vector<std::string>& beginnings) {
+  CHECK(lines.size() == beginnings.size());
+  for (std::size_t i = 0; i < std::min(lines.size(), beginnings.size()); ++i) {
+    CAPTURE(i, lines[i], beginnings[i]);
+    CHECK(lines[i].starts_with(beginnings[i]));
+  }
+}
+
+std::vector<std::string> error_lines_in(const std::string& json) {
+  return error_lines_of([&] { read(json); });
+}
+
+}  // namespace
+
+TEST_CASE("all mistakes of a text are told, in its order, each on its line") {
+  const auto lines = error_lines_in(R"({
+"cuont": {"count": 0, "deep": [[{"count": 0}]]},
+"count": 0,
+"middle": {"ratio": "x", "inner": {
+  "colour": "blue",
+  "shine": [1, {"colour": 2}],
+  "glossy": 1}, "rato": 2},
+"count": 5,
+"path": {"a": {"count": 1}, "b": []},
+"limit": [["all"], [[]]],
+"middle": {"ratio": 7},
+"limit.all": 3,
+"path": 4
+})");
+  check_lines(lines, {"[HPARAM-01] \"cuont\"", "[HPARAM-03] count", "[HPARAM-02] middle.ratio",
+                      "[HPARAM-03] middle.inner.colour", "[HPARAM-01] \"middle.inner.shine\"",
+                      "[HPARAM-02] middle.inner.glossy", "[HPARAM-01] \"middle.rato\"", "[HPARAM-04] count",
+                      "[HPARAM-02] path", "[HPARAM-02] limit", "[HPARAM-04] middle", "[HPARAM-01] \"limit.all\"",
+                      "[HPARAM-04] path"});
+  const std::vector<std::string> places{"2", "3", "4", "5", "6", "7", "7", "8", "9", "10", "11", "12", "13"};
+  for (std::size_t i = 0; i < std::min(lines.size(), places.size()); ++i)
+    CHECK(contains(lines[i], "run.json:" + places[i] + (contains(lines[i], "-04") ? "," : ")")));
+}
+
+TEST_CASE("what is no JSON ends the list of mistakes") {
+  check_lines(error_lines_in("{\"count\": 0,\n\"middle\": {\"ratio\": 2,}, \"limit\": 0}"),
+              {"[HPARAM-03] count", "[HPARAM-03] middle.ratio", "[HPARAM-05] a hyperparameter file must be one JSON"});
+  check_lines(error_lines_in("{\"count\": 0, \"limit\": 1e999, \"path\": 1}"),
+              {"[HPARAM-03] count", "[HPARAM-03] limit"});
+  check_lines(error_lines_in("{\"cuont\": 1e999, \"path\": 1}"), {"[HPARAM-01] \"cuont\"", "[HPARAM-05]"});
+  check_lines(error_lines_in("[{\"count\": 0}]"), {"[HPARAM-05]"});
+  check_lines(error_lines_in("{\"two\\nlines\": 1,}"), {"[HPARAM-01]", "[HPARAM-05]"});
+}
+
+TEST_CASE("of very many mistakes the first ones are told, and the others counted, in no time") {
+  constexpr std::size_t n = 170'000;
+  for (const std::string entry : {"\"a\":0", "\"count\":0"}) {
+    std::string text = "{";
+    for (std::size_t i = 0; i < n; ++i) text += entry + (i + 1 < n ? ",\n" : "}");
+    const auto lines = error_lines_in(text);
+    REQUIRE(lines.size() == 21);
+    CHECK(lines[19].starts_with(entry == "\"a\":0" ? "[HPARAM-01]" : "[HPARAM-04]"));
+    CHECK(lines[20].starts_with("[HPARAM-07] all mistakes must be corrected, and " + std::to_string(n - 20) +
+                                " more are not shown"));
+  }
+}
+
 TEST_CASE("a value given by --set is checked like a file") {
   CHECK(set("middle.ratio=0.25").middle.ratio == 0.25);
   CHECK(set("middle.ratio=2.5e-1").middle.ratio == 0.25);

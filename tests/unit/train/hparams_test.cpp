@@ -114,7 +114,8 @@ TEST_CASE("the documentation has the table of the hyperparameters as they are") 
 
 TEST_CASE("the documentation explains every error of hyperparameters") {
   const std::string page = read_bytes(std::string(MONOMORPH_SOURCE_DIR) + "/docs/reference/hyperparameters.md");
-  for (const char* const id : {"01", "02", "03", "04", "05", "06", "10", "11", "12", "13", "14", "15", "16", "17"}) {
+  for (const char* const id :
+       {"01", "02", "03", "04", "05", "06", "07", "10", "11", "12", "13", "14", "15", "16", "17", "18", "19"}) {
     CHECK(contains(page, std::string("HPARAM-") + id));
   }
 }
@@ -138,7 +139,10 @@ TEST_CASE("the global batch is a multiple of micro-batch times ranks") {
   CHECK(contains(message, "[HPARAM-11] batch.global_batch = 40"));
   CHECK(contains(message, "8 x 3 = 24"));
   CHECK(contains(message, "to 24 or 48"));
-  CHECK(contains(with(4, 8, 1), "change batch.global_batch to 8"));
+  CHECK_FALSE(contains(message, "batch.micro_batch to"));  // 40 are no multiple of 3
+  CHECK(contains(with(8, 8, 2), "change batch.micro_batch to 4, or batch.global_batch to 16"));
+  CHECK(contains(with(24, 5, 2), "change batch.micro_batch to 4, or batch.global_batch to 20 or 30"));
+  CHECK(contains(with(4, 8, 1), "change batch.micro_batch to 4, or batch.global_batch to 8"));
   CHECK_FALSE(contains(with(4, 8, 1), "8 or 8"));
 }
 
@@ -170,4 +174,81 @@ TEST_CASE("evaluation during training needs data for it") {
           hparams.evaluation.every.value = 10;
           hparams.data.evaluation.value = "held_out.pbin";
         }) == "(no error)");
+}
+
+TEST_CASE("a micro-batch that is left open is 8, or the most that the ranks can share") {
+  const auto chosen = [](std::int64_t global_batch, std::int64_t ranks,
+                         ReductionOrder order = ReductionOrder::any_order) {
+    Hparams hparams = valid();
+    hparams.batch.global_batch.value = global_batch;
+    hparams.batch.reduction.value = order;
+    choose_micro_batch(hparams, ranks);
+    CHECK(contains(to_json(hparams), "\"micro_batch\": " + std::to_string(micro_batch_of(hparams))));
+    return micro_batch_of(hparams);
+  };
+  CHECK(contains(to_json(Hparams{}), "\"micro_batch\": \"auto\""));
+  CHECK(chosen(8, 1) == 8);
+  CHECK(chosen(64, 1) == 8);
+  CHECK(chosen(8, 2) == 4);
+  CHECK(chosen(8, 4) == 2);
+  CHECK(chosen(8, 8) == 1);
+  CHECK(chosen(12, 1) == 6);
+  CHECK(chosen(22, 2) == 1);
+  CHECK(chosen(18, 3) == 6);
+  CHECK(chosen(7, 2) == 1);  // refused: it names what the global batch may be
+  CHECK(chosen(1'000'000'000, 1) == 8);
+  CHECK(chosen(8, 2, ReductionOrder::fixed_tree) == 8);  // as many ranks have the bits of one
+  Hparams given = valid();
+  given.batch.micro_batch.value = 3;
+  choose_micro_batch(given, 2);
+  CHECK(micro_batch_of(given) == 3);
+}
+
+TEST_CASE("a folder must have a name") {
+  const auto with = [](const char* field) {
+    return refusal([&](Hparams& hparams) { set_hparams(hparams, {std::string(field) + "="}); });
+  };
+  for (const char* const field : {"run.output_dir", "checkpoint.directory", "checkpoint.resume"})
+    CHECK(with(field).starts_with(std::string("[HPARAM-19] ") + field + " must not be empty"));
+  for (const char* const field : {"data.evaluation", "data.tokenizer"}) CHECK(with(field) == "(no error)");
+}
+
+TEST_CASE("all mistakes of file, --set and relations are told at once, and those alone") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "run.json";
+  const auto mistakes_of = [&](const std::string& json, const std::vector<std::string>& sets) {
+    write_bytes(file, json);
+    return error_lines_of([&] {
+      Mistakes mistakes;
+      const Hparams hparams = read_hparams(file, sets, mistakes);
+      validate(hparams, 3, mistakes);
+      mistakes.throw_if_any();
+    });
+  };
+  const auto ids = [](const std::vector<std::string>& lines) {
+    std::string all;
+    for (const std::string& line : lines) all += line.substr(0, std::string_view("[HPARAM-01]").size());
+    return all;
+  };
+  const std::string broken = R"({
+ "run": {"output_dir": "", "steps": 10},
+ "optimiser": {"lr": 1},
+ "batch": {"global_batch": 8, "micro_batch": 4, "reduction": "fixed_tree"},
+ "schedule": {"kind": "wsd", "warmup_steps": 11},
+ "evaluation": {"every": 5},
+ "optimizer": {"lr": -1}})";
+  CHECK(ids(mistakes_of(broken, {"optimizer.beta1=2", "checkpoint.resume"})) ==
+        "[HPARAM-01][HPARAM-03][HPARAM-03][HPARAM-06][HPARAM-19][HPARAM-10][HPARAM-11][HPARAM-18][HPARAM-12]"
+        "[HPARAM-14][HPARAM-16]");
+  // What is wrong by itself, or was meant by a key that is misspelt, has no consequences.
+  CHECK(ids(mistakes_of(R"({"data": {"trian": "x"}, "batch": {"global_batch": 6}})", {})) == "[HPARAM-01][HPARAM-11]");
+  CHECK(ids(mistakes_of(R"({"data": {"train": 5}, "batch": {"global_batch": 0}})", {})) == "[HPARAM-02][HPARAM-03]");
+  CHECK(ids(mistakes_of(R"({"run": {"steps": "ten"}, "schedule": {"warmup_steps": 5000}, "data": {"train": "x"},
+                            "batch": {"global_batch": 24}})",
+                        {})) == "[HPARAM-02]");
+  CHECK(ids(mistakes_of(R"({"data": {"train": "x"}, "batch": {"global_batch": 24}, "schedlue": {"kind": "wsd"}})",
+                        {})) == "[HPARAM-01]");
+  CHECK(ids(mistakes_of(R"({"batch": {"global_batch": 7}, )", {"data.evaluation=x", "log.every=0"})) ==
+        "[HPARAM-05][HPARAM-03]");
+  CHECK(ids(mistakes_of("{}", {"data.train=", "data.train"})) == "[HPARAM-06][HPARAM-11]");
 }

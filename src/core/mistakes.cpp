@@ -1,0 +1,48 @@
+#include <monomorph/core/mistakes.hpp>
+
+#include <monomorph/core/error.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace monomorph {
+
+bool Mistakes::check(const std::function<void()>& act) {
+  try {
+    act();
+    return true;
+  } catch (const UsageError& mistake) {
+    if (is_full())
+      count();
+    else
+      lines_.emplace_back(mistake.what());
+    return false;
+  }
+}
+
+void Mistakes::check(std::initializer_list<std::string_view> fields, const std::function<void()>& act) {
+  if (std::ranges::none_of(fields, [&](std::string_view field) { return is_doubted(field); })) check(act);
+}
+
+void Mistakes::doubt(std::string_view name) {
+  if (!is_doubted(name)) doubted_.emplace_back(name);
+}
+
+bool Mistakes::is_doubted(std::string_view field) const {
+  return std::ranges::any_of(doubted_, [&](const std::string& name) {
+    return name.empty() || field == name || field.starts_with(name + ".");
+  });
+}
+
+void Mistakes::throw_if_any() const {
+  if (lines_.empty()) return;
+  std::string text = fmt::format("{}", fmt::join(lines_, "\n"));
+  if (n_untold_ > 0)
+    text += fmt::format("\n[HPARAM-07] all mistakes must be corrected, and {} more {} not shown; correct these first",
+                        n_untold_, n_untold_ == 1 ? "is" : "are");
+  throw UsageError(text);
+}
+
+}  // namespace monomorph
