@@ -68,9 +68,16 @@ std::optional<std::int64_t> fitting_micro_batch(std::int64_t global_batch, std::
   return micro_batch;
 }
 
+/// As given; or, with a fixed tree, the same on any number of ranks, as it decides the bits.
+std::int64_t chosen_micro_batch(const BatchHparams& batch, std::int64_t ranks) {
+  if (batch.micro_batch.value) return *batch.micro_batch.value;
+  if (batch.reduction.value == ReductionOrder::fixed_tree) return usual_micro_batch;
+  return fitting_micro_batch(batch.global_batch, ranks, usual_micro_batch).value_or(1);
+}
+
 void check_batch(const BatchHparams& batch, std::int64_t ranks) {
   const std::int64_t global_batch = batch.global_batch;
-  const std::int64_t micro_batch = batch.micro_batch.value.value_or(usual_micro_batch);
+  const std::int64_t micro_batch = chosen_micro_batch(batch, ranks);
   const std::int64_t sequences = micro_batch * ranks;
   if (global_batch % sequences == 0) return;
   const auto fitting = fitting_micro_batch(global_batch, ranks, micro_batch);
@@ -158,11 +165,7 @@ Hparams read_hparams(const std::string& file, const std::vector<std::string>& se
 }
 
 void choose_micro_batch(Hparams& hparams, std::int64_t ranks) {
-  BatchHparams& batch = hparams.batch;
-  if (batch.micro_batch.value) return;
-  const bool decides_bits = batch.reduction.value == ReductionOrder::fixed_tree;
-  const auto fitting = fitting_micro_batch(batch.global_batch, ranks, usual_micro_batch);
-  batch.micro_batch.value = decides_bits ? usual_micro_batch : fitting.value_or(1);
+  hparams.batch.micro_batch.value = chosen_micro_batch(hparams.batch, ranks);
 }
 
 std::int64_t micro_batch_of(const Hparams& hparams) {

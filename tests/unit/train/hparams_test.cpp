@@ -241,7 +241,7 @@ TEST_CASE("all mistakes of file, --set and relations are told at once, and those
         "[HPARAM-01][HPARAM-03][HPARAM-03][HPARAM-06][HPARAM-19][HPARAM-10][HPARAM-11][HPARAM-18][HPARAM-12]"
         "[HPARAM-14][HPARAM-16]");
   // What is wrong by itself, or was meant by a key that is misspelt, has no consequences.
-  CHECK(ids(mistakes_of(R"({"data": {"trian": "x"}, "batch": {"global_batch": 6}})", {})) == "[HPARAM-01][HPARAM-11]");
+  CHECK(ids(mistakes_of(R"({"data": {"trian": "x"}, "batch": {"global_batch": 7}})", {})) == "[HPARAM-01][HPARAM-11]");
   CHECK(ids(mistakes_of(R"({"data": {"train": 5}, "batch": {"global_batch": 0}})", {})) == "[HPARAM-02][HPARAM-03]");
   CHECK(ids(mistakes_of(R"({"run": {"steps": "ten"}, "schedule": {"warmup_steps": 5000}, "data": {"train": "x"},
                             "batch": {"global_batch": 24}})",
