@@ -3,6 +3,7 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/hash.hpp>
 #include <monomorph/core/process_setup.hpp>
+#include <monomorph/core/report_failure.hpp>
 #include <monomorph/core/standard_streams.hpp>
 #include <monomorph/runtime/checkpoint_reader.hpp>
 #include <monomorph/runtime/find_checkpoint.hpp>
@@ -101,10 +102,6 @@ void run(int argc, char** argv) {
 int main(int argc, char** argv) try {
   run(argc, argv);
   return static_cast<int>(ExitCode::success);
-} catch (const monomorph::Error& failure) {
-  write_error_line(std::string("error: ") + failure.what());
-  return static_cast<int>(failure.code());
 } catch (const std::exception& failure) {
-  write_error_line(std::string("error: ") + failure.what());
-  return static_cast<int>(ExitCode::failure);
+  return report_failure(failure);
 }

@@ -1,6 +1,7 @@
 #include "train/giving_up.hpp"
 
-#include <monomorph/core/standard_streams.hpp>
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/report_failure.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -31,11 +32,12 @@ std::string word_on_others(const World& world, std::optional<int> blamed) {
 }  // namespace
 
 void give_up(const World& world, const RankFailure& failure, const std::string& moment) {
-  write_error_line(
-      fmt::format("{}, {}; {}, and start again with checkpoint.resume=auto to go on from the last checkpoint",
-                  failure.what(), moment, word_on_others(world, failure.other())));
+  const int exit_code = report_failure(
+      Error(fmt::format("{}, {}; {}, and start again with checkpoint.resume=auto to go on from the last checkpoint",
+                        failure.what(), moment, word_on_others(world, failure.other())),
+            failure.code()));
   std::fflush(nullptr);
-  std::_Exit(static_cast<int>(failure.code()));
+  std::_Exit(exit_code);
 }
 
 }  // namespace monomorph::train

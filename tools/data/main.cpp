@@ -6,6 +6,7 @@
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/interruption.hpp>
 #include <monomorph/core/process_setup.hpp>
+#include <monomorph/core/report_failure.hpp>
 #include <monomorph/core/standard_streams.hpp>
 #include <monomorph/core/truncation_guard.hpp>
 
@@ -55,11 +56,6 @@ Error cause_of(const Error& error) {
   }
 }
 
-int fail(const std::string& message, ExitCode code = ExitCode::failure) {
-  write_error_line("error: " + message);
-  return static_cast<int>(code);
-}
-
 /// The commands run while the command line is parsed.
 int run(int argc, char** argv) {
   CLI::App program("monomorph-data: from text to tokens on the disk", "monomorph-data");
@@ -72,12 +68,11 @@ int run(int argc, char** argv) {
     flush_out();
     return static_cast<int>(ExitCode::success);
   } catch (const Error& error) {
-    const Error cause = cause_of(error);
-    return fail(cause.what(), cause.code());
+    return report_failure(cause_of(error));
   } catch (const std::bad_alloc&) {
-    return fail("[DATA-12] there is not enough memory");
+    return report_failure(Error("[DATA-12] there is not enough memory"));
   } catch (const std::exception& error) {
-    return fail(error.what());
+    return report_failure(error);
   }
 }
 
