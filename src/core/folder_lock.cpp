@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -113,8 +114,23 @@ std::vector<std::string> missing_folders(fs::path folder) {
   return missing;
 }
 
-std::string plain_path(const std::string& folder) {
-  return (fs::absolute(folder).lexically_normal() / "").parent_path().string();
+/// Without a slash at its end. Nothing else is made simpler: `link/..` is not the folder that has the link.
+std::string path_of_folder(const std::string& folder) {
+  const fs::path path = folder;
+  return path.has_filename() ? folder : path.parent_path().string();
+}
+
+/// Gives a file its name, unless there is one of that name. NFS may say that there is one when it was this call, sent
+/// twice, that made it; some file systems have no hard links.
+bool name_exclusively(int descriptor, const std::string& file, const std::string& name) {
+  if (::link(file.c_str(), name.c_str()) == 0) return true;
+  const int failure = errno;
+  struct stat status {};
+  if (::fstat(descriptor, &status) == 0 && status.st_nlink == 2) return true;
+  if (failure == EEXIST || failure == ENOENT) return false;
+  if (::renameat2(AT_FDCWD, file.c_str(), AT_FDCWD, name.c_str(), RENAME_NOREPLACE) == 0) return true;
+  if (errno == EEXIST || errno == ENOENT) return false;
+  throw_system_error();
 }
 
 }  // namespace
@@ -125,99 +141,150 @@ std::string to_text(const FolderOwner& owner) {
 }
 
 FolderLock::FolderLock(const std::string& folder, FolderLockTiming timing, SystemLocks locks)
-    : folder_(plain_path(folder)),
+    : folder_(path_of_folder(folder)),
       path_(folder_ + "/.owner"),
       timing_(timing),
       self_(this_process()),
       uses_system_locks_(locks == SystemLocks::if_there_are) {}
 
 FolderLock::~FolderLock() {
-  renewal_ = {};                                                      // ends it and waits
-  if (claimed_at_ && look() == State::held) ::unlink(path_.c_str());  // before it is unlocked: see open_and_lock
-  close_file();
-  std::error_code ignored;  // a folder that is not empty stays
-  for (const std::string& folder : created_) fs::remove(folder, ignored);
-}
-
-void FolderLock::close_file() {
-  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
-}
-
-/// A former owner may remove the file between our opening and locking it: then what we lock is no longer in the folder.
-bool FolderLock::open_and_lock() {
-  while (true) {
-    for (const std::string& folder : missing_folders(folder_))
-      if (std::ranges::find(created_, folder) == created_.end()) created_.push_back(folder);
-    fs::create_directories(folder_);
-    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (descriptor_ < 0 && errno == ENOENT) continue;  // another process has just removed the folder it had created
-    if (descriptor_ < 0) throw_system_error();
-    while (uses_system_locks_ && ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-      if (errno == EWOULDBLOCK) return false;
-      if (errno != EINTR) uses_system_locks_ = false;  // ENOLCK, ENOSYS, EOPNOTSUPP: this file system has none
-    }
-    if (what_is_at(path_, descriptor_) == Place::same_file) return true;
-    close_file();
+  renewal_ = {};  // ends it and waits
+  if (descriptor_ >= 0) {
+    if (look() == State::held) ::unlink(path_.c_str());  // before it is unlocked: see lock_other
+    ::close(descriptor_);
   }
+  for (const std::string& folder : created_) ::rmdir(folder.c_str());  // which fails for all but an empty folder
 }
 
-/// Looks at an owner's record once more.
-/// @return whether it has been renewed since it was first seen, or may still be
+void FolderLock::create_folder() {
+  for (const std::string& folder : missing_folders(folder_))
+    if (std::ranges::find(created_, folder) == created_.end()) created_.push_back(folder);
+  fs::create_directories(folder_);
+}
+
+/// @return whether the file is locked, or can't be
+bool FolderLock::lock(int descriptor) {
+  while (uses_system_locks_ && ::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK) return false;
+    if (errno != EINTR) uses_system_locks_ = false;  // ENOLCK, ENOSYS, EOPNOTSUPP: this file system has none
+  }
+  return true;
+}
+
+/// The record appears whole and locked, and only if there is none: whatever file system, at most one process succeeds.
+bool FolderLock::place_record() {
+  const std::string file = path_ + "-" + self_.token;
+  descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor_ < 0 && errno == ENOENT) return false;  // another process has just removed the folder it had created
+  if (descriptor_ < 0) throw_system_error();
+  bool placed = false;
+  try {
+    write_record();
+    lock(descriptor_);
+    placed = name_exclusively(descriptor_, file, path_);
+  } catch (const std::system_error&) {
+    ::unlink(file.c_str());
+    ::close(std::exchange(descriptor_, -1));
+    throw;
+  }
+  ::unlink(file.c_str());
+  if (!placed) ::close(std::exchange(descriptor_, -1));
+  return placed;
+}
+
+/// Looks at another owner's record once more.
+/// @return whether it has been renewed since it was first seen, or may still be; held if it has stood still long enough
 FolderLock::Outcome FolderLock::watch(const FolderOwner& owner) {
   const auto now = Clock::now();
   const bool renewed = owner.token == seen_.token && owner.n_beats != seen_.n_beats;
-  if (owner.token != seen_.token || renewed) {
+  if (!seen_since_ || owner.token != seen_.token || renewed) {
     seen_ = owner;
     seen_since_ = now;
     seen_renewed_ = renewed;
   }
-  if (now - seen_since_ >= timing_.silence) return Outcome::held;
+  if (now - *seen_since_ >= timing_.silence) return Outcome::held;
   return seen_renewed_ ? Outcome::in_use : Outcome::unsure;
 }
 
-/// Of a file that is locked, or that can't be: held means that no other owner has it.
-FolderLock::Attempt FolderLock::judge_record() {
-  const auto owner = read_record(path_);
-  if (!owner || owner->token == self_.token) return {};
-  const bool same_machine = !owner->machine.empty() && owner->machine == self_.machine;
-  if (uses_system_locks_ && same_machine) return {};  // it has ended, or its lock would have kept us out
-  return {watch(*owner), *owner};
+/// What the record of another owner tells of it, which may have ended: held means that it has. Its lock was obtained,
+/// or there are none. A record that nobody can read is watched as any other.
+FolderLock::Attempt FolderLock::judge(const std::optional<FolderOwner>& record) {
+  const FolderOwner owner = record.value_or(FolderOwner{});
+  if (uses_system_locks_ && (!record || (!owner.machine.empty() && owner.machine == self_.machine))) return {};
+  return {watch(owner), owner};
+}
+
+/// Removes the record of an owner that has ended, which `descriptor` has open. Only a process of another machine, where
+/// locks do not reach, can have put its own there meanwhile: that one is put back.
+bool FolderLock::remove_record(int descriptor) {
+  const std::string aside = path_ + "-" + self_.token;
+  if (::rename(path_.c_str(), aside.c_str()) != 0) return errno == ENOENT;
+  const bool is_the_one = what_is_at(aside, descriptor) == Place::same_file;
+  if (!is_the_one) [[maybe_unused]]
+    const int ignored = ::link(aside.c_str(), path_.c_str());
+  ::unlink(aside.c_str());
+  return is_the_one;
+}
+
+/// Of a record that is there: takes the folder if its owner has ended.
+FolderLock::Attempt FolderLock::replace_record() {
+  const int descriptor = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);     // opening is what makes NFS look again
+  if (descriptor < 0 && errno == ENOENT) return {Outcome::unsure, {}};  // its owner has just given the folder back
+  if (descriptor < 0) throw_system_error();
+  const std::optional<FolderOwner> record = read_record(descriptor);
+  Attempt attempt{Outcome::in_use, record.value_or(FolderOwner{})};
+  if (lock(descriptor)) {
+    // What its owner has removed in the meantime is no longer in the folder, and its lock says nothing.
+    attempt = what_is_at(path_, descriptor) == Place::same_file ? judge(record) : Attempt{Outcome::unsure, {}};
+    if (attempt.outcome == Outcome::held && !(remove_record(descriptor) && place_record()))
+      attempt = {Outcome::unsure, {}};
+    // Two machines may both have seen the last owner fall silent.
+    if (attempt.outcome == Outcome::held && (!uses_system_locks_ || seen_since_))
+      valid_from_ = Clock::now() + timing_.settling;
+  }
+  ::close(descriptor);
+  return attempt;
+}
+
+/// What processes have left that were killed while they placed or replaced a record. One that does so now tries again.
+void FolderLock::remove_leftovers() const {
+  const std::string prefix = fs::path(path_).filename().string() + "-";
+  std::error_code failure;
+  for (fs::directory_iterator entry(folder_, failure), end; !failure && entry != end; entry.increment(failure))
+    if (entry->path().filename().string().starts_with(prefix)) ::unlink(entry->path().c_str());
+}
+
+FolderLock::Attempt FolderLock::attempt() {
+  if (descriptor_ < 0) {
+    create_folder();
+    const Attempt attempt = place_record() ? Attempt{} : replace_record();
+    if (attempt.outcome != Outcome::held) return attempt;
+  }
+  if (Clock::now() < valid_from_) return {Outcome::unsure, {}};
+  if (valid_from_ != Clock::time_point{} && look() != State::held) {
+    ::close(std::exchange(descriptor_, -1));
+    valid_from_ = {};
+    return {Outcome::in_use, taker()};
+  }
+  if (!renewal_.joinable()) {
+    remove_leftovers();
+    renewal_ = std::jthread([this](const std::stop_token& stop) { keep_renewing(stop); });
+  }
+  return {};
 }
 
 void FolderLock::write_record() {
   const std::string record = record_of(self_, n_beats_++);
-  if (::pwrite(descriptor_, record.data(), record.size(), 0) != static_cast<ssize_t>(record.size()) ||
-      ::ftruncate(descriptor_, static_cast<off_t>(record.size())) != 0)
-    throw_system_error();
+  const ssize_t n_written = ::pwrite(descriptor_, record.data(), record.size(), 0);
+  if (n_written < 0) throw_system_error();
+  if (n_written != static_cast<ssize_t>(record.size())) throw std::system_error(ENOSPC, std::generic_category());
   ::fdatasync(descriptor_);  // or a network file system would keep it to itself; what can't be flushed stands as it is
 }
 
-FolderLock::Attempt FolderLock::attempt() {
-  if (descriptor_ >= 0 && !claimed_at_ && what_is_at(path_, descriptor_) != Place::same_file) close_file();
-  if (descriptor_ < 0 && !open_and_lock()) {
-    const auto owner = read_record(descriptor_);
-    close_file();
-    return {Outcome::in_use, owner.value_or(FolderOwner{})};
-  }
-  const Attempt judged = judge_record();
-  if (judged.outcome != Outcome::held) {
-    claimed_at_.reset();  // without locks, another process may have claimed the folder after us
-    return judged;
-  }
-  if (!claimed_at_) {
-    claimed_at_ = Clock::now();
-    write_record();
-  }
-  if (!uses_system_locks_ && Clock::now() - *claimed_at_ < timing_.settling) return {Outcome::unsure, {}};
-  if (!renewal_.joinable()) renewal_ = std::jthread([this](const std::stop_token& stop) { keep_renewing(stop); });
-  return {};
-}
-
+/// Into the file that is this owner's: if another one has taken the folder meanwhile, its record is another file.
 void FolderLock::keep_renewing(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (!stopping_.wait_for(lock, stop, timing_.renewal, [] { return false; }) && !stop.stop_requested()) {
-    last_seen_ = look();
-    if (last_seen_ != State::held) continue;
     try {
       write_record();
     } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): the next renewal may succeed, and whoever
@@ -226,11 +293,16 @@ void FolderLock::keep_renewing(const std::stop_token& stop) {
 }
 
 FolderLock::State FolderLock::look() const {
-  const Place place = what_is_at(path_, descriptor_);
-  if (place == Place::nothing) return State::gone;
-  const auto owner = place == Place::unknown ? std::nullopt : read_record(path_);
-  if (owner && owner->token != self_.token) return State::taken;
-  return place == Place::other_file ? State::gone : State::held;
+  switch (what_is_at(path_, descriptor_)) {
+    case Place::same_file:
+    case Place::unknown:  // a network that is away for a while
+      return State::held;
+    case Place::nothing:
+      return State::gone;
+    case Place::other_file:
+      break;
+  }
+  return read_record(path_) ? State::taken : State::gone;
 }
 
 FolderOwner FolderLock::taker() const { return read_record(path_).value_or(FolderOwner{}); }

@@ -20,6 +20,8 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
+#include <random>
+#include <utility>
 
 namespace monomorph::runtime {
 namespace {
@@ -29,6 +31,7 @@ namespace filesystem = std::filesystem;
 constexpr std::string_view step_prefix = "step_";
 constexpr std::string_view partial_prefix = ".partial-";
 constexpr std::string_view trash_prefix = ".trash-";
+constexpr std::string_view branch_prefix = ".branches-from-";
 
 std::string step_folder_name(std::int64_t step) { return fmt::format("{}{:08}", step_prefix, step); }
 
@@ -55,13 +58,34 @@ std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
-/// The steps that have a folder, the highest first, whether or not they can be loaded.
-std::vector<std::int64_t> steps_in(const std::string& folder) {
+/// The steps that have a folder, the highest first, whether or not they can be loaded, or belong to this branch.
+std::vector<std::int64_t> all_steps_in(const std::string& folder) {
   std::vector<std::int64_t> steps;
   for (const std::string& name : names_in(folder)) {
     if (const auto step = step_of(name)) steps.push_back(*step);
   }
   std::ranges::sort(steps, std::greater{});
+  return steps;
+}
+
+/// A mark that later steps are being set aside: until all are, none of them counts.
+std::string branch_mark(std::int64_t step) { return fmt::format("{}{}", branch_prefix, step_folder_name(step)); }
+
+std::vector<std::string> branch_marks_in(const std::string& folder) {
+  std::vector<std::string> marks = names_in(folder);
+  std::erase_if(marks, [](const std::string& name) {
+    return !name.starts_with(branch_prefix) || !step_of(name.substr(branch_prefix.size()));
+  });
+  return marks;
+}
+
+/// Those that count: without the ones that were being set aside when a run was killed.
+std::vector<std::int64_t> steps_in(const std::string& folder) {
+  std::vector<std::int64_t> steps = all_steps_in(folder);
+  for (const std::string& mark : branch_marks_in(folder)) {
+    const std::int64_t branches_from = *step_of(mark.substr(branch_prefix.size()));
+    std::erase_if(steps, [&](std::int64_t step) { return step > branches_from; });
+  }
   return steps;
 }
 
@@ -120,15 +144,22 @@ void discard_old(const std::string& folder, std::int64_t saved_step, int keep, s
   }
 }
 
-/// What the ranks fill.
-std::string partial_path(const std::string& folder, std::int64_t step) {
-  return fmt::format("{}/{}{}", folder, partial_prefix, step_folder_name(step));
+/// What the ranks fill. Ranks that outlive the run that they belonged to write into no other run's.
+/// @param token of this save
+std::string partial_path(const std::string& folder, std::int64_t step, std::int64_t token) {
+  return fmt::format("{}/{}{}-{:08x}", folder, partial_prefix, step_folder_name(step), token);
+}
+
+/// The same number on all ranks, and another one in each save.
+std::int64_t new_token(Communicator& communicator) {
+  const std::int64_t own = std::random_device{}();
+  return words_of_ranks(communicator, {&own, 1}).front();
 }
 
 /// The folder that a save fills; removed unless it was put in its place or left.
 class PartialFolder {
  public:
-  PartialFolder(const std::string& folder, std::int64_t step) : folder_(folder), path_(partial_path(folder, step)) {
+  PartialFolder(const std::string& folder, std::string path) : folder_(folder), path_(std::move(path)) {
     if (::mkdir(path_.c_str(), 0777) != 0) throw_file_error("create the folder", path_, errno);
   }
   PartialFolder(const PartialFolder&) = delete;
@@ -229,23 +260,24 @@ void create_folder(const filesystem::path& folder) {
 
 /// All stages of a save, each of which all ranks know of when it is done.
 void fill_and_complete(const std::string& folder, CheckpointMetadata metadata, Communicator& communicator,
-                       std::span<const PartToSave> parts, int keep, std::optional<PartialFolder>& partial,
-                       SavedCheckpoint& saved) {
+                       std::span<const PartToSave> parts, int keep, const std::function<void()>& before_completing,
+                       std::optional<PartialFolder>& partial, SavedCheckpoint& saved) {
   const int rank = communicator.rank();
+  const std::string path = partial_path(folder, metadata.step, new_token(communicator));
   together(communicator, "create the folder of a checkpoint", [&] {
     if (rank > 0) return;
     create_folder(folder);
     remove_leftovers(folder, saved.warnings);
-    partial.emplace(folder, metadata.step);
+    partial.emplace(folder, path);
   });
   const CheckpointFile own = together(communicator, "write its part of a checkpoint", [&] {
-    return rank < communicator.shards() ? write_rank_file(partial_path(folder, metadata.step), rank, parts)
-                                        : CheckpointFile{};
+    return rank < communicator.shards() ? write_rank_file(path, rank, parts) : CheckpointFile{};
   });
   metadata.files = files_of_ranks(communicator, own);
   together(communicator, "complete a checkpoint", [&] {
     if (rank > 0) return;
     write_metadata(partial->path(), metadata);
+    before_completing();
     partial->move_to(metadata.step, saved.warnings);
     discard_old(folder, metadata.step, keep, saved.warnings);
   });
@@ -267,13 +299,14 @@ std::string new_abandoned_folder(const std::string& folder) {
 }  // namespace
 
 SavedCheckpoint save_checkpoint(const std::string& folder, CheckpointMetadata metadata, Communicator& communicator,
-                                std::span<const PartToSave> parts, int keep) {
+                                std::span<const PartToSave> parts, int keep,
+                                const std::function<void()>& before_completing) {
   if (keep < 1) throw UsageError(fmt::format("[CHECKPOINT-06] at least 1 checkpoint must be kept, not {}", keep));
   metadata.n_ranks = communicator.shards();
   SavedCheckpoint saved{path_of(folder, metadata.step), {}};
   std::optional<PartialFolder> partial;  // rank 0's
   try {
-    fill_and_complete(folder, std::move(metadata), communicator, parts, keep, partial, saved);
+    fill_and_complete(folder, std::move(metadata), communicator, parts, keep, before_completing, partial, saved);
   } catch (const RankFailure&) {
     // Other ranks may still write there, and would miss the folder instead of the lost rank. The next save removes it.
     if (partial) partial->leave();
@@ -306,13 +339,17 @@ bool has_checkpoints(const std::string& folder) {
 
 std::optional<std::string> set_aside_later(const std::string& folder, std::int64_t step) {
   if (!has_checkpoints(folder)) return std::nullopt;
-  std::vector<std::int64_t> later = steps_in(folder);
+  std::vector<std::int64_t> later = all_steps_in(folder);
   std::erase_if(later, [&](std::int64_t other) { return other <= step; });
-  if (later.empty()) return std::nullopt;
-  const std::string aside = new_abandoned_folder(folder);
-  for (const std::int64_t other : later) rename_folder(path_of(folder, other), path_of(aside, other));
-  sync_folder(aside);
-  sync_folder(folder);
+  std::optional<std::string> aside;
+  if (!later.empty()) {
+    write_text_file(folder + "/" + branch_mark(step), "");
+    aside = new_abandoned_folder(folder);
+    for (const std::int64_t other : later) rename_folder(path_of(folder, other), path_of(*aside, other));
+    sync_folder(*aside);
+    sync_folder(folder);
+  }
+  for (const std::string& mark : branch_marks_in(folder)) filesystem::remove(folder + "/" + mark);
   return aside;
 }
 

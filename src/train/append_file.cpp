@@ -2,6 +2,7 @@
 #include <monomorph/train/append_file.hpp>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -44,6 +45,13 @@ void AppendFile::append(std::string_view record) {
     if (n_written < 0) throw_file_error("write", path_, errno);
     record.remove_prefix(static_cast<std::size_t>(n_written));
   }
+}
+
+bool AppendFile::is_in_place() const {
+  struct stat here {
+  }, there{};
+  if (::stat(path_.c_str(), &there) != 0) return errno != ENOENT && errno != ENOTDIR;
+  return ::fstat(descriptor_, &here) == 0 && here.st_ino == there.st_ino && here.st_dev == there.st_dev;
 }
 
 void AppendFile::truncate(std::uint64_t size) {

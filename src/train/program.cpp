@@ -65,9 +65,11 @@ struct CheckpointOptions {
   /// The one given, the copy in the run folder, or the one that the run was given.
   std::string tokenizer_file(const std::string& found, const Hparams& hparams) const {
     if (!tokenizer.empty()) return tokenizer;
-    const auto in_run_folder = std::filesystem::path(found) / "../../tokenizer.json";
     std::error_code ignored;
-    return std::filesystem::exists(in_run_folder, ignored) ? in_run_folder.string() : hparams.data.tokenizer.value;
+    for (const char* const copy : {"../../tokenizer.json", "../../../tokenizer.json"})  // of an abandoned branch
+      if (const auto path = std::filesystem::path(found) / copy; std::filesystem::exists(path, ignored))
+        return path.string();
+    return hparams.data.tokenizer.value;
   }
 };
 

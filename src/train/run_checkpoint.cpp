@@ -63,7 +63,8 @@ void load_tensor(runtime::CheckpointReader& checkpoint, const StateTensor& tenso
 
 std::vector<std::string> save_run(const std::string& folder, OptionalCount keep, const RecipeProgram& recipe,
                                   const Hparams& hparams, const RunState& state, const TrainFiles& train_files,
-                                  TrainingStep& step, Communicator& communicator) {
+                                  TrainingStep& step, Communicator& communicator,
+                                  const std::function<void()>& before_completing) {
   std::vector<runtime::PartToSave> parts;
   for (const StateTensor& tensor : all_state(step, true))
     parts.push_back({{tensor.name, file_dtype(tensor.view.dtype), file_shape(tensor.shape), tensor.view.data},
@@ -86,7 +87,7 @@ std::vector<std::string> save_run(const std::string& folder, OptionalCount keep,
   for (const auto& [path, hash] : train_files) metadata.counters[train_file_prefix + path] = hash;
   const std::int64_t all = std::numeric_limits<int>::max();
   return runtime::save_checkpoint(folder, std::move(metadata), communicator, parts,
-                                  static_cast<int>(keep.value_or(all)))
+                                  static_cast<int>(keep.value_or(all)), before_completing)
       .warnings;
 }
 

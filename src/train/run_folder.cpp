@@ -11,6 +11,7 @@
 #include <monomorph/train/describe.hpp>
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -75,8 +76,8 @@ std::string run_json(const Hparams& hparams, const RecipeProgram& recipe,
 }
 
 bool lies_in(const std::optional<std::string>& checkpoint, const fs::path& folder) {
-  std::error_code ignored;
-  return checkpoint && fs::equivalent(fs::absolute(*checkpoint).lexically_normal() / "..", folder, ignored);
+  std::error_code ignored;  // what isn't there lies nowhere
+  return checkpoint && fs::equivalent(fs::canonical(*checkpoint, ignored).parent_path(), folder, ignored);
 }
 
 constexpr const char* last_written = "hparams.json";  // where it is, a run has begun
@@ -113,6 +114,13 @@ RunFolder::RunFolder(const Hparams& hparams, const RecipeProgram& recipe,
 
 void RunFolder::write() const {
   for (const auto& [name, text] : texts_) write_text_file(file(name), text);
+}
+
+bool RunFolder::is_complete() const {
+  std::error_code ignored;  // what can't be looked at for a while is not gone
+  return std::ranges::all_of(texts_, [&](const auto& written) {
+    return fs::status(file(written.first), ignored).type() != fs::file_type::not_found;
+  });
 }
 
 void RunFolder::check_free(const Hparams& hparams, const std::optional<std::string>& resumed_from) {

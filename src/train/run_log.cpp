@@ -2,9 +2,13 @@
 
 #include <monomorph/runtime/checkpoint_folder.hpp>
 
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+
 #include <fmt/format.h>
 #include <unistd.h>
 #include <limits>
+#include <utility>
 
 namespace monomorph::train {
 namespace {
@@ -19,11 +23,15 @@ RunLog::RunLog(RunOwnership ownership, const Hparams& hparams, const RecipeProgr
     : hparams_(hparams),
       ownership_(std::move(ownership)),
       progress_(STDOUT_FILENO, hparams.log.every.value),
-      folder_(hparams, recipe, resumed_from, files, ranks, argc, argv) {
-  if (resumed_from)
-    if (const auto aside = runtime::set_aside_later(checkpoint_folder(hparams), last_step))
-      note(fmt::format("the checkpoints of later steps, which this run does not go on from, are now in {}", *aside));
+      folder_((set_aside(resumed_from, last_step), hparams), recipe, resumed_from, files, ranks, argc, argv) {
   open_records(last_step, resumed_from || folder_.held_a_run());
+}
+
+/// Before anything says that the run goes on from there.
+void RunLog::set_aside(const std::optional<std::string>& resumed_from, std::int64_t last_step) {
+  if (!resumed_from) return;
+  if (const auto aside = runtime::set_aside_later(checkpoint_folder(hparams_), last_step))
+    note(fmt::format("the checkpoints of later steps, which this run does not go on from, are now in {}", *aside));
 }
 
 /// @param resumes steps that came after the last one, and are repeated, are to be forgotten
@@ -34,15 +42,31 @@ void RunLog::open_records(std::int64_t last_step, bool resumes) {
     events_.emplace(folder_.file(""), resumes ? std::optional(last_step + 1) : std::nullopt);
 }
 
+bool RunLog::watch_folders(std::int64_t step) {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_look_ < std::chrono::seconds(1)) return false;
+  last_look_ = now;
+  try {
+    return restore_folders(step);
+  } catch (const RunTakenOver&) {
+    throw;
+  } catch (const Error& failure) {  // whatever it is may pass before something must be saved
+    if (!std::exchange(said_that_it_failed_, true))
+      note(fmt::format("warning: what was removed of the run's folders can't be made anew yet: {}", failure.what()));
+    return false;
+  }
+}
+
 bool RunLog::restore_folders(std::int64_t step) {
-  if (!ownership_.lost()) return false;
+  if (!ownership_.lost() && folder_.is_complete() && metrics_->is_in_place()) return false;
   ownership_.take_again(hparams_);
   folder_.write();
   open_records(step, true);
-  note(
-      fmt::format("warning: [RUN-22] the run's folders were removed or moved while it went on: they are made anew at "
-                  "step {}, without the checkpoints and records that were in them",
-                  step));
+  said_that_it_failed_ = false;
+  note(fmt::format(
+      "warning: [RUN-22] files of the run were removed or moved while it went on: what was missing in {} is "
+      "made anew at step {}, with a checkpoint, and without the records and checkpoints that are gone",
+      in_quotes(hparams_.run.output_dir.value), step));
   return true;
 }
 

@@ -7,6 +7,7 @@
 #include <monomorph/train/run_folder.hpp>
 #include <monomorph/train/tensorboard.hpp>
 
+#include <chrono>
 #include <optional>
 #include <string_view>
 
@@ -22,12 +23,14 @@ class RunLog {
          const std::optional<std::string>& resumed_from, std::int64_t last_step, const TrainFiles& files, int ranks,
          int argc, char** argv);
 
-  /// Whether the run's folders have been removed, as far as it has been noticed by now: within some seconds.
-  /// @throws Error [RUN-21] another run has taken them
-  bool noticed_loss() const { return ownership_.noticed_loss(); }
-  /// Looks at the folders; what was removed is made anew, and said in a line.
-  /// @param step that the run is at   @return whether something was   @throws Error [RUN-21]; [RUN-02], [FILE-…]
+  /// Looks, once a second at most, whether the run's folders and files are where they were; what was removed is made
+  /// anew, and said in a line. If that fails it is tried again.
+  /// @param step that the run is at   @return whether something was made anew   @throws RunTakenOver
+  bool watch_folders(std::int64_t step);
+  /// The same now, as something is to be written there.   @throws RunTakenOver; Error [RUN-02], [RUN-19], [FILE-…]
   bool restore_folders(std::int64_t step);
+  /// That the folders are still this run's.   @throws RunTakenOver
+  void check_ownership() const { static_cast<void>(ownership_.lost()); }
 
   void note(std::string_view line) { progress_.note(line); }
   /// Of every step: the progress line decides what it shows.
@@ -38,12 +41,15 @@ class RunLog {
   void finish() { progress_.finish(); }
 
  private:
+  void set_aside(const std::optional<std::string>& resumed_from, std::int64_t last_step);
   void open_records(std::int64_t last_step, bool resumes);
 
   const Hparams hparams_;
   RunOwnership ownership_;
   Progress progress_;
   RunFolder folder_;
+  std::chrono::steady_clock::time_point last_look_ = std::chrono::steady_clock::now();
+  bool said_that_it_failed_ = false;
   std::optional<MetricsWriter> metrics_;
   std::optional<EventWriter> events_;
 };

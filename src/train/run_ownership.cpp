@@ -2,6 +2,7 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
+#include <monomorph/core/folder_lock.hpp>
 #include <monomorph/core/interruption.hpp>
 #include <monomorph/train/run_folder.hpp>
 
@@ -10,6 +11,8 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -26,22 +29,6 @@ struct NamedFolder {
   const char* field;
   std::string path;
 };
-
-/// In an order that depends on the folders alone: two runs that each wait for what the other one has would wait for
-/// ever.
-std::vector<NamedFolder> folders_of(const Hparams& hparams) {
-  namespace fs = std::filesystem;
-  const auto canonical = [](const std::string& path) {
-    std::error_code ignored;  // what can't be resolved is compared as it stands
-    return (fs::weakly_canonical(path, ignored) / "").lexically_normal();
-  };
-  std::vector<NamedFolder> folders{{"run.output_dir", hparams.run.output_dir.value},
-                                   {"checkpoint.directory", checkpoint_folder(hparams)}};
-  const fs::path run = canonical(folders[0].path), checkpoints = canonical(folders[1].path);
-  if (run == checkpoints) folders.pop_back();
-  if (checkpoints < run) std::ranges::reverse(folders);
-  return folders;
-}
 
 std::string words(const NamedFolder& folder) { return fmt::format("{} {}", folder.field, in_quotes(folder.path)); }
 
@@ -60,9 +47,10 @@ Error wait_was_interrupted(const NamedFolder& folder, const FolderOwner& owner, 
                code == 0 ? ExitCode::failure : static_cast<ExitCode>(code));
 }
 
-FolderLock::Attempt attempt(const NamedFolder& folder, FolderLock& lock) {
+/// Does what needs the folder to be there and writable.
+template <class Act> auto in_folder(const NamedFolder& folder, Act act) {
   try {
-    return lock.attempt();
+    return act();
   } catch (const std::system_error& failure) {
     if (failure.code() == std::errc::no_space_on_device || failure.code().value() == EDQUOT)  // it may be writable soon
       throw_file_error("write into the folder", folder.path, failure.code().value());
@@ -79,19 +67,19 @@ struct Patience {
 /// Until it is this process's. Whether another process lives is found out in any case, however short the wait.
 void take(const NamedFolder& folder, FolderLock& lock, const Hparams& hparams, const Patience& patience) {
   while (true) {
-    const auto [outcome, owner] = attempt(folder, lock);
+    const auto [outcome, owner] = in_folder(folder, [&] { return lock.attempt(); });
     if (outcome == FolderLock::Outcome::held) return;
     if (interrupting_signal() != 0) throw wait_was_interrupted(folder, owner, hparams);
     if (outcome == FolderLock::Outcome::in_use && Clock::now() > patience.until) throw in_use(folder, owner);
-    patience.waits(fmt::format("{}, which {} has", words(folder), to_text(owner)));
+    patience.waits(fmt::format("{} ({})", words(folder), to_text(owner)));
     std::this_thread::sleep_for(between_attempts);
   }
 }
 
-/// @throws Error [RUN-21]
-bool is_gone(const FolderLock& lock, FolderLock::State state) {
+bool is_gone(const FolderLock& lock) {
+  const FolderLock::State state = lock.look();
   if (state == FolderLock::State::taken)
-    throw Error(
+    throw RunTakenOver(
         fmt::format("[RUN-21] {} has been taken over by another run ({}): this one ends so as not to mix with it, and "
                     "what it trained since its last checkpoint is lost; give each run a folder of its own",
                     in_quotes(lock.folder()), to_text(lock.taker())));
@@ -100,29 +88,54 @@ bool is_gone(const FolderLock& lock, FolderLock::State state) {
 
 }  // namespace
 
+/// A folder and the lock on it.
+struct RunOwnership::Owned {
+  NamedFolder folder;
+  std::unique_ptr<FolderLock> lock;
+};
+
+/// The locks are taken in an order that depends on the folders alone: two runs that each wait for what the other one
+/// has would wait for ever. Whether two paths are one folder is known for certain when it is there.
 RunOwnership::RunOwnership(const Hparams& hparams, std::int64_t longest_wait,
                            const std::function<void(const std::string&)>& waits) {
+  for (const auto& [field, path] : {std::pair{"run.output_dir", hparams.run.output_dir.value},
+                                    std::pair{"checkpoint.directory", checkpoint_folder(hparams)}}) {
+    const NamedFolder folder{field, path};
+    auto lock = std::make_unique<FolderLock>(path);
+    in_folder(folder, [&] { lock->create_folder(); });
+    owned_.push_back({folder, std::move(lock)});
+  }
+  const auto identity = [](const Owned& owned) {
+    return in_folder(owned.folder, [&] { return std::filesystem::canonical(owned.folder.path); });
+  };
+  const auto run = identity(owned_[0]), checkpoints = identity(owned_[1]);
   const Patience patience{Clock::now() + std::max<Clock::duration>(shortest_wait, std::chrono::seconds(longest_wait)),
                           waits};
-  for (const NamedFolder& folder : folders_of(hparams))
-    take(folder, *locks_.emplace_back(std::make_unique<FolderLock>(folder.path)), hparams, patience);
+  if (run == checkpoints) owned_.pop_back();
+  if (checkpoints < run) std::swap(owned_[0], owned_[1]);
+  for (Owned& owned : owned_) take(owned.folder, *owned.lock, hparams, patience);
 }
 
-bool RunOwnership::noticed_loss() const {
-  return std::ranges::any_of(locks_, [](const auto& lock) { return is_gone(*lock, lock->last_seen()); });
+RunOwnership::RunOwnership(RunOwnership&&) noexcept = default;
+
+/// From the inside out: a folder can be removed when what was created in it is gone.
+RunOwnership::~RunOwnership() {
+  std::ranges::sort(owned_, std::greater{}, [](const Owned& owned) { return owned.folder.path.size(); });
+  for (Owned& owned : owned_) owned.lock.reset();
 }
 
 bool RunOwnership::lost() const {
-  return std::ranges::any_of(locks_, [](const auto& lock) { return is_gone(*lock, lock->look()); });
+  return std::ranges::count_if(owned_, [](const Owned& owned) { return is_gone(*owned.lock); }) > 0;
 }
 
-void RunOwnership::take_again(const Hparams& hparams) {
-  const std::vector<NamedFolder> folders = folders_of(hparams);
-  for (std::size_t i = 0; i < locks_.size(); ++i) {
-    if (!is_gone(*locks_[i], locks_[i]->look())) continue;
-    locks_[i] = std::make_unique<FolderLock>(folders[i].path);
-    take(folders[i], *locks_[i], hparams, {Clock::now() + shortest_wait, [](const std::string&) {}});
+void RunOwnership::take_again(const Hparams& hparams) try {
+  for (Owned& owned : owned_) {
+    if (!is_gone(*owned.lock)) continue;
+    owned.lock = std::make_unique<FolderLock>(owned.folder.path);
+    take(owned.folder, *owned.lock, hparams, {Clock::now() + shortest_wait, [](const std::string&) {}});
   }
+} catch (const UsageError& failure) {  // of what was right when the run began
+  throw Error(failure.what());
 }
 
 namespace {
@@ -132,14 +145,16 @@ class WaitingNote {
  public:
   explicit WaitingNote(std::int64_t longest_wait) : longest_wait_(longest_wait) {}
   void say(const std::string& what_for) {
-    if (said_ || longest_wait_ == 0) return;
+    if (said_ || (longest_wait_ == 0 && Clock::now() < worth_a_word_)) return;
     said_ = true;
-    fmt::print("waiting for {}: for {} s at most\n", what_for, longest_wait_);
+    fmt::print("waiting to learn whether a run has ended that has {}{}\n", what_for,
+               longest_wait_ == 0 ? "" : fmt::format(", and for its end, {} s at most", longest_wait_));
     std::fflush(stdout);
   }
 
  private:
   const std::int64_t longest_wait_;
+  const Clock::time_point worth_a_word_ = Clock::now() + std::chrono::seconds(1);
   bool said_ = false;
 };
 

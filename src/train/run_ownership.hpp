@@ -1,15 +1,20 @@
 #pragma once
-#include <monomorph/core/folder_lock.hpp>
+#include <monomorph/core/error.hpp>
 #include <monomorph/runtime/world.hpp>
 #include <monomorph/train/hparams.hpp>
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace monomorph::train {
+
+/// Another run has taken the folders [RUN-21]: nothing may be written into them any more.
+class RunTakenOver : public Error {
+ public:
+  using Error::Error;
+};
 
 /// What makes a run the only one that writes to run.output_dir and to checkpoint.directory: rank 0 has it from before
 /// it looks for a checkpoint until the run ends.
@@ -24,16 +29,17 @@ class RunOwnership {
       const Hparams& hparams, std::int64_t longest_wait = 0,
       const std::function<void(const std::string&)>& waits = [](const std::string&) {});
 
-  /// Whether the folders were removed while the run went on, as far as noticed by now; costs nothing.
-  /// @throws Error [RUN-21] another run has taken one of them
-  bool noticed_loss() const;
-  /// The same, by looking at them.
+  RunOwnership(RunOwnership&&) noexcept;
+  ~RunOwnership();
+
+  /// Whether one of the folders is no longer there.   @throws RunTakenOver
   bool lost() const;
-  /// Creates and takes anew what was removed.   @throws Error [RUN-21]; as the constructor
+  /// Creates and takes anew what is no longer there.   @throws RunTakenOver; Error [RUN-02], [RUN-19], [FILE-02]
   void take_again(const Hparams& hparams);
 
  private:
-  std::vector<std::unique_ptr<FolderLock>> locks_;
+  struct Owned;
+  std::vector<Owned> owned_;
 };
 
 /// Rank 0 takes the run's folders, for which it waits as long as run.wait_for_folder says, and the others wait with it.

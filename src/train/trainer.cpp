@@ -231,7 +231,7 @@ StepTotals Trainer::forward_backward() {
         step_->accumulate(micro, static_cast<std::uint64_t>(state_.step), {i, n_micro_batches_, state_.loss_scale}));
   }
   own.stops = interrupting_signal() != 0;
-  own.saves = log_ && log_->noticed_loss();
+  own.saves = log_ && log_->watch_folders(state_.step);
   const GradientNorm order = norm_order(hparams_.optimizer.clip.mode);
   StepTotals totals = reduce_(own, step_->gradient_size(order), order);
   totals.loss_scale = state_.loss_scale;
@@ -246,7 +246,7 @@ void Trainer::apply(const StepTotals& totals) {
   throughput_.step_ended(totals.tokens, data_wait_seconds_);
   ++state_.step;
   stops_ = totals.stops;
-  saves_ = totals.saves;
+  saves_ = saves_ || totals.saves;
   state_.tokens += totals.tokens;
   if (result.applied) {
     ++state_.updates;
@@ -338,10 +338,14 @@ bool Trainer::folders_restored() {
 void Trainer::save(const RunState& state, OptionalCount keep) {
   moment_ = {"saving the checkpoint of step", state.step};
   const bool lost = folders_restored();
-  if (last_saved_ == state.step && !lost) return;
+  if (last_saved_ == state.step && !lost && !saves_) return;
   last_saved_ = state.step;
-  for (const std::string& warning :
-       save_run(checkpoint_folder(hparams_), keep, recipe_, hparams_, state, data_.train_files, *step_, communicator_))
+  saves_ = false;
+  const auto still_owned = [this] {
+    if (log_) log_->check_ownership();
+  };
+  for (const std::string& warning : save_run(checkpoint_folder(hparams_), keep, recipe_, hparams_, state,
+                                             data_.train_files, *step_, communicator_, still_owned))
     note("warning: " + warning);
 }
 

@@ -73,7 +73,7 @@ TEST_CASE("a requeued job waits for the run that has its folder, and goes on fro
     Arguments next = place.training("run", {"checkpoint.resume=auto", "run.wait_for_folder=100", "run.steps=1000000",
                                             "failure.rank_timeout=1", "batch.micro_batch=1"});
     Process waiting(with(Arguments{program("tiny_gpt2"), "--ranks", std::to_string(ranks)}, next));
-    REQUIRE(waiting.wait_for_output("waiting for run.output_dir"));
+    REQUIRE(waiting.wait_for_output("waiting to learn whether a run has ended that has run.output_dir"));
     std::this_thread::sleep_for(std::chrono::seconds(3));  // longer than ranks wait for each other
     CHECK_FALSE(contains(waiting.out(), "resumed"));
     run.signal(SIGTERM);
@@ -93,7 +93,7 @@ TEST_CASE("a signal ends the wait for a folder") {
     Process waiting(with(Arguments{program("tiny_gpt2")},
                          place.training("run", {"checkpoint.resume=auto", "run.wait_for_folder=100",
                                                 std::string("failure.exit_code_when_interrupted=") + code})));
-    REQUIRE(waiting.wait_for_output("waiting for run.output_dir"));
+    REQUIRE(waiting.wait_for_output("waiting to learn whether a run has ended that has run.output_dir"));
     waiting.signal(SIGTERM);
     check_refusal(waiting.wait(), exit_code, {"[RUN-20]", "signal 15", place / "run", "process "});
   }
@@ -179,6 +179,48 @@ TEST_CASE("a run folder that is removed or moved during a run is noticed, made a
     const std::string steps = "run.steps=" + std::to_string(last_saved_step(place / "run") + 2);
     CHECK(place.train("run", {"checkpoint.resume=auto", "batch.micro_batch=1", steps}).exit_code == 0);
   }
+}
+
+TEST_CASE("files of a run that are removed are noticed, though its folder stays") {
+  const Workplace place("tiny_gpt2");
+  const Arguments here = place.training("run", with(endless, {"checkpoint.directory=.", "log.every=1000000"}));
+  Process run(with(Arguments{program("tiny_gpt2")}, here));
+  REQUIRE(run.wait_for_output("step       1/"));
+  for (const std::string name : {"hparams.json", "metrics.jsonl"}) fs::remove(place / "run/" + name);
+  REQUIRE(run.wait_for_output("[RUN-22]"));
+  for (const std::string name : {"hparams.json", "metrics.jsonl"}) CHECK(fs::exists(place / "run/" + name));
+  run.signal(SIGTERM);
+  CHECK(run.wait().exit_code == 0);
+}
+
+TEST_CASE("a folder that can't be made anew is tried again until something must be saved") {
+  const Workplace place("tiny_gpt2");
+  Process run(with(Arguments{program("tiny_gpt2")}, place.training("run", with(endless, {"log.every=1000000"}))));
+  REQUIRE(run.wait_for_output("step       1/"));
+  fs::rename(place / "run", place / "moved");
+  write_bytes(place / "run", "a file of the user");
+  REQUIRE(run.wait_for_output("can't be made anew yet"));
+  CHECK(read_bytes(place / "run") == "a file of the user");
+  fs::remove(place / "run");
+  REQUIRE(run.wait_for_output("[RUN-22]"));
+  fs::rename(place / "run", place / "moved_too");
+  write_bytes(place / "run", "a file of the user");
+  run.signal(SIGTERM);
+  const ProcessResult ended = run.wait();
+  check_refusal(ended, 1, {"[RUN-02]", "run.output_dir"});
+  CHECK(read_bytes(place / "run") == "a file of the user");
+}
+
+TEST_CASE("two runs in one folder by different names are seen to be") {
+  const Workplace place("tiny_gpt2");
+  fs::create_directories(place / "elsewhere/deeper");
+  fs::create_directory_symlink(place / "elsewhere/deeper", place / "link");
+  RunningRun run(place, with(endless, {"run.output_dir=" + (place / "link/../real")}));
+  check_refusal(place.train("other", {"run.output_dir=" + (place / "elsewhere/real"), "checkpoint.resume=auto"}), 2,
+                {"[RUN-19]"});
+  run.signal(SIGTERM);
+  CHECK(run.wait().exit_code == 0);
+  CHECK(checkpoints_of(place / "elsewhere/real").size() == 1);
 }
 
 TEST_CASE("a run whose folder has become another's ends in a line, and changes nothing there") {

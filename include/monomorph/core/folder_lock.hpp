@@ -1,5 +1,4 @@
 #pragma once
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -27,15 +26,16 @@ std::string to_text(const FolderOwner& owner);
 struct FolderLockTiming {
   std::chrono::milliseconds renewal{5'000};   ///< an owner renews its record so often
   std::chrono::milliseconds silence{20'000};  ///< the record of one that has died stands still for so long
-  std::chrono::milliseconds settling{1'000};  ///< without locks: a record that nobody replaces for so long is valid
+  std::chrono::milliseconds settling{1'000};  ///< who takes over without the help of locks looks again after so long
 };
 
 /// The right of one process to write to a folder, which ends with the process, however that ends.
 ///
-/// It is a lock of the system (flock) on the file `.owner` of the folder, and a record in that file which its owner
-/// renews every few seconds. The lock alone decides among processes of one machine, and among machines wherever the
-/// file system passes locks on (NFS; Lustre mounted with `flock`). Where it does not (Lustre with `localflock`, NFS
-/// with `nolock`), or has no locks at all, the record decides: a process of another machine takes a folder over only
+/// It is the file `.owner` of the folder, a record that its owner renews every few seconds, with a lock of the system
+/// (flock) on it. It appears whole and locked, and only where there is none, which every file system sees to. Of a
+/// record that is there the lock tells whether its owner lives: among processes of one machine, and among machines
+/// wherever the file system passes locks on (NFS; Lustre mounted with `flock`). Where it does not (Lustre with
+/// `localflock`, NFS with `nolock`), or has no locks at all, a process of another machine takes the folder over only
 /// after it has seen the record stand still for longer than its owner would let it. docs/why/one_owner.md says more.
 class FolderLock {
  public:
@@ -45,8 +45,11 @@ class FolderLock {
   explicit FolderLock(const std::string& folder, FolderLockTiming timing = {},
                       SystemLocks locks = SystemLocks::if_there_are);
   FolderLock(const FolderLock&) = delete;
-  /// Gives the folder back: removes the record, and the folders that attempt() created if they are empty.
+  /// Gives the folder back: removes the record, and the folders that it created if they are empty.
   ~FolderLock();
+
+  /// If it is not there.   @throws std::system_error
+  void create_folder();
 
   enum class Outcome {
     held,    ///< the folder is this process's
@@ -68,33 +71,33 @@ class FolderLock {
   };
   /// Of a folder that is held: looks at it.
   State look() const;
-  /// What the last renewal of the record has seen: costs nothing.
-  State last_seen() const { return last_seen_.load(std::memory_order_relaxed); }
   /// Who has taken the folder from this process.
   FolderOwner taker() const;
 
   const std::string& folder() const { return folder_; }
 
  private:
-  bool open_and_lock();
+  bool lock(int descriptor);
+  bool place_record();
   Outcome watch(const FolderOwner& owner);
-  Attempt judge_record();
+  Attempt judge(const std::optional<FolderOwner>& record);
+  bool remove_record(int descriptor);
+  Attempt replace_record();
+  void remove_leftovers() const;
   void write_record();
   void keep_renewing(const std::stop_token& stop);
-  void close_file();
 
   const std::string folder_, path_;
   const FolderLockTiming timing_;
   const FolderOwner self_;
   bool uses_system_locks_;
   std::vector<std::string> created_;  ///< folders, the deepest first
-  int descriptor_ = -1;
-  FolderOwner seen_;  ///< another owner, whose record is watched
-  std::chrono::steady_clock::time_point seen_since_;
+  int descriptor_ = -1;               ///< of this process's record
+  FolderOwner seen_;                  ///< another owner, whose record is watched
+  std::optional<std::chrono::steady_clock::time_point> seen_since_;
   bool seen_renewed_ = false;
-  std::optional<std::chrono::steady_clock::time_point> claimed_at_;
+  std::chrono::steady_clock::time_point valid_from_;  ///< of a record that took the place of a silent owner's
   std::uint64_t n_beats_ = 0;
-  std::atomic<State> last_seen_{State::held};
   std::mutex mutex_;
   std::condition_variable_any stopping_;
   std::jthread renewal_;  ///< last: it uses all of the above

@@ -2,6 +2,7 @@
 #include <monomorph/runtime/safetensors.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -58,11 +59,14 @@ struct PartToSave {
 /// copy together (Communicator::shards) writes a file, and rank 0 the rest.
 /// @param metadata without files and number of ranks   @param parts this rank's; all ranks' make whole tensors
 /// @param keep at least 1; the disk needs room for one more
+/// @param before_completing called on rank 0 when all is written, before the checkpoint appears and old ones are
+///   deleted; may throw an Error, and then neither happens
 /// @return what rank 0 has to say; the path everywhere
 /// @throws [FILE-02] if the disk is full, [FILE-03]; [CHECKPOINT-06] for keep; [CHECKPOINT-07] for metadata that cannot
 ///   be saved; [RANK-08] another rank failed. Nothing is left behind then.
-[[nodiscard]] SavedCheckpoint save_checkpoint(const std::string& folder, CheckpointMetadata metadata,
-                                              Communicator& communicator, std::span<const PartToSave> parts, int keep);
+[[nodiscard]] SavedCheckpoint save_checkpoint(
+    const std::string& folder, CheckpointMetadata metadata, Communicator& communicator,
+    std::span<const PartToSave> parts, int keep, const std::function<void()>& before_completing = [] {});
 
 /// Reads and checks the metadata of one checkpoint, and that its files are there with the right sizes.
 /// @throws [CHECKPOINT-01] there is none at `path`; [CHECKPOINT-02] a newer format; [CHECKPOINT-03] metadata.json is
@@ -74,6 +78,8 @@ bool has_checkpoints(const std::string& folder);
 
 /// Moves the checkpoints of later steps, whole or not, into a new folder `abandoned_1`, `abandoned_2`, ... of `folder`:
 /// a run that goes on from an earlier one will have others of these steps. They are kept there, and count no more.
+/// A mark in the folder has none of them count from the beginning, in case that this is cut off; then the next call
+/// ends it.
 /// @return that folder; absent if there is no later step   @throws [FILE-03]
 std::optional<std::string> set_aside_later(const std::string& folder, std::int64_t step);
 

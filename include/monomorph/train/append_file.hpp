@@ -22,6 +22,9 @@ class AppendFile {
   /// Cuts off everything from byte `size` on.   @throws Error [FILE-03]
   void truncate(std::uint64_t size);
 
+  /// Whether what is appended can be found at the path: the file was not removed, moved or replaced.
+  bool is_in_place() const;
+
   const std::string& path() const noexcept { return path_; }
 
  private:

@@ -32,6 +32,9 @@ class MetricsWriter {
   void write(std::int64_t step, std::span<const Metric> metrics);
   void write(std::int64_t step, std::initializer_list<Metric> metrics) { write(step, std::span(metrics)); }
 
+  /// Whether records still go to where they are looked for.
+  bool is_in_place() const { return file_.is_in_place(); }
+
  private:
   explicit MetricsWriter(AppendFile file) : file_(std::move(file)) {}
   AppendFile file_;

@@ -28,10 +28,12 @@ using TrainFiles = std::map<std::string, std::int64_t>;
 
 /// Saves all state of a run. All ranks call it.
 /// @param keep so many checkpoints stay in the folder, or all
+/// @param before_completing as of runtime::save_checkpoint
 /// @return warnings   @throws as runtime::save_checkpoint
-std::vector<std::string> save_run(const std::string& folder, OptionalCount keep, const RecipeProgram& recipe,
-                                  const Hparams& hparams, const RunState& state, const TrainFiles& train_files,
-                                  TrainingStep& step, Communicator& communicator);
+std::vector<std::string> save_run(
+    const std::string& folder, OptionalCount keep, const RecipeProgram& recipe, const Hparams& hparams,
+    const RunState& state, const TrainFiles& train_files, TrainingStep& step, Communicator& communicator,
+    const std::function<void()>& before_completing = [] {});
 
 using runtime::find_checkpoint;
 

@@ -27,6 +27,8 @@ class RunFolder {
 
   /// Once more, as the folder was removed.   @throws [FILE-…]
   void write() const;
+  /// Whether all that was written is there.
+  bool is_complete() const;
 
   bool held_a_run() const { return held_a_run_; }  ///< before this one
   std::string file(std::string_view name) const;

@@ -178,6 +178,16 @@ bool is_sruns(const Variable& variable, const Launcher& launcher, const Said& sa
   return is_whole(slurms) && said.size == slurms.size && said.rank == slurms.rank;
 }
 
+/// One rank by torchrun's variables, where another launcher has started several, is one of several that would each
+/// train alone. Only torchrun itself starts one on purpose.
+void check_alone(const Variable& variable, const Found& found) {
+  if (found.launcher != &torchrun || variable("TORCHELASTIC_RUN_ID") != nullptr) return;
+  for (const Launcher* const launcher : launchers) {
+    const Said said = read(variable, *launcher);
+    if (launcher != found.launcher && is_whole(said)) check_same(*found.launcher, found.said, *launcher, said);
+  }
+}
+
 }  // namespace
 
 std::optional<LaunchEnvironment> read_launch_environment(const Variable& variable) {
@@ -192,12 +202,13 @@ std::optional<LaunchEnvironment> read_launch_environment(const Variable& variabl
     }
     halves.push_back({launcher, said});
   }
-  const bool several = found && *found->said.size > 1;
-  for (const auto& [launcher, half] : halves) {
-    if (!several) refuse_half(variable, *launcher, half);
-    check_same(*launcher, half, *found->launcher, found->said);
+  if (!found && !halves.empty()) refuse_half(variable, *halves.front().launcher, halves.front().said);
+  for (const auto& [launcher, half] : halves) check_same(*launcher, half, *found->launcher, found->said);
+  if (!found) return std::nullopt;
+  if (*found->said.size == 1) {
+    check_alone(variable, *found);
+    return std::nullopt;
   }
-  if (!several) return std::nullopt;
   return environment_of(variable, *found->launcher, found->said);
 }
 

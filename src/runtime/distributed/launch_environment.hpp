@@ -32,6 +32,8 @@ struct LaunchEnvironment {
 /// - Job scripts set some of torchrun's variables beside srun or mpirun (WORLD_SIZE=$SLURM_NTASKS, RANK=$SLURM_PROCID,
 ///   LOCAL_RANK=$SLURM_LOCALID) for programs that read those. Such a half is complete with the launcher's own
 ///   variables, and must say the same.
+/// - torchrun, told by TORCHELASTIC_RUN_ID, may start one rank within a step of several tasks. RANK=0 and WORLD_SIZE=1
+///   from an image or a profile say there that each task would train alone, and are refused.
 /// - mpiexec of MPICH and Intel MPI may itself start by srun, one task a node, whose variables its ranks inherit; and
 ///   srun may set PMI_RANK and PMI_SIZE for its own ranks. They are mpiexec's unless srun says the same.
 /// @param variable value of an environment variable, null if there is none

@@ -43,7 +43,7 @@ Found attempt_until_sure(FolderLock& lock) {
 
 nlohmann::json record_in(const std::string& folder) { return nlohmann::json::parse(read_bytes(folder + "/.owner")); }
 
-/// Leaves the record of an owner on another machine, as it looks after so many renewals.
+/// The record of an owner on another machine, as it looks after so many renewals.
 void leave_foreign_record(const std::string& folder, std::uint64_t n_beats) {
   write_bytes(folder + "/.owner", nlohmann::json{{"host", "node7"},
                                                  {"process", 812},
@@ -207,36 +207,85 @@ TEST_CASE("a record of this machine, or what is none, is no owner where locks ho
 
 TEST_CASE("an owner renews its record, and sees when the folder is removed, moved or taken") {
   const TemporaryFolder folder;
-  const auto notices = [](const FolderLock& lock, State state) {
-    for (int i = 0; i < 500 && lock.last_seen() != state; ++i) std::this_thread::sleep_for(10ms);
-    return lock.last_seen() == state && lock.look() == state;
-  };
   {
     FolderLock lock(folder / "run", fast);
     REQUIRE(lock.attempt().outcome == Outcome::held);
     const auto beats = record_in(folder / "run")["beats"];
     for (int i = 0; i < 500 && record_in(folder / "run")["beats"] == beats; ++i) std::this_thread::sleep_for(10ms);
     CHECK(record_in(folder / "run")["beats"] > beats);
-    CHECK(lock.last_seen() == State::held);
+    CHECK(lock.look() == State::held);
     std::filesystem::remove_all(folder / "run");
-    CHECK(notices(lock, State::gone));
+    CHECK(lock.look() == State::gone);
   }
   {
     FolderLock lock(folder / "run", fast);
     REQUIRE(lock.attempt().outcome == Outcome::held);
     std::filesystem::rename(folder / "run", folder / "moved");
-    CHECK(notices(lock, State::gone));
+    CHECK(lock.look() == State::gone);
     FolderLock next(folder / "run", fast);  // the same path, another folder
     CHECK(next.attempt().outcome == Outcome::held);
-    CHECK(notices(lock, State::taken));
+    CHECK(lock.look() == State::taken);
     CHECK(lock.taker().process == ::getpid());
   }
   CHECK_FALSE(std::filesystem::exists(folder / "run"));
   FolderLock lock(folder / "run", fast);
   REQUIRE(lock.attempt().outcome == Outcome::held);
+  std::filesystem::remove(folder / "run/.owner");
+  CHECK(lock.look() == State::gone);
   leave_foreign_record(folder / "run", 1);
-  CHECK(notices(lock, State::taken));
+  CHECK(lock.look() == State::taken);
   CHECK(lock.taker().host == "node7");
+}
+
+TEST_CASE("an owner that fell silent and wakes does not touch the record of the one that took over") {
+  const TemporaryFolder folder;
+  auto silent = std::make_unique<FolderLock>(folder.path(), FolderLockTiming{.renewal = 1h}, without_locks);
+  while (silent->attempt().outcome != Outcome::held) std::this_thread::sleep_for(5ms);
+  FolderLock next(folder.path(), fast, without_locks);
+  CHECK(attempt_until_sure(next).attempt.outcome == Outcome::held);
+  CHECK(silent->look() == State::taken);
+  silent.reset();
+  CHECK(next.look() == State::held);
+}
+
+TEST_CASE("what is not a folder any more is not removed with it, nor is a link in its place") {
+  const TemporaryFolder folder;
+  {
+    FolderLock lock(folder / "run", fast);
+    REQUIRE(lock.attempt().outcome == Outcome::held);
+    std::filesystem::rename(folder / "run", folder / "moved");
+    write_bytes(folder / "run", "precious");
+  }
+  CHECK(read_bytes(folder / "run") == "precious");
+  std::filesystem::remove(folder / "run");
+  {
+    FolderLock lock(folder / "run", fast);
+    REQUIRE(lock.attempt().outcome == Outcome::held);
+    std::filesystem::remove_all(folder / "moved");
+    std::filesystem::rename(folder / "run", folder / "moved");
+    std::filesystem::create_directory_symlink("moved", folder / "run");
+    CHECK(lock.look() == State::held);
+  }
+  CHECK(std::filesystem::is_symlink(folder / "run"));
+}
+
+TEST_CASE("a folder by way of a link is the one that the system finds there") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "other/deeper");
+  std::filesystem::create_directory_symlink(folder / "other/deeper", folder / "link");
+  FolderLock direct(folder / "other/run", fast), by_link(folder / "link/../run", fast);
+  CHECK(by_link.attempt().outcome == Outcome::held);
+  CHECK(std::filesystem::exists(folder / "other/run/.owner"));
+  CHECK_FALSE(std::filesystem::exists(folder / "run"));
+  CHECK(direct.attempt().outcome == Outcome::in_use);
+}
+
+TEST_CASE("what processes left that were killed while they took the folder is removed") {
+  const TemporaryFolder folder;
+  write_bytes(folder / ".owner-0123456789abcdef", "{}");
+  FolderLock lock(folder.path(), fast);
+  CHECK(lock.attempt().outcome == Outcome::held);
+  CHECK(n_entries(folder.path()) == 1);
 }
 
 TEST_CASE("a folder that can't be is an error of the system, and nothing stays behind") {

@@ -275,6 +275,36 @@ TEST_CASE("the checkpoints of later steps are set aside, whole or not, and nothi
   CHECK_FALSE(has_checkpoints(folder.path()));
 }
 
+TEST_CASE("setting aside that was cut off counts as done, and is ended by the next") {
+  const TemporaryFolder folder;
+  for (const std::int64_t step : {46, 48, 50}) save_step(folder.path(), step, 9);
+  // As a run leaves it that is killed between two renames.
+  write_bytes(folder / ".branches-from-step_00000046", "");
+  std::filesystem::create_directory(folder / "abandoned_1");
+  std::filesystem::rename(folder / "step_00000050", folder / "abandoned_1/step_00000050");
+  CHECK(latest_checkpoint(folder.path()) == (folder / "step_00000046"));
+  CHECK(set_aside_later(folder.path(), 46) == (folder / "abandoned_2"));
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"abandoned_1", "abandoned_2", "step_00000046"});
+  CHECK(names_in(folder / "abandoned_2") == std::vector<std::string>{"step_00000048"});
+
+  write_bytes(folder / ".branches-from-step_00000046", "");  // killed after the last rename
+  CHECK_FALSE(set_aside_later(folder.path(), 46));
+  save_step(folder.path(), 47, 9);
+  CHECK(latest_checkpoint(folder.path()) == (folder / "step_00000047"));
+}
+
+TEST_CASE("what is called before a save is completed may stop it, and nothing appears or is deleted") {
+  const TemporaryFolder folder;
+  save_step(folder.path(), 1, 1);
+  const auto communicator = one_rank();
+  CHECK(contains(error_of([&] {
+                   static_cast<void>(save_checkpoint(folder.path(), metadata_of(2), *communicator,
+                                                     std::vector<PartToSave>{}, 1, [] { throw Error("not ours"); }));
+                 }),
+                 "not ours"));
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"step_00000001"});
+}
+
 TEST_CASE("broken checkpoints do not count as kept") {
   const TemporaryFolder folder;
   save_step(folder.path(), 1);
@@ -418,15 +448,16 @@ class LosingCommunicator final : public IdleCommunicator {
 
 TEST_CASE("the folder of a save stays for the ranks that still write when one is lost, until the next save") {
   const TemporaryFolder folder;
-  for (int n = 1; n <= 4; ++n) {  // created, written, sizes, checksums: each is exchanged
+  const auto is_partial = [](const std::string& name) { return name.starts_with(".partial-step_00000005-"); };
+  for (int n = 2; n <= 5; ++n) {  // after the token: created, written, sizes, checksums: each is exchanged
     LosingCommunicator communicator(n);
     CHECK_THROWS_AS(save_checkpoint(folder.path(), metadata_of(5), communicator, std::vector<PartToSave>{}, 3),
                     RankFailure);
-    CHECK(std::filesystem::exists(folder / ".partial-step_00000005"));
+    CHECK(std::ranges::count_if(names_in(folder.path()), is_partial) == 1);
     CHECK_FALSE(latest_checkpoint(folder.path()));
   }
   save_step(folder.path(), 6);
-  CHECK_FALSE(std::filesystem::exists(folder / ".partial-step_00000005"));
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"step_00000006"});
 }
 
 }  // namespace checkpoint_folder_test

@@ -154,13 +154,16 @@ TEST_CASE("half of a launcher's variables is refused, whatever their values, and
   CHECK(error_in({{"WORLD_SIZE", "2"}, {"RANK", "1"}, {"MASTER_PORT", "1"}}).starts_with("[RANK-02]"));
 }
 
-TEST_CASE("a step of one task does not complete half of torchrun's variables") {
+TEST_CASE("what is added to a step of one task must say the same as for one of several") {
   const Environment interactive_shell{{"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_PROCID", "0"}, {"SLURM_LOCALID", "0"}};
   CHECK_FALSE(read(interactive_shell).has_value());
-  for (const char* const rank : {"0", "1"}) {
+  Environment added = interactive_shell;
+  added["LOCAL_RANK"] = "0";  // a script that has LOCAL_RANK=$SLURM_LOCALID
+  CHECK_FALSE(read(added).has_value());
+  for (const char* const name : {"RANK", "LOCAL_RANK"}) {
     Environment by_hand = interactive_shell;
-    by_hand["RANK"] = rank;
-    CHECK(error_in(by_hand).starts_with("[RANK-21] the environment variable WORLD_SIZE"));
+    by_hand[name] = "1";
+    CHECK(error_in(by_hand).starts_with("[RANK-22]"));
   }
 }
 
@@ -175,7 +178,14 @@ TEST_CASE("what real environments have besides is not taken for a launcher") {
   torchrun_in_sbatch.merge(Environment{{"RANK", "3"}, {"WORLD_SIZE", "4"}, {"MASTER_ADDR", "a"}, {"MASTER_PORT", "1"}});
   CHECK(read(torchrun_in_sbatch).value().rank == 3);
   // torchrun of one rank in each of several tasks: eight runs, as a search of hyperparameters has them
-  CHECK_FALSE(read({{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_PROCID", "3"}}));
+  const Environment one_of_eight{{"RANK", "0"},
+                                 {"WORLD_SIZE", "1"},
+                                 {"SLURM_STEP_NUM_TASKS", "8"},
+                                 {"SLURM_PROCID", "3"}};
+  CHECK(says(error_in(one_of_eight), {"[RANK-22]", "WORLD_SIZE = 1", "SLURM_STEP_NUM_TASKS = 8"}));
+  Environment by_torchrun = one_of_eight;
+  by_torchrun["TORCHELASTIC_RUN_ID"] = "none";
+  CHECK_FALSE(read(by_torchrun));
 }
 
 TEST_CASE("what a job script adds to a launcher's variables must say the same") {
