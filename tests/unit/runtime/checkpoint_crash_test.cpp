@@ -156,7 +156,7 @@ TEST_CASE("a file that may not grow further fails in one line and leaves no part
     const rlimit limit{50'000, 50'000};
     ::setrlimit(RLIMIT_FSIZE, &limit);
     const std::string message = error_of([&] { save_step(folder.path(), 2, 1); });
-    return contains(message, "[FILE-03]") && contains(message, "rank_00000.safetensors") ? 0 : 2;
+    return contains(message, "[FILE-06]") && contains(message, "rank_00000.safetensors") ? 0 : 2;
   });
   CHECK(WEXITSTATUS(status_of(child)) == 0);
   CHECK(n_entries(folder.path()) == 1);

@@ -215,7 +215,7 @@ TEST_CASE("checksums that do not fit their file are damage") {
   const std::string sum = "0123456789abcdef";
   CHECK(contains(error_with([](auto& file) { file["xxh64"] = nlohmann::json::array(); }), "[CHECKPOINT-03]"));
   CHECK(contains(error_with([&](auto& file) { file["xxh64"] = {sum, sum}; }), "every block has a checksum"));
-  CHECK(contains(error_with([](auto& file) { file["block_bytes"] = 0; }), "a block has bytes"));
+  CHECK(contains(error_with([](auto& file) { file["block_bytes"] = 0; }), "block_bytes of"));
   CHECK(contains(error_with([](auto& file) { file["block_bytes"] = 1; }), "every block has a checksum"));
   CHECK(contains(error_with([](auto& file) { file.erase("block_bytes"); }), "[CHECKPOINT-03]"));
 }

@@ -40,7 +40,7 @@ TEST_CASE("a process that can open too little is told how much it takes, holes b
     const Limit lowered(limit);
     int free = 0;
     while (error_of([&] { check_free_descriptors(free + 1); }) == "(no error)") ++free;
-    CHECK(free >= 5);
+    CHECK(free >= 1);  // the hole: what else is open is the business of whoever started the test
     CHECK(error_of([&] { check_free_descriptors(free + 3); }) ==
           fmt::format("[RANK-23] this process must be able to open {} more files and connections, and its limit of {} "
                       "leaves {}; raise the limit (ulimit -n {})",
