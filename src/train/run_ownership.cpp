@@ -97,7 +97,8 @@ struct RunOwnership::Owned {
 /// The locks are taken in an order that depends on the folders alone: two runs that each wait for what the other one
 /// has would wait for ever. Whether two paths are one folder is known for certain when it is there.
 RunOwnership::RunOwnership(const Hparams& hparams, std::int64_t longest_wait,
-                           const std::function<void(const std::string&)>& waits) {
+                           const std::function<void(const std::string&)>& waits)
+    : RunOwnership() {  // which is a whole object, whose destructor tidies up if what follows fails
   for (const auto& [field, path] : {std::pair{"run.output_dir", hparams.run.output_dir.value},
                                     std::pair{"checkpoint.directory", checkpoint_folder(hparams)}}) {
     const NamedFolder folder{field, path};
@@ -116,6 +117,7 @@ RunOwnership::RunOwnership(const Hparams& hparams, std::int64_t longest_wait,
   for (Owned& owned : owned_) take(owned.folder, *owned.lock, hparams, patience);
 }
 
+RunOwnership::RunOwnership() = default;
 RunOwnership::RunOwnership(RunOwnership&&) noexcept = default;
 
 /// From the inside out: a folder can be removed when what was created in it is gone.

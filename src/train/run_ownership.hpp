@@ -38,6 +38,8 @@ class RunOwnership {
   void take_again(const Hparams& hparams);
 
  private:
+  RunOwnership();
+
   struct Owned;
   std::vector<Owned> owned_;
 };

@@ -234,7 +234,13 @@ TEST_CASE("a small stack is raised where that is allowed, and refused with a lin
       check_refusal(run_process(bash("ulimit -s " + kibibytes + "; exec \"$@\"", refused)), 2,
                     {"[LIMIT-01]", "stack", "2.00 MiB", kibibytes + " KiB", "ulimit -s"});
   }
+  for (const char* const size : {"256", "256K", "1m", "1000000B"}) {
+    CAPTURE(size);
+    for (const char* const name : {"OMP_STACKSIZE", "GOMP_STACKSIZE"})
+      check_refusal(place.run(place.training("refused"), {{name, size}}), 2, {"[LIMIT-01]", name, size, "2.00 MiB"});
+  }
   CHECK_FALSE(std::filesystem::exists(place / "refused"));
+  CHECK(place.run(place.training("enough", {"run.steps=3"}), {{"OMP_STACKSIZE", "4M"}}).exit_code == 0);
 }
 #endif
 
