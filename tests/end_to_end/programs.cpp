@@ -119,6 +119,7 @@ std::vector<std::string> checkpoints_of(const std::string& run_folder) {
   std::error_code failure;
   for (const auto& entry : fs::directory_iterator(run_folder + "/checkpoints", failure))
     names.push_back(entry.path().filename().string());
+  std::erase(names, ".owner");
   std::ranges::sort(names);
   return names;
 }

@@ -62,7 +62,7 @@ Arguments command(const Workplace& place, const Arguments& arguments);
 std::string state_of(const std::string& checkpoint);
 /// state_of the latest checkpoint of a run, after monomorph-checkpoint has verified it.
 std::string final_state(const std::string& run_folder);
-/// Names of the checkpoints of a run, in order.
+/// Names of the checkpoints of a run, in order, and of what saves have left there.
 std::vector<std::string> checkpoints_of(const std::string& run_folder);
 
 /// By step, the values of one name in metrics.jsonl, as they stand there. Fails if a step is there twice.
