@@ -283,9 +283,11 @@ void fill_and_complete(const std::string& folder, CheckpointMetadata metadata, C
   });
 }
 
+constexpr std::string_view abandoned_prefix = "abandoned_";
+
 std::string new_abandoned_folder(const std::string& folder) {
   for (int i = 1;; ++i) {
-    const std::string path = fmt::format("{}/abandoned_{}", folder, i);
+    const std::string path = fmt::format("{}/{}{}", folder, abandoned_prefix, i);
     if (::mkdir(path.c_str(), 0777) == 0) return path;
     if (errno != EEXIST) throw_file_error("create the folder", path, errno);
   }
@@ -351,6 +353,12 @@ std::optional<std::string> set_aside_later(const std::string& folder, std::int64
   }
   for (const std::string& mark : branch_marks_in(folder)) filesystem::remove(folder + "/" + mark);
   return aside;
+}
+
+std::string way_to_run_folder(const std::string& checkpoint) {
+  std::error_code ignored;  // what can't be resolved is not there
+  const filesystem::path parent = filesystem::canonical(checkpoint, ignored).parent_path();
+  return parent.filename().string().starts_with(abandoned_prefix) ? "../../.." : "../..";
 }
 
 std::optional<std::string> latest_checkpoint(const std::string& folder, std::vector<std::string>* skipped,

@@ -10,6 +10,7 @@
 #include <monomorph/core/standard_streams.hpp>
 #include <monomorph/core/truncation_guard.hpp>
 #include <monomorph/data/loader.hpp>
+#include <monomorph/runtime/checkpoint_folder.hpp>
 #include <monomorph/runtime/compute_environment.hpp>
 #include <monomorph/runtime/waiting_threads.hpp>
 #include <monomorph/runtime/world.hpp>
@@ -65,11 +66,9 @@ struct CheckpointOptions {
   /// The one given, the copy in the run folder, or the one that the run was given.
   std::string tokenizer_file(const std::string& found, const Hparams& hparams) const {
     if (!tokenizer.empty()) return tokenizer;
+    const auto in_run_folder = std::filesystem::path(found) / runtime::way_to_run_folder(found) / "tokenizer.json";
     std::error_code ignored;
-    for (const char* const copy : {"../../tokenizer.json", "../../../tokenizer.json"})  // of an abandoned branch
-      if (const auto path = std::filesystem::path(found) / copy; std::filesystem::exists(path, ignored))
-        return path.string();
-    return hparams.data.tokenizer.value;
+    return std::filesystem::exists(in_run_folder, ignored) ? in_run_folder.string() : hparams.data.tokenizer.value;
   }
 };
 

@@ -133,6 +133,10 @@ TEST_CASE("going on from an earlier checkpoint sets the later ones aside") {
   CHECK(entries("abandoned_1") == 3);  // steps 8, 10, 12
   CHECK(entries("abandoned_2") == 1);  // step 7 of the first branch
 
+  // The run's tokeniser is found from there, too.
+  CHECK(contains(
+      place.run({"generate", "--max-tokens", "3", "--prompt", "a", "--checkpoint", checkpoints + "/abandoned_1"}).out,
+      "a"));
   // An abandoned branch is gone on from in a folder of its own.
   const std::string step_12 = checkpoints + "/abandoned_1/step_00000012";
   check_refusal(place.train("run", {"checkpoint.resume=" + step_12}), 2, {"[RUN-01]", "another run.output_dir"});
@@ -203,6 +207,7 @@ TEST_CASE("a folder that can't be made anew is tried again until something must 
   CHECK(read_bytes(place / "run") == "a file of the user");
   fs::remove(place / "run");
   REQUIRE(run.wait_for_output("[RUN-22]"));
+  REQUIRE(wait_for_save(place / "run", 1));
   fs::rename(place / "run", place / "moved_too");
   write_bytes(place / "run", "a file of the user");
   run.signal(SIGTERM);

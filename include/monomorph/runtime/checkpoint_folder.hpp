@@ -83,6 +83,10 @@ bool has_checkpoints(const std::string& folder);
 /// @return that folder; absent if there is no later step   @throws [FILE-03]
 std::optional<std::string> set_aside_later(const std::string& folder, std::int64_t step);
 
+/// "../..", from a checkpoint to the folder of its run, if its checkpoints lie where they usually do; one that was set
+/// aside lies deeper.
+std::string way_to_run_folder(const std::string& checkpoint);
+
 /// The checkpoint of the highest step in `folder` that read_checkpoint_metadata accepts; nothing if there is none.
 /// @param skipped if given, receives one line for each checkpoint of a higher step that is broken
 /// @param before if given, only lower steps are looked at
