@@ -136,12 +136,14 @@ bool is_loadable(const std::string& path) {
 }
 
 /// Only what can be loaded counts as kept; what cannot is left for people to look at.
-void discard_old(const std::string& folder, std::int64_t saved_step, int keep, std::vector<std::string>& warnings) {
+void discard_old(const std::string& folder, std::int64_t saved_step, int keep, std::vector<std::string>& warnings) try {
   int n_kept = 1;
   for (const std::int64_t step : steps_in(folder)) {
     if (step == saved_step || !is_loadable(path_of(folder, step))) continue;
     if (++n_kept > keep) discard(folder, step, warnings);
   }
+} catch (const Error& failure) {  // the folder can't be looked at any more, but the checkpoint is complete
+  warnings.push_back(failure.what());
 }
 
 /// What the ranks fill. Ranks that outlive the run that they belonged to write into no other run's.

@@ -108,6 +108,7 @@ class Trainer {
   void evaluate_now();
   void save() { save(state_, hparams_.checkpoint.keep.value); }
   void save(const RunState& state, OptionalCount keep);
+  std::vector<std::string> save_once(const RunState& state, OptionalCount keep);
   bool folders_restored();
   [[noreturn]] void stop_skipping();
   bool due(const OptionalCount& every) const { return every && state_.step % *every == 0; }
@@ -335,17 +336,30 @@ bool Trainer::folders_restored() {
   return std::ranges::count(words_of_ranks(communicator_, {&restored, 1}), 1) > 0;
 }
 
+std::vector<std::string> Trainer::save_once(const RunState& state, OptionalCount keep) {
+  const auto still_owned = [this] {
+    if (log_) log_->check_ownership();
+  };
+  return save_run(checkpoint_folder(hparams_), keep, recipe_, hparams_, state, data_.train_files, *step_,
+                  communicator_, still_owned);
+}
+
 void Trainer::save(const RunState& state, OptionalCount keep) {
   moment_ = {"saving the checkpoint of step", state.step};
   const bool lost = folders_restored();
   if (last_saved_ == state.step && !lost && !saves_) return;
   last_saved_ = state.step;
   saves_ = false;
-  const auto still_owned = [this] {
-    if (log_) log_->check_ownership();
-  };
-  for (const std::string& warning : save_run(checkpoint_folder(hparams_), keep, recipe_, hparams_, state,
-                                             data_.train_files, *step_, communicator_, still_owned))
+  std::vector<std::string> warnings;
+  try {
+    warnings = save_once(state, keep);
+  } catch (const RankFailure&) {
+    throw;
+  } catch (const Error&) {  // on every rank: folders that are removed while they are written into are made anew
+    if (!folders_restored()) throw;
+    warnings = save_once(state, keep);
+  }
+  for (const std::string& warning : warnings)
     note("warning: " + warning);
 }
 

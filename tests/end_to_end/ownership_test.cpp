@@ -185,6 +185,24 @@ TEST_CASE("a run folder that is removed or moved during a run is noticed, made a
   }
 }
 
+TEST_CASE("a run folder that is moved away again and again, during saves, too, ends no run") {
+  const Workplace place("tiny_gpt2");
+  const std::vector<std::string> sets = with(endless, {"checkpoint.every=1", "log.every=1000000"});
+  for (const std::string ranks : {"1", "2"}) {
+    CAPTURE(ranks);
+    Process run(with(Arguments{program("tiny_gpt2"), "--ranks", ranks}, place.training("run", sets)));
+    for (int i = 0; i < 12; ++i) {
+      CAPTURE(i);
+      REQUIRE(wait_for_save(place / "run", 1));
+      fs::rename(place / "run", place / ("moved_" + ranks + "_" + std::to_string(i)));
+      REQUIRE(run.wait_for_output("[RUN-22]"));
+    }
+    run.signal(SIGTERM);
+    CHECK(run.wait().exit_code == 0);
+    fs::remove_all(place / "run");
+  }
+}
+
 TEST_CASE("files of a run that are removed are noticed, though its folder stays") {
   const Workplace place("tiny_gpt2");
   const Arguments here = place.training("run", with(endless, {"checkpoint.directory=.", "log.every=1000000"}));
