@@ -118,7 +118,7 @@ class FlatTokenWriter : public DocumentSink {
   std::uint64_t n_bytes_ = 0;
 };
 
-[[noreturn]] void throw_damaged(const std::string& path, const std::string& reason) {
+[[noreturn]] void throw_damaged_tokens(const std::string& path, const std::string& reason) {
   throw Error(
       fmt::format("[DATA-49] {} {}; give the right file, or say with --from what it is", in_quotes(path), reason));
 }
@@ -148,16 +148,17 @@ TokenSource open_flat_tokens(const std::string& path, TokenFormat format, Docume
   const auto header = LlmcHeader::read(file.bytes());
   const auto header_width = header ? header->bytes_per_token() : std::nullopt;
   const bool has_header = format == TokenFormat::llm_c;
-  if (has_header && !header_width) throw_damaged(path, "does not begin with a header of llm.c");
+  if (has_header && !header_width) throw_damaged_tokens(path, "does not begin with a header of llm.c");
   const std::uint32_t width = has_header ? *header_width : 2;
   const std::size_t header_bytes = has_header ? LlmcHeader::n_bytes : 0;
   if (has_header && file_bytes != header_bytes + std::uint64_t{header->n_tokens} * width) {
-    throw_damaged(path, fmt::format("promises {} tokens of {} bytes and has {} bytes behind its header",
-                                    header->n_tokens, width, file_bytes - header_bytes));
+    throw_damaged_tokens(path, fmt::format("promises {} tokens of {} bytes and has {} bytes behind its header",
+                                           header->n_tokens, width, file_bytes - header_bytes));
   }
-  if (!has_header && header_width) throw_damaged(path, "begins with a header of llm.c");
-  if (file_bytes == header_bytes) throw_damaged(path, "holds no tokens");
-  if (file_bytes % width != 0) throw_damaged(path, fmt::format("has {} bytes, no multiple of {}", file_bytes, width));
+  if (!has_header && header_width) throw_damaged_tokens(path, "begins with a header of llm.c");
+  if (file_bytes == header_bytes) throw_damaged_tokens(path, "holds no tokens");
+  if (file_bytes % width != 0)
+    throw_damaged_tokens(path, fmt::format("has {} bytes, no multiple of {}", file_bytes, width));
   return {std::make_unique<FlatTokenSet>(std::move(file), header_bytes, width, marks), {width, false}};
 }
 

@@ -28,8 +28,8 @@ std::array<std::uint64_t, 8> numbers_of(const LossMaskHeader& header) {
 static_assert(magic.size() + 8 * sizeof(std::uint64_t) == loss_mask_header_bytes);
 
 template <class... Arguments>
-[[noreturn]] void throw_damaged(const std::string& path, fmt::format_string<Arguments...> text,
-                                Arguments&&... arguments) {
+[[noreturn]] void throw_damaged_mask(const std::string& path, fmt::format_string<Arguments...> text,
+                                     Arguments&&... arguments) {
   throw Error(fmt::format("[CHAT-10] {} is damaged or no loss mask: {}; pack the chats again with monomorph-data chat",
                           in_quotes(path), fmt::format(text, std::forward<Arguments>(arguments)...)));
 }
@@ -41,12 +41,13 @@ bool is_there(const std::string& path) {
 
 LossMaskHeader read_header(std::span<const std::byte> bytes, const std::string& path) {
   if (bytes.size() < loss_mask_header_bytes) {
-    throw_damaged(path, "it has {} bytes, less than the header's {}", bytes.size(), loss_mask_header_bytes);
+    throw_damaged_mask(path, "it has {} bytes, less than the header's {}", bytes.size(), loss_mask_header_bytes);
   }
-  if (std::memcmp(bytes.data(), magic.data(), magic.size()) != 0) throw_damaged(path, "it begins otherwise");
+  if (std::memcmp(bytes.data(), magic.data(), magic.size()) != 0) throw_damaged_mask(path, "it begins otherwise");
   std::array<std::uint64_t, 8> numbers;
   std::memcpy(numbers.data(), bytes.data() + magic.size(), sizeof(numbers));
-  if (numbers[0] != mask_version) throw_damaged(path, "it is of version {}, and {} is known", numbers[0], mask_version);
+  if (numbers[0] != mask_version)
+    throw_damaged_mask(path, "it is of version {}, and {} is known", numbers[0], mask_version);
   return {.n_tokens = numbers[1],
           .n_counted = numbers[2],
           .sequence_length = numbers[3],
@@ -120,11 +121,12 @@ LossMask::LossMask(const std::string& path, const PackedFile& file)
   }
   bits_ = file_.bytes().subspan(loss_mask_header_bytes);
   if (const std::uint64_t n_bytes = (header_.n_tokens + 7) / 8; bits_.size() != n_bytes) {
-    throw_damaged(path, "{} bytes follow the header, and {} tokens take {}", bits_.size(), header_.n_tokens, n_bytes);
+    throw_damaged_mask(path, "{} bytes follow the header, and {} tokens take {}", bits_.size(), header_.n_tokens,
+                       n_bytes);
   }
   Xxh64 bits_hash;
   bits_hash.update(bits_);
-  if (hash_of(header_, bits_hash) != header_.hash) throw_damaged(path, "its hash is not that of what it holds");
+  if (hash_of(header_, bits_hash) != header_.hash) throw_damaged_mask(path, "its hash is not that of what it holds");
   if (TokensHash::of(file.data()) != header_.tokens_hash) other_tokens("the tokens are not those that it was made for");
 }
 

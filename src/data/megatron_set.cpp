@@ -15,7 +15,7 @@
 namespace monomorph::data {
 namespace {
 
-[[noreturn]] void throw_damaged(const std::string& path, const std::string& reason) {
+[[noreturn]] void throw_damaged_megatron_set(const std::string& path, const std::string& reason) {
   throw Error(
       fmt::format("[DATA-49] {} is damaged or no index of Megatron: {}; write the set again", in_quotes(path), reason));
 }
@@ -68,7 +68,7 @@ class MegatronIndex {
     return place;
   }
 
-  [[noreturn]] void fail(const std::string& reason) const { throw_damaged(file_.path(), reason); }
+  [[noreturn]] void fail(const std::string& reason) const { throw_damaged_megatron_set(file_.path(), reason); }
   void release() const noexcept { file_.release(); }
   void check_unchanged() const { file_.check_unchanged(); }
 

@@ -17,8 +17,8 @@ namespace monomorph::data {
 namespace {
 
 template <class... Arguments>
-[[noreturn]] void throw_damaged(const std::string& path, fmt::format_string<Arguments...> text,
-                                Arguments&&... arguments) {
+[[noreturn]] void throw_damaged_packed_file(const std::string& path, fmt::format_string<Arguments...> text,
+                                            Arguments&&... arguments) {
   throw Error(fmt::format("[DATA-06] {} is cut short or no packed file: {}; pack it again with monomorph-data pack",
                           in_quotes(path), fmt::format(text, std::forward<Arguments>(arguments)...)));
 }
@@ -71,23 +71,25 @@ std::uint32_t bytes_per_token_for(std::int64_t vocab_size) {
 PackedFile::PackedFile(const std::string& path) : file_(path) {
   const std::span<const std::byte> bytes = file_.bytes();
   if (bytes.size() < packed_header_bytes) {
-    throw_damaged(path, "it has {} bytes, less than the header's {}", bytes.size(), packed_header_bytes);
+    throw_damaged_packed_file(path, "it has {} bytes, less than the header's {}", bytes.size(), packed_header_bytes);
   }
   const auto data_bytes = number_at<std::uint64_t>(bytes, 0);
   const auto width = number_at<std::uint32_t>(bytes, 8);
-  if (width != 1 && width != 2 && width != 4) throw_damaged(path, "{} bytes per token, not 1, 2 or 4", width);
+  if (width != 1 && width != 2 && width != 4)
+    throw_damaged_packed_file(path, "{} bytes per token, not 1, 2 or 4", width);
   const std::uint64_t n_left = bytes.size() - packed_header_bytes;
   if (data_bytes > n_left) {
-    throw_damaged(path, "the header promises {} bytes of tokens, and {} bytes follow it", data_bytes, n_left);
+    throw_damaged_packed_file(path, "the header promises {} bytes of tokens, and {} bytes follow it", data_bytes,
+                              n_left);
   }
   if (data_bytes % width != 0) {
-    throw_damaged(path, "{} bytes of tokens are no multiple of {} bytes per token", data_bytes, width);
+    throw_damaged_packed_file(path, "{} bytes of tokens are no multiple of {} bytes per token", data_bytes, width);
   }
   bytes_per_token_ = width;
   data_ = bytes.subspan(packed_header_bytes, data_bytes);
   index_ = bytes.subspan(packed_header_bytes + data_bytes);
   if (!frames_fill(file_, index_))
-    throw_damaged(path, "the {} bytes after its tokens are no complete index", index_.size());
+    throw_damaged_packed_file(path, "the {} bytes after its tokens are no complete index", index_.size());
 }
 
 std::int32_t PackedFile::read(std::int64_t first, std::span<std::int32_t> ids) const {
@@ -136,8 +138,9 @@ void PackedFile::for_each_document(const std::function<void(DocumentSpan)>& visi
     const auto [offset, length] = span;
     if (offset > data_.size() || length > data_.size() - offset || offset % bytes_per_token_ != 0 ||
         length % bytes_per_token_ != 0) {
-      throw_damaged(path(), "its index has a document of {} bytes at {}, and there are {} bytes of tokens of {} bytes",
-                    length, offset, data_.size(), bytes_per_token_);
+      throw_damaged_packed_file(
+          path(), "its index has a document of {} bytes at {}, and there are {} bytes of tokens of {} bytes", length,
+          offset, data_.size(), bytes_per_token_);
     }
     if (++n_documents % documents_between_releases == 0) release();
     visit(span);
