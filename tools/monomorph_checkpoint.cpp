@@ -5,8 +5,8 @@
 #include <monomorph/core/process_setup.hpp>
 #include <monomorph/core/report_failure.hpp>
 #include <monomorph/core/standard_streams.hpp>
-#include <monomorph/runtime/checkpoint_reader.hpp>
-#include <monomorph/runtime/find_checkpoint.hpp>
+#include <monomorph/runtime/files/checkpoint_reader.hpp>
+#include <monomorph/runtime/files/find_checkpoint.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,7 +1,7 @@
 // Encodes the documents of a JSON Lines file once with caches that start empty, in one thread, and prints one line of
 // JSON. Usage: data_encode <tokenizer.json> <documents.jsonl> [<least bytes of text: repeated up to that>]
-#include <monomorph/data/input_file.hpp>
-#include <monomorph/data/tokenizer.hpp>
+#include <monomorph/data/records/input_file.hpp>
+#include <monomorph/data/tokenizer/tokenizer.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 // How fast training batches are read: loader <T> <batch> <seconds> <sample|documents> <file>..., one thread, shuffled.
 #include <monomorph/core/error.hpp>
-#include <monomorph/data/loader.hpp>
+#include <monomorph/data/loading/loader.hpp>
 
 #include <fmt/format.h>
 

@@ -2,12 +2,12 @@
 // [1 for a fixed tree of gradients] prints a line of JSON. A smaller micro-batch is accumulated to the same batch.
 // Under a launcher each rank takes a batch of its own, and rank 0 prints.
 #include "bench/step/recipes.hpp"
-#include "train/step_totals.hpp"
+#include "train/step/step_totals.hpp"
 
 #include <monomorph/core/process_memory.hpp>
-#include <monomorph/runtime/workspace.hpp>
-#include <monomorph/runtime/world.hpp>
-#include <monomorph/train/step.hpp>
+#include <monomorph/runtime/comm/world.hpp>
+#include <monomorph/runtime/memory/workspace.hpp>
+#include <monomorph/train/step/step.hpp>
 
 #include <fmt/format.h>
 #include <algorithm>

@@ -1,5 +1,5 @@
 # Included from the root. Compiles src/runtime/isa/*.cpp once per instruction set into monomorph_runtime; which of them
-# runs is decided at start-up (src/runtime/isa.hpp). Optimised in Debug builds too: what the linker may share between
+# runs is decided at start-up (src/runtime/machine/isa.hpp). Optimised in Debug builds too: what the linker may share between
 # translation units (inline functions) must be inlined here, or a narrow processor could meet wide instructions.
 file(GLOB isa_sources CONFIGURE_DEPENDS src/runtime/isa/*.cpp)
 set(isa_options_generic)

@@ -7,11 +7,11 @@
 #include "support/temporary_folder.hpp"
 #include "support/tensors.hpp"
 
-#include <monomorph/runtime/checkpoint_reader.hpp>
-#include <monomorph/runtime/together.hpp>
-#include <monomorph/runtime/world.hpp>
-#include <monomorph/train/run_checkpoint.hpp>
-#include <monomorph/train/run_recipe.hpp>
+#include <monomorph/runtime/comm/together.hpp>
+#include <monomorph/runtime/comm/world.hpp>
+#include <monomorph/runtime/files/checkpoint_reader.hpp>
+#include <monomorph/train/commands/run_recipe.hpp>
+#include <monomorph/train/run/run_checkpoint.hpp>
 
 #include <cmath>
 #include <filesystem>

@@ -1,5 +1,5 @@
 #include <monomorph/core/error.hpp>
-#include <monomorph/runtime/collectives_check.hpp>
+#include <monomorph/runtime/comm/collectives_check.hpp>
 
 #include "support/catch.hpp"
 #include "support/communicators.hpp"

@@ -5,7 +5,7 @@
 #include "numerics/schedule_recipes.hpp"
 #include "support/catch.hpp"
 
-#include <monomorph/train/run_recipe.hpp>
+#include <monomorph/train/commands/run_recipe.hpp>
 
 namespace monomorph::testing {
 namespace {

@@ -6,7 +6,7 @@
 #include "support/gpu_buffer.hpp"
 #include "support/ranks.hpp"
 
-#include <monomorph/runtime/gpus.hpp>
+#include <monomorph/runtime/machine/gpus.hpp>
 
 #include <fmt/format.h>
 #include <algorithm>

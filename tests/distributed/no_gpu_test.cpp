@@ -2,7 +2,7 @@
 #include "support/error_of.hpp"
 #include "support/ranks.hpp"
 
-#include <monomorph/runtime/gpus.hpp>
+#include <monomorph/runtime/machine/gpus.hpp>
 
 namespace monomorph::testing {
 

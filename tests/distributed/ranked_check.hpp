@@ -1,7 +1,7 @@
 #pragma once
 #include "distributed/ranked_axes.hpp"
 
-#include <monomorph/train/run_recipe.hpp>
+#include <monomorph/train/commands/run_recipe.hpp>
 
 namespace monomorph::testing {
 

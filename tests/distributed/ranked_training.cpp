@@ -2,7 +2,7 @@
 
 #include "support/adamw_step.hpp"
 #include "support/ranks.hpp"
-#include "train/step_totals.hpp"
+#include "train/step/step_totals.hpp"
 
 #include <monomorph/plan/memory.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 #include "support/tensors.hpp"
 
-#include <monomorph/train/recipe_program.hpp>
+#include <monomorph/train/describe/recipe_program.hpp>
 
 #include <map>
 

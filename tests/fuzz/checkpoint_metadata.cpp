@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness.hpp"
-#include "runtime/checkpoint_metadata.hpp"
+#include "runtime/files/checkpoint_metadata.hpp"
 
 using namespace monomorph;
 using namespace monomorph::runtime;

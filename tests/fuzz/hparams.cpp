@@ -1,5 +1,5 @@
 // Hyperparameters: what is accepted is written to a text that gives the same values.
-#include <monomorph/train/hparams.hpp>
+#include <monomorph/train/hparams/hparams.hpp>
 
 #include "harness.hpp"
 

@@ -1,8 +1,8 @@
 // JSON Lines: a record whose text can be taken is a line that the index accepts, and the text is UTF-8.
-#include "data/json_line_parser.hpp"
-#include "data/line_block.hpp"
+#include "data/records/json_line_parser.hpp"
+#include "data/records/line_block.hpp"
 
-#include <monomorph/data/utf8.hpp>
+#include <monomorph/data/text/utf8.hpp>
 
 #include "memory_file.hpp"
 

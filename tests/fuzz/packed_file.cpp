@@ -1,5 +1,5 @@
 // .pbin: every document of an accepted file can be read.
-#include <monomorph/data/packed_file.hpp>
+#include <monomorph/data/formats/packed_file.hpp>
 
 #include "memory_file.hpp"
 

@@ -1,5 +1,5 @@
 // safetensors: the tensors of an accepted file lie within it, one behind the other.
-#include <monomorph/runtime/safetensors.hpp>
+#include <monomorph/runtime/files/safetensors.hpp>
 
 #include "harness.hpp"
 

@@ -1,5 +1,5 @@
 // .idx: what is accepted is written again to a pickle of the same spans.
-#include <monomorph/data/span_index.hpp>
+#include <monomorph/data/formats/span_index.hpp>
 
 #include "harness.hpp"
 

@@ -1,5 +1,5 @@
 // tokenizer.json: an accepted tokeniser encodes any text to ids that it has, and decodes these.
-#include <monomorph/data/tokenizer.hpp>
+#include <monomorph/data/tokenizer/tokenizer.hpp>
 
 #include "memory_file.hpp"
 

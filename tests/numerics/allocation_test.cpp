@@ -4,7 +4,7 @@
 #include "support/catch.hpp"
 #include "support/counting_allocator.hpp"
 
-#include <monomorph/runtime/world.hpp>
+#include <monomorph/runtime/comm/world.hpp>
 
 #include <cmath>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 #include <monomorph/model/autograd_block.hpp>
 #include <monomorph/run.hpp>
-#include <monomorph/runtime/world.hpp>
-#include <monomorph/train/step.hpp>
+#include <monomorph/runtime/comm/world.hpp>
+#include <monomorph/train/step/step.hpp>
 
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/linear.h>

@@ -5,7 +5,7 @@
 #include "support/error_of.hpp"
 #include "support/tensors.hpp"
 
-#include <monomorph/runtime/world.hpp>
+#include <monomorph/runtime/comm/world.hpp>
 
 #include <algorithm>
 #include <bit>

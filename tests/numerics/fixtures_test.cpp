@@ -3,9 +3,9 @@
 #include "support/hugging_face.hpp"
 
 #include <monomorph/run.hpp>
-#include <monomorph/runtime/world.hpp>
-#include <monomorph/train/step.hpp>
-#include "train/optimizer_step.hpp"
+#include <monomorph/runtime/comm/world.hpp>
+#include <monomorph/train/step/step.hpp>
+#include "train/step/optimizer_step.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 #include "support/catch.hpp"
 #include "support/tensors.hpp"
 
-#include <monomorph/runtime/world.hpp>
+#include <monomorph/runtime/comm/world.hpp>
 
 #include <algorithm>
 #include <cmath>

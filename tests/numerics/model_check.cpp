@@ -2,8 +2,8 @@
 #include "support/catch.hpp"
 #include "support/reference_model.hpp"
 
+#include <monomorph/runtime/comm/world.hpp>
 #include <monomorph/runtime/kernels/random.hpp>
-#include <monomorph/runtime/world.hpp>
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 #pragma once
 #include "numerics/model_axes.hpp"
 
-#include <monomorph/train/step.hpp>
+#include <monomorph/train/step/step.hpp>
 
 #include <memory>
 #include <utility>

@@ -4,7 +4,7 @@
 #include "support/ranks.hpp"
 #include "support/tensors.hpp"
 
-#include <monomorph/runtime/world.hpp>
+#include <monomorph/runtime/comm/world.hpp>
 
 #include <algorithm>
 #include <bit>

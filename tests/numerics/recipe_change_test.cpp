@@ -4,11 +4,11 @@
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/tensors.hpp"
-#include "train/optimizer_step.hpp"
+#include "train/step/optimizer_step.hpp"
 
-#include <monomorph/runtime/world.hpp>
-#include <monomorph/train/run_checkpoint.hpp>
-#include <monomorph/train/run_recipe.hpp>
+#include <monomorph/runtime/comm/world.hpp>
+#include <monomorph/train/commands/run_recipe.hpp>
+#include <monomorph/train/run/run_checkpoint.hpp>
 
 namespace monomorph::testing {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 #include <monomorph/run.hpp>
-#include <monomorph/train/step.hpp>
+#include <monomorph/train/step/step.hpp>
 
 /// Small recipes of the two families, with dropout wherever it can be.
 namespace monomorph::testing {

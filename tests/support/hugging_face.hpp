@@ -1,7 +1,7 @@
 #pragma once
 #include "support/tensors.hpp"
 
-#include <monomorph/runtime/safetensors.hpp>
+#include <monomorph/runtime/files/safetensors.hpp>
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 #pragma once
-#include <monomorph/runtime/world.hpp>
+#include <monomorph/runtime/comm/world.hpp>
 
 #include <functional>
 

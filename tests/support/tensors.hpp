@@ -1,5 +1,5 @@
 #pragma once
-#include <monomorph/train/training_step.hpp>
+#include <monomorph/train/step/training_step.hpp>
 
 #include <cstdint>
 #include <map>

@@ -4,9 +4,9 @@
 #include <monomorph/core/command_line.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
-#include <monomorph/data/chat_pack.hpp>
-#include <monomorph/data/loss_mask.hpp>
-#include <monomorph/data/tokenizer.hpp>
+#include <monomorph/data/chat/chat_pack.hpp>
+#include <monomorph/data/formats/loss_mask.hpp>
+#include <monomorph/data/tokenizer/tokenizer.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -6,7 +6,7 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/number_text.hpp>
-#include <monomorph/data/shuffle.hpp>
+#include <monomorph/data/prepare/shuffle.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

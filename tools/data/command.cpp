@@ -3,7 +3,7 @@
 #include <monomorph/core/command_line.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
-#include <monomorph/data/pack.hpp>
+#include <monomorph/data/prepare/pack.hpp>
 
 #include <fmt/format.h>
 

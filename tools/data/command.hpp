@@ -14,7 +14,7 @@
 // run() throws what goes wrong; main turns it into a line on standard error and the exit code.
 #include "console.hpp"
 
-#include <monomorph/data/on_error.hpp>
+#include <monomorph/data/records/on_error.hpp>
 
 #include <CLI/CLI.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 #include "progress_meter.hpp"
 
-#include <monomorph/data/progress.hpp>
+#include <monomorph/data/work/progress.hpp>
 
 #include <nlohmann/json_fwd.hpp>
 

@@ -2,7 +2,7 @@
 #include "commands.hpp"
 
 #include <monomorph/core/command_line.hpp>
-#include <monomorph/data/convert.hpp>
+#include <monomorph/data/formats/convert.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -2,7 +2,7 @@
 #include "commands.hpp"
 
 #include <monomorph/core/command_line.hpp>
-#include <monomorph/data/filter.hpp>
+#include <monomorph/data/prepare/filter.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 #include "command.hpp"
 #include "commands.hpp"
 
-#include <monomorph/data/index_json_lines.hpp>
+#include <monomorph/data/prepare/index_json_lines.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -4,8 +4,8 @@
 #include <monomorph/core/command_line.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/quantity_text.hpp>
-#include <monomorph/data/inspect.hpp>
-#include <monomorph/data/tokenizer.hpp>
+#include <monomorph/data/prepare/inspect.hpp>
+#include <monomorph/data/tokenizer/tokenizer.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,7 +1,7 @@
 #include "command.hpp"
 #include "commands.hpp"
 
-#include <monomorph/data/merge.hpp>
+#include <monomorph/data/prepare/merge.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -6,8 +6,8 @@
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/hash.hpp>
 #include <monomorph/core/text_file.hpp>
-#include <monomorph/data/pack.hpp>
-#include <monomorph/data/tokenizer.hpp>
+#include <monomorph/data/prepare/pack.hpp>
+#include <monomorph/data/tokenizer/tokenizer.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

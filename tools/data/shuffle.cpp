@@ -2,7 +2,7 @@
 #include "commands.hpp"
 #include "shuffle_options.hpp"
 
-#include <monomorph/data/shuffle.hpp>
+#include <monomorph/data/prepare/shuffle.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 #include <monomorph/core/command_line.hpp>
-#include <monomorph/data/shuffle.hpp>
+#include <monomorph/data/prepare/shuffle.hpp>
 
 #include <CLI/CLI.hpp>
 

@@ -3,7 +3,7 @@
 #include "shuffle_options.hpp"
 
 #include <monomorph/core/command_line.hpp>
-#include <monomorph/data/split.hpp>
+#include <monomorph/data/prepare/split.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -3,8 +3,8 @@
 
 #include <monomorph/core/atomic_file.hpp>
 #include <monomorph/core/command_line.hpp>
-#include <monomorph/data/bpe_trainer.hpp>
-#include <monomorph/data/word_pattern.hpp>
+#include <monomorph/data/text/word_pattern.hpp>
+#include <monomorph/data/training/bpe_trainer.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

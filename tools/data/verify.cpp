@@ -4,9 +4,9 @@
 #include <monomorph/core/command_line.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
-#include <monomorph/data/pack.hpp>
-#include <monomorph/data/tokenizer.hpp>
-#include <monomorph/data/verify.hpp>
+#include <monomorph/data/prepare/pack.hpp>
+#include <monomorph/data/prepare/verify.hpp>
+#include <monomorph/data/tokenizer/tokenizer.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

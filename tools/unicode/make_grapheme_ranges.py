@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes src/data/tokenizer/grapheme_ranges.cpp; needs the package regex 2025.11.3, whose tables are Unicode 17's."""
+"""Writes src/data/text/grapheme_ranges.cpp; needs the package regex 2025.11.3, whose tables are Unicode 17's."""
 
 import pathlib
 
@@ -44,7 +44,7 @@ def main():
     entries = [f"{{0x{first:04X}, 0x{last:04X}, {name}}}," for first, last, name in ranges()]
     lines = "\n".join("    " + " ".join(entries[i : i + 3]) for i in range(0, len(entries), 3))
     source = f"""// Made by tools/unicode/make_grapheme_ranges.py from Unicode 17.
-#include "data/tokenizer/grapheme_ranges.hpp"
+#include "data/text/grapheme_ranges.hpp"
 
 namespace monomorph::data {{
 namespace {{
@@ -64,7 +64,7 @@ std::span<const GraphemeRange> grapheme_ranges() {{ return ranges; }}
 }}  // namespace monomorph::data
 """
     root = pathlib.Path(__file__).resolve().parents[2]
-    (root / "src/data/tokenizer/grapheme_ranges.cpp").write_text(source)
+    (root / "src/data/text/grapheme_ranges.cpp").write_text(source)
 
 
 main()

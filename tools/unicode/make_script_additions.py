@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes src/data/tokenizer/script_additions.cpp: characters that scripts have got since Unicode 14, the version of the
+"""Writes src/data/text/script_additions.cpp: characters that scripts have got since Unicode 14, the version of the
 oldest PCRE2 that we build with, as the `tokenizers` package sees them. Needs that package and Python 3.11."""
 import unicodedata
 from pathlib import Path
@@ -30,9 +30,9 @@ def main():
                 else:
                     rows.append([script, c, c])
     entries = "\n".join(f'    {{"{s.lower().replace("_", "")}", {{0x{a:X}, 0x{b:X}}}}},' for s, a, b in rows)
-    out = Path(__file__).parents[2] / "src/data/tokenizer/script_additions.cpp"
+    out = Path(__file__).parents[2] / "src/data/text/script_additions.cpp"
     out.write_text("// Written by tools/unicode/make_script_additions.py; facts of the Unicode Character Database.\n"
-                   '#include "data/tokenizer/script_additions.hpp"\n\n'
+                   '#include "data/text/script_additions.hpp"\n\n'
                    "namespace monomorph::data::unicode {\nnamespace {\n\nconstexpr ScriptAddition additions[] = {\n"
                    f"{entries}\n}};\n\n}}  // namespace\n\n"
                    "std::span<const ScriptAddition> script_additions() { return additions; }\n\n"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes src/data/tokenizer/unicode_tables.cpp: what the parts of the `tokenizers` package see in each code point.
+"""Writes src/data/text/unicode_tables.cpp: what the parts of the `tokenizers` package see in each code point.
 
 Needs the packages tokenizers and unicodedata2. The package is asked about every code point; unicodedata2 only says
 where to look for characters that the package's normal forms do not know yet.
@@ -148,9 +148,9 @@ def main():
     multiple = {hex(c): t for c, t in by_line(normalizers.Lowercase()).items() if len(t) > 1}
     print("lower case of two characters:", multiple, len(runs), file=sys.stderr)
     print("categories", len(categories), file=sys.stderr)
-    out = Path(__file__).parents[2] / "src/data/tokenizer/unicode_tables.cpp"
+    out = Path(__file__).parents[2] / "src/data/text/unicode_tables.cpp"
     text = ("// Written by tools/unicode/make_tokenizer_tables.py; facts of the Unicode Character Database.\n"
-            '#include "data/tokenizer/unicode_tables.hpp"\n\n#include <iterator>\n\n'
+            '#include "data/text/unicode_tables.hpp"\n\n#include <iterator>\n\n'
             "namespace monomorph::data::unicode {\n"
             "namespace {\n\nconstexpr CategoryRange categories[] = {\n"
             + wrapped(f'{{0x{a:X}, 0x{b:X}, {{\'{n[0]}\', \'{n[1]}\'}}}}' for a, b, n in categories)

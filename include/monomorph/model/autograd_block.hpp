@@ -3,7 +3,7 @@
 
 #include <monomorph/block/autograd_block.hpp>
 #include <monomorph/model/block_tensors.hpp>
-#include <monomorph/runtime/autograd_tape.hpp>
+#include <monomorph/runtime/autograd/autograd_tape.hpp>
 
 #include <span>
 

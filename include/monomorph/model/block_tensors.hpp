@@ -1,6 +1,6 @@
 #pragma once
 #include <monomorph/runtime/kernels/dropout.hpp>
-#include <monomorph/runtime/view.hpp>
+#include <monomorph/runtime/memory/view.hpp>
 
 namespace monomorph {
 

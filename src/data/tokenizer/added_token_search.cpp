@@ -1,8 +1,8 @@
 #include "data/tokenizer/added_token_search.hpp"
 
-#include "data/tokenizer/unicode_sets.hpp"
+#include "data/text/unicode_sets.hpp"
 
-#include <monomorph/data/utf8.hpp>
+#include <monomorph/data/text/utf8.hpp>
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 #pragma once
-#include <monomorph/data/tokenizer_definition.hpp>
+#include <monomorph/data/tokenizer/definition/tokenizer_definition.hpp>
 
 #include <array>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #include "data/tokenizer/json_fields.hpp"
 
-#include "data/tokenizer/characters.hpp"
+#include "data/text/characters.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>

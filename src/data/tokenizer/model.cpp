@@ -1,10 +1,10 @@
 #include "data/tokenizer/model.hpp"
 
 #include "core/overloaded.hpp"
-#include "data/tokenizer/bpe_rules.hpp"
-#include "data/tokenizer/inconsistency.hpp"
+#include "data/tokenizer/definition/inconsistency.hpp"
+#include "data/tokenizer/models/bpe_rules.hpp"
 
-#include <monomorph/data/byte_level.hpp>
+#include <monomorph/data/text/byte_level.hpp>
 
 namespace monomorph::data {
 namespace {

@@ -1,10 +1,10 @@
 #pragma once
-#include "data/tokenizer/character_bpe.hpp"
-#include "data/tokenizer/word_level_model.hpp"
+#include "data/tokenizer/models/character_bpe.hpp"
+#include "data/tokenizer/models/word_level_model.hpp"
 
-#include <monomorph/data/byte_level_bpe.hpp>
-#include <monomorph/data/unigram_model.hpp>
-#include <monomorph/data/word_piece_model.hpp>
+#include <monomorph/data/bpe/byte_level_bpe.hpp>
+#include <monomorph/data/tokenizer/models/unigram_model.hpp>
+#include <monomorph/data/tokenizer/models/word_piece_model.hpp>
 
 #include <optional>
 #include <unordered_map>

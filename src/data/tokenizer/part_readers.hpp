@@ -1,7 +1,7 @@
 #pragma once
 #include "data/tokenizer/json_fields.hpp"
 
-#include <monomorph/data/tokenizer_definition.hpp>
+#include <monomorph/data/tokenizer/definition/tokenizer_definition.hpp>
 
 #include <vector>
 

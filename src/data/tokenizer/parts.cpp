@@ -1,6 +1,6 @@
 #include "data/tokenizer/parts.hpp"
 
-#include "data/tokenizer/inconsistency.hpp"
+#include "data/tokenizer/definition/inconsistency.hpp"
 
 namespace monomorph::data {
 

@@ -1,13 +1,13 @@
 #pragma once
 #include "data/tokenizer/added_token_search.hpp"
-#include "data/tokenizer/decoder_chain.hpp"
+#include "data/tokenizer/definition/vocabulary.hpp"
 #include "data/tokenizer/model.hpp"
-#include "data/tokenizer/normalizer_chain.hpp"
-#include "data/tokenizer/pre_tokenizer_chain.hpp"
+#include "data/tokenizer/stages/decoder_chain.hpp"
+#include "data/tokenizer/stages/normalizer_chain.hpp"
+#include "data/tokenizer/stages/pre_tokenizer_chain.hpp"
 #include "data/tokenizer/text_cutter.hpp"
-#include "data/tokenizer/vocabulary.hpp"
 
-#include <monomorph/data/tokenizer.hpp>
+#include <monomorph/data/tokenizer/tokenizer.hpp>
 
 #include <optional>
 

@@ -1,12 +1,12 @@
 #include "core/json_text.hpp"
-#include "data/tokenizer/decoder_chain.hpp"
 #include "data/tokenizer/part_readers.hpp"
-#include "data/tokenizer/pre_tokenizer_chain.hpp"
+#include "data/tokenizer/stages/decoder_chain.hpp"
+#include "data/tokenizer/stages/pre_tokenizer_chain.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/text_file.hpp>
-#include <monomorph/data/tokenizer.hpp>
+#include <monomorph/data/tokenizer/tokenizer.hpp>
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "data/tokenizer/base64.hpp"
+#include "data/text/base64.hpp"
 #include "data/tokenizer/part_readers.hpp"
 
 #include <monomorph/core/file_error.hpp>

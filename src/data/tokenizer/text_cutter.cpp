@@ -1,11 +1,11 @@
 #include "data/tokenizer/text_cutter.hpp"
 
 #include "core/overloaded.hpp"
-#include "data/tokenizer/characters.hpp"
-#include "data/tokenizer/code_point_set.hpp"
-#include "data/tokenizer/pre_tokenizer_chain.hpp"
+#include "data/text/characters.hpp"
+#include "data/text/code_point_set.hpp"
+#include "data/tokenizer/stages/pre_tokenizer_chain.hpp"
 
-#include <monomorph/data/character_class.hpp>
+#include <monomorph/data/text/character_class.hpp>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #pragma once
 #include "data/tokenizer/model.hpp"
-#include "data/tokenizer/normalizer_chain.hpp"
+#include "data/tokenizer/stages/normalizer_chain.hpp"
 
 #include <string_view>
 #include <vector>

@@ -1,7 +1,7 @@
 #include "core/overloaded.hpp"
-#include "data/tokenizer/base64.hpp"
+#include "data/text/base64.hpp"
 
-#include <monomorph/data/tokenizer.hpp>
+#include <monomorph/data/tokenizer/tokenizer.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

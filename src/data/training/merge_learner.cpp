@@ -1,6 +1,6 @@
 #include "data/training/merge_learner.hpp"
 
-#include <monomorph/data/interruption.hpp>
+#include <monomorph/data/work/interruption.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 #pragma once
-#include <monomorph/data/pair_table.hpp>
-#include <monomorph/data/progress.hpp>
+#include <monomorph/data/bpe/pair_table.hpp>
+#include <monomorph/data/work/progress.hpp>
 
 #include <cstddef>
 #include <cstdint>

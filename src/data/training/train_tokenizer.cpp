@@ -1,11 +1,11 @@
-#include "data/block_pipeline.hpp"
-#include "data/json_line_parser.hpp"
-#include "data/line_failure.hpp"
+#include "data/records/block_pipeline.hpp"
+#include "data/records/json_line_parser.hpp"
+#include "data/records/line_failure.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
-#include <monomorph/data/bpe_trainer.hpp>
-#include <monomorph/data/document_source.hpp>
+#include <monomorph/data/formats/document_source.hpp>
+#include <monomorph/data/training/bpe_trainer.hpp>
 
 #include <fmt/format.h>
 

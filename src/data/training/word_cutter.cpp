@@ -1,6 +1,6 @@
 #include "data/training/word_cutter.hpp"
 
-#include "data/word_scanner.hpp"
+#include "data/text/word_scanner.hpp"
 
 #include <monomorph/core/error.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
-#include "data/tokenizer/pre_tokenizer_chain.hpp"
+#include "data/tokenizer/stages/pre_tokenizer_chain.hpp"
 
-#include <monomorph/data/word_counts.hpp>
+#include <monomorph/data/bpe/word_counts.hpp>
 
 #include <string_view>
 #include <variant>

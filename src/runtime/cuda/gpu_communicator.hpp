@@ -1,7 +1,7 @@
 #pragma once
 #include "runtime/distributed/store.hpp"
 
-#include <monomorph/runtime/world.hpp>
+#include <monomorph/runtime/comm/world.hpp>
 
 namespace monomorph::cuda {
 

@@ -1,5 +1,5 @@
 #pragma once
-#include <monomorph/runtime/gpus.hpp>
+#include <monomorph/runtime/machine/gpus.hpp>
 
 #include <optional>
 

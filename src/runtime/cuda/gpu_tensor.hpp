@@ -1,7 +1,7 @@
 #pragma once
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/from_blob.h>
-#include <monomorph/runtime/view.hpp>
+#include <monomorph/runtime/memory/view.hpp>
 
 namespace monomorph::cuda {
 

@@ -2,7 +2,7 @@
 #include "runtime/distributed/rank_group.hpp"
 #include "runtime/distributed/store.hpp"
 
-#include <monomorph/runtime/view.hpp>
+#include <monomorph/runtime/memory/view.hpp>
 
 #include <ATen/core/Tensor.h>
 #include <chrono>

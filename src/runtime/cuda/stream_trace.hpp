@@ -1,7 +1,7 @@
 #pragma once
 #include <ATen/cuda/CUDAEvent.h>
 #include <c10/cuda/CUDAStream.h>
-#include <monomorph/runtime/trace.hpp>
+#include <monomorph/runtime/machine/trace.hpp>
 
 #include <deque>
 

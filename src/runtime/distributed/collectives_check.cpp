@@ -1,9 +1,9 @@
-#include <monomorph/runtime/collectives_check.hpp>
+#include <monomorph/runtime/comm/collectives_check.hpp>
 
 #include "runtime/distributed/peers.hpp"
 
 #include <monomorph/core/error.hpp>
-#include <monomorph/runtime/together.hpp>
+#include <monomorph/runtime/comm/together.hpp>
 
 #include <fmt/format.h>
 #include <algorithm>

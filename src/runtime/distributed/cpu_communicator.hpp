@@ -4,7 +4,7 @@
 #include "runtime/distributed/peers_exchange.hpp"
 #include "runtime/distributed/unit_reduction.hpp"
 
-#include <monomorph/runtime/arena.hpp>
+#include <monomorph/runtime/memory/arena.hpp>
 
 namespace monomorph::distributed {
 

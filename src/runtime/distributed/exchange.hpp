@@ -1,7 +1,7 @@
 #pragma once
 #include "runtime/distributed/rank_group.hpp"
 
-#include <monomorph/runtime/view.hpp>
+#include <monomorph/runtime/memory/view.hpp>
 
 #include <span>
 

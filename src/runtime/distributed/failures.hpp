@@ -1,5 +1,5 @@
 #pragma once
-#include <monomorph/runtime/rank_failure.hpp>
+#include <monomorph/runtime/comm/rank_failure.hpp>
 
 #include <chrono>
 #include <exception>

@@ -1,4 +1,4 @@
-#include <monomorph/runtime/meeting_point.hpp>
+#include <monomorph/runtime/comm/meeting_point.hpp>
 
 #include "runtime/distributed/first_line.hpp"
 #include "runtime/distributed/free_descriptors.hpp"

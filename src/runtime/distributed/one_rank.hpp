@@ -1,5 +1,5 @@
 #pragma once
-#include <monomorph/runtime/communicator.hpp>
+#include <monomorph/runtime/comm/communicator.hpp>
 
 namespace monomorph::distributed {
 

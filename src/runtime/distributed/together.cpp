@@ -1,4 +1,4 @@
-#include <monomorph/runtime/together.hpp>
+#include <monomorph/runtime/comm/together.hpp>
 
 #include <fmt/format.h>
 #include <algorithm>

@@ -1,7 +1,7 @@
 #pragma once
 #include "runtime/distributed/collectives.hpp"
 
-#include <monomorph/runtime/communicator.hpp>
+#include <monomorph/runtime/comm/communicator.hpp>
 
 namespace monomorph::distributed {
 

@@ -1,4 +1,4 @@
-#include <monomorph/runtime/world.hpp>
+#include <monomorph/runtime/comm/world.hpp>
 
 #include "runtime/distributed/cpu_communicator.hpp"
 #include "runtime/distributed/free_descriptors.hpp"

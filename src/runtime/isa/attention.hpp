@@ -1,8 +1,8 @@
 #pragma once
 #include <monomorph/runtime/kernels/attention.hpp>
-#include "runtime/isa.hpp"
+#include "runtime/machine/isa.hpp"
 
-/// What src/runtime/attention.cpp divides among the threads and src/runtime/isa/attention*.cpp computes. Tokens are
+/// What src/runtime/cpu/attention.cpp divides among the threads and src/runtime/isa/attention*.cpp computes. Tokens are
 /// handled in blocks. The bits of a result depend on the arguments of its task alone.
 namespace monomorph::kernels {
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
-#include "runtime/dropout_stream.hpp"
 #include "runtime/isa/random_words.hpp"
+#include "runtime/kernels/dropout_stream.hpp"
 
 namespace monomorph::kernels::MONOMORPH_ISA {
 

@@ -1,7 +1,7 @@
 #include <cmath>
 #include "runtime/isa/reduce.hpp"
 #include "runtime/isa/rows.hpp"
-#include "runtime/thread_workspace.hpp"
+#include "runtime/memory/thread_workspace.hpp"
 
 // Legend: a group is the H features that are normalised together; a row has G groups, group g is group g % G of row g /
 // G.

@@ -2,8 +2,8 @@
 #include <bit>
 #include <concepts>
 #include <cstdint>
-#include <monomorph/runtime/parallel.hpp>
-#include <monomorph/runtime/view.hpp>
+#include <monomorph/runtime/machine/parallel.hpp>
+#include <monomorph/runtime/memory/view.hpp>
 #include <utility>
 #include "runtime/isa/half.hpp"
 

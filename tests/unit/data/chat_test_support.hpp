@@ -1,8 +1,8 @@
 #pragma once
 #include "data_test_support.hpp"
 
-#include <monomorph/data/chat_template.hpp>
-#include <monomorph/data/tokenizer.hpp>
+#include <monomorph/data/chat/chat_template.hpp>
+#include <monomorph/data/tokenizer/tokenizer.hpp>
 
 #include <nlohmann/json.hpp>
 

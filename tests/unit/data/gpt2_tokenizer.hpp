@@ -1,7 +1,7 @@
 #pragma once
 #include "data_test_support.hpp"
 
-#include <monomorph/data/tokenizer.hpp>
+#include <monomorph/data/tokenizer/tokenizer.hpp>
 
 /// GPT-2's published tokeniser, read once.
 inline const monomorph::data::Tokenizer& gpt2() {

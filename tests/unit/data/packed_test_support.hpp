@@ -1,7 +1,7 @@
 #pragma once
 #include "data_test_support.hpp"
 
-#include <monomorph/data/packed_file.hpp>
+#include <monomorph/data/formats/packed_file.hpp>
 
 #include <cstdint>
 #include <numeric>

@@ -1,8 +1,8 @@
 #pragma once
 #include "data_test_support.hpp"
 
-#include <monomorph/data/packed_file.hpp>
-#include <monomorph/data/span_index.hpp>
+#include <monomorph/data/formats/packed_file.hpp>
+#include <monomorph/data/formats/span_index.hpp>
 
 #include <cstdint>
 #include <random>

@@ -1,4 +1,4 @@
-#include <monomorph/train/hparams.hpp>
+#include <monomorph/train/hparams/hparams.hpp>
 
 #include "support/catch.hpp"
 #include "support/error_of.hpp"

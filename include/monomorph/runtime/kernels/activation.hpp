@@ -1,5 +1,5 @@
 #pragma once
-#include <monomorph/runtime/view.hpp>
+#include <monomorph/runtime/memory/view.hpp>
 
 /// Elementwise non-linearities of the MLP over F hidden features. Backward passes may write dh over dy (not swiglu).
 namespace monomorph::kernels {

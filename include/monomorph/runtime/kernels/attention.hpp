@@ -1,7 +1,7 @@
 #pragma once
 #include <monomorph/runtime/kernels/document_starts.hpp>
 #include <monomorph/runtime/kernels/dropout.hpp>
-#include <monomorph/runtime/view.hpp>
+#include <monomorph/runtime/memory/view.hpp>
 
 /// Causal softmax attention. q has N heads of H features in a row, k and v have KV (N a multiple of KV: query head n
 /// reads key head n / (N / KV)); all may be strided slices of one fused projection. Rows are B sequences of T tokens.

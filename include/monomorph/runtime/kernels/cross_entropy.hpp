@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <monomorph/core/ignored_target.hpp>
-#include <monomorph/runtime/view.hpp>
+#include <monomorph/runtime/memory/view.hpp>
 
 namespace monomorph::kernels {
 

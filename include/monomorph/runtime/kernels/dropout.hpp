@@ -1,5 +1,5 @@
 #pragma once
-#include <monomorph/runtime/view.hpp>
+#include <monomorph/runtime/memory/view.hpp>
 
 /// Dropout whose mask is never stored: it is drawn anew, from the key, by forward, recomputation and backward alike.
 namespace monomorph::kernels {

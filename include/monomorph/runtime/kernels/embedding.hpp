@@ -1,6 +1,6 @@
 #pragma once
 #include <cstdint>
-#include <monomorph/runtime/view.hpp>
+#include <monomorph/runtime/memory/view.hpp>
 
 namespace monomorph::kernels {
 

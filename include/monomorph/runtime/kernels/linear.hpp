@@ -1,5 +1,5 @@
 #pragma once
-#include <monomorph/runtime/view.hpp>
+#include <monomorph/runtime/memory/view.hpp>
 
 /// Matrix products of a step: M tokens, K features in, N features out. Operands are fp32, bf16 or fp64; products are
 /// accumulated in fp32 at least. bf16 results are the rounded fp32 ones, on processors without bf16 arithmetic too.

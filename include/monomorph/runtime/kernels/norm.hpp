@@ -1,5 +1,5 @@
 #pragma once
-#include <monomorph/runtime/view.hpp>
+#include <monomorph/runtime/memory/view.hpp>
 
 /// Normalisation of groups of H = weight_H.cols features: the whole row (layer norms), or each head of it (QK-norm), in
 /// which case M tokens have M·G groups, G = x.cols / H. Statistics are fp32 (fp64 in fp64), one row of M·G elements.

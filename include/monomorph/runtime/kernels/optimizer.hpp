@@ -2,7 +2,7 @@
 #include <array>
 #include <cstdint>
 #include <monomorph/core/exact_sum.hpp>
-#include <monomorph/runtime/view.hpp>
+#include <monomorph/runtime/memory/view.hpp>
 
 /// Passes over flat shards: elements a multiple of 64, contiguous.
 namespace monomorph::kernels {

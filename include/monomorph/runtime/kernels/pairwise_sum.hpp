@@ -1,5 +1,5 @@
 #pragma once
-#include <monomorph/runtime/view.hpp>
+#include <monomorph/runtime/memory/view.hpp>
 #include <span>
 
 namespace monomorph::kernels {

@@ -1,7 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <monomorph/runtime/view.hpp>
+#include <monomorph/runtime/memory/view.hpp>
 
 /// Counter-based random numbers: Philox 4x32-10 (Salmon et al. 2011). A number depends on its key and counter alone.
 namespace monomorph::random {

@@ -1,6 +1,6 @@
 #pragma once
 #include <cstdint>
-#include <monomorph/runtime/view.hpp>
+#include <monomorph/runtime/memory/view.hpp>
 #include <monomorph/spec/rotary_spec.hpp>
 
 /// Rotary position embedding (Su et al. 2021), halves convention: feature i is paired with feature i + H/2.

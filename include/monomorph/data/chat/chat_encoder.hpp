@@ -1,0 +1,61 @@
+#pragma once
+#include <monomorph/data/chat/chat_template.hpp>
+#include <monomorph/data/tokenizer/tokenizer.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace monomorph::data {
+
+/// The token ids of a chat and, for each, whether it counts in the loss when it is to be predicted.
+struct EncodedChat {
+  std::vector<std::int32_t> ids;
+  std::vector<bool> counted;
+};
+
+/// Encodes chats by a template. The ids are those of the rendered text as a whole, but a special token in the content
+/// of a message stays ordinary text. A token that reaches from a header into content that counts does count.
+class ChatEncoder {
+ public:
+  /// Both must outlive it.  @throws [CHAT-02] if the tokenizer lacks a special token of the template
+  ChatEncoder(const Tokenizer& tokenizer, const ChatTemplate& chat_template, ChatRoles counted_roles);
+
+  /// @throws [CHAT-04], [CHAT-05], [CHAT-06] as render_chat; [CHAT-13] if the tokenizer does not keep the text
+  EncodedChat encode(std::span<const ChatMessage> messages);
+
+ private:
+  /// A stretch of the template's text: a special token, or ordinary text.
+  struct Literal {
+    std::string_view text;
+    std::optional<std::int32_t> special;
+  };
+  const std::vector<Literal>& literals_of(std::string_view text);
+  void append_text(std::string_view text, bool counted);
+  void append_special(std::int32_t id, bool counted, EncodedChat& chat);
+  /// Encodes the text gathered since the last special token.
+  void finish_text(EncodedChat& chat);
+  void mark_tokens(std::size_t first, EncodedChat& chat) const;
+  /// Where in text_ each of its tokens ends.  @throws [CHAT-13]
+  std::vector<std::size_t> token_ends(std::span<const std::int32_t> ids) const;
+  [[noreturn]] void throw_changed_text(const std::string& shown) const;
+
+  const Tokenizer& tokenizer_;
+  const ChatTemplate& template_;
+  ChatRoles counted_roles_;
+  Encoder encoder_;
+  std::map<std::string_view, std::vector<Literal>> literals_;
+
+  struct Stretch {
+    std::size_t end;  ///< in text_
+    bool counted;
+  };
+  std::string text_;
+  std::vector<Stretch> stretches_;
+};
+
+}  // namespace monomorph::data

@@ -1,0 +1,70 @@
+#pragma once
+#include <monomorph/data/loading/loader.hpp>
+
+#include <array>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+namespace monomorph::data {
+
+/// Reads the next batch on a thread while the present one is used. Allocates nothing after its construction.
+class BatchPrefetcher {
+ public:
+  /// Batches of `count` samples, the first beginning at `first_sample`, each `stride` after the one before: with
+  /// several ranks a batch is a rank's part and the stride the whole. The loader must outlive it.
+  BatchPrefetcher(const Loader& loader, std::int64_t first_sample, std::int64_t count, std::int64_t stride);
+  BatchPrefetcher(const BatchPrefetcher&) = delete;
+  BatchPrefetcher& operator=(const BatchPrefetcher&) = delete;
+  ~BatchPrefetcher();
+
+  /// The memory that one takes for batches of `count` samples.
+  static std::int64_t bytes(std::int64_t count, std::int64_t sequence_length, bool document_starts) {
+    return n_buffers * (document_starts ? 3 : 2) * count * sequence_length * std::int64_t{sizeof(std::int32_t)};
+  }
+
+  struct Batch {
+    std::int64_t first_sample;
+    std::span<const std::int32_t> inputs_BT, targets_BT;
+    std::span<const std::int32_t> document_starts_BT;  ///< empty if the loader has none
+  };
+  /// The next batch, good until the next call. Throws what reading it threw.
+  Batch next();
+
+  /// The first sample of the batch that next() will give: all there is to save and restore.
+  std::int64_t position() const noexcept { return position_; }
+  /// Goes on from another place.
+  void seek(std::int64_t first_sample);
+  /// How long the last next() had to wait for the thread.
+  double last_wait_seconds() const noexcept { return last_wait_seconds_; }
+
+ private:
+  struct Buffer {
+    std::vector<std::int32_t> inputs_BT, targets_BT, document_starts_BT;
+  };
+  static constexpr std::size_t n_buffers = 2;
+  enum class State { done, requested, stopping };
+
+  void read_requests();
+  void request(std::int64_t first_sample);
+  void wait_until_done(std::unique_lock<std::mutex>& lock);
+
+  const Loader& loader_;
+  std::int64_t count_, stride_, position_;
+  double last_wait_seconds_ = 0;
+  std::array<Buffer, n_buffers> buffers_;
+  std::size_t front_ = 0;  ///< the buffer that the user has; the thread fills the other
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  State state_ = State::done;  // guarded by mutex_, as are the two below
+  std::int64_t requested_ = 0;
+  std::exception_ptr failure_;
+  std::thread thread_;
+};
+
+}  // namespace monomorph::data

@@ -1,0 +1,47 @@
+#pragma once
+#include <monomorph/core/error.hpp>
+#include <monomorph/runtime/comm/communicator.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace monomorph {
+
+/// The words of every rank, those of rank 0 first, in every rank. All give as many.
+std::vector<std::int64_t> words_of_ranks(Communicator& communicator, std::span<const std::int64_t> own);
+
+namespace detail {
+/// The lowest rank that failed, and how.
+struct FailedRank {
+  int rank;
+  ExitCode code;
+};
+std::optional<FailedRank> first_failure(Communicator& communicator);
+void report_failure(Communicator& communicator, const Error& failure) noexcept;
+[[noreturn]] void throw_failure_elsewhere(FailedRank failed, std::string_view what);
+}  // namespace detail
+
+/// Does on every rank what may fail on one: then all of them throw, that one its own error and the others one of
+/// the same kind. No rank is left waiting for one that has given up.
+/// @param what "read the checkpoint": for the message   @throws [RANK-08] another rank failed; what `act` throws
+template <class Act> auto together(Communicator& communicator, std::string_view what, Act act) {
+  constexpr bool gives = !std::is_void_v<decltype(act())>;
+  std::optional<std::conditional_t<gives, decltype(act()), std::monostate>> result;
+  try {
+    if constexpr (gives)
+      result.emplace(act());
+    else
+      act();
+  } catch (const Error& failure) {
+    detail::report_failure(communicator, failure);
+    throw;
+  }
+  if (const auto failed = detail::first_failure(communicator)) detail::throw_failure_elsewhere(*failed, what);
+  if constexpr (gives) return std::move(*result);
+}
+
+}  // namespace monomorph

@@ -1,0 +1,74 @@
+#pragma once
+#include <chrono>
+#include <memory>
+#include <monomorph/runtime/comm/communicator.hpp>
+#include <monomorph/runtime/machine/device.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace monomorph {
+
+namespace distributed {
+class Peers;
+class Store;
+}  // namespace distributed
+
+/// Which of the ranks a rank is: of all, and of those on its machine, as far as the launcher says.
+struct RankPlace {
+  int rank = 0, size = 1;
+  int local_rank = 0, local_size = 1;
+};
+
+/// The ranks of a run.
+class World {
+ public:
+  /// One rank, which needs nobody.
+  World();
+  /// @param host where the ranks meet
+  World(distributed::Store store, RankPlace place, std::string host, std::chrono::milliseconds time_limit);
+  ~World();
+  World(World&&) noexcept;
+
+  int rank() const { return place_.rank; }
+  int size() const { return place_.size; }
+  int local_size() const { return place_.local_size; }
+  /// @param shards ranks that hold one copy of the parameters together: a divisor of size()
+  /// @param wire dtype in which gradients travel
+  /// @param device in whose memory the views lie; a rank's GPU is that of its place on its machine
+  /// @throws Error [RANK-10]; for a GPU [RANK-05], [RANK-15], [RANK-16], [RANK-18]
+  std::unique_ptr<Communicator> communicator(int shards, DType wire, Device device = Device::cpu) const;
+  /// Messages between the ranks, beside a communicator's.   @param name another one for each use
+  std::unique_ptr<distributed::Peers> peers(const std::string& name) const;
+  /// Leaves a note for all ranks.
+  void set(const std::string& key, const std::string& value) const;
+  /// Waits for a rank's note. @throws Error [RANK-05] if it takes longer than the time limit
+  std::string get(const std::string& key, int from) const;
+  /// Leaves word of this rank and waits a little for that of the others.
+  /// @param expected_silent no word of this rank is waited for
+  /// @return the ranks that have left none; absent if where they meet does not answer
+  std::optional<std::vector<int>> leave_word(const std::string& word, std::optional<int> expected_silent,
+                                             std::chrono::milliseconds patience) const;
+
+ private:
+  RankPlace place_;
+  std::string host_;
+  std::unique_ptr<distributed::Store> store_;
+  std::chrono::milliseconds time_limit_{};
+};
+
+/// Joins the ranks that a launcher started, as its environment says.
+/// @param time_limit for the others to come, and for every message between ranks from then on
+/// @throws UsageError [RANK-01], [RANK-02], [RANK-21] to [RANK-23]; Error [RANK-04], [RANK-05], [RANK-14]
+World connect(std::chrono::milliseconds time_limit);
+
+/// How many ranks a launcher has started, and how many of them here.   @throws as connect
+struct LaunchedRanks {
+  int all = 1, local = 1;
+};
+LaunchedRanks launched_ranks();
+
+/// The communicator of a world of one.
+std::unique_ptr<Communicator> one_rank();
+
+}  // namespace monomorph

@@ -1,0 +1,97 @@
+#pragma once
+#include <monomorph/runtime/files/safetensors.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace monomorph {
+class Communicator;
+}
+
+namespace monomorph::runtime {
+
+/// One file of a checkpoint, as metadata.json lists it.
+struct CheckpointFile {
+  std::string name;
+  std::uint64_t n_bytes = 0;
+  std::uint64_t block_bytes = 1;         ///< of every block but the last, which may be shorter
+  std::vector<std::uint64_t> checksums;  ///< XXH64 with seed 0 of each block
+};
+
+/// What metadata.json says. Random numbers are counter-based, so no generator has a state to save.
+struct CheckpointMetadata {
+  std::string fingerprint;        ///< of the recipe
+  std::string state_fingerprint;  ///< of what in it shapes the state; empty in checkpoints of earlier versions
+  std::map<std::string, std::string> recipe_facts;  ///< what the recipe is, by name; as above
+  std::string recipe_description;                   ///< of the recipe, to be read by people
+  std::string hyperparameters;  ///< JSON text; comes back with the same values, perhaps spaced differently
+  std::int64_t step = 0;
+  std::int64_t n_tokens = 0;        ///< trained on so far
+  std::int64_t sample_counter = 0;  ///< the data position: samples drawn so far
+  int n_ranks = 1;                  ///< that saved it, each a file
+  /// Whatever else a resumed run needs. Comes back bit for bit, infinities and NaN (as one NaN) included.
+  std::map<std::string, std::variant<std::int64_t, double>> counters;
+  std::vector<CheckpointFile> files;  ///< one per rank of a copy, in rank order; filled in by save_checkpoint
+};
+
+struct SavedCheckpoint {
+  std::string path;
+  std::vector<std::string> warnings;  ///< one line each: what could not be deleted
+};
+
+/// What a rank saves of a tensor: a run of its elements, in the order of its rows.
+struct PartToSave {
+  TensorToWrite tensor;  ///< dtype and shape are the whole tensor's, the data the part's
+  std::int64_t first = 0;
+  std::int64_t n = 0;
+};
+
+/// Saves `folder`/step_<8 digits>, durably and atomically: it is there complete or not at all, and whatever happens
+/// (full disk, kill -9, power loss) the checkpoints that were there before stay loadable. Then deletes the oldest
+/// loadable ones beyond the last `keep`, never the one just saved, and first what earlier crashes left. A checkpoint of
+/// the same step is replaced. One run at a time may save to a folder. All ranks call this; each of those that hold a
+/// copy together (Communicator::shards) writes a file, and rank 0 the rest.
+/// @param metadata without files and number of ranks   @param parts this rank's; all ranks' make whole tensors
+/// @param keep at least 1; the disk needs room for one more
+/// @param before_completing called on rank 0 when all is written, before the checkpoint appears and old ones are
+///   deleted; may throw an Error, and then neither happens
+/// @return what rank 0 has to say; the path everywhere
+/// @throws [FILE-02] if the disk is full, [FILE-03]; [CHECKPOINT-06] for keep; [CHECKPOINT-07] for metadata that cannot
+///   be saved; [RANK-08] another rank failed. Nothing is left behind then.
+[[nodiscard]] SavedCheckpoint save_checkpoint(
+    const std::string& folder, CheckpointMetadata metadata, Communicator& communicator,
+    std::span<const PartToSave> parts, int keep, const std::function<void()>& before_completing = [] {});
+
+/// Reads and checks the metadata of one checkpoint, and that its files are there with the right sizes.
+/// @throws [CHECKPOINT-01] there is none at `path`; [CHECKPOINT-02] a newer format; [CHECKPOINT-03] metadata.json is
+///   damaged; [CHECKPOINT-04] a file is missing or has another size
+CheckpointMetadata read_checkpoint_metadata(const std::string& path);
+
+/// Whether there are checkpoints in `folder`, whole or not. What a save left that was killed is none.
+bool has_checkpoints(const std::string& folder);
+
+/// Moves the checkpoints of later steps, whole or not, into a new folder `abandoned_1`, `abandoned_2`, ... of `folder`:
+/// a run that goes on from an earlier one will have others of these steps. They are kept there, and count no more.
+/// A mark in the folder has none of them count from the beginning, in case that this is cut off; then the next call
+/// ends it.
+/// @return that folder; absent if there is no later step   @throws [FILE-03]
+std::optional<std::string> set_aside_later(const std::string& folder, std::int64_t step);
+
+/// "../..", from a checkpoint to the folder of its run, if its checkpoints lie where they usually do; one that was set
+/// aside lies deeper.
+std::string way_to_run_folder(const std::string& checkpoint);
+
+/// The checkpoint of the highest step in `folder` that read_checkpoint_metadata accepts; nothing if there is none.
+/// @param skipped if given, receives one line for each checkpoint of a higher step that is broken
+/// @param before if given, only lower steps are looked at
+/// @throws [CHECKPOINT-02] if a higher step has a newer format: going back silently would repeat work unasked
+std::optional<std::string> latest_checkpoint(const std::string& folder, std::vector<std::string>* skipped = nullptr,
+                                             std::optional<std::int64_t> before = std::nullopt);
+
+}  // namespace monomorph::runtime

@@ -1,0 +1,69 @@
+#pragma once
+#include <monomorph/core/error.hpp>
+#include <monomorph/runtime/files/checkpoint_folder.hpp>
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace monomorph::runtime {
+
+/// [CHECKPOINT-05] What is read has another checksum than when it was saved.
+class DamagedCheckpoint : public Error {
+ public:
+  using Error::Error;
+};
+
+/// The tensors of a checkpoint, whole, whichever rank's file holds which part. Only what is asked for is read, and
+/// compared with its checksums before it is given.
+class CheckpointReader {
+ public:
+  struct Tensor {
+    FileDType dtype{};
+    std::vector<std::int64_t> shape;
+    std::int64_t n_elements = 0;
+  };
+
+  /// @throws what read_checkpoint_metadata throws; DamagedCheckpoint if a file's beginning is; [CHECKPOINT-10]
+  ///   the files' parts do not make whole tensors; SAFETENSORS errors
+  explicit CheckpointReader(const std::string& path);
+  ~CheckpointReader();
+  CheckpointReader(CheckpointReader&&) noexcept;
+
+  const std::string& path() const { return path_; }
+  const CheckpointMetadata& metadata() const { return metadata_; }
+  std::vector<std::string> names() const;
+  /// Null if there is none of that name.
+  const Tensor* find(const std::string& name) const;
+
+  /// Elements from `first` on, as many as `to` has room for.
+  /// @throws DamagedCheckpoint if what is read is; [SAFETENSORS-09] there is no such tensor
+  void read(const std::string& name, std::int64_t first, std::span<std::byte> to);
+  /// Reads every byte.   @throws DamagedCheckpoint
+  void verify();
+  /// Of the files, so far: whole blocks of checksums.
+  std::uint64_t bytes_read() const;
+
+ private:
+  class File;
+  struct Part {
+    std::size_t file;
+    const TensorEntry* entry;
+    std::int64_t first, end;  ///< elements of the whole tensor
+  };
+  struct Parts {
+    Tensor whole;
+    std::vector<Part> parts;  ///< in the order of their elements, side by side
+  };
+  void add_parts(std::size_t file);
+  void check_whole() const;
+
+  std::string path_;
+  CheckpointMetadata metadata_;
+  std::vector<File> files_;
+  std::map<std::string, Parts> tensors_;
+};
+
+}  // namespace monomorph::runtime

@@ -1,0 +1,95 @@
+#pragma once
+#include <monomorph/plan/state_fingerprint.hpp>
+#include <monomorph/run.hpp>
+#include <monomorph/train/describe/recipe_program.hpp>
+#include <monomorph/train/step/step.hpp>
+
+namespace monomorph {
+
+namespace detail {
+
+/// "4 x DecoderBlock, 2 x my::Block", with the arguments that every block has left out.
+template <Recipe R> std::string layers_text() {
+  std::string text;
+  boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
+    const std::string_view name = type_name<typename decltype(run)::template block<R>>();
+    text +=
+        (text.empty() ? "" : ", ") + std::to_string(run.length) + " x " + std::string(name.substr(0, name.find('<')));
+  });
+  return text;
+}
+
+template <Recipe R> std::vector<train::Fact> policies_of() {
+  constexpr MeshSpec mesh = mesh_of<R>;
+  return {{"layers", layers_text<R>()},
+          {"sharding", std::string(type_name<typename R::sharding>()), false},
+          {"precision", std::string(type_name<typename R::precision>()), false},
+          {"state_dtype", std::string(name_of(R::precision::master_dtype))},
+          {"checkpointing", std::string(type_name<typename R::checkpointing>()), false},
+          {"optimizer", std::string(type_name<typename R::optimizer>())},
+          {"attention", std::string(type_name<attention_of<R>>())},
+          {"objective", std::string(type_name<objective_of<R>>())},
+          {"mesh",
+           "tp " + std::to_string(mesh.tp) + ", pp " + std::to_string(mesh.pp) + ", cp " + std::to_string(mesh.cp),
+           false}};
+}
+
+template <Recipe R> std::vector<train::Fact> expectations_of() {
+  std::string expect = "none", budget = "none";
+  if constexpr (rule::HasExpect<R>) expect = "params " + std::to_string(R::expect.params.value);
+  if constexpr (rule::HasBudget<R>)
+    budget = "ranks " + std::to_string(R::budget.ranks.value) + ", bytes_per_rank " +
+             std::to_string(R::budget.bytes_per_rank.value) + ", micro_batch " +
+             std::to_string(R::budget.micro_batch.value);
+  return {{"expect", expect, false}, {"budget", budget, false}};
+}
+
+template <Recipe R> train::RecipeProgram program_of() {
+  return {.name = std::string(type_name<R>()),
+          .fingerprint = plan::fingerprint<R>,
+          .state_fingerprint = plan::state_fingerprint<R>,
+          .model = &R::model,
+          .compute_dtype = R::precision::compute_dtype,
+          .gradient_dtype = R::precision::gradient_dtype,
+          .reduce_dtype = R::precision::reduce_dtype,
+          .mesh = mesh_of<R>,
+          .param_shards = R::sharding::param_shards,
+          .reduces_every_micro_batch = R::sharding::reduces_every_micro_batch,
+          .policies = policies_of<R>(),
+          .expectations = expectations_of<R>(),
+          .n_params = plan::params<R>,
+          .n_blocks = plan::n_blocks<R>,
+          .flops = plan::flops_per_token<R>(),
+          .memory = plan::memory<R>,
+          .unit_layout = plan::unit_layout<R>,
+          .n_units = plan::n_units<R>,
+          .wants_document_starts = attention_of<R>::within_documents,
+          .make_step = [](Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed,
+                          int tree_levels) -> std::unique_ptr<train::TrainingStep> {
+            return std::make_unique<train::Step<R>>(communicator, micro_batch, seed, tree_levels);
+          }};
+}
+
+}  // namespace detail
+
+template <RecipeShape R> int run(int argc, char** argv) {
+  static_assert(admit<R>());  // one error per broken rule,
+  if constexpr (Recipe<R>)    // and none from what follows
+    return train::run_program(detail::program_of<R>(), argc, argv);
+  else
+    return 2;
+}
+
+/// What the generated translation unit calls: run<R>, or one error that says what R lacks. A call of run<R> would be
+/// two.
+template <class R> int enter(int argc, char** argv) {
+  static_assert(RecipeShape<R>,
+                "a recipe must have model, sharding, precision, checkpointing and optimizer, each as its concept asks; "
+                "the notes say which is missing or wrong (docs/rules.md)");
+  if constexpr (RecipeShape<R>)
+    return run<R>(argc, argv);
+  else
+    return 2;
+}
+
+}  // namespace monomorph

@@ -1,0 +1,45 @@
+#pragma once
+#include <monomorph/block/tensor_info.hpp>
+#include <monomorph/plan/flops.hpp>
+#include <monomorph/plan/memory.hpp>
+#include <monomorph/runtime/comm/communicator.hpp>
+#include <monomorph/spec/mesh_spec.hpp>
+#include <monomorph/train/step/training_step.hpp>
+#include <string>
+#include <vector>
+
+namespace monomorph::train {
+
+/// A name and what stands for it, in the order to be shown.
+struct Fact {
+  std::string name, value;
+  bool shapes_state = true;  ///< as plan::state_fingerprint says
+};
+
+/// A recipe as values and function pointers: what the program around the step, compiled once for all recipes, needs of
+/// it. Made by program_of<R>().
+struct RecipeProgram {
+  std::string name;
+  std::uint64_t fingerprint = 0, state_fingerprint = 0;
+  const ModelSpec* model = nullptr;
+  DType compute_dtype{}, gradient_dtype{}, reduce_dtype{};
+  MeshSpec mesh;
+  int (*param_shards)(int dp) = nullptr;   ///< ranks that hold one copy of the parameters together
+  bool reduces_every_micro_batch = false;  ///< gradients that are sharded; otherwise once per step
+  std::vector<Fact> policies;
+  std::vector<Fact> expectations;  ///< `expect` and `budget`
+  std::int64_t n_params = 0;
+  int n_blocks = 0;
+  plan::FlopsPerToken flops;
+  plan::Memory (*memory)(int dp, std::int64_t micro_batch, int tree_levels) = nullptr;
+  ParameterLayout (*unit_layout)(int unit) = nullptr;
+  int n_units = 0;
+  bool wants_document_starts = false;  ///< micro-batches say where documents begin
+  std::unique_ptr<TrainingStep> (*make_step)(Communicator&, std::int64_t micro_batch, std::uint64_t seed,
+                                             int tree_levels) = nullptr;
+};
+
+/// The command line of every recipe's program: train, describe, schema, check, evaluate, generate.
+int run_program(const RecipeProgram& recipe, int argc, char** argv);
+
+}  // namespace monomorph::train

@@ -1,0 +1,222 @@
+#pragma once
+#include <monomorph/core/hparams.hpp>
+#include <monomorph/core/mistakes.hpp>
+#include <monomorph/data/formats/last_target.hpp>
+#include <monomorph/data/loading/weight_by.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace monomorph::train {
+
+inline constexpr std::int64_t most_steps = 1'000'000'000;
+using OptionalCount = std::optional<std::int64_t>;
+
+struct RunHparams {
+  Field<std::int64_t> steps{1000, 1, most_steps, "optimiser steps of the whole run, those before a resume included"};
+  Field<std::int64_t> seed{0, 0, 9'007'199'254'740'991, "seed of initialisation, data order, dropout and sampling"};
+  Field<std::string> output_dir{"runs/default", "run folder: hyperparameters, metrics, event files, checkpoints"};
+  Field<std::int64_t> wait_for_folder{0, 0, 1'000'000'000,
+                                      "seconds that a start waits for another run that has its folders to end, as a "
+                                      "requeued job may; 0: it ends at once"};
+};
+
+struct DataHparams {
+  Field<WeightedPaths> train{
+      {}, "packed training data (.pbin): one file, or several, each with a weight (1 unless given) above 0"};
+  Field<data::WeightBy> weight_by{data::WeightBy::sample,
+                                  "what the weights of several files are in proportion to: how many samples are drawn "
+                                  "from a file, or how often each of its tokens is"};
+  Field<std::string> evaluation{"", "packed held-out data (.pbin); empty: no evaluation"};
+  Field<std::string> tokenizer{"", "tokeniser (.json) of the data; needed for bits per byte and samples of text"};
+  Field<bool> shuffle{true, "visit the samples in an order drawn anew in each epoch; false: in the order of the file"};
+  Field<data::LastTarget> last_target{data::LastTarget::reused,
+                                      "whether the last target of a sample is also the first input of the next one, "
+                                      "or every token belongs to one sample alone"};
+  Field<OptionalCount> max_epochs{std::nullopt, "unlimited", 1, 1'000'000'000,
+                                  "how often a file may be gone through; a run that needs more of one is refused"};
+};
+
+enum class ReductionOrder { any_order, fixed_tree };
+
+struct BatchHparams {
+  Field<std::int64_t> global_batch{8, 1, 1'000'000'000, "sequences per optimiser step, over all ranks"};
+  Field<OptionalCount> micro_batch{
+      std::nullopt, "auto", 1, 1'000'000,
+      "sequences that one rank computes at a time; auto: 8, or as many fewer as divide its share of the global batch "
+      "(with batch.reduction = fixed_tree, whose bits it decides, always 8)"};
+  Field<ReductionOrder> reduction{
+      ReductionOrder::any_order,
+      "how the micro-batches' gradients are added up: any_order, the fastest; fixed_tree: in an "
+      "order that does not depend on the number of ranks, so that any power of two of them gives "
+      "the same bits"};
+};
+
+enum class ClipMode { none, norm_1, norm_2, norm_inf, value, log_only };
+
+struct ClipHparams {
+  Field<ClipMode> mode{ClipMode::norm_2,
+                       "what is limited: that norm of all gradients together (scaled down), or each value (cut off); "
+                       "log_only: nothing, the 2-norm is reported; none: neither"};
+  Field<double> threshold{1.0, 1e-12, 1e12, "largest norm or absolute value that passes unchanged"};
+};
+
+struct OptimizerHparams {
+  Field<double> lr{3e-4, 0.0, 100.0, "peak learning rate, reached at the end of the warm-up"};
+  Field<double> beta1{0.9, 0.0, 0.999999, "decay of the gradients' running mean"};
+  Field<double> beta2{0.95, 0.0, 0.999999, "decay of the squared gradients' running mean"};
+  Field<double> epsilon{1e-8, 1e-30, 1.0, "added to the root of the squared gradients' mean"};
+  Field<double> weight_decay{0.1, 0.0, 10.0,
+                             "decoupled weight decay of the classes that decay, times the learning rate"};
+  ClipHparams clip;
+};
+
+enum class ScheduleKind { constant, linear, cosine, wsd, inverse_sqrt };
+
+struct ScheduleHparams {
+  Field<ScheduleKind> kind{ScheduleKind::cosine, "learning rate after the warm-up (wsd: stable, then linear decay)"};
+  Field<std::int64_t> warmup_steps{0, 0, most_steps, "steps of linear warm-up, from lr / (warmup_steps + 1)"};
+  Field<OptionalCount> decay_steps{std::nullopt, "remaining", 1, most_steps,
+                                   "steps from peak to final learning rate; linear and cosine: after the warm-up, wsd: "
+                                   "the last ones of the run (must be given)"};
+  Field<double> final_fraction{0.1, 0.0, 1.0, "final learning rate as a fraction of lr; inverse_sqrt: lowest"};
+};
+
+struct EvaluationHparams {
+  Field<OptionalCount> every{std::nullopt, "never", 1, most_steps, "steps between evaluations"};
+  Field<OptionalCount> batches{std::nullopt, "all", 1, most_steps, "global batches per evaluation"};
+  Field<bool> at_end{true, "evaluate after the last step, if data.evaluation is given"};
+};
+
+struct CheckpointHparams {
+  Field<OptionalCount> every{std::nullopt, "never", 1, most_steps,
+                             "steps between checkpoints; one is always written after the last step"};
+  Field<OptionalCount> keep{2, "all", 1, 1'000'000, "checkpoints kept, the latest ones"};
+  Field<std::string> directory{"checkpoints", "folder of the checkpoints; a relative one lies in run.output_dir"};
+  Field<std::string> resume{"none",
+                            "none: start afresh, in a folder that holds no run; auto: go on from the latest of "
+                            "checkpoint.directory, or start from the beginning while it has none; otherwise a "
+                            "checkpoint's folder"};
+};
+
+struct LogHparams {
+  Field<std::int64_t> every{10, 1, most_steps, "steps between lines of the log"};
+  Field<bool> tensorboard{true, "write TensorBoard event files beside metrics.jsonl"};
+};
+
+struct FailureHparams {
+  Field<std::int64_t> max_skipped_in_a_row{10, 0, 1'000'000,
+                                           "steps skipped in a row for non-finite gradients; one more stops the run"};
+  Field<std::int64_t> rank_timeout{300, 1, 1'000'000,
+                                   "seconds that a rank waits for the others, at the start and in every collective"};
+  Field<std::int64_t> exit_code_when_interrupted{
+      0, 0, 255,
+      "of a run that a signal ended before run.steps, after it has saved; for launchers that start it again"};
+};
+
+enum class OnEmptyBatch { error, skip };
+
+struct LossHparams {
+  Field<OnEmptyBatch> on_empty_batch{OnEmptyBatch::error, "what to do with a global batch that has no counted token"};
+};
+
+struct LossScaleHparams {
+  Field<double> initial{1024, 1, 1e12, "first scale of the loss, rounded down to a power of two; for fp16 compute"};
+  Field<double> minimum{1, 1e-12, 1e12, "lowest scale: steps skipped there count as failures"};
+  Field<std::int64_t> growth_steps{2000, 1, most_steps, "steps without a skipped one after which the scale is doubled"};
+};
+
+/// Everything about a run that is not the recipe: what a hyperparameter file may say. Read it with read_hparams.
+struct Hparams {
+  RunHparams run;
+  DataHparams data;
+  BatchHparams batch;
+  OptimizerHparams optimizer;
+  ScheduleHparams schedule;
+  EvaluationHparams evaluation;
+  CheckpointHparams checkpoint;
+  LogHparams log;
+  FailureHparams failure;
+  LossHparams loss;
+  LossScaleHparams loss_scale;
+};
+
+/// The defaults, overwritten by a JSON file, then by `--set` arguments (`optimizer.lr=3e-4`), in that order.
+/// @throws UsageError [HPARAM-01] to [HPARAM-07]: a line for each mistake, with file, line and field; [FILE-01] and
+/// following
+Hparams read_hparams(const std::string& file, const std::vector<std::string>& sets);
+
+/// The same, with all mistakes.   @throws UsageError if the file can't be read: [FILE-01] and following
+Hparams read_hparams(const std::string& file, const std::vector<std::string>& sets, Mistakes& mistakes);
+
+/// The same from text, as a checkpoint holds it; `where` stands for the file in messages.
+Hparams parse_hparams(const std::string& json, const std::string& where);
+
+/// Overwrites single values as `--set` does.
+void set_hparams(Hparams& hparams, const std::vector<std::string>& sets);
+
+/// Complete, defaults included; parse_hparams gives the same values back, bit for bit.
+std::string to_json(const Hparams& hparams);
+
+/// JSON Schema (draft 2020-12) of the hyperparameter file.
+std::string schema();
+
+/// The Markdown table of docs/reference/hyperparameters.md.
+std::string hparams_table();
+
+/// Puts a number in the place of "auto": as for one rank with default values, or what so many ranks can share.
+/// @param ranks data-parallel ranks
+void choose_micro_batch(Hparams& hparams, std::int64_t ranks);
+
+/// As chosen.
+std::int64_t micro_batch_of(const Hparams& hparams);
+
+/// Checks what must be true of the fields together, or of one beside its type and bounds.
+/// @param ranks data-parallel ranks
+/// @param mistakes receives [HPARAM-10] to [HPARAM-19], but none about a field that is doubted
+void validate(const Hparams& hparams, std::int64_t ranks, Mistakes& mistakes);
+/// @throws UsageError of a line for each of them
+void validate(const Hparams& hparams, std::int64_t ranks);
+
+/// What Mistakes may doubt beside the fields: how many ranks there are.
+inline constexpr std::string_view ranks_field = "--ranks";
+
+}  // namespace monomorph::train
+
+template <> struct monomorph::EnumNames<monomorph::train::ClipMode> {
+  static constexpr std::string_view names[] = {"none", "norm_1", "norm_2", "norm_inf", "value", "log_only"};
+};
+template <> struct monomorph::EnumNames<monomorph::data::WeightBy> {
+  static constexpr std::string_view names[] = {"sample", "token"};
+};
+template <> struct monomorph::EnumNames<monomorph::data::LastTarget> {
+  static constexpr std::string_view names[] = {"reused", "separate"};
+};
+template <> struct monomorph::EnumNames<monomorph::train::ReductionOrder> {
+  static constexpr std::string_view names[] = {"any_order", "fixed_tree"};
+};
+template <> struct monomorph::EnumNames<monomorph::train::ScheduleKind> {
+  static constexpr std::string_view names[] = {"constant", "linear", "cosine", "wsd", "inverse_sqrt"};
+};
+template <> struct monomorph::EnumNames<monomorph::train::OnEmptyBatch> {
+  static constexpr std::string_view names[] = {"error", "skip"};
+};
+
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::RunHparams, steps, seed, output_dir, wait_for_folder);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::DataHparams, train, weight_by, evaluation, tokenizer, shuffle, last_target,
+                        max_epochs);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::BatchHparams, global_batch, micro_batch, reduction);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::ClipHparams, mode, threshold);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::OptimizerHparams, lr, beta1, beta2, epsilon, weight_decay, clip);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::ScheduleHparams, kind, warmup_steps, decay_steps, final_fraction);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::EvaluationHparams, every, batches, at_end);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::CheckpointHparams, every, keep, directory, resume);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::LogHparams, every, tensorboard);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::FailureHparams, max_skipped_in_a_row, rank_timeout,
+                        exit_code_when_interrupted);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::LossHparams, on_empty_batch);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::LossScaleHparams, initial, minimum, growth_steps);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::Hparams, run, data, batch, optimizer, schedule, evaluation, checkpoint, log,
+                        failure, loss, loss_scale);

@@ -1,0 +1,37 @@
+#pragma once
+#include <monomorph/data/loading/evaluation_loader.hpp>
+#include <monomorph/runtime/comm/communicator.hpp>
+#include <monomorph/train/step/training_step.hpp>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace monomorph::train {
+
+/// The loss over held-out data.
+struct EvaluationResult {
+  double loss_sum = 0;  ///< nats
+  std::int64_t tokens = 0;
+  std::int64_t bytes = 0;  ///< of UTF-8 that the targets stand for; 0 without a tokeniser
+  double loss() const;     ///< nats per token
+  double perplexity() const;
+  std::optional<double> bits_per_byte() const;  ///< loss_sum / (ln 2 · bytes)
+};
+
+/// "loss 3.2101, perplexity 24.78, 2.3456 bits per byte (110,000 tokens)"
+std::string evaluation_text(const EvaluationResult& result);
+
+/// Looks at every target of the held-out set.
+/// @throws UsageError [RUN-15] one has no length: the data was packed with another tokeniser
+void check_ids(const data::EvaluationLoader& loader, std::span<const std::int32_t> bytes_per_token);
+
+/// Every token but the first of the held-out set is a target once; short batches are padded with ignored targets.
+/// Dropout is off and no state of the run moves. Ranks take micro-batches in turn, and all have the result, whose bits
+/// do not depend on how many they are.
+/// @param bytes_per_token by token id, passed by check_ids; empty: bits per byte stay unknown
+/// @param micro_batches at most so many; absent: all
+EvaluationResult evaluate(TrainingStep& step, Communicator& communicator, const data::EvaluationLoader& loader,
+                          std::int64_t micro_batch, std::int64_t tokens_per_sequence,
+                          std::span<const std::int32_t> bytes_per_token, std::optional<std::int64_t> micro_batches);
+
+}  // namespace monomorph::train

@@ -1,0 +1,20 @@
+#pragma once
+#include <functional>
+#include <monomorph/data/tokenizer/tokenizer.hpp>
+#include <monomorph/train/inference/sampling.hpp>
+#include <monomorph/train/step/training_step.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace monomorph::train {
+
+/// Continues a prompt. Text is handed to `show` as soon as its characters are whole. When the context is full, decoding
+/// goes on from the second half of what it holds. Ends after max_tokens, at <|endoftext|>, or before the first of the
+/// texts `stops` that comes.
+/// @throws UsageError [RUN-09] an empty prompt and no end-of-text token to begin with
+void generate(Decoder& decoder, const data::Tokenizer& tokenizer, std::string_view prompt, std::int64_t max_tokens,
+              const SamplingSettings& settings, const std::vector<std::string>& stops,
+              const std::function<void(std::string_view)>& show);
+
+}  // namespace monomorph::train

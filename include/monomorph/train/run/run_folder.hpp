@@ -1,0 +1,45 @@
+#pragma once
+#include <monomorph/train/describe/recipe_program.hpp>
+#include <monomorph/train/hparams/hparams.hpp>
+#include <monomorph/train/run/run_checkpoint.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace monomorph::train {
+
+/// run.output_dir, with everything needed to repeat the run: hparams.json (all values), recipe.txt (the `describe`
+/// output), tokenizer.json, run.json (versions, data files, what computes, command line), metrics.jsonl, event files,
+/// checkpoints.
+class RunFolder {
+ public:
+  /// Writes what describes the run into the folder, which is there, in place of what a run left that it goes on with.
+  /// @param resumed_from the checkpoint that the run goes on from   @param files the run's data
+  /// @param ranks data-parallel ranks   @throws [FILE-…]
+  RunFolder(const Hparams& hparams, const RecipeProgram& recipe, const std::optional<std::string>& resumed_from,
+            const TrainFiles& files, int ranks, int argc, char** argv);
+
+  /// Whether a run may begin there. In a folder that holds one it may go on from a checkpoint of that run, or, by
+  /// checkpoint.resume=auto, begin that run again if it has saved none. Checkpoints of another run are no better: they
+  /// would count as the new one's.   @throws UsageError [RUN-01]
+  static void check_free(const Hparams& hparams, const std::optional<std::string>& resumed_from);
+
+  /// Once more, as the folder was removed.   @throws [FILE-…]
+  void write() const;
+  /// Whether all that was written is there.
+  bool is_complete() const;
+
+  bool held_a_run() const { return held_a_run_; }  ///< before this one
+  std::string file(std::string_view name) const;
+
+ private:
+  std::string path_;
+  bool held_a_run_;
+  std::vector<std::pair<std::string, std::string>> texts_;  ///< by file name, in the order in which they are written
+};
+
+/// checkpoint.directory, which may be relative to run.output_dir.
+std::string checkpoint_folder(const Hparams& hparams);
+
+}  // namespace monomorph::train

@@ -1,0 +1,159 @@
+#pragma once
+#include <monomorph/model/block_tensors.hpp>
+#include <monomorph/plan/memory.hpp>
+#include <monomorph/recipe.hpp>
+#include <monomorph/runtime/autograd/autograd_tape.hpp>
+#include <monomorph/runtime/comm/communicator.hpp>
+#include <monomorph/runtime/kernels/elementwise.hpp>
+#include <monomorph/runtime/memory/arena.hpp>
+#include <monomorph/train/step/cached_decoder.hpp>
+#include <monomorph/train/step/gradient_tree.hpp>
+#include <monomorph/train/step/unit_state.hpp>
+
+namespace monomorph::train {
+
+/// All memory of a rank: the arena, cut into the flat buffers that the plan foresees. State that the step's schedule
+/// works on; the schedule itself is in step.hpp.
+template <Recipe R> class State {
+  using Precision = typename R::precision;
+  static constexpr DType compute = Precision::compute_dtype, statistic = statistics_dtype(compute);
+  static constexpr bool master_copy = keeps_master_copy<Precision>;
+
+ public:
+  /// @param tree_levels plan::tree_levels for gradients that are added up in a fixed tree; 0 for any order
+  State(const Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed, int tree_levels)
+      : activations(micro_batch),
+        batch_(micro_batch),
+        seed_(seed),
+        shards_(communicator.size()),
+        shard_(communicator.shard()),
+        arena_(plan::memory<R>(communicator.size(), micro_batch, tree_levels).arena()) {
+    for (int level = 0; level < tree_levels; ++level)
+      tree_.push_back(take(shards_.own_buffer, Precision::gradient_dtype));
+    for (int u = 0; u < plan::n_units<R>; ++u) {
+      units_.push_back(unit_state(u));
+      gaps_.push_back(gaps(plan::unit_layout<R>(u), whole_gradients(u).elements()));
+    }
+    for (UnitState& unit : units_) initialize(unit, seed);
+    if constexpr (R::model.position == Position::rotary) kernels::rotary_table(R::model.rotary, cos_TH_, sin_TH_);
+  }
+
+  plan::Activations<R> activations;
+
+  View params(int u) const { return params_[shards_.own[u]]; }
+  View gradient(int u) const { return gradients_[shards_.own[u]]; }
+  View whole_params(int u) const { return whole_params_[shards_.whole_params[u]]; }
+  View whole_gradients(int u) const { return whole_gradients_[shards_.whole_gradients[u]]; }
+  int gradient_place(int u) const { return shards_.gradient_place(u); }
+  /// Where another unit's gradients were before, what this one's tensors leave out counts as zero.
+  void zero_padding(int u) const {
+    for (const plan::Slice& gap : gaps_[u]) kernels::zero(whole_gradients(u)[gap]);
+  }
+  bool accumulates_whole() const { return shards_.accumulates_whole(); }
+  std::int64_t batch() const { return batch_; }
+  const Arena& arena() const { return arena_; }
+  View activation(plan::Slice slice) const { return activations_[slice]; }
+  View x_MD(int block) const { return activation(activations.x_MD[block]); }
+  /// What an evaluation leaves: the final norm's output, and the logits of the last chunk of tokens.
+  View head_in_MD() const { return activation(activations.head_in_MD); }
+  View logits_CV() const { return statistics_[activations.logits_CV]; }
+
+  /// What unit u may touch; the pass's own fields are the caller's to fill in.
+  BlockTensors tensors(int u) {
+    const int block = u - 1, L = plan::n_blocks<R>;
+    const bool embeds = u == 0 && !R::model.tied_head, is_block = block >= 0 && block < L;
+    BlockTensors t{};
+    t.block = block;
+    t.params = whole_params(u);
+    t.gradients = whole_gradients(u);
+    t.x_MD = is_block ? x_MD(block) : embeds ? View{} : x_MD(L);
+    t.y_MD = is_block ? x_MD(block + 1) : x_MD(0);
+    t.dx_MD = activations_[activations.dx_MD];
+    t.activations = activations_;
+    t.statistics = statistics_;
+    t.temporary_offset = activations.temporary.offset;
+    t.rotary_cos_TH = cos_TH_;
+    t.rotary_sin_TH = sin_TH_;
+    t.batch = batch_;
+    t.tokens = R::model.context_length;
+    t.recomputes = is_block && R::checkpointing::recompute(block) == Recompute::block;
+    t.tape = &tape_;
+    t.dropout.seed = seed_;
+    t.dropout.tokens_per_sample = t.tokens;
+    return t;
+  }
+
+  /// Takes the unit's gradients of one more micro-batch, which another one's will overwrite, into the tree; those of
+  /// the last one join all that came before.
+  void add_to_tree(int u, Turn turn) const {
+    train::add_to_tree(gradient(u), turn, [&](int level) { return tree_[level][shards_.own[u]]; });
+  }
+  GradientSize gradient_size(GradientNorm order, int replica, int replicas) const {
+    return train::gradient_size(units_, order, replica, replicas);
+  }
+  void update(int u, const kernels::AdamWStep& step) const { train::update(units_[u], step, seed_); }
+  void round_parameters() const {
+    for (const UnitState& unit : units_) round(unit);
+  }
+  std::vector<StateTensor> parameters() const { return state_tensors(units_, "", &UnitState::master); }
+  std::vector<StateTensor> gradients() const { return state_tensors(units_, "", &UnitState::gradient); }
+  std::vector<StateTensor> moments() const {
+    std::vector<StateTensor> first = state_tensors(units_, "moment1.", &UnitState::moment1);
+    for (StateTensor& tensor : state_tensors(units_, "moment2.", &UnitState::moment2))
+      first.push_back(std::move(tensor));
+    return first;
+  }
+
+  std::unique_ptr<Decoder> decoder() const {
+    std::vector<View> params;
+    params.reserve(plan::n_units<R>);
+    for (int u = 0; u < plan::n_units<R>; ++u) params.push_back(whole_params(u));
+    return std::make_unique<CachedDecoder<R>>(std::move(params), cos_TH_, sin_TH_);
+  }
+
+ private:
+  UnitState unit_state(int u) {
+    const plan::Slice own = shards_.own[u];
+    UnitState state{.master = master_[own],
+                    .gradient = gradients_[own],
+                    .moment1 = moment1_[own],
+                    .moment2 = moment2_[own],
+                    .rounded = master_copy ? params_[own] : View{}};
+    plan::with_unit_params<R>(u, [&](const ParameterLayout& layout) {
+      describe(
+          layout, u, plan::n_blocks<R>, [](ParameterClass c) { return R::optimizer::decays(c); },
+          shard_ * own.shape.elements(), state);
+    });
+    return state;
+  }
+
+  View take(const plan::Layout& layout, DType dtype) { return arena_.take(layout.elements, dtype); }
+  View take_table() {
+    if constexpr (R::model.position != Position::rotary) return {};
+    constexpr plan::Shape shape{R::model.context_length, R::model.head_width() / 2};
+    return arena_.take(plan::align_up(shape.elements()), statistic)[plan::Slice{0, shape}];
+  }
+
+  std::int64_t batch_;
+  std::uint64_t seed_;
+  plan::Shards<R> shards_;
+  int shard_;
+  Arena arena_;
+  View master_ = take(shards_.own_buffer, Precision::master_dtype);
+  View params_ = master_copy ? take(shards_.own_buffer, compute) : master_;
+  View gradients_ = take(shards_.own_buffer, Precision::gradient_dtype);
+  View moment1_ = take(shards_.own_buffer, Precision::master_dtype);
+  View moment2_ = take(shards_.own_buffer, Precision::master_dtype);
+  View whole_params_ = shards_.shards == 1 ? params_ : take(shards_.whole_params_buffer, compute);
+  View whole_gradients_ =
+      shards_.shards == 1 ? gradients_ : take(shards_.whole_gradients_buffer, Precision::gradient_dtype);
+  View activations_ = take(activations.buffer, compute);
+  View statistics_ = take(activations.statistics, statistic);
+  View cos_TH_ = take_table(), sin_TH_ = take_table();
+  std::vector<View> tree_;  ///< by level: the sum of 2^level micro-batches
+  std::vector<UnitState> units_;
+  std::vector<std::vector<plan::Slice>> gaps_;
+  AutogradTape tape_;
+};
+
+}  // namespace monomorph::train

@@ -1,0 +1,216 @@
+#pragma once
+#include <monomorph/core/error.hpp>
+#include <monomorph/model/decoder_block.hpp>
+#include <monomorph/model/embed.hpp>
+#include <monomorph/model/head.hpp>
+#include <monomorph/recipe.hpp>
+#include <monomorph/runtime/comm/communicator.hpp>
+#include <monomorph/runtime/kernels/document_starts.hpp>
+#include <monomorph/train/step/recomputing_decoder.hpp>
+#include <monomorph/train/step/state.hpp>
+#include <monomorph/train/step/training_step.hpp>
+#include <monomorph/train/step/unit_buffers.hpp>
+
+namespace monomorph::train {
+
+/// One optimiser step of a recipe: the static schedule, from top to bottom. A policy decides by `if constexpr`; what no
+/// policy decides is in src/.
+template <Recipe R> class Step final : public TrainingStep {
+  static constexpr int L = plan::n_blocks<R>, embedding = plan::embedding_unit<R>, head = plan::head_unit<R>,
+                       last = plan::n_units<R> - 1;
+  static constexpr bool tied = R::model.tied_head;
+  static constexpr bool gathers = R::sharding::gathers_params;
+  static constexpr bool releases = R::sharding::releases_after_forward;
+  static constexpr bool within_documents = attention_of<R>::within_documents;
+
+ public:
+  /// @param tree_levels see State
+  Step(Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed, int tree_levels = 0)
+      : comm_(communicator), in_tree_(tree_levels > 0), state_(communicator, micro_batch, seed, tree_levels) {}
+
+  /// What is on its way still reads and writes the arena, of the other units too if that of one has failed.
+  ~Step() override {
+    for (int u = 0; u <= last; ++u) try {
+        comm_.wait(u);
+      } catch (...) {  // NOLINT(bugprone-empty-catch): whose failure it is was said where it was noticed first
+      }
+  }
+
+  kernels::LossSum accumulate(const MicroBatch& batch, std::uint64_t step, Turn turn) override {
+    const Pass pass{.batch = batch, .step = step, .training = true, .turn = turn};
+    forward(pass);
+    begin_gradients(head, pass);
+    const kernels::LossSum loss = head_and_loss(pass);
+    backward(pass);
+    last_turn_ = turn;
+    return loss;
+  }
+
+  kernels::LossSum evaluate(const MicroBatch& batch) override {
+    const Pass pass{.batch = batch, .step = 0, .training = false, .turn = {}};
+    forward(pass);
+    const kernels::LossSum loss = head_and_loss(pass);
+    if constexpr (releases)
+      for (int u : {plan::unit_of_block(L - 1), head}) release(u);
+    return loss;
+  }
+
+  GradientSize gradient_size(GradientNorm order) override {
+    wait_for_all();
+    const auto span = comm_.computing("gradient norm", Trace::no_unit);
+    if (in_tree_)
+      for (int u = 0; u <= last; ++u) state_.add_to_tree(u, last_turn_);
+    return state_.gradient_size(order, comm_.rank() / comm_.shards(), comm_.size() / comm_.shards());
+  }
+
+  void update(const kernels::AdamWStep& step) override {
+    for (int u = 0; u <= last; ++u) {
+      {
+        const auto span = comm_.computing("update", u);
+        state_.update(u, step);
+      }
+      if constexpr (gathers) {
+        gathered_.forget(u);
+        if (!releases || u <= plan::unit_of_block(0)) gather(u);  // for the next step, while other units are updated
+      }
+    }
+  }
+
+  std::vector<StateTensor> parameters() override { return state_.parameters(); }
+  std::vector<StateTensor> moments() override { return state_.moments(); }
+  std::vector<StateTensor> gradients() override { return state_.gradients(); }
+  void parameters_changed() override {
+    if constexpr (gathers) {
+      wait_for_all();
+      gathered_ = {};
+    }
+    state_.round_parameters();
+  }
+  std::unique_ptr<Decoder> decoder() override {
+    if constexpr (every_block_decodes<R>)
+      return state_.decoder();
+    else
+      return std::make_unique<RecomputingDecoder<R>>(*this, state_.whole_params(head), state_.batch());
+  }
+  View hidden_state(int block) const override { return state_.x_MD(block); }
+  const State<R>& state() const { return state_; }
+
+ private:
+  struct Pass {
+    const MicroBatch& batch;
+    std::uint64_t step;
+    bool training;
+    Turn turn;
+  };
+
+  kernels::LossSum head_and_loss(const Pass& pass) {
+    const auto span = comm_.computing("head and loss", head);
+    return model::head<R>(tensors(head, pass), state_.activations, pass.batch.targets);
+  }
+
+  void forward(const Pass& pass) {
+    if constexpr (within_documents)
+      kernels::check_document_starts(pass.batch.document_starts, state_.batch(), R::model.context_length);
+    if constexpr (gathers) {
+      gather(embedding);
+      gather(plan::unit_of_block(0));
+      comm_.wait(embedding);
+    }
+    {
+      const auto span = comm_.computing("forward", embedding);
+      model::embed<R>(tensors(embedding, pass), pass.batch.inputs);
+    }
+    if constexpr (releases && !tied) release(embedding);
+    for (int block = 0; block < L; ++block) {
+      const int u = plan::unit_of_block(block);
+      if constexpr (gathers) {
+        if (u < last) gather(u + 1);  // on its way while u computes
+        comm_.wait(u);
+      }
+      with_block<R>(block, [&](auto b) {
+        const auto span = comm_.computing("forward", u);
+        b.forward(tensors(u, pass), state_.activations.saved(b, block));
+      });
+      if constexpr (releases)
+        if (block < L - 1) release(u);  // the last block is the first that backward needs
+    }
+    if constexpr (gathers) comm_.wait(head);
+  }
+
+  void backward(const Pass& pass) {
+    if constexpr (!tied) finish_gradients(head, pass);
+    for (int block = L - 1; block >= 0; --block) {
+      const int u = plan::unit_of_block(block);
+      if constexpr (releases) {
+        if (block > 0) gather(u - 1);
+        comm_.wait(u);
+      }
+      begin_gradients(u, pass);
+      with_block<R>(block, [&](auto b) {
+        const auto span = comm_.computing("backward", u);
+        const auto saved = state_.activations.saved(b, block);
+        if (R::checkpointing::recompute(block) != Recompute::nothing) b.recompute(tensors(u, pass), saved);
+        b.backward(tensors(u, pass), saved);
+      });
+      finish_gradients(u, pass);
+    }
+    if constexpr (!tied) begin_gradients(embedding, pass);
+    {
+      const auto span = comm_.computing("backward", embedding);
+      model::embed_backward<R>(tensors(embedding, pass), pass.batch.inputs);
+    }
+    finish_gradients(embedding, pass);
+  }
+
+  void wait_for_all() {
+    for (int u = 0; u <= last; ++u) comm_.wait(u);
+  }
+  /// Unless the whole unit is there, or on its way.
+  void gather(int u) {
+    if (gathered_.insert(u)) comm_.gather(u, state_.params(u), state_.whole_params(u));
+  }
+  void release(int u) {
+    gathered_.forget(u);
+    comm_.release(u);
+  }
+  /// Backward may write the unit's gradients once those that had the place before have left it.
+  void begin_gradients(int u, const Pass& pass) {
+    const int before = gradient_places_.take(state_.gradient_place(u), u);
+    if (before >= 0) comm_.wait(before);
+    if (before != u) state_.zero_padding(u);
+    if (in_tree_ && !pass.turn.first()) {
+      comm_.wait(u);
+      state_.add_to_tree(u, {pass.turn.index - 1, pass.turn.count});
+    }
+  }
+  /// The unit's parameters are used no more, and its gradients leave while the units below compute.
+  void finish_gradients(int u, const Pass& pass) {
+    if constexpr (releases) release(u);
+    const Turn turn = pass.turn;
+    if (in_tree_)
+      comm_.reduce(u, state_.whole_gradients(u), state_.gradient(u), {});
+    else if (R::sharding::reduces_every_micro_batch || turn.last())
+      comm_.reduce(u, state_.whole_gradients(u), state_.gradient(u),
+                   {R::sharding::reduces_every_micro_batch && !turn.first(), turn.last()});
+  }
+
+  BlockTensors tensors(int u, const Pass& pass) {
+    BlockTensors t = state_.tensors(u);
+    t.dropout.step = pass.step;
+    t.dropout.first_sample = pass.batch.first_sample;
+    if constexpr (within_documents) t.document_starts = pass.batch.document_starts;
+    t.training = pass.training;
+    t.loss_scale = pass.turn.loss_scale;
+    t.accumulate = !in_tree_ && !pass.turn.first() && state_.accumulates_whole();
+    return t;
+  }
+
+  Communicator& comm_;
+  bool in_tree_;
+  State<R> state_;
+  Turn last_turn_;
+  GatheredUnits<plan::n_units<R>> gathered_;
+  GradientPlaces gradient_places_;
+};
+
+}  // namespace monomorph::train

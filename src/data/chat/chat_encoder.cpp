@@ -1,0 +1,150 @@
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+#include <monomorph/data/chat/chat_encoder.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace monomorph::data {
+namespace {
+
+/// The longest special token that `text` begins with.
+const AddedToken* special_token_at(std::string_view text, const std::vector<AddedToken>& added_tokens) {
+  const AddedToken* longest = nullptr;
+  for (const AddedToken& token : added_tokens) {
+    if (token.special && text.starts_with(token.content) &&
+        (longest == nullptr || token.content.size() > longest->content.size())) {
+      longest = &token;
+    }
+  }
+  return longest;
+}
+
+void check_special_tokens(const Tokenizer& tokenizer, const ChatTemplate& chat_template) {
+  std::string missing;
+  for (const std::string_view wanted : chat_template.special_tokens) {
+    if (wanted.empty()) continue;
+    const AddedToken* token = special_token_at(wanted, tokenizer.definition().added_tokens);
+    if (token == nullptr || token->content != wanted)
+      missing.append(missing.empty() ? "" : ", ").append(in_quotes(wanted));
+  }
+  if (missing.empty()) return;
+  throw UsageError(
+      fmt::format("[CHAT-02] the tokenizer lacks what the template {} writes as special tokens: {}; add them to its "
+                  "added_tokens with \"special\": true, or use another --template",
+                  chat_template.name, missing));
+}
+
+}  // namespace
+
+ChatEncoder::ChatEncoder(const Tokenizer& tokenizer, const ChatTemplate& chat_template, ChatRoles counted_roles)
+    : tokenizer_(tokenizer), template_(chat_template), counted_roles_(counted_roles), encoder_(tokenizer) {
+  check_special_tokens(tokenizer, chat_template);
+}
+
+EncodedChat ChatEncoder::encode(std::span<const ChatMessage> messages) {
+  EncodedChat chat;
+  text_.clear();  // what a chat that was refused has left
+  stretches_.clear();
+  for (const ChatPiece& piece : render_chat(template_, messages)) {
+    const ChatMessage& message = messages[piece.message];
+    const bool counted = piece.kind != ChatPiece::Kind::header && message.counted &&
+                         counted_roles_[static_cast<std::size_t>(message.role)];
+    if (piece.kind == ChatPiece::Kind::content) {
+      append_text(piece.text, counted);
+      continue;
+    }
+    for (const Literal& literal : literals_of(piece.text)) {
+      if (literal.special) {
+        append_special(*literal.special, counted, chat);
+      } else {
+        append_text(literal.text, counted);
+      }
+    }
+  }
+  finish_text(chat);
+  return chat;
+}
+
+const std::vector<ChatEncoder::Literal>& ChatEncoder::literals_of(std::string_view text) {
+  const auto [known, is_new] = literals_.try_emplace(text);
+  if (!is_new) return known->second;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const AddedToken* token = special_token_at(text.substr(at), tokenizer_.definition().added_tokens);
+    if (token == nullptr) {
+      ++at;
+      continue;
+    }
+    if (at > begin) known->second.push_back({text.substr(begin, at - begin), std::nullopt});
+    known->second.push_back({text.substr(at, token->content.size()), token->id});
+    begin = at += token->content.size();
+  }
+  if (begin < text.size()) known->second.push_back({text.substr(begin), std::nullopt});
+  return known->second;
+}
+
+void ChatEncoder::append_text(std::string_view text, bool counted) {
+  text_ += text;
+  if (!stretches_.empty() && stretches_.back().counted == counted) {
+    stretches_.back().end = text_.size();
+  } else {
+    stretches_.push_back({text_.size(), counted});
+  }
+}
+
+void ChatEncoder::append_special(std::int32_t id, bool counted, EncodedChat& chat) {
+  finish_text(chat);
+  chat.ids.push_back(id);
+  chat.counted.push_back(counted);
+}
+
+void ChatEncoder::finish_text(EncodedChat& chat) {
+  if (stretches_.empty()) return;
+  const std::size_t first = chat.ids.size();
+  encoder_.encode_plain(text_, chat.ids, /*from_start=*/first == 0);
+  chat.counted.resize(chat.ids.size(), stretches_.front().counted);
+  if (stretches_.size() > 1) mark_tokens(first, chat);
+  text_.clear();
+  stretches_.clear();
+}
+
+void ChatEncoder::mark_tokens(std::size_t first, EncodedChat& chat) const {
+  const std::vector<std::size_t> ends = token_ends(std::span(chat.ids).subspan(first));
+  auto stretch = stretches_.begin();
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    // A token that shows nothing belongs to the character that comes next.
+    const std::size_t reach = std::max(ends[i], begin + 1);
+    while (stretch->end <= begin && stretch + 1 != stretches_.end()) ++stretch;
+    bool counted = stretch->counted;
+    for (auto next = stretch; next->end < reach && next + 1 != stretches_.end(); ++next) counted |= (next + 1)->counted;
+    chat.counted[first + i] = counted;
+    begin = ends[i];
+  }
+}
+
+std::vector<std::size_t> ChatEncoder::token_ends(std::span<const std::int32_t> ids) const {
+  std::vector<std::size_t> ends;
+  std::string shown;
+  for (const std::int32_t id : ids) {
+    shown += tokenizer_.bytes_of(id);
+    ends.push_back(shown.size());
+  }
+  // Tokenizers in the style of SentencePiece put a space before a text.
+  const std::size_t n_inserted = shown.size() > text_.size() && shown.front() == ' ' ? 1 : 0;
+  if (shown.compare(n_inserted, std::string::npos, text_) != 0) throw_changed_text(shown.substr(n_inserted));
+  for (std::size_t& end : ends) end -= std::min(end, n_inserted);
+  return ends;
+}
+
+void ChatEncoder::throw_changed_text(const std::string& shown) const {
+  const auto [kept_end, ignored] = std::mismatch(text_.begin(), text_.end(), shown.begin(), shown.end());
+  throw Error(
+      fmt::format("[CHAT-13] the tokenizer does not give {} back as it was, so there is no telling which of "
+                  "its tokens count; use a tokenizer that keeps the text",
+                  in_quotes(std::string(kept_end, text_.end()).substr(0, 40))));
+}
+
+}  // namespace monomorph::data

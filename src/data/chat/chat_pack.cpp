@@ -1,0 +1,187 @@
+#include "data/chat/chat_record.hpp"
+#include "data/chat/chat_sample_packer.hpp"
+#include "data/chat/chat_set_writer.hpp"
+#include "data/records/block_pipeline.hpp"
+#include "data/records/skip_report.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+#include <monomorph/data/chat/chat_encoder.hpp>
+#include <monomorph/data/chat/chat_pack.hpp>
+#include <monomorph/data/prepare/pack.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace monomorph::data {
+namespace {
+
+constexpr std::int64_t longest_sequence = std::int64_t{1} << 24;
+
+void check_settings(const ChatPackSettings& settings) {
+  if (settings.sequence_length < 2 || settings.sequence_length > longest_sequence) {
+    throw UsageError(fmt::format("[CHAT-09] a sample of {} tokens: --sequence-length must lie in 2..{}",
+                                 settings.sequence_length, longest_sequence));
+  }
+  if (settings.counted_roles.none()) throw UsageError("[CHAT-09] no role counts in the loss; name one with --roles");
+}
+
+/// What the lines of a block became.
+struct BlockChats {
+  std::vector<EncodedChat> chats;
+  std::vector<LineFailure> failures;
+  ChatPackSummary counts;
+};
+
+/// Turns lines into chats that fit a sample. One per thread.
+class ChatReader {
+ public:
+  ChatReader(const Tokenizer& tokenizer, const ChatTemplate& chat_template, const ChatPackSettings& settings)
+      : settings_(settings), records_(settings.field), encoder_(tokenizer, chat_template, settings.counted_roles) {}
+
+  void read(LineBlock& block, BlockChats& result) {
+    result = {};
+    if (block.is_one_too_long) {
+      result.failures.push_back(too_long_failure(block.offset, block.end_offset));
+      result.counts.n_records = 1;
+      return;
+    }
+    for_each_line(block, [&](std::string_view line, std::uint64_t offset) {
+      const auto failed = [&](LineProblem problem) {
+        result.failures.push_back({result.counts.n_records, offset, line.size(), std::move(problem)});
+      };
+      auto record = records_.of(line);
+      if (auto* problem = std::get_if<LineProblem>(&record)) {
+        failed(std::move(*problem));
+      } else {
+        try {
+          add(encoder_.encode(std::get<std::vector<ChatMessage>>(record)), result);
+        } catch (const Error& error) {
+          failed(problem_of(error));
+        }
+      }
+      ++result.counts.n_records;
+      return result.failures.size() < (settings_.on_error == OnError::skip ? most_failures_at_once : 1);
+    });
+  }
+
+ private:
+  void add(EncodedChat chat, BlockChats& result) const {
+    const auto size = static_cast<std::size_t>(settings_.sequence_length);
+    const bool too_long = chat.ids.size() > size;
+    if (too_long && settings_.too_long == TooLong::skip) {
+      ++result.counts.n_too_long;
+      return;
+    }
+    if (too_long && settings_.too_long == TooLong::refuse) {
+      throw Error(
+          fmt::format("[CHAT-07] the chat has {} tokens, and a sample {}; choose --on-too-long truncate or skip, "
+                      "or a longer sequence",
+                      chat.ids.size(), size));
+    }
+    if (too_long) {
+      chat.ids.resize(size);
+      chat.counted.resize(size);
+    }
+    if (std::find(chat.counted.begin() + 1, chat.counted.end(), true) == chat.counted.end()) {
+      ++result.counts.n_without_counted;
+      return;
+    }
+    result.counts.n_truncated += too_long ? 1 : 0;
+    result.chats.push_back(std::move(chat));
+  }
+
+  const ChatPackSettings& settings_;
+  ChatRecords records_;
+  ChatEncoder encoder_;
+};
+
+/// Takes the chats of all blocks in order.
+class ChatOutput {
+ public:
+  ChatOutput(const std::string& input, const Tokenizer& tokenizer, const ChatTemplate& chat_template,
+             const std::string& output, const ChatPackSettings& settings)
+      : input_(input),
+        report_(input, settings.on_error, settings.report.empty() ? default_report_path(output) : settings.report),
+        writer_(output, tokenizer, chat_template, settings.sequence_length,
+                tokenizer.find(chat_template.end_token).value()),
+        packer_(settings.sequence_length, [this](const auto& chats) { write_sample(chats); }) {}
+
+  void add(BlockChats& block) {
+    for (const LineFailure& failure : block.failures) {
+      report_.add(failure, summary_.n_records + failure.line_in_block + 1);
+    }
+    summary_.n_skipped = report_.n_skipped();
+    summary_.n_records += block.counts.n_records;
+    summary_.n_too_long += block.counts.n_too_long;
+    summary_.n_without_counted += block.counts.n_without_counted;
+    summary_.n_truncated += block.counts.n_truncated;
+    for (EncodedChat& chat : block.chats) {
+      ++summary_.n_chats;
+      summary_.n_chat_tokens += static_cast<std::int64_t>(chat.ids.size());
+      packer_.add(std::move(chat));
+    }
+  }
+
+  ChatPackSummary commit() {
+    if (summary_.n_records == 0) throw_empty_input(input_);
+    if (summary_.n_skipped == summary_.n_records) report_.throw_all_skipped();
+    packer_.flush();
+    if (summary_.n_samples == 0) throw_nothing_counts();
+    report_.commit_with(writer_);
+    summary_.n_tokens = static_cast<std::int64_t>(writer_.header().n_tokens);
+    summary_.n_counted = static_cast<std::int64_t>(writer_.header().n_counted);
+    return summary_;
+  }
+
+ private:
+  void write_sample(const std::vector<const EncodedChat*>& chats) {
+    writer_.add_sample(chats);
+    ++summary_.n_samples;
+  }
+
+  [[noreturn]] void throw_nothing_counts() const {
+    throw Error(
+        fmt::format("[CHAT-08] {} has no chat to train on: of {} lines {} are no chats, {} are too long, and in {} no "
+                    "token counts; see --roles, --on-too-long and --sequence-length",
+                    in_quotes(input_), summary_.n_records, summary_.n_skipped, summary_.n_too_long,
+                    summary_.n_without_counted));
+  }
+
+  const std::string& input_;
+  SkipReport report_;
+  ChatSetWriter writer_;
+  ChatSamplePacker packer_;
+  ChatPackSummary summary_;
+};
+
+}  // namespace
+
+ChatPackSummary pack_chats(const std::string& input, const Tokenizer& tokenizer, const std::string& output,
+                           const ChatPackSettings& settings) {
+  check_settings(settings);
+  const ChatTemplate& chat_template = find_chat_template(settings.chat_template);
+  std::vector<ChatReader> readers;
+  readers.reserve(static_cast<std::size_t>(settings.n_threads));
+  for (int i = 0; i < settings.n_threads; ++i) readers.emplace_back(tokenizer, chat_template, settings);
+  LineBlockReader blocks(input);
+  ChatOutput set(input, tokenizer, chat_template, output, settings);
+  std::vector<BlockPipeline<BlockChats>::Work> workers;
+  workers.reserve(readers.size());
+  for (ChatReader& reader : readers) {
+    workers.emplace_back([&reader](LineBlock& block, BlockChats& result) { reader.read(block, result); });
+  }
+  std::uint64_t done_bytes = 0;
+  BlockPipeline<BlockChats>(blocks, std::move(workers), [&](const LineBlock& block, BlockChats& chats) {
+    set.add(chats);
+    done_bytes = block.done_offset();
+    if (settings.progress) settings.progress(done_bytes, blocks.file_bytes());
+  }).run();
+  ChatPackSummary summary = set.commit();
+  summary.input_bytes = done_bytes;
+  return summary;
+}
+
+}  // namespace monomorph::data

@@ -1,0 +1,32 @@
+#pragma once
+#include "data/records/json_line_parser.hpp"
+
+#include <monomorph/data/chat/chat_template.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace monomorph::data {
+
+/// Takes the messages out of the records of a JSON Lines file: `{"role", "content"}`, as OpenAI and Hugging Face have
+/// them, or `{"from", "value"}`, as ShareGPT has. One per thread.
+class ChatRecords {
+ public:
+  /// @param field where a record has its messages, a JSON Pointer; "": at /messages or, if that is absent, at
+  /// /conversations; or the record is the list itself   @throws [DATA-10] if it is no pointer
+  explicit ChatRecords(const std::string& field);
+
+  /// At least one message. A content may be a list of parts of text, which are joined. Problems are [DATA-02] if the
+  /// line is no JSON, [CHAT-03] if it has no messages, [CHAT-04] if one of them is broken.
+  /// LineBlock::padding_bytes after the line must be readable.
+  std::variant<std::vector<ChatMessage>, LineProblem> of(std::string_view line);
+
+ private:
+  std::optional<FieldPointer> field_;
+  JsonLineParser parser_;
+};
+
+}  // namespace monomorph::data

@@ -1,0 +1,43 @@
+#include <monomorph/data/loading/evaluation_loader.hpp>
+
+#include <monomorph/core/truncation_guard.hpp>
+
+#include <algorithm>
+#include <span>
+
+namespace monomorph::data {
+
+EvaluationLoader::EvaluationLoader(const std::string& path, std::int64_t sequence_length, std::int64_t vocab_size,
+                                   bool document_starts)
+    : dataset_(path, sequence_length, vocab_size, LastTarget::reused) {
+  if (document_starts) document_starts_.emplace(dataset_.file());
+}
+
+std::int64_t EvaluationLoader::n_batches(std::int64_t batch) const {
+  const std::int64_t n_samples = (n_targets() + sequence_length() - 1) / sequence_length();
+  return (n_samples + batch - 1) / batch;
+}
+
+void EvaluationLoader::read(std::int64_t batch_index, std::int64_t batch, const BatchBuffers& buffers) const {
+  dataset_.check_unchanged();
+  const auto [inputs_BT, targets_BT, document_starts_BT] = buffers;
+  const std::int64_t T = sequence_length();
+  const std::int64_t size = batch * T;  // samples follow each other, so a batch is one piece of the file
+  const std::int64_t first = batch_index * size;
+  const std::int64_t n_read = std::clamp<std::int64_t>(n_targets() - first, 0, size);
+  dataset_.read_tokens(first, std::span(inputs_BT, static_cast<std::size_t>(n_read)));
+  dataset_.read_targets(first + 1, std::span(targets_BT, static_cast<std::size_t>(n_read)));
+  throw_if_truncated();
+  std::fill(inputs_BT + n_read, inputs_BT + size, 0);
+  std::fill(targets_BT + n_read, targets_BT + size, ignored_target);
+  if (!document_starts_ || document_starts_BT == nullptr) return;
+  std::fill(document_starts_BT, document_starts_BT + size, 0);
+  for (std::int64_t row = 0; row < n_read; row += T) {
+    const std::int64_t n_in_row = std::min(T, n_read - row);
+    document_starts_->read(first + row, std::span(document_starts_BT + row, static_cast<std::size_t>(n_in_row)));
+    std::fill(document_starts_BT + row + n_in_row, document_starts_BT + row + T,
+              document_starts_BT[row + n_in_row - 1]);  // padding goes on with the last document
+  }
+}
+
+}  // namespace monomorph::data

@@ -1,0 +1,102 @@
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+#include <monomorph/data/records/input_file.hpp>
+#include <monomorph/data/work/interruption.hpp>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace monomorph::data {
+namespace {
+
+constexpr std::size_t piece_bytes = std::size_t{1} << 20;
+
+int open_for_reading(const std::string& path) {
+  int descriptor = -1;
+  while ((descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) < 0) {
+    if (errno != EINTR) throw_file_error("open", path, errno);
+    throw_if_interrupted();  // a pipe that nobody writes to is waited for
+  }
+  return descriptor;
+}
+
+}  // namespace
+
+InputFile::InputFile(const std::string& path) : path_(path), descriptor_(open_for_reading(path)) {
+  struct stat status {};
+  const bool has_status = ::fstat(descriptor_, &status) == 0;
+  if (has_status && S_ISDIR(status.st_mode)) {
+    ::close(descriptor_);
+    throw Error("[FILE-04] " + in_quotes(path_) + " is a folder; give a file");
+  }
+  may_wait_ = !has_status || !S_ISREG(status.st_mode);
+}
+
+InputFile::~InputFile() { ::close(descriptor_); }
+
+/// A signal may meet another thread than the one that waits for a pipe, so that one looks now and then.
+void InputFile::wait_for_bytes() const {
+  constexpr int milliseconds = 100;
+  pollfd descriptor{descriptor_, POLLIN, 0};
+  while (::poll(&descriptor, 1, milliseconds) == 0) throw_if_interrupted();
+}
+
+std::size_t InputFile::read_some(char* to, std::size_t n_bytes) {
+  if (may_wait_) wait_for_bytes();
+  throw_if_interrupted();
+  ssize_t n_read = -1;
+  while ((n_read = ::read(descriptor_, to, n_bytes)) < 0) {
+    if (errno != EINTR) throw_file_error("read", path_, errno);
+    throw_if_interrupted();
+  }
+  return static_cast<std::size_t>(n_read);
+}
+
+bool InputFile::read_more(std::string& text, std::size_t n_bytes) {
+  const std::size_t old_size = text.size();
+  text.resize(old_size + n_bytes);
+  std::size_t n_read = 0;
+  try {
+    n_read = read_some(text.data() + old_size, n_bytes);
+  } catch (...) {
+    text.resize(old_size);
+    throw;
+  }
+  text.resize(old_size + n_read);
+  return n_read > 0;
+}
+
+void InputFile::seek(std::uint64_t offset) {
+  if (::lseek(descriptor_, static_cast<off_t>(offset), SEEK_SET) < 0) throw_file_error("seek in", path_, errno);
+}
+
+std::uint64_t InputFile::regular_file_bytes() const {
+  struct stat status {};
+  return ::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
+
+std::optional<Line> LineReader::next() {
+  std::size_t searched = position_;
+  std::size_t newline = std::string::npos;
+  while ((newline = buffer_.find('\n', searched)) == std::string::npos) {
+    buffer_.erase(0, position_);
+    position_ = 0;
+    searched = buffer_.size();
+    // A long line is read in growing pieces.
+    if (!file_.read_more(buffer_, std::max(piece_bytes, buffer_.size()))) break;
+  }
+  if (newline == std::string::npos && buffer_.empty()) return std::nullopt;
+  const bool has_newline = newline != std::string::npos;
+  const std::size_t size = (has_newline ? newline : buffer_.size()) - position_;
+  const Line line{std::string_view(buffer_).substr(position_, size), ++n_lines_, offset_, has_newline};
+  position_ += size + (has_newline ? 1 : 0);
+  offset_ += size + (has_newline ? 1 : 0);
+  return line;
+}
+
+}  // namespace monomorph::data

@@ -1,0 +1,88 @@
+#pragma once
+#include <monomorph/data/records/input_file.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace monomorph::data {
+
+/// A document of 16 MB and its escapes have room in it.
+inline constexpr std::size_t longest_line_bytes = std::size_t{18} << 20;
+
+/// Whole lines of a file, as they lie there.
+struct LineBlock {
+  /// Bytes behind the lines that may be read, whatever they hold: vector instructions look ahead.
+  static constexpr std::size_t padding_bytes = 64;
+
+  std::unique_ptr<char[]> bytes;
+  std::size_t capacity = 0;  ///< padding excluded
+  std::size_t size = 0;
+  std::uint64_t offset = 0;      ///< of the first line in the file
+  std::uint64_t end_offset = 0;  ///< behind the last
+  bool is_one_too_long = false;  ///< stands for one line that is too long, which it does not hold
+  std::size_t n_done = 0;        ///< bytes of the lines that for_each_line has gone through
+  bool has_rest = false;         ///< for_each_line was told to stop before the last line
+
+  std::string_view text() const { return {bytes.get(), size}; }
+  /// Behind what for_each_line has gone through.
+  std::uint64_t done_offset() const { return has_rest ? offset + n_done : end_offset; }
+  /// A line of the block, to be written to.
+  std::span<char> writable(std::string_view line) const {
+    return {bytes.get() + (line.data() - bytes.get()), line.size()};
+  }
+};
+
+/// Calls `visit(line, offset in the file)` for each line of a block, newline excluded, until it returns false; the next
+/// call goes on behind that line.
+template <class Visit> void for_each_line(LineBlock& block, Visit visit) {
+  std::string_view rest = block.text().substr(block.n_done);
+  std::uint64_t offset = block.offset + block.n_done;
+  block.n_done = block.size;
+  block.has_rest = false;
+  while (!rest.empty()) {
+    const void* newline = std::memchr(rest.data(), '\n', rest.size());
+    const std::size_t length =
+        newline != nullptr ? static_cast<std::size_t>(static_cast<const char*>(newline) - rest.data()) : rest.size();
+    const bool goes_on = visit(rest.substr(0, length), offset);
+    const std::size_t with_newline = length + (newline != nullptr ? 1 : 0);
+    offset += with_newline;
+    rest.remove_prefix(with_newline);
+    if (goes_on || rest.empty()) continue;
+    block.n_done -= rest.size();
+    block.has_rest = true;
+    return;
+  }
+}
+
+/// Cuts a file or pipe into blocks at line ends.
+class LineBlockReader {
+ public:
+  /// @param offset where to begin; must be a line's begin; other than 0 only for files
+  /// @param longest_line of more bytes a line is left out   @throws as InputFile does
+  explicit LineBlockReader(const std::string& path, std::uint64_t offset = 0,
+                           std::size_t longest_line = longest_line_bytes);
+
+  /// False at the end of the file.  @throws [FILE-03]; [DATA-11] after a signal
+  bool next(LineBlock& block);
+  /// 0 for a pipe.
+  std::uint64_t file_bytes() const noexcept { return file_bytes_; }
+
+ private:
+  void read_to_newline(LineBlock& block);
+  void skip_line(LineBlock& block);
+  std::size_t read_some(char* to, std::size_t n_bytes);
+
+  InputFile file_;
+  std::uint64_t file_bytes_;
+  std::uint64_t offset_;
+  std::size_t longest_line_;
+  std::string left_over_;  ///< the begin of the next line
+  bool at_end_ = false;
+};
+
+}  // namespace monomorph::data

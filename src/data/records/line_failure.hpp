@@ -1,0 +1,41 @@
+#pragma once
+#include "data/records/json_line_parser.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/data/records/on_error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace monomorph::data {
+
+/// A line that is no document.
+struct LineFailure {
+  std::int64_t line_in_block;  ///< from 0
+  std::uint64_t offset, length;
+  LineProblem problem;
+};
+
+/// So many are handed on before work on their block goes on: a block may be a hundred thousand lines that are none.
+inline constexpr std::size_t most_failures_at_once = 1024;
+
+/// What an Error says, taken apart: for a line of the input that is at fault.
+LineProblem problem_of(const Error& error);
+
+/// That a line is longer than any may be.
+LineFailure too_long_failure(std::uint64_t offset, std::uint64_t end_offset);
+
+/// Throws the failure as an Error that names line and byte.
+/// @param line_number from 1
+[[noreturn]] void throw_failure(const LineFailure& failure, std::int64_t line_number, const std::string& path);
+
+/// The failure as a line of a report: one JSON object and a newline.
+std::string report_line(const LineFailure& failure, std::int64_t line_number);
+
+[[noreturn]] void throw_empty_input(const std::string& path);
+/// @param first_line of the report of what was skipped   @throws [DATA-21], saying why that line was
+[[noreturn]] void throw_all_skipped(const std::string& path, std::int64_t n_lines, const std::string& first_line);
+
+}  // namespace monomorph::data

@@ -1,0 +1,36 @@
+#include <fmt/format.h>
+#include <monomorph/core/error.hpp>
+#include <monomorph/runtime/kernels/elementwise.hpp>
+#include <monomorph/runtime/kernels/embedding.hpp>
+#include "runtime/machine/isa.hpp"
+
+namespace monomorph::kernels {
+MONOMORPH_PER_ISA(void embedding(const std::int32_t* ids, View table, View positions, std::int64_t tokens,
+                                 std::int64_t first_position, View x, const std::int32_t* document_starts))
+MONOMORPH_PER_ISA(void embedding_backward(const std::int32_t* ids, View dx, View dtable))
+
+void embedding(const std::int32_t* ids, View table, View positions, std::int64_t tokens, std::int64_t first_position,
+               View x, const std::int32_t* document_starts) {
+  for (std::int64_t row = 0; row < x.shape.rows; ++row) {
+    if (ids[row] < 0 || ids[row] >= table.shape.rows) {
+      throw Error(
+          fmt::format("[KERNEL-01] token id {} (row {} of the batch) is outside the embedding table of {} rows; "
+                      "the data were packed with another tokenizer: pack them again, or change the model's "
+                      "vocabulary size",
+                      ids[row], row, table.shape.rows));
+    }
+  }
+  MONOMORPH_SELECT(embedding)(ids, table, positions, tokens, first_position, x, document_starts);
+}
+
+void embedding_backward(const std::int32_t* ids, View dx, View dtable, bool accumulate) {
+  if (!accumulate) zero(dtable);
+  MONOMORPH_SELECT(embedding_backward)(ids, dx, dtable);
+}
+
+MONOMORPH_DISPATCH(void, position_embedding_backward,
+                   (View dx, std::int64_t tokens, View dpositions, bool accumulate,
+                    const std::int32_t* document_starts),
+                   (dx, tokens, dpositions, accumulate, document_starts))
+
+}  // namespace monomorph::kernels

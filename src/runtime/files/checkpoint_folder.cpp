@@ -1,0 +1,383 @@
+#include "block_checksums.hpp"
+#include "checkpoint_metadata.hpp"
+#include "checkpoint_part.hpp"
+
+#include <monomorph/core/atomic_file.hpp>
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+#include <monomorph/core/text_file.hpp>
+#include <monomorph/runtime/comm/rank_failure.hpp>
+#include <monomorph/runtime/comm/together.hpp>
+#include <monomorph/runtime/files/checkpoint_folder.hpp>
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <random>
+#include <utility>
+
+namespace monomorph::runtime {
+namespace {
+
+namespace filesystem = std::filesystem;
+
+constexpr std::string_view step_prefix = "step_";
+constexpr std::string_view partial_prefix = ".partial-";
+constexpr std::string_view trash_prefix = ".trash-";
+constexpr std::string_view branch_prefix = ".branches-from-";
+
+std::string step_folder_name(std::int64_t step) { return fmt::format("{}{:08}", step_prefix, step); }
+
+/// The step of a folder that save_checkpoint named so; nothing for any other name.
+std::optional<std::int64_t> step_of(const std::string& name) {
+  if (!name.starts_with(step_prefix)) return std::nullopt;
+  std::int64_t step = 0;
+  std::from_chars(name.data() + step_prefix.size(), name.data() + name.size(), step);
+  return step >= 0 && step_folder_name(step) == name ? std::optional(step) : std::nullopt;
+}
+
+bool exists(const std::string& path) {
+  std::error_code failure;
+  return filesystem::exists(path, failure) || failure;  // what cannot be looked at will say so when it is opened
+}
+
+std::vector<std::string> names_in(const std::string& folder) {
+  std::error_code failure;
+  std::vector<std::string> names;
+  for (filesystem::directory_iterator entry(folder, failure), end; !failure && entry != end; entry.increment(failure)) {
+    names.push_back(entry->path().filename().string());
+  }
+  if (failure) throw_file_error("list the folder", folder, failure.value());
+  return names;
+}
+
+/// The steps that have a folder, the highest first, whether or not they can be loaded, or belong to this branch.
+std::vector<std::int64_t> all_steps_in(const std::string& folder) {
+  std::vector<std::int64_t> steps;
+  for (const std::string& name : names_in(folder)) {
+    if (const auto step = step_of(name)) steps.push_back(*step);
+  }
+  std::ranges::sort(steps, std::greater{});
+  return steps;
+}
+
+/// A mark that later steps are being set aside: until all are, none of them counts.
+std::string branch_mark(std::int64_t step) { return fmt::format("{}{}", branch_prefix, step_folder_name(step)); }
+
+std::vector<std::string> branch_marks_in(const std::string& folder) {
+  std::vector<std::string> marks = names_in(folder);
+  std::erase_if(marks, [](const std::string& name) {
+    return !name.starts_with(branch_prefix) || !step_of(name.substr(branch_prefix.size()));
+  });
+  return marks;
+}
+
+/// Those that count: without the ones that were being set aside when a run was killed.
+std::vector<std::int64_t> steps_in(const std::string& folder) {
+  std::vector<std::int64_t> steps = all_steps_in(folder);
+  for (const std::string& mark : branch_marks_in(folder)) {
+    const std::int64_t branches_from = *step_of(mark.substr(branch_prefix.size()));
+    std::erase_if(steps, [&](std::int64_t step) { return step > branches_from; });
+  }
+  return steps;
+}
+
+std::string path_of(const std::string& folder, std::int64_t step) { return folder + "/" + step_folder_name(step); }
+
+void rename_folder(const std::string& from, const std::string& to) {
+  if (std::rename(from.c_str(), to.c_str()) != 0) throw_file_error("move a checkpoint to", to, errno);
+}
+
+/// Not being able to delete is worth a line, never a training run.
+void remove_or_warn(const std::string& path, std::vector<std::string>& warnings) {
+  std::error_code failure;
+  filesystem::remove_all(path, failure);
+  if (failure) {
+    warnings.push_back(
+        fmt::format("[CHECKPOINT-08] cannot delete {}: {}; delete it by hand", in_quotes(path), failure.message()));
+  }
+}
+
+/// What saves and deletions that did not finish have left.
+void remove_leftovers(const std::string& folder, std::vector<std::string>& warnings) {
+  for (const std::string& name : names_in(folder)) {
+    if (name.starts_with(partial_prefix) || name.starts_with(trash_prefix)) {
+      remove_or_warn(fmt::format("{}/{}", folder, name), warnings);
+    }
+  }
+}
+
+/// Renamed first, so that no half-deleted folder is ever taken for a checkpoint.
+void discard(const std::string& folder, std::int64_t step, std::vector<std::string>& warnings) {
+  const std::string path = path_of(folder, step);
+  const std::string trash = fmt::format("{}/{}{}", folder, trash_prefix, step_folder_name(step));
+  if (std::rename(path.c_str(), trash.c_str()) != 0) {
+    warnings.push_back(fmt::format("[CHECKPOINT-08] cannot delete {}: {}; delete it by hand", in_quotes(path),
+                                   std::generic_category().message(errno)));
+    return;
+  }
+  remove_or_warn(trash, warnings);
+}
+
+bool is_loadable(const std::string& path) {
+  try {
+    read_checkpoint_metadata(path);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// Only what can be loaded counts as kept; what cannot is left for people to look at.
+void discard_old(const std::string& folder, std::int64_t saved_step, int keep, std::vector<std::string>& warnings) try {
+  int n_kept = 1;
+  for (const std::int64_t step : steps_in(folder)) {
+    if (step == saved_step || !is_loadable(path_of(folder, step))) continue;
+    if (++n_kept > keep) discard(folder, step, warnings);
+  }
+} catch (const Error& failure) {  // the folder can't be looked at any more, but the checkpoint is complete
+  warnings.push_back(failure.what());
+}
+
+/// What the ranks fill. Ranks that outlive the run that they belonged to write into no other run's.
+/// @param token of this save
+std::string partial_path(const std::string& folder, std::int64_t step, std::int64_t token) {
+  return fmt::format("{}/{}{}-{:08x}", folder, partial_prefix, step_folder_name(step), token);
+}
+
+/// The same number on all ranks, and another one in each save.
+std::int64_t new_token(Communicator& communicator) {
+  const std::int64_t own = std::random_device{}();
+  return words_of_ranks(communicator, {&own, 1}).front();
+}
+
+/// The folder that a save fills; removed unless it was put in its place or left.
+class PartialFolder {
+ public:
+  PartialFolder(const std::string& folder, std::string path) : folder_(folder), path_(std::move(path)) {
+    if (::mkdir(path_.c_str(), 0777) != 0) throw_file_error("create the folder", path_, errno);
+  }
+  PartialFolder(const PartialFolder&) = delete;
+  ~PartialFolder() {
+    std::error_code ignored;  // the failure that brought us here is the one to report
+    if (!path_.empty()) filesystem::remove_all(path_, ignored);
+  }
+
+  const std::string& path() const { return path_; }
+  void leave() { path_.clear(); }
+
+  void move_to(std::int64_t step, std::vector<std::string>& warnings) {
+    sync_folder(path_);
+    const std::string target = path_of(folder_, step);
+    if (!exists(target)) {
+      rename_folder(path_, target);
+      path_.clear();
+    } else if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) {
+      remove_or_warn(path_, warnings);  // it holds the replaced checkpoint now
+      path_.clear();
+    } else {
+      // Some network file systems cannot exchange. The old checkpoint of this step goes first; earlier steps stay.
+      discard(folder_, step, warnings);
+      rename_folder(path_, target);
+      path_.clear();
+    }
+    sync_folder(folder_);
+  }
+
+ private:
+  std::string folder_;
+  std::string path_;
+};
+
+/// A rank's parts as a safetensors file has them: what is not whole is a run of elements, with a note of where it lies.
+CheckpointFile write_rank_file(const std::string& folder, int rank, std::span<const PartToSave> parts) {
+  std::vector<TensorToWrite> tensors;
+  TensorMetadata notes;
+  for (const PartToSave& part : parts) {
+    tensors.push_back(part.tensor);
+    if (part.n == n_elements(part.tensor.shape)) continue;
+    tensors.back().shape = {part.n};
+    notes[part.tensor.name] = to_text({part.first, part.tensor.shape});
+  }
+  CheckpointFile record{.name = checkpoint_metadata::rank_file_name(rank), .checksums = {}};
+  OutputFile file(folder + "/" + record.name, OutputFile::Mode::create_new);
+  BlockChecksums checksums;
+  write_safetensors(
+      [&](std::span<const std::byte> bytes) {
+        file.write(bytes);
+        checksums.update(bytes);
+      },
+      tensors, notes);
+  file.sync();
+  record.n_bytes = checksums.n_bytes();
+  record.block_bytes = BlockChecksums::block_bytes;
+  record.checksums = checksums.finish();
+  return record;
+}
+
+/// What every rank has written, in all ranks.
+std::vector<CheckpointFile> files_of_ranks(Communicator& communicator, const CheckpointFile& own) {
+  const std::int64_t sizes[] = {static_cast<std::int64_t>(own.n_bytes), std::ssize(own.checksums)};
+  const std::vector<std::int64_t> all_sizes = words_of_ranks(communicator, sizes);
+  std::int64_t most = 0;
+  for (std::size_t i = 1; i < all_sizes.size(); i += 2) most = std::max(most, all_sizes[i]);
+  std::vector<std::int64_t> words(static_cast<std::size_t>(most));
+  std::ranges::transform(own.checksums, words.begin(),
+                         [](std::uint64_t sum) { return static_cast<std::int64_t>(sum); });
+  const std::vector<std::int64_t> all_words = words_of_ranks(communicator, words);
+  std::vector<CheckpointFile> files;
+  for (int rank = 0; rank < communicator.shards(); ++rank) {
+    const auto first = all_words.begin() + rank * most;
+    files.push_back({checkpoint_metadata::rank_file_name(rank),
+                     static_cast<std::uint64_t>(all_sizes[2 * rank]),
+                     BlockChecksums::block_bytes,
+                     {first, first + all_sizes[2 * rank + 1]}});
+  }
+  return files;
+}
+
+void write_metadata(const std::string& folder, const CheckpointMetadata& metadata) {
+  OutputFile file(folder + "/" + checkpoint_metadata::file_name, OutputFile::Mode::create_new);
+  file.write(checkpoint_metadata::to_json(metadata));
+  file.sync();
+}
+
+/// Creates the folder and those above it, each of them durably.
+void create_folder(const filesystem::path& folder) {
+  if (folder.empty() || exists(folder.string())) return;
+  const filesystem::path parent = folder.has_filename() ? folder.parent_path() : folder.parent_path().parent_path();
+  create_folder(parent);
+  if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) {
+    throw_file_error("create the folder", folder.string(), errno);
+  }
+  sync_folder(parent.empty() ? "." : parent.string());
+}
+
+/// All stages of a save, each of which all ranks know of when it is done.
+void fill_and_complete(const std::string& folder, CheckpointMetadata metadata, Communicator& communicator,
+                       std::span<const PartToSave> parts, int keep, const std::function<void()>& before_completing,
+                       std::optional<PartialFolder>& partial, SavedCheckpoint& saved) {
+  const int rank = communicator.rank();
+  const std::string path = partial_path(folder, metadata.step, new_token(communicator));
+  together(communicator, "create the folder of a checkpoint", [&] {
+    if (rank > 0) return;
+    create_folder(folder);
+    remove_leftovers(folder, saved.warnings);
+    partial.emplace(folder, path);
+  });
+  const CheckpointFile own = together(communicator, "write its part of a checkpoint", [&] {
+    return rank < communicator.shards() ? write_rank_file(path, rank, parts) : CheckpointFile{};
+  });
+  metadata.files = files_of_ranks(communicator, own);
+  together(communicator, "complete a checkpoint", [&] {
+    if (rank > 0) return;
+    write_metadata(partial->path(), metadata);
+    before_completing();
+    partial->move_to(metadata.step, saved.warnings);
+    discard_old(folder, metadata.step, keep, saved.warnings);
+  });
+}
+
+constexpr std::string_view abandoned_prefix = "abandoned_";
+
+std::string new_abandoned_folder(const std::string& folder) {
+  for (int i = 1;; ++i) {
+    const std::string path = fmt::format("{}/{}{}", folder, abandoned_prefix, i);
+    if (::mkdir(path.c_str(), 0777) == 0) return path;
+    if (errno != EEXIST) throw_file_error("create the folder", path, errno);
+  }
+}
+
+[[noreturn]] void throw_no_checkpoint(const std::string& path) {
+  throw Error(fmt::format("[CHECKPOINT-01] there is no checkpoint at {}; {}", in_quotes(path),
+                          has_checkpoints(path) ? "give one of the step_ folders in it" : "check the path"));
+}
+
+}  // namespace
+
+SavedCheckpoint save_checkpoint(const std::string& folder, CheckpointMetadata metadata, Communicator& communicator,
+                                std::span<const PartToSave> parts, int keep,
+                                const std::function<void()>& before_completing) {
+  if (keep < 1) throw UsageError(fmt::format("[CHECKPOINT-06] at least 1 checkpoint must be kept, not {}", keep));
+  metadata.n_ranks = communicator.shards();
+  SavedCheckpoint saved{path_of(folder, metadata.step), {}};
+  std::optional<PartialFolder> partial;  // rank 0's
+  try {
+    fill_and_complete(folder, std::move(metadata), communicator, parts, keep, before_completing, partial, saved);
+  } catch (const RankFailure&) {
+    // Other ranks may still write there, and would miss the folder instead of the lost rank. The next save removes it.
+    if (partial) partial->leave();
+    throw;
+  }
+  return saved;
+}
+
+CheckpointMetadata read_checkpoint_metadata(const std::string& path) {
+  const std::string metadata_path = path + "/" + checkpoint_metadata::file_name;
+  if (!exists(metadata_path)) throw_no_checkpoint(path);
+  CheckpointMetadata metadata = checkpoint_metadata::from_json(read_text_file(metadata_path), metadata_path);
+  for (const CheckpointFile& file : metadata.files) {
+    const std::string file_path = path + "/" + file.name;
+    std::error_code failure;
+    const std::uintmax_t n_bytes = filesystem::file_size(file_path, failure);
+    if (failure || n_bytes != file.n_bytes) {
+      throw Error(fmt::format("[CHECKPOINT-04] {} must have {} bytes and {}; use another checkpoint",
+                              in_quotes(file_path), file.n_bytes,
+                              failure ? failure.message() : fmt::format("has {}", n_bytes)));
+    }
+  }
+  return metadata;
+}
+
+bool has_checkpoints(const std::string& folder) {
+  std::error_code ignored;  // what can't be looked at will say so when a checkpoint is written there
+  return filesystem::is_directory(folder, ignored) && !steps_in(folder).empty();
+}
+
+std::optional<std::string> set_aside_later(const std::string& folder, std::int64_t step) {
+  if (!has_checkpoints(folder)) return std::nullopt;
+  std::vector<std::int64_t> later = all_steps_in(folder);
+  std::erase_if(later, [&](std::int64_t other) { return other <= step; });
+  std::optional<std::string> aside;
+  if (!later.empty()) {
+    write_text_file(folder + "/" + branch_mark(step), "");
+    aside = new_abandoned_folder(folder);
+    for (const std::int64_t other : later) rename_folder(path_of(folder, other), path_of(*aside, other));
+    sync_folder(*aside);
+    sync_folder(folder);
+  }
+  for (const std::string& mark : branch_marks_in(folder)) filesystem::remove(folder + "/" + mark);
+  return aside;
+}
+
+std::string way_to_run_folder(const std::string& checkpoint) {
+  std::error_code ignored;  // what can't be resolved is not there
+  const filesystem::path parent = filesystem::canonical(checkpoint, ignored).parent_path();
+  return parent.filename().string().starts_with(abandoned_prefix) ? "../../.." : "../..";
+}
+
+std::optional<std::string> latest_checkpoint(const std::string& folder, std::vector<std::string>* skipped,
+                                             std::optional<std::int64_t> before) {
+  if (!exists(folder)) return std::nullopt;
+  for (const std::int64_t step : steps_in(folder)) {
+    if (before && step >= *before) continue;
+    const std::string path = path_of(folder, step);
+    try {
+      read_checkpoint_metadata(path);
+      return path;
+    } catch (const Error& failure) {
+      if (std::string_view(failure.what()).starts_with("[CHECKPOINT-02]")) throw;
+      if (skipped != nullptr) skipped->push_back(failure.what());
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace monomorph::runtime

@@ -1,0 +1,36 @@
+#include <monomorph/runtime/memory/arena.hpp>
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/quantity_text.hpp>
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <cerrno>
+#include <system_error>
+
+namespace monomorph {
+
+Arena::Arena(std::int64_t bytes) : bytes_(bytes), data_(nullptr) {
+  if (bytes == 0) return;
+  void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED)
+    throw UsageError(fmt::format("[ARENA-02] the plan's {} of memory must be free, and the system refuses them ({})",
+                                 format_bytes(bytes), std::generic_category().message(errno)));
+  madvise(mapped, bytes, MADV_HUGEPAGE);  // fewer TLB misses in streaming passes; only a hint
+  data_ = static_cast<std::byte*>(mapped);
+}
+
+Arena::~Arena() {
+  if (data_ != nullptr) munmap(data_, bytes_);
+}
+
+View Arena::take(std::int64_t elements, DType dtype) {
+  const std::int64_t begin = used_;
+  used_ += (elements * size_of(dtype) + 63) / 64 * 64;
+  if (used_ > bytes_)
+    throw Error(fmt::format("[ARENA-01] a buffer of {} {} exceeds the planned {}; please report this recipe", elements,
+                            name_of(dtype), format_bytes(bytes_)));
+  return {data_ + begin, dtype, {1, elements}};
+}
+
+}  // namespace monomorph

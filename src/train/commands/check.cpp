@@ -1,0 +1,74 @@
+#include <monomorph/train/commands/check.hpp>
+
+#include "train/describe/rank_work.hpp"
+#include "train/describe/run_memory.hpp"
+#include "train/run/agreement.hpp"
+#include "train/run/beginning.hpp"
+#include "train/run/run_data.hpp"
+#include "train/run/run_ownership.hpp"
+
+#include <monomorph/core/quantity_text.hpp>
+#include <monomorph/runtime/comm/collectives_check.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace monomorph::train {
+namespace {
+
+std::string speed(double bytes_per_second) { return fmt::format("{:.3g} GB/s", bytes_per_second / 1e9); }
+
+/// A checkpoint may take hours to read, so only its metadata and the sizes of its files were looked at.
+std::string how_it_begins(const Beginning& beginning) {
+  if (!beginning.checkpoint) return "starts afresh";
+  return fmt::format(
+      "resumes from {}, whose files have the sizes that they were saved with; their checksums are compared when the "
+      "run reads them, or by monomorph-checkpoint verify",
+      *beginning.checkpoint);
+}
+
+}  // namespace
+
+std::string check(const RecipeProgram& recipe, const Hparams& hparams, LaunchedRanks ranks) {
+  const RunOwnership ownership(hparams);
+  Beginning beginning = begin(recipe, hparams);
+  note_memory(recipe, hparams, ranks, beginning.notes);
+  const RunData data(recipe, hparams);
+  if (beginning.checkpoint) data.check_same_files(*beginning.checkpoint);
+  const std::int64_t batch = hparams.batch.global_batch;
+  const std::int64_t micro_batches = micro_batches_per_rank(hparams, ranks.all);
+  std::string text = fmt::format(
+      "recipe {} accepts these hyperparameters\n  steps {}, {} tokens each, in {} of {} sequences{}\n{}  planned "
+      "memory {}{}\n"
+      "  held-out targets {}\n  {}\n",
+      recipe.name, hparams.run.steps.value, batch * recipe.model->context_length,
+      micro_batches == 1 ? "one micro-batch" : fmt::format("{} micro-batches", micro_batches), micro_batch_of(hparams),
+      ranks.all == 1 ? "" : " of each rank", data.describe_sets(hparams.run.steps * batch),
+      format_bytes(run_memory(recipe, hparams, ranks.all).planned),
+      ranks.all == 1 ? "" : fmt::format(" on each of {} ranks", ranks.all),
+      data.evaluation ? data.evaluation->n_counted() : 0, how_it_begins(beginning));
+  for (const std::string& note : beginning.notes) text += "  " + note + "\n";
+  return text;
+}
+
+std::string check_collectives(const RecipeProgram& recipe, const Hparams& hparams) {
+  const World world = connect(std::chrono::seconds(hparams.failure.rank_timeout));
+  check_agreement(world, recipe, hparams);
+  if (world.size() == 1) return "one rank: there are no collectives\n";
+  const auto communicator = world.communicator(recipe.param_shards(world.size()), recipe.reduce_dtype);
+  const CollectivesCheck found = monomorph::check_collectives(world, *communicator);
+  if (world.rank() > 0) return "";
+  std::string text = fmt::format("{} ranks, every result right\n", world.size());
+  for (const CollectiveMeasure& measure : found.collectives)
+    text += fmt::format("  {:<58} {}\n", fmt::format("{}, ranks {}", measure.what, fmt::join(measure.ranks, ", ")),
+                        speed(measure.bytes_per_second));
+  const auto pair = [&](const char* what, const PairMeasure& measure) {
+    text += fmt::format("  {:<58} {}\n", fmt::format("{} pair: ranks {} and {}", what, measure.first, measure.second),
+                        speed(measure.bytes_per_second));
+  };
+  pair("slowest", found.slowest);
+  pair("fastest", found.fastest);
+  return text;
+}
+
+}  // namespace monomorph::train

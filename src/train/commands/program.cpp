@@ -1,0 +1,235 @@
+#include "train/describe/rank_work.hpp"
+#include "train/run/before_start.hpp"
+#include "train/run/run_tokenizer.hpp"
+#include "train/run/with_advice.hpp"
+
+#include <monomorph/core/command_line.hpp>
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/number_text.hpp>
+#include <monomorph/core/process_setup.hpp>
+#include <monomorph/core/standard_streams.hpp>
+#include <monomorph/core/truncation_guard.hpp>
+#include <monomorph/data/loading/loader.hpp>
+#include <monomorph/runtime/comm/world.hpp>
+#include <monomorph/runtime/files/checkpoint_folder.hpp>
+#include <monomorph/runtime/machine/compute_environment.hpp>
+#include <monomorph/runtime/machine/waiting_threads.hpp>
+#include <monomorph/train/commands/check.hpp>
+#include <monomorph/train/commands/local_ranks.hpp>
+#include <monomorph/train/describe/describe.hpp>
+#include <monomorph/train/describe/recipe_program.hpp>
+#include <monomorph/train/hparams/hparams.hpp>
+#include <monomorph/train/inference/evaluation.hpp>
+#include <monomorph/train/inference/generate.hpp>
+#include <monomorph/train/run/run_checkpoint.hpp>
+#include <monomorph/train/run/trainer.hpp>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+namespace monomorph::train {
+namespace {
+
+/// Results are there as soon as they are known: text that is generated, above all.
+void show(std::string_view text) {
+  write_out(text);
+  flush_out();
+}
+
+struct HparamsOptions {
+  std::string file;
+  std::vector<std::string> sets;
+  void add_to(CLI::App& app) {
+    app.add_option("--hparams", file, "hyperparameters (JSON); see `schema`");
+    app.add_option("--set", sets, "overrides one value: optimizer.lr=3e-4")->allow_extra_args(false);
+  }
+  /// For so many ranks: what is left to the program is chosen.   @throws UsageError of a line for each mistake
+  Hparams read(const RecipeProgram& recipe, int ranks) const {
+    if (file.empty()) throw UsageError("[RUN-10] --hparams <file.json> is missing; `schema` says what may stand in it");
+    Mistakes mistakes;
+    Hparams hparams = read_hparams(file, sets, mistakes);
+    choose_micro_batch(hparams, ranks);
+    check_ranks(recipe, hparams, ranks, mistakes);
+    mistakes.throw_if_any();
+    return hparams;
+  }
+};
+
+/// A checkpoint to use without training: its step for sequences of micro_batch, and what its run knew.
+struct CheckpointOptions {
+  std::string checkpoint, tokenizer;
+  void add_to(CLI::App& app) {
+    app.add_option("--checkpoint", checkpoint, "a checkpoint, or a run folder: its latest")->required();
+    app.add_option("--tokenizer", tokenizer, "tokenizer.json; the run's own if it is not given");
+  }
+  /// The one given, the copy in the run folder, or the one that the run was given.
+  std::string tokenizer_file(const std::string& found, const Hparams& hparams) const {
+    if (!tokenizer.empty()) return tokenizer;
+    const auto in_run_folder = std::filesystem::path(found) / runtime::way_to_run_folder(found) / "tokenizer.json";
+    std::error_code ignored;
+    return std::filesystem::exists(in_run_folder, ignored) ? in_run_folder.string() : hparams.data.tokenizer.value;
+  }
+};
+
+struct GenerateOptions : CheckpointOptions {
+  std::string prompt;
+  std::vector<std::string> stops;
+  std::int64_t max_tokens = 200;
+  bool greedy = false;
+  SamplingSettings sampling;
+  void add_to(CLI::App& app) {
+    CheckpointOptions::add_to(app);
+    app.add_option("--prompt", prompt, "text to continue");
+    add_number(app, "--max-tokens", max_tokens, "tokens to write", {1, std::int64_t{1} << 40})->capture_default_str();
+    app.add_option("--stop", stops, "ends before the first of these texts that comes; may be given again")
+        ->allow_extra_args(false)
+        ->check([](const std::string& text) { return std::string(text.empty() ? "is empty" : ""); });
+    auto* const most_probable = app.add_flag("--greedy", greedy, "always the most probable token: nothing is chosen");
+    for (CLI::Option* const of_choice :
+         {add_number(app, "--temperature", sampling.temperature, "of the probabilities", {1e-6, 1e6})
+              ->capture_default_str(),
+          add_number(app, "--top-k", sampling.top_k, "choose among the k most probable tokens", {.least = 1}),
+          add_number(app, "--top-p", sampling.top_p, "choose among the tokens that make up this probability",
+                     {1e-9, 1})})
+      of_choice->excludes(most_probable);
+    add_number(app, "--seed", sampling.seed, "of the choice")->capture_default_str();
+  }
+  SamplingSettings settings() const {
+    SamplingSettings settings = sampling;
+    if (greedy) settings.temperature = 0;
+    return settings;
+  }
+};
+
+int run_generate(const RecipeProgram& recipe, const GenerateOptions& options) {
+  const std::string checkpoint = find_checkpoint(options.checkpoint);
+  const std::string tokenizer_file = options.tokenizer_file(checkpoint, checkpoint_hparams(checkpoint));
+  if (tokenizer_file.empty())
+    throw UsageError("[RUN-11] the run of this checkpoint had no data.tokenizer; give --tokenizer <tokenizer.json>");
+  const auto tokenizer = read_run_tokenizer(tokenizer_file, recipe);
+  const auto communicator = one_rank();
+  const std::string advice = "take a machine with more memory, or raise the limit that this program runs under";
+  const auto step = with_advice(advice, [&] { return recipe.make_step(*communicator, 1, 0, 0); });
+  restore_run(checkpoint, recipe, *step, false);
+  const auto decoder = with_advice(advice, [&] { return step->decoder(); });
+  show(options.prompt);
+  generate(*decoder, *tokenizer, options.prompt, options.max_tokens, options.settings(), options.stops, show);
+  show("\n");
+  return 0;
+}
+
+struct EvaluateOptions : CheckpointOptions {
+  std::string data;
+  std::optional<std::int64_t> micro_batch;
+  void add_to(CLI::App& app) {
+    CheckpointOptions::add_to(app);
+    app.add_option("--data", data, "packed file; the run's data.evaluation if it is not given");
+    add_number(app, "--micro-batch", micro_batch, "sequences at a time (as in the run if it is not given)",
+               {1, 1 << 20});
+  }
+};
+
+int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
+  const std::string checkpoint = find_checkpoint(options.checkpoint);
+  const Hparams hparams = checkpoint_hparams(checkpoint);
+  const std::string file = options.data.empty() ? hparams.data.evaluation.value : options.data;
+  if (file.empty())
+    throw UsageError("[RUN-12] the run of this checkpoint had no data.evaluation; give --data <file.pbin>");
+  const data::EvaluationLoader loader = before_start("the held-out data", [&] {
+    return data::EvaluationLoader(file, recipe.model->context_length, recipe.model->vocab_size,
+                                  recipe.wants_document_starts);
+  });
+  std::vector<std::int32_t> bytes_per_token;
+  if (const std::string tokenizer_file = options.tokenizer_file(checkpoint, hparams); !tokenizer_file.empty()) {
+    bytes_per_token = data::token_byte_lengths(*read_run_tokenizer(tokenizer_file, recipe));
+    check_ids(loader, bytes_per_token);
+  }
+  const std::int64_t micro_batch = options.micro_batch.value_or(micro_batch_of(hparams));
+  const auto communicator = one_rank();
+  const auto step = with_advice("lower --micro-batch, or take a machine with more memory",
+                                [&] { return recipe.make_step(*communicator, micro_batch, 0, 0); });
+  restore_run(checkpoint, recipe, *step, false);
+  const auto result =
+      evaluate(*step, *communicator, loader, micro_batch, recipe.model->context_length, bytes_per_token, std::nullopt);
+  show(evaluation_text(result) + "\n");
+  return 0;
+}
+
+/// Of "steps=3"; absent if the text is something else.
+std::optional<std::int64_t> traced_steps(std::string_view text) {
+  constexpr std::string_view prefix = "steps=";
+  if (!text.starts_with(prefix)) return std::nullopt;
+  const auto steps = number_from<std::int64_t>(text.substr(prefix.size()));
+  return steps && *steps >= 1 && *steps <= 1000 ? steps : std::nullopt;
+}
+
+/// For the ranks that were started, or as many local ones as would be.
+int run_check(const RecipeProgram& recipe, const HparamsOptions& options, std::optional<int> local_ranks) {
+  const LaunchedRanks ranks = local_ranks ? LaunchedRanks{*local_ranks, *local_ranks} : launched_ranks();
+  show(check(recipe, options.read(recipe, ranks.all), ranks));
+  return 0;
+}
+
+}  // namespace
+
+int run_program(const RecipeProgram& recipe, int argc, char** argv) {
+  set_up_process();
+  choose_instruction_set();
+  const TruncationGuard truncation;  // of data that is replaced during a run
+  CLI::App app(fmt::format("Trains the recipe {}.", recipe.name));
+  HparamsOptions train_options;
+  train_options.add_to(app);
+
+  auto* const describe_command = app.add_subcommand("describe", "what the recipe is and needs");
+  int ranks = 1;
+  std::int64_t micro_batch = 1;
+  add_number(*describe_command, "--ranks", ranks, "data-parallel ranks", {1, 1 << 20})->capture_default_str();
+  add_number(*describe_command, "--micro-batch", micro_batch, "sequences per rank", {1, 1 << 20})
+      ->capture_default_str();
+
+  auto* const schema_command = app.add_subcommand("schema", "JSON Schema of the hyperparameters");
+  auto* const check_command = app.add_subcommand("check", "all that can be known without training");
+  HparamsOptions check_options;
+  check_options.add_to(*check_command);
+  bool collectives = false;
+  check_command->add_flag("--collectives", collectives,
+                          "the ranks' collectives instead: right sums, speeds, the slowest pair");
+  check_command->fallthrough();  // --ranks is the program's
+
+  auto* const evaluate_command = app.add_subcommand("evaluate", "loss of a checkpoint on held-out data");
+  EvaluateOptions evaluate_options;
+  evaluate_options.add_to(*evaluate_command);
+
+  auto* const generate_command = app.add_subcommand("generate", "continues a prompt");
+  GenerateOptions generate_options;
+  generate_options.add_to(*generate_command);
+  std::optional<int> local_ranks;
+  add_number(app, "--ranks", local_ranks, "starts so many ranks on this machine", {1, 1 << 12});
+  std::string trace;
+  app.add_option("--trace", trace, "steps=N: writes what a rank does when, in N steps from the second one on")
+      ->check(CLI::Validator(
+          [](const std::string& text) { return traced_steps(text) ? "" : "must be steps=N, with N from 1 to 1000"; },
+          "steps=N"));
+  app.require_subcommand(0, 1);
+
+  if (!parse_command_line(app, argc, argv, "[RUN-13]")) return 0;
+  if (*describe_command) {
+    check_groups(recipe, ranks);
+    return show(describe(recipe, ranks, micro_batch)), 0;
+  }
+  if (*schema_command) return show(schema() + "\n"), 0;
+  if (*check_command && !collectives) return run_check(recipe, check_options, local_ranks);
+  if (!*check_command && local_ranks.value_or(1) == 1) sleep_after_spinning(argv);
+  if (*evaluate_command) return run_evaluate(recipe, evaluate_options);
+  if (*generate_command) return run_generate(recipe, generate_options);
+  end_with_parent();
+  const bool starts_ranks = local_ranks.value_or(1) > 1;
+  const HparamsOptions& options = *check_command ? check_options : train_options;
+  const Hparams hparams = options.read(recipe, starts_ranks ? *local_ranks : launched_ranks().all);
+  if (starts_ranks) return run_local_ranks(*local_ranks, argc, argv);  // what is wrong was said, and not by each rank
+  if (*check_command) return show(check_collectives(recipe, hparams)), 0;
+  return train(recipe, hparams, traced_steps(trace).value_or(0), argc, argv);
+}
+
+}  // namespace monomorph::train

@@ -1,0 +1,164 @@
+#include <monomorph/train/describe/describe.hpp>
+
+#include <monomorph/runtime/machine/gpus.hpp>
+#include <monomorph/train/report/progress.hpp>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+namespace monomorph::train {
+namespace {
+
+using Text = fmt::memory_buffer;
+template <class... Arguments>
+void print(Text& text, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  fmt::format_to(std::back_inserter(text), format, std::forward<Arguments>(arguments)...);
+}
+void fact(Text& text, std::string_view name, std::string_view value) { print(text, "  {:<22}{}\n", name, value); }
+
+/// "1,234,567"
+std::string grouped(std::int64_t n) {
+  std::string digits = fmt::format("{}", n);
+  for (std::ptrdiff_t i = std::ssize(digits) - 3; i > 0; i -= 3) digits.insert(i, ",");
+  return digits;
+}
+
+std::string_view name_of(Activation activation) {
+  constexpr std::array<std::string_view, 4> names{"GELU", "GELU (tanh)", "ReLU squared", "SwiGLU"};
+  return names[static_cast<std::size_t>(activation)];
+}
+std::string_view name_of(InitializationScheme scheme) {
+  constexpr std::array<std::string_view, 4> names{"plain", "depth-scaled", "scaled embedding", "Llama 3"};
+  return names[static_cast<std::size_t>(scheme)];
+}
+std::string norm_text(const ModelSpec& model) {
+  const bool layer_norm = model.norm.kind == NormKind::layer_norm;
+  return fmt::format("{}, epsilon {}{}{}", layer_norm ? "LayerNorm" : "RMSNorm", model.norm.epsilon,
+                     model.norm.bias ? ", bias" : "", model.qk_norm ? "; also of queries and keys" : "");
+}
+std::string position_text(const ModelSpec& model) {
+  if (model.position == Position::none) return "none";
+  if (model.position == Position::learned) return "learned";
+  const auto& scaling = model.rotary.scaling;
+  return fmt::format("rotary, base {}{}", model.rotary.base,
+                     scaling.factor == 1 ? "" : fmt::format(", Llama 3 scaling by {}", scaling.factor));
+}
+std::string attention_text(const ModelSpec& model) {
+  const std::string_view kind = model.kv_heads() == model.n_heads ? "multi-head"
+                                : model.kv_heads() == 1           ? "multi-query"
+                                                                  : "grouped-query";
+  return fmt::format("{}: {} query heads, {} key and value heads of width {}", kind, model.n_heads.value,
+                     model.kv_heads(), model.head_width());
+}
+std::string bias_text(const ModelSpec& model) {
+  std::string text;
+  for (const auto& [present, name] : {std::pair{model.bias.qkv, "queries, keys and values"},
+                                      {model.bias.attention_out, "attention output"},
+                                      {model.bias.mlp, "MLP"}})
+    if (present) text += (text.empty() ? "" : "; ") + std::string(name);
+  return text.empty() ? "none" : text;
+}
+std::string dropout_text(const DropoutSpec& dropout) {
+  if (dropout == DropoutSpec{}) return "none";
+  return fmt::format("embedding {}, attention {}, residual {}", dropout.embedding, dropout.attention, dropout.residual);
+}
+std::string initialization_text(const ModelSpec& model) {
+  return fmt::format("{}, std {:.6g}", name_of(model.initialization.scheme), initializers::matrix_std(model));
+}
+
+void architecture(Text& text, const ModelSpec& model, int n_blocks) {
+  print(text, "architecture\n");
+  fact(text, "vocabulary",
+       fmt::format("{} ids{}", grouped(model.vocab_size),
+                   model.padded_vocab() == model.vocab_size
+                       ? ""
+                       : fmt::format(", padded to {}", grouped(model.padded_vocab()))));
+  fact(text, "layers", fmt::format("{}", n_blocks));
+  fact(text, "width", fmt::format("{}, MLP {}", model.d_model.value, model.ff_width()));
+  fact(text, "context length", fmt::format("{} tokens", grouped(model.context_length)));
+  fact(text, "heads", attention_text(model));
+  fact(text, "positions", position_text(model));
+  fact(text, "norm", norm_text(model));
+  fact(text, "activation", name_of(model.activation));
+  fact(text, "biases", bias_text(model));
+  fact(text, "head", model.tied_head ? "tied to the embedding" : "its own table");
+  fact(text, "dropout", dropout_text(model.dropout));
+  fact(text, "initialisation", initialization_text(model));
+}
+
+bool equal_tensors(const ParameterLayout& a, const ParameterLayout& b) {
+  return std::ranges::equal(a, b, [](const TensorInfo& x, const TensorInfo& y) {
+    return x.name == y.name && x.slice.shape == y.slice.shape;
+  });
+}
+
+/// One line per tensor of a unit; equal layers, of which there are `count`, are shown once.
+void tensor_rows(Text& text, const ParameterLayout& layout, const std::string& prefix, int count) {
+  for (const TensorInfo& tensor : layout) {
+    const auto [rows, cols] = tensor.slice.shape;
+    const std::string shape = rows == 1 ? fmt::format("{}", cols) : fmt::format("{} x {}", rows, cols);
+    print(text, "  {:<44}{:>16}{:>18}\n", prefix + std::string(tensor.name), shape,
+          grouped(tensor.slice.shape.elements() * count));
+  }
+}
+
+void parameter_table(Text& text, const RecipeProgram& recipe) {
+  print(text, "parameters\n");
+  for (int first = 0; first < recipe.n_units;) {
+    const ParameterLayout layout = recipe.unit_layout(first);
+    const bool is_block = first >= 1 && first <= recipe.n_blocks;
+    int end = first + 1;
+    while (is_block && end <= recipe.n_blocks && equal_tensors(layout, recipe.unit_layout(end))) ++end;
+    const std::string prefix = !is_block          ? ""
+                               : end == first + 1 ? fmt::format("layers.{}.", first - 1)
+                                                  : fmt::format("layers.{{{}..{}}}.", first - 1, end - 2);
+    tensor_rows(text, layout, prefix, end - first);
+    first = end;
+  }
+  print(text, "  {:<44}{:>16}{:>18}\n", "total", "", grouped(recipe.n_params));
+}
+
+void memory_table(Text& text, const RecipeProgram& recipe, int ranks, std::int64_t micro_batch) {
+  const plan::Memory bytes = recipe.memory(ranks, micro_batch, 0);
+  print(text, "memory of a rank ({} data-parallel rank{}, micro-batch {})\n", ranks, ranks == 1 ? "" : "s",
+        micro_batch);
+  const auto row = [&](std::string_view name, std::int64_t n) {
+    if (n > 0) print(text, "  {:<44}{:>16}{:>18}\n", name, format_bytes(n), grouped(n));
+  };
+  row("parameters of the optimiser", bytes.master);
+  row("parameters of compute", bytes.compute_params);
+  row("gathered parameters", bytes.gathered_params);
+  row("gradients", bytes.gradients);
+  row("gradients before reduction", bytes.gathered_gradients);
+  row("moments", bytes.moments);
+  row("activations", bytes.activations);
+  row("statistics and logits", bytes.statistics);
+  row("rotary tables", bytes.rotary);
+  row("gradients on their way", bytes.communication);
+  row("total", bytes.total());
+}
+
+}  // namespace
+
+std::string fingerprint_text(std::uint64_t fingerprint) { return fmt::format("{:016x}", fingerprint); }
+
+std::string describe(const RecipeProgram& recipe, int ranks, std::int64_t micro_batch) {
+  Text text;
+  print(text, "recipe {}, fingerprint {}, state fingerprint {}\n", recipe.name, fingerprint_text(recipe.fingerprint),
+        fingerprint_text(recipe.state_fingerprint));
+  for (const Fact& policy : recipe.policies) fact(text, policy.name, policy.value);
+  architecture(text, *recipe.model, recipe.n_blocks);
+  parameter_table(text, recipe);
+  print(text, "FLOPs per trained token\n");
+  fact(text, "exact", fmt::format("{:.6g} (matrix products, causal attention)", recipe.flops.exact));
+  fact(text, "PaLM", fmt::format("{:.6g} (6 N + 12 L D T)", recipe.flops.palm));
+  memory_table(text, recipe, ranks, micro_batch);
+  for (const Gpu& gpu : gpus())
+    print(text, "GPU present, which this release does not train on yet: {}, {} multiprocessors, {}\n", gpu.name,
+          gpu.multiprocessors, format_bytes(gpu.memory_bytes));
+  return fmt::to_string(text);
+}
+
+}  // namespace monomorph::train

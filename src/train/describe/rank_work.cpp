@@ -1,0 +1,62 @@
+#include "train/describe/rank_work.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/plan/memory.hpp>
+
+#include <fmt/format.h>
+#include <algorithm>
+
+namespace monomorph::train {
+namespace {
+
+void check_fixed_tree(const RecipeProgram& recipe, const Hparams& hparams, int ranks) {
+  if (hparams.batch.reduction.value != ReductionOrder::fixed_tree) return;
+  if (recipe.reduce_dtype != recipe.gradient_dtype)
+    throw UsageError(fmt::format(
+        "[RANK-09] batch.reduction = \"fixed_tree\" must have gradients that travel in {} as they accumulate, "
+        "and {} rounds them to {} between ranks; take a precision that does not, or \"any_order\"",
+        name_of(recipe.gradient_dtype), recipe.name, name_of(recipe.reduce_dtype)));
+  if (recipe.param_shards(ranks) > 1 && !recipe.reduces_every_micro_batch)
+    throw UsageError(fmt::format(
+        "[RANK-19] batch.reduction = \"fixed_tree\" must have a sharding that reduces gradients after every "
+        "micro-batch, and {} keeps them whole to reduce them once per step; take its sharding without "
+        "ReduceOncePerStep, or \"any_order\"",
+        recipe.name));
+}
+
+}  // namespace
+
+std::int64_t micro_batches_per_rank(const Hparams& hparams, int ranks) {
+  return hparams.batch.global_batch / (micro_batch_of(hparams) * ranks);
+}
+
+int tree_levels(const Hparams& hparams, int ranks) {
+  const bool in_tree = hparams.batch.reduction.value == ReductionOrder::fixed_tree;
+  return in_tree ? plan::tree_levels(micro_batches_per_rank(hparams, ranks)) : 0;
+}
+
+void check_groups(const RecipeProgram& recipe, int ranks) {
+  const auto [tp, pp, cp] = recipe.mesh;
+  const int group = recipe.param_shards(std::max(1, ranks / recipe.mesh.model_parallel()));
+  const int factor = recipe.mesh.model_parallel() * group;
+  if (ranks % factor == 0) return;
+  const int below = ranks / factor * factor;
+  throw UsageError(fmt::format(
+      "[RANK-17] the ranks must be a multiple of tp x pp x cp x ranks of a group of the recipe's sharding = {} x {} x "
+      "{} x {} = {}, and are {}; start {}{}",
+      tp, pp, cp, group, factor, ranks, below > 0 ? fmt::format("{} or ", below) : "", below + factor));
+}
+
+void check_ranks(const RecipeProgram& recipe, const Hparams& hparams, int ranks, Mistakes& mistakes) {
+  if (!mistakes.check([&] { check_groups(recipe, ranks); })) mistakes.doubt(ranks_field);
+  validate(hparams, ranks, mistakes);
+  mistakes.check({"batch.reduction", ranks_field}, [&] { check_fixed_tree(recipe, hparams, ranks); });
+}
+
+void check_ranks(const RecipeProgram& recipe, const Hparams& hparams, int ranks) {
+  Mistakes mistakes;
+  check_ranks(recipe, hparams, ranks, mistakes);
+  mistakes.throw_if_any();
+}
+
+}  // namespace monomorph::train

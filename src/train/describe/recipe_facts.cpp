@@ -1,0 +1,60 @@
+#include "train/describe/recipe_facts.hpp"
+
+#include "train/describe/model_facts.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace monomorph::train {
+namespace {
+
+constexpr std::size_t most_named = 6;
+
+std::vector<Fact> all_facts(const RecipeProgram& recipe) {
+  std::vector<Fact> facts = recipe.policies;
+  for (const auto& more : {model_facts(*recipe.model), recipe.expectations})
+    facts.insert(facts.end(), more.begin(), more.end());
+  return facts;
+}
+
+bool is_identifier(char character) {
+  return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') || character == '_' ||
+         (character >= '0' && character <= '9');
+}
+
+/// "Bf16Mixed" for "monomorph::precision::Bf16Mixed": the library's own namespaces say nothing that the axis does not.
+std::string shortened(std::string text) {
+  const std::string root = "monomorph::";
+  for (std::size_t at = text.find(root); at != std::string::npos; at = text.find(root, at)) {
+    std::size_t end = at + root.size(), inner = end;
+    while (inner < text.size() && is_identifier(text[inner])) ++inner;
+    if (text.compare(inner, 2, "::") == 0) end = inner + 2;
+    text.erase(at, end - at);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> recipe_facts(const RecipeProgram& recipe) {
+  std::map<std::string, std::string> facts;
+  for (const Fact& fact : all_facts(recipe)) facts[fact.name] = fact.value;
+  return facts;
+}
+
+std::string differing_facts(const std::map<std::string, std::string>& there, const RecipeProgram& here,
+                            bool of_the_state) {
+  std::vector<std::string> differences;
+  for (const Fact& fact : all_facts(here)) {
+    const auto found = there.find(fact.name);
+    if (fact.shapes_state != of_the_state || found == there.end() || found->second == fact.value) continue;
+    differences.push_back(
+        fmt::format("{}: {} there, {} here", fact.name, shortened(found->second), shortened(fact.value)));
+  }
+  const std::size_t n = differences.size();
+  if (n <= most_named) return fmt::format("{}", fmt::join(differences, "; "));
+  differences.resize(most_named);
+  return fmt::format("{}; and {} more", fmt::join(differences, "; "), n - most_named);
+}
+
+}  // namespace monomorph::train

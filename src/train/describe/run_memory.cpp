@@ -1,0 +1,53 @@
+#include "train/describe/run_memory.hpp"
+
+#include "train/describe/rank_work.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/quantity_text.hpp>
+#include <monomorph/data/loading/batch_prefetcher.hpp>
+#include <monomorph/runtime/memory/workspace.hpp>
+
+#include <fmt/format.h>
+
+namespace monomorph::train {
+namespace {
+
+std::string memory_text(const RunMemory& memory, const Hparams& hparams, int local_ranks) {
+  const std::string of_rank = fmt::format(
+      "{} of memory, {} planned, {} for kernels and {} for batches that are read ahead, with "
+      "batch.micro_batch = {}",
+      format_bytes(memory.total()), format_bytes(memory.planned), format_bytes(memory.kernels),
+      format_bytes(memory.batches), micro_batch_of(hparams));
+  return local_ranks == 1 ? of_rank : fmt::format("{} times {}", local_ranks, of_rank);
+}
+
+/// The one thing to change.
+std::string advice(const RecipeProgram& recipe, const RunMemory& memory, int ranks, std::int64_t largest) {
+  if (memory.batches <= memory.planned && recipe.memory(ranks, 1, 0).total() > largest)
+    return "take a smaller recipe or a larger machine";
+  return "lower batch.micro_batch, or let the recipe's checkpointing recompute more";
+}
+
+}  // namespace
+
+RunMemory run_memory(const RecipeProgram& recipe, const Hparams& hparams, int ranks) {
+  return {.planned = recipe.memory(ranks, micro_batch_of(hparams), tree_levels(hparams, ranks)).total(),
+          .kernels = kernel_workspace_bytes(),
+          .batches = data::BatchPrefetcher::bytes(micro_batch_of(hparams), recipe.model->context_length,
+                                                  recipe.wants_document_starts)};
+}
+
+std::optional<std::string> check_memory(const RecipeProgram& recipe, const Hparams& hparams, int ranks, int local_ranks,
+                                        const MachineMemory& machine) {
+  const RunMemory memory = run_memory(recipe, hparams, ranks);
+  const std::int64_t total = local_ranks * memory.total();
+  if (total > machine.largest)
+    throw UsageError(fmt::format("[RUN-16] the run needs {}, and this machine gives {} at most; {}",
+                                 memory_text(memory, hparams, local_ranks), format_bytes(machine.largest),
+                                 advice(recipe, memory, ranks, machine.largest / local_ranks)));
+  if (total <= machine.available) return std::nullopt;
+  return fmt::format("[RUN-17] the run needs {}, and {} are available now; it may become slow, or be killed",
+                     memory_text(memory, hparams, local_ranks), format_bytes(machine.available));
+}
+
+}  // namespace monomorph::train

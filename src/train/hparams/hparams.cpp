@@ -1,0 +1,215 @@
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+#include <monomorph/core/text_file.hpp>
+#include <monomorph/train/hparams/hparams.hpp>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <bit>
+#include <filesystem>
+#include <set>
+
+namespace monomorph::train {
+namespace {
+
+constexpr std::int64_t usual_micro_batch = 8;
+
+/// A hyperparameter file that cannot be read is wrong usage: nothing has been started.
+std::string read_hparams_file(const std::string& file) {
+  constexpr std::size_t max_bytes = 1u << 20;
+  try {
+    return read_text_file(file, max_bytes);
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
+}
+
+void check_named(const WeightedPaths& train) {
+  if (train.empty())
+    throw UsageError(
+        "[HPARAM-10] data.train must name the packed training data; make it with monomorph-data pack and give "
+        "its path");
+  for (const WeightedPath& file : train)
+    if (file.path.empty())
+      throw UsageError("[HPARAM-10] every file of data.train must have a name; give its path or remove it");
+}
+
+void check_named_once(const WeightedPaths& train) {
+  std::set<std::filesystem::path> seen;
+  for (const WeightedPath& file : train) {
+    std::error_code ignored;  // what can't be resolved is compared as it stands
+    if (!file.path.empty() && !seen.insert(std::filesystem::weakly_canonical(file.path, ignored)).second)
+      throw UsageError(
+          fmt::format("[HPARAM-17] data.train must name {} once; remove one and add its weight to the other",
+                      in_quotes(file.path)));
+  }
+}
+
+/// Of the fields whose empty text means nothing.
+void check_not_empty(const char* name, const std::string& value, const char* what_to_do) {
+  if (value.empty()) throw UsageError(fmt::format("[HPARAM-19] {} must not be empty; {}", name, what_to_do));
+}
+
+/// The ranks' micro-batches are the lowest joints of the tree.
+void check_reduction(const BatchHparams& batch, std::int64_t ranks) {
+  if (batch.reduction.value != ReductionOrder::fixed_tree || std::has_single_bit(static_cast<std::uint64_t>(ranks)))
+    return;
+  throw UsageError(fmt::format(
+      "[HPARAM-18] batch.reduction = \"fixed_tree\" must have a power of two of data-parallel ranks, not {}; "
+      "take {} or {}, or \"any_order\"",
+      ranks, std::bit_floor(static_cast<std::uint64_t>(ranks)), std::bit_ceil(static_cast<std::uint64_t>(ranks))));
+}
+
+/// The greatest that is at most `most` and goes into a rank's share of the global batch, if the ranks can share it.
+std::optional<std::int64_t> fitting_micro_batch(std::int64_t global_batch, std::int64_t ranks, std::int64_t most) {
+  if (global_batch % ranks != 0) return std::nullopt;
+  std::int64_t micro_batch = std::min(most, global_batch / ranks);
+  while (global_batch / ranks % micro_batch != 0) --micro_batch;
+  return micro_batch;
+}
+
+/// As given; or, with a fixed tree, the same on any number of ranks, as it decides the bits.
+std::int64_t chosen_micro_batch(const BatchHparams& batch, std::int64_t ranks) {
+  if (batch.micro_batch.value) return *batch.micro_batch.value;
+  if (batch.reduction.value == ReductionOrder::fixed_tree) return usual_micro_batch;
+  return fitting_micro_batch(batch.global_batch, ranks, usual_micro_batch).value_or(1);
+}
+
+void check_batch(const BatchHparams& batch, std::int64_t ranks) {
+  const std::int64_t global_batch = batch.global_batch;
+  const std::int64_t micro_batch = chosen_micro_batch(batch, ranks);
+  const std::int64_t sequences = micro_batch * ranks;
+  if (global_batch % sequences == 0) return;
+  const auto fitting = fitting_micro_batch(global_batch, ranks, micro_batch);
+  const std::int64_t below = global_batch / sequences * sequences;
+  throw UsageError(
+      fmt::format("[HPARAM-11] batch.global_batch = {} must be a multiple of batch.micro_batch x data-parallel ranks = "
+                  "{} x {} = {}; change {}batch.global_batch to {}{}",
+                  global_batch, micro_batch, ranks, sequences,
+                  fitting ? fmt::format("batch.micro_batch to {}, or ", *fitting) : "",
+                  below > 0 ? fmt::format("{} or ", below) : "", below + sequences));
+}
+
+void check_warmup(std::int64_t warmup_steps, std::int64_t steps) {
+  if (warmup_steps <= steps) return;
+  throw UsageError(
+      fmt::format("[HPARAM-12] schedule.warmup_steps = {} must be at most run.steps = {}; lower "
+                  "schedule.warmup_steps",
+                  warmup_steps, steps));
+}
+
+void check_decay_given(ScheduleKind kind, const OptionalCount& decay_steps) {
+  const bool has_no_decay = kind == ScheduleKind::constant || kind == ScheduleKind::inverse_sqrt;
+  if (!decay_steps && kind == ScheduleKind::wsd)
+    throw UsageError(
+        "[HPARAM-14] schedule.decay_steps must be a number with schedule.kind = \"wsd\"; give it, a tenth to "
+        "a fifth of run.steps being usual");
+  if (decay_steps && has_no_decay)
+    throw UsageError(
+        fmt::format("[HPARAM-15] schedule.decay_steps = {} has no meaning with schedule.kind = \"{}\"; remove "
+                    "it or change schedule.kind",
+                    *decay_steps, name_of(kind)));
+}
+
+/// A warm-up or decay that is wrong by itself is told by itself.
+void check_decay(const ScheduleHparams& schedule, std::int64_t steps) {
+  const ScheduleKind kind = schedule.kind;
+  check_decay_given(kind, schedule.decay_steps.value);
+  const std::int64_t warmup_steps = schedule.warmup_steps, decay_steps = schedule.decay_steps.value.value_or(0);
+  if (warmup_steps > steps || warmup_steps + decay_steps <= steps) return;
+  throw UsageError(
+      fmt::format("[HPARAM-13] schedule.warmup_steps + schedule.decay_steps = {} + {} = {} must be at most "
+                  "run.steps = {}; lower schedule.decay_steps",
+                  warmup_steps, decay_steps, warmup_steps + decay_steps, steps));
+}
+
+void check_evaluation(const Hparams& hparams) {
+  if (!hparams.evaluation.every.value || !hparams.data.evaluation.value.empty()) return;
+  throw UsageError(
+      fmt::format("[HPARAM-16] data.evaluation must name packed held-out data, as evaluation.every = {}; give "
+                  "its path or set evaluation.every to \"never\"",
+                  *hparams.evaluation.every.value));
+}
+
+void set_hparams(Hparams& hparams, const std::vector<std::string>& sets, Mistakes& mistakes) {
+  const std::vector<FieldRef> fields = fields_of(hparams);
+  for (const std::string& assignment : sets) set_field(fields, assignment, mistakes);
+}
+
+}  // namespace
+
+Hparams parse_hparams(const std::string& json, const std::string& where) {
+  Hparams hparams;
+  read_fields(fields_of(hparams), json, where);
+  return hparams;
+}
+
+void set_hparams(Hparams& hparams, const std::vector<std::string>& sets) {
+  Mistakes mistakes;
+  set_hparams(hparams, sets, mistakes);
+  mistakes.throw_if_any();
+}
+
+Hparams read_hparams(const std::string& file, const std::vector<std::string>& sets, Mistakes& mistakes) {
+  Hparams hparams;
+  read_fields(fields_of(hparams), read_hparams_file(file), file, mistakes);
+  set_hparams(hparams, sets, mistakes);
+  return hparams;
+}
+
+Hparams read_hparams(const std::string& file, const std::vector<std::string>& sets) {
+  Mistakes mistakes;
+  Hparams hparams = read_hparams(file, sets, mistakes);
+  mistakes.throw_if_any();
+  return hparams;
+}
+
+void choose_micro_batch(Hparams& hparams, std::int64_t ranks) {
+  hparams.batch.micro_batch.value = chosen_micro_batch(hparams.batch, ranks);
+}
+
+std::int64_t micro_batch_of(const Hparams& hparams) {
+  return hparams.batch.micro_batch.value.value_or(usual_micro_batch);
+}
+
+std::string to_json(const Hparams& hparams) {
+  Hparams copy = hparams;  // references to fields are for reading, too, and not const
+  return fields_to_json(fields_of(copy));
+}
+
+std::string schema() {
+  Hparams defaults;
+  return fields_to_schema(fields_of(defaults), "Monomorph hyperparameters");
+}
+
+std::string hparams_table() {
+  Hparams defaults;
+  return fields_to_table(fields_of(defaults));
+}
+
+void validate(const Hparams& hparams, std::int64_t ranks, Mistakes& mistakes) {
+  const std::int64_t steps = hparams.run.steps;
+  const auto check_named_folder = [&](const char* name, const std::string& value, const char* what_to_do) {
+    mistakes.check({name}, [&] { check_not_empty(name, value, what_to_do); });
+  };
+  check_named_folder("run.output_dir", hparams.run.output_dir.value, "name the folder that the run is to fill");
+  mistakes.check({"data.train"}, [&] { check_named(hparams.data.train.value); });
+  mistakes.check({"data.train"}, [&] { check_named_once(hparams.data.train.value); });
+  mistakes.check({"batch.global_batch", "batch.micro_batch", ranks_field}, [&] { check_batch(hparams.batch, ranks); });
+  mistakes.check({"batch.reduction", ranks_field}, [&] { check_reduction(hparams.batch, ranks); });
+  mistakes.check({"schedule.warmup_steps", "run.steps"}, [&] { check_warmup(hparams.schedule.warmup_steps, steps); });
+  mistakes.check({"schedule.kind", "schedule.warmup_steps", "schedule.decay_steps", "run.steps"},
+                 [&] { check_decay(hparams.schedule, steps); });
+  mistakes.check({"data.evaluation", "evaluation.every"}, [&] { check_evaluation(hparams); });
+  check_named_folder("checkpoint.directory", hparams.checkpoint.directory.value,
+                     "name a folder, of which . is run.output_dir itself");
+  check_named_folder("checkpoint.resume", hparams.checkpoint.resume.value, "write none, auto or a checkpoint's folder");
+}
+
+void validate(const Hparams& hparams, std::int64_t ranks) {
+  Mistakes mistakes;
+  validate(hparams, ranks, mistakes);
+  mistakes.throw_if_any();
+}
+
+}  // namespace monomorph::train

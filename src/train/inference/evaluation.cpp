@@ -1,0 +1,78 @@
+#include <monomorph/train/inference/evaluation.hpp>
+
+#include "train/step/exact_sum_words.hpp"
+
+#include <monomorph/core/error.hpp>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace monomorph::train {
+namespace {
+
+/// In all ranks what each has found: by exact sums, so that their number leaves the bits alone.
+EvaluationResult sum_over_ranks(Communicator& communicator, const ExactSum& loss, const EvaluationResult& own) {
+  std::vector<std::int64_t> words;
+  append(loss, words);
+  words.insert(words.end(), {own.tokens, own.bytes});
+  communicator.sum(words);
+  std::span<const std::int64_t> rest = words;
+  const double loss_sum = take_sum(rest);
+  return {.loss_sum = loss_sum, .tokens = rest[0], .bytes = rest[1]};
+}
+
+}  // namespace
+
+double EvaluationResult::loss() const { return tokens > 0 ? loss_sum / static_cast<double>(tokens) : 0; }
+double EvaluationResult::perplexity() const { return std::exp(loss()); }
+std::optional<double> EvaluationResult::bits_per_byte() const {
+  if (bytes == 0) return std::nullopt;
+  return loss_sum / (std::numbers::ln2 * static_cast<double>(bytes));
+}
+
+std::string evaluation_text(const EvaluationResult& result) {
+  std::string text = fmt::format("loss {:.4f}, perplexity {:.2f}", result.loss(), result.perplexity());
+  if (const auto bits = result.bits_per_byte()) text += fmt::format(", {:.4f} bits per byte", *bits);
+  return text + fmt::format(" ({} tokens)", result.tokens);
+}
+
+void check_ids(const data::EvaluationLoader& loader, std::span<const std::int32_t> bytes_per_token) {
+  std::vector<std::int32_t> inputs(static_cast<std::size_t>(loader.sequence_length())), targets(inputs.size());
+  for (std::int64_t i = 0; i < loader.n_batches(1); ++i) {
+    loader.read(i, 1, {inputs.data(), targets.data()});
+    const std::int32_t largest = *std::ranges::max_element(targets);
+    if (largest >= std::ssize(bytes_per_token))
+      throw UsageError(
+          fmt::format("[RUN-15] the held-out data has the token id {}, and the tokeniser's end at {}; give the "
+                      "tokeniser that the data was packed with",
+                      largest, std::ssize(bytes_per_token) - 1));
+  }
+}
+
+EvaluationResult evaluate(TrainingStep& step, Communicator& communicator, const data::EvaluationLoader& loader,
+                          std::int64_t micro_batch, std::int64_t tokens_per_sequence,
+                          std::span<const std::int32_t> bytes_per_token, std::optional<std::int64_t> micro_batches) {
+  std::vector<std::int32_t> inputs(micro_batch * tokens_per_sequence), targets(inputs.size()), document_starts;
+  if (loader.has_document_starts()) document_starts.resize(inputs.size());
+  const data::BatchBuffers batch{inputs.data(), targets.data(),
+                                 document_starts.empty() ? nullptr : document_starts.data()};
+  const std::int64_t all = loader.n_batches(micro_batch);
+  const std::int64_t n = std::min(all, micro_batches.value_or(all));
+  ExactSum loss;
+  EvaluationResult own;
+  for (std::int64_t first = 0; first < n; first += communicator.size()) {
+    const std::int64_t i = first + communicator.rank();
+    loader.read(i < n ? i : all, micro_batch, batch);  // every rank computes as often; behind the end nothing counts
+    const kernels::LossSum sum = step.evaluate({batch.inputs_BT, batch.targets_BT, 0, batch.document_starts_BT});
+    loss.add(sum.loss);
+    own.tokens += sum.tokens;
+    if (bytes_per_token.empty()) continue;
+    for (const std::int32_t target : targets)
+      if (target != ignored_target) own.bytes += bytes_per_token[target];
+  }
+  return sum_over_ranks(communicator, loss, own);
+}
+
+}  // namespace monomorph::train

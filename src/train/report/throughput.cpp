@@ -1,0 +1,62 @@
+#include "train/report/throughput.hpp"
+
+#include <monomorph/runtime/kernels/linear.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace monomorph::train {
+namespace {
+
+/// Square products of at most this size: bigger ones are made of several, so that measuring takes little memory.
+constexpr std::int64_t block = 1024;
+
+PeakFlops measure(DType dtype) {
+  std::vector<std::byte> memory(3 * block * block * size_of(dtype) + 64);
+  const auto aligned = memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64) % 64;
+  const auto square = [&](int i, std::int64_t n) {
+    return View{aligned + i * block * block * size_of(dtype), dtype, {n, n}};
+  };
+  return measure_peak([&](std::int64_t m, std::int64_t, std::int64_t) {
+    const std::int64_t n = std::min(m, block), times = (m / n) * (m / n) * (m / n);
+    for (std::int64_t i = 0; i < times; ++i) kernels::linear(square(0, n), square(1, n), {}, square(2, n));
+  });
+}
+
+}  // namespace
+
+void Throughput::step_began() { began_ = std::chrono::steady_clock::now(); }
+
+void Throughput::step_ended(std::int64_t tokens, double data_wait_seconds) {
+  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+  waited_ += data_wait_seconds;
+  tokens_ += tokens;
+  ++steps_;
+}
+
+/// Another program that takes the cores for a moment shows in a measurement of a tenth of a second.
+void Throughput::follow_peak(double reached) {
+  if (peak_ && reached <= peak_->per_second) return;
+  const PeakFlops measured = measure(compute_);
+  if (!peak_ || measured.per_second > peak_->per_second) peak_ = measured;
+  peak_->per_second = std::max(peak_->per_second, reached);
+}
+
+Throughput::Rates Throughput::report(std::int64_t steps_left) {
+  Rates rates;
+  if (steps_ == 0) return rates;
+  rates.tokens_per_second = static_cast<double>(tokens_) / seconds_;
+  if (++reports_ >= 2) follow_peak(rates.tokens_per_second * flops_.exact / ranks_);
+  rates.data_wait_fraction = waited_ / seconds_;
+  if (peak_) {
+    const double peak = ranks_ * peak_->per_second;
+    rates.mfu = rates.tokens_per_second * flops_.exact / peak;
+    rates.mfu_palm = rates.tokens_per_second * flops_.palm / peak;
+  }
+  if (reports_ >= 2) rates.seconds_left = seconds_ / static_cast<double>(steps_) * static_cast<double>(steps_left);
+  seconds_ = waited_ = 0;
+  tokens_ = steps_ = 0;
+  return rates;
+}
+
+}  // namespace monomorph::train

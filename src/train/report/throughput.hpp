@@ -1,0 +1,41 @@
+#pragma once
+#include <chrono>
+#include <monomorph/core/dtype.hpp>
+#include <monomorph/plan/flops.hpp>
+#include <monomorph/train/report/peak_flops.hpp>
+#include <optional>
+
+namespace monomorph::train {
+
+/// Tokens per second, MFU and time left, over the time since the last report. The steps' own time counts, evaluation
+/// and checkpoints do not.
+class Throughput {
+ public:
+  /// @param ranks that compute: tokens are all of theirs, and MFU is relative to what as many could do
+  Throughput(plan::FlopsPerToken flops, DType compute, int ranks) : flops_(flops), compute_(compute), ranks_(ranks) {}
+
+  void step_began();
+  void step_ended(std::int64_t tokens, double data_wait_seconds);
+
+  struct Rates {
+    double tokens_per_second = 0, data_wait_fraction = 0;
+    std::optional<double> mfu, mfu_palm, seconds_left;
+  };
+  /// Rates since the last call, which begins a new interval. The peak is measured at the second call.
+  Rates report(std::int64_t steps_left);
+  /// Of one rank, once it is known. Never less than the run itself has reached: a measured one may have been disturbed.
+  const std::optional<PeakFlops>& peak() const { return peak_; }
+
+ private:
+  void follow_peak(double reached);
+
+  plan::FlopsPerToken flops_;
+  DType compute_;
+  int ranks_;
+  std::chrono::steady_clock::time_point began_;
+  double seconds_ = 0, waited_ = 0;
+  std::int64_t tokens_ = 0, steps_ = 0, reports_ = 0;
+  std::optional<PeakFlops> peak_;
+};
+
+}  // namespace monomorph::train

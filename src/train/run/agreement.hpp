@@ -1,0 +1,40 @@
+#pragma once
+#include <cstdint>
+#include <monomorph/runtime/comm/communicator.hpp>
+#include <monomorph/runtime/comm/world.hpp>
+#include <monomorph/train/describe/recipe_program.hpp>
+#include <monomorph/train/hparams/hparams.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace monomorph::train {
+
+/// What a rank is about to train.
+struct RankConfiguration {
+  std::string fingerprint;      ///< of the recipe
+  std::string hyperparameters;  ///< JSON, complete
+};
+
+/// Empty if all ranks are about to train the same; otherwise one line that names those which are not as most are, and
+/// what differs.
+std::string disagreement(const std::vector<RankConfiguration>& ranks);
+
+/// Compares all ranks' recipes and hyperparameters.
+/// @throws UsageError [RANK-06] they differ: the same line on every rank
+void check_agreement(const World& world, const RecipeProgram& recipe, const Hparams& hparams);
+
+/// The checkpoint that a rank has read, whatever its path.
+struct StartingPoint {
+  std::int64_t step = 0;
+  std::int64_t checksum = 0;  ///< of the checksums of its files
+};
+
+/// As the other, for where ranks start from.
+std::string disagreement(const std::vector<StartingPoint>& ranks);
+
+/// Compares what all ranks have read at the same path, which may be on a disk of each machine's own.
+/// @throws [RANK-20] they differ: the same line on every rank; [RANK-08]; as runtime::read_checkpoint_metadata
+void check_same_start(Communicator& communicator, const std::optional<std::string>& checkpoint);
+
+}  // namespace monomorph::train

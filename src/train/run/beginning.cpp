@@ -1,0 +1,90 @@
+#include "train/run/beginning.hpp"
+
+#include "train/describe/run_memory.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+#include <monomorph/runtime/files/checkpoint_folder.hpp>
+#include <monomorph/train/run/run_checkpoint.hpp>
+#include <monomorph/train/run/run_folder.hpp>
+
+#include <fmt/format.h>
+
+namespace monomorph::train {
+namespace {
+
+/// The program that a launcher starts again and again says `auto` every time: the first time there is nothing yet.
+std::optional<std::string> latest_of_run(const Hparams& hparams, std::vector<std::string>& notes) {
+  const std::string folder = checkpoint_folder(hparams);
+  if (runtime::has_checkpoints(folder)) return find_checkpoint(folder);
+  notes.push_back("no checkpoint in " + in_quotes(folder) + " yet: starting from the beginning");
+  return std::nullopt;
+}
+
+std::optional<std::string> checkpoint_to_resume(const Hparams& hparams, std::vector<std::string>& notes) {
+  const std::string& resume = hparams.checkpoint.resume.value;
+  if (resume == "none") return std::nullopt;
+  if (resume == "auto") return latest_of_run(hparams, notes);
+  return find_checkpoint(resume);
+}
+
+/// @throws [CHECKPOINT-05]
+std::string earlier_checkpoint(const Hparams& hparams, const std::string& damaged) {
+  const std::string folder = checkpoint_folder(hparams);
+  const auto earlier = runtime::latest_checkpoint(folder, nullptr, runtime::read_checkpoint_metadata(damaged).step);
+  if (!earlier)
+    throw Error(
+        fmt::format("[CHECKPOINT-05] {} is damaged, and there is no earlier checkpoint in {}; start afresh in "
+                    "another run.output_dir, or bring a copy back",
+                    in_quotes(damaged), in_quotes(folder)));
+  return *earlier;
+}
+
+/// The order of the data and dropout are drawn from the seed.
+void note_seed(const std::string& checkpoint, const Hparams& hparams, std::vector<std::string>& notes) {
+  const std::int64_t saved = checkpoint_hparams(checkpoint).run.seed, here = hparams.run.seed;
+  if (saved != here)
+    notes.push_back(
+        fmt::format("run.seed is {}, and was {} when the checkpoint was saved: from here on the data come in "
+                    "another order, and what was left of an epoch is drawn anew",
+                    here, saved));
+}
+
+}  // namespace
+
+Beginning begin(const RecipeProgram& recipe, const Hparams& hparams, const std::optional<std::string>& damaged) {
+  Beginning beginning;
+  beginning.checkpoint =
+      damaged ? earlier_checkpoint(hparams, *damaged) : checkpoint_to_resume(hparams, beginning.notes);
+  if (beginning.checkpoint)
+    if (const auto difference = check_recipe(*beginning.checkpoint, recipe)) beginning.notes.push_back(*difference);
+  if (beginning.checkpoint) note_seed(*beginning.checkpoint, hparams, beginning.notes);
+  RunFolder::check_free(hparams, beginning.checkpoint);
+  return beginning;
+}
+
+Beginning begin_together(const RecipeProgram& recipe, const Hparams& hparams, const World& world,
+                         const std::optional<std::string>& damaged) {
+  const std::string key = "checkpoint instead of " + damaged.value_or("none");
+  const std::string from = "from ";  // before the path: some stores keep no empty value
+  if (world.rank() > 0) {
+    const std::string path = world.get(key, 0).substr(from.size());
+    return {.checkpoint = path.empty() ? std::nullopt : std::optional(path), .notes = {}};
+  }
+  try {
+    Beginning beginning = begin(recipe, hparams, damaged);
+    world.set(key, from + beginning.checkpoint.value_or(""));
+    return beginning;
+  } catch (const Error&) {
+    world.set(key, from);  // nobody waits for it; that this rank has failed is said elsewhere
+    throw;
+  }
+}
+
+void note_memory(const RecipeProgram& recipe, const Hparams& hparams, LaunchedRanks ranks,
+                 std::vector<std::string>& notes) {
+  if (const auto warning = check_memory(recipe, hparams, ranks.all, ranks.local, machine_memory()))
+    notes.push_back("warning: " + *warning);
+}
+
+}  // namespace monomorph::train

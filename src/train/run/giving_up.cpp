@@ -1,0 +1,43 @@
+#include "train/run/giving_up.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/report_failure.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+namespace monomorph::train {
+namespace {
+
+/// Ranks notice at different moments: within the same collective, but at the end of it or at its beginning.
+constexpr std::chrono::seconds patience{10};
+
+std::string name_of(const std::vector<int>& ranks) {
+  return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "));
+}
+
+/// "no word from rank 3; see what became of rank 3"
+std::string word_on_others(const World& world, std::optional<int> blamed) {
+  const auto silent = world.leave_word("gives up", blamed, patience);
+  if (silent && !silent->empty()) return fmt::format("no word from {0}; see what became of {0}", name_of(*silent));
+  return fmt::format("{}; see what became of {}",
+                     silent ? "all other ranks have noticed and end, too"
+                            : "the ranks' meeting point does not answer either",
+                     blamed ? name_of({*blamed}) : "the other ranks");
+}
+
+}  // namespace
+
+void give_up(const World& world, const RankFailure& failure, const std::string& moment) {
+  const int exit_code = report_failure(
+      Error(fmt::format("{}, {}; {}, and start again with checkpoint.resume=auto to go on from the last checkpoint",
+                        failure.what(), moment, word_on_others(world, failure.other())),
+            failure.code()));
+  std::fflush(nullptr);
+  std::_Exit(exit_code);
+}
+
+}  // namespace monomorph::train

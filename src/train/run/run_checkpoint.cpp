@@ -1,0 +1,134 @@
+#include <monomorph/train/run/run_checkpoint.hpp>
+
+#include "train/describe/recipe_facts.hpp"
+#include "train/run/saved_state.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+#include <monomorph/runtime/files/checkpoint_reader.hpp>
+#include <monomorph/train/describe/describe.hpp>
+
+#include <fmt/format.h>
+#include <limits>
+
+namespace monomorph::train {
+namespace {
+
+const std::string train_file_prefix = "train_file ";  // of the names of counters
+
+runtime::FileDType file_dtype(DType dtype) {
+  switch (dtype) {
+    case DType::fp64:
+      return runtime::FileDType::f64;
+    case DType::bf16:
+      return runtime::FileDType::bf16;
+    case DType::fp16:
+      return runtime::FileDType::f16;
+    default:
+      return runtime::FileDType::f32;
+  }
+}
+
+/// A tensor of one row is a vector.
+std::vector<std::int64_t> file_shape(plan::Shape shape) {
+  if (shape.rows == 1) return {shape.cols};
+  return {shape.rows, shape.cols};
+}
+
+std::vector<StateTensor> all_state(TrainingStep& step, bool moments) {
+  std::vector<StateTensor> tensors = step.parameters();
+  if (moments)
+    for (StateTensor& tensor : step.moments()) tensors.push_back(std::move(tensor));
+  return tensors;
+}
+
+using Facts = std::map<std::string, std::string>;
+/// What one of the two does not say is taken to be the same.
+bool same_fact(const std::string& name, const Facts& there, const Facts& here) {
+  const auto left = there.find(name), right = here.find(name);
+  return left == there.end() || right == here.end() || left->second == right->second;
+}
+
+void load_tensor(runtime::CheckpointReader& checkpoint, const StateTensor& tensor) {
+  const auto* const saved = checkpoint.find(tensor.name);
+  if (saved == nullptr || saved->dtype != file_dtype(tensor.view.dtype) || saved->shape != file_shape(tensor.shape))
+    throw Error(
+        fmt::format("[RUN-04] {}: tensor {} is not there with the recipe's dtype and shape; use a checkpoint of this "
+                    "recipe",
+                    in_quotes(checkpoint.path()), tensor.name));
+  checkpoint.read(tensor.name, tensor.first, {tensor.view.data, static_cast<std::size_t>(tensor.view.bytes())});
+}
+
+}  // namespace
+
+std::vector<std::string> save_run(const std::string& folder, OptionalCount keep, const RecipeProgram& recipe,
+                                  const Hparams& hparams, const RunState& state, const TrainFiles& train_files,
+                                  TrainingStep& step, Communicator& communicator,
+                                  const std::function<void()>& before_completing) {
+  std::vector<runtime::PartToSave> parts;
+  for (const StateTensor& tensor : all_state(step, true))
+    parts.push_back({{tensor.name, file_dtype(tensor.view.dtype), file_shape(tensor.shape), tensor.view.data},
+                     tensor.first,
+                     tensor.view.elements()});
+  runtime::CheckpointMetadata metadata;
+  metadata.fingerprint = fingerprint_text(recipe.fingerprint);
+  metadata.state_fingerprint = fingerprint_text(recipe.state_fingerprint);
+  metadata.recipe_facts = recipe_facts(recipe);
+  metadata.recipe_description = describe(recipe, communicator.size(), micro_batch_of(hparams));
+  metadata.hyperparameters = to_json(hparams);
+  metadata.step = state.step;
+  metadata.n_tokens = state.tokens;
+  metadata.sample_counter = state.samples;
+  metadata.counters = {{"updates", state.updates},
+                       {"skipped", state.skipped},
+                       {"skipped_in_a_row", state.skipped_in_a_row},
+                       {"loss_scale", state.loss_scale},
+                       {"steps_at_scale", state.steps_at_scale}};
+  for (const auto& [path, hash] : train_files) metadata.counters[train_file_prefix + path] = hash;
+  const std::int64_t all = std::numeric_limits<int>::max();
+  return runtime::save_checkpoint(folder, std::move(metadata), communicator, parts,
+                                  static_cast<int>(keep.value_or(all)), before_completing)
+      .warnings;
+}
+
+std::optional<std::string> check_recipe(const std::string& checkpoint, const RecipeProgram& recipe) {
+  const auto metadata = runtime::read_checkpoint_metadata(checkpoint);
+  if (metadata.state_fingerprint != fingerprint_text(recipe.state_fingerprint)) {
+    const std::string differing = differing_facts(metadata.recipe_facts, recipe, true);
+    throw UsageError(
+        fmt::format("[RUN-04] {} was saved by a recipe whose state differs from that of {}: {}; use the program that "
+                    "saved it",
+                    in_quotes(checkpoint), recipe.name,
+                    differing.empty() ? "metadata.json does not tell in what" : differing));
+  }
+  saved_state(metadata, checkpoint, recipe.model->context_length);
+  const std::string compatible = differing_facts(metadata.recipe_facts, recipe, false);
+  if (compatible.empty()) return std::nullopt;
+  return "the checkpoint's recipe differs in what leaves the state as it is: " + compatible;
+}
+
+RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& recipe, TrainingStep& step, bool moments) {
+  check_recipe(checkpoint, recipe);
+  runtime::CheckpointReader reader(checkpoint);
+  const auto& metadata = reader.metadata();
+  for (const StateTensor& tensor : all_state(step, moments)) load_tensor(reader, tensor);
+  step.parameters_changed();
+  return {.state = saved_state(metadata, checkpoint, recipe.model->context_length),
+          .same_precision = same_fact("precision", metadata.recipe_facts, recipe_facts(recipe)),
+          .hparams = parse_hparams(metadata.hyperparameters, checkpoint + "/metadata.json")};
+}
+
+TrainFiles checkpoint_train_files(const std::string& checkpoint) {
+  TrainFiles files;
+  for (const auto& [name, value] : runtime::read_checkpoint_metadata(checkpoint).counters)
+    if (const auto* const hash = std::get_if<std::int64_t>(&value);
+        hash != nullptr && name.starts_with(train_file_prefix))
+      files[name.substr(train_file_prefix.size())] = *hash;
+  return files;
+}
+
+Hparams checkpoint_hparams(const std::string& checkpoint) {
+  return parse_hparams(runtime::read_checkpoint_metadata(checkpoint).hyperparameters, checkpoint + "/metadata.json");
+}
+
+}  // namespace monomorph::train

@@ -1,0 +1,108 @@
+#include "train/run/run_log.hpp"
+
+#include <monomorph/runtime/files/checkpoint_folder.hpp>
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <limits>
+#include <utility>
+
+namespace monomorph::train {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+RunLog::RunLog(RunOwnership ownership, const Hparams& hparams, const RecipeProgram& recipe,
+               const std::optional<std::string>& resumed_from, std::int64_t last_step, const TrainFiles& files,
+               int ranks, int argc, char** argv)
+    : hparams_(hparams),
+      ownership_(std::move(ownership)),
+      progress_(STDOUT_FILENO, hparams.log.every.value),
+      folder_((set_aside(resumed_from, last_step), hparams), recipe, resumed_from, files, ranks, argc, argv) {
+  open_records(last_step, resumed_from || folder_.held_a_run());
+}
+
+/// Before anything says that the run goes on from there.
+void RunLog::set_aside(const std::optional<std::string>& resumed_from, std::int64_t last_step) {
+  if (!resumed_from) return;
+  if (const auto aside = runtime::set_aside_later(checkpoint_folder(hparams_), last_step))
+    note(fmt::format("the checkpoints of later steps, which this run does not go on from, are now in {}", *aside));
+}
+
+/// @param resumes steps that came after the last one, and are repeated, are to be forgotten
+void RunLog::open_records(std::int64_t last_step, bool resumes) {
+  metrics_.emplace(resumes ? MetricsWriter::resume(folder_.file("metrics.jsonl"), last_step)
+                           : MetricsWriter::create(folder_.file("metrics.jsonl")));
+  if (hparams_.log.tensorboard.value)
+    events_.emplace(folder_.file(""), resumes ? std::optional(last_step + 1) : std::nullopt);
+}
+
+bool RunLog::watch_folders(std::int64_t step) {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_look_ < std::chrono::seconds(1)) return false;
+  last_look_ = now;
+  try {
+    return restore_folders(step);
+  } catch (const RunTakenOver&) {
+    throw;
+  } catch (const Error& failure) {  // whatever it is may pass before something must be saved
+    if (!std::exchange(said_that_it_failed_, true))
+      note(fmt::format("warning: what was removed of the run's folders can't be made anew yet: {}", failure.what()));
+    return false;
+  }
+}
+
+bool RunLog::restore_folders(std::int64_t step) {
+  if (!ownership_.lost() && folder_.is_complete() && metrics_->is_in_place()) return false;
+  ownership_.take_again(hparams_);
+  folder_.write();
+  open_records(step, true);
+  said_that_it_failed_ = false;
+  note(fmt::format(
+      "warning: [RUN-22] files of the run were removed or moved while it went on: what was missing in {} is "
+      "made anew at step {}, with a checkpoint, and without the records and checkpoints that are gone",
+      in_quotes(hparams_.run.output_dir.value), step));
+  return true;
+}
+
+void RunLog::metrics(const StepReport& report, std::int64_t tokens) {
+  metrics_->write(report.step, {{"loss", report.loss},
+                                {"lr", report.lr},
+                                {"grad_norm", report.grad_norm.value_or(nan)},
+                                {"tokens", tokens},
+                                {"tokens_per_second", report.tokens_per_second},
+                                {"mfu", report.mfu.value_or(nan)},
+                                {"mfu_palm", report.mfu_palm.value_or(nan)},
+                                {"peak_memory_bytes", report.peak_memory_bytes},
+                                {"data_wait_fraction", report.data_wait_fraction},
+                                {"skipped", report.skipped},
+                                {"loss_scale", report.loss_scale}});
+  if (events_)
+    events_->write(report.step, {{"train/loss", report.loss},
+                                 {"train/lr", report.lr},
+                                 {"train/grad_norm", report.grad_norm.value_or(nan)},
+                                 {"train/loss_scale", report.loss_scale},
+                                 {"speed/tokens_per_second", report.tokens_per_second},
+                                 {"speed/mfu", report.mfu.value_or(nan)},
+                                 {"speed/data_wait_fraction", report.data_wait_fraction}});
+}
+
+void RunLog::evaluation(std::int64_t step, const EvaluationResult& result) {
+  progress_.note(fmt::format("evaluation after step {}: {}", step, evaluation_text(result)));
+  const double bits = result.bits_per_byte().value_or(nan);
+  metrics_->write(step, {{"evaluation_loss", result.loss()},
+                         {"evaluation_perplexity", result.perplexity()},
+                         {"evaluation_bits_per_byte", bits},
+                         {"evaluation_tokens", result.tokens}});
+  if (events_)
+    events_->write(step, {{"evaluation/loss", result.loss()},
+                          {"evaluation/perplexity", result.perplexity()},
+                          {"evaluation/bits_per_byte", bits}});
+}
+
+}  // namespace monomorph::train

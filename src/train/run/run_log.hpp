@@ -1,0 +1,57 @@
+#pragma once
+#include "train/run/run_ownership.hpp"
+
+#include <monomorph/train/inference/evaluation.hpp>
+#include <monomorph/train/report/metrics.hpp>
+#include <monomorph/train/report/progress.hpp>
+#include <monomorph/train/report/tensorboard.hpp>
+#include <monomorph/train/run/run_folder.hpp>
+
+#include <chrono>
+#include <optional>
+#include <string_view>
+
+namespace monomorph::train {
+
+/// What a run leaves for people to read: the run folder's description, the progress line, metrics.jsonl and
+/// TensorBoard's event files. One rank has it.
+class RunLog {
+ public:
+  /// @param ownership of the folders   @param last_step of the run so far: later records of an earlier attempt go, and
+  /// its later checkpoints are set aside
+  RunLog(RunOwnership ownership, const Hparams& hparams, const RecipeProgram& recipe,
+         const std::optional<std::string>& resumed_from, std::int64_t last_step, const TrainFiles& files, int ranks,
+         int argc, char** argv);
+
+  /// Looks, once a second at most, whether the run's folders and files are where they were; what was removed is made
+  /// anew, and said in a line. If that fails it is tried again.
+  /// @param step that the run is at   @return whether something was made anew   @throws RunTakenOver
+  bool watch_folders(std::int64_t step);
+  /// The same now, as something is to be written there.   @throws RunTakenOver; Error [RUN-02], [RUN-19], [FILE-…]
+  bool restore_folders(std::int64_t step);
+  /// That the folders are still this run's.   @throws RunTakenOver
+  void check_ownership() const { static_cast<void>(ownership_.lost()); }
+
+  void note(std::string_view line) { progress_.note(line); }
+  /// Of every step: the progress line decides what it shows.
+  void step(const StepReport& report) { progress_.step(report); }
+  /// Of a step at the log's interval.
+  void metrics(const StepReport& report, std::int64_t tokens);
+  void evaluation(std::int64_t step, const EvaluationResult& result);
+  void finish() { progress_.finish(); }
+
+ private:
+  void set_aside(const std::optional<std::string>& resumed_from, std::int64_t last_step);
+  void open_records(std::int64_t last_step, bool resumes);
+
+  const Hparams hparams_;
+  RunOwnership ownership_;
+  Progress progress_;
+  RunFolder folder_;
+  std::chrono::steady_clock::time_point last_look_ = std::chrono::steady_clock::now();
+  bool said_that_it_failed_ = false;
+  std::optional<MetricsWriter> metrics_;
+  std::optional<EventWriter> events_;
+};
+
+}  // namespace monomorph::train

@@ -1,0 +1,17 @@
+#pragma once
+#include <monomorph/runtime/files/checkpoint_folder.hpp>
+#include <monomorph/train/run/run_checkpoint.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace monomorph::train {
+
+/// Where a run stood when it saved a checkpoint. A right checksum proves nothing: each number is one that some run can
+/// have saved beside the others, and leaves room to count on from it.
+/// @param checkpoint its folder, named in errors only
+/// @throws Error [CHECKPOINT-03] naming the field
+RunState saved_state(const runtime::CheckpointMetadata& metadata, const std::string& checkpoint,
+                     std::int64_t context_length);
+
+}  // namespace monomorph::train

@@ -1,0 +1,386 @@
+#include <monomorph/train/run/trainer.hpp>
+
+#include "train/describe/rank_work.hpp"
+#include "train/describe/run_memory.hpp"
+#include "train/report/step_tracer.hpp"
+#include "train/report/throughput.hpp"
+#include "train/run/agreement.hpp"
+#include "train/run/beginning.hpp"
+#include "train/run/giving_up.hpp"
+#include "train/run/run_data.hpp"
+#include "train/run/run_log.hpp"
+#include "train/run/run_ownership.hpp"
+#include "train/run/with_advice.hpp"
+#include "train/step/loss_scale.hpp"
+#include "train/step/optimizer_step.hpp"
+#include "train/step/step_totals.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/interruption.hpp>
+#include <monomorph/core/process_memory.hpp>
+#include <monomorph/core/quantity_text.hpp>
+#include <monomorph/core/standard_streams.hpp>
+#include <monomorph/data/loading/batch_prefetcher.hpp>
+#include <monomorph/runtime/comm/together.hpp>
+#include <monomorph/runtime/comm/world.hpp>
+#include <monomorph/runtime/files/checkpoint_reader.hpp>
+#include <monomorph/train/describe/describe.hpp>
+#include <monomorph/train/run/run_checkpoint.hpp>
+#include <monomorph/train/step/schedule.hpp>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace monomorph::train {
+namespace {
+
+/// What a run has before its first step.
+struct Start {
+  Beginning beginning;
+  RunData data;
+  std::unique_ptr<TrainingStep> step;
+  RunState state;
+};
+
+std::unique_ptr<TrainingStep> make_step(const RecipeProgram& recipe, const Hparams& hparams,
+                                        Communicator& communicator) {
+  return with_advice("lower batch.micro_batch, or let the recipe's checkpointing recompute more", [&] {
+    return recipe.make_step(communicator, micro_batch_of(hparams), static_cast<std::uint64_t>(hparams.run.seed.value),
+                            tree_levels(hparams, communicator.size()));
+  });
+}
+
+/// Of the run that the checkpoint is of. Absent if the launcher's `auto` has found it and it is damaged: a rank that
+/// meets that says so, and all go on from an earlier one, as a restart would meet the same damage again and again.
+std::optional<RunState> restored_state(const RecipeProgram& recipe, const Hparams& hparams,
+                                       const std::string& checkpoint, const RunData& data, TrainingStep& step,
+                                       Communicator& communicator) {
+  std::optional<RestoredRun> restored;
+  together(communicator, "load the checkpoint", [&] {
+    data.check_same_files(checkpoint);
+    try {
+      restored = restore_run(checkpoint, recipe, step, true);
+    } catch (const runtime::DamagedCheckpoint& damage) {
+      if (hparams.checkpoint.resume.value != "auto") throw;
+      write_error_line(std::string("warning: ") + damage.what());
+    }
+  });
+  const std::int64_t damaged = restored ? 0 : 1;
+  if (std::ranges::count(words_of_ranks(communicator, {&damaged, 1}), 1) > 0) return std::nullopt;
+  if (!restored->same_precision) {  // another compute dtype needs another scale
+    restored->state.loss_scale = initial_loss_scale(recipe.compute_dtype, hparams.loss_scale);
+    restored->state.steps_at_scale = 0;
+  }
+  return restored->state;
+}
+
+/// Everything that can fail before the first step. Rank 0 has the run's folders by now.
+Start start_run(const RecipeProgram& recipe, const Hparams& hparams, const World& world, Communicator& communicator) {
+  Beginning beginning = begin_together(recipe, hparams, world);
+  note_memory(recipe, hparams, {world.size(), world.local_size()}, beginning.notes);
+  RunData data(recipe, hparams);
+  auto step = make_step(recipe, hparams, communicator);
+  std::optional<RunState> state;
+  if (!beginning.checkpoint) state = {.loss_scale = initial_loss_scale(recipe.compute_dtype, hparams.loss_scale)};
+  while (!state) {
+    state = restored_state(recipe, hparams, *beginning.checkpoint, data, *step, communicator);
+    if (!state) beginning = begin_together(recipe, hparams, world, beginning.checkpoint);
+  }
+  return {std::move(beginning), std::move(data), std::move(step), *state};
+}
+
+class Trainer {
+ public:
+  /// @param ownership rank 0's
+  Trainer(const RecipeProgram& recipe, const Hparams& hparams, const World& world, Communicator& communicator,
+          std::optional<RunOwnership> ownership, Start start, std::int64_t traced_steps, int argc, char** argv);
+  int run();
+  std::string moment() const { return fmt::format("{} {}", moment_.at_what, moment_.step); }  ///< "in step 7"
+
+ private:
+  void train_step();
+  StepTotals forward_backward();
+  void apply(const StepTotals& totals);
+  void report(double loss, double lr, std::optional<double> grad_norm);
+  void measure_rates(std::int64_t steps_left);
+  void evaluate_now();
+  void save() { save(state_, hparams_.checkpoint.keep.value); }
+  void save(const RunState& state, OptionalCount keep);
+  std::vector<std::string> save_once(const RunState& state, OptionalCount keep);
+  bool folders_restored();
+  [[noreturn]] void stop_skipping();
+  bool due(const OptionalCount& every) const { return every && state_.step % *every == 0; }
+  void note(const std::string& line) {
+    if (log_) log_->note(line);
+  }
+
+  const RecipeProgram& recipe_;
+  const Hparams hparams_;
+  const World& world_;
+  const std::int64_t n_micro_batches_;  ///< of this rank's step
+  const std::optional<std::string> resumed_from_;
+  const RunData data_;
+  Communicator& communicator_;
+  StepReduction reduce_;
+  RunState state_;
+  StepTracer tracer_;  // what is on its way when the step goes is still traced
+  std::unique_ptr<TrainingStep> step_;
+  RunState last_good_ = state_;  ///< after the last step that was not skipped: the parameters and moments are of it
+  data::BatchPrefetcher batches_;
+  // What can fail is above, for what follows leaves a run folder behind.
+  std::optional<RunLog> log_;  ///< rank 0's
+  Throughput throughput_;
+  Throughput::Rates rates_;
+  std::int64_t peak_memory_bytes_ = 0;  ///< of the rank that has the highest
+  double data_wait_seconds_ = 0;        ///< of this step
+  bool stops_ = false;                  ///< a rank was asked to end
+  bool saves_ = false;                  ///< the checkpoints were removed
+  std::int64_t last_saved_ = -1, last_evaluated_ = -1;
+  struct Moment {
+    const char* at_what = "before step";
+    std::int64_t step = 1;
+  } moment_;
+};
+
+/// Micro-batches go round the ranks, so that those which lie side by side in the data are added up first, whatever the
+/// number of ranks.
+data::BatchPrefetcher read_ahead(const data::Loader& loader, const RunState& state, const Hparams& hparams,
+                                 const World& world) {
+  const std::int64_t micro_batch = micro_batch_of(hparams);
+  return {loader, state.samples + world.rank() * micro_batch, micro_batch, world.size() * micro_batch};
+}
+
+Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, const World& world, Communicator& communicator,
+                 std::optional<RunOwnership> ownership, Start start, std::int64_t traced_steps, int argc, char** argv)
+    : recipe_(recipe),
+      hparams_(hparams),
+      world_(world),
+      n_micro_batches_(micro_batches_per_rank(hparams, world.size())),
+      resumed_from_(std::move(start.beginning.checkpoint)),
+      data_(std::move(start.data)),
+      communicator_(communicator),
+      reduce_(communicator),
+      state_(start.state),
+      tracer_(communicator, state_.step, traced_steps, hparams.run.output_dir.value),
+      step_(std::move(start.step)),
+      batches_(read_ahead(data_.train, state_, hparams, world)),
+      throughput_(recipe.flops, recipe.compute_dtype, world.size()) {
+  if (world.rank() == 0)
+    log_.emplace(std::move(*ownership), hparams, recipe, resumed_from_, state_.step, data_.all_files, world.size(),
+                 argc, argv);
+  note(fmt::format("{}: {} parameters, {} planned{}, run folder {}", recipe.name,
+                   format_count(static_cast<double>(recipe.n_params)),
+                   format_bytes(run_memory(recipe, hparams, world.size()).planned),
+                   world.size() == 1 ? "" : fmt::format(" on each of {} ranks", world.size()),
+                   hparams.run.output_dir.value));
+  for (const std::string& line : start.beginning.notes) note(line);
+  if (resumed_from_) note(fmt::format("resumed after step {} from {}", state_.step, *resumed_from_));
+  if (state_.step >= hparams.run.steps.value)
+    note(fmt::format("nothing is left to train: run.steps = {}", hparams.run.steps.value));
+}
+
+int Trainer::run() {
+  if (world_.size() == 1) stops_ = interrupting_signal() != 0;
+  while (state_.step < hparams_.run.steps.value && !stops_) {
+    if (const auto line = tracer_.step_begins()) note(*line);
+    train_step();
+    if (due(hparams_.evaluation.every.value)) evaluate_now();
+    // Skipped steps changed nothing, and saving after each would in the end delete the last good checkpoint.
+    if ((due(hparams_.checkpoint.every.value) || saves_) && state_.skipped_in_a_row == 0) save();
+    if (world_.size() == 1) stops_ = interrupting_signal() != 0;
+  }
+  if (const auto line = tracer_.run_ends()) note(*line);
+  if (stops_)
+    note(fmt::format("{}: saving after step {}",
+                     interrupting_signal() != 0 ? fmt::format("signal {}", interrupting_signal())
+                                                : "a signal to another rank",
+                     state_.step));
+  save();
+  if (stops_)
+    return state_.step < hparams_.run.steps.value ? static_cast<int>(hparams_.failure.exit_code_when_interrupted.value)
+                                                  : 0;
+  if (hparams_.evaluation.at_end.value) evaluate_now();
+  if (log_) log_->finish();
+  return 0;
+}
+
+void Trainer::train_step() {
+  moment_ = {"in step", state_.step + 1};
+  throughput_.step_began();
+  const StepTotals totals = forward_backward();
+  state_.samples += hparams_.batch.global_batch;
+  if (totals.tokens == 0 && hparams_.loss.on_empty_batch.value == OnEmptyBatch::error)
+    throw Error(
+        fmt::format("[RUN-06] no token of the global batch of step {} is counted; mend the data, or set "
+                    "loss.on_empty_batch=skip",
+                    state_.step + 1));
+  apply(totals);
+}
+
+StepTotals Trainer::forward_backward() {
+  StepPart own;
+  data_wait_seconds_ = 0;
+  for (std::int64_t i = 0; i < n_micro_batches_; ++i) {
+    const data::BatchPrefetcher::Batch batch = batches_.next();
+    data_wait_seconds_ += batches_.last_wait_seconds();
+    const MicroBatch micro{batch.inputs_BT.data(), batch.targets_BT.data(),
+                           static_cast<std::uint64_t>(batch.first_sample),
+                           batch.document_starts_BT.empty() ? nullptr : batch.document_starts_BT.data()};
+    own.add(
+        step_->accumulate(micro, static_cast<std::uint64_t>(state_.step), {i, n_micro_batches_, state_.loss_scale}));
+  }
+  own.stops = interrupting_signal() != 0;
+  own.saves = log_ && log_->watch_folders(state_.step);
+  const GradientNorm order = norm_order(hparams_.optimizer.clip.mode);
+  StepTotals totals = reduce_(own, step_->gradient_size(order), order);
+  totals.loss_scale = state_.loss_scale;
+  return totals;
+}
+
+void Trainer::apply(const StepTotals& totals) {
+  const double lr =
+      learning_rate(hparams_.schedule, hparams_.optimizer.lr.value, state_.step, hparams_.run.steps.value);
+  OptimizerStepResult result;
+  if (totals.tokens > 0) result = optimizer_step(*step_, hparams_.optimizer, lr, totals, state_.updates + 1);
+  throughput_.step_ended(totals.tokens, data_wait_seconds_);
+  ++state_.step;
+  stops_ = totals.stops;
+  saves_ = saves_ || totals.saves;
+  state_.tokens += totals.tokens;
+  if (result.applied) {
+    ++state_.updates;
+    state_.skipped_in_a_row = 0;
+  } else if (totals.tokens > 0) {
+    ++state_.skipped;
+    if (!can_lower(state_.loss_scale, recipe_.compute_dtype, hparams_.loss_scale)) ++state_.skipped_in_a_row;
+  }
+  const double mean =
+      totals.tokens > 0 ? totals.loss / static_cast<double>(totals.tokens) : std::numeric_limits<double>::quiet_NaN();
+  report(mean, lr, result.grad_norm);
+  if (totals.tokens > 0) follow_step(state_, result.applied, recipe_.compute_dtype, hparams_.loss_scale);
+  if (state_.skipped_in_a_row == 0) last_good_ = state_;
+  if (state_.skipped_in_a_row > hparams_.failure.max_skipped_in_a_row.value) stop_skipping();
+}
+
+/// The last step that changed anything may itself be what went wrong, so no earlier checkpoint is deleted for it.
+void Trainer::stop_skipping() {
+  note(fmt::format("{} steps in a row were skipped: keeping the state after step {}", state_.skipped_in_a_row,
+                   last_good_.step));
+  save(last_good_, std::nullopt);
+  throw Error(
+      fmt::format("[RUN-05] the gradients of {} steps in a row, up to step {}, were not finite; the state after step "
+                  "{}, the last that changed anything, is saved: go on from it or from an earlier checkpoint, with a "
+                  "lower optimizer.lr",
+                  state_.skipped_in_a_row, state_.step, last_good_.step));
+}
+
+/// Rates are those of the last interval of the log.
+void Trainer::report(double loss, double lr, std::optional<double> grad_norm) {
+  const std::int64_t left = hparams_.run.steps.value - state_.step;
+  const bool logs = state_.step % hparams_.log.every.value == 0 || state_.step == 1 || left == 0;
+  if (logs) measure_rates(left);
+  if (!log_) return;
+  const StepReport report{.step = state_.step,
+                          .total_steps = hparams_.run.steps.value,
+                          .loss = loss,
+                          .lr = lr,
+                          .grad_norm = grad_norm,
+                          .tokens_per_second = rates_.tokens_per_second,
+                          .mfu = rates_.mfu,
+                          .mfu_palm = rates_.mfu_palm,
+                          .peak_memory_bytes = peak_memory_bytes_,
+                          .data_wait_fraction = rates_.data_wait_fraction,
+                          .seconds_left = rates_.seconds_left,
+                          .skipped = state_.skipped,
+                          .loss_scale = state_.loss_scale};
+  log_->step(report);
+  if (logs) log_->metrics(report, state_.tokens);
+}
+
+/// What differs between ranks is that of the worst one, by one collective per interval of the log.
+void Trainer::measure_rates(std::int64_t steps_left) {
+  const double known_peak = throughput_.peak() ? throughput_.peak()->per_second : 0;
+  rates_ = throughput_.report(steps_left);
+  const std::int64_t own[] = {peak_resident_bytes(), std::bit_cast<std::int64_t>(rates_.data_wait_fraction)};
+  const std::vector<std::int64_t> words = words_of_ranks(communicator_, own);
+  peak_memory_bytes_ = 0;
+  rates_.data_wait_fraction = 0;
+  for (std::size_t i = 0; i < words.size(); i += std::size(own)) {
+    peak_memory_bytes_ = std::max(peak_memory_bytes_, words[i]);
+    rates_.data_wait_fraction = std::max(rates_.data_wait_fraction, std::bit_cast<double>(words[i + 1]));
+  }
+  if (const auto& peak = throughput_.peak(); peak && peak->per_second > known_peak)
+    note(fmt::format("MFU is relative to {}{} FLOP/s ({})",
+                     world_.size() == 1 ? "" : fmt::format("{} x ", world_.size()), format_count(peak->per_second),
+                     peak->source));
+}
+
+void Trainer::evaluate_now() {
+  if (!data_.evaluation || last_evaluated_ == state_.step) return;
+  last_evaluated_ = state_.step;
+  moment_ = {"evaluating after step", state_.step};
+  OptionalCount micro_batches = hparams_.evaluation.batches.value;
+  if (micro_batches) *micro_batches *= hparams_.batch.global_batch / micro_batch_of(hparams_);
+  const EvaluationResult result = evaluate(*step_, communicator_, *data_.evaluation, micro_batch_of(hparams_),
+                                           recipe_.model->context_length, data_.bytes_per_token, micro_batches);
+  if (log_) log_->evaluation(state_.step, result);
+}
+
+/// Whether rank 0 had to make the run's folders anew: what had been saved is gone then.
+bool Trainer::folders_restored() {
+  const std::int64_t restored =
+      together(communicator_, "keep the run folder", [&] { return log_ && log_->restore_folders(state_.step); }) ? 1
+                                                                                                                 : 0;
+  return std::ranges::count(words_of_ranks(communicator_, {&restored, 1}), 1) > 0;
+}
+
+std::vector<std::string> Trainer::save_once(const RunState& state, OptionalCount keep) {
+  const auto still_owned = [this] {
+    if (log_) log_->check_ownership();
+  };
+  return save_run(checkpoint_folder(hparams_), keep, recipe_, hparams_, state, data_.train_files, *step_, communicator_,
+                  still_owned);
+}
+
+void Trainer::save(const RunState& state, OptionalCount keep) {
+  moment_ = {"saving the checkpoint of step", state.step};
+  const bool lost = folders_restored();
+  if (last_saved_ == state.step && !lost && !saves_) return;
+  last_saved_ = state.step;
+  saves_ = false;
+  std::vector<std::string> warnings;
+  try {
+    warnings = save_once(state, keep);
+  } catch (const RankFailure&) {
+    throw;
+  } catch (const Error&) {  // on every rank: folders that are removed while they are written into are made anew
+    if (!folders_restored()) throw;
+    warnings = save_once(state, keep);
+  }
+  for (const std::string& warning : warnings) note("warning: " + warning);
+}
+
+}  // namespace
+
+int train(const RecipeProgram& recipe, const Hparams& hparams, std::int64_t traced_steps, int argc, char** argv) {
+  const World world = connect(std::chrono::seconds(hparams.failure.rank_timeout));
+  check_ranks(recipe, hparams, world.size());
+  check_agreement(world, recipe, hparams);
+  const auto communicator = world.communicator(recipe.param_shards(world.size()), recipe.reduce_dtype);
+  const InterruptionGuard guard;  // while data and checkpoint are read, too: a run that was interrupted can be resumed
+  std::optional<Trainer> trainer;
+  try {
+    auto ownership = together(*communicator, "take the run's folders", [&] { return own_together(hparams, world); });
+    Start start = together(*communicator, "begin", [&] { return start_run(recipe, hparams, world, *communicator); });
+    check_same_start(*communicator, start.beginning.checkpoint);
+    trainer.emplace(recipe, hparams, world, *communicator, std::move(ownership), std::move(start), traced_steps, argc,
+                    argv);
+    return trainer->run();
+  } catch (const RankFailure& failure) {  // before the trainer goes, which would wait for what does not come
+    give_up(world, failure, trainer ? trainer->moment() : "before the first step");
+  }
+}
+
+}  // namespace monomorph::train

@@ -1,0 +1,24 @@
+#pragma once
+#include "train/step/step_totals.hpp"
+
+#include <monomorph/train/hparams/hparams.hpp>
+#include <monomorph/train/step/training_step.hpp>
+#include <optional>
+
+namespace monomorph::train {
+
+struct OptimizerStepResult {
+  bool applied = false;             ///< false: the gradients were not finite, and nothing changed
+  std::optional<double> grad_norm;  ///< of the mean loss, before clipping; absent with ClipMode::none
+};
+
+/// The norm that the optimiser step wants to know.
+GradientNorm norm_order(ClipMode mode);
+
+/// Decision, clipping and the optimiser's pass, all by one number. Whether gradients are finite is decided from their
+/// global norm, in every clipping mode.
+/// @param update number of this update, from 1 (bias correction)
+OptimizerStepResult optimizer_step(TrainingStep& step, const OptimizerHparams& hparams, double learning_rate,
+                                   const StepTotals& totals, std::int64_t update);
+
+}  // namespace monomorph::train

@@ -1,0 +1,47 @@
+#include "train/step/step_totals.hpp"
+
+#include "train/step/exact_sum_words.hpp"
+
+#include <bit>
+#include <cmath>
+
+namespace monomorph::train {
+namespace {
+
+double greatest(std::span<const std::int64_t> of_ranks) {
+  double result = 0;
+  for (const std::int64_t of_rank : of_ranks) {
+    const auto value = std::bit_cast<double>(of_rank);
+    result = value > result || std::isnan(value) ? value : result;
+    if (std::isnan(result)) break;
+  }
+  return result;
+}
+
+}  // namespace
+
+StepTotals StepReduction::operator()(const StepPart& own, const GradientSize& gradients, GradientNorm order) {
+  words_.clear();
+  append(own.loss, words_);
+  append(gradients.sum, words_);
+  words_.push_back(own.tokens);
+  words_.push_back(own.stops ? 1 : 0);
+  words_.push_back(own.saves ? 1 : 0);
+  for (int rank = 0; rank < communicator_.size(); ++rank)  // a sum over ranks of which one has a number is that number
+    words_.push_back(rank == communicator_.rank() ? std::bit_cast<std::int64_t>(gradients.greatest) : 0);
+  communicator_.sum(words_);
+
+  std::span<const std::int64_t> rest = words_;
+  StepTotals totals;
+  totals.loss = take_sum(rest);
+  const double sum = take_sum(rest);
+  totals.tokens = rest[0];
+  totals.stops = rest[1] > 0;
+  totals.saves = rest[2] > 0;
+  totals.gradient_norm = order == GradientNorm::infinity ? greatest(rest.subspan(3))
+                         : order == GradientNorm::two    ? std::sqrt(sum)
+                                                         : sum;
+  return totals;
+}
+
+}  // namespace monomorph::train

@@ -1,0 +1,43 @@
+#pragma once
+#include <monomorph/core/exact_sum.hpp>
+#include <monomorph/runtime/comm/communicator.hpp>
+#include <monomorph/train/step/training_step.hpp>
+#include <vector>
+
+namespace monomorph::train {
+
+/// What a rank adds to a step.
+struct StepPart {
+  ExactSum loss;  ///< nats, over the counted tokens of its micro-batches
+  std::int64_t tokens = 0;
+  bool stops = false;  ///< it was asked to end
+  bool saves = false;  ///< it asks for a checkpoint now
+  void add(const kernels::LossSum& micro_batch) {
+    loss.add(micro_batch.loss);
+    tokens += micro_batch.tokens;
+  }
+};
+
+/// A step as all ranks know it: the same bits on each, and on any number of ranks that had the same micro-batches.
+struct StepTotals {
+  double loss = 0;
+  std::int64_t tokens = 0;
+  double gradient_norm = 0;  ///< of the sum over the tokens, times the loss scale
+  double loss_scale = 1;
+  bool stops = false;  ///< one of them was asked to end
+  bool saves = false;  ///< one of them asks for a checkpoint
+};
+
+/// Adds up the ranks' parts: one small collective, in which the norm, the loss and everything else that ranks agree on
+/// in a step travels.
+class StepReduction {
+ public:
+  explicit StepReduction(Communicator& communicator) : communicator_(communicator) {}
+  StepTotals operator()(const StepPart& own, const GradientSize& gradients, GradientNorm order);
+
+ private:
+  Communicator& communicator_;
+  std::vector<std::int64_t> words_;
+};
+
+}  // namespace monomorph::train

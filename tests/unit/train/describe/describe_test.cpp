@@ -1,0 +1,79 @@
+#include <monomorph/train/describe/describe.hpp>
+
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+#include <monomorph/plan/fingerprint.hpp>
+#include <monomorph/run.hpp>
+
+namespace {
+
+using namespace monomorph;
+using namespace monomorph::train;
+using monomorph::testing::contains;
+
+struct Gpt2 {
+  static constexpr ModelSpec model = models::gpt2_124m;
+  using sharding = sharding::FullShard;
+  using precision = precision::Fp32;
+  using checkpointing = checkpointing::KeepAll;
+  using optimizer = optim::AdamW;
+};
+
+/// Without its step: what it is, not what it does.
+template <class R> RecipeProgram program_of(const std::string& name) {
+  RecipeProgram program;
+  program.name = name;
+  program.fingerprint = plan::fingerprint<R>;
+  program.model = &R::model;
+  program.policies = {{"sharding", "FullShard"}};
+  program.n_params = plan::params<R>;
+  program.n_blocks = plan::n_blocks<R>;
+  program.flops = plan::flops_per_token<R>();
+  program.memory = plan::memory<R>;
+  program.unit_layout = plan::unit_layout<R>;
+  program.n_units = plan::n_units<R>;
+  return program;
+}
+
+}  // namespace
+
+TEST_CASE("describe shows the parameters of the published GPT-2") {
+  const std::string text = describe(program_of<Gpt2>("gpt2"), 1, 1);
+  // 50257 x 768 + 1024 x 768, twelve blocks of 7,087,872, the final norm.
+  CHECK(contains(text, "124,439,808"));
+  CHECK(contains(text, "50,257 ids"));
+  CHECK(contains(text, "layers.{0..11}."));
+  CHECK(contains(text, "50257 x 768"));
+  CHECK(contains(text, "1024 x 768"));
+  CHECK(contains(text, "multi-head: 12 query heads, 12 key and value heads of width 64"));
+  CHECK(contains(text, "LayerNorm, epsilon 1e-05, bias"));
+  CHECK(contains(text, "tied to the embedding"));
+  CHECK(contains(text, "recipe gpt2, fingerprint " + fingerprint_text(plan::fingerprint<Gpt2>)));
+}
+
+TEST_CASE("describe shows the plan's floating-point operations") {
+  const RecipeProgram program = program_of<Gpt2>("gpt2");
+  // PaLM: 6 N + 12 L D T. Exact: three times the products of a forward pass, 2 x (weights of matrices) and causal
+  // attention.
+  const double palm = 6.0 * 124'439'808 + 12.0 * 12 * 768 * 1024;
+  const double matrices = 12.0 * 12 * 768 * 768 + 50257.0 * 768, attention = 12 * 4.0 * 768 * 1025 / 2;
+  CHECK(program.flops.palm == Approx(palm));
+  CHECK(program.flops.exact == Approx(3 * (2 * matrices + attention)));
+  CHECK(contains(describe(program, 1, 1), "8.59885e+08 (6 N + 12 L D T)"));
+}
+
+TEST_CASE("describe shows the bytes of a rank by kind, for given ranks and micro-batch") {
+  const RecipeProgram program = program_of<Gpt2>("gpt2");
+  const std::string one = describe(program, 1, 1), eight = describe(program, 8, 4);
+  CHECK(contains(one, "memory of a rank (1 data-parallel rank, micro-batch 1)"));
+  CHECK(contains(eight, "memory of a rank (8 data-parallel ranks, micro-batch 4)"));
+  for (const std::string kind : {"parameters of the optimiser", "gradients", "moments", "activations", "total"}) {
+    CHECK(contains(one, kind));
+    CHECK(contains(eight, kind));
+  }
+  CHECK_FALSE(contains(one, "rotary tables"));  // it has none
+  CHECK(program.memory(8, 4, 0).master < program.memory(1, 4, 0).master);
+}
+
+TEST_CASE("a fingerprint has 16 hexadecimal digits") { CHECK(fingerprint_text(0xabc) == "0000000000000abc"); }

@@ -1,0 +1,86 @@
+#include "train/describe/run_memory.hpp"
+
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+#include <monomorph/core/quantity_text.hpp>
+#include <monomorph/models/gpt2.hpp>
+#include <monomorph/runtime/memory/workspace.hpp>
+
+using namespace monomorph;
+using namespace monomorph::train;
+using namespace monomorph::testing;
+
+namespace {
+
+constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
+
+/// 100 MiB of state and 10 MiB for every sequence; a sample has 1,024 tokens.
+RecipeProgram recipe() {
+  RecipeProgram program;
+  program.model = &models::gpt2_124m;
+  program.memory = [](int, std::int64_t micro_batch, int) {
+    return plan::Memory{.master = 100 * mebibyte, .activations = micro_batch * 10 * mebibyte};
+  };
+  return program;
+}
+
+Hparams batch(std::int64_t global_batch, std::int64_t micro_batch) {
+  Hparams hparams;
+  hparams.batch.global_batch.value = global_batch;
+  hparams.batch.micro_batch.value = micro_batch;
+  return hparams;
+}
+
+/// What kernels keep depends on the number of threads.
+const std::int64_t of_kernels = kernel_workspace_bytes();
+std::string with_kernels(std::int64_t mebibytes) { return format_bytes(mebibytes * mebibyte + of_kernels); }
+
+/// 900 MiB for what so many ranks need beside their kernels, and 300 MiB now.
+MachineMemory machine(int ranks = 1) {
+  return {.largest = 900 * mebibyte + ranks * of_kernels, .available = 300 * mebibyte + ranks * of_kernels};
+}
+
+std::string refusal(std::int64_t global_batch, std::int64_t micro_batch, const MachineMemory& of = machine()) {
+  return error_of([&] { check_memory(recipe(), batch(global_batch, micro_batch), 1, 1, of); });
+}
+
+}  // namespace
+
+TEST_CASE("what a run will fill: the plan, what kernels keep, and two batches of inputs and targets") {
+  const RunMemory memory = run_memory(recipe(), batch(64, 64), 1);
+  CHECK(memory.planned == 740 * mebibyte);
+  CHECK(memory.kernels == of_kernels);
+  CHECK(memory.batches == mebibyte);
+  CHECK(memory.total() == 741 * mebibyte + of_kernels);
+  RecipeProgram documents = recipe();
+  documents.wants_document_starts = true;
+  CHECK(run_memory(documents, batch(128, 128), 1).batches == 3 * mebibyte);
+}
+
+TEST_CASE("a run that fits has no warning, one that other programs leave no room for has") {
+  CHECK_FALSE(check_memory(recipe(), batch(64, 16), 1, 1, machine()));
+  const auto warning = check_memory(recipe(), batch(64, 64), 1, 1, machine());
+  REQUIRE(warning);
+  CHECK(contains(*warning, "[RUN-17] the run needs " + with_kernels(741) + " of memory"));
+  CHECK(contains(*warning, with_kernels(300) + " are available"));
+  CHECK_FALSE(check_memory(recipe(), batch(1'000'000'000, 1'000'000), 1, 1, MachineMemory{}));
+}
+
+TEST_CASE("a run that cannot fit is refused with the one thing to change") {
+  CHECK(contains(refusal(64, 128), "[RUN-16] the run needs " + with_kernels(1382) + " of memory, 1.35 GiB planned, "));
+  CHECK(contains(refusal(64, 128), "this machine gives " + with_kernels(900) + " at most; lower batch.micro_batch"));
+  CHECK(contains(refusal(8, 8, {.largest = 50 * mebibyte}), "; take a smaller recipe or a larger machine"));
+}
+
+TEST_CASE("ranks on one machine share its memory, and sum up gradients in a tree where that is asked for") {
+  CHECK_FALSE(check_memory(recipe(), batch(64, 4), 2, 2, machine(2)));
+  const auto warning = check_memory(recipe(), batch(64, 8), 2, 2, machine(2));
+  REQUIRE(warning);
+  CHECK(contains(*warning, "[RUN-17] the run needs 2 times " + with_kernels(180) + " of memory"));
+  RecipeProgram of_tree = recipe();
+  of_tree.memory = [](int ranks, std::int64_t, int levels) { return plan::Memory{.gradient_tree = ranks * levels}; };
+  Hparams hparams = batch(64, 4);
+  hparams.batch.reduction.value = ReductionOrder::fixed_tree;
+  CHECK(run_memory(of_tree, hparams, 2).planned == 2 * 3);  // 8 micro-batches on each of 2 ranks
+}

@@ -1,0 +1,84 @@
+#include "train/run/beginning.hpp"
+
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/recorded_step.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <monomorph/models/gpt2.hpp>
+#include <monomorph/train/run/run_checkpoint.hpp>
+
+#include <filesystem>
+
+using namespace monomorph;
+using namespace monomorph::train;
+using namespace monomorph::testing;
+
+namespace {
+
+RecipeProgram recipe_with(const std::string& sharding) {
+  RecipeProgram recipe;
+  recipe.name = "recorded";
+  recipe.model = &models::gpt2_124m;
+  recipe.policies = {{"sharding", sharding, false}};
+  recipe.memory = [](int, std::int64_t, int) { return plan::Memory{}; };
+  return recipe;
+}
+
+/// A run folder in which a run has begun.
+class BegunRun {
+ public:
+  BegunRun() {
+    std::filesystem::create_directory(path());
+    write_bytes(path() + "/hparams.json", "{}");
+  }
+  std::string path() const { return folder_ / "run"; }
+  Hparams hparams(const std::string& resume) const {
+    Hparams hparams;
+    hparams.run.output_dir.value = path();
+    hparams.checkpoint.resume.value = resume;
+    return hparams;
+  }
+  void save() {
+    RecordedStep step;
+    save_run(path() + "/checkpoints", {}, recipe_with("A"), hparams("none"), {.step = 5, .samples = 40}, {}, step,
+             *one_rank());
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+}  // namespace
+
+TEST_CASE("a run that saved no checkpoint begins again by auto alone") {
+  const BegunRun run;
+  const Beginning again = begin(recipe_with("A"), run.hparams("auto"));
+  CHECK_FALSE(again.checkpoint);
+  REQUIRE(again.notes.size() == 1);
+  CHECK(contains(again.notes[0], "yet: starting from the beginning"));
+  const std::string refusal = error_of([&] { begin(recipe_with("A"), run.hparams("none")); });
+  CHECK(contains(refusal, "[RUN-01]"));
+  CHECK(contains(refusal, "begin it again by checkpoint.resume=auto, as it saved no checkpoint"));
+}
+
+TEST_CASE("what a killed save left is no checkpoint, and a damaged one is never overwritten unasked") {
+  const BegunRun run;
+  std::filesystem::create_directories(run.path() + "/checkpoints/.partial-step_00000003");
+  CHECK_FALSE(begin(recipe_with("A"), run.hparams("auto")).checkpoint);
+  std::filesystem::create_directories(run.path() + "/checkpoints/step_00000003");
+  CHECK(contains(error_of([&] { begin(recipe_with("A"), run.hparams("auto")); }), "[RUN-03] there is no whole"));
+}
+
+TEST_CASE("a run with a checkpoint is gone on with by auto, and how the recipe differs is noted") {
+  BegunRun run;
+  run.save();
+  const Beginning same = begin(recipe_with("A"), run.hparams("auto"));
+  CHECK(same.checkpoint == run.path() + "/checkpoints/step_00000005");
+  CHECK(same.notes.empty());
+  const Beginning other = begin(recipe_with("B"), run.hparams("auto"));
+  REQUIRE(other.notes.size() == 1);
+  CHECK(contains(other.notes[0], "sharding: A there, B here"));
+  CHECK(contains(error_of([&] { begin(recipe_with("A"), run.hparams("none")); }),
+                 "or go on with it by checkpoint.resume=auto"));
+}
