@@ -37,7 +37,7 @@ class Buffer {
   explicit Buffer(std::int64_t elements)
       : values_(static_cast<std::size_t>(elements), std::numeric_limits<double>::quiet_NaN()) {}
   View view() { return matrix({1, static_cast<std::int64_t>(values_.size())}); }
-  View matrix(plan::Shape shape) { return {reinterpret_cast<std::byte*>(values_.data()), DType::fp64, shape}; }
+  View matrix(Shape shape) { return {reinterpret_cast<std::byte*>(values_.data()), DType::fp64, shape}; }
 
  private:
   Values values_;
@@ -68,7 +68,7 @@ struct BlockRun {
   }
 
   BlockTensors tensors(bool accumulate) {
-    const plan::Shape MD{M, D}, TH{T, model.head_width() / 2};
+    const Shape MD{M, D}, TH{T, model.head_width() / 2};
     BlockTensors t{};
     t.block = 0;
     t.params = params.view();

@@ -18,19 +18,19 @@ void check_block(const BlockCase& block);
 inline constexpr std::int64_t block_batch = 2;
 
 /// Places what backward reads, none of which is recomputed here.
-template <class R> typename DecoderBlock<R>::Saved place_saved(plan::Layout& activations, plan::Layout& statistics) {
-  plan::Layout scratch;
+template <class R> typename DecoderBlock<R>::Saved place_saved(Layout& activations, Layout& statistics) {
+  Layout scratch;
   return {SavedPlacement{activations, scratch, Recompute::nothing},
           SavedPlacement{statistics, scratch, Recompute::nothing}, block_batch * R::model.context_length};
 }
 template <class R> typename DecoderBlock<R>::Saved placed() {
-  plan::Layout activations, statistics;
+  Layout activations, statistics;
   return place_saved<R>(activations, statistics);
 }
 
 template <class R> BlockCase block_case() {
   using Block = DecoderBlock<R>;
-  plan::Layout activations, statistics;
+  Layout activations, statistics;
   place_saved<R>(activations, statistics);
   const std::int64_t temporary_offset = activations.elements;
   typename Block::Temporary(activations, block_batch * R::model.context_length);

@@ -110,7 +110,7 @@ TEST_CASE("padded rows of the tables are zero, and stay so") {
                .bias_correction2 = 0.01,
                .gradient_scale = 1,
                .clip_value = 1e9});
-  const auto padding_of = [](View params, plan::Slice table) {
+  const auto padding_of = [](View params, Slice table) {
     return values_of(params[table].rows(R::model.vocab_size, 512 - R::model.vocab_size));
   };
   const Values embedding = padding_of(step.state().params(0), EmbeddingUnit<R>::Params{}.table_VD),

@@ -65,11 +65,11 @@ struct Contents {
 };
 
 /// By name, every slice of the activation buffer.
-template <class R> std::map<std::string, plan::Slice> slices(const plan::Activations<R>& plan) {
-  std::map<std::string, plan::Slice> slices{{"output", plan.x_MD.back()},
-                                            {"dx", plan.dx_MD},
-                                            {"head in", plan.head_in_MD},
-                                            {"dlogits", plan.dlogits_CV}};
+template <class R> std::map<std::string, Slice> slices(const plan::Activations<R>& plan) {
+  std::map<std::string, Slice> slices{{"output", plan.x_MD.back()},
+                                      {"dx", plan.dx_MD},
+                                      {"head in", plan.head_in_MD},
+                                      {"dlogits", plan.dlogits_CV}};
   for (int i = 0; i < plan::n_blocks<R>; ++i) {
     const auto saved = plan.saved(DecoderBlock<R>{}, i);
     const std::string block = "block " + std::to_string(i) + " ";
@@ -162,9 +162,9 @@ template <class R, class Precision> void check_storage(const Contents& exact, in
                      fp32 = plan::memory<In<R, precision::Fp32>>(ranks, 1);
   const plan::Activations<In<R, Precision>> activations(1);
   std::int64_t listed = 0;
-  for (const auto& [name, slice] : slices(activations)) listed += plan::align_up(slice.shape.elements());
+  for (const auto& [name, slice] : slices(activations)) listed += align_up(slice.shape.elements());
   CHECK(plan.activations == size_of(dtypes.compute) * listed);
-  CHECK(2 * plan.activations == fp32.activations + 4 * plan::align_up(activations.dlogits_CV.shape.elements()));
+  CHECK(2 * plan.activations == fp32.activations + 4 * align_up(activations.dlogits_CV.shape.elements()));
   CHECK(plan.statistics == fp32.statistics);
   CHECK(2 * plan.gathered_params == fp32.gathered_params);
   CHECK(plan.gradients == fp32.gradients);

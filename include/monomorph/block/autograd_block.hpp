@@ -21,7 +21,7 @@ template <class Derived> struct AutogradBlock {
     constexpr Saved(SavedPlacement, SavedPlacement, std::int64_t /*M*/) {}
   };
   struct Temporary {
-    constexpr Temporary(plan::Layout&, std::int64_t /*M*/) {}
+    constexpr Temporary(Layout&, std::int64_t /*M*/) {}
   };
   static void forward(const BlockTensors& t, const Saved&);
   static void recompute(const BlockTensors& t, const Saved&);

@@ -10,14 +10,12 @@ struct DecodeTensors;  // model/decode_tensors.hpp
 /// Where a block's Saved slices lie: `kept` until backward, or in `scratch`, which all blocks share and backward fills
 /// again.
 struct SavedPlacement {
-  plan::Layout& kept;
-  plan::Layout& scratch;
+  Layout& kept;
+  Layout& scratch;
   Recompute recompute;
-  constexpr plan::Slice take(plan::Shape shape) { return (recompute == Recompute::block ? scratch : kept).take(shape); }
+  constexpr Slice take(Shape shape) { return (recompute == Recompute::block ? scratch : kept).take(shape); }
   /// Of what is cheap to compute again.
-  constexpr plan::Slice take_cheap(plan::Shape shape) {
-    return (recompute == Recompute::nothing ? kept : scratch).take(shape);
-  }
+  constexpr Slice take_cheap(Shape shape) { return (recompute == Recompute::nothing ? kept : scratch).take(shape); }
 };
 
 /// Pre-norm transformer block: x + attention(norm(x)), then + mlp(norm(·)). Here is what the plan must know; the bodies
@@ -31,7 +29,7 @@ template <class R> struct DecoderBlock {
   static constexpr bool within_documents = true;  ///< can keep to documents, should the recipe's attention ask for it
 
   struct Params : ParameterLayout {
-    plan::Slice attention_norm_D, attention_norm_bias_D, qkv_QKVxD, qkv_bias, q_norm_H, q_norm_bias_H, k_norm_H,
+    Slice attention_norm_D, attention_norm_bias_D, qkv_QKVxD, qkv_bias, q_norm_H, q_norm_bias_H, k_norm_H,
         k_norm_bias_H, out_DxQ, out_bias_D, mlp_norm_D, mlp_norm_bias_D, up_GxD, up_bias_G, down_DxF, down_bias_D;
     constexpr explicit Params(int block = 0) {
       using enum ParameterClass;
@@ -68,7 +66,7 @@ template <class R> struct DecoderBlock {
 
    private:
     constexpr void take_norm(std::string_view weight_name, std::string_view bias_name, std::int64_t width,
-                             plan::Slice& weight, plan::Slice& bias) {
+                             Slice& weight, Slice& bias) {
       weight = take_tensor(weight_name, {1, width}, ParameterClass::norm, initializers::one);
       if (model.norm.bias) bias = take_tensor(bias_name, {1, width}, ParameterClass::bias, initializers::zero);
     }
@@ -76,8 +74,8 @@ template <class R> struct DecoderBlock {
 
   /// What backward reads, as slices of two flat buffers: activations, and statistics of fp32 at least.
   struct Saved {
-    plan::Slice attention_in_MD, qkv_M, qk_M, attention_out_MQ, middle_MD, mlp_in_MD, up_MG, activated_MF;
-    plan::Slice attention_mean_M, attention_rstd_M, q_mean, q_rstd, k_mean, k_rstd, lse, mlp_mean_M, mlp_rstd_M;
+    Slice attention_in_MD, qkv_M, qk_M, attention_out_MQ, middle_MD, mlp_in_MD, up_MG, activated_MF;
+    Slice attention_mean_M, attention_rstd_M, q_mean, q_rstd, k_mean, k_rstd, lse, mlp_mean_M, mlp_rstd_M;
     constexpr Saved(SavedPlacement activations, SavedPlacement statistics, std::int64_t M) {
       const bool centred = model.norm.kind == NormKind::layer_norm;
       attention_in_MD = activations.take_cheap({M, D});
@@ -102,8 +100,8 @@ template <class R> struct DecoderBlock {
 
   /// What backward uses besides: shared by all blocks.
   struct Temporary {
-    plan::Slice dqkv_M, dattention_MQ, dropped_MD;
-    constexpr Temporary(plan::Layout& layout, std::int64_t M) {
+    Slice dqkv_M, dattention_MQ, dropped_MD;
+    constexpr Temporary(Layout& layout, std::int64_t M) {
       dqkv_M = layout.take({M, QKV});
       dattention_MQ = layout.take({M, Q});
       if (model.dropout.residual > 0) dropped_MD = layout.take({M, D});

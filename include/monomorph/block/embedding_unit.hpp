@@ -8,7 +8,7 @@ namespace monomorph {
 template <class R> struct EmbeddingUnit {
   static constexpr const ModelSpec& model = R::model;
   struct Params : ParameterLayout {
-    plan::Slice table_VD, positions_TD, norm_D, norm_bias_D;
+    Slice table_VD, positions_TD, norm_D, norm_bias_D;
     constexpr explicit Params(int = 0) {
       table_VD = take({model.padded_vocab(), model.d_model});  // rows beyond the vocabulary stay zero
       add_part("embedding.weight", table_VD, 0, model.vocab_size, ParameterClass::embedding,
@@ -29,7 +29,7 @@ template <class R> struct EmbeddingUnit {
 template <class R> struct HeadUnit {
   static constexpr const ModelSpec& model = R::model;
   struct Params : ParameterLayout {
-    plan::Slice norm_D, norm_bias_D, head_VD;
+    Slice norm_D, norm_bias_D, head_VD;
     constexpr explicit Params(int = 0) {
       norm_D = take_tensor("final_norm.weight", {1, model.d_model}, ParameterClass::norm, initializers::one);
       if (model.norm.bias)

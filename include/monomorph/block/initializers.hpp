@@ -1,6 +1,6 @@
 #pragma once
-#include <monomorph/block/tensor_info.hpp>
 #include <monomorph/spec/model_spec.hpp>
+#include <monomorph/spec/tensor_info.hpp>
 
 /// The initialisers that a model's InitializationSpec gives to each kind of parameter; sources are in that header.
 namespace monomorph::initializers {

@@ -29,10 +29,10 @@ template <class R> struct DecoderCall {
   const Saved& saved;
   typename Block::Params p{};
 
-  View param(plan::Slice slice) const { return t.params[slice]; }
-  View gradient(plan::Slice slice) const { return t.gradients[slice]; }
-  View activation(plan::Slice slice) const { return t.activations[slice]; }
-  View statistic(plan::Slice slice) const { return t.statistics[slice]; }
+  View param(Slice slice) const { return t.params[slice]; }
+  View gradient(Slice slice) const { return t.gradients[slice]; }
+  View activation(Slice slice) const { return t.activations[slice]; }
+  View statistic(Slice slice) const { return t.statistics[slice]; }
 
   View qkv() const { return activation(saved.qkv_M); }
   View v() const { return qkv().columns(Q + K, K); }
@@ -129,7 +129,7 @@ template <class R> void DecoderCall<R>::mlp_residual() const {
 /// The gradient of what was added to the residual stream: dx itself, or dx through the mask.
 template <class R> View DecoderCall<R>::residual_gradient(Site site) const {
   if constexpr (!drops) return t.dx_MD;
-  plan::Layout layout{t.temporary_offset};
+  Layout layout{t.temporary_offset};
   const View dropped = activation(typename Block::Temporary(layout, t.batch * t.tokens).dropped_MD);
   kernels::dropout(t.dx_MD, dropped, dropout_key(site, model.dropout.residual));
   return dropped;
@@ -150,7 +150,7 @@ template <class R> void DecoderCall<R>::mlp_backward() const {
 
 /// d(attention_in) takes the place of `attention_in`.
 template <class R> void DecoderCall<R>::attention_backward() const {
-  plan::Layout layout{t.temporary_offset};
+  Layout layout{t.temporary_offset};
   const typename Block::Temporary temporary(layout, t.batch * t.tokens);
   const View dattention = activation(temporary.dattention_MQ), dqkv = activation(temporary.dqkv_M);
   const View dy = residual_gradient(attention_out_site);
@@ -228,8 +228,8 @@ template <class R> void DecoderBlock<R>::backward(const BlockTensors& t, const S
 template <class R> void DecoderBlock<R>::decode(const DecodeTensors& t) {
   constexpr Params p;
   constexpr std::int64_t H = model.head_width();
-  plan::Layout scratch_layout, statistics_layout;
-  const auto take = [&](plan::Shape shape) { return t.scratch[scratch_layout.take(shape)]; };
+  Layout scratch_layout, statistics_layout;
+  const auto take = [&](Shape shape) { return t.scratch[scratch_layout.take(shape)]; };
   const auto statistic = [&] { return t.statistics[statistics_layout.take({1, t.batch * model.n_heads})]; };
   const View normed = take({t.batch, D}), qkv = take({t.batch, QKV}), attended = take({t.batch, Q}),
              up = take({t.batch, G}), activated = take({t.batch, F});

@@ -11,7 +11,7 @@ namespace monomorph::model {
 
 /// Where the head's parameters lie: in its own unit, or in the embedding's.
 template <class R> struct HeadParams {
-  plan::Slice norm_D, norm_bias_D, head_VD;
+  Slice norm_D, norm_bias_D, head_VD;
   constexpr HeadParams() {
     if constexpr (R::model.tied_head) {
       constexpr typename EmbeddingUnit<R>::Params p;

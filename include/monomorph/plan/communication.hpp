@@ -1,7 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <monomorph/plan/layout.hpp>
+#include <monomorph/spec/layout.hpp>
 
 namespace monomorph::plan {
 

@@ -1,6 +1,6 @@
 #pragma once
 #include <concepts>
-#include <monomorph/block/tensor_info.hpp>
+#include <monomorph/spec/tensor_info.hpp>
 #include <string_view>
 
 namespace monomorph {

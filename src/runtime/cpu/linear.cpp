@@ -73,7 +73,7 @@ void multiply(const Factor& a, const Factor& b, const View& c, bool add) {
 /// Hands out pieces of the calling thread's workspace.
 class TileMemory {
  public:
-  View take(DType dtype, plan::Shape shape) {
+  View take(DType dtype, Shape shape) {
     const View view{next_, dtype, shape};
     next_ += (view.bytes() + 63) / 64 * 64;
     return view;

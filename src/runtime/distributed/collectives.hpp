@@ -27,7 +27,7 @@ class AllGather {
 /// @param bytes for what the other ranks of a group of `ranks` send of it: a quarter of plan::staging_bytes at least
 constexpr std::int64_t piece_length(std::int64_t bytes, int ranks, DType dtype) {
   const std::int64_t slot = bytes / std::max(1, ranks - 1);
-  return slot / size_of(dtype) / plan::alignment_elements * plan::alignment_elements;
+  return slot / size_of(dtype) / alignment_elements * alignment_elements;
 }
 
 /// own = (or +=) the sum over ranks of part group.own of their wholes; own may be that part of whole itself, which is

@@ -5,9 +5,7 @@ namespace monomorph::distributed {
 namespace {
 
 /// How the replicas of a shard share out its reduction.
-Parts replica_parts(View own, int replicas) {
-  return {own, plan::align_up((own.elements() + replicas - 1) / replicas)};
-}
+Parts replica_parts(View own, int replicas) { return {own, align_up((own.elements() + replicas - 1) / replicas)}; }
 
 }  // namespace
 

@@ -103,7 +103,7 @@ void adamw_run(const View& gradient, const View& master, const View& moment1, co
   }
 }
 
-constexpr std::int64_t norm_block = plan::alignment_elements;  // no shard's border cuts one
+constexpr std::int64_t norm_block = alignment_elements;  // no shard's border cuts one
 constexpr std::int64_t norm_tasks = 64;
 
 /// Joins what tasks find in runs of blocks of a flat view. `Found` has take(view, first element, elements) and

@@ -30,7 +30,7 @@ runtime::FileDType file_dtype(DType dtype) {
 }
 
 /// A tensor of one row is a vector.
-std::vector<std::int64_t> file_shape(plan::Shape shape) {
+std::vector<std::int64_t> file_shape(Shape shape) {
   if (shape.rows == 1) return {shape.cols};
   return {shape.rows, shape.cols};
 }

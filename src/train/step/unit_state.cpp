@@ -30,7 +30,7 @@ std::vector<DecayRange> decay_ranges(const ParameterLayout& layout, bool (*decay
 }
 
 View share_of(View shard, int replica, int replicas) {
-  const std::int64_t part = plan::align_up((shard.elements() + replicas - 1) / replicas);
+  const std::int64_t part = align_up((shard.elements() + replicas - 1) / replicas);
   const std::int64_t first = std::min(replica * part, shard.elements());
   return shard.columns(first, std::min(part, shard.elements() - first));
 }
@@ -51,7 +51,7 @@ TensorPart cut(const TensorInfo& tensor, std::int64_t first, std::int64_t length
   const std::int64_t elements = tensor.slice.shape.elements(), offset = tensor.slice.offset;
   const std::int64_t begin = std::max(offset, first), end = std::min(offset + elements, first + length);
   const std::int64_t n = std::max(end - begin, std::int64_t{0});
-  const plan::Shape shape = n == elements ? tensor.slice.shape : plan::Shape{1, n};
+  const Shape shape = n == elements ? tensor.slice.shape : Shape{1, n};
   return {.name = "", .info = tensor, .index = 0, .slice = {begin - first, shape}, .first = begin - offset};
 }
 
@@ -72,8 +72,8 @@ void describe(const ParameterLayout& layout, int unit, int n_blocks, bool (*deca
   }
 }
 
-std::vector<plan::Slice> gaps(const ParameterLayout& layout, std::int64_t length) {
-  std::vector<plan::Slice> gaps;
+std::vector<Slice> gaps(const ParameterLayout& layout, std::int64_t length) {
+  std::vector<Slice> gaps;
   std::int64_t end = 0;  // of the tensors so far, which lie in order
   const auto add = [&](std::int64_t begin) {
     if (begin > end) gaps.push_back({end, {1, begin - end}});

@@ -6,7 +6,7 @@
 using namespace monomorph;
 
 TEST_CASE("slices begin at multiples of 64 elements and do not overlap") {
-  plan::Layout layout;
+  Layout layout;
   const auto a = layout.take({1, 1}), b = layout.take({3, 64}), none = layout.take({0, 5}), c = layout.take({13, 5});
   CHECK((a.offset == 0 && b.offset == 64 && none.offset == 256 && c.offset == 256));
   CHECK_FALSE(none.present());
@@ -61,7 +61,7 @@ TEMPLATE_TEST_CASE("names of a unit's tensors are unique", "", ByHand, EveryOpti
 
 TEST_CASE("queries, keys and values are rows of one matrix") {
   const typename DecoderBlock<EveryOption>::Params params;
-  CHECK(params.qkv_QKVxD.shape == plan::Shape{100, 30});
+  CHECK(params.qkv_QKVxD.shape == Shape{100, 30});
   CHECK(params.qkv_QKVxD.offset % 64 == 0);
   const auto offset_of = [&](std::string_view name) {
     return std::find_if(params.begin(), params.end(), [&](auto& t) { return t.name == name; })->slice.offset;

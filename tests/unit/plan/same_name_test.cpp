@@ -60,7 +60,7 @@ struct DecaysNorms : Control {
 /// One tensor, and a second where `tensors` is 2; the second block's starts as `later` says.
 struct Tensors {
   std::string_view name = "weight";
-  plan::Shape shape{64, 64};
+  Shape shape{64, 64};
   ParameterClass parameter_class = ParameterClass::linear;
   Initializer first{.std = 0.02}, later{.std = 0.02};
   int tensors = 1;

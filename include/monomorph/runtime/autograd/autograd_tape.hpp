@@ -1,6 +1,6 @@
 #pragma once
 #include <memory>
-#include <monomorph/block/tensor_info.hpp>
+#include <monomorph/spec/tensor_info.hpp>
 #include <vector>
 
 namespace at {

@@ -1,7 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <monomorph/core/dtype.hpp>
-#include <monomorph/plan/layout.hpp>
+#include <monomorph/spec/layout.hpp>
 #include <type_traits>
 
 #ifndef MONOMORPH_BELOW_FIREWALL
@@ -14,12 +14,12 @@ namespace monomorph {
 struct View {
   std::byte* data = nullptr;
   DType dtype = DType::fp32;
-  plan::Shape shape{0, 0};
+  Shape shape{0, 0};
   std::int64_t stride = 0;
 
   View() = default;
-  View(std::byte* begin, DType type, plan::Shape extent) : View(begin, type, extent, extent.cols) {}
-  View(std::byte* begin, DType type, plan::Shape extent, std::int64_t row_stride)
+  View(std::byte* begin, DType type, Shape extent) : View(begin, type, extent, extent.cols) {}
+  View(std::byte* begin, DType type, Shape extent, std::int64_t row_stride)
       : data(begin), dtype(type), shape(extent), stride(row_stride) {}
 
   bool present() const { return data != nullptr && shape.elements() > 0; }
@@ -28,7 +28,7 @@ struct View {
   bool contiguous() const { return stride == shape.cols || shape.rows <= 1; }
 
   /// Of a flat buffer: the matrix at a slice. A slice that is not present gives a view that is not.
-  View operator[](plan::Slice slice) const {
+  View operator[](Slice slice) const {
     return slice.present() ? View{data + slice.offset * size_of(dtype), dtype, slice.shape} : View{};
   }
   View rows(std::int64_t first, std::int64_t n) const {
@@ -38,7 +38,7 @@ struct View {
     return {data + first * size_of(dtype), dtype, {shape.rows, n}, stride};
   }
   /// The same elements of a contiguous view, with other rows and columns.
-  View reshaped(plan::Shape other) const { return {data, dtype, other}; }
+  View reshaped(Shape other) const { return {data, dtype, other}; }
   /// The caller knows the dtype.
   template <class T> T* as() const { return reinterpret_cast<T*>(data); }
 };

@@ -1,9 +1,9 @@
 #pragma once
-#include <monomorph/block/tensor_info.hpp>
 #include <monomorph/plan/flops.hpp>
 #include <monomorph/plan/memory.hpp>
 #include <monomorph/runtime/comm/communicator.hpp>
 #include <monomorph/spec/mesh_spec.hpp>
+#include <monomorph/spec/tensor_info.hpp>
 #include <monomorph/train/step/training_step.hpp>
 #include <string>
 #include <vector>

@@ -14,8 +14,8 @@ template <class R> class CachedDecoder final : public Decoder {
   static constexpr std::int64_t T = R::model.context_length, D = R::model.d_model, K = R::model.kv_width(),
                                 V = R::model.padded_vocab(), L = plan::n_blocks<R>;
   using Block = DecoderBlock<R>;
-  static constexpr plan::Layout buffers() {
-    plan::Layout layout;
+  static constexpr Layout buffers() {
+    Layout layout;
     for (const std::int64_t cols : {D, D, Block::D, Block::QKV, Block::Q, Block::G, Block::F}) layout.take({1, cols});
     return layout;
   }
@@ -26,13 +26,13 @@ template <class R> class CachedDecoder final : public Decoder {
         cos_TH_(cos_TH),
         sin_TH_(sin_TH),
         arena_(2 * L * T * K * size_of(compute) + buffers().elements * size_of(compute) +
-               (V + 4 * plan::align_up(R::model.n_heads)) * size_of(statistic) + (4 * L + 8) * 64 + V * 4) {
+               (V + 4 * align_up(R::model.n_heads)) * size_of(statistic) + (4 * L + 8) * 64 + V * 4) {
     for (int block = 0; block < L; ++block)
       cache_.push_back({arena_.take(T * K, compute).reshaped({T, K}), arena_.take(T * K, compute).reshaped({T, K})});
     x_D_ = arena_.take(D, compute);
     normed_D_ = arena_.take(D, compute);
-    scratch_ = arena_.take(buffers().elements - 2 * plan::align_up(D), compute);
-    statistics_ = arena_.take(4 * plan::align_up(R::model.n_heads), statistic);
+    scratch_ = arena_.take(buffers().elements - 2 * align_up(D), compute);
+    statistics_ = arena_.take(4 * align_up(R::model.n_heads), statistic);
     logits_V_ = arena_.take(V, statistic);
     if (statistic != DType::fp32) fp32_logits_V_ = arena_.take(V, DType::fp32);
   }
@@ -48,7 +48,7 @@ template <class R> class CachedDecoder final : public Decoder {
     kernels::embedding(&token, embedding[e.table_VD], embedding[e.positions_TD], 1, length_, x_D_);
     for (int block = 0; block < L; ++block) with_block<R>(block, [&](auto b) { b.decode(tensors(block)); });
     model::normalize<R>(x_D_, head[h.norm_D], head[h.norm_bias_D], normed_D_, statistics_.columns(0, 1),
-                        statistics_.columns(plan::alignment_elements, 1));
+                        statistics_.columns(alignment_elements, 1));
     kernels::linear(normed_D_, head[h.head_VD], {}, logits_V_);
     ++length_;
     if (!fp32_logits_V_.present()) return logits_V_.as<float>();

@@ -34,7 +34,7 @@ template <class R> class RecomputingDecoder final : public Decoder {
         document_starts_(micro_batch * T, 0),
         arena_((D + 64) * size_of(compute) + (V + 192) * size_of(statistic) + (V + 64) * 4 + 384) {
     normed_D_ = arena_.take(D, compute);
-    statistics_ = arena_.take(2 * plan::alignment_elements, statistic);
+    statistics_ = arena_.take(2 * alignment_elements, statistic);
     logits_V_ = arena_.take(V, statistic);
     fp32_logits_V_ = arena_.take(V, DType::fp32);
   }
@@ -49,7 +49,7 @@ template <class R> class RecomputingDecoder final : public Decoder {
     step_.evaluate({ids_.data(), targets_.data(), 0, document_starts_.data()});
     const View x_D = step_.hidden_state(plan::n_blocks<R>).rows(length_++, 1);
     model::normalize<R>(x_D, head_[h.norm_D], head_[h.norm_bias_D], normed_D_, statistics_.columns(0, 1),
-                        statistics_.columns(plan::alignment_elements, 1));
+                        statistics_.columns(alignment_elements, 1));
     kernels::linear(normed_D_, head_[h.head_VD], {}, logits_V_);
     kernels::copy(logits_V_, fp32_logits_V_);
     return fp32_logits_V_.as<float>();

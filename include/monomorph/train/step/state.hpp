@@ -47,12 +47,12 @@ template <Recipe R> class State {
   int gradient_place(int u) const { return shards_.gradient_place(u); }
   /// Where another unit's gradients were before, what this one's tensors leave out counts as zero.
   void zero_padding(int u) const {
-    for (const plan::Slice& gap : gaps_[u]) kernels::zero(whole_gradients(u)[gap]);
+    for (const Slice& gap : gaps_[u]) kernels::zero(whole_gradients(u)[gap]);
   }
   bool accumulates_whole() const { return shards_.accumulates_whole(); }
   std::int64_t batch() const { return batch_; }
   const Arena& arena() const { return arena_; }
-  View activation(plan::Slice slice) const { return activations_[slice]; }
+  View activation(Slice slice) const { return activations_[slice]; }
   View x_MD(int block) const { return activation(activations.x_MD[block]); }
   /// What an evaluation leaves: the final norm's output, and the logits of the last chunk of tokens.
   View head_in_MD() const { return activation(activations.head_in_MD); }
@@ -113,7 +113,7 @@ template <Recipe R> class State {
 
  private:
   UnitState unit_state(int u) {
-    const plan::Slice own = shards_.own[u];
+    const Slice own = shards_.own[u];
     UnitState state{.master = master_[own],
                     .gradient = gradients_[own],
                     .moment1 = moment1_[own],
@@ -127,11 +127,11 @@ template <Recipe R> class State {
     return state;
   }
 
-  View take(const plan::Layout& layout, DType dtype) { return arena_.take(layout.elements, dtype); }
+  View take(const Layout& layout, DType dtype) { return arena_.take(layout.elements, dtype); }
   View take_table() {
     if constexpr (R::model.position != Position::rotary) return {};
-    constexpr plan::Shape shape{R::model.context_length, R::model.head_width() / 2};
-    return arena_.take(plan::align_up(shape.elements()), statistic)[plan::Slice{0, shape}];
+    constexpr Shape shape{R::model.context_length, R::model.head_width() / 2};
+    return arena_.take(align_up(shape.elements()), statistic)[Slice{0, shape}];
   }
 
   std::int64_t batch_;
@@ -152,7 +152,7 @@ template <Recipe R> class State {
   View cos_TH_ = take_table(), sin_TH_ = take_table();
   std::vector<View> tree_;  ///< by level: the sum of 2^level micro-batches
   std::vector<UnitState> units_;
-  std::vector<std::vector<plan::Slice>> gaps_;
+  std::vector<std::vector<Slice>> gaps_;
   AutogradTape tape_;
 };
 

@@ -30,10 +30,10 @@ struct GradientSize {
 
 /// What a rank holds of a canonical tensor of the optimiser's state: all of it, or a run of its elements.
 struct StateTensor {
-  std::string name;                ///< e.g. "layers.3.mlp.up.weight", or "moment1.layers.3.mlp.up.weight"
-  View view;                       ///< of the tensor's shape if it is all of it, otherwise of one row
-  plan::Shape shape = view.shape;  ///< of the whole tensor
-  std::int64_t first = 0;          ///< element of the tensor with which the view begins
+  std::string name;          ///< e.g. "layers.3.mlp.up.weight", or "moment1.layers.3.mlp.up.weight"
+  View view;                 ///< of the tensor's shape if it is all of it, otherwise of one row
+  Shape shape = view.shape;  ///< of the whole tensor
+  std::int64_t first = 0;    ///< element of the tensor with which the view begins
 };
 
 /// The place of a micro-batch among those of a rank's step.

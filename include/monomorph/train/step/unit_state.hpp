@@ -1,5 +1,5 @@
 #pragma once
-#include <monomorph/block/tensor_info.hpp>
+#include <monomorph/spec/tensor_info.hpp>
 #include <monomorph/train/step/training_step.hpp>
 #include <span>
 
@@ -7,7 +7,7 @@ namespace monomorph::train {
 
 /// Elements of a unit to which weight decay applies, or not: a multiple of 64 of them.
 struct DecayRange {
-  plan::Slice slice;
+  Slice slice;
   bool decays;
 };
 
@@ -16,7 +16,7 @@ struct TensorPart {
   std::string name;  ///< with "layers.<i>." before those of blocks
   TensorInfo info;
   std::uint32_t index;  ///< of the tensor in its unit
-  plan::Slice slice;    ///< in this rank's buffers; of the tensor's shape if it is all of it, otherwise of one row
+  Slice slice;          ///< in this rank's buffers; of the tensor's shape if it is all of it, otherwise of one row
   std::int64_t first;   ///< element of the tensor with which the part begins
 };
 
@@ -35,7 +35,7 @@ struct UnitState {
 void describe(const ParameterLayout& layout, int unit, int n_blocks, bool (*decays)(ParameterClass), std::int64_t first,
               UnitState& state);
 /// What lies between a unit's tensors and behind them, in a buffer of `length` elements.
-std::vector<plan::Slice> gaps(const ParameterLayout& layout, std::int64_t length);
+std::vector<Slice> gaps(const ParameterLayout& layout, std::int64_t length);
 /// First values of all parameters: each depends on the seed, the tensor and the element alone.
 void initialize(const UnitState& unit, std::uint64_t seed);
 void round(const UnitState& unit);  ///< the compute copy, from the master

@@ -13,7 +13,7 @@ TEST_CASE("a reduction goes on in whole slices that fit where they are received,
       const std::int64_t quarter = plan::staging_bytes(ranks) / 4;
       const std::int64_t length = distributed::piece_length(quarter, ranks, dtype);
       CHECK(length > 0);
-      CHECK(length % plan::alignment_elements == 0);
+      CHECK(length % alignment_elements == 0);
       CHECK((ranks - 1) * length * size_of(dtype) <= quarter);
     }
   // As long as there is room for more than a slice, it is used.

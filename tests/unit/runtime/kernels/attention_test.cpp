@@ -27,7 +27,7 @@ namespace {
 /// A matrix with its own memory, filled with a value that no test expects.
 struct Matrix {
   DType dtype;
-  plan::Shape shape;
+  Shape shape;
   std::vector<std::byte> bytes;
   Matrix(DType type, std::int64_t rows, std::int64_t cols)
       : dtype(type), shape{rows, cols}, bytes(static_cast<std::size_t>(rows * cols * size_of(type)), std::byte{0x5A}) {}

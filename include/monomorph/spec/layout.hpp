@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-namespace monomorph::plan {
+namespace monomorph {
 
 /// Rows and columns; a vector is one row.
 struct Shape {
@@ -38,4 +38,4 @@ struct Layout {
   }
 };
 
-}  // namespace monomorph::plan
+}  // namespace monomorph

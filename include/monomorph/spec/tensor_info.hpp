@@ -1,7 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <monomorph/plan/layout.hpp>
+#include <monomorph/spec/layout.hpp>
 #include <string_view>
 
 namespace monomorph {
@@ -18,13 +18,13 @@ struct Initializer {
 /// contiguous in its unit's flat buffer.
 struct TensorInfo {
   std::string_view name;
-  plan::Slice slice;
+  Slice slice;
   ParameterClass parameter_class = ParameterClass::linear;
   Initializer initializer;
 };
 
 /// The flat buffer of a unit: slices as the kernels use them (fused, padded), and the canonical tensors within.
-class ParameterLayout : public plan::Layout {
+class ParameterLayout : public Layout {
  public:
   static constexpr int capacity = 24;  // a decoder block with every option has 22
   constexpr int size() const { return n_tensors_; }
@@ -39,20 +39,20 @@ class ParameterLayout : public plan::Layout {
 
  protected:
   /// A slice that is one canonical tensor.
-  constexpr plan::Slice take_tensor(std::string_view name, plan::Shape shape, ParameterClass parameter_class,
-                                    Initializer initializer) {
-    const plan::Slice slice = take(shape);
+  constexpr Slice take_tensor(std::string_view name, Shape shape, ParameterClass parameter_class,
+                              Initializer initializer) {
+    const Slice slice = take(shape);
     add_part(name, slice, 0, shape.rows, parameter_class, initializer);
     return slice;
   }
   /// Some rows of a slice that are a canonical tensor.
-  constexpr void add_part(std::string_view name, plan::Slice whole, std::int64_t first_row, std::int64_t rows,
+  constexpr void add_part(std::string_view name, Slice whole, std::int64_t first_row, std::int64_t rows,
                           ParameterClass parameter_class, Initializer initializer) {
     const std::int64_t offset = whole.offset + first_row * whole.shape.cols;
     tensors_[n_tensors_++] = {name, {offset, {rows, whole.shape.cols}}, parameter_class, initializer};
   }
   /// Some columns of a slice of one row (a fused bias).
-  constexpr void add_bias_part(std::string_view name, plan::Slice whole, std::int64_t first, std::int64_t n) {
+  constexpr void add_bias_part(std::string_view name, Slice whole, std::int64_t first, std::int64_t n) {
     tensors_[n_tensors_++] = {name, {whole.offset + first, {1, n}}, ParameterClass::bias, {}};
   }
 
