@@ -4,7 +4,7 @@
 #include <monomorph/core/type_name.hpp>
 #include <monomorph/plan/recipe_content.hpp>
 #include <monomorph/plan/units.hpp>
-#include <monomorph/rule/members.hpp>
+#include <monomorph/recipe/members.hpp>
 #include <type_traits>
 
 /// One number that changes with anything that a recipe decides at compile time. Structured bindings name every field of

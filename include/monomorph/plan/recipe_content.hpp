@@ -1,7 +1,7 @@
 #pragma once
 #include <monomorph/plan/units.hpp>
 #include <monomorph/policy/precision_policy.hpp>
-#include <monomorph/rule/members.hpp>
+#include <monomorph/recipe/members.hpp>
 
 /// What types of a recipe say, for its fingerprint: a policy or a block may change and keep its name. `hash` has add().
 namespace monomorph::plan::detail {

@@ -1,7 +1,7 @@
 #pragma once
 #include <monomorph/block/stack.hpp>
 #include <monomorph/core/rule.hpp>
-#include <monomorph/rule/members.hpp>
+#include <monomorph/recipe/members.hpp>
 #include <monomorph/rule/operands.hpp>
 #include <monomorph/spec/model_spec.hpp>
 

@@ -4,7 +4,7 @@
 #include <monomorph/core/rule.hpp>
 #include <monomorph/policy/attention_policy.hpp>
 #include <monomorph/policy/objective_policy.hpp>
-#include <monomorph/rule/members.hpp>
+#include <monomorph/recipe/members.hpp>
 #include <monomorph/rule/mistaken_names.hpp>
 #include <monomorph/rule/near_miss_names.hpp>
 #include <type_traits>

@@ -1,7 +1,7 @@
 #pragma once
 #include <monomorph/core/rule.hpp>
 #include <monomorph/plan/memory.hpp>
-#include <monomorph/rule/members.hpp>
+#include <monomorph/recipe/members.hpp>
 #include <monomorph/rule/operands.hpp>
 
 namespace monomorph::rule {

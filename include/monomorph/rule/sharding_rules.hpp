@@ -1,6 +1,6 @@
 #pragma once
 #include <monomorph/core/rule.hpp>
-#include <monomorph/rule/members.hpp>
+#include <monomorph/recipe/members.hpp>
 
 namespace monomorph::rule {
 
