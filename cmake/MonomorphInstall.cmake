@@ -2,7 +2,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/monomorph)
-set(libraries spec core data runtime train)
+set(libraries spec core data runtime model train)
 
 foreach(library IN LISTS libraries)
   set_target_properties(monomorph_${library} PROPERTIES EXPORT_NAME ${library})

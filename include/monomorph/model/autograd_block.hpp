@@ -2,8 +2,8 @@
 #include <ATen/core/Tensor.h>
 
 #include <monomorph/block/autograd_block.hpp>
+#include <monomorph/model/autograd_tape.hpp>
 #include <monomorph/model/block_tensors.hpp>
-#include <monomorph/runtime/autograd/autograd_tape.hpp>
 
 #include <span>
 

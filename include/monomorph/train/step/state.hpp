@@ -1,8 +1,8 @@
 #pragma once
+#include <monomorph/model/autograd_tape.hpp>
 #include <monomorph/model/block_tensors.hpp>
 #include <monomorph/plan/memory.hpp>
 #include <monomorph/recipe.hpp>
-#include <monomorph/runtime/autograd/autograd_tape.hpp>
 #include <monomorph/runtime/comm/communicator.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/memory/arena.hpp>
