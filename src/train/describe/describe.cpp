@@ -1,7 +1,7 @@
 #include <monomorph/train/describe/describe.hpp>
 
+#include <monomorph/core/quantity_text.hpp>
 #include <monomorph/runtime/machine/gpus.hpp>
-#include <monomorph/train/report/progress.hpp>
 
 #include <fmt/format.h>
 #include <algorithm>

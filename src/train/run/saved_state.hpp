@@ -1,6 +1,6 @@
 #pragma once
 #include <monomorph/runtime/files/checkpoint_folder.hpp>
-#include <monomorph/train/run/run_checkpoint.hpp>
+#include <monomorph/train/step/run_state.hpp>
 
 #include <cstdint>
 #include <string>

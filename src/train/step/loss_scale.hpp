@@ -1,7 +1,7 @@
 #pragma once
 #include <monomorph/core/dtype.hpp>
 #include <monomorph/train/hparams/hparams.hpp>
-#include <monomorph/train/run/run_checkpoint.hpp>
+#include <monomorph/train/step/run_state.hpp>
 
 namespace monomorph::train {
 

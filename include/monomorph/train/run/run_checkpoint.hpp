@@ -2,6 +2,7 @@
 #include <monomorph/runtime/files/find_checkpoint.hpp>
 #include <monomorph/train/describe/recipe_program.hpp>
 #include <monomorph/train/hparams/hparams.hpp>
+#include <monomorph/train/step/run_state.hpp>
 
 #include <cstdint>
 #include <map>
@@ -9,19 +10,6 @@
 #include <string>
 
 namespace monomorph::train {
-
-/// Where a run stands: with the parameters, the moments and the hyperparameters, everything that its next step depends
-/// on.
-struct RunState {
-  std::int64_t step = 0;     ///< finished steps, skipped ones included
-  std::int64_t updates = 0;  ///< steps that the optimiser took
-  std::int64_t samples = 0;  ///< the data position: sequences drawn
-  std::int64_t tokens = 0;   ///< counted targets trained on
-  std::int64_t skipped = 0;
-  std::int64_t skipped_in_a_row = 0;  ///< for another reason than a loss scale that was too high
-  double loss_scale = 1;              ///< of the next step
-  std::int64_t steps_at_scale = 0;    ///< since the scale was changed
-};
 
 /// By path of a training file what tells its tokens from others.
 using TrainFiles = std::map<std::string, std::int64_t>;
