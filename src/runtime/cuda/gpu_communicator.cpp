@@ -7,11 +7,14 @@
 #include "runtime/cuda/stream_trace.hpp"
 #include "runtime/cuda/word_sum.hpp"
 #include "runtime/distributed/failures.hpp"
+#include "runtime/distributed/first_line.hpp"
+#include "runtime/distributed/gpu_communicator.hpp"
 #include "runtime/distributed/grouped_communicator.hpp"
 #include "runtime/distributed/unit_reduction.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/plan/communication.hpp>
+#include <monomorph/runtime/machine/gpus.hpp>
 
 #include <ATen/ops/empty.h>
 #include <c10/cuda/CUDAGuard.h>
@@ -139,10 +142,28 @@ std::unique_ptr<Communicator> gpu_communicator(const distributed::Store& store, 
                     "sharding::HybridShard<n> with another n",
                     most_terms, std::max(shards, place.size / shards)));
   // A launcher may show each rank its own GPU alone, as number 0, or all ranks all of them.
-  const auto device = static_cast<c10::DeviceIndex>(place.local_rank % static_cast<int>(query_gpus().size()));
+  const auto device = static_cast<c10::DeviceIndex>(place.local_rank % static_cast<int>(gpus().size()));
   wait_for_all(store.under("gpus/"), place, time_limit);
   c10::cuda::set_device(device);
   return std::make_unique<GpuCommunicator>(store, place, device, shards, wire, time_limit);
 }
 
 }  // namespace monomorph::cuda
+
+namespace monomorph {
+
+std::unique_ptr<Communicator> distributed::gpu_communicator(const Store& store, RankPlace place, int shards, DType wire,
+                                                            std::chrono::milliseconds time_limit) {
+  if (const auto reason = cuda::why_no_gpu())  // before c10d, which says it with its stack
+    throw without_gpu(place.rank,
+                      fmt::format("CUDA has none here ({}); see nvidia-smi and CUDA_VISIBLE_DEVICES there", *reason));
+  try {
+    return cuda::gpu_communicator(store, place, shards, wire, time_limit);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& failure) {  // LibTorch's, of CUDA: no memory left, for one
+    throw without_gpu(place.rank, fmt::format("its own does not serve ({})", first_line(failure)));
+  }
+}
+
+}  // namespace monomorph

@@ -1,10 +1,13 @@
 #include "runtime/cuda/gpu_query.hpp"
 
+#include <monomorph/runtime/machine/gpus.hpp>
+
 #include <cuda_runtime.h>
 
-namespace monomorph::cuda {
+namespace monomorph {
 
-std::vector<Gpu> query_gpus() {
+/// What the CUDA runtime reports; empty if it reports an error, as it does without a driver.
+std::vector<Gpu> gpus() {
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess) return {};
   std::vector<Gpu> gpus;
@@ -17,11 +20,11 @@ std::vector<Gpu> query_gpus() {
   return gpus;
 }
 
-std::optional<std::string> why_no_gpu() {
+std::optional<std::string> cuda::why_no_gpu() {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status != cudaSuccess) return cudaGetErrorString(status);
   return count == 0 ? std::optional<std::string>("no device is visible") : std::nullopt;
 }
 
-}  // namespace monomorph::cuda
+}  // namespace monomorph

@@ -1,14 +1,8 @@
 #include <monomorph/runtime/machine/gpus.hpp>
 
-#ifdef MONOMORPH_CUDA
-#include "runtime/cuda/gpu_query.hpp"
-#endif
-
 namespace monomorph {
 
-#ifdef MONOMORPH_CUDA
-std::vector<Gpu> gpus() { return cuda::query_gpus(); }
-#else
+#ifndef MONOMORPH_CUDA  // with it, src/runtime/cuda/gpu_query.cu asks CUDA
 std::vector<Gpu> gpus() { return {}; }
 #endif
 
