@@ -12,7 +12,7 @@
 namespace monomorph::data {
 namespace {
 
-constexpr std::string_view space = " ", metaspace = "\xE2\x96\x81";
+constexpr std::string_view space = " ", metaspace_mark = "\xE2\x96\x81";
 
 /// Letters of which none goes on with the character before it, as marks, some letters of Indic scripts and the parts of
 /// Korean syllables do.
@@ -44,7 +44,7 @@ bool is_local(const Normalizer& normalizer) {
                         [](const normalizers::Replace& replace) {
                           const TextPattern& pattern = replace.pattern;
                           return (pattern.text == space || (pattern.is_regex && pattern.text == " {2,}")) &&
-                                 (replace.content == space || replace.content == metaspace);
+                                 (replace.content == space || replace.content == metaspace_mark);
                         },
                         [](const auto&) { return true; },
                     },
@@ -63,7 +63,7 @@ using Marks = std::vector<std::string_view>;
 Marks marks_of_cuts(const TokenizerDefinition& definition, const Model& model) {
   const auto* bpe = std::get_if<CharacterBpe>(&model);
   const bool model_cuts = bpe && bpe->parts_at_metaspace();
-  if (definition.pre_tokenizers.empty()) return model_cuts ? Marks{metaspace} : Marks{};
+  if (definition.pre_tokenizers.empty()) return model_cuts ? Marks{metaspace_mark} : Marks{};
   if (as_byte_level_words(definition.pre_tokenizers)) return {space};
   return std::visit(Overloaded{
                         [](const pre_tokenizers::Whitespace&) { return Marks{space}; },
@@ -72,7 +72,7 @@ Marks marks_of_cuts(const TokenizerDefinition& definition, const Model& model) {
                         [&](const pre_tokenizers::Metaspace& settings) {
                           const bool is_last = definition.pre_tokenizers.size() == 1;
                           const bool cuts = settings.split || (model_cuts && is_last);
-                          return cuts && settings.replacement == metaspace ? Marks{space, metaspace} : Marks{};
+                          return cuts && settings.replacement == metaspace_mark ? Marks{space, metaspace_mark} : Marks{};
                         },
                         [](const auto&) { return Marks{}; },
                     },
@@ -83,7 +83,7 @@ Marks marks_of_cuts(const TokenizerDefinition& definition, const Model& model) {
 bool stays_on_one_side(const AddedToken& token, const std::string& content, bool beginnings_are_marked) {
   if (content.empty()) return false;
   const std::size_t second = first_character(content).n_bytes;
-  for (const std::string_view mark : {space, metaspace}) {
+  for (const std::string_view mark : {space, metaspace_mark}) {
     if (content.find(mark, second) != std::string::npos) return false;
   }
   return !ends_in_letter(content) || !(token.rstrip || beginnings_are_marked);
