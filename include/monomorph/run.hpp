@@ -8,6 +8,10 @@
 #include <monomorph/checkpointing/recompute_cheap.hpp>
 #include <monomorph/models/gpt2.hpp>
 #include <monomorph/models/llama3.hpp>
+#include <monomorph/optim/bf16_state.hpp>
+#include <monomorph/optim/by_class.hpp>
+#include <monomorph/optim/lion.hpp>
+#include <monomorph/optim/sgd.hpp>
 #include <monomorph/precision/bf16_mixed.hpp>
 #include <monomorph/precision/bf16_pure.hpp>
 #include <monomorph/precision/fp16_mixed.hpp>

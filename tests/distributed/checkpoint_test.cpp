@@ -1,6 +1,6 @@
 // A checkpoint of several ranks holds the state of one, and gives it back to any number of them under any strategy.
 #include "numerics/schedule_recipes.hpp"
-#include "support/adamw_step.hpp"
+#include "support/adamw_update.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/ranks.hpp"
@@ -42,7 +42,7 @@ class WholeState {
  public:
   void add(train::TrainingStep& step) {
     const std::lock_guard lock(mutex_);
-    for (const auto& parts : {step.parameters(), step.moments()})
+    for (const auto& parts : {step.parameters(), step.optimizer_state()})
       for (const train::StateTensor& part : parts) {
         Values& values = tensors_[part.name];
         values.resize(part.shape.elements(), std::nan(""));
@@ -67,7 +67,7 @@ template <Recipe R> Tensors save(int ranks, const std::string& folder) {
     for (int i = 1; i <= 3; ++i) {
       step.accumulate(sequences.from(0, R::model.context_length), i, {});
       step.gradient_size(train::GradientNorm::two);
-      step.update(adamw_step(i, 1e-3));
+      update(step, i, 1e-3);
     }
     whole.add(step);
     CHECK(train::save_run(folder, 2, detail::program_of<R>(), {}, state, {}, step, *communicator).empty());

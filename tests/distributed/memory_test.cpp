@@ -1,7 +1,7 @@
 // What ranks take from the system, against the plan: the arena to the byte, everything together within 3 %, never more
 // than planned. Resident memory at full size is measured by bench/memory.
 #include "numerics/schedule_recipes.hpp"
-#include "support/adamw_step.hpp"
+#include "support/adamw_update.hpp"
 #include "support/catch.hpp"
 #include "support/counting_allocator.hpp"
 #include "support/ranks.hpp"
@@ -25,7 +25,7 @@ void take_steps(train::TrainingStep& step, const Sequences& sequences, std::int6
   for (int number = 1; number <= 2; ++number) {
     for (const std::int64_t i : {0, 1}) step.accumulate(sequences.from(i, T), number, {i, 2});
     step.gradient_size(train::GradientNorm::two);
-    step.update(adamw_step(number, 1));
+    update(step, number, 1);
   }
 }
 

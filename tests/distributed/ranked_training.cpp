@@ -1,6 +1,6 @@
 #include "distributed/ranked_training.hpp"
 
-#include "support/adamw_step.hpp"
+#include "support/adamw_update.hpp"
 #include "support/ranks.hpp"
 #include "train/step/step_totals.hpp"
 
@@ -113,10 +113,10 @@ Outcome train(const train::RecipeProgram& recipe, Division division, const Exten
       }
       if (const auto wanted = outcome.gradients.find(i); wanted != outcome.gradients.end())
         add_to(wanted->second, rank.step().gradients(), 1 / extent.loss_scale);
-      rank.step().update(adamw_step(i, 1 / totals.gradient_norm));
+      update(rank.step(), i, 1 / totals.gradient_norm, recipe.hparams.optimizer.policy);
     }
     add_to(outcome.parameters, rank.step().parameters());
-    add_to(outcome.moments, rank.step().moments());
+    add_to(outcome.moments, rank.step().optimizer_state());
   });
   if (!different.empty())
     throw std::logic_error(

@@ -1,15 +1,16 @@
 #pragma once
 #include "numerics/schedule_recipes.hpp"
-#include "support/adamw_step.hpp"
+#include "support/adamw_update.hpp"
 
 namespace monomorph::testing {
 
 /// One optimiser step on the few sequences that there are.
-inline void take_step(train::TrainingStep& step, std::int64_t micro_batches) {
+inline void take_step(train::TrainingStep& step, std::int64_t micro_batches,
+                      const PolicyHparams& hparams = adamw_hparams()) {
   constexpr std::int64_t T = gpt2_like::model.context_length;
   for (std::int64_t i = 0; i < micro_batches; ++i) step.accumulate(sequences.from(i % 4, T), 1, {i, micro_batches});
   step.gradient_size(train::GradientNorm::two);
-  step.update(adamw_step(1, 1));
+  update(step, 1, 1, hparams);
 }
 
 }  // namespace monomorph::testing

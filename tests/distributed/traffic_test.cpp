@@ -57,7 +57,7 @@ template <Recipe R> std::vector<Sent> measured(int ranks, Sum sum) {
     distributed::CpuCommunicator communicator(std::move(connected), R::sharding::param_shards(ranks), sum.wire);
     train::Step<R> step(communicator, 1, 3, sum.tree_levels());
     const auto sent_in_steps = [&] {
-      take_step(step, sum.micro_batches);
+      take_step(step, sum.micro_batches, PolicyHparams::of<typename R::optimizer::Hparams>());
       for (int u = 0; u < plan::n_units<R>; ++u) communicator.wait(u);
       return sent_by(communicator, peers);
     };
@@ -126,6 +126,18 @@ TEST_CASE("every rank sends what the plan says, to whom it says: tied head") { c
 TEST_CASE("every rank sends what the plan says, to whom it says: head of its own") { check_sums<llama_like>(); }
 TEST_CASE("every rank sends what the plan says, to whom it says: four replicas, bf16") {
   check_traffic<InBf16<Sharded<gpt2_like, sharding::HybridShard<2>>>>(8, {.micro_batches = 2, .wire = DType::bf16});
+}
+
+namespace {
+template <class R> struct WithMuon : R { using optimizer = optim::ByClass<optim::Muon, optim::AdamW>; };
+}  // namespace
+
+TEST_CASE("every rank sends what the plan says, to whom it says: matrices that the optimizer sees whole") {
+  using recipe = WithMuon<gpt2_like>;
+  const auto sharded = check_traffic<Sharded<recipe, sharding::FullShard>>(2, {.micro_batches = 2});
+  CHECK(sharded.gathers.bytes >
+        check_traffic<Sharded<gpt2_like, sharding::FullShard>>(2, {.micro_batches = 2}).gathers.bytes);
+  check_traffic<InBf16<Sharded<recipe, sharding::HybridShard<2>>>>(4, {.micro_batches = 2, .wire = DType::bf16});
 }
 
 }  // namespace monomorph::testing

@@ -56,7 +56,7 @@ template <Recipe R> void check_evaluation() {
   const double before = step.evaluate(batch).loss;
   const double trained = step.accumulate(batch, 1, {}).loss;
   const auto hash = [&] {
-    return hash_of(step.parameters()) ^ 3 * hash_of(step.moments()) ^ 5 * hash_of(step.gradients());
+    return hash_of(step.parameters()) ^ 3 * hash_of(step.optimizer_state()) ^ 5 * hash_of(step.gradients());
   };
   const std::uint64_t state = hash();
   CHECK(step.evaluate(batch).loss == before);  // in bits: no mask is drawn, from no step

@@ -1,6 +1,6 @@
 // After the first step nothing is allocated: by nobody in the process.
 #include "numerics/schedule_recipes.hpp"
-#include "support/adamw_step.hpp"
+#include "support/adamw_update.hpp"
 #include "support/catch.hpp"
 #include "support/counting_allocator.hpp"
 
@@ -27,7 +27,7 @@ void take_step(train::TrainingStep& step, std::uint64_t number, std::int64_t T) 
   step.accumulate(sequences.from(0, T), number, {});
   step.accumulate(sequences.from(2, T), number, {1, 2});
   const double norm = std::sqrt(step.gradient_size(train::GradientNorm::two).sum.value());
-  step.update(adamw_step(static_cast<std::int64_t>(number), 1 / norm));
+  update(step, static_cast<std::int64_t>(number), 1 / norm);
   step.evaluate(sequences.from(1, T));
 }
 

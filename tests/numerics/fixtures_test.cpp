@@ -123,11 +123,12 @@ void drop_key_biases(Tensors& tensors) {
 
 template <Recipe R> void check_five_steps(Fixture<R>& f, double tolerance) {
   train::OptimizerHparams hparams;
-  hparams.lr.value = 1e-3;
-  hparams.beta1.value = 0.9;
-  hparams.beta2.value = 0.95;
-  hparams.epsilon.value = 1e-8;
-  hparams.weight_decay.value = 0.1;
+  auto& adamw = hparams.policy.as<optim::AdamW::Hparams>();
+  adamw.lr.value = 1e-3;
+  adamw.beta1.value = 0.9;
+  adamw.beta2.value = 0.95;
+  adamw.epsilon.value = 1e-8;
+  adamw.weight_decay.value = 0.1;
   hparams.clip.mode.value = train::ClipMode::norm_2;
   hparams.clip.threshold.value = 1;
   Values losses, norms;
@@ -135,7 +136,7 @@ template <Recipe R> void check_five_steps(Fixture<R>& f, double tolerance) {
     const kernels::LossSum loss = f.step.accumulate(f.micro_batch(), step, {});
     losses.push_back(loss.loss / static_cast<double>(loss.tokens));
     const double norm = std::sqrt(f.step.gradient_size(train::GradientNorm::two).sum.value());
-    const auto result = train::optimizer_step(f.step, hparams, 1e-3, {.tokens = loss.tokens, .gradient_norm = norm},
+    const auto result = train::optimizer_step(f.step, hparams, {}, {.tokens = loss.tokens, .gradient_norm = norm},
                                               static_cast<std::int64_t>(step));
     REQUIRE(result.applied);
     norms.push_back(result.grad_norm.value());

@@ -111,7 +111,7 @@ template <Recipe R> Contents contents(int ranks, double loss_scale) {
       if (whole_units_stay) contents.params.emplace(unit + " whole", state.whole_params(u));
       contents.gradients.emplace(unit + " own", state.gradient(u));
     }
-    for (const auto& tensors : {step.parameters(), step.moments()})
+    for (const auto& tensors : {step.parameters(), step.optimizer_state()})
       for (const train::StateTensor& tensor : tensors) contents.state.emplace(rank + tensor.name, tensor.view);
   });
   return contents;
@@ -169,7 +169,7 @@ template <class R, class Precision> void check_storage(const Contents& exact, in
   CHECK(2 * plan.gathered_params == fp32.gathered_params);
   CHECK(plan.gradients == fp32.gradients);
   CHECK(plan.gathered_gradients == fp32.gathered_gradients);
-  CHECK(plan.moments * 4 == fp32.moments * size_of(dtypes.state));
+  CHECK(plan.optimizer_state * 4 == fp32.optimizer_state * size_of(dtypes.state));
   CHECK(plan.master * 4 == fp32.master * size_of(dtypes.state));
 }
 

@@ -45,7 +45,9 @@ constexpr std::int64_t micro_batch = 2;
 /// A step of a recipe, and the run that it is in.
 class Run {
  public:
-  explicit Run(train::RecipeProgram recipe) : recipe_(std::move(recipe)) {}
+  explicit Run(train::RecipeProgram recipe) : recipe_(std::move(recipe)) {
+    hparams_.optimizer.policy.as<optim::AdamW::Hparams>().lr.value = 0.01;
+  }
 
   void train(int n_steps) {
     for (int i = 0; i < n_steps; ++i, ++state_.step) {
@@ -54,7 +56,7 @@ class Run {
       train::StepPart own;
       own.add(step_->accumulate(sequences.from(first, T), step, {}));
       const auto totals = reduce_(own, step_->gradient_size(order), order);
-      REQUIRE(train::optimizer_step(*step_, hparams_.optimizer, 0.01, totals, ++state_.updates).applied);
+      REQUIRE(train::optimizer_step(*step_, hparams_.optimizer, {}, totals, ++state_.updates).applied);
       state_.samples += micro_batch;
     }
   }
@@ -67,7 +69,7 @@ class Run {
     same_precision = restored.same_precision;
   }
   bool same_precision = true;
-  std::uint64_t state() const { return hash_of(step_->parameters()) ^ 3 * hash_of(step_->moments()); }
+  std::uint64_t state() const { return hash_of(step_->parameters()) ^ 3 * hash_of(step_->optimizer_state()); }
 
  private:
   static constexpr auto order = train::GradientNorm::two;

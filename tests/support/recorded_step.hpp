@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/core/hparams.hpp>
 #include <monomorph/train/step/training_step.hpp>
 
 #include <array>
@@ -11,7 +12,7 @@ namespace monomorph::testing {
 /// A TrainingStep without a model: two parameters in one buffer, gradients' norms as told, calls noted.
 class RecordedStep final : public train::TrainingStep {
  public:
-  std::vector<kernels::AdamWStep> updates{};
+  std::vector<UpdateScalars> updates{};
   int n_parameters_changed = 0;
   std::function<kernels::LossSum(const train::MicroBatch&)> loss{};  ///< of evaluate
   alignas(64) std::array<std::array<float, 6>, 3> values{};          ///< parameters, first and second moments
@@ -19,9 +20,9 @@ class RecordedStep final : public train::TrainingStep {
   kernels::LossSum accumulate(const train::MicroBatch&, std::uint64_t, train::Turn) override { return {}; }
   kernels::LossSum evaluate(const train::MicroBatch& batch) override { return loss(batch); }
   train::GradientSize gradient_size(train::GradientNorm) override { return {}; }
-  void update(const kernels::AdamWStep& step) override { updates.push_back(step); }
+  void update(const PolicyHparams&, const UpdateScalars& scalars) override { updates.push_back(scalars); }
   std::vector<train::StateTensor> parameters() override { return tensors("", 0); }
-  std::vector<train::StateTensor> moments() override {
+  std::vector<train::StateTensor> optimizer_state() override {
     auto all = tensors("moment1.", 1);
     for (auto& tensor : tensors("moment2.", 2)) all.push_back(tensor);
     return all;

@@ -35,7 +35,7 @@ template <class R> struct HeadUnit {
       if (model.norm.bias)
         norm_bias_D = take_tensor("final_norm.bias", {1, model.d_model}, ParameterClass::bias, initializers::zero);
       head_VD = take({model.padded_vocab(), model.d_model});
-      add_part("head.weight", head_VD, 0, model.vocab_size, ParameterClass::linear, initializers::head(model));
+      add_part("head.weight", head_VD, 0, model.vocab_size, ParameterClass::head, initializers::head(model));
     }
   };
 };

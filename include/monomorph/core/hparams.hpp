@@ -1,4 +1,5 @@
 #pragma once
+#include <any>
 #include <boost/hana/accessors.hpp>
 #include <boost/hana/adapt_struct.hpp>
 #include <boost/hana/core/to.hpp>
@@ -7,33 +8,18 @@
 #include <boost/hana/string.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <monomorph/core/field.hpp>
 #include <monomorph/core/weighted_path.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
 namespace monomorph {
-
-/// A hyperparameter: it changes from run to run, so it is a value and no part of the recipe's type. This shape is for
-/// bool, std::string, WeightedPaths (in JSON one path, or an array of them) and enums; a string that may only be one of
-/// a few words is an enum with EnumNames.
-template <class T> struct Field {
-  T value;
-  std::string_view doc;
-  constexpr operator const T&() const { return value; }
-};
-
-/// A number with inclusive bounds, which hold for what is read; the default must satisfy them, too.
-template <class T>
-requires(std::is_same_v<T, std::int64_t> || std::is_same_v<T, double>) struct Field<T> {
-  T value, min, max;
-  std::string_view doc;
-  constexpr operator const T&() const { return value; }
-};
 
 /// A count that a word can stand for, so that no number means something else: `"all"`, `"never"`. Absent is that word.
 template <> struct Field<std::optional<std::int64_t>> {
@@ -43,10 +29,6 @@ template <> struct Field<std::optional<std::int64_t>> {
   std::string_view doc;
   constexpr operator const std::optional<std::int64_t>&() const { return value; }
 };
-
-/// The words of an enum in JSON, in the order of its values, which start at 0. Specialise it beside the enum:
-/// `template <> struct EnumNames<Kind> { static constexpr std::string_view names[] = {"linear", "cosine"}; };`
-template <class Enum> struct EnumNames;
 
 /// The word that JSON has for an enum's value.
 template <class Enum> constexpr std::string_view name_of(Enum value) {
@@ -105,19 +87,50 @@ requires std::is_enum_v<Enum> FieldRef refer(std::string name, Field<Enum>& fiel
                   [](void* value, std::size_t index) { *static_cast<Enum*>(value) = static_cast<Enum>(index); }}};
 }
 
+template <class Section> void append_fields(Section& section, const std::string& prefix, std::vector<FieldRef>& fields);
+}  // namespace detail
+
+/// Hyperparameters that a policy of a recipe brings, where the policy's type is not known: a value of its struct
+/// `Hparams`, adapted with BOOST_HANA_ADAPT_STRUCT. Its fields stand in the section that has it as a member.
+class PolicyHparams {
+ public:
+  template <class Hparams> static PolicyHparams of() {
+    return PolicyHparams(Hparams{}, [](std::any& value, const std::string& prefix, std::vector<FieldRef>& fields) {
+      detail::append_fields(std::any_cast<Hparams&>(value), prefix, fields);
+    });
+  }
+  /// The caller knows the type: that of the recipe's policy.
+  template <class Hparams> const Hparams& as() const { return std::any_cast<const Hparams&>(value_); }
+  template <class Hparams> Hparams& as() { return std::any_cast<Hparams&>(value_); }
+  void append_to(const std::string& prefix, std::vector<FieldRef>& fields) { append_(value_, prefix, fields); }
+
+ private:
+  using Append = void (*)(std::any& value, const std::string& prefix, std::vector<FieldRef>& fields);
+  PolicyHparams(std::any value, Append append) : value_(std::move(value)), append_(append) {}
+
+  std::any value_;
+  Append append_;
+};
+
+namespace detail {
 template <class T> inline constexpr bool is_field = false;
 template <class T> inline constexpr bool is_field<Field<T>> = true;
+
+/// A member is a field, a section of its own, or fields of a type that is not known here, which stand in this section.
+template <class Member>
+void append_member(Member& member, const std::string& prefix, const char* name, std::vector<FieldRef>& fields) {
+  if constexpr (is_field<Member>)
+    fields.push_back(refer(prefix + name, member));
+  else if constexpr (std::is_same_v<Member, PolicyHparams>)
+    member.append_to(prefix, fields);
+  else
+    append_fields(member, prefix + name + ".", fields);
+}
 
 template <class Section>
 void append_fields(Section& section, const std::string& prefix, std::vector<FieldRef>& fields) {
   boost::hana::for_each(boost::hana::accessors<Section>(), boost::hana::fuse([&](auto name, auto accessor) {
-                          auto& member = accessor(section);
-                          std::string dotted = prefix + boost::hana::to<const char*>(name);
-                          if constexpr (is_field<std::remove_reference_t<decltype(member)>>) {
-                            fields.push_back(refer(std::move(dotted), member));
-                          } else {
-                            append_fields(member, dotted + ".", fields);
-                          }
+                          append_member(accessor(section), prefix, boost::hana::to<const char*>(name), fields);
                         }));
 }
 }  // namespace detail

@@ -1,29 +1,36 @@
 #pragma once
+#include <boost/hana/adapt_struct.hpp>
+#include <monomorph/core/field.hpp>
+#include <monomorph/optim/weight_decay.hpp>
 #include <monomorph/policy/optimizer_policy.hpp>
 
 namespace monomorph::optim {
 
-/// Which classes of parameters weight decay applies to.
-struct WeightDecayClasses {
-  bool linear = true, embedding = true, norm = false, bias = false;
+struct AdamWHparams {
+  Field<double> lr{3e-4, 0.0, 100.0, "peak learning rate, reached at the end of the warm-up"};
+  Field<double> beta1{0.9, 0.0, 0.999999, "decay of the gradients' running mean"};
+  Field<double> beta2{0.95, 0.0, 0.999999, "decay of the squared gradients' running mean"};
+  Field<double> epsilon{1e-8, 1e-30, 1.0, "added to the root of the squared gradients' mean"};
+  Field<double> weight_decay{0.1, 0.0, 10.0,
+                             "decoupled weight decay of the classes that decay, times the learning rate"};
 };
 
 /// AdamW (Loshchilov and Hutter 2019), one fused pass over each unit's shard.
 template <WeightDecayClasses classes> struct AdamWDecaying {
   static constexpr std::string_view name = "AdamW";
-  static constexpr int moments = 2;
-  static constexpr bool decays(ParameterClass parameter_class) {
-    switch (parameter_class) {
-      case ParameterClass::linear:
-        return classes.linear;
-      case ParameterClass::embedding:
-        return classes.embedding;
-      case ParameterClass::norm:
-        return classes.norm;
-      case ParameterClass::bias:
-        return classes.bias;
-    }
-    return false;
+  using Hparams = AdamWHparams;
+  static constexpr UpdateScope scope(ParameterClass) { return UpdateScope::elements; }
+  static constexpr StateBuffers state(ParameterClass) { return {"moment1", "moment2"}; }
+  static constexpr bool decays(ParameterClass parameter_class) { return classes.contain(parameter_class); }
+
+  template <class Queue> static void update(Queue queue, const auto& run, const Hparams& hparams, const auto& scalars) {
+    adamw(queue, run,
+          {.learning_rate = scalars.rate(hparams.lr),
+           .beta1 = hparams.beta1,
+           .beta2 = hparams.beta2,
+           .epsilon = hparams.epsilon,
+           .weight_decay = decays(run.parameter_class) ? hparams.weight_decay : 0.0},
+          scalars);
   }
 };
 
@@ -32,3 +39,5 @@ struct AdamW : AdamWDecaying<WeightDecayClasses{}> {};
 static_assert(OptimizerPolicy<AdamW>);
 
 }  // namespace monomorph::optim
+
+BOOST_HANA_ADAPT_STRUCT(monomorph::optim::AdamWHparams, lr, beta1, beta2, epsilon, weight_decay);

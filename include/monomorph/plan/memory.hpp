@@ -2,6 +2,7 @@
 #include <bit>
 #include <monomorph/plan/activations.hpp>
 #include <monomorph/plan/communication.hpp>
+#include <monomorph/plan/update_runs.hpp>
 #include <monomorph/policy/precision_policy.hpp>
 
 namespace monomorph::plan {
@@ -20,14 +21,15 @@ struct Memory {
   std::int64_t gradients = 0;
   std::int64_t gathered_gradients = 0;
   std::int64_t gradient_tree = 0;  ///< partial sums of a fixed tree
-  std::int64_t moments = 0;
+  std::int64_t optimizer_state = 0;
+  std::int64_t optimizer_workspace = 0;  ///< where whole matrices are transformed
   std::int64_t activations = 0;
   std::int64_t statistics = 0;  ///< norm statistics, log-sum-exps, logits of a chunk
   std::int64_t rotary = 0;
   std::int64_t communication = 0;  ///< the communicator's; all else is in the arena
   constexpr std::int64_t arena() const {
-    return master + compute_params + gathered_params + gradients + gathered_gradients + gradient_tree + moments +
-           activations + statistics + rotary;
+    return master + compute_params + gathered_params + gradients + gathered_gradients + gradient_tree +
+           optimizer_state + optimizer_workspace + activations + statistics + rotary;
   }
   constexpr std::int64_t total() const { return arena() + communication; }
 };
@@ -36,6 +38,7 @@ struct Memory {
 /// @param tree_levels of a fixed tree of gradients: see tree_levels; 0 without
 template <class R> constexpr Memory memory(int dp, std::int64_t micro_batch, int tree_levels = 0) {
   using Precision = typename R::precision;
+  using Optimizer = typename R::optimizer;
   const Shards<R> shards(dp);
   const Activations<R> activations(micro_batch);
   const auto own = shards.own_buffer.elements;
@@ -49,7 +52,11 @@ template <class R> constexpr Memory memory(int dp, std::int64_t micro_batch, int
   bytes.gradients = own * gradient;
   bytes.gathered_gradients = shards.whole_gradients_buffer.elements * gradient;
   bytes.gradient_tree = tree_levels * own * gradient;
-  bytes.moments = R::optimizer::moments * own * master;
+  for (int u = 0; u < n_units<R>; ++u)
+    bytes.optimizer_state +=
+        state_elements<Optimizer>(unit_layout<R>(u), shards.own[u].shape.elements(), shards.shards) *
+        size_of(state_dtype<Optimizer>(Precision::master_dtype));
+  bytes.optimizer_workspace = optimizer_workspace_elements<R>() * size_of(statistics_dtype(Precision::master_dtype));
   bytes.activations = activations.buffer.elements * compute;
   bytes.statistics = activations.statistics.elements * statistic;
   if (R::model.position == Position::rotary)

@@ -13,16 +13,22 @@ template <class R> constexpr void add_sharding(auto& hash) {
     hash.add(Sharding::param_shards(dp), Sharding::gradient_shards(dp), Sharding::optimizer_shards(dp));
 }
 
+template <class Optimizer> constexpr void add_optimizer(auto& hash) {
+  hash.add(name_of(state_dtype<Optimizer>(DType::fp32)));
+  for (const ParameterClass parameter_class : all_parameter_classes) {
+    hash.add(Optimizer::scope(parameter_class), Optimizer::state(parameter_class).n);
+    for (const std::string_view name : Optimizer::state(parameter_class).names) hash.add(name);
+    if constexpr (requires { Optimizer::decays(parameter_class); }) hash.add(Optimizer::decays(parameter_class));
+  }
+}
+
 template <class R> constexpr void add_policies(auto& hash) {
   using Precision = typename R::precision;
-  using Optimizer = typename R::optimizer;
   add_sharding<R>(hash);
   hash.add(DType{Precision::compute_dtype}, DType{Precision::gradient_dtype}, DType{Precision::reduce_dtype},
            DType{Precision::master_dtype});
   for (int block = 0; block < n_blocks<R>; ++block) hash.add(R::checkpointing::recompute(block));
-  hash.add(0, int{Optimizer::moments});
-  using enum ParameterClass;
-  for (const auto parameter_class : {linear, embedding, norm, bias}) hash.add(Optimizer::decays(parameter_class));
+  add_optimizer<typename R::optimizer>(hash);
   hash.add(bool{objective_of<R>::predicts_next_token}, bool{attention_of<R>::within_documents});
 }
 

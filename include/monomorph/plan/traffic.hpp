@@ -1,5 +1,5 @@
 #pragma once
-#include <monomorph/plan/units.hpp>
+#include <monomorph/plan/update_runs.hpp>
 #include <monomorph/policy/precision_policy.hpp>
 
 namespace monomorph::plan {
@@ -45,6 +45,8 @@ constexpr Traffic traffic(int dp, int rank, std::int64_t micro_batches, DType wi
     const std::int64_t gathers = Sharding::releases_after_forward ? micro_batches * (again ? 2 : 1) : 1;
     if (Sharding::gathers_params && shards.shards > 1)
       for (std::int64_t i = 0; i < gathers; ++i) traffic.gathers.add(others * size_of(R::precision::compute_dtype));
+    if (shards.shards > 1 && transforms<R>(u))  // whole matrices of what the optimiser transforms
+      traffic.gathers.add(others * size_of(R::precision::gradient_dtype));
     if (shards.shards > 1)
       for (std::int64_t i = 0; i < reductions; ++i) traffic.reductions.add(others * size_of(wire));
     if (replicas == 1) continue;

@@ -1,15 +1,63 @@
 #pragma once
+#include <array>
 #include <concepts>
+#include <initializer_list>
+#include <monomorph/core/dtype.hpp>
 #include <monomorph/spec/tensor_info.hpp>
 #include <string_view>
 
 namespace monomorph {
 
-/// How the local flat shard of a unit is updated.
+/// What the update of a tensor must see.
+enum class UpdateScope {
+  elements,  ///< each element alone, so that a rank updates the shard that it holds
+  matrices,  ///< whole matrices besides: `transform` is given the gradients of each, gathered if they are sharded
+};
+
+/// The buffers that an optimiser keeps for a tensor, each with an element for every parameter. With a name before it, a
+/// tensor's is that of the buffer in checkpoints: "moment1.layers.0.mlp.up.weight".
+struct StateBuffers {
+  static constexpr int capacity = 4;
+  std::array<std::string_view, capacity> names{};
+  int n = 0;
+  constexpr StateBuffers() = default;
+  constexpr StateBuffers(std::initializer_list<std::string_view> given) {
+    for (const std::string_view name : given) names[n++] = name;
+  }
+  friend constexpr bool operator==(const StateBuffers&, const StateBuffers&) = default;
+};
+
+/// How parameters follow from gradients. Besides what is asked for here, a policy has
+///
+///   template <class Queue> static void update(Queue, const ElementUpdate&, const Hparams&, const UpdateScalars&);
+///
+/// which updates a run of elements by kernels of the queue (runtime/kernels/optimizer.hpp), or by `each_element` with
+/// arithmetic of its own. For classes of the scope `matrices` it has two more, see optim/muon.hpp.
 template <class P> concept OptimizerPolicy = requires(ParameterClass parameter_class) {
   { P::name } -> std::convertible_to<std::string_view>;
-  { P::moments } -> std::convertible_to<int>;            // buffers of state per parameter
-  { P::decays(parameter_class) } -> std::same_as<bool>;  // weight decay applies
+  typename P::Hparams;  // a struct of fields: the section `optimizer` of the hyperparameters
+  { P::scope(parameter_class) } -> std::same_as<UpdateScope>;
+  { P::state(parameter_class) } -> std::same_as<StateBuffers>;
 };
+
+inline constexpr ParameterClass all_parameter_classes[] = {ParameterClass::linear, ParameterClass::embedding,
+                                                           ParameterClass::norm, ParameterClass::bias,
+                                                           ParameterClass::head};
+
+/// Whether some tensors are updated as whole matrices.
+template <OptimizerPolicy P>
+inline constexpr bool updates_matrices = [] {
+  for (const ParameterClass parameter_class : all_parameter_classes)
+    if (P::scope(parameter_class) == UpdateScope::matrices) return true;
+  return false;
+}();
+
+/// Of an optimiser's state: what the policy chooses, or that of the parameters that it updates.
+template <OptimizerPolicy P> constexpr DType state_dtype(DType master) {
+  if constexpr (requires { P::state_dtype; })
+    return P::state_dtype;
+  else
+    return master;
+}
 
 }  // namespace monomorph

@@ -1,14 +1,26 @@
 #pragma once
 #include <monomorph/core/rule.hpp>
+#include <monomorph/policy/optimizer_policy.hpp>
 
 namespace monomorph::rule {
 
-template <int moments> struct MomentsOfAdam {
-  static constexpr bool holds = moments == 2;
+template <DType state, DType master> struct StateRoundsMasters {
+  static constexpr bool holds = state == master || (state == DType::bf16 && master == DType::fp32);
   static consteval void explain() {
-    static_assert(holds,
-                  "[OPTIM-01] the optimizer must keep 2 moments per parameter in this release, whose update is "
-                  "AdamW's; change optimizer to AdamW or AdamWDecaying<classes> (docs/rules.md#optim-01)");
+    static_assert(
+        holds,
+        "[OPTIM-01] the optimizer's state must have the dtype of the masters, or bf16 beside fp32 masters; take "
+        "the optimizer out of Bf16State, or change precision (docs/rules.md#optim-01)");
+  }
+};
+/// Tables of tokens, norms and biases are no matrices in the sense of such an optimiser.
+template <bool embedding, bool norm, bool bias> struct MatricesAreOfBlocks {
+  static constexpr bool holds = !embedding && !norm && !bias;
+  static consteval void explain() {
+    static_assert(
+        holds,
+        "[OPTIM-02] an optimizer of whole matrices must leave embeddings, norms and biases to another one; write "
+        "optimizer = ByClass<Muon, AdamW> (docs/rules.md#optim-02)");
   }
 };
 template <bool predicts_next_token> struct ObjectiveIsNextToken {
@@ -21,10 +33,17 @@ template <bool predicts_next_token> struct ObjectiveIsNextToken {
 };
 
 template <class R> consteval auto optimizer_rules() {
+  using Optimizer = typename R::optimizer;
+  constexpr auto of_matrices = [](ParameterClass c) { return Optimizer::scope(c) == UpdateScope::matrices; };
+  using enum ParameterClass;
+  return RuleList<StateRoundsMasters<state_dtype<Optimizer>(R::precision::master_dtype), R::precision::master_dtype>,
+                  MatricesAreOfBlocks<of_matrices(embedding), of_matrices(norm), of_matrices(bias)>>{};
+}
+template <class R> consteval auto objective_rules() {
   if constexpr (requires { typename R::objective; })
-    return RuleList<MomentsOfAdam<R::optimizer::moments>, ObjectiveIsNextToken<R::objective::predicts_next_token>>{};
+    return RuleList<ObjectiveIsNextToken<R::objective::predicts_next_token>>{};
   else
-    return RuleList<MomentsOfAdam<R::optimizer::moments>>{};
+    return RuleList<>{};
 }
 
 }  // namespace monomorph::rule

@@ -79,8 +79,8 @@ template <class R> consteval auto expectation_rules() {
 template <class R> consteval auto memory_rules() {
   if constexpr (HasBudget<R>) {
     constexpr plan::Memory memory = plan::memory<R>(static_cast<int>(budgeted_replicas<R>), R::budget.micro_batch);
-    return RuleList<PlanFitsBudget<memory.total(), R::budget.bytes_per_rank.value, memory.master + memory.moments,
-                                   memory.gradients, memory.activations>>{};
+    return RuleList<PlanFitsBudget<memory.total(), R::budget.bytes_per_rank.value,
+                                   memory.master + memory.optimizer_state, memory.gradients, memory.activations>>{};
   } else {
     return RuleList<>{};
   }

@@ -6,8 +6,9 @@
 
 namespace monomorph {
 
-/// What a parameter is to the optimiser: weight decay goes by class.
-enum class ParameterClass { linear, embedding, norm, bias };
+/// What a parameter is to the optimiser: a matrix of a block, a table of tokens or positions, a norm's weight, a bias,
+/// or the matrix that makes logits, if it is not the table.
+enum class ParameterClass { linear, embedding, norm, bias, head };
 
 /// How a parameter starts: normal(mean, std), truncated at ± cutoff · std if cutoff is positive. std 0 is a constant.
 struct Initializer {

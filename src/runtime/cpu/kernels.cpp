@@ -50,12 +50,10 @@ MONOMORPH_DISPATCH(void, add, (View x, View y), (x, y))
 MONOMORPH_DISPATCH(void, pairwise_sum, (std::span<const View> parts, View sum, bool accumulate),
                    (parts, sum, accumulate))
 
-MONOMORPH_DISPATCH(void, adamw,
-                   (View gradient, View master, View moment1, View moment2, View low_precision, const AdamWStep& step,
-                    const RoundingNoise& noise),
-                   (gradient, master, moment1, moment2, low_precision, step, noise))
 MONOMORPH_DISPATCH(ExactSum, sum_of_squares, (View x), (x))
 MONOMORPH_DISPATCH(ExactSum, sum_of_magnitudes, (View x), (x))
 MONOMORPH_DISPATCH(double, greatest_magnitude, (View x), (x))
+MONOMORPH_DISPATCH(void, scale, (View x, double a, View y), (x, a, y))
+MONOMORPH_DISPATCH(void, scale_and_add, (View x, double a, View y, double b), (x, a, y, b))
 
 }  // namespace monomorph::kernels

@@ -5,8 +5,9 @@
 #include "runtime/isa/reduce.hpp"
 #include "runtime/isa/rows.hpp"
 
-namespace monomorph::kernels::MONOMORPH_ISA {
+namespace monomorph::cpu::MONOMORPH_ISA {
 namespace {
+using namespace kernels::MONOMORPH_ISA;
 
 /// To bf16, away from zero with the probability of the part that is cut off. What is not finite stays what it is.
 inline std::uint16_t narrow_at_random(float x, std::uint32_t sixteen_bits) {
@@ -39,15 +40,24 @@ struct Debt {
   }
 };
 
-/// A run of the three bf16 buffers from what they would be exactly: 48 random bits an element.
+/// The noise of one buffer of an update: sixteen bits an element.
+struct Noise {
+  std::array<std::uint32_t, 2> key;
+  std::uint64_t update, first;  ///< the place in its unit of the first element
+  /// The words of 64 elements, two buffers' bits in each: those of buffers 2 c and 2 c + 1.
+  void draw(std::int64_t i, int c, std::uint32_t* words) const {
+    const auto group = static_cast<std::uint32_t>((first + static_cast<std::uint64_t>(i)) / random_group);
+    random_words(key, group, static_cast<std::uint32_t>(c), update, words);
+  }
+};
+
+/// A run of AdamW's three bf16 buffers from what they would be exactly.
 void write_at_random(const float* w, const float* m, const float* v, std::uint16_t* master, std::uint16_t* moment1,
-                     std::uint16_t* moment2, const Debt& debt, const RoundingNoise& noise, std::int64_t first,
-                     std::int64_t n) {
+                     std::uint16_t* moment2, const Debt& debt, const Noise& noise, std::int64_t n) {
   alignas(64) std::uint32_t words[random_group], more_words[random_group];
   for (std::int64_t i = 0; i < n; i += random_group) {
-    const auto group = static_cast<std::uint32_t>((noise.first + static_cast<std::uint64_t>(first + i)) / random_group);
-    random_words(noise.key, group, 0, noise.update, words);
-    random_words(noise.key, group, 1, noise.update, more_words);
+    noise.draw(i, 0, words);
+    noise.draw(i, 1, more_words);
     MONOMORPH_ELEMENTWISE
     for (std::int64_t j = 0; j < random_group; ++j) {
       master[i + j] = narrow_at_random(w[i + j], words[j] & 0xFFFFu);
@@ -58,24 +68,62 @@ void write_at_random(const float* w, const float* m, const float* v, std::uint16
   }
 }
 
+/// Puts what was computed of a buffer into its view: bf16 is rounded stochastically.
+/// @param buffer 0 is the master, k + 1 the state's buffer k
 template <class S>
-void adamw_run(const View& gradient, const View& master, const View& moment1, const View& moment2,
-               const View& low_precision, const AdamWStep& step, const RoundingNoise& noise, std::int64_t first,
-               std::int64_t n) {
+void store(const S* values, const View& view, std::int64_t offset, int buffer, const Noise& noise, std::int64_t n) {
+  if constexpr (std::same_as<S, float>) {
+    if (view.dtype == DType::bf16) {
+      alignas(64) std::uint32_t words[random_group];
+      auto* const to = view.as<std::uint16_t>() + offset;
+      const int shift = buffer % 2 == 0 ? 0 : 16;
+      for (std::int64_t i = 0; i < n; i += random_group) {
+        noise.draw(i, buffer / 2, words);
+        MONOMORPH_ELEMENTWISE
+        for (std::int64_t j = 0; j < random_group; ++j)
+          to[i + j] = narrow_at_random(values[i + j], (words[j] >> shift) & 0xFFFFu);
+      }
+      return;
+    }
+  }
+  write(values, view, offset, n);
+}
+
+template <class S>
+void store_rounded(const S* master, const View& rounded, std::int64_t offset, S* buffer, std::int64_t n) {
+  if (!rounded.present()) return;
+  S* copy = place(rounded, offset, buffer);
+  MONOMORPH_ELEMENTWISE
+  for (std::int64_t i = 0; i < n; ++i) copy[i] = master[i];
+  write(copy, rounded, offset, n);
+}
+
+/// f(first element, elements) for chunks of a run, on several threads.
+template <class F> void over_chunks(std::int64_t elements, F f) {
+  parallel_for(ceil_div(elements, task_elements), [&](std::int64_t task) {
+    const std::int64_t end = least(elements, (task + 1) * task_elements);
+    for (std::int64_t first = task * task_elements; first < end; first += chunk) f(first, least(chunk, end - first));
+  });
+}
+
+template <class S>
+void adamw_chunk(const ElementUpdate& run, const AdamWCoefficients& step, const UpdateScalars& scalars,
+                 double bias_correction1, double bias_correction2, std::int64_t first, std::int64_t n) {
+  const View &master = run.master, &moment1 = run.state[0], &moment2 = run.state[1];
   Buffer<S> gradient_buffer, master_buffer, moment1_buffer, moment2_buffer;
-  const S* grad = read(gradient, first, n, gradient_buffer.elements);
+  const S* grad = read(run.gradient, first, n, gradient_buffer.elements);
   const S* w_in = read(master, first, n, master_buffer.elements);
   const S* m_in = read(moment1, first, n, moment1_buffer.elements);
   const S* v_in = read(moment2, first, n, moment2_buffer.elements);
   S* w_out = place(master, first, master_buffer.elements);
   S* m_out = place(moment1, first, moment1_buffer.elements);
   S* v_out = place(moment2, first, moment2_buffer.elements);
-  const S scale = static_cast<S>(step.gradient_scale), bound = static_cast<S>(step.clip_value);
+  const S scale = static_cast<S>(scalars.gradient_scale), bound = static_cast<S>(scalars.clip_value);
   const S keep1 = static_cast<S>(step.beta1), take1 = static_cast<S>(1 - step.beta1);
   const S keep2 = static_cast<S>(step.beta2), take2 = static_cast<S>(1 - step.beta2);
   const S decay = static_cast<S>(1 - step.learning_rate * step.weight_decay);
-  const S rate = static_cast<S>(step.learning_rate / step.bias_correction1), epsilon = static_cast<S>(step.epsilon);
-  const S unbias2 = static_cast<S>(1 / std::sqrt(step.bias_correction2));
+  const S rate = static_cast<S>(step.learning_rate / bias_correction1), epsilon = static_cast<S>(step.epsilon);
+  const S unbias2 = static_cast<S>(1 / std::sqrt(bias_correction2));
   MONOMORPH_ELEMENTWISE
   for (std::int64_t i = 0; i < n; ++i) {
     const S scaled = grad[i] * scale, capped = scaled > bound ? bound : scaled, g = capped < -bound ? -bound : capped;
@@ -84,24 +132,144 @@ void adamw_run(const View& gradient, const View& master, const View& moment1, co
     v_out[i] = v;
     w_out[i] = w_in[i] * decay - rate * m / (std::sqrt(v) * unbias2 + epsilon);
   }
+  const Noise noise{run.noise_key, scalars.update, run.first + static_cast<std::uint64_t>(first)};
   if constexpr (std::same_as<S, float>) {
     if (master.dtype == DType::bf16) {
       write_at_random(w_out, m_out, v_out, master.as<std::uint16_t>() + first, moment1.as<std::uint16_t>() + first,
                       moment2.as<std::uint16_t>() + first, {keep1 > 0 ? take1 / keep1 : 0, rate, unbias2, epsilon},
-                      noise, first, n);
+                      noise, n);
       return;  // compute reads the master itself
     }
   }
-  write(m_out, moment1, first, n);
-  write(v_out, moment2, first, n);
+  store(m_out, moment1, first, 1, noise, n);
+  store(v_out, moment2, first, 2, noise, n);
   write(w_out, master, first, n);
-  if (low_precision.present()) {
-    S* copy = place(low_precision, first, gradient_buffer.elements);
-    MONOMORPH_ELEMENTWISE
-    for (std::int64_t i = 0; i < n; ++i) copy[i] = w_out[i];
-    write(copy, low_precision, first, n);
-  }
+  store_rounded(w_out, run.rounded, first, gradient_buffer.elements, n);
 }
+
+/// What an update of chunks writes beside the state.
+enum class Writes { master, gradient };
+
+/// Calls f with every chunk of a run, as it is computed with, and puts what f leaves there back.
+template <class S, Writes writes, class F>
+void update_run(const ElementUpdate& run, const UpdateScalars& scalars, F f) {
+  const S scale = static_cast<S>(scalars.gradient_scale), bound = static_cast<S>(scalars.clip_value);
+  over_chunks(run.master.elements(), [&](std::int64_t first, std::int64_t n) {
+    Buffer<S> read_gradient, gradient, master, state[StateBuffers::capacity];
+    const S* const raw = read(run.gradient, first, n, read_gradient.elements);
+    MONOMORPH_ELEMENTWISE
+    for (std::int64_t i = 0; i < n; ++i) {
+      const S scaled = raw[i] * scale, capped = scaled > bound ? bound : scaled;
+      gradient.elements[i] = capped < -bound ? -bound : capped;
+    }
+    UpdateChunk<S> chunk{n, gradient.elements, place(run.master, first, master.elements), {}};
+    if (writes == Writes::master) read(run.master, first, n, master.elements);
+    for (std::size_t k = 0; k < run.state.size(); ++k) {
+      if (!run.state[k].present()) continue;
+      read(run.state[k], first, n, state[k].elements);
+      chunk.state[k] = place(run.state[k], first, state[k].elements);
+    }
+    f(chunk);
+    const Noise noise{run.noise_key, scalars.update, run.first + static_cast<std::uint64_t>(first)};
+    for (std::size_t k = 0; k < run.state.size(); ++k)
+      if (run.state[k].present()) store<S>(chunk.state[k], run.state[k], first, static_cast<int>(k) + 1, noise, n);
+    if (writes == Writes::gradient) {
+      S* const out = place(run.gradient, first, read_gradient.elements);
+      MONOMORPH_ELEMENTWISE
+      for (std::int64_t i = 0; i < n; ++i) out[i] = gradient.elements[i];
+      write(out, run.gradient, first, n);
+    } else {
+      store<S>(chunk.master, run.master, first, 0, noise, n);
+      store_rounded<S>(chunk.master, run.rounded, first, gradient.elements, n);
+    }
+  });
+}
+template <Writes writes, class F> void update_run(const ElementUpdate& run, const UpdateScalars& scalars, F f) {
+  in_compute_type(run.master.dtype, [&]<class S>() { update_run<S, writes>(run, scalars, f); });
+}
+
+}  // namespace
+
+void adamw(const ElementUpdate& run, const AdamWCoefficients& coefficients, const UpdateScalars& scalars) {
+  const auto t = static_cast<double>(scalars.update);
+  const double correction1 = 1 - std::pow(coefficients.beta1, t), correction2 = 1 - std::pow(coefficients.beta2, t);
+  in_compute_type(run.master.dtype, [&]<class S>() {
+    over_chunks(run.master.elements(), [&](std::int64_t first, std::int64_t n) {
+      adamw_chunk<S>(run, coefficients, scalars, correction1, correction2, first, n);
+    });
+  });
+}
+
+void sgd(const ElementUpdate& run, const SgdCoefficients& coefficients, const UpdateScalars& scalars) {
+  update_run<Writes::master>(run, scalars, [&]<class S>(const UpdateChunk<S>& chunk) {
+    const S rate = static_cast<S>(coefficients.learning_rate), keep = static_cast<S>(coefficients.momentum),
+            decay = static_cast<S>(coefficients.weight_decay), straight = coefficients.nesterov ? S{1} : S{0},
+            along = coefficients.nesterov ? keep : S{1};
+    MONOMORPH_ELEMENTWISE
+    for (std::int64_t i = 0; i < chunk.n; ++i) {
+      const S w = chunk.master[i], g = chunk.gradient[i] + decay * w, b = keep * chunk.state[0][i] + g;
+      chunk.state[0][i] = b;
+      chunk.master[i] = w - rate * (straight * g + along * b);
+    }
+  });
+}
+
+void lion(const ElementUpdate& run, const LionCoefficients& coefficients, const UpdateScalars& scalars) {
+  update_run<Writes::master>(run, scalars, [&]<class S>(const UpdateChunk<S>& chunk) {
+    const S keep1 = static_cast<S>(coefficients.beta1), take1 = static_cast<S>(1 - coefficients.beta1),
+            keep2 = static_cast<S>(coefficients.beta2), take2 = static_cast<S>(1 - coefficients.beta2),
+            rate = static_cast<S>(coefficients.learning_rate),
+            decay = static_cast<S>(1 - coefficients.learning_rate * coefficients.weight_decay);
+    MONOMORPH_ELEMENTWISE
+    for (std::int64_t i = 0; i < chunk.n; ++i) {
+      const S g = chunk.gradient[i], m = chunk.state[0][i], direction = keep1 * m + take1 * g;
+      // What is not a number stays none: it must be seen.
+      const S sign = direction > 0 ? S{1} : direction < 0 ? S{-1} : direction;
+      chunk.master[i] = chunk.master[i] * decay - rate * sign;
+      chunk.state[0][i] = keep2 * m + take2 * g;
+    }
+  });
+}
+
+void momentum_mean(const ElementUpdate& run, const MomentumCoefficients& coefficients, const UpdateScalars& scalars) {
+  update_run<Writes::gradient>(run, scalars, [&]<class S>(const UpdateChunk<S>& chunk) {
+    const S keep = static_cast<S>(coefficients.momentum), take = static_cast<S>(1 - coefficients.momentum);
+    MONOMORPH_ELEMENTWISE
+    for (std::int64_t i = 0; i < chunk.n; ++i) {
+      const S g = chunk.gradient[i], m = keep * chunk.state[0][i] + take * g;
+      chunk.state[0][i] = m;
+      chunk.gradient[i] = coefficients.nesterov ? keep * m + take * g : m;
+    }
+  });
+}
+
+void step_along(const ElementUpdate& run, const DirectionCoefficients& coefficients, const UpdateScalars& scalars) {
+  UpdateScalars as_it_is = scalars;
+  as_it_is.gradient_scale = 1;
+  as_it_is.clip_value = std::numeric_limits<double>::infinity();
+  ElementUpdate stateless = run;
+  stateless.state = {};
+  update_run<Writes::master>(stateless, as_it_is, [&]<class S>(const UpdateChunk<S>& chunk) {
+    const S rate = static_cast<S>(coefficients.learning_rate),
+            decay = static_cast<S>(1 - coefficients.learning_rate * coefficients.weight_decay);
+    MONOMORPH_ELEMENTWISE
+    for (std::int64_t i = 0; i < chunk.n; ++i) chunk.master[i] = chunk.master[i] * decay - rate * chunk.gradient[i];
+  });
+}
+
+void update_chunks(const ElementUpdate& run, const UpdateScalars& scalars, const detail::ChunkFunction& function) {
+  update_run<Writes::master>(run, scalars, [&]<class S>(const UpdateChunk<S>& chunk) {
+    if constexpr (std::same_as<S, double>)
+      function.fp64(function.context, chunk);
+    else
+      function.fp32(function.context, chunk);
+  });
+}
+
+}  // namespace monomorph::cpu::MONOMORPH_ISA
+
+namespace monomorph::kernels::MONOMORPH_ISA {
+namespace {
 
 constexpr std::int64_t norm_block = alignment_elements;  // no shard's border cuts one
 constexpr std::int64_t norm_tasks = 64;
@@ -157,21 +325,22 @@ struct FoundGreatest {
 };
 }  // namespace
 
-void adamw(View gradient, View master, View moment1, View moment2, View low_precision, const AdamWStep& step,
-           const RoundingNoise& noise) {
-  const std::int64_t elements = master.elements();
-  in_compute_type(master.dtype, [&]<class S>() {
-    parallel_for(ceil_div(elements, task_elements), [&](std::int64_t task) {
-      const std::int64_t end = least(elements, (task + 1) * task_elements);
-      for (std::int64_t first = task * task_elements; first < end; first += chunk) {
-        adamw_run<S>(gradient, master, moment1, moment2, low_precision, step, noise, first, least(chunk, end - first));
-      }
-    });
-  });
-}
-
 ExactSum sum_of_squares(View x) { return over_blocks<FoundSum<Square>>(x).total; }
 ExactSum sum_of_magnitudes(View x) { return over_blocks<FoundSum<Magnitude>>(x).total; }
 double greatest_magnitude(View x) { return over_blocks<FoundGreatest>(x).greatest; }
+
+void scale(View x, double a, View y) {
+  in_compute_type(y.dtype, [&]<class S>() {
+    elementwise<S>(
+        y, [a = static_cast<S>(a)](S u) { return a * u; }, x);
+  });
+}
+
+void scale_and_add(View x, double a, View y, double b) {
+  in_compute_type(y.dtype, [&]<class S>() {
+    elementwise<S>(
+        y, [a = static_cast<S>(a), b = static_cast<S>(b)](S u, S v) { return a * u + b * v; }, x, y);
+  });
+}
 
 }  // namespace monomorph::kernels::MONOMORPH_ISA

@@ -48,7 +48,7 @@ struct HparamsOptions {
   Hparams read(const RecipeProgram& recipe, int ranks) const {
     if (file.empty()) throw UsageError("[RUN-10] --hparams <file.json> is missing; `schema` says what may stand in it");
     Mistakes mistakes;
-    Hparams hparams = read_hparams(file, sets, mistakes);
+    Hparams hparams = read_hparams(file, sets, mistakes, recipe.hparams);
     choose_micro_batch(hparams, ranks);
     check_ranks(recipe, hparams, ranks, mistakes);
     mistakes.throw_if_any();
@@ -104,7 +104,7 @@ struct GenerateOptions : CheckpointOptions {
 
 int run_generate(const RecipeProgram& recipe, const GenerateOptions& options) {
   const std::string checkpoint = find_checkpoint(options.checkpoint);
-  const std::string tokenizer_file = options.tokenizer_file(checkpoint, checkpoint_hparams(checkpoint));
+  const std::string tokenizer_file = options.tokenizer_file(checkpoint, checkpoint_hparams(checkpoint, recipe));
   if (tokenizer_file.empty())
     throw UsageError("[RUN-11] the run of this checkpoint had no data.tokenizer; give --tokenizer <tokenizer.json>");
   const auto tokenizer = read_run_tokenizer(tokenizer_file, recipe);
@@ -132,7 +132,7 @@ struct EvaluateOptions : CheckpointOptions {
 
 int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
   const std::string checkpoint = find_checkpoint(options.checkpoint);
-  const Hparams hparams = checkpoint_hparams(checkpoint);
+  const Hparams hparams = checkpoint_hparams(checkpoint, recipe);
   const std::string file = options.data.empty() ? hparams.data.evaluation.value : options.data;
   if (file.empty())
     throw UsageError("[RUN-12] the run of this checkpoint had no data.evaluation; give --data <file.pbin>");
@@ -218,7 +218,7 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
     check_groups(recipe, ranks);
     return show(describe(recipe, ranks, micro_batch)), 0;
   }
-  if (*schema_command) return show(schema() + "\n"), 0;
+  if (*schema_command) return show(schema(recipe.hparams) + "\n"), 0;
   if (*check_command && !collectives) return run_check(recipe, check_options, local_ranks);
   if (!*check_command && local_ranks.value_or(1) == 1) sleep_after_spinning(argv);
   if (*evaluate_command) return run_evaluate(recipe, evaluate_options);

@@ -132,7 +132,8 @@ void memory_table(Text& text, const RecipeProgram& recipe, int ranks, std::int64
   row("gathered parameters", bytes.gathered_params);
   row("gradients", bytes.gradients);
   row("gradients before reduction", bytes.gathered_gradients);
-  row("moments", bytes.moments);
+  row("optimizer state", bytes.optimizer_state);
+  row("optimizer workspace", bytes.optimizer_workspace);
   row("activations", bytes.activations);
   row("statistics and logits", bytes.statistics);
   row("rotary tables", bytes.rotary);

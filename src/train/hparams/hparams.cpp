@@ -138,8 +138,8 @@ void set_hparams(Hparams& hparams, const std::vector<std::string>& sets, Mistake
 
 }  // namespace
 
-Hparams parse_hparams(const std::string& json, const std::string& where) {
-  Hparams hparams;
+Hparams parse_hparams(const std::string& json, const std::string& where, const Hparams& defaults) {
+  Hparams hparams = defaults;
   read_fields(fields_of(hparams), json, where);
   return hparams;
 }
@@ -150,16 +150,17 @@ void set_hparams(Hparams& hparams, const std::vector<std::string>& sets) {
   mistakes.throw_if_any();
 }
 
-Hparams read_hparams(const std::string& file, const std::vector<std::string>& sets, Mistakes& mistakes) {
-  Hparams hparams;
+Hparams read_hparams(const std::string& file, const std::vector<std::string>& sets, Mistakes& mistakes,
+                     const Hparams& defaults) {
+  Hparams hparams = defaults;
   read_fields(fields_of(hparams), read_hparams_file(file), file, mistakes);
   set_hparams(hparams, sets, mistakes);
   return hparams;
 }
 
-Hparams read_hparams(const std::string& file, const std::vector<std::string>& sets) {
+Hparams read_hparams(const std::string& file, const std::vector<std::string>& sets, const Hparams& defaults) {
   Mistakes mistakes;
-  Hparams hparams = read_hparams(file, sets, mistakes);
+  Hparams hparams = read_hparams(file, sets, mistakes, defaults);
   mistakes.throw_if_any();
   return hparams;
 }
@@ -177,9 +178,9 @@ std::string to_json(const Hparams& hparams) {
   return fields_to_json(fields_of(copy));
 }
 
-std::string schema() {
-  Hparams defaults;
-  return fields_to_schema(fields_of(defaults), "Monomorph hyperparameters");
+std::string schema(const Hparams& defaults) {
+  Hparams copy = defaults;
+  return fields_to_schema(fields_of(copy), "Monomorph hyperparameters");
 }
 
 std::string hparams_table() {

@@ -41,8 +41,9 @@ std::string earlier_checkpoint(const Hparams& hparams, const std::string& damage
 }
 
 /// The order of the data and dropout are drawn from the seed.
-void note_seed(const std::string& checkpoint, const Hparams& hparams, std::vector<std::string>& notes) {
-  const std::int64_t saved = checkpoint_hparams(checkpoint).run.seed, here = hparams.run.seed;
+void note_seed(const std::string& checkpoint, const RecipeProgram& recipe, const Hparams& hparams,
+               std::vector<std::string>& notes) {
+  const std::int64_t saved = checkpoint_hparams(checkpoint, recipe).run.seed, here = hparams.run.seed;
   if (saved != here)
     notes.push_back(
         fmt::format("run.seed is {}, and was {} when the checkpoint was saved: from here on the data come in "
@@ -58,7 +59,7 @@ Beginning begin(const RecipeProgram& recipe, const Hparams& hparams, const std::
       damaged ? earlier_checkpoint(hparams, *damaged) : checkpoint_to_resume(hparams, beginning.notes);
   if (beginning.checkpoint)
     if (const auto difference = check_recipe(*beginning.checkpoint, recipe)) beginning.notes.push_back(*difference);
-  if (beginning.checkpoint) note_seed(*beginning.checkpoint, hparams, beginning.notes);
+  if (beginning.checkpoint) note_seed(*beginning.checkpoint, recipe, hparams, beginning.notes);
   RunFolder::check_free(hparams, beginning.checkpoint);
   return beginning;
 }

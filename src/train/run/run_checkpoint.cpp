@@ -35,10 +35,10 @@ std::vector<std::int64_t> file_shape(Shape shape) {
   return {shape.rows, shape.cols};
 }
 
-std::vector<StateTensor> all_state(TrainingStep& step, bool moments) {
+std::vector<StateTensor> all_state(TrainingStep& step, bool of_optimizer) {
   std::vector<StateTensor> tensors = step.parameters();
-  if (moments)
-    for (StateTensor& tensor : step.moments()) tensors.push_back(std::move(tensor));
+  if (of_optimizer)
+    for (StateTensor& tensor : step.optimizer_state()) tensors.push_back(std::move(tensor));
   return tensors;
 }
 
@@ -107,15 +107,16 @@ std::optional<std::string> check_recipe(const std::string& checkpoint, const Rec
   return "the checkpoint's recipe differs in what leaves the state as it is: " + compatible;
 }
 
-RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& recipe, TrainingStep& step, bool moments) {
+RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& recipe, TrainingStep& step,
+                        bool optimizer_state) {
   check_recipe(checkpoint, recipe);
   runtime::CheckpointReader reader(checkpoint);
   const auto& metadata = reader.metadata();
-  for (const StateTensor& tensor : all_state(step, moments)) load_tensor(reader, tensor);
+  for (const StateTensor& tensor : all_state(step, optimizer_state)) load_tensor(reader, tensor);
   step.parameters_changed();
   return {.state = saved_state(metadata, checkpoint, recipe.model->context_length),
           .same_precision = same_fact("precision", metadata.recipe_facts, recipe_facts(recipe)),
-          .hparams = parse_hparams(metadata.hyperparameters, checkpoint + "/metadata.json")};
+          .hparams = parse_hparams(metadata.hyperparameters, checkpoint + "/metadata.json", recipe.hparams)};
 }
 
 TrainFiles checkpoint_train_files(const std::string& checkpoint) {
@@ -127,8 +128,9 @@ TrainFiles checkpoint_train_files(const std::string& checkpoint) {
   return files;
 }
 
-Hparams checkpoint_hparams(const std::string& checkpoint) {
-  return parse_hparams(runtime::read_checkpoint_metadata(checkpoint).hyperparameters, checkpoint + "/metadata.json");
+Hparams checkpoint_hparams(const std::string& checkpoint, const RecipeProgram& recipe) {
+  return parse_hparams(runtime::read_checkpoint_metadata(checkpoint).hyperparameters, checkpoint + "/metadata.json",
+                       recipe.hparams);
 }
 
 }  // namespace monomorph::train

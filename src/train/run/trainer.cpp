@@ -240,10 +240,9 @@ StepTotals Trainer::forward_backward() {
 }
 
 void Trainer::apply(const StepTotals& totals) {
-  const double lr =
-      learning_rate(hparams_.schedule, hparams_.optimizer.lr.value, state_.step, hparams_.run.steps.value);
+  const ScheduledRate rate = scheduled_rate(hparams_.schedule, state_.step, hparams_.run.steps.value);
   OptimizerStepResult result;
-  if (totals.tokens > 0) result = optimizer_step(*step_, hparams_.optimizer, lr, totals, state_.updates + 1);
+  if (totals.tokens > 0) result = optimizer_step(*step_, hparams_.optimizer, rate, totals, state_.updates + 1);
   throughput_.step_ended(totals.tokens, data_wait_seconds_);
   ++state_.step;
   stops_ = totals.stops;
@@ -258,7 +257,7 @@ void Trainer::apply(const StepTotals& totals) {
   }
   const double mean =
       totals.tokens > 0 ? totals.loss / static_cast<double>(totals.tokens) : std::numeric_limits<double>::quiet_NaN();
-  report(mean, lr, result.grad_norm);
+  report(mean, rate.of(recipe_.peak_rate(hparams_.optimizer.policy)), result.grad_norm);
   if (totals.tokens > 0) follow_step(state_, result.applied, recipe_.compute_dtype, hparams_.loss_scale);
   if (state_.skipped_in_a_row == 0) last_good_ = state_;
   if (state_.skipped_in_a_row > hparams_.failure.max_skipped_in_a_row.value) stop_skipping();

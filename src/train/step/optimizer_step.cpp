@@ -24,7 +24,7 @@ GradientNorm norm_order(ClipMode mode) {
   }
 }
 
-OptimizerStepResult optimizer_step(TrainingStep& step, const OptimizerHparams& hparams, double learning_rate,
+OptimizerStepResult optimizer_step(TrainingStep& step, const OptimizerHparams& hparams, const ScheduledRate& rate,
                                    const StepTotals& totals, std::int64_t update) {
   const ClipMode mode = hparams.clip.mode.value;
   const double per_token = 1 / (static_cast<double>(totals.tokens) * totals.loss_scale),
@@ -35,17 +35,12 @@ OptimizerStepResult optimizer_step(TrainingStep& step, const OptimizerHparams& h
   if (!result.applied) return result;
 
   const double clip_factor = clips_norm(mode) && norm > threshold ? threshold / norm : 1;
-  const double beta1 = hparams.beta1.value, beta2 = hparams.beta2.value, t = static_cast<double>(update);
-  step.update({.learning_rate = learning_rate,
-               .beta1 = beta1,
-               .beta2 = beta2,
-               .epsilon = hparams.epsilon.value,
-               .weight_decay = hparams.weight_decay.value,
-               .bias_correction1 = 1 - std::pow(beta1, t),
-               .bias_correction2 = 1 - std::pow(beta2, t),
-               .gradient_scale = per_token * clip_factor,
+  step.update(hparams.policy,
+              {.gradient_scale = per_token * clip_factor,
                .clip_value = mode == ClipMode::value ? threshold : std::numeric_limits<double>::infinity(),
-               .update = static_cast<std::uint64_t>(update)});
+               .update = static_cast<std::uint64_t>(update),
+               .rate_times = rate.times,
+               .rate_over = rate.over});
   return result;
 }
 

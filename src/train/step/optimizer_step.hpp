@@ -2,6 +2,7 @@
 #include "train/step/step_totals.hpp"
 
 #include <monomorph/train/hparams/hparams.hpp>
+#include <monomorph/train/step/schedule.hpp>
 #include <monomorph/train/step/training_step.hpp>
 #include <optional>
 
@@ -18,7 +19,7 @@ GradientNorm norm_order(ClipMode mode);
 /// Decision, clipping and the optimiser's pass, all by one number. Whether gradients are finite is decided from their
 /// global norm, in every clipping mode.
 /// @param update number of this update, from 1 (bias correction)
-OptimizerStepResult optimizer_step(TrainingStep& step, const OptimizerHparams& hparams, double learning_rate,
+OptimizerStepResult optimizer_step(TrainingStep& step, const OptimizerHparams& hparams, const ScheduledRate& rate,
                                    const StepTotals& totals, std::int64_t update);
 
 }  // namespace monomorph::train

@@ -37,10 +37,10 @@ double factor(const ScheduleHparams& schedule, std::int64_t step, std::int64_t t
 
 }  // namespace
 
-double learning_rate(const ScheduleHparams& schedule, double peak, std::int64_t step, std::int64_t total_steps) {
+ScheduledRate scheduled_rate(const ScheduleHparams& schedule, std::int64_t step, std::int64_t total_steps) {
   const std::int64_t warmup_steps = schedule.warmup_steps;
-  if (step < warmup_steps) return peak * static_cast<double>(step + 1) / static_cast<double>(warmup_steps + 1);
-  return peak * factor(schedule, step, total_steps);
+  if (step < warmup_steps) return {static_cast<double>(step + 1), static_cast<double>(warmup_steps + 1)};
+  return {factor(schedule, step, total_steps), 1};
 }
 
 }  // namespace monomorph::train

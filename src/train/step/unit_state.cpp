@@ -14,36 +14,10 @@ std::string full_name(std::string_view name, int unit, int n_blocks) {
   return is_block ? "layers." + std::to_string(unit - 1) + "." + std::string(name) : std::string(name);
 }
 
-/// Ranges begin where the class's decay changes, which is at the begin of a slice; padding belongs to what it follows.
-std::vector<DecayRange> decay_ranges(const ParameterLayout& layout, bool (*decays)(ParameterClass)) {
-  std::vector<DecayRange> ranges;
-  for (const TensorInfo& tensor : layout) {
-    const bool decay = decays(tensor.parameter_class);
-    if (!ranges.empty() && ranges.back().decays == decay) continue;
-    ranges.push_back({{tensor.slice.offset, {1, 0}}, decay});
-  }
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
-    const std::int64_t end = i + 1 < ranges.size() ? ranges[i + 1].slice.offset : layout.elements;
-    ranges[i].slice.shape.cols = end - ranges[i].slice.offset;
-  }
-  return ranges;
-}
-
 View share_of(View shard, int replica, int replicas) {
   const std::int64_t part = align_up((shard.elements() + replicas - 1) / replicas);
   const std::int64_t first = std::min(replica * part, shard.elements());
   return shard.columns(first, std::min(part, shard.elements() - first));
-}
-
-/// Of a shard that begins with element `first` of its unit.
-std::vector<DecayRange> cut(const std::vector<DecayRange>& ranges, std::int64_t first, std::int64_t length) {
-  std::vector<DecayRange> own;
-  for (const auto& [slice, decays] : ranges) {
-    const std::int64_t begin = std::max(slice.offset - first, std::int64_t{0});
-    const std::int64_t end = std::min(slice.offset + slice.shape.cols - first, length);
-    if (begin < end) own.push_back({{begin, {1, end - begin}}, decays});
-  }
-  return own;
 }
 
 /// The part of a tensor that lies in a shard; a slice without elements if none does.
@@ -57,17 +31,20 @@ TensorPart cut(const TensorInfo& tensor, std::int64_t first, std::int64_t length
 
 }  // namespace
 
-void describe(const ParameterLayout& layout, int unit, int n_blocks, bool (*decays)(ParameterClass), std::int64_t first,
+void describe(const ParameterLayout& layout, int unit, int n_blocks, StateOfClass state_of, std::int64_t first,
               UnitState& state) {
   const std::int64_t length = state.master.elements();
   state.unit = static_cast<std::uint32_t>(unit);
   state.first = first;
-  state.ranges = cut(decay_ranges(layout, decays), first, length);
+  plan::for_each_run(layout, first, length, state_of, [&](const plan::UpdateRun& run) { state.runs.push_back(run); });
+  std::size_t run = 0;
   for (int i = 0; i < layout.size(); ++i) {
     TensorPart part = cut(layout[i], first, length);
     if (!part.slice.present()) continue;
     part.index = static_cast<std::uint32_t>(i);
     part.name = full_name(layout[i].name, unit, n_blocks);
+    while (state.runs[run].first + state.runs[run].n <= part.slice.offset) ++run;
+    part.run = run;
     state.tensors.push_back(std::move(part));
   }
 }
@@ -103,15 +80,18 @@ void round(const UnitState& unit) {
   if (unit.rounded.present()) kernels::copy(unit.master, unit.rounded);
 }
 
-void update(const UnitState& unit, const kernels::AdamWStep& step, std::uint64_t seed) {
-  const auto key = random::key_of({seed, random::Purpose::rounding, unit.unit});
-  for (const auto& [slice, decays] : unit.ranges) {
-    kernels::AdamWStep own = step;
-    if (!decays) own.weight_decay = 0;
-    kernels::adamw(unit.gradient[slice], unit.master[slice], unit.moment1[slice], unit.moment2[slice],
-                   unit.rounded.present() ? unit.rounded[slice] : View{}, own,
-                   {key, step.update, static_cast<std::uint64_t>(unit.first + slice.offset)});
-  }
+ElementUpdate element_update(const UnitState& unit, const plan::UpdateRun& run, View gradient, StateOfClass state_of,
+                             std::uint64_t seed) {
+  const Slice slice{run.first, {1, run.n}};
+  ElementUpdate update{.gradient = gradient[slice],
+                       .master = unit.master[slice],
+                       .rounded = unit.rounded.present() ? unit.rounded[slice] : View{},
+                       .parameter_class = run.parameter_class,
+                       .noise_key = random::key_of({seed, random::Purpose::rounding, unit.unit}),
+                       .first = static_cast<std::uint64_t>(unit.first + run.first)};
+  for (int k = 0; k < state_of(run.parameter_class).n; ++k)
+    update.state[static_cast<std::size_t>(k)] = unit.state[Slice{run.state + k * run.n, {1, run.n}}];
+  return update;
 }
 
 GradientSize gradient_size(std::span<const UnitState> units, GradientNorm order, int replica, int replicas) {
@@ -133,12 +113,26 @@ GradientSize gradient_size(std::span<const UnitState> units, GradientNorm order,
   return size;
 }
 
-std::vector<StateTensor> state_tensors(std::span<const UnitState> units, const std::string& prefix,
-                                       View UnitState::*buffer) {
+std::vector<StateTensor> state_tensors(std::span<const UnitState> units, View UnitState::*buffer) {
   std::vector<StateTensor> tensors;
   for (const UnitState& unit : units)
     for (const TensorPart& part : unit.tensors)
-      tensors.push_back({prefix + part.name, (unit.*buffer)[part.slice], part.info.slice.shape, part.first});
+      tensors.push_back({part.name, (unit.*buffer)[part.slice], part.info.slice.shape, part.first});
+  return tensors;
+}
+
+std::vector<StateTensor> optimizer_tensors(std::span<const UnitState> units, StateOfClass state_of) {
+  std::vector<StateTensor> tensors;
+  for (int k = 0; k < StateBuffers::capacity; ++k)
+    for (const UnitState& unit : units)
+      for (const TensorPart& part : unit.tensors) {
+        const StateBuffers buffers = state_of(part.info.parameter_class);
+        if (k >= buffers.n) continue;
+        const plan::UpdateRun& run = unit.runs[part.run];
+        const Slice slice{run.state + k * run.n + part.slice.offset - run.first, part.slice.shape};
+        tensors.push_back({std::string(buffers.names[static_cast<std::size_t>(k)]) + "." + part.name, unit.state[slice],
+                           part.info.slice.shape, part.first});
+      }
   return tensors;
 }
 

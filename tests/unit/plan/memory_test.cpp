@@ -1,3 +1,6 @@
+#include <monomorph/optim/bf16_state.hpp>
+#include <monomorph/optim/by_class.hpp>
+#include <monomorph/optim/lion.hpp>
 #include "support.hpp"
 #include "support/catch.hpp"
 
@@ -29,7 +32,7 @@ TEST_CASE("bytes of one rank, by hand") {
   CHECK(memory.gathered_params == 0);
   CHECK(memory.gradients == 4 * params);
   CHECK(memory.gathered_gradients == 0);
-  CHECK(memory.moments == 8 * params);
+  CHECK(memory.optimizer_state == 8 * params);
   CHECK(memory.activations == 4 * (stream + 2 * (saved_cheap + saved_dear) + temporary));
   // rows of 16 (padded to 64): two means, two deviations, two heads' log-sum-exp a block; two and the losses of a chunk
   // for the head, and its 16 x 16 logits
@@ -46,9 +49,33 @@ TEST_CASE("bytes of one of four ranks, by hand") {
   CHECK(memory.master == 4 * own);
   CHECK(memory.compute_params == 2 * own);
   CHECK(memory.gradients == 4 * own);
-  CHECK(memory.moments == 8 * own);
+  CHECK(memory.optimizer_state == 8 * own);
   CHECK(memory.gathered_params == 2 * (4 * own_0 + 2 * 4 * own_block));  // the tied table and two blocks
   CHECK(memory.gathered_gradients == 4 * (4 * own_0 + 2 * 4 * own_block));
+}
+
+namespace {
+struct WithMuon : ByHand {
+  using optimizer = optim::ByClass<optim::Muon, optim::AdamW>;
+};
+struct WithLion : ByHand {
+  using optimizer = optim::Bf16State<optim::Lion>;
+};
+}  // namespace
+
+TEST_CASE("state of an optimizer for matrices and one for the rest, by hand") {
+  constexpr plan::Memory memory = plan::memory<WithMuon>(1, 2);
+  constexpr std::int64_t matrices = 12 * 64 * 64, vectors = 13 * 64;
+  CHECK(memory.optimizer_state == 4 * (2 * unit_0 + 2 * (matrices + 2 * vectors)));
+  // The greatest is 256 x 64: itself twice, and two products of 64 x 64.
+  CHECK(memory.optimizer_workspace == 4 * (2 * 256 * 64 + 2 * 64 * 64));
+  constexpr plan::Memory of_four = plan::memory<WithMuon>(4, 2);
+  // The first of a block's four shards has the norm's 128 elements and then qkv's matrix, whose bias of 192 the second
+  // has; the last one has most of the matrix that leads down, and a bias.
+  CHECK(of_four.optimizer_state >= 4 * 2 * (12'544 + 128));
+  CHECK(of_four.optimizer_state < 4 * 2 * 12'544 * 2);
+  CHECK(plan::memory<ByHand>(1, 2).optimizer_workspace == 0);
+  CHECK(plan::memory<WithLion>(1, 2).optimizer_state == 2 * (unit_0 + 2 * per_block));
 }
 
 TEST_CASE("what activation checkpointing saves, by hand") {

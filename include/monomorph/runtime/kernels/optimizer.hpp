@@ -1,41 +1,135 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <monomorph/core/exact_sum.hpp>
+#include <monomorph/policy/optimizer_policy.hpp>
+#include <monomorph/runtime/cpu/queue.hpp>
 #include <monomorph/runtime/memory/view.hpp>
+#include <utility>
 
-/// Passes over flat shards: elements a multiple of 64, contiguous.
-namespace monomorph::kernels {
+namespace monomorph {
 
-struct AdamWStep {
+/// What all updates of an optimiser step share.
+struct UpdateScalars {
+  double gradient_scale = 1;                                    ///< 1 / counted tokens, and norm clipping
+  double clip_value = std::numeric_limits<double>::infinity();  ///< bound of each scaled gradient element
+  std::uint64_t update = 0;              ///< its number, from 1: bias corrections and stochastic rounding depend on it
+  double rate_times = 1, rate_over = 1;  ///< of the learning rate's schedule
+  /// The learning rate of this step.   @param peak as a hyperparameter gives it
+  double rate(double peak) const { return peak * rate_times / rate_over; }
+};
+
+/// A run of elements of the shard that a rank holds of a unit, of tensors of one class: flat, contiguous views of equal
+/// length, a multiple of 64.
+struct ElementUpdate {
+  View gradient, master;
+  std::array<View, StateBuffers::capacity> state{};  ///< as many as the optimiser keeps for the class
+  View rounded;                                      ///< compute's copy of the master, if it is not the master itself
+  ParameterClass parameter_class = ParameterClass::linear;
+  /// Stochastic rounding gives an element the same random bits however buffers are cut: of a unit by its key, of an
+  /// update by its number, of an element by its place in the unit.
+  std::array<std::uint32_t, 2> noise_key{};
+  std::uint64_t first = 0;  ///< place of the run's first element in the unit, a multiple of 64
+};
+
+/// Some of a run's elements, as they are computed with: in fp64 if the master is, in fp32 otherwise.
+template <class S> struct UpdateChunk {
+  std::int64_t n;
+  S* gradient;  ///< scaled and clipped
+  S* master;
+  std::array<S*, StateBuffers::capacity> state;
+};
+
+}  // namespace monomorph
+
+/// Updates of a run of elements. All read the gradient, update master and state, and write the master's rounded copy if
+/// there is one. bf16 buffers are rounded stochastically: up with the probability of what is cut off, so that updates
+/// too small for bf16 are taken in the mean (Gupta et al. 2015, section 3).
+namespace monomorph::cpu {
+
+struct AdamWCoefficients {
   double learning_rate, beta1, beta2, epsilon, weight_decay;
-  double bias_correction1, bias_correction2;  ///< 1 - βᵢ^t
-  double gradient_scale;                      ///< 1 / counted tokens, and norm clipping
-  double clip_value;                          ///< bound of each scaled gradient element; +infinity: none
-  std::uint64_t update = 0;                   ///< its number: what stochastic rounding depends on
 };
+/// Decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2). What rounding takes from a bf16 master is added to
+/// the first moment such that the next steps make it good: errors don't add up (docs/why/rounded_masters.md).
+void adamw(Queue, const ElementUpdate& run, const AdamWCoefficients& coefficients, const UpdateScalars& scalars);
 
-/// Random bits for rounding, the same for an element however buffers are cut: of a unit by its key, of an update by its
-/// number, of an element by its place in the unit.
-struct RoundingNoise {
-  std::array<std::uint32_t, 2> key{};
-  std::uint64_t update = 0;
-  std::uint64_t first = 0;  ///< place of the buffers' first element, a multiple of 64
+struct SgdCoefficients {
+  double learning_rate, momentum;
+  bool nesterov;
+  double weight_decay;
 };
+/// With g the gradient plus weight_decay times the master: b = momentum b + g, and the master loses the rate times b,
+/// or with Nesterov times g + momentum b.
+void sgd(Queue, const ElementUpdate& run, const SgdCoefficients& coefficients, const UpdateScalars& scalars);
 
-/// Decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2), one pass: reads the gradient; updates the fp32
-/// master and the moments; if low_precision is present, writes the master's rounded copy. With fp64 buffers all is
-/// fp64. With a bf16 master, the moments bf16 too, all three are rounded stochastically: up with the probability of
-/// what is cut off, so that updates too small for bf16 are taken in the mean (Gupta et al. 2015, section 3). What
-/// rounding takes from the master is added to the first moment such that the next steps make it good: errors don't
-/// add up (docs/why/rounded_masters.md).
-void adamw(View gradient, View master, View moment1, View moment2, View low_precision, const AdamWStep& step,
-           const RoundingNoise& noise = {});
+struct LionCoefficients {
+  double learning_rate, beta1, beta2, weight_decay;
+};
+/// Chen et al. 2023, algorithm 2. The sign of zero is zero.
+void lion(Queue, const ElementUpdate& run, const LionCoefficients& coefficients, const UpdateScalars& scalars);
+
+struct MomentumCoefficients {
+  double momentum;
+  bool nesterov;
+};
+/// m = momentum m + (1 - momentum) g. The gradient becomes m, or with Nesterov momentum m + (1 - momentum) g. The
+/// master stays as it is.
+void momentum_mean(Queue, const ElementUpdate& run, const MomentumCoefficients& coefficients,
+                   const UpdateScalars& scalars);
+
+struct DirectionCoefficients {
+  double learning_rate, weight_decay;
+};
+/// The master loses the rate times (gradient + weight_decay times master), with the gradient as it is: neither scaled
+/// nor clipped.
+void step_along(Queue, const ElementUpdate& run, const DirectionCoefficients& coefficients,
+                const UpdateScalars& scalars);
+
+/// The matrix, made nearly orthogonal: singular values near 1, by five iterations of Newton and Schulz with the
+/// coefficients of Jordan et al. 2024, and then times the root of squared_scale. Computed in the workspace's dtype; no
+/// bit depends on the number of threads.
+/// @param workspace as many elements as optim::Muon::workspace_elements says
+void orthogonalize(Queue, View matrix, View workspace, double squared_scale);
+
+namespace detail {
+struct ChunkFunction {
+  const void* context;
+  void (*fp32)(const void* context, const UpdateChunk<float>& chunk);
+  void (*fp64)(const void* context, const UpdateChunk<double>& chunk);
+};
+void update_chunks(const ElementUpdate& run, const UpdateScalars& scalars, const ChunkFunction& function);
+
+template <class F, class S, std::size_t... k>
+void each_of_chunk(const F& f, const UpdateChunk<S>& chunk, std::index_sequence<k...>) {
+  for (std::int64_t i = 0; i < chunk.n; ++i) f(chunk.gradient[i], chunk.master[i], chunk.state[k][i]...);
+}
+template <int n_state, class F, class S> void call_each(const void* f, const UpdateChunk<S>& chunk) {
+  each_of_chunk(*static_cast<const F*>(f), chunk, std::make_index_sequence<n_state>{});
+}
+}  // namespace detail
+
+/// An update with arithmetic of the caller's own, from several threads: f(g, w, s…) with an element of the gradient,
+/// and references to those of the master and of n_state buffers of state, all float or all double.
+template <int n_state, class F>
+void each_element(Queue, const ElementUpdate& run, const UpdateScalars& scalars, const F& f) {
+  static_assert(n_state <= StateBuffers::capacity);
+  detail::update_chunks(run, scalars,
+                        {&f, detail::call_each<n_state, F, float>, detail::call_each<n_state, F, double>});
+}
+
+}  // namespace monomorph::cpu
+
+namespace monomorph::kernels {
 
 /// Norms of a gradient shard. Blocks of 64 elements, which no shard's border cuts, are summed in fp64 and then added
 /// exactly: how a buffer is cut into shards does not show.
 ExactSum sum_of_squares(View x);
 ExactSum sum_of_magnitudes(View x);
 double greatest_magnitude(View x);  ///< NaN if any element is
+
+void scale(View x, double a, View y);                    ///< y = a x
+void scale_and_add(View x, double a, View y, double b);  ///< y = a x + b y
 
 }  // namespace monomorph::kernels

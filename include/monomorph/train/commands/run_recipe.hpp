@@ -44,6 +44,20 @@ template <Recipe R> std::vector<train::Fact> expectations_of() {
   return {{"expect", expect, false}, {"budget", budget, false}};
 }
 
+template <class Optimizer> double peak_rate(const PolicyHparams& policy_hparams) {
+  const auto& hparams = policy_hparams.as<typename Optimizer::Hparams>();
+  if constexpr (requires { Optimizer::shown_rate(hparams); })
+    return Optimizer::shown_rate(hparams);
+  else
+    return hparams.lr;
+}
+
+template <Recipe R> train::Hparams default_hparams() {
+  train::Hparams hparams;
+  hparams.optimizer.policy = PolicyHparams::of<typename R::optimizer::Hparams>();
+  return hparams;
+}
+
 template <Recipe R> train::RecipeProgram program_of() {
   return {.name = std::string(type_name<R>()),
           .fingerprint = plan::fingerprint<R>,
@@ -56,6 +70,8 @@ template <Recipe R> train::RecipeProgram program_of() {
           .param_shards = R::sharding::param_shards,
           .reduces_every_micro_batch = R::sharding::reduces_every_micro_batch,
           .policies = policies_of<R>(),
+          .hparams = default_hparams<R>(),
+          .peak_rate = peak_rate<typename R::optimizer>,
           .expectations = expectations_of<R>(),
           .n_params = plan::params<R>,
           .n_blocks = plan::n_blocks<R>,

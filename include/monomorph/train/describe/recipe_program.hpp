@@ -4,6 +4,7 @@
 #include <monomorph/runtime/comm/communicator.hpp>
 #include <monomorph/spec/mesh_spec.hpp>
 #include <monomorph/spec/tensor_info.hpp>
+#include <monomorph/train/hparams/hparams.hpp>
 #include <monomorph/train/step/training_step.hpp>
 #include <string>
 #include <vector>
@@ -27,7 +28,9 @@ struct RecipeProgram {
   int (*param_shards)(int dp) = nullptr;   ///< ranks that hold one copy of the parameters together
   bool reduces_every_micro_batch = false;  ///< gradients that are sharded; otherwise once per step
   std::vector<Fact> policies;
-  std::vector<Fact> expectations;  ///< `expect` and `budget`
+  Hparams hparams;  ///< the defaults, with those that the recipe's policies bring
+  double (*peak_rate)(const PolicyHparams& optimizer) = nullptr;  ///< the learning rate that the log shows
+  std::vector<Fact> expectations;                                 ///< `expect` and `budget`
   std::int64_t n_params = 0;
   int n_blocks = 0;
   plan::FlopsPerToken flops;

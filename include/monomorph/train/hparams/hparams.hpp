@@ -3,6 +3,7 @@
 #include <monomorph/core/mistakes.hpp>
 #include <monomorph/data/formats/last_target.hpp>
 #include <monomorph/data/loading/weight_by.hpp>
+#include <monomorph/optim/adamw.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -63,13 +64,9 @@ struct ClipHparams {
   Field<double> threshold{1.0, 1e-12, 1e12, "largest norm or absolute value that passes unchanged"};
 };
 
+/// What the recipe's optimiser brings, and what is the same for all.
 struct OptimizerHparams {
-  Field<double> lr{3e-4, 0.0, 100.0, "peak learning rate, reached at the end of the warm-up"};
-  Field<double> beta1{0.9, 0.0, 0.999999, "decay of the gradients' running mean"};
-  Field<double> beta2{0.95, 0.0, 0.999999, "decay of the squared gradients' running mean"};
-  Field<double> epsilon{1e-8, 1e-30, 1.0, "added to the root of the squared gradients' mean"};
-  Field<double> weight_decay{0.1, 0.0, 10.0,
-                             "decoupled weight decay of the classes that decay, times the learning rate"};
+  PolicyHparams policy = PolicyHparams::of<optim::AdamW::Hparams>();
   ClipHparams clip;
 };
 
@@ -128,7 +125,8 @@ struct LossScaleHparams {
   Field<std::int64_t> growth_steps{2000, 1, most_steps, "steps without a skipped one after which the scale is doubled"};
 };
 
-/// Everything about a run that is not the recipe: what a hyperparameter file may say. Read it with read_hparams.
+/// Everything about a run that is not the recipe: what a hyperparameter file may say. Read it with read_hparams. Values
+/// are of the default optimiser unless those of a recipe's are put in their place: see RecipeProgram::hparams.
 struct Hparams {
   RunHparams run;
   DataHparams data;
@@ -143,16 +141,18 @@ struct Hparams {
   LossScaleHparams loss_scale;
 };
 
-/// The defaults, overwritten by a JSON file, then by `--set` arguments (`optimizer.lr=3e-4`), in that order.
+/// The defaults, those of a recipe or of the default policies, overwritten by a JSON file, then by `--set` arguments
+/// (`optimizer.lr=3e-4`), in that order.
 /// @throws UsageError [HPARAM-01] to [HPARAM-07]: a line for each mistake, with file, line and field; [FILE-01] and
 /// following
-Hparams read_hparams(const std::string& file, const std::vector<std::string>& sets);
+Hparams read_hparams(const std::string& file, const std::vector<std::string>& sets, const Hparams& defaults = {});
 
 /// The same, with all mistakes.   @throws UsageError if the file can't be read: [FILE-01] and following
-Hparams read_hparams(const std::string& file, const std::vector<std::string>& sets, Mistakes& mistakes);
+Hparams read_hparams(const std::string& file, const std::vector<std::string>& sets, Mistakes& mistakes,
+                     const Hparams& defaults = {});
 
 /// The same from text, as a checkpoint holds it; `where` stands for the file in messages.
-Hparams parse_hparams(const std::string& json, const std::string& where);
+Hparams parse_hparams(const std::string& json, const std::string& where, const Hparams& defaults = {});
 
 /// Overwrites single values as `--set` does.
 void set_hparams(Hparams& hparams, const std::vector<std::string>& sets);
@@ -161,7 +161,7 @@ void set_hparams(Hparams& hparams, const std::vector<std::string>& sets);
 std::string to_json(const Hparams& hparams);
 
 /// JSON Schema (draft 2020-12) of the hyperparameter file.
-std::string schema();
+std::string schema(const Hparams& defaults = {});
 
 /// The Markdown table of docs/reference/hyperparameters.md.
 std::string hparams_table();
@@ -209,7 +209,7 @@ BOOST_HANA_ADAPT_STRUCT(monomorph::train::DataHparams, train, weight_by, evaluat
                         max_epochs);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::BatchHparams, global_batch, micro_batch, reduction);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::ClipHparams, mode, threshold);
-BOOST_HANA_ADAPT_STRUCT(monomorph::train::OptimizerHparams, lr, beta1, beta2, epsilon, weight_decay, clip);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::OptimizerHparams, policy, clip);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::ScheduleHparams, kind, warmup_steps, decay_steps, final_fraction);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::EvaluationHparams, every, batches, at_end);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::CheckpointHparams, every, keep, directory, resume);

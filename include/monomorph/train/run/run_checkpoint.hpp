@@ -35,15 +35,16 @@ struct RestoredRun {
   bool same_precision = true;  ///< the recipe computes as the checkpoint's did
   Hparams hparams;
 };
-/// Loads parameters, and with `moments` the optimiser's state too, into a step of a recipe that has the same state, on
+/// Loads parameters, and if asked the optimiser's state too, into a step of a recipe that has the same state, on
 /// whatever number of ranks: of each tensor what this rank holds.
 /// @throws [RUN-04] if the checkpoint's recipe has another; as runtime::CheckpointReader
-RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& recipe, TrainingStep& step, bool moments);
+RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& recipe, TrainingStep& step,
+                        bool optimizer_state);
 
 /// The training files that a checkpoint's run had; none if it is of a version that did not save them.
 TrainFiles checkpoint_train_files(const std::string& checkpoint);
 
 /// The hyperparameters that a checkpoint was made with.
-Hparams checkpoint_hparams(const std::string& checkpoint);
+Hparams checkpoint_hparams(const std::string& checkpoint, const RecipeProgram& recipe);
 
 }  // namespace monomorph::train

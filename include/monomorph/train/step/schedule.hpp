@@ -5,6 +5,12 @@ namespace monomorph::train {
 
 struct ScheduleHparams;
 
+/// What a schedule makes of peak learning rates.
+struct ScheduledRate {
+  double times = 1, over = 1;
+  double of(double peak) const { return peak * times / over; }
+};
+
 /// The learning rate of optimiser step `step`, counted from 0, of a run of `total_steps`.
 ///
 /// With w = warmup_steps, T = total_steps, d = decay_steps (linear, cosine: T - w unless given), f = final_fraction:
@@ -18,6 +24,6 @@ struct ScheduleHparams;
 ///
 /// All are continuous at the end of the warm-up. A rate of exactly f peak belongs to step w + d: with the default d
 /// that is the step after the last, so a run that decays to 0 wastes none.
-double learning_rate(const ScheduleHparams& schedule, double peak, std::int64_t step, std::int64_t total_steps);
+ScheduledRate scheduled_rate(const ScheduleHparams& schedule, std::int64_t step, std::int64_t total_steps);
 
 }  // namespace monomorph::train

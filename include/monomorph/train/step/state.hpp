@@ -16,8 +16,9 @@ namespace monomorph::train {
 /// works on; the schedule itself is in step.hpp.
 template <Recipe R> class State {
   using Precision = typename R::precision;
+  using Optimizer = typename R::optimizer;
   static constexpr DType compute = Precision::compute_dtype, statistic = statistics_dtype(compute);
-  static constexpr bool master_copy = keeps_master_copy<Precision>;
+  static constexpr bool master_copy = keeps_master_copy<Precision>, transforms_matrices = updates_matrices<Optimizer>;
 
  public:
   /// @param tree_levels plan::tree_levels for gradients that are added up in a fixed tree; 0 for any order
@@ -35,6 +36,8 @@ template <Recipe R> class State {
       gaps_.push_back(gaps(plan::unit_layout<R>(u), whole_gradients(u).elements()));
     }
     for (UnitState& unit : units_) initialize(unit, seed);
+    if constexpr (transforms_matrices)
+      for (int u = 0; u < plan::n_units<R>; ++u) matrices_.push_back(whole_matrices(u));
     if constexpr (R::model.position == Position::rotary) kernels::rotary_table(R::model.rotary, cos_TH_, sin_TH_);
   }
 
@@ -91,18 +94,32 @@ template <Recipe R> class State {
   GradientSize gradient_size(GradientNorm order, int replica, int replicas) const {
     return train::gradient_size(units_, order, replica, replicas);
   }
-  void update(int u, const kernels::AdamWStep& step) const { train::update(units_[u], step, seed_); }
+  using OptimizerHparams = typename Optimizer::Hparams;
+  /// Whether the update of a unit transforms whole matrices: then prepare_update and transform come before update.
+  bool transforms(int u) const { return transforms_matrices && !matrices_[u].empty(); }
+  /// In the place of the shard's gradients comes what is to be transformed.
+  void prepare_update(int u, const OptimizerHparams& hparams, const UpdateScalars& scalars) const {
+    for (const plan::UpdateRun& run : units_[u].runs)
+      if (Optimizer::scope(run.parameter_class) == UpdateScope::matrices)
+        Optimizer::prepare(queue, element_update(units_[u], run, units_[u].gradient, Optimizer::state, seed_), hparams,
+                           scalars);
+  }
+  /// Of a unit's whole gradients, the matrices.
+  void transform(int u, const OptimizerHparams& hparams) const {
+    for (const Slice& matrix : matrices_[u])
+      Optimizer::transform(queue, whole_gradients(u)[matrix], optimizer_workspace_, hparams);
+  }
+  void update(int u, const OptimizerHparams& hparams, const UpdateScalars& scalars) const {
+    for (const plan::UpdateRun& run : units_[u].runs)
+      Optimizer::update(queue, element_update(units_[u], run, update_direction(u), Optimizer::state, seed_), hparams,
+                        scalars);
+  }
   void round_parameters() const {
     for (const UnitState& unit : units_) round(unit);
   }
-  std::vector<StateTensor> parameters() const { return state_tensors(units_, "", &UnitState::master); }
-  std::vector<StateTensor> gradients() const { return state_tensors(units_, "", &UnitState::gradient); }
-  std::vector<StateTensor> moments() const {
-    std::vector<StateTensor> first = state_tensors(units_, "moment1.", &UnitState::moment1);
-    for (StateTensor& tensor : state_tensors(units_, "moment2.", &UnitState::moment2))
-      first.push_back(std::move(tensor));
-    return first;
-  }
+  std::vector<StateTensor> parameters() const { return state_tensors(units_, &UnitState::master); }
+  std::vector<StateTensor> gradients() const { return state_tensors(units_, &UnitState::gradient); }
+  std::vector<StateTensor> optimizer_state() const { return optimizer_tensors(units_, Optimizer::state); }
 
   std::unique_ptr<Decoder> decoder() const {
     std::vector<View> params;
@@ -112,21 +129,36 @@ template <Recipe R> class State {
   }
 
  private:
+  static constexpr cpu::Queue queue{};
+
   UnitState unit_state(int u) {
     const Slice own = shards_.own[u];
     UnitState state{.master = master_[own],
                     .gradient = gradients_[own],
-                    .moment1 = moment1_[own],
-                    .moment2 = moment2_[own],
                     .rounded = master_copy ? params_[own] : View{}};
     plan::with_unit_params<R>(u, [&](const ParameterLayout& layout) {
-      describe(
-          layout, u, plan::n_blocks<R>, [](ParameterClass c) { return R::optimizer::decays(c); },
-          shard_ * own.shape.elements(), state);
+      const std::int64_t part = own.shape.elements();
+      state.state = take_state(plan::state_elements<Optimizer>(layout, part, shards_.shards));
+      describe(layout, u, plan::n_blocks<R>, Optimizer::state, shard_ * part, state);
     });
     return state;
   }
 
+  std::vector<Slice> whole_matrices(int u) const {
+    std::vector<Slice> matrices;
+    for (const TensorInfo& tensor : plan::unit_layout<R>(u))
+      if (Optimizer::scope(tensor.parameter_class) == UpdateScope::matrices) matrices.push_back(tensor.slice);
+    return matrices;
+  }
+  /// Of a unit that was transformed, this rank's part of the whole; of any other, its reduced gradients.
+  View update_direction(int u) const {
+    const std::int64_t part = shards_.own[u].shape.elements();
+    return transforms(u) ? whole_gradients(u)[Slice{shard_ * part, {1, part}}] : units_[u].gradient;
+  }
+
+  View take_state(std::int64_t elements) {
+    return arena_.take(elements, state_dtype<Optimizer>(Precision::master_dtype));
+  }
   View take(const Layout& layout, DType dtype) { return arena_.take(layout.elements, dtype); }
   View take_table() {
     if constexpr (R::model.position != Position::rotary) return {};
@@ -142,8 +174,8 @@ template <Recipe R> class State {
   View master_ = take(shards_.own_buffer, Precision::master_dtype);
   View params_ = master_copy ? take(shards_.own_buffer, compute) : master_;
   View gradients_ = take(shards_.own_buffer, Precision::gradient_dtype);
-  View moment1_ = take(shards_.own_buffer, Precision::master_dtype);
-  View moment2_ = take(shards_.own_buffer, Precision::master_dtype);
+  View optimizer_workspace_ =
+      take({plan::optimizer_workspace_elements<R>()}, statistics_dtype(Precision::master_dtype));
   View whole_params_ = shards_.shards == 1 ? params_ : take(shards_.whole_params_buffer, compute);
   View whole_gradients_ =
       shards_.shards == 1 ? gradients_ : take(shards_.whole_gradients_buffer, Precision::gradient_dtype);
@@ -152,6 +184,7 @@ template <Recipe R> class State {
   View cos_TH_ = take_table(), sin_TH_ = take_table();
   std::vector<View> tree_;  ///< by level: the sum of 2^level micro-batches
   std::vector<UnitState> units_;
+  std::vector<std::vector<Slice>> matrices_;  ///< by unit: those that the optimiser transforms
   std::vector<std::vector<Slice>> gaps_;
   AutogradTape tape_;
 };

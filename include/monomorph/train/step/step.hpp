@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/core/error.hpp>
+#include <monomorph/core/hparams.hpp>
 #include <monomorph/model/decoder_block.hpp>
 #include <monomorph/model/embed.hpp>
 #include <monomorph/model/head.hpp>
@@ -22,6 +23,7 @@ template <Recipe R> class Step final : public TrainingStep {
   static constexpr bool gathers = R::sharding::gathers_params;
   static constexpr bool releases = R::sharding::releases_after_forward;
   static constexpr bool within_documents = attention_of<R>::within_documents;
+  static constexpr bool transforms = updates_matrices<typename R::optimizer>;
 
  public:
   /// @param tree_levels see State
@@ -63,11 +65,17 @@ template <Recipe R> class Step final : public TrainingStep {
     return state_.gradient_size(order, comm_.rank() / comm_.shards(), comm_.size() / comm_.shards());
   }
 
-  void update(const kernels::AdamWStep& step) override {
+  void update(const PolicyHparams& policy_hparams, const UpdateScalars& scalars) override {
+    const auto& hparams = policy_hparams.as<typename R::optimizer::Hparams>();
+    if constexpr (transforms) prepare_update(0, hparams, scalars);
     for (int u = 0; u <= last; ++u) {
+      if constexpr (transforms) {
+        if (u < last) prepare_update(u + 1, hparams, scalars);  // on its way while u is transformed
+        transform(u, hparams);
+      }
       {
         const auto span = comm_.computing("update", u);
-        state_.update(u, step);
+        state_.update(u, hparams, scalars);
       }
       if constexpr (gathers) {
         gathered_.forget(u);
@@ -77,7 +85,7 @@ template <Recipe R> class Step final : public TrainingStep {
   }
 
   std::vector<StateTensor> parameters() override { return state_.parameters(); }
-  std::vector<StateTensor> moments() override { return state_.moments(); }
+  std::vector<StateTensor> optimizer_state() override { return state_.optimizer_state(); }
   std::vector<StateTensor> gradients() override { return state_.gradients(); }
   void parameters_changed() override {
     if constexpr (gathers) {
@@ -160,6 +168,22 @@ template <Recipe R> class Step final : public TrainingStep {
       model::embed_backward<R>(tensors(embedding, pass), pass.batch.inputs);
     }
     finish_gradients(embedding, pass);
+  }
+
+  /// What an optimiser transforms as whole matrices is gathered to the place of the whole gradients.
+  void prepare_update(int u, const auto& hparams, const UpdateScalars& scalars) {
+    if (!state_.transforms(u)) return;
+    state_.prepare_update(u, hparams, scalars);
+    if (comm_.shards() == 1) return;
+    const int before = gradient_places_.take(state_.gradient_place(u), u);
+    if (before >= 0) comm_.wait(before);
+    comm_.gather(u, state_.gradient(u), state_.whole_gradients(u));
+  }
+  void transform(int u, const auto& hparams) {
+    if (!state_.transforms(u)) return;
+    comm_.wait(u);
+    const auto span = comm_.computing("transform", u);
+    state_.transform(u, hparams);
   }
 
   void wait_for_all() {

@@ -8,6 +8,10 @@
 #include <string>
 #include <vector>
 
+namespace monomorph {
+class PolicyHparams;  // core/hparams.hpp
+}
+
 namespace monomorph::train {
 
 /// Token ids of micro_batch sequences of T tokens, row by row.
@@ -66,11 +70,11 @@ class TrainingStep {
   virtual kernels::LossSum evaluate(const MicroBatch& batch) = 0;
   /// Of the accumulated, unscaled gradients that this rank counts: every element is counted by one rank.
   virtual GradientSize gradient_size(GradientNorm order) = 0;
-  /// The optimiser; step.weight_decay applies where the recipe's optimiser says.
-  virtual void update(const kernels::AdamWStep& step) = 0;
+  /// The optimiser.   @param hparams those of the recipe's optimiser
+  virtual void update(const PolicyHparams& hparams, const UpdateScalars& scalars) = 0;
 
   virtual std::vector<StateTensor> parameters() = 0;  ///< the optimiser's own, in master precision
-  virtual std::vector<StateTensor> moments() = 0;
+  virtual std::vector<StateTensor> optimizer_state() = 0;
   virtual std::vector<StateTensor> gradients() = 0;  ///< for tests and diagnosis
   virtual void parameters_changed() = 0;             ///< after a load: compute's rounded copy follows
   virtual std::unique_ptr<Decoder> decoder() = 0;    ///< valid as long as the step is

@@ -1,8 +1,13 @@
 #include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <functional>
 #include <limits>
+#include <monomorph/optim/muon.hpp>
 #include <monomorph/runtime/kernels/optimizer.hpp>
+#include <nlohmann/json.hpp>
 #include <numeric>
+#include "out_of_tree/rms_prop.hpp"
 #include "kernel_case.hpp"
 #include "support/catch.hpp"
 
@@ -14,16 +19,25 @@ using namespace monomorph::testing;
 namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-kernels::AdamWStep step_of(const oracle::Optimizer& o, int step) {
-  return {o.learning_rate,
-          o.beta1,
-          o.beta2,
-          o.epsilon,
-          o.weight_decay,
-          1 - std::pow(o.beta1, step),
-          1 - std::pow(o.beta2, step),
-          o.gradient_scale,
-          o.clip_value};
+/// Buffers of AdamW's, and the noise of its rounding.
+struct AdamWRun {
+  View gradient, master, moment1, moment2, rounded{};
+  std::array<std::uint32_t, 2> noise_key{};
+  std::uint64_t first = 0;
+};
+
+void adamw(const AdamWRun& run, const oracle::Optimizer& o, int step) {
+  cpu::adamw(cpu::Queue{},
+             {.gradient = run.gradient,
+              .master = run.master,
+              .state = {run.moment1, run.moment2},
+              .rounded = run.rounded,
+              .noise_key = run.noise_key,
+              .first = run.first},
+             {o.learning_rate, o.beta1, o.beta2, o.epsilon, o.weight_decay},
+             {.gradient_scale = o.gradient_scale,
+              .clip_value = o.clip_value,
+              .update = static_cast<std::uint64_t>(step)});
 }
 }  // namespace
 
@@ -45,7 +59,7 @@ TEST_CASE("five steps of AdamW are LibTorch's", "[optimizer]") {
     check({{}, outputs, [&](const auto&, const auto& out) {
              for (int step = 1; step <= 5; ++step) {
                const Storage gradient({1, n, gradients[static_cast<std::size_t>(step - 1)]}, out[0].dtype);
-               kernels::adamw(gradient.view(), out[0], out[1], out[2], out[3], step_of(o, step));
+               adamw({gradient.view(), out[0], out[1], out[2], out[3]}, o, step);
              }
            }});
   }
@@ -58,7 +72,7 @@ TEST_CASE("padding of a shard stays zero, and nothing else hides a NaN", "[optim
   const Storage grad(gradient, DType::fp32), zeros(filled(1, 64, 0), DType::fp32);
   const Storage master(filled(1, 64, 0), DType::fp32), m(filled(1, 64, 0), DType::fp32),
       v(filled(1, 64, 0), DType::fp32);
-  kernels::adamw(grad.view(), master.view(), m.view(), v.view(), View{}, step_of(o, 1));
+  adamw({grad.view(), master.view(), m.view(), v.view()}, o, 1);
   for (std::size_t i = 0; i < 64; ++i) {
     CHECK(std::isnan(master.values()[i]) == (i == 3));
     if (i != 3) CHECK(master.values()[i] == 0);
@@ -113,11 +127,11 @@ namespace {
 
 /// bf16 masters of 1 after a step that multiplies them by 1 - 2^-10, a quarter of the way to the next bf16 number
 /// below.
-std::vector<double> decayed_ones(std::int64_t n, std::uint64_t first, std::uint64_t update) {
+std::vector<double> decayed_ones(std::int64_t n, std::uint64_t first, int update) {
   const Storage gradient(filled(1, n, 0), DType::fp32), master(filled(1, n, 1), DType::bf16),
       m(filled(1, n, 0), DType::bf16), v(filled(1, n, 0), DType::bf16);
-  kernels::adamw(gradient.view(), master.view(), m.view(), v.view(), View{},
-                 step_of({0x1p-10, 0, 0.95, 1e-8, 1, 1, infinity}, 1), {{1, 2}, update, first});
+  adamw({gradient.view(), master.view(), m.view(), v.view(), View{}, {1, 2}, first},
+        {0x1p-10, 0, 0.95, 1e-8, 1, 1, infinity}, update);
   for (const double moment : m.values()) CHECK(moment == 0);
   return master.values();
 }
@@ -145,8 +159,7 @@ struct Bf16State {
 
   void step(const Values& gradient, const oracle::Optimizer& o, int number) {
     const Storage stored({1, static_cast<std::int64_t>(gradient.size()), gradient}, DType::fp32);
-    kernels::adamw(stored.view(), master.view(), m.view(), v.view(), View{}, step_of(o, number),
-                   {{1, 2}, static_cast<std::uint64_t>(number), 0});
+    adamw({stored.view(), master.view(), m.view(), v.view(), View{}, {1, 2}}, o, number);
   }
 };
 
@@ -248,11 +261,113 @@ TEST_CASE("random rounding leaves what is not finite as it is", "[optimizer]") {
   ones.values[5] = infinity;
   const Storage grad(gradient, DType::fp32), master(ones, DType::bf16), m(filled(1, 64, 0), DType::bf16),
       v(filled(1, 64, 0), DType::bf16);
-  kernels::adamw(grad.view(), master.view(), m.view(), v.view(), View{},
-                 step_of({1e-2, 0.9, 0.95, 1e-8, 0, 1, infinity}, 1), {{1, 2}, 1, 0});
+  adamw({grad.view(), master.view(), m.view(), v.view(), View{}, {1, 2}}, {1e-2, 0.9, 0.95, 1e-8, 0, 1, infinity}, 1);
   CHECK(std::isnan(master.values()[3]));
   CHECK(master.values()[5] == infinity);
   CHECK(master.values()[6] == 1);
+}
+
+namespace {
+
+nlohmann::json twenty_steps() {
+  std::ifstream file(MONOMORPH_SOURCE_DIR "/tests/fixtures/optimizers/twenty_steps.json");
+  return nlohmann::json::parse(file);
+}
+
+/// As tests/fixtures/optimizers/make.py has it, padded to a multiple of 64.
+Matrix padded(std::int64_t n, const std::function<double(double)>& element) {
+  Matrix matrix = filled(1, align_up(n), 0);
+  for (std::int64_t i = 0; i < n; ++i) matrix.values[static_cast<std::size_t>(i)] = element(static_cast<double>(i));
+  return matrix;
+}
+
+/// Trains one matrix, and gives its elements.
+Values trained(Shape shape, DType dtype,
+               const std::function<void(const ElementUpdate&, const UpdateScalars&)>& update) {
+  const std::int64_t n = shape.elements();
+  const Storage master(padded(n, [](double i) { return std::sin(i); }), dtype),
+      state(padded(n, [](double) { return 0; }), dtype);
+  for (int t = 1; t <= 20; ++t) {
+    // Twice the gradient, which the step's scale halves.
+    const Storage gradient(
+        padded(n, [t](double i) { return 2 * (std::sin(0.37 * i + 1.3 * t) + 0.2 * std::cos(0.11 * i * t)); }), dtype);
+    update({.gradient = gradient.view(), .master = master.view(), .state = {state.view()}},
+           {.gradient_scale = 0.5, .update = static_cast<std::uint64_t>(t)});
+  }
+  Values values = master.values();
+  values.resize(static_cast<std::size_t>(n));
+  return values;
+}
+
+void check_twenty_steps(const char* name,
+                        const std::function<void(Shape, const ElementUpdate&, const UpdateScalars&)>& update) {
+  for (const auto& matrix : twenty_steps().at("cases").at(name)) {
+    const Shape shape{matrix.at("shape")[0], matrix.at("shape")[1]};
+    const Values expected = matrix.at("after").get<Values>();
+    for_each_isa([&](const char* isa) {
+      for (const DType dtype : {DType::fp64, DType::fp32}) {
+        CAPTURE(name, isa, shape.rows, name_of(dtype));
+        const auto train = [&] {
+          return trained(shape, dtype, [&](const auto& run, const auto& scalars) { update(shape, run, scalars); });
+        };
+        const Values after = train();
+        CHECK(relative_error(after, expected) < (dtype == DType::fp64 ? 1e-12 : 1e-5));
+        for (const int threads : {1, 3}) with_threads(threads, [&] { CHECK(train() == after); });
+      }
+    });
+  }
+}
+
+void check_muon(const char* name, const cpu::MomentumCoefficients& momentum, const cpu::DirectionCoefficients& step,
+                double (*squared_scale)(double rows, double cols)) {
+  check_twenty_steps(name, [&](Shape shape, const ElementUpdate& run, const UpdateScalars& scalars) {
+    const Storage workspace(filled(1, optim::Muon::workspace_elements(shape), 0), run.master.dtype);
+    cpu::momentum_mean({}, run, momentum, scalars);
+    cpu::orthogonalize({}, run.gradient[Slice{0, shape}], workspace.view(),
+                       squared_scale(static_cast<double>(shape.rows), static_cast<double>(shape.cols)));
+    cpu::step_along({}, run, step, scalars);
+  });
+}
+
+}  // namespace
+
+TEST_CASE("twenty steps of Sgd, Lion and Muon are PyTorch's", "[optimizer]") {
+  check_twenty_steps("sgd", [](Shape, const auto& run, const auto& scalars) {
+    cpu::sgd({}, run, {.learning_rate = 0.05, .momentum = 0.9, .nesterov = false, .weight_decay = 0}, scalars);
+  });
+  check_twenty_steps("sgd_nesterov", [](Shape, const auto& run, const auto& scalars) {
+    cpu::sgd({}, run, {.learning_rate = 0.05, .momentum = 0.8, .nesterov = true, .weight_decay = 0.02}, scalars);
+  });
+  check_twenty_steps("lion", [](Shape, const auto& run, const auto& scalars) {
+    cpu::lion({}, run, {.learning_rate = 0.01, .beta1 = 0.9, .beta2 = 0.99, .weight_decay = 0.3}, scalars);
+  });
+  check_muon("muon", {.momentum = 0.95, .nesterov = true}, {.learning_rate = 0.02, .weight_decay = 0.1},
+             [](double rows, double cols) { return std::max(1.0, rows / cols); });
+  check_muon("muon_adamw_scale", {.momentum = 0.9, .nesterov = false}, {.learning_rate = 0.003, .weight_decay = 0},
+             [](double rows, double cols) { return 0.04 * std::max(rows, cols); });
+}
+
+TEST_CASE("twenty steps of an optimizer from outside, element by element, are PyTorch's", "[optimizer]") {
+  stranger::RmsProp::Hparams hparams;
+  hparams.lr.value = 0.01;
+  hparams.alpha.value = 0.9;
+  check_twenty_steps("rms_prop", [&](Shape, const auto& run, const auto& scalars) {
+    stranger::RmsProp::update(cpu::Queue{}, run, hparams, scalars);
+  });
+}
+
+TEST_CASE("state in bf16 beside fp32 masters is rounded without a bias", "[optimizer]") {
+  constexpr std::int64_t n = 64 * 2000;
+  constexpr double value = 1 + 0x1p-10;  // an eighth of the way between two bf16 numbers
+  const Storage gradient(filled(1, n, value), DType::fp32), master(filled(1, n, 1), DType::fp32),
+      state(filled(1, n, 0), DType::bf16);
+  cpu::sgd({}, {.gradient = gradient.view(), .master = master.view(), .state = {state.view()}, .noise_key = {1, 2}},
+           {.learning_rate = 0.5, .momentum = 0.9, .nesterov = false, .weight_decay = 0}, {.update = 1});
+  for (const double w : master.values()) CHECK(w == 1 - 0.5 * value);  // the step itself is exact
+  const Values rounded = state.values();
+  CHECK(std::ranges::all_of(rounded, [](double x) { return x == 1 || x == 1 + 0x1p-7; }));
+  const double mean = std::accumulate(rounded.begin(), rounded.end(), 0.0) / n;
+  CHECK(std::abs(mean - value) < 5 * 0x1p-7 * std::sqrt(1. / 8 * 7 / 8 / n));
 }
 
 }  // namespace optimizer_test

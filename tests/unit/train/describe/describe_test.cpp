@@ -68,7 +68,7 @@ TEST_CASE("describe shows the bytes of a rank by kind, for given ranks and micro
   const std::string one = describe(program, 1, 1), eight = describe(program, 8, 4);
   CHECK(contains(one, "memory of a rank (1 data-parallel rank, micro-batch 1)"));
   CHECK(contains(eight, "memory of a rank (8 data-parallel ranks, micro-batch 4)"));
-  for (const std::string kind : {"parameters of the optimiser", "gradients", "moments", "activations", "total"}) {
+  for (const std::string kind : {"parameters of the optimiser", "gradients", "optimizer state", "activations", "total"}) {
     CHECK(contains(one, kind));
     CHECK(contains(eight, kind));
   }

@@ -1,7 +1,11 @@
+#include "support/adamw_hparams.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
 
+#include <monomorph/optim/by_class.hpp>
+#include <monomorph/optim/lion.hpp>
+#include <monomorph/optim/sgd.hpp>
 #include <monomorph/train/hparams/hparams.hpp>
 
 #include <nlohmann/json.hpp>
@@ -33,11 +37,11 @@ TEST_CASE("hyperparameters come from defaults, then the file, then --set") {
   const std::string file = folder / "run.json";
   write_bytes(file, R"({"optimizer": {"lr": 0.001, "clip": {"mode": "value"}}, "run": {"steps": 5}})");
   const Hparams hparams = read_hparams(file, {"optimizer.lr=3e-4", "optimizer.lr=2e-4", "schedule.kind=wsd"});
-  CHECK(hparams.optimizer.lr == 2e-4);
+  CHECK(adamw(hparams).lr == 2e-4);
   CHECK(hparams.optimizer.clip.mode == ClipMode::value);
   CHECK(hparams.run.steps == 5);
   CHECK(hparams.schedule.kind == ScheduleKind::wsd);
-  CHECK(hparams.optimizer.beta1 == 0.9);
+  CHECK(adamw(hparams).beta1 == 0.9);
 }
 
 TEST_CASE("a hyperparameter file that cannot be read is wrong usage") {
@@ -66,11 +70,11 @@ TEST_CASE("every default lies within its own bounds and to_json round-trips") {
   const Hparams again = parse_hparams(json, "defaults");
   CHECK(to_json(again) == json);
   Hparams changed;
-  changed.optimizer.lr.value = 0.1 + 0.2;
+  adamw(changed).lr.value = 0.1 + 0.2;
   changed.checkpoint.keep.value.reset();
   changed.run.seed.value = 9'007'199'254'740'991;
   const Hparams read = parse_hparams(to_json(changed), "changed");
-  CHECK(read.optimizer.lr.value == 0.1 + 0.2);
+  CHECK(adamw(read).lr.value == 0.1 + 0.2);
   CHECK_FALSE(read.checkpoint.keep.value.has_value());
   CHECK(read.run.seed.value == 9'007'199'254'740'991);
 }
@@ -110,6 +114,39 @@ TEST_CASE("the documentation has the table of the hyperparameters as they are") 
   const std::string page = read_bytes(std::string(MONOMORPH_SOURCE_DIR) + "/docs/reference/hyperparameters.md");
   INFO("docs/reference/hyperparameters.md must contain:\n" << hparams_table());
   CHECK(contains(page, hparams_table()));
+}
+
+namespace {
+template <class Optimizer> std::string table_of(const std::string& prefix) {
+  auto hparams = PolicyHparams::of<typename Optimizer::Hparams>();
+  std::vector<FieldRef> fields;
+  hparams.append_to(prefix, fields);
+  return fields_to_table(fields);
+}
+}  // namespace
+
+TEST_CASE("the documentation has the tables of the optimizers' hyperparameters as they are") {
+  const std::string page = read_bytes(std::string(MONOMORPH_SOURCE_DIR) + "/docs/reference/optimizers.md");
+  for (const std::string& table : {table_of<optim::Sgd>("optimizer."), table_of<optim::Lion>("optimizer."),
+                                   table_of<optim::Muon>("optimizer.matrices.")}) {
+    INFO("docs/reference/optimizers.md must contain:\n" << table);
+    CHECK(contains(page, table));
+  }
+}
+
+TEST_CASE("hyperparameters are those of the recipe's optimizer") {
+  Hparams defaults;
+  defaults.optimizer.policy = PolicyHparams::of<optim::ByClass<optim::Muon, optim::Sgd>::Hparams>();
+  const std::string json =
+      R"({"optimizer": {"matrices": {"lr": 0.01, "scale": "adamw"}, "others": {"nesterov": true}}})";
+  const Hparams hparams = parse_hparams(json, "run.json", defaults);
+  const auto& own = hparams.optimizer.policy.as<optim::ByClass<optim::Muon, optim::Sgd>::Hparams>();
+  CHECK(own.matrices.lr == 0.01);
+  CHECK(own.matrices.scale == optim::MuonScale::adamw);
+  CHECK(own.others.nesterov);
+  CHECK(to_json(parse_hparams(to_json(hparams), "again", defaults)) == to_json(hparams));
+  CHECK(contains(error_of([&] { parse_hparams(R"({"optimizer": {"lr": 1}})", "run.json", defaults); }), "[HPARAM-01]"));
+  CHECK(contains(error_of([&] { parse_hparams(json, "run.json"); }), "[HPARAM-01]"));
 }
 
 TEST_CASE("the documentation explains every error of hyperparameters") {

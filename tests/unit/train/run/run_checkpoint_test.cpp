@@ -1,6 +1,7 @@
 #include <monomorph/train/run/run_checkpoint.hpp>
 
 #include "runtime/files/checkpoint_metadata.hpp"
+#include "support/adamw_hparams.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/recorded_step.hpp"
@@ -37,7 +38,7 @@ RecipeProgram recipe_with(std::uint64_t state_fingerprint) {
 
 const Hparams hparams = [] {
   Hparams changed;
-  changed.optimizer.lr.value = 0.1 + 0.2;
+  adamw(changed).lr.value = 0.1 + 0.2;
   return changed;
 }();
 
@@ -68,8 +69,8 @@ TEST_CASE("a run's state comes back bit for bit") {
   CHECK(run.state.tokens == 1280);
   CHECK(run.state.skipped == 2);
   CHECK(run.state.skipped_in_a_row == 1);
-  CHECK(run.hparams.optimizer.lr.value == 0.1 + 0.2);
-  CHECK(checkpoint_hparams(find_checkpoint(folder.path())).optimizer.lr.value == 0.1 + 0.2);
+  CHECK(adamw(run.hparams).lr.value == 0.1 + 0.2);
+  CHECK(adamw(checkpoint_hparams(find_checkpoint(folder.path()), recipe_with(1))).lr.value == 0.1 + 0.2);
 }
 
 TEST_CASE("without moments, only parameters are read") {

@@ -33,7 +33,7 @@ TEST_CASE("a norm above the threshold scales the gradients down to it, by the me
                                     {ClipMode::norm_2, GradientNorm::two},
                                     {ClipMode::norm_inf, GradientNorm::infinity}}) {
     RecordedStep step;
-    const auto clipped = optimizer_step(step, with_clip(mode, 1.5), 1e-3, norm_6_of_mean, 1);
+    const auto clipped = optimizer_step(step, with_clip(mode, 1.5), {}, norm_6_of_mean, 1);
     CHECK(norm_order(mode) == order);
     CHECK(clipped.applied);
     CHECK(clipped.grad_norm.value() == Approx(6));
@@ -41,21 +41,20 @@ TEST_CASE("a norm above the threshold scales the gradients down to it, by the me
     CHECK(step.updates[0].gradient_scale == Approx(0.25 / 100));
     CHECK(step.updates[0].clip_value == infinity);
 
-    optimizer_step(step, with_clip(mode, 7), 1e-3, norm_6_of_mean, 1);
+    optimizer_step(step, with_clip(mode, 7), {}, norm_6_of_mean, 1);
     CHECK(step.updates.back().gradient_scale == Approx(1.0 / 100));
   }
 }
 
 TEST_CASE("clipping by value, logging only, and neither leave the norm alone") {
   RecordedStep step;
-  CHECK(optimizer_step(step, with_clip(ClipMode::value, 0.5), 1e-3, norm_6_of_mean, 1).grad_norm.value() == Approx(6));
+  CHECK(optimizer_step(step, with_clip(ClipMode::value, 0.5), {}, norm_6_of_mean, 1).grad_norm.value() == Approx(6));
   CHECK(step.updates.back().clip_value == 0.5);
   CHECK(step.updates.back().gradient_scale == Approx(0.01));
-  CHECK(optimizer_step(step, with_clip(ClipMode::log_only, 0.5), 1e-3, norm_6_of_mean, 1).grad_norm.value() ==
-        Approx(6));
+  CHECK(optimizer_step(step, with_clip(ClipMode::log_only, 0.5), {}, norm_6_of_mean, 1).grad_norm.value() == Approx(6));
   CHECK(step.updates.back().clip_value == infinity);
   CHECK(step.updates.back().gradient_scale == Approx(0.01));
-  CHECK_FALSE(optimizer_step(step, with_clip(ClipMode::none, 0.5), 1e-3, norm_6_of_mean, 1).grad_norm.has_value());
+  CHECK_FALSE(optimizer_step(step, with_clip(ClipMode::none, 0.5), {}, norm_6_of_mean, 1).grad_norm.has_value());
   CHECK(step.updates.back().gradient_scale == Approx(0.01));
   CHECK(step.updates.size() == 3);
 }
@@ -65,32 +64,21 @@ TEST_CASE("gradients that are not finite change nothing, in every clipping mode"
        {ClipMode::none, ClipMode::norm_1, ClipMode::norm_2, ClipMode::norm_inf, ClipMode::value, ClipMode::log_only})
     for (const double norm : {infinity, std::numeric_limits<double>::quiet_NaN()}) {
       RecordedStep step;
-      CHECK_FALSE(optimizer_step(step, with_clip(mode, 1), 1e-3, {.tokens = 100, .gradient_norm = norm}, 1).applied);
+      CHECK_FALSE(optimizer_step(step, with_clip(mode, 1), {}, {.tokens = 100, .gradient_norm = norm}, 1).applied);
       CHECK(step.updates.empty());
     }
 }
 
-TEST_CASE("the optimiser gets its hyperparameters and the bias corrections of this update") {
+TEST_CASE("the optimiser gets the schedule and the number of this update") {
   RecordedStep step;
-  OptimizerHparams hparams;
-  hparams.beta1.value = 0.9;
-  hparams.beta2.value = 0.99;
-  hparams.epsilon.value = 1e-7;
-  hparams.weight_decay.value = 0.2;
-  optimizer_step(step, hparams, 0.005, {.tokens = 10, .gradient_norm = 1}, 2);
-  const auto& update = step.updates.at(0);
-  CHECK(update.learning_rate == 0.005);
-  CHECK(update.beta1 == 0.9);
-  CHECK(update.beta2 == 0.99);
-  CHECK(update.epsilon == 1e-7);
-  CHECK(update.weight_decay == 0.2);
-  CHECK(update.bias_correction1 == Approx(0.19));
-  CHECK(update.bias_correction2 == Approx(0.0199));
+  optimizer_step(step, {}, {.times = 3, .over = 4}, {.tokens = 10, .gradient_norm = 1}, 2);
+  CHECK(step.updates.at(0).rate(0.02) == 0.015);
+  CHECK(step.updates.at(0).update == 2);
 }
 
 TEST_CASE("gradients of zero are no reason to divide by it") {
   RecordedStep step;
-  const auto result = optimizer_step(step, with_clip(ClipMode::norm_2, 1), 1e-3, {.tokens = 100}, 1);
+  const auto result = optimizer_step(step, with_clip(ClipMode::norm_2, 1), {}, {.tokens = 100}, 1);
   CHECK(result.applied);
   CHECK(result.grad_norm.value() == 0);
   CHECK(step.updates.at(0).gradient_scale == Approx(0.01));

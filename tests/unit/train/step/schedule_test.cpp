@@ -29,8 +29,8 @@ void check(const ScheduleHparams& schedule, std::initializer_list<Expected> rows
   constexpr std::int64_t total_steps = 100;
   for (const auto& [step, rate] : rows) {
     CAPTURE(step);
-    CHECK(learning_rate(schedule, 1.0, step, total_steps) == Approx(rate).epsilon(1e-14));
-    CHECK(learning_rate(schedule, 3e-4, step, total_steps) == Approx(3e-4 * rate).epsilon(1e-14));
+    CHECK(scheduled_rate(schedule, step, total_steps).of(1.0) == Approx(rate).epsilon(1e-14));
+    CHECK(scheduled_rate(schedule, step, total_steps).of(3e-4) == Approx(3e-4 * rate).epsilon(1e-14));
   }
 }
 
@@ -76,10 +76,10 @@ TEST_CASE("no schedule has a step at rate 0, jumps at the end of the warm-up or 
       const OptionalCount decay_steps = kind == ScheduleKind::wsd ? OptionalCount{40} : std::nullopt;
       const ScheduleHparams schedule = schedule_of(kind, warmup_steps, 0.0, decay_steps);
       constexpr std::int64_t total_steps = 240;
-      CHECK(learning_rate(schedule, 2.0, warmup_steps, total_steps) == 2.0);
+      CHECK(scheduled_rate(schedule, warmup_steps, total_steps).of(2.0) == 2.0);
       double before = 0.0;
       for (std::int64_t step = 0; step < total_steps; ++step) {
-        const double rate = learning_rate(schedule, 2.0, step, total_steps);
+        const double rate = scheduled_rate(schedule, step, total_steps).of(2.0);
         CHECK((rate > 0.0 && rate <= 2.0));
         CHECK((step <= warmup_steps ? rate > before : rate <= before));
         before = rate;
@@ -91,7 +91,7 @@ TEST_CASE("no schedule has a step at rate 0, jumps at the end of the warm-up or 
 TEST_CASE("a warm-up as long as the run is no division by zero") {
   for (const ScheduleKind kind : {ScheduleKind::linear, ScheduleKind::cosine}) {
     const ScheduleHparams schedule = schedule_of(kind, 5, 0.1);
-    CHECK(learning_rate(schedule, 1.0, 4, 5) == Approx(5.0 / 6.0));
-    CHECK(std::isfinite(learning_rate(schedule, 1.0, 5, 5)));
+    CHECK(scheduled_rate(schedule, 4, 5).of(1.0) == Approx(5.0 / 6.0));
+    CHECK(std::isfinite(scheduled_rate(schedule, 5, 5).of(1.0)));
   }
 }

@@ -1,0 +1,66 @@
+#pragma once
+#include <boost/hana/adapt_struct.hpp>
+#include <monomorph/core/field.hpp>
+#include <monomorph/policy/optimizer_policy.hpp>
+
+namespace monomorph::optim {
+
+/// What the learning rate of a matrix of R rows and C columns is multiplied by.
+enum class MuonScale {
+  spectral,  ///< sqrt(max(1, R / C)): Jordan et al. 2024
+  adamw,  ///< 0.2 sqrt(max(R, C)): elements move as far as AdamW's do, so that its rates can be used (Liu et al. 2025)
+};
+
+struct MuonHparams {
+  Field<double> lr{0.02, 0.0, 100.0, "peak learning rate, reached at the end of the warm-up"};
+  Field<double> momentum{0.95, 0.0, 0.999999, "decay of the gradients' running mean"};
+  Field<bool> nesterov{true, "take the mean one step further along the gradient before it is made orthogonal"};
+  Field<MuonScale> scale{MuonScale::spectral,
+                         "how a matrix's shape changes the learning rate: spectral by the root of rows to columns, "
+                         "where that is above 1; adamw so that elements move as far as with AdamW"};
+  Field<double> weight_decay{0.1, 0.0, 10.0, "decoupled weight decay, times the learning rate"};
+};
+
+/// Muon (Jordan et al. 2024): the momentum of each matrix, made nearly orthogonal by five iterations of Newton and
+/// Schulz. For matrices within blocks only; ByClass gives another optimiser to all else.
+///
+/// An update has three passes. `prepare` replaces the gradients of a rank's elements by what is to be transformed;
+/// `transform` is then given each whole matrix, and `update` finds in the place of the gradients what became of them.
+struct Muon {
+  static constexpr std::string_view name = "Muon";
+  using Hparams = MuonHparams;
+  static constexpr UpdateScope scope(ParameterClass) { return UpdateScope::matrices; }
+  static constexpr StateBuffers state(ParameterClass) { return {"momentum"}; }
+  /// Elements of scratch memory, fp32 at least, that `transform` needs for a matrix: itself, and two products of it.
+  static constexpr std::int64_t workspace_elements(Shape matrix) {
+    const std::int64_t shorter = matrix.rows < matrix.cols ? matrix.rows : matrix.cols;
+    return 2 * align_up(matrix.elements()) + 2 * align_up(shorter * shorter);
+  }
+
+  template <class Queue>
+  static void prepare(Queue queue, const auto& run, const Hparams& hparams, const auto& scalars) {
+    momentum_mean(queue, run, {.momentum = hparams.momentum, .nesterov = hparams.nesterov}, scalars);
+  }
+  template <class Queue>
+  static void transform(Queue queue, const auto& matrix, const auto& workspace, const Hparams& hparams) {
+    orthogonalize(queue, matrix, workspace, squared_scale(hparams.scale, matrix.shape));
+  }
+  template <class Queue> static void update(Queue queue, const auto& run, const Hparams& hparams, const auto& scalars) {
+    step_along(queue, run, {.learning_rate = scalars.rate(hparams.lr), .weight_decay = hparams.weight_decay}, scalars);
+  }
+
+ private:
+  static constexpr double squared_scale(MuonScale scale, Shape matrix) {
+    const auto rows = static_cast<double>(matrix.rows), cols = static_cast<double>(matrix.cols);
+    if (scale == MuonScale::adamw) return 0.04 * (rows > cols ? rows : cols);
+    return rows > cols ? rows / cols : 1.0;
+  }
+};
+static_assert(OptimizerPolicy<Muon>);
+
+}  // namespace monomorph::optim
+
+template <> struct monomorph::EnumNames<monomorph::optim::MuonScale> {
+  static constexpr std::string_view names[] = {"spectral", "adamw"};
+};
+BOOST_HANA_ADAPT_STRUCT(monomorph::optim::MuonHparams, lr, momentum, nesterov, scale, weight_decay);

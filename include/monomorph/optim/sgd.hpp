@@ -1,0 +1,41 @@
+#pragma once
+#include <boost/hana/adapt_struct.hpp>
+#include <monomorph/core/field.hpp>
+#include <monomorph/optim/weight_decay.hpp>
+#include <monomorph/policy/optimizer_policy.hpp>
+
+namespace monomorph::optim {
+
+struct SgdHparams {
+  Field<double> lr{0.1, 0.0, 100.0, "peak learning rate, reached at the end of the warm-up"};
+  Field<double> momentum{0.9, 0.0, 0.999999, "decay of the gradients' running sum"};
+  Field<bool> nesterov{false, "step along the gradient that the momentum leads to (Nesterov), and not along the sum"};
+  Field<double> weight_decay{0.0, 0.0, 10.0, "of the classes that decay, times the parameter: added to its gradient"};
+};
+
+/// Stochastic gradient descent with momentum (Sutskever et al. 2013), as PyTorch defines it: b = momentum b + g, and
+/// the parameter loses lr b, or with Nesterov lr (g + momentum b). Weight decay is part of g.
+template <WeightDecayClasses classes> struct SgdDecaying {
+  static constexpr std::string_view name = "Sgd";
+  using Hparams = SgdHparams;
+  static constexpr UpdateScope scope(ParameterClass) { return UpdateScope::elements; }
+  static constexpr StateBuffers state(ParameterClass) { return {"momentum"}; }
+  static constexpr bool decays(ParameterClass parameter_class) { return classes.contain(parameter_class); }
+
+  template <class Queue> static void update(Queue queue, const auto& run, const Hparams& hparams, const auto& scalars) {
+    sgd(queue, run,
+        {.learning_rate = scalars.rate(hparams.lr),
+         .momentum = hparams.momentum,
+         .nesterov = hparams.nesterov,
+         .weight_decay = decays(run.parameter_class) ? hparams.weight_decay : 0.0},
+        scalars);
+  }
+};
+
+/// Sgd that decays matrices and leaves norms and biases alone.
+struct Sgd : SgdDecaying<WeightDecayClasses{}> {};
+static_assert(OptimizerPolicy<Sgd>);
+
+}  // namespace monomorph::optim
+
+BOOST_HANA_ADAPT_STRUCT(monomorph::optim::SgdHparams, lr, momentum, nesterov, weight_decay);

@@ -1,0 +1,69 @@
+#pragma once
+#include <algorithm>
+#include <monomorph/plan/units.hpp>
+#include <monomorph/policy/optimizer_policy.hpp>
+
+/// How the optimiser goes through a unit: in runs of elements, each of tensors of one class that lie side by side, with
+/// what pads them.
+namespace monomorph::plan {
+
+struct UpdateRun {
+  std::int64_t first = 0, n = 0;  ///< elements, of the unit or of a shard of it
+  ParameterClass parameter_class{};
+  std::int64_t state = 0;  ///< element of the shard's state with which that of the run begins, buffer after buffer
+};
+
+/// Calls f with the runs that lie in a shard, in order, first elements counted from the shard's own.
+/// @param begin element of the unit with which the shard begins
+constexpr void for_each_run(const ParameterLayout& layout, std::int64_t begin, std::int64_t length,
+                            StateBuffers (*state)(ParameterClass), auto&& f) {
+  std::int64_t of_state = 0;
+  for (int i = 0; i < layout.size();) {
+    const ParameterClass parameter_class = layout[i].parameter_class;
+    const std::int64_t from = layout[i].slice.offset;
+    while (i < layout.size() && layout[i].parameter_class == parameter_class) ++i;
+    const std::int64_t to = i < layout.size() ? layout[i].slice.offset : layout.elements;
+    const std::int64_t first = std::max(from - begin, std::int64_t{0}), end = std::min(to - begin, length);
+    if (first >= end) continue;
+    f(UpdateRun{first, end - first, parameter_class, of_state});
+    of_state += state(parameter_class).n * (end - first);
+  }
+}
+
+/// Elements of optimiser state for a unit: what the shard that needs the most of it needs.
+/// @param part elements of a shard
+template <class Optimizer>
+constexpr std::int64_t state_elements(const ParameterLayout& layout, std::int64_t part, int shards) {
+  const int n = Optimizer::state(ParameterClass::linear).n;
+  if (std::ranges::all_of(all_parameter_classes, [&](ParameterClass c) { return Optimizer::state(c).n == n; }))
+    return n * part;  // known without a look at each shard
+  std::int64_t most = 0;
+  for (int shard = 0; shard < shards && shard * part < layout.elements; ++shard) {
+    std::int64_t elements = 0;
+    for_each_run(layout, shard * part, part, Optimizer::state,
+                 [&](const UpdateRun& run) { elements = run.state + Optimizer::state(run.parameter_class).n * run.n; });
+    most = std::max(most, elements);
+  }
+  return most;
+}
+
+/// Whether some of a unit's tensors are updated as whole matrices.
+template <class R> constexpr bool transforms(int unit) {
+  if constexpr (updates_matrices<typename R::optimizer>)
+    for (const TensorInfo& tensor : unit_layout<R>(unit))
+      if (R::optimizer::scope(tensor.parameter_class) == UpdateScope::matrices) return true;
+  return false;
+}
+
+/// Scratch memory, in elements, of an update that transforms whole matrices; 0 without.
+template <class R> constexpr std::int64_t optimizer_workspace_elements() {
+  std::int64_t most = 0;
+  if constexpr (updates_matrices<typename R::optimizer>)
+    for (int u = 0; u < n_units<R>; ++u)
+      for (const TensorInfo& tensor : unit_layout<R>(u))
+        if (R::optimizer::scope(tensor.parameter_class) == UpdateScope::matrices)
+          most = std::max(most, R::optimizer::workspace_elements(tensor.slice.shape));
+  return most;
+}
+
+}  // namespace monomorph::plan

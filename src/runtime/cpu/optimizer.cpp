@@ -1,0 +1,80 @@
+#include <algorithm>
+#include <cmath>
+#include <monomorph/runtime/kernels/linear.hpp>
+#include <monomorph/runtime/kernels/optimizer.hpp>
+#include "runtime/machine/isa.hpp"
+
+namespace monomorph::cpu {
+
+/// Defines an update of a queue as a call of the compilation that fits the processor.
+#define MONOMORPH_UPDATE(function, Coefficients)                                                                   \
+  MONOMORPH_PER_ISA(                                                                                               \
+      void function(const ElementUpdate& run, const Coefficients& coefficients, const UpdateScalars& scalars))     \
+  void function(Queue, const ElementUpdate& run, const Coefficients& coefficients, const UpdateScalars& scalars) { \
+    MONOMORPH_SELECT(function)(run, coefficients, scalars);                                                        \
+  }
+MONOMORPH_UPDATE(adamw, AdamWCoefficients)
+MONOMORPH_UPDATE(sgd, SgdCoefficients)
+MONOMORPH_UPDATE(lion, LionCoefficients)
+MONOMORPH_UPDATE(momentum_mean, MomentumCoefficients)
+MONOMORPH_UPDATE(step_along, DirectionCoefficients)
+#undef MONOMORPH_UPDATE
+
+MONOMORPH_PER_ISA(void update_chunks(const ElementUpdate& run, const UpdateScalars& scalars,
+                                     const detail::ChunkFunction& function))
+void detail::update_chunks(const ElementUpdate& run, const UpdateScalars& scalars, const ChunkFunction& function) {
+  MONOMORPH_SELECT(update_chunks)(run, scalars, function);
+}
+
+namespace {
+
+/// The quintic of Jordan et al. 2024, whose slope at 0 is as steep as it can be for values that end up near 1: applied
+/// to X, it is a X + (b A + c A A) X with A = X Xᵀ.
+struct Quintic {
+  double a = 3.4445, b = -4.7750, c = 2.0315;
+};
+constexpr int n_iterations = 5;
+constexpr double least_norm = 1e-7;
+
+/// The scratch memory of an orthogonalisation, cut into matrices.
+struct Scratch {
+  View x, next, gram, square;
+  Scratch(const View& workspace, Shape shape) {
+    const std::int64_t shorter = std::min(shape.rows, shape.cols);
+    Layout layout;
+    x = workspace[layout.take(shape)];
+    next = workspace[layout.take(shape)];
+    gram = workspace[layout.take({shorter, shorter})];
+    square = workspace[layout.take({shorter, shorter})];
+  }
+};
+
+/// gram = X Xᵀ, or Xᵀ X if that is smaller; next = the quintic of X.
+void iterate(Scratch& s) {
+  using namespace kernels;
+  constexpr Quintic quintic;
+  const bool wide = s.x.shape.rows <= s.x.shape.cols;
+  if (wide)
+    linear(s.x, s.x, View{}, s.gram);
+  else
+    linear_backward_weight(s.x, s.x, s.gram, View{}, false);
+  linear(s.gram, s.gram, View{}, s.square);  // which is symmetric
+  scale_and_add(s.square, quintic.c, s.gram, quintic.b);
+  if (wide)
+    linear_backward_input(s.gram, s.x, s.next);
+  else
+    linear_backward_input(s.x, s.gram, s.next);
+  scale_and_add(s.x, quintic.a, s.next, 1);
+  std::swap(s.x, s.next);
+}
+
+}  // namespace
+
+void orthogonalize(Queue, View matrix, View workspace, double squared_scale) {
+  Scratch s(workspace, matrix.shape);
+  kernels::scale(matrix, 1 / std::max(std::sqrt(kernels::sum_of_squares(matrix).value()), least_norm), s.x);
+  for (int i = 0; i < n_iterations; ++i) iterate(s);
+  kernels::scale(s.x, std::sqrt(squared_scale), matrix);
+}
+
+}  // namespace monomorph::cpu

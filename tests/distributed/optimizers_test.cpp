@@ -1,0 +1,78 @@
+// Every optimiser gives the bits of one rank on several, and changes what it is for.
+#include "distributed/ranked_axes.hpp"
+#include "distributed/ranked_training.hpp"
+#include "numerics/schedule_recipes.hpp"
+#include "support/catch.hpp"
+
+#include <monomorph/optim/bf16_state.hpp>
+#include <monomorph/optim/by_class.hpp>
+#include <monomorph/optim/lion.hpp>
+#include <monomorph/optim/sgd.hpp>
+#include <monomorph/train/commands/run_recipe.hpp>
+
+namespace monomorph::testing {
+namespace {
+
+using Muon = optim::ByClass<optim::Muon, optim::AdamW>;
+
+template <class Optimizer, class Strategy> struct Trained : Shrunk<1> {
+  using optimizer = Optimizer;
+  using sharding = Strategy;
+};
+
+/// In the fixed tree, with eight sequences a step.
+template <class Optimizer, class Strategy> Outcome trained(int ranks, int steps = 4) {
+  return train(detail::program_of<Trained<Optimizer, Strategy>>(), {ranks, 8 / ranks, true}, {.steps = steps});
+}
+
+template <class Optimizer> void check_shards() {
+  CAPTURE(Optimizer::name);
+  const Outcome one = trained<Optimizer, sharding::Replicate>(1);
+  CHECK(same_bits(trained<Optimizer, sharding::Replicate>(2), one));
+  CHECK(same_bits(trained<Optimizer, sharding::FullShard>(4), one));
+  CHECK_FALSE(same_bits(trained<optim::AdamW, sharding::Replicate>(1), one));
+}
+
+/// What is there of those tensors whose names contain `part`, but for the others.
+Tensors named(const Tensors& tensors, const std::string& part, bool contained) {
+  Tensors found;
+  for (const auto& [name, values] : tensors)
+    if (name.find(part) != std::string::npos == contained) found[name] = values;
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("Sgd, Lion and state in bf16 give the same bits on 1, 2 and 4 ranks") {
+  check_shards<optim::Sgd>();
+  check_shards<optim::Lion>();
+  check_shards<optim::Bf16State<optim::AdamW>>();
+}
+
+TEST_CASE("Muon, which sees whole matrices, gives the same bits on 1, 2 and 4 ranks under every strategy") {
+  const Outcome one = trained<Muon, sharding::Replicate>(1);
+  CHECK(same_bits(trained<Muon, sharding::Replicate>(2), one));
+  CHECK(same_bits(trained<Muon, sharding::ShardGradOp>(2), one));
+  CHECK(same_bits(trained<Muon, sharding::FullShard>(2), one));
+  CHECK(same_bits(trained<Muon, sharding::FullShard>(4), one));
+  CHECK(same_bits(trained<Muon, sharding::HybridShard<2>>(4), one));
+  CHECK(same_bits(trained<Muon, sharding::ReduceOncePerStep<sharding::FullShard>>(2), one));
+}
+
+TEST_CASE("ByClass gives matrices of blocks to one optimiser, and all else to the other") {
+  const Outcome muon = trained<Muon, sharding::Replicate>(1, 1),
+                adamw = trained<optim::AdamW, sharding::Replicate>(1, 1);
+  const auto in_blocks = [](const Tensors& all) { return named(named(all, "layers.", true), "norm", false); };
+  CHECK(named(muon.parameters, "layers.", false) == named(adamw.parameters, "layers.", false));
+  CHECK(named(muon.parameters, "norm", true) == named(adamw.parameters, "norm", true));
+  const Tensors matrices = in_blocks(muon.parameters), by_adamw = in_blocks(adamw.parameters);
+  REQUIRE(matrices.size() == by_adamw.size());
+  for (const auto& [name, values] : matrices) {
+    INFO(name);
+    CHECK(values != by_adamw.at(name));
+  }
+  CHECK(named(muon.moments, "momentum.layers.", true).size() == matrices.size());
+  CHECK(named(muon.moments, "moment1.", true).size() == muon.parameters.size() - matrices.size());
+}
+
+}  // namespace monomorph::testing
