@@ -19,8 +19,7 @@ struct RmsProp {
   static constexpr monomorph::UpdateScope scope(monomorph::ParameterClass) { return monomorph::UpdateScope::elements; }
   static constexpr monomorph::StateBuffers state(monomorph::ParameterClass) { return {"square_mean"}; }
 
-  template <class Queue>
-  static void update(Queue queue, const auto& run, const Hparams& hparams, const auto& scalars) {
+  template <class Queue> static void update(Queue queue, const auto& run, const Hparams& hparams, const auto& scalars) {
     const double lr = scalars.rate(hparams.lr), alpha = hparams.alpha, epsilon = hparams.epsilon;
     each_element<1>(queue, run, scalars, [=]<class S>(S g, S& w, S& square_mean) {
       square_mean = static_cast<S>(alpha) * square_mean + static_cast<S>(1 - alpha) * g * g;

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t T = gpt2_like::model.context_length;
 
 struct Accumulated {
-  kernels::LossSum loss;
+  LossSum loss;
   Tensors gradients;
   double norm;
 };
@@ -24,7 +24,7 @@ template <Recipe R> Accumulated accumulated(std::int64_t micro_batch) {
   train::Step<R> step(*communicator, micro_batch, 3);
   Accumulated result{};
   for (std::int64_t first = 0; first < 4; first += micro_batch) {
-    const kernels::LossSum loss = step.accumulate(sequences.from(first, T), 1, {first / micro_batch, 4 / micro_batch});
+    const LossSum loss = step.accumulate(sequences.from(first, T), 1, {first / micro_batch, 4 / micro_batch});
     result.loss.loss += loss.loss;
     result.loss.tokens += loss.tokens;
   }
@@ -72,7 +72,7 @@ template <Recipe R> void check_nothing_counted() {
   const std::unique_ptr<Communicator> communicator = one_rank();
   train::Step<R> step(*communicator, 2, 3);
   const std::vector<std::int32_t> ignored(static_cast<std::size_t>(2 * T), ignored_target);
-  const kernels::LossSum loss = step.accumulate({sequences.inputs.data(), ignored.data(), 0}, 1, {});
+  const LossSum loss = step.accumulate({sequences.inputs.data(), ignored.data(), 0}, 1, {});
   CHECK(loss.tokens == 0);
   CHECK(loss.loss == 0);
   for (const auto& [name, values] : values_of(step.gradients())) {
@@ -80,7 +80,7 @@ template <Recipe R> void check_nothing_counted() {
     CHECK(std::all_of(values.begin(), values.end(), [](double value) { return value == 0; }));
   }
   CHECK(step.gradient_size(train::GradientNorm::two).sum.value() == 0);
-  const kernels::LossSum evaluated = step.evaluate({sequences.inputs.data(), ignored.data(), 0});
+  const LossSum evaluated = step.evaluate({sequences.inputs.data(), ignored.data(), 0});
   CHECK(evaluated.tokens == 0);
   CHECK(evaluated.loss == 0);
 }

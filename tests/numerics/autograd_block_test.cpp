@@ -158,7 +158,7 @@ TEST_CASE("an autograd block is told where documents begin") {
   const std::vector<std::int32_t> starts{0, 0, 0, 3, 3, 3, 3, 0, 0, 0, 0, 0, 0, 6};
   Run1<with_first_tokens<attention::WithinDocuments>> together;
   Run1<with_first_tokens<attention::Causal>> alone;
-  const kernels::LossSum loss = together.step.evaluate({inputs.data(), targets.data(), 0, starts.data()});
+  const LossSum loss = together.step.evaluate({inputs.data(), targets.data(), 0, starts.data()});
   double sum = 0;
   for (const auto& [first, length] : {std::pair{0, 3}, {3, 4}, {7, 6}, {13, 1}}) {
     std::vector<std::int32_t> ids(n_tokens, 0), own(n_tokens, ignored_target);

@@ -54,7 +54,7 @@ struct Rows {
 };
 
 struct Pass {
-  kernels::LossSum loss;
+  LossSum loss;
   Tensors gradients;
 };
 
@@ -79,8 +79,8 @@ template <Recipe R> Pass one_at_a_time(const Rows& rows, const std::vector<Lengt
       std::vector<std::int32_t> inputs(T, 49), targets(T, ignored_target);
       std::copy_n(rows.inputs.data() + first, n, inputs.begin());
       std::copy_n(rows.targets.data() + first, n, targets.begin());
-      const kernels::LossSum loss = step.accumulate({inputs.data(), targets.data(), 0}, 1,
-                                                    {static_cast<std::int64_t>(first), std::ssize(rows.inputs)});
+      const LossSum loss = step.accumulate({inputs.data(), targets.data(), 0}, 1,
+                                           {static_cast<std::int64_t>(first), std::ssize(rows.inputs)});
       pass.loss.loss += loss.loss;
       pass.loss.tokens += loss.tokens;
       first += n;

@@ -82,7 +82,7 @@ Tensors scaled(Tensors tensors, double factor) {
 }
 
 template <Recipe R> void check_forward(Fixture<R>& f, double tolerance) {
-  const kernels::LossSum loss = f.step.evaluate(f.micro_batch());
+  const LossSum loss = f.step.evaluate(f.micro_batch());
   CHECK(loss.tokens == counted);
   CHECK(std::abs(loss.loss / counted / f.number("loss") - 1) < tolerance);
   CHECK(relative_error(values_of(f.step.hidden_state(0)), f.expect("hidden_states.0")) < tolerance);
@@ -98,7 +98,7 @@ template <Recipe R> void check_target_logprobs(Fixture<R>& f, double tolerance) 
     if (f.targets[i] == ignored_target) continue;
     std::vector<std::int32_t> only(f.targets.size(), ignored_target);
     only[i] = f.targets[i];
-    const kernels::LossSum loss = f.step.evaluate({f.inputs.data(), only.data(), 0});
+    const LossSum loss = f.step.evaluate({f.inputs.data(), only.data(), 0});
     REQUIRE(loss.tokens == 1);
     logprobs.push_back(-loss.loss);
   }
@@ -106,7 +106,7 @@ template <Recipe R> void check_target_logprobs(Fixture<R>& f, double tolerance) 
 }
 
 template <Recipe R> void check_gradients(Fixture<R>& f, double tolerance) {
-  const kernels::LossSum loss = f.step.accumulate(f.micro_batch(), 1, {});
+  const LossSum loss = f.step.accumulate(f.micro_batch(), 1, {});
   CHECK(std::abs(loss.loss / counted / f.number("loss") - 1) < tolerance);
   const Difference worst = worst_difference(scaled(values_of(f.step.gradients()), 1.0 / counted),
                                             hugging_face_tensors(f.expected, "grad.", f.step.gradients()));
@@ -133,7 +133,7 @@ template <Recipe R> void check_five_steps(Fixture<R>& f, double tolerance) {
   hparams.clip.threshold.value = 1;
   Values losses, norms;
   for (std::uint64_t step = 1; step <= 5; ++step) {
-    const kernels::LossSum loss = f.step.accumulate(f.micro_batch(), step, {});
+    const LossSum loss = f.step.accumulate(f.micro_batch(), step, {});
     losses.push_back(loss.loss / static_cast<double>(loss.tokens));
     const double norm = std::sqrt(f.step.gradient_size(train::GradientNorm::two).sum.value());
     const auto result = train::optimizer_step(f.step, hparams, {}, {.tokens = loss.tokens, .gradient_norm = norm},
@@ -190,7 +190,7 @@ template <Recipe R> void check_fp64(const std::string& name, double tolerance_of
 
 template <Recipe R> void check_bf16(const std::string& name) {
   Fixture<InBf16<R>> f(name);
-  const kernels::LossSum loss = f.step.accumulate(f.micro_batch(), 1, {});
+  const LossSum loss = f.step.accumulate(f.micro_batch(), 1, {});
   CHECK(std::abs(loss.loss / counted - f.number("loss")) < 2e-2);
   const Tensors gradients = joined_biases(values_of(f.step.gradients())),
                 expected = joined_biases(hugging_face_tensors(f.expected, "grad.", f.step.gradients()));

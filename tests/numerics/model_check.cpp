@@ -88,7 +88,7 @@ struct ModelRun {
     const Tokens first(model, 100), second(model, 103);
     const std::uint64_t later = first_sample + model_batch;
     const ReferenceResult expected = reference(first, true, first_sample), more = reference(second, true, later);
-    const kernels::LossSum loss = step.accumulate(first.micro_batch(first_sample), step_number, {});
+    const LossSum loss = step.accumulate(first.micro_batch(first_sample), step_number, {});
     check_close(loss.loss, expected.loss);
     check_gradients(values_of(step.gradients()), expected.gradients);
     check_close(step.accumulate(second.micro_batch(later), step_number, {1, 2}).loss, more.loss);

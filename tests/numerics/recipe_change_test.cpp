@@ -76,7 +76,8 @@ class Run {
   train::RecipeProgram recipe_;
   train::Hparams hparams_;
   std::unique_ptr<Communicator> communicator_ = one_rank();
-  std::unique_ptr<train::TrainingStep> step_ = recipe_.make_step(*communicator_, micro_batch, 3, 0);
+  std::unique_ptr<train::TrainingStep> step_ =
+      recipe_.make_step(*communicator_, micro_batch, 3, 0, recipe_.hparams.loss.policy);
   train::StepReduction reduce_{*communicator_};
   train::RunState state_;
 };

@@ -14,11 +14,11 @@ class RecordedStep final : public train::TrainingStep {
  public:
   std::vector<UpdateScalars> updates{};
   int n_parameters_changed = 0;
-  std::function<kernels::LossSum(const train::MicroBatch&)> loss{};  ///< of evaluate
-  alignas(64) std::array<std::array<float, 6>, 3> values{};          ///< parameters, first and second moments
+  std::function<LossSum(const train::MicroBatch&)> loss{};   ///< of evaluate
+  alignas(64) std::array<std::array<float, 6>, 3> values{};  ///< parameters, first and second moments
 
-  kernels::LossSum accumulate(const train::MicroBatch&, std::uint64_t, train::Turn) override { return {}; }
-  kernels::LossSum evaluate(const train::MicroBatch& batch) override { return loss(batch); }
+  LossSum accumulate(const train::MicroBatch&, std::uint64_t, train::Turn) override { return {}; }
+  LossSum evaluate(const train::MicroBatch& batch) override { return loss(batch); }
   train::GradientSize gradient_size(train::GradientNorm) override { return {}; }
   void update(const PolicyHparams&, const UpdateScalars& scalars) override { updates.push_back(scalars); }
   std::vector<train::StateTensor> parameters() override { return tensors("", 0); }

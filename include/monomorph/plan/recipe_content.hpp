@@ -29,7 +29,7 @@ template <class R> constexpr void add_policies(auto& hash) {
            DType{Precision::master_dtype});
   for (int block = 0; block < n_blocks<R>; ++block) hash.add(R::checkpointing::recompute(block));
   add_optimizer<typename R::optimizer>(hash);
-  hash.add(bool{objective_of<R>::predicts_next_token}, bool{attention_of<R>::within_documents});
+  hash.add(bool{attention_of<R>::within_documents});
 }
 
 constexpr void add_initializers(auto& hash, const ParameterLayout& layout) {

@@ -23,14 +23,6 @@ template <bool embedding, bool norm, bool bias> struct MatricesAreOfBlocks {
         "optimizer = ByClass<Muon, AdamW> (docs/rules.md#optim-02)");
   }
 };
-template <bool predicts_next_token> struct ObjectiveIsNextToken {
-  static constexpr bool holds = predicts_next_token;
-  static consteval void explain() {
-    static_assert(holds,
-                  "[OBJ-01] the objective must predict the next token in this release; change objective to NextToken "
-                  "(docs/rules.md#obj-01)");
-  }
-};
 
 template <class R> consteval auto optimizer_rules() {
   using Optimizer = typename R::optimizer;
@@ -38,12 +30,6 @@ template <class R> consteval auto optimizer_rules() {
   using enum ParameterClass;
   return RuleList<StateRoundsMasters<state_dtype<Optimizer>(R::precision::master_dtype), R::precision::master_dtype>,
                   MatricesAreOfBlocks<of_matrices(embedding), of_matrices(norm), of_matrices(bias)>>{};
-}
-template <class R> consteval auto objective_rules() {
-  if constexpr (requires { typename R::objective; })
-    return RuleList<ObjectiveIsNextToken<R::objective::predicts_next_token>>{};
-  else
-    return RuleList<>{};
 }
 
 }  // namespace monomorph::rule

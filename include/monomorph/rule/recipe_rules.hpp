@@ -26,9 +26,9 @@ template <class R> consteval auto member_rules() { return RuleList<NamesSpeltRig
 /// Second: values, alone and against each other.
 template <class R> consteval auto value_rules() {
   return layer_rules<R>() + model_rules<R>() + attention_rules<R>() + mesh_rules<R>() + precision_rules<R>() +
-         optimizer_rules<R>() + objective_rules<R>() + budget_rules<R>() + rules_from<typename R::sharding, R>() +
+         optimizer_rules<R>() + budget_rules<R>() + rules_from<typename R::sharding, R>() +
          rules_from<typename R::precision, R>() + rules_from<typename R::checkpointing, R>() +
-         rules_from<typename R::optimizer, R>() + rules_from<attention_of<R>, R>();
+         rules_from<typename R::optimizer, R>() + rules_from<objective_of<R>, R>() + rules_from<attention_of<R>, R>();
 }
 
 /// Third: what blocks say of themselves, and what is planned, in plan_rules.hpp. A block may count on the values.

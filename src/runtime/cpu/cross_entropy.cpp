@@ -1,31 +1,75 @@
 #include <fmt/format.h>
 #include <monomorph/core/error.hpp>
 #include <monomorph/runtime/kernels/cross_entropy.hpp>
+#include <monomorph/runtime/kernels/elementwise.hpp>
+#include <monomorph/runtime/machine/parallel.hpp>
 #include "runtime/machine/isa.hpp"
 
 namespace monomorph::kernels {
-MONOMORPH_PER_ISA(void token_losses(View logits, const std::int32_t* targets, std::int64_t vocab_size, View loss,
-                                    View dlogits, double scale))
+MONOMORPH_PER_ISA(void cross_entropies(const TokenLogits& tokens, const cpu::LossTerms& terms))
+namespace {
+void select_cross_entropies(const TokenLogits& tokens, const cpu::LossTerms& terms) {
+  MONOMORPH_SELECT(cross_entropies)(tokens, terms);
+}
+}  // namespace
+}  // namespace monomorph::kernels
 
-LossSum cross_entropy(View logits, const std::int32_t* targets, std::int64_t vocab_size, View loss, View dlogits,
-                      double scale) {
-  LossSum sum;
-  for (std::int64_t row = 0; row < logits.shape.rows; ++row) {
-    if (targets[row] == ignored_target) continue;
-    if (targets[row] < 0 || targets[row] >= vocab_size) {
+namespace monomorph::cpu {
+namespace {
+
+std::int64_t count_tokens(const TokenLogits& logits) {
+  std::int64_t n = 0;
+  for (std::int64_t row = 0; row < logits.logits_CV.shape.rows; ++row) {
+    const std::int32_t target = logits.targets_C[row];
+    if (target == ignored_target) continue;
+    if (target < 0 || target >= logits.vocab_size) {
       throw Error(
           fmt::format("[KERNEL-02] target id {} (row {} of the batch) is outside the vocabulary of {}; the data "
                       "were packed with another tokenizer: pack them again, or change the model's vocabulary "
                       "size",
-                      targets[row], row, vocab_size));
+                      target, row, logits.vocab_size));
     }
-    ++sum.tokens;
+    ++n;
   }
-  MONOMORPH_SELECT(token_losses)(logits, targets, vocab_size, loss, dlogits, scale);
-  for (std::int64_t row = 0; row < logits.shape.rows; ++row) {
-    sum.loss += loss.dtype == DType::fp64 ? loss.as<double>()[row] : static_cast<double>(loss.as<float>()[row]);
-  }
+  return n;
+}
+
+double total(const View& loss_C) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < loss_C.elements(); ++i)
+    sum += loss_C.dtype == DType::fp64 ? loss_C.as<double>()[i] : static_cast<double>(loss_C.as<float>()[i]);
   return sum;
 }
 
-}  // namespace monomorph::kernels
+template <class S, class F> void each_row(const TokenLogits& tokens, F token_loss) {
+  const View &logits = tokens.logits_CV, &dlogits = tokens.dlogits_CV;
+  parallel_for(logits.shape.rows, [&](std::int64_t i) {
+    const View row = logits.rows(i, 1);
+    const std::int32_t target = tokens.targets_C[i];
+    const bool counted = target != ignored_target;
+    tokens.loss_C.as<S>()[i] = counted ? static_cast<S>(token_loss(row.as<S>(), tokens.vocab_size, target)) : S{0};
+    const std::int64_t n = counted ? tokens.vocab_size : 0;
+    const View from = row.columns(0, n), to = dlogits.rows(i, 1);
+    kernels::scale(from, tokens.scale, to.columns(0, n));
+    kernels::zero(to.columns(n, to.shape.cols - n));
+  });
+}
+
+}  // namespace
+
+LossSum cross_entropy(Queue, const TokenLogits& logits, const LossTerms& terms) {
+  const std::int64_t n = count_tokens(logits);
+  kernels::select_cross_entropies(logits, terms);
+  return {total(logits.loss_C), n};
+}
+
+LossSum detail::token_losses(const TokenLogits& logits, const TokenFunction& function) {
+  const std::int64_t n = count_tokens(logits);
+  if (logits.logits_CV.dtype == DType::fp64)
+    each_row<double>(logits, [&](auto... of_token) { return function.fp64(function.context, of_token...); });
+  else
+    each_row<float>(logits, [&](auto... of_token) { return function.fp32(function.context, of_token...); });
+  return {total(logits.loss_C), n};
+}
+
+}  // namespace monomorph::cpu

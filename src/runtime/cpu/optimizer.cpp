@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/kernels/linear.hpp>
 #include <monomorph/runtime/kernels/optimizer.hpp>
 #include "runtime/machine/isa.hpp"

@@ -14,6 +14,7 @@ struct Token {
   const View &logits, &dlogits;
   std::int64_t logits_at, dlogits_at, vocabulary, target;
   double scale;  ///< of the gradient
+  cpu::LossTerms terms;
 };
 
 template <class S> S greatest_logit(const Token& token) {
@@ -42,10 +43,35 @@ template <class S> S sum_of_exponentials(const Token& token, S most, bool keep) 
   return total;
 }
 
-/// dlogits = (e^(logit - most) / total - one-hot) scale
-template <class S> void write_gradient(const Token& token, S most, S total, bool kept) {
+template <class S> S sum_of_logits(const Token& token) {
+  Buffer<S> buffer;
+  S total = 0;
+  for (std::int64_t column = 0; column < token.vocabulary; column += chunk) {
+    const std::int64_t n = least(chunk, token.vocabulary - column);
+    const S* in = read(token.logits, token.logits_at + column, n, buffer.elements);
+    total += sum<S>(n, [in](auto at) { return at(in); });
+  }
+  return total;
+}
+
+/// The gradient is of_exponentials e^(logit - most), less `of_target` at the target and `of_all` everywhere.
+template <class S> struct GradientFactors {
+  S of_exponentials, of_target, of_all;
+  /// @param log_sum_exp of the logits
+  GradientFactors(const Token& token, S total, S log_sum_exp)
+      : of_exponentials(static_cast<S>(token.scale) / total), of_target(static_cast<S>(token.scale)), of_all(0) {
+    if (token.terms.z_loss > 0) of_exponentials *= 1 + 2 * static_cast<S>(token.terms.z_loss) * log_sum_exp;
+    if (token.terms.label_smoothing > 0) {
+      const double smoothed = token.scale * token.terms.label_smoothing;
+      of_target = static_cast<S>(token.scale - smoothed);
+      of_all = static_cast<S>(smoothed / static_cast<double>(token.vocabulary));
+    }
+  }
+};
+
+template <class S> void write_gradient(const Token& token, S most, const GradientFactors<S>& factors, bool kept) {
   Buffer<S> in_buffer, out_buffer;
-  const S of_target = static_cast<S>(token.scale), scale = of_target / total;
+  const S of_target = factors.of_target, scale = factors.of_exponentials, of_all = factors.of_all;
   for (std::int64_t column = 0; column < token.vocabulary; column += chunk) {
     const std::int64_t n = least(chunk, token.vocabulary - column);
     S* out = place(token.dlogits, token.dlogits_at + column, out_buffer.elements);
@@ -56,6 +82,10 @@ template <class S> void write_gradient(const Token& token, S most, S total, bool
       const S* in = read(token.logits, token.logits_at + column, n, in_buffer.elements);
       MONOMORPH_ELEMENTWISE
       for (std::int64_t i = 0; i < n; ++i) out[i] = exponential(in[i] - most) * scale;
+    }
+    if (of_all > 0) {
+      MONOMORPH_ELEMENTWISE
+      for (std::int64_t i = 0; i < n; ++i) out[i] -= of_all;
     }
     if (token.target >= column && token.target < column + n) out[token.target - column] -= of_target;
     write(out, token.dlogits, token.dlogits_at + column, n);
@@ -72,22 +102,29 @@ template <class S> S one_token(const Token& token) {
   const bool gradient = token.dlogits.present(), keep = gradient && token.dlogits.dtype == dtype_of<S>;
   S buffer = 0;
   const S target_logit = *read(token.logits, token.logits_at + token.target, 1, &buffer);
+  // Before the logits are overwritten.
+  const S mean_logit =
+      token.terms.label_smoothing > 0 ? sum_of_logits<S>(token) / static_cast<S>(token.vocabulary) : S{0};
   const S most = greatest_logit<S>(token), total = sum_of_exponentials(token, most, keep);
-  if (gradient) write_gradient(token, most, total, keep);
-  return std::log(total) + most - target_logit;
+  const S log_total = std::log(total), log_sum_exp = log_total + most;
+  if (gradient) write_gradient(token, most, GradientFactors<S>(token, total, log_sum_exp), keep);
+  S loss = log_total + most - target_logit;
+  if (token.terms.label_smoothing > 0)
+    loss += static_cast<S>(token.terms.label_smoothing) * (target_logit - mean_logit);
+  if (token.terms.z_loss > 0) loss += static_cast<S>(token.terms.z_loss) * log_sum_exp * log_sum_exp;
+  return loss;
 }
 }  // namespace
 
-void token_losses(View logits, const std::int32_t* targets, std::int64_t vocab_size, View loss, View dlogits,
-                  double scale) {
-  const bool wide = logits.dtype == DType::fp64;
-  in_compute_type(wide ? DType::fp64 : DType::fp32, [&]<class S>() {
+void cross_entropies(const TokenLogits& tokens, const cpu::LossTerms& terms) {
+  const auto& [logits, targets, vocab_size, loss, dlogits, scale] = tokens;
+  in_compute_type(logits.dtype, [&]<class S>() {
     parallel_for(logits.shape.rows, [&](std::int64_t row) {
       S value = 0;
       const bool counted = targets[row] != ignored_target;
       if (counted) {
-        value =
-            one_token<S>({logits, dlogits, row * logits.stride, row * dlogits.stride, vocab_size, targets[row], scale});
+        value = one_token<S>(
+            {logits, dlogits, row * logits.stride, row * dlogits.stride, vocab_size, targets[row], scale, terms});
       }
       if (dlogits.present()) zero_columns(dlogits, row, counted ? vocab_size : 0);
       S* out = place(loss, row, &value);

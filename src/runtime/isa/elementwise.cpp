@@ -33,4 +33,18 @@ void zero(View x) {
   });
 }
 
+void scale(View x, double a, View y) {
+  in_compute_type(y.dtype, [&]<class S>() {
+    elementwise<S>(
+        y, [a = static_cast<S>(a)](S u) { return a * u; }, x);
+  });
+}
+
+void scale_and_add(View x, double a, View y, double b) {
+  in_compute_type(y.dtype, [&]<class S>() {
+    elementwise<S>(
+        y, [a = static_cast<S>(a), b = static_cast<S>(b)](S u, S v) { return a * u + b * v; }, x, y);
+  });
+}
+
 }  // namespace monomorph::kernels::MONOMORPH_ISA

@@ -329,18 +329,4 @@ ExactSum sum_of_squares(View x) { return over_blocks<FoundSum<Square>>(x).total;
 ExactSum sum_of_magnitudes(View x) { return over_blocks<FoundSum<Magnitude>>(x).total; }
 double greatest_magnitude(View x) { return over_blocks<FoundGreatest>(x).greatest; }
 
-void scale(View x, double a, View y) {
-  in_compute_type(y.dtype, [&]<class S>() {
-    elementwise<S>(
-        y, [a = static_cast<S>(a)](S u) { return a * u; }, x);
-  });
-}
-
-void scale_and_add(View x, double a, View y, double b) {
-  in_compute_type(y.dtype, [&]<class S>() {
-    elementwise<S>(
-        y, [a = static_cast<S>(a), b = static_cast<S>(b)](S u, S v) { return a * u + b * v; }, x, y);
-  });
-}
-
 }  // namespace monomorph::kernels::MONOMORPH_ISA

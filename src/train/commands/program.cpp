@@ -110,7 +110,8 @@ int run_generate(const RecipeProgram& recipe, const GenerateOptions& options) {
   const auto tokenizer = read_run_tokenizer(tokenizer_file, recipe);
   const auto communicator = one_rank();
   const std::string advice = "take a machine with more memory, or raise the limit that this program runs under";
-  const auto step = with_advice(advice, [&] { return recipe.make_step(*communicator, 1, 0, 0); });
+  const auto step =
+      with_advice(advice, [&] { return recipe.make_step(*communicator, 1, 0, 0, recipe.hparams.loss.policy); });
   restore_run(checkpoint, recipe, *step, false);
   const auto decoder = with_advice(advice, [&] { return step->decoder(); });
   show(options.prompt);
@@ -147,8 +148,9 @@ int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
   }
   const std::int64_t micro_batch = options.micro_batch.value_or(micro_batch_of(hparams));
   const auto communicator = one_rank();
-  const auto step = with_advice("lower --micro-batch, or take a machine with more memory",
-                                [&] { return recipe.make_step(*communicator, micro_batch, 0, 0); });
+  const auto step = with_advice("lower --micro-batch, or take a machine with more memory", [&] {
+    return recipe.make_step(*communicator, micro_batch, 0, 0, hparams.loss.policy);
+  });
   restore_run(checkpoint, recipe, *step, false);
   const auto result =
       evaluate(*step, *communicator, loader, micro_batch, recipe.model->context_length, bytes_per_token, std::nullopt);

@@ -65,7 +65,7 @@ EvaluationResult evaluate(TrainingStep& step, Communicator& communicator, const 
   for (std::int64_t first = 0; first < n; first += communicator.size()) {
     const std::int64_t i = first + communicator.rank();
     loader.read(i < n ? i : all, micro_batch, batch);  // every rank computes as often; behind the end nothing counts
-    const kernels::LossSum sum = step.evaluate({batch.inputs_BT, batch.targets_BT, 0, batch.document_starts_BT});
+    const LossSum sum = step.evaluate({batch.inputs_BT, batch.targets_BT, 0, batch.document_starts_BT});
     loss.add(sum.loss);
     own.tokens += sum.tokens;
     if (bytes_per_token.empty()) continue;

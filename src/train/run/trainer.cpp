@@ -48,7 +48,7 @@ std::unique_ptr<TrainingStep> make_step(const RecipeProgram& recipe, const Hpara
                                         Communicator& communicator) {
   return with_advice("lower batch.micro_batch, or let the recipe's checkpointing recompute more", [&] {
     return recipe.make_step(communicator, micro_batch_of(hparams), static_cast<std::uint64_t>(hparams.run.seed.value),
-                            tree_levels(hparams, communicator.size()));
+                            tree_levels(hparams, communicator.size()), hparams.loss.policy);
   });
 }
 

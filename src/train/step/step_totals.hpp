@@ -12,7 +12,7 @@ struct StepPart {
   std::int64_t tokens = 0;
   bool stops = false;  ///< it was asked to end
   bool saves = false;  ///< it asks for a checkpoint now
-  void add(const kernels::LossSum& micro_batch) {
+  void add(const LossSum& micro_batch) {
     loss.add(micro_batch.loss);
     tokens += micro_batch.tokens;
   }

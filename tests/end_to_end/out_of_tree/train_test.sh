@@ -12,9 +12,9 @@ head -c 20000 "$sources/data/tinyshakespeare.txt" >text.txt
 "$monomorph/monomorph-data" train-tokenizer text.txt --vocab-size 257 --output tokenizer.json
 "$monomorph/monomorph-data" pack text.txt --tokenizer tokenizer.json --output train.pbin
 echo '{"data": {"train": "train.pbin"}, "batch": {"global_batch": 4, "micro_batch": 2, "reduction": "fixed_tree"},
-       "optimizer": {"alpha": 0.9}, "log": {"every": 1, "tensorboard": false}}' >run.json
+       "optimizer": {"alpha": 0.9}, "loss": {"gamma": 1.5}, "log": {"every": 1, "tensorboard": false}}' >run.json
 for ranks in 1 2; do
-  build/tiny_rms_prop --ranks "$ranks" --hparams run.json --set run.steps=12 --set run.output_dir="of $ranks"
+  build/strange --ranks "$ranks" --hparams run.json --set run.steps=12 --set run.output_dir="of $ranks"
 done
 python3 - <<'CHECK'
 import json
@@ -22,8 +22,8 @@ losses = [[json.loads(line)["loss"] for line in open(f"of {ranks}/metrics.jsonl"
 assert losses[0] == losses[1], losses
 assert len(losses[0]) == 12 and losses[0][-1] < losses[0][0] - 0.3, losses[0]
 CHECK
-build/tiny_rms_prop schema | grep -q '"alpha"'
-if build/tiny_rms_prop --hparams run.json --set optimizer.beta1=0.9 2>refusal; then
+build/strange schema | grep -q '"gamma"'
+if build/strange --hparams run.json --set optimizer.beta1=0.9 2>refusal; then
   exit 1
 fi
 grep -q 'HPARAM-01.*optimizer.beta1' refusal

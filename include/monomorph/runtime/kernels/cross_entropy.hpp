@@ -1,9 +1,10 @@
 #pragma once
 #include <cstdint>
 #include <monomorph/core/ignored_target.hpp>
+#include <monomorph/runtime/cpu/queue.hpp>
 #include <monomorph/runtime/memory/view.hpp>
 
-namespace monomorph::kernels {
+namespace monomorph {
 
 /// Sums over the counted tokens, in fp64 and in the order of the rows.
 struct LossSum {
@@ -11,11 +12,49 @@ struct LossSum {
   std::int64_t tokens = 0;
 };
 
-/// Softmax cross-entropy of C tokens. Columns from vocab_size on are padding with logit -inf: their probability and
-/// gradient are zero. If dlogits is present it gets softmax - one-hot (zero rows for ignored targets), not divided by
-/// the number of tokens, times `scale`; it may be logits itself, or of a narrower dtype. loss_C: each token's loss (0
-/// if ignored).
-LossSum cross_entropy(View logits_CV, const std::int32_t* targets_C, std::int64_t vocab_size, View loss_C,
-                      View dlogits_CV, double scale = 1);
+/// Logits of C tokens, of which an objective makes losses and gradients. Columns from vocab_size on are padding.
+struct TokenLogits {
+  View logits_CV;
+  const std::int32_t* targets_C;  ///< ignored_target counts for nothing
+  std::int64_t vocab_size;
+  View loss_C;       ///< gets each token's loss, 0 if it is ignored
+  View dlogits_CV;   ///< gets the gradient; absent in an evaluation. May be logits_CV itself, or of a narrower dtype
+  double scale = 1;  ///< of the gradient, which is of the sum over tokens
+};
 
-}  // namespace monomorph::kernels
+}  // namespace monomorph
+
+namespace monomorph::cpu {
+
+/// What is added to a token's cross-entropy.
+struct LossTerms {
+  double label_smoothing =
+      0;              ///< ε: the target is 1 - ε of the token, and ε / vocab_size of every one (Szegedy et al. 2016)
+  double z_loss = 0;  ///< ζ: plus ζ times the square of the logits' log-sum-exp (Chowdhery et al. 2022, section 5)
+};
+
+/// Softmax cross-entropy. Without terms the gradient is softmax - one-hot. Padding has the logit -inf: its probability
+/// and its gradient are zero, as all of an ignored token's gradient is.
+/// @throws Error [KERNEL-02] a target is outside of the vocabulary
+LossSum cross_entropy(Queue, const TokenLogits& logits, const LossTerms& terms = {});
+
+namespace detail {
+struct TokenFunction {
+  const void* context;
+  double (*fp32)(const void* context, float* row, std::int64_t vocab_size, std::int32_t target);
+  double (*fp64)(const void* context, double* row, std::int64_t vocab_size, std::int32_t target);
+};
+LossSum token_losses(const TokenLogits& logits, const TokenFunction& function);
+template <class F, class S> double call_token(const void* f, S* row, std::int64_t vocab_size, std::int32_t target) {
+  return static_cast<double>((*static_cast<const F*>(f))(row, vocab_size, target));
+}
+}  // namespace detail
+
+/// A loss with arithmetic of the caller's own, from several threads: f(row, vocab_size, target) with the logits of a
+/// counted token, all float or all double, gives its loss, and leaves the gradient in the place of the logits.
+/// @throws as cross_entropy
+template <class F> LossSum each_token(Queue, const TokenLogits& logits, const F& f) {
+  return detail::token_losses(logits, {&f, detail::call_token<F, float>, detail::call_token<F, double>});
+}
+
+}  // namespace monomorph::cpu

@@ -129,7 +129,4 @@ ExactSum sum_of_squares(View x);
 ExactSum sum_of_magnitudes(View x);
 double greatest_magnitude(View x);  ///< NaN if any element is
 
-void scale(View x, double a, View y);                    ///< y = a x
-void scale_and_add(View x, double a, View y, double b);  ///< y = a x + b y
-
 }  // namespace monomorph::kernels

@@ -55,6 +55,7 @@ template <class Optimizer> double peak_rate(const PolicyHparams& policy_hparams)
 template <Recipe R> train::Hparams default_hparams() {
   train::Hparams hparams;
   hparams.optimizer.policy = PolicyHparams::of<typename R::optimizer::Hparams>();
+  hparams.loss.policy = PolicyHparams::of<typename objective_of<R>::Hparams>();
   return hparams;
 }
 
@@ -80,9 +81,10 @@ template <Recipe R> train::RecipeProgram program_of() {
           .unit_layout = plan::unit_layout<R>,
           .n_units = plan::n_units<R>,
           .wants_document_starts = attention_of<R>::within_documents,
-          .make_step = [](Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed,
-                          int tree_levels) -> std::unique_ptr<train::TrainingStep> {
-            return std::make_unique<train::Step<R>>(communicator, micro_batch, seed, tree_levels);
+          .make_step = [](Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed, int tree_levels,
+                          const PolicyHparams& objective) -> std::unique_ptr<train::TrainingStep> {
+            return std::make_unique<train::Step<R>>(communicator, micro_batch, seed, tree_levels,
+                                                    objective.as<typename objective_of<R>::Hparams>());
           }};
 }
 

@@ -39,7 +39,7 @@ struct RecipeProgram {
   int n_units = 0;
   bool wants_document_starts = false;  ///< micro-batches say where documents begin
   std::unique_ptr<TrainingStep> (*make_step)(Communicator&, std::int64_t micro_batch, std::uint64_t seed,
-                                             int tree_levels) = nullptr;
+                                             int tree_levels, const PolicyHparams& objective) = nullptr;
 };
 
 /// The command line of every recipe's program: train, describe, schema, check, evaluate, generate.

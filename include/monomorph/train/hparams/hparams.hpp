@@ -3,6 +3,7 @@
 #include <monomorph/core/mistakes.hpp>
 #include <monomorph/data/formats/last_target.hpp>
 #include <monomorph/data/loading/weight_by.hpp>
+#include <monomorph/objective/next_token.hpp>
 #include <monomorph/optim/adamw.hpp>
 
 #include <cstdint>
@@ -115,8 +116,10 @@ struct FailureHparams {
 
 enum class OnEmptyBatch { error, skip };
 
+/// What the recipe's objective brings, and what is the same for all.
 struct LossHparams {
   Field<OnEmptyBatch> on_empty_batch{OnEmptyBatch::error, "what to do with a global batch that has no counted token"};
+  PolicyHparams policy = PolicyHparams::of<objective::NextToken::Hparams>();
 };
 
 struct LossScaleHparams {
@@ -216,7 +219,7 @@ BOOST_HANA_ADAPT_STRUCT(monomorph::train::CheckpointHparams, every, keep, direct
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::LogHparams, every, tensorboard);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::FailureHparams, max_skipped_in_a_row, rank_timeout,
                         exit_code_when_interrupted);
-BOOST_HANA_ADAPT_STRUCT(monomorph::train::LossHparams, on_empty_batch);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::LossHparams, on_empty_batch, policy);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::LossScaleHparams, initial, minimum, growth_steps);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::Hparams, run, data, batch, optimizer, schedule, evaluation, checkpoint, log,
                         failure, loss, loss_scale);

@@ -26,9 +26,14 @@ template <Recipe R> class Step final : public TrainingStep {
   static constexpr bool transforms = updates_matrices<typename R::optimizer>;
 
  public:
+  using ObjectiveHparams = typename objective_of<R>::Hparams;
   /// @param tree_levels see State
-  Step(Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed, int tree_levels = 0)
-      : comm_(communicator), in_tree_(tree_levels > 0), state_(communicator, micro_batch, seed, tree_levels) {}
+  Step(Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed, int tree_levels = 0,
+       const ObjectiveHparams& objective = {})
+      : comm_(communicator),
+        in_tree_(tree_levels > 0),
+        objective_(objective),
+        state_(communicator, micro_batch, seed, tree_levels) {}
 
   /// What is on its way still reads and writes the arena, of the other units too if that of one has failed.
   ~Step() override {
@@ -38,20 +43,20 @@ template <Recipe R> class Step final : public TrainingStep {
       }
   }
 
-  kernels::LossSum accumulate(const MicroBatch& batch, std::uint64_t step, Turn turn) override {
+  LossSum accumulate(const MicroBatch& batch, std::uint64_t step, Turn turn) override {
     const Pass pass{.batch = batch, .step = step, .training = true, .turn = turn};
     forward(pass);
     begin_gradients(head, pass);
-    const kernels::LossSum loss = head_and_loss(pass);
+    const LossSum loss = head_and_loss(pass);
     backward(pass);
     last_turn_ = turn;
     return loss;
   }
 
-  kernels::LossSum evaluate(const MicroBatch& batch) override {
+  LossSum evaluate(const MicroBatch& batch) override {
     const Pass pass{.batch = batch, .step = 0, .training = false, .turn = {}};
     forward(pass);
-    const kernels::LossSum loss = head_and_loss(pass);
+    const LossSum loss = head_and_loss(pass);
     if constexpr (releases)
       for (int u : {plan::unit_of_block(L - 1), head}) release(u);
     return loss;
@@ -111,9 +116,9 @@ template <Recipe R> class Step final : public TrainingStep {
     Turn turn;
   };
 
-  kernels::LossSum head_and_loss(const Pass& pass) {
+  LossSum head_and_loss(const Pass& pass) {
     const auto span = comm_.computing("head and loss", head);
-    return model::head<R>(tensors(head, pass), state_.activations, pass.batch.targets);
+    return model::head<R>(tensors(head, pass), state_.activations, pass.batch.targets, objective_);
   }
 
   void forward(const Pass& pass) {
@@ -231,6 +236,7 @@ template <Recipe R> class Step final : public TrainingStep {
 
   Communicator& comm_;
   bool in_tree_;
+  ObjectiveHparams objective_;
   State<R> state_;
   Turn last_turn_;
   GatheredUnits<plan::n_units<R>> gathered_;

@@ -65,9 +65,9 @@ class TrainingStep {
   virtual ~TrainingStep() = default;
 
   /// Forward and backward of one micro-batch. Gradients are of the sum of the tokens' losses.
-  virtual kernels::LossSum accumulate(const MicroBatch& batch, std::uint64_t step, Turn turn) = 0;
+  virtual LossSum accumulate(const MicroBatch& batch, std::uint64_t step, Turn turn) = 0;
   /// The loss alone: dropout is off, and no state moves.
-  virtual kernels::LossSum evaluate(const MicroBatch& batch) = 0;
+  virtual LossSum evaluate(const MicroBatch& batch) = 0;
   /// Of the accumulated, unscaled gradients that this rank counts: every element is counted by one rank.
   virtual GradientSize gradient_size(GradientNorm order) = 0;
   /// The optimiser.   @param hparams those of the recipe's optimiser

@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <monomorph/core/error.hpp>
 #include <monomorph/runtime/kernels/cross_entropy.hpp>
 #include "kernel_case.hpp"
+#include "out_of_tree/focal_loss.hpp"
 #include "support/catch.hpp"
 
 namespace cross_entropy_test {
@@ -40,7 +42,7 @@ TEST_CASE("cross-entropy and its gradient are LibTorch's", "[cross_entropy]") {
       const oracle::Result expected = oracle::cross_entropy(logits, targets, c.vocab_size);
       const Matrix loss{1, c.rows, expected.y}, dlogits{c.rows, c.columns, expected.gradients[0]};
       check({{{logits}}, {{loss, Role::statistics}, {dlogits}}, [&](const auto& in, const auto& out) {
-               const auto sum = kernels::cross_entropy(in[0], targets.data(), c.vocab_size, out[0], out[1]);
+               const auto sum = cpu::cross_entropy({}, {in[0], targets.data(), c.vocab_size, out[0], out[1]});
                CHECK(sum.tokens == c.rows - c.rows / 3);
                double total = 0;
                for (std::int64_t i = 0; i < c.rows; ++i) {
@@ -52,16 +54,59 @@ TEST_CASE("cross-entropy and its gradient are LibTorch's", "[cross_entropy]") {
       check({{},
              {{loss, Role::statistics}, {dlogits, Role::activation, logits.values}},
              [&](const auto&, const auto& out) {
-               kernels::cross_entropy(out[1], targets.data(), c.vocab_size, out[0], out[1]);
+               cpu::cross_entropy({}, {out[1], targets.data(), c.vocab_size, out[0], out[1]});
              }});
       check({{{logits}}, {{loss, Role::statistics}}, [&](const auto& in, const auto& out) {
-               kernels::cross_entropy(in[0], targets.data(), c.vocab_size, out[0], View{});
+               cpu::cross_entropy({}, {in[0], targets.data(), c.vocab_size, out[0], View{}});
              }});
       // fp32 logits, gradient in the activations' dtype.
       check({{{logits, Role::statistics}}, {{loss, Role::statistics}, {dlogits}}, [&](const auto& in, const auto& out) {
-               kernels::cross_entropy(in[0], targets.data(), c.vocab_size, out[0], out[1]);
+               cpu::cross_entropy({}, {in[0], targets.data(), c.vocab_size, out[0], out[1]});
              }});
     }
+  }
+}
+
+TEST_CASE("label smoothing and z-loss are what LibTorch's autograd makes of them", "[cross_entropy]") {
+  for (const Case& c : cases)
+    for (const cpu::LossTerms terms :
+         {cpu::LossTerms{.label_smoothing = 0.1}, {.z_loss = 0.01}, {.label_smoothing = 0.3, .z_loss = 1e-3}}) {
+      CAPTURE(c.rows, c.columns, c.vocab_size, terms.label_smoothing, terms.z_loss);
+      const auto targets = targets_of(c);
+      const Matrix logits = times(random_matrix(c.rows, c.columns, 1), 3);
+      const oracle::Result expected =
+          oracle::cross_entropy(logits, targets, c.vocab_size, terms.label_smoothing, terms.z_loss);
+      const Matrix loss{1, c.rows, expected.y}, dlogits{c.rows, c.columns, expected.gradients[0]};
+      check({{{logits}}, {{loss, Role::statistics}, {dlogits}}, [&](const auto& in, const auto& out) {
+               cpu::cross_entropy({}, {in[0], targets.data(), c.vocab_size, out[0], out[1]}, terms);
+             }});
+      check({{},
+             {{loss, Role::statistics}, {dlogits, Role::activation, logits.values}},
+             [&](const auto&, const auto& out) {
+               cpu::cross_entropy({}, {out[1], targets.data(), c.vocab_size, out[0], out[1]}, terms);
+             }});
+    }
+}
+
+TEST_CASE("an objective from outside, token by token, is what LibTorch's autograd makes of it", "[cross_entropy]") {
+  for (const Case& c : cases) {
+    const auto targets = targets_of(c);
+    const Matrix logits = times(random_matrix(c.rows, c.columns, 1), 2);
+    const oracle::Result expected = oracle::focal_loss(logits, targets, c.vocab_size);
+    for (const double scale : {1.0, 8.0})
+      for (const DType dtype : {DType::fp32, DType::fp64}) {
+        const Storage in(logits, dtype), loss(filled(1, c.rows, 7), dtype),
+            out(filled(c.rows, c.columns, 7), DType::bf16);
+        const auto sum = stranger::FocalLoss::loss(cpu::Queue{},
+                                                   TokenLogits{in.view(), targets.data(), c.vocab_size, loss.view(),
+                                                               out.view(), scale},
+                                                   stranger::FocalLoss::Hparams{});
+        CHECK(sum.tokens == c.rows - c.rows / 3);
+        if (c.vocab_size == 1) continue;  // its loss is zero
+        CHECK(relative_error(loss.values(), expected.y) < (dtype == DType::fp64 ? 1e-12 : 1e-5));
+        CHECK(relative_error(times({c.rows, c.columns, out.values()}, 1 / scale).values, expected.gradients[0]) <
+              0x1p-8);
+      }
   }
 }
 
@@ -72,7 +117,7 @@ TEST_CASE("padding and ignored targets have no gradient, whatever their logits a
   for_each_isa([&](const char* isa) {
     CAPTURE(isa);
     const Storage in(logits, DType::fp32), loss(filled(1, 2, 7), DType::fp32), out(filled(2, 4, 7), DType::fp32);
-    const auto sum = kernels::cross_entropy(in.view(), targets, 2, loss.view(), out.view());
+    const auto sum = cpu::cross_entropy({}, {in.view(), targets, 2, loss.view(), out.view()});
     CHECK(sum.tokens == 1);
     CHECK(sum.loss == Approx(std::log(2.0)));
     CHECK(relative_error(out.values(), {-0.5, 0.5, 0, 0, 0, 0, 0, 0}) < 1e-6);
@@ -83,7 +128,7 @@ TEST_CASE("a batch without counted tokens has the loss zero of zero tokens", "[c
   const std::int32_t targets[] = {ignored_target, ignored_target};
   const Storage in(random_matrix(2, 70, 1), DType::fp32), loss(filled(1, 2, 7), DType::fp32);
   const Storage out(filled(2, 70, 7), DType::fp32);
-  const auto sum = kernels::cross_entropy(in.view(), targets, 70, loss.view(), out.view());
+  const auto sum = cpu::cross_entropy({}, {in.view(), targets, 70, loss.view(), out.view()});
   CHECK(sum.tokens == 0);
   CHECK(sum.loss == 0);
   CHECK(out.values() == Values(140, 0));
@@ -96,7 +141,7 @@ TEST_CASE("logits of minus infinity have the probability zero: NaN and infinity 
   for_each_isa([&](const char* isa) {
     CAPTURE(isa);
     const Storage in(logits, DType::fp32), loss(filled(1, 3, 7), DType::fp32), out(filled(3, 2, 7), DType::fp32);
-    const auto sum = kernels::cross_entropy(in.view(), targets, 2, loss.view(), out.view());
+    const auto sum = cpu::cross_entropy({}, {in.view(), targets, 2, loss.view(), out.view()});
     CHECK(loss.values()[0] == 0);
     CHECK(out.values()[1] == 0);
     CHECK(std::isnan(loss.values()[1]));
@@ -109,7 +154,7 @@ TEST_CASE("a target outside the vocabulary is an error that names it", "[cross_e
   const Storage in(random_matrix(1, 8, 1), DType::fp32), loss(filled(1, 1, 0), DType::fp32);
   for (const std::int32_t bad : {5, 8, -2}) {
     try {
-      kernels::cross_entropy(in.view(), &bad, 5, loss.view(), View{});
+      cpu::cross_entropy({}, {in.view(), &bad, 5, loss.view(), View{}});
       FAIL("no error");
     } catch (const Error& error) {
       const std::string message = error.what();

@@ -116,10 +116,21 @@ Result embedding(const std::vector<std::int32_t>& ids, const Matrix& table, cons
   return differentiate(x, tensor(dy), {table_VD, positions_TD});
 }
 
-Result cross_entropy(const Matrix& logits, const std::vector<std::int32_t>& targets, std::int64_t vocab_size) {
+Result cross_entropy(const Matrix& logits, const std::vector<std::int32_t>& targets, std::int64_t vocab_size,
+                     double label_smoothing, double z_loss) {
+  const at::Tensor logits_CV = leaf(logits), of_vocabulary = logits_CV.narrow(1, 0, vocab_size),
+                   targets_C = index_vector(targets);
+  at::Tensor losses_C =
+      at::cross_entropy_loss(of_vocabulary, targets_C, {}, /*reduction=none*/ 0, /*ignore_index=*/-1, label_smoothing);
+  if (z_loss > 0) losses_C = losses_C + z_loss * of_vocabulary.logsumexp(1).square() * targets_C.ne(-1);
+  return differentiate(losses_C, at::zeros_like(losses_C) + 1, {logits_CV});
+}
+
+Result focal_loss(const Matrix& logits, const std::vector<std::int32_t>& targets, std::int64_t vocab_size) {
   const at::Tensor logits_CV = leaf(logits);
-  const at::Tensor losses_C = at::cross_entropy_loss(logits_CV.narrow(1, 0, vocab_size), index_vector(targets), {},
-                                                     /*reduction=none*/ 0, /*ignore_index=*/-1);
+  const at::Tensor minus_log_p =
+      at::cross_entropy_loss(logits_CV.narrow(1, 0, vocab_size), index_vector(targets), {}, 0, -1);
+  const at::Tensor losses_C = (1 - (-minus_log_p).exp()).square() * minus_log_p;
   return differentiate(losses_C, at::zeros_like(losses_C) + 1, {logits_CV});
 }
 

@@ -28,7 +28,10 @@ Result embedding(const std::vector<std::int32_t>& ids_M, const Matrix& table_VD,
                  std::int64_t tokens, std::int64_t first_position, const Matrix& dy_MD,
                  const std::vector<std::int32_t>& document_starts_M = {});
 /// y: the loss of each row; the gradient is that of their sum over the first vocab_size columns.
-Result cross_entropy(const Matrix& logits_CV, const std::vector<std::int32_t>& targets_C, std::int64_t vocab_size);
+Result cross_entropy(const Matrix& logits_CV, const std::vector<std::int32_t>& targets_C, std::int64_t vocab_size,
+                     double label_smoothing = 0, double z_loss = 0);
+/// (1 - p)^2 times the cross-entropy, where p is the target's probability (Lin et al. 2017).
+Result focal_loss(const Matrix& logits_CV, const std::vector<std::int32_t>& targets_C, std::int64_t vocab_size);
 
 struct Rotation {
   double base = 10'000, factor = 1, low_frequency_factor = 1, high_frequency_factor = 4, original_context = 8192;

@@ -29,8 +29,8 @@ std::string packed(const TemporaryFolder& folder, const std::vector<unsigned cha
 const std::vector<unsigned char> ids{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 
 /// The loss of a target is the target itself.
-kernels::LossSum sum_of_targets(const MicroBatch& batch, std::int64_t n) {
-  kernels::LossSum sum;
+LossSum sum_of_targets(const MicroBatch& batch, std::int64_t n) {
+  LossSum sum;
   for (std::int64_t i = 0; i < n; ++i)
     if (batch.targets[i] != ignored_target) {
       sum.loss += batch.targets[i];

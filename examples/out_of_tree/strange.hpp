@@ -1,14 +1,16 @@
 #pragma once
 #include <monomorph/run.hpp>
 
+#include "focal_loss.hpp"
 #include "rms_prop.hpp"
 
-/// A small decoder that an optimizer from outside of Monomorph trains.
-struct tiny_rms_prop {
+/// A small decoder, trained with an optimizer and an objective from outside of Monomorph.
+struct strange {
   static constexpr monomorph::ModelSpec model{
       .vocab_size = 257, .n_layers = 2, .n_heads = 4, .d_model = 64, .context_length = 64};
   using sharding = monomorph::sharding::FullShard;
   using precision = monomorph::precision::Fp32;
   using checkpointing = monomorph::checkpointing::KeepAll;
   using optimizer = stranger::RmsProp;
+  using objective = stranger::FocalLoss;
 };
