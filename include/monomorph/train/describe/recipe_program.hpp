@@ -11,10 +11,10 @@
 
 namespace monomorph::train {
 
-/// A name and what stands for it, in the order to be shown.
+/// Something that is true of a recipe, as `describe` shows it and a checkpoint keeps it.
 struct Fact {
   std::string name, value;
-  bool shapes_state = true;  ///< as plan::state_fingerprint says
+  bool shapes_state = true;  ///< whether the state fingerprint depends on it
 };
 
 /// A recipe as values and function pointers: what the program around the step, compiled once for all recipes, needs of
@@ -26,7 +26,7 @@ struct RecipeProgram {
   DType compute_dtype{}, gradient_dtype{}, reduce_dtype{};
   MeshSpec mesh;
   int (*param_shards)(int dp) = nullptr;   ///< ranks that hold one copy of the parameters together
-  bool reduces_every_micro_batch = false;  ///< gradients that are sharded; otherwise once per step
+  bool reduces_every_micro_batch = false;  ///< sharded gradients, instead of once per step
   std::vector<Fact> policies;
   Hparams hparams;  ///< the defaults, with those that the recipe's policies bring
   double (*peak_rate)(const PolicyHparams& optimizer) = nullptr;  ///< the learning rate that the log shows

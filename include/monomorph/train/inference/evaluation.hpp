@@ -21,13 +21,13 @@ struct EvaluationResult {
 /// "loss 3.2101, perplexity 24.78, 2.3456 bits per byte (110,000 tokens)"
 std::string evaluation_text(const EvaluationResult& result);
 
-/// Looks at every target of the held-out set.
-/// @throws UsageError [RUN-15] one has no length: the data was packed with another tokeniser
+/// Checks every target of the held-out set against the tokeniser.
+/// @throws UsageError [RUN-15] it has no such id as a target's: the data was packed with another one
 void check_ids(const data::EvaluationLoader& loader, std::span<const std::int32_t> bytes_per_token);
 
-/// Every token but the first of the held-out set is a target once; short batches are padded with ignored targets.
-/// Dropout is off and no state of the run moves. Ranks take micro-batches in turn, and all have the result, whose bits
-/// do not depend on how many they are.
+/// Evaluates the loss over the held-out set, in which every token but the first is a target once; short batches are
+/// padded with ignored targets. Dropout is off, and no state of the run changes. Ranks take micro-batches in turn, and
+/// all get the result, whose bits do not depend on the number of ranks.
 /// @param bytes_per_token by token id, passed by check_ids; empty: bits per byte stay unknown
 /// @param micro_batches at most so many; absent: all
 EvaluationResult evaluate(TrainingStep& step, Communicator& communicator, const data::EvaluationLoader& loader,

@@ -14,11 +14,12 @@ struct SamplingSettings {
   std::uint64_t seed = 0;
 };
 
-/// Draws token number `index` of a text: by the settings' seed and that index alone. Ties go to the lower id.
+/// Draws token number `index` of a text. The draw depends on the logits, the settings and that index alone, and on no
+/// earlier draw. Ties go to the lower id.
 class Sampler {
  public:
   explicit Sampler(const SamplingSettings& settings) : settings_(settings) {}
-  /// @throws [RUN-14] the logits have NaN or no greatest one
+  /// @throws [RUN-14] the logits contain NaN or have no finite maximum
   std::int32_t draw(std::span<const float> logits, std::int64_t index);
 
  private:

@@ -5,7 +5,8 @@
 
 namespace monomorph::train {
 
-/// A file that grows by whole records, each handed to the system at once: what was written survives a killed process.
+/// A file to which whole records are appended. Each is passed to the operating system at once, so that it survives if
+/// the process is killed.
 class AppendFile {
  public:
   enum class Mode { create, create_new, existing_or_new };
@@ -22,7 +23,7 @@ class AppendFile {
   /// Cuts off everything from byte `size` on.   @throws Error [FILE-03]
   void truncate(std::uint64_t size);
 
-  /// Whether what is appended can be found at the path: the file was not removed, moved or replaced.
+  /// Whether the path still names this file: it was not removed, moved or replaced.
   bool is_in_place() const;
 
   const std::string& path() const noexcept { return path_; }

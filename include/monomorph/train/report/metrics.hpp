@@ -21,8 +21,8 @@ class MetricsWriter {
   /// Begins a new file; an existing one is emptied.   @throws Error [FILE-01], [FILE-03]
   static MetricsWriter create(const std::string& path);
 
-  /// Goes on behind the records of the first `step` steps: a torn last line, and everything from the first record of a
-  /// later step on, is cut off. A missing file is begun.
+  /// Continues a file after the records of the first `step` steps. An incomplete last line is cut off, and so is
+  /// everything from the first record of a later step on. A missing file is created.
   /// @throws Error [FILE-01], [FILE-03]; [METRICS-01] a whole line is no record
   static MetricsWriter resume(const std::string& path, std::int64_t step);
 
@@ -32,7 +32,7 @@ class MetricsWriter {
   void write(std::int64_t step, std::span<const Metric> metrics);
   void write(std::int64_t step, std::initializer_list<Metric> metrics) { write(step, std::span(metrics)); }
 
-  /// Whether records still go to where they are looked for.
+  /// Whether the path still names the file that records are written to.
   bool is_in_place() const { return file_.is_in_place(); }
 
  private:

@@ -56,7 +56,7 @@ class Progress {
   int descriptor_;
   std::int64_t log_every_;
   bool terminal_;
-  bool line_open_ = false;  ///< a live line stands without its newline
+  bool line_open_ = false;  ///< the live line is shown, and its newline is not yet written
   std::chrono::steady_clock::time_point drawn_;
 };
 

@@ -20,7 +20,8 @@ using Scalar = std::pair<std::string_view, double>;
 class EventWriter {
  public:
   /// Begins `events.out.tfevents.<seconds>.<host>.<process>.<counter>` in an existing folder.
-  /// @param first_step of a resumed run: TensorBoard then drops what older files of the folder say of it and later ones
+  /// @param first_step of a resumed run: TensorBoard then drops what older files of the folder say of this step and
+  /// later ones
   /// @throws Error [FILE-01], [FILE-03]
   explicit EventWriter(const std::string& directory, std::optional<std::int64_t> first_step = std::nullopt);
 

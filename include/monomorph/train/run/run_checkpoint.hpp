@@ -11,11 +11,11 @@
 
 namespace monomorph::train {
 
-/// By path of a training file what tells its tokens from others.
+/// Token hash per training file, by path.
 using TrainFiles = std::map<std::string, std::int64_t>;
 
 /// Saves all state of a run. All ranks call it.
-/// @param keep so many checkpoints stay in the folder, or all
+/// @param keep how many checkpoints stay in the folder; absent: all
 /// @param before_completing as of runtime::save_checkpoint
 /// @return warnings   @throws as runtime::save_checkpoint
 std::vector<std::string> save_run(
@@ -25,19 +25,19 @@ std::vector<std::string> save_run(
 
 using runtime::find_checkpoint;
 
-/// Whether a recipe can go on from a checkpoint: plan::state_fingerprint decides.
-/// @return a line on how the recipes differ, if they do
+/// Checks that a recipe can resume from a checkpoint: their state fingerprints must be equal (plan::state_fingerprint).
+/// @return a line that says in what else the recipes differ, if they do
 /// @throws UsageError [RUN-04] they differ in what shapes the state; as runtime::read_checkpoint_metadata
 std::optional<std::string> check_recipe(const std::string& checkpoint, const RecipeProgram& recipe);
 
 struct RestoredRun {
   RunState state;
-  bool same_precision = true;  ///< the recipe computes as the checkpoint's did
+  bool same_precision = true;  ///< the recipe's precision is the checkpoint's
   Hparams hparams;
 };
-/// Loads parameters, and if asked the optimiser's state too, into a step of a recipe that has the same state, on
-/// whatever number of ranks: of each tensor what this rank holds.
-/// @throws [RUN-04] if the checkpoint's recipe has another; as runtime::CheckpointReader
+/// Loads the parameters, and if asked the optimiser's state as well, into a step of a recipe with the same state
+/// fingerprint. Of each tensor a rank reads the part that it holds, whatever the number of ranks that saved it.
+/// @throws [RUN-04] if the checkpoint's recipe has another one; as runtime::CheckpointReader
 RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& recipe, TrainingStep& step,
                         bool optimizer_state);
 

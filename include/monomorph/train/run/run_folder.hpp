@@ -14,23 +14,24 @@ namespace monomorph::train {
 /// checkpoints.
 class RunFolder {
  public:
-  /// Writes what describes the run into the folder, which is there, in place of what a run left that it goes on with.
+  /// Writes the files that describe the run into the folder, which must exist. When a run is resumed, they replace
+  /// those that it has written before.
   /// @param resumed_from the checkpoint that the run goes on from   @param files the run's data
   /// @param ranks data-parallel ranks   @throws [FILE-…]
   RunFolder(const Hparams& hparams, const RecipeProgram& recipe, const std::optional<std::string>& resumed_from,
             const TrainFiles& files, int ranks, int argc, char** argv);
 
-  /// Whether a run may begin there. In a folder that holds one it may go on from a checkpoint of that run, or, by
-  /// checkpoint.resume=auto, begin that run again if it has saved none. Checkpoints of another run are no better: they
-  /// would count as the new one's.   @throws UsageError [RUN-01]
+  /// Checks that a run may use the folder. If the folder holds a run already, the new one must resume from a checkpoint
+  /// of that run, or begin it again by checkpoint.resume=auto if it has saved none. A folder with checkpoints of
+  /// another run is refused as well, because they would be taken for the new run's.   @throws UsageError [RUN-01]
   static void check_free(const Hparams& hparams, const std::optional<std::string>& resumed_from);
 
-  /// Once more, as the folder was removed.   @throws [FILE-…]
+  /// Writes the files again, after the folder was removed.   @throws [FILE-…]
   void write() const;
-  /// Whether all that was written is there.
+  /// Whether all files that were written still exist.
   bool is_complete() const;
 
-  bool held_a_run() const { return held_a_run_; }  ///< before this one
+  bool held_a_run() const { return held_a_run_; }  ///< the folder held one before this one
   std::string file(std::string_view name) const;
 
  private:
