@@ -56,7 +56,7 @@ std::vector<std::string> environment_of(int rank, int n, int port) {
   variables["MASTER_ADDR"] = "127.0.0.1";
   variables["MASTER_PORT"] = std::to_string(port);
   variables[parent_variable] = std::to_string(::getpid());
-  variables["TORCHELASTIC_USE_AGENT_STORE"] = "True";  // it is this process that serves the meeting point
+  variables["TORCHELASTIC_USE_AGENT_STORE"] = "True";  // this process serves the meeting point
   std::vector<std::string> environment;
   environment.reserve(variables.size());
   for (const auto& [name, value] : variables) environment.push_back(fmt::format("{}={}", name, value));
@@ -71,7 +71,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return all;
 }
 
-/// The ranks' processes, in a process group of their own: an interrupt from the terminal reaches them once, through us.
+/// The ranks' processes, in a process group of their own, so that an interrupt from the terminal reaches them only
+/// once: this process forwards it.
 class Ranks {
  public:
   Ranks(int n, int port, std::vector<std::string> arguments) {
@@ -81,8 +82,8 @@ class Ranks {
   void signal(int number) const {
     for (const auto& [process, rank] : processes_) ::kill(process, number);
   }
-  /// Takes notice of those that have ended.
-  /// @return exit status of one that failed
+  /// Collects the exit status of processes that have ended.
+  /// @return that of the first one that failed
   std::optional<int> reap() {
     std::optional<int> failed;
     int status = 0;
@@ -121,7 +122,7 @@ class Ranks {
   }
 
   std::map<pid_t, int> processes_;
-  pid_t group_ = 0;  ///< 0: the first one makes it
+  pid_t group_ = 0;  ///< 0 until the first process has created it
 };
 
 sigset_t awaited_signals() {
@@ -137,7 +138,7 @@ void end_with_parent() {
   const char* const parent = std::getenv(parent_variable);
   if (parent == nullptr) return;
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (std::to_string(::getppid()) != parent) ::raise(SIGTERM);  // it was gone before
+  if (std::to_string(::getppid()) != parent) ::raise(SIGTERM);  // the parent ended before prctl was called
 }
 
 int run_local_ranks(int n, int argc, char** argv) {

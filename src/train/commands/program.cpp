@@ -31,7 +31,7 @@
 namespace monomorph::train {
 namespace {
 
-/// Results are there as soon as they are known: text that is generated, above all.
+/// Writes a result and flushes, so that it appears as soon as it is known: generated text above all.
 void show(std::string_view text) {
   write_out(text);
   flush_out();
@@ -44,7 +44,8 @@ struct HparamsOptions {
     app.add_option("--hparams", file, "hyperparameters (JSON); see `schema`");
     app.add_option("--set", sets, "overrides one value: optimizer.lr=3e-4")->allow_extra_args(false);
   }
-  /// For so many ranks: what is left to the program is chosen.   @throws UsageError of a line for each mistake
+  /// Reads the hyperparameters for so many ranks and chooses those that are left to the program.   @throws UsageError
+  /// of a line for each mistake
   Hparams read(const RecipeProgram& recipe, int ranks) const {
     if (file.empty()) throw UsageError("[RUN-10] --hparams <file.json> is missing; `schema` says what may stand in it");
     Mistakes mistakes;
@@ -56,14 +57,15 @@ struct HparamsOptions {
   }
 };
 
-/// A checkpoint to use without training: its step for sequences of micro_batch, and what its run knew.
+/// The options of commands that use a checkpoint without training.
 struct CheckpointOptions {
   std::string checkpoint, tokenizer;
   void add_to(CLI::App& app) {
     app.add_option("--checkpoint", checkpoint, "a checkpoint, or a run folder: its latest")->required();
     app.add_option("--tokenizer", tokenizer, "tokenizer.json; the run's own if it is not given");
   }
-  /// The one given, the copy in the run folder, or the one that the run was given.
+  /// The tokeniser given as an option; without one, the copy in the run folder; without that, the file that the run was
+  /// given.
   std::string tokenizer_file(const std::string& found, const Hparams& hparams) const {
     if (!tokenizer.empty()) return tokenizer;
     const auto in_run_folder = std::filesystem::path(found) / runtime::way_to_run_folder(found) / "tokenizer.json";
@@ -158,7 +160,7 @@ int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
   return 0;
 }
 
-/// Of "steps=3"; absent if the text is something else.
+/// The number in "steps=3"; absent if the text has another form.
 std::optional<std::int64_t> traced_steps(std::string_view text) {
   constexpr std::string_view prefix = "steps=";
   if (!text.starts_with(prefix)) return std::nullopt;
@@ -166,7 +168,7 @@ std::optional<std::int64_t> traced_steps(std::string_view text) {
   return steps && *steps >= 1 && *steps <= 1000 ? steps : std::nullopt;
 }
 
-/// For the ranks that were started, or as many local ones as would be.
+/// Checks for the ranks that a launcher has started, or for as many local ones as --ranks would start.
 int run_check(const RecipeProgram& recipe, const HparamsOptions& options, std::optional<int> local_ranks) {
   const LaunchedRanks ranks = local_ranks ? LaunchedRanks{*local_ranks, *local_ranks} : launched_ranks();
   show(check(recipe, options.read(recipe, ranks.all), ranks));
@@ -178,7 +180,7 @@ int run_check(const RecipeProgram& recipe, const HparamsOptions& options, std::o
 int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   set_up_process();
   choose_instruction_set();
-  const TruncationGuard truncation;  // of data that is replaced during a run
+  const TruncationGuard truncation;  // data files may be shortened while they are mapped
   CLI::App app(fmt::format("Trains the recipe {}.", recipe.name));
   HparamsOptions train_options;
   train_options.add_to(app);
@@ -197,7 +199,7 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   bool collectives = false;
   check_command->add_flag("--collectives", collectives,
                           "the ranks' collectives instead: right sums, speeds, the slowest pair");
-  check_command->fallthrough();  // --ranks is the program's
+  check_command->fallthrough();  // --ranks is an option of the program itself
 
   auto* const evaluate_command = app.add_subcommand("evaluate", "loss of a checkpoint on held-out data");
   EvaluateOptions evaluate_options;
@@ -229,7 +231,7 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   const bool starts_ranks = local_ranks.value_or(1) > 1;
   const HparamsOptions& options = *check_command ? check_options : train_options;
   const Hparams hparams = options.read(recipe, starts_ranks ? *local_ranks : launched_ranks().all);
-  if (starts_ranks) return run_local_ranks(*local_ranks, argc, argv);  // what is wrong was said, and not by each rank
+  if (starts_ranks) return run_local_ranks(*local_ranks, argc, argv);  // mistakes were reported above, once for all
   if (*check_command) return show(check_collectives(recipe, hparams)), 0;
   return train(recipe, hparams, traced_steps(trace).value_or(0), argc, argv);
 }

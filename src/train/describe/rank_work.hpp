@@ -4,21 +4,22 @@
 
 namespace monomorph::train {
 
-/// Of a step.   @param ranks data-parallel ranks, as validate() has accepted them
+/// How many micro-batches each rank computes in a step.   @param ranks data-parallel ranks, as validate() has accepted
+/// them
 std::int64_t micro_batches_per_rank(const Hparams& hparams, int ranks);
 
 /// Partial sums of gradients that a rank keeps (plan::tree_levels); 0 unless batch.reduction asks for a fixed tree.
 int tree_levels(const Hparams& hparams, int ranks);
 
-/// That so many ranks can share the recipe's work.
+/// Checks that so many ranks can share the recipe's work.
 /// @throws UsageError [RANK-17] they can't be divided into the groups of its sharding
 void check_groups(const RecipeProgram& recipe, int ranks);
 
-/// All that hyperparameters and recipe say of a number of ranks.
-/// @param mistakes receives [RANK-17]; what validate() finds; [RANK-09] gradients that are rounded between ranks have
-///   other bits on every number of them; [RANK-19] a fixed tree, and gradients that would be kept whole for nothing
+/// Checks everything that the hyperparameters and the recipe require of the number of ranks.
+/// @param mistakes receives [RANK-17]; what validate() finds; [RANK-09] a fixed tree, and gradients that are rounded
+/// between ranks; [RANK-19] a fixed tree, and a sharding that reduces gradients only once per step
 void check_ranks(const RecipeProgram& recipe, const Hparams& hparams, int ranks, Mistakes& mistakes);
-/// @throws UsageError of a line for each of them
+/// @throws UsageError with a line for each mistake
 void check_ranks(const RecipeProgram& recipe, const Hparams& hparams, int ranks);
 
 }  // namespace monomorph::train

@@ -22,7 +22,7 @@ bool is_identifier(char character) {
          (character >= '0' && character <= '9');
 }
 
-/// "Bf16Mixed" for "monomorph::precision::Bf16Mixed": the library's own namespaces say nothing that the axis does not.
+/// "Bf16Mixed" for "monomorph::precision::Bf16Mixed": the library's own namespaces only repeat the name of the axis.
 std::string shortened(std::string text) {
   const std::string root = "monomorph::";
   for (std::size_t at = text.find(root); at != std::string::npos; at = text.find(root, at)) {

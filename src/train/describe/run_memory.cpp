@@ -21,7 +21,7 @@ std::string memory_text(const RunMemory& memory, const Hparams& hparams, int loc
   return local_ranks == 1 ? of_rank : fmt::format("{} times {}", local_ranks, of_rank);
 }
 
-/// The one thing to change.
+/// What to change so that the run fits.
 std::string advice(const RecipeProgram& recipe, const RunMemory& memory, int ranks, std::int64_t largest) {
   if (memory.batches <= memory.planned && recipe.memory(ranks, 1, 0).total() > largest)
     return "take a smaller recipe or a larger machine";

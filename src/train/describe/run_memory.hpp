@@ -13,13 +13,13 @@ struct RunMemory {
   std::int64_t planned, kernels, batches;
   std::int64_t total() const { return planned + kernels + batches; }
 };
-/// Of one of so many ranks.
+/// The memory of one rank, of so many.
 RunMemory run_memory(const RecipeProgram& recipe, const Hparams& hparams, int ranks);
 
-/// Compares it with what the machine has, before anything is allocated: the system promises memory that it does not
-/// have, and ends the process when it is used.
-/// @param local_ranks of the `ranks`, so many share this machine
-/// @return a line of warning if other programs have so much of it that the run may not fit
+/// Compares the run's memory with the machine's before anything is allocated: Linux promises memory that it does not
+/// have, and kills the process that then uses it.
+/// @param local_ranks how many of the `ranks` share this machine
+/// @return a warning if other programs use so much memory that the run may not fit
 /// @throws UsageError [RUN-16] it cannot fit
 std::optional<std::string> check_memory(const RecipeProgram& recipe, const Hparams& hparams, int ranks, int local_ranks,
                                         const MachineMemory& machine);

@@ -12,7 +12,8 @@
 namespace monomorph::train {
 namespace {
 
-/// In all ranks what each has found: by exact sums, so that their number leaves the bits alone.
+/// Adds up the ranks' results and gives the sums to all. The sums are exact, so their bits do not depend on the number
+/// of ranks.
 EvaluationResult sum_over_ranks(Communicator& communicator, const ExactSum& loss, const EvaluationResult& own) {
   std::vector<std::int64_t> words;
   append(loss, words);
@@ -64,7 +65,7 @@ EvaluationResult evaluate(TrainingStep& step, Communicator& communicator, const 
   EvaluationResult own;
   for (std::int64_t first = 0; first < n; first += communicator.size()) {
     const std::int64_t i = first + communicator.rank();
-    loader.read(i < n ? i : all, micro_batch, batch);  // every rank computes as often; behind the end nothing counts
+    loader.read(i < n ? i : all, micro_batch, batch);  // all ranks compute equally often; past the end nothing counts
     const LossSum sum = step.evaluate({batch.inputs_BT, batch.targets_BT, 0, batch.document_starts_BT});
     loss.add(sum.loss);
     own.tokens += sum.tokens;

@@ -13,7 +13,7 @@ std::int32_t greedy(std::span<const float> logits) {
   return static_cast<std::int32_t>(std::ranges::max_element(logits) - logits.begin());
 }
 
-/// No order is defined with NaN, so nothing may be sorted or compared before this.
+/// Comes before anything is sorted or compared, since NaN has no order.
 void check_finite(std::span<const float> logits) {
   const bool has_nan = std::ranges::any_of(logits, [](float logit) { return std::isnan(logit); });
   if (has_nan || !std::isfinite(*std::ranges::max_element(logits)))

@@ -7,7 +7,7 @@
 namespace monomorph::train {
 namespace {
 
-/// The longest end of `text` that `stop` begins with and is longer than.
+/// The length of the longest end of `text` with which `stop` begins; `stop` itself is longer.
 std::size_t n_begun(std::string_view text, std::string_view stop) {
   std::size_t n = std::min(text.size(), stop.size() - 1);
   while (!text.ends_with(stop.substr(0, n))) --n;

@@ -6,17 +6,18 @@
 
 namespace monomorph::train {
 
-/// Ends a text that comes in pieces before the first of several texts that is complete in it; of those that are
-/// complete at once, before the longest. What may yet become one of them is held back.
+/// Cuts a text that arrives in pieces before the first stop text that is complete in it; if several are completed by
+/// the same character, before the longest of them. The end of the text is held back as long as it may be the beginning
+/// of a stop text.
 class StopTexts {
  public:
   /// @param stops none of them empty
   explicit StopTexts(std::vector<std::string> stops) : stops_(std::move(stops)) {}
 
-  /// What can be shown after one more piece. Nothing comes after the end.
+  /// Adds a piece and returns what can be shown now; nothing once a stop text was reached.
   std::string push(std::string_view piece);
   bool reached() const noexcept { return reached_; }
-  /// What is held back, once no more will come.
+  /// Returns what is held back, when no more pieces will come.
   std::string finish();
 
  private:

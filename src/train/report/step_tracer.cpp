@@ -31,7 +31,7 @@ std::optional<std::string> StepTracer::run_ends() {
   return std::nullopt;
 }
 
-/// What cannot be written is no reason to end a run.
+/// A trace that cannot be written is no reason to end a run.
 std::string StepTracer::complete(std::int64_t last_traced) try {
   communicator_.record(nullptr);
   records_ = false;

@@ -5,8 +5,8 @@
 
 namespace monomorph::train {
 
-/// Traces a run's second to n+1st step. The first is not like the others: memory is touched for the first time, and
-/// nothing was gathered ahead.
+/// Traces n steps of a run, from the second on. The first step differs from the others: memory is touched for the first
+/// time, and no parameters were gathered in advance.
 class StepTracer {
  public:
   /// @param last_step of the run so far   @param n_steps 0: none are traced
@@ -14,7 +14,7 @@ class StepTracer {
   StepTracer(const StepTracer&) = delete;
   ~StepTracer() { communicator_.record(nullptr); }
 
-  /// Either may complete the trace: then it is written, and said in a line.
+  /// Either call may complete the trace: it is then written, and the line that is returned says so.
   std::optional<std::string> step_begins();
   std::optional<std::string> run_ends();
 
@@ -22,7 +22,7 @@ class StepTracer {
   std::string complete(std::int64_t last_traced);
 
   Communicator& communicator_;
-  const std::int64_t first_, n_steps_;  ///< that is traced; how many
+  const std::int64_t first_, n_steps_;  ///< the first step that is traced; how many are
   std::int64_t present_;                ///< step that was begun last
   bool records_ = false;
   const std::string run_folder_;

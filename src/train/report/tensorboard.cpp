@@ -63,7 +63,7 @@ std::string begin_event() {
   return double_field(event::wall_time, now.count());
 }
 
-/// TensorFlow stores checksums of checksummed data, so it makes them unlike the plain ones (record_writer.h).
+/// Data may contain checksums itself, so TensorFlow masks the checksums that it stores (record_writer.h).
 std::uint32_t masked_crc32c(std::string_view bytes) {
   constexpr std::uint32_t mask = 0xa282ead8u;
   return std::rotr(crc32c(bytes), 15) + mask;

@@ -34,7 +34,8 @@ void Throughput::step_ended(std::int64_t tokens, double data_wait_seconds) {
   ++steps_;
 }
 
-/// Another program that takes the cores for a moment shows in a measurement of a tenth of a second.
+/// Measures again if the run is faster than the peak: a measurement takes a tenth of a second and is too low if another
+/// program used the cores meanwhile.
 void Throughput::follow_peak(double reached) {
   if (peak_ && reached <= peak_->per_second) return;
   const PeakFlops measured = measure(compute_);

@@ -23,7 +23,8 @@ class Throughput {
   };
   /// Rates since the last call, which begins a new interval. The peak is measured at the second call.
   Rates report(std::int64_t steps_left);
-  /// Of one rank, once it is known. Never less than the run itself has reached: a measured one may have been disturbed.
+  /// The peak of one rank, once it is known. It is never less than the run itself has reached, as its measurement may
+  /// have been disturbed.
   const std::optional<PeakFlops>& peak() const { return peak_; }
 
  private:

@@ -56,7 +56,8 @@ std::string key(std::string_view what, int rank) { return fmt::format("agreement
 
 constexpr std::string_view verdict_prefix = "verdict: ";  // some stores keep no empty value
 
-/// Rank 0 compares and tells the others. It may serve the notes, so it stays until all have read them.
+/// Rank 0 compares the configurations and tells the others the result. It may serve the store, so it waits until all
+/// have read that.
 std::string pronounce(const World& world) {
   std::vector<RankConfiguration> ranks;
   ranks.reserve(static_cast<std::size_t>(world.size()));

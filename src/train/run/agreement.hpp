@@ -16,8 +16,8 @@ struct RankConfiguration {
   std::string hyperparameters;  ///< JSON, complete
 };
 
-/// Empty if all ranks are about to train the same; otherwise one line that names those which are not as most are, and
-/// what differs.
+/// Empty if all ranks are about to train the same; otherwise one line that names the ranks that differ from most, and
+/// in what.
 std::string disagreement(const std::vector<RankConfiguration>& ranks);
 
 /// Compares all ranks' recipes and hyperparameters.
@@ -30,10 +30,10 @@ struct StartingPoint {
   std::int64_t checksum = 0;  ///< of the checksums of its files
 };
 
-/// As the other, for where ranks start from.
+/// The same for the checkpoints that ranks have read.
 std::string disagreement(const std::vector<StartingPoint>& ranks);
 
-/// Compares what all ranks have read at the same path, which may be on a disk of each machine's own.
+/// Checks that all ranks have read the same checkpoint, as the same path may lead to another disk on each machine.
 /// @throws [RANK-20] they differ: the same line on every rank; [RANK-08]; as runtime::read_checkpoint_metadata
 void check_same_start(Communicator& communicator, const std::optional<std::string>& checkpoint);
 

@@ -5,8 +5,8 @@
 
 namespace monomorph::train {
 
-/// Opens what the user named. Whatever is wrong with it, nothing has been started: every Error becomes one of usage.
-/// @param field what names it, to be said in the message
+/// Opens a file that the user named. As nothing has been started yet, every Error becomes a UsageError.
+/// @param field what names the file, for the message
 template <class Open> auto before_start(const std::string& field, Open open) {
   try {
     return open();

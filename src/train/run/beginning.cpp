@@ -13,7 +13,8 @@
 namespace monomorph::train {
 namespace {
 
-/// The program that a launcher starts again and again says `auto` every time: the first time there is nothing yet.
+/// A job that is started again and again has checkpoint.resume=auto every time, and the first time there is no
+/// checkpoint yet.
 std::optional<std::string> latest_of_run(const Hparams& hparams, std::vector<std::string>& notes) {
   const std::string folder = checkpoint_folder(hparams);
   if (runtime::has_checkpoints(folder)) return find_checkpoint(folder);
@@ -40,7 +41,7 @@ std::string earlier_checkpoint(const Hparams& hparams, const std::string& damage
   return *earlier;
 }
 
-/// The order of the data and dropout are drawn from the seed.
+/// Notes a changed seed, from which the order of the data and dropout are drawn.
 void note_seed(const std::string& checkpoint, const RecipeProgram& recipe, const Hparams& hparams,
                std::vector<std::string>& notes) {
   const std::int64_t saved = checkpoint_hparams(checkpoint, recipe).run.seed, here = hparams.run.seed;
@@ -77,7 +78,7 @@ Beginning begin_together(const RecipeProgram& recipe, const Hparams& hparams, co
     world.set(key, from + beginning.checkpoint.value_or(""));
     return beginning;
   } catch (const Error&) {
-    world.set(key, from);  // nobody waits for it; that this rank has failed is said elsewhere
+    world.set(key, from);  // so that no rank waits for it; the caller tells the others of the failure
     throw;
   }
 }

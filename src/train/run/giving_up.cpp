@@ -12,7 +12,8 @@
 namespace monomorph::train {
 namespace {
 
-/// Ranks notice at different moments: within the same collective, but at the end of it or at its beginning.
+/// How long other ranks are waited for: all notice the failure in the same collective, but some at its beginning and
+/// some at its end.
 constexpr std::chrono::seconds patience{10};
 
 std::string name_of(const std::vector<int>& ranks) {

@@ -43,7 +43,7 @@ std::vector<StateTensor> all_state(TrainingStep& step, bool of_optimizer) {
 }
 
 using Facts = std::map<std::string, std::string>;
-/// What one of the two does not say is taken to be the same.
+/// A fact that one of the two lacks counts as equal.
 bool same_fact(const std::string& name, const Facts& there, const Facts& here) {
   const auto left = there.find(name), right = here.find(name);
   return left == there.end() || right == here.end() || left->second == right->second;

@@ -18,7 +18,7 @@ struct RunData {
   std::optional<data::EvaluationLoader> evaluation;
   std::vector<std::int32_t> bytes_per_token;  ///< by id; empty without a tokeniser
   TrainFiles train_files;
-  TrainFiles all_files;  ///< with the held-out one
+  TrainFiles all_files;  ///< train_files and the held-out one
 
   /// @throws UsageError [DATA-60] a set is too short for the run; [DATA-63] one is of another tokeniser;
   ///   [CHAT-15] so is a loss mask; [RUN-07], [RUN-15]; as the loaders do

@@ -24,7 +24,7 @@ constexpr std::size_t largest_tokenizer = std::size_t{1} << 30;
 
 using Json = nlohmann::ordered_json;
 
-/// Null for what is empty: not known, or not there.
+/// Null if the text is empty, as what it says is unknown or absent.
 Json text_or_null(std::string_view text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 Json data_file(const std::string& path, const TrainFiles& files) {
@@ -76,11 +76,11 @@ std::string run_json(const Hparams& hparams, const RecipeProgram& recipe,
 }
 
 bool lies_in(const std::optional<std::string>& checkpoint, const fs::path& folder) {
-  std::error_code ignored;  // what isn't there lies nowhere
+  std::error_code ignored;  // what doesn't exist lies in no folder
   return checkpoint && fs::equivalent(fs::canonical(*checkpoint, ignored).parent_path(), folder, ignored);
 }
 
-constexpr const char* last_written = "hparams.json";  // where it is, a run has begun
+constexpr const char* last_written = "hparams.json";  // a folder with this file holds a run
 
 bool holds_a_run(const std::string& path) {
   std::error_code ignored;  // what can't be looked at can't be created either

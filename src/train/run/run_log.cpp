@@ -27,14 +27,14 @@ RunLog::RunLog(RunOwnership ownership, const Hparams& hparams, const RecipeProgr
   open_records(last_step, resumed_from || folder_.held_a_run());
 }
 
-/// Before anything says that the run goes on from there.
+/// Comes before any file says that the run was resumed.
 void RunLog::set_aside(const std::optional<std::string>& resumed_from, std::int64_t last_step) {
   if (!resumed_from) return;
   if (const auto aside = runtime::set_aside_later(checkpoint_folder(hparams_), last_step))
     note(fmt::format("the checkpoints of later steps, which this run does not go on from, are now in {}", *aside));
 }
 
-/// @param resumes steps that came after the last one, and are repeated, are to be forgotten
+/// @param resumes records of steps after the last one are dropped, as these steps will be repeated
 void RunLog::open_records(std::int64_t last_step, bool resumes) {
   metrics_.emplace(resumes ? MetricsWriter::resume(folder_.file("metrics.jsonl"), last_step)
                            : MetricsWriter::create(folder_.file("metrics.jsonl")));
@@ -50,7 +50,7 @@ bool RunLog::watch_folders(std::int64_t step) {
     return restore_folders(step);
   } catch (const RunTakenOver&) {
     throw;
-  } catch (const Error& failure) {  // whatever it is may pass before something must be saved
+  } catch (const Error& failure) {  // it may pass before the next save, which tries again
     if (!std::exchange(said_that_it_failed_, true))
       note(fmt::format("warning: what was removed of the run's folders can't be made anew yet: {}", failure.what()));
     return false;

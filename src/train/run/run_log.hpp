@@ -14,28 +14,29 @@
 namespace monomorph::train {
 
 /// What a run leaves for people to read: the run folder's description, the progress line, metrics.jsonl and
-/// TensorBoard's event files. One rank has it.
+/// TensorBoard's event files. Only rank 0 has it.
 class RunLog {
  public:
-  /// @param ownership of the folders   @param last_step of the run so far: later records of an earlier attempt go, and
-  /// its later checkpoints are set aside
+  /// @param ownership of the folders   @param last_step of the run so far: records of later steps are dropped, and
+  /// checkpoints of later steps are set aside
   RunLog(RunOwnership ownership, const Hparams& hparams, const RecipeProgram& recipe,
          const std::optional<std::string>& resumed_from, std::int64_t last_step, const TrainFiles& files, int ranks,
          int argc, char** argv);
 
-  /// Looks, once a second at most, whether the run's folders and files are where they were; what was removed is made
-  /// anew, and said in a line. If that fails it is tried again.
-  /// @param step that the run is at   @return whether something was made anew   @throws RunTakenOver
+  /// Checks, once a second at most, whether the run's folders and files still exist. What was removed is created again,
+  /// with a line that says so; if that fails, a later call tries again.
+  /// @param step that the run is at   @return whether something was created again   @throws RunTakenOver
   bool watch_folders(std::int64_t step);
-  /// The same now, as something is to be written there.   @throws RunTakenOver; Error [RUN-02], [RUN-19], [FILE-…]
+  /// The same at once and for certain, because something is about to be written there.   @throws RunTakenOver; Error
+  /// [RUN-02], [RUN-19], [FILE-…]
   bool restore_folders(std::int64_t step);
-  /// That the folders are still this run's.   @throws RunTakenOver
+  /// Checks that the folders still belong to this run.   @throws RunTakenOver
   void check_ownership() const { static_cast<void>(ownership_.lost()); }
 
   void note(std::string_view line) { progress_.note(line); }
-  /// Of every step: the progress line decides what it shows.
+  /// To be called for every step: the progress line itself decides which it shows.
   void step(const StepReport& report) { progress_.step(report); }
-  /// Of a step at the log's interval.
+  /// To be called for the steps that log.every selects.
   void metrics(const StepReport& report, std::int64_t tokens);
   void evaluation(std::int64_t step, const EvaluationResult& result);
   void finish() { progress_.finish(); }

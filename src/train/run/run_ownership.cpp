@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds between_attempts{20};
-/// `check` takes the folders for some milliseconds: a start that meets it just waits.
+/// The command `check` owns the folders for some milliseconds: a run that starts just then waits at least so long.
 constexpr std::chrono::milliseconds shortest_wait{300};
 
 struct NamedFolder {
@@ -47,7 +47,7 @@ Error wait_was_interrupted(const NamedFolder& folder, const FolderOwner& owner, 
                code == 0 ? ExitCode::failure : static_cast<ExitCode>(code));
 }
 
-/// Does what needs the folder to be there and writable.
+/// Does something that needs the folder to exist and to be writable.
 template <class Act> auto in_folder(const NamedFolder& folder, Act act) {
   try {
     return act();
@@ -61,10 +61,11 @@ template <class Act> auto in_folder(const NamedFolder& folder, Act act) {
 
 struct Patience {
   Clock::time_point until;
-  const std::function<void(const std::string&)>& waits;  ///< is told now and then what for
+  const std::function<void(const std::string&)>& waits;  ///< called now and then with what is waited for
 };
 
-/// Until it is this process's. Whether another process lives is found out in any case, however short the wait.
+/// Waits until this process owns the folder. Whether the process that owns it is alive is found out in any case,
+/// however short the wait.
 void take(const NamedFolder& folder, FolderLock& lock, const Hparams& hparams, const Patience& patience) {
   while (true) {
     const auto [outcome, owner] = in_folder(folder, [&] { return lock.attempt(); });
@@ -94,11 +95,12 @@ struct RunOwnership::Owned {
   std::unique_ptr<FolderLock> lock;
 };
 
-/// The locks are taken in an order that depends on the folders alone: two runs that each wait for what the other one
-/// has would wait for ever. Whether two paths are one folder is known for certain when it is there.
+/// The locks are taken in an order that depends on the folders alone: otherwise two runs could each have one folder and
+/// wait for the other for ever. The folders are created first, because only then is it certain whether two paths name
+/// the same one.
 RunOwnership::RunOwnership(const Hparams& hparams, std::int64_t longest_wait,
                            const std::function<void(const std::string&)>& waits)
-    : RunOwnership() {  // which is a whole object, whose destructor tidies up if what follows fails
+    : RunOwnership() {  // so that the destructor runs if what follows throws
   for (const auto& [field, path] : {std::pair{"run.output_dir", hparams.run.output_dir.value},
                                     std::pair{"checkpoint.directory", checkpoint_folder(hparams)}}) {
     const NamedFolder folder{field, path};
@@ -120,7 +122,7 @@ RunOwnership::RunOwnership(const Hparams& hparams, std::int64_t longest_wait,
 RunOwnership::RunOwnership() = default;
 RunOwnership::RunOwnership(RunOwnership&&) noexcept = default;
 
-/// From the inside out: a folder can be removed when what was created in it is gone.
+/// Inner folders first: a folder that was created can be removed only when what was created in it is gone.
 RunOwnership::~RunOwnership() {
   std::ranges::sort(owned_, std::greater{}, [](const Owned& owned) { return owned.folder.path.size(); });
   for (Owned& owned : owned_) owned.lock.reset();
@@ -136,7 +138,7 @@ void RunOwnership::take_again(const Hparams& hparams) try {
     owned.lock = std::make_unique<FolderLock>(owned.folder.path);
     take(owned.folder, *owned.lock, hparams, {Clock::now() + shortest_wait, [](const std::string&) {}});
   }
-} catch (const UsageError& failure) {  // of what was right when the run began
+} catch (const UsageError& failure) {  // the folders were right when the run began, so this is no wrong usage
   throw Error(failure.what());
 }
 
@@ -160,7 +162,8 @@ class WaitingNote {
   bool said_ = false;
 };
 
-/// By which rank 0 tells the others, whose patience for each word is failure.rank_timeout, that it still waits.
+/// Rank 0 tells the others with this, again and again, that it still waits: they wait for each message at most
+/// failure.rank_timeout.
 class WaitingWords {
  public:
   WaitingWords(const World& world, const Hparams& hparams)
@@ -207,7 +210,7 @@ std::optional<RunOwnership> own_together(const Hparams& hparams, const World& wo
     words.done();
     return ownership;
   } catch (const Error&) {
-    words.done();  // that this rank has failed is said elsewhere
+    words.done();  // the caller tells the others of the failure
     throw;
   }
 }

@@ -16,8 +16,8 @@ class RunTakenOver : public Error {
   using Error::Error;
 };
 
-/// What makes a run the only one that writes to run.output_dir and to checkpoint.directory: rank 0 has it from before
-/// it looks for a checkpoint until the run ends.
+/// Makes a run the only one that writes to run.output_dir and checkpoint.directory. Rank 0 holds it from before it
+/// looks for a checkpoint until the run ends.
 class RunOwnership {
  public:
   /// Takes both folders, which are created if they are not there; they are removed again if nothing is written into
@@ -34,7 +34,8 @@ class RunOwnership {
 
   /// Whether one of the folders is no longer there.   @throws RunTakenOver
   bool lost() const;
-  /// Creates and takes anew what is no longer there.   @throws RunTakenOver; Error [RUN-02], [RUN-19], [FILE-02]
+  /// Creates and locks again the folders that no longer exist.   @throws RunTakenOver; Error [RUN-02], [RUN-19],
+  /// [FILE-02]
   void take_again(const Hparams& hparams);
 
  private:

@@ -51,7 +51,7 @@ class SavedNumbers {
 
 RunState saved_state(const runtime::CheckpointMetadata& metadata, const std::string& checkpoint,
                      std::int64_t context_length) {
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 2;  // the run counts on
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 2;  // leaves room to count on
   const std::int64_t largest_batch = BatchHparams{}.global_batch.max;
   const SavedNumbers saved(metadata, checkpoint);
   RunState state;

@@ -7,8 +7,8 @@
 
 namespace monomorph::train {
 
-/// Where a run stood when it saved a checkpoint. A right checksum proves nothing: each number is one that some run can
-/// have saved beside the others, and leaves room to count on from it.
+/// Where a run stood when it saved a checkpoint. A correct checksum does not prove that the numbers are possible, so
+/// they are checked: a run can have saved each beside the others, and there is room to count on from it.
 /// @param checkpoint its folder, named in errors only
 /// @throws Error [CHECKPOINT-03] naming the field
 RunState saved_state(const runtime::CheckpointMetadata& metadata, const std::string& checkpoint,

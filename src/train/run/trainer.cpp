@@ -52,8 +52,9 @@ std::unique_ptr<TrainingStep> make_step(const RecipeProgram& recipe, const Hpara
   });
 }
 
-/// Of the run that the checkpoint is of. Absent if the launcher's `auto` has found it and it is damaged: a rank that
-/// meets that says so, and all go on from an earlier one, as a restart would meet the same damage again and again.
+/// Loads a checkpoint and returns the state of its run. Absent if it is damaged and checkpoint.resume=auto has found
+/// it: the rank that notices warns, and all ranks take an earlier checkpoint, because every restart of the job would
+/// find the same damage.
 std::optional<RunState> restored_state(const RecipeProgram& recipe, const Hparams& hparams,
                                        const std::string& checkpoint, const RunData& data, TrainingStep& step,
                                        Communicator& communicator) {
@@ -125,18 +126,18 @@ class Trainer {
   Communicator& communicator_;
   StepReduction reduce_;
   RunState state_;
-  StepTracer tracer_;  // what is on its way when the step goes is still traced
+  StepTracer tracer_;  // outlives step_, whose destructor waits for collectives that are traced
   std::unique_ptr<TrainingStep> step_;
   RunState last_good_ = state_;  ///< after the last step that was not skipped: the parameters and moments are of it
   data::BatchPrefetcher batches_;
-  // What can fail is above, for what follows leaves a run folder behind.
+  // Members whose construction may fail are above, because the log writes into the run folder.
   std::optional<RunLog> log_;  ///< rank 0's
   Throughput throughput_;
   Throughput::Rates rates_;
-  std::int64_t peak_memory_bytes_ = 0;  ///< of the rank that has the highest
+  std::int64_t peak_memory_bytes_ = 0;  ///< the highest of all ranks
   double data_wait_seconds_ = 0;        ///< of this step
   bool stops_ = false;                  ///< a rank was asked to end
-  bool saves_ = false;                  ///< the checkpoints were removed
+  bool saves_ = false;                  ///< a checkpoint is due, because those saved were removed
   std::int64_t last_saved_ = -1, last_evaluated_ = -1;
   struct Moment {
     const char* at_what = "before step";
@@ -144,7 +145,7 @@ class Trainer {
   } moment_;
 };
 
-/// Micro-batches go round the ranks, so that those which lie side by side in the data are added up first, whatever the
+/// Ranks take micro-batches in turn, so that those which lie side by side in the data are added up first, whatever the
 /// number of ranks.
 data::BatchPrefetcher read_ahead(const data::Loader& loader, const RunState& state, const Hparams& hparams,
                                  const World& world) {
@@ -263,7 +264,8 @@ void Trainer::apply(const StepTotals& totals) {
   if (state_.skipped_in_a_row > hparams_.failure.max_skipped_in_a_row.value) stop_skipping();
 }
 
-/// The last step that changed anything may itself be what went wrong, so no earlier checkpoint is deleted for it.
+/// Saves the state after the last step that changed anything. That step may itself be what went wrong, so no earlier
+/// checkpoint is deleted.
 void Trainer::stop_skipping() {
   note(fmt::format("{} steps in a row were skipped: keeping the state after step {}", state_.skipped_in_a_row,
                    last_good_.step));
@@ -298,7 +300,7 @@ void Trainer::report(double loss, double lr, std::optional<double> grad_norm) {
   if (logs) log_->metrics(report, state_.tokens);
 }
 
-/// What differs between ranks is that of the worst one, by one collective per interval of the log.
+/// Takes the worst rank's value of what differs between ranks, which costs one collective per interval of the log.
 void Trainer::measure_rates(std::int64_t steps_left) {
   const double known_peak = throughput_.peak() ? throughput_.peak()->per_second : 0;
   rates_ = throughput_.report(steps_left);
@@ -327,7 +329,7 @@ void Trainer::evaluate_now() {
   if (log_) log_->evaluation(state_.step, result);
 }
 
-/// Whether rank 0 had to make the run's folders anew: what had been saved is gone then.
+/// Whether rank 0 had to create the run's folders again, in which case the checkpoints in them are gone.
 bool Trainer::folders_restored() {
   const std::int64_t restored =
       together(communicator_, "keep the run folder", [&] { return log_ && log_->restore_folders(state_.step); }) ? 1
@@ -354,7 +356,7 @@ void Trainer::save(const RunState& state, OptionalCount keep) {
     warnings = save_once(state, keep);
   } catch (const RankFailure&) {
     throw;
-  } catch (const Error&) {  // on every rank: folders that are removed while they are written into are made anew
+  } catch (const Error&) {  // on every rank: the folders may have been removed while they were written to
     if (!folders_restored()) throw;
     warnings = save_once(state, keep);
   }
@@ -368,7 +370,7 @@ int train(const RecipeProgram& recipe, const Hparams& hparams, std::int64_t trac
   check_ranks(recipe, hparams, world.size());
   check_agreement(world, recipe, hparams);
   const auto communicator = world.communicator(recipe.param_shards(world.size()), recipe.reduce_dtype);
-  const InterruptionGuard guard;  // while data and checkpoint are read, too: a run that was interrupted can be resumed
+  const InterruptionGuard guard;  // also while data and checkpoint are read: an interrupted run can be resumed
   std::optional<Trainer> trainer;
   try {
     auto ownership = together(*communicator, "take the run's folders", [&] { return own_together(hparams, world); });
@@ -377,7 +379,7 @@ int train(const RecipeProgram& recipe, const Hparams& hparams, std::int64_t trac
     trainer.emplace(recipe, hparams, world, *communicator, std::move(ownership), std::move(start), traced_steps, argc,
                     argv);
     return trainer->run();
-  } catch (const RankFailure& failure) {  // before the trainer goes, which would wait for what does not come
+  } catch (const RankFailure& failure) {  // before the trainer's destructor, which would wait for ever
     give_up(world, failure, trainer ? trainer->moment() : "before the first step");
   }
 }

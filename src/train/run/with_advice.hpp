@@ -5,7 +5,7 @@
 
 namespace monomorph::train {
 
-/// Makes what needs the machine's memory. What to do if it is refused depends on the command, which says so in
+/// Makes something that needs much memory. What to do if the system refuses it depends on the command, which says so in
 /// `advice`.
 template <class Make> auto with_advice(const std::string& advice, Make make) {
   try {
