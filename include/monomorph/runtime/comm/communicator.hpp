@@ -9,14 +9,15 @@ namespace monomorph {
 
 /// How a unit's gradient is reduced.
 struct Reduction {
-  bool accumulate = false;  ///< added to what this rank's part holds, instead of taking its place
-  bool last = true;         ///< of the step: the replicas of a shard are joined, too
+  bool accumulate = false;  ///< adds to what this rank's shard holds instead of overwriting it
+  bool last = true;         ///< of the step: gradients are summed over a shard's replicas, too
 };
 
-/// Collectives over the data-parallel ranks, which lie in groups of `shards` that hold a whole copy together: rank
-/// r holds part r % shards of it. Collectives are named by unit, so that a stuck one can say which. Each begins after
-/// the compute before it and runs beside the compute after it, until `wait`. All ranks issue the same ones in the same
-/// order. The public functions are not virtual, so that an object file shows which of them its recipe can call.
+/// Collectives over the data-parallel ranks. Each group of `shards` ranks holds one copy of the parameters together, of
+/// which rank r holds shard r % shards. Every collective belongs to a unit, so that a message about one that is stuck
+/// can name it. It begins after the compute that was called before it, and overlaps the compute that is called after
+/// it, until `wait`. All ranks issue the same collectives in the same order. The public functions are not virtual, so
+/// that an object file shows which of them its recipe can call.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -24,19 +25,21 @@ class Communicator {
   virtual int size() const = 0;
   virtual int shards() const = 0;
   int shard() const { return rank() % shards(); }
-  virtual plan::Traffic traffic() const = 0;  ///< so far, of units that were all waited for
+  virtual plan::Traffic traffic() const = 0;  ///< so far; every unit must have been waited for
 
-  void gather(int unit, View own, View whole);  ///< whole = the own of all shards, in order
-  /// own = this rank's part of the sum of the ranks' wholes, as long as one shard is; with one shard, all of it
+  void gather(int unit, View own, View whole);  ///< `whole` = every shard's `own`, in order
+  /// `own` = this rank's shard of the sum of all ranks' `whole`; with a single shard, the whole sum
   void reduce(int unit, View whole, View own, Reduction reduction);
-  void release(int unit);  ///< compute is done with the whole parameters; a later gather may overwrite them
-  void wait(int unit);     ///< compute from here on sees what was started for the unit
-  /// Adds up the words of all ranks, in all ranks. Returns when it is done: meant for a few words, once a step.
+  void release(int unit);  ///< compute no longer needs the gathered parameters; a later gather may overwrite them
+  void wait(int unit);     ///< compute that is called afterwards sees the results of the unit's collectives
+  /// Adds up the words of all ranks and gives the sums to all. Returns when it is done: meant for a few words, once a
+  /// step.
   void sum(std::span<std::int64_t> words);
 
-  /// What is begun from here on is noted; null: no more. The trace outlives what is on its way.
+  /// Records what begins from now on in a trace; null: no longer. The trace must outlive the collectives that it
+  /// records.
   void record(Trace* trace) { trace_ = trace; }
-  /// What is computed for a unit, until the end of the scope.
+  /// Records compute for a unit in the trace, until the end of the scope.
   TraceSpan computing(const char* what, int unit) const { return {trace_, Trace::Row::compute, what, unit}; }
 
  protected:

@@ -3,7 +3,7 @@
 
 namespace monomorph {
 
-/// Where local ranks meet: serves c10d's store on this machine, at a port that was free, as long as it lives.
+/// Serves c10d's store, where local ranks meet, on a free port of this machine, as long as it lives.
 class MeetingPoint {
  public:
   /// @throws Error [RANK-03]; UsageError [RANK-23] the process can't have a connection to each of the ranks

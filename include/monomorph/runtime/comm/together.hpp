@@ -11,7 +11,7 @@
 
 namespace monomorph {
 
-/// The words of every rank, those of rank 0 first, in every rank. All give as many.
+/// Gathers the words of all ranks, those of rank 0 first, in every rank. All give equally many.
 std::vector<std::int64_t> words_of_ranks(Communicator& communicator, std::span<const std::int64_t> own);
 
 namespace detail {
@@ -25,8 +25,8 @@ void report_failure(Communicator& communicator, const Error& failure) noexcept;
 [[noreturn]] void throw_failure_elsewhere(FailedRank failed, std::string_view what);
 }  // namespace detail
 
-/// Does on every rank what may fail on one: then all of them throw, that one its own error and the others one of
-/// the same kind. No rank is left waiting for one that has given up.
+/// Calls `act`, which may fail, on every rank. If it fails on one, all ranks throw: that one its own error, and the
+/// others an error with the same exit code. So no rank waits for one that has failed.
 /// @param what "read the checkpoint": for the message   @throws [RANK-08] another rank failed; what `act` throws
 template <class Act> auto together(Communicator& communicator, std::string_view what, Act act) {
   constexpr bool gives = !std::is_void_v<decltype(act())>;

@@ -14,7 +14,7 @@ class Peers;
 class Store;
 }  // namespace distributed
 
-/// Which of the ranks a rank is: of all, and of those on its machine, as far as the launcher says.
+/// A rank's number among all ranks and among those on its machine, as far as the launcher says.
 struct RankPlace {
   int rank = 0, size = 1;
   int local_rank = 0, local_size = 1;
@@ -23,7 +23,7 @@ struct RankPlace {
 /// The ranks of a run.
 class World {
  public:
-  /// One rank, which needs nobody.
+  /// A world of one rank.
   World();
   /// @param host where the ranks meet
   World(distributed::Store store, RankPlace place, std::string host, std::chrono::milliseconds time_limit);
@@ -35,18 +35,20 @@ class World {
   int local_size() const { return place_.local_size; }
   /// @param shards ranks that hold one copy of the parameters together: a divisor of size()
   /// @param wire dtype in which gradients travel
-  /// @param device in whose memory the views lie; a rank's GPU is that of its place on its machine
+  /// @param device in whose memory the views lie; a rank's GPU has the number of its local rank
   /// @throws Error [RANK-10]; for a GPU [RANK-05], [RANK-15], [RANK-16], [RANK-18]
   std::unique_ptr<Communicator> communicator(int shards, DType wire, Device device = Device::cpu) const;
-  /// Messages between the ranks, beside a communicator's.   @param name another one for each use
+  /// Point-to-point messages between the ranks, independent of any communicator's.   @param name a different one for
+  /// each use
   std::unique_ptr<distributed::Peers> peers(const std::string& name) const;
-  /// Leaves a note for all ranks.
+  /// Sets a key that all ranks can read.
   void set(const std::string& key, const std::string& value) const;
-  /// Waits for a rank's note. @throws Error [RANK-05] if it takes longer than the time limit
+  /// Waits until a rank has set a key, and returns its value. @throws Error [RANK-05] if it takes longer than the time
+  /// limit
   std::string get(const std::string& key, int from) const;
-  /// Leaves word of this rank and waits a little for that of the others.
-  /// @param expected_silent no word of this rank is waited for
-  /// @return the ranks that have left none; absent if where they meet does not answer
+  /// Leaves a note of this rank under `word`, and waits for those of the other ranks, but not longer than `patience`.
+  /// @param expected_silent a rank whose note is not waited for
+  /// @return the ranks that have left none; absent if the store does not answer
   std::optional<std::vector<int>> leave_word(const std::string& word, std::optional<int> expected_silent,
                                              std::chrono::milliseconds patience) const;
 
@@ -62,7 +64,7 @@ class World {
 /// @throws UsageError [RANK-01], [RANK-02], [RANK-21] to [RANK-23]; Error [RANK-04], [RANK-05], [RANK-14]
 World connect(std::chrono::milliseconds time_limit);
 
-/// How many ranks a launcher has started, and how many of them here.   @throws as connect
+/// How many ranks a launcher has started, and how many of them on this machine.   @throws as connect
 struct LaunchedRanks {
   int all = 1, local = 1;
 };

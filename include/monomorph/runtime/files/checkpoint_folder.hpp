@@ -45,7 +45,7 @@ struct SavedCheckpoint {
   std::vector<std::string> warnings;  ///< one line each: what could not be deleted
 };
 
-/// What a rank saves of a tensor: a run of its elements, in the order of its rows.
+/// The part of a tensor that a rank saves: consecutive elements, row by row.
 struct PartToSave {
   TensorToWrite tensor;  ///< dtype and shape are the whole tensor's, the data the part's
   std::int64_t first = 0;
@@ -73,18 +73,18 @@ struct PartToSave {
 ///   damaged; [CHECKPOINT-04] a file is missing or has another size
 CheckpointMetadata read_checkpoint_metadata(const std::string& path);
 
-/// Whether there are checkpoints in `folder`, whole or not. What a save left that was killed is none.
+/// Whether there are checkpoints in `folder`, complete or damaged. What an interrupted save has left does not count.
 bool has_checkpoints(const std::string& folder);
 
-/// Moves the checkpoints of later steps, whole or not, into a new folder `abandoned_1`, `abandoned_2`, ... of `folder`:
-/// a run that goes on from an earlier one will have others of these steps. They are kept there, and count no more.
-/// A mark in the folder has none of them count from the beginning, in case that this is cut off; then the next call
-/// ends it.
+/// Moves the checkpoints of later steps, complete or damaged, into a new folder `abandoned_1`, `abandoned_2`, ... of
+/// `folder`, because a run that resumes from an earlier step will save its own checkpoints of these steps. They are
+/// kept there, but no longer count. A mark is written into the folder first: because of it none of them counts even if
+/// the move is interrupted; the next call then completes the move.
 /// @return that folder; absent if there is no later step   @throws [FILE-03]
 std::optional<std::string> set_aside_later(const std::string& folder, std::int64_t step);
 
-/// "../..", from a checkpoint to the folder of its run, if its checkpoints lie where they usually do; one that was set
-/// aside lies deeper.
+/// The relative path from a checkpoint to the folder of its run, if its checkpoints lie where they usually do: "../..",
+/// or "../../.." for one that was set aside.
 std::string way_to_run_folder(const std::string& checkpoint);
 
 /// The checkpoint of the highest step in `folder` that read_checkpoint_metadata accepts; nothing if there is none.

@@ -16,8 +16,8 @@ class DamagedCheckpoint : public Error {
   using Error::Error;
 };
 
-/// The tensors of a checkpoint, whole, whichever rank's file holds which part. Only what is asked for is read, and
-/// compared with its checksums before it is given.
+/// Reads whole tensors of a checkpoint, whichever rank's file holds which part. Only what is asked for is read, and it
+/// is compared with its checksums before it is returned.
 class CheckpointReader {
  public:
   struct Tensor {
@@ -43,7 +43,7 @@ class CheckpointReader {
   void read(const std::string& name, std::int64_t first, std::span<std::byte> to);
   /// Reads every byte.   @throws DamagedCheckpoint
   void verify();
-  /// Of the files, so far: whole blocks of checksums.
+  /// Bytes that were read from the files so far, in whole checksum blocks.
   std::uint64_t bytes_read() const;
 
  private:

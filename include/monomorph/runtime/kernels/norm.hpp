@@ -12,7 +12,7 @@ void layer_norm(View x_MD, View weight_H, View bias_H, double epsilon, View y_MD
 /// y = x · rstd · weight + bias, rstd = 1 / sqrt(mean(x²) + epsilon) (Zhang and Sennrich 2019).
 void rms_norm(View x_MD, View weight_H, View bias_H, double epsilon, View y_MD, View rstd_M);
 
-/// The normalised output again from saved statistics, in the same bits as the forward pass gave.
+/// Recomputes the normalised output from saved statistics, with the same bits as the forward pass.
 void layer_norm_again(View x_MD, View weight_H, View bias_H, View mean_M, View rstd_M, View y_MD);
 void rms_norm_again(View x_MD, View weight_H, View bias_H, View rstd_M, View y_MD);
 

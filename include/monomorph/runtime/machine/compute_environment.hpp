@@ -3,7 +3,7 @@
 
 namespace monomorph {
 
-/// What computes beside the program itself: on another machine the same run may differ in the last bits.
+/// What decides the last bits of a run besides the program. It may differ on another machine.
 struct ComputeEnvironment {
   std::string instruction_set;  ///< of our kernels: "generic", "avx2" or "avx512"
   std::string libtorch;         ///< how LibTorch describes itself and its libraries, several lines
@@ -11,8 +11,8 @@ struct ComputeEnvironment {
 };
 ComputeEnvironment compute_environment();
 
-/// Has our kernels and LibTorch's use the instruction set that MONOMORPH_ISA names, if it is set: call it before either
-/// runs.   @throws UsageError [RUN-18] the processor has no such set
+/// Makes our kernels and LibTorch's use the instruction set that MONOMORPH_ISA names, if it is set. Call it before
+/// either runs.   @throws UsageError [RUN-18] the processor has no such set
 void choose_instruction_set();
 
 }  // namespace monomorph

@@ -7,7 +7,8 @@
 
 namespace monomorph {
 
-/// What a rank did when: compute, collectives, and compute that waited for them. Threads may add to it at once.
+/// Records when a rank computed, when its collectives ran, and when compute waited for them. Several threads may add
+/// events at the same time.
 class Trace {
  public:
   enum class Row { compute, waiting, gather, reduce, sum };
@@ -20,15 +21,16 @@ class Trace {
     Clock::time_point begin, end;
   };
 
-  /// @param unit no_unit for what is of all
+  /// @param unit no_unit for what belongs to no single unit
   void add(Row row, const char* what, int unit, Clock::time_point begin, Clock::time_point end);
 
-  /// Of the time of all collectives, the part that compute did not wait for: 1 if it never waited. 0 without any.
+  /// The fraction of the collectives' time in which compute did not wait for them: 1 if it never waited, 0 without
+  /// collectives.
   double hidden_share() const;
   /// For chrome://tracing and Perfetto: a process for the rank, a row for each kind.   @throws [FILE-…]
   void write(const std::string& path, int rank) const;
 
-  /// In the order of their ends. Nothing may be on its way.
+  /// In the order in which they ended. No event may be added meanwhile.
   const std::vector<Event>& events() const { return events_; }
 
  private:
@@ -38,7 +40,7 @@ class Trace {
   std::vector<Event> events_;
 };
 
-/// One event, from here to the end of the scope; nothing without a trace.
+/// Adds one event, from here to the end of the scope. Without a trace it does nothing.
 class TraceSpan {
  public:
   TraceSpan(Trace* trace, Trace::Row row, const char* what, int unit)

@@ -10,7 +10,8 @@
 
 namespace monomorph {
 
-/// The currency between templates and src/: a matrix that owns nothing. Rows are `stride` elements apart.
+/// A matrix that does not own its memory: what templates pass to the functions in src/. Rows are `stride` elements
+/// apart.
 struct View {
   std::byte* data = nullptr;
   DType dtype = DType::fp32;
@@ -39,7 +40,7 @@ struct View {
   }
   /// The same elements of a contiguous view, with other rows and columns.
   View reshaped(Shape other) const { return {data, dtype, other}; }
-  /// The caller knows the dtype.
+  /// The caller must know the dtype.
   template <class T> T* as() const { return reinterpret_cast<T*>(data); }
 };
 static_assert(std::is_trivially_copyable_v<View>);
