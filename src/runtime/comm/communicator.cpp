@@ -13,7 +13,7 @@ void Communicator::wait(int unit) {
 }
 void Communicator::sum(std::span<std::int64_t> words) {
   if (size() == 1) return;
-  const TraceSpan waiting(trace_, Trace::Row::waiting, "wait for a sum", Trace::no_unit);  // compute has to
+  const TraceSpan waiting(trace_, Trace::Row::waiting, "wait for a sum", Trace::no_unit);  // compute waits meanwhile
   const TraceSpan span(trace_, Trace::Row::sum, "sum", Trace::no_unit);
   sum_words(words);
 }

@@ -34,7 +34,8 @@ View view_of(const at::Tensor& bytes) {
   return {static_cast<std::byte*>(bytes.data_ptr()), DType::fp64, {1, bytes.numel() / size_of(DType::fp64)}};
 }
 
-/// Collectives of different groups run beside each other on streams of their own, so each has an NCCL of its own.
+/// Collectives of different groups run at the same time on streams of their own, so each group has an NCCL communicator
+/// of its own.
 class GpuCommunicator final : public distributed::GroupedCommunicator {
  public:
   GpuCommunicator(const distributed::Store& store, RankPlace place, c10::DeviceIndex device, int shards, DType wire,
@@ -81,7 +82,8 @@ class GpuCommunicator final : public distributed::GroupedCommunicator {
     reduce_lane_.done(unit);
   }
 
-  /// A gather begins after the compute before it as it is; so does one that another stream asks for.
+  /// A gather waits for the compute that was enqueued before it. With this it also waits for the compute before the
+  /// release, if it is called from another stream.
   void note_release(int) override { gather_lane_.after_compute(); }
 
   void finish(int unit) override {
@@ -104,7 +106,7 @@ class GpuCommunicator final : public distributed::GroupedCommunicator {
     spans_.collect();
   }
 
-  /// NCCL does not interrupt anyone: whoever calls learns of it.
+  /// NCCL interrupts nobody when a collective fails, so every call looks for failures.
   void check() {
     for (NcclGroup* const group : {gathers_.get(), shard_sums_.get(), replica_sums_.get(), &all_})
       if (group != nullptr) group->check();
@@ -117,10 +119,11 @@ class GpuCommunicator final : public distributed::GroupedCommunicator {
   distributed::UnitReduction reduction_;
   WordSum word_sum_;
   StreamTrace spans_;
-  GpuLane gather_lane_, reduce_lane_;  // last: when they end, nobody uses what stands above
+  GpuLane gather_lane_, reduce_lane_;  // last: their destructors wait for all who use the members above
 };
 
-/// A rank that finds no GPU ends before it connects, and NCCL would wait for it without a limit: all are here first.
+/// Returns when every rank has found a GPU. A rank that finds none ends before it connects, and NCCL would wait for it
+/// without a limit.
 void wait_for_all(distributed::Store store, RankPlace place, std::chrono::milliseconds time_limit) {
   const auto key = [](int rank) { return fmt::format("a GPU for rank {}", rank); };
   constexpr const char* all = "a GPU for every rank";
@@ -141,7 +144,7 @@ std::unique_ptr<Communicator> gpu_communicator(const distributed::Store& store, 
         fmt::format("[RANK-16] a rank adds up gradients of at most {} GPUs, and here of {}; choose "
                     "sharding::HybridShard<n> with another n",
                     most_terms, std::max(shards, place.size / shards)));
-  // A launcher may show each rank its own GPU alone, as number 0, or all ranks all of them.
+  // A launcher may show each rank its own GPU alone, as number 0, or show all GPUs to all ranks.
   const auto device = static_cast<c10::DeviceIndex>(place.local_rank % static_cast<int>(gpus().size()));
   wait_for_all(store.under("gpus/"), place, time_limit);
   c10::cuda::set_device(device);

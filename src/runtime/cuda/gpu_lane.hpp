@@ -7,7 +7,7 @@
 
 namespace monomorph::cuda {
 
-/// A stream of collectives beside the one that computes: the thread's current stream on the lane's device.
+/// A CUDA stream for collectives. Compute is on another one: the thread's current stream of the same device.
 class GpuLane {
  public:
   explicit GpuLane(c10::DeviceIndex device) : stream_(c10::cuda::getStreamFromPool(false, device)) {}
@@ -20,17 +20,17 @@ class GpuLane {
   }
   const c10::cuda::CUDAStream& stream() const { return stream_; }
 
-  /// What comes on the lane from here on begins after the compute that is in line now.
+  /// What is enqueued here from now on waits for the compute that is enqueued now.
   void after_compute() {
     computed_.record(computing());
     computed_.block(stream_);
   }
-  /// What is on the lane now belongs to the unit.
+  /// What is enqueued here now, and not before, belongs to the unit.
   void done(int unit) {
     while (static_cast<int>(units_.size()) <= unit) units_.emplace_back();
     units_[unit].record(stream_);
   }
-  /// Compute that comes from here on begins after what belongs to the unit.
+  /// Compute that is enqueued from now on waits for what belongs to the unit.
   void before_compute(int unit) {
     if (unit < static_cast<int>(units_.size()))
       units_[unit].block(computing());  // an event never recorded blocks nothing

@@ -4,8 +4,8 @@
 
 namespace monomorph::cuda {
 
-/// In the memory of GPUs, over NCCL. Everything, the end of what is on its way too, is put on the thread's current
-/// stream; nobody waits here.
+/// Exchanges pieces between GPUs over NCCL. Everything, even waiting for the end of an exchange, is enqueued on the
+/// thread's current stream; the host itself never waits.
 class NcclExchange final : public distributed::Exchange {
  public:
   NcclExchange(NcclGroup* nccl, distributed::RankGroup group, c10::DeviceIndex device)

@@ -14,8 +14,8 @@
 namespace monomorph::cuda {
 namespace {
 
-/// c10d's watchdog ends the process, with a stack, unless its environment asks it to give up what hangs and nothing
-/// more; what follows is ours to say. A user who has set the variable is obeyed.
+/// By default c10d's watchdog ends the process with a stack trace. With this value it only aborts a collective that
+/// hangs, so that the message is ours. A value that the user has set is kept.
 void keep_process_alive() {
   [[maybe_unused]] static const int once = ::setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", "2", 0);
 }
@@ -35,14 +35,14 @@ NcclGroup::NcclGroup(const distributed::Store& store, const distributed::RankGro
   try {
     group_ = std::make_unique<Group>(
         Group{c10::make_intrusive<c10d::ProcessGroupNCCL>(store.handle().store, group.own, group.size(), options)});
-    group_->nccl->eagerConnectSingleDevice(at::Device(at::kCUDA, device));  // not in the midst of the first step
+    group_->nccl->eagerConnectSingleDevice(at::Device(at::kCUDA, device));  // or it would be done in the first step
   } catch (const std::exception& failure) {
     throw Error(fmt::format("[RANK-18] rank {} can't connect GPU {} with those of {} other ranks ({})",
                             group.ranks[group.own], device, group.size() - 1, distributed::first_line(failure)));
   }
 }
 
-/// What is on its way is waited for, unless it never comes.
+/// Waits for the collectives that are running, unless they will never end.
 NcclGroup::~NcclGroup() {
   if (!group_) return;
   try {
@@ -79,7 +79,7 @@ NcclGroup::Work NcclGroup::all_gather(View own, View whole) {
 
 NcclGroup::Work NcclGroup::exchange(std::span<const View> sent, std::span<const View> received) {
   for (const View& view : sent) sent_bytes_ += view.present() ? view.bytes() : 0;
-  DType dtype = DType::fp32;  // c10d wants one of all tensors, those without elements too
+  DType dtype = DType::fp32;  // c10d wants the same one for all tensors, even without elements
   for (const auto& views : {sent, received})
     for (const View& view : views)
       if (view.present()) dtype = view.dtype;
@@ -102,7 +102,7 @@ void NcclGroup::join(Work& work) {
 }
 
 void NcclGroup::check() {
-  const c10d::ErrorType error = group_->nccl->getError();  // first: what was given up looks done afterwards
+  const c10d::ErrorType error = group_->nccl->getError();  // first, as an aborted collective looks completed below
   if (error != c10d::ErrorType::SUCCESS) {
     const Purpose purpose = begun_.empty() ? purpose_ : begun_.front().purpose;
     const RankFailure failure = error == c10d::ErrorType::TIMEOUT

@@ -14,31 +14,31 @@
 
 namespace monomorph::cuda {
 
-/// The ranks of a group over c10d's NCCL. What is begun comes after what is on the thread's current stream; `join` lets
-/// that stream wait for it. One thread calls.
+/// The ranks of a group, connected by c10d's NCCL. Work begins after what is enqueued on the thread's current stream;
+/// `join` makes that stream wait for the work. Only one thread may call.
 class NcclGroup {
  public:
   using Work = c10::intrusive_ptr<c10d::Work>;
-  /// What is done for a unit: for the message if a rank fails.
+  /// What work is for, to be said in the message if a rank fails.
   struct Purpose {
     std::string (*text)(int unit);
     int unit;
   };
 
-  /// Connects the ranks of the group, which all call it.   @param store no other group's
+  /// Connects the ranks of the group, which all call it.   @param store used by no other group
   /// @throws Error [RANK-18]
   NcclGroup(const distributed::Store& store, const distributed::RankGroup& group, c10::DeviceIndex device,
             std::chrono::milliseconds time_limit);
   ~NcclGroup();
 
-  /// What is begun from here on is for this.
+  /// Sets what the work that is begun from now on is for.
   void work_for(Purpose purpose) { purpose_ = purpose; }
   Work all_gather(View own, View whole);
   /// sent[r] goes to rank r of the group, received[r] comes from there, where present.
   Work exchange(std::span<const View> sent, std::span<const View> received);
   Work sum(at::Tensor words);
   void join(Work& work);
-  /// That gathers and exchanges have taken from this rank to others so far, on whatever way NCCL chose.
+  /// What gathers and exchanges have sent from this rank to others so far, whichever way NCCL chose.
   std::int64_t sent_bytes() const { return sent_bytes_; }
   /// @throws RankFailure [RANK-11], [RANK-12] if NCCL has given up something that was begun
   void check();
@@ -57,7 +57,7 @@ class NcclGroup {
   int n_others_;
   std::int64_t sent_bytes_ = 0;
   Purpose purpose_{};
-  std::deque<Begun> begun_;  ///< and not known to be done
+  std::deque<Begun> begun_;  ///< begun, and not yet known to be completed
 };
 
 }  // namespace monomorph::cuda

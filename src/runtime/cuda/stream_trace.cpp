@@ -4,7 +4,7 @@ namespace monomorph::cuda {
 
 StreamTrace::Span& StreamTrace::open(Trace* trace, Trace::Row row, const char* what, int unit,
                                      const c10::cuda::CUDAStream& stream) {
-  if (spans_.empty()) set_clock(stream.device_index());  // anew for each tracing: differences of events are floats
+  if (spans_.empty()) set_clock(stream.device_index());  // again for each trace: times between events are floats
   spans_.push_back({trace, row, what, unit});
   spans_.back().begin.record(stream);
   return spans_.back();
@@ -18,7 +18,7 @@ void StreamTrace::collect() {
   }
 }
 
-/// On a stream of its own, where nothing is in line before the event.
+/// Records on a stream of its own, where the event waits for nothing.
 void StreamTrace::set_clock(c10::DeviceIndex device) {
   zero_.record(c10::cuda::getStreamFromPool(false, device));
   zero_.synchronize();

@@ -7,8 +7,8 @@
 
 namespace monomorph::cuda {
 
-/// What a GPU's streams did when. The host does not see it happen: events on the streams are read once they have come
-/// to pass, and become lines of the trace then.
+/// Records in a trace when a GPU's streams did what. The host does not see that happen, so events are put on the
+/// streams, and added to the trace once they have been reached.
 class StreamTrace {
  public:
   struct Span {
@@ -19,7 +19,7 @@ class StreamTrace {
     at::cuda::CUDAEvent begin{cudaEventDefault}, end{cudaEventDefault};
   };
 
-  /// Puts `act` between two events of the stream; calls no more than that without a trace.
+  /// Calls `act` between two events on the stream; without a trace it only calls `act`.
   template <class Act>
   void around(Trace* trace, Trace::Row row, const char* what, int unit, const c10::cuda::CUDAStream& stream, Act act) {
     if (trace == nullptr) return act();
@@ -27,7 +27,7 @@ class StreamTrace {
     act();
     span.end.record(stream);
   }
-  /// Hands on what is over.
+  /// Adds what has ended to its trace.
   void collect();
 
  private:
@@ -35,7 +35,7 @@ class StreamTrace {
   void set_clock(c10::DeviceIndex device);
   Trace::Clock::time_point time_of(const at::cuda::CUDAEvent& event) const;
 
-  std::deque<Span> spans_;  ///< a deque, so that an open one stays where it is
+  std::deque<Span> spans_;  ///< a deque, so that a reference to an open one stays valid
   at::cuda::CUDAEvent zero_{cudaEventDefault};
   Trace::Clock::time_point zero_time_;
 };

@@ -30,7 +30,7 @@ void WordSum::operator()(std::span<std::int64_t> words, const std::function<void
     check();
     std::this_thread::sleep_for(between_looks);
   }
-  check();  // what NCCL has given up comes back, too
+  check();  // an aborted collective ends, too
   std::copy_n(host.const_data_ptr<std::int64_t>(), n, words.begin());
 }
 

@@ -8,8 +8,8 @@
 
 namespace monomorph::cuda {
 
-/// Adds up words of the host over a group: to the GPU, around, and back, beside what computes there. Whole numbers, so
-/// the order in which NCCL adds does not matter.
+/// Adds up words of the host over a group of ranks: copies them to the GPU, sums them there and copies them back, on a
+/// stream beside compute. They are integers, so the order in which NCCL adds does not matter.
 class WordSum {
  public:
   WordSum(NcclGroup& nccl, c10::DeviceIndex device);

@@ -49,7 +49,7 @@ void ReduceScatter::operator()(Exchange& exchange, const Parts& parts, View own,
   }
 }
 
-/// One piece of everybody's part goes on its way.
+/// Begins the exchange of one piece of every rank's part.
 void ReduceScatter::begin(Exchange& exchange, const Parts& parts, std::int64_t first, std::int64_t length, int half) {
   const RankGroup& group = exchange.group();
   const View mine = piece_of(parts.of(group.own), first, length);
@@ -67,7 +67,7 @@ void ReduceScatter::begin(Exchange& exchange, const Parts& parts, std::int64_t f
   exchange.begin(half, sends_, pieces_[half]);
 }
 
-/// x as it is, or rounded to the dtype of the wire.
+/// x itself, or a copy that is rounded to the dtype of the wire.
 View ReduceScatter::to_send(Exchange& exchange, View x, int half, std::int64_t offset) {
   if (x.dtype == wire_) return x;
   const View rounded(sent_[half].data + offset, wire_, x.shape);

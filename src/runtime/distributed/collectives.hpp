@@ -6,15 +6,16 @@
 
 namespace monomorph::distributed {
 
-/// A flat buffer as the ranks of a group share it: part r begins at r · part elements; the last ones may be shorter,
-/// or empty.
+/// A flat buffer that is divided among the ranks of a group, in parts of equal length; the last ones may be shorter, or
+/// empty.
 struct Parts {
   View whole;
   std::int64_t part;
   View of(int r) const;
 };
 
-/// Every rank's part, in all ranks' whole. `own` is this rank's; it may be that part of whole itself.
+/// Copies every rank's part into the buffers of all ranks. `own` is this rank's part; it may lie at its place in the
+/// buffer already.
 class AllGather {
  public:
   void operator()(Exchange& exchange, View own, const Parts& parts);
@@ -23,17 +24,18 @@ class AllGather {
   std::vector<View> sent_, received_;  // kept, so that nothing is allocated after the first time
 };
 
-/// Elements of every rank's part that are on their way at once.
-/// @param bytes for what the other ranks of a group of `ranks` send of it: a quarter of plan::staging_bytes at least
+/// How many elements of every rank's part are exchanged at a time.
+/// @param bytes memory for what the other ranks of a group of `ranks` send: a quarter of plan::staging_bytes at least
 constexpr std::int64_t piece_length(std::int64_t bytes, int ranks, DType dtype) {
   const std::int64_t slot = bytes / std::max(1, ranks - 1);
   return slot / size_of(dtype) / alignment_elements * alignment_elements;
 }
 
-/// own = (or +=) the sum over ranks of part group.own of their wholes; own may be that part of whole itself, which is
-/// not kept. Every rank sends each other rank its part and adds up what it receives as kernels::pairwise_sum does, so
-/// the bits depend on the ranks' order and not on their timing: half of an all-reduce's traffic, as of a ring's. In
-/// pieces: while one is added up the next is on its way, and the memory for what is received stays small.
+/// Sums the buffers of all ranks, and writes this rank's part of the sum to `own`, or adds it there. `own` may lie at
+/// its place in the buffer, which is then overwritten. Every rank sends each other rank its part and adds up what it
+/// receives as kernels::pairwise_sum does, so the bits depend on the order of the ranks and not on their timing. The
+/// traffic is half of an all-reduce's, as a ring's is. Parts are exchanged in pieces: while one is added up the next is
+/// received, so that little memory is needed for what is received.
 class ReduceScatter {
  public:
   /// @param staging plan::staging_bytes, where the exchange's memory is

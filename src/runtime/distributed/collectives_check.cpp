@@ -27,7 +27,7 @@ float number(int rank, std::int64_t i) {
   return static_cast<float>(of_rank[rank % 4] + (rank % 2 == 0 ? 1 : -1) * (i % 13));
 }
 
-/// The best of a few times, in every rank.
+/// The shortest of a few runs on each rank, in every rank.
 template <class Act> std::vector<double> seconds_of_ranks(Communicator& communicator, Act act) {
   double best = std::numeric_limits<double>::infinity();
   for (int i = 0; i < repeats; ++i) {
@@ -61,7 +61,8 @@ class Check {
     return std::move(measures_);
   }
 
-  /// Speeds between all pairs, which meet as at a round table: each rank talks with one other at a time.
+  /// Speeds between all pairs of ranks. In each round, as in a round-robin tournament, a rank exchanges messages with
+  /// one other.
   std::vector<PairMeasure> pairs() {
     const int seats = size_ + size_ % 2;
     const auto peers = world_.peers("check/");
@@ -92,7 +93,7 @@ class Check {
     note("gather of parameters", true, (shards_ - 1) * elements * 4, seconds);
   }
 
-  /// @param within_group one copy's ranks alone, or all ranks
+  /// @param within_group among the ranks of one copy, or else among all
   void reduce(const char* what, Reduction reduction, bool within_group) {
     const std::int64_t before = sent();
     std::vector<float>& sums = shards_ > 1 ? part_ : whole_;
@@ -140,7 +141,7 @@ class Check {
     }
   }
 
-  /// The circle method: seat `seats - 1` stays, the others move on.
+  /// The circle method for tournaments: seat `seats - 1` stays, and the others move on by one each round.
   static int partner(int rank, int round, int seats) {
     const int moving = seats - 1;
     if (rank == moving) return round * (seats / 2) % moving;
@@ -148,7 +149,7 @@ class Check {
     return other == rank ? moving : other;
   }
 
-  /// Bytes a second, each way.
+  /// Bytes per second in each direction.
   double exchange(distributed::Peers& peers, int other) {
     std::vector<float> sent(elements), received(elements);
     double best = 0;

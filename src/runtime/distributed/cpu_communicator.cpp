@@ -7,7 +7,7 @@
 namespace monomorph::distributed {
 namespace {
 
-/// A rank that fails is named together with what it was needed for.
+/// Adds to the message about a rank that fails what it was needed for.
 template <class Act> void doing(std::string (*what)(int), int unit, Act act) {
   try {
     act();
@@ -48,7 +48,7 @@ void CpuCommunicator::begin_reduce(int unit, View whole, View own, Reduction red
   });
 }
 
-/// Nothing of the unit is on its way afterwards, not even where this throws: its memory may go.
+/// No collective of the unit is running afterwards, not even if this throws, so its memory may be freed.
 void CpuCommunicator::finish(int unit) {
   const Started jobs = started(unit);
   try {
@@ -75,7 +75,7 @@ void CpuCommunicator::sum_words(std::span<std::int64_t> words) {
   const auto n = static_cast<std::int64_t>(words.size());
   others_words_.resize(words.size() * size());
   const auto view_of = [n](std::int64_t* first) {
-    return View(reinterpret_cast<std::byte*>(first), DType::fp64, {1, n});  // of 8 bytes; nothing computes with it
+    return View(reinterpret_cast<std::byte*>(first), DType::fp64, {1, n});  // 8 bytes each; none computes with them
   };
   doing(adding_words, 0, [&] {
     for (int other = 0; other < size(); ++other) {

@@ -32,10 +32,10 @@ class CpuCommunicator final : public GroupedCommunicator {
   PeersExchange gather_exchange_, shard_exchange_, replica_exchange_;
   AllGather all_gather_;
   UnitReduction reduction_;
-  std::vector<Started> started_;  ///< by unit, the last one's number in its lane
+  std::vector<Started> started_;  ///< by unit, the numbers of its last jobs
   std::vector<std::int64_t> others_words_;
   std::vector<Peers::Message> messages_;
-  Lane gathers_, reductions_;  // last: their threads use what stands above
+  Lane gathers_, reductions_;  // last: their threads use the members above
 };
 
 }  // namespace monomorph::distributed

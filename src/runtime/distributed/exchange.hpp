@@ -7,9 +7,9 @@
 
 namespace monomorph::distributed {
 
-/// How the ranks of a group hand each other pieces of flat buffers, and what computes with pieces where they lie: in
-/// the machine's memory or in a GPU's. Collectives are written once, over this. What is called here takes place in the
-/// order of the calls, but for what is on its way between `begin` and `end`.
+/// Exchanges pieces of flat buffers between the ranks of a group, and computes with pieces where they lie: in the
+/// machine's memory or in a GPU's. Collectives are written once, on top of this. Calls take effect in their order, but
+/// an exchange runs from its `begin` to its `end`.
 class Exchange {
  public:
   explicit Exchange(RankGroup group) : group_(std::move(group)) {}
@@ -17,7 +17,7 @@ class Exchange {
   const RankGroup& group() const { return group_; }
 
   /// Sends sent[r] to rank r of the group and receives received[r] from it, for every r whose view is present. The
-  /// memory must stay as it is until the end.   @param slot 0 or 1: so many may be on their way at once
+  /// memory must stay as it is until the end.   @param slot 0 or 1: two exchanges may run at the same time
   virtual void begin(int slot, std::span<const View> sent, std::span<const View> received) = 0;
   virtual void end(int slot) = 0;
 

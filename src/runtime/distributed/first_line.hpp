@@ -4,7 +4,7 @@
 
 namespace monomorph::distributed {
 
-/// Of what c10d says, which has its stack behind it.
+/// The first line of a message of c10d's, which has a stack trace behind it.
 inline std::string first_line(const std::exception& failure) {
   const std::string all = failure.what();
   return all.substr(0, all.find('\n'));

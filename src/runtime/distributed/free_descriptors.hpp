@@ -2,8 +2,8 @@
 
 namespace monomorph::distributed {
 
-/// That the process can open so many more files and connections. What c10d and Gloo do without is no error: they log,
-/// try again, and wait until failure.rank_timeout is over or for ever.
+/// Checks that the process can open so many more files and connections. If it cannot, c10d and Gloo report no error:
+/// they log, try again, and wait until failure.rank_timeout is over or for ever.
 /// @throws UsageError [RANK-23]
 void check_free_descriptors(int needed);
 

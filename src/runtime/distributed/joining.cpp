@@ -10,9 +10,10 @@
 #include <random>
 #include <vector>
 
-// A rank announces itself under a name that no process had before it. Rank 0 answers each name with its own, which is
-// the name of the start. So notes of earlier starts do no harm: rank 0 answers names that nobody waits for, and nobody
-// sees an answer to another name. Rank 0 goes on until all have said that they have their answer.
+// Every process has a random name, and announces it in the store. Rank 0 answers each name with its own name, under
+// which the table of this start lies. Notes of earlier starts do no harm: rank 0 may answer names for which nobody
+// waits, but a rank looks only for the answer to its own name. Rank 0 goes on until all ranks have confirmed their
+// answer.
 namespace monomorph::distributed {
 namespace {
 
@@ -48,7 +49,7 @@ Store gather_ranks(Store& meeting, int size, milliseconds time_limit) {
 Store join_rank_0(Store& meeting, int rank, milliseconds time_limit) {
   const std::string name = new_name();
   const bool answered = poll(time_limit, [&] {
-    meeting.set(announcement(rank), name);  // each time, over what a rank of an earlier start may yet write
+    meeting.set(announcement(rank), name);  // every time, because a late rank of an earlier start may overwrite it
     return meeting.has(answer(name));
   });
   if (!answered) throw absent_ranks({0}, time_limit);

@@ -10,8 +10,8 @@
 
 namespace monomorph::distributed {
 
-/// A thread that runs what it is given, one after the other, beside the thread that computes: a stream of collectives.
-/// After a failure it runs nothing more, and every wait throws that failure.
+/// Runs jobs, which are collectives, one after the other on a thread of its own, beside the thread that computes. After
+/// a job has failed it runs no more, and waiting for a job that was not done throws that failure.
 class Lane {
  public:
   Lane();

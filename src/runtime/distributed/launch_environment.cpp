@@ -93,7 +93,7 @@ Said read(const Variable& variable, const Launcher& launcher) {
   refuse_half(variable, has, half.size ? launcher.rank : launcher.size);
 }
 
-/// What a job script adds to a launcher's variables says what they say.
+/// Checks that variables which a job script adds agree with those of the launcher.
 void check_same(const Launcher& launcher, const Said& half, const Launcher& complete, const Said& whole) {
   const auto check = [](const char* name, std::optional<int> value, const char* other, std::optional<int> expected) {
     if (!value || !expected || *value == *expected) return;
@@ -150,7 +150,7 @@ LaunchEnvironment environment_of(const Variable& variable, const Launcher& launc
   found.size = *said.size;
   found.rank = *said.rank;
   found.local_size = said.local_size.value_or(1);
-  found.local_rank = said.local_rank.value_or(found.rank % found.local_size);  // as most lay them out
+  found.local_rank = said.local_rank.value_or(found.rank % found.local_size);  // as most launchers number them
   found.host = host_of(variable, found);
   found.port = port_of(variable, found);
   found.served_by_launcher = text_of(variable, "TORCHELASTIC_USE_AGENT_STORE") == "True";
@@ -166,7 +166,7 @@ struct Found {
 bool is_none(const Said& said) { return !said.size && !said.rank && !said.local_size && !said.local_rank; }
 bool is_whole(const Said& said) { return said.size && said.rank; }
 
-/// As in a batch script, of which there is one.
+/// Slurm's variables as in a batch script, which runs as one process.
 bool is_slurm_without_step(const Launcher& launcher, const Said& said) {
   return &launcher == &srun && !said.size && said.rank.value_or(0) == 0 && said.local_rank.value_or(0) == 0;
 }
@@ -178,8 +178,8 @@ bool is_sruns(const Variable& variable, const Launcher& launcher, const Said& sa
   return is_whole(slurms) && said.size == slurms.size && said.rank == slurms.rank;
 }
 
-/// One rank by torchrun's variables, where another launcher has started several, is one of several that would each
-/// train alone. Only torchrun itself starts one on purpose.
+/// If torchrun's variables say that there is one rank, and another launcher has started several, each of these would
+/// train alone. Only torchrun itself starts a single rank on purpose.
 void check_alone(const Variable& variable, const Found& found) {
   if (found.launcher != &torchrun || variable("TORCHELASTIC_RUN_ID") != nullptr) return;
   for (const Launcher* const launcher : launchers) {

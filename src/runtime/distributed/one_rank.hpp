@@ -3,7 +3,7 @@
 
 namespace monomorph::distributed {
 
-/// A world of one: what a rank holds is the whole, so every collective is done before it begins.
+/// The communicator of a single rank, which holds everything itself, so that no collective has anything to do.
 class OneRank final : public Communicator {
  public:
   int rank() const override { return 0; }

@@ -18,8 +18,8 @@ namespace {
 
 bool is_loopback(std::string_view address) { return address.starts_with("127.") || address == "::1"; }
 
-/// Which network to use is said as PyTorch's users say it. Otherwise it is the one that leads to where the ranks meet:
-/// the name of a machine often stands for its loopback interface, which no other machine reaches.
+/// Users name the network as for PyTorch, by GLOO_SOCKET_IFNAME. Otherwise it is the one that leads to the meeting
+/// point: a machine's own name often stands for its loopback interface, which no other machine reaches.
 auto network_device(const std::string& meeting_host) {
   const char* const interface = std::getenv("GLOO_SOCKET_IFNAME");
   if (interface != nullptr && *interface != '\0') return c10d::ProcessGroupGloo::createDeviceForInterface(interface);
@@ -31,7 +31,7 @@ auto network_device(const std::string& meeting_host) {
   return c10d::ProcessGroupGloo::createDefaultDevice();
 }
 
-/// Whatever Gloo throws is another rank's failure.
+/// Turns whatever Gloo throws into a failure of the other rank.
 template <class Act> auto reaching(int other, bool sends, Act act) {
   try {
     return act();

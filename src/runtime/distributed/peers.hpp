@@ -29,7 +29,7 @@ class Peers {
   int rank() const { return rank_; }
   int size() const { return size_; }
 
-  /// A message on its way.
+  /// A message that is being sent or received.
   class Message {
    public:
     struct Work;
@@ -45,7 +45,8 @@ class Peers {
   };
   Message send(int to, Channel channel, View contiguous);
   Message receive(int from, Channel channel, View contiguous);
-  /// So far. Whoever asks has waited for what was sent on the channel, or sends there itself.
+  /// Bytes sent so far. The caller must have waited for what was sent on the channel, or be the thread that sends
+  /// there.
   std::int64_t sent_bytes(int to, Channel channel) const { return sent_bytes_[place(to, channel)]; }
 
  private:

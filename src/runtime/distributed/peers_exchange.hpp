@@ -4,7 +4,7 @@
 
 namespace monomorph::distributed {
 
-/// By messages between processes, in the machine's memory. Whoever calls `end` waits.
+/// Exchanges pieces by messages between processes, in the machine's memory. `end` waits for them.
 class PeersExchange final : public Exchange {
  public:
   PeersExchange(Peers& peers, RankGroup group, Channel channel)

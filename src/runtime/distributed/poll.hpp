@@ -5,8 +5,8 @@
 
 namespace monomorph::distributed {
 
-/// Tries until a condition holds or the time is over: often at first, as what is waited for mostly comes at once, then
-/// every 50 ms.   @return whether it holds
+/// Tests a condition until it holds or the time is over: often at first, as it mostly holds soon, and then every 50 ms.
+/// @return whether it holds
 template <class Condition> bool poll(std::chrono::milliseconds time_limit, Condition holds) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds longest{50};

@@ -2,8 +2,8 @@
 
 namespace monomorph::distributed {
 
-/// What c10d would log of a failure, stack and all, is said in one line where it is thrown. TORCH_CPP_LOG_LEVEL, whose
-/// value is taken before, asks for it all the same.
+/// Silences the log of c10d, which would print a stack trace for each failure; we report it in one line where it is
+/// thrown. If TORCH_CPP_LOG_LEVEL is set, it is obeyed.
 void quiet_c10d();
 
 }  // namespace monomorph::distributed

@@ -6,7 +6,7 @@ namespace monomorph::distributed {
 /// Ranks that gather or reduce together, this one among them.
 struct RankGroup {
   std::vector<int> ranks;
-  int own = 0;  ///< this rank is ranks[own]
+  int own = 0;  ///< the index of this rank in `ranks`
   int size() const { return static_cast<int>(ranks.size()); }
 };
 
@@ -20,7 +20,7 @@ inline RankGroup group_of(int first, int stride, int n, int rank) {
 
 /// The ranks that hold one copy of the parameters together.
 inline RankGroup shard_group(int rank, int shards) { return group_of(rank / shards * shards, 1, shards, rank); }
-/// The ranks that hold the same part of them.
+/// The ranks that hold the same shard of the parameters.
 inline RankGroup replica_group(int rank, int size, int shards) {
   return group_of(rank % shards, shards, size / shards, rank);
 }

@@ -5,14 +5,14 @@
 
 namespace monomorph::distributed {
 
-/// A small table of texts that all ranks see: c10d's. Where they exchange addresses and leave notes.
+/// c10d's store: a small table of texts that all ranks see, in which they exchange addresses and leave notes.
 class Store {
  public:
-  struct Handle;  ///< c10d's own, for who makes process groups
+  struct Handle;  ///< c10d's own object, which process groups are made with
 
   /// For ranks that are threads of one process.
   static Store in_process();
-  /// The server is in the process that calls this with serves; everyone connects to it.
+  /// Connects to the server of the table, which is in the process that calls this with `serves`.
   /// @throws Error [RANK-04] if host:port can't be reached, or served, within the time limit
   static Store tcp(const std::string& host, int port, bool serves, std::chrono::milliseconds time_limit);
 
@@ -23,7 +23,7 @@ class Store {
   std::string get(const std::string& key, int from, std::chrono::milliseconds time_limit);
   /// @throws Error [RANK-14] if nobody answers
   bool has(const std::string& key);
-  /// The same table, each key beginning with a name.
+  /// The same table, with `name` in front of each key.
   Store under(const std::string& name) const;
 
   const Handle& handle() const { return *handle_; }

@@ -14,7 +14,7 @@ std::vector<std::int64_t> exit_codes(Communicator& communicator, ExitCode own) {
 }  // namespace
 
 std::vector<std::int64_t> words_of_ranks(Communicator& communicator, std::span<const std::int64_t> own) {
-  std::vector<std::int64_t> words(own.size() * communicator.size());  // a sum in which one rank has a number is it
+  std::vector<std::int64_t> words(own.size() * communicator.size());  // each rank has zeros in the others' places
   std::ranges::copy(own, words.begin() + static_cast<std::ptrdiff_t>(own.size()) * communicator.rank());
   communicator.sum(words);
   return words;

@@ -4,7 +4,7 @@ namespace monomorph::distributed {
 
 namespace {
 
-/// How the replicas of a shard share out its reduction.
+/// Divides the reduction of a shard among its replicas.
 Parts replica_parts(View own, int replicas) { return {own, align_up((own.elements() + replicas - 1) / replicas)}; }
 
 }  // namespace

@@ -5,8 +5,8 @@
 
 namespace monomorph::distributed {
 
-/// The reduction of a unit: among the ranks that hold a copy together, and then, for the last of a step, among the
-/// replicas of each shard, every one of which adds up a part and hands it to the others.
+/// Reduces the gradients of a unit among the ranks that hold one copy together. The last reduction of a step then goes
+/// on among the replicas of each shard, every one of which adds up a part and sends it to the others.
 class UnitReduction {
  public:
   /// @param staging, wire as of ReduceScatter

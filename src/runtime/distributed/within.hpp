@@ -9,9 +9,9 @@
 
 namespace monomorph::distributed {
 
-/// What f returns or throws, or a failure after the time limit. Where the process that serves the meeting point has
-/// stopped, c10d waits for its answer for ever, whatever limit it was given: f is called on a thread of its own, which
-/// is then left to wait. So f must hold whatever it uses.
+/// Returns or throws what f does, or throws after the time limit. If the process that serves the meeting point is
+/// stopped, c10d waits for its answer for ever, whatever limit it was given. So f runs on a thread of its own, which is
+/// left behind when the time is over; therefore f must own whatever it uses.
 template <class F> auto within(std::chrono::milliseconds time_limit, F f) {
   std::packaged_task<std::invoke_result_t<F&>()> task(std::move(f));
   auto result = task.get_future();
@@ -21,7 +21,7 @@ template <class F> auto within(std::chrono::milliseconds time_limit, F f) {
   return result.get();
 }
 
-/// For an answer that takes no time; and beyond a limit that c10d keeps to where it is answered.
+/// The limit for an answer that takes no time, and what is added to a limit that c10d itself keeps if it is answered.
 constexpr std::chrono::milliseconds grace{5000};
 
 }  // namespace monomorph::distributed

@@ -15,7 +15,7 @@
 namespace monomorph {
 namespace {
 
-/// The ranks that have not left a note when all but one of them have, or patience is over.
+/// Waits until all ranks, except perhaps one, have left a note or `patience` is over, and returns those that have not.
 std::vector<int> await_notes(distributed::Store& store, const std::string& word, std::vector<int> of,
                              std::optional<int> but, std::chrono::milliseconds patience) {
   distributed::poll(patience, [&] {
@@ -48,7 +48,7 @@ std::optional<std::vector<int>> World::leave_word(const std::string& word, std::
       if (other != rank()) others.push_back(other);
     store_->set(fmt::format("{}/{}", word, rank()), "yes");
     silent = await_notes(*store_, word, others, expected_silent, patience);
-    // The store may be in the process of rank 0, which stays until the others know, too.
+    // Rank 0's process may serve the store, so it stays until the other ranks have seen the notes, too.
     const std::string known = word + " and knows";
     if (rank() > 0) store_->set(fmt::format("{}/{}", known, rank()), "yes");
     std::erase_if(others, [&](int other) { return std::ranges::count(*silent, other) > 0; });

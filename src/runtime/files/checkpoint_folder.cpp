@@ -45,7 +45,7 @@ std::optional<std::int64_t> step_of(const std::string& name) {
 
 bool exists(const std::string& path) {
   std::error_code failure;
-  return filesystem::exists(path, failure) || failure;  // what cannot be looked at will say so when it is opened
+  return filesystem::exists(path, failure) || failure;  // if this can't be found out, opening it gives the error
 }
 
 std::vector<std::string> names_in(const std::string& folder) {
@@ -68,7 +68,7 @@ std::vector<std::int64_t> all_steps_in(const std::string& folder) {
   return steps;
 }
 
-/// A mark that later steps are being set aside: until all are, none of them counts.
+/// The name of a mark that later steps are being set aside: while it exists, none of them counts.
 std::string branch_mark(std::int64_t step) { return fmt::format("{}{}", branch_prefix, step_folder_name(step)); }
 
 std::vector<std::string> branch_marks_in(const std::string& folder) {
@@ -79,7 +79,7 @@ std::vector<std::string> branch_marks_in(const std::string& folder) {
   return marks;
 }
 
-/// Those that count: without the ones that were being set aside when a run was killed.
+/// The steps that count, which are all but those that were being set aside when a run was killed.
 std::vector<std::int64_t> steps_in(const std::string& folder) {
   std::vector<std::int64_t> steps = all_steps_in(folder);
   for (const std::string& mark : branch_marks_in(folder)) {
@@ -95,7 +95,7 @@ void rename_folder(const std::string& from, const std::string& to) {
   if (std::rename(from.c_str(), to.c_str()) != 0) throw_file_error("move a checkpoint to", to, errno);
 }
 
-/// Not being able to delete is worth a line, never a training run.
+/// A failure to delete is worth a warning, but never ends a training run.
 void remove_or_warn(const std::string& path, std::vector<std::string>& warnings) {
   std::error_code failure;
   filesystem::remove_all(path, failure);
@@ -105,7 +105,7 @@ void remove_or_warn(const std::string& path, std::vector<std::string>& warnings)
   }
 }
 
-/// What saves and deletions that did not finish have left.
+/// Removes what interrupted saves and deletions have left.
 void remove_leftovers(const std::string& folder, std::vector<std::string>& warnings) {
   for (const std::string& name : names_in(folder)) {
     if (name.starts_with(partial_prefix) || name.starts_with(trash_prefix)) {
@@ -146,8 +146,9 @@ void discard_old(const std::string& folder, std::int64_t saved_step, int keep, s
   warnings.push_back(failure.what());
 }
 
-/// What the ranks fill. Ranks that outlive the run that they belonged to write into no other run's.
-/// @param token of this save
+/// The folder that the ranks fill. Each save has another one, so that ranks that outlive their own run do not write
+/// into another run's.
+/// @param token another one in each save
 std::string partial_path(const std::string& folder, std::int64_t step, std::int64_t token) {
   return fmt::format("{}/{}{}-{:08x}", folder, partial_prefix, step_folder_name(step), token);
 }
@@ -158,7 +159,7 @@ std::int64_t new_token(Communicator& communicator) {
   return words_of_ranks(communicator, {&own, 1}).front();
 }
 
-/// The folder that a save fills; removed unless it was put in its place or left.
+/// The folder that a save fills. The destructor removes it, unless it was moved to its place or left.
 class PartialFolder {
  public:
   PartialFolder(const std::string& folder, std::string path) : folder_(folder), path_(std::move(path)) {
@@ -222,7 +223,7 @@ CheckpointFile write_rank_file(const std::string& folder, int rank, std::span<co
   return record;
 }
 
-/// What every rank has written, in all ranks.
+/// Gathers what every rank has written, in all ranks.
 std::vector<CheckpointFile> files_of_ranks(Communicator& communicator, const CheckpointFile& own) {
   const std::int64_t sizes[] = {static_cast<std::int64_t>(own.n_bytes), std::ssize(own.checksums)};
   const std::vector<std::int64_t> all_sizes = words_of_ranks(communicator, sizes);
@@ -260,7 +261,7 @@ void create_folder(const filesystem::path& folder) {
   sync_folder(parent.empty() ? "." : parent.string());
 }
 
-/// All stages of a save, each of which all ranks know of when it is done.
+/// The stages of a save. A stage begins when the one before is done on all ranks.
 void fill_and_complete(const std::string& folder, CheckpointMetadata metadata, Communicator& communicator,
                        std::span<const PartToSave> parts, int keep, const std::function<void()>& before_completing,
                        std::optional<PartialFolder>& partial, SavedCheckpoint& saved) {

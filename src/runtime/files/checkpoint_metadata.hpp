@@ -14,12 +14,12 @@ std::string rank_file_name(int rank);
 /// @throws [CHECKPOINT-07] if a text is not UTF-8, the hyperparameters are not JSON or a number is negative
 std::string to_json(const CheckpointMetadata& metadata);
 
-/// What the writer refuses is refused here, too: a right checksum proves nothing.
+/// Refuses what the writer refuses, too, as a correct checksum does not prove that the content is valid.
 /// @param path named in errors only
 /// @throws [CHECKPOINT-02], [CHECKPOINT-03]
 CheckpointMetadata from_json(const std::string& text, const std::string& path);
 
-/// @param path of metadata.json   @param why what in it must be true, and is not
+/// @param path of metadata.json   @param why the requirement that is not met
 /// @throws [CHECKPOINT-03]
 [[noreturn]] void throw_damaged(const std::string& path, const std::string& why);
 

@@ -32,7 +32,7 @@ class CheckpointReader::File {
   void verify() { verify(tensors_.bytes(), 0, tensors_.bytes().size()); }
 
  private:
-  /// What the header says is looked at after its checksums.
+  /// Checks the checksums of the header before the header itself is read.
   SafetensorsFile open(const std::string& path) {
     path_ = path;
     MappedFile file(path);

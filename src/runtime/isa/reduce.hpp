@@ -12,7 +12,7 @@ template <> struct LanesOf<double> { typedef double type __attribute__((vector_s
 template <class S> using Lanes = typename LanesOf<S>::type;
 template <class S> inline constexpr std::int64_t lane_count = 64 / sizeof(S);
 
-/// Passed to the term of a sum: loads one element, or a vector of them, at the place that it stands for.
+/// Passed to the term of a sum: loads one element, or a vector of them, from index i on.
 template <class V> struct At {
   std::int64_t i;
   template <class S> [[gnu::always_inline]] V operator()(const S* values) const {

@@ -68,7 +68,7 @@ template <class S> static inline const S* read(const View& view, std::int64_t of
   return buffer;
 }
 
-/// Where to compute what then goes into the view with `write`: in place, or in the buffer.
+/// Where to compute elements that `write` then stores in the view: in place, or in the buffer.
 template <class S> static inline S* place(const View& view, std::int64_t offset, S* buffer) {
   return view.dtype == dtype_of<S> ? view.as<S>() + offset : buffer;
 }
