@@ -17,7 +17,7 @@ template <class R> struct Activations {
   Layout buffer, statistics;
   std::array<Slice, n_blocks<R> + 1> x_MD{};  ///< input of every block; the last is the output of the stack
   Slice dx_MD;                                ///< gradient of the residual stream, updated in place by every block
-  Slice head_in_MD;                           ///< final norm's output; its gradient takes its place, chunk by chunk
+  Slice head_in_MD;                           ///< the final norm's output; its gradient overwrites it, chunk by chunk
   Slice dlogits_CV;                           ///< only if the compute dtype is narrower than that of the logits
   Slice head_mean_M, head_rstd_M, loss_C, logits_CV;
   Slice temporary;  ///< begin of what Block::Temporary places, shared by all blocks

@@ -15,8 +15,8 @@ constexpr int tree_levels(std::int64_t n_micro_batches) {
 
 /// The bytes of one rank, by kind. Every buffer begins at a multiple of 64 bytes.
 struct Memory {
-  std::int64_t master = 0;          ///< the optimiser's parameters; with no copy in compute dtype also those of compute
-  std::int64_t compute_params = 0;  ///< this rank's part of the copy in the compute dtype
+  std::int64_t master = 0;  ///< the optimiser's parameters; without a copy in compute dtype, compute uses them, too
+  std::int64_t compute_params = 0;   ///< this rank's part of the copy in the compute dtype
   std::int64_t gathered_params = 0;  ///< whole units in use, where parameters are sharded
   std::int64_t gradients = 0;
   std::int64_t gathered_gradients = 0;
@@ -26,7 +26,7 @@ struct Memory {
   std::int64_t activations = 0;
   std::int64_t statistics = 0;  ///< norm statistics, log-sum-exps, logits of a chunk
   std::int64_t rotary = 0;
-  std::int64_t communication = 0;  ///< the communicator's; all else is in the arena
+  std::int64_t communication = 0;  ///< the communicator's; everything else is in the arena
   constexpr std::int64_t arena() const {
     return master + compute_params + gathered_params + gradients + gathered_gradients + gradient_tree +
            optimizer_state + optimizer_workspace + activations + statistics + rotary;
@@ -35,7 +35,7 @@ struct Memory {
 };
 
 /// @param dp data-parallel ranks   @param micro_batch sequences per rank and forward pass
-/// @param tree_levels of a fixed tree of gradients: see tree_levels; 0 without
+/// @param tree_levels of a fixed tree of gradients, see tree_levels(); 0 without one
 template <class R> constexpr Memory memory(int dp, std::int64_t micro_batch, int tree_levels = 0) {
   using Precision = typename R::precision;
   using Optimizer = typename R::optimizer;

@@ -2,9 +2,9 @@
 #include <monomorph/plan/fingerprint.hpp>
 #include <monomorph/spec/resolved.hpp>
 
-/// One number that changes with what a recipe's state is and means: a checkpoint of any recipe of the same number can
-/// be gone on from, with the same bits. How the work is divided among ranks, what backward recomputes, what dtype
-/// computes between two states and what was expected of the plan change no value of the state, and do not count.
+/// A number that changes with what a recipe's state is and means: a recipe can resume, with the same bits, from a
+/// checkpoint of any recipe that has the same number. What does not change the meaning of the state does not count: the
+/// division of work among ranks, recomputation in backward, the compute dtype, and what a recipe expects of its plan.
 namespace monomorph::plan {
 
 namespace detail {

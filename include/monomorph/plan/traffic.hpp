@@ -14,19 +14,20 @@ struct CollectiveTraffic {
 /// What a rank sends in an optimiser step, by the group that it sends to.
 struct Traffic {
   CollectiveTraffic gathers;             ///< of parameters, among the ranks that hold one copy together
-  CollectiveTraffic reductions;          ///< of gradients, there, too
+  CollectiveTraffic reductions;          ///< of gradients, among the same ranks
   CollectiveTraffic replica_reductions;  ///< of reduced gradients, among the ranks that hold the same shard
   friend constexpr bool operator==(const Traffic&, const Traffic&) = default;
 };
 
-/// Elements of part i of a buffer that `parts` ranks share: all alike, but for the last ones.
+/// Elements of part i of a buffer that is divided among `parts` ranks. All parts but the last ones have the same
+/// length.
 constexpr std::int64_t part_length(std::int64_t elements, int parts, int i) {
   const std::int64_t part = align_up((elements + parts - 1) / parts);
   return std::clamp<std::int64_t>(elements - i * part, 0, part);
 }
 
-/// Of a training step without evaluation, after the first: what its beginning needs was gathered at the end of the one
-/// before.
+/// The traffic of a training step without evaluation. It is not a run's first step, so the parameters that it needs at
+/// its beginning were gathered at the end of the step before.
 /// @param micro_batches of a rank's step   @param wire dtype in which gradients travel
 /// @param tree_levels as of memory(): a fixed tree's terms are the micro-batches, each reduced among all ranks
 template <class R>
@@ -40,7 +41,8 @@ constexpr Traffic traffic(int dp, int rank, std::int64_t micro_batches, DType wi
   Traffic traffic;
   for (int u = 0; u < n_units<R>; ++u) {
     const std::int64_t own = shards.own[u].shape.elements(), others = (shards.shards - 1) * own;
-    // With parameters that leave after forward, a block comes again for backward, but for the last one, which stays.
+    // If parameters are released after forward, each block is gathered again for backward, except the last, which
+    // stays.
     const bool again = Sharding::releases_after_forward && u >= unit_of_block(0) && u < unit_of_block(n_blocks<R> - 1);
     const std::int64_t gathers = Sharding::releases_after_forward ? micro_batches * (again ? 2 : 1) : 1;
     if (Sharding::gathers_params && shards.shards > 1)

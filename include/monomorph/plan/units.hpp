@@ -45,9 +45,10 @@ inline constexpr std::int64_t params = detail::sum_over_units<R>([](const Parame
   return layout.parameters();
 });
 
-/// Which part of every unit one of dp ranks holds (`own`), as slices of one buffer for parameters, gradients and
-/// optimiser state each; and where the whole unit lies while it is used: in its own part if that is all of it; in one
-/// of two slots, one unit in use and one in flight; or in a place of its own, if it stays from forward to backward.
+/// A rank's shard of each unit (`own`), at the same slice of the buffers of parameters, gradients and optimiser state,
+/// and where the unsharded unit lies while it is used: in place, if the shard is the whole unit; in one of two slots,
+/// one for the unit in use and one for a unit in flight; or in a place of its own, if it stays from forward to
+/// backward.
 template <class R> struct Shards {
   std::array<Slice, n_units<R>> own{}, whole_params{}, whole_gradients{};
   Layout own_buffer, whole_params_buffer, whole_gradients_buffer;
@@ -63,9 +64,9 @@ template <class R> struct Shards {
     place(whole_params, whole_params_buffer, longest, R::sharding::releases_after_forward);
     place(whole_gradients, whole_gradients_buffer, longest, R::sharding::reduces_every_micro_batch);
   }
-  /// Micro-batches add up in the whole gradients, and not in what is reduced of each.
+  /// Whether micro-batches accumulate in the unsharded gradients, and not in the shard after each reduction.
   constexpr bool accumulates_whole() const { return shards == 1 || !R::sharding::reduces_every_micro_batch; }
-  /// Which of the two places for units in turn has the whole gradients of a unit, or -1: it has its own.
+  /// In which of the two slots a unit's unsharded gradients lie; -1 if they have a place of their own.
   constexpr int gradient_place(int u) const { return accumulates_whole() || resident(u) ? -1 : u % 2; }
   /// A tied embedding table is needed by the first unit and the last.
   static constexpr bool resident(int u) { return R::model.tied_head && u == embedding_unit<R>; }
