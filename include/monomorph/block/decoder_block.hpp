@@ -14,7 +14,7 @@ struct SavedPlacement {
   Layout& scratch;
   Recompute recompute;
   constexpr Slice take(Shape shape) { return (recompute == Recompute::block ? scratch : kept).take(shape); }
-  /// Of what is cheap to compute again.
+  /// A slice for activations that are cheap to compute again.
   constexpr Slice take_cheap(Shape shape) { return (recompute == Recompute::nothing ? kept : scratch).take(shape); }
 };
 
@@ -98,7 +98,7 @@ template <class R> struct DecoderBlock {
     }
   };
 
-  /// What backward uses besides: shared by all blocks.
+  /// What else backward needs: buffers that all blocks share.
   struct Temporary {
     Slice dqkv_M, dattention_MQ, dropped_MD;
     constexpr Temporary(Layout& layout, std::int64_t M) {
