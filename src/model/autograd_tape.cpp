@@ -44,7 +44,7 @@ View view_of(const at::Tensor& contiguous, DType dtype) {
 
 }  // namespace
 
-/// x and the parameters are leaves; y hangs on them.
+/// x and the parameters are the leaves of the graph, and y is its result.
 struct AutogradTape::Graph {
   at::Tensor x_BTD, y_BTD;
   std::vector<at::Tensor> parameters;

@@ -12,7 +12,7 @@ template <Activation activation> void activate(View h, View y) {
   if constexpr (activation == Activation::swiglu) kernels::swiglu(h, y);
 }
 
-/// dh takes the place of h if the activation is gated, else of dy; it is returned.
+/// Writes dh over h if the activation is gated, otherwise over dy, and returns it.
 template <Activation activation> View activate_backward(View h, View dy) {
   if constexpr (activation == Activation::gelu_exact) kernels::gelu_exact_backward(h, dy, dy);
   if constexpr (activation == Activation::gelu_tanh) kernels::gelu_tanh_backward(h, dy, dy);

@@ -3,7 +3,8 @@
 #include <monomorph/model/block_tensors.hpp>
 #include <monomorph/runtime/kernels/embedding.hpp>
 
-/// The bodies of EmbeddingUnit. Of BlockTensors, `y_MD` is the residual stream's begin, `dx_MD` its gradient.
+/// The bodies of EmbeddingUnit. In BlockTensors, `y_MD` is the beginning of the residual stream and `dx_MD` its
+/// gradient.
 namespace monomorph::model {
 
 template <class R> kernels::DropoutKey embedding_dropout(const BlockTensors& t) {

@@ -51,7 +51,7 @@ LossSum head(const BlockTensors& t, const plan::Activations<R>& plan, const std:
     sum.tokens += loss.tokens;
     if (!t.training) continue;
     kernels::linear_backward_weight(dlogits_CV, in_CD, t.gradients[p.head_VD], {}, t.accumulate || first > 0);
-    kernels::linear_backward_input(dlogits_CV, weight_VD, in_CD);  // the norm's output is done with: its gradient
+    kernels::linear_backward_input(dlogits_CV, weight_VD, in_CD);  // overwrites the norm's output with its gradient
   }
   if (t.training)
     normalize_backward<R>(in_MD, t.x_MD, t.params[p.norm_D], mean, rstd, t.dx_MD, false, t.gradients[p.norm_D],

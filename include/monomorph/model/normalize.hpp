@@ -2,7 +2,7 @@
 #include <monomorph/runtime/kernels/norm.hpp>
 #include <monomorph/spec/model_spec.hpp>
 
-/// Picks the kernel of a recipe's norm: what the other kind needs is not in the binary.
+/// Calls the kernel of a recipe's norm; the other kind's kernel is not in the binary.
 namespace monomorph::model {
 
 template <class R> void normalize(View x, View weight, View bias, View y, View mean, View rstd) {
