@@ -119,7 +119,7 @@ class GpuCommunicator final : public distributed::GroupedCommunicator {
   distributed::UnitReduction reduction_;
   WordSum word_sum_;
   StreamTrace spans_;
-  GpuLane gather_lane_, reduce_lane_;  // last: their destructors wait for all who use the members above
+  GpuLane gather_lane_, reduce_lane_;  // last: they wait for what uses the members above
 };
 
 /// Returns when every rank has found a GPU. A rank that finds none ends before it connects, and NCCL would wait for it

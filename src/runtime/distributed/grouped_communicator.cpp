@@ -15,7 +15,7 @@ void GroupedCommunicator::start_gather(int unit, View own, View whole) {
 }
 
 void GroupedCommunicator::start_reduce(int unit, View whole, View own, Reduction reduction) {
-  if (shards() == 1 && !reduction.last) return;  // `whole` and `own` are one buffer, in which gradients accumulate
+  if (shards() == 1 && !reduction.last) return;  // one buffer, in which gradients accumulate
   if (shards() > 1) ++started_.reductions.collectives;
   if (replica_group_.size() > 1 && reduction.last) ++started_.replica_reductions.collectives;
   begin_reduce(unit, whole, own, reduction);
