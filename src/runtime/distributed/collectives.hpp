@@ -39,7 +39,7 @@ constexpr std::int64_t piece_length(std::int64_t bytes, int ranks, DType dtype) 
 class ReduceScatter {
  public:
   /// @param staging plan::staging_bytes, where the exchange's memory is
-  /// @param wire what is sent; the sum is of own's dtype
+  /// @param wire the dtype in which parts are sent; the sum has the dtype of `own`
   ReduceScatter(View staging, DType wire);
   void operator()(Exchange& exchange, const Parts& parts, View own, bool accumulate);
 
