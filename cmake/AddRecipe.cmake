@@ -1,6 +1,7 @@
 # monomorph_add_recipe(<name> <header> [BODIES <header>...]): the struct recipes::<name> of the header becomes a program.
 # It is instantiated once, in the object library recipe_<name>; whoever else wants it links that and calls
 # monomorph::recipe_entry::<name>(argc, argv). BODIES are the headers below the torch firewall that define the bodies of the recipe's own blocks.
+# Before anything of a recipe is compiled, check_members.cmake refuses members that nothing reads.
 set(MONOMORPH_CMAKE_DIR ${CMAKE_CURRENT_LIST_DIR})
 function(monomorph_add_recipe NAME HEADER)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" BODIES)
@@ -25,8 +26,24 @@ function(monomorph_add_recipe NAME HEADER)
   endforeach()
   add_library(recipe_${NAME} OBJECT ${CMAKE_CURRENT_BINARY_DIR}/recipes/${NAME}_instance.cpp)
   target_link_libraries(recipe_${NAME} PUBLIC monomorph::train)
+  monomorph_check_members(${NAME} ${HEADER})
   add_executable(${NAME} ${CMAKE_CURRENT_BINARY_DIR}/recipes/${NAME}_main.cpp)
   target_link_libraries(${NAME} PRIVATE recipe_${NAME})
   # A file each: nothing else is in their libraries, and bench/compile_time takes the command of one.
   set_target_properties(recipe_${NAME} ${NAME} PROPERTIES UNITY_BUILD OFF)
+endfunction()
+
+function(monomorph_check_members NAME HEADER)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/recipes/${NAME}_members)
+  separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS}")
+  list(JOIN flags | flags)
+  set(of recipe_${NAME})
+  add_custom_command(OUTPUT ${folder}/checked DEPENDS ${HEADER} ${MONOMORPH_CMAKE_DIR}/check_members.cmake
+    DEPFILE ${folder}/checked.d COMMENT "Checking members of ${NAME}" VERBATIM
+    COMMAND ${CMAKE_COMMAND} -DCXX=${CMAKE_CXX_COMPILER} -DCOMPILER=${CMAKE_CXX_COMPILER_ID} -DREADELF=${CMAKE_READELF}
+      -DFLAGS=${flags} "-DINCLUDES=$<JOIN:$<TARGET_PROPERTY:${of},INCLUDE_DIRECTORIES>,|>"
+      "-DDEFINITIONS=$<JOIN:$<TARGET_PROPERTY:${of},COMPILE_DEFINITIONS>,|>" -DHEADER=${HEADER} -DRECIPE=recipes::${NAME}
+      -DDIRECTORY=${folder} -DSTAMP=${folder}/checked -P ${MONOMORPH_CMAKE_DIR}/check_members.cmake)
+  add_custom_target(members_${NAME} DEPENDS ${folder}/checked)
+  add_dependencies(recipe_${NAME} members_${NAME})
 endfunction()

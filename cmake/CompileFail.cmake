@@ -1,9 +1,11 @@
 # monomorph_add_compile_fail_tests(<target> <file>...): programs that must not compile, and what the compiler must say.
 # With the includes of <target>, each file compiles with -DNEGATIVE=0 (the positive control) and is rejected with
-# -DNEGATIVE=1. Its lines `// expect-error: <regex>` match the compiler's errors and are as many, so nothing cascades;
-# `// expect-text: <regex>` matches anywhere in the output. `// expect-error(gcc): <regex>` and `(clang)` are for
-# one compiler only. One test per file and compiler.
+# -DNEGATIVE=1. The first error has the id of a rule. Its lines `// expect-error: <regex>` match the compiler's errors and
+# are as many, so nothing cascades; `// expect-text: <regex>` matches anywhere in the output. `// expect-error(gcc):
+# <regex>` and `(clang)` are for one compiler only. One test per file and compiler. What all files include is compiled
+# once for each compiler, by the test compile_fail.prelude.<compiler>.
 set(MONOMORPH_RUN_COMPILE_FAIL ${CMAKE_CURRENT_LIST_DIR}/run_compile_fail.cmake)
+set(MONOMORPH_RUN_MEMBERS ${CMAKE_CURRENT_LIST_DIR}/run_members.cmake)
 find_program(MONOMORPH_GCC NAMES g++ g++-14 g++-13 g++-12)
 find_program(MONOMORPH_CLANG NAMES clang++ clang++-18 clang++-17 clang++-16 clang++-15 clang++-14)
 mark_as_advanced(MONOMORPH_GCC MONOMORPH_CLANG)
@@ -20,18 +22,25 @@ endfunction()
 
 function(monomorph_add_compile_fail_tests TARGET)
   set(includes $<JOIN:$<TARGET_PROPERTY:${TARGET},INTERFACE_INCLUDE_DIRECTORIES>,|>)
+  set(prelude ${CMAKE_CURRENT_BINARY_DIR}/prelude)
+  file(CONFIGURE OUTPUT ${prelude}/prelude.hpp CONTENT "#include <monomorph/block/autograd_block.hpp>\n#include <monomorph/run.hpp>\n")
   foreach(compiler IN ITEMS GCC CLANG)
     string(TOLOWER ${compiler} label)
     if(NOT MONOMORPH_${compiler})
       monomorph_skip_compile_fail_tests(${label})
       continue()
     endif()
+    set(harness ${CMAKE_COMMAND} -DCXX=${MONOMORPH_${compiler}} -DCOMPILER=${label} -DPRELUDE=${prelude}
+      "-DINCLUDES=${includes}")
+    if(NOT TEST compile_fail.prelude.${label})
+      add_test(NAME compile_fail.prelude.${label} COMMAND ${harness} -P ${MONOMORPH_RUN_COMPILE_FAIL})
+      set_tests_properties(compile_fail.prelude.${label} PROPERTIES LABELS compile_fail FIXTURES_SETUP prelude_${label})
+    endif()
     foreach(case IN LISTS ARGN)
       cmake_path(ABSOLUTE_PATH case)
       cmake_path(GET case STEM name)
-      add_test(NAME compile_fail.${name}.${label} COMMAND ${CMAKE_COMMAND} -DCXX=${MONOMORPH_${compiler}}
-        -DCOMPILER=${label} -DCASE=${case} "-DINCLUDES=${includes}" -P ${MONOMORPH_RUN_COMPILE_FAIL})
-      set_tests_properties(compile_fail.${name}.${label} PROPERTIES LABELS compile_fail)
+      add_test(NAME compile_fail.${name}.${label} COMMAND ${harness} -DCASE=${case} -P ${MONOMORPH_RUN_COMPILE_FAIL})
+      set_tests_properties(compile_fail.${name}.${label} PROPERTIES LABELS compile_fail FIXTURES_REQUIRED prelude_${label})
     endforeach()
   endforeach()
 endfunction()
@@ -63,4 +72,24 @@ function(monomorph_add_compile_fail_harness_test NAME CASE REGEX)
   add_test(NAME compile_fail.harness.${NAME} COMMAND ${CMAKE_COMMAND} -DCXX=${CMAKE_CXX_COMPILER} -DCOMPILER=gcc
     -DCASE=${CASE} -DINCLUDES= -P ${MONOMORPH_RUN_COMPILE_FAIL})
   set_tests_properties(compile_fail.harness.${NAME} PROPERTIES LABELS compile_fail PASS_REGULAR_EXPRESSION "${REGEX}")
+endfunction()
+
+# monomorph_add_members_tests(<target> <header>...): what check_members.cmake says of recipes::<stem of the header>.
+function(monomorph_add_members_tests TARGET)
+  set(id_of_GCC GNU)
+  set(id_of_CLANG Clang)
+  foreach(compiler IN ITEMS GCC CLANG)
+    if(MONOMORPH_${compiler})
+      string(TOLOWER ${compiler} label)
+      foreach(header IN LISTS ARGN)
+        cmake_path(ABSOLUTE_PATH header)
+        cmake_path(GET header STEM name)
+        add_test(NAME compile_fail.members.${name}.${label} COMMAND ${CMAKE_COMMAND} -DCXX=${MONOMORPH_${compiler}}
+          -DCOMPILER=${id_of_${compiler}} -DREADELF=${CMAKE_READELF} -DHEADER=${header}
+          "-DINCLUDES=$<JOIN:$<TARGET_PROPERTY:${TARGET},INTERFACE_INCLUDE_DIRECTORIES>,|>"
+          -DDIRECTORY=${CMAKE_CURRENT_BINARY_DIR}/${name}_${label} -P ${MONOMORPH_RUN_MEMBERS})
+        set_tests_properties(compile_fail.members.${name}.${label} PROPERTIES LABELS compile_fail)
+      endforeach()
+    endif()
+  endforeach()
 endfunction()

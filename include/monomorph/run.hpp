@@ -29,6 +29,6 @@ namespace monomorph {
 
 /// The program of recipe R. Defined in train/commands/run_recipe.hpp, below the firewall; instantiated once, in what
 /// monomorph_add_recipe() generates. This header is all that recipes, mains and negative tests see.
-template <RecipeShape R> int run(int argc, char** argv);
+template <class R> int run(int argc, char** argv);
 
 }  // namespace monomorph

@@ -1,7 +1,4 @@
-// A recipe that nobody can derive a variant from.
-// expect-error(gcc): no matching function for call to .admit<Case>
-// expect-error(clang): no matching function for call to 'admit'
-// expect-text: CanBeInherited|is_final_v
+// expect-error: \[RECIPE-08\] a recipe must be a struct that variants can derive from; leave out `final`
 #include "support/control.hpp"
 #if NEGATIVE
 struct Case final : Control {};

@@ -6,7 +6,6 @@
 // expect-error: \[PLAN-05\] budget\.micro_batch must lie in
 // expect-error: \[SHARD-01\] HybridShard<n>
 // expect-error: \[CKPT-02\] Fraction<num, den> must lie in \(0, 1\]
-// expect-error: \[RECIPE-01\] `optimiser` must not be a member of a recipe, .* rename it `optimizer`
 // expect-text: LayersInRange<-3>
 // expect-text: HeadsDivideWidth<64, 12, false>
 // expect-text: KeyHeadsDivideHeads<12, 5>
@@ -23,7 +22,6 @@ struct Case : Control {
   static constexpr monomorph::MeshSpec mesh{.pp = -2};
   using sharding = monomorph::sharding::HybridShard<-1>;
   using checkpointing = monomorph::checkpointing::Fraction<1, 0>;
-  using optimiser = monomorph::optim::AdamW;
 #endif
   static constexpr monomorph::Expect expect{.params = NEGATIVE ? 1 : 321'280};  // the plan waits until the values hold
   static constexpr monomorph::Budget budget{.ranks = 8,

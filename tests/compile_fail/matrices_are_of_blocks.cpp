@@ -1,4 +1,4 @@
-// expect-error: \[OPTIM-02\] an optimizer of whole matrices must leave embeddings, norms and biases to another one
+// expect-error: \[OPTIM-03\] an optimizer of whole matrices must leave embeddings, norms and biases to another one
 // expect-text: MatricesAreOfBlocks<true, true, true>
 #include <monomorph/optim/by_class.hpp>
 #include "support/control.hpp"

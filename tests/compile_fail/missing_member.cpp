@@ -1,8 +1,4 @@
-// A member that every recipe must have is named by the shape concept.
-// expect-error(gcc): no matching function for call to .admit<Case>
-// expect-error(clang): no matching function for call to 'admit'
-// expect-text(gcc): required type 'typename R::optimizer' is invalid
-// expect-text(clang): no type named 'optimizer' in 'Case'
+// expect-error: \[RECIPE-05\] a recipe must have optimizer; write `using optimizer = monomorph::optim::AdamW;`
 #include <monomorph/run.hpp>
 struct Case {
   static constexpr auto model = monomorph::models::gpt2_124m;

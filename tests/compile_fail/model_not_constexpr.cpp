@@ -1,11 +1,16 @@
-// A model that the compiler does not know: the shape concept names it.
-// expect-error(gcc): no matching function for call to .admit<Case>
-// expect-error(clang): no matching function for call to 'admit'
-// expect-text: R::model
+// A model that the compiler does not know.
+// expect-error: \[RECIPE-02\] model must be `static constexpr monomorph::ModelSpec model\{\.\.\.\};`
+// expect-error: \[RECIPE-02\] model must be
 #include "support/control.hpp"
 struct Case : Control {
 #if NEGATIVE
   const monomorph::ModelSpec model = monomorph::models::gpt2_124m;
 #endif
 };
+struct Variable : Control {
+#if NEGATIVE
+  static inline monomorph::ModelSpec model = monomorph::models::gpt2_124m;
+#endif
+};
 static_assert(monomorph::admit<Case>());
+static_assert(monomorph::admit<Variable>());

@@ -1,10 +1,11 @@
 // expect-error: \[RECIPE-02\] mesh must be `static constexpr monomorph::MeshSpec mesh\{\.\.\.\};`
 // expect-error: \[RECIPE-02\] expect must be `static constexpr monomorph::Expect expect\{\.\.\.\};`
 // expect-error: \[RECIPE-02\] budget must be `static constexpr monomorph::Budget budget\{\.\.\.\};`
-// expect-error: \[RECIPE-02\] layers must be `using layers = monomorph::Stack<monomorph::Run<\.\.\.>, \.\.\.>;`
-// expect-error: \[RECIPE-02\] objective must be `using objective = \.\.\.;`
-// expect-error: \[RECIPE-02\] attention must be `using attention = \.\.\.;`, a type that models AttentionPolicy
-// expect-text: OptionalMembersFit<Case>
+// expect-error: \[RECIPE-06\] layers must be a type; write `using layers = monomorph::Stack<
+// expect-error: \[OBJ-02\] an objective must have `static constexpr std::string_view name`
+// expect-error: \[OBJ-02\] an objective must have `struct Hparams`
+// expect-error: \[RECIPE-06\] attention must be a type
+// expect-text: ValueFits<monomorph::rule::BudgetMember, Case>
 #include "support/control.hpp"
 using SixLayers = monomorph::Stack<monomorph::Run<monomorph::DecoderBlock, 6>>;
 struct Case : Control {
@@ -14,7 +15,7 @@ struct Case : Control {
   using budget = monomorph::Budget;
   static constexpr SixLayers layers{};
   using objective = int;
-  using attention = monomorph::objective::NextToken;
+  template <class> using attention = monomorph::attention::WithinDocuments;
 #else
   static constexpr auto mesh = monomorph::MeshSpec{.tp = 1};
   static constexpr monomorph::Budget budget{.ranks = 1, .bytes_per_rank = monomorph::gib(1), .micro_batch = 1};

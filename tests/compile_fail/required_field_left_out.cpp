@@ -1,11 +1,13 @@
-// A field without a default that is left out: no default stands in for it (clang names the field).
-// expect-error(gcc): could not convert .* to 'monomorph::Required<long int>'
-// expect-error(clang): no matching constructor for initialization of 'Required<std::int64_t>'
-// expect-text(clang): field 'context_length' with omitted initializer
-#include <monomorph/spec/model_spec.hpp>
-constexpr monomorph::ModelSpec model {
-  .vocab_size = 300, .n_layers = 6, .n_heads = 4, .d_model = 64,
-#if !NEGATIVE
-  .context_length = 32,
+// expect-error: \[SPEC-01\] monomorph::ModelSpec must be given n_heads; write `\.n_heads = \.\.\.`
+// expect-error: \[SPEC-01\] monomorph::ModelSpec must be given context_length
+// expect-error: \[SPEC-01\] monomorph::Expect must be given params
+// expect-error: \[SPEC-01\] monomorph::Budget must be given micro_batch
+#include "support/control.hpp"
+struct Case : Control {
+#if NEGATIVE
+  static constexpr monomorph::ModelSpec model{.vocab_size = 300, .n_layers = 6, .d_model = 64};
+  static constexpr monomorph::Expect expect{};
+  static constexpr monomorph::Budget budget{.ranks = 8, .bytes_per_rank = monomorph::gib(1)};
 #endif
 };
+static_assert(monomorph::admit<Case>());

@@ -103,7 +103,7 @@ struct Context {
   Tensor norm(const Tensor& x, const std::string& name) const {
     Tensor y = x;
     if (model.norm.kind == NormKind::layer_norm) y = x - x.mean(-1, true);
-    y = y / (y * y).mean(-1, true).add(model.norm.epsilon).sqrt();
+    y = y / (y * y).mean(-1, true).add(model.norm.epsilon.value).sqrt();
     y = y * leaves(name + ".weight");
     const Tensor bias = leaves(name + ".bias");
     return bias.defined() ? y + bias : y;
@@ -169,7 +169,7 @@ Tensor rotary_angles(const ModelSpec& model, const Tensor& positions_BT) {
   const auto& scaling = model.rotary.scaling;
   Values frequencies;
   for (std::int64_t i = 0; i < half; ++i) {
-    double frequency = std::pow(model.rotary.base, -static_cast<double>(2 * i) / static_cast<double>(2 * half));
+    double frequency = std::pow(model.rotary.base.value, -static_cast<double>(2 * i) / static_cast<double>(2 * half));
     const double wavelength = 2 * std::numbers::pi / frequency, context = static_cast<double>(scaling.original_context);
     if (wavelength > context / scaling.low_frequency_factor) {
       frequency /= scaling.factor;

@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/core/conversion.hpp>
 
 namespace monomorph {
 
@@ -9,10 +10,12 @@ inline constexpr Automatic automatic{};
 /// A field that follows from others unless it is given: no sentinel number stands for "choose for me". Structural.
 template <class T> struct Derived {
   T value{};
-  bool given = false;
+  bool given = false, narrowed = false;
   constexpr Derived() = default;
-  consteval Derived(Automatic) {}
-  consteval Derived(T chosen) : value(chosen), given(true) {}  // implicit on purpose: .n_kv_heads = 8
+  constexpr Derived(Automatic) {}
+  template <class U>
+  requires(!std::same_as<U, Derived>) constexpr Derived(U chosen)  // implicit on purpose: .n_kv_heads = 8
+      : value(detail::converted<T>(chosen)), given(true), narrowed(!detail::keeps_value<T>(chosen)) {}
   constexpr T value_or(T derived) const { return given ? value : derived; }
   friend constexpr bool operator==(const Derived&, const Derived&) = default;
 };

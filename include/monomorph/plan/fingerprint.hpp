@@ -7,8 +7,8 @@
 #include <monomorph/recipe/members.hpp>
 #include <type_traits>
 
-/// One number that changes with anything that a recipe decides at compile time. Structured bindings name every field of
-/// every spec, so a new field does not compile until it is added here.
+/// One number that changes with anything that a recipe decides at compile time: all fields of its specs, as
+/// MONOMORPH_SPEC lists them, and what its types say.
 namespace monomorph::plan {
 
 namespace detail {
@@ -45,50 +45,10 @@ class Fingerprint {
   }
 
   template <class T> constexpr void add(const Required<T>& field) { add(field.value); }
+  template <class T> constexpr void add(const Defaulted<T>& field) { add(field.value); }
   template <class T> constexpr void add(const Derived<T>& field) { add(field.value, field.given); }
-  constexpr void add(const NormSpec& spec) {
-    const auto& [kind, epsilon, bias] = spec;
-    add(kind, epsilon, bias);
-  }
-  constexpr void add(const Llama3RotaryScaling& spec) {
-    const auto& [factor, low_frequency_factor, high_frequency_factor, original_context] = spec;
-    add(factor, low_frequency_factor, high_frequency_factor, original_context);
-  }
-  constexpr void add(const RotarySpec& spec) {
-    const auto& [base, scaling] = spec;
-    add(base, scaling);
-  }
-  constexpr void add(const BiasSpec& spec) {
-    const auto& [qkv, attention_out, mlp] = spec;
-    add(qkv, attention_out, mlp);
-  }
-  constexpr void add(const DropoutSpec& spec) {
-    const auto& [embedding, attention, residual] = spec;
-    add(embedding, attention, residual);
-  }
-  constexpr void add(const InitializationSpec& spec) {
-    const auto& [scheme, std] = spec;
-    add(scheme, std);
-  }
-  constexpr void add(const ModelSpec& spec) {
-    const auto& [vocab_size, n_layers, n_heads, d_model, context_length, n_kv_heads, head_dim, d_ff, d_ff_multiple,
-                 vocab_multiple, norm, qk_norm, activation, position, rotary, bias, tied_head, dropout,
-                 attention_kernel, initialization] = spec;
-    add(vocab_size, n_layers, n_heads, d_model, context_length, n_kv_heads, head_dim, d_ff, d_ff_multiple,
-        vocab_multiple, norm, qk_norm, activation, position, rotary, bias, tied_head, dropout, attention_kernel,
-        initialization);
-  }
-  constexpr void add(const MeshSpec& spec) {
-    const auto& [tp, pp, cp] = spec;
-    add(tp, pp, cp);
-  }
-  constexpr void add(const Expect& spec) {
-    const auto& [params] = spec;
-    add(0, params);
-  }
-  constexpr void add(const Budget& spec) {
-    const auto& [ranks, bytes_per_rank, micro_batch] = spec;
-    add(1, ranks, bytes_per_rank, micro_batch);
+  template <DescribedSpec Spec> constexpr void add(const Spec& spec) {
+    for_each_field(spec, [&](const char*, const auto& field) { add(field); });
   }
 
  private:
@@ -117,8 +77,8 @@ template <class R> constexpr std::uint64_t fingerprint_of() {
   add_type(type_name<typename R::checkpointing>());
   add_type(type_name<typename R::optimizer>());
   add_computation<R>(fingerprint);
-  if constexpr (rule::HasExpect<R>) fingerprint.add(R::expect);
-  if constexpr (rule::HasBudget<R>) fingerprint.add(R::budget);
+  if constexpr (rule::HasExpect<R>) fingerprint.add(0, R::expect);
+  if constexpr (rule::HasBudget<R>) fingerprint.add(1, R::budget);
   add_policies<R>(fingerprint);
   add_units<R>(fingerprint);
   return fingerprint.value();

@@ -1,6 +1,6 @@
 #pragma once
 #include <concepts>
-#include <string_view>
+#include <monomorph/policy/axis.hpp>
 
 namespace monomorph {
 
@@ -12,9 +12,25 @@ enum class Recompute {
 };
 
 /// Activation checkpointing. A policy may export `template <class R> using rules = RuleList<…>`.
-template <class P> concept CheckpointingPolicy = requires(int block) {
-  { P::name } -> std::convertible_to<std::string_view>;
-  { P::recompute(block) } -> std::same_as<Recompute>;
+struct CheckpointingAxis {
+  MONOMORPH_REQUIRED_AXIS(checkpointing, "monomorph::checkpointing::KeepAll")
+  template <class P> struct Parts {
+    static constexpr bool recompute = requires(int block) {
+      { P::recompute(block) } -> std::same_as<Recompute>;
+      typename Constant<P::recompute(0)>;
+    };
+    static constexpr bool all_hold = is_named<P> && recompute;
+    static consteval void explain() {
+      static_assert(is_named<P>,
+                    "[CKPT-04] a checkpointing policy must have `static constexpr std::string_view name` "
+                    "(docs/rules.md#ckpt-04)");
+      static_assert(
+          recompute,
+          "[CKPT-04] a checkpointing policy must have `static constexpr Recompute recompute(int block)`: what "
+          "backward computes again of a block (docs/rules.md#ckpt-04)");
+    }
+  };
 };
+template <class P> concept CheckpointingPolicy = Fits<CheckpointingAxis, P>;
 
 }  // namespace monomorph

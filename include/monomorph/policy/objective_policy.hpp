@@ -1,18 +1,29 @@
 #pragma once
-#include <concepts>
-#include <string_view>
+#include <monomorph/policy/axis.hpp>
 
 namespace monomorph {
 
-/// What is minimised, summed over counted tokens. Besides what is asked for here, a policy has
+/// What is minimised, summed over counted tokens. A policy may export `template <class R> using rules = RuleList<…>`. Besides
+/// the parts, it has
 ///
 ///   template <class Queue> static LossSum loss(Queue, const TokenLogits&, const Hparams&);
 ///
 /// which makes losses and gradients of logits, by a kernel of the queue (runtime/kernels/cross_entropy.hpp), or by
 /// `each_token` with arithmetic of its own.
-template <class P> concept ObjectivePolicy = requires {
-  { P::name } -> std::convertible_to<std::string_view>;
-  typename P::Hparams;  // a struct of fields: part of the section `loss` of the hyperparameters
+struct ObjectiveAxis {
+  MONOMORPH_OPTIONAL_AXIS(objective, "monomorph::objective::NextToken")
+  template <class P> struct Parts {
+    static constexpr bool hparams = requires { typename P::Hparams; };
+    static constexpr bool all_hold = is_named<P> && hparams;
+    static consteval void explain() {
+      static_assert(is_named<P>,
+                    "[OBJ-02] an objective must have `static constexpr std::string_view name` (docs/rules.md#obj-02)");
+      static_assert(hparams,
+                    "[OBJ-02] an objective must have `struct Hparams`, adapted by BOOST_HANA_ADAPT_STRUCT: its fields of "
+                    "the section `loss` (docs/rules.md#obj-02)");
+    }
+  };
 };
+template <class P> concept ObjectivePolicy = Fits<ObjectiveAxis, P>;
 
 }  // namespace monomorph

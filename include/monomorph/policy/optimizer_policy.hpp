@@ -3,6 +3,7 @@
 #include <concepts>
 #include <initializer_list>
 #include <monomorph/core/dtype.hpp>
+#include <monomorph/policy/axis.hpp>
 #include <monomorph/spec/tensor_info.hpp>
 #include <string_view>
 
@@ -27,18 +28,43 @@ struct StateBuffers {
   friend constexpr bool operator==(const StateBuffers&, const StateBuffers&) = default;
 };
 
-/// How parameters follow from gradients. Besides what is asked for here, a policy has
+/// How parameters follow from gradients. A policy may export `template <class R> using rules = RuleList<…>`. Besides the
+/// parts, it has
 ///
 ///   template <class Queue> static void update(Queue, const ElementUpdate&, const Hparams&, const UpdateScalars&);
 ///
 /// which updates a run of elements by kernels of the queue (runtime/kernels/optimizer.hpp), or by `each_element` with
 /// arithmetic of its own. For classes of the scope `matrices` it has two more, see optim/muon.hpp.
-template <class P> concept OptimizerPolicy = requires(ParameterClass parameter_class) {
-  { P::name } -> std::convertible_to<std::string_view>;
-  typename P::Hparams;  // a struct of fields: the section `optimizer` of the hyperparameters
-  { P::scope(parameter_class) } -> std::same_as<UpdateScope>;
-  { P::state(parameter_class) } -> std::same_as<StateBuffers>;
+struct OptimizerAxis {
+  MONOMORPH_REQUIRED_AXIS(optimizer, "monomorph::optim::AdamW")
+  template <class P> struct Parts {
+    static constexpr bool hparams = requires { typename P::Hparams; };
+    static constexpr bool scope = requires(ParameterClass parameter_class) {
+      { P::scope(parameter_class) } -> std::same_as<UpdateScope>;
+      typename Constant<P::scope(ParameterClass::linear)>;
+    };
+    static constexpr bool state = requires(ParameterClass parameter_class) {
+      { P::state(parameter_class) } -> std::same_as<StateBuffers>;
+      typename Constant<P::state(ParameterClass::linear).n>;
+    };
+    static constexpr bool all_hold = is_named<P> && hparams && scope && state;
+    static consteval void explain() {
+      static_assert(is_named<P>,
+                    "[OPTIM-02] an optimizer must have `static constexpr std::string_view name` "
+                    "(docs/rules.md#optim-02)");
+      static_assert(hparams,
+                    "[OPTIM-02] an optimizer must have `struct Hparams`, adapted by BOOST_HANA_ADAPT_STRUCT: the section "
+                    "`optimizer` of the hyperparameters (docs/rules.md#optim-02)");
+      static_assert(scope,
+                    "[OPTIM-02] an optimizer must have `static constexpr monomorph::UpdateScope scope(ParameterClass)`: "
+                    "whether it updates single elements or whole matrices (docs/rules.md#optim-02)");
+      static_assert(state,
+                    "[OPTIM-02] an optimizer must have `static constexpr monomorph::StateBuffers state(ParameterClass)`: "
+                    "the names of the buffers that it keeps (docs/rules.md#optim-02)");
+    }
+  };
 };
+template <class P> concept OptimizerPolicy = Fits<OptimizerAxis, P>;
 
 inline constexpr ParameterClass all_parameter_classes[] = {ParameterClass::linear, ParameterClass::embedding,
                                                            ParameterClass::norm, ParameterClass::bias,

@@ -2,160 +2,133 @@
 #include <concepts>
 #include <monomorph/block/stack.hpp>
 #include <monomorph/core/rule.hpp>
+#include <monomorph/core/spec_fields.hpp>
 #include <monomorph/policy/attention_policy.hpp>
+#include <monomorph/policy/checkpointing_policy.hpp>
 #include <monomorph/policy/objective_policy.hpp>
+#include <monomorph/policy/optimizer_policy.hpp>
+#include <monomorph/policy/precision_policy.hpp>
+#include <monomorph/policy/sharding_policy.hpp>
 #include <monomorph/recipe/members.hpp>
-#include <monomorph/rule/mistaken_names.hpp>
-#include <monomorph/rule/near_miss_names.hpp>
+#include <monomorph/spec/model_spec.hpp>
 #include <type_traits>
 
-/// Rules about which members a recipe has. A class that inherits a name from two bases cannot say which it means, so a
-/// probe that has both R and a set of names finds out whether R has one of them, be it a type, a value or a function,
-/// its own or inherited. That is one look-up a name, and nothing else of C++20 is as cheap.
+/// Rules about the members that a recipe has. What else it has, nothing would read: cmake/check_members.cmake refuses
+/// it.
 namespace monomorph::rule {
 
-namespace detail {
-#define MONOMORPH_ENUMERATOR(name) name,
-struct OptionalNames {
-  enum { mesh, layers, objective, attention, expect, budget };
+template <class R> struct RecipeIsStruct {
+  static constexpr bool holds = std::is_class_v<R> && !std::is_final_v<R>;
+  static consteval void explain() {
+    static_assert(holds,
+                  "[RECIPE-08] a recipe must be a struct that variants can derive from; leave out `final` "
+                  "(docs/rules.md#recipe-08)");
+  }
 };
-struct RefusedNames {
-  enum { MONOMORPH_NEAR_MISSES(MONOMORPH_ENUMERATOR) MONOMORPH_MISTAKEN_NAMES(MONOMORPH_ENUMERATOR) };
-};
-#undef MONOMORPH_ENUMERATOR
-template <class R> struct OptionalProbe : R, OptionalNames {};
-template <class R> struct RefusedProbe : R, RefusedNames {};
-
-#define MONOMORPH_UNAMBIGUOUS(name) RefusedProbe<R>::name;
-template <class R> concept HasNoRefusedName = requires {
-  MONOMORPH_NEAR_MISSES(MONOMORPH_UNAMBIGUOUS)
-  MONOMORPH_MISTAKEN_NAMES(MONOMORPH_UNAMBIGUOUS)
-};
-#undef MONOMORPH_UNAMBIGUOUS
 
 template <class T> inline constexpr bool is_stack = false;
 template <class... Runs> inline constexpr bool is_stack<Stack<Runs...>> = true;
-template <auto value> using constant = void;  // well-formed if value is known to the compiler
 
-template <class R> concept NamesMesh = !requires { OptionalProbe<R>::mesh; };
-template <class R> concept NamesExpect = !requires { OptionalProbe<R>::expect; };
-template <class R> concept NamesBudget = !requires { OptionalProbe<R>::budget; };
-template <class R> concept NamesLayers = !requires { OptionalProbe<R>::layers; };
-template <class R> concept NamesObjective = !requires { OptionalProbe<R>::objective; };
-template <class R> concept NamesAttention = !requires { OptionalProbe<R>::attention; };
-template <class R> concept MeshFits = requires {
-  requires std::same_as<decltype(&R::mesh), const MeshSpec*>;
-  typename constant<R::mesh.tp>;
+/// The layers, which are not a policy, but looked for in the same way.
+struct LayersAxis {
+  MONOMORPH_OPTIONAL_AXIS(layers, "monomorph::Stack<monomorph::Run<monomorph::DecoderBlock, 12>>")
+  template <class L> struct Parts {
+    static constexpr bool all_hold = is_stack<L>;
+    static consteval void explain() {
+      static_assert(all_hold,
+                    "[RECIPE-02] layers must be `using layers = monomorph::Stack<monomorph::Run<...>, ...>;`; change "
+                    "layers (docs/rules.md#recipe-02)");
+    }
+  };
 };
-template <class R> concept ExpectFits = requires {
-  requires std::same_as<decltype(&R::expect), const Expect*>;
-  typename constant<R::expect.params.value>;
-};
-template <class R> concept BudgetFits = requires {
-  requires std::same_as<decltype(&R::budget), const Budget*>;
-  typename constant<R::budget.ranks.value>;
-};
-template <class R> concept LayersFit = requires {
-  typename R::layers;
-  requires is_stack<typename R::layers>;
-};
-template <class R> concept ObjectiveFits = requires {
-  typename R::objective;
-  requires ObjectivePolicy<typename R::objective>;
-};
-template <class R> concept AttentionFits = requires {
-  typename R::attention;
-  requires AttentionPolicy<typename R::attention>;
-};
-}  // namespace detail
 
-#define MONOMORPH_REFUSE(wrong, right)                                                                        \
-  static_assert(                                                                                              \
-      requires { detail::RefusedProbe<R>::wrong; },                                                           \
-      "[RECIPE-01] `" #wrong "` must not be a member of a recipe, where nothing reads it: rename it `" #right \
-      "`, or more unlike that (docs/rules.md#recipe-01)");
-#define MONOMORPH_REFUSE_MODEL(wrong) MONOMORPH_REFUSE(wrong, model)
-#define MONOMORPH_REFUSE_SHARDING(wrong) MONOMORPH_REFUSE(wrong, sharding)
-#define MONOMORPH_REFUSE_PRECISION(wrong) MONOMORPH_REFUSE(wrong, precision)
-#define MONOMORPH_REFUSE_CHECKPOINTING(wrong) MONOMORPH_REFUSE(wrong, checkpointing)
-#define MONOMORPH_REFUSE_OPTIMIZER(wrong) MONOMORPH_REFUSE(wrong, optimizer)
-#define MONOMORPH_REFUSE_OBJECTIVE(wrong) MONOMORPH_REFUSE(wrong, objective)
-#define MONOMORPH_REFUSE_ATTENTION(wrong) MONOMORPH_REFUSE(wrong, attention)
-#define MONOMORPH_REFUSE_MESH(wrong) MONOMORPH_REFUSE(wrong, mesh)
-#define MONOMORPH_REFUSE_LAYERS(wrong) MONOMORPH_REFUSE(wrong, layers)
-#define MONOMORPH_REFUSE_BUDGET(wrong) MONOMORPH_REFUSE(wrong, budget)
-#define MONOMORPH_REFUSE_EXPECT(wrong) MONOMORPH_REFUSE(wrong, expect)
+template <class... Axes> struct AxisList {
+  template <class P> static constexpr bool any_fits = (Fits<Axes, P> || ...);
+};
+using RecipeAxes =
+    AxisList<ShardingAxis, PrecisionAxis, CheckpointingAxis, OptimizerAxis, ObjectiveAxis, AttentionAxis, LayersAxis>;
 
-template <class R> struct NamesSpeltRight {
-  static constexpr bool holds = detail::HasNoRefusedName<R>;
+/// The member of an axis is there unless it may be left out, is a type, and has the parts that the axis asks for.
+template <class Axis, class R> struct AxisFits {
+  static constexpr bool named = Axis::template named<R>, is_type = Axis::template is_type<R>;
+  static constexpr bool fits = [] {
+    if constexpr (is_type) return Fits<Axis, typename Axis::template Get<R>::type>;
+    return false;
+  }();
+  static constexpr Mistake mistake = [] {
+    if constexpr (!named)
+      return Axis::required ? Mistake::missing : Mistake::none;
+    else if constexpr (!is_type)
+      return Mistake::not_a_type;
+    else
+      return !fits && RecipeAxes::any_fits<typename Axis::template Get<R>::type> ? Mistake::other_axis : Mistake::none;
+  }();
+  static constexpr bool holds = mistake == Mistake::none && (fits || !named);
   static consteval void explain() {
-    MONOMORPH_NEAR_MISSES_MODEL(MONOMORPH_REFUSE_MODEL)
-    MONOMORPH_MISTAKEN_NAMES_MODEL(MONOMORPH_REFUSE_MODEL)
-    MONOMORPH_NEAR_MISSES_SHARDING(MONOMORPH_REFUSE_SHARDING)
-    MONOMORPH_MISTAKEN_NAMES_SHARDING(MONOMORPH_REFUSE_SHARDING)
-    MONOMORPH_NEAR_MISSES_PRECISION(MONOMORPH_REFUSE_PRECISION)
-    MONOMORPH_MISTAKEN_NAMES_PRECISION(MONOMORPH_REFUSE_PRECISION)
-    MONOMORPH_NEAR_MISSES_CHECKPOINTING(MONOMORPH_REFUSE_CHECKPOINTING)
-    MONOMORPH_MISTAKEN_NAMES_CHECKPOINTING(MONOMORPH_REFUSE_CHECKPOINTING)
-    MONOMORPH_NEAR_MISSES_OPTIMIZER(MONOMORPH_REFUSE_OPTIMIZER)
-    MONOMORPH_MISTAKEN_NAMES_OPTIMIZER(MONOMORPH_REFUSE_OPTIMIZER)
-    MONOMORPH_NEAR_MISSES_OBJECTIVE(MONOMORPH_REFUSE_OBJECTIVE)
-    MONOMORPH_MISTAKEN_NAMES_OBJECTIVE(MONOMORPH_REFUSE_OBJECTIVE)
-    MONOMORPH_NEAR_MISSES_ATTENTION(MONOMORPH_REFUSE_ATTENTION)
-    MONOMORPH_MISTAKEN_NAMES_ATTENTION(MONOMORPH_REFUSE_ATTENTION)
-    MONOMORPH_NEAR_MISSES_MESH(MONOMORPH_REFUSE_MESH)
-    MONOMORPH_MISTAKEN_NAMES_MESH(MONOMORPH_REFUSE_MESH)
-    MONOMORPH_NEAR_MISSES_LAYERS(MONOMORPH_REFUSE_LAYERS)
-    MONOMORPH_MISTAKEN_NAMES_LAYERS(MONOMORPH_REFUSE_LAYERS)
-    MONOMORPH_NEAR_MISSES_BUDGET(MONOMORPH_REFUSE_BUDGET)
-    MONOMORPH_MISTAKEN_NAMES_BUDGET(MONOMORPH_REFUSE_BUDGET)
-    MONOMORPH_NEAR_MISSES_EXPECT(MONOMORPH_REFUSE_EXPECT)
-    MONOMORPH_MISTAKEN_NAMES_EXPECT(MONOMORPH_REFUSE_EXPECT)
+    Axis::template explain<R, mistake>();
+    if constexpr (mistake == Mistake::none && !holds)
+      Axis::template Parts<typename Axis::template Get<R>::type>::explain();
   }
 };
-#undef MONOMORPH_REFUSE_MODEL
-#undef MONOMORPH_REFUSE_SHARDING
-#undef MONOMORPH_REFUSE_PRECISION
-#undef MONOMORPH_REFUSE_CHECKPOINTING
-#undef MONOMORPH_REFUSE_OPTIMIZER
-#undef MONOMORPH_REFUSE_OBJECTIVE
-#undef MONOMORPH_REFUSE_ATTENTION
-#undef MONOMORPH_REFUSE_MESH
-#undef MONOMORPH_REFUSE_LAYERS
-#undef MONOMORPH_REFUSE_BUDGET
-#undef MONOMORPH_REFUSE_EXPECT
-#undef MONOMORPH_REFUSE
 
-/// An optional member that is there is of the right kind, or whoever looks for it would not see it.
-template <class R> struct OptionalMembersFit {
-  static constexpr bool mesh = !detail::NamesMesh<R> || detail::MeshFits<R>;
-  static constexpr bool expect = !detail::NamesExpect<R> || detail::ExpectFits<R>;
-  static constexpr bool budget = !detail::NamesBudget<R> || detail::BudgetFits<R>;
-  static constexpr bool layers = !detail::NamesLayers<R> || detail::LayersFit<R>;
-  static constexpr bool objective = !detail::NamesObjective<R> || detail::ObjectiveFits<R>;
-  static constexpr bool attention = !detail::NamesAttention<R> || detail::AttentionFits<R>;
-  static constexpr bool holds = mesh && expect && budget && layers && objective && attention;
-  static consteval void explain() {
-    static_assert(mesh,
-                  "[RECIPE-02] mesh must be `static constexpr monomorph::MeshSpec mesh{...};`; change mesh "
-                  "(docs/rules.md#recipe-02)");
-    static_assert(expect,
-                  "[RECIPE-02] expect must be `static constexpr monomorph::Expect expect{...};`; change expect "
-                  "(docs/rules.md#recipe-02)");
-    static_assert(budget,
-                  "[RECIPE-02] budget must be `static constexpr monomorph::Budget budget{...};`; change budget "
-                  "(docs/rules.md#recipe-02)");
-    static_assert(layers,
-                  "[RECIPE-02] layers must be `using layers = monomorph::Stack<monomorph::Run<...>, ...>;`; change "
-                  "layers (docs/rules.md#recipe-02)");
-    static_assert(objective,
-                  "[RECIPE-02] objective must be `using objective = ...;`, a type that models ObjectivePolicy; "
-                  "change objective (docs/rules.md#recipe-02)");
-    static_assert(attention,
-                  "[RECIPE-02] attention must be `using attention = ...;`, a type that models AttentionPolicy; "
-                  "change attention (docs/rules.md#recipe-02)");
+/// The member `model`, `mesh`, `expect` or `budget` is a value of its type that the compiler knows.
+#define MONOMORPH_VALUE_MEMBER(member, type)                                                                        \
+  MONOMORPH_MEMBER(member)                                                                                          \
+  template <class R> static constexpr bool fits = requires {                                                        \
+    requires std::same_as<decltype(&R::member), const type*>;                                                       \
+    typename Constant<(type(R::member), true)>;                                                                     \
+  };                                                                                                                \
+  template <class R, bool missing, bool wrong> static consteval void explain() {                                    \
+    static_assert(!missing, "[RECIPE-05] a recipe must have " #member "; write `static constexpr monomorph::" #type \
+                            " " #member "{...};` (docs/rules.md#recipe-05)");                                       \
+    static_assert(!wrong, "[RECIPE-02] " #member " must be `static constexpr monomorph::" #type " " #member         \
+                          "{...};`; change " #member " (docs/rules.md#recipe-02)");                                 \
   }
+struct ModelMember {
+  MONOMORPH_VALUE_MEMBER(model, ModelSpec)
+  static constexpr bool required = true;
 };
+struct MeshMember {
+  MONOMORPH_VALUE_MEMBER(mesh, MeshSpec)
+  static constexpr bool required = false;
+};
+struct ExpectMember {
+  MONOMORPH_VALUE_MEMBER(expect, Expect)
+  static constexpr bool required = false;
+};
+struct BudgetMember {
+  MONOMORPH_VALUE_MEMBER(budget, Budget)
+  static constexpr bool required = false;
+};
+template <class Member, class R> struct ValueFits {
+  static constexpr bool named = Member::template named<R>, fits = Member::template fits<R>;
+  static constexpr bool holds = named ? fits : !Member::required;
+  static consteval void explain() { Member::template explain<R, !named && Member::required, named && !fits>(); }
+};
+
+template <class R>
+using MembersFit = RuleList<ValueFits<ModelMember, R>, AxisFits<ShardingAxis, R>, AxisFits<PrecisionAxis, R>,
+                            AxisFits<CheckpointingAxis, R>, AxisFits<OptimizerAxis, R>, AxisFits<ObjectiveAxis, R>,
+                            AxisFits<AttentionAxis, R>, AxisFits<LayersAxis, R>, ValueFits<MeshMember, R>,
+                            ValueFits<ExpectMember, R>, ValueFits<BudgetMember, R>>;
+
+template <class R> struct ModelOf { static constexpr const auto& spec = R::model; };
+template <class R> struct MeshOf { static constexpr const auto& spec = mesh_of<R>; };
+template <class R> struct ExpectOf { static constexpr const auto& spec = R::expect; };
+template <class R> struct BudgetOf { static constexpr const auto& spec = R::budget; };
+
+/// The fields of a recipe's specs are given as they must be.
+template <class R> consteval auto field_rules() {
+  constexpr auto of = []<class... Holders>(Holders...) { return RuleList<FieldsFit<Holders>...>{}; };
+  if constexpr (HasExpect<R> && HasBudget<R>)
+    return of(ModelOf<R>{}, MeshOf<R>{}, ExpectOf<R>{}, BudgetOf<R>{});
+  else if constexpr (HasExpect<R>)
+    return of(ModelOf<R>{}, MeshOf<R>{}, ExpectOf<R>{});
+  else if constexpr (HasBudget<R>)
+    return of(ModelOf<R>{}, MeshOf<R>{}, BudgetOf<R>{});
+  else
+    return of(ModelOf<R>{}, MeshOf<R>{});
+}
 
 template <int... lengths> struct RunLengthsPositive {
   static constexpr bool holds = sizeof...(lengths) > 0 && ((lengths > 0) && ...);

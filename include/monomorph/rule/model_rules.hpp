@@ -123,7 +123,7 @@ template <class R> consteval auto model_rules() {
       LayersInRange<model.n_layers.value>, VocabularyInRange<model.vocab_size.value>, WidthInRange<width>,
       ContextInRange<model.context_length.value>, FeedForwardWidthInRange<model.d_ff.value_or(1)>,
       FeedForwardMultipleInRange<model.d_ff_multiple>,
-      FeedForwardMultipleIsRead<is_count(model.d_ff_multiple) ? model.d_ff_multiple : 256, model.activation,
+      FeedForwardMultipleIsRead<is_count(model.d_ff_multiple) ? model.d_ff_multiple.value : 256, model.activation,
                                 model.d_ff.given>,
       VocabularyMultipleInRange<model.vocab_multiple>, NormEpsilonPositive<millionths_up(model.norm.epsilon)>,
       DropoutIsProbability<millionths_down(model.dropout.embedding), millionths_down(model.dropout.attention),

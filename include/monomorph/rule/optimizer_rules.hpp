@@ -19,8 +19,8 @@ template <bool embedding, bool norm, bool bias> struct MatricesAreOfBlocks {
   static consteval void explain() {
     static_assert(
         holds,
-        "[OPTIM-02] an optimizer of whole matrices must leave embeddings, norms and biases to another one; write "
-        "optimizer = ByClass<Muon, AdamW> (docs/rules.md#optim-02)");
+        "[OPTIM-03] an optimizer of whole matrices must leave embeddings, norms and biases to another one; write "
+        "optimizer = ByClass<Muon, AdamW> (docs/rules.md#optim-03)");
   }
 };
 

@@ -1,5 +1,7 @@
 #pragma once
+#include <monomorph/core/defaulted.hpp>
 #include <monomorph/core/derived.hpp>
+#include <monomorph/core/spec_fields.hpp>
 
 namespace monomorph {
 
@@ -15,10 +17,12 @@ enum class InitializationScheme {
 };
 
 struct InitializationSpec {
-  InitializationScheme scheme = InitializationScheme::depth_scaled;
+  Defaulted<InitializationScheme> scheme = InitializationScheme::depth_scaled;
   Derived<double> std =
       0.02;  ///< `automatic`: sqrt(2 / (5 D)) (Nguyen and Salazar 2019, section 2.2, arXiv:1910.05895)
   friend constexpr bool operator==(const InitializationSpec&, const InitializationSpec&) = default;
 };
 
 }  // namespace monomorph
+
+MONOMORPH_SPEC(monomorph::InitializationSpec, scheme, std);

@@ -1,7 +1,9 @@
 #pragma once
 #include <cstdint>
+#include <monomorph/core/defaulted.hpp>
 #include <monomorph/core/derived.hpp>
 #include <monomorph/core/required.hpp>
+#include <monomorph/core/spec_fields.hpp>
 #include <monomorph/spec/initialization_spec.hpp>
 #include <monomorph/spec/rotary_spec.hpp>
 
@@ -10,9 +12,9 @@ namespace monomorph {
 enum class NormKind { layer_norm, rms_norm };
 /// Normalisation before attention, before the MLP and before the head.
 struct NormSpec {
-  NormKind kind = NormKind::layer_norm;
-  double epsilon = 1e-5;
-  bool bias = true;
+  Defaulted<NormKind> kind = NormKind::layer_norm;
+  Defaulted<double> epsilon = 1e-5;
+  Defaulted<bool> bias = true;
   friend constexpr bool operator==(const NormSpec&, const NormSpec&) = default;
 };
 
@@ -21,44 +23,46 @@ enum class Position { learned, rotary, none };
 
 /// Which projections have a bias.
 struct BiasSpec {
-  bool qkv = true, attention_out = true, mlp = true;
+  Defaulted<bool> qkv = true, attention_out = true, mlp = true;
   friend constexpr bool operator==(const BiasSpec&, const BiasSpec&) = default;
 };
 inline constexpr BiasSpec no_biases{.qkv = false, .attention_out = false, .mlp = false};
 
 /// Probabilities of zero during training.
 struct DropoutSpec {
-  double embedding = 0;  ///< of the embedded tokens
-  double attention = 0;  ///< of attention probabilities: needs AttentionKernel::reference (ATTN-10)
-  double residual = 0;   ///< of what attention and the MLP add to the residual stream
+  Defaulted<double> embedding = 0;  ///< of the embedded tokens
+  Defaulted<double> attention = 0;  ///< of attention probabilities: needs AttentionKernel::reference (ATTN-10)
+  Defaulted<double> residual = 0;   ///< of what attention and the MLP add to the residual stream
   friend constexpr bool operator==(const DropoutSpec&, const DropoutSpec&) = default;
 };
 enum class AttentionKernel { tiled, reference };
 
 /// Decoder-only transformer with pre-norm blocks. Counts are of elements, not bytes. Required fields first.
 struct ModelSpec {
-  Required<std::int64_t> vocab_size;      ///< V, ids of the tokeniser
-  Required<std::int64_t> n_layers;        ///< L
-  Required<std::int64_t> n_heads;         ///< N
-  Required<std::int64_t> d_model;         ///< D, width of the residual stream
-  Required<std::int64_t> context_length;  ///< T, tokens in a training sequence
+  Required<std::int64_t> vocab_size{};      ///< V, ids of the tokeniser
+  Required<std::int64_t> n_layers{};        ///< L
+  Required<std::int64_t> n_heads{};         ///< N
+  Required<std::int64_t> d_model{};         ///< D, width of the residual stream
+  Required<std::int64_t> context_length{};  ///< T, tokens in a training sequence
 
   Derived<std::int64_t>
       n_kv_heads{};  ///< KV: N (multi-head) unless given; fewer is grouped-query, 1 multi-query attention
-  Derived<std::int64_t> head_dim{};  ///< H: D / N unless given
-  Derived<std::int64_t> d_ff{};      ///< F: 4 D unless given; for SwiGLU 8 D / 3 rounded up to d_ff_multiple
-  std::int64_t d_ff_multiple = 256;  ///< only where d_ff is derived for SwiGLU
-  std::int64_t vocab_multiple = 1;   ///< the table is padded to a multiple of so many rows; padded ids have logit -inf
+  Derived<std::int64_t> head_dim{};             ///< H: D / N unless given
+  Derived<std::int64_t> d_ff{};                 ///< F: 4 D unless given; for SwiGLU 8 D / 3 rounded up to d_ff_multiple
+  Defaulted<std::int64_t> d_ff_multiple = 256;  ///< only where d_ff is derived for SwiGLU
+  Defaulted<std::int64_t> vocab_multiple =
+      1;  ///< the table is padded to a multiple of so many rows; padded ids have logit -inf
 
   NormSpec norm{};
-  bool qk_norm = false;  ///< queries and keys are normalised per head before rotation, by a norm of the same kind
-  Activation activation = Activation::gelu_tanh;
-  Position position = Position::learned;
+  Defaulted<bool> qk_norm =
+      false;  ///< queries and keys are normalised per head before rotation, by a norm of the same kind
+  Defaulted<Activation> activation = Activation::gelu_tanh;
+  Defaulted<Position> position = Position::learned;
   RotarySpec rotary{};  ///< read if position is rotary
   BiasSpec bias{};
-  bool tied_head = true;  ///< the head is the embedding table
+  Defaulted<bool> tied_head = true;  ///< the head is the embedding table
   DropoutSpec dropout{};
-  AttentionKernel attention_kernel = AttentionKernel::tiled;
+  Defaulted<AttentionKernel> attention_kernel = AttentionKernel::tiled;
   InitializationSpec initialization{};
 
   friend constexpr bool operator==(const ModelSpec&, const ModelSpec&) = default;
@@ -84,3 +88,10 @@ struct ModelSpec {
 };
 
 }  // namespace monomorph
+
+MONOMORPH_SPEC(monomorph::NormSpec, kind, epsilon, bias);
+MONOMORPH_SPEC(monomorph::BiasSpec, qkv, attention_out, mlp);
+MONOMORPH_SPEC(monomorph::DropoutSpec, embedding, attention, residual);
+MONOMORPH_SPEC(monomorph::ModelSpec, vocab_size, n_layers, n_heads, d_model, context_length, n_kv_heads, head_dim, d_ff,
+               d_ff_multiple, vocab_multiple, norm, qk_norm, activation, position, rotary, bias, tied_head, dropout,
+               attention_kernel, initialization);

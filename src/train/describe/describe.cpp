@@ -35,15 +35,15 @@ std::string_view name_of(InitializationScheme scheme) {
 }
 std::string norm_text(const ModelSpec& model) {
   const bool layer_norm = model.norm.kind == NormKind::layer_norm;
-  return fmt::format("{}, epsilon {}{}{}", layer_norm ? "LayerNorm" : "RMSNorm", model.norm.epsilon,
+  return fmt::format("{}, epsilon {}{}{}", layer_norm ? "LayerNorm" : "RMSNorm", model.norm.epsilon.value,
                      model.norm.bias ? ", bias" : "", model.qk_norm ? "; also of queries and keys" : "");
 }
 std::string position_text(const ModelSpec& model) {
   if (model.position == Position::none) return "none";
   if (model.position == Position::learned) return "learned";
   const auto& scaling = model.rotary.scaling;
-  return fmt::format("rotary, base {}{}", model.rotary.base,
-                     scaling.factor == 1 ? "" : fmt::format(", Llama 3 scaling by {}", scaling.factor));
+  return fmt::format("rotary, base {}{}", model.rotary.base.value,
+                     scaling.factor == 1 ? "" : fmt::format(", Llama 3 scaling by {}", scaling.factor.value));
 }
 std::string attention_text(const ModelSpec& model) {
   const std::string_view kind = model.kv_heads() == model.n_heads ? "multi-head"
@@ -62,10 +62,11 @@ std::string bias_text(const ModelSpec& model) {
 }
 std::string dropout_text(const DropoutSpec& dropout) {
   if (dropout == DropoutSpec{}) return "none";
-  return fmt::format("embedding {}, attention {}, residual {}", dropout.embedding, dropout.attention, dropout.residual);
+  return fmt::format("embedding {}, attention {}, residual {}", dropout.embedding.value, dropout.attention.value,
+                     dropout.residual.value);
 }
 std::string initialization_text(const ModelSpec& model) {
-  return fmt::format("{}, std {:.6g}", name_of(model.initialization.scheme), initializers::matrix_std(model));
+  return fmt::format("{}, std {:.6g}", name_of(model.initialization.scheme.value), initializers::matrix_std(model));
 }
 
 void architecture(Text& text, const ModelSpec& model, int n_blocks) {
@@ -81,7 +82,7 @@ void architecture(Text& text, const ModelSpec& model, int n_blocks) {
   fact(text, "heads", attention_text(model));
   fact(text, "positions", position_text(model));
   fact(text, "norm", norm_text(model));
-  fact(text, "activation", name_of(model.activation));
+  fact(text, "activation", name_of(model.activation.value));
   fact(text, "biases", bias_text(model));
   fact(text, "head", model.tied_head ? "tied to the embedding" : "its own table");
   fact(text, "dropout", dropout_text(model.dropout));

@@ -28,56 +28,29 @@ std::string text_of(bool value) { return value ? "true" : "false"; }
 std::string text_of(std::int64_t value) { return fmt::format("{}", value); }
 std::string text_of(double value) { return fmt::format("{}", value); }
 template <class T> std::string text_of(const Required<T>& field) { return text_of(field.value); }
+template <class T> std::string text_of(const Defaulted<T>& field) { return text_of(field.value); }
 template <class T> std::string text_of(const Derived<T>& field) {
   return field.given ? text_of(field.value) : "automatic";
 }
 
-class Facts {
- public:
-  template <class... Values>
-  void add(const std::string& prefix, const std::array<const char*, sizeof...(Values)>& names,
-           const Values&... values) {
-    std::size_t i = 0;
-    (list_.push_back({prefix + names[i++], text_of(values)}), ...);
-  }
-  std::vector<Fact> take() { return std::move(list_); }
-
- private:
-  std::vector<Fact> list_;
-};
-
-void add_parts(const ModelSpec& model, Facts& facts) {
-  const auto& [kind, epsilon, norm_bias] = model.norm;
-  facts.add("model.norm.", {"kind", "epsilon", "bias"}, kind, epsilon, norm_bias);
-  const auto& [base, scaling] = model.rotary;
-  const auto& [factor, low, high, original_context] = scaling;
-  facts.add("model.rotary.", {"base"}, base);
-  facts.add("model.rotary.scaling.", {"factor", "low_frequency_factor", "high_frequency_factor", "original_context"},
-            factor, low, high, original_context);
-  const auto& [qkv, attention_out, mlp] = model.bias;
-  facts.add("model.bias.", {"qkv", "attention_out", "mlp"}, qkv, attention_out, mlp);
-  const auto& [embedding, attention, residual] = model.dropout;
-  facts.add("model.dropout.", {"embedding", "attention", "residual"}, embedding, attention, residual);
-  const auto& [scheme, std] = model.initialization;
-  facts.add("model.initialization.", {"scheme", "std"}, scheme, std);
+template <DescribedSpec Spec> void add_facts(const std::string& prefix, const Spec& spec, std::vector<Fact>& facts) {
+  for_each_field(spec, [&](const std::string& name, const auto& field) {
+    if constexpr (DescribedSpec<std::remove_cvref_t<decltype(field)>>)
+      add_facts(prefix + name + ".", field, facts);
+    else
+      facts.push_back({prefix + name, text_of(field)});
+  });
 }
 
 }  // namespace
 
 std::vector<Fact> model_facts(const ModelSpec& given) {
-  const ModelSpec model = resolved(given);
-  // As in the fingerprint, a new field does not compile until it is added here.
-  const auto& [vocab_size, n_layers, n_heads, d_model, context_length, n_kv_heads, head_dim, d_ff, d_ff_multiple,
-               vocab_multiple, norm, qk_norm, activation, position, rotary, bias, tied_head, dropout, attention_kernel,
-               initialization] = model;
-  Facts facts;
-  facts.add("model.",
-            {"vocab_size", "n_layers", "n_heads", "d_model", "context_length", "n_kv_heads", "head_dim", "d_ff",
-             "vocab_multiple", "qk_norm", "activation", "position", "tied_head", "attention_kernel"},
-            vocab_size, n_layers, n_heads, d_model, context_length, n_kv_heads, head_dim, d_ff, vocab_multiple, qk_norm,
-            activation, position, tied_head, attention_kernel);
-  add_parts(model, facts);
-  return facts.take();
+  std::vector<Fact> facts;
+  add_facts("model.", resolved(given), facts);
+  std::erase_if(facts, [](const Fact& fact) {
+    return fact.name == "model.d_ff_multiple";
+  });  // all resolved ones have the same
+  return facts;
 }
 
 }  // namespace monomorph::train

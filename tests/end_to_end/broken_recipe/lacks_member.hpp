@@ -1,6 +1,4 @@
-// expect-error: a recipe must have model, sharding, precision, checkpointing and optimizer
-// expect-text(gcc): required type 'typename R::precision' is invalid
-// expect-text(clang): no type named 'precision' in 'recipes::lacks_member'
+// expect-error: \[RECIPE-05\] a recipe must have precision; write `using precision =
 #pragma once
 #include <monomorph/run.hpp>
 

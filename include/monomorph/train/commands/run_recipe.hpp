@@ -90,22 +90,10 @@ template <Recipe R> train::RecipeProgram program_of() {
 
 }  // namespace detail
 
-template <RecipeShape R> int run(int argc, char** argv) {
+template <class R> int run(int argc, char** argv) {
   static_assert(admit<R>());  // one error per broken rule,
   if constexpr (Recipe<R>)    // and none from what follows
     return train::run_program(detail::program_of<R>(), argc, argv);
-  else
-    return 2;
-}
-
-/// What the generated translation unit calls: run<R>, or one error that says what R lacks. A call of run<R> would be
-/// two.
-template <class R> int enter(int argc, char** argv) {
-  static_assert(RecipeShape<R>,
-                "a recipe must have model, sharding, precision, checkpointing and optimizer, each as its concept asks; "
-                "the notes say which is missing or wrong (docs/rules.md)");
-  if constexpr (RecipeShape<R>)
-    return run<R>(argc, argv);
   else
     return 2;
 }

@@ -1,0 +1,16 @@
+#pragma once
+#include <monomorph/core/conversion.hpp>
+
+namespace monomorph {
+
+/// A field whose default is right for most: `Defaulted<double> epsilon = 1e-5`. Structural.
+template <class T> struct Defaulted {
+  T value;
+  bool narrowed = false;
+  template <class U>
+  requires(!std::same_as<U, Defaulted>) constexpr Defaulted(U from)  // implicit on purpose: .epsilon = 1e-6
+      : value(detail::converted<T>(from)), narrowed(!detail::keeps_value<T>(from)) {}
+  constexpr operator T() const { return value; }
+};
+
+}  // namespace monomorph

@@ -1,0 +1,85 @@
+#pragma once
+#include <monomorph/core/required.hpp>
+#include <type_traits>
+
+namespace monomorph {
+
+/// What MONOMORPH_SPEC says of a spec.
+template <class Spec> struct SpecFields;
+template <class Spec> concept DescribedSpec = requires { sizeof(SpecFields<Spec>); };
+
+/// Calls f(name, field) for every field of a spec, in order. A field may be a spec itself.
+template <DescribedSpec Spec> constexpr void for_each_field(const Spec& spec, auto&& f) {
+  SpecFields<Spec>::for_each(spec, f);
+}
+
+namespace detail {
+
+template <class T> constexpr bool is_left_out(const Required<T>& field) { return !field.given; }
+constexpr bool is_left_out(const auto& /*field*/) { return false; }
+
+template <DescribedSpec Spec> constexpr bool all_fields_fit(const Spec& spec) {
+  bool fit = true;
+  for_each_field(spec, [&](const char*, const auto& field) {
+    if constexpr (DescribedSpec<std::remove_cvref_t<decltype(field)>>)
+      fit = fit && all_fields_fit(field);
+    else
+      fit = fit && !is_left_out(field) && !field.narrowed;
+  });
+  return fit;
+}
+
+}  // namespace detail
+
+/// Every field of Holder::spec is given as it must be, or a message for each that is not.
+template <class Holder> struct FieldsFit {
+  static constexpr bool holds = detail::all_fields_fit(Holder::spec);
+  static consteval void explain() {
+    SpecFields<std::remove_cvref_t<decltype(Holder::spec)>>::template explain<Holder>();
+  }
+};
+
+}  // namespace monomorph
+
+// A macro for each of a list of names. Enough rescans for 64 of them.
+#define MONOMORPH_EXPAND(...) \
+  MONOMORPH_EXPAND_1(MONOMORPH_EXPAND_1(MONOMORPH_EXPAND_1(MONOMORPH_EXPAND_1(__VA_ARGS__))))
+#define MONOMORPH_EXPAND_1(...) \
+  MONOMORPH_EXPAND_2(MONOMORPH_EXPAND_2(MONOMORPH_EXPAND_2(MONOMORPH_EXPAND_2(__VA_ARGS__))))
+#define MONOMORPH_EXPAND_2(...) \
+  MONOMORPH_EXPAND_3(MONOMORPH_EXPAND_3(MONOMORPH_EXPAND_3(MONOMORPH_EXPAND_3(__VA_ARGS__))))
+#define MONOMORPH_EXPAND_3(...) __VA_ARGS__
+#define MONOMORPH_PARENTHESES ()
+#define MONOMORPH_FOR_EACH(macro, type, ...) MONOMORPH_EXPAND(MONOMORPH_EACH(macro, type, __VA_ARGS__))
+#define MONOMORPH_EACH(macro, type, first, ...) \
+  macro(type, first) __VA_OPT__(MONOMORPH_EACH_AGAIN MONOMORPH_PARENTHESES(macro, type, __VA_ARGS__))
+#define MONOMORPH_EACH_AGAIN() MONOMORPH_EACH
+
+#define MONOMORPH_VISIT_FIELD(type, field) f(#field, spec.field);
+#define MONOMORPH_HOLD_FIELD(type, field) \
+  template <class Holder> struct holder_of_##field { static constexpr const auto& spec = Holder::spec.field; };
+#define MONOMORPH_EXPLAIN_FIELD(type, field)                                                                          \
+  if constexpr (monomorph::DescribedSpec<std::remove_cvref_t<decltype(Holder::spec.field)>>) {                        \
+    monomorph::FieldsFit<holder_of_##field<Holder>>::explain();                                                       \
+  } else {                                                                                                            \
+    static_assert(!monomorph::detail::is_left_out(Holder::spec.field),                                                \
+                  "[SPEC-01] " #type " must be given " #field "; write `." #field " = ...` (docs/rules.md#spec-01)"); \
+    static_assert(!Holder::spec.field.narrowed,                                                                       \
+                  "[SPEC-02] " #type "::" #field " must be given as what its type can hold; change ." #field          \
+                  " (docs/rules.md#spec-02)");                                                                        \
+  }
+
+/// Lists the fields of a spec, once and in their order, outside of namespaces: what judges how they are given, what
+/// fingerprints them and what describes them all walk this list. A field that is not in it does not compile, for the
+/// structured binding counts them.
+#define MONOMORPH_SPEC(type, ...)                                    \
+  template <> struct monomorph::SpecFields<type> {                   \
+    static constexpr void for_each(const type& spec, auto&& f) {     \
+      [[maybe_unused]] const auto& [__VA_ARGS__] = spec;             \
+      MONOMORPH_FOR_EACH(MONOMORPH_VISIT_FIELD, type, __VA_ARGS__)   \
+    }                                                                \
+    MONOMORPH_FOR_EACH(MONOMORPH_HOLD_FIELD, type, __VA_ARGS__)      \
+    template <class Holder> static consteval void explain() {        \
+      MONOMORPH_FOR_EACH(MONOMORPH_EXPLAIN_FIELD, type, __VA_ARGS__) \
+    }                                                                \
+  }

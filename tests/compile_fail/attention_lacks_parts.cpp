@@ -1,0 +1,15 @@
+// expect-error: \[ATTN-12\] an attention policy must have `static constexpr std::string_view name`
+// expect-error: \[ATTN-12\] an attention policy must have `static constexpr bool within_documents`
+#include "support/control.hpp"
+struct Own {
+#if NEGATIVE
+  static constexpr bool inside_documents = true;
+#else
+  static constexpr std::string_view name = "Own";
+  static constexpr bool within_documents = true;
+#endif
+};
+struct Case : Control {
+  using attention = Own;
+};
+static_assert(monomorph::admit<Case>());
