@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <monomorph/core/ignored_target.hpp>
-#include <monomorph/runtime/cpu/queue.hpp>
+#include <monomorph/runtime/machine/queue.hpp>
 #include <monomorph/runtime/memory/view.hpp>
 
 namespace monomorph {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <monomorph/core/exact_sum.hpp>
 #include <monomorph/policy/optimizer_policy.hpp>
-#include <monomorph/runtime/cpu/queue.hpp>
+#include <monomorph/runtime/machine/queue.hpp>
 #include <monomorph/runtime/memory/view.hpp>
 #include <utility>
 
