@@ -47,22 +47,49 @@ constexpr std::int64_t state_elements(const ParameterLayout& layout, std::int64_
   return most;
 }
 
+/// A matrix that the optimiser transforms, and its scratch memory: slices of the unit and of the workspace.
+struct TransformedMatrix {
+  Slice matrix, workspace;
+};
+/// Matrices of no more elements are transformed side by side, each on one thread; a larger one is divided among
+/// threads.
+inline constexpr std::int64_t most_side_by_side = std::int64_t{1} << 16;
+
+/// Calls f with the matrices of a unit that the optimiser transforms: first those that are transformed side by side,
+/// each with scratch memory of its own, then the others, which take turns with all of it.
+/// @return elements of scratch memory
+template <class R> constexpr std::int64_t for_each_transformed(int unit, auto&& f) {
+  std::int64_t together = 0, longest = 0;
+  if constexpr (updates_matrices<typename R::optimizer>) {
+    const ParameterLayout layout = unit_layout<R>(unit);
+    for (const bool side_by_side : {true, false})
+      for (const TensorInfo& tensor : layout) {
+        const Slice matrix = tensor.slice;
+        const bool is_small = matrix.shape.elements() <= most_side_by_side;
+        if (is_small != side_by_side || R::optimizer::scope(tensor.parameter_class) != UpdateScope::matrices) continue;
+        const std::int64_t needed = R::optimizer::workspace_elements(matrix.shape);
+        f(TransformedMatrix{matrix, {is_small ? together : 0, {1, needed}}});
+        if (is_small)
+          together += needed;
+        else
+          longest = std::max(longest, needed);
+      }
+  }
+  return std::max(together, longest);
+}
+
 /// Whether some of a unit's tensors are updated as whole matrices.
 template <class R> constexpr bool transforms(int unit) {
-  if constexpr (updates_matrices<typename R::optimizer>)
-    for (const TensorInfo& tensor : unit_layout<R>(unit))
-      if (R::optimizer::scope(tensor.parameter_class) == UpdateScope::matrices) return true;
-  return false;
+  bool any = false;
+  for_each_transformed<R>(unit, [&](const TransformedMatrix&) { any = true; });
+  return any;
 }
 
 /// Scratch memory, in elements, of an update that transforms whole matrices; 0 without.
 template <class R> constexpr std::int64_t optimizer_workspace_elements() {
   std::int64_t most = 0;
-  if constexpr (updates_matrices<typename R::optimizer>)
-    for (int u = 0; u < n_units<R>; ++u)
-      for (const TensorInfo& tensor : unit_layout<R>(u))
-        if (R::optimizer::scope(tensor.parameter_class) == UpdateScope::matrices)
-          most = std::max(most, R::optimizer::workspace_elements(tensor.slice.shape));
+  for (int u = 0; u < n_units<R>; ++u)
+    most = std::max(most, for_each_transformed<R>(u, [](const TransformedMatrix&) {}));
   return most;
 }
 

@@ -67,8 +67,8 @@ TEST_CASE("state of an optimizer for matrices and one for the rest, by hand") {
   constexpr plan::Memory memory = plan::memory<WithMuon>(1, 2);
   constexpr std::int64_t matrices = 12 * 64 * 64, vectors = 13 * 64;
   CHECK(memory.optimizer_state == 4 * (2 * unit_0 + 2 * (matrices + 2 * vectors)));
-  // The greatest is 256 x 64: itself twice, and two products of 64 x 64.
-  CHECK(memory.optimizer_workspace == 4 * (2 * 256 * 64 + 2 * 64 * 64));
+  // Each of a block's matrices, which are small: itself twice, and two products of 64 x 64.
+  CHECK(memory.optimizer_workspace == 4 * (2 * matrices + 6 * 2 * 64 * 64));
   constexpr plan::Memory of_four = plan::memory<WithMuon>(4, 2);
   // The first of a block's four shards has the norm's 128 elements and then qkv's matrix, whose bias of 192 the second
   // has; the last one has most of the matrix that leads down, and a bias.

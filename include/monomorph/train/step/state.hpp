@@ -37,7 +37,7 @@ template <Recipe R> class State {
     }
     for (UnitState& unit : units_) initialize(unit, seed);
     if constexpr (transforms_matrices)
-      for (int u = 0; u < plan::n_units<R>; ++u) matrices_.push_back(whole_matrices(u));
+      for (int u = 0; u < plan::n_units<R>; ++u) transformed_.push_back(transformed_of(u));
     if constexpr (R::model.position == Position::rotary) kernels::rotary_table(R::model.rotary, cos_TH_, sin_TH_);
   }
 
@@ -96,7 +96,7 @@ template <Recipe R> class State {
   }
   using OptimizerHparams = typename Optimizer::Hparams;
   /// Whether the update of a unit transforms whole matrices: then prepare_update and transform come before update.
-  bool transforms(int u) const { return transforms_matrices && !matrices_[u].empty(); }
+  bool transforms(int u) const { return transforms_matrices && !transformed_[u].matrices.empty(); }
   /// In the place of the shard's gradients comes what is to be transformed.
   void prepare_update(int u, const OptimizerHparams& hparams, const UpdateScalars& scalars) const {
     for (const plan::UpdateRun& run : units_[u].runs)
@@ -106,8 +106,13 @@ template <Recipe R> class State {
   }
   /// Of a unit's whole gradients, the matrices.
   void transform(int u, const OptimizerHparams& hparams) const {
-    for (const Slice& matrix : matrices_[u])
-      Optimizer::transform(queue, whole_gradients(u)[matrix], optimizer_workspace_, hparams);
+    const Transformed& of_unit = transformed_[u];
+    const auto transform_one = [&](std::int64_t i) {
+      const auto& [matrix, workspace] = of_unit.matrices[i];
+      Optimizer::transform(queue, whole_gradients(u)[matrix], optimizer_workspace_[workspace], hparams);
+    };
+    side_by_side(queue, of_unit.n_small, transform_one);
+    for (std::int64_t i = of_unit.n_small; i < std::ssize(of_unit.matrices); ++i) transform_one(i);
   }
   void update(int u, const OptimizerHparams& hparams, const UpdateScalars& scalars) const {
     for (const plan::UpdateRun& run : units_[u].runs)
@@ -144,11 +149,18 @@ template <Recipe R> class State {
     return state;
   }
 
-  std::vector<Slice> whole_matrices(int u) const {
-    std::vector<Slice> matrices;
-    for (const TensorInfo& tensor : plan::unit_layout<R>(u))
-      if (Optimizer::scope(tensor.parameter_class) == UpdateScope::matrices) matrices.push_back(tensor.slice);
-    return matrices;
+  /// Of a unit, the matrices that the optimiser transforms; of those, the first n_small side by side.
+  struct Transformed {
+    std::vector<plan::TransformedMatrix> matrices;
+    std::int64_t n_small = 0;
+  };
+  static Transformed transformed_of(int u) {
+    Transformed transformed;
+    plan::for_each_transformed<R>(u, [&](const plan::TransformedMatrix& of) {
+      transformed.matrices.push_back(of);
+      if (of.matrix.shape.elements() <= plan::most_side_by_side) ++transformed.n_small;
+    });
+    return transformed;
   }
   /// Of a unit that was transformed, this rank's part of the whole; of any other, its reduced gradients.
   View update_direction(int u) const {
@@ -184,7 +196,7 @@ template <Recipe R> class State {
   View cos_TH_ = take_table(), sin_TH_ = take_table();
   std::vector<View> tree_;  ///< by level: the sum of 2^level micro-batches
   std::vector<UnitState> units_;
-  std::vector<std::vector<Slice>> matrices_;  ///< by unit: those that the optimiser transforms
+  std::vector<Transformed> transformed_;  ///< by unit
   std::vector<std::vector<Slice>> gaps_;
   AutogradTape tape_;
 };
