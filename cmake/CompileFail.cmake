@@ -1,6 +1,6 @@
 # monomorph_add_compile_fail_tests(<target> <file>...): programs that must not compile, and what the compiler must say.
 # With the includes of <target>, each file compiles with -DNEGATIVE=0 (the positive control) and is rejected with
-# -DNEGATIVE=1. The first error has the id of a rule. Its lines `// expect-error: <regex>` match the compiler's errors and
+# -DNEGATIVE=1. The first thing that is said has the id of a rule. Its lines `// expect-error: <regex>` match the compiler's errors and
 # are as many, so nothing cascades; `// expect-text: <regex>` matches anywhere in the output. `// expect-error(gcc):
 # <regex>` and `(clang)` are for one compiler only. One test per file and compiler. What all files include is compiled
 # once for each compiler, by the test compile_fail.prelude.<compiler>.
@@ -8,7 +8,8 @@ set(MONOMORPH_RUN_COMPILE_FAIL ${CMAKE_CURRENT_LIST_DIR}/run_compile_fail.cmake)
 set(MONOMORPH_RUN_MEMBERS ${CMAKE_CURRENT_LIST_DIR}/run_members.cmake)
 find_program(MONOMORPH_GCC NAMES g++ g++-14 g++-13 g++-12)
 find_program(MONOMORPH_CLANG NAMES clang++ clang++-18 clang++-17 clang++-16 clang++-15 clang++-14)
-mark_as_advanced(MONOMORPH_GCC MONOMORPH_CLANG)
+find_program(MONOMORPH_NVCC NAMES nvcc HINTS /usr/local/cuda/bin)
+mark_as_advanced(MONOMORPH_GCC MONOMORPH_CLANG MONOMORPH_NVCC)
 
 # A compiler that is not there shows in the report of the tests, once.
 function(monomorph_skip_compile_fail_tests LABEL)
@@ -42,6 +43,21 @@ function(monomorph_add_compile_fail_tests TARGET)
       add_test(NAME compile_fail.${name}.${label} COMMAND ${harness} -DCASE=${case} -P ${MONOMORPH_RUN_COMPILE_FAIL})
       set_tests_properties(compile_fail.${name}.${label} PROPERTIES LABELS compile_fail FIXTURES_REQUIRED prelude_${label})
     endforeach()
+  endforeach()
+endfunction()
+
+# monomorph_add_nvcc_compile_fail_tests(<target> <file>...): the same with nvcc's front end, which takes seconds for a file.
+function(monomorph_add_nvcc_compile_fail_tests TARGET)
+  if(NOT MONOMORPH_NVCC)
+    monomorph_skip_compile_fail_tests(nvcc)
+    return()
+  endif()
+  foreach(case IN LISTS ARGN)
+    cmake_path(ABSOLUTE_PATH case)
+    cmake_path(GET case STEM name)
+    add_test(NAME compile_fail.${name}.nvcc COMMAND ${CMAKE_COMMAND} -DCXX=${MONOMORPH_NVCC} -DCOMPILER=nvcc -DCASE=${case}
+      "-DINCLUDES=$<JOIN:$<TARGET_PROPERTY:${TARGET},INTERFACE_INCLUDE_DIRECTORIES>,|>" -P ${MONOMORPH_RUN_COMPILE_FAIL})
+    set_tests_properties(compile_fail.${name}.nvcc PROPERTIES LABELS compile_fail)
   endforeach()
 endfunction()
 

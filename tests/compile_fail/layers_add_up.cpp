@@ -2,7 +2,7 @@
 // expect-text: LayersAddUp<6, 4, 3>
 #include "support/control.hpp"
 struct Case : Control {
-  using layers = monomorph::Stack<monomorph::Run<monomorph::DecoderBlock, 4>,
-                                  monomorph::Run<monomorph::DecoderBlock, NEGATIVE ? 3 : 2>>;
+  using layers =
+      monomorph::Stack<monomorph::Run<monomorph::DecoderBlock, 4>, monomorph::Run<OtherBlock, NEGATIVE ? 3 : 2>>;
 };
 static_assert(monomorph::admit<Case>());

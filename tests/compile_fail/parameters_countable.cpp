@@ -6,6 +6,7 @@ struct Case : Control {
     model.n_layers = NEGATIVE ? 256 : 1;
     model.d_model = NEGATIVE ? 8'388'608 : 16'384;
     model.n_heads = NEGATIVE ? 65'536 : 128;
+    model.initialization.std = monomorph::automatic;
   });
 };
 static_assert(monomorph::admit<Case>());

@@ -1,9 +1,33 @@
-// expect-error: \[PLAN-02\] the planned bytes per rank must fit budget\.bytes_per_rank; change checkpointing,
-// expect-text: PlanFitsBudget<[0-9]+, 1048576, [0-9]+, [0-9]+, [0-9]+>
+// Each recipe fits with one change and not with a cheaper one.
+// expect-error: \[PLAN-02\] the planned bytes per rank must fit budget\.bytes_per_rank; .* to RecomputeCheap, which
+// expect-error: \[PLAN-02\] .*; change sharding to ShardGradOp, which fits
+// expect-error: \[PLAN-02\] .*; change sharding to FullShard, which fits
+// expect-error: \[PLAN-02\] .*; change Budget::micro_batch to that of FittingMicroBatch
+// expect-error: \[PLAN-02\] .*; change checkpointing to EveryBlock, which fits
+// expect-error: \[PLAN-02\] .*; change sharding to FullShard and checkpointing to EveryBlock
+// expect-error: \[PLAN-02\] .*; change sharding to FullShard, checkpointing to EveryBlock and Budget::micro_batch to
+// expect-error: \[PLAN-02\] .*; change Budget::ranks or the model: even FullShard
+// expect-text: Part<[^>]*communication, 8486912>
+// expect-text: Part<[^>]*activations, 3375104>
+// expect-text: Part<[^>]*optimizer_state, 2572288>
+// expect-text: FittingMicroBatch<4>
+// expect-text: FittingMicroBatch<2>
 #include "support/control.hpp"
-struct Case : Control {
-  static constexpr monomorph::Budget budget{.ranks = 2,
-                                            .bytes_per_rank = monomorph::mib(NEGATIVE ? 1 : 64),
-                                            .micro_batch = 4};
+template <class Sharding, class Checkpointing, std::int64_t micro, std::int64_t bytes> struct Of : Control {
+  using sharding = Sharding;
+  using checkpointing = Checkpointing;
+  static constexpr monomorph::Budget budget{.ranks = 4,
+                                            .bytes_per_rank = NEGATIVE ? bytes : monomorph::gib(1),
+                                            .micro_batch = micro};
 };
-static_assert(monomorph::admit<Case>());
+using monomorph::checkpointing::KeepAll;
+using monomorph::sharding::FullShard;
+using monomorph::sharding::Replicate;
+static_assert(monomorph::admit<Of<Replicate, KeepAll, 4, 16'300'000>>());
+static_assert(monomorph::admit<Of<Replicate, KeepAll, 4, 15'200'000>>());
+static_assert(monomorph::admit<Of<Replicate, KeepAll, 4, 14'400'000>>());
+static_assert(monomorph::admit<Of<FullShard, KeepAll, 16, 14'400'000>>());
+static_assert(monomorph::admit<Of<FullShard, KeepAll, 1, 11'100'000>>());
+static_assert(monomorph::admit<Of<Replicate, KeepAll, 4, 11'900'000>>());
+static_assert(monomorph::admit<Of<Replicate, KeepAll, 16, 11'300'000>>());
+static_assert(monomorph::admit<Of<Replicate, KeepAll, 4, 1'000'000>>());

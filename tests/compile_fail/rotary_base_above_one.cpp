@@ -4,7 +4,7 @@
 struct Case : Control {
   static constexpr auto model = changed([](monomorph::ModelSpec& model) {
     model.position = monomorph::Position::rotary;
-    model.rotary.base = NEGATIVE ? 0 : 1.5;
+    model.rotary.base = NEGATIVE ? 0 : 5.5;
   });
 };
 static_assert(monomorph::admit<Case>());

@@ -4,7 +4,7 @@
 struct Case : Control {
   static constexpr auto model = changed([](monomorph::ModelSpec& model) {
     model.position = monomorph::Position::rotary;
-    model.rotary.scaling = {.factor = NEGATIVE ? 2 : 1, .original_context = 0};
+    model.rotary.scaling = {.factor = 2, .original_context = NEGATIVE ? 0 : 16};
   });
 };
 static_assert(monomorph::admit<Case>());

@@ -3,6 +3,6 @@
 #include "support/control.hpp"
 struct Case : Control {
   using layers = monomorph::Stack<monomorph::Run<monomorph::DecoderBlock, NEGATIVE ? 6 : 5>,
-                                  monomorph::Run<monomorph::DecoderBlock, NEGATIVE ? 0 : 1>>;
+                                  monomorph::Run<OtherBlock, NEGATIVE ? 0 : 1>>;
 };
 static_assert(monomorph::admit<Case>());

@@ -13,6 +13,7 @@
 #include <monomorph/train/commands/run_recipe.hpp>
 #include <monomorph/train/run/run_checkpoint.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <mutex>

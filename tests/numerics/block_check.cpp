@@ -115,7 +115,7 @@ std::string describe(const ModelSpec& model) {
   text += ", rotary " + std::to_string(model.position == Position::rotary) + " factor ";
   text += std::to_string(model.rotary.scaling.factor) + ", kv heads " + std::to_string(model.kv_heads());
   text += ", qkv bias " + std::to_string(model.bias.qkv) + ", out bias " + std::to_string(model.bias.attention_out);
-  text += ", activation " + std::to_string(static_cast<int>(model.activation)) + ", mlp bias ";
+  text += ", activation " + std::to_string(static_cast<int>(model.activation.value)) + ", mlp bias ";
   text += std::to_string(model.bias.mlp) + ", reference " +
           std::to_string(model.attention_kernel == AttentionKernel::reference);
   text += ", dropout " + std::to_string(model.dropout.residual) + " " + std::to_string(model.dropout.attention);

@@ -22,7 +22,7 @@ struct SavedPlacement {
 /// are below the firewall, in model/decoder_block.hpp.
 /// M = B·T tokens, D model width, Q = N·H query width, K = KV·H key width, F hidden width (G = 2F for SwiGLU, else F).
 template <class R> struct DecoderBlock {
-  static constexpr const ModelSpec& model = R::model;
+  static constexpr const auto& model = R::model;
   static constexpr bool gated = model.activation == Activation::swiglu;
   static constexpr std::int64_t D = model.d_model, Q = model.q_width(), K = model.kv_width(), F = model.ff_width(),
                                 G = gated ? 2 * F : F, QKV = model.qkv_width();

@@ -6,7 +6,7 @@ namespace monomorph {
 /// The first unit: token table and learned positions. With a tied head it holds the final norm as well, as the table is
 /// resident from embedding forward to embedding backward.
 template <class R> struct EmbeddingUnit {
-  static constexpr const ModelSpec& model = R::model;
+  static constexpr const auto& model = R::model;
   struct Params : ParameterLayout {
     Slice table_VD, positions_TD, norm_D, norm_bias_D;
     constexpr explicit Params(int = 0) {
@@ -27,7 +27,7 @@ template <class R> struct EmbeddingUnit {
 
 /// The last unit of a model whose head is not the embedding table: final norm and head.
 template <class R> struct HeadUnit {
-  static constexpr const ModelSpec& model = R::model;
+  static constexpr const auto& model = R::model;
   struct Params : ParameterLayout {
     Slice norm_D, norm_bias_D, head_VD;
     constexpr explicit Params(int = 0) {

@@ -14,6 +14,11 @@ template <class U> concept WholeNumber = std::integral<U> && !Character<U> && !s
 /// Integers up to here are doubles, too.
 inline constexpr long long exact_in_double = 1LL << 53;
 
+template <WholeNumber U> constexpr bool is_negative(U number) {
+  if constexpr (std::is_signed_v<U>) return number < 0;
+  return false;
+}
+
 /// A T means what `from` does. Numbers are no truth values, and nothing but its own type stands for an enum.
 template <class T, class U> constexpr bool keeps_value([[maybe_unused]] const U& from) {
   if constexpr (std::same_as<T, U>)
@@ -23,10 +28,10 @@ template <class T, class U> constexpr bool keeps_value([[maybe_unused]] const U&
   else if constexpr (std::floating_point<T> && std::floating_point<U>)
     return true;
   else if constexpr (std::floating_point<T> && WholeNumber<U>)
-    return (from <= 0 || static_cast<unsigned long long>(from) <= exact_in_double) &&
-           (from >= 0 || static_cast<long long>(from) >= -exact_in_double);
+    return is_negative(from) ? static_cast<long long>(from) >= -exact_in_double
+                             : static_cast<unsigned long long>(from) <= exact_in_double;
   else if constexpr (WholeNumber<T> && WholeNumber<U>)
-    return static_cast<U>(static_cast<T>(from)) == from && (from < U{}) == (static_cast<T>(from) < T{});
+    return static_cast<U>(static_cast<T>(from)) == from && is_negative(from) == is_negative(static_cast<T>(from));
   else
     return false;
 }

@@ -12,4 +12,12 @@ template <class... A, class... B> constexpr RuleList<A..., B...> operator+(RuleL
   return {};
 }
 
+/// What a policy or a block exports as `template <class R> using rules = RuleList<…>`.
+template <class Owner, class R> consteval auto exported_rules() {
+  if constexpr (requires { typename Owner::template rules<R>; })
+    return typename Owner::template rules<R>{};
+  else
+    return RuleList<>{};
+}
+
 }  // namespace monomorph

@@ -9,9 +9,9 @@ template <class Spec> struct SpecFields;
 template <class Spec> concept DescribedSpec = requires { sizeof(SpecFields<Spec>); };
 
 /// Calls f(name, field) for every field of a spec, in order. A field may be a spec itself.
-template <DescribedSpec Spec> constexpr void for_each_field(const Spec& spec, auto&& f) {
-  SpecFields<Spec>::for_each(spec, f);
-}
+template <class Spec>
+requires DescribedSpec<std::remove_const_t<Spec>>
+constexpr void for_each_field(Spec& spec, auto&& f) { SpecFields<std::remove_const_t<Spec>>::for_each(spec, f); }
 
 namespace detail {
 
@@ -74,7 +74,7 @@ template <class Holder> struct FieldsFit {
 /// structured binding counts them.
 #define MONOMORPH_SPEC(type, ...)                                    \
   template <> struct monomorph::SpecFields<type> {                   \
-    static constexpr void for_each(const type& spec, auto&& f) {     \
+    static constexpr void for_each(auto& spec, auto&& f) {           \
       [[maybe_unused]] const auto& [__VA_ARGS__] = spec;             \
       MONOMORPH_FOR_EACH(MONOMORPH_VISIT_FIELD, type, __VA_ARGS__)   \
     }                                                                \

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <monomorph/block/embedding_unit.hpp>
 #include <monomorph/model/block_tensors.hpp>
 #include <monomorph/model/normalize.hpp>

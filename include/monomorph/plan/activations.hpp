@@ -7,7 +7,7 @@ namespace monomorph::plan {
 /// Tokens whose logits exist at a time: as many as fill 16 Mi elements, between 64 and 512, a multiple of 64.
 template <class R> constexpr std::int64_t loss_chunk_tokens(std::int64_t n_tokens) {
   const std::int64_t fitting = (std::int64_t{1} << 24) / R::model.padded_vocab() / 64 * 64;
-  return std::min(n_tokens, std::clamp<std::int64_t>(fitting, 64, 512));
+  return smaller_of(n_tokens, clamped(fitting, 64, 512));
 }
 
 /// Everything whose size follows the micro-batch: slices of the activation buffer (compute dtype) and of the statistics
@@ -29,8 +29,8 @@ template <class R> struct Activations {
       kept_[i] = {buffer.elements, statistics.elements};
       Layout scratch, statistics_scratch;
       with_block<R>(i, [&](auto block) { place(block, i, buffer, scratch, statistics, statistics_scratch); });
-      scratch_length_ = std::max(scratch_length_, scratch.elements);
-      statistics_scratch_length_ = std::max(statistics_scratch_length_, statistics_scratch.elements);
+      scratch_length_ = larger_of(scratch_length_, scratch.elements);
+      statistics_scratch_length_ = larger_of(statistics_scratch_length_, statistics_scratch.elements);
     }
     x_MD.back() = buffer.take(MD);
     dx_MD = buffer.take(MD);
@@ -45,7 +45,7 @@ template <class R> struct Activations {
       with_block<R>(i, [&](auto block) {
         Layout layout;
         typename decltype(block)::Temporary(layout, n_tokens);
-        longest.elements = std::max(longest.elements, layout.elements);
+        longest.elements = larger_of(longest.elements, layout.elements);
       });
     buffer.elements += longest.elements;
   }

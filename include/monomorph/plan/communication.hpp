@@ -1,6 +1,6 @@
 #pragma once
-#include <algorithm>
 #include <cstdint>
+#include <monomorph/core/extremes.hpp>
 #include <monomorph/spec/layout.hpp>
 
 namespace monomorph::plan {
@@ -10,7 +10,7 @@ namespace monomorph::plan {
 /// its dtype.
 constexpr std::int64_t staging_bytes(int dp) {
   constexpr std::int64_t widest = 8;
-  return dp > 1 ? std::max(std::int64_t{8} << 20, 4 * (dp - 1) * alignment_elements * widest) : 0;
+  return dp > 1 ? larger_of(8 << 20, 4 * (dp - 1) * alignment_elements * widest) : 0;
 }
 /// What c10d keeps for the connections with the other ranks: 32 to 43 KiB were measured with 2 and 4.
 constexpr std::int64_t connection_bytes(int dp) {

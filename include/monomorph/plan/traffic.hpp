@@ -23,7 +23,7 @@ struct Traffic {
 /// length.
 constexpr std::int64_t part_length(std::int64_t elements, int parts, int i) {
   const std::int64_t part = align_up((elements + parts - 1) / parts);
-  return std::clamp<std::int64_t>(elements - i * part, 0, part);
+  return clamped(elements - i * part, 0, part);
 }
 
 /// The traffic of a training step without evaluation. It is not a run's first step, so the parameters that it needs at

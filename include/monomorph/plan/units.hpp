@@ -1,9 +1,9 @@
 #pragma once
-#include <algorithm>
 #include <array>
 #include <monomorph/block/decoder_block.hpp>
 #include <monomorph/block/embedding_unit.hpp>
 #include <monomorph/block/stack.hpp>
+#include <monomorph/core/extremes.hpp>
 
 /// Units: what is gathered, reduced, released and checkpointed at once. Unit 0 is the embedding, units 1 to L are the
 /// blocks, unit L + 1 is the head; a tied head is part of unit 0.
@@ -45,6 +45,14 @@ inline constexpr std::int64_t params = detail::sum_over_units<R>([](const Parame
   return layout.parameters();
 });
 
+/// Elements of the unit that has fewest.
+template <class R>
+inline constexpr std::int64_t smallest_unit = [] {
+  std::int64_t smallest = unit_layout<R>(0).elements;
+  for (int u = 1; u < n_units<R>; ++u) smallest = smaller_of(smallest, unit_layout<R>(u).elements);
+  return smallest;
+}();
+
 /// A rank's shard of each unit (`own`), at the same slice of the buffers of parameters, gradients and optimiser state,
 /// and where the unsharded unit lies while it is used: in place, if the shard is the whole unit; in one of two slots,
 /// one for the unit in use and one for a unit in flight; or in a place of its own, if it stays from forward to
@@ -58,7 +66,7 @@ template <class R> struct Shards {
     for (int u = 0; u < n_units<R>; ++u) {
       const std::int64_t part = align_up((unit_layout<R>(u).elements + shards - 1) / shards);
       own[u] = whole_params[u] = whole_gradients[u] = own_buffer.take({1, part});
-      if (!resident(u)) longest = std::max(longest, part * shards);
+      if (!resident(u)) longest = larger_of(longest, part * shards);
     }
     if (shards == 1) return;
     place(whole_params, whole_params_buffer, longest, R::sharding::releases_after_forward);

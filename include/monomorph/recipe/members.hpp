@@ -47,13 +47,15 @@ constexpr std::int64_t ranks_per_replica(MeshSpec mesh) {
   return std::int64_t{mesh.tp} * mesh.pp * mesh.cp;
 }
 
+/// Data-parallel ranks; 0 if no whole number of replicas forms them.
+constexpr std::int64_t replicas_of(std::int64_t ranks, std::int64_t ranks_per_replica) {
+  return ranks > 0 && ranks_per_replica > 0 && ranks % ranks_per_replica == 0 ? ranks / ranks_per_replica : 0;
+}
+
 /// Data-parallel ranks of a recipe's budget; 0 if it has none or a rule of its own says what is wrong with it.
 template <class R>
 inline constexpr std::int64_t budgeted_replicas = [] {
-  if constexpr (HasBudget<R>) {
-    constexpr std::int64_t replica = ranks_per_replica(mesh_of<R>), ranks = R::budget.ranks.value;
-    if constexpr (replica > 0 && ranks > 0 && ranks % replica == 0) return ranks / replica;
-  }
+  if constexpr (HasBudget<R>) return replicas_of(R::budget.ranks.value, ranks_per_replica(mesh_of<R>));
   return std::int64_t{0};
 }();
 

@@ -15,7 +15,7 @@ template <std::int64_t n_heads> struct HeadsInRange {
   }
 };
 template <std::int64_t d_model, std::int64_t n_heads, bool head_dim_given> struct HeadsDivideWidth {
-  static constexpr bool holds = head_dim_given || n_heads < 1 || d_model % n_heads == 0;
+  static constexpr bool holds = head_dim_given || !is_count(n_heads) || !is_count(d_model) || d_model % n_heads == 0;
   static consteval void explain() {
     static_assert(holds,
                   "[ATTN-02] d_model must be a multiple of n_heads where head_dim is derived; change "
@@ -23,7 +23,7 @@ template <std::int64_t d_model, std::int64_t n_heads, bool head_dim_given> struc
   }
 };
 template <std::int64_t n_heads, std::int64_t n_kv_heads> struct KeyHeadsDivideHeads {
-  static constexpr bool holds = n_heads < 1 || (n_kv_heads > 0 && n_heads % n_kv_heads == 0);
+  static constexpr bool holds = !is_count(n_heads) || (n_kv_heads > 0 && n_heads % n_kv_heads == 0);
   static consteval void explain() {
     static_assert(holds,
                   "[ATTN-03] n_heads must be a multiple of n_kv_heads, which must be at least 1; change "
@@ -39,7 +39,7 @@ template <std::int64_t head_dim> struct HeadDimInRange {
   }
 };
 template <Position position, std::int64_t head_dim> struct RotaryHeadDimEven {
-  static constexpr bool holds = position != Position::rotary || head_dim % 2 == 0;
+  static constexpr bool holds = position != Position::rotary || head_dim < 1 || head_dim % 2 == 0;
   static consteval void explain() {
     static_assert(holds,
                   "[ATTN-05] head_dim must be even where position is rotary, which turns features in pairs; change "
@@ -101,17 +101,17 @@ template <class Block, bool within_documents> struct BlockKeepsWithinDocuments {
   }
 };
 
-template <class R, class... Runs> consteval auto rules_of_blocks(Stack<Runs...>) {
+template <class R, class... Runs> consteval auto within_documents_rules_of(Stack<Runs...>) {
   return RuleList<
       BlockKeepsWithinDocuments<typename Runs::template block<R>, bool{attention_of<R>::within_documents}>...>{};
 }
-template <class R> consteval auto block_rules() { return rules_of_blocks<R>(layers_of<R>); }
+template <class R> consteval auto within_documents_rules() { return within_documents_rules_of<R>(layers_of<R>); }
 
 template <class R> consteval auto attention_rules() {
   constexpr const auto& model = R::model;
   constexpr auto scaling = model.rotary.scaling;
   constexpr auto heads = model.n_heads.value, width = model.d_model.value;
-  constexpr bool derivable = heads > 0 && width > 0 && width % heads == 0;
+  constexpr bool derivable = is_count(heads) && is_count(width) && width % heads == 0;
   constexpr auto head_dim = model.head_dim.given || derivable ? model.head_width() : 2;  // 2: ATTN-01 or ATTN-02 speaks
   constexpr auto factor = millionths_down(scaling.factor);
   return RuleList<HeadsInRange<heads>, HeadsDivideWidth<width, heads, model.head_dim.given>,

@@ -148,12 +148,27 @@ template <std::int64_t n_layers, int... lengths> struct LayersAddUp {
   }
 };
 
-template <std::int64_t n_layers, class... Runs> consteval auto rules_of_runs(Stack<Runs...>*) {
-  return RuleList<RunLengthsPositive<Runs::length...>, LayersAddUp<n_layers, Runs::length...>>{};
+/// Blocks as types, to compare them.
+template <class... Blocks> struct AdjacentRunsDiffer { static constexpr bool differ = true; };
+template <class First, class Second, class... Blocks> struct AdjacentRunsDiffer<First, Second, Blocks...> {
+  static constexpr bool differ = !std::is_same_v<First, Second> && AdjacentRunsDiffer<Second, Blocks...>::differ;
+};
+template <class... Blocks> struct RunsAreWhole {
+  static constexpr bool holds = AdjacentRunsDiffer<Blocks...>::differ;
+  static consteval void explain() {
+    static_assert(holds,
+                  "[RECIPE-10] adjacent runs of layers must be of different blocks, or checkpoints of the same model "
+                  "would differ; change layers to one run of both lengths (docs/rules.md#recipe-10)");
+  }
+};
+
+template <class R, class... Runs> consteval auto rules_of_runs(Stack<Runs...>*) {
+  return RuleList<RunLengthsPositive<Runs::length...>, LayersAddUp<R::model.n_layers.value, Runs::length...>,
+                  RunsAreWhole<typename Runs::template block<R>...>>{};
 }
 template <class R> consteval auto layer_rules() {
   if constexpr (requires { typename R::layers; })
-    return rules_of_runs<R::model.n_layers.value>(static_cast<typename R::layers*>(nullptr));
+    return rules_of_runs<R>(static_cast<typename R::layers*>(nullptr));
   else
     return RuleList<>{};
 }

@@ -14,13 +14,13 @@ template <int tp, int pp, int cp> struct DegreesInRange {
   }
 };
 template <int tp, std::int64_t n_heads> struct TensorParallelDividesHeads {
-  static constexpr bool holds = tp < 1 || n_heads % tp == 0;
+  static constexpr bool holds = !is_degree(tp) || n_heads % tp == 0;
   static consteval void explain() {
     static_assert(holds, "[MESH-02] n_heads must be a multiple of tp; change MeshSpec::tp (docs/rules.md#mesh-02)");
   }
 };
 template <int tp, std::int64_t n_kv_heads> struct TensorParallelDividesKeyHeads {
-  static constexpr bool holds = tp < 1 || n_kv_heads % tp == 0;
+  static constexpr bool holds = !is_degree(tp) || n_kv_heads % tp == 0;
   static consteval void explain() {
     static_assert(holds,
                   "[MESH-03] n_kv_heads must be a multiple of tp; change MeshSpec::tp or ModelSpec::n_kv_heads "
@@ -28,7 +28,7 @@ template <int tp, std::int64_t n_kv_heads> struct TensorParallelDividesKeyHeads 
   }
 };
 template <int tp, std::int64_t d_ff> struct TensorParallelDividesFeedForward {
-  static constexpr bool holds = tp < 1 || d_ff % tp == 0;
+  static constexpr bool holds = !is_degree(tp) || d_ff % tp == 0;
   static consteval void explain() {
     static_assert(holds,
                   "[MESH-04] d_ff must be a multiple of tp; change MeshSpec::tp or ModelSpec::d_ff "
@@ -36,7 +36,7 @@ template <int tp, std::int64_t d_ff> struct TensorParallelDividesFeedForward {
   }
 };
 template <int tp, std::int64_t padded_vocab> struct TensorParallelDividesVocabulary {
-  static constexpr bool holds = tp < 1 || padded_vocab % tp == 0;
+  static constexpr bool holds = !is_degree(tp) || padded_vocab % tp == 0;
   static consteval void explain() {
     static_assert(holds,
                   "[MESH-05] the padded vocabulary must be a multiple of tp; change ModelSpec::vocab_multiple or "
@@ -44,14 +44,14 @@ template <int tp, std::int64_t padded_vocab> struct TensorParallelDividesVocabul
   }
 };
 template <int pp, std::int64_t n_layers> struct PipelineWithinLayers {
-  static constexpr bool holds = pp < 1 || n_layers < 1 || pp <= n_layers;
+  static constexpr bool holds = !is_degree(pp) || n_layers < 1 || pp <= n_layers;
   static consteval void explain() {
     static_assert(holds, "[MESH-06] pp must be at most n_layers; change MeshSpec::pp (docs/rules.md#mesh-06)");
   }
 };
 /// Causal attention is even work only if each rank has an early and a late piece of the sequence.
 template <int cp, std::int64_t context_length> struct ContextParallelDividesContext {
-  static constexpr bool holds = cp <= 1 || context_length % (2 * std::int64_t{cp}) == 0;
+  static constexpr bool holds = cp <= 1 || !is_degree(cp) || context_length % (2 * std::int64_t{cp}) == 0;
   static consteval void explain() {
     static_assert(holds,
                   "[MESH-07] context_length must be a multiple of 2 cp where cp is above 1; change MeshSpec::cp or "
@@ -59,7 +59,8 @@ template <int cp, std::int64_t context_length> struct ContextParallelDividesCont
   }
 };
 template <int tp, int pp, int cp> struct DataParallelOnly {
-  static constexpr bool holds = tp <= 1 && pp <= 1 && cp <= 1;
+  static constexpr bool holds =
+      (tp <= 1 || !is_degree(tp)) && (pp <= 1 || !is_degree(pp)) && (cp <= 1 || !is_degree(cp));
   static consteval void explain() {
     static_assert(holds,
                   "[MESH-08] tp, pp and cp must be 1 in this release, which splits work over data-parallel ranks "

@@ -108,6 +108,51 @@ struct ParametersCountable {
   }
 };
 
+template <std::int64_t vocab_multiple, std::int64_t vocab_size> struct PaddingIsSmall {
+  static constexpr bool holds =
+      !is_count(vocab_size) || vocab_multiple > 65'536 || vocab_multiple <= 512 || vocab_multiple <= vocab_size;
+  static consteval void explain() {
+    static_assert(holds,
+                  "[MODEL-13] vocab_multiple must be at most vocab_size, or 512: most of the table would be padding; "
+                  "change ModelSpec::vocab_multiple (docs/rules.md#model-13)");
+  }
+};
+template <std::int64_t d_ff_multiple, std::int64_t d_model> struct FeedForwardRoundedUpLittle {
+  static constexpr bool holds =
+      !is_count(d_ff_multiple) || !is_count(d_model) || d_ff_multiple <= 256 || 3.0 * d_ff_multiple <= 8.0 * d_model;
+  static consteval void explain() {
+    static_assert(holds,
+                  "[MODEL-14] d_ff_multiple must be at most 8/3 d_model, or 256: rounding up would double d_ff; change "
+                  "ModelSpec::d_ff_multiple, or give ModelSpec::d_ff (docs/rules.md#model-14)");
+  }
+};
+template <std::int64_t std_millionths, std::int64_t d_model> struct InitializationKeepsScale {
+  static constexpr bool holds = std_millionths <= 0 || std_millionths == beyond_millionths || !is_count(d_model) ||
+                                1e-12 * std_millionths * std_millionths * d_model <= 64;
+  static consteval void explain() {
+    static_assert(
+        holds,
+        "[MODEL-15] initialization.std x sqrt(d_model) must be at most 8: every matrix would multiply what it "
+        "reads by that; change InitializationSpec::std (docs/rules.md#model-15)");
+  }
+};
+template <NormKind kind, std::int64_t d_model> struct LayerNormNeedsTwo {
+  static constexpr bool holds = kind != NormKind::layer_norm || d_model != 1;
+  static consteval void explain() {
+    static_assert(holds,
+                  "[MODEL-16] d_model must be at least 2 where norm.kind is layer_norm, which makes 0 of a single "
+                  "feature; change ModelSpec::d_model or NormSpec::kind (docs/rules.md#model-16)");
+  }
+};
+template <std::int64_t d_ff, std::int64_t d_model, bool d_ff_given> struct FeedForwardInProportion {
+  static constexpr bool holds = !d_ff_given || !is_count(d_ff) || !is_count(d_model) || d_ff <= 64.0 * d_model;
+  static consteval void explain() {
+    static_assert(holds,
+                  "[MODEL-17] d_ff must be at most 64 d_model: it is the width of a hidden layer, not its parameters; "
+                  "change ModelSpec::d_ff (docs/rules.md#model-17)");
+  }
+};
+
 /// What follows from the sizes may be computed.
 constexpr bool sizes_countable(const ModelSpec& model) {
   return is_count(model.vocab_size) && is_count(model.n_heads) && is_count(model.d_model) &&
@@ -119,6 +164,8 @@ template <class R> consteval auto model_rules() {
   constexpr const auto& model = R::model;
   constexpr auto heads = model.n_heads.value, width = model.d_model.value;
   constexpr bool countable = sizes_countable(model);
+  constexpr bool derives_gated = model.activation == Activation::swiglu && !model.d_ff.given;
+  constexpr auto std = model.initialization.std;
   return RuleList<
       LayersInRange<model.n_layers.value>, VocabularyInRange<model.vocab_size.value>, WidthInRange<width>,
       ContextInRange<model.context_length.value>, FeedForwardWidthInRange<model.d_ff.value_or(1)>,
@@ -129,6 +176,10 @@ template <class R> consteval auto model_rules() {
       DropoutIsProbability<millionths_down(model.dropout.embedding), millionths_down(model.dropout.attention),
                            millionths_down(model.dropout.residual)>,
       InitializationStdPositive<millionths_up(model.initialization.std.value_or(1))>,
+      PaddingIsSmall<model.vocab_multiple, model.vocab_size.value>,
+      FeedForwardRoundedUpLittle<derives_gated ? model.d_ff_multiple.value : 1, width>,
+      InitializationKeepsScale<millionths_down(std.value_or(0)), width>, LayerNormNeedsTwo<model.norm.kind, width>,
+      FeedForwardInProportion<model.d_ff.value_or(1), width, model.d_ff.given>,
       ParametersCountable<model.n_layers.value, width, heads, countable ? model.head_width() : 0,
                           countable ? model.ff_width() : 0>>{};
 }

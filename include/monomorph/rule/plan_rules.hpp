@@ -2,6 +2,7 @@
 #include <monomorph/core/rule.hpp>
 #include <monomorph/plan/memory.hpp>
 #include <monomorph/recipe/members.hpp>
+#include <monomorph/rule/budget_rule.hpp>
 #include <monomorph/rule/operands.hpp>
 
 namespace monomorph::rule {
@@ -14,19 +15,17 @@ template <std::int64_t planned, std::int64_t expected> struct ParametersAsExpect
                   "(docs/rules.md#plan-01)");
   }
 };
-/// All in bytes per rank; the last three are what the planned ones are most likely made of.
-template <std::int64_t planned, std::int64_t available, std::int64_t parameters_and_moments, std::int64_t gradients,
-          std::int64_t activations>
-struct PlanFitsBudget {
-  static constexpr bool holds = planned <= available;
+/// Shards are multiples of 64 elements, so that a rank may hold nothing but padding.
+template <std::int64_t smallest_unit, int shards> struct ShardsHoldElements {
+  static constexpr bool holds = shards == 1 || smallest_unit >= std::int64_t{alignment_elements} * shards;
   static consteval void explain() {
     static_assert(holds,
-                  "[PLAN-02] the planned bytes per rank must fit budget.bytes_per_rank; change checkpointing, sharding "
-                  "or Budget::micro_batch (docs/rules.md#plan-02)");
+                  "[SHARD-09] each rank must hold at least 64 elements of every unit, or it stores and sends padding "
+                  "only; change sharding to a hybrid one, or Budget::ranks (docs/rules.md#shard-09)");
   }
 };
 template <int ranks, std::int64_t ranks_per_replica> struct RanksFormReplicas {
-  static constexpr bool holds = ranks > 0 && (ranks_per_replica < 1 || ranks % ranks_per_replica == 0);
+  static constexpr bool holds = ranks > 0 && (ranks_per_replica < 1 || replicas_of(ranks, ranks_per_replica) > 0);
   static consteval void explain() {
     static_assert(holds,
                   "[PLAN-03] budget.ranks must be a positive multiple of tp pp cp; change Budget::ranks "
@@ -41,6 +40,14 @@ template <std::int64_t bytes_per_rank> struct BudgetPositive {
                   "(docs/rules.md#plan-04)");
   }
 };
+template <std::int64_t bytes_per_rank> struct BudgetIsInBytes {
+  static constexpr bool holds = bytes_per_rank <= 0 || bytes_per_rank >= 1 << 16;
+  static consteval void explain() {
+    static_assert(holds,
+                  "[PLAN-07] budget.bytes_per_rank must be at least 65536, as it is in bytes: write "
+                  "`monomorph::gib(80)`; change Budget::bytes_per_rank (docs/rules.md#plan-07)");
+  }
+};
 template <std::int64_t micro_batch> struct MicroBatchInRange {
   static constexpr bool holds = is_count(micro_batch);
   static consteval void explain() {
@@ -52,7 +59,7 @@ template <std::int64_t micro_batch> struct MicroBatchInRange {
 /// Together with the limits on sizes: all offsets of the plan fit 64 bits.
 template <std::int64_t micro_batch, std::int64_t context_length> struct TokensCountable {
   static constexpr bool holds =
-      !is_count(micro_batch) || !is_count(context_length) || micro_batch * context_length < 1 << 30;
+      !is_count(micro_batch) || !is_count(context_length) || 1.0 * micro_batch * context_length < 1 << 30;
   static consteval void explain() {
     static_assert(holds,
                   "[PLAN-06] budget.micro_batch x context_length, the tokens of a forward pass, must be below 2^30; "
@@ -63,7 +70,8 @@ template <std::int64_t micro_batch, std::int64_t context_length> struct TokensCo
 template <class R> consteval auto budget_rules() {
   if constexpr (HasBudget<R>)
     return RuleList<RanksFormReplicas<R::budget.ranks.value, ranks_per_replica(mesh_of<R>)>,
-                    BudgetPositive<R::budget.bytes_per_rank.value>, MicroBatchInRange<R::budget.micro_batch.value>,
+                    BudgetPositive<R::budget.bytes_per_rank.value>, BudgetIsInBytes<R::budget.bytes_per_rank.value>,
+                    MicroBatchInRange<R::budget.micro_batch.value>,
                     TokensCountable<R::budget.micro_batch.value, R::model.context_length.value>>{};
   else
     return RuleList<>{};
@@ -78,9 +86,8 @@ template <class R> consteval auto expectation_rules() {
 }
 template <class R> consteval auto memory_rules() {
   if constexpr (HasBudget<R>) {
-    constexpr plan::Memory memory = plan::memory<R>(static_cast<int>(budgeted_replicas<R>), R::budget.micro_batch);
-    return RuleList<PlanFitsBudget<memory.total(), R::budget.bytes_per_rank.value,
-                                   memory.master + memory.optimizer_state, memory.gradients, memory.activations>>{};
+    constexpr int dp = static_cast<int>(budgeted_replicas<R>);
+    return RuleList<ShardsHoldElements<plan::smallest_unit<R>, R::sharding::param_shards(dp)>>{} + fits_budget<R, dp>();
   } else {
     return RuleList<>{};
   }

@@ -1,6 +1,7 @@
 #pragma once
 #include <monomorph/core/dtype.hpp>
 #include <monomorph/core/rule.hpp>
+#include <monomorph/recipe/members.hpp>
 
 namespace monomorph::rule {
 
@@ -45,12 +46,40 @@ template <DType reduce_dtype, DType gradient_dtype, DType compute_dtype> struct 
   }
 };
 
+/// The exponent is that of epsilon's first digit: -6 of 1e-6 and 9.9e-6.
+template <int epsilon_exponent, DType statistics_dtype> struct EpsilonIsRepresentable {
+  static constexpr bool holds = statistics_dtype == DType::fp64 || epsilon_exponent >= -37;
+  static consteval void explain() {
+    static_assert(
+        holds,
+        "[PREC-06] norm.epsilon must be at least 1e-37 unless precision computes in fp64: as fp32 it would be "
+        "0; change NormSpec::epsilon (docs/rules.md#prec-06)");
+  }
+};
+/// No replicas: no budget says how many there are.
+template <std::int64_t replicas, DType reduce_dtype, DType gradient_dtype> struct ReductionIsRead {
+  static constexpr bool holds = replicas != 1 || reduce_dtype == gradient_dtype;
+  static consteval void explain() {
+    static_assert(
+        holds,
+        "[PREC-07] reduce_dtype must be gradient_dtype where budget has one data-parallel rank, as nothing is "
+        "reduced; change precision or Budget::ranks (docs/rules.md#prec-07)");
+  }
+};
+constexpr int decimal_exponent(double x) {
+  int exponent = 0;
+  for (; 0 < x && x < 1 && exponent > -400; x *= 10) --exponent;
+  return exponent;
+}
+
 template <class R> consteval auto precision_rules() {
   using P = typename R::precision;
   return RuleList<GradientsAsWideAsCompute<P::gradient_dtype, P::compute_dtype>,
                   MasterAsWideAsCompute<P::master_dtype, P::compute_dtype>,
                   PrecisionIsImplemented<P::compute_dtype, P::gradient_dtype, P::master_dtype>,
-                  ReducesGradientsAsTheyAre<P::reduce_dtype, P::gradient_dtype, P::compute_dtype>>{};
+                  ReducesGradientsAsTheyAre<P::reduce_dtype, P::gradient_dtype, P::compute_dtype>,
+                  EpsilonIsRepresentable<decimal_exponent(R::model.norm.epsilon), statistics_dtype(P::compute_dtype)>,
+                  ReductionIsRead<budgeted_replicas<R>, P::reduce_dtype, P::gradient_dtype>>{};
 }
 
 }  // namespace monomorph::rule

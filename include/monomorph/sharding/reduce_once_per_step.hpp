@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/policy/sharding_policy.hpp>
+#include <monomorph/rule/sharding_rules.hpp>
 
 namespace monomorph::sharding {
 
@@ -8,6 +9,9 @@ namespace monomorph::sharding {
 /// Not with `"reduction": "fixed_tree"`, whose terms are the micro-batches' reduced gradients [RANK-19].
 template <ShardingPolicy Strategy> struct ReduceOncePerStep : Strategy {
   static constexpr bool reduces_every_micro_batch = false;
+  template <class R>
+  using rules = decltype(exported_rules<Strategy, R>() +
+                         RuleList<rule::ReducesOftenAlone<Strategy::reduces_every_micro_batch>>{});
 };
 
 }  // namespace monomorph::sharding

@@ -50,14 +50,18 @@ class ParameterLayout : public Layout {
   constexpr void add_part(std::string_view name, Slice whole, std::int64_t first_row, std::int64_t rows,
                           ParameterClass parameter_class, Initializer initializer) {
     const std::int64_t offset = whole.offset + first_row * whole.shape.cols;
-    tensors_[n_tensors_++] = {name, {offset, {rows, whole.shape.cols}}, parameter_class, initializer};
+    add({name, {offset, {rows, whole.shape.cols}}, parameter_class, initializer});
   }
   /// Some columns of a slice of one row (a fused bias).
   constexpr void add_bias_part(std::string_view name, Slice whole, std::int64_t first, std::int64_t n) {
-    tensors_[n_tensors_++] = {name, {whole.offset + first, {1, n}}, ParameterClass::bias, {}};
+    add({name, {whole.offset + first, {1, n}}, ParameterClass::bias, {}});
   }
 
  private:
+  constexpr void add(const TensorInfo& tensor) {
+    if (n_tensors_ < capacity) tensors_[n_tensors_] = tensor;
+    ++n_tensors_;  // beyond its capacity, too: LAYER-06 speaks
+  }
   std::array<TensorInfo, capacity> tensors_{};
   int n_tensors_ = 0;
 };

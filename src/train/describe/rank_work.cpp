@@ -44,7 +44,7 @@ void check_groups(const RecipeProgram& recipe, int ranks) {
   throw UsageError(fmt::format(
       "[RANK-17] the ranks must be a multiple of tp x pp x cp x ranks of a group of the recipe's sharding = {} x {} x "
       "{} x {} = {}, and are {}; start {}{}",
-      tp, pp, cp, group, factor, ranks, below > 0 ? fmt::format("{} or ", below) : "", below + factor));
+      tp.value, pp.value, cp.value, group, factor, ranks, below > 0 ? fmt::format("{} or ", below) : "", below + factor));
 }
 
 void check_ranks(const RecipeProgram& recipe, const Hparams& hparams, int ranks, Mistakes& mistakes) {

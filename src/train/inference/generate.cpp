@@ -3,6 +3,7 @@
 #include "train/inference/stop_texts.hpp"
 
 #include <monomorph/core/error.hpp>
+#include <algorithm>
 
 namespace monomorph::train {
 namespace {

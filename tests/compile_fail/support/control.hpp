@@ -17,3 +17,6 @@ template <class Change> constexpr monomorph::ModelSpec changed(Change change) {
   change(model);
   return model;
 }
+
+/// A block that is not the decoder block, to have runs of both.
+template <class R> struct OtherBlock : monomorph::DecoderBlock<R> {};

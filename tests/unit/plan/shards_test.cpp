@@ -4,23 +4,23 @@
 using namespace monomorph;
 
 namespace {
-template <class Sharding> struct ShardedBy : EveryOption { using sharding = Sharding; };
+template <class Sharding> struct OptionsShardedBy : EveryOption { using sharding = Sharding; };
 constexpr int degrees[] = {1, 2, 3, 5, 8, 64, 1000};
 }  // namespace
 
 TEST_CASE("how many parts each strategy makes of a unit") {
-  CHECK(plan::Shards<ShardedBy<sharding::Replicate>>(8).shards == 1);
-  CHECK(plan::Shards<ShardedBy<sharding::ShardGradOp>>(8).shards == 8);
-  CHECK(plan::Shards<ShardedBy<sharding::FullShard>>(8).shards == 8);
-  CHECK(plan::Shards<ShardedBy<sharding::HybridShard<4>>>(8).shards == 4);
-  CHECK(plan::Shards<ShardedBy<sharding::HybridShardGradOp<4>>>(8).shards == 4);
-  CHECK(plan::Shards<ShardedBy<sharding::HybridShard<4>>>(1).shards == 1);
+  CHECK(plan::Shards<OptionsShardedBy<sharding::Replicate>>(8).shards == 1);
+  CHECK(plan::Shards<OptionsShardedBy<sharding::ShardGradOp>>(8).shards == 8);
+  CHECK(plan::Shards<OptionsShardedBy<sharding::FullShard>>(8).shards == 8);
+  CHECK(plan::Shards<OptionsShardedBy<sharding::HybridShard<4>>>(8).shards == 4);
+  CHECK(plan::Shards<OptionsShardedBy<sharding::HybridShardGradOp<4>>>(8).shards == 4);
+  CHECK(plan::Shards<OptionsShardedBy<sharding::HybridShard<4>>>(1).shards == 1);
 }
 
 TEMPLATE_TEST_CASE("shards are multiples of 64 elements and cover their unit", "", sharding::Replicate,
                    sharding::ShardGradOp, sharding::FullShard, sharding::HybridShard<2>,
                    sharding::HybridShardGradOp<8>) {
-  using R = ShardedBy<TestType>;
+  using R = OptionsShardedBy<TestType>;
   for (const int dp : degrees) {
     const plan::Shards<R> shards(dp);
     std::int64_t end = 0;
@@ -41,7 +41,7 @@ TEMPLATE_TEST_CASE("shards are multiples of 64 elements and cover their unit", "
 }
 
 TEST_CASE("a unit in use and the next one in flight do not share memory") {
-  using R = ShardedBy<sharding::FullShard>;
+  using R = OptionsShardedBy<sharding::FullShard>;
   for (const int dp : degrees) {
     if (dp == 1) continue;
     const plan::Shards<R> shards(dp);
@@ -54,7 +54,7 @@ TEST_CASE("a unit in use and the next one in flight do not share memory") {
 }
 
 TEST_CASE("at one rank every strategy reads a unit where it lies") {
-  const plan::Shards<ShardedBy<sharding::FullShard>> shards(1);
+  const plan::Shards<OptionsShardedBy<sharding::FullShard>> shards(1);
   CHECK(shards.whole_params_buffer.elements == 0);
   CHECK(shards.whole_gradients_buffer.elements == 0);
   for (int unit = 0; unit < plan::n_units<EveryOption>; ++unit)

@@ -1,5 +1,6 @@
 #include "kernel_case.hpp"
 #include <c10/util/Half.h>
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>

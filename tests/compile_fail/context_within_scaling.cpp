@@ -1,0 +1,10 @@
+// expect-error: \[ROTARY-02\] context_length must be at most rotary\.scaling\.factor x original_context
+// expect-text: ContextWithinScaling<32, 15, 2000000>
+#include "support/control.hpp"
+struct Case : Control {
+  static constexpr auto model = changed([](monomorph::ModelSpec& model) {
+    model.position = monomorph::Position::rotary;
+    model.rotary.scaling = {.factor = 2, .original_context = NEGATIVE ? 15 : 16};
+  });
+};
+static_assert(monomorph::admit<Case>());

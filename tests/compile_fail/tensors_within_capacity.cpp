@@ -1,0 +1,20 @@
+// expect-error: \[LAYER-06\] a block must have at most 24 tensors
+// expect-text: TensorsWithinCapacity<Own<Case>, 25>
+#include <monomorph/block/autograd_block.hpp>
+#include "support/control.hpp"
+template <class R> struct Own : monomorph::AutogradBlock<Own<R>> {
+  static constexpr std::int64_t D = R::model.d_model;
+  struct Params : monomorph::ParameterLayout {
+    constexpr explicit Params(int = 0) {
+      using enum monomorph::ParameterClass;
+      constexpr std::string_view names = "abcdefghijklmnopqrstuvwxyz";
+      for (int i = 0; i < (NEGATIVE ? 25 : 24); ++i)
+        take_tensor(names.substr(i, 1), {1, D}, norm, monomorph::initializers::one);
+    }
+  };
+  static constexpr std::int64_t matmul_flops_per_token() { return 0; }
+};
+struct Case : Control {
+  using layers = monomorph::Stack<monomorph::Run<monomorph::DecoderBlock, 4>, monomorph::Run<Own, 2>>;
+};
+static_assert(monomorph::admit<Case>());

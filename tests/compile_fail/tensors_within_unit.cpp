@@ -1,0 +1,18 @@
+// expect-error: \[LAYER-09\] each tensor of a block must lie in what its Params take
+// expect-text: TensorsWithinUnit<Own<Case>, false>
+#include <monomorph/block/autograd_block.hpp>
+#include "support/control.hpp"
+template <class R> struct Own : monomorph::AutogradBlock<Own<R>> {
+  static constexpr std::int64_t D = R::model.d_model;
+  struct Params : monomorph::ParameterLayout {
+    constexpr explicit Params(int = 0) {
+      using enum monomorph::ParameterClass;
+      add_part("mixer.weight", take({D, D}), NEGATIVE ? 1 : 0, D, linear, monomorph::initializers::one);
+    }
+  };
+  static constexpr std::int64_t matmul_flops_per_token() { return 0; }
+};
+struct Case : Control {
+  using layers = monomorph::Stack<monomorph::Run<monomorph::DecoderBlock, 4>, monomorph::Run<Own, 2>>;
+};
+static_assert(monomorph::admit<Case>());
