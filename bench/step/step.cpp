@@ -2,7 +2,7 @@
 // [1 for a fixed tree of gradients] prints a line of JSON. A smaller micro-batch is accumulated to the same batch.
 // Under a launcher each rank takes a batch of its own, and rank 0 prints.
 #include "bench/step/recipes.hpp"
-#include "train/step/step_totals.hpp"
+#include "train/step/step_stats.hpp"
 
 #include <monomorph/core/process_memory.hpp>
 #include <monomorph/runtime/comm/world.hpp>
@@ -36,17 +36,18 @@ struct Batch {
 };
 
 /// @return the loss, averaged over all ranks' tokens
-double take_step(train::Step<R>& step, train::StepReduction& reduce, const Batch& batch, std::int64_t micro_batch,
+double take_step(train::Step<R>& step, train::StepStatsReduction& reduce, const Batch& batch, std::int64_t micro_batch,
                  int number) {
-  train::StepPart own;
+  train::LocalStepStats local;
   const std::int64_t n = std::ssize(batch.inputs) / (micro_batch * T);
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int64_t first = i * micro_batch;
-    own.add(step.accumulate({batch.inputs.data() + first * T, batch.targets.data() + first * T,
-                             static_cast<std::uint64_t>(first)},
-                            number, {i, n}));
+    local.add(step.accumulate({batch.inputs.data() + first * T, batch.targets.data() + first * T,
+                               static_cast<std::uint64_t>(first)},
+                              number, {i, n}));
   }
-  const train::StepTotals totals = reduce(own, step.gradient_size(train::GradientNorm::two), train::GradientNorm::two);
+  const train::GlobalStepStats totals =
+      reduce(local, step.partial_gradient_norm(train::GradientNorm::two), train::GradientNorm::two);
   const double per_token = 1.0 / static_cast<double>(totals.tokens);
   step.update({3e-4, 0.9, 0.95, 1e-8, 0.1, 1 - std::pow(0.9, number), 1 - std::pow(0.95, number),
                per_token * std::min(1.0, 1 / (totals.gradient_norm * per_token)),
@@ -66,7 +67,7 @@ int main(int argc, char** argv) {
   const World world = connect(std::chrono::minutes(5));
   const auto communicator = world.communicator(R::sharding::param_shards(world.size()), R::precision::reduce_dtype);
   train::Step<R> step(*communicator, micro_batch, 0, levels);
-  train::StepReduction reduce(*communicator);
+  train::StepStatsReduction reduce(*communicator);
   Batch batch(batch_size);
   std::mt19937 random(world.rank());
   std::vector<double> milliseconds;

@@ -1,5 +1,5 @@
-// expect-error: \[CKPT-04\] a checkpointing policy must have `static constexpr std::string_view name`
-// expect-error: \[CKPT-04\] a checkpointing policy must have `static constexpr Recompute recompute\(int block\)`
+// expect-error: \[ACT-04\] a checkpointing policy must have `static constexpr std::string_view name`
+// expect-error: \[ACT-04\] a checkpointing policy must have `static constexpr Recompute recompute\(int block\)`
 #include "support/control.hpp"
 struct Own {
 #if NEGATIVE

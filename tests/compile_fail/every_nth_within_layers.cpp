@@ -1,4 +1,4 @@
-// expect-error: \[CKPT-01\] EveryNthBlock<n> must have 1 <= n <= n_layers; change n
+// expect-error: \[ACT-01\] EveryNthBlock<n> must have 1 <= n <= n_layers; change n
 // expect-text: EveryNthWithinLayers<7, 6>
 #include "support/control.hpp"
 struct Case : Control {

@@ -1,4 +1,4 @@
-// expect-error: \[CKPT-03\] Fraction<num, den> of n_layers must round to at least one block
+// expect-error: \[ACT-03\] Fraction<num, den> of n_layers must round to at least one block
 // expect-text: FractionSelectsBlock<1, 13, 6>
 #include "support/control.hpp"
 struct Case : Control {

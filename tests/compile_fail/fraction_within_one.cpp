@@ -1,4 +1,4 @@
-// expect-error: \[CKPT-02\] Fraction<num, den> must lie in \(0, 1\]; change num or den
+// expect-error: \[ACT-02\] Fraction<num, den> must lie in \(0, 1\]; change num or den
 // expect-text: FractionWithinOne<3, 2>
 #include "support/control.hpp"
 struct Case : Control {

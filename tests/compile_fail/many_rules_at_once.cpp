@@ -5,7 +5,7 @@
 // expect-error: \[MESH-01\] tp, pp and cp must lie in
 // expect-error: \[PLAN-05\] budget\.micro_batch must lie in
 // expect-error: \[SHARD-01\] HybridShard<n>
-// expect-error: \[CKPT-02\] Fraction<num, den> must lie in \(0, 1\]
+// expect-error: \[ACT-02\] Fraction<num, den> must lie in \(0, 1\]
 // expect-text: LayersInRange<-3>
 // expect-text: HeadsDivideWidth<64, 12, false>
 // expect-text: KeyHeadsDivideHeads<12, 5>

@@ -67,7 +67,7 @@ template <Recipe R> Tensors save(int ranks, const std::string& folder) {
     train::Step<R> step(*communicator, 2, 3);
     for (int i = 1; i <= 3; ++i) {
       step.accumulate(sequences.from(0, R::model.context_length), i, {});
-      step.gradient_size(train::GradientNorm::two);
+      step.partial_gradient_norm(train::GradientNorm::two);
       update(step, i, 1e-3);
     }
     whole.add(step);

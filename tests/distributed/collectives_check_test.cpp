@@ -19,13 +19,13 @@ class SpoiltCommunicator final : public ForwardingCommunicator {
   SpoiltCommunicator(Communicator& right, Spoils spoils) : ForwardingCommunicator(right), spoils_(spoils) {}
 
  private:
-  void start_gather(int unit, View own, View whole) override {
-    communicator().gather(unit, own, whole);
-    if (spoils_ == Spoils::gathers) result_ = whole;
+  void start_all_gather(int unit, View shard, View unsharded) override {
+    communicator().all_gather(unit, shard, unsharded);
+    if (spoils_ == Spoils::gathers) result_ = unsharded;
   }
-  void start_reduce(int unit, View whole, View own, Reduction reduction) override {
-    communicator().reduce(unit, whole, own, reduction);
-    if (spoils_ == Spoils::reductions) result_ = own;
+  void start_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) override {
+    communicator().reduce_scatter(unit, unsharded, shard, reduction);
+    if (spoils_ == Spoils::reductions) result_ = shard;
   }
   void finish(int unit) override {
     communicator().wait(unit);

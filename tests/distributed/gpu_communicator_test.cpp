@@ -40,17 +40,17 @@ template <class Buffer> Outcome step(Communicator& communicator, DType gradients
   const int shards = communicator.shards(), rank = communicator.rank();
   const std::int64_t all = shards * part;
   Outcome outcome;
-  Buffer own(random_values(communicator.shard(), part), DType::bf16), whole(Values(all), DType::bf16);
-  communicator.gather(0, own.view(), whole.view());
+  Buffer shard(random_values(communicator.shard_index(), part), DType::bf16), unsharded(Values(all), DType::bf16);
+  communicator.all_gather(0, shard.view(), unsharded.view());
   communicator.wait(0);
-  outcome.gathered = whole.values();
+  outcome.gathered = unsharded.values();
   communicator.release(0);
   const auto reduce = [&](std::initializer_list<Reduction> reductions) {
     Buffer sum(Values(part), gradients);
     unsigned seed = 100;
     for (const Reduction reduction : reductions) {
       Buffer gradient(random_values(seed++ * 100 + rank, all), gradients);
-      communicator.reduce(1, gradient.view(), shards > 1 ? sum.view() : gradient.view(), reduction);
+      communicator.reduce_scatter(1, gradient.view(), shards > 1 ? sum.view() : gradient.view(), reduction);
       communicator.wait(1);
       if (shards == 1) sum = std::move(gradient);
     }
@@ -59,7 +59,7 @@ template <class Buffer> Outcome step(Communicator& communicator, DType gradients
   outcome.reduced_once = reduce({{}});
   outcome.reduced_twice = reduce({{.accumulate = false, .last = false}, {.accumulate = true, .last = true}});
   outcome.words = {rank, std::int64_t{1} << (40 + rank), -1};
-  communicator.sum(outcome.words);
+  communicator.all_reduce_sum(outcome.words);
   outcome.traffic = communicator.traffic();
   return outcome;
 }

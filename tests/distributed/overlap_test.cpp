@@ -24,12 +24,13 @@ class LateCommunicator final : public ForwardingCommunicator {
   using ForwardingCommunicator::ForwardingCommunicator;
 
  private:
-  void start_gather(int unit, View own, View whole) override {
-    delay(Row::gather, unit, [this, unit, own, whole] { communicator().gather(unit, own, whole); });
+  void start_all_gather(int unit, View shard, View unsharded) override {
+    delay(Row::all_gather, unit, [this, unit, shard, unsharded] { communicator().all_gather(unit, shard, unsharded); });
   }
-  void start_reduce(int unit, View whole, View own, Reduction reduction) override {
-    delay(Row::reduce, unit,
-          [this, unit, whole, own, reduction] { communicator().reduce(unit, whole, own, reduction); });
+  void start_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) override {
+    delay(Row::reduce_scatter, unit, [this, unit, unsharded, shard, reduction] {
+      communicator().reduce_scatter(unit, unsharded, shard, reduction);
+    });
   }
   void delay(Row row, int unit, const std::function<void()>& collective) {
     late_[unit].emplace_back([this, row, unit, collective, begin = Trace::Clock::now()] {
@@ -84,13 +85,13 @@ template <Recipe R> void check_overlap(int ranks) {
   constexpr int last = plan::n_units<R> - 1, last_block = plan::n_blocks<R>;
   const std::vector<Span> spans = late_spans<R>(ranks);
   if constexpr (Sharding::gathers_params) {
-    for (int u = 0; u < last; ++u) check_hidden(spans, Row::gather, u + 1, "forward", u);
+    for (int u = 0; u < last; ++u) check_hidden(spans, Row::all_gather, u + 1, "forward", u);
     const int first_needed = Sharding::releases_after_forward ? 1 : last - 1;
-    for (int u = 0; u <= first_needed; ++u) check_hidden(spans, Row::gather, u, "update", u + 1);
+    for (int u = 0; u <= first_needed; ++u) check_hidden(spans, Row::all_gather, u, "update", u + 1);
   }
   if constexpr (Sharding::releases_after_forward)
-    for (int u = last_block; u > 1; --u) check_hidden(spans, Row::gather, u - 1, "backward", u);
-  for (int u = last; u > 0; --u) check_hidden(spans, Row::reduce, u, "backward", u - 1);
+    for (int u = last_block; u > 1; --u) check_hidden(spans, Row::all_gather, u - 1, "backward", u);
+  for (int u = last; u > 0; --u) check_hidden(spans, Row::reduce_scatter, u, "backward", u - 1);
 }
 
 template <Recipe R> void check_strategies_overlap() {

@@ -2,7 +2,7 @@
 
 #include "support/adamw_update.hpp"
 #include "support/ranks.hpp"
-#include "train/step/step_totals.hpp"
+#include "train/step/step_stats.hpp"
 
 #include <monomorph/plan/memory.hpp>
 
@@ -48,9 +48,9 @@ std::set<std::string> add_parts(const std::vector<train::StateTensor>& parts, do
     values.resize(part.shape.elements(), absent);
     auto place = values.begin() + part.first;
     for (const double value : values_of(part.view)) {
-      const double own = value * factor;
-      if (bits(*place) != bits(absent) && bits(*place) != bits(own)) different.insert(part.name);
-      *place++ = own;
+      const double local = value * factor;
+      if (bits(*place) != bits(absent) && bits(*place) != bits(local)) different.insert(part.name);
+      *place++ = local;
     }
   }
   return different;
@@ -71,14 +71,14 @@ class Rank {
 
   train::TrainingStep& step() { return *step_; }
 
-  train::StepTotals gradients(int number, const Rows& rows) {
-    train::StepPart own;
+  train::GlobalStepStats gradients(int number, const Rows& rows) {
+    train::LocalStepStats local;
     const std::int64_t first = (number - 1) * accumulation_ * world_.size() * micro_batch_;
     for (std::int64_t i = 0; i < accumulation_; ++i) {
       const std::int64_t sample = first + (i * world_.size() + world_.rank()) * micro_batch_;
-      own.add(step_->accumulate(rows.from(sample % n_rows), number, {i, accumulation_, loss_scale_}));
+      local.add(step_->accumulate(rows.from(sample % n_rows), number, {i, accumulation_, loss_scale_}));
     }
-    return reduce_(own, step_->gradient_size(train::GradientNorm::two), train::GradientNorm::two);
+    return reduce_(local, step_->partial_gradient_norm(train::GradientNorm::two), train::GradientNorm::two);
   }
 
  private:
@@ -87,7 +87,7 @@ class Rank {
   double loss_scale_;
   std::unique_ptr<Communicator> communicator_;
   std::unique_ptr<train::TrainingStep> step_;
-  train::StepReduction reduce_;
+  train::StepStatsReduction reduce_;
 };
 
 }  // namespace
@@ -106,7 +106,7 @@ Outcome train(const train::RecipeProgram& recipe, Division division, const Exten
     };
     add_to(outcome.initial, rank.step().parameters());
     for (int i = 1; i <= extent.steps; ++i) {
-      const train::StepTotals totals = rank.gradients(i, rows);
+      const train::GlobalStepStats totals = rank.gradients(i, rows);
       if (world.rank() == 0) {
         outcome.losses.push_back(totals.loss / static_cast<double>(totals.tokens));
         outcome.norms.push_back(totals.gradient_norm / (extent.loss_scale * static_cast<double>(totals.tokens)));

@@ -16,11 +16,11 @@ struct Sent {
   std::vector<std::int64_t> gathered, reduced;
 };
 
-Sent sent_by(const distributed::CpuCommunicator& communicator, const distributed::Peers& peers) {
+Sent sent_by(const distributed::CpuCommunicator& communicator, const distributed::PointToPoint& point_to_point) {
   Sent sent{communicator.traffic(), {}, {}};
-  for (int to = 0; to < peers.size(); ++to) {
-    sent.gathered.push_back(peers.sent_bytes(to, Channel::gather));
-    sent.reduced.push_back(peers.sent_bytes(to, Channel::reduce));
+  for (int to = 0; to < point_to_point.size(); ++to) {
+    sent.gathered.push_back(point_to_point.sent_bytes(to, Channel::all_gather));
+    sent.reduced.push_back(point_to_point.sent_bytes(to, Channel::reduce_scatter));
   }
   return sent;
 }
@@ -52,14 +52,14 @@ struct Sum {
 template <Recipe R> std::vector<Sent> measured(int ranks, Sum sum) {
   std::vector<Sent> sent(ranks);
   with_ranks(ranks, [&](const World& world) {
-    auto connected = world.peers("counted/");
-    const distributed::Peers& peers = *connected;
+    auto connected = world.point_to_point("counted/");
+    const distributed::PointToPoint& point_to_point = *connected;
     distributed::CpuCommunicator communicator(std::move(connected), R::sharding::param_shards(ranks), sum.wire);
     train::Step<R> step(communicator, 1, 3, sum.tree_levels());
     const auto sent_in_steps = [&] {
       take_step(step, sum.micro_batches, PolicyHparams::of<typename R::optimizer::Hparams>());
       for (int u = 0; u < plan::n_units<R>; ++u) communicator.wait(u);
-      return sent_by(communicator, peers);
+      return sent_by(communicator, point_to_point);
     };
     const Sent before = sent_in_steps();
     sent[world.rank()] = minus(sent_in_steps(), before);

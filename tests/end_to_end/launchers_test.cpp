@@ -65,7 +65,8 @@ TEST_CASE("mpirun's ranks end in the bits of one") {
   const Process::Environment root{{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
                                   {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
                                   {"OMPI_MCA_plm", "isolated"}};  // this machine alone, so without ssh
-  Process mpirun(with(Arguments{"mpirun", "--oversubscribe", "-n", "2"}, run_of(place)), with(launched.environment(), root));
+  Process mpirun(with(Arguments{"mpirun", "--oversubscribe", "-n", "2"}, run_of(place)),
+                 with(launched.environment(), root));
   check_run(place, {mpirun.wait()});
 }
 
@@ -109,8 +110,8 @@ TEST_CASE("torchrun starts all ranks again when one is killed, and they go on to
   const Workplace place("tiny_gpt2");
   const Launched launched;
   constexpr std::int64_t end = 120;
-  Process run(with(Arguments{*torchrun(), "--no-python", "--nproc-per-node", "2", "--max-restarts", "2", "--master-port",
-                    free_port()},
+  Process run(with(Arguments{*torchrun(), "--no-python", "--nproc-per-node", "2", "--max-restarts", "2",
+                             "--master-port", free_port()},
                    run_of(place, {"run.steps=" + std::to_string(end), "checkpoint.every=5"})),
               launched.environment());
   std::int64_t saved = 0;
@@ -155,14 +156,14 @@ TEST_CASE("ranks meet again when one torchrun has counted a failure and the othe
   check_run(place, results, end);
 }
 
-TEST_CASE("two torchruns with a static meeting point make one run") {
+TEST_CASE("two torchruns with a static rendezvous make one run") {
   if (!torchrun()) MONOMORPH_SKIP(no_torchrun);
   const Workplace place("tiny_gpt2");
   const Launched launched;
   const std::string port = free_port();
   const auto node = [&](const std::string& rank) {
     return with(Arguments{*torchrun(), "--no-python", "--nnodes", "2", "--node-rank", rank, "--nproc-per-node", "1",
-                 "--master-addr", "127.0.0.1", "--master-port", port},
+                          "--master-addr", "127.0.0.1", "--master-port", port},
                 run_of(place));
   };
   Process first(node("0"), launched.environment()), second(node("1"), launched.environment());
@@ -185,7 +186,7 @@ TEST_CASE("srun's ranks on two nodes end when the cable is cut, and go on to the
     REQUIRE(first.wait_for_output("\nstep      12"));
     nodes->set_link(1, false);
     check_lost_rank(first.wait(), 1, "no word from rank 1");
-    check_lost_rank(second.wait(), 0, "meeting point does not answer");
+    check_lost_rank(second.wait(), 0, "rendezvous does not answer");
   }
   nodes->set_link(1, true);
   const std::int64_t saved = last_saved_step(place / "run"), end = saved + 3;

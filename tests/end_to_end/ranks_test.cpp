@@ -215,7 +215,7 @@ TEST_CASE("a rank that dies ends the other with its name, and a restart goes on 
       REQUIRE(run.ranks[0].wait_for_output("step      12"));
       run.ranks[victim].signal(SIGKILL);
       check_lost_rank(run.ranks[1 - victim].wait(), victim,
-                      victim == 0 ? "meeting point does not answer" : "no word from rank 1");
+                      victim == 0 ? "rendezvous does not answer" : "no word from rank 1");
       last = last_step(run.ranks[0].out());
     }
     REQUIRE(last >= 12);

@@ -29,7 +29,7 @@ template <Recipe R> Accumulated accumulated(std::int64_t micro_batch) {
     result.loss.tokens += loss.tokens;
   }
   result.gradients = values_of(step.gradients());
-  result.norm = std::sqrt(step.gradient_size(train::GradientNorm::two).sum.value());
+  result.norm = std::sqrt(step.partial_gradient_norm(train::GradientNorm::two).sum.value());
   return result;
 }
 
@@ -79,7 +79,7 @@ template <Recipe R> void check_nothing_counted() {
     INFO(name);
     CHECK(std::all_of(values.begin(), values.end(), [](double value) { return value == 0; }));
   }
-  CHECK(step.gradient_size(train::GradientNorm::two).sum.value() == 0);
+  CHECK(step.partial_gradient_norm(train::GradientNorm::two).sum.value() == 0);
   const LossSum evaluated = step.evaluate({sequences.inputs.data(), ignored.data(), 0});
   CHECK(evaluated.tokens == 0);
   CHECK(evaluated.loss == 0);

@@ -26,7 +26,7 @@ template <class R> struct Recomputed : R { using checkpointing = checkpointing::
 void take_step(train::TrainingStep& step, std::uint64_t number, std::int64_t T) {
   step.accumulate(sequences.from(0, T), number, {});
   step.accumulate(sequences.from(2, T), number, {1, 2});
-  const double norm = std::sqrt(step.gradient_size(train::GradientNorm::two).sum.value());
+  const double norm = std::sqrt(step.partial_gradient_norm(train::GradientNorm::two).sum.value());
   update(step, static_cast<std::int64_t>(number), 1 / norm);
   step.evaluate(sequences.from(1, T));
 }

@@ -112,7 +112,7 @@ template <Recipe R> void check_gradients(Fixture<R>& f, double tolerance) {
                                             hugging_face_tensors(f.expected, "grad.", f.step.gradients()));
   INFO(worst.name);
   CHECK(worst.error < tolerance);
-  const double norm = std::sqrt(f.step.gradient_size(train::GradientNorm::two).sum.value()) / counted;
+  const double norm = std::sqrt(f.step.partial_gradient_norm(train::GradientNorm::two).sum.value()) / counted;
   CHECK(std::abs(norm / f.number("grad_norm") - 1) < tolerance);
 }
 
@@ -135,7 +135,7 @@ template <Recipe R> void check_five_steps(Fixture<R>& f, double tolerance) {
   for (std::uint64_t step = 1; step <= 5; ++step) {
     const LossSum loss = f.step.accumulate(f.micro_batch(), step, {});
     losses.push_back(loss.loss / static_cast<double>(loss.tokens));
-    const double norm = std::sqrt(f.step.gradient_size(train::GradientNorm::two).sum.value());
+    const double norm = std::sqrt(f.step.partial_gradient_norm(train::GradientNorm::two).sum.value());
     const auto result = train::optimizer_step(f.step, hparams, {}, {.tokens = loss.tokens, .gradient_norm = norm},
                                               static_cast<std::int64_t>(step));
     REQUIRE(result.applied);

@@ -92,7 +92,7 @@ template <class R> std::map<std::string, Slice> slices(const plan::Activations<R
 }
 
 template <Recipe R> Contents contents(int ranks, double loss_scale) {
-  constexpr bool whole_units_stay = !R::sharding::releases_after_forward;
+  constexpr bool unsharded_units_stay = !R::sharding::releases_after_forward;
   Contents contents;
   std::mutex mutex;
   with_ranks(ranks, [&](const World& world) {
@@ -100,7 +100,7 @@ template <Recipe R> Contents contents(int ranks, double loss_scale) {
     train::Step<R> step(*communicator, 1, 3);
     const auto& state = step.state();
     step.accumulate(sequences.from(world.rank(), R::model.context_length), 1, {0, 1, loss_scale});
-    step.gradient_size(train::GradientNorm::two);  // waits for the gradients
+    step.partial_gradient_norm(train::GradientNorm::two);  // waits for the gradients
     const std::lock_guard lock(mutex);
     const std::string rank = "rank " + std::to_string(world.rank()) + " ";
     for (const auto& [name, slice] : slices(state.activations))
@@ -108,7 +108,7 @@ template <Recipe R> Contents contents(int ranks, double loss_scale) {
     for (int u = 0; u < plan::n_units<R>; ++u) {
       const std::string unit = rank + "unit " + std::to_string(u);
       contents.params.emplace(unit + " own", state.params(u));
-      if (whole_units_stay) contents.params.emplace(unit + " whole", state.whole_params(u));
+      if (unsharded_units_stay) contents.params.emplace(unit + " whole", state.unsharded_params(u));
       contents.gradients.emplace(unit + " own", state.gradient(u));
     }
     for (const auto& tensors : {step.parameters(), step.optimizer_state()})

@@ -53,9 +53,9 @@ class Run {
     for (int i = 0; i < n_steps; ++i, ++state_.step) {
       const auto step = static_cast<std::uint64_t>(state_.step);
       const std::int64_t first = 2 * (state_.step % 2), T = recipe_.model->context_length;
-      train::StepPart own;
-      own.add(step_->accumulate(sequences.from(first, T), step, {}));
-      const auto totals = reduce_(own, step_->gradient_size(order), order);
+      train::LocalStepStats local;
+      local.add(step_->accumulate(sequences.from(first, T), step, {}));
+      const auto totals = reduce_(local, step_->partial_gradient_norm(order), order);
       REQUIRE(train::optimizer_step(*step_, hparams_.optimizer, {}, totals, ++state_.updates).applied);
       state_.samples += micro_batch;
     }
@@ -78,7 +78,7 @@ class Run {
   std::unique_ptr<Communicator> communicator_ = one_rank();
   std::unique_ptr<train::TrainingStep> step_ =
       recipe_.make_step(*communicator_, micro_batch, 3, 0, recipe_.hparams.loss.policy);
-  train::StepReduction reduce_{*communicator_};
+  train::StepStatsReduction reduce_{*communicator_};
   train::RunState state_;
 };
 

@@ -12,11 +12,11 @@ class IdleCommunicator : public Communicator {
   plan::Traffic traffic() const override { return {}; }
 
  private:
-  void start_gather(int, View, View) override {}
-  void start_reduce(int, View, View, Reduction) override {}
+  void start_all_gather(int, View, View) override {}
+  void start_reduce_scatter(int, View, View, Reduction) override {}
   void note_release(int) override {}
   void finish(int) override {}
-  void sum_words(std::span<std::int64_t>) override {}
+  void all_reduce_words(std::span<std::int64_t>) override {}
 };
 
 /// Another communicator, but for what a test overrides.
@@ -32,13 +32,15 @@ class ForwardingCommunicator : public Communicator {
   Communicator& communicator() { return communicator_; }
 
  private:
-  void start_gather(int unit, View own, View whole) override { communicator_.gather(unit, own, whole); }
-  void start_reduce(int unit, View whole, View own, Reduction reduction) override {
-    communicator_.reduce(unit, whole, own, reduction);
+  void start_all_gather(int unit, View shard, View unsharded) override {
+    communicator_.all_gather(unit, shard, unsharded);
+  }
+  void start_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) override {
+    communicator_.reduce_scatter(unit, unsharded, shard, reduction);
   }
   void note_release(int unit) override { communicator_.release(unit); }
   void finish(int unit) override { communicator_.wait(unit); }
-  void sum_words(std::span<std::int64_t> words) override { communicator_.sum(words); }
+  void all_reduce_words(std::span<std::int64_t> words) override { communicator_.all_reduce_sum(words); }
 
   Communicator& communicator_;
 };

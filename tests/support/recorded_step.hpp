@@ -17,9 +17,9 @@ class RecordedStep final : public train::TrainingStep {
   std::function<LossSum(const train::MicroBatch&)> loss{};   ///< of evaluate
   alignas(64) std::array<std::array<float, 6>, 3> values{};  ///< parameters, first and second moments
 
-  LossSum accumulate(const train::MicroBatch&, std::uint64_t, train::Turn) override { return {}; }
+  LossSum accumulate(const train::MicroBatch&, std::uint64_t, train::AccumulationStep) override { return {}; }
   LossSum evaluate(const train::MicroBatch& batch) override { return loss(batch); }
-  train::GradientSize gradient_size(train::GradientNorm) override { return {}; }
+  train::PartialGradientNorm partial_gradient_norm(train::GradientNorm) override { return {}; }
   void update(const PolicyHparams&, const UpdateScalars& scalars) override { updates.push_back(scalars); }
   std::vector<train::StateTensor> parameters() override { return tensors("", 0); }
   std::vector<train::StateTensor> optimizer_state() override {

@@ -18,7 +18,7 @@ template <int num, int den> struct Fraction {
  private:
   static constexpr long recomputed_before(long block) {
     if constexpr (den > 0) return (2 * block * num + den) / (2 * den);
-    return 0;  // CKPT-02 speaks
+    return 0;  // ACT-02 speaks
   }
 };
 static_assert(CheckpointingPolicy<Fraction<1, 2>>);

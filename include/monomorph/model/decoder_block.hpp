@@ -203,11 +203,11 @@ template <class R> void DecoderBlock<R>::recompute(const BlockTensors& t, const 
     case Recompute::nothing:
       return;
     case Recompute::cheap:
-      model::normalize_again<R>(t.x_MD, call.param(call.p.attention_norm_D), call.param(call.p.attention_norm_bias_D),
-                                call.statistic(saved.attention_mean_M), call.statistic(saved.attention_rstd_M),
-                                call.attention_in());
-      model::normalize_again<R>(call.middle(), call.param(call.p.mlp_norm_D), call.param(call.p.mlp_norm_bias_D),
-                                call.statistic(saved.mlp_mean_M), call.statistic(saved.mlp_rstd_M), call.mlp_in());
+      model::normalize_recompute<R>(t.x_MD, call.param(call.p.attention_norm_D),
+                                    call.param(call.p.attention_norm_bias_D), call.statistic(saved.attention_mean_M),
+                                    call.statistic(saved.attention_rstd_M), call.attention_in());
+      model::normalize_recompute<R>(call.middle(), call.param(call.p.mlp_norm_D), call.param(call.p.mlp_norm_bias_D),
+                                    call.statistic(saved.mlp_mean_M), call.statistic(saved.mlp_rstd_M), call.mlp_in());
       return call.activate();
     case Recompute::block:
       call.attention_input();

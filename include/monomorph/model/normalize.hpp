@@ -13,12 +13,12 @@ template <class R> void normalize(View x, View weight, View bias, View y, View m
     kernels::rms_norm(x, weight, bias, norm.epsilon, y, rstd);
 }
 
-template <class R> void normalize_again(View x, View weight, View bias, View mean, View rstd, View y) {
+template <class R> void normalize_recompute(View x, View weight, View bias, View mean, View rstd, View y) {
   constexpr NormSpec norm = R::model.norm;
   if constexpr (norm.kind == NormKind::layer_norm)
-    kernels::layer_norm_again(x, weight, bias, mean, rstd, y);
+    kernels::layer_norm_recompute(x, weight, bias, mean, rstd, y);
   else
-    kernels::rms_norm_again(x, weight, bias, rstd, y);
+    kernels::rms_norm_recompute(x, weight, bias, rstd, y);
 }
 
 template <class R>

@@ -41,20 +41,20 @@ template <class R> constexpr Memory memory(int dp, std::int64_t micro_batch, int
   using Optimizer = typename R::optimizer;
   const Shards<R> shards(dp);
   const Activations<R> activations(micro_batch);
-  const auto own = shards.own_buffer.elements;
+  const auto shard = shards.shard_buffer.elements;
   const auto compute = size_of(Precision::compute_dtype), gradient = size_of(Precision::gradient_dtype),
              master = size_of(Precision::master_dtype);
   const auto statistic = size_of(statistics_dtype(Precision::compute_dtype));
   Memory bytes;
-  bytes.master = own * master;
-  if (keeps_master_copy<Precision>) bytes.compute_params = own * compute;
-  bytes.gathered_params = shards.whole_params_buffer.elements * compute;
-  bytes.gradients = own * gradient;
-  bytes.gathered_gradients = shards.whole_gradients_buffer.elements * gradient;
-  bytes.gradient_tree = tree_levels * own * gradient;
+  bytes.master = shard * master;
+  if (keeps_master_copy<Precision>) bytes.compute_params = shard * compute;
+  bytes.gathered_params = shards.unsharded_params_buffer.elements * compute;
+  bytes.gradients = shard * gradient;
+  bytes.gathered_gradients = shards.unsharded_gradients_buffer.elements * gradient;
+  bytes.gradient_tree = tree_levels * shard * gradient;
   for (int u = 0; u < n_units<R>; ++u)
     bytes.optimizer_state +=
-        state_elements<Optimizer>(unit_layout<R>(u), shards.own[u].shape.elements(), shards.shards) *
+        state_elements<Optimizer>(unit_layout<R>(u), shards.shard[u].shape.elements(), shards.shards) *
         size_of(state_dtype<Optimizer>(Precision::master_dtype));
   bytes.optimizer_workspace = optimizer_workspace_elements<R>() * size_of(statistics_dtype(Precision::master_dtype));
   bytes.activations = activations.buffer.elements * compute;

@@ -40,7 +40,7 @@ constexpr Traffic traffic(int dp, int rank, std::int64_t micro_batches, DType wi
                      replica_reductions = in_tree ? micro_batches : 1;
   Traffic traffic;
   for (int u = 0; u < n_units<R>; ++u) {
-    const std::int64_t own = shards.own[u].shape.elements(), others = (shards.shards - 1) * own;
+    const std::int64_t shard = shards.shard[u].shape.elements(), others = (shards.shards - 1) * shard;
     // If parameters are released after forward, each block is gathered again for backward, except the last, which
     // stays.
     const bool again = Sharding::releases_after_forward && u >= unit_of_block(0) && u < unit_of_block(n_blocks<R> - 1);
@@ -52,9 +52,9 @@ constexpr Traffic traffic(int dp, int rank, std::int64_t micro_batches, DType wi
     if (shards.shards > 1)
       for (std::int64_t i = 0; i < reductions; ++i) traffic.reductions.add(others * size_of(wire));
     if (replicas == 1) continue;
-    const std::int64_t part = part_length(own, replicas, replica);
+    const std::int64_t part = part_length(shard, replicas, replica);
     for (std::int64_t i = 0; i < replica_reductions; ++i)
-      traffic.replica_reductions.add((own - part) * size_of(wire) +
+      traffic.replica_reductions.add((shard - part) * size_of(wire) +
                                      (replicas - 1) * part * size_of(R::precision::gradient_dtype));
   }
   return traffic;

@@ -53,35 +53,35 @@ inline constexpr std::int64_t smallest_unit = [] {
   return smallest;
 }();
 
-/// A rank's shard of each unit (`own`), at the same slice of the buffers of parameters, gradients and optimiser state,
-/// and where the unsharded unit lies while it is used: in place, if the shard is the whole unit; in one of two slots,
-/// one for the unit in use and one for a unit in flight; or in a place of its own, if it stays from forward to
+/// A rank's shard of each unit (`shard`), at the same slice of the buffers of parameters, gradients and optimiser
+/// state, and where the unsharded unit lies while it is used: in place, if the shard is the whole unit; in one of two
+/// slots, one for the unit in use and one for a unit in flight; or in a place of its own, if it stays from forward to
 /// backward.
 template <class R> struct Shards {
-  std::array<Slice, n_units<R>> own{}, whole_params{}, whole_gradients{};
-  Layout own_buffer, whole_params_buffer, whole_gradients_buffer;
+  std::array<Slice, n_units<R>> shard{}, unsharded_params{}, unsharded_gradients{};
+  Layout shard_buffer, unsharded_params_buffer, unsharded_gradients_buffer;
   int shards;
   constexpr explicit Shards(int dp) : shards(R::sharding::param_shards(dp)) {
     std::int64_t longest = 0;
     for (int u = 0; u < n_units<R>; ++u) {
       const std::int64_t part = align_up((unit_layout<R>(u).elements + shards - 1) / shards);
-      own[u] = whole_params[u] = whole_gradients[u] = own_buffer.take({1, part});
+      shard[u] = unsharded_params[u] = unsharded_gradients[u] = shard_buffer.take({1, part});
       if (!resident(u)) longest = larger_of(longest, part * shards);
     }
     if (shards == 1) return;
-    place(whole_params, whole_params_buffer, longest, R::sharding::releases_after_forward);
-    place(whole_gradients, whole_gradients_buffer, longest, R::sharding::reduces_every_micro_batch);
+    place(unsharded_params, unsharded_params_buffer, longest, R::sharding::releases_after_forward);
+    place(unsharded_gradients, unsharded_gradients_buffer, longest, R::sharding::reduces_every_micro_batch);
   }
   /// Whether micro-batches accumulate in the unsharded gradients, and not in the shard after each reduction.
-  constexpr bool accumulates_whole() const { return shards == 1 || !R::sharding::reduces_every_micro_batch; }
+  constexpr bool accumulates_unsharded() const { return shards == 1 || !R::sharding::reduces_every_micro_batch; }
   /// In which of the two slots a unit's unsharded gradients lie; -1 if they have a place of their own.
-  constexpr int gradient_place(int u) const { return accumulates_whole() || resident(u) ? -1 : u % 2; }
+  constexpr int gradient_slot(int u) const { return accumulates_unsharded() || resident(u) ? -1 : u % 2; }
   /// A tied embedding table is needed by the first unit and the last.
   static constexpr bool resident(int u) { return R::model.tied_head && u == embedding_unit<R>; }
 
  private:
   constexpr void place(std::array<Slice, n_units<R>>& whole, Layout& buffer, std::int64_t longest, bool in_slots) {
-    const auto length = [&](int u) { return own[u].shape.elements() * shards; };
+    const auto length = [&](int u) { return shard[u].shape.elements() * shards; };
     Slice slots[2];
     if (in_slots) slots[0] = buffer.take({1, longest}), slots[1] = buffer.take({1, longest});
     for (int u = 0; u < n_units<R>; ++u)

@@ -22,12 +22,11 @@ struct CheckpointingAxis {
     static constexpr bool all_hold = is_named<P> && recompute;
     static consteval void explain() {
       static_assert(is_named<P>,
-                    "[CKPT-04] a checkpointing policy must have `static constexpr std::string_view name` "
-                    "(docs/rules.md#ckpt-04)");
-      static_assert(
-          recompute,
-          "[CKPT-04] a checkpointing policy must have `static constexpr Recompute recompute(int block)`: what "
-          "backward computes again of a block (docs/rules.md#ckpt-04)");
+                    "[ACT-04] a checkpointing policy must have `static constexpr std::string_view name` "
+                    "(docs/rules.md#act-04)");
+      static_assert(recompute,
+                    "[ACT-04] a checkpointing policy must have `static constexpr Recompute recompute(int block)`: what "
+                    "backward computes again of a block (docs/rules.md#act-04)");
     }
   };
 };

@@ -8,24 +8,24 @@ template <int n, std::int64_t n_layers> struct EveryNthWithinLayers {
   static constexpr bool holds = n > 0 && (n_layers < 1 || n <= n_layers);
   static consteval void explain() {
     static_assert(holds,
-                  "[CKPT-01] EveryNthBlock<n> must have 1 <= n <= n_layers; change n, or use KeepAll "
-                  "(docs/rules.md#ckpt-01)");
+                  "[ACT-01] EveryNthBlock<n> must have 1 <= n <= n_layers; change n, or use KeepAll "
+                  "(docs/rules.md#act-01)");
   }
 };
 template <int num, int den> struct FractionWithinOne {
   static constexpr bool holds = den > 0 && num > 0 && num <= den;
   static consteval void explain() {
     static_assert(holds,
-                  "[CKPT-02] Fraction<num, den> must lie in (0, 1]; change num or den, or use KeepAll "
-                  "(docs/rules.md#ckpt-02)");
+                  "[ACT-02] Fraction<num, den> must lie in (0, 1]; change num or den, or use KeepAll "
+                  "(docs/rules.md#act-02)");
   }
 };
 template <int num, int den, std::int64_t n_layers> struct FractionSelectsBlock {
   static constexpr bool holds = num < 1 || den < num || n_layers < 1 || 2.0 * n_layers * num >= den;
   static consteval void explain() {
     static_assert(holds,
-                  "[CKPT-03] Fraction<num, den> of n_layers must round to at least one block; change num or den, or "
-                  "use KeepAll (docs/rules.md#ckpt-03)");
+                  "[ACT-03] Fraction<num, den> of n_layers must round to at least one block; change num or den, or "
+                  "use KeepAll (docs/rules.md#act-03)");
   }
 };
 

@@ -2,20 +2,20 @@
 
 namespace monomorph {
 
-void Communicator::gather(int unit, View own, View whole) { start_gather(unit, own, whole); }
-void Communicator::reduce(int unit, View whole, View own, Reduction reduction) {
-  start_reduce(unit, whole, own, reduction);
+void Communicator::all_gather(int unit, View shard, View unsharded) { start_all_gather(unit, shard, unsharded); }
+void Communicator::reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) {
+  start_reduce_scatter(unit, unsharded, shard, reduction);
 }
 void Communicator::release(int unit) { note_release(unit); }
 void Communicator::wait(int unit) {
   const TraceSpan span(trace_, Trace::Row::waiting, "wait for", unit);
   finish(unit);
 }
-void Communicator::sum(std::span<std::int64_t> words) {
+void Communicator::all_reduce_sum(std::span<std::int64_t> words) {
   if (size() == 1) return;
   const TraceSpan waiting(trace_, Trace::Row::waiting, "wait for a sum", Trace::no_unit);  // compute waits meanwhile
-  const TraceSpan span(trace_, Trace::Row::sum, "sum", Trace::no_unit);
-  sum_words(words);
+  const TraceSpan span(trace_, Trace::Row::all_reduce, "sum", Trace::no_unit);
+  all_reduce_words(words);
 }
 
 }  // namespace monomorph

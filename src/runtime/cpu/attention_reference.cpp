@@ -43,10 +43,10 @@ class MaskRow {
 };
 
 /// Of one thread; grows in the first step only.
-template <class T> T* room_for(std::int64_t elements) {
-  thread_local std::vector<T> room;
-  if (room.size() < static_cast<std::size_t>(elements)) room.resize(static_cast<std::size_t>(elements));
-  return room.data();
+template <class T> T* workspace_for(std::int64_t elements) {
+  thread_local std::vector<T> workspace;
+  if (workspace.size() < static_cast<std::size_t>(elements)) workspace.resize(static_cast<std::size_t>(elements));
+  return workspace.data();
 }
 
 /// One head of one sequence.
@@ -85,7 +85,7 @@ void forward_head(const View& q, const View& k, const View& v, const View& out, 
                   const DropoutKey& dropout) {
   using T = Compute<S>;
   const auto& [batch, tokens, heads, kv_heads, features, scale] = head.shape;
-  T* query = room_for<T>(tokens + 2 * features);
+  T* query = workspace_for<T>(tokens + 2 * features);
   T* sums = query + features;
   T* scores = sums + features;
   for (std::int64_t i = 0; i < tokens; ++i) {
@@ -140,7 +140,7 @@ template <class S> void backward_kv_head(const BackwardViews& x, HeadOf<S> head,
   using T = Compute<S>;
   const auto& shape = head.shape;
   const std::int64_t features = shape.head_dim, elements = shape.tokens * features, first = head.head;
-  T* dkeys = room_for<T>(2 * elements + 3 * features);
+  T* dkeys = workspace_for<T>(2 * elements + 3 * features);
   T* dvalues = dkeys + elements;
   std::fill(dkeys, dkeys + 2 * elements, T{0});
   for (; head.head < first + shape.heads / shape.kv_heads; ++head.head)

@@ -23,9 +23,9 @@ MONOMORPH_DISPATCH(void, layer_norm, (View x, View weight, View bias, double eps
                    (x, weight, bias, epsilon, y, mean, rstd))
 MONOMORPH_DISPATCH(void, rms_norm, (View x, View weight, View bias, double epsilon, View y, View rstd),
                    (x, weight, bias, epsilon, y, rstd))
-MONOMORPH_DISPATCH(void, layer_norm_again, (View x, View weight, View bias, View mean, View rstd, View y),
+MONOMORPH_DISPATCH(void, layer_norm_recompute, (View x, View weight, View bias, View mean, View rstd, View y),
                    (x, weight, bias, mean, rstd, y))
-MONOMORPH_DISPATCH(void, rms_norm_again, (View x, View weight, View bias, View rstd, View y),
+MONOMORPH_DISPATCH(void, rms_norm_recompute, (View x, View weight, View bias, View rstd, View y),
                    (x, weight, bias, rstd, y))
 MONOMORPH_DISPATCH(void, layer_norm_backward,
                    (View dy, View x, View weight, View mean, View rstd, View dx, bool add_to_dx, View dweight,

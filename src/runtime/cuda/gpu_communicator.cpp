@@ -1,8 +1,8 @@
 #include "runtime/cuda/gpu_communicator.hpp"
 
-#include "runtime/cuda/gpu_lane.hpp"
+#include "runtime/cuda/communication_stream.hpp"
 #include "runtime/cuda/gpu_query.hpp"
-#include "runtime/cuda/nccl_exchange.hpp"
+#include "runtime/cuda/nccl_all_to_all.hpp"
 #include "runtime/cuda/pairwise.hpp"
 #include "runtime/cuda/stream_trace.hpp"
 #include "runtime/cuda/word_sum.hpp"
@@ -46,12 +46,12 @@ class GpuCommunicator final : public distributed::GroupedCommunicator {
         replica_sums_(connect(store, "replicas", replica_ranks(), device, time_limit)),
         all_(store.under("all/"), distributed::group_of(0, 1, place.size, place.rank), device, time_limit),
         staging_(device_bytes(plan::staging_bytes(place.size), device)),
-        shard_exchange_(shard_sums_.get(), shard_ranks(), device),
-        replica_exchange_(replica_sums_.get(), replica_ranks(), device),
-        reduction_(shard_exchange_, replica_exchange_, view_of(staging_), wire),
+        shard_all_to_all_(shard_sums_.get(), shard_ranks(), device),
+        replica_all_to_all_(replica_sums_.get(), replica_ranks(), device),
+        reduction_(shard_all_to_all_, replica_all_to_all_, view_of(staging_), wire),
         word_sum_(all_, device),
-        gather_lane_(device),
-        reduce_lane_(device) {}
+        all_gather_stream_(device),
+        reduce_scatter_stream_(device) {}
 
  private:
   static std::unique_ptr<NcclGroup> connect(const distributed::Store& store, const char* name, const RankGroup& group,
@@ -61,36 +61,36 @@ class GpuCommunicator final : public distributed::GroupedCommunicator {
                                        time_limit);
   }
 
-  void begin_gather(int unit, View own, View whole) override {
-    gather_lane_.after_compute();
-    const c10::cuda::CUDAStreamGuard guard(gather_lane_.stream());
+  void begin_all_gather(int unit, View shard, View unsharded) override {
+    all_gather_stream_.after_compute();
+    const c10::cuda::CUDAStreamGuard guard(all_gather_stream_.stream());
     gathers_->work_for({distributed::gathering, unit});
-    spans_.around(trace(), Trace::Row::gather, "gather", unit, gather_lane_.stream(), [&] {
-      NcclGroup::Work work = gathers_->all_gather(own, whole);
+    spans_.around(trace(), Trace::Row::all_gather, "gather", unit, all_gather_stream_.stream(), [&] {
+      NcclGroup::Work work = gathers_->all_gather(shard, unsharded);
       gathers_->join(work);
     });
-    gather_lane_.done(unit);
+    all_gather_stream_.done(unit);
   }
 
-  void begin_reduce(int unit, View whole, View own, Reduction reduction) override {
-    reduce_lane_.after_compute();
-    const c10::cuda::CUDAStreamGuard guard(reduce_lane_.stream());
+  void begin_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) override {
+    reduce_scatter_stream_.after_compute();
+    const c10::cuda::CUDAStreamGuard guard(reduce_scatter_stream_.stream());
     for (NcclGroup* const group : {shard_sums_.get(), replica_sums_.get()})
       if (group != nullptr) group->work_for({distributed::reducing, unit});
-    spans_.around(trace(), Trace::Row::reduce, "reduce", unit, reduce_lane_.stream(),
-                  [&] { reduction_(whole, own, reduction); });
-    reduce_lane_.done(unit);
+    spans_.around(trace(), Trace::Row::reduce_scatter, "reduce", unit, reduce_scatter_stream_.stream(),
+                  [&] { reduction_(unsharded, shard, reduction); });
+    reduce_scatter_stream_.done(unit);
   }
 
   /// A gather waits for the compute that was enqueued before it. With this it also waits for the compute before the
   /// release, if it is called from another stream.
-  void note_release(int) override { gather_lane_.after_compute(); }
+  void note_release(int) override { all_gather_stream_.after_compute(); }
 
   void finish(int unit) override {
     check();
     spans_.around(trace(), Trace::Row::waiting, "wait for", unit, c10::cuda::getCurrentCUDAStream(), [&] {
-      gather_lane_.before_compute(unit);
-      reduce_lane_.before_compute(unit);
+      all_gather_stream_.before_compute(unit);
+      reduce_scatter_stream_.before_compute(unit);
     });
   }
 
@@ -101,7 +101,7 @@ class GpuCommunicator final : public distributed::GroupedCommunicator {
     traffic.replica_reductions.bytes = sent_by(replica_sums_);
   }
 
-  void sum_words(std::span<std::int64_t> words) override {
+  void all_reduce_words(std::span<std::int64_t> words) override {
     word_sum_(words, [this] { check(); });
     spans_.collect();
   }
@@ -115,11 +115,11 @@ class GpuCommunicator final : public distributed::GroupedCommunicator {
   std::unique_ptr<NcclGroup> gathers_, shard_sums_, replica_sums_;
   NcclGroup all_;
   at::Tensor staging_;
-  NcclExchange shard_exchange_, replica_exchange_;
+  NcclAllToAll shard_all_to_all_, replica_all_to_all_;
   distributed::UnitReduction reduction_;
   WordSum word_sum_;
   StreamTrace spans_;
-  GpuLane gather_lane_, reduce_lane_;  // last: they wait for what uses the members above
+  CommunicationStream all_gather_stream_, reduce_scatter_stream_;  // last: they wait for what uses the members above
 };
 
 /// Returns when every rank has found a GPU. A rank that finds none ends before it connects, and NCCL would wait for it

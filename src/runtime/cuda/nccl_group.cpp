@@ -33,12 +33,13 @@ NcclGroup::NcclGroup(const distributed::Store& store, const distributed::RankGro
   const auto options = c10d::ProcessGroupNCCL::Options::create();
   options->timeout = time_limit;
   try {
-    group_ = std::make_unique<Group>(
-        Group{c10::make_intrusive<c10d::ProcessGroupNCCL>(store.handle().store, group.own, group.size(), options)});
+    group_ = std::make_unique<Group>(Group{
+        c10::make_intrusive<c10d::ProcessGroupNCCL>(store.handle().store, group.rank_in_group, group.size(), options)});
     group_->nccl->eagerConnectSingleDevice(at::Device(at::kCUDA, device));  // or it would be done in the first step
   } catch (const std::exception& failure) {
     throw Error(fmt::format("[RANK-18] rank {} can't connect GPU {} with those of {} other ranks ({})",
-                            group.ranks[group.own], device, group.size() - 1, distributed::first_line(failure)));
+                            group.ranks[group.rank_in_group], device, group.size() - 1,
+                            distributed::first_line(failure)));
   }
 }
 
@@ -54,7 +55,7 @@ NcclGroup::~NcclGroup() {
   }
 }
 
-template <class Act> auto NcclGroup::reaching(Purpose purpose, Act act) {
+template <class Act> auto NcclGroup::as_rank_failure(Purpose purpose, Act act) {
   try {
     return act();
   } catch (const std::exception& failure) {
@@ -64,20 +65,20 @@ template <class Act> auto NcclGroup::reaching(Purpose purpose, Act act) {
 
 template <class Start> NcclGroup::Work NcclGroup::begin(Start start) {
   check();
-  Work work = reaching(purpose_, start);
+  Work work = as_rank_failure(purpose_, start);
   begun_.push_back({work, purpose_});
   return work;
 }
 
-NcclGroup::Work NcclGroup::all_gather(View own, View whole) {
-  sent_bytes_ += n_others_ * own.bytes();
+NcclGroup::Work NcclGroup::all_gather(View shard, View unsharded) {
+  sent_bytes_ += n_others_ * shard.bytes();
   return begin([&] {
-    at::Tensor from = tensor_of(own, device_), to = tensor_of(whole, device_);
+    at::Tensor from = tensor_of(shard, device_), to = tensor_of(unsharded, device_);
     return group_->nccl->_allgather_base(to, from);
   });
 }
 
-NcclGroup::Work NcclGroup::exchange(std::span<const View> sent, std::span<const View> received) {
+NcclGroup::Work NcclGroup::all_to_all(std::span<const View> sent, std::span<const View> received) {
   for (const View& view : sent) sent_bytes_ += view.present() ? view.bytes() : 0;
   DType dtype = DType::fp32;  // c10d wants the same one for all tensors, even without elements
   for (const auto& views : {sent, received})
@@ -92,13 +93,13 @@ NcclGroup::Work NcclGroup::exchange(std::span<const View> sent, std::span<const 
   return begin([&] { return group_->nccl->alltoall(to, from); });
 }
 
-NcclGroup::Work NcclGroup::sum(at::Tensor words) {
+NcclGroup::Work NcclGroup::all_reduce_sum(at::Tensor words) {
   std::vector<at::Tensor> all{std::move(words)};
   return begin([&] { return group_->nccl->allreduce(all); });
 }
 
 void NcclGroup::join(Work& work) {
-  reaching(purpose_, [&] { work->synchronize(); });
+  as_rank_failure(purpose_, [&] { work->synchronize(); });
 }
 
 void NcclGroup::check() {

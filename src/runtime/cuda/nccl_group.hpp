@@ -33,10 +33,10 @@ class NcclGroup {
 
   /// Sets what the work that is begun from now on is for.
   void work_for(Purpose purpose) { purpose_ = purpose; }
-  Work all_gather(View own, View whole);
+  Work all_gather(View shard, View unsharded);
   /// sent[r] goes to rank r of the group, received[r] comes from there, where present.
-  Work exchange(std::span<const View> sent, std::span<const View> received);
-  Work sum(at::Tensor words);
+  Work all_to_all(std::span<const View> sent, std::span<const View> received);
+  Work all_reduce_sum(at::Tensor words);
   void join(Work& work);
   /// What gathers and exchanges have sent from this rank to others so far, whichever way NCCL chose.
   std::int64_t sent_bytes() const { return sent_bytes_; }
@@ -49,7 +49,7 @@ class NcclGroup {
     Purpose purpose;
   };
   template <class Start> Work begin(Start start);
-  template <class Act> auto reaching(Purpose purpose, Act act);
+  template <class Act> auto as_rank_failure(Purpose purpose, Act act);
 
   struct Group;
   std::unique_ptr<Group> group_;

@@ -22,7 +22,7 @@ void WordSum::operator()(std::span<std::int64_t> words, const std::function<void
   std::ranges::copy(words, host.mutable_data_ptr<std::int64_t>());
   gpu.copy_(host, non_blocking);
   nccl_.work_for({distributed::adding_words, 0});
-  NcclGroup::Work work = nccl_.sum(gpu);
+  NcclGroup::Work work = nccl_.all_reduce_sum(gpu);
   nccl_.join(work);
   host.copy_(gpu, non_blocking);
   back_.record(stream_);

@@ -12,17 +12,17 @@ View piece_of(View x, std::int64_t first, std::int64_t length) {
 
 }  // namespace
 
-View Parts::of(int r) const { return piece_of(whole, r * part, part); }
+View ShardedBuffer::shard(int r) const { return piece_of(unsharded, r * shard_length, shard_length); }
 
-void AllGather::operator()(Exchange& exchange, View own, const Parts& parts) {
-  const RankGroup& group = exchange.group();
-  sent_.assign(group.size(), own);
+void AllGather::operator()(AllToAll& all_to_all, View shard, const ShardedBuffer& sharded) {
+  const RankGroup& group = all_to_all.group();
+  sent_.assign(group.size(), shard);
   received_.resize(group.size());
-  for (int r = 0; r < group.size(); ++r) received_[r] = parts.of(r);
-  sent_[group.own] = received_[group.own] = View{};
-  exchange.begin(0, sent_, received_);
-  if (const View mine = parts.of(group.own); mine.data != own.data) exchange.copy(own, mine);
-  exchange.end(0);
+  for (int r = 0; r < group.size(); ++r) received_[r] = sharded.shard(r);
+  sent_[group.rank_in_group] = received_[group.rank_in_group] = View{};
+  all_to_all.begin(0, sent_, received_);
+  if (const View mine = sharded.shard(group.rank_in_group); mine.data != shard.data) all_to_all.copy(shard, mine);
+  all_to_all.end(0);
 }
 
 ReduceScatter::ReduceScatter(View staging, DType wire) : wire_(wire) {
@@ -34,44 +34,46 @@ ReduceScatter::ReduceScatter(View staging, DType wire) : wire_(wire) {
   }
 }
 
-void ReduceScatter::operator()(Exchange& exchange, const Parts& parts, View own, bool accumulate) {
-  const RankGroup& group = exchange.group();
-  const std::int64_t length = piece_length(received_[0].bytes(), group.size(), own.dtype);
-  begin(exchange, parts, 0, length, 0);
-  for (std::int64_t first = 0, half = 0; first < parts.part; first += length, half = 1 - half) {
-    if (first + length < parts.part) begin(exchange, parts, first + length, length, static_cast<int>(1 - half));
-    exchange.end(static_cast<int>(half));
-    const View sum = piece_of(own, first, length);
+void ReduceScatter::operator()(AllToAll& all_to_all, const ShardedBuffer& sharded, View shard, bool accumulate) {
+  const RankGroup& group = all_to_all.group();
+  const std::int64_t length = piece_length(received_[0].bytes(), group.size(), shard.dtype);
+  begin(all_to_all, sharded, 0, length, 0);
+  for (std::int64_t first = 0, half = 0; first < sharded.shard_length; first += length, half = 1 - half) {
+    if (first + length < sharded.shard_length)
+      begin(all_to_all, sharded, first + length, length, static_cast<int>(1 - half));
+    all_to_all.end(static_cast<int>(half));
+    const View sum = piece_of(shard, first, length);
     if (!sum.present()) continue;
     terms_ = pieces_[half];
-    terms_[group.own] = piece_of(parts.of(group.own), first, length);
-    exchange.pairwise_sum(terms_, sum, accumulate);
+    terms_[group.rank_in_group] = piece_of(sharded.shard(group.rank_in_group), first, length);
+    all_to_all.pairwise_sum(terms_, sum, accumulate);
   }
 }
 
 /// Begins the exchange of one piece of every rank's part.
-void ReduceScatter::begin(Exchange& exchange, const Parts& parts, std::int64_t first, std::int64_t length, int half) {
-  const RankGroup& group = exchange.group();
-  const View mine = piece_of(parts.of(group.own), first, length);
+void ReduceScatter::begin(AllToAll& all_to_all, const ShardedBuffer& sharded, std::int64_t first, std::int64_t length,
+                          int half) {
+  const RankGroup& group = all_to_all.group();
+  const View mine = piece_of(sharded.shard(group.rank_in_group), first, length);
   pieces_[half].assign(group.size(), View{});
   sends_.assign(group.size(), View{});
   int slot = 0;
   for (int r = 0; r < group.size(); ++r) {
-    if (r == group.own) continue;
+    if (r == group.rank_in_group) continue;
     const std::int64_t offset = slot * length * size_of(wire_);
     pieces_[half][r] = View(received_[half].data + offset, wire_, mine.shape);
-    const View theirs = piece_of(parts.of(r), first, length);
-    if (theirs.present()) sends_[r] = to_send(exchange, theirs, half, offset);
+    const View theirs = piece_of(sharded.shard(r), first, length);
+    if (theirs.present()) sends_[r] = to_send(all_to_all, theirs, half, offset);
     ++slot;
   }
-  exchange.begin(half, sends_, pieces_[half]);
+  all_to_all.begin(half, sends_, pieces_[half]);
 }
 
 /// x itself, or a copy that is rounded to the dtype of the wire.
-View ReduceScatter::to_send(Exchange& exchange, View x, int half, std::int64_t offset) {
+View ReduceScatter::to_send(AllToAll& all_to_all, View x, int half, std::int64_t offset) {
   if (x.dtype == wire_) return x;
   const View rounded(sent_[half].data + offset, wire_, x.shape);
-  exchange.copy(x, rounded);
+  all_to_all.copy(x, rounded);
   return rounded;
 }
 

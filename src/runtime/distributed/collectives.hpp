@@ -1,5 +1,5 @@
 #pragma once
-#include "runtime/distributed/exchange.hpp"
+#include "runtime/distributed/all_to_all.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -8,17 +8,17 @@ namespace monomorph::distributed {
 
 /// A flat buffer that is divided among the ranks of a group, in parts of equal length; the last ones may be shorter, or
 /// empty.
-struct Parts {
-  View whole;
-  std::int64_t part;
-  View of(int r) const;
+struct ShardedBuffer {
+  View unsharded;
+  std::int64_t shard_length;
+  View shard(int r) const;
 };
 
-/// Copies every rank's part into the buffers of all ranks. `own` is this rank's part; it may lie at its place in the
+/// Copies every rank's part into the buffers of all ranks. `shard` is this rank's part; it may lie at its place in the
 /// buffer already.
 class AllGather {
  public:
-  void operator()(Exchange& exchange, View own, const Parts& parts);
+  void operator()(AllToAll& all_to_all, View shard, const ShardedBuffer& sharded);
 
  private:
   std::vector<View> sent_, received_;  // kept, so that nothing is allocated after the first time
@@ -31,21 +31,21 @@ constexpr std::int64_t piece_length(std::int64_t bytes, int ranks, DType dtype) 
   return slot / size_of(dtype) / alignment_elements * alignment_elements;
 }
 
-/// Sums the buffers of all ranks, and writes this rank's part of the sum to `own`, or adds it there. `own` may lie at
-/// its place in the buffer, which is then overwritten. Every rank sends each other rank its part and adds up what it
+/// Sums the buffers of all ranks, and writes this rank's part of the sum to `shard`, or adds it there. `shard` may lie
+/// at its place in the buffer, which is then overwritten. Every rank sends each other rank its part and adds up what it
 /// receives as kernels::pairwise_sum does, so the bits depend on the order of the ranks and not on their timing. The
 /// traffic is half of an all-reduce's, as a ring's is. Parts are exchanged in pieces: while one is added up the next is
 /// received, so that little memory is needed for what is received.
 class ReduceScatter {
  public:
-  /// @param staging plan::staging_bytes, where the exchange's memory is
-  /// @param wire the dtype in which parts are sent; the sum has the dtype of `own`
+  /// @param staging plan::staging_bytes, where the memory of the buffers is
+  /// @param wire the dtype in which parts are sent; the sum has the dtype of `shard`
   ReduceScatter(View staging, DType wire);
-  void operator()(Exchange& exchange, const Parts& parts, View own, bool accumulate);
+  void operator()(AllToAll& all_to_all, const ShardedBuffer& sharded, View shard, bool accumulate);
 
  private:
-  void begin(Exchange& exchange, const Parts& parts, std::int64_t first, std::int64_t length, int half);
-  View to_send(Exchange& exchange, View x, int half, std::int64_t offset);
+  void begin(AllToAll& all_to_all, const ShardedBuffer& sharded, std::int64_t first, std::int64_t length, int half);
+  View to_send(AllToAll& all_to_all, View x, int half, std::int64_t offset);
 
   DType wire_;
   View received_[2], sent_[2];

@@ -1,6 +1,6 @@
 #include <monomorph/runtime/comm/collectives_check.hpp>
 
-#include "runtime/distributed/peers.hpp"
+#include "runtime/distributed/point_to_point.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/runtime/comm/together.hpp>
@@ -32,14 +32,14 @@ template <class Act> std::vector<double> seconds_of_ranks(Communicator& communic
   double best = std::numeric_limits<double>::infinity();
   for (int i = 0; i < repeats; ++i) {
     const std::int64_t here = 1;
-    words_of_ranks(communicator, {&here, 1});  // all begin together
+    all_gather_words(communicator, {&here, 1});  // all begin together
     const auto begin = Clock::now();
     act();
     best = std::min(best, std::chrono::duration<double>(Clock::now() - begin).count());
   }
   const auto word = std::bit_cast<std::int64_t>(best);
   std::vector<double> seconds;
-  for (const std::int64_t bits : words_of_ranks(communicator, {&word, 1}))
+  for (const std::int64_t bits : all_gather_words(communicator, {&word, 1}))
     seconds.push_back(std::bit_cast<double>(bits));
   return seconds;
 }
@@ -49,15 +49,16 @@ class Check {
   Check(const World& world, Communicator& communicator)
       : world_(world),
         communicator_(communicator),
-        part_(elements),
-        whole_(static_cast<std::size_t>(shards_ * elements)) {}
+        shard_(elements),
+        unsharded_(static_cast<std::size_t>(shards_ * elements)) {}
 
   std::vector<CollectiveMeasure> collectives() {
     if (shards_ > 1) {
-      gather();
-      reduce("reduction of gradients", {.last = false}, true);
+      all_gather();
+      reduce_scatter("reduction of gradients", {.last = false}, true);
     }
-    if (shards_ < size_) reduce(shards_ == 1 ? "reduction of gradients" : "the same, then with replicas", {}, false);
+    if (shards_ < size_)
+      reduce_scatter(shards_ == 1 ? "reduction of gradients" : "the same, then with replicas", {}, false);
     return std::move(measures_);
   }
 
@@ -65,13 +66,13 @@ class Check {
   /// one other.
   std::vector<PairMeasure> pairs() {
     const int seats = size_ + size_ % 2;
-    const auto peers = world_.peers("check/");
-    std::vector<std::int64_t> own(size_);
+    const auto point_to_point = world_.point_to_point("check/");
+    std::vector<std::int64_t> local(size_);
     for (int round = 0; round < seats - 1; ++round) {
       const int other = partner(rank_, round, seats);
-      if (other < size_) own[other] = std::bit_cast<std::int64_t>(exchange(*peers, other));
+      if (other < size_) local[other] = std::bit_cast<std::int64_t>(exchange(*point_to_point, other));
     }
-    const std::vector<std::int64_t> all = words_of_ranks(communicator_, own);
+    const std::vector<std::int64_t> all = all_gather_words(communicator_, local);
     std::vector<PairMeasure> measures;
     for (int a = 0; a < size_; ++a)
       for (int b = a + 1; b < size_; ++b)
@@ -81,25 +82,25 @@ class Check {
   }
 
  private:
-  void gather() {
+  void all_gather() {
     const std::vector<double> seconds = seconds_of_ranks(communicator_, [&] {
-      for (std::int64_t i = 0; i < elements; ++i) part_[i] = number(rank_, i);
-      communicator_.gather(0, view_of(part_), view_of(whole_));
+      for (std::int64_t i = 0; i < elements; ++i) shard_[i] = number(rank_, i);
+      communicator_.all_gather(0, view_of(shard_), view_of(unsharded_));
       communicator_.wait(0);
     });
-    require("gather of parameters", whole_, [&](std::int64_t i) {
+    require("gather of parameters", unsharded_, [&](std::int64_t i) {
       return number(rank_ / shards_ * shards_ + static_cast<int>(i / elements), i % elements);
     });
     note("gather of parameters", true, (shards_ - 1) * elements * 4, seconds);
   }
 
   /// @param within_group among the ranks of one copy, or else among all
-  void reduce(const char* what, Reduction reduction, bool within_group) {
+  void reduce_scatter(const char* what, Reduction reduction, bool within_group) {
     const std::int64_t before = sent();
-    std::vector<float>& sums = shards_ > 1 ? part_ : whole_;
+    std::vector<float>& sums = shards_ > 1 ? shard_ : unsharded_;
     const std::vector<double> seconds = seconds_of_ranks(communicator_, [&] {
-      for (std::int64_t i = 0; i < std::ssize(whole_); ++i) whole_[i] = number(rank_, i);
-      communicator_.reduce(0, view_of(whole_), view_of(sums), reduction);
+      for (std::int64_t i = 0; i < std::ssize(unsharded_); ++i) unsharded_[i] = number(rank_, i);
+      communicator_.reduce_scatter(0, view_of(unsharded_), view_of(sums), reduction);
       communicator_.wait(0);
     });
     const int first = within_group ? rank_ / shards_ * shards_ : 0, n = within_group ? shards_ : size_;
@@ -150,13 +151,13 @@ class Check {
   }
 
   /// Bytes per second in each direction.
-  double exchange(distributed::Peers& peers, int other) {
+  double exchange(distributed::PointToPoint& point_to_point, int other) {
     std::vector<float> sent(elements), received(elements);
     double best = 0;
     for (int i = 0; i < repeats; ++i) {
       const auto begin = Clock::now();
-      auto in = peers.receive(other, distributed::Channel::gather, view_of(received));
-      auto out = peers.send(other, distributed::Channel::gather, view_of(sent));
+      auto in = point_to_point.receive(other, distributed::Channel::all_gather, view_of(received));
+      auto out = point_to_point.send(other, distributed::Channel::all_gather, view_of(sent));
       in.wait();
       out.wait();
       best = std::max(best, elements * 4 / std::chrono::duration<double>(Clock::now() - begin).count());
@@ -167,7 +168,7 @@ class Check {
   const World& world_;
   Communicator& communicator_;
   const int rank_ = communicator_.rank(), size_ = communicator_.size(), shards_ = communicator_.shards();
-  std::vector<float> part_, whole_;
+  std::vector<float> shard_, unsharded_;
   std::vector<CollectiveMeasure> measures_;
 };
 

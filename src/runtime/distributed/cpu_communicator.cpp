@@ -20,31 +20,31 @@ View all_of(Arena& arena) { return arena.take(arena.bytes() / size_of(DType::fp6
 
 }  // namespace
 
-CpuCommunicator::CpuCommunicator(std::unique_ptr<Peers> peers, int shards, DType wire)
-    : GroupedCommunicator(peers->rank(), peers->size(), shards),
-      peers_(std::move(peers)),
+CpuCommunicator::CpuCommunicator(std::unique_ptr<PointToPoint> point_to_point, int shards, DType wire)
+    : GroupedCommunicator(point_to_point->rank(), point_to_point->size(), shards),
+      point_to_point_(std::move(point_to_point)),
       staging_(plan::staging_bytes(size())),
-      gather_exchange_(*peers_, shard_ranks(), Channel::gather),
-      shard_exchange_(*peers_, shard_ranks(), Channel::reduce),
-      replica_exchange_(*peers_, replica_ranks(), Channel::reduce),
-      reduction_(shard_exchange_, replica_exchange_, all_of(staging_), wire) {}
+      gather_all_to_all_(*point_to_point_, shard_ranks(), Channel::all_gather),
+      shard_all_to_all_(*point_to_point_, shard_ranks(), Channel::reduce_scatter),
+      replica_all_to_all_(*point_to_point_, replica_ranks(), Channel::reduce_scatter),
+      reduction_(shard_all_to_all_, replica_all_to_all_, all_of(staging_), wire) {}
 
 CpuCommunicator::Started& CpuCommunicator::started(int unit) {
   if (unit >= static_cast<int>(started_.size())) started_.resize(unit + 1);
   return started_[unit];
 }
 
-void CpuCommunicator::begin_gather(int unit, View own, View whole) {
-  started(unit).gather = gathers_.submit([this, unit, own, whole, trace = trace()] {
-    const TraceSpan span(trace, Trace::Row::gather, "gather", unit);
-    doing(gathering, unit, [&] { all_gather_(gather_exchange_, own, {whole, own.elements()}); });
+void CpuCommunicator::begin_all_gather(int unit, View shard, View unsharded) {
+  started(unit).all_gather = all_gather_queue_.submit([this, unit, shard, unsharded, trace = trace()] {
+    const TraceSpan span(trace, Trace::Row::all_gather, "gather", unit);
+    doing(gathering, unit, [&] { all_gather_(gather_all_to_all_, shard, {unsharded, shard.elements()}); });
   });
 }
 
-void CpuCommunicator::begin_reduce(int unit, View whole, View own, Reduction reduction) {
-  started(unit).reduce = reductions_.submit([this, unit, whole, own, reduction, trace = trace()] {
-    const TraceSpan span(trace, Trace::Row::reduce, "reduce", unit);
-    doing(reducing, unit, [&] { reduction_(whole, own, reduction); });
+void CpuCommunicator::begin_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) {
+  started(unit).reduce_scatter = reduction_queue_.submit([this, unit, unsharded, shard, reduction, trace = trace()] {
+    const TraceSpan span(trace, Trace::Row::reduce_scatter, "reduce", unit);
+    doing(reducing, unit, [&] { reduction_(unsharded, shard, reduction); });
   });
 }
 
@@ -52,26 +52,26 @@ void CpuCommunicator::begin_reduce(int unit, View whole, View own, Reduction red
 void CpuCommunicator::finish(int unit) {
   const Started jobs = started(unit);
   try {
-    gathers_.wait(jobs.gather);
+    all_gather_queue_.wait(jobs.all_gather);
   } catch (...) {
-    reductions_.settle(jobs.reduce);
+    reduction_queue_.settle(jobs.reduce_scatter);
     throw;
   }
-  reductions_.wait(jobs.reduce);
+  reduction_queue_.wait(jobs.reduce_scatter);
 }
 
 void CpuCommunicator::count_bytes(plan::Traffic& traffic) const {
   const auto sent_to = [this](const RankGroup& group, Channel channel) {
     std::int64_t bytes = 0;
-    for (const int other : group.ranks) bytes += peers_->sent_bytes(other, channel);
+    for (const int other : group.ranks) bytes += point_to_point_->sent_bytes(other, channel);
     return bytes;
   };
-  traffic.gathers.bytes = sent_to(shard_ranks(), Channel::gather);
-  traffic.reductions.bytes = sent_to(shard_ranks(), Channel::reduce);
-  traffic.replica_reductions.bytes = sent_to(replica_ranks(), Channel::reduce);
+  traffic.gathers.bytes = sent_to(shard_ranks(), Channel::all_gather);
+  traffic.reductions.bytes = sent_to(shard_ranks(), Channel::reduce_scatter);
+  traffic.replica_reductions.bytes = sent_to(replica_ranks(), Channel::reduce_scatter);
 }
 
-void CpuCommunicator::sum_words(std::span<std::int64_t> words) {
+void CpuCommunicator::all_reduce_words(std::span<std::int64_t> words) {
   const auto n = static_cast<std::int64_t>(words.size());
   others_words_.resize(words.size() * size());
   const auto view_of = [n](std::int64_t* first) {
@@ -80,10 +80,10 @@ void CpuCommunicator::sum_words(std::span<std::int64_t> words) {
   doing(adding_words, 0, [&] {
     for (int other = 0; other < size(); ++other) {
       if (other == rank()) continue;
-      messages_.push_back(peers_->receive(other, Channel::sum, view_of(&others_words_[other * n])));
-      messages_.push_back(peers_->send(other, Channel::sum, view_of(words.data())));
+      messages_.push_back(point_to_point_->receive(other, Channel::all_reduce, view_of(&others_words_[other * n])));
+      messages_.push_back(point_to_point_->send(other, Channel::all_reduce, view_of(words.data())));
     }
-    for (Peers::Message& message : messages_) message.wait();
+    for (PointToPoint::Message& message : messages_) message.wait();
   });
   messages_.clear();
   for (int other = 0; other < size(); ++other)

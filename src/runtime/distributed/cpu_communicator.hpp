@@ -1,7 +1,7 @@
 #pragma once
+#include "runtime/distributed/communication_queue.hpp"
+#include "runtime/distributed/cpu_all_to_all.hpp"
 #include "runtime/distributed/grouped_communicator.hpp"
-#include "runtime/distributed/lane.hpp"
-#include "runtime/distributed/peers_exchange.hpp"
 #include "runtime/distributed/unit_reduction.hpp"
 
 #include <monomorph/runtime/memory/arena.hpp>
@@ -12,30 +12,30 @@ namespace monomorph::distributed {
 /// other; compute, gathers and reductions of one unit are ordered by the schedule's waits.
 class CpuCommunicator final : public GroupedCommunicator {
  public:
-  CpuCommunicator(std::unique_ptr<Peers> peers, int shards, DType wire);
+  CpuCommunicator(std::unique_ptr<PointToPoint> point_to_point, int shards, DType wire);
 
  private:
-  void begin_gather(int unit, View own, View whole) override;
-  void begin_reduce(int unit, View whole, View own, Reduction reduction) override;
+  void begin_all_gather(int unit, View shard, View unsharded) override;
+  void begin_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) override;
   void note_release(int) override {}  // compute is over when the call that computes returns
   void finish(int unit) override;
   void count_bytes(plan::Traffic& traffic) const override;
-  void sum_words(std::span<std::int64_t> words) override;
+  void all_reduce_words(std::span<std::int64_t> words) override;
 
   struct Started {
-    std::uint64_t gather = 0, reduce = 0;
+    std::uint64_t all_gather = 0, reduce_scatter = 0;
   };
   Started& started(int unit);
 
-  std::unique_ptr<Peers> peers_;
+  std::unique_ptr<PointToPoint> point_to_point_;
   Arena staging_;
-  PeersExchange gather_exchange_, shard_exchange_, replica_exchange_;
+  CpuAllToAll gather_all_to_all_, shard_all_to_all_, replica_all_to_all_;
   AllGather all_gather_;
   UnitReduction reduction_;
   std::vector<Started> started_;  ///< by unit, the numbers of its last jobs
   std::vector<std::int64_t> others_words_;
-  std::vector<Peers::Message> messages_;
-  Lane gathers_, reductions_;  // last: their threads use the members above
+  std::vector<PointToPoint::Message> messages_;
+  CommunicationQueue all_gather_queue_, reduction_queue_;  // last: their threads use the members above
 };
 
 }  // namespace monomorph::distributed

@@ -35,7 +35,7 @@ RankFailure failure_of(std::optional<int> other, bool sends, const std::exceptio
 Error absent_ranks(const std::vector<int>& ranks, std::chrono::milliseconds time_limit) {
   const bool one = ranks.size() == 1;
   return Error(
-      fmt::format("[RANK-05] {} {} did not come to the ranks' meeting point within {} s; see whether the launcher "
+      fmt::format("[RANK-05] {} {} did not come to the ranks' rendezvous within {} s; see whether the launcher "
                   "has started {} and what {}, or raise failure.rank_timeout if {} slow",
                   one ? "rank" : "ranks", fmt::join(ranks, ", "), std::chrono::duration<double>(time_limit).count(),
                   one ? "it" : "them", one ? "it says" : "they say", one ? "it is" : "they are"));

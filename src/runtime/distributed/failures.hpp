@@ -20,7 +20,7 @@ RankFailure gone_rank(std::optional<int> other, const std::string& reason);
 /// The one or the other, by what c10d threw.
 RankFailure failure_of(std::optional<int> other, bool sends, const std::exception& thrown);
 
-/// [RANK-05] Ranks have not come to the meeting point within the time limit.
+/// [RANK-05] Ranks have not come to the rendezvous within the time limit.
 Error absent_ranks(const std::vector<int>& ranks, std::chrono::milliseconds time_limit);
 
 /// What a rank was doing when another one failed: "the gradients of unit 3 were reduced".

@@ -11,7 +11,7 @@ void check_free_descriptors(int needed);
 
 /// Of a run by itself: logs, metrics, and a checkpoint with its folder.
 constexpr int run_descriptors = 6;
-/// Of whoever serves the meeting point: its event loop, and a connection to each rank.
+/// Of whoever serves the rendezvous: its event loop, and a connection to each rank.
 constexpr int server_descriptors(int ranks) { return 14 + ranks; }
 /// Of a rank's connections to the others.
 constexpr int peer_descriptors(int ranks) { return 6 + ranks; }

@@ -8,17 +8,17 @@ GroupedCommunicator::GroupedCommunicator(int rank, int size, int shards)
       shard_group_(shard_group(rank, shards)),
       replica_group_(replica_group(rank, size, shards)) {}
 
-void GroupedCommunicator::start_gather(int unit, View own, View whole) {
+void GroupedCommunicator::start_all_gather(int unit, View shard, View unsharded) {
   if (shards() == 1) return;
   ++started_.gathers.collectives;
-  begin_gather(unit, own, whole);
+  begin_all_gather(unit, shard, unsharded);
 }
 
-void GroupedCommunicator::start_reduce(int unit, View whole, View own, Reduction reduction) {
+void GroupedCommunicator::start_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) {
   if (shards() == 1 && !reduction.last) return;  // one buffer, in which gradients accumulate
   if (shards() > 1) ++started_.reductions.collectives;
   if (replica_group_.size() > 1 && reduction.last) ++started_.replica_reductions.collectives;
-  begin_reduce(unit, whole, own, reduction);
+  begin_reduce_scatter(unit, unsharded, shard, reduction);
 }
 
 plan::Traffic GroupedCommunicator::traffic() const {

@@ -20,10 +20,10 @@ class GroupedCommunicator : public Communicator {
   const RankGroup& replica_ranks() const { return replica_group_; }
 
  private:
-  void start_gather(int unit, View own, View whole) final;
-  void start_reduce(int unit, View whole, View own, Reduction reduction) final;
-  virtual void begin_gather(int unit, View own, View whole) = 0;
-  virtual void begin_reduce(int unit, View whole, View own, Reduction reduction) = 0;
+  void start_all_gather(int unit, View shard, View unsharded) final;
+  void start_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) final;
+  virtual void begin_all_gather(int unit, View shard, View unsharded) = 0;
+  virtual void begin_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) = 0;
   virtual void count_bytes(plan::Traffic& traffic) const = 0;  ///< that were sent
 
   int rank_, size_;

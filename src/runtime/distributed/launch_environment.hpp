@@ -12,7 +12,7 @@ struct LaunchEnvironment {
   int local_rank = 0, local_size = 1;  ///< of the ranks on this machine, as far as the launcher says
   std::string host;                    ///< where the ranks meet
   int port = 0;
-  bool served_by_launcher = false;  ///< the meeting point is open already; otherwise rank 0 opens it
+  bool served_by_launcher = false;  ///< the rendezvous is open already; otherwise rank 0 opens it
 };
 
 /// Reads the environment of torchrun (and of whoever sets RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT), mpirun (Open

@@ -12,11 +12,11 @@ class OneRank final : public Communicator {
   plan::Traffic traffic() const override { return {}; }
 
  private:
-  void start_gather(int, View, View) override {}
-  void start_reduce(int, View, View, Reduction) override {}
+  void start_all_gather(int, View, View) override {}
+  void start_reduce_scatter(int, View, View, Reduction) override {}
   void note_release(int) override {}
   void finish(int) override {}
-  void sum_words(std::span<std::int64_t>) override {}
+  void all_reduce_words(std::span<std::int64_t>) override {}
 };
 
 }  // namespace monomorph::distributed

@@ -6,7 +6,7 @@ namespace monomorph::distributed {
 /// Ranks that gather or reduce together, this one among them.
 struct RankGroup {
   std::vector<int> ranks;
-  int own = 0;  ///< the index of this rank in `ranks`
+  int rank_in_group = 0;  ///< the index of this rank in `ranks`
   int size() const { return static_cast<int>(ranks.size()); }
 };
 
@@ -14,7 +14,7 @@ struct RankGroup {
 inline RankGroup group_of(int first, int stride, int n, int rank) {
   RankGroup group;
   for (int i = 0; i < n; ++i) group.ranks.push_back(first + i * stride);
-  group.own = (rank - first) / stride;
+  group.rank_in_group = (rank - first) / stride;
   return group;
 }
 

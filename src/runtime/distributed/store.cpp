@@ -2,7 +2,7 @@
 #include "runtime/distributed/first_line.hpp"
 #include "runtime/distributed/quiet_c10d.hpp"
 #include "runtime/distributed/store_handle.hpp"
-#include "runtime/distributed/within.hpp"
+#include "runtime/distributed/with_timeout.hpp"
 
 #include <monomorph/core/error.hpp>
 
@@ -15,9 +15,8 @@ namespace monomorph::distributed {
 namespace {
 
 Error gone(const std::exception& failure) {
-  return Error(
-      fmt::format("[RANK-14] the ranks' meeting point has gone ({}); see what became of rank 0 or the launcher",
-                  first_line(failure)));
+  return Error(fmt::format("[RANK-14] the ranks' rendezvous has gone ({}); see what became of rank 0 or the launcher",
+                           first_line(failure)));
 }
 
 }  // namespace
@@ -35,10 +34,10 @@ Store Store::tcp(const std::string& host, int port, bool serves, std::chrono::mi
   options.timeout = time_limit;
   try {
     const auto open = [=] { return c10::make_intrusive<c10d::TCPStore>(host, options); };
-    return Store(std::make_shared<const Handle>(Handle{within(time_limit + grace, open)}));
+    return Store(std::make_shared<const Handle>(Handle{with_timeout(time_limit + grace, open)}));
   } catch (const std::exception& failure) {
     throw Error(
-        fmt::format("[RANK-04] the ranks' meeting point {}:{} can't be {} ({}); see that MASTER_ADDR and "
+        fmt::format("[RANK-04] the ranks' rendezvous {}:{} can't be {} ({}); see that MASTER_ADDR and "
                     "MASTER_PORT name a host and a free port that every rank reaches, and that rank 0 runs",
                     host, port, serves ? "opened" : "reached", first_line(failure)));
   }
@@ -54,7 +53,7 @@ void Store::set(const std::string& key, const std::string& value) {
 
 std::string Store::get(const std::string& key, int from, std::chrono::milliseconds time_limit) {
   try {
-    return within(time_limit + grace, [handle = handle_, key, time_limit] {
+    return with_timeout(time_limit + grace, [handle = handle_, key, time_limit] {
       handle->store->wait({key}, time_limit);
       return handle->store->get_to_str(key);
     });
@@ -66,7 +65,7 @@ std::string Store::get(const std::string& key, int from, std::chrono::millisecon
 
 bool Store::has(const std::string& key) {
   try {
-    return within(grace, [handle = handle_, key] { return handle->store->check({key}); });
+    return with_timeout(grace, [handle = handle_, key] { return handle->store->check({key}); });
   } catch (const std::exception& failure) {
     throw gone(failure);
   }

@@ -6,17 +6,17 @@
 namespace monomorph {
 namespace {
 
-std::vector<std::int64_t> exit_codes(Communicator& communicator, ExitCode own) {
-  const auto code = static_cast<std::int64_t>(own);
-  return words_of_ranks(communicator, {&code, 1});
+std::vector<std::int64_t> exit_codes(Communicator& communicator, ExitCode local) {
+  const auto code = static_cast<std::int64_t>(local);
+  return all_gather_words(communicator, {&code, 1});
 }
 
 }  // namespace
 
-std::vector<std::int64_t> words_of_ranks(Communicator& communicator, std::span<const std::int64_t> own) {
-  std::vector<std::int64_t> words(own.size() * communicator.size());  // each rank has zeros in the others' places
-  std::ranges::copy(own, words.begin() + static_cast<std::ptrdiff_t>(own.size()) * communicator.rank());
-  communicator.sum(words);
+std::vector<std::int64_t> all_gather_words(Communicator& communicator, std::span<const std::int64_t> local) {
+  std::vector<std::int64_t> words(local.size() * communicator.size());  // each rank has zeros in the others' places
+  std::ranges::copy(local, words.begin() + static_cast<std::ptrdiff_t>(local.size()) * communicator.rank());
+  communicator.all_reduce_sum(words);
   return words;
 }
 

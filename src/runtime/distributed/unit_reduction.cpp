@@ -5,18 +5,20 @@ namespace monomorph::distributed {
 namespace {
 
 /// Divides the reduction of a shard among its replicas.
-Parts replica_parts(View own, int replicas) { return {own, align_up((own.elements() + replicas - 1) / replicas)}; }
+ShardedBuffer replica_shards(View shard, int replicas) {
+  return {shard, align_up((shard.elements() + replicas - 1) / replicas)};
+}
 
 }  // namespace
 
-void UnitReduction::operator()(View whole, View own, Reduction reduction) {
-  if (shards_.group().size() > 1) reduce_scatter_(shards_, {whole, own.elements()}, own, reduction.accumulate);
+void UnitReduction::operator()(View unsharded, View shard, Reduction reduction) {
+  if (shards_.group().size() > 1) reduce_scatter_(shards_, {unsharded, shard.elements()}, shard, reduction.accumulate);
   const RankGroup& replicas = replicas_.group();
   if (replicas.size() == 1 || !reduction.last) return;
-  const Parts parts = replica_parts(own, replicas.size());
-  const View sum = parts.of(replicas.own);
-  reduce_scatter_(replicas_, parts, sum, false);
-  all_gather_(replicas_, sum, parts);
+  const ShardedBuffer sharded = replica_shards(shard, replicas.size());
+  const View sum = sharded.shard(replicas.rank_in_group);
+  reduce_scatter_(replicas_, sharded, sum, false);
+  all_gather_(replicas_, sum, sharded);
 }
 
 }  // namespace monomorph::distributed

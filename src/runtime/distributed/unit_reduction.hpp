@@ -10,12 +10,12 @@ namespace monomorph::distributed {
 class UnitReduction {
  public:
   /// @param staging, wire as of ReduceScatter
-  UnitReduction(Exchange& shards, Exchange& replicas, View staging, DType wire)
+  UnitReduction(AllToAll& shards, AllToAll& replicas, View staging, DType wire)
       : shards_(shards), replicas_(replicas), reduce_scatter_(staging, wire) {}
-  void operator()(View whole, View own, Reduction reduction);
+  void operator()(View unsharded, View shard, Reduction reduction);
 
  private:
-  Exchange &shards_, &replicas_;
+  AllToAll &shards_, &replicas_;
   ReduceScatter reduce_scatter_;
   AllGather all_gather_;
 };

@@ -3,10 +3,10 @@
 #include "runtime/distributed/cpu_communicator.hpp"
 #include "runtime/distributed/free_descriptors.hpp"
 #include "runtime/distributed/gpu_communicator.hpp"
-#include "runtime/distributed/joining.hpp"
 #include "runtime/distributed/launch_environment.hpp"
 #include "runtime/distributed/one_rank.hpp"
 #include "runtime/distributed/poll.hpp"
+#include "runtime/distributed/rendezvous.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -39,8 +39,8 @@ void World::set(const std::string& key, const std::string& value) const {
 }
 std::string World::get(const std::string& key, int from) const { return store_->get(key, from, time_limit_); }
 
-std::optional<std::vector<int>> World::leave_word(const std::string& word, std::optional<int> expected_silent,
-                                                  std::chrono::milliseconds patience) const {
+std::optional<std::vector<int>> World::notify_and_wait(const std::string& word, std::optional<int> expected_silent,
+                                                       std::chrono::milliseconds patience) const {
   std::optional<std::vector<int>> silent;
   try {
     std::vector<int> others;
@@ -65,10 +65,10 @@ std::unique_ptr<Communicator> World::communicator(int shards, DType wire, Device
   if (size() == 1) return std::make_unique<distributed::OneRank>();
   if (device == Device::gpu)
     return distributed::gpu_communicator(store_->under("nccl/"), place_, shards, wire, time_limit_);
-  return std::make_unique<distributed::CpuCommunicator>(peers("peers/"), shards, wire);
+  return std::make_unique<distributed::CpuCommunicator>(point_to_point("peers/"), shards, wire);
 }
-std::unique_ptr<distributed::Peers> World::peers(const std::string& name) const {
-  return std::make_unique<distributed::Peers>(store_->under(name), rank(), size(), host_, time_limit_);
+std::unique_ptr<distributed::PointToPoint> World::point_to_point(const std::string& name) const {
+  return std::make_unique<distributed::PointToPoint>(store_->under(name), rank(), size(), host_, time_limit_);
 }
 
 namespace {
@@ -92,7 +92,7 @@ World connect(std::chrono::milliseconds time_limit) {
   distributed::check_free_descriptors(distributed::run_descriptors + distributed::peer_descriptors(launch->size) +
                                       (serves ? distributed::server_descriptors(launch->size) : 0));
   const auto store = distributed::Store::tcp(launch->host, launch->port, serves, time_limit);
-  return {distributed::join(store.under("monomorph/"), launch->rank, launch->size, time_limit),
+  return {distributed::rendezvous(store.under("monomorph/"), launch->rank, launch->size, time_limit),
           {launch->rank, launch->size, launch->local_rank, launch->local_size},
           launch->host,
           time_limit};

@@ -155,8 +155,8 @@ std::string partial_path(const std::string& folder, std::int64_t step, std::int6
 
 /// The same number on all ranks, and another one in each save.
 std::int64_t new_token(Communicator& communicator) {
-  const std::int64_t own = std::random_device{}();
-  return words_of_ranks(communicator, {&own, 1}).front();
+  const std::int64_t local = std::random_device{}();
+  return all_gather_words(communicator, {&local, 1}).front();
 }
 
 /// The folder that a save fills. The destructor removes it, unless it was moved to its place or left.
@@ -224,15 +224,15 @@ CheckpointFile write_rank_file(const std::string& folder, int rank, std::span<co
 }
 
 /// Gathers what every rank has written, in all ranks.
-std::vector<CheckpointFile> files_of_ranks(Communicator& communicator, const CheckpointFile& own) {
-  const std::int64_t sizes[] = {static_cast<std::int64_t>(own.n_bytes), std::ssize(own.checksums)};
-  const std::vector<std::int64_t> all_sizes = words_of_ranks(communicator, sizes);
+std::vector<CheckpointFile> files_of_ranks(Communicator& communicator, const CheckpointFile& local) {
+  const std::int64_t sizes[] = {static_cast<std::int64_t>(local.n_bytes), std::ssize(local.checksums)};
+  const std::vector<std::int64_t> all_sizes = all_gather_words(communicator, sizes);
   std::int64_t most = 0;
   for (std::size_t i = 1; i < all_sizes.size(); i += 2) most = std::max(most, all_sizes[i]);
   std::vector<std::int64_t> words(static_cast<std::size_t>(most));
-  std::ranges::transform(own.checksums, words.begin(),
+  std::ranges::transform(local.checksums, words.begin(),
                          [](std::uint64_t sum) { return static_cast<std::int64_t>(sum); });
-  const std::vector<std::int64_t> all_words = words_of_ranks(communicator, words);
+  const std::vector<std::int64_t> all_words = all_gather_words(communicator, words);
   std::vector<CheckpointFile> files;
   for (int rank = 0; rank < communicator.shards(); ++rank) {
     const auto first = all_words.begin() + rank * most;
@@ -273,10 +273,10 @@ void fill_and_complete(const std::string& folder, CheckpointMetadata metadata, C
     remove_leftovers(folder, saved.warnings);
     partial.emplace(folder, path);
   });
-  const CheckpointFile own = together(communicator, "write its part of a checkpoint", [&] {
+  const CheckpointFile local = together(communicator, "write its part of a checkpoint", [&] {
     return rank < communicator.shards() ? write_rank_file(path, rank, parts) : CheckpointFile{};
   });
-  metadata.files = files_of_ranks(communicator, own);
+  metadata.files = files_of_ranks(communicator, local);
   together(communicator, "complete a checkpoint", [&] {
     if (rank > 0) return;
     write_metadata(partial->path(), metadata);
@@ -358,7 +358,7 @@ std::optional<std::string> set_aside_later(const std::string& folder, std::int64
   return aside;
 }
 
-std::string way_to_run_folder(const std::string& checkpoint) {
+std::string relative_run_folder(const std::string& checkpoint) {
   std::error_code ignored;  // what can't be resolved is not there
   const filesystem::path parent = filesystem::canonical(checkpoint, ignored).parent_path();
   return parent.filename().string().starts_with(abandoned_prefix) ? "../../.." : "../..";

@@ -4,7 +4,7 @@
 namespace monomorph::kernels::MONOMORPH_ISA {
 namespace {
 
-template <class T> struct BackwardRoom {
+template <class T> struct BackwardWorkspace {
   alignas(64) T keys_HK[tile_elements<T>];
   T values_HK[tile_elements<T>], keys[tile_elements<T>], queries[tile_elements<T>], douts[tile_elements<T>];
   T dkeys[tile_elements<T>], dvalues[tile_elements<T>], dqueries[tile_elements<T>];
@@ -20,11 +20,11 @@ struct Pair {
 };
 
 /// delta of a query is the product of its output with that output's gradient.
-template <class S> void prepare_rows(BackwardRoom<Compute<S>>& room, const Head<S>& head, Index i) {
+template <class S> void prepare_rows(BackwardWorkspace<Compute<S>>& workspace, const Head<S>& head, Index i) {
   using T = Compute<S>;
   const Rows<S> out = head.query_rows(head.call.out, i), dout = head.query_rows(head.call.dout, i);
   const T* lse = head.lse(i);
-  read_first_keys(head, i, out.rows, room.first_keys);
+  read_first_keys(head, i, out.rows, workspace.first_keys);
   for (Index query = 0; query < round_up(out.rows, group_rows); ++query) {
     Lanes<T> sums{};
     T rest = 0;
@@ -36,24 +36,24 @@ template <class S> void prepare_rows(BackwardRoom<Compute<S>>& room, const Head<
         for (; h + lanes<T> <= out.cols; h += lanes<T>) sums += load(a + h) * load(b + h);
       for (; h < out.cols; ++h) rest += widen(a[h]) * widen(b[h]);
     }
-    room.delta[query] = rest + sum_of<T>(sums);
-    room.lse[query] = query < out.rows ? lse[query] * static_cast<T>(log2_e) : 0;
+    workspace.delta[query] = rest + sum_of<T>(sums);
+    workspace.lse[query] = query < out.rows ? lse[query] * static_cast<T>(log2_e) : 0;
   }
 }
 
 /// Probabilities from scores (in p) and the scores' gradient from that of the probabilities (in ds). Zero from the
 /// first key that a product reads of the query to the first that it sees, and behind itself.
-template <class T> void softmax_rows(BackwardRoom<T>& room, const Pair& pair, double scale) {
+template <class T> void softmax_rows(BackwardWorkspace<T>& workspace, const Pair& pair, double scale) {
   constexpr Index width = lanes<T>;
   const T exponent_scale = static_cast<T>(scale * log2_e), gradient_scale = static_cast<T>(scale);
   for (Index query = 0; query < pair.n_queries; ++query) {
-    T* p_row = room.p_QK + query * block<T>;
-    T* ds_row = room.ds_QK + query * block<T>;
-    const T lse = room.lse[query], delta = room.delta[query];
+    T* p_row = workspace.p_QK + query * block<T>;
+    T* ds_row = workspace.ds_QK + query * block<T>;
+    const T lse = workspace.lse[query], delta = workspace.delta[query];
     const Index group = query / group_rows * group_rows;
     const Index end = pair.diagonal ? round_up(group + group_rows, width) : round_up(pair.n_keys, width);
-    const Index first = room.first_keys.within(pair.first_key, query);
-    const Index first_of_group = room.first_keys.within(pair.first_key, group);
+    const Index first = workspace.first_keys.within(pair.first_key, query);
+    const Index first_of_group = workspace.first_keys.within(pair.first_key, group);
     for (Index key = first / width * width; key < end; key += width) {
       const Lanes<T> p = power_of_two(load(p_row + key) * exponent_scale - lse);
       store(p_row + key, p);
@@ -67,41 +67,41 @@ template <class T> void softmax_rows(BackwardRoom<T>& room, const Pair& pair, do
 
 /// p and ds of a block of queries and a block of keys.
 template <class T>
-void probabilities(BackwardRoom<T>& room, const Tile<T>& queries, const Tile<T>& douts, const Pair& pair,
+void probabilities(BackwardWorkspace<T>& workspace, const Tile<T>& queries, const Tile<T>& douts, const Pair& pair,
                    const AttentionShape& shape) {
   constexpr Index width = lanes<T>;
   for (Index query = 0; query < pair.n_queries; query += group_rows) {
-    const Index skip = room.first_keys.within(pair.first_key, query) / width * width;
+    const Index skip = workspace.first_keys.within(pair.first_key, query) / width * width;
     const Index end = pair.diagonal ? round_up(query + group_rows, width) : round_up(pair.n_keys, width);
-    multiply<Into::empty>(Product<T>{queries.data + query * queries.stride, queries.stride, 1, room.keys_HK + skip,
-                                     block<T>, room.p_QK + query * block<T> + skip, block<T>, shape.head_dim},
+    multiply<Into::empty>(Product<T>{queries.data + query * queries.stride, queries.stride, 1, workspace.keys_HK + skip,
+                                     block<T>, workspace.p_QK + query * block<T> + skip, block<T>, shape.head_dim},
                           (end - skip) / width);
-    multiply<Into::empty>(Product<T>{douts.data + query * douts.stride, douts.stride, 1, room.values_HK + skip,
-                                     block<T>, room.ds_QK + query * block<T> + skip, block<T>, shape.head_dim},
+    multiply<Into::empty>(Product<T>{douts.data + query * douts.stride, douts.stride, 1, workspace.values_HK + skip,
+                                     block<T>, workspace.ds_QK + query * block<T> + skip, block<T>, shape.head_dim},
                           (end - skip) / width);
   }
-  softmax_rows(room, pair, shape.scale);
+  softmax_rows(workspace, pair, shape.scale);
 }
 
 /// dkeys += dsᵀ queries and dvalues += pᵀ douts.
 template <class T>
-void add_to_keys(BackwardRoom<T>& room, const Tile<T>& queries, const Tile<T>& douts, const Pair& pair, Index padded,
-                 bool first) {
+void add_to_keys(BackwardWorkspace<T>& workspace, const Tile<T>& queries, const Tile<T>& douts, const Pair& pair,
+                 Index padded, bool first) {
   Index end = 0;  // of the queries that see one of the group's keys
   for (Index key = 0; key < pair.n_keys; key += group_rows) {
-    while (end < pair.n_queries && room.first_keys.within(pair.first_key, end) < key + group_rows) ++end;
+    while (end < pair.n_queries && workspace.first_keys.within(pair.first_key, end) < key + group_rows) ++end;
     const Index skip = pair.diagonal ? key : 0;
     Product<T> product{
-        room.p_QK + skip * block<T> + key, 1,      block<T>,  douts.data + skip * douts.stride, douts.stride,
-        room.dvalues + key * padded,       padded, end - skip};
+        workspace.p_QK + skip * block<T> + key, 1,      block<T>,  douts.data + skip * douts.stride, douts.stride,
+        workspace.dvalues + key * padded,       padded, end - skip};
     if (first)
       multiply<Into::empty>(product, padded / lanes<T>);
     else
       multiply<Into::add>(product, padded / lanes<T>);
-    product.a = room.ds_QK + skip * block<T> + key;
+    product.a = workspace.ds_QK + skip * block<T> + key;
     product.b = queries.data + skip * queries.stride;
     product.b_row = queries.stride;
-    product.c = room.dkeys + key * padded;
+    product.c = workspace.dkeys + key * padded;
     if (first)
       multiply<Into::empty>(product, padded / lanes<T>);
     else
@@ -111,14 +111,14 @@ void add_to_keys(BackwardRoom<T>& room, const Tile<T>& queries, const Tile<T>& d
 
 /// dqueries += ds keys, or = with `first`.
 template <class T>
-void add_to_queries(BackwardRoom<T>& room, const Tile<T>& keys, T* dqueries, Index dqueries_row, const Pair& pair,
-                    Index padded, bool first) {
+void add_to_queries(BackwardWorkspace<T>& workspace, const Tile<T>& keys, T* dqueries, Index dqueries_row,
+                    const Pair& pair, Index padded, bool first) {
   for (Index query = 0; query < pair.n_queries; query += group_rows) {
     const Index end = pair.diagonal ? query + group_rows : pair.n_keys;
-    const Index skip = smaller(room.first_keys.within(pair.first_key, query), end);
+    const Index skip = smaller(workspace.first_keys.within(pair.first_key, query), end);
     const Product<T> product{
-        room.ds_QK + query * block<T> + skip, block<T>,     1,         keys.data + skip * keys.stride, keys.stride,
-        dqueries + query * dqueries_row,      dqueries_row, end - skip};
+        workspace.ds_QK + query * block<T> + skip, block<T>,     1,         keys.data + skip * keys.stride, keys.stride,
+        dqueries + query * dqueries_row,           dqueries_row, end - skip};
     if (first)
       multiply<Into::empty>(product, padded / lanes<T>);
     else
@@ -128,20 +128,21 @@ void add_to_queries(BackwardRoom<T>& room, const Tile<T>& keys, T* dqueries, Ind
 
 /// Adds a pair of blocks to dq, where it lies.
 template <class T>
-void add_to_dq(BackwardRoom<T>& room, const Tile<T>& keys, const Rows<T>& dq, const Pair& pair, bool first) {
+void add_to_dq(BackwardWorkspace<T>& workspace, const Tile<T>& keys, const Rows<T>& dq, const Pair& pair, bool first) {
   const Index padded = round_up(dq.cols, lanes<T>);
   if (usable_in_place(dq)) {
-    add_to_queries(room, keys, dq.data, dq.stride, pair, padded, first);
+    add_to_queries(workspace, keys, dq.data, dq.stride, pair, padded, first);
     return;
   }
-  if (!first) copy_tile(dq, room.dqueries);
-  add_to_queries(room, keys, room.dqueries, padded, pair, padded, first);
-  write_tile(room.dqueries, dq);
+  if (!first) copy_tile(dq, workspace.dqueries);
+  add_to_queries(workspace, keys, workspace.dqueries, padded, pair, padded, first);
+  write_tile(workspace.dqueries, dq);
 }
 
 /// dk and dv of a block of keys; with dq, what these keys add to dq.
 template <class S, bool with_queries>
-void backward_of_keys(BackwardRoom<Compute<S>>& room, const AttentionCall& call, Index sample, Index kv_head, Index j) {
+void backward_of_keys(BackwardWorkspace<Compute<S>>& workspace, const AttentionCall& call, Index sample, Index kv_head,
+                      Index j) {
   using T = Compute<S>;
   const auto& shape = call.shape;
   const Index group = shape.heads / shape.kv_heads, blocks = (shape.tokens + block<T> - 1) / block<T>;
@@ -149,58 +150,59 @@ void backward_of_keys(BackwardRoom<Compute<S>>& room, const AttentionCall& call,
   Head<S> head{call, sample, kv_head * group, kv_head};
   const Rows<S> keys = head.key_rows(call.k, j), values = head.key_rows(call.v, j);
   const Index n_keys = round_up(keys.rows, group_rows);
-  const Tile<T> keys_KH = read_tile(keys, room.keys);
-  transpose(keys_KH, padded_rows<T>(keys.rows), padded, room.keys_HK, block<T>);
-  transpose(read_tile(values, room.queries), padded_rows<T>(keys.rows), padded, room.values_HK, block<T>);
+  const Tile<T> keys_KH = read_tile(keys, workspace.keys);
+  transpose(keys_KH, padded_rows<T>(keys.rows), padded, workspace.keys_HK, block<T>);
+  transpose(read_tile(values, workspace.queries), padded_rows<T>(keys.rows), padded, workspace.values_HK, block<T>);
   for (Index member = 0; member < group; ++member, ++head.head)
     for (Index i = j; i < blocks && head.first_block(i) <= j; ++i) {  // the blocks that see one of the keys
       const bool first = member == 0 && i == j;
       const Rows<S> query_rows = head.query_rows(call.q, i);
       const Pair pair{j * block<T>, round_up(query_rows.rows, group_rows), n_keys, i == j};
-      const Tile<T> queries = read_tile(query_rows, room.queries);
-      const Tile<T> douts = read_tile(head.query_rows(call.dout, i), room.douts);
-      prepare_rows(room, head, i);
-      probabilities(room, queries, douts, pair, shape);
-      add_to_keys(room, queries, douts, pair, padded, first);
-      if constexpr (with_queries) add_to_dq(room, keys_KH, head.query_rows(call.dq, i), pair, j == head.first_block(i));
+      const Tile<T> queries = read_tile(query_rows, workspace.queries);
+      const Tile<T> douts = read_tile(head.query_rows(call.dout, i), workspace.douts);
+      prepare_rows(workspace, head, i);
+      probabilities(workspace, queries, douts, pair, shape);
+      add_to_keys(workspace, queries, douts, pair, padded, first);
+      if constexpr (with_queries)
+        add_to_dq(workspace, keys_KH, head.query_rows(call.dq, i), pair, j == head.first_block(i));
     }
-  write_tile(room.dkeys, head.key_rows(call.dk, j));
-  write_tile(room.dvalues, head.key_rows(call.dv, j));
+  write_tile(workspace.dkeys, head.key_rows(call.dk, j));
+  write_tile(workspace.dvalues, head.key_rows(call.dv, j));
 }
 
 template <class S> void backward_head(const AttentionCall& call, Index sample, Index kv_head) {
   using T = Compute<S>;
-  BackwardRoom<T> room;
+  BackwardWorkspace<T> workspace;
   const Index blocks = (call.shape.tokens + block<T> - 1) / block<T>;
-  for (Index j = 0; j < blocks; ++j) backward_of_keys<S, true>(room, call, sample, kv_head, j);
+  for (Index j = 0; j < blocks; ++j) backward_of_keys<S, true>(workspace, call, sample, kv_head, j);
 }
 
 template <class S> void backward_key_block(const AttentionCall& call, Index sample, Index kv_head, Index j) {
-  BackwardRoom<Compute<S>> room;
-  backward_of_keys<S, false>(room, call, sample, kv_head, j);
+  BackwardWorkspace<Compute<S>> workspace;
+  backward_of_keys<S, false>(workspace, call, sample, kv_head, j);
 }
 
 template <class S> void backward_query_block(const AttentionCall& call, Index sample, Index head_index, Index i) {
   using T = Compute<S>;
   const auto& shape = call.shape;
   const Head<S> head{call, sample, head_index, head_index / (shape.heads / shape.kv_heads)};
-  BackwardRoom<T> room;
+  BackwardWorkspace<T> workspace;
   const Rows<S> query_rows = head.query_rows(call.q, i);
   const Index n_queries = round_up(query_rows.rows, group_rows), padded = round_up(shape.head_dim, lanes<T>);
-  const Tile<T> queries = read_tile(query_rows, room.queries);
-  const Tile<T> douts = read_tile(head.query_rows(call.dout, i), room.douts);
-  prepare_rows(room, head, i);
+  const Tile<T> queries = read_tile(query_rows, workspace.queries);
+  const Tile<T> douts = read_tile(head.query_rows(call.dout, i), workspace.douts);
+  prepare_rows(workspace, head, i);
   const Index first_block = head.first_block(i);
   for (Index j = first_block; j <= i; ++j) {
     const Rows<S> keys = head.key_rows(call.k, j), values = head.key_rows(call.v, j);
     const Pair pair{j * block<T>, n_queries, round_up(keys.rows, group_rows), i == j};
-    const Tile<T> keys_KH = read_tile(keys, room.keys);
-    transpose(keys_KH, padded_rows<T>(keys.rows), padded, room.keys_HK, block<T>);
-    transpose(read_tile(values, room.dvalues), padded_rows<T>(keys.rows), padded, room.values_HK, block<T>);
-    probabilities(room, queries, douts, pair, shape);
-    add_to_queries(room, keys_KH, room.dqueries, padded, pair, padded, j == first_block);
+    const Tile<T> keys_KH = read_tile(keys, workspace.keys);
+    transpose(keys_KH, padded_rows<T>(keys.rows), padded, workspace.keys_HK, block<T>);
+    transpose(read_tile(values, workspace.dvalues), padded_rows<T>(keys.rows), padded, workspace.values_HK, block<T>);
+    probabilities(workspace, queries, douts, pair, shape);
+    add_to_queries(workspace, keys_KH, workspace.dqueries, padded, pair, padded, j == first_block);
   }
-  write_tile(room.dqueries, head.query_rows(call.dq, i));
+  write_tile(workspace.dqueries, head.query_rows(call.dq, i));
 }
 
 }  // namespace

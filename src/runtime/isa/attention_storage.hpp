@@ -66,12 +66,12 @@ template <class S, class T> void copy_tile(const Rows<S>& x, T* to) {
   }
 }
 
-/// The tile as it lies in memory if that will do, or a copy in `room`.
-template <class S, class T> Tile<T> read_tile(const Rows<S>& x, T* room) {
+/// The tile as it lies in memory if that will do, or a copy in `workspace`.
+template <class S, class T> Tile<T> read_tile(const Rows<S>& x, T* workspace) {
   if constexpr (same_type<S>)
     if (usable_in_place(x)) return {x.data, x.stride};
-  copy_tile(x, room);
-  return {room, round_up(x.cols, lanes<T>)};
+  copy_tile(x, workspace);
+  return {workspace, round_up(x.cols, lanes<T>)};
 }
 
 template <class T, class S> void write_tile(const T* from, const Rows<S>& x) {

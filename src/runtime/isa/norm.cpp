@@ -218,10 +218,10 @@ void layer_norm(View x, View weight, View bias, double epsilon, View y, View mea
 void rms_norm(View x, View weight, View bias, double epsilon, View y, View rstd) {
   forward<Kind::rms>(x, weight, bias, epsilon, y, View{}, rstd);
 }
-void layer_norm_again(View x, View weight, View bias, View mean, View rstd, View y) {
+void layer_norm_recompute(View x, View weight, View bias, View mean, View rstd, View y) {
   again<Kind::layer>(x, weight, bias, mean, rstd, y);
 }
-void rms_norm_again(View x, View weight, View bias, View rstd, View y) {
+void rms_norm_recompute(View x, View weight, View bias, View rstd, View y) {
   again<Kind::rms>(x, weight, bias, View{}, rstd, y);
 }
 void layer_norm_backward(View dy, View x, View weight, View mean, View rstd, View dx, bool add_to_dx, View dweight,

@@ -10,7 +10,7 @@ namespace {
 using namespace kernels::MONOMORPH_ISA;
 
 /// To bf16, away from zero with the probability of the part that is cut off. What is not finite stays what it is.
-inline std::uint16_t narrow_at_random(float x, std::uint32_t sixteen_bits) {
+inline std::uint16_t round_stochastically(float x, std::uint32_t sixteen_bits) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
   const bool finite = (bits & 0x7F80'0000u) != 0x7F80'0000u;
   return finite ? static_cast<std::uint16_t>((bits + sixteen_bits) >> 16) : narrow(x);
@@ -27,7 +27,7 @@ inline float bf16_spacing(float x) {
 /// one may follow, which would pay too much. Where bf16 numbers lie further apart, both outcomes of a rounding leave
 /// the same share of what they took: they cancel in the mean as before, which they would not if the greater one were
 /// cut.
-struct Debt {
+struct ErrorFeedback {
   static constexpr float most = 16;
   float factor, rate;  ///< (1 - β₁) / β₁; rate / √v is U
   float unbias2, epsilon;
@@ -52,18 +52,19 @@ struct Noise {
 };
 
 /// A run of AdamW's three bf16 buffers from what they would be exactly.
-void write_at_random(const float* w, const float* m, const float* v, std::uint16_t* master, std::uint16_t* moment1,
-                     std::uint16_t* moment2, const Debt& debt, const Noise& noise, std::int64_t n) {
+void write_stochastically_rounded(const float* w, const float* m, const float* v, std::uint16_t* master,
+                                  std::uint16_t* moment1, std::uint16_t* moment2, const ErrorFeedback& error_feedback,
+                                  const Noise& noise, std::int64_t n) {
   alignas(64) std::uint32_t words[random_group], more_words[random_group];
   for (std::int64_t i = 0; i < n; i += random_group) {
     noise.draw(i, 0, words);
     noise.draw(i, 1, more_words);
     MONOMORPH_ELEMENTWISE
     for (std::int64_t j = 0; j < random_group; ++j) {
-      master[i + j] = narrow_at_random(w[i + j], words[j] & 0xFFFFu);
-      const float owed = debt.of(w[i + j], widen(master[i + j]), v[i + j]);
-      moment1[i + j] = narrow_at_random(m[i + j] - owed, words[j] >> 16);
-      moment2[i + j] = narrow_at_random(v[i + j], more_words[j] & 0xFFFFu);
+      master[i + j] = round_stochastically(w[i + j], words[j] & 0xFFFFu);
+      const float feedback = error_feedback.of(w[i + j], widen(master[i + j]), v[i + j]);
+      moment1[i + j] = round_stochastically(m[i + j] - feedback, words[j] >> 16);
+      moment2[i + j] = round_stochastically(v[i + j], more_words[j] & 0xFFFFu);
     }
   }
 }
@@ -81,7 +82,7 @@ void store(const S* values, const View& view, std::int64_t offset, int buffer, c
         noise.draw(i, buffer / 2, words);
         MONOMORPH_ELEMENTWISE
         for (std::int64_t j = 0; j < random_group; ++j)
-          to[i + j] = narrow_at_random(values[i + j], (words[j] >> shift) & 0xFFFFu);
+          to[i + j] = round_stochastically(values[i + j], (words[j] >> shift) & 0xFFFFu);
       }
       return;
     }
@@ -135,9 +136,9 @@ void adamw_chunk(const ElementUpdate& run, const AdamWCoefficients& step, const 
   const Noise noise{run.noise_key, scalars.update, run.first + static_cast<std::uint64_t>(first)};
   if constexpr (std::same_as<S, float>) {
     if (master.dtype == DType::bf16) {
-      write_at_random(w_out, m_out, v_out, master.as<std::uint16_t>() + first, moment1.as<std::uint16_t>() + first,
-                      moment2.as<std::uint16_t>() + first, {keep1 > 0 ? take1 / keep1 : 0, rate, unbias2, epsilon},
-                      noise, n);
+      write_stochastically_rounded(w_out, m_out, v_out, master.as<std::uint16_t>() + first,
+                                   moment1.as<std::uint16_t>() + first, moment2.as<std::uint16_t>() + first,
+                                   {keep1 > 0 ? take1 / keep1 : 0, rate, unbias2, epsilon}, noise, n);
       return;  // compute reads the master itself
     }
   }

@@ -26,9 +26,10 @@ double Trace::seconds_of(Row row) const {
   return std::chrono::duration<double>(sum).count();
 }
 
-double Trace::hidden_share() const {
+double Trace::overlap_fraction() const {
   const std::lock_guard lock(mutex_);
-  const double collectives = seconds_of(Row::gather) + seconds_of(Row::reduce) + seconds_of(Row::sum);
+  const double collectives =
+      seconds_of(Row::all_gather) + seconds_of(Row::reduce_scatter) + seconds_of(Row::all_reduce);
   return collectives > 0 ? std::clamp(1 - seconds_of(Row::waiting) / collectives, 0.0, 1.0) : 0;
 }
 

@@ -1,9 +1,9 @@
 #include <monomorph/train/commands/check.hpp>
 
-#include "train/describe/rank_work.hpp"
+#include "train/describe/batch_partition.hpp"
 #include "train/describe/run_memory.hpp"
-#include "train/run/agreement.hpp"
-#include "train/run/beginning.hpp"
+#include "train/run/config_consistency.hpp"
+#include "train/run/resume.hpp"
 #include "train/run/run_data.hpp"
 #include "train/run/run_ownership.hpp"
 
@@ -19,22 +19,22 @@ namespace {
 std::string speed(double bytes_per_second) { return fmt::format("{:.3g} GB/s", bytes_per_second / 1e9); }
 
 /// A checkpoint may take hours to read, so only its metadata and the sizes of its files were looked at.
-std::string how_it_begins(const Beginning& beginning) {
-  if (!beginning.checkpoint) return "starts afresh";
+std::string describe_resume(const ResumeDecision& resume) {
+  if (!resume.checkpoint) return "starts afresh";
   return fmt::format(
       "resumes from {}, whose files have the sizes that they were saved with; their checksums are compared when the "
       "run reads them, or by monomorph-checkpoint verify",
-      *beginning.checkpoint);
+      *resume.checkpoint);
 }
 
 }  // namespace
 
 std::string check(const RecipeProgram& recipe, const Hparams& hparams, LaunchedRanks ranks) {
   const RunOwnership ownership(hparams);
-  Beginning beginning = begin(recipe, hparams);
-  note_memory(recipe, hparams, ranks, beginning.notes);
+  ResumeDecision resume = resolve_resume(recipe, hparams);
+  note_memory(recipe, hparams, ranks, resume.notes);
   const RunData data(recipe, hparams);
-  if (beginning.checkpoint) data.check_same_files(*beginning.checkpoint);
+  if (resume.checkpoint) data.check_same_files(*resume.checkpoint);
   const std::int64_t batch = hparams.batch.global_batch;
   const std::int64_t micro_batches = micro_batches_per_rank(hparams, ranks.all);
   std::string text = fmt::format(
@@ -46,14 +46,14 @@ std::string check(const RecipeProgram& recipe, const Hparams& hparams, LaunchedR
       ranks.all == 1 ? "" : " of each rank", data.describe_sets(hparams.run.steps * batch),
       format_bytes(run_memory(recipe, hparams, ranks.all).planned),
       ranks.all == 1 ? "" : fmt::format(" on each of {} ranks", ranks.all),
-      data.evaluation ? data.evaluation->n_counted() : 0, how_it_begins(beginning));
-  for (const std::string& note : beginning.notes) text += "  " + note + "\n";
+      data.evaluation ? data.evaluation->n_counted() : 0, describe_resume(resume));
+  for (const std::string& note : resume.notes) text += "  " + note + "\n";
   return text;
 }
 
 std::string check_collectives(const RecipeProgram& recipe, const Hparams& hparams) {
   const World world = connect(std::chrono::seconds(hparams.failure.rank_timeout));
-  check_agreement(world, recipe, hparams);
+  check_config_consistency(world, recipe, hparams);
   if (world.size() == 1) return "one rank: there are no collectives\n";
   const auto communicator = world.communicator(recipe.param_shards(world.size()), recipe.reduce_dtype);
   const CollectivesCheck found = monomorph::check_collectives(world, *communicator);

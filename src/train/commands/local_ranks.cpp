@@ -2,7 +2,7 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/standard_streams.hpp>
-#include <monomorph/runtime/comm/meeting_point.hpp>
+#include <monomorph/runtime/comm/rendezvous_server.hpp>
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -56,7 +56,7 @@ std::vector<std::string> environment_of(int rank, int n, int port) {
   variables["MASTER_ADDR"] = "127.0.0.1";
   variables["MASTER_PORT"] = std::to_string(port);
   variables[parent_variable] = std::to_string(::getpid());
-  variables["TORCHELASTIC_USE_AGENT_STORE"] = "True";  // this process serves the meeting point
+  variables["TORCHELASTIC_USE_AGENT_STORE"] = "True";  // this process serves the rendezvous
   std::vector<std::string> environment;
   environment.reserve(variables.size());
   for (const auto& [name, value] : variables) environment.push_back(fmt::format("{}={}", name, value));
@@ -144,8 +144,8 @@ void end_with_parent() {
 int run_local_ranks(int n, int argc, char** argv) {
   const sigset_t awaited = awaited_signals();
   pthread_sigmask(SIG_BLOCK, &awaited, nullptr);  // before there are other threads
-  const MeetingPoint meeting_point(n);
-  Ranks ranks(n, meeting_point.port(), arguments_without_ranks(argc, argv));
+  const RendezvousServer rendezvous_server(n);
+  Ranks ranks(n, rendezvous_server.port(), arguments_without_ranks(argc, argv));
   std::optional<int> failed;
   Clock::time_point deadline = Clock::time_point::max();
   while (ranks.any()) {

@@ -1,7 +1,7 @@
-#include "train/describe/rank_work.hpp"
-#include "train/run/before_start.hpp"
+#include "train/describe/batch_partition.hpp"
+#include "train/run/as_usage_error.hpp"
 #include "train/run/run_tokenizer.hpp"
-#include "train/run/with_advice.hpp"
+#include "train/run/with_hint.hpp"
 
 #include <monomorph/core/command_line.hpp>
 #include <monomorph/core/error.hpp>
@@ -68,7 +68,7 @@ struct CheckpointOptions {
   /// given.
   std::string tokenizer_file(const std::string& found, const Hparams& hparams) const {
     if (!tokenizer.empty()) return tokenizer;
-    const auto in_run_folder = std::filesystem::path(found) / runtime::way_to_run_folder(found) / "tokenizer.json";
+    const auto in_run_folder = std::filesystem::path(found) / runtime::relative_run_folder(found) / "tokenizer.json";
     std::error_code ignored;
     return std::filesystem::exists(in_run_folder, ignored) ? in_run_folder.string() : hparams.data.tokenizer.value;
   }
@@ -111,11 +111,11 @@ int run_generate(const RecipeProgram& recipe, const GenerateOptions& options) {
     throw UsageError("[RUN-11] the run of this checkpoint had no data.tokenizer; give --tokenizer <tokenizer.json>");
   const auto tokenizer = read_run_tokenizer(tokenizer_file, recipe);
   const auto communicator = one_rank();
-  const std::string advice = "take a machine with more memory, or raise the limit that this program runs under";
+  const std::string hint = "take a machine with more memory, or raise the limit that this program runs under";
   const auto step =
-      with_advice(advice, [&] { return recipe.make_step(*communicator, 1, 0, 0, recipe.hparams.loss.policy); });
+      with_hint(hint, [&] { return recipe.make_step(*communicator, 1, 0, 0, recipe.hparams.loss.policy); });
   restore_run(checkpoint, recipe, *step, false);
-  const auto decoder = with_advice(advice, [&] { return step->decoder(); });
+  const auto decoder = with_hint(hint, [&] { return step->decoder(); });
   show(options.prompt);
   generate(*decoder, *tokenizer, options.prompt, options.max_tokens, options.settings(), options.stops, show);
   show("\n");
@@ -139,7 +139,7 @@ int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
   const std::string file = options.data.empty() ? hparams.data.evaluation.value : options.data;
   if (file.empty())
     throw UsageError("[RUN-12] the run of this checkpoint had no data.evaluation; give --data <file.pbin>");
-  const data::EvaluationLoader loader = before_start("the held-out data", [&] {
+  const data::EvaluationLoader loader = as_usage_error("the held-out data", [&] {
     return data::EvaluationLoader(file, recipe.model->context_length, recipe.model->vocab_size,
                                   recipe.wants_document_starts);
   });
@@ -150,9 +150,8 @@ int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
   }
   const std::int64_t micro_batch = options.micro_batch.value_or(micro_batch_of(hparams));
   const auto communicator = one_rank();
-  const auto step = with_advice("lower --micro-batch, or take a machine with more memory", [&] {
-    return recipe.make_step(*communicator, micro_batch, 0, 0, hparams.loss.policy);
-  });
+  const auto step = with_hint("lower --micro-batch, or take a machine with more memory",
+                              [&] { return recipe.make_step(*communicator, micro_batch, 0, 0, hparams.loss.policy); });
   restore_run(checkpoint, recipe, *step, false);
   const auto result =
       evaluate(*step, *communicator, loader, micro_batch, recipe.model->context_length, bytes_per_token, std::nullopt);

@@ -1,6 +1,6 @@
 #include "train/describe/run_memory.hpp"
 
-#include "train/describe/rank_work.hpp"
+#include "train/describe/batch_partition.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/quantity_text.hpp>
@@ -22,7 +22,7 @@ std::string memory_text(const RunMemory& memory, const Hparams& hparams, int loc
 }
 
 /// What to change so that the run fits.
-std::string advice(const RecipeProgram& recipe, const RunMemory& memory, int ranks, std::int64_t largest) {
+std::string hint(const RecipeProgram& recipe, const RunMemory& memory, int ranks, std::int64_t largest) {
   if (memory.batches <= memory.planned && recipe.memory(ranks, 1, 0).total() > largest)
     return "take a smaller recipe or a larger machine";
   return "lower batch.micro_batch, or let the recipe's checkpointing recompute more";
@@ -44,7 +44,7 @@ std::optional<std::string> check_memory(const RecipeProgram& recipe, const Hpara
   if (total > machine.largest)
     throw UsageError(fmt::format("[RUN-16] the run needs {}, and this machine gives {} at most; {}",
                                  memory_text(memory, hparams, local_ranks), format_bytes(machine.largest),
-                                 advice(recipe, memory, ranks, machine.largest / local_ranks)));
+                                 hint(recipe, memory, ranks, machine.largest / local_ranks)));
   if (total <= machine.available) return std::nullopt;
   return fmt::format("[RUN-17] the run needs {}, and {} are available now; it may become slow, or be killed",
                      memory_text(memory, hparams, local_ranks), format_bytes(machine.available));

@@ -14,11 +14,11 @@ namespace {
 
 /// Adds up the ranks' results and gives the sums to all. The sums are exact, so their bits do not depend on the number
 /// of ranks.
-EvaluationResult sum_over_ranks(Communicator& communicator, const ExactSum& loss, const EvaluationResult& own) {
+EvaluationResult sum_over_ranks(Communicator& communicator, const ExactSum& loss, const EvaluationResult& local) {
   std::vector<std::int64_t> words;
   append(loss, words);
-  words.insert(words.end(), {own.tokens, own.bytes});
-  communicator.sum(words);
+  words.insert(words.end(), {local.tokens, local.bytes});
+  communicator.all_reduce_sum(words);
   std::span<const std::int64_t> rest = words;
   const double loss_sum = take_sum(rest);
   return {.loss_sum = loss_sum, .tokens = rest[0], .bytes = rest[1]};
@@ -62,18 +62,18 @@ EvaluationResult evaluate(TrainingStep& step, Communicator& communicator, const 
   const std::int64_t all = loader.n_batches(micro_batch);
   const std::int64_t n = std::min(all, micro_batches.value_or(all));
   ExactSum loss;
-  EvaluationResult own;
+  EvaluationResult local;
   for (std::int64_t first = 0; first < n; first += communicator.size()) {
     const std::int64_t i = first + communicator.rank();
     loader.read(i < n ? i : all, micro_batch, batch);  // all ranks compute equally often; past the end nothing counts
     const LossSum sum = step.evaluate({batch.inputs_BT, batch.targets_BT, 0, batch.document_starts_BT});
     loss.add(sum.loss);
-    own.tokens += sum.tokens;
+    local.tokens += sum.tokens;
     if (bytes_per_token.empty()) continue;
     for (const std::int32_t target : targets)
-      if (target != ignored_target) own.bytes += bytes_per_token[target];
+      if (target != ignored_target) local.bytes += bytes_per_token[target];
   }
-  return sum_over_ranks(communicator, loss, own);
+  return sum_over_ranks(communicator, loss, local);
 }
 
 }  // namespace monomorph::train

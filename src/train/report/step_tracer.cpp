@@ -37,10 +37,10 @@ std::string StepTracer::complete(std::int64_t last_traced) try {
   records_ = false;
   const std::string file = fmt::format("{}/trace_rank_{:05}.json", run_folder_, communicator_.rank());
   trace_.write(file, communicator_.rank());
-  const std::string hidden =
-      communicator_.size() == 1
-          ? ""
-          : fmt::format("; {:.0f} % of the collectives' time was hidden behind compute", 100 * trace_.hidden_share());
+  const std::string hidden = communicator_.size() == 1
+                                 ? ""
+                                 : fmt::format("; {:.0f} % of the collectives' time was hidden behind compute",
+                                               100 * trace_.overlap_fraction());
   return first_ == last_traced ? fmt::format("traced step {}: {}{}", first_, file, hidden)
                                : fmt::format("traced steps {} to {}: {}{}", first_, last_traced, file, hidden);
 } catch (const Error& failure) {

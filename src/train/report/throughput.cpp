@@ -36,7 +36,7 @@ void Throughput::step_ended(std::int64_t tokens, double data_wait_seconds) {
 
 /// Measures again if the run is faster than the peak: a measurement takes a tenth of a second and is too low if another
 /// program used the cores meanwhile.
-void Throughput::follow_peak(double reached) {
+void Throughput::update_peak(double reached) {
   if (peak_ && reached <= peak_->per_second) return;
   const PeakFlops measured = measure(compute_);
   if (!peak_ || measured.per_second > peak_->per_second) peak_ = measured;
@@ -47,7 +47,7 @@ Throughput::Rates Throughput::report(std::int64_t steps_left) {
   Rates rates;
   if (steps_ == 0) return rates;
   rates.tokens_per_second = static_cast<double>(tokens_) / seconds_;
-  if (++reports_ >= 2) follow_peak(rates.tokens_per_second * flops_.exact / ranks_);
+  if (++reports_ >= 2) update_peak(rates.tokens_per_second * flops_.exact / ranks_);
   rates.data_wait_fraction = waited_ / seconds_;
   if (peak_) {
     const double peak = ranks_ * peak_->per_second;

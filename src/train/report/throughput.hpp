@@ -28,7 +28,7 @@ class Throughput {
   const std::optional<PeakFlops>& peak() const { return peak_; }
 
  private:
-  void follow_peak(double reached);
+  void update_peak(double reached);
 
   plan::FlopsPerToken flops_;
   DType compute_;

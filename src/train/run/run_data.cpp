@@ -1,7 +1,7 @@
 #include "train/run/run_data.hpp"
 
 #include "core/json_text.hpp"
-#include "train/run/before_start.hpp"
+#include "train/run/as_usage_error.hpp"
 #include "train/run/run_tokenizer.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -14,7 +14,7 @@ namespace monomorph::train {
 namespace {
 
 data::Loader train_loader(const RecipeProgram& recipe, const Hparams& hparams) {
-  return before_start("data.train", [&] {
+  return as_usage_error("data.train", [&] {
     return data::Loader(hparams.data.train.value, {.sequence_length = recipe.model->context_length,
                                                    .vocab_size = recipe.model->vocab_size,
                                                    .seed = static_cast<std::uint64_t>(hparams.run.seed.value),
@@ -72,7 +72,8 @@ void check_tokenizer(const data::Loader& loader, std::size_t n_ids) {
 void check_mask(const data::TokenDataset& set, const data::Tokenizer& tokenizer, const Hparams& hparams,
                 const std::string& field) {
   if (!set.loss_mask()) return;
-  before_start(field, [&] { set.loss_mask()->check_tokenizer(tokenizer.definition(), hparams.data.tokenizer.value); });
+  as_usage_error(field,
+                 [&] { set.loss_mask()->check_tokenizer(tokenizer.definition(), hparams.data.tokenizer.value); });
 }
 
 }  // namespace
@@ -81,7 +82,7 @@ RunData::RunData(const RecipeProgram& recipe, const Hparams& hparams) : train(tr
   check_epochs(train, hparams);
   all_files = train_files = hashes(train);
   if (const std::string& path = hparams.data.evaluation.value; !path.empty()) {
-    evaluation.emplace(before_start("data.evaluation", [&] {
+    evaluation.emplace(as_usage_error("data.evaluation", [&] {
       return data::EvaluationLoader(path, recipe.model->context_length, recipe.model->vocab_size,
                                     recipe.wants_document_starts);
     }));

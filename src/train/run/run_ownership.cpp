@@ -164,9 +164,9 @@ class WaitingNote {
 
 /// Rank 0 tells the others with this, again and again, that it still waits: they wait for each message at most
 /// failure.rank_timeout.
-class WaitingWords {
+class WaitHeartbeat {
  public:
-  WaitingWords(const World& world, const Hparams& hparams)
+  WaitHeartbeat(const World& world, const Hparams& hparams)
       : world_(world), interval_(std::chrono::seconds(hparams.failure.rank_timeout.value) / 4.0) {}
   void still_waiting() {
     if (Clock::now() - last_ < interval_) return;
@@ -194,8 +194,8 @@ class WaitingWords {
 
 }  // namespace
 
-std::optional<RunOwnership> own_together(const Hparams& hparams, const World& world) {
-  WaitingWords words(world, hparams);
+std::optional<RunOwnership> acquire_run_folders(const Hparams& hparams, const World& world) {
+  WaitHeartbeat words(world, hparams);
   if (world.rank() > 0) {
     words.await_done();
     return std::nullopt;

@@ -47,6 +47,6 @@ class RunOwnership {
 
 /// Rank 0 takes the run's folders, for which it waits as long as run.wait_for_folder says, and the others wait with it.
 /// @return on rank 0   @throws as RunOwnership, on rank 0
-std::optional<RunOwnership> own_together(const Hparams& hparams, const World& world);
+std::optional<RunOwnership> acquire_run_folders(const Hparams& hparams, const World& world);
 
 }  // namespace monomorph::train

@@ -1,6 +1,6 @@
 #include "train/run/run_tokenizer.hpp"
 
-#include "train/run/before_start.hpp"
+#include "train/run/as_usage_error.hpp"
 
 #include <monomorph/core/file_error.hpp>
 
@@ -9,7 +9,7 @@
 namespace monomorph::train {
 
 std::unique_ptr<const data::Tokenizer> read_run_tokenizer(const std::string& file, const RecipeProgram& recipe) {
-  auto tokenizer = before_start("the tokeniser", [&] { return data::read_tokenizer(file); });
+  auto tokenizer = as_usage_error("the tokeniser", [&] { return data::read_tokenizer(file); });
   if (tokenizer->vocab_size() > recipe.model->vocab_size)
     throw UsageError(
         fmt::format("[RUN-07] {} has {} ids, and recipe {} a vocab_size of {}; give the tokeniser that the data "

@@ -1,19 +1,19 @@
 #include <monomorph/train/run/trainer.hpp>
 
-#include "train/describe/rank_work.hpp"
+#include "train/describe/batch_partition.hpp"
 #include "train/describe/run_memory.hpp"
 #include "train/report/step_tracer.hpp"
 #include "train/report/throughput.hpp"
-#include "train/run/agreement.hpp"
-#include "train/run/beginning.hpp"
-#include "train/run/giving_up.hpp"
+#include "train/run/config_consistency.hpp"
+#include "train/run/peer_failure.hpp"
+#include "train/run/resume.hpp"
 #include "train/run/run_data.hpp"
 #include "train/run/run_log.hpp"
 #include "train/run/run_ownership.hpp"
-#include "train/run/with_advice.hpp"
+#include "train/run/with_hint.hpp"
 #include "train/step/loss_scale.hpp"
 #include "train/step/optimizer_step.hpp"
-#include "train/step/step_totals.hpp"
+#include "train/step/step_stats.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/interruption.hpp>
@@ -38,7 +38,7 @@ namespace {
 
 /// What a run has before its first step.
 struct Start {
-  Beginning beginning;
+  ResumeDecision resume;
   RunData data;
   std::unique_ptr<TrainingStep> step;
   RunState state;
@@ -46,7 +46,7 @@ struct Start {
 
 std::unique_ptr<TrainingStep> make_step(const RecipeProgram& recipe, const Hparams& hparams,
                                         Communicator& communicator) {
-  return with_advice("lower batch.micro_batch, or let the recipe's checkpointing recompute more", [&] {
+  return with_hint("lower batch.micro_batch, or let the recipe's checkpointing recompute more", [&] {
     return recipe.make_step(communicator, micro_batch_of(hparams), static_cast<std::uint64_t>(hparams.run.seed.value),
                             tree_levels(hparams, communicator.size()), hparams.loss.policy);
   });
@@ -69,7 +69,7 @@ std::optional<RunState> restored_state(const RecipeProgram& recipe, const Hparam
     }
   });
   const std::int64_t damaged = restored ? 0 : 1;
-  if (std::ranges::count(words_of_ranks(communicator, {&damaged, 1}), 1) > 0) return std::nullopt;
+  if (std::ranges::count(all_gather_words(communicator, {&damaged, 1}), 1) > 0) return std::nullopt;
   if (!restored->same_precision) {  // another compute dtype needs another scale
     restored->state.loss_scale = initial_loss_scale(recipe.compute_dtype, hparams.loss_scale);
     restored->state.steps_at_scale = 0;
@@ -79,17 +79,17 @@ std::optional<RunState> restored_state(const RecipeProgram& recipe, const Hparam
 
 /// Everything that can fail before the first step. Rank 0 has the run's folders by now.
 Start start_run(const RecipeProgram& recipe, const Hparams& hparams, const World& world, Communicator& communicator) {
-  Beginning beginning = begin_together(recipe, hparams, world);
-  note_memory(recipe, hparams, {world.size(), world.local_size()}, beginning.notes);
+  ResumeDecision resume = resolve_resume_together(recipe, hparams, world);
+  note_memory(recipe, hparams, {world.size(), world.local_size()}, resume.notes);
   RunData data(recipe, hparams);
   auto step = make_step(recipe, hparams, communicator);
   std::optional<RunState> state;
-  if (!beginning.checkpoint) state = {.loss_scale = initial_loss_scale(recipe.compute_dtype, hparams.loss_scale)};
+  if (!resume.checkpoint) state = {.loss_scale = initial_loss_scale(recipe.compute_dtype, hparams.loss_scale)};
   while (!state) {
-    state = restored_state(recipe, hparams, *beginning.checkpoint, data, *step, communicator);
-    if (!state) beginning = begin_together(recipe, hparams, world, beginning.checkpoint);
+    state = restored_state(recipe, hparams, *resume.checkpoint, data, *step, communicator);
+    if (!state) resume = resolve_resume_together(recipe, hparams, world, resume.checkpoint);
   }
-  return {std::move(beginning), std::move(data), std::move(step), *state};
+  return {std::move(resume), std::move(data), std::move(step), *state};
 }
 
 class Trainer {
@@ -102,8 +102,8 @@ class Trainer {
 
  private:
   void train_step();
-  StepTotals forward_backward();
-  void apply(const StepTotals& totals);
+  GlobalStepStats forward_backward();
+  void apply(const GlobalStepStats& totals);
   void report(double loss, double lr, std::optional<double> grad_norm);
   void measure_rates(std::int64_t steps_left);
   void evaluate_now();
@@ -124,7 +124,7 @@ class Trainer {
   const std::optional<std::string> resumed_from_;
   const RunData data_;
   Communicator& communicator_;
-  StepReduction reduce_;
+  StepStatsReduction reduce_;
   RunState state_;
   StepTracer tracer_;  // outlives step_, whose destructor waits for collectives that are traced
   std::unique_ptr<TrainingStep> step_;
@@ -159,7 +159,7 @@ Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, const Worl
       hparams_(hparams),
       world_(world),
       n_micro_batches_(micro_batches_per_rank(hparams, world.size())),
-      resumed_from_(std::move(start.beginning.checkpoint)),
+      resumed_from_(std::move(start.resume.checkpoint)),
       data_(std::move(start.data)),
       communicator_(communicator),
       reduce_(communicator),
@@ -176,7 +176,7 @@ Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, const Worl
                    format_bytes(run_memory(recipe, hparams, world.size()).planned),
                    world.size() == 1 ? "" : fmt::format(" on each of {} ranks", world.size()),
                    hparams.run.output_dir.value));
-  for (const std::string& line : start.beginning.notes) note(line);
+  for (const std::string& line : start.resume.notes) note(line);
   if (resumed_from_) note(fmt::format("resumed after step {} from {}", state_.step, *resumed_from_));
   if (state_.step >= hparams.run.steps.value)
     note(fmt::format("nothing is left to train: run.steps = {}", hparams.run.steps.value));
@@ -210,7 +210,7 @@ int Trainer::run() {
 void Trainer::train_step() {
   moment_ = {"in step", state_.step + 1};
   throughput_.step_began();
-  const StepTotals totals = forward_backward();
+  const GlobalStepStats totals = forward_backward();
   state_.samples += hparams_.batch.global_batch;
   if (totals.tokens == 0 && hparams_.loss.on_empty_batch.value == OnEmptyBatch::error)
     throw Error(
@@ -220,8 +220,8 @@ void Trainer::train_step() {
   apply(totals);
 }
 
-StepTotals Trainer::forward_backward() {
-  StepPart own;
+GlobalStepStats Trainer::forward_backward() {
+  LocalStepStats local;
   data_wait_seconds_ = 0;
   for (std::int64_t i = 0; i < n_micro_batches_; ++i) {
     const data::BatchPrefetcher::Batch batch = batches_.next();
@@ -229,18 +229,18 @@ StepTotals Trainer::forward_backward() {
     const MicroBatch micro{batch.inputs_BT.data(), batch.targets_BT.data(),
                            static_cast<std::uint64_t>(batch.first_sample),
                            batch.document_starts_BT.empty() ? nullptr : batch.document_starts_BT.data()};
-    own.add(
+    local.add(
         step_->accumulate(micro, static_cast<std::uint64_t>(state_.step), {i, n_micro_batches_, state_.loss_scale}));
   }
-  own.stops = interrupting_signal() != 0;
-  own.saves = log_ && log_->watch_folders(state_.step);
+  local.stops = interrupting_signal() != 0;
+  local.saves = log_ && log_->watch_folders(state_.step);
   const GradientNorm order = norm_order(hparams_.optimizer.clip.mode);
-  StepTotals totals = reduce_(own, step_->gradient_size(order), order);
+  GlobalStepStats totals = reduce_(local, step_->partial_gradient_norm(order), order);
   totals.loss_scale = state_.loss_scale;
   return totals;
 }
 
-void Trainer::apply(const StepTotals& totals) {
+void Trainer::apply(const GlobalStepStats& totals) {
   const ScheduledRate rate = scheduled_rate(hparams_.schedule, state_.step, hparams_.run.steps.value);
   OptimizerStepResult result;
   if (totals.tokens > 0) result = optimizer_step(*step_, hparams_.optimizer, rate, totals, state_.updates + 1);
@@ -259,7 +259,7 @@ void Trainer::apply(const StepTotals& totals) {
   const double mean =
       totals.tokens > 0 ? totals.loss / static_cast<double>(totals.tokens) : std::numeric_limits<double>::quiet_NaN();
   report(mean, rate.of(recipe_.peak_rate(hparams_.optimizer.policy)), result.grad_norm);
-  if (totals.tokens > 0) follow_step(state_, result.applied, recipe_.compute_dtype, hparams_.loss_scale);
+  if (totals.tokens > 0) update_loss_scale(state_, result.applied, recipe_.compute_dtype, hparams_.loss_scale);
   if (state_.skipped_in_a_row == 0) last_good_ = state_;
   if (state_.skipped_in_a_row > hparams_.failure.max_skipped_in_a_row.value) stop_skipping();
 }
@@ -304,11 +304,11 @@ void Trainer::report(double loss, double lr, std::optional<double> grad_norm) {
 void Trainer::measure_rates(std::int64_t steps_left) {
   const double known_peak = throughput_.peak() ? throughput_.peak()->per_second : 0;
   rates_ = throughput_.report(steps_left);
-  const std::int64_t own[] = {peak_resident_bytes(), std::bit_cast<std::int64_t>(rates_.data_wait_fraction)};
-  const std::vector<std::int64_t> words = words_of_ranks(communicator_, own);
+  const std::int64_t local[] = {peak_resident_bytes(), std::bit_cast<std::int64_t>(rates_.data_wait_fraction)};
+  const std::vector<std::int64_t> words = all_gather_words(communicator_, local);
   peak_memory_bytes_ = 0;
   rates_.data_wait_fraction = 0;
-  for (std::size_t i = 0; i < words.size(); i += std::size(own)) {
+  for (std::size_t i = 0; i < words.size(); i += std::size(local)) {
     peak_memory_bytes_ = std::max(peak_memory_bytes_, words[i]);
     rates_.data_wait_fraction = std::max(rates_.data_wait_fraction, std::bit_cast<double>(words[i + 1]));
   }
@@ -334,7 +334,7 @@ bool Trainer::folders_restored() {
   const std::int64_t restored =
       together(communicator_, "keep the run folder", [&] { return log_ && log_->restore_folders(state_.step); }) ? 1
                                                                                                                  : 0;
-  return std::ranges::count(words_of_ranks(communicator_, {&restored, 1}), 1) > 0;
+  return std::ranges::count(all_gather_words(communicator_, {&restored, 1}), 1) > 0;
 }
 
 std::vector<std::string> Trainer::save_once(const RunState& state, OptionalCount keep) {
@@ -368,19 +368,20 @@ void Trainer::save(const RunState& state, OptionalCount keep) {
 int train(const RecipeProgram& recipe, const Hparams& hparams, std::int64_t traced_steps, int argc, char** argv) {
   const World world = connect(std::chrono::seconds(hparams.failure.rank_timeout));
   check_ranks(recipe, hparams, world.size());
-  check_agreement(world, recipe, hparams);
+  check_config_consistency(world, recipe, hparams);
   const auto communicator = world.communicator(recipe.param_shards(world.size()), recipe.reduce_dtype);
   const InterruptionGuard guard;  // also while data and checkpoint are read: an interrupted run can be resumed
   std::optional<Trainer> trainer;
   try {
-    auto ownership = together(*communicator, "take the run's folders", [&] { return own_together(hparams, world); });
+    auto ownership =
+        together(*communicator, "take the run's folders", [&] { return acquire_run_folders(hparams, world); });
     Start start = together(*communicator, "begin", [&] { return start_run(recipe, hparams, world, *communicator); });
-    check_same_start(*communicator, start.beginning.checkpoint);
+    check_same_checkpoint(*communicator, start.resume.checkpoint);
     trainer.emplace(recipe, hparams, world, *communicator, std::move(ownership), std::move(start), traced_steps, argc,
                     argv);
     return trainer->run();
   } catch (const RankFailure& failure) {  // before the trainer's destructor, which would wait for ever
-    give_up(world, failure, trainer ? trainer->moment() : "before the first step");
+    exit_on_peer_failure(world, failure, trainer ? trainer->moment() : "before the first step");
   }
 }
 

@@ -5,16 +5,16 @@
 
 namespace monomorph::train {
 
-void add_to_tree(View gradient, Turn turn, const std::function<View(int)>& level) {
+void add_to_tree(View gradient, AccumulationStep accumulation_step, const std::function<View(int)>& level) {
   const auto join = [&](int k) {
     const View terms[] = {level(k), gradient};
     kernels::pairwise_sum(terms, gradient, false);
   };
-  const auto has = [&](int k) { return (turn.index >> k & 1) != 0; };
+  const auto has = [&](int k) { return (accumulation_step.index >> k & 1) != 0; };
   int k = 0;
   for (; has(k); ++k) join(k);
-  if (!turn.last()) return kernels::copy(gradient, level(k));
-  for (; turn.index >> k != 0; ++k)
+  if (!accumulation_step.last()) return kernels::copy(gradient, level(k));
+  for (; accumulation_step.index >> k != 0; ++k)
     if (has(k)) join(k);
 }
 

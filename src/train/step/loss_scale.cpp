@@ -26,7 +26,7 @@ bool can_lower(double scale, DType compute, const LossScaleHparams& hparams) {
   return compute == DType::fp16 && scale > power_of_two(hparams.minimum);
 }
 
-void follow_step(RunState& state, bool applied, DType compute, const LossScaleHparams& hparams) {
+void update_loss_scale(RunState& state, bool applied, DType compute, const LossScaleHparams& hparams) {
   if (compute != DType::fp16) return;
   if (!applied) {
     state.loss_scale = std::max(state.loss_scale / 2, power_of_two(hparams.minimum));

@@ -18,6 +18,6 @@ bool can_be_loss_scale(double scale);
 bool can_lower(double scale, DType compute, const LossScaleHparams& hparams);
 
 /// Brings the scale up to date after a step.   @param applied false: its gradients were not finite
-void follow_step(RunState& state, bool applied, DType compute, const LossScaleHparams& hparams);
+void update_loss_scale(RunState& state, bool applied, DType compute, const LossScaleHparams& hparams);
 
 }  // namespace monomorph::train

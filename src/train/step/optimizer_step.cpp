@@ -25,7 +25,7 @@ GradientNorm norm_order(ClipMode mode) {
 }
 
 OptimizerStepResult optimizer_step(TrainingStep& step, const OptimizerHparams& hparams, const ScheduledRate& rate,
-                                   const StepTotals& totals, std::int64_t update) {
+                                   const GlobalStepStats& totals, std::int64_t update) {
   const ClipMode mode = hparams.clip.mode.value;
   const double per_token = 1 / (static_cast<double>(totals.tokens) * totals.loss_scale),
                threshold = hparams.clip.threshold.value;

@@ -1,5 +1,5 @@
 #pragma once
-#include "train/step/step_totals.hpp"
+#include "train/step/step_stats.hpp"
 
 #include <monomorph/train/hparams/hparams.hpp>
 #include <monomorph/train/step/schedule.hpp>
@@ -20,6 +20,6 @@ GradientNorm norm_order(ClipMode mode);
 /// global norm, in every clipping mode.
 /// @param update number of this update, from 1 (bias correction)
 OptimizerStepResult optimizer_step(TrainingStep& step, const OptimizerHparams& hparams, const ScheduledRate& rate,
-                                   const StepTotals& totals, std::int64_t update);
+                                   const GlobalStepStats& totals, std::int64_t update);
 
 }  // namespace monomorph::train

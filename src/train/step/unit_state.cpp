@@ -94,8 +94,9 @@ ElementUpdate element_update(const UnitState& unit, const plan::UpdateRun& run, 
   return update;
 }
 
-GradientSize gradient_size(std::span<const UnitState> units, GradientNorm order, int replica, int replicas) {
-  GradientSize size;
+PartialGradientNorm partial_gradient_norm(std::span<const UnitState> units, GradientNorm order, int replica,
+                                          int replicas) {
+  PartialGradientNorm size;
   for (const UnitState& unit : units) {
     const View share = share_of(unit.gradient, replica, replicas);
     switch (order) {

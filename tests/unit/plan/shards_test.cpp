@@ -26,17 +26,17 @@ TEMPLATE_TEST_CASE("shards are multiples of 64 elements and cover their unit", "
     std::int64_t end = 0;
     for (int unit = 0; unit < plan::n_units<R>; ++unit) {
       INFO("dp " << dp << " unit " << unit);
-      const auto part = shards.own[unit];
+      const auto part = shards.shard[unit];
       CHECK(part.offset == end);
       CHECK(part.shape.elements() % 64 == 0);
       const std::int64_t whole = part.shape.elements() * shards.shards, needed = plan::unit_layout<R>(unit).elements;
       CHECK(whole >= needed);
       CHECK(whole - needed < 64 * shards.shards);  // no more padding than that
-      CHECK(shards.whole_params[unit].shape.elements() == whole);
-      CHECK(shards.whole_gradients[unit].shape.elements() == whole);
+      CHECK(shards.unsharded_params[unit].shape.elements() == whole);
+      CHECK(shards.unsharded_gradients[unit].shape.elements() == whole);
       end += part.shape.elements();
     }
-    CHECK(shards.own_buffer.elements == end);
+    CHECK(shards.shard_buffer.elements == end);
   }
 }
 
@@ -46,7 +46,7 @@ TEST_CASE("a unit in use and the next one in flight do not share memory") {
     if (dp == 1) continue;
     const plan::Shards<R> shards(dp);
     for (int unit = 0; unit + 1 < plan::n_units<R>; ++unit) {
-      const auto a = shards.whole_params[unit], b = shards.whole_params[unit + 1];
+      const auto a = shards.unsharded_params[unit], b = shards.unsharded_params[unit + 1];
       const bool apart = a.offset + a.shape.elements() <= b.offset || b.offset + b.shape.elements() <= a.offset;
       CHECK(apart);
     }
@@ -55,8 +55,8 @@ TEST_CASE("a unit in use and the next one in flight do not share memory") {
 
 TEST_CASE("at one rank every strategy reads a unit where it lies") {
   const plan::Shards<OptionsShardedBy<sharding::FullShard>> shards(1);
-  CHECK(shards.whole_params_buffer.elements == 0);
-  CHECK(shards.whole_gradients_buffer.elements == 0);
+  CHECK(shards.unsharded_params_buffer.elements == 0);
+  CHECK(shards.unsharded_gradients_buffer.elements == 0);
   for (int unit = 0; unit < plan::n_units<EveryOption>; ++unit)
-    CHECK(shards.whole_params[unit].offset == shards.own[unit].offset);
+    CHECK(shards.unsharded_params[unit].offset == shards.shard[unit].offset);
 }

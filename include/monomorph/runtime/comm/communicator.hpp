@@ -24,33 +24,33 @@ class Communicator {
   virtual int rank() const = 0;
   virtual int size() const = 0;
   virtual int shards() const = 0;
-  int shard() const { return rank() % shards(); }
+  int shard_index() const { return rank() % shards(); }
   virtual plan::Traffic traffic() const = 0;  ///< so far; every unit must have been waited for
 
-  void gather(int unit, View own, View whole);  ///< `whole` = every shard's `own`, in order
-  /// `own` = this rank's shard of the sum of all ranks' `whole`; with a single shard, the whole sum
-  void reduce(int unit, View whole, View own, Reduction reduction);
+  void all_gather(int unit, View shard, View unsharded);  ///< `unsharded` = all ranks' shards, in order
+  /// `shard` = this rank's shard of the sum of all ranks' `unsharded`; with a single shard, the whole sum
+  void reduce_scatter(int unit, View unsharded, View shard, Reduction reduction);
   void release(int unit);  ///< compute no longer needs the gathered parameters; a later gather may overwrite them
   void wait(int unit);     ///< compute that is called afterwards sees the results of the unit's collectives
   /// Adds up the words of all ranks and gives the sums to all. Returns when it is done: meant for a few words, once a
   /// step.
-  void sum(std::span<std::int64_t> words);
+  void all_reduce_sum(std::span<std::int64_t> words);
 
   /// Records what begins from now on in a trace; null: no longer. The trace must outlive the collectives that it
   /// records.
   void record(Trace* trace) { trace_ = trace; }
   /// Records compute for a unit in the trace, until the end of the scope.
-  TraceSpan computing(const char* what, int unit) const { return {trace_, Trace::Row::compute, what, unit}; }
+  TraceSpan trace_compute(const char* what, int unit) const { return {trace_, Trace::Row::compute, what, unit}; }
 
  protected:
   Trace* trace() const { return trace_; }
 
  private:
-  virtual void start_gather(int unit, View own, View whole) = 0;
-  virtual void start_reduce(int unit, View whole, View own, Reduction reduction) = 0;
+  virtual void start_all_gather(int unit, View shard, View unsharded) = 0;
+  virtual void start_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) = 0;
   virtual void note_release(int unit) = 0;
   virtual void finish(int unit) = 0;
-  virtual void sum_words(std::span<std::int64_t> words) = 0;
+  virtual void all_reduce_words(std::span<std::int64_t> words) = 0;
 
   Trace* trace_ = nullptr;
 };

@@ -12,7 +12,7 @@
 namespace monomorph {
 
 /// Gathers the words of all ranks, those of rank 0 first, in every rank. All give equally many.
-std::vector<std::int64_t> words_of_ranks(Communicator& communicator, std::span<const std::int64_t> own);
+std::vector<std::int64_t> all_gather_words(Communicator& communicator, std::span<const std::int64_t> local);
 
 namespace detail {
 /// The lowest rank that failed, and how.

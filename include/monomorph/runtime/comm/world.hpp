@@ -10,7 +10,7 @@
 namespace monomorph {
 
 namespace distributed {
-class Peers;
+class PointToPoint;
 class Store;
 }  // namespace distributed
 
@@ -40,7 +40,7 @@ class World {
   std::unique_ptr<Communicator> communicator(int shards, DType wire, Device device = Device::cpu) const;
   /// Point-to-point messages between the ranks, independent of any communicator's.   @param name a different one for
   /// each use
-  std::unique_ptr<distributed::Peers> peers(const std::string& name) const;
+  std::unique_ptr<distributed::PointToPoint> point_to_point(const std::string& name) const;
   /// Sets a key that all ranks can read.
   void set(const std::string& key, const std::string& value) const;
   /// Waits until a rank has set a key, and returns its value. @throws Error [RANK-05] if it takes longer than the time
@@ -49,8 +49,8 @@ class World {
   /// Leaves a note of this rank under `word`, and waits for those of the other ranks, but not longer than `patience`.
   /// @param expected_silent a rank whose note is not waited for
   /// @return the ranks that have left none; absent if the store does not answer
-  std::optional<std::vector<int>> leave_word(const std::string& word, std::optional<int> expected_silent,
-                                             std::chrono::milliseconds patience) const;
+  std::optional<std::vector<int>> notify_and_wait(const std::string& word, std::optional<int> expected_silent,
+                                                  std::chrono::milliseconds patience) const;
 
  private:
   RankPlace place_;

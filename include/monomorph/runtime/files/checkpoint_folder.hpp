@@ -85,7 +85,7 @@ std::optional<std::string> set_aside_later(const std::string& folder, std::int64
 
 /// The relative path from a checkpoint to the folder of its run, if its checkpoints lie where they usually do: "../..",
 /// or "../../.." for one that was set aside.
-std::string way_to_run_folder(const std::string& checkpoint);
+std::string relative_run_folder(const std::string& checkpoint);
 
 /// The checkpoint of the highest step in `folder` that read_checkpoint_metadata accepts; nothing if there is none.
 /// @param skipped if given, receives one line for each checkpoint of a higher step that is broken

@@ -13,8 +13,8 @@ void layer_norm(View x_MD, View weight_H, View bias_H, double epsilon, View y_MD
 void rms_norm(View x_MD, View weight_H, View bias_H, double epsilon, View y_MD, View rstd_M);
 
 /// Recomputes the normalised output from saved statistics, with the same bits as the forward pass.
-void layer_norm_again(View x_MD, View weight_H, View bias_H, View mean_M, View rstd_M, View y_MD);
-void rms_norm_again(View x_MD, View weight_H, View bias_H, View rstd_M, View y_MD);
+void layer_norm_recompute(View x_MD, View weight_H, View bias_H, View mean_M, View rstd_M, View y_MD);
+void rms_norm_recompute(View x_MD, View weight_H, View bias_H, View rstd_M, View y_MD);
 
 /// dx += (add_to_dx) or = the gradient of x. dweight and dbias are summed over tokens in an order that depends on the
 /// shape alone; they are overwritten, or added to with `accumulate`. dx may be dy.

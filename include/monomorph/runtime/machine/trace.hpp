@@ -11,7 +11,7 @@ namespace monomorph {
 /// events at the same time.
 class Trace {
  public:
-  enum class Row { compute, waiting, gather, reduce, sum };
+  enum class Row { compute, waiting, all_gather, reduce_scatter, all_reduce };
   using Clock = std::chrono::steady_clock;
   static constexpr int no_unit = -1;
   struct Event {
@@ -26,7 +26,7 @@ class Trace {
 
   /// The fraction of the collectives' time in which compute did not wait for them: 1 if it never waited, 0 without
   /// collectives.
-  double hidden_share() const;
+  double overlap_fraction() const;
   /// For chrome://tracing and Perfetto: a process for the rank, a row for each kind.   @throws [FILE-…]
   void write(const std::string& path, int rank) const;
 

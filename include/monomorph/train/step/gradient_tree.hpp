@@ -7,7 +7,8 @@ namespace monomorph::train {
 /// Adds up the gradients of micro-batches in a tree that the number of ranks does not change: as a binary counter
 /// counts, so that after i micro-batches level k holds the sum of 2^k of them where bit k of i is set. The ranks' own
 /// sums are the tree's lowest joints (kernels::pairwise_sum), as micro-batches go round the ranks.
-/// @param gradient of the micro-batch `turn`; after the last one, of all   @param level flat views like gradient
-void add_to_tree(View gradient, Turn turn, const std::function<View(int)>& level);
+/// @param gradient of the micro-batch `accumulation_step`; after the last one, of all   @param level flat views like
+/// gradient
+void add_to_tree(View gradient, AccumulationStep accumulation_step, const std::function<View(int)>& level);
 
 }  // namespace monomorph::train

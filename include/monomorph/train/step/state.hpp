@@ -27,13 +27,13 @@ template <Recipe R> class State {
         batch_(micro_batch),
         seed_(seed),
         shards_(communicator.size()),
-        shard_(communicator.shard()),
+        shard_index_(communicator.shard_index()),
         arena_(plan::memory<R>(communicator.size(), micro_batch, tree_levels).arena()) {
     for (int level = 0; level < tree_levels; ++level)
-      tree_.push_back(take(shards_.own_buffer, Precision::gradient_dtype));
+      tree_.push_back(take(shards_.shard_buffer, Precision::gradient_dtype));
     for (int u = 0; u < plan::n_units<R>; ++u) {
       units_.push_back(unit_state(u));
-      gaps_.push_back(gaps(plan::unit_layout<R>(u), whole_gradients(u).elements()));
+      gaps_.push_back(gaps(plan::unit_layout<R>(u), unsharded_gradients(u).elements()));
     }
     for (UnitState& unit : units_) initialize(unit, seed);
     if constexpr (transforms_matrices)
@@ -43,16 +43,16 @@ template <Recipe R> class State {
 
   plan::Activations<R> activations;
 
-  View params(int u) const { return params_[shards_.own[u]]; }
-  View gradient(int u) const { return gradients_[shards_.own[u]]; }
-  View whole_params(int u) const { return whole_params_[shards_.whole_params[u]]; }
-  View whole_gradients(int u) const { return whole_gradients_[shards_.whole_gradients[u]]; }
-  int gradient_place(int u) const { return shards_.gradient_place(u); }
-  /// Where another unit's gradients were before, what this one's tensors leave out counts as zero.
+  View params(int u) const { return params_[shards_.shard[u]]; }
+  View gradient(int u) const { return gradients_[shards_.shard[u]]; }
+  View unsharded_params(int u) const { return unsharded_params_[shards_.unsharded_params[u]]; }
+  View unsharded_gradients(int u) const { return unsharded_gradients_[shards_.unsharded_gradients[u]]; }
+  int gradient_slot(int u) const { return shards_.gradient_slot(u); }
+  /// Zeroes what lies between the unit's tensors, where another unit's gradients may have been.
   void zero_padding(int u) const {
-    for (const Slice& gap : gaps_[u]) kernels::zero(whole_gradients(u)[gap]);
+    for (const Slice& gap : gaps_[u]) kernels::zero(unsharded_gradients(u)[gap]);
   }
-  bool accumulates_whole() const { return shards_.accumulates_whole(); }
+  bool accumulates_unsharded() const { return shards_.accumulates_unsharded(); }
   std::int64_t batch() const { return batch_; }
   const Arena& arena() const { return arena_; }
   View activation(Slice slice) const { return activations_[slice]; }
@@ -67,8 +67,8 @@ template <Recipe R> class State {
     const bool embeds = u == 0 && !R::model.tied_head, is_block = block >= 0 && block < L;
     BlockTensors t{};
     t.block = block;
-    t.params = whole_params(u);
-    t.gradients = whole_gradients(u);
+    t.params = unsharded_params(u);
+    t.gradients = unsharded_gradients(u);
     t.x_MD = is_block ? x_MD(block) : embeds ? View{} : x_MD(L);
     t.y_MD = is_block ? x_MD(block + 1) : x_MD(0);
     t.dx_MD = activations_[activations.dx_MD];
@@ -88,11 +88,11 @@ template <Recipe R> class State {
 
   /// Takes the unit's gradients of one more micro-batch, which another one's will overwrite, into the tree; those of
   /// the last one join all that came before.
-  void add_to_tree(int u, Turn turn) const {
-    train::add_to_tree(gradient(u), turn, [&](int level) { return tree_[level][shards_.own[u]]; });
+  void add_to_tree(int u, AccumulationStep accumulation_step) const {
+    train::add_to_tree(gradient(u), accumulation_step, [&](int level) { return tree_[level][shards_.shard[u]]; });
   }
-  GradientSize gradient_size(GradientNorm order, int replica, int replicas) const {
-    return train::gradient_size(units_, order, replica, replicas);
+  PartialGradientNorm partial_gradient_norm(GradientNorm order, int replica, int replicas) const {
+    return train::partial_gradient_norm(units_, order, replica, replicas);
   }
   using OptimizerHparams = typename Optimizer::Hparams;
   /// Whether the update of a unit transforms whole matrices: then prepare_update and transform come before update.
@@ -109,7 +109,7 @@ template <Recipe R> class State {
     const Transformed& of_unit = transformed_[u];
     const auto transform_one = [&](std::int64_t i) {
       const auto& [matrix, workspace] = of_unit.matrices[i];
-      Optimizer::transform(queue, whole_gradients(u)[matrix], optimizer_workspace_[workspace], hparams);
+      Optimizer::transform(queue, unsharded_gradients(u)[matrix], optimizer_workspace_[workspace], hparams);
     };
     side_by_side(queue, of_unit.n_small, transform_one);
     for (std::int64_t i = of_unit.n_small; i < std::ssize(of_unit.matrices); ++i) transform_one(i);
@@ -129,7 +129,7 @@ template <Recipe R> class State {
   std::unique_ptr<Decoder> decoder() const {
     std::vector<View> params;
     params.reserve(plan::n_units<R>);
-    for (int u = 0; u < plan::n_units<R>; ++u) params.push_back(whole_params(u));
+    for (int u = 0; u < plan::n_units<R>; ++u) params.push_back(unsharded_params(u));
     return std::make_unique<CachedDecoder<R>>(std::move(params), cos_TH_, sin_TH_);
   }
 
@@ -137,14 +137,14 @@ template <Recipe R> class State {
   static constexpr cpu::Queue queue{};
 
   UnitState unit_state(int u) {
-    const Slice own = shards_.own[u];
-    UnitState state{.master = master_[own],
-                    .gradient = gradients_[own],
-                    .rounded = master_copy ? params_[own] : View{}};
+    const Slice shard = shards_.shard[u];
+    UnitState state{.master = master_[shard],
+                    .gradient = gradients_[shard],
+                    .rounded = master_copy ? params_[shard] : View{}};
     plan::with_unit_params<R>(u, [&](const ParameterLayout& layout) {
-      const std::int64_t part = own.shape.elements();
+      const std::int64_t part = shard.shape.elements();
       state.state = take_state(plan::state_elements<Optimizer>(layout, part, shards_.shards));
-      describe(layout, u, plan::n_blocks<R>, Optimizer::state, shard_ * part, state);
+      describe(layout, u, plan::n_blocks<R>, Optimizer::state, shard_index_ * part, state);
     });
     return state;
   }
@@ -164,8 +164,8 @@ template <Recipe R> class State {
   }
   /// Of a unit that was transformed, this rank's part of the whole; of any other, its reduced gradients.
   View update_direction(int u) const {
-    const std::int64_t part = shards_.own[u].shape.elements();
-    return transforms(u) ? whole_gradients(u)[Slice{shard_ * part, {1, part}}] : units_[u].gradient;
+    const std::int64_t part = shards_.shard[u].shape.elements();
+    return transforms(u) ? unsharded_gradients(u)[Slice{shard_index_ * part, {1, part}}] : units_[u].gradient;
   }
 
   View take_state(std::int64_t elements) {
@@ -181,16 +181,16 @@ template <Recipe R> class State {
   std::int64_t batch_;
   std::uint64_t seed_;
   plan::Shards<R> shards_;
-  int shard_;
+  int shard_index_;
   Arena arena_;
-  View master_ = take(shards_.own_buffer, Precision::master_dtype);
-  View params_ = master_copy ? take(shards_.own_buffer, compute) : master_;
-  View gradients_ = take(shards_.own_buffer, Precision::gradient_dtype);
+  View master_ = take(shards_.shard_buffer, Precision::master_dtype);
+  View params_ = master_copy ? take(shards_.shard_buffer, compute) : master_;
+  View gradients_ = take(shards_.shard_buffer, Precision::gradient_dtype);
   View optimizer_workspace_ =
       take({plan::optimizer_workspace_elements<R>()}, statistics_dtype(Precision::master_dtype));
-  View whole_params_ = shards_.shards == 1 ? params_ : take(shards_.whole_params_buffer, compute);
-  View whole_gradients_ =
-      shards_.shards == 1 ? gradients_ : take(shards_.whole_gradients_buffer, Precision::gradient_dtype);
+  View unsharded_params_ = shards_.shards == 1 ? params_ : take(shards_.unsharded_params_buffer, compute);
+  View unsharded_gradients_ =
+      shards_.shards == 1 ? gradients_ : take(shards_.unsharded_gradients_buffer, Precision::gradient_dtype);
   View activations_ = take(activations.buffer, compute);
   View statistics_ = take(activations.statistics, statistic);
   View cos_TH_ = take_table(), sin_TH_ = take_table();

@@ -35,7 +35,7 @@ template <Recipe R> class Step final : public TrainingStep {
         objective_(objective),
         state_(communicator, micro_batch, seed, tree_levels) {}
 
-  /// What is on its way still reads and writes the arena, of the other units too if that of one has failed.
+  /// In-flight collectives still use the arena, even after another unit failed.
   ~Step() override {
     for (int u = 0; u <= last; ++u) try {
         comm_.wait(u);
@@ -43,18 +43,18 @@ template <Recipe R> class Step final : public TrainingStep {
       }
   }
 
-  LossSum accumulate(const MicroBatch& batch, std::uint64_t step, Turn turn) override {
-    const Pass pass{.batch = batch, .step = step, .training = true, .turn = turn};
+  LossSum accumulate(const MicroBatch& batch, std::uint64_t step, AccumulationStep accumulation_step) override {
+    const Pass pass{.batch = batch, .step = step, .training = true, .accumulation_step = accumulation_step};
     forward(pass);
     begin_gradients(head, pass);
     const LossSum loss = head_and_loss(pass);
     backward(pass);
-    last_turn_ = turn;
+    last_accumulation_step_ = accumulation_step;
     return loss;
   }
 
   LossSum evaluate(const MicroBatch& batch) override {
-    const Pass pass{.batch = batch, .step = 0, .training = false, .turn = {}};
+    const Pass pass{.batch = batch, .step = 0, .training = false, .accumulation_step = {}};
     forward(pass);
     const LossSum loss = head_and_loss(pass);
     if constexpr (releases)
@@ -62,12 +62,12 @@ template <Recipe R> class Step final : public TrainingStep {
     return loss;
   }
 
-  GradientSize gradient_size(GradientNorm order) override {
+  PartialGradientNorm partial_gradient_norm(GradientNorm order) override {
     wait_for_all();
-    const auto span = comm_.computing("gradient norm", Trace::no_unit);
+    const auto span = comm_.trace_compute("gradient norm", Trace::no_unit);
     if (in_tree_)
-      for (int u = 0; u <= last; ++u) state_.add_to_tree(u, last_turn_);
-    return state_.gradient_size(order, comm_.rank() / comm_.shards(), comm_.size() / comm_.shards());
+      for (int u = 0; u <= last; ++u) state_.add_to_tree(u, last_accumulation_step_);
+    return state_.partial_gradient_norm(order, comm_.rank() / comm_.shards(), comm_.size() / comm_.shards());
   }
 
   void update(const PolicyHparams& policy_hparams, const UpdateScalars& scalars) override {
@@ -79,12 +79,13 @@ template <Recipe R> class Step final : public TrainingStep {
         transform(u, hparams);
       }
       {
-        const auto span = comm_.computing("update", u);
+        const auto span = comm_.trace_compute("update", u);
         state_.update(u, hparams, scalars);
       }
       if constexpr (gathers) {
         gathered_.forget(u);
-        if (!releases || u <= plan::unit_of_block(0)) gather(u);  // for the next step, while other units are updated
+        if (!releases || u <= plan::unit_of_block(0))
+          all_gather(u);  // for the next step, while other units are updated
       }
     }
   }
@@ -103,7 +104,7 @@ template <Recipe R> class Step final : public TrainingStep {
     if constexpr (every_block_decodes<R>)
       return state_.decoder();
     else
-      return std::make_unique<RecomputingDecoder<R>>(*this, state_.whole_params(head), state_.batch());
+      return std::make_unique<RecomputingDecoder<R>>(*this, state_.unsharded_params(head), state_.batch());
   }
   View hidden_state(int block) const override { return state_.x_MD(block); }
   const State<R>& state() const { return state_; }
@@ -113,11 +114,11 @@ template <Recipe R> class Step final : public TrainingStep {
     const MicroBatch& batch;
     std::uint64_t step;
     bool training;
-    Turn turn;
+    AccumulationStep accumulation_step;
   };
 
   LossSum head_and_loss(const Pass& pass) {
-    const auto span = comm_.computing("head and loss", head);
+    const auto span = comm_.trace_compute("head and loss", head);
     return model::head<R>(tensors(head, pass), state_.activations, pass.batch.targets, objective_);
   }
 
@@ -125,23 +126,23 @@ template <Recipe R> class Step final : public TrainingStep {
     if constexpr (within_documents)
       kernels::check_document_starts(pass.batch.document_starts, state_.batch(), R::model.context_length);
     if constexpr (gathers) {
-      gather(embedding);
-      gather(plan::unit_of_block(0));
+      all_gather(embedding);
+      all_gather(plan::unit_of_block(0));
       comm_.wait(embedding);
     }
     {
-      const auto span = comm_.computing("forward", embedding);
+      const auto span = comm_.trace_compute("forward", embedding);
       model::embed<R>(tensors(embedding, pass), pass.batch.inputs);
     }
     if constexpr (releases && !tied) release(embedding);
     for (int block = 0; block < L; ++block) {
       const int u = plan::unit_of_block(block);
       if constexpr (gathers) {
-        if (u < last) gather(u + 1);  // on its way while u computes
+        if (u < last) all_gather(u + 1);  // on its way while u computes
         comm_.wait(u);
       }
       with_block<R>(block, [&](auto b) {
-        const auto span = comm_.computing("forward", u);
+        const auto span = comm_.trace_compute("forward", u);
         b.forward(tensors(u, pass), state_.activations.saved(b, block));
       });
       if constexpr (releases)
@@ -155,12 +156,12 @@ template <Recipe R> class Step final : public TrainingStep {
     for (int block = L - 1; block >= 0; --block) {
       const int u = plan::unit_of_block(block);
       if constexpr (releases) {
-        if (block > 0) gather(u - 1);
+        if (block > 0) all_gather(u - 1);
         comm_.wait(u);
       }
       begin_gradients(u, pass);
       with_block<R>(block, [&](auto b) {
-        const auto span = comm_.computing("backward", u);
+        const auto span = comm_.trace_compute("backward", u);
         const auto saved = state_.activations.saved(b, block);
         if (R::checkpointing::recompute(block) != Recompute::nothing) b.recompute(tensors(u, pass), saved);
         b.backward(tensors(u, pass), saved);
@@ -169,7 +170,7 @@ template <Recipe R> class Step final : public TrainingStep {
     }
     if constexpr (!tied) begin_gradients(embedding, pass);
     {
-      const auto span = comm_.computing("backward", embedding);
+      const auto span = comm_.trace_compute("backward", embedding);
       model::embed_backward<R>(tensors(embedding, pass), pass.batch.inputs);
     }
     finish_gradients(embedding, pass);
@@ -180,47 +181,48 @@ template <Recipe R> class Step final : public TrainingStep {
     if (!state_.transforms(u)) return;
     state_.prepare_update(u, hparams, scalars);
     if (comm_.shards() == 1) return;
-    const int before = gradient_places_.take(state_.gradient_place(u), u);
+    const int before = gradient_slots_.take(state_.gradient_slot(u), u);
     if (before >= 0) comm_.wait(before);
-    comm_.gather(u, state_.gradient(u), state_.whole_gradients(u));
+    comm_.all_gather(u, state_.gradient(u), state_.unsharded_gradients(u));
   }
   void transform(int u, const auto& hparams) {
     if (!state_.transforms(u)) return;
     comm_.wait(u);
-    const auto span = comm_.computing("transform", u);
+    const auto span = comm_.trace_compute("transform", u);
     state_.transform(u, hparams);
   }
 
   void wait_for_all() {
     for (int u = 0; u <= last; ++u) comm_.wait(u);
   }
-  /// Unless the whole unit is there, or on its way.
-  void gather(int u) {
-    if (gathered_.insert(u)) comm_.gather(u, state_.params(u), state_.whole_params(u));
+  /// Gathers a unit, unless it is there or in flight already.
+  void all_gather(int u) {
+    if (gathered_.insert(u)) comm_.all_gather(u, state_.params(u), state_.unsharded_params(u));
   }
   void release(int u) {
     gathered_.forget(u);
     comm_.release(u);
   }
-  /// Backward may write the unit's gradients once those that had the place before have left it.
+  /// Backward may write the unit's gradients when those that were in the slot before have been reduced.
   void begin_gradients(int u, const Pass& pass) {
-    const int before = gradient_places_.take(state_.gradient_place(u), u);
+    const int before = gradient_slots_.take(state_.gradient_slot(u), u);
     if (before >= 0) comm_.wait(before);
     if (before != u) state_.zero_padding(u);
-    if (in_tree_ && !pass.turn.first()) {
+    if (in_tree_ && !pass.accumulation_step.first()) {
       comm_.wait(u);
-      state_.add_to_tree(u, {pass.turn.index - 1, pass.turn.count});
+      state_.add_to_tree(u, {pass.accumulation_step.index - 1, pass.accumulation_step.count});
     }
   }
-  /// The unit's parameters are used no more, and its gradients leave while the units below compute.
+  /// Releases the unit's parameters, and reduces its gradients while the units below compute.
   void finish_gradients(int u, const Pass& pass) {
     if constexpr (releases) release(u);
-    const Turn turn = pass.turn;
+    const AccumulationStep accumulation_step = pass.accumulation_step;
     if (in_tree_)
-      comm_.reduce(u, state_.whole_gradients(u), state_.gradient(u), {});
-    else if (R::sharding::reduces_every_micro_batch || turn.last())
-      comm_.reduce(u, state_.whole_gradients(u), state_.gradient(u),
-                   {R::sharding::reduces_every_micro_batch && !turn.first(), turn.last()});
+      comm_.reduce_scatter(u, state_.unsharded_gradients(u), state_.gradient(u), {});
+    else if (R::sharding::reduces_every_micro_batch || accumulation_step.last())
+      comm_.reduce_scatter(u, state_.unsharded_gradients(u), state_.gradient(u),
+                           {R::sharding::reduces_every_micro_batch && !accumulation_step.first(),
+                            accumulation_step.last()});
   }
 
   BlockTensors tensors(int u, const Pass& pass) {
@@ -229,8 +231,8 @@ template <Recipe R> class Step final : public TrainingStep {
     t.dropout.first_sample = pass.batch.first_sample;
     if constexpr (within_documents) t.document_starts = pass.batch.document_starts;
     t.training = pass.training;
-    t.loss_scale = pass.turn.loss_scale;
-    t.accumulate = !in_tree_ && !pass.turn.first() && state_.accumulates_whole();
+    t.loss_scale = pass.accumulation_step.loss_scale;
+    t.accumulate = !in_tree_ && !pass.accumulation_step.first() && state_.accumulates_unsharded();
     return t;
   }
 
@@ -238,9 +240,9 @@ template <Recipe R> class Step final : public TrainingStep {
   bool in_tree_;
   ObjectiveHparams objective_;
   State<R> state_;
-  Turn last_turn_;
+  AccumulationStep last_accumulation_step_;
   GatheredUnits<plan::n_units<R>> gathered_;
-  GradientPlaces gradient_places_;
+  GradientSlots gradient_slots_;
 };
 
 }  // namespace monomorph::train

@@ -27,7 +27,7 @@ struct MicroBatch {
 enum class GradientNorm { one, two, infinity };
 
 /// What the gradients that a rank holds add to a norm of all: to the sum of magnitudes or squares, or to the maximum.
-struct GradientSize {
+struct PartialGradientNorm {
   ExactSum sum;
   double greatest = 0;  ///< NaN if any element is
 };
@@ -41,7 +41,7 @@ struct StateTensor {
 };
 
 /// The place of a micro-batch among those of a rank's step.
-struct Turn {
+struct AccumulationStep {
   std::int64_t index = 0, count = 1;
   double loss_scale = 1;                            ///< gradients are of the losses times this: a power of two
   bool first() const { return index == 0; }         ///< gradients are overwritten, not added to
@@ -65,11 +65,11 @@ class TrainingStep {
   virtual ~TrainingStep() = default;
 
   /// Forward and backward of one micro-batch. Gradients are of the sum of the tokens' losses.
-  virtual LossSum accumulate(const MicroBatch& batch, std::uint64_t step, Turn turn) = 0;
+  virtual LossSum accumulate(const MicroBatch& batch, std::uint64_t step, AccumulationStep accumulation_step) = 0;
   /// The loss alone: dropout is off, and no state moves.
   virtual LossSum evaluate(const MicroBatch& batch) = 0;
   /// Of the accumulated, unscaled gradients that this rank counts: every element is counted by one rank.
-  virtual GradientSize gradient_size(GradientNorm order) = 0;
+  virtual PartialGradientNorm partial_gradient_norm(GradientNorm order) = 0;
   /// The optimiser.   @param hparams those of the recipe's optimiser
   virtual void update(const PolicyHparams& hparams, const UpdateScalars& scalars) = 0;
 

@@ -5,7 +5,7 @@
 /// What lies where at the moment, in the buffers that several units use in turn.
 namespace monomorph::train {
 
-/// Which units' whole parameters are there, or on their way.
+/// Which units' unsharded parameters are there, or in flight.
 template <int n_units> class GatheredUnits {
  public:
   bool insert(int unit) { return !std::exchange(there_[unit], true); }  ///< false: it was there
@@ -15,12 +15,12 @@ template <int n_units> class GatheredUnits {
   std::array<bool, n_units> there_{};
 };
 
-/// Whose whole gradients were last written to each of the two places for units in turn.
-class GradientPlaces {
+/// Which unit's unsharded gradients were last written to each of the two slots.
+class GradientSlots {
  public:
-  /// @param place none (negative): one of the unit's own
-  /// @return the unit that had the place before, or a negative number
-  int take(int place, int unit) { return place < 0 ? unit : std::exchange(units_[place], unit); }
+  /// @param slot negative if the unit's gradients have a place of their own
+  /// @return the unit that had the slot before, or a negative number
+  int take(int slot, int unit) { return slot < 0 ? unit : std::exchange(units_[slot], unit); }
 
  private:
   std::array<int, 2> units_{-1, -1};

@@ -44,7 +44,8 @@ void round(const UnitState& unit);  ///< the compute copy, from the master
 ElementUpdate element_update(const UnitState& unit, const plan::UpdateRun& run, View gradient, StateOfClass state_of,
                              std::uint64_t seed);
 /// Of the replica's share of each shard, so that what several ranks hold is read by one of them.
-GradientSize gradient_size(std::span<const UnitState> units, GradientNorm order, int replica, int replicas);
+PartialGradientNorm partial_gradient_norm(std::span<const UnitState> units, GradientNorm order, int replica,
+                                          int replicas);
 std::vector<StateTensor> state_tensors(std::span<const UnitState> units, View UnitState::*buffer);
 /// The optimiser's state, buffer after buffer.
 std::vector<StateTensor> optimizer_tensors(std::span<const UnitState> units, StateOfClass state_of);

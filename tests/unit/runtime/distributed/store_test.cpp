@@ -11,16 +11,16 @@ using monomorph::distributed::Store;
 using monomorph::testing::error_of;
 using monomorph::testing::free_port;
 
-TEST_CASE("a rank that does not come to the meeting point is named") {
+TEST_CASE("a rank that does not come to the rendezvous is named") {
   const World world(Store::in_process(), {0, 4, 0, 4}, "", std::chrono::milliseconds(100));
   world.set("here", "yes");
   CHECK(world.get("here", 0) == "yes");
-  const std::string error = error_of([&] { world.get("agreement/recipe/3", 3); });
-  CHECK(error.starts_with("[RANK-05] rank 3 did not come to the ranks' meeting point within 0.1 s; see whether"));
-  CHECK(error.find("agreement/") == std::string::npos);  // that is between us
+  const std::string error = error_of([&] { world.get("config_consistency/recipe/3", 3); });
+  CHECK(error.starts_with("[RANK-05] rank 3 did not come to the ranks' rendezvous within 0.1 s; see whether"));
+  CHECK(error.find("config_consistency/") == std::string::npos);  // that is between us
 }
 
-TEST_CASE("a meeting point that went with its rank is not taken for a slow rank") {
+TEST_CASE("a rendezvous that went with its rank is not taken for a slow rank") {
   const auto limit = std::chrono::seconds(20);
   const int port = std::stoi(free_port());
   auto server = std::make_optional(Store::tcp("127.0.0.1", port, true, limit));

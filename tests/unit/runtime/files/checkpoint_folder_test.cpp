@@ -437,7 +437,7 @@ class LosingCommunicator final : public IdleCommunicator {
   explicit LosingCommunicator(int n) : left_(n) {}
 
  private:
-  void sum_words(std::span<std::int64_t>) override {
+  void all_reduce_words(std::span<std::int64_t>) override {
     if (--left_ == 0) throw RankFailure(1, "[RANK-11] rank 1 has gone");
   }
 

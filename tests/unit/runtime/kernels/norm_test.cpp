@@ -124,10 +124,10 @@ TEST_CASE("norms repeated from saved statistics give the same bits", "[norm]") {
       const Storage again(filled(37, 1030, 0), dtype), mean(filled(1, 37, 0), statistics);
       const Storage rstd(filled(1, 37, 0), statistics);
       kernels::layer_norm(x.view(), weight.view(), bias.view(), epsilon, y.view(), mean.view(), rstd.view());
-      kernels::layer_norm_again(x.view(), weight.view(), bias.view(), mean.view(), rstd.view(), again.view());
+      kernels::layer_norm_recompute(x.view(), weight.view(), bias.view(), mean.view(), rstd.view(), again.view());
       CHECK(y.values() == again.values());
       kernels::rms_norm(x.view(), weight.view(), View{}, epsilon, y.view(), rstd.view());
-      kernels::rms_norm_again(x.view(), weight.view(), View{}, rstd.view(), again.view());
+      kernels::rms_norm_recompute(x.view(), weight.view(), View{}, rstd.view(), again.view());
       CHECK(y.values() == again.values());
     }
   });

@@ -22,7 +22,7 @@ TEST_CASE("the loss is scaled for fp16 compute alone, by powers of two") {
   CHECK(initial_loss_scale(DType::fp16, hparams) == 512);
   CHECK(initial_loss_scale(DType::bf16, hparams) == 1);
   RunState state;
-  for (const bool applied : {false, true, true, true}) follow_step(state, applied, DType::bf16, hparams);
+  for (const bool applied : {false, true, true, true}) update_loss_scale(state, applied, DType::bf16, hparams);
   CHECK(state.loss_scale == 1);
   CHECK_FALSE(can_lower(512, DType::fp32, hparams));
 }
@@ -31,7 +31,7 @@ TEST_CASE("a step with infinite gradients halves the scale down to its minimum, 
   const LossScaleHparams hparams = settings(8, 3, 2);
   RunState state{.loss_scale = initial_loss_scale(DType::fp16, hparams)};
   const auto after = [&](bool applied) {
-    follow_step(state, applied, DType::fp16, hparams);
+    update_loss_scale(state, applied, DType::fp16, hparams);
     return state.loss_scale;
   };
   CHECK(after(false) == 4);

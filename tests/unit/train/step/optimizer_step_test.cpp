@@ -12,7 +12,7 @@ using namespace monomorph::train;
 using monomorph::testing::RecordedStep;
 
 /// Of the sum over 100 tokens the norm is 600.
-const StepTotals norm_6_of_mean{.tokens = 100, .gradient_norm = 600};
+const GlobalStepStats norm_6_of_mean{.tokens = 100, .gradient_norm = 600};
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 OptimizerHparams with_clip(ClipMode mode, double threshold) {

@@ -1,4 +1,4 @@
-#include "runtime/distributed/joining.hpp"
+#include "runtime/distributed/rendezvous.hpp"
 
 #include <future>
 #include <thread>
@@ -6,9 +6,9 @@
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 
-namespace joining_test {
+namespace rendezvous_test {
 
-using monomorph::distributed::join;
+using monomorph::distributed::rendezvous;
 using monomorph::distributed::Store;
 using monomorph::testing::contains;
 using monomorph::testing::error_of;
@@ -18,14 +18,14 @@ namespace {
 
 constexpr std::chrono::milliseconds enough{20'000};
 
-std::future<Store> joining(const Store& meeting, int rank, int size) {
-  return std::async(std::launch::async, [=] { return join(meeting, rank, size, enough); });
+std::future<Store> joining(const Store& store, int rank, int size) {
+  return std::async(std::launch::async, [=] { return rendezvous(store, rank, size, enough); });
 }
 
 /// What the ranks of a start have joined, in their order.
-std::vector<Store> start(const Store& meeting, int size) {
+std::vector<Store> start(const Store& store, int size) {
   std::vector<std::future<Store>> ranks;
-  for (int rank = size; rank-- > 0;) ranks.insert(ranks.begin(), joining(meeting, rank, size));
+  for (int rank = size; rank-- > 0;) ranks.insert(ranks.begin(), joining(store, rank, size));
   std::vector<Store> tables;
   for (std::future<Store>& rank : ranks) tables.push_back(rank.get());
   return tables;
@@ -42,44 +42,44 @@ void check_together(std::vector<Store>& ranks) {
 
 }  // namespace
 
-TEST_CASE("each start has a table of its own at one meeting point") {
-  const Store meeting = Store::in_process();
-  std::vector<Store> first = start(meeting, 3);
+TEST_CASE("each start has a table of its own at one rendezvous") {
+  const Store store = Store::in_process();
+  std::vector<Store> first = start(store, 3);
   check_together(first);
   first[0].set("verdict", "of the first start");
   for (const int size : {3, 2, 4}) {  // as nodes go and come
-    std::vector<Store> next = start(meeting, size);
+    std::vector<Store> next = start(store, size);
     CHECK_FALSE(next[0].has("verdict"));
     check_together(next);
   }
 }
 
 TEST_CASE("ranks that gave up before the others came are not taken for those of the next start") {
-  const Store meeting = Store::in_process();
+  const Store store = Store::in_process();
   for (const int rank : {1, 2})
-    CHECK(contains(error_of([&] { join(meeting, rank, 3, 100ms); }), "[RANK-05] rank 0 did not come"));
-  std::future<Store> first = joining(meeting, 0, 3), second = joining(meeting, 1, 3);
+    CHECK(contains(error_of([&] { rendezvous(store, rank, 3, 100ms); }), "[RANK-05] rank 0 did not come"));
+  std::future<Store> first = joining(store, 0, 3), second = joining(store, 1, 3);
   CHECK(second.valid());
   CHECK(first.wait_for(300ms) == std::future_status::timeout);  // for the new rank 2
-  std::future<Store> third = joining(meeting, 2, 3);
+  std::future<Store> third = joining(store, 2, 3);
   std::vector<Store> ranks{first.get(), second.get(), third.get()};
   check_together(ranks);
 }
 
 TEST_CASE("a rank that is announced anew is answered anew") {
-  const Store meeting = Store::in_process();
-  std::future<Store> second = joining(meeting, 1, 2);
+  const Store store = Store::in_process();
+  std::future<Store> second = joining(store, 1, 2);
   std::this_thread::sleep_for(200ms);
-  Store(meeting).set("announcement/1", "a rank of an earlier start, which came late");
-  std::vector<Store> ranks{join(meeting, 0, 2, enough), second.get()};
+  Store(store).set("announcement/1", "a rank of an earlier start, which came late");
+  std::vector<Store> ranks{rendezvous(store, 0, 2, enough), second.get()};
   check_together(ranks);
 }
 
 TEST_CASE("rank 0 names the ranks that did not come") {
-  const Store meeting = Store::in_process();
-  std::future<Store> third = joining(meeting, 2, 4);
-  CHECK(contains(error_of([&] { join(meeting, 0, 4, 1s); }), "[RANK-05] ranks 1, 3 did not come"));
+  const Store store = Store::in_process();
+  std::future<Store> third = joining(store, 2, 4);
+  CHECK(contains(error_of([&] { rendezvous(store, 0, 4, 1s); }), "[RANK-05] ranks 1, 3 did not come"));
   CHECK_NOTHROW(third.get());
 }
 
-}  // namespace joining_test
+}  // namespace rendezvous_test

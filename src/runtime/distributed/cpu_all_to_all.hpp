@@ -1,23 +1,23 @@
 #pragma once
-#include "runtime/distributed/exchange.hpp"
-#include "runtime/distributed/peers.hpp"
+#include "runtime/distributed/all_to_all.hpp"
+#include "runtime/distributed/point_to_point.hpp"
 
 namespace monomorph::distributed {
 
 /// Exchanges pieces by messages between processes, in the machine's memory. `end` waits for them.
-class PeersExchange final : public Exchange {
+class CpuAllToAll final : public AllToAll {
  public:
-  PeersExchange(Peers& peers, RankGroup group, Channel channel)
-      : Exchange(std::move(group)), peers_(peers), channel_(channel) {}
+  CpuAllToAll(PointToPoint& point_to_point, RankGroup group, Channel channel)
+      : AllToAll(std::move(group)), point_to_point_(point_to_point), channel_(channel) {}
   void begin(int slot, std::span<const View> sent, std::span<const View> received) override;
   void end(int slot) override;
   void copy(View from, View to) override;
   void pairwise_sum(std::span<const View> parts, View sum, bool accumulate) override;
 
  private:
-  Peers& peers_;
+  PointToPoint& point_to_point_;
   Channel channel_;
-  std::vector<Peers::Message> messages_[2];
+  std::vector<PointToPoint::Message> messages_[2];
 };
 
 }  // namespace monomorph::distributed

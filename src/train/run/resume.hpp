@@ -11,7 +11,7 @@ namespace monomorph::train {
 
 /// Whether a run starts afresh or resumes from a checkpoint. This is decided before anything is read or created, by
 /// rank 0, because other machines may not share the run folder.
-struct Beginning {
+struct ResumeDecision {
   std::optional<std::string> checkpoint;  ///< to resume from; absent: the run starts afresh
   std::vector<std::string> notes;         ///< for the user, one line each
 };
@@ -19,12 +19,13 @@ struct Beginning {
 /// @param damaged a checkpoint that turned out to be damaged: the run resumes from an earlier one
 /// @throws UsageError [RUN-01] the folder holds another run; [RUN-03], [RUN-04] the checkpoint can't be gone on from;
 ///   Error [CHECKPOINT-05] there is none before the damaged one
-Beginning begin(const RecipeProgram& recipe, const Hparams& hparams,
-                const std::optional<std::string>& damaged = std::nullopt);
+ResumeDecision resolve_resume(const RecipeProgram& recipe, const Hparams& hparams,
+                              const std::optional<std::string>& damaged = std::nullopt);
 
-/// Rank 0 decides for all ranks: all resume from the checkpoint that it has found.   @throws as begin, on rank 0
-Beginning begin_together(const RecipeProgram& recipe, const Hparams& hparams, const World& world,
-                         const std::optional<std::string>& damaged = std::nullopt);
+/// Rank 0 decides for all ranks: all resume from the checkpoint that it has found.   @throws as resolve_resume, on rank
+/// 0
+ResumeDecision resolve_resume_together(const RecipeProgram& recipe, const Hparams& hparams, const World& world,
+                                       const std::optional<std::string>& damaged = std::nullopt);
 
 /// Adds a note if the machine may not have enough memory at present.   @throws [RUN-16]
 void note_memory(const RecipeProgram& recipe, const Hparams& hparams, LaunchedRanks ranks,

@@ -6,8 +6,8 @@
 
 namespace monomorph::train {
 
-/// What a rank adds to a step.
-struct StepPart {
+/// A rank's own statistics of a step.
+struct LocalStepStats {
   ExactSum loss;  ///< nats, over the counted tokens of its micro-batches
   std::int64_t tokens = 0;
   bool stops = false;  ///< it was asked to end
@@ -18,8 +18,9 @@ struct StepPart {
   }
 };
 
-/// A step as all ranks know it: the same bits on each, and on any number of ranks that had the same micro-batches.
-struct StepTotals {
+/// The statistics of a step over all ranks: the same bits on each, and on any number of ranks that had the same
+/// micro-batches.
+struct GlobalStepStats {
   double loss = 0;
   std::int64_t tokens = 0;
   double gradient_norm = 0;  ///< of the sum over the tokens, times the loss scale
@@ -30,10 +31,10 @@ struct StepTotals {
 
 /// Adds up the ranks' parts: one small collective, in which the norm, the loss and everything else that ranks agree on
 /// in a step travels.
-class StepReduction {
+class StepStatsReduction {
  public:
-  explicit StepReduction(Communicator& communicator) : communicator_(communicator) {}
-  StepTotals operator()(const StepPart& own, const GradientSize& gradients, GradientNorm order);
+  explicit StepStatsReduction(Communicator& communicator) : communicator_(communicator) {}
+  GlobalStepStats operator()(const LocalStepStats& local, const PartialGradientNorm& gradients, GradientNorm order);
 
  private:
   Communicator& communicator_;

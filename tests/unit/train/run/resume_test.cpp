@@ -1,4 +1,4 @@
-#include "train/run/beginning.hpp"
+#include "train/run/resume.hpp"
 
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -53,11 +53,11 @@ class BegunRun {
 
 TEST_CASE("a run that saved no checkpoint begins again by auto alone") {
   const BegunRun run;
-  const Beginning again = begin(recipe_with("A"), run.hparams("auto"));
+  const ResumeDecision again = resolve_resume(recipe_with("A"), run.hparams("auto"));
   CHECK_FALSE(again.checkpoint);
   REQUIRE(again.notes.size() == 1);
   CHECK(contains(again.notes[0], "yet: starting from the beginning"));
-  const std::string refusal = error_of([&] { begin(recipe_with("A"), run.hparams("none")); });
+  const std::string refusal = error_of([&] { resolve_resume(recipe_with("A"), run.hparams("none")); });
   CHECK(contains(refusal, "[RUN-01]"));
   CHECK(contains(refusal, "begin it again by checkpoint.resume=auto, as it saved no checkpoint"));
 }
@@ -65,20 +65,21 @@ TEST_CASE("a run that saved no checkpoint begins again by auto alone") {
 TEST_CASE("what a killed save left is no checkpoint, and a damaged one is never overwritten unasked") {
   const BegunRun run;
   std::filesystem::create_directories(run.path() + "/checkpoints/.partial-step_00000003");
-  CHECK_FALSE(begin(recipe_with("A"), run.hparams("auto")).checkpoint);
+  CHECK_FALSE(resolve_resume(recipe_with("A"), run.hparams("auto")).checkpoint);
   std::filesystem::create_directories(run.path() + "/checkpoints/step_00000003");
-  CHECK(contains(error_of([&] { begin(recipe_with("A"), run.hparams("auto")); }), "[RUN-03] there is no whole"));
+  CHECK(
+      contains(error_of([&] { resolve_resume(recipe_with("A"), run.hparams("auto")); }), "[RUN-03] there is no whole"));
 }
 
 TEST_CASE("a run with a checkpoint is gone on with by auto, and how the recipe differs is noted") {
   BegunRun run;
   run.save();
-  const Beginning same = begin(recipe_with("A"), run.hparams("auto"));
+  const ResumeDecision same = resolve_resume(recipe_with("A"), run.hparams("auto"));
   CHECK(same.checkpoint == run.path() + "/checkpoints/step_00000005");
   CHECK(same.notes.empty());
-  const Beginning other = begin(recipe_with("B"), run.hparams("auto"));
+  const ResumeDecision other = resolve_resume(recipe_with("B"), run.hparams("auto"));
   REQUIRE(other.notes.size() == 1);
   CHECK(contains(other.notes[0], "sharding: A there, B here"));
-  CHECK(contains(error_of([&] { begin(recipe_with("A"), run.hparams("none")); }),
+  CHECK(contains(error_of([&] { resolve_resume(recipe_with("A"), run.hparams("none")); }),
                  "or go on with it by checkpoint.resume=auto"));
 }

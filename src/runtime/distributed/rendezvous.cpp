@@ -1,4 +1,4 @@
-#include "runtime/distributed/joining.hpp"
+#include "runtime/distributed/rendezvous.hpp"
 
 #include "runtime/distributed/failures.hpp"
 #include "runtime/distributed/poll.hpp"
@@ -28,17 +28,17 @@ std::string announcement(int rank) { return fmt::format("announcement/{}", rank)
 std::string answer(const std::string& name) { return "answer/" + name; }
 std::string joined(int rank) { return fmt::format("joined/{}", rank); }
 
-void answer_announcement(Store& meeting, int rank, const std::string& start, milliseconds time_limit) {
-  if (meeting.has(announcement(rank))) meeting.set(answer(meeting.get(announcement(rank), rank, time_limit)), start);
+void answer_announcement(Store& store, int rank, const std::string& start, milliseconds time_limit) {
+  if (store.has(announcement(rank))) store.set(answer(store.get(announcement(rank), rank, time_limit)), start);
 }
 
-Store gather_ranks(Store& meeting, int size, milliseconds time_limit) {
+Store gather_ranks(Store& store, int size, milliseconds time_limit) {
   const std::string name = new_name();
-  Store start = meeting.under(name + "/");
+  Store start = store.under(name + "/");
   std::vector<int> missing(size - 1);
   std::iota(missing.begin(), missing.end(), 1);
   const bool complete = poll(time_limit, [&] {
-    for (const int rank : missing) answer_announcement(meeting, rank, name, time_limit);
+    for (const int rank : missing) answer_announcement(store, rank, name, time_limit);
     std::erase_if(missing, [&](int rank) { return start.has(joined(rank)); });
     return missing.empty();
   });
@@ -46,22 +46,22 @@ Store gather_ranks(Store& meeting, int size, milliseconds time_limit) {
   return start;
 }
 
-Store join_rank_0(Store& meeting, int rank, milliseconds time_limit) {
+Store join_rank_0(Store& store, int rank, milliseconds time_limit) {
   const std::string name = new_name();
   const bool answered = poll(time_limit, [&] {
-    meeting.set(announcement(rank), name);  // every time, because a late rank of an earlier start may overwrite it
-    return meeting.has(answer(name));
+    store.set(announcement(rank), name);  // every time, because a late rank of an earlier start may overwrite it
+    return store.has(answer(name));
   });
   if (!answered) throw absent_ranks({0}, time_limit);
-  Store start = meeting.under(meeting.get(answer(name), 0, time_limit) + "/");
+  Store start = store.under(store.get(answer(name), 0, time_limit) + "/");
   start.set(joined(rank), "yes");
   return start;
 }
 
 }  // namespace
 
-Store join(Store meeting, int rank, int size, milliseconds time_limit) {
-  return rank == 0 ? gather_ranks(meeting, size, time_limit) : join_rank_0(meeting, rank, time_limit);
+Store rendezvous(Store store, int rank, int size, milliseconds time_limit) {
+  return rank == 0 ? gather_ranks(store, size, time_limit) : join_rank_0(store, rank, time_limit);
 }
 
 }  // namespace monomorph::distributed

@@ -1,4 +1,4 @@
-#include "runtime/cuda/nccl_exchange.hpp"
+#include "runtime/cuda/nccl_all_to_all.hpp"
 
 #include "runtime/cuda/gpu_tensor.hpp"
 #include "runtime/cuda/pairwise_sum.hpp"
@@ -7,18 +7,18 @@
 
 namespace monomorph::cuda {
 
-void NcclExchange::begin(int slot, std::span<const View> sent, std::span<const View> received) {
-  works_[slot] = nccl_->exchange(sent, received);
+void NcclAllToAll::begin(int slot, std::span<const View> sent, std::span<const View> received) {
+  works_[slot] = nccl_->all_to_all(sent, received);
 }
 
-void NcclExchange::end(int slot) { nccl_->join(works_[slot]); }
+void NcclAllToAll::end(int slot) { nccl_->join(works_[slot]); }
 
-void NcclExchange::copy(View from, View to) {
+void NcclAllToAll::copy(View from, View to) {
   constexpr bool non_blocking = true;
   tensor_of(to, device_).copy_(tensor_of(from, device_), non_blocking);
 }
 
-void NcclExchange::pairwise_sum(std::span<const View> parts, View sum, bool accumulate) {
+void NcclAllToAll::pairwise_sum(std::span<const View> parts, View sum, bool accumulate) {
   cuda::pairwise_sum(parts, sum, accumulate, c10::cuda::getCurrentCUDAStream(device_).stream());
 }
 

@@ -10,10 +10,10 @@ namespace monomorph::distributed {
 /// Exchanges pieces of flat buffers between the ranks of a group, and computes with pieces where they lie: in the
 /// machine's memory or in a GPU's. Collectives are written once, on top of this. Calls take effect in their order, but
 /// an exchange runs from its `begin` to its `end`.
-class Exchange {
+class AllToAll {
  public:
-  explicit Exchange(RankGroup group) : group_(std::move(group)) {}
-  virtual ~Exchange() = default;
+  explicit AllToAll(RankGroup group) : group_(std::move(group)) {}
+  virtual ~AllToAll() = default;
   const RankGroup& group() const { return group_; }
 
   /// Sends sent[r] to rank r of the group and receives received[r] from it, for every r whose view is present. The

@@ -1,4 +1,4 @@
-#include <monomorph/runtime/comm/meeting_point.hpp>
+#include <monomorph/runtime/comm/rendezvous_server.hpp>
 
 #include "runtime/distributed/first_line.hpp"
 #include "runtime/distributed/free_descriptors.hpp"
@@ -11,11 +11,11 @@
 
 namespace monomorph {
 
-struct MeetingPoint::Server {
+struct RendezvousServer::Server {
   c10::intrusive_ptr<c10d::TCPStore> store;
 };
 
-MeetingPoint::MeetingPoint(int ranks) {
+RendezvousServer::RendezvousServer(int ranks) {
   distributed::check_free_descriptors(distributed::server_descriptors(ranks));
   distributed::quiet_c10d();
   c10d::TCPStoreOptions options;
@@ -30,7 +30,7 @@ MeetingPoint::MeetingPoint(int ranks) {
   }
 }
 
-MeetingPoint::~MeetingPoint() = default;
-int MeetingPoint::port() const { return server_->store->getPort(); }
+RendezvousServer::~RendezvousServer() = default;
+int RendezvousServer::port() const { return server_->store->getPort(); }
 
 }  // namespace monomorph

@@ -1,4 +1,4 @@
-#include "train/describe/rank_work.hpp"
+#include "train/describe/batch_partition.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/plan/memory.hpp>
@@ -44,7 +44,8 @@ void check_groups(const RecipeProgram& recipe, int ranks) {
   throw UsageError(fmt::format(
       "[RANK-17] the ranks must be a multiple of tp x pp x cp x ranks of a group of the recipe's sharding = {} x {} x "
       "{} x {} = {}, and are {}; start {}{}",
-      tp.value, pp.value, cp.value, group, factor, ranks, below > 0 ? fmt::format("{} or ", below) : "", below + factor));
+      tp.value, pp.value, cp.value, group, factor, ranks, below > 0 ? fmt::format("{} or ", below) : "",
+      below + factor));
 }
 
 void check_ranks(const RecipeProgram& recipe, const Hparams& hparams, int ranks, Mistakes& mistakes) {

@@ -1,4 +1,4 @@
-#include "train/run/giving_up.hpp"
+#include "train/run/peer_failure.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/report_failure.hpp>
@@ -21,21 +21,21 @@ std::string name_of(const std::vector<int>& ranks) {
 }
 
 /// "no word from rank 3; see what became of rank 3"
-std::string word_on_others(const World& world, std::optional<int> blamed) {
-  const auto silent = world.leave_word("gives up", blamed, patience);
+std::string describe_silent_ranks(const World& world, std::optional<int> blamed) {
+  const auto silent = world.notify_and_wait("gives up", blamed, patience);
   if (silent && !silent->empty()) return fmt::format("no word from {0}; see what became of {0}", name_of(*silent));
   return fmt::format("{}; see what became of {}",
                      silent ? "all other ranks have noticed and end, too"
-                            : "the ranks' meeting point does not answer either",
+                            : "the ranks' rendezvous does not answer either",
                      blamed ? name_of({*blamed}) : "the other ranks");
 }
 
 }  // namespace
 
-void give_up(const World& world, const RankFailure& failure, const std::string& moment) {
+void exit_on_peer_failure(const World& world, const RankFailure& failure, const std::string& moment) {
   const int exit_code = report_failure(
       Error(fmt::format("{}, {}; {}, and start again with checkpoint.resume=auto to go on from the last checkpoint",
-                        failure.what(), moment, word_on_others(world, failure.other())),
+                        failure.what(), moment, describe_silent_ranks(world, failure.other())),
             failure.code()));
   std::fflush(nullptr);
   std::_Exit(exit_code);

@@ -9,10 +9,10 @@
 
 namespace monomorph::distributed {
 
-/// Returns or throws what f does, or throws after the time limit. If the process that serves the meeting point is
+/// Returns or throws what f does, or throws after the time limit. If the process that serves the rendezvous is
 /// stopped, c10d waits for its answer for ever, whatever limit it was given. So f runs on a thread of its own, which is
 /// left behind when the time is over; therefore f must own whatever it uses.
-template <class F> auto within(std::chrono::milliseconds time_limit, F f) {
+template <class F> auto with_timeout(std::chrono::milliseconds time_limit, F f) {
   std::packaged_task<std::invoke_result_t<F&>()> task(std::move(f));
   auto result = task.get_future();
   std::thread(std::move(task)).detach();

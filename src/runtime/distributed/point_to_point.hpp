@@ -12,19 +12,20 @@ namespace monomorph::distributed {
 
 /// What a message belongs to. Messages between two ranks on one channel arrive in the order of sending, so two threads
 /// of a rank never share a channel.
-enum class Channel : int { gather, reduce, sum };
+enum class Channel : int { all_gather, reduce_scatter, all_reduce };
 inline constexpr int n_channels = 3;
 
 /// Messages between the ranks of a run, point to point, over c10d's Gloo: straight from and into the views, which
 /// must stay as they are until the message was waited for. Our collectives are made of these and not of Gloo's, which
 /// copy what they gather, add in an order that depends on the number of ranks, and can't say who did not come.
-class Peers {
+class PointToPoint {
  public:
   /// Connects every rank with every other; returns when all have come.
-  /// @param meeting_host host where the ranks meet; an address of the loopback interface if all are on this machine
+  /// @param rendezvous_host host where the ranks meet; an address of the loopback interface if all are on this machine
   /// @throws Error [RANK-10] if they have not within the time limit, which holds for every message, too
-  Peers(const Store& store, int rank, int size, const std::string& meeting_host, std::chrono::milliseconds time_limit);
-  ~Peers();
+  PointToPoint(const Store& store, int rank, int size, const std::string& rendezvous_host,
+               std::chrono::milliseconds time_limit);
+  ~PointToPoint();
 
   int rank() const { return rank_; }
   int size() const { return size_; }

@@ -4,11 +4,11 @@
 namespace monomorph {
 
 /// Serves c10d's store, where local ranks meet, on a free port of this machine, as long as it lives.
-class MeetingPoint {
+class RendezvousServer {
  public:
   /// @throws Error [RANK-03]; UsageError [RANK-23] the process can't have a connection to each of the ranks
-  explicit MeetingPoint(int ranks);
-  ~MeetingPoint();
+  explicit RendezvousServer(int ranks);
+  ~RendezvousServer();
   int port() const;
 
  private:

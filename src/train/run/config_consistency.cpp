@@ -1,4 +1,4 @@
-#include "train/run/agreement.hpp"
+#include "train/run/config_consistency.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/hash.hpp>
@@ -52,24 +52,24 @@ std::string name(const std::vector<std::size_t>& ranks) {
   return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "));
 }
 
-std::string key(std::string_view what, int rank) { return fmt::format("agreement/{}/{}", what, rank); }
+std::string key(std::string_view what, int rank) { return fmt::format("config_consistency/{}/{}", what, rank); }
 
 constexpr std::string_view verdict_prefix = "verdict: ";  // some stores keep no empty value
 
 /// Rank 0 compares the configurations and tells the others the result. It may serve the store, so it waits until all
 /// have read that.
-std::string pronounce(const World& world) {
-  std::vector<RankConfiguration> ranks;
+std::string broadcast_verdict(const World& world) {
+  std::vector<RankConfig> ranks;
   ranks.reserve(static_cast<std::size_t>(world.size()));
   for (int rank = 0; rank < world.size(); ++rank)
     ranks.push_back({world.get(key("recipe", rank), rank), world.get(key("hyperparameters", rank), rank)});
-  std::string verdict = disagreement(ranks);
-  world.set("agreement/verdict", std::string(verdict_prefix) + verdict);
+  std::string verdict = describe_mismatch(ranks);
+  world.set("config_consistency/verdict", std::string(verdict_prefix) + verdict);
   for (int rank = 1; rank < world.size(); ++rank) world.get(key("heard", rank), rank);
   return verdict;
 }
 
-StartingPoint starting_point(const std::optional<std::string>& checkpoint) {
+CheckpointIdentity checkpoint_identity(const std::optional<std::string>& checkpoint) {
   if (!checkpoint) return {};
   const runtime::CheckpointMetadata metadata = runtime::read_checkpoint_metadata(*checkpoint);
   Xxh64 hash;
@@ -77,17 +77,17 @@ StartingPoint starting_point(const std::optional<std::string>& checkpoint) {
   return {metadata.step, std::bit_cast<std::int64_t>(hash.digest())};
 }
 
-std::string text(const StartingPoint& start) {
+std::string text(const CheckpointIdentity& start) {
   return fmt::format("step {} (checksum {:016x})", start.step, std::bit_cast<std::uint64_t>(start.checksum));
 }
 
 }  // namespace
 
-std::string disagreement(const std::vector<RankConfiguration>& ranks) {
+std::string describe_mismatch(const std::vector<RankConfig>& ranks) {
   std::vector<std::string> fingerprints, hyperparameters;
   fingerprints.reserve(ranks.size());
   hyperparameters.reserve(ranks.size());
-  for (const RankConfiguration& rank : ranks) {
+  for (const RankConfig& rank : ranks) {
     fingerprints.push_back(rank.fingerprint);
     hyperparameters.push_back(rank.hyperparameters);
   }
@@ -103,20 +103,21 @@ std::string disagreement(const std::vector<RankConfiguration>& ranks) {
   return "";
 }
 
-void check_agreement(const World& world, const RecipeProgram& recipe, const Hparams& hparams) {
+void check_config_consistency(const World& world, const RecipeProgram& recipe, const Hparams& hparams) {
   if (world.size() == 1) return;
   world.set(key("recipe", world.rank()), fingerprint_text(recipe.fingerprint));
   world.set(key("hyperparameters", world.rank()), to_json(hparams));
-  const std::string verdict =
-      world.rank() == 0 ? pronounce(world) : world.get("agreement/verdict", 0).substr(verdict_prefix.size());
+  const std::string verdict = world.rank() == 0
+                                  ? broadcast_verdict(world)
+                                  : world.get("config_consistency/verdict", 0).substr(verdict_prefix.size());
   if (world.rank() > 0) world.set(key("heard", world.rank()), "yes");
   if (!verdict.empty()) throw UsageError(verdict);
 }
 
-std::string disagreement(const std::vector<StartingPoint>& ranks) {
+std::string describe_mismatch(const std::vector<CheckpointIdentity>& ranks) {
   std::vector<std::string> starts;
   starts.reserve(ranks.size());
-  for (const StartingPoint& start : ranks) starts.push_back(text(start));
+  for (const CheckpointIdentity& start : ranks) starts.push_back(text(start));
   const std::string common = most_common(starts);
   const auto odd = unlike(starts, common);
   if (odd.empty()) return "";
@@ -126,13 +127,14 @@ std::string disagreement(const std::vector<StartingPoint>& ranks) {
       name(odd), starts[odd.front()], common);
 }
 
-void check_same_start(Communicator& communicator, const std::optional<std::string>& checkpoint) {
-  const StartingPoint own = together(communicator, "read the checkpoint", [&] { return starting_point(checkpoint); });
-  const std::vector<std::int64_t> words = words_of_ranks(communicator, std::array{own.step, own.checksum});
-  std::vector<StartingPoint> ranks;
+void check_same_checkpoint(Communicator& communicator, const std::optional<std::string>& checkpoint) {
+  const CheckpointIdentity local =
+      together(communicator, "read the checkpoint", [&] { return checkpoint_identity(checkpoint); });
+  const std::vector<std::int64_t> words = all_gather_words(communicator, std::array{local.step, local.checksum});
+  std::vector<CheckpointIdentity> ranks;
   ranks.reserve(communicator.size());
   for (std::size_t i = 0; i < words.size(); i += 2) ranks.push_back({words[i], words[i + 1]});
-  if (const std::string line = disagreement(ranks); !line.empty()) throw Error(line);
+  if (const std::string line = describe_mismatch(ranks); !line.empty()) throw Error(line);
 }
 
 }  // namespace monomorph::train

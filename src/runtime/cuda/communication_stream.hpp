@@ -8,11 +8,11 @@
 namespace monomorph::cuda {
 
 /// A CUDA stream for collectives. Compute is on another one: the thread's current stream of the same device.
-class GpuLane {
+class CommunicationStream {
  public:
-  explicit GpuLane(c10::DeviceIndex device) : stream_(c10::cuda::getStreamFromPool(false, device)) {}
-  GpuLane(const GpuLane&) = delete;
-  ~GpuLane() {
+  explicit CommunicationStream(c10::DeviceIndex device) : stream_(c10::cuda::getStreamFromPool(false, device)) {}
+  CommunicationStream(const CommunicationStream&) = delete;
+  ~CommunicationStream() {
     try {
       stream_.synchronize();
     } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): a GPU that fails uses nothing any more

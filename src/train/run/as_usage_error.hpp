@@ -7,7 +7,7 @@ namespace monomorph::train {
 
 /// Opens a file that the user named. As nothing has been started yet, every Error becomes a UsageError.
 /// @param field what names the file, for the message
-template <class Open> auto before_start(const std::string& field, Open open) {
+template <class Open> auto as_usage_error(const std::string& field, Open open) {
   try {
     return open();
   } catch (const Error& error) {

@@ -12,10 +12,10 @@ namespace monomorph::distributed {
 
 /// Runs jobs, which are collectives, one after the other on a thread of its own, beside the thread that computes. After
 /// a job has failed it runs no more, and waiting for a job that was not done throws that failure.
-class Lane {
+class CommunicationQueue {
  public:
-  Lane();
-  ~Lane();
+  CommunicationQueue();
+  ~CommunicationQueue();
   /// @return the job's number: 1, 2, …
   std::uint64_t submit(std::function<void()> job);
   /// Returns when the jobs up to this number are done. @throws what one of them threw

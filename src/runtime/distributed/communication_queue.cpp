@@ -1,12 +1,12 @@
-#include "runtime/distributed/lane.hpp"
+#include "runtime/distributed/communication_queue.hpp"
 
 extern "C" void omp_set_num_threads(int);
 
 namespace monomorph::distributed {
 
-Lane::Lane() : thread_([this] { run(); }) {}
+CommunicationQueue::CommunicationQueue() : thread_([this] { run(); }) {}
 
-Lane::~Lane() {
+CommunicationQueue::~CommunicationQueue() {
   {
     const std::lock_guard lock(mutex_);
     ends_ = true;
@@ -15,7 +15,7 @@ Lane::~Lane() {
   thread_.join();
 }
 
-std::uint64_t Lane::submit(std::function<void()> job) {
+std::uint64_t CommunicationQueue::submit(std::function<void()> job) {
   std::uint64_t number = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -26,18 +26,18 @@ std::uint64_t Lane::submit(std::function<void()> job) {
   return number;
 }
 
-void Lane::wait(std::uint64_t number) {
+void CommunicationQueue::wait(std::uint64_t number) {
   if (n_done_.load(std::memory_order_acquire) >= number) return;
   settle(number);
   if (n_done_ < number) std::rethrow_exception(failure_);
 }
 
-void Lane::settle(std::uint64_t number) {
+void CommunicationQueue::settle(std::uint64_t number) {
   std::unique_lock lock(mutex_);
   done_.wait(lock, [&] { return failure_ != nullptr || n_done_ >= number; });
 }
 
-void Lane::run() {
+void CommunicationQueue::run() {
   omp_set_num_threads(1);  // a team of its own would take the cores from the threads that compute
   std::unique_lock lock(mutex_);
   while (true) {

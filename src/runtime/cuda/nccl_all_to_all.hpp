@@ -1,15 +1,15 @@
 #pragma once
 #include "runtime/cuda/nccl_group.hpp"
-#include "runtime/distributed/exchange.hpp"
+#include "runtime/distributed/all_to_all.hpp"
 
 namespace monomorph::cuda {
 
 /// Exchanges pieces between GPUs over NCCL. Everything, even waiting for the end of an exchange, is enqueued on the
 /// thread's current stream; the host itself never waits.
-class NcclExchange final : public distributed::Exchange {
+class NcclAllToAll final : public distributed::AllToAll {
  public:
-  NcclExchange(NcclGroup* nccl, distributed::RankGroup group, c10::DeviceIndex device)
-      : Exchange(std::move(group)), nccl_(nccl), device_(device) {}
+  NcclAllToAll(NcclGroup* nccl, distributed::RankGroup group, c10::DeviceIndex device)
+      : AllToAll(std::move(group)), nccl_(nccl), device_(device) {}
   void begin(int slot, std::span<const View> sent, std::span<const View> received) override;
   void end(int slot) override;
   void copy(View from, View to) override;

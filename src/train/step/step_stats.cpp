@@ -1,4 +1,4 @@
-#include "train/step/step_totals.hpp"
+#include "train/step/step_stats.hpp"
 
 #include "train/step/exact_sum_words.hpp"
 
@@ -20,19 +20,20 @@ double greatest(std::span<const std::int64_t> of_ranks) {
 
 }  // namespace
 
-StepTotals StepReduction::operator()(const StepPart& own, const GradientSize& gradients, GradientNorm order) {
+GlobalStepStats StepStatsReduction::operator()(const LocalStepStats& local, const PartialGradientNorm& gradients,
+                                               GradientNorm order) {
   words_.clear();
-  append(own.loss, words_);
+  append(local.loss, words_);
   append(gradients.sum, words_);
-  words_.push_back(own.tokens);
-  words_.push_back(own.stops ? 1 : 0);
-  words_.push_back(own.saves ? 1 : 0);
+  words_.push_back(local.tokens);
+  words_.push_back(local.stops ? 1 : 0);
+  words_.push_back(local.saves ? 1 : 0);
   for (int rank = 0; rank < communicator_.size(); ++rank)  // a sum over ranks of which one has a number is that number
     words_.push_back(rank == communicator_.rank() ? std::bit_cast<std::int64_t>(gradients.greatest) : 0);
-  communicator_.sum(words_);
+  communicator_.all_reduce_sum(words_);
 
   std::span<const std::int64_t> rest = words_;
-  StepTotals totals;
+  GlobalStepStats totals;
   totals.loss = take_sum(rest);
   const double sum = take_sum(rest);
   totals.tokens = rest[0];

@@ -1,4 +1,4 @@
-#include "train/describe/rank_work.hpp"
+#include "train/describe/batch_partition.hpp"
 
 #include "support/catch.hpp"
 #include "support/error_of.hpp"

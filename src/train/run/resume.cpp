@@ -1,4 +1,4 @@
-#include "train/run/beginning.hpp"
+#include "train/run/resume.hpp"
 
 #include "train/describe/run_memory.hpp"
 
@@ -54,19 +54,19 @@ void note_seed(const std::string& checkpoint, const RecipeProgram& recipe, const
 
 }  // namespace
 
-Beginning begin(const RecipeProgram& recipe, const Hparams& hparams, const std::optional<std::string>& damaged) {
-  Beginning beginning;
-  beginning.checkpoint =
-      damaged ? earlier_checkpoint(hparams, *damaged) : checkpoint_to_resume(hparams, beginning.notes);
-  if (beginning.checkpoint)
-    if (const auto difference = check_recipe(*beginning.checkpoint, recipe)) beginning.notes.push_back(*difference);
-  if (beginning.checkpoint) note_seed(*beginning.checkpoint, recipe, hparams, beginning.notes);
-  RunFolder::check_free(hparams, beginning.checkpoint);
-  return beginning;
+ResumeDecision resolve_resume(const RecipeProgram& recipe, const Hparams& hparams,
+                              const std::optional<std::string>& damaged) {
+  ResumeDecision resume;
+  resume.checkpoint = damaged ? earlier_checkpoint(hparams, *damaged) : checkpoint_to_resume(hparams, resume.notes);
+  if (resume.checkpoint)
+    if (const auto difference = check_recipe(*resume.checkpoint, recipe)) resume.notes.push_back(*difference);
+  if (resume.checkpoint) note_seed(*resume.checkpoint, recipe, hparams, resume.notes);
+  RunFolder::check_free(hparams, resume.checkpoint);
+  return resume;
 }
 
-Beginning begin_together(const RecipeProgram& recipe, const Hparams& hparams, const World& world,
-                         const std::optional<std::string>& damaged) {
+ResumeDecision resolve_resume_together(const RecipeProgram& recipe, const Hparams& hparams, const World& world,
+                                       const std::optional<std::string>& damaged) {
   const std::string key = "checkpoint instead of " + damaged.value_or("none");
   const std::string from = "from ";  // before the path: some stores keep no empty value
   if (world.rank() > 0) {
@@ -74,9 +74,9 @@ Beginning begin_together(const RecipeProgram& recipe, const Hparams& hparams, co
     return {.checkpoint = path.empty() ? std::nullopt : std::optional(path), .notes = {}};
   }
   try {
-    Beginning beginning = begin(recipe, hparams, damaged);
-    world.set(key, from + beginning.checkpoint.value_or(""));
-    return beginning;
+    ResumeDecision resume = resolve_resume(recipe, hparams, damaged);
+    world.set(key, from + resume.checkpoint.value_or(""));
+    return resume;
   } catch (const Error&) {
     world.set(key, from);  // so that no rank waits for it; the caller tells the others of the failure
     throw;
