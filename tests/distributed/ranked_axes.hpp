@@ -57,8 +57,8 @@ template <RankedRow row>
 using RankedStrategy = std::tuple_element_t<row[ranked_strategy], RankedStrategies<2 << row[ranked_number]>>;
 
 template <RankedRow row> struct RankedRecipe : Shrunk<row[ranked_model]> {
-  using sharding = std::conditional_t<row[ranked_reduction] == 0, RankedStrategy<row>,
-                                      sharding::ReduceOncePerStep<RankedStrategy<row>>>;
+  using sharding = std::conditional_t<row[ranked_reduction] == 0 || row[ranked_strategy] == 0,  // SHARD-10
+                                      RankedStrategy<row>, sharding::ReduceOncePerStep<RankedStrategy<row>>>;
   using checkpointing = std::tuple_element_t<row[ranked_checkpointing], RankedCheckpointing>;
   using precision = std::tuple_element_t<row[ranked_precision], RankedPrecisions>;
 };
