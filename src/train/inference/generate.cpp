@@ -2,8 +2,8 @@
 
 #include "train/inference/stop_texts.hpp"
 
-#include <monomorph/core/error.hpp>
 #include <algorithm>
+#include <monomorph/core/error.hpp>
 
 namespace monomorph::train {
 namespace {
