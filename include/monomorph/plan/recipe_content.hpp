@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/plan/units.hpp>
+#include <monomorph/policy/optimizer_policy.hpp>
 #include <monomorph/policy/precision_policy.hpp>
 #include <monomorph/recipe/members.hpp>
 
