@@ -7,8 +7,8 @@
 #include <monomorph/runtime/kernels/optimizer.hpp>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include "out_of_tree/rms_prop.hpp"
 #include "kernel_case.hpp"
+#include "out_of_tree/rms_prop.hpp"
 #include "support/catch.hpp"
 
 namespace optimizer_test {
@@ -291,7 +291,7 @@ Values trained(Shape shape, DType dtype,
     // Twice the gradient, which the step's scale halves.
     const Storage gradient(
         padded(n, [t](double i) { return 2 * (std::sin(0.37 * i + 1.3 * t) + 0.2 * std::cos(0.11 * i * t)); }), dtype);
-    update({.gradient = gradient.view(), .master = master.view(), .state = {state.view()}},
+    update({.gradient = gradient.view(), .master = master.view(), .state = {state.view()}, .rounded = {}},
            {.gradient_scale = 0.5, .update = static_cast<std::uint64_t>(t)});
   }
   Values values = master.values();
@@ -361,7 +361,12 @@ TEST_CASE("state in bf16 beside fp32 masters is rounded without a bias", "[optim
   constexpr double value = 1 + 0x1p-10;  // an eighth of the way between two bf16 numbers
   const Storage gradient(filled(1, n, value), DType::fp32), master(filled(1, n, 1), DType::fp32),
       state(filled(1, n, 0), DType::bf16);
-  cpu::sgd({}, {.gradient = gradient.view(), .master = master.view(), .state = {state.view()}, .noise_key = {1, 2}},
+  cpu::sgd({},
+           {.gradient = gradient.view(),
+            .master = master.view(),
+            .state = {state.view()},
+            .rounded = {},
+            .noise_key = {1, 2}},
            {.learning_rate = 0.5, .momentum = 0.9, .nesterov = false, .weight_decay = 0}, {.update = 1});
   for (const double w : master.values()) CHECK(w == 1 - 0.5 * value);  // the step itself is exact
   const Values rounded = state.values();
