@@ -12,9 +12,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <random>
 #include <vector>
 
@@ -49,9 +47,9 @@ double take_step(train::Step<R>& step, train::StepStatsReduction& reduce, const 
   const train::GlobalStepStats totals =
       reduce(local, step.partial_gradient_norm(train::GradientNorm::two), train::GradientNorm::two);
   const double per_token = 1.0 / static_cast<double>(totals.tokens);
-  step.update({3e-4, 0.9, 0.95, 1e-8, 0.1, 1 - std::pow(0.9, number), 1 - std::pow(0.95, number),
-               per_token * std::min(1.0, 1 / (totals.gradient_norm * per_token)),
-               std::numeric_limits<double>::infinity()});
+  step.update(PolicyHparams::of<R::optimizer::Hparams>(),
+              {.gradient_scale = per_token * std::min(1.0, 1 / (totals.gradient_norm * per_token)),
+               .update = static_cast<std::uint64_t>(number)});
   return totals.loss * per_token;
 }
 

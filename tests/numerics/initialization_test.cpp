@@ -1,5 +1,6 @@
 // Standard deviations are those of the formulas' sources, by hand: include/monomorph/spec/initialization_spec.hpp.
 #include "numerics/schedule_recipes.hpp"
+#include "support/adamw_update.hpp"
 #include "support/catch.hpp"
 #include "support/tensors.hpp"
 
@@ -101,15 +102,7 @@ TEST_CASE("padded rows of the tables are zero, and stay so") {
   std::vector<std::int32_t> ids(128);
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int32_t>(i * 7 % 300);
   step.accumulate({ids.data(), ids.data(), 0}, 1, {});
-  step.update({.learning_rate = 0.1,
-               .beta1 = 0.9,
-               .beta2 = 0.99,
-               .epsilon = 1e-8,
-               .weight_decay = 0.1,
-               .bias_correction1 = 0.1,
-               .bias_correction2 = 0.01,
-               .gradient_scale = 1,
-               .clip_value = 1e9});
+  update(step, 1, 1);
   const auto padding_of = [](View params, Slice table) {
     return values_of(params[table].rows(R::model.vocab_size, 512 - R::model.vocab_size));
   };

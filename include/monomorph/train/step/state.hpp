@@ -138,14 +138,13 @@ template <Recipe R> class State {
 
   UnitState unit_state(int u) {
     const Slice shard = shards_.shard[u];
+    const std::int64_t part = shard.shape.elements();
+    const ParameterLayout layout = plan::unit_layout<R>(u);
     UnitState state{.master = master_[shard],
                     .gradient = gradients_[shard],
-                    .rounded = master_copy ? params_[shard] : View{}};
-    plan::with_unit_params<R>(u, [&](const ParameterLayout& layout) {
-      const std::int64_t part = shard.shape.elements();
-      state.state = take_state(plan::state_elements<Optimizer>(layout, part, shards_.shards));
-      describe(layout, u, plan::n_blocks<R>, Optimizer::state, shard_index_ * part, state);
-    });
+                    .rounded = master_copy ? params_[shard] : View{},
+                    .state = take_state(plan::state_elements<Optimizer>(layout, part, shards_.shards))};
+    describe(layout, u, plan::n_blocks<R>, Optimizer::state, shard_index_ * part, state);
     return state;
   }
 
