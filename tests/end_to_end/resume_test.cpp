@@ -224,6 +224,24 @@ TEST_CASE("what can't be resumed is refused, and nothing changes") {
   CHECK(read_bytes(place / "run/metrics.jsonl") == metrics);
 }
 
+TEST_CASE("a signal while a run that has trained all its steps ends does not make it fail") {
+  const Workplace place("tiny_gpt2");
+  for (const std::string ranks : {"1", "2"}) {
+    CAPTURE(ranks);
+    Process run(
+        with(Arguments{program("tiny_gpt2"), "--ranks", ranks}, place.training("of " + ranks, {"run.steps=3"})));
+    REQUIRE(run.wait_for_output("step 3/3"));
+    for (int i = 0; i < 3000; ++i) {  // all of them are the same request
+      run.signal(SIGTERM);
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+    const ProcessResult ended = run.wait();
+    CHECK(ended.exit_code == 0);
+    CHECK(ended.err.empty());
+    CHECK(last_saved_step(place / ("of " + ranks)) == 3);
+  }
+}
+
 TEST_CASE("a damaged checkpoint is named, a torn one is passed over with a warning") {
   const Workplace place("tiny_gpt2");
   REQUIRE(place.train("run", {"checkpoint.every=6"}).exit_code == 0);

@@ -370,7 +370,9 @@ int train(const RecipeProgram& recipe, const Hparams& hparams, std::int64_t trac
   check_ranks(recipe, hparams, world.size());
   check_config_consistency(world, recipe, hparams);
   const auto communicator = world.communicator(recipe.param_shards(world.size()), recipe.reduce_dtype);
-  const InterruptionGuard guard;  // also while data and checkpoint are read: an interrupted run can be resumed
+  // From here on, as data and checkpoint are read, and until the process has ended: an interrupted run can be resumed,
+  // and a signal that comes when everything is saved must not make the run fail on its way out.
+  [[maybe_unused]] static const InterruptionGuard& guard = *new InterruptionGuard;
   std::optional<Trainer> trainer;
   try {
     auto ownership =
