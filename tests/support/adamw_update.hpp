@@ -7,9 +7,12 @@
 
 namespace monomorph::testing {
 
-inline PolicyHparams adamw_hparams() {
-  auto hparams = PolicyHparams::of<optim::AdamW::Hparams>();
-  hparams.as<optim::AdamW::Hparams>().lr.value = 1e-3;
+inline const PolicyHparams& adamw_hparams() {
+  static const PolicyHparams hparams = [] {
+    auto usual = PolicyHparams::of<optim::AdamW::Hparams>();
+    usual.as<optim::AdamW::Hparams>().lr.value = 1e-3;
+    return usual;
+  }();
   return hparams;
 }
 

@@ -28,8 +28,8 @@ struct StateBuffers {
   friend constexpr bool operator==(const StateBuffers&, const StateBuffers&) = default;
 };
 
-/// How parameters follow from gradients. A policy may export `template <class R> using rules = RuleList<…>`. Besides the
-/// parts, it has
+/// How parameters follow from gradients. A policy may export `template <class R> using rules = RuleList<…>`. Besides
+/// the parts, it has
 ///
 ///   template <class Queue> static void update(Queue, const ElementUpdate&, const Hparams&, const UpdateScalars&);
 ///
@@ -45,22 +45,25 @@ struct OptimizerAxis {
     };
     static constexpr bool state = requires(ParameterClass parameter_class) {
       { P::state(parameter_class) } -> std::same_as<StateBuffers>;
-      typename Constant<P::state(ParameterClass::linear).n>;
+      typename std::integral_constant<int, P::state(ParameterClass::linear).n>;  // of a Constant nvcc makes nothing
     };
     static constexpr bool all_hold = is_named<P> && hparams && scope && state;
     static consteval void explain() {
       static_assert(is_named<P>,
                     "[OPTIM-02] an optimizer must have `static constexpr std::string_view name` "
                     "(docs/rules.md#optim-02)");
-      static_assert(hparams,
-                    "[OPTIM-02] an optimizer must have `struct Hparams`, adapted by BOOST_HANA_ADAPT_STRUCT: the section "
-                    "`optimizer` of the hyperparameters (docs/rules.md#optim-02)");
-      static_assert(scope,
-                    "[OPTIM-02] an optimizer must have `static constexpr monomorph::UpdateScope scope(ParameterClass)`: "
-                    "whether it updates single elements or whole matrices (docs/rules.md#optim-02)");
-      static_assert(state,
-                    "[OPTIM-02] an optimizer must have `static constexpr monomorph::StateBuffers state(ParameterClass)`: "
-                    "the names of the buffers that it keeps (docs/rules.md#optim-02)");
+      static_assert(
+          hparams,
+          "[OPTIM-02] an optimizer must have `struct Hparams`, adapted by BOOST_HANA_ADAPT_STRUCT: the section "
+          "`optimizer` of the hyperparameters (docs/rules.md#optim-02)");
+      static_assert(
+          scope,
+          "[OPTIM-02] an optimizer must have `static constexpr monomorph::UpdateScope scope(ParameterClass)`: "
+          "whether it updates single elements or whole matrices (docs/rules.md#optim-02)");
+      static_assert(
+          state,
+          "[OPTIM-02] an optimizer must have `static constexpr monomorph::StateBuffers state(ParameterClass)`: "
+          "the names of the buffers that it keeps (docs/rules.md#optim-02)");
     }
   };
 };
