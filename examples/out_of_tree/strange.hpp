@@ -4,6 +4,8 @@
 #include "focal_loss.hpp"
 #include "rms_prop.hpp"
 
+namespace recipes {
+
 /// A small decoder, trained with an optimizer and an objective from outside of Monomorph.
 struct strange {
   static constexpr monomorph::ModelSpec model{
@@ -14,3 +16,5 @@ struct strange {
   using optimizer = stranger::RmsProp;
   using objective = stranger::FocalLoss;
 };
+
+}  // namespace recipes

@@ -71,10 +71,10 @@ TEST_CASE("a requeued job waits for the run that has its folder, and goes on fro
     CAPTURE(ranks);
     RunningRun run(place, endless);
     Arguments next = place.training("run", {"checkpoint.resume=auto", "run.wait_for_folder=100", "run.steps=1000000",
-                                            "failure.rank_timeout=1", "batch.micro_batch=1"});
+                                            "failure.rank_timeout=4", "batch.micro_batch=1"});
     Process waiting(with(Arguments{program("tiny_gpt2"), "--ranks", std::to_string(ranks)}, next));
     REQUIRE(waiting.wait_for_output("waiting to learn whether a run has ended that has run.output_dir"));
-    std::this_thread::sleep_for(std::chrono::seconds(3));  // longer than ranks wait for each other
+    std::this_thread::sleep_for(std::chrono::seconds(6));  // longer than ranks wait for each other
     CHECK_FALSE(contains(waiting.out(), "resumed"));
     run.signal(SIGTERM);
     CHECK(run.wait().exit_code == 0);
