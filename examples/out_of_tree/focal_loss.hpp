@@ -17,6 +17,7 @@ struct FocalLossHparams {
 struct FocalLoss {
   static constexpr std::string_view name = "FocalLoss";
   using Hparams = FocalLossHparams;
+  static constexpr bool predicts_next_token = true;
 
   template <class Queue> static auto loss(Queue queue, const auto& logits, const Hparams& hparams) {
     const double gamma = hparams.gamma;

@@ -1,5 +1,9 @@
 #pragma once
+#include <monomorph/attention/bidirectional.hpp>
 #include <monomorph/attention/causal.hpp>
+#include <monomorph/attention/per_document.hpp>
+#include <monomorph/attention/prefix.hpp>
+#include <monomorph/attention/sliding_window.hpp>
 #include <monomorph/attention/within_documents.hpp>
 #include <monomorph/checkpointing/every_block.hpp>
 #include <monomorph/checkpointing/every_nth_block.hpp>

@@ -1,4 +1,5 @@
 // expect-error: \[ATTN-12\] an attention policy must have `static constexpr std::string_view name`
+// expect-error: \[ATTN-12\] an attention policy must have `static constexpr monomorph::AttentionMask mask`
 // expect-error: \[ATTN-12\] an attention policy must have `static constexpr bool within_documents`
 #include "support/control.hpp"
 struct Own {
@@ -6,6 +7,7 @@ struct Own {
   static constexpr bool inside_documents = true;
 #else
   static constexpr std::string_view name = "Own";
+  static constexpr monomorph::AttentionMask mask{};
   static constexpr bool within_documents = true;
 #endif
 };

@@ -4,6 +4,7 @@
 // expect-error: \[RECIPE-06\] layers must be a type; write `using layers = monomorph::Stack<
 // expect-error: \[OBJ-02\] an objective must have `static constexpr std::string_view name`
 // expect-error: \[OBJ-02\] an objective must have `struct Hparams`
+// expect-error: \[OBJ-02\] an objective must have `static constexpr bool predicts_next_token`
 // expect-error: \[RECIPE-06\] attention must be a type
 // expect-text: ValueFits<monomorph::rule::BudgetMember, Case>
 #include "support/control.hpp"

@@ -86,12 +86,30 @@ struct Context {
   const Leaves& leaves;
   const kernels::DropoutKey* dropout;
   const std::vector<std::int32_t>& document_starts;
+  Sees sees = sees_causally;
 
   /// Positions (B, T), counted from the begin of the document.
   Tensor positions(std::int64_t B) const {
     const std::int64_t T = model.context_length;
     const Tensor places = at::arange(T, at::kLong).repeat({B, 1});
     return document_starts.empty() ? places : places - indices(document_starts).view({B, T});
+  }
+
+  /// (B, 1, T, T): which keys are hidden from each query. Those of another document always are.
+  Tensor hidden(std::int64_t B, int block) const {
+    const std::int64_t T = model.context_length;
+    Values hidden_BTT;
+    for (std::int64_t sample = 0; sample < B; ++sample)
+      for (std::int64_t i = 0; i < T; ++i)
+        for (std::int64_t j = 0; j < T; ++j) {
+          const std::int64_t start = document_start(sample, i);
+          const bool together = document_start(sample, j) == start;
+          hidden_BTT.push_back(together && sees(block, i - start, j - start) ? 0 : 1);
+        }
+    return leaf(hidden_BTT, {B, 1, T, T}, false).to(at::kBool);
+  }
+  std::int64_t document_start(std::int64_t sample, std::int64_t t) const {
+    return document_starts.empty() ? 0 : document_starts[static_cast<std::size_t>(sample * model.context_length + t)];
   }
 
   Tensor linear(const Tensor& x, const std::string& name) const {
@@ -130,7 +148,7 @@ struct Context {
     Tensor zeros = at::zeros({B * T, N * T}, at::kDouble), out = at::zeros_like(zeros),
            lse = at::zeros({B * N, T}, at::kDouble), units = at::eye(T, at::kDouble).repeat({B, N});
     kernels::reference_attention(view_of(zeros), view_of(zeros), view_of(units), view_of(out), view_of(lse),
-                                 {B, T, N, N, T, 1}, key(layer, 1, model.dropout.attention),
+                                 {B, T, N, N, T, 1}, {}, key(layer, 1, model.dropout.attention),
                                  document_starts.empty() ? nullptr : document_starts.data());
     const Tensor visible = (positions(B) + 1).view({B, T, 1, 1});
     return (out.view({B, T, N, T}) * visible).transpose(1, 2);
@@ -210,11 +228,8 @@ Tensor attention(const Context& c, const Tensor& x, const std::string& prefix, i
   }
   k = k.repeat_interleave(N / KV, 1);
   v = v.repeat_interleave(N / KV, 1);
-  // Key j is hidden from query i if j > i, or if j < i - (i's position): then its document is another.
-  const Tensor places = at::arange(T, at::kLong), distance = places.unsqueeze(1) - places.unsqueeze(0);  // i - j
-  const Tensor hidden = distance.lt(0).logical_or(distance.gt(c.positions(B).unsqueeze(2))).unsqueeze(1);
   const Tensor scores =
-      (at::matmul(q, k.transpose(2, 3)) / std::sqrt(static_cast<double>(H))).masked_fill(hidden, -infinity);
+      (at::matmul(q, k.transpose(2, 3)) / std::sqrt(static_cast<double>(H))).masked_fill(c.hidden(B, block), -infinity);
   Tensor probabilities = at::softmax(scores, -1);
   if (c.dropout != nullptr && model.dropout.attention > 0) {
     probabilities = probabilities * c.attention_mask(B, static_cast<std::uint32_t>(block + 1));
@@ -242,7 +257,7 @@ Tensor embedded(const Context& c, const std::vector<std::int32_t>& ids) {
 
 ReferenceResult reference_model(const ModelSpec& model, const Tensors& parameters, const ReferenceBatch& batch) {
   const Leaves leaves(parameters, model);
-  const Context c{model, leaves, batch.dropout, batch.document_starts};
+  const Context c{model, leaves, batch.dropout, batch.document_starts, batch.sees};
   Tensor x = embedded(c, batch.ids);
   for (int block = 0; block < model.n_layers; ++block)
     x = block_output(c, x, "layers." + std::to_string(block) + ".", block);

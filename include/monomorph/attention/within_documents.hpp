@@ -1,13 +1,13 @@
 #pragma once
-#include <monomorph/policy/attention_policy.hpp>
+#include <monomorph/attention/causal.hpp>
+#include <monomorph/attention/per_document.hpp>
 
 namespace monomorph::attention {
 
 /// A token attends to its own document up to itself, and positions count from the document's begin: several documents
 /// in a row train as each would in a row of its own.
-struct WithinDocuments {
+struct WithinDocuments : PerDocument<Causal> {
   static constexpr std::string_view name = "WithinDocuments";
-  static constexpr bool within_documents = true;
 };
 static_assert(AttentionPolicy<WithinDocuments>);
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <monomorph/block/initializers.hpp>
 #include <monomorph/policy/checkpointing_policy.hpp>
+#include <monomorph/recipe/members.hpp>
 
 namespace monomorph {
 
@@ -26,6 +27,8 @@ template <class R> struct DecoderBlock {
   static constexpr bool gated = model.activation == Activation::swiglu;
   static constexpr std::int64_t D = model.d_model, Q = model.q_width(), K = model.kv_width(), F = model.ff_width(),
                                 G = gated ? 2 * F : F, QKV = model.qkv_width();
+  using Attention = attention_of<R>;
+  static constexpr AttentionMask mask = Attention::mask;
   static constexpr bool within_documents = true;  ///< can keep to documents, should the recipe's attention ask for it
 
   struct Params : ParameterLayout {
@@ -110,14 +113,26 @@ template <class R> struct DecoderBlock {
 
   /// Products with parameters per token, forward: one multiply-add is two.
   static constexpr std::int64_t matmul_flops_per_token() { return 2 * (QKV * D + Q * D + G * D + F * D); }
-  /// Scores and values, over (T + 1) / 2 keys on average, as causality asks; attention within documents does less, by
-  /// how much the data decides.
-  static constexpr std::int64_t attention_flops_per_token() { return 2 * Q * (model.context_length + 1); }
+  /// Scores and values, over the keys that a query sees, (T + 1) / 2 on average where the mask is causal. Attention
+  /// within documents does less, by how much the data decides.
+  static constexpr double attention_flops_per_token() {
+    const std::int64_t T = model.context_length;
+    return 4.0 * static_cast<double>(Q) * static_cast<double>(mask.pairs(T)) / static_cast<double>(T);
+  }
 
   static void forward(const BlockTensors& t, const Saved& saved);    ///< x to y, and fills Saved
   static void recompute(const BlockTensors& t, const Saved& saved);  ///< fills again what the policy did not keep
   static void backward(const BlockTensors& t, const Saved& saved);   ///< dx from dy in place; adds parameter gradients
-  static void decode(const DecodeTensors& t);                        ///< one token against the cache
+  /// One token against the cache, which tokens that come later must not change.
+  static void decode(const DecodeTensors& t) requires(!attention_of<R>::mask.looks_ahead());
+};
+
+/// R with another attention.
+template <class R, AttentionPolicy Policy> struct WithAttention : R { using attention = Policy; };
+
+/// Decoder blocks with an attention of their own, where layers differ: `Run<DecoderBlockWith<Policy>::Block, n>`.
+template <AttentionPolicy Policy> struct DecoderBlockWith {
+  template <class R> using Block = DecoderBlock<WithAttention<R, Policy>>;
 };
 
 }  // namespace monomorph

@@ -91,11 +91,11 @@ template <class R> void DecoderCall<R>::attention() const {
   }
   if constexpr (rotates) kernels::rotary(qk(), t.rotary_cos_TH, t.rotary_sin_TH, t.tokens, 0, false, t.document_starts);
   if constexpr (model.attention_kernel == AttentionKernel::tiled)
-    kernels::causal_attention(qk().columns(0, Q), qk().columns(Q, K), v(), attention_out(), lse_BNT(),
-                              attention_shape(), t.document_starts);
+    kernels::tiled_attention(qk().columns(0, Q), qk().columns(Q, K), v(), attention_out(), lse_BNT(), attention_shape(),
+                             Block::mask, t.document_starts);
   else
     kernels::reference_attention(qk().columns(0, Q), qk().columns(Q, K), v(), attention_out(), lse_BNT(),
-                                 attention_shape(), dropout_key(attention_site, model.dropout.attention),
+                                 attention_shape(), Block::mask, dropout_key(attention_site, model.dropout.attention),
                                  t.document_starts);
 }
 
@@ -158,11 +158,11 @@ template <class R> void DecoderCall<R>::attention_backward() const {
   kernels::linear_backward_input(dy, param(p.out_DxQ), dattention);
   const View dq = dqkv.columns(0, Q), dk = dqkv.columns(Q, K), dv = dqkv.columns(Q + K, K);
   if constexpr (model.attention_kernel == AttentionKernel::tiled)
-    kernels::causal_attention_backward(qk().columns(0, Q), qk().columns(Q, K), v(), attention_out(), lse_BNT(),
-                                       dattention, dq, dk, dv, attention_shape(), t.document_starts);
+    kernels::tiled_attention_backward(qk().columns(0, Q), qk().columns(Q, K), v(), attention_out(), lse_BNT(),
+                                      dattention, dq, dk, dv, attention_shape(), Block::mask, t.document_starts);
   else
     kernels::reference_attention_backward(qk().columns(0, Q), qk().columns(Q, K), v(), attention_out(), lse_BNT(),
-                                          dattention, dq, dk, dv, attention_shape(),
+                                          dattention, dq, dk, dv, attention_shape(), Block::mask,
                                           dropout_key(attention_site, model.dropout.attention), t.document_starts);
   if constexpr (rotates)
     kernels::rotary(dqkv.columns(0, Q + K), t.rotary_cos_TH, t.rotary_sin_TH, t.tokens, 0, true, t.document_starts);
@@ -225,7 +225,7 @@ template <class R> void DecoderBlock<R>::backward(const BlockTensors& t, const S
   call.attention_backward();
 }
 
-template <class R> void DecoderBlock<R>::decode(const DecodeTensors& t) {
+template <class R> void DecoderBlock<R>::decode(const DecodeTensors& t) requires(!attention_of<R>::mask.looks_ahead()) {
   constexpr Params p;
   constexpr std::int64_t H = model.head_width();
   Layout scratch_layout, statistics_layout;
@@ -251,7 +251,7 @@ template <class R> void DecoderBlock<R>::decode(const DecodeTensors& t) {
   kernels::copy(v, newest(t.v_cache));
   const double scale = 1 / initializers::square_root(static_cast<double>(H));
   kernels::decode_attention(q, t.k_cache, t.v_cache, attended, t.capacity,
-                            {t.batch, t.position + 1, model.n_heads, model.kv_heads(), H, scale});
+                            {t.batch, t.position + 1, model.n_heads, model.kv_heads(), H, scale}, mask);
   kernels::linear_add(attended, t.params[p.out_DxQ], t.params[p.out_bias_D], t.x_BD, t.x_BD);
   model::normalize<R>(t.x_BD, t.params[p.mlp_norm_D], t.params[p.mlp_norm_bias_D], normed, mean, rstd);
   kernels::linear(normed, t.params[p.up_GxD], t.params[p.up_bias_G], up);

@@ -16,6 +16,7 @@ struct NextTokenHparams {
 struct NextToken {
   static constexpr std::string_view name = "NextToken";
   using Hparams = NextTokenHparams;
+  static constexpr bool predicts_next_token = true;
 
   template <class Queue> static auto loss(Queue queue, const auto& logits, const Hparams& hparams) {
     return cross_entropy(queue, logits, {.label_smoothing = hparams.label_smoothing, .z_loss = hparams.z_loss});

@@ -4,9 +4,9 @@
 namespace monomorph::plan {
 
 /// Forward, of a block's attention scores and values: what it says in `attention_flops_per_token()`, or none.
-template <class Block> constexpr std::int64_t attention_flops_per_token() {
+template <class Block> constexpr double attention_flops_per_token() {
   if constexpr (requires { Block::attention_flops_per_token(); })
-    return Block::attention_flops_per_token();
+    return static_cast<double>(Block::attention_flops_per_token());
   else
     return 0;
 }
@@ -26,9 +26,9 @@ template <class R> constexpr FlopsPerToken flops_per_token() {
   double forward = 2.0 * static_cast<double>(model.vocab_size.value * model.d_model.value);
   boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
     using Block = typename decltype(run)::template block<R>;
-    const std::int64_t attention = attention_flops_per_token<Block>();
+    const double attention = attention_flops_per_token<Block>();
     if (attention > 0) n_attending_blocks += run.length;
-    forward += run.length * static_cast<double>(Block::matmul_flops_per_token() + attention);
+    forward += run.length * (static_cast<double>(Block::matmul_flops_per_token()) + attention);
   });
   return {.palm = 6.0 * static_cast<double>(params<R>) +
                   12.0 * n_attending_blocks * static_cast<double>(model.d_model.value) * T,

@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/plan/attention.hpp>
 #include <monomorph/plan/units.hpp>
 #include <monomorph/policy/optimizer_policy.hpp>
 #include <monomorph/policy/precision_policy.hpp>
@@ -23,6 +24,11 @@ template <class Optimizer> constexpr void add_optimizer(auto& hash) {
   }
 }
 
+/// The causal mask adds nothing, so that recipes from the time when there was no other keep their fingerprints.
+constexpr void add_mask(auto& hash, const AttentionMask& mask) {
+  if (mask != AttentionMask{}) hash.add(mask.before, mask.after, mask.prefix);
+}
+
 template <class R> constexpr void add_policies(auto& hash) {
   using Precision = typename R::precision;
   add_sharding<R>(hash);
@@ -31,6 +37,7 @@ template <class R> constexpr void add_policies(auto& hash) {
   for (int block = 0; block < n_blocks<R>; ++block) hash.add(R::checkpointing::recompute(block));
   add_optimizer<typename R::optimizer>(hash);
   hash.add(bool{attention_of<R>::within_documents});
+  for_each_mask<R>([&](const AttentionMask& mask) { add_mask(hash, mask); });
 }
 
 constexpr void add_initializers(auto& hash, const ParameterLayout& layout) {

@@ -14,13 +14,17 @@ struct ObjectiveAxis {
   MONOMORPH_OPTIONAL_AXIS(objective, "monomorph::objective::NextToken")
   template <class P> struct Parts {
     static constexpr bool hparams = requires { typename P::Hparams; };
-    static constexpr bool all_hold = is_named<P> && hparams;
+    static constexpr bool predicts_next_token = MONOMORPH_HAS_CONSTANT(bool, predicts_next_token);
+    static constexpr bool all_hold = is_named<P> && hparams && predicts_next_token;
     static consteval void explain() {
       static_assert(is_named<P>,
                     "[OBJ-02] an objective must have `static constexpr std::string_view name` (docs/rules.md#obj-02)");
       static_assert(hparams,
                     "[OBJ-02] an objective must have `struct Hparams`, adapted by BOOST_HANA_ADAPT_STRUCT: its fields of "
                     "the section `loss` (docs/rules.md#obj-02)");
+      static_assert(predicts_next_token,
+                    "[OBJ-02] an objective must have `static constexpr bool predicts_next_token`: no token may then "
+                    "attend to those behind it (docs/rules.md#obj-02)");
     }
   };
 };

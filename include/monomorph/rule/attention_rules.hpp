@@ -96,16 +96,73 @@ template <class Block, bool within_documents> struct BlockKeepsWithinDocuments {
   static consteval void explain() {
     static_assert(holds,
                   "[ATTN-11] every block of layers must have `static constexpr bool within_documents = true;` where "
-                  "attention is WithinDocuments; give it to a block none of whose tokens sees another document, or "
+                  "attention keeps within documents; give it to a block none of whose tokens sees another document, or "
                   "change attention (docs/rules.md#attn-11)");
   }
 };
+/// Tokens before the query and behind it.
+template <class Attention, std::int64_t before, std::int64_t after> struct TokenSeesItself {
+  static constexpr bool holds =
+      0 <= before && before <= AttentionMask::unlimited && 0 <= after && after <= AttentionMask::unlimited;
+  static consteval void explain() {
+    static_assert(holds,
+                  "[ATTN-16] a token must attend to itself: mask.before and mask.after must lie in 0..unlimited; give "
+                  "SlidingWindow<W> a W of at least 1, or change the mask of your attention (docs/rules.md#attn-16)");
+  }
+};
+template <class Attention, std::int64_t prefix, std::int64_t context_length> struct PrefixWithinContext {
+  static constexpr bool holds = 0 <= prefix && (prefix <= context_length || context_length < 1);
+  static consteval void explain() {
+    static_assert(holds,
+                  "[ATTN-13] the prefix of an attention must lie in 0..context_length; change P of Prefix<P> or "
+                  "ModelSpec::context_length (docs/rules.md#attn-13)");
+  }
+};
+template <class Attention, std::int64_t after, bool predicts_next_token> struct NextTokenIsHidden {
+  static constexpr bool holds = !predicts_next_token || after <= 0;
+  static consteval void explain() {
+    static_assert(holds,
+                  "[ATTN-14] no token may attend to tokens behind it where the objective is to predict the next one, "
+                  "as it would see what it is to predict; change attention, e.g. to Causal, or to Prefix<P>, in which "
+                  "tokens that others see are no targets (docs/rules.md#attn-14)");
+  }
+};
+template <class Attention, bool of_layers, bool of_recipe> struct LayersAgreeOnDocuments {
+  static constexpr bool holds = of_layers == of_recipe;
+  static consteval void explain() {
+    static_assert(holds,
+                  "[ATTN-15] the attention of layers must keep within documents where the recipe's attention does, and "
+                  "only there, as that decides what a batch tells and where positions begin; wrap the one that does "
+                  "not in PerDocument<...> (docs/rules.md#attn-15)");
+  }
+};
 
-template <class R, class... Runs> consteval auto within_documents_rules_of(Stack<Runs...>) {
-  return RuleList<
-      BlockKeepsWithinDocuments<typename Runs::template block<R>, bool{attention_of<R>::within_documents}>...>{};
+template <class R, class Attention> consteval auto mask_rules() {
+  constexpr AttentionMask mask = Attention::mask;
+  return RuleList<TokenSeesItself<Attention, mask.before, mask.after>,
+                  PrefixWithinContext<Attention, mask.prefix, R::model.context_length.value>,
+                  NextTokenIsHidden<Attention, mask.after, bool{objective_of<R>::predicts_next_token}>>{};
 }
-template <class R> consteval auto within_documents_rules() { return within_documents_rules_of<R>(layers_of<R>); }
+
+/// Of an attention that layers have for themselves.
+template <class R, class Block> consteval auto rules_of_layer_attention() {
+  if constexpr (requires { typename Block::Attention; }) {
+    using Attention = typename Block::Attention;
+    return mask_rules<R, Attention>() + exported_rules<Attention, R>() +
+           RuleList<LayersAgreeOnDocuments<Attention, bool{Attention::within_documents},
+                                           bool{attention_of<R>::within_documents}>>{};
+  } else {
+    return RuleList<>{};
+  }
+}
+template <class R, class Block> consteval auto rules_of_block() {
+  return RuleList<BlockKeepsWithinDocuments<Block, bool{attention_of<R>::within_documents}>>{} +
+         rules_of_layer_attention<R, Block>();
+}
+template <class R, class... Runs> consteval auto rules_of_blocks(Stack<Runs...>) {
+  return (RuleList<>{} + ... + rules_of_block<R, typename Runs::template block<R>>());
+}
+template <class R> consteval auto block_attention_rules() { return rules_of_blocks<R>(layers_of<R>); }
 
 template <class R> consteval auto attention_rules() {
   constexpr const auto& model = R::model;
@@ -122,7 +179,8 @@ template <class R> consteval auto attention_rules() {
                                        millionths_up(scaling.high_frequency_factor)>,
                   RotaryOriginalContextPositive<scaling.original_context, factor>,
                   RotaryIsRead<model.position, model.rotary == RotarySpec{}>,
-                  AttentionDropoutNeedsReference<millionths_up(model.dropout.attention), model.attention_kernel>>{};
+                  AttentionDropoutNeedsReference<millionths_up(model.dropout.attention), model.attention_kernel>>{} +
+         mask_rules<R, attention_of<R>>();
 }
 
 }  // namespace monomorph::rule

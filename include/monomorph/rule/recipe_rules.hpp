@@ -35,7 +35,7 @@ template <class R> consteval auto value_rules() {
 
 /// Fourth, in block_rules.hpp: the parts of blocks, which may count on the values. Fifth: what blocks say with them.
 template <class R> consteval auto layout_rules() {
-  return block_layout_rules<R>() + within_documents_rules<R>() + exported_block_rules<R>();
+  return block_layout_rules<R>() + block_attention_rules<R>() + exported_block_rules<R>();
 }
 
 /// Sixth, in plan_rules.hpp: what is planned.

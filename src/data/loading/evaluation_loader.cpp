@@ -1,6 +1,7 @@
 #include <monomorph/data/loading/evaluation_loader.hpp>
 
 #include <monomorph/core/truncation_guard.hpp>
+#include <monomorph/data/loading/prefix_targets.hpp>
 
 #include <algorithm>
 #include <span>
@@ -8,8 +9,8 @@
 namespace monomorph::data {
 
 EvaluationLoader::EvaluationLoader(const std::string& path, std::int64_t sequence_length, std::int64_t vocab_size,
-                                   bool document_starts)
-    : dataset_(path, sequence_length, vocab_size, LastTarget::reused) {
+                                   bool document_starts, std::int64_t prefix)
+    : dataset_(path, sequence_length, vocab_size, LastTarget::reused), prefix_(prefix) {
   if (document_starts) document_starts_.emplace(dataset_.file());
 }
 
@@ -30,7 +31,13 @@ void EvaluationLoader::read(std::int64_t batch_index, std::int64_t batch, const 
   throw_if_truncated();
   std::fill(inputs_BT + n_read, inputs_BT + size, 0);
   std::fill(targets_BT + n_read, targets_BT + size, ignored_target);
-  if (!document_starts_ || document_starts_BT == nullptr) return;
+  if (document_starts_ && document_starts_BT != nullptr) read_document_starts(first, n_read, size, document_starts_BT);
+  ignore_prefix_targets(prefix_, T, document_starts_BT, std::span(targets_BT, static_cast<std::size_t>(size)));
+}
+
+void EvaluationLoader::read_document_starts(std::int64_t first, std::int64_t n_read, std::int64_t size,
+                                            std::int32_t* document_starts_BT) const {
+  const std::int64_t T = sequence_length();
   std::fill(document_starts_BT, document_starts_BT + size, 0);
   for (std::int64_t row = 0; row < n_read; row += T) {
     const std::int64_t n_in_row = std::min(T, n_read - row);

@@ -1,5 +1,7 @@
 #include <monomorph/data/loading/loader.hpp>
 
+#include <monomorph/data/loading/prefix_targets.hpp>
+
 #include <span>
 
 namespace monomorph::data {
@@ -44,6 +46,8 @@ void Loader::read(std::int64_t first_global_sample, std::int64_t count, const Ba
       set.document_starts->read(set.dataset.first_token(sample),
                                 std::span(batch.document_starts_BT + row, static_cast<std::size_t>(T)));
   }
+  ignore_prefix_targets(settings_.prefix, T, batch.document_starts_BT,
+                        std::span(batch.targets_BT, static_cast<std::size_t>(count * T)));
 }
 
 }  // namespace monomorph::data

@@ -36,18 +36,19 @@ bool by_whole_heads(std::int64_t heads) {
 
 }  // namespace
 
-void causal_attention(View q, View k, View v, View out, View lse_BNT, const AttentionShape& shape,
-                      const std::int32_t* document_starts) {
-  const AttentionCall call{q, k, v, out, lse_BNT, {}, {}, {}, {}, shape, shape.tokens, document_starts};
+void tiled_attention(View q, View k, View v, View out, View lse_BNT, const AttentionShape& shape,
+                     const AttentionMask& mask, const std::int32_t* document_starts) {
+  const AttentionCall call{q, k, v, out, lse_BNT, {}, {}, {}, {}, shape, mask, shape.tokens, document_starts};
   const auto forward = MONOMORPH_SELECT(attention_forward);
   for_each_block(call, shape.heads, [&](std::int64_t sample, std::int64_t head, std::int64_t block) {
     forward(call, sample, head, block);
   });
 }
 
-void causal_attention_backward(View q, View k, View v, View out, View lse_BNT, View dout, View dq, View dk, View dv,
-                               const AttentionShape& shape, const std::int32_t* document_starts) {
-  const AttentionCall call{q, k, v, out, lse_BNT, dout, dq, dk, dv, shape, shape.tokens, document_starts};
+void tiled_attention_backward(View q, View k, View v, View out, View lse_BNT, View dout, View dq, View dk, View dv,
+                              const AttentionShape& shape, const AttentionMask& mask,
+                              const std::int32_t* document_starts) {
+  const AttentionCall call{q, k, v, out, lse_BNT, dout, dq, dk, dv, shape, mask, shape.tokens, document_starts};
   if (size_of(q.dtype) > 2 && by_whole_heads(shape.batch * shape.kv_heads)) {
     const auto backward = MONOMORPH_SELECT(attention_backward);
     parallel_for(shape.batch * shape.kv_heads,
@@ -62,9 +63,14 @@ void causal_attention_backward(View q, View k, View v, View out, View lse_BNT, V
   });
 }
 
-void decode_attention(View q, View k_cache, View v_cache, View out, std::int64_t capacity,
-                      const AttentionShape& shape) {
-  const AttentionCall call{q, k_cache, v_cache, out, {}, {}, {}, {}, {}, shape, capacity, nullptr};
+void decode_attention(View q, View k_cache, View v_cache, View out, std::int64_t capacity, const AttentionShape& shape,
+                      const AttentionMask& mask) {
+  const KeyRange keys = mask.keys(shape.tokens - 1, {0, shape.tokens});
+  AttentionShape seen = shape;
+  seen.tokens = keys.end - keys.first;
+  const auto from_first = [&](const View& cache) { return cache.rows(keys.first, cache.shape.rows - keys.first); };
+  const AttentionCall call{
+      q, from_first(k_cache), from_first(v_cache), out, {}, {}, {}, {}, {}, seen, mask, capacity, nullptr};
   const auto decode = MONOMORPH_SELECT(attention_decode);
   parallel_for(shape.batch * shape.kv_heads,
                [&](std::int64_t task) { decode(call, task / shape.kv_heads, task % shape.kv_heads); });

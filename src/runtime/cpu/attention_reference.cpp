@@ -6,6 +6,7 @@
 #include <monomorph/runtime/kernels/random.hpp>
 #include <monomorph/runtime/machine/parallel.hpp>
 #include <vector>
+#include "runtime/isa/attention_mask.hpp"
 #include "runtime/isa/attention_storage.hpp"
 
 /// Attention with dropout on the probabilities, a row of scores at a time. Legend: i is a query's position, j a key's.
@@ -13,9 +14,9 @@ namespace monomorph::kernels {
 namespace {
 
 /// What the probabilities of one query row are multiplied by: 0, or 1 / (1 - rate).
-class MaskRow {
+class DropoutRow {
  public:
-  MaskRow(const DropoutKey& dropout, std::int64_t sample, std::int64_t position)
+  DropoutRow(const DropoutKey& dropout, std::int64_t sample, std::int64_t position)
       : threshold_(static_cast<std::uint64_t>(dropout.rate * 4294967296.0)), kept_(1 / (1 - dropout.rate)) {
     const auto step = random::philox({low(dropout.step), high(dropout.step), dropout.layer, dropout.site},
                                      {low(dropout.seed), high(dropout.seed)});
@@ -53,11 +54,7 @@ template <class T> T* workspace_for(std::int64_t elements) {
 template <class S> struct HeadOf {
   const AttentionShape& shape;
   std::int64_t sample, head;
-  const std::int32_t* document_starts;
-  /// The first key that query i sees; the last is i.
-  std::int64_t first_key(std::int64_t i) const {
-    return document_starts != nullptr ? document_starts[sample * shape.tokens + i] : 0;
-  }
+  RowMask mask;
   std::int64_t kv_head() const { return head / (shape.heads / shape.kv_heads); }
   S* row(const View& x, std::int64_t position, std::int64_t column_head) const {
     return x.as<S>() + (sample * shape.tokens + position) * x.stride + column_head * shape.head_dim;
@@ -91,16 +88,16 @@ void forward_head(const View& q, const View& k, const View& v, const View& out, 
   for (std::int64_t i = 0; i < tokens; ++i) {
     widen_row(head.query(q, i), query, features);
     T highest = -std::numeric_limits<T>::infinity(), total = 0;
-    const std::int64_t first = head.first_key(i);
-    for (std::int64_t j = first; j <= i; ++j) {
+    const KeyRange seen = head.mask.keys(i);
+    for (std::int64_t j = seen.first; j < seen.end; ++j) {
       scores[j] = dot(query, head.key(k, j), features) * static_cast<T>(scale);
       highest = scores[j] > highest ? scores[j] : highest;
     }
-    for (std::int64_t j = first; j <= i; ++j) total += scores[j] = std::exp(scores[j] - highest);
-    MaskRow mask(dropout, head.sample, i);
+    for (std::int64_t j = seen.first; j < seen.end; ++j) total += scores[j] = std::exp(scores[j] - highest);
+    DropoutRow dropped(dropout, head.sample, i);
     std::fill(sums, sums + features, T{0});
-    for (std::int64_t j = first; j <= i; ++j)
-      add_row(sums, scores[j] / total * static_cast<T>(mask[head.element(j)]), head.key(v, j), features);
+    for (std::int64_t j = seen.first; j < seen.end; ++j)
+      add_row(sums, scores[j] / total * static_cast<T>(dropped[head.element(j)]), head.key(v, j), features);
     narrow_row(sums, head.query(out, i), features);
     head.lse(lse, i) = highest + std::log(total);
   }
@@ -123,10 +120,11 @@ void backward_query_head(const BackwardViews& x, const HeadOf<S>& head, const Dr
     widen_row(head.query(x.dout, i), dout, features);
     std::fill(dquery, dquery + features, T{0});
     const T delta = dot(dout, head.query(x.out, i), features), lse = head.lse(x.lse, i);
-    MaskRow mask(dropout, head.sample, i);
-    for (std::int64_t j = head.first_key(i); j <= i; ++j) {
+    DropoutRow dropped(dropout, head.sample, i);
+    const KeyRange seen = head.mask.keys(i);
+    for (std::int64_t j = seen.first; j < seen.end; ++j) {
       const T p = std::exp(dot(query, head.key(x.k, j), features) * static_cast<T>(shape.scale) - lse);
-      const T factor = static_cast<T>(mask[head.element(j)]);
+      const T factor = static_cast<T>(dropped[head.element(j)]);
       const T ds = p * (factor * dot(dout, head.key(x.v, j), features) - delta) * static_cast<T>(shape.scale);
       add_row(dvalues + j * features, p * factor, dout, features);
       add_row(dkeys + j * features, ds, query, features);
@@ -152,6 +150,11 @@ template <class S> void backward_kv_head(const BackwardViews& x, HeadOf<S> head,
   }
 }
 
+RowMask row_mask(const AttentionMask& mask, const AttentionShape& shape, const std::int32_t* document_starts,
+                 std::int64_t sample) {
+  return {mask, shape.tokens, document_starts ? document_starts + sample * shape.tokens : nullptr};
+}
+
 /// Calls f with an element of the storage type.
 template <class F> void with_storage(DType dtype, F&& f) {
   if (dtype == DType::fp32)
@@ -167,23 +170,27 @@ template <class F> void with_storage(DType dtype, F&& f) {
 }  // namespace
 
 void reference_attention(View q, View k, View v, View out, View lse_BNT, const AttentionShape& shape,
-                         const DropoutKey& key, const std::int32_t* document_starts) {
+                         const AttentionMask& mask, const DropoutKey& key, const std::int32_t* document_starts) {
   with_storage(q.dtype, [&](auto storage) {
     parallel_for(shape.batch * shape.heads, [&](std::int64_t task) {
-      const HeadOf<decltype(storage)> head{shape, task / shape.heads, task % shape.heads, document_starts};
+      const std::int64_t sample = task / shape.heads;
+      const HeadOf<decltype(storage)> head{shape, sample, task % shape.heads,
+                                           row_mask(mask, shape, document_starts, sample)};
       forward_head(q, k, v, out, lse_BNT, head, key);
     });
   });
 }
 
 void reference_attention_backward(View q, View k, View v, View out, View lse_BNT, View dout, View dq, View dk, View dv,
-                                  const AttentionShape& shape, const DropoutKey& key,
+                                  const AttentionShape& shape, const AttentionMask& mask, const DropoutKey& key,
                                   const std::int32_t* document_starts) {
   const BackwardViews views{q, k, v, out, lse_BNT, dout, dq, dk, dv};
   with_storage(q.dtype, [&](auto storage) {
     parallel_for(shape.batch * shape.kv_heads, [&](std::int64_t task) {
+      const std::int64_t sample = task / shape.kv_heads;
       const std::int64_t head = task % shape.kv_heads * (shape.heads / shape.kv_heads);
-      backward_kv_head(views, HeadOf<decltype(storage)>{shape, task / shape.kv_heads, head, document_starts}, key);
+      const RowMask rows = row_mask(mask, shape, document_starts, sample);
+      backward_kv_head(views, HeadOf<decltype(storage)>{shape, sample, head, rows}, key);
     });
   });
 }

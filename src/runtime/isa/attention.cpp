@@ -9,46 +9,62 @@ template <class T> struct ForwardWorkspace {
   T keys[tile_elements<T>], values[tile_elements<T>], sums_QH[tile_elements<T>];
   T scores_KQ[block<T> * block<T>];
   T highest[block<T>], total[block<T>], rescale[block<T>];
-  FirstKeys<T> first_keys;
+  SeenKeys<T> seen;
 };
 
-/// Hides the keys [begin, end) of a block from those queries of a vector whose documents begin behind them.
-template <class T>
-void hide_other_documents(ForwardWorkspace<T>& workspace, Index first_query, Index first_key, Index begin, Index end) {
-  const Lanes<T> own = load(workspace.first_keys.keys + first_query), hidden = all(static_cast<T>(minus_infinity));
+/// Hides the keys [begin, end) of a block from those queries of a vector that don't see them, as their `limits` say.
+template <class T, class Hidden>
+void hide_keys(ForwardWorkspace<T>& workspace, Index first_query, Index first_key, Index begin, Index end,
+               const T* limits, Hidden hidden) {
+  const Lanes<T> limit = load(limits + first_query), nothing = all(static_cast<T>(minus_infinity));
   for (Index key = begin; key < end; ++key) {
     T* scores = workspace.scores_KQ + key * block<T> + first_query;
-    store(scores, all(static_cast<T>(first_key + key)) < own ? hidden : load(scores));
+    store(scores, hidden(all(static_cast<T>(first_key + key)), limit) ? nothing : load(scores));
   }
+}
+
+/// Keys of a block that some query of a vector sees, with those that complete a group.
+struct SeenByVector {
+  Index first, end;
+  bool first_by_all;  ///< if not, a query may have seen no key yet
+};
+
+/// What no query of the vector sees has no scores, and zeros where products read it; what only some of them see is
+/// hidden from the others.
+template <class T>
+SeenByVector hide_unseen(ForwardWorkspace<T>& workspace, Index first_query, Index first_key, Index keys) {
+  constexpr Index width = lanes<T>;
+  const SeenKeys<T>& seen = workspace.seen;
+  const auto end_of_group = [&](Index query) { return smaller(round_up(seen.end_in_block[query], group_rows), keys); };
+  const Index last_query = first_query + width - 1, last_of_groups = round_up(first_query + width, group_rows) - 1;
+  const Index end = end_of_group(last_query), first = smaller(seen.first_in_block[first_query], end);
+  const Index seen_by_all = smaller(seen.first_in_block[last_query], end);
+  T* scores = workspace.scores_KQ + first_query;
+  for (Index key = 0; key < first; ++key) store(scores + key * block<T>, Lanes<T>{});
+  for (Index key = end; key < end_of_group(last_of_groups); ++key) store(scores + key * block<T>, Lanes<T>{});
+  hide_keys(workspace, first_query, first_key, first, seen_by_all, seen.first,
+            [](const Lanes<T>& key, const Lanes<T>& limit) { return key < limit; });
+  hide_keys(workspace, first_query, first_key, smaller(seen.end_in_block[first_query], end), end, seen.end,
+            [](const Lanes<T>& key, const Lanes<T>& limit) { return key >= limit; });
+  return {first, end, seen_by_all == 0};
 }
 
 /// Scores become probabilities (not yet divided by their sum), for the queries of one vector.
 template <class T>
-void softmax_column(ForwardWorkspace<T>& workspace, Index first_query, Index first_key, Index keys, bool diagonal,
-                    T scale) {
-  constexpr Index width = lanes<T>;
+void softmax_column(ForwardWorkspace<T>& workspace, Index first_query, Index first_key, Index keys, T scale) {
+  const auto [first, end, first_by_all] = hide_unseen(workspace, first_query, first_key, keys);
   T* scores = workspace.scores_KQ + first_query;
-  const Index unmasked = diagonal ? first_query : keys;
-  const Index last = diagonal ? smaller(round_up(first_query + width, group_rows), keys) : keys;
-  for (Index key = unmasked; key < last; ++key)
-    for (Index i = 0; i < smaller(key - first_query, width); ++i)
-      scores[key * block<T> + i] = static_cast<T>(minus_infinity);
-  // Skips keys that no query of the vector sees, and masks keys that only some of them see.
-  const Index first = smaller(workspace.first_keys.within(first_key, first_query), last);
-  const Index seen_by_all = smaller(workspace.first_keys.within(first_key, first_query + width - 1), last);
-  for (Index key = 0; key < first; ++key) store(scores + key * block<T>, Lanes<T>{});
-  hide_other_documents(workspace, first_query, first_key, first, seen_by_all);
   const Lanes<T> before = load(workspace.highest + first_query);
   Lanes<T> highest = before;
-  for (Index key = first; key < last; ++key) {
+  for (Index key = first; key < end; ++key) {
     const Lanes<T> score = load(scores + key * block<T>);
     highest = score > highest ? score : highest;
   }
   Lanes<T> exponent = highest * scale;
-  if (seen_by_all > 0)  // a query that has seen nothing yet: 2^(-infinity - 0) is 0
+  if (!first_by_all)  // a query may have seen nothing yet: 2^(-infinity - 0) is 0
     exponent = highest == all(static_cast<T>(minus_infinity)) ? Lanes<T>{} : exponent;
   Lanes<T> total{};
-  for (Index key = first; key < last; ++key) {
+  for (Index key = first; key < end; ++key) {
     const Lanes<T> p = power_of_two(load(scores + key * block<T>) * scale - exponent);
     store(scores + key * block<T>, p);
     total += p;
@@ -61,22 +77,23 @@ void softmax_column(ForwardWorkspace<T>& workspace, Index first_query, Index fir
 
 template <class T>
 void forward_pair(ForwardWorkspace<T>& workspace, const Tile<T>& keys, const Tile<T>& values, Index first_key,
-                  Index n_queries, Index n_keys, Index features, bool first, bool diagonal, T scale) {
+                  Index n_queries, Index n_keys, Index features, bool first, T scale) {
   constexpr Index width = lanes<T>;
+  SeenKeys<T>& seen = workspace.seen;
+  seen.look_at(first_key);
   const Index columns = round_up(n_queries, width), padded = round_up(features, width);
-  Index end = 0;  // of the queries that see one of the group's keys
+  Index begin = 0, end = 0;  // of the queries that see one of the group's keys
   for (Index key = 0; key < n_keys; key += group_rows) {
-    while (end < columns && workspace.first_keys.within(first_key, end) < key + group_rows) end += width;
-    const Index skip = diagonal ? key / width * width : 0;
-    multiply<Into::empty>(Product<T>{keys.data + key * keys.stride, keys.stride, 1, workspace.queries_HQ + skip,
-                                     block<T>, workspace.scores_KQ + key * block<T> + skip, block<T>, features},
-                          (end - skip) / width);
+    while (begin < columns && seen.end_in_block[begin + width - 1] <= key) begin += width;
+    while (end < columns && seen.first_in_block[end] < key + group_rows) end += width;
+    multiply<Into::empty>(Product<T>{keys.data + key * keys.stride, keys.stride, 1, workspace.queries_HQ + begin,
+                                     block<T>, workspace.scores_KQ + key * block<T> + begin, block<T>, features},
+                          (end - begin) / width);
   }
-  for (Index query = 0; query < columns; query += width)
-    softmax_column(workspace, query, first_key, n_keys, diagonal, scale);
+  for (Index query = 0; query < columns; query += width) softmax_column(workspace, query, first_key, n_keys, scale);
   for (Index query = 0; query < n_queries; query += group_rows) {
-    const Index last = diagonal ? query + group_rows : n_keys;
-    const Index skip = smaller(workspace.first_keys.within(first_key, query), last);
+    const Index last = smaller(seen.end_in_block[query + group_rows - 1], n_keys);
+    const Index skip = smaller(seen.first_in_block[query], last);
     const Product<T> product{workspace.scores_KQ + skip * block<T> + query,
                              1,
                              block<T>,
@@ -105,12 +122,12 @@ template <class S> void forward_block(const AttentionCall& call, Index sample, I
   }
   const Index padded = round_up(shape.head_dim, lanes<T>);
   transpose(read_tile(queries, workspace.keys), padded_rows<T>(queries.rows), padded, workspace.queries_HQ, block<T>);
-  read_first_keys(head, i, queries.rows, workspace.first_keys);
-  const Index first_block = head.first_block(i);
-  for (Index j = first_block; j <= i; ++j) {
+  read_seen_keys(head, i, queries.rows, workspace.seen);
+  const Index first_block = head.first_block(i), last_block = head.last_block(i);
+  for (Index j = first_block; j <= last_block; ++j) {
     const Rows<S> keys = head.key_rows(call.k, j), values = head.key_rows(call.v, j);
     forward_pair<T>(workspace, read_tile(keys, workspace.keys), read_tile(values, workspace.values), j * block<T>,
-                    queries.rows, round_up(keys.rows, group_rows), shape.head_dim, j == first_block, j == i,
+                    queries.rows, round_up(keys.rows, group_rows), shape.head_dim, j == first_block,
                     static_cast<T>(shape.scale * log2_e));
   }
   T* lse = head.lse(i);

@@ -9,6 +9,7 @@ namespace monomorph::kernels {
 struct AttentionCall {
   View q, k, v, out, lse_BNT, dout, dq, dk, dv;
   AttentionShape shape;
+  AttentionMask mask;
   std::int64_t capacity;                ///< rows that a sequence of k and v takes in a cache
   const std::int32_t* document_starts;  ///< (B, T), or none
 };

@@ -10,21 +10,25 @@ template <class T> struct BackwardWorkspace {
   T dkeys[tile_elements<T>], dvalues[tile_elements<T>], dqueries[tile_elements<T>];
   T p_QK[block<T> * block<T>], ds_QK[block<T> * block<T>];
   T delta[block<T>], lse[block<T>];
-  FirstKeys<T> first_keys;
+  SeenKeys<T> seen;
 };
 
-/// A block of queries and a block of keys, of the queries' own block if `diagonal`; rows with their padding.
+/// A block of queries and a block of keys; rows with their padding.
 struct Pair {
   Index first_key, n_queries, n_keys;
-  bool diagonal;
 };
+
+/// Behind the keys that products read of a group of queries: the groups of keys of which one of the queries sees one.
+template <class T> Index end_of_keys(const SeenKeys<T>& seen, const Pair& pair, Index group) {
+  return smaller(round_up(seen.end_in_block[group + group_rows - 1], group_rows), pair.n_keys);
+}
 
 /// delta of a query is the product of its output with that output's gradient.
 template <class S> void prepare_rows(BackwardWorkspace<Compute<S>>& workspace, const Head<S>& head, Index i) {
   using T = Compute<S>;
   const Rows<S> out = head.query_rows(head.call.out, i), dout = head.query_rows(head.call.dout, i);
   const T* lse = head.lse(i);
-  read_first_keys(head, i, out.rows, workspace.first_keys);
+  read_seen_keys(head, i, out.rows, workspace.seen);
   for (Index query = 0; query < round_up(out.rows, group_rows); ++query) {
     Lanes<T> sums{};
     T rest = 0;
@@ -41,8 +45,8 @@ template <class S> void prepare_rows(BackwardWorkspace<Compute<S>>& workspace, c
   }
 }
 
-/// Probabilities from scores (in p) and the scores' gradient from that of the probabilities (in ds). Zero from the
-/// first key that a product reads of the query to the first that it sees, and behind itself.
+/// Probabilities from scores (in p) and the scores' gradient from that of the probabilities (in ds). Zero where a
+/// product reads of a query what it does not see.
 template <class T> void softmax_rows(BackwardWorkspace<T>& workspace, const Pair& pair, double scale) {
   constexpr Index width = lanes<T>;
   const T exponent_scale = static_cast<T>(scale * log2_e), gradient_scale = static_cast<T>(scale);
@@ -51,17 +55,16 @@ template <class T> void softmax_rows(BackwardWorkspace<T>& workspace, const Pair
     T* ds_row = workspace.ds_QK + query * block<T>;
     const T lse = workspace.lse[query], delta = workspace.delta[query];
     const Index group = query / group_rows * group_rows;
-    const Index end = pair.diagonal ? round_up(group + group_rows, width) : round_up(pair.n_keys, width);
-    const Index first = workspace.first_keys.within(pair.first_key, query);
-    const Index first_of_group = workspace.first_keys.within(pair.first_key, group);
+    const Index end = round_up(end_of_keys(workspace.seen, pair, group), width);
+    const Index first = workspace.seen.first_in_block[query];
+    const Index first_of_group = workspace.seen.first_in_block[group];
     for (Index key = first / width * width; key < end; key += width) {
       const Lanes<T> p = power_of_two(load(p_row + key) * exponent_scale - lse);
       store(p_row + key, p);
       store(ds_row + key, p * (load(ds_row + key) - delta) * gradient_scale);
     }
     for (Index key = first_of_group / group_rows * group_rows; key < first; ++key) p_row[key] = ds_row[key] = 0;
-    if (pair.diagonal)
-      for (Index key = query + 1; key < end; ++key) p_row[key] = ds_row[key] = 0;
+    for (Index key = workspace.seen.end_in_block[query]; key < end; ++key) p_row[key] = ds_row[key] = 0;
   }
 }
 
@@ -70,9 +73,10 @@ template <class T>
 void probabilities(BackwardWorkspace<T>& workspace, const Tile<T>& queries, const Tile<T>& douts, const Pair& pair,
                    const AttentionShape& shape) {
   constexpr Index width = lanes<T>;
+  workspace.seen.look_at(pair.first_key);
   for (Index query = 0; query < pair.n_queries; query += group_rows) {
-    const Index skip = workspace.first_keys.within(pair.first_key, query) / width * width;
-    const Index end = pair.diagonal ? round_up(query + group_rows, width) : round_up(pair.n_keys, width);
+    const Index skip = workspace.seen.first_in_block[query] / width * width;
+    const Index end = round_up(end_of_keys(workspace.seen, pair, query), width);
     multiply<Into::empty>(Product<T>{queries.data + query * queries.stride, queries.stride, 1, workspace.keys_HK + skip,
                                      block<T>, workspace.p_QK + query * block<T> + skip, block<T>, shape.head_dim},
                           (end - skip) / width);
@@ -87,19 +91,19 @@ void probabilities(BackwardWorkspace<T>& workspace, const Tile<T>& queries, cons
 template <class T>
 void add_to_keys(BackwardWorkspace<T>& workspace, const Tile<T>& queries, const Tile<T>& douts, const Pair& pair,
                  Index padded, bool first) {
-  Index end = 0;  // of the queries that see one of the group's keys
+  Index begin = 0, end = 0;  // of the queries that see one of the group's keys
   for (Index key = 0; key < pair.n_keys; key += group_rows) {
-    while (end < pair.n_queries && workspace.first_keys.within(pair.first_key, end) < key + group_rows) ++end;
-    const Index skip = pair.diagonal ? key : 0;
+    while (begin < pair.n_queries && workspace.seen.end_in_block[begin] <= key) ++begin;
+    while (end < pair.n_queries && workspace.seen.first_in_block[end] < key + group_rows) ++end;
     Product<T> product{
-        workspace.p_QK + skip * block<T> + key, 1,      block<T>,  douts.data + skip * douts.stride, douts.stride,
-        workspace.dvalues + key * padded,       padded, end - skip};
+        workspace.p_QK + begin * block<T> + key, 1,      block<T>,   douts.data + begin * douts.stride, douts.stride,
+        workspace.dvalues + key * padded,        padded, end - begin};
     if (first)
       multiply<Into::empty>(product, padded / lanes<T>);
     else
       multiply<Into::add>(product, padded / lanes<T>);
-    product.a = workspace.ds_QK + skip * block<T> + key;
-    product.b = queries.data + skip * queries.stride;
+    product.a = workspace.ds_QK + begin * block<T> + key;
+    product.b = queries.data + begin * queries.stride;
     product.b_row = queries.stride;
     product.c = workspace.dkeys + key * padded;
     if (first)
@@ -114,8 +118,8 @@ template <class T>
 void add_to_queries(BackwardWorkspace<T>& workspace, const Tile<T>& keys, T* dqueries, Index dqueries_row,
                     const Pair& pair, Index padded, bool first) {
   for (Index query = 0; query < pair.n_queries; query += group_rows) {
-    const Index end = pair.diagonal ? query + group_rows : pair.n_keys;
-    const Index skip = smaller(workspace.first_keys.within(pair.first_key, query), end);
+    const Index end = end_of_keys(workspace.seen, pair, query);
+    const Index skip = smaller(workspace.seen.first_in_block[query], end);
     const Product<T> product{
         workspace.ds_QK + query * block<T> + skip, block<T>,     1,         keys.data + skip * keys.stride, keys.stride,
         dqueries + query * dqueries_row,           dqueries_row, end - skip};
@@ -145,7 +149,7 @@ void backward_of_keys(BackwardWorkspace<Compute<S>>& workspace, const AttentionC
                       Index j) {
   using T = Compute<S>;
   const auto& shape = call.shape;
-  const Index group = shape.heads / shape.kv_heads, blocks = (shape.tokens + block<T> - 1) / block<T>;
+  const Index group = shape.heads / shape.kv_heads;
   const Index padded = round_up(shape.head_dim, lanes<T>);
   Head<S> head{call, sample, kv_head * group, kv_head};
   const Rows<S> keys = head.key_rows(call.k, j), values = head.key_rows(call.v, j);
@@ -153,11 +157,13 @@ void backward_of_keys(BackwardWorkspace<Compute<S>>& workspace, const AttentionC
   const Tile<T> keys_KH = read_tile(keys, workspace.keys);
   transpose(keys_KH, padded_rows<T>(keys.rows), padded, workspace.keys_HK, block<T>);
   transpose(read_tile(values, workspace.queries), padded_rows<T>(keys.rows), padded, workspace.values_HK, block<T>);
+  Index first_i = j;  // of the blocks of queries that see one of the keys
+  while (first_i > 0 && head.last_block(first_i - 1) >= j) --first_i;
   for (Index member = 0; member < group; ++member, ++head.head)
-    for (Index i = j; i < blocks && head.first_block(i) <= j; ++i) {  // the blocks that see one of the keys
-      const bool first = member == 0 && i == j;
+    for (Index i = first_i; i < head.blocks() && head.first_block(i) <= j; ++i) {
+      const bool first = member == 0 && i == first_i;
       const Rows<S> query_rows = head.query_rows(call.q, i);
-      const Pair pair{j * block<T>, round_up(query_rows.rows, group_rows), n_keys, i == j};
+      const Pair pair{j * block<T>, round_up(query_rows.rows, group_rows), n_keys};
       const Tile<T> queries = read_tile(query_rows, workspace.queries);
       const Tile<T> douts = read_tile(head.query_rows(call.dout, i), workspace.douts);
       prepare_rows(workspace, head, i);
@@ -171,9 +177,8 @@ void backward_of_keys(BackwardWorkspace<Compute<S>>& workspace, const AttentionC
 }
 
 template <class S> void backward_head(const AttentionCall& call, Index sample, Index kv_head) {
-  using T = Compute<S>;
-  BackwardWorkspace<T> workspace;
-  const Index blocks = (call.shape.tokens + block<T> - 1) / block<T>;
+  BackwardWorkspace<Compute<S>> workspace;
+  const Index blocks = Head<S>{call, sample, 0, kv_head}.blocks();
   for (Index j = 0; j < blocks; ++j) backward_of_keys<S, true>(workspace, call, sample, kv_head, j);
 }
 
@@ -192,10 +197,10 @@ template <class S> void backward_query_block(const AttentionCall& call, Index sa
   const Tile<T> queries = read_tile(query_rows, workspace.queries);
   const Tile<T> douts = read_tile(head.query_rows(call.dout, i), workspace.douts);
   prepare_rows(workspace, head, i);
-  const Index first_block = head.first_block(i);
-  for (Index j = first_block; j <= i; ++j) {
+  const Index first_block = head.first_block(i), last_block = head.last_block(i);
+  for (Index j = first_block; j <= last_block; ++j) {
     const Rows<S> keys = head.key_rows(call.k, j), values = head.key_rows(call.v, j);
-    const Pair pair{j * block<T>, n_queries, round_up(keys.rows, group_rows), i == j};
+    const Pair pair{j * block<T>, n_queries, round_up(keys.rows, group_rows)};
     const Tile<T> keys_KH = read_tile(keys, workspace.keys);
     transpose(keys_KH, padded_rows<T>(keys.rows), padded, workspace.keys_HK, block<T>);
     transpose(read_tile(values, workspace.dvalues), padded_rows<T>(keys.rows), padded, workspace.values_HK, block<T>);

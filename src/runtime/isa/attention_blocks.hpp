@@ -1,5 +1,6 @@
 #pragma once
 #include "attention.hpp"
+#include "attention_mask.hpp"
 #include "attention_storage.hpp"
 
 /// Where the blocks of a head lie. Legend: a block has `block` tokens at most; H features of a head, padded to whole
@@ -35,30 +36,54 @@ template <class S> struct Head {
     return reinterpret_cast<Compute<S>*>(call.lse_BNT.data) + (sample * call.shape.heads + head) * call.lse_BNT.stride +
            i * block<Compute<S>>;
   }
-  /// The first block of keys that queries of block i see.
-  Index first_block(Index i) const {
+  RowMask mask() const {
+    const Index tokens = call.shape.tokens;
+    return {call.mask, tokens, call.document_starts ? call.document_starts + sample * tokens : nullptr};
+  }
+  Index blocks() const { return (call.shape.tokens + block<Compute<S>> - 1) / block<Compute<S>>; }
+  /// The first and the last block of keys that queries of block i see; they see some of every block between.
+  Index first_block(Index i) const { return mask().keys(i * block<Compute<S>>).first / block<Compute<S>>; }
+  Index last_block(Index i) const {
     constexpr Index size = block<Compute<S>>;
-    return call.document_starts ? call.document_starts[sample * call.shape.tokens + i * size] / size : 0;
+    return (mask().keys(smaller((i + 1) * size, call.shape.tokens) - 1).end - 1) / size;
   }
 };
 
-/// For each query of a block, the first token of the sequence that it sees. They never descend, and what pads the block
-/// is as its last query.
-template <class T> struct FirstKeys {
-  alignas(64) T keys[block<T>];  // whole numbers below 2^24, which fp32 holds
-  /// In a block of keys that begins at first_key, the first that query sees; block<T> if there is none.
-  Index within(Index first_key, Index query) const {
-    const Index key = static_cast<Index>(keys[query]) - first_key;
-    return key < 0 ? 0 : smaller(key, block<T>);
+/// For each query of a block, which keys it sees: of the sequence, and of one block of keys. What pads the block is as
+/// its last query. No end descends.
+template <class T> struct SeenKeys {
+  alignas(64) T first[block<T>], end[block<T>];  // whole numbers below 2^24, which fp32 holds
+  alignas(64) std::int32_t first_in_block[block<T>], end_in_block[block<T>];
+
+  /// Fills in what is seen of the block of keys that begins at first_key; first = end where that is nothing.
+  void look_at(Index first_key) {
+    const T begin = static_cast<T>(first_key);
+    for (Index query = 0; query < block<T>; ++query) {
+      first_in_block[query] = within(first[query] - begin);
+      end_in_block[query] = within(end[query] - begin);
+    }
+  }
+
+ private:
+  static std::int32_t within(T key) {
+    constexpr T size = static_cast<T>(block<T>);
+    const T positive = key > 0 ? key : 0;
+    return static_cast<std::int32_t>(positive < size ? positive : size);
   }
 };
 
-template <class S> void read_first_keys(const Head<S>& head, Index i, Index queries, FirstKeys<Compute<S>>& first) {
+template <class S> void read_seen_keys(const Head<S>& head, Index i, Index queries, SeenKeys<Compute<S>>& seen) {
   using T = Compute<S>;
-  const std::int32_t* starts = head.call.document_starts;
-  if (starts) starts += head.sample * head.call.shape.tokens + i * block<T>;
-  for (Index query = 0; query < block<T>; ++query)
-    first.keys[query] = starts ? static_cast<T>(starts[smaller(query, queries - 1)]) : 0;
+  const RowMask mask = head.mask();
+  for (Index query = 0; query < queries; ++query) {
+    const KeyRange keys = mask.keys(i * block<T> + query);
+    seen.first[query] = static_cast<T>(static_cast<std::int32_t>(keys.first));
+    seen.end[query] = static_cast<T>(static_cast<std::int32_t>(keys.end));
+  }
+  for (Index query = queries; query < block<T>; ++query) {
+    seen.first[query] = seen.first[queries - 1];
+    seen.end[query] = seen.end[queries - 1];
+  }
 }
 
 }  // namespace

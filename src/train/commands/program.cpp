@@ -141,7 +141,7 @@ int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
     throw UsageError("[RUN-12] the run of this checkpoint had no data.evaluation; give --data <file.pbin>");
   const data::EvaluationLoader loader = as_usage_error("the held-out data", [&] {
     return data::EvaluationLoader(file, recipe.model->context_length, recipe.model->vocab_size,
-                                  recipe.wants_document_starts);
+                                  recipe.wants_document_starts, recipe.prefix_tokens);
   });
   std::vector<std::int32_t> bytes_per_token;
   if (const std::string tokenizer_file = options.tokenizer_file(checkpoint, hparams); !tokenizer_file.empty()) {

@@ -52,6 +52,25 @@ std::string attention_text(const ModelSpec& model) {
   return fmt::format("{}: {} query heads, {} key and value heads of width {}", kind, model.n_heads.value,
                      model.kv_heads(), model.head_width());
 }
+std::string mask_text(const LayerAttention& attention) {
+  const auto& [before, after, prefix] = attention.mask;
+  const auto neighbours = [](std::int64_t n, std::string_view where) {
+    return n >= AttentionMask::unlimited ? fmt::format("all tokens {} it", where)
+           : n == 0                      ? fmt::format("none {} it", where)
+                                         : fmt::format("{} {} it", grouped(n), where);
+  };
+  std::string text = "itself, " + neighbours(before, "before");
+  if (after > 0) text += ", " + neighbours(after, "behind");
+  if (prefix > 1) text += fmt::format("; the first {} each other", grouped(prefix));
+  return text + (attention.within_documents ? "; of its document" : "");
+}
+void masks(Text& text, const std::vector<LayerAttention>& attentions) {
+  for (const LayerAttention& attention : attentions)
+    fact(text, "a token attends to",
+         mask_text(attention) + (attentions.size() == 1 ? ""
+                                                        : fmt::format(" (in {} layer{})", attention.layers,
+                                                                      attention.layers == 1 ? "" : "s")));
+}
 std::string bias_text(const ModelSpec& model) {
   std::string text;
   for (const auto& [present, name] : {std::pair{model.bias.qkv, "queries, keys and values"},
@@ -69,17 +88,19 @@ std::string initialization_text(const ModelSpec& model) {
   return fmt::format("{}, std {:.6g}", name_of(model.initialization.scheme.value), initializers::matrix_std(model));
 }
 
-void architecture(Text& text, const ModelSpec& model, int n_blocks) {
+void architecture(Text& text, const RecipeProgram& recipe) {
+  const ModelSpec& model = *recipe.model;
   print(text, "architecture\n");
   fact(text, "vocabulary",
        fmt::format("{} ids{}", grouped(model.vocab_size),
                    model.padded_vocab() == model.vocab_size
                        ? ""
                        : fmt::format(", padded to {}", grouped(model.padded_vocab()))));
-  fact(text, "layers", fmt::format("{}", n_blocks));
+  fact(text, "layers", fmt::format("{}", recipe.n_blocks));
   fact(text, "width", fmt::format("{}, MLP {}", model.d_model.value, model.ff_width()));
   fact(text, "context length", fmt::format("{} tokens", grouped(model.context_length)));
   fact(text, "heads", attention_text(model));
+  masks(text, recipe.attentions);
   fact(text, "positions", position_text(model));
   fact(text, "norm", norm_text(model));
   fact(text, "activation", name_of(model.activation.value));
@@ -151,10 +172,11 @@ std::string describe(const RecipeProgram& recipe, int ranks, std::int64_t micro_
   print(text, "recipe {}, fingerprint {}, state fingerprint {}\n", recipe.name, fingerprint_text(recipe.fingerprint),
         fingerprint_text(recipe.state_fingerprint));
   for (const Fact& policy : recipe.policies) fact(text, policy.name, policy.value);
-  architecture(text, *recipe.model, recipe.n_blocks);
+  architecture(text, recipe);
   parameter_table(text, recipe);
   print(text, "FLOPs per trained token\n");
-  fact(text, "exact", fmt::format("{:.6g} (matrix products, causal attention)", recipe.flops.exact));
+  fact(text, "exact",
+       fmt::format("{:.6g} (matrix products; scores and values of keys that are seen)", recipe.flops.exact));
   fact(text, "PaLM", fmt::format("{:.6g} (6 N + 12 L D T)", recipe.flops.palm));
   memory_table(text, recipe, ranks, micro_batch);
   for (const Gpu& gpu : gpus())

@@ -21,7 +21,8 @@ data::Loader train_loader(const RecipeProgram& recipe, const Hparams& hparams) {
                                                    .shuffle = hparams.data.shuffle,
                                                    .last_target = hparams.data.last_target,
                                                    .weight_by = hparams.data.weight_by,
-                                                   .document_starts = recipe.wants_document_starts});
+                                                   .document_starts = recipe.wants_document_starts,
+                                                   .prefix = recipe.prefix_tokens});
   });
 }
 
@@ -84,7 +85,7 @@ RunData::RunData(const RecipeProgram& recipe, const Hparams& hparams) : train(tr
   if (const std::string& path = hparams.data.evaluation.value; !path.empty()) {
     evaluation.emplace(as_usage_error("data.evaluation", [&] {
       return data::EvaluationLoader(path, recipe.model->context_length, recipe.model->vocab_size,
-                                    recipe.wants_document_starts);
+                                    recipe.wants_document_starts, recipe.prefix_tokens);
     }));
     all_files[path] = static_cast<std::int64_t>(evaluation->tokens_hash());
   }

@@ -41,6 +41,10 @@ struct Documents : ByHand {
 struct OtherAttention : ByHand {
   struct attention : monomorph::attention::WithinDocuments {};
 };
+template <class Policy> struct Attending : ByHand { using attention = Policy; };
+template <class Policy> struct LayerAttending : ByHand {
+  using layers = Stack<Run<DecoderBlockWith<Policy>::template Block, 1>, Run<DecoderBlock, 1>>;
+};
 struct WithMesh : ByHand {
   static constexpr MeshSpec mesh{.pp = 2};
 };
@@ -119,6 +123,12 @@ TEST_CASE("the fingerprint changes with every other member of a recipe") {
       fingerprint<OtherObjective>,
       fingerprint<Documents>,
       fingerprint<OtherAttention>,
+      fingerprint<Attending<monomorph::attention::SlidingWindow<3>>>,
+      fingerprint<Attending<monomorph::attention::SlidingWindow<4>>>,
+      fingerprint<Attending<monomorph::attention::PerDocument<monomorph::attention::SlidingWindow<3>>>>,
+      fingerprint<Attending<monomorph::attention::Prefix<3>>>,
+      fingerprint<LayerAttending<monomorph::attention::SlidingWindow<3>>>,
+      fingerprint<LayerAttending<monomorph::attention::Prefix<3>>>,
       fingerprint<OtherBlock>,
       fingerprint<OtherOrder>,
       fingerprint<WithMesh>,

@@ -44,3 +44,64 @@ TEST_CASE("a block that does not attend costs no attention") {
   // embedding 10 x 64, positions 8 x 64, final norm 2 x 64; 49,984 in the decoder block with its norms and biases; 64^2
   CHECK(flops.palm == 6 * (640 + 512 + 128 + 49'984 + 4'096) + 12 * 1 * 64 * 8);
 }
+
+namespace {
+
+/// A query and a key of a row of T tokens, each pair asked whether the query sees the key.
+template <class Sees> constexpr std::int64_t count_pairs(std::int64_t T, Sees sees) {
+  std::int64_t pairs = 0;
+  for (std::int64_t query = 0; query < T; ++query)
+    for (std::int64_t key = 0; key < T; ++key) pairs += sees(query, key) ? 1 : 0;
+  return pairs;
+}
+void check_pairs(const AttentionMask& mask, auto sees) {
+  for (const std::int64_t T : {1, 2, 3, 8, 9, 10, 31, 100}) {
+    CAPTURE(mask.before, mask.after, mask.prefix, T);
+    const std::int64_t expected = count_pairs(T, sees);
+    CHECK(mask.pairs(T) == expected);
+    std::int64_t in_ranges = 0;
+    for (std::int64_t query = 0; query < T; ++query) {
+      const KeyRange keys = mask.keys(query, {0, T});
+      in_ranges += keys.end - keys.first;
+      for (std::int64_t key = 0; key < T; ++key) CHECK(sees(query, key) == (keys.first <= key && key < keys.end));
+    }
+    CHECK(in_ranges == expected);
+  }
+}
+
+struct Windowed : ByHand {
+  using attention = monomorph::attention::SlidingWindow<3>;
+};
+struct Alternating : ByHand {
+  using layers = Stack<Run<DecoderBlockWith<monomorph::attention::SlidingWindow<3>>::Block, 1>, Run<DecoderBlock, 1>>;
+};
+
+}  // namespace
+
+TEST_CASE("a mask's pairs of a query and a key are those of its definition") {
+  check_pairs(AttentionMask{}, [](auto query, auto key) { return key <= query; });
+  check_pairs(monomorph::attention::Bidirectional::mask, [](auto, auto) { return true; });
+  for (const std::int64_t n : {1, 2, 9, 10, 40}) {
+    check_pairs({.before = n - 1}, [n](auto query, auto key) { return key <= query && query - key < n; });
+    check_pairs({.prefix = n}, [n](auto query, auto key) { return key <= query || key < n; });
+    check_pairs({.before = n, .after = 2 * n},
+                [n](auto query, auto key) { return key >= query - n && key <= query + 2 * n; });
+    check_pairs({.before = 5, .after = 3, .prefix = n},
+                [n](auto query, auto key) { return key >= query - 5 && (key <= query + 3 || key < n); });
+  }
+}
+
+TEST_CASE("floating-point operations of attention are those of the keys that are seen") {
+  constexpr double causal = plan::flops_per_token<ByHand>().exact, windowed = plan::flops_per_token<Windowed>().exact,
+                   alternating = plan::flops_per_token<Alternating>().exact;
+  // Rows of 8 tokens, width 64: 36 pairs where the mask is causal, 1 + 2 + 6 x 3 = 21 in a window of three.
+  const double of_layer = 3.0 * 4 * 64 * (36 - 21) / 8;
+  CHECK(causal - windowed == 2 * of_layer);
+  CHECK(causal - alternating == of_layer);
+  CHECK(plan::flops_per_token<Windowed>().palm == plan::flops_per_token<ByHand>().palm);  // knows no masks
+}
+
+TEST_CASE("a mask takes no memory") {
+  CHECK(plan::memory<Windowed>(1, 2).total() == plan::memory<ByHand>(1, 2).total());
+  CHECK(plan::memory<Alternating>(1, 2).total() == plan::memory<ByHand>(1, 2).total());
+}

@@ -23,6 +23,7 @@ struct LoaderSettings {
   LastTarget last_target = LastTarget::reused;
   WeightBy weight_by = WeightBy::sample;
   bool document_starts = false;  ///< batches say where their documents begin
+  std::int64_t prefix = 0;       ///< as many tokens at the beginning of a sample, or of its documents, are no targets
 };
 
 /// Where a batch is written, each (B, T).

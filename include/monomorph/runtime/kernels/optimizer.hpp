@@ -25,7 +25,7 @@ struct UpdateScalars {
 struct ElementUpdate {
   View gradient, master;
   std::array<View, StateBuffers::capacity> state{};  ///< as many as the optimiser keeps for the class
-  View rounded;                                      ///< compute's copy of the master, if it is not the master itself
+  View rounded{};                                      ///< compute's copy of the master, if it is not the master itself
   ParameterClass parameter_class = ParameterClass::linear;
   /// Stochastic rounding gives an element the same random bits however buffers are cut: of a unit by its key, of an
   /// update by its number, of an element by its place in the unit.

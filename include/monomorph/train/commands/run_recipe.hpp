@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/plan/attention.hpp>
 #include <monomorph/plan/state_fingerprint.hpp>
 #include <monomorph/run.hpp>
 #include <monomorph/train/describe/recipe_program.hpp>
@@ -8,15 +9,31 @@ namespace monomorph {
 
 namespace detail {
 
-/// "4 x DecoderBlock, 2 x my::Block", with the arguments that every block has left out.
+/// "4 x DecoderBlock, 2 x my::Block", with the arguments that every block has left out, but for an attention of its
+/// own.
 template <Recipe R> std::string layers_text() {
   std::string text;
   boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
-    const std::string_view name = type_name<typename decltype(run)::template block<R>>();
+    using Block = typename decltype(run)::template block<R>;
+    const std::string_view name = type_name<Block>();
     text +=
         (text.empty() ? "" : ", ") + std::to_string(run.length) + " x " + std::string(name.substr(0, name.find('<')));
+    if constexpr (requires { typename Block::Attention; })
+      if (!std::is_same_v<typename Block::Attention, attention_of<R>>)
+        text += " (" + std::string(type_name<typename Block::Attention>()) + ")";
   });
   return text;
+}
+
+/// Of the runs of layers that have an attention.
+template <Recipe R> std::vector<train::LayerAttention> attentions_of() {
+  std::vector<train::LayerAttention> attentions;
+  boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
+    using Block = typename decltype(run)::template block<R>;
+    if constexpr (requires { typename Block::Attention; })
+      attentions.push_back({run.length, Block::Attention::mask, Block::Attention::within_documents});
+  });
+  return attentions;
 }
 
 template <Recipe R> std::vector<train::Fact> policies_of() {
@@ -81,6 +98,8 @@ template <Recipe R> train::RecipeProgram program_of() {
           .unit_layout = plan::unit_layout<R>,
           .n_units = plan::n_units<R>,
           .wants_document_starts = attention_of<R>::within_documents,
+          .prefix_tokens = plan::longest_prefix<R>,
+          .attentions = attentions_of<R>(),
           .make_step = [](Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed, int tree_levels,
                           const PolicyHparams& objective) -> std::unique_ptr<train::TrainingStep> {
             return std::make_unique<train::Step<R>>(communicator, micro_batch, seed, tree_levels,

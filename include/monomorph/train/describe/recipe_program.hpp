@@ -2,6 +2,7 @@
 #include <monomorph/plan/flops.hpp>
 #include <monomorph/plan/memory.hpp>
 #include <monomorph/runtime/comm/communicator.hpp>
+#include <monomorph/spec/attention_mask.hpp>
 #include <monomorph/spec/mesh_spec.hpp>
 #include <monomorph/spec/tensor_info.hpp>
 #include <monomorph/train/hparams/hparams.hpp>
@@ -15,6 +16,13 @@ namespace monomorph::train {
 struct Fact {
   std::string name, value;
   bool shapes_state = true;  ///< whether the state fingerprint depends on it
+};
+
+/// What `layers` successive layers attend to.
+struct LayerAttention {
+  int layers;
+  AttentionMask mask;
+  bool within_documents;
 };
 
 /// A recipe as values and function pointers: what the program around the step, compiled once for all recipes, needs of
@@ -38,6 +46,8 @@ struct RecipeProgram {
   ParameterLayout (*unit_layout)(int unit) = nullptr;
   int n_units = 0;
   bool wants_document_starts = false;  ///< micro-batches say where documents begin
+  std::int64_t prefix_tokens = 0;      ///< plan::longest_prefix
+  std::vector<LayerAttention> attentions;
   std::unique_ptr<TrainingStep> (*make_step)(Communicator&, std::int64_t micro_batch, std::uint64_t seed,
                                              int tree_levels, const PolicyHparams& objective) = nullptr;
 };

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <monomorph/model/decode_tensors.hpp>
 #include <monomorph/model/head.hpp>
 #include <monomorph/plan/units.hpp>
@@ -19,7 +20,8 @@ inline constexpr bool every_block_decodes = [] {
   return all;
 }();
 
-/// Decodes with blocks that have no cache: the whole sequence goes through the forward pass for every token.
+/// Decodes with blocks that have no cache, or whose prefix each token of it changes: the whole sequence goes through
+/// the forward pass for every token.
 template <class R> class RecomputingDecoder final : public Decoder {
   static constexpr DType compute = R::precision::compute_dtype, statistic = statistics_dtype(compute);
   static constexpr std::int64_t T = R::model.context_length, D = R::model.d_model, V = R::model.padded_vocab();
@@ -46,6 +48,10 @@ template <class R> class RecomputingDecoder final : public Decoder {
   const float* feed(std::int32_t token) override {
     constexpr model::HeadParams<R> h;
     ids_[length_] = token;
+    // What is not known yet is another document: no token sees it, be it behind itself in a prefix.
+    document_starts_[length_] = 0;
+    std::fill(document_starts_.begin() + length_ + 1, document_starts_.begin() + T,
+              static_cast<std::int32_t>(length_ + 1));
     step_.evaluate({ids_.data(), targets_.data(), 0, document_starts_.data()});
     const View x_D = step_.hidden_state(plan::n_blocks<R>).rows(length_++, 1);
     model::normalize<R>(x_D, head_[h.norm_D], head_[h.norm_bias_D], normed_D_, statistics_.columns(0, 1),

@@ -4,6 +4,7 @@
 #include <monomorph/model/decoder_block.hpp>
 #include <monomorph/model/embed.hpp>
 #include <monomorph/model/head.hpp>
+#include <monomorph/plan/attention.hpp>
 #include <monomorph/recipe.hpp>
 #include <monomorph/runtime/comm/communicator.hpp>
 #include <monomorph/runtime/kernels/document_starts.hpp>
@@ -24,6 +25,8 @@ template <Recipe R> class Step final : public TrainingStep {
   static constexpr bool releases = R::sharding::releases_after_forward;
   static constexpr bool within_documents = attention_of<R>::within_documents;
   static constexpr bool transforms = updates_matrices<typename R::optimizer>;
+  /// Where a prefix sees itself whole, a decoder cuts off what it has not been fed yet, as a document of its own.
+  static constexpr bool may_be_cut = within_documents || plan::longest_prefix<R> > 0;
 
  public:
   using ObjectiveHparams = typename objective_of<R>::Hparams;
@@ -229,7 +232,7 @@ template <Recipe R> class Step final : public TrainingStep {
     BlockTensors t = state_.tensors(u);
     t.dropout.step = pass.step;
     t.dropout.first_sample = pass.batch.first_sample;
-    if constexpr (within_documents) t.document_starts = pass.batch.document_starts;
+    if constexpr (may_be_cut) t.document_starts = pass.batch.document_starts;
     t.training = pass.training;
     t.loss_scale = pass.accumulation_step.loss_scale;
     t.accumulate = !in_tree_ && !pass.accumulation_step.first() && state_.accumulates_unsharded();

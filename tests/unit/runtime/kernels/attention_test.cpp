@@ -77,6 +77,8 @@ struct Problem {
   AttentionShape shape;
   Matrix qkv, out, lse, dout, dqkv;
   std::vector<std::int32_t> document_starts;  ///< none if empty
+  AttentionMask mask;
+  oracle::Sees sees = oracle::sees_causally;  ///< the same, as the oracle asks
   static constexpr std::int64_t spare_columns = 3;
 
   Problem(DType dtype, const AttentionShape& s, double deviation = 1)
@@ -97,14 +99,15 @@ struct Problem {
   }
   const std::int32_t* documents() const { return document_starts.empty() ? nullptr : document_starts.data(); }
   void run() {
-    kernels::causal_attention(q_of(qkv), k_of(qkv), v_of(qkv), out.view(), lse.view(), shape, documents());
-    kernels::causal_attention_backward(q_of(qkv), k_of(qkv), v_of(qkv), out.view(), lse.view(), dout.view(), q_of(dqkv),
-                                       k_of(dqkv), v_of(dqkv), shape, documents());
+    kernels::tiled_attention(q_of(qkv), k_of(qkv), v_of(qkv), out.view(), lse.view(), shape, mask, documents());
+    kernels::tiled_attention_backward(q_of(qkv), k_of(qkv), v_of(qkv), out.view(), lse.view(), dout.view(), q_of(dqkv),
+                                      k_of(dqkv), v_of(dqkv), shape, mask, documents());
   }
   void run_reference(const DropoutKey& key) {
-    kernels::reference_attention(q_of(qkv), k_of(qkv), v_of(qkv), out.view(), lse.view(), shape, key, documents());
+    kernels::reference_attention(q_of(qkv), k_of(qkv), v_of(qkv), out.view(), lse.view(), shape, mask, key,
+                                 documents());
     kernels::reference_attention_backward(q_of(qkv), k_of(qkv), v_of(qkv), out.view(), lse.view(), dout.view(),
-                                          q_of(dqkv), k_of(dqkv), v_of(dqkv), shape, key, documents());
+                                          q_of(dqkv), k_of(dqkv), v_of(dqkv), shape, mask, key, documents());
   }
   oracle::AttentionResult expected(std::vector<double> dropout = {}) {
     return oracle::attention({shape.batch,
@@ -118,7 +121,8 @@ struct Problem {
                               values(v_of(qkv)),
                               values(dout.view()),
                               std::move(dropout),
-                              {document_starts.begin(), document_starts.end()}});
+                              {document_starts.begin(), document_starts.end()},
+                              sees});
   }
 };
 
@@ -375,6 +379,136 @@ TEST_CASE("the reference attention without dropout equals autograd's") {
 
 namespace {
 
+/// A mask, and what it means in other words: a question that is asked for each pair of a query and a key.
+struct Mask {
+  std::string name;
+  AttentionMask mask;
+  oracle::Sees sees;
+  void apply_to(Problem& problem) const {
+    problem.mask = mask;
+    problem.sees = sees;
+  }
+};
+constexpr std::int64_t unlimited = AttentionMask::unlimited;
+
+/// Windows and prefixes of one token, at the edges of groups of rows, vectors and blocks and beside them, and longer
+/// than the row.
+std::vector<Mask> masks() {
+  std::vector<Mask> result{{"bidirectional", {.after = unlimited}, [](auto, auto) { return true; }},
+                           {"window of both sides and prefix",
+                            {.before = 10, .after = 60, .prefix = 90},
+                            [](auto query, auto key) { return key >= query - 10 && (key <= query + 60 || key < 90); }}};
+  for (const std::int64_t n : {1, 2, 7, 16, 48, 49, 95, 96, 97, 190, 1000}) {
+    result.push_back({"window of " + std::to_string(n), {.before = n - 1}, [n](auto query, auto key) {
+                        return key <= query && query - key < n;
+                      }});
+    result.push_back({"prefix of " + std::to_string(n), {.prefix = n}, [n](auto query, auto key) {
+                        return key <= query || key < n;
+                      }});
+    result.push_back({std::to_string(n) + " neighbours", {.before = n, .after = n}, [n](auto query, auto key) {
+                        return std::abs(query - key) <= n;
+                      }});
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("attention under any mask, within documents or not, and its gradients equal autograd's") {
+  for (const AttentionShape& shape : {shape_of(2, 5, 2, 2, 3), shape_of(1, 97, 2, 1, 64), shape_of(2, 200, 2, 1, 7)})
+    for (const Mask& mask : masks())
+      for (const Documents& cut : {Documents{"none", {}}, documents()[3], documents()[5], documents()[6]})
+        for (const auto& [dtype, tolerance] :
+             {std::pair{DType::fp64, 1e-11}, {DType::fp32, 1e-5}, {DType::bf16, 1.2e-2}, {DType::fp16, 1.5e-3}}) {
+          INFO(text(shape) << ", " << mask.name << ", documents " << cut.name << ", " << std::string(name_of(dtype)));
+          Problem problem(dtype, shape);
+          mask.apply_to(problem);
+          if (!cut.cuts.empty()) problem.document_starts = cut.starts(shape);
+          const auto expected = problem.expected();
+          if (dtype == DType::fp64) {
+            problem.run_reference(no_dropout(shape));
+            check_results(problem, expected, tolerance);
+          }
+          for_each_isa([&, bound = tolerance] {
+            for (Matrix* result : {&problem.out, &problem.lse, &problem.dqkv})
+              std::fill(result->bytes.begin(), result->bytes.end(), std::byte{0x5A});
+            problem.run();
+            check_results(problem, expected, bound);
+          });
+        }
+}
+
+TEST_CASE("a window as long as the row, or longer, has the bits of causal attention") {
+  for (const AttentionShape& shape : {shape_of(2, 33, 4, 2, 7), shape_of(2, 200, 4, 2, 32)})
+    for (const DType dtype : {DType::fp32, DType::bf16, DType::fp64, DType::fp16})
+      for (const std::int64_t window : {shape.tokens, shape.tokens + 1, std::int64_t{1000}})
+        for_each_isa([&] {
+          Problem causal(dtype, shape), windowed(dtype, shape);
+          windowed.mask = {.before = window - 1};
+          causal.run();
+          windowed.run();
+          CHECK(windowed.out.bytes == causal.out.bytes);
+          CHECK(windowed.lse.bytes == causal.lse.bytes);
+          CHECK(windowed.dqkv.bytes == causal.dqkv.bytes);
+        });
+}
+
+TEST_CASE("the bits of attention under a mask do not depend on the number of threads") {
+  const int threads_before = omp_get_max_threads();
+  const AttentionShape shape = shape_of(2, 333, 4, 2, 20);
+  for (const Mask& mask : masks())
+    for (const DType dtype : {DType::fp32, DType::bf16}) {
+      INFO(mask.name << ", " << std::string(name_of(dtype)));
+      omp_set_num_threads(1);
+      Problem alone(dtype, shape);
+      mask.apply_to(alone);
+      alone.run();
+      for (const int threads : {2, 7}) {
+        omp_set_num_threads(threads);
+        Problem shared(dtype, shape);
+        mask.apply_to(shared);
+        shared.run();
+        CHECK(shared.out.bytes == alone.out.bytes);
+        CHECK(shared.lse.bytes == alone.lse.bytes);
+        CHECK(shared.dqkv.bytes == alone.dqkv.bytes);
+      }
+    }
+  omp_set_num_threads(threads_before);
+}
+
+// NaN times a probability of 0 is NaN: a tile of keys must not be multiplied where no query of a tile sees it.
+TEST_CASE("tiles of keys that no query sees are not computed with") {
+  for (const DType dtype : {DType::fp32, DType::bf16, DType::fp64, DType::fp16})
+    for_each_isa([&] {
+      const AttentionShape shape = shape_of(1, 400, 2, 1, 16);
+      const double nan = std::numeric_limits<double>::quiet_NaN();
+      Problem window(dtype, shape), prefix(dtype, shape);
+      window.mask = {.before = 19};
+      prefix.mask = {.prefix = 90};
+      for (std::int64_t i = 0; i < shape.head_dim; ++i) {
+        write(window.k_of(window.qkv), 0, i, nan);
+        write(window.v_of(window.qkv), 0, i, nan);
+        write(prefix.k_of(prefix.qkv), 399, i, nan);
+        write(prefix.v_of(prefix.qkv), 399, i, nan);
+      }
+      window.run();
+      prefix.run();
+      const auto all_finite = [](const View& view) {
+        const std::vector<double> all = values(view);
+        return std::all_of(all.begin(), all.end(), [](double x) { return std::isfinite(x); });
+      };
+      CHECK(std::isnan(read(window.out.view(), 0, 0)));
+      CHECK(all_finite(window.out.view().rows(192, 208)));
+      CHECK(all_finite(window.q_of(window.dqkv).rows(192, 208)));
+      CHECK(all_finite(window.k_of(window.dqkv).rows(192, 208)));
+      CHECK(std::isnan(read(prefix.out.view(), 399, 0)));
+      CHECK(all_finite(prefix.out.view().rows(0, 192)));
+      CHECK(all_finite(prefix.q_of(prefix.dqkv).rows(0, 192)));
+    });
+}
+
+namespace {
+
 /// What each probability was multiplied by (B, N, T, T), read off an attention whose values are the unit vectors and
 /// whose scores are all equal.
 std::vector<double> dropout_factors(const AttentionShape& shape, const DropoutKey& key) {
@@ -383,7 +517,7 @@ std::vector<double> dropout_factors(const AttentionShape& shape, const DropoutKe
   Problem problem(DType::fp64, probe, 0);
   for (std::int64_t row = 0; row < probe.batch * tokens; ++row) write(problem.v_of(problem.qkv), row, row % tokens, 1);
   kernels::reference_attention(problem.q_of(problem.qkv), problem.k_of(problem.qkv), problem.v_of(problem.qkv),
-                               problem.out.view(), problem.lse.view(), probe, key);
+                               problem.out.view(), problem.lse.view(), probe, {}, key);
   std::vector<double> factors;
   for (std::int64_t sample = 0; sample < probe.batch; ++sample)
     for (std::int64_t head = 0; head < probe.heads; ++head)
@@ -408,13 +542,16 @@ DropoutKey dropout_key(const AttentionShape& shape, double rate) {
 }  // namespace
 
 TEST_CASE("the reference attention drops the same probabilities forward and backward") {
-  for (const AttentionShape& shape : {shape_of(2, 21, 4, 2, 8), shape_of(1, 40, 2, 1, 5)}) {
-    const DropoutKey key = dropout_key(shape, 0.3);
-    const auto factors = dropout_factors(shape, key);
-    Problem problem(DType::fp64, shape);
-    problem.run_reference(key);
-    check_results(problem, problem.expected(factors), 1e-11);
-  }
+  for (const AttentionShape& shape : {shape_of(2, 21, 4, 2, 8), shape_of(1, 40, 2, 1, 5)})
+    for (const std::int64_t window : {shape.tokens, std::int64_t{6}}) {
+      const DropoutKey key = dropout_key(shape, 0.3);
+      const auto factors = dropout_factors(shape, key);
+      Problem problem(DType::fp64, shape);
+      problem.mask = {.before = window - 1};
+      problem.sees = [window](auto query, auto token) { return token <= query && query - token < window; };
+      problem.run_reference(key);
+      check_results(problem, problem.expected(factors), 1e-11);
+    }
 }
 
 TEST_CASE("the dropout of attention has its rate and depends on every part of its key") {
@@ -463,29 +600,33 @@ TEST_CASE("decoding a token equals the last row of the full attention") {
                                       shape_of(1, 200, 4, 4, 128), shape_of(2, 130, 2, 2, 7)})
     for (const auto& [dtype, tolerance] :
          {std::pair{DType::fp64, 1e-12}, {DType::fp32, 1e-5}, {DType::bf16, 1.2e-2}, {DType::fp16, 1.5e-3}})
-      for_each_isa([&, type = dtype, bound = tolerance] {
-        INFO(text(shape) << ", " << std::string(name_of(type)));
-        Problem problem(type, shape);
-        problem.run();
-        const std::int64_t features = shape.heads * shape.head_dim, cached = shape.kv_heads * shape.head_dim;
-        Matrix q(type, shape.batch, features), out(type, shape.batch, features), expected(type, shape.batch, features);
-        Matrix keys(type, shape.batch * capacity, cached), all_values(type, shape.batch * capacity, cached);
-        for (std::int64_t sample = 0; sample < shape.batch; ++sample) {
-          for (std::int64_t i = 0; i < features; ++i) {
-            const std::int64_t last = (sample + 1) * shape.tokens - 1;
-            write(q.view(), sample, i, read(problem.q_of(problem.qkv), last, i));
-            write(expected.view(), sample, i, read(problem.out.view(), last, i));
-          }
-          for (std::int64_t token = 0; token < shape.tokens; ++token)
-            for (std::int64_t i = 0; i < cached; ++i) {
-              const std::int64_t from = sample * shape.tokens + token, to = sample * capacity + token;
-              write(keys.view(), to, i, read(problem.k_of(problem.qkv), from, i));
-              write(all_values.view(), to, i, read(problem.v_of(problem.qkv), from, i));
+      for (const std::int64_t window : {std::int64_t{1000}, std::int64_t{1}, std::int64_t{63}, std::int64_t{64}})
+        for_each_isa([&, type = dtype, bound = tolerance] {
+          INFO(text(shape) << ", window " << window << ", " << std::string(name_of(type)));
+          Problem problem(type, shape);
+          problem.mask = {.before = window - 1};
+          problem.run();
+          const std::int64_t features = shape.heads * shape.head_dim, cached = shape.kv_heads * shape.head_dim;
+          Matrix q(type, shape.batch, features), out(type, shape.batch, features),
+              expected(type, shape.batch, features);
+          Matrix keys(type, shape.batch * capacity, cached), all_values(type, shape.batch * capacity, cached);
+          for (std::int64_t sample = 0; sample < shape.batch; ++sample) {
+            for (std::int64_t i = 0; i < features; ++i) {
+              const std::int64_t last = (sample + 1) * shape.tokens - 1;
+              write(q.view(), sample, i, read(problem.q_of(problem.qkv), last, i));
+              write(expected.view(), sample, i, read(problem.out.view(), last, i));
             }
-        }
-        kernels::decode_attention(q.view(), keys.view(), all_values.view(), out.view(), capacity, shape);
-        CHECK(distance(values(out.view()), values(expected.view())) < bound);
-      });
+            for (std::int64_t token = 0; token < shape.tokens; ++token)
+              for (std::int64_t i = 0; i < cached; ++i) {
+                const std::int64_t from = sample * shape.tokens + token, to = sample * capacity + token;
+                write(keys.view(), to, i, read(problem.k_of(problem.qkv), from, i));
+                write(all_values.view(), to, i, read(problem.v_of(problem.qkv), from, i));
+              }
+          }
+          kernels::decode_attention(q.view(), keys.view(), all_values.view(), out.view(), capacity, shape,
+                                    problem.mask);
+          CHECK(distance(values(out.view()), values(expected.view())) < bound);
+        });
 }
 
 }  // namespace attention_test

@@ -1,0 +1,14 @@
+#pragma once
+#include <monomorph/policy/attention_policy.hpp>
+
+namespace monomorph::attention {
+
+/// A token attends to all of its row, before and behind it: nothing is masked.
+struct Bidirectional {
+  static constexpr std::string_view name = "Bidirectional";
+  static constexpr AttentionMask mask{.after = AttentionMask::unlimited};
+  static constexpr bool within_documents = false;
+};
+static_assert(AttentionPolicy<Bidirectional>);
+
+}  // namespace monomorph::attention
