@@ -3,10 +3,11 @@
 
 #include "focal_loss.hpp"
 #include "rms_prop.hpp"
+#include "short_sight.hpp"
 
 namespace recipes {
 
-/// A small decoder, trained with an optimizer and an objective from outside of Monomorph.
+/// A small decoder, trained with an optimizer, an objective and a mask from outside of Monomorph.
 struct strange {
   static constexpr monomorph::ModelSpec model{
       .vocab_size = 257, .n_layers = 2, .n_heads = 4, .d_model = 64, .context_length = 64};
@@ -15,6 +16,7 @@ struct strange {
   using checkpointing = monomorph::checkpointing::KeepAll;
   using optimizer = stranger::RmsProp;
   using objective = stranger::FocalLoss;
+  using attention = stranger::ShortSight<15>;
 };
 
 }  // namespace recipes
