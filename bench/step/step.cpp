@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
   const int levels = argument(argc, argv, 5, 0) == 0 ? 0 : plan::tree_levels(batch_size / micro_batch);
   const std::int64_t idle_bytes = resident_bytes();
   const World world = connect(std::chrono::minutes(5));
-  const auto communicator = world.communicator(R::sharding::param_shards(world.size()), R::precision::reduce_dtype);
+  const auto communicator = world.communicator(R::sharding::optimizer_shards(world.size()), R::precision::reduce_dtype);
   train::Step<R> step(*communicator, micro_batch, 0, levels);
   train::StepStatsReduction reduce(*communicator);
   Batch batch(batch_size);

@@ -2,16 +2,17 @@
 #include <monomorph/run.hpp>
 
 #include "focal_loss.hpp"
+#include "pairs.hpp"
 #include "rms_prop.hpp"
 #include "short_sight.hpp"
 
 namespace recipes {
 
-/// A small decoder, trained with an optimizer, an objective and a mask from outside of Monomorph.
+/// A small decoder, trained with an optimizer, an objective, a mask and a sharding strategy from outside of Monomorph.
 struct strange {
   static constexpr monomorph::ModelSpec model{
       .vocab_size = 257, .n_layers = 2, .n_heads = 4, .d_model = 64, .context_length = 64};
-  using sharding = monomorph::sharding::FullShard;
+  using sharding = stranger::Pairs;
   using precision = monomorph::precision::Fp32;
   using checkpointing = monomorph::checkpointing::KeepAll;
   using optimizer = stranger::RmsProp;

@@ -10,6 +10,8 @@
 #include <monomorph/checkpointing/fraction.hpp>
 #include <monomorph/checkpointing/keep_all.hpp>
 #include <monomorph/checkpointing/recompute_cheap.hpp>
+#include <monomorph/finetuning/freeze_first.hpp>
+#include <monomorph/finetuning/head_only.hpp>
 #include <monomorph/models/gpt2.hpp>
 #include <monomorph/models/llama3.hpp>
 #include <monomorph/optim/bf16_state.hpp>
@@ -28,6 +30,7 @@
 #include <monomorph/sharding/reduce_once_per_step.hpp>
 #include <monomorph/sharding/replicate.hpp>
 #include <monomorph/sharding/shard_grad_op.hpp>
+#include <monomorph/sharding/shard_optimizer.hpp>
 
 namespace monomorph {
 

@@ -67,7 +67,7 @@ at::Tensor AutogradTape::run(const BlockTensors& t, const Block& block, bool kee
   graph.x_BTD.set_requires_grad(keep);
   for (const TensorInfo& info : block.layout) {
     graph.parameters.push_back(parameter_of(t.params, info));
-    graph.parameters.back().set_requires_grad(keep);
+    graph.parameters.back().set_requires_grad(keep && t.gradients.present());
   }
   graph.y_BTD = block.compute(AutogradInput(t, block.layout, graph.x_BTD, graph.parameters));
   if (graph.y_BTD.sizes() != graph.x_BTD.sizes() || graph.y_BTD.scalar_type() != graph.x_BTD.scalar_type())
@@ -91,7 +91,7 @@ void AutogradTape::backward(const BlockTensors& t, const Block& block) {
   const std::unique_ptr<Graph> graph = std::exchange(graphs_[t.block], nullptr);
   // With equal dtypes autograd adds into the flat gradient itself; else it allocates, and the sum follows below.
   const bool adds_in_place = t.gradients.dtype == t.params.dtype;
-  for (int i = 0; i < block.layout.size(); ++i) {
+  for (int i = 0; t.gradients.present() && i < block.layout.size(); ++i) {
     const View gradient = t.gradients[block.layout[i].slice];
     if (!t.accumulate) kernels::zero(gradient);
     if (adds_in_place) graph->parameters[i].mutable_grad() = parameter_of(t.gradients, block.layout[i]);

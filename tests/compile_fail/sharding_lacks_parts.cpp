@@ -1,7 +1,4 @@
 // expect-error: \[SHARD-03\] a sharding policy must have `static constexpr std::string_view name`
-// expect-error: \[SHARD-03\] a sharding policy must have `static constexpr bool gathers_params`
-// expect-error: \[SHARD-03\] a sharding policy must have `static constexpr bool releases_after_forward`
-// expect-error: \[SHARD-03\] a sharding policy must have `static constexpr bool reduces_every_micro_batch`
 // expect-error: \[SHARD-03\] a sharding policy must have `static constexpr int param_shards\(int dp\)`
 // expect-error: \[SHARD-03\] a sharding policy must have `static constexpr int gradient_shards\(int dp\)`
 // expect-error: \[SHARD-03\] a sharding policy must have `static constexpr int optimizer_shards\(int dp\)`
@@ -9,15 +6,11 @@
 struct Own {
 #if NEGATIVE
   std::string_view name = "Own";  // not static
-  static bool gathers_params;     // not known to the compiler
-  static constexpr int reduces_every_micro_batch = 2;
   static constexpr double param_shards(int dp) { return dp; }
   static int gradient_shards(int dp) { return dp; }  // not constexpr
   static constexpr int optimizer_shards = 1;
 #else
   static constexpr const char* name = "Own";
-  static constexpr int gathers_params = 1;
-  static constexpr bool releases_after_forward = true, reduces_every_micro_batch = true;
   static constexpr int param_shards(int dp) { return dp; }
   static constexpr int gradient_shards(int dp) { return dp; }
   static constexpr int optimizer_shards(int dp) { return dp; }

@@ -1,4 +1,4 @@
-// expect-error: \[SHARD-08\] param_shards\(dp\) must divide the data-parallel ranks
+// expect-error: \[SHARD-08\] optimizer_shards\(dp\) must divide the data-parallel ranks
 // expect-text: ShardsDivideRanks<6, 4>
 #include "support/control.hpp"
 struct Own : monomorph::sharding::FullShard {

@@ -1,4 +1,4 @@
-// expect-error: \[SHARD-07\] param_shards\(dp\) must lie in 1\.\.dp
+// expect-error: \[SHARD-07\] optimizer_shards\(dp\) must lie in 1\.\.dp
 // expect-text: ShardsWithinRanks<1, 4>
 #include "support/control.hpp"
 struct Own : monomorph::sharding::FullShard {

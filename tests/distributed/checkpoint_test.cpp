@@ -28,6 +28,7 @@ template <class Strategy, class Precision, class Checkpointing> struct Divided :
 };
 /// No two of them have more in common than that parameters and moments are in fp32.
 using Full = Divided<sharding::FullShard, precision::Fp32, checkpointing::KeepAll>;
+using OptimizerOnly = Divided<sharding::ShardOptimizer, precision::Bf16Mixed, checkpointing::EveryBlock>;
 using GradOp = Divided<sharding::ShardGradOp, precision::Fp16Mixed, checkpointing::EveryNthBlock<2>>;
 using Hybrid = Divided<sharding::HybridShard<2>, precision::Bf16MixedReducingBf16, checkpointing::RecomputeCheap>;
 using HybridGradOp = Divided<sharding::HybridShardGradOp<2>, precision::Fp32, checkpointing::Fraction<1, 3>>;
@@ -63,7 +64,7 @@ constexpr train::RunState state{.step = 3, .updates = 2, .samples = 24, .tokens 
 template <Recipe R> Tensors save(int ranks, const std::string& folder) {
   WholeState whole;
   with_ranks(ranks, [&](const World& world) {
-    const auto communicator = world.communicator(R::sharding::param_shards(ranks), R::precision::reduce_dtype);
+    const auto communicator = world.communicator(R::sharding::optimizer_shards(ranks), R::precision::reduce_dtype);
     train::Step<R> step(*communicator, 2, 3);
     for (int i = 1; i <= 3; ++i) {
       step.accumulate(sequences.from(0, R::model.context_length), i, {});
@@ -79,7 +80,7 @@ template <Recipe R> Tensors save(int ranks, const std::string& folder) {
 template <Recipe R> Tensors restore(int ranks, const std::string& folder) {
   WholeState whole;
   with_ranks(ranks, [&](const World& world) {
-    const auto communicator = world.communicator(R::sharding::param_shards(ranks), R::precision::reduce_dtype);
+    const auto communicator = world.communicator(R::sharding::optimizer_shards(ranks), R::precision::reduce_dtype);
     train::Step<R> step(*communicator, 2, 4);
     const auto run =
         together(*communicator, "restore", [&] {  // a rank that leaves first breaks the others' connections
@@ -96,9 +97,13 @@ struct Restored {
   Tensors (*on_ranks)(int ranks, const std::string& folder);
   std::vector<int> ranks;
 };
-const std::vector<Restored> in_fp32{{"Full", restore<Full>, {1, 2, 4}}, {"GradOp", restore<GradOp>, {4}},
-                                    {"Hybrid", restore<Hybrid>, {4}},   {"HybridGradOp", restore<HybridGradOp>, {4}},
-                                    {"Once", restore<Once>, {2}},       {"Replicated", restore<Replicated>, {2}}};
+const std::vector<Restored> in_fp32{{"Full", restore<Full>, {1, 2, 4}},
+                                    {"GradOp", restore<GradOp>, {4}},
+                                    {"OptimizerOnly", restore<OptimizerOnly>, {4}},
+                                    {"Hybrid", restore<Hybrid>, {4}},
+                                    {"HybridGradOp", restore<HybridGradOp>, {4}},
+                                    {"Once", restore<Once>, {2}},
+                                    {"Replicated", restore<Replicated>, {2}}};
 const std::vector<Restored> in_bf16{{"PureFull", restore<PureFull>, {1, 2}}, {"PureHybrid", restore<PureHybrid>, {4}}};
 
 template <Recipe From> void check_restoring(int ranks, int n_files, const std::vector<Restored>& others) {
@@ -120,6 +125,7 @@ TEST_CASE("a checkpoint loads with the same bits on other ranks, strategy, preci
   check_restoring<Full>(4, 4, in_fp32);
   check_restoring<Hybrid>(4, 2, in_fp32);
   check_restoring<HybridGradOp>(4, 2, in_fp32);
+  check_restoring<OptimizerOnly>(2, 2, in_fp32);
   check_restoring<GradOp>(2, 2, in_fp32);
   check_restoring<Once>(2, 2, in_fp32);
   check_restoring<Replicated>(2, 1, in_fp32);

@@ -28,8 +28,29 @@ TEST_CASE("with the fixed tree, 1, 2 and 4 ranks give the same bits under every 
   CHECK(same_bits(train_six_steps<Sharded<gpt2_like, sharding::FullShard>>(4, 1), one));
   CHECK(same_bits(train_six_steps<Sharded<gpt2_like, sharding::HybridShard<2>>>(4, 1), one));
   CHECK(same_bits(train_six_steps<Sharded<gpt2_like, sharding::ShardGradOp>>(2, 1), one));
+  CHECK(same_bits(train_six_steps<Sharded<gpt2_like, sharding::ShardOptimizer>>(2, 1), one));
+  CHECK(same_bits(train_six_steps<Sharded<gpt2_like, sharding::ShardOptimizer>>(4, 1), one));
+  CHECK(same_bits(train_six_steps<Sharded<gpt2_like, sharding::ReduceOncePerStep<sharding::FullShard>>>(2, 1), one));
   // The other micro-batch is another tree, and its sums have other bits: what is compared above can differ.
   CHECK_FALSE(same_bits(train_six_steps<Sharded<gpt2_like, sharding::Replicate>>(1, 2), one));
+}
+
+namespace {
+template <class R, class Strategy> struct Tuned : Sharded<R, Strategy> {
+  using finetuning = finetuning::FreezeFirst<2>;
+};
+}  // namespace
+
+TEST_CASE("with frozen units, 1, 2 and 4 ranks give the same bits") {
+  const Outcome one = train_six_steps<Tuned<llama_like, sharding::Replicate>>(1, 1);
+  CHECK_FALSE(one.gradients.at(1).contains("layers.1.mlp.up.weight"));
+  CHECK(same_bits(train_six_steps<Tuned<llama_like, sharding::Replicate>>(2, 1), one));
+  CHECK(same_bits(train_six_steps<Tuned<llama_like, sharding::ShardOptimizer>>(2, 1), one));
+  CHECK(same_bits(train_six_steps<Tuned<llama_like, sharding::ShardGradOp>>(2, 1), one));
+  CHECK(same_bits(train_six_steps<Tuned<llama_like, sharding::FullShard>>(4, 1), one));
+  CHECK(same_bits(train_six_steps<Tuned<llama_like, sharding::HybridShard<2>>>(4, 1), one));
+  const Outcome tied = train_six_steps<Tuned<gpt2_like, sharding::Replicate>>(1, 1);
+  CHECK(same_bits(train_six_steps<Tuned<gpt2_like, sharding::FullShard>>(2, 1), tied));
 }
 
 namespace {

@@ -58,7 +58,7 @@ template <class R, class Strategy> void check_memory(int ranks, int tree_levels)
       reset_peak();
     }
     meet(world, "counting");
-    const auto communicator = world.communicator(Strategy::param_shards(ranks), recipe::precision::reduce_dtype);
+    const auto communicator = world.communicator(Strategy::optimizer_shards(ranks), recipe::precision::reduce_dtype);
     train::Step<recipe> step(*communicator, 1, 3, tree_levels);
     in_arenas += step.state().arena().bytes() - step.state().arena().unused_bytes();
     take_steps(step, sequences, T);
@@ -72,6 +72,8 @@ template <class R, class Strategy> void check_memory(int ranks, int tree_levels)
 
 template <class R> void check_strategies() {
   check_memory<R, sharding::Replicate>(2, 0);
+  check_memory<R, sharding::ShardOptimizer>(2, 0);
+  check_memory<R, sharding::ShardOptimizer>(4, 1);
   check_memory<R, sharding::ShardGradOp>(2, 0);
   check_memory<R, sharding::FullShard>(2, 0);
   check_memory<R, sharding::FullShard>(4, 1);

@@ -52,6 +52,7 @@ TEST_CASE("Sgd, Lion and state in bf16 give the same bits on 1, 2 and 4 ranks") 
 TEST_CASE("Muon, which sees whole matrices, gives the same bits on 1, 2 and 4 ranks under every strategy") {
   const Outcome one = trained<Muon, sharding::Replicate>(1);
   CHECK(same_bits(trained<Muon, sharding::Replicate>(2), one));
+  CHECK(same_bits(trained<Muon, sharding::ShardOptimizer>(2), one));
   CHECK(same_bits(trained<Muon, sharding::ShardGradOp>(2), one));
   CHECK(same_bits(trained<Muon, sharding::FullShard>(2), one));
   CHECK(same_bits(trained<Muon, sharding::FullShard>(4), one));

@@ -52,7 +52,7 @@ constexpr int n_steps = 2;
 template <Recipe R> std::vector<Span> late_spans(int ranks) {
   std::vector<Span> spans;
   with_ranks(ranks, [&](const World& world) {
-    const auto communicator = world.communicator(R::sharding::param_shards(ranks), DType::fp32);
+    const auto communicator = world.communicator(R::sharding::optimizer_shards(ranks), DType::fp32);
     LateCommunicator late(*communicator);
     Trace trace;
     late.record(&trace);
@@ -84,18 +84,19 @@ template <Recipe R> void check_overlap(int ranks) {
   CAPTURE(Sharding::name, ranks);
   constexpr int last = plan::n_units<R> - 1, last_block = plan::n_blocks<R>;
   const std::vector<Span> spans = late_spans<R>(ranks);
-  if constexpr (Sharding::gathers_params) {
+  if constexpr (splits_optimizer<Sharding>) {
     for (int u = 0; u < last; ++u) check_hidden(spans, Row::all_gather, u + 1, "forward", u);
-    const int first_needed = Sharding::releases_after_forward ? 1 : last - 1;
+    const int first_needed = splits_parameters<Sharding> ? 1 : last - 1;
     for (int u = 0; u <= first_needed; ++u) check_hidden(spans, Row::all_gather, u, "update", u + 1);
   }
-  if constexpr (Sharding::releases_after_forward)
+  if constexpr (splits_parameters<Sharding>)
     for (int u = last_block; u > 1; --u) check_hidden(spans, Row::all_gather, u - 1, "backward", u);
   for (int u = last; u > 0; --u) check_hidden(spans, Row::reduce_scatter, u, "backward", u - 1);
 }
 
 template <Recipe R> void check_strategies_overlap() {
   check_overlap<Sharded<R, sharding::Replicate>>(2);
+  check_overlap<Sharded<R, sharding::ShardOptimizer>>(2);
   check_overlap<Sharded<R, sharding::ShardGradOp>>(2);
   check_overlap<Sharded<R, sharding::FullShard>>(2);
   check_overlap<Sharded<R, sharding::HybridShard<2>>>(4);
@@ -107,7 +108,7 @@ template <Recipe R> void check_strategies_overlap() {
 template <Recipe R> std::vector<std::uint64_t> trained(int ranks, bool late) {
   std::vector<std::uint64_t> hashes(ranks);
   with_ranks(ranks, [&](const World& world) {
-    const auto communicator = world.communicator(R::sharding::param_shards(ranks), R::precision::reduce_dtype);
+    const auto communicator = world.communicator(R::sharding::optimizer_shards(ranks), R::precision::reduce_dtype);
     LateCommunicator as_late_as_can_be(*communicator);
     train::Step<R> step(late ? static_cast<Communicator&>(as_late_as_can_be) : *communicator, 1, 3);
     for (int i = 0; i < 3; ++i) take_step(step, 2);
@@ -145,6 +146,7 @@ TEST_CASE(
 
 TEST_CASE("compute reads nothing that a collective may still write, and writes nothing that one may still read") {
   check_late<sharding::Replicate>(2);
+  check_late<sharding::ShardOptimizer>(2);
   check_late<sharding::ShardGradOp>(2);
   check_late<sharding::FullShard>(2);
   check_late<sharding::HybridShard<2>>(4);

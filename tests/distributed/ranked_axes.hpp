@@ -21,7 +21,7 @@ enum RankedAxis {
 using RankedRow = std::array<std::uint8_t, n_ranked_axes>;
 
 /// How many values each axis has; make_covering_set.py reads this line.
-inline constexpr RankedRow ranked_levels{2, 5, 2, 5, 3, 6, 2};
+inline constexpr RankedRow ranked_levels{2, 6, 2, 5, 3, 6, 2};
 
 /// Of a model that trains a hundred steps in a blink.
 constexpr ModelSpec shrunk(ModelSpec model) {
@@ -32,8 +32,9 @@ template <int> struct Shrunk : gpt2_like { static constexpr ModelSpec model = sh
 template <> struct Shrunk<1> : llama_like { static constexpr ModelSpec model = shrunk(llama_like::model); };
 
 template <int group>
-using RankedStrategies = std::tuple<sharding::Replicate, sharding::ShardGradOp, sharding::FullShard,
-                                    sharding::HybridShard<group>, sharding::HybridShardGradOp<group>>;
+using RankedStrategies =
+    std::tuple<sharding::Replicate, sharding::ShardOptimizer, sharding::ShardGradOp, sharding::FullShard,
+               sharding::HybridShard<group>, sharding::HybridShardGradOp<group>>;
 using RankedCheckpointing =
     std::tuple<checkpointing::KeepAll, checkpointing::EveryBlock, checkpointing::EveryNthBlock<2>,
                checkpointing::Fraction<1, 3>, checkpointing::RecomputeCheap>;
@@ -43,7 +44,7 @@ static_assert(ranked_levels[ranked_strategy] == std::tuple_size_v<RankedStrategi
 static_assert(ranked_levels[ranked_checkpointing] == std::tuple_size_v<RankedCheckpointing>);
 static_assert(ranked_levels[ranked_precision] == std::tuple_size_v<RankedPrecisions>);
 
-constexpr bool is_hybrid(const RankedRow& row) { return row[ranked_strategy] >= 3; }
+constexpr bool is_hybrid(const RankedRow& row) { return row[ranked_strategy] >= 4; }
 constexpr int ranks_of(const RankedRow& row) { return (is_hybrid(row) ? 4 : 2) << row[ranked_number]; }
 constexpr int accumulation_of(const RankedRow& row) { return 1 << row[ranked_accumulation]; }
 /// What does not shape the recipe, as 0: rows that are alike in the rest share one.
@@ -57,7 +58,7 @@ template <RankedRow row>
 using RankedStrategy = std::tuple_element_t<row[ranked_strategy], RankedStrategies<2 << row[ranked_number]>>;
 
 template <RankedRow row> struct RankedRecipe : Shrunk<row[ranked_model]> {
-  using sharding = std::conditional_t<row[ranked_reduction] == 0 || row[ranked_strategy] == 0,  // SHARD-10
+  using sharding = std::conditional_t<row[ranked_reduction] == 0 || row[ranked_strategy] <= 1,  // SHARD-10
                                       RankedStrategy<row>, sharding::ReduceOncePerStep<RankedStrategy<row>>>;
   using checkpointing = std::tuple_element_t<row[ranked_checkpointing], RankedCheckpointing>;
   using precision = std::tuple_element_t<row[ranked_precision], RankedPrecisions>;

@@ -64,7 +64,7 @@ class Rank {
         accumulation_(division.accumulation),
         micro_batch_(extent.samples_per_step / (division.ranks * division.accumulation)),
         loss_scale_(extent.loss_scale),
-        communicator_(world.communicator(recipe.param_shards(division.ranks), recipe.reduce_dtype)),
+        communicator_(world.communicator(recipe.optimizer_shards(division.ranks), recipe.reduce_dtype)),
         step_(recipe.make_step(*communicator_, micro_batch_, 3, division.in_tree ? plan::tree_levels(accumulation_) : 0,
                                recipe.hparams.loss.policy)),
         reduce_(*communicator_) {}

@@ -54,7 +54,7 @@ template <Recipe R> std::vector<Sent> measured(int ranks, Sum sum) {
   with_ranks(ranks, [&](const World& world) {
     auto connected = world.point_to_point("counted/");
     const distributed::PointToPoint& point_to_point = *connected;
-    distributed::CpuCommunicator communicator(std::move(connected), R::sharding::param_shards(ranks), sum.wire);
+    distributed::CpuCommunicator communicator(std::move(connected), R::sharding::optimizer_shards(ranks), sum.wire);
     train::Step<R> step(communicator, 1, 3, sum.tree_levels());
     const auto sent_in_steps = [&] {
       take_step(step, sum.micro_batches, PolicyHparams::of<typename R::optimizer::Hparams>());
@@ -88,7 +88,7 @@ template <Recipe R> plan::Traffic check_traffic(int ranks, Sum sum) {
     CHECK(sent[rank].traffic.gathers == planned.gathers);
     CHECK(sent[rank].traffic.reductions == planned.reductions);
     CHECK(sent[rank].traffic.replica_reductions == planned.replica_reductions);
-    check_receivers(sent[rank], planned, rank, R::sharding::param_shards(ranks));
+    check_receivers(sent[rank], planned, rank, R::sharding::optimizer_shards(ranks));
   }
   return sent[0].traffic;
 }
@@ -97,8 +97,11 @@ template <Recipe R> void check_strategies(Sum sum) {
   const auto replicate = check_traffic<Sharded<R, sharding::Replicate>>(2, sum);
   CHECK(replicate.gathers.collectives == 0);
   CHECK(replicate.reductions.collectives == 0);
+  const auto zero1 = check_traffic<Sharded<R, sharding::ShardOptimizer>>(2, sum);
   const auto zero2 = check_traffic<Sharded<R, sharding::ShardGradOp>>(2, sum);
   const auto zero3 = check_traffic<Sharded<R, sharding::FullShard>>(2, sum);
+  CHECK(zero1.gathers == zero2.gathers);
+  CHECK(zero1.reductions.collectives * (sum.in_tree ? 1 : sum.micro_batches) == zero2.reductions.collectives);
   CHECK(zero2.gathers.collectives < zero3.gathers.collectives);
   CHECK(zero2.reductions == zero3.reductions);
   const auto hybrid = check_traffic<Sharded<R, sharding::HybridShard<2>>>(4, sum);
@@ -126,6 +129,24 @@ TEST_CASE("every rank sends what the plan says, to whom it says: tied head") { c
 TEST_CASE("every rank sends what the plan says, to whom it says: head of its own") { check_sums<llama_like>(); }
 TEST_CASE("every rank sends what the plan says, to whom it says: four replicas, bf16") {
   check_traffic<InBf16<Sharded<gpt2_like, sharding::HybridShard<2>>>>(8, {.micro_batches = 2, .wire = DType::bf16});
+}
+
+namespace {
+template <class R> struct Tuned : R { using finetuning = finetuning::FreezeFirst<2>; };
+template <class R> void check_frozen() {
+  const Sum sum{.micro_batches = 2};
+  const auto full = check_traffic<Tuned<Sharded<R, sharding::FullShard>>>(2, sum),
+             of_all = check_traffic<Sharded<R, sharding::FullShard>>(2, sum);
+  CHECK(full.reductions.bytes < of_all.reductions.bytes);
+  CHECK(full.gathers.bytes < of_all.gathers.bytes);
+  check_traffic<Tuned<Sharded<R, sharding::ShardOptimizer>>>(2, sum);
+  check_traffic<Tuned<Sharded<R, sharding::HybridShardGradOp<2>>>>(4, sum);
+}
+}  // namespace
+
+TEST_CASE("every rank sends what the plan says, to whom it says: frozen units") {
+  check_frozen<gpt2_like>();
+  check_frozen<llama_like>();
 }
 
 namespace {

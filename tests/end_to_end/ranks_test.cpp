@@ -61,8 +61,6 @@ TEST_CASE("what is wrong with several ranks is said before any of them starts, o
   const Workplace place("tiny_gpt2");
   check_refusals(train_on(place, 3, "run"), 2, {{"[HPARAM-11]", "8", "1 x 3"}, {"[HPARAM-18]", "not 3"}});
   check_refusal(train_on(place, 3, "run", {"batch.global_batch=9"}), 2, {"[HPARAM-18]", "not 3", "take 2 or 4"});
-  const Workplace once_per_step("tiny_gpt2_fsdp");
-  check_refusal(train_on(once_per_step, 2, "run"), 2, {"[RANK-19]", "tiny_gpt2_fsdp", "ReduceOncePerStep"});
   for (const auto& [variable, value] : Process::Environment{{"WORLD_SIZE", "many"}, {"SLURM_STEP_NUM_TASKS", "0"}})
     check_refusal(place.run(place.training("run"), {{variable, value}}), 2, {"[RANK-01]", variable, value});
   for (const auto& [has, lacks] :

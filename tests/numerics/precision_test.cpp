@@ -92,24 +92,24 @@ template <class R> std::map<std::string, Slice> slices(const plan::Activations<R
 }
 
 template <Recipe R> Contents contents(int ranks, double loss_scale) {
-  constexpr bool unsharded_units_stay = !R::sharding::releases_after_forward;
+  constexpr bool unsharded_units_stay = !splits_parameters<typename R::sharding>;
   Contents contents;
   std::mutex mutex;
   with_ranks(ranks, [&](const World& world) {
-    const auto communicator = world.communicator(R::sharding::param_shards(ranks), R::precision::reduce_dtype);
+    const auto communicator = world.communicator(R::sharding::optimizer_shards(ranks), R::precision::reduce_dtype);
     train::Step<R> step(*communicator, 1, 3);
     const auto& state = step.state();
     step.accumulate(sequences.from(world.rank(), R::model.context_length), 1, {0, 1, loss_scale});
     step.partial_gradient_norm(train::GradientNorm::two);  // waits for the gradients
     const std::lock_guard lock(mutex);
     const std::string rank = "rank " + std::to_string(world.rank()) + " ";
-    for (const auto& [name, slice] : slices(state.activations))
-      contents.activations.emplace(rank + name, state.activation(slice));
+    for (const auto& [name, slice] : slices(state.activations.plan()))
+      contents.activations.emplace(rank + name, state.activations[slice]);
     for (int u = 0; u < plan::n_units<R>; ++u) {
       const std::string unit = rank + "unit " + std::to_string(u);
-      contents.params.emplace(unit + " own", state.params(u));
-      if (unsharded_units_stay) contents.params.emplace(unit + " whole", state.unsharded_params(u));
-      contents.gradients.emplace(unit + " own", state.gradient(u));
+      contents.params.emplace(unit + " own", state.parameters.shard(u));
+      if (unsharded_units_stay) contents.params.emplace(unit + " whole", state.parameters.whole(u));
+      contents.gradients.emplace(unit + " own", state.gradients.shard(u));
     }
     for (const auto& tensors : {step.parameters(), step.optimizer_state()})
       for (const train::StateTensor& tensor : tensors) contents.state.emplace(rank + tensor.name, tensor.view);

@@ -67,7 +67,9 @@ template <class R> struct Activations {
   template <class Block>
   constexpr typename Block::Saved place(Block, int i, Layout& kept, Layout& scratch, Layout& kept_statistics,
                                         Layout& statistics_scratch) const {
-    const Recompute recompute = R::checkpointing::recompute(i);
+    // What backward does not reach need not be there after forward.
+    const Recompute recompute =
+        backward_reaches<R>(unit_of_block(i)) ? R::checkpointing::recompute(i) : Recompute::block;
     return {SavedPlacement{kept, scratch, recompute}, SavedPlacement{kept_statistics, statistics_scratch, recompute},
             n_tokens};
   }

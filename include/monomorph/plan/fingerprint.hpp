@@ -55,7 +55,7 @@ class Fingerprint {
   std::uint64_t state_ = fnv1a_64("monomorph recipe 3");
 };
 
-/// What is computed: the objective, which tokens attend to which, and each layer's block.
+/// What is computed: the objective, which tokens attend to which, each layer's block, and which units stay as they are.
 template <class R> constexpr void add_computation(Fingerprint& fingerprint) {
   fingerprint.add(type_name<objective_of<R>>(), type_name<R>());
   fingerprint.add(type_name<attention_of<R>>(), type_name<R>());
@@ -63,6 +63,7 @@ template <class R> constexpr void add_computation(Fingerprint& fingerprint) {
     fingerprint.add(type_name<typename decltype(run)::template block<R>>(), type_name<R>());
     fingerprint.add(run.length);
   });
+  add_frozen<R>(fingerprint);
 }
 
 /// Types count by name and by what they say (plan/recipe_content.hpp). The name of the recipe itself does not count: it

@@ -17,10 +17,10 @@ constexpr int tree_levels(std::int64_t n_micro_batches) {
 struct Memory {
   std::int64_t master = 0;  ///< the optimiser's parameters; without a copy in compute dtype, compute uses them, too
   std::int64_t compute_params = 0;   ///< this rank's part of the copy in the compute dtype
-  std::int64_t gathered_params = 0;  ///< whole units in use, where parameters are sharded
+  std::int64_t gathered_params = 0;  ///< whole units, where ranks share the optimiser's; a part of them is this rank's
   std::int64_t gradients = 0;
-  std::int64_t gathered_gradients = 0;
-  std::int64_t gradient_tree = 0;  ///< partial sums of a fixed tree
+  std::int64_t gathered_gradients = 0;  ///< whole units' before reduction, as above
+  std::int64_t gradient_tree = 0;       ///< partial sums of a fixed tree
   std::int64_t optimizer_state = 0;
   std::int64_t optimizer_workspace = 0;  ///< where whole matrices are transformed
   std::int64_t activations = 0;
@@ -41,21 +41,22 @@ template <class R> constexpr Memory memory(int dp, std::int64_t micro_batch, int
   using Optimizer = typename R::optimizer;
   const Shards<R> shards(dp);
   const Activations<R> activations(micro_batch);
-  const auto shard = shards.shard_buffer.elements;
+  const bool alone = shards.shards == 1;  // the whole is this rank's
   const auto compute = size_of(Precision::compute_dtype), gradient = size_of(Precision::gradient_dtype),
              master = size_of(Precision::master_dtype);
   const auto statistic = size_of(statistics_dtype(Precision::compute_dtype));
   Memory bytes;
-  bytes.master = shard * master;
-  if (keeps_master_copy<Precision>) bytes.compute_params = shard * compute;
-  bytes.gathered_params = shards.unsharded_params_buffer.elements * compute;
-  bytes.gradients = shard * gradient;
-  bytes.gathered_gradients = shards.unsharded_gradients_buffer.elements * gradient;
-  bytes.gradient_tree = tree_levels * shard * gradient;
+  if (keeps_master_copy<Precision>) bytes.master = shards.master_buffer.elements * master;
+  auto& params = keeps_master_copy<Precision> ? bytes.compute_params : bytes.master;
+  params = shards.params.shards.elements * compute;
+  (alone ? params : bytes.gathered_params) += shards.params.wholes.elements * compute;
+  bytes.gradients = shards.gradients.shards.elements * gradient;
+  (alone ? bytes.gradients : bytes.gathered_gradients) += shards.gradients.wholes.elements * gradient;
+  bytes.gradient_tree = tree_levels * shards.tree_buffer.elements * gradient;
   for (int u = 0; u < n_units<R>; ++u)
-    bytes.optimizer_state +=
-        state_elements<Optimizer>(unit_layout<R>(u), shards.shard[u].shape.elements(), shards.shards) *
-        size_of(state_dtype<Optimizer>(Precision::master_dtype));
+    if (trains<R>(u))
+      bytes.optimizer_state += state_elements<Optimizer>(unit_layout<R>(u), shards.part[u], shards.shards) *
+                               size_of(state_dtype<Optimizer>(Precision::master_dtype));
   bytes.optimizer_workspace = optimizer_workspace_elements<R>() * size_of(statistics_dtype(Precision::master_dtype));
   bytes.activations = activations.buffer.elements * compute;
   bytes.statistics = activations.statistics.elements * statistic;

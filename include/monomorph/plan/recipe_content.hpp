@@ -10,7 +10,6 @@ namespace monomorph::plan::detail {
 
 template <class R> constexpr void add_sharding(auto& hash) {
   using Sharding = typename R::sharding;
-  hash.add(bool{Sharding::gathers_params}, bool{Sharding::releases_after_forward});
   for (const int dp : {1, 2, 4, 8, 16, 32, 64})
     hash.add(Sharding::param_shards(dp), Sharding::gradient_shards(dp), Sharding::optimizer_shards(dp));
 }
@@ -22,6 +21,12 @@ template <class Optimizer> constexpr void add_optimizer(auto& hash) {
     for (const std::string_view name : Optimizer::state(parameter_class).names) hash.add(name);
     if constexpr (requires { Optimizer::decays(parameter_class); }) hash.add(Optimizer::decays(parameter_class));
   }
+}
+
+/// Units that are trained add nothing, so that recipes from the time when all were keep their fingerprints.
+template <class R> constexpr void add_frozen(auto& hash) {
+  for (int unit = 0; unit < n_units<R>; ++unit)
+    if (!trains<R>(unit)) hash.add(unit);
 }
 
 /// The causal mask adds nothing, so that recipes from the time when there was no other keep their fingerprints.

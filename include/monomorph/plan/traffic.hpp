@@ -26,6 +26,16 @@ constexpr std::int64_t part_length(std::int64_t elements, int parts, int i) {
   return clamped(elements - i * part, 0, part);
 }
 
+/// How often a unit's parameters are gathered in a step.
+template <class R> constexpr std::int64_t gathers_per_step(int u, std::int64_t micro_batches) {
+  // Parameters that stay are gathered when they have changed,
+  if (!splits_parameters<typename R::sharding> || (Shards<R>::resident(u) && !trains<R>(u)))
+    return trains<R>(u) ? 1 : 0;
+  // others for forward and, each block but the last, which stays, for backward.
+  const bool again = backward_reaches<R>(u) && u >= unit_of_block(0) && u < unit_of_block(n_blocks<R> - 1);
+  return micro_batches * (again ? 2 : 1);
+}
+
 /// The traffic of a training step without evaluation. It is not a run's first step, so the parameters that it needs at
 /// its beginning were gathered at the end of the step before.
 /// @param micro_batches of a rank's step   @param wire dtype in which gradients travel
@@ -35,25 +45,21 @@ constexpr Traffic traffic(int dp, int rank, std::int64_t micro_batches, DType wi
   using Sharding = typename R::sharding;
   const Shards<R> shards(dp);
   const int replicas = dp / shards.shards, replica = rank / shards.shards;
-  const bool in_tree = tree_levels > 0;
-  const std::int64_t reductions = in_tree || Sharding::reduces_every_micro_batch ? micro_batches : 1,
-                     replica_reductions = in_tree ? micro_batches : 1;
+  const bool every_micro_batch = tree_levels > 0 || splits_gradients<Sharding>;
   Traffic traffic;
   for (int u = 0; u < n_units<R>; ++u) {
-    const std::int64_t shard = shards.shard[u].shape.elements(), others = (shards.shards - 1) * shard;
-    // If parameters are released after forward, each block is gathered again for backward, except the last, which
-    // stays.
-    const bool again = Sharding::releases_after_forward && u >= unit_of_block(0) && u < unit_of_block(n_blocks<R> - 1);
-    const std::int64_t gathers = Sharding::releases_after_forward ? micro_batches * (again ? 2 : 1) : 1;
-    if (Sharding::gathers_params && shards.shards > 1)
-      for (std::int64_t i = 0; i < gathers; ++i) traffic.gathers.add(others * size_of(R::precision::compute_dtype));
-    if (shards.shards > 1 && transforms<R>(u))  // whole matrices of what the optimiser transforms
-      traffic.gathers.add(others * size_of(R::precision::gradient_dtype));
-    if (shards.shards > 1)
-      for (std::int64_t i = 0; i < reductions; ++i) traffic.reductions.add(others * size_of(wire));
-    if (replicas == 1) continue;
+    const std::int64_t shard = shards.part[u], others = (shards.shards - 1) * shard;
+    if (shards.shards > 1) {
+      for (std::int64_t i = 0; i < gathers_per_step<R>(u, micro_batches); ++i)
+        traffic.gathers.add(others * size_of(R::precision::compute_dtype));
+      if (transforms<R>(u))  // whole matrices of what the optimiser transforms
+        traffic.gathers.add(others * size_of(R::precision::gradient_dtype));
+      for (std::int64_t i = 0; trains<R>(u) && i < (every_micro_batch ? micro_batches : 1); ++i)
+        traffic.reductions.add(others * size_of(wire));
+    }
+    if (replicas == 1 || !trains<R>(u)) continue;
     const std::int64_t part = part_length(shard, replicas, replica);
-    for (std::int64_t i = 0; i < replica_reductions; ++i)
+    for (std::int64_t i = 0; i < (tree_levels > 0 ? micro_batches : 1); ++i)
       traffic.replica_reductions.add((shard - part) * size_of(wire) +
                                      (replicas - 1) * part * size_of(R::precision::gradient_dtype));
   }

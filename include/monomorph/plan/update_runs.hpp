@@ -61,6 +61,7 @@ inline constexpr std::int64_t most_side_by_side = std::int64_t{1} << 16;
 template <class R> constexpr std::int64_t for_each_transformed(int unit, auto&& f) {
   std::int64_t together = 0, longest = 0;
   if constexpr (updates_matrices<typename R::optimizer>) {
+    if (!trains<R>(unit)) return 0;
     const ParameterLayout layout = unit_layout<R>(unit);
     for (const bool side_by_side : {true, false})
       for (const TensorInfo& tensor : layout) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/attention/causal.hpp>
+#include <monomorph/finetuning/all.hpp>
 #include <monomorph/objective/next_token.hpp>
 #include <monomorph/spec/expectations.hpp>
 #include <monomorph/spec/mesh_spec.hpp>
@@ -28,12 +29,20 @@ requires requires { typename R::attention; }
 struct AttentionOf<R> {
   using type = typename R::attention;
 };
+template <class R> struct FinetuningOf { using type = finetuning::All; };
+template <class R>
+requires requires { typename R::finetuning; }
+struct FinetuningOf<R> {
+  using type = typename R::finetuning;
+};
 }  // namespace detail
 
 /// A recipe's `objective`, or the next token.
 template <class R> using objective_of = typename detail::ObjectiveOf<R>::type;
 /// A recipe's `attention`, or Causal.
 template <class R> using attention_of = typename detail::AttentionOf<R>::type;
+/// A recipe's `finetuning`, or All.
+template <class R> using finetuning_of = typename detail::FinetuningOf<R>::type;
 
 namespace rule {
 

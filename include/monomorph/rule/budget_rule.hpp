@@ -9,7 +9,8 @@ namespace monomorph::rule {
 /// In the order of what they cost.
 enum class Change {
   recompute_cheap,  ///< norms and activation functions once more: a few percent
-  shard_grad_op,    ///< the same bytes between ranks as with Replicate
+  shard_optimizer,  ///< the same bytes between ranks as with Replicate
+  shard_grad_op,    ///< gradients once for every micro-batch
   full_shard,       ///< half as many bytes again
   micro_batch,      ///< smaller matrix products
   every_block,      ///< forward once more: a third of the arithmetic
@@ -24,11 +25,11 @@ template <class R, Recompute what> struct Recomputing : R {
     static constexpr Recompute recompute(int) { return what; }
   };
 };
-template <class R, bool after_forward> struct Sharded : R {
+template <class R, bool splits_parameters, bool splits_gradients> struct Sharded : R {
   struct sharding {
-    static constexpr bool gathers_params = true, releases_after_forward = after_forward,
-                          reduces_every_micro_batch = true;
-    static constexpr int param_shards(int dp) { return dp; }
+    static constexpr int param_shards(int dp) { return splits_parameters ? dp : 1; }
+    static constexpr int gradient_shards(int dp) { return splits_gradients ? dp : 1; }
+    static constexpr int optimizer_shards(int dp) { return dp; }
   };
 };
 
@@ -53,13 +54,15 @@ struct Proposal {
   std::int64_t micro_batch;
 };
 template <class R, int dp, std::int64_t available> constexpr Proposal cheapest_change() {
-  using All = Sharded<Recomputing<R, Recompute::block>, true>;
+  using All = Sharded<Recomputing<R, Recompute::block>, true, true>;
   constexpr std::int64_t given = R::budget.micro_batch.value;
   if constexpr (planned_bytes<Recomputing<R, Recompute::cheap>, dp, given> <= available)
     return {Change::recompute_cheap, given};
-  else if constexpr (planned_bytes<Sharded<R, false>, dp, given> <= available)
+  else if constexpr (planned_bytes<Sharded<R, false, false>, dp, given> <= available)
+    return {Change::shard_optimizer, given};
+  else if constexpr (planned_bytes<Sharded<R, false, true>, dp, given> <= available)
     return {Change::shard_grad_op, given};
-  else if constexpr (planned_bytes<Sharded<R, true>, dp, given> <= available)
+  else if constexpr (planned_bytes<Sharded<R, true, true>, dp, given> <= available)
     return {Change::full_shard, given};
   else if constexpr (planned_bytes<R, dp, 1> <= available)
     return {Change::micro_batch, largest_micro_batch<R, dp, available, 1, given>()};
@@ -127,6 +130,7 @@ struct PlanFitsBudget {
                 " (the three largest parts and the micro-batch are among the operands; docs/rules.md#plan-02)");
   static consteval void explain() {
     MONOMORPH_PROPOSE(recompute_cheap, "change checkpointing to RecomputeCheap, which fits")
+    MONOMORPH_PROPOSE(shard_optimizer, "change sharding to ShardOptimizer, which fits")
     MONOMORPH_PROPOSE(shard_grad_op, "change sharding to ShardGradOp, which fits")
     MONOMORPH_PROPOSE(full_shard, "change sharding to FullShard, which fits")
     MONOMORPH_PROPOSE(micro_batch, "change Budget::micro_batch to that of FittingMicroBatch")

@@ -5,6 +5,7 @@
 #include <monomorph/core/spec_fields.hpp>
 #include <monomorph/policy/attention_policy.hpp>
 #include <monomorph/policy/checkpointing_policy.hpp>
+#include <monomorph/policy/finetuning_policy.hpp>
 #include <monomorph/policy/objective_policy.hpp>
 #include <monomorph/policy/optimizer_policy.hpp>
 #include <monomorph/policy/precision_policy.hpp>
@@ -45,8 +46,8 @@ struct LayersAxis {
 template <class... Axes> struct AxisList {
   template <class P> static constexpr bool any_fits = (Fits<Axes, P> || ...);
 };
-using RecipeAxes =
-    AxisList<ShardingAxis, PrecisionAxis, CheckpointingAxis, OptimizerAxis, ObjectiveAxis, AttentionAxis, LayersAxis>;
+using RecipeAxes = AxisList<ShardingAxis, PrecisionAxis, CheckpointingAxis, OptimizerAxis, ObjectiveAxis, AttentionAxis,
+                            FinetuningAxis, LayersAxis>;
 
 /// The member of an axis is there unless it may be left out, is a type, and has the parts that the axis asks for.
 template <class Axis, class R> struct AxisFits {
@@ -109,8 +110,8 @@ template <class Member, class R> struct ValueFits {
 template <class R>
 using MembersFit = RuleList<ValueFits<ModelMember, R>, AxisFits<ShardingAxis, R>, AxisFits<PrecisionAxis, R>,
                             AxisFits<CheckpointingAxis, R>, AxisFits<OptimizerAxis, R>, AxisFits<ObjectiveAxis, R>,
-                            AxisFits<AttentionAxis, R>, AxisFits<LayersAxis, R>, ValueFits<MeshMember, R>,
-                            ValueFits<ExpectMember, R>, ValueFits<BudgetMember, R>>;
+                            AxisFits<AttentionAxis, R>, AxisFits<FinetuningAxis, R>, AxisFits<LayersAxis, R>,
+                            ValueFits<MeshMember, R>, ValueFits<ExpectMember, R>, ValueFits<BudgetMember, R>>;
 
 template <class R> struct ModelOf { static constexpr const auto& spec = R::model; };
 template <class R> struct MeshOf { static constexpr const auto& spec = mesh_of<R>; };

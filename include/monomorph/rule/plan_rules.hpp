@@ -87,7 +87,8 @@ template <class R> consteval auto expectation_rules() {
 template <class R> consteval auto memory_rules() {
   if constexpr (HasBudget<R>) {
     constexpr int dp = static_cast<int>(budgeted_replicas<R>);
-    return RuleList<ShardsHoldElements<plan::smallest_unit<R>, R::sharding::param_shards(dp)>>{} + fits_budget<R, dp>();
+    return RuleList<ShardsHoldElements<plan::smallest_unit<R>, R::sharding::optimizer_shards(dp)>>{} +
+           fits_budget<R, dp>();
   } else {
     return RuleList<>{};
   }

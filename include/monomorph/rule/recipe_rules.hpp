@@ -2,6 +2,7 @@
 #include <monomorph/rule/attention_rules.hpp>
 #include <monomorph/rule/block_rules.hpp>
 #include <monomorph/rule/checkpointing_rules.hpp>
+#include <monomorph/rule/finetuning_rules.hpp>
 #include <monomorph/rule/head_rules.hpp>
 #include <monomorph/rule/member_rules.hpp>
 #include <monomorph/rule/mesh_rules.hpp>
@@ -27,10 +28,11 @@ template <class R> consteval auto member_rules() {
 /// Second, in member_rules.hpp: fields of specs are given. Third: values, alone and against each other.
 template <class R> consteval auto value_rules() {
   return layer_rules<R>() + model_rules<R>() + attention_rules<R>() + head_rules<R>() + rotary_rules<R>() +
-         mesh_rules<R>() + precision_rules<R>() + optimizer_rules<R>() + sharding_rules<R>() + budget_rules<R>() +
-         exported_rules<typename R::sharding, R>() + exported_rules<typename R::precision, R>() +
+         mesh_rules<R>() + precision_rules<R>() + optimizer_rules<R>() + sharding_rules<R>() + finetuning_rules<R>() +
+         budget_rules<R>() + exported_rules<typename R::sharding, R>() + exported_rules<typename R::precision, R>() +
          exported_rules<typename R::checkpointing, R>() + exported_rules<typename R::optimizer, R>() +
-         exported_rules<objective_of<R>, R>() + exported_rules<attention_of<R>, R>();
+         exported_rules<objective_of<R>, R>() + exported_rules<attention_of<R>, R>() +
+         exported_rules<finetuning_of<R>, R>();
 }
 
 /// Fourth, in block_rules.hpp: the parts of blocks, which may count on the values. Fifth: what blocks say with them.

@@ -6,9 +6,6 @@ namespace monomorph::sharding {
 /// ZeRO-3: a rank holds 1/dp of every unit, which is gathered for each use and released after it.
 struct FullShard {
   static constexpr std::string_view name = "FullShard";
-  static constexpr bool gathers_params = true;
-  static constexpr bool releases_after_forward = true;
-  static constexpr bool reduces_every_micro_batch = true;
   static constexpr int param_shards(int dp) { return dp; }
   static constexpr int gradient_shards(int dp) { return dp; }
   static constexpr int optimizer_shards(int dp) { return dp; }

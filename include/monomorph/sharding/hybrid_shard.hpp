@@ -8,12 +8,9 @@ namespace monomorph::sharding {
 template <int n> struct HybridShard {
   static constexpr std::string_view name = "HybridShard";
   static constexpr int group = n;
-  static constexpr bool gathers_params = true;
-  static constexpr bool releases_after_forward = true;
-  static constexpr bool reduces_every_micro_batch = true;
-  static constexpr int param_shards(int dp) { return dp < n ? dp : n; }
-  static constexpr int gradient_shards(int dp) { return param_shards(dp); }
-  static constexpr int optimizer_shards(int dp) { return param_shards(dp); }
+  static constexpr int param_shards(int dp) { return optimizer_shards(dp); }
+  static constexpr int gradient_shards(int dp) { return optimizer_shards(dp); }
+  static constexpr int optimizer_shards(int dp) { return dp < n ? dp : n; }
   template <class R> using rules = rule::HybridRules<R, n>;
 };
 static_assert(ShardingPolicy<HybridShard<2>>);

@@ -3,12 +3,9 @@
 
 namespace monomorph::sharding {
 
-/// DDP: every rank holds everything; gradients are all-reduced.
+/// DDP: every rank holds everything; gradients are all-reduced once per step.
 struct Replicate {
   static constexpr std::string_view name = "Replicate";
-  static constexpr bool gathers_params = false;
-  static constexpr bool releases_after_forward = false;
-  static constexpr bool reduces_every_micro_batch = false;
   static constexpr int param_shards(int /*dp*/) { return 1; }
   static constexpr int gradient_shards(int /*dp*/) { return 1; }
   static constexpr int optimizer_shards(int /*dp*/) { return 1; }

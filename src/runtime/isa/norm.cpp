@@ -129,9 +129,11 @@ void backward_group(const Gradients& g, Statistics<S> of, std::int64_t dy_at, st
       sum_d += sum<S>(n, [=](auto at) { return at(dy) * at(weight); });
     }
     sum_dn += sum<S>(n, [=](auto at) { return at(dy) * at(weight) * ((at(x) - of.mean) * of.rstd); });
-    S* weight_sum = dweight + column;
-    MONOMORPH_ELEMENTWISE
-    for (std::int64_t i = 0; i < n; ++i) weight_sum[i] += dy[i] * ((x[i] - of.mean) * of.rstd);
+    if (dweight != nullptr) {
+      S* weight_sum = dweight + column;
+      MONOMORPH_ELEMENTWISE
+      for (std::int64_t i = 0; i < n; ++i) weight_sum[i] += dy[i] * ((x[i] - of.mean) * of.rstd);
+    }
     if (dbias != nullptr) {
       S* bias_sum = dbias + column;
       MONOMORPH_ELEMENTWISE
@@ -197,16 +199,17 @@ template <Kind kind> void backward(const Gradients& g, const View& dweight, cons
     const std::int64_t count = x.count(), blocks = block_count<S>(count, features);
     S* partial = reinterpret_cast<S*>(detail::partial_workspace());
     parallel_for(blocks, [&](std::int64_t block) {
-      S* weight_sum = partial + block * 2 * features;
-      S* bias_sum = dbias.present() ? weight_sum + features : nullptr;
-      for (std::int64_t i = 0; i < 2 * features; ++i) weight_sum[i] = 0;
+      S* sums = partial + block * 2 * features;
+      S* weight_sum = dweight.present() ? sums : nullptr;
+      S* bias_sum = dbias.present() ? sums + features : nullptr;
+      for (std::int64_t i = 0; i < 2 * features; ++i) sums[i] = 0;
       const std::int64_t end = count * (block + 1) / blocks;
       for (std::int64_t group = count * block / blocks; group < end; ++group) {
         backward_group<kind, S>(g, saved<kind, S>(g.mean, g.rstd, group), dy.offset(group), x.offset(group),
                                 dx.offset(group), weight_sum, bias_sum);
       }
     });
-    combine(partial, blocks, 2 * features, dweight, accumulate);
+    if (dweight.present()) combine(partial, blocks, 2 * features, dweight, accumulate);
     if (dbias.present()) combine(partial + features, blocks, 2 * features, dbias, accumulate);
   });
 }

@@ -9,19 +9,13 @@
 namespace monomorph::train {
 namespace {
 
-void check_fixed_tree(const RecipeProgram& recipe, const Hparams& hparams, int ranks) {
+void check_fixed_tree(const RecipeProgram& recipe, const Hparams& hparams) {
   if (hparams.batch.reduction.value != ReductionOrder::fixed_tree) return;
   if (recipe.reduce_dtype != recipe.gradient_dtype)
     throw UsageError(fmt::format(
         "[RANK-09] batch.reduction = \"fixed_tree\" must have gradients that travel in {} as they accumulate, "
         "and {} rounds them to {} between ranks; take a precision that does not, or \"any_order\"",
         name_of(recipe.gradient_dtype), recipe.name, name_of(recipe.reduce_dtype)));
-  if (recipe.param_shards(ranks) > 1 && !recipe.reduces_every_micro_batch)
-    throw UsageError(fmt::format(
-        "[RANK-19] batch.reduction = \"fixed_tree\" must have a sharding that reduces gradients after every "
-        "micro-batch, and {} keeps them whole to reduce them once per step; take its sharding without "
-        "ReduceOncePerStep, or \"any_order\"",
-        recipe.name));
 }
 
 }  // namespace
@@ -37,7 +31,7 @@ int tree_levels(const Hparams& hparams, int ranks) {
 
 void check_groups(const RecipeProgram& recipe, int ranks) {
   const auto [tp, pp, cp] = recipe.mesh;
-  const int group = recipe.param_shards(std::max(1, ranks / recipe.mesh.model_parallel()));
+  const int group = recipe.optimizer_shards(std::max(1, ranks / recipe.mesh.model_parallel()));
   const int factor = recipe.mesh.model_parallel() * group;
   if (ranks % factor == 0) return;
   const int below = ranks / factor * factor;
@@ -51,7 +45,7 @@ void check_groups(const RecipeProgram& recipe, int ranks) {
 void check_ranks(const RecipeProgram& recipe, const Hparams& hparams, int ranks, Mistakes& mistakes) {
   if (!mistakes.check([&] { check_groups(recipe, ranks); })) mistakes.doubt(ranks_field);
   validate(hparams, ranks, mistakes);
-  mistakes.check({"batch.reduction", ranks_field}, [&] { check_fixed_tree(recipe, hparams, ranks); });
+  mistakes.check({"batch.reduction", ranks_field}, [&] { check_fixed_tree(recipe, hparams); });
 }
 
 void check_ranks(const RecipeProgram& recipe, const Hparams& hparams, int ranks) {

@@ -369,7 +369,7 @@ int train(const RecipeProgram& recipe, const Hparams& hparams, std::int64_t trac
   const World world = connect(std::chrono::seconds(hparams.failure.rank_timeout));
   check_ranks(recipe, hparams, world.size());
   check_config_consistency(world, recipe, hparams);
-  const auto communicator = world.communicator(recipe.param_shards(world.size()), recipe.reduce_dtype);
+  const auto communicator = world.communicator(recipe.optimizer_shards(world.size()), recipe.reduce_dtype);
   // From here on, as data and checkpoint are read, and until the process has ended: an interrupted run can be resumed,
   // and a signal that comes when everything is saved must not make the run fail on its way out.
   [[maybe_unused]] static const InterruptionGuard& guard = *new InterruptionGuard;

@@ -36,14 +36,15 @@ void describe(const ParameterLayout& layout, int unit, int n_blocks, StateOfClas
   const std::int64_t length = state.master.elements();
   state.unit = static_cast<std::uint32_t>(unit);
   state.first = first;
-  plan::for_each_run(layout, first, length, state_of, [&](const plan::UpdateRun& run) { state.runs.push_back(run); });
+  if (state_of != nullptr)
+    plan::for_each_run(layout, first, length, state_of, [&](const plan::UpdateRun& run) { state.runs.push_back(run); });
   std::size_t run = 0;
   for (int i = 0; i < layout.size(); ++i) {
     TensorPart part = cut(layout[i], first, length);
     if (!part.slice.present()) continue;
     part.index = static_cast<std::uint32_t>(i);
     part.name = full_name(layout[i].name, unit, n_blocks);
-    while (state.runs[run].first + state.runs[run].n <= part.slice.offset) ++run;
+    while (run < state.runs.size() && state.runs[run].first + state.runs[run].n <= part.slice.offset) ++run;
     part.run = run;
     state.tensors.push_back(std::move(part));
   }
@@ -98,6 +99,7 @@ PartialGradientNorm partial_gradient_norm(std::span<const UnitState> units, Grad
                                           int replicas) {
   PartialGradientNorm size;
   for (const UnitState& unit : units) {
+    if (!unit.gradient.present()) continue;
     const View share = share_of(unit.gradient, replica, replicas);
     switch (order) {
       case GradientNorm::one:
@@ -116,16 +118,19 @@ PartialGradientNorm partial_gradient_norm(std::span<const UnitState> units, Grad
 
 std::vector<StateTensor> state_tensors(std::span<const UnitState> units, View UnitState::*buffer) {
   std::vector<StateTensor> tensors;
-  for (const UnitState& unit : units)
+  for (const UnitState& unit : units) {
+    if (!(unit.*buffer).present()) continue;
     for (const TensorPart& part : unit.tensors)
       tensors.push_back({part.name, (unit.*buffer)[part.slice], part.info.slice.shape, part.first});
+  }
   return tensors;
 }
 
 std::vector<StateTensor> optimizer_tensors(std::span<const UnitState> units, StateOfClass state_of) {
   std::vector<StateTensor> tensors;
   for (int k = 0; k < StateBuffers::capacity; ++k)
-    for (const UnitState& unit : units)
+    for (const UnitState& unit : units) {
+      if (unit.runs.empty()) continue;
       for (const TensorPart& part : unit.tensors) {
         const StateBuffers buffers = state_of(part.info.parameter_class);
         if (k >= buffers.n) continue;
@@ -134,6 +139,7 @@ std::vector<StateTensor> optimizer_tensors(std::span<const UnitState> units, Sta
         tensors.push_back({std::string(buffers.names[static_cast<std::size_t>(k)]) + "." + part.name, unit.state[slice],
                            part.info.slice.shape, part.first});
       }
+    }
   return tensors;
 }
 

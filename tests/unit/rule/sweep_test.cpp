@@ -99,18 +99,18 @@ template <class P> struct CheckpointedBy {
 template <class P> struct OptimizedBy {
   template <class R> struct in : R { using optimizer = P; };
 };
+template <class P> struct FinetunedBy {
+  template <class R> struct in : R { using finetuning = P; };
+};
 template <class L> struct Of {
   template <class R> struct in : R { using layers = L; };
 };
 
-struct ReleasesOnly : sharding::Replicate {
-  static constexpr bool releases_after_forward = true;
+struct SplitsParametersAlone : sharding::Replicate {
+  static constexpr int param_shards(int dp) { return dp; }
 };
-struct NeverGathers : sharding::ShardGradOp {
-  static constexpr bool gathers_params = false;
-};
-struct Zero1 : sharding::Replicate {
-  static constexpr int optimizer_shards(int dp) { return dp; }
+struct FreezesAll : finetuning::All {
+  static constexpr bool trains(UnitKind, int) { return false; }
 };
 template <int parts> struct InParts : sharding::FullShard {
   static constexpr int param_shards(int dp) { return dp < 3 && parts == 3 ? dp : parts; }
@@ -129,8 +129,9 @@ template <class R> struct Other : DecoderBlock<R> {};
 
 using enum DType;
 using Policies =
-    std::tuple<ShardedBy<sharding::HybridShard<0>>, ShardedBy<sharding::HybridShard<3>>, ShardedBy<ReleasesOnly>,
-               ShardedBy<NeverGathers>, ShardedBy<Zero1>, ShardedBy<InParts<4>>, ShardedBy<InParts<3>>,
+    std::tuple<ShardedBy<sharding::HybridShard<0>>, ShardedBy<sharding::HybridShard<3>>,
+               ShardedBy<SplitsParametersAlone>, FinetunedBy<FreezesAll>, FinetunedBy<finetuning::FreezeFirst<-1>>,
+               ShardedBy<InParts<4>>, ShardedBy<InParts<3>>,
                ShardedBy<sharding::ReduceOncePerStep<sharding::Replicate>>, In<Dtypes<fp32, bf16, bf16, fp32>>,
                In<Dtypes<fp64, fp64, fp64, fp32>>, In<Dtypes<bf16, fp64, fp64, fp32>>,
                In<Dtypes<bf16, fp32, fp64, fp32>>, CheckpointedBy<checkpointing::EveryNthBlock<7>>,

@@ -14,7 +14,8 @@ void linear_add(View x_MK, View w_NK, View bias_N, View residual_MN, View y_MN);
 /// dx = dy w, or dx += dy w.
 void linear_backward_input(View dy_MN, View w_NK, View dx_MK, bool accumulate = false);
 
-/// dw = dyᵀ x and dbias = column sums of dy (bias may be absent); added to what is there with `accumulate`.
+/// dw = dyᵀ x and dbias = column sums of dy (bias may be absent, and both may: of a frozen unit); added to what is there
+/// with `accumulate`.
 /// dw and dbias have the gradient dtype (fp32 for bf16 operands).
 void linear_backward_weight(View dy_MN, View x_MK, View dw_NK, View dbias_N, bool accumulate);
 

@@ -17,7 +17,7 @@ void layer_norm_recompute(View x_MD, View weight_H, View bias_H, View mean_M, Vi
 void rms_norm_recompute(View x_MD, View weight_H, View bias_H, View rstd_M, View y_MD);
 
 /// dx += (add_to_dx) or = the gradient of x. dweight and dbias are summed over tokens in an order that depends on the
-/// shape alone; they are overwritten, or added to with `accumulate`. dx may be dy.
+/// shape alone; they are overwritten, or added to with `accumulate`. Both may be absent: of a frozen unit. dx may be dy.
 void layer_norm_backward(View dy_MD, View x_MD, View weight_H, View mean_M, View rstd_M, View dx_MD, bool add_to_dx,
                          View dweight_H, View dbias_H, bool accumulate);
 void rms_norm_backward(View dy_MD, View x_MD, View weight_H, View rstd_M, View dx_MD, bool add_to_dx, View dweight_H,

@@ -28,9 +28,9 @@ struct View {
   std::int64_t bytes() const { return elements() * size_of(dtype); }
   bool contiguous() const { return stride == shape.cols || shape.rows <= 1; }
 
-  /// Of a flat buffer: the matrix at a slice. A slice that is not present gives a view that is not.
+  /// Of a flat buffer: the matrix at a slice. A slice or a buffer that is not present gives a view that is not.
   View operator[](Slice slice) const {
-    return slice.present() ? View{data + slice.offset * size_of(dtype), dtype, slice.shape} : View{};
+    return slice.present() && data != nullptr ? View{data + slice.offset * size_of(dtype), dtype, slice.shape} : View{};
   }
   View rows(std::int64_t first, std::int64_t n) const {
     return {data + first * stride * size_of(dtype), dtype, {n, shape.cols}, stride};

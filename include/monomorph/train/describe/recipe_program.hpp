@@ -33,8 +33,7 @@ struct RecipeProgram {
   const ModelSpec* model = nullptr;
   DType compute_dtype{}, gradient_dtype{}, reduce_dtype{};
   MeshSpec mesh;
-  int (*param_shards)(int dp) = nullptr;   ///< ranks that hold one copy of the parameters together
-  bool reduces_every_micro_batch = false;  ///< sharded gradients, instead of once per step
+  int (*optimizer_shards)(int dp) = nullptr;  ///< ranks that hold one copy of the optimiser's state together
   std::vector<Fact> policies;
   Hparams hparams;  ///< the defaults, with those that the recipe's policies bring
   double (*peak_rate)(const PolicyHparams& optimizer) = nullptr;  ///< the learning rate that the log shows

@@ -15,7 +15,8 @@ struct TensorPart {
   std::size_t run = 0;  ///< of the optimiser's, in which it lies
 };
 
-/// What the optimiser holds of a unit: flat views of this rank's shard of it, and what lies within.
+/// What the optimiser holds of a unit: flat views of this rank's shard of it, and what lies within. A frozen unit has
+/// no gradient, no state and no runs.
 struct UnitState {
   View master, gradient;
   View rounded;  ///< compute's copy of the parameters, if it is not the master itself
@@ -29,7 +30,7 @@ struct UnitState {
 /// Which buffers an optimiser keeps for a class.
 using StateOfClass = StateBuffers (*)(ParameterClass);
 
-/// Fills in tensors and runs.
+/// Fills in tensors and runs.   @param state_of null for a frozen unit
 /// @param first element of the unit with which the shard begins
 void describe(const ParameterLayout& layout, int unit, int n_blocks, StateOfClass state_of, std::int64_t first,
               UnitState& state);

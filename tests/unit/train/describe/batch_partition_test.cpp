@@ -5,8 +5,6 @@
 
 #include <monomorph/sharding/full_shard.hpp>
 #include <monomorph/sharding/hybrid_shard.hpp>
-#include <monomorph/sharding/reduce_once_per_step.hpp>
-#include <monomorph/sharding/replicate.hpp>
 
 using namespace monomorph;
 using namespace monomorph::train;
@@ -17,8 +15,7 @@ namespace {
 template <class Sharding> RecipeProgram recipe(MeshSpec mesh = {}) {
   RecipeProgram program;
   program.mesh = mesh;
-  program.param_shards = Sharding::param_shards;
-  program.reduces_every_micro_batch = Sharding::reduces_every_micro_batch;
+  program.optimizer_shards = Sharding::optimizer_shards;
   return program;
 }
 
@@ -35,20 +32,4 @@ TEST_CASE("a number of ranks that a sharding can't be divided into is refused wi
                  "2 x 3 x 1 x 4 = 24, and are 36; start 24 or 48"));
   CHECK(contains(error_of([] { check_groups(recipe<sharding::FullShard>({.tp = 2}), 1); }),
                  "2 x 1 x 1 x 1 = 2, and are 1; start 2"));
-}
-
-TEST_CASE("a fixed tree with gradients that would be kept whole for nothing is refused") {
-  using Once = sharding::ReduceOncePerStep<sharding::HybridShard<2>>;
-  Hparams hparams;
-  hparams.data.train.value = {{"train.pbin"}};
-  hparams.batch.global_batch.value = 8;
-  hparams.batch.micro_batch.value = 1;
-  CHECK_NOTHROW(check_ranks(recipe<Once>(), hparams, 4));
-  hparams.batch.reduction.value = ReductionOrder::fixed_tree;
-  const std::string error = error_of([&] { check_ranks(recipe<Once>(), hparams, 4); });
-  CHECK(error.starts_with("[RANK-19]"));
-  CHECK(contains(error, "take its sharding without ReduceOncePerStep, or \"any_order\""));
-  CHECK_NOTHROW(check_ranks(recipe<Once>(), hparams, 1));  // has no more than its part
-  CHECK_NOTHROW(check_ranks(recipe<sharding::HybridShard<2>>(), hparams, 4));
-  CHECK_NOTHROW(check_ranks(recipe<sharding::Replicate>(), hparams, 4));
 }

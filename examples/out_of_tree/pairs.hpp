@@ -1,0 +1,16 @@
+#pragma once
+#include <monomorph/policy/sharding_policy.hpp>
+
+namespace stranger {
+
+/// Ranks keep the optimizer's state in pairs, half of it each, and all the rest whole: ZeRO-1 within pairs. An odd number
+/// of ranks has no pairs.
+struct Pairs {
+  static constexpr std::string_view name = "Pairs";
+  static constexpr int param_shards(int /*dp*/) { return 1; }
+  static constexpr int gradient_shards(int /*dp*/) { return 1; }
+  static constexpr int optimizer_shards(int dp) { return dp % 2 == 0 ? 2 : 1; }
+};
+static_assert(monomorph::ShardingPolicy<Pairs>);
+
+}  // namespace stranger

@@ -1,0 +1,13 @@
+#pragma once
+#include <monomorph/policy/finetuning_policy.hpp>
+
+namespace monomorph::finetuning {
+
+/// Every unit is trained.
+struct All {
+  static constexpr std::string_view name = "All";
+  static constexpr bool trains(UnitKind /*kind*/, int /*block*/) { return true; }
+};
+static_assert(FinetuningPolicy<All>);
+
+}  // namespace monomorph::finetuning

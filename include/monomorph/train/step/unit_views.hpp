@@ -1,0 +1,29 @@
+#pragma once
+#include <monomorph/plan/units.hpp>
+#include <monomorph/runtime/memory/arena.hpp>
+
+namespace monomorph::train {
+
+/// The units' parameters, or their gradients, in the arena: what plan::UnitPlaces foresees.
+template <int n_units> class UnitViews {
+ public:
+  /// @param part elements of each unit's shard   @param shard_index of this rank
+  UnitViews(const plan::UnitPlaces<n_units>& places, const std::array<std::int64_t, n_units>& part, int shard_index,
+            Arena& arena, DType dtype) {
+    const View wholes = arena.take(places.wholes.elements, dtype), shards = arena.take(places.shards.elements, dtype);
+    for (int u = 0; u < n_units; ++u) {
+      whole_[u] = wholes[places.whole[u]];
+      if (places.apart[u].present())
+        shard_[u] = shards[places.apart[u]];
+      else if (whole_[u].present())
+        shard_[u] = whole_[u].columns(shard_index * part[u], part[u]);
+    }
+  }
+  View whole(int u) const { return whole_[u]; }
+  View shard(int u) const { return shard_[u]; }  ///< this rank's
+
+ private:
+  std::array<View, n_units> whole_{}, shard_{};
+};
+
+}  // namespace monomorph::train

@@ -1,0 +1,143 @@
+// Frozen units: what is trained gets the gradients and the update that it gets when all is trained; the rest has
+// neither, in the plan and in fact.
+#include "numerics/schedule_recipes.hpp"
+#include "support/adamw_update.hpp"
+#include "support/tensors.hpp"
+
+#include <monomorph/model/autograd_block.hpp>
+#include <monomorph/runtime/comm/world.hpp>
+
+#include <ATen/ops/linear.h>
+
+#include "support/catch.hpp"  // last: LibTorch has a CHECK, too
+
+namespace monomorph::testing {
+namespace {
+
+template <class R, class Policy> struct Tuned : R { using finetuning = Policy; };
+template <class R, class Policy> struct With : R { using checkpointing = Policy; };
+
+/// What is trained lies between what is not: nothing but blocks 1 and 3.
+struct OddBlocks {
+  static constexpr std::string_view name = "OddBlocks";
+  static constexpr bool trains(UnitKind kind, int block) { return kind == UnitKind::block && block % 2 == 1; }
+};
+/// Backward goes through all blocks, of which none is trained.
+struct EmbeddingOnly {
+  static constexpr std::string_view name = "EmbeddingOnly";
+  static constexpr bool trains(UnitKind kind, int /*block*/) { return kind == UnitKind::embedding; }
+};
+
+/// x + W x by autograd.
+template <class R> struct LinearBlock : AutogradBlock<LinearBlock<R>> {
+  static constexpr std::string_view name = "LinearBlock";
+  static constexpr std::int64_t D = R::model.d_model;
+  struct Params : ParameterLayout {
+    constexpr explicit Params(int block = 0) {
+      take_tensor("weight", {D, D}, ParameterClass::linear, initializers::residual_matrix(R::model, block));
+    }
+  };
+  static constexpr std::int64_t matmul_flops_per_token() { return 2 * D * D; }
+  static at::Tensor compute(const AutogradInput& in) {
+    return in.x_BTD().add(at::linear(in.x_BTD(), in.parameter("weight")));
+  }
+};
+template <class R> struct EndsInAutograd : R { using layers = Stack<Run<DecoderBlock, 2>, Run<LinearBlock, 2>>; };
+
+constexpr std::int64_t micro_batch = 2;
+
+struct Trained {
+  Tensors initial, gradients, parameters, state;
+};
+
+/// One update with the gradients of two micro-batches.
+template <Recipe R> Trained trained() {
+  const auto communicator = one_rank();
+  train::Step<R> step(*communicator, micro_batch, 3);
+  CHECK(step.state().arena().unused_bytes() == 0);
+  Trained result{.initial = values_of(step.parameters()), .gradients = {}, .parameters = {}, .state = {}};
+  for (const std::int64_t i : {0, 1})
+    step.accumulate(sequences.from(2 * i, R::model.context_length), 1, {.index = i, .count = 2});
+  step.partial_gradient_norm(train::GradientNorm::two);
+  result.gradients = values_of(step.gradients());
+  update(step, 1, 1e-2);
+  result.parameters = values_of(step.parameters());
+  result.state = values_of(step.optimizer_state());
+  return result;
+}
+
+/// The unit of a tensor, by its name.
+template <class R> int unit_of(const std::string& name) {
+  if (name.starts_with("layers.")) return plan::unit_of_block(std::stoi(name.substr(7)));
+  const bool embeds = name.find("embedding") != std::string::npos;
+  return embeds ? plan::embedding_unit<R> : plan::head_unit<R>;
+}
+
+template <Recipe R> void check_frozen(const Trained& all, const Trained& tuned) {
+  int n_trained = 0, n_frozen = 0;
+  for (const auto& [name, values] : all.parameters) {
+    CAPTURE(name);
+    const bool trains = plan::trains<R>(unit_of<R>(name));
+    ++(trains ? n_trained : n_frozen);
+    CHECK(tuned.gradients.contains(name) == trains);
+    CHECK(tuned.state.contains("moment1." + name) == trains);
+    CHECK(tuned.parameters.at(name) == (trains ? values : tuned.initial.at(name)));
+    if (trains) CHECK(tuned.gradients.at(name) == all.gradients.at(name));
+  }
+  CHECK(n_trained > 0);
+  CHECK(n_frozen > 0);
+}
+
+template <class R, class Policy> void check_policy(const Trained& all) {
+  CAPTURE(Policy::name);
+  using tuned = Tuned<R, Policy>;
+  check_frozen<tuned>(all, trained<tuned>());
+  constexpr plan::Memory of_all = plan::memory<R>(1, micro_batch), of_tuned = plan::memory<tuned>(1, micro_batch);
+  STATIC_REQUIRE(of_tuned.gradients < of_all.gradients);
+  STATIC_REQUIRE(of_tuned.optimizer_state < of_all.optimizer_state);
+  STATIC_REQUIRE(of_tuned.activations <= of_all.activations);
+  STATIC_REQUIRE(plan::flops_per_token<tuned>().exact <= plan::flops_per_token<R>().exact);
+}
+
+template <class R> void check_policies() {
+  const Trained all = trained<R>();
+  check_policy<R, finetuning::FreezeFirst<0>>(all);
+  check_policy<R, finetuning::FreezeFirst<2>>(all);
+  check_policy<R, OddBlocks>(all);
+  check_policy<R, EmbeddingOnly>(all);
+  if constexpr (!R::model.tied_head) check_policy<R, finetuning::HeadOnly>(all);
+}
+
+}  // namespace
+
+TEST_CASE("frozen units stay as they are, the others are trained as if all were: tied head") {
+  check_policies<gpt2_like>();
+  check_policies<With<InBf16<gpt2_like>, checkpointing::EveryBlock>>();
+}
+TEST_CASE("frozen units stay as they are, the others are trained as if all were: head of its own") {
+  check_policies<llama_like>();
+  check_policies<With<llama_like, checkpointing::RecomputeCheap>>();
+}
+TEST_CASE("frozen units stay as they are, the others are trained as if all were: blocks with autograd") {
+  check_policies<EndsInAutograd<llama_like>>();
+  check_policies<With<EndsInAutograd<gpt2_like>, checkpointing::EveryNthBlock<2>>>();
+}
+
+TEST_CASE("what backward does not reach shares the memory of one block") {
+  using tuned = Tuned<llama_like, finetuning::FreezeFirst<3>>;
+  constexpr std::int64_t kept = plan::memory<llama_like>(1, micro_batch).activations,
+                         once = plan::memory<tuned>(1, micro_batch).activations,
+                         recomputed =
+                             plan::memory<With<llama_like, checkpointing::EveryBlock>>(1, micro_batch).activations;
+  STATIC_REQUIRE(once < kept);
+  STATIC_REQUIRE(once > recomputed);
+}
+
+TEST_CASE("floating-point operations of what is trained, by hand") {
+  // Forward of all; gradients of inputs of the head and of two blocks; gradients of parameters of the same.
+  using tuned = Tuned<llama_like, finetuning::FreezeFirst<2>>;
+  const double all = plan::flops_per_token<llama_like>().exact, head = 3 * 2.0 * 50 * 32, blocks = all - head;
+  CHECK(plan::flops_per_token<tuned>().exact == head + blocks / 2 + blocks / 2 / 3);
+}
+
+}  // namespace monomorph::testing
