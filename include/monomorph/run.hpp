@@ -9,6 +9,7 @@
 #include <monomorph/checkpointing/every_nth_block.hpp>
 #include <monomorph/checkpointing/fraction.hpp>
 #include <monomorph/checkpointing/keep_all.hpp>
+#include <monomorph/checkpointing/offload.hpp>
 #include <monomorph/checkpointing/recompute_cheap.hpp>
 #include <monomorph/finetuning/freeze_first.hpp>
 #include <monomorph/finetuning/head_only.hpp>
@@ -16,6 +17,7 @@
 #include <monomorph/models/llama3.hpp>
 #include <monomorph/optim/bf16_state.hpp>
 #include <monomorph/optim/by_class.hpp>
+#include <monomorph/optim/host_state.hpp>
 #include <monomorph/optim/lion.hpp>
 #include <monomorph/optim/sgd.hpp>
 #include <monomorph/precision/bf16_mixed.hpp>

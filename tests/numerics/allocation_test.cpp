@@ -22,6 +22,10 @@ template <class R> struct Tiled : R {
   }();
 };
 template <class R> struct Recomputed : R { using checkpointing = checkpointing::EveryBlock; };
+template <class R> struct OnHost : R {
+  using checkpointing = checkpointing::Offload<>;
+  using optimizer = optim::HostState<optim::AdamW>;
+};
 
 void take_step(train::TrainingStep& step, std::uint64_t number, std::int64_t T) {
   step.accumulate(sequences.from(0, T), number, {});
@@ -66,6 +70,7 @@ TEST_CASE("after the first step nothing is allocated") {
   CHECK(allocations_after_first_step<InBf16<Tiled<llama_like>>>() == 0);
   CHECK(allocations_after_first_step<Recomputed<llama_like>>() == 0);
   CHECK(allocations_after_first_step<InDocuments<Tiled<gpt2_like>>>() == 0);
+  CHECK(allocations_after_first_step<OnHost<InBf16<Tiled<llama_like>>>>() == 0);
 }
 
 TEST_CASE("after the first step nothing is allocated, with attention dropout") {

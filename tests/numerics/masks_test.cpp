@@ -94,12 +94,14 @@ template <Recipe R> void check_decoding(const Sees& sees, bool with_cache) {
     decoder->reset();
     for (std::size_t t = 0; t < T; t += round == 0 ? 1 : T) {
       const float* const next = decoder->feed(rows.inputs[t]);
-      const Values logits(next, next + V), all = reference<R>(
-          parameters, rows,
-          [&](int block, std::int64_t query, std::int64_t key) {
-            return sees(block, query, key) && (key <= static_cast<std::int64_t>(t) || key == query);
-          },
-          false).logits;
+      const Values logits(next, next + V),
+          all = reference<R>(
+                    parameters, rows,
+                    [&](int block, std::int64_t query, std::int64_t key) {
+                      return sees(block, query, key) && (key <= static_cast<std::int64_t>(t) || key == query);
+                    },
+                    false)
+                    .logits;
       const auto row = all.begin() + static_cast<std::ptrdiff_t>(t * V);
       CHECK(relative_error(logits, Values(row, row + V)) < 1e-6);
     }

@@ -27,11 +27,21 @@ template <class R> struct Activations {
     for (int i = 0; i < n_blocks<R>; ++i) {
       x_MD[i] = buffer.take(MD);
       kept_[i] = {buffer.elements, statistics.elements};
-      Layout scratch, statistics_scratch;
-      with_block<R>(i, [&](auto block) { place(block, i, buffer, scratch, statistics, statistics_scratch); });
+      Layout kept, scratch, kept_statistics, statistics_scratch;
+      with_block<R>(i, [&](auto block) { place(block, i, kept, scratch, kept_statistics, statistics_scratch); });
       scratch_length_ = larger_of(scratch_length_, scratch.elements);
       statistics_scratch_length_ = larger_of(statistics_scratch_length_, statistics_scratch.elements);
+      if (offloads_block(i)) {
+        n_offloaded_ = place_among_offloaded_[i] = n_offloaded_ + 1;
+        slot_length_ = larger_of(slot_length_, kept.elements);
+        statistics_slot_length_ = larger_of(statistics_slot_length_, kept_statistics.elements);
+        kept_length_[i] = {kept.elements, kept_statistics.elements};
+      } else {
+        buffer.elements += kept.elements;
+        statistics.elements += kept_statistics.elements;
+      }
     }
+    place_offloaded();
     x_MD.back() = buffer.take(MD);
     dx_MD = buffer.take(MD);
     head_in_MD = buffer.take(MD);
@@ -55,6 +65,25 @@ template <class R> struct Activations {
     Layout kept_statistics{kept_[i].statistics}, statistics_scratch{scratch_.statistics};
     return place(block, i, kept, scratch, kept_statistics, statistics_scratch);
   }
+  /// Where what is kept of a block lies on the device, and where in the host's memory it waits: equal slices of the
+  /// buffers of activations and of statistics.
+  struct Offloaded {
+    Slice activations, statistics, host_activations, host_statistics;
+  };
+  Layout host_buffer, host_statistics;
+  /// Whether what is kept of a block has to make room for that of another one.
+  constexpr bool moves(int i) const {
+    return place_among_offloaded_[i] > 0 && place_among_offloaded_[i] <= n_offloaded_ - 2;
+  }
+  constexpr const Offloaded& offloaded(int i) const { return offloaded_[i]; }
+  /// The block whose place on the device block i takes in forward, and gives back in backward; -1 if there is none.
+  constexpr int shares_place_with(int i) const {
+    if (place_among_offloaded_[i] <= 2) return -1;
+    int other = i;
+    while (place_among_offloaded_[other] != place_among_offloaded_[i] - 2) --other;
+    return other;
+  }
+
   template <class Block> constexpr typename Block::Temporary temporaries(Block) const {
     Layout layout{temporary.offset};
     return {layout, n_tokens};
@@ -81,7 +110,32 @@ template <class R> struct Activations {
     logits_CV = statistics.take(CV);
     if (R::precision::compute_dtype != statistics_dtype(R::precision::compute_dtype)) dlogits_CV = buffer.take(CV);
   }
-  std::array<Begin, n_blocks<R>> kept_{};
+  static constexpr bool offloads_block(int i) {
+    return backward_reaches<R>(unit_of_block(i)) && offloads<typename R::checkpointing>(i);
+  }
+  /// Two places on the device, which offloaded blocks take in turn, and in the host's memory one for each that moves.
+  constexpr void place_offloaded() {
+    if (n_offloaded_ == 0) return;
+    Begin slots[2];
+    for (Begin& slot : slots)
+      slot = {buffer.take({1, slot_length_}).offset, statistics.take({1, statistics_slot_length_}).offset};
+    for (int i = 0; i < n_blocks<R>; ++i) {
+      if (place_among_offloaded_[i] == 0) continue;
+      kept_[i] = slots[place_among_offloaded_[i] % 2];
+      if (!moves(i)) continue;
+      const Shape length{1, kept_length_[i].activations}, of_statistics{1, kept_length_[i].statistics};
+      offloaded_[i] = {{kept_[i].activations, length},
+                       {kept_[i].statistics, of_statistics},
+                       host_buffer.take(length),
+                       host_statistics.take(of_statistics)};
+    }
+  }
+
+  std::array<Begin, n_blocks<R>> kept_{}, kept_length_{};
+  std::array<int, n_blocks<R>> place_among_offloaded_{};  ///< from 1; 0: not offloaded
+  std::array<Offloaded, n_blocks<R>> offloaded_{};
+  int n_offloaded_ = 0;
+  std::int64_t slot_length_ = 0, statistics_slot_length_ = 0;
   Begin scratch_;
   std::int64_t scratch_length_ = 0, statistics_scratch_length_ = 0;
 };

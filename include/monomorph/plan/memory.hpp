@@ -2,7 +2,7 @@
 #include <bit>
 #include <monomorph/plan/activations.hpp>
 #include <monomorph/plan/communication.hpp>
-#include <monomorph/plan/update_runs.hpp>
+#include <monomorph/plan/optimizer_buffers.hpp>
 #include <monomorph/policy/precision_policy.hpp>
 
 namespace monomorph::plan {
@@ -26,12 +26,15 @@ struct Memory {
   std::int64_t activations = 0;
   std::int64_t statistics = 0;  ///< norm statistics, log-sum-exps, logits of a chunk
   std::int64_t rotary = 0;
-  std::int64_t communication = 0;  ///< the communicator's; everything else is in the arena
+  std::int64_t host_optimizer = 0;    ///< state and master parameters that lie in the host's memory
+  std::int64_t host_activations = 0;  ///< what waits there for backward
+  std::int64_t communication = 0;     ///< the communicator's; everything else is in the two arenas
   constexpr std::int64_t arena() const {
     return master + compute_params + gathered_params + gradients + gathered_gradients + gradient_tree +
            optimizer_state + optimizer_workspace + activations + statistics + rotary;
   }
-  constexpr std::int64_t total() const { return arena() + communication; }
+  constexpr std::int64_t host() const { return host_optimizer + host_activations; }
+  constexpr std::int64_t total() const { return arena() + host() + communication; }
 };
 
 /// @param dp data-parallel ranks   @param micro_batch sequences per rank and forward pass
@@ -46,20 +49,22 @@ template <class R> constexpr Memory memory(int dp, std::int64_t micro_batch, int
              master = size_of(Precision::master_dtype);
   const auto statistic = size_of(statistics_dtype(Precision::compute_dtype));
   Memory bytes;
-  if (keeps_master_copy<Precision>) bytes.master = shards.master_buffer.elements * master;
+  const auto state = size_of(state_dtype<Optimizer>(Precision::master_dtype));
   auto& params = keeps_master_copy<Precision> ? bytes.compute_params : bytes.master;
   params = shards.params.shards.elements * compute;
   (alone ? params : bytes.gathered_params) += shards.params.wholes.elements * compute;
   bytes.gradients = shards.gradients.shards.elements * gradient;
   (alone ? bytes.gradients : bytes.gathered_gradients) += shards.gradients.wholes.elements * gradient;
   bytes.gradient_tree = tree_levels * shards.tree_buffer.elements * gradient;
-  for (int u = 0; u < n_units<R>; ++u)
-    if (trains<R>(u))
-      bytes.optimizer_state += state_elements<Optimizer>(unit_layout<R>(u), shards.part[u], shards.shards) *
-                               size_of(state_dtype<Optimizer>(Precision::master_dtype));
+  const OptimizerBuffers<R> optimizer(shards);
+  if (keeps_master_copy<Precision>) bytes.master = optimizer.masters.elements * master;
+  bytes.optimizer_state = optimizer.states.elements * state;
+  bytes.host_optimizer = optimizer.host_masters.elements * master + optimizer.host_states.elements * state;
   bytes.optimizer_workspace = optimizer_workspace_elements<R>() * size_of(statistics_dtype(Precision::master_dtype));
   bytes.activations = activations.buffer.elements * compute;
   bytes.statistics = activations.statistics.elements * statistic;
+  bytes.host_activations =
+      activations.host_buffer.elements * compute + activations.host_statistics.elements * statistic;
   if (R::model.position == Position::rotary)
     bytes.rotary = 2 * align_up(R::model.context_length * (R::model.head_width() / 2)) * statistic;
   bytes.communication = communication_bytes(dp);

@@ -16,6 +16,7 @@ template <class R> constexpr void add_sharding(auto& hash) {
 
 template <class Optimizer> constexpr void add_optimizer(auto& hash) {
   hash.add(name_of(state_dtype<Optimizer>(DType::fp32)));
+  hash.add(state_space<Optimizer>);
   for (const ParameterClass parameter_class : all_parameter_classes) {
     hash.add(Optimizer::scope(parameter_class), Optimizer::state(parameter_class).n);
     for (const std::string_view name : Optimizer::state(parameter_class).names) hash.add(name);
@@ -39,7 +40,8 @@ template <class R> constexpr void add_policies(auto& hash) {
   add_sharding<R>(hash);
   hash.add(DType{Precision::compute_dtype}, DType{Precision::gradient_dtype}, DType{Precision::reduce_dtype},
            DType{Precision::master_dtype});
-  for (int block = 0; block < n_blocks<R>; ++block) hash.add(R::checkpointing::recompute(block));
+  for (int block = 0; block < n_blocks<R>; ++block)
+    hash.add(R::checkpointing::recompute(block), offloads<typename R::checkpointing>(block));
   add_optimizer<typename R::optimizer>(hash);
   hash.add(bool{attention_of<R>::within_documents});
   for_each_mask<R>([&](const AttentionMask& mask) { add_mask(hash, mask); });

@@ -12,7 +12,7 @@ template <class R> constexpr std::uint64_t state_fingerprint_of() {
   Fingerprint fingerprint;
   fingerprint.add(resolved(R::model));
   fingerprint.add(name_of(R::precision::master_dtype));
-  fingerprint.add(type_name<typename R::optimizer>(), type_name<R>());
+  fingerprint.add(type_name<typename decltype(without_placement<typename R::optimizer>())::type>(), type_name<R>());
   add_computation<R>(fingerprint);
   return fingerprint.value();
 }

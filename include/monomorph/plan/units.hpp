@@ -86,14 +86,12 @@ template <class R> struct Shards {
   int shards;
   std::array<std::int64_t, n> part{};  ///< elements of a unit's shard
   UnitPlaces<n> params, gradients;
-  std::array<Slice, n> master{};  ///< shards of a master copy beside the parameters of compute
-  std::array<Slice, n> tree{};    ///< shards on a level of the gradients' tree
-  Layout master_buffer, tree_buffer;
+  std::array<Slice, n> tree{};  ///< shards on a level of the gradients' tree
+  Layout tree_buffer;
 
   constexpr explicit Shards(int dp) : shards(R::sharding::optimizer_shards(dp)) {
     for (int u = 0; u < n; ++u) {
       part[u] = align_up((unit_layout<R>(u).elements + shards - 1) / shards);
-      master[u] = master_buffer.take({1, part[u]});
       if (trains<R>(u)) tree[u] = tree_buffer.take({1, part[u]});
     }
     place_params();

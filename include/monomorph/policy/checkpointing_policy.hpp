@@ -19,7 +19,12 @@ struct CheckpointingAxis {
       { P::recompute(block) } -> std::same_as<Recompute>;
       typename Constant<P::recompute(0)>;
     };
-    static constexpr bool all_hold = is_named<P> && recompute;
+    static constexpr bool offloads = !requires { &P::offloads; }
+    || requires(int block) {
+      { P::offloads(block) } -> std::same_as<bool>;
+      typename Constant<P::offloads(0)>;
+    };
+    static constexpr bool all_hold = is_named<P> && recompute && offloads;
     static consteval void explain() {
       static_assert(is_named<P>,
                     "[ACT-04] a checkpointing policy must have `static constexpr std::string_view name` "
@@ -27,9 +32,21 @@ struct CheckpointingAxis {
       static_assert(recompute,
                     "[ACT-04] a checkpointing policy must have `static constexpr Recompute recompute(int block)`: what "
                     "backward computes again of a block (docs/rules.md#act-04)");
+      static_assert(offloads,
+                    "[ACT-04] a checkpointing policy's offloads, if it has one, must be `static constexpr bool "
+                    "offloads(int block)`: whether what is kept of a block waits in the host's memory for backward "
+                    "(docs/rules.md#act-04)");
     }
   };
 };
 template <class P> concept CheckpointingPolicy = Fits<CheckpointingAxis, P>;
+
+/// Whether what the policy keeps of a block waits in the host's memory for backward.
+template <class P> constexpr bool offloads(int block) {
+  if constexpr (requires { P::offloads(block); })
+    return P::offloads(block);
+  else
+    return false;
+}
 
 }  // namespace monomorph

@@ -3,6 +3,7 @@
 #include <concepts>
 #include <initializer_list>
 #include <monomorph/core/dtype.hpp>
+#include <monomorph/core/memory_space.hpp>
 #include <monomorph/policy/axis.hpp>
 #include <monomorph/spec/tensor_info.hpp>
 #include <string_view>
@@ -47,7 +48,9 @@ struct OptimizerAxis {
       { P::state(parameter_class) } -> std::same_as<StateBuffers>;
       typename std::integral_constant<int, P::state(ParameterClass::linear).n>;  // of a Constant nvcc makes nothing
     };
-    static constexpr bool all_hold = is_named<P> && hparams && scope && state;
+    static constexpr bool state_space = !requires { &P::state_space; }
+    || MONOMORPH_HAS_CONSTANT(MemorySpace, state_space);
+    static constexpr bool all_hold = is_named<P> && hparams && scope && state && state_space;
     static consteval void explain() {
       static_assert(is_named<P>,
                     "[OPTIM-02] an optimizer must have `static constexpr std::string_view name` "
@@ -64,6 +67,10 @@ struct OptimizerAxis {
           state,
           "[OPTIM-02] an optimizer must have `static constexpr monomorph::StateBuffers state(ParameterClass)`: "
           "the names of the buffers that it keeps (docs/rules.md#optim-02)");
+      static_assert(
+          state_space,
+          "[OPTIM-02] an optimizer's state_space, if it has one, must be `static constexpr monomorph::MemorySpace "
+          "state_space`: where its state and the master parameters lie (docs/rules.md#optim-02)");
     }
   };
 };
@@ -80,6 +87,21 @@ inline constexpr bool updates_matrices = [] {
     if (P::scope(parameter_class) == UpdateScope::matrices) return true;
   return false;
 }();
+
+/// Where the optimiser's state and the master parameters lie between updates.
+template <OptimizerPolicy P>
+inline constexpr MemorySpace state_space = [] {
+  if constexpr (requires { P::state_space; }) return P::state_space;
+  return MemorySpace::device;
+}();
+
+/// The optimiser without what only says where its state lies: two that have the same one resume each other's runs.
+template <OptimizerPolicy P> constexpr auto without_placement() {
+  if constexpr (requires { typename P::wrapped; })
+    return std::type_identity<typename P::wrapped>{};
+  else
+    return std::type_identity<P>{};
+}
 
 /// Of an optimiser's state: what the policy chooses, or that of the parameters that it updates.
 template <OptimizerPolicy P> constexpr DType state_dtype(DType master) {

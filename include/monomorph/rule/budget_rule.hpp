@@ -87,6 +87,8 @@ enum class MemoryPart {
   activations,
   statistics,
   rotary,
+  host_optimizer,
+  host_activations,
   communication,
 };
 struct PartBytes {
@@ -106,6 +108,8 @@ constexpr PartBytes largest_part(const plan::Memory& memory, int n) {
                        {activations, memory.activations},
                        {statistics, memory.statistics},
                        {rotary, memory.rotary},
+                       {host_optimizer, memory.host_optimizer},
+                       {host_activations, memory.host_activations},
                        {communication, memory.communication}};
   for (;; --n) {
     PartBytes* largest = parts;

@@ -1,9 +1,9 @@
 #pragma once
-#include "runtime/distributed/communication_queue.hpp"
 #include "runtime/distributed/cpu_all_to_all.hpp"
 #include "runtime/distributed/grouped_communicator.hpp"
 #include "runtime/distributed/unit_reduction.hpp"
 
+#include <monomorph/runtime/machine/background_queue.hpp>
 #include <monomorph/runtime/memory/arena.hpp>
 
 namespace monomorph::distributed {
@@ -35,7 +35,7 @@ class CpuCommunicator final : public GroupedCommunicator {
   std::vector<Started> started_;  ///< by unit, the numbers of its last jobs
   std::vector<std::int64_t> others_words_;
   std::vector<PointToPoint::Message> messages_;
-  CommunicationQueue all_gather_queue_, reduction_queue_;  // last: their threads use the members above
+  BackgroundQueue all_gather_queue_, reduction_queue_;  // last: their threads use the members above
 };
 
 }  // namespace monomorph::distributed

@@ -159,6 +159,8 @@ void memory_table(Text& text, const RecipeProgram& recipe, int ranks, std::int64
   row("activations", bytes.activations);
   row("statistics and logits", bytes.statistics);
   row("rotary tables", bytes.rotary);
+  row("masters and state on the host", bytes.host_optimizer);
+  row("activations on the host", bytes.host_activations);
   row("gradients on their way", bytes.communication);
   row("total", bytes.total());
 }

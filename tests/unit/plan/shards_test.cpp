@@ -30,8 +30,8 @@ TEMPLATE_TEST_CASE("shards are multiples of 64 elements and cover their unit", "
     for (int unit = 0; unit < plan::n_units<R>; ++unit) {
       INFO("dp " << dp << " unit " << unit);
       const std::int64_t part = shards.part[unit];
-      CHECK(shards.master[unit].offset == end);
-      CHECK(shards.master[unit].shape.elements() == part);
+      CHECK(shards.tree[unit].offset == end);
+      CHECK(shards.tree[unit].shape.elements() == part);
       CHECK(part % 64 == 0);
       const std::int64_t whole = part * shards.shards, needed = plan::unit_layout<R>(unit).elements;
       CHECK(whole >= needed);
@@ -40,7 +40,7 @@ TEMPLATE_TEST_CASE("shards are multiples of 64 elements and cover their unit", "
       CHECK(shards.gradients.whole[unit].shape.elements() == whole);
       end += part;
     }
-    CHECK(shards.master_buffer.elements == end);
+    CHECK(shards.tree_buffer.elements == end);
   }
 }
 
@@ -93,7 +93,6 @@ TEST_CASE("frozen units have no gradients, and no level of a tree") {
     CHECK(shards.gradients.whole[unit].present() == trains);
     CHECK(shards.tree[unit].present() == trains);
     CHECK(shards.params.whole[unit].present());
-    CHECK(shards.master[unit].present());
   }
   CHECK(plan::lowest_trained<Finetuned<finetuning::HeadOnly>> == plan::head_unit<EveryOption>);
   CHECK(plan::lowest_trained<EveryOption> == 0);

@@ -44,6 +44,13 @@ struct OtherOrder : ByHand {
 struct ComputingInFp16 : ByHand {
   using precision = monomorph::precision::Fp16Mixed;
 };
+struct Frozen : ByHand {
+  using finetuning = monomorph::finetuning::FreezeFirst<1>;
+};
+struct OnHost : ByHand {
+  using optimizer = optim::HostState<optim::AdamW>;
+  using checkpointing = monomorph::checkpointing::Offload<>;
+};
 struct Divided : ByHand {
   using sharding = monomorph::sharding::Replicate;
   using checkpointing = monomorph::checkpointing::EveryBlock;
@@ -62,7 +69,7 @@ TEST_CASE("the state's fingerprint changes with what the state is and means") {
   using plan::state_fingerprint;
   CHECK(all_differ({state_fingerprint<ByHand>, state_fingerprint<Of<deeper>>, state_fingerprint<Of<wider>>,
                     state_fingerprint<InBf16>, state_fingerprint<DecaysAll>, state_fingerprint<OtherObjective>,
-                    state_fingerprint<Documents>, state_fingerprint<OtherBlock>, state_fingerprint<OtherOrder>}));
+                    state_fingerprint<Documents>, state_fingerprint<OtherBlock>, state_fingerprint<OtherOrder>, state_fingerprint<Frozen>}));
 }
 
 TEST_CASE("the state's fingerprint does not change with how the work is divided, nor with what dtype computes") {
@@ -70,6 +77,8 @@ TEST_CASE("the state's fingerprint does not change with how the work is divided,
   STATIC_REQUIRE(plan::fingerprint<ComputingInFp16> != plan::fingerprint<ByHand>);
   STATIC_REQUIRE(plan::state_fingerprint<Divided> == plan::state_fingerprint<ByHand>);
   STATIC_REQUIRE(plan::fingerprint<Divided> != plan::fingerprint<ByHand>);
+  STATIC_REQUIRE(plan::state_fingerprint<OnHost> == plan::state_fingerprint<ByHand>);
+  STATIC_REQUIRE(plan::fingerprint<OnHost> != plan::fingerprint<ByHand>);
 }
 
 TEST_CASE("the state's fingerprint does not change when a derived size is said aloud") {

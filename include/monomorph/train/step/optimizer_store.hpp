@@ -1,6 +1,7 @@
 #pragma once
-#include <monomorph/plan/memory.hpp>
+#include <monomorph/plan/optimizer_buffers.hpp>
 #include <monomorph/recipe.hpp>
+#include <monomorph/runtime/memory/transfers.hpp>
 #include <monomorph/train/step/gradient_store.hpp>
 #include <monomorph/train/step/parameter_store.hpp>
 #include <monomorph/train/step/unit_state.hpp>
@@ -8,35 +9,47 @@
 namespace monomorph::train {
 
 /// What the optimiser keeps and changes: of each unit this rank's shard of the master parameters and of its state.
-/// Frozen units have a master and no state. Runs of elements are updated where they lie; what the optimiser transforms
-/// as whole matrices passes through the place of the whole gradients first.
+/// Frozen units have a master and no state. Runs of elements are updated where they lie, or, if that is the host's
+/// memory, in one of two places on the device; what the optimiser transforms as whole matrices passes through the place
+/// of the whole gradients first.
 template <Recipe R> class OptimizerStore {
   using Precision = typename R::precision;
   using Optimizer = typename R::optimizer;
   using Hparams = typename Optimizer::Hparams;
   static constexpr int n_units = plan::n_units<R>;
   static constexpr bool master_copy = keeps_master_copy<Precision>;
+  static constexpr bool on_host = plan::OptimizerBuffers<R>::on_host;
   static constexpr cpu::Queue queue{};
 
  public:
   /// Whether some units are transformed: then prepare() and transform() come before update().
   static constexpr bool transforms_any = updates_matrices<Optimizer>;
 
-  OptimizerStore(const plan::Shards<R>& shards, int shard_index, std::uint64_t seed, Arena& arena,
-                 const ParameterStore<R>& parameters, const GradientStore<R>& gradients)
-      : shards_(shards), shard_index_(shard_index), seed_(seed), gradients_(gradients) {
-    const View masters = master_copy ? arena.take(shards.master_buffer.elements, Precision::master_dtype) : View{};
+  OptimizerStore(const plan::Shards<R>& shards, int shard_index, std::uint64_t seed, Arena& arena, Arena& host,
+                 Transfers* transfers, const ParameterStore<R>& parameters, const GradientStore<R>& gradients)
+      : shards_(shards), shard_index_(shard_index), seed_(seed), gradients_(gradients), transfers_(transfers) {
     if constexpr (transforms_any)
       workspace_ = arena.take(plan::optimizer_workspace_elements<R>(), statistics_dtype(Precision::master_dtype));
-    units_.reserve(n_units);
+    const plan::OptimizerBuffers<R> buffers(shards);
+    const auto take = [](Arena& from, std::int64_t masters, std::int64_t states) {
+      return Buffers{from.take(masters, Precision::master_dtype),
+                     from.take(states, state_dtype<Optimizer>(Precision::master_dtype))};
+    };
+    const Buffers device = take(arena, buffers.masters.elements, buffers.states.elements),
+                  resting = on_host ? take(host, buffers.host_masters.elements, buffers.host_states.elements) : device;
     for (int u = 0; u < n_units; ++u) {
-      units_.push_back({.master = master_copy ? masters[shards.master[u]] : parameters.shard(u),
+      units_.push_back({.master = master_copy ? resting.masters[buffers.master[u]] : parameters.shard(u),
                         .gradient = gradients.shard(u),
                         .rounded = master_copy ? parameters.shard(u) : View{},
-                        .state = take_state(u, arena)});
+                        .state = resting.states[buffers.state[u]]});
       describe(plan::unit_layout<R>(u), u, plan::n_blocks<R>, plan::trains<R>(u) ? &Optimizer::state : nullptr,
                shard_index * shards.part[u], units_.back());
       initialize(units_.back(), seed);
+      if constexpr (on_host) {
+        in_use_.push_back(units_.back());
+        if (master_copy) in_use_.back().master = device.masters[buffers.master_in_use[u]];
+        in_use_.back().state = device.states[buffers.state_in_use[u]];
+      }
     }
     if constexpr (transforms_any)
       for (int u = 0; u < n_units; ++u) transformed_.push_back(transformed_of(u));
@@ -44,11 +57,11 @@ template <Recipe R> class OptimizerStore {
 
   bool transforms(int u) const { return transforms_any && !transformed_[u].matrices.empty(); }
   /// In the place of the shard's gradients comes what is to be transformed.
-  void prepare(int u, const Hparams& hparams, const UpdateScalars& scalars) const {
-    for (const plan::UpdateRun& run : units_[u].runs)
+  void prepare(int u, const Hparams& hparams, const UpdateScalars& scalars) {
+    const UnitState& unit = on_device(u);
+    for (const plan::UpdateRun& run : unit.runs)
       if (Optimizer::scope(run.parameter_class) == UpdateScope::matrices)
-        Optimizer::prepare(queue, element_update(units_[u], run, units_[u].gradient, Optimizer::state, seed_), hparams,
-                           scalars);
+        Optimizer::prepare(queue, element_update(unit, run, unit.gradient, Optimizer::state, seed_), hparams, scalars);
   }
   /// Of a unit's whole gradients, the matrices.
   void transform(int u, const Hparams& hparams) const {
@@ -60,9 +73,13 @@ template <Recipe R> class OptimizerStore {
     side_by_side(queue, of_unit.n_small, transform_one);
     for (std::int64_t i = of_unit.n_small; i < std::ssize(of_unit.matrices); ++i) transform_one(i);
   }
-  void update(int u, const Hparams& hparams, const UpdateScalars& scalars) const {
-    for (const plan::UpdateRun& run : units_[u].runs)
-      Optimizer::update(queue, element_update(units_[u], run, direction(u), Optimizer::state, seed_), hparams, scalars);
+  void update(int u, const Hparams& hparams, const UpdateScalars& scalars) {
+    const UnitState& unit = on_device(u);
+    if constexpr (on_host)
+      if (const int next = next_trained(u); next < n_units) fetch(next);  // on its way while u is updated
+    for (const plan::UpdateRun& run : unit.runs)
+      Optimizer::update(queue, element_update(unit, run, direction(u), Optimizer::state, seed_), hparams, scalars);
+    if constexpr (on_host) put_back(u);
   }
   void round_parameters() const {
     for (const UnitState& unit : units_) round(unit);
@@ -71,15 +88,46 @@ template <Recipe R> class OptimizerStore {
     return train::partial_gradient_norm(units_, order, replica, replicas);
   }
 
-  std::vector<StateTensor> parameters() const { return state_tensors(units_, &UnitState::master); }
+  std::vector<StateTensor> parameters() const {
+    settle();
+    return state_tensors(units_, &UnitState::master);
+  }
   std::vector<StateTensor> gradients() const { return state_tensors(units_, &UnitState::gradient); }
-  std::vector<StateTensor> state() const { return optimizer_tensors(units_, Optimizer::state); }
+  std::vector<StateTensor> state() const {
+    settle();
+    return optimizer_tensors(units_, Optimizer::state);
+  }
 
  private:
-  View take_state(int u, Arena& arena) const {
-    if (!plan::trains<R>(u)) return {};
-    return arena.take(plan::state_elements<Optimizer>(plan::unit_layout<R>(u), shards_.part[u], shards_.shards),
-                      state_dtype<Optimizer>(Precision::master_dtype));
+  struct Buffers {
+    View masters, states;
+  };
+  static int next_trained(int u) {
+    do ++u;
+    while (u < n_units && !plan::trains<R>(u));
+    return u;
+  }
+  /// The unit as its update must find it.
+  const UnitState& on_device(int u) {
+    if constexpr (!on_host) return units_[u];
+    fetch(u);
+    transfers_->wait(fetched_[u]);
+    return in_use_[u];
+  }
+  /// Unless it is there or in flight already. Copies follow each other, so the place's last unit has gone back before.
+  void fetch(int u) {
+    if (fetched_[u] != 0) return;
+    if (master_copy) transfers_->start(units_[u].master, in_use_[u].master);
+    fetched_[u] = transfers_->start(units_[u].state, in_use_[u].state);
+  }
+  void put_back(int u) {
+    if (master_copy) transfers_->start(in_use_[u].master, units_[u].master);
+    transfers_->start(in_use_[u].state, units_[u].state);
+    fetched_[u] = 0;
+  }
+  /// What was updated lies where it belongs.
+  void settle() const {
+    if constexpr (on_host) transfers_->wait_for_all();
   }
 
   /// Of a unit, the matrices that the optimiser transforms; of those, the first n_small side by side.
@@ -106,8 +154,11 @@ template <Recipe R> class OptimizerStore {
   std::uint64_t seed_;
   const GradientStore<R>& gradients_;
   View workspace_;
+  Transfers* transfers_;  ///< null if nothing lies on the host
   std::vector<UnitState> units_;
-  std::vector<Transformed> transformed_;  ///< by unit
+  std::vector<UnitState> in_use_;                 ///< the same on the device, if the others are on the host
+  std::array<std::uint64_t, n_units> fetched_{};  ///< the copy that brought, or brings, a unit to the device; or 0
+  std::vector<Transformed> transformed_;          ///< by unit
 };
 
 }  // namespace monomorph::train

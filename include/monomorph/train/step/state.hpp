@@ -1,6 +1,7 @@
 #pragma once
 #include <monomorph/model/autograd_tape.hpp>
 #include <monomorph/model/block_tensors.hpp>
+#include <monomorph/plan/memory.hpp>
 #include <monomorph/runtime/kernels/rotary.hpp>
 #include <monomorph/train/step/activation_store.hpp>
 #include <monomorph/train/step/cached_decoder.hpp>
@@ -8,21 +9,28 @@
 
 namespace monomorph::train {
 
-/// All memory of a rank: the arena, and the stores that share it.
+/// All memory of a rank: an arena in each memory space, and the stores that share them.
 template <Recipe R> class State {
   static constexpr bool rotates = R::model.position == Position::rotary;
-  plan::Shards<R> shards_;  // before the stores, which refer to it
-  Arena arena_;
+  plan::Shards<R> shards_;  // before the stores, which refer to it and to what follows
+  plan::Memory planned_;
+  Arena arena_, host_arena_;
+  std::unique_ptr<Transfers> transfers_;
 
  public:
   /// @param tree_levels plan::tree_levels for gradients that are added up in a fixed tree; 0 for any order
-  State(Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed, int tree_levels)
+  State(Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed, int tree_levels,
+        Transfers::Timing timing)
       : shards_(communicator.size()),
-        arena_(plan::memory<R>(communicator.size(), micro_batch, tree_levels).arena()),
+        planned_(plan::memory<R>(communicator.size(), micro_batch, tree_levels)),
+        arena_(planned_.arena()),
+        host_arena_(planned_.host()),
+        transfers_(planned_.host() > 0 ? std::make_unique<Transfers>(timing) : nullptr),
         parameters(communicator, shards_, arena_),
         gradients(communicator, shards_, arena_, tree_levels),
-        optimizer(shards_, communicator.shard_index(), seed, arena_, parameters, gradients),
-        activations(micro_batch, arena_),
+        optimizer(shards_, communicator.shard_index(), seed, arena_, host_arena_, transfers_.get(), parameters,
+                  gradients),
+        activations(micro_batch, arena_, host_arena_, transfers_.get()),
         batch_(micro_batch),
         seed_(seed) {
     if constexpr (rotates) {
@@ -38,6 +46,7 @@ template <Recipe R> class State {
 
   std::int64_t batch() const { return batch_; }
   const Arena& arena() const { return arena_; }
+  const Arena& host_arena() const { return host_arena_; }
   /// What an evaluation leaves: the final norm's output, and the logits of the last chunk of tokens.
   View head_in_MD() const { return activations[activations.plan().head_in_MD]; }
   View logits_CV() const { return activations.statistics()[activations.plan().logits_CV]; }

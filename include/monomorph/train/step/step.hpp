@@ -26,10 +26,10 @@ template <Recipe R> class Step final : public TrainingStep {
 
  public:
   using ObjectiveHparams = typename objective_of<R>::Hparams;
-  /// @param tree_levels see State
+  /// @param tree_levels see State   @param timing of copies between memory spaces
   Step(Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed, int tree_levels = 0,
-       const ObjectiveHparams& objective = {})
-      : comm_(communicator), objective_(objective), state_(communicator, micro_batch, seed, tree_levels) {}
+       const ObjectiveHparams& objective = {}, Transfers::Timing timing = Transfers::Timing::at_once)
+      : comm_(communicator), objective_(objective), state_(communicator, micro_batch, seed, tree_levels, timing) {}
 
   /// In-flight collectives still use the arena, even after another unit failed.
   ~Step() override {
@@ -116,11 +116,13 @@ template <Recipe R> class Step final : public TrainingStep {
     for (int block = 0; block < L; ++block) {
       const int u = plan::unit_of_block(block);
       parameters_.before_forward(u);
+      activations_.before_forward(block);
       with_block<R>(block, [&](auto b) {
         const auto span = comm_.trace_compute("forward", u);
         b.forward(tensors(u, pass), activations_.saved(b, block));
       });
       parameters_.after_forward(u);
+      activations_.after_forward(block, pass.training);
     }
     parameters_.before_head();
   }
@@ -144,6 +146,7 @@ template <Recipe R> class Step final : public TrainingStep {
         activations_.before_backward(b, t, saved);
         b.backward(t, saved);
       });
+      activations_.after_backward(block);
       finish(u, pass);
     }
     if constexpr (lowest == embedding) {

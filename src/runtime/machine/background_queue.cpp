@@ -1,12 +1,12 @@
-#include "runtime/distributed/communication_queue.hpp"
+#include <monomorph/runtime/machine/background_queue.hpp>
 
 extern "C" void omp_set_num_threads(int);
 
-namespace monomorph::distributed {
+namespace monomorph {
 
-CommunicationQueue::CommunicationQueue() : thread_([this] { run(); }) {}
+BackgroundQueue::BackgroundQueue() : thread_([this] { run(); }) {}
 
-CommunicationQueue::~CommunicationQueue() {
+BackgroundQueue::~BackgroundQueue() {
   {
     const std::lock_guard lock(mutex_);
     ends_ = true;
@@ -15,7 +15,7 @@ CommunicationQueue::~CommunicationQueue() {
   thread_.join();
 }
 
-std::uint64_t CommunicationQueue::submit(std::function<void()> job) {
+std::uint64_t BackgroundQueue::submit(std::function<void()> job) {
   std::uint64_t number = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -26,25 +26,30 @@ std::uint64_t CommunicationQueue::submit(std::function<void()> job) {
   return number;
 }
 
-void CommunicationQueue::wait(std::uint64_t number) {
+void BackgroundQueue::wait(std::uint64_t number) {
   if (n_done_.load(std::memory_order_acquire) >= number) return;
   settle(number);
   if (n_done_ < number) std::rethrow_exception(failure_);
 }
 
-void CommunicationQueue::settle(std::uint64_t number) {
+void BackgroundQueue::settle(std::uint64_t number) {
   std::unique_lock lock(mutex_);
   done_.wait(lock, [&] { return failure_ != nullptr || n_done_ >= number; });
 }
 
-void CommunicationQueue::run() {
+std::function<void()> BackgroundQueue::take_first() {
+  std::function<void()> job = std::move(jobs_[n_taken_++]);
+  if (n_taken_ == jobs_.size()) jobs_.clear(), n_taken_ = 0;
+  return job;
+}
+
+void BackgroundQueue::run() {
   omp_set_num_threads(1);  // a team of its own would take the cores from the threads that compute
   std::unique_lock lock(mutex_);
   while (true) {
-    submitted_.wait(lock, [&] { return ends_ || (!jobs_.empty() && failure_ == nullptr); });
+    submitted_.wait(lock, [&] { return ends_ || (n_taken_ < jobs_.size() && failure_ == nullptr); });
     if (ends_) return;
-    const std::function<void()> job = std::move(jobs_.front());
-    jobs_.pop_front();
+    const std::function<void()> job = take_first();
     lock.unlock();
     std::exception_ptr failure;
     try {
@@ -59,4 +64,4 @@ void CommunicationQueue::run() {
   }
 }
 
-}  // namespace monomorph::distributed
+}  // namespace monomorph

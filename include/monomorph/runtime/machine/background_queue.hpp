@@ -2,20 +2,20 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <vector>
 
-namespace monomorph::distributed {
+namespace monomorph {
 
-/// Runs jobs, which are collectives, one after the other on a thread of its own, beside the thread that computes. After
+/// Runs jobs, collectives or copies, one after the other on a thread of its own, beside the thread that computes. After
 /// a job has failed it runs no more, and waiting for a job that was not done throws that failure.
-class CommunicationQueue {
+class BackgroundQueue {
  public:
-  CommunicationQueue();
-  ~CommunicationQueue();
+  BackgroundQueue();
+  ~BackgroundQueue();
   /// @return the job's number: 1, 2, …
   std::uint64_t submit(std::function<void()> job);
   /// Returns when the jobs up to this number are done. @throws what one of them threw
@@ -25,10 +25,12 @@ class CommunicationQueue {
 
  private:
   void run();
+  std::function<void()> take_first();
 
   std::mutex mutex_;
   std::condition_variable submitted_, done_;
-  std::deque<std::function<void()>> jobs_;
+  std::vector<std::function<void()>> jobs_;  ///< begins anew when all are done, so that it does not grow
+  std::size_t n_taken_ = 0;
   std::uint64_t n_submitted_ = 0;
   std::atomic<std::uint64_t> n_done_{0};
   std::exception_ptr failure_;
@@ -36,4 +38,4 @@ class CommunicationQueue {
   std::thread thread_;
 };
 
-}  // namespace monomorph::distributed
+}  // namespace monomorph

@@ -1,0 +1,14 @@
+#pragma once
+#include <monomorph/policy/optimizer_policy.hpp>
+
+namespace monomorph::optim {
+
+/// An optimiser whose state and master parameters lie in the host's memory. A unit's come to the device for its update,
+/// while the unit before it is updated, and go back while the next one is.
+template <OptimizerPolicy Optimizer> struct HostState : Optimizer {
+  static constexpr std::string_view name = "HostState";
+  using wrapped = Optimizer;
+  static constexpr MemorySpace state_space = MemorySpace::host;
+};
+
+}  // namespace monomorph::optim

@@ -1,0 +1,104 @@
+// What waits in the host's memory: the same bits as without, however late copies are, and the bytes of the plan.
+#include "numerics/schedule_recipes.hpp"
+#include "support/adamw_update.hpp"
+#include "support/catch.hpp"
+#include "support/tensors.hpp"
+
+#include <monomorph/optim/bf16_state.hpp>
+#include <monomorph/optim/by_class.hpp>
+#include <monomorph/runtime/comm/world.hpp>
+
+namespace monomorph::testing {
+namespace {
+
+using Timing = Transfers::Timing;
+using checkpointing::Offload;
+
+template <class R, class Policy> struct With : R { using checkpointing = Policy; };
+template <class R, class Optimizer> struct OptimizedBy : R { using optimizer = Optimizer; };
+template <class R> struct FrozenBelow : R { using finetuning = finetuning::FreezeFirst<1>; };
+/// Some blocks, and not side by side.
+struct OffloadsSome : checkpointing::KeepAll {
+  static constexpr std::string_view name = "OffloadsSome";
+  static constexpr bool offloads(int block) { return block != 1; }
+};
+
+constexpr std::int64_t micro_batch = 2;
+
+/// Of everything that three steps of two micro-batches leave, with an evaluation between them.
+template <Recipe R> std::uint64_t trained(Timing timing) {
+  const auto communicator = one_rank();
+  train::Step<R> step(*communicator, micro_batch, 3, 0, {}, timing);
+  constexpr plan::Memory plan = plan::memory<R>(1, micro_batch);
+  CHECK(step.state().arena().bytes() == plan.arena());
+  CHECK(step.state().arena().unused_bytes() == 0);
+  CHECK(step.state().host_arena().bytes() == plan.host());
+  CHECK(step.state().host_arena().unused_bytes() == 0);
+  const auto hparams = PolicyHparams::of<typename R::optimizer::Hparams>();
+  for (const int number : {1, 2, 3}) {
+    for (const std::int64_t i : {0, 1})
+      step.accumulate(sequences.from(2 * i, R::model.context_length), number, {.index = i, .count = 2});
+    step.partial_gradient_norm(train::GradientNorm::two);
+    update(step, number, 1e-2, hparams);
+    step.evaluate(sequences.from(1, R::model.context_length));
+  }
+  return hash_of(step.parameters()) ^ hash_of(step.gradients()) << 1 ^ hash_of(step.optimizer_state()) << 2;
+}
+
+template <class Offloaded, class R> void check_same() {
+  CAPTURE(Offloaded::checkpointing::name, Offloaded::optimizer::name);
+  const std::uint64_t expected = trained<R>(Timing::at_once);
+  CHECK(trained<Offloaded>(Timing::at_once) == expected);
+  CHECK(trained<Offloaded>(Timing::late) == expected);
+}
+
+template <class R> void check_activations() {
+  check_same<With<R, Offload<>>, R>();
+  check_same<With<R, Offload<checkpointing::RecomputeCheap>>, R>();
+  check_same<With<R, Offload<checkpointing::EveryNthBlock<4>>>, R>();
+  check_same<With<R, OffloadsSome>, R>();
+  check_same<FrozenBelow<With<R, Offload<>>>, FrozenBelow<R>>();
+}
+template <class R, class Optimizer> void check_optimizer() {
+  check_same<OptimizedBy<R, optim::HostState<Optimizer>>, OptimizedBy<R, Optimizer>>();
+}
+template <class R> void check_optimizers() {
+  check_optimizer<R, optim::AdamW>();
+  check_optimizer<R, optim::Bf16State<optim::AdamW>>();
+  check_optimizer<R, optim::ByClass<optim::Muon, optim::AdamW>>();
+  check_optimizer<FrozenBelow<R>, optim::AdamW>();
+}
+
+template <class R> constexpr plan::Memory planned = plan::memory<R>(1, micro_batch);
+
+}  // namespace
+
+TEST_CASE("activations that wait on the host give the same bits: tied head") { check_activations<gpt2_like>(); }
+TEST_CASE("activations that wait on the host give the same bits: head of its own, bf16") {
+  check_activations<InBf16<llama_like>>();
+}
+TEST_CASE("optimizer state and masters on the host give the same bits: tied head") { check_optimizers<gpt2_like>(); }
+TEST_CASE("optimizer state and masters on the host give the same bits: head of its own, bf16") {
+  check_optimizers<InBf16<llama_like>>();
+}
+
+TEST_CASE("of four blocks, two move to the host, and two places are left on the device") {
+  using offloaded = With<gpt2_like, Offload<>>;
+  constexpr plan::Memory all = planned<gpt2_like>, some = planned<offloaded>;
+  constexpr std::int64_t moved = some.host_activations / 2;  // all blocks are alike
+  STATIC_REQUIRE(moved > 0);
+  STATIC_REQUIRE(all.activations + all.statistics == some.activations + some.statistics + 2 * moved);
+  STATIC_REQUIRE(all.total() == some.total());
+}
+
+TEST_CASE("on the device, two places are left of masters and state") {
+  using base = InBf16<llama_like>;
+  using offloaded = OptimizedBy<base, optim::HostState<optim::AdamW>>;
+  constexpr plan::Memory all = planned<base>, some = planned<offloaded>;
+  STATIC_REQUIRE(some.host_optimizer == all.master + all.optimizer_state);
+  constexpr std::int64_t longest = plan::unit_layout<base>(1).elements;  // a block
+  STATIC_REQUIRE(some.master == 2 * 4 * longest);
+  STATIC_REQUIRE(some.optimizer_state == 2 * 8 * longest);
+}
+
+}  // namespace monomorph::testing
