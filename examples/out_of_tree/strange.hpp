@@ -5,10 +5,12 @@
 #include "pairs.hpp"
 #include "rms_prop.hpp"
 #include "short_sight.hpp"
+#include "trapezoid.hpp"
 
 namespace recipes {
 
-/// A small decoder, trained with an optimizer, an objective, a mask and a sharding strategy from outside of Monomorph.
+/// A small decoder, trained with an optimizer, an objective, a mask, a schedule and a sharding strategy from outside of
+/// Monomorph.
 struct strange {
   static constexpr monomorph::ModelSpec model{
       .vocab_size = 257, .n_layers = 2, .n_heads = 4, .d_model = 64, .context_length = 64};
@@ -18,6 +20,7 @@ struct strange {
   using optimizer = stranger::RmsProp;
   using objective = stranger::FocalLoss;
   using attention = stranger::ShortSight<15>;
+  using schedule = stranger::Trapezoid;
 };
 
 }  // namespace recipes

@@ -1,7 +1,9 @@
-// Rules of an objective's, a block's and another policy's own are judged with ours.
+// Rules of a policy's or a block's own are judged with ours.
 // expect-error: \[OWN-01\] of an objective
 // expect-error: \[OWN-02\] of an attention policy
 // expect-error: \[OWN-03\] of a block
+// expect-error: \[OWN-04\] of a schedule
+// expect-error: \[OWN-05\] of an observer
 // expect-text: Own<3>
 #include <monomorph/block/autograd_block.hpp>
 #include "support/control.hpp"
@@ -11,6 +13,8 @@ template <int id> struct Own {
     static_assert(holds || id != 1, "[OWN-01] of an objective");
     static_assert(holds || id != 2, "[OWN-02] of an attention policy");
     static_assert(holds || id != 3, "[OWN-03] of a block");
+    static_assert(holds || id != 4, "[OWN-04] of a schedule");
+    static_assert(holds || id != 5, "[OWN-05] of an observer");
   }
 };
 struct Objective : monomorph::objective::NextToken {
@@ -19,9 +23,19 @@ struct Objective : monomorph::objective::NextToken {
 struct Attention : monomorph::attention::Causal {
   template <class R> using rules = monomorph::RuleList<Own<2>>;
 };
+struct Schedule : monomorph::schedule::WarmupDecay {
+  template <class R> using rules = monomorph::RuleList<Own<4>>;
+};
+struct Observer {
+  static constexpr std::string_view name = "Observer";
+  static bool wants(std::int64_t) { return true; }
+  template <class R> using rules = monomorph::RuleList<Own<5>>;
+};
 struct Case : Control {
   using objective = Objective;
   using attention = Attention;
+  using schedule = Schedule;
+  using observer = Observer;
 };
 template <class R> struct Block : monomorph::DecoderBlock<R> {
   template <class Recipe> using rules = monomorph::RuleList<Own<3>>;

@@ -112,6 +112,9 @@ class PolicyHparams {
   Append append_;
 };
 
+/// Of a policy that brings none.
+struct NoHparams {};
+
 namespace detail {
 template <class T> inline constexpr bool is_field = false;
 template <class T> inline constexpr bool is_field<Field<T>> = true;
@@ -168,3 +171,5 @@ std::string fields_to_schema(std::span<const FieldRef> fields, std::string_view 
 std::string fields_to_table(std::span<const FieldRef> fields);
 
 }  // namespace monomorph
+
+BOOST_HANA_ADAPT_STRUCT(monomorph::NoHparams);

@@ -66,6 +66,19 @@ template <class R> constexpr void add_computation(Fingerprint& fingerprint) {
   add_frozen<R>(fingerprint);
 }
 
+/// What a recipe does besides what it computes. The default schedule, and none who observes, add nothing, so that
+/// recipes from the time when there was no other keep their fingerprints.
+template <class R> constexpr void add_run(Fingerprint& fingerprint) {
+  if constexpr (!std::is_same_v<schedule_of<R>, schedule::WarmupDecay>) {
+    fingerprint.add(2);
+    fingerprint.add(type_name<schedule_of<R>>(), type_name<R>());
+  }
+  if constexpr (rule::HasObserver<R>) {
+    fingerprint.add(3);
+    fingerprint.add(type_name<typename R::observer>(), type_name<R>());
+  }
+}
+
 /// Types count by name and by what they say (plan/recipe_content.hpp). The name of the recipe itself does not count: it
 /// is in the names of the blocks, and a recipe may be renamed.
 template <class R> constexpr std::uint64_t fingerprint_of() {
@@ -80,6 +93,7 @@ template <class R> constexpr std::uint64_t fingerprint_of() {
   add_computation<R>(fingerprint);
   if constexpr (rule::HasExpect<R>) fingerprint.add(0, R::expect);
   if constexpr (rule::HasBudget<R>) fingerprint.add(1, R::budget);
+  add_run<R>(fingerprint);
   add_policies<R>(fingerprint);
   add_units<R>(fingerprint);
   return fingerprint.value();

@@ -2,6 +2,7 @@
 #include <monomorph/attention/causal.hpp>
 #include <monomorph/finetuning/all.hpp>
 #include <monomorph/objective/next_token.hpp>
+#include <monomorph/schedule/warmup_decay.hpp>
 #include <monomorph/spec/expectations.hpp>
 #include <monomorph/spec/mesh_spec.hpp>
 
@@ -35,6 +36,12 @@ requires requires { typename R::finetuning; }
 struct FinetuningOf<R> {
   using type = typename R::finetuning;
 };
+template <class R> struct ScheduleOf { using type = schedule::WarmupDecay; };
+template <class R>
+requires requires { typename R::schedule; }
+struct ScheduleOf<R> {
+  using type = typename R::schedule;
+};
 }  // namespace detail
 
 /// A recipe's `objective`, or the next token.
@@ -43,11 +50,14 @@ template <class R> using objective_of = typename detail::ObjectiveOf<R>::type;
 template <class R> using attention_of = typename detail::AttentionOf<R>::type;
 /// A recipe's `finetuning`, or All.
 template <class R> using finetuning_of = typename detail::FinetuningOf<R>::type;
+/// A recipe's `schedule`, or WarmupDecay.
+template <class R> using schedule_of = typename detail::ScheduleOf<R>::type;
 
 namespace rule {
 
 template <class R> concept HasBudget = requires { R::budget; };
 template <class R> concept HasExpect = requires { R::expect; };
+template <class R> concept HasObserver = requires { typename R::observer; };
 
 /// Ranks of a model replica, however wrong the mesh is.
 constexpr std::int64_t ranks_per_replica(MeshSpec mesh) {

@@ -7,8 +7,10 @@
 #include <monomorph/policy/checkpointing_policy.hpp>
 #include <monomorph/policy/finetuning_policy.hpp>
 #include <monomorph/policy/objective_policy.hpp>
+#include <monomorph/policy/observer_policy.hpp>
 #include <monomorph/policy/optimizer_policy.hpp>
 #include <monomorph/policy/precision_policy.hpp>
+#include <monomorph/policy/schedule_policy.hpp>
 #include <monomorph/policy/sharding_policy.hpp>
 #include <monomorph/recipe/members.hpp>
 #include <monomorph/spec/model_spec.hpp>
@@ -47,7 +49,7 @@ template <class... Axes> struct AxisList {
   template <class P> static constexpr bool any_fits = (Fits<Axes, P> || ...);
 };
 using RecipeAxes = AxisList<ShardingAxis, PrecisionAxis, CheckpointingAxis, OptimizerAxis, ObjectiveAxis, AttentionAxis,
-                            FinetuningAxis, LayersAxis>;
+                            FinetuningAxis, ScheduleAxis, ObserverAxis, LayersAxis>;
 
 /// The member of an axis is there unless it may be left out, is a type, and has the parts that the axis asks for.
 template <class Axis, class R> struct AxisFits {
@@ -110,8 +112,9 @@ template <class Member, class R> struct ValueFits {
 template <class R>
 using MembersFit = RuleList<ValueFits<ModelMember, R>, AxisFits<ShardingAxis, R>, AxisFits<PrecisionAxis, R>,
                             AxisFits<CheckpointingAxis, R>, AxisFits<OptimizerAxis, R>, AxisFits<ObjectiveAxis, R>,
-                            AxisFits<AttentionAxis, R>, AxisFits<FinetuningAxis, R>, AxisFits<LayersAxis, R>,
-                            ValueFits<MeshMember, R>, ValueFits<ExpectMember, R>, ValueFits<BudgetMember, R>>;
+                            AxisFits<AttentionAxis, R>, AxisFits<FinetuningAxis, R>, AxisFits<ScheduleAxis, R>,
+                            AxisFits<ObserverAxis, R>, AxisFits<LayersAxis, R>, ValueFits<MeshMember, R>,
+                            ValueFits<ExpectMember, R>, ValueFits<BudgetMember, R>>;
 
 template <class R> struct ModelOf { static constexpr const auto& spec = R::model; };
 template <class R> struct MeshOf { static constexpr const auto& spec = mesh_of<R>; };

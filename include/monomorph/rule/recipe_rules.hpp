@@ -25,6 +25,13 @@ template <class R> consteval auto member_rules() {
     return RuleList<RecipeIsStruct<R>>{};
 }
 
+template <class R> consteval auto exported_observer_rules() {
+  if constexpr (HasObserver<R>)
+    return exported_rules<typename R::observer, R>();
+  else
+    return RuleList<>{};
+}
+
 /// Second, in member_rules.hpp: fields of specs are given. Third: values, alone and against each other.
 template <class R> consteval auto value_rules() {
   return layer_rules<R>() + model_rules<R>() + attention_rules<R>() + head_rules<R>() + rotary_rules<R>() +
@@ -32,7 +39,7 @@ template <class R> consteval auto value_rules() {
          budget_rules<R>() + exported_rules<typename R::sharding, R>() + exported_rules<typename R::precision, R>() +
          exported_rules<typename R::checkpointing, R>() + exported_rules<typename R::optimizer, R>() +
          exported_rules<objective_of<R>, R>() + exported_rules<attention_of<R>, R>() +
-         exported_rules<finetuning_of<R>, R>();
+         exported_rules<finetuning_of<R>, R>() + exported_rules<schedule_of<R>, R>() + exported_observer_rules<R>();
 }
 
 /// Fourth, in block_rules.hpp: the parts of blocks, which may count on the values. Fifth: what blocks say with them.

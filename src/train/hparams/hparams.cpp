@@ -90,39 +90,6 @@ void check_batch(const BatchHparams& batch, std::int64_t ranks) {
                   below > 0 ? fmt::format("{} or ", below) : "", below + sequences));
 }
 
-void check_warmup(std::int64_t warmup_steps, std::int64_t steps) {
-  if (warmup_steps <= steps) return;
-  throw UsageError(
-      fmt::format("[HPARAM-12] schedule.warmup_steps = {} must be at most run.steps = {}; lower "
-                  "schedule.warmup_steps",
-                  warmup_steps, steps));
-}
-
-void check_decay_given(ScheduleKind kind, const OptionalCount& decay_steps) {
-  const bool has_no_decay = kind == ScheduleKind::constant || kind == ScheduleKind::inverse_sqrt;
-  if (!decay_steps && kind == ScheduleKind::wsd)
-    throw UsageError(
-        "[HPARAM-14] schedule.decay_steps must be a number with schedule.kind = \"wsd\"; give it, a tenth to "
-        "a fifth of run.steps being usual");
-  if (decay_steps && has_no_decay)
-    throw UsageError(
-        fmt::format("[HPARAM-15] schedule.decay_steps = {} has no meaning with schedule.kind = \"{}\"; remove "
-                    "it or change schedule.kind",
-                    *decay_steps, name_of(kind)));
-}
-
-/// A warm-up or decay that is wrong by itself is told by itself.
-void check_decay(const ScheduleHparams& schedule, std::int64_t steps) {
-  const ScheduleKind kind = schedule.kind;
-  check_decay_given(kind, schedule.decay_steps.value);
-  const std::int64_t warmup_steps = schedule.warmup_steps, decay_steps = schedule.decay_steps.value.value_or(0);
-  if (warmup_steps > steps || warmup_steps + decay_steps <= steps) return;
-  throw UsageError(
-      fmt::format("[HPARAM-13] schedule.warmup_steps + schedule.decay_steps = {} + {} = {} must be at most "
-                  "run.steps = {}; lower schedule.decay_steps",
-                  warmup_steps, decay_steps, warmup_steps + decay_steps, steps));
-}
-
 void check_evaluation(const Hparams& hparams) {
   if (!hparams.evaluation.every.value || !hparams.data.evaluation.value.empty()) return;
   throw UsageError(
@@ -198,9 +165,7 @@ void validate(const Hparams& hparams, std::int64_t ranks, Mistakes& mistakes) {
   mistakes.check({"data.train"}, [&] { check_named_once(hparams.data.train.value); });
   mistakes.check({"batch.global_batch", "batch.micro_batch", ranks_field}, [&] { check_batch(hparams.batch, ranks); });
   mistakes.check({"batch.reduction", ranks_field}, [&] { check_reduction(hparams.batch, ranks); });
-  mistakes.check({"schedule.warmup_steps", "run.steps"}, [&] { check_warmup(hparams.schedule.warmup_steps, steps); });
-  mistakes.check({"schedule.kind", "schedule.warmup_steps", "schedule.decay_steps", "run.steps"},
-                 [&] { check_decay(hparams.schedule, steps); });
+  hparams.schedule.validate(steps, mistakes);
   mistakes.check({"data.evaluation", "evaluation.every"}, [&] { check_evaluation(hparams); });
   check_named_folder("checkpoint.directory", hparams.checkpoint.directory.value,
                      "name a folder, of which . is run.output_dir itself");

@@ -18,8 +18,6 @@
 namespace monomorph::train {
 namespace {
 
-using Json = nlohmann::json;
-
 /// The value that most ranks have; of two that as many have, that of the lowest rank.
 std::string most_common(const std::vector<std::string>& values) {
   std::map<std::string, int> counts;
@@ -29,7 +27,7 @@ std::string most_common(const std::vector<std::string>& values) {
 
 /// "optimizer.lr is 0.1 and elsewhere 0.2"
 std::string difference(const std::string& odd, const std::string& common) {
-  const Json there = Json::parse(odd).flatten(), elsewhere = Json::parse(common).flatten();
+  const auto there = nlohmann::json::parse(odd).flatten(), elsewhere = nlohmann::json::parse(common).flatten();
   for (const auto& [pointer, value] : there.items()) {
     const auto other = elsewhere.find(pointer);
     if (other != elsewhere.end() && *other == value) continue;

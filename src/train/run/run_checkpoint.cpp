@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 namespace monomorph::train {
 namespace {
@@ -47,6 +48,22 @@ using Facts = std::map<std::string, std::string>;
 bool same_fact(const std::string& name, const Facts& there, const Facts& here) {
   const auto left = there.find(name), right = here.find(name);
   return left == there.end() || right == here.end() || left->second == right->second;
+}
+
+/// What a checkpoint's run was told. Sections of policies that leave the state as it is are left out if the recipe has
+/// others now, to which their fields mean nothing.
+std::string told(const runtime::CheckpointMetadata& metadata, const RecipeProgram& recipe) {
+  nlohmann::json told = nlohmann::json::parse(metadata.hyperparameters, nullptr, false);
+  if (!told.is_object()) return metadata.hyperparameters;  // for parse_hparams to say what is wrong
+  const Facts here = recipe_facts(recipe), &there = metadata.recipe_facts;
+  for (const char* policy : {"schedule", "observer"})
+    if (!there.contains(policy) || !same_fact(policy, there, here)) told.erase(policy);
+  return told.dump();
+}
+
+Hparams saved_hparams(const runtime::CheckpointMetadata& metadata, const std::string& checkpoint,
+                      const RecipeProgram& recipe) {
+  return parse_hparams(told(metadata, recipe), checkpoint + "/metadata.json", recipe.hparams);
 }
 
 void load_tensor(runtime::CheckpointReader& checkpoint, const StateTensor& tensor) {
@@ -116,7 +133,7 @@ RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& reci
   step.parameters_changed();
   return {.state = saved_state(metadata, checkpoint, recipe.model->context_length),
           .same_precision = same_fact("precision", metadata.recipe_facts, recipe_facts(recipe)),
-          .hparams = parse_hparams(metadata.hyperparameters, checkpoint + "/metadata.json", recipe.hparams)};
+          .hparams = saved_hparams(metadata, checkpoint, recipe)};
 }
 
 TrainFiles checkpoint_train_files(const std::string& checkpoint) {
@@ -129,8 +146,7 @@ TrainFiles checkpoint_train_files(const std::string& checkpoint) {
 }
 
 Hparams checkpoint_hparams(const std::string& checkpoint, const RecipeProgram& recipe) {
-  return parse_hparams(runtime::read_checkpoint_metadata(checkpoint).hyperparameters, checkpoint + "/metadata.json",
-                       recipe.hparams);
+  return saved_hparams(runtime::read_checkpoint_metadata(checkpoint), checkpoint, recipe);
 }
 
 }  // namespace monomorph::train

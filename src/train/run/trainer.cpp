@@ -9,6 +9,7 @@
 #include "train/run/resume.hpp"
 #include "train/run/run_data.hpp"
 #include "train/run/run_log.hpp"
+#include "train/run/run_observer.hpp"
 #include "train/run/run_ownership.hpp"
 #include "train/run/with_hint.hpp"
 #include "train/step/loss_scale.hpp"
@@ -26,12 +27,10 @@
 #include <monomorph/runtime/files/checkpoint_reader.hpp>
 #include <monomorph/train/describe/describe.hpp>
 #include <monomorph/train/run/run_checkpoint.hpp>
-#include <monomorph/train/step/schedule.hpp>
 
 #include <fmt/format.h>
 #include <algorithm>
 #include <bit>
-#include <limits>
 
 namespace monomorph::train {
 namespace {
@@ -130,6 +129,7 @@ class Trainer {
   std::unique_ptr<TrainingStep> step_;
   RunState last_good_ = state_;  ///< after the last step that was not skipped: the parameters and moments are of it
   data::BatchPrefetcher batches_;
+  std::optional<RunObserver> observer_;  ///< the recipe's, if it has one
   // Members whose construction may fail are above, because the log writes into the run folder.
   std::optional<RunLog> log_;  ///< rank 0's
   Throughput throughput_;
@@ -167,6 +167,7 @@ Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, const Worl
       tracer_(communicator, state_.step, traced_steps, hparams.run.output_dir.value),
       step_(std::move(start.step)),
       batches_(read_ahead(data_.train, state_, hparams, world)),
+      observer_(RunObserver::of(recipe, hparams, communicator, state_.step)),
       throughput_(recipe.flops, recipe.compute_dtype, world.size()) {
   if (world.rank() == 0)
     log_.emplace(std::move(*ownership), hparams, recipe, resumed_from_, state_.step, data_.all_files, world.size(),
@@ -241,7 +242,9 @@ GlobalStepStats Trainer::forward_backward() {
 }
 
 void Trainer::apply(const GlobalStepStats& totals) {
-  const ScheduledRate rate = scheduled_rate(hparams_.schedule, state_.step, hparams_.run.steps.value);
+  const ScheduledRate rate = hparams_.schedule.rate(state_.step, hparams_.run.steps.value);
+  const double lr = rate.of(recipe_.peak_rate(hparams_.optimizer.policy));
+  if (observer_ && totals.tokens > 0) observer_->see(state_.step + 1, totals, lr, *step_);
   OptimizerStepResult result;
   if (totals.tokens > 0) result = optimizer_step(*step_, hparams_.optimizer, rate, totals, state_.updates + 1);
   throughput_.step_ended(totals.tokens, data_wait_seconds_);
@@ -256,9 +259,7 @@ void Trainer::apply(const GlobalStepStats& totals) {
     ++state_.skipped;
     if (!can_lower(state_.loss_scale, recipe_.compute_dtype, hparams_.loss_scale)) ++state_.skipped_in_a_row;
   }
-  const double mean =
-      totals.tokens > 0 ? totals.loss / static_cast<double>(totals.tokens) : std::numeric_limits<double>::quiet_NaN();
-  report(mean, rate.of(recipe_.peak_rate(hparams_.optimizer.policy)), result.grad_norm);
+  report(totals.mean_loss(), lr, result.grad_norm);
   if (totals.tokens > 0) update_loss_scale(state_, result.applied, recipe_.compute_dtype, hparams_.loss_scale);
   if (state_.skipped_in_a_row == 0) last_good_ = state_;
   if (state_.skipped_in_a_row > hparams_.failure.max_skipped_in_a_row.value) stop_skipping();

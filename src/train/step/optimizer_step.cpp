@@ -1,5 +1,8 @@
 #include "train/step/optimizer_step.hpp"
 
+#include <monomorph/core/error.hpp>
+
+#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,6 +12,15 @@ namespace {
 
 bool clips_norm(ClipMode mode) {
   return mode == ClipMode::norm_1 || mode == ClipMode::norm_2 || mode == ClipMode::norm_inf;
+}
+
+/// One that is not finite would leave no parameter finite.
+void check_rate(double of_peak, std::int64_t update) {
+  if (std::isfinite(of_peak) && of_peak >= 0) return;
+  throw Error(
+      fmt::format("[RUN-24] the rate that the recipe's schedule gives must be finite and at least 0, and is {} of its "
+                  "peak in update {}; change the schedule's hyperparameters, or mend it",
+                  of_peak, update));
 }
 
 }  // namespace
@@ -27,13 +39,13 @@ GradientNorm norm_order(ClipMode mode) {
 OptimizerStepResult optimizer_step(TrainingStep& step, const OptimizerHparams& hparams, const ScheduledRate& rate,
                                    const GlobalStepStats& totals, std::int64_t update) {
   const ClipMode mode = hparams.clip.mode.value;
-  const double per_token = 1 / (static_cast<double>(totals.tokens) * totals.loss_scale),
-               threshold = hparams.clip.threshold.value;
+  const double per_token = totals.gradient_scale(), threshold = hparams.clip.threshold.value;
   const double norm = totals.gradient_norm * per_token;
   OptimizerStepResult result{.applied = std::isfinite(norm), .grad_norm = norm};
   if (mode == ClipMode::none) result.grad_norm.reset();
   if (!result.applied) return result;
 
+  check_rate(rate.of(1), update);
   const double clip_factor = clips_norm(mode) && norm > threshold ? threshold / norm : 1;
   step.update(hparams.policy,
               {.gradient_scale = per_token * clip_factor,

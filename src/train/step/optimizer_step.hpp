@@ -1,8 +1,8 @@
 #pragma once
 #include "train/step/step_stats.hpp"
 
+#include <monomorph/policy/schedule_policy.hpp>
 #include <monomorph/train/hparams/hparams.hpp>
-#include <monomorph/train/step/schedule.hpp>
 #include <monomorph/train/step/training_step.hpp>
 #include <optional>
 
@@ -18,7 +18,7 @@ GradientNorm norm_order(ClipMode mode);
 
 /// Decision, clipping and the optimiser's pass, all by one number. Whether gradients are finite is decided from their
 /// global norm, in every clipping mode.
-/// @param update number of this update, from 1 (bias correction)
+/// @param update number of this update, from 1 (bias correction)   @throws Error [RUN-24] a rate that can be no rate
 OptimizerStepResult optimizer_step(TrainingStep& step, const OptimizerHparams& hparams, const ScheduledRate& rate,
                                    const GlobalStepStats& totals, std::int64_t update);
 

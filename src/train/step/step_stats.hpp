@@ -25,8 +25,11 @@ struct GlobalStepStats {
   std::int64_t tokens = 0;
   double gradient_norm = 0;  ///< of the sum over the tokens, times the loss scale
   double loss_scale = 1;
-  bool stops = false;  ///< one of them was asked to end
-  bool saves = false;  ///< one of them asks for a checkpoint
+  bool stops = false;                                                      ///< one of them was asked to end
+  bool saves = false;                                                      ///< one of them asks for a checkpoint
+  double mean_loss() const { return loss / static_cast<double>(tokens); }  ///< of the counted tokens; NaN without any
+  /// What the gradients are multiplied by to be those of the mean loss.
+  double gradient_scale() const { return 1 / (static_cast<double>(tokens) * loss_scale); }
 };
 
 /// Adds up the ranks' parts: one small collective, in which the norm, the loss and everything else that ranks agree on

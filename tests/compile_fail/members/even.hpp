@@ -21,6 +21,7 @@ struct even : even_base {
   using optimizer = monomorph::optim::AdamW;
   using objective = monomorph::objective::NextToken;
   using attention = monomorph::attention::Causal;
+  using schedule = monomorph::schedule::WarmupDecay;
 };
 
 }  // namespace recipes

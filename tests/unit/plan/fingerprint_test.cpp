@@ -14,6 +14,7 @@ struct Explicit : ByHand {
   using layers = Stack<Run<DecoderBlock, 2>>;
   using objective = monomorph::objective::NextToken;
   using attention = monomorph::attention::Causal;
+  using schedule = monomorph::schedule::WarmupDecay;
   static constexpr MeshSpec mesh{};
 };
 
@@ -34,6 +35,15 @@ struct OtherOrder : ByHand {
 };
 struct OtherObjective : ByHand {
   struct objective : monomorph::objective::NextToken {};
+};
+struct OtherSchedule : ByHand {
+  struct schedule : monomorph::schedule::WarmupDecay {};
+};
+struct Observed : ByHand {
+  struct observer {
+    static constexpr std::string_view name = "observer";
+    static bool wants(std::int64_t) { return true; }
+  };
 };
 struct Documents : ByHand {
   using attention = monomorph::attention::WithinDocuments;
@@ -119,6 +129,8 @@ TEST_CASE("the fingerprint changes with every other member of a recipe") {
   using plan::fingerprint;
   CHECK(all_differ({
       fingerprint<ByHand>,
+      fingerprint<OtherSchedule>,
+      fingerprint<Observed>,
       fingerprint<ShardedBy<sharding::Replicate>>,
       fingerprint<ShardedBy<sharding::HybridShard<2>>>,
       fingerprint<ShardedBy<sharding::HybridShard<4>>>,

@@ -58,6 +58,14 @@ struct Divided : ByHand {
   static constexpr Budget budget{.ranks = 2, .bytes_per_rank = 3, .micro_batch = 4};
 };
 
+struct Observed : ByHand {
+  struct schedule : monomorph::schedule::WarmupDecay {};
+  struct observer {
+    static constexpr std::string_view name = "observer";
+    static bool wants(std::int64_t) { return true; }
+  };
+};
+
 bool all_differ(std::vector<std::uint64_t> fingerprints) {
   std::sort(fingerprints.begin(), fingerprints.end());
   return std::adjacent_find(fingerprints.begin(), fingerprints.end()) == fingerprints.end();
@@ -79,6 +87,12 @@ TEST_CASE("the state's fingerprint does not change with how the work is divided,
   STATIC_REQUIRE(plan::fingerprint<Divided> != plan::fingerprint<ByHand>);
   STATIC_REQUIRE(plan::state_fingerprint<OnHost> == plan::state_fingerprint<ByHand>);
   STATIC_REQUIRE(plan::fingerprint<OnHost> != plan::fingerprint<ByHand>);
+}
+
+TEST_CASE("the state's fingerprint does not change with the schedule, nor with who observes") {
+  STATIC_REQUIRE(Recipe<Observed>);
+  STATIC_REQUIRE(plan::state_fingerprint<Observed> == plan::state_fingerprint<ByHand>);
+  STATIC_REQUIRE(plan::fingerprint<Observed> != plan::fingerprint<ByHand>);
 }
 
 TEST_CASE("the state's fingerprint does not change when a derived size is said aloud") {

@@ -3,6 +3,7 @@
 #include <monomorph/plan/state_fingerprint.hpp>
 #include <monomorph/run.hpp>
 #include <monomorph/train/describe/recipe_program.hpp>
+#include <monomorph/train/observe/step_observer.hpp>
 #include <monomorph/train/step/step.hpp>
 
 namespace monomorph {
@@ -36,6 +37,13 @@ template <Recipe R> std::vector<train::LayerAttention> attentions_of() {
   return attentions;
 }
 
+template <Recipe R> std::string observer_text() {
+  if constexpr (rule::HasObserver<R>)
+    return std::string(type_name<typename R::observer>());
+  else
+    return "none";
+}
+
 template <Recipe R> std::vector<train::Fact> policies_of() {
   constexpr MeshSpec mesh = mesh_of<R>;
   return {{"layers", layers_text<R>()},
@@ -47,6 +55,8 @@ template <Recipe R> std::vector<train::Fact> policies_of() {
           {"attention", std::string(type_name<attention_of<R>>())},
           {"finetuning", std::string(type_name<finetuning_of<R>>())},
           {"objective", std::string(type_name<objective_of<R>>())},
+          {"schedule", std::string(type_name<schedule_of<R>>()), false},
+          {"observer", observer_text<R>(), false},
           {"mesh",
            "tp " + std::to_string(mesh.tp) + ", pp " + std::to_string(mesh.pp) + ", cp " + std::to_string(mesh.cp),
            false}};
@@ -74,7 +84,21 @@ template <Recipe R> train::Hparams default_hparams() {
   train::Hparams hparams;
   hparams.optimizer.policy = PolicyHparams::of<typename R::optimizer::Hparams>();
   hparams.loss.policy = PolicyHparams::of<typename objective_of<R>::Hparams>();
+  hparams.schedule = train::ScheduleHparams::of<schedule_of<R>>();
+  if constexpr (rule::HasObserver<R>)
+    if constexpr (requires { typename R::observer::Hparams; })
+      hparams.observer.policy = PolicyHparams::of<typename R::observer::Hparams>();
   return hparams;
+}
+
+using MakeObserver = decltype(train::RecipeProgram::make_observer);
+template <Recipe R> constexpr MakeObserver observer_maker() {
+  if constexpr (rule::HasObserver<R>)
+    return [](const PolicyHparams& hparams) -> std::unique_ptr<train::StepObserver> {
+      return std::make_unique<train::StepObserverOf<typename R::observer>>(hparams);
+    };
+  else
+    return nullptr;
 }
 
 template <Recipe R> train::RecipeProgram program_of() {
@@ -104,7 +128,9 @@ template <Recipe R> train::RecipeProgram program_of() {
                           const PolicyHparams& objective) -> std::unique_ptr<train::TrainingStep> {
             return std::make_unique<train::Step<R>>(communicator, micro_batch, seed, tree_levels,
                                                     objective.as<typename objective_of<R>::Hparams>());
-          }};
+          },
+          .observer = observer_text<R>(),
+          .make_observer = observer_maker<R>()};
 }
 
 }  // namespace detail

@@ -12,6 +12,8 @@
 
 namespace monomorph::train {
 
+class StepObserver;  // train/observe/step_observer.hpp
+
 /// Something that is true of a recipe, as `describe` shows it and a checkpoint keeps it.
 struct Fact {
   std::string name, value;
@@ -49,6 +51,8 @@ struct RecipeProgram {
   std::vector<LayerAttention> attentions;
   std::unique_ptr<TrainingStep> (*make_step)(Communicator&, std::int64_t micro_batch, std::uint64_t seed,
                                              int tree_levels, const PolicyHparams& objective) = nullptr;
+  std::string observer = "none";
+  std::unique_ptr<StepObserver> (*make_observer)(const PolicyHparams& hparams) = nullptr;  ///< null if there is none
 };
 
 /// The command line of every recipe's program: train, describe, schema, check, evaluate, generate.

@@ -5,6 +5,7 @@
 #include <monomorph/data/loading/weight_by.hpp>
 #include <monomorph/objective/next_token.hpp>
 #include <monomorph/optim/adamw.hpp>
+#include <monomorph/schedule/warmup_decay_hparams.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -71,15 +72,30 @@ struct OptimizerHparams {
   ClipHparams clip;
 };
 
-enum class ScheduleKind { constant, linear, cosine, wsd, inverse_sqrt };
-
+/// What the recipe's schedule brings, and the schedule.
 struct ScheduleHparams {
-  Field<ScheduleKind> kind{ScheduleKind::cosine, "learning rate after the warm-up (wsd: stable, then linear decay)"};
-  Field<std::int64_t> warmup_steps{0, 0, most_steps, "steps of linear warm-up, from lr / (warmup_steps + 1)"};
-  Field<OptionalCount> decay_steps{std::nullopt, "remaining", 1, most_steps,
-                                   "steps from peak to final learning rate; linear and cosine: after the warm-up, wsd: "
-                                   "the last ones of the run (must be given)"};
-  Field<double> final_fraction{0.1, 0.0, 1.0, "final learning rate as a fraction of lr; inverse_sqrt: lowest"};
+  template <SchedulePolicy P> static ScheduleHparams of() {
+    using OwnHparams = typename P::Hparams;
+    return {.policy = PolicyHparams::of<OwnHparams>(),
+            .rate_of = [](const PolicyHparams& hparams, std::int64_t step,
+                          std::int64_t total_steps) { return P::rate(hparams.as<OwnHparams>(), step, total_steps); },
+            .validate_by =
+                [](const PolicyHparams& hparams, std::int64_t total_steps, Mistakes& mistakes) {
+                  if constexpr (requires { P::validate(hparams.as<OwnHparams>(), total_steps, mistakes); })
+                    P::validate(hparams.as<OwnHparams>(), total_steps, mistakes);
+                }};
+  }
+  ScheduledRate rate(std::int64_t step, std::int64_t total_steps) const { return rate_of(policy, step, total_steps); }
+  void validate(std::int64_t total_steps, Mistakes& mistakes) const { validate_by(policy, total_steps, mistakes); }
+
+  PolicyHparams policy;
+  ScheduledRate (*rate_of)(const PolicyHparams&, std::int64_t step, std::int64_t total_steps);
+  void (*validate_by)(const PolicyHparams&, std::int64_t total_steps, Mistakes&);
+};
+
+/// What the recipe's observer brings, if it has one with hyperparameters.
+struct ObserverHparams {
+  PolicyHparams policy = PolicyHparams::of<NoHparams>();
 };
 
 struct EvaluationHparams {
@@ -135,13 +151,14 @@ struct Hparams {
   DataHparams data;
   BatchHparams batch;
   OptimizerHparams optimizer;
-  ScheduleHparams schedule;
+  ScheduleHparams schedule = ScheduleHparams::of<schedule::WarmupDecay>();
   EvaluationHparams evaluation;
   CheckpointHparams checkpoint;
   LogHparams log;
   FailureHparams failure;
   LossHparams loss;
   LossScaleHparams loss_scale;
+  ObserverHparams observer;
 };
 
 /// The defaults, those of a recipe or of the default policies, overwritten by a JSON file, then by `--set` arguments
@@ -200,9 +217,6 @@ template <> struct monomorph::EnumNames<monomorph::data::LastTarget> {
 template <> struct monomorph::EnumNames<monomorph::train::ReductionOrder> {
   static constexpr std::string_view names[] = {"any_order", "fixed_tree"};
 };
-template <> struct monomorph::EnumNames<monomorph::train::ScheduleKind> {
-  static constexpr std::string_view names[] = {"constant", "linear", "cosine", "wsd", "inverse_sqrt"};
-};
 template <> struct monomorph::EnumNames<monomorph::train::OnEmptyBatch> {
   static constexpr std::string_view names[] = {"error", "skip"};
 };
@@ -213,7 +227,7 @@ BOOST_HANA_ADAPT_STRUCT(monomorph::train::DataHparams, train, weight_by, evaluat
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::BatchHparams, global_batch, micro_batch, reduction);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::ClipHparams, mode, threshold);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::OptimizerHparams, policy, clip);
-BOOST_HANA_ADAPT_STRUCT(monomorph::train::ScheduleHparams, kind, warmup_steps, decay_steps, final_fraction);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::ScheduleHparams, policy);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::EvaluationHparams, every, batches, at_end);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::CheckpointHparams, every, keep, directory, resume);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::LogHparams, every, tensorboard);
@@ -221,5 +235,6 @@ BOOST_HANA_ADAPT_STRUCT(monomorph::train::FailureHparams, max_skipped_in_a_row, 
                         exit_code_when_interrupted);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::LossHparams, on_empty_batch, policy);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::LossScaleHparams, initial, minimum, growth_steps);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::ObserverHparams, policy);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::Hparams, run, data, batch, optimizer, schedule, evaluation, checkpoint, log,
-                        failure, loss, loss_scale);
+                        failure, loss, loss_scale, observer);

@@ -1,3 +1,5 @@
+#include "out_of_tree/trapezoid.hpp"
+#include "out_of_tree/watch.hpp"
 #include "support/adamw_hparams.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -17,6 +19,14 @@ namespace {
 using namespace monomorph;
 using namespace monomorph::train;
 using namespace monomorph::testing;
+using schedule::DecayKind;
+
+schedule::WarmupDecayHparams& warmup_decay(Hparams& hparams) {
+  return hparams.schedule.policy.as<schedule::WarmupDecayHparams>();
+}
+const schedule::WarmupDecayHparams& warmup_decay(const Hparams& hparams) {
+  return hparams.schedule.policy.as<schedule::WarmupDecayHparams>();
+}
 
 Hparams valid() {
   Hparams hparams;
@@ -40,7 +50,7 @@ TEST_CASE("hyperparameters come from defaults, then the file, then --set") {
   CHECK(adamw(hparams).lr == 2e-4);
   CHECK(hparams.optimizer.clip.mode == ClipMode::value);
   CHECK(hparams.run.steps == 5);
-  CHECK(hparams.schedule.kind == ScheduleKind::wsd);
+  CHECK(warmup_decay(hparams).kind == DecayKind::wsd);
   CHECK(adamw(hparams).beta1 == 0.9);
 }
 
@@ -184,24 +194,24 @@ TEST_CASE("the global batch is a multiple of micro-batch times ranks") {
 }
 
 TEST_CASE("warm-up and decay fit into the run") {
-  const auto with = [](ScheduleKind kind, std::int64_t warmup_steps, OptionalCount decay_steps) {
+  const auto with = [](DecayKind kind, std::int64_t warmup_steps, OptionalCount decay_steps) {
     return refusal([&](Hparams& hparams) {
       hparams.run.steps.value = 100;
-      hparams.schedule.kind.value = kind;
-      hparams.schedule.warmup_steps.value = warmup_steps;
-      hparams.schedule.decay_steps.value = decay_steps;
+      warmup_decay(hparams).kind.value = kind;
+      warmup_decay(hparams).warmup_steps.value = warmup_steps;
+      warmup_decay(hparams).decay_steps.value = decay_steps;
     });
   };
-  CHECK(with(ScheduleKind::cosine, 100, std::nullopt) == "(no error)");
-  CHECK(contains(with(ScheduleKind::cosine, 101, std::nullopt), "[HPARAM-12] schedule.warmup_steps = 101"));
-  CHECK(with(ScheduleKind::linear, 40, 60) == "(no error)");
-  CHECK(contains(with(ScheduleKind::linear, 41, 60), "[HPARAM-13]"));
-  CHECK(contains(with(ScheduleKind::wsd, 41, 60), "41 + 60 = 101"));
-  CHECK(contains(with(ScheduleKind::wsd, 0, std::nullopt), "[HPARAM-14] schedule.decay_steps"));
-  CHECK(with(ScheduleKind::wsd, 0, 20) == "(no error)");
-  CHECK(contains(with(ScheduleKind::constant, 0, 20), "[HPARAM-15] schedule.decay_steps"));
-  CHECK(contains(with(ScheduleKind::inverse_sqrt, 0, 20), "\"inverse_sqrt\""));
-  CHECK(with(ScheduleKind::inverse_sqrt, 10, std::nullopt) == "(no error)");
+  CHECK(with(DecayKind::cosine, 100, std::nullopt) == "(no error)");
+  CHECK(contains(with(DecayKind::cosine, 101, std::nullopt), "[HPARAM-12] schedule.warmup_steps = 101"));
+  CHECK(with(DecayKind::linear, 40, 60) == "(no error)");
+  CHECK(contains(with(DecayKind::linear, 41, 60), "[HPARAM-13]"));
+  CHECK(contains(with(DecayKind::wsd, 41, 60), "41 + 60 = 101"));
+  CHECK(contains(with(DecayKind::wsd, 0, std::nullopt), "[HPARAM-14] schedule.decay_steps"));
+  CHECK(with(DecayKind::wsd, 0, 20) == "(no error)");
+  CHECK(contains(with(DecayKind::constant, 0, 20), "[HPARAM-15] schedule.decay_steps"));
+  CHECK(contains(with(DecayKind::inverse_sqrt, 0, 20), "\"inverse_sqrt\""));
+  CHECK(with(DecayKind::inverse_sqrt, 10, std::nullopt) == "(no error)");
 }
 
 TEST_CASE("evaluation during training needs data for it") {
@@ -288,4 +298,32 @@ TEST_CASE("all mistakes of file, --set and relations are told at once, and those
   CHECK(ids(mistakes_of(R"({"batch": {"global_batch": 7}, )", {"data.evaluation=x", "log.every=0"})) ==
         "[HPARAM-05][HPARAM-03]");
   CHECK(ids(mistakes_of("{}", {"data.train=", "data.train"})) == "[HPARAM-06][HPARAM-11]");
+}
+
+TEST_CASE("a recipe's schedule and observer bring the fields of their sections, and their mistakes") {
+  Hparams defaults = valid();
+  defaults.schedule = ScheduleHparams::of<stranger::Trapezoid>();
+  defaults.observer.policy = PolicyHparams::of<stranger::Watch::Hparams>();
+  CHECK(contains(schema(defaults), "\"cool_down\""));
+  CHECK(contains(schema(defaults), "\"stop_above\""));
+  CHECK_FALSE(contains(schema(defaults), "\"final_fraction\""));
+  const TemporaryFolder folder;
+  const std::string file = folder / "run.json";
+  const auto lines_of = [&](const std::string& json) {
+    write_bytes(file, json);
+    return error_lines_of([&] {
+      Mistakes mistakes;
+      validate(read_hparams(file, {"run.steps=10", "observer.every=0"}, mistakes, defaults), 1, mistakes);
+      mistakes.throw_if_any();
+    });
+  };
+  const auto lines = lines_of(R"({"schedule": {"kind": "wsd", "rise": 8, "cool_down": 4}, "data": {"trian": "x"}})");
+  REQUIRE(lines.size() == 4);
+  CHECK(contains(lines[0], "[HPARAM-01]"));
+  CHECK(contains(lines[0], "schedule.kind"));
+  CHECK(contains(lines[1], "[HPARAM-01]"));
+  CHECK(contains(lines[1], "data.trian"));
+  CHECK(contains(lines[2], "[HPARAM-03]"));
+  CHECK(contains(lines[2], "observer.every"));
+  CHECK(contains(lines[3], "[STRANGE-01] schedule.rise + schedule.cool_down = 8 + 4 must be at most run.steps = 10"));
 }

@@ -1,6 +1,7 @@
 #include "train/step/optimizer_step.hpp"
 
 #include "support/catch.hpp"
+#include "support/error_of.hpp"
 #include "support/recorded_step.hpp"
 
 #include <cmath>
@@ -82,4 +83,17 @@ TEST_CASE("gradients of zero are no reason to divide by it") {
   CHECK(result.applied);
   CHECK(result.grad_norm.value() == 0);
   CHECK(step.updates.at(0).gradient_scale == Approx(0.01));
+}
+
+TEST_CASE("a rate that is not finite or below 0 changes nothing, and is named") {
+  RecordedStep step;
+  for (const double times : {std::nan(""), infinity, -0.5}) {
+    const std::string refusal = monomorph::testing::error_of(
+        [&] { optimizer_step(step, with_clip(ClipMode::none, 1), {.times = times}, norm_6_of_mean, 7); });
+    CHECK(refusal.starts_with("[RUN-24]"));
+    CHECK(monomorph::testing::contains(refusal, "in update 7"));
+  }
+  CHECK(step.updates.empty());
+  optimizer_step(step, with_clip(ClipMode::none, 1), {.times = 0}, norm_6_of_mean, 7);
+  CHECK(step.updates.size() == 1);
 }

@@ -1,17 +1,11 @@
 #pragma once
-#include <cstdint>
+#include <monomorph/policy/schedule_policy.hpp>
 
-namespace monomorph::train {
+namespace monomorph::schedule {
 
-struct ScheduleHparams;
+struct WarmupDecayHparams;  // schedule/warmup_decay_hparams.hpp, which recipes need not see
 
-/// What a schedule makes of peak learning rates.
-struct ScheduledRate {
-  double times = 1, over = 1;
-  double of(double peak) const { return peak * times / over; }
-};
-
-/// The learning rate of optimiser step `step`, counted from 0, of a run of `total_steps`.
+/// A linear warm-up, then what the hyperparameter `kind` names.
 ///
 /// With w = warmup_steps, T = total_steps, d = decay_steps (linear, cosine: T - w unless given), f = final_fraction:
 /// - warm-up, step < w:  peak (step + 1) / (w + 1), so that no step is lost at a rate of 0 (Goyal et al. 2017, 2.2)
@@ -24,6 +18,13 @@ struct ScheduledRate {
 ///
 /// All are continuous at the end of the warm-up. A rate of exactly f peak belongs to step w + d: with the default d
 /// that is the step after the last, so a run that decays to 0 wastes none.
-ScheduledRate scheduled_rate(const ScheduleHparams& schedule, std::int64_t step, std::int64_t total_steps);
+struct WarmupDecay {
+  static constexpr std::string_view name = "WarmupDecay";
+  using Hparams = WarmupDecayHparams;
+  static ScheduledRate rate(const Hparams& hparams, std::int64_t step, std::int64_t total_steps);
+  /// @param mistakes receives [HPARAM-12] to [HPARAM-15]
+  static void validate(const Hparams& hparams, std::int64_t total_steps, Mistakes& mistakes);
+};
+static_assert(SchedulePolicy<WarmupDecay>);
 
-}  // namespace monomorph::train
+}  // namespace monomorph::schedule

@@ -1,0 +1,29 @@
+#pragma once
+#include <boost/hana/adapt_struct.hpp>
+#include <monomorph/core/field.hpp>
+#include <monomorph/policy/observer_policy.hpp>
+
+namespace monomorph::observer {
+
+struct TensorNormsHparams {
+  Field<std::int64_t> every{100, 1, 1'000'000'000, "steps between those whose norms are written"};
+};
+
+/// Writes the 2-norms of what each rank holds of each parameter, and of the gradients of the mean loss.
+struct TensorNorms {
+  static constexpr std::string_view name = "TensorNorms";
+  using Hparams = TensorNormsHparams;
+
+  bool wants(std::int64_t step) const { return step % hparams.every == 0; }
+  void observe(const auto& step, auto& records) const {
+    for (const auto& tensor : step.parameters) records.add("parameter", tensor, tensor.norm());
+    for (const auto& tensor : step.gradients) records.add("gradient", tensor, tensor.norm() * step.gradient_scale);
+  }
+
+  Hparams hparams{};
+};
+static_assert(ObserverPolicy<TensorNorms>);
+
+}  // namespace monomorph::observer
+
+BOOST_HANA_ADAPT_STRUCT(monomorph::observer::TensorNormsHparams, every);

@@ -1,0 +1,47 @@
+#pragma once
+#include <concepts>
+#include <cstdint>
+#include <monomorph/policy/axis.hpp>
+
+namespace monomorph {
+
+namespace detail {
+template <class P> concept BringsHparams = requires { typename P::Hparams; };
+template <class P> concept MadeOfNothing = !BringsHparams<P> && requires { P{}; };
+template <class P> concept MadeOfHparams = requires(const typename P::Hparams& hparams) { P{hparams}; };
+}  // namespace detail
+
+/// Who is shown steps of a run, and can change nothing of it. A policy may have a `struct Hparams`, the section
+/// `observer` of the hyperparameters; it may export `template <class R> using rules = RuleList<…>`. Besides the parts,
+/// it has
+///
+///   void observe(const auto& step, auto& records);
+///
+/// which is given a train::ObservedStep and train::ObserverRecords (train/observe/): what it sees, and where it writes.
+/// A run makes one observer on each rank, when it starts; what an observer throws ends the run.
+struct ObserverAxis {
+  MONOMORPH_OPTIONAL_AXIS(observer, "monomorph::observer::TensorNorms")
+  template <class P> struct Parts {
+    static constexpr bool made = detail::MadeOfNothing<P> || detail::MadeOfHparams<P>;
+    static constexpr bool wants = requires(const P& observer, std::int64_t step) {
+      { observer.wants(step) } -> std::same_as<bool>;
+    };
+    static constexpr bool all_hold = is_named<P> && made && wants;
+    static consteval void explain() {
+      static_assert(
+          is_named<P>,
+          "[OBSERVE-01] an observer must have `static constexpr std::string_view name` (docs/rules.md#observe-01)");
+      static_assert(
+          made,
+          "[OBSERVE-01] an observer must be made by `Observer{}`, or by `Observer{hparams}` if it has `struct "
+          "Hparams`, the section `observer` of the hyperparameters (docs/rules.md#observe-01)");
+      static_assert(
+          wants,
+          "[OBSERVE-01] an observer must have `bool wants(std::int64_t step) const`: whether it is to be shown "
+          "the step, counted from 1 (docs/rules.md#observe-01)");
+    }
+  };
+};
+template <class P> concept ObserverPolicy = Fits<ObserverAxis, P>;
+
+}  // namespace monomorph

@@ -1,0 +1,49 @@
+#pragma once
+#include <concepts>
+#include <cstdint>
+#include <monomorph/policy/axis.hpp>
+#include <utility>
+
+namespace monomorph {
+
+class Mistakes;  // core/mistakes.hpp
+
+/// What a schedule makes of peak learning rates. A quotient, so that a fraction such as 2 / 3 is rounded once, with the
+/// rate.
+struct ScheduledRate {
+  double times = 1, over = 1;
+  constexpr double of(double peak) const { return peak * times / over; }
+};
+
+/// How the learning rate goes through a run. A policy may export `template <class R> using rules = RuleList<…>`.
+/// Besides the parts, it may have
+///
+///   static void validate(const Hparams&, std::int64_t total_steps, Mistakes&);
+///
+/// which says what is wrong between its hyperparameters, or with those of a run of so many steps. Bounds of a single
+/// one are its Field's.
+struct ScheduleAxis {
+  MONOMORPH_OPTIONAL_AXIS(schedule, "monomorph::schedule::WarmupDecay")
+  template <class P> struct Parts {
+    static constexpr bool hparams = requires { typename P::Hparams; };
+    static constexpr bool rate = requires(std::int64_t step) {
+      { P::rate(std::declval<const typename P::Hparams&>(), step, step) } -> std::same_as<ScheduledRate>;
+    };
+    static constexpr bool all_hold = is_named<P> && hparams && rate;
+    static consteval void explain() {
+      static_assert(
+          is_named<P>,
+          "[SCHEDULE-01] a schedule must have `static constexpr std::string_view name` (docs/rules.md#schedule-01)");
+      static_assert(hparams,
+                    "[SCHEDULE-01] a schedule must have `struct Hparams`, adapted by BOOST_HANA_ADAPT_STRUCT: the "
+                    "section `schedule` of the hyperparameters (docs/rules.md#schedule-01)");
+      static_assert(rate,
+                    "[SCHEDULE-01] a schedule must have `static monomorph::ScheduledRate rate(const Hparams&, "
+                    "std::int64_t step, std::int64_t total_steps)`: the rate of a step, counted from 0 "
+                    "(docs/rules.md#schedule-01)");
+    }
+  };
+};
+template <class P> concept SchedulePolicy = Fits<ScheduleAxis, P>;
+
+}  // namespace monomorph

@@ -1,0 +1,44 @@
+#pragma once
+#include <monomorph/train/observe/observed_step.hpp>
+#include <monomorph/train/report/metrics.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace monomorph::train {
+
+/// Where the observer of a rank writes: the folder `observer` of the run folder, which all ranks share, and in it
+/// rank-<rank>.jsonl, a line for each step of which something was added.
+class ObserverRecords {
+ public:
+  /// @param last_step of the run so far: records of later steps are dropped, as these steps will be repeated
+  /// @throws Error [FILE-01], [FILE-03]; [METRICS-01]
+  ObserverRecords(const std::string& run_folder, int rank, std::int64_t last_step);
+
+  /// A number of the step that is shown. Its line is written when the observer has seen the step.
+  void add(std::string_view name, double value) { added_.emplace_back(name, value); }
+  void add(std::string_view name, std::integral auto value) {
+    added_.emplace_back(name, static_cast<std::int64_t>(value));
+  }
+  /// Of a tensor: with the name before the tensor's, as in "gradient.layers.3.mlp.up.weight".
+  void add(std::string_view name, const ObservedTensor& tensor, double value) {
+    add(std::string(name) + "." + std::string(tensor.name()), value);
+  }
+  /// A path in the folder, for files of the observer's own.
+  std::string path(std::string_view file) const { return folder_ + "/" + std::string(file); }
+
+  /// Writes what was added.   @throws Error [FILE-02], [FILE-03]
+  void write(std::int64_t step);
+
+ private:
+  std::string folder_;
+  MetricsWriter lines_;
+  std::vector<std::pair<std::string, MetricValue>> added_;
+};
+
+}  // namespace monomorph::train

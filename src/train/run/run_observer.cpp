@@ -1,0 +1,71 @@
+#include "train/run/run_observer.hpp"
+
+#include <monomorph/core/error.hpp>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace monomorph::train {
+namespace {
+
+std::vector<ObservedTensor> observed(std::vector<StateTensor> tensors) {
+  return {std::make_move_iterator(tensors.begin()), std::make_move_iterator(tensors.end())};
+}
+
+/// Whatever was thrown, in one line.
+std::string thrown_text() {
+  std::string text = "it threw what is no std::exception";
+  try {
+    throw;
+  } catch (const std::exception& failure) {
+    text = failure.what();
+  } catch (...) {  // NOLINT(bugprone-empty-catch): the text says so
+  }
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
+}  // namespace
+
+RunObserver::RunObserver(std::string name, std::unique_ptr<StepObserver> observer, ObserverRecords records,
+                         const Communicator& communicator)
+    : name_(std::move(name)),
+      observer_(std::move(observer)),
+      records_(std::move(records)),
+      rank_(communicator.rank()),
+      ranks_(communicator.size()),
+      replica_(communicator.rank() / communicator.shards()) {}
+
+std::optional<RunObserver> RunObserver::of(const RecipeProgram& recipe, const Hparams& hparams,
+                                           const Communicator& communicator, std::int64_t last_step) {
+  if (recipe.make_observer == nullptr) return std::nullopt;
+  return RunObserver(recipe.observer, recipe.make_observer(hparams.observer.policy),
+                     ObserverRecords(hparams.run.output_dir.value, communicator.rank(), last_step), communicator);
+}
+
+void RunObserver::see(std::int64_t step, const GlobalStepStats& totals, double learning_rate,
+                      TrainingStep& training_step) {
+  try {
+    if (!observer_->wants(step)) return;
+    observer_->observe({.step = step,
+                        .tokens = totals.tokens,
+                        .loss = totals.mean_loss(),
+                        .learning_rate = learning_rate,
+                        .gradient_norm = totals.gradient_norm * totals.gradient_scale(),
+                        .gradient_scale = totals.gradient_scale(),
+                        .parameters = observed(training_step.parameters()),
+                        .gradients = observed(training_step.gradients()),
+                        .rank = rank_,
+                        .ranks = ranks_,
+                        .replica = replica_},
+                       records_);
+  } catch (...) {
+    throw Error(fmt::format("[RUN-23] the observer {} failed in step {}: {}; mend it, or train by a recipe without it",
+                            name_, step, thrown_text()));
+  }
+  records_.write(step);
+}
+
+}  // namespace monomorph::train

@@ -1,0 +1,82 @@
+"""What the runs of train_test.sh wrote, against each other, a formula of the rate, and the tensors of the checkpoints."""
+import json
+import math
+import pathlib
+import re
+import struct
+from collections import defaultdict
+
+
+def lines(path):
+    return [json.loads(line) for line in open(path)]
+
+
+def close(a, b):
+    return math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-12)
+
+
+def squares(checkpoint):
+    """By tensor the sum of squares of its elements, whichever files they are in."""
+    sums = defaultdict(float)
+    for path in sorted(checkpoint.glob("*.safetensors")):
+        data = path.read_bytes()
+        begin = 8 + struct.unpack("<Q", data[:8])[0]
+        for name, tensor in json.loads(data[8:begin]).items():
+            if name == "__metadata__":
+                continue
+            assert tensor["dtype"] == "F32"
+            first, last = (begin + offset for offset in tensor["data_offsets"])
+            sums[name] += sum(value * value for (value,) in struct.iter_unpack("<f", data[first:last]))
+    return sums
+
+
+def seen(run, ranks):
+    """What the observers of all ranks wrote of each step: figures that they share, and sums of what each holds."""
+    of_ranks = [lines(f"{run}/observer/rank-{rank}.jsonl") for rank in range(ranks)]
+    steps = []
+    for records in zip(*of_ranks, strict=True):
+        step = {}
+        for name in {name for record in records for name in record}:
+            values = [record[name] for record in records if name in record]
+            if re.match("(parameter|gradient) ", name):
+                step[name] = sum(values)
+            else:
+                assert len(values) == ranks and len(set(values)) == 1, name
+                step[name] = values[0]
+        steps.append(step)
+    return steps
+
+
+metrics = {run: lines(f"{run}/metrics.jsonl")
+           for run in ("strange of 1", "strange of 2", "watched of 1", "watched of 2", "resumed")}
+losses = {run: [line["loss"] for line in of_run] for run, of_run in metrics.items()}
+assert all(of_run == losses["strange of 1"] for of_run in losses.values()), losses
+first, *_, last = losses["strange of 1"]
+assert len(losses["strange of 1"]) == 12 and last < first - 0.3, losses
+
+# The rate: three steps up, four at the peak, then 1 - sqrt(p) with p = 0, 1/5, ...
+factors = [1 / 4, 2 / 4, 3 / 4, 1, 1, 1, 1] + [1 - math.sqrt(k / 5) for k in range(5)]
+for line, factor in zip(metrics["strange of 1"], factors, strict=True):
+    assert close(line["lr"], 1e-3 * factor), (line, factor)
+
+for run, ranks in (("watched of 1", 1), ("watched of 2", 2), ("resumed", 2)):
+    steps = seen(run, ranks)
+    assert [step["step"] for step in steps] == list(range(1, 13))
+    resumed_at = 8 if run == "resumed" else 0
+    assert [step["seen"] for step in steps] == [*range(1, resumed_at + 1), *range(1, 13 - resumed_at)]
+    tokens = 0
+    for step, line in zip(steps, metrics[run], strict=True):
+        tokens += step["tokens"]
+        assert (step["loss"], step["learning_rate"], step["gradient_norm"], tokens) == (
+            line["loss"], line["lr"], line["grad_norm"], line["tokens"])
+        gradients = [value for name, value in step.items() if name.startswith("gradient ")]
+        assert close(math.sqrt(sum(gradients)), line["grad_norm"]), (step, line)
+    # What a step begins with is what the checkpoint of the one before it holds.
+    for before, step in zip(steps, steps[1:]):
+        saved = squares(pathlib.Path(run, "checkpoints", f"step_{before['step']:08}"))
+        parameters = {name.split(" ")[1]: value for name, value in step.items() if name.startswith("parameter ")}
+        assert parameters.keys() == {name for name in saved if not name.startswith("square_mean.")}
+        assert parameters.keys() == {name.split(" ")[1] for name in step if name.startswith("gradient ")}
+        for name, value in parameters.items():
+            assert close(value, saved[name]), (run, step["step"], name, value, saved[name])
+assert seen("watched of 1", 1)[-1]["loss"] == seen("resumed", 2)[-1]["loss"]
