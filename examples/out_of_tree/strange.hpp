@@ -5,16 +5,13 @@
 #include "pairs.hpp"
 #include "rms_prop.hpp"
 #include "short_sight.hpp"
+#include "squared_mlp.hpp"
 #include "trapezoid.hpp"
 
 namespace recipes {
 
-/// A small decoder, trained with an optimizer, an objective, a mask, a schedule and a sharding strategy from outside of
+/// A small decoder with an optimizer, an objective, a mask, a schedule, a sharding strategy and a block from outside of
 /// Monomorph.
-struct strange {
-  static constexpr monomorph::ModelSpec model{
-      .vocab_size = 257, .n_layers = 2, .n_heads = 4, .d_model = 64, .context_length = 64};
-  using sharding = stranger::Pairs;
   using precision = monomorph::precision::Fp32;
   using checkpointing = monomorph::checkpointing::KeepAll;
   using optimizer = stranger::RmsProp;

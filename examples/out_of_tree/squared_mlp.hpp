@@ -1,0 +1,95 @@
+#pragma once
+#include <monomorph/block/decoder_block.hpp>
+
+namespace stranger {
+
+/// x + W₂ relu²(W₁ norm(x)): a block with a forward and a backward pass of its own, and no attention.
+/// M tokens, D model width, F hidden width.
+template <class R> struct SquaredMlp {
+  static constexpr std::string_view name = "SquaredMlp";
+  static constexpr std::int64_t D = R::model.d_model, F = 2 * D;
+  static constexpr bool within_documents = true;  ///< no token sees another one
+
+  struct Params : monomorph::ParameterLayout {
+    monomorph::Slice norm_D, up_FxD, down_DxF;
+    constexpr explicit Params(int block = 0) {
+      using enum monomorph::ParameterClass;
+      norm_D = take_tensor("squared.norm.weight", {1, D}, norm, monomorph::initializers::one);
+      up_FxD = take_tensor("squared.up.weight", {F, D}, linear, monomorph::initializers::matrix(R::model));
+      down_DxF =
+          take_tensor("squared.down.weight", {D, F}, linear, monomorph::initializers::residual_matrix(R::model, block));
+    }
+  };
+  /// What backward reads.
+  struct Saved {
+    monomorph::Slice normed_MD, up_MF, activated_MF, rstd_M;
+    constexpr Saved(monomorph::SavedPlacement activations, monomorph::SavedPlacement statistics, std::int64_t M) {
+      normed_MD = activations.take_cheap({M, D});
+      up_MF = activations.take({M, F});
+      activated_MF = activations.take_cheap({M, F});
+      rstd_M = statistics.take({1, M});
+    }
+  };
+  struct Temporary {
+    constexpr Temporary(monomorph::Layout&, std::int64_t /*M*/) {}
+  };
+  static constexpr std::int64_t matmul_flops_per_token() { return 4 * F * D; }
+
+  static void forward(const monomorph::BlockTensors& t, const Saved& saved);
+  static void recompute(const monomorph::BlockTensors& t, const Saved& saved);
+  static void backward(const monomorph::BlockTensors& t, const Saved& saved);
+};
+
+}  // namespace stranger
+
+#ifdef MONOMORPH_BELOW_FIREWALL  // the bodies, which programs are made of, and no recipe
+#include <monomorph/model/block_tensors.hpp>
+#include <monomorph/runtime/kernels/activation.hpp>
+#include <monomorph/runtime/kernels/linear.hpp>
+#include <monomorph/runtime/kernels/norm.hpp>
+
+namespace stranger {
+
+template <class R> void SquaredMlp<R>::forward(const monomorph::BlockTensors& t, const Saved& saved) {
+  namespace kernels = monomorph::kernels;
+  constexpr Params p;
+  const auto normed = t.activations[saved.normed_MD], up = t.activations[saved.up_MF],
+             activated = t.activations[saved.activated_MF];
+  kernels::rms_norm(t.x_MD, t.params[p.norm_D], {}, R::model.norm.epsilon, normed, t.statistics[saved.rstd_M]);
+  kernels::linear(normed, t.params[p.up_FxD], {}, up);
+  kernels::relu_squared(up, activated);
+  kernels::linear_add(activated, t.params[p.down_DxF], {}, t.x_MD, t.y_MD);
+}
+
+template <class R> void SquaredMlp<R>::recompute(const monomorph::BlockTensors& t, const Saved& saved) {
+  namespace kernels = monomorph::kernels;
+  constexpr Params p;
+  const auto normed = t.activations[saved.normed_MD], up = t.activations[saved.up_MF];
+  const auto rstd = t.statistics[saved.rstd_M];
+  if (R::checkpointing::recompute(t.block) == monomorph::Recompute::nothing) return;
+  if (R::checkpointing::recompute(t.block) == monomorph::Recompute::cheap) {
+    kernels::rms_norm_recompute(t.x_MD, t.params[p.norm_D], {}, rstd, normed);
+  } else {
+    kernels::rms_norm(t.x_MD, t.params[p.norm_D], {}, R::model.norm.epsilon, normed, rstd);
+    kernels::linear(normed, t.params[p.up_FxD], {}, up);
+  }
+  kernels::relu_squared(up, t.activations[saved.activated_MF]);
+}
+
+/// The gradient of an activation takes its place.
+template <class R> void SquaredMlp<R>::backward(const monomorph::BlockTensors& t, const Saved& saved) {
+  namespace kernels = monomorph::kernels;
+  constexpr Params p;
+  const auto normed = t.activations[saved.normed_MD], up = t.activations[saved.up_MF],
+             activated = t.activations[saved.activated_MF];
+  kernels::linear_backward_weight(t.dx_MD, activated, t.gradients[p.down_DxF], {}, t.accumulate);
+  kernels::linear_backward_input(t.dx_MD, t.params[p.down_DxF], activated);
+  kernels::relu_squared_backward(up, activated, activated);
+  kernels::linear_backward_weight(activated, normed, t.gradients[p.up_FxD], {}, t.accumulate);
+  kernels::linear_backward_input(activated, t.params[p.up_FxD], normed);
+  kernels::rms_norm_backward(normed, t.x_MD, t.params[p.norm_D], t.statistics[saved.rstd_M], t.dx_MD, true,
+                             t.gradients[p.norm_D], {}, t.accumulate);
+}
+
+}  // namespace stranger
+#endif
