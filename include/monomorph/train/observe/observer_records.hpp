@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,12 +33,16 @@ class ObserverRecords {
   /// A path in the folder, for files of the observer's own.
   std::string path(std::string_view file) const { return folder_ + "/" + std::string(file); }
 
-  /// Writes what was added.   @throws Error [FILE-02], [FILE-03]
+  /// Writes what was added; in a new file, should the old one have been removed or moved.
+  /// @throws Error [FILE-01], [FILE-02], [FILE-03]
   void write(std::int64_t step);
 
  private:
-  std::string folder_;
-  MetricsWriter lines_;
+  /// @param last_step of those whose records stay
+  void open(std::int64_t last_step);
+
+  const std::string folder_, file_;
+  std::optional<MetricsWriter> lines_;
   std::vector<std::pair<std::string, MetricValue>> added_;
 };
 

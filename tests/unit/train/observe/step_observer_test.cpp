@@ -117,4 +117,8 @@ TEST_CASE("records of steps that are repeated are dropped, and a step without an
   REQUIRE(lines.size() == 2);
   CHECK(lines[0] == nlohmann::json{{"step", 2}, {"count", 1}});
   CHECK(lines[1] == nlohmann::json{{"step", 3}, {"again", 1.5}});
+  std::filesystem::remove_all(folder / "observer");
+  records.add("again", 2.5);
+  records.write(4);
+  CHECK(nlohmann::json::parse(read_bytes(path)) == nlohmann::json{{"step", 4}, {"again", 2.5}});
 }
