@@ -2,7 +2,6 @@
 #include <boost/hana/adapt_struct.hpp>
 #include <monomorph/core/field.hpp>
 #include <monomorph/optim/weight_decay.hpp>
-#include <monomorph/policy/optimizer_policy.hpp>
 
 namespace monomorph::optim {
 
@@ -16,12 +15,10 @@ struct AdamWHparams {
 };
 
 /// AdamW (Loshchilov and Hutter 2019), one fused pass over each unit's shard.
-template <WeightDecayClasses classes> struct AdamWDecaying {
+template <WeightDecayClasses classes> struct AdamWDecaying : DecayingElements<classes> {
   static constexpr std::string_view name = "AdamW";
   using Hparams = AdamWHparams;
-  static constexpr UpdateScope scope(ParameterClass) { return UpdateScope::elements; }
   static constexpr StateBuffers state(ParameterClass) { return {"moment1", "moment2"}; }
-  static constexpr bool decays(ParameterClass parameter_class) { return classes.contain(parameter_class); }
 
   template <class Queue> static void update(Queue queue, const auto& run, const Hparams& hparams, const auto& scalars) {
     adamw(queue, run,
@@ -29,7 +26,7 @@ template <WeightDecayClasses classes> struct AdamWDecaying {
            .beta1 = hparams.beta1,
            .beta2 = hparams.beta2,
            .epsilon = hparams.epsilon,
-           .weight_decay = decays(run.parameter_class) ? hparams.weight_decay : 0.0},
+           .weight_decay = AdamWDecaying::weight_decay(run, hparams)},
           scalars);
   }
 };

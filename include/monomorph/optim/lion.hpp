@@ -2,7 +2,6 @@
 #include <boost/hana/adapt_struct.hpp>
 #include <monomorph/core/field.hpp>
 #include <monomorph/optim/weight_decay.hpp>
-#include <monomorph/policy/optimizer_policy.hpp>
 
 namespace monomorph::optim {
 
@@ -15,19 +14,17 @@ struct LionHparams {
 };
 
 /// Lion (Chen et al. 2023, algorithm 2): the sign of an interpolated momentum, which is its only state.
-template <WeightDecayClasses classes> struct LionDecaying {
+template <WeightDecayClasses classes> struct LionDecaying : DecayingElements<classes> {
   static constexpr std::string_view name = "Lion";
   using Hparams = LionHparams;
-  static constexpr UpdateScope scope(ParameterClass) { return UpdateScope::elements; }
   static constexpr StateBuffers state(ParameterClass) { return {"momentum"}; }
-  static constexpr bool decays(ParameterClass parameter_class) { return classes.contain(parameter_class); }
 
   template <class Queue> static void update(Queue queue, const auto& run, const Hparams& hparams, const auto& scalars) {
     lion(queue, run,
          {.learning_rate = scalars.rate(hparams.lr),
           .beta1 = hparams.beta1,
           .beta2 = hparams.beta2,
-          .weight_decay = decays(run.parameter_class) ? hparams.weight_decay : 0.0},
+          .weight_decay = LionDecaying::weight_decay(run, hparams)},
          scalars);
   }
 };

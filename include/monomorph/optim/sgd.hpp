@@ -2,7 +2,6 @@
 #include <boost/hana/adapt_struct.hpp>
 #include <monomorph/core/field.hpp>
 #include <monomorph/optim/weight_decay.hpp>
-#include <monomorph/policy/optimizer_policy.hpp>
 
 namespace monomorph::optim {
 
@@ -15,19 +14,17 @@ struct SgdHparams {
 
 /// Stochastic gradient descent with momentum (Sutskever et al. 2013), as PyTorch defines it: b = momentum b + g, and
 /// the parameter loses lr b, or with Nesterov lr (g + momentum b). Weight decay is part of g.
-template <WeightDecayClasses classes> struct SgdDecaying {
+template <WeightDecayClasses classes> struct SgdDecaying : DecayingElements<classes> {
   static constexpr std::string_view name = "Sgd";
   using Hparams = SgdHparams;
-  static constexpr UpdateScope scope(ParameterClass) { return UpdateScope::elements; }
   static constexpr StateBuffers state(ParameterClass) { return {"momentum"}; }
-  static constexpr bool decays(ParameterClass parameter_class) { return classes.contain(parameter_class); }
 
   template <class Queue> static void update(Queue queue, const auto& run, const Hparams& hparams, const auto& scalars) {
     sgd(queue, run,
         {.learning_rate = scalars.rate(hparams.lr),
          .momentum = hparams.momentum,
          .nesterov = hparams.nesterov,
-         .weight_decay = decays(run.parameter_class) ? hparams.weight_decay : 0.0},
+         .weight_decay = SgdDecaying::weight_decay(run, hparams)},
         scalars);
   }
 };

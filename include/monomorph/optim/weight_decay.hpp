@@ -1,5 +1,5 @@
 #pragma once
-#include <monomorph/spec/tensor_info.hpp>
+#include <monomorph/policy/optimizer_policy.hpp>
 
 namespace monomorph::optim {
 
@@ -21,6 +21,15 @@ struct WeightDecayClasses {
         return bias;
     }
     return false;
+  }
+};
+
+/// What optimisers have in common that update single elements and let some classes decay.
+template <WeightDecayClasses classes> struct DecayingElements {
+  static constexpr UpdateScope scope(ParameterClass) { return UpdateScope::elements; }
+  static constexpr bool decays(ParameterClass parameter_class) { return classes.contain(parameter_class); }
+  static double weight_decay(const auto& run, const auto& hparams) {
+    return decays(run.parameter_class) ? hparams.weight_decay : 0.0;
   }
 };
 

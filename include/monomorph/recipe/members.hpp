@@ -17,41 +17,22 @@ inline constexpr MeshSpec mesh_of = [] {
     return MeshSpec{};
 }();
 
-namespace detail {
-template <class R> struct ObjectiveOf { using type = objective::NextToken; };
-template <class R>
-requires requires { typename R::objective; }
-struct ObjectiveOf<R> {
-  using type = typename R::objective;
-};
-template <class R> struct AttentionOf { using type = attention::Causal; };
-template <class R>
-requires requires { typename R::attention; }
-struct AttentionOf<R> {
-  using type = typename R::attention;
-};
-template <class R> struct FinetuningOf { using type = finetuning::All; };
-template <class R>
-requires requires { typename R::finetuning; }
-struct FinetuningOf<R> {
-  using type = typename R::finetuning;
-};
-template <class R> struct ScheduleOf { using type = schedule::WarmupDecay; };
-template <class R>
-requires requires { typename R::schedule; }
-struct ScheduleOf<R> {
-  using type = typename R::schedule;
-};
-}  // namespace detail
-
-/// A recipe's `objective`, or the next token.
-template <class R> using objective_of = typename detail::ObjectiveOf<R>::type;
-/// A recipe's `attention`, or Causal.
-template <class R> using attention_of = typename detail::AttentionOf<R>::type;
-/// A recipe's `finetuning`, or All.
-template <class R> using finetuning_of = typename detail::FinetuningOf<R>::type;
-/// A recipe's `schedule`, or WarmupDecay.
-template <class R> using schedule_of = typename detail::ScheduleOf<R>::type;
+/// `member_of<R>`: a recipe's `member`, or what stands for it.
+#define MONOMORPH_MEMBER_OR(member, otherwise)                       \
+  namespace detail {                                                 \
+  template <class R> struct member##_or { using type = otherwise; }; \
+  template <class R>                                                 \
+  requires requires { typename R::member; }                          \
+  struct member##_or<R> {                                            \
+    using type = typename R::member;                                 \
+  };                                                                 \
+  }                                                                  \
+  template <class R> using member##_of = typename detail::member##_or<R>::type;
+MONOMORPH_MEMBER_OR(objective, objective::NextToken)
+MONOMORPH_MEMBER_OR(attention, attention::Causal)
+MONOMORPH_MEMBER_OR(finetuning, finetuning::All)
+MONOMORPH_MEMBER_OR(schedule, schedule::WarmupDecay)
+#undef MONOMORPH_MEMBER_OR
 
 namespace rule {
 
