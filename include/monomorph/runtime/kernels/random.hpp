@@ -1,36 +1,8 @@
 #pragma once
-#include <array>
-#include <cstdint>
+#include <monomorph/core/philox.hpp>
 #include <monomorph/runtime/memory/view.hpp>
 
-/// Counter-based random numbers: Philox 4x32-10 (Salmon et al. 2011). A number depends on its key and counter alone.
 namespace monomorph::random {
-
-enum class Purpose : std::uint32_t { initialization = 1, dropout = 2, sampling = 3, data_order = 4, rounding = 5 };
-
-constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {
-  for (int round = 0; round < 10; ++round) {
-    const std::uint64_t product0 = 0xD2511F53ull * counter[0], product1 = 0xCD9E8D57ull * counter[2];
-    counter = {static_cast<std::uint32_t>(product1 >> 32) ^ counter[1] ^ key[0], static_cast<std::uint32_t>(product1),
-               static_cast<std::uint32_t>(product0 >> 32) ^ counter[3] ^ key[1], static_cast<std::uint32_t>(product0)};
-    key = {key[0] + 0x9E3779B9u, key[1] + 0xBB67AE85u};
-  }
-  return counter;
-}
-
-/// Names one stream of numbers, of which element i can be drawn in any order.
-struct Stream {
-  std::uint64_t seed;
-  Purpose purpose;
-  std::uint32_t layer = 0, site = 0;
-};
-
-/// Streams differ in their key, elements of a stream in their counter.
-constexpr std::array<std::uint32_t, 2> key_of(const Stream& stream) {
-  const auto words = philox({static_cast<std::uint32_t>(stream.purpose), stream.layer, stream.site, 0},
-                            {static_cast<std::uint32_t>(stream.seed), static_cast<std::uint32_t>(stream.seed >> 32)});
-  return {words[0], words[1]};
-}
 
 /// Elements first, first + 1, … of a stream of normal numbers (Box-Muller), times `std`, rounded to the view's dtype;
 /// with `cutoff` > 0, of the normal distribution truncated at ± cutoff · std (inverse CDF of a uniform number).
