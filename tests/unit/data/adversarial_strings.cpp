@@ -22,6 +22,12 @@ std::string character_in(SplitMix& random, const std::vector<std::pair<char32_t,
 
 }  // namespace
 
+const std::string& shakespeare() {
+  static const std::string text =
+      monomorph::read_text_file(std::string(MONOMORPH_SOURCE_DIR) + "/data/tinyshakespeare.txt");
+  return text;
+}
+
 std::uint64_t SplitMix::below(std::uint64_t n) {
   std::uint64_t z = state_ += 0x9E3779B97F4A7C15u;
   z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;

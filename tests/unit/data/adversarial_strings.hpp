@@ -18,6 +18,9 @@ class SplitMix {
   std::uint64_t state_;
 };
 
+/// All of data/tinyshakespeare.txt.
+const std::string& shakespeare();
+
 /// The deterministic generator of tests/fixtures/tokenizers/adversarial.py, string for string.
 class AdversarialStrings {
  public:

@@ -43,12 +43,6 @@ const std::vector<Batch>& expected_batches() {
   return batches;
 }
 
-const std::string& shakespeare() {
-  static const std::string text =
-      monomorph::read_text_file(std::string(MONOMORPH_SOURCE_DIR) + "/data/tinyshakespeare.txt");
-  return text;
-}
-
 /// One of the tokenisers, with the strings made for it.
 class Subject {
  public:

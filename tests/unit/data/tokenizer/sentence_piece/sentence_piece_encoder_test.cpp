@@ -19,12 +19,6 @@ using Ids = std::vector<std::int32_t>;
 // That our ids are those of the library, also where the settings of a file are others than those of the fixtures.
 namespace {
 
-const std::string& shakespeare() {
-  static const std::string text =
-      monomorph::read_text_file(std::string(MONOMORPH_SOURCE_DIR) + "/data/tinyshakespeare.txt");
-  return text;
-}
-
 /// The ids as text, or what went wrong.
 template <class Encode> std::string outcome(Encode encode) {
   Ids ids;
@@ -118,12 +112,12 @@ std::string random_text(std::mt19937& random) {
   return text;
 }
 
-constexpr const char* names[] = {"unigram.model", "bpe.model"};
+constexpr const char* model_files[] = {"unigram.model", "bpe.model"};
 
 }  // namespace
 
 TEST_CASE("SentencePiece: ids of long texts and of strange ones are the library's") {
-  for (const std::string name : names) {
+  for (const std::string name : model_files) {
     INFO(name);
     const SentencePieceModel model(tokenizer_fixture(name));
     check(model, shakespeare());
@@ -148,7 +142,7 @@ TEST_CASE("SentencePiece: ids of long texts and of strange ones are the library'
 TEST_CASE("SentencePiece: ids are the library's whatever the settings and pieces of a file") {
   const TemporaryFolder folder;
   std::mt19937 random(4);
-  for (const std::string name : names) {
+  for (const std::string name : model_files) {
     for (const auto& [what, file] : variants_of(monomorph::read_text_file(tokenizer_fixture(name)))) {
       INFO(name << ", " << what);
       const SentencePieceModel model(folder.write("t.model", file));
