@@ -15,6 +15,7 @@ class Throughput {
   Throughput(plan::FlopsPerToken flops, DType compute, int ranks) : flops_(flops), compute_(compute), ranks_(ranks) {}
 
   void step_began();
+  /// @param tokens that were computed, whether they counted in the loss or not
   void step_ended(std::int64_t tokens, double data_wait_seconds);
 
   struct Rates {

@@ -247,7 +247,7 @@ void Trainer::apply(const GlobalStepStats& totals) {
   if (observer_ && totals.tokens > 0) observer_->see(state_.step + 1, totals, lr, *step_);
   OptimizerStepResult result;
   if (totals.tokens > 0) result = optimizer_step(*step_, hparams_.optimizer, rate, totals, state_.updates + 1);
-  throughput_.step_ended(totals.tokens, data_wait_seconds_);
+  throughput_.step_ended(hparams_.batch.global_batch * recipe_.model->context_length, data_wait_seconds_);
   ++state_.step;
   stops_ = totals.stops;
   saves_ = saves_ || totals.saves;
