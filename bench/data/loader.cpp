@@ -21,8 +21,8 @@ int main(int argc, char** argv) try {
     return std::chrono::duration<double>(Clock::now() - begin).count();
   };
   const auto begin_open = Clock::now();
-  const data::Loader loader(sets,
-                            {.sequence_length = T, .vocab_size = 1 << 30, .seed = 1, .document_starts = documents});
+  const data::Loader loader(
+      sets, {.sequence_length = T, .vocab_size = 1 << 30, .seed = 1, .contents = {.document_starts = documents}});
   const double open_seconds = since(begin_open);
   std::vector<std::int32_t> inputs(static_cast<std::size_t>(T * batch)), targets(inputs.size()), starts(inputs.size());
   const data::BatchBuffers buffers{inputs.data(), targets.data(), documents ? starts.data() : nullptr};

@@ -16,6 +16,7 @@
 #include <monomorph/models/gpt2.hpp>
 #include <monomorph/models/llama3.hpp>
 #include <monomorph/observer/tensor_norms.hpp>
+#include <monomorph/objective/masked_tokens.hpp>
 #include <monomorph/optim/bf16_state.hpp>
 #include <monomorph/optim/by_class.hpp>
 #include <monomorph/optim/host_state.hpp>

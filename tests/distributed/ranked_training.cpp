@@ -2,6 +2,7 @@
 
 #include "support/adamw_update.hpp"
 #include "support/ranks.hpp"
+#include "train/run/run_data.hpp"
 #include "train/step/step_stats.hpp"
 
 #include <monomorph/plan/memory.hpp>
@@ -32,9 +33,33 @@ struct Rows {
       targets.push_back(i % T < i / T % 7 * T / 8 ? ignored_target : static_cast<std::int32_t>(random() % 50));
     }
   }
-  train::MicroBatch from(std::int64_t row) const {
-    return {inputs.data() + row * T, targets.data() + row * T, static_cast<std::uint64_t>(row)};
+};
+
+/// A micro-batch of rows, as a loader makes it for a recipe.
+class RowsOfRecipe {
+ public:
+  RowsOfRecipe(const train::RecipeProgram& recipe, std::int64_t count)
+      : contents_(train::batch_contents(recipe, recipe.hparams.loss.policy)),
+        vocab_size_(recipe.model->vocab_size),
+        count_(count) {}
+
+  /// @param sample of the run; its row is another's, too
+  train::MicroBatch read(const Rows& rows, std::int64_t sample) {
+    const std::int64_t first = sample % n_rows * rows.T, size = count_ * rows.T;
+    inputs_.assign(rows.inputs.begin() + first, rows.inputs.begin() + first + size);
+    targets_.assign(rows.targets.begin() + first, rows.targets.begin() + first + size);
+    if (contents_.target == data::TargetToken::itself)
+      for (std::size_t i = 0; i < targets_.size(); ++i)
+        if (targets_[i] != ignored_target) targets_[i] = inputs_[i];
+    data::prepare_batch(contents_, sample, count_, rows.T, vocab_size_, {3, random::Purpose::training_samples},
+                        {inputs_.data(), targets_.data()});
+    return {inputs_.data(), targets_.data(), static_cast<std::uint64_t>(sample % n_rows)};
   }
+
+ private:
+  data::BatchContents contents_;
+  std::int64_t vocab_size_, count_;
+  std::vector<std::int32_t> inputs_, targets_;
 };
 
 /// Adds what a rank holds to tensors that are whole once all ranks have added theirs.
@@ -64,6 +89,7 @@ class Rank {
         accumulation_(division.accumulation),
         micro_batch_(extent.samples_per_step / (division.ranks * division.accumulation)),
         loss_scale_(extent.loss_scale),
+        micro_batch_rows_(recipe, micro_batch_),
         communicator_(world.communicator(recipe.optimizer_shards(division.ranks), recipe.reduce_dtype)),
         step_(recipe.make_step(*communicator_, micro_batch_, 3, division.in_tree ? plan::tree_levels(accumulation_) : 0,
                                recipe.hparams.loss.policy)),
@@ -76,7 +102,7 @@ class Rank {
     const std::int64_t first = (number - 1) * accumulation_ * world_.size() * micro_batch_;
     for (std::int64_t i = 0; i < accumulation_; ++i) {
       const std::int64_t sample = first + (i * world_.size() + world_.rank()) * micro_batch_;
-      local.add(step_->accumulate(rows.from(sample % n_rows), number, {i, accumulation_, loss_scale_}));
+      local.add(step_->accumulate(micro_batch_rows_.read(rows, sample), number, {i, accumulation_, loss_scale_}));
     }
     return reduce_(local, step_->partial_gradient_norm(train::GradientNorm::two), train::GradientNorm::two);
   }
@@ -85,6 +111,7 @@ class Rank {
   const World& world_;
   std::int64_t accumulation_, micro_batch_;
   double loss_scale_;
+  RowsOfRecipe micro_batch_rows_;
   std::unique_ptr<Communicator> communicator_;
   std::unique_ptr<train::TrainingStep> step_;
   train::StepStatsReduction reduce_;

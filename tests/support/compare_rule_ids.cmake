@@ -20,6 +20,7 @@ function(ids_in RESULT REGEX)
 endfunction()
 
 file(GLOB headers ${SOURCE_DIR}/include/monomorph/rule/*.hpp ${SOURCE_DIR}/include/monomorph/policy/*.hpp
+  ${SOURCE_DIR}/include/monomorph/objective/*.hpp
   ${SOURCE_DIR}/include/monomorph/core/spec_fields.hpp)
 file(GLOB cases ${SOURCE_DIR}/tests/compile_fail/*.cpp)
 ids_in(ruled "\"![A-Z]+-[0-9][0-9]! " ${headers} ${SOURCE_DIR}/cmake/check_members.cmake)

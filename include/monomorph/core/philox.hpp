@@ -5,7 +5,15 @@
 /// Counter-based random numbers: Philox 4x32-10 (Salmon et al. 2011). A number depends on its key and counter alone.
 namespace monomorph::random {
 
-enum class Purpose : std::uint32_t { initialization = 1, dropout = 2, sampling = 3, data_order = 4, rounding = 5 };
+enum class Purpose : std::uint32_t {
+  initialization = 1,
+  dropout = 2,
+  sampling = 3,
+  data_order = 4,
+  rounding = 5,
+  training_samples = 6,   ///< what an objective makes of them
+  evaluation_samples = 7  ///< the same of held-out ones
+};
 
 constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {

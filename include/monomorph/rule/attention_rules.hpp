@@ -127,6 +127,15 @@ template <class Attention, std::int64_t after, bool predicts_next_token> struct 
                   "tokens that others see are no targets (docs/rules.md#attn-14)");
   }
 };
+template <class R, bool predicts_next_token, bool sees_behind> struct HiddenTokenIsSeenFromBothSides {
+  static constexpr bool holds = predicts_next_token || sees_behind;
+  static consteval void explain() {
+    static_assert(holds,
+                  "[ATTN-17] some layer must attend to tokens behind a token where the objective is not to predict the "
+                  "next one, as it would be predicted from one side, which NextToken trains for every token; change "
+                  "attention, e.g. to Bidirectional, or objective (docs/rules.md#attn-17)");
+  }
+};
 template <class Attention, bool of_layers, bool of_recipe> struct LayersAgreeOnDocuments {
   static constexpr bool holds = of_layers == of_recipe;
   static consteval void explain() {
@@ -159,8 +168,19 @@ template <class R, class Block> consteval auto rules_of_block() {
   return RuleList<BlockKeepsWithinDocuments<Block, bool{attention_of<R>::within_documents}>>{} +
          rules_of_layer_attention<R, Block>();
 }
+/// A block that says nothing of its attention may mix tokens as it likes.
+template <class Block> consteval bool may_see_behind() {
+  if constexpr (requires { typename Block::Attention; }) {
+    constexpr AttentionMask mask = Block::Attention::mask;
+    return mask.after > 0 || mask.prefix > 1;
+  } else {
+    return true;
+  }
+}
 template <class R, class... Runs> consteval auto rules_of_blocks(Stack<Runs...>) {
-  return (RuleList<>{} + ... + rules_of_block<R, typename Runs::template block<R>>());
+  return (RuleList<>{} + ... + rules_of_block<R, typename Runs::template block<R>>()) +
+         RuleList<HiddenTokenIsSeenFromBothSides<R, bool{objective_of<R>::predicts_next_token},
+                                                 (may_see_behind<typename Runs::template block<R>>() || ...)>>{};
 }
 template <class R> consteval auto block_attention_rules() { return rules_of_blocks<R>(layers_of<R>); }
 

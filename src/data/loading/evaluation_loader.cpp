@@ -1,7 +1,6 @@
 #include <monomorph/data/loading/evaluation_loader.hpp>
 
 #include <monomorph/core/truncation_guard.hpp>
-#include <monomorph/data/loading/prefix_targets.hpp>
 
 #include <algorithm>
 #include <span>
@@ -9,9 +8,13 @@
 namespace monomorph::data {
 
 EvaluationLoader::EvaluationLoader(const std::string& path, std::int64_t sequence_length, std::int64_t vocab_size,
-                                   bool document_starts, std::int64_t prefix)
-    : dataset_(path, sequence_length, vocab_size, LastTarget::reused), prefix_(prefix) {
-  if (document_starts) document_starts_.emplace(dataset_.file());
+                                   const BatchContents& contents)
+    : dataset_(path, sequence_length, vocab_size, LastTarget::reused, contents.target), contents_(contents) {
+  if (contents.document_starts) document_starts_.emplace(dataset_.file());
+}
+
+std::int64_t EvaluationLoader::n_targets() const noexcept {
+  return contents_.target == TargetToken::next ? dataset_.n_tokens() - 1 : dataset_.n_samples() * sequence_length();
 }
 
 std::int64_t EvaluationLoader::n_batches(std::int64_t batch) const {
@@ -27,12 +30,13 @@ void EvaluationLoader::read(std::int64_t batch_index, std::int64_t batch, const 
   const std::int64_t first = batch_index * size;
   const std::int64_t n_read = std::clamp<std::int64_t>(n_targets() - first, 0, size);
   dataset_.read_tokens(first, std::span(inputs_BT, static_cast<std::size_t>(n_read)));
-  dataset_.read_targets(first + 1, std::span(targets_BT, static_cast<std::size_t>(n_read)));
+  dataset_.read_targets(first, std::span(targets_BT, static_cast<std::size_t>(n_read)));
   throw_if_truncated();
   std::fill(inputs_BT + n_read, inputs_BT + size, 0);
   std::fill(targets_BT + n_read, targets_BT + size, ignored_target);
   if (document_starts_ && document_starts_BT != nullptr) read_document_starts(first, n_read, size, document_starts_BT);
-  ignore_prefix_targets(prefix_, T, document_starts_BT, std::span(targets_BT, static_cast<std::size_t>(size)));
+  prepare_batch(contents_, batch_index * batch, batch, T, dataset_.vocab_size(),
+                {.seed = 0, .purpose = random::Purpose::evaluation_samples}, buffers);
 }
 
 void EvaluationLoader::read_document_starts(std::int64_t first, std::int64_t n_read, std::int64_t size,

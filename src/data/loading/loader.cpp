@@ -1,7 +1,5 @@
 #include <monomorph/data/loading/loader.hpp>
 
-#include <monomorph/data/loading/prefix_targets.hpp>
-
 #include <span>
 
 namespace monomorph::data {
@@ -13,12 +11,13 @@ std::vector<Loader::Set> Loader::open(const WeightedPaths& paths, const LoaderSe
   std::vector<Set> sets;
   sets.reserve(paths.size());
   for (const WeightedPath& path : paths) {
-    TokenDataset dataset(path.path, settings.sequence_length, settings.vocab_size, settings.last_target);
+    TokenDataset dataset(path.path, settings.sequence_length, settings.vocab_size, settings.last_target,
+                         settings.contents.target);
     // Sets of one length would else be walked through in one order.
     const std::uint64_t seed = SampleOrder::seed_of_set(settings.seed, sets.size());
     const SampleOrder order(dataset.n_samples(), seed, settings.shuffle);
     std::optional<DocumentStarts> starts;
-    if (settings.document_starts) starts.emplace(dataset.file());
+    if (settings.contents.document_starts) starts.emplace(dataset.file());
     sets.push_back({std::move(dataset), order, std::move(starts)});
   }
   return sets;
@@ -46,8 +45,8 @@ void Loader::read(std::int64_t first_global_sample, std::int64_t count, const Ba
       set.document_starts->read(set.dataset.first_token(sample),
                                 std::span(batch.document_starts_BT + row, static_cast<std::size_t>(T)));
   }
-  ignore_prefix_targets(settings_.prefix, T, batch.document_starts_BT,
-                        std::span(batch.targets_BT, static_cast<std::size_t>(count * T)));
+  prepare_batch(settings_.contents, first_global_sample, count, T, settings_.vocab_size,
+                {settings_.seed, random::Purpose::training_samples}, batch);
 }
 
 }  // namespace monomorph::data

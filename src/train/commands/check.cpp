@@ -40,12 +40,13 @@ std::string check(const RecipeProgram& recipe, const Hparams& hparams, LaunchedR
   std::string text = fmt::format(
       "recipe {} accepts these hyperparameters\n  steps {}, {} tokens each, in {} of {} sequences{}\n{}  planned "
       "memory {}{}\n"
-      "  held-out targets {}\n  {}\n",
+      "  held-out {} {}\n  {}\n",
       recipe.name, hparams.run.steps.value, batch * recipe.model->context_length,
       micro_batches == 1 ? "one micro-batch" : fmt::format("{} micro-batches", micro_batches), micro_batch_of(hparams),
       ranks.all == 1 ? "" : " of each rank", data.describe_sets(hparams.run.steps * batch),
       format_bytes(run_memory(recipe, hparams, ranks.all).planned),
       ranks.all == 1 ? "" : fmt::format(" on each of {} ranks", ranks.all),
+      recipe.predicts_next_token ? "targets" : "tokens that may be targets",
       data.evaluation ? data.evaluation->n_counted() : 0, describe_resume(resume));
   for (const std::string& note : resume.notes) text += "  " + note + "\n";
   return text;

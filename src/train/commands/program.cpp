@@ -1,5 +1,6 @@
 #include "train/describe/batch_partition.hpp"
 #include "train/run/as_usage_error.hpp"
+#include "train/run/run_data.hpp"
 #include "train/run/run_tokenizer.hpp"
 #include "train/run/with_hint.hpp"
 
@@ -105,6 +106,11 @@ struct GenerateOptions : CheckpointOptions {
 };
 
 int run_generate(const RecipeProgram& recipe, const GenerateOptions& options) {
+  if (!recipe.predicts_next_token)
+    throw UsageError(fmt::format(
+        "[RUN-25] only a model that predicts the next token can continue a prompt, and {} predicts tokens that "
+        "its objective hides; take a checkpoint of another recipe",
+        recipe.name));
   const std::string checkpoint = find_checkpoint(options.checkpoint);
   const std::string tokenizer_file = options.tokenizer_file(checkpoint, checkpoint_hparams(checkpoint, recipe));
   if (tokenizer_file.empty())
@@ -141,12 +147,13 @@ int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
     throw UsageError("[RUN-12] the run of this checkpoint had no data.evaluation; give --data <file.pbin>");
   const data::EvaluationLoader loader = as_usage_error("the held-out data", [&] {
     return data::EvaluationLoader(file, recipe.model->context_length, recipe.model->vocab_size,
-                                  recipe.wants_document_starts, recipe.prefix_tokens);
+                                  batch_contents(recipe, hparams.loss.policy));
   });
   std::vector<std::int32_t> bytes_per_token;
   if (const std::string tokenizer_file = options.tokenizer_file(checkpoint, hparams); !tokenizer_file.empty()) {
     bytes_per_token = data::token_byte_lengths(*read_run_tokenizer(tokenizer_file, recipe));
     check_ids(loader, bytes_per_token);
+    if (!recipe.predicts_next_token) bytes_per_token.clear();
   }
   const std::int64_t micro_batch = options.micro_batch.value_or(micro_batch_of(hparams));
   const auto communicator = one_rank();

@@ -71,6 +71,10 @@ void masks(Text& text, const std::vector<LayerAttention>& attentions) {
                                                         : fmt::format(" (in {} layer{})", attention.layers,
                                                                       attention.layers == 1 ? "" : "s")));
 }
+std::string target_text(const RecipeProgram& recipe) {
+  if (!recipe.predicts_next_token) return "itself, where the objective hides it";
+  return recipe.prepare == nullptr ? "the next token" : "the next token, as far as the objective wants it";
+}
 std::string bias_text(const ModelSpec& model) {
   std::string text;
   for (const auto& [present, name] : {std::pair{model.bias.qkv, "queries, keys and values"},
@@ -101,6 +105,7 @@ void architecture(Text& text, const RecipeProgram& recipe) {
   fact(text, "context length", fmt::format("{} tokens", grouped(model.context_length)));
   fact(text, "heads", attention_text(model));
   masks(text, recipe.attentions);
+  fact(text, "a token's target", target_text(recipe));
   fact(text, "positions", position_text(model));
   fact(text, "norm", norm_text(model));
   fact(text, "activation", name_of(model.activation.value));

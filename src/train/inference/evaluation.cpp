@@ -40,16 +40,12 @@ std::string evaluation_text(const EvaluationResult& result) {
 }
 
 void check_ids(const data::EvaluationLoader& loader, std::span<const std::int32_t> bytes_per_token) {
-  std::vector<std::int32_t> inputs(static_cast<std::size_t>(loader.sequence_length())), targets(inputs.size());
-  for (std::int64_t i = 0; i < loader.n_batches(1); ++i) {
-    loader.read(i, 1, {inputs.data(), targets.data()});
-    const std::int32_t largest = *std::ranges::max_element(targets);
-    if (largest >= std::ssize(bytes_per_token))
-      throw UsageError(
-          fmt::format("[RUN-15] the held-out data has the token id {}, and the tokeniser's end at {}; give the "
-                      "tokeniser that the data was packed with",
-                      largest, std::ssize(bytes_per_token) - 1));
-  }
+  const std::int32_t largest = loader.set().largest_id();
+  if (largest < std::ssize(bytes_per_token)) return;
+  throw UsageError(
+      fmt::format("[RUN-15] the held-out data has the token id {}, and the tokeniser's end at {}; give the tokeniser "
+                  "that the data was packed with",
+                  largest, std::ssize(bytes_per_token) - 1));
 }
 
 EvaluationResult evaluate(TrainingStep& step, Communicator& communicator, const data::EvaluationLoader& loader,

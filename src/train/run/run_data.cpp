@@ -21,8 +21,7 @@ data::Loader train_loader(const RecipeProgram& recipe, const Hparams& hparams) {
                                                    .shuffle = hparams.data.shuffle,
                                                    .last_target = hparams.data.last_target,
                                                    .weight_by = hparams.data.weight_by,
-                                                   .document_starts = recipe.wants_document_starts,
-                                                   .prefix = recipe.prefix_tokens});
+                                                   .contents = batch_contents(recipe, hparams.loss.policy)});
   });
 }
 
@@ -79,13 +78,24 @@ void check_mask(const data::TokenDataset& set, const data::Tokenizer& tokenizer,
 
 }  // namespace
 
+data::BatchContents batch_contents(const RecipeProgram& recipe, const PolicyHparams& objective) {
+  data::BatchContents contents{.document_starts = recipe.wants_document_starts};
+  if (recipe.predicts_next_token)
+    contents.prefix = recipe.prefix_tokens;
+  else
+    contents.target = data::TargetToken::itself;
+  if (recipe.prepare)
+    contents.prepare = [prepare = recipe.prepare, objective](const Sample& sample) { prepare(sample, objective); };
+  return contents;
+}
+
 RunData::RunData(const RecipeProgram& recipe, const Hparams& hparams) : train(train_loader(recipe, hparams)) {
   check_epochs(train, hparams);
   all_files = train_files = hashes(train);
   if (const std::string& path = hparams.data.evaluation.value; !path.empty()) {
     evaluation.emplace(as_usage_error("data.evaluation", [&] {
       return data::EvaluationLoader(path, recipe.model->context_length, recipe.model->vocab_size,
-                                    recipe.wants_document_starts, recipe.prefix_tokens);
+                                    batch_contents(recipe, hparams.loss.policy));
     }));
     all_files[path] = static_cast<std::int64_t>(evaluation->tokens_hash());
   }
@@ -97,6 +107,7 @@ RunData::RunData(const RecipeProgram& recipe, const Hparams& hparams) : train(tr
   if (!evaluation) return;
   check_ids(*evaluation, bytes_per_token);
   check_mask(evaluation->set(), *tokenizer, hparams, "data.evaluation");
+  if (!recipe.predicts_next_token) bytes_per_token.clear();
 }
 
 void RunData::check_same_files(const std::string& checkpoint) const {

@@ -12,11 +12,14 @@
 
 namespace monomorph::train {
 
+/// What the recipe, whose objective has these hyperparameters, wants to be in its batches.
+data::BatchContents batch_contents(const RecipeProgram& recipe, const PolicyHparams& objective);
+
 /// What the data files and the tokeniser give to a run, checked against the recipe and the run's length.
 struct RunData {
   data::Loader train;
   std::optional<data::EvaluationLoader> evaluation;
-  std::vector<std::int32_t> bytes_per_token;  ///< by id; empty without a tokeniser
+  std::vector<std::int32_t> bytes_per_token;  ///< by id; empty where bits per byte are not known
   TrainFiles train_files;
   TrainFiles all_files;  ///< train_files and the held-out one
 

@@ -102,6 +102,9 @@ template <class P> struct OptimizedBy {
 template <class P> struct FinetunedBy {
   template <class R> struct in : R { using finetuning = P; };
 };
+template <class P> struct Pursuing {
+  template <class R> struct in : R { using objective = P; };
+};
 template <class L> struct Of {
   template <class R> struct in : R { using layers = L; };
 };
@@ -136,8 +139,9 @@ using Policies =
                In<Dtypes<fp64, fp64, fp64, fp32>>, In<Dtypes<bf16, fp64, fp64, fp32>>,
                In<Dtypes<bf16, fp32, fp64, fp32>>, CheckpointedBy<checkpointing::EveryNthBlock<7>>,
                CheckpointedBy<checkpointing::Fraction<3, 2>>, CheckpointedBy<checkpointing::Fraction<1, 100>>,
-               OptimizedBy<StateInFp16>, OptimizedBy<optim::Muon>, Of<Stack<Run<DecoderBlock, 6>, Run<Other, 0>>>,
-               Of<Stack<Run<DecoderBlock, 4>, Run<Other, 3>>>, Of<Stack<Run<DecoderBlock, 4>, Run<DecoderBlock, 2>>>>;
+               OptimizedBy<StateInFp16>, OptimizedBy<optim::Muon>, Pursuing<monomorph::objective::MaskedTokens<300>>,
+               Of<Stack<Run<DecoderBlock, 6>, Run<Other, 0>>>, Of<Stack<Run<DecoderBlock, 4>, Run<Other, 3>>>,
+               Of<Stack<Run<DecoderBlock, 4>, Run<DecoderBlock, 2>>>>;
 
 constexpr int model_changes = n_fields(Base::model) * n_values, mesh_changes = n_fields(Base::mesh) * n_values,
               budget_changes = n_fields(Base::budget) * n_values,
@@ -247,7 +251,7 @@ TEST_CASE("a number out of its own range breaks one rule") {
   check_fields(check_fields, Base::budget);
 }
 
-TEST_CASE("most rules are broken alone by one change") { CHECK(selected.n >= 52); }
+TEST_CASE("most rules are broken alone by one change") { CHECK(selected.n >= 53); }
 
 /// Of two changes, one may undo the other or make a rule hold that it joins in, but they bring no rule of a third
 /// thing, and none is told twice.

@@ -7,20 +7,22 @@
 
 namespace monomorph::data {
 
-/// Batches of held-out data: every token of one packed file but the first is a target once, in order, unless a loss
-/// mask beside the file does not count it, or a prefix shows it.
+/// Batches of held-out data, in order. Every token of one packed file but the first is the target of the one before it
+/// once, unless a loss mask beside the file does not count it, or a prefix shows it. Where tokens are their own
+/// targets, those at the end that do not fill a sample are left out, for the others of their sample would see the
+/// padding.
 class EvaluationLoader {
  public:
-  /// @param document_starts, prefix as in LoaderSettings   @throws as TokenDataset and DocumentStarts do
+  /// @throws as TokenDataset and DocumentStarts do
   EvaluationLoader(const std::string& path, std::int64_t sequence_length, std::int64_t vocab_size,
-                   bool document_starts = false, std::int64_t prefix = 0);
+                   const BatchContents& contents = {});
 
   std::int64_t sequence_length() const noexcept { return dataset_.sequence_length(); }
   bool has_document_starts() const noexcept { return document_starts_.has_value(); }
 
   /// How many batches of `batch` samples cover all targets.
   std::int64_t n_batches(std::int64_t batch) const;
-  std::int64_t n_targets() const noexcept { return dataset_.n_tokens() - 1; }
+  std::int64_t n_targets() const noexcept;
   std::int64_t n_counted() const { return dataset_.n_counted(); }
   std::uint64_t tokens_hash() const { return dataset_.tokens_hash(); }
   const TokenDataset& set() const noexcept { return dataset_; }
@@ -35,7 +37,7 @@ class EvaluationLoader {
 
   TokenDataset dataset_;
   std::optional<DocumentStarts> document_starts_;
-  std::int64_t prefix_;
+  BatchContents contents_;
 };
 
 }  // namespace monomorph::data

@@ -1,6 +1,7 @@
 #pragma once
 #include <monomorph/core/weighted_path.hpp>
 #include <monomorph/data/formats/token_dataset.hpp>
+#include <monomorph/data/loading/batch_contents.hpp>
 #include <monomorph/data/loading/document_starts.hpp>
 #include <monomorph/data/loading/mixture.hpp>
 #include <monomorph/data/loading/sample_order.hpp>
@@ -22,27 +23,19 @@ struct LoaderSettings {
   bool shuffle = true;
   LastTarget last_target = LastTarget::reused;
   WeightBy weight_by = WeightBy::sample;
-  bool document_starts = false;  ///< batches say where their documents begin
-  std::int64_t prefix = 0;       ///< as many tokens at the beginning of a sample, or of its documents, are no targets
-};
-
-/// Where a batch is written, each (B, T).
-struct BatchBuffers {
-  std::int32_t* inputs_BT;
-  std::int32_t* targets_BT;
-  std::int32_t* document_starts_BT = nullptr;  ///< with LoaderSettings::document_starts alone
+  BatchContents contents = {};
 };
 
 /// Training batches of one packed file or a weighted mixture of several, without end: each set has epochs of its own,
 /// each in an order of its own. Immutable: a batch is a function of its place, so threads may share a loader and a run
-/// resumes from one number. Allocates nothing after its construction.
+/// resumes from one number. Allocates nothing after its construction, unless `prepare` does.
 class Loader {
  public:
   /// @throws [DATA-64], and as TokenDataset and DocumentStarts do, naming the set
   Loader(const WeightedPaths& sets, const LoaderSettings& settings);
 
   std::int64_t sequence_length() const noexcept { return settings_.sequence_length; }
-  bool has_document_starts() const noexcept { return settings_.document_starts; }
+  bool has_document_starts() const noexcept { return settings_.contents.document_starts; }
 
   /// Reads samples [first_global_sample, first_global_sample + count) of the run, counted from 0 over all sets and
   /// epochs. A document is taken to begin in each row where it does in the file, or at the row's own beginning.

@@ -101,6 +101,15 @@ template <Recipe R> constexpr MakeObserver observer_maker() {
     return nullptr;
 }
 
+template <class Objective> constexpr auto prepare_of() -> decltype(train::RecipeProgram::prepare) {
+  if constexpr (PreparesSamples<Objective>)
+    return [](const Sample& sample, const PolicyHparams& hparams) {
+      Objective::prepare(sample, hparams.as<typename Objective::Hparams>());
+    };
+  else
+    return nullptr;
+}
+
 template <Recipe R> train::RecipeProgram program_of() {
   return {.name = std::string(type_name<R>()),
           .fingerprint = plan::fingerprint<R>,
@@ -123,6 +132,8 @@ template <Recipe R> train::RecipeProgram program_of() {
           .n_units = plan::n_units<R>,
           .wants_document_starts = attention_of<R>::within_documents,
           .prefix_tokens = plan::longest_prefix<R>,
+          .predicts_next_token = objective_of<R>::predicts_next_token,
+          .prepare = prepare_of<objective_of<R>>(),
           .attentions = attentions_of<R>(),
           .make_step = [](Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed, int tree_levels,
                           const PolicyHparams& objective) -> std::unique_ptr<train::TrainingStep> {

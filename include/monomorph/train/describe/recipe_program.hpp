@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/core/sample.hpp>
 #include <monomorph/plan/flops.hpp>
 #include <monomorph/plan/memory.hpp>
 #include <monomorph/runtime/comm/communicator.hpp>
@@ -48,6 +49,8 @@ struct RecipeProgram {
   int n_units = 0;
   bool wants_document_starts = false;  ///< micro-batches say where documents begin
   std::int64_t prefix_tokens = 0;      ///< plan::longest_prefix
+  bool predicts_next_token = true;     ///< or else tokens that the objective hides
+  void (*prepare)(const Sample&, const PolicyHparams& objective) = nullptr;  ///< null if the objective prepares nothing
   std::vector<LayerAttention> attentions;
   std::unique_ptr<TrainingStep> (*make_step)(Communicator&, std::int64_t micro_batch, std::uint64_t seed,
                                              int tree_levels, const PolicyHparams& objective) = nullptr;

@@ -21,14 +21,15 @@ struct EvaluationResult {
 /// "loss 3.2101, perplexity 24.78, 2.3456 bits per byte (110,000 tokens)"
 std::string evaluation_text(const EvaluationResult& result);
 
-/// Checks every target of the held-out set against the tokeniser.
-/// @throws UsageError [RUN-15] it has no such id as a target's: the data was packed with another one
+/// Checks every token of the held-out set against the tokeniser.
+/// @throws UsageError [RUN-15] it has no such id as a token's: the data was packed with another one
 void check_ids(const data::EvaluationLoader& loader, std::span<const std::int32_t> bytes_per_token);
 
-/// Evaluates the loss over the held-out set, in which every token but the first is a target once; short batches are
-/// padded with ignored targets. Dropout is off, and no state of the run changes. Ranks take micro-batches in turn, and
+/// Evaluates the loss over the held-out set's targets (see EvaluationLoader); short batches are padded with ignored
+/// targets. Dropout is off, and no state of the run changes. Ranks take micro-batches in turn, and
 /// all get the result, whose bits do not depend on the number of ranks.
-/// @param bytes_per_token by token id, passed by check_ids; empty: bits per byte stay unknown
+/// @param bytes_per_token by token id, passed by check_ids; empty: bits per byte stay unknown. They mean something only
+///   where each token is predicted from those before it
 /// @param micro_batches at most so many; absent: all
 EvaluationResult evaluate(TrainingStep& step, Communicator& communicator, const data::EvaluationLoader& loader,
                           std::int64_t micro_batch, std::int64_t tokens_per_sequence,

@@ -246,7 +246,7 @@ TEST_CASE("The loader's samples are those that the chats were laid out in, with 
   const Loader loader({{packing.output, 1}}, {.sequence_length = T,
                                               .vocab_size = chat_tokenizer().vocab_size(),
                                               .shuffle = false,
-                                              .document_starts = true});
+                                              .contents = {.document_starts = true}});
   REQUIRE(loader.set(0).n_samples() == summary.n_samples);
   std::vector<std::int32_t> inputs(T), targets(T), starts(T);
   std::vector<std::int32_t> counted;
@@ -279,6 +279,13 @@ TEST_CASE("Evaluation counts what the mask counts, and other samples than those 
     n_counted += std::count_if(targets.begin(), targets.end(), [](auto id) { return id != monomorph::ignored_target; });
   }
   CHECK(n_counted == summary.n_counted);
+
+  const Set set(packing.output);
+  const EvaluationLoader of_themselves(packing.output, 64, vocab_size, {.target = TargetToken::itself});
+  CHECK(of_themselves.n_counted() == static_cast<std::int64_t>(set.mask.header().n_counted));
+  of_themselves.read(0, 3, {inputs.data(), targets.data()});
+  for (std::size_t t = 0; t < targets.size(); ++t)
+    CHECK(targets[t] == (set.mask.counts(static_cast<std::int64_t>(t)) ? inputs[t] : monomorph::ignored_target));
 
   const auto refusal = [&](std::int64_t length, LastTarget last_target) {
     return error_of([&] { TokenDataset(packing.output, length, vocab_size, last_target); });

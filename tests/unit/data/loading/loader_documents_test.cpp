@@ -53,7 +53,7 @@ TEST_CASE("A batch says for each token where its document begins in the row") {
                                    .vocab_size = any_vocabulary,
                                    .seed = random(),
                                    .last_target = random() % 2 ? LastTarget::reused : LastTarget::separate,
-                                   .document_starts = true});
+                                   .contents = {.document_starts = true}});
     constexpr std::int64_t count = 20;
     std::vector<std::int32_t> inputs(static_cast<std::size_t>(count * T)), targets(inputs.size()),
         document_starts(inputs.size(), -7);
@@ -100,7 +100,8 @@ TEST_CASE("Evaluation says where documents begin, and padding goes on with the l
     const std::vector<std::uint32_t> lengths{static_cast<std::uint32_t>(5 + random() % 30),
                                              static_cast<std::uint32_t>(random() % 9), 1, 4};
     const std::vector<std::int64_t> starts = starts_by_token(lengths);
-    const EvaluationLoader loader(folder.write("a.pbin", packed_documents(lengths)), 4, any_vocabulary, true);
+    const EvaluationLoader loader(folder.write("a.pbin", packed_documents(lengths)), 4, any_vocabulary,
+                                  {.document_starts = true});
     const auto batch = static_cast<std::int64_t>(1 + random() % 4);
     std::vector<std::int32_t> inputs(static_cast<std::size_t>(batch * 4)), targets(inputs.size()),
         document_starts(inputs.size());
@@ -123,7 +124,8 @@ TEST_CASE("The prefetcher carries the boundaries where the loader has them") {
   TemporaryFolder folder;
   const std::string path = folder.write("a.pbin", packed_documents({5, 9, 1, 1, 30, 14}));
   for (const bool wanted : {false, true}) {
-    const Loader loader({{path}}, {.sequence_length = 8, .vocab_size = any_vocabulary, .document_starts = wanted});
+    const Loader loader({{path}},
+                        {.sequence_length = 8, .vocab_size = any_vocabulary, .contents = {.document_starts = wanted}});
     BatchPrefetcher batches(loader, 0, 3, 3);
     const auto batch = batches.next();
     REQUIRE(batch.document_starts_BT.size() == (wanted ? 24 : 0));
@@ -148,7 +150,7 @@ TEST_CASE("Boundaries are refused where the index does not cover the tokens in o
     CHECK(error_of([&] { Loader unused({{path}}, settings); }).empty());  // who doesn't ask isn't told
     return error_of([&] {
       LoaderSettings asking = settings;
-      asking.document_starts = true;
+      asking.contents.document_starts = true;
       Loader unused({{path}}, asking);
     });
   };

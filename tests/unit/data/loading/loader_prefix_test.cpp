@@ -44,14 +44,16 @@ TEST_CASE("No token of a prefix is a target, in training or in evaluation, with 
     };
     const auto reading = [&](std::int64_t n) {
       return [&, n](auto* in, auto* target, auto* start) {
-        Loader({{path}},
-               {.sequence_length = T, .vocab_size = any_vocabulary, .document_starts = documents, .prefix = n})
+        Loader({{path}}, {.sequence_length = T,
+                          .vocab_size = any_vocabulary,
+                          .contents = {.document_starts = documents, .prefix = n}})
             .read(2, count, {in, target, start});
       };
     };
     const auto evaluating = [&](std::int64_t n) {
       return [&, n](auto* in, auto* target, auto* start) {
-        EvaluationLoader(path, T, any_vocabulary, documents, n).read(0, count, {in, target, start});
+        EvaluationLoader(path, T, any_vocabulary, {.document_starts = documents, .prefix = n})
+            .read(0, count, {in, target, start});
       };
     };
     check(reading(0), reading(prefix));

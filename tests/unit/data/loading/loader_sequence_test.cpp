@@ -40,8 +40,7 @@ Setting random_setting(const Sets& sets, std::mt19937_64& random) {
                    .seed = random(),
                    .shuffle = random() % 4 != 0,
                    .last_target = random() % 2 ? LastTarget::reused : LastTarget::separate,
-                   .weight_by = random() % 2 ? WeightBy::sample : WeightBy::token,
-                   .document_starts = false}};
+                   .weight_by = random() % 2 ? WeightBy::sample : WeightBy::token}};
   std::vector<std::size_t> order(sets.paths.size());
   std::iota(order.begin(), order.end(), 0);
   std::shuffle(order.begin(), order.end(), random);

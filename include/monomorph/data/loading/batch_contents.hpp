@@ -1,0 +1,32 @@
+#pragma once
+#include <monomorph/core/sample.hpp>
+#include <monomorph/data/formats/target_token.hpp>
+
+#include <cstdint>
+#include <functional>
+
+namespace monomorph::data {
+
+/// What a recipe wants to be in its batches, in training as in evaluation.
+struct BatchContents {
+  bool document_starts = false;  ///< batches say where their documents begin
+  TargetToken target = TargetToken::next;
+  std::int64_t prefix = 0;  ///< as many tokens at the beginning of a sample, or of its documents, are no targets
+  /// What the objective makes of each sample, if anything. Called by several threads.
+  std::function<void(const Sample&)> prepare = nullptr;
+};
+
+/// Where a batch is written, each (B, T).
+struct BatchBuffers {
+  std::int32_t* inputs_BT;
+  std::int32_t* targets_BT;
+  std::int32_t* document_starts_BT = nullptr;  ///< with BatchContents::document_starts alone
+};
+
+/// Makes of tokens and targets as they are read what the recipe wants of them: the targets that a prefix shows are
+/// ignored, then each of the `count` samples is prepared.
+/// @param first_number of the samples, see Sample::number   @param stream of their random numbers
+void prepare_batch(const BatchContents& contents, std::int64_t first_number, std::int64_t count, std::int64_t T,
+                   std::int64_t vocab_size, const random::Stream& stream, const BatchBuffers& batch);
+
+}  // namespace monomorph::data
