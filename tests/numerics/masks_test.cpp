@@ -34,12 +34,16 @@ template <class R> struct Alternating : R {
                        Run<DecoderBlockWith<attention::SlidingWindow<9>>::Block, 1>>;
 };
 
+/// What sees tokens behind it may not predict the next one.
+template <class R> struct Encoding : R { using objective = objective::MaskedTokens<49>; };
+
 template <std::int64_t W> bool in_window(int /*block*/, std::int64_t query, std::int64_t key) {
   return key <= query && key > query - W;
 }
 template <std::int64_t P> bool in_prefix(int /*block*/, std::int64_t query, std::int64_t key) {
   return key <= query || key < P;
 }
+bool everywhere(int /*block*/, std::int64_t /*query*/, std::int64_t /*key*/) { return true; }
 bool alternately(int block, std::int64_t query, std::int64_t key) {
   return block == 0 ? in_window<4>(block, query, key) : block == 1 ? key <= query : in_window<9>(block, query, key);
 }
@@ -124,6 +128,10 @@ TEST_CASE("a model with a prefix trains as autograd does") {
   check_training<Masked<llama_like, 70, Prefix<60>>>(in_prefix<60>);
   check_training<Masked<llama_like, 70, Prefix<9>, AttentionKernel::reference>>(in_prefix<9>);
   check_training<Masked<gpt2_like, 70, PerDocument<Prefix<9>>>>(in_prefix<9>);
+}
+TEST_CASE("a model that sees the whole row, or document, trains as autograd does") {
+  check_training<Encoding<Masked<gpt2_like, 70, attention::Bidirectional>>>(everywhere);
+  check_training<Encoding<Masked<llama_like, 70, PerDocument<attention::Bidirectional>>>>(everywhere);
 }
 TEST_CASE("a model whose layers have masks of their own trains as autograd does") {
   check_training<Alternating<Masked<llama_like, 70, attention::Causal>>>(alternately);
