@@ -1,6 +1,7 @@
 #pragma once
 #include <monomorph/run.hpp>
 
+#include "every_second_token.hpp"
 #include "focal_loss.hpp"
 #include "pairs.hpp"
 #include "rms_prop.hpp"
@@ -20,7 +21,7 @@ struct strange {
   using precision = monomorph::precision::Fp32;
   using checkpointing = monomorph::checkpointing::KeepAll;
   using optimizer = stranger::RmsProp;
-  using objective = stranger::FocalLoss;
+  using objective = stranger::EverySecondToken<stranger::FocalLoss>;
   using attention = stranger::ShortSight<15>;
   using schedule = stranger::Trapezoid;
 };

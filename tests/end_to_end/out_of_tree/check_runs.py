@@ -53,6 +53,7 @@ losses = {run: [line["loss"] for line in of_run] for run, of_run in metrics.item
 assert all(of_run == losses["strange of 1"] for of_run in losses.values()), losses
 first, *_, last = losses["strange of 1"]
 assert len(losses["strange of 1"]) == 12 and last < first - 0.3, losses
+assert metrics["strange of 1"][-1]["tokens"] == 12 * 4 * 64 // 2  # every second one is a target
 
 # The rate: three steps up, four at the peak, then 1 - sqrt(p) with p = 0, 1/5, ...
 factors = [1 / 4, 2 / 4, 3 / 4, 1, 1, 1, 1] + [1 - math.sqrt(k / 5) for k in range(5)]
