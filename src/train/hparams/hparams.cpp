@@ -105,6 +105,8 @@ void set_hparams(Hparams& hparams, const std::vector<std::string>& sets, Mistake
 
 }  // namespace
 
+template <> ScheduleHparams ScheduleHparams::of<schedule::WarmupDecay>() { return made_of<schedule::WarmupDecay>(); }
+
 Hparams parse_hparams(const std::string& json, const std::string& where, const Hparams& defaults) {
   Hparams hparams = defaults;
   read_fields(fields_of(hparams), json, where);

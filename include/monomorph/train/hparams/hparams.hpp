@@ -74,7 +74,8 @@ struct OptimizerHparams {
 
 /// What the recipe's schedule brings, and the schedule.
 struct ScheduleHparams {
-  template <SchedulePolicy P> static ScheduleHparams of() {
+  template <SchedulePolicy P> static ScheduleHparams of() { return made_of<P>(); }
+  template <SchedulePolicy P> static ScheduleHparams made_of() {
     using OwnHparams = typename P::Hparams;
     return {.policy = PolicyHparams::of<OwnHparams>(),
             .rate_of = [](const PolicyHparams& hparams, std::int64_t step,
@@ -92,6 +93,9 @@ struct ScheduleHparams {
   ScheduledRate (*rate_of)(const PolicyHparams&, std::int64_t step, std::int64_t total_steps);
   void (*validate_by)(const PolicyHparams&, std::int64_t total_steps, Mistakes&);
 };
+
+/// Of the default, compiled once and not with every recipe.
+template <> ScheduleHparams ScheduleHparams::of<schedule::WarmupDecay>();
 
 /// What the recipe's observer brings, if it has one with hyperparameters.
 struct ObserverHparams {
