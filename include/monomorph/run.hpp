@@ -15,8 +15,8 @@
 #include <monomorph/finetuning/head_only.hpp>
 #include <monomorph/models/gpt2.hpp>
 #include <monomorph/models/llama3.hpp>
-#include <monomorph/observer/tensor_norms.hpp>
 #include <monomorph/objective/masked_tokens.hpp>
+#include <monomorph/observer/tensor_norms.hpp>
 #include <monomorph/optim/bf16_state.hpp>
 #include <monomorph/optim/by_class.hpp>
 #include <monomorph/optim/host_state.hpp>

@@ -1,18 +1,18 @@
 // expect-error: \[SHARD-03\] a sharding policy must have `static constexpr std::string_view name`
-// expect-error: \[SHARD-03\] a sharding policy must have `static constexpr int param_shards\(int dp\)`
-// expect-error: \[SHARD-03\] a sharding policy must have `static constexpr int gradient_shards\(int dp\)`
+// expect-error: \[SHARD-03\] a sharding policy must have `static constexpr bool splits_parameters`
+// expect-error: \[SHARD-03\] a sharding policy must have `static constexpr bool splits_gradients`
 // expect-error: \[SHARD-03\] a sharding policy must have `static constexpr int optimizer_shards\(int dp\)`
 #include "support/control.hpp"
 struct Own {
 #if NEGATIVE
   std::string_view name = "Own";  // not static
-  static constexpr double param_shards(int dp) { return dp; }
-  static int gradient_shards(int dp) { return dp; }  // not constexpr
-  static constexpr int optimizer_shards = 1;
+  static bool splits_parameters;  // not known to the compiler
+  static constexpr int splits_gradients = 2;
+  static constexpr double optimizer_shards(int dp) { return dp; }
 #else
   static constexpr const char* name = "Own";
-  static constexpr int param_shards(int dp) { return dp; }
-  static constexpr int gradient_shards(int dp) { return dp; }
+  static constexpr int splits_parameters = 1;
+  static constexpr bool splits_gradients = true;
   static constexpr int optimizer_shards(int dp) { return dp; }
 #endif
 };

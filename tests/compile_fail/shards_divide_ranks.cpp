@@ -2,9 +2,7 @@
 // expect-text: ShardsDivideRanks<6, 4>
 #include "support/control.hpp"
 struct Own : monomorph::sharding::FullShard {
-  static constexpr int param_shards(int dp) { return dp > 4 ? 4 : dp; }
-  static constexpr int gradient_shards(int dp) { return param_shards(dp); }
-  static constexpr int optimizer_shards(int dp) { return param_shards(dp); }
+  static constexpr int optimizer_shards(int dp) { return dp > 4 ? 4 : dp; }
 };
 struct Case : Control {
   using sharding = Own;

@@ -86,10 +86,10 @@ template <Recipe R> void check_overlap(int ranks) {
   const std::vector<Span> spans = late_spans<R>(ranks);
   if constexpr (splits_optimizer<Sharding>) {
     for (int u = 0; u < last; ++u) check_hidden(spans, Row::all_gather, u + 1, "forward", u);
-    const int first_needed = splits_parameters<Sharding> ? 1 : last - 1;
+    const int first_needed = Sharding::splits_parameters ? 1 : last - 1;
     for (int u = 0; u <= first_needed; ++u) check_hidden(spans, Row::all_gather, u, "update", u + 1);
   }
-  if constexpr (splits_parameters<Sharding>)
+  if constexpr (Sharding::splits_parameters)
     for (int u = last_block; u > 1; --u) check_hidden(spans, Row::all_gather, u - 1, "backward", u);
   for (int u = last; u > 0; --u) check_hidden(spans, Row::reduce_scatter, u, "backward", u - 1);
 }

@@ -132,7 +132,12 @@ TEST_CASE("every rank sends what the plan says, to whom it says: four replicas, 
 }
 
 namespace {
-template <class R> struct Tuned : R { using finetuning = finetuning::FreezeFirst<2>; };
+template <class R, class Finetuning = finetuning::FreezeFirst<2>> struct Tuned : R { using finetuning = Finetuning; };
+/// What is trained lies between what is not.
+struct OddBlocks {
+  static constexpr std::string_view name = "OddBlocks";
+  static constexpr bool trains(UnitKind kind, int block) { return kind == UnitKind::block && block % 2 == 1; }
+};
 template <class R> void check_frozen() {
   const Sum sum{.micro_batches = 2};
   const auto full = check_traffic<Tuned<Sharded<R, sharding::FullShard>>>(2, sum),
@@ -147,6 +152,9 @@ template <class R> void check_frozen() {
 TEST_CASE("every rank sends what the plan says, to whom it says: frozen units") {
   check_frozen<gpt2_like>();
   check_frozen<llama_like>();
+  check_traffic<Tuned<Sharded<llama_like, sharding::FullShard>, finetuning::HeadOnly>>(2, {.micro_batches = 2});
+  check_traffic<Tuned<Sharded<llama_like, sharding::ShardOptimizer>, finetuning::HeadOnly>>(2, {.micro_batches = 2});
+  check_traffic<Tuned<Sharded<gpt2_like, sharding::FullShard>, OddBlocks>>(2, {.micro_batches = 2});
 }
 
 namespace {

@@ -69,6 +69,21 @@ template <class R> void check_optimizers() {
   check_optimizer<FrozenBelow<R>, optim::AdamW>();
 }
 
+/// Both kinds share the copies.
+template <class R> void check_both() {
+  using offloaded = OptimizedBy<With<R, Offload<>>, optim::HostState<optim::AdamW>>;
+  check_same<offloaded, R>();
+}
+
+/// An optimiser that keeps nothing.
+struct PlainGradient : optim::Sgd {
+  static constexpr StateBuffers state(ParameterClass) { return {}; }
+  template <class Queue> static void update(Queue queue, const auto& run, const Hparams& hparams, const auto& scalars) {
+    each_element<0>(queue, run, scalars,
+                    [rate = scalars.rate(hparams.lr)]<class S>(S g, S& w) { w -= static_cast<S>(rate) * g; });
+  }
+};
+
 template <class R> constexpr plan::Memory planned = plan::memory<R>(1, micro_batch);
 
 }  // namespace
@@ -81,6 +96,12 @@ TEST_CASE("optimizer state and masters on the host give the same bits: tied head
 TEST_CASE("optimizer state and masters on the host give the same bits: head of its own, bf16") {
   check_optimizers<InBf16<llama_like>>();
 }
+
+TEST_CASE("activations and optimizer state on the host at once give the same bits") {
+  check_both<gpt2_like>();
+  check_both<InBf16<llama_like>>();
+}
+TEST_CASE("an optimizer without state may lie on the host") { check_optimizer<llama_like, PlainGradient>(); }
 
 TEST_CASE("of four blocks, two move to the host, and two places are left on the device") {
   using offloaded = With<gpt2_like, Offload<>>;

@@ -92,7 +92,7 @@ template <class R> std::map<std::string, Slice> slices(const plan::Activations<R
 }
 
 template <Recipe R> Contents contents(int ranks, double loss_scale) {
-  constexpr bool unsharded_units_stay = !splits_parameters<typename R::sharding>;
+  constexpr bool unsharded_units_stay = !R::sharding::splits_parameters;
   Contents contents;
   std::mutex mutex;
   with_ranks(ranks, [&](const World& world) {

@@ -7,7 +7,7 @@ namespace monomorph {
 
 namespace rule {
 template <int n, std::int64_t n_layers> struct FreezesWithinLayers {
-  static constexpr bool holds = 0 <= n && n <= n_layers;
+  static constexpr bool holds = n_layers < 1 || (0 <= n && n <= n_layers);
   static consteval void explain() {
     static_assert(holds, "[FREEZE-02] FreezeFirst<n> must have 0 <= n <= n_layers; change n (docs/rules.md#freeze-02)");
   }

@@ -1,13 +1,31 @@
 #pragma once
 #include <boost/hana/define_struct.hpp>
+#include <monomorph/core/rule.hpp>
 #include <monomorph/optim/adamw.hpp>
 #include <monomorph/optim/muon.hpp>
 
+namespace monomorph::rule {
+template <bool places_state, bool rounds_state> struct PartsLeaveStateToWhole {
+  static constexpr bool holds = !places_state && !rounds_state;
+  static consteval void explain() {
+    static_assert(holds,
+                  "[OPTIM-04] the optimizers in ByClass must not say in which dtype, or where, their state lies; write "
+                  "Bf16State<ByClass<...>> or HostState<ByClass<...>> (docs/rules.md#optim-04)");
+  }
+};
+}  // namespace monomorph::rule
+
 namespace monomorph::optim {
+
+template <class Optimizer> inline constexpr bool places_state = requires { Optimizer::state_space; };
+template <class Optimizer> inline constexpr bool rounds_state = requires { Optimizer::state_dtype; };
 
 /// One optimiser for the matrices of the blocks, another for all else: embeddings, head, norms and biases.
 template <OptimizerPolicy Matrices, OptimizerPolicy Others> struct ByClass {
   static constexpr std::string_view name = "ByClass";
+  template <class R>
+  using rules = RuleList<rule::PartsLeaveStateToWhole<places_state<Matrices> || places_state<Others>,
+                                                      rounds_state<Matrices> || rounds_state<Others>>>;
   struct Hparams {
     BOOST_HANA_DEFINE_STRUCT(Hparams, (typename Matrices::Hparams, matrices), (typename Others::Hparams, others));
   };

@@ -7,7 +7,8 @@ namespace monomorph::optim {
 /// while the unit before it is updated, and go back while the next one is.
 template <OptimizerPolicy Optimizer> struct HostState : Optimizer {
   static constexpr std::string_view name = "HostState";
-  using wrapped = Optimizer;
+  using without_placement = Optimizer;
+  using placed = HostState;  ///< a type that derives from this one may have arithmetic of its own
   static constexpr MemorySpace state_space = MemorySpace::host;
 };
 

@@ -10,6 +10,14 @@ template <class R> constexpr std::int64_t loss_chunk_tokens(std::int64_t n_token
   return smaller_of(n_tokens, clamped(fitting, 64, 512));
 }
 
+/// Whether the checkpointing policy has what it keeps of some block wait in the host's memory.
+template <class R>
+inline constexpr bool offloads_some = [] {
+  for (int block = 0; block < n_blocks<R>; ++block)
+    if (offloads<typename R::checkpointing>(block)) return true;
+  return false;
+}();
+
 /// Everything whose size follows the micro-batch: slices of the activation buffer (compute dtype) and of the statistics
 /// buffer (fp32 at least). M = micro_batch · T tokens.
 template <class R> struct Activations {
@@ -31,7 +39,7 @@ template <class R> struct Activations {
       with_block<R>(i, [&](auto block) { place(block, i, kept, scratch, kept_statistics, statistics_scratch); });
       scratch_length_ = larger_of(scratch_length_, scratch.elements);
       statistics_scratch_length_ = larger_of(statistics_scratch_length_, statistics_scratch.elements);
-      if (offloads_block(i)) {
+      if (offloads_block(i) && kept.elements + kept_statistics.elements > 0) {
         n_offloaded_ = place_among_offloaded_[i] = n_offloaded_ + 1;
         slot_length_ = larger_of(slot_length_, kept.elements);
         statistics_slot_length_ = larger_of(statistics_slot_length_, kept_statistics.elements);
@@ -75,6 +83,7 @@ template <class R> struct Activations {
   constexpr bool moves(int i) const {
     return place_among_offloaded_[i] > 0 && place_among_offloaded_[i] <= n_offloaded_ - 2;
   }
+  constexpr bool moves_some() const { return n_offloaded_ > 2; }
   constexpr const Offloaded& offloaded(int i) const { return offloaded_[i]; }
   /// The block whose place on the device block i takes in forward, and gives back in backward; -1 if there is none.
   constexpr int shares_place_with(int i) const {

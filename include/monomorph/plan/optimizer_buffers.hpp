@@ -32,7 +32,7 @@ template <class R> struct OptimizerBuffers {
  private:
   constexpr void place_in_use(std::int64_t longest_part, std::int64_t longest_state) {
     Slice of_masters[2], of_states[2];
-    for (int slot : {0, 1}) {
+    for (int slot = 0; slot < 2 && slot < n - n_frozen<R>; ++slot) {
       if (keeps_master_copy<typename R::precision>) of_masters[slot] = masters.take({1, longest_part});
       of_states[slot] = states.take({1, longest_state});
     }

@@ -10,8 +10,8 @@ namespace monomorph::plan::detail {
 
 template <class R> constexpr void add_sharding(auto& hash) {
   using Sharding = typename R::sharding;
-  for (const int dp : {1, 2, 4, 8, 16, 32, 64})
-    hash.add(Sharding::param_shards(dp), Sharding::gradient_shards(dp), Sharding::optimizer_shards(dp));
+  hash.add(bool{Sharding::splits_parameters}, bool{Sharding::splits_gradients});
+  for (const int dp : {1, 2, 4, 8, 16, 32, 64}) hash.add(Sharding::optimizer_shards(dp));
 }
 
 template <class Optimizer> constexpr void add_optimizer(auto& hash) {
@@ -26,6 +26,7 @@ template <class Optimizer> constexpr void add_optimizer(auto& hash) {
 
 /// Units that are trained add nothing, so that recipes from the time when all were keep their fingerprints.
 template <class R> constexpr void add_frozen(auto& hash) {
+  if (n_frozen < R >> 0) hash.add("frozen", n_frozen<R>);
   for (int unit = 0; unit < n_units<R>; ++unit)
     if (!trains<R>(unit)) hash.add(unit);
 }

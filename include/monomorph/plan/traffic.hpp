@@ -29,8 +29,7 @@ constexpr std::int64_t part_length(std::int64_t elements, int parts, int i) {
 /// How often a unit's parameters are gathered in a step.
 template <class R> constexpr std::int64_t gathers_per_step(int u, std::int64_t micro_batches) {
   // Parameters that stay are gathered when they have changed,
-  if (!splits_parameters<typename R::sharding> || (Shards<R>::resident(u) && !trains<R>(u)))
-    return trains<R>(u) ? 1 : 0;
+  if (!R::sharding::splits_parameters || (Shards<R>::resident(u) && !trains<R>(u))) return trains<R>(u) ? 1 : 0;
   // others for forward and, each block but the last, which stays, for backward.
   const bool again = backward_reaches<R>(u) && u >= unit_of_block(0) && u < unit_of_block(n_blocks<R> - 1);
   return micro_batches * (again ? 2 : 1);
@@ -45,7 +44,7 @@ constexpr Traffic traffic(int dp, int rank, std::int64_t micro_batches, DType wi
   using Sharding = typename R::sharding;
   const Shards<R> shards(dp);
   const int replicas = dp / shards.shards, replica = rank / shards.shards;
-  const bool every_micro_batch = tree_levels > 0 || splits_gradients<Sharding>;
+  const bool every_micro_batch = tree_levels > 0 || Sharding::splits_gradients;
   Traffic traffic;
   for (int u = 0; u < n_units<R>; ++u) {
     const std::int64_t shard = shards.part[u], others = (shards.shards - 1) * shard;

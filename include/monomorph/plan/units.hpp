@@ -23,6 +23,12 @@ template <class R> constexpr bool trains(int unit) {
   if (unit > n_blocks<R>) return finetuning_of<R>::trains(UnitKind::head, 0);
   return finetuning_of<R>::trains(UnitKind::block, unit - 1);
 }
+template <class R>
+inline constexpr int n_frozen = [] {
+  int n = 0;
+  for (int unit = 0; unit < n_units<R>; ++unit) n += trains<R>(unit) ? 0 : 1;
+  return n;
+}();
 /// Backward goes down to this unit, as those below are frozen.
 template <class R>
 inline constexpr int lowest_trained = [] {
@@ -100,13 +106,13 @@ template <class R> struct Shards {
   /// In which of the two slots a unit's whole gradients lie; -1 if they have a place of their own.
   constexpr int gradient_slot(int u) const { return accumulates_whole() || resident(u) ? -1 : u % 2; }
   /// Whether micro-batches accumulate in the whole gradients, and not in the shard after each reduction.
-  constexpr bool accumulates_whole() const { return shards == 1 || !splits_gradients<typename R::sharding>; }
+  constexpr bool accumulates_whole() const { return shards == 1 || !R::sharding::splits_gradients; }
   /// A tied embedding table is needed by the first unit and the last.
   static constexpr bool resident(int u) { return R::model.tied_head && u == embedding_unit<R>; }
 
  private:
   constexpr void place_params() {
-    const bool in_slots = shards > 1 && splits_parameters<typename R::sharding>;
+    const bool in_slots = shards > 1 && R::sharding::splits_parameters;
     Slots slots;
     if (in_slots) slots = take_slots(params.wholes, [](int) { return true; });
     for (int u = 0; u < n; ++u) {

@@ -97,8 +97,8 @@ inline constexpr MemorySpace state_space = [] {
 
 /// The optimiser without what only says where its state lies: two that have the same one resume each other's runs.
 template <OptimizerPolicy P> constexpr auto without_placement() {
-  if constexpr (requires { typename P::wrapped; })
-    return std::type_identity<typename P::wrapped>{};
+  if constexpr (requires { requires std::same_as<typename P::placed, P>; })
+    return std::type_identity<typename P::without_placement>{};
   else
     return std::type_identity<P>{};
 }

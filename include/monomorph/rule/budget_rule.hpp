@@ -25,10 +25,9 @@ template <class R, Recompute what> struct Recomputing : R {
     static constexpr Recompute recompute(int) { return what; }
   };
 };
-template <class R, bool splits_parameters, bool splits_gradients> struct Sharded : R {
+template <class R, bool parameters, bool gradients> struct Sharded : R {
   struct sharding {
-    static constexpr int param_shards(int dp) { return splits_parameters ? dp : 1; }
-    static constexpr int gradient_shards(int dp) { return splits_gradients ? dp : 1; }
+    static constexpr bool splits_parameters = parameters, splits_gradients = gradients;
     static constexpr int optimizer_shards(int dp) { return dp; }
   };
 };

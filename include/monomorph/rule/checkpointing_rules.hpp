@@ -30,12 +30,14 @@ template <int num, int den, std::int64_t n_layers> struct FractionSelectsBlock {
 };
 
 /// Two blocks' activations stay on the device.
-template <int blocks_offloaded> struct OffloadMovesSomething {
-  static constexpr bool holds = blocks_offloaded > 2;
+template <bool moves_some> struct OffloadMovesSomething {
+  static constexpr bool holds = moves_some;
   static consteval void explain() {
-    static_assert(holds,
-                  "[ACT-05] Offload<Policy> must keep something of three blocks at least, as two blocks' stays on the "
-                  "device; change Policy, or leave Offload out (docs/rules.md#act-05)");
+    static_assert(
+        holds,
+        "[ACT-05] a checkpointing policy that offloads must move some block's activations: of those blocks that "
+        "keep any for backward, all but two move; leave Offload out, or change the policy in it "
+        "(docs/rules.md#act-05)");
   }
 };
 

@@ -3,6 +3,7 @@
 #include <monomorph/plan/memory.hpp>
 #include <monomorph/recipe/members.hpp>
 #include <monomorph/rule/budget_rule.hpp>
+#include <monomorph/rule/checkpointing_rules.hpp>
 #include <monomorph/rule/operands.hpp>
 
 namespace monomorph::rule {
@@ -93,6 +94,14 @@ template <class R> consteval auto memory_rules() {
     return RuleList<>{};
   }
 }
-template <class R> consteval auto plan_rules() { return expectation_rules<R>() + memory_rules<R>(); }
+template <class R> consteval auto offload_rules() {
+  if constexpr (plan::offloads_some<R>)
+    return RuleList<OffloadMovesSomething<plan::Activations<R>(1).moves_some()>>{};
+  else
+    return RuleList<>{};
+}
+template <class R> consteval auto plan_rules() {
+  return expectation_rules<R>() + memory_rules<R>() + offload_rules<R>();
+}
 
 }  // namespace monomorph::rule

@@ -23,16 +23,14 @@ template <int n, std::int64_t replicas> struct HybridGroupDividesRanks {
 };
 
 /// What a policy says of itself.
-constexpr bool splits_alike_or_not(int param_shards, int gradient_shards, int optimizer_shards) {
-  const auto fits = [&](int shards) { return shards == 1 || shards == optimizer_shards; };
-  return fits(param_shards) && fits(gradient_shards);
-}
-template <int dp, int param_shards, int gradient_shards, int optimizer_shards> struct SplitsAlikeOrNot {
-  static constexpr bool holds = splits_alike_or_not(param_shards, gradient_shards, optimizer_shards);
+template <bool splits_optimizer, bool splits_parameters, bool splits_gradients> struct SplitsOptimizerFirst {
+  static constexpr bool holds = splits_optimizer || (!splits_parameters && !splits_gradients);
   static consteval void explain() {
-    static_assert(holds,
-                  "[SHARD-11] param_shards(dp) and gradient_shards(dp) must each be 1 or optimizer_shards(dp): a rank "
-                  "updates the shards that it holds; change the sharding policy (docs/rules.md#shard-11)");
+    static_assert(
+        holds,
+        "[SHARD-11] a sharding policy must have optimizer_shards(dp) above 1 for some dp of 2..64 where it has "
+        "splits_parameters or splits_gradients, which are split into as many parts; change the sharding policy "
+        "(docs/rules.md#shard-11)");
   }
 };
 template <int dp, int optimizer_shards> struct ShardsWithinRanks {
@@ -57,22 +55,20 @@ template <std::int64_t replicas, int optimizer_shards> struct ShardsDivideRanks 
 
 /// The first number of ranks for which a policy's parts do not fit, or 1.
 template <class P> constexpr int first_ranks(auto&& fits) {
-  for (int dp = 1; dp <= 64; dp *= 2)
+  for (int dp = 1; dp <= 64; ++dp)
     if (!fits(dp)) return dp;
   return 1;
 }
 template <class R> consteval auto sharding_rules() {
   using P = typename R::sharding;
   constexpr bool is_hybrid = requires { P::group; };  // SHARD-01 and SHARD-02 are about its groups
-  constexpr int unlike = first_ranks<P>(
-      [](int dp) { return splits_alike_or_not(P::param_shards(dp), P::gradient_shards(dp), P::optimizer_shards(dp)); });
   constexpr int beyond = first_ranks<P>(
       [](int dp) { return is_hybrid || (1 <= P::optimizer_shards(dp) && P::optimizer_shards(dp) <= dp); });
   constexpr std::int64_t replicas = is_hybrid ? 0 : budgeted_replicas<R>;
-  return RuleList<
-      SplitsAlikeOrNot<unlike, P::param_shards(unlike), P::gradient_shards(unlike), P::optimizer_shards(unlike)>,
-      ShardsWithinRanks<beyond, is_hybrid ? 1 : P::optimizer_shards(beyond)>,
-      ShardsDivideRanks<replicas, P::optimizer_shards(replicas > 0 ? static_cast<int>(replicas) : 1)>>{};
+  constexpr bool splits = is_hybrid || beyond != 1 || splits_optimizer<P>;  // or another rule speaks
+  return RuleList<SplitsOptimizerFirst<splits, P::splits_parameters, P::splits_gradients>,
+                  ShardsWithinRanks<beyond, is_hybrid ? 1 : P::optimizer_shards(beyond)>,
+                  ShardsDivideRanks<replicas, P::optimizer_shards(replicas > 0 ? static_cast<int>(replicas) : 1)>>{};
 }
 
 /// A wrapper's.

@@ -8,8 +8,8 @@ namespace monomorph::sharding {
 template <int n> struct HybridShardGradOp {
   static constexpr std::string_view name = "HybridShardGradOp";
   static constexpr int group = n;
-  static constexpr int param_shards(int /*dp*/) { return 1; }
-  static constexpr int gradient_shards(int dp) { return optimizer_shards(dp); }
+  static constexpr bool splits_parameters = false;
+  static constexpr bool splits_gradients = true;
   static constexpr int optimizer_shards(int dp) { return dp < n ? dp : n; }
   template <class R> using rules = rule::HybridRules<R, n>;
 };

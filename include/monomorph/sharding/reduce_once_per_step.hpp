@@ -7,10 +7,10 @@ namespace monomorph::sharding {
 /// Another strategy, with gradients reduced once per step instead of once per micro-batch: less traffic where gradients
 /// are accumulated, for memory in which every rank keeps the gradients of all units whole. As FSDP's `no_sync`.
 template <ShardingPolicy Strategy> struct ReduceOncePerStep : Strategy {
-  static constexpr int gradient_shards(int /*dp*/) { return 1; }
+  static constexpr bool splits_gradients = false;
   template <class R>
   using rules = decltype(exported_rules<Strategy, R>() +
-                         RuleList<rule::ReducesOftenAlone<splits_gradients<Strategy>>>{});
+                         RuleList<rule::ReducesOftenAlone<Strategy::splits_gradients>>{});
 };
 
 }  // namespace monomorph::sharding

@@ -6,8 +6,8 @@ namespace monomorph::sharding {
 /// DDP: every rank holds everything; gradients are all-reduced once per step.
 struct Replicate {
   static constexpr std::string_view name = "Replicate";
-  static constexpr int param_shards(int /*dp*/) { return 1; }
-  static constexpr int gradient_shards(int /*dp*/) { return 1; }
+  static constexpr bool splits_parameters = false;
+  static constexpr bool splits_gradients = false;
   static constexpr int optimizer_shards(int /*dp*/) { return 1; }
 };
 static_assert(ShardingPolicy<Replicate>);

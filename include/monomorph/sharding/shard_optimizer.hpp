@@ -8,8 +8,8 @@ namespace monomorph::sharding {
 /// updates its part of the parameters and collects those of the others.
 struct ShardOptimizer {
   static constexpr std::string_view name = "ShardOptimizer";
-  static constexpr int param_shards(int /*dp*/) { return 1; }
-  static constexpr int gradient_shards(int /*dp*/) { return 1; }
+  static constexpr bool splits_parameters = false;
+  static constexpr bool splits_gradients = false;
   static constexpr int optimizer_shards(int dp) { return dp; }
 };
 static_assert(ShardingPolicy<ShardOptimizer>);

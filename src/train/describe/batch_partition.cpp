@@ -31,7 +31,7 @@ int tree_levels(const Hparams& hparams, int ranks) {
 
 void check_groups(const RecipeProgram& recipe, int ranks) {
   const auto [tp, pp, cp] = recipe.mesh;
-  const int group = recipe.optimizer_shards(std::max(1, ranks / recipe.mesh.model_parallel()));
+  const int group = std::max(1, recipe.optimizer_shards(std::max(1, ranks / recipe.mesh.model_parallel())));
   const int factor = recipe.mesh.model_parallel() * group;
   if (ranks % factor == 0) return;
   const int below = ranks / factor * factor;

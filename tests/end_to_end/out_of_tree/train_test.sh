@@ -1,12 +1,12 @@
-# bash train_test.sh PROJECT MONOMORPH_BUILD SOURCES: builds the project against Monomorph's build tree, and trains its recipes on one
-# rank and on two, in the fixed tree, to the same bits. check_runs.py compares what they wrote. What compiles is CMake's choice by the
+# bash train_test.sh PROJECT PREFIX SOURCES: builds the project against the installation in PREFIX, and trains its recipes on one rank
+# and on two, in the fixed tree, to the same bits. check_runs.py compares what they wrote. What compiles is CMake's choice by the
 # environment.
 set -euo pipefail
-project=$1 monomorph=$2 sources=$3
+project=$1 monomorph=$2/bin sources=$3
 folder=$(mktemp -d -t "a project ä XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
-cmake -S "$project" -B build -Dmonomorph_DIR="$monomorph"
+cmake -S "$project" -B build -DCMAKE_PREFIX_PATH="$2"
 cmake --build build
 head -c 20000 "$sources/data/tinyshakespeare.txt" >text.txt
 "$monomorph/monomorph-data" train-tokenizer text.txt --vocab-size 257 --output tokenizer.json

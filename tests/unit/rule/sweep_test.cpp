@@ -110,15 +110,13 @@ template <class L> struct Of {
 };
 
 struct SplitsParametersAlone : sharding::Replicate {
-  static constexpr int param_shards(int dp) { return dp; }
+  static constexpr bool splits_parameters = true;
 };
 struct FreezesAll : finetuning::All {
   static constexpr bool trains(UnitKind, int) { return false; }
 };
 template <int parts> struct InParts : sharding::FullShard {
-  static constexpr int param_shards(int dp) { return dp < 3 && parts == 3 ? dp : parts; }
-  static constexpr int gradient_shards(int dp) { return param_shards(dp); }
-  static constexpr int optimizer_shards(int dp) { return param_shards(dp); }
+  static constexpr int optimizer_shards(int dp) { return dp < 3 && parts == 3 ? dp : parts; }
 };
 template <DType compute, DType gradient, DType reduce, DType master> struct Dtypes {
   static constexpr std::string_view name = "Dtypes";
@@ -131,17 +129,15 @@ struct StateInFp16 : optim::AdamW {
 template <class R> struct Other : DecoderBlock<R> {};
 
 using enum DType;
-using Policies =
-    std::tuple<ShardedBy<sharding::HybridShard<0>>, ShardedBy<sharding::HybridShard<3>>,
-               ShardedBy<SplitsParametersAlone>, FinetunedBy<FreezesAll>, FinetunedBy<finetuning::FreezeFirst<-1>>,
-               ShardedBy<InParts<4>>, ShardedBy<InParts<3>>,
-               ShardedBy<sharding::ReduceOncePerStep<sharding::Replicate>>, In<Dtypes<fp32, bf16, bf16, fp32>>,
-               In<Dtypes<fp64, fp64, fp64, fp32>>, In<Dtypes<bf16, fp64, fp64, fp32>>,
-               In<Dtypes<bf16, fp32, fp64, fp32>>, CheckpointedBy<checkpointing::EveryNthBlock<7>>,
-               CheckpointedBy<checkpointing::Fraction<3, 2>>, CheckpointedBy<checkpointing::Fraction<1, 100>>,
-               OptimizedBy<StateInFp16>, OptimizedBy<optim::Muon>, Pursuing<monomorph::objective::MaskedTokens<300>>,
-               Of<Stack<Run<DecoderBlock, 6>, Run<Other, 0>>>, Of<Stack<Run<DecoderBlock, 4>, Run<Other, 3>>>,
-               Of<Stack<Run<DecoderBlock, 4>, Run<DecoderBlock, 2>>>>;
+using Policies = std::tuple<
+    ShardedBy<sharding::HybridShard<0>>, ShardedBy<sharding::HybridShard<3>>, ShardedBy<SplitsParametersAlone>,
+    FinetunedBy<FreezesAll>, FinetunedBy<finetuning::FreezeFirst<-1>>, ShardedBy<InParts<4>>, ShardedBy<InParts<3>>,
+    ShardedBy<sharding::ReduceOncePerStep<sharding::Replicate>>, In<Dtypes<fp32, bf16, bf16, fp32>>,
+    In<Dtypes<fp64, fp64, fp64, fp32>>, In<Dtypes<bf16, fp64, fp64, fp32>>, In<Dtypes<bf16, fp32, fp64, fp32>>,
+    CheckpointedBy<checkpointing::EveryNthBlock<7>>, CheckpointedBy<checkpointing::Fraction<3, 2>>,
+    CheckpointedBy<checkpointing::Fraction<1, 100>>, OptimizedBy<StateInFp16>, OptimizedBy<optim::Muon>,
+    Pursuing<monomorph::objective::MaskedTokens<300>>, Of<Stack<Run<DecoderBlock, 6>, Run<Other, 0>>>,
+    Of<Stack<Run<DecoderBlock, 4>, Run<Other, 3>>>, Of<Stack<Run<DecoderBlock, 4>, Run<DecoderBlock, 2>>>>;
 
 constexpr int model_changes = n_fields(Base::model) * n_values, mesh_changes = n_fields(Base::mesh) * n_values,
               budget_changes = n_fields(Base::budget) * n_values,

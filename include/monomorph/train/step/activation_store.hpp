@@ -13,11 +13,7 @@ namespace monomorph::train {
 template <Recipe R> class ActivationStore {
   static constexpr DType compute = R::precision::compute_dtype, statistic = statistics_dtype(compute);
   static constexpr int L = plan::n_blocks<R>;
-  static constexpr bool offloads = [] {
-    for (int block = 0; block < L; ++block)
-      if (monomorph::offloads<typename R::checkpointing>(block)) return true;
-    return false;
-  }();
+  static constexpr bool offloads = plan::offloads_some<R>;
 
  public:
   ActivationStore(std::int64_t micro_batch, Arena& arena, Arena& host, Transfers* transfers)

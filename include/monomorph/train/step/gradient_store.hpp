@@ -13,7 +13,7 @@ namespace monomorph::train {
 /// are added up over micro-batches in the whole, in the shard, or in a fixed tree. Frozen units have none.
 template <Recipe R> class GradientStore {
   static constexpr int n_units = plan::n_units<R>;
-  static constexpr bool splits = splits_gradients<typename R::sharding>;
+  static constexpr bool splits = R::sharding::splits_gradients;
 
  public:
   /// @param tree_levels plan::tree_levels for gradients that are added up in a fixed tree; 0 for any order

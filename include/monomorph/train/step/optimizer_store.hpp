@@ -116,14 +116,18 @@ template <Recipe R> class OptimizerStore {
   }
   /// Unless it is there or in flight already. Copies follow each other, so the place's last unit has gone back before.
   void fetch(int u) {
-    if (fetched_[u] != 0) return;
-    if (master_copy) transfers_->start(units_[u].master, in_use_[u].master);
-    fetched_[u] = transfers_->start(units_[u].state, in_use_[u].state);
+    if (fetched_[u] == 0) fetched_[u] = copy(units_[u], in_use_[u]);
   }
   void put_back(int u) {
-    if (master_copy) transfers_->start(in_use_[u].master, units_[u].master);
-    transfers_->start(in_use_[u].state, units_[u].state);
+    copy(in_use_[u], units_[u]);
     fetched_[u] = 0;
+  }
+  /// @return the number of the last copy
+  std::uint64_t copy(const UnitState& from, const UnitState& to) {
+    std::uint64_t number = 0;
+    if (master_copy) number = transfers_->start(from.master, to.master);
+    if (from.state.present()) number = transfers_->start(from.state, to.state);
+    return number;
   }
   /// What was updated lies where it belongs.
   void settle() const {

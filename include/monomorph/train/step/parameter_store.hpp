@@ -12,8 +12,7 @@ namespace monomorph::train {
 template <Recipe R> class ParameterStore {
   static constexpr int n_units = plan::n_units<R>, first_block = plan::unit_of_block(0),
                        last_block = plan::unit_of_block(plan::n_blocks<R> - 1);
-  static constexpr bool gathers = splits_optimizer<typename R::sharding>,
-                        releases = splits_parameters<typename R::sharding>;
+  static constexpr bool gathers = splits_optimizer<typename R::sharding>, releases = R::sharding::splits_parameters;
 
  public:
   ParameterStore(Communicator& communicator, const plan::Shards<R>& shards, Arena& arena)

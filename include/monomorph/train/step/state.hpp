@@ -12,6 +12,7 @@ namespace monomorph::train {
 /// All memory of a rank: an arena in each memory space, and the stores that share them.
 template <Recipe R> class State {
   static constexpr bool rotates = R::model.position == Position::rotary;
+  static constexpr bool uses_host = plan::OptimizerBuffers<R>::on_host || plan::offloads_some<R>;
   plan::Shards<R> shards_;  // before the stores, which refer to it and to what follows
   plan::Memory planned_;
   Arena arena_, host_arena_;
@@ -25,7 +26,7 @@ template <Recipe R> class State {
         planned_(plan::memory<R>(communicator.size(), micro_batch, tree_levels)),
         arena_(planned_.arena()),
         host_arena_(planned_.host()),
-        transfers_(planned_.host() > 0 ? std::make_unique<Transfers>(timing) : nullptr),
+        transfers_(uses_host ? std::make_unique<Transfers>(timing) : nullptr),
         parameters(communicator, shards_, arena_),
         gradients(communicator, shards_, arena_, tree_levels),
         optimizer(shards_, communicator.shard_index(), seed, arena_, host_arena_, transfers_.get(), parameters,
