@@ -2,7 +2,6 @@
 # It is instantiated once, in the object library recipe_<name>; whoever else wants it links that and calls
 # monomorph::recipe_entry::<name>(argc, argv). BODIES are the headers below the torch firewall that define the bodies of the recipe's own blocks.
 # Before anything of a recipe is compiled, check_members.cmake refuses members that nothing reads.
-set(MONOMORPH_CMAKE_DIR ${CMAKE_CURRENT_LIST_DIR})
 function(monomorph_add_recipe NAME HEADER)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" BODIES)
   if(arg_UNPARSED_ARGUMENTS)
@@ -22,7 +21,7 @@ function(monomorph_add_recipe NAME HEADER)
     string(APPEND body_includes "#include \"${header}\"\n")
   endforeach()
   foreach(part IN ITEMS instance main)
-    configure_file(${MONOMORPH_CMAKE_DIR}/recipe_${part}.cpp.in recipes/${NAME}_${part}.cpp @ONLY)
+    configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/recipe_${part}.cpp.in recipes/${NAME}_${part}.cpp @ONLY)
   endforeach()
   add_library(recipe_${NAME} OBJECT ${CMAKE_CURRENT_BINARY_DIR}/recipes/${NAME}_instance.cpp)
   target_link_libraries(recipe_${NAME} PUBLIC monomorph::train)
@@ -38,12 +37,12 @@ function(monomorph_check_members NAME HEADER)
   separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS}")
   list(JOIN flags | flags)
   set(of recipe_${NAME})
-  add_custom_command(OUTPUT ${folder}/checked DEPENDS ${HEADER} ${MONOMORPH_CMAKE_DIR}/check_members.cmake
+  add_custom_command(OUTPUT ${folder}/checked DEPENDS ${HEADER} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/check_members.cmake
     DEPFILE ${folder}/checked.d COMMENT "Checking members of ${NAME}" VERBATIM
     COMMAND ${CMAKE_COMMAND} -DCXX=${CMAKE_CXX_COMPILER} -DCOMPILER=${CMAKE_CXX_COMPILER_ID} -DREADELF=${CMAKE_READELF}
       -DFLAGS=${flags} "-DINCLUDES=$<JOIN:$<TARGET_PROPERTY:${of},INCLUDE_DIRECTORIES>,|>"
       "-DDEFINITIONS=$<JOIN:$<TARGET_PROPERTY:${of},COMPILE_DEFINITIONS>,|>" -DHEADER=${HEADER} -DRECIPE=recipes::${NAME}
-      -DDIRECTORY=${folder} -DSTAMP=${folder}/checked -P ${MONOMORPH_CMAKE_DIR}/check_members.cmake)
+      -DDIRECTORY=${folder} -DSTAMP=${folder}/checked -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/check_members.cmake)
   add_custom_target(members_${NAME} DEPENDS ${folder}/checked)
   add_dependencies(recipe_${NAME} members_${NAME})
 endfunction()

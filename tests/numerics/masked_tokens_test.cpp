@@ -202,7 +202,7 @@ TEST_CASE("as many tokens are selected, masked, exchanged and kept as the hyperp
   }
 }
 
-TEST_CASE("the ends of the ranges: all are selected; every other one is kept, the others are exchanged") {
+TEST_CASE("the ends of the ranges: all are selected, every other one is kept, the others are exchanged") {
   objective::MaskedTokensHparams hparams;
   hparams.mask_fraction.value = 1;
   CHECK(fates(hparams, 10, 100, 0).others == 0);

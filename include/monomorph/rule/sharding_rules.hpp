@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/core/rule.hpp>
+#include <monomorph/policy/sharding_policy.hpp>
 #include <monomorph/recipe/members.hpp>
 
 namespace monomorph::rule {
