@@ -19,7 +19,7 @@ std::uint64_t BackgroundQueue::submit(std::function<void()> job) {
   std::uint64_t number = 0;
   {
     const std::lock_guard lock(mutex_);
-    jobs_.push_back(std::move(job));
+    jobs_.push(std::move(job));
     number = ++n_submitted_;
   }
   submitted_.notify_one();
@@ -37,19 +37,13 @@ void BackgroundQueue::settle(std::uint64_t number) {
   done_.wait(lock, [&] { return failure_ != nullptr || n_done_ >= number; });
 }
 
-std::function<void()> BackgroundQueue::take_first() {
-  std::function<void()> job = std::move(jobs_[n_taken_++]);
-  if (n_taken_ == jobs_.size()) jobs_.clear(), n_taken_ = 0;
-  return job;
-}
-
 void BackgroundQueue::run() {
   omp_set_num_threads(1);  // a team of its own would take the cores from the threads that compute
   std::unique_lock lock(mutex_);
   while (true) {
-    submitted_.wait(lock, [&] { return ends_ || (n_taken_ < jobs_.size() && failure_ == nullptr); });
+    submitted_.wait(lock, [&] { return ends_ || (!jobs_.empty() && failure_ == nullptr); });
     if (ends_) return;
-    const std::function<void()> job = take_first();
+    const std::function<void()> job = jobs_.take();
     lock.unlock();
     std::exception_ptr failure;
     try {

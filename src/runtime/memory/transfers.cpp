@@ -8,8 +8,7 @@ void Transfers::run_next() {
   Copy copy;
   {
     const std::lock_guard lock(mutex_);
-    copy = copies_[next_++];
-    if (next_ == copies_.size()) copies_.clear(), next_ = 0;
+    copy = copies_.take();
   }
   std::memcpy(copy.to.data, copy.from.data, copy.from.bytes());
 }
@@ -17,7 +16,7 @@ void Transfers::run_next() {
 std::uint64_t Transfers::start(View from, View to) {
   {
     const std::lock_guard lock(mutex_);
-    copies_.push_back({from, to});
+    copies_.push({from, to});
   }
   ++n_started_;
   if (timing_ == Timing::at_once) queue_.submit([this] { run_next(); });

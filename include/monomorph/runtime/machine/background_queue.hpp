@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <monomorph/runtime/machine/pending.hpp>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 namespace monomorph {
 
@@ -25,12 +25,10 @@ class BackgroundQueue {
 
  private:
   void run();
-  std::function<void()> take_first();
 
   std::mutex mutex_;
   std::condition_variable submitted_, done_;
-  std::vector<std::function<void()>> jobs_;  ///< begins anew when all are done, so that it does not grow
-  std::size_t n_taken_ = 0;
+  Pending<std::function<void()>> jobs_;
   std::uint64_t n_submitted_ = 0;
   std::atomic<std::uint64_t> n_done_{0};
   std::exception_ptr failure_;

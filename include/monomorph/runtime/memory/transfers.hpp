@@ -1,8 +1,8 @@
 #pragma once
 #include <cstdint>
 #include <monomorph/runtime/machine/background_queue.hpp>
+#include <monomorph/runtime/machine/pending.hpp>
 #include <monomorph/runtime/memory/view.hpp>
-#include <vector>
 
 namespace monomorph {
 
@@ -28,9 +28,7 @@ class Transfers {
   void run_next();
 
   Timing timing_;
-  /// Those that have not been waited for; it begins anew when all have, so that it does not grow.
-  std::vector<Copy> copies_;
-  std::size_t next_ = 0;
+  Pending<Copy> copies_;
   std::uint64_t n_started_ = 0, n_late_ = 0;
   std::mutex mutex_;
   BackgroundQueue queue_;  // last: its thread uses the members above
