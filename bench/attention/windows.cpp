@@ -31,15 +31,16 @@ struct Matrix {
 struct Problem {
   std::int64_t T;
   Matrix qkv{T, 3 * width}, out{T, width}, lse{heads, T}, dout{T, width}, dqkv{T, 3 * width};
-  kernels::AttentionShape shape{1, T, heads, heads, head_dim, 0.125};
+  AttentionShape shape{1, T, heads, heads, head_dim, 0.125};
   static View third(Matrix& x, std::int64_t i) { return x.view().columns(i * width, width); }
 
   void forward(const AttentionMask& mask) {
-    kernels::tiled_attention(third(qkv, 0), third(qkv, 1), third(qkv, 2), out.view(), lse.view(), shape, mask);
+    cpu::tiled_attention(cpu::Queue{}, third(qkv, 0), third(qkv, 1), third(qkv, 2), out.view(), lse.view(), shape,
+                         mask);
   }
   void backward(const AttentionMask& mask) {
-    kernels::tiled_attention_backward(third(qkv, 0), third(qkv, 1), third(qkv, 2), out.view(), lse.view(), dout.view(),
-                                      third(dqkv, 0), third(dqkv, 1), third(dqkv, 2), shape, mask);
+    cpu::tiled_attention_backward(cpu::Queue{}, third(qkv, 0), third(qkv, 1), third(qkv, 2), out.view(), lse.view(),
+                                  dout.view(), third(dqkv, 0), third(dqkv, 1), third(dqkv, 2), shape, mask);
   }
 };
 

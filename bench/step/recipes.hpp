@@ -46,6 +46,14 @@ struct small_8192 : gpt2_50304 {
   static constexpr monomorph::ModelSpec model{
       .vocab_size = 8192, .n_layers = 4, .n_heads = 4, .d_model = 128, .context_length = 256};
 };
+/// Of llama_8192's size for a token: two of eight experts, each half as wide as its MLP.
+inline constexpr monomorph::MixtureSpec half_wide_experts{.n_experts = 8,
+                                                          .top_k = 2,
+                                                          .d_expert = 512,
+                                                          .bias_rate = 0.001};
+struct mixture_8192 : llama_8192 {
+  using layers = monomorph::Stack<monomorph::Run<monomorph::Mixture<half_wide_experts>::Block, 6>>;
+};
 template <class R, class Strategy> struct Sharded : R { using sharding = Strategy; };
 template <class R, class Precision> struct In : R { using precision = Precision; };
 struct gpt2_124m : gpt2_50304 {

@@ -45,7 +45,7 @@ double take_step(train::Step<R>& step, train::StepStatsReduction& reduce, const 
                               number, {i, n}));
   }
   const train::GlobalStepStats totals =
-      reduce(local, step.partial_gradient_norm(train::GradientNorm::two), train::GradientNorm::two);
+      reduce(local, step.partial_gradient_norm(train::GradientNorm::two), train::GradientNorm::two, step.counts());
   const double per_token = 1.0 / static_cast<double>(totals.tokens);
   step.update(PolicyHparams::of<R::optimizer::Hparams>(),
               {.gradient_scale = per_token * std::min(1.0, 1 / (totals.gradient_norm * per_token)),

@@ -35,9 +35,9 @@ template <class R> struct SquaredMlp {
   };
   static constexpr std::int64_t matmul_flops_per_token() { return 4 * F * D; }
 
-  static void forward(const monomorph::BlockTensors& t, const Saved& saved);
-  static void recompute(const monomorph::BlockTensors& t, const Saved& saved);
-  static void backward(const monomorph::BlockTensors& t, const Saved& saved);
+  static void forward(const monomorph::TensorsOf<R>& t, const Saved& saved);
+  static void recompute(const monomorph::TensorsOf<R>& t, const Saved& saved);
+  static void backward(const monomorph::TensorsOf<R>& t, const Saved& saved);
 };
 
 }  // namespace stranger
@@ -50,45 +50,42 @@ template <class R> struct SquaredMlp {
 
 namespace stranger {
 
-template <class R> void SquaredMlp<R>::forward(const monomorph::BlockTensors& t, const Saved& saved) {
-  namespace kernels = monomorph::kernels;
+template <class R> void SquaredMlp<R>::forward(const monomorph::TensorsOf<R>& t, const Saved& saved) {
   constexpr Params p;
   const auto normed = t.activations[saved.normed_MD], up = t.activations[saved.up_MF],
              activated = t.activations[saved.activated_MF];
-  kernels::rms_norm(t.x_MD, t.params[p.norm_D], {}, R::model.norm.epsilon, normed, t.statistics[saved.rstd_M]);
-  kernels::linear(normed, t.params[p.up_FxD], {}, up);
-  kernels::relu_squared(up, activated);
-  kernels::linear_add(activated, t.params[p.down_DxF], {}, t.x_MD, t.y_MD);
+  rms_norm(t.queue, t.x_MD, t.params[p.norm_D], {}, R::model.norm.epsilon, normed, t.statistics[saved.rstd_M]);
+  linear(t.queue, normed, t.params[p.up_FxD], {}, up);
+  relu_squared(t.queue, up, activated);
+  linear_add(t.queue, activated, t.params[p.down_DxF], {}, t.x_MD, t.y_MD);
 }
 
-template <class R> void SquaredMlp<R>::recompute(const monomorph::BlockTensors& t, const Saved& saved) {
-  namespace kernels = monomorph::kernels;
+template <class R> void SquaredMlp<R>::recompute(const monomorph::TensorsOf<R>& t, const Saved& saved) {
   constexpr Params p;
   const auto normed = t.activations[saved.normed_MD], up = t.activations[saved.up_MF];
   const auto rstd = t.statistics[saved.rstd_M];
   if (R::checkpointing::recompute(t.block) == monomorph::Recompute::nothing) return;
   if (R::checkpointing::recompute(t.block) == monomorph::Recompute::cheap) {
-    kernels::rms_norm_recompute(t.x_MD, t.params[p.norm_D], {}, rstd, normed);
+    rms_norm_recompute(t.queue, t.x_MD, t.params[p.norm_D], {}, rstd, normed);
   } else {
-    kernels::rms_norm(t.x_MD, t.params[p.norm_D], {}, R::model.norm.epsilon, normed, rstd);
-    kernels::linear(normed, t.params[p.up_FxD], {}, up);
+    rms_norm(t.queue, t.x_MD, t.params[p.norm_D], {}, R::model.norm.epsilon, normed, rstd);
+    linear(t.queue, normed, t.params[p.up_FxD], {}, up);
   }
-  kernels::relu_squared(up, t.activations[saved.activated_MF]);
+  relu_squared(t.queue, up, t.activations[saved.activated_MF]);
 }
 
 /// The gradient of an activation takes its place.
-template <class R> void SquaredMlp<R>::backward(const monomorph::BlockTensors& t, const Saved& saved) {
-  namespace kernels = monomorph::kernels;
+template <class R> void SquaredMlp<R>::backward(const monomorph::TensorsOf<R>& t, const Saved& saved) {
   constexpr Params p;
   const auto normed = t.activations[saved.normed_MD], up = t.activations[saved.up_MF],
              activated = t.activations[saved.activated_MF];
-  kernels::linear_backward_weight(t.dx_MD, activated, t.gradients[p.down_DxF], {}, t.accumulate);
-  kernels::linear_backward_input(t.dx_MD, t.params[p.down_DxF], activated);
-  kernels::relu_squared_backward(up, activated, activated);
-  kernels::linear_backward_weight(activated, normed, t.gradients[p.up_FxD], {}, t.accumulate);
-  kernels::linear_backward_input(activated, t.params[p.up_FxD], normed);
-  kernels::rms_norm_backward(normed, t.x_MD, t.params[p.norm_D], t.statistics[saved.rstd_M], t.dx_MD, true,
-                             t.gradients[p.norm_D], {}, t.accumulate);
+  linear_backward_weight(t.queue, t.dx_MD, activated, t.gradients[p.down_DxF], {}, t.accumulate);
+  linear_backward_input(t.queue, t.dx_MD, t.params[p.down_DxF], activated);
+  relu_squared_backward(t.queue, up, activated, activated);
+  linear_backward_weight(t.queue, activated, normed, t.gradients[p.up_FxD], {}, t.accumulate);
+  linear_backward_input(t.queue, activated, t.params[p.up_FxD], normed);
+  rms_norm_backward(t.queue, normed, t.x_MD, t.params[p.norm_D], t.statistics[saved.rstd_M], t.dx_MD, true,
+                    t.gradients[p.norm_D], {}, t.accumulate);
 }
 
 }  // namespace stranger

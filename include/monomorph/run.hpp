@@ -5,6 +5,8 @@
 #include <monomorph/attention/prefix.hpp>
 #include <monomorph/attention/sliding_window.hpp>
 #include <monomorph/attention/within_documents.hpp>
+#include <monomorph/block/mixture_of_experts.hpp>
+#include <monomorph/block/shaped_block.hpp>
 #include <monomorph/checkpointing/every_block.hpp>
 #include <monomorph/checkpointing/every_nth_block.hpp>
 #include <monomorph/checkpointing/fraction.hpp>
@@ -15,6 +17,7 @@
 #include <monomorph/finetuning/head_only.hpp>
 #include <monomorph/models/gpt2.hpp>
 #include <monomorph/models/llama3.hpp>
+#include <monomorph/objective/contrastive_pairs.hpp>
 #include <monomorph/objective/masked_tokens.hpp>
 #include <monomorph/observer/tensor_norms.hpp>
 #include <monomorph/optim/bf16_state.hpp>

@@ -93,7 +93,7 @@ void AutogradTape::backward(const BlockTensors& t, const Block& block) {
   const bool adds_in_place = t.gradients.dtype == t.params.dtype;
   for (int i = 0; t.gradients.present() && i < block.layout.size(); ++i) {
     const View gradient = t.gradients[block.layout[i].slice];
-    if (!t.accumulate) kernels::zero(gradient);
+    if (!t.accumulate) cpu::zero(cpu::Queue{}, gradient);
     if (adds_in_place) graph->parameters[i].mutable_grad() = parameter_of(t.gradients, block.layout[i]);
   }
   graph->y_BTD.backward(stream(t, t.dx_MD).clone());
@@ -121,12 +121,12 @@ at::Tensor AutogradInput::document_starts_BT() const {
 at::Tensor AutogradInput::dropout(const at::Tensor& x, double rate, int site) const {
   if (!t_.training || rate == 0) return x;
   const at::Tensor mask = at::ones_like(x.detach().contiguous());
-  kernels::DropoutKey key = t_.dropout;
+  DropoutKey key = t_.dropout;
   key.layer = static_cast<std::uint32_t>(t_.block + 1);
   key.site = static_cast<std::uint32_t>(site);
   key.rate = rate;
   const View view = view_of(mask, t_.x_MD.dtype);
-  kernels::dropout(view, view, key);
+  cpu::dropout(cpu::Queue{}, view, view, key);
   return x.mul(mask);
 }
 

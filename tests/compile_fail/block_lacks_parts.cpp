@@ -2,7 +2,7 @@
 // expect-error: \[LAYER-02\] a block must have `struct Saved`
 // expect-error: \[LAYER-03\] a block must have `struct Temporary`
 // expect-error: \[LAYER-04\] a block must have `static constexpr std::int64_t matmul_flops_per_token\(\)`
-// expect-error: \[LAYER-05\] a block must have `static void forward\(const BlockTensors&, const Saved&\)`
+// expect-error: \[LAYER-05\] a block must have `static void forward\(const TensorsOf<R>&, const Saved&\)`
 // expect-text: Own<Case>
 #include <monomorph/block/autograd_block.hpp>
 #include "support/control.hpp"
@@ -11,7 +11,7 @@ template <class R> struct Own {
   struct Params {};                                                   // no layout
   struct Saved {};                                                    // takes nothing
   static std::int64_t matmul_flops_per_token() { return 0; }          // not constexpr
-  static void forward(const monomorph::BlockTensors&, const Saved&);  // and no way back
+  static void forward(const monomorph::TensorsOf<R>&, const Saved&);  // and no way back
 };
 #else
 template <class R> struct Own : monomorph::AutogradBlock<Own<R>> {

@@ -104,7 +104,8 @@ class Rank {
       const std::int64_t sample = first + (i * world_.size() + world_.rank()) * micro_batch_;
       local.add(step_->accumulate(micro_batch_rows_.read(rows, sample), number, {i, accumulation_, loss_scale_}));
     }
-    return reduce_(local, step_->partial_gradient_norm(train::GradientNorm::two), train::GradientNorm::two);
+    return reduce_(local, step_->partial_gradient_norm(train::GradientNorm::two), train::GradientNorm::two,
+                   step_->counts());
   }
 
  private:

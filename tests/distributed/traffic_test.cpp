@@ -33,6 +33,7 @@ Sent minus(Sent a, const Sent& b) {
   subtract(a.traffic.gathers, b.traffic.gathers);
   subtract(a.traffic.reductions, b.traffic.reductions);
   subtract(a.traffic.replica_reductions, b.traffic.replica_reductions);
+  subtract(a.traffic.batch_gathers, b.traffic.batch_gathers);
   for (std::size_t to = 0; to < a.gathered.size(); ++to) {
     a.gathered[to] -= b.gathered[to];
     a.reduced[to] -= b.reduced[to];
@@ -88,6 +89,7 @@ template <Recipe R> plan::Traffic check_traffic(int ranks, Sum sum) {
     CHECK(sent[rank].traffic.gathers == planned.gathers);
     CHECK(sent[rank].traffic.reductions == planned.reductions);
     CHECK(sent[rank].traffic.replica_reductions == planned.replica_reductions);
+    CHECK(sent[rank].traffic.batch_gathers == planned.batch_gathers);
     check_receivers(sent[rank], planned, rank, R::sharding::optimizer_shards(ranks));
   }
   return sent[0].traffic;
@@ -167,6 +169,22 @@ TEST_CASE("every rank sends what the plan says, to whom it says: matrices that t
   CHECK(sharded.gathers.bytes >
         check_traffic<Sharded<gpt2_like, sharding::FullShard>>(2, {.micro_batches = 2}).gathers.bytes);
   check_traffic<InBf16<Sharded<recipe, sharding::HybridShard<2>>>>(4, {.micro_batches = 2, .wire = DType::bf16});
+}
+
+namespace {
+struct EncoderLike : llama_like {
+  static constexpr EncoderSpec model{
+      .vocab_size = 50, .n_layers = 4, .n_heads = 4, .d_model = 32, .context_length = 24, .d_embedding = 8};
+  using attention = attention::PerDocument<attention::Bidirectional>;
+  using objective = objective::ContrastivePairs;
+};
+}  // namespace
+
+TEST_CASE("every rank sends what the plan says, to whom it says: the embeddings of an encoder, to all") {
+  const Sum sum{.micro_batches = 3};
+  CHECK(check_traffic<Sharded<EncoderLike, sharding::Replicate>>(2, sum).batch_gathers.collectives == 3);
+  check_traffic<Sharded<EncoderLike, sharding::FullShard>>(2, sum);
+  check_traffic<InBf16<Sharded<EncoderLike, sharding::HybridShard<2>>>>(4, {.micro_batches = 2, .wire = DType::bf16});
 }
 
 }  // namespace monomorph::testing

@@ -24,6 +24,20 @@ TEST_CASE("describe has the numbers of the plan") {
   CHECK(run_program("tiny_llama", {"describe"}).out.substr(0, 60) != result.out.substr(0, 60));
 }
 
+TEST_CASE("describe says what the layers are made of") {
+  const std::string out = run_program("tiny_mixture", {"describe"}).out;
+  CAPTURE(out);
+  CHECK(contains(out,
+                 "1 x monomorph::DecoderBlock (MLP 160), 2 x monomorph::Mixture (8 experts of width 48, top 2 by "
+                 "softmax, normalised, 1 shared, dropless, balance loss 0.001, bias rate 0.001)"));
+  // Table 512 x 64; attention 64 x 192 with its norms 2 x 64; a dense MLP 3 x 64 x 160; twice a router with biases
+  // 8 x 65, and nine experts of 3 x 64 x 48; final norm.
+  constexpr int parameters = 512 * 64 + 3 * (64 * 192 + 2 * 64) + 3 * 64 * 160 + 2 * (8 * 65 + 9 * 3 * 64 * 48) + 64;
+  static_assert(parameters == 267'728);
+  CHECK(contains(out, "267,728"));
+  CHECK(contains(run_program("tiny_llama", {"describe"}).out, "2 x monomorph::DecoderBlock\n"));
+}
+
 TEST_CASE("describe plans for any number of ranks and any micro-batch") {
   const std::string one = run_program("tiny_llama", {"describe", "--ranks", "1", "--micro-batch", "4"}).out;
   const std::string eight = run_program("tiny_llama", {"describe", "--ranks", "8", "--micro-batch", "4"}).out;

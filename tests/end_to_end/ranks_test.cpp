@@ -16,8 +16,8 @@ using namespace monomorph::testing;
 
 TEST_CASE(
     "with the fixed tree a run ends in the same bits on 1, 2 and 4 ranks, and when their number changes half-way") {
-  // Replicate, ShardGradOp, FullShard, HybridShard.
-  for (const std::string recipe : {"tiny_gpt2", "tiny_llama", "tiny_gpt2_fp16", "tiny_llama_hybrid"}) {
+  // Replicate, ShardGradOp, FullShard, HybridShard; FullShard with experts.
+  for (const std::string recipe : {"tiny_gpt2", "tiny_llama", "tiny_gpt2_fp16", "tiny_llama_hybrid", "tiny_mixture"}) {
     CAPTURE(recipe);
     const Workplace place(recipe);
     for (const int ranks : {1, 2, 4}) REQUIRE(train_on(place, ranks, "on" + std::to_string(ranks)).exit_code == 0);
@@ -26,6 +26,8 @@ TEST_CASE(
     CHECK(final_state(place / "on4") == expected);
     CHECK(metric(place / "on4", "loss") == metric(place / "on1", "loss"));
     CHECK(metric(place / "on4", "evaluation_loss") == metric(place / "on1", "evaluation_loss"));
+    CHECK(metric_values(place / "on4", "auxiliary_loss") == metric_values(place / "on1", "auxiliary_loss"));
+    CHECK(metric_values(place / "on1", "auxiliary_loss").empty() == (recipe != "tiny_mixture"));
 
     REQUIRE(train_on(place, 4, "changing", {"run.steps=5", "schedule.kind=constant"}).exit_code == 0);
     REQUIRE(train_on(place, 2, "changing", {"checkpoint.resume=auto", "schedule.kind=constant"}).exit_code == 0);

@@ -64,8 +64,8 @@ void check_signal(int number) {
 
 }  // namespace
 
-TEST_CASE("k + m steps equal k steps, save, resume, m steps in every bit: tiny_gpt2, tiny_llama") {
-  for (const std::string recipe : {"tiny_gpt2", "tiny_llama"}) {
+TEST_CASE("k + m steps equal k steps, save, resume, m steps in every bit: tiny_gpt2, tiny_llama, tiny_mixture") {
+  for (const std::string recipe : {"tiny_gpt2", "tiny_llama", "tiny_mixture"}) {
     CAPTURE(recipe);
     const Workplace place(recipe);
     const std::string expected = uninterrupted(place);

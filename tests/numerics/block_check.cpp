@@ -12,7 +12,7 @@
 namespace monomorph::testing {
 namespace {
 
-constexpr double tolerance = 1e-9;
+constexpr double tolerance = 1e-9, counted_tokens = 3, loss_scale = 1;
 
 /// Uniform in ± half a width around the mean.
 Values uniform(std::int64_t n, std::uint32_t site, double mean, double width) {
@@ -45,16 +45,17 @@ class Buffer {
 
 struct BlockRun {
   const BlockCase& block;
-  const ModelSpec& model = *block.model;
+  const ModelSpec& model = block.layer.model;
   std::int64_t T = model.context_length, M = block_batch * T, D = model.d_model;
   Tensors parameters = random_parameters(block.parameters);
   Values x = uniform(M * D, 1, 0, 4), dy = uniform(M * D, 2, 0, 2);
-  kernels::DropoutKey key{.seed = 11, .step = 3, .first_sample = 6, .tokens_per_sample = T};
+  DropoutKey key{.seed = 11, .step = 3, .first_sample = 6, .tokens_per_sample = T};
 
   Buffer params{block.parameters.elements}, gradients{block.parameters.elements}, x_MD{M * D}, y_MD{M * D},
       dx_MD{M * D}, activations{block.activations}, statistics{block.statistics}, cosines{T * model.head_width() / 2},
       sines{T * model.head_width() / 2};
 
+  double auxiliary_loss = 0;
   std::vector<std::int32_t> document_starts = {};  ///< none: rows are one document each
 
   /// Cuts the rows: the first in its middle, at the next token and somewhere before; the second elsewhere.
@@ -67,9 +68,9 @@ struct BlockRun {
     }
   }
 
-  BlockTensors tensors(bool accumulate) {
+  TensorsOn<cpu::Queue> tensors(bool accumulate) {
     const Shape MD{M, D}, TH{T, model.head_width() / 2};
-    BlockTensors t{};
+    TensorsOn<cpu::Queue> t{};
     t.block = 0;
     t.params = params.view();
     t.gradients = gradients.view();
@@ -82,7 +83,7 @@ struct BlockRun {
     if (model.position == Position::rotary) {
       t.rotary_cos_TH = cosines.matrix(TH);
       t.rotary_sin_TH = sines.matrix(TH);
-      kernels::rotary_table(model.rotary, t.rotary_cos_TH, t.rotary_sin_TH);
+      cpu::rotary_table(cpu::Queue{}, model.rotary, t.rotary_cos_TH, t.rotary_sin_TH);
     }
     t.batch = block_batch;
     t.tokens = T;
@@ -90,12 +91,17 @@ struct BlockRun {
     t.dropout = key;
     t.training = true;
     t.accumulate = accumulate;
+    t.loss_scale = loss_scale;
+    t.counted_tokens = counted_tokens;
     return t;
   }
 
-  void run(const BlockTensors& t) {
+  void run(TensorsOn<cpu::Queue> t) {
     assign(t.x_MD, x);
+    auxiliary_loss = 0;
+    t.auxiliary_loss = &auxiliary_loss;
     block.forward(t);
+    t.auxiliary_loss = nullptr;
     assign(t.dx_MD, dy);
     block.backward(t);
   }
@@ -109,7 +115,8 @@ struct BlockRun {
   }
 };
 
-std::string describe(const ModelSpec& model) {
+std::string describe(const ReferenceLayer& layer) {
+  const ModelSpec& model = layer.model;
   std::string text = model.norm.kind == NormKind::layer_norm ? "layer_norm" : "rms_norm";
   text += " norm bias " + std::to_string(model.norm.bias) + ", qk_norm " + std::to_string(model.qk_norm);
   text += ", rotary " + std::to_string(model.position == Position::rotary) + " factor ";
@@ -119,23 +126,36 @@ std::string describe(const ModelSpec& model) {
   text += std::to_string(model.bias.mlp) + ", reference " +
           std::to_string(model.attention_kernel == AttentionKernel::reference);
   text += ", dropout " + std::to_string(model.dropout.residual) + " " + std::to_string(model.dropout.attention);
-  return text + ", T " + std::to_string(model.context_length.value);
+  text += ", T " + std::to_string(model.context_length.value);
+  text += ", order " + std::to_string(static_cast<int>(layer.order));
+  if (!layer.mixture) return text;
+  const MixtureSpec& mixture = *layer.mixture;
+  text += ", experts " + std::to_string(mixture.n_experts.value) + " top " + std::to_string(mixture.top_k.value);
+  text += " capacity " + std::to_string(mixture.capacity_factor.value_or(0)) + ", shared ";
+  text += std::to_string(mixture.n_shared.value) + ", sigmoid ";
+  text += std::to_string(mixture.scores == RouterScores::sigmoid) + ", normalize ";
+  text += std::to_string(mixture.normalize.value) + ", balance " + std::to_string(mixture.balance_loss.value);
+  return text + " z " + std::to_string(mixture.z_loss.value) + " bias " + std::to_string(mixture.bias_rate.value);
 }
 
 void check_run(BlockRun& run) {
   const BlockCase& block = run.block;
   for (const TensorInfo& tensor : block.parameters)
     assign(run.params.view()[tensor.slice], run.parameters.at(std::string(tensor.name)));
-  const bool drops = block.model->dropout.residual > 0 || block.model->dropout.attention > 0;
-  const ReferenceBlock expected =
-      reference_block(*block.model, 0, run.parameters, run.x, run.dy, drops ? &run.key : nullptr, run.document_starts);
+  const bool drops = run.model.dropout.residual > 0 || run.model.dropout.attention > 0;
+  ReferenceBlock expected = reference_block(block.layer, 0, run.parameters, run.x, run.dy, drops ? &run.key : nullptr,
+                                            run.document_starts, counted_tokens);
+  expected.gradients.erase("mlp.router.bias");  // state: no gradient
 
   for (const bool accumulate : {false, true}) {  // the second time gradients double
-    const BlockTensors t = run.tensors(accumulate);
+    const TensorsOn<cpu::Queue> t = run.tensors(accumulate);
     run.run(t);
     CHECK(relative_error(values_of(t.y_MD), expected.y) < tolerance);
     CHECK(relative_error(values_of(t.dx_MD), expected.dx) < tolerance);
-    const Difference worst = worst_difference(run.gradient_values(accumulate ? 0.5 : 1), expected.gradients);
+    CHECK(run.auxiliary_loss == Approx(expected.auxiliary_loss).epsilon(tolerance).margin(0));
+    Tensors gradients = run.gradient_values(accumulate ? 0.5 : 1);
+    if (const auto state = gradients.extract("mlp.router.bias")) CHECK(state.mapped() == Values(state.mapped().size()));
+    const Difference worst = worst_difference(gradients, expected.gradients);
     INFO(worst.name);
     CHECK(worst.error < tolerance);
   }
@@ -144,7 +164,7 @@ void check_run(BlockRun& run) {
 }  // namespace
 
 void check_block(const BlockCase& block) {
-  INFO(describe(*block.model));
+  INFO(describe(block.layer));
   for (const bool cut : {false, true}) {
     INFO((cut ? "several documents a row" : "a document a row"));
     BlockRun run{block};

@@ -1,15 +1,17 @@
 #pragma once
+#include "support/reference_model.hpp"
+
 #include <monomorph/model/decoder_block.hpp>
 
 namespace monomorph::testing {
 
-/// A decoder block without its type, so that what is checked of it is compiled once.
+/// A block without its type, so that what is checked of it is compiled once.
 struct BlockCase {
-  const ModelSpec* model;
+  ReferenceLayer layer;
   ParameterLayout parameters;
   std::int64_t activations, statistics, temporary_offset;  ///< elements
-  void (*forward)(const BlockTensors&);
-  void (*backward)(const BlockTensors&);
+  void (*forward)(const TensorsOn<cpu::Queue>&);
+  void (*backward)(const TensorsOn<cpu::Queue>&);
 };
 
 /// Output, gradient of the input and of every parameter against fp64 autograd, to 1e-9 of their norms.
@@ -18,29 +20,30 @@ void check_block(const BlockCase& block);
 inline constexpr std::int64_t block_batch = 2;
 
 /// Places what backward reads, none of which is recomputed here.
-template <class R> typename DecoderBlock<R>::Saved place_saved(Layout& activations, Layout& statistics) {
+template <class Block> typename Block::Saved place_saved(Layout& activations, Layout& statistics) {
   Layout scratch;
   return {SavedPlacement{activations, scratch, Recompute::nothing},
-          SavedPlacement{statistics, scratch, Recompute::nothing}, block_batch * R::model.context_length};
+          SavedPlacement{statistics, scratch, Recompute::nothing}, block_batch * Block::model.context_length};
 }
-template <class R> typename DecoderBlock<R>::Saved placed() {
+template <class Block> typename Block::Saved placed() {
   Layout activations, statistics;
-  return place_saved<R>(activations, statistics);
+  return place_saved<Block>(activations, statistics);
 }
 
-template <class R> BlockCase block_case() {
-  using Block = DecoderBlock<R>;
+template <class Block> BlockCase block_case(BlockOrder order = BlockOrder::pre_norm) {
   Layout activations, statistics;
-  place_saved<R>(activations, statistics);
+  place_saved<Block>(activations, statistics);
   const std::int64_t temporary_offset = activations.elements;
-  typename Block::Temporary(activations, block_batch * R::model.context_length);
-  return {.model = &R::model,
-          .parameters = typename Block::Params(),
-          .activations = activations.elements,
-          .statistics = statistics.elements,
-          .temporary_offset = temporary_offset,
-          .forward = [](const BlockTensors& t) { Block::forward(t, placed<R>()); },
-          .backward = [](const BlockTensors& t) { Block::backward(t, placed<R>()); }};
+  typename Block::Temporary(activations, block_batch * Block::model.context_length);
+  BlockCase block{.layer = {.model = Block::model, .order = order},
+                  .parameters = typename Block::Params(),
+                  .activations = activations.elements,
+                  .statistics = statistics.elements,
+                  .temporary_offset = temporary_offset,
+                  .forward = [](const TensorsOn<cpu::Queue>& t) { Block::forward(t, placed<Block>()); },
+                  .backward = [](const TensorsOn<cpu::Queue>& t) { Block::backward(t, placed<Block>()); }};
+  if constexpr (requires { Block::MlpPart::mixture; }) block.layer.mixture = Block::MlpPart::mixture;
+  return block;
 }
 
 }  // namespace monomorph::testing

@@ -57,7 +57,7 @@ template <int norm, int attention> struct BlockRecipe {
 /// All blocks with one norm: one test case, and one file to compile.
 template <int norm> void check_blocks() {
   [&]<int... attention>(std::integer_sequence<int, attention...>) {
-    (check_block(block_case<BlockRecipe<norm, attention>>()), ...);
+    (check_block(block_case<DecoderBlock<BlockRecipe<norm, attention>>>()), ...);
   }
   (std::make_integer_sequence<int, block_attentions>());
 }

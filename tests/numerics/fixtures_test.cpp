@@ -45,6 +45,22 @@ struct llama_tiny : gpt2_tiny {
 struct llama_tiny_tied : gpt2_tiny {
   static constexpr ModelSpec model = llama(true);
 };
+
+constexpr ModelSpec mixtral(int n_layers) {
+  ModelSpec model = llama(false);
+  model.vocab_size = 128, model.n_layers = n_layers, model.d_model = 32, model.d_ff = 48;
+  return model;
+}
+constexpr MixtureSpec two_of_four{.n_experts = 4, .top_k = 2},
+    balanced_two_of_four{.n_experts = 4, .top_k = 2, .balance_loss = 0.1};
+struct mixtral_tiny : gpt2_tiny {
+  static constexpr ModelSpec model = mixtral(2);
+  using layers = Stack<Run<Mixture<two_of_four>::Block, 2>>;
+};
+struct mixtral_tiny_balanced : gpt2_tiny {
+  static constexpr ModelSpec model = mixtral(1);
+  using layers = Stack<Run<Mixture<balanced_two_of_four>::Block, 1>>;
+};
 template <class R> struct InFp64 : R { using precision = precision::Fp64; };
 template <class R> struct InBf16 : R { using precision = precision::Bf16Mixed; };
 
@@ -85,9 +101,12 @@ template <Recipe R> void check_forward(Fixture<R>& f, double tolerance) {
   const LossSum loss = f.step.evaluate(f.micro_batch());
   CHECK(loss.tokens == counted);
   CHECK(std::abs(loss.loss / counted / f.number("loss") - 1) < tolerance);
-  CHECK(relative_error(values_of(f.step.hidden_state(0)), f.expect("hidden_states.0")) < tolerance);
-  CHECK(relative_error(values_of(f.step.hidden_state(1)), f.expect("hidden_states.1")) < tolerance);
-  CHECK(relative_error(values_of(f.step.state().head_in_MD()), f.expect("hidden_states.2")) < tolerance);
+  constexpr int L = plan::n_blocks<R>;
+  for (int i = 0; i < L; ++i)
+    CHECK(relative_error(values_of(f.step.hidden_state(i)), f.expect("hidden_states." + std::to_string(i))) <
+          tolerance);
+  CHECK(relative_error(values_of(f.step.state().head_in_MD()), f.expect("hidden_states." + std::to_string(L))) <
+        tolerance);
   CHECK(relative_error(values_of(f.step.state().logits_CV()), f.expect("logits")) < tolerance);
 }
 
@@ -112,6 +131,8 @@ template <Recipe R> void check_gradients(Fixture<R>& f, double tolerance) {
                                             hugging_face_tensors(f.expected, "grad.", f.step.gradients()));
   INFO(worst.name);
   CHECK(worst.error < tolerance);
+  if constexpr (plan::any_auxiliary_loss<R>)
+    CHECK(std::abs(f.step.counts().auxiliary_loss.value() / counted / f.number("auxiliary_loss") - 1) < tolerance);
   const double norm = std::sqrt(f.step.partial_gradient_norm(train::GradientNorm::two).sum.value()) / counted;
   CHECK(std::abs(norm / f.number("grad_norm") - 1) < tolerance);
 }
@@ -207,10 +228,17 @@ TEST_CASE("gpt2_tiny in fp32") { check_fp32<gpt2_tiny>("gpt2_tiny"); }
 TEST_CASE("llama_tiny in fp32") { check_fp32<llama_tiny>("llama_tiny"); }
 TEST_CASE("llama_tiny_tied in fp32") { check_fp32<llama_tiny_tied>("llama_tiny_tied"); }
 
+TEST_CASE("mixtral_tiny in fp32") { check_fp32<mixtral_tiny>("mixtral_tiny"); }
+TEST_CASE("mixtral_tiny_balanced in fp32") { check_fp32<mixtral_tiny_balanced>("mixtral_tiny_balanced"); }
+
 TEST_CASE("gpt2_tiny in fp64") { check_fp64<gpt2_tiny>("gpt2_tiny", 1e-12); }
 // transformers computes Llama's norms and rotary tables in fp32, whatever the weights are.
 TEST_CASE("llama_tiny in fp64") { check_fp64<llama_tiny>("llama_tiny", 1e-6); }
 TEST_CASE("llama_tiny_tied in fp64") { check_fp64<llama_tiny_tied>("llama_tiny_tied", 1e-6); }
+
+// The router's softmax is in fp32, too.
+TEST_CASE("mixtral_tiny in fp64") { check_fp64<mixtral_tiny>("mixtral_tiny", 1e-6); }
+TEST_CASE("mixtral_tiny_balanced in fp64") { check_fp64<mixtral_tiny_balanced>("mixtral_tiny_balanced", 1e-6); }
 
 TEST_CASE("gpt2_tiny in bf16 over fp32") { check_bf16<gpt2_tiny>("gpt2_tiny"); }
 TEST_CASE("llama_tiny in bf16 over fp32") { check_bf16<llama_tiny>("llama_tiny"); }

@@ -1,5 +1,6 @@
 #pragma once
 #include "numerics/model_axes.hpp"
+#include "support/reference_model.hpp"
 
 #include <monomorph/train/step/step.hpp>
 
@@ -15,14 +16,26 @@ struct ModelCase {
   int row;
   const ModelSpec* model;
   bool within_documents;
+  std::vector<ReferenceLayer> layers;
   std::unique_ptr<train::TrainingStep> (*make_step)(Communicator&, std::uint64_t seed);
 };
 
 /// Loss and gradients of training, the loss of evaluation and the logits of decoding, against fp64 autograd, to 1e-9.
 void check_model(const ModelCase& model);
 
+template <class R> std::vector<ReferenceLayer> reference_layers() {
+  std::vector<ReferenceLayer> layers;
+  for (int i = 0; i < plan::n_blocks<R>; ++i)
+    with_block<R>(i, [&](auto block) {
+      using Block = decltype(block);
+      layers.push_back({Block::Tower::model, Block::block_order});
+      if constexpr (requires { Block::MlpPart::mixture; }) layers.back().mixture = Block::MlpPart::mixture;
+    });
+  return layers;
+}
+
 template <Recipe R> ModelCase model_case(int row) {
-  return {row, &R::model, R::attention::within_documents,
+  return {row, &R::model, attention_of<R>::within_documents, reference_layers<R>(),
           [](Communicator& communicator, std::uint64_t seed) -> std::unique_ptr<train::TrainingStep> {
             return std::make_unique<train::Step<R>>(communicator, model_batch, seed);
           }};

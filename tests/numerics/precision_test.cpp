@@ -74,19 +74,19 @@ template <class R> std::map<std::string, Slice> slices(const plan::Activations<R
     const auto saved = plan.saved(DecoderBlock<R>{}, i);
     const std::string block = "block " + std::to_string(i) + " ";
     slices[block + "input"] = plan.x_MD[i];
-    slices[block + "attention in"] = saved.attention_in_MD;
-    slices[block + "q, k and v"] = saved.qkv_M;
-    slices[block + "normalised q and k"] = saved.qk_M;
-    slices[block + "attention out"] = saved.attention_out_MQ;
+    slices[block + "attention in"] = saved.attention.in_MD;
+    slices[block + "q, k and v"] = saved.attention.part.qkv_M;
+    slices[block + "normalised q and k"] = saved.attention.part.qk_M;
+    slices[block + "attention out"] = saved.attention.part.attended_MQ;
     slices[block + "middle"] = saved.middle_MD;
-    slices[block + "mlp in"] = saved.mlp_in_MD;
-    slices[block + "up"] = saved.up_MG;
-    slices[block + "activated"] = saved.activated_MF;
+    slices[block + "mlp in"] = saved.mlp.in_MD;
+    slices[block + "up"] = saved.mlp.part.up_MG;
+    slices[block + "activated"] = saved.mlp.part.activated_MF;
   }
   const auto temporaries = plan.temporaries(DecoderBlock<R>{});
-  slices["dqkv"] = temporaries.dqkv_M;
-  slices["dattention"] = temporaries.dattention_MQ;
-  slices["dropped"] = temporaries.dropped_MD;
+  slices["dqkv"] = temporaries.parts.attention.dqkv_M;
+  slices["dattention"] = temporaries.parts.attention.dattended_MQ;
+  slices["dropped"] = temporaries.dresult_MD;
   std::erase_if(slices, [](const auto& named) { return !named.second.present(); });
   return slices;
 }

@@ -55,7 +55,7 @@ class Run {
       const std::int64_t first = 2 * (state_.step % 2), T = recipe_.model->context_length;
       train::LocalStepStats local;
       local.add(step_->accumulate(sequences.from(first, T), step, {}));
-      const auto totals = reduce_(local, step_->partial_gradient_norm(order), order);
+      const auto totals = reduce_(local, step_->partial_gradient_norm(order), order, step_->counts());
       REQUIRE(train::optimizer_step(*step_, hparams_.optimizer, {}, totals, ++state_.updates).applied);
       state_.samples += micro_batch;
     }

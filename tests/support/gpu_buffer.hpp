@@ -18,7 +18,7 @@ class HostBuffer {
   }
   View view() { return {bytes_.data(), dtype_, {1, std::ssize(bytes_) / size_of(dtype_)}}; }
   Values values() { return values_of(view()); }
-  static void add_up(std::span<const View> parts, View sum) { kernels::pairwise_sum(parts, sum, true); }
+  static void add_up(std::span<const View> parts, View sum) { cpu::pairwise_sum(cpu::Queue{}, parts, sum, true); }
 
  private:
   std::vector<std::byte> bytes_;

@@ -47,6 +47,13 @@ const std::map<std::string, Place> gpt2_places{{"embedding.weight", {"transforme
                                                {"mlp.down.weight", {"mlp.c_proj.weight", true}},
                                                {"mlp.down.bias", {"mlp.c_proj.bias"}}};
 
+/// Of Mixtral, where it differs from Llama; "#" is an expert, whose matrices ours has in one tensor.
+const std::map<std::string, std::string> mixtral_names{
+    {"mlp.router.weight", "block_sparse_moe.gate.weight"},
+    {"mlp.experts.gate.weight", "block_sparse_moe.experts.#.w1.weight"},
+    {"mlp.experts.up.weight", "block_sparse_moe.experts.#.w3.weight"},
+    {"mlp.experts.down.weight", "block_sparse_moe.experts.#.w2.weight"}};
+
 /// "layers.3.mlp.up.weight" is "3" and "mlp.up.weight"; of a name outside the blocks the first is empty.
 std::pair<std::string, std::string> split(const std::string& name) {
   if (!name.starts_with("layers.")) return {"", name};
@@ -56,7 +63,10 @@ std::pair<std::string, std::string> split(const std::string& name) {
 
 Place place_of(const std::string& canonical, bool gpt2) {
   const auto [block, name] = split(canonical);
-  Place place = gpt2 ? gpt2_places.at(name) : Place{llama_names.at(name)};
+  const auto of_mixtral = mixtral_names.find(name);
+  Place place = gpt2                                ? gpt2_places.at(name)
+                : of_mixtral != mixtral_names.end() ? Place{of_mixtral->second}
+                                                    : Place{llama_names.at(name)};
   if (!block.empty()) place.name = (gpt2 ? "transformer.h." : "model.layers.") + block + "." + place.name;
   return place;
 }
@@ -91,6 +101,21 @@ std::vector<std::int32_t> ids_of(const runtime::SafetensorsFile& file, const std
   return {elements.begin(), elements.end()};
 }
 
+namespace {
+/// Of a tensor, or one expert after the other.
+Values values_of_all(const runtime::SafetensorsFile& file, const std::string& name) {
+  const std::size_t place = name.find('#');
+  if (place == std::string::npos) return values_of(file, name);
+  Values all;
+  for (int expert = 0;; ++expert) {
+    const std::string of_expert = std::string(name).replace(place, 1, std::to_string(expert));
+    if (file.find(of_expert) == nullptr) return all;
+    const Values values = values_of(file, of_expert);
+    all.insert(all.end(), values.begin(), values.end());
+  }
+}
+}  // namespace
+
 Tensors hugging_face_tensors(const runtime::SafetensorsFile& file, const std::string& prefix,
                              const std::vector<train::StateTensor>& like) {
   const bool gpt2 = file.find(prefix + "transformer.wte.weight") != nullptr;
@@ -99,7 +124,7 @@ Tensors hugging_face_tensors(const runtime::SafetensorsFile& file, const std::st
     const std::string& canonical = tensor.name;
     const Place place = place_of(canonical, gpt2);
     const std::string name = prefix + place.name;
-    Values values = values_of(file, name);
+    Values values = values_of_all(file, name);
     if (place.transposed) {
       const auto& shape = file.at(name).shape;
       values = transposed(values, shape.at(0), shape.at(1));

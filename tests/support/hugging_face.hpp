@@ -12,8 +12,8 @@ namespace monomorph::testing {
 Values values_of(const runtime::SafetensorsFile& file, const std::string& name);
 std::vector<std::int32_t> ids_of(const runtime::SafetensorsFile& file, const std::string& name);
 
-/// For each of `like` the tensor that GPT-2 or Llama have for it, their names being preceded by `prefix` ("grad."). Of
-/// a table that is longer than ours the first rows. A name that the file lacks throws.
+/// For each of `like` the tensor that GPT-2, Llama or Mixtral have for it, their names being preceded by `prefix`
+/// ("grad."). Of a table that is longer than ours the first rows. A name that the file lacks throws.
 Tensors hugging_face_tensors(const runtime::SafetensorsFile& file, const std::string& prefix,
                              const std::vector<train::StateTensor>& like);
 

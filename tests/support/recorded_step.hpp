@@ -14,12 +14,14 @@ class RecordedStep final : public train::TrainingStep {
  public:
   std::vector<UpdateScalars> updates{};
   int n_parameters_changed = 0;
+  train::BlockCounts counted{};
   std::function<LossSum(const train::MicroBatch&)> loss{};   ///< of evaluate
   alignas(64) std::array<std::array<float, 6>, 3> values{};  ///< parameters, first and second moments
 
   LossSum accumulate(const train::MicroBatch&, std::uint64_t, train::AccumulationStep) override { return {}; }
   LossSum evaluate(const train::MicroBatch& batch) override { return loss(batch); }
   train::PartialGradientNorm partial_gradient_norm(train::GradientNorm) override { return {}; }
+  train::BlockCounts& counts() override { return counted; }
   void update(const PolicyHparams&, const UpdateScalars& scalars) override { updates.push_back(scalars); }
   std::vector<train::StateTensor> parameters() override { return tensors("", 0); }
   std::vector<train::StateTensor> optimizer_state() override {
@@ -31,6 +33,7 @@ class RecordedStep final : public train::TrainingStep {
   void parameters_changed() override { ++n_parameters_changed; }
   std::unique_ptr<train::Decoder> decoder() override { return nullptr; }
   View hidden_state(int) const override { return {}; }
+  View embeddings() const override { return {}; }
 
  private:
   std::vector<train::StateTensor> tensors(const std::string& prefix, std::size_t buffer) {

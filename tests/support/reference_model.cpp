@@ -12,6 +12,7 @@
 #include <ATen/ops/eye.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/log_softmax.h>
+#include <ATen/ops/logsumexp.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/relu.h>
@@ -19,6 +20,7 @@
 #include <ATen/ops/sin.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/tanh.h>
+#include <ATen/ops/topk.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -48,16 +50,26 @@ Tensor indices(const std::vector<std::int32_t>& ids) {
       .to(at::kLong);
 }
 
+/// Columns of a layer's matrix.
+std::int64_t inputs_of(const std::string& name, const ReferenceLayer& layer) {
+  const ModelSpec& model = layer.model;
+  if (name.ends_with("out.weight")) return model.q_width();
+  if (!name.ends_with("down.weight")) return model.d_model;
+  if (!layer.mixture) return model.ff_width();
+  const std::int64_t d_expert = layer.mixture->d_expert.value_or(model.ff_width());
+  return name.ends_with("shared.down.weight") ? layer.mixture->n_shared * d_expert : d_expert;
+}
+
 /// The parameters as leaves: vectors, but for what is named .weight and is no norm's.
 class Leaves {
  public:
-  explicit Leaves(const Tensors& parameters, const ModelSpec& model) {
+  /// @param layers of a model, whose names begin with "layers.<i>."; or one layer
+  explicit Leaves(const Tensors& parameters, const std::vector<ReferenceLayer>& layers) {
     for (const auto& [name, values] : parameters) {
       const auto n = static_cast<std::int64_t>(values.size());
       const bool matrix = name.ends_with(".weight") && name.find("norm") == std::string::npos;
-      const std::int64_t in = name.ends_with("out.weight")    ? model.q_width()
-                              : name.ends_with("down.weight") ? model.ff_width()
-                                                              : model.d_model.value;
+      const std::size_t layer = name.starts_with("layers.") ? std::stoul(name.substr(7)) : 0;
+      const std::int64_t in = inputs_of(name, layers.at(layer));
       leaves_[name] = matrix ? leaf(values, {n / in, in}, true) : leaf(values, {n}, true);
     }
   }
@@ -82,11 +94,13 @@ View view_of(Tensor& matrix) {
 }
 
 struct Context {
-  const ModelSpec& model;
+  const ReferenceLayer& layer;
   const Leaves& leaves;
-  const kernels::DropoutKey* dropout;
+  const DropoutKey* dropout;
   const std::vector<std::int32_t>& document_starts;
   Sees sees = sees_causally;
+  Tensor* auxiliary_loss = nullptr;  ///< undefined until a layer has one
+  const ModelSpec& model = layer.model;
 
   /// Positions (B, T), counted from the begin of the document.
   Tensor positions(std::int64_t B) const {
@@ -112,8 +126,11 @@ struct Context {
     return document_starts.empty() ? 0 : document_starts[static_cast<std::size_t>(sample * model.context_length + t)];
   }
 
+  Tensor linear_without_bias(const Tensor& x, const std::string& name) const {
+    return at::matmul(x, leaves(name + ".weight").t());
+  }
   Tensor linear(const Tensor& x, const std::string& name) const {
-    const Tensor y = at::matmul(x, leaves(name + ".weight").t()), bias = leaves(name + ".bias");
+    const Tensor y = linear_without_bias(x, name), bias = leaves(name + ".bias");
     return bias.defined() ? y + bias : y;
   }
 
@@ -127,8 +144,8 @@ struct Context {
     return bias.defined() ? y + bias : y;
   }
 
-  kernels::DropoutKey key(std::uint32_t layer, std::uint32_t site, double rate) const {
-    kernels::DropoutKey key = *dropout;
+  DropoutKey key(std::uint32_t layer, std::uint32_t site, double rate) const {
+    DropoutKey key = *dropout;
     key.layer = layer;
     key.site = site;
     key.rate = rate;
@@ -138,7 +155,7 @@ struct Context {
   Tensor drop(const Tensor& x_MD, std::uint32_t layer, std::uint32_t site, double rate) const {
     if (dropout == nullptr || rate == 0) return x_MD;
     Tensor mask = at::ones(x_MD.sizes(), at::kDouble);
-    kernels::dropout(view_of(mask), view_of(mask), key(layer, site, rate));
+    cpu::dropout(cpu::Queue{}, view_of(mask), view_of(mask), key(layer, site, rate));
     return x_MD * mask;
   }
   /// The mask of probabilities (B, N, T, T): queries and keys of zeros give each of the n visible keys 1 / n, and
@@ -147,9 +164,9 @@ struct Context {
     const std::int64_t N = model.n_heads, T = model.context_length;
     Tensor zeros = at::zeros({B * T, N * T}, at::kDouble), out = at::zeros_like(zeros),
            lse = at::zeros({B * N, T}, at::kDouble), units = at::eye(T, at::kDouble).repeat({B, N});
-    kernels::reference_attention(view_of(zeros), view_of(zeros), view_of(units), view_of(out), view_of(lse),
-                                 {B, T, N, N, T, 1}, {}, key(layer, 1, model.dropout.attention),
-                                 document_starts.empty() ? nullptr : document_starts.data());
+    cpu::reference_attention(cpu::Queue{}, view_of(zeros), view_of(zeros), view_of(units), view_of(out), view_of(lse),
+                             {B, T, N, N, T, 1}, {}, key(layer, 1, model.dropout.attention),
+                             document_starts.empty() ? nullptr : document_starts.data());
     const Tensor visible = (positions(B) + 1).view({B, T, 1, 1});
     return (out.view({B, T, N, T}) * visible).transpose(1, 2);
   }
@@ -170,15 +187,15 @@ Tensor activate(const ModelSpec& model, const Tensor& h) {
   return h;  // gated: see mlp()
 }
 
-Tensor mlp(const Context& c, const Tensor& x, const std::string& prefix) {
-  Tensor hidden = c.linear(x, prefix + "mlp.up");
+Tensor mlp(const Context& c, const Tensor& x, const std::string& prefix, const std::string& name = "mlp.") {
+  Tensor hidden = c.linear(x, prefix + name + "up");
   if (c.model.activation == Activation::swiglu) {
-    const Tensor gate = c.linear(x, prefix + "mlp.gate");
+    const Tensor gate = c.linear(x, prefix + name + "gate");
     hidden = gate * at::sigmoid(gate) * hidden;
   } else {
     hidden = activate(c.model, hidden);
   }
-  return c.linear(hidden, prefix + "mlp.down");
+  return c.linear(hidden, prefix + name + "down");
 }
 
 /// Angles (B, 1, T, H/2), with the scaling of the Llama 3.1 release notes' code: the wavelength decides.
@@ -238,11 +255,87 @@ Tensor attention(const Context& c, const Tensor& x, const std::string& prefix, i
   return c.linear(attended, prefix + "attention.out");
 }
 
+/// What an expert makes of all tokens, whether they come to it or not.
+Tensor expert(const Context& c, const Tensor& x, const std::string& prefix, std::int64_t e) {
+  const auto weight = [&](const std::string& name) {
+    const Tensor stacked = c.leaves(prefix + "mlp.experts." + name + ".weight");
+    const std::int64_t rows = stacked.size(0) / c.layer.mixture->n_experts;
+    return stacked.slice(0, e * rows, (e + 1) * rows).t();
+  };
+  Tensor hidden = at::matmul(x, weight("up"));
+  if (c.model.activation == Activation::swiglu) {
+    const Tensor gate = at::matmul(x, weight("gate"));
+    hidden = gate * at::sigmoid(gate) * hidden;
+  } else {
+    hidden = activate(c.model, hidden);
+  }
+  return at::matmul(hidden, weight("down"));
+}
+
+/// 1 for pairs (M, k) of a token and an expert that has room for it: it takes the first ones.
+Tensor room(const MixtureSpec& spec, const Tensor& chosen_Mk) {
+  Tensor room = at::ones(chosen_Mk.sizes(), at::kDouble);
+  if (!spec.capacity_factor.given) return room;
+  const double mean = static_cast<double>(chosen_Mk.numel()) / spec.n_experts;
+  const auto capacity = static_cast<std::int64_t>(std::ceil(spec.capacity_factor.value * mean));
+  std::vector<std::int64_t> taken(static_cast<std::size_t>(spec.n_experts));
+  for (std::int64_t m = 0; m < chosen_Mk.size(0); ++m)
+    for (std::int64_t j = 0; j < chosen_Mk.size(1); ++j)
+      if (++taken[static_cast<std::size_t>(chosen_Mk[m][j].item<std::int64_t>())] > capacity) room[m][j] = 0;
+  return room;
+}
+
+Tensor mixture(const Context& c, const Tensor& x, const std::string& prefix) {
+  const MixtureSpec& spec = *c.layer.mixture;
+  const Tensor logits = c.linear_without_bias(x, prefix + "mlp.router");
+  const Tensor scores = spec.scores == RouterScores::softmax ? at::softmax(logits, -1) : at::sigmoid(logits);
+  const Tensor bias = c.leaves(prefix + "mlp.router.bias");
+  const Tensor keys = bias.defined() ? scores + bias : scores;
+  const Tensor chosen_Mk = std::get<1>(at::topk(keys.detach(), spec.top_k, -1));
+  Tensor weights_Mk = scores.gather(1, chosen_Mk);
+  if (spec.normalize) weights_Mk = weights_Mk / weights_Mk.sum(-1, true);
+  const Tensor taken_Mk = room(spec, chosen_Mk);
+
+  Tensor y = at::zeros_like(x), balance;
+  const Tensor mean_scores_E = (scores / scores.sum(-1, true)).mean(0);
+  for (std::int64_t e = 0; e < spec.n_experts; ++e) {
+    const Tensor is_chosen_Mk = chosen_Mk.eq(e).to(at::kDouble);
+    y = y + (weights_Mk * is_chosen_Mk * taken_Mk).sum(-1, true) * expert(c, x, prefix, e);
+    const Tensor of_expert = is_chosen_Mk.sum() / x.size(0) * mean_scores_E[e] * spec.n_experts.value;
+    balance = e == 0 ? of_expert : balance + of_expert;
+  }
+  const Tensor lse = at::logsumexp(logits, -1);
+  const Tensor loss = spec.balance_loss.value * balance + spec.z_loss.value * (lse * lse).mean();
+  *c.auxiliary_loss = c.auxiliary_loss->defined() ? *c.auxiliary_loss + loss : loss;
+  return spec.n_shared > 0 ? y + mlp(c, x, prefix, "mlp.shared.") : y;
+}
+
 Tensor block_output(const Context& c, const Tensor& x, const std::string& prefix, int block) {
   const auto layer = static_cast<std::uint32_t>(block + 1);
   const double rate = c.model.dropout.residual;
-  const Tensor middle = x + c.drop(attention(c, c.norm(x, prefix + "attention_norm"), prefix, block), layer, 2, rate);
-  return middle + c.drop(mlp(c, c.norm(middle, prefix + "mlp_norm"), prefix), layer, 3, rate);
+  const auto attend = [&](const Tensor& in) { return attention(c, in, prefix, block); };
+  const auto feed = [&](const Tensor& in) { return c.layer.mixture ? mixture(c, in, prefix) : mlp(c, in, prefix); };
+  const auto drop = [&](const Tensor& result, std::uint32_t site) { return c.drop(result, layer, site, rate); };
+  switch (c.layer.order) {
+    case BlockOrder::pre_norm: {
+      const Tensor middle = x + drop(attend(c.norm(x, prefix + "attention_norm")), 2);
+      return middle + drop(feed(c.norm(middle, prefix + "mlp_norm")), 3);
+    }
+    case BlockOrder::post_norm: {
+      const Tensor middle = c.norm(x + drop(attend(x), 2), prefix + "attention_norm");
+      return c.norm(middle + drop(feed(middle), 3), prefix + "mlp_norm");
+    }
+    case BlockOrder::sandwich_norm: {
+      const Tensor attended = c.norm(attend(c.norm(x, prefix + "attention_norm")), prefix + "attention_post_norm");
+      const Tensor middle = x + drop(attended, 2);
+      return middle + drop(c.norm(feed(c.norm(middle, prefix + "mlp_norm")), prefix + "mlp_post_norm"), 3);
+    }
+    case BlockOrder::parallel: {
+      const Tensor in = c.norm(x, prefix + "norm");
+      return x + drop(attend(in), 2) + drop(feed(in), 3);
+    }
+  }
+  return x;
 }
 
 Tensor embedded(const Context& c, const std::vector<std::int32_t>& ids) {
@@ -256,11 +349,17 @@ Tensor embedded(const Context& c, const std::vector<std::int32_t>& ids) {
 }  // namespace
 
 ReferenceResult reference_model(const ModelSpec& model, const Tensors& parameters, const ReferenceBatch& batch) {
-  const Leaves leaves(parameters, model);
-  const Context c{model, leaves, batch.dropout, batch.document_starts, batch.sees};
+  std::vector<ReferenceLayer> layers = batch.layers;
+  layers.resize(static_cast<std::size_t>(model.n_layers), {model});
+  const Leaves leaves(parameters, layers);
+  const ReferenceLayer whole{model};
+  Tensor auxiliary_loss;
+  const Context c{whole, leaves, batch.dropout, batch.document_starts, batch.sees};
   Tensor x = embedded(c, batch.ids);
   for (int block = 0; block < model.n_layers; ++block)
-    x = block_output(c, x, "layers." + std::to_string(block) + ".", block);
+    x = block_output({layers[static_cast<std::size_t>(block)], leaves, batch.dropout, batch.document_starts, batch.sees,
+                      &auxiliary_loss},
+                     x, "layers." + std::to_string(block) + ".", block);
   x = c.norm(x, "final_norm");
   const Tensor logits = at::matmul(x, leaves(model.tied_head ? "embedding.weight" : "head.weight").t());
 
@@ -273,19 +372,80 @@ ReferenceResult reference_model(const ModelSpec& model, const Tensors& parameter
   const auto M = static_cast<std::int64_t>(targets.size());
   const Tensor logprobs = at::log_softmax(logits, -1).gather(1, indices(targets).unsqueeze(1)).squeeze(1);
   const Tensor loss = -(logprobs * leaf(counted, {M}, false)).sum();
-  loss.backward();
-  return {loss.item<double>(), values_of(logits), leaves.gradients()};
+  double n_counted = 0;
+  for (const double counts : counted) n_counted += counts;
+  (auxiliary_loss.defined() ? loss + auxiliary_loss * n_counted : loss).backward();
+  return {loss.item<double>(), values_of(logits), auxiliary_loss.defined() ? auxiliary_loss.item<double>() : 0,
+          leaves.gradients()};
 }
 
-ReferenceBlock reference_block(const ModelSpec& model, int block, const Tensors& parameters, const Values& x,
-                               const Values& dy, const kernels::DropoutKey* dropout,
-                               const std::vector<std::int32_t>& document_starts) {
-  const Leaves leaves(parameters, model);
-  const std::int64_t D = model.d_model, M = static_cast<std::int64_t>(x.size()) / D;
+namespace {
+
+/// What the pooling makes of the tokens of each text, (samples · 2, D), and which samples have both texts.
+std::pair<Tensor, std::vector<std::int64_t>> pooled_texts(const EncoderSpec& model, const Tensor& x,
+                                                          const std::vector<std::int32_t>& text_of) {
+  const std::int64_t T = model.context_length, samples = x.size(0) / T;
+  std::vector<Tensor> rows;
+  std::vector<std::int64_t> whole;
+  for (std::int64_t row = 0; row < 2 * samples; ++row) {
+    std::vector<Tensor> tokens;
+    for (std::int64_t t = row / 2 * T; t < (row / 2 + 1) * T; ++t)
+      if (text_of[static_cast<std::size_t>(t)] == row % 2) tokens.push_back(x.slice(0, t, t + 1));
+    if (tokens.empty()) {
+      rows.push_back(at::zeros({1, x.size(1)}, at::kDouble));
+    } else if (model.pooling == Pooling::mean) {
+      rows.push_back(at::cat(tokens).mean(0, true));
+    } else {
+      rows.push_back(model.pooling == Pooling::first ? tokens.front() : tokens.back());
+    }
+    const bool is_whole = row % 2 == 1 && !tokens.empty() && rows[rows.size() - 2].abs().sum().item<double>() > 0;
+    if (is_whole) whole.push_back(row / 2);
+  }
+  return {at::cat(rows), whole};
+}
+
+/// Of finding the columns from the rows.
+Tensor in_one_direction(const Tensor& similarities) { return -at::log_softmax(similarities, 1).diagonal().sum(); }
+
+}  // namespace
+
+ReferencePairs reference_pairs(const EncoderSpec& encoder, const Tensors& parameters, const ReferenceBatch& batch,
+                               double temperature, bool symmetric) {
+  const ReferenceLayer trunk{encoder.trunk()};
+  const ModelSpec& model = trunk.model;
+  const Leaves leaves(parameters, std::vector<ReferenceLayer>(static_cast<std::size_t>(model.n_layers), trunk));
+  const Context c{trunk, leaves, batch.dropout, batch.document_starts, batch.sees};
+  Tensor x = embedded(c, batch.ids);
+  for (int block = 0; block < model.n_layers; ++block)
+    x = block_output(c, x, "layers." + std::to_string(block) + ".", block);
+  auto [texts, whole] = pooled_texts(encoder, c.norm(x, "final_norm"), batch.targets);
+  if (encoder.d_embedding.given) texts = at::matmul(texts, leaves("projection.weight").t());
+  if (encoder.unit_length) texts = texts / (texts * texts).sum(-1, true).add(1e-300).sqrt();
+  const Tensor pairs = texts.view({-1, 2, texts.size(1)});
+  const Tensor places = at::from_blob(whole.data(), {static_cast<std::int64_t>(whole.size())}, at::kLong);
+  const Tensor first = pairs.select(1, 0).index_select(0, places), second = pairs.select(1, 1).index_select(0, places);
+  const Tensor similarities = at::matmul(first, second.t()) / temperature;
+  Tensor loss = in_one_direction(similarities);
+  if (symmetric) loss = 0.5 * (loss + in_one_direction(similarities.t()));
+  loss.backward();
+  const Tensor as_near = similarities >= similarities.diagonal().unsqueeze(1);
+  return {loss.item<double>(), as_near.sum(1).eq(1).sum().to(at::kDouble).item<double>(), values_of(texts),
+          leaves.gradients()};
+}
+
+ReferenceBlock reference_block(const ReferenceLayer& layer, int block, const Tensors& parameters, const Values& x,
+                               const Values& dy, const DropoutKey* dropout,
+                               const std::vector<std::int32_t>& document_starts, double counted_tokens) {
+  const Leaves leaves(parameters, {layer});
+  const std::int64_t D = layer.model.d_model, M = static_cast<std::int64_t>(x.size()) / D;
   const Tensor input = leaf(x, {M, D}, true);
-  const Tensor output = block_output({model, leaves, dropout, document_starts}, input, "", block);
-  (output * leaf(dy, {M, D}, false)).sum().backward();
-  return {values_of(output), values_of(input.grad()), leaves.gradients()};
+  Tensor auxiliary_loss;
+  const Tensor output =
+      block_output({layer, leaves, dropout, document_starts, sees_causally, &auxiliary_loss}, input, "", block);
+  const Tensor of_output = (output * leaf(dy, {M, D}, false)).sum();
+  (auxiliary_loss.defined() ? of_output + auxiliary_loss * counted_tokens : of_output).backward();
+  return {values_of(output), values_of(input.grad()), auxiliary_loss.defined() ? auxiliary_loss.item<double>() : 0,
+          leaves.gradients()};
 }
 
 }  // namespace monomorph::testing

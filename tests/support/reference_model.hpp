@@ -1,11 +1,14 @@
 #pragma once
 #include "support/tensors.hpp"
 
+#include <monomorph/block/sublayer.hpp>
 #include <monomorph/runtime/kernels/dropout.hpp>
-#include <monomorph/spec/model_spec.hpp>
+#include <monomorph/spec/encoder_spec.hpp>
+#include <monomorph/spec/mixture_spec.hpp>
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 /// The model once more, in fp64 and in plain LibTorch operations under autograd: what the kernels and the hand-written
@@ -16,27 +19,47 @@ namespace monomorph::testing {
 using Sees = std::function<bool(int block, std::int64_t query, std::int64_t key)>;
 inline bool sees_causally(int /*block*/, std::int64_t query, std::int64_t key) { return key <= query; }
 
+/// A layer that is not the model's pre-norm block with a dense MLP.
+struct ReferenceLayer {
+  ModelSpec model;
+  BlockOrder order = BlockOrder::pre_norm;
+  std::optional<MixtureSpec> mixture = std::nullopt;
+};
+
 struct ReferenceBatch {
   std::vector<std::int32_t> ids, targets;          ///< rows of context_length; ignored_target counts for nothing
   std::vector<std::int32_t> document_starts = {};  ///< as of a MicroBatch; empty: every row is one document
-  const kernels::DropoutKey* dropout = nullptr;    ///< seed, step, first sample and tokens; null: dropout is off
+  const DropoutKey* dropout = nullptr;             ///< seed, step, first sample and tokens; null: dropout is off
   Sees sees = sees_causally;                       ///< any other only without dropout of attention
+  std::vector<ReferenceLayer> layers = {};         ///< empty: all are as the model says
 };
 struct ReferenceResult {
-  double loss = 0;    ///< sum over the counted tokens
-  Values logits;      ///< (tokens, vocab_size)
-  Tensors gradients;  ///< of the sum
+  double loss = 0;            ///< sum over the counted tokens
+  Values logits;              ///< (tokens, vocab_size)
+  double auxiliary_loss = 0;  ///< of all layers
+  Tensors gradients;          ///< of the loss, and of the auxiliary one as often as tokens count
 };
 ReferenceResult reference_model(const ModelSpec& model, const Tensors& parameters, const ReferenceBatch& batch);
 
 struct ReferenceBlock {
   Values y, dx;
+  double auxiliary_loss = 0;
   Tensors gradients;
 };
-/// One block, whose parameters have no "layers.<i>." before their names, applied to x; gradients are those of Σ dy · y.
-/// Document starts as above.
-ReferenceBlock reference_block(const ModelSpec& model, int block, const Tensors& parameters, const Values& x,
-                               const Values& dy, const kernels::DropoutKey* dropout,
-                               const std::vector<std::int32_t>& document_starts = {});
+/// One block, whose parameters have no "layers.<i>." before their names, applied to x; gradients are those of Σ dy · y,
+/// plus the auxiliary loss `counted_tokens` times. Document starts as above.
+ReferenceBlock reference_block(const ReferenceLayer& layer, int block, const Tensors& parameters, const Values& x,
+                               const Values& dy, const DropoutKey* dropout,
+                               const std::vector<std::int32_t>& document_starts = {}, double counted_tokens = 0);
+
+struct ReferencePairs {
+  double loss = 0;     ///< sum over the pairs
+  double nearest = 0;  ///< pairs whose own second text is nearer than every other
+  Values embeddings;   ///< (samples, 2, E); zeros where there is no text
+  Tensors gradients;   ///< of the sum
+};
+/// An encoder and the contrastive objective. Targets are the numbers of texts, or ignored_target.
+ReferencePairs reference_pairs(const EncoderSpec& model, const Tensors& parameters, const ReferenceBatch& batch,
+                               double temperature, bool symmetric);
 
 }  // namespace monomorph::testing

@@ -11,6 +11,7 @@ void add_train_tokenizer(CLI::App& program);
 void add_index(CLI::App& program);
 void add_pack(CLI::App& program);
 void add_chat(CLI::App& program);
+void add_pairs(CLI::App& program);
 void add_merge(CLI::App& program);
 void add_shuffle(CLI::App& program);
 void add_chunk(CLI::App& program);

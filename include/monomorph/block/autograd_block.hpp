@@ -23,9 +23,9 @@ template <class Derived> struct AutogradBlock {
   struct Temporary {
     constexpr Temporary(Layout&, std::int64_t /*M*/) {}
   };
-  static void forward(const BlockTensors& t, const Saved&);
-  static void recompute(const BlockTensors& t, const Saved&);
-  static void backward(const BlockTensors& t, const Saved&);
+  template <class Queue> static void forward(const TensorsOn<Queue>& t, const Saved&);
+  template <class Queue> static void recompute(const TensorsOn<Queue>& t, const Saved&);
+  template <class Queue> static void backward(const TensorsOn<Queue>& t, const Saved&);
 };
 
 }  // namespace monomorph

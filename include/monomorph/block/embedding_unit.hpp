@@ -1,5 +1,7 @@
 #pragma once
 #include <monomorph/block/initializers.hpp>
+#include <monomorph/recipe/members.hpp>
+#include <type_traits>
 
 namespace monomorph {
 
@@ -26,7 +28,7 @@ template <class R> struct EmbeddingUnit {
 };
 
 /// The last unit of a model whose head is not the embedding table: final norm and head.
-template <class R> struct HeadUnit {
+template <class R> struct VocabularyHeadUnit {
   static constexpr const auto& model = R::model;
   struct Params : ParameterLayout {
     Slice norm_D, norm_bias_D, head_VD;
@@ -39,5 +41,23 @@ template <class R> struct HeadUnit {
     }
   };
 };
+
+/// The last unit of an encoder: final norm, and what projects the pooled tokens if they are to have another width.
+template <class R> struct EmbeddingHeadUnit {
+  static constexpr const auto& model = R::model;
+  struct Params : ParameterLayout {
+    Slice norm_D, norm_bias_D, projection_ExD;
+    constexpr explicit Params(int = 0) {
+      norm_D = take_tensor("final_norm.weight", {1, model.d_model}, ParameterClass::norm, initializers::one);
+      if (model.norm.bias)
+        norm_bias_D = take_tensor("final_norm.bias", {1, model.d_model}, ParameterClass::bias, initializers::zero);
+      if (model.d_embedding.given)
+        projection_ExD = take_tensor("projection.weight", {model.embedding_width(), model.d_model},
+                                     ParameterClass::head, initializers::head(model));
+    }
+  };
+};
+
+template <class R> using HeadUnit = std::conditional_t<is_encoder<R>, EmbeddingHeadUnit<R>, VocabularyHeadUnit<R>>;
 
 }  // namespace monomorph

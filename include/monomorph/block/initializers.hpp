@@ -2,7 +2,8 @@
 #include <monomorph/spec/model_spec.hpp>
 #include <monomorph/spec/tensor_info.hpp>
 
-/// The initialisers that a model's InitializationSpec gives to each kind of parameter; sources are in that header.
+/// The initialisers that the InitializationSpec of a model, of whatever kind, gives to each kind of parameter; sources
+/// are in that header.
 namespace monomorph::initializers {
 
 /// Square root by Newton's method: std::sqrt is not constexpr in C++20.
@@ -17,7 +18,7 @@ constexpr double square_root(double x) {
   return root;
 }
 
-constexpr double matrix_std(const ModelSpec& model) {
+constexpr double matrix_std(const auto& model) {
   return model.initialization.std.value_or(square_root(2.0 / (5.0 * static_cast<double>(model.d_model.value))));
 }
 
@@ -25,13 +26,13 @@ inline constexpr Initializer one{.mean = 1};
 inline constexpr Initializer zero{};
 inline constexpr double llama3_cutoff = 3;  // in stds, of the head and the matrices: torchtitan's trunc_normal_ bounds
 
-constexpr Initializer matrix(const ModelSpec& model) {
+constexpr Initializer matrix(const auto& model) {
   const double std = matrix_std(model);
   if (model.initialization.scheme == InitializationScheme::llama3) return {.std = std, .cutoff = llama3_cutoff};
   return {.std = std};
 }
 /// Of matrices that write into the residual stream in layer `block`.
-constexpr Initializer residual_matrix(const ModelSpec& model, int block) {
+constexpr Initializer residual_matrix(const auto& model, int block) {
   const double std = matrix_std(model);
   switch (model.initialization.scheme) {
     case InitializationScheme::plain:
@@ -44,12 +45,12 @@ constexpr Initializer residual_matrix(const ModelSpec& model, int block) {
   }
   return {};
 }
-constexpr Initializer head(const ModelSpec& model) {
+constexpr Initializer head(const auto& model) {
   if (model.initialization.scheme == InitializationScheme::llama3)
     return {.std = 1 / square_root(static_cast<double>(model.d_model.value)), .cutoff = llama3_cutoff};
   return {.std = matrix_std(model)};
 }
-constexpr Initializer embedding(const ModelSpec& model) {
+constexpr Initializer embedding(const auto& model) {
   switch (model.initialization.scheme) {
     case InitializationScheme::scaled_embedding:
       return {.std = square_root(0.4)};

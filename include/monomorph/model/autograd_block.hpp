@@ -44,15 +44,21 @@ template <class Derived> AutogradTape::Block autograd_block(const ParameterLayou
 }
 }  // namespace detail
 
-template <class Derived> void AutogradBlock<Derived>::forward(const BlockTensors& t, const Saved&) {
+template <class Derived>
+template <class Queue>
+void AutogradBlock<Derived>::forward(const TensorsOn<Queue>& t, const Saved&) {
   const typename Derived::Params params{t.block};
   t.tape->forward(t, detail::autograd_block<Derived>(params), t.training && !t.recomputes);
 }
-template <class Derived> void AutogradBlock<Derived>::recompute(const BlockTensors& t, const Saved&) {
+template <class Derived>
+template <class Queue>
+void AutogradBlock<Derived>::recompute(const TensorsOn<Queue>& t, const Saved&) {
   const typename Derived::Params params{t.block};
   if (t.recomputes) t.tape->recompute(t, detail::autograd_block<Derived>(params));
 }
-template <class Derived> void AutogradBlock<Derived>::backward(const BlockTensors& t, const Saved&) {
+template <class Derived>
+template <class Queue>
+void AutogradBlock<Derived>::backward(const TensorsOn<Queue>& t, const Saved&) {
   const typename Derived::Params params{t.block};
   t.tape->backward(t, detail::autograd_block<Derived>(params));
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/block/tensors_of.hpp>
 #include <monomorph/runtime/kernels/dropout.hpp>
 #include <monomorph/runtime/memory/view.hpp>
 
@@ -17,12 +18,22 @@ struct BlockTensors {
   View rotary_cos_TH, rotary_sin_TH;
   std::int64_t batch, tokens;           ///< B, T
   const std::int32_t* document_starts;  ///< (B, T), as of a MicroBatch; null: a row is one document
-  kernels::DropoutKey dropout;          ///< rate, layer and site are the block's to fill in
+  DropoutKey dropout;                   ///< rate, layer and site are the block's to fill in
   bool training;                        ///< false: no dropout
   bool recomputes;                      ///< backward calls recompute first
   AutogradTape* tape;                   ///< for blocks that have no backward of their own
   bool accumulate;                      ///< add to the gradients instead of overwriting them
   double loss_scale;                    ///< of the gradients
+  /// In backward, the counted tokens of the micro-batch: gradients are of a sum over them, in which an auxiliary loss,
+  /// a mean, counts as often.
+  double counted_tokens;
+  /// Where a pass adds its auxiliary losses, each times its coefficient, and what else the block counts. Null where
+  /// nothing must be counted: in an evaluation, and in backward, whose recomputation would count twice.
+  double* auxiliary_loss;
+  std::int64_t* counters;
 };
+
+/// The same, with the queue that the block's kernels take first: its type says which device they run on.
+template <class Queue> struct TensorsOn : BlockTensors { Queue queue; };
 
 }  // namespace monomorph

@@ -7,27 +7,27 @@
 /// gradient.
 namespace monomorph::model {
 
-template <class R> kernels::DropoutKey embedding_dropout(const BlockTensors& t) {
-  kernels::DropoutKey key = t.dropout;
+template <class R> DropoutKey embedding_dropout(const TensorsOf<R>& t) {
+  DropoutKey key = t.dropout;
   key.rate = R::model.dropout.embedding;
   return key;  // layer 0, site 0
 }
 
-template <class R> void embed(const BlockTensors& t, const std::int32_t* ids_M) {
+template <class R> void embed(const TensorsOf<R>& t, const std::int32_t* ids_M) {
   constexpr typename EmbeddingUnit<R>::Params p;
-  kernels::embedding(ids_M, t.params[p.table_VD], t.params[p.positions_TD], t.tokens, 0, t.y_MD, t.document_starts);
+  embedding(t.queue, ids_M, t.params[p.table_VD], t.params[p.positions_TD], t.tokens, 0, t.y_MD, t.document_starts);
   if constexpr (R::model.dropout.embedding > 0)
-    if (t.training) kernels::dropout(t.y_MD, t.y_MD, embedding_dropout<R>(t));
+    if (t.training) dropout(t.queue, t.y_MD, t.y_MD, embedding_dropout<R>(t));
 }
 
 /// A tied table already has the head's gradient, to which this adds.
-template <class R> void embed_backward(const BlockTensors& t, const std::int32_t* ids_M) {
+template <class R> void embed_backward(const TensorsOf<R>& t, const std::int32_t* ids_M) {
   constexpr typename EmbeddingUnit<R>::Params p;
-  if constexpr (R::model.dropout.embedding > 0) kernels::dropout(t.dx_MD, t.dx_MD, embedding_dropout<R>(t));
-  kernels::embedding_backward(ids_M, t.dx_MD, t.gradients[p.table_VD], t.accumulate || R::model.tied_head);
+  if constexpr (R::model.dropout.embedding > 0) dropout(t.queue, t.dx_MD, t.dx_MD, embedding_dropout<R>(t));
+  embedding_backward(t.queue, ids_M, t.dx_MD, t.gradients[p.table_VD], t.accumulate || R::model.tied_head);
   if constexpr (R::model.position == Position::learned)
-    kernels::position_embedding_backward(t.dx_MD, t.tokens, t.gradients[p.positions_TD], t.accumulate,
-                                         t.document_starts);
+    position_embedding_backward(t.queue, t.dx_MD, t.tokens, t.gradients[p.positions_TD], t.accumulate,
+                                t.document_starts);
 }
 
 }  // namespace monomorph::model

@@ -25,14 +25,22 @@ template <class R> struct HeadParams {
   }
 };
 
+/// An evaluation has the bare cross-entropy, so that perplexities can be compared, and the objective's metrics.
+template <class Objective>
+LossSum evaluated_loss(auto queue, const TokenLogits& logits, const typename Objective::Hparams& hparams) {
+  LossSum loss = cross_entropy(queue, logits);
+  if constexpr (!metrics_of<Objective>.empty()) loss.metrics = Objective::loss(queue, logits, hparams).metrics;
+  return loss;
+}
+
 /// The loss of x_MD. With `t.training` also dx_MD and the head's gradients; else t.gradients is not touched.
 template <class R>
-LossSum head(const BlockTensors& t, const plan::Activations<R>& plan, const std::int32_t* targets_M,
+LossSum head(const TensorsOf<R>& t, const plan::Activations<R>& plan, const std::int32_t* targets_M,
              const typename objective_of<R>::Hparams& hparams) {
   constexpr HeadParams<R> p;
   const View in_MD = t.activations[plan.head_in_MD], weight_VD = t.params[p.head_VD];
   const View mean = t.statistics[plan.head_mean_M], rstd = t.statistics[plan.head_rstd_M];
-  normalize<R>(t.x_MD, t.params[p.norm_D], t.params[p.norm_bias_D], in_MD, mean, rstd);
+  normalize<R>(t.queue, t.x_MD, t.params[p.norm_D], t.params[p.norm_bias_D], in_MD, mean, rstd);
 
   const std::int64_t chunk = plan.logits_CV.shape.rows;
   LossSum sum;
@@ -41,21 +49,18 @@ LossSum head(const BlockTensors& t, const plan::Activations<R>& plan, const std:
     const View in_CD = in_MD.rows(first, n), logits_CV = t.statistics[plan.logits_CV].rows(0, n);
     View dlogits_CV;
     if (t.training) dlogits_CV = plan.dlogits_CV.present() ? t.activations[plan.dlogits_CV].rows(0, n) : logits_CV;
-    kernels::linear(in_CD, weight_VD, {}, logits_CV);
+    linear(t.queue, in_CD, weight_VD, {}, logits_CV);
     const TokenLogits logits{logits_CV,           targets_M + first,
                              R::model.vocab_size, t.statistics[plan.loss_C].columns(0, n),
                              dlogits_CV,          t.loss_scale};
-    // An evaluation has the bare cross-entropy, so that perplexities can be compared.
-    const LossSum loss =
-        t.training ? objective_of<R>::loss(cpu::Queue{}, logits, hparams) : cpu::cross_entropy(cpu::Queue{}, logits);
-    sum.loss += loss.loss;
-    sum.tokens += loss.tokens;
+    sum.add(t.training ? objective_of<R>::loss(t.queue, logits, hparams)
+                       : evaluated_loss<objective_of<R>>(t.queue, logits, hparams));
     if (!t.training) continue;
-    kernels::linear_backward_weight(dlogits_CV, in_CD, t.gradients[p.head_VD], {}, t.accumulate || first > 0);
-    kernels::linear_backward_input(dlogits_CV, weight_VD, in_CD);  // overwrites the norm's output with its gradient
+    linear_backward_weight(t.queue, dlogits_CV, in_CD, t.gradients[p.head_VD], {}, t.accumulate || first > 0);
+    linear_backward_input(t.queue, dlogits_CV, weight_VD, in_CD);  // overwrites the norm's output with its gradient
   }
   if (t.training)
-    normalize_backward<R>(in_MD, t.x_MD, t.params[p.norm_D], mean, rstd, t.dx_MD, false, t.gradients[p.norm_D],
+    normalize_backward<R>(t.queue, in_MD, t.x_MD, t.params[p.norm_D], mean, rstd, t.dx_MD, false, t.gradients[p.norm_D],
                           t.gradients[p.norm_bias_D], t.accumulate);
   return sum;
 }

@@ -1,34 +1,49 @@
 #pragma once
+#include <monomorph/block/part.hpp>
 #include <monomorph/runtime/kernels/norm.hpp>
 #include <monomorph/spec/model_spec.hpp>
 
 /// Calls the kernel of a recipe's norm; the other kind's kernel is not in the binary.
 namespace monomorph::model {
 
-template <class R> void normalize(View x, View weight, View bias, View y, View mean, View rstd) {
+template <class R> void normalize(auto queue, View x, View weight, View bias, View y, View mean, View rstd) {
   constexpr NormSpec norm = R::model.norm;
   if constexpr (norm.kind == NormKind::layer_norm)
-    kernels::layer_norm(x, weight, bias, norm.epsilon, y, mean, rstd);
+    layer_norm(queue, x, weight, bias, norm.epsilon, y, mean, rstd);
   else
-    kernels::rms_norm(x, weight, bias, norm.epsilon, y, rstd);
-}
-
-template <class R> void normalize_recompute(View x, View weight, View bias, View mean, View rstd, View y) {
-  constexpr NormSpec norm = R::model.norm;
-  if constexpr (norm.kind == NormKind::layer_norm)
-    kernels::layer_norm_recompute(x, weight, bias, mean, rstd, y);
-  else
-    kernels::rms_norm_recompute(x, weight, bias, rstd, y);
+    rms_norm(queue, x, weight, bias, norm.epsilon, y, rstd);
 }
 
 template <class R>
-void normalize_backward(View dy, View x, View weight, View mean, View rstd, View dx, bool add_to_dx, View dweight,
-                        View dbias, bool accumulate) {
+void normalize_backward(auto queue, View dy, View x, View weight, View mean, View rstd, View dx, bool add_to_dx,
+                        View dweight, View dbias, bool accumulate) {
   constexpr NormSpec norm = R::model.norm;
   if constexpr (norm.kind == NormKind::layer_norm)
-    kernels::layer_norm_backward(dy, x, weight, mean, rstd, dx, add_to_dx, dweight, dbias, accumulate);
+    layer_norm_backward(queue, dy, x, weight, mean, rstd, dx, add_to_dx, dweight, dbias, accumulate);
   else
-    kernels::rms_norm_backward(dy, x, weight, rstd, dx, add_to_dx, dweight, dbias, accumulate);
+    rms_norm_backward(queue, dy, x, weight, rstd, dx, add_to_dx, dweight, dbias, accumulate);
+}
+
+/// Norms within a block, whose parameters and statistics are slices.   @param t a pass of the block, or of a part of it
+template <class R>
+void normalize(const auto& t, const NormParams& p, const NormStatistics& statistics, View x, View y) {
+  normalize<R>(t.queue, x, t.params[p.weight_D], t.params[p.bias_D], y, t.statistics[statistics.mean],
+               t.statistics[statistics.rstd]);
+}
+template <class R>
+void normalize_recompute(const auto& t, const NormParams& p, const NormStatistics& statistics, View x, View y) {
+  const View weight = t.params[p.weight_D], bias = t.params[p.bias_D];
+  if constexpr (R::model.norm.kind == NormKind::layer_norm)
+    layer_norm_recompute(t.queue, x, weight, bias, t.statistics[statistics.mean], t.statistics[statistics.rstd], y);
+  else
+    rms_norm_recompute(t.queue, x, weight, bias, t.statistics[statistics.rstd], y);
+}
+template <class R>
+void normalize_backward(const auto& t, const NormParams& p, const NormStatistics& statistics, View dy, View x, View dx,
+                        bool add_to_dx) {
+  normalize_backward<R>(t.queue, dy, x, t.params[p.weight_D], t.statistics[statistics.mean],
+                        t.statistics[statistics.rstd], dx, add_to_dx, t.gradients[p.weight_D], t.gradients[p.bias_D],
+                        t.accumulate);
 }
 
 }  // namespace monomorph::model

@@ -19,6 +19,8 @@ struct WeightDecayClasses {
         return norm;
       case ParameterClass::bias:
         return bias;
+      case ParameterClass::state:
+        return false;
     }
     return false;
   }

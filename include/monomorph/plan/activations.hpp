@@ -4,10 +4,9 @@
 
 namespace monomorph::plan {
 
-/// Tokens whose logits exist at a time: as many as fill 16 Mi elements, between 64 and 512, a multiple of 64.
+/// Tokens whose logits exist at a time.
 template <class R> constexpr std::int64_t loss_chunk_tokens(std::int64_t n_tokens) {
-  const std::int64_t fitting = (std::int64_t{1} << 24) / R::model.padded_vocab() / 64 * 64;
-  return smaller_of(n_tokens, clamped(fitting, 64, 512));
+  return smaller_of(n_tokens, device_of<R>::loss_chunk_tokens(R::model.padded_vocab()));
 }
 
 /// Whether the checkpointing policy has what it keeps of some block wait in the host's memory.
@@ -17,6 +16,16 @@ inline constexpr bool offloads_some = [] {
     if (offloads<typename R::checkpointing>(block)) return true;
   return false;
 }();
+
+/// What an encoder's head and its objective compute with. R = texts of a micro-batch, E features of an embedding.
+struct EmbeddingSlices {
+  Slice pooled_RD;      ///< what is projected, if anything; its gradient overwrites it
+  Slice dprojected_RE;  ///< gradient of the projection in the compute dtype, if that is narrower than the embeddings'
+  Slice raw_RE;         ///< before it is brought to length 1; its gradient overwrites it
+  Slice gradient_RE;
+  Slice all;  ///< those of all ranks, in order; behind the features of each stands 1, or 0 if there is no such text
+  Slice workspace;  ///< the objective's
+};
 
 /// Everything whose size follows the micro-batch: slices of the activation buffer (compute dtype) and of the statistics
 /// buffer (fp32 at least). M = micro_batch · T tokens.
@@ -28,9 +37,12 @@ template <class R> struct Activations {
   Slice head_in_MD;                           ///< the final norm's output; its gradient overwrites it, chunk by chunk
   Slice dlogits_CV;                           ///< only if the compute dtype is narrower than that of the logits
   Slice head_mean_M, head_rstd_M, loss_C, logits_CV;
-  Slice temporary;  ///< begin of what Block::Temporary places, shared by all blocks
+  EmbeddingSlices embeddings;  ///< of an encoder, which has neither logits nor the losses of a chunk
+  Slice temporary;             ///< begin of what Block::Temporary places, shared by all blocks
 
-  constexpr explicit Activations(std::int64_t micro_batch) : n_tokens(micro_batch * R::model.context_length) {
+  /// @param dp data-parallel ranks: an encoder has their embeddings, too
+  constexpr explicit Activations(std::int64_t micro_batch, int dp = 1)
+      : n_tokens(micro_batch * R::model.context_length) {
     const Shape MD{n_tokens, R::model.d_model};
     for (int i = 0; i < n_blocks<R>; ++i) {
       x_MD[i] = buffer.take(MD);
@@ -53,7 +65,10 @@ template <class R> struct Activations {
     x_MD.back() = buffer.take(MD);
     dx_MD = buffer.take(MD);
     head_in_MD = buffer.take(MD);
-    place_head();
+    if constexpr (is_encoder<R>)
+      place_embeddings(micro_batch, dp);
+    else
+      place_head();
     scratch_ = {buffer.elements, statistics.elements};
     buffer.elements += scratch_length_;
     statistics.elements += statistics_scratch_length_;
@@ -113,11 +128,28 @@ template <class R> struct Activations {
   }
   constexpr void place_head() {
     const Shape CV{loss_chunk_tokens<R>(n_tokens), R::model.padded_vocab()};
-    if (R::model.norm.kind == NormKind::layer_norm) head_mean_M = statistics.take({1, n_tokens});
-    head_rstd_M = statistics.take({1, n_tokens});
+    place_norm_statistics();
     loss_C = statistics.take({1, CV.rows});
     logits_CV = statistics.take(CV);
     if (R::precision::compute_dtype != statistics_dtype(R::precision::compute_dtype)) dlogits_CV = buffer.take(CV);
+  }
+  constexpr void place_norm_statistics() {
+    if (R::model.norm.kind == NormKind::layer_norm) head_mean_M = statistics.take({1, n_tokens});
+    head_rstd_M = statistics.take({1, n_tokens});
+  }
+  constexpr void place_embeddings(std::int64_t micro_batch, int dp) {
+    using Objective = objective_of<R>;
+    const std::int64_t texts = micro_batch * Objective::texts_per_sample, E = R::model.embedding_width();
+    place_norm_statistics();
+    if (R::model.d_embedding.given) {
+      embeddings.pooled_RD = buffer.take({texts, R::model.d_model});
+      if (R::precision::compute_dtype != statistics_dtype(R::precision::compute_dtype))
+        embeddings.dprojected_RE = buffer.take({texts, E});
+    }
+    embeddings.raw_RE = statistics.take({texts, E});
+    embeddings.gradient_RE = statistics.take({texts, E});
+    embeddings.all = statistics.take({dp * texts, E + 1});
+    embeddings.workspace = statistics.take({1, Objective::workspace_elements(dp * micro_batch)});
   }
   static constexpr bool offloads_block(int i) {
     return backward_reaches<R>(unit_of_block(i)) && offloads<typename R::checkpointing>(i);

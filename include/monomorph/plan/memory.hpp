@@ -43,7 +43,7 @@ template <class R> constexpr Memory memory(int dp, std::int64_t micro_batch, int
   using Precision = typename R::precision;
   using Optimizer = typename R::optimizer;
   const Shards<R> shards(dp);
-  const Activations<R> activations(micro_batch);
+  const Activations<R> activations(micro_batch, dp);
   const bool alone = shards.shards == 1;  // the whole is this rank's
   const auto compute = size_of(Precision::compute_dtype), gradient = size_of(Precision::gradient_dtype),
              master = size_of(Precision::master_dtype);

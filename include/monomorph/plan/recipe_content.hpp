@@ -55,11 +55,14 @@ constexpr void add_initializers(auto& hash, const ParameterLayout& layout) {
   }
 }
 
+/// Tensors of one matrix say nothing of how many they are, so that recipes from the time when all were keep their
+/// fingerprints.
 constexpr void add_unit(auto& hash, const ParameterLayout& layout) {
   hash.add(0, layout.size());
   for (const TensorInfo& tensor : layout) {
     hash.add(tensor.name);
     hash.add(tensor.slice.shape.rows, tensor.slice.shape.cols, tensor.parameter_class);
+    if (tensor.matrices != 1) hash.add("matrices", tensor.matrices);
   }
   add_initializers(hash, layout);
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/plan/activations.hpp>
 #include <monomorph/plan/update_runs.hpp>
 #include <monomorph/policy/precision_policy.hpp>
 
@@ -16,6 +17,7 @@ struct Traffic {
   CollectiveTraffic gathers;             ///< of parameters, among the ranks that hold one copy together
   CollectiveTraffic reductions;          ///< of gradients, among the same ranks
   CollectiveTraffic replica_reductions;  ///< of reduced gradients, among the ranks that hold the same shard
+  CollectiveTraffic batch_gathers;       ///< of what all ranks make of their micro-batches: an encoder's embeddings
   friend constexpr bool operator==(const Traffic&, const Traffic&) = default;
 };
 
@@ -39,13 +41,20 @@ template <class R> constexpr std::int64_t gathers_per_step(int u, std::int64_t m
 /// its beginning were gathered at the end of the step before.
 /// @param micro_batches of a rank's step   @param wire dtype in which gradients travel
 /// @param tree_levels as of memory(): a fixed tree's terms are the micro-batches, each reduced among all ranks
+/// @param micro_batch samples of one
 template <class R>
-constexpr Traffic traffic(int dp, int rank, std::int64_t micro_batches, DType wire, int tree_levels = 0) {
+constexpr Traffic traffic(int dp, int rank, std::int64_t micro_batches, DType wire, int tree_levels = 0,
+                          std::int64_t micro_batch = 1) {
   using Sharding = typename R::sharding;
   const Shards<R> shards(dp);
   const int replicas = dp / shards.shards, replica = rank / shards.shards;
   const bool every_micro_batch = tree_levels > 0 || Sharding::splits_gradients;
   Traffic traffic;
+  if constexpr (is_encoder<R>) {
+    const std::int64_t embeddings = Activations<R>(micro_batch).embeddings.all.shape.elements();
+    for (std::int64_t i = 0; dp > 1 && i < micro_batches; ++i)
+      traffic.batch_gathers.add((dp - 1) * embeddings * size_of(statistics_dtype(R::precision::compute_dtype)));
+  }
   for (int u = 0; u < n_units<R>; ++u) {
     const std::int64_t shard = shards.part[u], others = (shards.shards - 1) * shard;
     if (shards.shards > 1) {

@@ -40,8 +40,9 @@ constexpr std::int64_t state_elements(const ParameterLayout& layout, std::int64_
   std::int64_t most = 0;
   for (int shard = 0; shard < shards && shard * part < layout.elements; ++shard) {
     std::int64_t elements = 0;
-    for_each_run(layout, shard * part, part, Optimizer::state,
-                 [&](const UpdateRun& run) { elements = run.state + Optimizer::state(run.parameter_class).n * run.n; });
+    for_each_run(layout, shard * part, part, state_buffers<Optimizer>, [&](const UpdateRun& run) {
+      elements = run.state + state_buffers<Optimizer>(run.parameter_class).n * run.n;
+    });
     most = std::max(most, elements);
   }
   return most;
@@ -65,15 +66,20 @@ template <class R> constexpr std::int64_t for_each_transformed(int unit, auto&& 
     const ParameterLayout layout = unit_layout<R>(unit);
     for (const bool side_by_side : {true, false})
       for (const TensorInfo& tensor : layout) {
-        const Slice matrix = tensor.slice;
-        const bool is_small = matrix.shape.elements() <= most_side_by_side;
-        if (is_small != side_by_side || R::optimizer::scope(tensor.parameter_class) != UpdateScope::matrices) continue;
-        const std::int64_t needed = R::optimizer::workspace_elements(matrix.shape);
-        f(TransformedMatrix{matrix, {is_small ? together : 0, {1, needed}}});
-        if (is_small)
-          together += needed;
-        else
-          longest = std::max(longest, needed);
+        const Shape shape = tensor.matrix_shape();
+        const bool is_small = shape.elements() <= most_side_by_side;
+        if (is_small != side_by_side ||
+            update_scope<typename R::optimizer>(tensor.parameter_class) != UpdateScope::matrices)
+          continue;
+        const std::int64_t needed = R::optimizer::workspace_elements(shape);
+        for (int i = 0; i < tensor.matrices; ++i) {
+          const Slice matrix{tensor.slice.offset + i * shape.elements(), shape};
+          f(TransformedMatrix{matrix, {is_small ? together : 0, {1, needed}}});
+          if (is_small)
+            together += needed;
+          else
+            longest = std::max(longest, needed);
+        }
       }
   }
   return std::max(together, longest);

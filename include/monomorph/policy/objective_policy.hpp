@@ -1,5 +1,7 @@
 #pragma once
+#include <array>
 #include <concepts>
+#include <monomorph/core/objective_metric.hpp>
 #include <monomorph/core/sample.hpp>
 #include <monomorph/policy/axis.hpp>
 
@@ -10,6 +12,18 @@ template <class P> concept PreparesSamples = requires(const Sample& sample, cons
   { P::prepare(sample, hparams) } -> std::same_as<void>;
 };
 
+/// Whether an objective is over embeddings of texts, and not over logits of tokens.
+template <class P> inline constexpr bool is_over_embeddings = requires { P::texts_per_sample; };
+
+/// Whether an objective over logits predicts of each token the next one. One over embeddings predicts no token.
+template <class P>
+inline constexpr bool predicts_next_token = [] {
+  if constexpr (is_over_embeddings<P>)
+    return false;
+  else
+    return bool{P::predicts_next_token};
+}();
+
 namespace detail {
 struct PrepareMember {
   MONOMORPH_MEMBER(prepare)
@@ -19,33 +33,76 @@ template <class P> consteval bool has_another_prepare() {
   if constexpr (std::is_class_v<P> && !std::is_final_v<P>) return PrepareMember::named<P> && !PreparesSamples<P>;
   return false;
 }
+/// There is a member `metrics` that is no array of them, or of more than a step adds up.
+template <class P> consteval bool has_other_metrics() {
+  if constexpr (requires { P::metrics; }) return !requires {
+      requires std::same_as < decltype(&P::metrics), const std::array<ObjectiveMetric, P::metrics.size()>
+      * > ;
+      requires P::metrics.size() <= most_objective_metrics;
+      typename Constant<P::metrics.size()>;
+    };
+  return false;
+}
 }  // namespace detail
 
-/// What is minimised, summed over counted tokens. A policy may export `template <class R> using rules = RuleList<…>`.
-/// Besides the parts, it has
+/// The metrics of an objective, most have none.
+template <class P>
+inline constexpr auto metrics_of = [] {
+  if constexpr (requires { P::metrics; })
+    return P::metrics;
+  else
+    return std::array<ObjectiveMetric, 0>{};
+}();
+
+/// What is minimised, summed over what counts: tokens, or samples. A policy may export
+/// `template <class R> using rules = RuleList<…>`. One over logits has, besides the parts,
 ///
 ///   template <class Queue> static LossSum loss(Queue, const TokenLogits&, const Hparams&);
 ///
 /// which makes losses and gradients of logits, by a kernel of the queue (runtime/kernels/cross_entropy.hpp), or by
-/// `each_token` with arithmetic of its own. It may have
+/// `each_token` with arithmetic of its own. One over embeddings, of an encoder, has
+///
+///   template <class Queue> static LossSum loss(Queue, const TextEmbeddings&, const Hparams&);
+///
+/// which makes losses and gradients of the embeddings of a batch (runtime/kernels/text_embeddings.hpp). Either may have
 ///
 ///   static void prepare(const Sample&, const Hparams&);
 ///
 /// which changes the inputs and targets of a sample (core/sample.hpp) before a batch is made of them, in training and
 /// in evaluations. Targets come as the tokens behind the inputs, or, where `predicts_next_token` is false, as the
-/// inputs themselves: `prepare` then hides those that are to be predicted, and ignores the other targets.
+/// inputs themselves: `prepare` then hides those that are to be predicted, and ignores the other targets. For an
+/// objective over embeddings the target of a token is the number of the text that it is of, among those of its sample.
+/// And it may have
+///
+///   static constexpr std::array<ObjectiveMetric, n> metrics{…};
+///
+/// whose sums `loss` returns beside that of the losses: they are reported with it, in training and in evaluations.
 struct ObjectiveAxis {
   MONOMORPH_OPTIONAL_AXIS(objective, "monomorph::objective::NextToken")
   template <class P> struct Parts {
+    static constexpr int most_texts = 8;
     static constexpr bool hparams = requires { typename P::Hparams; };
-    static constexpr bool predicts_next_token = MONOMORPH_HAS_CONSTANT(bool, predicts_next_token);
+    static constexpr bool over_embeddings = is_over_embeddings<P>;
+    static constexpr bool predicts = over_embeddings || MONOMORPH_HAS_CONSTANT(bool, predicts_next_token);
+    static constexpr bool texts = [] {
+      if constexpr (MONOMORPH_HAS_CONSTANT(int, texts_per_sample))
+        return 2 <= P::texts_per_sample && P::texts_per_sample <= most_texts;
+      return !over_embeddings;
+    }();
+    static constexpr bool planned = !over_embeddings || requires(std::int64_t n) {
+      { P::workspace_elements(n) } -> std::same_as<std::int64_t>;
+      { P::flops_per_sample(n, 1, n) } -> std::same_as<double>;
+      typename Constant<P::workspace_elements(1)>;
+    };
     static constexpr bool prepare = !detail::has_another_prepare<P>();
+    static constexpr bool metrics = !detail::has_other_metrics<P>();
     /// A token sees itself: a target that is its own input must be hidden.
     static constexpr bool hides_targets = [] {
-      if constexpr (hparams && predicts_next_token) return bool{P::predicts_next_token} || PreparesSamples<P>;
+      if constexpr (hparams && predicts && !over_embeddings) return bool{P::predicts_next_token} || PreparesSamples<P>;
       return true;
     }();
-    static constexpr bool all_hold = is_named<P> && hparams && predicts_next_token && prepare && hides_targets;
+    static constexpr bool all_hold =
+        is_named<P> && hparams && predicts && texts && planned && prepare && metrics && hides_targets;
     static consteval void explain() {
       static_assert(is_named<P>,
                     "[OBJ-02] an objective must have `static constexpr std::string_view name` (docs/rules.md#obj-02)");
@@ -53,9 +110,19 @@ struct ObjectiveAxis {
           hparams,
           "[OBJ-02] an objective must have `struct Hparams`, adapted by BOOST_HANA_ADAPT_STRUCT: its fields of "
           "the section `loss` (docs/rules.md#obj-02)");
-      static_assert(predicts_next_token,
+      static_assert(predicts,
                     "[OBJ-02] an objective must have `static constexpr bool predicts_next_token`: no token may then "
-                    "attend to those behind it (docs/rules.md#obj-02)");
+                    "attend to those behind it; or, over embeddings, `static constexpr int texts_per_sample` "
+                    "(docs/rules.md#obj-02)");
+      static_assert(texts,
+                    "[OBJ-05] texts_per_sample of an objective over embeddings must be a `static constexpr int` in "
+                    "2..8; change it (docs/rules.md#obj-05)");
+      static_assert(
+          planned || !texts,
+          "[OBJ-06] an objective over embeddings must have `static constexpr std::int64_t "
+          "workspace_elements(std::int64_t samples)` and `static constexpr double "
+          "flops_per_sample(std::int64_t micro_batch, int ranks, std::int64_t width)`: memory for the samples of "
+          "all ranks, and what is computed for one (docs/rules.md#obj-06)");
       static_assert(prepare || !hparams,
                     "[OBJ-02] the member `prepare` of an objective must be `static void prepare(const "
                     "monomorph::Sample&, const Hparams&)`: it changes inputs and targets of a sample "
@@ -64,6 +131,10 @@ struct ObjectiveAxis {
                     "[OBJ-03] an objective whose predicts_next_token is false must have `static void prepare(const "
                     "monomorph::Sample&, const Hparams&)`, as a token's target is then the token itself, which "
                     "`prepare` must hide in the inputs (docs/rules.md#obj-03)");
+      static_assert(metrics,
+                    "[OBJ-07] the metrics of an objective must be `static constexpr "
+                    "std::array<monomorph::ObjectiveMetric, n> metrics{...}` of at most 4; change them "
+                    "(docs/rules.md#obj-07)");
     }
   };
 };

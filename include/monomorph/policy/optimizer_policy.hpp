@@ -76,9 +76,20 @@ struct OptimizerAxis {
 };
 template <class P> concept OptimizerPolicy = Fits<OptimizerAxis, P>;
 
+/// The classes that an optimiser updates.
 inline constexpr ParameterClass all_parameter_classes[] = {ParameterClass::linear, ParameterClass::embedding,
                                                            ParameterClass::norm, ParameterClass::bias,
                                                            ParameterClass::head};
+
+constexpr bool is_optimized(ParameterClass parameter_class) { return parameter_class != ParameterClass::state; }
+
+/// What an optimiser says of a class, or, of one that it does not update, what is true of it.
+template <OptimizerPolicy P> constexpr StateBuffers state_buffers(ParameterClass parameter_class) {
+  return is_optimized(parameter_class) ? P::state(parameter_class) : StateBuffers{};
+}
+template <OptimizerPolicy P> constexpr UpdateScope update_scope(ParameterClass parameter_class) {
+  return is_optimized(parameter_class) ? P::scope(parameter_class) : UpdateScope::elements;
+}
 
 /// Whether some tensors are updated as whole matrices.
 template <OptimizerPolicy P>

@@ -6,7 +6,7 @@ namespace monomorph {
 /// struct and of the recipe, and refuses what the recipe has besides.
 struct KnownMembers {
   int model, layers, mesh, sharding, precision, checkpointing, optimizer, objective, attention, finetuning, schedule,
-      observer, expect, budget;
+      observer, device, expect, budget;
 };
 
 }  // namespace monomorph

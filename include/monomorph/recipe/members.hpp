@@ -1,12 +1,19 @@
 #pragma once
 #include <monomorph/attention/causal.hpp>
+#include <monomorph/device/cpu.hpp>
 #include <monomorph/finetuning/all.hpp>
 #include <monomorph/objective/next_token.hpp>
 #include <monomorph/schedule/warmup_decay.hpp>
+#include <monomorph/spec/encoder_spec.hpp>
 #include <monomorph/spec/expectations.hpp>
 #include <monomorph/spec/mesh_spec.hpp>
+#include <type_traits>
 
 namespace monomorph {
+
+/// The kind of a recipe's model.
+template <class R>
+inline constexpr bool is_encoder = std::is_same_v<std::remove_cvref_t<decltype(R::model)>, EncoderSpec>;
 
 /// A recipe's `mesh`, or one without model parallelism.
 template <class R>
@@ -30,6 +37,7 @@ inline constexpr MeshSpec mesh_of = [] {
   template <class R> using member##_of = typename detail::member##_or<R>::type;
 MONOMORPH_MEMBER_OR(objective, objective::NextToken)
 MONOMORPH_MEMBER_OR(attention, attention::Causal)
+MONOMORPH_MEMBER_OR(device, device::Cpu)
 MONOMORPH_MEMBER_OR(finetuning, finetuning::All)
 MONOMORPH_MEMBER_OR(schedule, schedule::WarmupDecay)
 #undef MONOMORPH_MEMBER_OR

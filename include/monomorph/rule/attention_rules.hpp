@@ -2,6 +2,7 @@
 #include <monomorph/block/stack.hpp>
 #include <monomorph/core/rule.hpp>
 #include <monomorph/recipe/members.hpp>
+#include <monomorph/rule/encoder_rules.hpp>
 #include <monomorph/rule/operands.hpp>
 #include <monomorph/spec/model_spec.hpp>
 
@@ -148,9 +149,10 @@ template <class Attention, bool of_layers, bool of_recipe> struct LayersAgreeOnD
 
 template <class R, class Attention> consteval auto mask_rules() {
   constexpr AttentionMask mask = Attention::mask;
+  constexpr bool predicts_next = predicts_next_token<objective_of<R>> && !is_encoder<R>;  // of which ENC-01 speaks
   return RuleList<TokenSeesItself<Attention, mask.before, mask.after>,
                   PrefixWithinContext<Attention, mask.prefix, R::model.context_length.value>,
-                  NextTokenIsHidden<Attention, mask.after, bool{objective_of<R>::predicts_next_token}>>{};
+                  NextTokenIsHidden<Attention, mask.after, predicts_next>>{};
 }
 
 /// Of an attention that layers have for themselves.
@@ -178,9 +180,12 @@ template <class Block> consteval bool may_see_behind() {
   }
 }
 template <class R, class... Runs> consteval auto rules_of_blocks(Stack<Runs...>) {
-  return (RuleList<>{} + ... + rules_of_block<R, typename Runs::template block<R>>()) +
-         RuleList<HiddenTokenIsSeenFromBothSides<R, bool{objective_of<R>::predicts_next_token},
-                                                 (may_see_behind<typename Runs::template block<R>>() || ...)>>{};
+  constexpr bool sees_behind = (may_see_behind<typename Runs::template block<R>>() || ...);
+  const auto of_blocks = (RuleList<>{} + ... + rules_of_block<R, typename Runs::template block<R>>());
+  if constexpr (is_encoder<R>)
+    return of_blocks + RuleList<PooledTokensSeeText<R, R::model.pooling, sees_behind>>{};
+  else
+    return of_blocks + RuleList<HiddenTokenIsSeenFromBothSides<R, predicts_next_token<objective_of<R>>, sees_behind>>{};
 }
 template <class R> consteval auto block_attention_rules() { return rules_of_blocks<R>(layers_of<R>); }
 

@@ -60,8 +60,8 @@ template <class Block> struct BlockHasFlops {
                   "with parameters, forward (docs/rules.md#layer-04)");
   }
 };
-template <class Block> struct BlockHasPasses {
-  static constexpr bool holds = requires(const BlockTensors& tensors, const typename Block::Saved& saved) {
+template <class Block, class R> struct BlockHasPasses {
+  static constexpr bool holds = requires(const TensorsOf<R>& tensors, const typename Block::Saved& saved) {
     Block::forward(tensors, saved);
     Block::recompute(tensors, saved);
     Block::backward(tensors, saved);
@@ -69,13 +69,28 @@ template <class Block> struct BlockHasPasses {
   static consteval void explain() {
     static_assert(
         holds,
-        "[LAYER-05] a block must have `static void forward(const BlockTensors&, const Saved&)`, and recompute "
+        "[LAYER-05] a block must have `static void forward(const TensorsOf<R>&, const Saved&)`, and recompute "
         "and backward alike, or derive from monomorph::AutogradBlock (docs/rules.md#layer-05)");
   }
 };
-template <class Block>
-using BlockParts = RuleList<BlockHasParams<Block>, BlockHasSaved<Block>, BlockHasTemporary<Block>, BlockHasFlops<Block>,
-                            BlockHasPasses<Block>>;
+/// What cannot decode needs none.
+template <class Block, class R> struct DecodingBlockHasTemporaries {
+  static constexpr bool holds = !requires(const DecodeTensorsOf<R>& tensors) { Block::decode(tensors); }
+  || requires {
+    requires std::is_constructible_v<typename Block::DecodeTemporary, Layout&, Layout&, std::int64_t>;
+    requires std::is_constructible_v<typename Block::DecodeCache, Layout&, std::int64_t>;
+  };
+  static consteval void explain() {
+    static_assert(
+        holds,
+        "[LAYER-14] a block that has `decode` must have `struct DecodeTemporary` with `constexpr "
+        "DecodeTemporary(Layout& activations, Layout& statistics, std::int64_t B)` and `struct DecodeCache` "
+        "with `constexpr DecodeCache(Layout&, std::int64_t rows)`: what decoding needs (docs/rules.md#layer-14)");
+  }
+};
+template <class Block, class R>
+using BlockParts = RuleList<DecodingBlockHasTemporaries<Block, R>, BlockHasParams<Block>, BlockHasSaved<Block>,
+                            BlockHasTemporary<Block>, BlockHasFlops<Block>, BlockHasPasses<Block, R>>;
 
 /// What a unit's layout is like, in one pass: true is right.
 struct LayoutFacts {
@@ -84,8 +99,9 @@ struct LayoutFacts {
   constexpr explicit LayoutFacts(const ParameterLayout& layout) : tensors(layout.size()) {
     const int known = tensors < ParameterLayout::capacity ? tensors : ParameterLayout::capacity;
     for (int i = 0; i < known; ++i) {
-      const auto& [name, slice, parameter_class, initializer] = layout[i];
-      shaped = shaped && slice.shape.rows > 0 && slice.shape.cols > 0;
+      const auto& [name, slice, parameter_class, initializer, matrices] = layout[i];
+      shaped =
+          shaped && slice.shape.rows > 0 && slice.shape.cols > 0 && matrices > 0 && slice.shape.rows % matrices == 0;
       within_unit = within_unit && slice.offset >= 0 && end_of(slice) <= layout.elements;
       started = started && initializer.std >= 0 && initializer.cutoff >= 0;
       for (int j = 0; j < i; ++j) {
@@ -102,7 +118,7 @@ constexpr bool equal_layouts(const ParameterLayout& a, const ParameterLayout& b)
   bool equal = a.size() == b.size() && a.elements == b.elements;
   for (int i = 0; equal && i < a.size() && i < ParameterLayout::capacity; ++i)
     equal = a[i].name == b[i].name && a[i].slice.offset == b[i].slice.offset && a[i].slice.shape == b[i].slice.shape &&
-            a[i].parameter_class == b[i].parameter_class;
+            a[i].parameter_class == b[i].parameter_class && a[i].matrices == b[i].matrices;
   return equal;
 }
 
@@ -110,7 +126,7 @@ template <class Block, int tensors> struct TensorsWithinCapacity {
   static constexpr bool holds = tensors <= ParameterLayout::capacity;
   static consteval void explain() {
     static_assert(holds,
-                  "[LAYER-06] a block must have at most 24 tensors; change its Params, or raise "
+                  "[LAYER-06] a block must have at most 40 tensors; change its Params, or raise "
                   "ParameterLayout::capacity (docs/rules.md#layer-06)");
   }
 };
@@ -126,7 +142,8 @@ template <class Block, bool shaped> struct TensorsHaveElements {
   static constexpr bool holds = shaped;
   static consteval void explain() {
     static_assert(holds,
-                  "[LAYER-08] each tensor of a block must have rows and columns; change its Params "
+                  "[LAYER-08] each tensor of a block must have rows and columns, as many rows in each of its matrices; "
+                  "change its Params "
                   "(docs/rules.md#layer-08)");
   }
 };
@@ -186,7 +203,7 @@ template <class Block, int first, int length> consteval auto layout_rules_of_run
 template <class Block> concept Attends = requires { Block::attention_flops_per_token(); };
 
 template <class R, class... Runs> consteval auto block_part_rules_of(Stack<Runs...>) {
-  return (RuleList<>{} + ... + BlockParts<typename Runs::template block<R>>{});
+  return (RuleList<>{} + ... + BlockParts<typename Runs::template block<R>, R>{});
 }
 template <class R> consteval auto block_part_rules() { return block_part_rules_of<R>(layers_of<R>); }
 

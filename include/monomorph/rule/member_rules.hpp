@@ -5,6 +5,7 @@
 #include <monomorph/core/spec_fields.hpp>
 #include <monomorph/policy/attention_policy.hpp>
 #include <monomorph/policy/checkpointing_policy.hpp>
+#include <monomorph/policy/device_policy.hpp>
 #include <monomorph/policy/finetuning_policy.hpp>
 #include <monomorph/policy/objective_policy.hpp>
 #include <monomorph/policy/observer_policy.hpp>
@@ -13,7 +14,7 @@
 #include <monomorph/policy/schedule_policy.hpp>
 #include <monomorph/policy/sharding_policy.hpp>
 #include <monomorph/recipe/members.hpp>
-#include <monomorph/spec/model_spec.hpp>
+#include <monomorph/spec/encoder_spec.hpp>
 #include <type_traits>
 
 /// Rules about the members that a recipe has. What else it has, nothing would read: cmake/check_members.cmake refuses
@@ -49,7 +50,7 @@ template <class... Axes> struct AxisList {
   template <class P> static constexpr bool any_fits = (Fits<Axes, P> || ...);
 };
 using RecipeAxes = AxisList<ShardingAxis, PrecisionAxis, CheckpointingAxis, OptimizerAxis, ObjectiveAxis, AttentionAxis,
-                            FinetuningAxis, ScheduleAxis, ObserverAxis, LayersAxis>;
+                            FinetuningAxis, ScheduleAxis, ObserverAxis, DeviceAxis, LayersAxis>;
 
 /// The member of an axis is there unless it may be left out, is a type, and has the parts that the axis asks for.
 template <class Axis, class R> struct AxisFits {
@@ -87,8 +88,22 @@ template <class Axis, class R> struct AxisFits {
     static_assert(!wrong, "[RECIPE-02] " #member " must be `static constexpr monomorph::" #type " " #member         \
                           "{...};`; change " #member " (docs/rules.md#recipe-02)");                                 \
   }
+/// The model is of one kind or another.
 struct ModelMember {
-  MONOMORPH_VALUE_MEMBER(model, ModelSpec)
+  struct Decoder {
+    MONOMORPH_VALUE_MEMBER(model, ModelSpec)
+  };
+  struct Encoder {
+    MONOMORPH_VALUE_MEMBER(model, EncoderSpec)
+  };
+  template <class R> static constexpr bool named = Decoder::named<R>;
+  template <class R> static constexpr bool fits = Decoder::fits<R> || Encoder::fits<R>;
+  template <class R, bool missing, bool wrong> static consteval void explain() {
+    Decoder::explain<R, missing, false>();
+    static_assert(!wrong,
+                  "[RECIPE-02] model must be `static constexpr monomorph::ModelSpec model{...};`, or an EncoderSpec; "
+                  "change model (docs/rules.md#recipe-02)");
+  }
   static constexpr bool required = true;
 };
 struct MeshMember {
@@ -113,8 +128,8 @@ template <class R>
 using MembersFit = RuleList<ValueFits<ModelMember, R>, AxisFits<ShardingAxis, R>, AxisFits<PrecisionAxis, R>,
                             AxisFits<CheckpointingAxis, R>, AxisFits<OptimizerAxis, R>, AxisFits<ObjectiveAxis, R>,
                             AxisFits<AttentionAxis, R>, AxisFits<FinetuningAxis, R>, AxisFits<ScheduleAxis, R>,
-                            AxisFits<ObserverAxis, R>, AxisFits<LayersAxis, R>, ValueFits<MeshMember, R>,
-                            ValueFits<ExpectMember, R>, ValueFits<BudgetMember, R>>;
+                            AxisFits<ObserverAxis, R>, AxisFits<DeviceAxis, R>, AxisFits<LayersAxis, R>,
+                            ValueFits<MeshMember, R>, ValueFits<ExpectMember, R>, ValueFits<BudgetMember, R>>;
 
 template <class R> struct ModelOf { static constexpr const auto& spec = R::model; };
 template <class R> struct MeshOf { static constexpr const auto& spec = mesh_of<R>; };

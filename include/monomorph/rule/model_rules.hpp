@@ -154,7 +154,7 @@ template <std::int64_t d_ff, std::int64_t d_model, bool d_ff_given> struct FeedF
 };
 
 /// What follows from the sizes may be computed.
-constexpr bool sizes_countable(const ModelSpec& model) {
+constexpr bool sizes_countable(const auto& model) {
   return is_count(model.vocab_size) && is_count(model.n_heads) && is_count(model.d_model) &&
          is_count(model.head_dim.value_or(1)) && is_count(model.d_ff.value_or(1)) && is_count(model.d_ff_multiple) &&
          is_count(model.vocab_multiple);

@@ -2,6 +2,7 @@
 #include <monomorph/rule/attention_rules.hpp>
 #include <monomorph/rule/block_rules.hpp>
 #include <monomorph/rule/checkpointing_rules.hpp>
+#include <monomorph/rule/encoder_rules.hpp>
 #include <monomorph/rule/finetuning_rules.hpp>
 #include <monomorph/rule/head_rules.hpp>
 #include <monomorph/rule/member_rules.hpp>
@@ -11,6 +12,7 @@
 #include <monomorph/rule/plan_rules.hpp>
 #include <monomorph/rule/precision_rules.hpp>
 #include <monomorph/rule/rotary_rules.hpp>
+#include <monomorph/rule/shape_rules.hpp>
 #include <monomorph/rule/sharding_rules.hpp>
 
 /// Which rules a recipe is judged by, in stages: a later one would stumble over what an earlier one refuses, so it is
@@ -36,18 +38,20 @@ template <class R> consteval auto exported_observer_rules() {
 template <class R> consteval auto value_rules() {
   return layer_rules<R>() + model_rules<R>() + attention_rules<R>() + head_rules<R>() + rotary_rules<R>() +
          mesh_rules<R>() + precision_rules<R>() + optimizer_rules<R>() + sharding_rules<R>() + finetuning_rules<R>() +
-         budget_rules<R>() + exported_rules<typename R::sharding, R>() + exported_rules<typename R::precision, R>() +
-         exported_rules<typename R::checkpointing, R>() + exported_rules<typename R::optimizer, R>() +
-         exported_rules<objective_of<R>, R>() + exported_rules<attention_of<R>, R>() +
-         exported_rules<finetuning_of<R>, R>() + exported_rules<schedule_of<R>, R>() + exported_observer_rules<R>();
+         budget_rules<R>() + encoder_rules<R>() + exported_rules<typename R::sharding, R>() +
+         exported_rules<typename R::precision, R>() + exported_rules<typename R::checkpointing, R>() +
+         exported_rules<typename R::optimizer, R>() + exported_rules<objective_of<R>, R>() +
+         exported_rules<attention_of<R>, R>() + exported_rules<finetuning_of<R>, R>() +
+         exported_rules<schedule_of<R>, R>() + exported_rules<device_of<R>, R>() + exported_observer_rules<R>();
 }
 
-/// Fourth, in block_rules.hpp: the parts of blocks, which may count on the values. Fifth: what blocks say with them.
+/// Fourth, in shape_rules.hpp: the values of blocks that have a shape of their own. Fifth, in block_rules.hpp: the
+/// parts of blocks, which may count on the values. Sixth: what blocks say with them.
 template <class R> consteval auto layout_rules() {
   return block_layout_rules<R>() + block_attention_rules<R>() + exported_block_rules<R>();
 }
 
-/// Sixth, in plan_rules.hpp: what is planned.
+/// Seventh, in plan_rules.hpp: what is planned.
 template <class R> consteval auto all_rules() {
   if constexpr (!decltype(member_rules<R>())::all_hold)
     return member_rules<R>();
@@ -55,6 +59,8 @@ template <class R> consteval auto all_rules() {
     return field_rules<R>();
   else if constexpr (!decltype(value_rules<R>())::all_hold)
     return value_rules<R>();
+  else if constexpr (!decltype(shape_rules<R>())::all_hold)
+    return shape_rules<R>();
   else if constexpr (!decltype(block_part_rules<R>())::all_hold)
     return block_part_rules<R>();
   else if constexpr (!decltype(layout_rules<R>())::all_hold)

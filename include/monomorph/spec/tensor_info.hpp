@@ -7,8 +7,9 @@
 namespace monomorph {
 
 /// What a parameter is to the optimiser: a matrix of a block, a table of tokens or positions, a norm's weight, a bias,
-/// or the matrix that makes logits, if it is not the table.
-enum class ParameterClass { linear, embedding, norm, bias, head };
+/// or the matrix that makes logits, if it is not the table. Of the last class, state, the optimiser sees nothing: it
+/// has no gradient, and the block itself updates it after a step, from what it has counted.
+enum class ParameterClass { linear, embedding, norm, bias, head, state };
 
 /// How a parameter starts: normal(mean, std), truncated at ± cutoff · std if cutoff is positive. std 0 is a constant.
 struct Initializer {
@@ -16,18 +17,21 @@ struct Initializer {
 };
 
 /// A canonical tensor: unfused, in the meaning (and orientation: out × in) that checkpoints and tests speak of. It is
-/// contiguous in its unit's flat buffer.
+/// contiguous in its unit's flat buffer. Several matrices of the same shape may lie in it, one below the other: an
+/// optimiser that transforms matrices transforms each alone.
 struct TensorInfo {
   std::string_view name;
   Slice slice;
   ParameterClass parameter_class = ParameterClass::linear;
   Initializer initializer;
+  int matrices = 1;
+  constexpr Shape matrix_shape() const { return {matrices > 0 ? slice.shape.rows / matrices : 0, slice.shape.cols}; }
 };
 
 /// The flat buffer of a unit: slices as the kernels use them (fused, padded), and the canonical tensors within.
 class ParameterLayout : public Layout {
  public:
-  static constexpr int capacity = 24;  // a decoder block with every option has 22
+  static constexpr int capacity = 40;  // a block with sandwich norms, experts and every option has 34
   constexpr int size() const { return n_tensors_; }
   constexpr const TensorInfo& operator[](int i) const { return tensors_[i]; }
   constexpr const TensorInfo* begin() const { return tensors_.data(); }
@@ -38,12 +42,18 @@ class ParameterLayout : public Layout {
     return sum;
   }
 
- protected:
   /// A slice that is one canonical tensor.
   constexpr Slice take_tensor(std::string_view name, Shape shape, ParameterClass parameter_class,
                               Initializer initializer) {
     const Slice slice = take(shape);
     add_part(name, slice, 0, shape.rows, parameter_class, initializer);
+    return slice;
+  }
+  /// The same, of n matrices one below the other.
+  constexpr Slice take_stacked(std::string_view name, int n, Shape matrix, ParameterClass parameter_class,
+                               Initializer initializer) {
+    const Slice slice = take({n * matrix.rows, matrix.cols});
+    add({name, slice, parameter_class, initializer, n});
     return slice;
   }
   /// Some rows of a slice that are a canonical tensor.

@@ -1,6 +1,6 @@
 #include "data/chat/chat_record.hpp"
 #include "data/chat/chat_sample_packer.hpp"
-#include "data/chat/chat_set_writer.hpp"
+#include "data/formats/masked_set_writer.hpp"
 #include "data/records/block_pipeline.hpp"
 #include "data/records/skip_report.hpp"
 
@@ -105,8 +105,10 @@ class ChatOutput {
              const std::string& output, const ChatPackSettings& settings)
       : input_(input),
         report_(input, settings.on_error, settings.report.empty() ? default_report_path(output) : settings.report),
-        writer_(output, tokenizer, chat_template, settings.sequence_length,
-                tokenizer.find(chat_template.end_token).value()),
+        writer_(output, tokenizer.definition(), tokenizer.vocab_size(),
+                {.sequence_length = settings.sequence_length,
+                 .format = fingerprint(chat_template),
+                 .padding = tokenizer.find(chat_template.end_token).value()}),
         packer_(settings.sequence_length, [this](const auto& chats) { write_sample(chats); }) {}
 
   void add(BlockChats& block) {
@@ -130,6 +132,7 @@ class ChatOutput {
     if (summary_.n_skipped == summary_.n_records) report_.throw_all_skipped();
     packer_.flush();
     if (summary_.n_samples == 0) throw_nothing_counts();
+    writer_.add_padding();  // so that the last sample has a last target
     report_.commit_with(writer_);
     summary_.n_tokens = static_cast<std::int64_t>(writer_.header().n_tokens);
     summary_.n_counted = static_cast<std::int64_t>(writer_.header().n_counted);
@@ -137,8 +140,14 @@ class ChatOutput {
   }
 
  private:
+  /// Each chat is a document; padding belongs to the chat before it.
   void write_sample(const std::vector<const EncodedChat*>& chats) {
-    writer_.add_sample(chats);
+    for (const EncodedChat* chat : chats) {
+      writer_.begin_document();
+      // Nothing stands before the first token that could predict it.
+      for (std::size_t i = 0; i < chat->ids.size(); ++i) writer_.add_token(chat->ids[i], i > 0 && chat->counted[i]);
+    }
+    writer_.fill_sample();
     ++summary_.n_samples;
   }
 
@@ -152,7 +161,7 @@ class ChatOutput {
 
   const std::string& input_;
   SkipReport report_;
-  ChatSetWriter writer_;
+  MaskedSetWriter writer_;
   ChatSamplePacker packer_;
   ChatPackSummary summary_;
 };

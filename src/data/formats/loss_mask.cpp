@@ -22,16 +22,17 @@ constexpr std::uint64_t mask_version = 1;  // with four bytes of zero behind it,
 
 /// The header's numbers in the order of the file.
 std::array<std::uint64_t, 8> numbers_of(const LossMaskHeader& header) {
-  return {mask_version,       header.n_tokens,   header.n_counted,     header.sequence_length,
-          header.tokens_hash, header.vocabulary, header.chat_template, header.hash};
+  return {mask_version,       header.n_tokens,   header.n_counted, header.sequence_length,
+          header.tokens_hash, header.vocabulary, header.format,    header.hash};
 }
 static_assert(magic.size() + 8 * sizeof(std::uint64_t) == loss_mask_header_bytes);
 
 template <class... Arguments>
 [[noreturn]] void throw_damaged_mask(const std::string& path, fmt::format_string<Arguments...> text,
                                      Arguments&&... arguments) {
-  throw Error(fmt::format("[CHAT-10] {} is damaged or no loss mask: {}; pack the chats again with monomorph-data chat",
-                          in_quotes(path), fmt::format(text, std::forward<Arguments>(arguments)...)));
+  throw Error(
+      fmt::format("[CHAT-10] {} is damaged or no loss mask: {}; make it again with monomorph-data chat or pairs",
+                  in_quotes(path), fmt::format(text, std::forward<Arguments>(arguments)...)));
 }
 
 bool is_there(const std::string& path) {
@@ -53,7 +54,7 @@ LossMaskHeader read_header(std::span<const std::byte> bytes, const std::string& 
           .sequence_length = numbers[3],
           .tokens_hash = numbers[4],
           .vocabulary = numbers[5],
-          .chat_template = numbers[6],
+          .format = numbers[6],
           .hash = numbers[7]};
 }
 
@@ -87,6 +88,11 @@ std::uint64_t fingerprint(const TokenizerDefinition& definition) {
   return hash.digest();
 }
 
+std::uint64_t texts_format(std::int64_t texts_per_sample) {
+  const std::string text = fmt::format("monomorph: {} texts in a sample", texts_per_sample);
+  return xxh64(std::as_bytes(std::span(text)));
+}
+
 std::string loss_mask_path(const std::string& packed_file) {
   std::filesystem::path path(packed_file);
   if (path.extension() == ".pbin") return path.replace_extension(".mask").string();
@@ -98,7 +104,7 @@ void refuse_loss_mask(const std::string& packed_file) {
   if (!is_there(path)) return;
   throw UsageError(
       fmt::format("[CHAT-14] {} has the loss mask {}, which this would lose; do it to the JSON Lines file "
-                  "and pack the chats again, or delete the mask to have every token count",
+                  "and make the set again, or delete the mask to have every token count",
                   in_quotes(packed_file), in_quotes(path)));
 }
 
@@ -112,7 +118,7 @@ LossMask::LossMask(const std::string& path, const PackedFile& file)
     : file_(path), header_(read_header(file_.bytes(), path)) {
   const auto other_tokens = [&](const std::string& why) {
     throw UsageError(
-        fmt::format("[CHAT-11] the loss mask {} was not made with {}: {}; pack the chats again, or delete "
+        fmt::format("[CHAT-11] the loss mask {} was not made with {}: {}; make the set again, or delete "
                     "the mask to train on every token",
                     in_quotes(path), in_quotes(file.path()), why));
   };
@@ -144,23 +150,23 @@ void LossMask::apply(std::int64_t first_token, std::span<std::int32_t> targets) 
 void LossMask::check_tokenizer(const TokenizerDefinition& definition, const std::string& from) const {
   if (fingerprint(definition) == header_.vocabulary) return;
   throw UsageError(fmt::format(
-      "[CHAT-15] the chats of {} were packed with another tokeniser than {}: their vocabularies differ; give "
-      "the one that they were packed with, or pack the chats again",
+      "[CHAT-15] the samples of {} were made with another tokeniser than {}: their vocabularies differ; give "
+      "the one that they were made with, or make the set again",
       in_quotes(path()), in_quotes(from)));
 }
 
 void LossMask::check_samples(std::int64_t sequence_length, LastTarget last_target) const {
   if (last_target != LastTarget::reused) {
-    throw UsageError(
-        fmt::format("[CHAT-12] the chats of {} lie in samples that follow each other, and the run leaves a token out "
-                    "between samples; have it reuse the last target",
-                    in_quotes(path())));
+    throw UsageError(fmt::format(
+        "[CHAT-12] the samples of {} follow each other, and the run leaves a token out between samples; have "
+        "it reuse the last target",
+        in_quotes(path())));
   }
   if (header_.sequence_length == static_cast<std::uint64_t>(sequence_length)) return;
-  throw UsageError(fmt::format(
-      "[CHAT-12] the chats of {} lie in samples of {} tokens, and the sequence length is {}; pack them again "
-      "with --sequence-length {}",
-      in_quotes(path()), header_.sequence_length, sequence_length, sequence_length));
+  throw UsageError(
+      fmt::format("[CHAT-12] the samples of {} have {} tokens, and the sequence length is {}; make the set again with "
+                  "--sequence-length {}",
+                  in_quotes(path()), header_.sequence_length, sequence_length, sequence_length));
 }
 
 }  // namespace monomorph::data

@@ -47,6 +47,14 @@ std::int64_t TokenDataset::n_counted() const {
   return static_cast<std::int64_t>(mask_->header().n_counted) - (mask_->counts(0) ? shift_ : 0);
 }
 
+void TokenDataset::check_texts(std::int64_t texts_per_sample) const {
+  if (mask_ && mask_->header().format == texts_format(texts_per_sample)) return;
+  throw UsageError(
+      fmt::format("[PAIRS-04] {} must be a set of samples of {} texts each, and was not made as one; make it with "
+                  "monomorph-data pairs, --sequence-length {}",
+                  in_quotes(file_.path()), texts_per_sample, sequence_length_));
+}
+
 void TokenDataset::check_id(std::int32_t largest) const {
   if (largest < vocab_size_) return;
   throw UsageError(

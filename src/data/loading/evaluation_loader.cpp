@@ -10,6 +10,7 @@ namespace monomorph::data {
 EvaluationLoader::EvaluationLoader(const std::string& path, std::int64_t sequence_length, std::int64_t vocab_size,
                                    const BatchContents& contents)
     : dataset_(path, sequence_length, vocab_size, LastTarget::reused, contents.target), contents_(contents) {
+  if (contents.texts_per_sample > 0) dataset_.check_texts(contents.texts_per_sample);
   if (contents.document_starts) document_starts_.emplace(dataset_.file());
 }
 

@@ -13,6 +13,7 @@ std::vector<Loader::Set> Loader::open(const WeightedPaths& paths, const LoaderSe
   for (const WeightedPath& path : paths) {
     TokenDataset dataset(path.path, settings.sequence_length, settings.vocab_size, settings.last_target,
                          settings.contents.target);
+    if (settings.contents.texts_per_sample > 0) dataset.check_texts(settings.contents.texts_per_sample);
     // Sets of one length would else be walked through in one order.
     const std::uint64_t seed = SampleOrder::seed_of_set(settings.seed, sets.size());
     const SampleOrder order(dataset.n_samples(), seed, settings.shuffle);

@@ -17,5 +17,11 @@ void Communicator::all_reduce_sum(std::span<std::int64_t> words) {
   const TraceSpan span(trace_, Trace::Row::all_reduce, "sum", Trace::no_unit);
   all_reduce_words(words);
 }
+void Communicator::gather_batch(View all) {
+  if (size() == 1) return;
+  const TraceSpan waiting(trace_, Trace::Row::waiting, "wait for the batch", Trace::no_unit);
+  const TraceSpan span(trace_, Trace::Row::all_gather, "gather the batch", Trace::no_unit);
+  gather_parts(all);
+}
 
 }  // namespace monomorph

@@ -1,7 +1,7 @@
 #include "runtime/isa/attention.hpp"
 #include <monomorph/runtime/machine/parallel.hpp>
 
-namespace monomorph::kernels {
+namespace monomorph::cpu {
 namespace {
 
 /// Blocks near the end of a sequence see more keys than those near its start: a task is one of each.
@@ -36,7 +36,7 @@ bool by_whole_heads(std::int64_t heads) {
 
 }  // namespace
 
-void tiled_attention(View q, View k, View v, View out, View lse_BNT, const AttentionShape& shape,
+void tiled_attention(Queue, View q, View k, View v, View out, View lse_BNT, const AttentionShape& shape,
                      const AttentionMask& mask, const std::int32_t* document_starts) {
   const AttentionCall call{q, k, v, out, lse_BNT, {}, {}, {}, {}, shape, mask, shape.tokens, document_starts};
   const auto forward = MONOMORPH_SELECT(attention_forward);
@@ -45,8 +45,8 @@ void tiled_attention(View q, View k, View v, View out, View lse_BNT, const Atten
   });
 }
 
-void tiled_attention_backward(View q, View k, View v, View out, View lse_BNT, View dout, View dq, View dk, View dv,
-                              const AttentionShape& shape, const AttentionMask& mask,
+void tiled_attention_backward(Queue, View q, View k, View v, View out, View lse_BNT, View dout, View dq, View dk,
+                              View dv, const AttentionShape& shape, const AttentionMask& mask,
                               const std::int32_t* document_starts) {
   const AttentionCall call{q, k, v, out, lse_BNT, dout, dq, dk, dv, shape, mask, shape.tokens, document_starts};
   if (size_of(q.dtype) > 2 && by_whole_heads(shape.batch * shape.kv_heads)) {
@@ -63,8 +63,8 @@ void tiled_attention_backward(View q, View k, View v, View out, View lse_BNT, Vi
   });
 }
 
-void decode_attention(View q, View k_cache, View v_cache, View out, std::int64_t capacity, const AttentionShape& shape,
-                      const AttentionMask& mask) {
+void decode_attention(Queue, View q, View k_cache, View v_cache, View out, std::int64_t capacity,
+                      const AttentionShape& shape, const AttentionMask& mask) {
   const KeyRange keys = mask.keys(shape.tokens - 1, {0, shape.tokens});
   AttentionShape seen = shape;
   seen.tokens = keys.end - keys.first;
@@ -76,4 +76,4 @@ void decode_attention(View q, View k_cache, View v_cache, View out, std::int64_t
                [&](std::int64_t task) { decode(call, task / shape.kv_heads, task % shape.kv_heads); });
 }
 
-}  // namespace monomorph::kernels
+}  // namespace monomorph::cpu

@@ -10,7 +10,7 @@
 #include "runtime/isa/attention_storage.hpp"
 
 /// Attention with dropout on the probabilities, a row of scores at a time. Legend: i is a query's position, j a key's.
-namespace monomorph::kernels {
+namespace monomorph::cpu {
 namespace {
 
 /// What the probabilities of one query row are multiplied by: 0, or 1 / (1 - rate).
@@ -169,7 +169,7 @@ template <class F> void with_storage(DType dtype, F&& f) {
 
 }  // namespace
 
-void reference_attention(View q, View k, View v, View out, View lse_BNT, const AttentionShape& shape,
+void reference_attention(Queue, View q, View k, View v, View out, View lse_BNT, const AttentionShape& shape,
                          const AttentionMask& mask, const DropoutKey& key, const std::int32_t* document_starts) {
   with_storage(q.dtype, [&](auto storage) {
     parallel_for(shape.batch * shape.heads, [&](std::int64_t task) {
@@ -181,9 +181,9 @@ void reference_attention(View q, View k, View v, View out, View lse_BNT, const A
   });
 }
 
-void reference_attention_backward(View q, View k, View v, View out, View lse_BNT, View dout, View dq, View dk, View dv,
-                                  const AttentionShape& shape, const AttentionMask& mask, const DropoutKey& key,
-                                  const std::int32_t* document_starts) {
+void reference_attention_backward(Queue, View q, View k, View v, View out, View lse_BNT, View dout, View dq, View dk,
+                                  View dv, const AttentionShape& shape, const AttentionMask& mask,
+                                  const DropoutKey& key, const std::int32_t* document_starts) {
   const BackwardViews views{q, k, v, out, lse_BNT, dout, dq, dk, dv};
   with_storage(q.dtype, [&](auto storage) {
     parallel_for(shape.batch * shape.kv_heads, [&](std::int64_t task) {
@@ -195,4 +195,4 @@ void reference_attention_backward(View q, View k, View v, View out, View lse_BNT
   });
 }
 
-}  // namespace monomorph::kernels
+}  // namespace monomorph::cpu

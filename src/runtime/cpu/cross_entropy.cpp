@@ -5,14 +5,14 @@
 #include <monomorph/runtime/machine/parallel.hpp>
 #include "runtime/machine/isa.hpp"
 
-namespace monomorph::kernels {
-MONOMORPH_PER_ISA(void cross_entropies(const TokenLogits& tokens, const cpu::LossTerms& terms))
+namespace monomorph::cpu {
+MONOMORPH_PER_ISA(void cross_entropies(const TokenLogits& tokens, const LossTerms& terms))
 namespace {
-void select_cross_entropies(const TokenLogits& tokens, const cpu::LossTerms& terms) {
+void select_cross_entropies(const TokenLogits& tokens, const LossTerms& terms) {
   MONOMORPH_SELECT(cross_entropies)(tokens, terms);
 }
 }  // namespace
-}  // namespace monomorph::kernels
+}  // namespace monomorph::cpu
 
 namespace monomorph::cpu {
 namespace {
@@ -50,8 +50,8 @@ template <class S, class F> void each_row(const TokenLogits& tokens, F token_los
     tokens.loss_C.as<S>()[i] = counted ? static_cast<S>(token_loss(row.as<S>(), tokens.vocab_size, target)) : S{0};
     const std::int64_t n = counted ? tokens.vocab_size : 0;
     const View from = row.columns(0, n), to = dlogits.rows(i, 1);
-    kernels::scale(from, tokens.scale, to.columns(0, n));
-    kernels::zero(to.columns(n, to.shape.cols - n));
+    scale(Queue{}, from, tokens.scale, to.columns(0, n));
+    zero(Queue{}, to.columns(n, to.shape.cols - n));
   });
 }
 
@@ -59,8 +59,8 @@ template <class S, class F> void each_row(const TokenLogits& tokens, F token_los
 
 LossSum cross_entropy(Queue, const TokenLogits& logits, const LossTerms& terms) {
   const std::int64_t n = count_tokens(logits);
-  kernels::select_cross_entropies(logits, terms);
-  return {total(logits.loss_C), n};
+  cpu::select_cross_entropies(logits, terms);
+  return {.loss = total(logits.loss_C), .tokens = n};
 }
 
 LossSum detail::token_losses(const TokenLogits& logits, const TokenFunction& function) {
@@ -69,7 +69,7 @@ LossSum detail::token_losses(const TokenLogits& logits, const TokenFunction& fun
     each_row<double>(logits, [&](auto... of_token) { return function.fp64(function.context, of_token...); });
   else
     each_row<float>(logits, [&](auto... of_token) { return function.fp32(function.context, of_token...); });
-  return {total(logits.loss_C), n};
+  return {.loss = total(logits.loss_C), .tokens = n};
 }
 
 }  // namespace monomorph::cpu

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace monomorph::kernels {
+namespace monomorph::cpu {
 
 void check_document_starts(const std::int32_t* document_starts, std::int64_t batch, std::int64_t tokens) {
   if (document_starts == nullptr)
@@ -24,4 +24,4 @@ void check_document_starts(const std::int32_t* document_starts, std::int64_t bat
   }
 }
 
-}  // namespace monomorph::kernels
+}  // namespace monomorph::cpu

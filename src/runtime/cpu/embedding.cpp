@@ -4,13 +4,13 @@
 #include <monomorph/runtime/kernels/embedding.hpp>
 #include "runtime/machine/isa.hpp"
 
-namespace monomorph::kernels {
+namespace monomorph::cpu {
 MONOMORPH_PER_ISA(void embedding(const std::int32_t* ids, View table, View positions, std::int64_t tokens,
                                  std::int64_t first_position, View x, const std::int32_t* document_starts))
 MONOMORPH_PER_ISA(void embedding_backward(const std::int32_t* ids, View dx, View dtable))
 
-void embedding(const std::int32_t* ids, View table, View positions, std::int64_t tokens, std::int64_t first_position,
-               View x, const std::int32_t* document_starts) {
+void embedding(Queue, const std::int32_t* ids, View table, View positions, std::int64_t tokens,
+               std::int64_t first_position, View x, const std::int32_t* document_starts) {
   for (std::int64_t row = 0; row < x.shape.rows; ++row) {
     if (ids[row] < 0 || ids[row] >= table.shape.rows) {
       throw Error(
@@ -23,8 +23,8 @@ void embedding(const std::int32_t* ids, View table, View positions, std::int64_t
   MONOMORPH_SELECT(embedding)(ids, table, positions, tokens, first_position, x, document_starts);
 }
 
-void embedding_backward(const std::int32_t* ids, View dx, View dtable, bool accumulate) {
-  if (!accumulate) zero(dtable);
+void embedding_backward(Queue queue, const std::int32_t* ids, View dx, View dtable, bool accumulate) {
+  if (!accumulate) zero(queue, dtable);
   MONOMORPH_SELECT(embedding_backward)(ids, dx, dtable);
 }
 
@@ -33,4 +33,4 @@ MONOMORPH_DISPATCH(void, position_embedding_backward,
                     const std::int32_t* document_starts),
                    (dx, tokens, dpositions, accumulate, document_starts))
 
-}  // namespace monomorph::kernels
+}  // namespace monomorph::cpu

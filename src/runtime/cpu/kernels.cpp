@@ -8,7 +8,7 @@
 #include "runtime/machine/isa.hpp"
 
 // The kernels that are nothing but their compilations in src/runtime/isa.
-namespace monomorph::kernels {
+namespace monomorph::cpu {
 
 MONOMORPH_DISPATCH(void, gelu_exact, (View h, View y), (h, y))
 MONOMORPH_DISPATCH(void, gelu_exact_backward, (View h, View dy, View dh), (h, dy, dh))
@@ -56,4 +56,4 @@ MONOMORPH_DISPATCH(double, greatest_magnitude, (View x), (x))
 MONOMORPH_DISPATCH(void, scale, (View x, double a, View y), (x, a, y))
 MONOMORPH_DISPATCH(void, scale_and_add, (View x, double a, View y, double b), (x, a, y, b))
 
-}  // namespace monomorph::kernels
+}  // namespace monomorph::cpu

@@ -5,7 +5,7 @@
 #include "runtime/machine/isa.hpp"
 #include "runtime/memory/thread_workspace.hpp"
 
-namespace monomorph::kernels {
+namespace monomorph::cpu {
 MONOMORPH_PER_ISA(void add_to_tile(View tile, View bias, View residual))
 MONOMORPH_PER_ISA(void copy_tile(View from, View to))
 MONOMORPH_PER_ISA(void sum_columns(View x, View sums, bool accumulate))
@@ -147,17 +147,19 @@ void run(const Product& product) {
 }
 }  // namespace
 
-void linear(View x, View w, View bias, View y) { run({{x, Transpose::no}, {w, Transpose::yes}, bias, View{}, y}); }
+void linear(Queue, View x, View w, View bias, View y) {
+  run({{x, Transpose::no}, {w, Transpose::yes}, bias, View{}, y});
+}
 
-void linear_add(View x, View w, View bias, View residual, View y) {
+void linear_add(Queue, View x, View w, View bias, View residual, View y) {
   run({{x, Transpose::no}, {w, Transpose::yes}, bias, residual, y});
 }
 
-void linear_backward_input(View dy, View w, View dx, bool accumulate) {
+void linear_backward_input(Queue, View dy, View w, View dx, bool accumulate) {
   run({{dy, Transpose::no}, {w, Transpose::no}, View{}, accumulate ? dx : View{}, dx});
 }
 
-void linear_backward_weight(View dy, View x, View dw, View dbias, bool accumulate) {
+void linear_backward_weight(Queue, View dy, View x, View dw, View dbias, bool accumulate) {
   run({{dy, Transpose::yes}, {x, Transpose::no}, View{}, accumulate ? dw : View{}, dw},
       [&](std::int64_t row, std::int64_t n_rows) {
         if (!dbias.present()) return;
@@ -165,4 +167,4 @@ void linear_backward_weight(View dy, View x, View dw, View dbias, bool accumulat
       });
 }
 
-}  // namespace monomorph::kernels
+}  // namespace monomorph::cpu

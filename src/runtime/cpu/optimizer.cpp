@@ -52,20 +52,19 @@ struct Scratch {
 
 /// gram = X Xᵀ, or Xᵀ X if that is smaller; next = the quintic of X.
 void iterate(Scratch& s) {
-  using namespace kernels;
   constexpr Quintic quintic;
   const bool wide = s.x.shape.rows <= s.x.shape.cols;
   if (wide)
-    linear(s.x, s.x, View{}, s.gram);
+    linear(Queue{}, s.x, s.x, View{}, s.gram);
   else
-    linear_backward_weight(s.x, s.x, s.gram, View{}, false);
-  linear(s.gram, s.gram, View{}, s.square);  // which is symmetric
-  scale_and_add(s.square, quintic.c, s.gram, quintic.b);
+    linear_backward_weight(Queue{}, s.x, s.x, s.gram, View{}, false);
+  linear(Queue{}, s.gram, s.gram, View{}, s.square);  // which is symmetric
+  scale_and_add(Queue{}, s.square, quintic.c, s.gram, quintic.b);
   if (wide)
-    linear_backward_input(s.gram, s.x, s.next);
+    linear_backward_input(Queue{}, s.gram, s.x, s.next);
   else
-    linear_backward_input(s.x, s.gram, s.next);
-  scale_and_add(s.x, quintic.a, s.next, 1);
+    linear_backward_input(Queue{}, s.x, s.gram, s.next);
+  scale_and_add(Queue{}, s.x, quintic.a, s.next, 1);
   std::swap(s.x, s.next);
 }
 
@@ -73,9 +72,9 @@ void iterate(Scratch& s) {
 
 void orthogonalize(Queue, View matrix, View workspace, double squared_scale) {
   Scratch s(workspace, matrix.shape);
-  kernels::scale(matrix, 1 / std::max(std::sqrt(kernels::sum_of_squares(matrix).value()), least_norm), s.x);
+  scale(Queue{}, matrix, 1 / std::max(std::sqrt(sum_of_squares(Queue{}, matrix).value()), least_norm), s.x);
   for (int i = 0; i < n_iterations; ++i) iterate(s);
-  kernels::scale(s.x, std::sqrt(squared_scale), matrix);
+  scale(Queue{}, s.x, std::sqrt(squared_scale), matrix);
 }
 
 }  // namespace monomorph::cpu

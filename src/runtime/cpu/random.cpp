@@ -67,8 +67,8 @@ template <class Draw> void fill_runs(const View& x, Draw draw) {
     for (std::int64_t first = task * per_task; first < end; first += run) {
       const std::int64_t n = std::min(run, end - first);
       draw(first, n, values);
-      kernels::copy(View{reinterpret_cast<std::byte*>(values), DType::fp64, {1, n}},
-                    View{x.data + first * size_of(x.dtype), x.dtype, {1, n}});
+      cpu::copy(cpu::Queue{}, View{reinterpret_cast<std::byte*>(values), DType::fp64, {1, n}},
+                View{x.data + first * size_of(x.dtype), x.dtype, {1, n}});
     }
   });
 }
@@ -104,7 +104,7 @@ double uniform(const Stream& stream, std::uint64_t i) {
 
 }  // namespace random
 
-detail::DropoutStream detail::dropout_stream(const kernels::DropoutKey& key) {
+detail::DropoutStream detail::dropout_stream(const DropoutKey& key) {
   using namespace random;
   const Key shared = key_of({key.seed, Purpose::dropout, key.layer, key.site});
   const auto words = block(shared, key.step);

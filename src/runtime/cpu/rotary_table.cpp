@@ -2,7 +2,7 @@
 #include <monomorph/runtime/kernels/rotary.hpp>
 #include <numbers>
 
-namespace monomorph::kernels {
+namespace monomorph::cpu {
 namespace {
 
 double scaled(double frequency, const Llama3RotaryScaling& scaling) {
@@ -25,7 +25,7 @@ void put(const View& table, std::int64_t row, std::int64_t column, double value)
 }
 }  // namespace
 
-void rotary_table(const RotarySpec& rotary, View cos, View sin) {
+void rotary_table(Queue, const RotarySpec& rotary, View cos, View sin) {
   const std::int64_t half = cos.shape.cols;
   for (std::int64_t i = 0; i < half; ++i) {
     double frequency = std::pow(rotary.base, -static_cast<double>(i) / static_cast<double>(half));
@@ -38,4 +38,4 @@ void rotary_table(const RotarySpec& rotary, View cos, View sin) {
   }
 }
 
-}  // namespace monomorph::kernels
+}  // namespace monomorph::cpu

@@ -99,11 +99,19 @@ class GpuCommunicator final : public distributed::GroupedCommunicator {
     traffic.gathers.bytes = sent_by(gathers_);
     traffic.reductions.bytes = sent_by(shard_sums_);
     traffic.replica_reductions.bytes = sent_by(replica_sums_);
+    traffic.batch_gathers.bytes = all_.sent_bytes();
   }
 
   void all_reduce_words(std::span<std::int64_t> words) override {
     word_sum_(words, [this] { check(); });
     spans_.collect();
+  }
+
+  void gather_all_parts(View all) override {
+    all_.work_for({distributed::gathering_batch, 0});
+    const std::int64_t n = all.shape.rows / size();
+    NcclGroup::Work work = all_.all_gather(all.rows(rank() * n, n), all);
+    all_.join(work);
   }
 
   /// NCCL interrupts nobody when a collective fails, so every call looks for failures.
@@ -129,10 +137,10 @@ void wait_for_all(distributed::Store store, RankPlace place, std::chrono::millis
   constexpr const char* all = "a GPU for every rank";
   store.set(key(place.rank), "yes");
   if (place.rank == 0) {
-    for (int rank = 1; rank < place.size; ++rank) store.get(key(rank), time_limit);
+    for (int rank = 1; rank < place.size; ++rank) store.get(key(rank), rank, time_limit);
     store.set(all, "yes");
   }
-  store.get(all, time_limit);
+  store.get(all, 0, time_limit);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace monomorph::cuda {
 /// The most terms of a sum: their addresses are a kernel's argument, which CUDA limits to 32 KiB.
 inline constexpr int most_terms = 2048, pairwise_levels = 12;
 
-/// term(0) + term(1) + … of n, joined as kernels::pairwise_sum joins them. On the host, too, where a test compares it.
+/// term(0) + term(1) + … of n, joined as cpu::pairwise_sum joins them. On the host, too, where a test compares it.
 template <class S, class Term> MONOMORPH_HOST_DEVICE S pairwise_total(int n, const Term& term) {
   S held[pairwise_levels];  // held[k] is of the last complete group of 2^k terms
   for (int i = 0; i < n; ++i) {

@@ -22,7 +22,7 @@ class AllToAll {
   virtual void end(int slot) = 0;
 
   virtual void copy(View from, View to) = 0;  ///< with the dtype of `to`
-  /// As kernels::pairwise_sum.
+  /// As cpu::pairwise_sum.
   virtual void pairwise_sum(std::span<const View> parts, View sum, bool accumulate) = 0;
 
  private:

@@ -33,7 +33,7 @@ constexpr std::int64_t piece_length(std::int64_t bytes, int ranks, DType dtype) 
 
 /// Sums the buffers of all ranks, and writes this rank's part of the sum to `shard`, or adds it there. `shard` may lie
 /// at its place in the buffer, which is then overwritten. Every rank sends each other rank its part and adds up what it
-/// receives as kernels::pairwise_sum does, so the bits depend on the order of the ranks and not on their timing. The
+/// receives as cpu::pairwise_sum does, so the bits depend on the order of the ranks and not on their timing. The
 /// traffic is half of an all-reduce's, as a ring's is. Parts are exchanged in pieces: while one is added up the next is
 /// received, so that little memory is needed for what is received.
 class ReduceScatter {

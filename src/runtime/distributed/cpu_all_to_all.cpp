@@ -18,10 +18,10 @@ void CpuAllToAll::end(int slot) {
   messages_[slot].clear();
 }
 
-void CpuAllToAll::copy(View from, View to) { kernels::copy(from, to); }
+void CpuAllToAll::copy(View from, View to) { cpu::copy(cpu::Queue{}, from, to); }
 
 void CpuAllToAll::pairwise_sum(std::span<const View> parts, View sum, bool accumulate) {
-  kernels::pairwise_sum(parts, sum, accumulate);
+  cpu::pairwise_sum(cpu::Queue{}, parts, sum, accumulate);
 }
 
 }  // namespace monomorph::distributed

@@ -69,6 +69,8 @@ void CpuCommunicator::count_bytes(plan::Traffic& traffic) const {
   traffic.gathers.bytes = sent_to(shard_ranks(), Channel::all_gather);
   traffic.reductions.bytes = sent_to(shard_ranks(), Channel::reduce_scatter);
   traffic.replica_reductions.bytes = sent_to(replica_ranks(), Channel::reduce_scatter);
+  for (int other = 0; other < size(); ++other)
+    if (other != rank()) traffic.batch_gathers.bytes += point_to_point_->sent_bytes(other, Channel::batch);
 }
 
 void CpuCommunicator::all_reduce_words(std::span<std::int64_t> words) {
@@ -83,12 +85,28 @@ void CpuCommunicator::all_reduce_words(std::span<std::int64_t> words) {
       messages_.push_back(point_to_point_->receive(other, Channel::all_reduce, view_of(&others_words_[other * n])));
       messages_.push_back(point_to_point_->send(other, Channel::all_reduce, view_of(words.data())));
     }
-    for (PointToPoint::Message& message : messages_) message.wait();
+    finish_messages();
   });
-  messages_.clear();
   for (int other = 0; other < size(); ++other)
     if (other != rank())
       for (std::int64_t i = 0; i < n; ++i) words[i] += others_words_[other * n + i];
+}
+
+void CpuCommunicator::gather_all_parts(View all) {
+  const std::int64_t n = all.shape.rows / size();
+  doing(gathering_batch, 0, [&] {
+    for (int other = 0; other < size(); ++other) {
+      if (other == rank()) continue;
+      messages_.push_back(point_to_point_->receive(other, Channel::batch, all.rows(other * n, n)));
+      messages_.push_back(point_to_point_->send(other, Channel::batch, all.rows(rank() * n, n)));
+    }
+    finish_messages();
+  });
+}
+
+void CpuCommunicator::finish_messages() {
+  for (PointToPoint::Message& message : messages_) message.wait();
+  messages_.clear();
 }
 
 }  // namespace monomorph::distributed

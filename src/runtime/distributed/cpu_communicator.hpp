@@ -21,6 +21,9 @@ class CpuCommunicator final : public GroupedCommunicator {
   void finish(int unit) override;
   void count_bytes(plan::Traffic& traffic) const override;
   void all_reduce_words(std::span<std::int64_t> words) override;
+  void gather_all_parts(View all) override;
+  /// Waits for messages_.
+  void finish_messages();
 
   struct Started {
     std::uint64_t all_gather = 0, reduce_scatter = 0;

@@ -27,5 +27,6 @@ Error absent_ranks(const std::vector<int>& ranks, std::chrono::milliseconds time
 std::string gathering(int unit);
 std::string reducing(int unit);
 std::string adding_words(int);
+std::string gathering_batch(int);
 
 }  // namespace monomorph::distributed

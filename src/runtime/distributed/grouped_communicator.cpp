@@ -21,6 +21,11 @@ void GroupedCommunicator::start_reduce_scatter(int unit, View unsharded, View sh
   begin_reduce_scatter(unit, unsharded, shard, reduction);
 }
 
+void GroupedCommunicator::gather_parts(View all) {
+  ++started_.batch_gathers.collectives;
+  gather_all_parts(all);
+}
+
 plan::Traffic GroupedCommunicator::traffic() const {
   plan::Traffic traffic = started_;
   count_bytes(traffic);

@@ -24,6 +24,8 @@ class GroupedCommunicator : public Communicator {
   void start_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) final;
   virtual void begin_all_gather(int unit, View shard, View unsharded) = 0;
   virtual void begin_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) = 0;
+  void gather_parts(View all) final;
+  virtual void gather_all_parts(View all) = 0;
   virtual void count_bytes(plan::Traffic& traffic) const = 0;  ///< that were sent
 
   int rank_, size_;

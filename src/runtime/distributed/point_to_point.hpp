@@ -12,8 +12,8 @@ namespace monomorph::distributed {
 
 /// What a message belongs to. Messages between two ranks on one channel arrive in the order of sending, so two threads
 /// of a rank never share a channel.
-enum class Channel : int { all_gather, reduce_scatter, all_reduce };
-inline constexpr int n_channels = 3;
+enum class Channel : int { all_gather, reduce_scatter, all_reduce, batch };
+inline constexpr int n_channels = 4;
 
 /// Messages between the ranks of a run, point to point, over c10d's Gloo: straight from and into the views, which
 /// must stay as they are until the message was waited for. Our collectives are made of these and not of Gloo's, which

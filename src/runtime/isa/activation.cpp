@@ -1,7 +1,7 @@
 #include "runtime/isa/rows.hpp"
 #include "runtime/isa/vector_math.hpp"
 
-namespace monomorph::kernels::MONOMORPH_ISA {
+namespace monomorph::cpu::MONOMORPH_ISA {
 namespace {
 
 // tanh-GELU is h · sigmoid(2 u) with u = √(2/π) (h + 0.044715 h³).
@@ -87,4 +87,4 @@ void swiglu_backward(View gate_up, View dy, View dgate_up) {
   });
 }
 
-}  // namespace monomorph::kernels::MONOMORPH_ISA
+}  // namespace monomorph::cpu::MONOMORPH_ISA

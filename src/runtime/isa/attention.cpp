@@ -1,7 +1,7 @@
 #include "attention_blocks.hpp"
 
 /// Keeps scores transposed, keys by queries, so that the softmax goes over rows of vectors.
-namespace monomorph::kernels::MONOMORPH_ISA {
+namespace monomorph::cpu::MONOMORPH_ISA {
 namespace {
 
 template <class T> struct ForwardWorkspace {
@@ -155,4 +155,4 @@ void attention_forward(const AttentionCall& call, Index sample, Index head, Inde
     forward_block<double>(call, sample, head, i);
 }
 
-}  // namespace monomorph::kernels::MONOMORPH_ISA
+}  // namespace monomorph::cpu::MONOMORPH_ISA

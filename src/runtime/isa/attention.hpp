@@ -4,7 +4,7 @@
 
 /// What src/runtime/cpu/attention.cpp divides among the threads and src/runtime/isa/attention*.cpp computes. Tokens are
 /// handled in blocks. The bits of a result depend on the arguments of its task alone.
-namespace monomorph::kernels {
+namespace monomorph::cpu {
 
 struct AttentionCall {
   View q, k, v, out, lse_BNT, dout, dq, dk, dv;
@@ -27,4 +27,4 @@ MONOMORPH_PER_ISA(std::int64_t attention_block(DType dtype);  // tokens
                                                   std::int64_t block);
                   void attention_decode(const AttentionCall& call, std::int64_t sample, std::int64_t kv_head))
 
-}  // namespace monomorph::kernels
+}  // namespace monomorph::cpu

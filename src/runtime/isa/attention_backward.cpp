@@ -1,7 +1,7 @@
 #include "attention_blocks.hpp"
 
 /// Keeps scores as queries by keys, so that the keys are transposed once for all queries.
-namespace monomorph::kernels::MONOMORPH_ISA {
+namespace monomorph::cpu::MONOMORPH_ISA {
 namespace {
 
 template <class T> struct BackwardWorkspace {
@@ -239,4 +239,4 @@ void attention_backward_queries(const AttentionCall& call, Index sample, Index h
     backward_query_block<double>(call, sample, head, i);
 }
 
-}  // namespace monomorph::kernels::MONOMORPH_ISA
+}  // namespace monomorph::cpu::MONOMORPH_ISA

@@ -5,7 +5,7 @@
 
 /// Where the blocks of a head lie. Legend: a block has `block` tokens at most; H features of a head, padded to whole
 /// vectors.
-namespace monomorph::kernels::MONOMORPH_ISA {
+namespace monomorph::cpu::MONOMORPH_ISA {
 namespace {
 
 inline constexpr Index max_features = 256;
@@ -87,4 +87,4 @@ template <class S> void read_seen_keys(const Head<S>& head, Index i, Index queri
 }
 
 }  // namespace
-}  // namespace monomorph::kernels::MONOMORPH_ISA
+}  // namespace monomorph::cpu::MONOMORPH_ISA

@@ -1,7 +1,7 @@
 #include "attention.hpp"
 #include "attention_storage.hpp"
 
-namespace monomorph::kernels::MONOMORPH_ISA {
+namespace monomorph::cpu::MONOMORPH_ISA {
 namespace {
 
 constexpr Index max_features = 256, chunk = 64;
@@ -74,4 +74,4 @@ void attention_decode(const AttentionCall& call, Index sample, Index kv_head) {
     decode_head<double>(call, sample, kv_head);
 }
 
-}  // namespace monomorph::kernels::MONOMORPH_ISA
+}  // namespace monomorph::cpu::MONOMORPH_ISA

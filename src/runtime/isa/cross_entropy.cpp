@@ -6,7 +6,7 @@
 #include "runtime/isa/rows.hpp"
 #include "runtime/isa/vector_math.hpp"
 
-namespace monomorph::kernels::MONOMORPH_ISA {
+namespace monomorph::cpu::MONOMORPH_ISA {
 namespace {
 
 /// One token's logits, of which the first `vocabulary` count, and where its gradient goes.
@@ -14,7 +14,7 @@ struct Token {
   const View &logits, &dlogits;
   std::int64_t logits_at, dlogits_at, vocabulary, target;
   double scale;  ///< of the gradient
-  cpu::LossTerms terms;
+  LossTerms terms;
 };
 
 template <class S> S greatest_logit(const Token& token) {
@@ -116,7 +116,7 @@ template <class S> S one_token(const Token& token) {
 }
 }  // namespace
 
-void cross_entropies(const TokenLogits& tokens, const cpu::LossTerms& terms) {
+void cross_entropies(const TokenLogits& tokens, const LossTerms& terms) {
   const auto& [logits, targets, vocab_size, loss, dlogits, scale] = tokens;
   in_compute_type(logits.dtype, [&]<class S>() {
     parallel_for(logits.shape.rows, [&](std::int64_t row) {
@@ -134,4 +134,4 @@ void cross_entropies(const TokenLogits& tokens, const cpu::LossTerms& terms) {
   });
 }
 
-}  // namespace monomorph::kernels::MONOMORPH_ISA
+}  // namespace monomorph::cpu::MONOMORPH_ISA

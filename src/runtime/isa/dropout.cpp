@@ -1,7 +1,7 @@
 #include "runtime/isa/dropout_mask.hpp"
 #include "runtime/isa/rows.hpp"
 
-namespace monomorph::kernels::MONOMORPH_ISA {
+namespace monomorph::cpu::MONOMORPH_ISA {
 namespace {
 
 // y = x · mask (+ residual, if present)
@@ -42,4 +42,4 @@ void dropout_add(View x, View residual, View y, const DropoutKey& key) {
   in_compute_type(x.dtype, [&]<class S>() { apply<S>(x, residual, y, key); });
 }
 
-}  // namespace monomorph::kernels::MONOMORPH_ISA
+}  // namespace monomorph::cpu::MONOMORPH_ISA

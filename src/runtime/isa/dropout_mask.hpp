@@ -3,7 +3,7 @@
 #include "runtime/isa/random_words.hpp"
 #include "runtime/kernels/dropout_stream.hpp"
 
-namespace monomorph::kernels::MONOMORPH_ISA {
+namespace monomorph::cpu::MONOMORPH_ISA {
 
 /// factor[i] = 0 or 1 / (1 - rate) for features first … first + n - 1 of one position of one sample.
 template <class S>
@@ -21,4 +21,4 @@ static void draw_mask(const detail::DropoutStream& stream, std::uint64_t sample,
   }
 }
 
-}  // namespace monomorph::kernels::MONOMORPH_ISA
+}  // namespace monomorph::cpu::MONOMORPH_ISA

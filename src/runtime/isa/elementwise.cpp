@@ -1,7 +1,7 @@
 #include <cstring>
 #include "runtime/isa/rows.hpp"
 
-namespace monomorph::kernels::MONOMORPH_ISA {
+namespace monomorph::cpu::MONOMORPH_ISA {
 
 void copy(View from, View to) {
   const bool wide = from.dtype == DType::fp64 || to.dtype == DType::fp64;
@@ -47,4 +47,4 @@ void scale_and_add(View x, double a, View y, double b) {
   });
 }
 
-}  // namespace monomorph::kernels::MONOMORPH_ISA
+}  // namespace monomorph::cpu::MONOMORPH_ISA

@@ -1,6 +1,6 @@
 #include "runtime/isa/rows.hpp"
 
-namespace monomorph::kernels::MONOMORPH_ISA {
+namespace monomorph::cpu::MONOMORPH_ISA {
 namespace {
 
 /// A task of the backward passes adds up one block of features, over all rows in their order.
@@ -109,4 +109,4 @@ void position_embedding_backward(View dx, std::int64_t tokens, View dpositions, 
   });
 }
 
-}  // namespace monomorph::kernels::MONOMORPH_ISA
+}  // namespace monomorph::cpu::MONOMORPH_ISA

@@ -5,7 +5,7 @@
 
 // Legend: a group is the H features that are normalised together; a row has G groups, group g is group g % G of row g /
 // G.
-namespace monomorph::kernels::MONOMORPH_ISA {
+namespace monomorph::cpu::MONOMORPH_ISA {
 namespace {
 
 enum class Kind { layer, rms };
@@ -236,4 +236,4 @@ void rms_norm_backward(View dy, View x, View weight, View rstd, View dx, bool ad
   backward<Kind::rms>({dy, x, weight, View{}, rstd, dx, add_to_dx}, dweight, dbias, accumulate);
 }
 
-}  // namespace monomorph::kernels::MONOMORPH_ISA
+}  // namespace monomorph::cpu::MONOMORPH_ISA

@@ -7,7 +7,6 @@
 
 namespace monomorph::cpu::MONOMORPH_ISA {
 namespace {
-using namespace kernels::MONOMORPH_ISA;
 
 /// To bf16, away from zero with the probability of the part that is cut off. What is not finite stays what it is.
 inline std::uint16_t round_stochastically(float x, std::uint32_t sixteen_bits) {
@@ -269,7 +268,7 @@ void update_chunks(const ElementUpdate& run, const UpdateScalars& scalars, const
 
 }  // namespace monomorph::cpu::MONOMORPH_ISA
 
-namespace monomorph::kernels::MONOMORPH_ISA {
+namespace monomorph::cpu::MONOMORPH_ISA {
 namespace {
 
 constexpr std::int64_t norm_block = alignment_elements;  // no shard's border cuts one
@@ -330,4 +329,4 @@ ExactSum sum_of_squares(View x) { return over_blocks<FoundSum<Square>>(x).total;
 ExactSum sum_of_magnitudes(View x) { return over_blocks<FoundSum<Magnitude>>(x).total; }
 double greatest_magnitude(View x) { return over_blocks<FoundGreatest>(x).greatest; }
 
-}  // namespace monomorph::kernels::MONOMORPH_ISA
+}  // namespace monomorph::cpu::MONOMORPH_ISA

@@ -2,7 +2,7 @@
 #include <monomorph/runtime/kernels/pairwise_sum.hpp>
 #include "runtime/isa/rows.hpp"
 
-namespace monomorph::kernels::MONOMORPH_ISA {
+namespace monomorph::cpu::MONOMORPH_ISA {
 namespace {
 
 constexpr int levels = 17;  // of most_pairwise_parts
@@ -56,4 +56,4 @@ void pairwise_sum(std::span<const View> parts, View sum, bool accumulate) {
   });
 }
 
-}  // namespace monomorph::kernels::MONOMORPH_ISA
+}  // namespace monomorph::cpu::MONOMORPH_ISA

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace monomorph::kernels::MONOMORPH_ISA {
+namespace monomorph::cpu::MONOMORPH_ISA {
 
 inline constexpr std::int64_t random_group = 64;  ///< words that are drawn together
 
@@ -31,4 +31,4 @@ static inline void random_words(const std::array<std::uint32_t, 2>& key, std::ui
   }
 }
 
-}  // namespace monomorph::kernels::MONOMORPH_ISA
+}  // namespace monomorph::cpu::MONOMORPH_ISA

@@ -4,7 +4,7 @@
 
 // Sums and maxima over a run of elements. Partial results live in 64 bytes' worth of lanes on every instruction set, so
 // the order of a sum is the same on all of them.
-namespace monomorph::kernels::MONOMORPH_ISA {
+namespace monomorph::cpu::MONOMORPH_ISA {
 
 template <class S> struct LanesOf;
 template <> struct LanesOf<float> { typedef float type __attribute__((vector_size(64))); };
@@ -53,4 +53,4 @@ template <class S> [[gnu::always_inline]] static inline S greatest(const S* valu
   return result;
 }
 
-}  // namespace monomorph::kernels::MONOMORPH_ISA
+}  // namespace monomorph::cpu::MONOMORPH_ISA

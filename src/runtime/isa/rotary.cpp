@@ -1,6 +1,6 @@
 #include "runtime/isa/rows.hpp"
 
-namespace monomorph::kernels::MONOMORPH_ISA {
+namespace monomorph::cpu::MONOMORPH_ISA {
 
 void rotary(View x, View cos, View sin, std::int64_t tokens, std::int64_t first_position, bool inverse,
             const std::int32_t* document_starts) {
@@ -38,4 +38,4 @@ void rotary(View x, View cos, View sin, std::int64_t tokens, std::int64_t first_
   });
 }
 
-}  // namespace monomorph::kernels::MONOMORPH_ISA
+}  // namespace monomorph::cpu::MONOMORPH_ISA

@@ -17,7 +17,7 @@
 #define MONOMORPH_ELEMENTWISE _Pragma("GCC ivdep")
 #endif
 
-namespace monomorph::kernels::MONOMORPH_ISA {
+namespace monomorph::cpu::MONOMORPH_ISA {
 
 inline constexpr std::int64_t chunk = 512;
 /// Elements of one task of an elementwise kernel: a few of its views fit the second-level cache.
@@ -137,4 +137,4 @@ template <class S, class F, class... Views> static void elementwise(const View& 
   });
 }
 
-}  // namespace monomorph::kernels::MONOMORPH_ISA
+}  // namespace monomorph::cpu::MONOMORPH_ISA

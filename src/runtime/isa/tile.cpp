@@ -1,6 +1,6 @@
 #include "runtime/isa/rows.hpp"
 
-namespace monomorph::kernels::MONOMORPH_ISA {
+namespace monomorph::cpu::MONOMORPH_ISA {
 
 /// tile += bias + residual, either of which may be absent. On the calling thread.
 void add_to_tile(View tile, View bias, View residual) {
@@ -71,4 +71,4 @@ void sum_columns(View x, View sums, bool accumulate) {
   });
 }
 
-}  // namespace monomorph::kernels::MONOMORPH_ISA
+}  // namespace monomorph::cpu::MONOMORPH_ISA

@@ -5,7 +5,7 @@
 
 // Functions that the compiler can inline into a vector loop: for float polynomials of our own with a relative error of
 // about 1e-7 (coefficients: interpolation at Chebyshev nodes), for double those of the C library.
-namespace monomorph::kernels::MONOMORPH_ISA {
+namespace monomorph::cpu::MONOMORPH_ISA {
 
 /// e^x. 0 and infinity where float ends; NaN for NaN.
 static inline float exponential(float x) {
@@ -57,4 +57,4 @@ static inline NormalPoint<double> standard_normal(double x) {
   return {0.5 * std::erfc(-x * inverse_sqrt_2), std::exp(-0.5 * x * x) * inverse_sqrt_2_pi};
 }
 
-}  // namespace monomorph::kernels::MONOMORPH_ISA
+}  // namespace monomorph::cpu::MONOMORPH_ISA

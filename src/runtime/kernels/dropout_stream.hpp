@@ -10,6 +10,6 @@ struct DropoutStream {
   std::uint32_t drop_below;  ///< an element is zeroed if its random word is less
   double kept_factor;        ///< 1 / (1 - rate)
 };
-DropoutStream dropout_stream(const kernels::DropoutKey& key);
+DropoutStream dropout_stream(const DropoutKey& key);
 
 }  // namespace monomorph::detail

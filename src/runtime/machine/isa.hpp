@@ -2,7 +2,7 @@
 #include <string_view>
 #include <utility>
 
-/// Instruction sets. src/runtime/isa/*.cpp are compiled once for each, into namespace monomorph::kernels::<set>; the
+/// Instruction sets. src/runtime/isa/*.cpp are compiled once for each, into namespace monomorph::cpu::<set>; the
 /// processor decides at start-up which of them runs. What is compiled for a wide set must have no inline function of
 /// external linkage in it: the linker might keep that copy for all callers.
 namespace monomorph::detail {
@@ -44,9 +44,10 @@ template <class Function> Function* select_isa(Function* generic, Function* avx2
 #define MONOMORPH_SELECT(function) (&generic::function)
 #endif
 
-/// Defines a kernel as a call of the compilation that fits the processor.
+#define MONOMORPH_LISTED(...) __VA_ARGS__
+/// Defines a kernel as a call of the compilation that fits the processor, on the queue of CPUs.
 // NOLINTBEGIN(bugprone-macro-parentheses): the arguments are parts of a declaration
 #define MONOMORPH_DISPATCH(result, function, parameters, arguments) \
   MONOMORPH_PER_ISA(result function parameters)                     \
-  result function parameters { return MONOMORPH_SELECT(function) arguments; }
+  result function(Queue, MONOMORPH_LISTED parameters) { return MONOMORPH_SELECT(function) arguments; }
 // NOLINTEND(bugprone-macro-parentheses)

@@ -27,6 +27,13 @@ std::string describe_resume(const ResumeDecision& resume) {
       *resume.checkpoint);
 }
 
+/// What the result of an objective over embeddings depends on besides the batch.
+std::string compared_text(const RecipeProgram& recipe, const Hparams& hparams, int ranks) {
+  if (recipe.encoder == nullptr) return "";
+  return fmt::format("  each sample is compared with {} others, batch.micro_batch x ranks - 1\n",
+                     micro_batch_of(hparams) * ranks - 1);
+}
+
 }  // namespace
 
 std::string check(const RecipeProgram& recipe, const Hparams& hparams, LaunchedRanks ranks) {
@@ -36,18 +43,23 @@ std::string check(const RecipeProgram& recipe, const Hparams& hparams, LaunchedR
   const RunData data(recipe, hparams);
   if (resume.checkpoint) data.check_same_files(*resume.checkpoint);
   const std::int64_t batch = hparams.batch.global_batch;
+  const std::int64_t held_out = !data.evaluation               ? 0
+                                : recipe.objective.over_tokens ? data.evaluation->n_counted()
+                                                               : data.evaluation->set().n_samples();
   const std::int64_t micro_batches = micro_batches_per_rank(hparams, ranks.all);
   std::string text = fmt::format(
       "recipe {} accepts these hyperparameters\n  steps {}, {} tokens each, in {} of {} sequences{}\n{}  planned "
       "memory {}{}\n"
-      "  held-out {} {}\n  {}\n",
+      "  held-out {} {}\n{}  {}\n",
       recipe.name, hparams.run.steps.value, batch * recipe.model->context_length,
       micro_batches == 1 ? "one micro-batch" : fmt::format("{} micro-batches", micro_batches), micro_batch_of(hparams),
       ranks.all == 1 ? "" : " of each rank", data.describe_sets(hparams.run.steps * batch),
       format_bytes(run_memory(recipe, hparams, ranks.all).planned),
       ranks.all == 1 ? "" : fmt::format(" on each of {} ranks", ranks.all),
-      recipe.predicts_next_token ? "targets" : "tokens that may be targets",
-      data.evaluation ? data.evaluation->n_counted() : 0, describe_resume(resume));
+      !recipe.objective.over_tokens ? "samples"
+      : recipe.predicts_next_token  ? "targets"
+                                    : "tokens that may be targets",
+      held_out, compared_text(recipe, hparams, ranks.all), describe_resume(resume));
   for (const std::string& note : resume.notes) text += "  " + note + "\n";
   return text;
 }

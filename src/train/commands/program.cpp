@@ -1,3 +1,5 @@
+#include "train/commands/checkpoint_options.hpp"
+#include "train/commands/encoder_commands.hpp"
 #include "train/describe/batch_partition.hpp"
 #include "train/run/as_usage_error.hpp"
 #include "train/run/run_data.hpp"
@@ -8,11 +10,9 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/number_text.hpp>
 #include <monomorph/core/process_setup.hpp>
-#include <monomorph/core/standard_streams.hpp>
 #include <monomorph/core/truncation_guard.hpp>
 #include <monomorph/data/loading/loader.hpp>
 #include <monomorph/runtime/comm/world.hpp>
-#include <monomorph/runtime/files/checkpoint_folder.hpp>
 #include <monomorph/runtime/machine/compute_environment.hpp>
 #include <monomorph/runtime/machine/waiting_threads.hpp>
 #include <monomorph/train/commands/check.hpp>
@@ -27,16 +27,9 @@
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
-#include <filesystem>
 
 namespace monomorph::train {
 namespace {
-
-/// Writes a result and flushes, so that it appears as soon as it is known: generated text above all.
-void show(std::string_view text) {
-  write_out(text);
-  flush_out();
-}
 
 struct HparamsOptions {
   std::string file;
@@ -55,23 +48,6 @@ struct HparamsOptions {
     check_ranks(recipe, hparams, ranks, mistakes);
     mistakes.throw_if_any();
     return hparams;
-  }
-};
-
-/// The options of commands that use a checkpoint without training.
-struct CheckpointOptions {
-  std::string checkpoint, tokenizer;
-  void add_to(CLI::App& app) {
-    app.add_option("--checkpoint", checkpoint, "a checkpoint, or a run folder: its latest")->required();
-    app.add_option("--tokenizer", tokenizer, "tokenizer.json; the run's own if it is not given");
-  }
-  /// The tokeniser given as an option; without one, the copy in the run folder; without that, the file that the run was
-  /// given.
-  std::string tokenizer_file(const std::string& found, const Hparams& hparams) const {
-    if (!tokenizer.empty()) return tokenizer;
-    const auto in_run_folder = std::filesystem::path(found) / runtime::relative_run_folder(found) / "tokenizer.json";
-    std::error_code ignored;
-    return std::filesystem::exists(in_run_folder, ignored) ? in_run_folder.string() : hparams.data.tokenizer.value;
   }
 };
 
@@ -108,16 +84,17 @@ struct GenerateOptions : CheckpointOptions {
 int run_generate(const RecipeProgram& recipe, const GenerateOptions& options) {
   if (!recipe.predicts_next_token)
     throw UsageError(fmt::format(
-        "[RUN-25] only a model that predicts the next token can continue a prompt, and {} predicts tokens that "
-        "its objective hides; take a checkpoint of another recipe",
-        recipe.name));
+        "[RUN-25] only a model that predicts the next token can continue a prompt, and {} {}; take a checkpoint of "
+        "another recipe",
+        recipe.name,
+        recipe.encoder != nullptr ? "makes embeddings of texts" : "predicts tokens that its objective hides"));
   const std::string checkpoint = find_checkpoint(options.checkpoint);
   const std::string tokenizer_file = options.tokenizer_file(checkpoint, checkpoint_hparams(checkpoint, recipe));
   if (tokenizer_file.empty())
     throw UsageError("[RUN-11] the run of this checkpoint had no data.tokenizer; give --tokenizer <tokenizer.json>");
   const auto tokenizer = read_run_tokenizer(tokenizer_file, recipe);
   const auto communicator = one_rank();
-  const std::string hint = "take a machine with more memory, or raise the limit that this program runs under";
+  const std::string hint(larger_machine);
   const auto step =
       with_hint(hint, [&] { return recipe.make_step(*communicator, 1, 0, 0, recipe.hparams.loss.policy); });
   restore_run(checkpoint, recipe, *step, false);
@@ -160,8 +137,8 @@ int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
   const auto step = with_hint("lower --micro-batch, or take a machine with more memory",
                               [&] { return recipe.make_step(*communicator, micro_batch, 0, 0, hparams.loss.policy); });
   restore_run(checkpoint, recipe, *step, false);
-  const auto result =
-      evaluate(*step, *communicator, loader, micro_batch, recipe.model->context_length, bytes_per_token, std::nullopt);
+  const auto result = evaluate(*step, *communicator, loader, micro_batch, recipe.model->context_length, bytes_per_token,
+                               std::nullopt, recipe.objective);
   show(evaluation_text(result) + "\n");
   return 0;
 }
@@ -214,6 +191,15 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   auto* const generate_command = app.add_subcommand("generate", "continues a prompt");
   GenerateOptions generate_options;
   generate_options.add_to(*generate_command);
+
+  auto* const retrieve_command =
+      app.add_subcommand("retrieve", "how well an encoder finds the texts of held-out pairs");
+  RetrieveOptions retrieve_options;
+  retrieve_options.add_to(*retrieve_command);
+  auto* const embed_command = app.add_subcommand("embed", "embeddings of texts by an encoder, as JSON Lines");
+  EmbedOptions embed_options;
+  embed_options.add_to(*embed_command);
+
   std::optional<int> local_ranks;
   add_number(app, "--ranks", local_ranks, "starts so many ranks on this machine", {1, 1 << 12});
   std::string trace;
@@ -233,6 +219,8 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   if (!*check_command && local_ranks.value_or(1) == 1) sleep_after_spinning(argv);
   if (*evaluate_command) return run_evaluate(recipe, evaluate_options);
   if (*generate_command) return run_generate(recipe, generate_options);
+  if (*retrieve_command) return run_retrieve(recipe, retrieve_options);
+  if (*embed_command) return run_embed(recipe, embed_options);
   end_with_parent();
   const bool starts_ranks = local_ranks.value_or(1) > 1;
   const HparamsOptions& options = *check_command ? check_options : train_options;

@@ -17,7 +17,7 @@ void check_groups(const RecipeProgram& recipe, int ranks);
 
 /// Checks everything that the hyperparameters and the recipe require of the number of ranks.
 /// @param mistakes receives [RANK-17]; what validate() finds; [RANK-09] a fixed tree, and gradients that are rounded
-/// between ranks
+/// between ranks; [RANK-24] one, and an objective that compares the samples of all ranks
 void check_ranks(const RecipeProgram& recipe, const Hparams& hparams, int ranks, Mistakes& mistakes);
 /// @throws UsageError with a line for each mistake
 void check_ranks(const RecipeProgram& recipe, const Hparams& hparams, int ranks);

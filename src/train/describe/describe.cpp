@@ -72,6 +72,8 @@ void masks(Text& text, const std::vector<LayerAttention>& attentions) {
                                                                       attention.layers == 1 ? "" : "s")));
 }
 std::string target_text(const RecipeProgram& recipe) {
+  if (recipe.encoder != nullptr)
+    return fmt::format("none: the objective compares the embeddings of samples of {} texts", recipe.texts_per_sample);
   if (!recipe.predicts_next_token) return "itself, where the objective hides it";
   return recipe.prepare == nullptr ? "the next token" : "the next token, as far as the objective wants it";
 }
@@ -92,6 +94,17 @@ std::string initialization_text(const ModelSpec& model) {
   return fmt::format("{}, std {:.6g}", name_of(model.initialization.scheme.value), initializers::matrix_std(model));
 }
 
+std::string head_text(const RecipeProgram& recipe) {
+  if (recipe.encoder == nullptr) return recipe.model->tied_head ? "tied to the embedding" : "its own table";
+  return recipe.encoder->d_embedding.given ? "a projection" : "none";
+}
+std::string embedding_text(const EncoderSpec& encoder) {
+  constexpr std::array<std::string_view, 3> pooled{"the mean of its tokens", "its first token", "its last token"};
+  return fmt::format("{} features of {}{}", encoder.embedding_width(),
+                     pooled[static_cast<std::size_t>(encoder.pooling.value)],
+                     encoder.unit_length ? ", of length 1" : "");
+}
+
 void architecture(Text& text, const RecipeProgram& recipe) {
   const ModelSpec& model = *recipe.model;
   print(text, "architecture\n");
@@ -110,7 +123,8 @@ void architecture(Text& text, const RecipeProgram& recipe) {
   fact(text, "norm", norm_text(model));
   fact(text, "activation", name_of(model.activation.value));
   fact(text, "biases", bias_text(model));
-  fact(text, "head", model.tied_head ? "tied to the embedding" : "its own table");
+  fact(text, "head", head_text(recipe));
+  if (recipe.encoder != nullptr) fact(text, "embedding of a text", embedding_text(*recipe.encoder));
   fact(text, "dropout", dropout_text(model.dropout));
   fact(text, "initialisation", initialization_text(model));
 }
@@ -181,10 +195,10 @@ std::string describe(const RecipeProgram& recipe, int ranks, std::int64_t micro_
   for (const Fact& policy : recipe.policies) fact(text, policy.name, policy.value);
   architecture(text, recipe);
   parameter_table(text, recipe);
+  const plan::FlopsPerToken flops = recipe.flops(micro_batch, ranks);
   print(text, "FLOPs per trained token\n");
-  fact(text, "exact",
-       fmt::format("{:.6g} (matrix products; scores and values of keys that are seen)", recipe.flops.exact));
-  fact(text, "PaLM", fmt::format("{:.6g} (6 N + 12 L D T)", recipe.flops.palm));
+  fact(text, "exact", fmt::format("{:.6g} (matrix products; scores and values of keys that are seen)", flops.exact));
+  fact(text, "PaLM", fmt::format("{:.6g} (6 N + 12 L D T)", flops.palm));
   memory_table(text, recipe, ranks, micro_batch);
   for (const Gpu& gpu : gpus())
     print(text, "GPU present, which this release does not train on yet: {}, {} multiprocessors, {}\n", gpu.name,

@@ -18,6 +18,9 @@ std::string text_of(Activation activation) {
 std::string text_of(Position position) {
   return word_of(position, std::array<std::string_view, 3>{"learned", "rotary", "none"});
 }
+std::string text_of(Pooling pooling) {
+  return word_of(pooling, std::array<std::string_view, 3>{"mean", "first", "last"});
+}
 std::string text_of(AttentionKernel kernel) {
   return word_of(kernel, std::array<std::string_view, 2>{"tiled", "reference"});
 }
@@ -44,9 +47,12 @@ template <DescribedSpec Spec> void add_facts(const std::string& prefix, const Sp
 
 }  // namespace
 
-std::vector<Fact> model_facts(const ModelSpec& given) {
+std::vector<Fact> model_facts(const RecipeProgram& recipe) {
   std::vector<Fact> facts;
-  add_facts("model.", resolved(given), facts);
+  if (recipe.encoder != nullptr)
+    add_facts("model.", resolved(*recipe.encoder), facts);
+  else
+    add_facts("model.", resolved(*recipe.model), facts);
   std::erase_if(facts, [](const Fact& fact) {
     return fact.name == "model.d_ff_multiple";
   });  // all resolved ones have the same

@@ -7,6 +7,6 @@
 namespace monomorph::train {
 
 /// Every field of a model by its name, "model.norm.epsilon", with derived sizes worked out.
-std::vector<Fact> model_facts(const ModelSpec& model);
+std::vector<Fact> model_facts(const RecipeProgram& recipe);
 
 }  // namespace monomorph::train

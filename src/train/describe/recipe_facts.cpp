@@ -12,7 +12,7 @@ constexpr std::size_t most_named = 6;
 
 std::vector<Fact> all_facts(const RecipeProgram& recipe) {
   std::vector<Fact> facts = recipe.policies;
-  for (const auto& more : {model_facts(*recipe.model), recipe.expectations})
+  for (const auto& more : {model_facts(recipe), recipe.expectations})
     facts.insert(facts.end(), more.begin(), more.end());
   return facts;
 }

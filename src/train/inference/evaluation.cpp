@@ -12,16 +12,34 @@
 namespace monomorph::train {
 namespace {
 
-/// Adds up the ranks' results and gives the sums to all. The sums are exact, so their bits do not depend on the number
-/// of ranks.
-EvaluationResult sum_over_ranks(Communicator& communicator, const ExactSum& loss, const EvaluationResult& local) {
+/// What a rank adds up. The sums are exact, so their bits do not depend on the number of ranks.
+struct Sums {
+  ExactSum loss;
+  std::array<ExactSum, most_objective_metrics> metrics{};
+  std::int64_t tokens = 0, bytes = 0;
+  void add(const LossSum& micro_batch) {
+    loss.add(micro_batch.loss);
+    for (std::size_t i = 0; i < metrics.size(); ++i) metrics[i].add(micro_batch.metrics[i]);
+    tokens += micro_batch.tokens;
+  }
+};
+
+/// Adds up the ranks' results and gives the sums to all.
+EvaluationResult sum_over_ranks(Communicator& communicator, const Sums& local, const ObjectiveReport& objective) {
   std::vector<std::int64_t> words;
-  append(loss, words);
+  append(local.loss, words);
+  for (std::size_t i = 0; i < objective.metrics.size(); ++i) append(local.metrics[i], words);
   words.insert(words.end(), {local.tokens, local.bytes});
   communicator.all_reduce_sum(words);
   std::span<const std::int64_t> rest = words;
-  const double loss_sum = take_sum(rest);
-  return {.loss_sum = loss_sum, .tokens = rest[0], .bytes = rest[1]};
+  EvaluationResult result{.over_tokens = objective.over_tokens};
+  result.loss_sum = take_sum(rest);
+  std::array<double, most_objective_metrics> metrics{};
+  for (std::size_t i = 0; i < objective.metrics.size(); ++i) metrics[i] = take_sum(rest);
+  result.tokens = rest[0];
+  result.bytes = rest[1];
+  result.metrics = metric_values(objective, metrics, result.tokens);
+  return result;
 }
 
 }  // namespace
@@ -34,9 +52,11 @@ std::optional<double> EvaluationResult::bits_per_byte() const {
 }
 
 std::string evaluation_text(const EvaluationResult& result) {
-  std::string text = fmt::format("loss {:.4f}, perplexity {:.2f}", result.loss(), result.perplexity());
+  std::string text = fmt::format("loss {:.4f}", result.loss());
+  if (result.over_tokens) text += fmt::format(", perplexity {:.2f}", result.perplexity());
+  for (const auto& [name, value] : result.metrics) text += fmt::format(", {} {:.4f}", name, value);
   if (const auto bits = result.bits_per_byte()) text += fmt::format(", {:.4f} bits per byte", *bits);
-  return text + fmt::format(" ({} tokens)", result.tokens);
+  return text + fmt::format(" ({} {})", result.tokens, result.over_tokens ? "tokens" : "samples");
 }
 
 void check_ids(const data::EvaluationLoader& loader, std::span<const std::int32_t> bytes_per_token) {
@@ -50,26 +70,24 @@ void check_ids(const data::EvaluationLoader& loader, std::span<const std::int32_
 
 EvaluationResult evaluate(TrainingStep& step, Communicator& communicator, const data::EvaluationLoader& loader,
                           std::int64_t micro_batch, std::int64_t tokens_per_sequence,
-                          std::span<const std::int32_t> bytes_per_token, std::optional<std::int64_t> micro_batches) {
+                          std::span<const std::int32_t> bytes_per_token, std::optional<std::int64_t> micro_batches,
+                          const ObjectiveReport& objective) {
   std::vector<std::int32_t> inputs(micro_batch * tokens_per_sequence), targets(inputs.size()), document_starts;
   if (loader.has_document_starts()) document_starts.resize(inputs.size());
   const data::BatchBuffers batch{inputs.data(), targets.data(),
                                  document_starts.empty() ? nullptr : document_starts.data()};
   const std::int64_t all = loader.n_batches(micro_batch);
   const std::int64_t n = std::min(all, micro_batches.value_or(all));
-  ExactSum loss;
-  EvaluationResult local;
+  Sums local;
   for (std::int64_t first = 0; first < n; first += communicator.size()) {
     const std::int64_t i = first + communicator.rank();
     loader.read(i < n ? i : all, micro_batch, batch);  // all ranks compute equally often; past the end nothing counts
-    const LossSum sum = step.evaluate({batch.inputs_BT, batch.targets_BT, 0, batch.document_starts_BT});
-    loss.add(sum.loss);
-    local.tokens += sum.tokens;
+    local.add(step.evaluate({batch.inputs_BT, batch.targets_BT, 0, batch.document_starts_BT}));
     if (bytes_per_token.empty()) continue;
     for (const std::int32_t target : targets)
       if (target != ignored_target) local.bytes += bytes_per_token[target];
   }
-  return sum_over_ranks(communicator, loss, local);
+  return sum_over_ranks(communicator, local, objective);
 }
 
 }  // namespace monomorph::train

@@ -22,6 +22,8 @@ std::vector<Part> parts_of(const StepReport& report) {
   std::vector<Part> parts;
   parts.push_back({0, fmt::format("step {}/{} {:3.0f}%", report.step, report.total_steps, std::floor(percent))});
   parts.push_back({1, fmt::format("loss {:.4f}", report.loss)});
+  for (const auto& [name, value] : report.objective_metrics)
+    parts.push_back({3, fmt::format("{} {:.4g}", name, value)});
   parts.push_back({5, fmt::format("lr {:.2e}", report.lr)});
   if (report.grad_norm) parts.push_back({6, fmt::format("grad {:.3g}", *report.grad_norm)});
   parts.push_back({4, format_count(report.tokens_per_second) + " tok/s"});
@@ -55,13 +57,15 @@ std::string live_line(const StepReport& report, std::size_t width) {
 
 std::string log_line(const StepReport& report) {
   const std::string total = std::to_string(report.total_steps);
-  return fmt::format(
+  std::string line = fmt::format(
       "step {:>{}}/{}  loss {:<8.4f}  lr {:<9.3e}  grad_norm {:<9}  tokens/s {:<9.0f}  mfu {:<6}  mfu_palm {:<6}  "
       "peak_memory_mib {:<7}  data_wait {:<6.4f}  seconds_left {:<7}  skipped {}",
       report.step, total.size(), total, report.loss, report.lr, optional_number(report.grad_norm, "{:.4g}"),
       report.tokens_per_second, optional_number(report.mfu, "{:.4f}"), optional_number(report.mfu_palm, "{:.4f}"),
       report.peak_memory_bytes >> 20, report.data_wait_fraction, optional_number(report.seconds_left, "{:.0f}"),
       report.skipped);
+  for (const auto& [name, value] : report.objective_metrics) line += fmt::format("  {} {:<8.4f}", name, value);
+  return line;
 }
 
 }  // namespace monomorph::train

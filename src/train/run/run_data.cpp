@@ -84,6 +84,7 @@ data::BatchContents batch_contents(const RecipeProgram& recipe, const PolicyHpar
     contents.prefix = recipe.prefix_tokens;
   else
     contents.target = data::TargetToken::itself;
+  contents.texts_per_sample = recipe.texts_per_sample;
   if (recipe.prepare)
     contents.prepare = [prepare = recipe.prepare, objective](const Sample& sample) { prepare(sample, objective); };
   return contents;

@@ -9,11 +9,18 @@
 #include <unistd.h>
 #include <limits>
 #include <utility>
+#include <vector>
 
 namespace monomorph::train {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+std::vector<std::string> tags_of(std::string_view prefix, const std::vector<NamedMetric>& metrics) {
+  std::vector<std::string> tags;
+  for (const auto& [name, value] : metrics) tags.push_back(fmt::format("{}{}", prefix, name));
+  return tags;
+}
 
 }  // namespace
 
@@ -21,6 +28,7 @@ RunLog::RunLog(RunOwnership ownership, const Hparams& hparams, const RecipeProgr
                const std::optional<std::string>& resumed_from, std::int64_t last_step, const TrainFiles& files,
                int ranks, int argc, char** argv)
     : hparams_(hparams),
+      objective_(recipe.objective),
       ownership_(std::move(ownership)),
       progress_(STDOUT_FILENO, hparams.log.every.value),
       folder_((set_aside(resumed_from, last_step), hparams), recipe, resumed_from, files, ranks, argc, argv) {
@@ -70,39 +78,53 @@ bool RunLog::restore_folders(std::int64_t step) {
   return true;
 }
 
-void RunLog::metrics(const StepReport& report, std::int64_t tokens) {
-  metrics_->write(report.step, {{"loss", report.loss},
-                                {"lr", report.lr},
-                                {"grad_norm", report.grad_norm.value_or(nan)},
-                                {"tokens", tokens},
-                                {"tokens_per_second", report.tokens_per_second},
-                                {"mfu", report.mfu.value_or(nan)},
-                                {"mfu_palm", report.mfu_palm.value_or(nan)},
-                                {"peak_memory_bytes", report.peak_memory_bytes},
-                                {"data_wait_fraction", report.data_wait_fraction},
-                                {"skipped", report.skipped},
-                                {"loss_scale", report.loss_scale}});
-  if (events_)
-    events_->write(report.step, {{"train/loss", report.loss},
-                                 {"train/lr", report.lr},
-                                 {"train/grad_norm", report.grad_norm.value_or(nan)},
-                                 {"train/loss_scale", report.loss_scale},
-                                 {"speed/tokens_per_second", report.tokens_per_second},
-                                 {"speed/mfu", report.mfu.value_or(nan)},
-                                 {"speed/data_wait_fraction", report.data_wait_fraction}});
+void RunLog::metrics(const StepReport& report, std::int64_t counted) {
+  std::vector<Metric> metrics{{"loss", report.loss}};
+  metrics.insert(metrics.end(), report.objective_metrics.begin(), report.objective_metrics.end());
+  metrics.insert(metrics.end(), {{"lr", report.lr},
+                                 {"grad_norm", report.grad_norm.value_or(nan)},
+                                 {objective_.counted(), counted},
+                                 {"tokens_per_second", report.tokens_per_second},
+                                 {"mfu", report.mfu.value_or(nan)},
+                                 {"mfu_palm", report.mfu_palm.value_or(nan)},
+                                 {"peak_memory_bytes", report.peak_memory_bytes},
+                                 {"data_wait_fraction", report.data_wait_fraction},
+                                 {"skipped", report.skipped},
+                                 {"loss_scale", report.loss_scale}});
+  if (report.auxiliary_loss) metrics.push_back({"auxiliary_loss", *report.auxiliary_loss});
+  metrics_->write(report.step, metrics);
+  if (!events_) return;
+  const std::vector<std::string> tags = tags_of("train/", report.objective_metrics);
+  std::vector<Scalar> scalars{{"train/loss", report.loss},
+                              {"train/lr", report.lr},
+                              {"train/grad_norm", report.grad_norm.value_or(nan)},
+                              {"train/loss_scale", report.loss_scale},
+                              {"speed/tokens_per_second", report.tokens_per_second},
+                              {"speed/mfu", report.mfu.value_or(nan)},
+                              {"speed/data_wait_fraction", report.data_wait_fraction}};
+  for (std::size_t i = 0; i < tags.size(); ++i) scalars.emplace_back(tags[i], report.objective_metrics[i].second);
+  if (report.auxiliary_loss) scalars.push_back({"train/auxiliary_loss", *report.auxiliary_loss});
+  events_->write(report.step, scalars);
 }
 
 void RunLog::evaluation(std::int64_t step, const EvaluationResult& result) {
   progress_.note(fmt::format("evaluation after step {}: {}", step, evaluation_text(result)));
+  const std::vector<std::string> names = tags_of("evaluation_", result.metrics),
+                                 tags = tags_of("evaluation/", result.metrics);
   const double bits = result.bits_per_byte().value_or(nan);
-  metrics_->write(step, {{"evaluation_loss", result.loss()},
-                         {"evaluation_perplexity", result.perplexity()},
-                         {"evaluation_bits_per_byte", bits},
-                         {"evaluation_tokens", result.tokens}});
-  if (events_)
-    events_->write(step, {{"evaluation/loss", result.loss()},
-                          {"evaluation/perplexity", result.perplexity()},
-                          {"evaluation/bits_per_byte", bits}});
+  std::vector<Metric> metrics{{"evaluation_loss", result.loss()}};
+  std::vector<Scalar> scalars{{"evaluation/loss", result.loss()}};
+  if (result.over_tokens) {
+    metrics.insert(metrics.end(), {{"evaluation_perplexity", result.perplexity()}, {"evaluation_bits_per_byte", bits}});
+    scalars.insert(scalars.end(), {{"evaluation/perplexity", result.perplexity()}, {"evaluation/bits_per_byte", bits}});
+  }
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    metrics.emplace_back(names[i], result.metrics[i].second);
+    scalars.emplace_back(tags[i], result.metrics[i].second);
+  }
+  metrics.emplace_back(result.over_tokens ? "evaluation_tokens" : "evaluation_samples", result.tokens);
+  metrics_->write(step, metrics);
+  if (events_) events_->write(step, scalars);
 }
 
 }  // namespace monomorph::train

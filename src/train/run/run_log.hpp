@@ -37,7 +37,8 @@ class RunLog {
   /// To be called for every step: the progress line itself decides which it shows.
   void step(const StepReport& report) { progress_.step(report); }
   /// To be called for the steps that log.every selects.
-  void metrics(const StepReport& report, std::int64_t tokens);
+  /// @param counted so far: tokens, or samples
+  void metrics(const StepReport& report, std::int64_t counted);
   void evaluation(std::int64_t step, const EvaluationResult& result);
   void finish() { progress_.finish(); }
 
@@ -46,6 +47,7 @@ class RunLog {
   void open_records(std::int64_t last_step, bool resumes);
 
   const Hparams hparams_;
+  const ObjectiveReport objective_;
   RunOwnership ownership_;
   Progress progress_;
   RunFolder folder_;

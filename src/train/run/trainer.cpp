@@ -103,7 +103,7 @@ class Trainer {
   void train_step();
   GlobalStepStats forward_backward();
   void apply(const GlobalStepStats& totals);
-  void report(double loss, double lr, std::optional<double> grad_norm);
+  void report(const GlobalStepStats& totals, double lr, std::optional<double> grad_norm);
   void measure_rates(std::int64_t steps_left);
   void evaluate_now();
   void save() { save(state_, hparams_.checkpoint.keep.value); }
@@ -162,13 +162,13 @@ Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, const Worl
       resumed_from_(std::move(start.resume.checkpoint)),
       data_(std::move(start.data)),
       communicator_(communicator),
-      reduce_(communicator),
+      reduce_(communicator, recipe.objective.metrics.size()),
       state_(start.state),
       tracer_(communicator, state_.step, traced_steps, hparams.run.output_dir.value),
       step_(std::move(start.step)),
       batches_(read_ahead(data_.train, state_, hparams, world)),
       observer_(RunObserver::of(recipe, hparams, communicator, state_.step)),
-      throughput_(recipe.flops, recipe.compute_dtype, world.size()) {
+      throughput_(recipe.flops(micro_batch_of(hparams), world.size()), recipe.compute_dtype, world.size()) {
   if (world.rank() == 0)
     log_.emplace(std::move(*ownership), hparams, recipe, resumed_from_, state_.step, data_.all_files, world.size(),
                  argc, argv);
@@ -215,9 +215,9 @@ void Trainer::train_step() {
   state_.samples += hparams_.batch.global_batch;
   if (totals.tokens == 0 && hparams_.loss.on_empty_batch.value == OnEmptyBatch::error)
     throw Error(
-        fmt::format("[RUN-06] no token of the global batch of step {} is counted; mend the data, or set "
+        fmt::format("[RUN-06] none of the {} of the global batch of step {} is counted; mend the data, or set "
                     "loss.on_empty_batch=skip",
-                    state_.step + 1));
+                    recipe_.objective.counted(), state_.step + 1));
   apply(totals);
 }
 
@@ -236,7 +236,7 @@ GlobalStepStats Trainer::forward_backward() {
   local.stops = interrupting_signal() != 0;
   local.saves = log_ && log_->watch_folders(state_.step);
   const GradientNorm order = norm_order(hparams_.optimizer.clip.mode);
-  GlobalStepStats totals = reduce_(local, step_->partial_gradient_norm(order), order);
+  GlobalStepStats totals = reduce_(local, step_->partial_gradient_norm(order), order, step_->counts());
   totals.loss_scale = state_.loss_scale;
   return totals;
 }
@@ -259,7 +259,7 @@ void Trainer::apply(const GlobalStepStats& totals) {
     ++state_.skipped;
     if (!can_lower(state_.loss_scale, recipe_.compute_dtype, hparams_.loss_scale)) ++state_.skipped_in_a_row;
   }
-  report(totals.mean_loss(), lr, result.grad_norm);
+  report(totals, lr, result.grad_norm);
   if (totals.tokens > 0) update_loss_scale(state_, result.applied, recipe_.compute_dtype, hparams_.loss_scale);
   if (state_.skipped_in_a_row == 0) last_good_ = state_;
   if (state_.skipped_in_a_row > hparams_.failure.max_skipped_in_a_row.value) stop_skipping();
@@ -279,14 +279,16 @@ void Trainer::stop_skipping() {
 }
 
 /// Rates are those of the last interval of the log.
-void Trainer::report(double loss, double lr, std::optional<double> grad_norm) {
+void Trainer::report(const GlobalStepStats& totals, double lr, std::optional<double> grad_norm) {
   const std::int64_t left = hparams_.run.steps.value - state_.step;
   const bool logs = state_.step % hparams_.log.every.value == 0 || state_.step == 1 || left == 0;
   if (logs) measure_rates(left);
   if (!log_) return;
   const StepReport report{.step = state_.step,
                           .total_steps = hparams_.run.steps.value,
-                          .loss = loss,
+                          .loss = totals.mean_loss(),
+                          .auxiliary_loss = totals.mean_auxiliary_loss(),
+                          .objective_metrics = metric_values(recipe_.objective, totals.metrics, totals.tokens),
                           .lr = lr,
                           .grad_norm = grad_norm,
                           .tokens_per_second = rates_.tokens_per_second,
@@ -325,8 +327,9 @@ void Trainer::evaluate_now() {
   moment_ = {"evaluating after step", state_.step};
   OptionalCount micro_batches = hparams_.evaluation.batches.value;
   if (micro_batches) *micro_batches *= hparams_.batch.global_batch / micro_batch_of(hparams_);
-  const EvaluationResult result = evaluate(*step_, communicator_, *data_.evaluation, micro_batch_of(hparams_),
-                                           recipe_.model->context_length, data_.bytes_per_token, micro_batches);
+  const EvaluationResult result =
+      evaluate(*step_, communicator_, *data_.evaluation, micro_batch_of(hparams_), recipe_.model->context_length,
+               data_.bytes_per_token, micro_batches, recipe_.objective);
   if (log_) log_->evaluation(state_.step, result);
 }
 

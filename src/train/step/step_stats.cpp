@@ -2,6 +2,7 @@
 
 #include "train/step/exact_sum_words.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -21,10 +22,13 @@ double greatest(std::span<const std::int64_t> of_ranks) {
 }  // namespace
 
 GlobalStepStats StepStatsReduction::operator()(const LocalStepStats& local, const PartialGradientNorm& gradients,
-                                               GradientNorm order) {
+                                               GradientNorm order, BlockCounts& counts) {
   words_.clear();
   append(local.loss, words_);
   append(gradients.sum, words_);
+  for (std::size_t i = 0; i < n_metrics_; ++i) append(local.metrics[i], words_);
+  if (counts.has_auxiliary_loss) append(counts.auxiliary_loss, words_);
+  words_.insert(words_.end(), counts.counters.begin(), counts.counters.end());
   words_.push_back(local.tokens);
   words_.push_back(local.stops ? 1 : 0);
   words_.push_back(local.saves ? 1 : 0);
@@ -36,6 +40,10 @@ GlobalStepStats StepStatsReduction::operator()(const LocalStepStats& local, cons
   GlobalStepStats totals;
   totals.loss = take_sum(rest);
   const double sum = take_sum(rest);
+  for (std::size_t i = 0; i < n_metrics_; ++i) totals.metrics[i] = take_sum(rest);
+  if (counts.has_auxiliary_loss) totals.auxiliary_loss = take_sum(rest);
+  std::ranges::copy(rest.first(counts.counters.size()), counts.counters.begin());
+  rest = rest.subspan(counts.counters.size());
   totals.tokens = rest[0];
   totals.stops = rest[1] > 0;
   totals.saves = rest[2] > 0;

@@ -1,10 +1,8 @@
 #include <monomorph/train/step/unit_state.hpp>
 
-#include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/kernels/random.hpp>
 
 #include <algorithm>
-#include <cmath>
 
 namespace monomorph::train {
 namespace {
@@ -12,12 +10,6 @@ namespace {
 std::string full_name(std::string_view name, int unit, int n_blocks) {
   const bool is_block = unit >= 1 && unit <= n_blocks;
   return is_block ? "layers." + std::to_string(unit - 1) + "." + std::string(name) : std::string(name);
-}
-
-View share_of(View shard, int replica, int replicas) {
-  const std::int64_t part = align_up((shard.elements() + replicas - 1) / replicas);
-  const std::int64_t first = std::min(replica * part, shard.elements());
-  return shard.columns(first, std::min(part, shard.elements() - first));
 }
 
 /// The part of a tensor that lies in a shard; a slice without elements if none does.
@@ -74,11 +66,6 @@ void initialize(const UnitState& unit, std::uint64_t seed) {
     else
       random::fill(unit.master[part.slice], initializer.mean);
   }
-  round(unit);
-}
-
-void round(const UnitState& unit) {
-  if (unit.rounded.present()) kernels::copy(unit.master, unit.rounded);
 }
 
 ElementUpdate element_update(const UnitState& unit, const plan::UpdateRun& run, View gradient, StateOfClass state_of,
@@ -93,27 +80,6 @@ ElementUpdate element_update(const UnitState& unit, const plan::UpdateRun& run, 
   for (int k = 0; k < state_of(run.parameter_class).n; ++k)
     update.state[static_cast<std::size_t>(k)] = unit.state[Slice{run.state + k * run.n, {1, run.n}}];
   return update;
-}
-
-PartialGradientNorm partial_gradient_norm(std::span<const UnitState> units, GradientNorm order, int replica,
-                                          int replicas) {
-  PartialGradientNorm size;
-  for (const UnitState& unit : units) {
-    if (!unit.gradient.present()) continue;
-    const View share = share_of(unit.gradient, replica, replicas);
-    switch (order) {
-      case GradientNorm::one:
-        size.sum.add(kernels::sum_of_magnitudes(share));
-        break;
-      case GradientNorm::two:
-        size.sum.add(kernels::sum_of_squares(share));
-        break;
-      case GradientNorm::infinity:
-        const double greatest = kernels::greatest_magnitude(share);
-        size.greatest = greatest > size.greatest || std::isnan(greatest) ? greatest : size.greatest;
-    }
-  }
-  return size;
 }
 
 std::vector<StateTensor> state_tensors(std::span<const UnitState> units, View UnitState::*buffer) {

@@ -61,13 +61,13 @@ TEMPLATE_TEST_CASE("names of a unit's tensors are unique", "", ByHand, EveryOpti
 
 TEST_CASE("queries, keys and values are rows of one matrix") {
   const typename DecoderBlock<EveryOption>::Params params;
-  CHECK(params.qkv_QKVxD.shape == Shape{100, 30});
-  CHECK(params.qkv_QKVxD.offset % 64 == 0);
+  CHECK(params.attention.part.qkv_QKVxD.shape == Shape{100, 30});
+  CHECK(params.attention.part.qkv_QKVxD.offset % 64 == 0);
   const auto offset_of = [&](std::string_view name) {
     return std::find_if(params.begin(), params.end(), [&](auto& t) { return t.name == name; })->slice.offset;
   };
-  CHECK(offset_of("attention.k.weight") == params.qkv_QKVxD.offset + 60 * 30);
-  CHECK(offset_of("attention.v.weight") == params.qkv_QKVxD.offset + 80 * 30);
-  CHECK(offset_of("attention.v.bias") == params.qkv_bias.offset + 80);
-  CHECK(offset_of("mlp.up.weight") == params.up_GxD.offset + 50 * 30);
+  CHECK(offset_of("attention.k.weight") == params.attention.part.qkv_QKVxD.offset + 60 * 30);
+  CHECK(offset_of("attention.v.weight") == params.attention.part.qkv_QKVxD.offset + 80 * 30);
+  CHECK(offset_of("attention.v.bias") == params.attention.part.qkv_bias.offset + 80);
+  CHECK(offset_of("mlp.up.weight") == params.mlp.part.up_GxD.offset + 50 * 30);
 }

@@ -22,7 +22,7 @@ struct LossMaskHeader {
   std::uint64_t sequence_length = 0;  ///< of the samples that the tokens were laid out in
   std::uint64_t tokens_hash = 0;      ///< of the packed file's tokens
   std::uint64_t vocabulary = 0;       ///< fingerprint of the tokenizer
-  std::uint64_t chat_template = 0;    ///< fingerprint of the template
+  std::uint64_t format = 0;           ///< what the samples are: fingerprint of a chat template, or texts_format()
   std::uint64_t hash = 0;             ///< XXH64 of the bits, then of the header before this number
 };
 inline constexpr std::size_t loss_mask_header_bytes = 72;
@@ -30,6 +30,9 @@ std::array<std::byte, loss_mask_header_bytes> to_bytes(const LossMaskHeader& hea
 /// What `hash` must be.
 /// @param bits_hash has taken the bits
 std::uint64_t hash_of(const LossMaskHeader& header, Xxh64 bits_hash);
+
+/// What `format` is of samples that hold so many texts each, one after the other, and then padding.
+std::uint64_t texts_format(std::int64_t texts_per_sample);
 
 /// What `vocabulary` is: changes whenever an id means another token.
 std::uint64_t fingerprint(const TokenizerDefinition& definition);
@@ -56,7 +59,7 @@ class LossMask {
   void apply(std::int64_t first_token, std::span<std::int32_t> targets) const;
   bool counts(std::int64_t token) const;
 
-  /// Ids that mean other tokens than to the tokenizer of the chats would train the run on another text.
+  /// Ids that mean other tokens than to the tokenizer of the set would train the run on another text.
   /// @param from what the definition was read from, to be named  @throws [CHAT-15]
   void check_tokenizer(const TokenizerDefinition& definition, const std::string& from) const;
   /// Samples that begin elsewhere than the mask's would cut the chats.

@@ -38,6 +38,8 @@ class TokenDataset {
 
   /// What tells the tokens from others; of files beyond 256 MB a part is looked at.
   std::uint64_t tokens_hash() const;
+  /// @throws [PAIRS-04] unless each sample holds so many texts: the set was made for that, by pack_texts()
+  void check_texts(std::int64_t texts_per_sample) const;
   /// Of all tokens that may be targets (all but the first, if they are those of the token before), those that count.
   std::int64_t n_counted() const;
 

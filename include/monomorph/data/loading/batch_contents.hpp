@@ -11,6 +11,9 @@ namespace monomorph::data {
 struct BatchContents {
   bool document_starts = false;  ///< batches say where their documents begin
   TargetToken target = TargetToken::next;
+  /// So many texts a sample has, for an objective over embeddings: the target of each of their tokens is then the
+  /// number of its text, from 0, and that of padding ignored_target. With document starts and TargetToken::itself.
+  std::int64_t texts_per_sample = 0;
   std::int64_t prefix = 0;  ///< as many tokens at the beginning of a sample, or of its documents, are no targets
   /// What the objective makes of each sample, if anything. Called by several threads.
   std::function<void(const Sample&)> prepare = nullptr;

@@ -36,6 +36,11 @@ class Communicator {
   /// step.
   void all_reduce_sum(std::span<std::int64_t> words);
 
+  /// `all` has a part for each rank, in their order and of equal size, of which this rank's own is there: the others
+  /// are filled in, whatever ranks share parameters. Returns when it is done: meant for what little all ranks must see
+  /// of each other's micro-batches.
+  void gather_batch(View all);
+
   /// Records what begins from now on in a trace; null: no longer. The trace must outlive the collectives that it
   /// records.
   void record(Trace* trace) { trace_ = trace; }
@@ -51,6 +56,7 @@ class Communicator {
   virtual void note_release(int unit) = 0;
   virtual void finish(int unit) = 0;
   virtual void all_reduce_words(std::span<std::int64_t> words) = 0;
+  virtual void gather_parts(View all) = 0;  ///< among two ranks or more
 
   Trace* trace_ = nullptr;
 };

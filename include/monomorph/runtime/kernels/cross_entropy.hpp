@@ -1,6 +1,8 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <monomorph/core/ignored_target.hpp>
+#include <monomorph/core/objective_metric.hpp>
 #include <monomorph/runtime/machine/queue.hpp>
 #include <monomorph/runtime/memory/view.hpp>
 
@@ -8,8 +10,16 @@ namespace monomorph {
 
 /// Sums over the counted tokens, in fp64 and in the order of the rows.
 struct LossSum {
-  double loss = 0;  ///< nats
-  std::int64_t tokens = 0;
+  double loss = 0;                                       ///< nats
+  std::int64_t tokens = 0;                               ///< or samples, of an objective over embeddings
+  std::array<double, most_objective_metrics> metrics{};  ///< of the objective's, in their order
+
+  /// Of the same objective, over more tokens.
+  void add(const LossSum& more) {
+    loss += more.loss;
+    tokens += more.tokens;
+    for (std::size_t i = 0; i < metrics.size(); ++i) metrics[i] += more.metrics[i];
+  }
 };
 
 /// Logits of C tokens, of which an objective makes losses and gradients. Columns from vocab_size on are padding.
@@ -22,16 +32,16 @@ struct TokenLogits {
   double scale = 1;  ///< of the gradient, which is of the sum over tokens
 };
 
-}  // namespace monomorph
-
-namespace monomorph::cpu {
-
 /// What is added to a token's cross-entropy.
 struct LossTerms {
   double label_smoothing =
       0;              ///< ε: the target is 1 - ε of the token, and ε / vocab_size of every one (Szegedy et al. 2016)
   double z_loss = 0;  ///< ζ: plus ζ times the square of the logits' log-sum-exp (Chowdhery et al. 2022, section 5)
 };
+
+}  // namespace monomorph
+
+namespace monomorph::cpu {
 
 /// Softmax cross-entropy. Without terms the gradient is softmax - one-hot. Padding has the logit -inf: its probability
 /// and its gradient are zero, as all of an ignored token's gradient is.

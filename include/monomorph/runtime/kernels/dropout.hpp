@@ -1,8 +1,9 @@
 #pragma once
+#include <monomorph/runtime/machine/queue.hpp>
 #include <monomorph/runtime/memory/view.hpp>
 
 /// Dropout whose mask is never stored: it is drawn anew, from the key, by forward, recomputation and backward alike.
-namespace monomorph::kernels {
+namespace monomorph {
 
 /// What a mask depends on: nothing of ranks, micro-batches or history.
 struct DropoutKey {
@@ -14,7 +15,11 @@ struct DropoutKey {
   double rate = 0;                     ///< probability of zero; what is kept is divided by 1 - rate
 };
 
-void dropout(View x_MD, View y_MD, const DropoutKey& key);  ///< also its own backward; may be in place
-void dropout_add(View x_MD, View residual_MD, View y_MD, const DropoutKey& key);  ///< y = residual + dropout(x)
+}  // namespace monomorph
 
-}  // namespace monomorph::kernels
+namespace monomorph::cpu {
+
+void dropout(Queue, View x_MD, View y_MD, const DropoutKey& key);  ///< also its own backward; may be in place
+void dropout_add(Queue, View x_MD, View residual_MD, View y_MD, const DropoutKey& key);  ///< y = residual + dropout(x)
+
+}  // namespace monomorph::cpu

@@ -1,20 +1,21 @@
 #pragma once
 #include <cstdint>
+#include <monomorph/runtime/machine/queue.hpp>
 #include <monomorph/runtime/memory/view.hpp>
 
-namespace monomorph::kernels {
+namespace monomorph::cpu {
 
 /// x = table[token] (+ positions[first_position + row % tokens], if present; with document starts, less that of the
 /// row). M = ids.size() rows.
-void embedding(const std::int32_t* ids_M, View table_VD, View positions_TD, std::int64_t tokens,
+void embedding(Queue, const std::int32_t* ids_M, View table_VD, View positions_TD, std::int64_t tokens,
                std::int64_t first_position, View x_MD, const std::int32_t* document_starts_M = nullptr);
 
 /// dtable[id] += dx rows of that id, in the order of the rows; set to zero before, unless `accumulate`. fp32 for bf16
 /// dx.
-void embedding_backward(const std::int32_t* ids_M, View dx_MD, View dtable_VD, bool accumulate);
+void embedding_backward(Queue, const std::int32_t* ids_M, View dx_MD, View dtable_VD, bool accumulate);
 
 /// dpositions[t] = (or +=) sum of dx over the rows at position t, in their order.
-void position_embedding_backward(View dx_MD, std::int64_t tokens, View dpositions_TD, bool accumulate,
+void position_embedding_backward(Queue, View dx_MD, std::int64_t tokens, View dpositions_TD, bool accumulate,
                                  const std::int32_t* document_starts_M = nullptr);
 
-}  // namespace monomorph::kernels
+}  // namespace monomorph::cpu

@@ -1,26 +1,28 @@
 #pragma once
+#include <monomorph/runtime/machine/queue.hpp>
 #include <monomorph/runtime/memory/view.hpp>
 
 /// Normalisation of groups of H = weight_H.cols features: the whole row (layer norms), or each head of it (QK-norm), in
 /// which case M tokens have M·G groups, G = x.cols / H. Statistics are fp32 (fp64 in fp64), one row of M·G elements.
 /// x may be strided; bias may be absent.
-namespace monomorph::kernels {
+namespace monomorph::cpu {
 
 /// y = (x - mean) · rstd · weight + bias, rstd = 1 / sqrt(variance + epsilon), biased variance (Ba et al. 2016).
-void layer_norm(View x_MD, View weight_H, View bias_H, double epsilon, View y_MD, View mean_M, View rstd_M);
+void layer_norm(Queue, View x_MD, View weight_H, View bias_H, double epsilon, View y_MD, View mean_M, View rstd_M);
 
 /// y = x · rstd · weight + bias, rstd = 1 / sqrt(mean(x²) + epsilon) (Zhang and Sennrich 2019).
-void rms_norm(View x_MD, View weight_H, View bias_H, double epsilon, View y_MD, View rstd_M);
+void rms_norm(Queue, View x_MD, View weight_H, View bias_H, double epsilon, View y_MD, View rstd_M);
 
 /// Recomputes the normalised output from saved statistics, with the same bits as the forward pass.
-void layer_norm_recompute(View x_MD, View weight_H, View bias_H, View mean_M, View rstd_M, View y_MD);
-void rms_norm_recompute(View x_MD, View weight_H, View bias_H, View rstd_M, View y_MD);
+void layer_norm_recompute(Queue, View x_MD, View weight_H, View bias_H, View mean_M, View rstd_M, View y_MD);
+void rms_norm_recompute(Queue, View x_MD, View weight_H, View bias_H, View rstd_M, View y_MD);
 
 /// dx += (add_to_dx) or = the gradient of x. dweight and dbias are summed over tokens in an order that depends on the
-/// shape alone; they are overwritten, or added to with `accumulate`. Both may be absent: of a frozen unit. dx may be dy.
-void layer_norm_backward(View dy_MD, View x_MD, View weight_H, View mean_M, View rstd_M, View dx_MD, bool add_to_dx,
-                         View dweight_H, View dbias_H, bool accumulate);
-void rms_norm_backward(View dy_MD, View x_MD, View weight_H, View rstd_M, View dx_MD, bool add_to_dx, View dweight_H,
-                       View dbias_H, bool accumulate);
+/// shape alone; they are overwritten, or added to with `accumulate`. Both may be absent: of a frozen unit. dx may be
+/// dy.
+void layer_norm_backward(Queue, View dy_MD, View x_MD, View weight_H, View mean_M, View rstd_M, View dx_MD,
+                         bool add_to_dx, View dweight_H, View dbias_H, bool accumulate);
+void rms_norm_backward(Queue, View dy_MD, View x_MD, View weight_H, View rstd_M, View dx_MD, bool add_to_dx,
+                       View dweight_H, View dbias_H, bool accumulate);
 
-}  // namespace monomorph::kernels
+}  // namespace monomorph::cpu

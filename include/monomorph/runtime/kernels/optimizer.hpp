@@ -25,12 +25,32 @@ struct UpdateScalars {
 struct ElementUpdate {
   View gradient, master;
   std::array<View, StateBuffers::capacity> state{};  ///< as many as the optimiser keeps for the class
-  View rounded{};                                      ///< compute's copy of the master, if it is not the master itself
+  View rounded{};                                    ///< compute's copy of the master, if it is not the master itself
   ParameterClass parameter_class = ParameterClass::linear;
   /// Stochastic rounding gives an element the same random bits however buffers are cut: of a unit by its key, of an
   /// update by its number, of an element by its place in the unit.
   std::array<std::uint32_t, 2> noise_key{};
   std::uint64_t first = 0;  ///< place of the run's first element in the unit, a multiple of 64
+};
+
+/// What an update is told besides, by its name.
+struct AdamWCoefficients {
+  double learning_rate, beta1, beta2, epsilon, weight_decay;
+};
+struct SgdCoefficients {
+  double learning_rate, momentum;
+  bool nesterov;
+  double weight_decay;
+};
+struct LionCoefficients {
+  double learning_rate, beta1, beta2, weight_decay;
+};
+struct MomentumCoefficients {
+  double momentum;
+  bool nesterov;
+};
+struct DirectionCoefficients {
+  double learning_rate, weight_decay;
 };
 
 /// Some of a run's elements, as they are computed with: in fp64 if the master is, in fp32 otherwise.
@@ -48,40 +68,22 @@ template <class S> struct UpdateChunk {
 /// too small for bf16 are taken in the mean (Gupta et al. 2015, section 3).
 namespace monomorph::cpu {
 
-struct AdamWCoefficients {
-  double learning_rate, beta1, beta2, epsilon, weight_decay;
-};
 /// Decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2). What rounding takes from a bf16 master is added to
 /// the first moment such that the next steps make it good: errors don't add up (docs/why/rounded_masters.md).
 void adamw(Queue, const ElementUpdate& run, const AdamWCoefficients& coefficients, const UpdateScalars& scalars);
 
-struct SgdCoefficients {
-  double learning_rate, momentum;
-  bool nesterov;
-  double weight_decay;
-};
 /// With g the gradient plus weight_decay times the master: b = momentum b + g, and the master loses the rate times b,
 /// or with Nesterov times g + momentum b.
 void sgd(Queue, const ElementUpdate& run, const SgdCoefficients& coefficients, const UpdateScalars& scalars);
 
-struct LionCoefficients {
-  double learning_rate, beta1, beta2, weight_decay;
-};
 /// Chen et al. 2023, algorithm 2. The sign of zero is zero.
 void lion(Queue, const ElementUpdate& run, const LionCoefficients& coefficients, const UpdateScalars& scalars);
 
-struct MomentumCoefficients {
-  double momentum;
-  bool nesterov;
-};
 /// m = momentum m + (1 - momentum) g. The gradient becomes m, or with Nesterov momentum m + (1 - momentum) g. The
 /// master stays as it is.
 void momentum_mean(Queue, const ElementUpdate& run, const MomentumCoefficients& coefficients,
                    const UpdateScalars& scalars);
 
-struct DirectionCoefficients {
-  double learning_rate, weight_decay;
-};
 /// The master loses the rate times (gradient + weight_decay times master), with the gradient as it is: neither scaled
 /// nor clipped.
 void step_along(Queue, const ElementUpdate& run, const DirectionCoefficients& coefficients,
@@ -121,12 +123,12 @@ void each_element(Queue, const ElementUpdate& run, const UpdateScalars& scalars,
 
 }  // namespace monomorph::cpu
 
-namespace monomorph::kernels {
+namespace monomorph::cpu {
 
 /// Norms of a gradient shard. Blocks of 64 elements, which no shard's border cuts, are summed in fp64 and then added
 /// exactly: how a buffer is cut into shards does not show.
-ExactSum sum_of_squares(View x);
-ExactSum sum_of_magnitudes(View x);
-double greatest_magnitude(View x);  ///< NaN if any element is
+ExactSum sum_of_squares(Queue, View x);
+ExactSum sum_of_magnitudes(Queue, View x);
+double greatest_magnitude(Queue, View x);  ///< NaN if any element is
 
-}  // namespace monomorph::kernels
+}  // namespace monomorph::cpu

@@ -7,6 +7,9 @@ namespace monomorph::cpu {
 /// Runs what it is given at once, where it is called. Kernels of a device take its queue first, and are found by it.
 struct Queue {};
 
+/// When it returns, what the queue was given has run, and may be read.
+inline void synchronize(Queue) {}
+
 /// Calls f(i) for i in [0, n), each on one thread: kernels that it calls do not divide their work any further.
 template <class F> void side_by_side(Queue, std::int64_t n, F&& f) { parallel_for(n, f); }
 

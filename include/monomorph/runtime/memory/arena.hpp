@@ -16,6 +16,7 @@ class Arena {
 
   /// @throws [ARENA-01] if the plan did not foresee the buffer: an error of Monomorph's, not of its user
   View take(std::int64_t elements, DType dtype);
+  std::byte* data() const { return data_; }
   std::int64_t bytes() const { return bytes_; }
   std::int64_t unused_bytes() const { return bytes_ - used_; }
 

@@ -10,20 +10,32 @@ namespace monomorph {
 
 namespace detail {
 
-/// "4 x DecoderBlock, 2 x my::Block", with the arguments that every block has left out, but for an attention of its
-/// own.
-template <Recipe R> std::string layers_text() {
-  std::string text;
+/// The model, or an encoder without what makes embeddings.
+template <class R>
+inline constexpr ModelSpec trunk_of = [] {
+  if constexpr (is_encoder<R>)
+    return R::model.trunk();
+  else
+    return R::model;
+}();
+
+template <Recipe R> std::vector<train::LayerKind> layer_kinds() {
+  std::vector<train::LayerKind> kinds;
   boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
     using Block = typename decltype(run)::template block<R>;
     const std::string_view name = type_name<Block>();
-    text +=
-        (text.empty() ? "" : ", ") + std::to_string(run.length) + " x " + std::string(name.substr(0, name.find('<')));
+    train::LayerKind kind{.count = run.length, .name = std::string(name.substr(0, name.find('<')))};
     if constexpr (requires { typename Block::Attention; })
       if (!std::is_same_v<typename Block::Attention, attention_of<R>>)
-        text += " (" + std::string(type_name<typename Block::Attention>()) + ")";
+        kind.attention = type_name<typename Block::Attention>();
+    if constexpr (requires { typename Block::MlpPart; }) {
+      kind.order = Block::block_order;
+      kind.model = &trunk_of<typename Block::Tower>;
+      if constexpr (requires { Block::MlpPart::mixture; }) kind.mixture = &Block::MlpPart::mixture;
+    }
+    kinds.push_back(kind);
   });
-  return text;
+  return kinds;
 }
 
 /// Of the runs of layers that have an attention.
@@ -46,7 +58,7 @@ template <Recipe R> std::string observer_text() {
 
 template <Recipe R> std::vector<train::Fact> policies_of() {
   constexpr MeshSpec mesh = mesh_of<R>;
-  return {{"layers", layers_text<R>()},
+  return {{"layers", train::layers_text(layer_kinds<R>(), trunk_of<R>)},
           {"sharding", std::string(type_name<typename R::sharding>()), false},
           {"precision", std::string(type_name<typename R::precision>()), false},
           {"state_dtype", std::string(name_of(R::precision::master_dtype))},
@@ -54,6 +66,7 @@ template <Recipe R> std::vector<train::Fact> policies_of() {
           {"optimizer", std::string(type_name<typename R::optimizer>())},
           {"attention", std::string(type_name<attention_of<R>>())},
           {"finetuning", std::string(type_name<finetuning_of<R>>())},
+          {"device", std::string(device_of<R>::name), false},
           {"objective", std::string(type_name<objective_of<R>>())},
           {"schedule", std::string(type_name<schedule_of<R>>()), false},
           {"observer", observer_text<R>(), false},
@@ -110,11 +123,30 @@ template <class Objective> constexpr auto prepare_of() -> decltype(train::Recipe
     return nullptr;
 }
 
+template <Recipe R> constexpr const EncoderSpec* encoder_of() {
+  if constexpr (is_encoder<R>)
+    return &R::model;
+  else
+    return nullptr;
+}
+
+template <class Objective> train::ObjectiveReport report_of() {
+  constexpr auto& metrics = metrics_of<Objective>;
+  return {.metrics = {metrics.begin(), metrics.end()}, .over_tokens = !is_over_embeddings<Objective>};
+}
+template <class Objective> constexpr std::int64_t texts_per_sample_of() {
+  if constexpr (is_over_embeddings<Objective>)
+    return Objective::texts_per_sample;
+  else
+    return 0;
+}
+
 template <Recipe R> train::RecipeProgram program_of() {
   return {.name = std::string(type_name<R>()),
           .fingerprint = plan::fingerprint<R>,
           .state_fingerprint = plan::state_fingerprint<R>,
-          .model = &R::model,
+          .model = &trunk_of<R>,
+          .encoder = encoder_of<R>(),
           .compute_dtype = R::precision::compute_dtype,
           .gradient_dtype = R::precision::gradient_dtype,
           .reduce_dtype = R::precision::reduce_dtype,
@@ -126,13 +158,15 @@ template <Recipe R> train::RecipeProgram program_of() {
           .expectations = expectations_of<R>(),
           .n_params = plan::params<R>,
           .n_blocks = plan::n_blocks<R>,
-          .flops = plan::flops_per_token<R>(),
+          .flops = plan::flops_per_token<R>,
           .memory = plan::memory<R>,
           .unit_layout = plan::unit_layout<R>,
           .n_units = plan::n_units<R>,
           .wants_document_starts = attention_of<R>::within_documents,
           .prefix_tokens = plan::longest_prefix<R>,
-          .predicts_next_token = objective_of<R>::predicts_next_token,
+          .predicts_next_token = predicts_next_token<objective_of<R>>,
+          .texts_per_sample = texts_per_sample_of<objective_of<R>>(),
+          .objective = report_of<objective_of<R>>(),
           .prepare = prepare_of<objective_of<R>>(),
           .attentions = attentions_of<R>(),
           .make_step = [](Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed, int tree_levels,

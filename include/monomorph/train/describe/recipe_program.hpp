@@ -1,13 +1,18 @@
 #pragma once
+#include <monomorph/block/sublayer.hpp>
 #include <monomorph/core/sample.hpp>
 #include <monomorph/plan/flops.hpp>
 #include <monomorph/plan/memory.hpp>
 #include <monomorph/runtime/comm/communicator.hpp>
 #include <monomorph/spec/attention_mask.hpp>
+#include <monomorph/spec/encoder_spec.hpp>
 #include <monomorph/spec/mesh_spec.hpp>
+#include <monomorph/spec/mixture_spec.hpp>
 #include <monomorph/spec/tensor_info.hpp>
 #include <monomorph/train/hparams/hparams.hpp>
+#include <monomorph/train/step/objective_report.hpp>
 #include <monomorph/train/step/training_step.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,12 +33,25 @@ struct LayerAttention {
   bool within_documents;
 };
 
+/// What `count` successive layers are.
+struct LayerKind {
+  int count;
+  std::string name;  ///< of the block, without its arguments
+  BlockOrder order = BlockOrder::pre_norm;
+  const ModelSpec* model = nullptr;      ///< the block's, which may have sizes of its own; null if it does not say
+  const MixtureSpec* mixture = nullptr;  ///< null if there is none
+  std::string attention{};               ///< its own; empty if it is the recipe's
+};
+/// "4 x monomorph::DecoderBlock, 2 x monomorph::Mixture (8 experts, …)": what is not as usual in parentheses.
+std::string layers_text(const std::vector<LayerKind>& layers, const ModelSpec& model);
+
 /// A recipe as values and function pointers: what the program around the step, compiled once for all recipes, needs of
 /// it. Made by program_of<R>().
 struct RecipeProgram {
   std::string name;
   std::uint64_t fingerprint = 0, state_fingerprint = 0;
-  const ModelSpec* model = nullptr;
+  const ModelSpec* model = nullptr;      ///< of an encoder, its trunk
+  const EncoderSpec* encoder = nullptr;  ///< null unless the model is one
   DType compute_dtype{}, gradient_dtype{}, reduce_dtype{};
   MeshSpec mesh;
   int (*optimizer_shards)(int dp) = nullptr;  ///< ranks that hold one copy of the optimiser's state together
@@ -43,13 +61,16 @@ struct RecipeProgram {
   std::vector<Fact> expectations;                                 ///< `expect` and `budget`
   std::int64_t n_params = 0;
   int n_blocks = 0;
-  plan::FlopsPerToken flops;
+  /// @param micro_batch, ranks: as of plan::flops_per_token()
+  plan::FlopsPerToken (*flops)(std::int64_t micro_batch, int ranks) = nullptr;
   plan::Memory (*memory)(int dp, std::int64_t micro_batch, int tree_levels) = nullptr;
   ParameterLayout (*unit_layout)(int unit) = nullptr;
   int n_units = 0;
   bool wants_document_starts = false;  ///< micro-batches say where documents begin
   std::int64_t prefix_tokens = 0;      ///< plan::longest_prefix
-  bool predicts_next_token = true;     ///< or else tokens that the objective hides
+  bool predicts_next_token = true;     ///< or else tokens that the objective hides, or no tokens
+  std::int64_t texts_per_sample = 0;   ///< of an objective over embeddings
+  ObjectiveReport objective;
   void (*prepare)(const Sample&, const PolicyHparams& objective) = nullptr;  ///< null if the objective prepares nothing
   std::vector<LayerAttention> attentions;
   std::unique_ptr<TrainingStep> (*make_step)(Communicator&, std::int64_t micro_batch, std::uint64_t seed,
@@ -58,7 +79,7 @@ struct RecipeProgram {
   std::unique_ptr<StepObserver> (*make_observer)(const PolicyHparams& hparams) = nullptr;  ///< null if there is none
 };
 
-/// The command line of every recipe's program: train, describe, schema, check, evaluate, generate.
+/// The command line of every recipe's program: train, describe, schema, check, evaluate, generate, retrieve, embed.
 int run_program(const RecipeProgram& recipe, int argc, char** argv);
 
 }  // namespace monomorph::train

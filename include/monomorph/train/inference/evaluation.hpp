@@ -1,10 +1,12 @@
 #pragma once
 #include <monomorph/data/loading/evaluation_loader.hpp>
 #include <monomorph/runtime/comm/communicator.hpp>
+#include <monomorph/train/step/objective_report.hpp>
 #include <monomorph/train/step/training_step.hpp>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace monomorph::train {
 
@@ -12,13 +14,15 @@ namespace monomorph::train {
 struct EvaluationResult {
   double loss_sum = 0;  ///< nats
   std::int64_t tokens = 0;
-  std::int64_t bytes = 0;  ///< of UTF-8 that the targets stand for; 0 without a tokeniser
-  double loss() const;     ///< nats per token
+  std::int64_t bytes = 0;              ///< of UTF-8 that the targets stand for; 0 without a tokeniser
+  bool over_tokens = true;             ///< or else samples count, and loss_sum is of them
+  std::vector<NamedMetric> metrics{};  ///< the objective's
+  double loss() const;                 ///< nats per token
   double perplexity() const;
   std::optional<double> bits_per_byte() const;  ///< loss_sum / (ln 2 · bytes)
 };
 
-/// "loss 3.2101, perplexity 24.78, 2.3456 bits per byte (110,000 tokens)"
+/// "loss 3.2101, perplexity 24.78, 2.3456 bits per byte (110000 tokens)", "loss 0.8102, accuracy 0.7301 (2000 samples)"
 std::string evaluation_text(const EvaluationResult& result);
 
 /// Checks every token of the held-out set against the tokeniser.
@@ -30,9 +34,10 @@ void check_ids(const data::EvaluationLoader& loader, std::span<const std::int32_
 /// all get the result, whose bits do not depend on the number of ranks.
 /// @param bytes_per_token by token id, passed by check_ids; empty: bits per byte stay unknown. They mean something only
 ///   where each token is predicted from those before it
-/// @param micro_batches at most so many; absent: all
+/// @param micro_batches at most so many; absent: all   @param objective what it counts, and its metrics
 EvaluationResult evaluate(TrainingStep& step, Communicator& communicator, const data::EvaluationLoader& loader,
                           std::int64_t micro_batch, std::int64_t tokens_per_sequence,
-                          std::span<const std::int32_t> bytes_per_token, std::optional<std::int64_t> micro_batches);
+                          std::span<const std::int32_t> bytes_per_token, std::optional<std::int64_t> micro_batches,
+                          const ObjectiveReport& objective = {});
 
 }  // namespace monomorph::train

@@ -7,14 +7,18 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace monomorph::train {
 
 /// What is known when an optimiser step ends.
 struct StepReport {
-  std::int64_t step = 0;         ///< finished steps
-  std::int64_t total_steps = 0;  ///< of the whole run
-  double loss = 0.0;             ///< mean over the counted tokens of the global batch, nats
+  std::int64_t step = 0;                                ///< finished steps
+  std::int64_t total_steps = 0;                         ///< of the whole run
+  double loss = 0.0;                                    ///< mean over the counted tokens of the global batch, nats
+  std::optional<double> auxiliary_loss = std::nullopt;  ///< mean likewise; absent if no block has one
+  std::vector<std::pair<std::string_view, double>> objective_metrics{};  ///< by name
   double lr = 0.0;
   std::optional<double> grad_norm;     ///< before clipping; absent if the clipping mode has none
   double tokens_per_second = 0.0;      ///< over all ranks

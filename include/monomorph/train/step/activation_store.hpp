@@ -16,8 +16,9 @@ template <Recipe R> class ActivationStore {
   static constexpr bool offloads = plan::offloads_some<R>;
 
  public:
-  ActivationStore(std::int64_t micro_batch, Arena& arena, Arena& host, Transfers* transfers)
-      : plan_(micro_batch),
+  /// @param dp data-parallel ranks
+  ActivationStore(std::int64_t micro_batch, int dp, Arena& arena, Arena& host, Transfers* transfers)
+      : plan_(micro_batch, dp),
         activations_(arena.take(plan_.buffer.elements, compute)),
         statistics_(arena.take(plan_.statistics.elements, statistic)),
         host_activations_(host.take(plan_.host_buffer.elements, compute)),
@@ -51,7 +52,7 @@ template <Recipe R> class ActivationStore {
       }
   }
   /// What the block's backward reads is there.
-  template <class Block> void before_backward(Block block, const BlockTensors& t, const typename Block::Saved& saved) {
+  template <class Block> void before_backward(Block block, const TensorsOf<R>& t, const typename Block::Saved& saved) {
     if constexpr (offloads)
       if (plan_.moves(t.block)) transfers_->wait(moved_[t.block]);
     if (R::checkpointing::recompute(t.block) != Recompute::nothing) block.recompute(t, saved);

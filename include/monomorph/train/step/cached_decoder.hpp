@@ -7,34 +7,56 @@
 
 namespace monomorph::train {
 
+/// What decoding one sequence needs, by the blocks that the recipe has: a cache for each block, and temporaries that
+/// they share.
+template <class R> struct DecoderLayout {
+  static constexpr std::int64_t T = R::model.context_length, D = R::model.d_model;
+  Layout caches, activations, statistics;
+  std::array<Slice, plan::n_blocks<R>> cache{};
+  Slice x_D, normed_D, block_activations;
+  NormStatistics norm;
+  Slice block_statistics;
+
+  constexpr DecoderLayout()
+      : x_D(activations.take({1, D})), normed_D(activations.take({1, D})), norm(statistics, R::model.norm, {1, 1}) {
+    Layout longest, longest_statistics;
+    for (int i = 0; i < plan::n_blocks<R>; ++i)
+      with_block<R>(i, [&](auto block) {
+        using Block = decltype(block);
+        Layout of_cache, of_activations, of_statistics;
+        typename Block::DecodeCache(of_cache, T);
+        typename Block::DecodeTemporary(of_activations, of_statistics, 1);
+        cache[i] = caches.take({1, of_cache.elements});
+        longest.elements = larger_of(longest.elements, of_activations.elements);
+        longest_statistics.elements = larger_of(longest_statistics.elements, of_statistics.elements);
+      });
+    block_activations = activations.take({1, longest.elements});
+    block_statistics = statistics.take({1, longest_statistics.elements});
+  }
+};
+
 /// Decodes one sequence with a key-value cache. Its memory is an arena of its own, as it lives only while text is
 /// written.
 template <class R> class CachedDecoder final : public Decoder {
   static constexpr DType compute = R::precision::compute_dtype, statistic = statistics_dtype(compute);
-  static constexpr std::int64_t T = R::model.context_length, D = R::model.d_model, K = R::model.kv_width(),
-                                V = R::model.padded_vocab(), L = plan::n_blocks<R>;
-  using Block = DecoderBlock<R>;
-  static constexpr Layout buffers() {
-    Layout layout;
-    for (const std::int64_t cols : {D, D, Block::D, Block::QKV, Block::Q, Block::G, Block::F}) layout.take({1, cols});
-    return layout;
-  }
+  static constexpr std::int64_t T = R::model.context_length, V = R::model.padded_vocab(), L = plan::n_blocks<R>;
+  static constexpr DecoderLayout<R> layout{};
+  static constexpr bool converts_logits = statistic != DType::fp32;
 
  public:
-  CachedDecoder(std::vector<View> params, View cos_TH, View sin_TH)
-      : params_(std::move(params)),
+  CachedDecoder(typename device_of<R>::Queue queue, std::vector<View> params, View cos_TH, View sin_TH)
+      : queue_(queue),
+        params_(std::move(params)),
         cos_TH_(cos_TH),
         sin_TH_(sin_TH),
-        arena_(2 * L * T * K * size_of(compute) + buffers().elements * size_of(compute) +
-               (V + 4 * align_up(R::model.n_heads)) * size_of(statistic) + (4 * L + 8) * 64 + V * 4) {
-    for (int block = 0; block < L; ++block)
-      cache_.push_back({arena_.take(T * K, compute).reshaped({T, K}), arena_.take(T * K, compute).reshaped({T, K})});
-    x_D_ = arena_.take(D, compute);
-    normed_D_ = arena_.take(D, compute);
-    scratch_ = arena_.take(buffers().elements - 2 * align_up(D), compute);
-    statistics_ = arena_.take(4 * align_up(R::model.n_heads), statistic);
-    logits_V_ = arena_.take(V, statistic);
-    if (statistic != DType::fp32) fp32_logits_V_ = arena_.take(V, DType::fp32);
+        arena_((layout.caches.elements + layout.activations.elements) * size_of(compute) +
+               (layout.statistics.elements + align_up(V)) * size_of(statistic) +
+               (converts_logits ? align_up(V) * size_of(DType::fp32) : 0)),
+        caches_(arena_.take(layout.caches.elements, compute)),
+        activations_(arena_.take(layout.activations.elements, compute)),
+        statistics_(arena_.take(layout.statistics.elements, statistic)),
+        logits_V_(arena_.take(align_up(V), statistic).columns(0, V)) {
+    if (converts_logits) fp32_logits_V_ = arena_.take(align_up(V), DType::fp32).columns(0, V);
   }
 
   void reset() override { length_ = 0; }
@@ -44,41 +66,39 @@ template <class R> class CachedDecoder final : public Decoder {
   const float* feed(std::int32_t token) override {
     constexpr typename EmbeddingUnit<R>::Params e;
     constexpr model::HeadParams<R> h;
-    const View embedding = params_[plan::embedding_unit<R>], head = params_[plan::head_unit<R>];
-    kernels::embedding(&token, embedding[e.table_VD], embedding[e.positions_TD], 1, length_, x_D_);
+    const View table = params_[plan::embedding_unit<R>], head = params_[plan::head_unit<R>];
+    const View x_D = activations_[layout.x_D], normed_D = activations_[layout.normed_D];
+    embedding(queue_, &token, table[e.table_VD], table[e.positions_TD], 1, length_, x_D);
     for (int block = 0; block < L; ++block) with_block<R>(block, [&](auto b) { b.decode(tensors(block)); });
-    model::normalize<R>(x_D_, head[h.norm_D], head[h.norm_bias_D], normed_D_, statistics_.columns(0, 1),
-                        statistics_.columns(alignment_elements, 1));
-    kernels::linear(normed_D_, head[h.head_VD], {}, logits_V_);
+    model::normalize<R>(queue_, x_D, head[h.norm_D], head[h.norm_bias_D], normed_D, statistics_[layout.norm.mean],
+                        statistics_[layout.norm.rstd]);
+    linear(queue_, normed_D, head[h.head_VD], {}, logits_V_);
     ++length_;
-    if (!fp32_logits_V_.present()) return logits_V_.as<float>();
-    kernels::copy(logits_V_, fp32_logits_V_);
-    return fp32_logits_V_.as<float>();
+    if (fp32_logits_V_.present()) copy(queue_, logits_V_, fp32_logits_V_);
+    synchronize(queue_);
+    return (fp32_logits_V_.present() ? fp32_logits_V_ : logits_V_).template as<float>();
   }
 
  private:
-  struct Cache {
-    View k, v;
-  };
-  DecodeTensors tensors(int block) const {
-    return {.params = params_[plan::unit_of_block(block)],
-            .x_BD = x_D_,
-            .k_cache = cache_[block].k,
-            .v_cache = cache_[block].v,
-            .scratch = scratch_,
-            .statistics = statistics_,
-            .rotary_cos_TH = cos_TH_,
-            .rotary_sin_TH = sin_TH_,
-            .batch = 1,
-            .capacity = T,
-            .position = length_};
+  DecodeTensorsOf<R> tensors(int block) const {
+    return {{.params = params_[plan::unit_of_block(block)],
+             .x_BD = activations_[layout.x_D],
+             .cache = caches_[layout.cache[block]],
+             .activations = activations_[layout.block_activations],
+             .statistics = statistics_[layout.block_statistics],
+             .rotary_cos_TH = cos_TH_,
+             .rotary_sin_TH = sin_TH_,
+             .batch = 1,
+             .capacity = T,
+             .position = length_},
+            queue_};
   }
 
+  typename device_of<R>::Queue queue_;
   std::vector<View> params_;
   View cos_TH_, sin_TH_;
   Arena arena_;
-  std::vector<Cache> cache_;
-  View x_D_, normed_D_, scratch_, statistics_, logits_V_, fp32_logits_V_;
+  View caches_, activations_, statistics_, logits_V_, fp32_logits_V_;
   std::int64_t length_ = 0;
 };
 

@@ -12,13 +12,15 @@ namespace monomorph::train {
 /// The gradients that backward writes, and what ranks make of them: their sum, of which this rank keeps its shard. They
 /// are added up over micro-batches in the whole, in the shard, or in a fixed tree. Frozen units have none.
 template <Recipe R> class GradientStore {
+  using Queue = typename device_of<R>::Queue;
   static constexpr int n_units = plan::n_units<R>;
   static constexpr bool splits = R::sharding::splits_gradients;
 
  public:
   /// @param tree_levels plan::tree_levels for gradients that are added up in a fixed tree; 0 for any order
-  GradientStore(Communicator& communicator, const plan::Shards<R>& shards, Arena& arena, int tree_levels)
-      : comm_(communicator),
+  GradientStore(Queue queue, Communicator& communicator, const plan::Shards<R>& shards, Arena& arena, int tree_levels)
+      : queue_(queue),
+        comm_(communicator),
         shards_(shards),
         in_tree_(tree_levels > 0),
         views_(shards.gradients, shards.part, communicator.shard_index(), arena, R::precision::gradient_dtype) {
@@ -74,14 +76,15 @@ template <Recipe R> class GradientStore {
   }
   /// What lies between the unit's tensors, where another unit's gradients may have been.
   void zero_padding(int u) const {
-    for (const Slice& gap : gaps_[u]) kernels::zero(whole(u)[gap]);
+    for (const Slice& gap : gaps_[u]) zero(queue_, whole(u)[gap]);
   }
   /// Takes the unit's gradients of one more micro-batch, which another one's will overwrite, into the tree; those of
   /// the last one join all that came before.
   void add_to_tree(int u, AccumulationStep step) const {
-    train::add_to_tree(shard(u), step, [&](int level) { return tree_[level][shards_.tree[u]]; });
+    train::add_to_tree(queue_, shard(u), step, [&](int level) { return tree_[level][shards_.tree[u]]; });
   }
 
+  Queue queue_;
   Communicator& comm_;
   const plan::Shards<R>& shards_;
   bool in_tree_;

@@ -2,6 +2,7 @@
 #include <monomorph/plan/optimizer_buffers.hpp>
 #include <monomorph/recipe.hpp>
 #include <monomorph/runtime/memory/transfers.hpp>
+#include <monomorph/train/step/gradient_norm.hpp>
 #include <monomorph/train/step/gradient_store.hpp>
 #include <monomorph/train/step/parameter_store.hpp>
 #include <monomorph/train/step/unit_state.hpp>
@@ -16,18 +17,24 @@ template <Recipe R> class OptimizerStore {
   using Precision = typename R::precision;
   using Optimizer = typename R::optimizer;
   using Hparams = typename Optimizer::Hparams;
+  using Queue = typename device_of<R>::Queue;
   static constexpr int n_units = plan::n_units<R>;
   static constexpr bool master_copy = keeps_master_copy<Precision>;
   static constexpr bool on_host = plan::OptimizerBuffers<R>::on_host;
-  static constexpr cpu::Queue queue{};
 
  public:
   /// Whether some units are transformed: then prepare() and transform() come before update().
   static constexpr bool transforms_any = updates_matrices<Optimizer>;
 
-  OptimizerStore(const plan::Shards<R>& shards, int shard_index, std::uint64_t seed, Arena& arena, Arena& host,
-                 Transfers* transfers, const ParameterStore<R>& parameters, const GradientStore<R>& gradients)
-      : shards_(shards), shard_index_(shard_index), seed_(seed), gradients_(gradients), transfers_(transfers) {
+  OptimizerStore(Queue queue, const plan::Shards<R>& shards, int shard_index, std::uint64_t seed, Arena& arena,
+                 Arena& host, Transfers* transfers, const ParameterStore<R>& parameters,
+                 const GradientStore<R>& gradients)
+      : queue_(queue),
+        shards_(shards),
+        shard_index_(shard_index),
+        seed_(seed),
+        gradients_(gradients),
+        transfers_(transfers) {
     if constexpr (transforms_any)
       workspace_ = arena.take(plan::optimizer_workspace_elements<R>(), statistics_dtype(Precision::master_dtype));
     const plan::OptimizerBuffers<R> buffers(shards);
@@ -42,9 +49,10 @@ template <Recipe R> class OptimizerStore {
                         .gradient = gradients.shard(u),
                         .rounded = master_copy ? parameters.shard(u) : View{},
                         .state = resting.states[buffers.state[u]]});
-      describe(plan::unit_layout<R>(u), u, plan::n_blocks<R>, plan::trains<R>(u) ? &Optimizer::state : nullptr,
+      describe(plan::unit_layout<R>(u), u, plan::n_blocks<R>, plan::trains<R>(u) ? &state_buffers<Optimizer> : nullptr,
                shard_index * shards.part[u], units_.back());
       initialize(units_.back(), seed);
+      round(queue, units_.back());
       if constexpr (on_host) {
         in_use_.push_back(units_.back());
         if (master_copy) in_use_.back().master = device.masters[buffers.master_in_use[u]];
@@ -60,32 +68,39 @@ template <Recipe R> class OptimizerStore {
   void prepare(int u, const Hparams& hparams, const UpdateScalars& scalars) {
     const UnitState& unit = on_device(u);
     for (const plan::UpdateRun& run : unit.runs)
-      if (Optimizer::scope(run.parameter_class) == UpdateScope::matrices)
-        Optimizer::prepare(queue, element_update(unit, run, unit.gradient, Optimizer::state, seed_), hparams, scalars);
+      if (update_scope<Optimizer>(run.parameter_class) == UpdateScope::matrices)
+        Optimizer::prepare(queue_, element_update(unit, run, unit.gradient, state_buffers<Optimizer>, seed_), hparams,
+                           scalars);
   }
   /// Of a unit's whole gradients, the matrices.
   void transform(int u, const Hparams& hparams) const {
     const Transformed& of_unit = transformed_[u];
     const auto transform_one = [&](std::int64_t i) {
       const auto& [matrix, workspace] = of_unit.matrices[i];
-      Optimizer::transform(queue, gradients_.whole(u)[matrix], workspace_[workspace], hparams);
+      Optimizer::transform(queue_, gradients_.whole(u)[matrix], workspace_[workspace], hparams);
     };
-    side_by_side(queue, of_unit.n_small, transform_one);
+    side_by_side(queue_, of_unit.n_small, transform_one);
     for (std::int64_t i = of_unit.n_small; i < std::ssize(of_unit.matrices); ++i) transform_one(i);
   }
-  void update(int u, const Hparams& hparams, const UpdateScalars& scalars) {
+  /// @param update_state of a run of tensors that the block itself updates
+  void update(int u, const Hparams& hparams, const UpdateScalars& scalars, auto&& update_state) {
     const UnitState& unit = on_device(u);
     if constexpr (on_host)
       if (const int next = next_trained(u); next < n_units) fetch(next);  // on its way while u is updated
-    for (const plan::UpdateRun& run : unit.runs)
-      Optimizer::update(queue, element_update(unit, run, direction(u), Optimizer::state, seed_), hparams, scalars);
+    for (const plan::UpdateRun& run : unit.runs) {
+      const ElementUpdate update = element_update(unit, run, direction(u), state_buffers<Optimizer>, seed_);
+      if (is_optimized(run.parameter_class))
+        Optimizer::update(queue_, update, hparams, scalars);
+      else
+        update_state(update);
+    }
     if constexpr (on_host) put_back(u);
   }
   void round_parameters() const {
-    for (const UnitState& unit : units_) round(unit);
+    for (const UnitState& unit : units_) round(queue_, unit);
   }
   PartialGradientNorm partial_gradient_norm(GradientNorm order, int replica, int replicas) const {
-    return train::partial_gradient_norm(units_, order, replica, replicas);
+    return train::partial_gradient_norm(queue_, units_, order, replica, replicas);
   }
 
   std::vector<StateTensor> parameters() const {
@@ -95,7 +110,7 @@ template <Recipe R> class OptimizerStore {
   std::vector<StateTensor> gradients() const { return state_tensors(units_, &UnitState::gradient); }
   std::vector<StateTensor> state() const {
     settle();
-    return optimizer_tensors(units_, Optimizer::state);
+    return optimizer_tensors(units_, state_buffers<Optimizer>);
   }
 
  private:
@@ -153,6 +168,7 @@ template <Recipe R> class OptimizerStore {
                          : units_[u].gradient;
   }
 
+  Queue queue_;
   const plan::Shards<R>& shards_;
   int shard_index_;
   std::uint64_t seed_;

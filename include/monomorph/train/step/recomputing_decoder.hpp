@@ -15,7 +15,7 @@ inline constexpr bool every_block_decodes = [] {
   bool all = true;
   boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
     using Block = typename decltype(run)::template block<R>;
-    all = all && requires(const DecodeTensors& t) { Block::decode(t); };
+    all = all && requires(const DecodeTensorsOf<R>& t) { Block::decode(t); };
   });
   return all;
 }();
@@ -28,8 +28,9 @@ template <class R> class RecomputingDecoder final : public Decoder {
 
  public:
   /// @param head the head unit's parameters   @param micro_batch sequences of the step's forward pass
-  RecomputingDecoder(TrainingStep& step, View head, std::int64_t micro_batch)
-      : step_(step),
+  RecomputingDecoder(typename device_of<R>::Queue queue, TrainingStep& step, View head, std::int64_t micro_batch)
+      : queue_(queue),
+        step_(step),
         head_(head),
         ids_(micro_batch * T, 0),
         targets_(micro_batch * T, ignored_target),
@@ -54,14 +55,16 @@ template <class R> class RecomputingDecoder final : public Decoder {
               static_cast<std::int32_t>(length_ + 1));
     step_.evaluate({ids_.data(), targets_.data(), 0, document_starts_.data()});
     const View x_D = step_.hidden_state(plan::n_blocks<R>).rows(length_++, 1);
-    model::normalize<R>(x_D, head_[h.norm_D], head_[h.norm_bias_D], normed_D_, statistics_.columns(0, 1),
+    model::normalize<R>(queue_, x_D, head_[h.norm_D], head_[h.norm_bias_D], normed_D_, statistics_.columns(0, 1),
                         statistics_.columns(alignment_elements, 1));
-    kernels::linear(normed_D_, head_[h.head_VD], {}, logits_V_);
-    kernels::copy(logits_V_, fp32_logits_V_);
+    linear(queue_, normed_D_, head_[h.head_VD], {}, logits_V_);
+    copy(queue_, logits_V_, fp32_logits_V_);
+    synchronize(queue_);
     return fp32_logits_V_.as<float>();
   }
 
  private:
+  typename device_of<R>::Queue queue_;
   TrainingStep& step_;
   View head_;
   std::vector<std::int32_t> ids_, targets_, document_starts_;

@@ -13,6 +13,8 @@ namespace monomorph::train {
 template <Recipe R> class State {
   static constexpr bool rotates = R::model.position == Position::rotary;
   static constexpr bool uses_host = plan::OptimizerBuffers<R>::on_host || plan::offloads_some<R>;
+  using Queue = typename device_of<R>::Queue;
+  Queue queue_{};
   plan::Shards<R> shards_;  // before the stores, which refer to it and to what follows
   plan::Memory planned_;
   Arena arena_, host_arena_;
@@ -28,15 +30,15 @@ template <Recipe R> class State {
         host_arena_(planned_.host()),
         transfers_(uses_host ? std::make_unique<Transfers>(timing) : nullptr),
         parameters(communicator, shards_, arena_),
-        gradients(communicator, shards_, arena_, tree_levels),
-        optimizer(shards_, communicator.shard_index(), seed, arena_, host_arena_, transfers_.get(), parameters,
+        gradients(queue_, communicator, shards_, arena_, tree_levels),
+        optimizer(queue_, shards_, communicator.shard_index(), seed, arena_, host_arena_, transfers_.get(), parameters,
                   gradients),
-        activations(micro_batch, arena_, host_arena_, transfers_.get()),
+        activations(micro_batch, communicator.size(), arena_, host_arena_, transfers_.get()),
         batch_(micro_batch),
         seed_(seed) {
     if constexpr (rotates) {
       cos_TH_ = take_table(), sin_TH_ = take_table();
-      kernels::rotary_table(R::model.rotary, cos_TH_, sin_TH_);
+      rotary_table(queue_, R::model.rotary, cos_TH_, sin_TH_);
     }
   }
 
@@ -45,6 +47,7 @@ template <Recipe R> class State {
   OptimizerStore<R> optimizer;
   ActivationStore<R> activations;
 
+  Queue queue() const { return queue_; }
   std::int64_t batch() const { return batch_; }
   const Arena& arena() const { return arena_; }
   const Arena& host_arena() const { return host_arena_; }
@@ -53,10 +56,11 @@ template <Recipe R> class State {
   View logits_CV() const { return activations.statistics()[activations.plan().logits_CV]; }
 
   /// What unit u may touch; the pass's own fields are the caller's to fill in.
-  BlockTensors tensors(int u) {
+  TensorsOf<R> tensors(int u) {
     const int block = u - 1, L = plan::n_blocks<R>;
     const bool embeds = u == 0 && !R::model.tied_head, is_block = block >= 0 && block < L;
-    BlockTensors t{};
+    TensorsOf<R> t{};
+    t.queue = queue_;
     t.block = block;
     t.params = parameters.whole(u);
     t.gradients = gradients.whole(u);
@@ -81,7 +85,7 @@ template <Recipe R> class State {
     std::vector<View> params;
     params.reserve(plan::n_units<R>);
     for (int u = 0; u < plan::n_units<R>; ++u) params.push_back(parameters.whole(u));
-    return std::make_unique<CachedDecoder<R>>(std::move(params), cos_TH_, sin_TH_);
+    return std::make_unique<CachedDecoder<R>>(queue_, std::move(params), cos_TH_, sin_TH_);
   }
 
  private:

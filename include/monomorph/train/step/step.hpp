@@ -1,15 +1,20 @@
 #pragma once
+#include <algorithm>
 #include <monomorph/core/hparams.hpp>
 #include <monomorph/model/decoder_block.hpp>
 #include <monomorph/model/embed.hpp>
 #include <monomorph/model/head.hpp>
+#include <monomorph/model/mixture_of_experts.hpp>
 #include <monomorph/plan/attention.hpp>
+#include <monomorph/plan/block_counts.hpp>
 #include <monomorph/recipe.hpp>
 #include <monomorph/runtime/comm/communicator.hpp>
 #include <monomorph/runtime/kernels/document_starts.hpp>
+#include <monomorph/train/step/embedding_loss.hpp>
 #include <monomorph/train/step/recomputing_decoder.hpp>
 #include <monomorph/train/step/state.hpp>
 #include <monomorph/train/step/training_step.hpp>
+#include <utility>
 
 namespace monomorph::train {
 
@@ -20,6 +25,7 @@ template <Recipe R> class Step final : public TrainingStep {
                        last = plan::n_units<R> - 1, lowest = plan::lowest_trained<R>;
   static constexpr bool tied = R::model.tied_head;
   static constexpr bool transforms = OptimizerStore<R>::transforms_any;
+  static constexpr bool counts_loss = plan::any_auxiliary_loss<R>;
   static constexpr bool within_documents = attention_of<R>::within_documents;
   /// Where a prefix sees itself whole, a decoder cuts off what it has not been fed yet, as a document of its own.
   static constexpr bool may_be_cut = within_documents || plan::longest_prefix<R> > 0;
@@ -29,7 +35,9 @@ template <Recipe R> class Step final : public TrainingStep {
   /// @param tree_levels see State   @param timing of copies between memory spaces
   Step(Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed, int tree_levels = 0,
        const ObjectiveHparams& objective = {}, Transfers::Timing timing = Transfers::Timing::at_once)
-      : comm_(communicator), objective_(objective), state_(communicator, micro_batch, seed, tree_levels, timing) {}
+      : comm_(communicator), objective_(objective), state_(communicator, micro_batch, seed, tree_levels, timing) {
+    counts_.counters.resize(plan::n_counters<R>);
+  }
 
   /// In-flight collectives still use the arena, even after another unit failed.
   ~Step() override {
@@ -40,10 +48,13 @@ template <Recipe R> class Step final : public TrainingStep {
   }
 
   LossSum accumulate(const MicroBatch& batch, std::uint64_t step, AccumulationStep accumulation_step) override {
-    const Pass pass{.batch = batch, .step = step, .training = true, .accumulation_step = accumulation_step};
+    Pass pass{.batch = batch, .step = step, .training = true, .accumulation_step = accumulation_step};
+    if (accumulation_step.first()) forget_counts();
     forward(pass);
     gradients_.open(head, accumulation_step);
     const LossSum loss = head_and_loss(pass);
+    pass.counted_tokens = static_cast<double>(loss.tokens);
+    if constexpr (counts_loss) counts_.auxiliary_loss.add(std::exchange(auxiliary_loss_, 0) * pass.counted_tokens);
     backward(pass);
     return loss;
   }
@@ -73,27 +84,40 @@ template <Recipe R> class Step final : public TrainingStep {
       }
       if (plan::trains<R>(u)) {
         const auto span = comm_.trace_compute("update", u);
-        optimizer_.update(u, hparams, scalars);
+        optimizer_.update(u, hparams, scalars, [&](const ElementUpdate& run) { update_state(u, run, scalars); });
       }
       parameters_.updated(u);
     }
   }
 
-  std::vector<StateTensor> parameters() override { return optimizer_.parameters(); }
-  std::vector<StateTensor> optimizer_state() override { return optimizer_.state(); }
-  std::vector<StateTensor> gradients() override { return optimizer_.gradients(); }
+  BlockCounts& counts() override { return counts_; }
+  std::vector<StateTensor> parameters() override { return settled().parameters(); }
+  std::vector<StateTensor> optimizer_state() override { return settled().state(); }
+  std::vector<StateTensor> gradients() override { return settled().gradients(); }
   void parameters_changed() override {
     wait_for_all();
     parameters_.changed();
     optimizer_.round_parameters();
   }
   std::unique_ptr<Decoder> decoder() override {
-    if constexpr (every_block_decodes<R>)
+    if constexpr (is_encoder<R>)
+      return nullptr;
+    else if constexpr (every_block_decodes<R>)
       return state_.decoder();
     else
-      return std::make_unique<RecomputingDecoder<R>>(*this, parameters_.whole(head), state_.batch());
+      return std::make_unique<RecomputingDecoder<R>>(state_.queue(), *this, parameters_.whole(head), state_.batch());
   }
-  View hidden_state(int block) const override { return state_.activations.x_MD(block); }
+  View hidden_state(int block) const override {
+    synchronize(state_.queue());
+    return state_.activations.x_MD(block);
+  }
+  View embeddings() const override {
+    if constexpr (is_encoder<R>)
+      return own_embeddings<R>(comm_, activations_.plan(), activations_.statistics())
+          .columns(0, R::model.embedding_width());
+    else
+      return {};
+  }
   const State<R>& state() const { return state_; }
 
  private:
@@ -102,11 +126,12 @@ template <Recipe R> class Step final : public TrainingStep {
     std::uint64_t step;
     bool training;
     AccumulationStep accumulation_step;
+    double counted_tokens = 0;  ///< known when the loss is
   };
 
   void forward(const Pass& pass) {
     if constexpr (within_documents)
-      kernels::check_document_starts(pass.batch.document_starts, state_.batch(), R::model.context_length);
+      cpu::check_document_starts(pass.batch.document_starts, state_.batch(), R::model.context_length);
     parameters_.before_forward(embedding);
     {
       const auto span = comm_.trace_compute("forward", embedding);
@@ -119,7 +144,7 @@ template <Recipe R> class Step final : public TrainingStep {
       activations_.before_forward(block);
       with_block<R>(block, [&](auto b) {
         const auto span = comm_.trace_compute("forward", u);
-        b.forward(tensors(u, pass), activations_.saved(b, block));
+        b.forward(counting(tensors(u, pass)), activations_.saved(b, block));
       });
       parameters_.after_forward(u);
       activations_.after_forward(block, pass.training);
@@ -129,7 +154,10 @@ template <Recipe R> class Step final : public TrainingStep {
 
   LossSum head_and_loss(const Pass& pass) {
     const auto span = comm_.trace_compute("head and loss", head);
-    return model::head<R>(tensors(head, pass), activations_.plan(), pass.batch.targets, objective_);
+    if constexpr (is_encoder<R>)
+      return embedding_loss<R>(comm_, tensors(head, pass), activations_.plan(), pass.batch.targets, objective_);
+    else
+      return model::head<R>(tensors(head, pass), activations_.plan(), pass.batch.targets, objective_);
   }
 
   /// Down to the lowest unit that is trained.
@@ -142,7 +170,7 @@ template <Recipe R> class Step final : public TrainingStep {
       with_block<R>(block, [&](auto b) {
         const auto span = comm_.trace_compute("backward", u);
         const auto saved = activations_.saved(b, block);
-        const BlockTensors t = tensors(u, pass);
+        const TensorsOf<R> t = tensors(u, pass);
         activations_.before_backward(b, t, saved);
         b.backward(t, saved);
       });
@@ -176,23 +204,53 @@ template <Recipe R> class Step final : public TrainingStep {
     optimizer_.transform(u, hparams);
   }
 
+  /// What the host reads of it is there.
+  const OptimizerStore<R>& settled() const {
+    synchronize(state_.queue());
+    return optimizer_;
+  }
   void wait_for_all() {
     for (int u = 0; u <= last; ++u) comm_.wait(u);
   }
 
-  BlockTensors tensors(int u, const Pass& pass) {
-    BlockTensors t = state_.tensors(u);
+  TensorsOf<R> tensors(int u, const Pass& pass) {
+    TensorsOf<R> t = state_.tensors(u);
     t.dropout.step = pass.step;
     t.dropout.first_sample = pass.batch.first_sample;
     if constexpr (may_be_cut) t.document_starts = pass.batch.document_starts;
     t.training = pass.training;
     t.loss_scale = pass.accumulation_step.loss_scale;
     t.accumulate = gradients_.accumulates(pass.accumulation_step);
+    t.counted_tokens = pass.counted_tokens;
     return t;
+  }
+
+  /// In forward of a training pass, and nowhere else, blocks count.
+  TensorsOf<R> counting(TensorsOf<R> t) {
+    if constexpr (counts_loss) t.auxiliary_loss = t.training ? &auxiliary_loss_ : nullptr;
+    if constexpr (plan::n_counters < R >> 0)
+      t.counters = t.training ? counts_.counters.data() + plan::first_counter<R>[t.block] : nullptr;
+    return t;
+  }
+  void forget_counts() {
+    counts_.auxiliary_loss = {};
+    std::ranges::fill(counts_.counters, 0);
+  }
+  /// Of a run of tensors that are a block's own to update.
+  void update_state(int u, const ElementUpdate& run, const UpdateScalars& scalars) {
+    if constexpr (plan::n_counters < R >> 0) {
+      const int block = u - 1;
+      with_block<R>(block, [&](auto b) {
+        if constexpr (plan::counters_of < decltype(b) >> 0)
+          b.update_state(state_.queue(), run, counts_.counters.data() + plan::first_counter<R>[block], scalars.update);
+      });
+    }
   }
 
   Communicator& comm_;
   ObjectiveHparams objective_;
+  BlockCounts counts_{.has_auxiliary_loss = counts_loss};
+  double auxiliary_loss_ = 0;  ///< of the micro-batch, not yet times its tokens
   State<R> state_;
   ParameterStore<R>& parameters_ = state_.parameters;
   GradientStore<R>& gradients_ = state_.gradients;

@@ -48,6 +48,13 @@ struct AccumulationStep {
   bool last() const { return index + 1 == count; }  ///< gradients are complete after it
 };
 
+/// What blocks count in a step besides gradients. Before an update, the caller adds up what the ranks have counted.
+struct BlockCounts {
+  bool has_auxiliary_loss = false;
+  ExactSum auxiliary_loss{};             ///< summed over the counted tokens, as the loss is, of which it is no part
+  std::vector<std::int64_t> counters{};  ///< block by block
+};
+
 /// One sequence, token by token, against a cache.
 class Decoder {
  public:
@@ -70,6 +77,8 @@ class TrainingStep {
   virtual LossSum evaluate(const MicroBatch& batch) = 0;
   /// Of the accumulated, unscaled gradients that this rank counts: every element is counted by one rank.
   virtual PartialGradientNorm partial_gradient_norm(GradientNorm order) = 0;
+  /// Since the step's first micro-batch.
+  virtual BlockCounts& counts() = 0;
   /// The optimiser.   @param hparams those of the recipe's optimiser
   virtual void update(const PolicyHparams& hparams, const UpdateScalars& scalars) = 0;
 
@@ -77,8 +86,10 @@ class TrainingStep {
   virtual std::vector<StateTensor> optimizer_state() = 0;
   virtual std::vector<StateTensor> gradients() = 0;  ///< for tests and diagnosis
   virtual void parameters_changed() = 0;             ///< after a load: compute's rounded copy follows
-  virtual std::unique_ptr<Decoder> decoder() = 0;    ///< valid as long as the step is
+  virtual std::unique_ptr<Decoder> decoder() = 0;    ///< valid as long as the step is; null of an encoder
   virtual View hidden_state(int block) const = 0;    ///< input of a block in the last forward pass; block L: the output
+  /// What an encoder made of the texts of the last micro-batch, sample by sample; not present of another model.
+  virtual View embeddings() const = 0;
 };
 
 }  // namespace monomorph::train

@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/plan/update_runs.hpp>
+#include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/train/step/training_step.hpp>
 #include <span>
 
@@ -36,17 +37,17 @@ void describe(const ParameterLayout& layout, int unit, int n_blocks, StateOfClas
               UnitState& state);
 /// What lies between a unit's tensors and behind them, in a buffer of `length` elements.
 std::vector<Slice> gaps(const ParameterLayout& layout, std::int64_t length);
-/// First values of all parameters: each depends on the seed, the tensor and the element alone.
+/// First values of all master parameters: each depends on the seed, the tensor and the element alone.
 void initialize(const UnitState& unit, std::uint64_t seed);
-void round(const UnitState& unit);  ///< the compute copy, from the master
+/// The compute copy, from the master.
+void round(auto queue, const UnitState& unit) {
+  if (unit.rounded.present()) copy(queue, unit.master, unit.rounded);
+}
 /// What the optimiser is given of a run.
 /// @param gradient of the shard, or what has taken its place
 /// @param seed of the training run: what stochastic rounding depends on
 ElementUpdate element_update(const UnitState& unit, const plan::UpdateRun& run, View gradient, StateOfClass state_of,
                              std::uint64_t seed);
-/// Of the replica's share of each shard, so that what several ranks hold is read by one of them.
-PartialGradientNorm partial_gradient_norm(std::span<const UnitState> units, GradientNorm order, int replica,
-                                          int replicas);
 std::vector<StateTensor> state_tensors(std::span<const UnitState> units, View UnitState::*buffer);
 /// The optimiser's state, buffer after buffer.
 std::vector<StateTensor> optimizer_tensors(std::span<const UnitState> units, StateOfClass state_of);

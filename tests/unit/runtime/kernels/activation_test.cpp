@@ -14,14 +14,14 @@ namespace {
 
 struct Activation {
   const char* name;
-  void (*forward)(View, View);
-  void (*backward)(View, View, View);
+  void (*forward)(cpu::Queue, View, View);
+  void (*backward)(cpu::Queue, View, View, View);
   std::int64_t inputs;  ///< features in for each feature out
 };
-const Activation activations[] = {{"gelu_exact", kernels::gelu_exact, kernels::gelu_exact_backward, 1},
-                                  {"gelu_tanh", kernels::gelu_tanh, kernels::gelu_tanh_backward, 1},
-                                  {"relu_squared", kernels::relu_squared, kernels::relu_squared_backward, 1},
-                                  {"swiglu", kernels::swiglu, kernels::swiglu_backward, 2}};
+const Activation activations[] = {{"gelu_exact", cpu::gelu_exact, cpu::gelu_exact_backward, 1},
+                                  {"gelu_tanh", cpu::gelu_tanh, cpu::gelu_tanh_backward, 1},
+                                  {"relu_squared", cpu::relu_squared, cpu::relu_squared_backward, 1},
+                                  {"swiglu", cpu::swiglu, cpu::swiglu_backward, 2}};
 
 Matrix times(Matrix matrix, double factor) {
   for (double& value : matrix.values) value *= factor;
@@ -37,18 +37,20 @@ TEST_CASE("activations and their gradients are LibTorch's", "[activation]") {
                    dy = random_matrix(rows, features, 2);
       const oracle::Result expected = oracle::activation(activation.name, h, dy);
       check({{{h}}, {{{rows, features, expected.y}}}, [&](const auto& in, const auto& out) {
-               activation.forward(in[0], out[0]);
+               activation.forward(cpu::Queue{}, in[0], out[0]);
              }});
       const Matrix dh{rows, h.cols, expected.gradients[0]};
-      check({{{h}, {dy}}, {{dh}}, [&](const auto& in, const auto& out) { activation.backward(in[0], in[1], out[0]); }});
+      check({{{h}, {dy}}, {{dh}}, [&](const auto& in, const auto& out) {
+               activation.backward(cpu::Queue{}, in[0], in[1], out[0]);
+             }});
       // In place: over dy, or over gate and up.
       if (activation.inputs == 1) {
         check({{{h}}, {{dh, Role::activation, dy.values}}, [&](const auto& in, const auto& out) {
-                 activation.backward(in[0], out[0], out[0]);
+                 activation.backward(cpu::Queue{}, in[0], out[0], out[0]);
                }});
       } else {
         check({{{dy}}, {{dh, Role::activation, h.values}}, [&](const auto& in, const auto& out) {
-                 activation.backward(out[0], in[0], out[0]);
+                 activation.backward(cpu::Queue{}, out[0], in[0], out[0]);
                }});
       }
     }
@@ -73,9 +75,9 @@ TEST_CASE("activations are exact to fp32 over their whole range", "[activation]"
         }
         return error;
       };
-      activation.forward(in.view(), out.view());
+      activation.forward(cpu::Queue{}, in.view(), out.view());
       CHECK(worst(expected.y) < 1e-6);
-      activation.backward(in.view(), ones.view(), out.view());
+      activation.backward(cpu::Queue{}, in.view(), ones.view(), out.view());
       CHECK(worst(expected.gradients[0]) < 2e-6);
     });
   }
@@ -90,12 +92,12 @@ TEST_CASE("activations let NaN through and keep infinity apart", "[activation]")
       CAPTURE(activation.name, isa);
       for (const DType dtype : {DType::fp32, DType::bf16, DType::fp64}) {
         const Storage in(h, dtype), out(filled(1, 4, 7), dtype), dy(filled(1, 4, 1), dtype);
-        activation.forward(in.view(), out.view());
+        activation.forward(cpu::Queue{}, in.view(), out.view());
         CHECK(std::isnan(out.values()[0]));
         CHECK(out.values()[1] == infinity);
         CHECK(out.values()[2] >= 999);
         CHECK(out.values()[3] == 0);
-        activation.backward(in.view(), dy.view(), out.view());
+        activation.backward(cpu::Queue{}, in.view(), dy.view(), out.view());
         CHECK(std::isnan(out.values()[0]));
         CHECK(std::isfinite(out.values()[2]));
         CHECK(out.values()[3] == 0);

@@ -19,8 +19,6 @@ int omp_get_max_threads(void);
 namespace attention_test {
 
 using namespace monomorph;
-using kernels::AttentionShape;
-using kernels::DropoutKey;
 
 namespace {
 
@@ -99,15 +97,16 @@ struct Problem {
   }
   const std::int32_t* documents() const { return document_starts.empty() ? nullptr : document_starts.data(); }
   void run() {
-    kernels::tiled_attention(q_of(qkv), k_of(qkv), v_of(qkv), out.view(), lse.view(), shape, mask, documents());
-    kernels::tiled_attention_backward(q_of(qkv), k_of(qkv), v_of(qkv), out.view(), lse.view(), dout.view(), q_of(dqkv),
-                                      k_of(dqkv), v_of(dqkv), shape, mask, documents());
+    cpu::tiled_attention(cpu::Queue{}, q_of(qkv), k_of(qkv), v_of(qkv), out.view(), lse.view(), shape, mask,
+                         documents());
+    cpu::tiled_attention_backward(cpu::Queue{}, q_of(qkv), k_of(qkv), v_of(qkv), out.view(), lse.view(), dout.view(),
+                                  q_of(dqkv), k_of(dqkv), v_of(dqkv), shape, mask, documents());
   }
   void run_reference(const DropoutKey& key) {
-    kernels::reference_attention(q_of(qkv), k_of(qkv), v_of(qkv), out.view(), lse.view(), shape, mask, key,
-                                 documents());
-    kernels::reference_attention_backward(q_of(qkv), k_of(qkv), v_of(qkv), out.view(), lse.view(), dout.view(),
-                                          q_of(dqkv), k_of(dqkv), v_of(dqkv), shape, mask, key, documents());
+    cpu::reference_attention(cpu::Queue{}, q_of(qkv), k_of(qkv), v_of(qkv), out.view(), lse.view(), shape, mask, key,
+                             documents());
+    cpu::reference_attention_backward(cpu::Queue{}, q_of(qkv), k_of(qkv), v_of(qkv), out.view(), lse.view(),
+                                      dout.view(), q_of(dqkv), k_of(dqkv), v_of(dqkv), shape, mask, key, documents());
   }
   oracle::AttentionResult expected(std::vector<double> dropout = {}) {
     return oracle::attention({shape.batch,
@@ -516,8 +515,8 @@ std::vector<double> dropout_factors(const AttentionShape& shape, const DropoutKe
   const std::int64_t tokens = shape.tokens;
   Problem problem(DType::fp64, probe, 0);
   for (std::int64_t row = 0; row < probe.batch * tokens; ++row) write(problem.v_of(problem.qkv), row, row % tokens, 1);
-  kernels::reference_attention(problem.q_of(problem.qkv), problem.k_of(problem.qkv), problem.v_of(problem.qkv),
-                               problem.out.view(), problem.lse.view(), probe, {}, key);
+  cpu::reference_attention(cpu::Queue{}, problem.q_of(problem.qkv), problem.k_of(problem.qkv),
+                           problem.v_of(problem.qkv), problem.out.view(), problem.lse.view(), probe, {}, key);
   std::vector<double> factors;
   for (std::int64_t sample = 0; sample < probe.batch; ++sample)
     for (std::int64_t head = 0; head < probe.heads; ++head)
@@ -623,8 +622,8 @@ TEST_CASE("decoding a token equals the last row of the full attention") {
                 write(all_values.view(), to, i, read(problem.v_of(problem.qkv), from, i));
               }
           }
-          kernels::decode_attention(q.view(), keys.view(), all_values.view(), out.view(), capacity, shape,
-                                    problem.mask);
+          cpu::decode_attention(cpu::Queue{}, q.view(), keys.view(), all_values.view(), out.view(), capacity, shape,
+                                problem.mask);
           CHECK(distance(values(out.view()), values(expected.view())) < bound);
         });
 }

@@ -69,8 +69,8 @@ TEST_CASE("cross-entropy and its gradient are LibTorch's", "[cross_entropy]") {
 
 TEST_CASE("label smoothing and z-loss are what LibTorch's autograd makes of them", "[cross_entropy]") {
   for (const Case& c : cases)
-    for (const cpu::LossTerms terms :
-         {cpu::LossTerms{.label_smoothing = 0.1}, {.z_loss = 0.01}, {.label_smoothing = 0.3, .z_loss = 1e-3}}) {
+    for (const LossTerms terms :
+         {LossTerms{.label_smoothing = 0.1}, {.z_loss = 0.01}, {.label_smoothing = 0.3, .z_loss = 1e-3}}) {
       CAPTURE(c.rows, c.columns, c.vocab_size, terms.label_smoothing, terms.z_loss);
       const auto targets = targets_of(c);
       const Matrix logits = times(random_matrix(c.rows, c.columns, 1), 3);

@@ -10,8 +10,8 @@ using namespace monomorph::testing;
 
 namespace {
 
-kernels::DropoutKey key_of(double rate, std::int64_t tokens = 10) {
-  kernels::DropoutKey key;
+DropoutKey key_of(double rate, std::int64_t tokens = 10) {
+  DropoutKey key;
   key.seed = 0x1234'5678'9ABC'DEF0;
   key.step = 7;
   key.first_sample = 0xFFFF'FFFF;  // the second sample needs more than 32 bits
@@ -22,9 +22,9 @@ kernels::DropoutKey key_of(double rate, std::int64_t tokens = 10) {
   return key;
 }
 
-Values mask(const kernels::DropoutKey& key, std::int64_t rows, std::int64_t features) {
+Values mask(const DropoutKey& key, std::int64_t rows, std::int64_t features) {
   const Storage x(filled(rows, features, 1), DType::fp64), y(filled(rows, features, 9), DType::fp64);
-  kernels::dropout(x.view(), y.view(), key);
+  cpu::dropout(cpu::Queue{}, x.view(), y.view(), key);
   return y.values();
 }
 double share_of_zeros(const Values& values) {
@@ -109,12 +109,14 @@ TEST_CASE("dropout multiplies by its mask, in every dtype", "[dropout]") {
       y.values[i] *= factors[i];
       sum.values[i] += y.values[i];
     }
-    check({{{x}}, {{y}}, [](const auto& in, const auto& out) { kernels::dropout(in[0], out[0], key_of(0.25)); }});
+    check({{{x}}, {{y}}, [](const auto& in, const auto& out) {
+             cpu::dropout(cpu::Queue{}, in[0], out[0], key_of(0.25));
+           }});
     check({{}, {{y, Role::activation, x.values}}, [](const auto&, const auto& out) {
-             kernels::dropout(out[0], out[0], key_of(0.25));
+             cpu::dropout(cpu::Queue{}, out[0], out[0], key_of(0.25));
            }});
     check({{{x}}, {{sum, Role::activation, residual.values}}, [](const auto& in, const auto& out) {
-             kernels::dropout_add(in[0], out[0], out[0], key_of(0.25));
+             cpu::dropout_add(cpu::Queue{}, in[0], out[0], out[0], key_of(0.25));
            }});
   }
 }

@@ -37,7 +37,7 @@ TEST_CASE("embedding is LibTorch's", "[embedding]") {
       const Matrix positions = has_positions ? random_matrix(c.context, c.features, 2) : Matrix{};
       const oracle::Result expected = oracle::embedding(ids, table, positions, c.tokens, c.first_position, dy);
       check({{{table}, {positions}}, {{{rows, c.features, expected.y}}}, [&](const auto& in, const auto& out) {
-               kernels::embedding(ids.data(), in[0], in[1], c.tokens, c.first_position, out[0]);
+               cpu::embedding(cpu::Queue{}, ids.data(), in[0], in[1], c.tokens, c.first_position, out[0]);
              }});
     }
   }
@@ -62,8 +62,8 @@ TEST_CASE("the gradients of embeddings are those of autograd", "[embedding]") {
              {{{c.vocabulary, c.features, after(expected.gradients[0], dtable0)}, Role::gradient, dtable0},
               {{c.tokens, c.features, after(expected.gradients[1], dpositions0)}, Role::gradient, dpositions0}},
              [&](const auto& in, const auto& out) {
-               kernels::embedding_backward(ids.data(), in[0], out[0], accumulate);
-               kernels::position_embedding_backward(in[0], c.tokens, out[1], accumulate);
+               cpu::embedding_backward(cpu::Queue{}, ids.data(), in[0], out[0], accumulate);
+               cpu::position_embedding_backward(cpu::Queue{}, in[0], c.tokens, out[1], accumulate);
              }});
     }
   }
@@ -79,12 +79,12 @@ TEST_CASE("learned positions count from the begin of the document, forward and b
                    positions = random_matrix(c.tokens, c.features, 2), dy = random_matrix(rows, c.features, 3);
       const oracle::Result expected = oracle::embedding(ids, table, positions, c.tokens, 0, dy, starts);
       check({{{table}, {positions}}, {{{rows, c.features, expected.y}}}, [&](const auto& in, const auto& out) {
-               kernels::embedding(ids.data(), in[0], in[1], c.tokens, 0, out[0], starts.data());
+               cpu::embedding(cpu::Queue{}, ids.data(), in[0], in[1], c.tokens, 0, out[0], starts.data());
              }});
       const Values before = accumulate ? positions.values : Values{};
       const Values after = accumulate ? sum(expected.gradients[1], before) : expected.gradients[1];
       check({{{dy}}, {{{c.tokens, c.features, after}, Role::gradient, before}}, [&](const auto& in, const auto& out) {
-               kernels::position_embedding_backward(in[0], c.tokens, out[0], accumulate, starts.data());
+               cpu::position_embedding_backward(cpu::Queue{}, in[0], c.tokens, out[0], accumulate, starts.data());
              }});
     }
   }
@@ -96,15 +96,15 @@ TEST_CASE("the gradient of positions has the same bits if every row is told to b
   const Matrix before = random_matrix(tokens, features, 2);
   const Storage plain(before, DType::fp32), told(before, DType::fp32);
   const std::vector<std::int32_t> starts(rows, 0);
-  kernels::position_embedding_backward(dx.view(), tokens, plain.view(), true);
-  kernels::position_embedding_backward(dx.view(), tokens, told.view(), true, starts.data());
+  cpu::position_embedding_backward(cpu::Queue{}, dx.view(), tokens, plain.view(), true);
+  cpu::position_embedding_backward(cpu::Queue{}, dx.view(), tokens, told.view(), true, starts.data());
   CHECK(told.bytes() == plain.bytes());
 }
 
 TEST_CASE("document starts that are none are an error that names row and token") {
   const auto message = [](const std::vector<std::int32_t>& starts) {
     try {
-      kernels::check_document_starts(starts.empty() ? nullptr : starts.data(), 2, 4);
+      cpu::check_document_starts(starts.empty() ? nullptr : starts.data(), 2, 4);
     } catch (const Error& error) {
       return std::string(error.what());
     }
@@ -127,7 +127,7 @@ TEST_CASE("document starts that are none are an error that names row and token")
 
 TEST_CASE("positions that no token has get the gradient zero", "[embedding]") {
   const Storage dx(filled(4, 3, 1), DType::fp32), dpositions(filled(5, 3, 9), DType::fp32);
-  kernels::position_embedding_backward(dx.view(), 2, dpositions.view(), false);
+  cpu::position_embedding_backward(cpu::Queue{}, dx.view(), 2, dpositions.view(), false);
   const Values actual = dpositions.values();
   CHECK(Values(actual.begin(), actual.begin() + 6) == Values(6, 2));
   CHECK(Values(actual.begin() + 6, actual.end()) == Values(9, 0));
@@ -138,7 +138,7 @@ TEST_CASE("a token id outside the table is an error that names it", "[embedding]
   for (const std::int32_t bad : {7, -1, 2'000'000'000}) {
     const std::int32_t ids[] = {0, bad, 6};
     try {
-      kernels::embedding(ids, table.view(), View{}, 3, 0, x.view());
+      cpu::embedding(cpu::Queue{}, ids, table.view(), View{}, 3, 0, x.view());
       FAIL("no error");
     } catch (const Error& error) {
       const std::string message = error.what();

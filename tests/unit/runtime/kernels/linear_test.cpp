@@ -42,15 +42,16 @@ TEST_CASE("linear layers give what LibTorch gives", "[linear]") {
       const Case c(sizes, has_bias);
       const Matrix y{sizes.m, sizes.n, c.expected.y}, residual = random_matrix(sizes.m, sizes.n, 5);
       check({{{c.x}, {c.w}, {c.bias}}, {{y}}, [](const auto& in, const auto& out) {
-               kernels::linear(in[0], in[1], in[2], out[0]);
+               cpu::linear(cpu::Queue{}, in[0], in[1], in[2], out[0]);
              }});
       const Matrix sum_y{sizes.m, sizes.n, sum(c.expected.y, residual.values)};
       check({{{c.x}, {c.w}, {c.bias}, {residual}}, {{sum_y}}, [](const auto& in, const auto& out) {
-               kernels::linear_add(in[0], in[1], in[2], in[3], out[0]);
+               cpu::linear_add(cpu::Queue{}, in[0], in[1], in[2], in[3], out[0]);
              }});
-      check({{{c.x}, {c.w}, {c.bias}},
-             {{sum_y, Role::activation, residual.values}},
-             [](const auto& in, const auto& out) { kernels::linear_add(in[0], in[1], in[2], out[0], out[0]); }});
+      check(
+          {{{c.x}, {c.w}, {c.bias}}, {{sum_y, Role::activation, residual.values}}, [](const auto& in, const auto& out) {
+             cpu::linear_add(cpu::Queue{}, in[0], in[1], in[2], out[0], out[0]);
+           }});
     }
   }
 }
@@ -71,15 +72,15 @@ TEST_CASE("the gradients of linear layers are those of autograd", "[linear]") {
       const Matrix dw{sizes.n, sizes.k, after(c.expected.gradients[1], dw0)};
       const Matrix dbias{1, sizes.n, after(c.expected.gradients[2], dbias0)};
       check({{{c.dy}, {c.w}}, {{dx, Role::activation, dx0}}, [=](const auto& in, const auto& out) {
-               kernels::linear_backward_input(in[0], in[1], out[0], accumulate);
+               cpu::linear_backward_input(cpu::Queue{}, in[0], in[1], out[0], accumulate);
              }});
       check({{{c.dy}, {c.x}},
              {{dw, Role::gradient, dw0}, {dbias, Role::gradient, dbias0}},
              [=](const auto& in, const auto& out) {
-               kernels::linear_backward_weight(in[0], in[1], out[0], out[1], accumulate);
+               cpu::linear_backward_weight(cpu::Queue{}, in[0], in[1], out[0], out[1], accumulate);
              }});
       check({{{c.dy}, {c.x}}, {{dw, Role::gradient, dw0}}, [=](const auto& in, const auto& out) {
-               kernels::linear_backward_weight(in[0], in[1], out[0], View{}, accumulate);
+               cpu::linear_backward_weight(cpu::Queue{}, in[0], in[1], out[0], View{}, accumulate);
              }});
     }
   }
@@ -88,7 +89,7 @@ TEST_CASE("the gradients of linear layers are those of autograd", "[linear]") {
 TEST_CASE("logits of bf16 operands are kept in fp32", "[linear]") {
   const Case c({65, 130, 100}, false);
   check({{{c.x}, {c.w}}, {{{65, 100, c.expected.y}, Role::statistics}}, [](const auto& in, const auto& out) {
-           kernels::linear(in[0], in[1], View{}, out[0]);
+           cpu::linear(cpu::Queue{}, in[0], in[1], View{}, out[0]);
          }});
 }
 
@@ -98,7 +99,7 @@ TEST_CASE("products let NaN and infinity through", "[linear]") {
   x.values[3] = std::numeric_limits<double>::infinity();
   for (const DType dtype : {DType::fp32, DType::bf16}) {
     const Storage x_MK(x, dtype), w_NK(filled(2, 3, 1), dtype), y_MN(filled(2, 2, 0), dtype);
-    kernels::linear(x_MK.view(), w_NK.view(), View{}, y_MN.view());
+    cpu::linear(cpu::Queue{}, x_MK.view(), w_NK.view(), View{}, y_MN.view());
     CHECK(std::isnan(y_MN.values()[0]));
     CHECK(y_MN.values()[2] == std::numeric_limits<double>::infinity());
   }

@@ -52,11 +52,11 @@ void check_forward(const Sizes& sizes, bool layer, bool has_bias) {
     check({{{c.x}, {c.weight}, {c.bias}},
            {{y}, {mean, Role::statistics}, {rstd, Role::statistics}},
            [](const auto& in, const auto& out) {
-             kernels::layer_norm(in[0], in[1], in[2], epsilon, out[0], out[1], out[2]);
+             cpu::layer_norm(cpu::Queue{}, in[0], in[1], in[2], epsilon, out[0], out[1], out[2]);
            }});
   } else {
     check({{{c.x}, {c.weight}, {c.bias}}, {{y}, {rstd, Role::statistics}}, [](const auto& in, const auto& out) {
-             kernels::rms_norm(in[0], in[1], in[2], epsilon, out[0], out[1]);
+             cpu::rms_norm(cpu::Queue{}, in[0], in[1], in[2], epsilon, out[0], out[1]);
            }});
   }
 }
@@ -78,10 +78,11 @@ void check_backward(const Sizes& sizes, bool layer, bool has_bias, bool accumula
          outputs,
          [=](const auto& in, const auto& out) {
            if (layer) {
-             kernels::layer_norm_backward(in[0], in[1], in[2], in[3], in[4], out[0], accumulate, out[1], out[2],
-                                          accumulate);
+             cpu::layer_norm_backward(cpu::Queue{}, in[0], in[1], in[2], in[3], in[4], out[0], accumulate, out[1],
+                                      out[2], accumulate);
            } else {
-             kernels::rms_norm_backward(in[0], in[1], in[2], in[4], out[0], accumulate, out[1], out[2], accumulate);
+             cpu::rms_norm_backward(cpu::Queue{}, in[0], in[1], in[2], in[4], out[0], accumulate, out[1], out[2],
+                                    accumulate);
            }
          },
          1e-9,
@@ -123,11 +124,12 @@ TEST_CASE("norms repeated from saved statistics give the same bits", "[norm]") {
       const Storage x(c.x, dtype, 3), weight(c.weight, dtype), bias(c.bias, dtype), y(filled(37, 1030, 0), dtype, 1);
       const Storage again(filled(37, 1030, 0), dtype), mean(filled(1, 37, 0), statistics);
       const Storage rstd(filled(1, 37, 0), statistics);
-      kernels::layer_norm(x.view(), weight.view(), bias.view(), epsilon, y.view(), mean.view(), rstd.view());
-      kernels::layer_norm_recompute(x.view(), weight.view(), bias.view(), mean.view(), rstd.view(), again.view());
+      cpu::layer_norm(cpu::Queue{}, x.view(), weight.view(), bias.view(), epsilon, y.view(), mean.view(), rstd.view());
+      cpu::layer_norm_recompute(cpu::Queue{}, x.view(), weight.view(), bias.view(), mean.view(), rstd.view(),
+                                again.view());
       CHECK(y.values() == again.values());
-      kernels::rms_norm(x.view(), weight.view(), View{}, epsilon, y.view(), rstd.view());
-      kernels::rms_norm_recompute(x.view(), weight.view(), View{}, rstd.view(), again.view());
+      cpu::rms_norm(cpu::Queue{}, x.view(), weight.view(), View{}, epsilon, y.view(), rstd.view());
+      cpu::rms_norm_recompute(cpu::Queue{}, x.view(), weight.view(), View{}, rstd.view(), again.view());
       CHECK(y.values() == again.values());
     }
   });
@@ -140,8 +142,8 @@ TEST_CASE("the gradient of a norm may overwrite the gradient that comes in", "[n
     const Storage mean({1, 20, c.mean}, DType::fp32), rstd({1, 20, c.rstd}, DType::fp32);
     const Storage dweight(filled(1, 600, 0), DType::fp32), dbias(filled(1, 600, 0), DType::fp32);
     const auto backward = [&](const View& to) {
-      kernels::layer_norm_backward(dy.view(), x.view(), weight.view(), mean.view(), rstd.view(), to, false,
-                                   dweight.view(), dbias.view(), false);
+      cpu::layer_norm_backward(cpu::Queue{}, dy.view(), x.view(), weight.view(), mean.view(), rstd.view(), to, false,
+                               dweight.view(), dbias.view(), false);
     };
     backward(dx.view());
     backward(dy.view());
@@ -157,7 +159,7 @@ TEST_CASE("a NaN or an infinity stays in its row of a norm", "[norm]") {
     CAPTURE(isa);
     const Storage in(x, DType::fp32), weight(filled(1, 65, 1), DType::fp32), y(filled(3, 65, 0), DType::fp32);
     const Storage mean(filled(1, 3, 0), DType::fp32), rstd(filled(1, 3, 0), DType::fp32);
-    kernels::layer_norm(in.view(), weight.view(), View{}, epsilon, y.view(), mean.view(), rstd.view());
+    cpu::layer_norm(cpu::Queue{}, in.view(), weight.view(), View{}, epsilon, y.view(), mean.view(), rstd.view());
     CHECK(std::isnan(y.values()[0]));
     CHECK(std::isnan(y.values()[65]));
     for (std::size_t i = 130; i < 195; ++i) CHECK(std::isfinite(y.values()[i]));

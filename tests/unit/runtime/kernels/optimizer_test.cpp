@@ -92,12 +92,12 @@ TEST_CASE("norms of a shard are exact sums in fp64", "[optimizer]") {
       }
       for_each_isa([&](const char* isa) {
         CAPTURE(n, isa);
-        const double sum = kernels::sum_of_squares(in.view()).value();
+        const double sum = cpu::sum_of_squares(cpu::Queue{}, in.view()).value();
         CHECK(sum == Approx(squares).epsilon(1e-11));
-        CHECK(kernels::sum_of_magnitudes(in.view()).value() == Approx(magnitudes).epsilon(1e-11));
-        CHECK(kernels::greatest_magnitude(in.view()) == greatest);
+        CHECK(cpu::sum_of_magnitudes(cpu::Queue{}, in.view()).value() == Approx(magnitudes).epsilon(1e-11));
+        CHECK(cpu::greatest_magnitude(cpu::Queue{}, in.view()) == greatest);
         for (const int threads : {1, 2, 3}) {
-          with_threads(threads, [&] { CHECK(kernels::sum_of_squares(in.view()).value() == sum); });
+          with_threads(threads, [&] { CHECK(cpu::sum_of_squares(cpu::Queue{}, in.view()).value() == sum); });
         }
       });
     }
@@ -111,14 +111,14 @@ TEST_CASE("one NaN or infinity anywhere is seen in every norm", "[optimizer]") {
       CAPTURE(at, isa);
       x.values[at] = std::numeric_limits<double>::quiet_NaN();
       const Storage nan(x, DType::fp32);
-      CHECK(std::isnan(kernels::sum_of_squares(nan.view()).value()));
-      CHECK(std::isnan(kernels::sum_of_magnitudes(nan.view()).value()));
-      CHECK(std::isnan(kernels::greatest_magnitude(nan.view())));
+      CHECK(std::isnan(cpu::sum_of_squares(cpu::Queue{}, nan.view()).value()));
+      CHECK(std::isnan(cpu::sum_of_magnitudes(cpu::Queue{}, nan.view()).value()));
+      CHECK(std::isnan(cpu::greatest_magnitude(cpu::Queue{}, nan.view())));
       x.values[at] = -infinity;
       const Storage infinite(x, DType::bf16);
-      CHECK(kernels::sum_of_squares(infinite.view()).value() == infinity);
-      CHECK(kernels::sum_of_magnitudes(infinite.view()).value() == infinity);
-      CHECK(kernels::greatest_magnitude(infinite.view()) == infinity);
+      CHECK(cpu::sum_of_squares(cpu::Queue{}, infinite.view()).value() == infinity);
+      CHECK(cpu::sum_of_magnitudes(cpu::Queue{}, infinite.view()).value() == infinity);
+      CHECK(cpu::greatest_magnitude(cpu::Queue{}, infinite.view()) == infinity);
     });
   }
 }
@@ -318,7 +318,7 @@ void check_twenty_steps(const char* name,
   }
 }
 
-void check_muon(const char* name, const cpu::MomentumCoefficients& momentum, const cpu::DirectionCoefficients& step,
+void check_muon(const char* name, const MomentumCoefficients& momentum, const DirectionCoefficients& step,
                 double (*squared_scale)(double rows, double cols)) {
   check_twenty_steps(name, [&](Shape shape, const ElementUpdate& run, const UpdateScalars& scalars) {
     const Storage workspace(filled(1, optim::Muon::workspace_elements(shape), 0), run.master.dtype);

@@ -35,7 +35,7 @@ TEST_CASE("the terms are joined in pairs, in fp32", "[pairwise_sum]") {
         for (const bool accumulate : {false, true}) {
           Storage sum(random_matrix(1, n, 99), DType::fp32);
           const Values before = sum.values();
-          kernels::pairwise_sum(views, sum.view(), accumulate);
+          cpu::pairwise_sum(cpu::Queue{}, views, sum.view(), accumulate);
           const Values after = sum.values();
           bool equal = true;
           for (std::int64_t i = 0; i < n; ++i) {
@@ -57,13 +57,13 @@ TEST_CASE("aligned groups may be summed before, elsewhere", "[pairwise_sum]") {
   for (unsigned i = 0; i < 8; ++i) parts.emplace_back(random_matrix(1, n, i + 1), DType::fp32);
   for (Storage& part : parts) views.push_back(part.view());
   Storage all(random_matrix(1, n, 99), DType::fp32), low = all, high = all, joined = all;
-  kernels::pairwise_sum(views, all.view(), false);
-  kernels::pairwise_sum(std::span(views).first(4), low.view(), false);
-  kernels::pairwise_sum(std::span(views).last(4), high.view(), false);
+  cpu::pairwise_sum(cpu::Queue{}, views, all.view(), false);
+  cpu::pairwise_sum(cpu::Queue{}, std::span(views).first(4), low.view(), false);
+  cpu::pairwise_sum(cpu::Queue{}, std::span(views).last(4), high.view(), false);
   const View halves[] = {low.view(), high.view()};
-  kernels::pairwise_sum(halves, joined.view(), false);
+  cpu::pairwise_sum(cpu::Queue{}, halves, joined.view(), false);
   CHECK(joined.values() == all.values());
-  kernels::pairwise_sum(halves, low.view(), false);  // into one of its parts
+  cpu::pairwise_sum(cpu::Queue{}, halves, low.view(), false);  // into one of its parts
   CHECK(low.values() == all.values());
 }
 

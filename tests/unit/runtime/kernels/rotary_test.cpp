@@ -40,9 +40,9 @@ void check_rotation(const Case& c, bool inverse, const std::vector<std::int32_t>
            const DType tables = statistics_dtype(out[0].dtype);
            const Storage cos(filled(positions, c.head_dim / 2, 0), tables),
                sin(filled(positions, c.head_dim / 2, 0), tables);
-           kernels::rotary_table(c.spec, cos.view(), sin.view());
-           kernels::rotary(out[0], cos.view(), sin.view(), c.tokens, c.first_position, inverse,
-                           document_starts.empty() ? nullptr : document_starts.data());
+           cpu::rotary_table(cpu::Queue{}, c.spec, cos.view(), sin.view());
+           cpu::rotary(cpu::Queue{}, out[0], cos.view(), sin.view(), c.tokens, c.first_position, inverse,
+                       document_starts.empty() ? nullptr : document_starts.data());
          }});
 }
 }  // namespace
@@ -68,7 +68,7 @@ TEST_CASE("rotary positions count from the begin of the document", "[rotary]") {
 TEST_CASE("rotary tables stay exact at far positions", "[rotary]") {
   const std::int64_t positions = 131'072;
   const Storage cos(shape_only(positions, 2), DType::fp32), sin(shape_only(positions, 2), DType::fp32);
-  kernels::rotary_table({500'000, {}}, cos.view(), sin.view());
+  cpu::rotary_table(cpu::Queue{}, {500'000, {}}, cos.view(), sin.view());
   const Values c = cos.values(), s = sin.values();
   for (const std::int64_t position : {0L, 1L, 4'096L, 131'071L}) {
     const auto at = static_cast<std::size_t>(2 * position);
@@ -83,7 +83,7 @@ TEST_CASE("Llama 3.1 scales long wavelengths only", "[rotary]") {
   // By hand: base 10'000 and 4 features give the frequencies 1 and 0.01, wavelengths 6.28 and 628.3.
   const auto slope = [](const Llama3RotaryScaling& scaling, std::size_t i) {
     const Storage cos(shape_only(2, 2), DType::fp64), sin(shape_only(2, 2), DType::fp64);
-    kernels::rotary_table({10'000, scaling}, cos.view(), sin.view());
+    cpu::rotary_table(cpu::Queue{}, {10'000, scaling}, cos.view(), sin.view());
     return std::asin(sin.values()[2 + i]);
   };
   CHECK(slope({8, 1, 4, 400}, 0) == Approx(1));         // 6.28 < 400 / 4

@@ -52,7 +52,7 @@ TEST_CASE("copies convert and round to nearest even", "[elementwise]") {
   for_each_isa([&](const char* isa) {
     CAPTURE(isa);
     const Storage from(exact, DType::fp32), to(filled(1, 8, 9), DType::bf16);
-    kernels::copy(from.view(), to.view());
+    cpu::copy(cpu::Queue{}, from.view(), to.view());
     const Values actual = to.values();
     for (const std::size_t i : {0u, 1u, 2u, 3u, 4u, 5u, 7u}) CHECK(actual[i] == expected[i]);
     CHECK(std::isnan(actual[6]));
@@ -67,9 +67,9 @@ TEST_CASE("copy, add and zero touch all of a view and nothing else", "[elementwi
     for (std::size_t i = 0; i < sum.values.size(); ++i) sum.values[i] += y.values[i];
     check(
         {{{x}}, {{x}, {sum, Role::activation, y.values}, {filled(rows, cols, 0)}}, [](const auto& in, const auto& out) {
-           kernels::copy(in[0], out[0]);
-           kernels::add(in[0], out[1]);
-           kernels::zero(out[2]);
+           cpu::copy(cpu::Queue{}, in[0], out[0]);
+           cpu::add(cpu::Queue{}, in[0], out[1]);
+           cpu::zero(cpu::Queue{}, out[2]);
          }});
   }
 }
@@ -87,7 +87,7 @@ TEST_CASE("fp16 is widened exactly and rounded to nearest even, as LibTorch does
   for_each_isa([&](const char* isa) {
     CAPTURE(isa);
     std::vector<float> floats(n);
-    kernels::copy(view(halves, DType::fp16), view(floats, DType::fp32));
+    cpu::copy(cpu::Queue{}, view(halves, DType::fp16), view(floats, DType::fp32));
     std::int64_t n_wrong = 0;
     for (std::int64_t i = 0; i < n; ++i) {
       const float expected = halves[i];
@@ -101,7 +101,7 @@ TEST_CASE("fp16 is widened exactly and rounded to nearest even, as LibTorch does
         between[i] = towards == 0 ? middle : std::nextafter(middle, towards);
       }
       std::vector<c10::Half> rounded(n);
-      kernels::copy(view(between, DType::fp32), view(rounded, DType::fp16));
+      cpu::copy(cpu::Queue{}, view(between, DType::fp32), view(rounded, DType::fp16));
       for (std::int64_t i = 0; i + 1 < n; ++i) {
         const c10::Half expected(between[i]);
         n_wrong += std::isnan(between[i]) ? !std::isnan(static_cast<float>(rounded[i])) : rounded[i].x != expected.x;

@@ -29,7 +29,7 @@ template <class R> RecipeProgram program_of(const std::string& name) {
   program.policies = {{"sharding", "FullShard"}};
   program.n_params = plan::params<R>;
   program.n_blocks = plan::n_blocks<R>;
-  program.flops = plan::flops_per_token<R>();
+  program.flops = plan::flops_per_token<R>;
   program.memory = plan::memory<R>;
   program.unit_layout = plan::unit_layout<R>;
   program.n_units = plan::n_units<R>;
@@ -58,8 +58,8 @@ TEST_CASE("describe shows the plan's floating-point operations") {
   // attention.
   const double palm = 6.0 * 124'439'808 + 12.0 * 12 * 768 * 1024;
   const double matrices = 12.0 * 12 * 768 * 768 + 50257.0 * 768, attention = 12 * 4.0 * 768 * 1025 / 2;
-  CHECK(program.flops.palm == Approx(palm));
-  CHECK(program.flops.exact == Approx(3 * (2 * matrices + attention)));
+  CHECK(program.flops(1, 1).palm == Approx(palm));
+  CHECK(program.flops(1, 1).exact == Approx(3 * (2 * matrices + attention)));
   CHECK(contains(describe(program, 1, 1), "8.59885e+08 (6 N + 12 L D T)"));
 }
 
@@ -68,7 +68,8 @@ TEST_CASE("describe shows the bytes of a rank by kind, for given ranks and micro
   const std::string one = describe(program, 1, 1), eight = describe(program, 8, 4);
   CHECK(contains(one, "memory of a rank (1 data-parallel rank, micro-batch 1)"));
   CHECK(contains(eight, "memory of a rank (8 data-parallel ranks, micro-batch 4)"));
-  for (const std::string kind : {"parameters of the optimiser", "gradients", "optimizer state", "activations", "total"}) {
+  for (const std::string kind :
+       {"parameters of the optimiser", "gradients", "optimizer state", "activations", "total"}) {
     CHECK(contains(one, kind));
     CHECK(contains(eight, kind));
   }

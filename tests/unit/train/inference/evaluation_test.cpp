@@ -77,6 +77,19 @@ TEST_CASE("bits per byte are the loss in bits over the bytes of the targets alon
   CHECK(evaluation_text(result) == "loss 6.5000, perplexity 665.14, 7.2135 bits per byte (10 tokens)");
 }
 
+TEST_CASE("an objective's metrics are means or sums over what it counts, and there is no perplexity of samples") {
+  const TemporaryFolder folder;
+  const data::EvaluationLoader loader(packed(folder, ids), 4, 12);
+  RecordedStep step;
+  step.loss = [&](const MicroBatch&) { return LossSum{.loss = 1.5, .tokens = 2, .metrics = {1, 10}}; };
+  const ObjectiveReport objective{.metrics = {{"accuracy"}, {"seen", MetricKind::sum}}, .over_tokens = false};
+  const EvaluationResult result = evaluate(step, *one_rank(), loader, 1, 4, {}, std::nullopt, objective);
+  REQUIRE(result.metrics.size() == 2);
+  CHECK(result.metrics[0] == NamedMetric{"accuracy", 0.5});
+  CHECK(result.metrics[1] == NamedMetric{"seen", 30});
+  CHECK(evaluation_text(result) == "loss 0.7500, accuracy 0.5000, seen 30.0000 (6 samples)");
+}
+
 TEST_CASE("held-out data of another tokeniser is refused") {
   const TemporaryFolder folder;
   const data::EvaluationLoader loader(packed(folder, ids), 4, 12);

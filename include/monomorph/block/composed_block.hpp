@@ -1,0 +1,160 @@
+#pragma once
+#include <monomorph/block/dense_mlp.hpp>
+#include <monomorph/block/self_attention.hpp>
+#include <monomorph/block/sublayer.hpp>
+#include <monomorph/core/rule.hpp>
+
+/// Blocks composed of an attention part and an MLP part. Here is what the plan must know; the bodies are below the
+/// firewall, in model/composed_block.hpp.
+namespace monomorph {
+
+/// What follows from the parts alone, whatever their order.
+template <class R, template <class Tower> class AttentionOf, template <class Tower> class MlpOf> struct PartsOfBlock {
+  using Tower = R;
+  using AttentionPart = AttentionOf<R>;
+  using MlpPart = MlpOf<R>;
+  using Attention = typename AttentionPart::Policy;
+  static constexpr const auto& model = R::model;
+  static constexpr std::int64_t D = model.d_model;
+  static constexpr AttentionMask mask = Attention::mask;
+  static constexpr bool within_documents = true;  ///< can keep to documents, should the recipe's attention ask for it
+  template <class Recipe>
+  using rules = decltype(exported_rules<AttentionPart, Recipe>() + exported_rules<MlpPart, Recipe>());
+
+  /// Products with parameters per token, forward: one multiply-add is two.
+  static constexpr std::int64_t matmul_flops_per_token() {
+    return AttentionPart::matmul_flops_per_token() + MlpPart::matmul_flops_per_token();
+  }
+  /// What the MLP declares, see docs/guides/add_a_block.md.
+  static constexpr int n_counters = [] {
+    if constexpr (requires { MlpPart::n_counters; }) return MlpPart::n_counters;
+    return 0;
+  }();
+  static constexpr bool has_auxiliary_loss = [] {
+    if constexpr (requires { MlpPart::has_auxiliary_loss; }) return MlpPart::has_auxiliary_loss;
+    return false;
+  }();
+  static constexpr std::int64_t idle_parameters() {
+    if constexpr (requires { MlpPart::idle_parameters(); }) return MlpPart::idle_parameters();
+    return 0;
+  }
+  static constexpr double attention_flops_per_token() { return AttentionPart::attention_flops_per_token(); }
+
+  /// What extending B sequences by one token needs.
+  struct DecodeTemporary {
+    Slice normed_BD, result_BD;
+    NormStatistics norm;
+    typename AttentionPart::DecodeTemporary attention;
+    typename MlpPart::DecodeTemporary mlp;
+    constexpr DecodeTemporary(Layout& activations, Layout& statistics, std::int64_t B)
+        : normed_BD(activations.take({B, D})),
+          result_BD(activations.take({B, D})),
+          norm(statistics, model.norm, {1, B}),
+          attention(activations, statistics, B),
+          mlp(activations, statistics, B) {}
+  };
+  /// What it keeps of the tokens before.
+  struct DecodeCache {
+    typename AttentionPart::DecodeCache attention;
+    typename MlpPart::DecodeCache mlp;
+    constexpr DecodeCache(Layout& layout, std::int64_t rows) : attention(layout, rows), mlp(layout, rows) {}
+  };
+};
+
+/// Attention, then the MLP, each with its norms and the residual stream around it.
+template <class R, BlockOrder order, template <class Tower> class AttentionOf, template <class Tower> class MlpOf>
+struct ComposedBlock : PartsOfBlock<R, AttentionOf, MlpOf> {
+  using AttentionLayer = Sublayer<R, order, AttentionOf>;
+  using MlpLayer = Sublayer<R, order, MlpOf>;
+  static constexpr BlockOrder block_order = order;
+  static constexpr std::int64_t D = R::model.d_model;
+
+  struct Params : ParameterLayout {
+    typename AttentionLayer::Params attention;
+    typename MlpLayer::Params mlp;
+    constexpr explicit Params(int block = 0) : attention(*this, block), mlp(*this, block) {}
+  };
+  /// What backward reads, as slices of two flat buffers: activations, and statistics of fp32 at least.
+  struct Saved {
+    typename AttentionLayer::Saved attention;
+    Slice middle_MD;  ///< the residual stream between the two
+    typename MlpLayer::Saved mlp;
+    constexpr Saved(SavedPlacement activations, SavedPlacement statistics, std::int64_t M)
+        : attention(activations, statistics, M),
+          middle_MD(order == BlockOrder::post_norm ? activations.take_cheap({M, D}) : activations.take({M, D})),
+          mlp(activations, statistics, M) {}
+  };
+  /// What else backward needs: buffers that all blocks share.
+  struct Temporary {
+    PartTemporaries<R, AttentionOf, MlpOf> parts;
+    Slice dresult_MD;  ///< gradient of what a part gives, where it is not that of the residual stream
+    constexpr Temporary(Layout& layout, std::int64_t M) : parts(layout, M) {
+      if (drops_residual<R> || order == BlockOrder::sandwich_norm) dresult_MD = layout.take({M, D});
+    }
+  };
+
+  static void forward(const TensorsOf<R>& t, const Saved& saved);    ///< x to y, and fills Saved
+  static void recompute(const TensorsOf<R>& t, const Saved& saved);  ///< fills again what the policy did not keep
+  static void backward(const TensorsOf<R>& t, const Saved& saved);   ///< dx from dy in place; adds parameter gradients
+  /// After a step, of a run of the tensors that are the block's own to update.
+  static void update_state(auto queue, const auto& run, const std::int64_t* counters,
+                           std::uint64_t update) requires(ComposedBlock::n_counters > 0) {
+    constexpr Params p;
+    MlpOf<R>::update_state(queue, p.mlp.part, run, counters, update);
+  }
+  /// One token against the cache, which tokens that come later must not change.
+  static void decode(const DecodeTensorsOf<R>& t) requires(!attention_of<R>::mask.looks_ahead());
+};
+
+/// Attention and MLP side by side, behind one norm.
+template <class R, template <class Tower> class AttentionOf, template <class Tower> class MlpOf>
+struct ComposedBlock<R, BlockOrder::parallel, AttentionOf, MlpOf> : PartsOfBlock<R, AttentionOf, MlpOf> {
+  static constexpr BlockOrder block_order = BlockOrder::parallel;
+  static constexpr std::int64_t D = R::model.d_model;
+
+  struct Params : ParameterLayout {
+    NormParams norm;
+    typename AttentionOf<R>::Params attention;
+    typename MlpOf<R>::Params mlp;
+    constexpr explicit Params(int block = 0)
+        : norm(*this, R::model.norm, {"norm.weight", "norm.bias"}, D), attention(*this, block), mlp(*this, block) {}
+  };
+  struct Saved {
+    Slice in_MD;
+    NormStatistics norm;
+    typename AttentionOf<R>::Saved attention;
+    typename MlpOf<R>::Saved mlp;
+    constexpr Saved(SavedPlacement activations, SavedPlacement statistics, std::int64_t M)
+        : in_MD(activations.take_cheap({M, D})),
+          norm(statistics, R::model.norm, {1, M}),
+          attention(activations, statistics, M),
+          mlp(activations, statistics, M) {}
+  };
+  struct Temporary {
+    PartTemporaries<R, AttentionOf, MlpOf> parts;
+    Slice din_MD;      ///< gradient of what both parts read
+    Slice dropped_MD;  ///< what a part gives before dropout, or its gradient
+    constexpr Temporary(Layout& layout, std::int64_t M) : parts(layout, M), din_MD(layout.take({M, D})) {
+      if (drops_residual<R>) dropped_MD = layout.take({M, D});
+    }
+  };
+
+  static void forward(const TensorsOf<R>& t, const Saved& saved);
+  static void recompute(const TensorsOf<R>& t, const Saved& saved);
+  static void backward(const TensorsOf<R>& t, const Saved& saved);
+  static void update_state(auto queue, const auto& run, const std::int64_t* counters,
+                           std::uint64_t update) requires(ComposedBlock::n_counters > 0) {
+    constexpr Params p;
+    MlpOf<R>::update_state(queue, p.mlp, run, counters, update);
+  }
+  static void decode(const DecodeTensorsOf<R>& t) requires(!attention_of<R>::mask.looks_ahead());
+};
+
+/// Blocks of these parts in this order, for `layers`: `Run<Composed<BlockOrder::parallel>::Block, n>`.
+template <BlockOrder order, template <class Tower> class MlpOf = DenseMlp,
+          template <class Tower> class AttentionOf = SelfAttention>
+struct Composed {
+  template <class R> struct Block : ComposedBlock<R, order, AttentionOf, MlpOf> {};
+};
+
+}  // namespace monomorph

@@ -1,0 +1,70 @@
+#pragma once
+#include <monomorph/block/part.hpp>
+
+namespace monomorph {
+
+/// The names of an MLP's tensors.
+struct MlpNames {
+  std::string_view gate_weight, gate_bias, up_weight, up_bias, down_weight, down_bias;
+};
+inline constexpr MlpNames mlp_names{"mlp.gate.weight", "mlp.gate.bias",   "mlp.up.weight",
+                                    "mlp.up.bias",     "mlp.down.weight", "mlp.down.bias"};
+
+/// An MLP of one hidden layer, through which every token goes.
+/// M = B·T tokens, D model width, F hidden width (G = 2F for SwiGLU, else F).
+template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth {
+  using Queue = typename device_of<R>::Queue;
+  static constexpr const auto& model = R::model;
+  static constexpr bool gated = model.activation == Activation::swiglu;
+  static constexpr std::int64_t D = model.d_model, F = width, G = gated ? 2 * F : F;
+  static constexpr NormNames norm_before{"mlp_norm.weight", "mlp_norm.bias"},
+      norm_after{"mlp_post_norm.weight", "mlp_post_norm.bias"};
+  static constexpr DropoutSite out_site = DropoutSite::mlp_out;
+
+  struct Params {
+    Slice up_GxD, up_bias_G, down_DxF, down_bias_D;
+    constexpr Params(ParameterLayout& layout, int block) {
+      using enum ParameterClass;
+      const Initializer matrix = initializers::matrix(model);
+      up_GxD = layout.take({G, D});
+      if (gated) layout.add_part(names.gate_weight, up_GxD, 0, F, linear, matrix);
+      layout.add_part(names.up_weight, up_GxD, G - F, F, linear, matrix);
+      if (model.bias.mlp) {
+        up_bias_G = layout.take({1, G});
+        if (gated) layout.add_bias_part(names.gate_bias, up_bias_G, 0, F);
+        layout.add_bias_part(names.up_bias, up_bias_G, G - F, F);
+      }
+      down_DxF = layout.take_tensor(names.down_weight, {D, F}, linear, initializers::residual_matrix(model, block));
+      if (model.bias.mlp) down_bias_D = layout.take_tensor(names.down_bias, {1, D}, bias, initializers::zero);
+    }
+  };
+  struct Saved {
+    Slice up_MG, activated_MF;
+    constexpr Saved(SavedPlacement activations, SavedPlacement /*statistics*/, std::int64_t M)
+        : up_MG(activations.take({M, G})), activated_MF(activations.take_cheap({M, F})) {}
+  };
+  struct Temporary {
+    constexpr Temporary(Layout&, std::int64_t /*M*/) {}
+  };
+  struct DecodeTemporary {
+    Slice up_BG, activated_BF;
+    constexpr DecodeTemporary(Layout& activations, Layout& /*statistics*/, std::int64_t B)
+        : up_BG(activations.take({B, G})), activated_BF(activations.take({B, F})) {}
+  };
+  struct DecodeCache {
+    constexpr DecodeCache(Layout&, std::int64_t /*rows*/) {}
+  };
+
+  static constexpr std::int64_t matmul_flops_per_token() { return 2 * (G * D + F * D); }
+
+  static void compute(const PartTensors<MlpOfWidth>& t, View in);
+  static void recompute_cheap(const PartTensors<MlpOfWidth>& t);
+  static void project(const PartTensors<MlpOfWidth>& t, View residual, View out);
+  static void backward(const PartTensors<MlpOfWidth>& t, View in, View dout, View din, bool accumulate);
+  static void decode(const PartDecode<MlpOfWidth>& t, View in, View residual, View out);
+};
+
+/// The MLP part of a block that is as wide as the model says.
+template <class R> using DenseMlp = MlpOfWidth<R, R::model.ff_width(), mlp_names>;
+
+}  // namespace monomorph

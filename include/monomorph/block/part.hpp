@@ -1,0 +1,52 @@
+#pragma once
+#include <monomorph/block/initializers.hpp>
+#include <monomorph/block/saved_placement.hpp>
+#include <monomorph/block/tensors_of.hpp>
+#include <monomorph/spec/model_spec.hpp>
+#include <monomorph/spec/tensor_info.hpp>
+
+/// What the parts of a block have in common. A part is attention or an MLP, a template over the tower that it belongs
+/// to: the recipe, or the recipe with another model or attention. Here, above the firewall, is what the plan must know
+/// of a part: its parameters, what its backward reads, its temporaries and its FLOPs. The bodies are in model/, in a
+/// header of the same name.
+///
+///   compute(t, in)                        fills Saved from the part's input
+///   recompute_cheap(t)                    fills again what is cheap to compute
+///   project(t, residual, out)             out = residual + the part's result, or the result alone without a residual
+///   backward(t, in, dout, din, accumulate)  din = or += the gradient of `in`; din may be `in`, and with accumulate
+///   dout decode(t, p, temporary, cache, in, residual, out)  one token of each sequence, what came before it is in the
+///   cache
+namespace monomorph {
+
+struct View;                               // runtime/memory/view.hpp
+template <class Part> struct PartTensors;  // model/part_tensors.hpp
+template <class Part> struct PartDecode;   // model/part_tensors.hpp
+
+/// What tells the dropout masks of a block apart. Never renumbered: masks depend on it.
+enum class DropoutSite : unsigned { attention = 1, attention_out = 2, mlp_out = 3 };
+
+/// The names of a norm's tensors.
+struct NormNames {
+  std::string_view weight, bias;
+};
+
+struct NormParams {
+  Slice weight_D, bias_D;
+  constexpr NormParams() = default;
+  constexpr NormParams(ParameterLayout& layout, const NormSpec& norm, const NormNames& names, std::int64_t width)
+      : weight_D(layout.take_tensor(names.weight, {1, width}, ParameterClass::norm, initializers::one)) {
+    if (norm.bias) bias_D = layout.take_tensor(names.bias, {1, width}, ParameterClass::bias, initializers::zero);
+  }
+};
+
+struct NormStatistics {
+  Slice mean, rstd;
+  constexpr NormStatistics() = default;
+  /// @param statistics anything that takes slices
+  constexpr NormStatistics(auto& statistics, const NormSpec& norm, Shape shape) {
+    if (norm.kind == NormKind::layer_norm) mean = statistics.take(shape);
+    rstd = statistics.take(shape);
+  }
+};
+
+}  // namespace monomorph

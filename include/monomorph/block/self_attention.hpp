@@ -1,0 +1,95 @@
+#pragma once
+#include <monomorph/block/part.hpp>
+#include <monomorph/recipe/members.hpp>
+
+namespace monomorph {
+
+/// The attention part of a block: projections to queries, keys and values, what attends, and the projection back.
+/// M = B·T tokens, D model width, Q = N·H query width, K = KV·H key width.
+template <class R> struct SelfAttention {
+  using Queue = typename device_of<R>::Queue;
+  static constexpr const auto& model = R::model;
+  static constexpr std::int64_t D = model.d_model, Q = model.q_width(), K = model.kv_width(), QKV = model.qkv_width();
+  using Policy = attention_of<R>;
+  static constexpr AttentionMask mask = Policy::mask;
+  static constexpr NormNames norm_before{"attention_norm.weight", "attention_norm.bias"},
+      norm_after{"attention_post_norm.weight", "attention_post_norm.bias"};
+  static constexpr DropoutSite out_site = DropoutSite::attention_out;
+
+  struct Params {
+    Slice qkv_QKVxD, qkv_bias;
+    NormParams q_norm_H, k_norm_H;
+    Slice out_DxQ, out_bias_D;
+    constexpr Params(ParameterLayout& layout, int block) {
+      using enum ParameterClass;
+      const Initializer matrix = initializers::matrix(model);
+      qkv_QKVxD = layout.take({QKV, D});
+      layout.add_part("attention.q.weight", qkv_QKVxD, 0, Q, linear, matrix);
+      layout.add_part("attention.k.weight", qkv_QKVxD, Q, K, linear, matrix);
+      layout.add_part("attention.v.weight", qkv_QKVxD, Q + K, K, linear, matrix);
+      if (model.bias.qkv) {
+        qkv_bias = layout.take({1, QKV});
+        layout.add_bias_part("attention.q.bias", qkv_bias, 0, Q);
+        layout.add_bias_part("attention.k.bias", qkv_bias, Q, K);
+        layout.add_bias_part("attention.v.bias", qkv_bias, Q + K, K);
+      }
+      if (model.qk_norm) {
+        const std::int64_t H = model.head_width();
+        q_norm_H = {layout, model.norm, {"attention.q_norm.weight", "attention.q_norm.bias"}, H};
+        k_norm_H = {layout, model.norm, {"attention.k_norm.weight", "attention.k_norm.bias"}, H};
+      }
+      out_DxQ = layout.take_tensor("attention.out.weight", {D, Q}, linear, initializers::residual_matrix(model, block));
+      if (model.bias.attention_out)
+        out_bias_D = layout.take_tensor("attention.out.bias", {1, D}, bias, initializers::zero);
+    }
+  };
+
+  struct Saved {
+    Slice qkv_M, qk_M, attended_MQ, lse;
+    NormStatistics q_norm, k_norm;
+    constexpr Saved(SavedPlacement activations, SavedPlacement statistics, std::int64_t M) {
+      qkv_M = activations.take({M, QKV});
+      if (model.qk_norm) qk_M = activations.take({M, Q + K});  // normalised and rotated; qkv_M has what the norm read
+      attended_MQ = activations.take({M, Q});
+      lse = statistics.take({model.n_heads, M});
+      if (model.qk_norm) {
+        q_norm = {statistics, model.norm, {model.n_heads, M}};
+        k_norm = {statistics, model.norm, {model.kv_heads(), M}};
+      }
+    }
+  };
+  struct Temporary {
+    Slice dqkv_M, dattended_MQ;
+    constexpr Temporary(Layout& layout, std::int64_t M)
+        : dqkv_M(layout.take({M, QKV})), dattended_MQ(layout.take({M, Q})) {}
+  };
+  struct DecodeTemporary {
+    Slice qkv_B, attended_BQ;
+    NormStatistics head_norm;
+    constexpr DecodeTemporary(Layout& activations, Layout& statistics, std::int64_t B)
+        : qkv_B(activations.take({B, QKV})), attended_BQ(activations.take({B, Q})) {
+      if (model.qk_norm) head_norm = {statistics, model.norm, {model.n_heads, B}};
+    }
+  };
+  /// Keys and values of the tokens so far: `rows` of them, capacity after capacity.
+  struct DecodeCache {
+    Slice k, v;
+    constexpr DecodeCache(Layout& layout, std::int64_t rows) : k(layout.take({rows, K})), v(layout.take({rows, K})) {}
+  };
+
+  static constexpr std::int64_t matmul_flops_per_token() { return 2 * (QKV * D + Q * D); }
+  /// Scores and values, over the keys that a query sees, (T + 1) / 2 on average where the mask is causal. Attention
+  /// within documents does less, by how much the data decides.
+  static constexpr double attention_flops_per_token() {
+    const std::int64_t T = model.context_length;
+    return 4.0 * static_cast<double>(Q) * static_cast<double>(mask.pairs(T)) / static_cast<double>(T);
+  }
+
+  static void compute(const PartTensors<SelfAttention>& t, View in);
+  static void recompute_cheap(const PartTensors<SelfAttention>&) {}
+  static void project(const PartTensors<SelfAttention>& t, View residual, View out);
+  static void backward(const PartTensors<SelfAttention>& t, View in, View dout, View din, bool accumulate);
+  static void decode(const PartDecode<SelfAttention>& t, View in, View residual, View out);
+};
+
+}  // namespace monomorph

@@ -1,0 +1,74 @@
+#pragma once
+#include <monomorph/block/part.hpp>
+#include <monomorph/core/extremes.hpp>
+
+namespace monomorph {
+
+/// Where the norms of a block stand.
+enum class BlockOrder {
+  pre_norm,       ///< x + f(norm(x)), for attention and then for the MLP (Radford et al. 2019, section 2.3)
+  post_norm,      ///< norm(x + f(x)), for the one and then for the other (Vaswani et al. 2017, section 3.1)
+  sandwich_norm,  ///< x + norm(f(norm(x))), for the one and then for the other (Ding et al. 2021, section 3.2)
+  parallel,       ///< x + attention(norm(x)) + mlp(norm(x)), one norm for both (Chowdhery et al. 2022, section 2)
+};
+
+template <class R> inline constexpr bool drops_residual = R::model.dropout.residual > 0;
+
+/// A part with its norms and the residual stream around it, in one of the orders that go through the parts one by one.
+template <class R, BlockOrder order, template <class Tower> class PartOf> struct Sublayer {
+  using Part = PartOf<R>;
+  static constexpr const auto& model = R::model;
+  static constexpr std::int64_t D = model.d_model;
+  static constexpr bool norm_comes_first = order != BlockOrder::post_norm,
+                        norm_comes_last = order != BlockOrder::pre_norm;
+
+  struct Params {
+    NormParams norm_before;
+    typename Part::Params part;
+    NormParams norm_after;
+    constexpr Params(ParameterLayout& layout, int block)
+        : norm_before(norm_if(norm_comes_first, layout, Part::norm_before)),
+          part(layout, block),
+          norm_after(norm_if(norm_comes_last, layout, norm_comes_first ? Part::norm_after : Part::norm_before)) {}
+
+   private:
+    static constexpr NormParams norm_if(bool present, ParameterLayout& layout, const NormNames& names) {
+      return present ? NormParams{layout, model.norm, names, D} : NormParams{};
+    }
+  };
+
+  struct Saved {
+    Slice in_MD;  ///< the norm's output before the part; with post-norm, the part reads the residual stream
+    NormStatistics norm_before;
+    typename Part::Saved part;
+    Slice to_norm_MD;  ///< what the norm behind the part reads
+    NormStatistics norm_after;
+    constexpr Saved(SavedPlacement activations, SavedPlacement statistics, std::int64_t M)
+        : in_MD(norm_comes_first ? activations.take_cheap({M, D}) : Slice{}),
+          norm_before(statistics_if(norm_comes_first, statistics, M)),
+          part(activations, statistics, M),
+          to_norm_MD(norm_comes_last ? activations.take({M, D}) : Slice{}),
+          norm_after(statistics_if(norm_comes_last, statistics, M)) {}
+
+   private:
+    static constexpr NormStatistics statistics_if(bool present, SavedPlacement& statistics, std::int64_t M) {
+      return present ? NormStatistics{statistics, model.norm, {1, M}} : NormStatistics{};
+    }
+  };
+};
+
+/// What the parts of a block need besides in backward, one after the other in the same place, and what is behind both.
+template <class R, template <class Tower> class AttentionOf, template <class Tower> class MlpOf>
+struct PartTemporaries {
+  typename AttentionOf<R>::Temporary attention;
+  typename MlpOf<R>::Temporary mlp;
+  constexpr PartTemporaries(Layout& layout, std::int64_t M) : PartTemporaries(layout, Layout{layout}, M) {}
+
+ private:
+  constexpr PartTemporaries(Layout& layout, Layout&& same_place, std::int64_t M)
+      : attention(layout, M), mlp(same_place, M) {
+    layout.elements = larger_of(layout.elements, same_place.elements);
+  }
+};
+
+}  // namespace monomorph

@@ -1,0 +1,265 @@
+#pragma once
+#include <monomorph/block/composed_block.hpp>
+#include <monomorph/model/dense_mlp.hpp>
+#include <monomorph/model/normalize.hpp>
+#include <monomorph/model/self_attention.hpp>
+#include <monomorph/runtime/kernels/elementwise.hpp>
+
+/// The bodies of ComposedBlock.
+namespace monomorph {
+
+namespace detail {
+
+/// out = residual + what the part gives, through dropout.   @param result where the part's result may lie before it is
+/// added; it may be `out`, and then out must not be the residual
+template <class R, class Part> void add_result(const PartTensors<Part>& t, View residual, View result, View out) {
+  if constexpr (drops_residual<R>) {
+    Part::project(t, View{}, result);
+    dropout_add(t.queue, result, residual, out, dropout_key(t.t, Part::out_site, R::model.dropout.residual));
+  } else {
+    Part::project(t, residual, out);
+  }
+}
+
+/// The gradient of what was added to the residual stream: dx itself, or dx through the mask.
+template <class R, class Part> View gradient_of_result(const TensorsOf<R>& t, Slice dropped) {
+  if constexpr (!drops_residual<R>) return t.dx_MD;
+  dropout(t.queue, t.dx_MD, t.activations[dropped], dropout_key(t, Part::out_site, R::model.dropout.residual));
+  return t.activations[dropped];
+}
+
+/// One pass through a sublayer.
+template <class R, BlockOrder order, template <class Tower> class PartOf> struct SublayerPass {
+  using Layer = Sublayer<R, order, PartOf>;
+  using Part = typename Layer::Part;
+  const TensorsOf<R>& t;
+  const typename Layer::Params& p;
+  const typename Layer::Saved& saved;
+  const typename Part::Temporary& temporary;
+  Slice dresult_MD;
+  PartTensors<Part> part{t, p.part, saved.part, temporary};
+
+  View in(View x) const { return Layer::norm_comes_first ? t.activations[saved.in_MD] : x; }
+  View to_norm() const { return t.activations[saved.to_norm_MD]; }
+
+  /// What backward reads, but for what the norm behind the part does.
+  void compute(View x) const {
+    if constexpr (Layer::norm_comes_first) model::normalize<R>(t, p.norm_before, saved.norm_before, x, in(x));
+    Part::compute(part, in(x));
+  }
+  void add_to_stream(View x, View y) const {
+    if constexpr (order == BlockOrder::pre_norm) {
+      add_result<R>(part, x, y, y);
+    } else if constexpr (order == BlockOrder::post_norm) {
+      add_result<R>(part, x, to_norm(), to_norm());
+      model::normalize<R>(t, p.norm_after, saved.norm_after, to_norm(), y);
+    } else {
+      Part::project(part, View{}, to_norm());
+      model::normalize<R>(t, p.norm_after, saved.norm_after, to_norm(), y);
+      if constexpr (drops_residual<R>)
+        dropout_add(t.queue, y, x, y, dropout_key(t, Part::out_site, R::model.dropout.residual));
+      else
+        add(t.queue, x, y);
+    }
+  }
+  /// y is filled again only where it is kept for backward but cheap: with post-norm, between the parts.
+  void recompute_cheap(View x) const {
+    if constexpr (Layer::norm_comes_first) model::normalize_recompute<R>(t, p.norm_before, saved.norm_before, x, in(x));
+    Part::recompute_cheap(part);
+  }
+  void recompute_output(View y) const {
+    model::normalize_recompute<R>(t, p.norm_after, saved.norm_after, to_norm(), y);
+  }
+
+  /// dx from dy, in its place. Gradients of activations take the place of these.
+  void backward(View x) const {
+    if constexpr (order == BlockOrder::post_norm)
+      model::normalize_backward<R>(t, p.norm_after, saved.norm_after, t.dx_MD, to_norm(), t.dx_MD, false);
+    View dresult = gradient_of_result<R, Part>(t, dresult_MD);
+    if constexpr (order == BlockOrder::sandwich_norm) {
+      model::normalize_backward<R>(t, p.norm_after, saved.norm_after, dresult, to_norm(), t.activations[dresult_MD],
+                                   false);
+      dresult = t.activations[dresult_MD];
+    }
+    if constexpr (Layer::norm_comes_first) {
+      Part::backward(part, in(x), dresult, in(x), false);
+      model::normalize_backward<R>(t, p.norm_before, saved.norm_before, in(x), x, t.dx_MD, true);
+    } else {
+      Part::backward(part, x, dresult, t.dx_MD, true);
+    }
+  }
+};
+
+/// One pass through a block of two sublayers.
+template <class R, BlockOrder order, template <class Tower> class AttentionOf, template <class Tower> class MlpOf>
+struct ComposedPass {
+  using Block = ComposedBlock<R, order, AttentionOf, MlpOf>;
+  static constexpr typename Block::Params p{};
+  const TensorsOf<R>& t;
+  const typename Block::Saved& saved;
+  typename Block::Temporary temporary = placed(t);
+  SublayerPass<R, order, AttentionOf> attention{t, p.attention, saved.attention, temporary.parts.attention,
+                                                temporary.dresult_MD};
+  SublayerPass<R, order, MlpOf> mlp{t, p.mlp, saved.mlp, temporary.parts.mlp, temporary.dresult_MD};
+  View middle = t.activations[saved.middle_MD];
+
+  static constexpr typename Block::Temporary placed(const TensorsOf<R>& t) {
+    Layout layout{t.temporary_offset};
+    return {layout, t.batch * t.tokens};
+  }
+};
+
+/// The same of a parallel block.
+template <class R, template <class Tower> class AttentionOf, template <class Tower> class MlpOf>
+struct ComposedPass<R, BlockOrder::parallel, AttentionOf, MlpOf> {
+  using Block = ComposedBlock<R, BlockOrder::parallel, AttentionOf, MlpOf>;
+  static constexpr typename Block::Params p{};
+  const TensorsOf<R>& t;
+  const typename Block::Saved& saved;
+  typename Block::Temporary temporary = placed(t);
+  PartTensors<AttentionOf<R>> attention{t, p.attention, saved.attention, temporary.parts.attention};
+  PartTensors<MlpOf<R>> mlp{t, p.mlp, saved.mlp, temporary.parts.mlp};
+  View in = t.activations[saved.in_MD];
+
+  static constexpr typename Block::Temporary placed(const TensorsOf<R>& t) {
+    Layout layout{t.temporary_offset};
+    return {layout, t.batch * t.tokens};
+  }
+  void compute() const {
+    model::normalize<R>(t, p.norm, saved.norm, t.x_MD, in);
+    AttentionOf<R>::compute(attention, in);
+    MlpOf<R>::compute(mlp, in);
+  }
+};
+
+}  // namespace detail
+
+template <class R, BlockOrder order, template <class Tower> class AttentionOf, template <class Tower> class MlpOf>
+void ComposedBlock<R, order, AttentionOf, MlpOf>::forward(const TensorsOf<R>& t, const Saved& saved) {
+  const detail::ComposedPass<R, order, AttentionOf, MlpOf> pass{t, saved};
+  pass.attention.compute(t.x_MD);
+  pass.attention.add_to_stream(t.x_MD, pass.middle);
+  pass.mlp.compute(pass.middle);
+  pass.mlp.add_to_stream(pass.middle, t.y_MD);
+}
+
+template <class R, BlockOrder order, template <class Tower> class AttentionOf, template <class Tower> class MlpOf>
+void ComposedBlock<R, order, AttentionOf, MlpOf>::recompute(const TensorsOf<R>& t, const Saved& saved) {
+  const detail::ComposedPass<R, order, AttentionOf, MlpOf> pass{t, saved};
+  switch (R::checkpointing::recompute(t.block)) {
+    case Recompute::nothing:
+      return;
+    case Recompute::cheap:
+      pass.attention.recompute_cheap(t.x_MD);
+      if constexpr (order == BlockOrder::post_norm) pass.attention.recompute_output(pass.middle);
+      return pass.mlp.recompute_cheap(pass.middle);
+    case Recompute::block:
+      pass.attention.compute(t.x_MD);
+      pass.attention.add_to_stream(t.x_MD, pass.middle);
+      pass.mlp.compute(pass.middle);
+      // The output is still there, but what its norm reads is not.
+      if constexpr (order != BlockOrder::pre_norm) pass.mlp.add_to_stream(pass.middle, t.y_MD);
+  }
+}
+
+template <class R, BlockOrder order, template <class Tower> class AttentionOf, template <class Tower> class MlpOf>
+void ComposedBlock<R, order, AttentionOf, MlpOf>::backward(const TensorsOf<R>& t, const Saved& saved) {
+  const detail::ComposedPass<R, order, AttentionOf, MlpOf> pass{t, saved};
+  pass.mlp.backward(pass.middle);
+  pass.attention.backward(t.x_MD);
+}
+
+namespace detail {
+
+/// What decoding places, and one part of a block extended by a token.
+template <class R, class Block> struct DecodePass {
+  const DecodeTensorsOf<R>& t;
+  typename Block::DecodeTemporary temporary = placed(t);
+  typename Block::DecodeCache cache = placed_cache(t);
+  View x = t.x_BD, normed = t.activations[temporary.normed_BD], result = t.activations[temporary.result_BD];
+
+  static constexpr typename Block::DecodeTemporary placed(const DecodeTensorsOf<R>& t) {
+    Layout activations, statistics;
+    return {activations, statistics, t.batch};
+  }
+  static constexpr typename Block::DecodeCache placed_cache(const DecodeTensorsOf<R>& t) {
+    Layout layout;
+    return {layout, t.batch * t.capacity};
+  }
+
+  void normalize(const NormParams& p, View from, View to) const { model::normalize<R>(t, p, temporary.norm, from, to); }
+  /// x takes what the sublayer adds.
+  template <BlockOrder order, class Part>
+  void extend(const auto& p, const typename Part::DecodeTemporary& of_part,
+              const typename Part::DecodeCache& cache_of_part) const {
+    const PartDecode<Part> part{t, p.part, of_part, cache_of_part};
+    if constexpr (order == BlockOrder::post_norm) {
+      Part::decode(part, x, x, result);
+      return normalize(p.norm_after, result, x);
+    }
+    normalize(p.norm_before, x, normed);
+    if constexpr (order == BlockOrder::pre_norm) return Part::decode(part, normed, x, x);
+    Part::decode(part, normed, View{}, result);
+    normalize(p.norm_after, result, normed);
+    add(t.queue, normed, x);
+  }
+};
+
+}  // namespace detail
+
+template <class R, BlockOrder order, template <class Tower> class AttentionOf, template <class Tower> class MlpOf>
+void ComposedBlock<R, order, AttentionOf, MlpOf>::decode(const DecodeTensorsOf<R>& t) requires(
+    !attention_of<R>::mask.looks_ahead()) {
+  constexpr Params p;
+  const detail::DecodePass<R, ComposedBlock> pass{t};
+  pass.template extend<order, AttentionOf<R>>(p.attention, pass.temporary.attention, pass.cache.attention);
+  pass.template extend<order, MlpOf<R>>(p.mlp, pass.temporary.mlp, pass.cache.mlp);
+}
+
+template <class R, template <class Tower> class AttentionOf, template <class Tower> class MlpOf>
+void ComposedBlock<R, BlockOrder::parallel, AttentionOf, MlpOf>::forward(const TensorsOf<R>& t, const Saved& saved) {
+  const detail::ComposedPass<R, BlockOrder::parallel, AttentionOf, MlpOf> pass{t, saved};
+  const View result = t.activations[pass.temporary.dropped_MD];
+  pass.compute();
+  detail::add_result<R>(pass.attention, t.x_MD, result, t.y_MD);
+  detail::add_result<R>(pass.mlp, t.y_MD, result, t.y_MD);
+}
+
+template <class R, template <class Tower> class AttentionOf, template <class Tower> class MlpOf>
+void ComposedBlock<R, BlockOrder::parallel, AttentionOf, MlpOf>::recompute(const TensorsOf<R>& t, const Saved& saved) {
+  const detail::ComposedPass<R, BlockOrder::parallel, AttentionOf, MlpOf> pass{t, saved};
+  switch (R::checkpointing::recompute(t.block)) {
+    case Recompute::nothing:
+      return;
+    case Recompute::cheap:
+      model::normalize_recompute<R>(t, pass.p.norm, saved.norm, t.x_MD, pass.in);
+      AttentionOf<R>::recompute_cheap(pass.attention);
+      return MlpOf<R>::recompute_cheap(pass.mlp);
+    case Recompute::block:
+      return pass.compute();
+  }
+}
+
+/// What both parts read is needed until both have gone back.
+template <class R, template <class Tower> class AttentionOf, template <class Tower> class MlpOf>
+void ComposedBlock<R, BlockOrder::parallel, AttentionOf, MlpOf>::backward(const TensorsOf<R>& t, const Saved& saved) {
+  const detail::ComposedPass<R, BlockOrder::parallel, AttentionOf, MlpOf> pass{t, saved};
+  const View din = t.activations[pass.temporary.din_MD];
+  const Slice dropped = pass.temporary.dropped_MD;
+  MlpOf<R>::backward(pass.mlp, pass.in, detail::gradient_of_result<R, MlpOf<R>>(t, dropped), din, false);
+  AttentionOf<R>::backward(pass.attention, pass.in, detail::gradient_of_result<R, AttentionOf<R>>(t, dropped), din,
+                           true);
+  model::normalize_backward<R>(t, pass.p.norm, saved.norm, din, t.x_MD, t.dx_MD, true);
+}
+
+template <class R, template <class Tower> class AttentionOf, template <class Tower> class MlpOf>
+void ComposedBlock<R, BlockOrder::parallel, AttentionOf, MlpOf>::decode(const DecodeTensorsOf<R>& t) requires(
+    !attention_of<R>::mask.looks_ahead()) {
+  constexpr Params p;
+  const detail::DecodePass<R, ComposedBlock> pass{t};
+  pass.normalize(p.norm, pass.x, pass.normed);
+  AttentionOf<R>::decode({t, p.attention, pass.temporary.attention, pass.cache.attention}, pass.normed, pass.x, pass.x);
+  MlpOf<R>::decode({t, p.mlp, pass.temporary.mlp, pass.cache.mlp}, pass.normed, pass.x, pass.x);
+}
+
+}  // namespace monomorph

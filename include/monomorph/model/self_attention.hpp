@@ -1,0 +1,102 @@
+#pragma once
+#include <monomorph/block/self_attention.hpp>
+#include <monomorph/model/normalize.hpp>
+#include <monomorph/model/part_tensors.hpp>
+#include <monomorph/runtime/kernels/attention.hpp>
+#include <monomorph/runtime/kernels/elementwise.hpp>
+#include <monomorph/runtime/kernels/linear.hpp>
+#include <monomorph/runtime/kernels/rotary.hpp>
+
+/// The bodies of SelfAttention.
+namespace monomorph {
+
+namespace detail {
+
+/// One pass's views of an attention part, with the names of the arithmetic.
+template <class R> struct AttentionPass {
+  using Part = SelfAttention<R>;
+  static constexpr const auto& model = R::model;
+  static constexpr std::int64_t Q = Part::Q, K = Part::K;
+
+  const PartTensors<Part>& t;
+  View qkv = t.activation(t.saved.qkv_M), v = qkv.columns(Q + K, K);
+  View qk = model.qk_norm ? t.activation(t.saved.qk_M) : qkv.columns(0, Q + K);
+  View q = qk.columns(0, Q), k = qk.columns(Q, K), attended = t.activation(t.saved.attended_MQ);
+  View lse_BNT = t.statistic(t.saved.lse).reshaped({t.t.batch * model.n_heads, t.t.tokens});
+  AttentionShape shape{t.t.batch,        t.t.tokens,         model.n_heads,
+                       model.kv_heads(), model.head_width(), 1 / initializers::square_root(model.head_width())};
+};
+
+}  // namespace detail
+
+template <class R> void SelfAttention<R>::compute(const PartTensors<SelfAttention>& t, View in) {
+  const detail::AttentionPass<R> pass{t};
+  const auto& [_, qkv, v, qk, q, k, attended, lse_BNT, shape] = pass;
+  linear(t.queue, in, t.param(t.p.qkv_QKVxD), t.param(t.p.qkv_bias), qkv);
+  if constexpr (model.qk_norm) {
+    model::normalize<R>(t.t, t.p.q_norm_H, t.saved.q_norm, qkv.columns(0, Q), q);
+    model::normalize<R>(t.t, t.p.k_norm_H, t.saved.k_norm, qkv.columns(Q, K), k);
+  }
+  if constexpr (model.position == Position::rotary)
+    rotary(t.queue, qk, t.t.rotary_cos_TH, t.t.rotary_sin_TH, t.t.tokens, 0, false, t.t.document_starts);
+  if constexpr (model.attention_kernel == AttentionKernel::tiled)
+    tiled_attention(t.queue, q, k, v, attended, lse_BNT, shape, mask, t.t.document_starts);
+  else
+    reference_attention(t.queue, q, k, v, attended, lse_BNT, shape, mask,
+                        dropout_key(t.t, DropoutSite::attention, model.dropout.attention), t.t.document_starts);
+}
+
+template <class R> void SelfAttention<R>::project(const PartTensors<SelfAttention>& t, View residual, View out) {
+  linear_add(t.queue, t.activation(t.saved.attended_MQ), t.param(t.p.out_DxQ), t.param(t.p.out_bias_D), residual, out);
+}
+
+template <class R>
+void SelfAttention<R>::backward(const PartTensors<SelfAttention>& t, View in, View dout, View din, bool accumulate) {
+  const detail::AttentionPass<R> pass{t};
+  const auto& [_, qkv, v, qk, q, k, attended, lse_BNT, shape] = pass;
+  const View dattended = t.activation(t.temporary.dattended_MQ), dqkv = t.activation(t.temporary.dqkv_M);
+  linear_backward_weight(t.queue, dout, attended, t.gradient(t.p.out_DxQ), t.gradient(t.p.out_bias_D), t.t.accumulate);
+  linear_backward_input(t.queue, dout, t.param(t.p.out_DxQ), dattended);
+  const View dq = dqkv.columns(0, Q), dk = dqkv.columns(Q, K), dv = dqkv.columns(Q + K, K);
+  if constexpr (model.attention_kernel == AttentionKernel::tiled)
+    tiled_attention_backward(t.queue, q, k, v, attended, lse_BNT, dattended, dq, dk, dv, shape, mask,
+                             t.t.document_starts);
+  else
+    reference_attention_backward(t.queue, q, k, v, attended, lse_BNT, dattended, dq, dk, dv, shape, mask,
+                                 dropout_key(t.t, DropoutSite::attention, model.dropout.attention),
+                                 t.t.document_starts);
+  if constexpr (model.position == Position::rotary)
+    rotary(t.queue, dqkv.columns(0, Q + K), t.t.rotary_cos_TH, t.t.rotary_sin_TH, t.t.tokens, 0, true,
+           t.t.document_starts);
+  if constexpr (model.qk_norm) {
+    model::normalize_backward<R>(t.t, t.p.q_norm_H, t.saved.q_norm, dq, qkv.columns(0, Q), dq, false);
+    model::normalize_backward<R>(t.t, t.p.k_norm_H, t.saved.k_norm, dk, qkv.columns(Q, K), dk, false);
+  }
+  linear_backward_weight(t.queue, dqkv, in, t.gradient(t.p.qkv_QKVxD), t.gradient(t.p.qkv_bias), t.t.accumulate);
+  linear_backward_input(t.queue, dqkv, t.param(t.p.qkv_QKVxD), din, accumulate);
+}
+
+template <class R> void SelfAttention<R>::decode(const PartDecode<SelfAttention>& t, View in, View residual, View out) {
+  constexpr std::int64_t H = model.head_width();
+  const View qkv = t.activation(t.temporary.qkv_B), attended = t.activation(t.temporary.attended_BQ),
+             k_cache = t.cached(t.cache.k), v_cache = t.cached(t.cache.v);
+  const View q = qkv.columns(0, Q), k = qkv.columns(Q, K), v = qkv.columns(Q + K, K);
+  linear(t.queue, in, t.param(t.p.qkv_QKVxD), t.param(t.p.qkv_bias), qkv);
+  if constexpr (model.qk_norm) {
+    model::normalize<R>(t.t, t.p.q_norm_H, t.temporary.head_norm, q, q);
+    model::normalize<R>(t.t, t.p.k_norm_H, t.temporary.head_norm, k, k);
+  }
+  if constexpr (model.position == Position::rotary)
+    rotary(t.queue, qkv.columns(0, Q + K), t.t.rotary_cos_TH, t.t.rotary_sin_TH, 1, t.t.position, false);
+  const auto newest = [&](View cache) {  // row `position` of each sequence
+    return View{cache.rows(t.t.position, 1).data, cache.dtype, {t.t.batch, K}, t.t.capacity * K};
+  };
+  copy(t.queue, k, newest(k_cache));
+  copy(t.queue, v, newest(v_cache));
+  const double scale = 1 / initializers::square_root(static_cast<double>(H));
+  decode_attention(t.queue, q, k_cache, v_cache, attended, t.t.capacity,
+                   {t.t.batch, t.t.position + 1, model.n_heads, model.kv_heads(), H, scale}, mask);
+  linear_add(t.queue, attended, t.param(t.p.out_DxQ), t.param(t.p.out_bias_D), residual, out);
+}
+
+}  // namespace monomorph

@@ -1,0 +1,37 @@
+#pragma once
+#include <monomorph/plan/units.hpp>
+
+/// What blocks declare besides what backward needs: auxiliary losses, and integers that they count in a step.
+namespace monomorph::plan {
+
+/// Integers that a block counts in a step, over all ranks, for the update of its state.
+template <class Block>
+inline constexpr int counters_of = [] {
+  if constexpr (requires { Block::n_counters; }) return int{Block::n_counters};
+  return 0;
+}();
+template <class Block>
+inline constexpr bool has_auxiliary_loss = [] {
+  if constexpr (requires { Block::has_auxiliary_loss; }) return bool{Block::has_auxiliary_loss};
+  return false;
+}();
+
+/// Where the counters of each block begin among those of all; the last is their number.
+template <class R>
+inline constexpr auto first_counter = [] {
+  std::array<int, n_blocks<R> + 1> first{};
+  for (int i = 0; i < n_blocks<R>; ++i)
+    with_block<R>(i, [&](auto block) { first[i + 1] = first[i] + counters_of<decltype(block)>; });
+  return first;
+}();
+template <class R> inline constexpr int n_counters = first_counter<R>[n_blocks<R>];
+
+template <class R>
+inline constexpr bool any_auxiliary_loss = [] {
+  bool any = false;
+  boost::hana::for_each(layers_of<R>.runs,
+                        [&](auto run) { any = any || has_auxiliary_loss<typename decltype(run)::template block<R>>; });
+  return any;
+}();
+
+}  // namespace monomorph::plan

@@ -1,0 +1,42 @@
+#pragma once
+#include <concepts>
+#include <cstdint>
+#include <monomorph/policy/axis.hpp>
+
+namespace monomorph {
+
+/// Where a recipe computes. A recipe is an experiment and need not say it: `On<R, Device>` is the same experiment on
+/// another device, and a checkpoint of one is a checkpoint of the other. A policy may export
+/// `template <class R> using rules = RuleList<…>`.
+///
+/// Its `Queue` is a handle, cheap to copy, which a kernel takes first: the kernels of a device are functions of the
+/// queue's namespace with the contracts of runtime/kernels, and a block finds them by the type of its queue. A kernel
+/// may run later than it is called. Only what `synchronize(queue)` has waited for may be read outside of kernels.
+struct DeviceAxis {
+  MONOMORPH_OPTIONAL_AXIS(device, "monomorph::device::Cpu")
+  template <class P> struct Parts {
+    static constexpr bool queue = requires { typename P::Queue; };
+    static constexpr bool loss_chunk = requires(std::int64_t padded_vocab) {
+      { P::loss_chunk_tokens(padded_vocab) } -> std::same_as<std::int64_t>;
+      typename Constant<P::loss_chunk_tokens(1)>;
+    };
+    static constexpr bool all_hold = is_named<P> && queue && loss_chunk;
+    static consteval void explain() {
+      static_assert(is_named<P>,
+                    "[DEVICE-01] a device must have `static constexpr std::string_view name` "
+                    "(docs/rules.md#device-01)");
+      static_assert(queue,
+                    "[DEVICE-01] a device must have a type `Queue`, which its kernels take first "
+                    "(docs/rules.md#device-01)");
+      static_assert(loss_chunk,
+                    "[DEVICE-01] a device must have `static constexpr std::int64_t loss_chunk_tokens(std::int64_t "
+                    "padded_vocab)`: the tokens whose logits exist at a time (docs/rules.md#device-01)");
+    }
+  };
+};
+template <class P> concept DevicePolicy = Fits<DeviceAxis, P>;
+
+/// R on another device.
+template <class R, class Device> struct On : R { using device = Device; };
+
+}  // namespace monomorph

@@ -1,0 +1,67 @@
+#pragma once
+#include <monomorph/block/stack.hpp>
+#include <monomorph/core/rule.hpp>
+#include <monomorph/recipe/members.hpp>
+#include <monomorph/rule/operands.hpp>
+
+/// Rules about encoders, and about what an objective needs of the model.
+namespace monomorph::rule {
+
+template <class Objective, bool is_encoder, bool over_embeddings> struct EncoderHasObjective {
+  static constexpr bool holds = !is_encoder || over_embeddings;
+  static consteval void explain() {
+    static_assert(holds,
+                  "[ENC-01] an EncoderSpec must have an objective over embeddings, as it makes no logits of tokens; "
+                  "write `using objective = monomorph::objective::ContrastivePairs;`, or give model as a ModelSpec "
+                  "(docs/rules.md#enc-01)");
+  }
+};
+template <class Objective, bool is_encoder, bool over_embeddings> struct EmbeddingsHaveEncoder {
+  static constexpr bool holds = is_encoder || !over_embeddings;
+  static consteval void explain() {
+    static_assert(holds,
+                  "[ENC-02] an objective over embeddings must have an EncoderSpec, as nothing else makes embeddings; "
+                  "write `static constexpr monomorph::EncoderSpec model{...};`, or change objective "
+                  "(docs/rules.md#enc-02)");
+  }
+};
+template <class Attention, bool is_encoder, bool within_documents> struct TextsAreKeptApart {
+  static constexpr bool holds = !is_encoder || within_documents;
+  static consteval void explain() {
+    static_assert(holds,
+                  "[ENC-03] the attention of an encoder must keep within documents, or a text would see the others of "
+                  "its sample; change attention, e.g. to PerDocument<Bidirectional> (docs/rules.md#enc-03)");
+  }
+};
+template <class R, Pooling pooling, bool sees_behind> struct PooledTokensSeeText {
+  static constexpr bool holds = pooling == Pooling::last || sees_behind;
+  static consteval void explain() {
+    static_assert(holds,
+                  "[ENC-04] some layer of an encoder must attend to tokens behind a token unless pooling is last, as "
+                  "no other token would see all of its text; change attention, e.g. to PerDocument<Bidirectional>, or "
+                  "EncoderSpec::pooling (docs/rules.md#enc-04)");
+  }
+};
+template <std::int64_t d_embedding> struct EmbeddingWidthInRange {
+  static constexpr bool holds = is_count(d_embedding);
+  static consteval void explain() {
+    static_assert(holds,
+                  "[ENC-05] d_embedding must lie in 1..16777216 where it is given; change EncoderSpec::d_embedding, "
+                  "or leave it out (docs/rules.md#enc-05)");
+  }
+};
+
+template <class R> consteval auto encoder_rules() {
+  using Objective = objective_of<R>;
+  using Attention = attention_of<R>;
+  constexpr auto of_every_model =
+      RuleList<EncoderHasObjective<Objective, is_encoder<R>, is_over_embeddings<Objective>>,
+               EmbeddingsHaveEncoder<Objective, is_encoder<R>, is_over_embeddings<Objective>>,
+               TextsAreKeptApart<Attention, is_encoder<R>, bool{Attention::within_documents}>>{};
+  if constexpr (is_encoder<R>)
+    return of_every_model + RuleList<EmbeddingWidthInRange<R::model.d_embedding.value_or(1)>>{};
+  else
+    return of_every_model;
+}
+
+}  // namespace monomorph::rule

@@ -1,0 +1,48 @@
+#pragma once
+#include <monomorph/block/stack.hpp>
+#include <monomorph/core/rule.hpp>
+#include <monomorph/core/spec_fields.hpp>
+#include <monomorph/rule/attention_rules.hpp>
+#include <monomorph/rule/head_rules.hpp>
+#include <monomorph/rule/model_rules.hpp>
+#include <monomorph/spec/block_shape.hpp>
+
+/// Rules about blocks of a shape of their own: those about the model's sizes, and what layers must share.
+namespace monomorph::rule {
+
+template <Position position, std::int64_t head_dim_of_shape, std::int64_t head_dim> struct ShapeKeepsRotaryWidth {
+  static constexpr bool holds = position != Position::rotary || head_dim_of_shape == head_dim;
+  static consteval void explain() {
+    static_assert(
+        holds,
+        "[LAYER-15] head_dim of a shape must be the model's where position is rotary, as all layers share one "
+        "table of angles; change BlockShape::head_dim (docs/rules.md#layer-15)");
+  }
+};
+
+template <class Tower> struct ShapeOf { static constexpr const auto& spec = Tower::shape; };
+
+template <class R, class Tower> consteval auto rules_of_tower() {
+  if constexpr (requires { Tower::shape; }) {
+    if constexpr (!FieldsFit<ShapeOf<Tower>>::holds)
+      return RuleList<FieldsFit<ShapeOf<Tower>>>{};
+    else
+      return model_rules<Tower>() + attention_rules<Tower>() + head_rules<Tower>() +
+             RuleList<ShapeKeepsRotaryWidth<R::model.position, Tower::model.head_width(), R::model.head_width()>>{};
+  } else {
+    return RuleList<>{};
+  }
+}
+template <class R, class Block> consteval auto rules_of_shape() {
+  if constexpr (requires { typename Block::Tower; })
+    return rules_of_tower<R, typename Block::Tower>();
+  else
+    return RuleList<>{};
+}
+template <class R, class... Runs> consteval auto rules_of_shapes(Stack<Runs...>) {
+  return (RuleList<>{} + ... + rules_of_shape<R, typename Runs::template block<R>>());
+}
+/// Judged when the model's own values hold.
+template <class R> consteval auto shape_rules() { return rules_of_shapes<R>(layers_of<R>); }
+
+}  // namespace monomorph::rule

@@ -1,0 +1,79 @@
+#pragma once
+#include <monomorph/spec/model_spec.hpp>
+
+namespace monomorph {
+
+/// What the embedding of a text is made of: the mean of its tokens, its first token or its last one.
+enum class Pooling { mean, first, last };
+
+/// Transformer that makes embeddings of texts: the blocks of ModelSpec, and in place of a head over the vocabulary a
+/// pooling of the tokens of each text. Counts are of elements, not bytes. Required fields first.
+struct EncoderSpec {
+  Required<std::int64_t> vocab_size{};      ///< V, ids of the tokeniser
+  Required<std::int64_t> n_layers{};        ///< L
+  Required<std::int64_t> n_heads{};         ///< N
+  Required<std::int64_t> d_model{};         ///< D, width of the residual stream
+  Required<std::int64_t> context_length{};  ///< T, tokens of a sample: of all its texts together
+
+  Defaulted<Pooling> pooling = Pooling::mean;
+  Derived<std::int64_t> d_embedding{};  ///< E: a projection makes so many features; D, without one, unless given
+  Defaulted<bool> unit_length = true;   ///< embeddings are divided by their length, so that products are cosines
+
+  // As in ModelSpec.
+  Derived<std::int64_t> n_kv_heads{};
+  Derived<std::int64_t> head_dim{};
+  Derived<std::int64_t> d_ff{};
+  Defaulted<std::int64_t> d_ff_multiple = 256;
+  Defaulted<std::int64_t> vocab_multiple = 1;
+  NormSpec norm{};
+  Defaulted<bool> qk_norm = false;
+  Defaulted<Activation> activation = Activation::gelu_tanh;
+  Defaulted<Position> position = Position::learned;  ///< they begin anew with each text
+  RotarySpec rotary{};
+  BiasSpec bias{};
+  DropoutSpec dropout{};
+  Defaulted<AttentionKernel> attention_kernel = AttentionKernel::tiled;
+  InitializationSpec initialization{};
+
+  static constexpr bool tied_head = false;  ///< the head, a norm and perhaps a projection, is a unit of its own
+
+  friend constexpr bool operator==(const EncoderSpec&, const EncoderSpec&) = default;
+
+  /// The same without what makes embeddings: what the plan and the program know of every model.
+  constexpr ModelSpec trunk() const {
+    return {.vocab_size = vocab_size,
+            .n_layers = n_layers,
+            .n_heads = n_heads,
+            .d_model = d_model,
+            .context_length = context_length,
+            .n_kv_heads = n_kv_heads,
+            .head_dim = head_dim,
+            .d_ff = d_ff,
+            .d_ff_multiple = d_ff_multiple,
+            .vocab_multiple = vocab_multiple,
+            .norm = norm,
+            .qk_norm = qk_norm,
+            .activation = activation,
+            .position = position,
+            .rotary = rotary,
+            .bias = bias,
+            .tied_head = tied_head,
+            .dropout = dropout,
+            .attention_kernel = attention_kernel,
+            .initialization = initialization};
+  }
+  constexpr std::int64_t kv_heads() const { return trunk().kv_heads(); }
+  constexpr std::int64_t head_width() const { return trunk().head_width(); }
+  constexpr std::int64_t q_width() const { return trunk().q_width(); }
+  constexpr std::int64_t kv_width() const { return trunk().kv_width(); }
+  constexpr std::int64_t qkv_width() const { return trunk().qkv_width(); }
+  constexpr std::int64_t ff_width() const { return trunk().ff_width(); }
+  constexpr std::int64_t padded_vocab() const { return trunk().padded_vocab(); }
+  constexpr std::int64_t embedding_width() const { return d_embedding.value_or(d_model); }
+};
+
+}  // namespace monomorph
+
+MONOMORPH_SPEC(monomorph::EncoderSpec, vocab_size, n_layers, n_heads, d_model, context_length, pooling, d_embedding,
+               unit_length, n_kv_heads, head_dim, d_ff, d_ff_multiple, vocab_multiple, norm, qk_norm, activation,
+               position, rotary, bias, dropout, attention_kernel, initialization);

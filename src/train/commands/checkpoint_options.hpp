@@ -1,0 +1,28 @@
+#pragma once
+#include <monomorph/core/command_line.hpp>
+#include <monomorph/train/describe/recipe_program.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace monomorph::train {
+
+/// Writes a result and flushes, so that it appears as soon as it is known: generated text above all.
+void show(std::string_view text);
+
+/// What is said where the memory of a step is not to be had.
+inline constexpr std::string_view larger_machine =
+    "take a machine with more memory, or raise the limit that this program runs under";
+
+/// The options of commands that use a checkpoint without training.
+struct CheckpointOptions {
+  std::string checkpoint, tokenizer;
+  void add_to(CLI::App& app);
+  /// The tokeniser given as an option; without one, the copy in the run folder; without that, the file that the run was
+  /// given.
+  std::string tokenizer_file(const std::string& found, const Hparams& hparams) const;
+};
+
+}  // namespace monomorph::train

@@ -1,0 +1,118 @@
+#include "train/commands/encoder_commands.hpp"
+
+#include "train/run/as_usage_error.hpp"
+#include "train/run/run_data.hpp"
+#include "train/run/run_tokenizer.hpp"
+#include "train/run/with_hint.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+#include <monomorph/runtime/comm/world.hpp>
+#include <monomorph/train/inference/embedder.hpp>
+#include <monomorph/train/inference/retrieval.hpp>
+#include <monomorph/train/run/run_checkpoint.hpp>
+
+#include <fmt/format.h>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+namespace monomorph::train {
+namespace {
+
+void check_is_encoder(const RecipeProgram& recipe, std::string_view command) {
+  if (recipe.encoder == nullptr)
+    throw UsageError(
+        fmt::format("[RUN-26] {} must have a checkpoint of an encoder, and {} makes no embeddings; take one of a "
+                    "recipe whose model is an EncoderSpec",
+                    command, recipe.name));
+}
+
+std::unique_ptr<TrainingStep> restored_step(const RecipeProgram& recipe, const Hparams& hparams,
+                                            const std::string& checkpoint, std::int64_t micro_batch,
+                                            Communicator& communicator) {
+  auto step = with_hint(std::string(larger_machine),
+                        [&] { return recipe.make_step(communicator, micro_batch, 0, 0, hparams.loss.policy); });
+  restore_run(checkpoint, recipe, *step, false);
+  return step;
+}
+
+std::string line_of(std::string_view what, const RetrievalScores& scores) {
+  return fmt::format("  {:<34}{:>9.4f}{:>11.4f}{:>9.4f}\n", what, scores.recall_at_1, scores.recall_at_10,
+                     scores.mean_reciprocal_rank);
+}
+
+}  // namespace
+
+void RetrieveOptions::add_to(CLI::App& app) {
+  CheckpointOptions::add_to(app);
+  app.add_option("--data", data, "set of pairs; the run's data.evaluation if it is not given");
+  add_number(app, "--micro-batch", micro_batch, "samples at a time (as in the run if it is not given)", {1, 1 << 20});
+  app.add_flag("--bag-of-words", bag_of_words, "also ranks by the tokens that texts share, weighted by TF-IDF");
+}
+
+int run_retrieve(const RecipeProgram& recipe, const RetrieveOptions& options) {
+  check_is_encoder(recipe, "retrieve");
+  const std::string checkpoint = find_checkpoint(options.checkpoint);
+  const Hparams hparams = checkpoint_hparams(checkpoint, recipe);
+  const std::string file = options.data.empty() ? hparams.data.evaluation.value : options.data;
+  if (file.empty())
+    throw UsageError("[RUN-12] the run of this checkpoint had no data.evaluation; give --data <file.pbin>");
+  const data::EvaluationLoader loader = as_usage_error("the held-out data", [&] {
+    return data::EvaluationLoader(file, recipe.model->context_length, recipe.model->vocab_size,
+                                  batch_contents(recipe, hparams.loss.policy));
+  });
+  const std::int64_t micro_batch = options.micro_batch.value_or(micro_batch_of(hparams));
+  const auto communicator = one_rank();
+  const auto step = restored_step(recipe, hparams, checkpoint, micro_batch, *communicator);
+  const PairEmbeddings pairs = embed_pairs(*step, loader, micro_batch, recipe.texts_per_sample);
+  std::string text = fmt::format("{} pairs{:>31}{:>11}{:>9}\n", pairs.count(), "recall@1", "recall@10", "MRR");
+  text += line_of("embeddings", retrieval_scores(pairs));
+  if (options.bag_of_words) text += line_of("bag of words (TF-IDF)", bag_of_words_scores(loader, micro_batch));
+  text += line_of("chance", chance_scores(pairs.count()));
+  show(text);
+  return 0;
+}
+
+void EmbedOptions::add_to(CLI::App& app) {
+  CheckpointOptions::add_to(app);
+  app.add_option("--input", input, "file of texts, one a line; - for standard input")->capture_default_str();
+}
+
+int run_embed(const RecipeProgram& recipe, const EmbedOptions& options) {
+  check_is_encoder(recipe, "embed");
+  const std::string checkpoint = find_checkpoint(options.checkpoint);
+  const Hparams hparams = checkpoint_hparams(checkpoint, recipe);
+  const std::string tokenizer_file = options.tokenizer_file(checkpoint, hparams);
+  if (tokenizer_file.empty())
+    throw UsageError("[RUN-11] the run of this checkpoint had no data.tokenizer; give --tokenizer <tokenizer.json>");
+  const auto tokenizer = read_run_tokenizer(tokenizer_file, recipe);
+  std::ifstream file;
+  if (options.input != "-") {
+    file.open(options.input);
+    if (!file) as_usage_error("--input", [&] { throw_file_error("open", options.input, errno); });
+  }
+  std::istream& lines = options.input == "-" ? std::cin : file;
+  const auto communicator = one_rank();
+  const auto step = restored_step(recipe, hparams, checkpoint, Embedder::texts_at_once, *communicator);
+  Embedder embedder(*step, *tokenizer, recipe.model->context_length, recipe.texts_per_sample);
+  std::vector<std::string> texts;
+  const auto embed = [&] {
+    const std::vector<std::vector<float>> embeddings = embedder.embed(texts);
+    std::string written;
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      written += nlohmann::ordered_json{{"text", texts[i]}, {"embedding", embeddings[i]}}.dump(
+                     -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
+                 "\n";
+    show(written);
+    texts.clear();
+  };
+  for (std::string line; std::getline(lines, line);) {
+    texts.push_back(std::move(line));
+    if (std::ssize(texts) == Embedder::texts_at_once) embed();
+  }
+  embed();
+  return 0;
+}
+
+}  // namespace monomorph::train

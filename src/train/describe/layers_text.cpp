@@ -1,0 +1,57 @@
+#include <monomorph/train/describe/recipe_program.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <array>
+
+namespace monomorph::train {
+namespace {
+
+std::string_view name_of(BlockOrder order) {
+  constexpr std::array<std::string_view, 4> names{"pre-norm", "post-norm", "sandwich-norm", "parallel"};
+  return names[static_cast<std::size_t>(order)];
+}
+
+void add_sizes(std::vector<std::string>& parts, const ModelSpec& own, const ModelSpec& model) {
+  const auto add = [&](std::string_view name, std::int64_t size, std::int64_t usual) {
+    if (size != usual) parts.push_back(fmt::format("{} {}", name, size));
+  };
+  add("heads", own.n_heads, model.n_heads);
+  add("key heads", own.kv_heads(), model.kv_heads());
+  add("head width", own.head_width(), model.head_width());
+  add("MLP", own.ff_width(), model.ff_width());
+}
+
+void add_mixture(std::vector<std::string>& parts, const MixtureSpec& mixture, const ModelSpec& model) {
+  parts.push_back(
+      fmt::format("{} experts of width {}", mixture.n_experts.value, mixture.d_expert.value_or(model.ff_width())));
+  parts.push_back(fmt::format("top {} by {}{}", mixture.top_k.value,
+                              mixture.scores == RouterScores::softmax ? "softmax" : "sigmoid",
+                              mixture.normalize ? ", normalised" : ""));
+  if (mixture.n_shared > 0) parts.push_back(fmt::format("{} shared", mixture.n_shared.value));
+  parts.push_back(mixture.capacity_factor.given ? fmt::format("capacity factor {}", mixture.capacity_factor.value)
+                                                : "dropless");
+  if (mixture.balance_loss > 0) parts.push_back(fmt::format("balance loss {}", mixture.balance_loss.value));
+  if (mixture.z_loss > 0) parts.push_back(fmt::format("z-loss {}", mixture.z_loss.value));
+  if (mixture.bias_rate > 0) parts.push_back(fmt::format("bias rate {}", mixture.bias_rate.value));
+}
+
+std::string kind_text(const LayerKind& kind, const ModelSpec& model) {
+  std::vector<std::string> parts;
+  if (!kind.attention.empty()) parts.push_back(kind.attention);
+  if (kind.order != BlockOrder::pre_norm) parts.emplace_back(name_of(kind.order));
+  if (kind.model != nullptr) add_sizes(parts, *kind.model, model);
+  if (kind.mixture != nullptr) add_mixture(parts, *kind.mixture, *kind.model);
+  const std::string text = fmt::format("{} x {}", kind.count, kind.name);
+  return parts.empty() ? text : fmt::format("{} ({})", text, fmt::join(parts, ", "));
+}
+
+}  // namespace
+
+std::string layers_text(const std::vector<LayerKind>& layers, const ModelSpec& model) {
+  std::string text;
+  for (const LayerKind& kind : layers) text += (text.empty() ? "" : ", ") + kind_text(kind, model);
+  return text;
+}
+
+}  // namespace monomorph::train

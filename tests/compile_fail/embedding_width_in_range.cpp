@@ -1,0 +1,11 @@
+// expect-error: \[ENC-05\] d_embedding must lie in 1\.\.16777216 where it is given
+// expect-text: EmbeddingWidthInRange<0>
+#include "support/encoder.hpp"
+struct Case : EncoderControl {
+  static constexpr monomorph::EncoderSpec model = [] {
+    monomorph::EncoderSpec model = EncoderControl::model;
+    model.d_embedding = NEGATIVE ? 0 : 1;
+    return model;
+  }();
+};
+static_assert(monomorph::admit<Case>());

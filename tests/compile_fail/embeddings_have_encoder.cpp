@@ -1,0 +1,8 @@
+// expect-error: \[ENC-02\] an objective over embeddings must have an EncoderSpec
+#include "support/encoder.hpp"
+struct Case : EncoderControl {
+#if NEGATIVE
+  static constexpr monomorph::ModelSpec model = Control::model;
+#endif
+};
+static_assert(monomorph::admit<Case>());

@@ -1,0 +1,126 @@
+// The step on a device whose kernels run later than they are called: the same bits as on a CPU, and not one access to
+// its memory that the step has not waited for.
+#include "support/recording_device.hpp"
+#include "numerics/schedule_recipes.hpp"
+#include "support/adamw_update.hpp"
+#include "support/catch.hpp"
+#include "support/tensors.hpp"
+
+#include <monomorph/optim/by_class.hpp>
+#include <monomorph/runtime/comm/world.hpp>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <csignal>
+
+namespace monomorph::testing {
+namespace {
+
+using recording::Recorder;
+
+template <class R, class Policy> struct With : R { using checkpointing = Policy; };
+template <class R> struct OptimizedByMuon : R { using optimizer = optim::ByClass<optim::Muon, optim::AdamW>; };
+template <class R> struct FrozenBelow : R { using finetuning = finetuning::FreezeFirst<1>; };
+
+constexpr std::int64_t micro_batch = 2;
+constexpr int tree_levels = plan::tree_levels(2);
+
+template <class R> constexpr bool on_recorder = std::is_same_v<device_of<R>, recording::Device>;
+
+/// The memory of a step, out of reach while the step is.
+template <class R> class Watched {
+ public:
+  explicit Watched(const Arena& arena) {
+    if constexpr (on_recorder<R>) Recorder::the().run(), Recorder::the().watch(arena.data(), arena.bytes());
+  }
+  ~Watched() {
+    if constexpr (on_recorder<R>) Recorder::the().run(), Recorder::the().forget();
+  }
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+};
+
+struct Trained {
+  std::uint64_t hash = 0;
+  std::vector<double> losses;
+  friend bool operator==(const Trained&, const Trained&) = default;
+};
+
+/// What three steps of two micro-batches leave, with an evaluation between them and some tokens that are decoded.
+template <Recipe R> Trained trained(int levels) {
+  const auto communicator = one_rank();
+  train::Step<R> step(*communicator, micro_batch, 3, levels);
+  const Watched<R> watched(step.state().arena());
+  const auto hparams = PolicyHparams::of<typename R::optimizer::Hparams>();
+  Trained trained;
+  for (const int number : {1, 2, 3}) {
+    for (const std::int64_t i : {0, 1}) {
+      const LossSum loss =
+          step.accumulate(sequences.from(2 * i, R::model.context_length), number, {.index = i, .count = 2});
+      trained.losses.push_back(loss.loss);
+    }
+    trained.losses.push_back(step.partial_gradient_norm(train::GradientNorm::two).sum.value());
+    update(step, number, 1e-2, hparams);
+    trained.losses.push_back(step.evaluate(sequences.from(1, R::model.context_length)).loss);
+  }
+  trained.hash = hash_of(step.parameters()) ^ hash_of(step.gradients()) << 1 ^ hash_of(step.optimizer_state()) << 2;
+  const auto decoder = step.decoder();
+  for (const int token : {1, 2, 3}) trained.losses.push_back(decoder->feed(token)[0]);
+  return trained;
+}
+
+template <class R> void check_same() {
+  CAPTURE(R::checkpointing::name, R::optimizer::name, R::precision::name);
+  for (const int levels : {0, tree_levels}) {
+    CAPTURE(levels);
+    const std::int64_t before = Recorder::the().recorded();
+    CHECK(trained<On<R, recording::Device>>(levels) == trained<R>(levels));
+    CHECK(Recorder::the().recorded() > before);
+  }
+}
+template <class R> void check_policies() {
+  check_same<R>();
+  check_same<With<R, checkpointing::EveryBlock>>();
+  check_same<With<R, checkpointing::RecomputeCheap>>();
+  check_same<OptimizedByMuon<R>>();
+  check_same<FrozenBelow<R>>();
+}
+
+/// The signal that ends a child that does this, which must not compute: it has none of the threads. 0 without.
+int end_of(const std::function<void()>& act) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit no_core{0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    std::signal(SIGSEGV, SIG_DFL);
+    act();
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+}  // namespace
+
+TEST_CASE("a step that runs behind the host gives the same bits: tied head") { check_policies<gpt2_like>(); }
+TEST_CASE("a step that runs behind the host gives the same bits: head of its own, bf16") {
+  check_policies<InBf16<llama_like>>();
+}
+
+TEST_CASE("what the host reads of a device's memory without waiting ends the program") {
+  using R = On<gpt2_like, recording::Device>;
+  const auto communicator = one_rank();
+  train::Step<R> step(*communicator, micro_batch, 3);
+  const View parameter = step.parameters()[0].view;
+  const Watched<R> watched(step.state().arena());
+  const auto read = [&] { static_cast<void>(*reinterpret_cast<volatile float*>(parameter.data)); };
+  CHECK(end_of(read) == SIGSEGV);
+  step.accumulate(sequences.from(0, R::model.context_length), 1, {});
+  CHECK(end_of(read) == SIGSEGV);
+  static_cast<void>(step.parameters());
+  CHECK(end_of(read) == 0);
+}
+
+}  // namespace monomorph::testing

@@ -1,0 +1,174 @@
+#pragma once
+#include <sys/mman.h>
+#include <monomorph/device/cpu.hpp>
+#include <monomorph/runtime/kernels/activation.hpp>
+#include <monomorph/runtime/kernels/attention.hpp>
+#include <monomorph/runtime/kernels/cross_entropy.hpp>
+#include <monomorph/runtime/kernels/elementwise.hpp>
+#include <monomorph/runtime/kernels/embedding.hpp>
+#include <monomorph/runtime/kernels/linear.hpp>
+#include <monomorph/runtime/kernels/norm.hpp>
+#include <monomorph/runtime/kernels/optimizer.hpp>
+#include <monomorph/runtime/kernels/pairwise_sum.hpp>
+#include <monomorph/runtime/kernels/rotary.hpp>
+
+#include <cstdlib>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+/// A second device: its kernels run when they are waited for and not when they are called, and nobody else can reach
+/// the memory that it watches. What reads or writes there without waiting, outside of a kernel, ends the program. So it
+/// shows what a step does where it runs ahead of the host, as it does on a GPU.
+namespace monomorph::recording {
+
+class Recorder {
+ public:
+  void add(std::function<void()> kernel) { kernels_.push_back(std::move(kernel)), ++recorded_; }
+  /// Runs what was recorded, and leaves the memory open.
+  void run() {
+    const auto kernels = std::exchange(kernels_, {});
+    open();
+    for (const auto& kernel : kernels) kernel();
+  }
+  /// From here on nobody reaches the memory but kernels, and who has waited for them.
+  void watch(std::byte* data, std::int64_t bytes) { memory_ = data, bytes_ = bytes, close(); }
+  void close() const { protect(PROT_NONE); }
+  void open() const { protect(PROT_READ | PROT_WRITE); }
+  void forget() { open(), memory_ = nullptr; }
+  std::int64_t recorded() const { return recorded_; }
+  static Recorder& the() {
+    static Recorder recorder;
+    return recorder;
+  }
+
+ private:
+  void protect(int how) const {
+    if (memory_ != nullptr && mprotect(memory_, bytes_, how) != 0) std::abort();
+  }
+  std::vector<std::function<void()>> kernels_;
+  std::byte* memory_ = nullptr;
+  std::int64_t bytes_ = 0, recorded_ = 0;
+};
+
+struct Queue {};
+
+/// What has been waited for may be read until the next kernel is recorded.
+inline void synchronize(Queue) { Recorder::the().run(); }
+
+struct Device {
+  static constexpr std::string_view name = "Recording";
+  using Queue = recording::Queue;
+  static constexpr std::int64_t loss_chunk_tokens(std::int64_t padded_vocab) {
+    return device::Cpu::loss_chunk_tokens(padded_vocab);
+  }
+};
+static_assert(DevicePolicy<Device>);
+
+template <class F> void side_by_side(Queue, std::int64_t n, F&& f) {
+  for (std::int64_t i = 0; i < n; ++i) f(i);
+}
+
+/// A kernel runs later, with the arguments that it has now.
+#define MONOMORPH_LATER(kernel, parameters, ...)                          \
+  inline void kernel(Queue, MONOMORPH_TEST_LISTED parameters) {           \
+    Recorder::the().close();                                              \
+    Recorder::the().add([=] { cpu::kernel(cpu::Queue{}, __VA_ARGS__); }); \
+  }
+/// A kernel with a result waits for all that came before it.
+#define MONOMORPH_NOW(result, kernel, parameters, ...)            \
+  inline result kernel(Queue, MONOMORPH_TEST_LISTED parameters) { \
+    Recorder::the().run();                                        \
+    const auto value = cpu::kernel(cpu::Queue{}, __VA_ARGS__);    \
+    Recorder::the().close();                                      \
+    return value;                                                 \
+  }
+#define MONOMORPH_TEST_LISTED(...) __VA_ARGS__
+using Starts = const std::int32_t*;
+MONOMORPH_LATER(gelu_exact, (View h, View y), h, y)
+MONOMORPH_LATER(gelu_exact_backward, (View h, View dy, View dh), h, dy, dh)
+MONOMORPH_LATER(gelu_tanh, (View h, View y), h, y)
+MONOMORPH_LATER(gelu_tanh_backward, (View h, View dy, View dh), h, dy, dh)
+MONOMORPH_LATER(relu_squared, (View h, View y), h, y)
+MONOMORPH_LATER(relu_squared_backward, (View h, View dy, View dh), h, dy, dh)
+MONOMORPH_LATER(swiglu, (View h, View y), h, y)
+MONOMORPH_LATER(swiglu_backward, (View h, View dy, View dh), h, dy, dh)
+MONOMORPH_LATER(tiled_attention,
+                (View q, View k, View v, View out, View lse, AttentionShape shape, AttentionMask mask,
+                 Starts starts = nullptr),
+                q, k, v, out, lse, shape, mask, starts)
+MONOMORPH_LATER(tiled_attention_backward,
+                (View q, View k, View v, View out, View lse, View dout, View dq, View dk, View dv, AttentionShape shape,
+                 AttentionMask mask, Starts starts = nullptr),
+                q, k, v, out, lse, dout, dq, dk, dv, shape, mask, starts)
+MONOMORPH_LATER(reference_attention,
+                (View q, View k, View v, View out, View lse, AttentionShape shape, AttentionMask mask, DropoutKey key,
+                 Starts starts = nullptr),
+                q, k, v, out, lse, shape, mask, key, starts)
+MONOMORPH_LATER(reference_attention_backward,
+                (View q, View k, View v, View out, View lse, View dout, View dq, View dk, View dv, AttentionShape shape,
+                 AttentionMask mask, DropoutKey key, Starts starts = nullptr),
+                q, k, v, out, lse, dout, dq, dk, dv, shape, mask, key, starts)
+MONOMORPH_LATER(decode_attention,
+                (View q, View k, View v, View out, std::int64_t capacity, AttentionShape shape, AttentionMask mask), q,
+                k, v, out, capacity, shape, mask)
+MONOMORPH_LATER(dropout, (View x, View y, DropoutKey key), x, y, key)
+MONOMORPH_LATER(dropout_add, (View x, View residual, View y, DropoutKey key), x, residual, y, key)
+MONOMORPH_LATER(copy, (View from, View to), from, to)
+MONOMORPH_LATER(zero, (View x), x)
+MONOMORPH_LATER(add, (View x, View y), x, y)
+MONOMORPH_LATER(embedding,
+                (Starts ids, View table, View positions, std::int64_t tokens, std::int64_t first, View x,
+                 Starts starts = nullptr),
+                ids, table, positions, tokens, first, x, starts)
+MONOMORPH_LATER(embedding_backward, (Starts ids, View dx, View dtable, bool accumulate), ids, dx, dtable, accumulate)
+MONOMORPH_LATER(position_embedding_backward,
+                (View dx, std::int64_t tokens, View dpositions, bool accumulate, Starts starts = nullptr), dx, tokens,
+                dpositions, accumulate, starts)
+MONOMORPH_LATER(linear, (View x, View w, View bias, View y), x, w, bias, y)
+MONOMORPH_LATER(linear_add, (View x, View w, View bias, View residual, View y), x, w, bias, residual, y)
+MONOMORPH_LATER(linear_backward_input, (View dy, View w, View dx, bool accumulate = false), dy, w, dx, accumulate)
+MONOMORPH_LATER(linear_backward_weight, (View dy, View x, View dw, View dbias, bool accumulate), dy, x, dw, dbias,
+                accumulate)
+MONOMORPH_LATER(layer_norm, (View x, View weight, View bias, double epsilon, View y, View mean, View rstd), x, weight,
+                bias, epsilon, y, mean, rstd)
+MONOMORPH_LATER(rms_norm, (View x, View weight, View bias, double epsilon, View y, View rstd), x, weight, bias, epsilon,
+                y, rstd)
+MONOMORPH_LATER(layer_norm_recompute, (View x, View weight, View bias, View mean, View rstd, View y), x, weight, bias,
+                mean, rstd, y)
+MONOMORPH_LATER(rms_norm_recompute, (View x, View weight, View bias, View rstd, View y), x, weight, bias, rstd, y)
+MONOMORPH_LATER(layer_norm_backward,
+                (View dy, View x, View weight, View mean, View rstd, View dx, bool add, View dweight, View dbias,
+                 bool accumulate),
+                dy, x, weight, mean, rstd, dx, add, dweight, dbias, accumulate)
+MONOMORPH_LATER(rms_norm_backward,
+                (View dy, View x, View weight, View rstd, View dx, bool add, View dweight, View dbias, bool accumulate),
+                dy, x, weight, rstd, dx, add, dweight, dbias, accumulate)
+MONOMORPH_LATER(rotary_table, (RotarySpec rotary, View cos, View sin), rotary, cos, sin)
+MONOMORPH_LATER(rotary,
+                (View x, View cos, View sin, std::int64_t tokens, std::int64_t first, bool inverse,
+                 Starts starts = nullptr),
+                x, cos, sin, tokens, first, inverse, starts)
+inline void pairwise_sum(Queue, std::span<const View> parts, View sum, bool accumulate) {
+  Recorder::the().close();
+  Recorder::the().add([terms = std::vector<View>(parts.begin(), parts.end()), sum, accumulate] {
+    cpu::pairwise_sum(cpu::Queue{}, terms, sum, accumulate);
+  });
+}
+MONOMORPH_LATER(adamw, (ElementUpdate run, AdamWCoefficients coefficients, UpdateScalars scalars), run, coefficients,
+                scalars)
+MONOMORPH_LATER(momentum_mean, (ElementUpdate run, MomentumCoefficients coefficients, UpdateScalars scalars), run,
+                coefficients, scalars)
+MONOMORPH_LATER(step_along, (ElementUpdate run, DirectionCoefficients coefficients, UpdateScalars scalars), run,
+                coefficients, scalars)
+MONOMORPH_LATER(orthogonalize, (View matrix, View workspace, double squared_scale), matrix, workspace, squared_scale)
+MONOMORPH_NOW(LossSum, cross_entropy, (TokenLogits logits, LossTerms terms = {}), logits, terms)
+MONOMORPH_NOW(ExactSum, sum_of_squares, (View x), x)
+MONOMORPH_NOW(ExactSum, sum_of_magnitudes, (View x), x)
+MONOMORPH_NOW(double, greatest_magnitude, (View x), x)
+#undef MONOMORPH_LATER
+#undef MONOMORPH_NOW
+#undef MONOMORPH_TEST_LISTED
+
+}  // namespace monomorph::recording
