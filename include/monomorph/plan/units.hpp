@@ -16,6 +16,7 @@ template <class R> inline constexpr int embedding_unit = 0;
 template <class R> inline constexpr int head_unit = R::model.tied_head ? 0 : n_blocks<R> + 1;
 template <class R> inline constexpr int n_units = n_blocks<R> + (R::model.tied_head ? 1 : 2);
 constexpr int unit_of_block(int block) { return block + 1; }
+constexpr int block_of_unit(int unit) { return unit - 1; }
 
 /// Whether a unit has gradients and an update. A tied head is trained as the embedding is.
 template <class R> constexpr bool trains(int unit) {

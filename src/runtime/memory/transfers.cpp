@@ -1,31 +1,50 @@
+#include <monomorph/runtime/machine/background_queue.hpp>
+#include <monomorph/runtime/machine/pending.hpp>
 #include <monomorph/runtime/memory/transfers.hpp>
 
 #include <cstring>
 
 namespace monomorph {
 
-void Transfers::run_next() {
-  Copy copy;
-  {
-    const std::lock_guard lock(mutex_);
-    copy = copies_.take();
+struct Transfers::Copies {
+  explicit Copies(Timing timing) : timing(timing) {}
+
+  struct Copy {
+    View from, to;
+  };
+  void run_next() {
+    Copy copy;
+    {
+      const std::lock_guard lock(mutex);
+      copy = pending.take();
+    }
+    std::memcpy(copy.to.data, copy.from.data, copy.from.bytes());
   }
-  std::memcpy(copy.to.data, copy.from.data, copy.from.bytes());
-}
+
+  Timing timing;
+  Pending<Copy> pending;
+  std::uint64_t n_started = 0, n_late = 0;
+  std::mutex mutex;
+  BackgroundQueue queue;  // last: its thread uses the members above
+};
+
+Transfers::Transfers(Timing timing) : copies_(std::make_unique<Copies>(timing)) {}
+Transfers::~Transfers() = default;
 
 std::uint64_t Transfers::start(View from, View to) {
   {
-    const std::lock_guard lock(mutex_);
-    copies_.push({from, to});
+    const std::lock_guard lock(copies_->mutex);
+    copies_->pending.push({from, to});
   }
-  ++n_started_;
-  if (timing_ == Timing::at_once) queue_.submit([this] { run_next(); });
-  return n_started_;
+  if (copies_->timing == Timing::at_once) copies_->queue.submit([this] { copies_->run_next(); });
+  return ++copies_->n_started;
 }
 
 void Transfers::wait(std::uint64_t number) {
-  if (timing_ == Timing::at_once) return queue_.wait(number);
-  for (; n_late_ < number; ++n_late_) run_next();
+  if (copies_->timing == Timing::at_once) return copies_->queue.wait(number);
+  for (; copies_->n_late < number; ++copies_->n_late) copies_->run_next();
 }
+
+void Transfers::wait_for_all() { wait(copies_->n_started); }
 
 }  // namespace monomorph

@@ -45,9 +45,7 @@ std::string line_of(std::string_view what, const RetrievalScores& scores) {
 }  // namespace
 
 void RetrieveOptions::add_to(CLI::App& app) {
-  CheckpointOptions::add_to(app);
-  app.add_option("--data", data, "set of pairs; the run's data.evaluation if it is not given");
-  add_number(app, "--micro-batch", micro_batch, "samples at a time (as in the run if it is not given)", {1, 1 << 20});
+  HeldOutOptions::add_to(app, "set of pairs", "samples");
   app.add_flag("--bag-of-words", bag_of_words, "also ranks by the tokens that texts share, weighted by TF-IDF");
 }
 
@@ -55,14 +53,8 @@ int run_retrieve(const RecipeProgram& recipe, const RetrieveOptions& options) {
   check_is_encoder(recipe, "retrieve");
   const std::string checkpoint = find_checkpoint(options.checkpoint);
   const Hparams hparams = checkpoint_hparams(checkpoint, recipe);
-  const std::string file = options.data.empty() ? hparams.data.evaluation.value : options.data;
-  if (file.empty())
-    throw UsageError("[RUN-12] the run of this checkpoint had no data.evaluation; give --data <file.pbin>");
-  const data::EvaluationLoader loader = as_usage_error("the held-out data", [&] {
-    return data::EvaluationLoader(file, recipe.model->context_length, recipe.model->vocab_size,
-                                  batch_contents(recipe, hparams.loss.policy));
-  });
-  const std::int64_t micro_batch = options.micro_batch.value_or(micro_batch_of(hparams));
+  const data::EvaluationLoader loader = options.loader(recipe, hparams);
+  const std::int64_t micro_batch = options.micro_batch_or(hparams);
   const auto communicator = one_rank();
   const auto step = restored_step(recipe, hparams, checkpoint, micro_batch, *communicator);
   const PairEmbeddings pairs = embed_pairs(*step, loader, micro_batch, recipe.texts_per_sample);

@@ -1,13 +1,9 @@
 #pragma once
-#include "train/commands/checkpoint_options.hpp"
-
-#include <optional>
+#include "train/commands/held_out_options.hpp"
 
 namespace monomorph::train {
 
-struct RetrieveOptions : CheckpointOptions {
-  std::string data;
-  std::optional<std::int64_t> micro_batch;
+struct RetrieveOptions : HeldOutOptions {
   bool bag_of_words = false;
   void add_to(CLI::App& app);
 };

@@ -1,5 +1,5 @@
-#include "train/commands/checkpoint_options.hpp"
 #include "train/commands/encoder_commands.hpp"
+#include "train/commands/held_out_options.hpp"
 #include "train/describe/batch_partition.hpp"
 #include "train/run/as_usage_error.hpp"
 #include "train/run/run_data.hpp"
@@ -105,34 +105,21 @@ int run_generate(const RecipeProgram& recipe, const GenerateOptions& options) {
   return 0;
 }
 
-struct EvaluateOptions : CheckpointOptions {
-  std::string data;
-  std::optional<std::int64_t> micro_batch;
-  void add_to(CLI::App& app) {
-    CheckpointOptions::add_to(app);
-    app.add_option("--data", data, "packed file; the run's data.evaluation if it is not given");
-    add_number(app, "--micro-batch", micro_batch, "sequences at a time (as in the run if it is not given)",
-               {1, 1 << 20});
-  }
+struct EvaluateOptions : HeldOutOptions {
+  void add_to(CLI::App& app) { HeldOutOptions::add_to(app, "packed file", "sequences"); }
 };
 
 int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
   const std::string checkpoint = find_checkpoint(options.checkpoint);
   const Hparams hparams = checkpoint_hparams(checkpoint, recipe);
-  const std::string file = options.data.empty() ? hparams.data.evaluation.value : options.data;
-  if (file.empty())
-    throw UsageError("[RUN-12] the run of this checkpoint had no data.evaluation; give --data <file.pbin>");
-  const data::EvaluationLoader loader = as_usage_error("the held-out data", [&] {
-    return data::EvaluationLoader(file, recipe.model->context_length, recipe.model->vocab_size,
-                                  batch_contents(recipe, hparams.loss.policy));
-  });
+  const data::EvaluationLoader loader = options.loader(recipe, hparams);
   std::vector<std::int32_t> bytes_per_token;
   if (const std::string tokenizer_file = options.tokenizer_file(checkpoint, hparams); !tokenizer_file.empty()) {
     bytes_per_token = data::token_byte_lengths(*read_run_tokenizer(tokenizer_file, recipe));
     check_ids(loader, bytes_per_token);
     if (!recipe.predicts_next_token) bytes_per_token.clear();
   }
-  const std::int64_t micro_batch = options.micro_batch.value_or(micro_batch_of(hparams));
+  const std::int64_t micro_batch = options.micro_batch_or(hparams);
   const auto communicator = one_rank();
   const auto step = with_hint("lower --micro-batch, or take a machine with more memory",
                               [&] { return recipe.make_step(*communicator, micro_batch, 0, 0, hparams.loss.policy); });

@@ -2,6 +2,8 @@
 
 #include "train/step/exact_sum_words.hpp"
 
+#include <monomorph/core/extremes.hpp>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -11,11 +13,7 @@ namespace {
 
 double greatest(std::span<const std::int64_t> of_ranks) {
   double result = 0;
-  for (const std::int64_t of_rank : of_ranks) {
-    const auto value = std::bit_cast<double>(of_rank);
-    result = value > result || std::isnan(value) ? value : result;
-    if (std::isnan(result)) break;
-  }
+  for (const std::int64_t of_rank : of_ranks) result = larger_or_nan(result, std::bit_cast<double>(of_rank));
   return result;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 #include <cstdint>
-#include <monomorph/runtime/machine/background_queue.hpp>
-#include <monomorph/runtime/machine/pending.hpp>
+#include <memory>
 #include <monomorph/runtime/memory/view.hpp>
 
 namespace monomorph {
@@ -11,7 +10,9 @@ class Transfers {
  public:
   /// `late` copies nothing before somebody waits for it, which is as late as a schedule lets it: for tests.
   enum class Timing { at_once, late };
-  explicit Transfers(Timing timing) : timing_(timing) {}
+  explicit Transfers(Timing timing);
+  Transfers(const Transfers&) = delete;
+  ~Transfers();
 
   /// to = from, of equal dtype and length. Until the copy is done, nobody may write `from` or touch `to`.
   /// @return the copy's number: 1, 2, …
@@ -19,19 +20,11 @@ class Transfers {
   /// Returns when the copies up to this number are done.
   void wait(std::uint64_t number);
   /// Returns when all copies are done.
-  void wait_for_all() { wait(n_started_); }
+  void wait_for_all();
 
  private:
-  struct Copy {
-    View from, to;
-  };
-  void run_next();
-
-  Timing timing_;
-  Pending<Copy> copies_;
-  std::uint64_t n_started_ = 0, n_late_ = 0;
-  std::mutex mutex_;
-  BackgroundQueue queue_;  // last: its thread uses the members above
+  struct Copies;  // its thread's headers would be read with every recipe
+  std::unique_ptr<Copies> copies_;
 };
 
 }  // namespace monomorph

@@ -1,6 +1,5 @@
 #pragma once
-#include <algorithm>
-#include <cmath>
+#include <monomorph/core/extremes.hpp>
 #include <monomorph/train/step/unit_state.hpp>
 
 namespace monomorph::train {
@@ -8,8 +7,8 @@ namespace monomorph::train {
 /// The replica's share of a shard, so that what several ranks hold is read by one of them.
 inline View share_of(View shard, int replica, int replicas) {
   const std::int64_t part = align_up((shard.elements() + replicas - 1) / replicas);
-  const std::int64_t first = std::min(replica * part, shard.elements());
-  return shard.columns(first, std::min(part, shard.elements() - first));
+  const std::int64_t first = smaller_of(replica * part, shard.elements());
+  return shard.columns(first, smaller_of(part, shard.elements() - first));
 }
 
 /// Of the replica's share of each shard.
@@ -27,8 +26,7 @@ PartialGradientNorm partial_gradient_norm(auto queue, std::span<const UnitState>
         size.sum.add(sum_of_squares(queue, share));
         break;
       case GradientNorm::infinity:
-        const double greatest = greatest_magnitude(queue, share);
-        size.greatest = greatest > size.greatest || std::isnan(greatest) ? greatest : size.greatest;
+        size.greatest = larger_or_nan(size.greatest, greatest_magnitude(queue, share));
     }
   }
   return size;

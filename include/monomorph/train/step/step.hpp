@@ -1,20 +1,18 @@
 #pragma once
-#include <algorithm>
 #include <monomorph/core/hparams.hpp>
 #include <monomorph/model/decoder_block.hpp>
 #include <monomorph/model/embed.hpp>
 #include <monomorph/model/head.hpp>
 #include <monomorph/model/mixture_of_experts.hpp>
 #include <monomorph/plan/attention.hpp>
-#include <monomorph/plan/block_counts.hpp>
 #include <monomorph/recipe.hpp>
 #include <monomorph/runtime/comm/communicator.hpp>
 #include <monomorph/runtime/kernels/document_starts.hpp>
+#include <monomorph/train/step/block_counter.hpp>
 #include <monomorph/train/step/embedding_loss.hpp>
 #include <monomorph/train/step/recomputing_decoder.hpp>
 #include <monomorph/train/step/state.hpp>
 #include <monomorph/train/step/training_step.hpp>
-#include <utility>
 
 namespace monomorph::train {
 
@@ -25,7 +23,6 @@ template <Recipe R> class Step final : public TrainingStep {
                        last = plan::n_units<R> - 1, lowest = plan::lowest_trained<R>;
   static constexpr bool tied = R::model.tied_head;
   static constexpr bool transforms = OptimizerStore<R>::transforms_any;
-  static constexpr bool counts_loss = plan::any_auxiliary_loss<R>;
   static constexpr bool within_documents = attention_of<R>::within_documents;
   /// Where a prefix sees itself whole, a decoder cuts off what it has not been fed yet, as a document of its own.
   static constexpr bool may_be_cut = within_documents || plan::longest_prefix<R> > 0;
@@ -35,9 +32,7 @@ template <Recipe R> class Step final : public TrainingStep {
   /// @param tree_levels see State   @param timing of copies between memory spaces
   Step(Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed, int tree_levels = 0,
        const ObjectiveHparams& objective = {}, Transfers::Timing timing = Transfers::Timing::at_once)
-      : comm_(communicator), objective_(objective), state_(communicator, micro_batch, seed, tree_levels, timing) {
-    counts_.counters.resize(plan::n_counters<R>);
-  }
+      : comm_(communicator), objective_(objective), state_(communicator, micro_batch, seed, tree_levels, timing) {}
 
   /// In-flight collectives still use the arena, even after another unit failed.
   ~Step() override {
@@ -49,12 +44,12 @@ template <Recipe R> class Step final : public TrainingStep {
 
   LossSum accumulate(const MicroBatch& batch, std::uint64_t step, AccumulationStep accumulation_step) override {
     Pass pass{.batch = batch, .step = step, .training = true, .accumulation_step = accumulation_step};
-    if (accumulation_step.first()) forget_counts();
+    if (accumulation_step.first()) counter_.begin_step();
     forward(pass);
     gradients_.open(head, accumulation_step);
     const LossSum loss = head_and_loss(pass);
     pass.counted_tokens = static_cast<double>(loss.tokens);
-    if constexpr (counts_loss) counts_.auxiliary_loss.add(std::exchange(auxiliary_loss_, 0) * pass.counted_tokens);
+    counter_.end_forward(pass.counted_tokens);
     backward(pass);
     return loss;
   }
@@ -84,13 +79,15 @@ template <Recipe R> class Step final : public TrainingStep {
       }
       if (plan::trains<R>(u)) {
         const auto span = comm_.trace_compute("update", u);
-        optimizer_.update(u, hparams, scalars, [&](const ElementUpdate& run) { update_state(u, run, scalars); });
+        optimizer_.update(u, hparams, scalars, [&](const ElementUpdate& run) {
+          counter_.update_state(state_.queue(), plan::block_of_unit(u), run, scalars);
+        });
       }
       parameters_.updated(u);
     }
   }
 
-  BlockCounts& counts() override { return counts_; }
+  BlockCounts& counts() override { return counter_.sums(); }
   std::vector<StateTensor> parameters() override { return settled().parameters(); }
   std::vector<StateTensor> optimizer_state() override { return settled().state(); }
   std::vector<StateTensor> gradients() override { return settled().gradients(); }
@@ -112,6 +109,7 @@ template <Recipe R> class Step final : public TrainingStep {
     return state_.activations.x_MD(block);
   }
   View embeddings() const override {
+    synchronize(state_.queue());
     if constexpr (is_encoder<R>)
       return own_embeddings<R>(comm_, activations_.plan(), activations_.statistics())
           .columns(0, R::model.embedding_width());
@@ -144,7 +142,7 @@ template <Recipe R> class Step final : public TrainingStep {
       activations_.before_forward(block);
       with_block<R>(block, [&](auto b) {
         const auto span = comm_.trace_compute("forward", u);
-        b.forward(counting(tensors(u, pass)), activations_.saved(b, block));
+        b.forward(counter_.counting(tensors(u, pass)), activations_.saved(b, block));
       });
       parameters_.after_forward(u);
       activations_.after_forward(block, pass.training);
@@ -225,32 +223,9 @@ template <Recipe R> class Step final : public TrainingStep {
     return t;
   }
 
-  /// In forward of a training pass, and nowhere else, blocks count.
-  TensorsOf<R> counting(TensorsOf<R> t) {
-    if constexpr (counts_loss) t.auxiliary_loss = t.training ? &auxiliary_loss_ : nullptr;
-    if constexpr (plan::n_counters < R >> 0)
-      t.counters = t.training ? counts_.counters.data() + plan::first_counter<R>[t.block] : nullptr;
-    return t;
-  }
-  void forget_counts() {
-    counts_.auxiliary_loss = {};
-    std::ranges::fill(counts_.counters, 0);
-  }
-  /// Of a run of tensors that are a block's own to update.
-  void update_state(int u, const ElementUpdate& run, const UpdateScalars& scalars) {
-    if constexpr (plan::n_counters < R >> 0) {
-      const int block = u - 1;
-      with_block<R>(block, [&](auto b) {
-        if constexpr (plan::counters_of < decltype(b) >> 0)
-          b.update_state(state_.queue(), run, counts_.counters.data() + plan::first_counter<R>[block], scalars.update);
-      });
-    }
-  }
-
   Communicator& comm_;
   ObjectiveHparams objective_;
-  BlockCounts counts_{.has_auxiliary_loss = counts_loss};
-  double auxiliary_loss_ = 0;  ///< of the micro-batch, not yet times its tokens
+  BlockCounter<R> counter_;
   State<R> state_;
   ParameterStore<R>& parameters_ = state_.parameters;
   GradientStore<R>& gradients_ = state_.gradients;
