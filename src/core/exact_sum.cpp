@@ -1,5 +1,6 @@
 #include <monomorph/core/exact_sum.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -41,6 +42,8 @@ void ExactSum::add(const ExactSum& other) {
   for (int i = 0; i < n_words; ++i) words_[i] += normalized.words_[i];
   adds_since_carry_ = 1;
 }
+
+ExactSum::ExactSum(std::span<const std::int64_t, n_words> words) { std::ranges::copy(words, words_.begin()); }
 
 std::span<std::int64_t, ExactSum::n_words> ExactSum::normalized_words() {
   carry();

@@ -4,6 +4,8 @@
 #include "support/ranks.hpp"
 #include "support/tensors.hpp"
 
+#include <monomorph/runtime/machine/trace.hpp>
+
 #include <functional>
 #include <map>
 #include <string_view>
@@ -14,7 +16,7 @@
 namespace monomorph::testing {
 namespace {
 
-using Row = Trace::Row;
+using Row = TraceRow;
 using Span = Trace::Event;
 
 /// A communicator whose collectives are as late as they may be: they run when somebody waits for their unit. To a

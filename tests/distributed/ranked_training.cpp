@@ -39,7 +39,7 @@ struct Rows {
 class RowsOfRecipe {
  public:
   RowsOfRecipe(const train::RecipeProgram& recipe, std::int64_t count)
-      : contents_(train::batch_contents(recipe, recipe.hparams.loss.policy)),
+      : contents_(train::batch_contents(recipe, recipe.hparams.objective)),
         vocab_size_(recipe.model->vocab_size),
         count_(count) {}
 
@@ -92,7 +92,7 @@ class Rank {
         micro_batch_rows_(recipe, micro_batch_),
         communicator_(world.communicator(recipe.optimizer_shards(division.ranks), recipe.reduce_dtype)),
         step_(recipe.make_step(*communicator_, micro_batch_, 3, division.in_tree ? plan::tree_levels(accumulation_) : 0,
-                               recipe.hparams.loss.policy)),
+                               recipe.hparams.objective)),
         reduce_(*communicator_) {}
 
   train::TrainingStep& step() { return *step_; }
@@ -141,7 +141,7 @@ Outcome train(const train::RecipeProgram& recipe, Division division, const Exten
       }
       if (const auto wanted = outcome.gradients.find(i); wanted != outcome.gradients.end())
         add_to(wanted->second, rank.step().gradients(), 1 / extent.loss_scale);
-      update(rank.step(), i, 1 / totals.gradient_norm, recipe.hparams.optimizer.policy);
+      update(rank.step(), i, 1 / totals.gradient_norm, recipe.hparams.optimizer);
     }
     add_to(outcome.parameters, rank.step().parameters());
     add_to(outcome.moments, rank.step().optimizer_state());

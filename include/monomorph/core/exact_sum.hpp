@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -16,7 +15,7 @@ class ExactSum {
 
   ExactSum() = default;
   /// From what normalized_words gave, added up over ranks.
-  explicit ExactSum(std::span<const std::int64_t, n_words> words) { std::ranges::copy(words, words_.begin()); }
+  explicit ExactSum(std::span<const std::int64_t, n_words> words);
   void add(double x);
   void add(const ExactSum& other);
   /// The sum, rounded once to the nearest double; infinity or NaN if a term was (negative infinities count as NaN).

@@ -26,4 +26,12 @@ requires(std::is_same_v<T, std::int64_t> || std::is_same_v<T, double>) struct Fi
 /// `template <> struct EnumNames<Kind> { static constexpr std::string_view names[] = {"linear", "cosine"}; };`
 template <class Enum> struct EnumNames;
 
+class FieldList;  // core/hparams.hpp
+
+/// Appends references to all fields of a struct adapted with BOOST_HANA_ADAPT_STRUCT, sections within it included, in
+/// order. Defined in core/hparams.hpp. Policies that come with Monomorph declare theirs `extern` and are adapted in
+/// src/train/hparams/shipped_hparams.cpp: adapting a struct costs as much as compiling a page of code, and would be
+/// done again in every recipe.
+template <class Section> void append_fields(Section& section, FieldList& fields);
+
 }  // namespace monomorph

@@ -87,25 +87,44 @@ requires std::is_enum_v<Enum> FieldRef refer(std::string name, Field<Enum>& fiel
                   [](void* value, std::size_t index) { *static_cast<Enum*>(value) = static_cast<Enum>(index); }}};
 }
 
-template <class Section> void append_fields(Section& section, const std::string& prefix, std::vector<FieldRef>& fields);
 }  // namespace detail
+
+/// References, and what stands before the names of those that are appended next.
+class FieldList {
+ public:
+  /// Appends what `append` does, as a section of that name.
+  void section(std::string_view name, auto append) {
+    const std::size_t length = prefix_.size();
+    prefix_.append(name).append(".");
+    append();
+    prefix_.resize(length);
+  }
+  template <class T> void field(std::string_view name, Field<T>& field) {
+    refs_.push_back(detail::refer(prefix_ + std::string(name), field));
+  }
+  std::vector<FieldRef> take() { return std::move(refs_); }
+
+ private:
+  std::string prefix_;
+  std::vector<FieldRef> refs_;
+};
 
 /// Hyperparameters that a policy of a recipe brings, where the policy's type is not known: a value of its struct
 /// `Hparams`, adapted with BOOST_HANA_ADAPT_STRUCT. Its fields stand in the section that has it as a member.
 class PolicyHparams {
  public:
   template <class Hparams> static PolicyHparams of() {
-    return PolicyHparams(Hparams{}, [](std::any& value, const std::string& prefix, std::vector<FieldRef>& fields) {
-      detail::append_fields(std::any_cast<Hparams&>(value), prefix, fields);
+    return PolicyHparams(Hparams{}, [](std::any& value, FieldList& fields) {
+      monomorph::append_fields(std::any_cast<Hparams&>(value), fields);
     });
   }
   /// The caller knows the type: that of the recipe's policy.
   template <class Hparams> const Hparams& as() const { return std::any_cast<const Hparams&>(value_); }
   template <class Hparams> Hparams& as() { return std::any_cast<Hparams&>(value_); }
-  void append_to(const std::string& prefix, std::vector<FieldRef>& fields) { append_(value_, prefix, fields); }
+  void append_to(FieldList& fields) { append_(value_, fields); }
 
  private:
-  using Append = void (*)(std::any& value, const std::string& prefix, std::vector<FieldRef>& fields);
+  using Append = void (*)(std::any& value, FieldList& fields);
   PolicyHparams(std::any value, Append append) : value_(std::move(value)), append_(append) {}
 
   std::any value_;
@@ -114,35 +133,34 @@ class PolicyHparams {
 
 /// Of a policy that brings none.
 struct NoHparams {};
+extern template void append_fields(NoHparams&, FieldList&);
 
 namespace detail {
 template <class T> inline constexpr bool is_field = false;
 template <class T> inline constexpr bool is_field<Field<T>> = true;
 
 /// A member is a field, a section of its own, or fields of a type that is not known here, which stand in this section.
-template <class Member>
-void append_member(Member& member, const std::string& prefix, const char* name, std::vector<FieldRef>& fields) {
+template <class Member> void append_member(Member& member, const char* name, FieldList& fields) {
   if constexpr (is_field<Member>)
-    fields.push_back(refer(prefix + name, member));
+    fields.field(name, member);
   else if constexpr (std::is_same_v<Member, PolicyHparams>)
-    member.append_to(prefix, fields);
+    member.append_to(fields);
   else
-    append_fields(member, prefix + name + ".", fields);
-}
-
-template <class Section>
-void append_fields(Section& section, const std::string& prefix, std::vector<FieldRef>& fields) {
-  boost::hana::for_each(boost::hana::accessors<Section>(), boost::hana::fuse([&](auto name, auto accessor) {
-                          append_member(accessor(section), prefix, boost::hana::to<const char*>(name), fields);
-                        }));
+    fields.section(name, [&] { append_fields(member, fields); });
 }
 }  // namespace detail
 
-/// References to all fields of a struct adapted with BOOST_HANA_ADAPT_STRUCT, sections within it included, in order.
+template <class Section> void append_fields(Section& section, FieldList& fields) {
+  boost::hana::for_each(boost::hana::accessors<Section>(), boost::hana::fuse([&](auto name, auto accessor) {
+                          detail::append_member(accessor(section), boost::hana::to<const char*>(name), fields);
+                        }));
+}
+
+/// As append_fields.
 template <class Hparams> std::vector<FieldRef> fields_of(Hparams& hparams) {
-  std::vector<FieldRef> fields;
-  detail::append_fields(hparams, "", fields);
-  return fields;
+  FieldList fields;
+  append_fields(hparams, fields);
+  return fields.take();
 }
 
 class Mistakes;
@@ -171,5 +189,3 @@ std::string fields_to_schema(std::span<const FieldRef> fields, std::string_view 
 std::string fields_to_table(std::span<const FieldRef> fields);
 
 }  // namespace monomorph
-
-BOOST_HANA_ADAPT_STRUCT(monomorph::NoHparams);

@@ -1,6 +1,6 @@
 #pragma once
-#include <algorithm>
 #include <monomorph/block/embedding_unit.hpp>
+#include <monomorph/core/extremes.hpp>
 #include <monomorph/model/block_tensors.hpp>
 #include <monomorph/model/normalize.hpp>
 #include <monomorph/plan/activations.hpp>
@@ -45,7 +45,7 @@ LossSum head(const TensorsOf<R>& t, const plan::Activations<R>& plan, const std:
   const std::int64_t chunk = plan.logits_CV.shape.rows;
   LossSum sum;
   for (std::int64_t first = 0; first < in_MD.shape.rows; first += chunk) {
-    const std::int64_t n = std::min(chunk, in_MD.shape.rows - first);
+    const std::int64_t n = smaller_of(chunk, in_MD.shape.rows - first);
     const View in_CD = in_MD.rows(first, n), logits_CV = t.statistics[plan.logits_CV].rows(0, n);
     View dlogits_CV;
     if (t.training) dlogits_CV = plan.dlogits_CV.present() ? t.activations[plan.dlogits_CV].rows(0, n) : logits_CV;

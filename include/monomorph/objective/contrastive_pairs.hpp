@@ -1,5 +1,4 @@
 #pragma once
-#include <boost/hana/adapt_struct.hpp>
 #include <monomorph/core/extremes.hpp>
 #include <monomorph/core/field.hpp>
 #include <monomorph/policy/objective_policy.hpp>
@@ -47,4 +46,4 @@ static_assert(ObjectivePolicy<ContrastivePairs>);
 
 }  // namespace monomorph::objective
 
-BOOST_HANA_ADAPT_STRUCT(monomorph::objective::ContrastivePairsHparams, temperature, symmetric);
+extern template void monomorph::append_fields(monomorph::objective::ContrastivePairsHparams&, FieldList&);

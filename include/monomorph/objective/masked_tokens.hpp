@@ -60,5 +60,4 @@ static_assert(ObjectivePolicy<MaskedTokens<0>>);
 
 }  // namespace monomorph::objective
 
-BOOST_HANA_ADAPT_STRUCT(monomorph::objective::MaskedTokensHparams, mask_fraction, random_fraction, kept_fraction,
-                        label_smoothing, z_loss);
+extern template void monomorph::append_fields(monomorph::objective::MaskedTokensHparams&, FieldList&);

@@ -1,5 +1,4 @@
 #pragma once
-#include <boost/hana/adapt_struct.hpp>
 #include <monomorph/core/field.hpp>
 #include <monomorph/policy/objective_policy.hpp>
 
@@ -26,4 +25,4 @@ static_assert(ObjectivePolicy<NextToken>);
 
 }  // namespace monomorph::objective
 
-BOOST_HANA_ADAPT_STRUCT(monomorph::objective::NextTokenHparams, label_smoothing, z_loss);
+extern template void monomorph::append_fields(monomorph::objective::NextTokenHparams&, FieldList&);

@@ -1,5 +1,4 @@
 #pragma once
-#include <boost/hana/adapt_struct.hpp>
 #include <monomorph/core/field.hpp>
 #include <monomorph/policy/observer_policy.hpp>
 
@@ -26,4 +25,4 @@ static_assert(ObserverPolicy<TensorNorms>);
 
 }  // namespace monomorph::observer
 
-BOOST_HANA_ADAPT_STRUCT(monomorph::observer::TensorNormsHparams, every);
+extern template void monomorph::append_fields(monomorph::observer::TensorNormsHparams&, FieldList&);

@@ -1,5 +1,4 @@
 #pragma once
-#include <boost/hana/adapt_struct.hpp>
 #include <monomorph/core/field.hpp>
 #include <monomorph/optim/weight_decay.hpp>
 
@@ -37,4 +36,4 @@ static_assert(OptimizerPolicy<AdamW>);
 
 }  // namespace monomorph::optim
 
-BOOST_HANA_ADAPT_STRUCT(monomorph::optim::AdamWHparams, lr, beta1, beta2, epsilon, weight_decay);
+extern template void monomorph::append_fields(monomorph::optim::AdamWHparams&, FieldList&);

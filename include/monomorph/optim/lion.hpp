@@ -1,5 +1,4 @@
 #pragma once
-#include <boost/hana/adapt_struct.hpp>
 #include <monomorph/core/field.hpp>
 #include <monomorph/optim/weight_decay.hpp>
 
@@ -35,4 +34,4 @@ static_assert(OptimizerPolicy<Lion>);
 
 }  // namespace monomorph::optim
 
-BOOST_HANA_ADAPT_STRUCT(monomorph::optim::LionHparams, lr, beta1, beta2, weight_decay);
+extern template void monomorph::append_fields(monomorph::optim::LionHparams&, FieldList&);

@@ -1,5 +1,4 @@
 #pragma once
-#include <boost/hana/adapt_struct.hpp>
 #include <monomorph/core/field.hpp>
 #include <monomorph/policy/optimizer_policy.hpp>
 
@@ -60,7 +59,8 @@ static_assert(OptimizerPolicy<Muon>);
 
 }  // namespace monomorph::optim
 
+extern template void monomorph::append_fields(monomorph::optim::MuonHparams&, FieldList&);
+
 template <> struct monomorph::EnumNames<monomorph::optim::MuonScale> {
   static constexpr std::string_view names[] = {"spectral", "adamw"};
 };
-BOOST_HANA_ADAPT_STRUCT(monomorph::optim::MuonHparams, lr, momentum, nesterov, scale, weight_decay);

@@ -1,5 +1,4 @@
 #pragma once
-#include <boost/hana/adapt_struct.hpp>
 #include <monomorph/core/field.hpp>
 #include <monomorph/optim/weight_decay.hpp>
 
@@ -35,4 +34,4 @@ static_assert(OptimizerPolicy<Sgd>);
 
 }  // namespace monomorph::optim
 
-BOOST_HANA_ADAPT_STRUCT(monomorph::optim::SgdHparams, lr, momentum, nesterov, weight_decay);
+extern template void monomorph::append_fields(monomorph::optim::SgdHparams&, FieldList&);

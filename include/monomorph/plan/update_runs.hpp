@@ -1,5 +1,5 @@
 #pragma once
-#include <algorithm>
+#include <monomorph/core/extremes.hpp>
 #include <monomorph/plan/units.hpp>
 #include <monomorph/policy/optimizer_policy.hpp>
 
@@ -23,7 +23,7 @@ constexpr void for_each_run(const ParameterLayout& layout, std::int64_t begin, s
     const std::int64_t from = layout[i].slice.offset;
     while (i < layout.size() && layout[i].parameter_class == parameter_class) ++i;
     const std::int64_t to = i < layout.size() ? layout[i].slice.offset : layout.elements;
-    const std::int64_t first = std::max(from - begin, std::int64_t{0}), end = std::min(to - begin, length);
+    const std::int64_t first = larger_of(from - begin, 0), end = smaller_of(to - begin, length);
     if (first >= end) continue;
     f(UpdateRun{first, end - first, parameter_class, of_state});
     of_state += state(parameter_class).n * (end - first);
@@ -35,15 +35,16 @@ constexpr void for_each_run(const ParameterLayout& layout, std::int64_t begin, s
 template <class Optimizer>
 constexpr std::int64_t state_elements(const ParameterLayout& layout, std::int64_t part, int shards) {
   const int n = Optimizer::state(ParameterClass::linear).n;
-  if (std::ranges::all_of(all_parameter_classes, [&](ParameterClass c) { return Optimizer::state(c).n == n; }))
-    return n * part;  // known without a look at each shard
+  bool is_uniform = true;
+  for (const ParameterClass c : all_parameter_classes) is_uniform = is_uniform && Optimizer::state(c).n == n;
+  if (is_uniform) return n * part;  // known without a look at each shard
   std::int64_t most = 0;
   for (int shard = 0; shard < shards && shard * part < layout.elements; ++shard) {
     std::int64_t elements = 0;
     for_each_run(layout, shard * part, part, state_buffers<Optimizer>, [&](const UpdateRun& run) {
       elements = run.state + state_buffers<Optimizer>(run.parameter_class).n * run.n;
     });
-    most = std::max(most, elements);
+    most = larger_of(most, elements);
   }
   return most;
 }
@@ -78,11 +79,11 @@ template <class R> constexpr std::int64_t for_each_transformed(int unit, auto&& 
           if (is_small)
             together += needed;
           else
-            longest = std::max(longest, needed);
+            longest = larger_of(longest, needed);
         }
       }
   }
-  return std::max(together, longest);
+  return larger_of(together, longest);
 }
 
 /// Whether some of a unit's tensors are updated as whole matrices.
@@ -96,7 +97,7 @@ template <class R> constexpr bool transforms(int unit) {
 template <class R> constexpr std::int64_t optimizer_workspace_elements() {
   std::int64_t most = 0;
   for (int u = 0; u < n_units<R>; ++u)
-    most = std::max(most, for_each_transformed<R>(u, [](const TransformedMatrix&) {}));
+    most = larger_of(most, for_each_transformed<R>(u, [](const TransformedMatrix&) {}));
   return most;
 }
 

@@ -20,8 +20,8 @@ struct WarmupDecayHparams {
 
 }  // namespace monomorph::schedule
 
+extern template void monomorph::append_fields(monomorph::schedule::WarmupDecayHparams&, FieldList&);
+
 template <> struct monomorph::EnumNames<monomorph::schedule::DecayKind> {
   static constexpr std::string_view names[] = {"constant", "linear", "cosine", "wsd", "inverse_sqrt"};
 };
-
-BOOST_HANA_ADAPT_STRUCT(monomorph::schedule::WarmupDecayHparams, kind, warmup_steps, decay_steps, final_fraction);

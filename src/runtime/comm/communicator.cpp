@@ -8,19 +8,19 @@ void Communicator::reduce_scatter(int unit, View unsharded, View shard, Reductio
 }
 void Communicator::release(int unit) { note_release(unit); }
 void Communicator::wait(int unit) {
-  const TraceSpan span(trace_, Trace::Row::waiting, "wait for", unit);
+  const TraceSpan span(trace_, TraceRow::waiting, "wait for", unit);
   finish(unit);
 }
 void Communicator::all_reduce_sum(std::span<std::int64_t> words) {
   if (size() == 1) return;
-  const TraceSpan waiting(trace_, Trace::Row::waiting, "wait for a sum", Trace::no_unit);  // compute waits meanwhile
-  const TraceSpan span(trace_, Trace::Row::all_reduce, "sum", Trace::no_unit);
+  const TraceSpan waiting(trace_, TraceRow::waiting, "wait for a sum", no_unit);  // compute waits meanwhile
+  const TraceSpan span(trace_, TraceRow::all_reduce, "sum", no_unit);
   all_reduce_words(words);
 }
 void Communicator::gather_batch(View all) {
   if (size() == 1) return;
-  const TraceSpan waiting(trace_, Trace::Row::waiting, "wait for the batch", Trace::no_unit);
-  const TraceSpan span(trace_, Trace::Row::all_gather, "gather the batch", Trace::no_unit);
+  const TraceSpan waiting(trace_, TraceRow::waiting, "wait for the batch", no_unit);
+  const TraceSpan span(trace_, TraceRow::all_gather, "gather the batch", no_unit);
   gather_parts(all);
 }
 

@@ -65,7 +65,7 @@ class GpuCommunicator final : public distributed::GroupedCommunicator {
     all_gather_stream_.after_compute();
     const c10::cuda::CUDAStreamGuard guard(all_gather_stream_.stream());
     gathers_->work_for({distributed::gathering, unit});
-    spans_.around(trace(), Trace::Row::all_gather, "gather", unit, all_gather_stream_.stream(), [&] {
+    spans_.around(trace(), TraceRow::all_gather, "gather", unit, all_gather_stream_.stream(), [&] {
       NcclGroup::Work work = gathers_->all_gather(shard, unsharded);
       gathers_->join(work);
     });
@@ -77,7 +77,7 @@ class GpuCommunicator final : public distributed::GroupedCommunicator {
     const c10::cuda::CUDAStreamGuard guard(reduce_scatter_stream_.stream());
     for (NcclGroup* const group : {shard_sums_.get(), replica_sums_.get()})
       if (group != nullptr) group->work_for({distributed::reducing, unit});
-    spans_.around(trace(), Trace::Row::reduce_scatter, "reduce", unit, reduce_scatter_stream_.stream(),
+    spans_.around(trace(), TraceRow::reduce_scatter, "reduce", unit, reduce_scatter_stream_.stream(),
                   [&] { reduction_(unsharded, shard, reduction); });
     reduce_scatter_stream_.done(unit);
   }
@@ -88,7 +88,7 @@ class GpuCommunicator final : public distributed::GroupedCommunicator {
 
   void finish(int unit) override {
     check();
-    spans_.around(trace(), Trace::Row::waiting, "wait for", unit, c10::cuda::getCurrentCUDAStream(), [&] {
+    spans_.around(trace(), TraceRow::waiting, "wait for", unit, c10::cuda::getCurrentCUDAStream(), [&] {
       all_gather_stream_.before_compute(unit);
       reduce_scatter_stream_.before_compute(unit);
     });

@@ -2,7 +2,7 @@
 
 namespace monomorph::cuda {
 
-StreamTrace::Span& StreamTrace::open(Trace* trace, Trace::Row row, const char* what, int unit,
+StreamTrace::Span& StreamTrace::open(Trace* trace, TraceRow row, const char* what, int unit,
                                      const c10::cuda::CUDAStream& stream) {
   if (spans_.empty()) set_clock(stream.device_index());  // again for each trace: times between events are floats
   spans_.push_back({trace, row, what, unit});

@@ -13,7 +13,7 @@ class StreamTrace {
  public:
   struct Span {
     Trace* trace;
-    Trace::Row row;
+    TraceRow row;
     const char* what;
     int unit;
     at::cuda::CUDAEvent begin{cudaEventDefault}, end{cudaEventDefault};
@@ -21,7 +21,7 @@ class StreamTrace {
 
   /// Calls `act` between two events on the stream; without a trace it only calls `act`.
   template <class Act>
-  void around(Trace* trace, Trace::Row row, const char* what, int unit, const c10::cuda::CUDAStream& stream, Act act) {
+  void around(Trace* trace, TraceRow row, const char* what, int unit, const c10::cuda::CUDAStream& stream, Act act) {
     if (trace == nullptr) return act();
     Span& span = open(trace, row, what, unit, stream);
     act();
@@ -31,7 +31,7 @@ class StreamTrace {
   void collect();
 
  private:
-  Span& open(Trace* trace, Trace::Row row, const char* what, int unit, const c10::cuda::CUDAStream& stream);
+  Span& open(Trace* trace, TraceRow row, const char* what, int unit, const c10::cuda::CUDAStream& stream);
   void set_clock(c10::DeviceIndex device);
   Trace::Clock::time_point time_of(const at::cuda::CUDAEvent& event) const;
 

@@ -36,14 +36,14 @@ CpuCommunicator::Started& CpuCommunicator::started(int unit) {
 
 void CpuCommunicator::begin_all_gather(int unit, View shard, View unsharded) {
   started(unit).all_gather = all_gather_queue_.submit([this, unit, shard, unsharded, trace = trace()] {
-    const TraceSpan span(trace, Trace::Row::all_gather, "gather", unit);
+    const TraceSpan span(trace, TraceRow::all_gather, "gather", unit);
     doing(gathering, unit, [&] { all_gather_(gather_all_to_all_, shard, {unsharded, shard.elements()}); });
   });
 }
 
 void CpuCommunicator::begin_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) {
   started(unit).reduce_scatter = reduction_queue_.submit([this, unit, unsharded, shard, reduction, trace = trace()] {
-    const TraceSpan span(trace, Trace::Row::reduce_scatter, "reduce", unit);
+    const TraceSpan span(trace, TraceRow::reduce_scatter, "reduce", unit);
     doing(reducing, unit, [&] { reduction_(unsharded, shard, reduction); });
   });
 }

@@ -14,12 +14,19 @@ constexpr const char* row_names[] = {"compute", "waiting for collectives", "gath
 
 }  // namespace
 
-void Trace::add(Row row, const char* what, int unit, Clock::time_point begin, Clock::time_point end) {
+std::int64_t TraceSpan::now() { return Trace::Clock::now().time_since_epoch().count(); }
+
+void TraceSpan::add() const {
+  const Trace::Clock::time_point begin{Trace::Clock::duration{begin_}};
+  trace_->add(row_, what_, unit_, begin, Trace::Clock::now());
+}
+
+void Trace::add(TraceRow row, const char* what, int unit, Clock::time_point begin, Clock::time_point end) {
   const std::lock_guard lock(mutex_);
   events_.push_back({row, what, unit, begin, end});
 }
 
-double Trace::seconds_of(Row row) const {
+double Trace::seconds_of(TraceRow row) const {
   Clock::duration sum{};
   for (const Event& event : events_)
     if (event.row == row) sum += event.end - event.begin;
@@ -29,8 +36,8 @@ double Trace::seconds_of(Row row) const {
 double Trace::overlap_fraction() const {
   const std::lock_guard lock(mutex_);
   const double collectives =
-      seconds_of(Row::all_gather) + seconds_of(Row::reduce_scatter) + seconds_of(Row::all_reduce);
-  return collectives > 0 ? std::clamp(1 - seconds_of(Row::waiting) / collectives, 0.0, 1.0) : 0;
+      seconds_of(TraceRow::all_gather) + seconds_of(TraceRow::reduce_scatter) + seconds_of(TraceRow::all_reduce);
+  return collectives > 0 ? std::clamp(1 - seconds_of(TraceRow::waiting) / collectives, 0.0, 1.0) : 0;
 }
 
 void Trace::write(const std::string& path, int rank) const {

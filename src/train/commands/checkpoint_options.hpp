@@ -1,6 +1,7 @@
 #pragma once
 #include <monomorph/core/command_line.hpp>
 #include <monomorph/train/describe/recipe_program.hpp>
+#include <monomorph/train/hparams/hparams.hpp>
 
 #include <CLI/CLI.hpp>
 

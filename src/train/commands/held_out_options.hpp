@@ -1,7 +1,7 @@
 #pragma once
 #include "train/commands/checkpoint_options.hpp"
 
-#include <monomorph/data/loading/loader.hpp>
+#include <monomorph/data/loading/evaluation_loader.hpp>
 
 #include <optional>
 

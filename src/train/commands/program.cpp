@@ -43,7 +43,7 @@ struct HparamsOptions {
   Hparams read(const RecipeProgram& recipe, int ranks) const {
     if (file.empty()) throw UsageError("[RUN-10] --hparams <file.json> is missing; `schema` says what may stand in it");
     Mistakes mistakes;
-    Hparams hparams = read_hparams(file, sets, mistakes, recipe.hparams);
+    Hparams hparams = read_hparams(file, sets, mistakes, default_hparams(recipe.hparams));
     choose_micro_batch(hparams, ranks);
     check_ranks(recipe, hparams, ranks, mistakes);
     mistakes.throw_if_any();
@@ -95,8 +95,7 @@ int run_generate(const RecipeProgram& recipe, const GenerateOptions& options) {
   const auto tokenizer = read_run_tokenizer(tokenizer_file, recipe);
   const auto communicator = one_rank();
   const std::string hint(larger_machine);
-  const auto step =
-      with_hint(hint, [&] { return recipe.make_step(*communicator, 1, 0, 0, recipe.hparams.loss.policy); });
+  const auto step = with_hint(hint, [&] { return recipe.make_step(*communicator, 1, 0, 0, recipe.hparams.objective); });
   restore_run(checkpoint, recipe, *step, false);
   const auto decoder = with_hint(hint, [&] { return step->decoder(); });
   show(options.prompt);
@@ -201,7 +200,7 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
     check_groups(recipe, ranks);
     return show(describe(recipe, ranks, micro_batch)), 0;
   }
-  if (*schema_command) return show(schema(recipe.hparams) + "\n"), 0;
+  if (*schema_command) return show(schema(default_hparams(recipe.hparams)) + "\n"), 0;
   if (*check_command && !collectives) return run_check(recipe, check_options, local_ranks);
   if (!*check_command && local_ranks.value_or(1) == 1) sleep_after_spinning(argv);
   if (*evaluate_command) return run_evaluate(recipe, evaluate_options);

@@ -107,6 +107,15 @@ void set_hparams(Hparams& hparams, const std::vector<std::string>& sets, Mistake
 
 template <> ScheduleHparams ScheduleHparams::of<schedule::WarmupDecay>() { return made_of<schedule::WarmupDecay>(); }
 
+Hparams default_hparams(const RecipeHparams& recipe) {
+  Hparams hparams;
+  hparams.optimizer.policy = recipe.optimizer;
+  hparams.schedule = recipe.schedule;
+  hparams.loss.policy = recipe.objective;
+  hparams.observer.policy = recipe.observer;
+  return hparams;
+}
+
 Hparams parse_hparams(const std::string& json, const std::string& where, const Hparams& defaults) {
   Hparams hparams = defaults;
   read_fields(fields_of(hparams), json, where);

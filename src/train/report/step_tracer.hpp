@@ -1,7 +1,9 @@
 #pragma once
 #include <monomorph/runtime/comm/communicator.hpp>
+#include <monomorph/runtime/machine/trace.hpp>
 
 #include <optional>
+#include <string>
 
 namespace monomorph::train {
 

@@ -63,7 +63,7 @@ std::string told(const runtime::CheckpointMetadata& metadata, const RecipeProgra
 
 Hparams saved_hparams(const runtime::CheckpointMetadata& metadata, const std::string& checkpoint,
                       const RecipeProgram& recipe) {
-  return parse_hparams(told(metadata, recipe), checkpoint + "/metadata.json", recipe.hparams);
+  return parse_hparams(told(metadata, recipe), checkpoint + "/metadata.json", default_hparams(recipe.hparams));
 }
 
 void load_tensor(runtime::CheckpointReader& checkpoint, const StateTensor& tensor) {

@@ -3,6 +3,7 @@
 
 #include <monomorph/runtime/comm/communicator.hpp>
 #include <monomorph/train/describe/recipe_program.hpp>
+#include <monomorph/train/hparams/hparams.hpp>
 #include <monomorph/train/observe/step_observer.hpp>
 
 #include <memory>

@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <monomorph/plan/traffic.hpp>
-#include <monomorph/runtime/machine/trace.hpp>
+#include <monomorph/runtime/machine/trace_span.hpp>
 #include <monomorph/runtime/memory/view.hpp>
 #include <span>
 
@@ -45,7 +45,7 @@ class Communicator {
   /// records.
   void record(Trace* trace) { trace_ = trace; }
   /// Records compute for a unit in the trace, until the end of the scope.
-  TraceSpan trace_compute(const char* what, int unit) const { return {trace_, Trace::Row::compute, what, unit}; }
+  TraceSpan trace_compute(const char* what, int unit) const { return {trace_, TraceRow::compute, what, unit}; }
 
  protected:
   Trace* trace() const { return trace_; }

@@ -24,7 +24,7 @@ template <Recipe R> std::vector<train::LayerKind> layer_kinds() {
   boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
     using Block = typename decltype(run)::template block<R>;
     const std::string_view name = type_name<Block>();
-    train::LayerKind kind{.count = run.length, .name = std::string(name.substr(0, name.find('<')))};
+    train::LayerKind kind{.count = run.length, .name = name.substr(0, name.find('<'))};
     if constexpr (requires { typename Block::Attention; })
       if (!std::is_same_v<typename Block::Attention, attention_of<R>>)
         kind.attention = type_name<typename Block::Attention>();
@@ -49,40 +49,38 @@ template <Recipe R> std::vector<train::LayerAttention> attentions_of() {
   return attentions;
 }
 
-template <Recipe R> std::string observer_text() {
+template <Recipe R> constexpr std::string_view observer_name() {
   if constexpr (rule::HasObserver<R>)
-    return std::string(type_name<typename R::observer>());
+    return type_name<typename R::observer>();
   else
     return "none";
 }
 
-template <Recipe R> std::vector<train::Fact> policies_of() {
-  constexpr MeshSpec mesh = mesh_of<R>;
-  return {{"layers", train::layers_text(layer_kinds<R>(), trunk_of<R>)},
-          {"sharding", std::string(type_name<typename R::sharding>()), false},
-          {"precision", std::string(type_name<typename R::precision>()), false},
-          {"state_dtype", std::string(name_of(R::precision::master_dtype))},
-          {"checkpointing", std::string(type_name<typename R::checkpointing>()), false},
-          {"optimizer", std::string(type_name<typename R::optimizer>())},
-          {"attention", std::string(type_name<attention_of<R>>())},
-          {"finetuning", std::string(type_name<finetuning_of<R>>())},
-          {"device", std::string(device_of<R>::name), false},
-          {"objective", std::string(type_name<objective_of<R>>())},
-          {"schedule", std::string(type_name<schedule_of<R>>()), false},
-          {"observer", observer_text<R>(), false},
-          {"mesh",
-           "tp " + std::to_string(mesh.tp) + ", pp " + std::to_string(mesh.pp) + ", cp " + std::to_string(mesh.cp),
-           false}};
-}
+template <Recipe R>
+inline constexpr train::NamedPolicy named_policies[] = {{"sharding", type_name<typename R::sharding>(), false},
+                                                        {"precision", type_name<typename R::precision>(), false},
+                                                        {"state_dtype", name_of(R::precision::master_dtype)},
+                                                        {"checkpointing", type_name<typename R::checkpointing>(),
+                                                         false},
+                                                        {"optimizer", type_name<typename R::optimizer>()},
+                                                        {"attention", type_name<attention_of<R>>()},
+                                                        {"finetuning", type_name<finetuning_of<R>>()},
+                                                        {"device", device_of<R>::name, false},
+                                                        {"objective", type_name<objective_of<R>>()},
+                                                        {"schedule", type_name<schedule_of<R>>(), false},
+                                                        {"observer", observer_name<R>(), false}};
 
-template <Recipe R> std::vector<train::Fact> expectations_of() {
-  std::string expect = "none", budget = "none";
-  if constexpr (rule::HasExpect<R>) expect = "params " + std::to_string(R::expect.params.value);
+template <Recipe R> constexpr const Expect* expect_of() {
+  if constexpr (rule::HasExpect<R>)
+    return &R::expect;
+  else
+    return nullptr;
+}
+template <Recipe R> constexpr const Budget* budget_of() {
   if constexpr (rule::HasBudget<R>)
-    budget = "ranks " + std::to_string(R::budget.ranks.value) + ", bytes_per_rank " +
-             std::to_string(R::budget.bytes_per_rank.value) + ", micro_batch " +
-             std::to_string(R::budget.micro_batch.value);
-  return {{"expect", expect, false}, {"budget", budget, false}};
+    return &R::budget;
+  else
+    return nullptr;
 }
 
 template <class Optimizer> double peak_rate(const PolicyHparams& policy_hparams) {
@@ -93,15 +91,17 @@ template <class Optimizer> double peak_rate(const PolicyHparams& policy_hparams)
     return hparams.lr;
 }
 
-template <Recipe R> train::Hparams default_hparams() {
-  train::Hparams hparams;
-  hparams.optimizer.policy = PolicyHparams::of<typename R::optimizer::Hparams>();
-  hparams.loss.policy = PolicyHparams::of<typename objective_of<R>::Hparams>();
-  hparams.schedule = train::ScheduleHparams::of<schedule_of<R>>();
-  if constexpr (rule::HasObserver<R>)
-    if constexpr (requires { typename R::observer::Hparams; })
-      hparams.observer.policy = PolicyHparams::of<typename R::observer::Hparams>();
-  return hparams;
+template <Recipe R> constexpr auto observer_hparams_of() {
+  if constexpr (requires { typename R::observer::Hparams; })
+    return std::type_identity<typename R::observer::Hparams>{};
+  else
+    return std::type_identity<NoHparams>{};
+}
+template <Recipe R> train::RecipeHparams hparams_of() {
+  return {.optimizer = PolicyHparams::of<typename R::optimizer::Hparams>(),
+          .objective = PolicyHparams::of<typename objective_of<R>::Hparams>(),
+          .observer = PolicyHparams::of<typename decltype(observer_hparams_of<R>())::type>(),
+          .schedule = train::ScheduleHparams::of<schedule_of<R>>()};
 }
 
 using MakeObserver = decltype(train::RecipeProgram::make_observer);
@@ -152,10 +152,10 @@ template <Recipe R> train::RecipeProgram program_of() {
           .reduce_dtype = R::precision::reduce_dtype,
           .mesh = mesh_of<R>,
           .optimizer_shards = R::sharding::optimizer_shards,
-          .policies = policies_of<R>(),
-          .hparams = default_hparams<R>(),
+          .policies = train::policy_facts(layer_kinds<R>(), trunk_of<R>, named_policies<R>, mesh_of<R>),
+          .hparams = hparams_of<R>(),
           .peak_rate = peak_rate<typename R::optimizer>,
-          .expectations = expectations_of<R>(),
+          .expectations = train::expectation_facts(expect_of<R>(), budget_of<R>()),
           .n_params = plan::params<R>,
           .n_blocks = plan::n_blocks<R>,
           .flops = plan::flops_per_token<R>,
@@ -174,7 +174,7 @@ template <Recipe R> train::RecipeProgram program_of() {
             return std::make_unique<train::Step<R>>(communicator, micro_batch, seed, tree_levels,
                                                     objective.as<typename objective_of<R>::Hparams>());
           },
-          .observer = observer_text<R>(),
+          .observer = std::string(observer_name<R>()),
           .make_observer = observer_maker<R>()};
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <memory>
 #include <monomorph/block/sublayer.hpp>
 #include <monomorph/core/sample.hpp>
 #include <monomorph/plan/flops.hpp>
@@ -6,14 +7,16 @@
 #include <monomorph/runtime/comm/communicator.hpp>
 #include <monomorph/spec/attention_mask.hpp>
 #include <monomorph/spec/encoder_spec.hpp>
+#include <monomorph/spec/expectations.hpp>
 #include <monomorph/spec/mesh_spec.hpp>
 #include <monomorph/spec/mixture_spec.hpp>
 #include <monomorph/spec/tensor_info.hpp>
-#include <monomorph/train/hparams/hparams.hpp>
+#include <monomorph/train/hparams/recipe_hparams.hpp>
 #include <monomorph/train/step/objective_report.hpp>
 #include <monomorph/train/step/training_step.hpp>
-#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace monomorph::train {
@@ -36,14 +39,22 @@ struct LayerAttention {
 /// What `count` successive layers are.
 struct LayerKind {
   int count;
-  std::string name;  ///< of the block, without its arguments
+  std::string_view name;  ///< of the block, without its arguments
   BlockOrder order = BlockOrder::pre_norm;
   const ModelSpec* model = nullptr;      ///< the block's, which may have sizes of its own; null if it does not say
   const MixtureSpec* mixture = nullptr;  ///< null if there is none
-  std::string attention{};               ///< its own; empty if it is the recipe's
+  std::string_view attention{};          ///< its own; empty if it is the recipe's
 };
-/// "4 x monomorph::DecoderBlock, 2 x monomorph::Mixture (8 experts, …)": what is not as usual in parentheses.
-std::string layers_text(const std::vector<LayerKind>& layers, const ModelSpec& model);
+/// What a recipe has on an axis, named by the compiler.
+struct NamedPolicy {
+  std::string_view axis, name;
+  bool shapes_state = true;  ///< as of Fact
+};
+/// Facts are made here and not in each recipe, where making strings would take longer to compile than a block.
+std::vector<Fact> policy_facts(const std::vector<LayerKind>& layers, const ModelSpec& model,
+                               std::span<const NamedPolicy> policies, const MeshSpec& mesh);
+/// @param expect, budget null if the recipe has none
+std::vector<Fact> expectation_facts(const Expect* expect, const Budget* budget);
 
 /// A recipe as values and function pointers: what the program around the step, compiled once for all recipes, needs of
 /// it. Made by program_of<R>().
@@ -56,7 +67,7 @@ struct RecipeProgram {
   MeshSpec mesh;
   int (*optimizer_shards)(int dp) = nullptr;  ///< ranks that hold one copy of the optimiser's state together
   std::vector<Fact> policies;
-  Hparams hparams;  ///< the defaults, with those that the recipe's policies bring
+  RecipeHparams hparams;
   double (*peak_rate)(const PolicyHparams& optimizer) = nullptr;  ///< the learning rate that the log shows
   std::vector<Fact> expectations;                                 ///< `expect` and `budget`
   std::int64_t n_params = 0;

@@ -1,11 +1,11 @@
 #pragma once
-#include <monomorph/core/hparams.hpp>
 #include <monomorph/core/mistakes.hpp>
 #include <monomorph/data/formats/last_target.hpp>
 #include <monomorph/data/loading/weight_by.hpp>
 #include <monomorph/objective/next_token.hpp>
 #include <monomorph/optim/adamw.hpp>
 #include <monomorph/schedule/warmup_decay_hparams.hpp>
+#include <monomorph/train/hparams/recipe_hparams.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -72,31 +72,6 @@ struct OptimizerHparams {
   ClipHparams clip;
 };
 
-/// What the recipe's schedule brings, and the schedule.
-struct ScheduleHparams {
-  template <SchedulePolicy P> static ScheduleHparams of() { return made_of<P>(); }
-  template <SchedulePolicy P> static ScheduleHparams made_of() {
-    using OwnHparams = typename P::Hparams;
-    return {.policy = PolicyHparams::of<OwnHparams>(),
-            .rate_of = [](const PolicyHparams& hparams, std::int64_t step,
-                          std::int64_t total_steps) { return P::rate(hparams.as<OwnHparams>(), step, total_steps); },
-            .validate_by =
-                [](const PolicyHparams& hparams, std::int64_t total_steps, Mistakes& mistakes) {
-                  if constexpr (requires { P::validate(hparams.as<OwnHparams>(), total_steps, mistakes); })
-                    P::validate(hparams.as<OwnHparams>(), total_steps, mistakes);
-                }};
-  }
-  ScheduledRate rate(std::int64_t step, std::int64_t total_steps) const { return rate_of(policy, step, total_steps); }
-  void validate(std::int64_t total_steps, Mistakes& mistakes) const { validate_by(policy, total_steps, mistakes); }
-
-  PolicyHparams policy;
-  ScheduledRate (*rate_of)(const PolicyHparams&, std::int64_t step, std::int64_t total_steps);
-  void (*validate_by)(const PolicyHparams&, std::int64_t total_steps, Mistakes&);
-};
-
-/// Of the default, compiled once and not with every recipe.
-template <> ScheduleHparams ScheduleHparams::of<schedule::WarmupDecay>();
-
 /// What the recipe's observer brings, if it has one with hyperparameters.
 struct ObserverHparams {
   PolicyHparams policy = PolicyHparams::of<NoHparams>();
@@ -149,7 +124,7 @@ struct LossScaleHparams {
 };
 
 /// Everything about a run that is not the recipe: what a hyperparameter file may say. Read it with read_hparams. Values
-/// are of the default optimiser unless those of a recipe's are put in their place: see RecipeProgram::hparams.
+/// are of the default policies unless those of a recipe's are put in their place: see default_hparams().
 struct Hparams {
   RunHparams run;
   DataHparams data;
@@ -164,6 +139,9 @@ struct Hparams {
   LossScaleHparams loss_scale;
   ObserverHparams observer;
 };
+
+/// The defaults of a recipe.
+Hparams default_hparams(const RecipeHparams& recipe);
 
 /// The defaults, those of a recipe or of the default policies, overwritten by a JSON file, then by `--set` arguments
 /// (`optimizer.lr=3e-4`), in that order.

@@ -1,15 +1,11 @@
 #pragma once
 #include <monomorph/train/observe/observed_step.hpp>
-#include <monomorph/train/report/metrics.hpp>
 
 #include <concepts>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
 namespace monomorph::train {
 
@@ -20,30 +16,28 @@ class ObserverRecords {
   /// @param last_step of the run so far: records of later steps are dropped, as these steps will be repeated
   /// @throws Error [FILE-01], [FILE-03]; [METRICS-01]
   ObserverRecords(const std::string& run_folder, int rank, std::int64_t last_step);
+  ObserverRecords(ObserverRecords&&) noexcept;
+  ~ObserverRecords();
 
   /// A number of the step that is shown. Its line is written when the observer has seen the step.
-  void add(std::string_view name, double value) { added_.emplace_back(name, value); }
-  void add(std::string_view name, std::integral auto value) {
-    added_.emplace_back(name, static_cast<std::int64_t>(value));
-  }
+  void add(std::string_view name, double value);
+  void add(std::string_view name, std::integral auto value) { add_count(name, static_cast<std::int64_t>(value)); }
   /// Of a tensor: with the name before the tensor's, as in "gradient.layers.3.mlp.up.weight".
   void add(std::string_view name, const ObservedTensor& tensor, double value) {
     add(std::string(name) + "." + std::string(tensor.name()), value);
   }
   /// A path in the folder, for files of the observer's own.
-  std::string path(std::string_view file) const { return folder_ + "/" + std::string(file); }
+  std::string path(std::string_view file) const;
 
   /// Writes what was added; in a new file, should the old one have been removed or moved.
   /// @throws Error [FILE-01], [FILE-02], [FILE-03]
   void write(std::int64_t step);
 
  private:
-  /// @param last_step of those whose records stay
-  void open(std::int64_t last_step);
+  void add_count(std::string_view name, std::int64_t value);
 
-  const std::string folder_, file_;
-  std::optional<MetricsWriter> lines_;
-  std::vector<std::pair<std::string, MetricValue>> added_;
+  struct Lines;  // the metrics' headers would be read with every recipe
+  std::unique_ptr<Lines> lines_;
 };
 
 }  // namespace monomorph::train

@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include <monomorph/model/decode_tensors.hpp>
 #include <monomorph/model/head.hpp>
 #include <monomorph/plan/units.hpp>
@@ -51,8 +50,7 @@ template <class R> class RecomputingDecoder final : public Decoder {
     ids_[length_] = token;
     // What is not known yet is another document: no token sees it, be it behind itself in a prefix.
     document_starts_[length_] = 0;
-    std::fill(document_starts_.begin() + length_ + 1, document_starts_.begin() + T,
-              static_cast<std::int32_t>(length_ + 1));
+    for (std::int64_t t = length_ + 1; t < T; ++t) document_starts_[t] = static_cast<std::int32_t>(length_ + 1);
     step_.evaluate({ids_.data(), targets_.data(), 0, document_starts_.data()});
     const View x_D = step_.hidden_state(plan::n_blocks<R>).rows(length_++, 1);
     model::normalize<R>(queue_, x_D, head_[h.norm_D], head_[h.norm_bias_D], normed_D_, statistics_.columns(0, 1),

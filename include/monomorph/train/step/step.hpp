@@ -64,7 +64,7 @@ template <Recipe R> class Step final : public TrainingStep {
 
   PartialGradientNorm partial_gradient_norm(GradientNorm order) override {
     wait_for_all();
-    const auto span = comm_.trace_compute("gradient norm", Trace::no_unit);
+    const auto span = comm_.trace_compute("gradient norm", no_unit);
     gradients_.complete();
     return optimizer_.partial_gradient_norm(order, comm_.rank() / comm_.shards(), comm_.size() / comm_.shards());
   }

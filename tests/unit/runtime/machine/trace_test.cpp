@@ -9,7 +9,7 @@
 namespace monomorph::testing {
 namespace {
 
-void add(Trace& trace, Trace::Row row, int unit, int begin_ms, int end_ms) {
+void add(Trace& trace, TraceRow row, int unit, int begin_ms, int end_ms) {
   const auto at = [](int ms) { return Trace::Clock::time_point(std::chrono::milliseconds(ms)); };
   trace.add(row, "event", unit, at(begin_ms), at(end_ms));
 }
@@ -19,23 +19,23 @@ void add(Trace& trace, Trace::Row row, int unit, int begin_ms, int end_ms) {
 TEST_CASE("the hidden share of communication is what compute did not wait for") {
   Trace trace;
   CHECK(trace.overlap_fraction() == 0);
-  add(trace, Trace::Row::compute, 0, 0, 100);
+  add(trace, TraceRow::compute, 0, 0, 100);
   CHECK(trace.overlap_fraction() == 0);  // there is none
-  add(trace, Trace::Row::all_gather, 1, 0, 30);
-  add(trace, Trace::Row::reduce_scatter, 1, 40, 50);
+  add(trace, TraceRow::all_gather, 1, 0, 30);
+  add(trace, TraceRow::reduce_scatter, 1, 40, 50);
   CHECK(trace.overlap_fraction() == 1);
-  add(trace, Trace::Row::waiting, 1, 20, 30);
+  add(trace, TraceRow::waiting, 1, 20, 30);
   CHECK(trace.overlap_fraction() == Approx(0.75));
-  add(trace, Trace::Row::all_reduce, Trace::no_unit, 100, 110);  // nothing hides it
-  add(trace, Trace::Row::waiting, Trace::no_unit, 100, 110);
+  add(trace, TraceRow::all_reduce, no_unit, 100, 110);  // nothing hides it
+  add(trace, TraceRow::waiting, no_unit, 100, 110);
   CHECK(trace.overlap_fraction() == Approx(0.6));
 }
 
 TEST_CASE("a trace is a file of Chrome's trace events, a row for each kind") {
   const TemporaryFolder folder;
   Trace trace;
-  add(trace, Trace::Row::reduce_scatter, 7, 2, 5);
-  add(trace, Trace::Row::all_reduce, Trace::no_unit, 6, 7);
+  add(trace, TraceRow::reduce_scatter, 7, 2, 5);
+  add(trace, TraceRow::all_reduce, no_unit, 6, 7);
   trace.write(folder / "trace.json", 3);
   std::ifstream file(folder / "trace.json");
   const auto events = nlohmann::json::parse(file).at("traceEvents");

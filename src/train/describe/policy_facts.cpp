@@ -38,7 +38,7 @@ void add_mixture(std::vector<std::string>& parts, const MixtureSpec& mixture, co
 
 std::string kind_text(const LayerKind& kind, const ModelSpec& model) {
   std::vector<std::string> parts;
-  if (!kind.attention.empty()) parts.push_back(kind.attention);
+  if (!kind.attention.empty()) parts.emplace_back(kind.attention);
   if (kind.order != BlockOrder::pre_norm) parts.emplace_back(name_of(kind.order));
   if (kind.model != nullptr) add_sizes(parts, *kind.model, model);
   if (kind.mixture != nullptr) add_mixture(parts, *kind.mixture, *kind.model);
@@ -46,12 +46,31 @@ std::string kind_text(const LayerKind& kind, const ModelSpec& model) {
   return parts.empty() ? text : fmt::format("{} ({})", text, fmt::join(parts, ", "));
 }
 
-}  // namespace
-
+/// "4 x monomorph::DecoderBlock, 2 x monomorph::Mixture (8 experts, …)": what is not as usual in parentheses.
 std::string layers_text(const std::vector<LayerKind>& layers, const ModelSpec& model) {
   std::string text;
   for (const LayerKind& kind : layers) text += (text.empty() ? "" : ", ") + kind_text(kind, model);
   return text;
+}
+
+}  // namespace
+
+std::vector<Fact> policy_facts(const std::vector<LayerKind>& layers, const ModelSpec& model,
+                               std::span<const NamedPolicy> policies, const MeshSpec& mesh) {
+  std::vector<Fact> facts{{"layers", layers_text(layers, model)}};
+  for (const NamedPolicy& policy : policies)
+    facts.push_back({std::string(policy.axis), std::string(policy.name), policy.shapes_state});
+  facts.push_back({"mesh", fmt::format("tp {}, pp {}, cp {}", mesh.tp.value, mesh.pp.value, mesh.cp.value), false});
+  return facts;
+}
+
+std::vector<Fact> expectation_facts(const Expect* expect, const Budget* budget) {
+  return {{"expect", expect != nullptr ? fmt::format("params {}", expect->params.value) : "none", false},
+          {"budget",
+           budget != nullptr ? fmt::format("ranks {}, bytes_per_rank {}, micro_batch {}", budget->ranks.value,
+                                           budget->bytes_per_rank.value, budget->micro_batch.value)
+                             : "none",
+           false}};
 }
 
 }  // namespace monomorph::train

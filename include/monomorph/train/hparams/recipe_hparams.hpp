@@ -1,0 +1,42 @@
+#pragma once
+#include <monomorph/core/hparams.hpp>
+#include <monomorph/policy/schedule_policy.hpp>
+#include <monomorph/schedule/warmup_decay.hpp>
+
+#include <cstdint>
+
+namespace monomorph::train {
+
+/// What the recipe's schedule brings, and the schedule.
+struct ScheduleHparams {
+  template <SchedulePolicy P> static ScheduleHparams of() { return made_of<P>(); }
+  template <SchedulePolicy P> static ScheduleHparams made_of() {
+    using OwnHparams = typename P::Hparams;
+    return {.policy = PolicyHparams::of<OwnHparams>(),
+            .rate_of = [](const PolicyHparams& hparams, std::int64_t step,
+                          std::int64_t total_steps) { return P::rate(hparams.as<OwnHparams>(), step, total_steps); },
+            .validate_by =
+                [](const PolicyHparams& hparams, std::int64_t total_steps, Mistakes& mistakes) {
+                  if constexpr (requires { P::validate(hparams.as<OwnHparams>(), total_steps, mistakes); })
+                    P::validate(hparams.as<OwnHparams>(), total_steps, mistakes);
+                }};
+  }
+  ScheduledRate rate(std::int64_t step, std::int64_t total_steps) const { return rate_of(policy, step, total_steps); }
+  void validate(std::int64_t total_steps, Mistakes& mistakes) const { validate_by(policy, total_steps, mistakes); }
+
+  PolicyHparams policy;
+  ScheduledRate (*rate_of)(const PolicyHparams&, std::int64_t step, std::int64_t total_steps);
+  void (*validate_by)(const PolicyHparams&, std::int64_t total_steps, Mistakes&);
+};
+
+/// Of the default, compiled once and not with every recipe.
+template <> ScheduleHparams ScheduleHparams::of<schedule::WarmupDecay>();
+
+/// The hyperparameters that the policies of a recipe bring, with their default values. All others are the same for all
+/// recipes: train/hparams/hparams.hpp.
+struct RecipeHparams {
+  PolicyHparams optimizer, objective, observer;
+  ScheduleHparams schedule;
+};
+
+}  // namespace monomorph::train
