@@ -2,8 +2,6 @@
 #include <monomorph/core/mistakes.hpp>
 #include <monomorph/data/formats/last_target.hpp>
 #include <monomorph/data/loading/weight_by.hpp>
-#include <monomorph/objective/next_token.hpp>
-#include <monomorph/optim/adamw.hpp>
 #include <monomorph/schedule/warmup_decay_hparams.hpp>
 #include <monomorph/train/hparams/recipe_hparams.hpp>
 
@@ -68,13 +66,13 @@ struct ClipHparams {
 
 /// What the recipe's optimiser brings, and what is the same for all.
 struct OptimizerHparams {
-  PolicyHparams policy = PolicyHparams::of<optim::AdamW::Hparams>();
+  PolicyHparams policy = RecipeHparams().optimizer;
   ClipHparams clip;
 };
 
 /// What the recipe's observer brings, if it has one with hyperparameters.
 struct ObserverHparams {
-  PolicyHparams policy = PolicyHparams::of<NoHparams>();
+  PolicyHparams policy = RecipeHparams().observer;
 };
 
 struct EvaluationHparams {
@@ -114,7 +112,7 @@ enum class OnEmptyBatch { error, skip };
 /// What the recipe's objective brings, and what is the same for all.
 struct LossHparams {
   Field<OnEmptyBatch> on_empty_batch{OnEmptyBatch::error, "what to do with a global batch that has no counted token"};
-  PolicyHparams policy = PolicyHparams::of<objective::NextToken::Hparams>();
+  PolicyHparams policy = RecipeHparams().objective;
 };
 
 struct LossScaleHparams {
@@ -130,7 +128,7 @@ struct Hparams {
   DataHparams data;
   BatchHparams batch;
   OptimizerHparams optimizer;
-  ScheduleHparams schedule = ScheduleHparams::of<schedule::WarmupDecay>();
+  ScheduleHparams schedule = RecipeHparams().schedule;
   EvaluationHparams evaluation;
   CheckpointHparams checkpoint;
   LogHparams log;

@@ -1,5 +1,7 @@
 #pragma once
 #include <monomorph/core/hparams.hpp>
+#include <monomorph/objective/next_token.hpp>
+#include <monomorph/optim/adamw.hpp>
 #include <monomorph/policy/schedule_policy.hpp>
 #include <monomorph/schedule/warmup_decay.hpp>
 
@@ -32,11 +34,14 @@ struct ScheduleHparams {
 /// Of the default, compiled once and not with every recipe.
 template <> ScheduleHparams ScheduleHparams::of<schedule::WarmupDecay>();
 
-/// The hyperparameters that the policies of a recipe bring, with their default values. All others are the same for all
+/// The hyperparameters that the policies of a recipe bring, here those of the default policies, with their default
+/// values. All others are the same for all
 /// recipes: train/hparams/hparams.hpp.
 struct RecipeHparams {
-  PolicyHparams optimizer, objective, observer;
-  ScheduleHparams schedule;
+  PolicyHparams optimizer = PolicyHparams::of<optim::AdamW::Hparams>();
+  PolicyHparams objective = PolicyHparams::of<objective::NextToken::Hparams>();
+  PolicyHparams observer = PolicyHparams::of<NoHparams>();
+  ScheduleHparams schedule = ScheduleHparams::of<schedule::WarmupDecay>();
 };
 
 }  // namespace monomorph::train
