@@ -19,7 +19,7 @@ template <class Strategy> struct Masked : Shrunk<1> {
 /// In the fixed tree, with eight sequences a step.
 template <class Strategy> Outcome trained(int ranks, double mask_fraction = 0.3) {
   train::RecipeProgram program = detail::program_of<Masked<Strategy>>();
-  program.hparams.loss.policy.as<objective::MaskedTokensHparams>().mask_fraction.value = mask_fraction;
+  program.hparams.objective.as<objective::MaskedTokensHparams>().mask_fraction.value = mask_fraction;
   return train(program, {ranks, 8 / ranks, true}, {.steps = 4});
 }
 
