@@ -58,7 +58,8 @@ void gemm(const GemmShape& shape, double alpha, const double* a, std::int64_t ld
 
 bool processor_multiplies_bf16() {
 #if defined(__x86_64__)
-  static const bool has = (__builtin_cpu_init(), __builtin_cpu_supports("avx512bf16")) && gemm_bf16bf16f32_ != nullptr;
+  static const bool has = (__builtin_cpu_init(), __builtin_cpu_is("intel") && __builtin_cpu_supports("avx512bf16")) &&
+                          gemm_bf16bf16f32_ != nullptr;
   return has && active_isa() == Isa::avx512;
 #else
   return false;

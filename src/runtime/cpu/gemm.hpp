@@ -19,7 +19,8 @@ void gemm(const GemmShape& shape, double alpha, const double* a, std::int64_t ld
           double beta, double* c, std::int64_t ldc);
 
 /// Whether the processor multiplies bf16 matrices; where it does not, the library is hundreds of times slower at it.
-/// Not with a narrower instruction set in use than the processor's.
+/// Not with a narrower instruction set in use than the processor's, nor on AMD's processors, where the library's bits
+/// depend on addresses and threads (docs/why/tiles_by_shape.md).
 bool processor_multiplies_bf16();
 /// a and b hold bf16. Only where processor_multiplies_bf16().
 void gemm_bf16(const GemmShape& shape, float alpha, const std::uint16_t* a, std::int64_t lda, const std::uint16_t* b,
