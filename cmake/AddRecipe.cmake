@@ -1,25 +1,17 @@
-# monomorph_add_recipe(<name> <header> [BODIES <header>...]): the struct recipes::<name> of the header becomes a program.
+# monomorph_add_recipe(<name> <header>): the struct recipes::<name> of the header becomes a program.
 # It is instantiated once, in the object library recipe_<name>; whoever else wants it links that and calls
-# monomorph::recipe_entry::<name>(argc, argv). BODIES are the headers below the torch firewall that define the bodies of the recipe's own blocks.
+# monomorph::recipe_entry::<name>(argc, argv). The header may have bodies of the recipe's own blocks, under
+# #ifdef MONOMORPH_BELOW_FIREWALL.
 # Before anything of a recipe is compiled, check_members.cmake refuses members that nothing reads.
 function(monomorph_add_recipe NAME HEADER)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" BODIES)
-  if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "[SETUP-04] monomorph_add_recipe(${NAME}): unknown argument ${arg_UNPARSED_ARGUMENTS}; "
-      "write monomorph_add_recipe(<name> <header> [BODIES <header>...])")
+  if(ARGN)
+    message(FATAL_ERROR "[SETUP-04] monomorph_add_recipe(${NAME}): unknown argument ${ARGN}; "
+      "write monomorph_add_recipe(<name> <header>)")
   endif()
-  set(body_includes)
-  foreach(header IN LISTS HEADER arg_BODIES)
-    cmake_path(ABSOLUTE_PATH header)
-    if(NOT EXISTS ${header})
-      message(FATAL_ERROR "[SETUP-05] monomorph_add_recipe(${NAME}): no file ${header}")
-    endif()
-  endforeach()
   cmake_path(ABSOLUTE_PATH HEADER)
-  foreach(header IN LISTS arg_BODIES)
-    cmake_path(ABSOLUTE_PATH header)
-    string(APPEND body_includes "#include \"${header}\"\n")
-  endforeach()
+  if(NOT EXISTS ${HEADER})
+    message(FATAL_ERROR "[SETUP-05] monomorph_add_recipe(${NAME}): no file ${HEADER}")
+  endif()
   foreach(part IN ITEMS instance main)
     configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/recipe_${part}.cpp.in recipes/${NAME}_${part}.cpp @ONLY)
   endforeach()

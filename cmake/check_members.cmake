@@ -7,6 +7,7 @@ foreach(list IN ITEMS FLAGS INCLUDES DEFINITIONS)
   string(REPLACE "|" ";" ${list} "${${list}}")
 endforeach()
 list(TRANSFORM INCLUDES PREPEND -I)
+list(REMOVE_ITEM DEFINITIONS MONOMORPH_BELOW_FIREWALL)  # members are above it, and torch takes long to read
 list(TRANSFORM DEFINITIONS PREPEND -D)
 set(compile ${CMAKE_COMMAND} -E env LC_ALL=C ${CXX} ${FLAGS} -std=c++20 ${DEFINITIONS} ${INCLUDES})
 if(COMPILER MATCHES "Clang|IntelLLVM")

@@ -2,7 +2,6 @@
 // [1 for a fixed tree of gradients] prints a line of JSON. A smaller micro-batch is accumulated to the same batch.
 // Under a launcher each rank takes a batch of its own, and rank 0 prints.
 #include "bench/step/recipes.hpp"
-#include "train/step/step_stats.hpp"
 
 #include <monomorph/core/process_memory.hpp>
 #include <monomorph/runtime/comm/world.hpp>
@@ -34,23 +33,18 @@ struct Batch {
 };
 
 /// @return the loss, averaged over all ranks' tokens
-double take_step(train::Step<R>& step, train::StepStatsReduction& reduce, const Batch& batch, std::int64_t micro_batch,
-                 int number) {
-  train::LocalStepStats local;
+double take_step(train::Step<R>& step, const Batch& batch, std::int64_t micro_batch, int number) {
   const std::int64_t n = std::ssize(batch.inputs) / (micro_batch * T);
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int64_t first = i * micro_batch;
-    local.add(step.accumulate({batch.inputs.data() + first * T, batch.targets.data() + first * T,
-                               static_cast<std::uint64_t>(first)},
-                              number, {i, n}));
+    step.accumulate({batch.inputs.data() + first * T, batch.targets.data() + first * T,
+                     static_cast<std::uint64_t>(first)},
+                    number, {i, n});
   }
-  const train::GlobalStepStats totals =
-      reduce(local, step.partial_gradient_norm(train::GradientNorm::two), train::GradientNorm::two, step.counts());
-  const double per_token = 1.0 / static_cast<double>(totals.tokens);
-  step.update(PolicyHparams::of<R::optimizer::Hparams>(),
-              {.gradient_scale = per_token * std::min(1.0, 1 / (totals.gradient_norm * per_token)),
-               .update = static_cast<std::uint64_t>(number)});
-  return totals.loss * per_token;
+  const train::Ticket ticket = step.decide({.max_norm = 1});
+  step.update(PolicyHparams::of<R::optimizer::Hparams>(), {});
+  const train::StepOutcome outcome = step.read(ticket);
+  return outcome.mean(outcome.loss);
 }
 
 int argument(int argc, char** argv, int i, int otherwise) { return argc > i ? std::atoi(argv[i]) : otherwise; }
@@ -65,7 +59,6 @@ int main(int argc, char** argv) {
   const World world = connect(std::chrono::minutes(5));
   const auto communicator = world.communicator(R::sharding::optimizer_shards(world.size()), R::precision::reduce_dtype);
   train::Step<R> step(*communicator, micro_batch, 0, levels);
-  train::StepStatsReduction reduce(*communicator);
   Batch batch(batch_size);
   std::mt19937 random(world.rank());
   std::vector<double> milliseconds;
@@ -73,7 +66,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < warm_up + steps; ++i) {
     batch.fill(random);
     const auto begin = std::chrono::steady_clock::now();
-    loss = take_step(step, reduce, batch, micro_batch, i + 1);
+    loss = take_step(step, batch, micro_batch, i + 1);
     const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - begin;
     if (i >= warm_up) milliseconds.push_back(spent.count());
   }

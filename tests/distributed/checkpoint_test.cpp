@@ -67,8 +67,8 @@ template <Recipe R> Tensors save(int ranks, const std::string& folder) {
     const auto communicator = world.communicator(R::sharding::optimizer_shards(ranks), R::precision::reduce_dtype);
     train::Step<R> step(*communicator, 2, 3);
     for (int i = 1; i <= 3; ++i) {
-      step.accumulate(sequences.from(0, R::model.context_length), i, {});
-      step.partial_gradient_norm(train::GradientNorm::two);
+      accumulate(step, sequences.from(0, R::model.context_length), i, {});
+      gradient_norm(step);
       update(step, i, 1e-3);
     }
     whole.add(step);

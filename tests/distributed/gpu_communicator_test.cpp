@@ -105,8 +105,8 @@ std::string no_gpus(std::size_t needed) {
 
 TEST_CASE("what c10d says of a missing GPU, stack and all, becomes one line") {
   if (!gpus().empty()) MONOMORPH_SKIP("there is a GPU here");
-  const std::string error = error_of(
-      [] { cuda::NcclGroup(distributed::Store::in_process(), distributed::group_of(0, 1, 1, 0), 0, patience); });
+  const std::string error =
+      error_of([] { cuda::NcclGroup(distributed::Store::in_process(), group_of(0, 1, 1, 0), 0, patience); });
   CAPTURE(error);
   CHECK(error.starts_with("[RANK-18] rank 0 can't connect GPU 0 with those of 0 other ranks ("));
   CHECK(contains(error, "no GPUs found"));

@@ -23,8 +23,8 @@ template <class R> struct Large : R {
 
 void take_steps(train::TrainingStep& step, const Sequences& sequences, std::int64_t T) {
   for (int number = 1; number <= 2; ++number) {
-    for (const std::int64_t i : {0, 1}) step.accumulate(sequences.from(i, T), number, {i, 2});
-    step.partial_gradient_norm(train::GradientNorm::two);
+    for (const std::int64_t i : {0, 1}) accumulate(step, sequences.from(i, T), number, {i, 2});
+    gradient_norm(step);
     update(step, number, 1);
   }
 }

@@ -3,7 +3,6 @@
 #include "support/adamw_update.hpp"
 #include "support/ranks.hpp"
 #include "train/run/run_data.hpp"
-#include "train/step/step_stats.hpp"
 
 #include <monomorph/plan/memory.hpp>
 
@@ -92,20 +91,18 @@ class Rank {
         micro_batch_rows_(recipe, micro_batch_),
         communicator_(world.communicator(recipe.optimizer_shards(division.ranks), recipe.reduce_dtype)),
         step_(recipe.make_step(*communicator_, micro_batch_, 3, division.in_tree ? plan::tree_levels(accumulation_) : 0,
-                               recipe.hparams.objective)),
-        reduce_(*communicator_) {}
+                               recipe.hparams.objective)) {}
 
   train::TrainingStep& step() { return *step_; }
 
-  train::GlobalStepStats gradients(int number, const Rows& rows) {
-    train::LocalStepStats local;
+  train::StepOutcome gradients(int number, const Rows& rows) {
+    step_->scalars().loss_scale.value = loss_scale_;
     const std::int64_t first = (number - 1) * accumulation_ * world_.size() * micro_batch_;
     for (std::int64_t i = 0; i < accumulation_; ++i) {
       const std::int64_t sample = first + (i * world_.size() + world_.rank()) * micro_batch_;
-      local.add(step_->accumulate(micro_batch_rows_.read(rows, sample), number, {i, accumulation_, loss_scale_}));
+      step_->accumulate(micro_batch_rows_.read(rows, sample), number, {i, accumulation_});
     }
-    return reduce_(local, step_->partial_gradient_norm(train::GradientNorm::two), train::GradientNorm::two,
-                   step_->counts());
+    return step_->read(step_->decide({}));
   }
 
  private:
@@ -115,7 +112,6 @@ class Rank {
   RowsOfRecipe micro_batch_rows_;
   std::unique_ptr<Communicator> communicator_;
   std::unique_ptr<train::TrainingStep> step_;
-  train::StepStatsReduction reduce_;
 };
 
 }  // namespace
@@ -134,14 +130,14 @@ Outcome train(const train::RecipeProgram& recipe, Division division, const Exten
     };
     add_to(outcome.initial, rank.step().parameters());
     for (int i = 1; i <= extent.steps; ++i) {
-      const train::GlobalStepStats totals = rank.gradients(i, rows);
+      const train::StepOutcome totals = rank.gradients(i, rows);
       if (world.rank() == 0) {
         outcome.losses.push_back(totals.loss / static_cast<double>(totals.tokens));
-        outcome.norms.push_back(totals.gradient_norm / (extent.loss_scale * static_cast<double>(totals.tokens)));
+        outcome.norms.push_back(totals.gradient_norm);
       }
       if (const auto wanted = outcome.gradients.find(i); wanted != outcome.gradients.end())
         add_to(wanted->second, rank.step().gradients(), 1 / extent.loss_scale);
-      update(rank.step(), i, 1 / totals.gradient_norm, recipe.hparams.optimizer);
+      update(rank.step(), i, totals.gradient_scale / totals.gradient_norm, recipe.hparams.optimizer);
     }
     add_to(outcome.parameters, rank.step().parameters());
     add_to(outcome.moments, rank.step().optimizer_state());

@@ -8,8 +8,8 @@ namespace monomorph::testing {
 inline void take_step(train::TrainingStep& step, std::int64_t micro_batches,
                       const PolicyHparams& hparams = adamw_hparams()) {
   constexpr std::int64_t T = gpt2_like::model.context_length;
-  for (std::int64_t i = 0; i < micro_batches; ++i) step.accumulate(sequences.from(i % 4, T), 1, {i, micro_batches});
-  step.partial_gradient_norm(train::GradientNorm::two);
+  for (std::int64_t i = 0; i < micro_batches; ++i) accumulate(step, sequences.from(i % 4, T), 1, {i, micro_batches});
+  gradient_norm(step);
   update(step, 1, 1, hparams);
 }
 

@@ -1,4 +1,5 @@
 #include "numerics/schedule_recipes.hpp"
+#include "support/adamw_update.hpp"
 #include "support/catch.hpp"
 #include "support/tensors.hpp"
 
@@ -24,12 +25,12 @@ template <Recipe R> Accumulated accumulated(std::int64_t micro_batch) {
   train::Step<R> step(*communicator, micro_batch, 3);
   Accumulated result{};
   for (std::int64_t first = 0; first < 4; first += micro_batch) {
-    const LossSum loss = step.accumulate(sequences.from(first, T), 1, {first / micro_batch, 4 / micro_batch});
+    const LossSum loss = accumulate(step, sequences.from(first, T), 1, {first / micro_batch, 4 / micro_batch});
     result.loss.loss += loss.loss;
     result.loss.tokens += loss.tokens;
   }
   result.gradients = values_of(step.gradients());
-  result.norm = std::sqrt(step.partial_gradient_norm(train::GradientNorm::two).sum.value());
+  result.norm = std::sqrt(gradient_norm(step).sum.value());
   return result;
 }
 
@@ -54,7 +55,7 @@ template <Recipe R> void check_evaluation() {
   train::Step<R> step(*communicator, 2, 3);
   const train::MicroBatch batch = sequences.from(0, T);
   const double before = step.evaluate(batch).loss;
-  const double trained = step.accumulate(batch, 1, {}).loss;
+  const double trained = accumulate(step, batch, 1, {}).loss;
   const auto hash = [&] {
     return hash_of(step.parameters()) ^ 3 * hash_of(step.optimizer_state()) ^ 5 * hash_of(step.gradients());
   };
@@ -62,9 +63,9 @@ template <Recipe R> void check_evaluation() {
   CHECK(step.evaluate(batch).loss == before);  // in bits: no mask is drawn, from no step
   CHECK(step.evaluate(batch).loss == before);
   CHECK(hash() == state);
-  CHECK(trained != before);                              // training has dropout
-  CHECK(step.accumulate(batch, 2, {}).loss != trained);  // another in each step
-  CHECK(step.accumulate(batch, 1, {}).loss == trained);
+  CHECK(trained != before);                               // training has dropout
+  CHECK(accumulate(step, batch, 2, {}).loss != trained);  // another in each step
+  CHECK(accumulate(step, batch, 1, {}).loss == trained);
   CHECK(hash() == state);
 }
 
@@ -72,14 +73,14 @@ template <Recipe R> void check_nothing_counted() {
   const std::unique_ptr<Communicator> communicator = one_rank();
   train::Step<R> step(*communicator, 2, 3);
   const std::vector<std::int32_t> ignored(static_cast<std::size_t>(2 * T), ignored_target);
-  const LossSum loss = step.accumulate({sequences.inputs.data(), ignored.data(), 0}, 1, {});
+  const LossSum loss = accumulate(step, {sequences.inputs.data(), ignored.data(), 0}, 1, {});
   CHECK(loss.tokens == 0);
   CHECK(loss.loss == 0);
   for (const auto& [name, values] : values_of(step.gradients())) {
     INFO(name);
     CHECK(std::all_of(values.begin(), values.end(), [](double value) { return value == 0; }));
   }
-  CHECK(step.partial_gradient_norm(train::GradientNorm::two).sum.value() == 0);
+  CHECK(gradient_norm(step).sum.value() == 0);
   const LossSum evaluated = step.evaluate({sequences.inputs.data(), ignored.data(), 0});
   CHECK(evaluated.tokens == 0);
   CHECK(evaluated.loss == 0);

@@ -28,9 +28,9 @@ template <class R> struct OnHost : R {
 };
 
 void take_step(train::TrainingStep& step, std::uint64_t number, std::int64_t T) {
-  step.accumulate(sequences.from(0, T), number, {});
-  step.accumulate(sequences.from(2, T), number, {1, 2});
-  const double norm = std::sqrt(step.partial_gradient_norm(train::GradientNorm::two).sum.value());
+  accumulate(step, sequences.from(0, T), number, {});
+  accumulate(step, sequences.from(2, T), number, {1, 2});
+  const double norm = std::sqrt(gradient_norm(step).sum.value());
   update(step, static_cast<std::int64_t>(number), 1 / norm);
   step.evaluate(sequences.from(1, T));
 }

@@ -7,6 +7,7 @@
 #include <ATen/ops/linear.h>
 #include <ATen/ops/zeros.h>
 
+#include "support/adamw_update.hpp"
 #include "support/catch.hpp"
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <cstring>
 
 using namespace monomorph;
+using monomorph::testing::accumulate;
 
 namespace {
 
@@ -103,7 +105,7 @@ std::string bits_of(const std::vector<train::StateTensor>& tensors) {
 
 TEST_CASE("gradients through an autograd block are those of central differences") {
   Run1<fp64_recipe> run;
-  run.step.accumulate(micro_batch, 0, {});
+  accumulate(run.step, micro_batch, 0, {});
   for (std::size_t i = 0; i < run.step.parameters().size(); ++i) {
     const auto parameter = run.step.parameters()[i], gradient = run.step.gradients()[i];
     INFO(parameter.name);
@@ -115,11 +117,11 @@ TEST_CASE("gradients through an autograd block are those of central differences"
       train::Step<fp64_recipe>& step = run.step;
       const std::string before = bits_of(step.gradients());
       value = kept + h;
-      const double above = step.accumulate(micro_batch, 0, {}).loss;
+      const double above = accumulate(step, micro_batch, 0, {}).loss;
       value = kept - h;
-      const double below = step.accumulate(micro_batch, 0, {}).loss;
+      const double below = accumulate(step, micro_batch, 0, {}).loss;
       value = kept;
-      step.accumulate(micro_batch, 0, {});
+      accumulate(step, micro_batch, 0, {});
       CHECK((bits_of(step.gradients()) == before));
       CHECK(analytic == Approx((above - below) / (2 * h)).epsilon(1e-6).margin(1e-7));
     }
@@ -131,9 +133,9 @@ TEMPLATE_TEST_CASE("recomputing an autograd block gives the same gradients in bi
   Run1<with_autograd_block<TestType, checkpointing::KeepAll>> kept;
   Run1<with_autograd_block<TestType, checkpointing::EveryBlock>> recomputed;
   Run1<with_autograd_block<TestType, checkpointing::EveryNthBlock<2>>> half;
-  const double loss = kept.step.accumulate(micro_batch, 4, {}).loss;
-  CHECK(recomputed.step.accumulate(micro_batch, 4, {}).loss == loss);
-  CHECK(half.step.accumulate(micro_batch, 4, {}).loss == loss);
+  const double loss = accumulate(kept.step, micro_batch, 4, {}).loss;
+  CHECK(accumulate(recomputed.step, micro_batch, 4, {}).loss == loss);
+  CHECK(accumulate(half.step, micro_batch, 4, {}).loss == loss);
   const std::string bits = bits_of(kept.step.gradients());
   CHECK((bits_of(recomputed.step.gradients()) == bits));
   CHECK((bits_of(half.step.gradients()) == bits));
@@ -141,12 +143,12 @@ TEMPLATE_TEST_CASE("recomputing an autograd block gives the same gradients in bi
 
 TEST_CASE("a second micro-batch adds to the gradients of an autograd block") {
   Run1<fp64_recipe> run;
-  run.step.accumulate(micro_batch, 0, {});
+  accumulate(run.step, micro_batch, 0, {});
   std::vector<double> once;
   for (const auto& tensor : run.step.gradients())
     once.insert(once.end(), tensor.view.template as<double>(),
                 tensor.view.template as<double>() + tensor.view.elements());
-  run.step.accumulate(micro_batch, 0, {1, 2});
+  accumulate(run.step, micro_batch, 0, {1, 2});
   std::size_t i = 0;
   for (const auto& tensor : run.step.gradients())
     for (std::int64_t element = 0; element < tensor.view.elements(); ++element)

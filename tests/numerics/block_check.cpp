@@ -12,7 +12,8 @@
 namespace monomorph::testing {
 namespace {
 
-constexpr double tolerance = 1e-9, counted_tokens = 3, loss_scale = 1;
+constexpr double tolerance = 1e-9;
+constexpr std::int64_t counted_tokens = 3;
 
 /// Uniform in ± half a width around the mean.
 Values uniform(std::int64_t n, std::uint32_t site, double mean, double width) {
@@ -56,6 +57,7 @@ struct BlockRun {
       sines{T * model.head_width() / 2};
 
   double auxiliary_loss = 0;
+  StepScalars scalars;
   std::vector<std::int32_t> document_starts = {};  ///< none: rows are one document each
 
   /// Cuts the rows: the first in its middle, at the next token and somewhere before; the second elsewhere.
@@ -91,8 +93,8 @@ struct BlockRun {
     t.dropout = key;
     t.training = true;
     t.accumulate = accumulate;
-    t.loss_scale = loss_scale;
-    t.counted_tokens = counted_tokens;
+    scalars.micro_batch.tokens = counted_tokens;
+    t.scalars = &scalars;
     return t;
   }
 

@@ -1,4 +1,5 @@
 #include "numerics/schedule_recipes.hpp"
+#include "support/adamw_update.hpp"
 #include "support/catch.hpp"
 #include "support/tensors.hpp"
 
@@ -23,7 +24,7 @@ template <Recipe R> std::uint64_t gradient_hash() {
   train::Step<R> step(*communicator, micro_batch, 3);
   check_arena<R>(step.state().arena());
   for (const std::int64_t sequence : {0, 2})
-    step.accumulate(sequences.from(sequence, R::model.context_length), 1, {sequence, 4});
+    accumulate(step, sequences.from(sequence, R::model.context_length), 1, {sequence, 4});
   return hash_of(step.gradients());
 }
 

@@ -1,6 +1,7 @@
 // A row of several documents against the same documents one at a time, each alone in a row of its own of the same
 // model with plain causal attention, which knows nothing of documents.
 #include "numerics/schedule_recipes.hpp"
+#include "support/adamw_update.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/tensors.hpp"
@@ -61,7 +62,7 @@ struct Pass {
 template <Recipe R> Pass together(const Rows& rows, std::int64_t n_rows) {
   const std::unique_ptr<Communicator> communicator = one_rank();
   train::Step<R> step(*communicator, n_rows, 3);
-  Pass pass{step.accumulate(rows.batch(), 1, {}), {}};
+  Pass pass{accumulate(step, rows.batch(), 1, {}), {}};
   CHECK(step.evaluate(rows.batch()).loss == pass.loss.loss);
   pass.gradients = values_of(step.gradients());
   return pass;
@@ -79,8 +80,8 @@ template <Recipe R> Pass one_at_a_time(const Rows& rows, const std::vector<Lengt
       std::vector<std::int32_t> inputs(T, 49), targets(T, ignored_target);
       std::copy_n(rows.inputs.data() + first, n, inputs.begin());
       std::copy_n(rows.targets.data() + first, n, targets.begin());
-      const LossSum loss = step.accumulate({inputs.data(), targets.data(), 0}, 1,
-                                           {static_cast<std::int64_t>(first), std::ssize(rows.inputs)});
+      const LossSum loss = accumulate(step, {inputs.data(), targets.data(), 0}, 1,
+                                      {static_cast<std::int64_t>(first), std::ssize(rows.inputs)});
       pass.loss.loss += loss.loss;
       pass.loss.tokens += loss.tokens;
       first += n;
@@ -113,8 +114,8 @@ template <Recipe R> void check_documents() {
 template <Recipe R> std::string bits_of_pass(const Rows& rows) {
   const std::unique_ptr<Communicator> communicator = one_rank();
   train::Step<R> step(*communicator, 2, 3);
-  const double loss = step.accumulate(rows.batch(), 1, {}).loss;
-  step.accumulate(rows.batch(), 1, {1, 2});
+  const double loss = accumulate(step, rows.batch(), 1, {}).loss;
+  accumulate(step, rows.batch(), 1, {1, 2});
   return std::to_string(hash_of(step.gradients())) + " " + std::to_string(std::bit_cast<std::uint64_t>(loss));
 }
 

@@ -1,6 +1,7 @@
 // Encoders and the contrastive objective against autograd in fp64, against a ModernBERT of Hugging Face
 // (tests/fixtures/encoder), and several ranks against one that has all pairs in one micro-batch.
 #include "numerics/schedule_recipes.hpp"
+#include "support/adamw_update.hpp"
 #include "support/hugging_face.hpp"
 #include "support/ranks.hpp"
 #include "support/reference_model.hpp"
@@ -142,13 +143,13 @@ template <Recipe R> void check_against_autograd(const Hparams& loss) {
     return reference_pairs(R::model, parameters, pairs.reference(), loss.temperature, loss.symmetric);
   };
   const ReferencePairs of_first = expected(first), of_second = expected(second);
-  const LossSum sum_of_first = step.accumulate(first.from(0), 1, {0, 2});
+  const LossSum sum_of_first = accumulate(step, first.from(0), 1, {0, 2});
   check_close(sum_of_first.loss, of_first.loss);
   CHECK(sum_of_first.tokens == 5);
   CHECK(sum_of_first.metrics[0] == of_first.nearest);
   CHECK(relative_error(values_of(step.embeddings()), of_first.embeddings) < 1e-12);
   check_gradients(values_of(step.gradients()), of_first.gradients, 1e-9);
-  check_close(step.accumulate(second.from(0), 1, {1, 2}).loss, of_second.loss);
+  check_close(accumulate(step, second.from(0), 1, {1, 2}).loss, of_second.loss);
   check_gradients(values_of(step.gradients()), sum(of_first.gradients, of_second.gradients), 1e-9);
   const LossSum evaluated = step.evaluate(second.from(0));
   check_close(evaluated.loss, of_second.loss);
@@ -170,10 +171,11 @@ Outcome trained(int ranks, const Pairs& pairs, std::int64_t micro_batches, const
   with_ranks(ranks, [&](const World& world) {
     const auto communicator = world.communicator(R::sharding::optimizer_shards(ranks), R::precision::reduce_dtype);
     train::Step<R> step(*communicator, B, 3, 0, loss);
+    step.scalars().loss_scale.value = loss_scale;
     LossSum sum;
     for (std::int64_t i = 0; i < micro_batches; ++i)
-      sum.add(step.accumulate(pairs.from((i * ranks + world.rank()) * B), 1, {i, micro_batches, loss_scale}));
-    step.partial_gradient_norm(train::GradientNorm::two);
+      sum.add(accumulate(step, pairs.from((i * ranks + world.rank()) * B), 1, {i, micro_batches}));
+    gradient_norm(step);
     const std::lock_guard lock(mutex);
     outcome.loss += sum.loss;
     outcome.pairs += sum.tokens;
@@ -262,7 +264,7 @@ TEST_CASE("an evaluation on several ranks has the bits of one, and a rank withou
     train::Step<R> step(*communicator, 4, 3, 0, hparams(0.1, true));
     Pairs own(4, 4 * world.rank());
     if (world.rank() == 1) std::ranges::fill(own.targets, ignored_target);
-    const LossSum none = step.accumulate(own.from(0), 1, {});
+    const LossSum none = accumulate(step, own.from(0), 1, {});
     CHECK(none.tokens == (world.rank() == 0 ? 3 : 0));
     const LossSum sum = step.evaluate(pairs.from(4 * world.rank()));
     const std::lock_guard lock(mutex);
@@ -278,9 +280,8 @@ namespace {
 struct CountsTwice : objective::NextToken {
   static constexpr std::array<ObjectiveMetric, 2> metrics{{{"none", MetricKind::mean}, {"twice", MetricKind::sum}}};
   template <class Queue> static auto loss(Queue queue, const auto& logits, const Hparams& hparams) {
-    LossSum sum = objective::NextToken::loss(queue, logits, hparams);
-    sum.metrics[1] = 2.0 * static_cast<double>(sum.tokens);
-    return sum;
+    objective::NextToken::loss(queue, logits, hparams);
+    once(queue, [sum = logits.sum] { sum->metrics[1] = 2.0 * static_cast<double>(sum->tokens); });
   }
 };
 struct Counted : llama_like {
@@ -292,7 +293,7 @@ TEST_CASE("an objective over tokens has metrics, too, in training and in evaluat
   const auto communicator = one_rank();
   train::Step<Counted> step(*communicator, 2, 3);
   const train::MicroBatch batch = sequences.from(0, Counted::model.context_length);
-  const LossSum trained = step.accumulate(batch, 1, {}), evaluated = step.evaluate(batch);
+  const LossSum trained = accumulate(step, batch, 1, {}), evaluated = step.evaluate(batch);
   CHECK(trained.metrics[1] == 2.0 * static_cast<double>(trained.tokens));
   CHECK(evaluated.metrics == trained.metrics);
   train::Step<llama_like> plain(*communicator, 2, 3);
@@ -309,22 +310,20 @@ struct Triplets {
   static constexpr int texts_per_sample = 3;
   static constexpr std::int64_t workspace_elements(std::int64_t) { return 0; }
   static constexpr double flops_per_sample(std::int64_t, int, std::int64_t) { return 0; }
-  template <class Queue> static LossSum loss(Queue, const TextEmbeddings& e, const Hparams&) {
-    LossSum sum;
+  template <class Queue> static void loss(Queue, const TextEmbeddings& e, const Hparams&) {
     for (std::int64_t s = e.first; s < e.first + e.n; ++s) {
       const auto text = [&](std::int64_t k) { return e.text(k, s, 1).as<double>(); };
       double margin = 1;
       for (std::int64_t i = 0; i < e.width(); ++i) margin += text(0)[i] * (text(2)[i] - text(1)[i]);
-      sum.loss += 0.5 * margin * margin;
-      ++sum.tokens;
+      e.sum->loss += 0.5 * margin * margin;
+      ++e.sum->tokens;
       for (std::int64_t i = 0; e.gradient_RE.present() && i < e.width(); ++i) {
         const auto gradient = [&](std::int64_t k) { return e.gradient(k, s, 1).as<double>() + i; };
-        *gradient(0) = margin * (text(2)[i] - text(1)[i]) * e.scale;
-        *gradient(1) = -margin * text(0)[i] * e.scale;
-        *gradient(2) = margin * text(0)[i] * e.scale;
+        *gradient(0) = margin * (text(2)[i] - text(1)[i]) * *e.scale;
+        *gradient(1) = -margin * text(0)[i] * *e.scale;
+        *gradient(2) = margin * text(0)[i] * *e.scale;
       }
     }
-    return sum;
   }
 };
 struct OfTriplets : Encoder<like_gpt2> {
@@ -344,7 +343,7 @@ TEST_CASE("an objective of a stranger's own over three texts has the gradients o
     starts.push_back(t % T / 4 * 4);
   }
   const train::MicroBatch batch{inputs.data(), texts.data(), 0, starts.data()};
-  step.accumulate(batch, 1, {});
+  accumulate(step, batch, 1, {});
   const Tensors gradients = values_of(step.gradients()), parameters = values_of(step.parameters());
   constexpr double h = 1e-5;
   for (const auto& [name, values] : parameters) {
@@ -453,7 +452,7 @@ TEST_CASE("a ModernBERT of Hugging Face makes the same embeddings, loss and grad
   weights["layers.0.attention_norm.weight"] = Values(16, 1);  // ModernBERT has none there, and has no need of one here
   assign(step.parameters(), weights);
   step.parameters_changed();
-  const LossSum loss = step.accumulate({inputs.data(), targets.data(), 0, starts.data()}, 1, {});
+  const LossSum loss = accumulate(step, {inputs.data(), targets.data(), 0, starts.data()}, 1, {});
   // Its table of rotary positions is in fp32, whatever it computes in.
   check_close(loss.loss, values_of(file, "loss")[0], 1e-5);
   const Values embeddings = values_of(step.embeddings()), first = values_of(file, "queries"),

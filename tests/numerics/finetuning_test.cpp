@@ -57,8 +57,8 @@ template <Recipe R> Trained trained() {
   CHECK(step.state().arena().unused_bytes() == 0);
   Trained result{.initial = values_of(step.parameters()), .gradients = {}, .parameters = {}, .state = {}};
   for (const std::int64_t i : {0, 1})
-    step.accumulate(sequences.from(2 * i, R::model.context_length), 1, {.index = i, .count = 2});
-  step.partial_gradient_norm(train::GradientNorm::two);
+    accumulate(step, sequences.from(2 * i, R::model.context_length), 1, {.index = i, .count = 2});
+  gradient_norm(step);
   result.gradients = values_of(step.gradients());
   update(step, 1, 1e-2);
   result.parameters = values_of(step.parameters());

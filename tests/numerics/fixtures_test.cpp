@@ -1,11 +1,11 @@
 // Tiny models that Hugging Face's transformers ran: tests/fixtures/models/README.md says what it noted.
+#include "support/adamw_update.hpp"
 #include "support/catch.hpp"
 #include "support/hugging_face.hpp"
 
 #include <monomorph/run.hpp>
 #include <monomorph/runtime/comm/world.hpp>
 #include <monomorph/train/step/step.hpp>
-#include "train/step/optimizer_step.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -125,15 +125,15 @@ template <Recipe R> void check_target_logprobs(Fixture<R>& f, double tolerance) 
 }
 
 template <Recipe R> void check_gradients(Fixture<R>& f, double tolerance) {
-  const LossSum loss = f.step.accumulate(f.micro_batch(), 1, {});
+  const LossSum loss = accumulate(f.step, f.micro_batch(), 1, {});
   CHECK(std::abs(loss.loss / counted / f.number("loss") - 1) < tolerance);
   const Difference worst = worst_difference(scaled(values_of(f.step.gradients()), 1.0 / counted),
                                             hugging_face_tensors(f.expected, "grad.", f.step.gradients()));
   INFO(worst.name);
   CHECK(worst.error < tolerance);
   if constexpr (plan::any_auxiliary_loss<R>)
-    CHECK(std::abs(f.step.counts().auxiliary_loss.value() / counted / f.number("auxiliary_loss") - 1) < tolerance);
-  const double norm = std::sqrt(f.step.partial_gradient_norm(train::GradientNorm::two).sum.value()) / counted;
+    CHECK(std::abs(f.step.scalars().auxiliary_loss.value() / counted / f.number("auxiliary_loss") - 1) < tolerance);
+  const double norm = std::sqrt(gradient_norm(f.step).sum.value()) / counted;
   CHECK(std::abs(norm / f.number("grad_norm") - 1) < tolerance);
 }
 
@@ -143,24 +143,22 @@ void drop_key_biases(Tensors& tensors) {
 }
 
 template <Recipe R> void check_five_steps(Fixture<R>& f, double tolerance) {
-  train::OptimizerHparams hparams;
-  auto& adamw = hparams.policy.as<optim::AdamW::Hparams>();
+  auto hparams = PolicyHparams::of<optim::AdamW::Hparams>();
+  auto& adamw = hparams.as<optim::AdamW::Hparams>();
   adamw.lr.value = 1e-3;
   adamw.beta1.value = 0.9;
   adamw.beta2.value = 0.95;
   adamw.epsilon.value = 1e-8;
   adamw.weight_decay.value = 0.1;
-  hparams.clip.mode.value = train::ClipMode::norm_2;
-  hparams.clip.threshold.value = 1;
   Values losses, norms;
   for (std::uint64_t step = 1; step <= 5; ++step) {
-    const LossSum loss = f.step.accumulate(f.micro_batch(), step, {});
+    const LossSum loss = accumulate(f.step, f.micro_batch(), step, {});
     losses.push_back(loss.loss / static_cast<double>(loss.tokens));
-    const double norm = std::sqrt(f.step.partial_gradient_norm(train::GradientNorm::two).sum.value());
-    const auto result = train::optimizer_step(f.step, hparams, {}, {.tokens = loss.tokens, .gradient_norm = norm},
-                                              static_cast<std::int64_t>(step));
-    REQUIRE(result.applied);
-    norms.push_back(result.grad_norm.value());
+    const train::Ticket ticket = f.step.decide({.max_norm = 1});
+    f.step.update(hparams, {});
+    const train::StepOutcome outcome = f.step.read(ticket);
+    REQUIRE(outcome.applied);
+    norms.push_back(outcome.gradient_norm);
   }
   CHECK(relative_error(losses, f.expect("adamw5.losses")) < tolerance);
   CHECK(relative_error(norms, f.expect("adamw5.grad_norms")) < tolerance);
@@ -211,7 +209,7 @@ template <Recipe R> void check_fp64(const std::string& name, double tolerance_of
 
 template <Recipe R> void check_bf16(const std::string& name) {
   Fixture<InBf16<R>> f(name);
-  const LossSum loss = f.step.accumulate(f.micro_batch(), 1, {});
+  const LossSum loss = accumulate(f.step, f.micro_batch(), 1, {});
   CHECK(std::abs(loss.loss / counted - f.number("loss")) < 2e-2);
   const Tensors gradients = joined_biases(values_of(f.step.gradients())),
                 expected = joined_biases(hugging_face_tensors(f.expected, "grad.", f.step.gradients()));

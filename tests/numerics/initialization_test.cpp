@@ -101,7 +101,7 @@ TEST_CASE("padded rows of the tables are zero, and stay so") {
   train::Step<R> step(*communicator, 2, 17);
   std::vector<std::int32_t> ids(128);
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int32_t>(i * 7 % 300);
-  step.accumulate({ids.data(), ids.data(), 0}, 1, {});
+  accumulate(step, {ids.data(), ids.data(), 0}, 1, {});
   update(step, 1, 1);
   const auto padding_of = [](View params, Slice table) {
     return values_of(params[table].rows(R::model.vocab_size, 512 - R::model.vocab_size));

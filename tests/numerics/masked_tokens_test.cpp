@@ -166,7 +166,7 @@ TEST_CASE("a model that sees both sides learns masked tokens as PyTorch's does, 
     const Batch batch = prepared(i);
     const train::MicroBatch micro{batch.inputs.data(), batch.targets.data(), static_cast<std::uint64_t>(i * B)};
     const LossSum evaluated = step.evaluate(micro);
-    const LossSum sum = step.accumulate(micro, static_cast<std::uint64_t>(i), {});
+    const LossSum sum = accumulate(step, micro, static_cast<std::uint64_t>(i), {});
     const auto n = static_cast<double>(sum.tokens);
     CHECK(sum.tokens == std::ranges::count_if(batch.targets, [](auto id) { return id != ignored_target; }));
     CHECK(std::abs(sum.loss / n / fixture().at("steps")[static_cast<std::size_t>(i)].at("loss").get<double>() - 1) <

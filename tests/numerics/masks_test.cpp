@@ -1,6 +1,7 @@
 // Models whose attention has a mask, in all layers or some, against the same model in fp64 autograd, where the mask is
 // asked for each pair of a query and a key; and decoding, against the whole row.
 #include "numerics/schedule_recipes.hpp"
+#include "support/adamw_update.hpp"
 #include "support/catch.hpp"
 #include "support/reference_model.hpp"
 #include "support/tensors.hpp"
@@ -76,7 +77,7 @@ template <Recipe R> void check_training(const Sees& sees) {
   constexpr bool documents = attention_of<R>::within_documents;
   const ReferenceResult expected = reference<R>(values_of(step.parameters()), rows, sees, documents);
   const train::MicroBatch batch{rows.inputs.data(), rows.targets.data(), 0, documents ? rows.starts.data() : nullptr};
-  const double loss = step.accumulate(batch, 1, {}).loss;
+  const double loss = accumulate(step, batch, 1, {}).loss;
   CHECK(std::abs(loss / expected.loss - 1) < 1e-12);
   CHECK(step.evaluate(batch).loss == loss);
   const Difference worst = worst_difference(values_of(step.gradients()), expected.gradients);

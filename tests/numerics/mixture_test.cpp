@@ -40,6 +40,11 @@ template <class R> struct PostNorm : R {
 template <class R> struct InFp64 : R { using precision = precision::Fp64; };
 template <class R, class Policy> struct With : R { using checkpointing = Policy; };
 
+std::vector<std::int64_t> counted(train::TrainingStep& step) {
+  const auto counters = step.counters();
+  return {counters.begin(), counters.end()};
+}
+
 /// All gradients after two micro-batches, as a hash, and what was counted.
 template <Recipe R> auto counted_step() {
   const std::unique_ptr<Communicator> communicator = one_rank();
@@ -48,8 +53,8 @@ template <Recipe R> auto counted_step() {
   CHECK(arena.bytes() - arena.unused_bytes() == plan::memory<R>(1, 2).arena());
   CHECK(arena.unused_bytes() == 0);
   step.evaluate(sequences.from(0, R::model.context_length));  // counts nothing
-  for (const std::int64_t i : {0, 1}) step.accumulate(sequences.from(2 * i, R::model.context_length), 1, {i, 2});
-  return std::tuple(hash_of(step.gradients()), step.counts().auxiliary_loss.value(), step.counts().counters);
+  for (const std::int64_t i : {0, 1}) accumulate(step, sequences.from(2 * i, R::model.context_length), 1, {i, 2});
+  return std::tuple(hash_of(step.gradients()), step.scalars().auxiliary_loss.value(), counted(step));
 }
 
 template <class R> void check_policies() {
@@ -101,8 +106,8 @@ TEST_CASE("biases follow the loads, and nothing else moves them", "") {
   const std::string name = "layers.1.mlp.router.bias";
   CHECK(values_of(named(step.parameters(), name).view) == Values(6));
   for (const auto& tensor : step.optimizer_state()) CHECK(tensor.name.find("router.bias") == std::string::npos);
-  step.accumulate(sequences.from(0, llama_like::model.context_length), 1, {});
-  const std::vector<std::int64_t> counters = step.counts().counters;
+  accumulate(step, sequences.from(0, llama_like::model.context_length), 1, {});
+  const std::vector<std::int64_t> counters = counted(step);
   update(step, 1, 1);
   const Values biases = values_of(named(step.parameters(), name).view);
   const double mean = static_cast<double>(tokens_of(counters, 0, 6)) / 6;
@@ -116,15 +121,15 @@ TEST_CASE("biases that are moved by loads even them out") {
   const std::unique_ptr<Communicator> communicator = one_rank();
   train::Step<Limited<llama_like>> step(*communicator, 2, 3);
   const auto imbalance = [&] {
-    step.accumulate(sequences.from(0, llama_like::model.context_length), 1, {});
-    const auto& counters = step.counts().counters;
+    accumulate(step, sequences.from(0, llama_like::model.context_length), 1, {});
+    const auto counters = step.counters();
     return static_cast<double>(*std::max_element(counters.begin(), counters.begin() + 4)) /
            static_cast<double>(*std::min_element(counters.begin(), counters.begin() + 4));
   };
   const double before = imbalance();
   for (int i = 1; i <= 120; ++i) {
     imbalance();
-    step.update(adamw_hparams(), {.gradient_scale = 0, .update = static_cast<std::uint64_t>(i), .rate_times = 0});
+    update(step, i, 0, adamw_hparams(), {.rate_times = 0});
   }
   CHECK(imbalance() < 1.1);
   CHECK(before > 1.2);

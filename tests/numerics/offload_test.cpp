@@ -37,8 +37,8 @@ template <Recipe R> std::uint64_t trained(Timing timing) {
   const auto hparams = PolicyHparams::of<typename R::optimizer::Hparams>();
   for (const int number : {1, 2, 3}) {
     for (const std::int64_t i : {0, 1})
-      step.accumulate(sequences.from(2 * i, R::model.context_length), number, {.index = i, .count = 2});
-    step.partial_gradient_norm(train::GradientNorm::two);
+      accumulate(step, sequences.from(2 * i, R::model.context_length), number, {.index = i, .count = 2});
+    gradient_norm(step);
     update(step, number, 1e-2, hparams);
     step.evaluate(sequences.from(1, R::model.context_length));
   }

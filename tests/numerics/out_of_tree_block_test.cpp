@@ -10,11 +10,13 @@
 #include <ATen/ops/rsqrt.h>
 
 #include "out_of_tree/squared_mlp.hpp"
+#include "support/adamw_update.hpp"
 #include "support/catch.hpp"
 
 #include <cmath>
 
 using namespace monomorph;
+using monomorph::testing::accumulate;
 
 namespace {
 
@@ -61,8 +63,8 @@ template <class R> Passes passes() {
   const auto communicator = one_rank();
   train::Step<R> step(*communicator, batch, 3);
   Passes passes{.loss = 0, .names = {}, .gradients = {}};
-  passes.loss += step.accumulate({inputs.data(), targets.data(), 0}, 0, {0, 2}).loss;
-  passes.loss += step.accumulate({targets.data(), inputs.data(), 2}, 0, {1, 2}).loss;
+  passes.loss += accumulate(step, {inputs.data(), targets.data(), 0}, 0, {0, 2}).loss;
+  passes.loss += accumulate(step, {targets.data(), inputs.data(), 2}, 0, {1, 2}).loss;
   for (const train::StateTensor& tensor : step.gradients()) {
     passes.names.push_back(tensor.name);
     passes.gradients.emplace_back(tensor.view.template as<double>(),

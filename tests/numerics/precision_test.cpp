@@ -1,5 +1,6 @@
 // Each precision keeps what its policy says in the dtype that it says, and computes what fp32 does but for rounding.
 #include "numerics/schedule_recipes.hpp"
+#include "support/adamw_update.hpp"
 #include "support/catch.hpp"
 #include "support/ranks.hpp"
 #include "support/tensors.hpp"
@@ -24,9 +25,10 @@ struct Pass {
 template <Recipe R> Pass one_pass(double loss_scale) {
   const std::unique_ptr<Communicator> communicator = one_rank();
   train::Step<R> step(*communicator, 2, 3);
+  step.scalars().loss_scale.value = loss_scale;
   Pass pass;
   for (const std::int64_t i : {0, 1})
-    pass.loss += step.accumulate(sequences.from(2 * i, R::model.context_length), 1, {i, 2, loss_scale}).loss;
+    pass.loss += accumulate(step, sequences.from(2 * i, R::model.context_length), 1, {i, 2}).loss;
   pass.gradients = values_of(step.gradients());
   for (auto& [name, values] : pass.gradients)
     for (double& value : values) value /= loss_scale;
@@ -99,8 +101,9 @@ template <Recipe R> Contents contents(int ranks, double loss_scale) {
     const auto communicator = world.communicator(R::sharding::optimizer_shards(ranks), R::precision::reduce_dtype);
     train::Step<R> step(*communicator, 1, 3);
     const auto& state = step.state();
-    step.accumulate(sequences.from(world.rank(), R::model.context_length), 1, {0, 1, loss_scale});
-    step.partial_gradient_norm(train::GradientNorm::two);  // waits for the gradients
+    step.scalars().loss_scale.value = loss_scale;
+    accumulate(step, sequences.from(world.rank(), R::model.context_length), 1, {});
+    gradient_norm(step);  // waits for the gradients
     const std::lock_guard lock(mutex);
     const std::string rank = "rank " + std::to_string(world.rank()) + " ";
     for (const auto& [name, slice] : slices(state.activations.plan()))

@@ -1,10 +1,10 @@
 // A run goes on from the checkpoint of a recipe that only divides the work in another way, to the same bits.
 #include "numerics/schedule_recipes.hpp"
+#include "support/adamw_update.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/tensors.hpp"
-#include "train/step/optimizer_step.hpp"
 
 #include <monomorph/runtime/comm/world.hpp>
 #include <monomorph/train/commands/run_recipe.hpp>
@@ -53,10 +53,11 @@ class Run {
     for (int i = 0; i < n_steps; ++i, ++state_.step) {
       const auto step = static_cast<std::uint64_t>(state_.step);
       const std::int64_t first = 2 * (state_.step % 2), T = recipe_.model->context_length;
-      train::LocalStepStats local;
-      local.add(step_->accumulate(sequences.from(first, T), step, {}));
-      const auto totals = reduce_(local, step_->partial_gradient_norm(order), order, step_->counts());
-      REQUIRE(train::optimizer_step(*step_, hparams_.optimizer, {}, totals, ++state_.updates).applied);
+      step_->accumulate(sequences.from(first, T), step, {});
+      const train::Ticket ticket = step_->decide({});
+      step_->update(hparams_.optimizer.policy, {});
+      REQUIRE(step_->read(ticket).applied);
+      state_.updates = step_->scalars().updates;
       state_.samples += micro_batch;
     }
   }
@@ -66,19 +67,18 @@ class Run {
   void restore(const std::string& folder) {
     const train::RestoredRun restored = train::restore_run(train::find_checkpoint(folder), recipe_, *step_, true);
     state_ = restored.state;
+    step_->scalars().updates = state_.updates;
     same_precision = restored.same_precision;
   }
   bool same_precision = true;
   std::uint64_t state() const { return hash_of(step_->parameters()) ^ 3 * hash_of(step_->optimizer_state()); }
 
  private:
-  static constexpr auto order = train::GradientNorm::two;
   train::RecipeProgram recipe_;
   train::Hparams hparams_;
   std::unique_ptr<Communicator> communicator_ = one_rank();
   std::unique_ptr<train::TrainingStep> step_ =
       recipe_.make_step(*communicator_, micro_batch, 3, 0, recipe_.hparams.objective);
-  train::StepStatsReduction reduce_{*communicator_};
   train::RunState state_;
 };
 

@@ -57,10 +57,10 @@ template <Recipe R> Trained trained(int levels) {
   for (const int number : {1, 2, 3}) {
     for (const std::int64_t i : {0, 1}) {
       const LossSum loss =
-          step.accumulate(sequences.from(2 * i, R::model.context_length), number, {.index = i, .count = 2});
+          accumulate(step, sequences.from(2 * i, R::model.context_length), number, {.index = i, .count = 2});
       trained.losses.push_back(loss.loss);
     }
-    trained.losses.push_back(step.partial_gradient_norm(train::GradientNorm::two).sum.value());
+    trained.losses.push_back(gradient_norm(step).sum.value());
     update(step, number, 1e-2, hparams);
     trained.losses.push_back(step.evaluate(sequences.from(1, R::model.context_length)).loss);
   }
@@ -107,6 +107,33 @@ int end_of(const std::function<void()>& act) {
 TEST_CASE("a step that runs behind the host gives the same bits: tied head") { check_policies<gpt2_like>(); }
 TEST_CASE("a step that runs behind the host gives the same bits: head of its own, bf16") {
   check_policies<InBf16<llama_like>>();
+}
+
+TEST_CASE(
+    "the host asks for a whole step without waiting for anything, and reads its outcome when the next one is asked "
+    "for") {
+  using R = OptimizedByMuon<InBf16<llama_like>>;
+  const auto take_steps = []<class Of>(std::type_identity<Of>) {
+    const auto communicator = one_rank();
+    train::Step<Of> step(*communicator, micro_batch, 3);
+    const Watched<Of> watched(step.state().arena());
+    const auto hparams = PolicyHparams::of<typename Of::optimizer::Hparams>();
+    const auto take_step = [&](std::uint64_t number) {
+      for (const std::int64_t i : {0, 1})
+        step.accumulate(sequences.from(2 * i, R::model.context_length), number, {.index = i, .count = 2});
+      const train::Ticket ticket = step.decide({.max_norm = 0.5});
+      step.update(hparams, {});
+      return ticket;
+    };
+    const std::int64_t before = Recorder::the().ran();
+    const train::Ticket first = take_step(1), second = take_step(2);
+    CHECK(Recorder::the().ran() == before);
+    const train::StepOutcome outcomes[] = {step.read(first), step.read(second)};
+    CHECK(outcomes[0].applied);
+    return std::tuple(outcomes[0].loss, outcomes[0].gradient_norm, outcomes[1].loss, outcomes[1].gradient_norm,
+                      hash_of(step.parameters()));
+  };
+  CHECK(take_steps(std::type_identity<On<R, recording::Device>>{}) == take_steps(std::type_identity<R>{}));
 }
 
 TEST_CASE("what the host reads of a device's memory without waiting ends the program") {

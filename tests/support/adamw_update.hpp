@@ -16,11 +16,27 @@ inline const PolicyHparams& adamw_hparams() {
   return hparams;
 }
 
-/// Update `number`, from 1.   @param hparams of the recipe's optimiser
+/// Forward and backward of a micro-batch, and its loss.
+inline LossSum accumulate(train::TrainingStep& step, const train::MicroBatch& batch, std::uint64_t number,
+                          train::AccumulationStep accumulation_step) {
+  step.accumulate(batch, number, accumulation_step);
+  return step.scalars().micro_batch;
+}
+
+/// Ends the step's micro-batches, and counts no update.   @return what this rank's gradients, not scaled, add to their norm
+inline PartialGradientNorm gradient_norm(train::TrainingStep& step, GradientNorm order = GradientNorm::two) {
+  const std::int64_t updates = step.scalars().updates;
+  step.read(step.decide({.norm = order}));
+  step.scalars().updates = updates;
+  return step.scalars().gradient_norm;
+}
+
+/// Update `number`, from 1, as a test has decided it.   @param hparams of the recipe's optimiser
 inline void update(train::TrainingStep& step, std::int64_t number, double gradient_scale,
-                   const PolicyHparams& hparams = adamw_hparams()) {
-  step.update(hparams,
-              {.gradient_scale = gradient_scale, .clip_value = 1e9, .update = static_cast<std::uint64_t>(number)});
+                   const PolicyHparams& hparams = adamw_hparams(),
+                   const train::UpdateSettings& settings = {.clip_value = 1e9}) {
+  step.scalars().decision = {.gradient_scale = gradient_scale, .update = static_cast<std::uint64_t>(number)};
+  step.update(hparams, settings);
 }
 
 }  // namespace monomorph::testing

@@ -12,17 +12,18 @@ namespace monomorph::testing {
 /// A TrainingStep without a model: two parameters in one buffer, gradients' norms as told, calls noted.
 class RecordedStep final : public train::TrainingStep {
  public:
-  std::vector<UpdateScalars> updates{};
   int n_parameters_changed = 0;
-  train::BlockCounts counted{};
+  StepScalars numbers{};
   std::function<LossSum(const train::MicroBatch&)> loss{};   ///< of evaluate
   alignas(64) std::array<std::array<float, 6>, 3> values{};  ///< parameters, first and second moments
 
-  LossSum accumulate(const train::MicroBatch&, std::uint64_t, train::AccumulationStep) override { return {}; }
+  void accumulate(const train::MicroBatch&, std::uint64_t, train::AccumulationStep) override {}
+  train::Ticket decide(const train::StepSettings&) override { return {}; }
+  void update(const PolicyHparams&, const train::UpdateSettings&) override {}
+  train::StepOutcome read(train::Ticket) override { return {}; }
   LossSum evaluate(const train::MicroBatch& batch) override { return loss(batch); }
-  train::PartialGradientNorm partial_gradient_norm(train::GradientNorm) override { return {}; }
-  train::BlockCounts& counts() override { return counted; }
-  void update(const PolicyHparams&, const UpdateScalars& scalars) override { updates.push_back(scalars); }
+  StepScalars& scalars() override { return numbers; }
+  std::span<const std::int64_t> counters() override { return {}; }
   std::vector<train::StateTensor> parameters() override { return tensors("", 0); }
   std::vector<train::StateTensor> optimizer_state() override {
     auto all = tensors("moment1.", 1);

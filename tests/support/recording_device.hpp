@@ -29,6 +29,7 @@ class Recorder {
   /// Runs what was recorded, and leaves the memory open.
   void run() {
     const auto kernels = std::exchange(kernels_, {});
+    ran_ += static_cast<std::int64_t>(kernels.size());
     open();
     for (const auto& kernel : kernels) kernel();
   }
@@ -38,6 +39,7 @@ class Recorder {
   void open() const { protect(PROT_READ | PROT_WRITE); }
   void forget() { open(), memory_ = nullptr; }
   std::int64_t recorded() const { return recorded_; }
+  std::int64_t ran() const { return ran_; }
   static Recorder& the() {
     static Recorder recorder;
     return recorder;
@@ -49,7 +51,7 @@ class Recorder {
   }
   std::vector<std::function<void()>> kernels_;
   std::byte* memory_ = nullptr;
-  std::int64_t bytes_ = 0, recorded_ = 0;
+  std::int64_t bytes_ = 0, recorded_ = 0, ran_ = 0;
 };
 
 struct Queue {};
@@ -66,6 +68,10 @@ struct Device {
 };
 static_assert(DevicePolicy<Device>);
 
+template <class F> void once(Queue, F&& f) {
+  Recorder::the().close();
+  Recorder::the().add(std::forward<F>(f));
+}
 template <class F> void side_by_side(Queue, std::int64_t n, F&& f) {
   for (std::int64_t i = 0; i < n; ++i) f(i);
 }
@@ -75,14 +81,6 @@ template <class F> void side_by_side(Queue, std::int64_t n, F&& f) {
   inline void kernel(Queue, MONOMORPH_TEST_LISTED parameters) {           \
     Recorder::the().close();                                              \
     Recorder::the().add([=] { cpu::kernel(cpu::Queue{}, __VA_ARGS__); }); \
-  }
-/// A kernel with a result waits for all that came before it.
-#define MONOMORPH_NOW(result, kernel, parameters, ...)            \
-  inline result kernel(Queue, MONOMORPH_TEST_LISTED parameters) { \
-    Recorder::the().run();                                        \
-    const auto value = cpu::kernel(cpu::Queue{}, __VA_ARGS__);    \
-    Recorder::the().close();                                      \
-    return value;                                                 \
   }
 #define MONOMORPH_TEST_LISTED(...) __VA_ARGS__
 using Starts = const std::int32_t*;
@@ -156,19 +154,15 @@ inline void pairwise_sum(Queue, std::span<const View> parts, View sum, bool accu
     cpu::pairwise_sum(cpu::Queue{}, terms, sum, accumulate);
   });
 }
-MONOMORPH_LATER(adamw, (ElementUpdate run, AdamWCoefficients coefficients, UpdateScalars scalars), run, coefficients,
-                scalars)
-MONOMORPH_LATER(momentum_mean, (ElementUpdate run, MomentumCoefficients coefficients, UpdateScalars scalars), run,
-                coefficients, scalars)
-MONOMORPH_LATER(step_along, (ElementUpdate run, DirectionCoefficients coefficients, UpdateScalars scalars), run,
-                coefficients, scalars)
+MONOMORPH_LATER(adamw, (ElementUpdate run, AdamWCoefficients coefficients, UpdateTerms terms), run, coefficients, terms)
+MONOMORPH_LATER(momentum_mean, (ElementUpdate run, MomentumCoefficients coefficients, UpdateTerms terms), run,
+                coefficients, terms)
+MONOMORPH_LATER(step_along, (ElementUpdate run, DirectionCoefficients coefficients, UpdateTerms terms), run,
+                coefficients, terms)
 MONOMORPH_LATER(orthogonalize, (View matrix, View workspace, double squared_scale), matrix, workspace, squared_scale)
-MONOMORPH_NOW(LossSum, cross_entropy, (TokenLogits logits, LossTerms terms = {}), logits, terms)
-MONOMORPH_NOW(ExactSum, sum_of_squares, (View x), x)
-MONOMORPH_NOW(ExactSum, sum_of_magnitudes, (View x), x)
-MONOMORPH_NOW(double, greatest_magnitude, (View x), x)
+MONOMORPH_LATER(cross_entropy, (TokenLogits logits, LossTerms terms = {}), logits, terms)
+MONOMORPH_LATER(add_to_norm, (View x, GradientNorm order, PartialGradientNorm* norm), x, order, norm)
 #undef MONOMORPH_LATER
-#undef MONOMORPH_NOW
 #undef MONOMORPH_TEST_LISTED
 
 }  // namespace monomorph::recording

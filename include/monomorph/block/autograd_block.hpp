@@ -11,8 +11,8 @@ class AutogradInput;  // model/autograd_block.hpp
 
 /// Base of a block that writes only its forward pass, with ATen operations: LibTorch's autograd runs inside that block,
 /// and nowhere else. The block gives `Params` (a ParameterLayout, constructed from the block's index), `name`,
-/// `matmul_flops_per_token()`, `attention_flops_per_token()` if it attends and, in a header below the torch firewall
-/// that monomorph_add_recipe names under BODIES, `static at::Tensor compute(const AutogradInput& in)`: from the
+/// `matmul_flops_per_token()`, `attention_flops_per_token()` if it attends and, below the torch firewall
+/// (`#ifdef MONOMORPH_BELOW_FIREWALL`), `static at::Tensor compute(const AutogradInput& in)`: from the
 /// residual stream (B, T, D) to the next one. Its activations are LibTorch's, outside the arena and the plan. See
 /// docs/guides/add_a_block.md.
 template <class Derived> struct AutogradBlock {

@@ -98,9 +98,9 @@ struct ComposedBlock : PartsOfBlock<R, AttentionOf, MlpOf> {
   static void backward(const TensorsOf<R>& t, const Saved& saved);   ///< dx from dy in place; adds parameter gradients
   /// After a step, of a run of the tensors that are the block's own to update.
   static void update_state(auto queue, const auto& run, const std::int64_t* counters,
-                           std::uint64_t update) requires(ComposedBlock::n_counters > 0) {
+                           const auto& terms) requires(ComposedBlock::n_counters > 0) {
     constexpr Params p;
-    MlpOf<R>::update_state(queue, p.mlp.part, run, counters, update);
+    MlpOf<R>::update_state(queue, p.mlp.part, run, counters, terms);
   }
   /// One token against the cache, which tokens that come later must not change.
   static void decode(const DecodeTensorsOf<R>& t) requires(!attention_of<R>::mask.looks_ahead());
@@ -143,9 +143,9 @@ struct ComposedBlock<R, BlockOrder::parallel, AttentionOf, MlpOf> : PartsOfBlock
   static void recompute(const TensorsOf<R>& t, const Saved& saved);
   static void backward(const TensorsOf<R>& t, const Saved& saved);
   static void update_state(auto queue, const auto& run, const std::int64_t* counters,
-                           std::uint64_t update) requires(ComposedBlock::n_counters > 0) {
+                           const auto& terms) requires(ComposedBlock::n_counters > 0) {
     constexpr Params p;
-    MlpOf<R>::update_state(queue, p.mlp, run, counters, update);
+    MlpOf<R>::update_state(queue, p.mlp, run, counters, terms);
   }
   static void decode(const DecodeTensorsOf<R>& t) requires(!attention_of<R>::mask.looks_ahead());
 };

@@ -158,7 +158,7 @@ template <class R, MixtureSpec spec> struct MixtureOfExperts {
   static void decode(const PartDecode<MixtureOfExperts>& t, View in, View residual, View out);
   /// Moves the biases of a run of the unit's elements.   @param counters those of this block, over all ranks
   static void update_state(Queue queue, const Params& p, const ElementUpdate& run, const std::int64_t* counters,
-                           std::uint64_t update);
+                           const auto& terms);
 };
 
 /// Blocks with a mixture of experts, for `layers`: `Run<Mixture<MixtureSpec{.n_experts = 8, .top_k = 2}>::Block, n>`;

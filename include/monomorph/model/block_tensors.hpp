@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/block/tensors_of.hpp>
+#include <monomorph/core/step_scalars.hpp>
 #include <monomorph/runtime/kernels/dropout.hpp>
 #include <monomorph/runtime/memory/view.hpp>
 
@@ -23,10 +24,7 @@ struct BlockTensors {
   bool recomputes;                      ///< backward calls recompute first
   AutogradTape* tape;                   ///< for blocks that have no backward of their own
   bool accumulate;                      ///< add to the gradients instead of overwriting them
-  double loss_scale;                    ///< of the gradients
-  /// In backward, the counted tokens of the micro-batch: gradients are of a sum over them, in which an auxiliary loss,
-  /// a mean, counts as often.
-  double counted_tokens;
+  StepScalars* scalars;                 ///< for kernels to read, or add to
   /// Where a pass adds its auxiliary losses, each times its coefficient, and what else the block counts. Null where
   /// nothing must be counted: in an evaluation, and in backward, whose recomputation would count twice.
   double* auxiliary_loss;

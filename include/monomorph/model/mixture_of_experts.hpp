@@ -110,11 +110,10 @@ template <class R, MixtureSpec spec>
 void MixtureOfExperts<R, spec>::compute(const PartTensors<MixtureOfExperts>& t, View in) {
   const auto experts = detail::expert_products(t);
   experts.route(in, capacity(t.t.batch * t.t.tokens));
-  if (t.t.counters != nullptr)
-    for (std::int64_t e = 0; e < E; ++e) t.t.counters[e] += experts.routing.counts_E[e];
+  if (t.t.counters != nullptr) add_loads(experts.queue, experts.routing, t.t.counters);
   if constexpr (has_auxiliary_loss)
     if (t.t.auxiliary_loss != nullptr)
-      *t.t.auxiliary_loss += router_loss(experts.queue, experts.routing, spec.scores, detail::router_losses<spec>);
+      add_router_loss(experts.queue, experts.routing, spec.scores, detail::router_losses<spec>, t.t.auxiliary_loss);
   experts.compute(in);
   if constexpr (has_shared) Shared::compute(detail::shared_part(t), in);
 }
@@ -173,8 +172,7 @@ void MixtureOfExperts<R, spec>::backward(const PartTensors<MixtureOfExperts>& t,
       },
       dup, in_rows, rows);
 
-  choose_experts_backward(queue, routing, spec.scores, spec.normalize, detail::router_losses<spec>,
-                          t.t.counted_tokens * t.t.loss_scale);
+  choose_experts_backward(queue, routing, spec.scores, spec.normalize, detail::router_losses<spec>, t.t.scalars);
   linear_backward_weight(t.queue, routing.scores_ME, in, t.gradient(p.router_ExD), View{}, t.t.accumulate);
   if (const View dbias = t.gradient(p.router_bias_E); dbias.present() && !t.t.accumulate) zero(t.queue, dbias);
   if constexpr (has_shared) {
@@ -199,8 +197,8 @@ void MixtureOfExperts<R, spec>::decode(const PartDecode<MixtureOfExperts>& t, Vi
 
 template <class R, MixtureSpec spec>
 void MixtureOfExperts<R, spec>::update_state(Queue queue, const Params& p, const ElementUpdate& run,
-                                             const std::int64_t* counters, std::uint64_t update) {
-  balance_biases(queue, run, p.router_bias_E.offset, counters, E, spec.bias_rate, update);
+                                             const std::int64_t* counters, const auto& terms) {
+  balance_biases(queue, run, p.router_bias_E.offset, counters, E, spec.bias_rate, terms);
 }
 
 }  // namespace monomorph

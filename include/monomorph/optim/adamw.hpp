@@ -19,14 +19,14 @@ template <WeightDecayClasses classes> struct AdamWDecaying : DecayingElements<cl
   using Hparams = AdamWHparams;
   static constexpr StateBuffers state(ParameterClass) { return {"moment1", "moment2"}; }
 
-  template <class Queue> static void update(Queue queue, const auto& run, const Hparams& hparams, const auto& scalars) {
+  template <class Queue> static void update(Queue queue, const auto& run, const Hparams& hparams, const auto& terms) {
     adamw(queue, run,
-          {.learning_rate = scalars.rate(hparams.lr),
+          {.learning_rate = terms.rate(hparams.lr),
            .beta1 = hparams.beta1,
            .beta2 = hparams.beta2,
            .epsilon = hparams.epsilon,
            .weight_decay = AdamWDecaying::weight_decay(run, hparams)},
-          scalars);
+          terms);
   }
 };
 

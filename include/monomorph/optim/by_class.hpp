@@ -41,19 +41,18 @@ template <OptimizerPolicy Matrices, OptimizerPolicy Others> struct ByClass {
   /// What the log shows as `lr`.
   static double shown_rate(const Hparams& hparams) { return hparams.matrices.lr; }
 
-  template <class Queue>
-  static void prepare(Queue queue, const auto& run, const Hparams& hparams, const auto& scalars) {
-    Matrices::prepare(queue, run, hparams.matrices, scalars);
+  template <class Queue> static void prepare(Queue queue, const auto& run, const Hparams& hparams, const auto& terms) {
+    Matrices::prepare(queue, run, hparams.matrices, terms);
   }
   template <class Queue>
   static void transform(Queue queue, const auto& matrix, const auto& workspace, const Hparams& hparams) {
     Matrices::transform(queue, matrix, workspace, hparams.matrices);
   }
-  template <class Queue> static void update(Queue queue, const auto& run, const Hparams& hparams, const auto& scalars) {
+  template <class Queue> static void update(Queue queue, const auto& run, const Hparams& hparams, const auto& terms) {
     if (of_blocks(run.parameter_class))
-      Matrices::update(queue, run, hparams.matrices, scalars);
+      Matrices::update(queue, run, hparams.matrices, terms);
     else
-      Others::update(queue, run, hparams.others, scalars);
+      Others::update(queue, run, hparams.others, terms);
   }
 
  private:

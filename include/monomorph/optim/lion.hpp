@@ -18,13 +18,13 @@ template <WeightDecayClasses classes> struct LionDecaying : DecayingElements<cla
   using Hparams = LionHparams;
   static constexpr StateBuffers state(ParameterClass) { return {"momentum"}; }
 
-  template <class Queue> static void update(Queue queue, const auto& run, const Hparams& hparams, const auto& scalars) {
+  template <class Queue> static void update(Queue queue, const auto& run, const Hparams& hparams, const auto& terms) {
     lion(queue, run,
-         {.learning_rate = scalars.rate(hparams.lr),
+         {.learning_rate = terms.rate(hparams.lr),
           .beta1 = hparams.beta1,
           .beta2 = hparams.beta2,
           .weight_decay = LionDecaying::weight_decay(run, hparams)},
-         scalars);
+         terms);
   }
 };
 

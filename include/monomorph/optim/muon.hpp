@@ -36,16 +36,15 @@ struct Muon {
     return 2 * align_up(matrix.elements()) + 2 * align_up(shorter * shorter);
   }
 
-  template <class Queue>
-  static void prepare(Queue queue, const auto& run, const Hparams& hparams, const auto& scalars) {
-    momentum_mean(queue, run, {.momentum = hparams.momentum, .nesterov = hparams.nesterov}, scalars);
+  template <class Queue> static void prepare(Queue queue, const auto& run, const Hparams& hparams, const auto& terms) {
+    momentum_mean(queue, run, {.momentum = hparams.momentum, .nesterov = hparams.nesterov}, terms);
   }
   template <class Queue>
   static void transform(Queue queue, const auto& matrix, const auto& workspace, const Hparams& hparams) {
     orthogonalize(queue, matrix, workspace, squared_scale(hparams.scale, matrix.shape));
   }
-  template <class Queue> static void update(Queue queue, const auto& run, const Hparams& hparams, const auto& scalars) {
-    step_along(queue, run, {.learning_rate = scalars.rate(hparams.lr), .weight_decay = hparams.weight_decay}, scalars);
+  template <class Queue> static void update(Queue queue, const auto& run, const Hparams& hparams, const auto& terms) {
+    step_along(queue, run, {.learning_rate = terms.rate(hparams.lr), .weight_decay = hparams.weight_decay}, terms);
   }
 
  private:

@@ -18,13 +18,13 @@ template <WeightDecayClasses classes> struct SgdDecaying : DecayingElements<clas
   using Hparams = SgdHparams;
   static constexpr StateBuffers state(ParameterClass) { return {"momentum"}; }
 
-  template <class Queue> static void update(Queue queue, const auto& run, const Hparams& hparams, const auto& scalars) {
+  template <class Queue> static void update(Queue queue, const auto& run, const Hparams& hparams, const auto& terms) {
     sgd(queue, run,
-        {.learning_rate = scalars.rate(hparams.lr),
+        {.learning_rate = terms.rate(hparams.lr),
          .momentum = hparams.momentum,
          .nesterov = hparams.nesterov,
          .weight_decay = SgdDecaying::weight_decay(run, hparams)},
-        scalars);
+        terms);
   }
 };
 

@@ -34,4 +34,8 @@ inline constexpr bool any_auxiliary_loss = [] {
   return any;
 }();
 
+/// What a step adds up and decides by: StepScalars (core/step_scalars.hpp), and the counters of all blocks.
+inline constexpr std::int64_t step_scalars_bytes = 4608;
+template <class R> inline constexpr std::int64_t scalar_bytes = align_up(step_scalars_bytes / 8 + n_counters<R>) * 8;
+
 }  // namespace monomorph::plan

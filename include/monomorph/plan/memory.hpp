@@ -1,6 +1,7 @@
 #pragma once
 #include <bit>
 #include <monomorph/plan/activations.hpp>
+#include <monomorph/plan/block_counts.hpp>
 #include <monomorph/plan/communication.hpp>
 #include <monomorph/plan/optimizer_buffers.hpp>
 #include <monomorph/policy/precision_policy.hpp>
@@ -26,12 +27,13 @@ struct Memory {
   std::int64_t activations = 0;
   std::int64_t statistics = 0;  ///< norm statistics, log-sum-exps, logits of a chunk
   std::int64_t rotary = 0;
+  std::int64_t scalars = 0;           ///< what a step adds up and decides by
   std::int64_t host_optimizer = 0;    ///< state and master parameters that lie in the host's memory
   std::int64_t host_activations = 0;  ///< what waits there for backward
   std::int64_t communication = 0;     ///< the communicator's; everything else is in the two arenas
   constexpr std::int64_t arena() const {
     return master + compute_params + gathered_params + gradients + gathered_gradients + gradient_tree +
-           optimizer_state + optimizer_workspace + activations + statistics + rotary;
+           optimizer_state + optimizer_workspace + activations + statistics + rotary + scalars;
   }
   constexpr std::int64_t host() const { return host_optimizer + host_activations; }
   constexpr std::int64_t total() const { return arena() + host() + communication; }
@@ -67,6 +69,7 @@ template <class R> constexpr Memory memory(int dp, std::int64_t micro_batch, int
       activations.host_buffer.elements * compute + activations.host_statistics.elements * statistic;
   if (R::model.position == Position::rotary)
     bytes.rotary = 2 * align_up(R::model.context_length * (R::model.head_width() / 2)) * statistic;
+  bytes.scalars = scalar_bytes<R>;
   bytes.communication = communication_bytes(dp);
   return bytes;
 }

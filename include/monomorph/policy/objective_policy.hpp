@@ -57,12 +57,12 @@ inline constexpr auto metrics_of = [] {
 /// What is minimised, summed over what counts: tokens, or samples. A policy may export
 /// `template <class R> using rules = RuleList<…>`. One over logits has, besides the parts,
 ///
-///   template <class Queue> static LossSum loss(Queue, const TokenLogits&, const Hparams&);
+///   template <class Queue> static void loss(Queue, const TokenLogits&, const Hparams&);
 ///
 /// which makes losses and gradients of logits, by a kernel of the queue (runtime/kernels/cross_entropy.hpp), or by
 /// `each_token` with arithmetic of its own. One over embeddings, of an encoder, has
 ///
-///   template <class Queue> static LossSum loss(Queue, const TextEmbeddings&, const Hparams&);
+///   template <class Queue> static void loss(Queue, const TextEmbeddings&, const Hparams&);
 ///
 /// which makes losses and gradients of the embeddings of a batch (runtime/kernels/text_embeddings.hpp). Either may have
 ///
@@ -76,7 +76,7 @@ inline constexpr auto metrics_of = [] {
 ///
 ///   static constexpr std::array<ObjectiveMetric, n> metrics{…};
 ///
-/// whose sums `loss` returns beside that of the losses: they are reported with it, in training and in evaluations.
+/// to whose sums `loss` adds beside that of the losses: they are reported with it, in training and in evaluations.
 struct ObjectiveAxis {
   MONOMORPH_OPTIONAL_AXIS(objective, "monomorph::objective::NextToken")
   template <class P> struct Parts {

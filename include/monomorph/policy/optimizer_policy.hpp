@@ -32,7 +32,7 @@ struct StateBuffers {
 /// How parameters follow from gradients. A policy may export `template <class R> using rules = RuleList<…>`. Besides
 /// the parts, it has
 ///
-///   template <class Queue> static void update(Queue, const ElementUpdate&, const Hparams&, const UpdateScalars&);
+///   template <class Queue> static void update(Queue, const ElementUpdate&, const Hparams&, const UpdateTerms&);
 ///
 /// which updates a run of elements by kernels of the queue (runtime/kernels/optimizer.hpp), or by `each_element` with
 /// arithmetic of its own. For classes of the scope `matrices` it has two more, see optim/muon.hpp.

@@ -86,6 +86,7 @@ enum class MemoryPart {
   activations,
   statistics,
   rotary,
+  scalars,
   host_optimizer,
   host_activations,
   communication,
@@ -107,6 +108,7 @@ constexpr PartBytes largest_part(const plan::Memory& memory, int n) {
                        {activations, memory.activations},
                        {statistics, memory.statistics},
                        {rotary, memory.rotary},
+                       {scalars, memory.scalars},
                        {host_optimizer, memory.host_optimizer},
                        {host_activations, memory.host_activations},
                        {communication, memory.communication}};

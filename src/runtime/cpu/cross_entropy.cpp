@@ -41,6 +41,10 @@ double total(const View& loss_C) {
   return sum;
 }
 
+void add_to_sum(const TokenLogits& logits, std::int64_t n) {
+  if (logits.sum != nullptr) logits.sum->add({.loss = total(logits.loss_C), .tokens = n});
+}
+
 template <class S, class F> void each_row(const TokenLogits& tokens, F token_loss) {
   const View &logits = tokens.logits_CV, &dlogits = tokens.dlogits_CV;
   parallel_for(logits.shape.rows, [&](std::int64_t i) {
@@ -50,26 +54,26 @@ template <class S, class F> void each_row(const TokenLogits& tokens, F token_los
     tokens.loss_C.as<S>()[i] = counted ? static_cast<S>(token_loss(row.as<S>(), tokens.vocab_size, target)) : S{0};
     const std::int64_t n = counted ? tokens.vocab_size : 0;
     const View from = row.columns(0, n), to = dlogits.rows(i, 1);
-    scale(Queue{}, from, tokens.scale, to.columns(0, n));
+    scale(Queue{}, from, *tokens.scale, to.columns(0, n));
     zero(Queue{}, to.columns(n, to.shape.cols - n));
   });
 }
 
 }  // namespace
 
-LossSum cross_entropy(Queue, const TokenLogits& logits, const LossTerms& terms) {
+void cross_entropy(Queue, const TokenLogits& logits, const LossTerms& terms) {
   const std::int64_t n = count_tokens(logits);
   cpu::select_cross_entropies(logits, terms);
-  return {.loss = total(logits.loss_C), .tokens = n};
+  add_to_sum(logits, n);
 }
 
-LossSum detail::token_losses(const TokenLogits& logits, const TokenFunction& function) {
+void detail::token_losses(const TokenLogits& logits, const TokenFunction& function) {
   const std::int64_t n = count_tokens(logits);
   if (logits.logits_CV.dtype == DType::fp64)
     each_row<double>(logits, [&](auto... of_token) { return function.fp64(function.context, of_token...); });
   else
     each_row<float>(logits, [&](auto... of_token) { return function.fp32(function.context, of_token...); });
-  return {.loss = total(logits.loss_C), .tokens = n};
+  add_to_sum(logits, n);
 }
 
 }  // namespace monomorph::cpu

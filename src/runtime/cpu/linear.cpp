@@ -10,8 +10,8 @@ MONOMORPH_PER_ISA(void add_to_tile(View tile, View bias, View residual))
 MONOMORPH_PER_ISA(void copy_tile(View from, View to))
 MONOMORPH_PER_ISA(void sum_columns(View x, View sums, bool accumulate))
 namespace {
-using detail::GemmShape;
-using detail::Transpose;
+using monomorph::detail::GemmShape;
+using monomorph::detail::Transpose;
 
 /// A matrix, or its transpose, as a factor of a product.
 struct Factor {
@@ -59,14 +59,14 @@ std::int64_t row_pieces(std::int64_t rows, std::int64_t column_pieces) {
 void multiply(const Factor& a, const Factor& b, const View& c, bool add) {
   const GemmShape shape{a.rows(), b.cols(), a.cols(), a.transposed, b.transposed};
   if (a.view.dtype == DType::bf16) {
-    detail::gemm_bf16(shape, 1, a.view.as<std::uint16_t>(), a.view.stride, b.view.as<std::uint16_t>(), b.view.stride,
-                      add ? 1.0f : 0.0f, c.as<float>(), c.stride);
+    monomorph::detail::gemm_bf16(shape, 1, a.view.as<std::uint16_t>(), a.view.stride, b.view.as<std::uint16_t>(),
+                                 b.view.stride, add ? 1.0f : 0.0f, c.as<float>(), c.stride);
   } else if (a.view.dtype == DType::fp32) {
-    detail::gemm(shape, 1.0f, a.view.as<float>(), a.view.stride, b.view.as<float>(), b.view.stride, add ? 1.0f : 0.0f,
-                 c.as<float>(), c.stride);
+    monomorph::detail::gemm(shape, 1.0f, a.view.as<float>(), a.view.stride, b.view.as<float>(), b.view.stride,
+                            add ? 1.0f : 0.0f, c.as<float>(), c.stride);
   } else {
-    detail::gemm(shape, 1.0, a.view.as<double>(), a.view.stride, b.view.as<double>(), b.view.stride, add ? 1.0 : 0.0,
-                 c.as<double>(), c.stride);
+    monomorph::detail::gemm(shape, 1.0, a.view.as<double>(), a.view.stride, b.view.as<double>(), b.view.stride,
+                            add ? 1.0 : 0.0, c.as<double>(), c.stride);
   }
 }
 
@@ -80,9 +80,10 @@ class TileMemory {
   }
 
  private:
-  std::byte* next_ = detail::tile_workspace();
+  std::byte* next_ = monomorph::detail::tile_workspace();
 };
-static_assert(detail::tile_workspace_bytes >= 8 * (tile_rows * tile_columns + tile_depth * (tile_rows + tile_columns)));
+static_assert(monomorph::detail::tile_workspace_bytes >=
+              8 * (tile_rows * tile_columns + tile_depth * (tile_rows + tile_columns)));
 
 /// The factor's elements in `dtype`: itself, or a converted copy.
 Factor converted(const Factor& factor, DType dtype, TileMemory& memory) {
@@ -129,7 +130,7 @@ template <class Before> void run(const Product& product, Before before) {
           : DType::fp32;
   const bool all_bf16 = product.a.view.dtype == DType::bf16 && product.b.view.dtype == DType::bf16;
   const bool same = product.a.view.dtype == wider && product.b.view.dtype == wider;
-  const bool convert = !same && !(all_bf16 && wider == DType::fp32 && detail::processor_multiplies_bf16());
+  const bool convert = !same && !(all_bf16 && wider == DType::fp32 && monomorph::detail::processor_multiplies_bf16());
   const Pieces columns(n, ceil_div(n, tile_columns)), rows(m, row_pieces(m, columns.count()));
   parallel_for(rows.count() * columns.count(), [&](std::int64_t task) {
     const std::int64_t i = task / columns.count(), j = task % columns.count();

@@ -1,18 +1,25 @@
 #include <algorithm>
 #include <cmath>
+#include <monomorph/core/extremes.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/kernels/linear.hpp>
 #include <monomorph/runtime/kernels/optimizer.hpp>
+#include "runtime/isa/update_scalars.hpp"
 #include "runtime/machine/isa.hpp"
 
 namespace monomorph::cpu {
+namespace {
+UpdateScalars decided(const UpdateTerms& terms) {
+  return {terms.decision->gradient_scale, terms.clip_value, terms.decision->update};
+}
+}  // namespace
 
 /// Defines an update of a queue as a call of the compilation that fits the processor.
-#define MONOMORPH_UPDATE(function, Coefficients)                                                                   \
-  MONOMORPH_PER_ISA(                                                                                               \
-      void function(const ElementUpdate& run, const Coefficients& coefficients, const UpdateScalars& scalars))     \
-  void function(Queue, const ElementUpdate& run, const Coefficients& coefficients, const UpdateScalars& scalars) { \
-    MONOMORPH_SELECT(function)(run, coefficients, scalars);                                                        \
+#define MONOMORPH_UPDATE(function, Coefficients)                                                               \
+  MONOMORPH_PER_ISA(                                                                                           \
+      void function(const ElementUpdate& run, const Coefficients& coefficients, const UpdateScalars& scalars)) \
+  void function(Queue, const ElementUpdate& run, const Coefficients& coefficients, const UpdateTerms& terms) { \
+    if (terms.decision->applies) MONOMORPH_SELECT(function)(run, coefficients, decided(terms));                \
   }
 MONOMORPH_UPDATE(adamw, AdamWCoefficients)
 MONOMORPH_UPDATE(sgd, SgdCoefficients)
@@ -23,8 +30,19 @@ MONOMORPH_UPDATE(step_along, DirectionCoefficients)
 
 MONOMORPH_PER_ISA(void update_chunks(const ElementUpdate& run, const UpdateScalars& scalars,
                                      const detail::ChunkFunction& function))
-void detail::update_chunks(const ElementUpdate& run, const UpdateScalars& scalars, const ChunkFunction& function) {
-  MONOMORPH_SELECT(update_chunks)(run, scalars, function);
+void detail::update_chunks(const ElementUpdate& run, const UpdateTerms& terms, const ChunkFunction& function) {
+  if (terms.decision->applies) MONOMORPH_SELECT(update_chunks)(run, decided(terms), function);
+}
+
+void add_to_norm(Queue queue, View x, GradientNorm order, PartialGradientNorm* norm) {
+  switch (order) {
+    case GradientNorm::one:
+      return norm->sum.add(sum_of_magnitudes(queue, x));
+    case GradientNorm::two:
+      return norm->sum.add(sum_of_squares(queue, x));
+    case GradientNorm::infinity:
+      norm->greatest = larger_or_nan(norm->greatest, greatest_magnitude(queue, x));
+  }
 }
 
 namespace {

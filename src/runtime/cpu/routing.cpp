@@ -150,7 +150,11 @@ void sort_pairs(Queue, const Routing& routing, std::int64_t capacity) {
   }
 }
 
-double router_loss(Queue, const Routing& routing, RouterScores scores, const RouterLosses& losses) {
+void add_loads(Queue, const Routing& routing, std::int64_t* loads_E) {
+  for (std::int64_t e = 0; e < routing.n_experts; ++e) loads_E[e] += routing.counts_E[e];
+}
+
+void add_router_loss(Queue, const Routing& routing, RouterScores scores, const RouterLosses& losses, double* sum) {
   double balance = 0, z = 0;
   in_type_of(routing, [&]<class S>() {
     for (std::int64_t m = 0; m < routing.tokens; ++m) {
@@ -161,12 +165,12 @@ double router_loss(Queue, const Routing& routing, RouterScores scores, const Rou
       if (token.lse != nullptr) z += static_cast<double>(*token.lse) * *token.lse;
     }
   });
-  return (losses.balance * balance + losses.z * z) / static_cast<double>(routing.tokens);
+  *sum += (losses.balance * balance + losses.z * z) / static_cast<double>(routing.tokens);
 }
 
 void choose_experts_backward(Queue, const Routing& routing, RouterScores scores, bool normalize,
-                             const RouterLosses& losses, double times) {
-  const double of_mean = times / static_cast<double>(routing.tokens);
+                             const RouterLosses& losses, const StepScalars* step) {
+  const double of_mean = step->auxiliary_gradient_scale() / static_cast<double>(routing.tokens);
   in_type_of(routing, [&]<class S>() {
     std::array<S, most_experts> dbalance{};  // of each token's scores, or of those divided by their sum
     for (std::int64_t e = 0; e < routing.n_experts; ++e)
@@ -211,7 +215,8 @@ void combine_rows(Queue, View rows_ND, const Routing& routing, View weights_Mk, 
 void weigh_rows_backward(Queue, View a_NF, View d_NF, const Routing& routing) { weigh_backward(routing, a_NF, d_NF); }
 
 void balance_biases(Queue queue, const ElementUpdate& run, std::int64_t first, const std::int64_t* loads,
-                    std::int64_t n_experts, double rate, std::uint64_t update) {
+                    std::int64_t n_experts, double rate, const UpdateTerms& terms) {
+  if (!terms.decision->applies) return;
   std::int64_t total = 0;
   for (std::int64_t e = 0; e < n_experts; ++e) total += loads[e];
   std::array<float, most_experts> signs{};
@@ -226,7 +231,8 @@ void balance_biases(Queue queue, const ElementUpdate& run, std::int64_t first, c
   if (begin < end)
     copy(queue, View(reinterpret_cast<std::byte*>(signs.data() + begin), DType::fp32, {1, end - begin}),
          run.gradient.columns(begin - from_run, end - begin));
-  each_element<0>(queue, run, {.update = update}, [rate](auto sign, auto& bias) {
+  const UpdateDecision as_it_is{.update = terms.decision->update};
+  each_element<0>(queue, run, {.decision = &as_it_is}, [rate](auto sign, auto& bias) {
     bias += static_cast<std::remove_reference_t<decltype(bias)>>(rate) * sign;
   });
 }

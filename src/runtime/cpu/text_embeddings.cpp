@@ -100,12 +100,15 @@ class Direction {
     scale(Queue{}, s_CN, 1 / terms_.temperature, s_CN);
     hide_absent(s_CN, first);
     if (own) sum.metrics[0] += static_cast<double>(count_nearest(s_CN, first));
-    const LossSum loss = cross_entropy(Queue{}, {.logits_CV = s_CN,
-                                                 .targets_C = places_,
-                                                 .vocab_size = e_.samples(),
-                                                 .loss_C = losses_.columns(0, n),
-                                                 .dlogits_CV = trains ? s_CN : View{},
-                                                 .scale = weight_ * e_.scale / terms_.temperature});
+    const double gradient_scale = weight_ * *e_.scale / terms_.temperature;
+    LossSum loss;
+    cross_entropy(Queue{}, {.logits_CV = s_CN,
+                            .targets_C = places_,
+                            .vocab_size = e_.samples(),
+                            .loss_C = losses_.columns(0, n),
+                            .dlogits_CV = trains ? s_CN : View{},
+                            .scale = &gradient_scale,
+                            .sum = &loss});
     if (own) {
       sum.loss += weight_ * loss.loss;
       sum.tokens += loss.tokens;
@@ -159,12 +162,12 @@ class Direction {
 
 }  // namespace
 
-LossSum contrastive_loss(Queue, const TextEmbeddings& embeddings, const ContrastiveTerms& terms) {
+void contrastive_loss(Queue, const TextEmbeddings& embeddings, const ContrastiveTerms& terms) {
   if (embeddings.gradient_RE.present()) zero(Queue{}, embeddings.gradient_RE);
   const double weight = terms.symmetric ? 0.5 : 1;
   LossSum sum = Direction(embeddings, terms, 0, weight).add();
   if (terms.symmetric) sum.loss += Direction(embeddings, terms, 1, weight).add().loss;
-  return sum;
+  if (embeddings.sum != nullptr) embeddings.sum->add(sum);
 }
 
 }  // namespace monomorph::cpu

@@ -40,11 +40,11 @@ class GpuCommunicator final : public distributed::GroupedCommunicator {
  public:
   GpuCommunicator(const distributed::Store& store, RankPlace place, c10::DeviceIndex device, int shards, DType wire,
                   std::chrono::milliseconds time_limit)
-      : GroupedCommunicator(place.rank, place.size, shards),
+      : GroupedCommunicator(group_of(0, 1, place.size, place.rank), shards),
         gathers_(connect(store, "gathers", shard_ranks(), device, time_limit)),
         shard_sums_(connect(store, "shards", shard_ranks(), device, time_limit)),
         replica_sums_(connect(store, "replicas", replica_ranks(), device, time_limit)),
-        all_(store.under("all/"), distributed::group_of(0, 1, place.size, place.rank), device, time_limit),
+        all_(store.under("all/"), group_of(0, 1, place.size, place.rank), device, time_limit),
         staging_(device_bytes(plan::staging_bytes(place.size), device)),
         shard_all_to_all_(shard_sums_.get(), shard_ranks(), device),
         replica_all_to_all_(replica_sums_.get(), replica_ranks(), device),

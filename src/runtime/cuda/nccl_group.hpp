@@ -1,5 +1,5 @@
 #pragma once
-#include "runtime/distributed/rank_group.hpp"
+#include <monomorph/runtime/comm/rank_group.hpp>
 #include "runtime/distributed/store.hpp"
 
 #include <monomorph/runtime/memory/view.hpp>

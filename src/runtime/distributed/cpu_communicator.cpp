@@ -20,8 +20,8 @@ View all_of(Arena& arena) { return arena.take(arena.bytes() / size_of(DType::fp6
 
 }  // namespace
 
-CpuCommunicator::CpuCommunicator(std::unique_ptr<PointToPoint> point_to_point, int shards, DType wire)
-    : GroupedCommunicator(point_to_point->rank(), point_to_point->size(), shards),
+CpuCommunicator::CpuCommunicator(std::unique_ptr<PointToPoint> point_to_point, RankGroup group, int shards, DType wire)
+    : GroupedCommunicator(std::move(group), shards),
       point_to_point_(std::move(point_to_point)),
       staging_(plan::staging_bytes(size())),
       gather_all_to_all_(*point_to_point_, shard_ranks(), Channel::all_gather),
@@ -69,8 +69,7 @@ void CpuCommunicator::count_bytes(plan::Traffic& traffic) const {
   traffic.gathers.bytes = sent_to(shard_ranks(), Channel::all_gather);
   traffic.reductions.bytes = sent_to(shard_ranks(), Channel::reduce_scatter);
   traffic.replica_reductions.bytes = sent_to(replica_ranks(), Channel::reduce_scatter);
-  for (int other = 0; other < size(); ++other)
-    if (other != rank()) traffic.batch_gathers.bytes += point_to_point_->sent_bytes(other, Channel::batch);
+  traffic.batch_gathers.bytes = sent_to(all_ranks(), Channel::batch);
 }
 
 void CpuCommunicator::all_reduce_words(std::span<std::int64_t> words) {
@@ -82,8 +81,9 @@ void CpuCommunicator::all_reduce_words(std::span<std::int64_t> words) {
   doing(adding_words, 0, [&] {
     for (int other = 0; other < size(); ++other) {
       if (other == rank()) continue;
-      messages_.push_back(point_to_point_->receive(other, Channel::all_reduce, view_of(&others_words_[other * n])));
-      messages_.push_back(point_to_point_->send(other, Channel::all_reduce, view_of(words.data())));
+      const int peer = all_ranks().ranks[other];
+      messages_.push_back(point_to_point_->receive(peer, Channel::all_reduce, view_of(&others_words_[other * n])));
+      messages_.push_back(point_to_point_->send(peer, Channel::all_reduce, view_of(words.data())));
     }
     finish_messages();
   });
@@ -97,8 +97,9 @@ void CpuCommunicator::gather_all_parts(View all) {
   doing(gathering_batch, 0, [&] {
     for (int other = 0; other < size(); ++other) {
       if (other == rank()) continue;
-      messages_.push_back(point_to_point_->receive(other, Channel::batch, all.rows(other * n, n)));
-      messages_.push_back(point_to_point_->send(other, Channel::batch, all.rows(rank() * n, n)));
+      const int peer = all_ranks().ranks[other];
+      messages_.push_back(point_to_point_->receive(peer, Channel::batch, all.rows(other * n, n)));
+      messages_.push_back(point_to_point_->send(peer, Channel::batch, all.rows(rank() * n, n)));
     }
     finish_messages();
   });

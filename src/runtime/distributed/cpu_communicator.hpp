@@ -12,7 +12,8 @@ namespace monomorph::distributed {
 /// other; compute, gathers and reductions of one unit are ordered by the schedule's waits.
 class CpuCommunicator final : public GroupedCommunicator {
  public:
-  CpuCommunicator(std::unique_ptr<PointToPoint> point_to_point, int shards, DType wire);
+  /// @param group of the ranks that the messages reach
+  CpuCommunicator(std::unique_ptr<PointToPoint> point_to_point, RankGroup group, int shards, DType wire);
 
  private:
   void begin_all_gather(int unit, View shard, View unsharded) override;

@@ -1,12 +1,13 @@
 #include "runtime/distributed/grouped_communicator.hpp"
 
+#include <utility>
+
 namespace monomorph::distributed {
 
-GroupedCommunicator::GroupedCommunicator(int rank, int size, int shards)
-    : rank_(rank),
-      size_(size),
-      shard_group_(shard_group(rank, shards)),
-      replica_group_(replica_group(rank, size, shards)) {}
+GroupedCommunicator::GroupedCommunicator(RankGroup group, int shards)
+    : group_(std::move(group)),
+      shard_group_(shard_group(group_, shards)),
+      replica_group_(replica_group(group_, shards)) {}
 
 void GroupedCommunicator::start_all_gather(int unit, View shard, View unsharded) {
   if (shards() == 1) return;

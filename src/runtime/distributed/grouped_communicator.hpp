@@ -1,5 +1,5 @@
 #pragma once
-#include "runtime/distributed/rank_group.hpp"
+#include <monomorph/runtime/comm/rank_group.hpp>
 
 #include <monomorph/runtime/comm/communicator.hpp>
 
@@ -9,13 +9,14 @@ namespace monomorph::distributed {
 /// and the count of collectives.
 class GroupedCommunicator : public Communicator {
  public:
-  int rank() const final { return rank_; }
-  int size() const final { return size_; }
+  int rank() const final { return group_.rank_in_group; }
+  int size() const final { return group_.size(); }
   int shards() const final { return shard_group_.size(); }
   plan::Traffic traffic() const final;
 
  protected:
-  GroupedCommunicator(int rank, int size, int shards);
+  GroupedCommunicator(RankGroup group, int shards);
+  const RankGroup& all_ranks() const { return group_; }
   const RankGroup& shard_ranks() const { return shard_group_; }
   const RankGroup& replica_ranks() const { return replica_group_; }
 
@@ -28,8 +29,7 @@ class GroupedCommunicator : public Communicator {
   virtual void gather_all_parts(View all) = 0;
   virtual void count_bytes(plan::Traffic& traffic) const = 0;  ///< that were sent
 
-  int rank_, size_;
-  RankGroup shard_group_, replica_group_;
+  RankGroup group_, shard_group_, replica_group_;
   plan::Traffic started_;  ///< collectives
 };
 

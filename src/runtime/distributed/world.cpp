@@ -62,10 +62,13 @@ World::World(World&&) noexcept = default;
 World::~World() = default;
 
 std::unique_ptr<Communicator> World::communicator(int shards, DType wire, Device device) const {
-  if (size() == 1) return std::make_unique<distributed::OneRank>();
+  return communicator(groups({}).data, shards, wire, device);
+}
+std::unique_ptr<Communicator> World::communicator(const RankGroup& data, int shards, DType wire, Device device) const {
+  if (data.size() == 1) return std::make_unique<distributed::OneRank>();
   if (device == Device::gpu)
     return distributed::gpu_communicator(store_->under("nccl/"), place_, shards, wire, time_limit_);
-  return std::make_unique<distributed::CpuCommunicator>(point_to_point("peers/"), shards, wire);
+  return std::make_unique<distributed::CpuCommunicator>(point_to_point("peers/"), data, shards, wire);
 }
 std::unique_ptr<distributed::PointToPoint> World::point_to_point(const std::string& name) const {
   return std::make_unique<distributed::PointToPoint>(store_->under(name), rank(), size(), host_, time_limit_);

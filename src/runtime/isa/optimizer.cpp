@@ -4,6 +4,7 @@
 #include "runtime/isa/random_words.hpp"
 #include "runtime/isa/reduce.hpp"
 #include "runtime/isa/rows.hpp"
+#include "runtime/isa/update_scalars.hpp"
 
 namespace monomorph::cpu::MONOMORPH_ISA {
 namespace {

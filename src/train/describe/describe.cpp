@@ -178,6 +178,7 @@ void memory_table(Text& text, const RecipeProgram& recipe, int ranks, std::int64
   row("activations", bytes.activations);
   row("statistics and logits", bytes.statistics);
   row("rotary tables", bytes.rotary);
+  row("numbers of a step", bytes.scalars);
   row("masters and state on the host", bytes.host_optimizer);
   row("activations on the host", bytes.host_activations);
   row("gradients on their way", bytes.communication);

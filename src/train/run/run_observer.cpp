@@ -45,16 +45,17 @@ std::optional<RunObserver> RunObserver::of(const RecipeProgram& recipe, const Hp
                      ObserverRecords(hparams.run.output_dir.value, communicator.rank(), last_step), communicator);
 }
 
-void RunObserver::see(std::int64_t step, const GlobalStepStats& totals, double learning_rate,
-                      TrainingStep& training_step) {
+void RunObserver::see(std::int64_t step, Ticket ticket, double learning_rate, TrainingStep& training_step) {
   try {
     if (!observer_->wants(step)) return;
+    const StepOutcome outcome = training_step.read(ticket);
+    if (outcome.tokens == 0) return;
     observer_->observe({.step = step,
-                        .tokens = totals.tokens,
-                        .loss = totals.mean_loss(),
+                        .tokens = outcome.tokens,
+                        .loss = outcome.mean(outcome.loss),
                         .learning_rate = learning_rate,
-                        .gradient_norm = totals.gradient_norm * totals.gradient_scale(),
-                        .gradient_scale = totals.gradient_scale(),
+                        .gradient_norm = outcome.gradient_norm,
+                        .gradient_scale = outcome.gradient_scale,
                         .parameters = observed(training_step.parameters()),
                         .gradients = observed(training_step.gradients()),
                         .rank = rank_,

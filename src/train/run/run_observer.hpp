@@ -1,6 +1,4 @@
 #pragma once
-#include "train/step/step_stats.hpp"
-
 #include <monomorph/runtime/comm/communicator.hpp>
 #include <monomorph/train/describe/recipe_program.hpp>
 #include <monomorph/train/hparams/hparams.hpp>
@@ -19,9 +17,9 @@ class RunObserver {
   static std::optional<RunObserver> of(const RecipeProgram& recipe, const Hparams& hparams,
                                        const Communicator& communicator, std::int64_t last_step);
 
-  /// Shows the observer a step, if it wants it.   @param step counted from 1
+  /// Shows the observer a step that is decided, if it wants it.   @param step counted from 1
   /// @throws Error [RUN-23] what the observer throws; [FILE-02], [FILE-03]
-  void see(std::int64_t step, const GlobalStepStats& totals, double learning_rate, TrainingStep& training_step);
+  void see(std::int64_t step, Ticket ticket, double learning_rate, TrainingStep& training_step);
 
  private:
   RunObserver(std::string name, std::unique_ptr<StepObserver> observer, ObserverRecords records,

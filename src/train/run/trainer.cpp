@@ -13,8 +13,7 @@
 #include "train/run/run_ownership.hpp"
 #include "train/run/with_hint.hpp"
 #include "train/step/loss_scale.hpp"
-#include "train/step/optimizer_step.hpp"
-#include "train/step/step_stats.hpp"
+#include "train/step/step_settings.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/interruption.hpp>
@@ -94,16 +93,17 @@ Start start_run(const RecipeProgram& recipe, const Hparams& hparams, const World
 class Trainer {
  public:
   /// @param ownership rank 0's
-  Trainer(const RecipeProgram& recipe, const Hparams& hparams, const World& world, Communicator& communicator,
-          std::optional<RunOwnership> ownership, Start start, std::int64_t traced_steps, int argc, char** argv);
+  Trainer(const RecipeProgram& recipe, const Hparams& hparams, const World& world, const RankGroup& data_parallel,
+          Communicator& communicator, std::optional<RunOwnership> ownership, Start start, std::int64_t traced_steps,
+          int argc, char** argv);
   int run();
   std::string moment() const { return fmt::format("{} {}", moment_.at_what, moment_.step); }  ///< "in step 7"
 
  private:
   void train_step();
-  GlobalStepStats forward_backward();
-  void apply(const GlobalStepStats& totals);
-  void report(const GlobalStepStats& totals, double lr, std::optional<double> grad_norm);
+  Ticket forward_backward();
+  void count(const StepOutcome& outcome);
+  void report(const StepOutcome& outcome, double lr, double loss_scale);
   void measure_rates(std::int64_t steps_left);
   void evaluate_now();
   void save() { save(state_, hparams_.checkpoint.keep.value); }
@@ -123,7 +123,7 @@ class Trainer {
   const std::optional<std::string> resumed_from_;
   const RunData data_;
   Communicator& communicator_;
-  StepStatsReduction reduce_;
+  const LossScaling loss_scaling_;
   RunState state_;
   StepTracer tracer_;  // outlives step_, whose destructor waits for collectives that are traced
   std::unique_ptr<TrainingStep> step_;
@@ -148,33 +148,37 @@ class Trainer {
 /// Ranks take micro-batches in turn, so that those which lie side by side in the data are added up first, whatever the
 /// number of ranks.
 data::BatchPrefetcher read_ahead(const data::Loader& loader, const RunState& state, const Hparams& hparams,
-                                 const World& world) {
+                                 const RankGroup& data_parallel) {
   const std::int64_t micro_batch = micro_batch_of(hparams);
-  return {loader, state.samples + world.rank() * micro_batch, micro_batch, world.size() * micro_batch};
+  return {loader, state.samples + data_parallel.rank_in_group * micro_batch, micro_batch,
+          data_parallel.size() * micro_batch};
 }
 
-Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, const World& world, Communicator& communicator,
-                 std::optional<RunOwnership> ownership, Start start, std::int64_t traced_steps, int argc, char** argv)
+Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, const World& world,
+                 const RankGroup& data_parallel, Communicator& communicator, std::optional<RunOwnership> ownership,
+                 Start start, std::int64_t traced_steps, int argc, char** argv)
     : recipe_(recipe),
       hparams_(hparams),
       world_(world),
-      n_micro_batches_(micro_batches_per_rank(hparams, world.size())),
+      n_micro_batches_(micro_batches_per_rank(hparams, data_parallel.size())),
       resumed_from_(std::move(start.resume.checkpoint)),
       data_(std::move(start.data)),
       communicator_(communicator),
-      reduce_(communicator, recipe.objective.metrics.size()),
+      loss_scaling_(loss_scaling_of(recipe.compute_dtype, hparams.loss_scale)),
       state_(start.state),
       tracer_(communicator, state_.step, traced_steps, hparams.run.output_dir.value),
       step_(std::move(start.step)),
-      batches_(read_ahead(data_.train, state_, hparams, world)),
+      batches_(read_ahead(data_.train, state_, hparams, data_parallel)),
       observer_(RunObserver::of(recipe, hparams, communicator, state_.step)),
-      throughput_(recipe.flops(micro_batch_of(hparams), world.size()), recipe.compute_dtype, world.size()) {
+      throughput_(recipe.flops(micro_batch_of(hparams), data_parallel.size()), recipe.compute_dtype, world.size()) {
+  step_->scalars().loss_scale = {state_.loss_scale, state_.steps_at_scale};
+  step_->scalars().updates = state_.updates;
   if (world.rank() == 0)
     log_.emplace(std::move(*ownership), hparams, recipe, resumed_from_, state_.step, data_.all_files, world.size(),
                  argc, argv);
   note(fmt::format("{}: {} parameters, {} planned{}, run folder {}", recipe.name,
                    format_count(static_cast<double>(recipe.n_params)),
-                   format_bytes(run_memory(recipe, hparams, world.size()).planned),
+                   format_bytes(run_memory(recipe, hparams, data_parallel.size()).planned),
                    world.size() == 1 ? "" : fmt::format(" on each of {} ranks", world.size()),
                    hparams.run.output_dir.value));
   for (const std::string& line : start.resume.notes) note(line);
@@ -211,18 +215,20 @@ int Trainer::run() {
 void Trainer::train_step() {
   moment_ = {"in step", state_.step + 1};
   throughput_.step_began();
-  const GlobalStepStats totals = forward_backward();
-  state_.samples += hparams_.batch.global_batch;
-  if (totals.tokens == 0 && hparams_.loss.on_empty_batch.value == OnEmptyBatch::error)
-    throw Error(
-        fmt::format("[RUN-06] none of the {} of the global batch of step {} is counted; mend the data, or set "
-                    "loss.on_empty_batch=skip",
-                    recipe_.objective.counted(), state_.step + 1));
-  apply(totals);
+  const Ticket ticket = forward_backward();
+  const ScheduledRate rate = hparams_.schedule.rate(state_.step, hparams_.run.steps.value);
+  const double lr = rate.of(recipe_.peak_rate(hparams_.optimizer.policy)), loss_scale = state_.loss_scale;
+  if (observer_) observer_->see(state_.step + 1, ticket, lr, *step_);
+  step_->update(hparams_.optimizer.policy, update_settings(hparams_.optimizer.clip, rate, state_.step + 1));
+  const StepOutcome outcome = step_->read(ticket);
+  throughput_.step_ended(hparams_.batch.global_batch * recipe_.model->context_length, data_wait_seconds_);
+  count(outcome);
+  report(outcome, lr, loss_scale);
+  if (state_.skipped_in_a_row == 0) last_good_ = state_;
+  if (state_.skipped_in_a_row > hparams_.failure.max_skipped_in_a_row.value) stop_skipping();
 }
 
-GlobalStepStats Trainer::forward_backward() {
-  LocalStepStats local;
+Ticket Trainer::forward_backward() {
   data_wait_seconds_ = 0;
   for (std::int64_t i = 0; i < n_micro_batches_; ++i) {
     const data::BatchPrefetcher::Batch batch = batches_.next();
@@ -230,39 +236,34 @@ GlobalStepStats Trainer::forward_backward() {
     const MicroBatch micro{batch.inputs_BT.data(), batch.targets_BT.data(),
                            static_cast<std::uint64_t>(batch.first_sample),
                            batch.document_starts_BT.empty() ? nullptr : batch.document_starts_BT.data()};
-    local.add(
-        step_->accumulate(micro, static_cast<std::uint64_t>(state_.step), {i, n_micro_batches_, state_.loss_scale}));
+    step_->accumulate(micro, static_cast<std::uint64_t>(state_.step), {i, n_micro_batches_});
   }
-  local.stops = interrupting_signal() != 0;
-  local.saves = log_ && log_->watch_folders(state_.step);
-  const GradientNorm order = norm_order(hparams_.optimizer.clip.mode);
-  GlobalStepStats totals = reduce_(local, step_->partial_gradient_norm(order), order, step_->counts());
-  totals.loss_scale = state_.loss_scale;
-  return totals;
+  StepSettings settings = step_settings(hparams_.optimizer.clip, loss_scaling_);
+  settings.stops = interrupting_signal() != 0;
+  settings.saves = log_ && log_->watch_folders(state_.step);
+  return step_->decide(settings);
 }
 
-void Trainer::apply(const GlobalStepStats& totals) {
-  const ScheduledRate rate = hparams_.schedule.rate(state_.step, hparams_.run.steps.value);
-  const double lr = rate.of(recipe_.peak_rate(hparams_.optimizer.policy));
-  if (observer_ && totals.tokens > 0) observer_->see(state_.step + 1, totals, lr, *step_);
-  OptimizerStepResult result;
-  if (totals.tokens > 0) result = optimizer_step(*step_, hparams_.optimizer, rate, totals, state_.updates + 1);
-  throughput_.step_ended(hparams_.batch.global_batch * recipe_.model->context_length, data_wait_seconds_);
+void Trainer::count(const StepOutcome& outcome) {
+  if (outcome.tokens == 0 && hparams_.loss.on_empty_batch.value == OnEmptyBatch::error)
+    throw Error(
+        fmt::format("[RUN-06] none of the {} of the global batch of step {} is counted; mend the data, or set "
+                    "loss.on_empty_batch=skip",
+                    recipe_.objective.counted(), state_.step + 1));
   ++state_.step;
-  stops_ = totals.stops;
-  saves_ = saves_ || totals.saves;
-  state_.tokens += totals.tokens;
-  if (result.applied) {
+  state_.samples += hparams_.batch.global_batch;
+  state_.tokens += outcome.tokens;
+  stops_ = outcome.stops;
+  saves_ = saves_ || outcome.saves;
+  if (outcome.applied) {
     ++state_.updates;
     state_.skipped_in_a_row = 0;
-  } else if (totals.tokens > 0) {
+  } else if (outcome.tokens > 0) {
     ++state_.skipped;
-    if (!can_lower(state_.loss_scale, recipe_.compute_dtype, hparams_.loss_scale)) ++state_.skipped_in_a_row;
+    if (!can_lower(state_.loss_scale, loss_scaling_)) ++state_.skipped_in_a_row;
   }
-  report(totals, lr, result.grad_norm);
-  if (totals.tokens > 0) update_loss_scale(state_, result.applied, recipe_.compute_dtype, hparams_.loss_scale);
-  if (state_.skipped_in_a_row == 0) last_good_ = state_;
-  if (state_.skipped_in_a_row > hparams_.failure.max_skipped_in_a_row.value) stop_skipping();
+  state_.loss_scale = outcome.next_loss_scale.value;
+  state_.steps_at_scale = outcome.next_loss_scale.steps;
 }
 
 /// Saves the state after the last step that changed anything. That step may itself be what went wrong, so no earlier
@@ -279,18 +280,21 @@ void Trainer::stop_skipping() {
 }
 
 /// Rates are those of the last interval of the log.
-void Trainer::report(const GlobalStepStats& totals, double lr, std::optional<double> grad_norm) {
+void Trainer::report(const StepOutcome& outcome, double lr, double loss_scale) {
   const std::int64_t left = hparams_.run.steps.value - state_.step;
   const bool logs = state_.step % hparams_.log.every.value == 0 || state_.step == 1 || left == 0;
   if (logs) measure_rates(left);
   if (!log_) return;
+  const bool has_norm = outcome.tokens > 0 && hparams_.optimizer.clip.mode.value != ClipMode::none;
   const StepReport report{.step = state_.step,
                           .total_steps = hparams_.run.steps.value,
-                          .loss = totals.mean_loss(),
-                          .auxiliary_loss = totals.mean_auxiliary_loss(),
-                          .objective_metrics = metric_values(recipe_.objective, totals.metrics, totals.tokens),
+                          .loss = outcome.mean(outcome.loss),
+                          .auxiliary_loss = outcome.auxiliary_loss
+                                                ? std::optional(outcome.mean(*outcome.auxiliary_loss))
+                                                : std::nullopt,
+                          .objective_metrics = metric_values(recipe_.objective, outcome.metrics, outcome.tokens),
                           .lr = lr,
-                          .grad_norm = grad_norm,
+                          .grad_norm = has_norm ? std::optional(outcome.gradient_norm) : std::nullopt,
                           .tokens_per_second = rates_.tokens_per_second,
                           .mfu = rates_.mfu,
                           .mfu_palm = rates_.mfu_palm,
@@ -298,7 +302,7 @@ void Trainer::report(const GlobalStepStats& totals, double lr, std::optional<dou
                           .data_wait_fraction = rates_.data_wait_fraction,
                           .seconds_left = rates_.seconds_left,
                           .skipped = state_.skipped,
-                          .loss_scale = state_.loss_scale};
+                          .loss_scale = loss_scale};
   log_->step(report);
   if (logs) log_->metrics(report, state_.tokens);
 }
@@ -371,9 +375,11 @@ void Trainer::save(const RunState& state, OptionalCount keep) {
 
 int train(const RecipeProgram& recipe, const Hparams& hparams, std::int64_t traced_steps, int argc, char** argv) {
   const World world = connect(std::chrono::seconds(hparams.failure.rank_timeout));
-  check_ranks(recipe, hparams, world.size());
+  const RankGroup data_parallel = world.groups(recipe.mesh).data;
+  check_ranks(recipe, hparams, data_parallel.size());
   check_config_consistency(world, recipe, hparams);
-  const auto communicator = world.communicator(recipe.optimizer_shards(world.size()), recipe.reduce_dtype);
+  const auto communicator =
+      world.communicator(data_parallel, recipe.optimizer_shards(data_parallel.size()), recipe.reduce_dtype);
   // From here on, as data and checkpoint are read, and until the process has ended: an interrupted run can be resumed,
   // and a signal that comes when everything is saved must not make the run fail on its way out.
   [[maybe_unused]] static const InterruptionGuard& guard = *new InterruptionGuard;
@@ -383,8 +389,8 @@ int train(const RecipeProgram& recipe, const Hparams& hparams, std::int64_t trac
         together(*communicator, "take the run's folders", [&] { return acquire_run_folders(hparams, world); });
     Start start = together(*communicator, "begin", [&] { return start_run(recipe, hparams, world, *communicator); });
     check_same_checkpoint(*communicator, start.resume.checkpoint);
-    trainer.emplace(recipe, hparams, world, *communicator, std::move(ownership), std::move(start), traced_steps, argc,
-                    argv);
+    trainer.emplace(recipe, hparams, world, data_parallel, *communicator, std::move(ownership), std::move(start),
+                    traced_steps, argc, argv);
     return trainer->run();
   } catch (const RankFailure& failure) {  // before the trainer's destructor, which would wait for ever
     exit_on_peer_failure(world, failure, trainer ? trainer->moment() : "before the first step");

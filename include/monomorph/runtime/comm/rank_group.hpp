@@ -1,13 +1,14 @@
 #pragma once
 #include <vector>
 
-namespace monomorph::distributed {
+namespace monomorph {
 
-/// Ranks that gather or reduce together, this one among them.
+/// Ranks of a world that work together, this one among them.
 struct RankGroup {
-  std::vector<int> ranks;
-  int rank_in_group = 0;  ///< the index of this rank in `ranks`
+  std::vector<int> ranks;  ///< numbers in the world
+  int rank_in_group = 0;   ///< the index of this rank in `ranks`
   int size() const { return static_cast<int>(ranks.size()); }
+  friend bool operator==(const RankGroup&, const RankGroup&) = default;
 };
 
 /// The ranks first, first + stride, …, n of them.
@@ -18,11 +19,20 @@ inline RankGroup group_of(int first, int stride, int n, int rank) {
   return group;
 }
 
-/// The ranks that hold one copy of the parameters together.
-inline RankGroup shard_group(int rank, int shards) { return group_of(rank / shards * shards, 1, shards, rank); }
-/// The ranks that hold the same shard of the parameters.
-inline RankGroup replica_group(int rank, int size, int shards) {
-  return group_of(rank % shards, shards, size / shards, rank);
+/// Of a group its members first, first + stride, …, n of them.
+inline RankGroup part_of(const RankGroup& group, int first, int stride, int n) {
+  RankGroup part = group_of(first, stride, n, group.rank_in_group);
+  for (int& rank : part.ranks) rank = group.ranks[rank];
+  return part;
 }
 
-}  // namespace monomorph::distributed
+/// Of data-parallel ranks those that hold one copy of the parameters together.
+inline RankGroup shard_group(const RankGroup& data, int shards) {
+  return part_of(data, data.rank_in_group / shards * shards, 1, shards);
+}
+/// Of data-parallel ranks those that hold the same shard of the parameters.
+inline RankGroup replica_group(const RankGroup& data, int shards) {
+  return part_of(data, data.rank_in_group % shards, shards, data.size() / shards);
+}
+
+}  // namespace monomorph

@@ -1,35 +1,23 @@
 #pragma once
-#include <array>
 #include <cstdint>
 #include <monomorph/core/ignored_target.hpp>
-#include <monomorph/core/objective_metric.hpp>
+#include <monomorph/core/loss_sum.hpp>
 #include <monomorph/runtime/machine/queue.hpp>
 #include <monomorph/runtime/memory/view.hpp>
 
 namespace monomorph {
 
-/// Sums over the counted tokens, in fp64 and in the order of the rows.
-struct LossSum {
-  double loss = 0;                                       ///< nats
-  std::int64_t tokens = 0;                               ///< or samples, of an objective over embeddings
-  std::array<double, most_objective_metrics> metrics{};  ///< of the objective's, in their order
-
-  /// Of the same objective, over more tokens.
-  void add(const LossSum& more) {
-    loss += more.loss;
-    tokens += more.tokens;
-    for (std::size_t i = 0; i < metrics.size(); ++i) metrics[i] += more.metrics[i];
-  }
-};
+inline constexpr double unscaled = 1;
 
 /// Logits of C tokens, of which an objective makes losses and gradients. Columns from vocab_size on are padding.
 struct TokenLogits {
   View logits_CV;
   const std::int32_t* targets_C;  ///< ignored_target counts for nothing
   std::int64_t vocab_size;
-  View loss_C;       ///< gets each token's loss, 0 if it is ignored
-  View dlogits_CV;   ///< gets the gradient; absent in an evaluation. May be logits_CV itself, or of a narrower dtype
-  double scale = 1;  ///< of the gradient, which is of the sum over tokens
+  View loss_C;      ///< gets each token's loss, 0 if it is ignored
+  View dlogits_CV;  ///< gets the gradient; absent in an evaluation. May be logits_CV itself, or of a narrower dtype
+  const double* scale = &unscaled;  ///< of the gradient, which is of the sum over tokens
+  LossSum* sum = nullptr;           ///< what the losses are added to, unless it is null
 };
 
 /// What is added to a token's cross-entropy.
@@ -46,7 +34,7 @@ namespace monomorph::cpu {
 /// Softmax cross-entropy. Without terms the gradient is softmax - one-hot. Padding has the logit -inf: its probability
 /// and its gradient are zero, as all of an ignored token's gradient is.
 /// @throws Error [KERNEL-02] a target is outside of the vocabulary
-LossSum cross_entropy(Queue, const TokenLogits& logits, const LossTerms& terms = {});
+void cross_entropy(Queue, const TokenLogits& logits, const LossTerms& terms = {});
 
 namespace detail {
 struct TokenFunction {
@@ -54,7 +42,7 @@ struct TokenFunction {
   double (*fp32)(const void* context, float* row, std::int64_t vocab_size, std::int32_t target);
   double (*fp64)(const void* context, double* row, std::int64_t vocab_size, std::int32_t target);
 };
-LossSum token_losses(const TokenLogits& logits, const TokenFunction& function);
+void token_losses(const TokenLogits& logits, const TokenFunction& function);
 template <class F, class S> double call_token(const void* f, S* row, std::int64_t vocab_size, std::int32_t target) {
   return static_cast<double>((*static_cast<const F*>(f))(row, vocab_size, target));
 }
@@ -63,8 +51,8 @@ template <class F, class S> double call_token(const void* f, S* row, std::int64_
 /// A loss with arithmetic of the caller's own, from several threads: f(row, vocab_size, target) with the logits of a
 /// counted token, all float or all double, gives its loss, and leaves the gradient in the place of the logits.
 /// @throws as cross_entropy
-template <class F> LossSum each_token(Queue, const TokenLogits& logits, const F& f) {
-  return detail::token_losses(logits, {&f, detail::call_token<F, float>, detail::call_token<F, double>});
+template <class F> void each_token(Queue, const TokenLogits& logits, const F& f) {
+  detail::token_losses(logits, {&f, detail::call_token<F, float>, detail::call_token<F, double>});
 }
 
 }  // namespace monomorph::cpu

@@ -2,7 +2,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <monomorph/core/exact_sum.hpp>
+#include <monomorph/core/step_scalars.hpp>
 #include <monomorph/policy/optimizer_policy.hpp>
 #include <monomorph/runtime/machine/queue.hpp>
 #include <monomorph/runtime/memory/view.hpp>
@@ -10,12 +10,11 @@
 
 namespace monomorph {
 
-/// What all updates of an optimiser step share.
-struct UpdateScalars {
-  double gradient_scale = 1;                                    ///< 1 / counted tokens, and norm clipping
+/// What all updates of an optimiser step share: what the host knows of it, and where it was decided.
+struct UpdateTerms {
+  const UpdateDecision* decision;                               ///< in the device's memory: for kernels to read
   double clip_value = std::numeric_limits<double>::infinity();  ///< bound of each scaled gradient element
-  std::uint64_t update = 0;              ///< its number, from 1: bias corrections and stochastic rounding depend on it
-  double rate_times = 1, rate_over = 1;  ///< of the learning rate's schedule
+  double rate_times = 1, rate_over = 1;                         ///< of the learning rate's schedule
   /// The learning rate of this step.   @param peak as a hyperparameter gives it
   double rate(double peak) const { return peak * rate_times / rate_over; }
 };
@@ -63,31 +62,30 @@ template <class S> struct UpdateChunk {
 
 }  // namespace monomorph
 
-/// Updates of a run of elements. All read the gradient, update master and state, and write the master's rounded copy if
-/// there is one. bf16 buffers are rounded stochastically: up with the probability of what is cut off, so that updates
-/// too small for bf16 are taken in the mean (Gupta et al. 2015, section 3).
+/// Updates of a run of elements, which change nothing if the step has decided so. All read the gradient, update master
+/// and state, and write the master's rounded copy if there is one. bf16 buffers are rounded stochastically: up with the
+/// probability of what is cut off, so that updates too small for bf16 are taken in the mean (Gupta et al. 2015, section
+/// 3).
 namespace monomorph::cpu {
 
 /// Decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2). What rounding takes from a bf16 master is added to
 /// the first moment such that the next steps make it good: errors don't add up (docs/why/rounded_masters.md).
-void adamw(Queue, const ElementUpdate& run, const AdamWCoefficients& coefficients, const UpdateScalars& scalars);
+void adamw(Queue, const ElementUpdate& run, const AdamWCoefficients& coefficients, const UpdateTerms& terms);
 
 /// With g the gradient plus weight_decay times the master: b = momentum b + g, and the master loses the rate times b,
 /// or with Nesterov times g + momentum b.
-void sgd(Queue, const ElementUpdate& run, const SgdCoefficients& coefficients, const UpdateScalars& scalars);
+void sgd(Queue, const ElementUpdate& run, const SgdCoefficients& coefficients, const UpdateTerms& terms);
 
 /// Chen et al. 2023, algorithm 2. The sign of zero is zero.
-void lion(Queue, const ElementUpdate& run, const LionCoefficients& coefficients, const UpdateScalars& scalars);
+void lion(Queue, const ElementUpdate& run, const LionCoefficients& coefficients, const UpdateTerms& terms);
 
 /// m = momentum m + (1 - momentum) g. The gradient becomes m, or with Nesterov momentum m + (1 - momentum) g. The
 /// master stays as it is.
-void momentum_mean(Queue, const ElementUpdate& run, const MomentumCoefficients& coefficients,
-                   const UpdateScalars& scalars);
+void momentum_mean(Queue, const ElementUpdate& run, const MomentumCoefficients& coefficients, const UpdateTerms& terms);
 
 /// The master loses the rate times (gradient + weight_decay times master), with the gradient as it is: neither scaled
 /// nor clipped.
-void step_along(Queue, const ElementUpdate& run, const DirectionCoefficients& coefficients,
-                const UpdateScalars& scalars);
+void step_along(Queue, const ElementUpdate& run, const DirectionCoefficients& coefficients, const UpdateTerms& terms);
 
 /// The matrix, made nearly orthogonal: singular values near 1, by five iterations of Newton and Schulz with the
 /// coefficients of Jordan et al. 2024, and then times the root of squared_scale. Computed in the workspace's dtype; no
@@ -101,7 +99,7 @@ struct ChunkFunction {
   void (*fp32)(const void* context, const UpdateChunk<float>& chunk);
   void (*fp64)(const void* context, const UpdateChunk<double>& chunk);
 };
-void update_chunks(const ElementUpdate& run, const UpdateScalars& scalars, const ChunkFunction& function);
+void update_chunks(const ElementUpdate& run, const UpdateTerms& terms, const ChunkFunction& function);
 
 template <class F, class S, std::size_t... k>
 void each_of_chunk(const F& f, const UpdateChunk<S>& chunk, std::index_sequence<k...>) {
@@ -115,10 +113,9 @@ template <int n_state, class F, class S> void call_each(const void* f, const Upd
 /// An update with arithmetic of the caller's own, from several threads: f(g, w, s…) with an element of the gradient,
 /// and references to those of the master and of n_state buffers of state, all float or all double.
 template <int n_state, class F>
-void each_element(Queue, const ElementUpdate& run, const UpdateScalars& scalars, const F& f) {
+void each_element(Queue, const ElementUpdate& run, const UpdateTerms& terms, const F& f) {
   static_assert(n_state <= StateBuffers::capacity);
-  detail::update_chunks(run, scalars,
-                        {&f, detail::call_each<n_state, F, float>, detail::call_each<n_state, F, double>});
+  detail::update_chunks(run, terms, {&f, detail::call_each<n_state, F, float>, detail::call_each<n_state, F, double>});
 }
 
 }  // namespace monomorph::cpu
@@ -130,5 +127,7 @@ namespace monomorph::cpu {
 ExactSum sum_of_squares(Queue, View x);
 ExactSum sum_of_magnitudes(Queue, View x);
 double greatest_magnitude(Queue, View x);  ///< NaN if any element is
+/// One of these, as the norm needs it, joins what other shards have given.
+void add_to_norm(Queue, View x, GradientNorm order, PartialGradientNorm* norm);
 
 }  // namespace monomorph::cpu

@@ -40,11 +40,14 @@ namespace monomorph::cpu {
 void choose_experts(Queue, const Routing& routing, RouterScores scores, bool normalize, View bias_E);
 /// Sorts the pairs by expert.   @param capacity rows of an expert at most: it takes the first of its pairs
 void sort_pairs(Queue, const Routing& routing, std::int64_t capacity);
-/// The auxiliary losses of what was chosen, times their coefficients.
-double router_loss(Queue, const Routing& routing, RouterScores scores, const RouterLosses& losses);
-/// From gradients of weights and of the auxiliary losses, which count `times` times, to those of the logits.
+/// Adds the auxiliary losses of what was chosen, times their coefficients.
+void add_router_loss(Queue, const Routing& routing, RouterScores scores, const RouterLosses& losses, double* sum);
+/// Adds the pairs of each expert.
+void add_loads(Queue, const Routing& routing, std::int64_t* loads_E);
+/// From gradients of weights and of the auxiliary losses, which count as often as the step's scalars say, to those of
+/// the logits.
 void choose_experts_backward(Queue, const Routing& routing, RouterScores scores, bool normalize,
-                             const RouterLosses& losses, double times);
+                             const RouterLosses& losses, const StepScalars* step);
 
 /// Row by row the pair's token.
 void gather_rows(Queue, View x_MD, const Routing& routing, View rows_ND);
@@ -58,6 +61,6 @@ void weigh_rows_backward(Queue, View a_NF, View d_NF, const Routing& routing);
 /// bias += rate · sign(mean load - load), exactly as integers compare.   @param run of the unit's elements
 /// @param first place in the unit of the first expert's bias
 void balance_biases(Queue, const ElementUpdate& run, std::int64_t first, const std::int64_t* loads,
-                    std::int64_t n_experts, double rate, std::uint64_t update);
+                    std::int64_t n_experts, double rate, const UpdateTerms& terms);
 
 }  // namespace monomorph::cpu

@@ -11,12 +11,13 @@ namespace monomorph {
 /// Row s·K + k is text k of sample s; rows are E + 1 apart, and behind the E features stands 1, or 0 if there is no
 /// such text. All are fp32, or fp64.
 struct TextEmbeddings {
-  View all;               ///< (samples · K, E + 1)
-  std::int64_t texts;     ///< K
-  std::int64_t first, n;  ///< this rank's samples
-  View gradient_RE;       ///< gets the gradient of this rank's embeddings; absent in an evaluation
-  View workspace;         ///< as many elements as the objective has asked for
-  double scale = 1;       ///< of the gradient, which is of the sum over samples
+  View all;                         ///< (samples · K, E + 1)
+  std::int64_t texts;               ///< K
+  std::int64_t first, n;            ///< this rank's samples
+  View gradient_RE;                 ///< gets the gradient of this rank's embeddings; absent in an evaluation
+  View workspace;                   ///< as many elements as the objective has asked for
+  const double* scale = &unscaled;  ///< of the gradient, which is of the sum over samples
+  LossSum* sum = nullptr;           ///< what losses, samples and metrics are added to, unless it is null
 
   std::int64_t samples() const { return all.shape.rows / texts; }
   std::int64_t width() const { return all.shape.cols - 1; }
@@ -73,6 +74,6 @@ void unit_length_backward(Queue, View dy_RE, View x_RE);
 /// Of K = 2 texts: cross-entropy of the second text of each pair among all second ones, given the products of the first
 /// text's embedding with theirs divided by the temperature. Counts pairs; metric 0 counts those whose own second text
 /// is nearer than every other. Pairs that lack a text are left out.
-LossSum contrastive_loss(Queue, const TextEmbeddings& embeddings, const ContrastiveTerms& terms);
+void contrastive_loss(Queue, const TextEmbeddings& embeddings, const ContrastiveTerms& terms);
 
 }  // namespace monomorph::cpu

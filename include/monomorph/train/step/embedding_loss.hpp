@@ -13,12 +13,13 @@ View own_embeddings(const Communicator& communicator, const plan::Activations<R>
   return all.rows(communicator.rank() * n, n);
 }
 
-/// The loss of x_MD of an encoder. In training the embeddings of all ranks are compared, and dx_MD and the head's
-/// gradients are made; the gradients of other ranks' embeddings are for them to make, so nothing is reduced. An
-/// evaluation compares those of this rank's micro-batch alone, so that its bits do not depend on the number of ranks.
+/// Adds the loss of x_MD of an encoder to that of the micro-batch. In training the embeddings of all ranks are
+/// compared, and dx_MD and the head's gradients are made; the gradients of other ranks' embeddings are for them to
+/// make, so nothing is reduced. An evaluation compares those of this rank's micro-batch alone, so that its bits do not
+/// depend on the number of ranks.
 template <Recipe R>
-LossSum embedding_loss(Communicator& communicator, const TensorsOf<R>& t, const plan::Activations<R>& plan,
-                       const std::int32_t* text_of_M, const typename objective_of<R>::Hparams& hparams) {
+void embedding_loss(Communicator& communicator, const TensorsOf<R>& t, const plan::Activations<R>& plan,
+                    const std::int32_t* text_of_M, const typename objective_of<R>::Hparams& hparams) {
   constexpr std::int64_t texts = objective_of<R>::texts_per_sample;
   const View own = own_embeddings<R>(communicator, plan, t.statistics);
   model::embed_texts<R>(t, plan, text_of_M, own);
@@ -28,16 +29,16 @@ LossSum embedding_loss(Communicator& communicator, const TensorsOf<R>& t, const 
                             .n = t.batch,
                             .gradient_RE = {},
                             .workspace = t.statistics[plan.embeddings.workspace],
-                            .scale = t.loss_scale};
+                            .scale = &t.scalars->loss_scale.value,
+                            .sum = &t.scalars->micro_batch};
   if (!t.training) return objective_of<R>::loss(t.queue, embeddings, hparams);
   embeddings.all = t.statistics[plan.embeddings.all];
   embeddings.first = communicator.rank() * t.batch;
   embeddings.gradient_RE = t.statistics[plan.embeddings.gradient_RE];
   synchronize(t.queue);
   communicator.gather_batch(embeddings.all);
-  const LossSum loss = objective_of<R>::loss(t.queue, embeddings, hparams);
+  objective_of<R>::loss(t.queue, embeddings, hparams);
   model::embed_texts_backward<R>(t, plan, text_of_M);
-  return loss;
 }
 
 }  // namespace monomorph::train

@@ -12,24 +12,10 @@ inline View share_of(View shard, int replica, int replicas) {
 }
 
 /// Of the replica's share of each shard.
-PartialGradientNorm partial_gradient_norm(auto queue, std::span<const UnitState> units, GradientNorm order, int replica,
-                                          int replicas) {
-  PartialGradientNorm size;
-  for (const UnitState& unit : units) {
-    if (!unit.gradient.present()) continue;
-    const View share = share_of(unit.gradient, replica, replicas);
-    switch (order) {
-      case GradientNorm::one:
-        size.sum.add(sum_of_magnitudes(queue, share));
-        break;
-      case GradientNorm::two:
-        size.sum.add(sum_of_squares(queue, share));
-        break;
-      case GradientNorm::infinity:
-        size.greatest = larger_or_nan(size.greatest, greatest_magnitude(queue, share));
-    }
-  }
-  return size;
+void add_gradient_norm(auto queue, std::span<const UnitState> units, GradientNorm order, int replica, int replicas,
+                       PartialGradientNorm* norm) {
+  for (const UnitState& unit : units)
+    if (unit.gradient.present()) add_to_norm(queue, share_of(unit.gradient, replica, replicas), order, norm);
 }
 
 }  // namespace monomorph::train

@@ -65,12 +65,12 @@ template <Recipe R> class OptimizerStore {
 
   bool transforms(int u) const { return transforms_any && !transformed_[u].matrices.empty(); }
   /// In the place of the shard's gradients comes what is to be transformed.
-  void prepare(int u, const Hparams& hparams, const UpdateScalars& scalars) {
+  void prepare(int u, const Hparams& hparams, const UpdateTerms& terms) {
     const UnitState& unit = on_device(u);
     for (const plan::UpdateRun& run : unit.runs)
       if (update_scope<Optimizer>(run.parameter_class) == UpdateScope::matrices)
         Optimizer::prepare(queue_, element_update(unit, run, unit.gradient, state_buffers<Optimizer>, seed_), hparams,
-                           scalars);
+                           terms);
   }
   /// Of a unit's whole gradients, the matrices.
   void transform(int u, const Hparams& hparams) const {
@@ -83,14 +83,14 @@ template <Recipe R> class OptimizerStore {
     for (std::int64_t i = of_unit.n_small; i < std::ssize(of_unit.matrices); ++i) transform_one(i);
   }
   /// @param update_state of a run of tensors that the block itself updates
-  void update(int u, const Hparams& hparams, const UpdateScalars& scalars, auto&& update_state) {
+  void update(int u, const Hparams& hparams, const UpdateTerms& terms, auto&& update_state) {
     const UnitState& unit = on_device(u);
     if constexpr (on_host)
       if (const int next = next_trained(u); next < n_units) fetch(next);  // on its way while u is updated
     for (const plan::UpdateRun& run : unit.runs) {
       const ElementUpdate update = element_update(unit, run, direction(u), state_buffers<Optimizer>, seed_);
       if (is_optimized(run.parameter_class))
-        Optimizer::update(queue_, update, hparams, scalars);
+        Optimizer::update(queue_, update, hparams, terms);
       else
         update_state(update);
     }
@@ -99,8 +99,8 @@ template <Recipe R> class OptimizerStore {
   void round_parameters() const {
     for (const UnitState& unit : units_) round(queue_, unit);
   }
-  PartialGradientNorm partial_gradient_norm(GradientNorm order, int replica, int replicas) const {
-    return train::partial_gradient_norm(queue_, units_, order, replica, replicas);
+  void add_gradient_norm(GradientNorm order, int replica, int replicas, PartialGradientNorm* norm) const {
+    train::add_gradient_norm(queue_, units_, order, replica, replicas, norm);
   }
 
   std::vector<StateTensor> parameters() const {

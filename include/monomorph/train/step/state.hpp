@@ -6,6 +6,7 @@
 #include <monomorph/train/step/activation_store.hpp>
 #include <monomorph/train/step/cached_decoder.hpp>
 #include <monomorph/train/step/optimizer_store.hpp>
+#include <monomorph/train/step/scalar_store.hpp>
 
 namespace monomorph::train {
 
@@ -34,6 +35,7 @@ template <Recipe R> class State {
         optimizer(queue_, shards_, communicator.shard_index(), seed, arena_, host_arena_, transfers_.get(), parameters,
                   gradients),
         activations(micro_batch, communicator.size(), arena_, host_arena_, transfers_.get()),
+        scalars(queue_, arena_),
         batch_(micro_batch),
         seed_(seed) {
     if constexpr (rotates) {
@@ -46,6 +48,7 @@ template <Recipe R> class State {
   GradientStore<R> gradients;
   OptimizerStore<R> optimizer;
   ActivationStore<R> activations;
+  ScalarStore<R> scalars;
 
   Queue queue() const { return queue_; }
   std::int64_t batch() const { return batch_; }
@@ -76,6 +79,7 @@ template <Recipe R> class State {
     t.tokens = R::model.context_length;
     t.recomputes = is_block && activations.recomputes(block);
     t.tape = &tape_;
+    t.scalars = scalars.get();
     t.dropout.seed = seed_;
     t.dropout.tokens_per_sample = t.tokens;
     return t;

@@ -8,7 +8,6 @@
 #include <monomorph/recipe.hpp>
 #include <monomorph/runtime/comm/communicator.hpp>
 #include <monomorph/runtime/kernels/document_starts.hpp>
-#include <monomorph/train/step/block_counter.hpp>
 #include <monomorph/train/step/embedding_loss.hpp>
 #include <monomorph/train/step/recomputing_decoder.hpp>
 #include <monomorph/train/step/state.hpp>
@@ -42,52 +41,65 @@ template <Recipe R> class Step final : public TrainingStep {
       }
   }
 
-  LossSum accumulate(const MicroBatch& batch, std::uint64_t step, AccumulationStep accumulation_step) override {
-    Pass pass{.batch = batch, .step = step, .training = true, .accumulation_step = accumulation_step};
-    if (accumulation_step.first()) counter_.begin_step();
+  void accumulate(const MicroBatch& batch, std::uint64_t step, AccumulationStep accumulation_step) override {
+    const Pass pass{.batch = batch, .step = step, .training = true, .accumulation_step = accumulation_step};
+    if (accumulation_step.first()) scalars_.begin_step();
     forward(pass);
     gradients_.open(head, accumulation_step);
-    const LossSum loss = head_and_loss(pass);
-    pass.counted_tokens = static_cast<double>(loss.tokens);
-    counter_.end_forward(pass.counted_tokens);
+    head_and_loss(pass);
+    scalars_.end_micro_batch();
     backward(pass);
-    return loss;
   }
 
-  LossSum evaluate(const MicroBatch& batch) override {
-    const Pass pass{.batch = batch, .step = 0, .training = false, .accumulation_step = {}};
-    forward(pass);
-    const LossSum loss = head_and_loss(pass);
-    parameters_.after_evaluation();
-    return loss;
-  }
-
-  PartialGradientNorm partial_gradient_norm(GradientNorm order) override {
+  Ticket decide(const StepSettings& settings) override {
     wait_for_all();
-    const auto span = comm_.trace_compute("gradient norm", no_unit);
-    gradients_.complete();
-    return optimizer_.partial_gradient_norm(order, comm_.rank() / comm_.shards(), comm_.size() / comm_.shards());
+    {
+      const auto span = comm_.trace_compute("gradient norm", no_unit);
+      gradients_.complete();
+      optimizer_.add_gradient_norm(settings.norm, comm_.rank() / comm_.shards(), comm_.size() / comm_.shards(),
+                                   &scalars_.get()->gradient_norm);
+    }
+    return decision_.take(state_.queue(), settings);
   }
 
-  void update(const PolicyHparams& policy_hparams, const UpdateScalars& scalars) override {
+  void update(const PolicyHparams& policy_hparams, const UpdateSettings& settings) override {
     const auto& hparams = policy_hparams.as<typename R::optimizer::Hparams>();
-    if constexpr (transforms) prepare_update(0, hparams, scalars);
+    const UpdateTerms terms{.decision = &scalars_.get()->decision,
+                            .clip_value = settings.clip_value,
+                            .rate_times = settings.rate_times,
+                            .rate_over = settings.rate_over};
+    if constexpr (transforms) prepare_update(0, hparams, terms);
     for (int u = 0; u <= last; ++u) {
       if constexpr (transforms) {
-        if (u < last) prepare_update(u + 1, hparams, scalars);  // on its way while u is transformed
+        if (u < last) prepare_update(u + 1, hparams, terms);  // on its way while u is transformed
         transform(u, hparams);
       }
       if (plan::trains<R>(u)) {
         const auto span = comm_.trace_compute("update", u);
-        optimizer_.update(u, hparams, scalars, [&](const ElementUpdate& run) {
-          counter_.update_state(state_.queue(), plan::block_of_unit(u), run, scalars);
-        });
+        optimizer_.update(u, hparams, terms,
+                          [&](const ElementUpdate& run) { scalars_.update_state(plan::block_of_unit(u), run, terms); });
       }
       parameters_.updated(u);
     }
   }
 
-  BlockCounts& counts() override { return counter_.sums(); }
+  StepOutcome read(Ticket ticket) override { return decision_.read(state_.queue(), ticket); }
+  LossSum evaluate(const MicroBatch& batch) override {
+    const Pass pass{.batch = batch, .step = 0, .training = false, .accumulation_step = {}};
+    forward(pass);
+    head_and_loss(pass);
+    parameters_.after_evaluation();
+    return scalars().micro_batch;
+  }
+  StepScalars& scalars() override {
+    synchronize(state_.queue());
+    return *scalars_.get();
+  }
+  std::span<const std::int64_t> counters() override {
+    synchronize(state_.queue());
+    return scalars_.counters();
+  }
+
   std::vector<StateTensor> parameters() override { return settled().parameters(); }
   std::vector<StateTensor> optimizer_state() override { return settled().state(); }
   std::vector<StateTensor> gradients() override { return settled().gradients(); }
@@ -124,12 +136,12 @@ template <Recipe R> class Step final : public TrainingStep {
     std::uint64_t step;
     bool training;
     AccumulationStep accumulation_step;
-    double counted_tokens = 0;  ///< known when the loss is
   };
 
   void forward(const Pass& pass) {
     if constexpr (within_documents)
       cpu::check_document_starts(pass.batch.document_starts, state_.batch(), R::model.context_length);
+    scalars_.begin_micro_batch();
     parameters_.before_forward(embedding);
     {
       const auto span = comm_.trace_compute("forward", embedding);
@@ -142,7 +154,7 @@ template <Recipe R> class Step final : public TrainingStep {
       activations_.before_forward(block);
       with_block<R>(block, [&](auto b) {
         const auto span = comm_.trace_compute("forward", u);
-        b.forward(counter_.counting(tensors(u, pass)), activations_.saved(b, block));
+        b.forward(scalars_.counting(tensors(u, pass)), activations_.saved(b, block));
       });
       parameters_.after_forward(u);
       activations_.after_forward(block, pass.training);
@@ -150,12 +162,12 @@ template <Recipe R> class Step final : public TrainingStep {
     parameters_.before_head();
   }
 
-  LossSum head_and_loss(const Pass& pass) {
+  void head_and_loss(const Pass& pass) {
     const auto span = comm_.trace_compute("head and loss", head);
     if constexpr (is_encoder<R>)
-      return embedding_loss<R>(comm_, tensors(head, pass), activations_.plan(), pass.batch.targets, objective_);
+      embedding_loss<R>(comm_, tensors(head, pass), activations_.plan(), pass.batch.targets, objective_);
     else
-      return model::head<R>(tensors(head, pass), activations_.plan(), pass.batch.targets, objective_);
+      model::head<R>(tensors(head, pass), activations_.plan(), pass.batch.targets, objective_);
   }
 
   /// Down to the lowest unit that is trained.
@@ -190,9 +202,9 @@ template <Recipe R> class Step final : public TrainingStep {
   }
 
   /// What an optimiser transforms as whole matrices is gathered to the place of the whole gradients.
-  void prepare_update(int u, const auto& hparams, const UpdateScalars& scalars) {
+  void prepare_update(int u, const auto& hparams, const UpdateTerms& terms) {
     if (!optimizer_.transforms(u)) return;
-    optimizer_.prepare(u, hparams, scalars);
+    optimizer_.prepare(u, hparams, terms);
     gradients_.gather(u);
   }
   void transform(int u, const auto& hparams) {
@@ -217,20 +229,20 @@ template <Recipe R> class Step final : public TrainingStep {
     t.dropout.first_sample = pass.batch.first_sample;
     if constexpr (may_be_cut) t.document_starts = pass.batch.document_starts;
     t.training = pass.training;
-    t.loss_scale = pass.accumulation_step.loss_scale;
     t.accumulate = gradients_.accumulates(pass.accumulation_step);
-    t.counted_tokens = pass.counted_tokens;
     return t;
   }
 
   Communicator& comm_;
   ObjectiveHparams objective_;
-  BlockCounter<R> counter_;
   State<R> state_;
   ParameterStore<R>& parameters_ = state_.parameters;
   GradientStore<R>& gradients_ = state_.gradients;
   OptimizerStore<R>& optimizer_ = state_.optimizer;
   ActivationStore<R>& activations_ = state_.activations;
+  ScalarStore<R>& scalars_ = state_.scalars;
+  StepDecision decision_{comm_, scalars_.get(), scalars_.counters(), metrics_of<objective_of<R>>.size(),
+                         plan::any_auxiliary_loss<R>};
 };
 
 }  // namespace monomorph::train

@@ -1,10 +1,11 @@
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <memory>
-#include <monomorph/core/exact_sum.hpp>
-#include <monomorph/runtime/kernels/cross_entropy.hpp>
-#include <monomorph/runtime/kernels/optimizer.hpp>
+#include <monomorph/core/step_scalars.hpp>
 #include <monomorph/runtime/memory/view.hpp>
+#include <monomorph/train/step/step_decision.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,14 +25,6 @@ struct MicroBatch {
   const std::int32_t* document_starts = nullptr;
 };
 
-enum class GradientNorm { one, two, infinity };
-
-/// What the gradients that a rank holds add to a norm of all: to the sum of magnitudes or squares, or to the maximum.
-struct PartialGradientNorm {
-  ExactSum sum;
-  double greatest = 0;  ///< NaN if any element is
-};
-
 /// What a rank holds of a canonical tensor of the optimiser's state: all of it, or a run of its elements.
 struct StateTensor {
   std::string name;          ///< e.g. "layers.3.mlp.up.weight", or "moment1.layers.3.mlp.up.weight"
@@ -43,16 +36,14 @@ struct StateTensor {
 /// The place of a micro-batch among those of a rank's step.
 struct AccumulationStep {
   std::int64_t index = 0, count = 1;
-  double loss_scale = 1;                            ///< gradients are of the losses times this: a power of two
   bool first() const { return index == 0; }         ///< gradients are overwritten, not added to
   bool last() const { return index + 1 == count; }  ///< gradients are complete after it
 };
 
-/// What blocks count in a step besides gradients. Before an update, the caller adds up what the ranks have counted.
-struct BlockCounts {
-  bool has_auxiliary_loss = false;
-  ExactSum auxiliary_loss{};             ///< summed over the counted tokens, as the loss is, of which it is no part
-  std::vector<std::int64_t> counters{};  ///< block by block
+/// What the host knows of an update.
+struct UpdateSettings {
+  double clip_value = std::numeric_limits<double>::infinity();  ///< bound of each scaled gradient element
+  double rate_times = 1, rate_over = 1;                         ///< of the learning rate's schedule
 };
 
 /// One sequence, token by token, against a cache.
@@ -71,17 +62,24 @@ class TrainingStep {
  public:
   virtual ~TrainingStep() = default;
 
-  /// Forward and backward of one micro-batch. Gradients are of the sum of the tokens' losses.
-  virtual LossSum accumulate(const MicroBatch& batch, std::uint64_t step, AccumulationStep accumulation_step) = 0;
+  // What follows may return before it is done, up to `read`.
+
+  /// Forward and backward of one micro-batch. Gradients are of the sum of the tokens' losses, times the loss scale.
+  virtual void accumulate(const MicroBatch& batch, std::uint64_t step, AccumulationStep accumulation_step) = 0;
+  /// Ends the step's micro-batches: adds up what all ranks have, and decides whether and how an update is made.
+  virtual Ticket decide(const StepSettings& settings) = 0;
+  /// The optimiser, as it was decided.   @param hparams those of the recipe's optimiser
+  virtual void update(const PolicyHparams& hparams, const UpdateSettings& settings) = 0;
+
+  /// What has become of a step: of the last one, or of the one before.
+  virtual StepOutcome read(Ticket ticket) = 0;
   /// The loss alone: dropout is off, and no state moves.
   virtual LossSum evaluate(const MicroBatch& batch) = 0;
-  /// Of the accumulated, unscaled gradients that this rank counts: every element is counted by one rank.
-  virtual PartialGradientNorm partial_gradient_norm(GradientNorm order) = 0;
-  /// Since the step's first micro-batch.
-  virtual BlockCounts& counts() = 0;
-  /// The optimiser.   @param hparams those of the recipe's optimiser
-  virtual void update(const PolicyHparams& hparams, const UpdateScalars& scalars) = 0;
-
+  /// What a run that is resumed goes on with is set here; else to be read.
+  virtual StepScalars& scalars() = 0;
+  /// What blocks have counted, block by block: since the step's first micro-batch, and once it is decided over all
+  /// ranks.
+  virtual std::span<const std::int64_t> counters() = 0;
   virtual std::vector<StateTensor> parameters() = 0;  ///< the optimiser's own, in master precision
   virtual std::vector<StateTensor> optimizer_state() = 0;
   virtual std::vector<StateTensor> gradients() = 0;  ///< for tests and diagnosis

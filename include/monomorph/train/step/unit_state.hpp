@@ -1,6 +1,7 @@
 #pragma once
 #include <monomorph/plan/update_runs.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>
+#include <monomorph/runtime/kernels/optimizer.hpp>
 #include <monomorph/train/step/training_step.hpp>
 #include <span>
 

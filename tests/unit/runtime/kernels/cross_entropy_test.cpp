@@ -42,7 +42,8 @@ TEST_CASE("cross-entropy and its gradient are LibTorch's", "[cross_entropy]") {
       const oracle::Result expected = oracle::cross_entropy(logits, targets, c.vocab_size);
       const Matrix loss{1, c.rows, expected.y}, dlogits{c.rows, c.columns, expected.gradients[0]};
       check({{{logits}}, {{loss, Role::statistics}, {dlogits}}, [&](const auto& in, const auto& out) {
-               const auto sum = cpu::cross_entropy({}, {in[0], targets.data(), c.vocab_size, out[0], out[1]});
+               LossSum sum;
+               cpu::cross_entropy({}, {in[0], targets.data(), c.vocab_size, out[0], out[1], &unscaled, &sum});
                CHECK(sum.tokens == c.rows - c.rows / 3);
                double total = 0;
                for (std::int64_t i = 0; i < c.rows; ++i) {
@@ -97,10 +98,11 @@ TEST_CASE("an objective from outside, token by token, is what LibTorch's autogra
       for (const DType dtype : {DType::fp32, DType::fp64}) {
         const Storage in(logits, dtype), loss(filled(1, c.rows, 7), dtype),
             out(filled(c.rows, c.columns, 7), DType::bf16);
-        const auto sum = stranger::FocalLoss::loss(cpu::Queue{},
-                                                   TokenLogits{in.view(), targets.data(), c.vocab_size, loss.view(),
-                                                               out.view(), scale},
-                                                   stranger::FocalLoss::Hparams{});
+        LossSum sum;
+        stranger::FocalLoss::loss(cpu::Queue{},
+                                  TokenLogits{in.view(), targets.data(), c.vocab_size, loss.view(), out.view(), &scale,
+                                              &sum},
+                                  stranger::FocalLoss::Hparams{});
         CHECK(sum.tokens == c.rows - c.rows / 3);
         if (c.vocab_size == 1) continue;  // its loss is zero
         CHECK(relative_error(loss.values(), expected.y) < (dtype == DType::fp64 ? 1e-12 : 1e-5));
@@ -117,7 +119,8 @@ TEST_CASE("padding and ignored targets have no gradient, whatever their logits a
   for_each_isa([&](const char* isa) {
     CAPTURE(isa);
     const Storage in(logits, DType::fp32), loss(filled(1, 2, 7), DType::fp32), out(filled(2, 4, 7), DType::fp32);
-    const auto sum = cpu::cross_entropy({}, {in.view(), targets, 2, loss.view(), out.view()});
+    LossSum sum;
+    cpu::cross_entropy({}, {in.view(), targets, 2, loss.view(), out.view(), &unscaled, &sum});
     CHECK(sum.tokens == 1);
     CHECK(sum.loss == Approx(std::log(2.0)));
     CHECK(relative_error(out.values(), {-0.5, 0.5, 0, 0, 0, 0, 0, 0}) < 1e-6);
@@ -128,7 +131,8 @@ TEST_CASE("a batch without counted tokens has the loss zero of zero tokens", "[c
   const std::int32_t targets[] = {ignored_target, ignored_target};
   const Storage in(random_matrix(2, 70, 1), DType::fp32), loss(filled(1, 2, 7), DType::fp32);
   const Storage out(filled(2, 70, 7), DType::fp32);
-  const auto sum = cpu::cross_entropy({}, {in.view(), targets, 70, loss.view(), out.view()});
+  LossSum sum;
+  cpu::cross_entropy({}, {in.view(), targets, 70, loss.view(), out.view(), &unscaled, &sum});
   CHECK(sum.tokens == 0);
   CHECK(sum.loss == 0);
   CHECK(out.values() == Values(140, 0));
@@ -141,7 +145,8 @@ TEST_CASE("logits of minus infinity have the probability zero: NaN and infinity 
   for_each_isa([&](const char* isa) {
     CAPTURE(isa);
     const Storage in(logits, DType::fp32), loss(filled(1, 3, 7), DType::fp32), out(filled(3, 2, 7), DType::fp32);
-    const auto sum = cpu::cross_entropy({}, {in.view(), targets, 2, loss.view(), out.view()});
+    LossSum sum;
+    cpu::cross_entropy({}, {in.view(), targets, 2, loss.view(), out.view(), &unscaled, &sum});
     CHECK(loss.values()[0] == 0);
     CHECK(out.values()[1] == 0);
     CHECK(std::isnan(loss.values()[1]));

@@ -27,6 +27,7 @@ struct AdamWRun {
 };
 
 void adamw(const AdamWRun& run, const oracle::Optimizer& o, int step) {
+  const UpdateDecision decision{.gradient_scale = o.gradient_scale, .update = static_cast<std::uint64_t>(step)};
   cpu::adamw(cpu::Queue{},
              {.gradient = run.gradient,
               .master = run.master,
@@ -35,9 +36,7 @@ void adamw(const AdamWRun& run, const oracle::Optimizer& o, int step) {
               .noise_key = run.noise_key,
               .first = run.first},
              {o.learning_rate, o.beta1, o.beta2, o.epsilon, o.weight_decay},
-             {.gradient_scale = o.gradient_scale,
-              .clip_value = o.clip_value,
-              .update = static_cast<std::uint64_t>(step)});
+             {.decision = &decision, .clip_value = o.clip_value});
 }
 }  // namespace
 
@@ -282,8 +281,7 @@ Matrix padded(std::int64_t n, const std::function<double(double)>& element) {
 }
 
 /// Trains one matrix, and gives its elements.
-Values trained(Shape shape, DType dtype,
-               const std::function<void(const ElementUpdate&, const UpdateScalars&)>& update) {
+Values trained(Shape shape, DType dtype, const std::function<void(const ElementUpdate&, const UpdateTerms&)>& update) {
   const std::int64_t n = shape.elements();
   const Storage master(padded(n, [](double i) { return std::sin(i); }), dtype),
       state(padded(n, [](double) { return 0; }), dtype);
@@ -291,8 +289,9 @@ Values trained(Shape shape, DType dtype,
     // Twice the gradient, which the step's scale halves.
     const Storage gradient(
         padded(n, [t](double i) { return 2 * (std::sin(0.37 * i + 1.3 * t) + 0.2 * std::cos(0.11 * i * t)); }), dtype);
+    const UpdateDecision decision{.gradient_scale = 0.5, .update = static_cast<std::uint64_t>(t)};
     update({.gradient = gradient.view(), .master = master.view(), .state = {state.view()}, .rounded = {}},
-           {.gradient_scale = 0.5, .update = static_cast<std::uint64_t>(t)});
+           {.decision = &decision});
   }
   Values values = master.values();
   values.resize(static_cast<std::size_t>(n));
@@ -300,7 +299,7 @@ Values trained(Shape shape, DType dtype,
 }
 
 void check_twenty_steps(const char* name,
-                        const std::function<void(Shape, const ElementUpdate&, const UpdateScalars&)>& update) {
+                        const std::function<void(Shape, const ElementUpdate&, const UpdateTerms&)>& update) {
   for (const auto& matrix : twenty_steps().at("cases").at(name)) {
     const Shape shape{matrix.at("shape")[0], matrix.at("shape")[1]};
     const Values expected = matrix.at("after").get<Values>();
@@ -308,7 +307,7 @@ void check_twenty_steps(const char* name,
       for (const DType dtype : {DType::fp64, DType::fp32}) {
         CAPTURE(name, isa, shape.rows, name_of(dtype));
         const auto train = [&] {
-          return trained(shape, dtype, [&](const auto& run, const auto& scalars) { update(shape, run, scalars); });
+          return trained(shape, dtype, [&](const auto& run, const auto& terms) { update(shape, run, terms); });
         };
         const Values after = train();
         CHECK(relative_error(after, expected) < (dtype == DType::fp64 ? 1e-12 : 1e-5));
@@ -320,26 +319,26 @@ void check_twenty_steps(const char* name,
 
 void check_muon(const char* name, const MomentumCoefficients& momentum, const DirectionCoefficients& step,
                 double (*squared_scale)(double rows, double cols)) {
-  check_twenty_steps(name, [&](Shape shape, const ElementUpdate& run, const UpdateScalars& scalars) {
+  check_twenty_steps(name, [&](Shape shape, const ElementUpdate& run, const UpdateTerms& terms) {
     const Storage workspace(filled(1, optim::Muon::workspace_elements(shape), 0), run.master.dtype);
-    cpu::momentum_mean({}, run, momentum, scalars);
+    cpu::momentum_mean({}, run, momentum, terms);
     cpu::orthogonalize({}, run.gradient[Slice{0, shape}], workspace.view(),
                        squared_scale(static_cast<double>(shape.rows), static_cast<double>(shape.cols)));
-    cpu::step_along({}, run, step, scalars);
+    cpu::step_along({}, run, step, terms);
   });
 }
 
 }  // namespace
 
 TEST_CASE("twenty steps of Sgd, Lion and Muon are PyTorch's", "[optimizer]") {
-  check_twenty_steps("sgd", [](Shape, const auto& run, const auto& scalars) {
-    cpu::sgd({}, run, {.learning_rate = 0.05, .momentum = 0.9, .nesterov = false, .weight_decay = 0}, scalars);
+  check_twenty_steps("sgd", [](Shape, const auto& run, const auto& terms) {
+    cpu::sgd({}, run, {.learning_rate = 0.05, .momentum = 0.9, .nesterov = false, .weight_decay = 0}, terms);
   });
-  check_twenty_steps("sgd_nesterov", [](Shape, const auto& run, const auto& scalars) {
-    cpu::sgd({}, run, {.learning_rate = 0.05, .momentum = 0.8, .nesterov = true, .weight_decay = 0.02}, scalars);
+  check_twenty_steps("sgd_nesterov", [](Shape, const auto& run, const auto& terms) {
+    cpu::sgd({}, run, {.learning_rate = 0.05, .momentum = 0.8, .nesterov = true, .weight_decay = 0.02}, terms);
   });
-  check_twenty_steps("lion", [](Shape, const auto& run, const auto& scalars) {
-    cpu::lion({}, run, {.learning_rate = 0.01, .beta1 = 0.9, .beta2 = 0.99, .weight_decay = 0.3}, scalars);
+  check_twenty_steps("lion", [](Shape, const auto& run, const auto& terms) {
+    cpu::lion({}, run, {.learning_rate = 0.01, .beta1 = 0.9, .beta2 = 0.99, .weight_decay = 0.3}, terms);
   });
   check_muon("muon", {.momentum = 0.95, .nesterov = true}, {.learning_rate = 0.02, .weight_decay = 0.1},
              [](double rows, double cols) { return std::max(1.0, rows / cols); });
@@ -351,14 +350,15 @@ TEST_CASE("twenty steps of an optimizer from outside, element by element, are Py
   stranger::RmsProp::Hparams hparams;
   hparams.lr.value = 0.01;
   hparams.alpha.value = 0.9;
-  check_twenty_steps("rms_prop", [&](Shape, const auto& run, const auto& scalars) {
-    stranger::RmsProp::update(cpu::Queue{}, run, hparams, scalars);
+  check_twenty_steps("rms_prop", [&](Shape, const auto& run, const auto& terms) {
+    stranger::RmsProp::update(cpu::Queue{}, run, hparams, terms);
   });
 }
 
 TEST_CASE("state in bf16 beside fp32 masters is rounded without a bias", "[optimizer]") {
   constexpr std::int64_t n = 64 * 2000;
   constexpr double value = 1 + 0x1p-10;  // an eighth of the way between two bf16 numbers
+  const UpdateDecision first_update;
   const Storage gradient(filled(1, n, value), DType::fp32), master(filled(1, n, 1), DType::fp32),
       state(filled(1, n, 0), DType::bf16);
   cpu::sgd({},
@@ -367,7 +367,7 @@ TEST_CASE("state in bf16 beside fp32 masters is rounded without a bias", "[optim
             .state = {state.view()},
             .rounded = {},
             .noise_key = {1, 2}},
-           {.learning_rate = 0.5, .momentum = 0.9, .nesterov = false, .weight_decay = 0}, {.update = 1});
+           {.learning_rate = 0.5, .momentum = 0.9, .nesterov = false, .weight_decay = 0}, {.decision = &first_update});
   for (const double w : master.values()) CHECK(w == 1 - 0.5 * value);  // the step itself is exact
   const Values rounded = state.values();
   CHECK(std::ranges::all_of(rounded, [](double x) { return x == 1 || x == 1 + 0x1p-7; }));

@@ -113,7 +113,9 @@ TEST_CASE("no bit of a routing depends on the number of threads", "[routing]") {
     with_threads(threads, [&] {
       routed.choose(RouterScores::sigmoid);
       cpu::sort_pairs(queue, routed.routing(), 300);
-      cpu::choose_experts_backward(queue, routed.routing(), RouterScores::sigmoid, true, {0.1, 0}, 17);
+      StepScalars scalars;
+      scalars.micro_batch.tokens = 17;
+      cpu::choose_experts_backward(queue, routed.routing(), RouterScores::sigmoid, true, {0.1, 0}, &scalars);
     });
     return std::tuple(routed.scores, routed.weights, routed.experts, routed.rows, routed.begins);
   };
@@ -153,7 +155,12 @@ TEST_CASE("biases move by the sign of what their expert lacks of the mean, howev
   const std::int64_t big = std::int64_t{1} << 40;
   const std::vector<std::int64_t> loads{big, big + 1, big - 1, big};
   const ElementUpdate run{.gradient = Routed::view(gradient, 64), .master = Routed::view(master, 64), .first = 128};
-  cpu::balance_biases(queue, run, 128, loads.data(), 4, 0.5, 1);
+  UpdateDecision decision{.applies = false};
+  const auto balance = [&] { cpu::balance_biases(queue, run, 128, loads.data(), 4, 0.5, {.decision = &decision}); };
+  balance();
+  CHECK(master == std::vector<float>(64, 0));
+  decision.applies = true;
+  balance();
   CHECK(std::vector<float>(master.begin(), master.begin() + 5) == std::vector<float>{0, -0.5, 0.5, 0, 0});
   CHECK(std::accumulate(master.begin() + 5, master.end(), 0.0F) == 0);
 }

@@ -21,23 +21,25 @@ TEST_CASE("the loss is scaled for fp16 compute alone, by powers of two") {
   const LossScaleHparams hparams = settings(1000, 1, 2);
   CHECK(initial_loss_scale(DType::fp16, hparams) == 512);
   CHECK(initial_loss_scale(DType::bf16, hparams) == 1);
-  RunState state;
-  for (const bool applied : {false, true, true, true}) update_loss_scale(state, applied, DType::bf16, hparams);
-  CHECK(state.loss_scale == 1);
-  CHECK_FALSE(can_lower(512, DType::fp32, hparams));
+  LossScale scale;
+  for (const bool applied : {false, true, true, true})
+    scale = next_loss_scale(scale, applied, loss_scaling_of(DType::bf16, hparams));
+  CHECK(scale == LossScale{});
+  CHECK_FALSE(can_lower(512, loss_scaling_of(DType::fp32, hparams)));
 }
 
 TEST_CASE("a step with infinite gradients halves the scale down to its minimum, steps without double it") {
   const LossScaleHparams hparams = settings(8, 3, 2);
-  RunState state{.loss_scale = initial_loss_scale(DType::fp16, hparams)};
+  const LossScaling scaling = loss_scaling_of(DType::fp16, hparams);
+  LossScale scale{initial_loss_scale(DType::fp16, hparams)};
   const auto after = [&](bool applied) {
-    update_loss_scale(state, applied, DType::fp16, hparams);
-    return state.loss_scale;
+    scale = next_loss_scale(scale, applied, scaling);
+    return scale.value;
   };
   CHECK(after(false) == 4);
-  CHECK(can_lower(4, DType::fp16, hparams));
+  CHECK(can_lower(4, scaling));
   CHECK(after(false) == 2);  // 3 is rounded down as well
-  CHECK_FALSE(can_lower(2, DType::fp16, hparams));
+  CHECK_FALSE(can_lower(2, scaling));
   CHECK(after(false) == 2);
   CHECK(after(true) == 2);
   CHECK(after(true) == 4);

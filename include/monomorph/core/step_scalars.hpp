@@ -1,0 +1,55 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <monomorph/core/exact_sum.hpp>
+#include <monomorph/core/loss_sum.hpp>
+
+namespace monomorph {
+
+enum class GradientNorm { one, two, infinity };
+
+/// What the gradients that a rank holds add to a norm of all: to the sum of magnitudes or squares, or to the maximum.
+struct PartialGradientNorm {
+  ExactSum sum;
+  double greatest = 0;  ///< NaN if any element is
+};
+
+/// What losses are multiplied by before backward, a power of two, and for how many steps it has been.
+struct LossScale {
+  double value = 1;
+  std::int64_t steps = 0;
+  friend bool operator==(const LossScale&, const LossScale&) = default;
+};
+
+/// What the optimiser's kernels read of a step.
+struct UpdateDecision {
+  bool applies = true;        ///< false: the gradients were not finite, or nothing was counted, and nothing changes
+  double gradient_scale = 1;  ///< 1 / counted tokens, the loss scale and norm clipping
+  std::uint64_t update = 1;   ///< its number, from 1: bias corrections and stochastic rounding depend on it
+};
+
+/// The numbers of a step, in the memory of the device that computes it. Kernels add to them and read them, and one
+/// kernel decides by them; the host reads them when it has waited, and only to report.
+struct StepScalars {
+  // Of one micro-batch.
+  LossSum micro_batch;
+  LossSum unused;        ///< what the metrics of an evaluation come with
+  double auxiliary = 0;  ///< the losses of its blocks, each times its coefficient; a mean over tokens
+  // Of the step's micro-batches so far, on this rank.
+  ExactSum loss, auxiliary_loss;  ///< over the counted tokens, or samples
+  std::int64_t tokens = 0;
+  std::array<ExactSum, most_objective_metrics> metrics{};
+  PartialGradientNorm gradient_norm;
+  // From step to step.
+  LossScale loss_scale;
+  std::int64_t updates = 0;  ///< that were applied
+  UpdateDecision decision;
+
+  void begin_step();
+  void begin_micro_batch();
+  void end_micro_batch();  ///< adds what it has given to the step's sums
+  /// Gradients are of a sum over tokens, in which an auxiliary loss, a mean, counts as often.
+  double auxiliary_gradient_scale() const { return static_cast<double>(micro_batch.tokens) * loss_scale.value; }
+};
+
+}  // namespace monomorph

@@ -1,0 +1,65 @@
+#pragma once
+#include <monomorph/core/step_scalars.hpp>
+#include <monomorph/plan/block_counts.hpp>
+#include <monomorph/recipe.hpp>
+#include <monomorph/runtime/kernels/optimizer.hpp>
+#include <monomorph/runtime/memory/arena.hpp>
+#include <new>
+#include <span>
+
+namespace monomorph::train {
+
+/// The numbers of a step, and what its blocks count for the update of their state, in the device's memory.
+template <Recipe R> class ScalarStore {
+  using Queue = typename device_of<R>::Queue;
+  static constexpr bool counts_loss = plan::any_auxiliary_loss<R>, counts = plan::n_counters<R> != 0;
+  static_assert(sizeof(StepScalars) <= plan::step_scalars_bytes);
+
+ public:
+  ScalarStore(Queue queue, Arena& arena)
+      : queue_(queue), memory_(arena.take(plan::scalar_bytes<R> / size_of(DType::fp64), DType::fp64)) {
+    static_cast<void>(new (memory_.data) StepScalars);
+    for (std::int64_t& counter : counters()) counter = 0;
+  }
+
+  StepScalars* get() const { return reinterpret_cast<StepScalars*>(memory_.data); }
+  /// Block by block.
+  std::span<std::int64_t> counters() const {
+    return {reinterpret_cast<std::int64_t*>(memory_.data + plan::step_scalars_bytes), plan::n_counters<R>};
+  }
+
+  void begin_step() {
+    once(queue_, [scalars = get(), counters = counters()] {
+      scalars->begin_step();
+      for (std::int64_t& counter : counters) counter = 0;
+    });
+  }
+  void begin_micro_batch() {
+    once(queue_, [scalars = get()] { scalars->begin_micro_batch(); });
+  }
+  /// When its loss is known.
+  void end_micro_batch() {
+    once(queue_, [scalars = get()] { scalars->end_micro_batch(); });
+  }
+  /// The same tensors, for forward: in that of a training pass, and nowhere else, blocks count.
+  TensorsOf<R> counting(TensorsOf<R> t) const {
+    if constexpr (counts_loss) t.auxiliary_loss = t.training ? &get()->auxiliary : nullptr;
+    if constexpr (counts) t.counters = t.training ? counters_of_block(t.block) : nullptr;
+    return t;
+  }
+  /// Of a run of tensors that are a block's own to update.
+  void update_state(int block, const ElementUpdate& run, const UpdateTerms& terms) const {
+    if constexpr (counts)
+      with_block<R>(block, [&](auto b) {
+        if constexpr (plan::counters_of<decltype(b)> != 0) b.update_state(queue_, run, counters_of_block(block), terms);
+      });
+  }
+
+ private:
+  std::int64_t* counters_of_block(int block) const { return counters().data() + plan::first_counter<R>[block]; }
+
+  Queue queue_;
+  View memory_;
+};
+
+}  // namespace monomorph::train
