@@ -17,10 +17,10 @@ bool clips_norm(ClipMode mode) {
 /// One that is not finite would leave no parameter finite.
 void check_rate(double of_peak, std::int64_t update) {
   if (std::isfinite(of_peak) && of_peak >= 0) return;
-  throw Error(
-      fmt::format("[RUN-24] the rate that the recipe's schedule gives must be finite and at least 0, and is {} of its "
-                  "peak in update {}; change the schedule's hyperparameters, or mend it",
-                  of_peak, update));
+  throw Error("RUN-24",
+              fmt::format("the rate that the recipe's schedule gives must be finite and at least 0, and is {} of its "
+                          "peak in update {}; change the schedule's hyperparameters, or mend it",
+                          of_peak, update));
 }
 
 }  // namespace
