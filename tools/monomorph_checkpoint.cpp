@@ -1,10 +1,10 @@
 // monomorph-checkpoint: looks into checkpoint folders without the program that wrote them.
 #include <monomorph/core/command_line.hpp>
 #include <monomorph/core/error.hpp>
-#include <monomorph/core/hash.hpp>
 #include <monomorph/core/process_setup.hpp>
 #include <monomorph/core/report_failure.hpp>
 #include <monomorph/core/standard_streams.hpp>
+#include <monomorph/core/xxh64.hpp>
 #include <monomorph/runtime/files/checkpoint_reader.hpp>
 #include <monomorph/runtime/files/find_checkpoint.hpp>
 
@@ -93,7 +93,7 @@ void run(int argc, char** argv) {
   add_command("digest", "Print the XXH64 of each tensor, the same however many ranks saved it", digest);
   add_command("verify", "Read every byte of a checkpoint and compare the checksums", verify);
   set_up_process();
-  parse_command_line(program, argc, argv, "[CHECKPOINT-11]");
+  parse_command_line(program, argc, argv, "CHECKPOINT-11");
   flush_out();
 }
 

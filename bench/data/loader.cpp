@@ -10,7 +10,7 @@
 
 int main(int argc, char** argv) try {
   using namespace monomorph;
-  if (argc < 6) throw UsageError("loader <T> <batch> <seconds> <samples|documents> <file>...");
+  if (argc < 6) throw UsageError("BENCH-01", "loader <T> <batch> <seconds> <samples|documents> <file>...");
   const std::int64_t T = std::atoll(argv[1]), batch = std::atoll(argv[2]);
   const double seconds = std::atof(argv[3]);
   const bool documents = std::string_view(argv[4]) == "documents";

@@ -27,10 +27,10 @@ struct Trapezoid {
   static void validate(const Hparams& hparams, std::int64_t total_steps, monomorph::Mistakes& mistakes) {
     mistakes.check({"schedule.rise", "schedule.cool_down", "run.steps"}, [&] {
       if (hparams.rise + hparams.cool_down > total_steps)
-        throw monomorph::UsageError(
-            "[STRANGE-01] schedule.rise + schedule.cool_down = " + std::to_string(hparams.rise) + " + " +
-            std::to_string(hparams.cool_down) + " must be at most run.steps = " + std::to_string(total_steps) +
-            "; lower schedule.cool_down");
+        throw monomorph::UsageError("STRANGE-01",
+                                    "schedule.rise + schedule.cool_down = " + std::to_string(hparams.rise) + " + " +
+                                        std::to_string(hparams.cool_down) + " must be at most run.steps = " +
+                                        std::to_string(total_steps) + "; lower schedule.cool_down");
     });
   }
 };

@@ -145,7 +145,7 @@ void AtomicFile::withdraw() noexcept {
 std::string output_target(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0) {
-    if (S_ISDIR(status.st_mode)) throw Error("[FILE-04] " + in_quotes(path) + " is a folder; give a file to write");
+    if (S_ISDIR(status.st_mode)) throw Error("FILE-04", in_quotes(path) + " is a folder; give a file to write");
     if (!S_ISREG(status.st_mode)) return path;
   }
   std::error_code failure;

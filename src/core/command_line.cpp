@@ -89,7 +89,7 @@ CLI::Option* add_choice(CLI::App& command, const std::string& name, const std::s
 
 }  // namespace detail
 
-bool parse_command_line(CLI::App& program, int argc, char** argv, std::string_view id) {
+bool parse_command_line(CLI::App& program, int argc, char** argv, ErrorId id) {
   try {
     program.parse(argc, argv);
     return true;
@@ -101,7 +101,7 @@ bool parse_command_line(CLI::App& program, int argc, char** argv, std::string_vi
     std::string text = error.what();  // may have any bytes of an argument, and a message has one line
     std::replace_if(
         text.begin(), text.end(), [](char byte) { return byte >= 0 && byte < ' '; }, ' ');
-    throw UsageError(fmt::format("{} {}; see {} --help", id, text, name_of_command(program)));
+    throw UsageError(id, fmt::format("{}; see {} --help", text, name_of_command(program)));
   }
 }
 

@@ -30,26 +30,25 @@ void throw_file_error(std::string_view doing, const std::string& path, int error
   switch (error_number) {
     case ENOENT:
     case ENOTDIR:
-      throw Error(fmt::format("[FILE-01] cannot {} {}: {}; check the path", doing, in_quotes(path), reason));
+      throw Error("FILE-01", fmt::format("cannot {} {}: {}; check the path", doing, in_quotes(path), reason));
     case ENOSPC:
     case EDQUOT:
-      throw Error(fmt::format("[FILE-02] cannot {} {}: the disk is full ({}); free some space there and try again",
-                              doing, in_quotes(path), reason));
+      throw Error("FILE-02", fmt::format("cannot {} {}: the disk is full ({}); free some space there and try again",
+                                         doing, in_quotes(path), reason));
     case EFBIG:
-      throw Error(fmt::format(
-          "[FILE-06] cannot {} {}: it would be larger than a file may be ({}); raise the limit (ulimit -f), "
-          "or take a file system for larger files",
-          doing, in_quotes(path), reason));
+      throw Error("FILE-06",
+                  fmt::format("cannot {} {}: it would be larger than a file may be ({}); raise the limit (ulimit -f), "
+                              "or take a file system for larger files",
+                              doing, in_quotes(path), reason));
     default:
-      throw Error(fmt::format("[FILE-03] cannot {} {}: {}", doing, in_quotes(path), reason));
+      throw Error("FILE-03", fmt::format("cannot {} {}: {}", doing, in_quotes(path), reason));
   }
 }
 
 void throw_changed_file(const std::string& path) {
-  throw Error(
-      fmt::format("[DATA-09] {} was changed while it was being read; leave data alone while it is in use and "
-                  "start again",
-                  in_quotes(path)));
+  throw Error("DATA-09", fmt::format("{} was changed while it was being read; leave data alone while it is in use and "
+                                     "start again",
+                                     in_quotes(path)));
 }
 
 }  // namespace monomorph

@@ -99,13 +99,13 @@ std::string expectation(const FieldRef& field) {
 }
 
 void reject_type(const FieldRef& field, std::string_view found, const std::string& where) {
-  throw UsageError(fmt::format("[HPARAM-02] {} must be {}, not {} ({}); it means: {}", field.name, expectation(field),
-                               found, where, field.doc));
+  throw UsageError("HPARAM-02", fmt::format("{} must be {}, not {} ({}); it means: {}", field.name, expectation(field),
+                                            found, where, field.doc));
 }
 
 void reject_range(const FieldRef& field, std::string_view found, const std::string& where) {
-  throw UsageError(fmt::format("[HPARAM-03] {} must be {}, not {} ({}); it means: {}", field.name, expectation(field),
-                               found, where, field.doc));
+  throw UsageError("HPARAM-03", fmt::format("{} must be {}, not {} ({}); it means: {}", field.name, expectation(field),
+                                            found, where, field.doc));
 }
 
 std::string nearest_key(std::span<const FieldRef> fields, std::string_view dotted) {
@@ -137,8 +137,8 @@ bool is_likely(std::string_view dotted, std::string_view nearest) {
 }
 
 void reject_key(std::string_view dotted, std::string_view nearest, const std::string& where) {
-  throw UsageError(fmt::format("[HPARAM-01] {} is not a hyperparameter ({}); the nearest known key is \"{}\"",
-                               in_quotes(dotted), where, nearest));
+  throw UsageError("HPARAM-01", fmt::format("{} is not a hyperparameter ({}); the nearest known key is \"{}\"",
+                                            in_quotes(dotted), where, nearest));
 }
 
 void assign(const FieldRef& field, const JsonScalar& value, const std::string& where) {

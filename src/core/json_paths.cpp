@@ -43,11 +43,11 @@ void PathListReader::begin_object(const std::string& where) {
 void PathListReader::key(const std::string& name, const std::string& where) {
   if (name != path_key && name != weight_key) {
     has_unknown_key_ = true;
-    throw UsageError(fmt::format("[HPARAM-01] {} is no member of {} ({}); it may have \"{}\" and \"{}\"",
-                                 in_quotes(name), entry_name(), where, path_key, weight_key));
+    throw UsageError("HPARAM-01", fmt::format("{} is no member of {} ({}); it may have \"{}\" and \"{}\"",
+                                              in_quotes(name), entry_name(), where, path_key, weight_key));
   }
   if (!keys_.insert(name).second) {
-    throw UsageError(fmt::format("[HPARAM-04] {}.{} must be given once ({}); remove one", entry_name(), name, where));
+    throw UsageError("HPARAM-04", fmt::format("{}.{} must be given once ({}); remove one", entry_name(), name, where));
   }
   key_ = name;
 }
@@ -56,8 +56,8 @@ void PathListReader::end_object(const std::string& where) {
   const std::string name = entry_name();
   in_object_ = false;
   if (keys_.contains(std::string(path_key)) || has_unknown_key_) return;  // which may have been meant for it
-  throw UsageError(
-      fmt::format("[HPARAM-02] {} must have a \"{}\" ({}); it means: {}", name, path_key, where, field_.doc));
+  throw UsageError("HPARAM-02",
+                   fmt::format("{} must have a \"{}\" ({}); it means: {}", name, path_key, where, field_.doc));
 }
 
 void PathListReader::end_array(const std::string& where) {

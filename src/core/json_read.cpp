@@ -162,10 +162,10 @@ class FieldReader {
 bool FieldReader::fail_at(std::size_t line, std::string_view reason) {
   const std::string near = key_.empty() ? "" : ", at or after " + in_quotes(key_);
   return check("", [&] {
-    throw UsageError(
-        fmt::format("[HPARAM-05] a hyperparameter file must be one JSON object ({}{}): {}; correct the text "
-                    "there",
-                    location(line), near, reason));
+    throw UsageError("HPARAM-05",
+                     fmt::format("a hyperparameter file must be one JSON object ({}{}): {}; correct the text "
+                                 "there",
+                                 location(line), near, reason));
   });
 }
 
@@ -253,10 +253,9 @@ bool FieldReader::key(std::string& name) {
 bool FieldReader::accepts_key(const std::string& name) {
   if (name.find('.') != std::string::npos) {
     return check(key_, [&] {
-      throw UsageError(
-          fmt::format("[HPARAM-01] {} must not have a dot ({}); write the part before it as an object: "
-                      "{{\"optimizer\": {{\"lr\": 3e-4}}}}",
-                      in_quotes(name), location(key_line_)));
+      throw UsageError("HPARAM-01", fmt::format("{} must not have a dot ({}); write the part before it as an object: "
+                                                "{{\"optimizer\": {{\"lr\": 3e-4}}}}",
+                                                in_quotes(name), location(key_line_)));
     });
   }
   const auto found = std::ranges::find(fields_, key_, &FieldRef::name);
@@ -270,8 +269,8 @@ bool FieldReader::accepts_key(const std::string& name) {
   }
   const auto [first, is_new] = lines_.emplace(key_, key_line_);
   return is_new || check(key_, [&, first = first->second] {
-           throw UsageError(fmt::format("[HPARAM-04] {} must be given once ({}, and before in line {}); remove one",
-                                        key_, location(key_line_), first));
+           throw UsageError("HPARAM-04", fmt::format("{} must be given once ({}, and before in line {}); remove one",
+                                                     key_, location(key_line_), first));
          });
 }
 
@@ -285,8 +284,8 @@ bool FieldReader::take(const JsonScalar& value) {
     field_ = nullptr;
   } else {
     check(key_, [&] {
-      throw UsageError(fmt::format("[HPARAM-02] {} must be an object of hyperparameters ({}); write \"{}\": {{ ... }}",
-                                   key_, location(key_line_), key_.substr(key_.rfind('.') + 1)));
+      throw UsageError("HPARAM-02", fmt::format("{} must be an object of hyperparameters ({}); write \"{}\": {{ ... }}",
+                                                key_, location(key_line_), key_.substr(key_.rfind('.') + 1)));
     });
   }
   return true;
@@ -345,10 +344,9 @@ void set_field(std::span<const FieldRef> fields, std::string_view assignment, Mi
   const std::string_view name = assignment.substr(0, equals);
   if (equals == std::string_view::npos || equals == 0) {
     mistakes.check([&] {
-      throw UsageError(
-          fmt::format("[HPARAM-06] --set must be given as section.name=value, not {}; for example --set "
-                      "optimizer.lr=3e-4",
-                      in_quotes(assignment)));
+      throw UsageError("HPARAM-06", fmt::format("--set must be given as section.name=value, not {}; for example --set "
+                                                "optimizer.lr=3e-4",
+                                                in_quotes(assignment)));
     });
     if (!name.empty()) mistakes.doubt(name);
     return;

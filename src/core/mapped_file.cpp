@@ -18,7 +18,7 @@ namespace {
 std::span<const std::byte> map_descriptor(int descriptor, const std::string& path) {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0) throw_file_error("read", path, errno);
-  if (!S_ISREG(status.st_mode)) throw Error("[FILE-04] " + in_quotes(path) + " is not a regular file; give a file");
+  if (!S_ISREG(status.st_mode)) throw Error("FILE-04", in_quotes(path) + " is not a regular file; give a file");
   const auto n_bytes = static_cast<std::size_t>(status.st_size);
   if (n_bytes == 0) return {};
   void* address = ::mmap(nullptr, n_bytes, PROT_READ, MAP_SHARED, descriptor, 0);

@@ -1,9 +1,6 @@
 #include <monomorph/core/mistakes.hpp>
 
-#include <monomorph/core/error.hpp>
-
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -17,7 +14,7 @@ bool Mistakes::check(const std::function<void()>& act) {
     if (is_full())
       count();
     else
-      lines_.emplace_back(mistake.what());
+      told_.push_back(mistake);
     return false;
   }
 }
@@ -37,12 +34,13 @@ bool Mistakes::is_doubted(std::string_view field) const {
 }
 
 void Mistakes::throw_if_any() const {
-  if (lines_.empty()) return;
-  std::string text = fmt::format("{}", fmt::join(lines_, "\n"));
+  if (told_.empty()) return;
+  std::string text(told_.front().text());
+  for (std::size_t i = 1; i < told_.size(); ++i) text.append("\n").append(told_[i].what());
   if (n_untold_ > 0)
     text += fmt::format("\n[HPARAM-07] all mistakes must be corrected, and {} more {} not shown; correct these first",
                         n_untold_, n_untold_ == 1 ? "is" : "are");
-  throw UsageError(text);
+  throw UsageError(told_.front().id(), text);
 }
 
 }  // namespace monomorph

@@ -57,10 +57,10 @@ void check_stack_variables() {
     const char* const text = std::getenv(name);
     const auto size = text == nullptr ? std::nullopt : stack_size(text);
     if (size && *size < static_cast<double>(least_stack))
-      throw UsageError(
-          fmt::format("[LIMIT-01] the environment variable {} must allow the stack {}, and is {}; raise or "
-                      "unset it",
-                      name, format_bytes(least_stack), in_quotes(text)));
+      throw UsageError("LIMIT-01",
+                       fmt::format("the environment variable {} must allow the stack {}, and is {}; raise or "
+                                   "unset it",
+                                   name, format_bytes(least_stack), in_quotes(text)));
   }
 }
 
@@ -71,9 +71,9 @@ void provide_stack() {
   rlimit stack{};
   if (::getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= least_stack) return;
   if (stack.rlim_max < least_stack)
-    throw UsageError(
-        fmt::format("[LIMIT-01] the stack must be allowed {}, and its hard limit is {}; raise it (ulimit -s)",
-                    format_bytes(least_stack), format_bytes(static_cast<std::int64_t>(stack.rlim_max))));
+    throw UsageError("LIMIT-01",
+                     fmt::format("the stack must be allowed {}, and its hard limit is {}; raise it (ulimit -s)",
+                                 format_bytes(least_stack), format_bytes(static_cast<std::int64_t>(stack.rlim_max))));
   stack.rlim_cur = least_stack;
   ::setrlimit(RLIMIT_STACK, &stack);
   pthread_attr_t attributes;

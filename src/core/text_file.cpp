@@ -17,7 +17,7 @@ namespace {
 std::string read_descriptor(int descriptor, const std::string& path, std::size_t max_bytes) {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0) throw_file_error("read", path, errno);
-  if (S_ISDIR(status.st_mode)) throw Error("[FILE-04] " + in_quotes(path) + " is a folder; give a file");
+  if (S_ISDIR(status.st_mode)) throw Error("FILE-04", in_quotes(path) + " is a folder; give a file");
   std::string text;
   std::array<char, 65536> chunk;
   while (true) {
@@ -26,10 +26,9 @@ std::string read_descriptor(int descriptor, const std::string& path, std::size_t
     if (n_read < 0) throw_file_error("read", path, errno);
     if (n_read == 0) return text;
     if (text.size() + static_cast<std::size_t>(n_read) > max_bytes) {
-      throw Error(
-          fmt::format("[FILE-05] {} holds more than the {} bytes that a file of its kind may have; is it the "
-                      "right file?",
-                      in_quotes(path), max_bytes));
+      throw Error("FILE-05", fmt::format("{} holds more than the {} bytes that a file of its kind may have; is it the "
+                                         "right file?",
+                                         in_quotes(path), max_bytes));
     }
     text.append(chunk.data(), static_cast<std::size_t>(n_read));
   }

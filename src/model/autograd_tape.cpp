@@ -71,10 +71,10 @@ at::Tensor AutogradTape::run(const BlockTensors& t, const Block& block, bool kee
   }
   graph.y_BTD = block.compute(AutogradInput(t, block.layout, graph.x_BTD, graph.parameters));
   if (graph.y_BTD.sizes() != graph.x_BTD.sizes() || graph.y_BTD.scalar_type() != graph.x_BTD.scalar_type())
-    throw Error(
-        fmt::format("[BLOCK-02] compute() of block {} must return the shape and dtype of x_BTD; change what it "
-                    "returns",
-                    block.name));
+    throw Error("BLOCK-02",
+                fmt::format("compute() of block {} must return the shape and dtype of x_BTD; change what it "
+                            "returns",
+                            block.name));
   at::Tensor y = graph.y_BTD.detach();
   if (keep) this->graph(t.block) = std::move(graph);
   return y;
@@ -107,10 +107,10 @@ void AutogradTape::backward(const BlockTensors& t, const Block& block) {
 const at::Tensor& AutogradInput::parameter(std::string_view name) const {
   for (int i = 0; i < layout_.size(); ++i)
     if (layout_[i].name == name) return parameters_[i];
-  throw Error(
-      fmt::format("[BLOCK-01] compute() of block {} asks for a parameter {}, which Params does not have; change "
-                  "one of the names",
-                  t_.block, name));
+  throw Error("BLOCK-01",
+              fmt::format("compute() of block {} asks for a parameter {}, which Params does not have; change "
+                          "one of the names",
+                          t_.block, name));
 }
 
 at::Tensor AutogradInput::document_starts_BT() const {

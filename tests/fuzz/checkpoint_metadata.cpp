@@ -1,5 +1,5 @@
 // metadata.json of a checkpoint: what is accepted is written to a text that says the same.
-#include <monomorph/core/hash.hpp>
+#include <monomorph/core/xxh64.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

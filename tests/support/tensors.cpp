@@ -1,6 +1,6 @@
 #include "support/tensors.hpp"
 
-#include <monomorph/core/hash.hpp>
+#include <monomorph/core/xxh64.hpp>
 
 #include <c10/util/Half.h>
 #include <bit>

@@ -70,7 +70,8 @@ struct Chat {
     for (std::string role; std::getline(names, role, ',');) {
       const auto found = data::find_chat_role(role);
       if (!found) {
-        throw UsageError(fmt::format("[CHAT-09] there is no role {}; --roles takes {}", in_quotes(role), role_names()));
+        throw UsageError("CHAT-09",
+                         fmt::format("there is no role {}; --roles takes {}", in_quotes(role), role_names()));
       }
       counted.set(static_cast<std::size_t>(*found));
     }

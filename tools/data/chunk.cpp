@@ -80,10 +80,10 @@ struct Chunk {
                         ? n_chunks
                         : number_from<std::int64_t>(std::string_view(which).substr(std::min(slash + 1, which.size())));
     if (!of || (!which.empty() && !number)) {
-      throw UsageError("[DATA-42] " + in_quotes(which) + " names no chunk; write it like 3/8, the third of eight");
+      throw UsageError("DATA-42", in_quotes(which) + " names no chunk; write it like 3/8, the third of eight");
     }
     if (*of < 1 || *of > most_chunks) {
-      throw UsageError(fmt::format("[DATA-42] a set cannot be cut into {} chunks; ask for 1 to {}", *of, most_chunks));
+      throw UsageError("DATA-42", fmt::format("a set cannot be cut into {} chunks; ask for 1 to {}", *of, most_chunks));
     }
     if (!which.empty()) return {{{*number, output.path}}, *of};
     std::vector<data::Chunk> chunks;

@@ -54,7 +54,7 @@ void OutputOption::check(const std::vector<std::string>& outputs, const std::vec
   for (const std::string& output : outputs) {
     std::error_code unreadable;  // writing will say why
     if (!fs::exists(fs::symlink_status(output, unreadable))) continue;
-    throw UsageError("[DATA-01] " + in_quotes(output) + " exists; give another --output, or --force to replace it");
+    throw UsageError("DATA-01", in_quotes(output) + " exists; give another --output, or --force to replace it");
   }
 }
 
@@ -64,15 +64,15 @@ void refuse_shared_files(const std::vector<std::string>& outputs, const std::vec
     if (const auto place = place_of_file(output)) {
       const auto [other, is_new] = written.emplace(*place, output);
       if (is_new) continue;
-      throw UsageError(fmt::format("[DATA-10] {} and {} are the same file, and both would be written; name two",
-                                   in_quotes(other->second), in_quotes(output)));
+      throw UsageError("DATA-10", fmt::format("{} and {} are the same file, and both would be written; name two",
+                                              in_quotes(other->second), in_quotes(output)));
     }
   }
   for (const std::string& input : inputs) {
     const auto place = place_of_file(input);
     if (!place || !written.contains(*place)) continue;
-    throw UsageError(fmt::format("[DATA-10] {} is read and would be replaced by what is written; name another output",
-                                 in_quotes(input)));
+    throw UsageError("DATA-10", fmt::format("{} is read and would be replaced by what is written; name another output",
+                                            in_quotes(input)));
   }
 }
 

@@ -39,7 +39,7 @@ struct Inspect {
   void run(Console& console) const {
     if (!document) {
       if (!tokenizer_path.empty())
-        throw UsageError("[DATA-10] --tokenizer shows a document; say which, with --document");
+        throw UsageError("DATA-10", "--tokenizer shows a document; say which, with --document");
       show_statistics(console);
     } else if (std::filesystem::path(input.path).extension() == ".pbin") {
       show_packed_document(console);
@@ -114,7 +114,7 @@ struct Inspect {
   }
 
   void show_record(Console& console) const {
-    if (!tokenizer_path.empty()) throw UsageError("[DATA-10] --tokenizer is for packed files; leave it out");
+    if (!tokenizer_path.empty()) throw UsageError("DATA-10", "--tokenizer is for packed files; leave it out");
     const bool is_index = std::filesystem::path(input.path).extension() == ".idx";
     const std::string path = is_index ? records.of_index(input) : input.path;
     const std::string record = is_index ? data::read_indexed_record(input.path, path, *document, console.progress())

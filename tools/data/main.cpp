@@ -44,7 +44,7 @@ void check_command(const CLI::App& program, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return;
   const auto is_named = [&](const CLI::App* command) { return command->check_name(argv[1]); };
   if (program.get_subcommands(is_named).empty())
-    throw UsageError("[DATA-10] there is no command " + in_quotes(argv[1]) + "; see monomorph-data --help");
+    throw UsageError("DATA-10", "there is no command " + in_quotes(argv[1]) + "; see monomorph-data --help");
 }
 
 /// A file that was cut short while it was read looks as if it had always been damaged.
@@ -64,14 +64,14 @@ int run(int argc, char** argv) {
   try {
     set_up_process();
     check_command(program, argc, argv);
-    parse_command_line(program, argc, argv, "[DATA-10]");
+    parse_command_line(program, argc, argv, "DATA-10");
     throw_if_truncated();
     flush_out();
     return static_cast<int>(ExitCode::success);
   } catch (const Error& error) {
     return report_failure(cause_of(error));
   } catch (const std::bad_alloc&) {
-    return report_failure(Error("[DATA-12] there is not enough memory"));
+    return report_failure(Error("DATA-12", "there is not enough memory"));
   } catch (const std::exception& error) {
     return report_failure(error);
   }

@@ -4,8 +4,8 @@
 #include <monomorph/core/command_line.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
-#include <monomorph/core/hash.hpp>
 #include <monomorph/core/text_file.hpp>
+#include <monomorph/core/xxh64.hpp>
 #include <monomorph/data/prepare/pack.hpp>
 #include <monomorph/data/tokenizer/tokenizer.hpp>
 
@@ -68,9 +68,9 @@ struct Pack {
  private:
   void check_files() const {
     if (field_option->count() > 0 && input.path.ends_with(".txt")) {
-      throw UsageError(
-          fmt::format("[DATA-10] --field says where a record has its text, but {} is one text; leave it out",
-                      in_quotes(input.path)));
+      throw UsageError("DATA-10",
+                       fmt::format("--field says where a record has its text, but {} is one text; leave it out",
+                                   in_quotes(input.path)));
     }
     const std::string report = on_error.written_report(output);
     refuse_shared_files({output.path, report}, {input.path, tokenizer_path});

@@ -56,9 +56,10 @@ struct Verify {
                        {"n_findings", summary.n_findings},
                        {"findings", findings}});
     if (summary.n_findings > 0) {
-      throw Error(
-          fmt::format("[DATA-51] {} has {} faults{}; write it again", in_quotes(input.path), summary.n_findings,
-                      summary.n_findings > most_lines ? fmt::format(", of which {} are shown", most_lines) : ""));
+      throw Error("DATA-51",
+                  fmt::format("{} has {} faults{}; write it again", in_quotes(input.path), summary.n_findings,
+                              summary.n_findings > most_lines ? fmt::format(", of which {} are shown", most_lines)
+                                                              : ""));
     }
     console.say(fmt::format("{}: nothing wrong with {} documents{}", input.path, summary.n_documents,
                             summary.has_loss_mask ? " and their loss mask" : ""));
@@ -72,8 +73,8 @@ struct Verify {
       return data::verify_packed(input.path, settings, report, progress);
     }
     if (extension != ".idx") {
-      throw UsageError("[DATA-40] " + in_quotes(input.path) +
-                       " ends in neither .pbin (packed) nor .idx (index); rename it after what it is");
+      throw UsageError("DATA-40", in_quotes(input.path) +
+                                      " ends in neither .pbin (packed) nor .idx (index); rename it after what it is");
     }
     return data::verify_index(input.path, records.of_index(input), report, progress);
   }

@@ -38,7 +38,7 @@ has_fuzzer() {
 # One run of the preprocessor asks for all headers; without a compiler, all are taken for missing.
 missing_headers() {
   local headers=(boost/hana.hpp:libboost-dev nlohmann/json.hpp:nlohmann-json3-dev CLI/CLI.hpp:libcli11-dev
-    utf8proc.h:libutf8proc-dev pcre2.h:libpcre2-dev sentencepiece_processor.h:libsentencepiece-dev
+    xxhash.h:libxxhash-dev utf8proc.h:libutf8proc-dev pcre2.h:libpcre2-dev sentencepiece_processor.h:libsentencepiece-dev
     simdjson.h:libsimdjson-dev gloo/algorithm.h:libgloo-dev)
   local pair
   {

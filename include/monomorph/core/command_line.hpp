@@ -1,6 +1,8 @@
 #pragma once
 // What the command lines of all programs have in common. CLI11's own conversion of numbers takes "nan", ends 2^64 at
 // 2^64 - 1, makes -1 a large positive number and reads 010 as 8, so no program leaves numbers to it.
+#include <monomorph/core/error_id.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -86,9 +88,9 @@ CLI::Option* add_choice(CLI::App& command, const std::string& name, Value& targe
 }
 
 /// Has the options of a program take what its command line says, and answers --help.
-/// @param id of the message about a wrong command line, such as "[RUN-13]"
+/// @param id of the message about a wrong command line, such as "RUN-13"
 /// @return whether the program is to go on: false after --help
 /// @throws UsageError with this id, in one line; [FILE-NN] if the help cannot be written
-bool parse_command_line(CLI::App& program, int argc, char** argv, std::string_view id);
+bool parse_command_line(CLI::App& program, int argc, char** argv, ErrorId id);
 
 }  // namespace monomorph

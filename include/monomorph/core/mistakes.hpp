@@ -1,4 +1,6 @@
 #pragma once
+#include <monomorph/core/error.hpp>
+
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
@@ -22,18 +24,18 @@ class Mistakes {
   void doubt(std::string_view name);
 
   /// No more mistakes are told, so their texts need not be made.
-  bool is_full() const { return lines_.size() == most_told; }
+  bool is_full() const { return told_.size() == most_told; }
   /// One that is not told.
   void count() { ++n_untold_; }
 
-  /// @throws UsageError of one line each; [HPARAM-07] for those that are not told
+  /// @throws UsageError of one line each, with the id of the first; [HPARAM-07] for those that are not told
   void throw_if_any() const;
 
  private:
   static constexpr std::size_t most_told = 20;
   bool is_doubted(std::string_view field) const;
 
-  std::vector<std::string> lines_;
+  std::vector<UsageError> told_;
   std::size_t n_untold_ = 0;
   std::vector<std::string> doubted_;
 };

@@ -15,10 +15,11 @@ void check_limits(std::span<const MergeRule> rules) {
     for (const std::int32_t id : {rule.pair.left, rule.pair.right, rule.token}) fits &= id >= 0 && id < most_ids;
   }
   if (fits) return;
-  throw UsageError(fmt::format(
-      "[TOK-60] the tokenizer has {} merges, or merges ids outside 0 to {}: this is for up to {} merges and "
-      "such ids; give one with a smaller vocabulary",
-      rules.size(), most_ids - 1, static_cast<std::uint32_t>(MergeTable::no_rank)));
+  throw UsageError(
+      "TOK-60",
+      fmt::format("the tokenizer has {} merges, or merges ids outside 0 to {}: this is for up to {} merges and "
+                  "such ids; give one with a smaller vocabulary",
+                  rules.size(), most_ids - 1, static_cast<std::uint32_t>(MergeTable::no_rank)));
 }
 
 }  // namespace

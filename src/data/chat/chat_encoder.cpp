@@ -30,10 +30,10 @@ void check_special_tokens(const Tokenizer& tokenizer, const ChatTemplate& chat_t
       missing.append(missing.empty() ? "" : ", ").append(in_quotes(wanted));
   }
   if (missing.empty()) return;
-  throw UsageError(
-      fmt::format("[CHAT-02] the tokenizer lacks what the template {} writes as special tokens: {}; add them to its "
-                  "added_tokens with \"special\": true, or use another --template",
-                  chat_template.name, missing));
+  throw UsageError("CHAT-02",
+                   fmt::format("the tokenizer lacks what the template {} writes as special tokens: {}; add them to its "
+                               "added_tokens with \"special\": true, or use another --template",
+                               chat_template.name, missing));
 }
 
 }  // namespace
@@ -141,10 +141,9 @@ std::vector<std::size_t> ChatEncoder::token_ends(std::span<const std::int32_t> i
 
 void ChatEncoder::throw_changed_text(const std::string& shown) const {
   const auto [kept_end, ignored] = std::mismatch(text_.begin(), text_.end(), shown.begin(), shown.end());
-  throw Error(
-      fmt::format("[CHAT-13] the tokenizer does not give {} back as it was, so there is no telling which of "
-                  "its tokens count; use a tokenizer that keeps the text",
-                  in_quotes(std::string(kept_end, text_.end()).substr(0, 40))));
+  throw Error("CHAT-13", fmt::format("the tokenizer does not give {} back as it was, so there is no telling which of "
+                                     "its tokens count; use a tokenizer that keeps the text",
+                                     in_quotes(std::string(kept_end, text_.end()).substr(0, 40))));
 }
 
 }  // namespace monomorph::data

@@ -22,10 +22,10 @@ constexpr std::int64_t longest_sequence = std::int64_t{1} << 24;
 
 void check_settings(const ChatPackSettings& settings) {
   if (settings.sequence_length < 2 || settings.sequence_length > longest_sequence) {
-    throw UsageError(fmt::format("[CHAT-09] a sample of {} tokens: --sequence-length must lie in 2..{}",
-                                 settings.sequence_length, longest_sequence));
+    throw UsageError("CHAT-09", fmt::format("a sample of {} tokens: --sequence-length must lie in 2..{}",
+                                            settings.sequence_length, longest_sequence));
   }
-  if (settings.counted_roles.none()) throw UsageError("[CHAT-09] no role counts in the loss; name one with --roles");
+  if (settings.counted_roles.none()) throw UsageError("CHAT-09", "no role counts in the loss; name one with --roles");
 }
 
 /// What the lines of a block became.
@@ -76,10 +76,10 @@ class ChatReader {
       return;
     }
     if (too_long && settings_.too_long == TooLong::refuse) {
-      throw Error(
-          fmt::format("[CHAT-07] the chat has {} tokens, and a sample {}; choose --on-too-long truncate or skip, "
-                      "or a longer sequence",
-                      chat.ids.size(), size));
+      throw Error("CHAT-07",
+                  fmt::format("the chat has {} tokens, and a sample {}; choose --on-too-long truncate or skip, "
+                              "or a longer sequence",
+                              chat.ids.size(), size));
     }
     if (too_long) {
       chat.ids.resize(size);
@@ -152,11 +152,11 @@ class ChatOutput {
   }
 
   [[noreturn]] void throw_nothing_counts() const {
-    throw Error(
-        fmt::format("[CHAT-08] {} has no chat to train on: of {} lines {} are no chats, {} are too long, and in {} no "
-                    "token counts; see --roles, --on-too-long and --sequence-length",
-                    in_quotes(input_), summary_.n_records, summary_.n_skipped, summary_.n_too_long,
-                    summary_.n_without_counted));
+    throw Error("CHAT-08",
+                fmt::format("{} has no chat to train on: of {} lines {} are no chats, {} are too long, and in {} no "
+                            "token counts; see --roles, --on-too-long and --sequence-length",
+                            in_quotes(input_), summary_.n_records, summary_.n_skipped, summary_.n_too_long,
+                            summary_.n_without_counted));
   }
 
   const std::string& input_;

@@ -34,8 +34,8 @@ class MessageReader {
  private:
   template <class... Arguments>
   [[noreturn]] void fail(fmt::format_string<Arguments...> text, Arguments&&... arguments) const {
-    throw Error(fmt::format("[CHAT-04] message {}: {}; mend the record", number_,
-                            fmt::format(text, std::forward<Arguments>(arguments)...)));
+    throw Error("CHAT-04", fmt::format("message {}: {}; mend the record", number_,
+                                       fmt::format(text, std::forward<Arguments>(arguments)...)));
   }
 
   dom::element member(dom::object message, const char* name) const {
@@ -104,22 +104,22 @@ class MessageReader {
 dom::array list_of(dom::element value, const std::optional<FieldPointer>& field) {
   if (field) {
     if (!find_field(value, *field)) {
-      throw Error(fmt::format("[CHAT-03] the record has no field {}; name the field of the messages with --field",
-                              in_quotes(field->text())));
+      throw Error("CHAT-03", fmt::format("the record has no field {}; name the field of the messages with --field",
+                                         in_quotes(field->text())));
     }
   } else if (!value.is_array()) {
     dom::element found;
     if (value["messages"].get(found) != simdjson::SUCCESS && value["conversations"].get(found) != simdjson::SUCCESS) {
-      throw Error(
-          "[CHAT-03] the record has neither /messages nor /conversations; name the field of the messages with "
-          "--field");
+      throw Error("CHAT-03",
+                  "the record has neither /messages nor /conversations; name the field of the messages with "
+                  "--field");
     }
     value = found;
   }
   dom::array messages;
   if (value.get(messages) != simdjson::SUCCESS) {
-    throw Error(
-        fmt::format("[CHAT-03] the messages are {}, not a list; name their field with --field", json_kind(value)));
+    throw Error("CHAT-03",
+                fmt::format("the messages are {}, not a list; name their field with --field", json_kind(value)));
   }
   return messages;
 }
@@ -137,7 +137,7 @@ std::variant<std::vector<ChatMessage>, LineProblem> ChatRecords::of(std::string_
       for (const dom::element message : list_of(record, field_)) {
         messages.push_back(MessageReader(messages.size(), numbers_are_kept).read(message));
       }
-      if (messages.empty()) throw Error("[CHAT-03] the list of messages is empty; leave it out");
+      if (messages.empty()) throw Error("CHAT-03", "the list of messages is empty; leave it out");
     });
     if (problem) return *std::move(problem);
   } catch (const Error& error) {

@@ -97,10 +97,9 @@ class ChatCheck {
       if (messages_[i].role != wanted) throw_wrong_order(i, wanted);
     }
     if (messages_.size() == n_folded) {
-      throw Error(
-          fmt::format("[CHAT-05] a system message and nothing else; the template {} writes it into the "
-                      "user's, so add one",
-                      template_.name));
+      throw Error("CHAT-05", fmt::format("a system message and nothing else; the template {} writes it into the "
+                                         "user's, so add one",
+                                         template_.name));
     }
   }
 
@@ -113,28 +112,25 @@ class ChatCheck {
     const ChatMessage& message = messages_[index];
     if (!folded && !template_.knows(message.role)) {
       if (message.role == ChatRole::system && template_.folds_system) {
-        throw Error(fmt::format("[CHAT-05] message {}: for the template {} a system message must be the first",
-                                index + 1, template_.name));
+        throw Error("CHAT-05", fmt::format("message {}: for the template {} a system message must be the first",
+                                           index + 1, template_.name));
       }
-      throw Error(
-          fmt::format("[CHAT-04] message {}: the template {} has no role \"{}\"; leave the message out, or "
-                      "use another --template",
-                      index + 1, template_.name, name_of(message.role)));
+      throw Error("CHAT-04", fmt::format("message {}: the template {} has no role \"{}\"; leave the message out, or "
+                                         "use another --template",
+                                         index + 1, template_.name, name_of(message.role)));
     }
     // Many sets give every chat a system message and leave it empty; an empty question or answer is a slip.
     if (message.role != ChatRole::system && trimmed(message.content).empty()) {
-      throw Error(
-          fmt::format("[CHAT-06] message {}: the {} says nothing but white space; leave the chat out, or "
-                      "mend it",
-                      index + 1, name_of(message.role)));
+      throw Error("CHAT-06", fmt::format("message {}: the {} says nothing but white space; leave the chat out, or "
+                                         "mend it",
+                                         index + 1, name_of(message.role)));
     }
   }
 
   [[noreturn]] void throw_wrong_order(std::size_t index, ChatRole wanted) const {
-    throw Error(
-        fmt::format("[CHAT-05] message {}: it is the {}'s where the {}'s must be, as the template {} wants "
-                    "user and assistant in turn; mend the chat, or use another --template",
-                    index + 1, name_of(messages_[index].role), name_of(wanted), template_.name));
+    throw Error("CHAT-05", fmt::format("message {}: it is the {}'s where the {}'s must be, as the template {} wants "
+                                       "user and assistant in turn; mend the chat, or use another --template",
+                                       index + 1, name_of(messages_[index].role), name_of(wanted), template_.name));
   }
 
   const ChatTemplate& template_;
@@ -161,8 +157,8 @@ const ChatTemplate& find_chat_template(std::string_view name) {
   if (found != std::end(templates)) return *found;
   std::vector<std::string_view> names;
   for (const ChatTemplate& candidate : templates) names.push_back(candidate.name);
-  throw UsageError(fmt::format("[CHAT-01] there is no chat template {}; name one of {} with --template",
-                               in_quotes(name), fmt::join(names, ", ")));
+  throw UsageError("CHAT-01", fmt::format("there is no chat template {}; name one of {} with --template",
+                                          in_quotes(name), fmt::join(names, ", ")));
 }
 
 std::uint64_t fingerprint(const ChatTemplate& chat_template) {

@@ -36,16 +36,19 @@ TokenFormat recognise(const std::string& path) {
   const auto header = LlmcHeader::read(file.bytes());
   if (header && header->bytes_per_token()) return TokenFormat::llm_c;
   if (std::filesystem::exists(megatron_index_path(path))) return TokenFormat::megatron;
-  throw UsageError("[DATA-50] nothing in " + in_quotes(path) +
-                   " says what it is: no .pbin, no header of llm.c, no .idx of Megatron beside it; say it with --from "
-                   "(nanogpt for bare tokens of 2 bytes)");
+  throw UsageError(
+      "DATA-50",
+      "nothing in " + in_quotes(path) +
+          " says what it is: no .pbin, no header of llm.c, no .idx of Megatron beside it; say it with --from "
+          "(nanogpt for bare tokens of 2 bytes)");
 }
 
 TokenFormat target_format(const std::string& output, std::optional<TokenFormat> given) {
   if (given) return *given;
   if (has_extension(output, ".pbin")) return TokenFormat::packed;
-  throw UsageError("[DATA-50] the name " + in_quotes(output) +
-                   " does not say which format to write; end it in .pbin, or give --to nanogpt, llm.c or megatron");
+  throw UsageError("DATA-50",
+                   "the name " + in_quotes(output) +
+                       " does not say which format to write; end it in .pbin, or give --to nanogpt, llm.c or megatron");
 }
 
 TokenSource open_tokens(const std::string& input, TokenFormat format, DocumentMarks marks) {
@@ -83,10 +86,10 @@ std::uint32_t target_width(TokenFormat format, std::optional<std::uint32_t> give
     if (allowed[i] && (given ? widths[i] == *given : widths[i] <= from.n_bytes || chosen == 0)) chosen = widths[i];
   }
   if (chosen == 0) {
-    throw UsageError(fmt::format("[DATA-48] {} has no tokens of {} bytes; its widths are {}", name_of(format), *given,
-                                 format == TokenFormat::nanogpt ? "2"
-                                 : format == TokenFormat::llm_c ? "2 and 4"
-                                                                : "1, 2 and 4"));
+    throw UsageError("DATA-48", fmt::format("{} has no tokens of {} bytes; its widths are {}", name_of(format), *given,
+                                            format == TokenFormat::nanogpt ? "2"
+                                            : format == TokenFormat::llm_c ? "2 and 4"
+                                                                           : "1, 2 and 4"));
   }
   return chosen;
 }
@@ -99,17 +102,17 @@ std::int64_t largest_id(TokenFormat format, std::uint32_t width) {
 
 void check_settings(const std::string& output, const ConvertSettings& settings, TokenFormat from, TokenFormat to) {
   if (settings.begin_of_document && settings.end_of_document) {
-    throw UsageError(
-        "[DATA-10] a document is told by the token that begins it or by the one that ends it; give --bos-id "
-        "or --eod-id, not both");
+    throw UsageError("DATA-10",
+                     "a document is told by the token that begins it or by the one that ends it; give --bos-id "
+                     "or --eod-id, not both");
   }
   const bool has_marks = settings.begin_of_document || settings.end_of_document;
   if (has_marks && (from == TokenFormat::packed || from == TokenFormat::megatron)) {
-    throw UsageError(
-        fmt::format("[DATA-10] {} says itself where documents are; leave --bos-id and --eod-id out", name_of(from)));
+    throw UsageError("DATA-10",
+                     fmt::format("{} says itself where documents are; leave --bos-id and --eod-id out", name_of(from)));
   }
   if (to == TokenFormat::megatron && !has_extension(output, ".bin")) {
-    throw UsageError("[DATA-10] Megatron's files are NAME.bin and NAME.idx; end --output in .bin");
+    throw UsageError("DATA-10", "Megatron's files are NAME.bin and NAME.idx; end --output in .bin");
   }
 }
 
@@ -125,7 +128,8 @@ TokenFormat token_format(std::string_view name) {
   for (const auto& [format, known] : format_names) {
     if (known == name) return format;
   }
-  throw UsageError("[DATA-50] there is no format " + in_quotes(name) + "; there are pbin, nanogpt, llm.c and megatron");
+  throw UsageError("DATA-50",
+                   "there is no format " + in_quotes(name) + "; there are pbin, nanogpt, llm.c and megatron");
 }
 
 ConvertSummary convert(const std::string& input, const std::string& output, const ConvertSettings& settings,
@@ -143,10 +147,10 @@ ConvertSummary convert(const std::string& input, const std::string& output, cons
     source.documents->read([&](std::span<const std::byte> piece) {
       counter.add(piece.size());
       if (recoder.recode(piece, *sink)) return;
-      throw Error(
-          fmt::format("[DATA-47] {}: document {} has the token id {}, which does not fit {} bytes of {}; choose "
-                      "a wider --token-bytes or another format",
-                      in_quotes(input), document.number, recoder.refused_id(), width, name_of(to)));
+      throw Error("DATA-47",
+                  fmt::format("{}: document {} has the token id {}, which does not fit {} bytes of {}; choose "
+                              "a wider --token-bytes or another format",
+                              in_quotes(input), document.number, recoder.refused_id(), width, name_of(to)));
     });
     sink->end_document();
   });

@@ -35,10 +35,9 @@ bool is_json_lines_name(const std::string& path) {
 SetKind set_kind(const std::string& path) {
   if (std::filesystem::path(path).extension() == ".pbin") return SetKind::packed;
   if (is_json_lines_name(path)) return SetKind::json_lines;
-  throw UsageError(
-      fmt::format("[DATA-40] {} ends in neither .pbin (packed) nor {}; rename it after what it is, or "
-                  "convert it",
-                  in_quotes(path), json_lines_names));
+  throw UsageError("DATA-40", fmt::format("{} ends in neither .pbin (packed) nor {}; rename it after what it is, or "
+                                          "convert it",
+                                          in_quotes(path), json_lines_names));
 }
 
 std::unique_ptr<DocumentSource> open_set(const std::string& path) {

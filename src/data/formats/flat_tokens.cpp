@@ -101,10 +101,10 @@ class FlatTokenWriter : public DocumentSink {
     constexpr std::uint64_t most_tokens = (std::uint64_t{1} << 31) - 1;
     const std::uint64_t n_tokens = n_bytes_ / bytes_per_token_;
     if (n_tokens > most_tokens) {
-      throw Error(
-          fmt::format("[DATA-48] {} would have {} tokens, and the header of llm.c counts {} at most; cut the set "
-                      "with monomorph-data chunk first",
-                      in_quotes(path_), n_tokens, most_tokens));
+      throw Error("DATA-48",
+                  fmt::format("{} would have {} tokens, and the header of llm.c counts {} at most; cut the set "
+                              "with monomorph-data chunk first",
+                              in_quotes(path_), n_tokens, most_tokens));
     }
     const LlmcHeader header = LlmcHeader::of(bytes_per_token_, static_cast<std::uint32_t>(n_tokens));
     file_.write_at(0, std::as_bytes(std::span(&header, 1)));
@@ -119,8 +119,8 @@ class FlatTokenWriter : public DocumentSink {
 };
 
 [[noreturn]] void throw_damaged_tokens(const std::string& path, const std::string& reason) {
-  throw Error(
-      fmt::format("[DATA-49] {} {}; give the right file, or say with --from what it is", in_quotes(path), reason));
+  throw Error("DATA-49",
+              fmt::format("{} {}; give the right file, or say with --from what it is", in_quotes(path), reason));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ std::uint64_t size_of_regular_file(const std::string& path) {
   if (status.type() == std::filesystem::file_type::not_found) throw_file_error("open", path, ENOENT);
   if (failure) throw_file_error("open", path, failure.value());
   if (!std::filesystem::is_regular_file(status)) {
-    throw Error("[FILE-04] " + in_quotes(path) + " is not a regular file; give a file");
+    throw Error("FILE-04", in_quotes(path) + " is not a regular file; give a file");
   }
   return std::filesystem::file_size(path);
 }
@@ -27,7 +27,7 @@ std::uint64_t size_of_regular_file(const std::string& path) {
 
 JsonLinesSet::JsonLinesSet(const std::string& path) : path_(path), n_bytes_(size_of_regular_file(path)) {
   if (n_bytes_ == 0) {
-    throw UsageError("[DATA-04] " + in_quotes(path) + " is empty; give a file with at least one document");
+    throw UsageError("DATA-04", in_quotes(path) + " is empty; give a file with at least one document");
   }
 }
 
@@ -35,8 +35,8 @@ void JsonLinesSet::for_each(const Visitor& visit) {
   LineReader lines(path_);
   while (const auto line = lines.next()) {
     if (line->text.find_first_not_of(" \t\r") == std::string_view::npos) {
-      throw Error(fmt::format("[DATA-02] {}, line {} (byte {}): the line is blank; every line must be one JSON value",
-                              in_quotes(path_), line->number, line->offset));
+      throw Error("DATA-02", fmt::format("{}, line {} (byte {}): the line is blank; every line must be one JSON value",
+                                         in_quotes(path_), line->number, line->offset));
     }
     current_ = *line;
     visit({line->number - 1, line->text.size()});

@@ -2,8 +2,8 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
-#include <monomorph/core/hash.hpp>
 #include <monomorph/core/ignored_target.hpp>
+#include <monomorph/core/xxh64.hpp>
 #include <monomorph/data/formats/loss_mask.hpp>
 
 #include <fmt/format.h>
@@ -30,9 +30,9 @@ static_assert(magic.size() + 8 * sizeof(std::uint64_t) == loss_mask_header_bytes
 template <class... Arguments>
 [[noreturn]] void throw_damaged_mask(const std::string& path, fmt::format_string<Arguments...> text,
                                      Arguments&&... arguments) {
-  throw Error(
-      fmt::format("[CHAT-10] {} is damaged or no loss mask: {}; make it again with monomorph-data chat or pairs",
-                  in_quotes(path), fmt::format(text, std::forward<Arguments>(arguments)...)));
+  throw Error("CHAT-10",
+              fmt::format("{} is damaged or no loss mask: {}; make it again with monomorph-data chat or pairs",
+                          in_quotes(path), fmt::format(text, std::forward<Arguments>(arguments)...)));
 }
 
 bool is_there(const std::string& path) {
@@ -102,10 +102,10 @@ std::string loss_mask_path(const std::string& packed_file) {
 void refuse_loss_mask(const std::string& packed_file) {
   const std::string path = loss_mask_path(packed_file);
   if (!is_there(path)) return;
-  throw UsageError(
-      fmt::format("[CHAT-14] {} has the loss mask {}, which this would lose; do it to the JSON Lines file "
-                  "and make the set again, or delete the mask to have every token count",
-                  in_quotes(packed_file), in_quotes(path)));
+  throw UsageError("CHAT-14",
+                   fmt::format("{} has the loss mask {}, which this would lose; do it to the JSON Lines file "
+                               "and make the set again, or delete the mask to have every token count",
+                               in_quotes(packed_file), in_quotes(path)));
 }
 
 std::optional<LossMask> LossMask::beside(const PackedFile& file) {
@@ -117,10 +117,9 @@ std::optional<LossMask> LossMask::beside(const PackedFile& file) {
 LossMask::LossMask(const std::string& path, const PackedFile& file)
     : file_(path), header_(read_header(file_.bytes(), path)) {
   const auto other_tokens = [&](const std::string& why) {
-    throw UsageError(
-        fmt::format("[CHAT-11] the loss mask {} was not made with {}: {}; make the set again, or delete "
-                    "the mask to train on every token",
-                    in_quotes(path), in_quotes(file.path()), why));
+    throw UsageError("CHAT-11", fmt::format("the loss mask {} was not made with {}: {}; make the set again, or delete "
+                                            "the mask to train on every token",
+                                            in_quotes(path), in_quotes(file.path()), why));
   };
   if (header_.n_tokens != static_cast<std::uint64_t>(file.n_tokens())) {
     other_tokens(fmt::format("it is for {} tokens, and there are {}", header_.n_tokens, file.n_tokens()));
@@ -149,24 +148,26 @@ void LossMask::apply(std::int64_t first_token, std::span<std::int32_t> targets) 
 
 void LossMask::check_tokenizer(const TokenizerDefinition& definition, const std::string& from) const {
   if (fingerprint(definition) == header_.vocabulary) return;
-  throw UsageError(fmt::format(
-      "[CHAT-15] the samples of {} were made with another tokeniser than {}: their vocabularies differ; give "
-      "the one that they were made with, or make the set again",
-      in_quotes(path()), in_quotes(from)));
+  throw UsageError(
+      "CHAT-15",
+      fmt::format("the samples of {} were made with another tokeniser than {}: their vocabularies differ; give "
+                  "the one that they were made with, or make the set again",
+                  in_quotes(path()), in_quotes(from)));
 }
 
 void LossMask::check_samples(std::int64_t sequence_length, LastTarget last_target) const {
   if (last_target != LastTarget::reused) {
-    throw UsageError(fmt::format(
-        "[CHAT-12] the samples of {} follow each other, and the run leaves a token out between samples; have "
-        "it reuse the last target",
-        in_quotes(path())));
+    throw UsageError(
+        "CHAT-12",
+        fmt::format("the samples of {} follow each other, and the run leaves a token out between samples; have "
+                    "it reuse the last target",
+                    in_quotes(path())));
   }
   if (header_.sequence_length == static_cast<std::uint64_t>(sequence_length)) return;
   throw UsageError(
-      fmt::format("[CHAT-12] the samples of {} have {} tokens, and the sequence length is {}; make the set again with "
-                  "--sequence-length {}",
-                  in_quotes(path()), header_.sequence_length, sequence_length, sequence_length));
+      "CHAT-12", fmt::format("the samples of {} have {} tokens, and the sequence length is {}; make the set again with "
+                             "--sequence-length {}",
+                             in_quotes(path()), header_.sequence_length, sequence_length, sequence_length));
 }
 
 }  // namespace monomorph::data

@@ -16,8 +16,8 @@ namespace monomorph::data {
 namespace {
 
 [[noreturn]] void throw_damaged_megatron_set(const std::string& path, const std::string& reason) {
-  throw Error(
-      fmt::format("[DATA-49] {} is damaged or no index of Megatron: {}; write the set again", in_quotes(path), reason));
+  throw Error("DATA-49",
+              fmt::format("{} is damaged or no index of Megatron: {}; write the set again", in_quotes(path), reason));
 }
 
 /// The index of a Megatron set, checked so far as its sizes go.

@@ -33,10 +33,9 @@ class MegatronWriter : public DocumentSink {
   void end_document() override {
     const std::uint64_t n_tokens = n_document_bytes_ / bytes_per_token_;
     if (n_tokens > std::numeric_limits<std::int32_t>::max()) {
-      throw Error(
-          fmt::format("[DATA-48] {}: document {} has {} tokens, and Megatron's index counts 2^31 - 1 at most; "
-                      "leave it out with monomorph-data filter --max-tokens",
-                      in_quotes(path_), n_documents_, n_tokens));
+      throw Error("DATA-48", fmt::format("{}: document {} has {} tokens, and Megatron's index counts 2^31 - 1 at most; "
+                                         "leave it out with monomorph-data filter --max-tokens",
+                                         in_quotes(path_), n_documents_, n_tokens));
     }
     const auto length = static_cast<std::int32_t>(n_tokens);
     lengths_.write(std::as_bytes(std::span(&length, 1)));

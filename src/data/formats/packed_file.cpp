@@ -19,8 +19,8 @@ namespace {
 template <class... Arguments>
 [[noreturn]] void throw_damaged_packed_file(const std::string& path, fmt::format_string<Arguments...> text,
                                             Arguments&&... arguments) {
-  throw Error(fmt::format("[DATA-06] {} is cut short or no packed file: {}; pack it again with monomorph-data pack",
-                          in_quotes(path), fmt::format(text, std::forward<Arguments>(arguments)...)));
+  throw Error("DATA-06", fmt::format("{} is cut short or no packed file: {}; pack it again with monomorph-data pack",
+                                     in_quotes(path), fmt::format(text, std::forward<Arguments>(arguments)...)));
 }
 
 /// Whether the frames of a pickle fill it and it ends as one does: finds a file that was cut short without reading it.

@@ -12,10 +12,9 @@ void PackedSet::for_each(const Visitor& visit) {
   std::uint64_t end = 0;
   const auto check_place = [&](std::uint64_t begin) {
     if (begin == end) return;
-    throw Error(
-        fmt::format("[DATA-06] {}: its documents lie apart or overlap before document {}, at byte {} of its "
-                    "tokens; monomorph-data verify names every such place; pack it again",
-                    in_quotes(path()), number, end));
+    throw Error("DATA-06", fmt::format("{}: its documents lie apart or overlap before document {}, at byte {} of its "
+                                       "tokens; monomorph-data verify names every such place; pack it again",
+                                       in_quotes(path()), number, end));
   };
   file_.for_each_document([&](DocumentSpan span) {
     check_place(span.offset);

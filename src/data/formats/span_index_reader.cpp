@@ -29,10 +29,9 @@ class SpanIndexReader {
                             op_tuple = 't', op_tuple2 = 0x86;
 
   [[noreturn]] void fail(const std::string& reason) const {
-    throw Error(
-        fmt::format("[DATA-05] the index of {} is damaged or no list of (offset, length): {} (byte {} of {}); "
-                    "write it again with monomorph-data",
-                    in_quotes(name_), reason, position_, bytes_.size()));
+    throw Error("DATA-05", fmt::format("the index of {} is damaged or no list of (offset, length): {} (byte {} of {}); "
+                                       "write it again with monomorph-data",
+                                       in_quotes(name_), reason, position_, bytes_.size()));
   }
 
   unsigned next() {

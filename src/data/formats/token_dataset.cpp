@@ -21,15 +21,16 @@ TokenDataset::TokenDataset(const std::string& path, std::int64_t sequence_length
       n_samples_(0),
       largest_id_(0) {
   if (sequence_length < 1)
-    throw UsageError("[DATA-13] a sample must have at least one token; change the sequence length");
+    throw UsageError("DATA-13", "a sample must have at least one token; change the sequence length");
   if (target == TargetToken::itself && last_target != LastTarget::reused)
-    throw UsageError(
-        "[DATA-65] data.last_target must be \"reused\" where tokens are their own targets, as none lies between "
-        "samples; "
-        "remove it, or change the recipe's objective");
+    throw UsageError("DATA-65",
+                     "data.last_target must be \"reused\" where tokens are their own targets, as none lies between "
+                     "samples; "
+                     "remove it, or change the recipe's objective");
   if (file_.n_tokens() < sequence_length + shift_) {
     throw UsageError(
-        fmt::format("[DATA-08] {} has {} tokens, and one sample takes {} (a sequence of {}{}); give a longer text or a "
+        "DATA-08",
+        fmt::format("{} has {} tokens, and one sample takes {} (a sequence of {}{}); give a longer text or a "
                     "shorter sequence",
                     in_quotes(path), file_.n_tokens(), sequence_length + shift_, sequence_length,
                     shift_ > 0 ? " and the token after it" : ""));
@@ -49,18 +50,18 @@ std::int64_t TokenDataset::n_counted() const {
 
 void TokenDataset::check_texts(std::int64_t texts_per_sample) const {
   if (mask_ && mask_->header().format == texts_format(texts_per_sample)) return;
-  throw UsageError(
-      fmt::format("[PAIRS-04] {} must be a set of samples of {} texts each, and was not made as one; make it with "
-                  "monomorph-data pairs, --sequence-length {}",
-                  in_quotes(file_.path()), texts_per_sample, sequence_length_));
+  throw UsageError("PAIRS-04",
+                   fmt::format("{} must be a set of samples of {} texts each, and was not made as one; make it with "
+                               "monomorph-data pairs, --sequence-length {}",
+                               in_quotes(file_.path()), texts_per_sample, sequence_length_));
 }
 
 void TokenDataset::check_id(std::int32_t largest) const {
   if (largest < vocab_size_) return;
-  throw UsageError(
-      fmt::format("[DATA-07] {} has the token id {}, and the model's vocabulary ends at {}; pack the text with "
-                  "the tokenizer of this vocabulary",
-                  in_quotes(file_.path()), largest, vocab_size_ - 1));
+  throw UsageError("DATA-07",
+                   fmt::format("{} has the token id {}, and the model's vocabulary ends at {}; pack the text with "
+                               "the tokenizer of this vocabulary",
+                               in_quotes(file_.path()), largest, vocab_size_ - 1));
 }
 
 void TokenDataset::read(std::int64_t index, std::int32_t* inputs_T, std::int32_t* targets_T) const {

@@ -14,7 +14,8 @@ constexpr std::uint64_t piece_mask = (std::uint64_t{1} << piece_bits) - 1;
 
 [[noreturn]] void throw_gap(const std::string& path, std::uint64_t token) {
   throw Error(
-      fmt::format("[DATA-62] the documents that the index of {} lists do not follow each other at token {}, so that "
+      "DATA-62",
+      fmt::format("the documents that the index of {} lists do not follow each other at token {}, so that "
                   "their boundaries are unknown; pack it again with monomorph-data pack, or take a recipe whose "
                   "attention does not ask for them",
                   in_quotes(path), token));

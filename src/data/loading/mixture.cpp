@@ -28,17 +28,16 @@ std::int64_t divide(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
 
 Mixture::Mixture(std::span<const double> weights) {
   if (weights.empty() || weights.size() > most_sets)
-    throw UsageError(fmt::format("[DATA-64] a mixture must have 1 to {} sets, not {}; merge some of them", most_sets,
-                                 weights.size()));
+    throw UsageError("DATA-64", fmt::format("a mixture must have 1 to {} sets, not {}; merge some of them", most_sets,
+                                            weights.size()));
   double sum = 0;
   for (const double weight : weights) sum += weight;
   for (const double weight : weights) {
     const double share = weight / sum;
     if (!(weight > 0 && share >= least_share && share <= 1))
-      throw UsageError(
-          fmt::format("[DATA-64] every set of a mixture must have at least {} of the samples, and a "
-                      "weight of {} among weights of {} in all has {}; change the weights",
-                      least_share, weight, sum, share));
+      throw UsageError("DATA-64", fmt::format("every set of a mixture must have at least {} of the samples, and a "
+                                              "weight of {} among weights of {} in all has {}; change the weights",
+                                              least_share, weight, sum, share));
     weights_.push_back(static_cast<std::uint64_t>(std::round(share * weight_sum)));
     sum_ += weights_.back();
   }

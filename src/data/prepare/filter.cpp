@@ -36,8 +36,8 @@ class RecordCondition {
     if (skipped_ && skipped_->has_more()) throw_mismatch("fewer lines than the report of skipped lines names");
     const std::vector<std::string> fields = expression_.fields_never_found();
     if (fields.empty()) return;
-    throw Error(fmt::format("[DATA-44] no record of {} has the field {}; correct its name, or ask exists({})",
-                            in_quotes(path_), in_quotes(fields.front()), fields.front()));
+    throw Error("DATA-44", fmt::format("no record of {} has the field {}; correct its name, or ask exists({})",
+                                       in_quotes(path_), in_quotes(fields.front()), fields.front()));
   }
 
  private:
@@ -48,10 +48,10 @@ class RecordCondition {
   }
 
   [[noreturn]] void throw_mismatch(const char* what) const {
-    throw Error(fmt::format(
-        "[DATA-46] {} has {}; give the file that the set was packed from and, if packing skipped lines, its "
-        "report of them with --skipped",
-        in_quotes(path_), what));
+    throw Error("DATA-46",
+                fmt::format("{} has {}; give the file that the set was packed from and, if packing skipped lines, its "
+                            "report of them with --skipped",
+                            in_quotes(path_), what));
   }
 
   RecordExpression expression_;
@@ -76,7 +76,7 @@ class TokenLimits {
   std::uint32_t bytes_per_token_;
 };
 
-[[noreturn]] void refuse(const std::string& reason) { throw UsageError("[DATA-10] " + reason); }
+[[noreturn]] void refuse(const std::string& reason) { throw UsageError("DATA-10", reason); }
 
 void check_settings(SetKind kind, const FilterSettings& settings) {
   const bool limits_length = settings.min_tokens || settings.max_tokens;
@@ -129,8 +129,8 @@ FilterSummary filter(const std::string& input, const std::string& output, const 
   if (condition) condition->finish();
   summary.kept = {sink->n_documents(), sink->n_bytes()};
   if (summary.kept.n_documents == 0) {
-    throw Error(fmt::format("[DATA-45] none of the {} documents of {} is kept, so nothing was written; ask for less",
-                            summary.read.n_documents, in_quotes(input)));
+    throw Error("DATA-45", fmt::format("none of the {} documents of {} is kept, so nothing was written; ask for less",
+                                       summary.read.n_documents, in_quotes(input)));
   }
   sink->commit();
   return summary;

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
 #include <utility>
 
 namespace monomorph::data {
@@ -26,19 +25,19 @@ class Findings {
       action();
       return true;
     } catch (const Error& error) {
-      const std::string_view message = error.what();
-      for (const std::string_view id : {"[DATA-05]", "[DATA-06]", "[CHAT-10]", "[CHAT-11]"}) {
-        if (!message.starts_with(id)) continue;
-        add("{}", message.substr(id.size() + 1));
-        return false;
-      }
-      throw;
+      if (!is_of_file(error.id())) throw;
+      add("{}", error.text());
+      return false;
     }
   }
 
   std::int64_t count() const noexcept { return count_; }
 
  private:
+  static bool is_of_file(ErrorId id) {
+    return id == "DATA-05" || id == "DATA-06" || id == "CHAT-10" || id == "CHAT-11";
+  }
+
   const FindingCallback& report_;
   std::int64_t count_ = 0;
 };

@@ -55,8 +55,8 @@ class DocumentPicker {
   /// @throws [DATA-52] if there was none of that number
   DocumentSpan found(const std::string& path) const {
     if (found_) return *found_;
-    throw UsageError(fmt::format("[DATA-52] {} has no document {}; it has {}, counted from 0", in_quotes(path), number_,
-                                 n_documents_));
+    throw UsageError("DATA-52", fmt::format("{} has no document {}; it has {}, counted from 0", in_quotes(path),
+                                            number_, n_documents_));
   }
 
  private:
@@ -131,9 +131,9 @@ std::string read_indexed_record(const std::string& index, const std::string& jso
   const DocumentSpan span = picker.found(index);
   std::string record = read_span(json_lines, span);
   if (record.size() == span.length) return record;
-  throw Error(
-      fmt::format("[DATA-05] {} has document {} in the {} bytes from {} on of {}, which ends before; index it again",
-                  in_quotes(index), number, span.length, span.offset, in_quotes(json_lines)));
+  throw Error("DATA-05",
+              fmt::format("{} has document {} in the {} bytes from {} on of {}, which ends before; index it again",
+                          in_quotes(index), number, span.length, span.offset, in_quotes(json_lines)));
 }
 
 }  // namespace monomorph::data

@@ -20,10 +20,10 @@ SetSize merge(const std::vector<std::string>& inputs, const std::string& output,
     refuse_loss_mask(input);
     total_bytes += file.data().size();
     if (file.bytes_per_token() == bytes_per_token) continue;
-    throw UsageError(
-        fmt::format("[DATA-41] {} has {} bytes per token and {} has {}; bring them to one width first with "
-                    "monomorph-data convert --token-bytes",
-                    in_quotes(inputs.front()), bytes_per_token, in_quotes(input), file.bytes_per_token()));
+    throw UsageError("DATA-41",
+                     fmt::format("{} has {} bytes per token and {} has {}; bring them to one width first with "
+                                 "monomorph-data convert --token-bytes",
+                                 in_quotes(inputs.front()), bytes_per_token, in_quotes(input), file.bytes_per_token()));
   }
   PackedFileWriter writer(output, bytes_per_token);
   WorkCounter counter(progress, total_bytes);

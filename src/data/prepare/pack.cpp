@@ -6,7 +6,7 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
-#include <monomorph/core/hash.hpp>
+#include <monomorph/core/xxh64.hpp>
 #include <monomorph/data/formats/document_source.hpp>
 #include <monomorph/data/formats/packed_file.hpp>
 #include <monomorph/data/prepare/pack.hpp>
@@ -34,11 +34,12 @@ std::uint32_t token_width(const Tokenizer& tokenizer, std::uint32_t asked) {
   const std::uint32_t width = asked != 0 ? asked : bytes_per_token_for(n_tokens);
   const std::uint32_t needed = bytes_per_token_for(tokenizer.vocab_size());
   if (width < needed) {
-    throw UsageError(
-        fmt::format("[DATA-26] ids up to {} do not fit {}; give --token-bytes {}", tokenizer.vocab_size() - 1,
-                    asked != 0 ? fmt::format("{} bytes per token", asked)
-                               : fmt::format("the {} bytes per token of a vocabulary of {}", width, n_tokens),
-                    needed));
+    throw UsageError("DATA-26",
+                     fmt::format("ids up to {} do not fit {}; give --token-bytes {}", tokenizer.vocab_size() - 1,
+                                 asked != 0
+                                     ? fmt::format("{} bytes per token", asked)
+                                     : fmt::format("the {} bytes per token of a vocabulary of {}", width, n_tokens),
+                                 needed));
   }
   return width;
 }
@@ -47,8 +48,8 @@ std::uint32_t token_width(const Tokenizer& tokenizer, std::uint32_t asked) {
 bool is_text(const std::string& input) {
   if (std::filesystem::path(input).extension() == ".txt") return true;
   if (is_json_lines_name(input)) return false;
-  throw UsageError(fmt::format("[DATA-40] {} ends in neither .txt (one document) nor {}; rename it after what it is",
-                               in_quotes(input), json_lines_names));
+  throw UsageError("DATA-40", fmt::format("{} ends in neither .txt (one document) nor {}; rename it after what it is",
+                                          in_quotes(input), json_lines_names));
 }
 
 /// What must not have changed for a run to be resumed.
@@ -58,8 +59,8 @@ PackIdentity identity_of(const std::string& input, std::uint32_t bytes_per_token
   if (::stat(input.c_str(), &status) != 0) throw_file_error("open", input, errno);
   const bool is_file = S_ISREG(status.st_mode);
   if (!is_file && settings.unfinished == Unfinished::resume) {
-    throw UsageError("[DATA-25] " + in_quotes(input) +
-                     " is no file, so nothing could go on in its middle; leave out --resume");
+    throw UsageError("DATA-25",
+                     in_quotes(input) + " is no file, so nothing could go on in its middle; leave out --resume");
   }
   std::string head;
   if (is_file) {  // of a pipe, nothing may be read before its time
@@ -235,8 +236,8 @@ PackSummary Packing::commit() {
 
 std::string Packing::interrupted_message() const {
   return output_.totals().input_end == 0
-             ? "[DATA-11] interrupted; nothing was written"
-             : fmt::format("[DATA-11] interrupted; {} holds what is done, and --resume goes on from it",
+             ? "interrupted; nothing was written"
+             : fmt::format("interrupted; {} holds what is done, and --resume goes on from it",
                            in_quotes(output_.partial_path()));
 }
 
@@ -247,10 +248,9 @@ std::int32_t find_end_of_document(const Tokenizer& tokenizer, const std::string&
   std::string special_tokens;
   for (const AddedToken& added : tokenizer.definition().added_tokens)
     special_tokens.append(" ").append(in_quotes(added.content));
-  throw UsageError(
-      fmt::format("[TOK-06] the tokenizer has no token {} to end documents with; name one with --eod "
-                  "(its added tokens:{})",
-                  in_quotes(token), special_tokens.empty() ? " none" : special_tokens));
+  throw UsageError("TOK-06", fmt::format("the tokenizer has no token {} to end documents with; name one with --eod "
+                                         "(its added tokens:{})",
+                                         in_quotes(token), special_tokens.empty() ? " none" : special_tokens));
 }
 
 std::string default_report_path(const std::string& output) { return output + ".skipped.jsonl"; }
@@ -264,7 +264,7 @@ PackSummary pack(const std::string& input, const Tokenizer& tokenizer, const std
     return packing.commit();
   } catch (const Error&) {
     if (interrupting_signal() != 0 && settings.unfinished == Unfinished::resume)
-      throw Error(packing.interrupted_message());
+      throw Error("DATA-11", packing.interrupted_message());
     throw;
   }
 }

@@ -4,7 +4,7 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
-#include <monomorph/core/hash.hpp>
+#include <monomorph/core/xxh64.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -62,7 +62,7 @@ PackJournal::PackJournal(std::string path, Mode mode)
   // Where locks are not to be had, no other process is noticed.
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     ::close(descriptor_);
-    throw Error("[DATA-23] another process is at " + in_quotes(path_) + "; let it end, or give another --output");
+    throw Error("DATA-23", "another process is at " + in_quotes(path_) + "; let it end, or give another --output");
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
-#include <monomorph/core/hash.hpp>
+#include <monomorph/core/xxh64.hpp>
 #include <monomorph/data/formats/packed_file.hpp>
 #include <monomorph/data/formats/span_index.hpp>
 #include <monomorph/data/records/input_file.hpp>
@@ -28,15 +28,17 @@ void refuse_device_or_pipe(const std::string& target) {
   std::error_code unreadable;  // writing will say why
   const fs::file_status status = fs::status(target, unreadable);
   if (!fs::exists(status) || fs::is_regular_file(status)) return;
-  throw UsageError("[DATA-25] " + in_quotes(target) +
-                   " is a device or a pipe, and the header of a packed file is written last; give a file");
+  throw UsageError("DATA-25",
+                   in_quotes(target) +
+                       " is a device or a pipe, and the header of a packed file is written last; give a file");
 }
 
 void check_identity(const PackIdentity& before, const PackIdentity& now, const std::string& partial_path) {
   const auto [old_item, new_item] = std::mismatch(before.begin(), before.end(), now.begin(), now.end());
   if (old_item == before.end() && new_item == now.end()) return;
   const bool comparable = old_item != before.end() && new_item != now.end() && old_item->first == new_item->first;
-  throw UsageError(fmt::format("[DATA-24] {} cannot be resumed: {}; give the same again, or --force to begin anew",
+  throw UsageError("DATA-24",
+                   fmt::format("{} cannot be resumed: {}; give the same again, or --force to begin anew",
                                in_quotes(partial_path),
                                comparable ? fmt::format("{} was {} and is {}", new_item->first,
                                                         in_quotes(old_item->second), in_quotes(new_item->second))
@@ -62,9 +64,9 @@ PackOutput::PackOutput(const std::string& output, const PackIdentity& identity, 
   }
   if (has_journal) journal_.emplace(journal_path_, PackJournal::Mode::existing);  // and no other process has
   if (unfinished == Unfinished::refuse || (unfinished == Unfinished::resume && !has_journal)) {
-    throw UsageError(fmt::format("[DATA-22] {} is left of a run that did not end{}", in_quotes(partial_path_),
-                                 has_journal ? "; --resume goes on from it, --force begins anew"
-                                             : " and has lost its journal; --force begins anew"));
+    throw UsageError("DATA-22", fmt::format("{} is left of a run that did not end{}", in_quotes(partial_path_),
+                                            has_journal ? "; --resume goes on from it, --force begins anew"
+                                                        : " and has lost its journal; --force begins anew"));
   }
   if (unfinished == Unfinished::resume) {
     resume(identity);

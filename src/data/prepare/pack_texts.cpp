@@ -26,13 +26,13 @@ constexpr std::size_t most_texts = 8;
 void check_settings(const PackTextsSettings& settings, const Tokenizer& tokenizer) {
   const std::size_t n = settings.fields.size();
   if (n < 2 || n > most_texts)
-    throw UsageError(
-        fmt::format("[PAIRS-03] a sample has 2 to {} texts; give --field as often, and not {} times", most_texts, n));
+    throw UsageError("PAIRS-03",
+                     fmt::format("a sample has 2 to {} texts; give --field as often, and not {} times", most_texts, n));
   const std::size_t n_around = tokenizer.ids_before_text().size() + tokenizer.ids_after_text().size();
   const auto least = static_cast<std::int64_t>(n * (n_around + 1));
   if (settings.sequence_length < least || settings.sequence_length > longest_sequence)
-    throw UsageError(fmt::format("[PAIRS-03] a sample of {} tokens: --sequence-length must lie in {}..{}",
-                                 settings.sequence_length, least, longest_sequence));
+    throw UsageError("PAIRS-03", fmt::format("a sample of {} tokens: --sequence-length must lie in {}..{}",
+                                             settings.sequence_length, least, longest_sequence));
 }
 
 /// What the lines of a block became.
@@ -83,14 +83,15 @@ class TextsReader {
 
   static std::string_view text_at(simdjson::dom::element value, const FieldPointer& field) {
     if (!find_field(value, field))
-      throw Error(fmt::format("[PAIRS-01] the record has no field {}; name the fields of the texts with --field",
-                              in_quotes(field.text())));
+      throw Error("PAIRS-01", fmt::format("the record has no field {}; name the fields of the texts with --field",
+                                          in_quotes(field.text())));
     std::string_view text;
     if (value.get(text) != simdjson::SUCCESS)
-      throw Error(fmt::format("[PAIRS-01] the field {} is {}, not text; name the fields of the texts with --field",
-                              in_quotes(field.text()), json_kind(value)));
+      throw Error("PAIRS-01", fmt::format("the field {} is {}, not text; name the fields of the texts with --field",
+                                          in_quotes(field.text()), json_kind(value)));
     if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
-      throw Error(fmt::format("[PAIRS-02] the text at {} says nothing; leave the record out", in_quotes(field.text())));
+      throw Error("PAIRS-02",
+                  fmt::format("the text at {} says nothing; leave the record out", in_quotes(field.text())));
     return text;
   }
 

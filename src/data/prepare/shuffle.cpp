@@ -34,15 +34,15 @@ class ChunkRanges {
 void check_numbers(const std::vector<Chunk>& chunks, std::int64_t n_chunks) {
   for (const Chunk& chunk : chunks) {
     if (chunk.number >= 1 && chunk.number <= n_chunks) continue;
-    throw UsageError(fmt::format("[DATA-42] there is no chunk {0} of {1}; chunks are counted from 1 to {1}",
-                                 chunk.number, n_chunks));
+    throw UsageError("DATA-42", fmt::format("there is no chunk {0} of {1}; chunks are counted from 1 to {1}",
+                                            chunk.number, n_chunks));
   }
 }
 
 void check_enough(const std::string& input, std::int64_t n_chunks, std::int64_t n_documents) {
   if (n_documents < n_chunks) {
-    throw UsageError(fmt::format("[DATA-42] {} has {} documents, too few for {} chunks; ask for fewer chunks",
-                                 in_quotes(input), n_documents, n_chunks));
+    throw UsageError("DATA-42", fmt::format("{} has {} documents, too few for {} chunks; ask for fewer chunks",
+                                            in_quotes(input), n_documents, n_chunks));
   }
 }
 

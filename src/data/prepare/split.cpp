@@ -66,12 +66,12 @@ std::int64_t held_out_documents(DocumentSource& source, const SetSize& size, con
 
 void check_size(const HeldOutSize& size) {
   if (size.fraction && !(*size.fraction > 0 && *size.fraction < 1)) {
-    throw UsageError(
-        fmt::format("[DATA-42] a fraction of {} cannot be held out; give one between 0 and 1, such as 0.01",
-                    *size.fraction));
+    throw UsageError("DATA-42",
+                     fmt::format("a fraction of {} cannot be held out; give one between 0 and 1, such as 0.01",
+                                 *size.fraction));
   }
   if ((size.documents && *size.documents < 1) || (size.bytes && *size.bytes < 1)) {
-    throw UsageError("[DATA-42] nothing would be held out; hold out at least one document");
+    throw UsageError("DATA-42", "nothing would be held out; hold out at least one document");
   }
 }
 
@@ -85,16 +85,16 @@ SplitSizes split(const std::string& input, const std::string& train, const std::
   WorkCounter counter(progress, n_passes * source->n_bytes());
   const SetSize size = measure(*source, counter);
   if (size.n_documents < 2) {
-    throw UsageError(fmt::format("[DATA-42] {} has {} documents, and a split needs two; take a larger set",
-                                 in_quotes(input), size.n_documents));
+    throw UsageError("DATA-42", fmt::format("{} has {} documents, and a split needs two; take a larger set",
+                                            in_quotes(input), size.n_documents));
   }
   const Ranks ranks(size.n_documents, settings);
   const std::int64_t n_held_out = held_out_documents(*source, size, ranks, settings.size, counter);
   if (n_held_out >= size.n_documents) {
-    throw UsageError(
-        fmt::format("[DATA-42] holding out {} of the {} documents of {} leaves none to train on; hold out "
-                    "less",
-                    n_held_out, size.n_documents, in_quotes(input)));
+    throw UsageError("DATA-42",
+                     fmt::format("holding out {} of the {} documents of {} leaves none to train on; hold out "
+                                 "less",
+                                 n_held_out, size.n_documents, in_quotes(input)));
   }
   std::vector<std::unique_ptr<DocumentSink>> sinks;
   for (const std::string& output : {train, held_out}) sinks.push_back(create_set_like(input, output));

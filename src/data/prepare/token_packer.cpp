@@ -4,7 +4,7 @@
 #include "data/work/free_memory.hpp"
 
 #include <monomorph/core/error.hpp>
-#include <monomorph/core/hash.hpp>
+#include <monomorph/core/xxh64.hpp>
 
 #include <algorithm>
 #include <cstring>

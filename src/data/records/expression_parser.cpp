@@ -36,10 +36,10 @@ class Parser {
   [[noreturn]] void fail_at(std::size_t position, const std::string& reason) const {
     const auto is_first_byte = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; };
     const auto before = text_.substr(0, position);
-    throw UsageError(
-        fmt::format("[DATA-43] column {} of the expression {}: {}; write it like /language == \"en\" && "
-                    "length(/text) >= 100",
-                    std::count_if(before.begin(), before.end(), is_first_byte) + 1, in_quotes(text_), reason));
+    throw UsageError("DATA-43", fmt::format("column {} of the expression {}: {}; write it like /language == \"en\" && "
+                                            "length(/text) >= 100",
+                                            std::count_if(before.begin(), before.end(), is_first_byte) + 1,
+                                            in_quotes(text_), reason));
   }
 
   void skip_white_space() { position_ = std::min(text_.find_first_not_of(white_space, position_), text_.size()); }

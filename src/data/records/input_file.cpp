@@ -32,7 +32,7 @@ InputFile::InputFile(const std::string& path) : path_(path), descriptor_(open_fo
   const bool has_status = ::fstat(descriptor_, &status) == 0;
   if (has_status && S_ISDIR(status.st_mode)) {
     ::close(descriptor_);
-    throw Error("[FILE-04] " + in_quotes(path_) + " is a folder; give a file");
+    throw Error("FILE-04", in_quotes(path_) + " is a folder; give a file");
   }
   may_wait_ = !has_status || !S_ISREG(status.st_mode);
 }

@@ -135,8 +135,8 @@ std::variant<std::string_view, LineProblem> text_of(dom::element value, const Fi
 
 FieldPointer::FieldPointer(std::string pointer) : text_(std::move(pointer)) {
   const auto refuse = [this] {
-    throw UsageError(
-        fmt::format("[DATA-10] the field {} is no JSON Pointer; write it like /text or /meta/text", in_quotes(text_)));
+    throw UsageError("DATA-10", fmt::format("the field {} is no JSON Pointer; write it like /text or /meta/text",
+                                            in_quotes(text_)));
   };
   for (std::size_t i = 0; i < text_.size(); ++i) {
     if (text_[i] == '/') {

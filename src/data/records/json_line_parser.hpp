@@ -1,4 +1,6 @@
 #pragma once
+#include <monomorph/core/error_id.hpp>
+
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -17,7 +19,8 @@ namespace monomorph::data {
 
 /// What is wrong with a line: the error's id and the rest of a sentence.
 struct LineProblem {
-  std::string id, reason;
+  ErrorId id;
+  std::string reason;
 };
 
 /// A parsed JSON Pointer (RFC 6901).

@@ -10,11 +10,7 @@
 
 namespace monomorph::data {
 
-LineProblem problem_of(const Error& error) {
-  const std::string_view message = error.what();  // "[AREA-NN] the rest"
-  const std::size_t end = message.find("] ");
-  return {std::string(message.substr(1, end - 1)), std::string(message.substr(end + 2))};
-}
+LineProblem problem_of(const Error& error) { return {error.id(), std::string(error.text())}; }
 
 LineFailure too_long_failure(std::uint64_t offset, std::uint64_t end_offset) {
   return {0,
@@ -26,26 +22,25 @@ LineFailure too_long_failure(std::uint64_t offset, std::uint64_t end_offset) {
 
 void throw_failure(const LineFailure& failure, std::int64_t line_number, const std::string& path) {
   const auto& [id, reason] = failure.problem;
-  throw Error(fmt::format("[{}] {}, line {} (document {}, byte {}): {}{}", id, in_quotes(path), line_number,
-                          line_number, failure.offset, reason,
-                          id == "DATA-02" ? "; every line must be one JSON value" : ""));
+  throw Error(id, fmt::format("{}, line {} (document {}, byte {}): {}{}", in_quotes(path), line_number, line_number,
+                              failure.offset, reason, id == "DATA-02" ? "; every line must be one JSON value" : ""));
 }
 
 std::string report_line(const LineFailure& failure, std::int64_t line_number) {
   return fmt::format(R"({{"line":{},"offset":{},"length":{},"error":{},"reason":{}}})", line_number, failure.offset,
-                     failure.length, json_string(failure.problem.id), json_string(failure.problem.reason)) +
+                     failure.length, json_string(failure.problem.id.text()), json_string(failure.problem.reason)) +
          "\n";
 }
 
 void throw_empty_input(const std::string& path) {
-  throw UsageError("[DATA-04] " + in_quotes(path) + " is empty; give a file with at least one document");
+  throw UsageError("DATA-04", in_quotes(path) + " is empty; give a file with at least one document");
 }
 
 void throw_all_skipped(const std::string& path, std::int64_t n_lines, const std::string& first_line) {
   const auto first = nlohmann::json::parse(first_line);
-  throw Error(fmt::format("[DATA-21] none of the {} lines of {} is a document; of line {}: {}", n_lines,
-                          in_quotes(path), first.at("line").get<std::int64_t>(),
-                          first.at("reason").get<std::string>()));
+  throw Error("DATA-21",
+              fmt::format("none of the {} lines of {} is a document; of line {}: {}", n_lines, in_quotes(path),
+                          first.at("line").get<std::int64_t>(), first.at("reason").get<std::string>()));
 }
 
 }  // namespace monomorph::data

@@ -21,7 +21,7 @@ struct LineFailure {
 /// So many are handed on before work on their block goes on: a block may be a hundred thousand lines that are none.
 inline constexpr std::size_t most_failures_at_once = 1024;
 
-/// What an Error says, taken apart: for a line of the input that is at fault.
+/// What an Error says of a line of the input that is at fault.
 LineProblem problem_of(const Error& error);
 
 /// That a line is longer than any may be.

@@ -197,8 +197,8 @@ bool RecordExpression::holds(const Line& line, const std::string& path) {
   element record;
   const simdjson::error_code failure = state_->parser.parse(line.text.data(), line.text.size(), true).get(record);
   if (failure != simdjson::SUCCESS) {
-    throw Error(fmt::format("[DATA-02] {}, line {} (byte {}): {}; every line must be one JSON value", in_quotes(path),
-                            line.number, line.offset, simdjson::error_message(failure)));
+    throw Error("DATA-02", fmt::format("{}, line {} (byte {}): {}; every line must be one JSON value", in_quotes(path),
+                                       line.number, line.offset, simdjson::error_message(failure)));
   }
   state_->note_fields(record);
   return state_->holds(state_->tree.root, record);

@@ -33,9 +33,9 @@ void SkippedLines::read_next() {
   const auto entry = report_.next();
   next_ = entry ? line_of(entry->text) : 0;
   if (!entry || next_ > last) return;
-  throw UsageError(
-      fmt::format("[DATA-53] line {} of {} names no line after those before it; give the report that packing wrote",
-                  entry->number, in_quotes(report_.path())));
+  throw UsageError("DATA-53",
+                   fmt::format("line {} of {} names no line after those before it; give the report that packing wrote",
+                               entry->number, in_quotes(report_.path())));
 }
 
 }  // namespace monomorph::data

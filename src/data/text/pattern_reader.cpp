@@ -82,13 +82,13 @@ std::optional<char32_t> PatternReader::take_character_escape(char32_t letter) {
 }
 
 void PatternReader::throw_malformed(const std::string& what) const {
-  throw UsageError(fmt::format("[TOK-10] {} is no regular expression: at byte {}, {}; mend it",
-                               in_quotes(std::string(pattern_)), position_, what));
+  throw UsageError("TOK-10", fmt::format("{} is no regular expression: at byte {}, {}; mend it",
+                                         in_quotes(std::string(pattern_)), position_, what));
 }
 
 void PatternReader::throw_unsupported(const std::string& what) const {
-  throw UsageError(fmt::format("[TOK-02] the regular expression {} uses {}, which is not supported; write it without",
-                               in_quotes(std::string(pattern_)), what));
+  throw UsageError("TOK-02", fmt::format("the regular expression {} uses {}, which is not supported; write it without",
+                                         in_quotes(std::string(pattern_)), what));
 }
 
 }  // namespace monomorph::data

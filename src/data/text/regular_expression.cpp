@@ -84,14 +84,13 @@ struct RegularExpression::Compiled {
 RegularExpression::RegularExpression(std::string_view pattern) : pattern_(pattern) {
   auto [code, error] = compile(translate_pattern(pattern));
   if (error == PCRE2_ERROR_LOOKBEHIND_NOT_FIXED_LENGTH) {
-    throw UsageError(
-        fmt::format("[TOK-02] the regular expression {} looks behind at a text of no fixed length, which "
-                    "is not supported; write it without",
-                    in_quotes(pattern_)));
+    throw UsageError("TOK-02", fmt::format("the regular expression {} looks behind at a text of no fixed length, which "
+                                           "is not supported; write it without",
+                                           in_quotes(pattern_)));
   }
   if (!code) {
-    throw UsageError(
-        fmt::format("[TOK-10] {} is no regular expression: {}; mend it", in_quotes(pattern_), text_of_error(error)));
+    throw UsageError("TOK-10", fmt::format("{} is no regular expression: {}; mend it", in_quotes(pattern_),
+                                           text_of_error(error)));
   }
   compiled_ = std::make_unique<const Compiled>(Compiled{std::move(code)});
 }
@@ -105,10 +104,9 @@ std::optional<TextSpan> RegularExpression::find(std::string_view text, std::size
   const int result = match(compiled_->code.get(), text, begin, bounds);
   if (result >= 0) return TextSpan{bounds[0], bounds[1]};
   if (result == PCRE2_ERROR_NOMATCH) return std::nullopt;
-  throw Error(
-      fmt::format("[TOK-11] the tokenizer's regular expression {} takes too many steps on a text of {} bytes, "
-                  "at byte {} ({}); use a tokenizer without it",
-                  in_quotes(pattern_), text.size(), begin, text_of_error(result)));
+  throw Error("TOK-11", fmt::format("the tokenizer's regular expression {} takes too many steps on a text of {} bytes, "
+                                    "at byte {} ({}); use a tokenizer without it",
+                                    in_quotes(pattern_), text.size(), begin, text_of_error(result)));
 }
 
 const CodePointSet& pcre2_class_domain() {

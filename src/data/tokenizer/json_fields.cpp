@@ -11,19 +11,19 @@ namespace monomorph::data {
 
 void JsonFields::expect(bool holds, std::string_view field, std::string_view wanted) const {
   if (!holds) {
-    throw UsageError(fmt::format("[TOK-01] {} is no tokenizer.json: {} must be {}", in_quotes(path_), field, wanted));
+    throw UsageError("TOK-01", fmt::format("{} is no tokenizer.json: {} must be {}", in_quotes(path_), field, wanted));
   }
 }
 
 void JsonFields::throw_unsupported(const std::string& feature) const {
-  throw UsageError(
-      fmt::format("[TOK-02] {} asks for {}, which is not supported: take another tokenizer, or change that "
-                  "and train with it (see docs/reference/tokenizers.md)",
-                  in_quotes(path_), feature));
+  throw UsageError("TOK-02",
+                   fmt::format("{} asks for {}, which is not supported: take another tokenizer, or change that "
+                               "and train with it (see docs/reference/tokenizers.md)",
+                               in_quotes(path_), feature));
 }
 
 void JsonFields::throw_contradiction(const std::string& what) const {
-  throw UsageError(fmt::format("[TOK-03] the tokenizer {} contradicts itself: {}", in_quotes(path_), what));
+  throw UsageError("TOK-03", fmt::format("the tokenizer {} contradicts itself: {}", in_quotes(path_), what));
 }
 
 const JsonFields::Json& JsonFields::member(const Json& object, const char* name) const {

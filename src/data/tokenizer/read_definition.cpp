@@ -20,14 +20,14 @@ constexpr std::size_t largest_file_bytes = std::size_t{256} << 20;
 json parse(const std::string& path) {
   const std::string text = read_text_file(path, largest_file_bytes);
   if (const auto nul = find_nul(text)) {
-    throw UsageError(
-        fmt::format("[TOK-01] {} is not JSON: there is a NUL byte in line {}, column {}; mend or copy it again",
-                    in_quotes(path), nul->line, nul->column));
+    throw UsageError("TOK-01",
+                     fmt::format("{} is not JSON: there is a NUL byte in line {}, column {}; mend or copy it again",
+                                 in_quotes(path), nul->line, nul->column));
   }
   try {
     return json::parse(text);
   } catch (const json::exception& failure) {
-    throw UsageError(fmt::format("[TOK-01] {} is not JSON: {}", in_quotes(path), failure.what()));
+    throw UsageError("TOK-01", fmt::format("{} is not JSON: {}", in_quotes(path), failure.what()));
   }
 }
 
@@ -38,7 +38,7 @@ void check_parts(const TokenizerDefinition& definition, const std::string& path)
     const PreTokenizerChain pre_tokenizers(definition.pre_tokenizers, PreTokenizerChain::Alphabet::characters);
     const DecoderChain decoders(definition.decoders);
   } catch (const UsageError& error) {
-    throw UsageError(fmt::format("{} (in {})", error.what(), in_quotes(path)));
+    throw UsageError(error.id(), fmt::format("{} (in {})", error.text(), in_quotes(path)));
   }
 }
 

@@ -89,10 +89,10 @@ bool Tokenizer::has_token(std::int32_t id) const {
 
 const std::string& Tokenizer::token_of(std::int32_t id) const {
   if (!has_token(id)) {
-    throw Error(
-        fmt::format("[TOK-04] the id {} has no token in this vocabulary of {}; is it the tokenizer that the ids "
-                    "were made with?",
-                    id, vocab_size()));
+    throw Error("TOK-04",
+                fmt::format("the id {} has no token in this vocabulary of {}; is it the tokenizer that the ids "
+                            "were made with?",
+                            id, vocab_size()));
   }
   return tokens_[static_cast<std::size_t>(id)];
 }
@@ -116,7 +116,7 @@ std::unique_ptr<const Tokenizer> read_tokenizer(const std::string& path) {
   try {
     return std::make_unique<const Tokenizer>(std::move(definition));
   } catch (const UsageError& error) {
-    throw UsageError(fmt::format("{} (in {})", error.what(), in_quotes(path)));
+    throw UsageError(error.id(), fmt::format("{} (in {})", error.text(), in_quotes(path)));
   }
 }
 

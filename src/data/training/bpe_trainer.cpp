@@ -19,20 +19,20 @@ namespace {
 void check_settings(const BpeTrainerSettings& settings) {
   const std::set<std::string> distinct(settings.special_tokens.begin(), settings.special_tokens.end());
   if (distinct.size() != settings.special_tokens.size() || distinct.contains("")) {
-    throw UsageError("[TOK-05] every special token must have some text and be given once; change --special");
+    throw UsageError("TOK-05", "every special token must have some text and be given once; change --special");
   }
   const auto n_smallest = static_cast<std::int64_t>(256 + distinct.size());
   if (settings.vocab_size < n_smallest) {
-    throw UsageError(
-        fmt::format("[TOK-05] a vocabulary of {} has no room for the 256 bytes and {} special tokens; give "
-                    "--vocab-size {} or more",
-                    settings.vocab_size, distinct.size(), n_smallest));
+    throw UsageError("TOK-05",
+                     fmt::format("a vocabulary of {} has no room for the 256 bytes and {} special tokens; give "
+                                 "--vocab-size {} or more",
+                                 settings.vocab_size, distinct.size(), n_smallest));
   }
   if (settings.vocab_size > 1 << MergeTable::id_bits) {
-    throw UsageError(fmt::format("[TOK-05] a vocabulary of {} is beyond the limit of {}; give a smaller --vocab-size",
-                                 settings.vocab_size, 1 << MergeTable::id_bits));
+    throw UsageError("TOK-05", fmt::format("a vocabulary of {} is beyond the limit of {}; give a smaller --vocab-size",
+                                           settings.vocab_size, 1 << MergeTable::id_bits));
   }
-  if (settings.min_frequency < 0) throw UsageError("[TOK-05] --min-frequency must be 0 or more");
+  if (settings.min_frequency < 0) throw UsageError("TOK-05", "--min-frequency must be 0 or more");
 }
 
 }  // namespace

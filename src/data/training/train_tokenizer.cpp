@@ -95,10 +95,9 @@ void count_file(LineBlockReader& reader, const std::string& path, std::vector<Bl
 
 void refuse_packed_file(const std::string& path) {
   if (!path.ends_with(".pbin")) return;
-  throw UsageError(
-      fmt::format("[DATA-40] {} ends in .pbin, so it holds ids and no text; give the text that it was "
-                  "packed from",
-                  in_quotes(path)));
+  throw UsageError("DATA-40", fmt::format("{} ends in .pbin, so it holds ids and no text; give the text that it was "
+                                          "packed from",
+                                          in_quotes(path)));
 }
 
 }  // namespace

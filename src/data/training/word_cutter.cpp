@@ -11,7 +11,7 @@ PreTokenizerChain chain_of(const std::vector<PreTokenizer>& pre_tokenizers) {
   try {
     return PreTokenizerChain(pre_tokenizers, PreTokenizerChain::Alphabet::bytes);
   } catch (const UsageError& error) {
-    throw UsageError(std::string(error.what()) + " (given with --pattern)");
+    throw UsageError(error.id(), std::string(error.text()) + " (given with --pattern)");
   }
 }
 
@@ -19,8 +19,8 @@ PreTokenizerChain chain_of(const std::vector<PreTokenizer>& pre_tokenizers) {
 
 WordCutter::WordCutter(const std::vector<PreTokenizer>& pre_tokenizers) {
   if (!ends_in_byte_level(pre_tokenizers)) {
-    throw UsageError(
-        "[TOK-05] a byte-level tokenizer is trained, but its last pre-tokenizer is not ByteLevel; add one");
+    throw UsageError("TOK-05",
+                     "a byte-level tokenizer is trained, but its last pre-tokenizer is not ByteLevel; add one");
   }
   const auto words = as_byte_level_words(pre_tokenizers);
   if (words && !words->add_prefix_space) {

@@ -23,11 +23,11 @@ std::int64_t count_tokens(const TokenLogits& logits) {
     const std::int32_t target = logits.targets_C[row];
     if (target == ignored_target) continue;
     if (target < 0 || target >= logits.vocab_size) {
-      throw Error(
-          fmt::format("[KERNEL-02] target id {} (row {} of the batch) is outside the vocabulary of {}; the data "
-                      "were packed with another tokenizer: pack them again, or change the model's vocabulary "
-                      "size",
-                      target, row, logits.vocab_size));
+      throw Error("KERNEL-02",
+                  fmt::format("target id {} (row {} of the batch) is outside the vocabulary of {}; the data "
+                              "were packed with another tokenizer: pack them again, or change the model's vocabulary "
+                              "size",
+                              target, row, logits.vocab_size));
     }
     ++n;
   }

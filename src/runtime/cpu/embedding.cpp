@@ -13,11 +13,11 @@ void embedding(Queue, const std::int32_t* ids, View table, View positions, std::
                std::int64_t first_position, View x, const std::int32_t* document_starts) {
   for (std::int64_t row = 0; row < x.shape.rows; ++row) {
     if (ids[row] < 0 || ids[row] >= table.shape.rows) {
-      throw Error(
-          fmt::format("[KERNEL-01] token id {} (row {} of the batch) is outside the embedding table of {} rows; "
-                      "the data were packed with another tokenizer: pack them again, or change the model's "
-                      "vocabulary size",
-                      ids[row], row, table.shape.rows));
+      throw Error("KERNEL-01",
+                  fmt::format("token id {} (row {} of the batch) is outside the embedding table of {} rows; "
+                              "the data were packed with another tokenizer: pack them again, or change the model's "
+                              "vocabulary size",
+                              ids[row], row, table.shape.rows));
     }
   }
   MONOMORPH_SELECT(embedding)(ids, table, positions, tokens, first_position, x, document_starts);

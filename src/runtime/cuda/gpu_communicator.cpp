@@ -148,10 +148,9 @@ void wait_for_all(distributed::Store store, RankPlace place, std::chrono::millis
 std::unique_ptr<Communicator> gpu_communicator(const distributed::Store& store, RankPlace place, int shards, DType wire,
                                                std::chrono::milliseconds time_limit) {
   if (std::max(shards, place.size / shards) > most_terms)
-    throw Error(
-        fmt::format("[RANK-16] a rank adds up gradients of at most {} GPUs, and here of {}; choose "
-                    "sharding::HybridShard<n> with another n",
-                    most_terms, std::max(shards, place.size / shards)));
+    throw Error("RANK-16", fmt::format("a rank adds up gradients of at most {} GPUs, and here of {}; choose "
+                                       "sharding::HybridShard<n> with another n",
+                                       most_terms, std::max(shards, place.size / shards)));
   // A launcher may show each rank its own GPU alone, as number 0, or show all GPUs to all ranks.
   const auto device = static_cast<c10::DeviceIndex>(place.local_rank % static_cast<int>(gpus().size()));
   wait_for_all(store.under("gpus/"), place, time_limit);

@@ -37,9 +37,9 @@ NcclGroup::NcclGroup(const distributed::Store& store, const distributed::RankGro
         c10::make_intrusive<c10d::ProcessGroupNCCL>(store.handle().store, group.rank_in_group, group.size(), options)});
     group_->nccl->eagerConnectSingleDevice(at::Device(at::kCUDA, device));  // or it would be done in the first step
   } catch (const std::exception& failure) {
-    throw Error(fmt::format("[RANK-18] rank {} can't connect GPU {} with those of {} other ranks ({})",
-                            group.ranks[group.rank_in_group], device, group.size() - 1,
-                            distributed::first_line(failure)));
+    throw Error("RANK-18", fmt::format("rank {} can't connect GPU {} with those of {} other ranks ({})",
+                                       group.ranks[group.rank_in_group], device, group.size() - 1,
+                                       distributed::first_line(failure)));
   }
 }
 

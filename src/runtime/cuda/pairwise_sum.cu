@@ -78,8 +78,8 @@ void pairwise_sum(std::span<const View> parts, View sum, bool accumulate, CUstre
   }
   (sum.dtype == DType::fp64 ? start<double> : start<float>)(terms, sum, accumulate, stream);
   if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess)
-    throw Error(std::string("[KERNEL-05] the GPU does not start the sum of gradients (") + cudaGetErrorString(status) +
-                "); see the driver's messages on that machine");
+    throw Error("KERNEL-05", std::string("the GPU does not start the sum of gradients (") + cudaGetErrorString(status) +
+                                 "); see the driver's messages on that machine");
 }
 
 }  // namespace monomorph::cuda

@@ -121,10 +121,9 @@ class Check {
     together(communicator_, fmt::format("check the {}", what), [&] {
       for (std::int64_t i = 0; i < std::ssize(result); ++i)
         if (result[i] != expected(i))
-          throw Error(
-              fmt::format("[RANK-13] the {} gives rank {} wrong numbers; see whether memory or network of its "
-                          "machine fails",
-                          what, rank_));
+          throw Error("RANK-13", fmt::format("the {} gives rank {} wrong numbers; see whether memory or network of its "
+                                             "machine fails",
+                                             what, rank_));
     });
   }
 

@@ -19,12 +19,13 @@ bool is_time_limit(const std::string& reason) {
 }
 
 RankFailure silent_rank(std::optional<int> other, bool sends) {
-  return {other, fmt::format("[RANK-12] {} did not {} within failure.rank_timeout", name_of(other),
-                             sends ? "take what it was sent" : "send its part")};
+  return {other, "RANK-12",
+          fmt::format("{} did not {} within failure.rank_timeout", name_of(other),
+                      sends ? "take what it was sent" : "send its part")};
 }
 
 RankFailure gone_rank(std::optional<int> other, const std::string& reason) {
-  return {other, fmt::format("[RANK-11] {} has gone ({})", name_of(other), reason)};
+  return {other, "RANK-11", fmt::format("{} has gone ({})", name_of(other), reason)};
 }
 
 RankFailure failure_of(std::optional<int> other, bool sends, const std::exception& thrown) {
@@ -34,11 +35,12 @@ RankFailure failure_of(std::optional<int> other, bool sends, const std::exceptio
 
 Error absent_ranks(const std::vector<int>& ranks, std::chrono::milliseconds time_limit) {
   const bool one = ranks.size() == 1;
-  return Error(
-      fmt::format("[RANK-05] {} {} did not come to the ranks' rendezvous within {} s; see whether the launcher "
-                  "has started {} and what {}, or raise failure.rank_timeout if {} slow",
-                  one ? "rank" : "ranks", fmt::join(ranks, ", "), std::chrono::duration<double>(time_limit).count(),
-                  one ? "it" : "them", one ? "it says" : "they say", one ? "it is" : "they are"));
+  return Error("RANK-05",
+               fmt::format("{} {} did not come to the ranks' rendezvous within {} s; see whether the launcher "
+                           "has started {} and what {}, or raise failure.rank_timeout if {} slow",
+                           one ? "rank" : "ranks", fmt::join(ranks, ", "),
+                           std::chrono::duration<double>(time_limit).count(), one ? "it" : "them",
+                           one ? "it says" : "they say", one ? "it is" : "they are"));
 }
 
 std::string gathering(int unit) { return fmt::format("the parameters of unit {} were gathered", unit); }

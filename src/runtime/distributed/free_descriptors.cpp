@@ -25,10 +25,11 @@ void check_free_descriptors(int needed) {
   const auto wanted = static_cast<rlim_t>(needed);
   const rlim_t n_free = free_descriptors(limit.rlim_cur, wanted);
   if (n_free >= wanted) return;
-  throw UsageError(fmt::format(
-      "[RANK-23] this process must be able to open {} more files and connections, and its limit of {} leaves "
-      "{}; raise the limit (ulimit -n {})",
-      needed, limit.rlim_cur, n_free, limit.rlim_cur + wanted - n_free));
+  throw UsageError(
+      "RANK-23",
+      fmt::format("this process must be able to open {} more files and connections, and its limit of {} leaves "
+                  "{}; raise the limit (ulimit -n {})",
+                  needed, limit.rlim_cur, n_free, limit.rlim_cur + wanted - n_free));
 }
 
 }  // namespace monomorph::distributed

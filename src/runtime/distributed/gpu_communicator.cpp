@@ -5,7 +5,7 @@
 namespace monomorph::distributed {
 
 Error without_gpu(int rank, const std::string& reason) {
-  return Error(fmt::format("[RANK-15] rank {} needs a GPU, and {}", rank, reason));
+  return Error("RANK-15", fmt::format("rank {} needs a GPU, and {}", rank, reason));
 }
 
 #ifndef MONOMORPH_CUDA

@@ -39,10 +39,10 @@ int parse(const char* name, std::string_view text, int lowest, int highest) {
   int value = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || failure != std::errc() || end != text.data() + text.size() || value < lowest || value > highest)
-    throw UsageError(
-        fmt::format("[RANK-01] the environment variable {} must be {}, and is {}; {}", name,
-                    lowest == highest ? std::to_string(lowest) : fmt::format("a number from {} to {}", lowest, highest),
-                    in_quotes(text), start_them));
+    throw UsageError("RANK-01", fmt::format("the environment variable {} must be {}, and is {}; {}", name,
+                                            lowest == highest ? std::to_string(lowest)
+                                                              : fmt::format("a number from {} to {}", lowest, highest),
+                                            in_quotes(text), start_them));
   return value;
 }
 
@@ -79,7 +79,8 @@ Said read(const Variable& variable, const Launcher& launcher) {
 
 [[noreturn]] void refuse_half(const Variable& variable, const char* has, const char* lacks) {
   throw UsageError(
-      fmt::format("[RANK-21] the environment variable {} must be set where {} = {} is; {}, or unset {} to train on one "
+      "RANK-21",
+      fmt::format("the environment variable {} must be set where {} = {} is; {}, or unset {} to train on one "
                   "rank",
                   lacks, has, text_of(variable, has), start_them, has));
 }
@@ -98,8 +99,9 @@ void check_same(const Launcher& launcher, const Said& half, const Launcher& comp
   const auto check = [](const char* name, std::optional<int> value, const char* other, std::optional<int> expected) {
     if (!value || !expected || *value == *expected) return;
     throw UsageError(
-        fmt::format("[RANK-22] the environment variables {} = {} and {} = {} must say the same; unset {} or correct it",
-                    name, *value, other, *expected, name));
+        "RANK-22",
+        fmt::format("the environment variables {} = {} and {} = {} must say the same; unset {} or correct it", name,
+                    *value, other, *expected, name));
   };
   check(launcher.size, half.size, complete.size, whole.size);
   check(launcher.rank, half.rank, complete.rank, whole.rank);
@@ -129,9 +131,9 @@ std::string host_of(const Variable& variable, const LaunchEnvironment& found) {
   const std::string_view local = text_of(variable, "OMPI_COMM_WORLD_LOCAL_SIZE");
   if (found.launcher == mpirun.name && local == std::to_string(found.size)) return "127.0.0.1";
   throw UsageError(
-      fmt::format("[RANK-02] {} says that there are {} ranks, and not where they meet; set MASTER_ADDR to the host of "
-                  "rank 0 for all of them (and MASTER_PORT, if {} is taken there)",
-                  found.launcher, found.size, default_port));
+      "RANK-02", fmt::format("{} says that there are {} ranks, and not where they meet; set MASTER_ADDR to the host of "
+                             "rank 0 for all of them (and MASTER_PORT, if {} is taken there)",
+                             found.launcher, found.size, default_port));
 }
 
 int port_of(const Variable& variable, const LaunchEnvironment& found) {

@@ -69,11 +69,11 @@ PointToPoint::PointToPoint(const Store& store, int rank, int size, const std::st
     group_ = std::make_unique<Group>(Group{with_timeout(time_limit + grace, connect)});
     group_->gloo->setTimeout(time_limit);
   } catch (const std::exception& failure) {
-    throw Error(
-        fmt::format("[RANK-10] rank {} can't connect with the other {} within {} s ({}); see whether they run and can "
-                    "reach this machine (GLOO_SOCKET_IFNAME names the network to use)",
-                    rank, size == 2 ? "rank" : fmt::format("{} ranks", size - 1),
-                    std::chrono::duration<double>(time_limit).count(), first_line(failure)));
+    throw Error("RANK-10",
+                fmt::format("rank {} can't connect with the other {} within {} s ({}); see whether they run and can "
+                            "reach this machine (GLOO_SOCKET_IFNAME names the network to use)",
+                            rank, size == 2 ? "rank" : fmt::format("{} ranks", size - 1),
+                            std::chrono::duration<double>(time_limit).count(), first_line(failure)));
   }
 }
 

@@ -25,8 +25,8 @@ RendezvousServer::RendezvousServer(int ranks) {
   try {
     server_ = std::make_unique<Server>(Server{c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options)});
   } catch (const std::exception& failure) {
-    throw Error(fmt::format("[RANK-03] no port can be opened on 127.0.0.1 for the ranks to meet ({})",
-                            distributed::first_line(failure)));
+    throw Error("RANK-03", fmt::format("no port can be opened on 127.0.0.1 for the ranks to meet ({})",
+                                       distributed::first_line(failure)));
   }
 }
 

@@ -15,8 +15,8 @@ namespace monomorph::distributed {
 namespace {
 
 Error gone(const std::exception& failure) {
-  return Error(fmt::format("[RANK-14] the ranks' rendezvous has gone ({}); see what became of rank 0 or the launcher",
-                           first_line(failure)));
+  return Error("RANK-14", fmt::format("the ranks' rendezvous has gone ({}); see what became of rank 0 or the launcher",
+                                      first_line(failure)));
 }
 
 }  // namespace
@@ -36,10 +36,10 @@ Store Store::tcp(const std::string& host, int port, bool serves, std::chrono::mi
     const auto open = [=] { return c10::make_intrusive<c10d::TCPStore>(host, options); };
     return Store(std::make_shared<const Handle>(Handle{with_timeout(time_limit + grace, open)}));
   } catch (const std::exception& failure) {
-    throw Error(
-        fmt::format("[RANK-04] the ranks' rendezvous {}:{} can't be {} ({}); see that MASTER_ADDR and "
-                    "MASTER_PORT name a host and a free port that every rank reaches, and that rank 0 runs",
-                    host, port, serves ? "opened" : "reached", first_line(failure)));
+    throw Error("RANK-04",
+                fmt::format("the ranks' rendezvous {}:{} can't be {} ({}); see that MASTER_ADDR and "
+                            "MASTER_PORT name a host and a free port that every rank reaches, and that rank 0 runs",
+                            host, port, serves ? "opened" : "reached", first_line(failure)));
   }
 }
 

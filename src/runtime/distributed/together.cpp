@@ -37,7 +37,7 @@ void report_failure(Communicator& communicator, const Error& failure) noexcept {
 }
 
 void throw_failure_elsewhere(FailedRank failed, std::string_view what) {
-  throw Error(fmt::format("[RANK-08] rank {} could not {}, and says why; this rank ends with it", failed.rank, what),
+  throw Error("RANK-08", fmt::format("rank {} could not {}, and says why; this rank ends with it", failed.rank, what),
               failed.code);
 }
 

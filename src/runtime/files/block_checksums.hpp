@@ -1,5 +1,5 @@
 #pragma once
-#include <monomorph/core/hash.hpp>
+#include <monomorph/core/xxh64.hpp>
 
 #include <cstdint>
 #include <vector>

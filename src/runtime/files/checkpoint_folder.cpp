@@ -297,7 +297,8 @@ std::string new_abandoned_folder(const std::string& folder) {
 }
 
 [[noreturn]] void throw_no_checkpoint(const std::string& path) {
-  throw Error(fmt::format("[CHECKPOINT-01] there is no checkpoint at {}; {}", in_quotes(path),
+  throw Error("CHECKPOINT-01",
+              fmt::format("there is no checkpoint at {}; {}", in_quotes(path),
                           has_checkpoints(path) ? "give one of the step_ folders in it" : "check the path"));
 }
 
@@ -306,7 +307,7 @@ std::string new_abandoned_folder(const std::string& folder) {
 SavedCheckpoint save_checkpoint(const std::string& folder, CheckpointMetadata metadata, Communicator& communicator,
                                 std::span<const PartToSave> parts, int keep,
                                 const std::function<void()>& before_completing) {
-  if (keep < 1) throw UsageError(fmt::format("[CHECKPOINT-06] at least 1 checkpoint must be kept, not {}", keep));
+  if (keep < 1) throw UsageError("CHECKPOINT-06", fmt::format("at least 1 checkpoint must be kept, not {}", keep));
   metadata.n_ranks = communicator.shards();
   SavedCheckpoint saved{path_of(folder, metadata.step), {}};
   std::optional<PartialFolder> partial;  // rank 0's
@@ -329,9 +330,9 @@ CheckpointMetadata read_checkpoint_metadata(const std::string& path) {
     std::error_code failure;
     const std::uintmax_t n_bytes = filesystem::file_size(file_path, failure);
     if (failure || n_bytes != file.n_bytes) {
-      throw Error(fmt::format("[CHECKPOINT-04] {} must have {} bytes and {}; use another checkpoint",
-                              in_quotes(file_path), file.n_bytes,
-                              failure ? failure.message() : fmt::format("has {}", n_bytes)));
+      throw Error("CHECKPOINT-04",
+                  fmt::format("{} must have {} bytes and {}; use another checkpoint", in_quotes(file_path),
+                              file.n_bytes, failure ? failure.message() : fmt::format("has {}", n_bytes)));
     }
   }
   return metadata;
@@ -374,7 +375,7 @@ std::optional<std::string> latest_checkpoint(const std::string& folder, std::vec
       read_checkpoint_metadata(path);
       return path;
     } catch (const Error& failure) {
-      if (std::string_view(failure.what()).starts_with("[CHECKPOINT-02]")) throw;
+      if (failure.id() == "CHECKPOINT-02") throw;
       if (skipped != nullptr) skipped->push_back(failure.what());
     }
   }

@@ -4,7 +4,7 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
-#include <monomorph/core/hash.hpp>
+#include <monomorph/core/xxh64.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -156,35 +156,33 @@ void check_version(const Json& document, const std::string& path) {
     throw_damaged(path, "it has no format_version");
   }
   if (version->get<std::uint64_t>() > format_version) {
-    throw Error(
-        fmt::format("[CHECKPOINT-02] {} has format version {}, and this program reads up to {}; use the newer "
-                    "program that wrote it",
-                    in_quotes(path), version->get<std::uint64_t>(), format_version));
+    throw Error("CHECKPOINT-02", fmt::format("{} has format version {}, and this program reads up to {}; use the newer "
+                                             "program that wrote it",
+                                             in_quotes(path), version->get<std::uint64_t>(), format_version));
   }
 }
 
 }  // namespace
 
 void throw_damaged(const std::string& path, const std::string& why) {
-  throw Error(fmt::format("[CHECKPOINT-03] {} is damaged ({}); use another checkpoint", in_quotes(path), why));
+  throw Error("CHECKPOINT-03", fmt::format("{} is damaged ({}); use another checkpoint", in_quotes(path), why));
 }
 
 std::string rank_file_name(int rank) { return fmt::format("rank_{:05}.safetensors", rank); }
 
 std::string to_json(const CheckpointMetadata& metadata) {
   if (metadata.step < 0 || metadata.n_tokens < 0 || metadata.sample_counter < 0) {
-    throw Error(
-        fmt::format("[CHECKPOINT-07] step {}, tokens {} and sample counter {} of a checkpoint must not be "
-                    "negative",
-                    metadata.step, metadata.n_tokens, metadata.sample_counter));
+    throw Error("CHECKPOINT-07", fmt::format("step {}, tokens {} and sample counter {} of a checkpoint must not be "
+                                             "negative",
+                                             metadata.step, metadata.n_tokens, metadata.sample_counter));
   }
   try {
     Json document = body_of(metadata);
     document[checksum_key] = hexadecimal(checksum_of(document));
     return document.dump(2) + "\n";
   } catch (const nlohmann::json::exception& failure) {
-    throw Error("[CHECKPOINT-07] the metadata of a checkpoint must be UTF-8 text and its hyperparameters JSON: " +
-                in_quotes(failure.what()));
+    throw Error("CHECKPOINT-07", "the metadata of a checkpoint must be UTF-8 text and its hyperparameters JSON: " +
+                                     in_quotes(failure.what()));
   }
 }
 

@@ -4,7 +4,7 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
-#include <monomorph/core/hash.hpp>
+#include <monomorph/core/xxh64.hpp>
 
 #include <fmt/format.h>
 
@@ -52,9 +52,9 @@ class CheckpointReader::File {
       const auto block = file.subspan(first, std::min<std::size_t>(record_.block_bytes, file.size() - first));
       if (xxh64(block) != record_.checksums[i])
         throw DamagedCheckpoint(
-            fmt::format("[CHECKPOINT-05] {} is damaged: its bytes {} to {} have another checksum than when they were "
-                        "saved; use another checkpoint",
-                        in_quotes(path_), first, first + block.size()));
+            "CHECKPOINT-05", fmt::format("{} is damaged: its bytes {} to {} have another checksum than when they were "
+                                         "saved; use another checkpoint",
+                                         in_quotes(path_), first, first + block.size()));
       verified_[i] = true;
       bytes_read_ += block.size();
     }
@@ -92,9 +92,9 @@ void CheckpointReader::add_parts(std::size_t file) {
     const bool is_first = tensor.parts.empty();
     if (!whole || part.first > *whole || n > *whole - part.first ||
         (!is_first && (tensor.whole.dtype != entry.dtype || tensor.whole.shape != part.shape)))
-      throw Error(
-          fmt::format("[CHECKPOINT-10] {} holds a part of {} that does not fit the tensor; use another checkpoint",
-                      in_quotes(tensors.path()), in_quotes(entry.name)));
+      throw Error("CHECKPOINT-10",
+                  fmt::format("{} holds a part of {} that does not fit the tensor; use another checkpoint",
+                              in_quotes(tensors.path()), in_quotes(entry.name)));
     if (is_first) tensor.whole = {entry.dtype, part.shape, *whole};
     tensor.parts.push_back({file, &entry, part.first, part.first + n});
   }
@@ -108,10 +108,10 @@ void CheckpointReader::check_whole() const {
       end = part.end;
     }
     if (end != tensor.whole.n_elements || tensor.parts.back().end != end)
-      throw Error(
-          fmt::format("[CHECKPOINT-10] the files of {} do not hold each element of {} once, from {} on; use another "
-                      "checkpoint",
-                      in_quotes(path_), in_quotes(name), end));
+      throw Error("CHECKPOINT-10",
+                  fmt::format("the files of {} do not hold each element of {} once, from {} on; use another "
+                              "checkpoint",
+                              in_quotes(path_), in_quotes(name), end));
   }
 }
 
@@ -129,8 +129,8 @@ const CheckpointReader::Tensor* CheckpointReader::find(const std::string& name) 
 void CheckpointReader::read(const std::string& name, std::int64_t first, std::span<std::byte> to) {
   const auto found = tensors_.find(name);
   if (found == tensors_.end())
-    throw Error(fmt::format("[SAFETENSORS-09] {} has no tensor {}; is it of another model?", in_quotes(path_),
-                            in_quotes(name)));
+    throw Error("SAFETENSORS-09",
+                fmt::format("{} has no tensor {}; is it of another model?", in_quotes(path_), in_quotes(name)));
   const std::size_t width = bytes_per_element(found->second.whole.dtype);
   const std::int64_t end = first + static_cast<std::int64_t>(to.size() / width);
   for (const Part& part : found->second.parts) {

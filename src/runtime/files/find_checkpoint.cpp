@@ -24,7 +24,8 @@ std::string find_checkpoint(const std::string& path) {
   for (const std::string& line : broken) write_error_line("warning: " + line);
   if (latest) return *latest;
   throw UsageError(
-      fmt::format("[RUN-03] there is no {}checkpoint in {}; name a checkpoint, a folder of checkpoints or a run folder",
+      "RUN-03",
+      fmt::format("there is no {}checkpoint in {}; name a checkpoint, a folder of checkpoints or a run folder",
                   broken.empty() ? "" : "whole ", in_quotes(path)));
 }
 

@@ -19,8 +19,8 @@ SafetensorsFile::SafetensorsFile(MappedFile file)
   std::ranges::sort(by_name_, {}, name);
   const auto twice = std::ranges::adjacent_find(by_name_, {}, name);
   if (twice != by_name_.end()) {
-    throw Error(fmt::format("[SAFETENSORS-07] {}: two tensors are named {}; export the file again",
-                            in_quotes(file_.path()), in_quotes(name(*twice))));
+    throw Error("SAFETENSORS-07", fmt::format("{}: two tensors are named {}; export the file again",
+                                              in_quotes(file_.path()), in_quotes(name(*twice))));
   }
 }
 
@@ -36,8 +36,8 @@ const TensorEntry* SafetensorsFile::find(std::string_view name) const {
 const TensorEntry& SafetensorsFile::at(std::string_view name) const {
   const TensorEntry* const entry = find(name);
   if (entry == nullptr) {
-    throw Error(fmt::format("[SAFETENSORS-09] {} has no tensor {} among its {}; is it the file of another model?",
-                            in_quotes(path()), in_quotes(name), tensors().size()));
+    throw Error("SAFETENSORS-09", fmt::format("{} has no tensor {} among its {}; is it the file of another model?",
+                                              in_quotes(path()), in_quotes(name), tensors().size()));
   }
   return *entry;
 }

@@ -91,10 +91,9 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
     const auto* const row =
         std::find_if(dtype_table.begin(), dtype_table.end(), [&](const DTypeRow& known) { return known.name == text; });
     if (row == dtype_table.end()) {
-      throw Error(
-          fmt::format("[SAFETENSORS-03] {}: {} has dtype {}, which is none of F64, F32, F16, BF16, I64, I32, "
-                      "I16, I8, U8, BOOL; convert the file",
-                      in_quotes(path_), where(), in_quotes(text)));
+      throw Error("SAFETENSORS-03", fmt::format("{}: {} has dtype {}, which is none of F64, F32, F16, BF16, I64, I32, "
+                                                "I16, I8, U8, BOOL; convert the file",
+                                                in_quotes(path_), where(), in_quotes(text)));
     }
     header_.tensors.back().dtype = row->dtype;
     return true;
@@ -142,8 +141,8 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
 
   template <class... Arguments>
   [[noreturn]] void fail(fmt::format_string<Arguments...> format, Arguments&&... arguments) const {
-    throw Error(fmt::format("[SAFETENSORS-02] {}: {}; the file is damaged, copy or export it again", in_quotes(path_),
-                            fmt::format(format, std::forward<Arguments>(arguments)...)));
+    throw Error("SAFETENSORS-02", fmt::format("{}: {}; the file is damaged, copy or export it again", in_quotes(path_),
+                                              fmt::format(format, std::forward<Arguments>(arguments)...)));
   }
   [[noreturn]] bool refuse_value(std::string_view what) const { fail("{} may not hold {}", where(), what); }
   [[noreturn]] void refuse_twice(const std::string& what) const { fail("{} has {} twice", where(), in_quotes(what)); }
@@ -154,21 +153,20 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
   }
 
   [[noreturn]] void throw_shape() const {
-    throw Error(
-        fmt::format("[SAFETENSORS-04] {}: the shape of {} has more elements than can be counted; the file is "
-                    "damaged, copy or export it again",
-                    in_quotes(path_), where()));
+    throw Error("SAFETENSORS-04", fmt::format("{}: the shape of {} has more elements than can be counted; the file is "
+                                              "damaged, copy or export it again",
+                                              in_quotes(path_), where()));
   }
 
   void check_size(const TensorEntry& tensor) const {
     const auto n_bytes = safetensors_format::byte_size(tensor.dtype, tensor.shape);
     if (!n_bytes) throw_shape();
     if (tensor.begin > tensor.end || tensor.end - tensor.begin != *n_bytes) {
-      throw Error(
-          fmt::format("[SAFETENSORS-05] {}: {} has data_offsets [{}, {}], but {} of shape [{}] takes {} bytes; "
-                      "the file is damaged, copy or export it again",
-                      in_quotes(path_), where(), tensor.begin, tensor.end, name_of(tensor.dtype),
-                      fmt::join(tensor.shape, ", "), *n_bytes));
+      throw Error("SAFETENSORS-05",
+                  fmt::format("{}: {} has data_offsets [{}, {}], but {} of shape [{}] takes {} bytes; "
+                              "the file is damaged, copy or export it again",
+                              in_quotes(path_), where(), tensor.begin, tensor.end, name_of(tensor.dtype),
+                              fmt::join(tensor.shape, ", "), *n_bytes));
     }
   }
 
@@ -187,8 +185,8 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
 /// The JSON text between the length and the data.
 std::string_view header_text(std::span<const std::byte> file, const std::string& path) {
   const auto refuse = [&](const std::string& why) {
-    throw Error(
-        fmt::format("[SAFETENSORS-01] {}: {}; it is cut short or is no safetensors file", in_quotes(path), why));
+    throw Error("SAFETENSORS-01",
+                fmt::format("{}: {}; it is cut short or is no safetensors file", in_quotes(path), why));
   };
   if (file.size() < length_bytes)
     refuse(fmt::format("{} bytes, and the first 8 give the header's length", file.size()));
@@ -208,18 +206,18 @@ void check_coverage(const SafetensorsHeader& header, std::size_t n_bytes, const 
   std::size_t reached = 0;
   for (const TensorEntry& tensor : header.tensors) {
     if (tensor.begin != reached || tensor.end > n_bytes) {
-      throw Error(
-          fmt::format("[SAFETENSORS-06] {}: tensor {} lies at [{}, {}) of {} bytes of data, where {} must "
-                      "follow; the file is cut short or damaged, copy or export it again",
-                      in_quotes(path), in_quotes(tensor.name), tensor.begin, tensor.end, n_bytes, reached));
+      throw Error("SAFETENSORS-06",
+                  fmt::format("{}: tensor {} lies at [{}, {}) of {} bytes of data, where {} must "
+                              "follow; the file is cut short or damaged, copy or export it again",
+                              in_quotes(path), in_quotes(tensor.name), tensor.begin, tensor.end, n_bytes, reached));
     }
     reached = tensor.end;
   }
   if (reached != n_bytes) {
-    throw Error(
-        fmt::format("[SAFETENSORS-06] {}: the tensors end at byte {} of {} bytes of data; the file is damaged, "
-                    "copy or export it again",
-                    in_quotes(path), reached, n_bytes));
+    throw Error("SAFETENSORS-06",
+                fmt::format("{}: the tensors end at byte {} of {} bytes of data; the file is damaged, "
+                            "copy or export it again",
+                            in_quotes(path), reached, n_bytes));
   }
 }
 

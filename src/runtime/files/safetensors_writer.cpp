@@ -26,7 +26,7 @@ std::string json_string(std::string_view text) {
   try {
     return nlohmann::json(text).dump();
   } catch (const nlohmann::json::type_error&) {
-    throw Error("[SAFETENSORS-08] the name or metadata " + in_quotes(text) + " must be UTF-8 to be saved; rename it");
+    throw Error("SAFETENSORS-08", "the name or metadata " + in_quotes(text) + " must be UTF-8 to be saved; rename it");
   }
 }
 
@@ -40,15 +40,15 @@ std::vector<Placed> place(std::span<const TensorToWrite> tensors) {
   std::set<std::string_view> names;
   for (const TensorToWrite& tensor : tensors) {
     if (tensor.name == safetensors_format::metadata_key) {
-      throw Error("[SAFETENSORS-08] no tensor may be named \"__metadata__\"; rename it");
+      throw Error("SAFETENSORS-08", "no tensor may be named \"__metadata__\"; rename it");
     }
     if (!names.insert(tensor.name).second) {
-      throw Error("[SAFETENSORS-07] two tensors are named " + in_quotes(tensor.name) + "; rename one of them");
+      throw Error("SAFETENSORS-07", "two tensors are named " + in_quotes(tensor.name) + "; rename one of them");
     }
     const auto n_bytes = safetensors_format::byte_size(tensor.dtype, tensor.shape);
     if (!n_bytes) {
-      throw Error(fmt::format("[SAFETENSORS-04] tensor {} cannot have shape [{}]", in_quotes(tensor.name),
-                              fmt::join(tensor.shape, ", ")));
+      throw Error("SAFETENSORS-04", fmt::format("tensor {} cannot have shape [{}]", in_quotes(tensor.name),
+                                                fmt::join(tensor.shape, ", ")));
     }
     placed.push_back({&tensor, *n_bytes});
   }

@@ -33,8 +33,8 @@ Isa isa_of_name(std::string_view name) {
     if (name_of(isa) == name) return isa;
     known += (known.empty() ? "" : ", ") + std::string(name_of(isa));
   }
-  throw UsageError(fmt::format("[RUN-18] MONOMORPH_ISA is {}; this processor has {}: take one of these, or unset it",
-                               in_quotes(name), known));
+  throw UsageError("RUN-18", fmt::format("MONOMORPH_ISA is {}; this processor has {}: take one of these, or unset it",
+                                         in_quotes(name), known));
 }
 
 /// LibTorch and the libraries in it choose for themselves when they are first used, each by a variable of its own.

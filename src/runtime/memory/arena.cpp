@@ -14,8 +14,8 @@ Arena::Arena(std::int64_t bytes) : bytes_(bytes), data_(nullptr) {
   if (bytes == 0) return;
   void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED)
-    throw UsageError(fmt::format("[ARENA-02] the plan's {} of memory must be free, and the system refuses them ({})",
-                                 format_bytes(bytes), std::generic_category().message(errno)));
+    throw UsageError("ARENA-02", fmt::format("the plan's {} of memory must be free, and the system refuses them ({})",
+                                             format_bytes(bytes), std::generic_category().message(errno)));
   madvise(mapped, bytes, MADV_HUGEPAGE);  // fewer TLB misses in streaming passes; only a hint
   data_ = static_cast<std::byte*>(mapped);
 }
@@ -28,8 +28,8 @@ View Arena::take(std::int64_t elements, DType dtype) {
   const std::int64_t begin = used_;
   used_ += (elements * size_of(dtype) + 63) / 64 * 64;
   if (used_ > bytes_)
-    throw Error(fmt::format("[ARENA-01] a buffer of {} {} exceeds the planned {}; please report this recipe", elements,
-                            name_of(dtype), format_bytes(bytes_)));
+    throw Error("ARENA-01", fmt::format("a buffer of {} {} exceeds the planned {}; please report this recipe", elements,
+                                        name_of(dtype), format_bytes(bytes_)));
   return {data_ + begin, dtype, {1, elements}};
 }
 

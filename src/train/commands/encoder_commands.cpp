@@ -22,10 +22,10 @@ namespace {
 
 void check_is_encoder(const RecipeProgram& recipe, std::string_view command) {
   if (recipe.encoder == nullptr)
-    throw UsageError(
-        fmt::format("[RUN-26] {} must have a checkpoint of an encoder, and {} makes no embeddings; take one of a "
-                    "recipe whose model is an EncoderSpec",
-                    command, recipe.name));
+    throw UsageError("RUN-26",
+                     fmt::format("{} must have a checkpoint of an encoder, and {} makes no embeddings; take one of a "
+                                 "recipe whose model is an EncoderSpec",
+                                 command, recipe.name));
 }
 
 std::unique_ptr<TrainingStep> restored_step(const RecipeProgram& recipe, const Hparams& hparams,
@@ -77,7 +77,7 @@ int run_embed(const RecipeProgram& recipe, const EmbedOptions& options) {
   const Hparams hparams = checkpoint_hparams(checkpoint, recipe);
   const std::string tokenizer_file = options.tokenizer_file(checkpoint, hparams);
   if (tokenizer_file.empty())
-    throw UsageError("[RUN-11] the run of this checkpoint had no data.tokenizer; give --tokenizer <tokenizer.json>");
+    throw UsageError("RUN-11", "the run of this checkpoint had no data.tokenizer; give --tokenizer <tokenizer.json>");
   const auto tokenizer = read_run_tokenizer(tokenizer_file, recipe);
   std::ifstream file;
   if (options.input != "-") {

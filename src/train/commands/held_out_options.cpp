@@ -16,7 +16,7 @@ void HeldOutOptions::add_to(CLI::App& app, const std::string& data_help, const s
 data::EvaluationLoader HeldOutOptions::loader(const RecipeProgram& recipe, const Hparams& hparams) const {
   const std::string file = data.empty() ? hparams.data.evaluation.value : data;
   if (file.empty())
-    throw UsageError("[RUN-12] the run of this checkpoint had no data.evaluation; give --data <file.pbin>");
+    throw UsageError("RUN-12", "the run of this checkpoint had no data.evaluation; give --data <file.pbin>");
   return as_usage_error("the held-out data", [&] {
     return data::EvaluationLoader(file, recipe.model->context_length, recipe.model->vocab_size,
                                   batch_contents(recipe, hparams.loss.policy));

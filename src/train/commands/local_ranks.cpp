@@ -114,8 +114,8 @@ class Ranks {
     posix_spawnattr_destroy(&attributes);
     if (failure != 0) {
       signal(SIGKILL);
-      throw Error(fmt::format("[RANK-07] rank {} can't be started: {}; lower --ranks, or raise the limit (ulimit -u)",
-                              rank, std::generic_category().message(failure)));
+      throw Error("RANK-07", fmt::format("rank {} can't be started: {}; lower --ranks, or raise the limit (ulimit -u)",
+                                         rank, std::generic_category().message(failure)));
     }
     if (group_ == 0) group_ = process;
     processes_[process] = rank;

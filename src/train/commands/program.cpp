@@ -41,7 +41,8 @@ struct HparamsOptions {
   /// Reads the hyperparameters for so many ranks and chooses those that are left to the program.   @throws UsageError
   /// of a line for each mistake
   Hparams read(const RecipeProgram& recipe, int ranks) const {
-    if (file.empty()) throw UsageError("[RUN-10] --hparams <file.json> is missing; `schema` says what may stand in it");
+    if (file.empty())
+      throw UsageError("RUN-10", "--hparams <file.json> is missing; `schema` says what may stand in it");
     Mistakes mistakes;
     Hparams hparams = read_hparams(file, sets, mistakes, default_hparams(recipe.hparams));
     choose_micro_batch(hparams, ranks);
@@ -83,15 +84,17 @@ struct GenerateOptions : CheckpointOptions {
 
 int run_generate(const RecipeProgram& recipe, const GenerateOptions& options) {
   if (!recipe.predicts_next_token)
-    throw UsageError(fmt::format(
-        "[RUN-25] only a model that predicts the next token can continue a prompt, and {} {}; take a checkpoint of "
-        "another recipe",
-        recipe.name,
-        recipe.encoder != nullptr ? "makes embeddings of texts" : "predicts tokens that its objective hides"));
+    throw UsageError(
+        "RUN-25",
+        fmt::format("only a model that predicts the next token can continue a prompt, and {} {}; take a checkpoint of "
+                    "another recipe",
+                    recipe.name,
+                    recipe.encoder != nullptr ? "makes embeddings of texts"
+                                              : "predicts tokens that its objective hides"));
   const std::string checkpoint = find_checkpoint(options.checkpoint);
   const std::string tokenizer_file = options.tokenizer_file(checkpoint, checkpoint_hparams(checkpoint, recipe));
   if (tokenizer_file.empty())
-    throw UsageError("[RUN-11] the run of this checkpoint had no data.tokenizer; give --tokenizer <tokenizer.json>");
+    throw UsageError("RUN-11", "the run of this checkpoint had no data.tokenizer; give --tokenizer <tokenizer.json>");
   const auto tokenizer = read_run_tokenizer(tokenizer_file, recipe);
   const auto communicator = one_rank();
   const std::string hint(larger_machine);
@@ -195,7 +198,7 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
           "steps=N"));
   app.require_subcommand(0, 1);
 
-  if (!parse_command_line(app, argc, argv, "[RUN-13]")) return 0;
+  if (!parse_command_line(app, argc, argv, "RUN-13")) return 0;
   if (*describe_command) {
     check_groups(recipe, ranks);
     return show(describe(recipe, ranks, micro_batch)), 0;

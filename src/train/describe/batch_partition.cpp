@@ -12,16 +12,17 @@ namespace {
 void check_fixed_tree(const RecipeProgram& recipe, const Hparams& hparams) {
   if (hparams.batch.reduction.value != ReductionOrder::fixed_tree) return;
   if (recipe.reduce_dtype != recipe.gradient_dtype)
-    throw UsageError(fmt::format(
-        "[RANK-09] batch.reduction = \"fixed_tree\" must have gradients that travel in {} as they accumulate, "
-        "and {} rounds them to {} between ranks; take a precision that does not, or \"any_order\"",
-        name_of(recipe.gradient_dtype), recipe.name, name_of(recipe.reduce_dtype)));
+    throw UsageError(
+        "RANK-09",
+        fmt::format("batch.reduction = \"fixed_tree\" must have gradients that travel in {} as they accumulate, "
+                    "and {} rounds them to {} between ranks; take a precision that does not, or \"any_order\"",
+                    name_of(recipe.gradient_dtype), recipe.name, name_of(recipe.reduce_dtype)));
   if (recipe.encoder != nullptr)
     throw UsageError(
-        fmt::format("[RANK-24] batch.reduction = \"fixed_tree\" must have an objective over tokens, and that of {} "
-                    "compares the samples of all ranks, so that its bits depend on how many there are; take "
-                    "\"any_order\"",
-                    recipe.name));
+        "RANK-24", fmt::format("batch.reduction = \"fixed_tree\" must have an objective over tokens, and that of {} "
+                               "compares the samples of all ranks, so that its bits depend on how many there are; take "
+                               "\"any_order\"",
+                               recipe.name));
 }
 
 }  // namespace
@@ -41,11 +42,13 @@ void check_groups(const RecipeProgram& recipe, int ranks) {
   const int factor = recipe.mesh.model_parallel() * group;
   if (ranks % factor == 0) return;
   const int below = ranks / factor * factor;
-  throw UsageError(fmt::format(
-      "[RANK-17] the ranks must be a multiple of tp x pp x cp x ranks of a group of the recipe's sharding = {} x {} x "
-      "{} x {} = {}, and are {}; start {}{}",
-      tp.value, pp.value, cp.value, group, factor, ranks, below > 0 ? fmt::format("{} or ", below) : "",
-      below + factor));
+  throw UsageError(
+      "RANK-17",
+      fmt::format(
+          "the ranks must be a multiple of tp x pp x cp x ranks of a group of the recipe's sharding = {} x {} x "
+          "{} x {} = {}, and are {}; start {}{}",
+          tp.value, pp.value, cp.value, group, factor, ranks, below > 0 ? fmt::format("{} or ", below) : "",
+          below + factor));
 }
 
 void check_ranks(const RecipeProgram& recipe, const Hparams& hparams, int ranks, Mistakes& mistakes) {

@@ -42,9 +42,9 @@ std::optional<std::string> check_memory(const RecipeProgram& recipe, const Hpara
   const RunMemory memory = run_memory(recipe, hparams, ranks);
   const std::int64_t total = local_ranks * memory.total();
   if (total > machine.largest)
-    throw UsageError(fmt::format("[RUN-16] the run needs {}, and this machine gives {} at most; {}",
-                                 memory_text(memory, hparams, local_ranks), format_bytes(machine.largest),
-                                 hint(recipe, memory, ranks, machine.largest / local_ranks)));
+    throw UsageError("RUN-16", fmt::format("the run needs {}, and this machine gives {} at most; {}",
+                                           memory_text(memory, hparams, local_ranks), format_bytes(machine.largest),
+                                           hint(recipe, memory, ranks, machine.largest / local_ranks)));
   if (total <= machine.available) return std::nullopt;
   return fmt::format("[RUN-17] the run needs {}, and {} are available now; it may become slow, or be killed",
                      memory_text(memory, hparams, local_ranks), format_bytes(machine.available));

@@ -20,18 +20,18 @@ std::string read_hparams_file(const std::string& file) {
   try {
     return read_text_file(file, max_bytes);
   } catch (const Error& error) {
-    throw UsageError(error.what());
+    throw UsageError(error.id(), error.text());
   }
 }
 
 void check_named(const WeightedPaths& train) {
   if (train.empty())
-    throw UsageError(
-        "[HPARAM-10] data.train must name the packed training data; make it with monomorph-data pack and give "
-        "its path");
+    throw UsageError("HPARAM-10",
+                     "data.train must name the packed training data; make it with monomorph-data pack and give "
+                     "its path");
   for (const WeightedPath& file : train)
     if (file.path.empty())
-      throw UsageError("[HPARAM-10] every file of data.train must have a name; give its path or remove it");
+      throw UsageError("HPARAM-10", "every file of data.train must have a name; give its path or remove it");
 }
 
 void check_named_once(const WeightedPaths& train) {
@@ -39,25 +39,27 @@ void check_named_once(const WeightedPaths& train) {
   for (const WeightedPath& file : train) {
     std::error_code ignored;  // what can't be resolved is compared as it stands
     if (!file.path.empty() && !seen.insert(std::filesystem::weakly_canonical(file.path, ignored)).second)
-      throw UsageError(
-          fmt::format("[HPARAM-17] data.train must name {} once; remove one and add its weight to the other",
-                      in_quotes(file.path)));
+      throw UsageError("HPARAM-17",
+                       fmt::format("data.train must name {} once; remove one and add its weight to the other",
+                                   in_quotes(file.path)));
   }
 }
 
 /// Of the fields whose empty text means nothing.
 void check_not_empty(const char* name, const std::string& value, const char* what_to_do) {
-  if (value.empty()) throw UsageError(fmt::format("[HPARAM-19] {} must not be empty; {}", name, what_to_do));
+  if (value.empty()) throw UsageError("HPARAM-19", fmt::format("{} must not be empty; {}", name, what_to_do));
 }
 
 /// The ranks' micro-batches are the lowest joints of the tree.
 void check_reduction(const BatchHparams& batch, std::int64_t ranks) {
   if (batch.reduction.value != ReductionOrder::fixed_tree || std::has_single_bit(static_cast<std::uint64_t>(ranks)))
     return;
-  throw UsageError(fmt::format(
-      "[HPARAM-18] batch.reduction = \"fixed_tree\" must have a power of two of data-parallel ranks, not {}; "
-      "take {} or {}, or \"any_order\"",
-      ranks, std::bit_floor(static_cast<std::uint64_t>(ranks)), std::bit_ceil(static_cast<std::uint64_t>(ranks))));
+  throw UsageError(
+      "HPARAM-18",
+      fmt::format("batch.reduction = \"fixed_tree\" must have a power of two of data-parallel ranks, not {}; "
+                  "take {} or {}, or \"any_order\"",
+                  ranks, std::bit_floor(static_cast<std::uint64_t>(ranks)),
+                  std::bit_ceil(static_cast<std::uint64_t>(ranks))));
 }
 
 /// The greatest that is at most `most` and goes into a rank's share of the global batch, if the ranks can share it.
@@ -83,7 +85,8 @@ void check_batch(const BatchHparams& batch, std::int64_t ranks) {
   const auto fitting = fitting_micro_batch(global_batch, ranks, micro_batch);
   const std::int64_t below = global_batch / sequences * sequences;
   throw UsageError(
-      fmt::format("[HPARAM-11] batch.global_batch = {} must be a multiple of batch.micro_batch x data-parallel ranks = "
+      "HPARAM-11",
+      fmt::format("batch.global_batch = {} must be a multiple of batch.micro_batch x data-parallel ranks = "
                   "{} x {} = {}; change {}batch.global_batch to {}{}",
                   global_batch, micro_batch, ranks, sequences,
                   fitting ? fmt::format("batch.micro_batch to {}, or ", *fitting) : "",
@@ -92,10 +95,10 @@ void check_batch(const BatchHparams& batch, std::int64_t ranks) {
 
 void check_evaluation(const Hparams& hparams) {
   if (!hparams.evaluation.every.value || !hparams.data.evaluation.value.empty()) return;
-  throw UsageError(
-      fmt::format("[HPARAM-16] data.evaluation must name packed held-out data, as evaluation.every = {}; give "
-                  "its path or set evaluation.every to \"never\"",
-                  *hparams.evaluation.every.value));
+  throw UsageError("HPARAM-16",
+                   fmt::format("data.evaluation must name packed held-out data, as evaluation.every = {}; give "
+                               "its path or set evaluation.every to \"never\"",
+                               *hparams.evaluation.every.value));
 }
 
 void set_hparams(Hparams& hparams, const std::vector<std::string>& sets, Mistakes& mistakes) {

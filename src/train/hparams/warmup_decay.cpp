@@ -39,23 +39,22 @@ double factor(const WarmupDecayHparams& schedule, std::int64_t step, std::int64_
 
 void check_warmup(std::int64_t warmup_steps, std::int64_t steps) {
   if (warmup_steps <= steps) return;
-  throw UsageError(
-      fmt::format("[HPARAM-12] schedule.warmup_steps = {} must be at most run.steps = {}; lower "
-                  "schedule.warmup_steps",
-                  warmup_steps, steps));
+  throw UsageError("HPARAM-12", fmt::format("schedule.warmup_steps = {} must be at most run.steps = {}; lower "
+                                            "schedule.warmup_steps",
+                                            warmup_steps, steps));
 }
 
 void check_decay_given(DecayKind kind, const std::optional<std::int64_t>& decay_steps) {
   const bool has_no_decay = kind == DecayKind::constant || kind == DecayKind::inverse_sqrt;
   if (!decay_steps && kind == DecayKind::wsd)
-    throw UsageError(
-        "[HPARAM-14] schedule.decay_steps must be a number with schedule.kind = \"wsd\"; give it, a tenth to "
-        "a fifth of run.steps being usual");
+    throw UsageError("HPARAM-14",
+                     "schedule.decay_steps must be a number with schedule.kind = \"wsd\"; give it, a tenth to "
+                     "a fifth of run.steps being usual");
   if (decay_steps && has_no_decay)
-    throw UsageError(
-        fmt::format("[HPARAM-15] schedule.decay_steps = {} has no meaning with schedule.kind = \"{}\"; remove "
-                    "it or change schedule.kind",
-                    *decay_steps, name_of(kind)));
+    throw UsageError("HPARAM-15",
+                     fmt::format("schedule.decay_steps = {} has no meaning with schedule.kind = \"{}\"; remove "
+                                 "it or change schedule.kind",
+                                 *decay_steps, name_of(kind)));
 }
 
 /// A warm-up or decay that is wrong by itself is told by itself.
@@ -64,10 +63,10 @@ void check_decay(const WarmupDecayHparams& schedule, std::int64_t steps) {
   check_decay_given(kind, schedule.decay_steps.value);
   const std::int64_t warmup_steps = schedule.warmup_steps, decay_steps = schedule.decay_steps.value.value_or(0);
   if (warmup_steps > steps || warmup_steps + decay_steps <= steps) return;
-  throw UsageError(
-      fmt::format("[HPARAM-13] schedule.warmup_steps + schedule.decay_steps = {} + {} = {} must be at most "
-                  "run.steps = {}; lower schedule.decay_steps",
-                  warmup_steps, decay_steps, warmup_steps + decay_steps, steps));
+  throw UsageError("HPARAM-13",
+                   fmt::format("schedule.warmup_steps + schedule.decay_steps = {} + {} = {} must be at most "
+                               "run.steps = {}; lower schedule.decay_steps",
+                               warmup_steps, decay_steps, warmup_steps + decay_steps, steps));
 }
 
 }  // namespace

@@ -63,9 +63,9 @@ void check_ids(const data::EvaluationLoader& loader, std::span<const std::int32_
   const std::int32_t largest = loader.set().largest_id();
   if (largest < std::ssize(bytes_per_token)) return;
   throw UsageError(
-      fmt::format("[RUN-15] the held-out data has the token id {}, and the tokeniser's end at {}; give the tokeniser "
-                  "that the data was packed with",
-                  largest, std::ssize(bytes_per_token) - 1));
+      "RUN-15", fmt::format("the held-out data has the token id {}, and the tokeniser's end at {}; give the tokeniser "
+                            "that the data was packed with",
+                            largest, std::ssize(bytes_per_token) - 1));
 }
 
 EvaluationResult evaluate(TrainingStep& step, Communicator& communicator, const data::EvaluationLoader& loader,

@@ -33,8 +33,8 @@ void generate(Decoder& decoder, const data::Tokenizer& tokenizer, std::string_vi
   const auto end = tokenizer.find("<|endoftext|>");
   if (ids.empty() && end) ids.push_back(*end);
   if (ids.empty())
-    throw UsageError(
-        "[RUN-09] the prompt is empty and the tokeniser has no <|endoftext|> to begin with; give --prompt");
+    throw UsageError("RUN-09",
+                     "the prompt is empty and the tokeniser has no <|endoftext|> to begin with; give --prompt");
   const float* logits = nullptr;
   if (std::ssize(ids) < decoder.capacity())
     for (const std::int32_t id : ids) logits = decoder.feed(id);

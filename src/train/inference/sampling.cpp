@@ -17,8 +17,8 @@ std::int32_t greedy(std::span<const float> logits) {
 void check_finite(std::span<const float> logits) {
   const bool has_nan = std::ranges::any_of(logits, [](float logit) { return std::isnan(logit); });
   if (has_nan || !std::isfinite(*std::ranges::max_element(logits)))
-    throw Error(
-        "[RUN-14] the model's logits are not finite: its training diverged; generate from an earlier checkpoint");
+    throw Error("RUN-14",
+                "the model's logits are not finite: its training diverged; generate from an earlier checkpoint");
 }
 
 }  // namespace

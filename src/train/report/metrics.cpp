@@ -23,10 +23,10 @@ std::int64_t step_of(const std::string& line, const std::string& path, std::int6
   if (record.is_object() && record.contains("step") && record["step"].is_number_integer()) {
     return record["step"].get<std::int64_t>();
   }
-  throw Error(
-      fmt::format("[METRICS-01] each line must be a JSON object with a \"step\" ({}:{}); repair or move the file, "
-                  "then resume",
-                  in_quotes(path), line_number));
+  throw Error("METRICS-01",
+              fmt::format("each line must be a JSON object with a \"step\" ({}:{}); repair or move the file, "
+                          "then resume",
+                          in_quotes(path), line_number));
 }
 
 /// The bytes of the records of the first `step` steps.

@@ -11,7 +11,7 @@ template <class Open> auto as_usage_error(const std::string& field, Open open) {
   try {
     return open();
   } catch (const Error& error) {
-    throw UsageError(std::string(error.what()) + " (" + field + ")");
+    throw UsageError(error.id(), std::string(error.text()) + " (" + field + ")");
   }
 }
 

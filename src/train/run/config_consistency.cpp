@@ -1,7 +1,7 @@
 #include "train/run/config_consistency.hpp"
 
 #include <monomorph/core/error.hpp>
-#include <monomorph/core/hash.hpp>
+#include <monomorph/core/xxh64.hpp>
 #include <monomorph/runtime/comm/together.hpp>
 #include <monomorph/runtime/files/checkpoint_folder.hpp>
 #include <monomorph/train/describe/describe.hpp>
@@ -92,12 +92,12 @@ std::string describe_mismatch(const std::vector<RankConfig>& ranks) {
   const std::string recipe = most_common(fingerprints), values = most_common(hyperparameters);
   if (const auto odd = unlike(fingerprints, recipe); !odd.empty())
     return fmt::format(
-        "[RANK-06] {} runs a recipe with fingerprint {}, and the others {}; start the same program "
+        "{} runs a recipe with fingerprint {}, and the others {}; start the same program "
         "everywhere",
         name(odd), fingerprints[odd.front()], recipe);
   if (const auto odd = unlike(hyperparameters, values); !odd.empty())
-    return fmt::format("[RANK-06] {} has other hyperparameters: {}; give all ranks the same file and the same --set",
-                       name(odd), difference(hyperparameters[odd.front()], values));
+    return fmt::format("{} has other hyperparameters: {}; give all ranks the same file and the same --set", name(odd),
+                       difference(hyperparameters[odd.front()], values));
   return "";
 }
 
@@ -109,7 +109,7 @@ void check_config_consistency(const World& world, const RecipeProgram& recipe, c
                                   ? broadcast_verdict(world)
                                   : world.get("config_consistency/verdict", 0).substr(verdict_prefix.size());
   if (world.rank() > 0) world.set(key("heard", world.rank()), "yes");
-  if (!verdict.empty()) throw UsageError(verdict);
+  if (!verdict.empty()) throw UsageError("RANK-06", verdict);
 }
 
 std::string describe_mismatch(const std::vector<CheckpointIdentity>& ranks) {
@@ -120,7 +120,7 @@ std::string describe_mismatch(const std::vector<CheckpointIdentity>& ranks) {
   const auto odd = unlike(starts, common);
   if (odd.empty()) return "";
   return fmt::format(
-      "[RANK-20] {} would start from {}, and the others from {}, by the same path; let checkpoint.directory lie on a "
+      "{} would start from {}, and the others from {}, by the same path; let checkpoint.directory lie on a "
       "file system that all ranks share",
       name(odd), starts[odd.front()], common);
 }
@@ -132,7 +132,7 @@ void check_same_checkpoint(Communicator& communicator, const std::optional<std::
   std::vector<CheckpointIdentity> ranks;
   ranks.reserve(communicator.size());
   for (std::size_t i = 0; i < words.size(); i += 2) ranks.push_back({words[i], words[i + 1]});
-  if (const std::string line = describe_mismatch(ranks); !line.empty()) throw Error(line);
+  if (const std::string line = describe_mismatch(ranks); !line.empty()) throw Error("RANK-20", line);
 }
 
 }  // namespace monomorph::train

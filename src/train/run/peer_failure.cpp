@@ -34,8 +34,9 @@ std::string describe_silent_ranks(const World& world, std::optional<int> blamed)
 
 void exit_on_peer_failure(const World& world, const RankFailure& failure, const std::string& moment) {
   const int exit_code = report_failure(
-      Error(fmt::format("{}, {}; {}, and start again with checkpoint.resume=auto to go on from the last checkpoint",
-                        failure.what(), moment, describe_silent_ranks(world, failure.other())),
+      Error(failure.id(),
+            fmt::format("{}, {}; {}, and start again with checkpoint.resume=auto to go on from the last checkpoint",
+                        failure.text(), moment, describe_silent_ranks(world, failure.other())),
             failure.code()));
   std::fflush(nullptr);
   std::_Exit(exit_code);

@@ -34,10 +34,9 @@ std::string earlier_checkpoint(const Hparams& hparams, const std::string& damage
   const std::string folder = checkpoint_folder(hparams);
   const auto earlier = runtime::latest_checkpoint(folder, nullptr, runtime::read_checkpoint_metadata(damaged).step);
   if (!earlier)
-    throw Error(
-        fmt::format("[CHECKPOINT-05] {} is damaged, and there is no earlier checkpoint in {}; start afresh in "
-                    "another run.output_dir, or bring a copy back",
-                    in_quotes(damaged), in_quotes(folder)));
+    throw Error("CHECKPOINT-05", fmt::format("{} is damaged, and there is no earlier checkpoint in {}; start afresh in "
+                                             "another run.output_dir, or bring a copy back",
+                                             in_quotes(damaged), in_quotes(folder)));
   return *earlier;
 }
 

@@ -69,10 +69,10 @@ Hparams saved_hparams(const runtime::CheckpointMetadata& metadata, const std::st
 void load_tensor(runtime::CheckpointReader& checkpoint, const StateTensor& tensor) {
   const auto* const saved = checkpoint.find(tensor.name);
   if (saved == nullptr || saved->dtype != file_dtype(tensor.view.dtype) || saved->shape != file_shape(tensor.shape))
-    throw Error(
-        fmt::format("[RUN-04] {}: tensor {} is not there with the recipe's dtype and shape; use a checkpoint of this "
-                    "recipe",
-                    in_quotes(checkpoint.path()), tensor.name));
+    throw Error("RUN-04",
+                fmt::format("{}: tensor {} is not there with the recipe's dtype and shape; use a checkpoint of this "
+                            "recipe",
+                            in_quotes(checkpoint.path()), tensor.name));
   checkpoint.read(tensor.name, tensor.first, {tensor.view.data, static_cast<std::size_t>(tensor.view.bytes())});
 }
 
@@ -113,10 +113,10 @@ std::optional<std::string> check_recipe(const std::string& checkpoint, const Rec
   if (metadata.state_fingerprint != fingerprint_text(recipe.state_fingerprint)) {
     const std::string differing = differing_facts(metadata.recipe_facts, recipe, true);
     throw UsageError(
-        fmt::format("[RUN-04] {} was saved by a recipe whose state differs from that of {}: {}; use the program that "
-                    "saved it",
-                    in_quotes(checkpoint), recipe.name,
-                    differing.empty() ? "metadata.json does not tell in what" : differing));
+        "RUN-04", fmt::format("{} was saved by a recipe whose state differs from that of {}: {}; use the program that "
+                              "saved it",
+                              in_quotes(checkpoint), recipe.name,
+                              differing.empty() ? "metadata.json does not tell in what" : differing));
   }
   saved_state(metadata, checkpoint, recipe.model->context_length);
   const std::string compatible = differing_facts(metadata.recipe_facts, recipe, false);

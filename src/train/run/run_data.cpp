@@ -36,7 +36,8 @@ void check_epochs(const data::Loader& loader, const Hparams& hparams) {
     const double epochs = static_cast<double>(needed[i]) / static_cast<double>(set.n_samples());
     if (needed[i] / set.n_samples() < *most || needed[i] == *most * set.n_samples()) continue;
     throw UsageError(
-        fmt::format("[DATA-60] {} has {} samples of {} tokens, and the run takes {} of them, {:.2f} epochs, where "
+        "DATA-60",
+        fmt::format("{} has {} samples of {} tokens, and the run takes {} of them, {:.2f} epochs, where "
                     "data.max_epochs = {}; give more data, less run.steps, or raise data.max_epochs (data.train)",
                     in_quotes(set.file().path()), set.n_samples(), set.sequence_length(), needed[i], epochs, *most));
   }
@@ -58,12 +59,14 @@ void check_tokenizer(const data::Loader& loader, std::size_t n_ids) {
     const std::uint32_t width = set.file().bytes_per_token();
     if (width < data::bytes_per_token_for(static_cast<std::int64_t>(n_ids)))
       throw UsageError(
-          fmt::format("[DATA-63] {} has {} byte{} a token, too few for the {} ids of the tokeniser; give the tokeniser "
+          "DATA-63",
+          fmt::format("{} has {} byte{} a token, too few for the {} ids of the tokeniser; give the tokeniser "
                       "that the data was packed with (data.train)",
                       in_quotes(set.file().path()), width, width == 1 ? "" : "s", n_ids));
     if (static_cast<std::size_t>(set.largest_id()) < n_ids) continue;
     throw UsageError(
-        fmt::format("[DATA-63] {} has the token id {}, and the tokeniser's end at {}; give the tokeniser that the data "
+        "DATA-63",
+        fmt::format("{} has the token id {}, and the tokeniser's end at {}; give the tokeniser that the data "
                     "was packed with (data.train)",
                     in_quotes(set.file().path()), set.largest_id(), n_ids - 1));
   }
@@ -115,10 +118,10 @@ void RunData::check_same_files(const std::string& checkpoint) const {
   for (const auto& [path, hash] : checkpoint_train_files(checkpoint)) {
     const auto found = train_files.find(path);
     if (found == train_files.end() || found->second == hash) continue;
-    throw UsageError(
-        fmt::format("[DATA-61] {} has other tokens than when {} was saved, so the run would go on in another order; "
-                    "restore the file, or give what is new a name of its own (data.train)",
-                    in_quotes(path), in_quotes(checkpoint)));
+    throw UsageError("DATA-61",
+                     fmt::format("{} has other tokens than when {} was saved, so the run would go on in another order; "
+                                 "restore the file, or give what is new a name of its own (data.train)",
+                                 in_quotes(path), in_quotes(checkpoint)));
   }
 }
 

@@ -127,12 +127,12 @@ void RunFolder::check_free(const Hparams& hparams, const std::optional<std::stri
   const std::string &path = hparams.run.output_dir.value, checkpoints = checkpoint_folder(hparams);
   if (lies_in(resumed_from, checkpoints)) return;
   if (holds_a_run(path) && (hparams.checkpoint.resume.value != "auto" || resumed_from))
-    throw UsageError(fmt::format("[RUN-01] {} already holds a run; {}", in_quotes(path), what_to_do(hparams)));
+    throw UsageError("RUN-01", fmt::format("{} already holds a run; {}", in_quotes(path), what_to_do(hparams)));
   if (runtime::has_checkpoints(checkpoints))
-    throw UsageError(
-        fmt::format("[RUN-01] {} already holds the checkpoints of a run; choose another run.output_dir or "
-                    "checkpoint.directory, or go on with them by checkpoint.resume=auto",
-                    in_quotes(checkpoints)));
+    throw UsageError("RUN-01",
+                     fmt::format("{} already holds the checkpoints of a run; choose another run.output_dir or "
+                                 "checkpoint.directory, or go on with them by checkpoint.resume=auto",
+                                 in_quotes(checkpoints)));
 }
 
 std::string RunFolder::file(std::string_view name) const { return (fs::path(path_) / name).string(); }

@@ -63,8 +63,8 @@ void RunObserver::see(std::int64_t step, Ticket ticket, double learning_rate, Tr
                         .replica = replica_},
                        records_);
   } catch (...) {
-    throw Error(fmt::format("[RUN-23] the observer {} failed in step {}: {}; mend it, or train by a recipe without it",
-                            name_, step, thrown_text()));
+    throw Error("RUN-23", fmt::format("the observer {} failed in step {}: {}; mend it, or train by a recipe without it",
+                                      name_, step, thrown_text()));
   }
   records_.write(step);
 }

@@ -34,14 +34,15 @@ std::string words(const NamedFolder& folder) { return fmt::format("{} {}", folde
 
 UsageError in_use(const NamedFolder& folder, const FolderOwner& owner) {
   return UsageError(
-      fmt::format("[RUN-19] {} belongs to a run that has not ended ({}); end that one, choose another folder, or wait "
-                  "for it by run.wait_for_folder=<seconds>",
-                  words(folder), to_text(owner)));
+      "RUN-19", fmt::format("{} belongs to a run that has not ended ({}); end that one, choose another folder, or wait "
+                            "for it by run.wait_for_folder=<seconds>",
+                            words(folder), to_text(owner)));
 }
 
 Error wait_was_interrupted(const NamedFolder& folder, const FolderOwner& owner, const Hparams& hparams) {
   const auto code = static_cast<int>(hparams.failure.exit_code_when_interrupted.value);
-  return Error(fmt::format("[RUN-20] signal {} ended the wait for {}, which belongs to a run that has not ended ({}); "
+  return Error("RUN-20",
+               fmt::format("signal {} ended the wait for {}, which belongs to a run that has not ended ({}); "
                            "nothing was started",
                            interrupting_signal(), words(folder), to_text(owner)),
                code == 0 ? ExitCode::failure : static_cast<ExitCode>(code));
@@ -54,8 +55,8 @@ template <class Act> auto in_folder(const NamedFolder& folder, Act act) {
   } catch (const std::system_error& failure) {
     if (failure.code() == std::errc::no_space_on_device || failure.code().value() == EDQUOT)  // it may be writable soon
       throw_file_error("write into the folder", folder.path, failure.code().value());
-    throw UsageError(
-        fmt::format("[RUN-02] {} can't be written: {}; choose another", words(folder), failure.code().message()));
+    throw UsageError("RUN-02",
+                     fmt::format("{} can't be written: {}; choose another", words(folder), failure.code().message()));
   }
 }
 
@@ -81,9 +82,9 @@ bool is_gone(const FolderLock& lock) {
   const FolderLock::State state = lock.look();
   if (state == FolderLock::State::taken)
     throw RunTakenOver(
-        fmt::format("[RUN-21] {} has been taken over by another run ({}): this one ends so as not to mix with it, and "
-                    "what it trained since its last checkpoint is lost; give each run a folder of its own",
-                    in_quotes(lock.folder()), to_text(lock.taker())));
+        "RUN-21", fmt::format("{} has been taken over by another run ({}): this one ends so as not to mix with it, and "
+                              "what it trained since its last checkpoint is lost; give each run a folder of its own",
+                              in_quotes(lock.folder()), to_text(lock.taker())));
   return state == FolderLock::State::gone;
 }
 
@@ -139,7 +140,7 @@ void RunOwnership::take_again(const Hparams& hparams) try {
     take(owned.folder, *owned.lock, hparams, {Clock::now() + shortest_wait, [](const std::string&) {}});
   }
 } catch (const UsageError& failure) {  // the folders were right when the run began, so this is no wrong usage
-  throw Error(failure.what());
+  throw Error(failure.id(), failure.text());
 }
 
 namespace {

@@ -11,10 +11,11 @@ namespace monomorph::train {
 std::unique_ptr<const data::Tokenizer> read_run_tokenizer(const std::string& file, const RecipeProgram& recipe) {
   auto tokenizer = as_usage_error("the tokeniser", [&] { return data::read_tokenizer(file); });
   if (tokenizer->vocab_size() > recipe.model->vocab_size)
-    throw UsageError(
-        fmt::format("[RUN-07] {} has {} ids, and recipe {} a vocab_size of {}; give the tokeniser that the data "
-                    "was packed with, or take another recipe",
-                    in_quotes(file), tokenizer->vocab_size(), recipe.name, recipe.model->vocab_size.value));
+    throw UsageError("RUN-07",
+                     fmt::format("{} has {} ids, and recipe {} a vocab_size of {}; give the tokeniser that the data "
+                                 "was packed with, or take another recipe",
+                                 in_quotes(file), tokenizer->vocab_size(), recipe.name,
+                                 recipe.model->vocab_size.value));
   return tokenizer;
 }
 

@@ -246,10 +246,9 @@ Ticket Trainer::forward_backward() {
 
 void Trainer::count(const StepOutcome& outcome) {
   if (outcome.tokens == 0 && hparams_.loss.on_empty_batch.value == OnEmptyBatch::error)
-    throw Error(
-        fmt::format("[RUN-06] none of the {} of the global batch of step {} is counted; mend the data, or set "
-                    "loss.on_empty_batch=skip",
-                    recipe_.objective.counted(), state_.step + 1));
+    throw Error("RUN-06", fmt::format("none of the {} of the global batch of step {} is counted; mend the data, or set "
+                                      "loss.on_empty_batch=skip",
+                                      recipe_.objective.counted(), state_.step + 1));
   ++state_.step;
   state_.samples += hparams_.batch.global_batch;
   state_.tokens += outcome.tokens;
@@ -273,7 +272,8 @@ void Trainer::stop_skipping() {
                    last_good_.step));
   save(last_good_, std::nullopt);
   throw Error(
-      fmt::format("[RUN-05] the gradients of {} steps in a row, up to step {}, were not finite; the state after step "
+      "RUN-05",
+      fmt::format("the gradients of {} steps in a row, up to step {}, were not finite; the state after step "
                   "{}, the last that changed anything, is saved: go on from it or from an earlier checkpoint, with a "
                   "lower optimizer.lr",
                   state_.skipped_in_a_row, state_.step, last_good_.step));

@@ -11,7 +11,7 @@ template <class Make> auto with_hint(const std::string& hint, Make make) {
   try {
     return make();
   } catch (const UsageError& error) {
-    throw UsageError(error.what() + ("; " + hint));
+    throw UsageError(error.id(), std::string(error.text()) + "; " + hint);
   }
 }
 

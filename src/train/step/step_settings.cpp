@@ -33,10 +33,10 @@ StepSettings step_settings(const ClipHparams& clip, const LossScaling& loss_scal
 
 UpdateSettings update_settings(const ClipHparams& clip, const ScheduledRate& rate, std::int64_t step) {
   if (const double of_peak = rate.of(1); !std::isfinite(of_peak) || of_peak < 0)  // no parameter would stay finite
-    throw Error(fmt::format(
-        "[RUN-24] the rate that the recipe's schedule gives must be finite and at least 0, and is {} of its "
-        "peak in step {}; change the schedule's hyperparameters, or mend it",
-        of_peak, step));
+    throw Error("RUN-24",
+                fmt::format("the rate that the recipe's schedule gives must be finite and at least 0, and is {} of its "
+                            "peak in step {}; change the schedule's hyperparameters, or mend it",
+                            of_peak, step));
   UpdateSettings settings{.rate_times = rate.times, .rate_over = rate.over};
   if (clip.mode == ClipMode::value) settings.clip_value = clip.threshold;
   return settings;

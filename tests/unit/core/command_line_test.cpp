@@ -32,7 +32,7 @@ struct Options {
     arguments.insert(arguments.begin(), "program");
     std::vector<char*> pointers;
     for (std::string& argument : arguments) pointers.push_back(argument.data());
-    parse_command_line(program, static_cast<int>(pointers.size()), pointers.data(), "[DATA-10]");
+    parse_command_line(program, static_cast<int>(pointers.size()), pointers.data(), "DATA-10");
     help = program.help();
   }
   std::string help;

@@ -2,6 +2,7 @@
 #include "support/catch.hpp"
 
 #include <monomorph/core/hash.hpp>
+#include <monomorph/core/xxh64.hpp>
 
 #include <algorithm>
 #include <string_view>

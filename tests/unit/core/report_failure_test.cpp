@@ -35,8 +35,8 @@ std::pair<std::string, int> reported(const std::exception& failure) {
 
 TEST_CASE("each line of an error is one of standard error, and of what nobody foresaw the first") {
   using Report = std::pair<std::string, int>;
-  CHECK(reported(Error("[A-01] one")) == Report("error: [A-01] one\n", 1));
-  CHECK(reported(UsageError("[A-01] one\n[A-02] two")) == Report("error: [A-01] one\nerror: [A-02] two\n", 2));
+  CHECK(reported(Error("A-01", "one")) == Report("error: [A-01] one\n", 1));
+  CHECK(reported(UsageError("A-01", "one\n[A-02] two")) == Report("error: [A-01] one\nerror: [A-02] two\n", 2));
   CHECK(reported(std::runtime_error("no memory\nframe #0: at::empty\nframe #1: main")) ==
         Report("error: [RUN-00] an unexpected failure: no memory\n", 1));
 }

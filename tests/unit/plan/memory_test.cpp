@@ -38,6 +38,7 @@ TEST_CASE("bytes of one rank, by hand") {
   // for the head, and its 16 x 16 logits
   CHECK(memory.statistics == 4 * (2 * 5 * 64 + 3 * 64 + 256));
   CHECK(memory.rotary == 0);
+  CHECK(memory.scalars == 4608);
   CHECK(memory.total() == 4 * 4 * params + memory.activations + memory.statistics + memory.scalars);
   CHECK(plan::bytes_per_rank<ByHand>(1, 2) == memory.total());
 }

@@ -37,9 +37,9 @@ std::vector<std::string> missing(const Ids& ids, const Ids& others) {
 }  // namespace
 
 TEST_CASE("every message has its line in the reference, once, and only messages have one") {
-  Ids in_code;
+  Ids in_code;  // an ErrorId is made of a literal of its own; other messages, and comments, have theirs in brackets
   for (const std::string folder : {"/include", "/src", "/cmake", "/tools"})
-    in_code.merge(ids_below(folder, R"(\[([A-Z]+-\d\d)\])"));
+    in_code.merge(ids_below(folder, R"re([\["]([A-Z]+-\d\d)[\]"])re"));
   add_ids(read_bytes(std::string(MONOMORPH_SOURCE_DIR) + "/CMakeLists.txt"), R"(\[([A-Z]+-\d\d)\])", in_code);
   Ids in_docs = ids_below("/docs/reference", R"(\| ([A-Z]+-\d\d) \|)");
   add_ids(read_bytes(std::string(MONOMORPH_SOURCE_DIR) + "/docs/rules.md"), R"(### ([A-Z]+-\d\d)\n)", in_docs);
@@ -53,7 +53,8 @@ TEST_CASE("every message has its line in the reference, once, and only messages 
 }
 
 TEST_CASE("no two messages of the runtime have one id") {
-  const Ids ids = ids_below("/src/runtime", R"("\[((?:KERNEL|ARENA|BLOCK|RANK)-\d\d)\])");
+  const Ids ids = ids_below("/src/runtime", R"re("((?:KERNEL|ARENA|BLOCK|RANK)-\d\d)")re");
+  CHECK(ids.size() > 20);
   for (const std::string& id : ids) {
     CAPTURE(id);
     CHECK(ids.count(id) == 1);

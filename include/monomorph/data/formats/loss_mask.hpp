@@ -1,6 +1,6 @@
 #pragma once
-#include <monomorph/core/hash.hpp>
 #include <monomorph/core/mapped_file.hpp>
+#include <monomorph/core/xxh64.hpp>
 #include <monomorph/data/formats/last_target.hpp>
 #include <monomorph/data/formats/packed_file.hpp>
 #include <monomorph/data/tokenizer/definition/tokenizer_definition.hpp>

@@ -11,8 +11,8 @@ namespace monomorph::data {
 /// @throws [TOK-03]
 template <class... Arguments>
 [[noreturn]] void throw_inconsistent(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
-  throw UsageError("[TOK-03] the tokenizer contradicts itself: " +
-                   fmt::format(text, std::forward<Arguments>(arguments)...));
+  throw UsageError("TOK-03",
+                   "the tokenizer contradicts itself: " + fmt::format(text, std::forward<Arguments>(arguments)...));
 }
 
 }  // namespace monomorph::data

@@ -66,10 +66,9 @@ std::string CharacterBpe::with_affixes(std::string_view character, bool is_first
 
 std::int32_t CharacterBpe::unknown_id(std::string_view character) const {
   if (unknown_id_ != none) return unknown_id_;
-  throw Error(
-      fmt::format("[TOK-12] the character {} has no token, and the tokenizer's unk_token {} is not in its "
-                  "vocabulary; add it there",
-                  in_quotes(character), in_quotes(*settings_.unk_token)));
+  throw Error("TOK-12", fmt::format("the character {} has no token, and the tokenizer's unk_token {} is not in its "
+                                    "vocabulary; add it there",
+                                    in_quotes(character), in_quotes(*settings_.unk_token)));
 }
 
 bool CharacterBpe::append_bytes(std::string_view character, std::vector<std::int32_t>& ids) const {

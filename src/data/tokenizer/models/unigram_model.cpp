@@ -59,10 +59,9 @@ UnigramModel::UnigramModel(std::span<const std::string> pieces, std::span<const 
                            UnigramSettings settings)
     : trie_(make_trie(pieces)), unknown_id_(settings.unknown_id.value_or(-1)) {
   if (settings.unknown_id && (unknown_id_ < 0 || static_cast<std::size_t>(unknown_id_) >= pieces.size())) {
-    throw UsageError(
-        fmt::format("[TOK-40] the Unigram model has {} pieces, and so none with the id {} that its "
-                    "\"unk_id\" names; take the file from where it was made again",
-                    pieces.size(), unknown_id_));
+    throw UsageError("TOK-40", fmt::format("the Unigram model has {} pieces, and so none with the id {} that its "
+                                           "\"unk_id\" names; take the file from where it was made again",
+                                           pieces.size(), unknown_id_));
   }
   double lowest = std::numeric_limits<double>::infinity();
   scores_.reserve(scores.size());
@@ -116,10 +115,10 @@ class UnigramModel::Search {
   }
 
   [[noreturn]] void throw_no_unknown(std::size_t position, std::size_t length) const {
-    throw Error(
-        fmt::format("[TOK-41] the tokenizer has no piece for the character {} and no unknown token (\"unk_id\"); "
-                    "use one that has, or take the character out of the text",
-                    in_quotes(word_.substr(position, length))));
+    throw Error("TOK-41",
+                fmt::format("the tokenizer has no piece for the character {} and no unknown token (\"unk_id\"); "
+                            "use one that has, or take the character out of the text",
+                            in_quotes(word_.substr(position, length))));
   }
 
   void write_out() {

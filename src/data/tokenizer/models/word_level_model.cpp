@@ -11,10 +11,9 @@ void WordLevelModel::encode(std::string_view piece, std::vector<std::int32_t>& i
   auto id = vocabulary_.find(piece);
   if (!id) id = vocabulary_.find(unk_token_);
   if (!id) {
-    throw Error(
-        fmt::format("[TOK-12] the word {} has no token, and the tokenizer's unk_token {} is not in its "
-                    "vocabulary; add it there",
-                    in_quotes(piece), in_quotes(unk_token_)));
+    throw Error("TOK-12", fmt::format("the word {} has no token, and the tokenizer's unk_token {} is not in its "
+                                      "vocabulary; add it there",
+                                      in_quotes(piece), in_quotes(unk_token_)));
   }
   ids.push_back(*id);
 }

@@ -53,10 +53,10 @@ bool WordPieceModel::is_too_long(std::string_view word) const {
 
 std::int32_t WordPieceModel::unknown(std::string_view word) const {
   if (const auto id = find(settings_.unknown_token)) return *id;
-  throw Error(
-      fmt::format("[TOK-42] the tokenizer has no pieces for the word {} and its vocabulary lacks the unknown token "
-                  "{}; use one that has it, or take the word out of the text",
-                  in_quotes(word), in_quotes(settings_.unknown_token)));
+  throw Error("TOK-42",
+              fmt::format("the tokenizer has no pieces for the word {} and its vocabulary lacks the unknown token "
+                          "{}; use one that has it, or take the word out of the text",
+                          in_quotes(word), in_quotes(settings_.unknown_token)));
 }
 
 std::optional<std::int32_t> WordPieceModel::find(std::string_view piece) const {

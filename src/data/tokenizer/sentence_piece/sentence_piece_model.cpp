@@ -51,10 +51,10 @@ struct SentencePieceModel::Library {
 
   int checked(std::int32_t id) const {
     if (id >= 0 && id < processor.GetPieceSize()) return id;
-    throw Error(
-        fmt::format("[TOK-04] the id {} has no token in this vocabulary of {}; is it the tokenizer that the ids "
-                    "were made with?",
-                    id, processor.GetPieceSize()));
+    throw Error("TOK-04",
+                fmt::format("the id {} has no token in this vocabulary of {}; is it the tokenizer that the ids "
+                            "were made with?",
+                            id, processor.GetPieceSize()));
   }
 };
 
@@ -63,9 +63,9 @@ SentencePieceModel::SentencePieceModel(const std::string& path) : path_(path) {
   check_character_maps(bytes);
   auto library = std::make_unique<Library>();
   if (const std::string failure = load(library->processor, bytes); !failure.empty()) {
-    throw UsageError(
-        fmt::format("[TOK-44] {} is no SentencePiece model: {}; take the file from where it was made again",
-                    in_quotes(path), in_quotes(failure)));
+    throw UsageError("TOK-44",
+                     fmt::format("{} is no SentencePiece model: {}; take the file from where it was made again",
+                                 in_quotes(path), in_quotes(failure)));
   }
   if (const SentencePieceFile file(bytes); SentencePieceEncoder::can_encode(file)) library->encoder.emplace(file);
   library_ = std::move(library);
@@ -86,9 +86,9 @@ void SentencePieceModel::encode_with_library(std::string_view text, std::vector<
   std::vector<int> found;
   const auto status = library_->processor.Encode(text, &found);
   if (!status.ok()) {
-    throw Error(
-        fmt::format("[TOK-45] the SentencePiece model {} cannot encode a text of {} bytes: {}; is the file whole?",
-                    in_quotes(path_), text.size(), in_quotes(status.message())));
+    throw Error("TOK-45",
+                fmt::format("the SentencePiece model {} cannot encode a text of {} bytes: {}; is the file whole?",
+                            in_quotes(path_), text.size(), in_quotes(status.message())));
   }
   ids.insert(ids.end(), found.begin(), found.end());
 }
@@ -100,8 +100,8 @@ std::string SentencePieceModel::decode(std::span<const std::int32_t> ids) const 
   std::string text;
   const auto status = library_->processor.Decode(checked, &text);
   if (!status.ok()) {
-    throw Error(fmt::format("[TOK-45] the SentencePiece model {} cannot decode {} ids: {}; is the file whole?",
-                            in_quotes(path_), ids.size(), in_quotes(status.message())));
+    throw Error("TOK-45", fmt::format("the SentencePiece model {} cannot decode {} ids: {}; is the file whole?",
+                                      in_quotes(path_), ids.size(), in_quotes(status.message())));
   }
   return text;
 }

@@ -24,10 +24,10 @@ std::uint32_t read_number(std::string_view bytes, std::size_t position) {
 }
 
 [[noreturn]] void throw_damaged(std::string_view what) {
-  throw UsageError(
-      fmt::format("[TOK-43] the tokenizer's precompiled character map is damaged: {}; take the file from where "
-                  "it was made again",
-                  what));
+  throw UsageError("TOK-43",
+                   fmt::format("the tokenizer's precompiled character map is damaged: {}; take the file from where "
+                               "it was made again",
+                               what));
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ std::vector<ChatMessage> messages_of(const std::string& text, const std::string&
 std::string refusal(const std::string& text, const std::string& field = "") {
   const auto record = read(text, field);
   const auto* problem = std::get_if<LineProblem>(&record);
-  return problem == nullptr ? "" : problem->id + ": " + problem->reason;
+  return problem == nullptr ? "" : std::string(problem->id.text()) + ": " + problem->reason;
 }
 
 void check_dialogue(const std::vector<ChatMessage>& messages) {

@@ -20,7 +20,7 @@ std::string problem_of(const std::string& line) {
   const std::string bytes = padded(line);
   const auto outcome = parser.check(std::string_view(bytes).substr(0, line.size()));
   const auto* problem = std::get_if<LineProblem>(&outcome);
-  return problem != nullptr ? problem->id + ": " + problem->reason : "";
+  return problem != nullptr ? std::string(problem->id.text()) + ": " + problem->reason : "";
 }
 
 bool accepted(const std::string& line) { return problem_of(line).empty(); }
@@ -29,7 +29,8 @@ std::string text_at(const std::string& line, const std::string& pointer) {
   static JsonLineParser parser;
   std::string bytes = padded(line);
   const auto text = parser.text_at(std::span(bytes).first(line.size()), FieldPointer(pointer));
-  if (const auto* problem = std::get_if<LineProblem>(&text)) return problem->id + ": " + problem->reason;
+  if (const auto* problem = std::get_if<LineProblem>(&text))
+    return std::string(problem->id.text()) + ": " + problem->reason;
   return std::string(std::get<std::string_view>(text));
 }
 

@@ -143,7 +143,7 @@ TEST_CASE("Of several errors in a pipeline, the first of the file is thrown, and
     const Pipeline::Work work = [&](const LineBlock& block, int&) {
       if (block.offset < (1u << 19)) return;
       if (++n_waiting == 1) std::this_thread::sleep_for(std::chrono::milliseconds(2));  // the later ones fail earlier
-      throw monomorph::Error(std::to_string(block.offset));
+      throw monomorph::Error("TEST-01", std::to_string(block.offset));
     };
     const std::string error = error_of([&] {
       Pipeline(reader, std::vector<Pipeline::Work>(4, work), [&](const LineBlock& block, int&) {
@@ -151,7 +151,7 @@ TEST_CASE("Of several errors in a pipeline, the first of the file is thrown, and
       }).run();
     });
     CHECK(handed_on >= (1u << 19));
-    CHECK(error == std::to_string(handed_on));
+    CHECK(error == "[TEST-01] " + std::to_string(handed_on));
   }
 }
 

@@ -1,7 +1,7 @@
 #include "unit/data/adversarial_strings.hpp"
 #include "unit/data/data_test_support.hpp"
 
-#include <monomorph/core/hash.hpp>
+#include <monomorph/core/xxh64.hpp>
 #include <monomorph/data/text/utf8.hpp>
 #include <monomorph/data/tokenizer/tokenizer.hpp>
 

@@ -46,7 +46,7 @@ void save_step(const std::string& folder, std::int64_t step, int keep) {
                       std::vector<PartToSave>{{{"first", FileDType::i32, {n_elements}, data}, 0, n_elements},
                                               {{"second", FileDType::i32, {n_elements}, data}, 0, n_elements}},
                       keep);
-  if (!saved.warnings.empty()) throw Error(saved.warnings.front());
+  if (!saved.warnings.empty()) throw Error("TEST-01", saved.warnings.front());
 }
 
 bool holds_its_step(CheckpointReader checkpoint) {

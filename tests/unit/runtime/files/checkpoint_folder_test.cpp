@@ -3,7 +3,7 @@
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
 
-#include <monomorph/core/hash.hpp>
+#include <monomorph/core/xxh64.hpp>
 #include <monomorph/runtime/comm/rank_failure.hpp>
 #include <monomorph/runtime/comm/world.hpp>
 #include <monomorph/runtime/files/checkpoint_reader.hpp>
@@ -299,7 +299,8 @@ TEST_CASE("what is called before a save is completed may stop it, and nothing ap
   const auto communicator = one_rank();
   CHECK(contains(error_of([&] {
                    static_cast<void>(save_checkpoint(folder.path(), metadata_of(2), *communicator,
-                                                     std::vector<PartToSave>{}, 1, [] { throw Error("not ours"); }));
+                                                     std::vector<PartToSave>{}, 1,
+                                                     [] { throw Error("TEST-01", "not ours"); }));
                  }),
                  "not ours"));
   CHECK(names_in(folder.path()) == std::vector<std::string>{"step_00000001"});
@@ -438,7 +439,7 @@ class LosingCommunicator final : public IdleCommunicator {
 
  private:
   void all_reduce_words(std::span<std::int64_t>) override {
-    if (--left_ == 0) throw RankFailure(1, "[RANK-11] rank 1 has gone");
+    if (--left_ == 0) throw RankFailure(1, "RANK-11", "rank 1 has gone");
   }
 
   int left_;

@@ -21,8 +21,7 @@ TEST_CASE("the rank with another recipe is named, wherever it is") {
     std::vector<RankConfig> ranks(3, usual);
     ranks[odd].fingerprint = "xyz";
     const std::string line = describe_mismatch(ranks);
-    CHECK(line.starts_with("[RANK-06]"));
-    CHECK(contains(line, "rank " + std::to_string(odd)));
+    CHECK(line.starts_with("rank " + std::to_string(odd) + " runs a recipe with fingerprint"));
     CHECK(contains(line, "xyz"));
     CHECK(contains(line, "abc"));
   }
@@ -43,7 +42,7 @@ TEST_CASE("a rank that would start from another checkpoint is named, be it of th
   CHECK(describe_mismatch(std::vector(3, CheckpointIdentity{})).empty());
   for (const CheckpointIdentity other : {CheckpointIdentity{4, 1}, {5, 2}, {}}) {
     const std::string line = describe_mismatch(std::vector{usual, usual, other});
-    CHECK(line.starts_with("[RANK-20] rank 2 would start from step " + std::to_string(other.step)));
+    CHECK(line.starts_with("rank 2 would start from step " + std::to_string(other.step)));
     CHECK(contains(line, "the others from step 5 (checksum 0000000000000001)"));
   }
 }
