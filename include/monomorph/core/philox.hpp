@@ -15,13 +15,23 @@ enum class Purpose : std::uint32_t {
   evaluation_samples = 7  ///< the same of held-out ones
 };
 
+inline constexpr std::uint32_t philox_rounds = 10;
+
+/// One round on a counter of four words; `round` counts from 0. Always inlined, so that kernels may compile it for one
+/// instruction set and others for another.
+[[gnu::always_inline]] constexpr void philox_round(std::uint32_t& c0, std::uint32_t& c1, std::uint32_t& c2,
+                                                   std::uint32_t& c3, std::uint32_t key0, std::uint32_t key1,
+                                                   std::uint32_t round) {
+  const std::uint64_t product0 = 0xD2511F53ull * c0, product1 = 0xCD9E8D57ull * c2;
+  c0 = static_cast<std::uint32_t>(product1 >> 32) ^ c1 ^ (key0 + round * 0x9E3779B9u);
+  c2 = static_cast<std::uint32_t>(product0 >> 32) ^ c3 ^ (key1 + round * 0xBB67AE85u);
+  c1 = static_cast<std::uint32_t>(product1);
+  c3 = static_cast<std::uint32_t>(product0);
+}
+
 constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {
-  for (int round = 0; round < 10; ++round) {
-    const std::uint64_t product0 = 0xD2511F53ull * counter[0], product1 = 0xCD9E8D57ull * counter[2];
-    counter = {static_cast<std::uint32_t>(product1 >> 32) ^ counter[1] ^ key[0], static_cast<std::uint32_t>(product1),
-               static_cast<std::uint32_t>(product0 >> 32) ^ counter[3] ^ key[1], static_cast<std::uint32_t>(product0)};
-    key = {key[0] + 0x9E3779B9u, key[1] + 0xBB67AE85u};
-  }
+  for (std::uint32_t round = 0; round < philox_rounds; ++round)
+    philox_round(counter[0], counter[1], counter[2], counter[3], key[0], key[1], round);
   return counter;
 }
 

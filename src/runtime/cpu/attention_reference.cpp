@@ -7,7 +7,7 @@
 #include <monomorph/runtime/machine/parallel.hpp>
 #include <vector>
 #include "runtime/isa/attention_mask.hpp"
-#include "runtime/isa/attention_storage.hpp"
+#include "runtime/isa/dtypes.hpp"
 
 /// Attention with dropout on the probabilities, a row of scores at a time. Legend: i is a query's position, j a key's.
 namespace monomorph::cpu {
@@ -155,27 +155,14 @@ RowMask row_mask(const AttentionMask& mask, const AttentionShape& shape, const s
   return {mask, shape.tokens, document_starts ? document_starts + sample * shape.tokens : nullptr};
 }
 
-/// Calls f with an element of the storage type.
-template <class F> void with_storage(DType dtype, F&& f) {
-  if (dtype == DType::fp32)
-    f(float{});
-  else if (dtype == DType::bf16)
-    f(BFloat16{});
-  else if (dtype == DType::fp16)
-    f(Half{});
-  else
-    f(double{});
-}
-
 }  // namespace
 
 void reference_attention(Queue, View q, View k, View v, View out, View lse_BNT, const AttentionShape& shape,
                          const AttentionMask& mask, const DropoutKey& key, const std::int32_t* document_starts) {
-  with_storage(q.dtype, [&](auto storage) {
+  in_element_type(q.dtype, [&]<class S>() {
     parallel_for(shape.batch * shape.heads, [&](std::int64_t task) {
       const std::int64_t sample = task / shape.heads;
-      const HeadOf<decltype(storage)> head{shape, sample, task % shape.heads,
-                                           row_mask(mask, shape, document_starts, sample)};
+      const HeadOf<S> head{shape, sample, task % shape.heads, row_mask(mask, shape, document_starts, sample)};
       forward_head(q, k, v, out, lse_BNT, head, key);
     });
   });
@@ -185,12 +172,12 @@ void reference_attention_backward(Queue, View q, View k, View v, View out, View 
                                   View dv, const AttentionShape& shape, const AttentionMask& mask,
                                   const DropoutKey& key, const std::int32_t* document_starts) {
   const BackwardViews views{q, k, v, out, lse_BNT, dout, dq, dk, dv};
-  with_storage(q.dtype, [&](auto storage) {
+  in_element_type(q.dtype, [&]<class S>() {
     parallel_for(shape.batch * shape.kv_heads, [&](std::int64_t task) {
       const std::int64_t sample = task / shape.kv_heads;
       const std::int64_t head = task % shape.kv_heads * (shape.heads / shape.kv_heads);
       const RowMask rows = row_mask(mask, shape, document_starts, sample);
-      backward_kv_head(views, HeadOf<decltype(storage)>{shape, sample, head, rows}, key);
+      backward_kv_head(views, HeadOf<S>{shape, sample, head, rows}, key);
     });
   });
 }

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <monomorph/runtime/kernels/rotary.hpp>
 #include <numbers>
+#include "runtime/isa/dtypes.hpp"
 
 namespace monomorph::cpu {
 namespace {
@@ -17,11 +18,7 @@ double scaled(double frequency, const Llama3RotaryScaling& scaling) {
 
 void put(const View& table, std::int64_t row, std::int64_t column, double value) {
   const std::int64_t at = row * table.stride + column;
-  if (table.dtype == DType::fp64) {
-    table.as<double>()[at] = value;
-  } else {
-    table.as<float>()[at] = static_cast<float>(value);
-  }
+  in_compute_type(table.dtype, [&]<class S>() { table.as<S>()[at] = static_cast<S>(value); });
 }
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include <monomorph/runtime/kernels/routing.hpp>
 
 #include <monomorph/runtime/kernels/elementwise.hpp>
+#include "runtime/isa/dtypes.hpp"
 #include "runtime/machine/isa.hpp"
 
 #include <algorithm>
@@ -30,14 +31,6 @@ constexpr std::int64_t tokens_per_task = 64;
 void for_tokens(std::int64_t tokens, auto&& f) {
   parallel_for((tokens + tokens_per_task - 1) / tokens_per_task,
                [&](std::int64_t task) { f(task * tokens_per_task, std::min((task + 1) * tokens_per_task, tokens)); });
-}
-
-/// Calls f.operator()<S>() with the type of the routing's real numbers.
-void in_type_of(const Routing& routing, auto&& f) {
-  if (routing.scores_ME.dtype == DType::fp64)
-    f.template operator()<double>();
-  else
-    f.template operator()<float>();
 }
 
 /// What one token has in a routing.
@@ -113,7 +106,7 @@ double balance_factor(const Routing& routing, std::int64_t expert) {
 }  // namespace
 
 void choose_experts(Queue queue, const Routing& routing, RouterScores scores, bool normalize, View bias_E) {
-  in_type_of(routing, [&]<class S>() {
+  in_compute_type(routing.scores_ME.dtype, [&]<class S>() {
     std::array<S, most_experts> bias;
     const View widened(reinterpret_cast<std::byte*>(bias.data()), routing.scores_ME.dtype, {1, routing.n_experts});
     if (bias_E.present()) copy(queue, bias_E, widened);
@@ -156,7 +149,7 @@ void add_loads(Queue, const Routing& routing, std::int64_t* loads_E) {
 
 void add_router_loss(Queue, const Routing& routing, RouterScores scores, const RouterLosses& losses, double* sum) {
   double balance = 0, z = 0;
-  in_type_of(routing, [&]<class S>() {
+  in_compute_type(routing.scores_ME.dtype, [&]<class S>() {
     for (std::int64_t m = 0; m < routing.tokens; ++m) {
       const Token<S> token(routing, m);
       double of_token = 0;
@@ -171,7 +164,7 @@ void add_router_loss(Queue, const Routing& routing, RouterScores scores, const R
 void choose_experts_backward(Queue, const Routing& routing, RouterScores scores, bool normalize,
                              const RouterLosses& losses, const StepScalars* step) {
   const double of_mean = step->auxiliary_gradient_scale() / static_cast<double>(routing.tokens);
-  in_type_of(routing, [&]<class S>() {
+  in_compute_type(routing.scores_ME.dtype, [&]<class S>() {
     std::array<S, most_experts> dbalance{};  // of each token's scores, or of those divided by their sum
     for (std::int64_t e = 0; e < routing.n_experts; ++e)
       dbalance[e] = static_cast<S>(losses.balance * of_mean * balance_factor(routing, e));

@@ -6,6 +6,7 @@
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/kernels/linear.hpp>
 #include <monomorph/runtime/machine/parallel.hpp>
+#include "runtime/isa/dtypes.hpp"
 #include "runtime/machine/isa.hpp"
 
 namespace monomorph::cpu {
@@ -25,17 +26,10 @@ template <class S> double product(const S* a, const S* b, std::int64_t n) {
   return sum;
 }
 
-template <class F> void in_type_of(const View& view, F f) {
-  if (view.dtype == DType::fp64)
-    f.template operator()<double>();
-  else
-    f.template operator()<float>();
-}
-
 }  // namespace
 
 void unit_length(Queue, View x, View y) {
-  in_type_of(x, [&]<class S>() {
+  in_compute_type(x.dtype, [&]<class S>() {
     parallel_for(x.shape.rows, [&](std::int64_t row) {
       const S* const in = x.as<S>() + row * x.stride;
       S* const out = y.as<S>() + row * y.stride;
@@ -47,7 +41,7 @@ void unit_length(Queue, View x, View y) {
 }
 
 void unit_length_backward(Queue, View dy, View x) {
-  in_type_of(x, [&]<class S>() {
+  in_compute_type(x.dtype, [&]<class S>() {
     parallel_for(x.shape.rows, [&](std::int64_t row) {
       const S* const gradient = dy.as<S>() + row * dy.stride;
       S* const in = x.as<S>() + row * x.stride;
@@ -124,7 +118,7 @@ class Direction {
       places_[i] = e_.is_present(first + i) ? static_cast<std::int32_t>(first + i) : ignored_target;
     for (std::int64_t j = 0; j < e_.samples(); ++j)
       if (!e_.is_present(j))
-        in_type([&]<class S>() {
+        in_compute_type(similarities_.dtype, [&]<class S>() {
           for (std::int64_t i = 0; i < s_CN.shape.rows; ++i)
             s_CN.as<S>()[i * s_CN.stride + j] = -std::numeric_limits<S>::infinity();
         });
@@ -132,7 +126,7 @@ class Direction {
 
   std::int64_t count_nearest(const View& s_CN, std::int64_t first) const {
     std::int64_t n = 0;
-    in_type([&]<class S>() {
+    in_compute_type(similarities_.dtype, [&]<class S>() {
       for (std::int64_t i = 0; i < s_CN.shape.rows; ++i) {
         if (places_[i] == ignored_target) continue;
         const S* const row = s_CN.as<S>() + i * s_CN.stride;
@@ -143,13 +137,6 @@ class Direction {
       }
     });
     return n;
-  }
-
-  template <class F> void in_type(F f) const {
-    if (similarities_.dtype == DType::fp64)
-      f.template operator()<double>();
-    else
-      f.template operator()<float>();
   }
 
   const TextEmbeddings& e_;

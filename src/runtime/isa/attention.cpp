@@ -16,10 +16,10 @@ template <class T> struct ForwardWorkspace {
 template <class T, class Hidden>
 void hide_keys(ForwardWorkspace<T>& workspace, Index first_query, Index first_key, Index begin, Index end,
                const T* limits, Hidden hidden) {
-  const Lanes<T> limit = load(limits + first_query), nothing = all(static_cast<T>(minus_infinity));
+  const Lanes<T> limit = load(limits + first_query), nothing = broadcast(static_cast<T>(minus_infinity));
   for (Index key = begin; key < end; ++key) {
     T* scores = workspace.scores_KQ + key * block<T> + first_query;
-    store(scores, hidden(all(static_cast<T>(first_key + key)), limit) ? nothing : load(scores));
+    store(scores, hidden(broadcast(static_cast<T>(first_key + key)), limit) ? nothing : load(scores));
   }
 }
 
@@ -33,7 +33,7 @@ struct SeenByVector {
 /// hidden from the others.
 template <class T>
 SeenByVector hide_unseen(ForwardWorkspace<T>& workspace, Index first_query, Index first_key, Index keys) {
-  constexpr Index width = lanes<T>;
+  constexpr Index width = lane_count<T>;
   const SeenKeys<T>& seen = workspace.seen;
   const auto end_of_group = [&](Index query) { return smaller(round_up(seen.end_in_block[query], group_rows), keys); };
   const Index last_query = first_query + width - 1, last_of_groups = round_up(first_query + width, group_rows) - 1;
@@ -62,7 +62,7 @@ void softmax_column(ForwardWorkspace<T>& workspace, Index first_query, Index fir
   }
   Lanes<T> exponent = highest * scale;
   if (!first_by_all)  // a query may have seen nothing yet: 2^(-infinity - 0) is 0
-    exponent = highest == all(static_cast<T>(minus_infinity)) ? Lanes<T>{} : exponent;
+    exponent = highest == broadcast(static_cast<T>(minus_infinity)) ? Lanes<T>{} : exponent;
   Lanes<T> total{};
   for (Index key = first; key < end; ++key) {
     const Lanes<T> p = power_of_two(load(scores + key * block<T>) * scale - exponent);
@@ -78,7 +78,7 @@ void softmax_column(ForwardWorkspace<T>& workspace, Index first_query, Index fir
 template <class T>
 void forward_pair(ForwardWorkspace<T>& workspace, const Tile<T>& keys, const Tile<T>& values, Index first_key,
                   Index n_queries, Index n_keys, Index features, bool first, T scale) {
-  constexpr Index width = lanes<T>;
+  constexpr Index width = lane_count<T>;
   SeenKeys<T>& seen = workspace.seen;
   seen.look_at(first_key);
   const Index columns = round_up(n_queries, width), padded = round_up(features, width);
@@ -120,7 +120,7 @@ template <class S> void forward_block(const AttentionCall& call, Index sample, I
     workspace.highest[query] = static_cast<T>(minus_infinity);
     workspace.total[query] = 0;
   }
-  const Index padded = round_up(shape.head_dim, lanes<T>);
+  const Index padded = round_up(shape.head_dim, lane_count<T>);
   transpose(read_tile(queries, workspace.keys), padded_rows<T>(queries.rows), padded, workspace.queries_HQ, block<T>);
   read_seen_keys(head, i, queries.rows, workspace.seen);
   const Index first_block = head.first_block(i), last_block = head.last_block(i);
@@ -145,14 +145,7 @@ template <class S> void forward_block(const AttentionCall& call, Index sample, I
 Index attention_block(DType dtype) { return dtype == DType::fp64 ? block<double> : block<float>; }
 
 void attention_forward(const AttentionCall& call, Index sample, Index head, Index i) {
-  if (call.q.dtype == DType::fp32)
-    forward_block<float>(call, sample, head, i);
-  else if (call.q.dtype == DType::bf16)
-    forward_block<BFloat16>(call, sample, head, i);
-  else if (call.q.dtype == DType::fp16)
-    forward_block<Half>(call, sample, head, i);
-  else
-    forward_block<double>(call, sample, head, i);
+  in_element_type(call.q.dtype, [&]<class S>() { forward_block<S>(call, sample, head, i); });
 }
 
 }  // namespace monomorph::cpu::MONOMORPH_ISA

@@ -36,8 +36,8 @@ template <class S> void prepare_rows(BackwardWorkspace<Compute<S>>& workspace, c
       const S* a = out.data + query * out.stride;
       const S* b = dout.data + query * dout.stride;
       Index h = 0;
-      if constexpr (same_type<S>)
-        for (; h + lanes<T> <= out.cols; h += lanes<T>) sums += load(a + h) * load(b + h);
+      if constexpr (computed_as_stored<S>)
+        for (; h + lane_count<T> <= out.cols; h += lane_count<T>) sums += load(a + h) * load(b + h);
       for (; h < out.cols; ++h) rest += widen(a[h]) * widen(b[h]);
     }
     workspace.delta[query] = rest + sum_of<T>(sums);
@@ -48,7 +48,7 @@ template <class S> void prepare_rows(BackwardWorkspace<Compute<S>>& workspace, c
 /// Probabilities from scores (in p) and the scores' gradient from that of the probabilities (in ds). Zero where a
 /// product reads of a query what it does not see.
 template <class T> void softmax_rows(BackwardWorkspace<T>& workspace, const Pair& pair, double scale) {
-  constexpr Index width = lanes<T>;
+  constexpr Index width = lane_count<T>;
   const T exponent_scale = static_cast<T>(scale * log2_e), gradient_scale = static_cast<T>(scale);
   for (Index query = 0; query < pair.n_queries; ++query) {
     T* p_row = workspace.p_QK + query * block<T>;
@@ -72,7 +72,7 @@ template <class T> void softmax_rows(BackwardWorkspace<T>& workspace, const Pair
 template <class T>
 void probabilities(BackwardWorkspace<T>& workspace, const Tile<T>& queries, const Tile<T>& douts, const Pair& pair,
                    const AttentionShape& shape) {
-  constexpr Index width = lanes<T>;
+  constexpr Index width = lane_count<T>;
   workspace.seen.look_at(pair.first_key);
   for (Index query = 0; query < pair.n_queries; query += group_rows) {
     const Index skip = workspace.seen.first_in_block[query] / width * width;
@@ -99,17 +99,17 @@ void add_to_keys(BackwardWorkspace<T>& workspace, const Tile<T>& queries, const 
         workspace.p_QK + begin * block<T> + key, 1,      block<T>,   douts.data + begin * douts.stride, douts.stride,
         workspace.dvalues + key * padded,        padded, end - begin};
     if (first)
-      multiply<Into::empty>(product, padded / lanes<T>);
+      multiply<Into::empty>(product, padded / lane_count<T>);
     else
-      multiply<Into::add>(product, padded / lanes<T>);
+      multiply<Into::add>(product, padded / lane_count<T>);
     product.a = workspace.ds_QK + begin * block<T> + key;
     product.b = queries.data + begin * queries.stride;
     product.b_row = queries.stride;
     product.c = workspace.dkeys + key * padded;
     if (first)
-      multiply<Into::empty>(product, padded / lanes<T>);
+      multiply<Into::empty>(product, padded / lane_count<T>);
     else
-      multiply<Into::add>(product, padded / lanes<T>);
+      multiply<Into::add>(product, padded / lane_count<T>);
   }
 }
 
@@ -124,16 +124,16 @@ void add_to_queries(BackwardWorkspace<T>& workspace, const Tile<T>& keys, T* dqu
         workspace.ds_QK + query * block<T> + skip, block<T>,     1,         keys.data + skip * keys.stride, keys.stride,
         dqueries + query * dqueries_row,           dqueries_row, end - skip};
     if (first)
-      multiply<Into::empty>(product, padded / lanes<T>);
+      multiply<Into::empty>(product, padded / lane_count<T>);
     else
-      multiply<Into::add>(product, padded / lanes<T>);
+      multiply<Into::add>(product, padded / lane_count<T>);
   }
 }
 
 /// Adds a pair of blocks to dq, where it lies.
 template <class T>
 void add_to_dq(BackwardWorkspace<T>& workspace, const Tile<T>& keys, const Rows<T>& dq, const Pair& pair, bool first) {
-  const Index padded = round_up(dq.cols, lanes<T>);
+  const Index padded = round_up(dq.cols, lane_count<T>);
   if (usable_in_place(dq)) {
     add_to_queries(workspace, keys, dq.data, dq.stride, pair, padded, first);
     return;
@@ -150,7 +150,7 @@ void backward_of_keys(BackwardWorkspace<Compute<S>>& workspace, const AttentionC
   using T = Compute<S>;
   const auto& shape = call.shape;
   const Index group = shape.heads / shape.kv_heads;
-  const Index padded = round_up(shape.head_dim, lanes<T>);
+  const Index padded = round_up(shape.head_dim, lane_count<T>);
   Head<S> head{call, sample, kv_head * group, kv_head};
   const Rows<S> keys = head.key_rows(call.k, j), values = head.key_rows(call.v, j);
   const Index n_keys = round_up(keys.rows, group_rows);
@@ -193,7 +193,7 @@ template <class S> void backward_query_block(const AttentionCall& call, Index sa
   const Head<S> head{call, sample, head_index, head_index / (shape.heads / shape.kv_heads)};
   BackwardWorkspace<T> workspace;
   const Rows<S> query_rows = head.query_rows(call.q, i);
-  const Index n_queries = round_up(query_rows.rows, group_rows), padded = round_up(shape.head_dim, lanes<T>);
+  const Index n_queries = round_up(query_rows.rows, group_rows), padded = round_up(shape.head_dim, lane_count<T>);
   const Tile<T> queries = read_tile(query_rows, workspace.queries);
   const Tile<T> douts = read_tile(head.query_rows(call.dout, i), workspace.douts);
   prepare_rows(workspace, head, i);
@@ -213,30 +213,13 @@ template <class S> void backward_query_block(const AttentionCall& call, Index sa
 }  // namespace
 
 void attention_backward(const AttentionCall& call, Index sample, Index kv_head) {
-  if (call.q.dtype == DType::fp32)
-    backward_head<float>(call, sample, kv_head);
-  else
-    backward_head<double>(call, sample, kv_head);
+  in_compute_type(call.q.dtype, [&]<class S>() { backward_head<S>(call, sample, kv_head); });
 }
 void attention_backward_keys(const AttentionCall& call, Index sample, Index kv_head, Index j) {
-  if (call.q.dtype == DType::fp32)
-    backward_key_block<float>(call, sample, kv_head, j);
-  else if (call.q.dtype == DType::bf16)
-    backward_key_block<BFloat16>(call, sample, kv_head, j);
-  else if (call.q.dtype == DType::fp16)
-    backward_key_block<Half>(call, sample, kv_head, j);
-  else
-    backward_key_block<double>(call, sample, kv_head, j);
+  in_element_type(call.q.dtype, [&]<class S>() { backward_key_block<S>(call, sample, kv_head, j); });
 }
 void attention_backward_queries(const AttentionCall& call, Index sample, Index head, Index i) {
-  if (call.q.dtype == DType::fp32)
-    backward_query_block<float>(call, sample, head, i);
-  else if (call.q.dtype == DType::bf16)
-    backward_query_block<BFloat16>(call, sample, head, i);
-  else if (call.q.dtype == DType::fp16)
-    backward_query_block<Half>(call, sample, head, i);
-  else
-    backward_query_block<double>(call, sample, head, i);
+  in_element_type(call.q.dtype, [&]<class S>() { backward_query_block<S>(call, sample, head, i); });
 }
 
 }  // namespace monomorph::cpu::MONOMORPH_ISA

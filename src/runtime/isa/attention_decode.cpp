@@ -14,8 +14,8 @@ template <class S> struct Cache {
 
 template <class T> struct RunningSoftmax {
   T highest = static_cast<T>(-__builtin_inf()), total = 0;
-  alignas(vector_bytes) T sums[max_features] = {};
-  alignas(vector_bytes) T p[chunk];
+  alignas(register_bytes) T sums[max_features] = {};
+  alignas(register_bytes) T p[chunk];
 };
 
 /// Takes in the tokens [first, first + n) of the cache.
@@ -64,14 +64,7 @@ template <class S> void decode_head(const AttentionCall& call, Index sample, Ind
 }  // namespace
 
 void attention_decode(const AttentionCall& call, Index sample, Index kv_head) {
-  if (call.q.dtype == DType::fp32)
-    decode_head<float>(call, sample, kv_head);
-  else if (call.q.dtype == DType::bf16)
-    decode_head<BFloat16>(call, sample, kv_head);
-  else if (call.q.dtype == DType::fp16)
-    decode_head<Half>(call, sample, kv_head);
-  else
-    decode_head<double>(call, sample, kv_head);
+  in_element_type(call.q.dtype, [&]<class S>() { decode_head<S>(call, sample, kv_head); });
 }
 
 }  // namespace monomorph::cpu::MONOMORPH_ISA

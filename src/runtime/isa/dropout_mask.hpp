@@ -1,6 +1,6 @@
 #pragma once
 #include <cstdint>
-#include "runtime/isa/random_words.hpp"
+#include "runtime/isa/vector_math.hpp"
 #include "runtime/kernels/dropout_stream.hpp"
 
 namespace monomorph::cpu::MONOMORPH_ISA {

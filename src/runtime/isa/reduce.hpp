@@ -1,16 +1,14 @@
 #pragma once
 #include <cstdint>
 #include <cstring>
+#include "runtime/isa/vector_math.hpp"
 
 // Sums and maxima over a run of elements. Partial results live in 64 bytes' worth of lanes on every instruction set, so
 // the order of a sum is the same on all of them.
 namespace monomorph::cpu::MONOMORPH_ISA {
 
-template <class S> struct LanesOf;
-template <> struct LanesOf<float> { typedef float type __attribute__((vector_size(64))); };
-template <> struct LanesOf<double> { typedef double type __attribute__((vector_size(64))); };
-template <class S> using Lanes = typename LanesOf<S>::type;
-template <class S> inline constexpr std::int64_t lane_count = 64 / sizeof(S);
+inline constexpr int sum_bytes = 64;
+template <class S> using SumLanes = Lanes<S, sum_bytes>;
 
 /// Passed to the term of a sum: loads one element, or a vector of them, from index i on.
 template <class V> struct At {
@@ -24,12 +22,12 @@ template <class V> struct At {
 
 /// The sum of term(at) over n elements, where term reads its operands as at(pointer).
 template <class S, class F> [[gnu::always_inline]] static inline S sum(std::int64_t n, F term) {
-  constexpr std::int64_t width = lane_count<S>;
-  Lanes<S> even{}, odd{};
+  constexpr std::int64_t width = lane_count<S, sum_bytes>;
+  SumLanes<S> even{}, odd{};
   std::int64_t i = 0;
   for (; i + 2 * width <= n; i += 2 * width) {
-    even += term(At<Lanes<S>>{i});
-    odd += term(At<Lanes<S>>{i + width});
+    even += term(At<SumLanes<S>>{i});
+    odd += term(At<SumLanes<S>>{i + width});
   }
   S total = 0;
   even += odd;
@@ -40,11 +38,11 @@ template <class S, class F> [[gnu::always_inline]] static inline S sum(std::int6
 
 /// The greatest of n values, NaN apart, and `start`.
 template <class S> [[gnu::always_inline]] static inline S greatest(const S* values, std::int64_t n, S start) {
-  constexpr std::int64_t width = lane_count<S>;
-  Lanes<S> most = Lanes<S>{} + start;
+  constexpr std::int64_t width = lane_count<S, sum_bytes>;
+  SumLanes<S> most = SumLanes<S>{} + start;
   std::int64_t i = 0;
   for (; i + width <= n; i += width) {
-    const Lanes<S> next = At<Lanes<S>>{i}(values);
+    const SumLanes<S> next = At<SumLanes<S>>{i}(values);
     most = next > most ? next : most;
   }
   S result = start;

@@ -1,11 +1,10 @@
 #pragma once
-#include <bit>
 #include <concepts>
 #include <cstdint>
 #include <monomorph/runtime/machine/parallel.hpp>
 #include <monomorph/runtime/memory/view.hpp>
 #include <utility>
-#include "runtime/isa/half.hpp"
+#include "runtime/isa/dtypes.hpp"
 
 // Loops over elements compute in S, float or double, whatever the views hold: a run of at most `chunk` elements is
 // converted into a buffer in the first-level cache and back, and a view that holds S is used where it lies.
@@ -23,23 +22,13 @@ inline constexpr std::int64_t chunk = 512;
 /// Elements of one task of an elementwise kernel: a few of its views fit the second-level cache.
 inline constexpr std::int64_t task_elements = 16'384;
 
-template <class S> inline constexpr DType dtype_of = std::same_as<S, double> ? DType::fp64 : DType::fp32;
-
-static inline float widen(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
-/// To nearest, ties to even; a NaN stays one.
-static inline std::uint16_t narrow(float x) {
-  const auto bits = std::bit_cast<std::uint32_t>(x);
-  const std::uint32_t rounded = (bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16, quiet_nan = (bits >> 16) | 0x40u;
-  return static_cast<std::uint16_t>((bits & 0x7FFF'FFFFu) > 0x7F80'0000u ? quiet_nan : rounded);
-}
-
 template <class To, class From> static void convert(const From* from, To* to, std::int64_t n) {
   MONOMORPH_ELEMENTWISE
   for (std::int64_t i = 0; i < n; ++i) {
     if constexpr (sizeof(From) == 2) {  // bf16 or fp16
       to[i] = static_cast<To>(widen(from[i]));
-    } else if constexpr (std::same_as<To, std::uint16_t>) {
-      to[i] = narrow(static_cast<float>(from[i]));
+    } else if constexpr (std::same_as<To, BFloat16>) {
+      to[i] = narrow_to_bf16(static_cast<float>(from[i]));
     } else if constexpr (std::same_as<To, Half>) {
       to[i] = narrow_to_half(static_cast<float>(from[i]));
     } else {
@@ -47,6 +36,9 @@ template <class To, class From> static void convert(const From* from, To* to, st
     }
   }
 }
+
+// `read` and `write` have a switch each instead of in_element_type: they are inlined into every kernel, and a lambda in
+// between changes the machine code of all of them (docs/why/vector_math.md).
 
 /// n elements of a view from `offset` elements after its start, as S: in place, or converted into the buffer.
 template <class S> static inline const S* read(const View& view, std::int64_t offset, std::int64_t n, S* buffer) {
@@ -56,7 +48,7 @@ template <class S> static inline const S* read(const View& view, std::int64_t of
       convert(view.as<float>() + offset, buffer, n);
       break;
     case DType::bf16:
-      convert(view.as<std::uint16_t>() + offset, buffer, n);
+      convert(view.as<BFloat16>() + offset, buffer, n);
       break;
     case DType::fp64:
       convert(view.as<double>() + offset, buffer, n);
@@ -80,7 +72,7 @@ template <class S> static inline void write(const S* values, const View& view, s
       convert(values, view.as<float>() + offset, n);
       break;
     case DType::bf16:
-      convert(values, view.as<std::uint16_t>() + offset, n);
+      convert(values, view.as<BFloat16>() + offset, n);
       break;
     case DType::fp64:
       convert(values, view.as<double>() + offset, n);
@@ -93,15 +85,6 @@ template <class S> static inline void write(const S* values, const View& view, s
 
 static inline std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 static inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-/// Calls f.operator()<S>() with the type in which a kernel over these dtypes computes.
-template <class F> static inline void in_compute_type(DType dtype, F f) {
-  if (dtype == DType::fp64) {
-    f.template operator()<double>();
-  } else {
-    f.template operator()<float>();
-  }
-}
 
 /// One scratch buffer of a chunk per view.
 template <class S> struct Buffer { alignas(64) S elements[chunk]; };

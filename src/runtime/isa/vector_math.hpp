@@ -1,19 +1,148 @@
 #pragma once
+#include <array>
 #include <bit>
 #include <cmath>
+#include <concepts>
 #include <cstdint>
+#include <monomorph/core/philox.hpp>
+#include <utility>
 
-// Functions that the compiler can inline into a vector loop: for float polynomials of our own with a relative error of
-// about 1e-7 (coefficients: interpolation at Chebyshev nodes), for double those of the C library.
-namespace monomorph::cpu::MONOMORPH_ISA {
+/// The arithmetic that kernels on CPUs share, each piece once: lanes, conversions of elements, exponentials, random
+/// words; docs/why/vector_math.md has the reasons. All is local to the translation unit: no symbol of one instruction
+/// set may stand in for another's.
+namespace monomorph::cpu {
+namespace {
 
-/// e^x. 0 and infinity where float ends; NaN for NaN.
-static inline float exponential(float x) {
+#define MONOMORPH_INLINE inline __attribute__((always_inline))
+
+// ---- Lanes ----------------------------------------------------------------------------------------------------------
+
+/// Of a vector register of the instruction set that this is compiled for.
+#if defined(__AVX512F__)
+inline constexpr int register_bytes = 64;
+#elif defined(__AVX__)
+inline constexpr int register_bytes = 32;
+#else
+inline constexpr int register_bytes = 16;
+#endif
+
+template <class T, int bytes> struct VectorOf {
+  typedef T Type __attribute__((vector_size(bytes)));
+  typedef T Unaligned __attribute__((vector_size(bytes), aligned(alignof(T)), may_alias));
+};
+/// A vector of as many T as `bytes` hold.
+template <class T, int bytes = register_bytes> using Lanes = typename VectorOf<T, bytes>::Type;
+template <class T, int bytes = register_bytes>
+inline constexpr std::int64_t lane_count = bytes / static_cast<std::int64_t>(sizeof(T));
+
+/// From an address that need not be aligned.
+template <class T> MONOMORPH_INLINE Lanes<T> load(const T* from) {
+  return *reinterpret_cast<const typename VectorOf<T, register_bytes>::Unaligned*>(from);
+}
+template <class T> MONOMORPH_INLINE void store(T* to, Lanes<T> x) {
+  *reinterpret_cast<typename VectorOf<T, register_bytes>::Unaligned*>(to) = x;
+}
+template <class T> MONOMORPH_INLINE Lanes<T> broadcast(T x) { return x - Lanes<T>{}; }
+
+/// A vector whose lane i is lane shuffle(i) of a and b, b's lanes counted after a's.
+template <auto shuffle, class V, int... i> MONOMORPH_INLINE V shuffled(V a, V b, std::integer_sequence<int, i...>) {
+  return __builtin_shufflevector(a, b, shuffle(i)...);
+}
+template <class T, auto shuffle> MONOMORPH_INLINE Lanes<T> shuffled(Lanes<T> a, Lanes<T> b) {
+  return shuffled<shuffle>(a, b, std::make_integer_sequence<int, static_cast<int>(lane_count<T>)>{});
+}
+
+/// The sum of the lanes, halves onto each other.
+template <class T, int distance = static_cast<int>(lane_count<T>) / 2> MONOMORPH_INLINE T sum_of(Lanes<T> x) {
+  if constexpr (distance == 0)
+    return x[0];
+  else
+    return sum_of<T, distance / 2>(x + shuffled<T, [](int i) { return i ^ distance; }>(x, x));
+}
+
+// ---- Elements -------------------------------------------------------------------------------------------------------
+
+struct BFloat16 {
+  std::uint16_t bits;
+};
+/// IEEE 754 binary16.
+struct Half {
+  std::uint16_t bits;
+};
+
+template <class S> struct ComputeOf { using Type = S; };
+template <> struct ComputeOf<BFloat16> { using Type = float; };
+template <> struct ComputeOf<Half> { using Type = float; };
+/// The type that computes with elements which are stored as S.
+template <class S> using Compute = typename ComputeOf<S>::Type;
+template <class S> inline constexpr bool computed_as_stored = sizeof(S) == sizeof(Compute<S>);
+
+// Conversions are exact from the narrower type; to it, they round to nearest, ties to even, and a NaN stays one. They
+// have no branches, so that loops over elements are vectorised on processors that have no instruction for it, too.
+
+MONOMORPH_INLINE float widen(float x) { return x; }
+MONOMORPH_INLINE double widen(double x) { return x; }
+inline float widen(BFloat16 x) { return std::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16); }
+inline float widen(Half x) {
+  const std::uint32_t magnitude = static_cast<std::uint32_t>(x.bits & 0x7FFFu) << 13;
+  const std::uint32_t sign = static_cast<std::uint32_t>(x.bits & 0x8000u) << 16;
+  const bool is_subnormal = magnitude < (1u << 23), is_finite = magnitude < (31u << 23);
+  // A subnormal number is the distance from 2^-14 of what it would be with that exponent.
+  const float from_least = std::bit_cast<float>(magnitude + (113u << 23)) - 0x1p-14f;
+  const std::uint32_t normal = magnitude + ((is_finite ? 112u : 224u) << 23);
+  const std::uint32_t bits = is_subnormal ? std::bit_cast<std::uint32_t>(from_least) : normal;
+  return std::bit_cast<float>(bits | sign);
+}
+
+inline BFloat16 narrow_to_bf16(float x) {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  const std::uint32_t rounded = (bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16, quiet_nan = (bits >> 16) | 0x40u;
+  return {static_cast<std::uint16_t>((bits & 0x7FFF'FFFFu) > 0x7F80'0000u ? quiet_nan : rounded)};
+}
+/// To infinity from 65,520 on.
+inline Half narrow_to_half(float x) {
+  const auto all = std::bit_cast<std::uint32_t>(x), sign = all & 0x8000'0000u, bits = all ^ sign;
+  // Adding 1/2 leaves the subnormal number, rounded, in the low bits of the sum.
+  const float shifted = std::bit_cast<float>(bits) + 0.5f;
+  const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(shifted) - (126u << 23);
+  const std::uint32_t normal = (bits - (112u << 23) + 0xFFFu + ((bits >> 13) & 1u)) >> 13;
+  const std::uint32_t beyond = bits > (255u << 23) ? 0x7E00u : 0x7C00u;
+  const std::uint32_t magnitude = bits >= (143u << 23) ? beyond : bits < (113u << 23) ? subnormal : normal;
+  return {static_cast<std::uint16_t>(magnitude | (sign >> 16))};
+}
+MONOMORPH_INLINE void narrow(float x, float& to) { to = x; }
+MONOMORPH_INLINE void narrow(double x, double& to) { to = x; }
+MONOMORPH_INLINE void narrow(float x, BFloat16& to) { to = narrow_to_bf16(x); }
+MONOMORPH_INLINE void narrow(float x, Half& to) { to = narrow_to_half(x); }
+
+/// The sum of a[i] b[i]: lanes first where b is stored as it is computed with.
+template <class S, class T> T dot(const T* a, const S* b, std::int64_t n) {
+  std::int64_t i = 0;
+  T sum = 0;
+  if constexpr (computed_as_stored<S>) {
+    Lanes<T> sums{};
+    for (; i + lane_count<T> <= n; i += lane_count<T>) sums += load(a + i) * load(b + i);
+    sum = sum_of<T>(sums);
+  }
+  for (; i < n; ++i) sum += a[i] * widen(b[i]);
+  return sum;
+}
+
+// ---- Exponentials ---------------------------------------------------------------------------------------------------
+
+// Polynomials of our own, as the C library's functions are not inlined into a loop over vectors. There are two, as what
+// they reduce to is not the same: e^x loses nothing where |x| is large, and its results go down to the least subnormal
+// number, which a loss must see; in the softmax of attention the scores are scaled by log2(e) already, and what is
+// below the normal numbers adds nothing to a sum whose greatest term is 1.
+
+constexpr float round_to_whole = 12'582'912.0f;  // adding 1.5 · 2^23 rounds to a whole number, in the lowest bits
+
+/// e^x of one number, for loops that the compiler vectorises, with a relative error below 1.2e-7. 0 and infinity where
+/// float ends; NaN for NaN.
+inline float exponential(float x) {
   // Comparisons that let NaN through: it then turns the whole result into NaN.
   const float bounded = x > 89.0f ? 89.0f : x, clamped = bounded < -104.0f ? -104.0f : bounded;
-  // x = n ln 2 + r with |r| <= ln(2) / 2. Adding 1.5 · 2^23 rounds to a whole number, which stands in the lowest bits.
-  // ln 2 is in two parts, the first with so few bits that n times it is exact.
-  constexpr float round_to_whole = 12'582'912.0f;
+  // x = n ln 2 + r with |r| <= ln(2) / 2. ln 2 is in two parts, the first with so few bits that n times it is exact.
   const float shifted = clamped * 1.44269504f + round_to_whole, whole = shifted - round_to_whole;
   const auto n = std::bit_cast<std::int32_t>(shifted) - std::bit_cast<std::int32_t>(round_to_whole);
   const float r = (clamped - whole * 0.693359375f) + whole * 2.12194440e-4f;
@@ -27,14 +156,38 @@ static inline float exponential(float x) {
   const std::int32_t half = n >> 1, rest = n - half;
   return p * std::bit_cast<float>((half + 127) << 23) * std::bit_cast<float>((rest + 127) << 23);
 }
-static inline double exponential(double x) { return std::exp(x); }
+inline double exponential(double x) { return std::exp(x); }
+
+/// 2^x of a vector, with a relative error below 1.2e-7. 0 below the normal numbers, infinity above 127.5; NaN for NaN.
+MONOMORPH_INLINE Lanes<float> power_of_two(Lanes<float> x) {
+  using Integers = Lanes<std::int32_t>;
+  constexpr float lowest = -126.0f, highest = 127.5f;
+  const Lanes<float> above = x < lowest ? broadcast(lowest) : x;  // NaN stays
+  const Lanes<float> bounded = above > highest ? broadcast(highest) : above;
+  const Lanes<float> shifted = bounded + round_to_whole;
+  const Lanes<float> f = bounded - (shifted - round_to_whole);
+  Lanes<float> p = f * 1.5461444696478693e-4f + 1.3400428177411338e-3f;  // Chebyshev interpolation on [-1/2, 1/2]
+  p = p * f + 9.618056678525952e-3f;
+  p = p * f + 5.5503272266709675e-2f;
+  p = p * f + 2.4022650922288827e-1f;
+  p = p * f + 6.931472067028321e-1f;
+  p = p * f + 1.0f;
+  const auto result =
+      reinterpret_cast<Lanes<float>>(reinterpret_cast<Integers>(p) + (reinterpret_cast<Integers>(shifted) << 23));
+  const Lanes<float> infinite = x > highest ? broadcast(__builtin_inff()) : result;
+  return x < lowest ? Lanes<float>{} : infinite;
+}
+MONOMORPH_INLINE Lanes<double> power_of_two(Lanes<double> x) {
+  for (std::int64_t i = 0; i < lane_count<double>; ++i) x[i] = __builtin_exp2(x[i]);
+  return x;
+}
 
 /// 1 / (1 + e^-x).
-template <class S> static inline S sigmoid(S x) { return S(1) / (S(1) + exponential(-x)); }
+template <class S> inline S sigmoid(S x) { return S(1) / (S(1) + exponential(-x)); }
 
-/// The standard normal distribution function at x and its density there.
+/// The standard normal distribution function at x and its density there; for float with a relative error of about 1e-7.
 template <class S> struct NormalPoint { S below, density; };
-static inline NormalPoint<float> standard_normal(float x) {
+inline NormalPoint<float> standard_normal(float x) {
   constexpr float inverse_sqrt_2_pi = 0.398942280f;
   const float distance = std::fabs(x), bell = exponential(-0.5f * x * x);
   // The tail beyond |x| is bell · t · polynomial(t).
@@ -52,9 +205,34 @@ static inline NormalPoint<float> standard_normal(float x) {
   const float tail = bell * t * p;
   return {x < 0 ? tail : 1.0f - tail, bell * inverse_sqrt_2_pi};
 }
-static inline NormalPoint<double> standard_normal(double x) {
+inline NormalPoint<double> standard_normal(double x) {
   constexpr double inverse_sqrt_2 = 0.70710678118654752440, inverse_sqrt_2_pi = 0.39894228040143267794;
   return {0.5 * std::erfc(-x * inverse_sqrt_2), std::exp(-0.5 * x * x) * inverse_sqrt_2_pi};
 }
 
-}  // namespace monomorph::cpu::MONOMORPH_ISA
+// ---- Random words ---------------------------------------------------------------------------------------------------
+
+inline constexpr std::int64_t random_group = 64;  ///< words that are drawn together
+
+/// 64 random words: lane l of the sixteen Philox counters (16 · group + l, c1, c2, c3) gives words l, 16 + l, 32 + l
+/// and 48 + l, so that the sixteen are one vector.
+MONOMORPH_INLINE void random_words(const std::array<std::uint32_t, 2>& key, std::uint32_t group, std::uint32_t counter1,
+                                   std::uint64_t counter23, std::uint32_t* words) {
+  const std::uint32_t key0 = key[0], key1 = key[1];
+  const auto counter2 = static_cast<std::uint32_t>(counter23), counter3 = static_cast<std::uint32_t>(counter23 >> 32);
+  for (std::uint32_t lane = 0; lane < 16; ++lane) {
+    std::uint32_t c0 = group * 16 + lane, c1 = counter1, c2 = counter2, c3 = counter3;
+    // Written out: with a loop over the rounds, stochastic rounding takes 1 to 2 % longer.
+    [&]<std::uint32_t... number>(std::integer_sequence<std::uint32_t, number...>) {
+      (random::philox_round(c0, c1, c2, c3, key0, key1, number), ...);
+    }
+    (std::make_integer_sequence<std::uint32_t, random::philox_rounds>{});
+    words[lane] = c0;
+    words[16 + lane] = c1;
+    words[32 + lane] = c2;
+    words[48 + lane] = c3;
+  }
+}
+
+}  // namespace
+}  // namespace monomorph::cpu

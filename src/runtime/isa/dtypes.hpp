@@ -1,0 +1,40 @@
+#pragma once
+#include <concepts>
+#include <monomorph/core/dtype.hpp>
+#include "runtime/isa/vector_math.hpp"
+
+/// From a dtype to the C++ type of its elements, for kernels.
+namespace monomorph::cpu {
+namespace {
+
+/// Calls f.operator()<S>() with the type of a dtype's elements.
+template <class F> inline void in_element_type(DType dtype, F f) {
+  switch (dtype) {
+    case DType::fp32:
+      f.template operator()<float>();
+      break;
+    case DType::bf16:
+      f.template operator()<BFloat16>();
+      break;
+    case DType::fp64:
+      f.template operator()<double>();
+      break;
+    case DType::fp16:
+      f.template operator()<Half>();
+      break;
+  }
+}
+
+/// Calls f.operator()<S>() with the type in which a kernel over these dtypes computes: double for fp64, else float.
+template <class F> inline void in_compute_type(DType dtype, F f) {
+  if (dtype == DType::fp64) {
+    f.template operator()<double>();
+  } else {
+    f.template operator()<float>();
+  }
+}
+
+template <class S> inline constexpr DType dtype_of = std::same_as<S, double> ? DType::fp64 : DType::fp32;
+
+}  // namespace
+}  // namespace monomorph::cpu
