@@ -23,7 +23,8 @@ inline LossSum accumulate(train::TrainingStep& step, const train::MicroBatch& ba
   return step.scalars().micro_batch;
 }
 
-/// Ends the step's micro-batches, and counts no update.   @return what this rank's gradients, not scaled, add to their norm
+/// Ends the step's micro-batches, and counts no update.   @return what this rank's gradients, not scaled, add to their
+/// norm
 inline PartialGradientNorm gradient_norm(train::TrainingStep& step, GradientNorm order = GradientNorm::two) {
   const std::int64_t updates = step.scalars().updates;
   step.read(step.decide({.norm = order}));
