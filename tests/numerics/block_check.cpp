@@ -57,7 +57,7 @@ struct BlockRun {
       sines{T * model.head_width() / 2};
 
   double auxiliary_loss = 0;
-  StepScalars scalars;
+  StepScalars scalars{};
   std::vector<std::int32_t> document_starts = {};  ///< none: rows are one document each
 
   /// Cuts the rows: the first in its middle, at the next token and somewhere before; the second elsewhere.
