@@ -55,7 +55,8 @@ template <Recipe R> std::vector<Sent> measured(int ranks, Sum sum) {
   with_ranks(ranks, [&](const World& world) {
     auto connected = world.point_to_point("counted/");
     const distributed::PointToPoint& point_to_point = *connected;
-    distributed::CpuCommunicator communicator(std::move(connected), R::sharding::optimizer_shards(ranks), sum.wire);
+    distributed::CpuCommunicator communicator(std::move(connected), world.groups({}).data,
+                                              R::sharding::optimizer_shards(ranks), sum.wire);
     train::Step<R> step(communicator, 1, 3, sum.tree_levels());
     const auto sent_in_steps = [&] {
       take_step(step, sum.micro_batches, PolicyHparams::of<typename R::optimizer::Hparams>());
