@@ -16,7 +16,16 @@ inline constexpr bool has_auxiliary_loss = [] {
   return false;
 }();
 
-/// Where the counters of each block begin among those of all; the last is their number.
+/// Of all blocks.
+template <class R>
+inline constexpr int n_counters = [] {
+  int n = 0;
+  boost::hana::for_each(layers_of<R>.runs,
+                        [&](auto run) { n += run.length * counters_of<typename decltype(run)::template block<R>>; });
+  return n;
+}();
+
+/// Where the counters of each block begin among those of all.
 template <class R>
 inline constexpr auto first_counter = [] {
   std::array<int, n_blocks<R> + 1> first{};
@@ -24,7 +33,6 @@ inline constexpr auto first_counter = [] {
     with_block<R>(i, [&](auto block) { first[i + 1] = first[i] + counters_of<decltype(block)>; });
   return first;
 }();
-template <class R> inline constexpr int n_counters = first_counter<R>[n_blocks<R>];
 
 template <class R>
 inline constexpr bool any_auxiliary_loss = [] {
