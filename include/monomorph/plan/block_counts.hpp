@@ -16,14 +16,13 @@ inline constexpr bool has_auxiliary_loss = [] {
   return false;
 }();
 
+namespace detail {
+template <class R, class... Runs> constexpr int counters_of_runs(const boost::hana::tuple<Runs...>&) {
+  return (0 + ... + (Runs::length * counters_of<typename Runs::template block<R>>));
+}
+}  // namespace detail
 /// Of all blocks.
-template <class R>
-inline constexpr int n_counters = [] {
-  int n = 0;
-  boost::hana::for_each(layers_of<R>.runs,
-                        [&](auto run) { n += run.length * counters_of<typename decltype(run)::template block<R>>; });
-  return n;
-}();
+template <class R> inline constexpr int n_counters = detail::counters_of_runs<R>(layers_of<R>.runs);
 
 /// Where the counters of each block begin among those of all.
 template <class R>
