@@ -1,6 +1,7 @@
 #include <monomorph/model/autograd_block.hpp>
 
 #include <monomorph/core/error.hpp>
+#include <monomorph/model/part_tensors.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>
 
 #include <ATen/ops/empty_like.h>
@@ -121,12 +122,8 @@ at::Tensor AutogradInput::document_starts_BT() const {
 at::Tensor AutogradInput::dropout(const at::Tensor& x, double rate, int site) const {
   if (!t_.training || rate == 0) return x;
   const at::Tensor mask = at::ones_like(x.detach().contiguous());
-  DropoutKey key = t_.dropout;
-  key.layer = static_cast<std::uint32_t>(t_.block + 1);
-  key.site = static_cast<std::uint32_t>(site);
-  key.rate = rate;
   const View view = view_of(mask, t_.x_MD.dtype);
-  cpu::dropout(cpu::Queue{}, view, view, key);
+  cpu::dropout(cpu::Queue{}, view, view, dropout_key(t_, static_cast<DropoutSite>(site), rate));
   return x.mul(mask);
 }
 

@@ -1,7 +1,12 @@
 #include "train/commands/checkpoint_options.hpp"
 
+#include "train/run/run_tokenizer.hpp"
+#include "train/run/with_hint.hpp"
+
+#include <monomorph/core/error.hpp>
 #include <monomorph/core/standard_streams.hpp>
 #include <monomorph/runtime/files/checkpoint_folder.hpp>
+#include <monomorph/train/run/run_checkpoint.hpp>
 
 #include <filesystem>
 
@@ -22,6 +27,24 @@ std::string CheckpointOptions::tokenizer_file(const std::string& found, const Hp
   const auto in_run_folder = std::filesystem::path(found) / runtime::relative_run_folder(found) / "tokenizer.json";
   std::error_code ignored;
   return std::filesystem::exists(in_run_folder, ignored) ? in_run_folder.string() : hparams.data.tokenizer.value;
+}
+
+std::unique_ptr<const data::Tokenizer> CheckpointOptions::required_tokenizer(const std::string& found,
+                                                                             const Hparams& hparams,
+                                                                             const RecipeProgram& recipe) const {
+  const std::string file = tokenizer_file(found, hparams);
+  if (file.empty())
+    throw UsageError("RUN-11", "the run of this checkpoint had no data.tokenizer; give --tokenizer <tokenizer.json>");
+  return read_run_tokenizer(file, recipe);
+}
+
+std::unique_ptr<TrainingStep> restored_step(const RecipeProgram& recipe, const std::string& checkpoint,
+                                            std::int64_t micro_batch, const PolicyHparams& objective,
+                                            Communicator& communicator, std::string_view hint) {
+  auto step =
+      with_hint(std::string(hint), [&] { return recipe.make_step(communicator, micro_batch, 0, 0, objective); });
+  restore_run(checkpoint, recipe, *step, false);
+  return step;
 }
 
 }  // namespace monomorph::train

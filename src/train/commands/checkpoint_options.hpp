@@ -1,10 +1,12 @@
 #pragma once
 #include <monomorph/core/command_line.hpp>
+#include <monomorph/data/tokenizer/tokenizer.hpp>
 #include <monomorph/train/describe/recipe_program.hpp>
 #include <monomorph/train/hparams/hparams.hpp>
 
 #include <CLI/CLI.hpp>
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -24,6 +26,16 @@ struct CheckpointOptions {
   /// The tokeniser given as an option; without one, the copy in the run folder; without that, the file that the run was
   /// given.
   std::string tokenizer_file(const std::string& found, const Hparams& hparams) const;
+  /// Of that file, for a command that can do nothing without.   @throws UsageError [RUN-11] there is none; as
+  /// read_run_tokenizer
+  std::unique_ptr<const data::Tokenizer> required_tokenizer(const std::string& found, const Hparams& hparams,
+                                                            const RecipeProgram& recipe) const;
 };
+
+/// A step with a checkpoint's parameters.
+/// @param objective hyperparameters of it   @param hint what helps where the memory is not to be had
+std::unique_ptr<TrainingStep> restored_step(const RecipeProgram& recipe, const std::string& checkpoint,
+                                            std::int64_t micro_batch, const PolicyHparams& objective,
+                                            Communicator& communicator, std::string_view hint);
 
 }  // namespace monomorph::train

@@ -1,9 +1,6 @@
 #include "train/commands/encoder_commands.hpp"
 
 #include "train/run/as_usage_error.hpp"
-#include "train/run/run_data.hpp"
-#include "train/run/run_tokenizer.hpp"
-#include "train/run/with_hint.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
@@ -28,15 +25,6 @@ void check_is_encoder(const RecipeProgram& recipe, std::string_view command) {
                                  command, recipe.name));
 }
 
-std::unique_ptr<TrainingStep> restored_step(const RecipeProgram& recipe, const Hparams& hparams,
-                                            const std::string& checkpoint, std::int64_t micro_batch,
-                                            Communicator& communicator) {
-  auto step = with_hint(std::string(larger_machine),
-                        [&] { return recipe.make_step(communicator, micro_batch, 0, 0, hparams.loss.policy); });
-  restore_run(checkpoint, recipe, *step, false);
-  return step;
-}
-
 std::string line_of(std::string_view what, const RetrievalScores& scores) {
   return fmt::format("  {:<34}{:>9.4f}{:>11.4f}{:>9.4f}\n", what, scores.recall_at_1, scores.recall_at_10,
                      scores.mean_reciprocal_rank);
@@ -56,7 +44,7 @@ int run_retrieve(const RecipeProgram& recipe, const RetrieveOptions& options) {
   const data::EvaluationLoader loader = options.loader(recipe, hparams);
   const std::int64_t micro_batch = options.micro_batch_or(hparams);
   const auto communicator = one_rank();
-  const auto step = restored_step(recipe, hparams, checkpoint, micro_batch, *communicator);
+  const auto step = restored_step(recipe, checkpoint, micro_batch, hparams.loss.policy, *communicator, larger_machine);
   const PairEmbeddings pairs = embed_pairs(*step, loader, micro_batch, recipe.texts_per_sample);
   std::string text = fmt::format("{} pairs{:>31}{:>11}{:>9}\n", pairs.count(), "recall@1", "recall@10", "MRR");
   text += line_of("embeddings", retrieval_scores(pairs));
@@ -75,10 +63,7 @@ int run_embed(const RecipeProgram& recipe, const EmbedOptions& options) {
   check_is_encoder(recipe, "embed");
   const std::string checkpoint = find_checkpoint(options.checkpoint);
   const Hparams hparams = checkpoint_hparams(checkpoint, recipe);
-  const std::string tokenizer_file = options.tokenizer_file(checkpoint, hparams);
-  if (tokenizer_file.empty())
-    throw UsageError("RUN-11", "the run of this checkpoint had no data.tokenizer; give --tokenizer <tokenizer.json>");
-  const auto tokenizer = read_run_tokenizer(tokenizer_file, recipe);
+  const auto tokenizer = options.required_tokenizer(checkpoint, hparams, recipe);
   std::ifstream file;
   if (options.input != "-") {
     file.open(options.input);
@@ -86,7 +71,8 @@ int run_embed(const RecipeProgram& recipe, const EmbedOptions& options) {
   }
   std::istream& lines = options.input == "-" ? std::cin : file;
   const auto communicator = one_rank();
-  const auto step = restored_step(recipe, hparams, checkpoint, Embedder::texts_at_once, *communicator);
+  const auto step =
+      restored_step(recipe, checkpoint, Embedder::texts_at_once, hparams.loss.policy, *communicator, larger_machine);
   Embedder embedder(*step, *tokenizer, recipe.model->context_length, recipe.texts_per_sample);
   std::vector<std::string> texts;
   const auto embed = [&] {

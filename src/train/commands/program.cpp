@@ -92,15 +92,10 @@ int run_generate(const RecipeProgram& recipe, const GenerateOptions& options) {
                     recipe.encoder != nullptr ? "makes embeddings of texts"
                                               : "predicts tokens that its objective hides"));
   const std::string checkpoint = find_checkpoint(options.checkpoint);
-  const std::string tokenizer_file = options.tokenizer_file(checkpoint, checkpoint_hparams(checkpoint, recipe));
-  if (tokenizer_file.empty())
-    throw UsageError("RUN-11", "the run of this checkpoint had no data.tokenizer; give --tokenizer <tokenizer.json>");
-  const auto tokenizer = read_run_tokenizer(tokenizer_file, recipe);
+  const auto tokenizer = options.required_tokenizer(checkpoint, checkpoint_hparams(checkpoint, recipe), recipe);
   const auto communicator = one_rank();
-  const std::string hint(larger_machine);
-  const auto step = with_hint(hint, [&] { return recipe.make_step(*communicator, 1, 0, 0, recipe.hparams.objective); });
-  restore_run(checkpoint, recipe, *step, false);
-  const auto decoder = with_hint(hint, [&] { return step->decoder(); });
+  const auto step = restored_step(recipe, checkpoint, 1, recipe.hparams.objective, *communicator, larger_machine);
+  const auto decoder = with_hint(std::string(larger_machine), [&] { return step->decoder(); });
   show(options.prompt);
   generate(*decoder, *tokenizer, options.prompt, options.max_tokens, options.settings(), options.stops, show);
   show("\n");
@@ -123,9 +118,8 @@ int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
   }
   const std::int64_t micro_batch = options.micro_batch_or(hparams);
   const auto communicator = one_rank();
-  const auto step = with_hint("lower --micro-batch, or take a machine with more memory",
-                              [&] { return recipe.make_step(*communicator, micro_batch, 0, 0, hparams.loss.policy); });
-  restore_run(checkpoint, recipe, *step, false);
+  const auto step = restored_step(recipe, checkpoint, micro_batch, hparams.loss.policy, *communicator,
+                                  "lower --micro-batch, or take a machine with more memory");
   const auto result = evaluate(*step, *communicator, loader, micro_batch, recipe.model->context_length, bytes_per_token,
                                std::nullopt, recipe.objective);
   show(evaluation_text(result) + "\n");

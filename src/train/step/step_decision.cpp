@@ -32,8 +32,7 @@ StepDecision::StepDecision(Communicator& communicator, StepScalars* scalars, std
       counters_(counters),
       n_metrics_(n_metrics),
       has_auxiliary_loss_(has_auxiliary_loss) {
-  const std::size_t n_sums = 2 + n_metrics + (has_auxiliary_loss ? 1 : 0);
-  words_.resize(n_sums * ExactSum::n_words + counters.size() + 3 + static_cast<std::size_t>(communicator.size()));
+  pack({});  // from here on words_ has the length that it has in every step
 }
 
 void StepDecision::pack(const StepSettings& settings) {
