@@ -1,7 +1,7 @@
 #include "data/chat/chat_record.hpp"
 #include "data/chat/chat_sample_packer.hpp"
 #include "data/formats/masked_set_writer.hpp"
-#include "data/records/block_pipeline.hpp"
+#include "data/records/record_reading.hpp"
 #include "data/records/skip_report.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -43,31 +43,22 @@ class ChatReader {
 
   void read(LineBlock& block, BlockChats& result) {
     result = {};
-    if (block.is_one_too_long) {
-      result.failures.push_back(too_long_failure(block.offset, block.end_offset));
-      result.counts.n_records = 1;
-      return;
-    }
-    for_each_line(block, [&](std::string_view line, std::uint64_t offset) {
-      const auto failed = [&](LineProblem problem) {
-        result.failures.push_back({result.counts.n_records, offset, line.size(), std::move(problem)});
-      };
-      auto record = records_.of(line);
-      if (auto* problem = std::get_if<LineProblem>(&record)) {
-        failed(std::move(*problem));
-      } else {
-        try {
-          add(encoder_.encode(std::get<std::vector<ChatMessage>>(record)), result);
-        } catch (const Error& error) {
-          failed(problem_of(error));
-        }
-      }
-      ++result.counts.n_records;
-      return result.failures.size() < (settings_.on_error == OnError::skip ? most_failures_at_once : 1);
-    });
+    read_records(block, settings_.on_error, result, result.counts.n_records,
+                 [&](std::string_view line) { return read_line(line, result); });
   }
 
  private:
+  std::optional<LineProblem> read_line(std::string_view line, BlockChats& result) {
+    auto record = records_.of(line);
+    if (auto* problem = std::get_if<LineProblem>(&record)) return std::move(*problem);
+    try {
+      add(encoder_.encode(std::get<std::vector<ChatMessage>>(record)), result);
+    } catch (const Error& error) {
+      return problem_of(error);
+    }
+    return std::nullopt;
+  }
+
   void add(EncodedChat chat, BlockChats& result) const {
     const auto size = static_cast<std::size_t>(settings_.sequence_length);
     const bool too_long = chat.ids.size() > size;
@@ -177,17 +168,8 @@ ChatPackSummary pack_chats(const std::string& input, const Tokenizer& tokenizer,
   for (int i = 0; i < settings.n_threads; ++i) readers.emplace_back(tokenizer, chat_template, settings);
   LineBlockReader blocks(input);
   ChatOutput set(input, tokenizer, chat_template, output, settings);
-  std::vector<BlockPipeline<BlockChats>::Work> workers;
-  workers.reserve(readers.size());
-  for (ChatReader& reader : readers) {
-    workers.emplace_back([&reader](LineBlock& block, BlockChats& result) { reader.read(block, result); });
-  }
-  std::uint64_t done_bytes = 0;
-  BlockPipeline<BlockChats>(blocks, std::move(workers), [&](const LineBlock& block, BlockChats& chats) {
-    set.add(chats);
-    done_bytes = block.done_offset();
-    if (settings.progress) settings.progress(done_bytes, blocks.file_bytes());
-  }).run();
+  const std::uint64_t done_bytes =
+      read_blocks<BlockChats>(blocks, readers, settings.progress, [&](BlockChats& of_block) { set.add(of_block); });
   ChatPackSummary summary = set.commit();
   summary.input_bytes = done_bytes;
   return summary;

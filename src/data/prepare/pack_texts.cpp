@@ -1,8 +1,8 @@
 #include <monomorph/data/prepare/pack_texts.hpp>
 
 #include "data/formats/masked_set_writer.hpp"
-#include "data/records/block_pipeline.hpp"
 #include "data/records/json_kind.hpp"
+#include "data/records/record_reading.hpp"
 #include "data/records/skip_report.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -52,17 +52,8 @@ class TextsReader {
 
   void read(LineBlock& block, BlockTexts& result) {
     result = {};
-    if (block.is_one_too_long) {
-      result.failures.push_back(too_long_failure(block.offset, block.end_offset));
-      result.n_records = 1;
-      return;
-    }
-    for_each_line(block, [&](std::string_view line, std::uint64_t offset) {
-      if (auto problem = read_line(line, result))
-        result.failures.push_back({result.n_records, offset, line.size(), std::move(*problem)});
-      ++result.n_records;
-      return result.failures.size() < (settings_.on_error == OnError::skip ? most_failures_at_once : 1);
-    });
+    read_records(block, settings_.on_error, result, result.n_records,
+                 [&](std::string_view line) { return read_line(line, result); });
   }
 
  private:
@@ -186,16 +177,8 @@ PackTextsSummary pack_texts(const std::string& input, const Tokenizer& tokenizer
   for (int i = 0; i < settings.n_threads; ++i) readers.emplace_back(tokenizer, settings);
   LineBlockReader blocks(input);
   TextsOutput set(input, tokenizer, output, settings);
-  std::vector<BlockPipeline<BlockTexts>::Work> workers;
-  workers.reserve(readers.size());
-  for (TextsReader& reader : readers)
-    workers.emplace_back([&reader](LineBlock& block, BlockTexts& result) { reader.read(block, result); });
-  std::uint64_t done_bytes = 0;
-  BlockPipeline<BlockTexts>(blocks, std::move(workers), [&](const LineBlock& block, BlockTexts& texts) {
-    set.add(texts);
-    done_bytes = block.done_offset();
-    if (settings.progress) settings.progress(done_bytes, blocks.file_bytes());
-  }).run();
+  const std::uint64_t done_bytes =
+      read_blocks<BlockTexts>(blocks, readers, settings.progress, [&](BlockTexts& of_block) { set.add(of_block); });
   PackTextsSummary summary = set.commit();
   summary.input_bytes = done_bytes;
   return summary;
