@@ -68,9 +68,9 @@ template <Recipe R> Trained trained() {
 
 /// The unit of a tensor, by its name.
 template <class R> int unit_of(const std::string& name) {
-  if (name.starts_with("layers.")) return plan::unit_of_block(std::stoi(name.substr(7)));
+  if (name.starts_with("layers.")) return plan::layer_of_block(std::stoi(name.substr(7)));
   const bool embeds = name.find("embedding") != std::string::npos;
-  return embeds ? plan::embedding_unit<R> : plan::head_unit<R>;
+  return embeds ? 0 : plan::head_unit<R>;
 }
 
 template <Recipe R> void check_frozen(const Trained& all, const Trained& tuned) {

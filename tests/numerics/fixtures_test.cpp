@@ -105,9 +105,10 @@ template <Recipe R> void check_forward(Fixture<R>& f, double tolerance) {
   for (int i = 0; i < L; ++i)
     CHECK(relative_error(values_of(f.step.hidden_state(i)), f.expect("hidden_states." + std::to_string(i))) <
           tolerance);
-  CHECK(relative_error(values_of(f.step.state().head_in_MD()), f.expect("hidden_states." + std::to_string(L))) <
-        tolerance);
-  CHECK(relative_error(values_of(f.step.state().logits_CV()), f.expect("logits")) < tolerance);
+  CHECK(relative_error(values_of(f.step.state().activations[f.step.head().in_MD]),
+                       f.expect("hidden_states." + std::to_string(L))) < tolerance);
+  CHECK(relative_error(values_of(f.step.state().activations.statistics()[f.step.head().logits_CV]),
+                       f.expect("logits")) < tolerance);
 }
 
 /// One token counts at a time, so that its loss is all there is.
@@ -201,7 +202,8 @@ template <Recipe R> void check_fp32(const std::string& name) {
 template <Recipe R> void check_fp64(const std::string& name, double tolerance_of_logits) {
   Fixture<InFp64<R>> f(name);
   check_forward(f, 1e-5);
-  CHECK(relative_error(values_of(f.step.state().logits_CV()), f.expect("logits_f64")) < tolerance_of_logits);
+  CHECK(relative_error(values_of(f.step.state().activations.statistics()[f.step.head().logits_CV]),
+                       f.expect("logits_f64")) < tolerance_of_logits);
   check_gradients(f, 1e-5);
   check_greedy(f);
   check_five_steps(f, 1e-4);

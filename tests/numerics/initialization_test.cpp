@@ -106,8 +106,9 @@ TEST_CASE("padded rows of the tables are zero, and stay so") {
   const auto padding_of = [](View params, Slice table) {
     return values_of(params[table].rows(R::model.vocab_size, 512 - R::model.vocab_size));
   };
-  const Values embedding = padding_of(step.state().parameters.shard(0), EmbeddingUnit<R>::Params{}.table_VD),
-               head = padding_of(step.state().parameters.shard(plan::head_unit<R>), HeadUnit<R>::Params{}.head_VD);
+  const Values embedding = padding_of(step.state().parameters.shard(0), TokenEmbedding<R>::Params{}.table_VD),
+               head =
+                   padding_of(step.state().parameters.shard(plan::head_unit<R>), VocabularyHead<R>::Params{}.head_VD);
   CHECK(embedding == Values(embedding.size(), 0));
   CHECK(head == Values(head.size(), 0));
 }

@@ -88,7 +88,7 @@ template <Recipe R> void check_training(const Sees& sees) {
 /// Logits after each token that is fed, against a row in which later tokens are hidden from all that were fed.
 template <Recipe R> void check_decoding(const Sees& sees, bool with_cache) {
   static_assert(R::model.context_length <= 24);
-  CHECK(train::every_block_decodes<R> == with_cache);
+  CHECK(train::every_layer_decodes<R> == with_cache);
   const std::unique_ptr<Communicator> communicator = one_rank();
   train::Step<R> step(*communicator, B, 3);
   const Tensors parameters = values_of(step.parameters());

@@ -25,12 +25,12 @@ void check_model(const ModelCase& model);
 
 template <class R> std::vector<ReferenceLayer> reference_layers() {
   std::vector<ReferenceLayer> layers;
-  for (int i = 0; i < plan::n_blocks<R>; ++i)
-    with_block<R>(i, [&](auto block) {
-      using Block = decltype(block);
-      layers.push_back({Block::Tower::model, Block::block_order});
-      if constexpr (requires { Block::MlpPart::mixture; }) layers.back().mixture = Block::MlpPart::mixture;
-    });
+  boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
+    using Block = typename decltype(run)::template block<R>;
+    ReferenceLayer layer{Block::Tower::model, Block::block_order};
+    if constexpr (requires { Block::MlpPart::mixture; }) layer.mixture = Block::MlpPart::mixture;
+    layers.insert(layers.end(), run.length, layer);
+  });
   return layers;
 }
 

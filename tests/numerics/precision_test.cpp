@@ -68,14 +68,15 @@ struct Contents {
 
 /// By name, every slice of the activation buffer.
 template <class R> std::map<std::string, Slice> slices(const plan::Activations<R>& plan) {
-  std::map<std::string, Slice> slices{{"output", plan.x_MD.back()},
+  const auto head = plan.saved(VocabularyHead<R>{}, plan::last_layer<R>);
+  std::map<std::string, Slice> slices{{"output", plan.y_MD.back()},
                                       {"dx", plan.dx_MD},
-                                      {"head in", plan.head_in_MD},
-                                      {"dlogits", plan.dlogits_CV}};
+                                      {"head in", head.in_MD},
+                                      {"dlogits", head.dlogits_CV}};
   for (int i = 0; i < plan::n_blocks<R>; ++i) {
-    const auto saved = plan.saved(DecoderBlock<R>{}, i);
+    const auto saved = plan.saved(DecoderBlock<R>{}, plan::layer_of_block(i));
     const std::string block = "block " + std::to_string(i) + " ";
-    slices[block + "input"] = plan.x_MD[i];
+    slices[block + "input"] = plan.y_MD[plan::layer_of_block(i) - 1];
     slices[block + "attention in"] = saved.attention.in_MD;
     slices[block + "q, k and v"] = saved.attention.part.qkv_M;
     slices[block + "normalised q and k"] = saved.attention.part.qk_M;
@@ -167,7 +168,8 @@ template <class R, class Precision> void check_storage(const Contents& exact, in
   std::int64_t listed = 0;
   for (const auto& [name, slice] : slices(activations)) listed += align_up(slice.shape.elements());
   CHECK(plan.activations == size_of(dtypes.compute) * listed);
-  CHECK(2 * plan.activations == fp32.activations + 4 * align_up(activations.dlogits_CV.shape.elements()));
+  const Shape CV = activations.saved(VocabularyHead<In<R, Precision>>{}, plan::last_layer<R>).logits_CV.shape;
+  CHECK(2 * plan.activations == fp32.activations + 4 * align_up(CV.elements()));
   CHECK(plan.statistics == fp32.statistics);
   CHECK(2 * plan.gathered_params == fp32.gathered_params);
   CHECK(plan.gradients == fp32.gradients);

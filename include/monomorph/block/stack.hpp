@@ -1,5 +1,4 @@
 #pragma once
-#include <boost/hana/for_each.hpp>
 #include <boost/hana/tuple.hpp>
 
 namespace monomorph {
@@ -12,13 +11,13 @@ template <template <class R> class Block, int n> struct Run {
   template <class R> using block = Block<R>;
 };
 
-/// The layers, as a tuple of runs and not of blocks: compile time follows the kinds of block, not the depth.
+/// Layers, as a tuple of runs and not of blocks: compile time follows the kinds of block, not the depth.
 template <class... Runs> struct Stack {
   static constexpr int length = (Runs::length + ... + 0);
   static constexpr boost::hana::tuple<Runs...> runs{};
 };
 
-/// A recipe's `layers`, or n_layers decoder blocks.
+/// The blocks: a recipe's `layers`, or n_layers decoder blocks.
 template <class R>
 inline constexpr auto layers_of = [] {
   if constexpr (requires { typename R::layers; })
@@ -26,14 +25,5 @@ inline constexpr auto layers_of = [] {
   else
     return Stack<Run<DecoderBlock, static_cast<int>(R::model.n_layers.value)>>{};
 }();
-
-/// Calls f(Block<R>{}) with the type of block i. The plan and the step walk the layers with it.
-template <class R> constexpr void with_block(int i, auto&& f) {
-  int first = 0;
-  boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
-    if (first <= i && i < first + run.length) f(typename decltype(run)::template block<R>{});
-    first += run.length;
-  });
-}
 
 }  // namespace monomorph

@@ -7,7 +7,9 @@ namespace monomorph {
 /// What a block may touch to extend B sequences by one token.
 struct DecodeTensors {
   View params;                   ///< flat buffer of the unit
+  const std::int32_t* ids_B;     ///< the new tokens, which the first layer embeds
   View x_BD;                     ///< residual stream, updated in place
+  View logits_BV;                ///< what the last layer makes of it; fp32 at least
   View cache;                    ///< flat, in the layout of Block::DecodeCache of B · capacity rows
   View activations, statistics;  ///< flat, in the layouts of Block::DecodeTemporary; statistics are fp32 at least
   View rotary_cos_TH, rotary_sin_TH;

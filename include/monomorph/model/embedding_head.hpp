@@ -1,69 +1,109 @@
 #pragma once
-#include <monomorph/block/embedding_unit.hpp>
-#include <monomorph/model/block_tensors.hpp>
+#include <monomorph/block/embedding_head.hpp>
+#include <monomorph/model/layer_tensors.hpp>
 #include <monomorph/model/normalize.hpp>
-#include <monomorph/plan/activations.hpp>
-#include <monomorph/recipe/members.hpp>
+#include <monomorph/runtime/comm/communicator.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/kernels/linear.hpp>
 #include <monomorph/runtime/kernels/text_embeddings.hpp>
 
-/// The head of an encoder: final norm, pooling, projection, length 1.
-namespace monomorph::model {
+/// The bodies of EmbeddingHead. `targets_M` has by token the number of its text, or ignored_target.
+namespace monomorph {
 
-template <class R> TextPooling text_pooling(const TensorsOf<R>& t) {
-  return {.kind = R::model.pooling, .tokens = t.tokens, .texts = objective_of<R>::texts_per_sample};
+/// The embeddings that a rank makes of its micro-batch, among those of all ranks.
+inline View own_embeddings(const Communicator& communicator, View all_RE1) {
+  const std::int64_t n = all_RE1.shape.rows / communicator.size();
+  return all_RE1.rows(communicator.rank() * n, n);
 }
 
-/// Embeddings of x_MD. Behind the features of each stands whether there is such a text.
-/// @param text_of_M by token the number of its text, or ignored_target
-template <class R>
-void embed_texts(const TensorsOf<R>& t, const plan::Activations<R>& plan, const std::int32_t* text_of_M,
-                 View embeddings_RE1) {
-  constexpr typename HeadUnit<R>::Params p;
-  constexpr std::int64_t E = R::model.embedding_width();
-  const View in_MD = t.activations[plan.head_in_MD], raw_RE = t.statistics[plan.embeddings.raw_RE];
-  normalize<R>(t.queue, t.x_MD, t.params[p.norm_D], t.params[p.norm_bias_D], in_MD, t.statistics[plan.head_mean_M],
-               t.statistics[plan.head_rstd_M]);
-  const View present_R1 = embeddings_RE1.columns(E, 1), out_RE = embeddings_RE1.columns(0, E);
-  if constexpr (R::model.d_embedding.given) {
-    const View pooled_RD = t.activations[plan.embeddings.pooled_RD];
-    pool_texts(t.queue, in_MD, text_of_M, text_pooling<R>(t), pooled_RD, present_R1);
-    linear(t.queue, pooled_RD, t.params[p.projection_ExD], {}, raw_RE);
-  } else {
-    pool_texts(t.queue, in_MD, text_of_M, text_pooling<R>(t), raw_RE, present_R1);
-  }
-  if constexpr (R::model.unit_length)
-    unit_length(t.queue, raw_RE, out_RE);
-  else
-    copy(t.queue, raw_RE, out_RE);
-}
+namespace detail {
 
-/// dx_MD and the head's gradients, of the gradient of the embeddings.
-template <class R>
-void embed_texts_backward(const TensorsOf<R>& t, const plan::Activations<R>& plan, const std::int32_t* text_of_M) {
-  constexpr typename HeadUnit<R>::Params p;
-  const View in_MD = t.activations[plan.head_in_MD], gradient_RE = t.statistics[plan.embeddings.gradient_RE];
-  View draw_RE = gradient_RE;
-  if constexpr (R::model.unit_length) {
-    draw_RE = t.statistics[plan.embeddings.raw_RE];
-    unit_length_backward(t.queue, gradient_RE, draw_RE);
-  }
-  View dpooled_RD = draw_RE;
-  if constexpr (R::model.d_embedding.given) {
-    dpooled_RD = t.activations[plan.embeddings.pooled_RD];
-    if (plan.embeddings.dprojected_RE.present()) {
-      const View narrow_RE = t.activations[plan.embeddings.dprojected_RE];
-      copy(t.queue, draw_RE, narrow_RE);
-      draw_RE = narrow_RE;
+template <class R> struct EmbeddingPass {
+  using Head = EmbeddingHead<R>;
+  static constexpr typename Head::Params p{};
+  const LayerTensors<R>& t;
+  const typename Head::Saved& saved;
+  View in_MD = t.activations[saved.in_MD], raw_RE = t.statistics[saved.raw_RE];
+  TextPooling pooling{.kind = R::model.pooling, .tokens = t.tokens, .texts = objective_of<R>::texts_per_sample};
+
+  /// Embeddings of x_MD. Behind the features of each stands whether there is such a text.
+  void embed(View embeddings_RE1) const {
+    model::normalize<R>(t, p.final_norm, saved.norm, t.x_MD, in_MD);
+    const View present_R1 = embeddings_RE1.columns(Head::E, 1), out_RE = embeddings_RE1.columns(0, Head::E);
+    if constexpr (Head::projects) {
+      const View pooled_RD = t.activations[saved.pooled_RD];
+      pool_texts(t.queue, in_MD, t.targets_M, pooling, pooled_RD, present_R1);
+      linear(t.queue, pooled_RD, t.params[p.projection_ExD], {}, raw_RE);
+    } else {
+      pool_texts(t.queue, in_MD, t.targets_M, pooling, raw_RE, present_R1);
     }
-    linear_backward_weight(t.queue, draw_RE, dpooled_RD, t.gradients[p.projection_ExD], {}, t.accumulate);
-    linear_backward_input(t.queue, draw_RE, t.params[p.projection_ExD], dpooled_RD);
+    if constexpr (R::model.unit_length)
+      unit_length(t.queue, raw_RE, out_RE);
+    else
+      copy(t.queue, raw_RE, out_RE);
   }
-  pool_texts_backward(t.queue, dpooled_RD, text_of_M, text_pooling<R>(t), in_MD);  // over the norm's output
-  normalize_backward<R>(t.queue, in_MD, t.x_MD, t.params[p.norm_D], t.statistics[plan.head_mean_M],
-                        t.statistics[plan.head_rstd_M], t.dx_MD, false, t.gradients[p.norm_D],
-                        t.gradients[p.norm_bias_D], t.accumulate);
+
+  /// dx_MD and the head's gradients, of the gradient of the embeddings.
+  void backward() const {
+    View draw_RE = t.statistics[saved.gradient_RE];
+    if constexpr (R::model.unit_length) {
+      unit_length_backward(t.queue, draw_RE, raw_RE);
+      draw_RE = raw_RE;
+    }
+    pool_texts_backward(t.queue, project_backward(draw_RE), t.targets_M, pooling, in_MD);  // over the norm's output
+    model::normalize_backward<R>(t, p.final_norm, saved.norm, in_MD, t.x_MD, t.dx_MD, false);
+  }
+
+  /// The gradient of what was pooled.
+  View project_backward(View draw_RE) const {
+    if constexpr (Head::projects) {
+      const View pooled_RD = t.activations[saved.pooled_RD];
+      if (saved.dprojected_RE.present()) {
+        const View narrow_RE = t.activations[saved.dprojected_RE];
+        copy(t.queue, draw_RE, narrow_RE);
+        draw_RE = narrow_RE;
+      }
+      linear_backward_weight(t.queue, draw_RE, pooled_RD, t.gradients[p.projection_ExD], {}, t.accumulate);
+      linear_backward_input(t.queue, draw_RE, t.params[p.projection_ExD], pooled_RD);
+      return pooled_RD;
+    } else {
+      return draw_RE;
+    }
+  }
+
+  /// To be compared: those of this rank alone, without gradient.
+  TextEmbeddings compared(View own) const {
+    return {.all = own,
+            .texts = objective_of<R>::texts_per_sample,
+            .first = 0,
+            .n = t.batch,
+            .gradient_RE = {},
+            .workspace = t.statistics[saved.workspace],
+            .scale = &t.scalars->loss_scale.value,
+            .sum = &t.scalars->micro_batch};
+  }
+};
+
+}  // namespace detail
+
+template <class R> void EmbeddingHead<R>::forward(const LayerTensors<R>& t, const Saved& saved) {
+  const detail::EmbeddingPass<R> pass{t, saved};
+  const View own = own_embeddings(*t.data_parallel, t.statistics[saved.all]);
+  pass.embed(own);
+  Objective::loss(t.queue, pass.compared(own), *t.objective);
 }
 
-}  // namespace monomorph::model
+template <class R> void EmbeddingHead<R>::backward(const LayerTensors<R>& t, const Saved& saved) {
+  const detail::EmbeddingPass<R> pass{t, saved};
+  const View all = t.statistics[saved.all], own = own_embeddings(*t.data_parallel, all);
+  pass.embed(own);
+  synchronize(t.queue);
+  t.data_parallel->gather_batch(all);
+  TextEmbeddings embeddings = pass.compared(all);
+  embeddings.first = t.data_parallel->rank() * t.batch;
+  embeddings.gradient_RE = t.statistics[saved.gradient_RE];
+  Objective::loss(t.queue, embeddings, *t.objective);
+  pass.backward();
+}
+
+}  // namespace monomorph

@@ -21,15 +21,15 @@ template <class R, class... Runs> constexpr int counters_of_runs(const boost::ha
   return (0 + ... + (Runs::length * counters_of<typename Runs::template block<R>>));
 }
 }  // namespace detail
-/// Of all blocks.
-template <class R> inline constexpr int n_counters = detail::counters_of_runs<R>(layers_of<R>.runs);
+/// Of all layers.
+template <class R> inline constexpr int n_counters = detail::counters_of_runs<R>(LayersOf<R>::runs);
 
-/// Where the counters of each block begin among those of all.
+/// Where the counters of each layer begin among those of all.
 template <class R>
 inline constexpr auto first_counter = [] {
-  std::array<int, n_blocks<R> + 1> first{};
-  for (int i = 0; i < n_blocks<R>; ++i)
-    with_block<R>(i, [&](auto block) { first[i + 1] = first[i] + counters_of<decltype(block)>; });
+  std::array<int, n_layers<R> + 1> first{};
+  for (int i = 0; i < n_layers<R>; ++i)
+    with_layer<R>(i, [&](auto layer) { first[i + 1] = first[i] + counters_of<decltype(layer)>; });
   return first;
 }();
 

@@ -69,15 +69,16 @@ constexpr void add_unit(auto& hash, const ParameterLayout& layout) {
 
 /// The tensors of every unit. Blocks of a run have the same ones, and may start them differently.
 template <class R> constexpr void add_units(auto& hash) {
-  add_unit(hash, typename EmbeddingUnit<R>::Params{});
-  int block = 0;
-  boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
-    using Params = typename decltype(run)::template block<R>::Params;
-    add_unit(hash, Params{block});
-    for (int i = 1; i < run.length; ++i) add_initializers(hash, Params{block + i});
-    block += run.length;
+  int layer = 0;
+  boost::hana::for_each(LayersOf<R>::runs, [&](auto run) {
+    using Layer = typename decltype(run)::template block<R>;
+    const auto params = [&](int i) { return typename Layer::Params{block_of_layer(layer + i)}; };
+    if (!shares_first_unit<Layer>) {
+      add_unit(hash, params(0));
+      for (int i = 1; i < run.length; ++i) add_initializers(hash, params(i));
+    }
+    layer += run.length;
   });
-  if (!R::model.tied_head) add_unit(hash, typename HeadUnit<R>::Params{});
 }
 
 }  // namespace monomorph::plan::detail

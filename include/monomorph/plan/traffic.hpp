@@ -32,9 +32,17 @@ constexpr std::int64_t part_length(std::int64_t elements, int parts, int i) {
 template <class R> constexpr std::int64_t gathers_per_step(int u, std::int64_t micro_batches) {
   // Parameters that stay are gathered when they have changed,
   if (!R::sharding::splits_parameters || (Shards<R>::resident(u) && !trains<R>(u))) return trains<R>(u) ? 1 : 0;
-  // others for forward and, each block but the last, which stays, for backward.
-  const bool again = backward_reaches<R>(u) && u >= unit_of_block(0) && u < unit_of_block(n_blocks<R> - 1);
+  // others for forward and for backward: but a look-up's, the last layer's and those of the one before, which stay.
+  const bool again = backward_reaches<R>(u) && u > 0 && u < last_layer<R> - 1;
   return micro_batches * (again ? 2 : 1);
+}
+
+/// Elements that the last layer of a rank shows to all others in a micro-batch of M tokens.
+template <class R> constexpr std::int64_t gathered_of_batch(std::int64_t M) {
+  if constexpr (requires { LastLayer<R>::gathered_elements(M); })
+    return LastLayer<R>::gathered_elements(M);
+  else
+    return 0;
 }
 
 /// The traffic of a training step without evaluation. It is not a run's first step, so the parameters that it needs at
@@ -50,11 +58,9 @@ constexpr Traffic traffic(int dp, int rank, std::int64_t micro_batches, DType wi
   const int replicas = dp / shards.shards, replica = rank / shards.shards;
   const bool every_micro_batch = tree_levels > 0 || Sharding::splits_gradients;
   Traffic traffic;
-  if constexpr (is_encoder<R>) {
-    const std::int64_t embeddings = Activations<R>(micro_batch).embeddings.all.shape.elements();
+  if (const std::int64_t elements = gathered_of_batch<R>(micro_batch * R::model.context_length); elements > 0)
     for (std::int64_t i = 0; dp > 1 && i < micro_batches; ++i)
-      traffic.batch_gathers.add((dp - 1) * embeddings * size_of(statistics_dtype(R::precision::compute_dtype)));
-  }
+      traffic.batch_gathers.add((dp - 1) * elements * size_of(statistics_dtype(R::precision::compute_dtype)));
   for (int u = 0; u < n_units<R>; ++u) {
     const std::int64_t shard = shards.part[u], others = (shards.shards - 1) * shard;
     if (shards.shards > 1) {

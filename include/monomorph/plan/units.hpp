@@ -1,28 +1,40 @@
 #pragma once
 #include <array>
-#include <monomorph/block/decoder_block.hpp>
-#include <monomorph/block/embedding_unit.hpp>
-#include <monomorph/block/stack.hpp>
+#include <boost/hana/for_each.hpp>
+#include <monomorph/block/layers.hpp>
 #include <monomorph/core/extremes.hpp>
 #include <monomorph/policy/finetuning_policy.hpp>
 #include <monomorph/policy/sharding_policy.hpp>
 
-/// Units: what is gathered, reduced, released and checkpointed at once. Unit 0 is the embedding, units 1 to L are the
-/// blocks, unit L + 1 is the head; a tied head is part of unit 0.
+/// Layers are numbered from the embedding, 0, over the blocks, 1 to L, to the head, L + 1. Each has a unit of the same
+/// number: what is gathered, reduced, released and checkpointed at once. A tied head alone is a part of unit 0.
 namespace monomorph::plan {
 
+template <class R> inline constexpr int n_layers = LayersOf<R>::length;
 template <class R> inline constexpr int n_blocks = layers_of<R>.length;
-template <class R> inline constexpr int embedding_unit = 0;
-template <class R> inline constexpr int head_unit = R::model.tied_head ? 0 : n_blocks<R> + 1;
-template <class R> inline constexpr int n_units = n_blocks<R> + (R::model.tied_head ? 1 : 2);
-constexpr int unit_of_block(int block) { return block + 1; }
-constexpr int block_of_unit(int unit) { return unit - 1; }
+template <class R> inline constexpr int last_layer = n_layers<R> - 1;
+template <class R> constexpr bool is_block(int layer) { return 0 < layer && layer < last_layer<R>; }
+constexpr int layer_of_block(int block) { return block + 1; }
+constexpr int block_of_layer(int layer) { return layer - 1; }
+
+template <class R> inline constexpr bool ties_units = shares_first_unit<LastLayer<R>>;
+template <class R> inline constexpr int n_units = n_layers<R> - (ties_units<R> ? 1 : 0);
+template <class R> constexpr int unit_of_layer(int layer) { return layer < n_units<R> ? layer : 0; }
+template <class R> inline constexpr int head_unit = unit_of_layer<R>(last_layer<R>);
+/// Whether no layer before, or behind, uses the same unit.
+template <class R> constexpr bool first_uses_unit(int layer) { return layer < n_units<R>; }
+template <class R> constexpr bool last_uses_unit(int layer) {
+  return layer == last_layer<R> || layer > 0 || !ties_units<R>;
+}
 
 /// Whether a unit has gradients and an update. A tied head is trained as the embedding is.
 template <class R> constexpr bool trains(int unit) {
-  if (unit == embedding_unit<R>) return finetuning_of<R>::trains(UnitKind::embedding, 0);
-  if (unit > n_blocks<R>) return finetuning_of<R>::trains(UnitKind::head, 0);
-  return finetuning_of<R>::trains(UnitKind::block, unit - 1);
+  bool trains = false;
+  with_layer<R>(unit, [&](auto layer) {
+    constexpr UnitKind kind = unit_kind<decltype(layer)>;
+    trains = finetuning_of<R>::trains(kind, kind == UnitKind::block ? block_of_layer(unit) : 0);
+  });
+  return trains;
 }
 template <class R>
 inline constexpr int n_frozen = [] {
@@ -39,25 +51,19 @@ inline constexpr int lowest_trained = [] {
 }();
 template <class R> constexpr bool backward_reaches(int unit) { return unit >= lowest_trained<R>; }
 
-/// Calls f with the parameter layout of a unit.
-template <class R> constexpr void with_unit_params(int unit, auto&& f) {
-  if (unit == embedding_unit<R>) return f(typename EmbeddingUnit<R>::Params{});
-  if (unit > n_blocks<R>) return f(typename HeadUnit<R>::Params{});
-  with_block<R>(unit - 1, [&](auto block) { f(typename decltype(block)::Params{unit - 1}); });
-}
 template <class R> constexpr ParameterLayout unit_layout(int unit) {
   ParameterLayout layout;
-  with_unit_params<R>(unit, [&](const auto& params) { layout = params; });
+  with_layer<R>(unit, [&](auto l) { layout = typename decltype(l)::Params{block_of_layer(unit)}; });
   return layout;
 }
 
 namespace detail {
 /// Layouts differ only by run, so a sum over units walks runs, not blocks.
 template <class R, class F> constexpr std::int64_t sum_over_units(F&& of_layout) {
-  std::int64_t sum = of_layout(typename EmbeddingUnit<R>::Params{});
-  if (!R::model.tied_head) sum += of_layout(typename HeadUnit<R>::Params{});
-  boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
-    sum += run.length * of_layout(typename decltype(run)::template block<R>::Params{});
+  std::int64_t sum = 0;
+  boost::hana::for_each(LayersOf<R>::runs, [&](auto run) {
+    using Layer = typename decltype(run)::template block<R>;
+    if (!shares_first_unit<Layer>) sum += run.length * of_layout(typename Layer::Params{});
   });
   return sum;
 }
@@ -108,8 +114,8 @@ template <class R> struct Shards {
   constexpr int gradient_slot(int u) const { return accumulates_whole() || resident(u) ? -1 : u % 2; }
   /// Whether micro-batches accumulate in the whole gradients, and not in the shard after each reduction.
   constexpr bool accumulates_whole() const { return shards == 1 || !R::sharding::splits_gradients; }
-  /// A tied embedding table is needed by the first unit and the last.
-  static constexpr bool resident(int u) { return R::model.tied_head && u == embedding_unit<R>; }
+  /// A unit that the first layer and the last one share stays.
+  static constexpr bool resident(int u) { return ties_units<R> && u == 0; }
 
  private:
   constexpr void place_params() {

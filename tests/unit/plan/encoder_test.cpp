@@ -43,11 +43,12 @@ TEST_CASE("an encoder's memory for embeddings, by hand") {
   // Two samples of two texts on each of three ranks: pooled rows of 64; raw embeddings and gradients of 4 x 16; those
   // of all ranks, 12 x 17 up to a multiple of 64; 6 x (6 + 2) of similarities, losses and places.
   constexpr plan::Activations<EncoderByHand> of_one(2), of_three(2, 3);
-  CHECK(of_three.embeddings.pooled_RD.shape == Shape{4, 64});
-  CHECK_FALSE(of_three.embeddings.dprojected_RE.present());
+  constexpr auto head = of_three.saved(EmbeddingHead<EncoderByHand>{}, plan::last_layer<EncoderByHand>);
+  CHECK(head.pooled_RD.shape == Shape{4, 64});
+  CHECK_FALSE(head.dprojected_RE.present());
   CHECK(of_three.statistics.elements - of_one.statistics.elements == (256 + 64) - (128 + 64));
   constexpr plan::Activations<Unprojected> plain(2);
-  CHECK_FALSE(plain.embeddings.pooled_RD.present());
+  CHECK_FALSE(plain.saved(EmbeddingHead<Unprojected>{}, plan::last_layer<Unprojected>).pooled_RD.present());
   CHECK(of_one.buffer.elements - plain.buffer.elements == 4 * 64);
   CHECK(plan::memory<EncoderByHand>(3, 2).statistics == 4 * of_three.statistics.elements);
 }

@@ -9,16 +9,15 @@ namespace monomorph::train {
 
 /// Everything whose size follows the micro-batch: the residual stream, and what forward leaves for backward. The
 /// checkpointing policy says what of it stays on the device, what waits in the host's memory, and what is computed
-/// again before the block's backward.
+/// again before the layer's backward.
 template <Recipe R> class ActivationStore {
   static constexpr DType compute = R::precision::compute_dtype, statistic = statistics_dtype(compute);
-  static constexpr int L = plan::n_blocks<R>;
   static constexpr bool offloads = plan::offloads_some<R>;
 
  public:
-  /// @param dp data-parallel ranks
-  ActivationStore(std::int64_t micro_batch, int dp, Arena& arena, Arena& host, Transfers* transfers)
-      : plan_(micro_batch, dp),
+  /// @param ranks data-parallel ones
+  ActivationStore(std::int64_t micro_batch, int ranks, Arena& arena, Arena& host, Transfers* transfers)
+      : plan_(micro_batch, ranks),
         activations_(arena.take(plan_.buffer.elements, compute)),
         statistics_(arena.take(plan_.statistics.elements, statistic)),
         host_activations_(host.take(plan_.host_buffer.elements, compute)),
@@ -29,38 +28,37 @@ template <Recipe R> class ActivationStore {
   View activations() const { return activations_; }
   View statistics() const { return statistics_; }
   View operator[](Slice slice) const { return activations_[slice]; }
-  View x_MD(int block) const { return activations_[plan_.x_MD[block]]; }
-  template <class Block> typename Block::Saved saved(Block block, int i) const { return plan_.saved(block, i); }
-
-  /// Whether backward finds nothing of a block but its input.
-  static constexpr bool recomputes(int block) {
-    return !plan::backward_reaches<R>(plan::unit_of_block(block)) ||
-           R::checkpointing::recompute(block) == Recompute::block;
+  /// Output of a layer, and input of the next one; the last layer has none.
+  View y_MD(int layer) const {
+    return 0 <= layer && layer < plan::last_layer<R> ? activations_[plan_.y_MD[layer]] : View{};
   }
+  template <class Layer> typename Layer::Saved saved(Layer layer, int i) const { return plan_.saved(layer, i); }
 
-  /// The block's place on the device is free.
-  void before_forward(int block) {
+  /// The layer's place on the device is free.
+  void before_forward(int layer) {
     if constexpr (offloads)
-      if (const int before = plan_.shares_place_with(block); before >= 0) transfers_->wait(moved_[before]);
+      if (const int before = plan_.shares_place_with(layer); before >= 0) transfers_->wait(moved_[before]);
   }
-  void after_forward(int block, bool training) {
+  void after_forward(int layer, bool training) {
     if constexpr (offloads)
-      if (training && plan_.moves(block)) {
-        const auto& [activations, statistics, host_activations, host_statistics] = plan_.offloaded(block);
-        move(block, activations_[activations], host_activations_[host_activations]);
-        move(block, statistics_[statistics], host_statistics_[host_statistics]);
+      if (training && plan_.moves(layer)) {
+        const auto& [activations, statistics, host_activations, host_statistics] = plan_.offloaded(layer);
+        move(layer, activations_[activations], host_activations_[host_activations]);
+        move(layer, statistics_[statistics], host_statistics_[host_statistics]);
       }
   }
-  /// What the block's backward reads is there.
-  template <class Block> void before_backward(Block block, const TensorsOf<R>& t, const typename Block::Saved& saved) {
+  /// What the layer's backward reads is there.
+  template <class Layer>
+  void before_backward(Layer layer, int i, const TensorsOf<R>& t, const typename Layer::Saved& saved) {
     if constexpr (offloads)
-      if (plan_.moves(t.block)) transfers_->wait(moved_[t.block]);
-    if (R::checkpointing::recompute(t.block) != Recompute::nothing) block.recompute(t, saved);
+      if (plan_.moves(i)) transfers_->wait(moved_[i]);
+    if constexpr (requires { layer.recompute(t, saved); })
+      if (plan::recomputed<R>(i) != Recompute::nothing) layer.recompute(t, saved);
   }
-  /// The block's place goes back to the one that had it before, while the block between them computes.
-  void after_backward(int block) {
+  /// The layer's place goes back to the one that had it before, while the layer between them computes.
+  void after_backward(int layer) {
     if constexpr (offloads)
-      if (const int before = plan_.shares_place_with(block); before >= 0) {
+      if (const int before = plan_.shares_place_with(layer); before >= 0) {
         const auto& [activations, statistics, host_activations, host_statistics] = plan_.offloaded(before);
         move(before, host_activations_[host_activations], activations_[activations]);
         move(before, host_statistics_[host_statistics], statistics_[statistics]);
@@ -68,14 +66,14 @@ template <Recipe R> class ActivationStore {
   }
 
  private:
-  void move(int block, View from, View to) {
-    if (from.present()) moved_[block] = transfers_->start(from, to);
+  void move(int layer, View from, View to) {
+    if (from.present()) moved_[layer] = transfers_->start(from, to);
   }
 
   plan::Activations<R> plan_;
   View activations_, statistics_, host_activations_, host_statistics_;
-  Transfers* transfers_;                  ///< null if nothing is offloaded
-  std::array<std::uint64_t, L> moved_{};  ///< by block, the number of its last copy
+  Transfers* transfers_;                                  ///< null if nothing is offloaded
+  std::array<std::uint64_t, plan::n_layers<R>> moved_{};  ///< by layer, the number of its last copy
 };
 
 }  // namespace monomorph::train

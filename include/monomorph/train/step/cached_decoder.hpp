@@ -1,37 +1,33 @@
 #pragma once
-#include <monomorph/model/decoder_block.hpp>
-#include <monomorph/model/head.hpp>
-#include <monomorph/runtime/kernels/embedding.hpp>
+#include <monomorph/model/layers.hpp>
+#include <monomorph/plan/units.hpp>
 #include <monomorph/runtime/memory/arena.hpp>
 #include <monomorph/train/step/training_step.hpp>
 
 namespace monomorph::train {
 
-/// What decoding one sequence needs, by the blocks that the recipe has: a cache for each block, and temporaries that
-/// they share.
+/// What decoding one sequence needs, by the layers that the recipe has: a cache for each, and temporaries that they
+/// share.
 template <class R> struct DecoderLayout {
   static constexpr std::int64_t T = R::model.context_length, D = R::model.d_model;
   Layout caches, activations, statistics;
-  std::array<Slice, plan::n_blocks<R>> cache{};
-  Slice x_D, normed_D, block_activations;
-  NormStatistics norm;
-  Slice block_statistics;
+  std::array<Slice, plan::n_layers<R>> cache{};
+  Slice x_D, temporary, temporary_statistics;
 
-  constexpr DecoderLayout()
-      : x_D(activations.take({1, D})), normed_D(activations.take({1, D})), norm(statistics, R::model.norm, {1, 1}) {
+  constexpr DecoderLayout() : x_D(activations.take({1, D})) {
     Layout longest, longest_statistics;
-    for (int i = 0; i < plan::n_blocks<R>; ++i)
-      with_block<R>(i, [&](auto block) {
-        using Block = decltype(block);
+    for (int i = 0; i < plan::n_layers<R>; ++i)
+      with_layer<R>(i, [&](auto layer) {
+        using Layer = decltype(layer);
         Layout of_cache, of_activations, of_statistics;
-        typename Block::DecodeCache(of_cache, T);
-        typename Block::DecodeTemporary(of_activations, of_statistics, 1);
+        typename Layer::DecodeCache(of_cache, T);
+        typename Layer::DecodeTemporary(of_activations, of_statistics, 1);
         cache[i] = caches.take({1, of_cache.elements});
         longest.elements = larger_of(longest.elements, of_activations.elements);
         longest_statistics.elements = larger_of(longest_statistics.elements, of_statistics.elements);
       });
-    block_activations = activations.take({1, longest.elements});
-    block_statistics = statistics.take({1, longest_statistics.elements});
+    temporary = activations.take({1, longest.elements});
+    temporary_statistics = statistics.take({1, longest_statistics.elements});
   }
 };
 
@@ -39,11 +35,12 @@ template <class R> struct DecoderLayout {
 /// written.
 template <class R> class CachedDecoder final : public Decoder {
   static constexpr DType compute = R::precision::compute_dtype, statistic = statistics_dtype(compute);
-  static constexpr std::int64_t T = R::model.context_length, V = R::model.padded_vocab(), L = plan::n_blocks<R>;
+  static constexpr std::int64_t T = R::model.context_length, V = R::model.padded_vocab();
   static constexpr DecoderLayout<R> layout{};
   static constexpr bool converts_logits = statistic != DType::fp32;
 
  public:
+  /// @param params of each unit
   CachedDecoder(typename device_of<R>::Queue queue, std::vector<View> params, View cos_TH, View sin_TH)
       : queue_(queue),
         params_(std::move(params)),
@@ -64,15 +61,7 @@ template <class R> class CachedDecoder final : public Decoder {
   std::int64_t length() const override { return length_; }
 
   const float* feed(std::int32_t token) override {
-    constexpr typename EmbeddingUnit<R>::Params e;
-    constexpr model::HeadParams<R> h;
-    const View table = params_[plan::embedding_unit<R>], head = params_[plan::head_unit<R>];
-    const View x_D = activations_[layout.x_D], normed_D = activations_[layout.normed_D];
-    embedding(queue_, &token, table[e.table_VD], table[e.positions_TD], 1, length_, x_D);
-    for (int block = 0; block < L; ++block) with_block<R>(block, [&](auto b) { b.decode(tensors(block)); });
-    model::normalize<R>(queue_, x_D, head[h.norm_D], head[h.norm_bias_D], normed_D, statistics_[layout.norm.mean],
-                        statistics_[layout.norm.rstd]);
-    linear(queue_, normed_D, head[h.head_VD], {}, logits_V_);
+    for (int i = 0; i < plan::n_layers<R>; ++i) with_layer<R>(i, [&](auto layer) { layer.decode(tensors(i, &token)); });
     ++length_;
     if (fp32_logits_V_.present()) copy(queue_, logits_V_, fp32_logits_V_);
     synchronize(queue_);
@@ -80,12 +69,14 @@ template <class R> class CachedDecoder final : public Decoder {
   }
 
  private:
-  DecodeTensorsOf<R> tensors(int block) const {
-    return {{.params = params_[plan::unit_of_block(block)],
+  DecodeTensorsOf<R> tensors(int layer, const std::int32_t* token) const {
+    return {{.params = params_[plan::unit_of_layer<R>(layer)],
+             .ids_B = token,
              .x_BD = activations_[layout.x_D],
-             .cache = caches_[layout.cache[block]],
-             .activations = activations_[layout.block_activations],
-             .statistics = statistics_[layout.block_statistics],
+             .logits_BV = logits_V_,
+             .cache = caches_[layout.cache[layer]],
+             .activations = activations_[layout.temporary],
+             .statistics = statistics_[layout.temporary_statistics],
              .rotary_cos_TH = cos_TH_,
              .rotary_sin_TH = sin_TH_,
              .batch = 1,

@@ -10,8 +10,7 @@ namespace monomorph::train {
 /// The parameters that compute reads. The sharding policy says what ranks split; here is when they collect it: a unit
 /// that is about to be used is there, and the next one is on its way while it is used.
 template <Recipe R> class ParameterStore {
-  static constexpr int n_units = plan::n_units<R>, first_block = plan::unit_of_block(0),
-                       last_block = plan::unit_of_block(plan::n_blocks<R> - 1);
+  static constexpr int n_units = plan::n_units<R>, last_layer = plan::last_layer<R>;
   static constexpr bool gathers = splits_optimizer<typename R::sharding>, releases = R::sharding::splits_parameters;
 
  public:
@@ -22,43 +21,50 @@ template <Recipe R> class ParameterStore {
   View whole(int u) const { return views_.whole(u); }
   View shard(int u) const { return views_.shard(u); }
 
-  void before_forward(int u) {
+  void before_forward(int layer) {
     if constexpr (gathers) {
-      gather(u);
-      if (u < n_units - 1) gather(u + 1);
-      comm_.wait(u);
+      gather(unit(layer));
+      if (layer < last_layer) gather(unit(layer + 1));
+      comm_.wait(unit(layer));
     }
   }
-  void after_forward(int u) {
-    const bool stays = plan::Shards<R>::resident(u) || (u == last_block && plan::backward_reaches<R>(u));
-    if (!stays) release(u);
+  void after_forward(int layer) {
+    if (plan::last_uses_unit<R>(layer) && !begins_backward(layer)) release(unit(layer));
   }
-  /// The head's are on their way since the last block began, or have been there since the embedding.
-  void before_head() {
-    if constexpr (gathers) comm_.wait(plan::head_unit<R>);
+  void before_backward(int layer) {
+    if constexpr (releases)
+      if (layer > 0 && plan::backward_reaches<R>(layer - 1) && backward_reads(layer - 1)) gather(unit(layer - 1));
+    if constexpr (gathers) comm_.wait(unit(layer));
   }
-  void before_backward(int u) {
-    if constexpr (releases) {
-      if (u > first_block && plan::backward_reaches<R>(u - 1)) gather(u - 1);
-      comm_.wait(u);
-    }
+  void after_backward(int layer) {
+    if (plan::first_uses_unit<R>(layer)) release(unit(layer));
   }
-  void after_backward(int u) { release(u); }
   /// An evaluation has no backward, which would release these.
   void after_evaluation() {
-    for (const int u : {last_block, plan::head_unit<R>}) release(u);
+    for (const int layer : {last_layer - 1, last_layer})
+      if (begins_backward(layer)) release(unit(layer));
   }
   /// What the next step begins with is collected while other units are updated.
   void updated(int u) {
     if constexpr (gathers) {
       if (plan::trains<R>(u)) there_[u] = false;
-      if (!releases || u <= first_block) gather(u);
+      if (!releases || u <= 1) gather(u);
     }
   }
   /// After a load: what was collected is not true any more.   The caller has waited for every unit.
   void changed() { there_ = {}; }
 
  private:
+  static constexpr int unit(int layer) { return plan::unit_of_layer<R>(layer); }
+  /// What backward begins with stays: the last layer, and the one before, which it would not have time to collect.
+  static constexpr bool begins_backward(int layer) {
+    return layer >= last_layer - 1 && plan::backward_reaches<R>(layer);
+  }
+  static constexpr bool backward_reads(int layer) {
+    bool reads = true;
+    with_layer<R>(layer, [&](auto l) { reads = backward_reads_params<decltype(l)>; });
+    return reads;
+  }
   /// Unless the unit is there or in flight already.
   void gather(int u) {
     if (!std::exchange(there_[u], true)) comm_.all_gather(u, shard(u), whole(u));

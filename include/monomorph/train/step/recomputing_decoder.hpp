@@ -1,6 +1,5 @@
 #pragma once
-#include <monomorph/model/decode_tensors.hpp>
-#include <monomorph/model/head.hpp>
+#include <monomorph/model/vocabulary_head.hpp>
 #include <monomorph/plan/units.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/memory/arena.hpp>
@@ -8,13 +7,13 @@
 
 namespace monomorph::train {
 
-/// All kinds of block in the recipe can extend a sequence by one token.
+/// All layers of the recipe can extend a sequence by one token.
 template <class R>
-inline constexpr bool every_block_decodes = [] {
+inline constexpr bool every_layer_decodes = [] {
   bool all = true;
-  boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
-    using Block = typename decltype(run)::template block<R>;
-    all = all && requires(const DecodeTensorsOf<R>& t) { Block::decode(t); };
+  boost::hana::for_each(LayersOf<R>::runs, [&](auto run) {
+    using Layer = typename decltype(run)::template block<R>;
+    all = all && requires(const DecodeTensorsOf<R>& t) { Layer::decode(t); };
   });
   return all;
 }();
@@ -23,10 +22,15 @@ inline constexpr bool every_block_decodes = [] {
 /// the forward pass for every token.
 template <class R> class RecomputingDecoder final : public Decoder {
   static constexpr DType compute = R::precision::compute_dtype, statistic = statistics_dtype(compute);
-  static constexpr std::int64_t T = R::model.context_length, D = R::model.d_model, V = R::model.padded_vocab();
+  static constexpr std::int64_t T = R::model.context_length, V = R::model.padded_vocab();
+  struct HeadLayout {
+    Layout activations, statistics;
+    constexpr HeadLayout() { typename LastLayer<R>::DecodeTemporary(activations, statistics, 1); }
+  };
+  static constexpr HeadLayout layout{};
 
  public:
-  /// @param head the head unit's parameters   @param micro_batch sequences of the step's forward pass
+  /// @param head parameters of the head's unit   @param micro_batch sequences of the step's forward pass
   RecomputingDecoder(typename device_of<R>::Queue queue, TrainingStep& step, View head, std::int64_t micro_batch)
       : queue_(queue),
         step_(step),
@@ -34,28 +38,32 @@ template <class R> class RecomputingDecoder final : public Decoder {
         ids_(micro_batch * T, 0),
         targets_(micro_batch * T, ignored_target),
         document_starts_(micro_batch * T, 0),
-        arena_((D + 64) * size_of(compute) + (V + 192) * size_of(statistic) + (V + 64) * 4 + 384) {
-    normed_D_ = arena_.take(D, compute);
-    statistics_ = arena_.take(2 * alignment_elements, statistic);
-    logits_V_ = arena_.take(V, statistic);
-    fp32_logits_V_ = arena_.take(V, DType::fp32);
-  }
+        arena_(layout.activations.elements * size_of(compute) +
+               (layout.statistics.elements + align_up(V)) * size_of(statistic) + align_up(V) * size_of(DType::fp32)),
+        activations_(arena_.take(layout.activations.elements, compute)),
+        statistics_(arena_.take(layout.statistics.elements, statistic)),
+        logits_V_(arena_.take(align_up(V), statistic).columns(0, V)),
+        fp32_logits_V_(arena_.take(align_up(V), DType::fp32).columns(0, V)) {}
 
   void reset() override { length_ = 0; }
   std::int64_t capacity() const override { return T; }
   std::int64_t length() const override { return length_; }
 
   const float* feed(std::int32_t token) override {
-    constexpr model::HeadParams<R> h;
     ids_[length_] = token;
     // What is not known yet is another document: no token sees it, be it behind itself in a prefix.
     document_starts_[length_] = 0;
     for (std::int64_t t = length_ + 1; t < T; ++t) document_starts_[t] = static_cast<std::int32_t>(length_ + 1);
     step_.evaluate({ids_.data(), targets_.data(), 0, document_starts_.data()});
-    const View x_D = step_.hidden_state(plan::n_blocks<R>).rows(length_++, 1);
-    model::normalize<R>(queue_, x_D, head_[h.norm_D], head_[h.norm_bias_D], normed_D_, statistics_.columns(0, 1),
-                        statistics_.columns(alignment_elements, 1));
-    linear(queue_, normed_D_, head_[h.head_VD], {}, logits_V_);
+    const std::int64_t position = length_++;
+    LastLayer<R>::decode({{.params = head_,
+                           .x_BD = step_.hidden_state(plan::n_blocks<R>).rows(position, 1),
+                           .logits_BV = logits_V_,
+                           .activations = activations_,
+                           .statistics = statistics_,
+                           .batch = 1,
+                           .position = position},
+                          queue_});
     copy(queue_, logits_V_, fp32_logits_V_);
     synchronize(queue_);
     return fp32_logits_V_.as<float>();
@@ -67,7 +75,7 @@ template <class R> class RecomputingDecoder final : public Decoder {
   View head_;
   std::vector<std::int32_t> ids_, targets_, document_starts_;
   Arena arena_;
-  View normed_D_, statistics_, logits_V_, fp32_logits_V_;
+  View activations_, statistics_, logits_V_, fp32_logits_V_;
   std::int64_t length_ = 0;
 };
 

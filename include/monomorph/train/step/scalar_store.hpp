@@ -42,21 +42,21 @@ template <Recipe R> class ScalarStore {
     once(queue_, [scalars = get()] { scalars->end_micro_batch(); });
   }
   /// The same tensors, for forward: in that of a training pass, and nowhere else, blocks count.
-  TensorsOf<R> counting(TensorsOf<R> t) const {
+  LayerTensors<R> counting(LayerTensors<R> t) const {
     if constexpr (counts_loss) t.auxiliary_loss = t.training ? &get()->auxiliary : nullptr;
-    if constexpr (counts) t.counters = t.training ? counters_of_block(t.block) : nullptr;
+    if constexpr (counts) t.counters = t.training ? counters_of(plan::layer_of_block(t.block)) : nullptr;
     return t;
   }
-  /// Of a run of tensors that are a block's own to update.
-  void update_state(int block, const ElementUpdate& run, const UpdateTerms& terms) const {
+  /// Of a run of tensors that are a layer's own to update.
+  void update_state(int layer, const ElementUpdate& run, const UpdateTerms& terms) const {
     if constexpr (counts)
-      with_block<R>(block, [&](auto b) {
-        if constexpr (plan::counters_of<decltype(b)> != 0) b.update_state(queue_, run, counters_of_block(block), terms);
+      with_layer<R>(layer, [&](auto l) {
+        if constexpr (plan::counters_of<decltype(l)> != 0) l.update_state(queue_, run, counters_of(layer), terms);
       });
   }
 
  private:
-  std::int64_t* counters_of_block(int block) const { return counters().data() + plan::first_counter<R>[block]; }
+  std::int64_t* counters_of(int layer) const { return counters().data() + plan::first_counter<R>[layer]; }
 
   Queue queue_;
   View memory_;

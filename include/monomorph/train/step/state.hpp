@@ -54,21 +54,17 @@ template <Recipe R> class State {
   std::int64_t batch() const { return batch_; }
   const Arena& arena() const { return arena_; }
   const Arena& host_arena() const { return host_arena_; }
-  /// What an evaluation leaves: the final norm's output, and the logits of the last chunk of tokens.
-  View head_in_MD() const { return activations[activations.plan().head_in_MD]; }
-  View logits_CV() const { return activations.statistics()[activations.plan().logits_CV]; }
 
-  /// What unit u may touch; the pass's own fields are the caller's to fill in.
-  TensorsOf<R> tensors(int u) {
-    const int block = u - 1, L = plan::n_blocks<R>;
-    const bool embeds = u == 0 && !R::model.tied_head, is_block = block >= 0 && block < L;
-    TensorsOf<R> t{};
+  /// What a layer may touch; the pass's own fields are the caller's to fill in.
+  LayerTensors<R> tensors(int layer) {
+    const int u = plan::unit_of_layer<R>(layer);
+    LayerTensors<R> t{};
     t.queue = queue_;
-    t.block = block;
+    t.block = plan::block_of_layer(layer);
     t.params = parameters.whole(u);
     t.gradients = gradients.whole(u);
-    t.x_MD = is_block ? activations.x_MD(block) : embeds ? View{} : activations.x_MD(L);
-    t.y_MD = is_block ? activations.x_MD(block + 1) : activations.x_MD(0);
+    t.x_MD = activations.y_MD(layer - 1);
+    t.y_MD = activations.y_MD(layer);
     t.dx_MD = activations[activations.plan().dx_MD];
     t.activations = activations.activations();
     t.statistics = activations.statistics();
@@ -77,7 +73,7 @@ template <Recipe R> class State {
     t.rotary_sin_TH = sin_TH_;
     t.batch = batch_;
     t.tokens = R::model.context_length;
-    t.recomputes = is_block && activations.recomputes(block);
+    t.recomputes = plan::recomputed<R>(layer) == Recompute::block;
     t.tape = &tape_;
     t.scalars = scalars.get();
     t.dropout.seed = seed_;

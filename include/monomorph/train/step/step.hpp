@@ -1,26 +1,21 @@
 #pragma once
 #include <monomorph/core/hparams.hpp>
-#include <monomorph/model/decoder_block.hpp>
-#include <monomorph/model/embed.hpp>
-#include <monomorph/model/head.hpp>
-#include <monomorph/model/mixture_of_experts.hpp>
+#include <monomorph/model/layers.hpp>
 #include <monomorph/plan/attention.hpp>
 #include <monomorph/recipe.hpp>
 #include <monomorph/runtime/comm/communicator.hpp>
 #include <monomorph/runtime/kernels/document_starts.hpp>
-#include <monomorph/train/step/embedding_loss.hpp>
 #include <monomorph/train/step/recomputing_decoder.hpp>
 #include <monomorph/train/step/state.hpp>
 #include <monomorph/train/step/training_step.hpp>
 
 namespace monomorph::train {
 
-/// One optimiser step of a recipe: the static schedule, from top to bottom. The stores say how parameters, gradients,
-/// optimiser state and activations come and go; a policy decides by `if constexpr`; what no policy decides is in src/.
+/// One optimiser step of a recipe: the static schedule, from top to bottom. Layers compute; the stores say how
+/// parameters, gradients, optimiser state and activations come and go between them; a policy decides by `if constexpr`;
+/// what no policy decides is in src/.
 template <Recipe R> class Step final : public TrainingStep {
-  static constexpr int L = plan::n_blocks<R>, embedding = plan::embedding_unit<R>, head = plan::head_unit<R>,
-                       last = plan::n_units<R> - 1, lowest = plan::lowest_trained<R>;
-  static constexpr bool tied = R::model.tied_head;
+  static constexpr int last_layer = plan::last_layer<R>, last = plan::n_units<R> - 1, lowest = plan::lowest_trained<R>;
   static constexpr bool transforms = OptimizerStore<R>::transforms_any;
   static constexpr bool within_documents = attention_of<R>::within_documents;
   /// Where a prefix sees itself whole, a decoder cuts off what it has not been fed yet, as a document of its own.
@@ -44,11 +39,9 @@ template <Recipe R> class Step final : public TrainingStep {
   void accumulate(const MicroBatch& batch, std::uint64_t step, AccumulationStep accumulation_step) override {
     const Pass pass{.batch = batch, .step = step, .training = true, .accumulation_step = accumulation_step};
     if (accumulation_step.first()) scalars_.begin_step();
-    forward(pass);
-    gradients_.open(head, accumulation_step);
-    head_and_loss(pass);
-    scalars_.end_micro_batch();
+    forward(pass, last_layer - 1);
     backward(pass);
+    scalars_.end_micro_batch();
   }
 
   Ticket decide(const StepSettings& settings) override {
@@ -76,8 +69,7 @@ template <Recipe R> class Step final : public TrainingStep {
       }
       if (plan::trains<R>(u)) {
         const auto span = comm_.trace_compute("update", u);
-        optimizer_.update(u, hparams, terms,
-                          [&](const ElementUpdate& run) { scalars_.update_state(plan::block_of_unit(u), run, terms); });
+        optimizer_.update(u, hparams, terms, [&](const ElementUpdate& run) { scalars_.update_state(u, run, terms); });
       }
       parameters_.updated(u);
     }
@@ -86,8 +78,7 @@ template <Recipe R> class Step final : public TrainingStep {
   StepOutcome read(Ticket ticket) override { return decision_.read(state_.queue(), ticket); }
   LossSum evaluate(const MicroBatch& batch) override {
     const Pass pass{.batch = batch, .step = 0, .training = false, .accumulation_step = {}};
-    forward(pass);
-    head_and_loss(pass);
+    forward(pass, last_layer);
     parameters_.after_evaluation();
     return scalars().micro_batch;
   }
@@ -111,23 +102,25 @@ template <Recipe R> class Step final : public TrainingStep {
   std::unique_ptr<Decoder> decoder() override {
     if constexpr (is_encoder<R>)
       return nullptr;
-    else if constexpr (every_block_decodes<R>)
+    else if constexpr (every_layer_decodes<R>)
       return state_.decoder();
     else
-      return std::make_unique<RecomputingDecoder<R>>(state_.queue(), *this, parameters_.whole(head), state_.batch());
+      return std::make_unique<RecomputingDecoder<R>>(state_.queue(), *this, parameters_.whole(plan::head_unit<R>),
+                                                     state_.batch());
   }
   View hidden_state(int block) const override {
     synchronize(state_.queue());
-    return state_.activations.x_MD(block);
+    return activations_.y_MD(plan::layer_of_block(block) - 1);
   }
   View embeddings() const override {
     synchronize(state_.queue());
     if constexpr (is_encoder<R>)
-      return own_embeddings<R>(comm_, activations_.plan(), activations_.statistics())
-          .columns(0, R::model.embedding_width());
+      return own_embeddings(comm_, activations_.statistics()[head().all]).columns(0, R::model.embedding_width());
     else
       return {};
   }
+  /// What the last layer has saved.
+  auto head() const { return activations_.saved(LastLayer<R>{}, last_layer); }
   const State<R>& state() const { return state_; }
 
  private:
@@ -138,67 +131,40 @@ template <Recipe R> class Step final : public TrainingStep {
     AccumulationStep accumulation_step;
   };
 
-  void forward(const Pass& pass) {
+  /// From the first layer up to another one. A training pass goes up to the last but one: the last makes the loss and
+  /// its gradient at once, in backward.
+  void forward(const Pass& pass, int end) {
     if constexpr (within_documents)
       cpu::check_document_starts(pass.batch.document_starts, state_.batch(), R::model.context_length);
     scalars_.begin_micro_batch();
-    parameters_.before_forward(embedding);
-    {
-      const auto span = comm_.trace_compute("forward", embedding);
-      model::embed<R>(tensors(embedding, pass), pass.batch.inputs);
-    }
-    parameters_.after_forward(embedding);
-    for (int block = 0; block < L; ++block) {
-      const int u = plan::unit_of_block(block);
-      parameters_.before_forward(u);
-      activations_.before_forward(block);
-      with_block<R>(block, [&](auto b) {
-        const auto span = comm_.trace_compute("forward", u);
-        b.forward(scalars_.counting(tensors(u, pass)), activations_.saved(b, block));
+    for (int i = 0; i <= end; ++i) {
+      parameters_.before_forward(i);
+      activations_.before_forward(i);
+      with_layer<R>(i, [&](auto layer) {
+        const auto span = comm_.trace_compute("forward", unit(i));
+        layer.forward(scalars_.counting(tensors(i, pass)), activations_.saved(layer, i));
       });
-      parameters_.after_forward(u);
-      activations_.after_forward(block, pass.training);
+      parameters_.after_forward(i);
+      activations_.after_forward(i, pass.training);
     }
-    parameters_.before_head();
   }
 
-  void head_and_loss(const Pass& pass) {
-    const auto span = comm_.trace_compute("head and loss", head);
-    if constexpr (is_encoder<R>)
-      embedding_loss<R>(comm_, tensors(head, pass), activations_.plan(), pass.batch.targets, objective_);
-    else
-      model::head<R>(tensors(head, pass), activations_.plan(), pass.batch.targets, objective_);
-  }
-
-  /// Down to the lowest unit that is trained.
+  /// From the last layer down to the lowest one that is trained.
   void backward(const Pass& pass) {
-    if constexpr (!tied) finish(head, pass);
-    for (int block = L - 1; block >= 0 && plan::unit_of_block(block) >= lowest; --block) {
-      const int u = plan::unit_of_block(block);
-      parameters_.before_backward(u);
-      gradients_.open(u, pass.accumulation_step);
-      with_block<R>(block, [&](auto b) {
-        const auto span = comm_.trace_compute("backward", u);
-        const auto saved = activations_.saved(b, block);
-        const TensorsOf<R> t = tensors(u, pass);
-        activations_.before_backward(b, t, saved);
-        b.backward(t, saved);
+    for (int i = last_layer; i >= lowest; --i) {
+      parameters_.before_backward(i);
+      if (plan::last_uses_unit<R>(i)) gradients_.open(unit(i), pass.accumulation_step);
+      with_layer<R>(i, [&](auto layer) {
+        const auto span = comm_.trace_compute(i == last_layer ? "head and loss" : "backward", unit(i));
+        const auto saved = activations_.saved(layer, i);
+        const LayerTensors<R> t = tensors(i, pass);
+        activations_.before_backward(layer, i, t, saved);
+        layer.backward(t, saved);
       });
-      activations_.after_backward(block);
-      finish(u, pass);
+      activations_.after_backward(i);
+      parameters_.after_backward(i);
+      if (plan::first_uses_unit<R>(i)) gradients_.close(unit(i), pass.accumulation_step);
     }
-    if constexpr (lowest == embedding) {
-      if constexpr (!tied) gradients_.open(embedding, pass.accumulation_step);
-      {
-        const auto span = comm_.trace_compute("backward", embedding);
-        model::embed_backward<R>(tensors(embedding, pass), pass.batch.inputs);
-      }
-      finish(embedding, pass);
-    }
-  }
-  void finish(int u, const Pass& pass) {
-    parameters_.after_backward(u);
-    gradients_.close(u, pass.accumulation_step);
   }
 
   /// What an optimiser transforms as whole matrices is gathered to the place of the whole gradients.
@@ -223,8 +189,13 @@ template <Recipe R> class Step final : public TrainingStep {
     for (int u = 0; u <= last; ++u) comm_.wait(u);
   }
 
-  TensorsOf<R> tensors(int u, const Pass& pass) {
-    TensorsOf<R> t = state_.tensors(u);
+  static constexpr int unit(int layer) { return plan::unit_of_layer<R>(layer); }
+  LayerTensors<R> tensors(int layer, const Pass& pass) {
+    LayerTensors<R> t = state_.tensors(layer);
+    t.inputs_M = pass.batch.inputs;
+    t.targets_M = pass.batch.targets;
+    t.objective = &objective_;
+    t.data_parallel = &comm_;
     t.dropout.step = pass.step;
     t.dropout.first_sample = pass.batch.first_sample;
     if constexpr (may_be_cut) t.document_starts = pass.batch.document_starts;

@@ -1,0 +1,50 @@
+#pragma once
+#include <monomorph/block/part.hpp>
+#include <monomorph/policy/finetuning_policy.hpp>
+
+/// A layer is an embedding, a block or a head: what the step passes through from the first to the last, and back. Its
+/// type is a template over the recipe, or a tower of it, and has
+///
+///   Params{block}                             the tensors of its unit
+///   Saved{activations, statistics, M}         what backward reads of M tokens; the last layer may ask for the number
+///                                             of data-parallel ranks as well
+///   Temporary{layout, M}                      what else backward needs; all layers share it
+///   matmul_flops_per_token()                  forward, of products with parameters
+///   forward(t, saved), backward(t, saved)     the last layer makes the loss: in forward of an evaluation, and in
+///                                             backward of a training pass, where its gradients are made with it
+///   decode(t), DecodeCache, DecodeTemporary   if it can extend a sequence by one token
+///
+/// Embedding and head stand here; blocks, of which a recipe chooses, have more to them (docs/guides/add_a_block.md).
+namespace monomorph {
+
+template <class R> struct LayerTensors;  // model/layer_tensors.hpp
+
+/// What a layer has nothing of, whatever it is asked with.
+struct Nothing {
+  constexpr Nothing(auto&&...) {}
+};
+
+inline constexpr NormNames final_norm_names{"final_norm.weight", "final_norm.bias"};
+
+/// A layer whose parameters lie in the first layer's unit, and not in one of its own.
+template <class Layer>
+inline constexpr bool shares_first_unit = [] {
+  if constexpr (requires { Layer::shares_first_unit; }) return bool{Layer::shares_first_unit};
+  return false;
+}();
+
+/// What fine-tuning policies know a layer as.
+template <class Layer>
+inline constexpr UnitKind unit_kind = [] {
+  if constexpr (requires { Layer::unit_kind; }) return UnitKind{Layer::unit_kind};
+  return UnitKind::block;
+}();
+
+/// Whether backward reads a layer's parameters; a look-up's does not.
+template <class Layer>
+inline constexpr bool backward_reads_params = [] {
+  if constexpr (requires { Layer::backward_reads_params; }) return bool{Layer::backward_reads_params};
+  return true;
+}();
+
+}  // namespace monomorph

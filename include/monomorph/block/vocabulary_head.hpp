@@ -1,0 +1,67 @@
+#pragma once
+#include <monomorph/block/token_embedding.hpp>
+#include <monomorph/core/extremes.hpp>
+
+namespace monomorph {
+
+/// Tokens whose logits exist at a time.
+template <class R> constexpr std::int64_t loss_chunk_tokens(std::int64_t n_tokens) {
+  return smaller_of(n_tokens, device_of<R>::loss_chunk_tokens(R::model.padded_vocab()));
+}
+
+/// The last layer of a decoder: final norm, logits over the vocabulary and the loss of the recipe's objective, in
+/// chunks of tokens: the logits of a whole micro-batch never exist. A tied head's parameters are in the embedding's
+/// unit.
+template <class R> struct VocabularyHead {
+  static constexpr const auto& model = R::model;
+  static constexpr UnitKind unit_kind = UnitKind::head;
+  static constexpr bool shares_first_unit = model.tied_head;
+  static constexpr bool narrows_gradient = R::precision::compute_dtype != statistics_dtype(R::precision::compute_dtype);
+
+  struct OwnParams : ParameterLayout {
+    NormParams final_norm;
+    Slice head_VD;
+    constexpr explicit OwnParams(int = 0) : final_norm(*this, model.norm, final_norm_names, model.d_model) {
+      head_VD = take({model.padded_vocab(), model.d_model});
+      add_part("head.weight", head_VD, 0, model.vocab_size, ParameterClass::head, initializers::head(model));
+    }
+  };
+  using Params = std::conditional_t<shares_first_unit, typename TokenEmbedding<R>::Params, OwnParams>;
+  static constexpr Slice weight_VD(const Params& p) {
+    if constexpr (shares_first_unit)
+      return p.table_VD;
+    else
+      return p.head_VD;
+  }
+
+  struct Saved {
+    Slice in_MD;  ///< the final norm's output; its gradient overwrites it, chunk by chunk
+    NormStatistics norm;
+    Slice loss_C, logits_CV;
+    Slice dlogits_CV;  ///< only if the compute dtype is narrower than that of the logits
+    constexpr Saved(SavedPlacement activations, SavedPlacement statistics, std::int64_t M)
+        : in_MD(activations.take({M, model.d_model})), norm(statistics, model.norm, {1, M}) {
+      const Shape CV{loss_chunk_tokens<R>(M), model.padded_vocab()};
+      loss_C = statistics.take({1, CV.rows});
+      logits_CV = statistics.take(CV);
+      if (narrows_gradient) dlogits_CV = activations.take(CV);
+    }
+  };
+  using Temporary = Nothing;
+  using DecodeCache = Nothing;
+  struct DecodeTemporary {
+    Slice normed_BD;
+    NormStatistics norm;
+    constexpr DecodeTemporary(Layout& activations, Layout& statistics, std::int64_t B)
+        : normed_BD(activations.take({B, model.d_model})), norm(statistics, model.norm, {1, B}) {}
+  };
+  static constexpr std::int64_t matmul_flops_per_token() { return 2 * model.vocab_size * model.d_model; }
+
+  /// Of an evaluation: adds the loss to that of the micro-batch.
+  static void forward(const LayerTensors<R>& t, const Saved& saved);
+  /// Adds the loss to that of the micro-batch; makes dx_MD and the head's gradients.
+  static void backward(const LayerTensors<R>& t, const Saved& saved);
+  static void decode(const DecodeTensorsOf<R>& t);
+};
+
+}  // namespace monomorph

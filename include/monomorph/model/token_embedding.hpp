@@ -1,0 +1,40 @@
+#pragma once
+#include <monomorph/block/token_embedding.hpp>
+#include <monomorph/model/decode_tensors.hpp>
+#include <monomorph/model/layer_tensors.hpp>
+#include <monomorph/runtime/kernels/embedding.hpp>
+
+/// The bodies of TokenEmbedding: `y_MD` is the beginning of the residual stream and `dx_MD` its gradient.
+namespace monomorph {
+
+namespace detail {
+template <class R> DropoutKey embedding_dropout(const TensorsOf<R>& t) {
+  DropoutKey key = t.dropout;
+  key.rate = R::model.dropout.embedding;
+  return key;  // layer 0, site 0
+}
+}  // namespace detail
+
+template <class R> void TokenEmbedding<R>::forward(const LayerTensors<R>& t, const Saved&) {
+  constexpr Params p;
+  embedding(t.queue, t.inputs_M, t.params[p.table_VD], t.params[p.positions_TD], t.tokens, 0, t.y_MD,
+            t.document_starts);
+  if constexpr (R::model.dropout.embedding > 0)
+    if (t.training) dropout(t.queue, t.y_MD, t.y_MD, detail::embedding_dropout<R>(t));
+}
+
+template <class R> void TokenEmbedding<R>::backward(const LayerTensors<R>& t, const Saved&) {
+  constexpr Params p;
+  if constexpr (R::model.dropout.embedding > 0) dropout(t.queue, t.dx_MD, t.dx_MD, detail::embedding_dropout<R>(t));
+  embedding_backward(t.queue, t.inputs_M, t.dx_MD, t.gradients[p.table_VD], t.accumulate || R::model.tied_head);
+  if constexpr (R::model.position == Position::learned)
+    position_embedding_backward(t.queue, t.dx_MD, t.tokens, t.gradients[p.positions_TD], t.accumulate,
+                                t.document_starts);
+}
+
+template <class R> void TokenEmbedding<R>::decode(const DecodeTensorsOf<R>& t) {
+  constexpr Params p;
+  embedding(t.queue, t.ids_B, t.params[p.table_VD], t.params[p.positions_TD], 1, t.position, t.x_BD);
+}
+
+}  // namespace monomorph
