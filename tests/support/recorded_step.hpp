@@ -17,7 +17,8 @@ class RecordedStep final : public train::TrainingStep {
   std::function<LossSum(const train::MicroBatch&)> loss{};   ///< of evaluate
   alignas(64) std::array<std::array<float, 6>, 3> values{};  ///< parameters, first and second moments
 
-  void accumulate(const train::MicroBatch&, std::uint64_t, train::AccumulationStep) override {}
+  void forward(const train::MicroBatch&, std::uint64_t, train::AccumulationStep) override {}
+  void backward(const train::MicroBatch&, std::uint64_t, train::AccumulationStep) override {}
   train::Ticket decide(const train::StepSettings&) override { return {}; }
   void update(const PolicyHparams&, const train::UpdateSettings&) override {}
   train::StepOutcome read(train::Ticket) override { return {}; }

@@ -8,8 +8,12 @@
 namespace monomorph::data {
 
 BatchPrefetcher::BatchPrefetcher(const Loader& loader, std::int64_t first_sample, std::int64_t count,
-                                 std::int64_t stride)
-    : loader_(loader), count_(count), stride_(stride), position_(first_sample) {
+                                 std::int64_t stride, std::int64_t in_use)
+    : loader_(loader),
+      count_(count),
+      stride_(stride),
+      position_(first_sample),
+      buffers_(static_cast<std::size_t>(in_use + 1)) {
   const auto size = static_cast<std::size_t>(count * loader.sequence_length());
   for (Buffer& buffer : buffers_) {
     buffer.inputs_BT.resize(size);
@@ -39,7 +43,7 @@ BatchPrefetcher::Batch BatchPrefetcher::next() {
   }
   throw_if_truncated();
   last_wait_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  front_ = 1 - front_;
+  front_ = behind_front();
   const Buffer& buffer = buffers_[front_];
   const std::int64_t first_sample = std::exchange(position_, position_ + stride_);
   request(position_);
@@ -75,7 +79,7 @@ void BatchPrefetcher::read_requests() {
     changed_.wait(lock, [this] { return state_ == State::requested || state_ == State::stopping; });
     if (state_ == State::stopping) return;
     const std::int64_t first_sample = requested_;
-    Buffer& back = buffers_[1 - front_];  // next() moves front_ only while nothing is requested
+    Buffer& back = buffers_[behind_front()];  // next() moves front_ only while nothing is requested
     lock.unlock();
     std::exception_ptr failure;
     try {

@@ -5,6 +5,7 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/quantity_text.hpp>
 #include <monomorph/data/loading/batch_prefetcher.hpp>
+#include <monomorph/plan/schedule.hpp>
 #include <monomorph/runtime/memory/workspace.hpp>
 
 #include <fmt/format.h>
@@ -31,10 +32,11 @@ std::string hint(const RecipeProgram& recipe, const RunMemory& memory, int ranks
 }  // namespace
 
 RunMemory run_memory(const RecipeProgram& recipe, const Hparams& hparams, int ranks) {
+  const plan::Schedule first_stage{micro_batches_per_rank(hparams, ranks), 0, recipe.mesh.pp};
   return {.planned = recipe.memory(ranks, micro_batch_of(hparams), tree_levels(hparams, ranks)).total(),
           .kernels = kernel_workspace_bytes(),
           .batches = data::BatchPrefetcher::bytes(micro_batch_of(hparams), recipe.model->context_length,
-                                                  recipe.wants_document_starts)};
+                                                  recipe.wants_document_starts, first_stage.in_flight())};
 }
 
 std::optional<std::string> check_memory(const RecipeProgram& recipe, const Hparams& hparams, int ranks, int local_ranks,

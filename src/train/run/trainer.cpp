@@ -21,6 +21,7 @@
 #include <monomorph/core/quantity_text.hpp>
 #include <monomorph/core/standard_streams.hpp>
 #include <monomorph/data/loading/batch_prefetcher.hpp>
+#include <monomorph/plan/schedule.hpp>
 #include <monomorph/runtime/comm/together.hpp>
 #include <monomorph/runtime/comm/world.hpp>
 #include <monomorph/runtime/files/checkpoint_reader.hpp>
@@ -93,7 +94,7 @@ Start start_run(const RecipeProgram& recipe, const Hparams& hparams, const World
 class Trainer {
  public:
   /// @param ownership rank 0's
-  Trainer(const RecipeProgram& recipe, const Hparams& hparams, const World& world, const RankGroup& data_parallel,
+  Trainer(const RecipeProgram& recipe, const Hparams& hparams, const World& world, const ParallelGroups& groups,
           Communicator& communicator, std::optional<RunOwnership> ownership, Start start, std::int64_t traced_steps,
           int argc, char** argv);
   int run();
@@ -102,6 +103,7 @@ class Trainer {
  private:
   void train_step();
   Ticket forward_backward();
+  MicroBatch next_batch();
   void count(const StepOutcome& outcome);
   void report(const StepOutcome& outcome, double lr, double loss_scale);
   void measure_rates(std::int64_t steps_left);
@@ -119,7 +121,7 @@ class Trainer {
   const RecipeProgram& recipe_;
   const Hparams hparams_;
   const World& world_;
-  const std::int64_t n_micro_batches_;  ///< of this rank's step
+  const plan::Schedule order_;  ///< of this rank's micro-batches through its stage of the model
   const std::optional<std::string> resumed_from_;
   const RunData data_;
   Communicator& communicator_;
@@ -129,6 +131,7 @@ class Trainer {
   std::unique_ptr<TrainingStep> step_;
   RunState last_good_ = state_;  ///< after the last step that was not skipped: the parameters and moments are of it
   data::BatchPrefetcher batches_;
+  std::vector<MicroBatch> in_flight_;    ///< between forward and backward
   std::optional<RunObserver> observer_;  ///< the recipe's, if it has one
   // Members whose construction may fail are above, because the log writes into the run folder.
   std::optional<RunLog> log_;  ///< rank 0's
@@ -148,19 +151,19 @@ class Trainer {
 /// Ranks take micro-batches in turn, so that those which lie side by side in the data are added up first, whatever the
 /// number of ranks.
 data::BatchPrefetcher read_ahead(const data::Loader& loader, const RunState& state, const Hparams& hparams,
-                                 const RankGroup& data_parallel) {
+                                 const RankGroup& data_parallel, std::int64_t in_flight) {
   const std::int64_t micro_batch = micro_batch_of(hparams);
   return {loader, state.samples + data_parallel.rank_in_group * micro_batch, micro_batch,
-          data_parallel.size() * micro_batch};
+          data_parallel.size() * micro_batch, in_flight};
 }
 
-Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, const World& world,
-                 const RankGroup& data_parallel, Communicator& communicator, std::optional<RunOwnership> ownership,
-                 Start start, std::int64_t traced_steps, int argc, char** argv)
+Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, const World& world, const ParallelGroups& groups,
+                 Communicator& communicator, std::optional<RunOwnership> ownership, Start start,
+                 std::int64_t traced_steps, int argc, char** argv)
     : recipe_(recipe),
       hparams_(hparams),
       world_(world),
-      n_micro_batches_(micro_batches_per_rank(hparams, data_parallel.size())),
+      order_{micro_batches_per_rank(hparams, groups.data.size()), groups.stages.rank_in_group, groups.stages.size()},
       resumed_from_(std::move(start.resume.checkpoint)),
       data_(std::move(start.data)),
       communicator_(communicator),
@@ -168,9 +171,10 @@ Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, const Worl
       state_(start.state),
       tracer_(communicator, state_.step, traced_steps, hparams.run.output_dir.value),
       step_(std::move(start.step)),
-      batches_(read_ahead(data_.train, state_, hparams, data_parallel)),
+      batches_(read_ahead(data_.train, state_, hparams, groups.data, order_.in_flight())),
+      in_flight_(order_.in_flight()),
       observer_(RunObserver::of(recipe, hparams, communicator, state_.step)),
-      throughput_(recipe.flops(micro_batch_of(hparams), data_parallel.size()), recipe.compute_dtype, world.size()) {
+      throughput_(recipe.flops(micro_batch_of(hparams), groups.data.size()), recipe.compute_dtype, world.size()) {
   step_->scalars().loss_scale = {state_.loss_scale, state_.steps_at_scale};
   step_->scalars().updates = state_.updates;
   if (world.rank() == 0)
@@ -178,7 +182,7 @@ Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, const Worl
                  argc, argv);
   note(fmt::format("{}: {} parameters, {} planned{}, run folder {}", recipe.name,
                    format_count(static_cast<double>(recipe.n_params)),
-                   format_bytes(run_memory(recipe, hparams, data_parallel.size()).planned),
+                   format_bytes(run_memory(recipe, hparams, groups.data.size()).planned),
                    world.size() == 1 ? "" : fmt::format(" on each of {} ranks", world.size()),
                    hparams.run.output_dir.value));
   for (const std::string& line : start.resume.notes) note(line);
@@ -230,18 +234,28 @@ void Trainer::train_step() {
 
 Ticket Trainer::forward_backward() {
   data_wait_seconds_ = 0;
-  for (std::int64_t i = 0; i < n_micro_batches_; ++i) {
-    const data::BatchPrefetcher::Batch batch = batches_.next();
-    data_wait_seconds_ += batches_.last_wait_seconds();
-    const MicroBatch micro{batch.inputs_BT.data(), batch.targets_BT.data(),
-                           static_cast<std::uint64_t>(batch.first_sample),
-                           batch.document_starts_BT.empty() ? nullptr : batch.document_starts_BT.data()};
-    step_->accumulate(micro, static_cast<std::uint64_t>(state_.step), {i, n_micro_batches_});
+  for (std::int64_t i = 0; i < order_.size(); ++i) {
+    const auto [pass, index] = order_[i];
+    MicroBatch& batch = in_flight_[index % order_.in_flight()];
+    const AccumulationStep accumulation_step{index, order_.micro_batches};
+    if (pass == plan::PassKind::forward) {
+      batch = next_batch();
+      step_->forward(batch, static_cast<std::uint64_t>(state_.step), accumulation_step);
+    } else {
+      step_->backward(batch, static_cast<std::uint64_t>(state_.step), accumulation_step);
+    }
   }
   StepSettings settings = step_settings(hparams_.optimizer.clip, loss_scaling_);
   settings.stops = interrupting_signal() != 0;
   settings.saves = log_ && log_->watch_folders(state_.step);
   return step_->decide(settings);
+}
+
+MicroBatch Trainer::next_batch() {
+  const data::BatchPrefetcher::Batch batch = batches_.next();
+  data_wait_seconds_ += batches_.last_wait_seconds();
+  return {batch.inputs_BT.data(), batch.targets_BT.data(), static_cast<std::uint64_t>(batch.first_sample),
+          batch.document_starts_BT.empty() ? nullptr : batch.document_starts_BT.data()};
 }
 
 void Trainer::count(const StepOutcome& outcome) {
@@ -375,11 +389,11 @@ void Trainer::save(const RunState& state, OptionalCount keep) {
 
 int train(const RecipeProgram& recipe, const Hparams& hparams, std::int64_t traced_steps, int argc, char** argv) {
   const World world = connect(std::chrono::seconds(hparams.failure.rank_timeout));
-  const RankGroup data_parallel = world.groups(recipe.mesh).data;
-  check_ranks(recipe, hparams, data_parallel.size());
+  const ParallelGroups groups = world.groups(recipe.mesh);
+  check_ranks(recipe, hparams, groups.data.size());
   check_config_consistency(world, recipe, hparams);
   const auto communicator =
-      world.communicator(data_parallel, recipe.optimizer_shards(data_parallel.size()), recipe.reduce_dtype);
+      world.communicator(groups.data, recipe.optimizer_shards(groups.data.size()), recipe.reduce_dtype);
   // From here on, as data and checkpoint are read, and until the process has ended: an interrupted run can be resumed,
   // and a signal that comes when everything is saved must not make the run fail on its way out.
   [[maybe_unused]] static const InterruptionGuard& guard = *new InterruptionGuard;
@@ -389,8 +403,8 @@ int train(const RecipeProgram& recipe, const Hparams& hparams, std::int64_t trac
         together(*communicator, "take the run's folders", [&] { return acquire_run_folders(hparams, world); });
     Start start = together(*communicator, "begin", [&] { return start_run(recipe, hparams, world, *communicator); });
     check_same_checkpoint(*communicator, start.resume.checkpoint);
-    trainer.emplace(recipe, hparams, world, data_parallel, *communicator, std::move(ownership), std::move(start),
-                    traced_steps, argc, argv);
+    trainer.emplace(recipe, hparams, world, groups, *communicator, std::move(ownership), std::move(start), traced_steps,
+                    argc, argv);
     return trainer->run();
   } catch (const RankFailure& failure) {  // before the trainer's destructor, which would wait for ever
     exit_on_peer_failure(world, failure, trainer ? trainer->moment() : "before the first step");

@@ -1,7 +1,6 @@
 #pragma once
 #include <monomorph/data/loading/loader.hpp>
 
-#include <array>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -17,14 +16,17 @@ class BatchPrefetcher {
  public:
   /// Batches of `count` samples, the first beginning at `first_sample`, each `stride` after the one before: with
   /// several ranks a batch is a rank's part and the stride the whole. The loader must outlive it.
-  BatchPrefetcher(const Loader& loader, std::int64_t first_sample, std::int64_t count, std::int64_t stride);
+  /// @param in_use as many batches are good at a time
+  BatchPrefetcher(const Loader& loader, std::int64_t first_sample, std::int64_t count, std::int64_t stride,
+                  std::int64_t in_use = 1);
   BatchPrefetcher(const BatchPrefetcher&) = delete;
   BatchPrefetcher& operator=(const BatchPrefetcher&) = delete;
   ~BatchPrefetcher();
 
   /// The memory that one takes for batches of `count` samples.
-  static std::int64_t bytes(std::int64_t count, std::int64_t sequence_length, bool document_starts) {
-    return n_buffers * (document_starts ? 3 : 2) * count * sequence_length * std::int64_t{sizeof(std::int32_t)};
+  static std::int64_t bytes(std::int64_t count, std::int64_t sequence_length, bool document_starts,
+                            std::int64_t in_use = 1) {
+    return (in_use + 1) * (document_starts ? 3 : 2) * count * sequence_length * std::int64_t{sizeof(std::int32_t)};
   }
 
   struct Batch {
@@ -32,7 +34,7 @@ class BatchPrefetcher {
     std::span<const std::int32_t> inputs_BT, targets_BT;
     std::span<const std::int32_t> document_starts_BT;  ///< empty if the loader has none
   };
-  /// The next batch, good until the next call. Throws what reading it threw.
+  /// The next batch, good until as many further calls as batches are in use. Throws what reading it threw.
   Batch next();
 
   /// The first sample of the batch that next() will give: all there is to save and restore.
@@ -46,18 +48,18 @@ class BatchPrefetcher {
   struct Buffer {
     std::vector<std::int32_t> inputs_BT, targets_BT, document_starts_BT;
   };
-  static constexpr std::size_t n_buffers = 2;
   enum class State { done, requested, stopping };
 
   void read_requests();
   void request(std::int64_t first_sample);
   void wait_until_done(std::unique_lock<std::mutex>& lock);
+  std::size_t behind_front() const { return (front_ + 1) % buffers_.size(); }
 
   const Loader& loader_;
   std::int64_t count_, stride_, position_;
   double last_wait_seconds_ = 0;
-  std::array<Buffer, n_buffers> buffers_;
-  std::size_t front_ = 0;  ///< the buffer that the user has; the thread fills the other
+  std::vector<Buffer> buffers_;  ///< those in use, and the one that the thread fills
+  std::size_t front_ = 0;        ///< the latest that the user has
 
   std::mutex mutex_;
   std::condition_variable changed_;

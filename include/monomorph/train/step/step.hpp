@@ -36,11 +36,29 @@ template <Recipe R> class Step final : public TrainingStep {
       }
   }
 
-  void accumulate(const MicroBatch& batch, std::uint64_t step, AccumulationStep accumulation_step) override {
-    const Pass pass{.batch = batch, .step = step, .training = true, .accumulation_step = accumulation_step};
+  /// Up to the last layer but one: the last makes the loss and its gradient at once, in backward.
+  void forward(const MicroBatch& batch, std::uint64_t step, AccumulationStep accumulation_step) override {
     if (accumulation_step.first()) scalars_.begin_step();
-    forward(pass, last_layer - 1);
-    backward(pass);
+    forward_to(last_layer - 1, {batch, step, true, accumulation_step});
+  }
+
+  /// From the last layer down to the lowest one that is trained.
+  void backward(const MicroBatch& batch, std::uint64_t step, AccumulationStep accumulation_step) override {
+    const Pass pass{batch, step, true, accumulation_step};
+    for (int i = last_layer; i >= lowest; --i) {
+      parameters_.before_backward(i);
+      if (plan::last_uses_unit<R>(i)) gradients_.open(unit(i), accumulation_step);
+      with_layer<R>(i, [&](auto layer) {
+        const auto span = comm_.trace_compute(i == last_layer ? "head and loss" : "backward", unit(i));
+        const auto saved = activations_.saved(layer, i);
+        const LayerTensors<R> t = tensors(i, pass);
+        activations_.before_backward(layer, i, t, saved);
+        layer.backward(t, saved);
+      });
+      activations_.after_backward(i);
+      parameters_.after_backward(i);
+      if (plan::first_uses_unit<R>(i)) gradients_.close(unit(i), accumulation_step);
+    }
     scalars_.end_micro_batch();
   }
 
@@ -77,8 +95,7 @@ template <Recipe R> class Step final : public TrainingStep {
 
   StepOutcome read(Ticket ticket) override { return decision_.read(state_.queue(), ticket); }
   LossSum evaluate(const MicroBatch& batch) override {
-    const Pass pass{.batch = batch, .step = 0, .training = false, .accumulation_step = {}};
-    forward(pass, last_layer);
+    forward_to(last_layer, {batch, 0, false, {}});
     parameters_.after_evaluation();
     return scalars().micro_batch;
   }
@@ -131,9 +148,8 @@ template <Recipe R> class Step final : public TrainingStep {
     AccumulationStep accumulation_step;
   };
 
-  /// From the first layer up to another one. A training pass goes up to the last but one: the last makes the loss and
-  /// its gradient at once, in backward.
-  void forward(const Pass& pass, int end) {
+  /// From the first layer up to `end`.
+  void forward_to(int end, const Pass& pass) {
     if constexpr (within_documents)
       cpu::check_document_starts(pass.batch.document_starts, state_.batch(), R::model.context_length);
     scalars_.begin_micro_batch();
@@ -146,24 +162,6 @@ template <Recipe R> class Step final : public TrainingStep {
       });
       parameters_.after_forward(i);
       activations_.after_forward(i, pass.training);
-    }
-  }
-
-  /// From the last layer down to the lowest one that is trained.
-  void backward(const Pass& pass) {
-    for (int i = last_layer; i >= lowest; --i) {
-      parameters_.before_backward(i);
-      if (plan::last_uses_unit<R>(i)) gradients_.open(unit(i), pass.accumulation_step);
-      with_layer<R>(i, [&](auto layer) {
-        const auto span = comm_.trace_compute(i == last_layer ? "head and loss" : "backward", unit(i));
-        const auto saved = activations_.saved(layer, i);
-        const LayerTensors<R> t = tensors(i, pass);
-        activations_.before_backward(layer, i, t, saved);
-        layer.backward(t, saved);
-      });
-      activations_.after_backward(i);
-      parameters_.after_backward(i);
-      if (plan::first_uses_unit<R>(i)) gradients_.close(unit(i), pass.accumulation_step);
     }
   }
 

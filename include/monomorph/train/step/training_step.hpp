@@ -64,8 +64,15 @@ class TrainingStep {
 
   // What follows may return before it is done, up to `read`.
 
-  /// Forward and backward of one micro-batch. Gradients are of the sum of the tokens' losses, times the loss scale.
-  virtual void accumulate(const MicroBatch& batch, std::uint64_t step, AccumulationStep accumulation_step) = 0;
+  /// Forward of a micro-batch of a step, whose backward is to follow as plan::Schedule has it.
+  virtual void forward(const MicroBatch& batch, std::uint64_t step, AccumulationStep accumulation_step) = 0;
+  /// Loss and backward of the same. Gradients are of the sum of the tokens' losses, times the loss scale.
+  virtual void backward(const MicroBatch& batch, std::uint64_t step, AccumulationStep accumulation_step) = 0;
+  /// Both, where nothing comes between them.
+  void accumulate(const MicroBatch& batch, std::uint64_t step, AccumulationStep accumulation_step) {
+    forward(batch, step, accumulation_step);
+    backward(batch, step, accumulation_step);
+  }
   /// Ends the step's micro-batches: adds up what all ranks have, and decides whether and how an update is made.
   virtual Ticket decide(const StepSettings& settings) = 0;
   /// The optimiser, as it was decided.   @param hparams those of the recipe's optimiser

@@ -182,6 +182,24 @@ TEST_CASE("Every width is read, and a file cut short anywhere is refused") {
   CHECK(bytes_per_token_for(65537) == 4);
 }
 
+TEST_CASE("As many batches of the prefetcher stay good as are in use at a time") {
+  TemporaryFolder folder;
+  const std::string path = folder.write("a.pbin", counting_file(500));
+  const Loader loader({{path}}, {.sequence_length = 8, .vocab_size = any_vocabulary, .seed = 5});
+  constexpr std::int64_t in_use = 3;
+  BatchPrefetcher batches(loader, 0, 2, 2, in_use);
+  std::vector<BatchPrefetcher::Batch> given;
+  std::vector<std::int32_t> inputs(16), targets(16);
+  for (std::int64_t i = 0; i < 20; ++i) {
+    given.push_back(batches.next());
+    for (std::int64_t earlier = std::max(i - in_use + 1, std::int64_t{0}); earlier <= i; ++earlier) {
+      loader.read(2 * earlier, 2, {inputs.data(), targets.data()});
+      CHECK(std::ranges::equal(given[earlier].inputs_BT, inputs));
+      CHECK(std::ranges::equal(given[earlier].targets_BT, targets));
+    }
+  }
+}
+
 TEST_CASE("The prefetcher gives what the loader reads, from any place on, and its errors") {
   TemporaryFolder folder;
   const std::string path = folder.write("a.pbin", counting_file(500));
