@@ -239,6 +239,8 @@ void add_files_of_ranks(Communicator& communicator, const CheckpointFile& local,
   std::ranges::transform(local.checksums, words.begin(),
                          [](std::uint64_t sum) { return static_cast<std::int64_t>(sum); });
   const std::vector<std::int64_t> all_words = all_gather_words(communicator, words);
+  metadata.files.clear();
+  metadata.has_regions = false;
   for (int rank = 0; rank < communicator.shards(); ++rank) {
     const std::int64_t* const of_rank = &all_facts[static_cast<std::size_t>(rank) * n_facts];
     const auto first = all_words.begin() + rank * most;
