@@ -144,8 +144,7 @@ TEST_CASE("a rank that can't write its part fails the save on every rank, and no
     // A name that no safetensors file can hold.
     const std::string name = world.rank() == 1 ? "__metadata__" : "fine";
     const runtime::PartToSave part{{name, runtime::FileDType::f32, {2}, reinterpret_cast<const std::byte*>(&value)},
-                                   world.rank(),
-                                   1};
+                                   {Region::whole({2}), world.rank(), 1}};
     runtime::CheckpointMetadata metadata;
     metadata.hyperparameters = "{}";
     metadata.step = 4;
@@ -164,6 +163,44 @@ TEST_CASE("a rank that can't write its part fails the save on every rank, and no
   CHECK(left == std::vector<std::string>{"step_00000003"});
 }
 
+TEST_CASE("ranks save halves of columns in shards, and any rank loads what it holds of rows, columns or the whole") {
+  const TemporaryFolder folder;
+  const Dims shape{6, 10}, half{6, 5};
+  const std::vector<Region> columns{{{0, 0}, half}, {{0, 5}, half}};
+  with_ranks(4, [&](const World& world) {
+    const auto communicator = world.communicator(4, DType::fp32);
+    const RegionRun run{columns[world.rank() / 2], world.rank() % 2 * 15, 15};
+    std::vector<float> values;
+    for (std::int64_t i = run.first; i < run.end(); ++i)
+      values.push_back(static_cast<float>(Region::whole(shape).element_at(run.region.place_of(i))));
+    const std::vector<runtime::PartToSave> parts{
+        {{"weight", runtime::FileDType::f32, {6, 10}, reinterpret_cast<const std::byte*>(values.data())}, run},
+        {{"vector", runtime::FileDType::f32, {60}, reinterpret_cast<const std::byte*>(values.data())},
+         {Region::whole({60}), world.rank() * 15, 15}}};
+    runtime::CheckpointMetadata metadata;
+    metadata.hyperparameters = "{}";
+    (void)runtime::save_checkpoint(folder.path(), metadata, *communicator, parts, 2);
+  });
+  runtime::CheckpointReader reader(folder / "step_00000000");
+  reader.verify();
+  CHECK(reader.metadata().has_regions);
+  CHECK(contains(read_bytes(folder / "step_00000000/metadata.json"), R"("format_version": 3)"));
+  for (const Region& region : std::vector<Region>{Region::whole(shape),
+                                                  columns[0],
+                                                  columns[1],
+                                                  {{0, 0}, {2, 10}},
+                                                  {{2, 0}, {4, 10}},
+                                                  {{1, 3}, {4, 4}},
+                                                  {{5, 9}, {1, 1}}})
+    for (const std::int64_t first : {std::int64_t{0}, region.elements() / 3}) {
+      std::vector<float> loaded(region.elements() - first), expected;
+      reader.read("weight", region, first, std::as_writable_bytes(std::span(loaded)));
+      for (std::int64_t i = first; i < region.elements(); ++i)
+        expected.push_back(static_cast<float>(Region::whole(shape).element_at(region.place_of(i))));
+      CHECK(loaded == expected);
+    }
+}
+
 TEST_CASE("a reader reads the blocks of what it is asked for, and notices damage in them alone") {
   const TemporaryFolder folder;
   constexpr std::int64_t block = 4 << 20, n = 4 * block / 4;  // floats of four blocks
@@ -174,8 +211,7 @@ TEST_CASE("a reader reads the blocks of what it is asked for, and notices damage
     const std::int64_t first = world.rank() * n / 2;
     const runtime::PartToSave part{
         {"weights", runtime::FileDType::f32, {4, n / 4}, reinterpret_cast<const std::byte*>(&values[first])},
-        first,
-        n / 2};
+        {Region::whole({4, n / 4}), first, n / 2}};
     runtime::CheckpointMetadata metadata;
     metadata.hyperparameters = "{}";
     (void)runtime::save_checkpoint(folder.path(), metadata, *communicator, {&part, 1}, 2);

@@ -107,7 +107,18 @@ def checkpoint_metadata():
     seed("checkpoint_metadata", "newer", json.dumps(full | {"format_version": 99}))
     seed("checkpoint_metadata", "negative", json.dumps(full | {"step": -3}))
     seed("checkpoint_metadata", "wrong_types", json.dumps(full | {"step": "3", "files": {}}))
+    seed("checkpoint_metadata", "regions", json.dumps(full | {"format_version": 3}))
     seed("checkpoint_metadata", "deep", "[" * 2000)
+
+
+def checkpoint_parts():
+    seed("checkpoint_parts", "shards", "12 from 0 of 4x8\n20 from 12 of 4x8\n")
+    seed("checkpoint_parts", "columns", "5 from 0 of 4x3 at 0,0 of 4x8\n7 from 5 of 4x3 at 0,0 of 4x8\n20 from 0 of 4x5 at 0,3 of 4x8\n")
+    seed("checkpoint_parts", "blocks", "12 from 0 of 1x3x4 at 0,0,0 of 2x3x4\n3 from 0 of 1x3x1 at 1,0,0 of 2x3x4\n"
+         "3 from 0 of 1x1x3 at 1,0,1 of 2x3x4\n6 from 0 of 1x2x3 at 1,1,1 of 2x3x4\n")
+    seed("checkpoint_parts", "overlap", "16 from 0 of 4x4 at 0,0 of 4x8\n20 from 0 of 4x5 at 0,3 of 4x8\n")
+    seed("checkpoint_parts", "vast", f"9 from {2**60} of {2**61}x1 at 0,1 of {2**61}x3\n8 from 0 of {2**63}\n8 from 0 of {2**62}x8\n")
+    seed("checkpoint_parts", "many_dimensions", "4 from 0 of 1x1x1x2x2 at 0,0,0,0,0 of 1x1x1x2x4\n8 from 0 of 1x1x1x2x4\n")
 
 
 def hparams():
@@ -121,5 +132,5 @@ def hparams():
 
 
 if __name__ == "__main__":
-    for make in (span_indices, packed_files, tokenizers, json_lines, safetensors, checkpoint_metadata, hparams):
+    for make in (span_indices, packed_files, tokenizers, json_lines, safetensors, checkpoint_metadata, checkpoint_parts, hparams):
         make()

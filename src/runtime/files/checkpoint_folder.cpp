@@ -202,10 +202,11 @@ CheckpointFile write_rank_file(const std::string& folder, int rank, std::span<co
   std::vector<TensorToWrite> tensors;
   TensorMetadata notes;
   for (const PartToSave& part : parts) {
+    check_run(part.run, part.tensor.shape, part.tensor.name);
     tensors.push_back(part.tensor);
-    if (part.n == n_elements(part.tensor.shape)) continue;
-    tensors.back().shape = {part.n};
-    notes[part.tensor.name] = to_text({part.first, part.tensor.shape});
+    if (part.run.n == element_count(part.tensor.shape)) continue;
+    tensors.back().shape = {part.run.n};
+    notes[part.tensor.name] = note_of({part.tensor.shape, part.run});
   }
   CheckpointFile record{.name = checkpoint_metadata::rank_file_name(rank), .checksums = {}};
   OutputFile file(folder + "/" + record.name, OutputFile::Mode::create_new);
@@ -223,25 +224,32 @@ CheckpointFile write_rank_file(const std::string& folder, int rank, std::span<co
   return record;
 }
 
+bool lies_in_region(const PartToSave& part) { return part.run.region != Region::whole(dims_of(part.tensor.shape)); }
+
 /// Gathers what every rank has written, in all ranks.
-std::vector<CheckpointFile> files_of_ranks(Communicator& communicator, const CheckpointFile& local) {
-  const std::int64_t sizes[] = {static_cast<std::int64_t>(local.n_bytes), std::ssize(local.checksums)};
-  const std::vector<std::int64_t> all_sizes = all_gather_words(communicator, sizes);
+void add_files_of_ranks(Communicator& communicator, const CheckpointFile& local, std::span<const PartToSave> parts,
+                        CheckpointMetadata& metadata) {
+  const std::int64_t facts[] = {static_cast<std::int64_t>(local.n_bytes), std::ssize(local.checksums),
+                                std::ranges::any_of(parts, lies_in_region)};
+  constexpr std::size_t n_facts = std::size(facts);
+  const std::vector<std::int64_t> all_facts = all_gather_words(communicator, facts);
   std::int64_t most = 0;
-  for (std::size_t i = 1; i < all_sizes.size(); i += 2) most = std::max(most, all_sizes[i]);
+  for (std::size_t i = 1; i < all_facts.size(); i += n_facts) most = std::max(most, all_facts[i]);
   std::vector<std::int64_t> words(static_cast<std::size_t>(most));
   std::ranges::transform(local.checksums, words.begin(),
                          [](std::uint64_t sum) { return static_cast<std::int64_t>(sum); });
   const std::vector<std::int64_t> all_words = all_gather_words(communicator, words);
-  std::vector<CheckpointFile> files;
+  metadata.files.clear();
+  metadata.has_regions = false;
   for (int rank = 0; rank < communicator.shards(); ++rank) {
+    const std::int64_t* const of_rank = &all_facts[static_cast<std::size_t>(rank) * n_facts];
     const auto first = all_words.begin() + rank * most;
-    files.push_back({checkpoint_metadata::rank_file_name(rank),
-                     static_cast<std::uint64_t>(all_sizes[2 * rank]),
-                     BlockChecksums::block_bytes,
-                     {first, first + all_sizes[2 * rank + 1]}});
+    metadata.files.push_back({checkpoint_metadata::rank_file_name(rank),
+                              static_cast<std::uint64_t>(of_rank[0]),
+                              BlockChecksums::block_bytes,
+                              {first, first + of_rank[1]}});
+    metadata.has_regions |= of_rank[2] != 0;
   }
-  return files;
 }
 
 void write_metadata(const std::string& folder, const CheckpointMetadata& metadata) {
@@ -276,7 +284,7 @@ void fill_and_complete(const std::string& folder, CheckpointMetadata metadata, C
   const CheckpointFile local = together(communicator, "write its part of a checkpoint", [&] {
     return rank < communicator.shards() ? write_rank_file(path, rank, parts) : CheckpointFile{};
   });
-  metadata.files = files_of_ranks(communicator, local);
+  add_files_of_ranks(communicator, local, parts, metadata);
   together(communicator, "complete a checkpoint", [&] {
     if (rank > 0) return;
     write_metadata(partial->path(), metadata);

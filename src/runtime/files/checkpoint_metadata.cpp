@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int format_version = 2;
+constexpr int newest_format_version = 3;
 constexpr const char* checksum_key = "metadata_checksum";
 
 std::string hexadecimal(std::uint64_t number) { return fmt::format("{:016x}", number); }
@@ -73,8 +73,11 @@ std::variant<std::int64_t, double> counter_from(const Json& value, const std::st
   return whole_number<std::int64_t>(value, "counters." + name, std::numeric_limits<std::int64_t>::min());
 }
 
+/// The oldest version that can say it, so that programs that read no regions go on reading what has none.
+int format_version_of(const CheckpointMetadata& metadata) { return metadata.has_regions ? 3 : 2; }
+
 Json body_of(const CheckpointMetadata& metadata) {
-  Json body{{"format_version", format_version},
+  Json body{{"format_version", format_version_of(metadata)},
             {"step", metadata.step},
             {"tokens", metadata.n_tokens},
             {"sample_counter", metadata.sample_counter},
@@ -115,6 +118,7 @@ CheckpointFile file_from(const Json& json, const std::string& name) {
 
 CheckpointMetadata metadata_from(const Json& body) {
   CheckpointMetadata metadata;
+  metadata.has_regions = body.at("format_version").get<int>() >= 3;
   metadata.step = whole_number<std::int64_t>(body.at("step"), "step");
   metadata.n_tokens = whole_number<std::int64_t>(body.at("tokens"), "tokens");
   metadata.sample_counter = whole_number<std::int64_t>(body.at("sample_counter"), "sample_counter");
@@ -155,10 +159,10 @@ void check_version(const Json& document, const std::string& path) {
   if (version == document.end() || !version->is_number_unsigned() || version->get<std::uint64_t>() == 0) {
     throw_damaged(path, "it has no format_version");
   }
-  if (version->get<std::uint64_t>() > format_version) {
+  if (version->get<std::uint64_t>() > newest_format_version) {
     throw Error("CHECKPOINT-02", fmt::format("{} has format version {}, and this program reads up to {}; use the newer "
                                              "program that wrote it",
-                                             in_quotes(path), version->get<std::uint64_t>(), format_version));
+                                             in_quotes(path), version->get<std::uint64_t>(), newest_format_version));
   }
 }
 

@@ -1,6 +1,7 @@
 #include <monomorph/runtime/files/checkpoint_reader.hpp>
 
 #include "checkpoint_part.hpp"
+#include "region_tiling.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 
 namespace monomorph::runtime {
 
@@ -73,7 +75,6 @@ CheckpointReader::CheckpointReader(const std::string& path) : path_(path), metad
     files_.emplace_back(path, record);
     add_parts(files_.size() - 1);
   }
-  for (auto& [name, tensor] : tensors_) std::ranges::sort(tensor.parts, {}, &Part::first);
   check_whole();
 }
 
@@ -83,35 +84,34 @@ CheckpointReader::CheckpointReader(CheckpointReader&&) noexcept = default;
 void CheckpointReader::add_parts(std::size_t file) {
   const SafetensorsFile& tensors = files_[file].tensors();
   for (const TensorEntry& entry : tensors.tensors()) {
-    PartOfTensor part{0, entry.shape};
-    if (const auto said = tensors.metadata().find(entry.name); said != tensors.metadata().end())
-      if (const auto read = part_from(said->second)) part = *read;
-    const auto whole = n_elements(part.shape);
-    const auto n = static_cast<std::int64_t>((entry.end - entry.begin) / bytes_per_element(entry.dtype));
-    auto& tensor = tensors_[entry.name];
-    const bool is_first = tensor.parts.empty();
-    if (!whole || part.first > *whole || n > *whole - part.first ||
-        (!is_first && (tensor.whole.dtype != entry.dtype || tensor.whole.shape != part.shape)))
+    try {
+      const auto note = tensors.metadata().find(entry.name);
+      add_part(file, entry, part_from(entry.shape, note == tensors.metadata().end() ? nullptr : &note->second));
+    } catch (const std::invalid_argument& failure) {
       throw Error("CHECKPOINT-10",
-                  fmt::format("{} holds a part of {} that does not fit the tensor; use another checkpoint",
-                              in_quotes(tensors.path()), in_quotes(entry.name)));
-    if (is_first) tensor.whole = {entry.dtype, part.shape, *whole};
-    tensor.parts.push_back({file, &entry, part.first, part.first + n});
+                  fmt::format("{} holds a part of {} that does not fit the tensor: {}; use another checkpoint",
+                              in_quotes(tensors.path()), in_quotes(entry.name), failure.what()));
+    }
   }
+}
+
+void CheckpointReader::add_part(std::size_t file, const TensorEntry& entry, const PartOfTensor& part) {
+  Parts& tensor = tensors_[entry.name];
+  if (tensor.parts.empty()) tensor.whole = {entry.dtype, part.shape, *element_count(part.shape)};
+  if (tensor.whole.dtype != entry.dtype || tensor.whole.shape != part.shape)
+    throw std::invalid_argument("another file says that the tensor has another dtype or shape");
+  tensor.parts.push_back({file, &entry, part.run});
 }
 
 void CheckpointReader::check_whole() const {
   for (const auto& [name, tensor] : tensors_) {
-    std::int64_t end = 0;
-    for (const Part& part : tensor.parts) {
-      if (part.first != end) break;
-      end = part.end;
-    }
-    if (end != tensor.whole.n_elements || tensor.parts.back().end != end)
+    std::vector<RegionRun> runs;
+    for (const Part& part : tensor.parts) runs.push_back(part.run);
+    if (const auto first = first_not_held_once(dims_of(tensor.whole.shape), std::move(runs)))
       throw Error("CHECKPOINT-10",
                   fmt::format("the files of {} do not hold each element of {} once, from {} on; use another "
                               "checkpoint",
-                              in_quotes(path_), in_quotes(name), end));
+                              in_quotes(path_), in_quotes(name), *first));
   }
 }
 
@@ -126,21 +126,31 @@ const CheckpointReader::Tensor* CheckpointReader::find(const std::string& name) 
   return found == tensors_.end() ? nullptr : &found->second.whole;
 }
 
-void CheckpointReader::read(const std::string& name, std::int64_t first, std::span<std::byte> to) {
+const CheckpointReader::Parts& CheckpointReader::at(const std::string& name) const {
   const auto found = tensors_.find(name);
   if (found == tensors_.end())
     throw Error("SAFETENSORS-09",
                 fmt::format("{} has no tensor {}; is it of another model?", in_quotes(path_), in_quotes(name)));
-  const std::size_t width = bytes_per_element(found->second.whole.dtype);
-  const std::int64_t end = first + static_cast<std::int64_t>(to.size() / width);
-  for (const Part& part : found->second.parts) {
-    const std::int64_t from = std::max(first, part.first), until = std::min(end, part.end);
-    if (from >= until) continue;
-    const auto n_bytes = static_cast<std::size_t>(until - from) * width;
-    const std::byte* const bytes =
-        files_[part.file].verified(*part.entry, static_cast<std::size_t>(from - part.first) * width, n_bytes);
-    std::memcpy(to.data() + static_cast<std::size_t>(from - first) * width, bytes, n_bytes);
-  }
+  return found->second;
+}
+
+void CheckpointReader::read(const std::string& name, std::int64_t first, std::span<std::byte> to) {
+  read(name, Region::whole(dims_of(at(name).whole.shape)), first, to);
+}
+
+void CheckpointReader::read(const std::string& name, const Region& region, std::int64_t first,
+                            std::span<std::byte> to) {
+  const Parts& tensor = at(name);
+  const std::size_t width = bytes_per_element(tensor.whole.dtype);
+  const RegionRun wanted{region, first, static_cast<std::int64_t>(to.size() / width)};
+  check_run(wanted, tensor.whole.shape, name);
+  for (const Part& part : tensor.parts)
+    for_each_shared_piece(wanted, part.run, [&](std::int64_t place, std::int64_t in_file, std::int64_t n) {
+      const std::size_t n_bytes = static_cast<std::size_t>(n) * width;
+      const std::byte* const bytes =
+          files_[part.file].verified(*part.entry, static_cast<std::size_t>(in_file - part.run.first) * width, n_bytes);
+      std::memcpy(to.data() + static_cast<std::size_t>(place - first) * width, bytes, n_bytes);
+    });
 }
 
 void CheckpointReader::verify() {

@@ -30,10 +30,9 @@ runtime::FileDType file_dtype(DType dtype) {
   }
 }
 
-/// A tensor of one row is a vector.
 std::vector<std::int64_t> file_shape(Shape shape) {
-  if (shape.rows == 1) return {shape.cols};
-  return {shape.rows, shape.cols};
+  const Dims dims = dims_of(shape);
+  return {dims.begin(), dims.end()};
 }
 
 std::vector<StateTensor> all_state(TrainingStep& step, bool of_optimizer) {
@@ -73,7 +72,8 @@ void load_tensor(runtime::CheckpointReader& checkpoint, const StateTensor& tenso
                 fmt::format("{}: tensor {} is not there with the recipe's dtype and shape; use a checkpoint of this "
                             "recipe",
                             in_quotes(checkpoint.path()), tensor.name));
-  checkpoint.read(tensor.name, tensor.first, {tensor.view.data, static_cast<std::size_t>(tensor.view.bytes())});
+  checkpoint.read(tensor.name, tensor.region, tensor.first,
+                  {tensor.view.data, static_cast<std::size_t>(tensor.view.bytes())});
 }
 
 }  // namespace
@@ -84,9 +84,8 @@ std::vector<std::string> save_run(const std::string& folder, OptionalCount keep,
                                   const std::function<void()>& before_completing) {
   std::vector<runtime::PartToSave> parts;
   for (const StateTensor& tensor : all_state(step, true))
-    parts.push_back({{tensor.name, file_dtype(tensor.view.dtype), file_shape(tensor.shape), tensor.view.data},
-                     tensor.first,
-                     tensor.view.elements()});
+    parts.push_back(
+        {{tensor.name, file_dtype(tensor.view.dtype), file_shape(tensor.shape), tensor.view.data}, tensor.held()});
   runtime::CheckpointMetadata metadata;
   metadata.fingerprint = fingerprint_text(recipe.fingerprint);
   metadata.state_fingerprint = fingerprint_text(recipe.state_fingerprint);

@@ -12,13 +12,20 @@ std::string full_name(std::string_view name, int unit, int n_blocks) {
   return is_block ? "layers." + std::to_string(unit - 1) + "." + std::string(name) : std::string(name);
 }
 
-/// The part of a tensor that lies in a shard; a slice without elements if none does.
+/// The part of a tensor that lies in a shard; a slice without elements if none does. The ranks split units into shards
+/// and nothing else, so the region is the whole tensor.
 TensorPart cut(const TensorInfo& tensor, std::int64_t first, std::int64_t length) {
   const std::int64_t elements = tensor.slice.shape.elements(), offset = tensor.slice.offset;
   const std::int64_t begin = std::max(offset, first), end = std::min(offset + elements, first + length);
   const std::int64_t n = std::max(end - begin, std::int64_t{0});
-  const Shape shape = n == elements ? tensor.slice.shape : Shape{1, n};
-  return {.name = "", .info = tensor, .index = 0, .slice = {begin - first, shape}, .first = begin - offset};
+  const Shape whole = tensor.slice.shape, shape = n == elements ? whole : Shape{1, n};
+  return {.name = "",
+          .info = tensor,
+          .index = 0,
+          .shape = whole,
+          .region = Region::whole(dims_of(whole)),
+          .slice = {begin - first, shape},
+          .first = begin - offset};
 }
 
 }  // namespace
@@ -60,11 +67,16 @@ void initialize(const UnitState& unit, std::uint64_t seed) {
   for (const TensorPart& part : unit.tensors) {
     const Initializer& initializer = part.info.initializer;
     const random::Stream stream{seed, random::Purpose::initialization, unit.unit, part.index};
-    if (initializer.std > 0)
-      random::normal(unit.master[part.slice], stream, static_cast<std::uint64_t>(part.first), initializer.std,
-                     initializer.cutoff);
-    else
+    if (initializer.std == 0) {
       random::fill(unit.master[part.slice], initializer.mean);
+      continue;
+    }
+    for_each_shared_piece(part.held(), RegionRun::whole(dims_of(part.shape)),
+                          [&](std::int64_t held, std::int64_t element, std::int64_t n) {
+                            const Slice slice{part.slice.offset + held - part.first, {1, n}};
+                            random::normal(unit.master[slice], stream, static_cast<std::uint64_t>(element),
+                                           initializer.std, initializer.cutoff);
+                          });
   }
 }
 
@@ -87,7 +99,7 @@ std::vector<StateTensor> state_tensors(std::span<const UnitState> units, View Un
   for (const UnitState& unit : units) {
     if (!(unit.*buffer).present()) continue;
     for (const TensorPart& part : unit.tensors)
-      tensors.push_back({part.name, (unit.*buffer)[part.slice], part.info.slice.shape, part.first});
+      tensors.push_back({part.name, (unit.*buffer)[part.slice], part.shape, part.region, part.first});
   }
   return tensors;
 }
@@ -103,7 +115,7 @@ std::vector<StateTensor> optimizer_tensors(std::span<const UnitState> units, Sta
         const plan::UpdateRun& run = unit.runs[part.run];
         const Slice slice{run.state + k * run.n + part.slice.offset - run.first, part.slice.shape};
         tensors.push_back({std::string(buffers.names[static_cast<std::size_t>(k)]) + "." + part.name, unit.state[slice],
-                           part.info.slice.shape, part.first});
+                           part.shape, part.region, part.first});
       }
     }
   return tensors;

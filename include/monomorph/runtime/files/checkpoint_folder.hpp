@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/runtime/files/safetensors.hpp>
+#include <monomorph/spec/region_run.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -38,6 +39,7 @@ struct CheckpointMetadata {
   /// Whatever else a resumed run needs. Comes back bit for bit, infinities and NaN (as one NaN) included.
   std::map<std::string, std::variant<std::int64_t, double>> counters;
   std::vector<CheckpointFile> files;  ///< one per rank of a copy, in rank order; filled in by save_checkpoint
+  bool has_regions = false;  ///< files hold parts of regions that are not whole tensors; filled in by save_checkpoint
 };
 
 struct SavedCheckpoint {
@@ -45,11 +47,10 @@ struct SavedCheckpoint {
   std::vector<std::string> warnings;  ///< one line each: what could not be deleted
 };
 
-/// The part of a tensor that a rank saves: consecutive elements, row by row.
+/// The part of a tensor that a rank saves.
 struct PartToSave {
   TensorToWrite tensor;  ///< dtype and shape are the whole tensor's, the data the part's
-  std::int64_t first = 0;
-  std::int64_t n = 0;
+  RegionRun run;         ///< of a tensor of dims_of(tensor.shape)
 };
 
 /// Saves `folder`/step_<8 digits>, durably and atomically: it is there complete or not at all, and whatever happens
@@ -63,7 +64,8 @@ struct PartToSave {
 ///   deleted; may throw an Error, and then neither happens
 /// @return what rank 0 has to say; the path everywhere
 /// @throws [FILE-02] if the disk is full, [FILE-03]; [CHECKPOINT-06] for keep; [CHECKPOINT-07] for metadata that cannot
-///   be saved; [RANK-08] another rank failed. Nothing is left behind then.
+///   be saved; [CHECKPOINT-12] a part does not lie in its tensor; [RANK-08] another rank failed. Nothing is left behind
+///   then.
 [[nodiscard]] SavedCheckpoint save_checkpoint(
     const std::string& folder, CheckpointMetadata metadata, Communicator& communicator,
     std::span<const PartToSave> parts, int keep, const std::function<void()>& before_completing = [] {});

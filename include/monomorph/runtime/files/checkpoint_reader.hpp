@@ -1,6 +1,7 @@
 #pragma once
 #include <monomorph/core/error.hpp>
 #include <monomorph/runtime/files/checkpoint_folder.hpp>
+#include <monomorph/spec/region_run.hpp>
 
 #include <cstddef>
 #include <map>
@@ -10,14 +11,16 @@
 
 namespace monomorph::runtime {
 
+struct PartOfTensor;
+
 /// [CHECKPOINT-05] What is read has another checksum than when it was saved.
 class DamagedCheckpoint : public Error {
  public:
   using Error::Error;
 };
 
-/// Reads whole tensors of a checkpoint, whichever rank's file holds which part. Only what is asked for is read, and it
-/// is compared with its checksums before it is returned.
+/// Reads tensors of a checkpoint, and any region of them, whichever rank's file holds which part. Only what is asked
+/// for is read, and it is compared with its checksums before it is returned.
 class CheckpointReader {
  public:
   struct Tensor {
@@ -39,8 +42,12 @@ class CheckpointReader {
   const Tensor* find(const std::string& name) const;
 
   /// Elements from `first` on, as many as `to` has room for.
-  /// @throws DamagedCheckpoint if what is read is; [SAFETENSORS-09] there is no such tensor
+  /// @throws DamagedCheckpoint if what is read is; [SAFETENSORS-09] there is no such tensor; [CHECKPOINT-12] it has no
+  ///   such elements
   void read(const std::string& name, std::int64_t first, std::span<std::byte> to);
+  /// The same of a region of the tensor, from its element `first` on in the order of its own rows.
+  /// @param region in the dimensions that dims_of gives of the tensor's shape
+  void read(const std::string& name, const Region& region, std::int64_t first, std::span<std::byte> to);
   /// Reads every byte.   @throws DamagedCheckpoint
   void verify();
   /// Bytes that were read from the files so far, in whole checksum blocks.
@@ -51,13 +58,15 @@ class CheckpointReader {
   struct Part {
     std::size_t file;
     const TensorEntry* entry;
-    std::int64_t first, end;  ///< elements of the whole tensor
+    RegionRun run;
   };
   struct Parts {
     Tensor whole;
-    std::vector<Part> parts;  ///< in the order of their elements, side by side
+    std::vector<Part> parts;  ///< in the order of the files; together each element once
   };
+  const Parts& at(const std::string& name) const;
   void add_parts(std::size_t file);
+  void add_part(std::size_t file, const TensorEntry& entry, const PartOfTensor& part);
   void check_whole() const;
 
   std::string path_;

@@ -8,14 +8,15 @@
 
 namespace monomorph::train {
 
-/// What this rank holds of a tensor, to be read: all of it, or a run of its elements in the order of its rows.
+/// What this rank holds of a tensor, to be read: a run of the elements of a region of it, in the order of its rows.
 class ObservedTensor {
  public:
   explicit ObservedTensor(StateTensor tensor) : tensor_(std::move(tensor)) {}
 
   std::string_view name() const { return tensor_.name; }         ///< as in checkpoints: "layers.3.mlp.up.weight"
   Shape shape() const { return tensor_.shape; }                  ///< of the whole tensor
-  std::int64_t first() const { return tensor_.first; }           ///< element of it with which this rank's begin
+  const Region& region() const { return tensor_.region; }        ///< of a tensor of dims_of(shape())
+  std::int64_t first() const { return tensor_.first; }           ///< element of the region with which this rank's begin
   std::int64_t size() const { return tensor_.view.elements(); }  ///< elements that this rank holds
   DType dtype() const { return tensor_.view.dtype; }
   double operator[](std::int64_t i) const;  ///< of those that this rank holds

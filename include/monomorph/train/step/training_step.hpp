@@ -4,6 +4,7 @@
 #include <memory>
 #include <monomorph/core/step_scalars.hpp>
 #include <monomorph/runtime/memory/view.hpp>
+#include <monomorph/spec/region_run.hpp>
 #include <monomorph/train/step/step_decision.hpp>
 #include <span>
 #include <string>
@@ -25,12 +26,14 @@ struct MicroBatch {
   const std::int32_t* document_starts = nullptr;
 };
 
-/// What a rank holds of a canonical tensor of the optimiser's state: all of it, or a run of its elements.
+/// What a rank holds of a canonical tensor of the optimiser's state: a run of the elements of a region of it.
 struct StateTensor {
-  std::string name;          ///< e.g. "layers.3.mlp.up.weight", or "moment1.layers.3.mlp.up.weight"
-  View view;                 ///< of the tensor's shape if it is all of it, otherwise of one row
-  Shape shape = view.shape;  ///< of the whole tensor
-  std::int64_t first = 0;    ///< element of the tensor with which the view begins
+  std::string name;                               ///< "layers.3.mlp.up.weight", or with "moment1." before it
+  View view;                                      ///< of the region's shape if it is all of it, otherwise of one row
+  Shape shape = view.shape;                       ///< of the whole tensor
+  Region region = Region::whole(dims_of(shape));  ///< of a tensor of dims_of(shape)
+  std::int64_t first = 0;                         ///< element of the region with which the view begins
+  RegionRun held() const { return {region, first, view.elements()}; }
 };
 
 /// The place of a micro-batch among those of a rank's step.

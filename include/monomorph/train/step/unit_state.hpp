@@ -7,14 +7,17 @@
 
 namespace monomorph::train {
 
-/// What a rank holds of a canonical tensor: all of it, or a run of its elements in the order of its rows.
+/// What a rank holds of a canonical tensor: a run of the elements of a region of it.
 struct TensorPart {
   std::string name;  ///< with "layers.<i>." before those of blocks
   TensorInfo info;
   std::uint32_t index;  ///< of the tensor in its unit
-  Slice slice;          ///< in this rank's buffers; of the tensor's shape if it is all of it, otherwise of one row
-  std::int64_t first;   ///< element of the tensor with which the part begins
+  Shape shape;          ///< of the whole tensor
+  Region region;        ///< of a tensor of dims_of(shape)
+  Slice slice;          ///< in this rank's buffers; of the region's shape if it is all of it, otherwise of one row
+  std::int64_t first;   ///< element of the region with which the part begins
   std::size_t run = 0;  ///< of the optimiser's, in which it lies
+  RegionRun held() const { return {region, first, slice.shape.elements()}; }
 };
 
 /// What the optimiser holds of a unit: flat views of this rank's shard of it, and what lies within. A frozen unit has

@@ -41,11 +41,11 @@ void save_step(const std::string& folder, std::int64_t step, int keep) {
   CheckpointMetadata metadata;
   metadata.hyperparameters = "{}";
   metadata.step = step;
-  const SavedCheckpoint saved =
-      save_checkpoint(folder, metadata, *one_rank(),
-                      std::vector<PartToSave>{{{"first", FileDType::i32, {n_elements}, data}, 0, n_elements},
-                                              {{"second", FileDType::i32, {n_elements}, data}, 0, n_elements}},
-                      keep);
+  const SavedCheckpoint saved = save_checkpoint(
+      folder, metadata, *one_rank(),
+      std::vector<PartToSave>{{{"first", FileDType::i32, {n_elements}, data}, RegionRun::whole({n_elements})},
+                              {{"second", FileDType::i32, {n_elements}, data}, RegionRun::whole({n_elements})}},
+      keep);
   if (!saved.warnings.empty()) throw Error("TEST-01", saved.warnings.front());
 }
 

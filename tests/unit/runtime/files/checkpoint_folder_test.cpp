@@ -44,7 +44,8 @@ SavedCheckpoint save(const std::string& folder, const CheckpointMetadata& metada
   const std::vector<float> values(64, static_cast<float>(metadata.step));
   const TensorToWrite weights{"weights", FileDType::f32, {64}, reinterpret_cast<const std::byte*>(values.data())};
   const auto communicator = one_rank();
-  return save_checkpoint(folder, metadata, *communicator, std::vector<PartToSave>{{weights, 0, 64}}, keep);
+  return save_checkpoint(folder, metadata, *communicator, std::vector<PartToSave>{{weights, RegionRun::whole({64})}},
+                         keep);
 }
 
 std::string save_step(const std::string& folder, std::int64_t step, int keep = 3) {
@@ -183,7 +184,7 @@ TEST_CASE("a newer format is refused, never passed over") {
   const TemporaryFolder folder;
   save_step(folder.path(), 1);
   const std::string path = save_step(folder.path(), 2);
-  write_bytes(path + "/metadata.json", R"({"format_version": 3, "all_else": "is different"})");
+  write_bytes(path + "/metadata.json", R"({"format_version": 4, "all_else": "is different"})");
   CHECK(contains(error_of_loading(path), "[CHECKPOINT-02]"));
   CHECK(contains(error_of([&] { latest_checkpoint(folder.path()); }), "[CHECKPOINT-02]"));
 }

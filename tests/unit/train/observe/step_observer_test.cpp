@@ -68,6 +68,7 @@ TEST_CASE("an observer reads what a rank holds of a tensor, whatever its dtype")
     CAPTURE(name_of(tensor.dtype()));
     CHECK(tensor.name() == "w");
     CHECK(tensor.shape() == Shape{2, 2});
+    CHECK(tensor.region() == Region::whole({2, 2}));
     CHECK(tensor.first() == 2);
     REQUIRE(tensor.size() == 2);
     CHECK(tensor[0] == 3);
