@@ -131,6 +131,16 @@ using MembersFit = RuleList<ValueFits<ModelMember, R>, AxisFits<ShardingAxis, R>
                             AxisFits<ObserverAxis, R>, AxisFits<DeviceAxis, R>, AxisFits<LayersAxis, R>,
                             ValueFits<MeshMember, R>, ValueFits<ExpectMember, R>, ValueFits<BudgetMember, R>>;
 
+/// Whoever builds a recipe for a device leaves it the one that it names.
+template <class R, class Device> struct NamedDeviceIsKept {
+  static constexpr bool holds = std::is_same_v<device_of<R>, Device> || !requires { typename R::device; };
+  static consteval void explain() {
+    static_assert(holds,
+                  "[DEVICE-02] a recipe that names its device must be built for no other one; change DEVICES of "
+                  "monomorph_add_recipe, or leave device out of the recipe (docs/rules.md#device-02)");
+  }
+};
+
 template <class R> struct ModelOf { static constexpr const auto& spec = R::model; };
 template <class R> struct MeshOf { static constexpr const auto& spec = mesh_of<R>; };
 template <class R> struct ExpectOf { static constexpr const auto& spec = R::expect; };

@@ -19,12 +19,15 @@
 /// judged only when the earlier ones hold, and a mistake is told once.
 namespace monomorph::rule {
 
-/// First: the members are what they are taken for.
+/// First: the members are what they are taken for. `On<R, Device>` hides the device that R names, so R is judged, too.
 template <class R> consteval auto member_rules() {
-  if constexpr (RecipeIsStruct<R>::holds)
+  using Experiment = experiment_of<R>;
+  if constexpr (!RecipeIsStruct<Experiment>::holds)
+    return RuleList<RecipeIsStruct<Experiment>>{};
+  else if constexpr (std::is_same_v<R, Experiment>)
     return MembersFit<R>{};
   else
-    return RuleList<RecipeIsStruct<R>>{};
+    return MembersFit<Experiment>{} + RuleList<AxisFits<DeviceAxis, R>, NamedDeviceIsKept<Experiment, device_of<R>>>{};
 }
 
 template <class R> consteval auto exported_observer_rules() {
