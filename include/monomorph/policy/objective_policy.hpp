@@ -64,7 +64,8 @@ inline constexpr auto metrics_of = [] {
 ///
 ///   template <class Queue> static void loss(Queue, const TextEmbeddings&, const Hparams&);
 ///
-/// which makes losses and gradients of the embeddings of a batch (runtime/kernels/text_embeddings.hpp). Either may have
+/// which makes losses and gradients of the embeddings of a batch, by a kernel of the queue
+/// (runtime/kernels/text_embeddings.hpp), or by `each_sample` with arithmetic of its own. Either may have
 ///
 ///   static void prepare(const Sample&, const Hparams&);
 ///
