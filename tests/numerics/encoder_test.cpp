@@ -224,6 +224,20 @@ TEST_CASE("encoders and their objective give what autograd gives: pooling, proje
   check_against_autograd<Encoder<projected>>(hparams(2, false));
 }
 
+namespace {
+constexpr EncoderSpec wider = with(like_gpt2, [](EncoderSpec& model) { model.d_ff = 40; });
+/// Both blocks have a shape of their own, that of like_gpt2.
+struct Reshaped : Encoder<wider> {
+  using layers = Stack<Run<Shaped<BlockShape{.d_ff = 24}>::Block, 2>>;
+};
+}  // namespace
+
+TEST_CASE("blocks of an encoder that are given a shape compute as those whose model has it") {
+  const Hparams loss = hparams(0.1, true);
+  const Pairs pairs(6);
+  CHECK(trained<Reshaped>(1, pairs, 1, loss).gradients == trained<Encoder<like_gpt2>>(1, pairs, 1, loss).gradients);
+}
+
 TEST_CASE("the gradients of an encoder do not depend on what backward computes again") {
   const Hparams loss = hparams(0.1, true);
   const Pairs pairs(6);

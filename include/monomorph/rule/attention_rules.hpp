@@ -11,32 +11,31 @@ namespace monomorph::rule {
 template <std::int64_t n_heads> struct HeadsInRange {
   static constexpr bool holds = is_count(n_heads);
   static consteval void explain() {
-    static_assert(holds,
-                  "[ATTN-01] n_heads must lie in 1..16777216; change ModelSpec::n_heads (docs/rules.md#attn-01)");
+    static_assert(holds, "[ATTN-01] n_heads must lie in 1..16777216; change n_heads (docs/rules.md#attn-01)");
   }
 };
 template <std::int64_t d_model, std::int64_t n_heads, bool head_dim_given> struct HeadsDivideWidth {
   static constexpr bool holds = head_dim_given || !is_count(n_heads) || !is_count(d_model) || d_model % n_heads == 0;
   static consteval void explain() {
     static_assert(holds,
-                  "[ATTN-02] d_model must be a multiple of n_heads where head_dim is derived; change "
-                  "ModelSpec::n_heads, or give ModelSpec::head_dim (docs/rules.md#attn-02)");
+                  "[ATTN-02] d_model must be a multiple of n_heads where head_dim is derived; change n_heads, or give "
+                  "head_dim (docs/rules.md#attn-02)");
   }
 };
 template <std::int64_t n_heads, std::int64_t n_kv_heads> struct KeyHeadsDivideHeads {
   static constexpr bool holds = !is_count(n_heads) || (n_kv_heads > 0 && n_heads % n_kv_heads == 0);
   static consteval void explain() {
     static_assert(holds,
-                  "[ATTN-03] n_heads must be a multiple of n_kv_heads, which must be at least 1; change "
-                  "ModelSpec::n_kv_heads (docs/rules.md#attn-03)");
+                  "[ATTN-03] n_heads must be a multiple of n_kv_heads, which must be at least 1; change n_kv_heads "
+                  "(docs/rules.md#attn-03)");
   }
 };
 template <std::int64_t head_dim> struct HeadDimInRange {
   static constexpr bool holds = 1 <= head_dim && head_dim <= 256;
   static consteval void explain() {
     static_assert(holds,
-                  "[ATTN-04] head_dim (d_model / n_heads unless given) must lie in 1..256, which is what the "
-                  "attention kernels take; change ModelSpec::n_heads or ModelSpec::head_dim (docs/rules.md#attn-04)");
+                  "[ATTN-04] head_dim (d_model / n_heads unless given) must lie in 1..256, which is what the attention "
+                  "kernels take; change n_heads or head_dim (docs/rules.md#attn-04)");
   }
 };
 template <Position position, std::int64_t head_dim> struct RotaryHeadDimEven {
@@ -44,7 +43,7 @@ template <Position position, std::int64_t head_dim> struct RotaryHeadDimEven {
   static consteval void explain() {
     static_assert(holds,
                   "[ATTN-05] head_dim must be even where position is rotary, which turns features in pairs; change "
-                  "ModelSpec::head_dim or ModelSpec::n_heads (docs/rules.md#attn-05)");
+                  "head_dim or n_heads (docs/rules.md#attn-05)");
   }
 };
 template <Position position, std::int64_t base_millionths> struct RotaryBaseAboveOne {
@@ -79,16 +78,15 @@ template <Position position, bool rotary_is_default> struct RotaryIsRead {
   static consteval void explain() {
     static_assert(holds,
                   "[ATTN-09] rotary must be left out unless position is rotary, as nothing else reads it; change "
-                  "ModelSpec::position or ModelSpec::rotary (docs/rules.md#attn-09)");
+                  "position or rotary (docs/rules.md#attn-09)");
   }
 };
 template <std::int64_t attention_dropout_millionths, AttentionKernel kernel> struct AttentionDropoutNeedsReference {
   static constexpr bool holds = attention_dropout_millionths <= 0 || kernel == AttentionKernel::reference;
   static consteval void explain() {
     static_assert(holds,
-                  "[ATTN-10] dropout.attention must be 0 unless attention_kernel is reference, as the tiled kernel "
-                  "has no dropout; change DropoutSpec::attention or ModelSpec::attention_kernel "
-                  "(docs/rules.md#attn-10)");
+                  "[ATTN-10] dropout.attention must be 0 unless attention_kernel is reference, as the tiled kernel has "
+                  "no dropout; change DropoutSpec::attention or attention_kernel (docs/rules.md#attn-10)");
   }
 };
 
@@ -116,7 +114,7 @@ template <class Attention, std::int64_t prefix, std::int64_t context_length> str
   static consteval void explain() {
     static_assert(holds,
                   "[ATTN-13] the prefix of an attention must lie in 0..context_length; change P of Prefix<P> or "
-                  "ModelSpec::context_length (docs/rules.md#attn-13)");
+                  "context_length (docs/rules.md#attn-13)");
   }
 };
 template <class Attention, std::int64_t after, bool predicts_next_token> struct NextTokenIsHidden {

@@ -99,7 +99,9 @@ struct ModelMember {
   template <class R> static constexpr bool named = Decoder::named<R>;
   template <class R> static constexpr bool fits = Decoder::fits<R> || Encoder::fits<R>;
   template <class R, bool missing, bool wrong> static consteval void explain() {
-    Decoder::explain<R, missing, false>();
+    static_assert(!missing,
+                  "[RECIPE-05] a recipe must have model; write `static constexpr monomorph::ModelSpec model{...};`, or "
+                  "an EncoderSpec (docs/rules.md#recipe-05)");
     static_assert(!wrong,
                   "[RECIPE-02] model must be `static constexpr monomorph::ModelSpec model{...};`, or an EncoderSpec; "
                   "change model (docs/rules.md#recipe-02)");
@@ -172,8 +174,8 @@ template <std::int64_t n_layers, int... lengths> struct LayersAddUp {
       n_layers < 1 || !((lengths > 0) && ...) || (std::int64_t{lengths} + ... + 0) == n_layers;
   static consteval void explain() {
     static_assert(holds,
-                  "[RECIPE-04] the lengths of the runs in layers must add up to n_layers; change layers or "
-                  "ModelSpec::n_layers (docs/rules.md#recipe-04)");
+                  "[RECIPE-04] the lengths of the runs in layers must add up to n_layers; change layers or n_layers "
+                  "(docs/rules.md#recipe-04)");
   }
 };
 
