@@ -99,7 +99,7 @@ template <class Block, bool within_documents> struct BlockKeepsWithinDocuments {
                   "change attention (docs/rules.md#attn-11)");
   }
 };
-/// Tokens before the query and behind it.
+/// `before` and `after` count the tokens on either side of the query that it attends to.
 template <class Attention, std::int64_t before, std::int64_t after> struct TokenSeesItself {
   static constexpr bool holds =
       0 <= before && before <= AttentionMask::unlimited && 0 <= after && after <= AttentionMask::unlimited;
@@ -147,13 +147,13 @@ template <class Attention, bool of_layers, bool of_recipe> struct LayersAgreeOnD
 
 template <class R, class Attention> consteval auto mask_rules() {
   constexpr AttentionMask mask = Attention::mask;
-  constexpr bool predicts_next = predicts_next_token<objective_of<R>> && !is_encoder<R>;  // of which ENC-01 speaks
+  constexpr bool predicts_next = predicts_next_token<objective_of<R>> && !is_encoder<R>;  // ENC-01 reports that
   return RuleList<TokenSeesItself<Attention, mask.before, mask.after>,
                   PrefixWithinContext<Attention, mask.prefix, R::model.context_length.value>,
                   NextTokenIsHidden<Attention, mask.after, predicts_next>>{};
 }
 
-/// Of an attention that layers have for themselves.
+/// Rules about an attention that a block has in place of the recipe's.
 template <class R, class Block> consteval auto rules_of_layer_attention() {
   if constexpr (requires { typename Block::Attention; }) {
     using Attention = typename Block::Attention;
@@ -168,7 +168,7 @@ template <class R, class Block> consteval auto rules_of_block() {
   return RuleList<BlockKeepsWithinDocuments<Block, bool{attention_of<R>::within_documents}>>{} +
          rules_of_layer_attention<R, Block>();
 }
-/// A block that says nothing of its attention may mix tokens as it likes.
+/// A block that does not declare its attention may mix tokens in any way.
 template <class Block> consteval bool may_see_behind() {
   if constexpr (requires { typename Block::Attention; }) {
     constexpr AttentionMask mask = Block::Attention::mask;
@@ -192,7 +192,7 @@ template <class R> consteval auto attention_rules() {
   constexpr auto scaling = model.rotary.scaling;
   constexpr auto heads = model.n_heads.value, width = model.d_model.value;
   constexpr bool derivable = is_count(heads) && is_count(width) && width % heads == 0;
-  constexpr auto head_dim = model.head_dim.given || derivable ? model.head_width() : 2;  // 2: ATTN-01 or ATTN-02 speaks
+  constexpr auto head_dim = model.head_dim.given || derivable ? model.head_width() : 2;  // else ATTN-01, ATTN-02
   constexpr auto factor = millionths_down(scaling.factor);
   return RuleList<HeadsInRange<heads>, HeadsDivideWidth<width, heads, model.head_dim.given>,
                   KeyHeadsDivideHeads<heads, model.kv_heads()>, HeadDimInRange<head_dim>,

@@ -17,8 +17,8 @@
 #include <monomorph/spec/encoder_spec.hpp>
 #include <type_traits>
 
-/// Rules about the members that a recipe has. What else it has, nothing would read: cmake/check_members.cmake refuses
-/// it.
+/// Rules about the members that a recipe has. cmake/check_members.cmake refuses any member besides, as nothing would
+/// read it.
 namespace monomorph::rule {
 
 template <class R> struct RecipeIsStruct {
@@ -33,7 +33,7 @@ template <class R> struct RecipeIsStruct {
 template <class T> inline constexpr bool is_stack = false;
 template <class... Runs> inline constexpr bool is_stack<Stack<Runs...>> = true;
 
-/// The layers, which are not a policy, but looked for in the same way.
+/// The layers are not a policy, but are looked up in the same way.
 struct LayersAxis {
   MONOMORPH_OPTIONAL_AXIS(layers, "monomorph::Stack<monomorph::Run<monomorph::DecoderBlock, 12>>")
   template <class L> struct Parts {
@@ -88,7 +88,7 @@ template <class Axis, class R> struct AxisFits {
     static_assert(!wrong, "[RECIPE-02] " #member " must be `static constexpr monomorph::" #type " " #member         \
                           "{...};`; change " #member " (docs/rules.md#recipe-02)");                                 \
   }
-/// The model is of one kind or another.
+/// The model is a ModelSpec or an EncoderSpec.
 struct ModelMember {
   struct Decoder {
     MONOMORPH_VALUE_MEMBER(model, ModelSpec)
@@ -133,7 +133,7 @@ using MembersFit = RuleList<ValueFits<ModelMember, R>, AxisFits<ShardingAxis, R>
                             AxisFits<ObserverAxis, R>, AxisFits<DeviceAxis, R>, AxisFits<LayersAxis, R>,
                             ValueFits<MeshMember, R>, ValueFits<ExpectMember, R>, ValueFits<BudgetMember, R>>;
 
-/// Whoever builds a recipe for a device leaves it the one that it names.
+/// A recipe that names its device is built for no other.
 template <class R, class Device> struct NamedDeviceIsKept {
   static constexpr bool holds = std::is_same_v<device_of<R>, Device> || !requires { typename R::device; };
   static consteval void explain() {
@@ -179,7 +179,7 @@ template <std::int64_t n_layers, int... lengths> struct LayersAddUp {
   }
 };
 
-/// Blocks as types, to compare them.
+/// Compares the types of the blocks of neighbouring runs.
 template <class... Blocks> struct AdjacentRunsDiffer { static constexpr bool differ = true; };
 template <class First, class Second, class... Blocks> struct AdjacentRunsDiffer<First, Second, Blocks...> {
   static constexpr bool differ = !std::is_same_v<First, Second> && AdjacentRunsDiffer<Second, Blocks...>::differ;

@@ -48,7 +48,8 @@ template <int pp, std::int64_t n_layers> struct PipelineWithinLayers {
     static_assert(holds, "[MESH-06] pp must be at most n_layers; change MeshSpec::pp (docs/rules.md#mesh-06)");
   }
 };
-/// Causal attention is even work only if each rank has an early and a late piece of the sequence.
+/// Under causal attention late tokens cost more than early ones, so that the work is even only if each rank has an
+/// early and a late piece of the sequence.
 template <int cp, std::int64_t context_length> struct ContextParallelDividesContext {
   static constexpr bool holds = cp <= 1 || !is_degree(cp) || context_length % (2 * std::int64_t{cp}) == 0;
   static consteval void explain() {

@@ -3,8 +3,8 @@
 #include <monomorph/rule/operands.hpp>
 #include <monomorph/spec/model_spec.hpp>
 
-/// Rules about one model's sizes. A rule between fields holds where a field alone is out of range: that has a rule of
-/// its own, so each slip is told once.
+/// Rules about one model's sizes. A rule about several fields holds where one of them is out of range by itself, as
+/// that breaks a rule of its own: each mistake is told once.
 namespace monomorph::rule {
 
 template <std::int64_t n_layers> struct LayersInRange {
@@ -90,7 +90,7 @@ template <std::int64_t std_millionths> struct InitializationStdPositive {
                   "it automatic (docs/rules.md#model-11)");
   }
 };
-/// The operands are of one layer: its width, those of its queries, of its keys and of its hidden layer.
+/// Estimates the parameters from the sizes of one layer: its width, its heads and its hidden layer.
 template <std::int64_t n_layers, std::int64_t d_model, std::int64_t n_heads, std::int64_t head_dim, std::int64_t d_ff>
 struct ParametersCountable {
   static constexpr double estimate = double(n_layers) * double(d_model) * (4.0 * n_heads * head_dim + 3.0 * d_ff);

@@ -57,7 +57,7 @@ template <std::int64_t micro_batch> struct MicroBatchInRange {
         "[PLAN-05] budget.micro_batch must lie in 1..16777216; change Budget::micro_batch (docs/rules.md#plan-05)");
   }
 };
-/// Together with the limits on sizes: all offsets of the plan fit 64 bits.
+/// Together with the limits on sizes this makes all offsets of the plan fit 64 bits.
 template <std::int64_t micro_batch, std::int64_t context_length> struct TokensCountable {
   static constexpr bool holds =
       !is_count(micro_batch) || !is_count(context_length) || 1.0 * micro_batch * context_length < 1 << 30;

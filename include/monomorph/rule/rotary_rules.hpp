@@ -3,10 +3,10 @@
 #include <monomorph/rule/operands.hpp>
 #include <monomorph/spec/model_spec.hpp>
 
-/// Rules about what rotary positions have to do with the context; their own ranges are a matter of attention_rules.hpp.
+/// Rules that join rotary positions with the context. attention_rules.hpp checks the ranges of their fields.
 namespace monomorph::rule {
 
-/// Bounds of wavelengths, in millionths: what attention_rules.hpp asks of them holds, or it speaks.
+/// Where nothing is scaled, the bounds of the wavelengths are left at their defaults.
 template <std::int64_t factor_millionths, bool bounds_are_default> struct RotaryScalingIsRead {
   static constexpr bool holds = factor_millionths != million || bounds_are_default;
   static consteval void explain() {
