@@ -27,7 +27,7 @@ constexpr std::size_t long_word_bytes = std::size_t{2} << 20;
 void PackedPiece::clear() {
   entry = {};
   failures.clear();
-  if (tokens.capacity() > most_kept_bytes) free_memory(tokens);  // a long document is rare: its memory is not kept
+  if (tokens.capacity() > most_kept_bytes) free_memory(tokens);  // a long document is rare, so its memory is not kept
   tokens.clear();
 }
 
