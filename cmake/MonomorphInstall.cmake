@@ -43,5 +43,5 @@ monomorph_configure_config(monomorphConfig.cmake ${MONOMORPH_TORCH_DIR} ${PROJEC
 monomorph_configure_config(install/monomorphConfig.cmake ${installed_torch} "\${CMAKE_CURRENT_LIST_DIR}")
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/monomorphConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/install/monomorphConfig.cmake ${PROJECT_BINARY_DIR}/monomorphConfigVersion.cmake
-  cmake/MonomorphDependencies.cmake cmake/AddRecipe.cmake cmake/check_members.cmake cmake/recipe_instance.cpp.in cmake/recipe_main.cpp.in
+  cmake/MonomorphDependencies.cmake cmake/AddRecipe.cmake cmake/Devices.cmake cmake/check_members.cmake cmake/recipe_instance.cpp.in cmake/recipe_main.cpp.in
   DESTINATION ${package_dir})

@@ -1,4 +1,4 @@
-// expect-error: \[MODEL-04\] context_length must lie in 1\.\.16777216; change ModelSpec::context_length
+// expect-error: \[MODEL-04\] context_length must lie in 1\.\.16777216; change context_length
 // expect-text: ContextInRange<16777217>
 #include "support/control.hpp"
 struct Case : Control {

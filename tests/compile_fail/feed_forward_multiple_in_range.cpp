@@ -1,4 +1,4 @@
-// expect-error: \[MODEL-06\] d_ff_multiple must lie in 1\.\.16777216; change ModelSpec::d_ff_multiple
+// expect-error: \[MODEL-06\] d_ff_multiple must lie in 1\.\.16777216; change d_ff_multiple
 // expect-text: FeedForwardMultipleInRange<0>
 #include "support/control.hpp"
 struct Case : Control {

@@ -1,4 +1,4 @@
-// expect-error: \[MODEL-05\] d_ff must lie in 1\.\.16777216 where it is given; change ModelSpec::d_ff
+// expect-error: \[MODEL-05\] d_ff must lie in 1\.\.16777216 where it is given; change d_ff
 // expect-text: FeedForwardWidthInRange<0>
 #include "support/control.hpp"
 struct Case : Control {

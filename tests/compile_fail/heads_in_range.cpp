@@ -1,4 +1,4 @@
-// expect-error: \[ATTN-01\] n_heads must lie in 1\.\.16777216; change ModelSpec::n_heads
+// expect-error: \[ATTN-01\] n_heads must lie in 1\.\.16777216; change n_heads
 // expect-text: HeadsInRange<0>
 #include "support/control.hpp"
 struct Case : Control {

@@ -1,4 +1,4 @@
-// expect-error: \[MODEL-01\] n_layers must lie in 1\.\.256; change ModelSpec::n_layers
+// expect-error: \[MODEL-01\] n_layers must lie in 1\.\.256; change n_layers
 // expect-text: LayersInRange<0>
 #include "support/control.hpp"
 struct Case : Control {

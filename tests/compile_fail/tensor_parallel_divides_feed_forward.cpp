@@ -1,4 +1,4 @@
-// expect-error: \[MESH-04\] d_ff must be a multiple of tp; change MeshSpec::tp or ModelSpec::d_ff
+// expect-error: \[MESH-04\] d_ff must be a multiple of tp; change MeshSpec::tp or d_ff
 // expect-error: \[MESH-08\] tp, pp and cp must be 1 in this release
 // expect-text: TensorParallelDividesFeedForward<4, 202>
 #include "support/control.hpp"

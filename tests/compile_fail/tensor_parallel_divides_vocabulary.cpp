@@ -1,4 +1,4 @@
-// expect-error: \[MESH-05\] the padded vocabulary must be a multiple of tp; change ModelSpec::vocab_multiple
+// expect-error: \[MESH-05\] the padded vocabulary must be a multiple of tp; change vocab_multiple
 // expect-error: \[MESH-08\] tp, pp and cp must be 1 in this release
 // expect-text: TensorParallelDividesVocabulary<2, 301>
 #include "support/control.hpp"

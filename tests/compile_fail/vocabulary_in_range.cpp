@@ -1,4 +1,4 @@
-// expect-error: \[MODEL-02\] vocab_size must lie in 1\.\.16777216; change ModelSpec::vocab_size
+// expect-error: \[MODEL-02\] vocab_size must lie in 1\.\.16777216; change vocab_size
 // expect-text: VocabularyInRange<-1>
 #include "support/control.hpp"
 struct Case : Control {

@@ -1,4 +1,4 @@
-// expect-error: \[MODEL-08\] vocab_multiple must lie in 1\.\.65536; change ModelSpec::vocab_multiple
+// expect-error: \[MODEL-08\] vocab_multiple must lie in 1\.\.65536; change vocab_multiple
 // expect-text: VocabularyMultipleInRange<0>
 #include "support/control.hpp"
 struct Case : Control {

@@ -1,4 +1,4 @@
-// expect-error: \[MODEL-03\] d_model must lie in 1\.\.16777216; change ModelSpec::d_model
+// expect-error: \[MODEL-03\] d_model must lie in 1\.\.16777216; change d_model
 // expect-text: WidthInRange<0>
 #include "support/control.hpp"
 struct Case : Control {

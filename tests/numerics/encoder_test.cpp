@@ -1,6 +1,7 @@
 // Encoders and the contrastive objective against autograd in fp64, against a ModernBERT of Hugging Face
 // (tests/fixtures/encoder), and several ranks against one that has all pairs in one micro-batch.
 #include "numerics/schedule_recipes.hpp"
+#include "out_of_tree/margin_pairs.hpp"
 #include "support/adamw_update.hpp"
 #include "support/hugging_face.hpp"
 #include "support/ranks.hpp"
@@ -130,8 +131,10 @@ void check_close(double actual, double expected, double tolerance = 1e-10) {
   CHECK(std::abs(actual - expected) <= tolerance * std::abs(expected));
 }
 
-/// Two micro-batches of a step, then an evaluation.
-template <Recipe R> void check_against_autograd(const Hparams& loss) {
+template <class R> using HparamsOf = typename objective_of<R>::Hparams;
+
+/// Two micro-batches of a step, then an evaluation. reference(parameters, batch) gives what autograd makes of pairs.
+template <Recipe R, class F> void check_against(const HparamsOf<R>& loss, const F& reference) {
   constexpr std::int64_t B = 6;
   const auto communicator = one_rank();
   train::Step<R> step(*communicator, B, 3, 0, loss);
@@ -139,22 +142,25 @@ template <Recipe R> void check_against_autograd(const Hparams& loss) {
   perturb(step);
   const Tensors parameters = values_of(step.parameters());
   const Pairs first(B), second(B, B);
-  const auto expected = [&](const Pairs& pairs) {
-    return reference_pairs(R::model, parameters, pairs.reference(), loss.temperature, loss.symmetric);
-  };
+  const auto expected = [&](const Pairs& pairs) { return reference(parameters, pairs.reference()); };
   const ReferencePairs of_first = expected(first), of_second = expected(second);
   const LossSum sum_of_first = accumulate(step, first.from(0), 1, {0, 2});
   check_close(sum_of_first.loss, of_first.loss);
   CHECK(sum_of_first.tokens == 5);
-  CHECK(sum_of_first.metrics[0] == of_first.nearest);
+  CHECK(sum_of_first.metrics[0] == of_first.metric);
   CHECK(relative_error(values_of(step.embeddings()), of_first.embeddings) < 1e-12);
   check_gradients(values_of(step.gradients()), of_first.gradients, 1e-9);
   check_close(accumulate(step, second.from(0), 1, {1, 2}).loss, of_second.loss);
   check_gradients(values_of(step.gradients()), sum(of_first.gradients, of_second.gradients), 1e-9);
   const LossSum evaluated = step.evaluate(second.from(0));
   check_close(evaluated.loss, of_second.loss);
-  CHECK(evaluated.metrics[0] == of_second.nearest);
+  CHECK(evaluated.metrics[0] == of_second.metric);
   CHECK(step.decoder() == nullptr);
+}
+template <Recipe R> void check_against_autograd(const Hparams& loss) {
+  check_against<R>(loss, [&](const Tensors& parameters, const ReferenceBatch& batch) {
+    return reference_pairs(R::model, parameters, batch, loss.temperature, loss.symmetric);
+  });
 }
 
 /// The gradients of a step of so many pairs, divided among ranks and micro-batches: whole tensors.
@@ -164,7 +170,8 @@ struct Outcome {
   Tensors gradients;
 };
 template <Recipe R>
-Outcome trained(int ranks, const Pairs& pairs, std::int64_t micro_batches, const Hparams& loss, double loss_scale = 1) {
+Outcome trained(int ranks, const Pairs& pairs, std::int64_t micro_batches, const HparamsOf<R>& loss,
+                double loss_scale = 1) {
   const std::int64_t B = pairs.count() / (ranks * micro_batches);
   Outcome outcome;
   std::mutex mutex;
@@ -189,9 +196,8 @@ Outcome trained(int ranks, const Pairs& pairs, std::int64_t micro_batches, const
 }
 
 /// A step of one micro-batch of all pairs is the same on any number of ranks.
-template <class R> void check_ranks(double tolerance) {
+template <class R> void check_ranks(const HparamsOf<R>& loss, double tolerance) {
   const Pairs pairs(24);
-  const Hparams loss = hparams(0.2, true);
   const Outcome one = trained<R>(1, pairs, 1, loss);
   const auto check = [&]<class Strategy>(Strategy, int ranks) {
     CAPTURE(ranks, Strategy::name);
@@ -218,6 +224,20 @@ TEST_CASE("encoders and their objective give what autograd gives: pooling, proje
   check_against_autograd<Encoder<projected>>(hparams(2, false));
 }
 
+namespace {
+constexpr EncoderSpec wider = with(like_gpt2, [](EncoderSpec& model) { model.d_ff = 40; });
+/// Both blocks have a shape of their own, that of like_gpt2.
+struct Reshaped : Encoder<wider> {
+  using layers = Stack<Run<Shaped<BlockShape{.d_ff = 24}>::Block, 2>>;
+};
+}  // namespace
+
+TEST_CASE("blocks of an encoder that are given a shape compute as those whose model has it") {
+  const Hparams loss = hparams(0.1, true);
+  const Pairs pairs(6);
+  CHECK(trained<Reshaped>(1, pairs, 1, loss).gradients == trained<Encoder<like_gpt2>>(1, pairs, 1, loss).gradients);
+}
+
 TEST_CASE("the gradients of an encoder do not depend on what backward computes again") {
   const Hparams loss = hparams(0.1, true);
   const Pairs pairs(6);
@@ -241,8 +261,8 @@ TEST_CASE("frozen units of an encoder leave the gradients of the others as they 
 }
 
 TEST_CASE("ranks that have a part of the pairs each train as one that has all of them") {
-  check_ranks<Encoder<like_llama>>(1e-11);
-  check_ranks<Encoder<like_gpt2, precision::Fp32>>(2e-4);
+  check_ranks<Encoder<like_llama>>(hparams(0.2, true), 1e-11);
+  check_ranks<Encoder<like_gpt2, precision::Fp32>>(hparams(0.2, true), 2e-4);
 }
 
 TEST_CASE("several micro-batches on several ranks: pairs are compared with those of the same micro-batch") {
@@ -359,6 +379,34 @@ TEST_CASE("an objective of a stranger's own over three texts has the gradients o
     CAPTURE(name);
     CHECK(std::abs(slope - gradients.at(name)[i]) < 1e-7);
   }
+}
+
+namespace {
+template <const EncoderSpec& spec, class Precision = precision::Fp64> struct ByMargin : Encoder<spec, Precision> {
+  using objective = stranger::MarginPairs;
+};
+stranger::MarginPairsHparams margin_hparams(double margin) {
+  stranger::MarginPairsHparams values;
+  values.margin.value = margin;
+  return values;
+}
+template <Recipe R> void check_margin(double margin) {
+  CAPTURE(margin);
+  check_against<R>(margin_hparams(margin), [&](const Tensors& parameters, const ReferenceBatch& batch) {
+    return reference_margin_pairs(R::model, parameters, batch, margin);
+  });
+}
+}  // namespace
+
+TEST_CASE("an objective of pairs from outside of the tree gives what autograd gives") {
+  check_margin<ByMargin<like_gpt2>>(0.2);
+  check_margin<ByMargin<like_llama>>(0.05);
+  check_margin<ByMargin<projected>>(0.3);
+}
+
+TEST_CASE("an objective of pairs from outside of the tree is the same on any number of ranks") {
+  check_ranks<ByMargin<like_llama>>(margin_hparams(0.2), 1e-11);
+  check_ranks<ByMargin<like_gpt2, precision::Fp32>>(margin_hparams(0.2), 2e-4);
 }
 
 TEST_CASE("narrow precisions of an encoder are near fp64, and a loss scale is a factor of the gradients") {

@@ -54,6 +54,20 @@ class Recorder {
   std::int64_t bytes_ = 0, recorded_ = 0, ran_ = 0;
 };
 
+/// Token ids lie in the host's memory, where the next batch may be when a kernel runs: a kernel keeps those that it was
+/// called with, as a device copies them when it is called.
+class Ids {
+ public:
+  Ids(const std::int32_t* ids, std::int64_t n) : given_(ids != nullptr) {
+    if (given_) kept_.assign(ids, ids + n);
+  }
+  operator const std::int32_t*() const { return given_ ? kept_.data() : nullptr; }
+
+ private:
+  bool given_;
+  std::vector<std::int32_t> kept_;
+};
+
 struct Queue {};
 
 /// What has been waited for may be read until the next kernel is recorded.
@@ -76,11 +90,17 @@ template <class F> void side_by_side(Queue, std::int64_t n, F&& f) {
   for (std::int64_t i = 0; i < n; ++i) f(i);
 }
 
-/// A kernel runs later, with the arguments that it has now.
+/// A kernel runs later, with the arguments that it has now; the second macro is for one with an id for each row of a
+/// view.
 #define MONOMORPH_LATER(kernel, parameters, ...)                          \
   inline void kernel(Queue, MONOMORPH_TEST_LISTED parameters) {           \
     Recorder::the().close();                                              \
     Recorder::the().add([=] { cpu::kernel(cpu::Queue{}, __VA_ARGS__); }); \
+  }
+#define MONOMORPH_LATER_WITH_IDS(kernel, ids, rows_of, parameters, ...)                                       \
+  inline void kernel(Queue, MONOMORPH_TEST_LISTED parameters) {                                               \
+    Recorder::the().close();                                                                                  \
+    Recorder::the().add([=, ids = Ids(ids, rows_of.shape.rows)] { cpu::kernel(cpu::Queue{}, __VA_ARGS__); }); \
   }
 #define MONOMORPH_TEST_LISTED(...) __VA_ARGS__
 using Starts = const std::int32_t*;
@@ -92,22 +112,22 @@ MONOMORPH_LATER(relu_squared, (View h, View y), h, y)
 MONOMORPH_LATER(relu_squared_backward, (View h, View dy, View dh), h, dy, dh)
 MONOMORPH_LATER(swiglu, (View h, View y), h, y)
 MONOMORPH_LATER(swiglu_backward, (View h, View dy, View dh), h, dy, dh)
-MONOMORPH_LATER(tiled_attention,
-                (View q, View k, View v, View out, View lse, AttentionShape shape, AttentionMask mask,
-                 Starts starts = nullptr),
-                q, k, v, out, lse, shape, mask, starts)
-MONOMORPH_LATER(tiled_attention_backward,
-                (View q, View k, View v, View out, View lse, View dout, View dq, View dk, View dv, AttentionShape shape,
-                 AttentionMask mask, Starts starts = nullptr),
-                q, k, v, out, lse, dout, dq, dk, dv, shape, mask, starts)
-MONOMORPH_LATER(reference_attention,
-                (View q, View k, View v, View out, View lse, AttentionShape shape, AttentionMask mask, DropoutKey key,
-                 Starts starts = nullptr),
-                q, k, v, out, lse, shape, mask, key, starts)
-MONOMORPH_LATER(reference_attention_backward,
-                (View q, View k, View v, View out, View lse, View dout, View dq, View dk, View dv, AttentionShape shape,
-                 AttentionMask mask, DropoutKey key, Starts starts = nullptr),
-                q, k, v, out, lse, dout, dq, dk, dv, shape, mask, key, starts)
+MONOMORPH_LATER_WITH_IDS(tiled_attention, starts, q,
+                         (View q, View k, View v, View out, View lse, AttentionShape shape, AttentionMask mask,
+                          Starts starts = nullptr),
+                         q, k, v, out, lse, shape, mask, starts)
+MONOMORPH_LATER_WITH_IDS(tiled_attention_backward, starts, q,
+                         (View q, View k, View v, View out, View lse, View dout, View dq, View dk, View dv,
+                          AttentionShape shape, AttentionMask mask, Starts starts = nullptr),
+                         q, k, v, out, lse, dout, dq, dk, dv, shape, mask, starts)
+MONOMORPH_LATER_WITH_IDS(reference_attention, starts, q,
+                         (View q, View k, View v, View out, View lse, AttentionShape shape, AttentionMask mask,
+                          DropoutKey key, Starts starts = nullptr),
+                         q, k, v, out, lse, shape, mask, key, starts)
+MONOMORPH_LATER_WITH_IDS(reference_attention_backward, starts, q,
+                         (View q, View k, View v, View out, View lse, View dout, View dq, View dk, View dv,
+                          AttentionShape shape, AttentionMask mask, DropoutKey key, Starts starts = nullptr),
+                         q, k, v, out, lse, dout, dq, dk, dv, shape, mask, key, starts)
 MONOMORPH_LATER(decode_attention,
                 (View q, View k, View v, View out, std::int64_t capacity, AttentionShape shape, AttentionMask mask), q,
                 k, v, out, capacity, shape, mask)
@@ -116,14 +136,18 @@ MONOMORPH_LATER(dropout_add, (View x, View residual, View y, DropoutKey key), x,
 MONOMORPH_LATER(copy, (View from, View to), from, to)
 MONOMORPH_LATER(zero, (View x), x)
 MONOMORPH_LATER(add, (View x, View y), x, y)
-MONOMORPH_LATER(embedding,
-                (Starts ids, View table, View positions, std::int64_t tokens, std::int64_t first, View x,
-                 Starts starts = nullptr),
-                ids, table, positions, tokens, first, x, starts)
-MONOMORPH_LATER(embedding_backward, (Starts ids, View dx, View dtable, bool accumulate), ids, dx, dtable, accumulate)
-MONOMORPH_LATER(position_embedding_backward,
-                (View dx, std::int64_t tokens, View dpositions, bool accumulate, Starts starts = nullptr), dx, tokens,
-                dpositions, accumulate, starts)
+inline void embedding(Queue, Starts ids, View table, View positions, std::int64_t tokens, std::int64_t first, View x,
+                      Starts starts = nullptr) {
+  Recorder::the().close();
+  Recorder::the().add([=, ids = Ids(ids, x.shape.rows), starts = Ids(starts, x.shape.rows)] {
+    cpu::embedding(cpu::Queue{}, ids, table, positions, tokens, first, x, starts);
+  });
+}
+MONOMORPH_LATER_WITH_IDS(embedding_backward, ids, dx, (Starts ids, View dx, View dtable, bool accumulate), ids, dx,
+                         dtable, accumulate)
+MONOMORPH_LATER_WITH_IDS(position_embedding_backward, starts, dx,
+                         (View dx, std::int64_t tokens, View dpositions, bool accumulate, Starts starts = nullptr), dx,
+                         tokens, dpositions, accumulate, starts)
 MONOMORPH_LATER(linear, (View x, View w, View bias, View y), x, w, bias, y)
 MONOMORPH_LATER(linear_add, (View x, View w, View bias, View residual, View y), x, w, bias, residual, y)
 MONOMORPH_LATER(linear_backward_input, (View dy, View w, View dx, bool accumulate = false), dy, w, dx, accumulate)
@@ -144,10 +168,10 @@ MONOMORPH_LATER(rms_norm_backward,
                 (View dy, View x, View weight, View rstd, View dx, bool add, View dweight, View dbias, bool accumulate),
                 dy, x, weight, rstd, dx, add, dweight, dbias, accumulate)
 MONOMORPH_LATER(rotary_table, (RotarySpec rotary, View cos, View sin), rotary, cos, sin)
-MONOMORPH_LATER(rotary,
-                (View x, View cos, View sin, std::int64_t tokens, std::int64_t first, bool inverse,
-                 Starts starts = nullptr),
-                x, cos, sin, tokens, first, inverse, starts)
+MONOMORPH_LATER_WITH_IDS(rotary, starts, x,
+                         (View x, View cos, View sin, std::int64_t tokens, std::int64_t first, bool inverse,
+                          Starts starts = nullptr),
+                         x, cos, sin, tokens, first, inverse, starts)
 inline void pairwise_sum(Queue, std::span<const View> parts, View sum, bool accumulate) {
   Recorder::the().close();
   Recorder::the().add([terms = std::vector<View>(parts.begin(), parts.end()), sum, accumulate] {
@@ -160,9 +184,16 @@ MONOMORPH_LATER(momentum_mean, (ElementUpdate run, MomentumCoefficients coeffici
 MONOMORPH_LATER(step_along, (ElementUpdate run, DirectionCoefficients coefficients, UpdateTerms terms), run,
                 coefficients, terms)
 MONOMORPH_LATER(orthogonalize, (View matrix, View workspace, double squared_scale), matrix, workspace, squared_scale)
-MONOMORPH_LATER(cross_entropy, (TokenLogits logits, LossTerms terms = {}), logits, terms)
+inline void cross_entropy(Queue, TokenLogits logits, LossTerms terms = {}) {
+  Recorder::the().close();
+  Recorder::the().add([=, targets = Ids(logits.targets_C, logits.logits_CV.shape.rows)]() mutable {
+    logits.targets_C = targets;
+    cpu::cross_entropy(cpu::Queue{}, logits, terms);
+  });
+}
 MONOMORPH_LATER(add_to_norm, (View x, GradientNorm order, PartialGradientNorm* norm), x, order, norm)
 #undef MONOMORPH_LATER
+#undef MONOMORPH_LATER_WITH_IDS
 #undef MONOMORPH_TEST_LISTED
 
 }  // namespace monomorph::recording

@@ -25,6 +25,7 @@
 #include <ATen/ops/zeros_like.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numbers>
 
@@ -407,10 +408,11 @@ std::pair<Tensor, std::vector<std::int64_t>> pooled_texts(const EncoderSpec& mod
 /// Of finding the columns from the rows.
 Tensor in_one_direction(const Tensor& similarities) { return -at::log_softmax(similarities, 1).diagonal().sum(); }
 
-}  // namespace
+/// Two texts of each whole pair, to a loss and a metric.
+using LossOfPairs = std::function<std::pair<Tensor, Tensor>(const Tensor& first, const Tensor& second)>;
 
-ReferencePairs reference_pairs(const EncoderSpec& encoder, const Tensors& parameters, const ReferenceBatch& batch,
-                               double temperature, bool symmetric) {
+ReferencePairs reference_of_pairs(const EncoderSpec& encoder, const Tensors& parameters, const ReferenceBatch& batch,
+                                  const LossOfPairs& loss_of) {
   const ReferenceLayer trunk{encoder.trunk()};
   const ModelSpec& model = trunk.model;
   const Leaves leaves(parameters, std::vector<ReferenceLayer>(static_cast<std::size_t>(model.n_layers), trunk));
@@ -423,14 +425,33 @@ ReferencePairs reference_pairs(const EncoderSpec& encoder, const Tensors& parame
   if (encoder.unit_length) texts = texts / (texts * texts).sum(-1, true).add(1e-300).sqrt();
   const Tensor pairs = texts.view({-1, 2, texts.size(1)});
   const Tensor places = at::from_blob(whole.data(), {static_cast<std::int64_t>(whole.size())}, at::kLong);
-  const Tensor first = pairs.select(1, 0).index_select(0, places), second = pairs.select(1, 1).index_select(0, places);
-  const Tensor similarities = at::matmul(first, second.t()) / temperature;
-  Tensor loss = in_one_direction(similarities);
-  if (symmetric) loss = 0.5 * (loss + in_one_direction(similarities.t()));
+  const auto [loss, metric] =
+      loss_of(pairs.select(1, 0).index_select(0, places), pairs.select(1, 1).index_select(0, places));
   loss.backward();
-  const Tensor as_near = similarities >= similarities.diagonal().unsqueeze(1);
-  return {loss.item<double>(), as_near.sum(1).eq(1).sum().to(at::kDouble).item<double>(), values_of(texts),
-          leaves.gradients()};
+  return {loss.item<double>(), metric.to(at::kDouble).item<double>(), values_of(texts), leaves.gradients()};
+}
+
+}  // namespace
+
+ReferencePairs reference_pairs(const EncoderSpec& model, const Tensors& parameters, const ReferenceBatch& batch,
+                               double temperature, bool symmetric) {
+  return reference_of_pairs(model, parameters, batch, [&](const Tensor& first, const Tensor& second) {
+    const Tensor similarities = at::matmul(first, second.t()) / temperature;
+    Tensor loss = in_one_direction(similarities);
+    if (symmetric) loss = 0.5 * (loss + in_one_direction(similarities.t()));
+    const Tensor as_near = similarities >= similarities.diagonal().unsqueeze(1);
+    return std::pair(loss, as_near.sum(1).eq(1).sum());
+  });
+}
+
+ReferencePairs reference_margin_pairs(const EncoderSpec& model, const Tensors& parameters, const ReferenceBatch& batch,
+                                      double margin) {
+  return reference_of_pairs(model, parameters, batch, [&](const Tensor& first, const Tensor& second) {
+    const Tensor products = at::matmul(first, second.t());
+    const Tensor of_others = 1 - at::eye(products.size(0), at::kDouble);
+    const Tensor excess = (margin + products - products.diagonal().unsqueeze(1)) * of_others;
+    return std::pair(at::relu(excess).sum(), (excess > 0).sum());
+  });
 }
 
 ReferenceBlock reference_block(const ReferenceLayer& layer, int block, const Tensors& parameters, const Values& x,

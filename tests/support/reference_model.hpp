@@ -53,13 +53,16 @@ ReferenceBlock reference_block(const ReferenceLayer& layer, int block, const Ten
                                const std::vector<std::int32_t>& document_starts = {}, double counted_tokens = 0);
 
 struct ReferencePairs {
-  double loss = 0;     ///< sum over the pairs
-  double nearest = 0;  ///< pairs whose own second text is nearer than every other
-  Values embeddings;   ///< (samples, 2, E); zeros where there is no text
-  Tensors gradients;   ///< of the sum
+  double loss = 0;    ///< sum over the pairs
+  double metric = 0;  ///< the objective's own, summed likewise
+  Values embeddings;  ///< (samples, 2, E); zeros where there is no text
+  Tensors gradients;  ///< of the sum
 };
 /// An encoder and the contrastive objective. Targets are the numbers of texts, or ignored_target.
 ReferencePairs reference_pairs(const EncoderSpec& model, const Tensors& parameters, const ReferenceBatch& batch,
                                double temperature, bool symmetric);
+/// The same with the hinge loss of examples/out_of_tree/margin_pairs.hpp.
+ReferencePairs reference_margin_pairs(const EncoderSpec& model, const Tensors& parameters, const ReferenceBatch& batch,
+                                      double margin);
 
 }  // namespace monomorph::testing

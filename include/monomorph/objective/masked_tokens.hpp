@@ -15,10 +15,9 @@ struct MaskedTokensHparams : NextTokenHparams {
 template <std::int64_t mask_token, std::int64_t vocab_size> struct MaskTokenInVocabulary {
   static constexpr bool holds = 0 <= mask_token && (mask_token < vocab_size || vocab_size < 1);
   static consteval void explain() {
-    static_assert(
-        holds,
-        "[OBJ-04] the mask token of MaskedTokens<id> must be a token of the vocabulary, in 0..vocab_size - 1; "
-        "change id, or ModelSpec::vocab_size (docs/rules.md#obj-04)");
+    static_assert(holds,
+                  "[OBJ-04] the mask token of MaskedTokens<id> must be a token of the vocabulary, in 0..vocab_size - "
+                  "1; change id, or vocab_size (docs/rules.md#obj-04)");
   }
 };
 

@@ -15,28 +15,28 @@ template <class Pointer, class T>
 concept PointsTo = std::is_pointer_v<Pointer> && std::is_convertible_v<std::remove_pointer_t<Pointer>, T>;
 }  // namespace detail
 
-/// A constant and not a concept, which g++ would explain with errors of its own.
+/// P has a name. This is a constant and not a concept, as g++ adds errors of its own where a concept does not hold.
 template <class P> inline constexpr bool is_named = requires {
   requires detail::PointsTo<decltype(&P::name), std::string_view>;
   typename Constant<std::string_view(P::name).size()>;
 };
 
-/// P has the parts that whoever reads the axis asks for. Each part that lacks has a message: Axis::Parts<P>::explain().
+/// P has the parts that readers of the axis ask for. Axis::Parts<P>::explain() has a message for each one that is
+/// missing.
 template <class Axis, class P> concept Fits = Axis::template Parts<P>::all_hold;
 
 }  // namespace monomorph
 
-/// P has a static member that the compiler knows, of a type that goes without saying into `type`.
+/// P has a static member that the compiler knows, of a type that converts to `type` implicitly.
 #define MONOMORPH_HAS_CONSTANT(type, member)                          \
   requires {                                                          \
     requires monomorph::detail::PointsTo<decltype(&P::member), type>; \
     typename monomorph::Constant<type{P::member}>;                    \
   }
 
-/// Look-ups of a recipe's member. A class that inherits a name from two bases cannot say which one it means: that tells
-/// whether R has the member at all, be it a type, a value, a function or a template. It is looked for as a value before
-/// it is looked for as a type, for g++ 12 skips values when it looks for a type, and would find that of a base behind
-/// them.
+/// Look-ups of a recipe's member. Naming a member that a class inherits from two bases is ambiguous: that tells whether
+/// R has the member at all, be it a type, a value, a function or a template. The member is looked for as a value first,
+/// because g++ 12 skips values when it looks for a type, and would find the type of a base that the value hides.
 #define MONOMORPH_MEMBER(member)                                                                                   \
   struct Decoy {                                                                                                   \
     enum { member };                                                                                               \

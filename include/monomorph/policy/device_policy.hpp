@@ -36,7 +36,15 @@ struct DeviceAxis {
 };
 template <class P> concept DevicePolicy = Fits<DeviceAxis, P>;
 
-/// R on another device.
+/// R on another device. A recipe that names its device is refused on any other (DEVICE-02).
 template <class R, class Device> struct On : R { using device = Device; };
+
+namespace detail {
+template <class R> struct Experiment { using type = R; };
+template <class R, class Device> struct Experiment<On<R, Device>> { using type = R; };
+}  // namespace detail
+
+/// The recipe as its author wrote it, whatever device a target of it is for.
+template <class R> using experiment_of = typename detail::Experiment<R>::type;
 
 }  // namespace monomorph

@@ -7,7 +7,7 @@
 
 namespace monomorph {
 
-/// An objective makes something of each sample before forward.
+/// Whether an objective changes each sample before a batch is made of it.
 template <class P> concept PreparesSamples = requires(const Sample& sample, const typename P::Hparams& hparams) {
   { P::prepare(sample, hparams) } -> std::same_as<void>;
 };
@@ -15,7 +15,7 @@ template <class P> concept PreparesSamples = requires(const Sample& sample, cons
 /// Whether an objective is over embeddings of texts, and not over logits of tokens.
 template <class P> inline constexpr bool is_over_embeddings = requires { P::texts_per_sample; };
 
-/// Whether an objective over logits predicts of each token the next one. One over embeddings predicts no token.
+/// Whether an objective over logits predicts the token after each one. An objective over embeddings predicts no tokens.
 template <class P>
 inline constexpr bool predicts_next_token = [] {
   if constexpr (is_over_embeddings<P>)
@@ -28,12 +28,13 @@ namespace detail {
 struct PrepareMember {
   MONOMORPH_MEMBER(prepare)
 };
-/// There is a member `prepare`, and it is another one than is asked for. A final class can't be asked for the name.
+/// P has a member `prepare` with another signature than the axis asks for. The look-up derives from P, so a final class
+/// is not judged.
 template <class P> consteval bool has_another_prepare() {
   if constexpr (std::is_class_v<P> && !std::is_final_v<P>) return PrepareMember::named<P> && !PreparesSamples<P>;
   return false;
 }
-/// There is a member `metrics` that is no array of them, or of more than a step adds up.
+/// P has a member `metrics` that is not an array of ObjectiveMetric, or is longer than what a step adds up.
 template <class P> consteval bool has_other_metrics() {
   if constexpr (requires { P::metrics; }) return !requires {
       requires std::same_as < decltype(&P::metrics), const std::array<ObjectiveMetric, P::metrics.size()>
@@ -45,7 +46,7 @@ template <class P> consteval bool has_other_metrics() {
 }
 }  // namespace detail
 
-/// The metrics of an objective, most have none.
+/// The metrics of an objective. Most objectives have none.
 template <class P>
 inline constexpr auto metrics_of = [] {
   if constexpr (requires { P::metrics; })
@@ -64,14 +65,15 @@ inline constexpr auto metrics_of = [] {
 ///
 ///   template <class Queue> static void loss(Queue, const TextEmbeddings&, const Hparams&);
 ///
-/// which makes losses and gradients of the embeddings of a batch (runtime/kernels/text_embeddings.hpp). Either may have
+/// which makes losses and gradients of the embeddings of a batch, by a kernel of the queue
+/// (runtime/kernels/text_embeddings.hpp), or by `each_sample` with arithmetic of its own. Either may have
 ///
 ///   static void prepare(const Sample&, const Hparams&);
 ///
 /// which changes the inputs and targets of a sample (core/sample.hpp) before a batch is made of them, in training and
 /// in evaluations. Targets come as the tokens behind the inputs, or, where `predicts_next_token` is false, as the
 /// inputs themselves: `prepare` then hides those that are to be predicted, and ignores the other targets. For an
-/// objective over embeddings the target of a token is the number of the text that it is of, among those of its sample.
+/// objective over embeddings the target of a token is the number of its text among the texts of its sample.
 /// And it may have
 ///
 ///   static constexpr std::array<ObjectiveMetric, n> metrics{…};

@@ -11,9 +11,9 @@ template <class P> concept MadeOfNothing = !BringsHparams<P> && requires { P{}; 
 template <class P> concept MadeOfHparams = requires(const typename P::Hparams& hparams) { P{hparams}; };
 }  // namespace detail
 
-/// Who is shown steps of a run, and can change nothing of it. A policy may have a `struct Hparams`, the section
-/// `observer` of the hyperparameters; it may export `template <class R> using rules = RuleList<…>`. Besides the parts,
-/// it has
+/// An observer is shown steps of a run and cannot change anything of it. A policy may have a `struct Hparams`, the
+/// section `observer` of the hyperparameters; it may export `template <class R> using rules = RuleList<…>`. Besides the
+/// parts, it has
 ///
 ///   void observe(const auto& step, auto& records);
 ///

@@ -10,14 +10,14 @@
 
 namespace monomorph {
 
-/// What the update of a tensor must see.
+/// What an optimiser must see to update a tensor.
 enum class UpdateScope {
   elements,  ///< each element alone, so that a rank updates the shard that it holds
-  matrices,  ///< whole matrices besides: `transform` is given the gradients of each, gathered if they are sharded
+  matrices,  ///< whole matrices, too: `transform` is given the gradient of each, gathered if it is sharded
 };
 
-/// The buffers that an optimiser keeps for a tensor, each with an element for every parameter. With a name before it, a
-/// tensor's is that of the buffer in checkpoints: "moment1.layers.0.mlp.up.weight".
+/// The buffers that an optimiser keeps for a tensor, each with an element for every parameter. In checkpoints the name
+/// of a buffer comes before that of the tensor: "moment1.layers.0.mlp.up.weight".
 struct StateBuffers {
   static constexpr int capacity = 4;
   std::array<std::string_view, capacity> names{};
@@ -46,7 +46,7 @@ struct OptimizerAxis {
     };
     static constexpr bool state = requires(ParameterClass parameter_class) {
       { P::state(parameter_class) } -> std::same_as<StateBuffers>;
-      typename std::integral_constant<int, P::state(ParameterClass::linear).n>;  // of a Constant nvcc makes nothing
+      typename std::integral_constant<int, P::state(ParameterClass::linear).n>;  // nvcc does not accept a Constant here
     };
     static constexpr bool state_space = !requires { &P::state_space; }
     || MONOMORPH_HAS_CONSTANT(MemorySpace, state_space);
@@ -83,7 +83,8 @@ inline constexpr ParameterClass all_parameter_classes[] = {ParameterClass::linea
 
 constexpr bool is_optimized(ParameterClass parameter_class) { return parameter_class != ParameterClass::state; }
 
-/// What an optimiser says of a class, or, of one that it does not update, what is true of it.
+/// What an optimiser keeps for a class of parameters, and what it must see of them. A class that no optimiser updates
+/// has no buffers.
 template <OptimizerPolicy P> constexpr StateBuffers state_buffers(ParameterClass parameter_class) {
   return is_optimized(parameter_class) ? P::state(parameter_class) : StateBuffers{};
 }
@@ -106,7 +107,8 @@ inline constexpr MemorySpace state_space = [] {
   return MemorySpace::device;
 }();
 
-/// The optimiser without what only says where its state lies: two that have the same one resume each other's runs.
+/// The optimiser without a wrapper that only says where its state lies. Optimisers that are the same without it resume
+/// each other's runs.
 template <OptimizerPolicy P> constexpr auto without_placement() {
   if constexpr (requires { requires std::same_as<typename P::placed, P>; })
     return std::type_identity<typename P::without_placement>{};
@@ -114,7 +116,7 @@ template <OptimizerPolicy P> constexpr auto without_placement() {
     return std::type_identity<P>{};
 }
 
-/// Of an optimiser's state: what the policy chooses, or that of the parameters that it updates.
+/// The dtype of an optimiser's state: the one that the policy chooses, or else that of the master parameters.
 template <OptimizerPolicy P> constexpr DType state_dtype(DType master) {
   if constexpr (requires { P::state_dtype; })
     return P::state_dtype;

@@ -34,7 +34,7 @@ struct PrecisionAxis {
 };
 template <class P> concept PrecisionPolicy = Fits<PrecisionAxis, P>;
 
-/// The optimiser updates a copy of its own, and compute reads a rounded one.
+/// Whether the optimiser updates master parameters of its own, of which compute reads a rounded copy.
 template <PrecisionPolicy P> inline constexpr bool keeps_master_copy = P::master_dtype != P::compute_dtype;
 
 }  // namespace monomorph

@@ -8,8 +8,8 @@ namespace monomorph {
 
 class Mistakes;  // core/mistakes.hpp
 
-/// What a schedule makes of peak learning rates. A quotient, so that a fraction such as 2 / 3 is rounded once, with the
-/// rate.
+/// What a schedule multiplies peak learning rates by. It is a quotient, so that a factor such as 2 / 3 is rounded only
+/// once, together with the rate.
 struct ScheduledRate {
   double times = 1, over = 1;
   constexpr double of(double peak) const { return peak * times / over; }

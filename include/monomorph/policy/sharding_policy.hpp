@@ -35,7 +35,7 @@ struct ShardingAxis {
 };
 template <class P> concept ShardingPolicy = Fits<ShardingAxis, P>;
 
-/// Whether a policy splits anything on some number of ranks. What it never splits is not in the program.
+/// Whether a policy splits anything on some number of ranks. The program has no code for what its policy never splits.
 template <class P>
 inline constexpr bool splits_optimizer = [] {
   for (int dp = 2; dp <= 64; ++dp)

@@ -42,6 +42,13 @@ MONOMORPH_MEMBER_OR(finetuning, finetuning::All)
 MONOMORPH_MEMBER_OR(schedule, schedule::WarmupDecay)
 #undef MONOMORPH_MEMBER_OR
 
+/// R on its own device if it names one, and on Device otherwise: what a target is that names no device itself.
+template <class R, class Device>
+using OnDefault = std::conditional_t < std::is_same_v<device_of<R>, Device> || requires {
+  typename R::device;
+}
+, R, On < R, Device >> ;
+
 namespace rule {
 
 template <class R> concept HasBudget = requires { R::budget; };

@@ -11,32 +11,31 @@ namespace monomorph::rule {
 template <std::int64_t n_heads> struct HeadsInRange {
   static constexpr bool holds = is_count(n_heads);
   static consteval void explain() {
-    static_assert(holds,
-                  "[ATTN-01] n_heads must lie in 1..16777216; change ModelSpec::n_heads (docs/rules.md#attn-01)");
+    static_assert(holds, "[ATTN-01] n_heads must lie in 1..16777216; change n_heads (docs/rules.md#attn-01)");
   }
 };
 template <std::int64_t d_model, std::int64_t n_heads, bool head_dim_given> struct HeadsDivideWidth {
   static constexpr bool holds = head_dim_given || !is_count(n_heads) || !is_count(d_model) || d_model % n_heads == 0;
   static consteval void explain() {
     static_assert(holds,
-                  "[ATTN-02] d_model must be a multiple of n_heads where head_dim is derived; change "
-                  "ModelSpec::n_heads, or give ModelSpec::head_dim (docs/rules.md#attn-02)");
+                  "[ATTN-02] d_model must be a multiple of n_heads where head_dim is derived; change n_heads, or give "
+                  "head_dim (docs/rules.md#attn-02)");
   }
 };
 template <std::int64_t n_heads, std::int64_t n_kv_heads> struct KeyHeadsDivideHeads {
   static constexpr bool holds = !is_count(n_heads) || (n_kv_heads > 0 && n_heads % n_kv_heads == 0);
   static consteval void explain() {
     static_assert(holds,
-                  "[ATTN-03] n_heads must be a multiple of n_kv_heads, which must be at least 1; change "
-                  "ModelSpec::n_kv_heads (docs/rules.md#attn-03)");
+                  "[ATTN-03] n_heads must be a multiple of n_kv_heads, which must be at least 1; change n_kv_heads "
+                  "(docs/rules.md#attn-03)");
   }
 };
 template <std::int64_t head_dim> struct HeadDimInRange {
   static constexpr bool holds = 1 <= head_dim && head_dim <= 256;
   static consteval void explain() {
     static_assert(holds,
-                  "[ATTN-04] head_dim (d_model / n_heads unless given) must lie in 1..256, which is what the "
-                  "attention kernels take; change ModelSpec::n_heads or ModelSpec::head_dim (docs/rules.md#attn-04)");
+                  "[ATTN-04] head_dim (d_model / n_heads unless given) must lie in 1..256, which is what the attention "
+                  "kernels take; change n_heads or head_dim (docs/rules.md#attn-04)");
   }
 };
 template <Position position, std::int64_t head_dim> struct RotaryHeadDimEven {
@@ -44,7 +43,7 @@ template <Position position, std::int64_t head_dim> struct RotaryHeadDimEven {
   static consteval void explain() {
     static_assert(holds,
                   "[ATTN-05] head_dim must be even where position is rotary, which turns features in pairs; change "
-                  "ModelSpec::head_dim or ModelSpec::n_heads (docs/rules.md#attn-05)");
+                  "head_dim or n_heads (docs/rules.md#attn-05)");
   }
 };
 template <Position position, std::int64_t base_millionths> struct RotaryBaseAboveOne {
@@ -79,16 +78,15 @@ template <Position position, bool rotary_is_default> struct RotaryIsRead {
   static consteval void explain() {
     static_assert(holds,
                   "[ATTN-09] rotary must be left out unless position is rotary, as nothing else reads it; change "
-                  "ModelSpec::position or ModelSpec::rotary (docs/rules.md#attn-09)");
+                  "position or rotary (docs/rules.md#attn-09)");
   }
 };
 template <std::int64_t attention_dropout_millionths, AttentionKernel kernel> struct AttentionDropoutNeedsReference {
   static constexpr bool holds = attention_dropout_millionths <= 0 || kernel == AttentionKernel::reference;
   static consteval void explain() {
     static_assert(holds,
-                  "[ATTN-10] dropout.attention must be 0 unless attention_kernel is reference, as the tiled kernel "
-                  "has no dropout; change DropoutSpec::attention or ModelSpec::attention_kernel "
-                  "(docs/rules.md#attn-10)");
+                  "[ATTN-10] dropout.attention must be 0 unless attention_kernel is reference, as the tiled kernel has "
+                  "no dropout; change DropoutSpec::attention or attention_kernel (docs/rules.md#attn-10)");
   }
 };
 
@@ -101,7 +99,7 @@ template <class Block, bool within_documents> struct BlockKeepsWithinDocuments {
                   "change attention (docs/rules.md#attn-11)");
   }
 };
-/// Tokens before the query and behind it.
+/// `before` and `after` count the tokens on either side of the query that it attends to.
 template <class Attention, std::int64_t before, std::int64_t after> struct TokenSeesItself {
   static constexpr bool holds =
       0 <= before && before <= AttentionMask::unlimited && 0 <= after && after <= AttentionMask::unlimited;
@@ -116,7 +114,7 @@ template <class Attention, std::int64_t prefix, std::int64_t context_length> str
   static consteval void explain() {
     static_assert(holds,
                   "[ATTN-13] the prefix of an attention must lie in 0..context_length; change P of Prefix<P> or "
-                  "ModelSpec::context_length (docs/rules.md#attn-13)");
+                  "context_length (docs/rules.md#attn-13)");
   }
 };
 template <class Attention, std::int64_t after, bool predicts_next_token> struct NextTokenIsHidden {
@@ -149,13 +147,13 @@ template <class Attention, bool of_layers, bool of_recipe> struct LayersAgreeOnD
 
 template <class R, class Attention> consteval auto mask_rules() {
   constexpr AttentionMask mask = Attention::mask;
-  constexpr bool predicts_next = predicts_next_token<objective_of<R>> && !is_encoder<R>;  // of which ENC-01 speaks
+  constexpr bool predicts_next = predicts_next_token<objective_of<R>> && !is_encoder<R>;  // ENC-01 reports that
   return RuleList<TokenSeesItself<Attention, mask.before, mask.after>,
                   PrefixWithinContext<Attention, mask.prefix, R::model.context_length.value>,
                   NextTokenIsHidden<Attention, mask.after, predicts_next>>{};
 }
 
-/// Of an attention that layers have for themselves.
+/// Rules about an attention that a block has in place of the recipe's.
 template <class R, class Block> consteval auto rules_of_layer_attention() {
   if constexpr (requires { typename Block::Attention; }) {
     using Attention = typename Block::Attention;
@@ -170,7 +168,7 @@ template <class R, class Block> consteval auto rules_of_block() {
   return RuleList<BlockKeepsWithinDocuments<Block, bool{attention_of<R>::within_documents}>>{} +
          rules_of_layer_attention<R, Block>();
 }
-/// A block that says nothing of its attention may mix tokens as it likes.
+/// A block that does not declare its attention may mix tokens in any way.
 template <class Block> consteval bool may_see_behind() {
   if constexpr (requires { typename Block::Attention; }) {
     constexpr AttentionMask mask = Block::Attention::mask;
@@ -194,7 +192,7 @@ template <class R> consteval auto attention_rules() {
   constexpr auto scaling = model.rotary.scaling;
   constexpr auto heads = model.n_heads.value, width = model.d_model.value;
   constexpr bool derivable = is_count(heads) && is_count(width) && width % heads == 0;
-  constexpr auto head_dim = model.head_dim.given || derivable ? model.head_width() : 2;  // 2: ATTN-01 or ATTN-02 speaks
+  constexpr auto head_dim = model.head_dim.given || derivable ? model.head_width() : 2;  // else ATTN-01, ATTN-02
   constexpr auto factor = millionths_down(scaling.factor);
   return RuleList<HeadsInRange<heads>, HeadsDivideWidth<width, heads, model.head_dim.given>,
                   KeyHeadsDivideHeads<heads, model.kv_heads()>, HeadDimInRange<head_dim>,

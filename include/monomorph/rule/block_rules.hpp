@@ -6,10 +6,12 @@
 #include <monomorph/policy/axis.hpp>
 #include <type_traits>
 
-/// Rules about blocks: their parts, then what these say. They may count on the values of the recipe.
+/// Rules about blocks: first that their parts are there, then what the parts say. They are judged when all values of
+/// the recipe are in order.
 namespace monomorph::rule {
 
-/// The compiler knows the tensors. nvcc's front end 13 can say so once only, and is not asked.
+/// The tensors are known at compile time. The front end of nvcc 13 can evaluate this only once, so it does not check
+/// it.
 template <class Params> inline constexpr bool is_constexpr_layout = requires {
   requires std::is_default_constructible_v<Params> && std::is_constructible_v<Params, int>;
 #ifndef __CUDACC__
@@ -73,7 +75,7 @@ template <class Block, class R> struct BlockHasPasses {
         "and backward alike, or derive from monomorph::AutogradBlock (docs/rules.md#layer-05)");
   }
 };
-/// What cannot decode needs none.
+/// A block that cannot decode needs neither.
 template <class Block, class R> struct DecodingBlockHasTemporaries {
   static constexpr bool holds = !requires(const DecodeTensorsOf<R>& tensors) { Block::decode(tensors); }
   || requires {
@@ -92,7 +94,7 @@ template <class Block, class R>
 using BlockParts = RuleList<DecodingBlockHasTemporaries<Block, R>, BlockHasParams<Block>, BlockHasSaved<Block>,
                             BlockHasTemporary<Block>, BlockHasFlops<Block>, BlockHasPasses<Block, R>>;
 
-/// What a unit's layout is like, in one pass: true is right.
+/// What is true of a unit's tensors, found in one pass. Each fact must be true.
 struct LayoutFacts {
   int tensors = 0;
   bool named_apart = true, shaped = true, within_unit = true, apart = true, started = true;
@@ -192,7 +194,7 @@ template <class R, bool names_attention, bool any_attends> struct AttentionIsRea
 template <class Block, int first, int length> consteval auto layout_rules_of_run() {
   using Params = typename Block::Params;
   constexpr LayoutFacts facts{Params{first}};
-  // Blocks differ at the ends of a run if anywhere: all of them would take the compiler long.
+  // Only the ends of a run are compared: blocks that differ do so there, and comparing all takes the compiler long.
   constexpr bool equal = equal_layouts(Params{}, Params{first}) && equal_layouts(Params{}, Params{first + length - 1});
   return RuleList<TensorsWithinCapacity<Block, facts.tensors>, TensorsNamedApart<Block, facts.named_apart>,
                   TensorsHaveElements<Block, facts.shaped>, TensorsWithinUnit<Block, facts.within_unit>,
@@ -220,7 +222,7 @@ template <class R> consteval auto block_layout_rules() {
          RuleList<AttentionIsRead<R, AttentionAxis::named<R>, any_attends<R>(layers_of<R>)>>{};
 }
 
-/// What blocks export.
+/// The rules that blocks export.
 template <class R, class... Runs> consteval auto exported_block_rules_of(Stack<Runs...>) {
   return (RuleList<>{} + ... + exported_rules<typename Runs::template block<R>, R>());
 }

@@ -6,20 +6,20 @@
 /// that costs least time and would fit: the compiler plans the recipe again with each, until one fits.
 namespace monomorph::rule {
 
-/// In the order of what they cost.
+/// The changes that are tried, in the order of what they cost.
 enum class Change {
-  recompute_cheap,  ///< norms and activation functions once more: a few percent
-  shard_optimizer,  ///< the same bytes between ranks as with Replicate
-  shard_grad_op,    ///< gradients once for every micro-batch
-  full_shard,       ///< half as many bytes again
-  micro_batch,      ///< smaller matrix products
-  every_block,      ///< forward once more: a third of the arithmetic
+  recompute_cheap,  ///< computes norms and activation functions twice: a few percent
+  shard_optimizer,  ///< ranks exchange as many bytes as with Replicate
+  shard_grad_op,    ///< gradients are reduced once for every micro-batch
+  full_shard,       ///< ranks exchange half as many bytes again
+  micro_batch,      ///< makes matrix products smaller
+  every_block,      ///< computes forward twice: a third more arithmetic
   full_shard_and_every_block,
   full_shard_every_block_and_micro_batch,
   none_of_these,
 };
 
-/// A recipe with another policy, as far as the plan asks it.
+/// A recipe with another policy, which has only those members that the plan reads.
 template <class R, Recompute what> struct Recomputing : R {
   struct checkpointing {
     static constexpr Recompute recompute(int) { return what; }
@@ -35,8 +35,8 @@ template <class R, bool parameters, bool gradients> struct Sharded : R {
 template <class R, int dp, std::int64_t micro_batch>
 inline constexpr std::int64_t planned_bytes = plan::memory<R>(dp, micro_batch).total();
 
-/// The largest micro-batch of low..high that fits, if low does. One constant for each step of the search, as compilers
-/// limit the work of one.
+/// The largest micro-batch of low..high that fits, if low does. Each step of the search is a constant of its own, as
+/// compilers limit the work that evaluates one.
 template <class R, int dp, std::int64_t available, std::int64_t low, std::int64_t high>
 constexpr std::int64_t largest_micro_batch() {
   if constexpr (low == high) {
@@ -95,7 +95,7 @@ struct PartBytes {
   MemoryPart part;
   std::int64_t bytes;
 };
-/// The largest but `n` others.
+/// The part that only `n` others exceed.
 constexpr PartBytes largest_part(const plan::Memory& memory, int n) {
   using enum MemoryPart;
   PartBytes parts[] = {{parameters, memory.master},
@@ -121,7 +121,7 @@ constexpr PartBytes largest_part(const plan::Memory& memory, int n) {
   }
 }
 
-/// In bytes per rank.
+/// A part of the memory of each rank, as an operand that compilers print.
 template <MemoryPart part, std::int64_t bytes> struct Part;
 template <std::int64_t micro_batch> struct FittingMicroBatch;
 

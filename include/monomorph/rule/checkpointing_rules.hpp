@@ -29,7 +29,7 @@ template <int num, int den, std::int64_t n_layers> struct FractionSelectsBlock {
   }
 };
 
-/// Two blocks' activations stay on the device.
+/// Of the blocks that keep activations, two stay on the device. Offload moves something only if there are more.
 template <bool moves_some> struct OffloadMovesSomething {
   static constexpr bool holds = moves_some;
   static consteval void explain() {

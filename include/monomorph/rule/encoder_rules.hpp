@@ -4,7 +4,7 @@
 #include <monomorph/recipe/members.hpp>
 #include <monomorph/rule/operands.hpp>
 
-/// Rules about encoders, and about what an objective needs of the model.
+/// Rules about encoders, and about the kind of model that an objective needs.
 namespace monomorph::rule {
 
 template <class Objective, bool is_encoder, bool over_embeddings> struct EncoderHasObjective {

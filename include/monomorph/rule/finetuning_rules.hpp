@@ -10,7 +10,7 @@ template <bool trains_something> struct TrainsSomething {
   static consteval void explain() {
     static_assert(holds,
                   "[FREEZE-03] finetuning must train some unit, and a tied head is trained as the embedding is; change "
-                  "finetuning or ModelSpec::tied_head (docs/rules.md#freeze-03)");
+                  "finetuning or tied_head (docs/rules.md#freeze-03)");
   }
 };
 template <class R> consteval auto finetuning_rules() {

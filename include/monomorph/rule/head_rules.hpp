@@ -4,27 +4,25 @@
 #include <monomorph/rule/operands.hpp>
 #include <monomorph/spec/model_spec.hpp>
 
-/// Rules about what the width of a head has to do with other fields; its own range is a matter of attention_rules.hpp.
+/// Rules that join the width of a head with other fields. attention_rules.hpp checks its own range.
 namespace monomorph::rule {
 
 template <bool qk_norm, NormKind kind, std::int64_t head_dim> struct HeadNormNeedsTwo {
   static constexpr bool holds = !qk_norm || kind != NormKind::layer_norm || head_dim != 1;
   static consteval void explain() {
-    static_assert(
-        holds,
-        "[HEADS-01] head_dim must be at least 2 where qk_norm is set and norm.kind is layer_norm, which makes "
-        "0 of a single feature; change ModelSpec::head_dim, ModelSpec::n_heads or NormSpec::kind "
-        "(docs/rules.md#heads-01)");
+    static_assert(holds,
+                  "[HEADS-01] head_dim must be at least 2 where qk_norm is set and norm.kind is layer_norm, which "
+                  "makes 0 of a single feature; change head_dim, n_heads or NormSpec::kind (docs/rules.md#heads-01)");
   }
 };
-/// head_dim as given: what is derived is in proportion.
+/// Only a head_dim that is given is judged, as a derived one is always in proportion.
 template <std::int64_t n_heads, std::int64_t head_dim, std::int64_t d_model> struct HeadDimIsOfOneHead {
   static constexpr bool holds =
       !is_count(n_heads) || head_dim > 256 || !is_count(d_model) || 1.0 * n_heads * head_dim <= 16.0 * d_model;
   static consteval void explain() {
     static_assert(holds,
                   "[HEADS-02] n_heads x head_dim must be at most 16 d_model: head_dim is the width of one head, not of "
-                  "all; change ModelSpec::head_dim (docs/rules.md#heads-02)");
+                  "all; change head_dim (docs/rules.md#heads-02)");
   }
 };
 

@@ -17,8 +17,8 @@
 #include <monomorph/spec/encoder_spec.hpp>
 #include <type_traits>
 
-/// Rules about the members that a recipe has. What else it has, nothing would read: cmake/check_members.cmake refuses
-/// it.
+/// Rules about the members that a recipe has. cmake/check_members.cmake refuses any member besides, as nothing would
+/// read it.
 namespace monomorph::rule {
 
 template <class R> struct RecipeIsStruct {
@@ -33,7 +33,7 @@ template <class R> struct RecipeIsStruct {
 template <class T> inline constexpr bool is_stack = false;
 template <class... Runs> inline constexpr bool is_stack<Stack<Runs...>> = true;
 
-/// The layers, which are not a policy, but looked for in the same way.
+/// The layers are not a policy, but are looked up in the same way.
 struct LayersAxis {
   MONOMORPH_OPTIONAL_AXIS(layers, "monomorph::Stack<monomorph::Run<monomorph::DecoderBlock, 12>>")
   template <class L> struct Parts {
@@ -88,7 +88,7 @@ template <class Axis, class R> struct AxisFits {
     static_assert(!wrong, "[RECIPE-02] " #member " must be `static constexpr monomorph::" #type " " #member         \
                           "{...};`; change " #member " (docs/rules.md#recipe-02)");                                 \
   }
-/// The model is of one kind or another.
+/// The model is a ModelSpec or an EncoderSpec.
 struct ModelMember {
   struct Decoder {
     MONOMORPH_VALUE_MEMBER(model, ModelSpec)
@@ -99,7 +99,9 @@ struct ModelMember {
   template <class R> static constexpr bool named = Decoder::named<R>;
   template <class R> static constexpr bool fits = Decoder::fits<R> || Encoder::fits<R>;
   template <class R, bool missing, bool wrong> static consteval void explain() {
-    Decoder::explain<R, missing, false>();
+    static_assert(!missing,
+                  "[RECIPE-05] a recipe must have model; write `static constexpr monomorph::ModelSpec model{...};`, or "
+                  "an EncoderSpec (docs/rules.md#recipe-05)");
     static_assert(!wrong,
                   "[RECIPE-02] model must be `static constexpr monomorph::ModelSpec model{...};`, or an EncoderSpec; "
                   "change model (docs/rules.md#recipe-02)");
@@ -130,6 +132,16 @@ using MembersFit = RuleList<ValueFits<ModelMember, R>, AxisFits<ShardingAxis, R>
                             AxisFits<AttentionAxis, R>, AxisFits<FinetuningAxis, R>, AxisFits<ScheduleAxis, R>,
                             AxisFits<ObserverAxis, R>, AxisFits<DeviceAxis, R>, AxisFits<LayersAxis, R>,
                             ValueFits<MeshMember, R>, ValueFits<ExpectMember, R>, ValueFits<BudgetMember, R>>;
+
+/// A recipe that names its device is built for no other.
+template <class R, class Device> struct NamedDeviceIsKept {
+  static constexpr bool holds = std::is_same_v<device_of<R>, Device> || !requires { typename R::device; };
+  static consteval void explain() {
+    static_assert(holds,
+                  "[DEVICE-02] a recipe that names its device must be built for no other one; change DEVICES of "
+                  "monomorph_add_recipe, or leave device out of the recipe (docs/rules.md#device-02)");
+  }
+};
 
 template <class R> struct ModelOf { static constexpr const auto& spec = R::model; };
 template <class R> struct MeshOf { static constexpr const auto& spec = mesh_of<R>; };
@@ -162,12 +174,12 @@ template <std::int64_t n_layers, int... lengths> struct LayersAddUp {
       n_layers < 1 || !((lengths > 0) && ...) || (std::int64_t{lengths} + ... + 0) == n_layers;
   static consteval void explain() {
     static_assert(holds,
-                  "[RECIPE-04] the lengths of the runs in layers must add up to n_layers; change layers or "
-                  "ModelSpec::n_layers (docs/rules.md#recipe-04)");
+                  "[RECIPE-04] the lengths of the runs in layers must add up to n_layers; change layers or n_layers "
+                  "(docs/rules.md#recipe-04)");
   }
 };
 
-/// Blocks as types, to compare them.
+/// Compares the types of the blocks of neighbouring runs.
 template <class... Blocks> struct AdjacentRunsDiffer { static constexpr bool differ = true; };
 template <class First, class Second, class... Blocks> struct AdjacentRunsDiffer<First, Second, Blocks...> {
   static constexpr bool differ = !std::is_same_v<First, Second> && AdjacentRunsDiffer<Second, Blocks...>::differ;

@@ -3,53 +3,48 @@
 #include <monomorph/rule/operands.hpp>
 #include <monomorph/spec/model_spec.hpp>
 
-/// Rules about one model's sizes. A rule between fields holds where a field alone is out of range: that has a rule of
-/// its own, so each slip is told once.
+/// Rules about one model's sizes. A rule about several fields holds where one of them is out of range by itself, as
+/// that breaks a rule of its own: each mistake is told once.
 namespace monomorph::rule {
 
 template <std::int64_t n_layers> struct LayersInRange {
   static constexpr bool holds = 1 <= n_layers && n_layers <= 256;
   static consteval void explain() {
-    static_assert(holds, "[MODEL-01] n_layers must lie in 1..256; change ModelSpec::n_layers (docs/rules.md#model-01)");
+    static_assert(holds, "[MODEL-01] n_layers must lie in 1..256; change n_layers (docs/rules.md#model-01)");
   }
 };
 template <std::int64_t vocab_size> struct VocabularyInRange {
   static constexpr bool holds = is_count(vocab_size);
   static consteval void explain() {
-    static_assert(holds,
-                  "[MODEL-02] vocab_size must lie in 1..16777216; change ModelSpec::vocab_size "
-                  "(docs/rules.md#model-02)");
+    static_assert(holds, "[MODEL-02] vocab_size must lie in 1..16777216; change vocab_size (docs/rules.md#model-02)");
   }
 };
 template <std::int64_t d_model> struct WidthInRange {
   static constexpr bool holds = is_count(d_model);
   static consteval void explain() {
-    static_assert(holds,
-                  "[MODEL-03] d_model must lie in 1..16777216; change ModelSpec::d_model (docs/rules.md#model-03)");
+    static_assert(holds, "[MODEL-03] d_model must lie in 1..16777216; change d_model (docs/rules.md#model-03)");
   }
 };
 template <std::int64_t context_length> struct ContextInRange {
   static constexpr bool holds = is_count(context_length);
   static consteval void explain() {
     static_assert(holds,
-                  "[MODEL-04] context_length must lie in 1..16777216; change ModelSpec::context_length "
-                  "(docs/rules.md#model-04)");
+                  "[MODEL-04] context_length must lie in 1..16777216; change context_length (docs/rules.md#model-04)");
   }
 };
 template <std::int64_t d_ff> struct FeedForwardWidthInRange {
   static constexpr bool holds = is_count(d_ff);
   static consteval void explain() {
     static_assert(holds,
-                  "[MODEL-05] d_ff must lie in 1..16777216 where it is given; change ModelSpec::d_ff, or leave it "
-                  "out (docs/rules.md#model-05)");
+                  "[MODEL-05] d_ff must lie in 1..16777216 where it is given; change d_ff, or leave it out "
+                  "(docs/rules.md#model-05)");
   }
 };
 template <std::int64_t d_ff_multiple> struct FeedForwardMultipleInRange {
   static constexpr bool holds = is_count(d_ff_multiple);
   static consteval void explain() {
     static_assert(holds,
-                  "[MODEL-06] d_ff_multiple must lie in 1..16777216; change ModelSpec::d_ff_multiple "
-                  "(docs/rules.md#model-06)");
+                  "[MODEL-06] d_ff_multiple must lie in 1..16777216; change d_ff_multiple (docs/rules.md#model-06)");
   }
 };
 template <std::int64_t d_ff_multiple, Activation activation, bool d_ff_given> struct FeedForwardMultipleIsRead {
@@ -58,23 +53,22 @@ template <std::int64_t d_ff_multiple, Activation activation, bool d_ff_given> st
   static consteval void explain() {
     static_assert(holds,
                   "[MODEL-07] d_ff_multiple must stay 256 unless d_ff is derived for Activation::swiglu, as nothing "
-                  "else reads it; change ModelSpec::d_ff_multiple (docs/rules.md#model-07)");
+                  "else reads it; change d_ff_multiple (docs/rules.md#model-07)");
   }
 };
 template <std::int64_t vocab_multiple> struct VocabularyMultipleInRange {
   static constexpr bool holds = 1 <= vocab_multiple && vocab_multiple <= 65'536;
   static consteval void explain() {
     static_assert(holds,
-                  "[MODEL-08] vocab_multiple must lie in 1..65536; change ModelSpec::vocab_multiple "
-                  "(docs/rules.md#model-08)");
+                  "[MODEL-08] vocab_multiple must lie in 1..65536; change vocab_multiple (docs/rules.md#model-08)");
   }
 };
 template <std::int64_t epsilon_millionths> struct NormEpsilonPositive {
   static constexpr bool holds = 0 < epsilon_millionths && epsilon_millionths < million;
   static consteval void explain() {
-    static_assert(holds,
-                  "[MODEL-09] norm.epsilon must be above 0 and below 1; change NormSpec::epsilon "
-                  "(docs/rules.md#model-09)");
+    static_assert(
+        holds,
+        "[MODEL-09] norm.epsilon must be above 0 and below 1; change NormSpec::epsilon (docs/rules.md#model-09)");
   }
 };
 constexpr bool is_probability(std::int64_t millionths) { return 0 <= millionths && millionths < million; }
@@ -96,7 +90,7 @@ template <std::int64_t std_millionths> struct InitializationStdPositive {
                   "it automatic (docs/rules.md#model-11)");
   }
 };
-/// The operands are of one layer: its width, those of its queries, of its keys and of its hidden layer.
+/// Estimates the parameters from the sizes of one layer: its width, its heads and its hidden layer.
 template <std::int64_t n_layers, std::int64_t d_model, std::int64_t n_heads, std::int64_t head_dim, std::int64_t d_ff>
 struct ParametersCountable {
   static constexpr double estimate = double(n_layers) * double(d_model) * (4.0 * n_heads * head_dim + 3.0 * d_ff);
@@ -104,7 +98,7 @@ struct ParametersCountable {
   static consteval void explain() {
     static_assert(holds,
                   "[MODEL-12] n_layers x d_model x (4 n_heads head_dim + 3 d_ff), about the parameters, must be below "
-                  "1e15; change ModelSpec::d_model, n_heads or d_ff (docs/rules.md#model-12)");
+                  "1e15; change d_model, n_heads or d_ff (docs/rules.md#model-12)");
   }
 };
 
@@ -114,7 +108,7 @@ template <std::int64_t vocab_multiple, std::int64_t vocab_size> struct PaddingIs
   static consteval void explain() {
     static_assert(holds,
                   "[MODEL-13] vocab_multiple must be at most vocab_size, or 512: most of the table would be padding; "
-                  "change ModelSpec::vocab_multiple (docs/rules.md#model-13)");
+                  "change vocab_multiple (docs/rules.md#model-13)");
   }
 };
 template <std::int64_t d_ff_multiple, std::int64_t d_model> struct FeedForwardRoundedUpLittle {
@@ -123,17 +117,16 @@ template <std::int64_t d_ff_multiple, std::int64_t d_model> struct FeedForwardRo
   static consteval void explain() {
     static_assert(holds,
                   "[MODEL-14] d_ff_multiple must be at most 8/3 d_model, or 256: rounding up would double d_ff; change "
-                  "ModelSpec::d_ff_multiple, or give ModelSpec::d_ff (docs/rules.md#model-14)");
+                  "d_ff_multiple, or give d_ff (docs/rules.md#model-14)");
   }
 };
 template <std::int64_t std_millionths, std::int64_t d_model> struct InitializationKeepsScale {
   static constexpr bool holds = std_millionths <= 0 || std_millionths == beyond_millionths || !is_count(d_model) ||
                                 1e-12 * std_millionths * std_millionths * d_model <= 64;
   static consteval void explain() {
-    static_assert(
-        holds,
-        "[MODEL-15] initialization.std x sqrt(d_model) must be at most 8: every matrix would multiply what it "
-        "reads by that; change InitializationSpec::std (docs/rules.md#model-15)");
+    static_assert(holds,
+                  "[MODEL-15] initialization.std x sqrt(d_model) must be at most 8: every matrix would multiply what "
+                  "it reads by that; change InitializationSpec::std (docs/rules.md#model-15)");
   }
 };
 template <NormKind kind, std::int64_t d_model> struct LayerNormNeedsTwo {
@@ -141,7 +134,7 @@ template <NormKind kind, std::int64_t d_model> struct LayerNormNeedsTwo {
   static consteval void explain() {
     static_assert(holds,
                   "[MODEL-16] d_model must be at least 2 where norm.kind is layer_norm, which makes 0 of a single "
-                  "feature; change ModelSpec::d_model or NormSpec::kind (docs/rules.md#model-16)");
+                  "feature; change d_model or NormSpec::kind (docs/rules.md#model-16)");
   }
 };
 template <std::int64_t d_ff, std::int64_t d_model, bool d_ff_given> struct FeedForwardInProportion {
@@ -149,7 +142,7 @@ template <std::int64_t d_ff, std::int64_t d_model, bool d_ff_given> struct FeedF
   static consteval void explain() {
     static_assert(holds,
                   "[MODEL-17] d_ff must be at most 64 d_model: it is the width of a hidden layer, not its parameters; "
-                  "change ModelSpec::d_ff (docs/rules.md#model-17)");
+                  "change d_ff (docs/rules.md#model-17)");
   }
 };
 

@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <limits>
 
-/// Rules compare template arguments, and clang 14 has none of floating point: real fields are given in whole
-/// millionths.
+/// Rules compare template arguments, which cannot be floating-point numbers in clang 14, so that real fields are given
+/// in whole millionths.
 namespace monomorph::rule {
 
 /// No count of a model is larger, so that products of three of them fit 64 bits.

@@ -13,7 +13,8 @@ template <DType state, DType master> struct StateRoundsMasters {
         "the optimizer out of Bf16State, or change precision (docs/rules.md#optim-01)");
   }
 };
-/// Tables of tokens, norms and biases are no matrices in the sense of such an optimiser.
+/// An optimiser of whole matrices makes updates that are nearly orthogonal. That suits matrices which multiply
+/// features, and not token tables, norms or biases.
 template <bool embedding, bool norm, bool bias> struct MatricesAreOfBlocks {
   static constexpr bool holds = !embedding && !norm && !bias;
   static consteval void explain() {

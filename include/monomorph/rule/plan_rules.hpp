@@ -11,9 +11,9 @@ namespace monomorph::rule {
 template <std::int64_t planned, std::int64_t expected> struct ParametersAsExpected {
   static constexpr bool holds = planned == expected;
   static consteval void explain() {
-    static_assert(holds,
-                  "[PLAN-01] the planned parameters must be as many as expected; change Expect::params "
-                  "(docs/rules.md#plan-01)");
+    static_assert(
+        holds,
+        "[PLAN-01] the planned parameters must be as many as expected; change Expect::params (docs/rules.md#plan-01)");
   }
 };
 /// Shards are multiples of 64 elements, so that a rank may hold nothing but padding.
@@ -28,17 +28,17 @@ template <std::int64_t smallest_unit, int shards> struct ShardsHoldElements {
 template <int ranks, std::int64_t ranks_per_replica> struct RanksFormReplicas {
   static constexpr bool holds = ranks > 0 && (ranks_per_replica < 1 || replicas_of(ranks, ranks_per_replica) > 0);
   static consteval void explain() {
-    static_assert(holds,
-                  "[PLAN-03] budget.ranks must be a positive multiple of tp pp cp; change Budget::ranks "
-                  "(docs/rules.md#plan-03)");
+    static_assert(
+        holds,
+        "[PLAN-03] budget.ranks must be a positive multiple of tp pp cp; change Budget::ranks (docs/rules.md#plan-03)");
   }
 };
 template <std::int64_t bytes_per_rank> struct BudgetPositive {
   static constexpr bool holds = bytes_per_rank > 0;
   static consteval void explain() {
-    static_assert(holds,
-                  "[PLAN-04] budget.bytes_per_rank must be positive; change Budget::bytes_per_rank "
-                  "(docs/rules.md#plan-04)");
+    static_assert(
+        holds,
+        "[PLAN-04] budget.bytes_per_rank must be positive; change Budget::bytes_per_rank (docs/rules.md#plan-04)");
   }
 };
 template <std::int64_t bytes_per_rank> struct BudgetIsInBytes {
@@ -52,19 +52,19 @@ template <std::int64_t bytes_per_rank> struct BudgetIsInBytes {
 template <std::int64_t micro_batch> struct MicroBatchInRange {
   static constexpr bool holds = is_count(micro_batch);
   static consteval void explain() {
-    static_assert(holds,
-                  "[PLAN-05] budget.micro_batch must lie in 1..16777216; change Budget::micro_batch "
-                  "(docs/rules.md#plan-05)");
+    static_assert(
+        holds,
+        "[PLAN-05] budget.micro_batch must lie in 1..16777216; change Budget::micro_batch (docs/rules.md#plan-05)");
   }
 };
-/// Together with the limits on sizes: all offsets of the plan fit 64 bits.
+/// Together with the limits on sizes this makes all offsets of the plan fit 64 bits.
 template <std::int64_t micro_batch, std::int64_t context_length> struct TokensCountable {
   static constexpr bool holds =
       !is_count(micro_batch) || !is_count(context_length) || 1.0 * micro_batch * context_length < 1 << 30;
   static consteval void explain() {
     static_assert(holds,
                   "[PLAN-06] budget.micro_batch x context_length, the tokens of a forward pass, must be below 2^30; "
-                  "change Budget::micro_batch or ModelSpec::context_length (docs/rules.md#plan-06)");
+                  "change Budget::micro_batch or context_length (docs/rules.md#plan-06)");
   }
 };
 

@@ -28,7 +28,7 @@ template <DType compute, DType gradient, DType master> struct PrecisionIsImpleme
   static constexpr bool is_fp16 = compute == DType::fp16 && gradient == DType::fp32 && master == DType::fp32;
   static constexpr bool too_narrow = size_of(gradient) < size_of(compute) || size_of(master) < size_of(compute);
   static constexpr bool holds =
-      is_uniform || is_bf16 || is_fp16 || too_narrow;  // too narrow: PREC-01 or PREC-02 speaks
+      is_uniform || is_bf16 || is_fp16 || too_narrow;  // PREC-01 or PREC-02 reports what is too narrow
   static consteval void explain() {
     static_assert(holds,
                   "[PREC-03] compute, gradient and master dtypes must be those of Fp32, Bf16Mixed, Bf16Pure, Fp16Mixed "
@@ -56,7 +56,7 @@ template <int epsilon_exponent, DType statistics_dtype> struct EpsilonIsRepresen
         "0; change NormSpec::epsilon (docs/rules.md#prec-06)");
   }
 };
-/// No replicas: no budget says how many there are.
+/// `replicas` is 0 where no budget says how many there are.
 template <std::int64_t replicas, DType reduce_dtype, DType gradient_dtype> struct ReductionIsRead {
   static constexpr bool holds = replicas != 1 || reduce_dtype == gradient_dtype;
   static consteval void explain() {

@@ -15,16 +15,19 @@
 #include <monomorph/rule/shape_rules.hpp>
 #include <monomorph/rule/sharding_rules.hpp>
 
-/// Which rules a recipe is judged by, in stages: a later one would stumble over what an earlier one refuses, so it is
-/// judged only when the earlier ones hold, and a mistake is told once.
+/// Which rules a recipe is judged by, in stages. A stage is judged only when those before it hold, as its rules rely on
+/// what they check; so a mistake is told once.
 namespace monomorph::rule {
 
-/// First: the members are what they are taken for.
+/// First: the members are what they are taken for. `On<R, Device>` hides the device that R names, so R is judged, too.
 template <class R> consteval auto member_rules() {
-  if constexpr (RecipeIsStruct<R>::holds)
+  using Experiment = experiment_of<R>;
+  if constexpr (!RecipeIsStruct<Experiment>::holds)
+    return RuleList<RecipeIsStruct<Experiment>>{};
+  else if constexpr (std::is_same_v<R, Experiment>)
     return MembersFit<R>{};
   else
-    return RuleList<RecipeIsStruct<R>>{};
+    return MembersFit<Experiment>{} + RuleList<AxisFits<DeviceAxis, R>, NamedDeviceIsKept<Experiment, device_of<R>>>{};
 }
 
 template <class R> consteval auto exported_observer_rules() {
@@ -34,7 +37,7 @@ template <class R> consteval auto exported_observer_rules() {
     return RuleList<>{};
 }
 
-/// Second, in member_rules.hpp: fields of specs are given. Third: values, alone and against each other.
+/// Second, in member_rules.hpp: the fields of specs are given. Third: their values, alone and against each other.
 template <class R> consteval auto value_rules() {
   return layer_rules<R>() + model_rules<R>() + attention_rules<R>() + head_rules<R>() + rotary_rules<R>() +
          mesh_rules<R>() + precision_rules<R>() + optimizer_rules<R>() + sharding_rules<R>() + finetuning_rules<R>() +

@@ -3,17 +3,16 @@
 #include <monomorph/rule/operands.hpp>
 #include <monomorph/spec/model_spec.hpp>
 
-/// Rules about what rotary positions have to do with the context; their own ranges are a matter of attention_rules.hpp.
+/// Rules that join rotary positions with the context. attention_rules.hpp checks the ranges of their fields.
 namespace monomorph::rule {
 
-/// Bounds of wavelengths, in millionths: what attention_rules.hpp asks of them holds, or it speaks.
+/// Where nothing is scaled, the bounds of the wavelengths are left at their defaults.
 template <std::int64_t factor_millionths, bool bounds_are_default> struct RotaryScalingIsRead {
   static constexpr bool holds = factor_millionths != million || bounds_are_default;
   static consteval void explain() {
-    static_assert(
-        holds,
-        "[ROTARY-01] rotary.scaling must have no other field where factor is 1, as nothing reads them; change "
-        "Llama3RotaryScaling::factor, or leave them out (docs/rules.md#rotary-01)");
+    static_assert(holds,
+                  "[ROTARY-01] rotary.scaling must have no other field where factor is 1, as nothing reads them; "
+                  "change Llama3RotaryScaling::factor, or leave them out (docs/rules.md#rotary-01)");
   }
 };
 template <std::int64_t context_length, std::int64_t original_context, std::int64_t factor_millionths>
@@ -22,10 +21,10 @@ struct ContextWithinScaling {
                                 original_context < 1 || !is_count(context_length) ||
                                 1e-6 * factor_millionths * original_context >= context_length;
   static consteval void explain() {
-    static_assert(holds,
-                  "[ROTARY-02] context_length must be at most rotary.scaling.factor x original_context, as far as "
-                  "wavelengths are stretched; change Llama3RotaryScaling::factor or ModelSpec::context_length "
-                  "(docs/rules.md#rotary-02)");
+    static_assert(
+        holds,
+        "[ROTARY-02] context_length must be at most rotary.scaling.factor x original_context, as far as wavelengths "
+        "are stretched; change Llama3RotaryScaling::factor or context_length (docs/rules.md#rotary-02)");
   }
 };
 template <std::int64_t context_length, std::int64_t base_millionths, std::int64_t factor_millionths>

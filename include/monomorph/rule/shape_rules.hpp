@@ -7,7 +7,8 @@
 #include <monomorph/rule/model_rules.hpp>
 #include <monomorph/spec/block_shape.hpp>
 
-/// Rules about blocks of a shape of their own: those about the model's sizes, and what layers must share.
+/// Rules about blocks of a shape of their own: those that hold for the sizes of every model, and one about what layers
+/// share.
 namespace monomorph::rule {
 
 template <Position position, std::int64_t head_dim_of_shape, std::int64_t head_dim> struct ShapeKeepsRotaryWidth {
@@ -42,7 +43,7 @@ template <class R, class Block> consteval auto rules_of_shape() {
 template <class R, class... Runs> consteval auto rules_of_shapes(Stack<Runs...>) {
   return (RuleList<>{} + ... + rules_of_shape<R, typename Runs::template block<R>>());
 }
-/// Judged when the model's own values hold.
+/// These are judged when the values of the model itself are in order.
 template <class R> consteval auto shape_rules() { return rules_of_shapes<R>(layers_of<R>); }
 
 }  // namespace monomorph::rule

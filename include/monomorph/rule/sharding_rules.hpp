@@ -13,7 +13,7 @@ template <int n> struct HybridGroupPositive {
                   "(docs/rules.md#shard-01)");
   }
 };
-/// No replicas: no budget says how many there are. A single one is a group of one.
+/// `replicas` is 0 where no budget says how many there are. A single one is a group of one.
 template <int n, std::int64_t replicas> struct HybridGroupDividesRanks {
   static constexpr bool holds = n < 1 || replicas <= 1 || replicas % n == 0;
   static consteval void explain() {
@@ -23,7 +23,7 @@ template <int n, std::int64_t replicas> struct HybridGroupDividesRanks {
   }
 };
 
-/// What a policy says of itself.
+/// Compares what a policy says of itself.
 template <bool splits_optimizer, bool splits_parameters, bool splits_gradients> struct SplitsOptimizerFirst {
   static constexpr bool holds = splits_optimizer || (!splits_parameters && !splits_gradients);
   static consteval void explain() {
@@ -42,7 +42,7 @@ template <int dp, int optimizer_shards> struct ShardsWithinRanks {
         "[SHARD-07] optimizer_shards(dp) must lie in 1..dp; change the sharding policy (docs/rules.md#shard-07)");
   }
 };
-/// No replicas: no budget says how many there are.
+/// `replicas` is 0 where no budget says how many there are.
 template <std::int64_t replicas, int optimizer_shards> struct ShardsDivideRanks {
   static constexpr bool holds =
       replicas < 1 || optimizer_shards < 1 || optimizer_shards > replicas || replicas % optimizer_shards == 0;
@@ -62,17 +62,17 @@ template <class P> constexpr int first_ranks(auto&& fits) {
 }
 template <class R> consteval auto sharding_rules() {
   using P = typename R::sharding;
-  constexpr bool is_hybrid = requires { P::group; };  // SHARD-01 and SHARD-02 are about its groups
+  constexpr bool is_hybrid = requires { P::group; };  // SHARD-01 and SHARD-02 check its groups
   constexpr int beyond = first_ranks<P>(
       [](int dp) { return is_hybrid || (1 <= P::optimizer_shards(dp) && P::optimizer_shards(dp) <= dp); });
   constexpr std::int64_t replicas = is_hybrid ? 0 : budgeted_replicas<R>;
-  constexpr bool splits = is_hybrid || beyond != 1 || splits_optimizer<P>;  // or another rule speaks
+  constexpr bool splits = is_hybrid || beyond != 1 || splits_optimizer<P>;  // others break SHARD-01 or SHARD-07
   return RuleList<SplitsOptimizerFirst<splits, P::splits_parameters, P::splits_gradients>,
                   ShardsWithinRanks<beyond, is_hybrid ? 1 : P::optimizer_shards(beyond)>,
                   ShardsDivideRanks<replicas, P::optimizer_shards(replicas > 0 ? static_cast<int>(replicas) : 1)>>{};
 }
 
-/// A wrapper's.
+/// The rule of the wrapper ReduceOncePerStep.
 template <bool splits_gradients> struct ReducesOftenAlone {
   static constexpr bool holds = splits_gradients;
   static consteval void explain() {

@@ -1,7 +1,7 @@
 #pragma once
+#include <cstdint>
 #include <monomorph/core/derived.hpp>
 #include <monomorph/core/spec_fields.hpp>
-#include <monomorph/spec/model_spec.hpp>
 
 namespace monomorph {
 
@@ -10,9 +10,9 @@ struct BlockShape {
   Derived<std::int64_t> n_heads{}, n_kv_heads{}, head_dim{}, d_ff{};
 };
 
-/// The model with these sizes. Heads that are counted anew keep their width, and each has its own keys and values,
-/// unless these are given, too.
-constexpr ModelSpec reshaped(ModelSpec model, const BlockShape& shape) {
+/// The model, of whichever kind, with these sizes. Heads that are counted anew keep their width, and each has its own
+/// keys and values, unless these are given, too.
+template <class Spec> constexpr Spec reshaped(Spec model, const BlockShape& shape) {
   const std::int64_t head_dim = shape.head_dim.value_or(model.head_width());
   if (shape.n_heads.given) {
     model.n_heads.value = shape.n_heads.value;
@@ -22,7 +22,7 @@ constexpr ModelSpec reshaped(ModelSpec model, const BlockShape& shape) {
   if (shape.n_kv_heads.given) model.n_kv_heads = shape.n_kv_heads;
   if (shape.d_ff.given) {
     model.d_ff = shape.d_ff;
-    model.d_ff_multiple = ModelSpec{}.d_ff_multiple;  // nothing is rounded to it
+    model.d_ff_multiple = Spec{}.d_ff_multiple;  // nothing is rounded to it
   }
   return model;
 }

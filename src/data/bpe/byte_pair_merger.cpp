@@ -5,7 +5,7 @@
 namespace monomorph::data {
 namespace {
 
-// Words beyond this are rare: the memory that one took is not kept.
+// Words beyond this are rare, so the memory that one took is given back.
 constexpr std::size_t most_kept = std::size_t{1} << 16;
 
 }  // namespace

@@ -46,7 +46,7 @@ MergeJoints::MergeJoints(std::span<const MergeRule> rules) {
   for (const auto& [pair, token] : rules) {
     const auto begin = halves.end(pair.left, &TokenPair::left), end = halves.end(pair.right, &TokenPair::right);
     const auto left = halves.end(pair.left, &TokenPair::right), right = halves.end(pair.right, &TokenPair::left);
-    // Of a token that is made in several ways one is known here: all must have the same ends.
+    // Only one of the ways in which a token is made is kept here, so all of them must have the same ends.
     joins_all_ |=
         !left || !right || begin != halves.end(token, &TokenPair::left) || end != halves.end(token, &TokenPair::right);
     if (joins_all_) return;

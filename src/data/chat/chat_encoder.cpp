@@ -45,7 +45,7 @@ ChatEncoder::ChatEncoder(const Tokenizer& tokenizer, const ChatTemplate& chat_te
 
 EncodedChat ChatEncoder::encode(std::span<const ChatMessage> messages) {
   EncodedChat chat;
-  text_.clear();  // what a chat that was refused has left
+  text_.clear();  // a chat that was refused may have left some
   stretches_.clear();
   for (const ChatPiece& piece : render_chat(template_, messages)) {
     const ChatMessage& message = messages[piece.message];

@@ -112,7 +112,7 @@ class FlatTokenWriter : public DocumentSink {
 
   std::string path_;
   AtomicFile file_;
-  bool has_header_;  ///< and it is still to be written
+  bool has_header_;  ///< the file begins with a header that is still to be written
   std::uint32_t bytes_per_token_;
   std::int64_t n_documents_ = 0;
   std::uint64_t n_bytes_ = 0;

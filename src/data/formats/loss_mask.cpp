@@ -18,7 +18,7 @@ namespace monomorph::data {
 namespace {
 
 constexpr std::string_view magic = "monomask";
-constexpr std::uint64_t mask_version = 1;  // with four bytes of zero behind it, for what may come
+constexpr std::uint64_t mask_version = 1;  // four bytes, then four zero bytes, which are reserved
 
 /// The header's numbers in the order of the file.
 std::array<std::uint64_t, 8> numbers_of(const LossMaskHeader& header) {
@@ -36,7 +36,7 @@ template <class... Arguments>
 }
 
 bool is_there(const std::string& path) {
-  std::error_code unreadable;  // opening it says why
+  std::error_code unreadable;  // whoever opens the file is told why
   return std::filesystem::symlink_status(path, unreadable).type() != std::filesystem::file_type::not_found;
 }
 
@@ -83,7 +83,8 @@ std::uint64_t fingerprint(const TokenizerDefinition& definition) {
   }
   Xxh64 hash;
   for (const std::string& token : tokens) {
-    hash.update(std::as_bytes(std::span(token.c_str(), token.size() + 1)));  // its zero keeps neighbours apart
+    // The zero at the end of a token separates it from the next one.
+    hash.update(std::as_bytes(std::span(token.c_str(), token.size() + 1)));
   }
   return hash.digest();
 }

@@ -29,7 +29,7 @@ void MaskedSetWriter::write() {
   file_.write(tokens_);
   tokens_hash_.update(tokens_);
   tokens_.clear();
-  // The last byte may still get bits.
+  // The last byte is kept back, as later tokens may still set bits of it.
   const std::size_t n_whole = header_.n_tokens % 8 == 0 ? bits_.size() : bits_.size() - 1;
   const auto whole = std::span(bits_).first(n_whole);
   mask_.write(whole);
@@ -38,7 +38,7 @@ void MaskedSetWriter::write() {
 }
 
 void MaskedSetWriter::begin_document() {
-  if (header_.n_tokens == 0) return;  // there is none before it
+  if (header_.n_tokens == 0) return;  // no document has begun that could end
   write();
   file_.end_document();
 }
@@ -48,7 +48,7 @@ void MaskedSetWriter::fill_sample() {
 }
 
 void MaskedSetWriter::finish() {
-  begin_document();  // ends the last one
+  begin_document();  // which ends the last document
   mask_.write(bits_);
   bits_hash_.update(bits_);
   header_.tokens_hash = tokens_hash_.digest();

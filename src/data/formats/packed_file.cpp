@@ -35,7 +35,7 @@ bool frames_fill(const MappedFile& file, std::span<const std::byte> pickle) {
     position += 9;
     if (n_bytes == 0 || n_bytes > pickle.size() - position) return false;
     position += n_bytes;
-    // A look at one place maps many pages around it.
+    // Reading one place brings many pages around it into memory.
     if (position - released >= bytes_between_releases) {
       file.release();
       released = position;
@@ -113,7 +113,7 @@ std::int32_t PackedFile::largest_id() const {
       const auto piece = data_.subspan(i * piece_bytes, std::min(piece_bytes, data_.size() - i * piece_bytes));
       seen = std::max(seen, with_id_type(bytes_per_token_,
                                          [&](auto id) -> std::uint32_t { return largest_of<decltype(id)>(piece); }));
-      if ((i + 1) % pieces_between_releases == 0) release();  // what others read is mapped again
+      if ((i + 1) % pieces_between_releases == 0) release();  // pages that other threads still read are mapped again
     }
     for (std::uint32_t known = largest; known < seen && !largest.compare_exchange_weak(known, seen);) {
     }
@@ -124,7 +124,7 @@ std::int32_t PackedFile::largest_id() const {
     std::vector<std::jthread> threads;
     try {
       for (std::size_t i = 1; i < n_threads; ++i) threads.emplace_back(look);
-    } catch (const std::system_error&) {  // as many as there are do it
+    } catch (const std::system_error&) {  // the threads that could be started do the work
     }
     look();
   }

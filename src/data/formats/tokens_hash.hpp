@@ -7,14 +7,14 @@
 
 namespace monomorph::data {
 
-/// Tells the data section of a packed file from others, in pieces as it is written: XXH64 of all of it up to 256 MB; of
+/// A hash of the data section of a packed file, taken in pieces as it is written: XXH64 of all of it up to 256 MB; of
 /// what is larger, of the first 4 KiB of every MiB, so that opening a large set does not read it.
 class TokensHash {
  public:
   void update(std::span<const std::byte> bytes);
   std::uint64_t digest() const;
 
-  /// That of a whole data section.
+  /// The hash of a whole data section.
   static std::uint64_t of(std::span<const std::byte> data);
 
  private:

@@ -117,7 +117,7 @@ std::uint64_t DocumentSorter::most_buckets_of_process() {
 
 DocumentSorter::DocumentSorter(Keys keys, std::uint64_t expected_bytes, Limits limits) : limits_(std::move(limits)) {
   const std::uint64_t n_keys = keys.end - keys.begin;
-  // Half full on average, as what is expected need not come and lengths differ.
+  // Buckets are half full on average, as the expected size is a guess and lengths of documents differ.
   const std::uint64_t wanted = 2 * (expected_bytes / std::max<std::uint64_t>(limits_.memory_bytes, 1) + 1);
   const std::uint64_t n_buckets = std::min({wanted, limits_.most_buckets, n_keys});
   for (std::uint64_t i = 0; i < n_buckets; ++i) {

@@ -63,7 +63,7 @@ PackIdentity identity_of(const std::string& input, std::uint32_t bytes_per_token
                      in_quotes(input) + " is no file, so nothing could go on in its middle; leave out --resume");
   }
   std::string head;
-  if (is_file) {  // of a pipe, nothing may be read before its time
+  if (is_file) {  // a pipe can be read only once, so its beginning is not looked at
     InputFile file(input);
     bool more = true;
     while (more && head.size() < head_bytes) more = file.read_more(head, head_bytes - head.size());
@@ -101,14 +101,14 @@ class Packing {
   void pack_json_lines();
   void pack_text();
   PackSummary commit();
-  /// Of an interruption that can be resumed.
+  /// What is said at an interruption after which the run can be resumed.
   std::string interrupted_message() const;
 
  private:
   void take(PackedPiece& piece);
   void end_text(TokenPacker& packer, const std::string& raw, PackedPiece& piece);
   std::size_t pack_piece(TokenPacker& packer, std::string_view raw, PackedPiece& piece) const;
-  /// That of a plain text which comes next.
+  /// Whether the next piece of a plain text is its first one.
   TextPiece text_piece() const { return output_.totals().input_end == 0 ? TextPiece::first : TextPiece::later; }
   void report(std::uint64_t total_bytes) const {
     if (settings_.progress) settings_.progress(output_.totals().input_end, total_bytes);
@@ -142,7 +142,7 @@ void Packing::pack_json_lines() {
     take(piece);
     report(reader.file_bytes());
   };
-  // A byte of a line is there as it was read, as text, and as one token at the worst.
+  // Each byte of a line is in memory as it was read, as text and, at the worst, as one token.
   BlockPipeline<PackedPiece>(reader, std::move(workers), consume, 2 + bytes_per_token_).run();
 }
 
@@ -199,7 +199,7 @@ void Packing::pack_text() {
 void Packing::end_text(TokenPacker& packer, const std::string& raw, PackedPiece& piece) {
   piece.clear();
   if (output_.totals().n_token_bytes == 0) packer.begin_document(piece.tokens);
-  // Whether the document has its end already is seen at its last token, which may be in the file.
+  // The last token tells whether the document has its end already. It may be in the file by now.
   const std::vector<std::byte> last = output_.last_token();
   piece.tokens.insert(piece.tokens.begin(), last.begin(), last.end());
   packer.pack_text(replace_invalid_utf8(raw), text_piece(), piece.tokens);

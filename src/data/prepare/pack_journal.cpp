@@ -59,7 +59,7 @@ PackJournal::PackJournal(std::string path, Mode mode)
     : path_(std::move(path)),
       descriptor_(::open(path_.c_str(), O_RDWR | O_CLOEXEC | (mode == Mode::create_new ? O_CREAT | O_EXCL : 0), 0666)) {
   if (descriptor_ < 0) throw_file_error(mode == Mode::create_new ? "create" : "open", path_, errno);
-  // Where locks are not to be had, no other process is noticed.
+  // On a file system without locks another process is not noticed.
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     ::close(descriptor_);
     throw Error("DATA-23", "another process is at " + in_quotes(path_) + "; let it end, or give another --output");

@@ -23,9 +23,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A packed file is not written from front to end.
+/// The header of a packed file is written last, which devices and pipes do not allow.
 void refuse_device_or_pipe(const std::string& target) {
-  std::error_code unreadable;  // writing will say why
+  std::error_code unreadable;  // whoever writes is told why
   const fs::file_status status = fs::status(target, unreadable);
   if (!fs::exists(status) || fs::is_regular_file(status)) return;
   throw UsageError("DATA-25",
@@ -62,7 +62,8 @@ PackOutput::PackOutput(const std::string& output, const PackIdentity& identity, 
     begin(identity);
     return;
   }
-  if (has_journal) journal_.emplace(journal_path_, PackJournal::Mode::existing);  // and no other process has
+  // Throws if another process has the journal open.
+  if (has_journal) journal_.emplace(journal_path_, PackJournal::Mode::existing);
   if (unfinished == Unfinished::refuse || (unfinished == Unfinished::resume && !has_journal)) {
     throw UsageError("DATA-22", fmt::format("{} is left of a run that did not end{}", in_quotes(partial_path_),
                                             has_journal ? "; --resume goes on from it, --force begins anew"
@@ -104,7 +105,7 @@ void PackOutput::resume(const PackIdentity& identity) {
   InputFile partial(partial_path_);
   std::string tokens;
   partial.seek(packed_header_bytes);
-  // Entries may have reached the disk before the tokens that they speak of.
+  // After a crash, the disk may have entries whose tokens it does not have.
   journal_->read_entries([&](const JournalEntry& entry) {
     tokens.clear();
     while (tokens.size() < entry.n_token_bytes && partial.read_more(tokens, entry.n_token_bytes - tokens.size())) {

@@ -17,7 +17,8 @@ namespace {
 constexpr std::size_t usual_piece_bytes = std::size_t{256} << 10;
 constexpr std::size_t most_kept_bytes = std::size_t{2} << 20;
 
-// What cannot be cut, a word of megabytes, takes many times its memory: one at a time in the whole process.
+// A word of megabytes cannot be cut and takes many times its memory, so that only one at a time is encoded in the whole
+// process.
 std::mutex one_long_word;
 constexpr std::size_t long_word_bytes = std::size_t{2} << 20;
 
@@ -26,7 +27,7 @@ constexpr std::size_t long_word_bytes = std::size_t{2} << 20;
 void PackedPiece::clear() {
   entry = {};
   failures.clear();
-  if (tokens.capacity() > most_kept_bytes) free_memory(tokens);  // a long document is rare: its memory is not kept
+  if (tokens.capacity() > most_kept_bytes) free_memory(tokens);  // a long document is rare, so its memory is not kept
   tokens.clear();
 }
 
@@ -94,7 +95,7 @@ std::optional<LineProblem> TokenPacker::pack_line(std::span<char> line, const Fi
   try {
     pack_document(std::get<std::string_view>(text), piece);
     return std::nullopt;
-  } catch (const Error& error) {  // the tokenizer gives the text up
+  } catch (const Error& error) {  // the tokenizer refuses the text
     piece.tokens.resize(begin);
     return problem_of(error);
   }

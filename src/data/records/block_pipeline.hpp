@@ -15,7 +15,7 @@
 
 namespace monomorph::data {
 
-/// Has threads work on the blocks of a file and hands the results on in the order of the file. Every thread takes its
+/// Lets threads work on the blocks of a file and hands the results on in the order of the file. Every thread takes its
 /// turn at reading, working and handing on, so that n threads keep n cores busy; one thread is the caller itself.
 /// What is read and not yet handed on is bounded in number and in memory, so that many small blocks are worked on at
 /// once but few large ones. Work that would make much of a block stops for_each_line before its end: what it has made
@@ -82,7 +82,8 @@ template <class Result> class BlockPipeline {
       if (!mine.failure) mine.failure = failure_of([&] { work(mine.block, mine.result); });
       lock.lock();
       mine.done = true;
-      if (mine.failure) at_end_ = true;  // what follows is not needed, what is under way may fail earlier
+      // Later blocks are not needed any more. Earlier ones that are under way may still fail.
+      if (mine.failure) at_end_ = true;
       hand_on(work, lock);
     }
   }
@@ -107,7 +108,7 @@ template <class Result> class BlockPipeline {
     return is_needed;
   }
 
-  /// Hands on what is complete, unless another thread is at it: that one then meets this block, too.
+  /// Hands on what is complete, unless another thread is doing so: that thread then finds this block, too.
   /// @param work this thread's, for what is left of a block
   void hand_on(const Work& work, std::unique_lock<std::mutex>& lock) {
     if (handing_on_) return;
@@ -118,7 +119,7 @@ template <class Result> class BlockPipeline {
       lock.unlock();
       std::exception_ptr failure = next.failure;
       if (!failure) failure = failure_of([&] { hand_on(work, next); });
-      if (next.block.size > long_block_bytes) {  // rare: its memory is not kept for the slot's next block
+      if (next.block.size > long_block_bytes) {  // this is rare, so its memory is not kept for the next block
         next.block = {};
         next.result = {};
       }

@@ -20,7 +20,7 @@ int open_for_reading(const std::string& path) {
   int descriptor = -1;
   while ((descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) < 0) {
     if (errno != EINTR) throw_file_error("open", path, errno);
-    throw_if_interrupted();  // a pipe that nobody writes to is waited for
+    throw_if_interrupted();  // opening a pipe waits for somebody who writes to it
   }
   return descriptor;
 }
@@ -39,7 +39,8 @@ InputFile::InputFile(const std::string& path) : path_(path), descriptor_(open_fo
 
 InputFile::~InputFile() { ::close(descriptor_); }
 
-/// A signal may meet another thread than the one that waits for a pipe, so that one looks now and then.
+/// A signal may reach another thread than the one that waits for a pipe, so the waiting thread looks for it now and
+/// then.
 void InputFile::wait_for_bytes() const {
   constexpr int milliseconds = 100;
   pollfd descriptor{descriptor_, POLLIN, 0};

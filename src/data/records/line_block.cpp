@@ -26,7 +26,7 @@ LineBlockReader::LineBlockReader(const std::string& path, std::uint64_t offset, 
 }
 
 bool LineBlockReader::next(LineBlock& block) {
-  if (block.capacity > 2 * usual_block_bytes) block = {};  // a long line is rare: its memory is not kept
+  if (block.capacity > 2 * usual_block_bytes) block = {};  // a long line is rare, so its memory is not kept
   block.size = block.n_done = 0;
   block.is_one_too_long = block.has_rest = false;
   block.offset = block.end_offset = offset_;

@@ -18,13 +18,14 @@ struct LineFailure {
   LineProblem problem;
 };
 
-/// So many are handed on before work on their block goes on: a block may be a hundred thousand lines that are none.
+/// After so many failures they are handed on before work on the block continues, as all of its hundred thousand lines
+/// may fail.
 inline constexpr std::size_t most_failures_at_once = 1024;
 
-/// What an Error says of a line of the input that is at fault.
+/// The problem of a line that an Error tells of.
 LineProblem problem_of(const Error& error);
 
-/// That a line is longer than any may be.
+/// The problem of a line that is longer than any may be.
 LineFailure too_long_failure(std::uint64_t offset, std::uint64_t end_offset);
 
 /// Throws the failure as an Error that names line and byte.

@@ -50,7 +50,7 @@ std::uint64_t n_characters(std::string_view text) {
   return n;
 }
 
-/// Compares numbers of any two types by what they are worth.
+/// Compares numbers of any two types by their values.
 template <class Left, class Right> std::partial_ordering compare_numbers(Left left, Right right) {
   if constexpr (std::is_integral_v<Left> && std::is_integral_v<Right>) {
     return std::cmp_less(left, right)    ? std::partial_ordering::less
@@ -97,7 +97,7 @@ struct RecordExpression::State {
     return json;
   }
 
-  /// Looks for fields that were in no record yet, also those that the condition does not come to.
+  /// Notes which fields the record has, also those that the condition is decided without.
   void note_fields(const element& record) {
     for (std::size_t i = 0; i < found.size(); ++i) {
       if (!found[i]) found[i] = record.at_pointer(tree.fields[i].pointer).error() == simdjson::SUCCESS;
@@ -179,7 +179,7 @@ struct RecordExpression::State {
       case Operation::greater_or_equal:
         return std::is_gteq(order(node, record));
       default:
-        return false;  // values are no conditions: the parser lets none come here
+        return false;  // the parser accepts no value as a condition, so none comes here
     }
   }
 };

@@ -14,7 +14,7 @@ class SkippedLines {
 
   /// Whether a line was skipped; lines are to be asked for in their order, from 1.  @throws [DATA-53]
   bool contains(std::int64_t line);
-  /// There are lines behind those that were asked for.
+  /// Whether the report names lines behind those that were asked for.
   bool has_more() const noexcept { return next_ != 0; }
 
  private:

@@ -5,10 +5,10 @@
 
 namespace monomorph::data {
 
-/// The bytes that `text` writes in base64 with padding; nothing if it is none, or one that no encoder writes.
+/// The bytes that `text` encodes in base64 with padding; nothing if it is not base64, or not as an encoder writes it.
 std::optional<std::string> decode_base64(std::string_view text);
 
-/// The reverse.
+/// Encodes bytes in base64 with padding.
 std::string encode_base64(std::string_view bytes);
 
 }  // namespace monomorph::data

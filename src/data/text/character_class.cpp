@@ -96,7 +96,7 @@ CharacterTable::CharacterTable() {
   for (std::size_t i = 0; i < blocks_of_.size(); ++i) {
     const std::array<CharacterSet, 256> block = look_up_block(static_cast<char32_t>(256 * i));
     std::size_t known = 0;
-    // Blocks that are alike are neighbours mostly.
+    // Blocks that are alike are mostly neighbours.
     while (known < n_blocks && blocks_[n_blocks - 1 - known] != block) ++known;
     if (known == n_blocks) {
       if (n_blocks == most_blocks) std::abort();

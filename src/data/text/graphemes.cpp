@@ -24,7 +24,7 @@ GraphemeClass grapheme_class(char32_t code_point) {
 
 bool is_extend(GraphemeClass a) { return a == extend || a == extend_linker || a == extend_unlinked; }
 
-/// Whether a cluster goes on with one more character; knows what it has to of those before.
+/// Tells whether a cluster goes on with one more character, and keeps what the rules ask of those before it.
 class Cluster {
  public:
   explicit Cluster(GraphemeClass first) : last_(first) { note(first); }

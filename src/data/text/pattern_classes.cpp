@@ -58,7 +58,7 @@ CodePointSet category(std::string_view name) { return *unicode::general_category
 
 CodePointSet binary_property(const char* names) { return pcre2_class_members(names).value_or(CodePointSet{}); }
 
-/// A class by the name that it has within [[: :]]; nothing if there is none.
+/// The class that has this name within [[: :]]; nothing if there is none.
 std::optional<CodePointSet> posix_class(const std::string& name) {
   if (name == "alpha") return category("L") | category("Nl") | binary_property("\\p{Alphabetic}");
   if (name == "digit") return category("Nd");

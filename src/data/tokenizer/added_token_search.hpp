@@ -12,7 +12,7 @@
 
 namespace monomorph::data {
 
-/// Which added tokens are looked for. Special ones that are not hide others that overlap them nonetheless.
+/// Which added tokens are looked for. A special token that is not looked for still hides others that overlap it.
 enum class FindTokens { all, ordinary };
 
 /// Finds added tokens in a text: from left to right, at each place the longest. Immutable; threads may share one.
@@ -23,7 +23,7 @@ class AddedTokenSearch {
 
   bool empty() const { return tokens_.empty(); }
   std::size_t longest() const { return longest_; }
-  /// A token needs to see what surrounds it.
+  /// Whether some token depends on the text around it.
   bool looks_around() const { return looks_around_; }
 
   /// A token of the text, with the white space that it takes.

@@ -33,7 +33,7 @@ class PartsEncoder {
     });
   }
 
-  /// What Encoder::encode_decided does.
+  /// Does what Encoder::encode_decided says.
   std::size_t encode_decided(std::string_view text, Before before, Ids& ids) {
     if (parts_.decides_early()) return encode_decided(parts_.raw_tokens, text, false, ids);
     const std::size_t cut = parts_.cutter.last_cut(text);

@@ -31,7 +31,7 @@ json parse(const std::string& path) {
   }
 }
 
-/// Patterns that are none, or that are not supported, are found while the file still has a name.
+/// Refuses patterns that are wrong or not supported while the name of the file is still known for the message.
 void check_parts(const TokenizerDefinition& definition, const std::string& path) {
   try {
     const NormalizerChain normalizers(definition.normalizers);

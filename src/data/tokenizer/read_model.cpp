@@ -18,7 +18,7 @@ Ids read_vocabulary(const JsonFields& fields, const json& model, std::vector<std
   for (const auto& [token, value] : fields.object(model, "vocab").items()) {
     const std::int32_t id = fields.id(value, token);
     ids.emplace(token, id);
-    if (token.empty()) continue;  // nothing is cut into nothing: no text has it
+    if (token.empty()) continue;  // no text holds an empty token
     const auto index = static_cast<std::size_t>(id);
     if (index >= vocabulary.size()) vocabulary.resize(index + 1);
     std::string& place = vocabulary[index];

@@ -1,8 +1,10 @@
 #include <monomorph/runtime/kernels/text_embeddings.hpp>
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <monomorph/core/error.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/kernels/linear.hpp>
 #include <monomorph/runtime/machine/parallel.hpp>
@@ -155,6 +157,54 @@ void contrastive_loss(Queue, const TextEmbeddings& embeddings, const Contrastive
   LossSum sum = Direction(embeddings, terms, 0, weight).add();
   if (terms.symmetric) sum.loss += Direction(embeddings, terms, 1, weight).add().loss;
   if (embeddings.sum != nullptr) embeddings.sum->add(sum);
+}
+
+namespace {
+
+/// What an objective says of this rank's samples, added up in their order, so that no bit depends on the number of
+/// threads.
+template <class S> LossSum added_up(const TextEmbeddings& embeddings, const S* values, std::int64_t n_values) {
+  LossSum sum;
+  for (std::int64_t i = 0; i < embeddings.n; ++i) {
+    if (!embeddings.is_present(embeddings.first + i)) continue;
+    const S* const of_sample = values + i * n_values;
+    LossSum one{.loss = static_cast<double>(of_sample[0]), .tokens = 1};
+    std::copy(of_sample + 1, of_sample + n_values, one.metrics.begin());
+    sum.add(one);
+  }
+  return sum;
+}
+
+template <class S, class F>
+void each_own_sample(const TextEmbeddings& embeddings, std::int64_t n_values, F values_of_sample) {
+  S* const values = embeddings.workspace.as<S>();
+  parallel_for(embeddings.n, [&](std::int64_t i) {
+    const SampleTexts<S> texts{embeddings, embeddings.first + i};
+    if (!texts.is_present(texts.sample)) return;
+    values_of_sample(texts, values + i * n_values);
+    if (!embeddings.gradient_RE.present()) return;
+    const View gradient = embeddings.gradient_RE.rows(i * embeddings.texts, embeddings.texts);
+    scale(Queue{}, gradient, *embeddings.scale, gradient);
+  });
+  if (embeddings.sum != nullptr) embeddings.sum->add(added_up(embeddings, values, n_values));
+}
+
+}  // namespace
+
+void detail::sample_losses(const TextEmbeddings& embeddings, const SampleFunction& function) {
+  const std::int64_t needed = embeddings.n * function.n_values, given = embeddings.workspace.elements();
+  if (given < needed)
+    throw Error("KERNEL-06",
+                fmt::format("the objective's workspace has {} elements for {} samples, and their losses and "
+                            "metrics need {}; let workspace_elements return at least {} times the samples",
+                            given, embeddings.n, needed, function.n_values));
+  if (embeddings.gradient_RE.present()) zero(Queue{}, embeddings.gradient_RE);
+  if (embeddings.all.dtype == DType::fp64)
+    each_own_sample<double>(embeddings, function.n_values,
+                            [&](const auto&... of_sample) { function.fp64(function.context, of_sample...); });
+  else
+    each_own_sample<float>(embeddings, function.n_values,
+                           [&](const auto&... of_sample) { function.fp32(function.context, of_sample...); });
 }
 
 }  // namespace monomorph::cpu

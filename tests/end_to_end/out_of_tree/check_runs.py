@@ -81,3 +81,13 @@ for run, ranks in (("watched of 1", 1), ("watched of 2", 2), ("resumed", 2)):
         for name, value in parameters.items():
             assert close(value, saved[name]), (run, step["step"], name, value, saved[name])
 assert seen("watched of 1", 1)[-1]["loss"] == seen("resumed", 2)[-1]["loss"]
+
+# The encoder: each pair is compared with those of both ranks, so that two ranks add up what one does. Only the first steps
+# are close: rounding grows from step to step, as which pairs have a loss at all depends on the last bits.
+matched = [[line for line in lines(f"matched of {ranks}/metrics.jsonl") if "loss" in line] for ranks in (1, 2)]
+for one, two in zip(*(steps[:10] for steps in matched), strict=True):
+    assert math.isclose(one["loss"], two["loss"], rel_tol=1e-4), (one, two)
+    assert one["violations"] == two["violations"], (one, two)
+for steps in matched:
+    assert len(steps) == 30
+    assert sum(step["loss"] for step in steps[-5:]) / 5 < 0.85 * steps[0]["loss"], steps

@@ -1,6 +1,6 @@
 # bash train_test.sh PROJECT PREFIX SOURCES: builds the project against the installation in PREFIX, and trains its recipes on one rank
-# and on two, in the fixed tree, to the same bits. check_runs.py compares what they wrote. What compiles is CMake's choice by the
-# environment.
+# and on two: the decoders in the fixed tree to the same bits, the encoder to the same losses. check_runs.py compares what they wrote.
+# What compiles is CMake's choice by the environment.
 set -euo pipefail
 project=$1 monomorph=$2/bin sources=$3
 folder=$(mktemp -d -t "a project ä XXXXXX")
@@ -23,12 +23,27 @@ for recipe in strange watched; do
 done
 build/watched --ranks 2 --hparams run.json --set run.output_dir=resumed
 build/watched --ranks 2 --hparams run.json --set run.output_dir=resumed --set checkpoint.resume="resumed/checkpoints/step_00000008"
+
+# An encoder: two neighbouring lines are a pair, and pairs of both ranks are compared with each other.
+python3 -c 'import json, sys
+lines = [line.strip() for line in sys.stdin if len(line) > 20]
+for query, positive in zip(lines[::2], lines[1::2]):
+    print(json.dumps({"query": query, "positive": positive}))' <text.txt >pairs.jsonl
+"$monomorph/monomorph-data" pairs pairs.jsonl --tokenizer tokenizer.json --sequence-length 64 --output pairs.pbin
+echo '{"run": {"steps": 30}, "data": {"train": "pairs.pbin", "evaluation": "pairs.pbin", "tokenizer": "tokenizer.json"},
+       "batch": {"global_batch": 8}, "log": {"every": 1, "tensorboard": false}, "schedule": {"warmup_steps": 3},
+       "optimizer": {"lr": 3e-4}, "loss": {"margin": 0.3}}' >match.json
+for ranks in 1 2; do
+  build/matched --ranks "$ranks" --hparams match.json --set batch.micro_batch=$((8 / ranks)) --set run.output_dir="matched of $ranks"
+done
+grep 'recall@1' <<<"$(build/matched retrieve --checkpoint "matched of 2")"
 python3 "$(dirname "$0")/check_runs.py"
 
 schema=$(build/watched schema)
 for field in gamma alpha cool_down stop_above; do
   grep -q "\"$field\"" <<<"$schema"
 done
+grep -q '"margin"' <<<"$(build/matched schema)"
 [ "$(build/watched describe | grep -c 'stranger::\(Trapezoid\|Watch\)$')" = 2 ]
 
 # What observes is in the program of the recipe that asks for it, and in no other.
@@ -46,6 +61,7 @@ refuses() {  # refuses EXIT_CODE TEXT COMMAND...: it ends with this code, and sa
 refuses 2 'HPARAM-01.*optimizer.beta1' build/strange --hparams run.json --set optimizer.beta1=0.9
 refuses 2 'HPARAM-01.*schedule.kind' build/strange --hparams run.json --set schedule.kind=wsd
 refuses 2 'STRANGE-01.*rise + schedule.cool_down = 3 + 10' build/strange --hparams run.json --set schedule.cool_down=10
+refuses 2 'HPARAM-01.*loss.temperature' build/matched --hparams match.json --set loss.temperature=0.1
 refuses 2 'HPARAM-01.*observer' build/strange --hparams run.json --set observer.every=2
 refuses 1 'RUN-23.*stranger::Watch.*step 6: the loss is ' build/watched --hparams run.json --set run.output_dir=stopped \
   --set checkpoint.every=4 --set observer.every=6 --set observer.stop_above=0.1

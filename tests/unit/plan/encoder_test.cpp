@@ -28,6 +28,10 @@ struct Unprojected : EncoderByHand {
     return model;
   }();
 };
+/// Its second block has a narrower hidden layer.
+struct Narrowed : EncoderByHand {
+  using layers = Stack<Run<DecoderBlock, 1>, Run<Shaped<BlockShape{.d_ff = 96}>::Block, 1>>;
+};
 constexpr std::int64_t of_encoder_block = 12 * 64 * 64 + 13 * 64;
 
 }  // namespace
@@ -37,6 +41,13 @@ TEST_CASE("an encoder's head is a norm, and a projection if it is asked for") {
   CHECK(plan::params<Unprojected> == V * 64 + 8 * 64 + 2 * of_encoder_block + 2 * 64);
   CHECK(plan::params<EncoderByHand> == plan::params<Unprojected> + 16 * 64);
   CHECK(plan::n_units<EncoderByHand> == 4);
+}
+
+TEST_CASE("a block of an encoder may have a shape of its own") {
+  constexpr std::int64_t narrower = 256 - 96;
+  CHECK(plan::params<EncoderByHand> - plan::params<Narrowed> == narrower * (2 * 64 + 1));
+  static_assert(reshaped(EncoderByHand::model, {.n_heads = 8}).pooling == EncoderByHand::model.pooling);
+  static_assert(is_encoder<WithShape<EncoderByHand, BlockShape{.d_ff = 96}>>);
 }
 
 TEST_CASE("an encoder's memory for embeddings, by hand") {

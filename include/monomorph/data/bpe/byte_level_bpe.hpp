@@ -42,7 +42,8 @@ class ByteLevelBpeEncoder {
       : bpe_(bpe), merger_(bpe.merges_), short_words_(most_cache_bytes), most_long_word_bytes_(most_cache_bytes) {}
 
   /// Cuts `text`, valid UTF-8, into the words of `pattern`, appends their ids and returns the number of bytes encoded.
-  /// `complete`: the text ends here, and all of it is encoded. Else only words that what follows cannot change.
+  /// If `complete`, the text ends here and all of it is encoded; otherwise only words that following text cannot
+  /// change.
   std::size_t encode_words(WordPattern pattern, std::string_view text, bool complete, std::vector<std::int32_t>& ids);
 
   /// Appends the ids of one word, any bytes.

@@ -22,12 +22,12 @@ class BytePairMerger {
 
   static constexpr std::size_t most_short = 32;
 
-  /// The same for up to `most_short` tokens, where it is quicker. Returns how many are left.
+  /// Does the same with up to `most_short` tokens, where it is quicker. Returns how many are left.
   /// @param ranks of each token and the next one, as MergeTable::rank_of finds them; changed
   std::size_t merge_short(std::span<std::int32_t> tokens, std::uint32_t* ranks) const;
 
  private:
-  /// Of a beginning of `tokens` that no merge joins to the rest; all of them if they are few.
+  /// The number of tokens at the beginning of `tokens` that no merge joins to the rest; all of them if they are few.
   std::size_t part_length(std::span<const std::int32_t> tokens) const;
   // Both merge in place and return how many tokens are left.
   std::size_t merge_part(std::span<std::int32_t> part);

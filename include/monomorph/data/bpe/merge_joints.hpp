@@ -7,7 +7,7 @@
 
 namespace monomorph::data {
 
-/// Where a word can be cut before it is merged: between two tokens that are side by side within none that merges make.
+/// Where a word can be cut before its tokens are merged: between two tokens that no merged token has side by side.
 class MergeJoints {
  public:
   explicit MergeJoints(std::span<const MergeRule> rules = {});
@@ -23,9 +23,9 @@ class MergeJoints {
     return static_cast<std::size_t>(token) < made_.size() && made_[static_cast<std::size_t>(token)];
   }
 
-  std::vector<bool> made_;  ///< by token: by a merge, so that its ends are others
+  std::vector<bool> made_;  ///< by token: whether a merge makes it
   PairTable<bool> joints_;
-  bool joins_all_ = false;  ///< the rules are such that nothing can be said
+  bool joins_all_ = false;  ///< the rules do not tell, so any two tokens may be joined
 };
 
 }  // namespace monomorph::data

@@ -38,7 +38,7 @@ class MergeTable {
   }
 
  private:
-  // Its rank is no_rank.
+  // A slot without a rule, whose rank is no_rank.
   static constexpr std::uint64_t free_slot = ~std::uint64_t{0};
 
   static std::uint64_t key_of(TokenPair pair) {
@@ -51,7 +51,8 @@ class MergeTable {
   std::size_t mask_;
   unsigned shift_;
   std::vector<std::int32_t> tokens_;  ///< by rank
-  // Most vocabularies number their merges' tokens one after the other: no memory is waited for then.
+  // Most vocabularies number the tokens of merges one after the other. Then a rank gives its token without a look into
+  // memory.
   std::int32_t first_token_ = 0;
   bool consecutive_ = true;
 };

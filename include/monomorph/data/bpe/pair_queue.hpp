@@ -40,11 +40,11 @@ class PairQueue {
   using Link = std::int32_t;
   static constexpr Link none = -1;
 
-  /// Its neighbours in the list of its pair's rank; meaningless without a pair.
+  /// The neighbours of a place in the list of its pair's rank. They mean nothing if the place has no pair.
   struct Place {
     Link previous, next;
   };
-  /// Empty, or in order, or `last` is turned over to say that it may not be.
+  /// The places of a rank. `last` is complemented (~) while the list may be out of order.
   struct List {
     Link first = none, last = none;
     bool is_in_order() const { return last >= 0; }

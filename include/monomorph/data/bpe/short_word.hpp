@@ -26,7 +26,7 @@ struct ShortWord {
     return from_padded(padded, length);
   }
 
-  /// All bits depend on all bits of the word; the highest are the best.
+  /// A hash of the word: all its bits depend on all bits of the word, and the highest are mixed best.
   std::uint64_t hash() const {
     const std::uint64_t mixed = (low * 0x9E3779B97F4A7C15u) ^ (high * 0xC2B2AE3D27D4EB4Fu);
     return (mixed ^ mixed >> 32) * 0xD6E8FEB86659FD93u;

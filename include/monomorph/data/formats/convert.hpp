@@ -21,8 +21,8 @@ std::string_view name_of(TokenFormat format);
 TokenFormat token_format(std::string_view name);
 
 struct ConvertSettings {
-  std::optional<TokenFormat> from{}, to{};         ///< nothing: by the name and the first bytes
-  std::optional<std::uint32_t> bytes_per_token{};  ///< nothing: as the input, as far as the format allows
+  std::optional<TokenFormat> from{}, to{};         ///< unless given, told by the name and the first bytes
+  std::optional<std::uint32_t> bytes_per_token{};  ///< unless given, that of the input, as far as the format allows
   /// In files that do not say where documents are: the token that ends each, or the one that begins each.
   std::optional<std::uint32_t> end_of_document{}, begin_of_document{};
 };

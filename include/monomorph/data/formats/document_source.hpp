@@ -68,7 +68,7 @@ std::unique_ptr<DocumentSource> open_set(const std::string& path);
 /// A set to be written, of the kind of `input` and with its token width.  @throws as open_set() and AtomicFile do
 std::unique_ptr<DocumentSink> create_set_like(const std::string& input, const std::string& path);
 
-/// A pass that counts.
+/// Counts documents and their bytes, in one pass over the set.
 SetSize measure(DocumentSource& source, WorkCounter& counter);
 
 }  // namespace monomorph::data

@@ -40,8 +40,8 @@ std::uint64_t fingerprint(const TokenizerDefinition& definition);
 /// Where the mask of a packed file lies: F.mask beside F.pbin, and the extension is added to any other name.
 std::string loss_mask_path(const std::string& packed_file);
 
-/// Documents that are taken out of a set or put into another order leave its mask behind, and with it what they were
-/// made for.  @throws [CHAT-14] if a mask lies beside `packed_file`
+/// Refuses a set that has a loss mask: its documents, taken out or put into another order, would lose the mask, and
+/// with it what they were made for.  @throws [CHAT-14] if a mask lies beside `packed_file`
 void refuse_loss_mask(const std::string& packed_file);
 
 /// Which tokens of a packed file count in the loss.
@@ -59,10 +59,10 @@ class LossMask {
   void apply(std::int64_t first_token, std::span<std::int32_t> targets) const;
   bool counts(std::int64_t token) const;
 
-  /// Ids that mean other tokens than to the tokenizer of the set would train the run on another text.
+  /// Refuses a tokenizer to which the ids of the set mean other tokens, as the run would be trained on another text.
   /// @param from what the definition was read from, to be named  @throws [CHAT-15]
   void check_tokenizer(const TokenizerDefinition& definition, const std::string& from) const;
-  /// Samples that begin elsewhere than the mask's would cut the chats.
+  /// Refuses samples that begin elsewhere than those of the mask, as they would cut the chats.
   /// @throws [CHAT-12] unless they have its length and begin where the one before ends
   void check_samples(std::int64_t sequence_length, LastTarget last_target) const;
   const LossMaskHeader& header() const noexcept { return header_; }

@@ -36,11 +36,11 @@ class TokenDataset {
   /// The token that sample `index` begins with.
   std::int64_t first_token(std::int64_t index) const noexcept { return index * stride_; }
 
-  /// What tells the tokens from others; of files beyond 256 MB a part is looked at.
+  /// A hash of the tokens; of a file of more than 256 MB, a hash of a part of them.
   std::uint64_t tokens_hash() const;
-  /// @throws [PAIRS-04] unless each sample holds so many texts: the set was made for that, by pack_texts()
+  /// @throws [PAIRS-04] unless pack_texts() made the set of samples that hold so many texts each
   void check_texts(std::int64_t texts_per_sample) const;
-  /// Of all tokens that may be targets (all but the first, if they are those of the token before), those that count.
+  /// How many tokens count as targets, of all that may be one: all but the first, if a target is the next token.
   std::int64_t n_counted() const;
 
   /// Sample `index` as T inputs and the target of each: the token that follows it, or itself. Where a loss mask lies

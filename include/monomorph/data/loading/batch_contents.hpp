@@ -11,11 +11,13 @@ namespace monomorph::data {
 struct BatchContents {
   bool document_starts = false;  ///< batches say where their documents begin
   TargetToken target = TargetToken::next;
-  /// So many texts a sample has, for an objective over embeddings: the target of each of their tokens is then the
-  /// number of its text, from 0, and that of padding ignored_target. With document starts and TargetToken::itself.
+  /// How many texts a sample has, for an objective over embeddings; otherwise 0. The target of a token is then the
+  /// number of its text, from 0, and that of padding is ignored_target. It needs document starts and
+  /// TargetToken::itself.
   std::int64_t texts_per_sample = 0;
-  std::int64_t prefix = 0;  ///< as many tokens at the beginning of a sample, or of its documents, are no targets
-  /// What the objective makes of each sample, if anything. Called by several threads.
+  /// So many tokens at the beginning of a sample, or of each of its documents, are no targets.
+  std::int64_t prefix = 0;
+  /// Changes each sample as the objective asks, if it does. Called by several threads.
   std::function<void(const Sample&)> prepare = nullptr;
 };
 
@@ -23,11 +25,11 @@ struct BatchContents {
 struct BatchBuffers {
   std::int32_t* inputs_BT;
   std::int32_t* targets_BT;
-  std::int32_t* document_starts_BT = nullptr;  ///< with BatchContents::document_starts alone
+  std::int32_t* document_starts_BT = nullptr;  ///< given only if BatchContents::document_starts is set
 };
 
-/// Makes of tokens and targets as they are read what the recipe wants of them: the targets that a prefix shows are
-/// ignored, then each of the `count` samples is prepared.
+/// Turns tokens and targets as they were read into what the recipe wants: targets that a prefix shows are ignored, then
+/// each of the `count` samples is prepared.
 /// @param first_number of the samples, see Sample::number   @param stream of their random numbers
 void prepare_batch(const BatchContents& contents, std::int64_t first_number, std::int64_t count, std::int64_t T,
                    std::int64_t vocab_size, const random::Stream& stream, const BatchBuffers& batch);

@@ -11,7 +11,7 @@
 
 namespace monomorph::data {
 
-/// Reads the next batch on a thread while the present one is used. Allocates nothing after its construction.
+/// Reads the next batch on a thread of its own while the current one is used. Allocates nothing after its construction.
 class BatchPrefetcher {
  public:
   /// Batches of `count` samples, the first beginning at `first_sample`, each `stride` after the one before: with
@@ -34,12 +34,12 @@ class BatchPrefetcher {
     std::span<const std::int32_t> inputs_BT, targets_BT;
     std::span<const std::int32_t> document_starts_BT;  ///< empty if the loader has none
   };
-  /// The next batch, good until as many further calls as batches are in use. Throws what reading it threw.
+  /// The next batch, which is valid until as many further calls as batches are in use. Throws what reading it threw.
   Batch next();
 
   /// The first sample of the batch that next() will give: all there is to save and restore.
   std::int64_t position() const noexcept { return position_; }
-  /// Goes on from another place.
+  /// Continues with the batch that begins at another sample.
   void seek(std::int64_t first_sample);
   /// How long the last next() had to wait for the thread.
   double last_wait_seconds() const noexcept { return last_wait_seconds_; }

@@ -7,7 +7,8 @@
 
 namespace monomorph::data {
 
-/// Where the documents of a packed file begin: its index, read once, in two bytes a document and one in 8,192 a token.
+/// Where the documents of a packed file begin. The index of the file is read once and kept in two bytes for each
+/// document and one byte for every 8,192 tokens.
 class DocumentStarts {
  public:
   /// @throws [DATA-62] if the documents of the index do not follow each other from the first token to the last;

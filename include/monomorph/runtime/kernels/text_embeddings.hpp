@@ -1,9 +1,11 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <monomorph/runtime/kernels/cross_entropy.hpp>
 #include <monomorph/runtime/machine/queue.hpp>
 #include <monomorph/runtime/memory/view.hpp>
 #include <monomorph/spec/encoder_spec.hpp>
+#include <type_traits>
 
 namespace monomorph {
 
@@ -42,6 +44,24 @@ struct TextEmbeddings {
   }
 };
 
+/// One sample of this rank beside the samples of all ranks, as `each_sample` shows it to an objective. S is float or
+/// double.
+template <class S> struct SampleTexts {
+  const TextEmbeddings& embeddings;
+  std::int64_t sample;  ///< its place among the samples of all ranks
+
+  std::int64_t samples() const { return embeddings.samples(); }
+  std::int64_t width() const { return embeddings.width(); }
+  /// Whether a sample, of whichever rank, has all its texts.
+  bool is_present(std::int64_t of) const { return embeddings.is_present(of); }
+  /// The features of text k of a sample of whichever rank.
+  const S* text(std::int64_t k, std::int64_t of) const { return embeddings.text(k, of, 1).template as<S>(); }
+  /// The gradient of text k of this sample: zeros, to which the objective adds. Null in an evaluation.
+  S* gradient(std::int64_t k) const {
+    return embeddings.gradient_RE.present() ? embeddings.gradient(k, sample, 1).template as<S>() : nullptr;
+  }
+};
+
 /// How texts lie in samples of `tokens` tokens, and what is made of the tokens of each. A token's target is the number
 /// of its text, below `texts`, or ignored_target.
 struct TextPooling {
@@ -75,5 +95,34 @@ void unit_length_backward(Queue, View dy_RE, View x_RE);
 /// text's embedding with theirs divided by the temperature. Counts pairs; metric 0 counts those whose own second text
 /// is nearer than every other. Pairs that lack a text are left out.
 void contrastive_loss(Queue, const TextEmbeddings& embeddings, const ContrastiveTerms& terms);
+
+namespace detail {
+struct SampleFunction {
+  const void* context;
+  void (*fp32)(const void* context, const SampleTexts<float>& texts, float* values);
+  void (*fp64)(const void* context, const SampleTexts<double>& texts, double* values);
+  std::int64_t n_values;  ///< of a sample: its loss and its metrics
+};
+void sample_losses(const TextEmbeddings& embeddings, const SampleFunction& function);
+
+template <class F> using ValuesOfSample = std::invoke_result_t<const F&, const SampleTexts<float>&>;
+template <class F, class S> void call_sample(const void* f, const SampleTexts<S>& texts, S* values) {
+  for (const double value : (*static_cast<const F*>(f))(texts)) *values++ = static_cast<S>(value);
+}
+}  // namespace detail
+
+/// A loss with arithmetic of the caller's own, from several threads: f(texts) is called with the SampleTexts of each
+/// sample of this rank that has all its texts. It gives a std::array<double, 1 + metrics> of the sample's loss and its
+/// terms of the objective's metrics, and adds to the gradients of the sample's texts those of the loss of all samples.
+/// The workspace must have so many elements for each sample.
+/// @throws Error [KERNEL-06] the workspace is smaller
+template <class F> void each_sample(Queue, const TextEmbeddings& embeddings, const F& f) {
+  constexpr std::size_t n_values = std::tuple_size_v<detail::ValuesOfSample<F>>;
+  static_assert(1 <= n_values && n_values <= 1 + most_objective_metrics);
+  detail::sample_losses(embeddings, {.context = &f,
+                                     .fp32 = detail::call_sample<F, float>,
+                                     .fp64 = detail::call_sample<F, double>,
+                                     .n_values = n_values});
+}
 
 }  // namespace monomorph::cpu

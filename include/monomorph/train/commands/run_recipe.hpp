@@ -142,7 +142,7 @@ template <class Objective> constexpr std::int64_t texts_per_sample_of() {
 }
 
 template <Recipe R> train::RecipeProgram program_of() {
-  return {.name = std::string(type_name<R>()),
+  return {.name = std::string(type_name<experiment_of<R>>()),
           .fingerprint = plan::fingerprint<R>,
           .state_fingerprint = plan::state_fingerprint<R>,
           .model = &trunk_of<R>,

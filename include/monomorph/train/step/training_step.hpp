@@ -16,7 +16,8 @@ class PolicyHparams;  // core/hparams.hpp
 
 namespace monomorph::train {
 
-/// Token ids of micro_batch sequences of T tokens, row by row.
+/// Token ids of micro_batch sequences of T tokens, row by row, in the host's memory. It may hold another batch as soon
+/// as `accumulate` returns: a kernel that runs later than it is called keeps a copy of the ids that it was called with.
 struct MicroBatch {
   const std::int32_t* inputs;
   const std::int32_t* targets;  ///< ignored_target counts for nothing

@@ -12,7 +12,7 @@ std::vector<MergeRule> bpe_rules(const tokenizer_models::Bpe& bpe, const Vocabul
     if (!is_id(pair.left) || !is_id(pair.right)) {
       throw_inconsistent("merge {} names an id outside the vocabulary", rules.size());
     }
-    // The second part goes on with a word that the first has begun: its prefix is left out, whatever it is.
+    // The second part continues a word that the first has begun, so its prefix is left out.
     const std::string& right = vocabulary.token(pair.right);
     const std::size_t prefix = bpe.continuing_subword_prefix.size();
     if (right.size() < prefix) {

@@ -14,7 +14,7 @@ class MessageReader {
   struct Field {
     std::uint64_t number;
     std::string_view bytes;   ///< of a text, of bytes or of a message within; empty for a number
-    std::uint64_t value = 0;  ///< of a number; the bits of one with a point
+    std::uint64_t value = 0;  ///< of a number; of a floating-point one, its bits
   };
   /// The next field; nothing at the end, or where the message is broken.
   std::optional<Field> next();

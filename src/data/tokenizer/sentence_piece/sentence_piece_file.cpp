@@ -7,7 +7,7 @@
 namespace monomorph::data {
 namespace {
 
-/// As the library reads them: a value without a meaning is as if it were not there.
+/// As the library reads them: an unknown value counts as one that is not given.
 template <class Enumeration> void read_enumeration(std::uint64_t value, Enumeration last, Enumeration& result) {
   if (value >= 1 && value <= static_cast<std::uint64_t>(last)) result = Enumeration{value};
 }

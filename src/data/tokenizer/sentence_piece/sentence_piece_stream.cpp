@@ -19,7 +19,7 @@ SentencePieceStream::SentencePieceStream(const SentencePieceModel& model) : mode
   }
 }
 
-/// No byte waits for others that make it a character.
+/// Whether the tokens that are held end with a whole character, so that no byte waits for others to complete one.
 bool SentencePieceStream::is_whole_text() const {
   const auto is_byte = [&](std::int32_t id) { return model_.kind(id) == Kind::byte; };
   const auto last_other = std::find_if_not(held_.rbegin(), held_.rend(), is_byte);

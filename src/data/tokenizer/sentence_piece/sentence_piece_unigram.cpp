@@ -44,7 +44,7 @@ std::size_t SentencePieceUnigram::extend(BestPaths<float>& paths, std::string_vi
   const std::size_t character = first_character(text.substr(position)).n_bytes;
   bool has_character = false;
   trie_.for_each_prefix(text.substr(position), [&](PieceTrie::Match match) {
-    // What is compared is not rounded, what it is compared with is.
+    // As in the library, the score that is compared is not rounded, and the best one so far is.
     paths.offer(position, match.length, match.value, score(match) + static_cast<double>(so_far));
     has_character = has_character || match.length == character;
   });

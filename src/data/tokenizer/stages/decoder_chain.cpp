@@ -68,7 +68,7 @@ std::string DecoderChain::bytes_within_text(std::string_view token) const {
                },
                step);
     is_joined = is_joined || joins_tokens(step);
-    if (valid_utf8_prefix(text) != text.size()) break;  // a part of a character: no other step would know it
+    if (valid_utf8_prefix(text) != text.size()) break;  // a part of a character, which no other step would recognise
   }
   return text;
 }
