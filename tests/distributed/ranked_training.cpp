@@ -96,7 +96,7 @@ class Rank {
   train::TrainingStep& step() { return *step_; }
 
   train::StepOutcome gradients(int number, const Rows& rows) {
-    step_->scalars().loss_scale.value = loss_scale_;
+    set_loss_scale(*step_, loss_scale_);
     const std::int64_t first = (number - 1) * accumulation_ * world_.size() * micro_batch_;
     for (std::int64_t i = 0; i < accumulation_; ++i) {
       const std::int64_t sample = first + (i * world_.size() + world_.rank()) * micro_batch_;

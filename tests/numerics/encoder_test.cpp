@@ -178,7 +178,7 @@ Outcome trained(int ranks, const Pairs& pairs, std::int64_t micro_batches, const
   with_ranks(ranks, [&](const World& world) {
     const auto communicator = world.communicator(R::sharding::optimizer_shards(ranks), R::precision::reduce_dtype);
     train::Step<R> step(*communicator, B, 3, 0, loss);
-    step.scalars().loss_scale.value = loss_scale;
+    set_loss_scale(step, loss_scale);
     LossSum sum;
     for (std::int64_t i = 0; i < micro_batches; ++i)
       sum.add(accumulate(step, pairs.from((i * ranks + world.rank()) * B), 1, {i, micro_batches}));

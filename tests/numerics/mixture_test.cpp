@@ -40,11 +40,6 @@ template <class R> struct PostNorm : R {
 template <class R> struct InFp64 : R { using precision = precision::Fp64; };
 template <class R, class Policy> struct With : R { using checkpointing = Policy; };
 
-std::vector<std::int64_t> counted(train::TrainingStep& step) {
-  const auto counters = step.counters();
-  return {counters.begin(), counters.end()};
-}
-
 /// All gradients after two micro-batches, as a hash, and what was counted.
 template <Recipe R> auto counted_step() {
   const std::unique_ptr<Communicator> communicator = one_rank();
@@ -54,7 +49,7 @@ template <Recipe R> auto counted_step() {
   CHECK(arena.unused_bytes() == 0);
   step.evaluate(sequences.from(0, R::model.context_length));  // counts nothing
   for (const std::int64_t i : {0, 1}) accumulate(step, sequences.from(2 * i, R::model.context_length), 1, {i, 2});
-  return std::tuple(hash_of(step.gradients()), step.scalars().auxiliary_loss.value(), counted(step));
+  return std::tuple(hash_of(step.gradients()), step.scalars().auxiliary_loss.value(), step.counters());
 }
 
 template <class R> void check_policies() {
@@ -107,7 +102,7 @@ TEST_CASE("biases follow the loads, and nothing else moves them", "") {
   CHECK(values_of(named(step.parameters(), name).view) == Values(6));
   for (const auto& tensor : step.optimizer_state()) CHECK(tensor.name.find("router.bias") == std::string::npos);
   accumulate(step, sequences.from(0, llama_like::model.context_length), 1, {});
-  const std::vector<std::int64_t> counters = counted(step);
+  const std::vector<std::int64_t> counters = step.counters();
   update(step, 1, 1);
   const Values biases = values_of(named(step.parameters(), name).view);
   const double mean = static_cast<double>(tokens_of(counters, 0, 6)) / 6;

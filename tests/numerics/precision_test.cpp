@@ -25,7 +25,7 @@ struct Pass {
 template <Recipe R> Pass one_pass(double loss_scale) {
   const std::unique_ptr<Communicator> communicator = one_rank();
   train::Step<R> step(*communicator, 2, 3);
-  step.scalars().loss_scale.value = loss_scale;
+  set_loss_scale(step, loss_scale);
   Pass pass;
   for (const std::int64_t i : {0, 1})
     pass.loss += accumulate(step, sequences.from(2 * i, R::model.context_length), 1, {i, 2}).loss;
@@ -102,7 +102,7 @@ template <Recipe R> Contents contents(int ranks, double loss_scale) {
     const auto communicator = world.communicator(R::sharding::optimizer_shards(ranks), R::precision::reduce_dtype);
     train::Step<R> step(*communicator, 1, 3);
     const auto& state = step.state();
-    step.scalars().loss_scale.value = loss_scale;
+    set_loss_scale(step, loss_scale);
     accumulate(step, sequences.from(world.rank(), R::model.context_length), 1, {});
     gradient_norm(step);  // waits for the gradients
     const std::lock_guard lock(mutex);

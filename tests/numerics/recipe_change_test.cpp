@@ -67,7 +67,9 @@ class Run {
   void restore(const std::string& folder) {
     const train::RestoredRun restored = train::restore_run(train::find_checkpoint(folder), recipe_, *step_, true);
     state_ = restored.state;
-    step_->scalars().updates = state_.updates;
+    StepScalars scalars = step_->scalars();
+    scalars.updates = state_.updates;
+    step_->set_scalars(scalars);
     same_precision = restored.same_precision;
   }
   bool same_precision = true;

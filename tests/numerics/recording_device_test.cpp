@@ -26,20 +26,10 @@ template <class R> struct FrozenBelow : R { using finetuning = finetuning::Freez
 constexpr std::int64_t micro_batch = 2;
 constexpr int tree_levels = plan::tree_levels(2);
 
-template <class R> constexpr bool on_recorder = std::is_same_v<device_of<R>, recording::Device>;
-
-/// The memory of a step, out of reach while the step is.
-template <class R> class Watched {
- public:
-  explicit Watched(const Arena& arena) {
-    if constexpr (on_recorder<R>) Recorder::the().run(), Recorder::the().watch(arena.data(), arena.bytes());
-  }
-  ~Watched() {
-    if constexpr (on_recorder<R>) Recorder::the().run(), Recorder::the().forget();
-  }
-  Watched(const Watched&) = delete;
-  Watched& operator=(const Watched&) = delete;
-};
+std::uint64_t hash_on_host(const train::TrainingStep& step, std::vector<train::StateTensor> tensors) {
+  std::vector<HostBuffer> buffers;
+  return hash_of(downloaded(std::move(tensors), step, buffers));
+}
 
 struct Trained {
   std::uint64_t hash = 0;
@@ -51,7 +41,6 @@ struct Trained {
 template <Recipe R> Trained trained(int levels) {
   const auto communicator = one_rank();
   train::Step<R> step(*communicator, micro_batch, 3, levels);
-  const Watched<R> watched(step.state().arena());
   const auto hparams = PolicyHparams::of<typename R::optimizer::Hparams>();
   Trained trained;
   for (const int number : {1, 2, 3}) {
@@ -64,7 +53,8 @@ template <Recipe R> Trained trained(int levels) {
     update(step, number, 1e-2, hparams);
     trained.losses.push_back(step.evaluate(sequences.from(1, R::model.context_length)).loss);
   }
-  trained.hash = hash_of(step.parameters()) ^ hash_of(step.gradients()) << 1 ^ hash_of(step.optimizer_state()) << 2;
+  trained.hash = hash_on_host(step, step.parameters()) ^ hash_on_host(step, step.gradients()) << 1 ^
+                 hash_on_host(step, step.optimizer_state()) << 2;
   const auto decoder = step.decoder();
   for (const int token : {1, 2, 3}) trained.losses.push_back(decoder->feed(token)[0]);
   return trained;
@@ -116,7 +106,6 @@ TEST_CASE(
   const auto take_steps = []<class Of>(std::type_identity<Of>) {
     const auto communicator = one_rank();
     train::Step<Of> step(*communicator, micro_batch, 3);
-    const Watched<Of> watched(step.state().arena());
     const auto hparams = PolicyHparams::of<typename Of::optimizer::Hparams>();
     const auto take_step = [&](std::uint64_t number) {
       for (const std::int64_t i : {0, 1})
@@ -131,23 +120,25 @@ TEST_CASE(
     const train::StepOutcome outcomes[] = {step.read(first), step.read(second)};
     CHECK(outcomes[0].applied);
     return std::tuple(outcomes[0].loss, outcomes[0].gradient_norm, outcomes[1].loss, outcomes[1].gradient_norm,
-                      hash_of(step.parameters()));
+                      hash_on_host(step, step.parameters()));
   };
   CHECK(take_steps(std::type_identity<On<R, recording::Device>>{}) == take_steps(std::type_identity<R>{}));
 }
 
-TEST_CASE("what the host reads of a device's memory without waiting ends the program") {
+TEST_CASE("what the host reads of a device's memory, and is not a copy to the host, ends the program") {
   using R = On<gpt2_like, recording::Device>;
   const auto communicator = one_rank();
   train::Step<R> step(*communicator, micro_batch, 3);
   const View parameter = step.parameters()[0].view;
-  const Watched<R> watched(step.state().arena());
   const auto read = [&] { static_cast<void>(*reinterpret_cast<volatile float*>(parameter.data)); };
   CHECK(end_of(read) == SIGSEGV);
   step.accumulate(sequences.from(0, R::model.context_length), 1, {});
   CHECK(end_of(read) == SIGSEGV);
-  static_cast<void>(step.parameters());
-  CHECK(end_of(read) == 0);
+  synchronize(recording::Queue{});
+  CHECK(end_of(read) == SIGSEGV);
+  HostBuffer buffer;
+  const View on_host = step.download(parameter, buffer);
+  CHECK(end_of([&] { static_cast<void>(*reinterpret_cast<volatile float*>(on_host.data)); }) == 0);
 }
 
 }  // namespace monomorph::testing

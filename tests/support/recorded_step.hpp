@@ -23,8 +23,9 @@ class RecordedStep final : public train::TrainingStep {
   void update(const PolicyHparams&, const train::UpdateSettings&) override {}
   train::StepOutcome read(train::Ticket) override { return {}; }
   LossSum evaluate(const train::MicroBatch& batch) override { return loss(batch); }
-  StepScalars& scalars() override { return numbers; }
-  std::span<const std::int64_t> counters() override { return {}; }
+  StepScalars scalars() const override { return numbers; }
+  void set_scalars(const StepScalars& scalars) override { numbers = scalars; }
+  std::vector<std::int64_t> counters() const override { return {}; }
   std::vector<train::StateTensor> parameters() override { return tensors("", 0); }
   std::vector<train::StateTensor> optimizer_state() override {
     auto all = tensors("moment1.", 1);
@@ -33,6 +34,9 @@ class RecordedStep final : public train::TrainingStep {
   }
   std::vector<train::StateTensor> gradients() override { return {}; }
   void parameters_changed() override { ++n_parameters_changed; }
+  View download(View view, HostBuffer&) const override { return view; }
+  View place_for_upload(View view, HostBuffer&) const override { return view; }
+  void upload(View, View) override {}
   std::unique_ptr<train::Decoder> decoder() override { return nullptr; }
   View hidden_state(int) const override { return {}; }
   View embeddings() const override { return {}; }

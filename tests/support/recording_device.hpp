@@ -10,34 +10,47 @@
 #include <monomorph/runtime/kernels/norm.hpp>
 #include <monomorph/runtime/kernels/optimizer.hpp>
 #include <monomorph/runtime/kernels/pairwise_sum.hpp>
+#include <monomorph/runtime/kernels/random.hpp>
 #include <monomorph/runtime/kernels/rotary.hpp>
+#include <monomorph/runtime/memory/arena.hpp>
+#include <monomorph/runtime/memory/host_copy.hpp>
 
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <span>
 #include <utility>
 #include <vector>
 
-/// A second device: its kernels run when they are waited for and not when they are called, and nobody else can reach
-/// the memory that it watches. What reads or writes there without waiting, outside of a kernel, ends the program. So it
-/// shows what a step does where it runs ahead of the host, as it does on a GPU.
+/// A second device: its kernels run when they are waited for and not when they are called, and nobody but they can
+/// reach its memory. What reads or writes there outside of a kernel, and is not a copy to or from the host, ends the
+/// program. So it shows what a program does where its device runs ahead of the host and has a memory of its own, as a
+/// GPU.
 namespace monomorph::recording {
 
 class Recorder {
  public:
   void add(std::function<void()> kernel) { kernels_.push_back(std::move(kernel)), ++recorded_; }
-  /// Runs what was recorded, and leaves the memory open.
-  void run() {
+  /// Runs what was recorded, and then f.
+  void run(const std::function<void()>& f = [] {}) {
     const auto kernels = std::exchange(kernels_, {});
     ran_ += static_cast<std::int64_t>(kernels.size());
-    open();
+    protect(PROT_READ | PROT_WRITE);
     for (const auto& kernel : kernels) kernel();
+    f();
+    protect(PROT_NONE);
   }
-  /// From here on nobody reaches the memory but kernels, and who has waited for them.
-  void watch(std::byte* data, std::int64_t bytes) { memory_ = data, bytes_ = bytes, close(); }
-  void close() const { protect(PROT_NONE); }
-  void open() const { protect(PROT_READ | PROT_WRITE); }
-  void forget() { open(), memory_ = nullptr; }
+  std::byte* allocate(std::int64_t bytes) {
+    std::byte* const memory = main_memory.allocate(bytes);
+    memories_[memory] = bytes;
+    protect(PROT_NONE);
+    return memory;
+  }
+  void release(std::byte* memory, std::int64_t bytes) {
+    run();
+    memories_.erase(memory);
+    main_memory.release(memory, bytes);
+  }
   std::int64_t recorded() const { return recorded_; }
   std::int64_t ran() const { return ran_; }
   static Recorder& the() {
@@ -47,11 +60,12 @@ class Recorder {
 
  private:
   void protect(int how) const {
-    if (memory_ != nullptr && mprotect(memory_, bytes_, how) != 0) std::abort();
+    for (const auto& [memory, bytes] : memories_)
+      if (mprotect(memory, bytes, how) != 0) std::abort();
   }
   std::vector<std::function<void()>> kernels_;
-  std::byte* memory_ = nullptr;
-  std::int64_t bytes_ = 0, recorded_ = 0, ran_ = 0;
+  std::map<std::byte*, std::int64_t> memories_;
+  std::int64_t recorded_ = 0, ran_ = 0;
 };
 
 /// Token ids lie in the host's memory, where the next batch may be when a kernel runs: a kernel keeps those that it was
@@ -70,8 +84,27 @@ class Ids {
 
 struct Queue {};
 
-/// What has been waited for may be read until the next kernel is recorded.
 inline void synchronize(Queue) { Recorder::the().run(); }
+
+inline const Allocator& allocator(Queue) {
+  static constexpr Allocator of_recorder{.allocate = [](std::int64_t bytes) { return Recorder::the().allocate(bytes); },
+                                         .release = [](std::byte* memory,
+                                                       std::int64_t bytes) { Recorder::the().release(memory, bytes); }};
+  return of_recorder;
+}
+inline View place_on_host(Queue, View view, HostBuffer& buffer) {
+  if (!view.present()) return view;
+  buffer.resize(view.bytes());
+  return {buffer.data(), view.dtype, view.shape};
+}
+inline View copy_to_host(Queue queue, View view, HostBuffer& buffer) {
+  const View place = place_on_host(queue, view, buffer);
+  Recorder::the().run([&] { cpu::copy(cpu::Queue{}, view, place); });
+  return place;
+}
+inline void copy_from_host(Queue, View place, View view) {
+  Recorder::the().run([&] { cpu::copy(cpu::Queue{}, place, view); });
+}
 
 struct Device {
   static constexpr std::string_view name = "Recording";
@@ -82,10 +115,7 @@ struct Device {
 };
 static_assert(DevicePolicy<Device>);
 
-template <class F> void once(Queue, F&& f) {
-  Recorder::the().close();
-  Recorder::the().add(std::forward<F>(f));
-}
+template <class F> void once(Queue, F&& f) { Recorder::the().add(std::forward<F>(f)); }
 template <class F> void side_by_side(Queue, std::int64_t n, F&& f) {
   for (std::int64_t i = 0; i < n; ++i) f(i);
 }
@@ -94,12 +124,10 @@ template <class F> void side_by_side(Queue, std::int64_t n, F&& f) {
 /// view.
 #define MONOMORPH_LATER(kernel, parameters, ...)                          \
   inline void kernel(Queue, MONOMORPH_TEST_LISTED parameters) {           \
-    Recorder::the().close();                                              \
     Recorder::the().add([=] { cpu::kernel(cpu::Queue{}, __VA_ARGS__); }); \
   }
 #define MONOMORPH_LATER_WITH_IDS(kernel, ids, rows_of, parameters, ...)                                       \
   inline void kernel(Queue, MONOMORPH_TEST_LISTED parameters) {                                               \
-    Recorder::the().close();                                                                                  \
     Recorder::the().add([=, ids = Ids(ids, rows_of.shape.rows)] { cpu::kernel(cpu::Queue{}, __VA_ARGS__); }); \
   }
 #define MONOMORPH_TEST_LISTED(...) __VA_ARGS__
@@ -135,10 +163,12 @@ MONOMORPH_LATER(dropout, (View x, View y, DropoutKey key), x, y, key)
 MONOMORPH_LATER(dropout_add, (View x, View residual, View y, DropoutKey key), x, residual, y, key)
 MONOMORPH_LATER(copy, (View from, View to), from, to)
 MONOMORPH_LATER(zero, (View x), x)
+MONOMORPH_LATER(fill, (View x, double value), x, value)
+MONOMORPH_LATER(fill_normal, (View x, const random::Stream& stream, std::uint64_t first, double std, double cutoff), x,
+                stream, first, std, cutoff)
 MONOMORPH_LATER(add, (View x, View y), x, y)
 inline void embedding(Queue, Starts ids, View table, View positions, std::int64_t tokens, std::int64_t first, View x,
                       Starts starts = nullptr) {
-  Recorder::the().close();
   Recorder::the().add([=, ids = Ids(ids, x.shape.rows), starts = Ids(starts, x.shape.rows)] {
     cpu::embedding(cpu::Queue{}, ids, table, positions, tokens, first, x, starts);
   });
@@ -173,7 +203,6 @@ MONOMORPH_LATER_WITH_IDS(rotary, starts, x,
                           Starts starts = nullptr),
                          x, cos, sin, tokens, first, inverse, starts)
 inline void pairwise_sum(Queue, std::span<const View> parts, View sum, bool accumulate) {
-  Recorder::the().close();
   Recorder::the().add([terms = std::vector<View>(parts.begin(), parts.end()), sum, accumulate] {
     cpu::pairwise_sum(cpu::Queue{}, terms, sum, accumulate);
   });
@@ -185,7 +214,6 @@ MONOMORPH_LATER(step_along, (ElementUpdate run, DirectionCoefficients coefficien
                 coefficients, terms)
 MONOMORPH_LATER(orthogonalize, (View matrix, View workspace, double squared_scale), matrix, workspace, squared_scale)
 inline void cross_entropy(Queue, TokenLogits logits, LossTerms terms = {}) {
-  Recorder::the().close();
   Recorder::the().add([=, targets = Ids(logits.targets_C, logits.logits_CV.shape.rows)]() mutable {
     logits.targets_C = targets;
     cpu::cross_entropy(cpu::Queue{}, logits, terms);

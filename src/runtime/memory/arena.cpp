@@ -9,19 +9,28 @@
 #include <system_error>
 
 namespace monomorph {
+namespace {
 
-Arena::Arena(std::int64_t bytes) : bytes_(bytes), data_(nullptr) {
-  if (bytes == 0) return;
+std::byte* map_memory(std::int64_t bytes) {
   void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED)
     throw UsageError("ARENA-02", fmt::format("the plan's {} of memory must be free, and the system refuses them ({})",
                                              format_bytes(bytes), std::generic_category().message(errno)));
   madvise(mapped, bytes, MADV_HUGEPAGE);  // fewer TLB misses in streaming passes; only a hint
-  data_ = static_cast<std::byte*>(mapped);
+  return static_cast<std::byte*>(mapped);
 }
 
+}  // namespace
+
+const Allocator main_memory{.allocate = map_memory, .release = [](std::byte* memory, std::int64_t bytes) {
+                              munmap(memory, static_cast<std::size_t>(bytes));
+                            }};
+
+Arena::Arena(std::int64_t bytes, const Allocator& allocator)
+    : allocator_(allocator), bytes_(bytes), data_(bytes > 0 ? allocator.allocate(bytes) : nullptr) {}
+
 Arena::~Arena() {
-  if (data_ != nullptr) munmap(data_, bytes_);
+  if (data_ != nullptr) allocator_.release(data_, bytes_);
 }
 
 View Arena::take(std::int64_t elements, DType dtype) {

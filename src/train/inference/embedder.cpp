@@ -36,7 +36,8 @@ std::vector<std::vector<float>> Embedder::embed(std::span<const std::string> tex
   std::ranges::fill(document_starts_, 0);
   for (std::size_t row = 0; row < texts.size(); ++row) fill_row(row, texts[row]);
   step_.evaluate({inputs_.data(), targets_.data(), 0, document_starts_.data()});
-  const View made_RE = step_.embeddings();
+  HostBuffer buffer;
+  const View made_RE = step_.download(step_.embeddings(), buffer);
   std::vector<std::vector<float>> embeddings(texts.size(), std::vector<float>(made_RE.shape.cols));
   for (std::size_t row = 0; row < texts.size(); ++row) {
     std::vector<float>& embedding = embeddings[row];

@@ -65,15 +65,17 @@ Hparams saved_hparams(const runtime::CheckpointMetadata& metadata, const std::st
   return parse_hparams(told(metadata, recipe), checkpoint + "/metadata.json", default_hparams(recipe.hparams));
 }
 
-void load_tensor(runtime::CheckpointReader& checkpoint, const StateTensor& tensor) {
+void load_tensor(runtime::CheckpointReader& checkpoint, const StateTensor& tensor, TrainingStep& step) {
   const auto* const saved = checkpoint.find(tensor.name);
   if (saved == nullptr || saved->dtype != file_dtype(tensor.view.dtype) || saved->shape != file_shape(tensor.shape))
     throw Error("RUN-04",
                 fmt::format("{}: tensor {} is not there with the recipe's dtype and shape; use a checkpoint of this "
                             "recipe",
                             in_quotes(checkpoint.path()), tensor.name));
-  checkpoint.read(tensor.name, tensor.region, tensor.first,
-                  {tensor.view.data, static_cast<std::size_t>(tensor.view.bytes())});
+  HostBuffer buffer;
+  const View place = step.place_for_upload(tensor.view, buffer);
+  checkpoint.read(tensor.name, tensor.region, tensor.first, {place.data, static_cast<std::size_t>(place.bytes())});
+  step.upload(place, tensor.view);
 }
 
 }  // namespace
@@ -82,10 +84,15 @@ std::vector<std::string> save_run(const std::string& folder, OptionalCount keep,
                                   const Hparams& hparams, const RunState& state, const TrainFiles& train_files,
                                   TrainingStep& step, Communicator& communicator,
                                   const std::function<void()>& before_completing) {
+  const std::vector<StateTensor> tensors = all_state(step, true);
+  std::vector<HostBuffer> buffers(tensors.size());
   std::vector<runtime::PartToSave> parts;
-  for (const StateTensor& tensor : all_state(step, true))
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const StateTensor& tensor = tensors[i];
+    const View on_host = step.download(tensor.view, buffers[i]);
     parts.push_back(
-        {{tensor.name, file_dtype(tensor.view.dtype), file_shape(tensor.shape), tensor.view.data}, tensor.held()});
+        {{tensor.name, file_dtype(tensor.view.dtype), file_shape(tensor.shape), on_host.data}, tensor.held()});
+  }
   runtime::CheckpointMetadata metadata;
   metadata.fingerprint = fingerprint_text(recipe.fingerprint);
   metadata.state_fingerprint = fingerprint_text(recipe.state_fingerprint);
@@ -128,7 +135,7 @@ RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& reci
   check_recipe(checkpoint, recipe);
   runtime::CheckpointReader reader(checkpoint);
   const auto& metadata = reader.metadata();
-  for (const StateTensor& tensor : all_state(step, optimizer_state)) load_tensor(reader, tensor);
+  for (const StateTensor& tensor : all_state(step, optimizer_state)) load_tensor(reader, tensor, step);
   step.parameters_changed();
   return {.state = saved_state(metadata, checkpoint, recipe.model->context_length),
           .same_precision = same_fact("precision", metadata.recipe_facts, recipe_facts(recipe)),

@@ -10,7 +10,11 @@
 namespace monomorph::train {
 namespace {
 
-std::vector<ObservedTensor> observed(std::vector<StateTensor> tensors) {
+/// @param buffers gets what the tensors' views are of, where the device has a memory of its own
+std::vector<ObservedTensor> observed(std::vector<StateTensor> tensors, const TrainingStep& step,
+                                     std::vector<HostBuffer>& buffers) {
+  buffers.resize(tensors.size());
+  for (std::size_t i = 0; i < tensors.size(); ++i) tensors[i].view = step.download(tensors[i].view, buffers[i]);
   return {std::make_move_iterator(tensors.begin()), std::make_move_iterator(tensors.end())};
 }
 
@@ -50,14 +54,15 @@ void RunObserver::see(std::int64_t step, Ticket ticket, double learning_rate, Tr
     if (!observer_->wants(step)) return;
     const StepOutcome outcome = training_step.read(ticket);
     if (outcome.tokens == 0) return;
+    std::vector<HostBuffer> parameters, gradients;
     observer_->observe({.step = step,
                         .tokens = outcome.tokens,
                         .loss = outcome.mean(outcome.loss),
                         .learning_rate = learning_rate,
                         .gradient_norm = outcome.gradient_norm,
                         .gradient_scale = outcome.gradient_scale,
-                        .parameters = observed(training_step.parameters()),
-                        .gradients = observed(training_step.gradients()),
+                        .parameters = observed(training_step.parameters(), training_step, parameters),
+                        .gradients = observed(training_step.gradients(), training_step, gradients),
                         .rank = rank_,
                         .ranks = ranks_,
                         .replica = replica_},

@@ -32,19 +32,21 @@ StepDecision::StepDecision(Communicator& communicator, StepScalars* scalars, std
       counters_(counters),
       n_metrics_(n_metrics),
       has_auxiliary_loss_(has_auxiliary_loss) {
-  pack({});  // from here on words_ has the length that it has in every step
+  // From here on words_ has the length that it has in every step. What the pointers point to is the device's.
+  pack({}, std::vector<std::int64_t>(counters.size()), {});
 }
 
-void StepDecision::pack(const StepSettings& settings) {
+void StepDecision::pack(const StepScalars& scalars, std::span<const std::int64_t> counters,
+                        const StepSettings& settings) {
   words_.clear();
-  append(scalars_->loss, words_);
-  append(scalars_->gradient_norm.sum, words_);
-  for (std::size_t i = 0; i < n_metrics_; ++i) append(scalars_->metrics[i], words_);
-  if (has_auxiliary_loss_) append(scalars_->auxiliary_loss, words_);
-  words_.insert(words_.end(), counters_.begin(), counters_.end());
-  words_.insert(words_.end(), {scalars_->tokens, settings.stops ? 1 : 0, settings.saves ? 1 : 0});
+  append(scalars.loss, words_);
+  append(scalars.gradient_norm.sum, words_);
+  for (std::size_t i = 0; i < n_metrics_; ++i) append(scalars.metrics[i], words_);
+  if (has_auxiliary_loss_) append(scalars.auxiliary_loss, words_);
+  words_.insert(words_.end(), counters.begin(), counters.end());
+  words_.insert(words_.end(), {scalars.tokens, settings.stops ? 1 : 0, settings.saves ? 1 : 0});
   for (int rank = 0; rank < communicator_.size(); ++rank)  // a sum over ranks of which one has a number is that number
-    words_.push_back(rank == communicator_.rank() ? std::bit_cast<std::int64_t>(scalars_->gradient_norm.greatest) : 0);
+    words_.push_back(rank == communicator_.rank() ? std::bit_cast<std::int64_t>(scalars.gradient_norm.greatest) : 0);
 }
 
 void StepDecision::decide(const StepSettings& settings, Ticket ticket) {

@@ -63,23 +63,6 @@ std::vector<Slice> gaps(const ParameterLayout& layout, std::int64_t length) {
   return gaps;
 }
 
-void initialize(const UnitState& unit, std::uint64_t seed) {
-  for (const TensorPart& part : unit.tensors) {
-    const Initializer& initializer = part.info.initializer;
-    const random::Stream stream{seed, random::Purpose::initialization, unit.unit, part.index};
-    if (initializer.std == 0) {
-      random::fill(unit.master[part.slice], initializer.mean);
-      continue;
-    }
-    for_each_shared_piece(part.held(), RegionRun::whole(dims_of(part.shape)),
-                          [&](std::int64_t held, std::int64_t element, std::int64_t n) {
-                            const Slice slice{part.slice.offset + held - part.first, {1, n}};
-                            random::normal(unit.master[slice], stream, static_cast<std::uint64_t>(element),
-                                           initializer.std, initializer.cutoff);
-                          });
-  }
-}
-
 ElementUpdate element_update(const UnitState& unit, const plan::UpdateRun& run, View gradient, StateOfClass state_of,
                              std::uint64_t seed) {
   const Slice slice{run.first, {1, run.n}};

@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/core/philox.hpp>
+#include <monomorph/runtime/machine/queue.hpp>
 #include <monomorph/runtime/memory/view.hpp>
 
 namespace monomorph::random {
@@ -13,3 +14,11 @@ void fill(View x, double value);
 double uniform(const Stream& stream, std::uint64_t i);
 
 }  // namespace monomorph::random
+
+namespace monomorph::cpu {
+// The contracts of random::normal and random::fill, for every device.
+inline void fill_normal(Queue, View x, const random::Stream& stream, std::uint64_t first, double std, double cutoff) {
+  random::normal(x, stream, first, std, cutoff);
+}
+inline void fill(Queue, View x, double value) { random::fill(x, value); }
+}  // namespace monomorph::cpu

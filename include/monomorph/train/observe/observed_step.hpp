@@ -11,6 +11,7 @@ namespace monomorph::train {
 /// What this rank holds of a tensor, to be read: a run of the elements of a region of it, in the order of its rows.
 class ObservedTensor {
  public:
+  /// @param tensor whose view the host can read
   explicit ObservedTensor(StateTensor tensor) : tensor_(std::move(tensor)) {}
 
   std::string_view name() const { return tensor_.name; }         ///< as in checkpoints: "layers.3.mlp.up.weight"

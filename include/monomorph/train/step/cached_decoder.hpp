@@ -47,8 +47,9 @@ template <class R> class CachedDecoder final : public Decoder {
         cos_TH_(cos_TH),
         sin_TH_(sin_TH),
         arena_((layout.caches.elements + layout.activations.elements) * size_of(compute) +
-               (layout.statistics.elements + align_up(V)) * size_of(statistic) +
-               (converts_logits ? align_up(V) * size_of(DType::fp32) : 0)),
+                   (layout.statistics.elements + align_up(V)) * size_of(statistic) +
+                   (converts_logits ? align_up(V) * size_of(DType::fp32) : 0),
+               allocator(queue)),
         caches_(arena_.take(layout.caches.elements, compute)),
         activations_(arena_.take(layout.activations.elements, compute)),
         statistics_(arena_.take(layout.statistics.elements, statistic)),
@@ -64,8 +65,8 @@ template <class R> class CachedDecoder final : public Decoder {
     for (int i = 0; i < plan::n_layers<R>; ++i) with_layer<R>(i, [&](auto layer) { layer.decode(tensors(i, &token)); });
     ++length_;
     if (fp32_logits_V_.present()) copy(queue_, logits_V_, fp32_logits_V_);
-    synchronize(queue_);
-    return (fp32_logits_V_.present() ? fp32_logits_V_ : logits_V_).template as<float>();
+    const View logits_V = fp32_logits_V_.present() ? fp32_logits_V_ : logits_V_;
+    return copy_to_host(queue_, logits_V, on_host_).template as<float>();
   }
 
  private:
@@ -90,6 +91,7 @@ template <class R> class CachedDecoder final : public Decoder {
   View cos_TH_, sin_TH_;
   Arena arena_;
   View caches_, activations_, statistics_, logits_V_, fp32_logits_V_;
+  HostBuffer on_host_;
   std::int64_t length_ = 0;
 };
 

@@ -51,7 +51,7 @@ template <Recipe R> class OptimizerStore {
                         .state = resting.states[buffers.state[u]]});
       describe(plan::unit_layout<R>(u), u, plan::n_blocks<R>, plan::trains<R>(u) ? &state_buffers<Optimizer> : nullptr,
                shard_index * shards.part[u], units_.back());
-      initialize(units_.back(), seed);
+      initialize(queue, units_.back(), seed);
       round(queue, units_.back());
       if constexpr (on_host) {
         in_use_.push_back(units_.back());

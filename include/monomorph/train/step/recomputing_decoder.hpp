@@ -39,7 +39,8 @@ template <class R> class RecomputingDecoder final : public Decoder {
         targets_(micro_batch * T, ignored_target),
         document_starts_(micro_batch * T, 0),
         arena_(layout.activations.elements * size_of(compute) +
-               (layout.statistics.elements + align_up(V)) * size_of(statistic) + align_up(V) * size_of(DType::fp32)),
+                   (layout.statistics.elements + align_up(V)) * size_of(statistic) + align_up(V) * size_of(DType::fp32),
+               allocator(queue)),
         activations_(arena_.take(layout.activations.elements, compute)),
         statistics_(arena_.take(layout.statistics.elements, statistic)),
         logits_V_(arena_.take(align_up(V), statistic).columns(0, V)),
@@ -65,8 +66,7 @@ template <class R> class RecomputingDecoder final : public Decoder {
                            .position = position},
                           queue_});
     copy(queue_, logits_V_, fp32_logits_V_);
-    synchronize(queue_);
-    return fp32_logits_V_.as<float>();
+    return copy_to_host(queue_, fp32_logits_V_, on_host_).template as<float>();
   }
 
  private:
@@ -76,6 +76,7 @@ template <class R> class RecomputingDecoder final : public Decoder {
   std::vector<std::int32_t> ids_, targets_, document_starts_;
   Arena arena_;
   View activations_, statistics_, logits_V_, fp32_logits_V_;
+  HostBuffer on_host_;
   std::int64_t length_ = 0;
 };
 

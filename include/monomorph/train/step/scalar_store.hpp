@@ -4,6 +4,7 @@
 #include <monomorph/recipe.hpp>
 #include <monomorph/runtime/kernels/optimizer.hpp>
 #include <monomorph/runtime/memory/arena.hpp>
+#include <monomorph/runtime/memory/host_copy.hpp>
 #include <new>
 #include <span>
 
@@ -18,14 +19,31 @@ template <Recipe R> class ScalarStore {
  public:
   ScalarStore(Queue queue, Arena& arena)
       : queue_(queue), memory_(arena.take(plan::scalar_bytes<R> / size_of(DType::fp64), DType::fp64)) {
-    static_cast<void>(new (memory_.data) StepScalars);
-    for (std::int64_t& counter : counters()) counter = 0;
+    write({});
   }
 
-  StepScalars* get() const { return reinterpret_cast<StepScalars*>(memory_.data); }
-  /// Block by block.
-  std::span<std::int64_t> counters() const {
-    return {reinterpret_cast<std::int64_t*>(memory_.data + plan::step_scalars_bytes), plan::n_counters<R>};
+  // On the device, for kernels.
+  StepScalars* get() const { return memory_.as<StepScalars>(); }
+  std::span<std::int64_t> counters() const { return {of_counters().template as<std::int64_t>(), plan::n_counters<R>}; }
+
+  // For the host.
+  StepScalars read() const {
+    HostBuffer buffer;
+    return *copy_to_host(queue_, memory_, buffer).template as<StepScalars>();
+  }
+  void write(const StepScalars& scalars) const {
+    HostBuffer buffer;
+    const View all = memory_.columns(0, plan::step_scalars_bytes / size_of(DType::fp64)),
+               place = place_on_host(queue_, all, buffer);
+    synchronize(queue_);
+    new (place.data) StepScalars(scalars);
+    copy_from_host(queue_, place, all);
+  }
+  std::vector<std::int64_t> read_counters() const {
+    HostBuffer buffer;
+    if constexpr (!counts) return {};
+    const auto* const first = copy_to_host(queue_, of_counters(), buffer).template as<std::int64_t>();
+    return {first, first + plan::n_counters<R>};
   }
 
   void begin_step() {
@@ -56,6 +74,9 @@ template <Recipe R> class ScalarStore {
   }
 
  private:
+  View of_counters() const {
+    return memory_.columns(plan::step_scalars_bytes / size_of(DType::fp64), plan::n_counters<R>);
+  }
   std::int64_t* counters_of(int layer) const { return counters().data() + plan::first_counter<R>[layer]; }
 
   Queue queue_;

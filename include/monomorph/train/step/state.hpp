@@ -27,7 +27,7 @@ template <Recipe R> class State {
         Transfers::Timing timing)
       : shards_(communicator.size()),
         planned_(plan::memory<R>(communicator.size(), micro_batch, tree_levels)),
-        arena_(planned_.arena()),
+        arena_(planned_.arena(), allocator(queue_)),
         host_arena_(planned_.host()),
         transfers_(uses_host ? std::make_unique<Transfers>(timing) : nullptr),
         parameters(communicator, shards_, arena_),

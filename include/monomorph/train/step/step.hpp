@@ -99,14 +99,9 @@ template <Recipe R> class Step final : public TrainingStep {
     parameters_.after_evaluation();
     return scalars().micro_batch;
   }
-  StepScalars& scalars() override {
-    synchronize(state_.queue());
-    return *scalars_.get();
-  }
-  std::span<const std::int64_t> counters() override {
-    synchronize(state_.queue());
-    return scalars_.counters();
-  }
+  StepScalars scalars() const override { return scalars_.read(); }
+  void set_scalars(const StepScalars& scalars) override { scalars_.write(scalars); }
+  std::vector<std::int64_t> counters() const override { return scalars_.read_counters(); }
 
   std::vector<StateTensor> parameters() override { return settled().parameters(); }
   std::vector<StateTensor> optimizer_state() override { return settled().state(); }
@@ -116,6 +111,11 @@ template <Recipe R> class Step final : public TrainingStep {
     parameters_.changed();
     optimizer_.round_parameters();
   }
+  View download(View view, HostBuffer& buffer) const override { return copy_to_host(state_.queue(), view, buffer); }
+  View place_for_upload(View view, HostBuffer& buffer) const override {
+    return place_on_host(state_.queue(), view, buffer);
+  }
+  void upload(View place, View view) override { copy_from_host(state_.queue(), place, view); }
   std::unique_ptr<Decoder> decoder() override {
     if constexpr (is_encoder<R>)
       return nullptr;

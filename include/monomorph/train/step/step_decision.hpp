@@ -63,7 +63,7 @@ class StepDecision {
   /// The gradients' norm has been added up.
   Ticket take(auto queue, const StepSettings& settings) {
     const Ticket ticket{++n_taken_};
-    once(queue, [this, settings] { pack(settings); });
+    once(queue, [this, settings] { pack(*scalars_, counters_, settings); });
     if (communicator_.size() > 1) synchronize(queue);
     communicator_.all_reduce_sum(words_);
     once(queue, [this, settings, ticket] { decide(settings, ticket); });
@@ -78,7 +78,7 @@ class StepDecision {
  private:
   static constexpr std::size_t n_kept = 2;
 
-  void pack(const StepSettings& settings);
+  void pack(const StepScalars& scalars, std::span<const std::int64_t> counters, const StepSettings& settings);
   void decide(const StepSettings& settings, Ticket ticket);
 
   Communicator& communicator_;

@@ -3,7 +3,7 @@
 #include <limits>
 #include <memory>
 #include <monomorph/core/step_scalars.hpp>
-#include <monomorph/runtime/memory/view.hpp>
+#include <monomorph/runtime/memory/host_copy.hpp>
 #include <monomorph/spec/region_run.hpp>
 #include <monomorph/train/step/step_decision.hpp>
 #include <span>
@@ -86,17 +86,22 @@ class TrainingStep {
   virtual StepOutcome read(Ticket ticket) = 0;
   /// The loss alone: dropout is off, and no state moves.
   virtual LossSum evaluate(const MicroBatch& batch) = 0;
-  /// What a run that is resumed goes on with is set here; else to be read.
-  virtual StepScalars& scalars() = 0;
-  /// What blocks have counted, block by block: since the step's first micro-batch, and once it is decided over all
+  virtual StepScalars scalars() const = 0;
+  /// What a run that is resumed goes on with.
+  virtual void set_scalars(const StepScalars& scalars) = 0;
+  /// What layers have counted, one after the other: since the step's first micro-batch, and once it is decided over all
   /// ranks.
-  virtual std::span<const std::int64_t> counters() = 0;
+  virtual std::vector<std::int64_t> counters() const = 0;
   virtual std::vector<StateTensor> parameters() = 0;  ///< the optimiser's own, in master precision
   virtual std::vector<StateTensor> optimizer_state() = 0;
   virtual std::vector<StateTensor> gradients() = 0;  ///< for tests and diagnosis
   virtual void parameters_changed() = 0;             ///< after a load: compute's rounded copy follows
-  virtual std::unique_ptr<Decoder> decoder() = 0;    ///< valid as long as the step is; null of an encoder
-  virtual View hidden_state(int block) const = 0;    ///< input of a block in the last forward pass; block L: the output
+  // What the views of these tensors hold is reached by the three functions of runtime/memory/host_copy.hpp.
+  virtual View download(View view, HostBuffer& buffer) const = 0;
+  virtual View place_for_upload(View view, HostBuffer& buffer) const = 0;
+  virtual void upload(View place, View view) = 0;
+  virtual std::unique_ptr<Decoder> decoder() = 0;  ///< valid as long as the step is; null of an encoder
+  virtual View hidden_state(int block) const = 0;  ///< input of a block in the last forward pass; block L: the output
   /// What an encoder made of the texts of the last micro-batch, sample by sample; not present of another model.
   virtual View embeddings() const = 0;
 };

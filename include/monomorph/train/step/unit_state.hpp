@@ -2,6 +2,7 @@
 #include <monomorph/plan/update_runs.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/kernels/optimizer.hpp>
+#include <monomorph/runtime/kernels/random.hpp>
 #include <monomorph/train/step/training_step.hpp>
 #include <span>
 
@@ -42,7 +43,22 @@ void describe(const ParameterLayout& layout, int unit, int n_blocks, StateOfClas
 /// What lies between a unit's tensors and behind them, in a buffer of `length` elements.
 std::vector<Slice> gaps(const ParameterLayout& layout, std::int64_t length);
 /// First values of all master parameters: each depends on the seed, the tensor and the element alone.
-void initialize(const UnitState& unit, std::uint64_t seed);
+void initialize(auto queue, const UnitState& unit, std::uint64_t seed) {
+  for (const TensorPart& part : unit.tensors) {
+    const Initializer& initializer = part.info.initializer;
+    const random::Stream stream{seed, random::Purpose::initialization, unit.unit, part.index};
+    if (initializer.std == 0) {
+      fill(queue, unit.master[part.slice], initializer.mean);
+      continue;
+    }
+    for_each_shared_piece(part.held(), RegionRun::whole(dims_of(part.shape)),
+                          [&](std::int64_t held, std::int64_t element, std::int64_t n) {
+                            const Slice slice{part.slice.offset + held - part.first, {1, n}};
+                            fill_normal(queue, unit.master[slice], stream, static_cast<std::uint64_t>(element),
+                                        initializer.std, initializer.cutoff);
+                          });
+  }
+}
 /// The compute copy, from the master.
 void round(auto queue, const UnitState& unit) {
   if (unit.rounded.present()) copy(queue, unit.master, unit.rounded);

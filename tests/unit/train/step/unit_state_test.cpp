@@ -21,7 +21,7 @@ std::vector<float> initialized(const RegionRun& run, Initializer initializer) {
   unit.master = View(reinterpret_cast<std::byte*>(values.data()), DType::fp32, {1, run.n});
   const TensorInfo info{.name = "weight", .slice = {}, .initializer = initializer};
   unit.tensors.push_back({"weight", info, 2, shape, run.region, {0, {1, run.n}}, run.first});
-  initialize(unit, 17);
+  initialize(cpu::Queue{}, unit, 17);
   return values;
 }
 

@@ -1,0 +1,22 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <monomorph/runtime/machine/queue.hpp>
+
+namespace monomorph {
+
+/// Where the memory of a device comes from.
+struct Allocator {
+  /// Zeroed, at a multiple of 64 bytes.   @throws UsageError [ARENA-02] if there is not so much
+  std::byte* (*allocate)(std::int64_t bytes);
+  void (*release)(std::byte* memory, std::int64_t bytes);
+};
+
+extern const Allocator main_memory;
+
+namespace cpu {
+/// Every device has this function: where the arena of a step lies that runs on its queue.
+inline const Allocator& allocator(Queue) { return main_memory; }
+}  // namespace cpu
+
+}  // namespace monomorph
