@@ -92,6 +92,6 @@ struct DecoderSpec {
 MONOMORPH_SPEC(monomorph::NormSpec, kind, epsilon, bias);
 MONOMORPH_SPEC(monomorph::BiasSpec, qkv, attention_out, mlp);
 MONOMORPH_SPEC(monomorph::DropoutSpec, embedding, attention, residual);
-MONOMORPH_SPEC(monomorph::DecoderSpec, vocab_size, n_layers, n_heads, d_model, context_length, n_kv_heads, head_dim, d_ff,
-               d_ff_multiple, vocab_multiple, norm, qk_norm, activation, position, rotary, bias, tied_head, dropout,
-               attention_kernel, initialization);
+MONOMORPH_SPEC(monomorph::DecoderSpec, vocab_size, n_layers, n_heads, d_model, context_length, n_kv_heads, head_dim,
+               d_ff, d_ff_multiple, vocab_multiple, norm, qk_norm, activation, position, rotary, bias, tied_head,
+               dropout, attention_kernel, initialization);

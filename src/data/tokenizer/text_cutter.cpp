@@ -65,18 +65,19 @@ Marks marks_of_cuts(const TokenizerDefinition& definition, const Model& model) {
   const bool model_cuts = bpe && bpe->parts_at_metaspace();
   if (definition.pre_tokenizers.empty()) return model_cuts ? Marks{metaspace_mark} : Marks{};
   if (as_byte_level_words(definition.pre_tokenizers)) return {space};
-  return std::visit(Overloaded{
-                        [](const pre_tokenizers::Whitespace&) { return Marks{space}; },
-                        [](const pre_tokenizers::WhitespaceSplit&) { return Marks{space}; },
-                        [](const pre_tokenizers::Bert&) { return Marks{space}; },
-                        [&](const pre_tokenizers::Metaspace& settings) {
-                          const bool is_last = definition.pre_tokenizers.size() == 1;
-                          const bool cuts = settings.split || (model_cuts && is_last);
-                          return cuts && settings.replacement == metaspace_mark ? Marks{space, metaspace_mark} : Marks{};
-                        },
-                        [](const auto&) { return Marks{}; },
-                    },
-                    definition.pre_tokenizers.front());
+  return std::visit(
+      Overloaded{
+          [](const pre_tokenizers::Whitespace&) { return Marks{space}; },
+          [](const pre_tokenizers::WhitespaceSplit&) { return Marks{space}; },
+          [](const pre_tokenizers::Bert&) { return Marks{space}; },
+          [&](const pre_tokenizers::Metaspace& settings) {
+            const bool is_last = definition.pre_tokenizers.size() == 1;
+            const bool cuts = settings.split || (model_cuts && is_last);
+            return cuts && settings.replacement == metaspace_mark ? Marks{space, metaspace_mark} : Marks{};
+          },
+          [](const auto&) { return Marks{}; },
+      },
+      definition.pre_tokenizers.front());
 }
 
 /// Whether the token is never found across a cut and, found right before one, leaves what follows as it is.

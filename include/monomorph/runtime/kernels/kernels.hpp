@@ -13,20 +13,18 @@
 #include <monomorph/runtime/memory/host_copy.hpp>
 #include <type_traits>
 
-/// What a device must have for every dense decoder to run on it, by the type of its queue: where a queue lacks something,
-/// the compiler names the line below. What else single policies and blocks call (routing, pooling, other optimisers) is
-/// found when they are instantiated.
+/// What a device must have for every dense decoder to run on it, by the type of its queue: where a queue lacks
+/// something, the compiler names the line below. What else single policies and blocks call (routing, pooling, other
+/// optimisers) is found when they are instantiated.
 namespace monomorph {
 
-template <class Queue>
-concept RunsInOrder = std::is_trivially_copyable_v<Queue> && requires(Queue queue) {
+template <class Queue> concept RunsInOrder = std::is_trivially_copyable_v<Queue> && requires(Queue queue) {
   synchronize(queue);
   once(queue, [] {});
   side_by_side(queue, std::int64_t{}, [](std::int64_t) {});
 };
 
-template <class Queue>
-concept HasMemory = requires(Queue queue, View view, HostBuffer buffer) {
+template <class Queue> concept HasMemory = requires(Queue queue, View view, HostBuffer buffer) {
   { allocator(queue) } -> std::convertible_to<const Allocator&>;
   { copy_to_host(queue, view, buffer) } -> std::same_as<View>;
   { place_on_host(queue, view, buffer) } -> std::same_as<View>;
@@ -47,16 +45,14 @@ concept HasElementwiseKernels = requires(Queue queue, View v, DropoutKey key, ra
   swiglu(queue, v, v), swiglu_backward(queue, v, v, v);
 };
 
-template <class Queue>
-concept HasProducts = requires(Queue queue, View v) {
+template <class Queue> concept HasProducts = requires(Queue queue, View v) {
   linear(queue, v, v, v, v);
   linear_add(queue, v, v, v, v, v);
   linear_backward_input(queue, v, v, v, false);
   linear_backward_weight(queue, v, v, v, v, false);
 };
 
-template <class Queue>
-concept HasNorms = requires(Queue queue, View v) {
+template <class Queue> concept HasNorms = requires(Queue queue, View v) {
   layer_norm(queue, v, v, v, 0.0, v, v, v), rms_norm(queue, v, v, v, 0.0, v, v);
   layer_norm_recompute(queue, v, v, v, v, v, v), rms_norm_recompute(queue, v, v, v, v, v);
   layer_norm_backward(queue, v, v, v, v, v, v, false, v, v, false);
@@ -84,14 +80,15 @@ concept HasEndsOfDecoders = requires(Queue queue, View v, const std::int32_t* id
 };
 
 template <class Queue>
-concept UpdatesParameters = requires(Queue queue, View v, ElementUpdate run, UpdateTerms terms, PartialGradientNorm* norm) {
+concept UpdatesParameters = requires(Queue queue, View v, ElementUpdate run, UpdateTerms terms,
+                                     PartialGradientNorm* norm) {
   add_to_norm(queue, v, GradientNorm::two, norm);
   adamw(queue, run, AdamWCoefficients{}, terms);
 };
 
 template <class Queue>
 concept Kernels = RunsInOrder<Queue> && HasMemory<Queue> && HasElementwiseKernels<Queue> && HasProducts<Queue> &&
-                  HasNorms<Queue> && HasAttention<Queue> && HasEndsOfDecoders<Queue> && UpdatesParameters<Queue>;
+    HasNorms<Queue> && HasAttention<Queue> && HasEndsOfDecoders<Queue> && UpdatesParameters<Queue>;
 static_assert(Kernels<cpu::Queue>);
 
 }  // namespace monomorph
