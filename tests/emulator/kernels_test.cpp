@@ -1,9 +1,11 @@
 #include "emulator/emulator.hpp"
+#include "runtime/cuda/activation.hpp"
 #include "runtime/cuda/elementwise.hpp"
 #include "runtime/cuda/pairwise_sum.hpp"
 #include "support/catch.hpp"
 #include "unit/runtime/kernels/kernel_case.hpp"
 
+#include <monomorph/runtime/kernels/activation.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/kernels/pairwise_sum.hpp>
 
@@ -93,6 +95,25 @@ TEST_CASE("zero writes zeros between gaps", "[elementwise]") {
           {}, Storage(random_matrix(size.rows, size.cols, 1), dtype, gap),
           [](const auto&, View out) { cuda::zero(on_gpu, out); },
           [](const auto&, View out) { cpu::zero(on_cpu, out); });
+    });
+}
+
+TEST_CASE("relu_squared and its gradient have the bits of the CPU", "[activation]") {
+  for (const DType dtype : dtypes)
+    for_each_layout([&](Size size, std::int64_t gap) {
+      CAPTURE(name_of(dtype));
+      std::vector<Storage> inputs;
+      for (const unsigned seed : {1u, 2u}) inputs.emplace_back(random_matrix(size.rows, size.cols, seed), dtype, gap);
+      const Storage before(random_matrix(size.rows, size.cols, 3), dtype, gap);
+      check_bits(
+          inputs, before, [](const auto& in, View out) { cuda::relu_squared(on_gpu, in[0], out); },
+          [](const auto& in, View out) { cpu::relu_squared(on_cpu, in[0], out); });
+      check_bits(
+          inputs, before, [](const auto& in, View out) { cuda::relu_squared_backward(on_gpu, in[0], in[1], out); },
+          [](const auto& in, View out) { cpu::relu_squared_backward(on_cpu, in[0], in[1], out); });
+      check_bits(
+          inputs, before, [](const auto& in, View out) { cuda::relu_squared_backward(on_gpu, in[0], out, out); },
+          [](const auto& in, View out) { cpu::relu_squared_backward(on_cpu, in[0], out, out); });
     });
 }
 

@@ -26,7 +26,5 @@ void count_threads(unsigned long long* count);
 void read_unwritten(float* found, std::uint32_t* found_in_dynamic);
 /// A launch of more threads than a block has.
 void start_too_many();
-/// A block of 256 threads that meet so many times.
-void meet(int times);
 
 }  // namespace monomorph::emulator::samples
