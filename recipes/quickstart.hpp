@@ -5,16 +5,16 @@ namespace recipes {
 
 /// A Llama-style model that learns Shakespeare on two CPU cores within a minute or two.
 struct quickstart {
-  static constexpr monomorph::ModelSpec model{.vocab_size = 1024,
-                                              .n_layers = 4,
-                                              .n_heads = 2,
-                                              .d_model = 64,
-                                              .context_length = 64,
-                                              .d_ff_multiple = 64,
-                                              .norm = {.kind = monomorph::NormKind::rms_norm, .bias = false},
-                                              .activation = monomorph::Activation::swiglu,
-                                              .position = monomorph::Position::rotary,
-                                              .bias = monomorph::no_biases};
+  static constexpr monomorph::DecoderSpec model{.vocab_size = 1024,
+                                                .n_layers = 4,
+                                                .n_heads = 2,
+                                                .d_model = 64,
+                                                .context_length = 64,
+                                                .d_ff_multiple = 64,
+                                                .norm = {.kind = monomorph::NormKind::rms_norm, .bias = false},
+                                                .activation = monomorph::Activation::swiglu,
+                                                .position = monomorph::Position::rotary,
+                                                .bias = monomorph::no_biases};
   using sharding = monomorph::sharding::Replicate;
   using precision = monomorph::precision::Fp32;
   using checkpointing = monomorph::checkpointing::KeepAll;

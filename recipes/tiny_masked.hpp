@@ -5,8 +5,8 @@ namespace recipes {
 
 /// A tiny Llama that sees the whole row and predicts tokens that are hidden from it, for tests.
 struct tiny_masked : tiny_llama {
-  static constexpr monomorph::ModelSpec model = [] {
-    monomorph::ModelSpec model = tiny_llama::model;
+  static constexpr monomorph::DecoderSpec model = [] {
+    monomorph::DecoderSpec model = tiny_llama::model;
     model.vocab_size = 513;
     return model;
   }();

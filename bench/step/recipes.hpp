@@ -1,12 +1,12 @@
 #pragma once
 #include <monomorph/models/gpt2.hpp>
-#include <recipes/quickstart.hpp>
+#include <monomorph/run.hpp>
 
 /// The shapes that the peer script has, as recipes.
 namespace bench {
 
 struct gpt2_50304 {
-  static constexpr monomorph::ModelSpec model{
+  static constexpr monomorph::DecoderSpec model{
       .vocab_size = 50'304, .n_layers = 6, .n_heads = 6, .d_model = 384, .context_length = 256};
   using sharding = monomorph::sharding::Replicate;
   using precision = monomorph::precision::Fp32;
@@ -15,35 +15,35 @@ struct gpt2_50304 {
   static constexpr int batch = 8;
 };
 struct gpt2_8192 : gpt2_50304 {
-  static constexpr monomorph::ModelSpec model{
+  static constexpr monomorph::DecoderSpec model{
       .vocab_size = 8192, .n_layers = 6, .n_heads = 6, .d_model = 384, .context_length = 256};
 };
 struct llama_50304 : gpt2_50304 {
-  static constexpr monomorph::ModelSpec model{.vocab_size = 50'304,
-                                              .n_layers = 6,
-                                              .n_heads = 6,
-                                              .d_model = 384,
-                                              .context_length = 256,
-                                              .d_ff_multiple = 64,
-                                              .norm = {.kind = monomorph::NormKind::rms_norm, .bias = false},
-                                              .activation = monomorph::Activation::swiglu,
-                                              .position = monomorph::Position::rotary,
-                                              .bias = monomorph::no_biases,
-                                              .tied_head = false};
+  static constexpr monomorph::DecoderSpec model{.vocab_size = 50'304,
+                                                .n_layers = 6,
+                                                .n_heads = 6,
+                                                .d_model = 384,
+                                                .context_length = 256,
+                                                .d_ff_multiple = 64,
+                                                .norm = {.kind = monomorph::NormKind::rms_norm, .bias = false},
+                                                .activation = monomorph::Activation::swiglu,
+                                                .position = monomorph::Position::rotary,
+                                                .bias = monomorph::no_biases,
+                                                .tied_head = false};
 };
 struct llama_8192 : llama_50304 {
-  static constexpr monomorph::ModelSpec model = [] {
-    monomorph::ModelSpec m = llama_50304::model;
+  static constexpr monomorph::DecoderSpec model = [] {
+    monomorph::DecoderSpec m = llama_50304::model;
     m.vocab_size = 8192;
     return m;
   }();
 };
 struct small_50304 : gpt2_50304 {
-  static constexpr monomorph::ModelSpec model{
+  static constexpr monomorph::DecoderSpec model{
       .vocab_size = 50'304, .n_layers = 4, .n_heads = 4, .d_model = 128, .context_length = 256};
 };
 struct small_8192 : gpt2_50304 {
-  static constexpr monomorph::ModelSpec model{
+  static constexpr monomorph::DecoderSpec model{
       .vocab_size = 8192, .n_layers = 4, .n_heads = 4, .d_model = 128, .context_length = 256};
 };
 /// Of llama_8192's size for a token: two of eight experts, each half as wide as its MLP.
@@ -57,11 +57,23 @@ struct mixture_8192 : llama_8192 {
 template <class R, class Strategy> struct Sharded : R { using sharding = Strategy; };
 template <class R, class Precision> struct In : R { using precision = Precision; };
 struct gpt2_124m : gpt2_50304 {
-  static constexpr monomorph::ModelSpec model = monomorph::models::gpt2_124m;
+  static constexpr monomorph::DecoderSpec model = monomorph::models::gpt2_124m;
   static constexpr int batch = 1;
 };
 
-struct quickstart : recipes::quickstart {
+/// As small as a step can be and be worth taking: what a framework's own time shows in.
+struct llama_1024 : llama_8192 {
+  using checkpointing = monomorph::checkpointing::KeepAll;
+  static constexpr monomorph::DecoderSpec model{.vocab_size = 1024,
+                                                .n_layers = 4,
+                                                .n_heads = 2,
+                                                .d_model = 64,
+                                                .context_length = 64,
+                                                .d_ff_multiple = 64,
+                                                .norm = {.kind = monomorph::NormKind::rms_norm, .bias = false},
+                                                .activation = monomorph::Activation::swiglu,
+                                                .position = monomorph::Position::rotary,
+                                                .bias = monomorph::no_biases};
   static constexpr int batch = 4;
 };
 

@@ -14,7 +14,7 @@ namespace recipes {
 /// A small decoder with an optimizer, an objective, a mask, a schedule, a sharding strategy and a block from outside of
 /// Monomorph.
 struct strange {
-  static constexpr monomorph::ModelSpec model{
+  static constexpr monomorph::DecoderSpec model{
       .vocab_size = 257, .n_layers = 2, .n_heads = 4, .d_model = 64, .context_length = 64};
   using layers = monomorph::Stack<monomorph::Run<monomorph::DecoderBlock, 1>, monomorph::Run<stranger::SquaredMlp, 1>>;
   using sharding = stranger::Pairs;

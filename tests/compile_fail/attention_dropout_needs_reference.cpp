@@ -2,7 +2,7 @@
 // expect-text: AttentionDropoutNeedsReference<100000, [^>]*tiled>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) {
+  static constexpr auto model = changed([](monomorph::DecoderSpec& model) {
     model.dropout.attention = 0.1;
     if (!NEGATIVE) model.attention_kernel = monomorph::AttentionKernel::reference;
   });

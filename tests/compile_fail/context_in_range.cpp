@@ -3,6 +3,6 @@
 #include "support/control.hpp"
 struct Case : Control {
   static constexpr auto model =
-      changed([](monomorph::ModelSpec& model) { model.context_length = NEGATIVE ? 16'777'217 : 16'777'216; });
+      changed([](monomorph::DecoderSpec& model) { model.context_length = NEGATIVE ? 16'777'217 : 16'777'216; });
 };
 static_assert(monomorph::admit<Case>());

@@ -3,6 +3,6 @@
 #include "support/control.hpp"
 struct Case : Control {
   static constexpr auto model = changed(
-      [](monomorph::ModelSpec& model) { model.dropout = {.embedding = 0.1, .residual = NEGATIVE ? 1 : 0.9999}; });
+      [](monomorph::DecoderSpec& model) { model.dropout = {.embedding = 0.1, .residual = NEGATIVE ? 1 : 0.9999}; });
 };
 static_assert(monomorph::admit<Case>());

@@ -2,7 +2,7 @@
 #include "support/encoder.hpp"
 struct Case : EncoderControl {
 #if NEGATIVE
-  static constexpr monomorph::ModelSpec model = Control::model;
+  static constexpr monomorph::DecoderSpec model = Control::model;
 #endif
 };
 static_assert(monomorph::admit<Case>());

@@ -1,4 +1,4 @@
-// expect-error: \[RECIPE-05\] a recipe must have model; write `static constexpr monomorph::ModelSpec model\{\.\.\.\};`
+// expect-error: \[RECIPE-05\] a recipe must have model; write `static constexpr monomorph::DecoderSpec model\{
 // expect-error: \[RECIPE-05\] a recipe must have sharding
 // expect-error: \[RECIPE-05\] a recipe must have precision
 // expect-error: \[RECIPE-05\] a recipe must have checkpointing

@@ -3,7 +3,7 @@
 #include "support/control.hpp"
 inline constexpr monomorph::MixtureSpec experts{.n_experts = NEGATIVE ? 1025 : 1024, .top_k = 2};
 struct Case : Control {
-  static constexpr monomorph::ModelSpec model = changed([](monomorph::ModelSpec& m) { m.bias.mlp = false; });
+  static constexpr monomorph::DecoderSpec model = changed([](monomorph::DecoderSpec& m) { m.bias.mlp = false; });
   using layers = monomorph::Stack<monomorph::Run<monomorph::Mixture<experts>::Block, 6>>;
 };
 static_assert(monomorph::admit<Case>());

@@ -2,7 +2,7 @@
 // expect-text: FeedForwardMultipleInRange<0>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) {
+  static constexpr auto model = changed([](monomorph::DecoderSpec& model) {
     model.activation = monomorph::Activation::swiglu;
     model.d_ff_multiple = NEGATIVE ? 0 : 1;
   });

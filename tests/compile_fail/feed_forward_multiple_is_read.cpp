@@ -2,7 +2,7 @@
 // expect-text: FeedForwardMultipleIsRead<64, [^>]*gelu_tanh, false>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) {
+  static constexpr auto model = changed([](monomorph::DecoderSpec& model) {
     if (!NEGATIVE) model.activation = monomorph::Activation::swiglu;
     model.d_ff_multiple = 64;
   });

@@ -2,7 +2,7 @@
 // expect-text: FeedForwardRoundedUpLittle<512, 128>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) {
+  static constexpr auto model = changed([](monomorph::DecoderSpec& model) {
     model.d_model = 128;
     model.activation = monomorph::Activation::swiglu;
     model.d_ff_multiple = NEGATIVE ? 512 : 341;

@@ -2,6 +2,6 @@
 // expect-text: FeedForwardWidthInRange<0>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) { model.d_ff = NEGATIVE ? 0 : 1; });
+  static constexpr auto model = changed([](monomorph::DecoderSpec& model) { model.d_ff = NEGATIVE ? 0 : 1; });
 };
 static_assert(monomorph::admit<Case>());

@@ -2,6 +2,6 @@
 // expect-text: HeadDimInRange<257>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) { model.head_dim = NEGATIVE ? 257 : 256; });
+  static constexpr auto model = changed([](monomorph::DecoderSpec& model) { model.head_dim = NEGATIVE ? 257 : 256; });
 };
 static_assert(monomorph::admit<Case>());

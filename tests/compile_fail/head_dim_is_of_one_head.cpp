@@ -2,7 +2,7 @@
 // expect-text: HeadDimIsOfOneHead<8, 256, 64>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) {
+  static constexpr auto model = changed([](monomorph::DecoderSpec& model) {
     model.n_heads = 8;
     model.head_dim = NEGATIVE ? 256 : 128;
   });

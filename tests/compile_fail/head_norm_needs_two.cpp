@@ -2,7 +2,7 @@
 // expect-text: HeadNormNeedsTwo<true, [^>]*layer_norm, 1>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) {
+  static constexpr auto model = changed([](monomorph::DecoderSpec& model) {
     model.n_heads = 64;
     model.qk_norm = NEGATIVE == 1;
   });

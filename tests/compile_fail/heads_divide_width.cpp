@@ -2,7 +2,7 @@
 // expect-text: HeadsDivideWidth<64, 7, false>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) {
+  static constexpr auto model = changed([](monomorph::DecoderSpec& model) {
     model.n_heads = 7;
     if (!NEGATIVE) model.head_dim = 9;
   });

@@ -2,6 +2,6 @@
 // expect-text: HeadsInRange<0>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) { model.n_heads = NEGATIVE ? 0 : 4; });
+  static constexpr auto model = changed([](monomorph::DecoderSpec& model) { model.n_heads = NEGATIVE ? 0 : 4; });
 };
 static_assert(monomorph::admit<Case>());

@@ -3,6 +3,6 @@
 #include "support/control.hpp"
 struct Case : Control {
   static constexpr auto model =
-      changed([](monomorph::ModelSpec& model) { model.initialization.std = NEGATIVE ? 1.1 : 1.0; });
+      changed([](monomorph::DecoderSpec& model) { model.initialization.std = NEGATIVE ? 1.1 : 1.0; });
 };
 static_assert(monomorph::admit<Case>());

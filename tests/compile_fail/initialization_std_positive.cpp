@@ -2,7 +2,7 @@
 // expect-text: InitializationStdPositive<-20000>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) {
+  static constexpr auto model = changed([](monomorph::DecoderSpec& model) {
     if (NEGATIVE) model.initialization.std = -0.02;
   });
 };

@@ -2,6 +2,6 @@
 // expect-text: KeyHeadsDivideHeads<4, 3>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) { model.n_kv_heads = NEGATIVE ? 3 : 2; });
+  static constexpr auto model = changed([](monomorph::DecoderSpec& model) { model.n_kv_heads = NEGATIVE ? 3 : 2; });
 };
 static_assert(monomorph::admit<Case>());

@@ -10,7 +10,7 @@
 #include "support/control.hpp"
 constexpr std::int64_t huge = 0x7fff'ffff'ffff'ffff;  // nothing overflows on the way to the messages
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) {
+  static constexpr auto model = changed([](monomorph::DecoderSpec& model) {
     if (!NEGATIVE) return;
     model.vocab_size = model.n_layers = model.n_heads = model.d_model = model.context_length = huge;
     model.n_kv_heads = model.head_dim = model.d_ff = huge;

@@ -2,7 +2,7 @@
 // expect-text: LayerNormNeedsTwo<[^>]*layer_norm, 1>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) {
+  static constexpr auto model = changed([](monomorph::DecoderSpec& model) {
     model.d_model = model.n_heads = 1;
     model.norm.kind = NEGATIVE ? monomorph::NormKind::layer_norm : monomorph::NormKind::rms_norm;
   });

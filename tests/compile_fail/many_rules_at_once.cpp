@@ -13,7 +13,7 @@
 #include "support/control.hpp"
 struct Case : Control {
 #if NEGATIVE
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) {
+  static constexpr auto model = changed([](monomorph::DecoderSpec& model) {
     model.n_layers = -3;
     model.n_heads = 12;
     model.n_kv_heads = 5;

@@ -8,7 +8,7 @@ inline constexpr monomorph::MixtureSpec experts {
 #endif
 };
 struct Case : Control {
-  static constexpr monomorph::ModelSpec model = changed([](monomorph::ModelSpec& m) { m.bias.mlp = false; });
+  static constexpr monomorph::DecoderSpec model = changed([](monomorph::DecoderSpec& m) { m.bias.mlp = false; });
   using layers = monomorph::Stack<monomorph::Run<monomorph::Mixture<experts>::Block, 6>>;
 };
 static_assert(monomorph::admit<Case>());

@@ -2,6 +2,7 @@
 // expect-text: NormEpsilonPositive<0>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) { model.norm.epsilon = NEGATIVE ? 0 : 1e-12; });
+  static constexpr auto model =
+      changed([](monomorph::DecoderSpec& model) { model.norm.epsilon = NEGATIVE ? 0 : 1e-12; });
 };
 static_assert(monomorph::admit<Case>());

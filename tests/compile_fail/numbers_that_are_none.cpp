@@ -5,7 +5,7 @@
 // expect-error: \[ATTN-07\] rotary\.scaling
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) {
+  static constexpr auto model = changed([](monomorph::DecoderSpec& model) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
     model.position = monomorph::Position::rotary;

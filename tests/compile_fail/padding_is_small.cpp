@@ -3,6 +3,6 @@
 #include "support/control.hpp"
 struct Case : Control {
   static constexpr auto model =
-      changed([](monomorph::ModelSpec& model) { model.vocab_multiple = NEGATIVE ? 513 : 512; });
+      changed([](monomorph::DecoderSpec& model) { model.vocab_multiple = NEGATIVE ? 513 : 512; });
 };
 static_assert(monomorph::admit<Case>());

@@ -2,7 +2,7 @@
 // expect-text: RotaryBaseAboveOne<[^>]*rotary, 0>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) {
+  static constexpr auto model = changed([](monomorph::DecoderSpec& model) {
     model.position = monomorph::Position::rotary;
     model.rotary.base = NEGATIVE ? 0 : 5.5;
   });

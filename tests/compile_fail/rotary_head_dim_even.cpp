@@ -2,7 +2,7 @@
 // expect-text: RotaryHeadDimEven<[^>]*rotary, 15>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) {
+  static constexpr auto model = changed([](monomorph::DecoderSpec& model) {
     model.position = monomorph::Position::rotary;
     model.head_dim = NEGATIVE ? 15 : 14;
   });

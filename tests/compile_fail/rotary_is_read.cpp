@@ -2,7 +2,7 @@
 // expect-text: RotaryIsRead<[^>]*learned, false>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) {
+  static constexpr auto model = changed([](monomorph::DecoderSpec& model) {
     if (!NEGATIVE) model.position = monomorph::Position::rotary;
     model.rotary.base = 500'000;
   });

@@ -2,7 +2,7 @@
 // expect-text: RotaryOriginalContextPositive<0, 2000000>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) {
+  static constexpr auto model = changed([](monomorph::DecoderSpec& model) {
     model.position = monomorph::Position::rotary;
     model.rotary.scaling = {.factor = 2, .original_context = NEGATIVE ? 0 : 16};
   });

@@ -2,7 +2,7 @@
 // expect-text: RotaryScalingIsRead<1000000, false>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) {
+  static constexpr auto model = changed([](monomorph::DecoderSpec& model) {
     model.position = monomorph::Position::rotary;
     model.rotary.scaling = {.factor = NEGATIVE ? 1 : 2, .original_context = 64};
   });

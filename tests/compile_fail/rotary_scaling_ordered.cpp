@@ -2,7 +2,7 @@
 // expect-text: RotaryScalingOrdered<8000000, 4000000, 4000000>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) {
+  static constexpr auto model = changed([](monomorph::DecoderSpec& model) {
     model.position = monomorph::Position::rotary;
     model.rotary.scaling = {.factor = 8, .low_frequency_factor = NEGATIVE ? 4 : 1};
   });

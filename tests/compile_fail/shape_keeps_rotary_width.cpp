@@ -7,8 +7,8 @@ inline constexpr monomorph::BlockShape shape =
     NEGATIVE ? monomorph::BlockShape{.n_heads = 4, .n_kv_heads = 3, .head_dim = 32}
              : monomorph::BlockShape{.n_heads = 8, .n_kv_heads = 2};
 struct Case : Control {
-  static constexpr monomorph::ModelSpec model =
-      changed([](monomorph::ModelSpec& m) { m.position = monomorph::Position::rotary; });
+  static constexpr monomorph::DecoderSpec model =
+      changed([](monomorph::DecoderSpec& m) { m.position = monomorph::Position::rotary; });
   using layers =
       monomorph::Stack<monomorph::Run<monomorph::Shaped<shape>::Block, 2>, monomorph::Run<monomorph::DecoderBlock, 4>>;
 };

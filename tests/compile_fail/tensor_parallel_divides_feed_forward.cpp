@@ -3,7 +3,7 @@
 // expect-text: TensorParallelDividesFeedForward<4, 202>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) { model.d_ff = 202; });
+  static constexpr auto model = changed([](monomorph::DecoderSpec& model) { model.d_ff = 202; });
   static constexpr monomorph::MeshSpec mesh{.tp = NEGATIVE ? 4 : 1};
 };
 static_assert(monomorph::admit<Case>());

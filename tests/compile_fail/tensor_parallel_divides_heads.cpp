@@ -4,7 +4,7 @@
 // expect-text: TensorParallelDividesHeads<3, 4>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) {
+  static constexpr auto model = changed([](monomorph::DecoderSpec& model) {
     model.d_ff = 192;
     model.vocab_multiple = 12;
   });

@@ -3,7 +3,7 @@
 // expect-text: TensorParallelDividesKeyHeads<4, 2>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) { model.n_kv_heads = 2; });
+  static constexpr auto model = changed([](monomorph::DecoderSpec& model) { model.n_kv_heads = 2; });
   static constexpr monomorph::MeshSpec mesh{.tp = NEGATIVE ? 4 : 1};
 };
 static_assert(monomorph::admit<Case>());

@@ -3,7 +3,7 @@
 // expect-text: TensorParallelDividesVocabulary<2, 301>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) {
+  static constexpr auto model = changed([](monomorph::DecoderSpec& model) {
     model.vocab_size = 301;
     model.vocab_multiple = 1;
   });

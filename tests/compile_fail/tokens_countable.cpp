@@ -2,7 +2,7 @@
 // expect-text: TokensCountable<16777216, 32768>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) { model.context_length = 32'768; });
+  static constexpr auto model = changed([](monomorph::DecoderSpec& model) { model.context_length = 32'768; });
   static constexpr monomorph::Budget budget{.ranks = 1,
                                             .bytes_per_rank = monomorph::gib(64),
                                             .micro_batch = NEGATIVE ? 16'777'216 : 1};

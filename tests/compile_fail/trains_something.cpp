@@ -1,8 +1,8 @@
 // expect-error: \[FREEZE-03\] finetuning must train some unit, and a tied head is trained as the embedding is
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr monomorph::ModelSpec model = [] {
-    monomorph::ModelSpec model = Control::model;
+  static constexpr monomorph::DecoderSpec model = [] {
+    monomorph::DecoderSpec model = Control::model;
     model.tied_head = bool{NEGATIVE};
     return model;
   }();

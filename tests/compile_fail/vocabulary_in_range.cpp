@@ -2,6 +2,6 @@
 // expect-text: VocabularyInRange<-1>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) { model.vocab_size = NEGATIVE ? -1 : 1; });
+  static constexpr auto model = changed([](monomorph::DecoderSpec& model) { model.vocab_size = NEGATIVE ? -1 : 1; });
 };
 static_assert(monomorph::admit<Case>());

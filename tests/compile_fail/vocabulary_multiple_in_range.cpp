@@ -2,6 +2,7 @@
 // expect-text: VocabularyMultipleInRange<0>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) { model.vocab_multiple = NEGATIVE ? 0 : 64; });
+  static constexpr auto model =
+      changed([](monomorph::DecoderSpec& model) { model.vocab_multiple = NEGATIVE ? 0 : 64; });
 };
 static_assert(monomorph::admit<Case>());

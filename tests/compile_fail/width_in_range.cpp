@@ -2,6 +2,6 @@
 // expect-text: WidthInRange<0>
 #include "support/control.hpp"
 struct Case : Control {
-  static constexpr auto model = changed([](monomorph::ModelSpec& model) { model.d_model = NEGATIVE ? 0 : 64; });
+  static constexpr auto model = changed([](monomorph::DecoderSpec& model) { model.d_model = NEGATIVE ? 0 : 64; });
 };
 static_assert(monomorph::admit<Case>());

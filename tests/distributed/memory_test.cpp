@@ -13,8 +13,8 @@ namespace {
 
 /// Large enough that what is beside the plan does not show, and quick still.
 template <class R> struct Large : R {
-  static constexpr ModelSpec model = [] {
-    ModelSpec model = R::model;
+  static constexpr DecoderSpec model = [] {
+    DecoderSpec model = R::model;
     model.vocab_size = 8'000, model.d_model = 256, model.context_length = 64;
     model.attention_kernel = AttentionKernel::tiled, model.dropout.attention = 0;
     return model;

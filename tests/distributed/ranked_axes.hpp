@@ -24,12 +24,12 @@ using RankedRow = std::array<std::uint8_t, n_ranked_axes>;
 inline constexpr RankedRow ranked_levels{2, 6, 2, 5, 3, 6, 2};
 
 /// Of a model that trains a hundred steps in a blink.
-constexpr ModelSpec shrunk(ModelSpec model) {
+constexpr DecoderSpec shrunk(DecoderSpec model) {
   model.n_layers = 3, model.d_model = 16, model.context_length = 8;
   return model;
 }
-template <int> struct Shrunk : gpt2_like { static constexpr ModelSpec model = shrunk(gpt2_like::model); };
-template <> struct Shrunk<1> : llama_like { static constexpr ModelSpec model = shrunk(llama_like::model); };
+template <int> struct Shrunk : gpt2_like { static constexpr DecoderSpec model = shrunk(gpt2_like::model); };
+template <> struct Shrunk<1> : llama_like { static constexpr DecoderSpec model = shrunk(llama_like::model); };
 
 template <int group>
 using RankedStrategies =

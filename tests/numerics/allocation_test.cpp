@@ -14,8 +14,8 @@ namespace monomorph::testing {
 namespace {
 
 template <class R> struct Tiled : R {
-  static constexpr ModelSpec model = [] {
-    ModelSpec model = R::model;
+  static constexpr DecoderSpec model = [] {
+    DecoderSpec model = R::model;
     model.attention_kernel = AttentionKernel::tiled;
     model.dropout.attention = 0;
     return model;

@@ -60,13 +60,13 @@ template <class R> struct FirstTokenBlock : AutogradBlock<FirstTokenBlock<R>> {
 };
 
 template <class Precision, class Checkpointing> struct with_autograd_block {
-  static constexpr ModelSpec model{.vocab_size = 61,
-                                   .n_layers = 3,
-                                   .n_heads = 2,
-                                   .d_model = 12,
-                                   .context_length = 7,
-                                   .dropout = {.residual = 0.25},
-                                   .initialization = {.scheme = InitializationScheme::plain, .std = 0.3}};
+  static constexpr DecoderSpec model{.vocab_size = 61,
+                                     .n_layers = 3,
+                                     .n_heads = 2,
+                                     .d_model = 12,
+                                     .context_length = 7,
+                                     .dropout = {.residual = 0.25},
+                                     .initialization = {.scheme = InitializationScheme::plain, .std = 0.3}};
   using layers = Stack<Run<DecoderBlock, 1>, Run<MlpBlock, 2>>;
   using sharding = sharding::Replicate;
   using precision = Precision;

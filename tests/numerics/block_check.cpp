@@ -46,7 +46,7 @@ class Buffer {
 
 struct BlockRun {
   const BlockCase& block;
-  const ModelSpec& model = block.layer.model;
+  const DecoderSpec& model = block.layer.model;
   std::int64_t T = model.context_length, M = block_batch * T, D = model.d_model;
   Tensors parameters = random_parameters(block.parameters);
   Values x = uniform(M * D, 1, 0, 4), dy = uniform(M * D, 2, 0, 2);
@@ -118,7 +118,7 @@ struct BlockRun {
 };
 
 std::string describe(const ReferenceLayer& layer) {
-  const ModelSpec& model = layer.model;
+  const DecoderSpec& model = layer.model;
   std::string text = model.norm.kind == NormKind::layer_norm ? "layer_norm" : "rms_norm";
   text += " norm bias " + std::to_string(model.norm.bias) + ", qk_norm " + std::to_string(model.qk_norm);
   text += ", rotary " + std::to_string(model.position == Position::rotary) + " factor ";

@@ -37,13 +37,13 @@ constexpr MixtureSpec mixture_spec(int i) {
   if (i % 7 == 6) spec.n_experts = 64;
   return spec;
 }
-constexpr ModelSpec mixture_model(int i) {
-  ModelSpec model = block_model(i % block_norms, i);
+constexpr DecoderSpec mixture_model(int i) {
+  DecoderSpec model = block_model(i % block_norms, i);
   model.bias.mlp = false;
   model.activation = Activation{(i / 2 + i / 8) % 4};
   return model;
 }
-template <int i> struct MixtureRecipe { static constexpr ModelSpec model = mixture_model(i); };
+template <int i> struct MixtureRecipe { static constexpr DecoderSpec model = mixture_model(i); };
 
 template <int i> void check_mixture() {
   constexpr auto order = static_cast<BlockOrder>((i + i / 4) % 4);

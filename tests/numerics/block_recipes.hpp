@@ -22,13 +22,13 @@ struct Digits {
 
 constexpr int block_mlp(int attention) { return (attention + attention / block_mlps) % block_mlps; }
 
-inline constexpr ModelSpec small_block{
+inline constexpr DecoderSpec small_block{
     .vocab_size = 1, .n_layers = 1, .n_heads = 4, .d_model = 32, .context_length = 3, .n_kv_heads = 4, .d_ff = 56};
 
 /// Sequences of several lengths end in other places of attention's tiles; dropout is on here and there.
-constexpr ModelSpec block_model(int norm, int attention) {
+constexpr DecoderSpec block_model(int norm, int attention) {
   Digits norm_digits{norm}, digits{attention}, mlp_digits{block_mlp(attention)};
-  ModelSpec model = small_block;
+  DecoderSpec model = small_block;
   model.context_length.value += 17 * (attention % 7);
   model.norm = {.kind = norm_digits.flag() ? NormKind::rms_norm : NormKind::layer_norm,
                 .epsilon = 1e-3,
@@ -51,7 +51,7 @@ constexpr ModelSpec block_model(int norm, int attention) {
 }
 
 template <int norm, int attention> struct BlockRecipe {
-  static constexpr ModelSpec model = block_model(norm, attention);
+  static constexpr DecoderSpec model = block_model(norm, attention);
 };
 
 /// All blocks with one norm: one test case, and one file to compile.

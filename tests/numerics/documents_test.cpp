@@ -17,16 +17,16 @@ namespace {
 
 /// In fp64 blocks of attention have 48 tokens: rows of three blocks and a bit, without dropout.
 constexpr std::int64_t T = 150;
-template <class R> constexpr ModelSpec long_model() {
-  ModelSpec model = R::model;
+template <class R> constexpr DecoderSpec long_model() {
+  DecoderSpec model = R::model;
   model.context_length.value = T;
   model.n_layers.value = 2;
   model.dropout = {};
   return model;
 }
 template <class R, AttentionKernel kernel> struct Long : R {
-  static constexpr ModelSpec model = [] {
-    ModelSpec model = long_model<R>();
+  static constexpr DecoderSpec model = [] {
+    DecoderSpec model = long_model<R>();
     model.attention_kernel = kernel;
     return model;
   }();

@@ -18,14 +18,15 @@ using namespace testing;
 constexpr std::int64_t batch = 2, T = 32, counted = batch * (T - 1);
 
 struct gpt2_tiny {
-  static constexpr ModelSpec model{.vocab_size = 512, .n_layers = 2, .n_heads = 4, .d_model = 64, .context_length = T};
+  static constexpr DecoderSpec model{
+      .vocab_size = 512, .n_layers = 2, .n_heads = 4, .d_model = 64, .context_length = T};
   using sharding = sharding::Replicate;
   using precision = precision::Fp32;
   using checkpointing = checkpointing::KeepAll;
   using optimizer = optim::AdamWDecaying<optim::WeightDecayClasses{.norm = true, .bias = true}>;
 };
 
-constexpr ModelSpec llama(bool tied) {
+constexpr DecoderSpec llama(bool tied) {
   return {.vocab_size = 512,
           .n_layers = 2,
           .n_heads = 4,
@@ -40,25 +41,25 @@ constexpr ModelSpec llama(bool tied) {
           .tied_head = tied};
 }
 struct llama_tiny : gpt2_tiny {
-  static constexpr ModelSpec model = llama(false);
+  static constexpr DecoderSpec model = llama(false);
 };
 struct llama_tiny_tied : gpt2_tiny {
-  static constexpr ModelSpec model = llama(true);
+  static constexpr DecoderSpec model = llama(true);
 };
 
-constexpr ModelSpec mixtral(int n_layers) {
-  ModelSpec model = llama(false);
+constexpr DecoderSpec mixtral(int n_layers) {
+  DecoderSpec model = llama(false);
   model.vocab_size = 128, model.n_layers = n_layers, model.d_model = 32, model.d_ff = 48;
   return model;
 }
 constexpr MixtureSpec two_of_four{.n_experts = 4, .top_k = 2},
     balanced_two_of_four{.n_experts = 4, .top_k = 2, .balance_loss = 0.1};
 struct mixtral_tiny : gpt2_tiny {
-  static constexpr ModelSpec model = mixtral(2);
+  static constexpr DecoderSpec model = mixtral(2);
   using layers = Stack<Run<Mixture<two_of_four>::Block, 2>>;
 };
 struct mixtral_tiny_balanced : gpt2_tiny {
-  static constexpr ModelSpec model = mixtral(1);
+  static constexpr DecoderSpec model = mixtral(1);
   using layers = Stack<Run<Mixture<balanced_two_of_four>::Block, 1>>;
 };
 template <class R> struct InFp64 : R { using precision = precision::Fp64; };

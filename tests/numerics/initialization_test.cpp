@@ -15,16 +15,16 @@ namespace {
 constexpr double D = 128, L = 2;
 
 template <InitializationScheme scheme_, bool automatic_std = false> struct Initialized : gpt2_like {
-  static constexpr ModelSpec model{.vocab_size = 300,
-                                   .n_layers = 2,
-                                   .n_heads = 4,
-                                   .d_model = 128,
-                                   .context_length = 64,
-                                   .vocab_multiple = 512,
-                                   .qk_norm = true,
-                                   .tied_head = false,
-                                   .initialization = {.scheme = scheme_,
-                                                      .std = automatic_std ? Derived<double>() : 0.03}};
+  static constexpr DecoderSpec model{.vocab_size = 300,
+                                     .n_layers = 2,
+                                     .n_heads = 4,
+                                     .d_model = 128,
+                                     .context_length = 64,
+                                     .vocab_multiple = 512,
+                                     .qk_norm = true,
+                                     .tied_head = false,
+                                     .initialization = {.scheme = scheme_,
+                                                        .std = automatic_std ? Derived<double>() : 0.03}};
 };
 
 struct Expected {

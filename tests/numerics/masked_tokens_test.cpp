@@ -22,7 +22,7 @@ constexpr std::int64_t B = 4, T = 12, V = 23;
 using Masked = objective::MaskedTokens<22>;
 
 struct Encoder : gpt2_like {
-  static constexpr ModelSpec model{
+  static constexpr DecoderSpec model{
       .vocab_size = V, .n_layers = 2, .n_heads = 2, .d_model = 8, .context_length = T, .d_ff = 16};
   using precision = monomorph::precision::Fp64;
   using optimizer = optim::Sgd;

@@ -18,8 +18,8 @@ constexpr std::int64_t B = 2, V = 50;
 
 /// In fp64 blocks of attention have 48 tokens: T is a row of one and a bit, or of a few tokens.
 template <class R, std::int64_t T, class Policy, AttentionKernel kernel = AttentionKernel::tiled> struct Masked : R {
-  static constexpr ModelSpec model = [] {
-    ModelSpec model = R::model;
+  static constexpr DecoderSpec model = [] {
+    DecoderSpec model = R::model;
     model.context_length.value = T;
     model.n_layers.value = 3;
     model.dropout = {};

@@ -37,12 +37,12 @@ using Row = std::array<std::uint8_t, n_axes>;
 /// How many values each axis has; make_covering_set.py reads this line.
 inline constexpr Row axis_levels{2, 2, 2, 4, 4, 3, 2, 2, 2, 2, 2, 3, 2, 2, 2, 4, 2, 5, 5, 2};
 
-inline constexpr ModelSpec small_model{
+inline constexpr DecoderSpec small_model{
     .vocab_size = 50, .n_layers = 3, .n_heads = 4, .d_model = 32, .context_length = 21, .n_kv_heads = 4};
 inline constexpr RotarySpec scaled_rotary{.base = 10'000, .scaling = {.factor = 4, .original_context = 64}};
 
-constexpr ModelSpec model_of(const Row& row) {
-  ModelSpec model = small_model;
+constexpr DecoderSpec model_of(const Row& row) {
+  DecoderSpec model = small_model;
   model.norm = {.kind = NormKind{row[norm_kind]}, .epsilon = 1e-3, .bias = row[norm_bias] == 1};
   model.qk_norm = row[qk_norm] == 1;
   model.activation = Activation{row[activation]};
@@ -72,7 +72,7 @@ using AttentionPolicies = std::tuple<monomorph::attention::Causal, monomorph::at
 /// A recipe in fp64 from a row of digits; `Rows::at(i)` is a constant.
 template <class Rows, int i> struct RowRecipe {
   static constexpr Row row = Rows::at(i);
-  static constexpr ModelSpec model = model_of(row);
+  static constexpr DecoderSpec model = model_of(row);
   using sharding = std::tuple_element_t<row[sharding_axis], ShardingPolicies>;
   using precision = precision::Fp64;
   using checkpointing = std::tuple_element_t<row[checkpointing_axis], CheckpointingPolicies>;

@@ -32,7 +32,7 @@ void perturb(train::TrainingStep& step) {
 
 struct Tokens {
   std::vector<std::int32_t> inputs, targets, document_starts;
-  Tokens(const ModelSpec& model, std::uint32_t site) {
+  Tokens(const DecoderSpec& model, std::uint32_t site) {
     const auto draw = [&](std::uint32_t from, std::size_t i) {
       return static_cast<std::int32_t>(uniform(from, i) * static_cast<double>(model.vocab_size.value));
     };
@@ -71,7 +71,7 @@ void check_gradients(Tensors actual, Tensors expected) {
 }
 
 struct ModelRun {
-  const ModelSpec& model;
+  const DecoderSpec& model;
   bool within_documents;
   const std::vector<ReferenceLayer>& layers;
   train::TrainingStep& step;

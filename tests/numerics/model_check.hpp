@@ -14,7 +14,7 @@ inline constexpr std::int64_t model_batch = 2;
 /// A recipe without its type, so that what is checked of it is compiled once.
 struct ModelCase {
   int row;
-  const ModelSpec* model;
+  const DecoderSpec* model;
   bool within_documents;
   std::vector<ReferenceLayer> layers;
   std::unique_ptr<train::TrainingStep> (*make_step)(Communicator&, std::uint64_t seed);

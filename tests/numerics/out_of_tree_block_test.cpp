@@ -34,13 +34,13 @@ template <class R> struct Reference : AutogradBlock<Reference<R>> {
 };
 
 template <template <class> class Block, class Checkpointing> struct two_blocks {
-  static constexpr ModelSpec model{.vocab_size = 61,
-                                   .n_layers = 3,
-                                   .n_heads = 2,
-                                   .d_model = 12,
-                                   .context_length = 7,
-                                   .bias = {.qkv = false},  // with one, keys' bias has no gradient to compare
-                                   .initialization = {.scheme = InitializationScheme::plain, .std = 0.3}};
+  static constexpr DecoderSpec model{.vocab_size = 61,
+                                     .n_layers = 3,
+                                     .n_heads = 2,
+                                     .d_model = 12,
+                                     .context_length = 7,
+                                     .bias = {.qkv = false},  // with one, keys' bias has no gradient to compare
+                                     .initialization = {.scheme = InitializationScheme::plain, .std = 0.3}};
   using layers = Stack<Run<DecoderBlock, 1>, Run<Block, 2>>;
   using sharding = sharding::Replicate;
   using precision = precision::Fp64;

@@ -33,8 +33,8 @@ struct PureBf16 : Base {
   using precision = monomorph::precision::Bf16Pure;
 };
 struct Wider : Base {
-  static constexpr ModelSpec model = [] {
-    ModelSpec wider = Base::model;
+  static constexpr DecoderSpec model = [] {
+    DecoderSpec wider = Base::model;
     wider.d_ff = 160;
     return wider;
   }();

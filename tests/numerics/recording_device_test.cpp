@@ -1,5 +1,5 @@
-// The step on a device whose kernels run later than they are called: the same bits as on a CPU, and not one access to
-// its memory that the step has not waited for.
+// The step on a device whose kernels run later than they are called, in a memory of its own: the same bits as on a CPU,
+// and not one access of the host to that memory but copies.
 #include "support/recording_device.hpp"
 #include "numerics/schedule_recipes.hpp"
 #include "support/adamw_update.hpp"
@@ -22,6 +22,9 @@ using recording::Recorder;
 template <class R, class Policy> struct With : R { using checkpointing = Policy; };
 template <class R> struct OptimizedByMuon : R { using optimizer = optim::ByClass<optim::Muon, optim::AdamW>; };
 template <class R> struct FrozenBelow : R { using finetuning = finetuning::FreezeFirst<1>; };
+inline constexpr MixtureSpec experts{
+    .n_experts = 4, .top_k = 2, .d_expert = 32, .n_shared = 1, .balance_loss = 0.01, .bias_rate = 0.001};
+template <class R> struct Mixed : R { using layers = Stack<Run<Mixture<experts>::Block, R::model.n_layers.value>>; };
 
 constexpr std::int64_t micro_batch = 2;
 constexpr int tree_levels = plan::tree_levels(2);
@@ -97,6 +100,10 @@ int end_of(const std::function<void()>& act) {
 TEST_CASE("a step that runs behind the host gives the same bits: tied head") { check_policies<gpt2_like>(); }
 TEST_CASE("a step that runs behind the host gives the same bits: head of its own, bf16") {
   check_policies<InBf16<llama_like>>();
+}
+TEST_CASE("a step that runs behind the host gives the same bits: mixture of experts") {
+  check_same<Mixed<llama_like>>();
+  check_same<With<Mixed<llama_like>, checkpointing::EveryBlock>>();
 }
 
 TEST_CASE(

@@ -6,14 +6,14 @@
 namespace monomorph::testing {
 
 struct gpt2_like {
-  static constexpr ModelSpec model{.vocab_size = 50,
-                                   .n_layers = 4,
-                                   .n_heads = 4,
-                                   .d_model = 32,
-                                   .context_length = 24,
-                                   .vocab_multiple = 64,
-                                   .dropout = {.embedding = 0.1, .attention = 0.2, .residual = 0.1},
-                                   .attention_kernel = AttentionKernel::reference};
+  static constexpr DecoderSpec model{.vocab_size = 50,
+                                     .n_layers = 4,
+                                     .n_heads = 4,
+                                     .d_model = 32,
+                                     .context_length = 24,
+                                     .vocab_multiple = 64,
+                                     .dropout = {.embedding = 0.1, .attention = 0.2, .residual = 0.1},
+                                     .attention_kernel = AttentionKernel::reference};
   using sharding = sharding::FullShard;
   using precision = precision::Fp32;
   using checkpointing = checkpointing::KeepAll;
@@ -21,21 +21,21 @@ struct gpt2_like {
 };
 
 struct llama_like : gpt2_like {
-  static constexpr ModelSpec model{.vocab_size = 50,
-                                   .n_layers = 4,
-                                   .n_heads = 4,
-                                   .d_model = 32,
-                                   .context_length = 24,
-                                   .n_kv_heads = 2,
-                                   .d_ff = 80,
-                                   .norm = {.kind = NormKind::rms_norm, .bias = false},
-                                   .qk_norm = true,
-                                   .activation = Activation::swiglu,
-                                   .position = Position::rotary,
-                                   .bias = no_biases,
-                                   .tied_head = false,
-                                   .dropout = {.embedding = 0.1, .residual = 0.1},
-                                   .initialization = {.scheme = InitializationScheme::llama3}};
+  static constexpr DecoderSpec model{.vocab_size = 50,
+                                     .n_layers = 4,
+                                     .n_heads = 4,
+                                     .d_model = 32,
+                                     .context_length = 24,
+                                     .n_kv_heads = 2,
+                                     .d_ff = 80,
+                                     .norm = {.kind = NormKind::rms_norm, .bias = false},
+                                     .qk_norm = true,
+                                     .activation = Activation::swiglu,
+                                     .position = Position::rotary,
+                                     .bias = no_biases,
+                                     .tied_head = false,
+                                     .dropout = {.embedding = 0.1, .residual = 0.1},
+                                     .initialization = {.scheme = InitializationScheme::llama3}};
 };
 
 /// A row holds several documents.

@@ -71,8 +71,10 @@ refuses '[SETUP-15] monomorph_add_recipe(mine): there is no device cuda in this 
 refuses '[SETUP-15] monomorph_add_recipe(mine): there is no device tpu in this build of Monomorph, but there is: cpu, tape;' \
   "$tape
   monomorph_add_recipe(mine mine.hpp)" -DMONOMORPH_DEVICE=tpu
-refuses '[SETUP-16] monomorph_add_device(tape): tape is my::Tape already' "$tape
+refuses '[SETUP-16] monomorph_add_device(tape): tape is another device already, with TYPE my::Tape' "$tape
   monomorph_add_device(tape TYPE other::Tape)"
+refuses '[SETUP-16] monomorph_add_device(tape): tape is another device already' "$tape
+  monomorph_add_device(tape TYPE my::Tape LIBRARIES other)"
 refuses '[SETUP-04] monomorph_add_recipe(mine) must be written' 'monomorph_add_recipe(mine mine.hpp ON cpu)'
 refuses '[SETUP-04] monomorph_add_recipe(mine) must be written' 'monomorph_add_recipe(mine mine.hpp DEVICES)'
 refuses '[SETUP-04] monomorph_add_device(tape) must be written' 'monomorph_add_device(tape HEADER tape.hpp)'

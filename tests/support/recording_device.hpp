@@ -1,19 +1,10 @@
 #pragma once
 #include <sys/mman.h>
 #include <monomorph/device/cpu.hpp>
-#include <monomorph/runtime/kernels/activation.hpp>
-#include <monomorph/runtime/kernels/attention.hpp>
-#include <monomorph/runtime/kernels/cross_entropy.hpp>
-#include <monomorph/runtime/kernels/elementwise.hpp>
-#include <monomorph/runtime/kernels/embedding.hpp>
-#include <monomorph/runtime/kernels/linear.hpp>
-#include <monomorph/runtime/kernels/norm.hpp>
-#include <monomorph/runtime/kernels/optimizer.hpp>
+#include <monomorph/runtime/kernels/kernels.hpp>
 #include <monomorph/runtime/kernels/pairwise_sum.hpp>
-#include <monomorph/runtime/kernels/random.hpp>
-#include <monomorph/runtime/kernels/rotary.hpp>
+#include <monomorph/runtime/kernels/routing.hpp>
 #include <monomorph/runtime/memory/arena.hpp>
-#include <monomorph/runtime/memory/host_copy.hpp>
 
 #include <cstdlib>
 #include <functional>
@@ -35,10 +26,9 @@ class Recorder {
   void run(const std::function<void()>& f = [] {}) {
     const auto kernels = std::exchange(kernels_, {});
     ran_ += static_cast<std::int64_t>(kernels.size());
-    protect(PROT_READ | PROT_WRITE);
+    const Reach reach(*this);
     for (const auto& kernel : kernels) kernel();
     f();
-    protect(PROT_NONE);
   }
   std::byte* allocate(std::int64_t bytes) {
     std::byte* const memory = main_memory.allocate(bytes);
@@ -59,6 +49,12 @@ class Recorder {
   }
 
  private:
+  /// The memory is within reach as long as this lives, whatever a kernel throws.
+  struct Reach {
+    const Recorder& recorder;
+    explicit Reach(const Recorder& of) : recorder(of) { recorder.protect(PROT_READ | PROT_WRITE); }
+    ~Reach() { recorder.protect(PROT_NONE); }
+  };
   void protect(int how) const {
     for (const auto& [memory, bytes] : memories_)
       if (mprotect(memory, bytes, how) != 0) std::abort();
@@ -220,8 +216,27 @@ inline void cross_entropy(Queue, TokenLogits logits, LossTerms terms = {}) {
   });
 }
 MONOMORPH_LATER(add_to_norm, (View x, GradientNorm order, PartialGradientNorm* norm), x, order, norm)
+MONOMORPH_LATER(choose_experts, (Routing routing, RouterScores scores, bool normalize, View bias), routing, scores,
+                normalize, bias)
+MONOMORPH_LATER(sort_pairs, (Routing routing, std::int64_t capacity), routing, capacity)
+MONOMORPH_LATER(add_router_loss, (Routing routing, RouterScores scores, RouterLosses losses, double* sum), routing,
+                scores, losses, sum)
+MONOMORPH_LATER(add_loads, (Routing routing, std::int64_t* loads), routing, loads)
+MONOMORPH_LATER(choose_experts_backward,
+                (Routing routing, RouterScores scores, bool normalize, RouterLosses losses, const StepScalars* step),
+                routing, scores, normalize, losses, step)
+MONOMORPH_LATER(gather_rows, (View x, Routing routing, View rows), x, routing, rows)
+MONOMORPH_LATER(combine_rows, (View rows, Routing routing, View weights, View residual, View y), rows, routing, weights,
+                residual, y)
+MONOMORPH_LATER(weigh_rows_backward, (View a, View d, Routing routing), a, d, routing)
+MONOMORPH_LATER(balance_biases,
+                (ElementUpdate run, std::int64_t biases, const std::int64_t* loads, std::int64_t experts, double rate,
+                 UpdateTerms terms),
+                run, biases, loads, experts, rate, terms)
 #undef MONOMORPH_LATER
 #undef MONOMORPH_LATER_WITH_IDS
 #undef MONOMORPH_TEST_LISTED
+
+static_assert(Kernels<Queue>);
 
 }  // namespace monomorph::recording

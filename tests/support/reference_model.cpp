@@ -53,7 +53,7 @@ Tensor indices(const std::vector<std::int32_t>& ids) {
 
 /// Columns of a layer's matrix.
 std::int64_t inputs_of(const std::string& name, const ReferenceLayer& layer) {
-  const ModelSpec& model = layer.model;
+  const DecoderSpec& model = layer.model;
   if (name.ends_with("out.weight")) return model.q_width();
   if (!name.ends_with("down.weight")) return model.d_model;
   if (!layer.mixture) return model.ff_width();
@@ -101,7 +101,7 @@ struct Context {
   const std::vector<std::int32_t>& document_starts;
   Sees sees = sees_causally;
   Tensor* auxiliary_loss = nullptr;  ///< undefined until a layer has one
-  const ModelSpec& model = layer.model;
+  const DecoderSpec& model = layer.model;
 
   /// Positions (B, T), counted from the begin of the document.
   Tensor positions(std::int64_t B) const {
@@ -173,7 +173,7 @@ struct Context {
   }
 };
 
-Tensor activate(const ModelSpec& model, const Tensor& h) {
+Tensor activate(const DecoderSpec& model, const Tensor& h) {
   const double root_2_over_pi = std::sqrt(2 / std::numbers::pi);
   switch (model.activation) {
     case Activation::gelu_exact:
@@ -200,7 +200,7 @@ Tensor mlp(const Context& c, const Tensor& x, const std::string& prefix, const s
 }
 
 /// Angles (B, 1, T, H/2), with the scaling of the Llama 3.1 release notes' code: the wavelength decides.
-Tensor rotary_angles(const ModelSpec& model, const Tensor& positions_BT) {
+Tensor rotary_angles(const DecoderSpec& model, const Tensor& positions_BT) {
   const std::int64_t half = model.head_width() / 2;
   const auto& scaling = model.rotary.scaling;
   Values frequencies;
@@ -220,7 +220,7 @@ Tensor rotary_angles(const ModelSpec& model, const Tensor& positions_BT) {
 }
 
 /// x (B, heads, T, H): feature i turns with feature i + H/2.
-Tensor rotate(const ModelSpec& model, const Tensor& x, const Tensor& positions_BT) {
+Tensor rotate(const DecoderSpec& model, const Tensor& x, const Tensor& positions_BT) {
   const Tensor angles = rotary_angles(model, positions_BT);
   const std::int64_t half = model.head_width() / 2;
   const Tensor first = x.slice(3, 0, half), second = x.slice(3, half, 2 * half);
@@ -229,7 +229,7 @@ Tensor rotate(const ModelSpec& model, const Tensor& x, const Tensor& positions_B
 }
 
 Tensor attention(const Context& c, const Tensor& x, const std::string& prefix, int block) {
-  const ModelSpec& model = c.model;
+  const DecoderSpec& model = c.model;
   const std::int64_t T = model.context_length, H = model.head_width(), N = model.n_heads, KV = model.kv_heads(),
                      B = x.size(0) / T;
   const auto heads = [&](const char* name, std::int64_t n) {
@@ -349,7 +349,7 @@ Tensor embedded(const Context& c, const std::vector<std::int32_t>& ids) {
 
 }  // namespace
 
-ReferenceResult reference_model(const ModelSpec& model, const Tensors& parameters, const ReferenceBatch& batch) {
+ReferenceResult reference_model(const DecoderSpec& model, const Tensors& parameters, const ReferenceBatch& batch) {
   std::vector<ReferenceLayer> layers = batch.layers;
   layers.resize(static_cast<std::size_t>(model.n_layers), {model});
   const Leaves leaves(parameters, layers);
@@ -414,7 +414,7 @@ using LossOfPairs = std::function<std::pair<Tensor, Tensor>(const Tensor& first,
 ReferencePairs reference_of_pairs(const EncoderSpec& encoder, const Tensors& parameters, const ReferenceBatch& batch,
                                   const LossOfPairs& loss_of) {
   const ReferenceLayer trunk{encoder.trunk()};
-  const ModelSpec& model = trunk.model;
+  const DecoderSpec& model = trunk.model;
   const Leaves leaves(parameters, std::vector<ReferenceLayer>(static_cast<std::size_t>(model.n_layers), trunk));
   const Context c{trunk, leaves, batch.dropout, batch.document_starts, batch.sees};
   Tensor x = embedded(c, batch.ids);

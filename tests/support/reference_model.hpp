@@ -21,7 +21,7 @@ inline bool sees_causally(int /*block*/, std::int64_t query, std::int64_t key) {
 
 /// A layer that is not the model's pre-norm block with a dense MLP.
 struct ReferenceLayer {
-  ModelSpec model;
+  DecoderSpec model;
   BlockOrder order = BlockOrder::pre_norm;
   std::optional<MixtureSpec> mixture = std::nullopt;
 };
@@ -39,7 +39,7 @@ struct ReferenceResult {
   double auxiliary_loss = 0;  ///< of all layers
   Tensors gradients;          ///< of the loss, and of the auxiliary one as often as tokens count
 };
-ReferenceResult reference_model(const ModelSpec& model, const Tensors& parameters, const ReferenceBatch& batch);
+ReferenceResult reference_model(const DecoderSpec& model, const Tensors& parameters, const ReferenceBatch& batch);
 
 struct ReferenceBlock {
   Values y, dx;

@@ -28,7 +28,7 @@ template <class R> struct EmbeddingHead {
   /// What a rank sends to each of the others in a micro-batch of M tokens.
   static constexpr std::int64_t gathered_elements(std::int64_t M) { return texts(M) * (E + 1); }
 
-  /// R texts of a micro-batch, E features of an embedding.
+  /// Slices' names: R is the texts of a micro-batch, E the features of an embedding.
   struct Saved {
     Slice in_MD;  ///< the final norm's output; its gradient overwrites it
     NormStatistics norm;

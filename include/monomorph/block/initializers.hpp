@@ -1,5 +1,5 @@
 #pragma once
-#include <monomorph/spec/model_spec.hpp>
+#include <monomorph/spec/decoder_spec.hpp>
 #include <monomorph/spec/tensor_info.hpp>
 
 /// The initialisers that the InitializationSpec of a model, of whatever kind, gives to each kind of parameter; sources

@@ -5,16 +5,18 @@
 /// A layer is an embedding, a block or a head: what the step passes through from the first to the last, and back. Its
 /// type is a template over the recipe, or a tower of it, and has
 ///
-///   Params{block}                             the tensors of its unit
-///   Saved{activations, statistics, M}         what backward reads of M tokens; the last layer may ask for the number
-///                                             of data-parallel ranks as well
-///   Temporary{layout, M}                      what else backward needs; all layers share it
-///   matmul_flops_per_token()                  forward, of products with parameters
-///   forward(t, saved), backward(t, saved)     the last layer makes the loss: in forward of an evaluation, and in
-///                                             backward of a training pass, where its gradients are made with it
-///   decode(t), DecodeCache, DecodeTemporary   if it can extend a sequence by one token
+/// - `Params{block}`: the tensors of its unit.
+/// - `Saved{activations, statistics, M}`: what backward reads of M tokens. A layer that looks at other ranks' tokens
+/// has a
+///   fourth parameter, the number of data-parallel ranks.
+/// - `Temporary{layout, M}`: what else backward needs; all layers share it.
+/// - `matmul_flops_per_token()`: forward, of products with parameters.
+/// - `forward(t, saved)` and `backward(t, saved)`. The last layer makes the loss: in forward of an evaluation, and in
+///   backward of a training pass, where its gradients are made with it.
+/// - `decode(t)`, `DecodeCache` and `DecodeTemporary`, if it can extend a sequence by one token.
 ///
-/// Embedding and head stand here; blocks, of which a recipe chooses, have more to them (docs/guides/add_a_block.md).
+/// Embedding and head stand in this folder. Blocks, which a recipe chooses and can recompute, have more to them
+/// (docs/guides/add_a_block.md).
 namespace monomorph {
 
 template <class R> struct LayerTensors;  // model/layer_tensors.hpp

@@ -18,7 +18,7 @@ struct Between<First, const Stack<Runs...>, Last> {
 /// What the type of a recipe's `model` says: the layers of such a model, from the first to the last, around a stack of
 /// blocks.
 template <class Spec> struct ModelKind;
-template <> struct ModelKind<ModelSpec> {
+template <> struct ModelKind<DecoderSpec> {
   template <class Blocks> using layers = typename detail::Between<TokenEmbedding, Blocks, VocabularyHead>::type;
 };
 template <> struct ModelKind<EncoderSpec> {

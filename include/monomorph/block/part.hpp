@@ -2,7 +2,7 @@
 #include <monomorph/block/initializers.hpp>
 #include <monomorph/block/saved_placement.hpp>
 #include <monomorph/block/tensors_of.hpp>
-#include <monomorph/spec/model_spec.hpp>
+#include <monomorph/spec/decoder_spec.hpp>
 #include <monomorph/spec/tensor_info.hpp>
 
 /// What the parts of a block have in common. A part is attention or an MLP, a template over the tower that it belongs
@@ -10,12 +10,13 @@
 /// of a part: its parameters, what its backward reads, its temporaries and its FLOPs. The bodies are in model/, in a
 /// header of the same name.
 ///
-///   compute(t, in)                        fills Saved from the part's input
-///   recompute_cheap(t)                    fills again what is cheap to compute
-///   project(t, residual, out)             out = residual + the part's result, or the result alone without a residual
-///   backward(t, in, dout, din, accumulate)  din = or += the gradient of `in`; din may be `in`, and with accumulate
-///   dout decode(t, p, temporary, cache, in, residual, out)  one token of each sequence, what came before it is in the
-///   cache
+/// - `compute(t, in)` fills Saved from the part's input.
+/// - `recompute_cheap(t)` fills again what is cheap to compute.
+/// - `project(t, residual, out)` makes out = residual + the part's result, or the result alone without a residual.
+/// - `backward(t, in, dout, din, accumulate)` sets din to the gradient of `in`, or adds it. `din` may be `in`, and may
+/// be
+///   `dout` where it is added to.
+/// - `decode(t, in, residual, out)` does the same for one token of each sequence; what came before it is in the cache.
 namespace monomorph {
 
 struct View;                               // runtime/memory/view.hpp

@@ -7,10 +7,31 @@ namespace monomorph {
 /// Element types of buffers. fp64 is for tests: the whole step runs in it.
 enum class DType : std::uint8_t { fp32, bf16, fp64, fp16 };
 
-constexpr std::int64_t size_of(DType dtype) { return dtype == DType::fp64 ? 8 : dtype == DType::fp32 ? 4 : 2; }
+/// Bytes of an element. A dtype that is added is an error here until it has a size and a name.
+constexpr std::int64_t size_of(DType dtype) {
+  switch (dtype) {
+    case DType::fp64:
+      return 8;
+    case DType::fp32:
+      return 4;
+    case DType::bf16:
+    case DType::fp16:
+      return 2;
+  }
+  __builtin_unreachable();
+}
 constexpr std::string_view name_of(DType dtype) {
-  constexpr std::string_view names[] = {"fp32", "bf16", "fp64", "fp16"};
-  return names[static_cast<int>(dtype)];
+  switch (dtype) {
+    case DType::fp64:
+      return "fp64";
+    case DType::fp32:
+      return "fp32";
+    case DType::bf16:
+      return "bf16";
+    case DType::fp16:
+      return "fp16";
+  }
+  __builtin_unreachable();
 }
 /// Statistics, rotary tables, log-sum-exps and losses of a computation in `compute`: fp32 at least.
 constexpr DType statistics_dtype(DType compute) { return compute == DType::fp64 ? DType::fp64 : DType::fp32; }

@@ -1,6 +1,6 @@
 #pragma once
 #include <monomorph/runtime/kernels/activation.hpp>
-#include <monomorph/spec/model_spec.hpp>
+#include <monomorph/spec/decoder_spec.hpp>
 
 /// Picks the kernel of an Activation.
 namespace monomorph::model {

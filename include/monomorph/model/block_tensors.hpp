@@ -8,9 +8,9 @@ namespace monomorph {
 
 class AutogradTape;
 
-/// What a block may touch in one call. M = B·T tokens.
+/// What a layer may touch in one call, and all that a block may. M = B·T tokens.
 struct BlockTensors {
-  int block;                      ///< 0 to L - 1
+  int block;                      ///< 0 to L - 1; -1 is the layer before the blocks, L the one behind them
   View params, gradients;         ///< flat buffers of the unit, in the layout of Block::Params
   View x_MD, y_MD;                ///< the block's input and output
   View dx_MD;                     ///< gradient of the residual stream: of y on entry of backward, of x when it returns

@@ -4,6 +4,7 @@
 #include <monomorph/model/composed_block.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/kernels/routing.hpp>
+#include <monomorph/runtime/memory/host_copy.hpp>
 
 /// The bodies of MixtureOfExperts.
 namespace monomorph {
@@ -40,14 +41,24 @@ template <class Part> struct ExpertProducts {
     const Shape shape{stacked.shape.rows / Part::E, stacked.shape.cols};
     return {stacked.offset + expert * shape.elements(), shape};
   }
+  /// Where each expert's rows begin, and the last one's end: how many rows a product has is for the host to know.
+  const std::int32_t* begins_on_host(HostBuffer& buffer) const {
+    const View begins{reinterpret_cast<std::byte*>(routing.begins_E), DType::fp32, {1, Part::E + 1}};  // of their size
+    return copy_to_host(queue, begins, buffer).template as<const std::int32_t>();
+  }
   /// The rows that there are.
-  View used(const View& rows) const { return rows.rows(0, routing.n_rows()); }
+  View used(const View& rows) const {
+    HostBuffer buffer;
+    return rows.rows(0, begins_on_host(buffer)[Part::E]);
+  }
   /// Of the hidden layer's gate (the first of two), or of what it is before the activation.
   static View hidden(const View& rows_NG, int i) { return rows_NG.columns(i * F, F); }
   /// Calls f(expert, its rows of a view…).
   void for_experts(auto&& f, const auto&... views) const {
+    HostBuffer buffer;
+    const std::int32_t* const begins = begins_on_host(buffer);
     for (std::int64_t e = 0; e < Part::E; ++e) {
-      const std::int64_t first = routing.begins_E[e], n = routing.begins_E[e + 1] - first;
+      const std::int64_t first = begins[e], n = begins[e + 1] - first;
       f(e, views.rows(first, n)...);
     }
   }
@@ -57,7 +68,6 @@ template <class Part> struct ExpertProducts {
     linear(queue, in, params[p.router_ExD], View{}, routing.scores_ME);
     choose_experts(queue, routing, spec.scores, spec.normalize, params[p.router_bias_E]);
     sort_pairs(queue, routing, capacity);
-    synchronize(queue);  // how many rows an expert has is for the host to know
   }
   void activate() const { model::activate<Part::model.activation>(queue, used(up_NG), used(activated_NF)); }
   void compute(View in) const {

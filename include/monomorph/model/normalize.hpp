@@ -1,7 +1,7 @@
 #pragma once
 #include <monomorph/block/part.hpp>
 #include <monomorph/runtime/kernels/norm.hpp>
-#include <monomorph/spec/model_spec.hpp>
+#include <monomorph/spec/decoder_spec.hpp>
 
 /// Calls the kernel of a recipe's norm; the other kind's kernel is not in the binary.
 namespace monomorph::model {

@@ -1,11 +1,11 @@
 #pragma once
-#include <monomorph/spec/model_spec.hpp>
+#include <monomorph/spec/decoder_spec.hpp>
 
 /// GPT-2 (Radford et al. 2019), as in the published checkpoints.
 namespace monomorph::models {
 
 namespace detail {
-consteval ModelSpec gpt2(std::int64_t n_layers, std::int64_t n_heads, std::int64_t d_model) {
+consteval DecoderSpec gpt2(std::int64_t n_layers, std::int64_t n_heads, std::int64_t d_model) {
   return {.vocab_size = 50'257,
           .n_layers = n_layers,
           .n_heads = n_heads,
@@ -15,9 +15,9 @@ consteval ModelSpec gpt2(std::int64_t n_layers, std::int64_t n_heads, std::int64
 }
 }  // namespace detail
 
-inline constexpr ModelSpec gpt2_124m = detail::gpt2(12, 12, 768);
-inline constexpr ModelSpec gpt2_355m = detail::gpt2(24, 16, 1024);
-inline constexpr ModelSpec gpt2_774m = detail::gpt2(36, 20, 1280);
-inline constexpr ModelSpec gpt2_1_5b = detail::gpt2(48, 25, 1600);
+inline constexpr DecoderSpec gpt2_124m = detail::gpt2(12, 12, 768);
+inline constexpr DecoderSpec gpt2_355m = detail::gpt2(24, 16, 1024);
+inline constexpr DecoderSpec gpt2_774m = detail::gpt2(36, 20, 1280);
+inline constexpr DecoderSpec gpt2_1_5b = detail::gpt2(48, 25, 1600);
 
 }  // namespace monomorph::models

@@ -36,7 +36,7 @@ inline constexpr auto first_counter = [] {
 template <class R>
 inline constexpr bool any_auxiliary_loss = [] {
   bool any = false;
-  boost::hana::for_each(layers_of<R>.runs,
+  boost::hana::for_each(LayersOf<R>::runs,
                         [&](auto run) { any = any || has_auxiliary_loss<typename decltype(run)::template block<R>>; });
   return any;
 }();

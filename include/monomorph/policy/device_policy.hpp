@@ -11,7 +11,8 @@ namespace monomorph {
 ///
 /// Its `Queue` is a handle, cheap to copy, which a kernel takes first: the kernels of a device are functions of the
 /// queue's namespace with the contracts of runtime/kernels, and a block finds them by the type of its queue. A kernel
-/// may run later than it is called. Only what `synchronize(queue)` has waited for may be read outside of kernels.
+/// may run later than it is called, and in a memory of the device, which the host reaches by copies alone
+/// (runtime/memory/host_copy.hpp). What a device must have is listed in runtime/kernels/kernels.hpp.
 struct DeviceAxis {
   MONOMORPH_OPTIONAL_AXIS(device, "monomorph::device::Cpu")
   template <class P> struct Parts {

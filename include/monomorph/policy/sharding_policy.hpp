@@ -36,9 +36,10 @@ struct ShardingAxis {
 template <class P> concept ShardingPolicy = Fits<ShardingAxis, P>;
 
 /// Whether a policy splits anything on some number of ranks. The program has no code for what its policy never splits.
+inline constexpr int most_ranks_looked_at = 4096;
 template <class P>
 inline constexpr bool splits_optimizer = [] {
-  for (int dp = 2; dp <= 64; ++dp)
+  for (int dp = 2; dp <= most_ranks_looked_at; ++dp)
     if (P::optimizer_shards(dp) > 1) return true;
   return false;
 }();

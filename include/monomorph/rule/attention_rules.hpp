@@ -4,7 +4,7 @@
 #include <monomorph/recipe/members.hpp>
 #include <monomorph/rule/encoder_rules.hpp>
 #include <monomorph/rule/operands.hpp>
-#include <monomorph/spec/model_spec.hpp>
+#include <monomorph/spec/decoder_spec.hpp>
 
 namespace monomorph::rule {
 

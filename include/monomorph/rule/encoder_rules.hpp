@@ -12,7 +12,7 @@ template <class Objective, bool is_encoder, bool over_embeddings> struct Encoder
   static consteval void explain() {
     static_assert(holds,
                   "[ENC-01] an EncoderSpec must have an objective over embeddings, as it makes no logits of tokens; "
-                  "write `using objective = monomorph::objective::ContrastivePairs;`, or give model as a ModelSpec "
+                  "write `using objective = monomorph::objective::ContrastivePairs;`, or give model as a DecoderSpec "
                   "(docs/rules.md#enc-01)");
   }
 };

@@ -2,7 +2,7 @@
 #include <monomorph/core/rule.hpp>
 #include <monomorph/rule/model_rules.hpp>
 #include <monomorph/rule/operands.hpp>
-#include <monomorph/spec/model_spec.hpp>
+#include <monomorph/spec/decoder_spec.hpp>
 
 /// Rules that join the width of a head with other fields. attention_rules.hpp checks its own range.
 namespace monomorph::rule {

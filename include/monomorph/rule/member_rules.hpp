@@ -88,10 +88,10 @@ template <class Axis, class R> struct AxisFits {
     static_assert(!wrong, "[RECIPE-02] " #member " must be `static constexpr monomorph::" #type " " #member         \
                           "{...};`; change " #member " (docs/rules.md#recipe-02)");                                 \
   }
-/// The model is a ModelSpec or an EncoderSpec.
+/// The model is a DecoderSpec or an EncoderSpec.
 struct ModelMember {
   struct Decoder {
-    MONOMORPH_VALUE_MEMBER(model, ModelSpec)
+    MONOMORPH_VALUE_MEMBER(model, DecoderSpec)
   };
   struct Encoder {
     MONOMORPH_VALUE_MEMBER(model, EncoderSpec)
@@ -99,11 +99,12 @@ struct ModelMember {
   template <class R> static constexpr bool named = Decoder::named<R>;
   template <class R> static constexpr bool fits = Decoder::fits<R> || Encoder::fits<R>;
   template <class R, bool missing, bool wrong> static consteval void explain() {
-    static_assert(!missing,
-                  "[RECIPE-05] a recipe must have model; write `static constexpr monomorph::ModelSpec model{...};`, or "
-                  "an EncoderSpec (docs/rules.md#recipe-05)");
+    static_assert(
+        !missing,
+        "[RECIPE-05] a recipe must have model; write `static constexpr monomorph::DecoderSpec model{...};`, or "
+        "an EncoderSpec (docs/rules.md#recipe-05)");
     static_assert(!wrong,
-                  "[RECIPE-02] model must be `static constexpr monomorph::ModelSpec model{...};`, or an EncoderSpec; "
+                  "[RECIPE-02] model must be `static constexpr monomorph::DecoderSpec model{...};`, or an EncoderSpec; "
                   "change model (docs/rules.md#recipe-02)");
   }
   static constexpr bool required = true;

@@ -1,7 +1,7 @@
 #pragma once
 #include <monomorph/core/rule.hpp>
 #include <monomorph/rule/operands.hpp>
-#include <monomorph/spec/model_spec.hpp>
+#include <monomorph/spec/decoder_spec.hpp>
 
 /// Rules about one model's sizes. A rule about several fields holds where one of them is out of range by itself, as
 /// that breaks a rule of its own: each mistake is told once.

@@ -1,7 +1,7 @@
 #pragma once
 #include <monomorph/core/rule.hpp>
 #include <monomorph/rule/operands.hpp>
-#include <monomorph/spec/model_spec.hpp>
+#include <monomorph/spec/decoder_spec.hpp>
 
 /// Rules that join rotary positions with the context. attention_rules.hpp checks the ranges of their fields.
 namespace monomorph::rule {

@@ -1,12 +1,12 @@
 #pragma once
-#include <monomorph/spec/model_spec.hpp>
+#include <monomorph/spec/decoder_spec.hpp>
 
 namespace monomorph {
 
 /// What the embedding of a text is made of: the mean of its tokens, its first token or its last one.
 enum class Pooling { mean, first, last };
 
-/// Transformer that makes embeddings of texts: the blocks of ModelSpec, and in place of a head over the vocabulary a
+/// Transformer that makes embeddings of texts: the blocks of DecoderSpec, and in place of a head over the vocabulary a
 /// pooling of the tokens of each text. Counts are of elements, not bytes. Required fields first.
 struct EncoderSpec {
   Required<std::int64_t> vocab_size{};      ///< V, ids of the tokeniser
@@ -19,7 +19,7 @@ struct EncoderSpec {
   Derived<std::int64_t> d_embedding{};  ///< E: a projection makes so many features; D, without one, unless given
   Defaulted<bool> unit_length = true;   ///< embeddings are divided by their length, so that products are cosines
 
-  // As in ModelSpec.
+  // As in DecoderSpec.
   Derived<std::int64_t> n_kv_heads{};
   Derived<std::int64_t> head_dim{};
   Derived<std::int64_t> d_ff{};
@@ -40,7 +40,7 @@ struct EncoderSpec {
   friend constexpr bool operator==(const EncoderSpec&, const EncoderSpec&) = default;
 
   /// The same without what makes embeddings: what the plan and the program know of every model.
-  constexpr ModelSpec trunk() const {
+  constexpr DecoderSpec trunk() const {
     return {.vocab_size = vocab_size,
             .n_layers = n_layers,
             .n_heads = n_heads,

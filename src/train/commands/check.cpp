@@ -68,7 +68,9 @@ std::string check_collectives(const RecipeProgram& recipe, const Hparams& hparam
   const World world = connect(std::chrono::seconds(hparams.failure.rank_timeout));
   check_config_consistency(world, recipe, hparams);
   if (world.size() == 1) return "one rank: there are no collectives\n";
-  const auto communicator = world.communicator(recipe.optimizer_shards(world.size()), recipe.reduce_dtype);
+  const RankGroup data_parallel = world.groups(recipe.mesh).data;
+  const auto communicator =
+      world.communicator(data_parallel, recipe.optimizer_shards(data_parallel.size()), recipe.reduce_dtype);
   const CollectivesCheck found = monomorph::check_collectives(world, *communicator);
   if (world.rank() > 0) return "";
   std::string text = fmt::format("{} ranks, every result right\n", world.size());

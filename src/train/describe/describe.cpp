@@ -33,19 +33,19 @@ std::string_view name_of(InitializationScheme scheme) {
   constexpr std::array<std::string_view, 4> names{"plain", "depth-scaled", "scaled embedding", "Llama 3"};
   return names[static_cast<std::size_t>(scheme)];
 }
-std::string norm_text(const ModelSpec& model) {
+std::string norm_text(const DecoderSpec& model) {
   const bool layer_norm = model.norm.kind == NormKind::layer_norm;
   return fmt::format("{}, epsilon {}{}{}", layer_norm ? "LayerNorm" : "RMSNorm", model.norm.epsilon.value,
                      model.norm.bias ? ", bias" : "", model.qk_norm ? "; also of queries and keys" : "");
 }
-std::string position_text(const ModelSpec& model) {
+std::string position_text(const DecoderSpec& model) {
   if (model.position == Position::none) return "none";
   if (model.position == Position::learned) return "learned";
   const auto& scaling = model.rotary.scaling;
   return fmt::format("rotary, base {}{}", model.rotary.base.value,
                      scaling.factor == 1 ? "" : fmt::format(", Llama 3 scaling by {}", scaling.factor.value));
 }
-std::string attention_text(const ModelSpec& model) {
+std::string attention_text(const DecoderSpec& model) {
   const std::string_view kind = model.kv_heads() == model.n_heads ? "multi-head"
                                 : model.kv_heads() == 1           ? "multi-query"
                                                                   : "grouped-query";
@@ -77,7 +77,7 @@ std::string target_text(const RecipeProgram& recipe) {
   if (!recipe.predicts_next_token) return "itself, where the objective hides it";
   return recipe.prepare == nullptr ? "the next token" : "the next token, as far as the objective wants it";
 }
-std::string bias_text(const ModelSpec& model) {
+std::string bias_text(const DecoderSpec& model) {
   std::string text;
   for (const auto& [present, name] : {std::pair{model.bias.qkv, "queries, keys and values"},
                                       {model.bias.attention_out, "attention output"},
@@ -90,7 +90,7 @@ std::string dropout_text(const DropoutSpec& dropout) {
   return fmt::format("embedding {}, attention {}, residual {}", dropout.embedding.value, dropout.attention.value,
                      dropout.residual.value);
 }
-std::string initialization_text(const ModelSpec& model) {
+std::string initialization_text(const DecoderSpec& model) {
   return fmt::format("{}, std {:.6g}", name_of(model.initialization.scheme.value), initializers::matrix_std(model));
 }
 
@@ -106,7 +106,7 @@ std::string embedding_text(const EncoderSpec& encoder) {
 }
 
 void architecture(Text& text, const RecipeProgram& recipe) {
-  const ModelSpec& model = *recipe.model;
+  const DecoderSpec& model = *recipe.model;
   print(text, "architecture\n");
   fact(text, "vocabulary",
        fmt::format("{} ids{}", grouped(model.vocab_size),

@@ -1,5 +1,5 @@
 #pragma once
-#include <monomorph/spec/model_spec.hpp>
+#include <monomorph/spec/decoder_spec.hpp>
 #include <monomorph/train/describe/recipe_program.hpp>
 
 #include <vector>

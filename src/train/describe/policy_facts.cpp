@@ -12,7 +12,7 @@ std::string_view name_of(BlockOrder order) {
   return names[static_cast<std::size_t>(order)];
 }
 
-void add_sizes(std::vector<std::string>& parts, const ModelSpec& own, const ModelSpec& model) {
+void add_sizes(std::vector<std::string>& parts, const DecoderSpec& own, const DecoderSpec& model) {
   const auto add = [&](std::string_view name, std::int64_t size, std::int64_t usual) {
     if (size != usual) parts.push_back(fmt::format("{} {}", name, size));
   };
@@ -22,7 +22,7 @@ void add_sizes(std::vector<std::string>& parts, const ModelSpec& own, const Mode
   add("MLP", own.ff_width(), model.ff_width());
 }
 
-void add_mixture(std::vector<std::string>& parts, const MixtureSpec& mixture, const ModelSpec& model) {
+void add_mixture(std::vector<std::string>& parts, const MixtureSpec& mixture, const DecoderSpec& model) {
   parts.push_back(
       fmt::format("{} experts of width {}", mixture.n_experts.value, mixture.d_expert.value_or(model.ff_width())));
   parts.push_back(fmt::format("top {} by {}{}", mixture.top_k.value,
@@ -36,7 +36,7 @@ void add_mixture(std::vector<std::string>& parts, const MixtureSpec& mixture, co
   if (mixture.bias_rate > 0) parts.push_back(fmt::format("bias rate {}", mixture.bias_rate.value));
 }
 
-std::string kind_text(const LayerKind& kind, const ModelSpec& model) {
+std::string kind_text(const LayerKind& kind, const DecoderSpec& model) {
   std::vector<std::string> parts;
   if (!kind.attention.empty()) parts.emplace_back(kind.attention);
   if (kind.order != BlockOrder::pre_norm) parts.emplace_back(name_of(kind.order));
@@ -47,7 +47,7 @@ std::string kind_text(const LayerKind& kind, const ModelSpec& model) {
 }
 
 /// "4 x monomorph::DecoderBlock, 2 x monomorph::Mixture (8 experts, …)": what is not as usual in parentheses.
-std::string layers_text(const std::vector<LayerKind>& layers, const ModelSpec& model) {
+std::string layers_text(const std::vector<LayerKind>& layers, const DecoderSpec& model) {
   std::string text;
   for (const LayerKind& kind : layers) text += (text.empty() ? "" : ", ") + kind_text(kind, model);
   return text;
@@ -55,7 +55,7 @@ std::string layers_text(const std::vector<LayerKind>& layers, const ModelSpec& m
 
 }  // namespace
 
-std::vector<Fact> policy_facts(const std::vector<LayerKind>& layers, const ModelSpec& model,
+std::vector<Fact> policy_facts(const std::vector<LayerKind>& layers, const DecoderSpec& model,
                                std::span<const NamedPolicy> policies, const MeshSpec& mesh) {
   std::vector<Fact> facts{{"layers", layers_text(layers, model)}};
   for (const NamedPolicy& policy : policies)

@@ -7,7 +7,7 @@ namespace recipes {
 using Sharding = monomorph::sharding::FullShard;
 inline constexpr int helper = 3;
 struct even_base {
-  static constexpr monomorph::ModelSpec model{
+  static constexpr monomorph::DecoderSpec model{
       .vocab_size = 300, .n_layers = helper, .n_heads = 4, .d_model = 64, .context_length = 32};
   using sharding = Sharding;
 };

@@ -4,7 +4,7 @@
 namespace recipes {
 
 template <int layers_> struct Common {  // a base that is a template; the name of its parameter is no member
-  static constexpr monomorph::ModelSpec model{
+  static constexpr monomorph::DecoderSpec model{
       .vocab_size = 300, .n_layers = layers_, .n_heads = 4, .d_model = 64, .context_length = 32};
   using sharding = monomorph::sharding::Replicate;
   using gradient_policy = int;  // refused: gradient_policy

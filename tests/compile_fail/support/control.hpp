@@ -3,7 +3,7 @@
 
 /// A recipe that breaks no rule: negative tests inherit it and break one thing.
 struct Control {
-  static constexpr monomorph::ModelSpec model{
+  static constexpr monomorph::DecoderSpec model{
       .vocab_size = 300, .n_layers = 6, .n_heads = 4, .d_model = 64, .context_length = 32, .vocab_multiple = 16};
   using sharding = monomorph::sharding::FullShard;
   using precision = monomorph::precision::Fp32;
@@ -12,8 +12,8 @@ struct Control {
 };
 
 /// The control's model, changed by a function.
-template <class Change> constexpr monomorph::ModelSpec changed(Change change) {
-  monomorph::ModelSpec model = Control::model;
+template <class Change> constexpr monomorph::DecoderSpec changed(Change change) {
+  monomorph::DecoderSpec model = Control::model;
   change(model);
   return model;
 }

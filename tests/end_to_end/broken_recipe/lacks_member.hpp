@@ -5,7 +5,7 @@
 namespace recipes {
 
 struct lacks_member {
-  static constexpr monomorph::ModelSpec model{
+  static constexpr monomorph::DecoderSpec model{
       .vocab_size = 300, .n_layers = 6, .n_heads = 4, .d_model = 64, .context_length = 32};
   using sharding = monomorph::sharding::FullShard;
 #if !NEGATIVE

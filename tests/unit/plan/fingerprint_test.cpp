@@ -19,7 +19,7 @@ struct Explicit : ByHand {
 };
 
 constexpr std::uint64_t of_model(auto change) {
-  ModelSpec model = ByHand::model;
+  DecoderSpec model = ByHand::model;
   change(model);
   plan::detail::Fingerprint fingerprint;
   fingerprint.add(model);

@@ -16,14 +16,14 @@ TEST_CASE("slices begin at multiples of 64 elements and do not overlap") {
 
 namespace {
 struct TiedWithoutBiases : ByHand {
-  static constexpr ModelSpec model{.vocab_size = 11,
-                                   .n_layers = 3,
-                                   .n_heads = 3,
-                                   .d_model = 33,
-                                   .context_length = 5,
-                                   .norm = {.kind = NormKind::rms_norm, .bias = false},
-                                   .position = Position::none,
-                                   .bias = no_biases};
+  static constexpr DecoderSpec model{.vocab_size = 11,
+                                     .n_layers = 3,
+                                     .n_heads = 3,
+                                     .d_model = 33,
+                                     .context_length = 5,
+                                     .norm = {.kind = NormKind::rms_norm, .bias = false},
+                                     .position = Position::none,
+                                     .bias = no_biases};
 };
 
 std::vector<TensorInfo> in_order(const ParameterLayout& layout) {

@@ -17,8 +17,8 @@ inline constexpr MixtureSpec spec{.n_experts = 4, .top_k = 2, .d_expert = 32, .n
 inline constexpr MixtureSpec limited{.n_experts = 4, .top_k = 2, .d_expert = 32, .capacity_factor = 0.7};
 
 struct WithoutBiases : ByHand {
-  static constexpr ModelSpec model = [] {
-    ModelSpec model = ByHand::model;
+  static constexpr DecoderSpec model = [] {
+    DecoderSpec model = ByHand::model;
     model.bias = no_biases;
     return model;
   }();

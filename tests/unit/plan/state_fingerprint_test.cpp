@@ -8,18 +8,18 @@ using namespace monomorph;
 
 namespace {
 
-constexpr ModelSpec changed(auto change) {
-  ModelSpec model = ByHand::model;
+constexpr DecoderSpec changed(auto change) {
+  DecoderSpec model = ByHand::model;
   change(model);
   return model;
 }
-constexpr ModelSpec deeper = changed([](ModelSpec&model) { model.n_layers = 3; }),
-                    wider = changed([](ModelSpec&model) { model.d_ff = 512; }),
-                    said_aloud = changed([](ModelSpec&model) {
-                      model.n_kv_heads = 2;
-                      model.head_dim = 32;
-                      model.d_ff = 256;
-                    });
+constexpr DecoderSpec deeper = changed([](DecoderSpec&model) { model.n_layers = 3; }),
+                      wider = changed([](DecoderSpec&model) { model.d_ff = 512; }),
+                      said_aloud = changed([](DecoderSpec&model) {
+                        model.n_kv_heads = 2;
+                        model.head_dim = 32;
+                        model.d_ff = 256;
+                      });
 
 struct InBf16 : ByHand {
   using precision = monomorph::precision::Bf16Pure;
@@ -77,7 +77,8 @@ TEST_CASE("the state's fingerprint changes with what the state is and means") {
   using plan::state_fingerprint;
   CHECK(all_differ({state_fingerprint<ByHand>, state_fingerprint<Of<deeper>>, state_fingerprint<Of<wider>>,
                     state_fingerprint<InBf16>, state_fingerprint<DecaysAll>, state_fingerprint<OtherObjective>,
-                    state_fingerprint<Documents>, state_fingerprint<OtherBlock>, state_fingerprint<OtherOrder>, state_fingerprint<Frozen>}));
+                    state_fingerprint<Documents>, state_fingerprint<OtherBlock>, state_fingerprint<OtherOrder>,
+                    state_fingerprint<Frozen>}));
 }
 
 TEST_CASE("the state's fingerprint does not change with how the work is divided, nor with what dtype computes") {

@@ -18,18 +18,18 @@ using namespace monomorph;
 
 /// Near many limits, so that small changes break rules.
 struct Base {
-  static constexpr ModelSpec model{.vocab_size = 300,
-                                   .n_layers = 6,
-                                   .n_heads = 4,
-                                   .d_model = 64,
-                                   .context_length = 64,
-                                   .n_kv_heads = 2,
-                                   .vocab_multiple = 16,
-                                   .activation = Activation::swiglu,
-                                   .position = Position::rotary,
-                                   .rotary = {.scaling = {.factor = 2, .original_context = 32}},
-                                   .dropout = {.attention = 0.1},
-                                   .attention_kernel = AttentionKernel::reference};
+  static constexpr DecoderSpec model{.vocab_size = 300,
+                                     .n_layers = 6,
+                                     .n_heads = 4,
+                                     .d_model = 64,
+                                     .context_length = 64,
+                                     .n_kv_heads = 2,
+                                     .vocab_multiple = 16,
+                                     .activation = Activation::swiglu,
+                                     .position = Position::rotary,
+                                     .rotary = {.scaling = {.factor = 2, .original_context = 32}},
+                                     .dropout = {.attention = 0.1},
+                                     .attention_kernel = AttentionKernel::reference};
   static constexpr MeshSpec mesh{};
   static constexpr Budget budget{.ranks = 8, .bytes_per_rank = gib(1), .micro_batch = 1};
   using sharding = monomorph::sharding::FullShard;
@@ -79,7 +79,7 @@ template <class Spec> constexpr int n_fields(const Spec& spec) {
 
 /// What breaks something: `in<R>` is R with one change.
 template <int field, int i> struct ModelField {
-  template <class R> struct in : R { static constexpr ModelSpec model = changed(R::model, field, i); };
+  template <class R> struct in : R { static constexpr DecoderSpec model = changed(R::model, field, i); };
 };
 template <int field, int i> struct MeshField {
   template <class R> struct in : R { static constexpr MeshSpec mesh = changed(R::mesh, field, i); };

@@ -12,7 +12,7 @@ namespace detail {
 
 /// The model, or an encoder without what makes embeddings.
 template <class R>
-inline constexpr ModelSpec trunk_of = [] {
+inline constexpr DecoderSpec trunk_of = [] {
   if constexpr (is_encoder<R>)
     return R::model.trunk();
   else

@@ -41,7 +41,7 @@ struct LayerKind {
   int count;
   std::string_view name;  ///< of the block, without its arguments
   BlockOrder order = BlockOrder::pre_norm;
-  const ModelSpec* model = nullptr;      ///< the block's, which may have sizes of its own; null if it does not say
+  const DecoderSpec* model = nullptr;    ///< the block's, which may have sizes of its own; null if it does not say
   const MixtureSpec* mixture = nullptr;  ///< null if there is none
   std::string_view attention{};          ///< its own; empty if it is the recipe's
 };
@@ -51,7 +51,7 @@ struct NamedPolicy {
   bool shapes_state = true;  ///< as of Fact
 };
 /// Facts are made here and not in each recipe, where making strings would take longer to compile than a block.
-std::vector<Fact> policy_facts(const std::vector<LayerKind>& layers, const ModelSpec& model,
+std::vector<Fact> policy_facts(const std::vector<LayerKind>& layers, const DecoderSpec& model,
                                std::span<const NamedPolicy> policies, const MeshSpec& mesh);
 /// @param expect, budget null if the recipe has none
 std::vector<Fact> expectation_facts(const Expect* expect, const Budget* budget);
@@ -61,7 +61,7 @@ std::vector<Fact> expectation_facts(const Expect* expect, const Budget* budget);
 struct RecipeProgram {
   std::string name;
   std::uint64_t fingerprint = 0, state_fingerprint = 0;
-  const ModelSpec* model = nullptr;      ///< of an encoder, its trunk
+  const DecoderSpec* model = nullptr;    ///< of an encoder, its trunk
   const EncoderSpec* encoder = nullptr;  ///< null unless the model is one
   DType compute_dtype{}, gradient_dtype{}, reduce_dtype{};
   MeshSpec mesh;

@@ -29,15 +29,14 @@ template <Recipe R> class ScalarStore {
   // For the host.
   StepScalars read() const {
     HostBuffer buffer;
-    return *copy_to_host(queue_, memory_, buffer).template as<StepScalars>();
+    return *copy_to_host(queue_, of_scalars(), buffer).template as<StepScalars>();
   }
   void write(const StepScalars& scalars) const {
     HostBuffer buffer;
-    const View all = memory_.columns(0, plan::step_scalars_bytes / size_of(DType::fp64)),
-               place = place_on_host(queue_, all, buffer);
     synchronize(queue_);
+    const View place = place_on_host(queue_, of_scalars(), buffer);
     new (place.data) StepScalars(scalars);
-    copy_from_host(queue_, place, all);
+    copy_from_host(queue_, place, of_scalars());
   }
   std::vector<std::int64_t> read_counters() const {
     HostBuffer buffer;
@@ -74,6 +73,7 @@ template <Recipe R> class ScalarStore {
   }
 
  private:
+  View of_scalars() const { return memory_.columns(0, plan::step_scalars_bytes / size_of(DType::fp64)); }
   View of_counters() const {
     return memory_.columns(plan::step_scalars_bytes / size_of(DType::fp64), plan::n_counters<R>);
   }

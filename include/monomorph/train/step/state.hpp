@@ -2,7 +2,7 @@
 #include <monomorph/model/autograd_tape.hpp>
 #include <monomorph/model/block_tensors.hpp>
 #include <monomorph/plan/memory.hpp>
-#include <monomorph/runtime/kernels/rotary.hpp>
+#include <monomorph/runtime/kernels/kernels.hpp>
 #include <monomorph/train/step/activation_store.hpp>
 #include <monomorph/train/step/cached_decoder.hpp>
 #include <monomorph/train/step/optimizer_store.hpp>
@@ -15,6 +15,7 @@ template <Recipe R> class State {
   static constexpr bool rotates = R::model.position == Position::rotary;
   static constexpr bool uses_host = plan::OptimizerBuffers<R>::on_host || plan::offloads_some<R>;
   using Queue = typename device_of<R>::Queue;
+  static_assert(Kernels<Queue>, "the recipe's device lacks what the lines below name");
   Queue queue_{};
   plan::Shards<R> shards_;  // before the stores, which refer to it and to what follows
   plan::Memory planned_;

@@ -28,12 +28,10 @@ template <Recipe R> class Step final : public TrainingStep {
        const ObjectiveHparams& objective = {}, Transfers::Timing timing = Transfers::Timing::at_once)
       : comm_(communicator), objective_(objective), state_(communicator, micro_batch, seed, tree_levels, timing) {}
 
-  /// In-flight collectives still use the arena, even after another unit failed.
+  /// What the queue was given, and collectives in flight, still use the arena, even after another unit failed.
   ~Step() override {
-    for (int u = 0; u <= last; ++u) try {
-        comm_.wait(u);
-      } catch (...) {  // NOLINT(bugprone-empty-catch): whose failure it is was said where it was noticed first
-      }
+    unless_it_failed([&] { synchronize(state_.queue()); });
+    for (int u = 0; u <= last; ++u) unless_it_failed([&] { comm_.wait(u); });
   }
 
   /// Up to the last layer but one: the last makes the loss and its gradient at once, in backward.
@@ -51,7 +49,8 @@ template <Recipe R> class Step final : public TrainingStep {
       with_layer<R>(i, [&](auto layer) {
         const auto span = comm_.trace_compute(i == last_layer ? "head and loss" : "backward", unit(i));
         const auto saved = activations_.saved(layer, i);
-        const LayerTensors<R> t = tensors(i, pass);
+        LayerTensors<R> t = tensors(i, pass);
+        if (i == last_layer) t = scalars_.counting(t);  // it computes here for the first time
         activations_.before_backward(layer, i, t, saved);
         layer.backward(t, saved);
       });
@@ -165,6 +164,13 @@ template <Recipe R> class Step final : public TrainingStep {
     }
   }
 
+  static void unless_it_failed(auto&& wait) noexcept {
+    try {
+      wait();
+    } catch (...) {  // NOLINT(bugprone-empty-catch): whose failure it is was said where it was noticed first
+    }
+  }
+
   /// What an optimiser transforms as whole matrices is gathered to the place of the whole gradients.
   void prepare_update(int u, const auto& hparams, const UpdateTerms& terms) {
     if (!optimizer_.transforms(u)) return;
@@ -178,7 +184,7 @@ template <Recipe R> class Step final : public TrainingStep {
     optimizer_.transform(u, hparams);
   }
 
-  /// What the host reads of it is there.
+  /// No kernel that it was given to is still to run.
   const OptimizerStore<R>& settled() const {
     synchronize(state_.queue());
     return optimizer_;

@@ -68,7 +68,7 @@ class TrainingStep {
 
   // What follows may return before it is done, up to `read`.
 
-  /// Forward of a micro-batch of a step, whose backward is to follow as plan::Schedule has it.
+  /// Forward of a micro-batch of a step. Its backward comes before another forward: a step has the activations of one.
   virtual void forward(const MicroBatch& batch, std::uint64_t step, AccumulationStep accumulation_step) = 0;
   /// Loss and backward of the same. Gradients are of the sum of the tokens' losses, times the loss scale.
   virtual void backward(const MicroBatch& batch, std::uint64_t step, AccumulationStep accumulation_step) = 0;

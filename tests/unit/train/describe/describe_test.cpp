@@ -13,7 +13,7 @@ using namespace monomorph::train;
 using monomorph::testing::contains;
 
 struct Gpt2 {
-  static constexpr ModelSpec model = models::gpt2_124m;
+  static constexpr DecoderSpec model = models::gpt2_124m;
   using sharding = sharding::FullShard;
   using precision = precision::Fp32;
   using checkpointing = checkpointing::KeepAll;

@@ -91,8 +91,8 @@ TEST_CASE("a checkpoint of a recipe with another state is refused, what differs 
   recipe.policies[1].value = "monomorph::sharding::Replicate";
   recipe.policies[2].value = "monomorph::precision::Bf16Mixed";
   recipe.policies[3].value = "my::Lion<monomorph::optim::WeightDecayClasses{true}>";
-  static constexpr ModelSpec wider = [] {
-    ModelSpec model = models::gpt2_124m;
+  static constexpr DecoderSpec wider = [] {
+    DecoderSpec model = models::gpt2_124m;
     model.d_ff = 4096;
     model.norm.epsilon = 1e-6;
     return model;

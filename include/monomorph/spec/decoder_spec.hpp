@@ -38,7 +38,7 @@ struct DropoutSpec {
 enum class AttentionKernel { tiled, reference };
 
 /// Decoder-only transformer with pre-norm blocks. Counts are of elements, not bytes. Required fields first.
-struct ModelSpec {
+struct DecoderSpec {
   Required<std::int64_t> vocab_size{};      ///< V, ids of the tokeniser
   Required<std::int64_t> n_layers{};        ///< L
   Required<std::int64_t> n_heads{};         ///< N
@@ -65,7 +65,7 @@ struct ModelSpec {
   Defaulted<AttentionKernel> attention_kernel = AttentionKernel::tiled;
   InitializationSpec initialization{};
 
-  friend constexpr bool operator==(const ModelSpec&, const ModelSpec&) = default;
+  friend constexpr bool operator==(const DecoderSpec&, const DecoderSpec&) = default;
 
   constexpr std::int64_t kv_heads() const { return n_kv_heads.value_or(n_heads); }
   constexpr std::int64_t head_width() const {
@@ -92,6 +92,6 @@ struct ModelSpec {
 MONOMORPH_SPEC(monomorph::NormSpec, kind, epsilon, bias);
 MONOMORPH_SPEC(monomorph::BiasSpec, qkv, attention_out, mlp);
 MONOMORPH_SPEC(monomorph::DropoutSpec, embedding, attention, residual);
-MONOMORPH_SPEC(monomorph::ModelSpec, vocab_size, n_layers, n_heads, d_model, context_length, n_kv_heads, head_dim, d_ff,
+MONOMORPH_SPEC(monomorph::DecoderSpec, vocab_size, n_layers, n_heads, d_model, context_length, n_kv_heads, head_dim, d_ff,
                d_ff_multiple, vocab_multiple, norm, qk_norm, activation, position, rotary, bias, tied_head, dropout,
                attention_kernel, initialization);
