@@ -27,6 +27,8 @@ if(kernels)
   target_include_directories(monomorph_cuda PRIVATE src)
   target_link_libraries(monomorph_cuda PRIVATE monomorph::spec)
   target_compile_definitions(monomorph_cuda PRIVATE MONOMORPH_BELOW_FIREWALL)
+  # Products and sums are fused where a kernel says so, and nowhere else: its bits are those of a CPU.
+  target_compile_options(monomorph_cuda PRIVATE --expt-relaxed-constexpr -fmad=false)
   target_sources(monomorph_runtime PRIVATE $<TARGET_OBJECTS:monomorph_cuda>)
 endif()
 target_sources(monomorph_runtime PRIVATE ${bridges})

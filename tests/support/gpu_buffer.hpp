@@ -37,7 +37,7 @@ class GpuBuffer {
     return host_.values();
   }
   static void add_up(std::span<const View> parts, View sum) {
-    cuda::pairwise_sum(parts, sum, true, c10::cuda::getCurrentCUDAStream().stream());
+    cuda::pairwise_sum({c10::cuda::getCurrentCUDAStream().stream()}, parts, sum, true);
   }
 
  private:

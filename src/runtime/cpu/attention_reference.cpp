@@ -7,7 +7,8 @@
 #include <monomorph/runtime/machine/parallel.hpp>
 #include <vector>
 #include "runtime/isa/attention_mask.hpp"
-#include "runtime/isa/dtypes.hpp"
+#include "runtime/isa/vector_math.hpp"
+#include "runtime/kernels/dtypes.hpp"
 
 /// Attention with dropout on the probabilities, a row of scores at a time. Legend: i is a query's position, j a key's.
 namespace monomorph::cpu {

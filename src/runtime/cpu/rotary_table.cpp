@@ -1,7 +1,7 @@
 #include <cmath>
 #include <monomorph/runtime/kernels/rotary.hpp>
 #include <numbers>
-#include "runtime/isa/dtypes.hpp"
+#include "runtime/kernels/dtypes.hpp"
 
 namespace monomorph::cpu {
 namespace {

@@ -1,7 +1,7 @@
 #include <monomorph/runtime/kernels/routing.hpp>
 
 #include <monomorph/runtime/kernels/elementwise.hpp>
-#include "runtime/isa/dtypes.hpp"
+#include "runtime/kernels/dtypes.hpp"
 #include "runtime/machine/isa.hpp"
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/kernels/linear.hpp>
 #include <monomorph/runtime/machine/parallel.hpp>
-#include "runtime/isa/dtypes.hpp"
+#include "runtime/kernels/dtypes.hpp"
 #include "runtime/machine/isa.hpp"
 
 namespace monomorph::cpu {

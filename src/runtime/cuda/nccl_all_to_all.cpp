@@ -19,7 +19,7 @@ void NcclAllToAll::copy(View from, View to) {
 }
 
 void NcclAllToAll::pairwise_sum(std::span<const View> parts, View sum, bool accumulate) {
-  cuda::pairwise_sum(parts, sum, accumulate, c10::cuda::getCurrentCUDAStream(device_).stream());
+  cuda::pairwise_sum({c10::cuda::getCurrentCUDAStream(device_).stream()}, parts, sum, accumulate);
 }
 
 }  // namespace monomorph::cuda

@@ -1,5 +1,6 @@
 #include "runtime/isa/rows.hpp"
 #include "runtime/isa/vector_math.hpp"
+#include "runtime/kernels/activation_math.hpp"
 
 namespace monomorph::cpu::MONOMORPH_ISA {
 namespace {
@@ -40,13 +41,8 @@ void gelu_tanh(View h, View y) {
 void gelu_tanh_backward(View h, View dy, View dh) {
   unary_backward(h, dy, dh, [](auto at) { return gelu_tanh_slope(at); });
 }
-// NaN is not below zero, so it comes through.
-void relu_squared(View h, View y) {
-  unary(h, y, [](auto at) { return at < 0 ? 0 : at * at; });
-}
-void relu_squared_backward(View h, View dy, View dh) {
-  unary_backward(h, dy, dh, [](auto at) { return at < 0 ? 0 : at + at; });
-}
+void relu_squared(View h, View y) { unary(h, y, ReluSquared{}); }
+void relu_squared_backward(View h, View dy, View dh) { unary_backward(h, dy, dh, ReluSquaredSlope{}); }
 
 void swiglu(View gate_up, View y) {
   const std::int64_t features = y.shape.cols;

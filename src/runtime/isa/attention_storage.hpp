@@ -1,6 +1,6 @@
 #pragma once
 #include "attention_tile.hpp"
-#include "runtime/isa/dtypes.hpp"
+#include "runtime/kernels/dtypes.hpp"
 
 /// Tiles between the storage types of views and the type that is computed with.
 namespace monomorph::cpu::MONOMORPH_ISA {

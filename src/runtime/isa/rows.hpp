@@ -4,7 +4,7 @@
 #include <monomorph/runtime/machine/parallel.hpp>
 #include <monomorph/runtime/memory/view.hpp>
 #include <utility>
-#include "runtime/isa/dtypes.hpp"
+#include "runtime/kernels/dtypes.hpp"
 
 // Loops over elements compute in S, float or double, whatever the views hold: a run of at most `chunk` elements is
 // converted into a buffer in the first-level cache and back, and a view that holds S is used where it lies.

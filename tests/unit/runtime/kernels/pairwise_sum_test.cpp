@@ -72,10 +72,11 @@ TEST_CASE("the order in which a GPU joins the terms is that of the CPU", "[pairw
   for (const double x : random_matrix(1, 2048, 5).values) terms.push_back(static_cast<float>(x));
   for (std::size_t count = 1; count <= terms.size(); count += count < 40 ? 1 : 251) {
     CAPTURE(count);
-    CHECK(cuda::pairwise_total<float>(static_cast<int>(count), [&](int i) { return terms[i]; }) ==
-          by_definition(terms, 0, count));
+    CHECK(cuda::pairwise_total<float, cuda::pairwise_levels>(static_cast<int>(count), [&](int i) {
+            return terms[i];
+          }) == by_definition(terms, 0, count));
   }
-  CHECK(cuda::pairwise_total<float>(cuda::most_terms, [&](int i) { return terms[i]; }) ==
+  CHECK(cuda::pairwise_total<float, cuda::pairwise_levels>(cuda::most_terms, [&](int i) { return terms[i]; }) ==
         by_definition(terms, 0, terms.size()));
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 #include <concepts>
 #include <monomorph/core/dtype.hpp>
-#include "runtime/isa/vector_math.hpp"
+#include "runtime/kernels/elements.hpp"
 
 /// From a dtype to the C++ type of its elements, for kernels.
-namespace monomorph::cpu {
+namespace monomorph {
 namespace {
 
 /// Calls f.operator()<S>() with the type of a dtype's elements.
@@ -37,4 +37,4 @@ template <class F> inline void in_compute_type(DType dtype, F f) {
 template <class S> inline constexpr DType dtype_of = std::same_as<S, double> ? DType::fp64 : DType::fp32;
 
 }  // namespace
-}  // namespace monomorph::cpu
+}  // namespace monomorph

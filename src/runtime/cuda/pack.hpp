@@ -1,0 +1,64 @@
+#pragma once
+#include "runtime/kernels/elements.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace monomorph::cuda {
+
+/// What a thread reads or writes at once where it can: the widest access that a GPU has.
+inline constexpr std::size_t access_bytes = 16;
+
+inline bool starts_access(const void* address) { return reinterpret_cast<std::uintptr_t>(address) % access_bytes == 0; }
+
+/// How many elements of some types a thread takes at once: what fills an access of the narrowest of them, but no more
+/// than two of the widest, as registers are few.
+template <class... T> constexpr int pack_width() {
+  std::size_t narrowest = access_bytes, widest = 0;
+  ((narrowest = sizeof(T) < narrowest ? sizeof(T) : narrowest, widest = sizeof(T) > widest ? sizeof(T) : widest), ...);
+  const std::size_t of_narrowest = access_bytes / narrowest, of_widest = 2 * access_bytes / widest;
+  return static_cast<int>(of_narrowest < of_widest ? of_narrowest : of_widest);
+}
+
+/// `width` elements side by side, in as few accesses as can be.
+template <class T, int width> struct alignas(sizeof(T) * width < access_bytes ? sizeof(T) * width : access_bytes) Pack {
+  T at[width];
+};
+
+template <class T, int width>
+MONOMORPH_HOST_DEVICE Pack<T, width> operator+(const Pack<T, width>& a, const Pack<T, width>& b) {
+  Pack<T, width> sum;
+  MONOMORPH_UNROLL
+  for (int i = 0; i < width; ++i) sum.at[i] = a.at[i] + b.at[i];
+  return sum;
+}
+
+template <class To, class From> MONOMORPH_HOST_DEVICE To converted(From x) {
+  if constexpr (sizeof(From) == 2) {  // bf16 or fp16
+    return static_cast<To>(widen(x));
+  } else if constexpr (sizeof(To) == 2) {
+    To narrowed;
+    narrow(static_cast<float>(x), narrowed);
+    return narrowed;
+  } else {
+    return static_cast<To>(x);
+  }
+}
+
+/// The pack at an address, as S.
+template <class S, int width, class T> MONOMORPH_HOST_DEVICE Pack<S, width> read_pack(const T* from) {
+  const auto stored = *reinterpret_cast<const Pack<T, width>*>(from);
+  Pack<S, width> pack;
+  MONOMORPH_UNROLL
+  for (int i = 0; i < width; ++i) pack.at[i] = converted<S>(stored.at[i]);
+  return pack;
+}
+
+template <class S, int width, class T> MONOMORPH_HOST_DEVICE void write_pack(const Pack<S, width>& pack, T* to) {
+  Pack<T, width> stored;
+  MONOMORPH_UNROLL
+  for (int i = 0; i < width; ++i) stored.at[i] = converted<T>(pack.at[i]);
+  *reinterpret_cast<Pack<T, width>*>(to) = stored;
+}
+
+}  // namespace monomorph::cuda

@@ -1,0 +1,70 @@
+#pragma once
+#include "emulator/emulator.hpp"
+
+#include <concepts>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+// What kernels use of CUDA, on the emulator: found in the place of the toolkit's header of this name.
+
+#define __global__
+#define __device__
+#define __host__
+#define __grid_constant__
+#define __launch_bounds__(...)
+
+enum cudaError_t { cudaSuccess, cudaErrorInvalidConfiguration };
+inline const char* cudaGetErrorString(cudaError_t) { return "invalid configuration argument"; }
+
+using cudaStream_t = struct CUstream_st*;
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  std::size_t dynamicSmemBytes;
+  cudaStream_t stream;
+};
+
+/// Runs the kernel at once. Limits are those of every GPU.
+template <class... Parameters, class... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
+                               Arguments&&... arguments) {
+  constexpr unsigned most_threads = 1024, most_blocks_y = 65'535;
+  if (config->gridDim.count() == 0 || config->blockDim.count() == 0 || config->blockDim.count() > most_threads ||
+      config->gridDim.y > most_blocks_y || config->gridDim.z > most_blocks_y)
+    return cudaErrorInvalidConfiguration;
+  monomorph::emulator::run(config->gridDim, config->blockDim, config->dynamicSmemBytes, [&] { kernel(arguments...); });
+  return cudaSuccess;
+}
+
+inline void __syncthreads(std::source_location where = std::source_location::current()) {
+  monomorph::emulator::barrier(where);
+}
+
+namespace monomorph::emulator {
+template <class T> T exchanged(unsigned mask, T value, unsigned source, Where where) {
+  static_assert(sizeof(T) <= sizeof(std::uint64_t));
+  std::uint64_t word = 0;
+  std::memcpy(&word, &value, sizeof(T));
+  word = exchange(mask, word, source, where);
+  std::memcpy(&value, &word, sizeof(T));
+  return value;
+}
+}  // namespace monomorph::emulator
+
+template <class T>
+T __shfl_sync(unsigned mask, T value, int source, std::source_location where = std::source_location::current()) {
+  return monomorph::emulator::exchanged(mask, value, static_cast<unsigned>(source), where);
+}
+template <class T>
+T __shfl_xor_sync(unsigned mask, T value, int distance, std::source_location where = std::source_location::current()) {
+  return monomorph::emulator::exchanged(mask, value, monomorph::emulator::lane() ^ static_cast<unsigned>(distance),
+                                        where);
+}
+inline unsigned __ballot_sync(unsigned mask, int value, std::source_location where = std::source_location::current()) {
+  return monomorph::emulator::vote(mask, value != 0, where);
+}
+
+/// Of integers alone: floating-point sums would depend on the order in which threads come.
+template <std::integral T> T atomicAdd(T* to, std::type_identity_t<T> x) {
+  return __atomic_fetch_add(to, x, __ATOMIC_RELAXED);
+}
