@@ -1,6 +1,6 @@
 #pragma once
 #include <monomorph/models/gpt2.hpp>
-#include <monomorph/run.hpp>
+#include <recipes/quickstart.hpp>
 
 /// The shapes that the peer script has, as recipes.
 namespace bench {
@@ -61,19 +61,7 @@ struct gpt2_124m : gpt2_50304 {
   static constexpr int batch = 1;
 };
 
-/// As small as a step can be and be worth taking: what a framework's own time shows in.
-struct llama_1024 : llama_8192 {
-  using checkpointing = monomorph::checkpointing::KeepAll;
-  static constexpr monomorph::DecoderSpec model{.vocab_size = 1024,
-                                                .n_layers = 4,
-                                                .n_heads = 2,
-                                                .d_model = 64,
-                                                .context_length = 64,
-                                                .d_ff_multiple = 64,
-                                                .norm = {.kind = monomorph::NormKind::rms_norm, .bias = false},
-                                                .activation = monomorph::Activation::swiglu,
-                                                .position = monomorph::Position::rotary,
-                                                .bias = monomorph::no_biases};
+struct quickstart : recipes::quickstart {
   static constexpr int batch = 4;
 };
 
