@@ -67,9 +67,7 @@ class Run {
   void restore(const std::string& folder) {
     const train::RestoredRun restored = train::restore_run(train::find_checkpoint(folder), recipe_, *step_, true);
     state_ = restored.state;
-    StepScalars scalars = step_->scalars();
-    scalars.updates = state_.updates;
-    step_->set_scalars(scalars);
+    step_->change_scalars([&](StepScalars& scalars) { scalars.updates = state_.updates; });
     same_precision = restored.same_precision;
   }
   bool same_precision = true;

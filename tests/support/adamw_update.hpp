@@ -24,9 +24,7 @@ inline LossSum accumulate(train::TrainingStep& step, const train::MicroBatch& ba
 }
 
 inline void set_loss_scale(train::TrainingStep& step, double scale) {
-  StepScalars scalars = step.scalars();
-  scalars.loss_scale.value = scale;
-  step.set_scalars(scalars);
+  step.change_scalars([&](StepScalars& scalars) { scalars.loss_scale.value = scale; });
 }
 
 /// Ends the step's micro-batches, and counts no update.   @return what this rank's gradients, not scaled, add to their
@@ -34,19 +32,17 @@ inline void set_loss_scale(train::TrainingStep& step, double scale) {
 inline PartialGradientNorm gradient_norm(train::TrainingStep& step, GradientNorm order = GradientNorm::two) {
   const std::int64_t updates = step.scalars().updates;
   step.read(step.decide({.norm = order}));
-  StepScalars scalars = step.scalars();
-  scalars.updates = updates;
-  step.set_scalars(scalars);
-  return scalars.gradient_norm;
+  step.change_scalars([&](StepScalars& scalars) { scalars.updates = updates; });
+  return step.scalars().gradient_norm;
 }
 
 /// Update `number`, from 1, as a test has decided it.   @param hparams of the recipe's optimiser
 inline void update(train::TrainingStep& step, std::int64_t number, double gradient_scale,
                    const PolicyHparams& hparams = adamw_hparams(),
                    const train::UpdateSettings& settings = {.clip_value = 1e9}) {
-  StepScalars scalars = step.scalars();
-  scalars.decision = {.gradient_scale = gradient_scale, .update = static_cast<std::uint64_t>(number)};
-  step.set_scalars(scalars);
+  step.change_scalars([&](StepScalars& scalars) {
+    scalars.decision = {.gradient_scale = gradient_scale, .update = static_cast<std::uint64_t>(number)};
+  });
   step.update(hparams, settings);
 }
 

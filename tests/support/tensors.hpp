@@ -18,10 +18,6 @@ Tensors values_of(const std::vector<train::StateTensor>& tensors);
 /// Every one of `tensors` gets the values of its name.
 void assign(const std::vector<train::StateTensor>& tensors, const Tensors& values);
 
-/// Tensors of a step as the host can read them.   @param buffers must live as long
-std::vector<train::StateTensor> downloaded(std::vector<train::StateTensor> tensors, const train::TrainingStep& step,
-                                           std::vector<HostBuffer>& buffers);
-
 /// Of all bytes, in order.
 std::uint64_t hash_of(const std::vector<train::StateTensor>& tensors);
 

@@ -11,7 +11,6 @@ template <class R> struct EmbeddingHead {
   static constexpr UnitKind unit_kind = UnitKind::head;
   static constexpr std::int64_t E = model.embedding_width();
   static constexpr bool projects = model.d_embedding.given;
-  static constexpr bool narrows_gradient = R::precision::compute_dtype != statistics_dtype(R::precision::compute_dtype);
 
   struct Params : ParameterLayout {
     NormParams final_norm;
@@ -44,7 +43,7 @@ template <class R> struct EmbeddingHead {
       const std::int64_t n_texts = texts(M);
       if (projects) {
         pooled_RD = activations.take({n_texts, model.d_model});
-        if (narrows_gradient) dprojected_RE = activations.take({n_texts, E});
+        if (narrows_gradient<R>) dprojected_RE = activations.take({n_texts, E});
       }
       raw_RE = statistics.take({n_texts, E});
       gradient_RE = statistics.take({n_texts, E});

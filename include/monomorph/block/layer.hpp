@@ -26,6 +26,11 @@ struct Nothing {
   constexpr Nothing(auto&&...) {}
 };
 
+/// Whether logits and embeddings, which are fp32 at least, are of a wider dtype than the one that computes: their
+/// gradient is then narrowed before it goes on.
+template <class R>
+inline constexpr bool narrows_gradient = R::precision::compute_dtype != statistics_dtype(R::precision::compute_dtype);
+
 inline constexpr NormNames final_norm_names{"final_norm.weight", "final_norm.bias"};
 
 /// A layer whose parameters lie in the first layer's unit, and not in one of its own.

@@ -16,7 +16,6 @@ template <class R> struct VocabularyHead {
   static constexpr const auto& model = R::model;
   static constexpr UnitKind unit_kind = UnitKind::head;
   static constexpr bool shares_first_unit = model.tied_head;
-  static constexpr bool narrows_gradient = R::precision::compute_dtype != statistics_dtype(R::precision::compute_dtype);
 
   struct OwnParams : ParameterLayout {
     NormParams final_norm;
@@ -44,7 +43,7 @@ template <class R> struct VocabularyHead {
       const Shape CV{loss_chunk_tokens<R>(M), model.padded_vocab()};
       loss_C = statistics.take({1, CV.rows});
       logits_CV = statistics.take(CV);
-      if (narrows_gradient) dlogits_CV = activations.take(CV);
+      if (narrows_gradient<R>) dlogits_CV = activations.take(CV);
     }
   };
   using Temporary = Nothing;

@@ -84,15 +84,11 @@ std::vector<std::string> save_run(const std::string& folder, OptionalCount keep,
                                   const Hparams& hparams, const RunState& state, const TrainFiles& train_files,
                                   TrainingStep& step, Communicator& communicator,
                                   const std::function<void()>& before_completing) {
-  const std::vector<StateTensor> tensors = all_state(step, true);
-  std::vector<HostBuffer> buffers(tensors.size());
+  std::vector<HostBuffer> buffers;
   std::vector<runtime::PartToSave> parts;
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const StateTensor& tensor = tensors[i];
-    const View on_host = step.download(tensor.view, buffers[i]);
+  for (const StateTensor& tensor : downloaded(all_state(step, true), step, buffers))
     parts.push_back(
-        {{tensor.name, file_dtype(tensor.view.dtype), file_shape(tensor.shape), on_host.data}, tensor.held()});
-  }
+        {{tensor.name, file_dtype(tensor.view.dtype), file_shape(tensor.shape), tensor.view.data}, tensor.held()});
   runtime::CheckpointMetadata metadata;
   metadata.fingerprint = fingerprint_text(recipe.fingerprint);
   metadata.state_fingerprint = fingerprint_text(recipe.state_fingerprint);

@@ -10,11 +10,9 @@
 namespace monomorph::train {
 namespace {
 
-/// @param buffers gets what the tensors' views are of, where the device has a memory of its own
 std::vector<ObservedTensor> observed(std::vector<StateTensor> tensors, const TrainingStep& step,
                                      std::vector<HostBuffer>& buffers) {
-  buffers.resize(tensors.size());
-  for (std::size_t i = 0; i < tensors.size(); ++i) tensors[i].view = step.download(tensors[i].view, buffers[i]);
+  tensors = downloaded(std::move(tensors), step, buffers);
   return {std::make_move_iterator(tensors.begin()), std::make_move_iterator(tensors.end())};
 }
 

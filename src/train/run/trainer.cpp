@@ -175,10 +175,10 @@ Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, const Worl
       in_flight_(order_.in_flight()),
       observer_(RunObserver::of(recipe, hparams, communicator, state_.step)),
       throughput_(recipe.flops(micro_batch_of(hparams), groups.data.size()), recipe.compute_dtype, world.size()) {
-  StepScalars scalars = step_->scalars();
-  scalars.loss_scale = {state_.loss_scale, state_.steps_at_scale};
-  scalars.updates = state_.updates;
-  step_->set_scalars(scalars);
+  step_->change_scalars([&](StepScalars& scalars) {
+    scalars.loss_scale = {state_.loss_scale, state_.steps_at_scale};
+    scalars.updates = state_.updates;
+  });
   if (world.rank() == 0)
     log_.emplace(std::move(*ownership), hparams, recipe, resumed_from_, state_.step, data_.all_files, world.size(),
                  argc, argv);

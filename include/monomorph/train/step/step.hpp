@@ -47,7 +47,7 @@ template <Recipe R> class Step final : public TrainingStep {
       parameters_.before_backward(i);
       if (plan::last_uses_unit<R>(i)) gradients_.open(unit(i), accumulation_step);
       with_layer<R>(i, [&](auto layer) {
-        const auto span = comm_.trace_compute(i == last_layer ? "head and loss" : "backward", unit(i));
+        const auto span = comm_.trace_compute(in_trace(i, "backward"), unit(i));
         const auto saved = activations_.saved(layer, i);
         LayerTensors<R> t = tensors(i, pass);
         if (i == last_layer) t = scalars_.counting(t);  // it computes here for the first time
@@ -156,7 +156,7 @@ template <Recipe R> class Step final : public TrainingStep {
       parameters_.before_forward(i);
       activations_.before_forward(i);
       with_layer<R>(i, [&](auto layer) {
-        const auto span = comm_.trace_compute("forward", unit(i));
+        const auto span = comm_.trace_compute(in_trace(i, "forward"), unit(i));
         layer.forward(scalars_.counting(tensors(i, pass)), activations_.saved(layer, i));
       });
       parameters_.after_forward(i);
@@ -193,6 +193,10 @@ template <Recipe R> class Step final : public TrainingStep {
     for (int u = 0; u <= last; ++u) comm_.wait(u);
   }
 
+  /// What a trace calls the computing of a layer.
+  static constexpr const char* in_trace(int layer, const char* pass) {
+    return layer == last_layer ? "head and loss" : pass;
+  }
   static constexpr int unit(int layer) { return plan::unit_of_layer<R>(layer); }
   LayerTensors<R> tensors(int layer, const Pass& pass) {
     LayerTensors<R> t = state_.tensors(layer);

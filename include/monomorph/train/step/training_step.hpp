@@ -89,6 +89,12 @@ class TrainingStep {
   virtual StepScalars scalars() const = 0;
   /// What a run that is resumed goes on with.
   virtual void set_scalars(const StepScalars& scalars) = 0;
+  /// Calls f with the scalars, to change them.
+  template <class F> void change_scalars(F&& f) {
+    StepScalars changed = scalars();
+    f(changed);
+    set_scalars(changed);
+  }
   /// What layers have counted, one after the other: since the step's first micro-batch, and once it is decided over all
   /// ranks.
   virtual std::vector<std::int64_t> counters() const = 0;
@@ -105,5 +111,10 @@ class TrainingStep {
   /// What an encoder made of the texts of the last micro-batch, sample by sample; not present of another model.
   virtual View embeddings() const = 0;
 };
+
+/// Tensors of a step, with views that the host can read.
+/// @param buffers gets what they are views of, where the device has a memory of its own
+std::vector<StateTensor> downloaded(std::vector<StateTensor> tensors, const TrainingStep& step,
+                                    std::vector<HostBuffer>& buffers);
 
 }  // namespace monomorph::train
