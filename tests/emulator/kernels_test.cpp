@@ -1,7 +1,7 @@
 #include "emulator/emulator.hpp"
-#include "runtime/cuda/activation.hpp"
-#include "runtime/cuda/elementwise.hpp"
-#include "runtime/cuda/pairwise_sum.hpp"
+#include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/cuda/kernels.hpp>
 #include "support/catch.hpp"
 #include "unit/runtime/kernels/kernel_case.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 using namespace monomorph::testing;
 
 constexpr DType dtypes[] = {DType::fp32, DType::bf16, DType::fp64, DType::fp16};
-constexpr cuda::Queue on_gpu{nullptr};
+const cuda::Queue on_gpu;
 constexpr cpu::Queue on_cpu{};
 
 /// Rows and columns: none, one, less than a pack, packs and a rest, several blocks.

@@ -1,7 +1,7 @@
 #include "emulator/emulator.hpp"
 #include "emulator/sample_kernels.hpp"
-#include "runtime/cuda/elementwise.hpp"
-#include "runtime/cuda/pairwise_sum.hpp"
+#include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/cuda/kernels.hpp>
 #include "support/catch.hpp"
 
 #include <vector>

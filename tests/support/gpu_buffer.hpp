@@ -1,6 +1,6 @@
 #pragma once
 #include "runtime/cuda/gpu_tensor.hpp"
-#include "runtime/cuda/pairwise_sum.hpp"
+#include <monomorph/runtime/cuda/kernels.hpp>
 #include "support/tensors.hpp"
 
 #include <monomorph/runtime/kernels/pairwise_sum.hpp>

@@ -1,4 +1,4 @@
-#include "runtime/cuda/activation.hpp"
+#include <monomorph/runtime/cuda/kernels.hpp>
 
 #include "runtime/cuda/map_elements.hpp"
 #include "runtime/kernels/activation_math.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-#include "runtime/cuda/queue.hpp"
+#include <monomorph/runtime/cuda/queue.hpp>
 
 #include <cuda_runtime.h>
 

@@ -1,7 +1,7 @@
 #include "runtime/cuda/nccl_all_to_all.hpp"
 
 #include "runtime/cuda/gpu_tensor.hpp"
-#include "runtime/cuda/pairwise_sum.hpp"
+#include <monomorph/runtime/cuda/kernels.hpp>
 
 #include <c10/cuda/CUDAStream.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/cuda/pairwise_sum.hpp"
+#include <monomorph/runtime/cuda/kernels.hpp>
 
 #include "runtime/cuda/launch.hpp"
 #include "runtime/cuda/pack.hpp"

@@ -1,0 +1,97 @@
+#pragma once
+#include <cstdint>
+#include <monomorph/runtime/cuda/queue.hpp>
+#include <monomorph/runtime/kernels/attention.hpp>
+#include <monomorph/runtime/kernels/cross_entropy.hpp>
+#include <monomorph/runtime/kernels/dropout.hpp>
+#include <monomorph/runtime/kernels/optimizer.hpp>
+#include <monomorph/runtime/kernels/random.hpp>
+#include <monomorph/runtime/memory/view.hpp>
+#include <monomorph/spec/rotary_spec.hpp>
+#include <span>
+
+/// Kernels on GPUs, each with the contract of the kernel of its name on CPUs (runtime/kernels). Those that compute each
+/// element by itself have the CPU's bits. Views lie in the GPU's memory; ids and places where documents begin lie in
+/// the host's, and are copied when the kernel is called.
+/// @throws Error [KERNEL-05] CUDA does not start one
+namespace monomorph::cuda {
+
+// Of elements.
+void copy(Queue queue, View from, View to);
+void zero(Queue queue, View x);
+void add(Queue queue, View x, View y);
+void scale(Queue queue, View x, double a, View y);
+void scale_and_add(Queue queue, View x, double a, View y, double b);
+void fill(Queue queue, View x, double value);
+void fill_normal(Queue queue, View x, const random::Stream& stream, std::uint64_t first, double std, double cutoff);
+void dropout(Queue queue, View x_MD, View y_MD, const DropoutKey& key);
+void dropout_add(Queue queue, View x_MD, View residual_MD, View y_MD, const DropoutKey& key);
+
+void gelu_exact(Queue queue, View h_MF, View y_MF);
+void gelu_exact_backward(Queue queue, View h_MF, View dy_MF, View dh_MF);
+void gelu_tanh(Queue queue, View h_MF, View y_MF);
+void gelu_tanh_backward(Queue queue, View h_MF, View dy_MF, View dh_MF);
+void relu_squared(Queue queue, View h_MF, View y_MF);
+void relu_squared_backward(Queue queue, View h_MF, View dy_MF, View dh_MF);
+void swiglu(Queue queue, View gate_up_M2F, View y_MF);
+void swiglu_backward(Queue queue, View gate_up_M2F, View dy_MF, View dgate_up_M2F);
+
+/// Each part has the dtype of the sum or, if the sum is fp32, all that have not have one other of 16 bits: on the wire
+/// gradients may be narrower than a rank's own. There are 1 to 2,048 parts.
+void pairwise_sum(Queue queue, std::span<const View> parts, View sum, bool accumulate);
+
+// Products, by cuBLASLt.
+void linear(Queue queue, View x_MK, View w_NK, View bias_N, View y_MN);
+void linear_add(Queue queue, View x_MK, View w_NK, View bias_N, View residual_MN, View y_MN);
+void linear_backward_input(Queue queue, View dy_MN, View w_NK, View dx_MK, bool accumulate = false);
+void linear_backward_weight(Queue queue, View dy_MN, View x_MK, View dw_NK, View dbias_N, bool accumulate);
+
+// Norms.
+void layer_norm(Queue queue, View x_MD, View weight_H, View bias_H, double epsilon, View y_MD, View mean_M,
+                View rstd_M);
+void rms_norm(Queue queue, View x_MD, View weight_H, View bias_H, double epsilon, View y_MD, View rstd_M);
+void layer_norm_recompute(Queue queue, View x_MD, View weight_H, View bias_H, View mean_M, View rstd_M, View y_MD);
+void rms_norm_recompute(Queue queue, View x_MD, View weight_H, View bias_H, View rstd_M, View y_MD);
+void layer_norm_backward(Queue queue, View dy_MD, View x_MD, View weight_H, View mean_M, View rstd_M, View dx_MD,
+                         bool add_to_dx, View dweight_H, View dbias_H, bool accumulate);
+void rms_norm_backward(Queue queue, View dy_MD, View x_MD, View weight_H, View rstd_M, View dx_MD, bool add_to_dx,
+                       View dweight_H, View dbias_H, bool accumulate);
+
+// Attention and positions.
+void rotary_table(Queue queue, const RotarySpec& rotary, View cos_TH, View sin_TH);
+void rotary(Queue queue, View x_MD, View cos_TH, View sin_TH, std::int64_t tokens, std::int64_t first_position,
+            bool inverse, const std::int32_t* document_starts_M = nullptr);
+void tiled_attention(Queue queue, View q, View k, View v, View out, View lse_BNT, const AttentionShape& shape,
+                     const AttentionMask& mask, const std::int32_t* document_starts_BT = nullptr);
+void tiled_attention_backward(Queue queue, View q, View k, View v, View out, View lse_BNT, View dout, View dq, View dk,
+                              View dv, const AttentionShape& shape, const AttentionMask& mask,
+                              const std::int32_t* document_starts_BT = nullptr);
+void reference_attention(Queue queue, View q, View k, View v, View out, View lse_BNT, const AttentionShape& shape,
+                         const AttentionMask& mask, const DropoutKey& key,
+                         const std::int32_t* document_starts_BT = nullptr);
+void reference_attention_backward(Queue queue, View q, View k, View v, View out, View lse_BNT, View dout, View dq,
+                                  View dk, View dv, const AttentionShape& shape, const AttentionMask& mask,
+                                  const DropoutKey& key, const std::int32_t* document_starts_BT = nullptr);
+void decode_attention(Queue queue, View q, View k_cache, View v_cache, View out, std::int64_t capacity,
+                      const AttentionShape& shape, const AttentionMask& mask);
+
+// The ends of a decoder.
+void embedding(Queue queue, const std::int32_t* ids_M, View table_VD, View positions_TD, std::int64_t tokens,
+               std::int64_t first_position, View x_MD, const std::int32_t* document_starts_M = nullptr);
+void embedding_backward(Queue queue, const std::int32_t* ids_M, View dx_MD, View dtable_VD, bool accumulate);
+void position_embedding_backward(Queue queue, View dx_MD, std::int64_t tokens, View dpositions_TD, bool accumulate,
+                                 const std::int32_t* document_starts_M = nullptr);
+void cross_entropy(Queue queue, const TokenLogits& logits, const LossTerms& terms = {});
+
+// Updates of parameters, and the norm of gradients.
+void adamw(Queue queue, const ElementUpdate& run, const AdamWCoefficients& coefficients, const UpdateTerms& terms);
+void sgd(Queue queue, const ElementUpdate& run, const SgdCoefficients& coefficients, const UpdateTerms& terms);
+void lion(Queue queue, const ElementUpdate& run, const LionCoefficients& coefficients, const UpdateTerms& terms);
+void momentum_mean(Queue queue, const ElementUpdate& run, const MomentumCoefficients& coefficients,
+                   const UpdateTerms& terms);
+void step_along(Queue queue, const ElementUpdate& run, const DirectionCoefficients& coefficients,
+                const UpdateTerms& terms);
+void orthogonalize(Queue queue, View matrix, View workspace, double squared_scale);
+void add_to_norm(Queue queue, View x, GradientNorm order, PartialGradientNorm* norm);
+
+}  // namespace monomorph::cuda
