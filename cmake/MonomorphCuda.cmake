@@ -1,5 +1,5 @@
-# The CUDA runtime, src/runtime/cuda: .cu files are kernels and see no torch header (40 s of nvcc each), .cpp files tie
-# them to LibTorch. Included from the root where MONOMORPH_CUDA is on, after monomorph_runtime.
+# The CUDA backend, src/runtime/cuda, and the device cuda: .cu files are kernels, .cpp files call CUDA's libraries. None
+# has a torch header. Included from the root where MONOMORPH_CUDA is on, after monomorph_runtime.
 if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
   find_program(MONOMORPH_NVCC nvcc PATHS /usr/local/cuda/bin)
   if(NOT MONOMORPH_NVCC)
@@ -18,20 +18,31 @@ if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nv
 endif()
 set(CMAKE_CUDA_STANDARD 20)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
-set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)  # the one that LibTorch has loaded
+set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)  # cuBLASLt and cuDNN load it, too
 
-file(GLOB kernels CONFIGURE_DEPENDS src/runtime/cuda/*.cu)
-file(GLOB bridges CONFIGURE_DEPENDS src/runtime/cuda/*.cpp)
-if(kernels)
-  add_library(monomorph_cuda OBJECT ${kernels})
-  target_include_directories(monomorph_cuda PRIVATE src)
-  target_link_libraries(monomorph_cuda PRIVATE monomorph::spec)
-  target_compile_definitions(monomorph_cuda PRIVATE MONOMORPH_BELOW_FIREWALL)
-  # Products and sums are fused where a kernel says so, and nowhere else: its bits are those of a CPU.
-  target_compile_options(monomorph_cuda PRIVATE --expt-relaxed-constexpr -fmad=false)
-  target_sources(monomorph_runtime PRIVATE $<TARGET_OBJECTS:monomorph_cuda>)
-endif()
-target_sources(monomorph_runtime PRIVATE ${bridges})
+file(GLOB sources CONFIGURE_DEPENDS src/runtime/cuda/*.cu src/runtime/cuda/*.cpp)
+list(FILTER sources EXCLUDE REGEX "gpu_query.cpp")
+add_library(monomorph_cuda STATIC ${sources})
+add_library(monomorph::cuda ALIAS monomorph_cuda)
+target_include_directories(monomorph_cuda PRIVATE src)
+target_link_libraries(monomorph_cuda PUBLIC monomorph::runtime monomorph::cuda_libraries
+  PRIVATE monomorph::fmt monomorph::cudnn_frontend)
+set_target_properties(monomorph_cuda PROPERTIES UNITY_BUILD OFF)
+# Products and sums are fused where a kernel says so, and nowhere else: its bits are those of a CPU.
+target_compile_options(monomorph_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-fmad=false;-diag-suppress=20012>)
+target_compile_options(monomorph_cuda PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O2>)
+
+# What the machine's GPUs are is asked by the library that says so.
+target_sources(monomorph_runtime PRIVATE src/runtime/cuda/gpu_query.cpp)
 target_compile_definitions(monomorph_runtime PRIVATE MONOMORPH_CUDA)
-target_include_directories(monomorph_runtime SYSTEM PRIVATE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
-target_link_libraries(monomorph_runtime PRIVATE monomorph::nccl PUBLIC monomorph::torch_cuda)
+target_link_libraries(monomorph_runtime PRIVATE monomorph::cuda_libraries)
+
+# Collectives between GPUs, src/runtime/nccl, by LibTorch's process groups.
+if(MONOMORPH_NCCL)
+  file(GLOB collectives CONFIGURE_DEPENDS src/runtime/nccl/*.cpp)
+  target_sources(monomorph_runtime PRIVATE ${collectives})
+  target_compile_definitions(monomorph_runtime PRIVATE MONOMORPH_NCCL)
+  target_link_libraries(monomorph_runtime PRIVATE monomorph::nccl PUBLIC monomorph::torch_cuda)
+endif()
+
+monomorph_add_device(cuda TYPE monomorph::device::Cuda HEADER include/monomorph/device/cuda.hpp LIBRARIES monomorph::cuda)

@@ -57,6 +57,28 @@ if(EXISTS ${torch_lib}/libgomp.so.1)
 endif()
 
 if(MONOMORPH_CUDA)
+  # Of the toolkit: what kernels are started with, products, and attention.
+  find_package(CUDAToolkit 13 QUIET)
+  find_path(MONOMORPH_cudnn_INCLUDE cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS} ${torch_site}/nvidia/cudnn/include)
+  find_library(MONOMORPH_cudnn_LIBRARY NAMES cudnn libcudnn.so.9
+    HINTS ${CUDAToolkit_LIBRARY_DIR} ${torch_site}/nvidia/cudnn/lib)
+  find_path(MONOMORPH_cudnn_frontend_INCLUDE cudnn_frontend.h HINTS ${monomorph_parent}/.deps/cudnn_frontend/include)
+  mark_as_advanced(MONOMORPH_cudnn_INCLUDE MONOMORPH_cudnn_LIBRARY MONOMORPH_cudnn_frontend_INCLUDE)
+  foreach(needed IN ITEMS CUDAToolkit_FOUND MONOMORPH_cudnn_INCLUDE MONOMORPH_cudnn_LIBRARY MONOMORPH_cudnn_frontend_INCLUDE)
+    if(NOT ${needed})
+      message(FATAL_ERROR "[SETUP-17] the CUDA backend needs the CUDA toolkit 13, cuDNN 9 and the headers of cuDNN's "
+        "frontend, and there is no ${needed}: install them (tools/setup/install --gpu brings the frontend), or build without "
+        "MONOMORPH_CUDA")
+    endif()
+  endforeach()
+  add_library(monomorph::cuda_libraries INTERFACE IMPORTED GLOBAL)
+  target_include_directories(monomorph::cuda_libraries SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS} ${MONOMORPH_cudnn_INCLUDE})
+  target_link_libraries(monomorph::cuda_libraries INTERFACE CUDA::cudart CUDA::cublasLt ${MONOMORPH_cudnn_LIBRARY})
+  add_library(monomorph::cudnn_frontend INTERFACE IMPORTED GLOBAL)
+  target_include_directories(monomorph::cudnn_frontend SYSTEM INTERFACE ${MONOMORPH_cudnn_frontend_INCLUDE})
+endif()
+
+if(MONOMORPH_NCCL)
   add_library(monomorph::torch_cuda INTERFACE IMPORTED GLOBAL)
   target_link_libraries(monomorph::torch_cuda INTERFACE monomorph::torch)
   # The linker would not miss them, and the program would die before main().
@@ -64,14 +86,14 @@ if(MONOMORPH_CUDA)
     file(GLOB found ${torch_site}/nvidia/*/lib/${library}*.so* ${torch_lib}/${library}*.so*)
     if(NOT found)
       message(FATAL_ERROR "[SETUP-07] ${library}.so, which LibTorch needs on a GPU, is not in ${torch_site}/nvidia: run "
-        "tools/setup/install --gpu, or give -DMONOMORPH_TORCH_DIR=<folder with include/ and lib/>")
+        "tools/setup/install --nccl, or give -DMONOMORPH_TORCH_DIR=<folder with include/ and lib/>")
     endif()
   endforeach()
   # c10d's headers have NCCL's types in their classes, so it must be the header that LibTorch was built with.
   find_path(MONOMORPH_nccl_INCLUDE nccl.h HINTS ${torch_site}/nvidia/nccl/include)
   mark_as_advanced(MONOMORPH_nccl_INCLUDE)
   if(NOT MONOMORPH_nccl_INCLUDE)
-    message(FATAL_ERROR "[SETUP-08] nccl.h is not in ${torch_site}/nvidia/nccl/include: run tools/setup/install --gpu, or "
+    message(FATAL_ERROR "[SETUP-08] nccl.h is not in ${torch_site}/nvidia/nccl/include: run tools/setup/install --nccl, or "
       "give -DMONOMORPH_nccl_INCLUDE=<folder of the nccl.h that LibTorch was built with>")
   endif()
   add_library(monomorph::nccl INTERFACE IMPORTED GLOBAL)

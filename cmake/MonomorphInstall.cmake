@@ -17,7 +17,7 @@ option(MONOMORPH_INSTALL_LIBTORCH "Install LibTorch (0.5 GB), too; if not, the i
 set(site_dir ${CMAKE_INSTALL_LIBDIR}/monomorph)
 if(MONOMORPH_INSTALL_LIBTORCH)
   install(DIRECTORY ${torch_include} DESTINATION ${site_dir}/torch MESSAGE_NEVER)
-  if(MONOMORPH_CUDA)
+  if(MONOMORPH_NCCL)
     install(DIRECTORY ${torch_lib} DESTINATION ${site_dir}/torch MESSAGE_NEVER)
     install(DIRECTORY ${torch_site}/nvidia DESTINATION ${site_dir} OPTIONAL MESSAGE_NEVER)
   else()  # what libtorch_cpu.so loads

@@ -43,7 +43,7 @@ double take_step(train::Step<R>& step, const Batch& batch, std::int64_t micro_ba
   }
   const train::Ticket ticket = step.decide({.max_norm = 1});
   step.update(PolicyHparams::of<R::optimizer::Hparams>(), {});
-  const train::StepOutcome outcome = step.read(ticket);
+  const StepOutcome outcome = step.read(ticket);
   return outcome.mean(outcome.loss);
 }
 

@@ -1,7 +1,7 @@
 // Collectives between GPUs. What needs a GPU, or several, says so and is skipped without.
-#include "runtime/cuda/gpu_communicator.hpp"
+#include "runtime/nccl/gpu_communicator.hpp"
 
-#include "runtime/cuda/nccl_group.hpp"
+#include "runtime/nccl/nccl_group.hpp"
 #include "support/error_of.hpp"
 #include "support/gpu_buffer.hpp"
 #include "support/ranks.hpp"

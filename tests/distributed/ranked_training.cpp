@@ -95,7 +95,7 @@ class Rank {
 
   train::TrainingStep& step() { return *step_; }
 
-  train::StepOutcome gradients(int number, const Rows& rows) {
+  StepOutcome gradients(int number, const Rows& rows) {
     set_loss_scale(*step_, loss_scale_);
     const std::int64_t first = (number - 1) * accumulation_ * world_.size() * micro_batch_;
     for (std::int64_t i = 0; i < accumulation_; ++i) {
@@ -130,7 +130,7 @@ Outcome train(const train::RecipeProgram& recipe, Division division, const Exten
     };
     add_to(outcome.initial, rank.step().parameters());
     for (int i = 1; i <= extent.steps; ++i) {
-      const train::StepOutcome totals = rank.gradients(i, rows);
+      const StepOutcome totals = rank.gradients(i, rows);
       if (world.rank() == 0) {
         outcome.losses.push_back(totals.loss / static_cast<double>(totals.tokens));
         outcome.norms.push_back(totals.gradient_norm);

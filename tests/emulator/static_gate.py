@@ -11,7 +11,7 @@ import sys
 
 ARCHITECTURES = (80, 90)
 STREAMING = ("activation", "elementwise", "pairwise_sum")
-WITHOUT_KERNELS = ("gpu_query", "launch")
+WITHOUT_KERNELS = ("launch",)
 FLAGS = ["-std=c++20", "--expt-relaxed-constexpr", "-fmad=false", "-DMONOMORPH_BELOW_FIREWALL"]
 # 16 bytes are four words or two long ones.
 WIDE = {verb: re.compile(rf"\b{verb}\.global(\.\w+)*\.(v4\.[bfu]32|v2\.[bfu]64)") for verb in ("ld", "st")}

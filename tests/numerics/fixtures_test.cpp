@@ -158,7 +158,7 @@ template <Recipe R> void check_five_steps(Fixture<R>& f, double tolerance) {
     losses.push_back(loss.loss / static_cast<double>(loss.tokens));
     const train::Ticket ticket = f.step.decide({.max_norm = 1});
     f.step.update(hparams, {});
-    const train::StepOutcome outcome = f.step.read(ticket);
+    const StepOutcome outcome = f.step.read(ticket);
     REQUIRE(outcome.applied);
     norms.push_back(outcome.gradient_norm);
   }

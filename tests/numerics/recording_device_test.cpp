@@ -124,7 +124,7 @@ TEST_CASE(
     const std::int64_t before = Recorder::the().ran();
     const train::Ticket first = take_step(1), second = take_step(2);
     CHECK(Recorder::the().ran() == before);
-    const train::StepOutcome outcomes[] = {step.read(first), step.read(second)};
+    const StepOutcome outcomes[] = {step.read(first), step.read(second)};
     CHECK(outcomes[0].applied);
     return std::tuple(outcomes[0].loss, outcomes[0].gradient_norm, outcomes[1].loss, outcomes[1].gradient_norm,
                       hash_on_host(step, step.parameters()));

@@ -1,5 +1,5 @@
 #pragma once
-#include "runtime/cuda/gpu_tensor.hpp"
+#include "runtime/nccl/gpu_tensor.hpp"
 #include <monomorph/runtime/cuda/kernels.hpp>
 #include "support/tensors.hpp"
 

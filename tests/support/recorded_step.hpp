@@ -19,9 +19,9 @@ class RecordedStep final : public train::TrainingStep {
 
   void forward(const train::MicroBatch&, std::uint64_t, train::AccumulationStep) override {}
   void backward(const train::MicroBatch&, std::uint64_t, train::AccumulationStep) override {}
-  train::Ticket decide(const train::StepSettings&) override { return {}; }
+  train::Ticket decide(const StepSettings&) override { return {}; }
   void update(const PolicyHparams&, const train::UpdateSettings&) override {}
-  train::StepOutcome read(train::Ticket) override { return {}; }
+  StepOutcome read(train::Ticket) override { return {}; }
   LossSum evaluate(const train::MicroBatch& batch) override { return loss(batch); }
   StepScalars scalars() const override { return numbers; }
   void set_scalars(const StepScalars& scalars) override { numbers = scalars; }

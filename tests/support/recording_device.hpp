@@ -111,7 +111,6 @@ struct Device {
 };
 static_assert(DevicePolicy<Device>);
 
-template <class F> void once(Queue, F&& f) { Recorder::the().add(std::forward<F>(f)); }
 template <class F> void side_by_side(Queue, std::int64_t n, F&& f) {
   for (std::int64_t i = 0; i < n; ++i) f(i);
 }
@@ -215,6 +214,13 @@ inline void cross_entropy(Queue, TokenLogits logits, LossTerms terms = {}) {
     cpu::cross_entropy(cpu::Queue{}, logits, terms);
   });
 }
+MONOMORPH_LATER(begin_step, (StepScalars * scalars, std::span<std::int64_t> counters), scalars, counters)
+MONOMORPH_LATER(begin_micro_batch, (StepScalars * scalars), scalars)
+MONOMORPH_LATER(end_micro_batch, (StepScalars * scalars), scalars)
+MONOMORPH_LATER(keep_metrics, (StepScalars * scalars), scalars)
+MONOMORPH_LATER(decide_step,
+                (StepScalars * scalars, StepSettings settings, bool has_auxiliary_loss, std::uint64_t number), scalars,
+                settings, has_auxiliary_loss, number)
 MONOMORPH_LATER(add_to_norm, (View x, GradientNorm order, PartialGradientNorm* norm), x, order, norm)
 MONOMORPH_LATER(choose_experts, (Routing routing, RouterScores scores, bool normalize, View bias), routing, scores,
                 normalize, bias)

@@ -3,22 +3,14 @@
 #include <cstdint>
 #include <monomorph/core/exact_sum.hpp>
 #include <monomorph/core/loss_sum.hpp>
+#include <monomorph/core/step_outcome.hpp>
 
 namespace monomorph {
-
-enum class GradientNorm { one, two, infinity };
 
 /// What the gradients that a rank holds add to a norm of all: to the sum of magnitudes or squares, or to the maximum.
 struct PartialGradientNorm {
   ExactSum sum;
   double greatest = 0;  ///< NaN if any element is
-};
-
-/// What losses are multiplied by before backward, a power of two, and for how many steps it has been.
-struct LossScale {
-  double value = 1;
-  std::int64_t steps = 0;
-  friend bool operator==(const LossScale&, const LossScale&) = default;
 };
 
 /// What the optimiser's kernels read of a step.
@@ -44,10 +36,8 @@ struct StepScalars {
   LossScale loss_scale;
   std::int64_t updates = 0;  ///< that were applied
   UpdateDecision decision;
+  std::array<StepOutcome, 2> outcomes{};  ///< of the last step that was decided and the one before, by number
 
-  void begin_step();
-  void begin_micro_batch();
-  void end_micro_batch();  ///< adds what it has given to the step's sums
   /// Gradients are of a sum over tokens, in which an auxiliary loss, a mean, counts as often.
   double auxiliary_gradient_scale() const { return static_cast<double>(micro_batch.tokens) * loss_scale.value; }
 };

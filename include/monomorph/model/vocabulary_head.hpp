@@ -5,6 +5,7 @@
 #include <monomorph/model/normalize.hpp>
 #include <monomorph/runtime/kernels/cross_entropy.hpp>
 #include <monomorph/runtime/kernels/linear.hpp>
+#include <monomorph/runtime/kernels/step_scalars.hpp>
 
 /// The bodies of VocabularyHead.
 namespace monomorph {
@@ -18,7 +19,7 @@ void evaluated_loss(auto queue, TokenLogits logits, const typename Objective::Hp
   if constexpr (!metrics_of<Objective>.empty()) {
     logits.sum = &scalars->unused;
     Objective::loss(queue, logits, hparams);
-    once(queue, [scalars] { scalars->micro_batch.metrics = scalars->unused.metrics; });
+    keep_metrics(queue, scalars);
   }
 }
 

@@ -33,9 +33,9 @@ EvaluationResult sum_over_ranks(Communicator& communicator, const Sums& local, c
   communicator.all_reduce_sum(words);
   std::span<const std::int64_t> rest = words;
   EvaluationResult result{.over_tokens = objective.over_tokens};
-  result.loss_sum = take_sum(rest);
+  result.loss_sum = take_sum(rest).value();
   std::array<double, most_objective_metrics> metrics{};
-  for (std::size_t i = 0; i < objective.metrics.size(); ++i) metrics[i] = take_sum(rest);
+  for (std::size_t i = 0; i < objective.metrics.size(); ++i) metrics[i] = take_sum(rest).value();
   result.tokens = rest[0];
   result.bytes = rest[1];
   result.metrics = metric_values(objective, metrics, result.tokens);

@@ -12,10 +12,10 @@ inline void append(ExactSum sum, std::vector<std::int64_t>& message) {
 }
 
 /// The sum over ranks that a message begins with.   @param rest becomes what lies behind it
-inline double take_sum(std::span<const std::int64_t>& rest) {
+inline ExactSum take_sum(std::span<const std::int64_t>& rest) {
   const ExactSum sum(rest.first<ExactSum::n_words>());
   rest = rest.subspan(ExactSum::n_words);
-  return sum.value();
+  return sum;
 }
 
 }  // namespace monomorph::train

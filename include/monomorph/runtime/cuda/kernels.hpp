@@ -91,7 +91,14 @@ void momentum_mean(Queue queue, const ElementUpdate& run, const MomentumCoeffici
                    const UpdateTerms& terms);
 void step_along(Queue queue, const ElementUpdate& run, const DirectionCoefficients& coefficients,
                 const UpdateTerms& terms);
-void orthogonalize(Queue queue, View matrix, View workspace, double squared_scale);
 void add_to_norm(Queue queue, View x, GradientNorm order, PartialGradientNorm* norm);
+
+// The numbers of a step.
+void begin_step(Queue queue, StepScalars* scalars, std::span<std::int64_t> counters);
+void begin_micro_batch(Queue queue, StepScalars* scalars);
+void end_micro_batch(Queue queue, StepScalars* scalars);
+void keep_metrics(Queue queue, StepScalars* scalars);
+void decide_step(Queue queue, StepScalars* scalars, const StepSettings& settings, bool has_auxiliary_loss,
+                 std::uint64_t number);
 
 }  // namespace monomorph::cuda

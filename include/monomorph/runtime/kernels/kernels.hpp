@@ -9,6 +9,7 @@
 #include <monomorph/runtime/kernels/optimizer.hpp>
 #include <monomorph/runtime/kernels/random.hpp>
 #include <monomorph/runtime/kernels/rotary.hpp>
+#include <monomorph/runtime/kernels/step_scalars.hpp>
 #include <monomorph/runtime/memory/allocator.hpp>
 #include <monomorph/runtime/memory/host_copy.hpp>
 #include <type_traits>
@@ -20,7 +21,6 @@ namespace monomorph {
 
 template <class Queue> concept RunsInOrder = std::is_trivially_copyable_v<Queue> && requires(Queue queue) {
   synchronize(queue);
-  once(queue, [] {});
   side_by_side(queue, std::int64_t{}, [](std::int64_t) {});
 };
 
@@ -87,8 +87,17 @@ concept UpdatesParameters = requires(Queue queue, View v, ElementUpdate run, Upd
 };
 
 template <class Queue>
+concept KeepsScalars = requires(Queue queue, StepScalars* scalars, std::span<std::int64_t> counters) {
+  begin_step(queue, scalars, counters);
+  begin_micro_batch(queue, scalars);
+  end_micro_batch(queue, scalars);
+  keep_metrics(queue, scalars);
+  decide_step(queue, scalars, StepSettings{}, false, std::uint64_t{});
+};
+
+template <class Queue>
 concept Kernels = RunsInOrder<Queue> && HasMemory<Queue> && HasElementwiseKernels<Queue> && HasProducts<Queue> &&
-    HasNorms<Queue> && HasAttention<Queue> && HasEndsOfDecoders<Queue> && UpdatesParameters<Queue>;
+    HasNorms<Queue> && HasAttention<Queue> && HasEndsOfDecoders<Queue> && UpdatesParameters<Queue> && KeepsScalars<Queue>;
 static_assert(Kernels<cpu::Queue>);
 
 }  // namespace monomorph

@@ -3,6 +3,7 @@
 #include <monomorph/plan/block_counts.hpp>
 #include <monomorph/recipe.hpp>
 #include <monomorph/runtime/kernels/optimizer.hpp>
+#include <monomorph/runtime/kernels/step_scalars.hpp>
 #include <monomorph/runtime/memory/arena.hpp>
 #include <monomorph/runtime/memory/host_copy.hpp>
 #include <new>
@@ -45,19 +46,10 @@ template <Recipe R> class ScalarStore {
     return {first, first + plan::n_counters<R>};
   }
 
-  void begin_step() {
-    once(queue_, [scalars = get(), counters = counters()] {
-      scalars->begin_step();
-      for (std::int64_t& counter : counters) counter = 0;
-    });
-  }
-  void begin_micro_batch() {
-    once(queue_, [scalars = get()] { scalars->begin_micro_batch(); });
-  }
+  void start_step() { begin_step(queue_, get(), counters()); }
+  void start_micro_batch() { begin_micro_batch(queue_, get()); }
   /// When its loss is known.
-  void end_micro_batch() {
-    once(queue_, [scalars = get()] { scalars->end_micro_batch(); });
-  }
+  void count_micro_batch() { end_micro_batch(queue_, get()); }
   /// The same tensors, for forward: in that of a training pass, and nowhere else, blocks count.
   LayerTensors<R> counting(LayerTensors<R> t) const {
     if constexpr (counts_loss) t.auxiliary_loss = t.training ? &get()->auxiliary : nullptr;

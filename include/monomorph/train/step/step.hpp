@@ -36,7 +36,7 @@ template <Recipe R> class Step final : public TrainingStep {
 
   /// Up to the last layer but one: the last makes the loss and its gradient at once, in backward.
   void forward(const MicroBatch& batch, std::uint64_t step, AccumulationStep accumulation_step) override {
-    if (accumulation_step.first()) scalars_.begin_step();
+    if (accumulation_step.first()) scalars_.start_step();
     forward_to(last_layer - 1, {batch, step, true, accumulation_step});
   }
 
@@ -58,7 +58,7 @@ template <Recipe R> class Step final : public TrainingStep {
       parameters_.after_backward(i);
       if (plan::first_uses_unit<R>(i)) gradients_.close(unit(i), accumulation_step);
     }
-    scalars_.end_micro_batch();
+    scalars_.count_micro_batch();
   }
 
   Ticket decide(const StepSettings& settings) override {
@@ -151,7 +151,7 @@ template <Recipe R> class Step final : public TrainingStep {
   void forward_to(int end, const Pass& pass) {
     if constexpr (within_documents)
       cpu::check_document_starts(pass.batch.document_starts, state_.batch(), R::model.context_length);
-    scalars_.begin_micro_batch();
+    scalars_.start_micro_batch();
     for (int i = 0; i <= end; ++i) {
       parameters_.before_forward(i);
       activations_.before_forward(i);

@@ -39,6 +39,10 @@ void check(const KernelCase& kernel);
 class Storage {
  public:
   Storage(const Matrix& matrix, DType dtype, std::int64_t gap = 0);
+  Storage(const Storage& other) : bytes_(other.bytes_), view_(other.view_) {
+    if (view_.present()) view_.data = bytes_.data();
+  }
+  Storage(Storage&&) = default;
   const View& view() const { return view_; }
   Values values() const;
   bool gap_untouched() const;

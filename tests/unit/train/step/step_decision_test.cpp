@@ -4,6 +4,7 @@
 #include "train/step/step_settings.hpp"
 
 #include <monomorph/runtime/comm/world.hpp>
+#include <monomorph/runtime/kernels/step_scalars.hpp>
 #include <monomorph/runtime/machine/queue.hpp>
 
 #include <cmath>

@@ -1,6 +1,6 @@
-#include "runtime/cuda/nccl_all_to_all.hpp"
+#include "runtime/nccl/nccl_all_to_all.hpp"
 
-#include "runtime/cuda/gpu_tensor.hpp"
+#include "runtime/nccl/gpu_tensor.hpp"
 #include <monomorph/runtime/cuda/kernels.hpp>
 
 #include <c10/cuda/CUDAStream.h>

@@ -1,4 +1,4 @@
-#include "runtime/cuda/stream_trace.hpp"
+#include "runtime/nccl/stream_trace.hpp"
 
 namespace monomorph::cuda {
 

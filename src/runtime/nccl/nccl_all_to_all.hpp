@@ -1,5 +1,5 @@
 #pragma once
-#include "runtime/cuda/nccl_group.hpp"
+#include "runtime/nccl/nccl_group.hpp"
 #include "runtime/distributed/all_to_all.hpp"
 
 namespace monomorph::cuda {

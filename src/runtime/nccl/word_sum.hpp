@@ -1,5 +1,5 @@
 #pragma once
-#include "runtime/cuda/nccl_group.hpp"
+#include "runtime/nccl/nccl_group.hpp"
 
 #include <ATen/cuda/CUDAEvent.h>
 #include <c10/cuda/CUDAStream.h>

@@ -1,4 +1,4 @@
-#include "runtime/cuda/word_sum.hpp"
+#include "runtime/nccl/word_sum.hpp"
 
 #include "runtime/distributed/failures.hpp"
 

@@ -1,8 +1,6 @@
-#include "runtime/cuda/gpu_query.hpp"
-
 #include <monomorph/runtime/machine/gpus.hpp>
 
-#include <cuda_runtime.h>
+#include <cuda_runtime_api.h>
 
 namespace monomorph {
 
@@ -18,13 +16,6 @@ std::vector<Gpu> gpus() {
         {properties.name, properties.multiProcessorCount, static_cast<std::int64_t>(properties.totalGlobalMem)});
   }
   return gpus;
-}
-
-std::optional<std::string> cuda::why_no_gpu() {
-  int count = 0;
-  const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status != cudaSuccess) return cudaGetErrorString(status);
-  return count == 0 ? std::optional<std::string>("no device is visible") : std::nullopt;
 }
 
 }  // namespace monomorph

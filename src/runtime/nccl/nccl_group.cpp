@@ -1,6 +1,6 @@
-#include "runtime/cuda/nccl_group.hpp"
+#include "runtime/nccl/nccl_group.hpp"
 
-#include "runtime/cuda/gpu_tensor.hpp"
+#include "runtime/nccl/gpu_tensor.hpp"
 #include "runtime/distributed/failures.hpp"
 #include "runtime/distributed/first_line.hpp"
 #include "runtime/distributed/store_handle.hpp"

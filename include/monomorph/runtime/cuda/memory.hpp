@@ -1,0 +1,26 @@
+#pragma once
+#include <cstdint>
+#include <monomorph/runtime/cuda/queue.hpp>
+#include <monomorph/runtime/memory/allocator.hpp>
+#include <monomorph/runtime/memory/host_copy.hpp>
+#include <monomorph/runtime/memory/view.hpp>
+
+/// The GPU's memory, and how the host reaches it (runtime/memory/host_copy.hpp).
+namespace monomorph::cuda {
+
+/// @throws Error [GPU-02] what the queue was given has failed
+void synchronize(Queue queue);
+
+/// Memory of the GPU.   @throws UsageError [ARENA-02] if there is not so much
+const Allocator& allocator(Queue queue);
+
+View copy_to_host(Queue queue, View view, HostBuffer& buffer);
+View place_on_host(Queue queue, View view, HostBuffer& buffer);
+void copy_from_host(Queue queue, View place, View view);
+
+/// Calls f(i) for i in [0, n), one after the other: what it puts on the queue runs in that order.
+template <class F> void side_by_side(Queue, std::int64_t n, F&& f) {
+  for (std::int64_t i = 0; i < n; ++i) f(i);
+}
+
+}  // namespace monomorph::cuda

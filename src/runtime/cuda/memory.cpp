@@ -1,0 +1,70 @@
+#include "runtime/cuda/check.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/quantity_text.hpp>
+#include <monomorph/runtime/cuda/memory.hpp>
+
+#include <fmt/format.h>
+
+namespace monomorph::cuda {
+namespace {
+
+std::byte* allocate(std::int64_t bytes) {
+  void* memory = nullptr;
+  const auto size = static_cast<std::size_t>(bytes);
+  if (const cudaError_t status = cudaMalloc(&memory, size); status != cudaSuccess) {
+    std::size_t free = 0, total = 0;
+    cudaMemGetInfo(&free, &total);
+    throw UsageError("ARENA-02", fmt::format("the plan's {} of the GPU's memory must be free, and {} of {} are ({})",
+                                             format_bytes(bytes), format_bytes(static_cast<std::int64_t>(free)),
+                                             format_bytes(static_cast<std::int64_t>(total)),
+                                             cudaGetErrorString(status)));
+  }
+  check(cudaMemsetAsync(memory, 0, size, compute_stream()), "clearing memory");
+  return static_cast<std::byte*>(memory);
+}
+
+/// Nothing is thrown where an arena ends, maybe because of a failure of the GPU.
+void release(std::byte* memory, std::int64_t) {
+  cudaStreamSynchronize(compute_stream());
+  cudaFree(memory);
+}
+
+/// Between views of equal dtype and shape, of which either may be strided.
+void copy_rows(Queue queue, const View& from, const View& to, cudaMemcpyKind kind) {
+  const auto row = static_cast<std::size_t>(from.shape.cols * size_of(from.dtype));
+  const auto pitch = [](const View& x) {
+    return static_cast<std::size_t>((x.shape.rows > 1 ? x.stride : x.shape.cols) * size_of(x.dtype));
+  };
+  check(cudaMemcpy2DAsync(to.data, pitch(to), from.data, pitch(from), row, static_cast<std::size_t>(from.shape.rows),
+                          kind, queue.stream),
+        "copying between it and the host");
+}
+
+}  // namespace
+
+const Allocator& allocator(Queue) {
+  static constexpr Allocator of_gpu{.allocate = allocate, .release = release};
+  return of_gpu;
+}
+
+View place_on_host(Queue, View view, HostBuffer& buffer) {
+  if (!view.present()) return view;
+  buffer.resize(static_cast<std::size_t>(view.bytes()));
+  return {buffer.data(), view.dtype, view.shape};
+}
+
+View copy_to_host(Queue queue, View view, HostBuffer& buffer) {
+  const View place = place_on_host(queue, view, buffer);
+  if (view.present()) copy_rows(queue, view, place, cudaMemcpyDeviceToHost);
+  synchronize(queue);
+  return place;
+}
+
+void copy_from_host(Queue queue, View place, View view) {
+  if (!view.present()) return;
+  copy_rows(queue, place, view, cudaMemcpyHostToDevice);
+  synchronize(queue);  // the place may be used for something else now
+}
+
+}  // namespace monomorph::cuda

@@ -1,0 +1,72 @@
+#pragma once
+#include <monomorph/core/extremes.hpp>
+#include <monomorph/core/step_scalars.hpp>
+
+#include <cmath>
+
+#include "runtime/kernels/host_device.hpp"
+
+/// What is done with the numbers of a step between its kernels, for every device (runtime/kernels/step_scalars.hpp).
+namespace monomorph {
+namespace {
+
+MONOMORPH_HOST_DEVICE inline void start_step(StepScalars& scalars, std::int64_t* counters, std::int64_t n_counters) {
+  scalars.loss = scalars.auxiliary_loss = {};
+  scalars.tokens = 0;
+  scalars.metrics = {};
+  scalars.gradient_norm = {};
+  for (std::int64_t i = 0; i < n_counters; ++i) counters[i] = 0;
+}
+
+MONOMORPH_HOST_DEVICE inline void start_micro_batch(StepScalars& scalars) {
+  scalars.micro_batch = scalars.unused = {};
+  scalars.auxiliary = 0;
+}
+
+MONOMORPH_HOST_DEVICE inline void add_micro_batch(StepScalars& scalars) {
+  const LossSum& of_batch = scalars.micro_batch;
+  scalars.loss.add(of_batch.loss);
+  scalars.tokens += of_batch.tokens;
+  for (int i = 0; i < most_objective_metrics; ++i) scalars.metrics[i].add(of_batch.metrics[i]);
+  scalars.auxiliary_loss.add(scalars.auxiliary * static_cast<double>(of_batch.tokens));
+}
+
+/// Of the sum's gradients.
+MONOMORPH_HOST_DEVICE inline double norm_of(const PartialGradientNorm& gradients, GradientNorm order) {
+  if (order == GradientNorm::infinity) return gradients.greatest;
+  const double sum = gradients.sum.value();
+  return order == GradientNorm::two ? std::sqrt(sum) : sum;
+}
+
+MONOMORPH_HOST_DEVICE inline StepOutcome outcome_of(const StepScalars& scalars, const StepSettings& settings,
+                                                    bool has_auxiliary_loss) {
+  StepOutcome outcome;
+  outcome.loss = scalars.loss.value();
+  for (int i = 0; i < most_objective_metrics; ++i) outcome.metrics[i] = scalars.metrics[i].value();
+  if (has_auxiliary_loss) outcome.auxiliary_loss = scalars.auxiliary_loss.value();
+  outcome.tokens = scalars.tokens;
+  outcome.stops = settings.stops;
+  outcome.saves = settings.saves;
+  outcome.gradient_scale = 1 / (static_cast<double>(outcome.tokens) * scalars.loss_scale.value);
+  outcome.gradient_norm = norm_of(scalars.gradient_norm, settings.norm) * outcome.gradient_scale;
+  outcome.applied = outcome.tokens > 0 && std::isfinite(outcome.gradient_norm);
+  outcome.next_loss_scale = scalars.loss_scale;
+  if (outcome.tokens > 0)
+    outcome.next_loss_scale = next_loss_scale(scalars.loss_scale, outcome.applied, settings.loss_scaling);
+  return outcome;
+}
+
+MONOMORPH_HOST_DEVICE inline void decide(StepScalars& scalars, const StepSettings& settings, bool has_auxiliary_loss,
+                                         std::uint64_t number) {
+  const StepOutcome outcome = outcome_of(scalars, settings, has_auxiliary_loss);
+  if (outcome.applied) ++scalars.updates;
+  const double clipped = outcome.gradient_norm > settings.max_norm ? settings.max_norm / outcome.gradient_norm : 1;
+  scalars.decision = {.applies = outcome.applied,
+                      .gradient_scale = outcome.gradient_scale * clipped,
+                      .update = static_cast<std::uint64_t>(scalars.updates)};
+  scalars.loss_scale = outcome.next_loss_scale;
+  scalars.outcomes[number % scalars.outcomes.size()] = outcome;
+}
+
+}  // namespace
+}  // namespace monomorph

@@ -1,0 +1,387 @@
+#include "mirror.hpp"
+
+#include <monomorph/core/ignored_target.hpp>
+
+#include <array>
+#include <numeric>
+#include <vector>
+
+namespace monomorph::testing {
+namespace {
+
+constexpr DType dtypes[] = {DType::fp32, DType::bf16, DType::fp64, DType::fp16};
+/// Of sums, which a GPU adds up in another order, and of what is rounded behind them.
+double tolerance(DType dtype) {
+  switch (dtype) {
+    case DType::fp64:
+      return 1e-13;
+    case DType::fp32:
+      return 1e-5;
+    case DType::bf16:
+      return 1e-2;
+    case DType::fp16:
+      return 2e-3;
+  }
+  return 0;
+}
+
+struct Size {
+  std::int64_t rows, cols;
+};
+constexpr Size sizes[] = {{1, 1}, {3, 61}, {64, 768}, {33, 4099}, {1000, 64}};
+
+template <class F> void for_each_layout(F f) {
+  for (const DType dtype : dtypes)
+    for (const Size size : sizes)
+      for (const std::int64_t gap : {0, 16, 5}) {
+        CAPTURE(name_of(dtype), size.rows, size.cols, gap);
+        f(dtype, size, gap);
+      }
+}
+
+Mirror random_mirror(Size size, DType dtype, unsigned seed, std::int64_t gap = 0) {
+  return {random_matrix(size.rows, size.cols, seed), dtype, gap};
+}
+std::vector<std::int32_t> random_ids(std::int64_t n, std::int32_t below, unsigned seed) {
+  std::vector<std::int32_t> ids;
+  std::uint32_t state = seed;
+  for (std::int64_t i = 0; i < n; ++i) {
+    state = state * 1664525u + 1013904223u;
+    ids.push_back(static_cast<std::int32_t>((state >> 8) % static_cast<std::uint32_t>(below)));
+  }
+  return ids;
+}
+
+}  // namespace
+
+TEST_CASE("a GPU copies, clears and adds with the bits of a CPU", "[elementwise]") {
+  for_each_layout([](DType dtype, Size size, std::int64_t gap) {
+    for (const DType to : dtypes) {
+      const Mirror x = random_mirror(size, dtype, 1, gap), y = random_mirror(size, to, 2, gap);
+      on_both([&](auto queue) { copy(queue, x.on(queue), y.on(queue)); });
+      y.check_equal();
+      on_both([&](auto queue) { add(queue, x.on(queue), y.on(queue)); });
+      y.check_equal();
+      on_both([&](auto queue) { scale_and_add(queue, x.on(queue), 0.3, y.on(queue), -1.25); });
+      y.check_equal();
+    }
+    const Mirror x = random_mirror(size, dtype, 1, gap);
+    on_both([&](auto queue) { zero(queue, x.on(queue)); });
+    x.check_equal();
+  });
+}
+
+TEST_CASE("first values have the bits of a CPU", "[random]") {
+  for (const DType dtype : dtypes) {
+    const Mirror x = random_mirror({1, 100'000}, dtype, 1);
+    on_both([&](auto queue) {
+      fill_normal(queue, x.on(queue), {7, random::Purpose::initialization, 1, 2}, 13, 0.02, 0);
+    });
+    x.check_equal();
+    on_both([&](auto queue) { fill(queue, x.on(queue), 1.5); });
+    x.check_equal();
+  }
+}
+
+TEST_CASE("activations on a GPU", "[activation]") {
+  for_each_layout([](DType dtype, Size size, std::int64_t gap) {
+    const Mirror h = random_mirror(size, dtype, 1, gap), dy = random_mirror(size, dtype, 2, gap),
+                 y = random_mirror(size, dtype, 3, gap);
+    const double bound = dtype == DType::fp64 ? 1e-14 : 1e-6;
+    const auto check = [&](auto f, auto backward) {
+      on_both([&](auto queue) { f(queue, h.on(queue), y.on(queue)); });
+      y.check_equal(bound);
+      on_both([&](auto queue) { backward(queue, h.on(queue), dy.on(queue), y.on(queue)); });
+      y.check_equal(bound);
+    };
+    check([](auto... a) { gelu_tanh(a...); }, [](auto... a) { gelu_tanh_backward(a...); });
+    check([](auto... a) { gelu_exact(a...); }, [](auto... a) { gelu_exact_backward(a...); });
+    check([](auto... a) { relu_squared(a...); }, [](auto... a) { relu_squared_backward(a...); });
+    const Mirror gate_up = random_mirror({size.rows, 2 * size.cols}, dtype, 4, gap);
+    on_both([&](auto queue) { swiglu(queue, gate_up.on(queue), y.on(queue)); });
+    y.check_equal(bound);
+    on_both([&](auto queue) { swiglu_backward(queue, gate_up.on(queue), dy.on(queue), gate_up.on(queue)); });
+    gate_up.check_equal(bound);
+  });
+}
+
+TEST_CASE("norms on a GPU", "[norm]") {
+  for (const DType dtype : dtypes)
+    for (const Size size : {Size{3, 64}, Size{500, 768}, Size{37, 4096}, Size{5, 1000}, Size{70, 8192}}) {
+      CAPTURE(name_of(dtype), size.rows, size.cols);
+      const DType statistic = statistics_dtype(dtype);
+      const Mirror x = random_mirror(size, dtype, 1, 16), dy = random_mirror(size, dtype, 2),
+                   y = random_mirror(size, dtype, 3), dx = random_mirror(size, dtype, 4);
+      const Mirror weight = random_mirror({1, size.cols}, dtype, 5), bias = random_mirror({1, size.cols}, dtype, 6);
+      const Mirror mean = random_mirror({1, size.rows}, statistic, 7), rstd = random_mirror({1, size.rows}, statistic, 8),
+                   dweight = random_mirror({1, size.cols}, statistic, 9),
+                   dbias = random_mirror({1, size.cols}, statistic, 10);
+      on_both([&](auto q) {
+        layer_norm(q, x.on(q), weight.on(q), bias.on(q), 1e-5, y.on(q), mean.on(q), rstd.on(q));
+        layer_norm_backward(q, dy.on(q), x.on(q), weight.on(q), mean.on(q), rstd.on(q), dx.on(q), true, dweight.on(q),
+                            dbias.on(q), true);
+      });
+      for (const Mirror* result : {&y, &dx}) result->check_equal(tolerance(dtype));
+      for (const Mirror* result : {&mean, &rstd}) result->check_equal(tolerance(statistic));
+      for (const Mirror* result : {&dweight, &dbias}) result->check_equal(tolerance(statistic));
+      on_both([&](auto q) {
+        rms_norm(q, x.on(q), weight.on(q), View{}, 1e-5, y.on(q), rstd.on(q));
+        rms_norm_backward(q, dy.on(q), x.on(q), weight.on(q), rstd.on(q), dy.on(q), false, dweight.on(q), View{}, false);
+      });
+      for (const Mirror* result : {&y, &dy}) result->check_equal(tolerance(dtype));
+      for (const Mirror* result : {&rstd, &dweight}) result->check_equal(tolerance(statistic));
+    }
+}
+
+TEST_CASE("rotary embeddings and dropout on a GPU have the bits of a CPU", "[rotary][dropout]") {
+  for (const DType dtype : dtypes) {
+    CAPTURE(name_of(dtype));
+    constexpr std::int64_t tokens = 40, width = 64;
+    const DType statistic = statistics_dtype(dtype);
+    const Mirror x = random_mirror({2 * tokens, 3 * width}, dtype, 1, 16), y = random_mirror({2 * tokens, 3 * width}, dtype, 2);
+    const Mirror cos = random_mirror({tokens, width / 2}, statistic, 3), sin = random_mirror({tokens, width / 2}, statistic, 4);
+    const auto starts = growing_documents(2 * tokens, tokens);
+    const DropoutKey key{.seed = 3, .step = 5, .first_sample = 7, .layer = 1, .site = 2, .tokens_per_sample = tokens, .rate = 0.3};
+    on_both([&](auto q) {
+      rotary_table(q, RotarySpec{}, cos.on(q), sin.on(q));
+      rotary(q, x.on(q), cos.on(q), sin.on(q), tokens, 0, false, starts.data());
+      rotary(q, x.on(q), cos.on(q), sin.on(q), tokens, 0, true);
+    });
+    cos.check_equal();
+    sin.check_equal();
+    x.check_equal();
+    on_both([&](auto q) { dropout_add(q, x.on(q), y.on(q), y.on(q), key); });
+    y.check_equal();
+    on_both([&](auto q) { dropout(q, y.on(q), x.on(q), key); });
+    x.check_equal();
+  }
+}
+
+TEST_CASE("products on a GPU", "[linear]") {
+  for (const DType dtype : dtypes)
+    for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{64, 128, 96}, {200, 2304, 768}, {8, 64, 256}}) {
+      CAPTURE(name_of(dtype), m, n, k);
+      const DType gradient = statistics_dtype(dtype);
+      const Mirror x = random_mirror({m, k}, dtype, 1, 16), w = random_mirror({n, k}, dtype, 2),
+                   bias = random_mirror({1, n}, dtype, 3), y = random_mirror({m, n}, dtype, 4, 16),
+                   wide = random_mirror({m, n}, gradient, 5), dx = random_mirror({m, k}, dtype, 6),
+                   dw = random_mirror({n, k}, gradient, 7), dbias = random_mirror({1, n}, gradient, 8);
+      on_both([&](auto q) {
+        linear(q, x.on(q), w.on(q), bias.on(q), y.on(q));
+        linear(q, x.on(q), w.on(q), View{}, wide.on(q));
+      });
+      y.check_equal(tolerance(dtype));
+      wide.check_equal(tolerance(gradient));
+      on_both([&](auto q) { linear_add(q, x.on(q), w.on(q), bias.on(q), y.on(q), y.on(q)); });
+      y.check_equal(tolerance(dtype));
+      for (const bool accumulate : {false, true}) {
+        CAPTURE(accumulate);
+        const Mirror dy = random_mirror({m, n}, dtype, 9, 16);
+        on_both([&](auto q) {
+          linear_backward_input(q, dy.on(q), w.on(q), dx.on(q), accumulate);
+          linear_backward_weight(q, dy.on(q), x.on(q), dw.on(q), dbias.on(q), accumulate);
+        });
+        dx.check_equal(tolerance(dtype));
+        dw.check_equal(tolerance(gradient));
+        dbias.check_equal(tolerance(gradient));
+      }
+    }
+}
+
+TEST_CASE("attention on a GPU", "[attention]") {
+  struct Heads {
+    std::int64_t heads, kv_heads, width, tokens;
+  };
+  constexpr std::int64_t batch = 2;
+  for (const DType dtype : dtypes)
+    for (const Heads& h : {Heads{4, 4, 64, 128}, Heads{6, 2, 128, 200}, Heads{2, 1, 32, 75}})
+      for (const AttentionMask mask : {AttentionMask{}, AttentionMask{.before = 50}, AttentionMask{.after = AttentionMask::unlimited},
+                                       AttentionMask{.prefix = 33}})
+        for (const bool documents : {false, true}) {
+          CAPTURE(name_of(dtype), h.heads, h.kv_heads, h.width, h.tokens, mask.before, mask.after, mask.prefix, documents);
+          const AttentionShape shape{batch, h.tokens, h.heads, h.kv_heads, h.width, 0.125};
+          const std::int64_t Q = h.heads * h.width, K = h.kv_heads * h.width, rows = batch * h.tokens;
+          const Mirror qkv = random_mirror({rows, Q + 2 * K}, dtype, 1), dqkv = random_mirror({rows, Q + 2 * K}, dtype, 2);
+          const Mirror out = random_mirror({rows, Q}, dtype, 3), dout = random_mirror({rows, Q}, dtype, 4);
+          const Mirror lse = random_mirror({batch * h.heads, h.tokens}, statistics_dtype(dtype), 5);
+          const auto starts = growing_documents(rows, h.tokens);
+          const std::int32_t* const given = documents ? starts.data() : nullptr;
+          const auto part = [&](const Mirror& of, auto q, int which) {
+            return which == 0 ? of.on(q).columns(0, Q) : of.on(q).columns(Q + (which - 1) * K, K);
+          };
+          on_both([&](auto q) {
+            tiled_attention(q, part(qkv, q, 0), part(qkv, q, 1), part(qkv, q, 2), out.on(q), lse.on(q), shape, mask, given);
+          });
+          out.check_equal(tolerance(dtype));
+          lse.check_equal(dtype == DType::fp64 ? 1e-13 : 1e-5);
+          on_both([&](auto q) {
+            tiled_attention_backward(q, part(qkv, q, 0), part(qkv, q, 1), part(qkv, q, 2), out.on(q), lse.on(q),
+                                     dout.on(q), part(dqkv, q, 0), part(dqkv, q, 1), part(dqkv, q, 2), shape, mask,
+                                     given);
+          });
+          dqkv.check_equal(2 * tolerance(dtype));
+          const DropoutKey key{.seed = 3, .step = 5, .first_sample = 7, .layer = 1, .site = 2, .tokens_per_sample = h.tokens, .rate = 0.2};
+          on_both([&](auto q) {
+            reference_attention(q, part(qkv, q, 0), part(qkv, q, 1), part(qkv, q, 2), out.on(q), lse.on(q), shape, mask,
+                                key, given);
+            reference_attention_backward(q, part(qkv, q, 0), part(qkv, q, 1), part(qkv, q, 2), out.on(q), lse.on(q),
+                                         dout.on(q), part(dqkv, q, 0), part(dqkv, q, 1), part(dqkv, q, 2), shape, mask,
+                                         key, given);
+          });
+          out.check_equal(tolerance(dtype));
+          dqkv.check_equal(2 * tolerance(dtype));
+        }
+}
+
+TEST_CASE("decoding attention on a GPU", "[attention]") {
+  for (const DType dtype : {DType::fp32, DType::bf16, DType::fp64}) {
+    constexpr std::int64_t batch = 3, capacity = 64, heads = 6, kv_heads = 2, width = 64;
+    const Mirror q_ = random_mirror({batch, heads * width}, dtype, 1), out = random_mirror({batch, heads * width}, dtype, 2);
+    const Mirror k = random_mirror({batch * capacity, kv_heads * width}, dtype, 3),
+                 v = random_mirror({batch * capacity, kv_heads * width}, dtype, 4);
+    for (const std::int64_t tokens : {1, 40, 64}) {
+      on_both([&](auto q) {
+        decode_attention(q, q_.on(q), k.on(q), v.on(q), out.on(q), capacity, {batch, tokens, heads, kv_heads, width, 0.125},
+                         AttentionMask{.before = 50});
+      });
+      out.check_equal(tolerance(dtype));
+    }
+  }
+}
+
+TEST_CASE("embeddings on a GPU have the bits of a CPU", "[embedding]") {
+  for (const DType dtype : dtypes)
+    for (const std::int64_t width : {768, 61}) {
+      CAPTURE(name_of(dtype), width);
+      constexpr std::int64_t vocab = 300, tokens = 50, rows = 40 * tokens;
+      const DType gradient = statistics_dtype(dtype);
+      const Mirror table = random_mirror({vocab, width}, dtype, 1), positions = random_mirror({tokens, width}, dtype, 2),
+                   x = random_mirror({rows, width}, dtype, 3), dtable = random_mirror({vocab, width}, gradient, 4),
+                   dpositions = random_mirror({tokens, width}, gradient, 5);
+      auto ids = random_ids(rows, vocab, 7);
+      for (std::size_t i = 0; i < ids.size(); i += 3) ids[i] = 5;  // a frequent one
+      const auto starts = growing_documents(rows, tokens);
+      on_both([&](auto q) {
+        embedding(q, ids.data(), table.on(q), positions.on(q), tokens, 0, x.on(q), starts.data());
+      });
+      x.check_equal();
+      for (const bool accumulate : {false, true}) {
+        on_both([&](auto q) {
+          embedding_backward(q, ids.data(), x.on(q), dtable.on(q), accumulate);
+          position_embedding_backward(q, x.on(q), tokens, dpositions.on(q), accumulate, starts.data());
+        });
+        dtable.check_equal();
+        dpositions.check_equal();
+      }
+    }
+}
+
+TEST_CASE("cross-entropy on a GPU", "[cross_entropy]") {
+  for (const DType dtype : {DType::fp32, DType::fp64})
+    for (const std::int64_t vocab : {std::int64_t{50'257}, std::int64_t{100}})
+      for (const LossTerms terms : {LossTerms{}, LossTerms{.label_smoothing = 0.1, .z_loss = 1e-3}}) {
+        CAPTURE(name_of(dtype), vocab, terms.z_loss);
+        const std::int64_t rows = 40, padded = (vocab + 63) / 64 * 64;
+        auto targets = random_ids(rows, static_cast<std::int32_t>(vocab), 3);
+        targets[7] = ignored_target;
+        const Mirror logits = random_mirror({rows, padded}, dtype, 1), loss = random_mirror({1, rows}, dtype, 2),
+                     narrow = random_mirror({rows, padded}, dtype == DType::fp64 ? dtype : DType::bf16, 3);
+        MirrorOf<double> scale(8);
+        MirrorOf<LossSum> sum(LossSum{.loss = 3, .tokens = 4});
+        for (const bool in_place : {false, true}) {
+          on_both([&](auto q) {
+            cross_entropy(q,
+                          {.logits_CV = logits.on(q),
+                           .targets_C = targets.data(),
+                           .vocab_size = vocab,
+                           .loss_C = loss.on(q),
+                           .dlogits_CV = in_place ? logits.on(q) : narrow.on(q),
+                           .scale = scale.on(q),
+                           .sum = sum.on(q)},
+                          terms);
+          });
+          loss.check_equal(dtype == DType::fp64 ? 1e-12 : 1e-6);
+          if (in_place)
+            logits.check_equal(dtype == DType::fp64 ? 1e-12 : 1e-5);
+          else
+            narrow.check_equal(dtype == DType::fp64 ? 1e-12 : 1e-2);
+          CHECK(sum.gpu().tokens == sum.cpu().tokens);
+          CHECK(sum.gpu().loss == Approx(sum.cpu().loss).epsilon(1e-6));
+        }
+      }
+}
+
+TEST_CASE("updates on a GPU have the bits of a CPU", "[optimizer]") {
+  struct Dtypes {
+    DType master, state, gradient, rounded;
+  };
+  for (const Dtypes& d : {Dtypes{DType::fp32, DType::fp32, DType::fp32, DType::bf16},
+                          Dtypes{DType::fp32, DType::bf16, DType::fp32, DType::bf16},
+                          Dtypes{DType::bf16, DType::bf16, DType::bf16, DType::bf16},
+                          Dtypes{DType::fp64, DType::fp64, DType::fp64, DType::fp64}}) {
+    CAPTURE(name_of(d.master), name_of(d.state));
+    constexpr std::int64_t n = 64 * 1001;
+    const Mirror master = random_mirror({1, n}, d.master, 1), gradient = random_mirror({1, n}, d.gradient, 2),
+                 m = Mirror(filled(1, n, 0), d.state), v = Mirror(filled(1, n, 0), d.state),
+                 rounded = random_mirror({1, n}, d.rounded, 3);
+    const bool copies = d.rounded != d.master;
+    for (std::uint64_t update = 1; update <= 3; ++update) {
+      MirrorOf<UpdateDecision> decision(UpdateDecision{.gradient_scale = 0.3, .update = update});
+      const auto check = [&](auto f) {
+        on_both([&](auto q) {
+          f(q,
+            ElementUpdate{.gradient = gradient.on(q),
+                          .master = master.on(q),
+                          .state = {m.on(q), v.on(q)},
+                          .rounded = copies ? rounded.on(q) : View{},
+                          .noise_key = {3, 5},
+                          .first = 640},
+            UpdateTerms{.decision = decision.on(q), .clip_value = 0.5});
+        });
+        for (const Mirror* result : {&master, &m, &v, &rounded}) result->check_equal();
+      };
+      check([](auto q, const ElementUpdate& run, const UpdateTerms& terms) {
+        adamw(q, run, {1e-2, 0.9, 0.95, 1e-8, 0.1}, terms);
+      });
+    }
+  }
+}
+
+TEST_CASE("norms of gradients on a GPU have the bits of a CPU", "[optimizer]") {
+  for (const DType dtype : {DType::fp32, DType::bf16, DType::fp64})
+    for (const std::int64_t n : {64, 1000, 1'000'000})
+      for (const GradientNorm order : {GradientNorm::one, GradientNorm::two, GradientNorm::infinity}) {
+        CAPTURE(name_of(dtype), n);
+        const Mirror x = random_mirror({1, n}, dtype, 1);
+        MirrorOf<PartialGradientNorm> norm(PartialGradientNorm{});
+        for (int time = 0; time < 2; ++time) on_both([&](auto q) { add_to_norm(q, x.on(q), order, norm.on(q)); });
+        CHECK(norm.gpu().sum.value() == norm.cpu().sum.value());
+        CHECK(norm.gpu().greatest == norm.cpu().greatest);
+      }
+}
+
+TEST_CASE("the numbers of a step on a GPU have the bits of a CPU", "[step]") {
+  MirrorOf<StepScalars> scalars([] {
+    StepScalars s;
+    s.micro_batch = {.loss = 123.456, .tokens = 100};
+    s.gradient_norm.sum.add(1e4);
+    s.loss_scale.value = 4;
+    return s;
+  }());
+  for (const double max_norm : {0.5, 1e9})
+    on_both([&](auto q) {
+      end_micro_batch(q, scalars.on(q));
+      decide_step(q, scalars.on(q), StepSettings{.max_norm = max_norm, .loss_scaling = {.is_dynamic = true}}, false, 3);
+    });
+  const StepScalars on_gpu = scalars.gpu();
+  const StepOutcome &gpu = on_gpu.outcomes[1], &cpu = scalars.cpu().outcomes[1];
+  CHECK(gpu.loss == cpu.loss);
+  CHECK(gpu.gradient_norm == cpu.gradient_norm);
+  CHECK(gpu.tokens == cpu.tokens);
+  CHECK(gpu.applied == cpu.applied);
+  CHECK(gpu.next_loss_scale == cpu.next_loss_scale);
+  CHECK(on_gpu.decision.gradient_scale == scalars.cpu().decision.gradient_scale);
+  CHECK(on_gpu.decision.update == scalars.cpu().decision.update);
+}
+
+}  // namespace monomorph::testing
