@@ -10,8 +10,8 @@ import subprocess
 import sys
 
 ARCHITECTURES = (80, 90)
-STREAMING = ("activation", "elementwise", "pairwise_sum")
-WITHOUT_KERNELS = ("launch",)
+STREAMING = ("activation", "elementwise", "optimizer", "pairwise_sum")
+WITHOUT_KERNELS = ("launch", "step_scalars")
 FLAGS = ["-std=c++20", "--expt-relaxed-constexpr", "-fmad=false", "-DMONOMORPH_BELOW_FIREWALL"]
 # 16 bytes are four words or two long ones.
 WIDE = {verb: re.compile(rf"\b{verb}\.global(\.\w+)*\.(v4\.[bfu]32|v2\.[bfu]64)") for verb in ("ld", "st")}

@@ -87,3 +87,30 @@ TEST_CASE("what is no finite number is told apart") {
   CHECK(sum_of({std::numeric_limits<double>::max(), std::numeric_limits<double>::max()}) == infinity);
   CHECK(sum_of({}) == 0);
 }
+
+TEST_CASE("what a number adds to limbs is the number") {
+  for (const double x : wild_numbers(1000, 3)) {
+    const ExactSum::Term term = ExactSum::term_of(x);
+    std::vector<std::int64_t> words(ExactSum::n_words);
+    for (int i = 0; i < 3; ++i) words[static_cast<std::size_t>(term.limb + i)] = term.parts[i];
+    ExactSum sum;
+    sum.add(1);
+    sum.add_words(words.data());
+    sum.add(-1);
+    REQUIRE(sum.value() == x);
+  }
+}
+
+TEST_CASE("a sum can be made by the compiler") {
+  constexpr double sum = [] {
+    ExactSum terms, more;
+    terms.add(1e16);
+    terms.add(1);
+    more.add(-1e16);
+    terms.add(more);
+    return terms.value();
+  }();
+  static_assert(sum == 1);
+  CHECK(ExactSum::is_finite(sum));
+  CHECK_FALSE(ExactSum::is_finite(-infinity));
+}

@@ -1,0 +1,71 @@
+#pragma once
+#include "runtime/kernels/elements.hpp"
+
+#include <monomorph/core/philox.hpp>
+
+#include <type_traits>
+
+/// bf16 rounded stochastically, with the bits of the CPU: the words of 64 elements, a group, are those of sixteen
+/// counters, its lanes. Lane l gives the words of elements l, 16 + l, 32 + l and 48 + l. So a thread that takes
+/// elements which lie 16 apart draws no word twice.
+namespace monomorph::cuda {
+namespace {
+
+constexpr int noise_group = 64, noise_lanes = 16, noise_words = 4;
+
+/// Of a run of elements.
+struct NoiseStream {
+  std::uint32_t key0, key1;
+  std::uint64_t first;  ///< place in its unit of the run's first element, a multiple of 64
+};
+
+/// The bits of a thread's elements: `width` side by side, in each of the four sixteenths of a group. Two buffers share
+/// a word: those of buffers 2 c and 2 c + 1.
+template <int n_buffers, int width> struct NoiseWords {
+  static constexpr int n_counters = (n_buffers + 1) / 2;
+  std::uint32_t words[n_counters][noise_words][width];
+
+  __device__ void draw(const NoiseStream& stream, std::uint64_t update, std::int64_t i) {
+    const std::uint64_t place = stream.first + static_cast<std::uint64_t>(i);
+    const auto group = static_cast<std::uint32_t>(place / noise_group);
+    const auto lane = static_cast<std::uint32_t>(place % noise_group);
+    MONOMORPH_UNROLL
+    for (int c = 0; c < n_counters; ++c) {
+      MONOMORPH_UNROLL
+      for (int at = 0; at < width; ++at) {
+        std::uint32_t c0 = group * noise_lanes + lane + static_cast<std::uint32_t>(at),
+                      c1 = static_cast<std::uint32_t>(c);
+        auto c2 = static_cast<std::uint32_t>(update), c3 = static_cast<std::uint32_t>(update >> 32);
+        MONOMORPH_UNROLL
+        for (std::uint32_t round = 0; round < random::philox_rounds; ++round)
+          random::philox_round(c0, c1, c2, c3, stream.key0, stream.key1, round);
+        words[c][0][at] = c0;
+        words[c][1][at] = c1;
+        words[c][2][at] = c2;
+        words[c][3][at] = c3;
+      }
+    }
+  }
+  /// Sixteen bits of an element of a buffer.
+  __device__ std::uint32_t of(int buffer, int sixteenth, int at) const {
+    return words[buffer / 2][sixteenth][at] >> (buffer % 2 * 16) & 0xFFFFu;
+  }
+};
+
+/// To bf16, away from zero with the probability of the part that is cut off. What is not finite stays what it is.
+__device__ inline BFloat16 round_stochastically(float x, std::uint32_t sixteen_bits) {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  const bool finite = (bits & 0x7F80'0000u) != 0x7F80'0000u;
+  return finite ? BFloat16{static_cast<std::uint16_t>((bits + sixteen_bits) >> 16)} : narrow_to_bf16(x);
+}
+
+/// As a buffer of an update keeps it: only bf16 is rounded.
+template <class T, class S> __device__ T rounded_as(S x, std::uint32_t sixteen_bits) {
+  if constexpr (std::is_same_v<T, BFloat16>)
+    return round_stochastically(x, sixteen_bits);
+  else
+    return x;
+}
+
+}  // namespace
+}  // namespace monomorph::cuda

@@ -1,0 +1,153 @@
+#include "emulator/emulator.hpp"
+#include "emulator/generic_arithmetic.hpp"
+#include "support/catch.hpp"
+#include "unit/runtime/kernels/kernel_case.hpp"
+
+#include <monomorph/runtime/cuda/kernels.hpp>
+
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <vector>
+
+namespace monomorph::emulator {
+namespace {
+
+using namespace monomorph::testing;
+using enum DType;
+
+constexpr std::int64_t sizes[] = {0, 64, 64 * 71};
+
+struct Dtypes {
+  DType gradient, master, state;
+  std::optional<DType> rounded = {};
+};
+constexpr Dtypes in_use[] = {{fp32, fp32, fp32, bf16}, {fp32, fp32, fp32, fp16}, {fp32, fp32, bf16, bf16},
+                             {bf16, fp32, fp32, bf16}, {bf16, fp32, bf16},       {fp32, bf16, bf16},
+                             {bf16, bf16, bf16},       {fp64, fp64, fp64},       {fp64, fp64, fp64, fp32}};
+
+/// Gradient, master, two buffers of state and the rounded copy, one after the other.
+struct Buffers {
+  std::vector<Storage> buffers;
+  std::vector<std::vector<std::byte>> bytes;
+  std::int64_t n;
+  bool has_copy;
+
+  Buffers(const Dtypes& dtypes, std::int64_t elements, double special)
+      : n(elements), has_copy(dtypes.rounded.has_value()) {
+    unsigned seed = 0;
+    for (const DType dtype :
+         {dtypes.gradient, dtypes.master, dtypes.state, dtypes.state, dtypes.rounded.value_or(dtypes.master)}) {
+      Matrix values = random_matrix(1, n, ++seed);
+      if (seed == 4)  // the second moment
+        for (double& value : values.values) value *= value;
+      if (seed == 1 && n > 70) values.values[70] = special;
+      buffers.emplace_back(values, dtype);
+    }
+    for (const Storage& buffer : buffers) bytes.push_back(buffer.bytes());
+  }
+  View view(std::size_t i) { return n == 0 ? View{} : View(bytes[i].data(), buffers[i].view().dtype, {1, n}); }
+  ElementUpdate run(std::uint64_t first) {
+    return {.gradient = view(0),
+            .master = view(1),
+            .state = {view(2), view(3)},
+            .rounded = has_copy ? view(4) : View{},
+            .noise_key = {7, 9},
+            .first = first};
+  }
+};
+
+/// Of the rule `update(device's queue, run, terms)`, which is called with queues of both devices.
+template <class Update> void check_bits(const Update& update, int n_state = 2) {
+  const GenericArithmetic arithmetic;
+  for (const Dtypes& dtypes : in_use)
+    for (const std::int64_t n : sizes)
+      for (const double special : {0.5, std::numeric_limits<double>::infinity()}) {
+        CAPTURE(name_of(dtypes.gradient), name_of(dtypes.master), name_of(dtypes.state), n, special);
+        const UpdateDecision decision{.gradient_scale = 0.3, .update = 5 + (std::uint64_t{3} << 32)};
+        const UpdateTerms terms{.decision = &decision, .clip_value = special};
+        const auto run_of = [n_state](Buffers& buffers) {
+          ElementUpdate run = buffers.run(64 * 1021);
+          for (std::size_t k = static_cast<std::size_t>(n_state); k < run.state.size(); ++k) run.state[k] = View{};
+          return run;
+        };
+        Buffers expected(dtypes, n, special);
+        update(cpu::Queue{}, run_of(expected), terms);
+        for_each_schedule([&] {
+          Buffers actual(dtypes, n, special);
+          update(cuda::Queue{}, run_of(actual), terms);
+          for (std::size_t i = 0; i < actual.bytes.size(); ++i) {
+            CAPTURE(i);
+            CHECK((actual.bytes[i] == expected.bytes[i]));
+          }
+        });
+      }
+}
+
+}  // namespace
+
+TEST_CASE("AdamW on a GPU has the bits of the CPU", "[optimizer]") {
+  check_bits([](auto queue, const ElementUpdate& run, const UpdateTerms& terms) {
+    adamw(queue, run, {1e-2, 0.9, 0.95, 1e-8, 0.1}, terms);
+  });
+}
+
+TEST_CASE("AdamW without a first moment's memory has the bits of the CPU", "[optimizer]") {
+  check_bits([](auto queue, const ElementUpdate& run, const UpdateTerms& terms) {
+    adamw(queue, run, {3e-2, 0, 0.999, 1e-5, 0}, terms);
+  });
+}
+
+TEST_CASE("momentum and signs on a GPU have the bits of the CPU", "[optimizer]") {
+  for (const bool nesterov : {false, true}) {
+    check_bits(
+        [&](auto queue, const ElementUpdate& run, const UpdateTerms& terms) {
+          sgd(queue, run, {1e-2, 0.9, nesterov, 0.1}, terms);
+        },
+        1);
+    check_bits(
+        [&](auto queue, const ElementUpdate& run, const UpdateTerms& terms) {
+          momentum_mean(queue, run, {0.95, nesterov}, terms);
+        },
+        1);
+  }
+  check_bits(
+      [](auto queue, const ElementUpdate& run, const UpdateTerms& terms) {
+        lion(queue, run, {1e-3, 0.9, 0.99, 0.1}, terms);
+      },
+      1);
+}
+
+TEST_CASE("a step along a direction on a GPU has the bits of the CPU", "[optimizer]") {
+  check_bits(
+      [](auto queue, const ElementUpdate& run, const UpdateTerms& terms) {
+        step_along(queue, run, {1e-2, 0.1}, terms);
+      },
+      0);
+}
+
+TEST_CASE("an update that does not apply changes nothing", "[optimizer]") {
+  const UpdateDecision decision{.applies = false};
+  const UpdateTerms terms{.decision = &decision};
+  const Buffers before({fp32, fp32, fp32}, 64, 1);
+  Buffers after({fp32, fp32, fp32}, 64, 1);
+  const ElementUpdate run = after.run(0);
+  cuda::adamw({}, run, {1e-2, 0.9, 0.95, 1e-8, 0.1}, terms);
+  cuda::sgd({}, run, {1e-2, 0.9, true, 0.1}, terms);
+  cuda::lion({}, run, {1e-3, 0.9, 0.99, 0.1}, terms);
+  cuda::momentum_mean({}, run, {0.95, true}, terms);
+  cuda::step_along({}, run, {1e-2, 0.1}, terms);
+  CHECK((after.bytes == before.bytes));
+}
+
+TEST_CASE("a run that is not made of whole groups is refused", "[optimizer]") {
+  const UpdateDecision decision{};
+  Buffers buffers({fp32, fp32, fp32}, 128, 1);
+  ElementUpdate run = buffers.run(0);
+  run.master = run.master.columns(0, 65);
+  CHECK_THROWS_AS(cuda::adamw({}, run, {}, {.decision = &decision}), std::logic_error);
+  run = buffers.run(1);
+  CHECK_THROWS_AS(cuda::adamw({}, run, {}, {.decision = &decision}), std::logic_error);
+}
+
+}  // namespace monomorph::emulator
