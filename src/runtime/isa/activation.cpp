@@ -5,16 +5,6 @@
 namespace monomorph::cpu::MONOMORPH_ISA {
 namespace {
 
-// tanh-GELU is h · sigmoid(2 u) with u = √(2/π) (h + 0.044715 h³).
-template <class S> inline S twice_u(S h) {
-  return S(1.5957691216057307117597842397375) * (h + S(0.044715) * h * h * h);
-}
-template <class S> inline S gelu_tanh_slope(S h) {
-  const S gate = sigmoid(twice_u(h));
-  const S twice_du = S(1.5957691216057307117597842397375) * (S(1) + S(3 * 0.044715) * h * h);
-  return gate + h * gate * (S(1) - gate) * twice_du;
-}
-
 template <class F> void unary(const View& h, const View& y, F f) {
   in_compute_type(h.dtype, [&]<class S>() { elementwise<S>(y, f, h); });
 }
@@ -26,30 +16,17 @@ template <class F> void unary_backward(const View& h, const View& dy, const View
 }
 }  // namespace
 
-void gelu_exact(View h, View y) {
-  unary(h, y, [](auto at) { return at * standard_normal(at).below; });
-}
-void gelu_exact_backward(View h, View dy, View dh) {
-  unary_backward(h, dy, dh, [](auto at) {
-    const auto normal = standard_normal(at);
-    return normal.below + at * normal.density;
-  });
-}
-void gelu_tanh(View h, View y) {
-  unary(h, y, [](auto at) { return at * sigmoid(twice_u(at)); });
-}
-void gelu_tanh_backward(View h, View dy, View dh) {
-  unary_backward(h, dy, dh, [](auto at) { return gelu_tanh_slope(at); });
-}
+void gelu_exact(View h, View y) { unary(h, y, GeluExact{}); }
+void gelu_exact_backward(View h, View dy, View dh) { unary_backward(h, dy, dh, GeluExactSlope{}); }
+void gelu_tanh(View h, View y) { unary(h, y, GeluTanh{}); }
+void gelu_tanh_backward(View h, View dy, View dh) { unary_backward(h, dy, dh, GeluTanhSlope{}); }
 void relu_squared(View h, View y) { unary(h, y, ReluSquared{}); }
 void relu_squared_backward(View h, View dy, View dh) { unary_backward(h, dy, dh, ReluSquaredSlope{}); }
 
 void swiglu(View gate_up, View y) {
   const std::int64_t features = y.shape.cols;
   in_compute_type(y.dtype, [&]<class S>() {
-    elementwise<S>(
-        y, [](S gate, S up) { return gate * sigmoid(gate) * up; }, gate_up.columns(0, features),
-        gate_up.columns(features, features));
+    elementwise<S>(y, Swiglu{}, gate_up.columns(0, features), gate_up.columns(features, features));
   });
 }
 

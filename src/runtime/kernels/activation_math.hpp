@@ -1,10 +1,40 @@
 #pragma once
+#include "runtime/kernels/exponential.hpp"
 #include "runtime/kernels/host_device.hpp"
 
 /// Activations of one element and their slopes, for kernels of every device. All is local to the translation unit, as
 /// elements are.
 namespace monomorph {
 namespace {
+
+struct GeluExact {
+  template <class S> MONOMORPH_HOST_DEVICE S operator()(S h) const { return h * standard_normal(h).below; }
+};
+struct GeluExactSlope {
+  template <class S> MONOMORPH_HOST_DEVICE S operator()(S h) const {
+    const auto normal = standard_normal(h);
+    return normal.below + h * normal.density;
+  }
+};
+
+// tanh-GELU is h · sigmoid(2 u) with u = √(2/π) (h + 0.044715 h³).
+template <class S> MONOMORPH_HOST_DEVICE inline S twice_u(S h) {
+  return S(1.5957691216057307117597842397375) * (h + S(0.044715) * h * h * h);
+}
+struct GeluTanh {
+  template <class S> MONOMORPH_HOST_DEVICE S operator()(S h) const { return h * sigmoid(twice_u(h)); }
+};
+struct GeluTanhSlope {
+  template <class S> MONOMORPH_HOST_DEVICE S operator()(S h) const {
+    const S gate = sigmoid(twice_u(h));
+    const S twice_du = S(1.5957691216057307117597842397375) * (S(1) + S(3 * 0.044715) * h * h);
+    return gate + h * gate * (S(1) - gate) * twice_du;
+  }
+};
+
+struct Swiglu {
+  template <class S> MONOMORPH_HOST_DEVICE S operator()(S gate, S up) const { return gate * sigmoid(gate) * up; }
+};
 
 // NaN is not below zero, so it comes through.
 struct ReluSquared {
