@@ -15,7 +15,7 @@ std::byte* allocate(std::int64_t bytes) {
   if (const cudaError_t status = cudaMalloc(&memory, size); status != cudaSuccess) {
     std::size_t free = 0, total = 0;
     cudaMemGetInfo(&free, &total);
-    throw UsageError("ARENA-02", fmt::format("the plan's {} of the GPU's memory must be free, and {} of {} are ({})",
+    throw UsageError("GPU-05", fmt::format("the plan's {} of the GPU's memory must be free, and {} of {} are ({})",
                                              format_bytes(bytes), format_bytes(static_cast<std::int64_t>(free)),
                                              format_bytes(static_cast<std::int64_t>(total)),
                                              cudaGetErrorString(status)));

@@ -11,7 +11,7 @@ namespace monomorph::cuda {
 /// @throws Error [GPU-02] what the queue was given has failed
 void synchronize(Queue queue);
 
-/// Memory of the GPU.   @throws UsageError [ARENA-02] if there is not so much
+/// Memory of the GPU.   @throws UsageError [GPU-05] if there is not so much
 const Allocator& allocator(Queue queue);
 
 View copy_to_host(Queue queue, View view, HostBuffer& buffer);
