@@ -113,7 +113,8 @@ TEST_CASE("norms on a GPU", "[norm]") {
       const Mirror x = random_mirror(size, dtype, 1, 16), dy = random_mirror(size, dtype, 2),
                    y = random_mirror(size, dtype, 3), dx = random_mirror(size, dtype, 4);
       const Mirror weight = random_mirror({1, size.cols}, dtype, 5), bias = random_mirror({1, size.cols}, dtype, 6);
-      const Mirror mean = random_mirror({1, size.rows}, statistic, 7), rstd = random_mirror({1, size.rows}, statistic, 8),
+      const Mirror mean = random_mirror({1, size.rows}, statistic, 7),
+                   rstd = random_mirror({1, size.rows}, statistic, 8),
                    dweight = random_mirror({1, size.cols}, statistic, 9),
                    dbias = random_mirror({1, size.cols}, statistic, 10);
       on_both([&](auto q) {
@@ -126,7 +127,8 @@ TEST_CASE("norms on a GPU", "[norm]") {
       for (const Mirror* result : {&dweight, &dbias}) result->check_equal(tolerance(statistic));
       on_both([&](auto q) {
         rms_norm(q, x.on(q), weight.on(q), View{}, 1e-5, y.on(q), rstd.on(q));
-        rms_norm_backward(q, dy.on(q), x.on(q), weight.on(q), rstd.on(q), dy.on(q), false, dweight.on(q), View{}, false);
+        rms_norm_backward(q, dy.on(q), x.on(q), weight.on(q), rstd.on(q), dy.on(q), false, dweight.on(q), View{},
+                          false);
       });
       for (const Mirror* result : {&y, &dy}) result->check_equal(tolerance(dtype));
       for (const Mirror* result : {&rstd, &dweight}) result->check_equal(tolerance(statistic));
@@ -138,10 +140,13 @@ TEST_CASE("rotary embeddings and dropout on a GPU have the bits of a CPU", "[rot
     CAPTURE(name_of(dtype));
     constexpr std::int64_t tokens = 40, width = 64;
     const DType statistic = statistics_dtype(dtype);
-    const Mirror x = random_mirror({2 * tokens, 3 * width}, dtype, 1, 16), y = random_mirror({2 * tokens, 3 * width}, dtype, 2);
-    const Mirror cos = random_mirror({tokens, width / 2}, statistic, 3), sin = random_mirror({tokens, width / 2}, statistic, 4);
+    const Mirror x = random_mirror({2 * tokens, 3 * width}, dtype, 1, 16),
+                 y = random_mirror({2 * tokens, 3 * width}, dtype, 2);
+    const Mirror cos = random_mirror({tokens, width / 2}, statistic, 3),
+                 sin = random_mirror({tokens, width / 2}, statistic, 4);
     const auto starts = growing_documents(2 * tokens, tokens);
-    const DropoutKey key{.seed = 3, .step = 5, .first_sample = 7, .layer = 1, .site = 2, .tokens_per_sample = tokens, .rate = 0.3};
+    const DropoutKey key{
+        .seed = 3, .step = 5, .first_sample = 7, .layer = 1, .site = 2, .tokens_per_sample = tokens, .rate = 0.3};
     on_both([&](auto q) {
       rotary_table(q, RotarySpec{}, cos.on(q), sin.on(q));
       rotary(q, x.on(q), cos.on(q), sin.on(q), tokens, 0, false, starts.data());
@@ -195,13 +200,15 @@ TEST_CASE("attention on a GPU", "[attention]") {
   constexpr std::int64_t batch = 2;
   for (const DType dtype : dtypes)
     for (const Heads& h : {Heads{4, 4, 64, 128}, Heads{6, 2, 128, 200}, Heads{2, 1, 32, 75}})
-      for (const AttentionMask mask : {AttentionMask{}, AttentionMask{.before = 50}, AttentionMask{.after = AttentionMask::unlimited},
-                                       AttentionMask{.prefix = 33}})
+      for (const AttentionMask mask : {AttentionMask{}, AttentionMask{.before = 50},
+                                       AttentionMask{.after = AttentionMask::unlimited}, AttentionMask{.prefix = 33}})
         for (const bool documents : {false, true}) {
-          CAPTURE(name_of(dtype), h.heads, h.kv_heads, h.width, h.tokens, mask.before, mask.after, mask.prefix, documents);
+          CAPTURE(name_of(dtype), h.heads, h.kv_heads, h.width, h.tokens, mask.before, mask.after, mask.prefix,
+                  documents);
           const AttentionShape shape{batch, h.tokens, h.heads, h.kv_heads, h.width, 0.125};
           const std::int64_t Q = h.heads * h.width, K = h.kv_heads * h.width, rows = batch * h.tokens;
-          const Mirror qkv = random_mirror({rows, Q + 2 * K}, dtype, 1), dqkv = random_mirror({rows, Q + 2 * K}, dtype, 2);
+          const Mirror qkv = random_mirror({rows, Q + 2 * K}, dtype, 1),
+                       dqkv = random_mirror({rows, Q + 2 * K}, dtype, 2);
           const Mirror out = random_mirror({rows, Q}, dtype, 3), dout = random_mirror({rows, Q}, dtype, 4);
           const Mirror lse = random_mirror({batch * h.heads, h.tokens}, statistics_dtype(dtype), 5);
           const auto starts = growing_documents(rows, h.tokens);
@@ -210,7 +217,8 @@ TEST_CASE("attention on a GPU", "[attention]") {
             return which == 0 ? of.on(q).columns(0, Q) : of.on(q).columns(Q + (which - 1) * K, K);
           };
           on_both([&](auto q) {
-            tiled_attention(q, part(qkv, q, 0), part(qkv, q, 1), part(qkv, q, 2), out.on(q), lse.on(q), shape, mask, given);
+            tiled_attention(q, part(qkv, q, 0), part(qkv, q, 1), part(qkv, q, 2), out.on(q), lse.on(q), shape, mask,
+                            given);
           });
           out.check_equal(tolerance(dtype));
           lse.check_equal(dtype == DType::fp64 ? 1e-13 : 1e-5);
@@ -220,7 +228,13 @@ TEST_CASE("attention on a GPU", "[attention]") {
                                      given);
           });
           dqkv.check_equal(2 * tolerance(dtype));
-          const DropoutKey key{.seed = 3, .step = 5, .first_sample = 7, .layer = 1, .site = 2, .tokens_per_sample = h.tokens, .rate = 0.2};
+          const DropoutKey key{.seed = 3,
+                               .step = 5,
+                               .first_sample = 7,
+                               .layer = 1,
+                               .site = 2,
+                               .tokens_per_sample = h.tokens,
+                               .rate = 0.2};
           on_both([&](auto q) {
             reference_attention(q, part(qkv, q, 0), part(qkv, q, 1), part(qkv, q, 2), out.on(q), lse.on(q), shape, mask,
                                 key, given);
@@ -236,13 +250,14 @@ TEST_CASE("attention on a GPU", "[attention]") {
 TEST_CASE("decoding attention on a GPU", "[attention]") {
   for (const DType dtype : {DType::fp32, DType::bf16, DType::fp64}) {
     constexpr std::int64_t batch = 3, capacity = 64, heads = 6, kv_heads = 2, width = 64;
-    const Mirror q_ = random_mirror({batch, heads * width}, dtype, 1), out = random_mirror({batch, heads * width}, dtype, 2);
+    const Mirror q_ = random_mirror({batch, heads * width}, dtype, 1),
+                 out = random_mirror({batch, heads * width}, dtype, 2);
     const Mirror k = random_mirror({batch * capacity, kv_heads * width}, dtype, 3),
                  v = random_mirror({batch * capacity, kv_heads * width}, dtype, 4);
     for (const std::int64_t tokens : {1, 40, 64}) {
       on_both([&](auto q) {
-        decode_attention(q, q_.on(q), k.on(q), v.on(q), out.on(q), capacity, {batch, tokens, heads, kv_heads, width, 0.125},
-                         AttentionMask{.before = 50});
+        decode_attention(q, q_.on(q), k.on(q), v.on(q), out.on(q), capacity,
+                         {batch, tokens, heads, kv_heads, width, 0.125}, AttentionMask{.before = 50});
       });
       out.check_equal(tolerance(dtype));
     }
@@ -255,15 +270,15 @@ TEST_CASE("embeddings on a GPU have the bits of a CPU", "[embedding]") {
       CAPTURE(name_of(dtype), width);
       constexpr std::int64_t vocab = 300, tokens = 50, rows = 40 * tokens;
       const DType gradient = statistics_dtype(dtype);
-      const Mirror table = random_mirror({vocab, width}, dtype, 1), positions = random_mirror({tokens, width}, dtype, 2),
-                   x = random_mirror({rows, width}, dtype, 3), dtable = random_mirror({vocab, width}, gradient, 4),
+      const Mirror table = random_mirror({vocab, width}, dtype, 1),
+                   positions = random_mirror({tokens, width}, dtype, 2), x = random_mirror({rows, width}, dtype, 3),
+                   dtable = random_mirror({vocab, width}, gradient, 4),
                    dpositions = random_mirror({tokens, width}, gradient, 5);
       auto ids = random_ids(rows, vocab, 7);
       for (std::size_t i = 0; i < ids.size(); i += 3) ids[i] = 5;  // a frequent one
       const auto starts = growing_documents(rows, tokens);
-      on_both([&](auto q) {
-        embedding(q, ids.data(), table.on(q), positions.on(q), tokens, 0, x.on(q), starts.data());
-      });
+      on_both(
+          [&](auto q) { embedding(q, ids.data(), table.on(q), positions.on(q), tokens, 0, x.on(q), starts.data()); });
       x.check_equal();
       for (const bool accumulate : {false, true}) {
         on_both([&](auto q) {

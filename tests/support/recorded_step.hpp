@@ -22,6 +22,7 @@ class RecordedStep final : public train::TrainingStep {
   train::Ticket decide(const StepSettings&) override { return {}; }
   void update(const PolicyHparams&, const train::UpdateSettings&) override {}
   StepOutcome read(train::Ticket) override { return {}; }
+  DeviceUse device_use() const override { return {}; }
   LossSum evaluate(const train::MicroBatch& batch) override { return loss(batch); }
   StepScalars scalars() const override { return numbers; }
   void set_scalars(const StepScalars& scalars) override { numbers = scalars; }

@@ -102,6 +102,8 @@ inline void copy_from_host(Queue, View place, View view) {
   Recorder::the().run([&] { cpu::copy(cpu::Queue{}, place, view); });
 }
 
+inline DeviceUse device_use(Queue) { return cpu::device_use(cpu::Queue{}); }
+
 struct Device {
   static constexpr std::string_view name = "Recording";
   using Queue = recording::Queue;

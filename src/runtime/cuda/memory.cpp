@@ -16,9 +16,8 @@ std::byte* allocate(std::int64_t bytes) {
     std::size_t free = 0, total = 0;
     cudaMemGetInfo(&free, &total);
     throw UsageError("GPU-05", fmt::format("the plan's {} of the GPU's memory must be free, and {} of {} are ({})",
-                                             format_bytes(bytes), format_bytes(static_cast<std::int64_t>(free)),
-                                             format_bytes(static_cast<std::int64_t>(total)),
-                                             cudaGetErrorString(status)));
+                                           format_bytes(bytes), format_bytes(static_cast<std::int64_t>(free)),
+                                           format_bytes(static_cast<std::int64_t>(total)), cudaGetErrorString(status)));
   }
   check(cudaMemsetAsync(memory, 0, size, compute_stream()), "clearing memory");
   return static_cast<std::byte*>(memory);
@@ -46,6 +45,16 @@ void copy_rows(Queue queue, const View& from, const View& to, cudaMemcpyKind kin
 const Allocator& allocator(Queue) {
   static constexpr Allocator of_gpu{.allocate = allocate, .release = release};
   return of_gpu;
+}
+
+DeviceUse device_use(Queue) {
+  int device = 0;
+  cudaDeviceProp properties{};
+  check(cudaGetDevice(&device), "naming itself");
+  check(cudaGetDeviceProperties(&properties, device), "naming itself");
+  std::size_t free = 0, total = 0;
+  check(cudaMemGetInfo(&free, &total), "counting its memory");
+  return {.gpu = properties.name, .peak_memory_bytes = static_cast<std::int64_t>(total - free)};
 }
 
 View place_on_host(Queue, View view, HostBuffer& buffer) {

@@ -13,8 +13,8 @@
 #include <map>
 #include <tuple>
 
-/// Matrix products by cuBLASLt. It stores matrices by columns, so what lies by rows here is the transpose there: y = x wᵀ
-/// is computed as yᵀ = w xᵀ, whose m are our features and whose n are our tokens.
+/// Matrix products by cuBLASLt. It stores matrices by columns, so what lies by rows here is the transpose there: y = x
+/// wᵀ is computed as yᵀ = w xᵀ, whose m are our features and whose n are our tokens.
 namespace monomorph::cuda {
 namespace {
 
@@ -81,8 +81,8 @@ struct Product {
   auto key() const { return std::tuple(m, n, k, a.key(), b.key(), c.key(), d.key(), adds_c, epilogue, vector_dtype); }
 };
 
-/// What cuBLASLt must be told of a kind of product, and the way of computing it that it recommends first. A product of a
-/// kind is always computed in the same way, so its bits are the same in each step and each run on such a GPU.
+/// What cuBLASLt must be told of a kind of product, and the way of computing it that it recommends first. A product of
+/// a kind is always computed in the same way, so its bits are the same in each step and each run on such a GPU.
 class Plan {
  public:
   explicit Plan(const Product& p) : in_fp64_(p.d.dtype == DType::fp64) {
@@ -148,10 +148,10 @@ class Plan {
         cublasLtMatmulAlgoGetHeuristic(handle(), product_, a_, b_, c_, d_, preference, 1, &found, &n_found);
     cublasLtMatmulPreferenceDestroy(preference);
     if (status != CUBLAS_STATUS_SUCCESS || n_found == 0)
-      throw Error("GPU-04", fmt::format("cuBLASLt has no way to compute a product of {} tokens with {} and {} features "
-                                        "in {} to {} ({}); choose another precision or other widths",
-                                        p.n, p.k, p.m, name_of(p.a.dtype), name_of(p.d.dtype),
-                                        cublasLtGetStatusName(status)));
+      throw Error("GPU-04",
+                  fmt::format("cuBLASLt has no way to compute a product of {} tokens with {} and {} features "
+                              "in {} to {} ({}); choose another precision or other widths",
+                              p.n, p.k, p.m, name_of(p.a.dtype), name_of(p.d.dtype), cublasLtGetStatusName(status)));
     algorithm_ = found.algo;
   }
 

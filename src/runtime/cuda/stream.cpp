@@ -25,9 +25,10 @@ namespace {
 
 cudaStream_t new_stream() {
   if (const auto reason = why_no_gpu())
-    throw UsageError("GPU-03", fmt::format("this program computes on a GPU, and CUDA has none here ({}); see nvidia-smi "
-                                           "and CUDA_VISIBLE_DEVICES, or build the recipe for the device cpu",
-                                           *reason));
+    throw UsageError("GPU-03",
+                     fmt::format("this program computes on a GPU, and CUDA has none here ({}); see nvidia-smi "
+                                 "and CUDA_VISIBLE_DEVICES, or build the recipe for the device cpu",
+                                 *reason));
   cudaStream_t stream = nullptr;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "opening a stream");
   return stream;

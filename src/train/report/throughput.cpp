@@ -23,7 +23,24 @@ PeakFlops measure(DType dtype) {
   });
 }
 
+/// How a GPU's products are computed here.
+MatmulType matmul_type(DType compute) {
+  switch (compute) {
+    case DType::bf16:
+      return MatmulType::bf16;
+    case DType::fp16:
+      return MatmulType::fp16;
+    default:
+      return MatmulType::fp32;
+  }
+}
+
 }  // namespace
+
+Throughput::Throughput(plan::FlopsPerToken flops, DType compute, int ranks, std::string_view gpu)
+    : flops_(flops), compute_(compute), ranks_(ranks), measures_(gpu.empty()) {
+  if (!measures_) peak_ = peak_from_table(gpu, matmul_type(compute));
+}
 
 void Throughput::step_began() { began_ = std::chrono::steady_clock::now(); }
 
@@ -47,7 +64,7 @@ Throughput::Rates Throughput::report(std::int64_t steps_left) {
   Rates rates;
   if (steps_ == 0) return rates;
   rates.tokens_per_second = static_cast<double>(tokens_) / seconds_;
-  if (++reports_ >= 2) update_peak(rates.tokens_per_second * flops_.exact / ranks_);
+  if (++reports_ >= 2 && measures_) update_peak(rates.tokens_per_second * flops_.exact / ranks_);
   rates.data_wait_fraction = waited_ / seconds_;
   if (peak_) {
     const double peak = ranks_ * peak_->per_second;

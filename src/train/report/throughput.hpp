@@ -12,7 +12,8 @@ namespace monomorph::train {
 class Throughput {
  public:
   /// @param ranks that compute: tokens are all of theirs, and MFU is relative to what as many could do
-  Throughput(plan::FlopsPerToken flops, DType compute, int ranks) : flops_(flops), compute_(compute), ranks_(ranks) {}
+  /// @param gpu that each rank computes on, as the driver names it; empty if they compute on processors
+  Throughput(plan::FlopsPerToken flops, DType compute, int ranks, std::string_view gpu = {});
 
   void step_began();
   /// @param tokens that were computed, whether they counted in the loss or not
@@ -22,7 +23,8 @@ class Throughput {
     double tokens_per_second = 0, data_wait_fraction = 0;
     std::optional<double> mfu, mfu_palm, seconds_left;
   };
-  /// Rates since the last call, which begins a new interval. The peak is measured at the second call.
+  /// Rates since the last call, which begins a new interval. A GPU's peak is that of its data sheet, and absent if it
+  /// is in no table; that of processors is measured at the second call.
   Rates report(std::int64_t steps_left);
   /// The peak of one rank, once it is known. It is never less than the run itself has reached, as its measurement may
   /// have been disturbed.
@@ -34,6 +36,7 @@ class Throughput {
   plan::FlopsPerToken flops_;
   DType compute_;
   int ranks_;
+  bool measures_;
   std::chrono::steady_clock::time_point began_;
   double seconds_ = 0, waited_ = 0;
   std::int64_t tokens_ = 0, steps_ = 0, reports_ = 0;

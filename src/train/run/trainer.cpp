@@ -17,7 +17,6 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/interruption.hpp>
-#include <monomorph/core/process_memory.hpp>
 #include <monomorph/core/quantity_text.hpp>
 #include <monomorph/core/standard_streams.hpp>
 #include <monomorph/data/loading/batch_prefetcher.hpp>
@@ -136,6 +135,7 @@ class Trainer {
   // Members whose construction may fail are above, because the log writes into the run folder.
   std::optional<RunLog> log_;  ///< rank 0's
   Throughput throughput_;
+  double noted_peak_ = 0;
   Throughput::Rates rates_;
   std::int64_t peak_memory_bytes_ = 0;  ///< the highest of all ranks
   double data_wait_seconds_ = 0;        ///< of this step
@@ -174,7 +174,8 @@ Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, const Worl
       batches_(read_ahead(data_.train, state_, hparams, groups.data, order_.in_flight())),
       in_flight_(order_.in_flight()),
       observer_(RunObserver::of(recipe, hparams, communicator, state_.step)),
-      throughput_(recipe.flops(micro_batch_of(hparams), groups.data.size()), recipe.compute_dtype, world.size()) {
+      throughput_(recipe.flops(micro_batch_of(hparams), groups.data.size()), recipe.compute_dtype, world.size(),
+                  step_->device_use().gpu) {
   step_->change_scalars([&](StepScalars& scalars) {
     scalars.loss_scale = {state_.loss_scale, state_.steps_at_scale};
     scalars.updates = state_.updates;
@@ -325,9 +326,9 @@ void Trainer::report(const StepOutcome& outcome, double lr, double loss_scale) {
 
 /// Takes the worst rank's value of what differs between ranks, which costs one collective per interval of the log.
 void Trainer::measure_rates(std::int64_t steps_left) {
-  const double known_peak = throughput_.peak() ? throughput_.peak()->per_second : 0;
   rates_ = throughput_.report(steps_left);
-  const std::int64_t local[] = {peak_resident_bytes(), std::bit_cast<std::int64_t>(rates_.data_wait_fraction)};
+  const std::int64_t local[] = {step_->device_use().peak_memory_bytes,
+                                std::bit_cast<std::int64_t>(rates_.data_wait_fraction)};
   const std::vector<std::int64_t> words = all_gather_words(communicator_, local);
   peak_memory_bytes_ = 0;
   rates_.data_wait_fraction = 0;
@@ -335,10 +336,12 @@ void Trainer::measure_rates(std::int64_t steps_left) {
     peak_memory_bytes_ = std::max(peak_memory_bytes_, words[i]);
     rates_.data_wait_fraction = std::max(rates_.data_wait_fraction, std::bit_cast<double>(words[i + 1]));
   }
-  if (const auto& peak = throughput_.peak(); peak && peak->per_second > known_peak)
+  if (const auto& peak = throughput_.peak(); peak && peak->per_second > noted_peak_) {
+    noted_peak_ = peak->per_second;
     note(fmt::format("MFU is relative to {}{} FLOP/s ({})",
                      world_.size() == 1 ? "" : fmt::format("{} x ", world_.size()), format_count(peak->per_second),
                      peak->source));
+  }
 }
 
 void Trainer::evaluate_now() {

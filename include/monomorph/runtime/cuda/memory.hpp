@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <monomorph/runtime/cuda/queue.hpp>
+#include <monomorph/runtime/machine/device_use.hpp>
 #include <monomorph/runtime/memory/allocator.hpp>
 #include <monomorph/runtime/memory/host_copy.hpp>
 #include <monomorph/runtime/memory/view.hpp>
@@ -17,6 +18,9 @@ const Allocator& allocator(Queue queue);
 View copy_to_host(Queue queue, View view, HostBuffer& buffer);
 View place_on_host(Queue queue, View view, HostBuffer& buffer);
 void copy_from_host(Queue queue, View place, View view);
+
+/// The rank's GPU. What is in use there counts whoever uses it.
+DeviceUse device_use(Queue queue);
 
 /// Calls f(i) for i in [0, n), one after the other: what it puts on the queue runs in that order.
 template <class F> void side_by_side(Queue, std::int64_t n, F&& f) {

@@ -10,6 +10,7 @@
 #include <monomorph/runtime/kernels/random.hpp>
 #include <monomorph/runtime/kernels/rotary.hpp>
 #include <monomorph/runtime/kernels/step_scalars.hpp>
+#include <monomorph/runtime/machine/device_use.hpp>
 #include <monomorph/runtime/memory/allocator.hpp>
 #include <monomorph/runtime/memory/host_copy.hpp>
 #include <type_traits>
@@ -29,6 +30,7 @@ template <class Queue> concept HasMemory = requires(Queue queue, View view, Host
   { copy_to_host(queue, view, buffer) } -> std::same_as<View>;
   { place_on_host(queue, view, buffer) } -> std::same_as<View>;
   copy_from_host(queue, view, view);
+  { device_use(queue) } -> std::same_as<DeviceUse>;
 };
 
 template <class Queue>
@@ -96,8 +98,9 @@ concept KeepsScalars = requires(Queue queue, StepScalars* scalars, std::span<std
 };
 
 template <class Queue>
-concept Kernels = RunsInOrder<Queue> && HasMemory<Queue> && HasElementwiseKernels<Queue> && HasProducts<Queue> &&
-    HasNorms<Queue> && HasAttention<Queue> && HasEndsOfDecoders<Queue> && UpdatesParameters<Queue> && KeepsScalars<Queue>;
+concept Kernels =
+    RunsInOrder<Queue> && HasMemory<Queue> && HasElementwiseKernels<Queue> && HasProducts<Queue> && HasNorms<Queue> &&
+    HasAttention<Queue> && HasEndsOfDecoders<Queue> && UpdatesParameters<Queue> && KeepsScalars<Queue>;
 static_assert(Kernels<cpu::Queue>);
 
 }  // namespace monomorph

@@ -101,6 +101,10 @@ template <Recipe R> class Step final : public TrainingStep {
   StepScalars scalars() const override { return scalars_.read(); }
   void set_scalars(const StepScalars& scalars) override { scalars_.write(scalars); }
   std::vector<std::int64_t> counters() const override { return scalars_.read_counters(); }
+  DeviceUse device_use() const override {
+    using cpu::device_use;  // the name of this function hides that of the device's
+    return device_use(state_.queue());
+  }
 
   std::vector<StateTensor> parameters() override { return settled().parameters(); }
   std::vector<StateTensor> optimizer_state() override { return settled().state(); }

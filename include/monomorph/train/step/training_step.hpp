@@ -3,6 +3,7 @@
 #include <limits>
 #include <memory>
 #include <monomorph/core/step_scalars.hpp>
+#include <monomorph/runtime/machine/device_use.hpp>
 #include <monomorph/runtime/memory/host_copy.hpp>
 #include <monomorph/spec/region_run.hpp>
 #include <monomorph/train/step/step_decision.hpp>
@@ -98,6 +99,7 @@ class TrainingStep {
   /// What layers have counted, one after the other: since the step's first micro-batch, and once it is decided over all
   /// ranks.
   virtual std::vector<std::int64_t> counters() const = 0;
+  virtual DeviceUse device_use() const = 0;
   virtual std::vector<StateTensor> parameters() = 0;  ///< the optimiser's own, in master precision
   virtual std::vector<StateTensor> optimizer_state() = 0;
   virtual std::vector<StateTensor> gradients() = 0;  ///< for tests and diagnosis

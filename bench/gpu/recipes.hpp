@@ -1,0 +1,54 @@
+#pragma once
+#include <monomorph/device/cuda.hpp>
+#include <monomorph/run.hpp>
+
+/// What bench/gpu times: the recipes of issue 17, each on one GPU.
+namespace bench {
+
+struct OneGpu {
+  using sharding = monomorph::sharding::Replicate;
+  using precision = monomorph::precision::Bf16Mixed;
+  using checkpointing = monomorph::checkpointing::KeepAll;
+  using optimizer = monomorph::optim::AdamW;
+  using device = monomorph::device::Cuda;
+};
+
+struct gpt2_124m : OneGpu {
+  static constexpr auto model = monomorph::models::gpt2_124m;
+};
+
+/// The shapes of Qwen 2.5 1.5B (Qwen Team 2024) without biases.
+struct qwen_1_5b : OneGpu {
+  static constexpr monomorph::DecoderSpec model{.vocab_size = 151'936,
+                                                .n_layers = 28,
+                                                .n_heads = 12,
+                                                .d_model = 1536,
+                                                .context_length = 1024,
+                                                .n_kv_heads = 2,
+                                                .d_ff = 8960,
+                                                .norm = {.kind = monomorph::NormKind::rms_norm,
+                                                         .epsilon = 1e-6,
+                                                         .bias = false},
+                                                .activation = monomorph::Activation::swiglu,
+                                                .position = monomorph::Position::rotary,
+                                                .rotary = {.base = 1'000'000},
+                                                .bias = monomorph::no_biases,
+                                                .tied_head = true};
+};
+
+struct llama_1b : OneGpu {
+  static constexpr auto model = [] {
+    auto shapes = monomorph::models::llama3_1b;
+    shapes.context_length = 4096;
+    return shapes;
+  }();
+};
+
+/// All of it in 10 bytes a parameter, and blocks computed again in backward.
+struct llama_8b : OneGpu {
+  static constexpr auto model = monomorph::models::llama3_8b;
+  using precision = monomorph::precision::Bf16Pure;
+  using checkpointing = monomorph::checkpointing::EveryBlock;
+};
+
+}  // namespace bench

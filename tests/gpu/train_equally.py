@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""train_equally.py <program for CPUs> <program for GPUs> <hyperparameters> [tolerance]: trains both on the same tokens for
+20 steps, resumes each run of a GPU from its middle, and the run of each device on the other, and compares losses and gradient
+norms. Prints one line; ends with 1 if they differ by more, or a resumed run of the GPU in a bit."""
+import json
+import pathlib
+import pickle
+import shutil
+import subprocess
+import sys
+import tempfile
+
+STEPS = 20
+KEPT = ("step", "loss", "lr", "grad_norm", "tokens", "loss_scale")
+
+
+def write_tokens(path):
+    """The bytes of this file, again and again, as a packed file of two bytes a token."""
+    text = pathlib.Path(__file__).read_bytes() * 8
+    tokens = b"".join(byte.to_bytes(2, "little") for byte in text)
+    path.write_bytes(len(tokens).to_bytes(8, "little") + (2).to_bytes(4, "little") + tokens +
+                     pickle.dumps([(0, len(tokens))]))
+
+
+def train(program, hparams, data, output, *settings):
+    command = [program, "--hparams", hparams]
+    for setting in (f"data.train={data}", "data.evaluation=", "data.tokenizer=", f"run.steps={STEPS}",
+                    "schedule.warmup_steps=2", "evaluation.every=never", "checkpoint.every=10", "log.every=1",
+                    f"run.output_dir={output}", *settings):
+        command += ["--set", setting]
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode != 0:
+        sys.exit(f"{program}: {result.stdout[-500:]}{result.stderr[-2000:]}")
+    return [json.loads(line) for line in (output / "metrics.jsonl").read_text().splitlines()]
+
+
+def resume(program, hparams, data, run, output):
+    """The second half of a run again, from its checkpoint in the middle."""
+    shutil.copytree(run, output)
+    shutil.rmtree(output / f"checkpoints/step_{STEPS:08}")
+    return [{key: record[key] for key in KEPT}
+            for record in train(program, hparams, data, output, "checkpoint.resume=auto")]
+
+
+def worst(a, b, name):
+    return max(abs(x[name] - y[name]) / abs(y[name]) for x, y in zip(a, b, strict=True))
+
+
+def main():
+    cpu, gpu, hparams = sys.argv[1:4]
+    tolerance = float(sys.argv[4]) if len(sys.argv) > 4 else 1e-5
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        write_tokens(folder / "train.pbin")
+        data = folder / "train.pbin"
+        on_cpu = train(cpu, hparams, data, folder / "cpu")
+        on_gpu = train(gpu, hparams, data, folder / "gpu")
+        resumed = resume(gpu, hparams, data, folder / "gpu", folder / "resumed")
+        crossed = resume(gpu, hparams, data, folder / "cpu", folder / "crossed")
+        back = resume(cpu, hparams, data, folder / "gpu", folder / "back")
+        report = {key: max(worst(run, on_cpu, key) for run in (on_gpu, crossed, back)) for key in ("loss", "grad_norm")}
+        same_bits = resumed == [{key: record[key] for key in KEPT} for record in on_gpu]
+        print(json.dumps({"program": pathlib.Path(gpu).name, **report, "last_loss": on_gpu[-1]["loss"],
+                          "resumed_with_the_same_bits": same_bits}))
+    if max(report.values()) > tolerance or not same_bits:
+        sys.exit(1)
+
+
+main()
