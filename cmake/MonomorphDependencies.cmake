@@ -73,9 +73,12 @@ if(MONOMORPH_CUDA)
   endforeach()
   add_library(monomorph::cuda_libraries INTERFACE IMPORTED GLOBAL)
   target_include_directories(monomorph::cuda_libraries SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS} ${MONOMORPH_cudnn_INCLUDE})
-  target_link_libraries(monomorph::cuda_libraries INTERFACE CUDA::cudart CUDA::cublasLt ${MONOMORPH_cudnn_LIBRARY})
+  target_link_libraries(monomorph::cuda_libraries INTERFACE CUDA::cudart CUDA::cublasLt ${CMAKE_DL_LIBS})
+  cmake_path(GET MONOMORPH_cudnn_LIBRARY PARENT_PATH cudnn_lib)
+  target_link_options(monomorph::cuda_libraries INTERFACE LINKER:-rpath,${cudnn_lib})  # cuDNN is opened by its name
   add_library(monomorph::cudnn_frontend INTERFACE IMPORTED GLOBAL)
   target_include_directories(monomorph::cudnn_frontend SYSTEM INTERFACE ${MONOMORPH_cudnn_frontend_INCLUDE})
+  target_compile_definitions(monomorph::cudnn_frontend INTERFACE NV_CUDNN_FRONTEND_USE_DYNAMIC_LOADING)
 endif()
 
 if(MONOMORPH_NCCL)

@@ -1,8 +1,7 @@
-#include <fmt/format.h>
-#include <monomorph/core/error.hpp>
 #include <monomorph/runtime/kernels/cross_entropy.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/machine/parallel.hpp>
+#include "runtime/kernels/check_ids.hpp"
 #include "runtime/machine/isa.hpp"
 
 namespace monomorph::cpu {
@@ -18,20 +17,7 @@ namespace monomorph::cpu {
 namespace {
 
 std::int64_t count_tokens(const TokenLogits& logits) {
-  std::int64_t n = 0;
-  for (std::int64_t row = 0; row < logits.logits_CV.shape.rows; ++row) {
-    const std::int32_t target = logits.targets_C[row];
-    if (target == ignored_target) continue;
-    if (target < 0 || target >= logits.vocab_size) {
-      throw Error("KERNEL-02",
-                  fmt::format("target id {} (row {} of the batch) is outside the vocabulary of {}; the data "
-                              "were packed with another tokenizer: pack them again, or change the model's vocabulary "
-                              "size",
-                              target, row, logits.vocab_size));
-    }
-    ++n;
-  }
-  return n;
+  return monomorph::detail::count_targets(logits.targets_C, logits.logits_CV.shape.rows, logits.vocab_size);
 }
 
 double total(const View& loss_C) {

@@ -1,7 +1,6 @@
-#include <fmt/format.h>
-#include <monomorph/core/error.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/kernels/embedding.hpp>
+#include "runtime/kernels/check_ids.hpp"
 #include "runtime/machine/isa.hpp"
 
 namespace monomorph::cpu {
@@ -11,15 +10,7 @@ MONOMORPH_PER_ISA(void embedding_backward(const std::int32_t* ids, View dx, View
 
 void embedding(Queue, const std::int32_t* ids, View table, View positions, std::int64_t tokens,
                std::int64_t first_position, View x, const std::int32_t* document_starts) {
-  for (std::int64_t row = 0; row < x.shape.rows; ++row) {
-    if (ids[row] < 0 || ids[row] >= table.shape.rows) {
-      throw Error("KERNEL-01",
-                  fmt::format("token id {} (row {} of the batch) is outside the embedding table of {} rows; "
-                              "the data were packed with another tokenizer: pack them again, or change the model's "
-                              "vocabulary size",
-                              ids[row], row, table.shape.rows));
-    }
-  }
+  monomorph::detail::check_token_ids(ids, x.shape.rows, table.shape.rows);
   MONOMORPH_SELECT(embedding)(ids, table, positions, tokens, first_position, x, document_starts);
 }
 

@@ -1,5 +1,6 @@
 #include "runtime/cuda/cudnn_attention.hpp"
 #include <cudnn_frontend.h>
+#include <dlfcn.h>
 #include <array>
 #include <compare>
 #include <map>
@@ -15,6 +16,10 @@
 
 /// The only file that includes cuDNN's front end, which takes a minute to compile. Legend: B sequences of T tokens, N
 /// query heads of H features.
+/// Where the front end looks for cuDNN's functions: a program begins without the library, and one that computes no such
+/// attention does not need it.
+void* cudnn_frontend::cudnn_dlhandle = nullptr;
+
 namespace monomorph::cuda {
 namespace {
 
@@ -29,7 +34,15 @@ void check(bool good, const std::string& reason) {
               "cuDNN does not compute this attention (" + line + "); check that it is cuDNN 9 and knows the GPU");
 }
 void check(fe::error_t status) { check(status.is_good(), status.get_message()); }
-void check(cudnnStatus_t status) { check(status == CUDNN_STATUS_SUCCESS, cudnnGetErrorString(status)); }
+void check(cudnnStatus_t status) { check(status == CUDNN_STATUS_SUCCESS, fe::detail::get_error_string(status)); }
+
+cudnnHandle_t start_cudnn() {
+  fe::cudnn_dlhandle = dlopen("libcudnn.so.9", RTLD_NOW | RTLD_LOCAL);
+  if (fe::cudnn_dlhandle == nullptr) check(false, dlerror());
+  cudnnHandle_t handle = nullptr;
+  check(fe::detail::create_handle(&handle));
+  return handle;
+}
 
 // Masks.
 
@@ -174,8 +187,8 @@ class Plans {
  public:
   void run(Queue queue, Direction direction, const AttentionCall& call) {
     const std::lock_guard lock(mutex_);
-    if (handle_ == nullptr) check(cudnnCreate(&handle_));
-    check(cudnnSetStream(handle_, queue.stream));
+    if (handle_ == nullptr) handle_ = start_cudnn();
+    check(fe::detail::set_stream(handle_, queue.stream));
     run_in_parts(queue, direction, call);
   }
 
