@@ -1,0 +1,75 @@
+#pragma once
+#include <monomorph/core/dtype.hpp>
+#include <monomorph/runtime/cuda/queue.hpp>
+#include <monomorph/runtime/memory/view.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+/// One matrix product as cuBLASLt computes it. It stores matrices by columns, so what lies by rows here is the
+/// transpose there: y = x wᵀ is computed as yᵀ = w xᵀ, whose m are our features and whose n are our tokens.
+namespace monomorph::cuda {
+
+/// cuBLAS asks for 32 MiB on Hopper.
+inline constexpr std::int64_t product_workspace_bytes = std::int64_t{64} << 20;
+
+/// A matrix by columns.
+struct Operand {
+  const std::byte* data = nullptr;
+  DType dtype = DType::fp32;
+  std::int64_t stride = 0;  ///< elements between its columns
+  bool transposed = false;
+
+  /// Of a view, whose rows are its columns.
+  static Operand of(const View& view, bool transposed = false) {
+    return {view.data, view.dtype, std::max(view.stride, view.shape.cols), transposed};
+  }
+  /// The greatest power of two up to 256 at a multiple of which it begins.
+  std::uint32_t alignment() const {
+    const auto address = reinterpret_cast<std::uintptr_t>(data) | 256u;
+    return std::uint32_t{1} << std::countr_zero(address);
+  }
+  auto key() const { return std::tuple(dtype, stride, transposed, alignment()); }
+};
+
+enum class Epilogue { nothing, add_bias, sum_rows_of_b };
+
+/// d = a b (+ c, or + d), d of m rows and n columns. The vector is the bias, or gets b's sums.
+struct Product {
+  std::int64_t m, n, k;
+  Operand a, b, c, d;
+  bool adds_c = false;
+  Epilogue epilogue = Epilogue::nothing;
+  std::byte* vector = nullptr;
+  DType vector_dtype = DType::fp32;
+  auto key() const { return std::tuple(m, n, k, a.key(), b.key(), c.key(), d.key(), adds_c, epilogue, vector_dtype); }
+};
+
+/// What cuBLASLt must be told of a kind of product, and one way of computing it. A product of a kind is always computed
+/// in the same way, so its bits are the same in each step and each run on such a GPU.
+class ProductPlan {
+ public:
+  /// The first way that cuBLASLt recommends, or the one that the table of products has (product_table.hpp).
+  /// @throws Error [GPU-04] it knows none
+  explicit ProductPlan(const Product& product);
+  /// @param rank among the ways that cuBLASLt recommends
+  ProductPlan(const Product& product, int rank);
+  ProductPlan(ProductPlan&&) noexcept;
+  ~ProductPlan();
+
+  /// @param workspace of at least product_workspace_bytes
+  /// @throws Error [GPU-04] cuBLASLt does not start it
+  void run(const Product& product, Queue queue, std::byte* workspace) const;
+  /// How many ways cuBLASLt recommends, at most 32.
+  int candidates() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace monomorph::cuda
