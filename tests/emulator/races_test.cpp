@@ -1,7 +1,7 @@
+#include <monomorph/runtime/cuda/kernels.hpp>
 #include "emulator/emulator.hpp"
 #include "emulator/sample_kernels.hpp"
-#include <monomorph/runtime/cuda/kernels.hpp>
-#include <monomorph/runtime/cuda/kernels.hpp>
+#include "runtime/cuda/plain_attention.hpp"
 #include "support/catch.hpp"
 
 #include <vector>
@@ -53,6 +53,24 @@ TEST_CASE("kernels race for nothing") {
           cuda::copy({}, view(a), view(b));
           cuda::zero({}, view(a));
           cuda::pairwise_sum({}, parts, view(a), true);
+        }) == 0);
+}
+
+TEST_CASE("attention races for nothing") {
+  constexpr std::int64_t tokens = 70, heads = 2, features = 40, columns = heads * features;
+  std::vector<float> rows[8], lse(heads * tokens);
+  for (auto& x : rows) x.assign(tokens * columns, 0.5f);
+  const auto view = [&](int i) {
+    return View(reinterpret_cast<std::byte*>(rows[i].data()), DType::fp32, {tokens, columns});
+  };
+  const View lse_BNT(reinterpret_cast<std::byte*>(lse.data()), DType::fp32, {heads, tokens});
+  const AttentionShape shape{1, tokens, heads, heads, features, 0.1};
+  const cuda::AttentionCall call{view(0), view(1), view(2), view(3), lse_BNT, view(4),
+                                 view(5), view(6), view(7), shape,   {}};
+  CHECK(races_of([&] {
+          cuda::plain_attention({}, call);
+          cuda::plain_attention_backward({}, call);
+          cuda::decode_attention({}, view(0).rows(0, 1), view(1), view(2), view(3).rows(0, 1), tokens, shape, {});
         }) == 0);
 }
 

@@ -6,7 +6,7 @@
 #include <monomorph/runtime/kernels/random.hpp>
 #include <monomorph/runtime/machine/parallel.hpp>
 #include <vector>
-#include "runtime/isa/attention_mask.hpp"
+#include "runtime/kernels/row_mask.hpp"
 #include "runtime/isa/vector_math.hpp"
 #include "runtime/kernels/dtypes.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 #include "attention.hpp"
-#include "attention_mask.hpp"
+#include "runtime/kernels/row_mask.hpp"
 #include "attention_storage.hpp"
 
 /// Where the blocks of a head lie. Legend: a block has `block` tokens at most; H features of a head, padded to whole

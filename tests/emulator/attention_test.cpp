@@ -1,0 +1,203 @@
+#include "emulator/emulator.hpp"
+#include "runtime/cuda/plain_attention.hpp"
+#include "support/catch.hpp"
+#include "unit/runtime/kernels/kernel_case.hpp"
+
+#include <monomorph/runtime/cuda/kernels.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+/// Attention of a GPU against that of a CPU, which is checked against an oracle. Legend: i is a query, j a key.
+namespace monomorph::emulator {
+namespace {
+
+using namespace monomorph::testing;
+
+const cuda::Queue on_gpu;
+constexpr cpu::Queue on_cpu{};
+constexpr std::int64_t unlimited = AttentionMask::unlimited;
+
+struct Bound {
+  DType dtype;
+  double error;  ///< relative
+};
+constexpr Bound bounds[] = {{DType::fp32, 3e-6}, {DType::fp64, 1e-12}, {DType::bf16, 1e-2}, {DType::fp16, 2e-3}};
+
+AttentionShape shape_of(std::int64_t batch, std::int64_t tokens, std::int64_t heads, std::int64_t kv_heads,
+                        std::int64_t head_dim) {
+  return {batch, tokens, heads, kv_heads, head_dim, 1 / std::sqrt(static_cast<double>(head_dim))};
+}
+
+struct Problem {
+  DType dtype;
+  AttentionShape shape;
+  AttentionMask mask;
+  std::vector<std::int32_t> documents = {};  ///< none if empty
+  std::optional<DropoutKey> dropout = {};
+};
+
+/// Inputs and results. q, k and v are slices of one buffer with columns beside them, and so are the gradients.
+struct Call : Problem {
+  Storage qkv, dout, out, lse, dqkv;
+  static constexpr std::int64_t spare = 3;
+
+  explicit Call(const Problem& problem)
+      : Problem(problem),
+        qkv(random_matrix(rows(), qkv_columns(), 1), dtype),
+        dout(random_matrix(rows(), shape.heads * shape.head_dim, 2), dtype, 2),
+        out(filled(rows(), shape.heads * shape.head_dim, 7), dtype, 1),
+        lse(filled(shape.batch * shape.heads, shape.tokens, 7), dtype_of(Role::statistics, dtype)),
+        dqkv(filled(rows(), qkv_columns(), 7), dtype) {}
+
+  std::int64_t rows() const { return shape.batch * shape.tokens; }
+  std::int64_t qkv_columns() const { return (shape.heads + 2 * shape.kv_heads) * shape.head_dim + spare; }
+  View q(const Storage& x) const { return x.view().columns(0, shape.heads * shape.head_dim); }
+  View k(const Storage& x) const {
+    return x.view().columns(shape.heads * shape.head_dim, shape.kv_heads * shape.head_dim);
+  }
+  View v(const Storage& x) const {
+    return x.view().columns((shape.heads + shape.kv_heads) * shape.head_dim, shape.kv_heads * shape.head_dim);
+  }
+  const std::int32_t* starts() const { return documents.empty() ? nullptr : documents.data(); }
+
+  void run_on_cpu() {
+    const View o = out.view(), l = lse.view(), d = dout.view();
+    if (dropout) {
+      cpu::reference_attention(on_cpu, q(qkv), k(qkv), v(qkv), o, l, shape, mask, *dropout, starts());
+      cpu::reference_attention_backward(on_cpu, q(qkv), k(qkv), v(qkv), o, l, d, q(dqkv), k(dqkv), v(dqkv), shape, mask,
+                                        *dropout, starts());
+      return;
+    }
+    cpu::tiled_attention(on_cpu, q(qkv), k(qkv), v(qkv), o, l, shape, mask, starts());
+    cpu::tiled_attention_backward(on_cpu, q(qkv), k(qkv), v(qkv), o, l, d, q(dqkv), k(dqkv), v(dqkv), shape, mask,
+                                  starts());
+  }
+  void run_on_gpu() {
+    const View o = out.view(), l = lse.view(), d = dout.view();
+    if (dropout) {
+      cuda::reference_attention(on_gpu, q(qkv), k(qkv), v(qkv), o, l, shape, mask, *dropout, starts());
+      cuda::reference_attention_backward(on_gpu, q(qkv), k(qkv), v(qkv), o, l, d, q(dqkv), k(dqkv), v(dqkv), shape,
+                                         mask, *dropout, starts());
+      return;
+    }
+    const cuda::AttentionCall call{q(qkv), k(qkv), v(qkv), o, l, d, q(dqkv), k(dqkv), v(dqkv), shape, mask, starts()};
+    cuda::plain_attention(on_gpu, call);
+    cuda::plain_attention_backward(on_gpu, call);
+  }
+};
+
+/// The largest difference, relative to the largest of the expected values.
+double distance(const Storage& actual, const Storage& expected) {
+  const Values a = actual.values(), b = expected.values();
+  double largest = 1e-300, difference = 0;
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    if (!std::isfinite(a[i])) return a[i];
+    largest = std::max(largest, std::abs(b[i]));
+    difference = std::max(difference, std::abs(a[i] - b[i]));
+  }
+  return difference / largest;
+}
+
+/// Results are the CPU's but for rounding, what lies between rows is as it was, and every schedule has the same bits.
+void check(const Problem& problem, double bound) {
+  CAPTURE(name_of(problem.dtype), problem.shape.batch, problem.shape.tokens, problem.shape.heads,
+          problem.shape.kv_heads, problem.shape.head_dim);
+  CAPTURE(problem.mask.before, problem.mask.after, problem.mask.prefix, problem.documents.size());
+  Call expected(problem);
+  expected.run_on_cpu();
+  std::optional<Call> first;
+  for_each_schedule([&] {
+    Call actual(problem);
+    actual.run_on_gpu();
+    if (!first) {
+      CHECK(distance(actual.out, expected.out) < bound);
+      CHECK(distance(actual.lse, expected.lse) < bound);
+      CHECK(distance(actual.dqkv, expected.dqkv) < bound);
+      CHECK(actual.out.gap_untouched());
+      first.emplace(std::move(actual));
+      return;
+    }
+    CHECK((actual.out.bytes() == first->out.bytes()));
+    CHECK((actual.lse.bytes() == first->lse.bytes()));
+    CHECK((actual.dqkv.bytes() == first->dqkv.bytes()));
+  });
+}
+
+std::vector<AttentionMask> masks() {
+  return {{}, {unlimited, unlimited, 0}, {9, 0, 0}, {0, 0, 0}, {20, 40, 0}, {unlimited, 0, 37}, {3, 0, 50}, {70, 0, 0}};
+}
+
+std::vector<std::int32_t> documents_of(const AttentionShape& shape) {
+  return growing_documents(shape.batch * shape.tokens, shape.tokens);
+}
+
+}  // namespace
+
+TEST_CASE("attention of a GPU is the CPU's but for rounding, under every mask", "[attention]") {
+  for (const Bound bound : {bounds[0], bounds[1]})
+    for (const AttentionMask& mask : masks())
+      for (const bool within_documents : {false, true}) {
+        Problem problem{bound.dtype, shape_of(2, 83, 2, 1, 8), mask};
+        if (within_documents) problem.documents = documents_of(problem.shape);
+        check(problem, bound.error);
+      }
+}
+
+TEST_CASE("attention of a GPU takes any number of tokens, heads and features", "[attention]") {
+  for (const Bound bound : bounds)
+    for (const AttentionShape& shape :
+         {shape_of(1, 1, 1, 1, 1), shape_of(2, 5, 2, 2, 3), shape_of(3, 1, 4, 2, 8), shape_of(1, 64, 2, 2, 64),
+          shape_of(1, 65, 6, 2, 33), shape_of(1, 129, 2, 1, 80), shape_of(1, 70, 1, 1, 128), shape_of(1, 67, 2, 1, 200),
+          shape_of(1, 40, 2, 1, 256)})
+      check({bound.dtype, shape, {}}, bound.error);
+}
+
+TEST_CASE("attention of a GPU drops what the CPU drops", "[attention]") {
+  DropoutKey key;
+  key.seed = 0x123456789ABCDEF0;
+  key.step = (std::uint64_t{1} << 40) + 3;
+  key.first_sample = (std::uint64_t{1} << 32) - 1;
+  key.layer = 3;
+  key.site = 1;
+  for (const Bound bound : {bounds[0], bounds[2]})
+    for (const double rate : {0.0, 0.3})
+      for (const bool within_documents : {false, true}) {
+        Problem problem{bound.dtype, shape_of(2, 71, 4, 2, 16), {30, 2, 0}};
+        key.tokens_per_sample = problem.shape.tokens;
+        key.rate = rate;
+        problem.dropout = key;
+        if (within_documents) problem.documents = documents_of(problem.shape);
+        check(problem, bound.error);
+      }
+}
+
+TEST_CASE("a GPU decodes as a CPU does", "[attention]") {
+  for (const Bound bound : bounds)
+    for (const std::int64_t tokens : {1, 2, 31, 32, 33, 200})
+      for (const AttentionMask& mask : {AttentionMask{}, AttentionMask{20, 0, 0}, AttentionMask{0, 0, 0}})
+        for (const AttentionShape& shape : {shape_of(2, tokens, 4, 2, 12), shape_of(1, tokens, 2, 1, 256)}) {
+          CAPTURE(name_of(bound.dtype), tokens, mask.before, shape.head_dim);
+          const std::int64_t capacity = 210, wide = shape.heads * shape.head_dim,
+                             narrow = shape.kv_heads * shape.head_dim;
+          const Storage q(random_matrix(shape.batch, wide, 1), bound.dtype, 5);
+          const Storage k(random_matrix(shape.batch * capacity, narrow, 2), bound.dtype, 3);
+          const Storage v(random_matrix(shape.batch * capacity, narrow, 3), bound.dtype, 1);
+          const Storage expected(filled(shape.batch, wide, 7), bound.dtype, 4);
+          cpu::decode_attention(on_cpu, q.view(), k.view(), v.view(), expected.view(), capacity, shape, mask);
+          std::optional<std::vector<std::byte>> first;
+          for_each_schedule([&] {
+            const Storage actual(filled(shape.batch, wide, 7), bound.dtype, 4);
+            cuda::decode_attention(on_gpu, q.view(), k.view(), v.view(), actual.view(), capacity, shape, mask);
+            CHECK(distance(actual, expected) < bound.error);
+            CHECK(actual.gap_untouched());
+            if (!first) first = actual.bytes();
+            CHECK((actual.bytes() == *first));
+          });
+        }
+}
+
+}  // namespace monomorph::emulator
