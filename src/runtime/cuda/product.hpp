@@ -72,4 +72,7 @@ class ProductPlan {
   std::unique_ptr<Parts> parts_;
 };
 
+/// One product of each kind that this process has computed so far, for bench/gpu/tune.
+std::vector<Product> planned_products();
+
 }  // namespace monomorph::cuda

@@ -9,10 +9,25 @@
 namespace monomorph::cuda {
 namespace {
 
+/// As many as a recipe has kinds of products.
+struct Plans {
+  std::map<decltype(Product{}.key()), ProductPlan> plans;
+  std::vector<Product> products;
+
+  const ProductPlan& of(const Product& product) {
+    const auto [found, is_new] = plans.try_emplace(product.key(), product);
+    if (is_new) products.push_back(product);
+    return found->second;
+  }
+  static Plans& of_process() {
+    static Plans plans;
+    return plans;
+  }
+};
+
 /// @param workspace of at least product_workspace_bytes
 void run(Queue queue, const Product& product, std::byte* workspace) {
-  static std::map<decltype(product.key()), ProductPlan> plans;  // as many as a recipe has kinds of products
-  plans.try_emplace(product.key(), product).first->second.run(product, queue, workspace);
+  Plans::of_process().of(product).run(product, queue, workspace);
 }
 void run(Queue queue, const Product& product) { run(queue, product, workspace(queue, product_workspace_bytes)); }
 
@@ -34,6 +49,8 @@ Product projection(const View& x, const View& w, const View& bias, const View& y
 }
 
 }  // namespace
+
+std::vector<Product> planned_products() { return Plans::of_process().products; }
 
 void linear(Queue queue, View x, View w, View bias, View y) {
   if (y.present()) run(queue, projection(x, w, bias, y));
