@@ -1,7 +1,6 @@
+#include <monomorph/runtime/cuda/kernels.hpp>
 #include "emulator/emulator.hpp"
 #include "emulator/sample_kernels.hpp"
-#include <monomorph/runtime/cuda/kernels.hpp>
-#include <monomorph/runtime/cuda/kernels.hpp>
 #include "support/catch.hpp"
 
 #include <vector>
@@ -53,6 +52,36 @@ TEST_CASE("kernels race for nothing") {
           cuda::copy({}, view(a), view(b));
           cuda::zero({}, view(a));
           cuda::pairwise_sum({}, parts, view(a), true);
+        }) == 0);
+}
+
+TEST_CASE("norms race for nothing, with teams of lanes and of blocks") {
+  for (const std::int64_t features : {64, 260}) {
+    const std::int64_t rows = 9;
+    const auto elements = static_cast<std::size_t>(rows * features);
+    std::vector<float> x(elements, 1), dy(elements, 2), statistics(static_cast<std::size_t>(rows), 1);
+    std::vector<float> parameters(static_cast<std::size_t>(features), 1), gradients(parameters);
+    const auto view = [](std::vector<float>& of, std::int64_t n_rows, std::int64_t cols) {
+      return View(reinterpret_cast<std::byte*>(of.data()), DType::fp32, {n_rows, cols});
+    };
+    const View in = view(x, rows, features), out = view(dy, rows, features), of = view(statistics, 1, rows);
+    const View weight = view(parameters, 1, features), dweight = view(gradients, 1, features);
+    CHECK(races_of([&] {
+            cuda::layer_norm({}, in, weight, weight, 1e-5, out, of, of);
+            cuda::rms_norm_recompute({}, in, weight, View{}, of, out);
+            cuda::layer_norm_backward({}, out, in, weight, of, of, out, false, dweight, View{}, true);
+          }) == 0);
+  }
+}
+
+TEST_CASE("rotations and dropout race for nothing") {
+  std::vector<float> x(5 * 128, 1), angles(5 * 32, 1);
+  const View rows(reinterpret_cast<std::byte*>(x.data()), DType::fp32, {5, 128});
+  const View table(reinterpret_cast<std::byte*>(angles.data()), DType::fp32, {5, 32});
+  CHECK(races_of([&] {
+          cuda::rotary({}, rows, table, table, 5, 0, false);
+          cuda::dropout_add({}, rows, rows, rows, {});
+          cuda::swiglu_backward({}, rows, rows.columns(0, 64), rows);
         }) == 0);
 }
 

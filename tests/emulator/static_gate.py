@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 ARCHITECTURES = (80, 90)
-STREAMING = ("activation", "elementwise", "pairwise_sum")
+STREAMING = ("activation", "dropout", "elementwise", "norm", "norm_backward", "pairwise_sum", "rotary")
 WITHOUT_KERNELS = ("gpu_query", "launch")
 FLAGS = ["-std=c++20", "--expt-relaxed-constexpr", "-fmad=false", "-DMONOMORPH_BELOW_FIREWALL"]
 # 16 bytes are four words or two long ones.
