@@ -1,7 +1,10 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
 #include "emulator/emulator.hpp"
 #include "emulator/sample_kernels.hpp"
+<<<<<<< HEAD
 #include "runtime/cuda/plain_attention.hpp"
+=======
+>>>>>>> 91c32da7e2e472abe772e260f1a9767bc6626dda
 #include "support/catch.hpp"
 
 #include <vector>
@@ -56,6 +59,7 @@ TEST_CASE("kernels race for nothing") {
         }) == 0);
 }
 
+<<<<<<< HEAD
 TEST_CASE("attention races for nothing") {
   constexpr std::int64_t tokens = 70, heads = 2, features = 40, columns = heads * features;
   std::vector<float> rows[8], lse(heads * tokens);
@@ -71,6 +75,35 @@ TEST_CASE("attention races for nothing") {
           cuda::plain_attention({}, call);
           cuda::plain_attention_backward({}, call);
           cuda::decode_attention({}, view(0).rows(0, 1), view(1), view(2), view(3).rows(0, 1), tokens, shape, {});
+=======
+TEST_CASE("norms race for nothing, with teams of lanes and of blocks") {
+  for (const std::int64_t features : {64, 260}) {
+    const std::int64_t rows = 9;
+    const auto elements = static_cast<std::size_t>(rows * features);
+    std::vector<float> x(elements, 1), dy(elements, 2), statistics(static_cast<std::size_t>(rows), 1);
+    std::vector<float> parameters(static_cast<std::size_t>(features), 1), gradients(parameters);
+    const auto view = [](std::vector<float>& of, std::int64_t n_rows, std::int64_t cols) {
+      return View(reinterpret_cast<std::byte*>(of.data()), DType::fp32, {n_rows, cols});
+    };
+    const View in = view(x, rows, features), out = view(dy, rows, features), of = view(statistics, 1, rows);
+    const View weight = view(parameters, 1, features), dweight = view(gradients, 1, features);
+    CHECK(races_of([&] {
+            cuda::layer_norm({}, in, weight, weight, 1e-5, out, of, of);
+            cuda::rms_norm_recompute({}, in, weight, View{}, of, out);
+            cuda::layer_norm_backward({}, out, in, weight, of, of, out, false, dweight, View{}, true);
+          }) == 0);
+  }
+}
+
+TEST_CASE("rotations and dropout race for nothing") {
+  std::vector<float> x(5 * 128, 1), angles(5 * 32, 1);
+  const View rows(reinterpret_cast<std::byte*>(x.data()), DType::fp32, {5, 128});
+  const View table(reinterpret_cast<std::byte*>(angles.data()), DType::fp32, {5, 32});
+  CHECK(races_of([&] {
+          cuda::rotary({}, rows, table, table, 5, 0, false);
+          cuda::dropout_add({}, rows, rows, rows, {});
+          cuda::swiglu_backward({}, rows, rows.columns(0, 64), rows);
+>>>>>>> 91c32da7e2e472abe772e260f1a9767bc6626dda
         }) == 0);
 }
 

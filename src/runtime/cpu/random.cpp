@@ -4,7 +4,6 @@
 #include <monomorph/runtime/kernels/random.hpp>
 #include <monomorph/runtime/machine/parallel.hpp>
 #include <numbers>
-#include "runtime/kernels/dropout_stream.hpp"
 
 namespace monomorph {
 namespace random {
@@ -103,13 +102,5 @@ double uniform(const Stream& stream, std::uint64_t i) {
 }
 
 }  // namespace random
-
-detail::DropoutStream detail::dropout_stream(const DropoutKey& key) {
-  using namespace random;
-  const Key shared = key_of({key.seed, Purpose::dropout, key.layer, key.site});
-  const auto words = block(shared, key.step);
-  const double bound = std::min(std::round(key.rate * 0x1p32), 0x1p32 - 1);
-  return {{words[0], words[1]}, static_cast<std::uint32_t>(bound), 1 / (1 - key.rate)};
-}
 
 }  // namespace monomorph

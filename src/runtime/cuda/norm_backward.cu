@@ -1,0 +1,335 @@
+#include <monomorph/runtime/cuda/kernels.hpp>
+
+#include "runtime/cuda/norm_groups.hpp"
+#include "runtime/cuda/staging.hpp"
+
+// With n = (x - mean) · rstd and d = dy · weight, dx = rstd · (d - mean(d) - n · mean(d · n)), without mean(d) for the
+// root-mean-square kind; dweight = Σ dy · n and dbias = Σ dy over groups. A team goes through groups that follow each
+// other, a few at a time, and keeps its part of these two sums in registers; a second kernel adds up what the blocks
+// have found. How many blocks there are depends on the shape alone, and so do the bits.
+namespace monomorph::cuda {
+namespace {
+
+constexpr int warps_threads = 128, one_pack_threads = 256, most_threads = 512;
+
+template <class T> struct Backward {
+  using S = Compute<T>;
+  Groups groups;
+  Rows<const T> dy, x;
+  const T* weight;
+  const S *mean, *rstd;
+  Rows<T> dx;
+  bool add_to_dx;
+  S* partial;              ///< of each block dweight, then dbias; null: neither is asked for
+  std::int64_t each_team;  ///< groups
+  int team;
+};
+
+/// dweight and dbias of a pack of features.
+template <class S, int width> struct WeightSums { Pack<S, width> weight, bias; };
+
+/// What the features of some groups add up to.
+template <class S, int groups> struct GroupSums { Pack<S, 2 * groups> d_and_dn; };
+
+template <Kind kind, class T> __device__ Statistics<Compute<T>> saved(const Backward<T>& b, std::int64_t group) {
+  return {kind == Kind::layer ? b.mean[group] : Compute<T>(0), b.rstd[group]};
+}
+
+/// Adds a pack of one group to all sums.
+template <Kind kind, class S, int width, class T>
+__device__ void add_pack(const Pack<T, width>& dy, const Pack<T, width>& x, const Pack<T, width>& weight,
+                         const Statistics<S>& of, S& sum_d, S& sum_dn, WeightSums<S, width>& sums) {
+  MONOMORPH_UNROLL
+  for (int i = 0; i < width; ++i) {
+    const S incoming = converted<S>(dy.at[i]), n = (converted<S>(x.at[i]) - of.mean) * of.rstd;
+    const S d = incoming * converted<S>(weight.at[i]);
+    if constexpr (kind == Kind::layer) sum_d += d;
+    sum_dn += d * n;
+    sums.weight.at[i] += incoming * n;
+    sums.bias.at[i] += incoming;
+  }
+}
+
+template <bool packed, class S, int width, class T>
+__device__ void write_gradient(const Backward<T>& b, const Pack<T, width>& dy, const Pack<T, width>& x,
+                               const Pack<T, width>& weight, const Statistics<S>& of, S mean_d, S mean_dn, T* dx,
+                               int column) {
+  Pack<S, width> gradient;
+  MONOMORPH_UNROLL
+  for (int i = 0; i < width; ++i) {
+    const S d = converted<S>(dy.at[i]) * converted<S>(weight.at[i]);
+    gradient.at[i] = of.rstd * (d - mean_d - (converted<S>(x.at[i]) - of.mean) * of.rstd * mean_dn);
+  }
+  if (b.add_to_dx) {
+    const auto before = group_pack<width, packed>(const_cast<const T*>(dx), column, b.groups.features);
+    MONOMORPH_UNROLL
+    for (int i = 0; i < width; ++i) gradient.at[i] = converted<S>(before.at[i]) + gradient.at[i];
+  }
+  write_group_pack<packed>(gradient, dx, column, b.groups.features);
+}
+
+/// The sums of lanes that have the same features, in the first of them.
+template <class S, int width> __device__ void add_teams_of_warp(WeightSums<S, width>& sums, int team) {
+  for (int distance = team; distance < warp_lanes; distance *= 2) {
+    MONOMORPH_UNROLL
+    for (int i = 0; i < width; ++i) {
+      sums.weight.at[i] += __shfl_xor_sync(all_lanes, sums.weight.at[i], distance);
+      sums.bias.at[i] += __shfl_xor_sync(all_lanes, sums.bias.at[i], distance);
+    }
+  }
+}
+
+template <class S, int width> struct SumsOfWarps { WeightSums<S, width> of[warps_threads / warp_lanes][warp_lanes]; };
+
+/// The sums of all teams of a block, in its first team.
+template <class S, int width> __device__ void add_teams_of_block(WeightSums<S, width>& sums, int team) {
+  add_teams_of_warp(sums, team);
+  auto& all = block_memory<SumsOfWarps<S, width>>();
+  const unsigned warp = threadIdx.x / warp_lanes, lane = threadIdx.x % warp_lanes;
+  all.of[warp][lane] = sums;
+  __syncthreads();
+  MONOMORPH_UNROLL
+  for (unsigned other = 1; other < warps_threads / warp_lanes; ++other) {
+    const WeightSums<S, width>& more = all.of[other][lane];
+    sums.weight = sums.weight + more.weight;
+    sums.bias = sums.bias + more.bias;
+  }
+}
+
+/// To what a block has found.
+template <class S, int width>
+__device__ void write_partial(const WeightSums<S, width>& sums, S* partial, int column, int features) {
+  S* weight = partial + std::int64_t{2} * features * blockIdx.x;
+  write_group_pack<false>(sums.weight, weight, column, features);
+  write_group_pack<false>(sums.bias, weight + features, column, features);
+}
+
+/// @tparam at_once groups that a team reads before it computes, so that many accesses are under way
+template <Kind kind, bool in_block, int packs, int at_once, bool packed, int width, class T>
+__global__ void __launch_bounds__(!in_block    ? warps_threads
+                                  : packs == 1 ? one_pack_threads
+                                               : most_threads) backward(Backward<T> b) {
+  using S = Compute<T>;
+  const int features = b.groups.features, thread = static_cast<int>(threadIdx.x);
+  const int teams = static_cast<int>(blockDim.x) / b.team;
+  const Member member{thread % b.team, b.team};
+  const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * teams + thread / b.team) * b.each_team;
+  HeldPack<T, width> weight[packs];
+  WeightSums<S, width> sums[packs]{};
+  MONOMORPH_UNROLL
+  for (int p = 0; p < packs; ++p)
+    weight[p] = HeldPack(group_pack<width, packed>(b.weight, member.column<width>(p), features));
+
+  int turn = 0;
+  // All teams of a warp come to its sums equally often; what is not a group is zero.
+  for (std::int64_t done = 0; done < b.each_team; done += at_once, turn ^= 1) {
+    HeldPack<T, width> dy[at_once][packs], x[at_once][packs];
+    Statistics<S> of[at_once]{};
+    Pack<S, 2 * at_once> totals{};
+    const auto is_group = [&](int g) { return done + g < b.each_team && first + done + g < b.groups.count; };
+    MONOMORPH_UNROLL
+    for (int g = 0; g < at_once; ++g) {
+      if (!is_group(g)) continue;
+      const std::int64_t group = first + done + g;
+      of[g] = saved<kind>(b, group);
+      MONOMORPH_UNROLL
+      for (int p = 0; p < packs; ++p) {
+        const int column = member.column<width>(p);
+        dy[g][p] =
+            HeldPack(group_pack<width, packed>(b.dy.data + b.groups.offset(group, b.dy.stride), column, features));
+        x[g][p] = HeldPack(group_pack<width, packed>(b.x.data + b.groups.offset(group, b.x.stride), column, features));
+      }
+    }
+    MONOMORPH_UNROLL
+    for (int g = 0; g < at_once; ++g) {
+      MONOMORPH_UNROLL
+      for (int p = 0; p < packs; ++p)
+        add_pack<kind>(dy[g][p].pack(), x[g][p].pack(), weight[p].pack(), of[g], totals.at[g], totals.at[at_once + g],
+                       sums[p]);
+    }
+    totals = in_block ? block_total(totals, turn) : lanes_total(totals, b.team);
+    MONOMORPH_UNROLL
+    for (int g = 0; g < at_once; ++g) {
+      if (!is_group(g)) continue;
+      T* dx = b.dx.data + b.groups.offset(first + done + g, b.dx.stride);
+      const S mean_d = totals.at[g] / static_cast<S>(features);
+      const S mean_dn = totals.at[at_once + g] / static_cast<S>(features);
+      MONOMORPH_UNROLL
+      for (int p = 0; p < packs; ++p) {
+        write_gradient<packed>(b, dy[g][p].pack(), x[g][p].pack(), weight[p].pack(), of[g], mean_d, mean_dn, dx,
+                               member.column<width>(p));
+      }
+    }
+  }
+
+  if (b.partial == nullptr) return;
+  if constexpr (!in_block) add_teams_of_block(sums[0], b.team);
+  if (thread >= b.team) return;
+  MONOMORPH_UNROLL
+  for (int p = 0; p < packs; ++p) write_partial(sums[p], b.partial, member.column<width>(p), features);
+}
+
+/// Groups longer than the registers of a block: they are read twice, and what a block has found lies in memory, where
+/// each thread adds to its own features.
+template <Kind kind, bool packed, int width, class T>
+__global__ void __launch_bounds__(most_threads) backward_long(Backward<T> b) {
+  using S = Compute<T>;
+  const int features = b.groups.features;
+  const Member member{static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x)};
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * b.each_team;
+  const std::int64_t end = first + b.each_team < b.groups.count ? first + b.each_team : b.groups.count;
+  S* const partial = b.partial + (b.partial != nullptr ? std::int64_t{2} * features * blockIdx.x : 0);
+  for (std::int64_t group = first; group < end; ++group) {
+    const T* const dy = b.dy.data + b.groups.offset(group, b.dy.stride);
+    const T* const x = b.x.data + b.groups.offset(group, b.x.stride);
+    T* const dx = b.dx.data + b.groups.offset(group, b.dx.stride);
+    const Statistics<S> of = saved<kind>(b, group);
+    Pack<S, 2> totals{};
+    for (int column = member.column<width>(0); column < features; column += member.team * width) {
+      WeightSums<S, width> sums{};
+      if (b.partial != nullptr && group != first) {
+        sums.weight = group_pack<width, false>(const_cast<const S*>(partial), column, features);
+        sums.bias = group_pack<width, false>(const_cast<const S*>(partial) + features, column, features);
+      }
+      add_pack<kind>(group_pack<width, packed>(dy, column, features), group_pack<width, packed>(x, column, features),
+                     group_pack<width, packed>(b.weight, column, features), of, totals.at[0], totals.at[1], sums);
+      if (b.partial != nullptr) write_partial(sums, b.partial, column, features);
+    }
+    totals = block_total(totals, static_cast<int>((group - first) % 2));
+    const S mean_d = totals.at[0] / static_cast<S>(features), mean_dn = totals.at[1] / static_cast<S>(features);
+    for (int column = member.column<width>(0); column < features; column += member.team * width)
+      write_gradient<packed>(b, group_pack<width, packed>(dy, column, features),
+                             group_pack<width, packed>(x, column, features),
+                             group_pack<width, packed>(b.weight, column, features), of, mean_d, mean_dn, dx, column);
+  }
+}
+
+constexpr int tile_columns = warp_lanes, tile_warps = 8;
+template <class S> struct Tile { S at[tile_warps][tile_columns]; };
+
+/// to = (or +=) the sum of what the blocks have found, a column for each lane of a warp: warp w adds up blocks w,
+/// w + 8, …, and the first warp what they have then.
+template <class S, class G>
+__global__ void __launch_bounds__(tile_columns* tile_warps)
+    add_up_blocks(const S* partial, std::int64_t blocks, std::int64_t stride, int features, G* to, bool accumulate) {
+  constexpr int batch = 16;
+  const int lane = static_cast<int>(threadIdx.x) % tile_columns, warp = static_cast<int>(threadIdx.x) / tile_columns;
+  const int column = static_cast<int>(blockIdx.x) * tile_columns + lane;
+  S sum = 0;
+  for (std::int64_t first = warp; column < features && first < blocks; first += batch * tile_warps) {
+    S found[batch];
+    MONOMORPH_UNROLL
+    for (int i = 0; i < batch; ++i) {
+      const std::int64_t block = first + i * tile_warps;
+      found[i] = block < blocks ? partial[block * stride + column] : S(0);
+    }
+    MONOMORPH_UNROLL
+    for (int i = 0; i < batch; ++i) sum += found[i];
+  }
+  auto& sums = block_memory<Tile<S>>().at;
+  sums[warp][lane] = sum;
+  __syncthreads();
+  if (warp != 0 || column >= features) return;
+  for (int other = 1; other < tile_warps; ++other) sum += sums[other][lane];
+  to[column] = converted<G>(accumulate ? converted<S>(to[column]) + sum : sum);
+}
+
+template <class S> void add_up(Queue queue, const S* partial, std::int64_t blocks, const View& to, bool accumulate) {
+  if (!to.present()) return;
+  const auto features = static_cast<int>(to.shape.cols);
+  in_element_type(to.dtype, [&]<class G>() {
+    launch(add_up_blocks<S, G>,
+           {static_cast<unsigned>((features + tile_columns - 1) / tile_columns), tile_columns * tile_warps}, queue,
+           partial, blocks, std::int64_t{2} * features, features, to.as<G>(), accumulate);
+  });
+}
+
+/// How groups are shared out: as many threads as keep a GPU of 132 multiprocessors busy, but no team has so few groups
+/// that sums of blocks take longer than theirs.
+struct Share {
+  std::int64_t blocks, each_team;
+};
+Share share_of(std::int64_t groups, int threads, int team) {
+  constexpr std::int64_t multiprocessors = 132, threads_of_each = 512, least_each = 8;
+  const std::int64_t teams = threads / team, most_blocks = multiprocessors * (threads_of_each / threads);
+  const auto ceil_div = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+  const std::int64_t each = std::max(ceil_div(groups, most_blocks * teams), least_each);
+  return {ceil_div(groups, each * teams), each};
+}
+
+struct WeightGradients {
+  const View &dweight, &dbias;
+  bool accumulate;
+  bool present() const { return dweight.present() || dbias.present(); }
+};
+
+/// Both kernels.
+template <class T>
+void run(Queue queue, void (*kernel)(Backward<T>), Backward<T> b, int threads, int team, const WeightGradients& to) {
+  using S = Compute<T>;
+  const Share share = share_of(b.groups.count, threads, team);
+  b.team = team;
+  b.each_team = share.each_team;
+  if (to.present())
+    b.partial = reinterpret_cast<S*>(
+        workspace(queue, share.blocks * 2 * b.groups.features * static_cast<std::int64_t>(sizeof(S))));
+  launch(kernel, {static_cast<unsigned>(share.blocks), static_cast<unsigned>(threads)}, queue, b);
+  add_up<S>(queue, b.partial, share.blocks, to.dweight, to.accumulate);
+  add_up<S>(queue, b.partial + b.groups.features, share.blocks, to.dbias, to.accumulate);
+}
+
+template <Kind kind, bool packed, int width, class T>
+void start(Queue queue, const Backward<T>& b, const WeightGradients& to) {
+  constexpr int four = packed ? 4 : 2, two = packed ? 2 : 1;  // views that are not aligned need registers, too
+  const int packs = (b.groups.features + width - 1) / width;
+  if (packs <= warp_lanes) {
+    run(queue, backward<kind, false, 1, four, packed, width, T>, b, warps_threads, lanes_for(packs), to);
+  } else if (packs <= one_pack_threads) {
+    const int threads = round_up(packs, warp_lanes);
+    run(queue, backward<kind, true, 1, four, packed, width, T>, b, threads, threads, to);
+  } else if (packs <= 2 * most_threads) {
+    const int threads = round_up((packs + 1) / 2, warp_lanes);
+    run(queue, backward<kind, true, 2, two, packed, width, T>, b, threads, threads, to);
+  } else {
+    run(queue, backward_long<kind, packed, width, T>, b, most_threads, most_threads, to);
+  }
+}
+
+template <Kind kind>
+void backward(Queue queue, const View& dy, const View& x, const View& weight, const View& mean, const View& rstd,
+              const View& dx, bool add_to_dx, const WeightGradients& to) {
+  in_element_type(x.dtype, [&]<class T>() {
+    using S = Compute<T>;
+    constexpr int width = pack_width<T>();
+    const Backward<T> b{groups_of(x, weight),
+                        {dy.as<const T>(), dy.stride},
+                        {x.as<const T>(), x.stride},
+                        weight.as<const T>(),
+                        mean.as<const S>(),
+                        rstd.as<const S>(),
+                        {dx.as<T>(), dx.stride},
+                        add_to_dx,
+                        nullptr,
+                        0,
+                        0};
+    if (groups_of_packs(b.groups, width, dy, x, weight, dx))
+      start<kind, true, width>(queue, b, to);
+    else
+      start<kind, false, width>(queue, b, to);
+  });
+}
+
+}  // namespace
+
+void layer_norm_backward(Queue queue, View dy, View x, View weight, View mean, View rstd, View dx, bool add_to_dx,
+                         View dweight, View dbias, bool accumulate) {
+  if (!x.present()) return;
+  backward<Kind::layer>(queue, dy, x, weight, mean, rstd, dx, add_to_dx, {dweight, dbias, accumulate});
+}
+void rms_norm_backward(Queue queue, View dy, View x, View weight, View rstd, View dx, bool add_to_dx, View dweight,
+                       View dbias, bool accumulate) {
+  if (!x.present()) return;
+  backward<Kind::rms>(queue, dy, x, weight, View{}, rstd, dx, add_to_dx, {dweight, dbias, accumulate});
+}
+
+}  // namespace monomorph::cuda
