@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(most_token_threads<S>, 1) cross_entropies(Toke
   zero_columns(dlogits, tokens.vocabulary, tokens.columns);
 }
 
-constexpr int loss_threads = 1024;
+constexpr int loss_threads = 256;
 
 /// One block adds up the losses of all tokens, in one order.
 template <class S>
