@@ -80,6 +80,13 @@ TEST_CASE("an infinity and a NaN come through in every norm", "[gradient_norm]")
     }
 }
 
+TEST_CASE("the norm of a gradient that takes blocks several turns has the bits of the CPU", "[gradient_norm]") {
+  const GenericArithmetic arithmetic;
+  const Storage x(random_matrix(1, 64 * 64 * 600 + 9, 1), DType::bf16);
+  for (const GradientNorm order : {GradientNorm::two, GradientNorm::infinity})
+    CHECK(norm_of(cuda::Queue{}, x.view(), order) == norm_of(cpu::Queue{}, x.view(), order));
+}
+
 TEST_CASE("an empty gradient leaves a norm as it is", "[gradient_norm]") {
   PartialGradientNorm norm;
   norm.greatest = 3;

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 ARCHITECTURES = (80, 90)
-STREAMING = ("activation", "cross_entropy", "elementwise", "optimizer", "pairwise_sum")
+STREAMING = ("activation", "cross_entropy", "elementwise", "embedding", "optimizer", "pairwise_sum")
 WITHOUT_KERNELS = ("gpu_query", "launch")
 FLAGS = ["-std=c++20", "--expt-relaxed-constexpr", "-fmad=false", "-DMONOMORPH_BELOW_FIREWALL"]
 # 16 bytes are four words or two long ones.
