@@ -126,6 +126,17 @@ TEST_CASE("a step along a direction on a GPU has the bits of the CPU", "[optimiz
       0);
 }
 
+TEST_CASE("a run that takes blocks several turns has the bits of the CPU", "[optimizer]") {
+  const GenericArithmetic arithmetic;
+  const Dtypes dtypes{fp32, fp32, fp32, bf16};
+  Buffers expected(dtypes, 64 * 16 * 2100, 1), actual(expected);
+  const UpdateDecision decision{.gradient_scale = 0.3, .update = 5};
+  const UpdateTerms terms{.decision = &decision};
+  cpu::adamw({}, expected.run(0), {1e-2, 0.9, 0.95, 1e-8, 0.1}, terms);
+  cuda::adamw({}, actual.run(0), {1e-2, 0.9, 0.95, 1e-8, 0.1}, terms);
+  CHECK((actual.bytes == expected.bytes));
+}
+
 TEST_CASE("an update that does not apply changes nothing", "[optimizer]") {
   const UpdateDecision decision{.applies = false};
   const UpdateTerms terms{.decision = &decision};

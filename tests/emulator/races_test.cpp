@@ -2,9 +2,12 @@
 #include "emulator/emulator.hpp"
 #include "emulator/sample_kernels.hpp"
 <<<<<<< HEAD
+<<<<<<< HEAD
 #include "runtime/cuda/plain_attention.hpp"
 =======
 >>>>>>> 91c32da7e2e472abe772e260f1a9767bc6626dda
+=======
+>>>>>>> a0841f026baa684d95bfd1a48ce16fe6280e7bc9
 #include "support/catch.hpp"
 
 #include <vector>
@@ -60,6 +63,7 @@ TEST_CASE("kernels race for nothing") {
 }
 
 <<<<<<< HEAD
+<<<<<<< HEAD
 TEST_CASE("attention races for nothing") {
   constexpr std::int64_t tokens = 70, heads = 2, features = 40, columns = heads * features;
   std::vector<float> rows[8], lse(heads * tokens);
@@ -104,6 +108,53 @@ TEST_CASE("rotations and dropout race for nothing") {
           cuda::dropout_add({}, rows, rows, rows, {});
           cuda::swiglu_backward({}, rows, rows.columns(0, 64), rows);
 >>>>>>> 91c32da7e2e472abe772e260f1a9767bc6626dda
+=======
+TEST_CASE("updates and norms race for nothing") {
+  constexpr std::int64_t n = 64 * 5;
+  std::vector<float> gradient(n, 1), master(n, 2), moments(2 * n, 3);
+  std::vector<std::uint16_t> narrow_master(n), narrow_moments(2 * n);
+  const auto view = [](auto& x, DType dtype, std::int64_t first) {
+    return View(reinterpret_cast<std::byte*>(x.data() + first), dtype, {1, n});
+  };
+  const UpdateDecision decision;
+  const View g = view(gradient, DType::fp32, 0);
+  PartialGradientNorm norm;
+  CHECK(races_of([&] {
+          cuda::adamw({},
+                      {g, view(master, DType::fp32, 0), {view(moments, DType::fp32, 0), view(moments, DType::fp32, n)}},
+                      {1e-2, 0.9, 0.95, 1e-8, 0.1}, {.decision = &decision});
+          cuda::adamw({},
+                      {g,
+                       view(narrow_master, DType::bf16, 0),
+                       {view(narrow_moments, DType::bf16, 0), view(narrow_moments, DType::bf16, n)}},
+                      {1e-2, 0.9, 0.95, 1e-8, 0.1}, {.decision = &decision});
+          cuda::add_to_norm({}, g, GradientNorm::two, &norm);
+          cuda::add_to_norm({}, g, GradientNorm::infinity, &norm);
+        }) == 0);
+}
+
+TEST_CASE("the ends of a decoder race for nothing") {
+  constexpr std::int64_t rows = 4, columns = 136;
+  std::vector<float> x(rows * columns, 1), table(rows * columns, 2), loss(rows);
+  const std::vector<std::int32_t> ids{3, 1, 3, 3};
+  const auto view = [](std::vector<float>& data) {
+    return View(reinterpret_cast<std::byte*>(data.data()), DType::fp32,
+                {rows, static_cast<std::int64_t>(data.size()) / rows});
+  };
+  LossSum sum;
+  CHECK(races_of([&] {
+          cuda::embedding({}, ids.data(), view(table), view(table), rows, 0, view(x));
+          cuda::embedding_backward({}, ids.data(), view(x), view(table), false);
+          cuda::position_embedding_backward({}, view(x), 2, view(table), true);
+          cuda::cross_entropy({},
+                              {.logits_CV = view(x),
+                               .targets_C = ids.data(),
+                               .vocab_size = columns - 3,
+                               .loss_C = view(loss),
+                               .dlogits_CV = view(x),
+                               .sum = &sum},
+                              {.label_smoothing = 0.1, .z_loss = 1e-4});
+>>>>>>> a0841f026baa684d95bfd1a48ce16fe6280e7bc9
         }) == 0);
 }
 

@@ -39,8 +39,7 @@ template <class S> struct Exponentials {
   S most = -std::numeric_limits<S>::infinity();
   double total = 0, logits = 0;  ///< the latter where labels are smoothed
 
-  template <int width> __device__ void take(const S* from, bool sums_logits) {
-    const auto x = read_pack<S, width>(from);
+  template <int width> __device__ void take(const Pack<S, width>& x, bool sums_logits) {
     S greatest = most;
     MONOMORPH_UNROLL
     for (int i = 0; i < width; ++i) greatest = x.at[i] > greatest ? x.at[i] : greatest;
@@ -68,15 +67,18 @@ struct Greater {
 template <int width, class S>
 __device__ Exponentials<S> read_logits(const S* logits, std::int64_t vocabulary, bool sums_logits) {
   Exponentials<S> found;
-  const std::int64_t step = static_cast<std::int64_t>(blockDim.x) * width;
-  for (std::int64_t column = static_cast<std::int64_t>(threadIdx.x) * width; column < vocabulary; column += step) {
-    if (column + width <= vocabulary) {
-      found.template take<width>(logits + column, sums_logits);
-    } else {
-      MONOMORPH_KEEP_LOOP
-      for (std::int64_t tail = column; tail < vocabulary; ++tail) found.template take<1>(logits + tail, sums_logits);
-    }
+  const std::int64_t packed = vocabulary / width * width, step = static_cast<std::int64_t>(blockDim.x) * width;
+  std::int64_t column = static_cast<std::int64_t>(threadIdx.x) * width;
+  Pack<S, width> next{};
+  if (column < packed) next = read_pack<S, width>(logits + column);
+  while (column < packed) {
+    const Pack<S, width> x = next;
+    column += step;
+    if (column < packed) next = read_pack<S, width>(logits + column);  // on its way while x is added up
+    found.take(x, sums_logits);
   }
+  if (const std::int64_t rest = packed + threadIdx.x; rest < vocabulary)
+    found.take(read_pack<S, 1>(logits + rest), sums_logits);
   found.rescale(joined_in_block<struct OfMaxima>(found.most, Greater{}));
   found.total = joined_in_block<struct OfTotals>(found.total, Sum{});
   if (sums_logits) found.logits = joined_in_block<struct OfLogits>(found.logits, Sum{});
@@ -86,27 +88,26 @@ __device__ Exponentials<S> read_logits(const S* logits, std::int64_t vocabulary,
 /// The gradient is of_exponentials e^(logit - most), less `of_target` at the target and `of_all` everywhere.
 template <class S> struct Gradient {
   S most, of_exponentials, of_target, of_all;
-  std::int64_t target, vocabulary;
+  std::int32_t target;
 
-  __device__ S of(S logit, std::int64_t column) const {
-    if (column >= vocabulary) return 0;
-    S gradient = std::exp(logit - most) * of_exponentials;
-    if (of_all > 0) gradient -= of_all;
-    return column == target ? gradient - of_target : gradient;
-  }
   template <int width, class D> __device__ void write(const S* logits, D* to, std::int64_t column) const {
     const auto x = read_pack<S, width>(logits + column);
+    const std::int32_t target_at = target - static_cast<std::int32_t>(column);
     Pack<S, width> gradient;
     MONOMORPH_UNROLL
-    for (int i = 0; i < width; ++i) gradient.at[i] = of(x.at[i], column + i);
+    for (int i = 0; i < width; ++i) {
+      const S of_logit = std::exp(x.at[i] - most) * of_exponentials,
+              shifted = of_all > 0 ? of_logit - of_all : of_logit;
+      gradient.at[i] = i == target_at ? shifted - of_target : shifted;
+    }
     write_pack(gradient, to + column);
   }
 };
 
 template <class S>
 __device__ Gradient<S> gradient_of(const Exponentials<S>& found, S log_sum_exp, double scale, const LossTerms& terms,
-                                   std::int64_t target, std::int64_t vocabulary) {
-  Gradient<S> gradient{found.most, static_cast<S>(scale / found.total), static_cast<S>(scale), 0, target, vocabulary};
+                                   std::int32_t target, std::int64_t vocabulary) {
+  Gradient<S> gradient{found.most, static_cast<S>(scale / found.total), static_cast<S>(scale), 0, target};
   if (terms.z_loss > 0) gradient.of_exponentials *= 1 + 2 * static_cast<S>(terms.z_loss) * log_sum_exp;
   if (terms.label_smoothing > 0) {
     const double smoothed = scale * terms.label_smoothing;
@@ -116,17 +117,14 @@ __device__ Gradient<S> gradient_of(const Exponentials<S>& found, S log_sum_exp, 
   return gradient;
 }
 
-/// f<width>(column) for packs of the columns from `first` on, and f<1>(column) for what is less than one.
-template <int width, class F> __device__ void each_pack(std::int64_t first, std::int64_t end, F f) {
-  const std::int64_t step = static_cast<std::int64_t>(blockDim.x) * width;
-  for (std::int64_t column = first + static_cast<std::int64_t>(threadIdx.x) * width; column < end; column += step) {
-    if (column + width <= end) {
-      f.template operator()<width>(column);
-    } else {
-      MONOMORPH_KEEP_LOOP
-      for (std::int64_t tail = column; tail < end; ++tail) f.template operator()<1>(tail);
-    }
-  }
+/// f<width>(column) for packs of n columns, and f<1>(column) for those behind them. From the last on, as what was read
+/// last is the likeliest still to be in the cache.
+template <int width, class F> __device__ void each_pack_backward(std::int64_t n, F f) {
+  const std::int64_t packs = n / width;
+  if (const std::int64_t rest = packs * width + threadIdx.x; rest < n) f.template operator()<1>(rest);
+  const std::int64_t turns = (packs + blockDim.x - 1) / blockDim.x;
+  for (std::int64_t pack = (turns - 1) * blockDim.x + threadIdx.x; pack >= 0; pack -= blockDim.x)
+    if (pack < packs) f.template operator()<width>(pack * width);
 }
 
 /// All columns but the first `n` to zero.
@@ -148,8 +146,9 @@ __device__ S loss_of(const Exponentials<S>& found, S target_logit, S log_total, 
 }
 
 template <int width, class S, class D>
-__global__ void __launch_bounds__(most_token_threads<S>) cross_entropies(Tokens<S, D> tokens) {
-  const std::int64_t row = blockIdx.x, target = tokens.targets[row];
+__global__ void __launch_bounds__(most_token_threads<S>, 1) cross_entropies(Tokens<S, D> tokens) {
+  const std::int64_t row = blockIdx.x;
+  const std::int32_t target = tokens.targets[row];
   const S* const logits = tokens.logits + row * tokens.stride;
   D* const dlogits = tokens.dlogits == nullptr ? nullptr : tokens.dlogits + row * tokens.dlogits_stride;
   if (target == ignored_target) {
@@ -166,12 +165,12 @@ __global__ void __launch_bounds__(most_token_threads<S>) cross_entropies(Tokens<
   if (dlogits == nullptr) return;
   const Gradient<S> gradient = gradient_of(found, log_sum_exp, tokens.scale == nullptr ? 1 : *tokens.scale,
                                            tokens.terms, target, tokens.vocabulary);
-  each_pack<width>(0, tokens.vocabulary,
-                   [&]<int n>(std::int64_t column) { gradient.template write<n>(logits, dlogits, column); });
+  each_pack_backward<width>(tokens.vocabulary,
+                            [&]<int n>(std::int64_t column) { gradient.template write<n>(logits, dlogits, column); });
   zero_columns(dlogits, tokens.vocabulary, tokens.columns);
 }
 
-constexpr int loss_threads = 1024;
+constexpr int loss_threads = 256;
 
 /// One block adds up the losses of all tokens, in one order.
 template <class S>

@@ -65,7 +65,9 @@ __global__ void __launch_bounds__(map_threads) embed(Extent extent, const std::i
   }
 }
 
-constexpr unsigned sum_threads = 64;
+/// Blocks of a multiprocessor are said to be few, as the compiler would rather have more of them than rows on their
+/// way.
+constexpr unsigned sum_threads = 64, fewest_sum_blocks = 8;
 
 /// Row lists as a kernel gets them: see RowLists.
 struct ListsOfRows {
@@ -107,7 +109,7 @@ template <Order order, int width, class X, class T> struct RowSum {
 
 /// One key's rows of x are added up onto its row of y, a pack by a thread. There are as many columns as whole packs.
 template <Order order, int width, class X, class T>
-__global__ void __launch_bounds__(sum_threads)
+__global__ void __launch_bounds__(sum_threads, fewest_sum_blocks)
     sum_lists(ListsOfRows lists, std::int64_t columns, Rows<const X> x, Rows<T> y, bool accumulate) {
   const std::int64_t column = (std::int64_t{blockIdx.y} * sum_threads + threadIdx.x) * width;
   if (column >= columns) return;

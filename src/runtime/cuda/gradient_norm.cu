@@ -81,7 +81,7 @@ struct SharedWords {
   std::int64_t words[ExactSum::n_words];
 };
 
-/// The words of each block's sum, with nothing carried between them: the first word of all blocks, then the second, ….
+/// The words of each block's sum, with nothing carried between them.
 template <class Term, class T>
 __global__ void __launch_bounds__(norm_threads)
     sum_blocks(const T* x, std::int64_t n, bool aligned, std::int64_t* words_of_blocks) {
@@ -105,25 +105,30 @@ __global__ void __launch_bounds__(norm_threads)
   terms.flush();
   __syncthreads();
   for (int i = static_cast<int>(threadIdx.x); i < ExactSum::n_words; i += norm_threads)
-    words_of_blocks[i * static_cast<std::int64_t>(gridDim.x) + blockIdx.x] = shared.words[i];
+    words_of_blocks[std::int64_t{blockIdx.x} * ExactSum::n_words + i] = shared.words[i];
 }
 
-constexpr int join_threads = 1024, warp_lanes = 32;
+constexpr int join_threads = 512, join_parts = join_threads / ExactSum::n_words;
 
-/// One block adds up those of all, a warp each word, and one thread gives the sum.
+/// One block adds up those of all, a thread each word of a part of them, and one thread gives the sum.
 __global__ void __launch_bounds__(join_threads)
     join_sums(const std::int64_t* words_of_blocks, int blocks, PartialGradientNorm* norm) {
-  auto& shared = block_memory<SharedWords>();
-  const int warp = static_cast<int>(threadIdx.x) / warp_lanes, lane = static_cast<int>(threadIdx.x) % warp_lanes;
-  for (int word = warp; word < ExactSum::n_words; word += join_threads / warp_lanes) {
+  struct Parts {
+    std::int64_t words[join_parts][ExactSum::n_words];
+  };
+  auto& shared = block_memory<Parts>();
+  const int word = static_cast<int>(threadIdx.x) % ExactSum::n_words,
+            part = static_cast<int>(threadIdx.x) / ExactSum::n_words;
+  if (part < join_parts) {
     std::int64_t sum = 0;
-    for (int i = lane; i < blocks; i += warp_lanes) sum += words_of_blocks[word * blocks + i];
-    MONOMORPH_UNROLL
-    for (int distance = warp_lanes / 2; distance > 0; distance /= 2) sum += __shfl_xor_sync(all_lanes, sum, distance);
-    if (lane == 0) shared.words[word] = sum;
+    for (int i = part; i < blocks; i += join_parts) sum += words_of_blocks[i * ExactSum::n_words + word];
+    shared.words[part][word] = sum;
   }
   __syncthreads();
-  if (threadIdx.x == 0) norm->sum.add_words(shared.words);
+  if (part == 0)
+    for (int i = 1; i < join_parts; ++i) shared.words[0][word] += shared.words[i][word];
+  __syncthreads();
+  if (threadIdx.x == 0) norm->sum.add_words(shared.words[0]);
 }
 
 // Of numbers that are not negative the greater one has the greater bits, and NaN greater ones than infinity.
@@ -174,7 +179,7 @@ __global__ void __launch_bounds__(norm_threads)
 }
 
 unsigned blocks_for(std::int64_t n, std::int64_t block_elements) {
-  constexpr std::int64_t most_blocks = 1024;
+  constexpr std::int64_t most_blocks = 512;
   return static_cast<unsigned>(std::clamp((n + block_elements - 1) / block_elements, std::int64_t{1}, most_blocks));
 }
 

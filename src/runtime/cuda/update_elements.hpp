@@ -169,11 +169,17 @@ __global__ void __launch_bounds__(update_threads)
       "with a state of the master's dtype or of bf16 beside fp32");
 }
 
+/// Of blocks that take a few turns each: more would compute the factors too often, fewer would end at different times.
+inline unsigned update_blocks(std::int64_t n, std::int64_t block_elements) {
+  constexpr std::int64_t turns = 8, many = 2048;
+  const std::int64_t all = (n + block_elements - 1) / block_elements;
+  return static_cast<unsigned>(std::min(all, std::max(many, all / turns)));
+}
+
 template <class Rule, class S, class G, class M, class State, class Coefficients>
 void start_update(Queue queue, const ElementUpdate& run, const Coefficients& coefficients, const UpdateTerms& terms) {
   using Update = Updater<Rule, S, G, M, State>;
-  constexpr std::int64_t most_blocks = 2048,
-                         block_elements = std::int64_t{update_threads} * update_width * Update::n_packs;
+  constexpr std::int64_t block_elements = std::int64_t{update_threads} * update_width * Update::n_packs;
   typename Update::Buffers buffers{};
   buffers.gradient = run.gradient.as<G>();
   buffers.master = run.master.as<M>();
@@ -182,9 +188,8 @@ void start_update(Queue queue, const ElementUpdate& run, const Coefficients& coe
   buffers.rounded_dtype = run.rounded.dtype;
   buffers.n = run.master.elements();
   buffers.noise = {run.noise_key[0], run.noise_key[1], run.first};
-  const std::int64_t blocks = std::min((buffers.n + block_elements - 1) / block_elements, most_blocks);
-  launch(update_elements<Update, Rule, Coefficients>, {static_cast<unsigned>(blocks), update_threads}, queue, buffers,
-         coefficients, terms);
+  launch(update_elements<Update, Rule, Coefficients>, {update_blocks(buffers.n, block_elements), update_threads}, queue,
+         buffers, coefficients, terms);
 }
 
 /// With the dtype of the state.
