@@ -1,4 +1,6 @@
 #include "emulator/emulator.hpp"
+#include "runtime/cuda/attention_band.hpp"
+#include "runtime/cuda/attention_pieces.hpp"
 #include "runtime/cuda/plain_attention.hpp"
 #include "support/catch.hpp"
 #include "unit/runtime/kernels/kernel_case.hpp"
@@ -198,6 +200,47 @@ TEST_CASE("a GPU decodes as a CPU does", "[attention]") {
             CHECK((actual.bytes() == *first));
           });
         }
+}
+
+TEST_CASE("bounds of cuDNN are the mask", "[attention]") {
+  for (const AttentionMask& mask : masks())
+    for (std::int64_t tokens = 1; tokens < 60; ++tokens) {
+      CAPTURE(mask.before, mask.after, mask.prefix, tokens);
+      const auto band = cuda::band_of(mask, tokens);
+      if (!band) {
+        CHECK(mask.prefix > mask.after + 1);
+        continue;
+      }
+      bool same = true;
+      for (std::int64_t i = 0; i < tokens; ++i)
+        for (std::int64_t j = 0; j < tokens; ++j) {
+          const KeyRange seen = mask.keys(i, {0, tokens});
+          const bool in_band = (!band->left || j + *band->left > i) && (!band->right || j <= i + *band->right);
+          same = same && in_band == (j >= seen.first && j < seen.end);
+        }
+      CHECK(same);
+    }
+  CHECK(cuda::band_of({9, 0, 0}, 64) == cuda::AttentionBand{10, 0});
+  CHECK(cuda::band_of({unlimited, unlimited, 0}, 64) == cuda::AttentionBand{});
+}
+
+TEST_CASE("parts of attention have the bits of the whole", "[attention]") {
+  const Problem problem{DType::fp32, shape_of(3, 20, 4, 2, 8), {}, documents_of(shape_of(3, 20, 4, 2, 8)), {}};
+  Call whole(problem), parts(problem);
+  whole.run_on_gpu();
+  const View o = parts.out.view(), l = parts.lse.view(), d = parts.dout.view();
+  const cuda::AttentionCall all{
+      parts.q(parts.qkv),  parts.k(parts.qkv),  parts.v(parts.qkv),  o,           l,          d,
+      parts.q(parts.dqkv), parts.k(parts.dqkv), parts.v(parts.dqkv), parts.shape, parts.mask, parts.starts()};
+  for (std::int64_t sample = 0; sample < 3; ++sample)
+    for (std::int64_t head = 0; head < 2; ++head) {
+      const cuda::AttentionCall part = cuda::heads_of(cuda::samples_of(all, sample, 1), head, 1);
+      cuda::plain_attention(on_gpu, part);
+      cuda::plain_attention_backward(on_gpu, part);
+    }
+  CHECK((parts.out.bytes() == whole.out.bytes()));
+  CHECK((parts.lse.bytes() == whole.lse.bytes()));
+  CHECK((parts.dqkv.bytes() == whole.dqkv.bytes()));
 }
 
 }  // namespace monomorph::emulator

@@ -6,9 +6,9 @@
 #include <monomorph/runtime/kernels/random.hpp>
 #include <monomorph/runtime/machine/parallel.hpp>
 #include <vector>
-#include "runtime/kernels/row_mask.hpp"
 #include "runtime/isa/vector_math.hpp"
 #include "runtime/kernels/dtypes.hpp"
+#include "runtime/kernels/row_mask.hpp"
 
 /// Attention with dropout on the probabilities, a row of scores at a time. Legend: i is a query's position, j a key's.
 namespace monomorph::cpu {

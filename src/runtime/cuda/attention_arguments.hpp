@@ -79,8 +79,8 @@ template <class Tile, class S, class In>
 __device__ TileRows<S> tile_rows(const AttentionArguments<S>& call, const Heads<In>& x, int sample, int head,
                                  int first) {
   const int left = call.tokens - first;
-  return {x.row(std::int64_t{sample} * call.tokens + first, head), x.stride, left < Tile::side ? left : Tile::side,
-          call.features};
+  return {x.row(std::int64_t{sample} * call.tokens + first, head), static_cast<int>(x.stride),
+          left < Tile::side ? left : Tile::side, call.features};
 }
 
 /// Positions of keys that some query of a tile sees.

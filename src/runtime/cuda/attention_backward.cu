@@ -64,7 +64,8 @@ __device__ void compute_delta(const AttentionArguments<S>& call, const TileRows<
 }
 
 template <class S, class Tile>
-__global__ void __launch_bounds__(tile_threads, 1) query_gradients(const __grid_constant__ AttentionArguments<S> call) {
+__global__ void __launch_bounds__(tile_threads, Tile::blocks)
+    query_gradients(const __grid_constant__ AttentionArguments<S> call) {
   auto& memory = block_memory<TileMemory<Tile>>();
   const int sample = static_cast<int>(blockIdx.x) / call.heads, head = static_cast<int>(blockIdx.x) % call.heads;
   const int kv_head = head / (call.heads / call.kv_heads);

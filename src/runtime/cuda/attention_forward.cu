@@ -91,7 +91,8 @@ __device__ void write_lse(const AttentionArguments<S>& call, const RunningSoftma
 }
 
 template <class S, class Tile>
-__global__ void __launch_bounds__(tile_threads, 1) attend(const __grid_constant__ AttentionArguments<S> call) {
+__global__ void __launch_bounds__(tile_threads, Tile::blocks)
+    attend(const __grid_constant__ AttentionArguments<S> call) {
   auto& memory = block_memory<TileMemory<Tile>>();
   const int sample = static_cast<int>(blockIdx.x) / call.heads, head = static_cast<int>(blockIdx.x) % call.heads;
   const int kv_head = head / (call.heads / call.kv_heads);

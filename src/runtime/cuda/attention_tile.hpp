@@ -27,6 +27,8 @@ template <class T, int features> struct TileOf {
   static constexpr int slice = warp_threads;         ///< features that lie in the block's memory at a time
   static constexpr int block_rows = smaller(side, 16'384 / (features * static_cast<int>(sizeof(T))));
   static constexpr int most_features = features;
+  /// At least so many blocks share a processor: one computes while the other waits.
+  static constexpr int blocks = sizeof(T) == 4 && features <= 64 ? 2 : 1;
 };
 
 template <class Tile> struct TileMemory {
@@ -47,8 +49,7 @@ template <class Tile> using TileSums = typename Tile::Number[Tile::rows][Tile::c
 /// Rows of one head in a tile, of which the row has no more than n.
 template <class S> struct TileRows {
   const S* data;
-  std::int64_t stride;
-  int n, features;
+  int stride, n, features;
 
   __device__ auto at(int row, int feature) const {
     return row < n && feature < features ? widen(data[row * stride + feature]) : Compute<S>{0};
@@ -61,7 +62,7 @@ __device__ inline int thread_x() { return static_cast<int>(threadIdx.x) % square
 /// Features from `first` on, transposed.
 template <class Tile, class S, class Slice> __device__ void read_slice(const TileRows<S>& rows, int first, Slice& to) {
   const int feature = static_cast<int>(threadIdx.x) % Tile::slice, begin = static_cast<int>(threadIdx.x) / Tile::slice;
-  MONOMORPH_UNROLL
+  MONOMORPH_UNROLL_BY_4
   for (int i = 0; i < Tile::side; i += tile_threads / Tile::slice)
     to[feature][begin + i] = rows.at(begin + i, first + feature);
 }
@@ -82,6 +83,7 @@ __device__ void multiply_rows(TileMemory<Tile>& memory, const TileRows<S>& left,
     read_slice<Tile>(left, first, memory.slices.left);
     read_slice<Tile>(right, first, memory.slices.right);
     __syncthreads();
+    MONOMORPH_UNROLL_BY_4
     for (int feature = 0; feature < Tile::slice; ++feature) {
       T a[Tile::rows], b[Tile::rows];
       MONOMORPH_UNROLL
@@ -114,13 +116,14 @@ __device__ void add_weighted_rows(TileMemory<Tile>& memory, const TileRows<S>& r
   const int y = thread_y(), x = thread_x();
   for (int first = 0; first < Tile::side; first += Tile::block_rows) {
     __syncthreads();  // what lay in the memory has been read, and the weights are written
-    MONOMORPH_UNROLL
+    MONOMORPH_UNROLL_BY_4
     for (int i = 0; i < Tile::block_rows * Tile::most_features; i += tile_threads) {
       const int element = i + static_cast<int>(threadIdx.x);
       const int row = element / Tile::most_features, feature = element % Tile::most_features;
       memory.rows[row][feature] = rows.at(first + row, feature);
     }
     __syncthreads();
+    MONOMORPH_UNROLL_BY_4
     for (int row = 0; row < Tile::block_rows; ++row) {
       T weight[Tile::rows], value[Tile::columns];
       MONOMORPH_UNROLL

@@ -7,10 +7,10 @@
 #include <memory>
 #include <monomorph/core/error.hpp>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
+#include "runtime/cuda/attention_band.hpp"
 #include "runtime/cuda/attention_pieces.hpp"
 #include "runtime/cuda/staging.hpp"
 
@@ -29,7 +29,7 @@ constexpr std::int64_t access = 16;  ///< bytes: cuDNN wants each row to begin a
 
 void check(bool good, const std::string& reason) {
   if (good) return;
-  std::string line = reason.substr(0, reason.find('\n'));
+  const std::string line = reason.substr(0, reason.find('\n'));
   throw Error("GPU-01",
               "cuDNN does not compute this attention (" + line + "); check that it is cuDNN 9 and knows the GPU");
 }
@@ -44,31 +44,6 @@ cudnnHandle_t start_cudnn() {
   return handle;
 }
 
-// Masks.
-
-/// A mask as cuDNN has it: bands about the diagonal that begins in the corner of query 0 and key 0. What is beyond the
-/// row has no bound.
-struct Band {
-  /// A query sees the keys with key + left > query: the bound counts the query's own token, AttentionMask::before does
-  /// not, so it is before + 1.
-  std::optional<int> left;
-  /// And those with key <= query + right: the bound does not count the query's own token, nor does
-  /// AttentionMask::after.
-  std::optional<int> right;
-  auto operator<=>(const Band&) const = default;
-};
-
-/// None of a mask in which early queries see further ahead than others.
-std::optional<Band> band_of(const AttentionMask& mask, std::int64_t tokens) {
-  if (mask.prefix > mask.after + 1) return std::nullopt;
-  const auto bound = [&](std::int64_t others, int own) {
-    return others + 1 < tokens ? std::optional(static_cast<int>(others) + own) : std::nullopt;
-  };
-  return Band{bound(mask.before, 1), bound(mask.after, 0)};
-}
-
-// Plans.
-
 enum class Direction { forward, backward };
 /// Tensors of a plan. cuDNN finds their addresses by these numbers.
 enum Operand : std::int64_t { q_id = 1, k_id, v_id, out_id, lse_id, dout_id, dq_id, dk_id, dv_id, operands_end };
@@ -79,7 +54,7 @@ struct PlanKey {
   DType dtype;
   std::int64_t batch, tokens, heads, kv_heads, head_dim;
   double scale;
-  Band band;
+  AttentionBand band;
   std::array<std::int64_t, operands_end> strides;  ///< between rows, by operand
   auto operator<=>(const PlanKey&) const = default;
 };
@@ -180,7 +155,7 @@ Plan built(std::unique_ptr<fe::graph::Graph> graph, cudnnHandle_t handle) {
 
 // Before cuDNN 9.25 deterministic gradients take memory for each pair of a query and a key: 4.4 GB for one sequence of
 // 8,192 tokens and 32 heads. So they are computed in parts, one after the other, that are large enough for a GPU.
-constexpr std::int64_t most_workspace_bytes = std::int64_t{1} << 30;
+constexpr std::int64_t most_workspace_bytes = std::int64_t{5} << 28;
 
 /// The plans of this process and the handle they are built with.
 class Plans {

@@ -1,7 +1,7 @@
 #pragma once
 #include "attention.hpp"
-#include "runtime/kernels/row_mask.hpp"
 #include "attention_storage.hpp"
+#include "runtime/kernels/row_mask.hpp"
 
 /// Where the blocks of a head lie. Legend: a block has `block` tokens at most; H features of a head, padded to whole
 /// vectors.
