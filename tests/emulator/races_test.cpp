@@ -1,13 +1,7 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
 #include "emulator/emulator.hpp"
 #include "emulator/sample_kernels.hpp"
-<<<<<<< HEAD
-<<<<<<< HEAD
 #include "runtime/cuda/plain_attention.hpp"
-=======
->>>>>>> 91c32da7e2e472abe772e260f1a9767bc6626dda
-=======
->>>>>>> a0841f026baa684d95bfd1a48ce16fe6280e7bc9
 #include "support/catch.hpp"
 
 #include <vector>
@@ -62,8 +56,6 @@ TEST_CASE("kernels race for nothing") {
         }) == 0);
 }
 
-<<<<<<< HEAD
-<<<<<<< HEAD
 TEST_CASE("attention races for nothing") {
   constexpr std::int64_t tokens = 70, heads = 2, features = 40, columns = heads * features;
   std::vector<float> rows[8], lse(heads * tokens);
@@ -79,7 +71,9 @@ TEST_CASE("attention races for nothing") {
           cuda::plain_attention({}, call);
           cuda::plain_attention_backward({}, call);
           cuda::decode_attention({}, view(0).rows(0, 1), view(1), view(2), view(3).rows(0, 1), tokens, shape, {});
-=======
+        }) == 0);
+}
+
 TEST_CASE("norms race for nothing, with teams of lanes and of blocks") {
   for (const std::int64_t features : {64, 260}) {
     const std::int64_t rows = 9;
@@ -107,8 +101,9 @@ TEST_CASE("rotations and dropout race for nothing") {
           cuda::rotary({}, rows, table, table, 5, 0, false);
           cuda::dropout_add({}, rows, rows, rows, {});
           cuda::swiglu_backward({}, rows, rows.columns(0, 64), rows);
->>>>>>> 91c32da7e2e472abe772e260f1a9767bc6626dda
-=======
+        }) == 0);
+}
+
 TEST_CASE("updates and norms race for nothing") {
   constexpr std::int64_t n = 64 * 5;
   std::vector<float> gradient(n, 1), master(n, 2), moments(2 * n, 3);
@@ -154,7 +149,6 @@ TEST_CASE("the ends of a decoder race for nothing") {
                                .dlogits_CV = view(x),
                                .sum = &sum},
                               {.label_smoothing = 0.1, .z_loss = 1e-4});
->>>>>>> a0841f026baa684d95bfd1a48ce16fe6280e7bc9
         }) == 0);
 }
 
