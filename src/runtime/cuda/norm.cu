@@ -19,7 +19,7 @@ template <class T> struct Forward {
   Rows<T> y;
   const T *weight, *bias;
   S *mean, *rstd;
-  S epsilon;
+  S epsilon, per_feature;  ///< 1 / H
 };
 
 // The forward pass and the repetition must give the same bits, so both compute an element here.
@@ -81,38 +81,38 @@ __device__ Statistics<Compute<T>> statistics(const Forward<T>& f, const Member& 
   if constexpr (kind == Kind::layer) {
     Pack<S, width> sums{};
     for_each_pack([&](const Pack<T, width>& x, int) { add_elements(sums, x); });
-    mean = team_total<in_block>(sums, member, 0) / static_cast<S>(features);
+    mean = team_total<in_block>(sums, member, 0) * f.per_feature;
   }
   Pack<S, width> squares{};
   for_each_pack([&](const Pack<T, width>& x, int column) { add_squares<packed>(squares, x, mean, column, features); });
-  const S square = team_total<in_block>(squares, member, 1) / static_cast<S>(features);
+  const S square = team_total<in_block>(squares, member, 1) * f.per_feature;
   return {mean, S(1) / std::sqrt(square + f.epsilon)};
 }
 
-template <Kind kind, class T> __device__ Statistics<Compute<T>> saved(const Forward<T>& f, std::int64_t group) {
+template <Kind kind, class T> __device__ Statistics<Compute<T>> saved(const Forward<T>& f, int group) {
   return {kind == Kind::layer ? f.mean[group] : Compute<T>(0), f.rstd[group]};
 }
-template <Kind kind, class T>
-__device__ void save(const Forward<T>& f, std::int64_t group, const Statistics<Compute<T>>& of) {
+template <Kind kind, class T> __device__ void save(const Forward<T>& f, int group, const Statistics<Compute<T>>& of) {
   if constexpr (kind == Kind::layer) f.mean[group] = of.mean;
   f.rstd[group] = of.rstd;
 }
 
 /// Groups that a team holds in registers. y may be x.
 template <Kind kind, Of source, bool in_block, int packs, bool packed, int width, class T>
-__global__ void __launch_bounds__(in_block ? most_threads : warps_threads) normalise(Forward<T> f, int team) {
+__global__ void __launch_bounds__(in_block ? most_threads : warps_threads, 1) normalise(Forward<T> f, int team) {
   const auto thread = static_cast<int>(threadIdx.x), teams = static_cast<int>(blockDim.x) / team;
   const Member member{thread % team, team};
-  const std::int64_t asked = static_cast<std::int64_t>(blockIdx.x) * teams + thread / team;
+  const int asked = static_cast<int>(blockIdx.x) * teams + thread / team;
   // Lanes without a group of their own take part in the others' sums.
-  const std::int64_t group = asked < f.groups.count ? asked : f.groups.count - 1;
+  const int group = asked < f.groups.count ? asked : f.groups.count - 1;
   const T* from = f.x.data + f.groups.offset(group, f.x.stride);
-  Pack<T, width> x[packs];
+  HeldPack<T, width> x[packs];
   MONOMORPH_UNROLL
-  for (int p = 0; p < packs; ++p) x[p] = group_pack<width, packed>(from, member.column<width>(p), f.groups.features);
+  for (int p = 0; p < packs; ++p)
+    x[p] = HeldPack(group_pack<width, packed>(from, member.column<width>(p), f.groups.features));
   const auto for_each_pack = [&](auto run) {
     MONOMORPH_UNROLL
-    for (int p = 0; p < packs; ++p) run(x[p], member.column<width>(p));
+    for (int p = 0; p < packs; ++p) run(x[p].pack(), member.column<width>(p));
   };
   Statistics<Compute<T>> of;
   if constexpr (source == Of::saved)
@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(in_block ? most_threads : warps_threads) norma
 template <Kind kind, Of source, bool packed, int width, class T>
 __global__ void __launch_bounds__(most_threads) normalise_long(Forward<T> f) {
   const Member member{static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x)};
-  const std::int64_t group = blockIdx.x;
+  const auto group = static_cast<int>(blockIdx.x);
   const T* from = f.x.data + f.groups.offset(group, f.x.stride);
   const auto for_each_pack = [&](auto run) {
     for (int column = member.column<width>(0); column < f.groups.features; column += member.team * width)
@@ -147,10 +147,10 @@ __global__ void __launch_bounds__(most_threads) normalise_long(Forward<T> f) {
 
 /// A team is lanes where these hold a group, else a block.
 template <Kind kind, Of source, bool packed, int width, class T> void start(Queue queue, const Forward<T>& f) {
-  const int packs = (f.groups.features + width - 1) / width;
+  const int packs = ceil_div(f.groups.features, width);
   const auto in_lanes = [&]<int each>() {
     const int team = lanes_for(packs), teams = warps_threads / team;
-    const auto blocks = static_cast<unsigned>((f.groups.count + teams - 1) / teams);
+    const auto blocks = static_cast<unsigned>(ceil_div(f.groups.count, teams));
     launch(normalise<kind, source, false, each, packed, width, T>, {blocks, warps_threads}, queue, f, team);
   };
   const auto blocks = static_cast<unsigned>(f.groups.count);
@@ -161,7 +161,7 @@ template <Kind kind, Of source, bool packed, int width, class T> void start(Queu
   } else if (packs <= most_packs * warp_lanes) {
     in_lanes.template operator()<most_packs>();
   } else if (packs <= most_packs * most_threads) {
-    const int team = round_up((packs + most_packs - 1) / most_packs, warp_lanes);
+    const int team = round_up(ceil_div(packs, most_packs), warp_lanes);
     launch(normalise<kind, source, true, most_packs, packed, width, T>, {blocks, static_cast<unsigned>(team)}, queue, f,
            team);
   } else {
@@ -183,7 +183,8 @@ void forward(Queue queue, const View& x, const View& weight, const View& bias, d
                        bias.present() ? bias.as<const T>() : nullptr,
                        mean.as<S>(),
                        rstd.as<S>(),
-                       static_cast<S>(epsilon)};
+                       static_cast<S>(epsilon),
+                       S(1) / static_cast<S>(weight.shape.cols)};
     if (groups_of_packs(f.groups, width, x, y, weight, bias))
       start<kind, source, true, width>(queue, f);
     else

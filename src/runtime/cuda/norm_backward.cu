@@ -18,20 +18,18 @@ template <class T> struct Backward {
   Rows<const T> dy, x;
   const T* weight;
   const S *mean, *rstd;
+  S per_feature;  ///< 1 / H
   Rows<T> dx;
   bool add_to_dx;
-  S* partial;              ///< of each block dweight, then dbias; null: neither is asked for
-  std::int64_t each_team;  ///< groups
+  S* partial;     ///< of each block dweight, then dbias; null: neither is asked for
+  int each_team;  ///< groups
   int team;
 };
 
 /// dweight and dbias of a pack of features.
 template <class S, int width> struct WeightSums { Pack<S, width> weight, bias; };
 
-/// What the features of some groups add up to.
-template <class S, int groups> struct GroupSums { Pack<S, 2 * groups> d_and_dn; };
-
-template <Kind kind, class T> __device__ Statistics<Compute<T>> saved(const Backward<T>& b, std::int64_t group) {
+template <Kind kind, class T> __device__ Statistics<Compute<T>> saved(const Backward<T>& b, int group) {
   return {kind == Kind::layer ? b.mean[group] : Compute<T>(0), b.rstd[group]};
 }
 
@@ -104,90 +102,118 @@ __device__ void write_partial(const WeightSums<S, width>& sums, S* partial, int 
   write_group_pack<false>(sums.bias, weight + features, column, features);
 }
 
+/// Where a thread is: in a team that has some groups from one on.
+template <int width> struct Place {
+  Member member;
+  int first, end;
+  template <class T>
+  __device__ explicit Place(const Backward<T>& b) : member{static_cast<int>(threadIdx.x) % b.team, b.team} {
+    const int teams = static_cast<int>(blockDim.x) / b.team, own = static_cast<int>(threadIdx.x) / b.team;
+    first = (static_cast<int>(blockIdx.x) * teams + own) * b.each_team;
+    end = first + b.each_team < b.groups.count ? first + b.each_team : b.groups.count;
+  }
+  __device__ int column(int pack) const { return member.column<width>(pack); }
+};
+
+/// A thread's part of some groups that follow each other; zeros for those that are not the team's.
+template <int at_once, int packs, int width, class T> struct Held {
+  HeldPack<T, width> dy[at_once][packs], x[at_once][packs];
+  Statistics<Compute<T>> of[at_once]{};
+};
+
+template <Kind kind, bool packed, int at_once, int packs, int width, class T>
+__device__ Held<at_once, packs, width, T> held(const Backward<T>& b, const Place<width>& place, int first) {
+  Held<at_once, packs, width, T> held;
+  MONOMORPH_UNROLL
+  for (int g = 0; g < at_once; ++g) {
+    const int group = first + g;
+    if (group >= place.end) continue;
+    held.of[g] = saved<kind>(b, group);
+    const T* const dy = b.dy.data + b.groups.offset(group, b.dy.stride);
+    const T* const x = b.x.data + b.groups.offset(group, b.x.stride);
+    MONOMORPH_UNROLL
+    for (int p = 0; p < packs; ++p) {
+      held.dy[g][p] = HeldPack(group_pack<width, packed>(dy, place.column(p), b.groups.features));
+      held.x[g][p] = HeldPack(group_pack<width, packed>(x, place.column(p), b.groups.features));
+    }
+  }
+  return held;
+}
+
+/// @return for each group the thread's part of Σ d, then for each that of Σ d · n
+template <Kind kind, bool packed, int at_once, int packs, int width, class T>
+__device__ Pack<Compute<T>, 2 * at_once> add_held(const Backward<T>& b, const Place<width>& place,
+                                                  Held<at_once, packs, width, T>& held,
+                                                  WeightSums<Compute<T>, width> (&sums)[packs]) {
+  Pack<Compute<T>, 2 * at_once> totals{};
+  MONOMORPH_UNROLL
+  for (int p = 0; p < packs; ++p) {
+    const auto weight = group_pack<width, packed>(b.weight, place.column(p), b.groups.features);
+    MONOMORPH_UNROLL
+    for (int g = 0; g < at_once; ++g)
+      add_pack<kind>(held.dy[g][p].pack(), held.x[g][p].pack(), weight, held.of[g], totals.at[g],
+                     totals.at[at_once + g], sums[p]);
+  }
+  return totals;
+}
+
+template <bool packed, int at_once, int packs, int width, class T>
+__device__ void write_gradients(const Backward<T>& b, const Place<width>& place, int first,
+                                Held<at_once, packs, width, T>& held, Pack<Compute<T>, 2 * at_once> means) {
+  MONOMORPH_UNROLL
+  for (auto& mean : means.at) mean *= b.per_feature;
+  MONOMORPH_UNROLL
+  for (int p = 0; p < packs; ++p) {
+    const auto weight = group_pack<width, packed>(b.weight, place.column(p), b.groups.features);
+    MONOMORPH_UNROLL
+    for (int g = 0; g < at_once; ++g) {
+      if (first + g >= place.end) continue;
+      T* const dx = b.dx.data + b.groups.offset(first + g, b.dx.stride);
+      write_gradient<packed>(b, held.dy[g][p].pack(), held.x[g][p].pack(), weight, held.of[g], means.at[g],
+                             means.at[at_once + g], dx, place.column(p));
+    }
+  }
+}
+
 /// @tparam at_once groups that a team reads before it computes, so that many accesses are under way
 template <Kind kind, bool in_block, int packs, int at_once, bool packed, int width, class T>
 __global__ void __launch_bounds__(!in_block    ? warps_threads
                                   : packs == 1 ? one_pack_threads
                                                : most_threads) backward(Backward<T> b) {
-  using S = Compute<T>;
-  const int features = b.groups.features, thread = static_cast<int>(threadIdx.x);
-  const int teams = static_cast<int>(blockDim.x) / b.team;
-  const Member member{thread % b.team, b.team};
-  const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * teams + thread / b.team) * b.each_team;
-  HeldPack<T, width> weight[packs];
-  WeightSums<S, width> sums[packs]{};
-  MONOMORPH_UNROLL
-  for (int p = 0; p < packs; ++p)
-    weight[p] = HeldPack(group_pack<width, packed>(b.weight, member.column<width>(p), features));
-
-  int turn = 0;
-  // All teams of a warp come to its sums equally often; what is not a group is zero.
-  for (std::int64_t done = 0; done < b.each_team; done += at_once, turn ^= 1) {
-    HeldPack<T, width> dy[at_once][packs], x[at_once][packs];
-    Statistics<S> of[at_once]{};
-    Pack<S, 2 * at_once> totals{};
-    const auto is_group = [&](int g) { return done + g < b.each_team && first + done + g < b.groups.count; };
-    MONOMORPH_UNROLL
-    for (int g = 0; g < at_once; ++g) {
-      if (!is_group(g)) continue;
-      const std::int64_t group = first + done + g;
-      of[g] = saved<kind>(b, group);
-      MONOMORPH_UNROLL
-      for (int p = 0; p < packs; ++p) {
-        const int column = member.column<width>(p);
-        dy[g][p] =
-            HeldPack(group_pack<width, packed>(b.dy.data + b.groups.offset(group, b.dy.stride), column, features));
-        x[g][p] = HeldPack(group_pack<width, packed>(b.x.data + b.groups.offset(group, b.x.stride), column, features));
-      }
-    }
-    MONOMORPH_UNROLL
-    for (int g = 0; g < at_once; ++g) {
-      MONOMORPH_UNROLL
-      for (int p = 0; p < packs; ++p)
-        add_pack<kind>(dy[g][p].pack(), x[g][p].pack(), weight[p].pack(), of[g], totals.at[g], totals.at[at_once + g],
-                       sums[p]);
-    }
-    totals = in_block ? block_total(totals, turn) : lanes_total(totals, b.team);
-    MONOMORPH_UNROLL
-    for (int g = 0; g < at_once; ++g) {
-      if (!is_group(g)) continue;
-      T* dx = b.dx.data + b.groups.offset(first + done + g, b.dx.stride);
-      const S mean_d = totals.at[g] / static_cast<S>(features);
-      const S mean_dn = totals.at[at_once + g] / static_cast<S>(features);
-      MONOMORPH_UNROLL
-      for (int p = 0; p < packs; ++p) {
-        write_gradient<packed>(b, dy[g][p].pack(), x[g][p].pack(), weight[p].pack(), of[g], mean_d, mean_dn, dx,
-                               member.column<width>(p));
-      }
-    }
+  const Place<width> place(b);
+  WeightSums<Compute<T>, width> sums[packs]{};
+  // All teams of a warp come to its sums equally often, whether they have a group left or not.
+  for (int done = 0; done < b.each_team; done += at_once) {
+    auto groups = held<kind, packed, at_once, packs>(b, place, place.first + done);
+    const auto own = add_held<kind, packed>(b, place, groups, sums);
+    const auto totals = in_block ? block_total(own, done / at_once % 2) : lanes_total(own, b.team);
+    write_gradients<packed>(b, place, place.first + done, groups, totals);
   }
 
   if (b.partial == nullptr) return;
   if constexpr (!in_block) add_teams_of_block(sums[0], b.team);
-  if (thread >= b.team) return;
+  if (static_cast<int>(threadIdx.x) >= b.team) return;
   MONOMORPH_UNROLL
-  for (int p = 0; p < packs; ++p) write_partial(sums[p], b.partial, member.column<width>(p), features);
+  for (int p = 0; p < packs; ++p) write_partial(sums[p], b.partial, place.column(p), b.groups.features);
 }
 
 /// Groups longer than the registers of a block: they are read twice, and what a block has found lies in memory, where
 /// each thread adds to its own features.
 template <Kind kind, bool packed, int width, class T>
-__global__ void __launch_bounds__(most_threads) backward_long(Backward<T> b) {
+__global__ void __launch_bounds__(most_threads, 1) backward_long(Backward<T> b) {
   using S = Compute<T>;
-  const int features = b.groups.features;
-  const Member member{static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x)};
-  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * b.each_team;
-  const std::int64_t end = first + b.each_team < b.groups.count ? first + b.each_team : b.groups.count;
+  const int features = b.groups.features, step = b.team * width;
+  const Place<width> place(b);
   S* const partial = b.partial + (b.partial != nullptr ? std::int64_t{2} * features * blockIdx.x : 0);
-  for (std::int64_t group = first; group < end; ++group) {
+  for (int group = place.first; group < place.end; ++group) {
     const T* const dy = b.dy.data + b.groups.offset(group, b.dy.stride);
     const T* const x = b.x.data + b.groups.offset(group, b.x.stride);
     T* const dx = b.dx.data + b.groups.offset(group, b.dx.stride);
     const Statistics<S> of = saved<kind>(b, group);
     Pack<S, 2> totals{};
-    for (int column = member.column<width>(0); column < features; column += member.team * width) {
+    for (int column = place.column(0); column < features; column += step) {
       WeightSums<S, width> sums{};
-      if (b.partial != nullptr && group != first) {
+      if (b.partial != nullptr && group != place.first) {
         sums.weight = group_pack<width, false>(const_cast<const S*>(partial), column, features);
         sums.bias = group_pack<width, false>(const_cast<const S*>(partial) + features, column, features);
       }
@@ -195,9 +221,9 @@ __global__ void __launch_bounds__(most_threads) backward_long(Backward<T> b) {
                      group_pack<width, packed>(b.weight, column, features), of, totals.at[0], totals.at[1], sums);
       if (b.partial != nullptr) write_partial(sums, b.partial, column, features);
     }
-    totals = block_total(totals, static_cast<int>((group - first) % 2));
-    const S mean_d = totals.at[0] / static_cast<S>(features), mean_dn = totals.at[1] / static_cast<S>(features);
-    for (int column = member.column<width>(0); column < features; column += member.team * width)
+    totals = block_total(totals, (group - place.first) % 2);
+    const S mean_d = totals.at[0] * b.per_feature, mean_dn = totals.at[1] * b.per_feature;
+    for (int column = place.column(0); column < features; column += step)
       write_gradient<packed>(b, group_pack<width, packed>(dy, column, features),
                              group_pack<width, packed>(x, column, features),
                              group_pack<width, packed>(b.weight, column, features), of, mean_d, mean_dn, dx, column);
@@ -211,17 +237,17 @@ template <class S> struct Tile { S at[tile_warps][tile_columns]; };
 /// w + 8, …, and the first warp what they have then.
 template <class S, class G>
 __global__ void __launch_bounds__(tile_columns* tile_warps)
-    add_up_blocks(const S* partial, std::int64_t blocks, std::int64_t stride, int features, G* to, bool accumulate) {
+    add_up_blocks(const S* partial, int blocks, int features, G* to, bool accumulate) {
   constexpr int batch = 16;
   const int lane = static_cast<int>(threadIdx.x) % tile_columns, warp = static_cast<int>(threadIdx.x) / tile_columns;
   const int column = static_cast<int>(blockIdx.x) * tile_columns + lane;
   S sum = 0;
-  for (std::int64_t first = warp; column < features && first < blocks; first += batch * tile_warps) {
+  for (int first = warp; column < features && first < blocks; first += batch * tile_warps) {
     S found[batch];
     MONOMORPH_UNROLL
     for (int i = 0; i < batch; ++i) {
-      const std::int64_t block = first + i * tile_warps;
-      found[i] = block < blocks ? partial[block * stride + column] : S(0);
+      const int block = first + i * tile_warps;
+      found[i] = block < blocks ? partial[std::int64_t{2} * features * block + column] : S(0);
     }
     MONOMORPH_UNROLL
     for (int i = 0; i < batch; ++i) sum += found[i];
@@ -234,26 +260,23 @@ __global__ void __launch_bounds__(tile_columns* tile_warps)
   to[column] = converted<G>(accumulate ? converted<S>(to[column]) + sum : sum);
 }
 
-template <class S> void add_up(Queue queue, const S* partial, std::int64_t blocks, const View& to, bool accumulate) {
-  if (!to.present()) return;
+template <class S> void add_up(Queue queue, const S* partial, int blocks, const View& to, bool accumulate) {
   const auto features = static_cast<int>(to.shape.cols);
   in_element_type(to.dtype, [&]<class G>() {
-    launch(add_up_blocks<S, G>,
-           {static_cast<unsigned>((features + tile_columns - 1) / tile_columns), tile_columns * tile_warps}, queue,
-           partial, blocks, std::int64_t{2} * features, features, to.as<G>(), accumulate);
+    launch(add_up_blocks<S, G>, {static_cast<unsigned>(ceil_div(features, tile_columns)), tile_columns * tile_warps},
+           queue, partial, blocks, features, to.as<G>(), accumulate);
   });
 }
 
 /// How groups are shared out: as many threads as keep a GPU of 132 multiprocessors busy, but no team has so few groups
 /// that sums of blocks take longer than theirs.
 struct Share {
-  std::int64_t blocks, each_team;
+  int blocks, each_team;
 };
-Share share_of(std::int64_t groups, int threads, int team) {
-  constexpr std::int64_t multiprocessors = 132, threads_of_each = 512, least_each = 8;
-  const std::int64_t teams = threads / team, most_blocks = multiprocessors * (threads_of_each / threads);
-  const auto ceil_div = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
-  const std::int64_t each = std::max(ceil_div(groups, most_blocks * teams), least_each);
+Share share_of(int groups, int threads, int team) {
+  constexpr int multiprocessors = 132, threads_of_each = 512, least_each = 8;
+  const int teams = threads / team, most_blocks = multiprocessors * (threads_of_each / threads);
+  const int each = std::max(ceil_div(groups, most_blocks * teams), least_each);
   return {ceil_div(groups, each * teams), each};
 }
 
@@ -272,23 +295,23 @@ void run(Queue queue, void (*kernel)(Backward<T>), Backward<T> b, int threads, i
   b.each_team = share.each_team;
   if (to.present())
     b.partial = reinterpret_cast<S*>(
-        workspace(queue, share.blocks * 2 * b.groups.features * static_cast<std::int64_t>(sizeof(S))));
+        workspace(queue, std::int64_t{2} * share.blocks * b.groups.features * static_cast<std::int64_t>(sizeof(S))));
   launch(kernel, {static_cast<unsigned>(share.blocks), static_cast<unsigned>(threads)}, queue, b);
-  add_up<S>(queue, b.partial, share.blocks, to.dweight, to.accumulate);
-  add_up<S>(queue, b.partial + b.groups.features, share.blocks, to.dbias, to.accumulate);
+  if (to.dweight.present()) add_up<S>(queue, b.partial, share.blocks, to.dweight, to.accumulate);
+  if (to.dbias.present()) add_up<S>(queue, b.partial + b.groups.features, share.blocks, to.dbias, to.accumulate);
 }
 
 template <Kind kind, bool packed, int width, class T>
 void start(Queue queue, const Backward<T>& b, const WeightGradients& to) {
   constexpr int four = packed ? 4 : 2, two = packed ? 2 : 1;  // views that are not aligned need registers, too
-  const int packs = (b.groups.features + width - 1) / width;
+  const int packs = ceil_div(b.groups.features, width);
   if (packs <= warp_lanes) {
     run(queue, backward<kind, false, 1, four, packed, width, T>, b, warps_threads, lanes_for(packs), to);
   } else if (packs <= one_pack_threads) {
     const int threads = round_up(packs, warp_lanes);
     run(queue, backward<kind, true, 1, four, packed, width, T>, b, threads, threads, to);
   } else if (packs <= 2 * most_threads) {
-    const int threads = round_up((packs + 1) / 2, warp_lanes);
+    const int threads = round_up(ceil_div(packs, 2), warp_lanes);
     run(queue, backward<kind, true, 2, two, packed, width, T>, b, threads, threads, to);
   } else {
     run(queue, backward_long<kind, packed, width, T>, b, most_threads, most_threads, to);
@@ -307,6 +330,7 @@ void backward(Queue queue, const View& dy, const View& x, const View& weight, co
                         weight.as<const T>(),
                         mean.as<const S>(),
                         rstd.as<const S>(),
+                        S(1) / static_cast<S>(weight.shape.cols),
                         {dx.as<T>(), dx.stride},
                         add_to_dx,
                         nullptr,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <stdexcept>
 
 /// What kernels of norms share. A group is the H features that are normalised together; a row has G groups, group g is
 /// group g % G of row g / G. A team, which is a run of lanes or a block, takes a group, and a thread of it packs of the
@@ -18,16 +19,17 @@ enum class Kind { layer, rms };
 template <class S> struct Statistics { S mean, rstd; };
 
 struct Groups {
-  std::int64_t count, per_row;
-  int features;
-  __device__ std::int64_t offset(std::int64_t group, std::int64_t stride) const {
-    return per_row == 1 ? group * stride : group / per_row * stride + group % per_row * features;
+  int count, per_row, features;
+  __device__ std::int64_t offset(int group, std::int64_t stride) const {
+    if (per_row == 1) return group * stride;
+    return group / per_row * stride + std::int64_t{group % per_row} * features;
   }
 };
 
 inline Groups groups_of(const View& x, const View& weight) {
-  const std::int64_t per_row = x.shape.cols / weight.shape.cols;
-  return {x.shape.rows * per_row, per_row, static_cast<int>(weight.shape.cols)};
+  const std::int64_t features = weight.shape.cols, per_row = x.shape.cols / features, count = x.shape.rows * per_row;
+  if (count > 1 << 30) throw std::logic_error("norms on GPUs have at most 2^30 groups");
+  return {static_cast<int>(count), static_cast<int>(per_row), static_cast<int>(features)};
 }
 
 /// Whether all groups begin as packs do, and end as they do.
@@ -92,7 +94,8 @@ template <class T, int width> class HeldPack {
   Words words_{};
 };
 
-inline int round_up(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
+inline int ceil_div(int a, int b) { return (a + b - 1) / b; }
+inline int round_up(int n, int multiple) { return ceil_div(n, multiple) * multiple; }
 
 /// Lanes for a group of so few packs that one each is enough: a power of two.
 inline int lanes_for(int packs) { return std::min(static_cast<int>(std::bit_ceil(unsigned(packs))), warp_lanes); }
