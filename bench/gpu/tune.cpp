@@ -62,10 +62,12 @@ int main(int argc, char** argv) {
     const auto best = std::ranges::min_element(times) - times.begin();
     const double tera = 2e-9 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
     fmt::print(
-        "{{\"m\": {}, \"n\": {}, \"k\": {}, \"a\": \"{}{}\", \"b\": \"{}{}\", \"d\": \"{}\", \"adds\": {}, \"epilogue\": {}, "
-        "\"first_ms\": {:.4f}, \"first_tflops\": {:.0f}, \"best\": {}, \"best_ms\": {:.4f}, \"best_tflops\": {:.0f}}}\n",
+        "{{\"m\": {}, \"n\": {}, \"k\": {}, \"a\": \"{}{}\", \"b\": \"{}{}\", \"d\": \"{}\", \"adds\": {}, \"bias\": "
+        "{}, "
+        "\"first_ms\": {:.4f}, \"first_tflops\": {:.0f}, \"best\": {}, \"best_ms\": {:.4f}, \"best_tflops\": "
+        "{:.0f}}}\n",
         p.m, p.n, p.k, name_of(p.a.dtype), p.a.transposed ? "^T" : "", name_of(p.b.dtype), p.b.transposed ? "^T" : "",
-        name_of(p.d.dtype), p.adds_c, static_cast<int>(p.epilogue), times[0], tera / times[0], best,
+        name_of(p.d.dtype), p.adds_c, p.bias != nullptr, times[0], tera / times[0], best,
         times[static_cast<std::size_t>(best)], tera / times[static_cast<std::size_t>(best)]);
   }
 }

@@ -1,7 +1,5 @@
+#include <monomorph/runtime/cuda/kernels.hpp>
 #include "emulator/emulator.hpp"
-#include <monomorph/runtime/cuda/kernels.hpp>
-#include <monomorph/runtime/cuda/kernels.hpp>
-#include <monomorph/runtime/cuda/kernels.hpp>
 #include "support/catch.hpp"
 #include "unit/runtime/kernels/kernel_case.hpp"
 

@@ -25,6 +25,10 @@ double tolerance(DType dtype) {
   return 0;
 }
 
+/// Of single elements: CPUs with such an instruction fuse a product with a sum, GPUs do not, so that a last bit
+/// differs.
+double fused(DType dtype) { return dtype == DType::fp64 ? 1e-14 : size_of(dtype) == 2 ? 1e-3 : 1e-6; }
+
 struct Size {
   std::int64_t rows, cols;
 };
@@ -63,7 +67,7 @@ TEST_CASE("a GPU copies, clears and adds with the bits of a CPU", "[elementwise]
       on_both([&](auto queue) { add(queue, x.on(queue), y.on(queue)); });
       y.check_equal();
       on_both([&](auto queue) { scale_and_add(queue, x.on(queue), 0.3, y.on(queue), -1.25); });
-      y.check_equal();
+      y.check_equal(fused(to));
     }
     const Mirror x = random_mirror(size, dtype, 1, gap);
     on_both([&](auto queue) { zero(queue, x.on(queue)); });
@@ -87,7 +91,7 @@ TEST_CASE("activations on a GPU", "[activation]") {
   for_each_layout([](DType dtype, Size size, std::int64_t gap) {
     const Mirror h = random_mirror(size, dtype, 1, gap), dy = random_mirror(size, dtype, 2, gap),
                  y = random_mirror(size, dtype, 3, gap);
-    const double bound = dtype == DType::fp64 ? 1e-14 : 1e-6;
+    const double bound = fused(dtype);
     const auto check = [&](auto f, auto backward) {
       on_both([&](auto queue) { f(queue, h.on(queue), y.on(queue)); });
       y.check_equal(bound);
@@ -135,7 +139,7 @@ TEST_CASE("norms on a GPU", "[norm]") {
     }
 }
 
-TEST_CASE("rotary embeddings and dropout on a GPU have the bits of a CPU", "[rotary][dropout]") {
+TEST_CASE("rotary embeddings and dropout on a GPU", "[rotary][dropout]") {
   for (const DType dtype : dtypes) {
     CAPTURE(name_of(dtype));
     constexpr std::int64_t tokens = 40, width = 64;
@@ -154,11 +158,11 @@ TEST_CASE("rotary embeddings and dropout on a GPU have the bits of a CPU", "[rot
     });
     cos.check_equal();
     sin.check_equal();
-    x.check_equal();
+    x.check_equal(fused(dtype));
     on_both([&](auto q) { dropout_add(q, x.on(q), y.on(q), y.on(q), key); });
-    y.check_equal();
+    y.check_equal(fused(dtype));
     on_both([&](auto q) { dropout(q, y.on(q), x.on(q), key); });
-    x.check_equal();
+    x.check_equal(fused(dtype));
   }
 }
 
@@ -326,7 +330,7 @@ TEST_CASE("cross-entropy on a GPU", "[cross_entropy]") {
       }
 }
 
-TEST_CASE("updates on a GPU have the bits of a CPU", "[optimizer]") {
+TEST_CASE("updates on a GPU", "[optimizer]") {
   struct Dtypes {
     DType master, state, gradient, rounded;
   };
@@ -353,7 +357,8 @@ TEST_CASE("updates on a GPU have the bits of a CPU", "[optimizer]") {
                           .first = 640},
             UpdateTerms{.decision = decision.on(q), .clip_value = 0.5});
         });
-        for (const Mirror* result : {&master, &m, &v, &rounded}) result->check_equal();
+        for (const Mirror* result : {&master, &m, &v, &rounded})
+          result->check_equal(fused(result->on(cpu::Queue{}).dtype));
       };
       check([](auto q, const ElementUpdate& run, const UpdateTerms& terms) {
         adamw(q, run, {1e-2, 0.9, 0.95, 1e-8, 0.1}, terms);

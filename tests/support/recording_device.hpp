@@ -113,6 +113,7 @@ struct Device {
 };
 static_assert(DevicePolicy<Device>);
 
+template <class F> void once(Queue, F&& f) { Recorder::the().add(std::forward<F>(f)); }
 template <class F> void side_by_side(Queue, std::int64_t n, F&& f) {
   for (std::int64_t i = 0; i < n; ++i) f(i);
 }

@@ -1,6 +1,7 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
 
 #include "runtime/cuda/norm_groups.hpp"
+#include "runtime/cuda/partial_sums.hpp"
 #include "runtime/cuda/staging.hpp"
 
 // With n = (x - mean) · rstd and d = dy · weight, dx = rstd · (d - mean(d) - n · mean(d · n)), without mean(d) for the
@@ -230,44 +231,6 @@ __global__ void __launch_bounds__(most_threads, 1) backward_long(Backward<T> b) 
   }
 }
 
-constexpr int tile_columns = warp_lanes, tile_warps = 8;
-template <class S> struct Tile { S at[tile_warps][tile_columns]; };
-
-/// to = (or +=) the sum of what the blocks have found, a column for each lane of a warp: warp w adds up blocks w,
-/// w + 8, …, and the first warp what they have then.
-template <class S, class G>
-__global__ void __launch_bounds__(tile_columns* tile_warps)
-    add_up_blocks(const S* partial, int blocks, int features, G* to, bool accumulate) {
-  constexpr int batch = 16;
-  const int lane = static_cast<int>(threadIdx.x) % tile_columns, warp = static_cast<int>(threadIdx.x) / tile_columns;
-  const int column = static_cast<int>(blockIdx.x) * tile_columns + lane;
-  S sum = 0;
-  for (int first = warp; column < features && first < blocks; first += batch * tile_warps) {
-    S found[batch];
-    MONOMORPH_UNROLL
-    for (int i = 0; i < batch; ++i) {
-      const int block = first + i * tile_warps;
-      found[i] = block < blocks ? partial[std::int64_t{2} * features * block + column] : S(0);
-    }
-    MONOMORPH_UNROLL
-    for (int i = 0; i < batch; ++i) sum += found[i];
-  }
-  auto& sums = block_memory<Tile<S>>().at;
-  sums[warp][lane] = sum;
-  __syncthreads();
-  if (warp != 0 || column >= features) return;
-  for (int other = 1; other < tile_warps; ++other) sum += sums[other][lane];
-  to[column] = converted<G>(accumulate ? converted<S>(to[column]) + sum : sum);
-}
-
-template <class S> void add_up(Queue queue, const S* partial, int blocks, const View& to, bool accumulate) {
-  const auto features = static_cast<int>(to.shape.cols);
-  in_element_type(to.dtype, [&]<class G>() {
-    launch(add_up_blocks<S, G>, {static_cast<unsigned>(ceil_div(features, tile_columns)), tile_columns * tile_warps},
-           queue, partial, blocks, features, to.as<G>(), accumulate);
-  });
-}
-
 /// How groups are shared out: as many threads as keep a GPU of 132 multiprocessors busy, but no team has so few groups
 /// that sums of blocks take longer than theirs.
 struct Share {
@@ -297,8 +260,11 @@ void run(Queue queue, void (*kernel)(Backward<T>), Backward<T> b, int threads, i
     b.partial = reinterpret_cast<S*>(
         workspace(queue, std::int64_t{2} * share.blocks * b.groups.features * static_cast<std::int64_t>(sizeof(S))));
   launch(kernel, {static_cast<unsigned>(share.blocks), static_cast<unsigned>(threads)}, queue, b);
-  if (to.dweight.present()) add_up<S>(queue, b.partial, share.blocks, to.dweight, to.accumulate);
-  if (to.dbias.present()) add_up<S>(queue, b.partial + b.groups.features, share.blocks, to.dbias, to.accumulate);
+  if (to.dweight.present())
+    add_up<S>(queue, b.partial, std::int64_t{2} * b.groups.features, share.blocks, to.dweight, to.accumulate);
+  if (to.dbias.present())
+    add_up<S>(queue, b.partial + b.groups.features, std::int64_t{2} * b.groups.features, share.blocks, to.dbias,
+              to.accumulate);
 }
 
 template <Kind kind, bool packed, int width, class T>

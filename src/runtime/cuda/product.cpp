@@ -82,11 +82,10 @@ struct ProductPlan::Parts {
     product.reset(made);
     set(CUBLASLT_MATMUL_DESC_TRANSA, p.a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(CUBLASLT_MATMUL_DESC_TRANSB, p.b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
-    if (p.epilogue == Epilogue::nothing) return;
-    set(CUBLASLT_MATMUL_DESC_EPILOGUE,
-        p.epilogue == Epilogue::add_bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_BGRADB);
-    set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, type_of(p.vector_dtype));
-    set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.vector);
+    if (p.bias == nullptr) return;
+    set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+    set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, type_of(p.bias_dtype));
+    set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias);
   }
 
   template <class T> void set(cublasLtMatmulDescAttributes_t attribute, const T& value) {
@@ -129,7 +128,7 @@ ProductPlan::~ProductPlan() = default;
 int ProductPlan::candidates() const { return parts_->n_candidates; }
 
 void ProductPlan::run(const Product& p, Queue queue, std::byte* workspace) const {
-  if (p.epilogue != Epilogue::nothing) parts_->set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.vector);
+  if (p.bias != nullptr) parts_->set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias);
   constexpr float one = 1, zero = 0;
   constexpr double one64 = 1, zero64 = 0;
   const void* const alpha = parts_->in_fp64 ? static_cast<const void*>(&one64) : &one;

@@ -36,17 +36,16 @@ struct Operand {
   auto key() const { return std::tuple(dtype, stride, transposed, alignment()); }
 };
 
-enum class Epilogue { nothing, add_bias, sum_rows_of_b };
-
-/// d = a b (+ c, or + d), d of m rows and n columns. The vector is the bias, or gets b's sums.
+/// d = a b (+ c, or + d) (+ the bias in each column), d of m rows and n columns.
 struct Product {
   std::int64_t m, n, k;
   Operand a, b, c, d;
   bool adds_c = false;
-  Epilogue epilogue = Epilogue::nothing;
-  std::byte* vector = nullptr;
-  DType vector_dtype = DType::fp32;
-  auto key() const { return std::tuple(m, n, k, a.key(), b.key(), c.key(), d.key(), adds_c, epilogue, vector_dtype); }
+  const std::byte* bias = nullptr;
+  DType bias_dtype = DType::fp32;
+  auto key() const {
+    return std::tuple(m, n, k, a.key(), b.key(), c.key(), d.key(), adds_c, bias != nullptr, bias_dtype);
+  }
 };
 
 /// What cuBLASLt must be told of a kind of product, and one way of computing it. A product of a kind is always computed

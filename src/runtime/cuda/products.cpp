@@ -1,3 +1,4 @@
+#include "runtime/cuda/column_sums.hpp"
 #include "runtime/cuda/product.hpp"
 #include "runtime/cuda/staging.hpp"
 
@@ -25,11 +26,9 @@ struct Plans {
   }
 };
 
-/// @param workspace of at least product_workspace_bytes
-void run(Queue queue, const Product& product, std::byte* workspace) {
-  Plans::of_process().of(product).run(product, queue, workspace);
+void run(Queue queue, const Product& product) {
+  Plans::of_process().of(product).run(product, queue, workspace(queue, product_workspace_bytes));
 }
-void run(Queue queue, const Product& product) { run(queue, product, workspace(queue, product_workspace_bytes)); }
 
 /// yᵀ = w xᵀ.
 Product projection(const View& x, const View& w, const View& bias, const View& y) {
@@ -41,9 +40,8 @@ Product projection(const View& x, const View& w, const View& bias, const View& y
             .c = Operand::of(y),
             .d = Operand::of(y)};
   if (bias.present()) {
-    p.epilogue = Epilogue::add_bias;
-    p.vector = bias.data;
-    p.vector_dtype = bias.dtype;
+    p.bias = bias.data;
+    p.bias_dtype = bias.dtype;
   }
   return p;
 }
@@ -78,25 +76,18 @@ void linear_backward_input(Queue queue, View dy, View w, View dx, bool accumulat
               .adds_c = accumulate});
 }
 
-/// cuBLASLt overwrites sums of rows, so what is to be added lies behind its workspace first.
+/// cuBLASLt could add up rows behind the product, but takes three times as long for it.
 void linear_backward_weight(Queue queue, View dy, View x, View dw, View dbias, bool accumulate) {
-  if (!dw.present()) return;
-  Product p{.m = x.shape.cols,
-            .n = dy.shape.cols,
-            .k = dy.shape.rows,
-            .a = Operand::of(x),
-            .b = Operand::of(dy, true),
-            .c = Operand::of(dw),
-            .d = Operand::of(dw),
-            .adds_c = accumulate};
-  if (!dbias.present()) return run(queue, p);
-  std::byte* const memory = workspace(queue, product_workspace_bytes + (accumulate ? dbias.bytes() : 0));
-  const View sums = accumulate ? View{memory + product_workspace_bytes, dbias.dtype, dbias.shape} : dbias;
-  p.epilogue = Epilogue::sum_rows_of_b;
-  p.vector = sums.data;
-  p.vector_dtype = dbias.dtype;
-  run(queue, p, memory);
-  if (accumulate) add(queue, sums, dbias);
+  if (dw.present())
+    run(queue, {.m = x.shape.cols,
+                .n = dy.shape.cols,
+                .k = dy.shape.rows,
+                .a = Operand::of(x),
+                .b = Operand::of(dy, true),
+                .c = Operand::of(dw),
+                .d = Operand::of(dw),
+                .adds_c = accumulate});
+  column_sums(queue, dy, dbias, accumulate);
 }
 
 }  // namespace monomorph::cuda

@@ -17,23 +17,28 @@ struct GeluExactSlope {
   }
 };
 
+/// Of numbers whose last bits are kept.
+struct ExactSigmoid {
+  template <class S> MONOMORPH_HOST_DEVICE S operator()(S x) const { return sigmoid(x); }
+};
+
 // tanh-GELU is h · sigmoid(2 u) with u = √(2/π) (h + 0.044715 h³).
 template <class S> MONOMORPH_HOST_DEVICE inline S twice_u(S h) {
   return S(1.5957691216057307117597842397375) * (h + S(0.044715) * h * h * h);
 }
-struct GeluTanh {
-  template <class S> MONOMORPH_HOST_DEVICE S operator()(S h) const { return h * sigmoid(twice_u(h)); }
+template <class Sigmoid> struct GeluTanh {
+  template <class S> MONOMORPH_HOST_DEVICE S operator()(S h) const { return h * Sigmoid{}(twice_u(h)); }
 };
-struct GeluTanhSlope {
+template <class Sigmoid> struct GeluTanhSlope {
   template <class S> MONOMORPH_HOST_DEVICE S operator()(S h) const {
-    const S gate = sigmoid(twice_u(h));
+    const S gate = Sigmoid{}(twice_u(h));
     const S twice_du = S(1.5957691216057307117597842397375) * (S(1) + S(3 * 0.044715) * h * h);
     return gate + h * gate * (S(1) - gate) * twice_du;
   }
 };
 
-struct Swiglu {
-  template <class S> MONOMORPH_HOST_DEVICE S operator()(S gate, S up) const { return gate * sigmoid(gate) * up; }
+template <class Sigmoid> struct Swiglu {
+  template <class S> MONOMORPH_HOST_DEVICE S operator()(S gate, S up) const { return gate * Sigmoid{}(gate)*up; }
 };
 
 // NaN is not below zero, so it comes through.

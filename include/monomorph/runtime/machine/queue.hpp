@@ -10,6 +10,10 @@ struct Queue {};
 /// When it returns, what the queue was given has run, and may be read.
 inline void synchronize(Queue) {}
 
+/// Calls f once, behind what the queue was given before: for what an objective does between kernels. Only devices that
+/// run functions of the host have it.
+template <class F> void once(Queue, F&& f) { f(); }
+
 /// Calls f(i) for i in [0, n), each on one thread: kernels that it calls do not divide their work any further.
 template <class F> void side_by_side(Queue, std::int64_t n, F&& f) { parallel_for(n, f); }
 
