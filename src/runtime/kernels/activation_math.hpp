@@ -26,10 +26,10 @@ struct ExactSigmoid {
 template <class S> MONOMORPH_HOST_DEVICE inline S twice_u(S h) {
   return S(1.5957691216057307117597842397375) * (h + S(0.044715) * h * h * h);
 }
-template <class Sigmoid> struct GeluTanh {
+template <class Sigmoid = ExactSigmoid> struct GeluTanh {
   template <class S> MONOMORPH_HOST_DEVICE S operator()(S h) const { return h * Sigmoid{}(twice_u(h)); }
 };
-template <class Sigmoid> struct GeluTanhSlope {
+template <class Sigmoid = ExactSigmoid> struct GeluTanhSlope {
   template <class S> MONOMORPH_HOST_DEVICE S operator()(S h) const {
     const S gate = Sigmoid{}(twice_u(h));
     const S twice_du = S(1.5957691216057307117597842397375) * (S(1) + S(3 * 0.044715) * h * h);
@@ -37,7 +37,7 @@ template <class Sigmoid> struct GeluTanhSlope {
   }
 };
 
-template <class Sigmoid> struct Swiglu {
+template <class Sigmoid = ExactSigmoid> struct Swiglu {
   template <class S> MONOMORPH_HOST_DEVICE S operator()(S gate, S up) const { return gate * Sigmoid{}(gate)*up; }
 };
 
