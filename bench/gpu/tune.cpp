@@ -1,5 +1,5 @@
 // Times each way that cuBLASLt recommends for each kind of product in a step of one recipe: gpu_tune_<recipe>
-// [micro-batch] prints a line of JSON a product. What pays goes into src/runtime/cuda/product_table.cpp.
+// [micro-batch] prints a line of JSON a product. Steps use the first way, whatever this shows.
 #include "bench/gpu/recipes.hpp"
 #include "runtime/cuda/product.hpp"
 #include "runtime/cuda/staging.hpp"

@@ -1,7 +1,5 @@
 #include "runtime/cuda/product.hpp"
 
-#include "runtime/cuda/product_table.hpp"
-
 #include <monomorph/core/error.hpp>
 
 #include <cublasLt.h>
@@ -118,7 +116,6 @@ struct ProductPlan::Parts {
   }
 };
 
-ProductPlan::ProductPlan(const Product& product) : ProductPlan(product, rank_in_table(product)) {}
 ProductPlan::ProductPlan(const Product& product, int rank) : parts_(std::make_unique<Parts>(product)) {
   parts_->choose(product, rank);
 }

@@ -52,11 +52,10 @@ struct Product {
 /// in the same way, so its bits are the same in each step and each run on such a GPU.
 class ProductPlan {
  public:
-  /// The first way that cuBLASLt recommends, or the one that the table of products has (product_table.hpp).
+  /// @param rank among the ways that cuBLASLt recommends: 0, the first, in every run, as to measure which is fastest
+  ///   could choose otherwise when a run is resumed, and change its bits
   /// @throws Error [GPU-04] it knows none
-  explicit ProductPlan(const Product& product);
-  /// @param rank among the ways that cuBLASLt recommends
-  ProductPlan(const Product& product, int rank);
+  explicit ProductPlan(const Product& product, int rank = 0);
   ProductPlan(ProductPlan&&) noexcept;
   ~ProductPlan();
 
