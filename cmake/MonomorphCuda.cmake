@@ -45,4 +45,4 @@ if(MONOMORPH_NCCL)
   target_link_libraries(monomorph_runtime PRIVATE monomorph::nccl PUBLIC monomorph::torch_cuda)
 endif()
 
-monomorph_add_device(cuda TYPE monomorph::device::Cuda HEADER include/monomorph/device/cuda.hpp LIBRARIES monomorph::cuda)
+monomorph_add_device(cuda TYPE monomorph::device::Cuda HEADER include/monomorph/runtime/cuda/device.hpp LIBRARIES monomorph::cuda)

@@ -1,6 +1,6 @@
 #pragma once
-#include <monomorph/device/cuda.hpp>
 #include <monomorph/run.hpp>
+#include <monomorph/runtime/cuda/device.hpp>
 
 /// What bench/gpu times: the recipes of issue 17, each on one GPU.
 namespace bench {

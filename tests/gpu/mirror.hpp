@@ -2,7 +2,7 @@
 #include "support/catch.hpp"
 #include "unit/runtime/kernels/kernel_case.hpp"
 
-#include <monomorph/device/cuda.hpp>
+#include <monomorph/runtime/cuda/device.hpp>
 #include <monomorph/runtime/kernels/kernels.hpp>
 
 #include <cstring>

@@ -3,13 +3,8 @@
 #include <monomorph/policy/device_policy.hpp>
 #include <string_view>
 
-#ifdef MONOMORPH_BELOW_FIREWALL
-#include <monomorph/runtime/cuda/kernels.hpp>
-#include <monomorph/runtime/cuda/memory.hpp>
-#endif
-
 namespace monomorph::cuda {
-struct Queue;  // runtime/cuda/queue.hpp
+struct Queue;  // runtime/cuda/device.hpp has it, with its kernels
 }
 
 namespace monomorph::device {
