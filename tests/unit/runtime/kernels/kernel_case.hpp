@@ -42,7 +42,9 @@ class Storage {
   Storage(const Storage& other) : bytes_(other.bytes_), view_(other.view_) {
     if (view_.present()) view_.data = bytes_.data();
   }
-  Storage(Storage&&) = default;
+  Storage(Storage&&) = default;  // bytes stay where they are
+  Storage& operator=(Storage&&) = default;
+  Storage& operator=(const Storage& other) { return *this = Storage(other); }
   const View& view() const { return view_; }
   Values values() const;
   bool gap_untouched() const;
