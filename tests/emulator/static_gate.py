@@ -10,7 +10,8 @@ import subprocess
 import sys
 
 ARCHITECTURES = (80, 90)
-STREAMING = ("activation", "cross_entropy", "dropout", "elementwise", "embedding", "norm", "norm_backward", "optimizer", "pairwise_sum")
+STREAMING = ("activation", "column_sums", "cross_entropy", "dropout", "elementwise", "embedding", "norm", "norm_backward",
+             "optimizer", "pairwise_sum", "rotary")
 WITHOUT_KERNELS = ("launch", "step_scalars")
 FLAGS = ["-std=c++20", "--expt-relaxed-constexpr", "-fmad=false", "-DMONOMORPH_BELOW_FIREWALL"]
 # 16 bytes are four words or two long ones.

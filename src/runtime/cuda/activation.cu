@@ -34,41 +34,44 @@ template <class Slope> void activate_backward(Queue queue, const View& h, const 
                   [&]<class T>() { map_elements<Compute<T>, T, T, T>(queue, TimesSlope<Slope>{}, dh, h, dy); });
 }
 
-/// Rows of a gate's features and as many of up, and where in them up begins.
-template <class T> struct GateUp {
-  Rows<T> rows;
-  std::int64_t features;
+/// What belongs to a gate and what belongs to up lie side by side in rows. A kernel gets the two as views of their own,
+/// or nvcc, which does not see how far apart they are, would write element by element.
+template <class T> struct GateAndUp {
+  T *gate, *up;
+  std::int64_t stride;
 };
-
-template <class S, int width, class T>
-__device__ void swiglu_backward_pack(const T* gate_up, const T* dy, T* dgate_up, std::int64_t features) {
-  const auto gate = read_pack<S, width>(gate_up), up = read_pack<S, width>(gate_up + features);
-  const auto incoming = read_pack<S, width>(dy);
-  Pack<S, width> dgate, dup;
-  MONOMORPH_UNROLL
-  for (int i = 0; i < width; ++i) {
-    const S g = gate.at[i], u = up.at[i], d = incoming.at[i], s = SigmoidFor<T>{}(g);
-    dgate.at[i] = d * u * (s + g * s * (S(1) - s));
-    dup.at[i] = d * g * s;
-  }
-  write_pack(dgate, dgate_up);
-  write_pack(dup, dgate_up + features);
+template <class T> GateAndUp<T> gate_and_up(const View& x, std::int64_t features) {
+  return {x.as<T>(), x.as<T>() + features, x.stride};
 }
 
-/// dgate_up may be gate_up: what a thread overwrites, it alone has read.
+template <int width, class T>
+__device__ void swiglu_backward_pack(const T* gate, const T* up, const T* dy, T* dgate, T* dup) {
+  using S = Compute<T>;
+  const auto g = read_pack<S, width>(gate), u = read_pack<S, width>(up), d = read_pack<S, width>(dy);
+  Pack<S, width> of_gate, of_up;
+  MONOMORPH_UNROLL
+  for (int i = 0; i < width; ++i) {
+    const S s = SigmoidFor<T>{}(g.at[i]);
+    of_gate.at[i] = d.at[i] * u.at[i] * (s + g.at[i] * s * (S(1) - s));
+    of_up.at[i] = d.at[i] * g.at[i] * s;
+  }
+  write_pack(of_gate, dgate);
+  write_pack(of_up, dup);
+}
+
+/// The gradient may take its input's place: what a thread overwrites, it alone has read.
 template <int width, class T>
 __global__ void __launch_bounds__(map_threads)
-    swiglu_backward_rows(std::int64_t rows, GateUp<const T> gate_up, Rows<const T> dy, Rows<T> dgate_up) {
-  using S = Compute<T>;
-  const std::int64_t features = gate_up.features;
+    swiglu_backward_rows(Extent extent, GateAndUp<const T> x, Rows<const T> dy, GateAndUp<T> dx) {
   const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * width;
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x * width;
   const std::int64_t first_row = static_cast<std::int64_t>(blockIdx.y) * blockDim.y + threadIdx.y;
-  for (std::int64_t row = first_row; row < rows; row += static_cast<std::int64_t>(gridDim.y) * blockDim.y)
-    for (std::int64_t col = first; col < features; col += step)
-      swiglu_backward_pack<S, width>(gate_up.rows.data + row * gate_up.rows.stride + col,
-                                     dy.data + row * dy.stride + col, dgate_up.data + row * dgate_up.stride + col,
-                                     features);
+  for (std::int64_t row = first_row; row < extent.rows; row += static_cast<std::int64_t>(gridDim.y) * blockDim.y)
+    for (std::int64_t col = first; col < extent.cols; col += step) {
+      const std::int64_t from = row * x.stride + col, to = row * dx.stride + col;
+      swiglu_backward_pack<width>(x.gate + from, x.up + from, dy.data + row * dy.stride + col, dx.gate + to,
+                                  dx.up + to);
+    }
 }
 
 }  // namespace
@@ -101,9 +104,9 @@ void swiglu_backward(Queue queue, View gate_up, View dy, View dgate_up) {
   const Extent extent{dy.shape.rows, dy.shape.cols};
   in_element_type(dy.dtype, [&]<class T>() {
     const auto start = [&]<int width>() {
-      launch(swiglu_backward_rows<width, T>, shape_of(extent, width), queue, extent.rows,
-             GateUp<const T>{{gate_up.as<const T>(), gate_up.stride}, extent.cols},
-             Rows<const T>{dy.as<const T>(), dy.stride}, Rows<T>{dgate_up.as<T>(), dgate_up.stride});
+      launch(swiglu_backward_rows<width, T>, shape_of(extent, width), queue, extent,
+             gate_and_up<const T>(gate_up, extent.cols), Rows<const T>{dy.as<const T>(), dy.stride},
+             gate_and_up<T>(dgate_up, extent.cols));
     };
     constexpr int width = pack_width<T>();
     const bool packed =

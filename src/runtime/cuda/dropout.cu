@@ -16,7 +16,7 @@ constexpr int counters = 16, words_of_counter = 4;
 template <class T> struct Dropout {
   using S = Compute<T>;
   Extent extent;
-  Rows<const T> x, residual;  ///< the residual may be null
+  Rows<const T> x, residual;
   Rows<T> y;
   std::uint32_t key0, key1, drop_below;
   S kept;
@@ -38,50 +38,64 @@ __device__ Words words_at(const Dropout<T>& d, std::uint32_t counter, std::uint3
   return {{c0, c1, c2, c3}};
 }
 
-/// y = x · factor (+ residual).
+/// Of each word of some counters, the pack of a row that it is for; zeros after the row's end.
+template <class S, int width> struct Packs { Pack<S, width> of[words_of_counter]; };
 template <int width, class T>
-__device__ void drop_pack(const Dropout<T>& d, std::int64_t row, std::int64_t column, const Words* words, int word) {
-  using S = Compute<T>;
-  const auto x = read_pack<S, width>(d.x.data + row * d.x.stride + column);
-  Pack<S, width> y;
-  MONOMORPH_UNROLL
-  for (int i = 0; i < width; ++i) y.at[i] = x.at[i] * (words[i].of[word] < d.drop_below ? S(0) : d.kept);
-  if (d.residual.data != nullptr) y = read_pack<S, width>(d.residual.data + row * d.residual.stride + column) + y;
-  write_pack(y, d.y.data + row * d.y.stride + column);
-}
-
-/// The features of `width` counters from one on.
-template <int width, class T> __device__ void drop(const Dropout<T>& d, std::int64_t row, std::uint32_t counter) {
-  const std::uint64_t sample = d.first_sample + static_cast<std::uint64_t>(row / d.tokens);
-  const auto position = static_cast<std::uint32_t>(row % d.tokens);
-  Words words[width];
-  MONOMORPH_UNROLL
-  for (int i = 0; i < width; ++i) words[i] = words_at(d, counter + static_cast<unsigned>(i), position, sample);
-  const std::int64_t first =
-      static_cast<std::int64_t>(counter / counters) * counters * words_of_counter + counter % counters;
+__device__ Packs<Compute<T>, width> packs_at(const T* row, std::int64_t first, std::int64_t cols) {
+  Packs<Compute<T>, width> packs{};
   MONOMORPH_UNROLL
   for (int word = 0; word < words_of_counter; ++word) {
     const std::int64_t column = first + word * counters;
-    if (column < d.extent.cols) drop_pack<width>(d, row, column, words, word);
+    if (column < cols) packs.of[word] = read_pack<Compute<T>, width>(row + column);
+  }
+  return packs;
+}
+
+/// The features of `width` counters from one on: y = x · factor, or residual + x · factor. All are read first, as y may
+/// be what is read.
+template <bool adds, int width, class T>
+__device__ void drop(const Dropout<T>& d, std::int64_t row, std::uint32_t counter) {
+  using S = Compute<T>;
+  const std::int64_t first =
+      static_cast<std::int64_t>(counter / counters) * counters * words_of_counter + counter % counters;
+  auto y = packs_at<width>(d.x.data + row * d.x.stride, first, d.extent.cols);
+  Packs<S, width> residual;
+  if constexpr (adds) residual = packs_at<width>(d.residual.data + row * d.residual.stride, first, d.extent.cols);
+  const std::uint64_t sample = d.first_sample + static_cast<std::uint64_t>(row / d.tokens);
+  const auto position = static_cast<std::uint32_t>(row % d.tokens);
+  MONOMORPH_UNROLL
+  for (int i = 0; i < width; ++i) {
+    const Words words = words_at(d, counter + static_cast<unsigned>(i), position, sample);
+    MONOMORPH_UNROLL
+    for (int word = 0; word < words_of_counter; ++word) {
+      const S dropped = y.of[word].at[i] * (words.of[word] < d.drop_below ? S(0) : d.kept);
+      y.of[word].at[i] = adds ? residual.of[word].at[i] + dropped : dropped;
+    }
+  }
+  MONOMORPH_UNROLL
+  for (int word = 0; word < words_of_counter; ++word) {
+    const std::int64_t column = first + word * counters;
+    if (column < d.extent.cols) write_global_pack(y.of[word], d.y.data + row * d.y.stride + column);
   }
 }
 
-template <int width, class T> __global__ void __launch_bounds__(map_threads) drop_rows(Dropout<T> d) {
+template <bool adds, int width, class T> __global__ void __launch_bounds__(map_threads) drop_rows(Dropout<T> d) {
   constexpr std::int64_t group = counters * words_of_counter, threads = counters / width;
   const std::int64_t row_threads = (d.extent.cols + group - 1) / group * threads;
   const auto first_row = static_cast<std::int64_t>(blockIdx.y) * blockDim.y + threadIdx.y;
   for (std::int64_t row = first_row; row < d.extent.rows; row += static_cast<std::int64_t>(gridDim.y) * blockDim.y)
     for (auto i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < row_threads;
          i += static_cast<std::int64_t>(gridDim.x) * blockDim.x)
-      drop<width>(d, row, static_cast<std::uint32_t>(i) * width);
+      drop<adds, width>(d, row, static_cast<std::uint32_t>(i) * width);
 }
 
-template <int width, class T> void start(Queue queue, const Dropout<T>& d) {
+template <bool adds, int width, class T> void start(Queue queue, const Dropout<T>& d) {
   constexpr std::int64_t group = counters * words_of_counter;
   const Extent threads{d.extent.rows, (d.extent.cols + group - 1) / group * (counters / width)};
-  launch(drop_rows<width, T>, shape_of(threads, 1), queue, d);
+  launch(drop_rows<adds, width, T>, shape_of(threads, 1), queue, d);
 }
 
+template <bool adds>
 void apply(Queue queue, const View& x, const View& residual, const View& y, const DropoutKey& key) {
   if (!x.present()) return;
   const detail::DropoutStream stream = detail::dropout_stream(key);
@@ -99,19 +113,19 @@ void apply(Queue queue, const View& x, const View& residual, const View& y, cons
                        key.tokens_per_sample};
     constexpr int width = pack_width<T>();
     const bool packed = x.shape.cols % width == 0 && rows_start_access(x) && rows_start_access(y) &&
-                        (!residual.present() || rows_start_access(residual));
+                        (!adds || rows_start_access(residual));
     if (packed)
-      start<width>(queue, d);
+      start<adds, width>(queue, d);
     else
-      start<1>(queue, d);
+      start<adds, 1>(queue, d);
   });
 }
 
 }  // namespace
 
-void dropout(Queue queue, View x, View y, const DropoutKey& key) { apply(queue, x, View{}, y, key); }
+void dropout(Queue queue, View x, View y, const DropoutKey& key) { apply<false>(queue, x, View{}, y, key); }
 void dropout_add(Queue queue, View x, View residual, View y, const DropoutKey& key) {
-  apply(queue, x, residual, y, key);
+  apply<true>(queue, x, residual, y, key);
 }
 
 }  // namespace monomorph::cuda

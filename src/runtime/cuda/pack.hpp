@@ -1,6 +1,7 @@
 #pragma once
 #include "runtime/kernels/elements.hpp"
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -59,6 +60,20 @@ template <class S, int width, class T> MONOMORPH_HOST_DEVICE void write_pack(con
   MONOMORPH_UNROLL
   for (int i = 0; i < width; ++i) stored.at[i] = converted<T>(pack.at[i]);
   *reinterpret_cast<Pack<T, width>*>(to) = stored;
+}
+
+/// write_pack to a GPU's global memory, for kernels of which nvcc does not see that elements lie side by side, as they
+/// write several packs to one matrix: a pack of 16 bytes is one access nevertheless.
+template <class S, int width, class T> MONOMORPH_HOST_DEVICE void write_global_pack(const Pack<S, width>& pack, T* to) {
+#ifdef __CUDA_ARCH__
+  if constexpr (sizeof(Pack<T, width>) == sizeof(uint4)) {
+    Pack<T, width> stored;
+    write_pack(pack, stored.at);
+    __stwb(reinterpret_cast<uint4*>(to), std::bit_cast<uint4>(stored));
+    return;
+  }
+#endif
+  write_pack(pack, to);
 }
 
 }  // namespace monomorph::cuda

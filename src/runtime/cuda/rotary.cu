@@ -16,6 +16,7 @@ constexpr int heads_of_thread = 4;
 template <class T> struct Rotation {
   using S = Compute<T>;
   Rows<T> x;
+  T* high;  ///< where H/2 features have gone by
   Rows<const S> cos, sin;
   std::int64_t first_position;
   const std::int32_t* document_starts;  ///< or null
@@ -23,21 +24,20 @@ template <class T> struct Rotation {
   S direction;  ///< 1, or -1 to rotate back
 };
 
-/// Feature i of a pack and feature i + H/2, by one angle.
-template <int width, class S, class T>
-__device__ void rotate(T* low, T* high, const Pack<S, width>& cos, const Pack<S, width>& sine) {
-  const auto a = read_pack<S, width>(low), b = read_pack<S, width>(high);
-  Pack<S, width> low_out, high_out;
+/// Packs of features i and of features i + H/2.
+template <class S, int width> struct Halves { Pack<S, width> low, high; };
+
+template <class S, int width>
+__device__ void rotate(Halves<S, width>& x, const Pack<S, width>& cos, const Pack<S, width>& sine) {
   MONOMORPH_UNROLL
   for (int i = 0; i < width; ++i) {
-    low_out.at[i] = a.at[i] * cos.at[i] - b.at[i] * sine.at[i];
-    high_out.at[i] = b.at[i] * cos.at[i] + a.at[i] * sine.at[i];
+    const S a = x.low.at[i], b = x.high.at[i];
+    x.low.at[i] = a * cos.at[i] - b * sine.at[i];
+    x.high.at[i] = b * cos.at[i] + a * sine.at[i];
   }
-  write_pack(low_out, low);
-  write_pack(high_out, high);
 }
 
-/// One pack of the angles of one row, for heads head, head + step, ….
+/// One pack of the angles of one row, for heads head, head + step, …. All are read before one is written.
 template <int width, class T>
 __device__ void rotate_heads(const Rotation<T>& r, int row, int head, int step, int column) {
   using S = Compute<T>;
@@ -47,12 +47,20 @@ __device__ void rotate_heads(const Rotation<T>& r, int row, int head, int step, 
   auto sine = read_pack<S, width>(r.sin.data + position * r.sin.stride + column);
   MONOMORPH_UNROLL
   for (int i = 0; i < width; ++i) sine.at[i] = r.direction * sine.at[i];
+
+  const std::int64_t first = row * r.x.stride + std::int64_t{head} * 2 * r.half + column;
+  const std::int64_t between = std::int64_t{step} * 2 * r.half;
+  Halves<S, width> x[heads_of_thread]{};
+  MONOMORPH_UNROLL
+  for (int i = 0; i < heads_of_thread; ++i)
+    if (head + i * step < r.heads)
+      x[i] = {read_pack<S, width>(r.x.data + first + i * between), read_pack<S, width>(r.high + first + i * between)};
   MONOMORPH_UNROLL
   for (int i = 0; i < heads_of_thread; ++i) {
-    const int each = head + i * step;
-    if (each >= r.heads) return;
-    T* const low = r.x.data + row * r.x.stride + std::int64_t{each} * 2 * r.half + column;
-    rotate<width>(low, low + r.half, cos, sine);
+    if (head + i * step >= r.heads) return;
+    rotate(x[i], cos, sine);
+    write_pack(x[i].low, r.x.data + first + i * between);
+    write_pack(x[i].high, r.high + first + i * between);
   }
 }
 
@@ -82,16 +90,11 @@ void rotary(Queue queue, View x, View cos, View sin, std::int64_t tokens, std::i
     using S = Compute<T>;
     if (cos.dtype != dtype_of<S> || sin.dtype != dtype_of<S>)
       throw std::logic_error("cuda::rotary has tables of the dtype that it computes in");
-    const Rotation<T> r{{x.as<T>(), x.stride},
-                        {cos.as<const S>(), cos.stride},
-                        {sin.as<const S>(), sin.stride},
-                        first_position,
-                        starts,
-                        static_cast<int>(rows),
-                        static_cast<int>(tokens),
-                        static_cast<int>(x.shape.cols / (2 * half)),
-                        static_cast<int>(half),
-                        inverse ? S(-1) : S(1)};
+    const Rotation<T> r{
+        {x.as<T>(), x.stride},           x.as<T>() + half,         {cos.as<const S>(), cos.stride},
+        {sin.as<const S>(), sin.stride}, first_position,           starts,
+        static_cast<int>(rows),          static_cast<int>(tokens), static_cast<int>(x.shape.cols / (2 * half)),
+        static_cast<int>(half),          inverse ? S(-1) : S(1)};
     constexpr int width = pack_width<T, S>();
     const bool packed = half % width == 0 && rows_start_access(x) && rows_start_access(cos) && rows_start_access(sin);
     if (packed)

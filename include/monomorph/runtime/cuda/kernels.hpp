@@ -11,7 +11,8 @@
 #include <span>
 
 /// Kernels on GPUs, each with the contract of the kernel of its name on CPUs (runtime/kernels). Those that compute each
-/// element by itself have the CPU's bits. Views lie in the GPU's memory; ids and places where documents begin lie in
+/// element by itself have the bits of the CPU's instruction set `generic`, which fuses nothing; activations of 16 bits
+/// are within a rounding of them. Views lie in the GPU's memory; ids and places where documents begin lie in
 /// the host's, and are copied when the kernel is called.
 /// @throws Error [KERNEL-05] CUDA does not start one
 namespace monomorph::cuda {
