@@ -2,6 +2,7 @@
 #include "runtime/kernels/elements.hpp"
 
 #include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 
@@ -35,8 +36,10 @@ MONOMORPH_HOST_DEVICE Pack<T, width> operator+(const Pack<T, width>& a, const Pa
 }
 
 template <class To, class From> MONOMORPH_HOST_DEVICE To converted(From x) {
-  if constexpr (sizeof(From) == 2) {  // bf16 or fp16
-    return static_cast<To>(widen(x));
+  if constexpr (std::same_as<To, From>) {
+    return x;
+  } else if constexpr (sizeof(From) == 2) {  // bf16 or fp16
+    return converted<To>(widen(x));
   } else if constexpr (sizeof(To) == 2) {
     To narrowed;
     narrow(static_cast<float>(x), narrowed);
