@@ -2,15 +2,13 @@
 // [micro-batch] [micro-batches a step] prints a line of JSON. The host asks for a step before it reads what has become
 // of the one before.
 #include "bench/gpu/recipes.hpp"
+#include "bench/step/random_step.hpp"
 
 #include <monomorph/runtime/comm/world.hpp>
-#include <monomorph/train/step/step.hpp>
 
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
-#include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <optional>
 #include <random>
 #include <vector>
@@ -23,40 +21,18 @@ namespace {
 
 constexpr std::int64_t T = R::model.context_length;
 
-struct Batch {
-  std::vector<std::int32_t> inputs, targets;
-  Batch(std::int64_t sequences, std::mt19937& random) : inputs(sequences * T), targets(sequences * T) {
-    std::uniform_int_distribution<std::int32_t> id(0, static_cast<std::int32_t>(R::model.vocab_size) - 1);
-    std::ranges::generate(inputs, [&] { return id(random); });
-    std::ranges::generate(targets, [&] { return id(random); });
-  }
-};
-
-train::Ticket take_step(train::Step<R>& step, const Batch& batch, std::int64_t micro_batch, int number) {
-  const std::int64_t n = std::ssize(batch.inputs) / (micro_batch * T);
-  for (std::int64_t i = 0; i < n; ++i) {
-    const std::int64_t first = i * micro_batch;
-    step.accumulate({batch.inputs.data() + first * T, batch.targets.data() + first * T,
-                     static_cast<std::uint64_t>(first)},
-                    number, {i, n});
-  }
-  const train::Ticket ticket = step.decide({.max_norm = 1});
-  step.update(PolicyHparams::of<R::optimizer::Hparams>(), {});
-  return ticket;
-}
-
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-int argument(int argc, char** argv, int i, int otherwise) { return argc > i ? std::atoi(argv[i]) : otherwise; }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const auto started = Clock::now();
-  const int steps = argument(argc, argv, 1, 20), warm_up = argument(argc, argv, 2, 5);
-  const int micro_batch = argument(argc, argv, 3, 32), accumulated = argument(argc, argv, 4, 1);
+  const int steps = bench::argument(argc, argv, 1, 20), warm_up = bench::argument(argc, argv, 2, 5);
+  const int micro_batch = bench::argument(argc, argv, 3, 32), accumulated = bench::argument(argc, argv, 4, 1);
   const auto communicator = one_rank();
   std::mt19937 random(0);
-  const Batch batch(static_cast<std::int64_t>(micro_batch) * accumulated, random);
+  bench::RandomBatch<R> batch(static_cast<std::int64_t>(micro_batch) * accumulated);
+  batch.fill(random);
   train::Step<R> step(*communicator, micro_batch, 0);
   std::optional<train::Ticket> last;
   double first_step = 0, host = 0, loss = 0;
@@ -68,7 +44,7 @@ int main(int argc, char** argv) {
       begin = Clock::now();
     }
     const auto asked = Clock::now();
-    const train::Ticket ticket = take_step(step, batch, micro_batch, i + 1);
+    const train::Ticket ticket = bench::take_step(step, batch, micro_batch, i + 1);
     if (i >= warm_up) host += seconds_since(asked);
     if (i == 0) {
       step.read(ticket);

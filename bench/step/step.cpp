@@ -1,17 +1,16 @@
 // Times the optimiser step of one recipe on random tokens: step_<recipe> [steps] [warm-up steps] [micro-batch] [batch]
 // [1 for a fixed tree of gradients] prints a line of JSON. A smaller micro-batch is accumulated to the same batch.
 // Under a launcher each rank takes a batch of its own, and rank 0 prints.
+#include "bench/step/random_step.hpp"
 #include "bench/step/recipes.hpp"
 
 #include <monomorph/core/process_memory.hpp>
 #include <monomorph/runtime/comm/world.hpp>
 #include <monomorph/runtime/memory/workspace.hpp>
-#include <monomorph/train/step/step.hpp>
 
 #include <fmt/format.h>
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <random>
 #include <vector>
 
@@ -22,51 +21,31 @@ namespace {
 
 constexpr std::int64_t T = R::model.context_length;
 
-struct Batch {
-  std::vector<std::int32_t> inputs, targets;
-  explicit Batch(std::int64_t sequences) : inputs(sequences * T), targets(sequences * T) {}
-  void fill(std::mt19937& random) {
-    std::uniform_int_distribution<std::int32_t> id(0, static_cast<std::int32_t>(R::model.vocab_size) - 1);
-    std::ranges::generate(inputs, [&] { return id(random); });
-    std::ranges::generate(targets, [&] { return id(random); });
-  }
-};
-
 /// @return the loss, averaged over all ranks' tokens
-double take_step(train::Step<R>& step, const Batch& batch, std::int64_t micro_batch, int number) {
-  const std::int64_t n = std::ssize(batch.inputs) / (micro_batch * T);
-  for (std::int64_t i = 0; i < n; ++i) {
-    const std::int64_t first = i * micro_batch;
-    step.accumulate({batch.inputs.data() + first * T, batch.targets.data() + first * T,
-                     static_cast<std::uint64_t>(first)},
-                    number, {i, n});
-  }
-  const train::Ticket ticket = step.decide({.max_norm = 1});
-  step.update(PolicyHparams::of<R::optimizer::Hparams>(), {});
+double loss_of(train::Step<R>& step, train::Ticket ticket) {
   const StepOutcome outcome = step.read(ticket);
   return outcome.mean(outcome.loss);
 }
 
-int argument(int argc, char** argv, int i, int otherwise) { return argc > i ? std::atoi(argv[i]) : otherwise; }
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int steps = argument(argc, argv, 1, 20), warm_up = argument(argc, argv, 2, 5);
-  const int batch_size = argument(argc, argv, 4, R::batch), micro_batch = argument(argc, argv, 3, batch_size);
-  const int levels = argument(argc, argv, 5, 0) == 0 ? 0 : plan::tree_levels(batch_size / micro_batch);
+  const int steps = bench::argument(argc, argv, 1, 20), warm_up = bench::argument(argc, argv, 2, 5);
+  const int batch_size = bench::argument(argc, argv, 4, R::batch),
+            micro_batch = bench::argument(argc, argv, 3, batch_size);
+  const int levels = bench::argument(argc, argv, 5, 0) == 0 ? 0 : plan::tree_levels(batch_size / micro_batch);
   const std::int64_t idle_bytes = resident_bytes();
   const World world = connect(std::chrono::minutes(5));
   const auto communicator = world.communicator(R::sharding::optimizer_shards(world.size()), R::precision::reduce_dtype);
   train::Step<R> step(*communicator, micro_batch, 0, levels);
-  Batch batch(batch_size);
+  bench::RandomBatch<R> batch(batch_size);
   std::mt19937 random(world.rank());
   std::vector<double> milliseconds;
   double loss = 0;
   for (int i = 0; i < warm_up + steps; ++i) {
     batch.fill(random);
     const auto begin = std::chrono::steady_clock::now();
-    loss = take_step(step, batch, micro_batch, i + 1);
+    loss = loss_of(step, bench::take_step(step, batch, micro_batch, i + 1));
     const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - begin;
     if (i >= warm_up) milliseconds.push_back(spent.count());
   }

@@ -1,6 +1,6 @@
 #pragma once
 #include "emulator/emulator.hpp"
-#include "runtime/machine/isa.hpp"
+#include "emulator/generic_arithmetic.hpp"
 #include "support/catch.hpp"
 #include "unit/runtime/kernels/kernel_case.hpp"
 
@@ -24,14 +24,6 @@ inline View writable(const Storage& storage) {
   return {const_cast<std::byte*>(storage.bytes().data()), view.dtype, view.shape, view.stride};
 }
 
-/// Calls f while the CPU's kernels are those of the instruction set that fuses no product with a sum, as ours do.
-inline void without_fused_products(const std::function<void()>& f) {
-  const detail::Isa widest = detail::active_isa();
-  detail::use_isa(detail::Isa::generic);
-  f();
-  detail::use_isa(widest);
-}
-
 using KernelCall = std::function<void(const std::vector<View>& in, const std::vector<View>& out)>;
 
 inline std::vector<View> views_of(const std::vector<Storage>& storages) {
@@ -52,7 +44,10 @@ inline std::vector<Storage> outputs_of(const KernelCall& kernel, const std::vect
 inline void check_same_bits(const std::vector<Storage>& inputs, const std::vector<Storage>& before,
                             const KernelCall& gpu, const KernelCall& cpu) {
   std::vector<Storage> expected;
-  without_fused_products([&] { expected = outputs_of(cpu, inputs, before); });
+  {
+    const GenericArithmetic arithmetic;
+    expected = outputs_of(cpu, inputs, before);
+  }
   for_each_schedule([&] {
     const std::vector<Storage> actual = outputs_of(gpu, inputs, before);
     for (std::size_t i = 0; i < actual.size(); ++i) {

@@ -15,33 +15,8 @@
 #include <vector>
 
 /// attention_check: on a GPU, attention by cuDNN against the plain kernels, which the emulator compares with the CPU's.
-/// Prints a line for each shape and mask, and ends with 1 if one is wrong. A program of its own, so that it runs on a
-/// machine where nothing is installed.
+/// Prints a line for each shape and mask, and ends with 1 if one is wrong.
 using namespace monomorph;
-
-#ifdef ATTENTION_CHECK_ALONE  // without the runtime's memory
-namespace monomorph::cuda {
-CUstream_st* compute_stream() { return nullptr; }
-const std::int32_t* on_device(Queue, const std::int32_t* host, std::int64_t n) {
-  if (host == nullptr) return nullptr;
-  void* copy = nullptr;
-  if (cudaMalloc(&copy, static_cast<std::size_t>(n) * 4) != cudaSuccess) throw std::runtime_error("no memory");
-  cudaMemcpy(copy, host, static_cast<std::size_t>(n) * 4, cudaMemcpyHostToDevice);
-  return static_cast<const std::int32_t*>(copy);
-}
-std::byte* workspace(Queue, std::int64_t bytes) {
-  static std::int64_t size = 0;
-  static void* memory = nullptr;
-  if (bytes > size) {
-    cudaDeviceSynchronize();
-    cudaFree(memory);
-    if (cudaMalloc(&memory, static_cast<std::size_t>(bytes)) != cudaSuccess) throw std::runtime_error("no workspace");
-    size = bytes;
-  }
-  return static_cast<std::byte*>(memory);
-}
-}  // namespace monomorph::cuda
-#endif
 
 namespace {
 
