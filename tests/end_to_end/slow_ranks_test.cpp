@@ -48,6 +48,7 @@ TEST_CASE("ranks that fall behind by less than the limit lose nothing") {
   CHECK(final_state(place / "run") == undisturbed_state(place, steps));
 }
 
+// The limit is far above what a crowded machine takes for a save: a rank that only waits for its disk is not blamed.
 TEST_CASE("a rank that falls behind beyond the limit ends all with its name, and a restart loses no whole checkpoint") {
   for (const auto& [n, victim] : {std::pair{2, 0}, {4, 2}}) {
     CAPTURE(n, victim);
@@ -55,8 +56,8 @@ TEST_CASE("a rank that falls behind beyond the limit ends all with its name, and
     RandomTime time;
     std::int64_t last = 0;
     {
-      StartedRanks run(place, n, {"run.steps=1000000", saves_always, "failure.rank_timeout=3"});
-      REQUIRE(run.ranks[0].wait_for_output("\nstep  "));
+      StartedRanks run(place, n, {"run.steps=1000000", saves_always, "failure.rank_timeout=10"});
+      REQUIRE(wait_for_save(place / "run", 1));
       time.sleep(50, 400);
       run.ranks[victim].signal(SIGSTOP);
       for (int rank = 0; rank < n; ++rank)
