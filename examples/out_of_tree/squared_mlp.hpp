@@ -7,7 +7,7 @@ namespace stranger {
 /// M tokens, D model width, F hidden width.
 template <class R> struct SquaredMlp {
   static constexpr std::string_view name = "SquaredMlp";
-  static constexpr std::int64_t D = R::model.d_model, F = 2 * D;
+  static constexpr std::int64_t D = monomorph::trunk_of<R>.d_model, F = 2 * D;
   static constexpr bool within_documents = true;  ///< no token sees another one
 
   struct Params : monomorph::ParameterLayout {
@@ -15,9 +15,10 @@ template <class R> struct SquaredMlp {
     constexpr explicit Params(int block = 0) {
       using enum monomorph::ParameterClass;
       norm_D = take_tensor("squared.norm.weight", {1, D}, norm, monomorph::initializers::one);
-      up_FxD = take_tensor("squared.up.weight", {F, D}, linear, monomorph::initializers::matrix(R::model));
-      down_DxF =
-          take_tensor("squared.down.weight", {D, F}, linear, monomorph::initializers::residual_matrix(R::model, block));
+      up_FxD =
+          take_tensor("squared.up.weight", {F, D}, linear, monomorph::initializers::matrix(monomorph::trunk_of<R>));
+      down_DxF = take_tensor("squared.down.weight", {D, F}, linear,
+                             monomorph::initializers::residual_matrix(monomorph::trunk_of<R>, block));
     }
   };
   /// What backward reads.
@@ -54,7 +55,8 @@ template <class R> void SquaredMlp<R>::forward(const monomorph::TensorsOf<R>& t,
   constexpr Params p;
   const auto normed = t.activations[saved.normed_MD], up = t.activations[saved.up_MF],
              activated = t.activations[saved.activated_MF];
-  rms_norm(t.queue, t.x_MD, t.params[p.norm_D], {}, R::model.norm.epsilon, normed, t.statistics[saved.rstd_M]);
+  rms_norm(t.queue, t.x_MD, t.params[p.norm_D], {}, monomorph::trunk_of<R>.norm.epsilon, normed,
+           t.statistics[saved.rstd_M]);
   linear(t.queue, normed, t.params[p.up_FxD], {}, up);
   relu_squared(t.queue, up, activated);
   linear_add(t.queue, activated, t.params[p.down_DxF], {}, t.x_MD, t.y_MD);
@@ -68,7 +70,7 @@ template <class R> void SquaredMlp<R>::recompute(const monomorph::TensorsOf<R>& 
   if (R::checkpointing::recompute(t.block) == monomorph::Recompute::cheap) {
     rms_norm_recompute(t.queue, t.x_MD, t.params[p.norm_D], {}, rstd, normed);
   } else {
-    rms_norm(t.queue, t.x_MD, t.params[p.norm_D], {}, R::model.norm.epsilon, normed, rstd);
+    rms_norm(t.queue, t.x_MD, t.params[p.norm_D], {}, monomorph::trunk_of<R>.norm.epsilon, normed, rstd);
     linear(t.queue, normed, t.params[p.up_FxD], {}, up);
   }
   relu_squared(t.queue, up, t.activations[saved.activated_MF]);

@@ -1,12 +1,13 @@
-// Rules of a policy's or a block's own are judged with ours.
+// Rules of a policy's, a block's or a kind of model's own are judged with ours.
 // expect-error: \[OWN-01\] of an objective
 // expect-error: \[OWN-02\] of an attention policy
 // expect-error: \[OWN-03\] of a block
 // expect-error: \[OWN-04\] of a schedule
 // expect-error: \[OWN-05\] of an observer
+// expect-error: \[OWN-06\] of a kind of model
 // expect-text: Own<3>
 #include <monomorph/block/autograd_block.hpp>
-#include "support/control.hpp"
+#include "support/kind.hpp"
 template <int id> struct Own {
   static constexpr bool holds = !NEGATIVE;
   static consteval void explain() {
@@ -15,6 +16,7 @@ template <int id> struct Own {
     static_assert(holds || id != 3, "[OWN-03] of a block");
     static_assert(holds || id != 4, "[OWN-04] of a schedule");
     static_assert(holds || id != 5, "[OWN-05] of an observer");
+    static_assert(holds || id != 6, "[OWN-06] of a kind of model");
   }
 };
 struct Objective : monomorph::objective::NextToken {
@@ -43,5 +45,10 @@ template <class R> struct Block : monomorph::DecoderBlock<R> {
 struct BlockCase : Control {
   using layers = monomorph::Stack<monomorph::Run<Block, 6>>;
 };
+MONOMORPH_SPEC(OwnSpec<0>, decoder);
+template <> struct monomorph::ModelKind<OwnSpec<0>> : OwnKind<0, LayerParts> {
+  template <class R> using rules = RuleList<Own<6>>;
+};
 static_assert(monomorph::admit<Case>());
 static_assert(monomorph::admit<BlockCase>());
+static_assert(monomorph::admit<OwnRecipe<0>>());

@@ -68,7 +68,7 @@ template <Recipe R> Trained trained() {
 
 /// The unit of a tensor, by its name.
 template <class R> int unit_of(const std::string& name) {
-  if (name.starts_with("layers.")) return plan::layer_of_block(std::stoi(name.substr(7)));
+  if (name.starts_with("layers.")) return plan::layer_of_block<R>(std::stoi(name.substr(7)));
   const bool embeds = name.find("embedding") != std::string::npos;
   return embeds ? 0 : plan::head_unit<R>;
 }

@@ -74,9 +74,9 @@ template <class R> std::map<std::string, Slice> slices(const plan::Activations<R
                                       {"head in", head.in_MD},
                                       {"dlogits", head.dlogits_CV}};
   for (int i = 0; i < plan::n_blocks<R>; ++i) {
-    const auto saved = plan.saved(DecoderBlock<R>{}, plan::layer_of_block(i));
+    const auto saved = plan.saved(DecoderBlock<R>{}, plan::layer_of_block<R>(i));
     const std::string block = "block " + std::to_string(i) + " ";
-    slices[block + "input"] = plan.y_MD[plan::layer_of_block(i) - 1];
+    slices[block + "input"] = plan.y_MD[plan::layer_of_block<R>(i) - 1];
     slices[block + "attention in"] = saved.attention.in_MD;
     slices[block + "q, k and v"] = saved.attention.part.qkv_M;
     slices[block + "normalised q and k"] = saved.attention.part.qk_M;

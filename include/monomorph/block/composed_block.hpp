@@ -14,7 +14,7 @@ template <class R, template <class Tower> class AttentionOf, template <class Tow
   using AttentionPart = AttentionOf<R>;
   using MlpPart = MlpOf<R>;
   using Attention = typename AttentionPart::Policy;
-  static constexpr const auto& model = R::model;
+  static constexpr const auto& model = trunk_of<R>;
   static constexpr std::int64_t D = model.d_model;
   static constexpr AttentionMask mask = Attention::mask;
   static constexpr bool within_documents = true;  ///< can keep to documents, should the recipe's attention ask for it
@@ -67,7 +67,7 @@ struct ComposedBlock : PartsOfBlock<R, AttentionOf, MlpOf> {
   using AttentionLayer = Sublayer<R, order, AttentionOf>;
   using MlpLayer = Sublayer<R, order, MlpOf>;
   static constexpr BlockOrder block_order = order;
-  static constexpr std::int64_t D = R::model.d_model;
+  static constexpr std::int64_t D = trunk_of<R>.d_model;
 
   struct Params : ParameterLayout {
     typename AttentionLayer::Params attention;
@@ -110,14 +110,14 @@ struct ComposedBlock : PartsOfBlock<R, AttentionOf, MlpOf> {
 template <class R, template <class Tower> class AttentionOf, template <class Tower> class MlpOf>
 struct ComposedBlock<R, BlockOrder::parallel, AttentionOf, MlpOf> : PartsOfBlock<R, AttentionOf, MlpOf> {
   static constexpr BlockOrder block_order = BlockOrder::parallel;
-  static constexpr std::int64_t D = R::model.d_model;
+  static constexpr std::int64_t D = trunk_of<R>.d_model;
 
   struct Params : ParameterLayout {
     NormParams norm;
     typename AttentionOf<R>::Params attention;
     typename MlpOf<R>::Params mlp;
     constexpr explicit Params(int block = 0)
-        : norm(*this, R::model.norm, {"norm.weight", "norm.bias"}, D), attention(*this, block), mlp(*this, block) {}
+        : norm(*this, trunk_of<R>.norm, {"norm.weight", "norm.bias"}, D), attention(*this, block), mlp(*this, block) {}
   };
   struct Saved {
     Slice in_MD;
@@ -126,7 +126,7 @@ struct ComposedBlock<R, BlockOrder::parallel, AttentionOf, MlpOf> : PartsOfBlock
     typename MlpOf<R>::Saved mlp;
     constexpr Saved(SavedPlacement activations, SavedPlacement statistics, std::int64_t M)
         : in_MD(activations.take_cheap({M, D})),
-          norm(statistics, R::model.norm, {1, M}),
+          norm(statistics, trunk_of<R>.norm, {1, M}),
           attention(activations, statistics, M),
           mlp(activations, statistics, M) {}
   };

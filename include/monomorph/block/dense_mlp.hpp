@@ -14,7 +14,7 @@ inline constexpr MlpNames mlp_names{"mlp.gate.weight", "mlp.gate.bias",   "mlp.u
 /// M = B·T tokens, D model width, F hidden width (G = 2F for SwiGLU, else F).
 template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth {
   using Queue = typename device_of<R>::Queue;
-  static constexpr const auto& model = R::model;
+  static constexpr const auto& model = trunk_of<R>;
   static constexpr bool gated = model.activation == Activation::swiglu;
   static constexpr std::int64_t D = model.d_model, F = width, G = gated ? 2 * F : F;
   static constexpr NormNames norm_before{"mlp_norm.weight", "mlp_norm.bias"},
@@ -65,6 +65,6 @@ template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth 
 };
 
 /// The MLP part of a block that is as wide as the model says.
-template <class R> using DenseMlp = MlpOfWidth<R, R::model.ff_width(), mlp_names>;
+template <class R> using DenseMlp = MlpOfWidth<R, trunk_of<R>.ff_width(), mlp_names>;
 
 }  // namespace monomorph

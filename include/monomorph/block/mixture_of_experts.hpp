@@ -59,7 +59,7 @@ struct RoutingSlices {
 /// F), N rows of pairs.
 template <class R, MixtureSpec spec> struct MixtureOfExperts {
   using Queue = typename device_of<R>::Queue;
-  static constexpr const auto& model = R::model;
+  static constexpr const auto& model = trunk_of<R>;
   static constexpr MixtureSpec mixture = spec;
   static constexpr bool gated = model.activation == Activation::swiglu, has_bias = spec.bias_rate > 0,
                         has_shared = spec.n_shared > 0, is_dropless = !spec.capacity_factor.given;

@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/block/initializers.hpp>
+#include <monomorph/block/model_kinds.hpp>
 #include <monomorph/block/saved_placement.hpp>
 #include <monomorph/block/tensors_of.hpp>
 #include <monomorph/spec/decoder_spec.hpp>

@@ -8,7 +8,7 @@ namespace monomorph {
 /// M = B·T tokens, D model width, Q = N·H query width, K = KV·H key width.
 template <class R> struct SelfAttention {
   using Queue = typename device_of<R>::Queue;
-  static constexpr const auto& model = R::model;
+  static constexpr const auto& model = trunk_of<R>;
   static constexpr std::int64_t D = model.d_model, Q = model.q_width(), K = model.kv_width(), QKV = model.qkv_width();
   using Policy = attention_of<R>;
   static constexpr AttentionMask mask = Policy::mask;

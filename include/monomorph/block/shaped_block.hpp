@@ -7,7 +7,7 @@ namespace monomorph {
 /// R with a model of another shape.
 template <class R, BlockShape shape_> struct WithShape : R {
   static constexpr BlockShape shape = shape_;
-  static constexpr auto model = reshaped(R::model, shape_);
+  static constexpr auto model = reshaped(trunk_of<R>, shape_);
 };
 
 /// Blocks of a shape of their own, where layers differ: `Run<Shaped<BlockShape{.d_ff = 4096}>::Block, n>`. Blocks that

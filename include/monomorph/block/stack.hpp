@@ -3,8 +3,6 @@
 
 namespace monomorph {
 
-template <class R> struct DecoderBlock;
-
 /// n equal blocks: one type in a loop.
 template <template <class R> class Block, int n> struct Run {
   static constexpr int length = n;
@@ -17,13 +15,16 @@ template <class... Runs> struct Stack {
   static constexpr boost::hana::tuple<Runs...> runs{};
 };
 
-/// The blocks: a recipe's `layers`, or n_layers decoder blocks.
-template <class R>
-inline constexpr auto layers_of = [] {
-  if constexpr (requires { typename R::layers; })
-    return typename R::layers{};
-  else
-    return Stack<Run<DecoderBlock, static_cast<int>(R::model.n_layers.value)>>{};
-}();
+namespace detail {
+template <class Before, class Blocks, class Behind> struct Joined;
+template <class... Before, class... Runs, class... Behind>
+struct Joined<Stack<Before...>, Stack<Runs...>, Stack<Behind...>> {
+  using type = Stack<Before..., Runs..., Behind...>;
+};
+}  // namespace detail
+
+/// The layers of a model: those before its blocks, the blocks, and those behind them.
+template <class Before, class Blocks, class Behind>
+using Joined = typename detail::Joined<Before, Blocks, Behind>::type;
 
 }  // namespace monomorph

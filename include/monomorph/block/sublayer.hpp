@@ -12,12 +12,12 @@ enum class BlockOrder {
   parallel,       ///< x + attention(norm(x)) + mlp(norm(x)), one norm for both (Chowdhery et al. 2022, section 2)
 };
 
-template <class R> inline constexpr bool drops_residual = R::model.dropout.residual > 0;
+template <class R> inline constexpr bool drops_residual = trunk_of<R>.dropout.residual > 0;
 
 /// A part with its norms and the residual stream around it, in one of the orders that go through the parts one by one.
 template <class R, BlockOrder order, template <class Tower> class PartOf> struct Sublayer {
   using Part = PartOf<R>;
-  static constexpr const auto& model = R::model;
+  static constexpr const auto& model = trunk_of<R>;
   static constexpr std::int64_t D = model.d_model;
   static constexpr bool norm_comes_first = order != BlockOrder::post_norm,
                         norm_comes_last = order != BlockOrder::pre_norm;

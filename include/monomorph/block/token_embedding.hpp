@@ -6,7 +6,7 @@ namespace monomorph {
 /// The first layer: token table and learned positions. With a tied head it holds the final norm as well, as the table
 /// is resident from embedding forward to embedding backward.
 template <class R> struct TokenEmbedding {
-  static constexpr const auto& model = R::model;
+  static constexpr const auto& model = trunk_of<R>;
   static constexpr UnitKind unit_kind = UnitKind::embedding;
   struct Params : ParameterLayout {
     Slice table_VD, positions_TD;

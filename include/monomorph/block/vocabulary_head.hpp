@@ -6,14 +6,14 @@ namespace monomorph {
 
 /// Tokens whose logits exist at a time.
 template <class R> constexpr std::int64_t loss_chunk_tokens(std::int64_t n_tokens) {
-  return smaller_of(n_tokens, device_of<R>::loss_chunk_tokens(R::model.padded_vocab()));
+  return smaller_of(n_tokens, device_of<R>::loss_chunk_tokens(trunk_of<R>.padded_vocab()));
 }
 
 /// The last layer of a decoder: final norm, logits over the vocabulary and the loss of the recipe's objective, in
 /// chunks of tokens: the logits of a whole micro-batch never exist. A tied head's parameters are in the embedding's
 /// unit.
 template <class R> struct VocabularyHead {
-  static constexpr const auto& model = R::model;
+  static constexpr const auto& model = trunk_of<R>;
   static constexpr UnitKind unit_kind = UnitKind::head;
   static constexpr bool shares_first_unit = model.tied_head;
 

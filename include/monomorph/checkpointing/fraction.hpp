@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/policy/checkpointing_policy.hpp>
+#include <monomorph/policy/model_kind.hpp>
 #include <monomorph/rule/checkpointing_rules.hpp>
 
 namespace monomorph::checkpointing {
@@ -13,7 +14,7 @@ template <int num, int den> struct Fraction {
   }
   template <class R>
   using rules =
-      RuleList<rule::FractionWithinOne<num, den>, rule::FractionSelectsBlock<num, den, R::model.n_layers.value>>;
+      RuleList<rule::FractionWithinOne<num, den>, rule::FractionSelectsBlock<num, den, trunk_of<R>.n_layers.value>>;
 
  private:
   static constexpr long recomputed_before(long block) {

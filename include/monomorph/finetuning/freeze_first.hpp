@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <monomorph/core/rule.hpp>
 #include <monomorph/policy/finetuning_policy.hpp>
+#include <monomorph/policy/model_kind.hpp>
 
 namespace monomorph {
 
@@ -23,7 +24,7 @@ template <int n> struct FreezeFirst {
   static constexpr bool trains(UnitKind kind, int block) {
     return kind == UnitKind::head || (kind == UnitKind::block && block >= n);
   }
-  template <class R> using rules = RuleList<rule::FreezesWithinLayers<n, R::model.n_layers.value>>;
+  template <class R> using rules = RuleList<rule::FreezesWithinLayers<n, trunk_of<R>.n_layers.value>>;
 };
 static_assert(FinetuningPolicy<FreezeFirst<1>>);
 

@@ -15,7 +15,7 @@ namespace detail {
 template <class R, class Part> void add_result(const PartTensors<Part>& t, View residual, View result, View out) {
   if constexpr (drops_residual<R>) {
     Part::project(t, View{}, result);
-    dropout_add(t.queue, result, residual, out, dropout_key(t.t, Part::out_site, R::model.dropout.residual));
+    dropout_add(t.queue, result, residual, out, dropout_key(t.t, Part::out_site, trunk_of<R>.dropout.residual));
   } else {
     Part::project(t, residual, out);
   }
@@ -24,7 +24,7 @@ template <class R, class Part> void add_result(const PartTensors<Part>& t, View 
 /// The gradient of what was added to the residual stream: dx itself, or dx through the mask.
 template <class R, class Part> View gradient_of_result(const TensorsOf<R>& t, Slice dropped) {
   if constexpr (!drops_residual<R>) return t.dx_MD;
-  dropout(t.queue, t.dx_MD, t.activations[dropped], dropout_key(t, Part::out_site, R::model.dropout.residual));
+  dropout(t.queue, t.dx_MD, t.activations[dropped], dropout_key(t, Part::out_site, trunk_of<R>.dropout.residual));
   return t.activations[dropped];
 }
 
@@ -57,7 +57,7 @@ template <class R, BlockOrder order, template <class Tower> class PartOf> struct
       Part::project(part, View{}, to_norm());
       model::normalize<R>(t, p.norm_after, saved.norm_after, to_norm(), y);
       if constexpr (drops_residual<R>)
-        dropout_add(t.queue, y, x, y, dropout_key(t, Part::out_site, R::model.dropout.residual));
+        dropout_add(t.queue, y, x, y, dropout_key(t, Part::out_site, trunk_of<R>.dropout.residual));
       else
         add(t.queue, x, y);
     }

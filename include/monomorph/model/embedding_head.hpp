@@ -16,6 +16,14 @@ inline View own_embeddings(const Communicator& communicator, View all_RE1) {
   return all_RE1.rows(communicator.rank() * n, n);
 }
 
+/// The embeddings that the last pass has made of a rank's texts, which a layer that makes some tells by such a
+/// function.
+template <class R>
+View embeddings_of(EmbeddingHead<R>, const typename EmbeddingHead<R>::Saved& saved, View statistics,
+                   const Communicator& communicator) {
+  return own_embeddings(communicator, statistics[saved.all]).columns(0, EmbeddingHead<R>::E);
+}
+
 namespace detail {
 
 template <class R> struct EmbeddingPass {

@@ -7,7 +7,7 @@
 namespace monomorph::model {
 
 template <class R> void normalize(auto queue, View x, View weight, View bias, View y, View mean, View rstd) {
-  constexpr NormSpec norm = R::model.norm;
+  constexpr NormSpec norm = trunk_of<R>.norm;
   if constexpr (norm.kind == NormKind::layer_norm)
     layer_norm(queue, x, weight, bias, norm.epsilon, y, mean, rstd);
   else
@@ -17,7 +17,7 @@ template <class R> void normalize(auto queue, View x, View weight, View bias, Vi
 template <class R>
 void normalize_backward(auto queue, View dy, View x, View weight, View mean, View rstd, View dx, bool add_to_dx,
                         View dweight, View dbias, bool accumulate) {
-  constexpr NormSpec norm = R::model.norm;
+  constexpr NormSpec norm = trunk_of<R>.norm;
   if constexpr (norm.kind == NormKind::layer_norm)
     layer_norm_backward(queue, dy, x, weight, mean, rstd, dx, add_to_dx, dweight, dbias, accumulate);
   else
@@ -33,7 +33,7 @@ void normalize(const auto& t, const NormParams& p, const NormStatistics& statist
 template <class R>
 void normalize_recompute(const auto& t, const NormParams& p, const NormStatistics& statistics, View x, View y) {
   const View weight = t.params[p.weight_D], bias = t.params[p.bias_D];
-  if constexpr (R::model.norm.kind == NormKind::layer_norm)
+  if constexpr (trunk_of<R>.norm.kind == NormKind::layer_norm)
     layer_norm_recompute(t.queue, x, weight, bias, t.statistics[statistics.mean], t.statistics[statistics.rstd], y);
   else
     rms_norm_recompute(t.queue, x, weight, bias, t.statistics[statistics.rstd], y);

@@ -15,7 +15,7 @@ namespace detail {
 /// One pass's views of an attention part, with the names of the arithmetic.
 template <class R> struct AttentionPass {
   using Part = SelfAttention<R>;
-  static constexpr const auto& model = R::model;
+  static constexpr const auto& model = trunk_of<R>;
   static constexpr std::int64_t Q = Part::Q, K = Part::K;
 
   const PartTensors<Part>& t;

@@ -10,7 +10,7 @@ namespace monomorph {
 namespace detail {
 template <class R> DropoutKey embedding_dropout(const TensorsOf<R>& t) {
   DropoutKey key = t.dropout;
-  key.rate = R::model.dropout.embedding;
+  key.rate = trunk_of<R>.dropout.embedding;
   return key;  // layer 0, site 0
 }
 }  // namespace detail
@@ -19,15 +19,15 @@ template <class R> void TokenEmbedding<R>::forward(const LayerTensors<R>& t, con
   constexpr Params p;
   embedding(t.queue, t.inputs_M, t.params[p.table_VD], t.params[p.positions_TD], t.tokens, 0, t.y_MD,
             t.document_starts);
-  if constexpr (R::model.dropout.embedding > 0)
+  if constexpr (trunk_of<R>.dropout.embedding > 0)
     if (t.training) dropout(t.queue, t.y_MD, t.y_MD, detail::embedding_dropout<R>(t));
 }
 
 template <class R> void TokenEmbedding<R>::backward(const LayerTensors<R>& t, const Saved&) {
   constexpr Params p;
-  if constexpr (R::model.dropout.embedding > 0) dropout(t.queue, t.dx_MD, t.dx_MD, detail::embedding_dropout<R>(t));
-  embedding_backward(t.queue, t.inputs_M, t.dx_MD, t.gradients[p.table_VD], t.accumulate || R::model.tied_head);
-  if constexpr (R::model.position == Position::learned)
+  if constexpr (trunk_of<R>.dropout.embedding > 0) dropout(t.queue, t.dx_MD, t.dx_MD, detail::embedding_dropout<R>(t));
+  embedding_backward(t.queue, t.inputs_M, t.dx_MD, t.gradients[p.table_VD], t.accumulate || trunk_of<R>.tied_head);
+  if constexpr (trunk_of<R>.position == Position::learned)
     position_embedding_backward(t.queue, t.dx_MD, t.tokens, t.gradients[p.positions_TD], t.accumulate,
                                 t.document_starts);
 }

@@ -37,7 +37,7 @@ void for_each_chunk(const LayerTensors<R>& t, const typename VocabularyHead<R>::
     linear(t.queue, in_MD.rows(first, n), weight_VD, {}, logits_CV);
     f(TokenLogits{.logits_CV = logits_CV,
                   .targets_C = t.targets_M + first,
-                  .vocab_size = R::model.vocab_size,
+                  .vocab_size = trunk_of<R>.vocab_size,
                   .loss_C = t.statistics[saved.loss_C].columns(0, n),
                   .dlogits_CV = dlogits_CV,
                   .scale = &t.scalars->loss_scale.value,

@@ -1,6 +1,7 @@
 #pragma once
 #include <monomorph/core/rule.hpp>
 #include <monomorph/objective/next_token.hpp>
+#include <monomorph/policy/model_kind.hpp>
 
 namespace monomorph::objective {
 
@@ -29,7 +30,7 @@ template <int mask_token> struct MaskedTokens {
   static constexpr std::string_view name = "MaskedTokens";
   using Hparams = MaskedTokensHparams;
   static constexpr bool predicts_next_token = false;
-  template <class R> using rules = RuleList<MaskTokenInVocabulary<mask_token, R::model.vocab_size.value>>;
+  template <class R> using rules = RuleList<MaskTokenInVocabulary<mask_token, trunk_of<R>.vocab_size.value>>;
 
   static void prepare(const Sample& sample, const Hparams& hparams) {
     constexpr double of_word = 1.0 / 4'294'967'296.0;

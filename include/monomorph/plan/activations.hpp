@@ -16,7 +16,7 @@ inline constexpr bool offloads_some = [] {
 /// there after forward.
 template <class R> constexpr Recompute recomputed(int layer) {
   if (!backward_reaches<R>(layer)) return Recompute::block;
-  return is_block<R>(layer) ? R::checkpointing::recompute(block_of_layer(layer)) : Recompute::nothing;
+  return is_block<R>(layer) ? R::checkpointing::recompute(block_of_layer<R>(layer)) : Recompute::nothing;
 }
 
 /// Everything whose size follows the micro-batch: slices of the activation buffer (compute dtype) and of the statistics
@@ -30,8 +30,8 @@ template <class R> struct Activations {
 
   /// @param ranks data-parallel ones: a loss may compare what they make
   constexpr explicit Activations(std::int64_t micro_batch, int ranks = 1)
-      : n_tokens(micro_batch * R::model.context_length), ranks_(ranks) {
-    const Shape MD{n_tokens, R::model.d_model};
+      : n_tokens(micro_batch * trunk_of<R>.context_length), ranks_(ranks) {
+    const Shape MD{n_tokens, trunk_of<R>.d_model};
     for (int i = 0; i < n_layers<R>; ++i) {
       kept_[i] = {buffer.elements, statistics.elements};
       Layout kept, scratch, kept_statistics, statistics_scratch;
@@ -111,7 +111,7 @@ template <class R> struct Activations {
       return {activations, statistics, n_tokens};
   }
   static constexpr bool offloads_layer(int i) {
-    return is_block<R>(i) && backward_reaches<R>(i) && offloads<typename R::checkpointing>(block_of_layer(i));
+    return is_block<R>(i) && backward_reaches<R>(i) && offloads<typename R::checkpointing>(block_of_layer<R>(i));
   }
   /// Two places on the device, which offloaded blocks take in turn, and in the host's memory one for each that moves.
   constexpr void place_offloaded() {

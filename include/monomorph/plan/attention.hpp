@@ -1,6 +1,6 @@
 #pragma once
 #include <boost/hana/for_each.hpp>
-#include <monomorph/block/stack.hpp>
+#include <monomorph/block/model_kinds.hpp>
 #include <monomorph/recipe/members.hpp>
 
 namespace monomorph::plan {

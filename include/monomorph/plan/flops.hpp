@@ -50,7 +50,8 @@ template <class Layer> constexpr double loss_flops_per_token(std::int64_t micro_
 
 /// @param micro_batch samples of one rank, which an objective over embeddings compares with those of all ranks
 template <class R> constexpr FlopsPerToken flops_per_token(std::int64_t micro_batch = 1, int ranks = 1) {
-  const double D = static_cast<double>(R::model.d_model.value), T = static_cast<double>(R::model.context_length.value);
+  const double D = static_cast<double>(trunk_of<R>.d_model.value),
+               T = static_cast<double>(trunk_of<R>.context_length.value);
   FlopsPerToken flops;
   int layer = 0;
   boost::hana::for_each(LayersOf<R>::runs, [&](auto run) {

@@ -67,8 +67,8 @@ template <class R> constexpr Memory memory(int dp, std::int64_t micro_batch, int
   bytes.statistics = activations.statistics.elements * statistic;
   bytes.host_activations =
       activations.host_buffer.elements * compute + activations.host_statistics.elements * statistic;
-  if (R::model.position == Position::rotary)
-    bytes.rotary = 2 * align_up(R::model.context_length * (R::model.head_width() / 2)) * statistic;
+  if (trunk_of<R>.position == Position::rotary)
+    bytes.rotary = 2 * align_up(trunk_of<R>.context_length * (trunk_of<R>.head_width() / 2)) * statistic;
   bytes.scalars = scalar_bytes<R>;
   bytes.communication = communication_bytes(dp);
   return bytes;

@@ -72,7 +72,7 @@ template <class R> constexpr void add_units(auto& hash) {
   int layer = 0;
   boost::hana::for_each(LayersOf<R>::runs, [&](auto run) {
     using Layer = typename decltype(run)::template block<R>;
-    const auto params = [&](int i) { return typename Layer::Params{block_of_layer(layer + i)}; };
+    const auto params = [&](int i) { return typename Layer::Params{block_of_layer<R>(layer + i)}; };
     if (!shares_first_unit<Layer>) {
       add_unit(hash, params(0));
       for (int i = 1; i < run.length; ++i) add_initializers(hash, params(i));

@@ -8,9 +8,19 @@
 namespace monomorph::plan {
 
 namespace detail {
+/// Of two specs that say the same, one aloud, both add the same.
+template <class Spec> constexpr void add_resolved(Fingerprint& fingerprint, const Spec& spec) {
+  if constexpr (requires { resolved(spec); })
+    fingerprint.add(resolved(spec));
+  else if constexpr (DescribedSpec<Spec>)
+    for_each_field(spec, [&](const char*, const auto& field) { add_resolved(fingerprint, field); });
+  else
+    fingerprint.add(spec);
+}
+
 template <class R> constexpr std::uint64_t state_fingerprint_of() {
   Fingerprint fingerprint;
-  fingerprint.add(resolved(R::model));
+  add_resolved(fingerprint, R::model);
   fingerprint.add(name_of(R::precision::master_dtype));
   fingerprint.add(type_name<typename decltype(without_placement<typename R::optimizer>())::type>(), type_name<R>());
   add_computation<R>(fingerprint);

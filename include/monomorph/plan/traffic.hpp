@@ -58,7 +58,7 @@ constexpr Traffic traffic(int dp, int rank, std::int64_t micro_batches, DType wi
   const int replicas = dp / shards.shards, replica = rank / shards.shards;
   const bool every_micro_batch = tree_levels > 0 || Sharding::splits_gradients;
   Traffic traffic;
-  if (const std::int64_t elements = gathered_of_batch<R>(micro_batch * R::model.context_length); elements > 0)
+  if (const std::int64_t elements = gathered_of_batch<R>(micro_batch * trunk_of<R>.context_length); elements > 0)
     for (std::int64_t i = 0; dp > 1 && i < micro_batches; ++i)
       traffic.batch_gathers.add((dp - 1) * elements * size_of(statistics_dtype(R::precision::compute_dtype)));
   for (int u = 0; u < n_units<R>; ++u) {

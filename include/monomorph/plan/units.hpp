@@ -6,16 +6,30 @@
 #include <monomorph/policy/finetuning_policy.hpp>
 #include <monomorph/policy/sharding_policy.hpp>
 
-/// Layers are numbered from the embedding, 0, over the blocks, 1 to L, to the head, L + 1. Each has a unit of the same
-/// number: what is gathered, reduced, released and checkpointed at once. A tied head alone is a part of unit 0.
+/// Layers are numbered from the first one, 0, an embedding, over the L blocks to the last one, a head; the kind of
+/// model says what else stands before and behind the blocks. Each has a unit of the same number: what is gathered,
+/// reduced, released and checkpointed at once. A tied head alone is a part of unit 0.
 namespace monomorph::plan {
 
 template <class R> inline constexpr int n_layers = LayersOf<R>::length;
 template <class R> inline constexpr int n_blocks = layers_of<R>.length;
 template <class R> inline constexpr int last_layer = n_layers<R> - 1;
-template <class R> constexpr bool is_block(int layer) { return 0 < layer && layer < last_layer<R>; }
-constexpr int layer_of_block(int block) { return block + 1; }
-constexpr int block_of_layer(int layer) { return layer - 1; }
+/// Layers before the blocks.
+template <class R>
+inline constexpr int first_block = [] {
+  int n = 0;
+  bool found = false;
+  boost::hana::for_each(LayersOf<R>::runs, [&](auto run) {
+    found = found || unit_kind<typename decltype(run)::template block<R>> == UnitKind::block;
+    n += found ? 0 : run.length;
+  });
+  return n;
+}();
+template <class R> constexpr int layer_of_block(int block) { return first_block<R> + block; }
+template <class R> constexpr int block_of_layer(int layer) { return layer - first_block<R>; }
+template <class R> constexpr bool is_block(int layer) {
+  return 0 <= block_of_layer<R>(layer) && block_of_layer<R>(layer) < n_blocks<R>;
+}
 
 template <class R> inline constexpr bool ties_units = shares_first_unit<LastLayer<R>>;
 template <class R> inline constexpr int n_units = n_layers<R> - (ties_units<R> ? 1 : 0);
@@ -32,7 +46,7 @@ template <class R> constexpr bool trains(int unit) {
   bool trains = false;
   with_layer<R>(unit, [&](auto layer) {
     constexpr UnitKind kind = unit_kind<decltype(layer)>;
-    trains = finetuning_of<R>::trains(kind, kind == UnitKind::block ? block_of_layer(unit) : 0);
+    trains = finetuning_of<R>::trains(kind, kind == UnitKind::block ? block_of_layer<R>(unit) : 0);
   });
   return trains;
 }
@@ -53,7 +67,7 @@ template <class R> constexpr bool backward_reaches(int unit) { return unit >= lo
 
 template <class R> constexpr ParameterLayout unit_layout(int unit) {
   ParameterLayout layout;
-  with_layer<R>(unit, [&](auto l) { layout = typename decltype(l)::Params{block_of_layer(unit)}; });
+  with_layer<R>(unit, [&](auto l) { layout = typename decltype(l)::Params{block_of_layer<R>(unit)}; });
   return layout;
 }
 

@@ -3,17 +3,13 @@
 #include <monomorph/device/cpu.hpp>
 #include <monomorph/finetuning/all.hpp>
 #include <monomorph/objective/next_token.hpp>
+#include <monomorph/policy/model_kind.hpp>
 #include <monomorph/schedule/warmup_decay.hpp>
-#include <monomorph/spec/encoder_spec.hpp>
 #include <monomorph/spec/expectations.hpp>
 #include <monomorph/spec/mesh_spec.hpp>
 #include <type_traits>
 
 namespace monomorph {
-
-/// The kind of a recipe's model.
-template <class R>
-inline constexpr bool is_encoder = std::is_same_v<std::remove_cvref_t<decltype(R::model)>, EncoderSpec>;
 
 /// A recipe's `mesh`, or one without model parallelism.
 template <class R>

@@ -1,8 +1,7 @@
 #pragma once
-#include <monomorph/block/stack.hpp>
+#include <monomorph/block/model_kinds.hpp>
 #include <monomorph/core/rule.hpp>
 #include <monomorph/recipe/members.hpp>
-#include <monomorph/rule/encoder_rules.hpp>
 #include <monomorph/rule/operands.hpp>
 #include <monomorph/spec/decoder_spec.hpp>
 
@@ -147,9 +146,9 @@ template <class Attention, bool of_layers, bool of_recipe> struct LayersAgreeOnD
 
 template <class R, class Attention> consteval auto mask_rules() {
   constexpr AttentionMask mask = Attention::mask;
-  constexpr bool predicts_next = predicts_next_token<objective_of<R>> && !is_encoder<R>;  // ENC-01 reports that
+  constexpr bool predicts_next = predicts_next_token<objective_of<R>> && !makes_embeddings<R>;  // ENC-01 reports that
   return RuleList<TokenSeesItself<Attention, mask.before, mask.after>,
-                  PrefixWithinContext<Attention, mask.prefix, R::model.context_length.value>,
+                  PrefixWithinContext<Attention, mask.prefix, trunk_of<R>.context_length.value>,
                   NextTokenIsHidden<Attention, mask.after, predicts_next>>{};
 }
 
@@ -177,18 +176,20 @@ template <class Block> consteval bool may_see_behind() {
     return true;
   }
 }
+template <class R, class... Runs> consteval bool some_sees_behind(Stack<Runs...>) {
+  return (may_see_behind<typename Runs::template block<R>>() || ...);
+}
+template <class R> inline constexpr bool some_block_sees_behind = some_sees_behind<R>(layers_of<R>);
+
 template <class R, class... Runs> consteval auto rules_of_blocks(Stack<Runs...>) {
-  constexpr bool sees_behind = (may_see_behind<typename Runs::template block<R>>() || ...);
-  const auto of_blocks = (RuleList<>{} + ... + rules_of_block<R, typename Runs::template block<R>>());
-  if constexpr (is_encoder<R>)
-    return of_blocks + RuleList<PooledTokensSeeText<R, R::model.pooling, sees_behind>>{};
-  else
-    return of_blocks + RuleList<HiddenTokenIsSeenFromBothSides<R, predicts_next_token<objective_of<R>>, sees_behind>>{};
+  constexpr bool sees_both_sides = makes_embeddings<R> || some_block_sees_behind<R>;  // or a rule of the encoder's
+  return (RuleList<>{} + ... + rules_of_block<R, typename Runs::template block<R>>()) +
+         RuleList<HiddenTokenIsSeenFromBothSides<R, predicts_next_token<objective_of<R>>, sees_both_sides>>{};
 }
 template <class R> consteval auto block_attention_rules() { return rules_of_blocks<R>(layers_of<R>); }
 
 template <class R> consteval auto attention_rules() {
-  constexpr const auto& model = R::model;
+  constexpr const auto& model = trunk_of<R>;
   constexpr auto scaling = model.rotary.scaling;
   constexpr auto heads = model.n_heads.value, width = model.d_model.value;
   constexpr bool derivable = is_count(heads) && is_count(width) && width % heads == 0;

@@ -1,6 +1,6 @@
 #pragma once
 #include <monomorph/block/decoder_block.hpp>
-#include <monomorph/block/stack.hpp>
+#include <monomorph/block/model_kinds.hpp>
 #include <monomorph/core/rule.hpp>
 #include <monomorph/policy/attention_policy.hpp>
 #include <monomorph/policy/axis.hpp>

@@ -1,10 +1,11 @@
 #pragma once
-#include <monomorph/block/stack.hpp>
+#include <monomorph/block/model_kinds.hpp>
 #include <monomorph/core/rule.hpp>
 #include <monomorph/recipe/members.hpp>
+#include <monomorph/rule/attention_rules.hpp>
 #include <monomorph/rule/operands.hpp>
 
-/// Rules about encoders, and about the kind of model that an objective needs.
+/// Rules about models that make embeddings, and about what an objective needs of a model.
 namespace monomorph::rule {
 
 template <class Objective, bool is_encoder, bool over_embeddings> struct EncoderHasObjective {
@@ -51,17 +52,18 @@ template <std::int64_t d_embedding> struct EmbeddingWidthInRange {
   }
 };
 
-template <class R> consteval auto encoder_rules() {
+/// That an objective fits what the model makes.
+template <class R> consteval auto output_rules() {
   using Objective = objective_of<R>;
   using Attention = attention_of<R>;
-  constexpr auto of_every_model =
-      RuleList<EncoderHasObjective<Objective, is_encoder<R>, is_over_embeddings<Objective>>,
-               EmbeddingsHaveEncoder<Objective, is_encoder<R>, is_over_embeddings<Objective>>,
-               TextsAreKeptApart<Attention, is_encoder<R>, bool{Attention::within_documents}>>{};
-  if constexpr (is_encoder<R>)
-    return of_every_model + RuleList<EmbeddingWidthInRange<R::model.d_embedding.value_or(1)>>{};
-  else
-    return of_every_model;
+  return RuleList<EncoderHasObjective<Objective, makes_embeddings<R>, is_over_embeddings<Objective>>,
+                  EmbeddingsHaveEncoder<Objective, makes_embeddings<R>, is_over_embeddings<Objective>>,
+                  TextsAreKeptApart<Attention, makes_embeddings<R>, bool{Attention::within_documents}>>{};
 }
+
+/// What an EncoderSpec brings.
+template <class R>
+struct EncoderRules : RuleList<EmbeddingWidthInRange<R::model.d_embedding.value_or(1)>,
+                               PooledTokensSeeText<R, R::model.pooling, some_block_sees_behind<R>>> {};
 
 }  // namespace monomorph::rule

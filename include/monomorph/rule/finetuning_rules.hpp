@@ -16,14 +16,14 @@ template <bool trains_something> struct TrainsSomething {
 template <class R> consteval auto finetuning_rules() {
   using P = finetuning_of<R>;
   constexpr bool embedding = P::trains(UnitKind::embedding, 0),
-                 head = !R::model.tied_head && P::trains(UnitKind::head, 0);
+                 head = !trunk_of<R>.tied_head && P::trains(UnitKind::head, 0);
   constexpr bool some_block = [] {
     constexpr std::int64_t limit = 256;  // MODEL-01: as many layers as a model may have
-    for (int block = 0; block < R::model.n_layers.value && block < limit; ++block)
+    for (int block = 0; block < trunk_of<R>.n_layers.value && block < limit; ++block)
       if (P::trains(UnitKind::block, block)) return true;
     return false;
   }();
-  return RuleList < TrainsSomething<R::model.n_layers.value<1 || embedding || head || some_block>>{};
+  return RuleList < TrainsSomething<trunk_of<R>.n_layers.value<1 || embedding || head || some_block>>{};
 }
 
 }  // namespace monomorph::rule

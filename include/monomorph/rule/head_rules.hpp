@@ -27,7 +27,7 @@ template <std::int64_t n_heads, std::int64_t head_dim, std::int64_t d_model> str
 };
 
 template <class R> consteval auto head_rules() {
-  constexpr const auto& model = R::model;
+  constexpr const auto& model = trunk_of<R>;
   return RuleList<HeadNormNeedsTwo<model.qk_norm, model.norm.kind, sizes_countable(model) ? model.head_width() : 0>,
                   HeadDimIsOfOneHead<model.n_heads.value, model.head_dim.value_or(0), model.d_model.value>>{};
 }

@@ -1,6 +1,6 @@
 #pragma once
 #include <concepts>
-#include <monomorph/block/stack.hpp>
+#include <monomorph/block/model_kinds.hpp>
 #include <monomorph/core/rule.hpp>
 #include <monomorph/core/spec_fields.hpp>
 #include <monomorph/policy/attention_policy.hpp>
@@ -14,7 +14,6 @@
 #include <monomorph/policy/schedule_policy.hpp>
 #include <monomorph/policy/sharding_policy.hpp>
 #include <monomorph/recipe/members.hpp>
-#include <monomorph/spec/encoder_spec.hpp>
 #include <type_traits>
 
 /// Rules about the members that a recipe has. cmake/check_members.cmake refuses any member besides, as nothing would
@@ -88,24 +87,29 @@ template <class Axis, class R> struct AxisFits {
     static_assert(!wrong, "[RECIPE-02] " #member " must be `static constexpr monomorph::" #type " " #member         \
                           "{...};`; change " #member " (docs/rules.md#recipe-02)");                                 \
   }
-/// The model is a DecoderSpec or an EncoderSpec.
+/// The model is of a type that says what kind of model it is.
 struct ModelMember {
-  struct Decoder {
-    MONOMORPH_VALUE_MEMBER(model, DecoderSpec)
+  MONOMORPH_MEMBER(model)
+  template <class R> static constexpr bool is_known = requires {
+    requires std::same_as < decltype(&R::model), const SpecOf<R>
+    * > ;
+    requires detail::HasModelKind<SpecOf<R>>;
+    typename Constant<(SpecOf<R>(R::model), true)>;
   };
-  struct Encoder {
-    MONOMORPH_VALUE_MEMBER(model, EncoderSpec)
-  };
-  template <class R> static constexpr bool named = Decoder::named<R>;
-  template <class R> static constexpr bool fits = Decoder::fits<R> || Encoder::fits<R>;
+  template <class R>
+  static constexpr bool fits = [] {
+    if constexpr (is_known<R>) return ModelKindParts<SpecOf<R>>::all_hold;
+    return false;
+  }();
   template <class R, bool missing, bool wrong> static consteval void explain() {
     static_assert(
         !missing,
         "[RECIPE-05] a recipe must have model; write `static constexpr monomorph::DecoderSpec model{...};`, or "
         "an EncoderSpec (docs/rules.md#recipe-05)");
-    static_assert(!wrong,
-                  "[RECIPE-02] model must be `static constexpr monomorph::DecoderSpec model{...};`, or an EncoderSpec; "
-                  "change model (docs/rules.md#recipe-02)");
+    static_assert(!wrong || is_known<R>,
+                  "[RECIPE-02] model must be `static constexpr monomorph::DecoderSpec model{...};`, or an EncoderSpec, "
+                  "or another spec of which ModelKind is specialised; change model (docs/rules.md#recipe-02)");
+    if constexpr (wrong && is_known<R>) ModelKindParts<SpecOf<R>>::explain();
   }
   static constexpr bool required = true;
 };
@@ -195,7 +199,7 @@ template <class... Blocks> struct RunsAreWhole {
 };
 
 template <class R, class... Runs> consteval auto rules_of_runs(Stack<Runs...>*) {
-  return RuleList<RunLengthsPositive<Runs::length...>, LayersAddUp<R::model.n_layers.value, Runs::length...>,
+  return RuleList<RunLengthsPositive<Runs::length...>, LayersAddUp<trunk_of<R>.n_layers.value, Runs::length...>,
                   RunsAreWhole<typename Runs::template block<R>...>>{};
 }
 template <class R> consteval auto layer_rules() {

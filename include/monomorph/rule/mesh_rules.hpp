@@ -69,7 +69,7 @@ template <int tp, int pp, int cp> struct DataParallelOnly {
 };
 
 template <class R> consteval auto mesh_rules() {
-  constexpr const auto& model = R::model;
+  constexpr const auto& model = trunk_of<R>;
   constexpr bool countable = sizes_countable(model);
   constexpr MeshSpec mesh = mesh_of<R>;
   return RuleList<DegreesInRange<mesh.tp, mesh.pp, mesh.cp>, TensorParallelDividesHeads<mesh.tp, model.n_heads.value>,

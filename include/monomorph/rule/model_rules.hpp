@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/core/rule.hpp>
+#include <monomorph/policy/model_kind.hpp>
 #include <monomorph/rule/operands.hpp>
 #include <monomorph/spec/decoder_spec.hpp>
 
@@ -154,7 +155,7 @@ constexpr bool sizes_countable(const auto& model) {
 }
 
 template <class R> consteval auto model_rules() {
-  constexpr const auto& model = R::model;
+  constexpr const auto& model = trunk_of<R>;
   constexpr auto heads = model.n_heads.value, width = model.d_model.value;
   constexpr bool countable = sizes_countable(model);
   constexpr bool derives_gated = model.activation == Activation::swiglu && !model.d_ff.given;

@@ -73,7 +73,7 @@ template <class R> consteval auto budget_rules() {
     return RuleList<RanksFormReplicas<R::budget.ranks.value, ranks_per_replica(mesh_of<R>)>,
                     BudgetPositive<R::budget.bytes_per_rank.value>, BudgetIsInBytes<R::budget.bytes_per_rank.value>,
                     MicroBatchInRange<R::budget.micro_batch.value>,
-                    TokensCountable<R::budget.micro_batch.value, R::model.context_length.value>>{};
+                    TokensCountable<R::budget.micro_batch.value, trunk_of<R>.context_length.value>>{};
   else
     return RuleList<>{};
 }

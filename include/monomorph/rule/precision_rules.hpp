@@ -74,12 +74,13 @@ constexpr int decimal_exponent(double x) {
 
 template <class R> consteval auto precision_rules() {
   using P = typename R::precision;
-  return RuleList<GradientsAsWideAsCompute<P::gradient_dtype, P::compute_dtype>,
-                  MasterAsWideAsCompute<P::master_dtype, P::compute_dtype>,
-                  PrecisionIsImplemented<P::compute_dtype, P::gradient_dtype, P::master_dtype>,
-                  ReducesGradientsAsTheyAre<P::reduce_dtype, P::gradient_dtype, P::compute_dtype>,
-                  EpsilonIsRepresentable<decimal_exponent(R::model.norm.epsilon), statistics_dtype(P::compute_dtype)>,
-                  ReductionIsRead<budgeted_replicas<R>, P::reduce_dtype, P::gradient_dtype>>{};
+  return RuleList<
+      GradientsAsWideAsCompute<P::gradient_dtype, P::compute_dtype>,
+      MasterAsWideAsCompute<P::master_dtype, P::compute_dtype>,
+      PrecisionIsImplemented<P::compute_dtype, P::gradient_dtype, P::master_dtype>,
+      ReducesGradientsAsTheyAre<P::reduce_dtype, P::gradient_dtype, P::compute_dtype>,
+      EpsilonIsRepresentable<decimal_exponent(trunk_of<R>.norm.epsilon), statistics_dtype(P::compute_dtype)>,
+      ReductionIsRead<budgeted_replicas<R>, P::reduce_dtype, P::gradient_dtype>>{};
 }
 
 }  // namespace monomorph::rule

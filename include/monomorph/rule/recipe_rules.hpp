@@ -5,6 +5,7 @@
 #include <monomorph/rule/encoder_rules.hpp>
 #include <monomorph/rule/finetuning_rules.hpp>
 #include <monomorph/rule/head_rules.hpp>
+#include <monomorph/rule/kind_rules.hpp>
 #include <monomorph/rule/member_rules.hpp>
 #include <monomorph/rule/mesh_rules.hpp>
 #include <monomorph/rule/model_rules.hpp>
@@ -41,17 +42,20 @@ template <class R> consteval auto exported_observer_rules() {
 template <class R> consteval auto value_rules() {
   return layer_rules<R>() + model_rules<R>() + attention_rules<R>() + head_rules<R>() + rotary_rules<R>() +
          mesh_rules<R>() + precision_rules<R>() + optimizer_rules<R>() + sharding_rules<R>() + finetuning_rules<R>() +
-         budget_rules<R>() + encoder_rules<R>() + exported_rules<typename R::sharding, R>() +
+         budget_rules<R>() + output_rules<R>() + exported_rules<typename R::sharding, R>() +
          exported_rules<typename R::precision, R>() + exported_rules<typename R::checkpointing, R>() +
          exported_rules<typename R::optimizer, R>() + exported_rules<objective_of<R>, R>() +
          exported_rules<attention_of<R>, R>() + exported_rules<finetuning_of<R>, R>() +
          exported_rules<schedule_of<R>, R>() + exported_rules<device_of<R>, R>() + exported_observer_rules<R>();
 }
 
-/// Fourth, in shape_rules.hpp: the values of blocks that have a shape of their own. Fifth, in block_rules.hpp: the
-/// parts of blocks, which may count on the values. Sixth: what blocks say with them.
+/// Fourth, in shape_rules.hpp: the values of blocks that have a shape of their own. Fifth: the parts of blocks and of
+/// other layers, which may count on the values.
+template <class R> consteval auto part_rules() { return block_part_rules<R>() + kind_layer_rules<R>(); }
+
+/// Sixth: what blocks, and the kind of model, say with them.
 template <class R> consteval auto layout_rules() {
-  return block_layout_rules<R>() + block_attention_rules<R>() + exported_block_rules<R>();
+  return block_layout_rules<R>() + block_attention_rules<R>() + kind_rules<R>() + exported_block_rules<R>();
 }
 
 /// Seventh, in plan_rules.hpp: what is planned.
@@ -64,8 +68,8 @@ template <class R> consteval auto all_rules() {
     return value_rules<R>();
   else if constexpr (!decltype(shape_rules<R>())::all_hold)
     return shape_rules<R>();
-  else if constexpr (!decltype(block_part_rules<R>())::all_hold)
-    return block_part_rules<R>();
+  else if constexpr (!decltype(part_rules<R>())::all_hold)
+    return part_rules<R>();
   else if constexpr (!decltype(layout_rules<R>())::all_hold)
     return layout_rules<R>();
   else

@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/core/rule.hpp>
+#include <monomorph/policy/model_kind.hpp>
 #include <monomorph/rule/operands.hpp>
 #include <monomorph/spec/decoder_spec.hpp>
 
@@ -46,7 +47,7 @@ constexpr bool has_default_bounds(Llama3RotaryScaling scaling) {
 }
 
 template <class R> consteval auto rotary_rules() {
-  constexpr const auto& model = R::model;
+  constexpr const auto& model = trunk_of<R>;
   if constexpr (model.position == Position::rotary) {
     constexpr auto context = model.context_length.value;
     constexpr auto factor = millionths_down(model.rotary.scaling.factor), base = millionths_down(model.rotary.base);

@@ -1,5 +1,5 @@
 #pragma once
-#include <monomorph/block/stack.hpp>
+#include <monomorph/block/model_kinds.hpp>
 #include <monomorph/core/rule.hpp>
 #include <monomorph/core/spec_fields.hpp>
 #include <monomorph/rule/attention_rules.hpp>
@@ -29,7 +29,8 @@ template <class R, class Tower> consteval auto rules_of_tower() {
       return RuleList<FieldsFit<ShapeOf<Tower>>>{};
     else
       return model_rules<Tower>() + attention_rules<Tower>() + head_rules<Tower>() +
-             RuleList<ShapeKeepsRotaryWidth<R::model.position, Tower::model.head_width(), R::model.head_width()>>{};
+             RuleList<
+                 ShapeKeepsRotaryWidth<trunk_of<R>.position, trunk_of<Tower>.head_width(), trunk_of<R>.head_width()>>{};
   } else {
     return RuleList<>{};
   }

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <monomorph/core/derived.hpp>
 #include <monomorph/core/spec_fields.hpp>
+#include <monomorph/spec/decoder_spec.hpp>
 
 namespace monomorph {
 
@@ -10,9 +11,9 @@ struct BlockShape {
   Derived<std::int64_t> n_heads{}, n_kv_heads{}, head_dim{}, d_ff{};
 };
 
-/// The model, of whichever kind, with these sizes. Heads that are counted anew keep their width, and each has its own
+/// The model with these sizes. Heads that are counted anew keep their width, and each has its own
 /// keys and values, unless these are given, too.
-template <class Spec> constexpr Spec reshaped(Spec model, const BlockShape& shape) {
+constexpr DecoderSpec reshaped(DecoderSpec model, const BlockShape& shape) {
   const std::int64_t head_dim = shape.head_dim.value_or(model.head_width());
   if (shape.n_heads.given) {
     model.n_heads.value = shape.n_heads.value;
@@ -22,7 +23,7 @@ template <class Spec> constexpr Spec reshaped(Spec model, const BlockShape& shap
   if (shape.n_kv_heads.given) model.n_kv_heads = shape.n_kv_heads;
   if (shape.d_ff.given) {
     model.d_ff = shape.d_ff;
-    model.d_ff_multiple = Spec{}.d_ff_multiple;  // nothing is rounded to it
+    model.d_ff_multiple = DecoderSpec{}.d_ff_multiple;  // nothing is rounded to it
   }
   return model;
 }

@@ -62,13 +62,6 @@ struct EncoderSpec {
             .attention_kernel = attention_kernel,
             .initialization = initialization};
   }
-  constexpr std::int64_t kv_heads() const { return trunk().kv_heads(); }
-  constexpr std::int64_t head_width() const { return trunk().head_width(); }
-  constexpr std::int64_t q_width() const { return trunk().q_width(); }
-  constexpr std::int64_t kv_width() const { return trunk().kv_width(); }
-  constexpr std::int64_t qkv_width() const { return trunk().qkv_width(); }
-  constexpr std::int64_t ff_width() const { return trunk().ff_width(); }
-  constexpr std::int64_t padded_vocab() const { return trunk().padded_vocab(); }
   constexpr std::int64_t embedding_width() const { return d_embedding.value_or(d_model); }
 };
 

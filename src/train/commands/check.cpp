@@ -29,7 +29,7 @@ std::string describe_resume(const ResumeDecision& resume) {
 
 /// What the result of an objective over embeddings depends on besides the batch.
 std::string compared_text(const RecipeProgram& recipe, const Hparams& hparams, int ranks) {
-  if (recipe.encoder == nullptr) return "";
+  if (recipe.output != ModelOutput::embeddings) return "";
   return fmt::format("  each sample is compared with {} others, batch.micro_batch x ranks - 1\n",
                      micro_batch_of(hparams) * ranks - 1);
 }

@@ -18,10 +18,10 @@ namespace monomorph::train {
 namespace {
 
 void check_is_encoder(const RecipeProgram& recipe, std::string_view command) {
-  if (recipe.encoder == nullptr)
+  if (recipe.output != ModelOutput::embeddings)
     throw UsageError("RUN-26",
                      fmt::format("{} must have a checkpoint of an encoder, and {} makes no embeddings; take one of a "
-                                 "recipe whose model is an EncoderSpec",
+                                 "recipe whose model makes embeddings, such as an EncoderSpec",
                                  command, recipe.name));
 }
 

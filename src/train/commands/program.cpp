@@ -89,8 +89,8 @@ int run_generate(const RecipeProgram& recipe, const GenerateOptions& options) {
         fmt::format("only a model that predicts the next token can continue a prompt, and {} {}; take a checkpoint of "
                     "another recipe",
                     recipe.name,
-                    recipe.encoder != nullptr ? "makes embeddings of texts"
-                                              : "predicts tokens that its objective hides"));
+                    recipe.output == ModelOutput::embeddings ? "makes embeddings of texts"
+                                                             : "predicts tokens that its objective hides"));
   const std::string checkpoint = find_checkpoint(options.checkpoint);
   const auto tokenizer = options.required_tokenizer(checkpoint, checkpoint_hparams(checkpoint, recipe), recipe);
   const auto communicator = one_rank();

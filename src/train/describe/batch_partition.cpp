@@ -17,7 +17,7 @@ void check_fixed_tree(const RecipeProgram& recipe, const Hparams& hparams) {
         fmt::format("batch.reduction = \"fixed_tree\" must have gradients that travel in {} as they accumulate, "
                     "and {} rounds them to {} between ranks; take a precision that does not, or \"any_order\"",
                     name_of(recipe.gradient_dtype), recipe.name, name_of(recipe.reduce_dtype)));
-  if (recipe.encoder != nullptr)
+  if (recipe.output == ModelOutput::embeddings)
     throw UsageError(
         "RANK-24", fmt::format("batch.reduction = \"fixed_tree\" must have an objective over tokens, and that of {} "
                                "compares the samples of all ranks, so that its bits depend on how many there are; take "

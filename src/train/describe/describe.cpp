@@ -72,7 +72,7 @@ void masks(Text& text, const std::vector<LayerAttention>& attentions) {
                                                                       attention.layers == 1 ? "" : "s")));
 }
 std::string target_text(const RecipeProgram& recipe) {
-  if (recipe.encoder != nullptr)
+  if (recipe.output == ModelOutput::embeddings)
     return fmt::format("none: the objective compares the embeddings of samples of {} texts", recipe.texts_per_sample);
   if (!recipe.predicts_next_token) return "itself, where the objective hides it";
   return recipe.prepare == nullptr ? "the next token" : "the next token, as far as the objective wants it";
@@ -94,17 +94,6 @@ std::string initialization_text(const DecoderSpec& model) {
   return fmt::format("{}, std {:.6g}", name_of(model.initialization.scheme.value), initializers::matrix_std(model));
 }
 
-std::string head_text(const RecipeProgram& recipe) {
-  if (recipe.encoder == nullptr) return recipe.model->tied_head ? "tied to the embedding" : "its own table";
-  return recipe.encoder->d_embedding.given ? "a projection" : "none";
-}
-std::string embedding_text(const EncoderSpec& encoder) {
-  constexpr std::array<std::string_view, 3> pooled{"the mean of its tokens", "its first token", "its last token"};
-  return fmt::format("{} features of {}{}", encoder.embedding_width(),
-                     pooled[static_cast<std::size_t>(encoder.pooling.value)],
-                     encoder.unit_length ? ", of length 1" : "");
-}
-
 void architecture(Text& text, const RecipeProgram& recipe) {
   const DecoderSpec& model = *recipe.model;
   print(text, "architecture\n");
@@ -123,8 +112,7 @@ void architecture(Text& text, const RecipeProgram& recipe) {
   fact(text, "norm", norm_text(model));
   fact(text, "activation", name_of(model.activation.value));
   fact(text, "biases", bias_text(model));
-  fact(text, "head", head_text(recipe));
-  if (recipe.encoder != nullptr) fact(text, "embedding of a text", embedding_text(*recipe.encoder));
+  for (const Fact& beside : recipe.model_facts.beside_trunk) fact(text, beside.name, beside.value);
   fact(text, "dropout", dropout_text(model.dropout));
   fact(text, "initialisation", initialization_text(model));
 }
@@ -149,12 +137,14 @@ void parameter_table(Text& text, const RecipeProgram& recipe) {
   print(text, "parameters\n");
   for (int first = 0; first < recipe.n_units;) {
     const ParameterLayout layout = recipe.unit_layout(first);
-    const bool is_block = first >= 1 && first <= recipe.n_blocks;
+    const int block = first - recipe.first_block, behind = recipe.first_block + recipe.n_blocks;
+    const bool is_block = block >= 0 && first < behind;
     int end = first + 1;
-    while (is_block && end <= recipe.n_blocks && equal_tensors(layout, recipe.unit_layout(end))) ++end;
-    const std::string prefix = !is_block          ? ""
-                               : end == first + 1 ? fmt::format("layers.{}.", first - 1)
-                                                  : fmt::format("layers.{{{}..{}}}.", first - 1, end - 2);
+    while (is_block && end < behind && equal_tensors(layout, recipe.unit_layout(end))) ++end;
+    const int n = end - first;
+    const std::string prefix = !is_block ? ""
+                               : n == 1  ? fmt::format("layers.{}.", block)
+                                         : fmt::format("layers.{{{}..{}}}.", block, block + n - 1);
     tensor_rows(text, layout, prefix, end - first);
     first = end;
   }

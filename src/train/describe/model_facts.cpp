@@ -1,6 +1,5 @@
-#include "train/describe/model_facts.hpp"
-
 #include <monomorph/spec/resolved.hpp>
+#include <monomorph/train/describe/model_facts.hpp>
 
 #include <fmt/format.h>
 #include <array>
@@ -11,6 +10,22 @@ namespace {
 template <class Enum, std::size_t n> std::string word_of(Enum value, const std::array<std::string_view, n>& words) {
   return std::string(words[static_cast<std::size_t>(value)]);
 }
+
+/// Only what follows from a multiple counts.
+template <class Spec> void add_resolved(const std::string& prefix, const Spec& model, std::vector<Fact>& facts) {
+  add_facts<Spec>(prefix, resolved(model), facts);
+  std::erase_if(facts, [&](const Fact& fact) { return fact.name == prefix + "d_ff_multiple"; });
+}
+
+std::string embedding_text(const EncoderSpec& encoder) {
+  constexpr std::array<std::string_view, 3> pooled{"the mean of its tokens", "its first token", "its last token"};
+  return fmt::format("{} features of {}{}", encoder.embedding_width(),
+                     pooled[static_cast<std::size_t>(encoder.pooling.value)],
+                     encoder.unit_length ? ", of length 1" : "");
+}
+
+}  // namespace
+
 std::string text_of(NormKind kind) { return word_of(kind, std::array<std::string_view, 2>{"layer_norm", "rms_norm"}); }
 std::string text_of(Activation activation) {
   return word_of(activation, std::array<std::string_view, 4>{"gelu_exact", "gelu_tanh", "relu_squared", "swiglu"});
@@ -30,33 +45,19 @@ std::string text_of(InitializationScheme scheme) {
 std::string text_of(bool value) { return value ? "true" : "false"; }
 std::string text_of(std::int64_t value) { return fmt::format("{}", value); }
 std::string text_of(double value) { return fmt::format("{}", value); }
-template <class T> std::string text_of(const Required<T>& field) { return text_of(field.value); }
-template <class T> std::string text_of(const Defaulted<T>& field) { return text_of(field.value); }
-template <class T> std::string text_of(const Derived<T>& field) {
-  return field.given ? text_of(field.value) : "automatic";
+
+void add_facts(const std::string& prefix, const DecoderSpec& model, std::vector<Fact>& facts) {
+  add_resolved(prefix, model, facts);
+}
+void add_facts(const std::string& prefix, const EncoderSpec& model, std::vector<Fact>& facts) {
+  add_resolved(prefix, model, facts);
 }
 
-template <DescribedSpec Spec> void add_facts(const std::string& prefix, const Spec& spec, std::vector<Fact>& facts) {
-  for_each_field(spec, [&](const std::string& name, const auto& field) {
-    if constexpr (DescribedSpec<std::remove_cvref_t<decltype(field)>>)
-      add_facts(prefix + name + ".", field, facts);
-    else
-      facts.push_back({prefix + name, text_of(field)});
-  });
+std::vector<Fact> facts_beside_trunk(const DecoderSpec& model) {
+  return {{"head", model.tied_head ? "tied to the embedding" : "its own table"}};
 }
-
-}  // namespace
-
-std::vector<Fact> model_facts(const RecipeProgram& recipe) {
-  std::vector<Fact> facts;
-  if (recipe.encoder != nullptr)
-    add_facts("model.", resolved(*recipe.encoder), facts);
-  else
-    add_facts("model.", resolved(*recipe.model), facts);
-  std::erase_if(facts, [](const Fact& fact) {
-    return fact.name == "model.d_ff_multiple";
-  });  // all resolved ones have the same
-  return facts;
+std::vector<Fact> facts_beside_trunk(const EncoderSpec& model) {
+  return {{"head", model.d_embedding.given ? "a projection" : "none"}, {"embedding of a text", embedding_text(model)}};
 }
 
 }  // namespace monomorph::train

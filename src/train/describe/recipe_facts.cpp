@@ -1,7 +1,5 @@
 #include "train/describe/recipe_facts.hpp"
 
-#include "train/describe/model_facts.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,7 +10,7 @@ constexpr std::size_t most_named = 6;
 
 std::vector<Fact> all_facts(const RecipeProgram& recipe) {
   std::vector<Fact> facts = recipe.policies;
-  for (const auto& more : {model_facts(recipe), recipe.expectations})
+  for (const auto& more : {recipe.model_facts.all, recipe.expectations})
     facts.insert(facts.end(), more.begin(), more.end());
   return facts;
 }

@@ -7,9 +7,8 @@
 namespace monomorph::train {
 namespace {
 
-std::string full_name(std::string_view name, int unit, int n_blocks) {
-  const bool is_block = unit >= 1 && unit <= n_blocks;
-  return is_block ? "layers." + std::to_string(unit - 1) + "." + std::string(name) : std::string(name);
+std::string full_name(std::string_view name, int block) {
+  return block >= 0 ? "layers." + std::to_string(block) + "." + std::string(name) : std::string(name);
 }
 
 /// The part of a tensor that lies in a shard; a slice without elements if none does. The ranks split units into shards
@@ -30,7 +29,7 @@ TensorPart cut(const TensorInfo& tensor, std::int64_t first, std::int64_t length
 
 }  // namespace
 
-void describe(const ParameterLayout& layout, int unit, int n_blocks, StateOfClass state_of, std::int64_t first,
+void describe(const ParameterLayout& layout, int unit, int block, StateOfClass state_of, std::int64_t first,
               UnitState& state) {
   const std::int64_t length = state.master.elements();
   state.unit = static_cast<std::uint32_t>(unit);
@@ -42,7 +41,7 @@ void describe(const ParameterLayout& layout, int unit, int n_blocks, StateOfClas
     TensorPart part = cut(layout[i], first, length);
     if (!part.slice.present()) continue;
     part.index = static_cast<std::uint32_t>(i);
-    part.name = full_name(layout[i].name, unit, n_blocks);
+    part.name = full_name(layout[i].name, block);
     while (run < state.runs.size() && state.runs[run].first + state.runs[run].n <= part.slice.offset) ++run;
     part.run = run;
     state.tensors.push_back(std::move(part));

@@ -24,6 +24,17 @@ done
 build/watched --ranks 2 --hparams run.json --set run.output_dir=resumed
 build/watched --ranks 2 --hparams run.json --set run.output_dir=resumed --set checkpoint.resume="resumed/checkpoints/step_00000008"
 
+# A kind of model of the project's own: trained in shards to the bits of one rank, described, and continued with a cache.
+echo '{"run": {"steps": 8}, "data": {"train": "train.pbin", "tokenizer": "tokenizer.json"}, "log": {"tensorboard": false},
+       "batch": {"global_batch": 4, "micro_batch": 2, "reduction": "fixed_tree"}, "optimizer": {"alpha": 0.9}}' >kind.json
+for ranks in 1 2; do
+  build/transformed --ranks "$ranks" --hparams kind.json --set run.output_dir="transformed of $ranks"
+  "$monomorph/monomorph-checkpoint" digest "transformed of $ranks" >"digest of transformed of $ranks"
+done
+cmp "digest of transformed of 1" "digest of transformed of 2"
+[ "$(build/transformed describe | grep -c 'transform_bias *true$\|^  transform.weight *64 x 64 ')" = 2 ]
+[ "$(build/transformed generate --checkpoint "transformed of 2" --prompt the --max-tokens 5 --greedy | wc -c)" -gt 5 ]
+
 # An encoder: two neighbouring lines are a pair, and pairs of both ranks are compared with each other.
 python3 -c 'import json, sys
 lines = [line.strip() for line in sys.stdin if len(line) > 20]

@@ -46,8 +46,8 @@ TEST_CASE("an encoder's head is a norm, and a projection if it is asked for") {
 TEST_CASE("a block of an encoder may have a shape of its own") {
   constexpr std::int64_t narrower = 256 - 96;
   CHECK(plan::params<EncoderByHand> - plan::params<Narrowed> == narrower * (2 * 64 + 1));
-  static_assert(reshaped(EncoderByHand::model, {.n_heads = 8}).pooling == EncoderByHand::model.pooling);
-  static_assert(is_encoder<WithShape<EncoderByHand, BlockShape{.d_ff = 96}>>);
+  static_assert(reshaped(trunk_of<EncoderByHand>, {.n_heads = 8}).position == EncoderByHand::model.position);
+  static_assert(trunk_of<WithShape<EncoderByHand, BlockShape{.d_ff = 96}>>.d_ff == 96);
 }
 
 TEST_CASE("an encoder's memory for embeddings, by hand") {

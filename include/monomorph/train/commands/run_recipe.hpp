@@ -10,15 +10,6 @@ namespace monomorph {
 
 namespace detail {
 
-/// The model, or an encoder without what makes embeddings.
-template <class R>
-inline constexpr DecoderSpec trunk_of = [] {
-  if constexpr (is_encoder<R>)
-    return R::model.trunk();
-  else
-    return R::model;
-}();
-
 template <Recipe R> std::vector<train::LayerKind> layer_kinds() {
   std::vector<train::LayerKind> kinds;
   boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
@@ -123,13 +114,6 @@ template <class Objective> constexpr auto prepare_of() -> decltype(train::Recipe
     return nullptr;
 }
 
-template <Recipe R> constexpr const EncoderSpec* encoder_of() {
-  if constexpr (is_encoder<R>)
-    return &R::model;
-  else
-    return nullptr;
-}
-
 template <class Objective> train::ObjectiveReport report_of() {
   constexpr auto& metrics = metrics_of<Objective>;
   return {.metrics = {metrics.begin(), metrics.end()}, .over_tokens = !is_over_embeddings<Objective>};
@@ -146,7 +130,8 @@ template <Recipe R> train::RecipeProgram program_of() {
           .fingerprint = plan::fingerprint<R>,
           .state_fingerprint = plan::state_fingerprint<R>,
           .model = &trunk_of<R>,
-          .encoder = encoder_of<R>(),
+          .output = ModelKind<SpecOf<R>>::output,
+          .model_facts = train::model_facts(R::model),
           .compute_dtype = R::precision::compute_dtype,
           .gradient_dtype = R::precision::gradient_dtype,
           .reduce_dtype = R::precision::reduce_dtype,
@@ -158,6 +143,7 @@ template <Recipe R> train::RecipeProgram program_of() {
           .expectations = train::expectation_facts(expect_of<R>(), budget_of<R>()),
           .n_params = plan::params<R>,
           .n_blocks = plan::n_blocks<R>,
+          .first_block = plan::first_block<R>,
           .flops = plan::flops_per_token<R>,
           .memory = plan::memory<R>,
           .unit_layout = plan::unit_layout<R>,

@@ -4,13 +4,14 @@
 #include <monomorph/core/sample.hpp>
 #include <monomorph/plan/flops.hpp>
 #include <monomorph/plan/memory.hpp>
+#include <monomorph/policy/model_kind.hpp>
 #include <monomorph/runtime/comm/communicator.hpp>
 #include <monomorph/spec/attention_mask.hpp>
-#include <monomorph/spec/encoder_spec.hpp>
 #include <monomorph/spec/expectations.hpp>
 #include <monomorph/spec/mesh_spec.hpp>
 #include <monomorph/spec/mixture_spec.hpp>
 #include <monomorph/spec/tensor_info.hpp>
+#include <monomorph/train/describe/model_facts.hpp>
 #include <monomorph/train/hparams/recipe_hparams.hpp>
 #include <monomorph/train/step/objective_report.hpp>
 #include <monomorph/train/step/training_step.hpp>
@@ -22,12 +23,6 @@
 namespace monomorph::train {
 
 class StepObserver;  // train/observe/step_observer.hpp
-
-/// Something that is true of a recipe, as `describe` shows it and a checkpoint keeps it.
-struct Fact {
-  std::string name, value;
-  bool shapes_state = true;  ///< whether the state fingerprint depends on it
-};
 
 /// What `layers` successive layers attend to.
 struct LayerAttention {
@@ -61,8 +56,9 @@ std::vector<Fact> expectation_facts(const Expect* expect, const Budget* budget);
 struct RecipeProgram {
   std::string name;
   std::uint64_t fingerprint = 0, state_fingerprint = 0;
-  const DecoderSpec* model = nullptr;    ///< of an encoder, its trunk
-  const EncoderSpec* encoder = nullptr;  ///< null unless the model is one
+  const DecoderSpec* model = nullptr;  ///< the trunk: the sizes that models of every kind have
+  ModelOutput output{};
+  ModelFacts model_facts;
   DType compute_dtype{}, gradient_dtype{}, reduce_dtype{};
   MeshSpec mesh;
   int (*optimizer_shards)(int dp) = nullptr;  ///< ranks that hold one copy of the optimiser's state together
@@ -71,7 +67,7 @@ struct RecipeProgram {
   double (*peak_rate)(const PolicyHparams& optimizer) = nullptr;  ///< the learning rate that the log shows
   std::vector<Fact> expectations;                                 ///< `expect` and `budget`
   std::int64_t n_params = 0;
-  int n_blocks = 0;
+  int n_blocks = 0, first_block = 0;  ///< units of blocks, and units before them
   /// @param micro_batch, ranks: as of plan::flops_per_token()
   plan::FlopsPerToken (*flops)(std::int64_t micro_batch, int ranks) = nullptr;
   plan::Memory (*memory)(int dp, std::int64_t micro_batch, int tree_levels) = nullptr;

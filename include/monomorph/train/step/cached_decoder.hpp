@@ -9,7 +9,7 @@ namespace monomorph::train {
 /// What decoding one sequence needs, by the layers that the recipe has: a cache for each, and temporaries that they
 /// share.
 template <class R> struct DecoderLayout {
-  static constexpr std::int64_t T = R::model.context_length, D = R::model.d_model;
+  static constexpr std::int64_t T = trunk_of<R>.context_length, D = trunk_of<R>.d_model;
   Layout caches, activations, statistics;
   std::array<Slice, plan::n_layers<R>> cache{};
   Slice x_D, temporary, temporary_statistics;
@@ -35,7 +35,7 @@ template <class R> struct DecoderLayout {
 /// written.
 template <class R> class CachedDecoder final : public Decoder {
   static constexpr DType compute = R::precision::compute_dtype, statistic = statistics_dtype(compute);
-  static constexpr std::int64_t T = R::model.context_length, V = R::model.padded_vocab();
+  static constexpr std::int64_t T = trunk_of<R>.context_length, V = trunk_of<R>.padded_vocab();
   static constexpr DecoderLayout<R> layout{};
   static constexpr bool converts_logits = statistic != DType::fp32;
 

@@ -49,8 +49,8 @@ template <Recipe R> class OptimizerStore {
                         .gradient = gradients.shard(u),
                         .rounded = master_copy ? parameters.shard(u) : View{},
                         .state = resting.states[buffers.state[u]]});
-      describe(plan::unit_layout<R>(u), u, plan::n_blocks<R>, plan::trains<R>(u) ? &state_buffers<Optimizer> : nullptr,
-               shard_index * shards.part[u], units_.back());
+      describe(plan::unit_layout<R>(u), u, plan::is_block<R>(u) ? plan::block_of_layer<R>(u) : -1,
+               plan::trains<R>(u) ? &state_buffers<Optimizer> : nullptr, shard_index * shards.part[u], units_.back());
       initialize(queue, units_.back(), seed);
       round(queue, units_.back());
       if constexpr (on_host) {

@@ -22,7 +22,7 @@ inline constexpr bool every_layer_decodes = [] {
 /// the forward pass for every token.
 template <class R> class RecomputingDecoder final : public Decoder {
   static constexpr DType compute = R::precision::compute_dtype, statistic = statistics_dtype(compute);
-  static constexpr std::int64_t T = R::model.context_length, V = R::model.padded_vocab();
+  static constexpr std::int64_t T = trunk_of<R>.context_length, V = trunk_of<R>.padded_vocab();
   struct HeadLayout {
     Layout activations, statistics;
     constexpr HeadLayout() { typename LastLayer<R>::DecodeTemporary(activations, statistics, 1); }
@@ -58,7 +58,7 @@ template <class R> class RecomputingDecoder final : public Decoder {
     step_.evaluate({ids_.data(), targets_.data(), 0, document_starts_.data()});
     const std::int64_t position = length_++;
     LastLayer<R>::decode({{.params = head_,
-                           .x_BD = step_.hidden_state(plan::n_blocks<R>).rows(position, 1),
+                           .x_BD = step_.hidden_state(plan::block_of_layer<R>(plan::last_layer<R>)).rows(position, 1),
                            .logits_BV = logits_V_,
                            .activations = activations_,
                            .statistics = statistics_,

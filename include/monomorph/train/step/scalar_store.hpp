@@ -53,7 +53,7 @@ template <Recipe R> class ScalarStore {
   /// The same tensors, for forward: in that of a training pass, and nowhere else, blocks count.
   LayerTensors<R> counting(LayerTensors<R> t) const {
     if constexpr (counts_loss) t.auxiliary_loss = t.training ? &get()->auxiliary : nullptr;
-    if constexpr (counts) t.counters = t.training ? counters_of(plan::layer_of_block(t.block)) : nullptr;
+    if constexpr (counts) t.counters = t.training ? counters_of(plan::layer_of_block<R>(t.block)) : nullptr;
     return t;
   }
   /// Of a run of tensors that are a layer's own to update.

@@ -12,7 +12,7 @@ namespace monomorph::train {
 
 /// All memory of a rank: an arena in each memory space, and the stores that share them.
 template <Recipe R> class State {
-  static constexpr bool rotates = R::model.position == Position::rotary;
+  static constexpr bool rotates = trunk_of<R>.position == Position::rotary;
   static constexpr bool uses_host = plan::OptimizerBuffers<R>::on_host || plan::offloads_some<R>;
   using Queue = typename device_of<R>::Queue;
   static_assert(Kernels<Queue>, "the recipe's device lacks what the lines below name");
@@ -41,7 +41,7 @@ template <Recipe R> class State {
         seed_(seed) {
     if constexpr (rotates) {
       cos_TH_ = take_table(), sin_TH_ = take_table();
-      rotary_table(queue_, R::model.rotary, cos_TH_, sin_TH_);
+      rotary_table(queue_, trunk_of<R>.rotary, cos_TH_, sin_TH_);
     }
   }
 
@@ -61,7 +61,7 @@ template <Recipe R> class State {
     const int u = plan::unit_of_layer<R>(layer);
     LayerTensors<R> t{};
     t.queue = queue_;
-    t.block = plan::block_of_layer(layer);
+    t.block = plan::block_of_layer<R>(layer);
     t.params = parameters.whole(u);
     t.gradients = gradients.whole(u);
     t.x_MD = activations.y_MD(layer - 1);
@@ -73,7 +73,7 @@ template <Recipe R> class State {
     t.rotary_cos_TH = cos_TH_;
     t.rotary_sin_TH = sin_TH_;
     t.batch = batch_;
-    t.tokens = R::model.context_length;
+    t.tokens = trunk_of<R>.context_length;
     t.recomputes = plan::recomputed<R>(layer) == Recompute::block;
     t.tape = &tape_;
     t.scalars = scalars.get();
@@ -91,7 +91,7 @@ template <Recipe R> class State {
 
  private:
   View take_table() {
-    constexpr Shape shape{R::model.context_length, R::model.head_width() / 2};
+    constexpr Shape shape{trunk_of<R>.context_length, trunk_of<R>.head_width() / 2};
     return arena_.take(align_up(shape.elements()), statistics_dtype(R::precision::compute_dtype))[Slice{0, shape}];
   }
 

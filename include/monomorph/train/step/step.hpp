@@ -120,7 +120,7 @@ template <Recipe R> class Step final : public TrainingStep {
   }
   void upload(View place, View view) override { copy_from_host(state_.queue(), place, view); }
   std::unique_ptr<Decoder> decoder() override {
-    if constexpr (is_encoder<R>)
+    if constexpr (makes_embeddings<R>)
       return nullptr;
     else if constexpr (every_layer_decodes<R>)
       return state_.decoder();
@@ -130,12 +130,12 @@ template <Recipe R> class Step final : public TrainingStep {
   }
   View hidden_state(int block) const override {
     synchronize(state_.queue());
-    return activations_.y_MD(plan::layer_of_block(block) - 1);
+    return activations_.y_MD(plan::layer_of_block<R>(block) - 1);
   }
   View embeddings() const override {
     synchronize(state_.queue());
-    if constexpr (is_encoder<R>)
-      return own_embeddings(comm_, activations_.statistics()[head().all]).columns(0, R::model.embedding_width());
+    if constexpr (makes_embeddings<R>)
+      return embeddings_of(LastLayer<R>{}, head(), activations_.statistics(), comm_);
     else
       return {};
   }
@@ -154,7 +154,7 @@ template <Recipe R> class Step final : public TrainingStep {
   /// From the first layer up to `end`.
   void forward_to(int end, const Pass& pass) {
     if constexpr (within_documents)
-      cpu::check_document_starts(pass.batch.document_starts, state_.batch(), R::model.context_length);
+      cpu::check_document_starts(pass.batch.document_starts, state_.batch(), trunk_of<R>.context_length);
     scalars_.start_micro_batch();
     for (int i = 0; i <= end; ++i) {
       parameters_.before_forward(i);

@@ -109,7 +109,8 @@ class TrainingStep {
   virtual View place_for_upload(View view, HostBuffer& buffer) const = 0;
   virtual void upload(View place, View view) = 0;
   virtual std::unique_ptr<Decoder> decoder() = 0;  ///< valid as long as the step is; null of an encoder
-  virtual View hidden_state(int block) const = 0;  ///< input of a block in the last forward pass; block L: the output
+  virtual View hidden_state(
+      int block) const = 0;  ///< input of a block in the last forward pass; L: of what stands behind
   /// What an encoder made of the texts of the last micro-batch, sample by sample; not present of another model.
   virtual View embeddings() const = 0;
 };

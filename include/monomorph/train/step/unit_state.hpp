@@ -36,9 +36,9 @@ struct UnitState {
 /// Which buffers an optimiser keeps for a class.
 using StateOfClass = StateBuffers (*)(ParameterClass);
 
-/// Fills in tensors and runs.   @param state_of null for a frozen unit
-/// @param first element of the unit with which the shard begins
-void describe(const ParameterLayout& layout, int unit, int n_blocks, StateOfClass state_of, std::int64_t first,
+/// Fills in tensors and runs.   @param block the number of the unit's block; negative if it is none
+/// @param state_of null for a frozen unit   @param first element of the unit with which the shard begins
+void describe(const ParameterLayout& layout, int unit, int block, StateOfClass state_of, std::int64_t first,
               UnitState& state);
 /// What lies between a unit's tensors and behind them, in a buffer of `length` elements.
 std::vector<Slice> gaps(const ParameterLayout& layout, std::int64_t length);

@@ -26,9 +26,11 @@ template <class R> RecipeProgram program_of(const std::string& name) {
   program.name = name;
   program.fingerprint = plan::fingerprint<R>;
   program.model = &R::model;
+  program.model_facts = model_facts(R::model);
   program.policies = {{"sharding", "FullShard"}};
   program.n_params = plan::params<R>;
   program.n_blocks = plan::n_blocks<R>;
+  program.first_block = plan::first_block<R>;
   program.flops = plan::flops_per_token<R>;
   program.memory = plan::memory<R>;
   program.unit_layout = plan::unit_layout<R>;

@@ -1,0 +1,9 @@
+// expect-error: \[KIND-03\] the first layer of a kind of model must be of the kind embedding
+#include "support/kind.hpp"
+MONOMORPH_SPEC(OwnSpec<0>, decoder);
+template <class R> struct Last : LayerParts<R> {
+  static constexpr monomorph::UnitKind unit_kind =
+      NEGATIVE ? monomorph::UnitKind::embedding : monomorph::UnitKind::head;
+};
+template <> struct monomorph::ModelKind<OwnSpec<0>> : OwnKind<0, LayerParts, Last> {};
+static_assert(monomorph::admit<OwnRecipe<0>>());

@@ -1,0 +1,10 @@
+// expect-error: \[KIND-01\] a kind of model must have `static constexpr monomorph::ModelOutput output`
+// expect-error: \[KIND-01\] a kind of model must have `static constexpr monomorph::DecoderSpec trunk\(const Spec&\)`
+#include "support/kind.hpp"
+MONOMORPH_SPEC(OwnSpec<0>, decoder);
+#if NEGATIVE
+template <> struct monomorph::ModelKind<OwnSpec<0>> { static constexpr int output = 0; };
+#else
+template <> struct monomorph::ModelKind<OwnSpec<0>> : OwnKind<0, LayerParts> {};
+#endif
+static_assert(monomorph::admit<OwnRecipe<0>>());

@@ -1,0 +1,138 @@
+// A kind of model from out of the tree, with a layer behind its blocks that no other kind has, against a decoder whose
+// last block is that layer, by LibTorch's autograd.
+#include <monomorph/model/autograd_block.hpp>
+#include <monomorph/run.hpp>
+#include <monomorph/runtime/comm/world.hpp>
+#include <monomorph/train/step/step.hpp>
+
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/linear.h>
+
+#include "out_of_tree/transformed_decoder.hpp"
+#include "support/adamw_update.hpp"
+#include "support/catch.hpp"
+
+#include <cmath>
+
+using namespace monomorph;
+using monomorph::testing::accumulate;
+
+namespace {
+
+constexpr std::int64_t T = 7, V = 61, D = 12;
+
+constexpr DecoderSpec blocks(int n, bool tied_head) {
+  return {.vocab_size = V,
+          .n_layers = n,
+          .n_heads = 2,
+          .d_model = D,
+          .context_length = T,
+          .bias = {.qkv = false},  // with one, keys' bias has no gradient to compare
+          .tied_head = tied_head,
+          .initialization = {.scheme = InitializationScheme::plain, .std = 0.3}};
+}
+
+template <class Checkpointing> struct Policies {
+  using sharding = sharding::Replicate;
+  using precision = precision::Fp64;
+  using checkpointing = Checkpointing;
+  using optimizer = optim::AdamW;
+};
+
+template <bool tied_head, class Checkpointing = checkpointing::KeepAll> struct OfKind : Policies<Checkpointing> {
+  static constexpr stranger::TransformedDecoder model{.decoder = blocks(2, tied_head)};
+};
+
+/// gelu(W x + b), as a block.
+template <class R> struct Reference : AutogradBlock<Reference<R>> {
+  static constexpr std::string_view name = "Reference";
+  using Params = typename stranger::PredictionTransform<OfKind<false>>::Params;
+  static constexpr std::int64_t matmul_flops_per_token() { return 0; }
+  static at::Tensor compute(const AutogradInput& in) {
+    return at::gelu(at::linear(in.x_BTD(), in.parameter("transform.weight"), in.parameter("transform.bias")), "tanh");
+  }
+};
+template <bool tied_head> struct OfBlocks : Policies<checkpointing::KeepAll> {
+  static constexpr DecoderSpec model = blocks(3, tied_head);
+  using layers = Stack<Run<DecoderBlock, 2>, Run<Reference, 1>>;
+};
+
+struct Passes {
+  double loss = 0;
+  std::vector<std::string> names;
+  std::vector<std::vector<double>> gradients;
+};
+
+std::vector<std::int32_t> some_ids(int factor) {
+  std::vector<std::int32_t> ids;
+  for (int i = 0; i < 2 * T; ++i) ids.push_back(i * factor % V);
+  return ids;
+}
+
+/// Loss and gradients of two micro-batches.
+template <class R> Passes passes() {
+  const std::vector<std::int32_t> inputs = some_ids(17), targets = some_ids(23);
+  const auto communicator = one_rank();
+  train::Step<R> step(*communicator, 2, 3);
+  Passes passes;
+  passes.loss += accumulate(step, {inputs.data(), targets.data(), 0}, 0, {0, 2}).loss;
+  passes.loss += accumulate(step, {targets.data(), inputs.data(), 2}, 0, {1, 2}).loss;
+  for (const train::StateTensor& tensor : step.gradients()) {
+    passes.names.push_back(tensor.name);
+    passes.gradients.emplace_back(tensor.view.template as<double>(),
+                                  tensor.view.template as<double>() + tensor.view.elements());
+  }
+  return passes;
+}
+
+double norm(const std::vector<double>& x) {
+  double squares = 0;
+  for (const double value : x) squares += value * value;
+  return std::sqrt(squares);
+}
+
+void check_equal(const Passes& own, const Passes& expected) {
+  CHECK(own.loss == Approx(expected.loss).epsilon(1e-12));
+  REQUIRE(own.names.size() == expected.names.size());
+  for (std::size_t i = 0; i < own.names.size(); ++i) {
+    CAPTURE(own.names[i]);
+    const std::string& name = expected.names[i];
+    CHECK(own.names[i] == (name.starts_with("layers.2.") ? name.substr(9) : name));
+    REQUIRE(own.gradients[i].size() == expected.gradients[i].size());
+    std::vector<double> difference = own.gradients[i];
+    for (std::size_t j = 0; j < difference.size(); ++j) difference[j] -= expected.gradients[i][j];
+    CHECK(norm(expected.gradients[i]) > 1e-6);
+    CHECK(norm(difference) < 1e-10 * norm(expected.gradients[i]));
+  }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("the gradients of a stranger's kind of model are autograd's", "", checkpointing::KeepAll,
+                   checkpointing::RecomputeCheap, checkpointing::EveryBlock) {
+  check_equal(passes<OfKind<false, TestType>>(), passes<OfBlocks<false>>());
+  check_equal(passes<OfKind<true, TestType>>(), passes<OfBlocks<true>>());
+}
+
+TEST_CASE("a stranger's kind of model writes with a cache what it would write without one") {
+  static_assert(train::every_layer_decodes<OfKind<false>> && !train::every_layer_decodes<OfBlocks<false>>);
+  const auto communicator = one_rank();
+  train::Step<OfKind<false>> own(*communicator, 1, 3);
+  train::Step<OfBlocks<false>> expected(*communicator, 1, 3);
+  const auto cached = own.decoder(), recomputing = expected.decoder();
+  for (const std::int32_t token : {5, 11, 60, 0, 7}) {
+    const float *logits = cached->feed(token), *expected_logits = recomputing->feed(token);
+    for (int id = 0; id < V; ++id) CHECK(logits[id] == Approx(expected_logits[id]).epsilon(1e-5).margin(1e-6));
+  }
+}
+
+TEST_CASE("a stranger's kind of model is planned by its own layers") {
+  using Kind = OfKind<false>;
+  CHECK(plan::n_units<Kind> == 5);
+  CHECK(plan::n_units<OfKind<true>> == 4);
+  CHECK(plan::n_blocks<Kind> == 2);
+  CHECK(plan::first_block<Kind> == 1);
+  CHECK(plan::params<Kind> == plan::params<OfBlocks<false>>);
+  CHECK(plan::unit_layout<Kind>(3)[0].name == "transform.weight");
+  CHECK_FALSE(plan::is_block<Kind>(3));
+}
