@@ -67,7 +67,7 @@ template <Recipe R> Trained trained(Communicator& communicator, const Sequences&
   }
   for (auto tensors : {step.parameters(), step.gradients(), step.optimizer_state()}) {
     std::vector<HostBuffer> buffers;
-    result.hashes.push_back(hash_of(train::downloaded(std::move(tensors), step, buffers)));
+    result.hashes.push_back(hash_of(downloaded(std::move(tensors), step, buffers)));
   }
   return result;
 }

@@ -34,7 +34,7 @@ constexpr int tree_levels = plan::tree_levels(2);
 
 std::uint64_t hash_on_host(const train::TrainingStep& step, std::vector<train::StateTensor> tensors) {
   std::vector<HostBuffer> buffers;
-  return hash_of(train::downloaded(std::move(tensors), step, buffers));
+  return hash_of(downloaded(std::move(tensors), step, buffers));
 }
 
 struct Trained {

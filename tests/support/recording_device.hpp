@@ -122,6 +122,7 @@ inline DeviceUse device_use(Queue) { return cpu::device_use(cpu::Queue{}); }
 struct Device {
   static constexpr std::string_view name = "Recording";
   using Queue = recording::Queue;
+  static constexpr bool own_memory = true;
   static constexpr std::int64_t loss_chunk_tokens(std::int64_t padded_vocab) {
     return device::Cpu::loss_chunk_tokens(padded_vocab);
   }

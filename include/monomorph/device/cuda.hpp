@@ -13,6 +13,7 @@ namespace monomorph::device {
 struct Cuda {
   static constexpr std::string_view name = "Cuda";
   using Queue = cuda::Queue;
+  static constexpr bool own_memory = true;
   /// So many that products fill the GPU, and few enough that what exists of the logits stays small beside the
   /// activations of a micro-batch.
   static constexpr std::int64_t loss_chunk_tokens(std::int64_t) { return 8192; }

@@ -14,6 +14,10 @@ constexpr int tree_levels(std::int64_t n_micro_batches) {
   return std::bit_width(static_cast<std::uint64_t>(n_micro_batches - 1));
 }
 
+/// What the host has at a time of that which lies in a device's own memory: checkpoints and observers see it piece by
+/// piece.
+inline constexpr std::int64_t host_staging_bytes = std::int64_t{64} << 20;
+
 /// The bytes of one rank, by kind. Every buffer begins at a multiple of 64 bytes.
 struct Memory {
   std::int64_t master = 0;  ///< the optimiser's parameters; without a copy in compute dtype, compute uses them, too
@@ -30,13 +34,15 @@ struct Memory {
   std::int64_t scalars = 0;           ///< what a step adds up and decides by
   std::int64_t host_optimizer = 0;    ///< state and master parameters that lie in the host's memory
   std::int64_t host_activations = 0;  ///< what waits there for backward
-  std::int64_t communication = 0;     ///< the communicator's; everything else is in the two arenas
+  std::int64_t host_staging = 0;      ///< through which the host sees what lies in a device's own memory
+  std::int64_t communication = 0;     ///< the communicator's
   constexpr std::int64_t arena() const {
     return master + compute_params + gathered_params + gradients + gathered_gradients + gradient_tree +
            optimizer_state + optimizer_workspace + activations + statistics + rotary + scalars;
   }
+  /// The other arena: what waits in the host's memory.
   constexpr std::int64_t host() const { return host_optimizer + host_activations; }
-  constexpr std::int64_t total() const { return arena() + host() + communication; }
+  constexpr std::int64_t total() const { return arena() + host() + host_staging + communication; }
 };
 
 /// @param dp data-parallel ranks   @param micro_batch sequences per rank and forward pass
@@ -70,6 +76,7 @@ template <class R> constexpr Memory memory(int dp, std::int64_t micro_batch, int
   if (R::model.position == Position::rotary)
     bytes.rotary = 2 * align_up(R::model.context_length * (R::model.head_width() / 2)) * statistic;
   bytes.scalars = scalar_bytes<R>;
+  if (has_own_memory<device_of<R>>) bytes.host_staging = host_staging_bytes;
   bytes.communication = communication_bytes(dp);
   return bytes;
 }

@@ -12,7 +12,8 @@ namespace monomorph {
 /// Its `Queue` is a handle, cheap to copy, which a kernel takes first: the kernels of a device are functions of the
 /// queue's namespace with the contracts of runtime/kernels, and a block finds them by the type of its queue. A kernel
 /// may run later than it is called, and in a memory of the device, which the host reaches by copies alone
-/// (runtime/memory/host_copy.hpp). What a device must have is listed in runtime/kernels/kernels.hpp.
+/// (runtime/memory/host_copy.hpp): it then says `static constexpr bool own_memory = true`. What a device must have is
+/// listed in runtime/kernels/kernels.hpp.
 struct DeviceAxis {
   MONOMORPH_OPTIONAL_AXIS(device, "monomorph::device::Cpu")
   template <class P> struct Parts {
@@ -36,6 +37,9 @@ struct DeviceAxis {
   };
 };
 template <class P> concept DevicePolicy = Fits<DeviceAxis, P>;
+
+/// Whether what a device computes with lies in a memory of its own, and not in the host's.
+template <class Device> inline constexpr bool has_own_memory = requires { requires Device::own_memory; };
 
 /// R on another device. A recipe that names its device is refused on any other (DEVICE-02).
 template <class R, class Device> struct On : R { using device = Device; };

@@ -89,6 +89,7 @@ enum class MemoryPart {
   scalars,
   host_optimizer,
   host_activations,
+  host_staging,
   communication,
 };
 struct PartBytes {
@@ -111,6 +112,7 @@ constexpr PartBytes largest_part(const plan::Memory& memory, int n) {
                        {scalars, memory.scalars},
                        {host_optimizer, memory.host_optimizer},
                        {host_activations, memory.host_activations},
+                       {host_staging, memory.host_staging},
                        {communication, memory.communication}};
   for (;; --n) {
     PartBytes* largest = parts;

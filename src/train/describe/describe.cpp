@@ -181,6 +181,7 @@ void memory_table(Text& text, const RecipeProgram& recipe, int ranks, std::int64
   row("numbers of a step", bytes.scalars);
   row("masters and state on the host", bytes.host_optimizer);
   row("activations on the host", bytes.host_activations);
+  row("copies for checkpoints on the host", bytes.host_staging);
   row("gradients on their way", bytes.communication);
   row("total", bytes.total());
 }
