@@ -234,6 +234,7 @@ inline void pairwise_sum(Queue, std::span<const View> parts, View sum, bool accu
   });
 }
 MONOMORPH_LATER(adamw, (ElementUpdate run, AdamWCoefficients coefficients, UpdateTerms terms), run, coefficients, terms)
+MONOMORPH_LATER(sgd, (ElementUpdate run, SgdCoefficients coefficients, UpdateTerms terms), run, coefficients, terms)
 MONOMORPH_LATER(momentum_mean, (ElementUpdate run, MomentumCoefficients coefficients, UpdateTerms terms), run,
                 coefficients, terms)
 MONOMORPH_LATER(step_along, (ElementUpdate run, DirectionCoefficients coefficients, UpdateTerms terms), run,

@@ -38,7 +38,7 @@ template <class Queue> concept HasMemory = requires(Queue queue, View view, Host
 template <class Queue> concept CopiesBesideKernels = requires(Queue queue, TransfersOf<Queue>& transfers, View view) {
   { transfers.start(view, view) } -> std::same_as<std::uint64_t>;
   transfers.wait(std::uint64_t{});
-  transfers.settle();
+  transfers.wait_for_all();
 };
 
 template <class Queue>

@@ -44,11 +44,8 @@ template <class Queue> class QueuedTransfers {
   void wait(std::uint64_t number) {
     once(queue_, [this, number] { transfers_.wait(number); });
   }
-  /// Returns when all copies are done, for the host to read what they have brought.
-  void settle() {
-    wait(n_started_);
-    synchronize(queue_);
-  }
+  /// The same of all copies.
+  void wait_for_all() { wait(n_started_); }
 
  protected:
   Transfers transfers_;

@@ -147,7 +147,7 @@ template <Recipe R> class OptimizerStore {
   }
   /// What was updated lies where it belongs.
   void settle() const {
-    if constexpr (on_host) transfers_->settle();
+    if constexpr (on_host) transfers_->wait_for_all();
   }
 
   /// Of a unit, the matrices that the optimiser transforms; of those, the first n_small side by side.
