@@ -38,6 +38,29 @@ struct DeviceAxis {
 };
 template <class P> concept DevicePolicy = Fits<DeviceAxis, P>;
 
+/// What a device is told of a recipe's passes to say what its kernels keep beside the arena.
+struct PassExtent {
+  std::int64_t batch, tokens;    ///< sequences of a micro-batch, and tokens of each
+  std::int64_t heads, head_dim;  ///< of queries; the most of any layer
+  std::int64_t compute_bytes;    ///< of an element of the compute dtype
+};
+
+/// What the kernels of a device keep in its memory beside the arena: `static constexpr std::int64_t
+/// workspace_bytes(PassExtent)`, if it says so.
+template <class Device> constexpr std::int64_t device_workspace_bytes(const PassExtent& extent) {
+  if constexpr (requires { Device::workspace_bytes(extent); })
+    return Device::workspace_bytes(extent);
+  else
+    return 0;
+}
+/// What its driver keeps there: `static constexpr std::int64_t context_bytes`, if it says so.
+template <class Device> constexpr std::int64_t device_context_bytes() {
+  if constexpr (requires { Device::context_bytes; })
+    return Device::context_bytes;
+  else
+    return 0;
+}
+
 /// Whether what a device computes with lies in a memory of its own, and not in the host's.
 template <class Device> inline constexpr bool has_own_memory = requires { requires Device::own_memory; };
 
