@@ -6,6 +6,7 @@
 #include "support/catch.hpp"
 #include "support/tensors.hpp"
 
+#include <monomorph/optim/bf16_state.hpp>
 #include <monomorph/optim/by_class.hpp>
 #include <monomorph/runtime/comm/world.hpp>
 
@@ -18,9 +19,11 @@ namespace monomorph::testing {
 namespace {
 
 using recording::Recorder;
+using Timing = Transfers::Timing;
 
 template <class R, class Policy> struct With : R { using checkpointing = Policy; };
-template <class R> struct OptimizedByMuon : R { using optimizer = optim::ByClass<optim::Muon, optim::AdamW>; };
+template <class R, class Optimizer> struct OptimizedBy : R { using optimizer = Optimizer; };
+using Muon = optim::ByClass<optim::Muon, optim::AdamW>;
 template <class R> struct FrozenBelow : R { using finetuning = finetuning::FreezeFirst<1>; };
 inline constexpr MixtureSpec experts{
     .n_experts = 4, .top_k = 2, .d_expert = 32, .n_shared = 1, .balance_loss = 0.01, .bias_rate = 0.001};
@@ -31,7 +34,7 @@ constexpr int tree_levels = plan::tree_levels(2);
 
 std::uint64_t hash_on_host(const train::TrainingStep& step, std::vector<train::StateTensor> tensors) {
   std::vector<HostBuffer> buffers;
-  return hash_of(train::downloaded(std::move(tensors), step, buffers));
+  return hash_of(downloaded(std::move(tensors), step, buffers));
 }
 
 struct Trained {
@@ -41,9 +44,10 @@ struct Trained {
 };
 
 /// What three steps of two micro-batches leave, with an evaluation between them and some tokens that are decoded.
-template <Recipe R> Trained trained(int levels) {
+/// @param timing of copies between memory spaces
+template <Recipe R> Trained trained(int levels, Timing timing = Timing::at_once) {
   const auto communicator = one_rank();
-  train::Step<R> step(*communicator, micro_batch, 3, levels);
+  train::Step<R> step(*communicator, micro_batch, 3, levels, {}, timing);
   const auto hparams = PolicyHparams::of<typename R::optimizer::Hparams>();
   Trained trained;
   for (const int number : {1, 2, 3}) {
@@ -76,8 +80,29 @@ template <class R> void check_policies() {
   check_same<R>();
   check_same<With<R, checkpointing::EveryBlock>>();
   check_same<With<R, checkpointing::RecomputeCheap>>();
-  check_same<OptimizedByMuon<R>>();
+  check_same<OptimizedBy<R, Muon>>();
   check_same<FrozenBelow<R>>();
+}
+
+/// What waits in the host's memory comes and goes in its turn, however early or late copies are.
+template <class Offloaded, class R> void check_offloaded() {
+  CAPTURE(Offloaded::checkpointing::name, Offloaded::optimizer::name, Offloaded::precision::name);
+  const Trained expected = trained<R>(0);
+  for (const Timing timing : {Timing::at_once, Timing::late}) {
+    CAPTURE(static_cast<int>(timing));
+    CHECK(trained<On<Offloaded, recording::Device>>(0, timing) == expected);
+  }
+}
+template <class R> void check_host_memory() {
+  using checkpointing::Offload;
+  using optim::HostState;
+  check_offloaded<With<R, Offload<>>, R>();
+  check_offloaded<With<R, Offload<checkpointing::RecomputeCheap>>, R>();
+  check_offloaded<OptimizedBy<R, HostState<optim::AdamW>>, R>();
+  check_offloaded<OptimizedBy<R, HostState<Muon>>, OptimizedBy<R, Muon>>();
+  check_offloaded<OptimizedBy<R, HostState<optim::Bf16State<optim::AdamW>>>,
+                  OptimizedBy<R, optim::Bf16State<optim::AdamW>>>();
+  check_offloaded<FrozenBelow<OptimizedBy<With<R, Offload<>>, HostState<optim::AdamW>>>, FrozenBelow<R>>();
 }
 
 /// The signal that ends a child that does this, which must not compute: it has none of the threads. 0 without.
@@ -105,11 +130,17 @@ TEST_CASE("a step that runs behind the host gives the same bits: mixture of expe
   check_same<Mixed<llama_like>>();
   check_same<With<Mixed<llama_like>, checkpointing::EveryBlock>>();
 }
+TEST_CASE("what waits in the host's memory gives the same bits on a device that runs behind it: tied head") {
+  check_host_memory<gpt2_like>();
+}
+TEST_CASE("what waits in the host's memory gives the same bits on a device that runs behind it: untied, bf16") {
+  check_host_memory<InBf16<llama_like>>();
+}
 
 TEST_CASE(
     "the host asks for a whole step without waiting for anything, and reads its outcome when the next one is asked "
     "for") {
-  using R = OptimizedByMuon<InBf16<llama_like>>;
+  using R = OptimizedBy<InBf16<llama_like>, Muon>;
   const auto take_steps = []<class Of>(std::type_identity<Of>) {
     const auto communicator = one_rank();
     train::Step<Of> step(*communicator, micro_batch, 3);

@@ -4,8 +4,10 @@
 #include <monomorph/runtime/kernels/kernels.hpp>
 #include <monomorph/runtime/kernels/pairwise_sum.hpp>
 #include <monomorph/runtime/kernels/routing.hpp>
+#include <monomorph/runtime/kernels/text_embeddings.hpp>
 #include <monomorph/runtime/memory/arena.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -19,6 +21,7 @@
 /// GPU.
 namespace monomorph::recording {
 
+/// The device of a thread: ranks that are threads have one each.
 class Recorder {
  public:
   void add(std::function<void()> kernel) { kernels_.push_back(std::move(kernel)), ++recorded_; }
@@ -29,7 +32,13 @@ class Recorder {
     const Reach reach(*this);
     for (const auto& kernel : kernels) kernel();
     f();
+    for (const auto& [owner, settle] : beside_) settle();
   }
+  /// What runs beside kernels and has begun among them goes on as long as the memory is within reach, and no longer.
+  /// @param owner calls leave() when it ends   @param settle returns when it is done
+  void join(const void* owner, std::function<void()> settle) { beside_[owner] = std::move(settle); }
+  void leave(const void* owner) { beside_.erase(owner); }
+  void note_copy(std::int64_t bytes) { largest_copy_ = std::max(largest_copy_, bytes); }
   std::byte* allocate(std::int64_t bytes) {
     std::byte* const memory = main_memory.allocate(bytes);
     memories_[memory] = bytes;
@@ -43,8 +52,10 @@ class Recorder {
   }
   std::int64_t recorded() const { return recorded_; }
   std::int64_t ran() const { return ran_; }
+  /// Of those between host and device, in bytes, since this was called before.
+  std::int64_t largest_copy() { return std::exchange(largest_copy_, 0); }
   static Recorder& the() {
-    static Recorder recorder;
+    thread_local Recorder recorder;
     return recorder;
   }
 
@@ -61,7 +72,8 @@ class Recorder {
   }
   std::vector<std::function<void()>> kernels_;
   std::map<std::byte*, std::int64_t> memories_;
-  std::int64_t recorded_ = 0, ran_ = 0;
+  std::map<const void*, std::function<void()>> beside_;
+  std::int64_t recorded_ = 0, ran_ = 0, largest_copy_ = 0;
 };
 
 /// Token ids lie in the host's memory, where the next batch may be when a kernel runs: a kernel keeps those that it was
@@ -88,6 +100,7 @@ inline const Allocator& allocator(Queue) {
                                                        std::int64_t bytes) { Recorder::the().release(memory, bytes); }};
   return of_recorder;
 }
+inline const Allocator& host_allocator(Queue) { return main_memory; }
 inline View place_on_host(Queue, View view, HostBuffer& buffer) {
   if (!view.present()) return view;
   buffer.resize(view.bytes());
@@ -95,10 +108,12 @@ inline View place_on_host(Queue, View view, HostBuffer& buffer) {
 }
 inline View copy_to_host(Queue queue, View view, HostBuffer& buffer) {
   const View place = place_on_host(queue, view, buffer);
+  Recorder::the().note_copy(view.bytes());
   Recorder::the().run([&] { cpu::copy(cpu::Queue{}, view, place); });
   return place;
 }
 inline void copy_from_host(Queue, View place, View view) {
+  Recorder::the().note_copy(view.bytes());
   Recorder::the().run([&] { cpu::copy(cpu::Queue{}, place, view); });
 }
 
@@ -107,6 +122,7 @@ inline DeviceUse device_use(Queue) { return cpu::device_use(cpu::Queue{}); }
 struct Device {
   static constexpr std::string_view name = "Recording";
   using Queue = recording::Queue;
+  static constexpr bool own_memory = true;
   static constexpr std::int64_t loss_chunk_tokens(std::int64_t padded_vocab) {
     return device::Cpu::loss_chunk_tokens(padded_vocab);
   }
@@ -114,6 +130,18 @@ struct Device {
 static_assert(DevicePolicy<Device>);
 
 template <class F> void once(Queue, F&& f) { Recorder::the().add(std::forward<F>(f)); }
+
+/// Those of a thread beside the kernels, which are done whenever the memory goes out of reach, unless they are as late
+/// as can be.
+class RecordedTransfers : public QueuedTransfers<Queue> {
+ public:
+  RecordedTransfers(Queue queue, Transfers::Timing timing) : QueuedTransfers(queue, timing) {
+    if (timing == Transfers::Timing::at_once) Recorder::the().join(this, [this] { transfers_.wait_for_all(); });
+  }
+  RecordedTransfers(const RecordedTransfers&) = delete;
+  ~RecordedTransfers() { Recorder::the().leave(this); }
+};
+inline RecordedTransfers transfers(Queue queue, Transfers::Timing timing) { return {queue, timing}; }
 template <class F> void side_by_side(Queue, std::int64_t n, F&& f) {
   for (std::int64_t i = 0; i < n; ++i) f(i);
 }
@@ -206,6 +234,7 @@ inline void pairwise_sum(Queue, std::span<const View> parts, View sum, bool accu
   });
 }
 MONOMORPH_LATER(adamw, (ElementUpdate run, AdamWCoefficients coefficients, UpdateTerms terms), run, coefficients, terms)
+MONOMORPH_LATER(sgd, (ElementUpdate run, SgdCoefficients coefficients, UpdateTerms terms), run, coefficients, terms)
 MONOMORPH_LATER(momentum_mean, (ElementUpdate run, MomentumCoefficients coefficients, UpdateTerms terms), run,
                 coefficients, terms)
 MONOMORPH_LATER(step_along, (ElementUpdate run, DirectionCoefficients coefficients, UpdateTerms terms), run,
@@ -242,6 +271,15 @@ MONOMORPH_LATER(balance_biases,
                 (ElementUpdate run, std::int64_t biases, const std::int64_t* loads, std::int64_t experts, double rate,
                  UpdateTerms terms),
                 run, biases, loads, experts, rate, terms)
+MONOMORPH_LATER_WITH_IDS(pool_texts, text_of_M, x_MD,
+                         (View x_MD, const std::int32_t* text_of_M, TextPooling pooling, View y_RD, View present_R1),
+                         x_MD, text_of_M, pooling, y_RD, present_R1)
+MONOMORPH_LATER_WITH_IDS(pool_texts_backward, text_of_M, dx_MD,
+                         (View dy_RD, const std::int32_t* text_of_M, TextPooling pooling, View dx_MD), dy_RD, text_of_M,
+                         pooling, dx_MD)
+MONOMORPH_LATER(unit_length, (View x_RE, View y_RE), x_RE, y_RE)
+MONOMORPH_LATER(unit_length_backward, (View dy_RE, View x_RE), dy_RE, x_RE)
+MONOMORPH_LATER(contrastive_loss, (TextEmbeddings embeddings, ContrastiveTerms terms), embeddings, terms)
 #undef MONOMORPH_LATER
 #undef MONOMORPH_LATER_WITH_IDS
 #undef MONOMORPH_TEST_LISTED

@@ -90,6 +90,13 @@ void assign(const std::vector<train::StateTensor>& tensors, const Tensors& value
   for (const train::StateTensor& tensor : tensors) assign(tensor.view, values.at(tensor.name));
 }
 
+std::vector<train::StateTensor> downloaded(std::vector<train::StateTensor> tensors, const train::TrainingStep& step,
+                                           std::vector<HostBuffer>& buffers) {
+  buffers.resize(tensors.size());
+  for (std::size_t i = 0; i < tensors.size(); ++i) tensors[i].view = step.download(tensors[i].view, buffers[i]);
+  return tensors;
+}
+
 std::uint64_t hash_of(const std::vector<train::StateTensor>& tensors) {
   Xxh64 hash;
   for (const train::StateTensor& tensor : tensors)

@@ -21,6 +21,11 @@ void assign(const std::vector<train::StateTensor>& tensors, const Tensors& value
 /// Of all bytes, in order.
 std::uint64_t hash_of(const std::vector<train::StateTensor>& tensors);
 
+/// Tensors of a step, with views that the host can read.
+/// @param buffers gets what they are views of, where the device has a memory of its own
+std::vector<train::StateTensor> downloaded(std::vector<train::StateTensor> tensors, const train::TrainingStep& step,
+                                           std::vector<HostBuffer>& buffers);
+
 /// Norm of the difference over the norm of what is expected; infinite if sizes differ or anything is not finite.
 double relative_error(const Values& actual, const Values& expected);
 double cosine(const Values& a, const Values& b);

@@ -16,6 +16,8 @@ class AutogradInput;  // model/autograd_block.hpp
 /// residual stream (B, T, D) to the next one. Its activations are LibTorch's, outside the arena and the plan. See
 /// docs/guides/add_a_block.md.
 template <class Derived> struct AutogradBlock {
+  /// LibTorch reads and writes the arena where it is called, whatever a queue has still to run: on CPUs alone.
+  static constexpr bool computes_when_called = true;
   /// Autograd keeps what backward reads.
   struct Saved {
     constexpr Saved(SavedPlacement, SavedPlacement, std::int64_t /*M*/) {}

@@ -2,7 +2,7 @@
 #include <monomorph/block/embedding_head.hpp>
 #include <monomorph/model/layer_tensors.hpp>
 #include <monomorph/model/normalize.hpp>
-#include <monomorph/runtime/comm/communicator.hpp>
+#include <monomorph/runtime/comm/queued_communicator.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/kernels/linear.hpp>
 #include <monomorph/runtime/kernels/text_embeddings.hpp>
@@ -11,17 +11,17 @@
 namespace monomorph {
 
 /// The embeddings that a rank makes of its micro-batch, among those of all ranks.
-inline View own_embeddings(const Communicator& communicator, View all_RE1) {
-  const std::int64_t n = all_RE1.shape.rows / communicator.size();
-  return all_RE1.rows(communicator.rank() * n, n);
+template <class Queue> View own_embeddings(const QueuedCommunicator<Queue>& ranks, View all_RE1) {
+  const std::int64_t n = all_RE1.shape.rows / ranks.size();
+  return all_RE1.rows(ranks.rank() * n, n);
 }
 
 /// The embeddings that the last pass has made of a rank's texts, which a layer that makes some tells by such a
 /// function.
-template <class R>
+template <class R, class Queue>
 View embeddings_of(EmbeddingHead<R>, const typename EmbeddingHead<R>::Saved& saved, View statistics,
-                   const Communicator& communicator) {
-  return own_embeddings(communicator, statistics[saved.all]).columns(0, EmbeddingHead<R>::E);
+                   const QueuedCommunicator<Queue>& ranks) {
+  return own_embeddings(ranks, statistics[saved.all]).columns(0, EmbeddingHead<R>::E);
 }
 
 namespace detail {
@@ -105,7 +105,6 @@ template <class R> void EmbeddingHead<R>::backward(const LayerTensors<R>& t, con
   const detail::EmbeddingPass<R> pass{t, saved};
   const View all = t.statistics[saved.all], own = own_embeddings(*t.data_parallel, all);
   pass.embed(own);
-  synchronize(t.queue);
   t.data_parallel->gather_batch(all);
   TextEmbeddings embeddings = pass.compared(all);
   embeddings.first = t.data_parallel->rank() * t.batch;

@@ -3,14 +3,15 @@
 
 namespace monomorph {
 
-class Communicator;
+template <class Queue> class QueuedCommunicator;
 
 /// What a layer may touch in one call. Blocks ask for no more than TensorsOf; the first layer reads the batch, and the
 /// last one makes the loss of it.
 template <class R> struct LayerTensors : TensorsOf<R> {
   const std::int32_t *inputs_M, *targets_M;
   const typename objective_of<R>::Hparams* objective;
-  Communicator* data_parallel;  ///< with the ranks whose embeddings a loss compares
+  const QueuedCommunicator<typename device_of<R>::Queue>*
+      data_parallel;  ///< with the ranks whose embeddings a loss compares
 };
 
 }  // namespace monomorph

@@ -1,5 +1,8 @@
 #pragma once
 #include <bit>
+#include <boost/hana/for_each.hpp>
+#include <monomorph/block/model_kinds.hpp>
+#include <monomorph/core/extremes.hpp>
 #include <monomorph/plan/activations.hpp>
 #include <monomorph/plan/block_counts.hpp>
 #include <monomorph/plan/communication.hpp>
@@ -13,6 +16,10 @@ namespace monomorph::plan {
 constexpr int tree_levels(std::int64_t n_micro_batches) {
   return std::bit_width(static_cast<std::uint64_t>(n_micro_batches - 1));
 }
+
+/// What the host has at a time of that which lies in a device's own memory: checkpoints and observers see it piece by
+/// piece.
+inline constexpr std::int64_t host_staging_bytes = std::int64_t{64} << 20;
 
 /// The bytes of one rank, by kind. Every buffer begins at a multiple of 64 bytes.
 struct Memory {
@@ -30,14 +37,42 @@ struct Memory {
   std::int64_t scalars = 0;           ///< what a step adds up and decides by
   std::int64_t host_optimizer = 0;    ///< state and master parameters that lie in the host's memory
   std::int64_t host_activations = 0;  ///< what waits there for backward
-  std::int64_t communication = 0;     ///< the communicator's; everything else is in the two arenas
+  std::int64_t device_workspace = 0;  ///< of the kernels of a device with a memory of its own, beside the arena
+  std::int64_t device_context = 0;    ///< of its driver
+  std::int64_t host_staging = 0;      ///< through which the host sees what lies in a device's own memory
+  std::int64_t communication = 0;     ///< the communicator's
+  bool arena_on_host = true;          ///< the device has no memory of its own
   constexpr std::int64_t arena() const {
     return master + compute_params + gathered_params + gradients + gathered_gradients + gradient_tree +
            optimizer_state + optimizer_workspace + activations + statistics + rotary + scalars;
   }
+  /// The other arena: what waits in the host's memory.
   constexpr std::int64_t host() const { return host_optimizer + host_activations; }
-  constexpr std::int64_t total() const { return arena() + host() + communication; }
+  constexpr std::int64_t total() const {
+    return arena() + device_workspace + device_context + host() + host_staging + communication;
+  }
+  /// What the machine's main memory must have room for.
+  constexpr std::int64_t in_main_memory() const {
+    return arena_on_host ? total() : host() + host_staging + communication;
+  }
 };
+
+template <class R> constexpr PassExtent pass_extent(std::int64_t micro_batch) {
+  PassExtent extent{.batch = micro_batch,
+                    .tokens = trunk_of<R>.context_length,
+                    .heads = trunk_of<R>.n_heads,
+                    .head_dim = trunk_of<R>.head_width(),
+                    .compute_bytes = size_of(R::precision::compute_dtype)};
+  boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
+    using Block = typename decltype(run)::template block<R>;
+    if constexpr (requires { typename Block::Tower; }) {
+      constexpr const DecoderSpec& model = trunk_of<typename Block::Tower>;
+      extent.heads = larger_of(extent.heads, std::int64_t{model.n_heads});
+      extent.head_dim = larger_of(extent.head_dim, model.head_width());
+    }
+  });
+  return extent;
+}
 
 /// @param dp data-parallel ranks   @param micro_batch sequences per rank and forward pass
 /// @param tree_levels of a fixed tree of gradients, see tree_levels(); 0 without one
@@ -70,6 +105,12 @@ template <class R> constexpr Memory memory(int dp, std::int64_t micro_batch, int
   if (trunk_of<R>.position == Position::rotary)
     bytes.rotary = 2 * align_up(trunk_of<R>.context_length * (trunk_of<R>.head_width() / 2)) * statistic;
   bytes.scalars = scalar_bytes<R>;
+  if constexpr (has_own_memory<device_of<R>>) {
+    bytes.arena_on_host = false;
+    bytes.host_staging = host_staging_bytes;
+    bytes.device_workspace = device_workspace_bytes<device_of<R>>(pass_extent<R>(micro_batch));
+    bytes.device_context = device_context_bytes<device_of<R>>();
+  }
   bytes.communication = communication_bytes(dp);
   return bytes;
 }

@@ -12,7 +12,8 @@ namespace monomorph {
 /// Its `Queue` is a handle, cheap to copy, which a kernel takes first: the kernels of a device are functions of the
 /// queue's namespace with the contracts of runtime/kernels, and a block finds them by the type of its queue. A kernel
 /// may run later than it is called, and in a memory of the device, which the host reaches by copies alone
-/// (runtime/memory/host_copy.hpp). What a device must have is listed in runtime/kernels/kernels.hpp.
+/// (runtime/memory/host_copy.hpp): it then says `static constexpr bool own_memory = true`. What a device must have is
+/// listed in runtime/kernels/kernels.hpp.
 struct DeviceAxis {
   MONOMORPH_OPTIONAL_AXIS(device, "monomorph::device::Cpu")
   template <class P> struct Parts {
@@ -36,6 +37,32 @@ struct DeviceAxis {
   };
 };
 template <class P> concept DevicePolicy = Fits<DeviceAxis, P>;
+
+/// What a device is told of a recipe's passes to say what its kernels keep beside the arena.
+struct PassExtent {
+  std::int64_t batch, tokens;    ///< sequences of a micro-batch, and tokens of each
+  std::int64_t heads, head_dim;  ///< of queries; the most of any layer
+  std::int64_t compute_bytes;    ///< of an element of the compute dtype
+};
+
+/// What the kernels of a device keep in its memory beside the arena: `static constexpr std::int64_t
+/// workspace_bytes(PassExtent)`, if it says so.
+template <class Device> constexpr std::int64_t device_workspace_bytes(const PassExtent& extent) {
+  if constexpr (requires { Device::workspace_bytes(extent); })
+    return Device::workspace_bytes(extent);
+  else
+    return 0;
+}
+/// What its driver keeps there: `static constexpr std::int64_t context_bytes`, if it says so.
+template <class Device> constexpr std::int64_t device_context_bytes() {
+  if constexpr (requires { Device::context_bytes; })
+    return Device::context_bytes;
+  else
+    return 0;
+}
+
+/// Whether what a device computes with lies in a memory of its own, and not in the host's.
+template <class Device> inline constexpr bool has_own_memory = requires { requires Device::own_memory; };
 
 /// R on another device. A recipe that names its device is refused on any other (DEVICE-02).
 template <class R, class Device> struct On : R { using device = Device; };

@@ -89,6 +89,9 @@ enum class MemoryPart {
   scalars,
   host_optimizer,
   host_activations,
+  device_workspace,
+  device_context,
+  host_staging,
   communication,
 };
 struct PartBytes {
@@ -111,6 +114,9 @@ constexpr PartBytes largest_part(const plan::Memory& memory, int n) {
                        {scalars, memory.scalars},
                        {host_optimizer, memory.host_optimizer},
                        {host_activations, memory.host_activations},
+                       {device_workspace, memory.device_workspace},
+                       {device_context, memory.device_context},
+                       {host_staging, memory.host_staging},
                        {communication, memory.communication}};
   for (;; --n) {
     PartBytes* largest = parts;

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <monomorph/core/error.hpp>
+#include <monomorph/device/cuda.hpp>
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -155,7 +156,7 @@ Plan built(std::unique_ptr<fe::graph::Graph> graph, cudnnHandle_t handle) {
 
 // Before cuDNN 9.25 deterministic gradients take memory for each pair of a query and a key: 4.4 GB for one sequence of
 // 8,192 tokens and 32 heads. So they are computed in parts, one after the other, that are large enough for a GPU.
-constexpr std::int64_t most_workspace_bytes = std::int64_t{5} << 28;
+constexpr std::int64_t most_workspace_bytes = device::Cuda::most_attention_workspace_bytes;
 
 /// The plans of this process and the handle they are built with.
 class Plans {

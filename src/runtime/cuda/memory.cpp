@@ -5,6 +5,7 @@
 #include <monomorph/runtime/cuda/memory.hpp>
 
 #include <fmt/format.h>
+#include <cstring>
 
 namespace monomorph::cuda {
 namespace {
@@ -29,14 +30,31 @@ void release(std::byte* memory, std::int64_t) {
   cudaFree(memory);
 }
 
-/// Between views of equal dtype and shape, of which either may be strided.
-void copy_rows(Queue queue, const View& from, const View& to, cudaMemcpyKind kind) {
+std::byte* allocate_on_host(std::int64_t bytes) {
+  void* memory = nullptr;
+  const auto size = static_cast<std::size_t>(bytes);
+  if (const cudaError_t status = cudaMallocHost(&memory, size); status != cudaSuccess)
+    throw UsageError("GPU-06",
+                     fmt::format("the plan's {} of the host's memory must be free for CUDA to keep in place, and it "
+                                 "refuses them ({}); keep less on the host, or see `ulimit -l` and what others use",
+                                 format_bytes(bytes), cudaGetErrorString(status)));
+  std::memset(memory, 0, size);
+  return static_cast<std::byte*>(memory);
+}
+
+void release_on_host(std::byte* memory, std::int64_t) {
+  cudaStreamSynchronize(compute_stream());
+  cudaFreeHost(memory);
+}
+
+/// Between views of equal dtype and shape, of which either may be strided, and lie on the GPU or on the host.
+void copy_rows(Queue queue, const View& from, const View& to) {
   const auto row = static_cast<std::size_t>(from.shape.cols * size_of(from.dtype));
   const auto pitch = [](const View& x) {
     return static_cast<std::size_t>((x.shape.rows > 1 ? x.stride : x.shape.cols) * size_of(x.dtype));
   };
   check(cudaMemcpy2DAsync(to.data, pitch(to), from.data, pitch(from), row, static_cast<std::size_t>(from.shape.rows),
-                          kind, queue.stream),
+                          cudaMemcpyDefault, queue.stream),
         "copying between it and the host");
 }
 
@@ -45,6 +63,11 @@ void copy_rows(Queue queue, const View& from, const View& to, cudaMemcpyKind kin
 const Allocator& allocator(Queue) {
   static constexpr Allocator of_gpu{.allocate = allocate, .release = release};
   return of_gpu;
+}
+
+const Allocator& host_allocator(Queue) {
+  static constexpr Allocator of_host{.allocate = allocate_on_host, .release = release_on_host};
+  return of_host;
 }
 
 DeviceUse device_use(Queue) {
@@ -65,14 +88,14 @@ View place_on_host(Queue, View view, HostBuffer& buffer) {
 
 View copy_to_host(Queue queue, View view, HostBuffer& buffer) {
   const View place = place_on_host(queue, view, buffer);
-  if (view.present()) copy_rows(queue, view, place, cudaMemcpyDeviceToHost);
+  if (view.present()) copy_rows(queue, view, place);
   synchronize(queue);
   return place;
 }
 
 void copy_from_host(Queue queue, View place, View view) {
   if (!view.present()) return;
-  copy_rows(queue, place, view, cudaMemcpyHostToDevice);
+  copy_rows(queue, place, view);
   synchronize(queue);  // the place may be used for something else now
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/core/dtype.hpp>
+#include <monomorph/device/cuda.hpp>
 #include <monomorph/runtime/cuda/queue.hpp>
 #include <monomorph/runtime/memory/view.hpp>
 
@@ -14,8 +15,8 @@
 /// transpose there: y = x wᵀ is computed as yᵀ = w xᵀ, whose m are our features and whose n are our tokens.
 namespace monomorph::cuda {
 
-/// cuBLAS asks for 32 MiB on Hopper.
-inline constexpr std::int64_t product_workspace_bytes = std::int64_t{64} << 20;
+/// As the plan counts. cuBLAS asks for 32 MiB on Hopper.
+inline constexpr std::int64_t product_workspace_bytes = device::Cuda::product_workspace_bytes;
 
 /// A matrix by columns.
 struct Operand {

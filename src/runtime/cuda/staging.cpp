@@ -2,9 +2,9 @@
 
 #include "runtime/cuda/check.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstring>
+#include <monomorph/device/cuda.hpp>
 
 namespace monomorph::cuda {
 namespace {
@@ -36,7 +36,7 @@ class Ring {
  public:
   const std::byte* copied(Queue queue, const void* host, std::int64_t bytes) {
     const std::int64_t size = aligned(bytes);
-    if (size > part_bytes_) grow(queue, std::max(std::int64_t{4} << 20, 4 * size));
+    if (size > part_bytes_) grow(queue, device::Cuda::id_part_bytes(size));
     if (used_ + size > part_bytes_) next_part(queue);
     const std::int64_t at = part_ * part_bytes_ + used_;
     used_ += size;
@@ -48,7 +48,7 @@ class Ring {
   }
 
  private:
-  static constexpr int n_parts = 4;
+  static constexpr int n_parts = device::Cuda::id_parts;
 
   void grow(Queue queue, std::int64_t part_bytes) {
     check(cudaStreamSynchronize(queue.stream), "computing");

@@ -88,7 +88,11 @@ void write_safetensors(const ByteSink& sink, std::span<const TensorToWrite> tens
   sink(std::as_bytes(std::span{&header_bytes, 1}));
   sink(std::as_bytes(std::span{header.data(), header.size()}));
   for (const auto& [tensor, n_bytes] : placed) {
-    if (n_bytes > 0) sink({tensor->data, n_bytes});
+    if (n_bytes == 0) continue;
+    if (tensor->give)
+      tensor->give(sink);
+    else
+      sink({tensor->data, n_bytes});
   }
 }
 

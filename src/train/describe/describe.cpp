@@ -169,8 +169,11 @@ void memory_table(Text& text, const RecipeProgram& recipe, int ranks, std::int64
   row("statistics and logits", bytes.statistics);
   row("rotary tables", bytes.rotary);
   row("numbers of a step", bytes.scalars);
+  row("workspace of the device's kernels, at most", bytes.device_workspace);
+  row("context of the device's driver, about", bytes.device_context);
   row("masters and state on the host", bytes.host_optimizer);
   row("activations on the host", bytes.host_activations);
+  row("copies for checkpoints on the host", bytes.host_staging);
   row("gradients on their way", bytes.communication);
   row("total", bytes.total());
 }

@@ -24,7 +24,7 @@ std::string memory_text(const RunMemory& memory, const Hparams& hparams, int loc
 
 /// What to change so that the run fits.
 std::string hint(const RecipeProgram& recipe, const RunMemory& memory, int ranks, std::int64_t largest) {
-  if (memory.batches <= memory.planned && recipe.memory(ranks, 1, 0).total() > largest)
+  if (memory.batches <= memory.planned && recipe.memory(ranks, 1, 0).in_main_memory() > largest)
     return "take a smaller recipe or a larger machine";
   return "lower batch.micro_batch, or let the recipe's checkpointing recompute more";
 }
@@ -33,7 +33,7 @@ std::string hint(const RecipeProgram& recipe, const RunMemory& memory, int ranks
 
 RunMemory run_memory(const RecipeProgram& recipe, const Hparams& hparams, int ranks) {
   const plan::Schedule first_stage{micro_batches_per_rank(hparams, ranks), 0, recipe.mesh.pp};
-  return {.planned = recipe.memory(ranks, micro_batch_of(hparams), tree_levels(hparams, ranks)).total(),
+  return {.planned = recipe.memory(ranks, micro_batch_of(hparams), tree_levels(hparams, ranks)).in_main_memory(),
           .kernels = kernel_workspace_bytes(),
           .batches = data::BatchPrefetcher::bytes(micro_batch_of(hparams), recipe.model->context_length,
                                                   recipe.wants_document_starts, first_stage.in_flight())};

@@ -9,20 +9,31 @@
 namespace monomorph::train {
 
 double ObservedTensor::operator[](std::int64_t i) const {
-  const auto at = static_cast<std::size_t>(i);
+  const HostPieces::Piece& piece = pieces_->around(tensor_.view, i);
+  const std::int64_t at = i - piece.first;
   switch (dtype()) {
     case DType::fp64:
-      return as<double>()[at];
+      return piece.view.as<double>()[at];
     case DType::bf16:
-      return static_cast<float>(as<c10::BFloat16>()[at]);
+      return static_cast<float>(piece.view.as<c10::BFloat16>()[at]);
     case DType::fp16:
-      return static_cast<float>(as<c10::Half>()[at]);
+      return static_cast<float>(piece.view.as<c10::Half>()[at]);
     case DType::fp32:
       break;
   }
-  return as<float>()[at];
+  return piece.view.as<float>()[at];
 }
 
-double ObservedTensor::norm() const { return std::sqrt(cpu::sum_of_squares(cpu::Queue{}, tensor_.view).value()); }
+double ObservedTensor::norm() const {
+  ExactSum squares;
+  pieces_->read(tensor_.view,
+                [&](const HostPieces::Piece& piece) { squares.add(cpu::sum_of_squares(cpu::Queue{}, piece.view)); });
+  return std::sqrt(squares.value());
+}
+
+View ObservedTensor::whole() const {
+  if (!whole_.present()) whole_ = pieces_->whole(tensor_.view, copy_);
+  return whole_;
+}
 
 }  // namespace monomorph::train

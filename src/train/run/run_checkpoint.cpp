@@ -7,6 +7,7 @@
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/runtime/files/checkpoint_reader.hpp>
 #include <monomorph/train/describe/describe.hpp>
+#include <monomorph/train/step/host_pieces.hpp>
 
 #include <fmt/format.h>
 #include <limits>
@@ -65,17 +66,18 @@ Hparams saved_hparams(const runtime::CheckpointMetadata& metadata, const std::st
   return parse_hparams(told(metadata, recipe), checkpoint + "/metadata.json", default_hparams(recipe.hparams));
 }
 
-void load_tensor(runtime::CheckpointReader& checkpoint, const StateTensor& tensor, TrainingStep& step) {
+std::span<std::byte> bytes_of(const View& view) { return {view.data, static_cast<std::size_t>(view.bytes())}; }
+
+void load_tensor(runtime::CheckpointReader& checkpoint, const StateTensor& tensor, HostPieces& pieces) {
   const auto* const saved = checkpoint.find(tensor.name);
   if (saved == nullptr || saved->dtype != file_dtype(tensor.view.dtype) || saved->shape != file_shape(tensor.shape))
     throw Error("RUN-04",
                 fmt::format("{}: tensor {} is not there with the recipe's dtype and shape; use a checkpoint of this "
                             "recipe",
                             in_quotes(checkpoint.path()), tensor.name));
-  HostBuffer buffer;
-  const View place = step.place_for_upload(tensor.view, buffer);
-  checkpoint.read(tensor.name, tensor.region, tensor.first, {place.data, static_cast<std::size_t>(place.bytes())});
-  step.upload(place, tensor.view);
+  pieces.write(tensor.view, [&](const HostPieces::Piece& piece) {
+    checkpoint.read(tensor.name, tensor.region, tensor.first + piece.first, bytes_of(piece.view));
+  });
 }
 
 }  // namespace
@@ -84,11 +86,17 @@ std::vector<std::string> save_run(const std::string& folder, OptionalCount keep,
                                   const Hparams& hparams, const RunState& state, const TrainFiles& train_files,
                                   TrainingStep& step, Communicator& communicator,
                                   const std::function<void()>& before_completing) {
-  std::vector<HostBuffer> buffers;
+  HostPieces pieces(step);
   std::vector<runtime::PartToSave> parts;
-  for (const StateTensor& tensor : downloaded(all_state(step, true), step, buffers))
-    parts.push_back(
-        {{tensor.name, file_dtype(tensor.view.dtype), file_shape(tensor.shape), tensor.view.data}, tensor.held()});
+  for (const StateTensor& tensor : all_state(step, true))
+    parts.push_back({{.name = tensor.name,
+                      .dtype = file_dtype(tensor.view.dtype),
+                      .shape = file_shape(tensor.shape),
+                      .give =
+                          [&pieces, view = tensor.view](const runtime::ByteSink& sink) {
+                            pieces.read(view, [&](const HostPieces::Piece& piece) { sink(bytes_of(piece.view)); });
+                          }},
+                     tensor.held()});
   runtime::CheckpointMetadata metadata;
   metadata.fingerprint = fingerprint_text(recipe.fingerprint);
   metadata.state_fingerprint = fingerprint_text(recipe.state_fingerprint);
@@ -131,7 +139,8 @@ RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& reci
   check_recipe(checkpoint, recipe);
   runtime::CheckpointReader reader(checkpoint);
   const auto& metadata = reader.metadata();
-  for (const StateTensor& tensor : all_state(step, optimizer_state)) load_tensor(reader, tensor, step);
+  HostPieces pieces(step);
+  for (const StateTensor& tensor : all_state(step, optimizer_state)) load_tensor(reader, tensor, pieces);
   step.parameters_changed();
   return {.state = saved_state(metadata, checkpoint, recipe.model->context_length),
           .same_precision = same_fact("precision", metadata.recipe_facts, recipe_facts(recipe)),

@@ -10,10 +10,11 @@
 namespace monomorph::train {
 namespace {
 
-std::vector<ObservedTensor> observed(std::vector<StateTensor> tensors, const TrainingStep& step,
-                                     std::vector<HostBuffer>& buffers) {
-  tensors = downloaded(std::move(tensors), step, buffers);
-  return {std::make_move_iterator(tensors.begin()), std::make_move_iterator(tensors.end())};
+std::vector<ObservedTensor> observed(std::vector<StateTensor> tensors, HostPieces& pieces) {
+  std::vector<ObservedTensor> observed;
+  observed.reserve(tensors.size());
+  for (StateTensor& tensor : tensors) observed.emplace_back(std::move(tensor), pieces);
+  return observed;
 }
 
 /// Whatever was thrown, in one line.
@@ -52,15 +53,15 @@ void RunObserver::see(std::int64_t step, Ticket ticket, double learning_rate, Tr
     if (!observer_->wants(step)) return;
     const StepOutcome outcome = training_step.read(ticket);
     if (outcome.tokens == 0) return;
-    std::vector<HostBuffer> parameters, gradients;
+    HostPieces pieces(training_step);
     observer_->observe({.step = step,
                         .tokens = outcome.tokens,
                         .loss = outcome.mean(outcome.loss),
                         .learning_rate = learning_rate,
                         .gradient_norm = outcome.gradient_norm,
                         .gradient_scale = outcome.gradient_scale,
-                        .parameters = observed(training_step.parameters(), training_step, parameters),
-                        .gradients = observed(training_step.gradients(), training_step, gradients),
+                        .parameters = observed(training_step.parameters(), pieces),
+                        .gradients = observed(training_step.gradients(), pieces),
                         .rank = rank_,
                         .ranks = ranks_,
                         .replica = replica_},

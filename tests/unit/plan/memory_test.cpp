@@ -1,3 +1,4 @@
+#include <monomorph/device/cuda.hpp>
 #include <monomorph/optim/bf16_state.hpp>
 #include <monomorph/optim/by_class.hpp>
 #include <monomorph/optim/lion.hpp>
@@ -92,4 +93,44 @@ TEST_CASE("what activation checkpointing saves, by hand") {
 
 TEST_CASE("rotary tables are a cosine and a sine for each position and pair of features") {
   CHECK(plan::memory<Rotary>(1, 2).rotary == 2 * (8 * 16) * 4);
+}
+
+namespace {
+struct OnGpu : Bf16 {
+  using device = device::Cuda;
+};
+struct WithLongRows : OnGpu {
+  static constexpr auto model = [] {
+    auto model = Bf16::model;
+    model.context_length = 65'536;
+    return model;
+  }();
+};
+}  // namespace
+
+TEST_CASE("what lies in a GPU's memory beside the arena, by hand") {
+  constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
+  constexpr plan::Memory here = plan::memory<Bf16>(4, 2), there = plan::memory<OnGpu>(4, 2);
+  CHECK(here.device_workspace == 0);
+  CHECK(here.device_context == 0);
+  CHECK(here.in_main_memory() == here.total());
+  CHECK(there.device_workspace == (64 + 4 * 4) * mebibyte);  // of products, and the ring of ids
+  CHECK(there.device_context == 640 * mebibyte);
+  CHECK(there.host_staging == 64 * mebibyte);
+  CHECK(there.total() == there.arena() + (80 + 640 + 64) * mebibyte + there.communication);
+  CHECK(there.in_main_memory() == 64 * mebibyte + there.communication);
+  // Attention's gradients are computed in parts of at most 1.25 GiB.
+  CHECK(plan::memory<WithLongRows>(4, 2).device_workspace == (1280 + 4 * 4) * mebibyte);
+}
+
+TEST_CASE("the plan's workspace of attention on a GPU is no less than what cuDNN was seen to ask for") {
+  constexpr auto workspace = [](std::int64_t batch, std::int64_t tokens, std::int64_t heads, std::int64_t head_dim) {
+    return device::Cuda::workspace_bytes({batch, tokens, heads, head_dim, 2});
+  };
+  constexpr std::int64_t of_ids = std::int64_t{16} << 20, most = device::Cuda::most_attention_workspace_bytes;
+  CHECK(workspace(64, 1024, 12, 64) == most + of_ids);  // 1.61 GB at a time, so that there are parts
+  CHECK(workspace(1, 8192, 32, 128) == most + of_ids);  // 4.43 GB
+  CHECK(workspace(16, 1024, 12, 64) - of_ids >= 1'610'000'000 / 4);
+  CHECK(workspace(1, 8192, 8, 128) - of_ids >= 4'430'000'000 / 4);
+  CHECK(device::Cuda::workspace_bytes({64, 1024, 12, 64, 4}) == (std::int64_t{64 + 16} << 20));  // in fp32, ours
 }

@@ -2,6 +2,7 @@
 #include <monomorph/device/cuda.hpp>
 #include <monomorph/runtime/cuda/kernels.hpp>
 #include <monomorph/runtime/cuda/memory.hpp>
+#include <monomorph/runtime/cuda/transfers.hpp>
 #include <monomorph/runtime/kernels/kernels.hpp>
 
 /// The device cuda with all that it has: what a program that computes there includes beside its recipe.

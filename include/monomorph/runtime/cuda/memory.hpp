@@ -15,6 +15,10 @@ void synchronize(Queue queue);
 /// Memory of the GPU.   @throws UsageError [GPU-05] if there is not so much
 const Allocator& allocator(Queue queue);
 
+/// Memory of the host that stays where it is, so that copies run beside kernels. Kernels reach it, too, at the speed of
+/// the bus.   @throws UsageError [GPU-06] if there is not so much
+const Allocator& host_allocator(Queue queue);
+
 View copy_to_host(Queue queue, View view, HostBuffer& buffer);
 View place_on_host(Queue queue, View view, HostBuffer& buffer);
 void copy_from_host(Queue queue, View place, View view);

@@ -70,16 +70,18 @@ class SafetensorsFile {
   std::vector<std::size_t> by_name_;  ///< indices of tensors, sorted by name
 };
 
-/// One tensor to be written: row-major, `data` may be null if the shape has a zero.
+/// Takes the bytes of a file in their order, piece by piece.
+using ByteSink = std::function<void(std::span<const std::byte>)>;
+
+/// One tensor to be written: row-major. Its bytes lie at `data`, which may be null if the shape has a zero, or are
+/// given to a sink by a function, where they don't all lie in memory at a time.
 struct TensorToWrite {
   std::string name;
   FileDType dtype{};
   std::vector<std::int64_t> shape;
   const std::byte* data = nullptr;
+  std::function<void(const ByteSink&)> give{};
 };
-
-/// Takes the bytes of a file in their order, piece by piece.
-using ByteSink = std::function<void(std::span<const std::byte>)>;
 
 /// Writes a whole safetensors file in one pass, without a copy of the data. The data section begins at a multiple of 64
 /// bytes; tensors whose size is a multiple of 64 come first and so are aligned too, the rest by falling element size.

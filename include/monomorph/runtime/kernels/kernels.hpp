@@ -13,6 +13,7 @@
 #include <monomorph/runtime/machine/device_use.hpp>
 #include <monomorph/runtime/memory/allocator.hpp>
 #include <monomorph/runtime/memory/host_copy.hpp>
+#include <monomorph/runtime/memory/transfers.hpp>
 #include <type_traits>
 
 /// What a device must have for every dense decoder to run on it, by the type of its queue: where a queue lacks
@@ -27,10 +28,17 @@ template <class Queue> concept RunsInOrder = std::is_trivially_copyable_v<Queue>
 
 template <class Queue> concept HasMemory = requires(Queue queue, View view, HostBuffer buffer) {
   { allocator(queue) } -> std::convertible_to<const Allocator&>;
+  { host_allocator(queue) } -> std::convertible_to<const Allocator&>;
   { copy_to_host(queue, view, buffer) } -> std::same_as<View>;
   { place_on_host(queue, view, buffer) } -> std::same_as<View>;
   copy_from_host(queue, view, view);
   { device_use(queue) } -> std::same_as<DeviceUse>;
+};
+
+template <class Queue> concept CopiesBesideKernels = requires(Queue queue, TransfersOf<Queue>& transfers, View view) {
+  { transfers.start(view, view) } -> std::same_as<std::uint64_t>;
+  transfers.wait(std::uint64_t{});
+  transfers.wait_for_all();
 };
 
 template <class Queue>
@@ -98,9 +106,9 @@ concept KeepsScalars = requires(Queue queue, StepScalars* scalars, std::span<std
 };
 
 template <class Queue>
-concept Kernels =
-    RunsInOrder<Queue> && HasMemory<Queue> && HasElementwiseKernels<Queue> && HasProducts<Queue> && HasNorms<Queue> &&
-    HasAttention<Queue> && HasEndsOfDecoders<Queue> && UpdatesParameters<Queue> && KeepsScalars<Queue>;
+concept Kernels = RunsInOrder<Queue> && HasMemory<Queue> && CopiesBesideKernels<Queue> &&
+    HasElementwiseKernels<Queue> && HasProducts<Queue> && HasNorms<Queue> && HasAttention<Queue> &&
+    HasEndsOfDecoders<Queue> && UpdatesParameters<Queue> && KeepsScalars<Queue>;
 static_assert(Kernels<cpu::Queue>);
 
 }  // namespace monomorph

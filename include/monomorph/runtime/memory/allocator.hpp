@@ -17,6 +17,9 @@ extern const Allocator main_memory;
 namespace cpu {
 /// Every device has this function: where the arena of a step lies that runs on its queue.
 inline const Allocator& allocator(Queue) { return main_memory; }
+/// Every device has this function: where what waits in the host's memory lies. Both the host and kernels reach it, and
+/// copies between it and the device's memory run beside kernels.
+inline const Allocator& host_allocator(Queue) { return main_memory; }
 }  // namespace cpu
 
 }  // namespace monomorph

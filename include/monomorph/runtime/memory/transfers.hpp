@@ -1,7 +1,9 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <monomorph/runtime/machine/queue.hpp>
 #include <monomorph/runtime/memory/view.hpp>
+#include <utility>
 
 namespace monomorph {
 
@@ -26,5 +28,40 @@ class Transfers {
   struct Copies;  // its thread's headers would be read with every recipe
   std::unique_ptr<Copies> copies_;
 };
+
+/// The same, in its turn on the queue of a device that runs functions of the host: a copy begins when those kernels
+/// have run that the queue was given before it.
+template <class Queue> class QueuedTransfers {
+ public:
+  QueuedTransfers(Queue queue, Transfers::Timing timing) : transfers_(timing), queue_(queue) {}
+
+  /// As of Transfers. What the queue is given until the copy is waited for may not write `from` or touch `to`.
+  std::uint64_t start(View from, View to) {
+    once(queue_, [this, from, to] { transfers_.start(from, to); });
+    return ++n_started_;
+  }
+  /// What the queue is given from now on runs when the copies up to this number are done. The host does not wait.
+  void wait(std::uint64_t number) {
+    once(queue_, [this, number] { transfers_.wait(number); });
+  }
+  /// The same of all copies.
+  void wait_for_all() { wait(n_started_); }
+
+ protected:
+  Transfers transfers_;
+
+ private:
+  Queue queue_;
+  std::uint64_t n_started_ = 0;
+};
+
+namespace cpu {
+/// Every device has this function: what copies between its memory and that of its host_allocator, with the functions of
+/// QueuedTransfers.
+inline QueuedTransfers<Queue> transfers(Queue queue, Transfers::Timing timing) { return {queue, timing}; }
+}  // namespace cpu
+
+/// What the device of a queue copies with.
+template <class Queue> using TransfersOf = decltype(transfers(std::declval<Queue>(), Transfers::Timing::at_once));
 
 }  // namespace monomorph

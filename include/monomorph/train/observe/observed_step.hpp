@@ -1,5 +1,5 @@
 #pragma once
-#include <monomorph/train/step/training_step.hpp>
+#include <monomorph/train/step/host_pieces.hpp>
 
 #include <cstdint>
 #include <span>
@@ -8,11 +8,12 @@
 
 namespace monomorph::train {
 
-/// What this rank holds of a tensor, to be read: a run of the elements of a region of it, in the order of its rows.
+/// What this rank holds of a tensor, to be read: a run of the elements of a region of it, in the order of its rows. Of
+/// a tensor in a device's own memory the host has a piece at a time, so that elements are best read in their order.
 class ObservedTensor {
  public:
-  /// @param tensor whose view the host can read
-  explicit ObservedTensor(StateTensor tensor) : tensor_(std::move(tensor)) {}
+  /// @param pieces of the step that the tensor belongs to
+  ObservedTensor(StateTensor tensor, HostPieces& pieces) : tensor_(std::move(tensor)), pieces_(&pieces) {}
 
   std::string_view name() const { return tensor_.name; }         ///< as in checkpoints: "layers.3.mlp.up.weight"
   Shape shape() const { return tensor_.shape; }                  ///< of the whole tensor
@@ -22,13 +23,19 @@ class ObservedTensor {
   DType dtype() const { return tensor_.view.dtype; }
   double operator[](std::int64_t i) const;  ///< of those that this rank holds
   double norm() const;                      ///< the 2-norm of those
-  /// The elements themselves. The caller must know the dtype.
+  /// The elements themselves, all at a time: of a tensor in a device's own memory a copy, which lives as long as this
+  /// object. The caller must know the dtype.
   template <class T> std::span<const T> as() const {
-    return {tensor_.view.as<const T>(), static_cast<std::size_t>(size())};
+    return {whole().template as<const T>(), static_cast<std::size_t>(size())};
   }
 
  private:
+  View whole() const;
+
   StateTensor tensor_;
+  HostPieces* pieces_;
+  mutable HostBuffer copy_;  ///< of all elements, if all are asked for
+  mutable View whole_;
 };
 
 /// A step of a run as an observer is shown it: when its gradients are complete, and before the optimiser uses them.

@@ -11,6 +11,7 @@ namespace monomorph::train {
 /// checkpointing policy says what of it stays on the device, what waits in the host's memory, and what is computed
 /// again before the layer's backward.
 template <Recipe R> class ActivationStore {
+  using Transfers = TransfersOf<typename device_of<R>::Queue>;
   static constexpr DType compute = R::precision::compute_dtype, statistic = statistics_dtype(compute);
   static constexpr bool offloads = plan::offloads_some<R>;
 

@@ -1,6 +1,6 @@
 #pragma once
 #include <monomorph/recipe.hpp>
-#include <monomorph/runtime/comm/communicator.hpp>
+#include <monomorph/runtime/comm/queued_communicator.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/train/step/gradient_tree.hpp>
 #include <monomorph/train/step/unit_state.hpp>
@@ -13,17 +13,19 @@ namespace monomorph::train {
 /// are added up over micro-batches in the whole, in the shard, or in a fixed tree. Frozen units have none.
 template <Recipe R> class GradientStore {
   using Queue = typename device_of<R>::Queue;
+  using Collectives = QueuedCommunicator<Queue>;
   static constexpr int n_units = plan::n_units<R>;
   static constexpr bool splits = R::sharding::splits_gradients;
 
  public:
   /// @param tree_levels plan::tree_levels for gradients that are added up in a fixed tree; 0 for any order
-  GradientStore(Queue queue, Communicator& communicator, const plan::Shards<R>& shards, Arena& arena, int tree_levels)
+  GradientStore(Queue queue, const Collectives& collectives, const plan::Shards<R>& shards, Arena& arena,
+                int tree_levels)
       : queue_(queue),
-        comm_(communicator),
+        comm_(collectives),
         shards_(shards),
         in_tree_(tree_levels > 0),
-        views_(shards.gradients, shards.part, communicator.shard_index(), arena, R::precision::gradient_dtype) {
+        views_(shards.gradients, shards.part, collectives.shard_index(), arena, R::precision::gradient_dtype) {
     for (int level = 0; level < tree_levels; ++level)
       tree_.push_back(arena.take(shards.tree_buffer.elements, R::precision::gradient_dtype));
     for (int u = 0; u < n_units; ++u)
@@ -85,7 +87,7 @@ template <Recipe R> class GradientStore {
   }
 
   Queue queue_;
-  Communicator& comm_;
+  Collectives comm_;
   const plan::Shards<R>& shards_;
   bool in_tree_;
   UnitViews<n_units> views_;

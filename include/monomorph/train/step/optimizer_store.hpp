@@ -18,6 +18,7 @@ template <Recipe R> class OptimizerStore {
   using Optimizer = typename R::optimizer;
   using Hparams = typename Optimizer::Hparams;
   using Queue = typename device_of<R>::Queue;
+  using Transfers = TransfersOf<Queue>;
   static constexpr int n_units = plan::n_units<R>;
   static constexpr bool master_copy = keeps_master_copy<Precision>;
   static constexpr bool on_host = plan::OptimizerBuffers<R>::on_host;

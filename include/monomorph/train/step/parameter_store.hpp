@@ -1,7 +1,7 @@
 #pragma once
 #include <monomorph/plan/units.hpp>
 #include <monomorph/recipe.hpp>
-#include <monomorph/runtime/comm/communicator.hpp>
+#include <monomorph/runtime/comm/queued_communicator.hpp>
 #include <monomorph/train/step/unit_views.hpp>
 #include <utility>
 
@@ -10,13 +10,14 @@ namespace monomorph::train {
 /// The parameters that compute reads. The sharding policy says what ranks split; here is when they collect it: a unit
 /// that is about to be used is there, and the next one is on its way while it is used.
 template <Recipe R> class ParameterStore {
+  using Collectives = QueuedCommunicator<typename device_of<R>::Queue>;
   static constexpr int n_units = plan::n_units<R>, last_layer = plan::last_layer<R>;
   static constexpr bool gathers = splits_optimizer<typename R::sharding>, releases = R::sharding::splits_parameters;
 
  public:
-  ParameterStore(Communicator& communicator, const plan::Shards<R>& shards, Arena& arena)
-      : comm_(communicator),
-        views_(shards.params, shards.part, communicator.shard_index(), arena, R::precision::compute_dtype) {}
+  ParameterStore(const Collectives& collectives, const plan::Shards<R>& shards, Arena& arena)
+      : comm_(collectives),
+        views_(shards.params, shards.part, collectives.shard_index(), arena, R::precision::compute_dtype) {}
 
   View whole(int u) const { return views_.whole(u); }
   View shard(int u) const { return views_.shard(u); }
@@ -76,7 +77,7 @@ template <Recipe R> class ParameterStore {
     }
   }
 
-  Communicator& comm_;
+  Collectives comm_;
   UnitViews<n_units> views_;
   std::array<bool, n_units> there_{};
 };

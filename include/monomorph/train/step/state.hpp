@@ -20,7 +20,7 @@ template <Recipe R> class State {
   plan::Shards<R> shards_;  // before the stores, which refer to it and to what follows
   plan::Memory planned_;
   Arena arena_, host_arena_;
-  std::unique_ptr<Transfers> transfers_;
+  std::unique_ptr<TransfersOf<Queue>> transfers_;
 
  public:
   /// @param tree_levels plan::tree_levels for gradients that are added up in a fixed tree; 0 for any order
@@ -29,10 +29,11 @@ template <Recipe R> class State {
       : shards_(communicator.size()),
         planned_(plan::memory<R>(communicator.size(), micro_batch, tree_levels)),
         arena_(planned_.arena(), allocator(queue_)),
-        host_arena_(planned_.host()),
-        transfers_(uses_host ? std::make_unique<Transfers>(timing) : nullptr),
-        parameters(communicator, shards_, arena_),
-        gradients(queue_, communicator, shards_, arena_, tree_levels),
+        host_arena_(planned_.host(), host_allocator(queue_)),
+        transfers_(uses_host ? new TransfersOf<Queue>(transfers(queue_, timing)) : nullptr),
+        collectives(queue_, communicator),
+        parameters(collectives, shards_, arena_),
+        gradients(queue_, collectives, shards_, arena_, tree_levels),
         optimizer(queue_, shards_, communicator.shard_index(), seed, arena_, host_arena_, transfers_.get(), parameters,
                   gradients),
         activations(micro_batch, communicator.size(), arena_, host_arena_, transfers_.get()),
@@ -45,6 +46,7 @@ template <Recipe R> class State {
     }
   }
 
+  QueuedCommunicator<Queue> collectives;
   ParameterStore<R> parameters;
   GradientStore<R> gradients;
   OptimizerStore<R> optimizer;

@@ -3,7 +3,7 @@
 #include <monomorph/model/layers.hpp>
 #include <monomorph/plan/attention.hpp>
 #include <monomorph/recipe.hpp>
-#include <monomorph/runtime/comm/communicator.hpp>
+#include <monomorph/runtime/comm/queued_communicator.hpp>
 #include <monomorph/runtime/kernels/document_starts.hpp>
 #include <monomorph/train/step/recomputing_decoder.hpp>
 #include <monomorph/train/step/state.hpp>
@@ -30,8 +30,11 @@ template <Recipe R> class Step final : public TrainingStep {
 
   /// What the queue was given, and collectives in flight, still use the arena, even after another unit failed.
   ~Step() override {
-    unless_it_failed([&] { synchronize(state_.queue()); });
-    for (int u = 0; u <= last; ++u) unless_it_failed([&] { comm_.wait(u); });
+    for (int u = 0; u <= last; ++u)
+      unless_it_failed([&] {
+        collectives_.wait(u);
+        synchronize(state_.queue());
+      });
   }
 
   /// Up to the last layer but one: the last makes the loss and its gradient at once, in backward.
@@ -135,7 +138,7 @@ template <Recipe R> class Step final : public TrainingStep {
   View embeddings() const override {
     synchronize(state_.queue());
     if constexpr (makes_embeddings<R>)
-      return embeddings_of(LastLayer<R>{}, head(), activations_.statistics(), comm_);
+      return embeddings_of(LastLayer<R>{}, head(), activations_.statistics(), collectives_);
     else
       return {};
   }
@@ -183,7 +186,7 @@ template <Recipe R> class Step final : public TrainingStep {
   }
   void transform(int u, const auto& hparams) {
     if (!optimizer_.transforms(u)) return;
-    comm_.wait(u);
+    collectives_.wait(u);
     const auto span = comm_.trace_compute("transform", u);
     optimizer_.transform(u, hparams);
   }
@@ -194,7 +197,7 @@ template <Recipe R> class Step final : public TrainingStep {
     return optimizer_;
   }
   void wait_for_all() {
-    for (int u = 0; u <= last; ++u) comm_.wait(u);
+    for (int u = 0; u <= last; ++u) collectives_.wait(u);
   }
 
   /// What a trace calls the computing of a layer.
@@ -207,7 +210,7 @@ template <Recipe R> class Step final : public TrainingStep {
     t.inputs_M = pass.batch.inputs;
     t.targets_M = pass.batch.targets;
     t.objective = &objective_;
-    t.data_parallel = &comm_;
+    t.data_parallel = &collectives_;
     t.dropout.step = pass.step;
     t.dropout.first_sample = pass.batch.first_sample;
     if constexpr (may_be_cut) t.document_starts = pass.batch.document_starts;
@@ -216,9 +219,10 @@ template <Recipe R> class Step final : public TrainingStep {
     return t;
   }
 
-  Communicator& comm_;
+  Communicator& comm_;  ///< for what the host does with it
   ObjectiveHparams objective_;
   State<R> state_;
+  const QueuedCommunicator<typename device_of<R>::Queue>& collectives_ = state_.collectives;
   ParameterStore<R>& parameters_ = state_.parameters;
   GradientStore<R>& gradients_ = state_.gradients;
   OptimizerStore<R>& optimizer_ = state_.optimizer;

@@ -115,9 +115,4 @@ class TrainingStep {
   virtual View embeddings() const = 0;
 };
 
-/// Tensors of a step, with views that the host can read.
-/// @param buffers gets what they are views of, where the device has a memory of its own
-std::vector<StateTensor> downloaded(std::vector<StateTensor> tensors, const TrainingStep& step,
-                                    std::vector<HostBuffer>& buffers);
-
 }  // namespace monomorph::train

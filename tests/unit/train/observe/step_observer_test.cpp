@@ -1,6 +1,7 @@
 #include <monomorph/train/observe/step_observer.hpp>
 
 #include "support/catch.hpp"
+#include "support/recorded_step.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <monomorph/observer/tensor_norms.hpp>
@@ -17,10 +18,13 @@ using namespace monomorph;
 using namespace monomorph::train;
 using namespace monomorph::testing;
 
+RecordedStep observed_step;
+HostPieces pieces(observed_step);
+
 /// The second row of a matrix of two rows.
 template <class T> ObservedTensor second_row(const char* name, T* data, DType dtype) {
-  return ObservedTensor(
-      {.name = name, .view = View(reinterpret_cast<std::byte*>(data), dtype, {1, 2}), .shape = {2, 2}, .first = 2});
+  return {{.name = name, .view = View(reinterpret_cast<std::byte*>(data), dtype, {1, 2}), .shape = {2, 2}, .first = 2},
+          pieces};
 }
 
 std::vector<nlohmann::json> lines_of(const std::string& path) {

@@ -1,0 +1,54 @@
+#pragma once
+#include <monomorph/runtime/comm/communicator.hpp>
+#include <monomorph/runtime/machine/queue.hpp>
+
+namespace monomorph {
+
+namespace detail {
+/// @throws UsageError [RANK-25]
+[[noreturn]] void refuse_several_ranks(int ranks);
+}  // namespace detail
+
+/// A communicator's collectives as a step calls them: each begins in its turn on the step's queue, when those kernels
+/// have run that were called before it, and `wait` holds up those that are called after it. The host waits for nothing.
+/// A handle, cheap to copy.
+template <class Queue> class QueuedCommunicator {
+ public:
+  /// @throws UsageError [RANK-25] there are several ranks, and the queue's device cannot run a communicator's functions
+  QueuedCommunicator(Queue queue, Communicator& communicator) : queue_(queue), communicator_(&communicator) {
+    if constexpr (!RunsHostFunctions<Queue>)
+      if (size() > 1) detail::refuse_several_ranks(size());
+  }
+  int rank() const { return communicator_->rank(); }
+  int size() const { return communicator_->size(); }
+  int shards() const { return communicator_->shards(); }
+  int shard_index() const { return communicator_->shard_index(); }
+
+  // As of Communicator.
+  void all_gather(int unit, View shard, View unsharded) const {
+    in_turn([=, all = communicator_] { all->all_gather(unit, shard, unsharded); });
+  }
+  void reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) const {
+    in_turn([=, all = communicator_] { all->reduce_scatter(unit, unsharded, shard, reduction); });
+  }
+  void release(int unit) const {
+    in_turn([=, all = communicator_] { all->release(unit); });
+  }
+  void wait(int unit) const {
+    in_turn([=, all = communicator_] { all->wait(unit); });
+  }
+  void gather_batch(View of_all) const {
+    in_turn([=, all = communicator_] { all->gather_batch(of_all); });
+  }
+
+ private:
+  /// One rank alone has no collectives.
+  void in_turn(auto collective) const {
+    if constexpr (RunsHostFunctions<Queue>) once(queue_, collective);
+  }
+
+  Queue queue_;
+  Communicator* communicator_;
+};
+
+}  // namespace monomorph

@@ -1,0 +1,43 @@
+#pragma once
+#include "support/communicators.hpp"
+
+#include <monomorph/runtime/machine/trace.hpp>
+
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace monomorph::testing {
+
+/// A communicator whose collectives are as late as they may be: they run when somebody waits for their unit. To a
+/// trace they are on their way all the time from their start until then.
+class LateCommunicator final : public ForwardingCommunicator {
+ public:
+  using ForwardingCommunicator::ForwardingCommunicator;
+
+ private:
+  void start_all_gather(int unit, View shard, View unsharded) override {
+    delay(TraceRow::all_gather, unit,
+          [this, unit, shard, unsharded] { communicator().all_gather(unit, shard, unsharded); });
+  }
+  void start_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) override {
+    delay(TraceRow::reduce_scatter, unit, [this, unit, unsharded, shard, reduction] {
+      communicator().reduce_scatter(unit, unsharded, shard, reduction);
+    });
+  }
+  void delay(TraceRow row, int unit, const std::function<void()>& collective) {
+    late_[unit].emplace_back([this, row, unit, collective, begin = Trace::Clock::now()] {
+      collective();
+      communicator().wait(unit);
+      if (trace()) trace()->add(row, "late", unit, begin, Trace::Clock::now());
+    });
+  }
+  void finish(int unit) override {
+    for (const auto& collective : std::exchange(late_[unit], {})) collective();
+  }
+
+  std::map<int, std::vector<std::function<void()>>> late_;
+};
+
+}  // namespace monomorph::testing
