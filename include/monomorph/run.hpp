@@ -32,6 +32,7 @@
 #include <monomorph/precision/fp64.hpp>
 #include <monomorph/recipe.hpp>
 #include <monomorph/sharding/full_shard.hpp>
+#include <monomorph/sharding/host_parameters.hpp>
 #include <monomorph/sharding/hybrid_shard.hpp>
 #include <monomorph/sharding/hybrid_shard_grad_op.hpp>
 #include <monomorph/sharding/reduce_once_per_step.hpp>

@@ -8,12 +8,15 @@
 #include <monomorph/optim/by_class.hpp>
 #include <monomorph/runtime/comm/world.hpp>
 
+#include <algorithm>
+
 namespace monomorph::testing {
 namespace {
 
 using Timing = Transfers::Timing;
 using checkpointing::Offload;
 
+template <class R, class Strategy> struct ShardedBy : R { using sharding = Strategy; };
 template <class R, class Policy> struct With : R { using checkpointing = Policy; };
 template <class R, class Optimizer> struct OptimizedBy : R { using optimizer = Optimizer; };
 template <class R> struct FrozenBelow : R { using finetuning = finetuning::FreezeFirst<1>; };
@@ -69,10 +72,23 @@ template <class R> void check_optimizers() {
   check_optimizer<FrozenBelow<R>, optim::AdamW>();
 }
 
-/// Both kinds share the copies.
-template <class R> void check_both() {
-  using offloaded = OptimizedBy<With<R, Offload<>>, optim::HostState<optim::AdamW>>;
-  check_same<offloaded, R>();
+template <class R, class Strategy = sharding::Replicate>
+using InHostMemory =
+    OptimizedBy<ShardedBy<R, sharding::HostParameters<Strategy>>, optim::HostState<typename R::optimizer>>;
+
+template <class R> void check_parameters() {
+  check_same<InHostMemory<R>, R>();
+  check_same<InHostMemory<R, sharding::FullShard>, R>();
+  check_same<InHostMemory<OptimizedBy<R, optim::ByClass<optim::Muon, optim::AdamW>>>,
+             OptimizedBy<R, optim::ByClass<optim::Muon, optim::AdamW>>>();
+  check_same<InHostMemory<FrozenBelow<R>>, FrozenBelow<R>>();
+  check_same<InHostMemory<With<R, checkpointing::EveryBlock>>, With<R, checkpointing::EveryBlock>>();
+}
+
+/// All kinds share the copies.
+template <class R> void check_all() {
+  check_same<OptimizedBy<With<R, Offload<>>, optim::HostState<optim::AdamW>>, R>();
+  check_same<InHostMemory<With<R, Offload<>>>, R>();
 }
 
 /// An optimiser that keeps nothing.
@@ -97,9 +113,16 @@ TEST_CASE("optimizer state and masters on the host give the same bits: head of i
   check_optimizers<InBf16<llama_like>>();
 }
 
-TEST_CASE("activations and optimizer state on the host at once give the same bits") {
-  check_both<gpt2_like>();
-  check_both<InBf16<llama_like>>();
+TEST_CASE("parameters of compute on the host give the same bits: tied head, which stays") {
+  check_parameters<gpt2_like>();
+}
+TEST_CASE("parameters of compute on the host give the same bits: head of its own") { check_parameters<llama_like>(); }
+TEST_CASE("parameters of compute on the host give the same bits: head of its own, bf16") {
+  check_parameters<InBf16<llama_like>>();
+}
+TEST_CASE("activations, parameters and optimizer state on the host at once give the same bits") {
+  check_all<gpt2_like>();
+  check_all<InBf16<llama_like>>();
 }
 TEST_CASE("an optimizer without state may lie on the host") { check_optimizer<llama_like, PlainGradient>(); }
 
@@ -120,6 +143,24 @@ TEST_CASE("on the device, two places are left of masters and state") {
   constexpr std::int64_t longest = plan::unit_layout<base>(1).elements;  // a block
   STATIC_REQUIRE(some.master == 2 * 4 * longest);
   STATIC_REQUIRE(some.optimizer_state == 2 * 8 * longest);
+}
+
+TEST_CASE("on the device, two units are left of the parameters of compute") {
+  using base = InBf16<llama_like>;
+  constexpr plan::Memory all = planned<base>, some = planned<InHostMemory<base>>;
+  constexpr std::int64_t longest = [] {
+    std::int64_t longest = 0;
+    for (int u = 0; u < plan::n_units<base>; ++u) longest = std::max(longest, plan::unit_layout<base>(u).elements);
+    return longest;
+  }();
+  STATIC_REQUIRE(some.host_params == all.compute_params);
+  STATIC_REQUIRE(some.compute_params == 0);
+  STATIC_REQUIRE(some.gathered_params == 2 * 2 * longest);
+}
+TEST_CASE("parameters that are their own masters come to the device for the update") {
+  constexpr plan::Memory all = planned<llama_like>, some = planned<InHostMemory<llama_like>>;
+  STATIC_REQUIRE(some.host_params == all.master);
+  STATIC_REQUIRE(some.master == some.gathered_params);  // two units each, for the update and for compute
 }
 
 }  // namespace monomorph::testing

@@ -25,7 +25,8 @@ inline constexpr std::int64_t host_staging_bytes = std::int64_t{64} << 20;
 struct Memory {
   std::int64_t master = 0;  ///< the optimiser's parameters; without a copy in compute dtype, compute uses them, too
   std::int64_t compute_params = 0;   ///< this rank's part of the copy in the compute dtype
-  std::int64_t gathered_params = 0;  ///< whole units, where ranks share the optimiser's; a part of them is this rank's
+  std::int64_t gathered_params = 0;  ///< whole units, where ranks share the optimiser's, of which a part is this
+                                     ///< rank's, or where it lies on the host
   std::int64_t gradients = 0;
   std::int64_t gathered_gradients = 0;  ///< whole units' before reduction, as above
   std::int64_t gradient_tree = 0;       ///< partial sums of a fixed tree
@@ -35,6 +36,7 @@ struct Memory {
   std::int64_t statistics = 0;  ///< norm statistics, log-sum-exps, logits of a chunk
   std::int64_t rotary = 0;
   std::int64_t scalars = 0;           ///< what a step adds up and decides by
+  std::int64_t host_params = 0;       ///< this rank's part of what compute reads, in the host's memory
   std::int64_t host_optimizer = 0;    ///< state and master parameters that lie in the host's memory
   std::int64_t host_activations = 0;  ///< what waits there for backward
   std::int64_t device_workspace = 0;  ///< of the kernels of a device with a memory of its own, beside the arena
@@ -47,7 +49,7 @@ struct Memory {
            optimizer_state + optimizer_workspace + activations + statistics + rotary + scalars;
   }
   /// The other arena: what waits in the host's memory.
-  constexpr std::int64_t host() const { return host_optimizer + host_activations; }
+  constexpr std::int64_t host() const { return host_params + host_optimizer + host_activations; }
   constexpr std::int64_t total() const {
     return arena() + device_workspace + device_context + host() + host_staging + communication;
   }
@@ -87,14 +89,15 @@ template <class R> constexpr Memory memory(int dp, std::int64_t micro_batch, int
   const auto statistic = size_of(statistics_dtype(Precision::compute_dtype));
   Memory bytes;
   const auto state = size_of(state_dtype<Optimizer>(Precision::master_dtype));
-  auto& params = keeps_master_copy<Precision> ? bytes.compute_params : bytes.master;
-  params = shards.params.shards.elements * compute;
-  (alone ? params : bytes.gathered_params) += shards.params.wholes.elements * compute;
+  auto& own_params = keeps_master_copy<Precision> ? bytes.compute_params : bytes.master;
+  (shards.on_host ? bytes.host_params : own_params) = shards.params.shards.elements * compute;
+  (alone && !shards.on_host ? own_params : bytes.gathered_params) += shards.params.wholes.elements * compute;
+  bytes.gathered_params += shards.arrivals.elements * compute;
   bytes.gradients = shards.gradients.shards.elements * gradient;
   (alone ? bytes.gradients : bytes.gathered_gradients) += shards.gradients.wholes.elements * gradient;
   bytes.gradient_tree = tree_levels * shards.tree_buffer.elements * gradient;
   const OptimizerBuffers<R> optimizer(shards);
-  if (keeps_master_copy<Precision>) bytes.master = optimizer.masters.elements * master;
+  bytes.master += optimizer.masters.elements * master;
   bytes.optimizer_state = optimizer.states.elements * state;
   bytes.host_optimizer = optimizer.host_masters.elements * master + optimizer.host_states.elements * state;
   bytes.optimizer_workspace = optimizer_workspace_elements<R>() * size_of(statistics_dtype(Precision::master_dtype));

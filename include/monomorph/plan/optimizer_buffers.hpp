@@ -6,12 +6,13 @@ namespace monomorph::plan {
 
 /// Where a rank's shards of the master copy (if compute has parameters of its own) and of the optimiser's state lie. On
 /// the device each unit has its place; or in the host's memory, and on the device there are two places, one for the
-/// unit that is updated and one for a unit on its way.
+/// unit that is updated and one for a unit on its way. Where compute has no parameters of its own and they lie on the
+/// host, they are the masters, which come to the device likewise.
 template <class R> struct OptimizerBuffers {
   static constexpr int n = n_units<R>;
   static constexpr bool on_host = state_space<typename R::optimizer> == MemorySpace::host;
   std::array<Slice, n> master{}, state{};                ///< between updates; of a frozen unit the master alone
-  std::array<Slice, n> master_in_use{}, state_in_use{};  ///< on the device, if the others are on the host
+  std::array<Slice, n> master_in_use{}, state_in_use{};  ///< on the device, of what lies on the host
   Layout masters, states, host_masters, host_states;
 
   constexpr explicit OptimizerBuffers(const Shards<R>& shards) {
@@ -26,20 +27,23 @@ template <class R> struct OptimizerBuffers {
       longest_part = larger_of(longest_part, shards.part[u]);
       longest_state = larger_of(longest_state, elements);
     }
-    if (on_host) place_in_use(longest_part, longest_state);
+    if (on_host) place_in_use(shards.part, longest_part, longest_state);
   }
 
  private:
-  constexpr void place_in_use(std::int64_t longest_part, std::int64_t longest_state) {
+  constexpr void place_in_use(const std::array<std::int64_t, n>& part, std::int64_t longest_part,
+                              std::int64_t longest_state) {
     Slice of_masters[2], of_states[2];
     for (int slot = 0; slot < 2 && slot < n - n_frozen<R>; ++slot) {
-      if (keeps_master_copy<typename R::precision>) of_masters[slot] = masters.take({1, longest_part});
+      if (keeps_master_copy<typename R::precision> || Shards<R>::on_host)
+        of_masters[slot] = masters.take({1, longest_part});
       of_states[slot] = states.take({1, longest_state});
     }
     for (int u = 0, n_trained = 0; u < n; ++u) {
       if (!trains<R>(u)) continue;
       const int slot = n_trained++ % 2;
-      master_in_use[u] = {of_masters[slot].offset, master[u].shape};
+      if (keeps_master_copy<typename R::precision> || (Shards<R>::on_host && !Shards<R>::resident(u)))
+        master_in_use[u] = {of_masters[slot].offset, {1, part[u]}};
       state_in_use[u] = {of_states[slot].offset, state[u].shape};
     }
   }

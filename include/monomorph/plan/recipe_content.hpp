@@ -12,6 +12,7 @@ template <class R> constexpr void add_sharding(auto& hash) {
   using Sharding = typename R::sharding;
   hash.add(bool{Sharding::splits_parameters}, bool{Sharding::splits_gradients});
   for (const int dp : {1, 2, 4, 8, 16, 32, 64}) hash.add(Sharding::optimizer_shards(dp));
+  if (parameter_space<Sharding> != MemorySpace::device) hash.add("parameters", parameter_space<Sharding>);
 }
 
 template <class Optimizer> constexpr void add_optimizer(auto& hash) {

@@ -112,7 +112,9 @@ template <class R> struct Shards {
   static constexpr int n = n_units<R>;
   int shards;
   std::array<std::int64_t, n> part{};  ///< elements of a unit's shard
-  UnitPlaces<n> params, gradients;
+  UnitPlaces<n> params, gradients;     ///< shards of parameters that lie apart are on the host if `on_host`
+  std::array<Slice, n> arrived{};      ///< where a shard from the host lies before it is gathered, if ranks split units
+  Layout arrivals;
   std::array<Slice, n> tree{};  ///< shards on a level of the gradients' tree
   Layout tree_buffer;
 
@@ -128,19 +130,29 @@ template <class R> struct Shards {
   constexpr int gradient_slot(int u) const { return accumulates_whole() || resident(u) ? -1 : u % 2; }
   /// Whether micro-batches accumulate in the whole gradients, and not in the shard after each reduction.
   constexpr bool accumulates_whole() const { return shards == 1 || !R::sharding::splits_gradients; }
+  static constexpr bool on_host = parameter_space<typename R::sharding> == MemorySpace::host;
   /// A unit that the first layer and the last one share stays.
   static constexpr bool resident(int u) { return ties_units<R> && u == 0; }
 
  private:
   constexpr void place_params() {
-    const bool in_slots = shards > 1 && R::sharding::splits_parameters;
+    const bool in_slots = on_host || (shards > 1 && R::sharding::splits_parameters);
     Slots slots;
     if (in_slots) slots = take_slots(params.wholes, [](int) { return true; });
+    if (on_host && shards > 1) place_arrivals();
     for (int u = 0; u < n; ++u) {
       const bool in_slot = in_slots && !resident(u);
       if (in_slot) params.apart[u] = params.shards.take({1, part[u]});
       params.whole[u] = in_slot ? in(slots, u) : params.wholes.take({1, part[u] * shards});
     }
+  }
+  constexpr void place_arrivals() {
+    std::int64_t longest = 0;
+    for (int u = 0; u < n; ++u)
+      if (!resident(u)) longest = larger_of(longest, part[u]);
+    const Slice places[] = {arrivals.take({1, longest}), arrivals.take({1, longest})};
+    for (int u = 0; u < n; ++u)
+      if (!resident(u)) arrived[u] = {places[u % 2].offset, {1, part[u]}};
   }
   /// The shard lies apart where reduced gradients accumulate in it, while the next micro-batch writes the whole.
   constexpr void place_gradients() {

@@ -1,12 +1,14 @@
 #pragma once
 #include <concepts>
+#include <monomorph/core/memory_space.hpp>
 #include <monomorph/policy/axis.hpp>
 
 namespace monomorph {
 
 /// Into how many parts the data-parallel ranks (dp of them) split each unit's master copy and optimiser state, and
 /// whether into as many its parameters between one use and the next, and its gradients between one micro-batch and the
-/// next. A policy may export `template <class R> using rules = RuleList<…>`.
+/// next. A policy may say `static constexpr MemorySpace parameter_space`, where a rank's part of the parameters lies
+/// between its uses, and may export `template <class R> using rules = RuleList<…>`.
 struct ShardingAxis {
   MONOMORPH_REQUIRED_AXIS(sharding, "monomorph::sharding::FullShard")
   template <class P> struct Parts {
@@ -16,7 +18,10 @@ struct ShardingAxis {
       { P::optimizer_shards(dp) } -> std::same_as<int>;
       typename Constant<P::optimizer_shards(1)>;
     };
-    static constexpr bool all_hold = is_named<P> && splits_parameters && splits_gradients && optimizer_shards;
+    static constexpr bool parameter_space = !requires { &P::parameter_space; }
+    || MONOMORPH_HAS_CONSTANT(MemorySpace, parameter_space);
+    static constexpr bool all_hold =
+        is_named<P> && splits_parameters && splits_gradients && optimizer_shards && parameter_space;
     static consteval void explain() {
       static_assert(is_named<P>,
                     "[SHARD-03] a sharding policy must have `static constexpr std::string_view name` "
@@ -30,10 +35,21 @@ struct ShardingAxis {
       static_assert(optimizer_shards,
                     "[SHARD-03] a sharding policy must have `static constexpr int optimizer_shards(int dp)`: into how "
                     "many parts ranks split a unit's master copy and optimizer state (docs/rules.md#shard-03)");
+      static_assert(parameter_space,
+                    "[SHARD-03] a sharding policy's parameter_space, if it has one, must be `static constexpr "
+                    "monomorph::MemorySpace parameter_space`: where a rank's part of the parameters lies between its "
+                    "uses (docs/rules.md#shard-03)");
     }
   };
 };
 template <class P> concept ShardingPolicy = Fits<ShardingAxis, P>;
+
+/// Where a rank's part of the parameters that compute reads lies between its uses.
+template <class P>
+inline constexpr MemorySpace parameter_space = [] {
+  if constexpr (requires { P::parameter_space; }) return P::parameter_space;
+  return MemorySpace::device;
+}();
 
 /// Whether a policy splits anything on some number of ranks. The program has no code for what its policy never splits.
 inline constexpr int most_ranks_looked_at = 4096;

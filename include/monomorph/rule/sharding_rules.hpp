@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/core/rule.hpp>
+#include <monomorph/policy/optimizer_policy.hpp>
 #include <monomorph/policy/sharding_policy.hpp>
 #include <monomorph/recipe/members.hpp>
 
@@ -81,6 +82,30 @@ template <bool splits_gradients> struct ReducesOftenAlone {
                   "does it once anyway; change sharding to the strategy alone (docs/rules.md#shard-10)");
   }
 };
+
+/// The rules of the wrapper HostParameters.
+template <class Strategy, bool splits_optimizer, bool splits_parameters> struct HostParametersAreOwn {
+  static constexpr bool holds = splits_parameters || !splits_optimizer;
+  static consteval void explain() {
+    static_assert(holds,
+                  "[SHARD-12] HostParameters<Strategy> must have Replicate, or a strategy that splits the parameters, "
+                  "too: what a rank keeps on the host is its own part of them; change the strategy "
+                  "(docs/rules.md#shard-12)");
+  }
+};
+template <class Optimizer, MemorySpace state_space> struct HostParametersHaveHostState {
+  static constexpr bool holds = state_space == MemorySpace::host;
+  static consteval void explain() {
+    static_assert(holds,
+                  "[SHARD-13] where the parameters of compute lie on the host the optimizer's state must, too, as both "
+                  "come to the device for the update; write `using optimizer = monomorph::optim::HostState<...>;`, or "
+                  "leave HostParameters out (docs/rules.md#shard-13)");
+  }
+};
+template <class Strategy, class R>
+using HostParametersRules =
+    RuleList<HostParametersAreOwn<Strategy, splits_optimizer<Strategy>, bool{Strategy::splits_parameters}>,
+             HostParametersHaveHostState<typename R::optimizer, state_space<typename R::optimizer>>>;
 
 template <class R, int n>
 using HybridRules = RuleList<HybridGroupPositive<n>, HybridGroupDividesRanks<n, budgeted_replicas<R>>>;

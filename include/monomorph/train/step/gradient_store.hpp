@@ -25,7 +25,7 @@ template <Recipe R> class GradientStore {
         comm_(collectives),
         shards_(shards),
         in_tree_(tree_levels > 0),
-        views_(shards.gradients, shards.part, collectives.shard_index(), arena, R::precision::gradient_dtype) {
+        views_(shards.gradients, shards.part, collectives.shard_index(), arena, arena, R::precision::gradient_dtype) {
     for (int level = 0; level < tree_levels; ++level)
       tree_.push_back(arena.take(shards.tree_buffer.elements, R::precision::gradient_dtype));
     for (int u = 0; u < n_units; ++u)

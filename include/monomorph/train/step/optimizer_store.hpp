@@ -56,7 +56,7 @@ template <Recipe R> class OptimizerStore {
       round(queue, units_.back());
       if constexpr (on_host) {
         in_use_.push_back(units_.back());
-        if (master_copy) in_use_.back().master = device.masters[buffers.master_in_use[u]];
+        if (buffers.master_in_use[u].present()) in_use_.back().master = device.masters[buffers.master_in_use[u]];
         in_use_.back().state = device.states[buffers.state_in_use[u]];
       }
     }
@@ -141,7 +141,7 @@ template <Recipe R> class OptimizerStore {
   /// @return the number of the last copy
   std::uint64_t copy(const UnitState& from, const UnitState& to) {
     std::uint64_t number = 0;
-    if (master_copy) number = transfers_->start(from.master, to.master);
+    if (from.master.data != to.master.data) number = transfers_->start(from.master, to.master);
     if (from.state.present()) number = transfers_->start(from.state, to.state);
     return number;
   }

@@ -2,31 +2,49 @@
 #include <monomorph/plan/units.hpp>
 #include <monomorph/recipe.hpp>
 #include <monomorph/runtime/comm/queued_communicator.hpp>
+#include <monomorph/runtime/memory/transfers.hpp>
 #include <monomorph/train/step/unit_views.hpp>
 #include <utility>
 
 namespace monomorph::train {
 
-/// The parameters that compute reads. The sharding policy says what ranks split; here is when they collect it: a unit
-/// that is about to be used is there, and the next one is on its way while it is used.
+/// The parameters that compute reads. The sharding policy says what ranks split, and where a rank's part of a unit
+/// lies; here is when it is collected: a unit that is about to be used is there, and the next one is on its way while
+/// it is used.
 template <Recipe R> class ParameterStore {
-  using Collectives = QueuedCommunicator<typename device_of<R>::Queue>;
+  using Queue = typename device_of<R>::Queue;
+  using Collectives = QueuedCommunicator<Queue>;
+  using Transfers = TransfersOf<Queue>;
+  using Shards = plan::Shards<R>;
   static constexpr int n_units = plan::n_units<R>, last_layer = plan::last_layer<R>;
-  static constexpr bool gathers = splits_optimizer<typename R::sharding>, releases = R::sharding::splits_parameters;
+  static constexpr bool gathers = splits_optimizer<typename R::sharding>, on_host = Shards::on_host,
+                        splits = R::sharding::splits_parameters;
+  static constexpr bool collects = gathers || on_host;  ///< units that are used must be collected before
+  static constexpr bool releases = splits || on_host;
 
  public:
-  ParameterStore(const Collectives& collectives, const plan::Shards<R>& shards, Arena& arena)
+  /// @param transfers null if nothing lies on the host
+  ParameterStore(const Collectives& collectives, const Shards& shards, Arena& arena, Arena& host, Transfers* transfers)
       : comm_(collectives),
-        views_(shards.params, shards.part, collectives.shard_index(), arena, R::precision::compute_dtype) {}
+        transfers_(transfers),
+        arrives_apart_(shards.arrivals.elements > 0),
+        views_(shards.params, shards.part, collectives.shard_index(), arena, on_host ? host : arena,
+               R::precision::compute_dtype) {
+    if constexpr (on_host) {
+      const View arrivals = arena.take(shards.arrivals.elements, R::precision::compute_dtype);
+      for (int u = 0; u < n_units; ++u) arrived_[u] = arrives_apart_ ? arrivals[shards.arrived[u]] : whole(u);
+    }
+  }
 
   View whole(int u) const { return views_.whole(u); }
   View shard(int u) const { return views_.shard(u); }
 
   void before_forward(int layer) {
-    if constexpr (gathers) {
-      gather(unit(layer));
-      if (layer < last_layer) gather(unit(layer + 1));
-      comm_.wait(unit(layer));
+    if constexpr (collects) {
+      collect(unit(layer));
+      if (layer < last_layer) collect(unit(layer + 1));
+      await(unit(layer));
+      if (layer + 1 < last_layer) fetch_early(unit(layer + 2));
     }
   }
   void after_forward(int layer) {
@@ -34,8 +52,10 @@ template <Recipe R> class ParameterStore {
   }
   void before_backward(int layer) {
     if constexpr (releases)
-      if (layer > 0 && plan::backward_reaches<R>(layer - 1) && backward_reads(layer - 1)) gather(unit(layer - 1));
-    if constexpr (gathers) comm_.wait(unit(layer));
+      if (backward_needs(layer - 1)) collect(unit(layer - 1));
+    if constexpr (collects) await(unit(layer));
+    if constexpr (releases)
+      if (backward_needs(layer - 2)) fetch_early(unit(layer - 2));
   }
   void after_backward(int layer) {
     if (plan::first_uses_unit<R>(layer)) release(unit(layer));
@@ -47,13 +67,13 @@ template <Recipe R> class ParameterStore {
   }
   /// What the next step begins with is collected while other units are updated.
   void updated(int u) {
-    if constexpr (gathers) {
+    if constexpr (collects) {
       if (plan::trains<R>(u)) there_[u] = false;
-      if (!releases || u <= 1) gather(u);
+      if (!releases || u <= 1) collect(u);
     }
   }
   /// After a load: what was collected is not true any more.   The caller has waited for every unit.
-  void changed() { there_ = {}; }
+  void changed() { there_ = {}, fetched_ = {}; }
 
  private:
   static constexpr int unit(int layer) { return plan::unit_of_layer<R>(layer); }
@@ -61,24 +81,55 @@ template <Recipe R> class ParameterStore {
   static constexpr bool begins_backward(int layer) {
     return layer >= last_layer - 1 && plan::backward_reaches<R>(layer);
   }
+  static constexpr bool backward_needs(int layer) {
+    return layer >= 0 && plan::backward_reaches<R>(layer) && backward_reads(layer);
+  }
   static constexpr bool backward_reads(int layer) {
     bool reads = true;
     with_layer<R>(layer, [&](auto l) { reads = backward_reads_params<decltype(l)>; });
     return reads;
   }
+  static constexpr bool comes_from_host(int u) { return on_host && !Shards::resident(u); }
+
   /// Unless the unit is there or in flight already.
-  void gather(int u) {
-    if (!std::exchange(there_[u], true)) comm_.all_gather(u, shard(u), whole(u));
+  void collect(int u) {
+    if (std::exchange(there_[u], true)) return;
+    if (comes_from_host(u)) fetch(u);
+    if constexpr (gathers) {
+      if (comes_from_host(u) && arrives_apart_) arrive(u);
+      comm_.all_gather(u, comes_from_host(u) ? arrived_[u] : shard(u), whole(u));
+    }
+  }
+  /// What compute is given from now on finds the unit there.
+  void await(int u) {
+    if (comes_from_host(u) && !arrives_apart_) arrive(u);
+    if constexpr (gathers) comm_.wait(u);
   }
   void release(int u) {
-    if constexpr (releases) {
-      there_[u] = false;
-      comm_.release(u);
-    }
+    if constexpr (releases) there_[u] = false;
+    if constexpr (splits) comm_.release(u);
+  }
+
+  /// Unless the rank's part is on its way already. Its place is free: the unit that had it was released, or gathered.
+  void fetch(int u) {
+    if constexpr (on_host)
+      if (fetched_[u] == 0) fetched_[u] = transfers_->start(shard(u), arrived_[u]);
+  }
+  /// Parts that ranks gather must be on the device when the gathering begins, and so set out a unit earlier.
+  void fetch_early(int u) {
+    if (comes_from_host(u) && arrives_apart_ && !there_[u]) fetch(u);
+  }
+  void arrive(int u) {
+    if constexpr (on_host)
+      if (const std::uint64_t number = std::exchange(fetched_[u], 0); number > 0) transfers_->wait(number);
   }
 
   Collectives comm_;
+  Transfers* transfers_;
+  bool arrives_apart_;  ///< and not in the place of the whole unit, which is the rank's own
   UnitViews<n_units> views_;
+  std::array<View, n_units> arrived_{};           ///< where a part from the host comes to
+  std::array<std::uint64_t, n_units> fetched_{};  ///< the copy that brings it; 0: none has set out
   std::array<bool, n_units> there_{};
 };
 

@@ -32,7 +32,7 @@ template <Recipe R> class State {
         host_arena_(planned_.host(), host_allocator(queue_)),
         transfers_(uses_host ? new TransfersOf<Queue>(transfers(queue_, timing)) : nullptr),
         collectives(queue_, communicator),
-        parameters(collectives, shards_, arena_),
+        parameters(collectives, shards_, arena_, host_arena_, transfers_.get()),
         gradients(queue_, collectives, shards_, arena_, tree_levels),
         optimizer(queue_, shards_, communicator.shard_index(), seed, arena_, host_arena_, transfers_.get(), parameters,
                   gradients),

@@ -125,7 +125,7 @@ template <Recipe R> class Step final : public TrainingStep {
   std::unique_ptr<Decoder> decoder() override {
     if constexpr (makes_embeddings<R>)
       return nullptr;
-    else if constexpr (every_layer_decodes<R>)
+    else if constexpr (every_layer_decodes<R> && !plan::Shards<R>::on_host)
       return state_.decoder();
     else
       return std::make_unique<RecomputingDecoder<R>>(state_.queue(), *this, parameters_.whole(plan::head_unit<R>),

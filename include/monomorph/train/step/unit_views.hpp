@@ -8,9 +8,10 @@ namespace monomorph::train {
 template <int n_units> class UnitViews {
  public:
   /// @param part elements of each unit's shard   @param shard_index of this rank
+  /// @param apart where shards lie that are no part of the whole
   UnitViews(const plan::UnitPlaces<n_units>& places, const std::array<std::int64_t, n_units>& part, int shard_index,
-            Arena& arena, DType dtype) {
-    const View wholes = arena.take(places.wholes.elements, dtype), shards = arena.take(places.shards.elements, dtype);
+            Arena& arena, Arena& apart, DType dtype) {
+    const View wholes = arena.take(places.wholes.elements, dtype), shards = apart.take(places.shards.elements, dtype);
     for (int u = 0; u < n_units; ++u) {
       whole_[u] = wholes[places.whole[u]];
       if (places.apart[u].present())
