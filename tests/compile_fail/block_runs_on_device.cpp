@@ -1,4 +1,4 @@
-// expect-error: \[LAYER-16\] a block that LibTorch differentiates must compute on CPUs, .*build the recipe for the device cpu
+// expect-error: \[LAYER-16\] a block that LibTorch differentiates must compute on CPUs, .*for the device cpu
 // expect-text: Differentiated<
 #include <monomorph/block/autograd_block.hpp>
 #include "support/control.hpp"
