@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(tile_threads, Tile::blocks)
       }
     }
     write_weights<Tile>(memory, scores);
-    add_weighted_rows<Tile>(memory, keys, dq);
+    add_weighted_rows<Tile>(memory, keys, dq, [&](int i, int row) { return terms[i].seen.sees(key + row); });
   }
   S* to = call.dq.row(std::int64_t{sample} * call.tokens + first_query, head);
   write_sums<Tile>(dq, to, call.dq.stride, queries.n, call.features, [](int) { return Compute<S>{1}; });
@@ -126,11 +126,14 @@ __device__ void add_queries(const AttentionArguments<S>& call, TileMemory<Tile>&
       dweights[i][j] = gradient.score;
     }
   }
+  const auto is_seen = [&](int i, int row) {
+    return SeenByQuery(mask, first_query + row).sees(first_key + thread_y() + i * square);
+  };
   write_weights<Tile>(memory, scores);
-  add_weighted_rows<Tile>(memory, douts, sums.dv);
+  add_weighted_rows<Tile>(memory, douts, sums.dv, is_seen);
   __syncthreads();  // the weights have been read
   write_weights<Tile>(memory, dweights);
-  add_weighted_rows<Tile>(memory, queries, sums.dk);
+  add_weighted_rows<Tile>(memory, queries, sums.dk, is_seen);
 }
 
 template <class S, class Tile>

@@ -109,33 +109,49 @@ template <class Tile> __device__ void write_weights(TileMemory<Tile>& memory, co
   }
 }
 
-/// sums += weights · rows, over the rows of a tile. Its first barrier is behind the writing of the weights.
-template <class Tile, class S>
-__device__ void add_weighted_rows(TileMemory<Tile>& memory, const TileRows<S>& rows, TileSums<Tile>& sums) {
+/// sums += weights · rows, over the rows of a tile that lie in the memory from `first` on.
+/// @param takes of its own row i, whether a thread adds what lies in row `row` of the tile
+template <class Tile, class Takes>
+__device__ void add_rows_in_memory(const TileMemory<Tile>& memory, int first, TileSums<Tile>& sums, Takes takes) {
   using T = typename Tile::Number;
   const int y = thread_y(), x = thread_x();
+  MONOMORPH_UNROLL_BY_4
+  for (int row = 0; row < Tile::block_rows; ++row) {
+    T weight[Tile::rows], value[Tile::columns];
+    MONOMORPH_UNROLL
+    for (int i = 0; i < Tile::rows; ++i) weight[i] = memory.weights[y + i * square][first + row];
+    MONOMORPH_UNROLL
+    for (int j = 0; j < Tile::columns; ++j) value[j] = memory.rows[row][x + j * square];
+    MONOMORPH_UNROLL
+    for (int i = 0; i < Tile::rows; ++i) {
+      if (!takes(i, first + row)) continue;
+      MONOMORPH_UNROLL
+      for (int j = 0; j < Tile::columns; ++j) sums[i][j] = fused(weight[i], value[j], sums[i][j]);
+    }
+  }
+}
+
+/// sums += weights · rows, over the rows of a tile. Its first barrier is behind the writing of the weights. A weight is
+/// 0 where the mask hides a row, which is not enough where the row has an infinity or NaN: then the mask is asked.
+/// @param sees of a thread's own row i, whether the mask lets it see row `row` of the tile
+template <class Tile, class S, class Sees>
+__device__ void add_weighted_rows(TileMemory<Tile>& memory, const TileRows<S>& rows, TileSums<Tile>& sums, Sees sees) {
+  using T = typename Tile::Number;
   for (int first = 0; first < Tile::side; first += Tile::block_rows) {
     __syncthreads();  // what lay in the memory has been read, and the weights are written
+    T zero = 0;       // times numbers; NaN as soon as one of them is not finite
     MONOMORPH_UNROLL_BY_4
     for (int i = 0; i < Tile::block_rows * Tile::most_features; i += tile_threads) {
       const int element = i + static_cast<int>(threadIdx.x);
       const int row = element / Tile::most_features, feature = element % Tile::most_features;
-      memory.rows[row][feature] = rows.at(first + row, feature);
+      const T value = rows.at(first + row, feature);
+      memory.rows[row][feature] = value;
+      zero = fused(value, T{0}, zero);
     }
-    __syncthreads();
-    MONOMORPH_UNROLL_BY_4
-    for (int row = 0; row < Tile::block_rows; ++row) {
-      T weight[Tile::rows], value[Tile::columns];
-      MONOMORPH_UNROLL
-      for (int i = 0; i < Tile::rows; ++i) weight[i] = memory.weights[y + i * square][first + row];
-      MONOMORPH_UNROLL
-      for (int j = 0; j < Tile::columns; ++j) value[j] = memory.rows[row][x + j * square];
-      MONOMORPH_UNROLL
-      for (int i = 0; i < Tile::rows; ++i) {
-        MONOMORPH_UNROLL
-        for (int j = 0; j < Tile::columns; ++j) sums[i][j] = fused(weight[i], value[j], sums[i][j]);
-      }
-    }
+    if (__syncthreads_or(zero != 0) == 0)
+      add_rows_in_memory<Tile>(memory, first, sums, [](int, int) { return true; });
+    else
+      add_rows_in_memory<Tile>(memory, first, sums, sees);
   }
 }
 
