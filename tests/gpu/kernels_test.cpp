@@ -59,6 +59,7 @@ std::vector<std::int32_t> random_ids(std::int64_t n, std::int32_t below, unsigne
 }  // namespace
 
 TEST_CASE("a GPU copies, clears and adds with the bits of a CPU", "[elementwise]") {
+  MONOMORPH_NEEDS_GPU;
   for_each_layout([](DType dtype, Size size, std::int64_t gap) {
     for (const DType to : dtypes) {
       const Mirror x = random_mirror(size, dtype, 1, gap), y = random_mirror(size, to, 2, gap);
@@ -76,6 +77,7 @@ TEST_CASE("a GPU copies, clears and adds with the bits of a CPU", "[elementwise]
 }
 
 TEST_CASE("first values have the bits of a CPU", "[random]") {
+  MONOMORPH_NEEDS_GPU;
   for (const DType dtype : dtypes) {
     const Mirror x = random_mirror({1, 100'000}, dtype, 1);
     on_both([&](auto queue) {
@@ -88,6 +90,7 @@ TEST_CASE("first values have the bits of a CPU", "[random]") {
 }
 
 TEST_CASE("activations on a GPU", "[activation]") {
+  MONOMORPH_NEEDS_GPU;
   for_each_layout([](DType dtype, Size size, std::int64_t gap) {
     const Mirror h = random_mirror(size, dtype, 1, gap), dy = random_mirror(size, dtype, 2, gap),
                  y = random_mirror(size, dtype, 3, gap);
@@ -110,6 +113,7 @@ TEST_CASE("activations on a GPU", "[activation]") {
 }
 
 TEST_CASE("norms on a GPU", "[norm]") {
+  MONOMORPH_NEEDS_GPU;
   for (const DType dtype : dtypes)
     for (const Size size : {Size{3, 64}, Size{500, 768}, Size{37, 4096}, Size{5, 1000}, Size{70, 8192}}) {
       CAPTURE(name_of(dtype), size.rows, size.cols);
@@ -140,6 +144,7 @@ TEST_CASE("norms on a GPU", "[norm]") {
 }
 
 TEST_CASE("rotary embeddings and dropout on a GPU", "[rotary][dropout]") {
+  MONOMORPH_NEEDS_GPU;
   for (const DType dtype : dtypes) {
     CAPTURE(name_of(dtype));
     constexpr std::int64_t tokens = 40, width = 64;
@@ -167,6 +172,7 @@ TEST_CASE("rotary embeddings and dropout on a GPU", "[rotary][dropout]") {
 }
 
 TEST_CASE("products on a GPU", "[linear]") {
+  MONOMORPH_NEEDS_GPU;
   for (const DType dtype : dtypes)
     for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{64, 128, 96}, {200, 2304, 768}, {8, 64, 256}}) {
       CAPTURE(name_of(dtype), m, n, k);
@@ -198,6 +204,7 @@ TEST_CASE("products on a GPU", "[linear]") {
 }
 
 TEST_CASE("attention on a GPU", "[attention]") {
+  MONOMORPH_NEEDS_GPU;
   struct Heads {
     std::int64_t heads, kv_heads, width, tokens;
   };
@@ -252,6 +259,7 @@ TEST_CASE("attention on a GPU", "[attention]") {
 }
 
 TEST_CASE("decoding attention on a GPU", "[attention]") {
+  MONOMORPH_NEEDS_GPU;
   for (const DType dtype : {DType::fp32, DType::bf16, DType::fp64}) {
     constexpr std::int64_t batch = 3, capacity = 64, heads = 6, kv_heads = 2, width = 64;
     const Mirror q_ = random_mirror({batch, heads * width}, dtype, 1),
@@ -269,6 +277,7 @@ TEST_CASE("decoding attention on a GPU", "[attention]") {
 }
 
 TEST_CASE("embeddings on a GPU have the bits of a CPU", "[embedding]") {
+  MONOMORPH_NEEDS_GPU;
   for (const DType dtype : dtypes)
     for (const std::int64_t width : {768, 61}) {
       CAPTURE(name_of(dtype), width);
@@ -296,6 +305,7 @@ TEST_CASE("embeddings on a GPU have the bits of a CPU", "[embedding]") {
 }
 
 TEST_CASE("cross-entropy on a GPU", "[cross_entropy]") {
+  MONOMORPH_NEEDS_GPU;
   for (const DType dtype : {DType::fp32, DType::fp64})
     for (const std::int64_t vocab : {std::int64_t{50'257}, std::int64_t{100}})
       for (const LossTerms terms : {LossTerms{}, LossTerms{.label_smoothing = 0.1, .z_loss = 1e-3}}) {
@@ -331,6 +341,7 @@ TEST_CASE("cross-entropy on a GPU", "[cross_entropy]") {
 }
 
 TEST_CASE("updates on a GPU", "[optimizer]") {
+  MONOMORPH_NEEDS_GPU;
   struct Dtypes {
     DType master, state, gradient, rounded;
   };
@@ -368,6 +379,7 @@ TEST_CASE("updates on a GPU", "[optimizer]") {
 }
 
 TEST_CASE("norms of gradients on a GPU have the bits of a CPU", "[optimizer]") {
+  MONOMORPH_NEEDS_GPU;
   for (const DType dtype : {DType::fp32, DType::bf16, DType::fp64})
     for (const std::int64_t n : {64, 1000, 1'000'000})
       for (const GradientNorm order : {GradientNorm::one, GradientNorm::two, GradientNorm::infinity}) {
@@ -381,6 +393,7 @@ TEST_CASE("norms of gradients on a GPU have the bits of a CPU", "[optimizer]") {
 }
 
 TEST_CASE("the numbers of a step on a GPU have the bits of a CPU", "[step]") {
+  MONOMORPH_NEEDS_GPU;
   MirrorOf<StepScalars> scalars([] {
     StepScalars s;
     s.micro_batch = {.loss = 123.456, .tokens = 100};

@@ -4,9 +4,14 @@
 
 #include <monomorph/runtime/cuda/device.hpp>
 #include <monomorph/runtime/kernels/kernels.hpp>
+#include <monomorph/runtime/machine/gpus.hpp>
 
 #include <cstring>
 #include <memory>
+
+/// Ends a test case on a machine without a GPU.
+#define MONOMORPH_NEEDS_GPU \
+  if (gpus().empty()) MONOMORPH_SKIP("there is no GPU here, or no driver for it")
 
 /// The same kernels on a CPU and on a GPU, with the same operands.
 namespace monomorph::testing {
