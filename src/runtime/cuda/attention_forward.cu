@@ -108,8 +108,7 @@ __global__ void __launch_bounds__(tile_threads, Tile::blocks)
     multiply_rows<Tile>(memory, queries, tile_rows<Tile>(call, call.k, sample, kv_head, key), scores);
     weigh<Tile>(call, rows, head, key, scores, softmax, sums);
     write_weights<Tile>(memory, scores);
-    add_weighted_rows<Tile>(memory, tile_rows<Tile>(call, call.v, sample, kv_head, key), sums,
-                            [&](int i, int row) { return rows.seen[i].sees(key + row); });
+    add_weighted_rows<Tile>(memory, tile_rows<Tile>(call, call.v, sample, kv_head, key), sums);
   }
   S* out = call.out.row(std::int64_t{sample} * call.tokens + first_query, head);
   write_sums<Tile>(sums, out, call.out.stride, queries.n, call.features, [&](int i) { return 1 / softmax.total[i]; });
