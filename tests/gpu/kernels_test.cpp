@@ -25,9 +25,9 @@ double tolerance(DType dtype) {
   return 0;
 }
 
-/// Of single elements: CPUs with such an instruction fuse a product with a sum, GPUs do not, so that a last bit
-/// differs.
-double fused(DType dtype) { return dtype == DType::fp64 ? 1e-14 : size_of(dtype) == 2 ? 1e-3 : 1e-6; }
+/// Of single elements that take a function of the machine's own, as exponentials and powers do. What takes products,
+/// sums and roots alone has the CPU's bits, as on the emulator.
+double approximated(DType dtype) { return dtype == DType::fp64 ? 1e-14 : size_of(dtype) == 2 ? 1e-3 : 1e-6; }
 
 struct Size {
   std::int64_t rows, cols;
@@ -68,7 +68,7 @@ TEST_CASE("a GPU copies, clears and adds with the bits of a CPU", "[elementwise]
       on_both([&](auto queue) { add(queue, x.on(queue), y.on(queue)); });
       y.check_equal();
       on_both([&](auto queue) { scale_and_add(queue, x.on(queue), 0.3, y.on(queue), -1.25); });
-      y.check_equal(fused(to));
+      y.check_equal();
     }
     const Mirror x = random_mirror(size, dtype, 1, gap);
     on_both([&](auto queue) { zero(queue, x.on(queue)); });
@@ -94,21 +94,24 @@ TEST_CASE("activations on a GPU", "[activation]") {
   for_each_layout([](DType dtype, Size size, std::int64_t gap) {
     const Mirror h = random_mirror(size, dtype, 1, gap), dy = random_mirror(size, dtype, 2, gap),
                  y = random_mirror(size, dtype, 3, gap);
-    const double bound = fused(dtype);
-    const auto check = [&](auto f, auto backward) {
+    const double approximate = approximated(dtype);
+    const auto check = [&](double bound, auto f, auto backward) {
       on_both([&](auto queue) { f(queue, h.on(queue), y.on(queue)); });
       y.check_equal(bound);
       on_both([&](auto queue) { backward(queue, h.on(queue), dy.on(queue), y.on(queue)); });
       y.check_equal(bound);
     };
-    check([](auto... a) { gelu_tanh(a...); }, [](auto... a) { gelu_tanh_backward(a...); });
-    check([](auto... a) { gelu_exact(a...); }, [](auto... a) { gelu_exact_backward(a...); });
-    check([](auto... a) { relu_squared(a...); }, [](auto... a) { relu_squared_backward(a...); });
+    check(
+        approximate, [](auto... a) { gelu_tanh(a...); }, [](auto... a) { gelu_tanh_backward(a...); });
+    check(
+        approximate, [](auto... a) { gelu_exact(a...); }, [](auto... a) { gelu_exact_backward(a...); });
+    check(
+        0, [](auto... a) { relu_squared(a...); }, [](auto... a) { relu_squared_backward(a...); });
     const Mirror gate_up = random_mirror({size.rows, 2 * size.cols}, dtype, 4, gap);
     on_both([&](auto queue) { swiglu(queue, gate_up.on(queue), y.on(queue)); });
-    y.check_equal(bound);
+    y.check_equal(approximate);
     on_both([&](auto queue) { swiglu_backward(queue, gate_up.on(queue), dy.on(queue), gate_up.on(queue)); });
-    gate_up.check_equal(bound);
+    gate_up.check_equal(approximate);
   });
 }
 
@@ -163,11 +166,11 @@ TEST_CASE("rotary embeddings and dropout on a GPU", "[rotary][dropout]") {
     });
     cos.check_equal();
     sin.check_equal();
-    x.check_equal(fused(dtype));
+    x.check_equal();
     on_both([&](auto q) { dropout_add(q, x.on(q), y.on(q), y.on(q), key); });
-    y.check_equal(fused(dtype));
+    y.check_equal();
     on_both([&](auto q) { dropout(q, y.on(q), x.on(q), key); });
-    x.check_equal(fused(dtype));
+    x.check_equal();
   }
 }
 
@@ -369,7 +372,7 @@ TEST_CASE("updates on a GPU", "[optimizer]") {
             UpdateTerms{.decision = decision.on(q), .clip_value = 0.5});
         });
         for (const Mirror* result : {&master, &m, &v, &rounded})
-          result->check_equal(fused(result->on(cpu::Queue{}).dtype));
+          result->check_equal(approximated(result->on(cpu::Queue{}).dtype));
       };
       check([](auto q, const ElementUpdate& run, const UpdateTerms& terms) {
         adamw(q, run, {1e-2, 0.9, 0.95, 1e-8, 0.1}, terms);

@@ -1,5 +1,6 @@
 #pragma once
 #include "support/catch.hpp"
+#include "support/generic_arithmetic.hpp"
 #include "unit/runtime/kernels/kernel_case.hpp"
 
 #include <monomorph/runtime/cuda/device.hpp>
@@ -74,9 +75,12 @@ template <class T> class MirrorOf {
   Mirror words_;
 };
 
-/// Calls f(queue) with the queue of each, and waits.
+/// Calls f(queue) with the queue of each, and waits. The CPU fuses no product with a sum, as GPUs do not.
 template <class F> void on_both(F f) {
-  f(cpu::Queue{});
+  {
+    const GenericArithmetic arithmetic;
+    f(cpu::Queue{});
+  }
   f(cuda::Queue{});
   synchronize(cuda::Queue{});
 }
