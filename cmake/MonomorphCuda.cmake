@@ -8,9 +8,14 @@ if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
   endif()
   set(CMAKE_CUDA_COMPILER ${MONOMORPH_NVCC})
 endif()
+# Kernels are plain CUDA, which has the same intermediate code for all architectures from sm_80 on: nvcc's front end, half
+# of its time, runs once for both.
 if(NOT CMAKE_CUDA_ARCHITECTURES)
-  set(CMAKE_CUDA_ARCHITECTURES 80 90)
+  set(CMAKE_CUDA_ARCHITECTURES OFF)
+  set(monomorph_architectures "-gencode=arch=compute_80,code=[compute_80,sm_80,sm_90]")
 endif()
+# Of the host's code, which only starts kernels; what runs on a GPU is always optimised.
+set(CMAKE_CUDA_FLAGS_RELEASE "-O1 -DNDEBUG" CACHE STRING "")
 enable_language(CUDA)
 if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nvcc learned it
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
@@ -29,7 +34,8 @@ target_link_libraries(monomorph_cuda PUBLIC monomorph::runtime monomorph::cuda_l
   PRIVATE monomorph::fmt monomorph::cudnn_frontend)
 set_target_properties(monomorph_cuda PROPERTIES UNITY_BUILD OFF)
 # Products and sums are fused where a kernel says so, and nowhere else: its bits are those of a CPU.
-target_compile_options(monomorph_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-fmad=false;-diag-suppress=20012>)
+target_compile_options(monomorph_cuda PRIVATE
+  $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-fmad=false;-diag-suppress=20012;${monomorph_architectures}>)
 target_compile_options(monomorph_cuda PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O2>)
 
 # What the machine's GPUs are is asked by the library that says so.

@@ -2,13 +2,16 @@
 #include "runtime/cuda/attention_band.hpp"
 #include "runtime/cuda/attention_pieces.hpp"
 #include "runtime/cuda/plain_attention.hpp"
+#include "runtime/kernels/row_mask.hpp"
 #include "support/catch.hpp"
 #include "unit/runtime/kernels/kernel_case.hpp"
 
 #include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/kernels/elementwise.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -133,6 +136,47 @@ std::vector<AttentionMask> masks() {
   return {{}, {unlimited, unlimited, 0}, {9, 0, 0}, {0, 0, 0}, {20, 40, 0}, {unlimited, 0, 37}, {3, 0, 50}, {70, 0, 0}};
 }
 
+/// Which pairs of a query and a key count, in a problem of one sample.
+std::vector<std::vector<bool>> pairs_of(const Problem& problem) {
+  const std::int64_t tokens = problem.shape.tokens;
+  const RowMask mask{problem.mask, tokens, problem.documents.empty() ? nullptr : problem.documents.data()};
+  std::vector<std::vector<bool>> pairs(tokens, std::vector<bool>(tokens));
+  for (std::int64_t i = 0; i < tokens; ++i)
+    for (std::int64_t j = mask.keys(i).first; j < mask.keys(i).end; ++j) pairs[i][j] = true;
+  return pairs;
+}
+
+bool same_row(const View& a, const View& b, std::int64_t row) {
+  return std::memcmp(a.rows(row, 1).data, b.rows(row, 1).data, a.shape.cols * size_of(a.dtype)) == 0;
+}
+
+/// Gives a token a key and a value that are no numbers, and then a query and a gradient: what does not follow from them
+/// has the bits of the clean call.
+void check_hidden(const Call& clean, std::int64_t token, double poison) {
+  const auto sees = pairs_of(clean);
+  const std::int64_t tokens = clean.shape.tokens;
+  Call of_key(clean), of_query(clean);
+  for (const View& x : {of_key.k(of_key.qkv), of_key.v(of_key.qkv), of_query.q(of_query.qkv), of_query.dout.view()})
+    cpu::fill(on_cpu, x.rows(token, 1), poison);
+  of_key.run_on_gpu();
+  of_query.run_on_gpu();
+  for (std::int64_t i = 0; i < tokens; ++i) {
+    CAPTURE(token, i);
+    if (!sees[i][token]) {
+      CHECK(same_row(of_key.out.view(), clean.out.view(), i));
+      CHECK(same_row(of_key.q(of_key.dqkv), clean.q(clean.dqkv), i));
+    }
+    if (i != token) {
+      CHECK(same_row(of_query.out.view(), clean.out.view(), i));
+      CHECK(same_row(of_query.q(of_query.dqkv), clean.q(clean.dqkv), i));
+    }
+    if (!sees[token][i]) {
+      CHECK(same_row(of_query.k(of_query.dqkv), clean.k(clean.dqkv), i));
+      CHECK(same_row(of_query.v(of_query.dqkv), clean.v(clean.dqkv), i));
+    }
+  }
+}
+
 std::vector<std::int32_t> documents_of(const AttentionShape& shape) {
   return growing_documents(shape.batch * shape.tokens, shape.tokens);
 }
@@ -147,6 +191,19 @@ TEST_CASE("attention of a GPU is the CPU's but for rounding, under every mask", 
         if (within_documents) problem.documents = documents_of(problem.shape);
         check(problem, bound.error);
       }
+}
+
+TEST_CASE("what a query does not see reaches none of a GPU's results, even if it is no number", "[attention]") {
+  for (const AttentionMask& mask : masks())
+    for (const bool within_documents : {false, true}) {
+      Problem problem{DType::fp32, shape_of(1, 83, 2, 1, 8), mask};
+      if (within_documents) problem.documents = documents_of(problem.shape);
+      CAPTURE(mask.before, mask.after, mask.prefix, within_documents);
+      Call clean(problem);
+      clean.run_on_gpu();
+      check_hidden(clean, 3, std::nan(""));
+      check_hidden(clean, 40, static_cast<double>(INFINITY));
+    }
 }
 
 TEST_CASE("attention of a GPU takes any number of tokens, heads and features", "[attention]") {

@@ -87,10 +87,13 @@ class Block {
  public:
   void run(dim3 shape, std::size_t dynamic_bytes, const std::function<void()>& body, std::mt19937_64& random);
 
-  void wait_at_barrier(const Where& where) {
-    now().where = where;
-    now().mask = 0;
+  bool wait_at_barrier(const Where& where, bool value) {
+    Thread& thread = now();
+    thread.where = where;
+    thread.mask = 0;
+    thread.value = value ? 1 : 0;
     leave_as(State::at_barrier, barrier_.place());
+    return thread.value != 0;
   }
   std::uint64_t wait_in_warp(State state, unsigned mask, std::uint64_t value, unsigned source, const Where& where);
   unsigned lane() const { return static_cast<unsigned>(now_ % warp_size); }
@@ -225,7 +228,11 @@ void Block::open_barrier() {
       }))
     return;
   barrier_.open();
-  for (Thread& thread : threads_) thread.state = State::ready;
+  const bool any = std::ranges::any_of(threads_, [](const Thread& thread) { return thread.value != 0; });
+  for (Thread& thread : threads_) {
+    thread.value = any ? 1 : 0;
+    thread.state = State::ready;
+  }
 }
 
 /// Those lanes go on that wait for each other, and for no one else.
@@ -306,7 +313,7 @@ void run(dim3 grid, dim3 block_shape, std::size_t dynamic_bytes, const std::func
   }
 }
 
-void barrier(Where where) { block().wait_at_barrier(where); }
+bool barrier(Where where, bool value) { return block().wait_at_barrier(where, value); }
 std::uint64_t exchange(unsigned mask, std::uint64_t value, unsigned source, Where where) {
   return block().wait_in_warp(State::exchanging, mask, value, source % warp_size, where);
 }

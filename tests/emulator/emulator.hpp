@@ -48,7 +48,8 @@ using Where = std::source_location;
 
 // For threads that run.
 
-void barrier(Where where);
+/// @return whether any thread of the block gives true
+bool barrier(Where where, bool value = false);
 /// What the lane `source` gives; lanes of `mask` take part.
 std::uint64_t exchange(unsigned mask, std::uint64_t value, unsigned source, Where where);
 /// A bit for each lane of `mask` that gives true.

@@ -1,7 +1,7 @@
 #pragma once
 #include "emulator/emulator.hpp"
-#include "emulator/generic_arithmetic.hpp"
 #include "support/catch.hpp"
+#include "support/generic_arithmetic.hpp"
 #include "unit/runtime/kernels/kernel_case.hpp"
 
 #include <monomorph/runtime/cuda/queue.hpp>
@@ -17,6 +17,7 @@ using namespace monomorph::testing;
 
 constexpr DType all_dtypes[] = {DType::fp32, DType::bf16, DType::fp64, DType::fp16};
 inline const cuda::Queue gpu_queue;
+inline constexpr cpu::Queue cpu_queue{};
 
 /// A view of it that may be written to.
 inline View writable(const Storage& storage) {

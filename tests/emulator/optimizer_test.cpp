@@ -1,6 +1,6 @@
 #include "emulator/emulator.hpp"
-#include "emulator/generic_arithmetic.hpp"
 #include "support/catch.hpp"
+#include "support/generic_arithmetic.hpp"
 #include "unit/runtime/kernels/kernel_case.hpp"
 
 #include <monomorph/runtime/cuda/kernels.hpp>

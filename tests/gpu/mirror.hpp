@@ -1,12 +1,18 @@
 #pragma once
 #include "support/catch.hpp"
+#include "support/generic_arithmetic.hpp"
 #include "unit/runtime/kernels/kernel_case.hpp"
 
 #include <monomorph/runtime/cuda/device.hpp>
 #include <monomorph/runtime/kernels/kernels.hpp>
+#include <monomorph/runtime/machine/gpus.hpp>
 
 #include <cstring>
 #include <memory>
+
+/// Ends a test case on a machine without a GPU.
+#define MONOMORPH_NEEDS_GPU \
+  if (gpus().empty()) MONOMORPH_SKIP("there is no GPU here, or no driver for it")
 
 /// The same kernels on a CPU and on a GPU, with the same operands.
 namespace monomorph::testing {
@@ -69,9 +75,12 @@ template <class T> class MirrorOf {
   Mirror words_;
 };
 
-/// Calls f(queue) with the queue of each, and waits.
+/// Calls f(queue) with the queue of each, and waits. The CPU fuses no product with a sum, as GPUs do not.
 template <class F> void on_both(F f) {
-  f(cpu::Queue{});
+  {
+    const GenericArithmetic arithmetic;
+    f(cpu::Queue{});
+  }
   f(cuda::Queue{});
   synchronize(cuda::Queue{});
 }

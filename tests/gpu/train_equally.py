@@ -53,8 +53,8 @@ def main():
         folder = pathlib.Path(name)
         write_tokens(folder / "train.pbin")
         data = folder / "train.pbin"
+        on_gpu = train(gpu, hparams, data, folder / "gpu")  # first, as it says at once that there is no GPU
         on_cpu = train(cpu, hparams, data, folder / "cpu")
-        on_gpu = train(gpu, hparams, data, folder / "gpu")
         resumed = resume(gpu, hparams, data, folder / "gpu", folder / "resumed")
         crossed = resume(gpu, hparams, data, folder / "cpu", folder / "crossed")
         back = resume(cpu, hparams, data, folder / "gpu", folder / "back")

@@ -12,7 +12,6 @@ namespace {
 template <class T> struct QueryTerms {
   SeenByQuery seen;
   T lse = 0, delta = 0;
-  PhiloxKey dropped{};
 };
 
 template <class S>
@@ -24,7 +23,6 @@ __device__ QueryTerms<Compute<S>> query_terms(const AttentionArguments<S>& call,
   terms.seen = SeenByQuery(mask, query);
   terms.lse = call.lse[sequence * call.lse_stride + query];
   terms.delta = call.delta[sequence * call.tokens + query];
-  if (call.dropout.drops) terms.dropped = call.dropout.query(sample, query);
   return terms;
 }
 
@@ -34,14 +32,18 @@ template <class T> struct PairGradient {
   T score;   ///< gradient of the query's product with the key
 };
 
+/// What decides about the dropout of a query's pairs. Kept for several queries it would take too many registers.
+template <class S> __device__ PhiloxKey dropout_of(const AttentionArguments<S>& call, int sample, int query) {
+  return call.dropout.drops ? call.dropout.query(sample, query) : PhiloxKey{};
+}
+
 template <class S, class T = Compute<S>>
-__device__ PairGradient<T> pair_gradient(const AttentionArguments<S>& call, const QueryTerms<T>& query, int head,
-                                         int key, T score, T dweight) {
+__device__ PairGradient<T> pair_gradient(const AttentionArguments<S>& call, const QueryTerms<T>& query,
+                                         const PhiloxKey& dropped, int head, int key, T score, T dweight) {
   if (!query.seen.sees(key)) return {0, 0};
   const T p = std::exp(score * call.scale - query.lse);
   T factor = 1;
-  if (call.dropout.drops)
-    factor = call.dropout.template factor<T>(query.dropped, std::int64_t{head} * call.tokens + key);
+  if (call.dropout.drops) factor = call.dropout.template factor<T>(dropped, std::int64_t{head} * call.tokens + key);
   return {p * factor, p * (factor * dweight - query.delta) * call.scale};
 }
 
@@ -88,10 +90,11 @@ __global__ void __launch_bounds__(tile_threads, Tile::blocks)
     multiply_rows<Tile>(memory, douts, tile_rows<Tile>(call, call.v, sample, kv_head, key), dweights);
     MONOMORPH_UNROLL
     for (int i = 0; i < Tile::rows; ++i) {
+      const PhiloxKey dropped = dropout_of(call, sample, first_query + thread_y() + i * square);
       MONOMORPH_UNROLL
       for (int j = 0; j < Tile::rows; ++j) {
         const int at = key + thread_x() + j * square;
-        scores[i][j] = pair_gradient(call, terms[i], head, at, scores[i][j], dweights[i][j]).score;
+        scores[i][j] = pair_gradient(call, terms[i], dropped, head, at, scores[i][j], dweights[i][j]).score;
       }
     }
     write_weights<Tile>(memory, scores);
@@ -117,11 +120,13 @@ __device__ void add_queries(const AttentionArguments<S>& call, TileMemory<Tile>&
   multiply_rows<Tile>(memory, values, douts, dweights);
   MONOMORPH_UNROLL
   for (int j = 0; j < Tile::rows; ++j) {
-    const auto terms = query_terms(call, mask, sample, head, first_query + thread_x() + j * square);
+    const int query = first_query + thread_x() + j * square;
+    const auto terms = query_terms(call, mask, sample, head, query);
+    const PhiloxKey dropped = dropout_of(call, sample, query);
     MONOMORPH_UNROLL
     for (int i = 0; i < Tile::rows; ++i) {
       const int key = first_key + thread_y() + i * square;
-      const auto gradient = pair_gradient(call, terms, head, key, scores[i][j], dweights[i][j]);
+      const auto gradient = pair_gradient(call, terms, dropped, head, key, scores[i][j], dweights[i][j]);
       scores[i][j] = gradient.weight;
       dweights[i][j] = gradient.score;
     }

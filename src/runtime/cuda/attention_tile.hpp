@@ -109,32 +109,47 @@ template <class Tile> __device__ void write_weights(TileMemory<Tile>& memory, co
   }
 }
 
-/// sums += weights · rows, over the rows of a tile. Its first barrier is behind the writing of the weights.
+/// sums += weights · row, which is row `first + row` of the tile.
+/// @tparam skips_zeros what has the weight 0 adds nothing, even if it is NaN
+template <class Tile, bool skips_zeros>
+__device__ void add_row(const TileMemory<Tile>& memory, int first, int row, TileSums<Tile>& sums) {
+  using T = typename Tile::Number;
+  T weight[Tile::rows], value[Tile::columns];
+  MONOMORPH_UNROLL
+  for (int i = 0; i < Tile::rows; ++i) weight[i] = memory.weights[thread_y() + i * square][first + row];
+  MONOMORPH_UNROLL
+  for (int j = 0; j < Tile::columns; ++j) value[j] = memory.rows[row][thread_x() + j * square];
+  MONOMORPH_UNROLL
+  for (int i = 0; i < Tile::rows; ++i) {
+    if (skips_zeros && weight[i] == 0) continue;
+    MONOMORPH_UNROLL
+    for (int j = 0; j < Tile::columns; ++j) sums[i][j] = fused(weight[i], value[j], sums[i][j]);
+  }
+}
+
+/// sums += weights · rows, over the rows of a tile. Its first barrier is behind the writing of the weights. What the
+/// mask hides has the weight 0, which keeps it out unless it is an infinity or NaN: where there is one, zeros are
+/// skipped.
 template <class Tile, class S>
 __device__ void add_weighted_rows(TileMemory<Tile>& memory, const TileRows<S>& rows, TileSums<Tile>& sums) {
   using T = typename Tile::Number;
-  const int y = thread_y(), x = thread_x();
   for (int first = 0; first < Tile::side; first += Tile::block_rows) {
     __syncthreads();  // what lay in the memory has been read, and the weights are written
+    T zero = 0;       // times each number: NaN as soon as one of them is not finite
     MONOMORPH_UNROLL_BY_4
     for (int i = 0; i < Tile::block_rows * Tile::most_features; i += tile_threads) {
       const int element = i + static_cast<int>(threadIdx.x);
       const int row = element / Tile::most_features, feature = element % Tile::most_features;
-      memory.rows[row][feature] = rows.at(first + row, feature);
+      const T value = rows.at(first + row, feature);
+      memory.rows[row][feature] = value;
+      zero = fused(value, T{0}, zero);
     }
-    __syncthreads();
-    MONOMORPH_UNROLL_BY_4
-    for (int row = 0; row < Tile::block_rows; ++row) {
-      T weight[Tile::rows], value[Tile::columns];
-      MONOMORPH_UNROLL
-      for (int i = 0; i < Tile::rows; ++i) weight[i] = memory.weights[y + i * square][first + row];
-      MONOMORPH_UNROLL
-      for (int j = 0; j < Tile::columns; ++j) value[j] = memory.rows[row][x + j * square];
-      MONOMORPH_UNROLL
-      for (int i = 0; i < Tile::rows; ++i) {
-        MONOMORPH_UNROLL
-        for (int j = 0; j < Tile::columns; ++j) sums[i][j] = fused(weight[i], value[j], sums[i][j]);
-      }
+    if (__syncthreads_or(zero != 0) == 0) {
+      MONOMORPH_UNROLL_BY_4
+      for (int row = 0; row < Tile::block_rows; ++row) add_row<Tile, false>(memory, first, row, sums);
+    } else {
+      MONOMORPH_KEEP_LOOP
+      for (int row = 0; row < Tile::block_rows; ++row) add_row<Tile, true>(memory, first, row, sums);
     }
   }
 }

@@ -1,5 +1,6 @@
 #include "runtime/cuda/column_sums.hpp"
 
+#include "runtime/cuda/blocks_to_fill.hpp"
 #include "runtime/cuda/map_elements.hpp"
 #include "runtime/cuda/partial_sums.hpp"
 #include "runtime/cuda/staging.hpp"
@@ -46,7 +47,8 @@ __global__ void __launch_bounds__(lanes* warps)
 
 template <int width, class T> void start(Queue queue, const View& x, const View& to, bool accumulate) {
   using S = Compute<T>;
-  constexpr std::int64_t many_blocks = 132 * 8, least_rows = warps * rows_at_once;
+  constexpr std::int64_t blocks_of_each = 8, many_blocks = multiprocessors_to_fill * blocks_of_each;
+  constexpr std::int64_t least_rows = warps * rows_at_once;
   const Extent extent{x.shape.rows, x.shape.cols};
   const std::int64_t across = (extent.cols + lanes * width - 1) / (lanes * width);
   const std::int64_t wanted = std::max(many_blocks / across, std::int64_t{1});

@@ -97,8 +97,8 @@ template <Kind kind, class T> __device__ void save(const Forward<T>& f, int grou
   f.rstd[group] = of.rstd;
 }
 
-/// Groups that a team holds in registers. y may be x.
-template <Kind kind, Of source, bool in_block, int packs, bool packed, int width, class T>
+/// Groups of whole packs that a team holds in registers. y may be x.
+template <Kind kind, Of source, bool in_block, int packs, int width, class T>
 __global__ void __launch_bounds__(in_block ? most_threads : warps_threads, 1) normalise(Forward<T> f, int team) {
   const auto thread = static_cast<int>(threadIdx.x), teams = static_cast<int>(blockDim.x) / team;
   const Member member{thread % team, team};
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(in_block ? most_threads : warps_threads, 1) no
   HeldPack<T, width> x[packs];
   MONOMORPH_UNROLL
   for (int p = 0; p < packs; ++p)
-    x[p] = HeldPack(group_pack<width, packed>(from, member.column<width>(p), f.groups.features));
+    x[p] = HeldPack(group_pack<width, true>(from, member.column<width>(p), f.groups.features));
   const auto for_each_pack = [&](auto run) {
     MONOMORPH_UNROLL
     for (int p = 0; p < packs; ++p) run(x[p].pack(), member.column<width>(p));
@@ -118,14 +118,14 @@ __global__ void __launch_bounds__(in_block ? most_threads : warps_threads, 1) no
   if constexpr (source == Of::saved)
     of = saved<kind>(f, group);
   else
-    of = statistics<kind, in_block, packed, width>(f, member, for_each_pack);
+    of = statistics<kind, in_block, true, width>(f, member, for_each_pack);
   if (asked != group) return;
   if (source == Of::group && member.index == 0) save<kind>(f, group, of);
   T* to = f.y.data + f.groups.offset(group, f.y.stride);
-  for_each_pack([&](const auto& pack, int column) { normalise_pack<packed>(f, pack, of, to, column); });
+  for_each_pack([&](const auto& pack, int column) { normalise_pack<true>(f, pack, of, to, column); });
 }
 
-/// Groups longer than the registers of a block: each pass reads them again.
+/// Groups that are not of whole packs, or longer than the registers of a block: each pass reads them again.
 template <Kind kind, Of source, bool packed, int width, class T>
 __global__ void __launch_bounds__(most_threads) normalise_long(Forward<T> f) {
   const Member member{static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x)};
@@ -145,15 +145,26 @@ __global__ void __launch_bounds__(most_threads) normalise_long(Forward<T> f) {
   for_each_pack([&](const auto& pack, int column) { normalise_pack<packed>(f, pack, of, to, column); });
 }
 
-/// A team is lanes where these hold a group, else a block.
-template <Kind kind, Of source, bool packed, int width, class T> void start(Queue queue, const Forward<T>& f) {
-  const int packs = ceil_div(f.groups.features, width);
+/// Threads for a group: lanes where these hold it, else a block.
+int team_for(int packs) {
+  if (packs <= most_packs * warp_lanes) return lanes_for(packs);
+  return std::min(round_up(ceil_div(packs, most_packs), warp_lanes), most_threads);
+}
+
+template <Kind kind, Of source, bool packed, int width, class T>
+void start_long(Queue queue, const Forward<T>& f, int team) {
+  const auto blocks = static_cast<unsigned>(f.groups.count),
+             threads = static_cast<unsigned>(std::max(team, warp_lanes));
+  launch(normalise_long<kind, source, packed, width, T>, {blocks, threads}, queue, f);
+}
+
+/// Of groups that begin and end as packs do.
+template <Kind kind, Of source, int width, class T> void start_packed(Queue queue, const Forward<T>& f) {
+  const int packs = ceil_div(f.groups.features, width), team = team_for(packs);
   const auto in_lanes = [&]<int each>() {
-    const int team = lanes_for(packs), teams = warps_threads / team;
-    const auto blocks = static_cast<unsigned>(ceil_div(f.groups.count, teams));
-    launch(normalise<kind, source, false, each, packed, width, T>, {blocks, warps_threads}, queue, f, team);
+    const auto blocks = static_cast<unsigned>(ceil_div(f.groups.count, warps_threads / team));
+    launch(normalise<kind, source, false, each, width, T>, {blocks, warps_threads}, queue, f, team);
   };
-  const auto blocks = static_cast<unsigned>(f.groups.count);
   if (packs <= warp_lanes) {
     in_lanes.template operator()<1>();
   } else if (packs <= 2 * warp_lanes) {
@@ -161,11 +172,10 @@ template <Kind kind, Of source, bool packed, int width, class T> void start(Queu
   } else if (packs <= most_packs * warp_lanes) {
     in_lanes.template operator()<most_packs>();
   } else if (packs <= most_packs * most_threads) {
-    const int team = round_up(ceil_div(packs, most_packs), warp_lanes);
-    launch(normalise<kind, source, true, most_packs, packed, width, T>, {blocks, static_cast<unsigned>(team)}, queue, f,
-           team);
+    const auto blocks = static_cast<unsigned>(f.groups.count);
+    launch(normalise<kind, source, true, most_packs, width, T>, {blocks, static_cast<unsigned>(team)}, queue, f, team);
   } else {
-    launch(normalise_long<kind, source, packed, width, T>, {blocks, most_threads}, queue, f);
+    start_long<kind, source, true, width>(queue, f, team);
   }
 }
 
@@ -185,10 +195,12 @@ void forward(Queue queue, const View& x, const View& weight, const View& bias, d
                        rstd.as<S>(),
                        static_cast<S>(epsilon),
                        S(1) / static_cast<S>(weight.shape.cols)};
+    // Others are rare, as few models have such widths. The kernel that reads groups again computes them with the same
+    // teams, and so with the same bits: kernels of their own would take nvcc as long as all of these.
     if (groups_of_packs(f.groups, width, x, y, weight, bias))
-      start<kind, source, true, width>(queue, f);
+      start_packed<kind, source, width>(queue, f);
     else
-      start<kind, source, false, width>(queue, f);
+      start_long<kind, source, false, width>(queue, f, team_for(ceil_div(f.groups.features, width)));
   });
 }
 

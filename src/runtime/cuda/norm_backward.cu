@@ -1,5 +1,6 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
 
+#include "runtime/cuda/blocks_to_fill.hpp"
 #include "runtime/cuda/norm_groups.hpp"
 #include "runtime/cuda/partial_sums.hpp"
 #include "runtime/cuda/staging.hpp"
@@ -231,14 +232,14 @@ __global__ void __launch_bounds__(most_threads, 1) backward_long(Backward<T> b) 
   }
 }
 
-/// How groups are shared out: as many threads as keep a GPU of 132 multiprocessors busy, but no team has so few groups
-/// that sums of blocks take longer than theirs.
+/// How groups are shared out: as many threads as keep a GPU busy, but no team has so few groups that sums of blocks
+/// take longer than theirs.
 struct Share {
   int blocks, each_team;
 };
 Share share_of(int groups, int threads, int team) {
-  constexpr int multiprocessors = 132, threads_of_each = 512, least_each = 8;
-  const int teams = threads / team, most_blocks = multiprocessors * (threads_of_each / threads);
+  constexpr int threads_of_each = 512, least_each = 8;
+  const int teams = threads / team, most_blocks = multiprocessors_to_fill * (threads_of_each / threads);
   const int each = std::max(ceil_div(groups, most_blocks * teams), least_each);
   return {ceil_div(groups, each * teams), each};
 }

@@ -39,6 +39,9 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
 inline void __syncthreads(std::source_location where = std::source_location::current()) {
   monomorph::emulator::barrier(where);
 }
+inline int __syncthreads_or(int value, std::source_location where = std::source_location::current()) {
+  return monomorph::emulator::barrier(where, value != 0) ? 1 : 0;
+}
 
 namespace monomorph::emulator {
 template <class T> T exchanged(unsigned mask, T value, unsigned source, Where where) {

@@ -1,7 +1,7 @@
 #pragma once
 #include "runtime/machine/isa.hpp"
 
-namespace monomorph::emulator {
+namespace monomorph::testing {
 
 /// While it lives, CPUs' kernels are those of the instruction set that fuses no product with a sum, as kernels for GPUs
 /// do not: where the compiler fuses is its own choice, and then the last bits differ.
@@ -16,4 +16,4 @@ class GenericArithmetic {
   detail::Isa before_;
 };
 
-}  // namespace monomorph::emulator
+}  // namespace monomorph::testing
