@@ -45,18 +45,21 @@ template <DescribedSpec Spec> void add_facts(const std::string& prefix, const Sp
   });
 }
 
-}  // namespace
-
-std::vector<Fact> model_facts(const RecipeProgram& recipe) {
+template <DescribedSpec Spec> std::vector<Fact> facts_of(const Spec& spec) {
   std::vector<Fact> facts;
-  if (recipe.encoder != nullptr)
-    add_facts("model.", resolved(*recipe.encoder), facts);
-  else
-    add_facts("model.", resolved(*recipe.model), facts);
+  add_facts("model.", resolved(spec), facts);
   std::erase_if(facts, [](const Fact& fact) {
     return fact.name == "model.d_ff_multiple";
   });  // all resolved ones have the same
   return facts;
+}
+
+}  // namespace
+
+std::vector<Fact> model_facts(const DecoderSpec& model) { return facts_of(model); }
+
+std::vector<Fact> model_facts(const RecipeProgram& recipe) {
+  return recipe.encoder != nullptr ? facts_of(*recipe.encoder) : facts_of(*recipe.model);
 }
 
 }  // namespace monomorph::train

@@ -150,6 +150,7 @@ template <Recipe R> train::RecipeProgram program_of() {
           .compute_dtype = R::precision::compute_dtype,
           .gradient_dtype = R::precision::gradient_dtype,
           .reduce_dtype = R::precision::reduce_dtype,
+          .master_dtype = R::precision::master_dtype,
           .mesh = mesh_of<R>,
           .optimizer_shards = R::sharding::optimizer_shards,
           .policies = train::policy_facts(layer_kinds<R>(), trunk_of<R>, named_policies<R>, mesh_of<R>),
@@ -168,6 +169,7 @@ template <Recipe R> train::RecipeProgram program_of() {
           .texts_per_sample = texts_per_sample_of<objective_of<R>>(),
           .objective = report_of<objective_of<R>>(),
           .prepare = prepare_of<objective_of<R>>(),
+          .layers = layer_kinds<R>(),
           .attentions = attentions_of<R>(),
           .make_step = [](Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed, int tree_levels,
                           const PolicyHparams& objective) -> std::unique_ptr<train::TrainingStep> {

@@ -63,7 +63,7 @@ struct RecipeProgram {
   std::uint64_t fingerprint = 0, state_fingerprint = 0;
   const DecoderSpec* model = nullptr;    ///< of an encoder, its trunk
   const EncoderSpec* encoder = nullptr;  ///< null unless the model is one
-  DType compute_dtype{}, gradient_dtype{}, reduce_dtype{};
+  DType compute_dtype{}, gradient_dtype{}, reduce_dtype{}, master_dtype{};
   MeshSpec mesh;
   int (*optimizer_shards)(int dp) = nullptr;  ///< ranks that hold one copy of the optimiser's state together
   std::vector<Fact> policies;
@@ -83,6 +83,7 @@ struct RecipeProgram {
   std::int64_t texts_per_sample = 0;   ///< of an objective over embeddings
   ObjectiveReport objective;
   void (*prepare)(const Sample&, const PolicyHparams& objective) = nullptr;  ///< null if the objective prepares nothing
+  std::vector<LayerKind> layers;
   std::vector<LayerAttention> attentions;
   std::unique_ptr<TrainingStep> (*make_step)(Communicator&, std::int64_t micro_batch, std::uint64_t seed,
                                              int tree_levels, const PolicyHparams& objective) = nullptr;

@@ -1,0 +1,44 @@
+#pragma once
+#include "train/weights/family.hpp"
+
+/// Rows of config.json that several families have under one name or another.
+namespace monomorph::train::config_rows {
+
+template <auto field> constexpr ConfigRow size(std::string_view key) {
+  return {key, nullptr, [](const PortableModel& portable) -> nlohmann::json { return (portable.model.*field).value; },
+          [](PortableModel& portable, const nlohmann::json& value) {
+            portable.model.*field = value.get<std::int64_t>();
+          }};
+}
+
+/// A size that follows from others where the key is null or not there.
+template <auto field, auto resolved> constexpr ConfigRow derived_size(std::string_view key, const char* absent) {
+  return {key, absent, [](const PortableModel& portable) -> nlohmann::json { return (portable.model.*resolved)(); },
+          [](PortableModel& portable, const nlohmann::json& value) {
+            if (!value.is_null()) portable.model.*field = value.get<std::int64_t>();
+          }};
+}
+
+template <auto norm_field> constexpr ConfigRow norm(std::string_view key, const char* absent) {
+  return {key, absent,
+          [](const PortableModel& portable) -> nlohmann::json { return (portable.model.norm.*norm_field).value; },
+          [](PortableModel& portable, const nlohmann::json& value) {
+            portable.model.norm.*norm_field = value.get<double>();
+          }};
+}
+
+template <auto dropout_field> constexpr ConfigRow dropout(std::string_view key, const char* absent) {
+  return {key, absent,
+          [](const PortableModel& portable) -> nlohmann::json { return (portable.model.dropout.*dropout_field).value; },
+          [](PortableModel& portable, const nlohmann::json& value) {
+            portable.model.dropout.*dropout_field = value.get<double>();
+          }};
+}
+
+constexpr ConfigRow tied_head(const char* absent) {
+  return {"tie_word_embeddings", absent,
+          [](const PortableModel& portable) -> nlohmann::json { return portable.model.tied_head.value; },
+          [](PortableModel& portable, const nlohmann::json& value) { portable.model.tied_head = value.get<bool>(); }};
+}
+
+}  // namespace monomorph::train::config_rows
