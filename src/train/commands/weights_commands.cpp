@@ -45,6 +45,7 @@ int run_export(const RecipeProgram& recipe, const ExportCommandOptions& options)
       export_folder(recipe, checkpoint, options.output,
                     {.dtype = options.dtype, .bytes_per_file = options.megabytes_per_file * 1'000'000});
   copy_travelling_files(checkpoint + "/" + runtime::relative_run_folder(checkpoint), options.output);
+  name_tokenizer_class(options.output);
   show(line + "\n");
   return 0;
 }

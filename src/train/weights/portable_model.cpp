@@ -19,7 +19,7 @@ void check_layers(const RecipeProgram& recipe) {
   for (const LayerKind& kind : recipe.layers) {
     if (kind.mixture != nullptr) refuse(recipe, "a mixture of experts");
     if (kind.name != "monomorph::DecoderBlock") refuse(recipe, fmt::format("blocks of the kind {}", kind.name));
-    if (kind.order != BlockOrder::pre_norm) refuse(recipe, "blocks that are not pre-norm");
+    if (kind.order != BlockOrder::pre_norm) refuse(recipe, fmt::format("{} blocks", order_name(kind.order)));
   }
 }
 

@@ -8,4 +8,8 @@ namespace monomorph::train {
 /// @throws [FILE-01] and following
 void copy_travelling_files(const std::string& from, const std::string& to);
 
+/// Has transformers read a folder's tokenizer.json as it stands, if no other file says how: it would else take the
+/// class of tokeniser that the family once had, which encodes otherwise.
+void name_tokenizer_class(const std::string& folder);
+
 }  // namespace monomorph::train

@@ -45,6 +45,7 @@ struct LayerKind {
   const MixtureSpec* mixture = nullptr;  ///< null if there is none
   std::string_view attention{};          ///< its own; empty if it is the recipe's
 };
+std::string_view order_name(BlockOrder order);  ///< "pre-norm"
 /// What a recipe has on an axis, named by the compiler.
 struct NamedPolicy {
   std::string_view axis, name;
