@@ -66,14 +66,15 @@ TEST_CASE("export and import: the same bits come back, with the tokeniser, and g
     const Exported place(recipe);
     CHECK(fs::exists(place / "model/tokenizer.json"));
     CHECK(contains(read_bytes(place / "model/tokenizer_config.json"), "PreTrainedTokenizerFast"));
+    CHECK(Json::parse(read_bytes(place / "model/config.json")).at("eos_token_id").is_number_integer());
     write_bytes(place / "model/chat_template.jinja", "a template");
     check_success(place.run({"import", place / "model", "--output", place / "imported"}));
     CHECK(digest(place / "imported") == digest(place / "run"));
     CHECK(place.run({"evaluate", "--checkpoint", place / "imported", "--data", place / "held_out.pbin"}).out ==
           place.run({"evaluate", "--checkpoint", place / "run"}).out);
     const Arguments prompt{"--prompt", "First", "--greedy", "--max-tokens", "5"};
-    CHECK(place.run(with({"generate", "--checkpoint", place / "imported"}, prompt)).out ==
-          place.run(with({"generate", "--checkpoint", place / "run"}, prompt)).out);
+    CHECK(place.run(with(Arguments{"generate", "--checkpoint", place / "imported"}, prompt)).out ==
+          place.run(with(Arguments{"generate", "--checkpoint", place / "run"}, prompt)).out);
     check_success(place.run({"export", "--checkpoint", place / "imported", "--output", place / "again"}));
     for (const std::string file : {"config.json", "model.safetensors", "tokenizer.json", "chat_template.jinja"}) {
       CAPTURE(file);
@@ -121,7 +122,7 @@ TEST_CASE("weights alone can't be resumed from, and weights.from must name weigh
     CHECK_FALSE(fs::exists(place / "nowhere"));
   }
   const ProcessResult checked =
-      place.run(with({"check"}, place.training("checked", {"weights.from=" + place / "model"})));
+      place.run(with(Arguments{"check"}, place.training("checked", {"weights.from=" + place / "model"})));
   check_success(checked);
   CHECK(contains(checked.out, "starts from the weights in"));
 }
@@ -160,7 +161,12 @@ TEST_CASE("import refuses a config.json that is broken, of another model, or bey
   refused("quantization_config", {{"bits", 4}}, {"[WEIGHTS-04]", "quantization_config"});
   refused("hidden_size", 128, {"[WEIGHTS-08]", "model.d_model is 128 there, and 64 here"});
   refused("rms_norm_eps", 1e-6, {"[WEIGHTS-08]", "model.norm.epsilon"});
-  refused("model_type", "qwen3", {"[WEIGHTS-08]", "model.qk_norm is true there, and false here"});
+  place.check_import_refused(place.with_config([](Json& config) {
+    config["model_type"] = "qwen3";
+    config.erase("mlp_bias");
+  }),
+                             {"[WEIGHTS-08]", "model.qk_norm is true there, and false here"});
+  refused("use_mrope", false, {"[WEIGHTS-04]", "use_mrope"});
   place.check_import_refused(place.with_config([](Json& config) { config.erase("num_hidden_layers"); }),
                              {"[WEIGHTS-03]", "num_hidden_layers"});
 }
@@ -216,6 +222,19 @@ TEST_CASE("weights that are NaN are loaded, and warned of") {
   const ProcessResult imported = place.run({"import", folder, "--output", place / "imported"});
   CHECK(imported.exit_code == 0);
   CHECK(is_one_line(imported.err));
-  CHECK(contains(imported.err, "[WEIGHTS-12]"));
+  CHECK(contains(imported.err, "[WEIGHTS-11]"));
   CHECK(contains(imported.err, ": 2 in "));
+}
+
+TEST_CASE("monomorph-checkpoint recipe prints the recipe of a folder's model") {
+  const std::string fixtures = MONOMORPH_SOURCE_DIR "/tests/fixtures/weights/";
+  for (const std::string name : {"gpt2", "gpt2_untied", "llama", "llama_options", "mistral", "qwen2", "qwen3"}) {
+    CAPTURE(name);
+    const ProcessResult printed = run_program("monomorph-checkpoint", {"recipe", fixtures + name, "--name", name});
+    check_success(printed);
+    CHECK(printed.out == read_bytes(fixtures + "recipes/" + name + ".hpp"));
+  }
+  check_refusal(run_program("monomorph-checkpoint", {"recipe", fixtures + "gpt2", "--name", "9 lives"}), 2,
+                {"[WEIGHTS-12]", "9 lives"});
+  check_refusal(run_program("monomorph-checkpoint", {"recipe", fixtures + "nowhere"}), 2, {"[WEIGHTS-02]"});
 }

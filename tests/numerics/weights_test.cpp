@@ -1,5 +1,12 @@
 // Models that Hugging Face's transformers wrote, loaded, saved, exported and loaded again:
 // tests/fixtures/weights/README.md says what they are.
+#include "fixtures/weights/recipes/gpt2.hpp"
+#include "fixtures/weights/recipes/gpt2_untied.hpp"
+#include "fixtures/weights/recipes/llama.hpp"
+#include "fixtures/weights/recipes/llama_options.hpp"
+#include "fixtures/weights/recipes/mistral.hpp"
+#include "fixtures/weights/recipes/qwen2.hpp"
+#include "fixtures/weights/recipes/qwen3.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/hugging_face.hpp"
@@ -20,74 +27,22 @@ namespace {
 
 using namespace testing;
 
-constexpr std::int64_t batch = 2, T = 16;
+constexpr std::int64_t batch = 2;
 
-struct gpt2 {
-  static constexpr DecoderSpec model{.vocab_size = 64, .n_layers = 2, .n_heads = 4, .d_model = 32, .context_length = T};
-  using sharding = sharding::Replicate;
-  using precision = precision::Fp32;
-  using checkpointing = checkpointing::KeepAll;
-  using optimizer = optim::AdamW;
-};
-struct gpt2_untied : gpt2 {
-  static constexpr DecoderSpec model{.vocab_size = 64,
-                                     .n_layers = 2,
-                                     .n_heads = 4,
-                                     .d_model = 32,
-                                     .context_length = T,
-                                     .d_ff = 48,
-                                     .vocab_multiple = 48,
-                                     .norm = {.epsilon = 1e-6},
-                                     .activation = Activation::gelu_exact,
-                                     .tied_head = false};
-};
-
-constexpr DecoderSpec llama_like() {
-  return {.vocab_size = 64,
-          .n_layers = 2,
-          .n_heads = 4,
-          .d_model = 32,
-          .context_length = T,
-          .n_kv_heads = 2,
-          .d_ff = 48,
-          .norm = {.kind = NormKind::rms_norm, .bias = false},
-          .activation = Activation::swiglu,
-          .position = Position::rotary,
-          .bias = no_biases,
-          .tied_head = false};
-}
-struct llama : gpt2 {
-  static constexpr DecoderSpec model = llama_like();
-};
-struct llama_options : gpt2 {
+/// The table is padded, which no folder knows of.
+struct gpt2_padded : recipes::gpt2_untied {
   static constexpr DecoderSpec model = [] {
-    DecoderSpec model = llama_like();
-    model.head_dim = 12;
-    model.norm.epsilon = 1e-6;
-    model.bias = {};
-    model.tied_head = true;
-    model.rotary = {.base = 500, .scaling = {.factor = 4, .original_context = 8}};
+    DecoderSpec model = recipes::gpt2_untied::model;
+    model.vocab_multiple = 48;
     return model;
   }();
 };
-struct mistral : llama {
-  using attention = attention::SlidingWindow<5>;
-};
-struct qwen2 : gpt2 {
+
+template <std::int64_t vocabulary, std::int64_t context> struct gpt2_resized : recipes::gpt2 {
   static constexpr DecoderSpec model = [] {
-    DecoderSpec model = llama_like();
-    model.norm.epsilon = 1e-6;
-    model.bias.qkv = true;
-    model.tied_head = true;
-    return model;
-  }();
-};
-struct qwen3 : gpt2 {
-  static constexpr DecoderSpec model = [] {
-    DecoderSpec model = llama_like();
-    model.norm.epsilon = 1e-6;
-    model.head_dim = 16;
-    model.qk_norm = true;
+    DecoderSpec model = recipes::gpt2::model;
+    model.vocab_size = vocabulary;
+    model.context_length = context;
     return model;
   }();
 };
@@ -174,27 +129,61 @@ void check_refused(const train::RecipeProgram& recipe, const std::string& featur
   CHECK(contains(message, feature));
 }
 
+constexpr train::VocabularyRows initialized = train::VocabularyRows::initialized, mean = train::VocabularyRows::mean;
+constexpr train::PositionRows cut = train::PositionRows::cut, interpolated = train::PositionRows::interpolated;
+
+train::WeightsHparams choices(train::VocabularyRows vocabulary, train::PositionRows positions) {
+  train::WeightsHparams choices;
+  choices.vocabulary.value = vocabulary;
+  choices.positions.value = positions;
+  return choices;
+}
+
+/// The fixture `gpt2` in a recipe with other rows, and the values that its step then has.
+template <Recipe R> Tensors resized(const train::WeightsHparams& choices) {
+  const train::RecipeProgram recipe = detail::program_of<R>();
+  const auto opened = train::open_weights(fixture("gpt2"), recipe, train::facts_that_training_changes());
+  train::check_tensors(*opened.source, recipe, choices);
+  const auto communicator = one_rank();
+  train::Step<R> step(*communicator, 1, 1);
+  train::load_weights(*opened.source, choices, step);
+  return values_of(step.parameters());
+}
+template <Recipe R> std::string refusal_of_resizing(const train::WeightsHparams& choices) {
+  const train::RecipeProgram recipe = detail::program_of<R>();
+  const auto opened = train::open_weights(fixture("gpt2"), recipe, train::facts_that_training_changes());
+  return error_of([&] { train::check_tensors(*opened.source, recipe, choices); });
+}
+template <Recipe R> Tensors initial() {
+  const auto communicator = one_rank();
+  return values_of(train::Step<R>(*communicator, 1, 1).parameters());
+}
+Values rows_of(const Values& values, std::size_t first, std::size_t end) {
+  return {values.begin() + static_cast<std::ptrdiff_t>(first * 32),
+          values.begin() + static_cast<std::ptrdiff_t>(end * 32)};
+}
+
 }  // namespace
 
-TEST_CASE("GPT-2 travels") { check_travels<gpt2>("gpt2"); }
+TEST_CASE("GPT-2 travels") { check_travels<recipes::gpt2>("gpt2"); }
 TEST_CASE("GPT-2 with a head of its own, another GELU and a padded table travels") {
-  check_travels<gpt2_untied>("gpt2_untied");
+  check_travels<gpt2_padded>("gpt2_untied");
 }
-TEST_CASE("Llama in many files travels") { check_travels<llama>("llama"); }
-TEST_CASE("Llama with every option travels") { check_travels<llama_options>("llama_options"); }
-TEST_CASE("Mistral with a window travels") { check_travels<mistral>("mistral"); }
-TEST_CASE("Qwen2 travels") { check_travels<qwen2>("qwen2"); }
-TEST_CASE("Qwen3 travels") { check_travels<qwen3>("qwen3"); }
+TEST_CASE("Llama in many files travels") { check_travels<recipes::llama>("llama"); }
+TEST_CASE("Llama with every option travels") { check_travels<recipes::llama_options>("llama_options"); }
+TEST_CASE("Mistral with a window travels") { check_travels<recipes::mistral>("mistral"); }
+TEST_CASE("Qwen2 travels") { check_travels<recipes::qwen2>("qwen2"); }
+TEST_CASE("Qwen3 travels") { check_travels<recipes::qwen3>("qwen3"); }
 
 TEST_CASE("what Hugging Face's files can't express is refused by its name") {
-  const train::RecipeProgram llama_program = detail::program_of<llama>();
+  const train::RecipeProgram llama_program = detail::program_of<recipes::llama>();
   const auto check = [&](const std::string& feature, auto change) {
     train::RecipeProgram recipe = llama_program;
     change(recipe);
     check_refused(recipe, feature);
   };
   constexpr MixtureSpec experts{.n_experts = 2, .top_k = 1};
-  DecoderSpec ungated = llama_like(), without_positions = llama_like(), half_biased = llama_like();
+  DecoderSpec ungated = recipes::llama::model, without_positions = ungated, half_biased = ungated;
   ungated.activation = Activation::gelu_tanh;
   without_positions.position = Position::none;
   half_biased.bias.mlp = half_biased.bias.qkv = true;
@@ -207,6 +196,42 @@ TEST_CASE("what Hugging Face's files can't express is refused by its name") {
         [&](auto& recipe) { recipe.model = &ungated; });
   check("model.position is none", [&](auto& recipe) { recipe.model = &without_positions; });
   check("model.bias.attention_out is false", [&](auto& recipe) { recipe.model = &half_biased; });
+}
+
+TEST_CASE("a vocabulary of another size is cut, or gets rows as they are chosen") {
+  const Values table = values_of(runtime::SafetensorsFile::open(fixture("gpt2") + "/model.safetensors"),
+                                 "transformer.wte.weight"),
+               mean_row =
+                   values_of(runtime::SafetensorsFile::open(fixture("gpt2") + "/expected.safetensors"), "mean_row");
+  using larger = gpt2_resized<80, 16>;
+  using smaller = gpt2_resized<48, 16>;
+  CHECK(resized<smaller>(choices(initialized, cut)).at("embedding.weight") == rows_of(table, 0, 48));
+  CHECK(resized<smaller>(choices(mean, cut)).at("embedding.weight") == rows_of(table, 0, 48));
+
+  const Values kept = resized<larger>(choices(initialized, cut)).at("embedding.weight");
+  CHECK(rows_of(kept, 0, 64) == table);
+  CHECK(rows_of(kept, 64, 80) == rows_of(initial<larger>().at("embedding.weight"), 64, 80));
+
+  const Values meant = resized<larger>(choices(mean, cut)).at("embedding.weight");
+  CHECK(rows_of(meant, 0, 64) == table);
+  for (std::size_t row = 64; row < 80; ++row) CHECK(relative_error(rows_of(meant, row, row + 1), mean_row) < 1e-7);
+
+  CHECK(contains(refusal_of_resizing<larger>({}), "embedding.weight is [64, 32] and must be [80, 32]"));
+}
+
+TEST_CASE("learned positions of another context are cut or interpolated as torch does it") {
+  const auto expected = runtime::SafetensorsFile::open(fixture("gpt2") + "/expected.safetensors");
+  const Values positions =
+      values_of(runtime::SafetensorsFile::open(fixture("gpt2") + "/model.safetensors"), "transformer.wpe.weight");
+  using longer = gpt2_resized<64, 24>;
+  using shorter = gpt2_resized<64, 8>;
+  CHECK(resized<shorter>(choices(initialized, cut)).at("position_embedding.weight") == rows_of(positions, 0, 8));
+  CHECK(relative_error(resized<shorter>(choices(initialized, interpolated)).at("position_embedding.weight"),
+                       values_of(expected, "positions_8")) < 1e-7);
+  CHECK(relative_error(resized<longer>(choices(initialized, interpolated)).at("position_embedding.weight"),
+                       values_of(expected, "positions_24")) < 1e-7);
+  for (const auto& refusal : {refusal_of_resizing<longer>(choices(initialized, cut)), refusal_of_resizing<longer>({})})
+    CHECK(contains(refusal, "position_embedding.weight is [16, 32] and must be [24, 32]"));
 }
 
 }  // namespace monomorph

@@ -3,6 +3,7 @@
 #include "train/commands/checkpoint_options.hpp"
 #include "train/run/as_usage_error.hpp"
 #include "train/run/import_weights.hpp"
+#include "train/run/run_tokenizer.hpp"
 #include "train/weights/export_folder.hpp"
 #include "train/weights/travelling_files.hpp"
 
@@ -12,7 +13,21 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <optional>
+
 namespace monomorph::train {
+
+namespace {
+
+/// Of a tokeniser, if there is one.
+std::optional<std::int64_t> end_of_text(const std::string& file, const RecipeProgram& recipe) {
+  std::error_code ignored;  // what can't be looked at isn't there
+  if (!std::filesystem::exists(file, ignored)) return std::nullopt;
+  return read_run_tokenizer(file, recipe)->find("<|endoftext|>");
+}
+
+}  // namespace
 
 void ImportOptions::add_to(CLI::App& app) {
   app.add_option("FOLDER", folder, "a model of Hugging Face's: config.json and safetensors files")->required();
@@ -41,10 +56,12 @@ void ExportCommandOptions::add_to(CLI::App& app) {
 int run_export(const RecipeProgram& recipe, const ExportCommandOptions& options) {
   const std::string checkpoint = find_checkpoint(options.checkpoint);
   check_recipe(checkpoint, recipe);
-  const std::string line =
-      export_folder(recipe, checkpoint, options.output,
-                    {.dtype = options.dtype, .bytes_per_file = options.megabytes_per_file * 1'000'000});
-  copy_travelling_files(checkpoint + "/" + runtime::relative_run_folder(checkpoint), options.output);
+  const std::string run_folder = checkpoint + "/" + runtime::relative_run_folder(checkpoint);
+  const std::string line = export_folder(recipe, checkpoint, options.output,
+                                         {.dtype = options.dtype,
+                                          .bytes_per_file = options.megabytes_per_file * 1'000'000,
+                                          .end_of_text = end_of_text(run_folder + "/tokenizer.json", recipe)});
+  copy_travelling_files(run_folder, options.output);
   name_tokenizer_class(options.output);
   show(line + "\n");
   return 0;

@@ -140,7 +140,8 @@ void create_empty(const std::string& folder) {
   }
 }
 
-std::string config_text(const Family& family, const PortableModel& portable, DType dtype) {
+std::string config_text(const Family& family, const PortableModel& portable, const ExportOptions& options) {
+  const DType dtype = options.dtype;
   nlohmann::json config = config_of(family, portable);
   config["model_type"] = family.model_type;
   config["architectures"] = {family.architecture};
@@ -148,6 +149,8 @@ std::string config_text(const Family& family, const PortableModel& portable, DTy
                           : dtype == DType::fp16 ? "float16"
                           : dtype == DType::fp64 ? "float64"
                                                  : "float32";
+  for (const char* const key : {"bos_token_id", "eos_token_id"})
+    config[key] = options.end_of_text ? nlohmann::json(*options.end_of_text) : nlohmann::json(nullptr);
   return config.dump(2) + "\n";
 }
 
@@ -161,7 +164,7 @@ std::string export_folder(const RecipeProgram& recipe, const std::string& checkp
   create_empty(folder);
   TensorStream stream(weights, options.dtype);
   const std::int64_t n_bytes = write_weights(folder, files, stream, options.dtype);
-  write_text(folder + "/config.json", config_text(family, portable_model(recipe), options.dtype));
+  write_text(folder + "/config.json", config_text(family, portable_model(recipe), options));
   return fmt::format("{}: {} of {} weights in {}, as {}", folder, format_bytes(n_bytes), name_of(options.dtype),
                      files.size() == 1 ? "one file" : fmt::format("{} files", files.size()), family.architecture);
 }

@@ -3,6 +3,7 @@
 #include <monomorph/train/describe/recipe_program.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@ namespace monomorph::train {
 struct ExportOptions {
   DType dtype = DType::fp32;
   std::int64_t bytes_per_file = 5'000'000'000;  ///< a tensor that is larger has a file of its own
+  /// The token that begins and ends texts. If it is not known, config.json says that there is none: what transformers
+  /// takes where it says nothing is the id of another vocabulary.
+  std::optional<std::int64_t> end_of_text{};
 };
 
 /// Writes a checkpoint's parameters and the recipe's model as a folder of Hugging Face's: config.json comes last, so an

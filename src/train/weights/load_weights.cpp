@@ -146,7 +146,7 @@ std::string warning_of(const NonFiniteNumbers& numbers, const std::string& where
   std::vector<std::string> named;
   for (const auto& [name, n] : numbers)
     if (named.size() < most_named) named.push_back(fmt::format("{} in {}", n, name));
-  return fmt::format("warning: [WEIGHTS-12] weights in {} are NaN or infinite: {}{}", where, fmt::join(named, ", "),
+  return fmt::format("warning: [WEIGHTS-11] weights in {} are NaN or infinite: {}{}", where, fmt::join(named, ", "),
                      numbers.size() > most_named ? fmt::format(", and more in {} tensors", numbers.size() - most_named)
                                                  : "");
 }
