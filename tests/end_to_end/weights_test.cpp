@@ -157,6 +157,13 @@ TEST_CASE("import refuses a config.json that is broken, of another model, or bey
   refused("hidden_size", "64", {"[WEIGHTS-03]", "hidden_size"});
   refused("rope_scaling", {{"rope_type", "llama3"}}, {"[WEIGHTS-03]", "rope_scaling"});
   refused("rope_scaling", {{"rope_type", "yarn"}, {"factor", 4}}, {"[WEIGHTS-04]", "rope_scaling", "yarn"});
+  refused("num_attention_heads", 4.5, {"[WEIGHTS-03]", "num_attention_heads"});
+  refused("num_attention_heads", 0, {"[WEIGHTS-04]", "num_attention_heads"});
+  refused("hidden_size", std::uint64_t{1} << 63, {"[WEIGHTS-04]", "hidden_size"});
+  place.check_import_refused(place.with_config([](Json& config) {
+    for (int i = 0; i < 1000; ++i) config["key " + std::to_string(i)] = i;
+  }),
+                             {"[WEIGHTS-04]", "and 976 more"});
   refused("hidden_act", "gelu", {"[WEIGHTS-04]", "hidden_act"});
   refused("quantization_config", {{"bits", 4}}, {"[WEIGHTS-04]", "quantization_config"});
   refused("hidden_size", 128, {"[WEIGHTS-08]", "model.d_model is 128 there, and 64 here"});

@@ -1,13 +1,14 @@
 #include "train/weights/family.hpp"
+#include "train/weights/listed.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 namespace monomorph::train {
@@ -62,15 +63,22 @@ json value_of(const ConfigRow& row, const json& config, const std::string& where
 }
 
 /// Whether recipes can express the value.   @throws UsageError [WEIGHTS-03]
-bool take(const ConfigRow& row, const json& value, PortableModel& portable, const std::string& where) try {
-  row.take(portable, value);
+bool take(const ConfigRow& row, const json& value, PortableModel& portable, const std::string& where) {
+  const auto refuse = [&] {
+    throw UsageError("WEIGHTS-03", fmt::format("{} has {}, a value of another type than this key has; export the model "
+                                               "again",
+                                               in_quotes(where), entry_text(row.key, value)));
+  };
+  try {
+    row.take(portable, value);
+  } catch (const NotExpressible&) {
+    return false;
+  } catch (const WrongType&) {
+    refuse();
+  } catch (const json::exception&) {
+    refuse();
+  }
   return true;
-} catch (const NotExpressible&) {
-  return false;
-} catch (const json::exception&) {
-  throw UsageError("WEIGHTS-03", fmt::format("{} has {}, a value of another type than this key has; export the model "
-                                             "again",
-                                             in_quotes(where), entry_text(row.key, value)));
 }
 
 /// What would be read from the config.json that is written for a model: in what it differs, the family lacks something.
@@ -110,7 +118,7 @@ const Family& family_for(const RecipeProgram& recipe) {
       "WEIGHTS-01",
       fmt::format("no family of Hugging Face's models that Monomorph knows can be {}; the nearest is {}, but "
                   "{}; change the recipe",
-                  recipe.name, nearest->model_type, fmt::join(least, "; ")));
+                  recipe.name, nearest->model_type, listed(std::move(least))));
 }
 
 json config_of(const Family& family, const PortableModel& portable) {
@@ -136,7 +144,7 @@ PortableModel model_from(const Family& family, const json& config, const std::st
   throw UsageError("WEIGHTS-04",
                    fmt::format("{} has what no recipe expresses: {}; a key that changes nothing in what the model "
                                "computes may be deleted there",
-                               in_quotes(where), fmt::join(beyond, ", ")));
+                               in_quotes(where), listed(std::move(beyond), ", ")));
 }
 
 }  // namespace monomorph::train

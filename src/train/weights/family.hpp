@@ -16,6 +16,11 @@ struct TensorRow {
   bool transposed = false;  ///< theirs is (in, out)
 };
 
+/// A value of config.json that no recipe can express.
+struct NotExpressible {};
+/// A value of config.json that is of another type than its key has.
+struct WrongType {};
+
 /// A key of config.json, and what it says of a model.
 struct ConfigRow {
   std::string_view key;
@@ -23,12 +28,9 @@ struct ConfigRow {
   nlohmann::json (*value)(const PortableModel&);
   /// Has the model become what the value says. Null where the family has one value for each model: another one is a
   /// feature that recipes do not have.
-  /// @throws NotExpressible; nlohmann::json::exception for a value of another type
+  /// @throws NotExpressible; WrongType or nlohmann::json::exception for a value of another type
   void (*take)(PortableModel&, const nlohmann::json& value) = nullptr;
 };
-
-/// A value of config.json that no recipe can express.
-struct NotExpressible {};
 
 /// A kind of model of Hugging Face's transformers: what its files say, as tables. All else follows from them, in both
 /// directions.

@@ -27,7 +27,7 @@ void take_rotary_scaling(PortableModel& portable, const json& value) {
                                    .low_frequency_factor = value.at("low_freq_factor").get<double>(),
                                    .high_frequency_factor = value.at("high_freq_factor").get<double>(),
                                    .original_context =
-                                       value.at("original_max_position_embeddings").get<std::int64_t>()};
+                                       config_rows::size_from(value.at("original_max_position_embeddings"))};
 }
 
 constexpr ConfigRow rotary_base{"rope_theta", "10000.0",
@@ -58,7 +58,7 @@ constexpr ConfigRow window{"sliding_window", "4096",
                                         : json(nullptr);
                            },
                            [](PortableModel& portable, const json& value) {
-                             if (!value.is_null()) portable.mask.before = value.get<std::int64_t>() - 1;
+                             if (!value.is_null()) portable.mask.before = config_rows::size_from(value) - 1;
                            }};
 
 constexpr ConfigRow no_window{"use_sliding_window", "false", [](const PortableModel&) -> json { return false; }};

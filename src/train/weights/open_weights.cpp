@@ -1,6 +1,7 @@
 #include "train/describe/recipe_facts.hpp"
 #include "train/weights/checkpoint_weights.hpp"
 #include "train/weights/folder_weights.hpp"
+#include "train/weights/listed.hpp"
 #include "train/weights/load_weights.hpp"
 #include "train/weights/tensor_places.hpp"
 
@@ -9,10 +10,10 @@
 #include <monomorph/runtime/files/find_checkpoint.hpp>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace monomorph::train {
 namespace {
@@ -34,7 +35,7 @@ std::vector<std::string> compared(const std::string& path, const ModelFacts& the
   if (!refused.empty())
     throw UsageError("WEIGHTS-08", fmt::format("the weights in {} are of another model than {}: {}; change the recipe, "
                                                "or give weights of its model",
-                                               in_quotes(path), recipe.name, fmt::join(refused, "; ")));
+                                               in_quotes(path), recipe.name, listed(std::move(refused))));
   return notes;
 }
 
@@ -102,7 +103,7 @@ void check_tensors(const WeightsSource& source, const RecipeProgram& recipe, con
   if (wrong.empty()) return;
   throw UsageError("WEIGHTS-09", fmt::format("the tensors in {} are not those of {}: {}; give weights of the recipe's "
                                              "model, or set weights.vocabulary or weights.positions where rows differ",
-                                             in_quotes(source.where()), recipe.name, fmt::join(wrong, "; ")));
+                                             in_quotes(source.where()), recipe.name, listed(std::move(wrong))));
 }
 
 }  // namespace monomorph::train
