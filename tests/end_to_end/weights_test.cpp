@@ -109,6 +109,28 @@ TEST_CASE("a run starts from weights wherever they are, on any number of ranks, 
   CHECK_FALSE(contains(resumed.out, "all else begins anew"));
 }
 
+TEST_CASE("weights of another recipe: what may differ is said by name, and all else refused by name") {
+  const Exported place("tiny_llama");
+  for (const std::string from : {"run", "model"}) {
+    CAPTURE(from);
+    const ProcessResult documents =
+        run_program("tiny_documents",
+                    place.training("documents_" + from, {"weights.from=" + place / from, "run.steps=3"}));
+    check_success(documents);
+    CHECK(contains(documents.out, "attention is monomorph::attention::Causal there") == (from == "run"));
+    CHECK(metric(place / ("documents_" + from), "loss").size() == 3);
+    check_refusal(run_program("tiny_mixture", place.training("mixture", {"weights.from=" + place / from})), 2,
+                  {from == "run" ? "[WEIGHTS-08]" : "[WEIGHTS-01]", "ixture"});
+    CHECK_FALSE(fs::exists(place / "mixture/metrics.jsonl"));
+  }
+  const ProcessResult hybrid =
+      run_program("tiny_llama_hybrid", with(place.training("hybrid", {"weights.from=" + place / "model", "run.steps=3",
+                                                                      "batch.micro_batch=2"}),
+                                            {"--ranks", "4"}));
+  check_success(hybrid);
+  CHECK(contains(hybrid.out, "weights from"));
+}
+
 TEST_CASE("weights alone can't be resumed from, and weights.from must name weights") {
   const Exported place("tiny_gpt2");
   REQUIRE(place.run({"import", place / "model", "--output", place / "imported"}).exit_code == 0);

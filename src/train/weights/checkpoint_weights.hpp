@@ -21,8 +21,7 @@ class CheckpointWeights : public WeightsSource {
   std::vector<std::string> unused() const override { return unused_; }
   const Shape* find(const std::string& name) const override;
   void read(const std::string& name, std::int64_t first, View to) override;
-  /// Of all rows of a tensor the columns from `first` on, as many as the view has, row by row. The view holds no more
-  /// than so many elements at a time.
+  /// Of all rows of a tensor the columns from `first` on, as many as the view has, row by row.
   void read_columns(const std::string& name, std::int64_t first, View to);
 
  private:
