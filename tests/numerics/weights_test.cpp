@@ -198,6 +198,26 @@ TEST_CASE("what Hugging Face's files can't express is refused by its name") {
   check("model.bias.attention_out is false", [&](auto& recipe) { recipe.model = &half_biased; });
 }
 
+TEST_CASE("files of the bare model, with the constants of older versions and a second copy of the table, are read") {
+  const TemporaryFolder folder;
+  const auto original = runtime::SafetensorsFile::open(fixture("gpt2") + "/model.safetensors");
+  const std::string prefix = "transformer.";
+  std::vector<runtime::TensorToWrite> tensors;
+  for (const runtime::TensorEntry& entry : original.tensors())
+    tensors.push_back({entry.name.substr(prefix.size()), entry.dtype, entry.shape, original.data(entry)});
+  const runtime::TensorEntry& table = original.at("transformer.wte.weight");
+  tensors.push_back({"lm_head.weight", table.dtype, table.shape, original.data(table)});
+  tensors.push_back({"h.1.attn.bias", runtime::FileDType::u8, {1, 1, 2, 2}, original.data(table)});
+  tensors.push_back({"h.1.attn.masked_bias", runtime::FileDType::f32, {}, original.data(table)});
+  runtime::write_safetensors(folder / "model.safetensors", tensors, {});
+  write_bytes(folder / "config.json", read_bytes(fixture("gpt2") + "/config.json"));
+
+  const train::RecipeProgram recipe = detail::program_of<recipes::gpt2>();
+  const auto imported = train::import_weights(recipe, folder.path(), folder / "imported");
+  train::export_folder(recipe, imported.checkpoint, folder / "exported", {});
+  CHECK(contents_of(folder / "exported") == contents_of(fixture("gpt2")));
+}
+
 TEST_CASE("a vocabulary of another size is cut, or gets rows as they are chosen") {
   const Values table = values_of(runtime::SafetensorsFile::open(fixture("gpt2") + "/model.safetensors"),
                                  "transformer.wte.weight"),
