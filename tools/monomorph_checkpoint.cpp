@@ -7,6 +7,7 @@
 #include <monomorph/core/xxh64.hpp>
 #include <monomorph/runtime/files/checkpoint_reader.hpp>
 #include <monomorph/runtime/files/find_checkpoint.hpp>
+#include <monomorph/train/weights/recipe_header.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -89,6 +90,11 @@ void run(int argc, char** argv) {
         ->required();
     command->callback([&folder, action] { action(find_checkpoint(folder)); });
   };
+  std::string name = "imported";
+  CLI::App* const recipe = program.add_subcommand("recipe", "Print a recipe header for the model of a folder");
+  recipe->add_option("FOLDER", folder, "A folder of a Hugging Face model, with its config.json")->required();
+  recipe->add_option("--name", name, "Of the recipe")->capture_default_str();
+  recipe->callback([&] { write_out(train::recipe_header(folder, name)); });
   add_command("inspect", "Print what a checkpoint holds; sizes are checked, checksums are not", inspect);
   add_command("digest", "Print the XXH64 of each tensor, the same however many ranks saved it", digest);
   add_command("verify", "Read every byte of a checkpoint and compare the checksums", verify);

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <bit>
 #include <set>
+#include <stdexcept>
 #include <tuple>
 
 namespace monomorph::runtime {
@@ -79,6 +80,18 @@ std::string header_of(std::span<const Placed> placed, const TensorMetadata& meta
   return header;
 }
 
+void give_bytes(const Placed& placed, const ByteSink& sink) {
+  if (!placed.tensor->give) return sink({placed.tensor->data, placed.n_bytes});
+  std::size_t given = 0;
+  placed.tensor->give([&](std::span<const std::byte> bytes) {
+    given += bytes.size();
+    sink(bytes);
+  });
+  if (given != placed.n_bytes)
+    throw std::logic_error(fmt::format("{} bytes are given of {}, and its shape has {}", given,
+                                       placed.tensor->name, placed.n_bytes));
+}
+
 }  // namespace
 
 void write_safetensors(const ByteSink& sink, std::span<const TensorToWrite> tensors, const TensorMetadata& metadata) {
@@ -87,13 +100,8 @@ void write_safetensors(const ByteSink& sink, std::span<const TensorToWrite> tens
   const std::uint64_t header_bytes = header.size();
   sink(std::as_bytes(std::span{&header_bytes, 1}));
   sink(std::as_bytes(std::span{header.data(), header.size()}));
-  for (const auto& [tensor, n_bytes] : placed) {
-    if (n_bytes == 0) continue;
-    if (tensor->give)
-      tensor->give(sink);
-    else
-      sink({tensor->data, n_bytes});
-  }
+  for (const Placed& one : placed)
+    if (one.n_bytes > 0) give_bytes(one, sink);
 }
 
 void write_safetensors(const std::string& path, std::span<const TensorToWrite> tensors,

@@ -6,6 +6,7 @@
 #include "train/run/resume.hpp"
 #include "train/run/run_data.hpp"
 #include "train/run/run_ownership.hpp"
+#include "train/run/start_weights.hpp"
 
 #include <monomorph/core/quantity_text.hpp>
 #include <monomorph/runtime/comm/collectives_check.hpp>
@@ -19,8 +20,9 @@ namespace {
 std::string speed(double bytes_per_second) { return fmt::format("{:.3g} GB/s", bytes_per_second / 1e9); }
 
 /// A checkpoint may take hours to read, so only its metadata and the sizes of its files were looked at.
-std::string describe_resume(const ResumeDecision& resume) {
-  if (!resume.checkpoint) return "starts afresh";
+std::string describe_resume(const ResumeDecision& resume, const Hparams& hparams) {
+  const std::string& weights = hparams.weights.from.value;
+  if (!resume.checkpoint) return weights.empty() ? "starts afresh" : "starts from the weights in " + weights;
   return fmt::format(
       "resumes from {}, whose files have the sizes that they were saved with; their checksums are compared when the "
       "run reads them, or by monomorph-checkpoint verify",
@@ -40,6 +42,8 @@ std::string check(const RecipeProgram& recipe, const Hparams& hparams, LaunchedR
   const RunOwnership ownership(hparams);
   ResumeDecision resume = resolve_resume(recipe, hparams);
   note_memory(recipe, hparams, ranks, resume.notes);
+  if (!resume.checkpoint)
+    for (std::string& line : check_start_weights(recipe, hparams)) resume.notes.push_back(std::move(line));
   const RunData data(recipe, hparams);
   if (resume.checkpoint) data.check_same_files(*resume.checkpoint);
   const std::int64_t batch = hparams.batch.global_batch;
@@ -59,7 +63,7 @@ std::string check(const RecipeProgram& recipe, const Hparams& hparams, LaunchedR
       !recipe.objective.over_tokens ? "samples"
       : recipe.predicts_next_token  ? "targets"
                                     : "tokens that may be targets",
-      held_out, compared_text(recipe, hparams, ranks.all), describe_resume(resume));
+      held_out, compared_text(recipe, hparams, ranks.all), describe_resume(resume, hparams));
   for (const std::string& note : resume.notes) text += "  " + note + "\n";
   return text;
 }

@@ -1,5 +1,6 @@
 #include "train/commands/encoder_commands.hpp"
 #include "train/commands/held_out_options.hpp"
+#include "train/commands/weights_commands.hpp"
 #include "train/describe/batch_partition.hpp"
 #include "train/run/as_usage_error.hpp"
 #include "train/run/run_data.hpp"
@@ -183,6 +184,13 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   EmbedOptions embed_options;
   embed_options.add_to(*embed_command);
 
+  auto* const import_command = app.add_subcommand("import", "a checkpoint of a Hugging Face model's weights");
+  ImportOptions import_options;
+  import_options.add_to(*import_command);
+  auto* const export_command = app.add_subcommand("export", "a checkpoint's weights as a Hugging Face model");
+  ExportCommandOptions export_options;
+  export_options.add_to(*export_command);
+
   std::optional<int> local_ranks;
   add_number(app, "--ranks", local_ranks, "starts so many ranks on this machine", {1, 1 << 12});
   std::string trace;
@@ -198,6 +206,8 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
     return show(describe(recipe, ranks, micro_batch)), 0;
   }
   if (*schema_command) return show(schema(default_hparams(recipe.hparams)) + "\n"), 0;
+  if (*import_command) return run_import(recipe, import_options);
+  if (*export_command) return run_export(recipe, export_options);
   if (*check_command && !collectives) return run_check(recipe, check_options, local_ranks);
   if (!*check_command && local_ranks.value_or(1) == 1) sleep_after_spinning(argv);
   if (*evaluate_command) return run_evaluate(recipe, evaluate_options);

@@ -112,7 +112,7 @@ void architecture(Text& text, const RecipeProgram& recipe) {
   fact(text, "norm", norm_text(model));
   fact(text, "activation", name_of(model.activation.value));
   fact(text, "biases", bias_text(model));
-  for (const Fact& beside : recipe.model_facts.beside_trunk) fact(text, beside.name, beside.value);
+  for (const Fact& beside : recipe.described_model.beside_trunk) fact(text, beside.name, beside.value);
   fact(text, "dropout", dropout_text(model.dropout));
   fact(text, "initialisation", initialization_text(model));
 }

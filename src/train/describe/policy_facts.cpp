@@ -7,11 +7,6 @@
 namespace monomorph::train {
 namespace {
 
-std::string_view name_of(BlockOrder order) {
-  constexpr std::array<std::string_view, 4> names{"pre-norm", "post-norm", "sandwich-norm", "parallel"};
-  return names[static_cast<std::size_t>(order)];
-}
-
 void add_sizes(std::vector<std::string>& parts, const DecoderSpec& own, const DecoderSpec& model) {
   const auto add = [&](std::string_view name, std::int64_t size, std::int64_t usual) {
     if (size != usual) parts.push_back(fmt::format("{} {}", name, size));
@@ -39,7 +34,7 @@ void add_mixture(std::vector<std::string>& parts, const MixtureSpec& mixture, co
 std::string kind_text(const LayerKind& kind, const DecoderSpec& model) {
   std::vector<std::string> parts;
   if (!kind.attention.empty()) parts.emplace_back(kind.attention);
-  if (kind.order != BlockOrder::pre_norm) parts.emplace_back(name_of(kind.order));
+  if (kind.order != BlockOrder::pre_norm) parts.emplace_back(order_name(kind.order));
   if (kind.model != nullptr) add_sizes(parts, *kind.model, model);
   if (kind.mixture != nullptr) add_mixture(parts, *kind.mixture, *kind.model);
   const std::string text = fmt::format("{} x {}", kind.count, kind.name);
@@ -54,6 +49,11 @@ std::string layers_text(const std::vector<LayerKind>& layers, const DecoderSpec&
 }
 
 }  // namespace
+
+std::string_view order_name(BlockOrder order) {
+  constexpr std::array<std::string_view, 4> names{"pre-norm", "post-norm", "sandwich-norm", "parallel"};
+  return names[static_cast<std::size_t>(order)];
+}
 
 std::vector<Fact> policy_facts(const std::vector<LayerKind>& layers, const DecoderSpec& model,
                                std::span<const NamedPolicy> policies, const MeshSpec& mesh) {

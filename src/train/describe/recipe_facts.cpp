@@ -10,7 +10,7 @@ constexpr std::size_t most_named = 6;
 
 std::vector<Fact> all_facts(const RecipeProgram& recipe) {
   std::vector<Fact> facts = recipe.policies;
-  for (const auto& more : {recipe.model_facts.all, recipe.expectations})
+  for (const auto& more : {recipe.described_model.facts, recipe.expectations})
     facts.insert(facts.end(), more.begin(), more.end());
   return facts;
 }

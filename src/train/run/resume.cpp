@@ -57,6 +57,7 @@ ResumeDecision resolve_resume(const RecipeProgram& recipe, const Hparams& hparam
                               const std::optional<std::string>& damaged) {
   ResumeDecision resume;
   resume.checkpoint = damaged ? earlier_checkpoint(hparams, *damaged) : checkpoint_to_resume(hparams, resume.notes);
+  if (resume.checkpoint) check_resumable(*resume.checkpoint);
   if (resume.checkpoint)
     if (const auto difference = check_recipe(*resume.checkpoint, recipe)) resume.notes.push_back(*difference);
   if (resume.checkpoint) note_seed(*resume.checkpoint, recipe, hparams, resume.notes);

@@ -17,7 +17,8 @@ struct ResumeDecision {
 };
 
 /// @param damaged a checkpoint that turned out to be damaged: the run resumes from an earlier one
-/// @throws UsageError [RUN-01] the folder holds another run; [RUN-03], [RUN-04] the checkpoint can't be gone on from;
+/// @throws UsageError [RUN-01] the folder holds another run; [RUN-03], [RUN-04], [WEIGHTS-10] the checkpoint can't be
+///   gone on from;
 ///   Error [CHECKPOINT-05] there is none before the damaged one
 ResumeDecision resolve_resume(const RecipeProgram& recipe, const Hparams& hparams,
                               const std::optional<std::string>& damaged = std::nullopt);

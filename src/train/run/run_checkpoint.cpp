@@ -1,7 +1,9 @@
 #include <monomorph/train/run/run_checkpoint.hpp>
 
 #include "train/describe/recipe_facts.hpp"
+#include "train/run/run_metadata.hpp"
 #include "train/run/saved_state.hpp"
+#include "train/weights/file_dtype.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
@@ -17,19 +19,6 @@ namespace monomorph::train {
 namespace {
 
 const std::string train_file_prefix = "train_file ";  // of the names of counters
-
-runtime::FileDType file_dtype(DType dtype) {
-  switch (dtype) {
-    case DType::fp64:
-      return runtime::FileDType::f64;
-    case DType::bf16:
-      return runtime::FileDType::bf16;
-    case DType::fp16:
-      return runtime::FileDType::f16;
-    default:
-      return runtime::FileDType::f32;
-  }
-}
 
 std::vector<std::int64_t> file_shape(Shape shape) {
   const Dims dims = dims_of(shape);
@@ -97,20 +86,7 @@ std::vector<std::string> save_run(const std::string& folder, OptionalCount keep,
                             pieces.read(view, [&](const HostPieces::Piece& piece) { sink(bytes_of(piece.view)); });
                           }},
                      tensor.held()});
-  runtime::CheckpointMetadata metadata;
-  metadata.fingerprint = fingerprint_text(recipe.fingerprint);
-  metadata.state_fingerprint = fingerprint_text(recipe.state_fingerprint);
-  metadata.recipe_facts = recipe_facts(recipe);
-  metadata.recipe_description = describe(recipe, communicator.size(), micro_batch_of(hparams));
-  metadata.hyperparameters = to_json(hparams);
-  metadata.step = state.step;
-  metadata.n_tokens = state.tokens;
-  metadata.sample_counter = state.samples;
-  metadata.counters = {{"updates", state.updates},
-                       {"skipped", state.skipped},
-                       {"skipped_in_a_row", state.skipped_in_a_row},
-                       {"loss_scale", state.loss_scale},
-                       {"steps_at_scale", state.steps_at_scale}};
+  runtime::CheckpointMetadata metadata = run_metadata(recipe, hparams, state, communicator.size());
   for (const auto& [path, hash] : train_files) metadata.counters[train_file_prefix + path] = hash;
   const std::int64_t all = std::numeric_limits<int>::max();
   return runtime::save_checkpoint(folder, std::move(metadata), communicator, parts,
@@ -132,6 +108,13 @@ std::optional<std::string> check_recipe(const std::string& checkpoint, const Rec
   const std::string compatible = differing_facts(metadata.recipe_facts, recipe, false);
   if (compatible.empty()) return std::nullopt;
   return "the checkpoint's recipe differs in what leaves the state as it is: " + compatible;
+}
+
+void check_resumable(const std::string& checkpoint) {
+  if (!runtime::read_checkpoint_metadata(checkpoint).counters.contains(std::string(weights_alone))) return;
+  throw UsageError("WEIGHTS-10", fmt::format("{} holds weights alone, so no run can be resumed from it; start one with "
+                                             "weights.from, in another run.output_dir",
+                                             in_quotes(checkpoint)));
 }
 
 RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& recipe, TrainingStep& step,

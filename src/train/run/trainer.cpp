@@ -11,6 +11,7 @@
 #include "train/run/run_log.hpp"
 #include "train/run/run_observer.hpp"
 #include "train/run/run_ownership.hpp"
+#include "train/run/start_weights.hpp"
 #include "train/run/with_hint.hpp"
 #include "train/step/loss_scale.hpp"
 #include "train/step/step_settings.hpp"
@@ -82,7 +83,11 @@ Start start_run(const RecipeProgram& recipe, const Hparams& hparams, const World
   RunData data(recipe, hparams);
   auto step = make_step(recipe, hparams, communicator);
   std::optional<RunState> state;
-  if (!resume.checkpoint) state = {.loss_scale = initial_loss_scale(recipe.compute_dtype, hparams.loss_scale)};
+  if (!resume.checkpoint) {
+    state = {.loss_scale = initial_loss_scale(recipe.compute_dtype, hparams.loss_scale)};
+    for (std::string& line : load_start_weights(recipe, hparams, *step, communicator))
+      resume.notes.push_back(std::move(line));
+  }
   while (!state) {
     state = restored_state(recipe, hparams, *resume.checkpoint, data, *step, communicator);
     if (!state) resume = resolve_resume_together(recipe, hparams, world, resume.checkpoint);

@@ -85,7 +85,8 @@ struct TensorToWrite {
 
 /// Writes a whole safetensors file in one pass, without a copy of the data. The data section begins at a multiple of 64
 /// bytes; tensors whose size is a multiple of 64 come first and so are aligned too, the rest by falling element size.
-/// @throws [SAFETENSORS-04], [SAFETENSORS-07]; [SAFETENSORS-08] if a name or metadata is not UTF-8 or is reserved
+/// @throws [SAFETENSORS-04], [SAFETENSORS-07]; [SAFETENSORS-08] if a name or metadata is not UTF-8 or is reserved;
+///   std::logic_error if a stream gives more or fewer bytes than its tensor has
 void write_safetensors(const ByteSink& sink, std::span<const TensorToWrite> tensors, const TensorMetadata& metadata);
 /// The same to a file, atomically.
 void write_safetensors(const std::string& path, std::span<const TensorToWrite> tensors, const TensorMetadata& metadata);

@@ -1,6 +1,8 @@
 #pragma once
+#include <monomorph/core/type_name.hpp>
 #include <monomorph/spec/encoder_spec.hpp>
 #include <monomorph/train/describe/fact.hpp>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -55,14 +57,19 @@ template <DescribedSpec Spec> std::vector<Fact> facts_beside_trunk(const Spec& s
   return facts;
 }
 
-/// What a recipe's program says of its model.
-struct ModelFacts {
-  std::vector<Fact> all, beside_trunk;
-};
-template <class Spec> ModelFacts model_facts(const Spec& spec) {
-  ModelFacts facts{.all = {}, .beside_trunk = facts_beside_trunk(spec)};
-  add_facts("model.", spec, facts.all);
+template <class Spec> std::vector<Fact> model_facts(const Spec& spec) {
+  std::vector<Fact> facts;
+  add_facts("model.", spec, facts);
   return facts;
+}
+
+/// What a recipe's program says of its model.
+struct DescribedModel {
+  std::string_view kind;  ///< the type of its spec
+  std::vector<Fact> facts, beside_trunk;
+};
+template <class Spec> DescribedModel described_model(const Spec& spec) {
+  return {.kind = type_name<Spec>(), .facts = model_facts(spec), .beside_trunk = facts_beside_trunk(spec)};
 }
 
 }  // namespace monomorph::train

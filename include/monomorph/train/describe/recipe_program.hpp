@@ -40,6 +40,7 @@ struct LayerKind {
   const MixtureSpec* mixture = nullptr;  ///< null if there is none
   std::string_view attention{};          ///< its own; empty if it is the recipe's
 };
+std::string_view order_name(BlockOrder order);  ///< "pre-norm"
 /// What a recipe has on an axis, named by the compiler.
 struct NamedPolicy {
   std::string_view axis, name;
@@ -58,8 +59,8 @@ struct RecipeProgram {
   std::uint64_t fingerprint = 0, state_fingerprint = 0;
   const DecoderSpec* model = nullptr;  ///< the trunk: the sizes that models of every kind have
   ModelOutput output{};
-  ModelFacts model_facts;
-  DType compute_dtype{}, gradient_dtype{}, reduce_dtype{};
+  DescribedModel described_model;
+  DType compute_dtype{}, gradient_dtype{}, reduce_dtype{}, master_dtype{};
   MeshSpec mesh;
   int (*optimizer_shards)(int dp) = nullptr;  ///< ranks that hold one copy of the optimiser's state together
   std::vector<Fact> policies;
@@ -79,6 +80,7 @@ struct RecipeProgram {
   std::int64_t texts_per_sample = 0;   ///< of an objective over embeddings
   ObjectiveReport objective;
   void (*prepare)(const Sample&, const PolicyHparams& objective) = nullptr;  ///< null if the objective prepares nothing
+  std::vector<LayerKind> layers;
   std::vector<LayerAttention> attentions;
   std::unique_ptr<TrainingStep> (*make_step)(Communicator&, std::int64_t micro_batch, std::uint64_t seed,
                                              int tree_levels, const PolicyHparams& objective) = nullptr;

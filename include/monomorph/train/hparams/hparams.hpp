@@ -92,6 +92,25 @@ struct CheckpointHparams {
                             "checkpoint's folder"};
 };
 
+/// What becomes of the table's and the head's rows where the vocabulary has another size than that of the weights.
+enum class VocabularyRows { must_match, initialized, mean };
+/// The same of learned positions and the context.
+enum class PositionRows { must_match, cut, interpolated };
+
+struct WeightsHparams {
+  Field<std::string> from{"",
+                          "weights that a new run starts from: a checkpoint, or a folder of a Hugging Face model; "
+                          "empty: they are initialised. A run that is resumed has its own"};
+  Field<VocabularyRows> vocabulary{
+      VocabularyRows::must_match,
+      "a vocabulary of another size than that of the weights: must_match: refused; otherwise rows are cut off, or new "
+      "ones are what initialisation makes them (initialized) or the mean of the others (mean)"};
+  Field<PositionRows> positions{
+      PositionRows::must_match,
+      "learned positions of another context length: must_match: refused; cut: the first of more; interpolated: linear "
+      "between neighbours"};
+};
+
 struct LogHparams {
   Field<std::int64_t> every{10, 1, most_steps, "steps between lines of the log"};
   Field<bool> tensorboard{true, "write TensorBoard event files beside metrics.jsonl"};
@@ -131,6 +150,7 @@ struct Hparams {
   ScheduleHparams schedule = RecipeHparams().schedule;
   EvaluationHparams evaluation;
   CheckpointHparams checkpoint;
+  WeightsHparams weights;
   LogHparams log;
   FailureHparams failure;
   LossHparams loss;
@@ -188,6 +208,12 @@ inline constexpr std::string_view ranks_field = "--ranks";
 template <> struct monomorph::EnumNames<monomorph::train::ClipMode> {
   static constexpr std::string_view names[] = {"none", "norm_1", "norm_2", "norm_inf", "value", "log_only"};
 };
+template <> struct monomorph::EnumNames<monomorph::train::VocabularyRows> {
+  static constexpr std::string_view names[] = {"must_match", "initialized", "mean"};
+};
+template <> struct monomorph::EnumNames<monomorph::train::PositionRows> {
+  static constexpr std::string_view names[] = {"must_match", "cut", "interpolated"};
+};
 template <> struct monomorph::EnumNames<monomorph::data::WeightBy> {
   static constexpr std::string_view names[] = {"sample", "token"};
 };
@@ -210,11 +236,12 @@ BOOST_HANA_ADAPT_STRUCT(monomorph::train::OptimizerHparams, policy, clip);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::ScheduleHparams, policy);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::EvaluationHparams, every, batches, at_end);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::CheckpointHparams, every, keep, directory, resume);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::WeightsHparams, from, vocabulary, positions);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::LogHparams, every, tensorboard);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::FailureHparams, max_skipped_in_a_row, rank_timeout,
                         exit_code_when_interrupted);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::LossHparams, on_empty_batch, policy);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::LossScaleHparams, initial, minimum, growth_steps);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::ObserverHparams, policy);
-BOOST_HANA_ADAPT_STRUCT(monomorph::train::Hparams, run, data, batch, optimizer, schedule, evaluation, checkpoint, log,
-                        failure, loss, loss_scale, observer);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::Hparams, run, data, batch, optimizer, schedule, evaluation, checkpoint,
+                        weights, log, failure, loss, loss_scale, observer);

@@ -30,6 +30,9 @@ using runtime::find_checkpoint;
 /// @throws UsageError [RUN-04] they differ in what shapes the state; as runtime::read_checkpoint_metadata
 std::optional<std::string> check_recipe(const std::string& checkpoint, const RecipeProgram& recipe);
 
+/// Checks that a checkpoint has the optimiser's state.   @throws UsageError [WEIGHTS-10] it holds weights alone
+void check_resumable(const std::string& checkpoint);
+
 struct RestoredRun {
   RunState state;
   bool same_precision = true;  ///< the recipe's precision is the checkpoint's

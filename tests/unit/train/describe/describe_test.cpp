@@ -26,7 +26,7 @@ template <class R> RecipeProgram program_of(const std::string& name) {
   program.name = name;
   program.fingerprint = plan::fingerprint<R>;
   program.model = &R::model;
-  program.model_facts = model_facts(R::model);
+  program.described_model = described_model(R::model);
   program.policies = {{"sharding", "FullShard"}};
   program.n_params = plan::params<R>;
   program.n_blocks = plan::n_blocks<R>;

@@ -27,7 +27,7 @@ RecipeProgram recipe_with(std::uint64_t state_fingerprint) {
   recipe.name = "recorded";
   recipe.state_fingerprint = state_fingerprint;
   recipe.model = &models::gpt2_124m;
-  recipe.model_facts = model_facts(*recipe.model);
+  recipe.described_model = described_model(*recipe.model);
   recipe.policies = {{"layers", "2 x monomorph::DecoderBlock"},
                      {"sharding", "monomorph::sharding::FullShard", false},
                      {"precision", "monomorph::precision::Fp32"},
@@ -98,7 +98,7 @@ TEST_CASE("a checkpoint of a recipe with another state is refused, what differs 
     model.norm.epsilon = 1e-6;
     return model;
   }();
-  recipe.model_facts = model_facts(wider);
+  recipe.described_model = described_model(wider);
   const std::string message = error_of([&] { restore_run(find_checkpoint(folder.path()), recipe, other, true); });
   CHECK(contains(message, "[RUN-04]"));
   CHECK(contains(message,
@@ -118,7 +118,7 @@ TEST_CASE("of many differences the first ones are named") {
   RecordedStep saved = counted_step();
   save_run(folder.path(), 2, recipe_with(1), hparams, state, {}, saved, *communicator);
   RecipeProgram recipe = recipe_with(2);
-  recipe.model_facts = model_facts(models::llama3_8b);
+  recipe.described_model = described_model(models::llama3_8b);
   const std::string message = error_of([&] { check_recipe(find_checkpoint(folder.path()), recipe); });
   CHECK(contains(message, "model.vocab_size: 50257 there, 128256 here; "));
   CHECK(contains(message, "; and "));

@@ -1,0 +1,28 @@
+#pragma once
+#include <monomorph/core/dtype.hpp>
+#include <monomorph/train/describe/recipe_program.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace monomorph::train {
+
+/// The options of `import`: a run folder with a checkpoint of a Hugging Face model's weights.
+struct ImportOptions {
+  std::string folder, output;
+  void add_to(CLI::App& app);
+};
+int run_import(const RecipeProgram& recipe, const ImportOptions& options);
+
+/// The options of `export`: a checkpoint's weights as a Hugging Face model.
+struct ExportCommandOptions {
+  std::string checkpoint, output;
+  DType dtype = DType::fp32;
+  std::int64_t megabytes_per_file = 5000;
+  void add_to(CLI::App& app);
+};
+int run_export(const RecipeProgram& recipe, const ExportCommandOptions& options);
+
+}  // namespace monomorph::train

@@ -1,0 +1,28 @@
+#include "train/run/run_metadata.hpp"
+
+#include "train/describe/recipe_facts.hpp"
+
+#include <monomorph/train/describe/describe.hpp>
+
+namespace monomorph::train {
+
+runtime::CheckpointMetadata run_metadata(const RecipeProgram& recipe, const Hparams& hparams, const RunState& state,
+                                         int ranks) {
+  runtime::CheckpointMetadata metadata;
+  metadata.fingerprint = fingerprint_text(recipe.fingerprint);
+  metadata.state_fingerprint = fingerprint_text(recipe.state_fingerprint);
+  metadata.recipe_facts = recipe_facts(recipe);
+  metadata.recipe_description = describe(recipe, ranks, micro_batch_of(hparams));
+  metadata.hyperparameters = to_json(hparams);
+  metadata.step = state.step;
+  metadata.n_tokens = state.tokens;
+  metadata.sample_counter = state.samples;
+  metadata.counters = {{"updates", state.updates},
+                       {"skipped", state.skipped},
+                       {"skipped_in_a_row", state.skipped_in_a_row},
+                       {"loss_scale", state.loss_scale},
+                       {"steps_at_scale", state.steps_at_scale}};
+  return metadata;
+}
+
+}  // namespace monomorph::train

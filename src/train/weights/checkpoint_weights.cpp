@@ -1,0 +1,69 @@
+#include "train/weights/checkpoint_weights.hpp"
+
+#include "train/weights/file_dtype.hpp"
+#include "train/weights/tensor_places.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+#include <monomorph/runtime/kernels/elementwise.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace monomorph::train {
+namespace {
+
+/// Parameters are in master precision and named plainly; the optimiser's state has the buffer's name before theirs.
+bool is_parameter(const std::string& name, const std::set<std::string>& plain_beginnings) {
+  return plain_beginnings.contains(name.substr(0, name.find('.')));
+}
+
+}  // namespace
+
+CheckpointWeights::CheckpointWeights(const std::string& path, const RecipeProgram& recipe) : reader_(path) {
+  std::set<std::string> names, beginnings;
+  for (const CanonicalTensor& tensor : canonical_tensors(recipe)) {
+    names.insert(tensor.name);
+    beginnings.insert(tensor.name.substr(0, tensor.name.find('.')));
+  }
+  for (const std::string& name : reader_.names()) {
+    const auto& saved = *reader_.find(name);
+    if (names.contains(name)) {
+      if (!dtype_of(saved.dtype))
+        throw UsageError("WEIGHTS-07", fmt::format("{} in {} is not of floating-point numbers; give another checkpoint",
+                                                   in_quotes(name), in_quotes(path)));
+      const Dims dims = dims_of(saved.shape);
+      shapes_[name] =
+          dims.size() == 1 ? Shape{1, dims[0]} : Shape{dims[0], saved.n_elements / std::max<std::int64_t>(dims[0], 1)};
+    } else if (is_parameter(name, beginnings)) {
+      unused_.push_back(name);
+    }
+  }
+}
+
+const Shape* CheckpointWeights::find(const std::string& name) const {
+  const auto found = shapes_.find(name);
+  return found == shapes_.end() ? nullptr : &found->second;
+}
+
+void CheckpointWeights::read_region(const std::string& name, const Region& region, std::int64_t first, View to) {
+  const DType dtype = *dtype_of(reader_.find(name)->dtype);
+  in_bounded_pieces(to.elements(), [&](std::int64_t done, std::int64_t n) {
+    buffer_.resize(static_cast<std::size_t>(n * size_of(dtype)));
+    reader_.read(name, region, first + done, buffer_);
+    cpu::copy(cpu::Queue{}, View(buffer_.data(), dtype, {1, n}),
+              View(to.data + done * size_of(to.dtype), to.dtype, {1, n}));
+  });
+}
+
+void CheckpointWeights::read(const std::string& name, std::int64_t first, View to) {
+  read_region(name, Region::whole(dims_of(reader_.find(name)->shape)), first, to);
+}
+
+void CheckpointWeights::read_columns(const std::string& name, std::int64_t first, View to) {
+  read_region(name, {{0, first}, {to.shape.rows, to.shape.cols}}, 0, to);
+}
+
+}  // namespace monomorph::train

@@ -1,0 +1,36 @@
+#pragma once
+#include "train/weights/weights_source.hpp"
+
+#include <monomorph/runtime/files/checkpoint_reader.hpp>
+#include <monomorph/train/describe/recipe_program.hpp>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace monomorph::train {
+
+/// The parameters of a checkpoint, whichever ranks' files hold them.
+class CheckpointWeights : public WeightsSource {
+ public:
+  /// @param path of the checkpoint   @throws as runtime::CheckpointReader; UsageError [WEIGHTS-07] a parameter is not
+  ///   of floating-point numbers
+  CheckpointWeights(const std::string& path, const RecipeProgram& recipe);
+
+  std::string where() const override { return reader_.path(); }
+  std::vector<std::string> unused() const override { return unused_; }
+  const Shape* find(const std::string& name) const override;
+  void read(const std::string& name, std::int64_t first, View to) override;
+  /// Of all rows of a tensor the columns from `first` on, as many as the view has, row by row.
+  void read_columns(const std::string& name, std::int64_t first, View to);
+
+ private:
+  void read_region(const std::string& name, const Region& region, std::int64_t first, View to);
+
+  runtime::CheckpointReader reader_;
+  std::map<std::string, Shape> shapes_;
+  std::vector<std::string> unused_;
+  std::vector<std::byte> buffer_;
+};
+
+}  // namespace monomorph::train

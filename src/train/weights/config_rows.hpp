@@ -1,0 +1,51 @@
+#pragma once
+#include "train/weights/family.hpp"
+
+/// Rows of config.json that several families have under one name or another.
+namespace monomorph::train::config_rows {
+
+/// A number of elements. What is larger than any model has would overflow where sizes are derived from it.
+inline std::int64_t size_from(const nlohmann::json& value) {
+  constexpr std::int64_t most = std::int64_t{1} << 40;
+  if (!value.is_number_integer()) throw WrongType{};
+  const auto size = value.get<std::int64_t>();
+  if (size < 1 || size > most) throw NotExpressible{};
+  return size;
+}
+
+template <auto field> constexpr ConfigRow size(std::string_view key) {
+  return {key, nullptr, [](const PortableModel& portable) -> nlohmann::json { return (portable.model.*field).value; },
+          [](PortableModel& portable, const nlohmann::json& value) { portable.model.*field = size_from(value); }};
+}
+
+/// A size that follows from others where the key is null or not there.
+template <auto field, auto resolved> constexpr ConfigRow derived_size(std::string_view key, const char* absent) {
+  return {key, absent, [](const PortableModel& portable) -> nlohmann::json { return (portable.model.*resolved)(); },
+          [](PortableModel& portable, const nlohmann::json& value) {
+            if (!value.is_null()) portable.model.*field = size_from(value);
+          }};
+}
+
+template <auto norm_field> constexpr ConfigRow norm(std::string_view key, const char* absent) {
+  return {key, absent,
+          [](const PortableModel& portable) -> nlohmann::json { return (portable.model.norm.*norm_field).value; },
+          [](PortableModel& portable, const nlohmann::json& value) {
+            portable.model.norm.*norm_field = value.get<double>();
+          }};
+}
+
+template <auto dropout_field> constexpr ConfigRow dropout(std::string_view key, const char* absent) {
+  return {key, absent,
+          [](const PortableModel& portable) -> nlohmann::json { return (portable.model.dropout.*dropout_field).value; },
+          [](PortableModel& portable, const nlohmann::json& value) {
+            portable.model.dropout.*dropout_field = value.get<double>();
+          }};
+}
+
+constexpr ConfigRow tied_head(const char* absent) {
+  return {"tie_word_embeddings", absent,
+          [](const PortableModel& portable) -> nlohmann::json { return portable.model.tied_head.value; },
+          [](PortableModel& portable, const nlohmann::json& value) { portable.model.tied_head = value.get<bool>(); }};
+}
+
+}  // namespace monomorph::train::config_rows

@@ -1,0 +1,172 @@
+#include "train/weights/export_folder.hpp"
+
+#include "train/weights/checkpoint_weights.hpp"
+#include "train/weights/family.hpp"
+#include "train/weights/file_dtype.hpp"
+#include "train/weights/tensor_places.hpp"
+
+#include <monomorph/core/atomic_file.hpp>
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+#include <monomorph/core/quantity_text.hpp>
+#include <monomorph/runtime/files/safetensors.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+
+namespace monomorph::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Gives the bytes of a family's tensors from those of a checkpoint.
+class TensorStream {
+ public:
+  TensorStream(CheckpointWeights& weights, DType dtype) : weights_(weights), dtype_(dtype) {}
+
+  void give(const PlacedTensor& tensor, const runtime::ByteSink& sink) {
+    if (tensor.transposed) return give_transposed(tensor, sink);
+    for (const CanonicalTensor& part : tensor.parts)
+      in_bounded_pieces(part.shape.elements(), [&](std::int64_t first, std::int64_t n) {
+        weights_.read(part.name, first, sized(read_, {1, n}));
+        sink(read_);
+      });
+  }
+
+ private:
+  View sized(std::vector<std::byte>& buffer, Shape shape) const {
+    buffer.resize(static_cast<std::size_t>(shape.elements() * size_of(dtype_)));
+    return {buffer.data(), dtype_, shape};
+  }
+
+  /// Some columns of ours at a time, which are the rows there.
+  void give_transposed(const PlacedTensor& tensor, const runtime::ByteSink& sink) {
+    const std::int64_t at_a_time = std::max<std::int64_t>(1, elements_at_a_time / tensor.rows);
+    for (std::int64_t first = 0; first < tensor.cols; first += at_a_time) {
+      const std::int64_t n = std::min(at_a_time, tensor.cols - first);
+      const View rows = sized(transposed_, {n, tensor.rows});
+      std::int64_t first_row = 0;
+      for (const CanonicalTensor& part : tensor.parts) {
+        const View columns = sized(read_, {part.shape.rows, n});
+        weights_.read_columns(part.name, first, columns);
+        transpose(columns, rows.columns(first_row, part.shape.rows));
+        first_row += part.shape.rows;
+      }
+      sink(transposed_);
+    }
+  }
+
+  void transpose(View from, View to) const {
+    const std::int64_t width = size_of(dtype_);
+    for (std::int64_t row = 0; row < to.shape.rows; ++row)
+      for (std::int64_t col = 0; col < to.shape.cols; ++col)
+        std::memcpy(to.data + (row * to.stride + col) * width, from.data + (col * from.stride + row) * width,
+                    static_cast<std::size_t>(width));
+  }
+
+  CheckpointWeights& weights_;
+  DType dtype_;
+  std::vector<std::byte> read_, transposed_;
+};
+
+/// Which tensors lie in one file: in their order, as many as there is room for.
+std::vector<std::vector<PlacedTensor>> divided(std::vector<PlacedTensor> tensors, const ExportOptions& options) {
+  std::vector<std::vector<PlacedTensor>> files;
+  std::int64_t n_bytes = 0;
+  for (PlacedTensor& tensor : tensors) {
+    const std::int64_t of_tensor = tensor.elements() * size_of(options.dtype);
+    if (files.empty() || n_bytes + of_tensor > options.bytes_per_file) {
+      files.emplace_back();
+      n_bytes = 0;
+    }
+    n_bytes += of_tensor;
+    files.back().push_back(std::move(tensor));
+  }
+  return files;
+}
+
+std::string file_name(std::size_t index, std::size_t n_files) {
+  return n_files == 1 ? "model.safetensors" : fmt::format("model-{:05}-of-{:05}.safetensors", index + 1, n_files);
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+void write_file(const std::string& path, const std::vector<PlacedTensor>& tensors, TensorStream& stream, DType dtype) {
+  std::vector<runtime::TensorToWrite> to_write;
+  for (const PlacedTensor& tensor : tensors)
+    to_write.push_back({.name = tensor.name,
+                        .dtype = file_dtype(dtype),
+                        .shape = tensor.file_shape(),
+                        .give = [&](const runtime::ByteSink& sink) { stream.give(tensor, sink); }});
+  runtime::write_safetensors(path, to_write, {{"format", "pt"}});
+}
+
+/// @return bytes of all tensors
+std::int64_t write_weights(const std::string& folder, const std::vector<std::vector<PlacedTensor>>& files,
+                           TensorStream& stream, DType dtype) {
+  nlohmann::json weight_map = nlohmann::json::object();
+  std::int64_t n_bytes = 0;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const std::string name = file_name(i, files.size());
+    write_file(folder + "/" + name, files[i], stream, dtype);
+    for (const PlacedTensor& tensor : files[i]) {
+      weight_map[tensor.name] = name;
+      n_bytes += tensor.elements() * size_of(dtype);
+    }
+  }
+  if (files.size() > 1)
+    write_text(folder + "/model.safetensors.index.json",
+               nlohmann::json{{"metadata", {{"total_size", n_bytes}}}, {"weight_map", weight_map}}.dump(2) + "\n");
+  return n_bytes;
+}
+
+void create_empty(const std::string& folder) {
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure) throw_file_error("create the folder", folder, failure.value());
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name == "config.json" || name.ends_with(".safetensors") || name.ends_with(".index.json"))
+      throw UsageError("WEIGHTS-06", fmt::format("{} has a model already, to which {} belongs; name another folder",
+                                                 in_quotes(folder), in_quotes(name)));
+  }
+}
+
+std::string config_text(const Family& family, const PortableModel& portable, const ExportOptions& options) {
+  const DType dtype = options.dtype;
+  nlohmann::json config = config_of(family, portable);
+  config["model_type"] = family.model_type;
+  config["architectures"] = {family.architecture};
+  config["torch_dtype"] = dtype == DType::bf16   ? "bfloat16"
+                          : dtype == DType::fp16 ? "float16"
+                          : dtype == DType::fp64 ? "float64"
+                                                 : "float32";
+  for (const char* const key : {"bos_token_id", "eos_token_id"})
+    config[key] = options.end_of_text ? nlohmann::json(*options.end_of_text) : nlohmann::json(nullptr);
+  return config.dump(2) + "\n";
+}
+
+}  // namespace
+
+std::string export_folder(const RecipeProgram& recipe, const std::string& checkpoint, const std::string& folder,
+                          const ExportOptions& options) {
+  const Family& family = family_for(recipe);
+  const auto files = divided(placed_tensors(family, recipe), options);
+  CheckpointWeights weights(checkpoint, recipe);
+  create_empty(folder);
+  TensorStream stream(weights, options.dtype);
+  const std::int64_t n_bytes = write_weights(folder, files, stream, options.dtype);
+  write_text(folder + "/config.json", config_text(family, portable_model(recipe), options));
+  return fmt::format("{}: {} of {} weights in {}, as {}", folder, format_bytes(n_bytes), name_of(options.dtype),
+                     files.size() == 1 ? "one file" : fmt::format("{} files", files.size()), family.architecture);
+}
+
+}  // namespace monomorph::train

@@ -1,0 +1,29 @@
+#pragma once
+#include <monomorph/core/dtype.hpp>
+#include <monomorph/train/describe/recipe_program.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace monomorph::train {
+
+struct ExportOptions {
+  DType dtype = DType::fp32;
+  std::int64_t bytes_per_file = 5'000'000'000;  ///< a tensor that is larger has a file of its own
+  /// The token that begins and ends texts. If it is not known, config.json says that there is none: what transformers
+  /// takes where it says nothing is the id of another vocabulary.
+  std::optional<std::int64_t> end_of_text{};
+};
+
+/// Writes a checkpoint's parameters and the recipe's model as a folder of Hugging Face's: config.json comes last, so an
+/// export that was interrupted has none. Of the tensors no more than a bounded part is in memory at a time.
+/// @param checkpoint of this recipe   @param folder created; what stands in it may not be a model already
+/// @return a line for the user: the family and what was written
+/// @throws UsageError [WEIGHTS-01] no family expresses the recipe; [WEIGHTS-06] the folder has files of a model; as
+///   runtime::CheckpointReader and AtomicFile
+std::string export_folder(const RecipeProgram& recipe, const std::string& checkpoint, const std::string& folder,
+                          const ExportOptions& options);
+
+}  // namespace monomorph::train

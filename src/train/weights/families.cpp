@@ -1,0 +1,150 @@
+#include "train/weights/family.hpp"
+#include "train/weights/listed.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+namespace monomorph::train {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array<const Family*, 5> all_families{&gpt2, &llama, &mistral, &qwen2, &qwen3};
+
+/// Keys that any config.json may have and that change nothing in what a decoder computes: where the file comes from,
+/// how its weights are stored, how text is generated, and what belongs to other tasks.
+constexpr std::string_view ignored_by_all[] = {"_name_or_path",
+                                               "architectures",
+                                               "auto_map",
+                                               "bos_token_id",
+                                               "chunk_size_feed_forward",
+                                               "dtype",
+                                               "eos_token_id",
+                                               "finetuning_task",
+                                               "id2label",
+                                               "initializer_range",
+                                               "label2id",
+                                               "model_type",
+                                               "output_attentions",
+                                               "output_hidden_states",
+                                               "pad_token_id",
+                                               "problem_type",
+                                               "return_dict",
+                                               "sep_token_id",
+                                               "task_specific_params",
+                                               "tokenizer_class",
+                                               "torch_dtype",
+                                               "transformers_version",
+                                               "unk_token_id",
+                                               "use_cache"};
+
+bool is_ignored(const Family& family, std::string_view key) {
+  return std::ranges::count(ignored_by_all, key) > 0 || std::ranges::count(family.ignored, key) > 0;
+}
+
+std::string entry_text(std::string_view key, const json& value) {
+  return in_quotes(fmt::format("{}: {}", key, value.dump(-1, ' ', true, json::error_handler_t::replace)));
+}
+
+/// What a file says of a row.   @throws UsageError [WEIGHTS-03]
+json value_of(const ConfigRow& row, const json& config, const std::string& where) {
+  const auto found = config.find(row.key);
+  if (found != config.end()) return *found;
+  if (row.absent == nullptr)
+    throw UsageError("WEIGHTS-03", fmt::format("{} has no {}; export the model again", in_quotes(where), row.key));
+  return json::parse(row.absent);
+}
+
+/// Whether recipes can express the value.   @throws UsageError [WEIGHTS-03]
+bool take(const ConfigRow& row, const json& value, PortableModel& portable, const std::string& where) {
+  const auto refuse = [&] {
+    throw UsageError("WEIGHTS-03", fmt::format("{} has {}, a value of another type than this key has; export the model "
+                                               "again",
+                                               in_quotes(where), entry_text(row.key, value)));
+  };
+  try {
+    row.take(portable, value);
+  } catch (const NotExpressible&) {
+    return false;
+  } catch (const WrongType&) {
+    refuse();
+  } catch (const json::exception&) {
+    refuse();
+  }
+  return true;
+}
+
+/// What would be read from the config.json that is written for a model: in what it differs, the family lacks something.
+PortableModel expressed(const Family& family, const PortableModel& portable) {
+  PortableModel read = family.base;
+  for (const ConfigRow& row : family.config)
+    if (const json value = row.value(portable); row.take != nullptr && !value.is_null()) row.take(read, value);
+  return read;
+}
+
+std::vector<std::string> lacking(const Family& family, const PortableModel& portable) {
+  return differences(facts_of(portable), "in the recipe", facts_of(expressed(family, portable)),
+                     fmt::format("in {}", family.model_type));
+}
+
+}  // namespace
+
+std::span<const Family* const> families() { return all_families; }
+
+const Family* find_family(std::string_view model_type) {
+  const auto found = std::ranges::find(all_families, model_type, &Family::model_type);
+  return found == all_families.end() ? nullptr : *found;
+}
+
+const Family& family_for(const RecipeProgram& recipe) {
+  const PortableModel portable = portable_model(recipe);
+  const Family* nearest = nullptr;
+  std::vector<std::string> least;
+  for (const Family* const family : all_families) {
+    std::vector<std::string> features = lacking(*family, portable);
+    if (features.empty()) return *family;
+    if (nearest != nullptr && features.size() >= least.size()) continue;
+    nearest = family;
+    least = std::move(features);
+  }
+  throw UsageError(
+      "WEIGHTS-01",
+      fmt::format("no family of Hugging Face's models that Monomorph knows can be {}; the nearest is {}, but "
+                  "{}; change the recipe",
+                  recipe.name, nearest->model_type, listed(std::move(least))));
+}
+
+json config_of(const Family& family, const PortableModel& portable) {
+  json config = json::object();
+  for (const ConfigRow& row : family.config) config[std::string(row.key)] = row.value(portable);
+  return config;
+}
+
+PortableModel model_from(const Family& family, const json& config, const std::string& where) {
+  PortableModel portable = family.base;
+  std::vector<std::string> beyond;
+  for (const ConfigRow& row : family.config) {
+    const json value = value_of(row, config, where);
+    if (row.take != nullptr && !take(row, value, portable, where)) beyond.push_back(entry_text(row.key, value));
+  }
+  for (const ConfigRow& row : family.config)
+    if (const json value = value_of(row, config, where); row.take == nullptr && value != row.value(portable))
+      beyond.push_back(entry_text(row.key, value));
+  for (const auto& [key, value] : config.items())
+    if (!is_ignored(family, key) && std::ranges::find(family.config, key, &ConfigRow::key) == family.config.end())
+      beyond.push_back(entry_text(key, value));
+  if (beyond.empty()) return portable;
+  throw UsageError("WEIGHTS-04",
+                   fmt::format("{} has what no recipe expresses: {}; a key that changes nothing in what the model "
+                               "computes may be deleted there",
+                               in_quotes(where), listed(std::move(beyond), ", ")));
+}
+
+}  // namespace monomorph::train

@@ -1,0 +1,67 @@
+#pragma once
+#include "train/weights/portable_model.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace monomorph::train {
+
+/// Where a canonical tensor lies among those of a family. "#" stands for the number of a block. Canonical tensors that
+/// have the same place lie in it one below the other, in the order of the rows: a fused projection.
+struct TensorRow {
+  std::string_view ours, theirs;
+  bool transposed = false;  ///< theirs is (in, out)
+};
+
+/// A value of config.json that no recipe can express.
+struct NotExpressible {};
+/// A value of config.json that is of another type than its key has.
+struct WrongType {};
+
+/// A key of config.json, and what it says of a model.
+struct ConfigRow {
+  std::string_view key;
+  const char* absent;  ///< JSON of what transformers reads where the key is not there; null if it must be there
+  nlohmann::json (*value)(const PortableModel&);
+  /// Has the model become what the value says. Null where the family has one value for each model: another one is a
+  /// feature that recipes do not have.
+  /// @throws NotExpressible; WrongType or nlohmann::json::exception for a value of another type
+  void (*take)(PortableModel&, const nlohmann::json& value) = nullptr;
+};
+
+/// A kind of model of Hugging Face's transformers: what its files say, as tables. All else follows from them, in both
+/// directions.
+struct Family {
+  std::string_view model_type, architecture;  ///< as config.json names them
+  PortableModel base;                         ///< what all models of the family have; sizes are taken from the rows
+  std::span<const ConfigRow> config;
+  std::span<const std::string_view> ignored;  ///< keys that change nothing in what a decoder computes
+  std::span<const TensorRow> tensors;
+  std::span<const std::string_view> buffers;  ///< tensors in older files that are no parameters
+  std::string_view optional_prefix;           ///< of their tensors: files of the bare model lack it
+};
+
+/// All that there are, those that say less first.
+std::span<const Family* const> families();
+/// Null if there is none of that name.
+const Family* find_family(std::string_view model_type);
+
+// Defined each in a file of its own.
+extern const Family gpt2, llama, mistral, qwen2, qwen3;
+
+/// The family that expresses a recipe's model.
+/// @throws UsageError [WEIGHTS-01] none does: what the one that comes nearest lacks
+const Family& family_for(const RecipeProgram& recipe);
+
+/// The rows' part of a config.json.
+nlohmann::json config_of(const Family& family, const PortableModel& portable);
+
+/// @param where the file, for messages
+/// @throws UsageError [WEIGHTS-03] a value that is missing or of another type; [WEIGHTS-04] all that recipes do not
+///   have, by name
+PortableModel model_from(const Family& family, const nlohmann::json& config, const std::string& where);
+
+}  // namespace monomorph::train

@@ -1,0 +1,44 @@
+#pragma once
+#include "train/weights/model_folder.hpp"
+#include "train/weights/tensor_places.hpp"
+#include "train/weights/weights_source.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace monomorph::train {
+
+/// The weights of a folder of Hugging Face's, each a strided part of a tensor there.
+class FolderWeights : public WeightsSource {
+ public:
+  /// @param recipe a model that the folder's family expresses
+  /// @throws UsageError [WEIGHTS-05]; [WEIGHTS-07] a tensor that weights are to be read from is not of two dimensions,
+  ///   not of floating-point numbers, or, if several weights lie in it, has another shape than they make; as
+  ///   FolderTensors, placed_tensors
+  FolderWeights(FolderModel model, const RecipeProgram& recipe);
+
+  std::string where() const override { return model_.folder; }
+  std::vector<std::string> unused() const override { return unused_; }
+  const Shape* find(const std::string& name) const override;
+  void read(const std::string& name, std::int64_t first, View to) override;
+
+ private:
+  /// Element (row, col) is element base + row * row_stride + col * col_stride of the tensor there.
+  struct Part {
+    FolderTensors::Tensor in;
+    DType dtype;
+    Shape shape;
+    std::int64_t base, row_stride, col_stride;
+  };
+  void add_parts(const PlacedTensor& placed, const FolderTensors::Tensor& tensor);
+  void gather(const Part& part, std::int64_t first, std::int64_t n, std::byte* to) const;
+
+  FolderModel model_;
+  FolderTensors tensors_;
+  std::map<std::string, Part> parts_;
+  std::vector<std::string> unused_;
+  std::vector<std::byte> buffer_;
+};
+
+}  // namespace monomorph::train

@@ -1,0 +1,168 @@
+#include "train/weights/load_weights.hpp"
+
+#include <monomorph/runtime/kernels/elementwise.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace monomorph::train {
+namespace {
+
+/// Numbers whose exponent has all bits set.
+template <class Bits> std::int64_t with_full_exponent(View view, Bits exponent) {
+  std::int64_t n = 0;
+  for (std::int64_t i = 0; i < view.elements(); ++i) {
+    Bits bits;
+    std::memcpy(&bits, view.data + i * static_cast<std::int64_t>(sizeof(Bits)), sizeof(Bits));
+    n += (bits & exponent) == exponent ? 1 : 0;
+  }
+  return n;
+}
+
+std::int64_t non_finite(View view) {
+  switch (view.dtype) {
+    case DType::fp64:
+      return with_full_exponent<std::uint64_t>(view, 0x7FF0'0000'0000'0000);
+    case DType::fp32:
+      return with_full_exponent<std::uint32_t>(view, 0x7F80'0000);
+    case DType::bf16:
+      return with_full_exponent<std::uint16_t>(view, 0x7F80);
+    case DType::fp16:
+      return with_full_exponent<std::uint16_t>(view, 0x7C00);
+  }
+  __builtin_unreachable();
+}
+
+/// One tensor of a source in the shape that the recipe has for it.
+class ResizedTensor {
+ public:
+  ResizedTensor(WeightsSource& source, const std::string& name, Shape shape, const WeightsHparams& choices)
+      : source_(source), name_(name), shape_(shape), there_(*source.find(name)), choices_(choices) {}
+
+  /// How many elements from `first` on, of n, are given; the others stay as they are.
+  std::int64_t given(std::int64_t first, std::int64_t n) const {
+    const bool all = interpolates() || means();
+    return all ? n : std::clamp<std::int64_t>(there_.elements() - first, 0, n);
+  }
+  void read(std::int64_t first, View to) {
+    if (interpolates()) return interpolate(first, to);
+    const std::int64_t from_source = std::clamp<std::int64_t>(there_.elements() - first, 0, to.elements());
+    if (from_source > 0) source_.read(name_, first, part(to, 0, from_source));
+    if (from_source < to.elements()) give_mean(first + from_source, part(to, from_source, to.elements() - from_source));
+  }
+
+ private:
+  bool has_other_rows() const { return there_.rows != shape_.rows; }
+  bool interpolates() const {
+    return has_other_rows() && name_ == "position_embedding.weight" &&
+           choices_.positions.value == PositionRows::interpolated;
+  }
+  bool means() const { return has_other_rows() && choices_.vocabulary.value == VocabularyRows::mean; }
+
+  static View part(View view, std::int64_t first, std::int64_t n) {
+    return {view.data + first * size_of(view.dtype), view.dtype, {1, n}};
+  }
+
+  /// Rows one after the other, in fp64.
+  std::vector<double> rows(std::int64_t first, std::int64_t n) {
+    std::vector<double> values(static_cast<std::size_t>(n * there_.cols));
+    source_.read(name_, first * there_.cols,
+                 View(reinterpret_cast<std::byte*>(values.data()), DType::fp64, {1, n * there_.cols}));
+    return values;
+  }
+  std::vector<double> mean_row() {
+    std::vector<double> mean(static_cast<std::size_t>(there_.cols));
+    const std::int64_t at_a_time = std::max<std::int64_t>(1, elements_at_a_time / there_.cols);
+    for (std::int64_t first = 0; first < there_.rows; first += at_a_time) {
+      const std::vector<double> values = rows(first, std::min(at_a_time, there_.rows - first));
+      for (std::size_t i = 0; i < values.size(); ++i) mean[i % mean.size()] += values[i];
+    }
+    for (double& value : mean) value /= static_cast<double>(there_.rows);
+    return mean;
+  }
+  static void put(double value, View to, std::int64_t i) {
+    cpu::copy(cpu::Queue{}, View(reinterpret_cast<std::byte*>(&value), DType::fp64, {1, 1}), part(to, i, 1));
+  }
+
+  /// The mean of all rows there are, computed once.
+  void give_mean(std::int64_t first, View to) {
+    if (mean_.empty()) mean_ = mean_row();
+    for (std::int64_t i = 0; i < to.elements(); ++i)
+      put(mean_[static_cast<std::size_t>((first + i) % shape_.cols)], to, i);
+  }
+
+  /// Linear between the two rows that are nearest; the first and the last position keep theirs.
+  void interpolate(std::int64_t first, View to) {
+    const std::int64_t cols = shape_.cols;
+    const double step =
+        shape_.rows > 1 ? static_cast<double>(there_.rows - 1) / static_cast<double>(shape_.rows - 1) : 0;
+    const auto lower_of = [&](std::int64_t position) {
+      return std::min(static_cast<std::int64_t>(static_cast<double>(position) * step), there_.rows - 1);
+    };
+    const std::int64_t first_row = lower_of(first / cols),
+                       last_row = std::min(lower_of((first + to.elements() - 1) / cols) + 1, there_.rows - 1);
+    const std::vector<double> near = rows(first_row, last_row - first_row + 1);
+    for (std::int64_t i = 0; i < to.elements(); ++i) {
+      const std::int64_t position = (first + i) / cols, col = (first + i) % cols, lower = lower_of(position),
+                         upper = std::min(lower + 1, there_.rows - 1);
+      const double from_lower = near[static_cast<std::size_t>((lower - first_row) * cols + col)],
+                   from_upper = near[static_cast<std::size_t>((upper - first_row) * cols + col)];
+      const double fraction = static_cast<double>(position) * step - static_cast<double>(lower);
+      put(from_lower + fraction * (from_upper - from_lower), to, i);
+    }
+  }
+
+  WeightsSource& source_;
+  const std::string& name_;
+  Shape shape_, there_;
+  const WeightsHparams& choices_;
+  std::vector<double> mean_;
+};
+
+/// What a rank holds of a tensor, in the pieces that are consecutive in the whole of it.
+void load_tensor(const StateTensor& tensor, ResizedTensor& from, TrainingStep& step, NonFiniteNumbers& numbers) {
+  const auto load_piece = [&](std::int64_t held, std::int64_t element, std::int64_t n) {
+    in_bounded_pieces(from.given(element, n), [&](std::int64_t done, std::int64_t length) {
+      const View view(tensor.view.data + (held - tensor.first + done) * size_of(tensor.view.dtype), tensor.view.dtype,
+                      {1, length});
+      HostBuffer buffer;
+      const View place = step.place_for_upload(view, buffer);
+      from.read(element + done, place);
+      count_non_finite(tensor.name, place, numbers);
+      step.upload(place, view);
+    });
+  };
+  for_each_shared_piece(tensor.held(), RegionRun::whole(dims_of(tensor.shape)), load_piece);
+}
+
+}  // namespace
+
+std::string warning_of(const NonFiniteNumbers& numbers, const std::string& where) {
+  if (numbers.empty()) return "";
+  constexpr std::size_t most_named = 4;
+  std::vector<std::string> named;
+  for (const auto& [name, n] : numbers)
+    if (named.size() < most_named) named.push_back(fmt::format("{} in {}", n, name));
+  return fmt::format("warning: [WEIGHTS-11] weights in {} are NaN or infinite: {}{}", where, fmt::join(named, ", "),
+                     numbers.size() > most_named ? fmt::format(", and more in {} tensors", numbers.size() - most_named)
+                                                 : "");
+}
+
+void count_non_finite(const std::string& name, View view, NonFiniteNumbers& numbers) {
+  if (const std::int64_t n = non_finite(view); n > 0) numbers[name] += n;
+}
+
+NonFiniteNumbers load_weights(WeightsSource& source, const WeightsHparams& choices, TrainingStep& step) {
+  NonFiniteNumbers numbers;
+  for (const StateTensor& tensor : step.parameters()) {
+    ResizedTensor from(source, tensor.name, tensor.shape, choices);
+    load_tensor(tensor, from, step, numbers);
+  }
+  step.parameters_changed();
+  return numbers;
+}
+
+}  // namespace monomorph::train

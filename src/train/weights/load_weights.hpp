@@ -1,0 +1,51 @@
+#pragma once
+#include "train/weights/weights_source.hpp"
+
+#include <monomorph/train/describe/recipe_program.hpp>
+#include <monomorph/train/hparams/hparams.hpp>
+#include <monomorph/train/step/training_step.hpp>
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace monomorph::train {
+
+struct OpenedWeights {
+  std::unique_ptr<WeightsSource> source;
+  std::vector<std::string> notes;  ///< one line for each fact in which the models differ and may
+};
+
+/// Facts of the model, by the beginnings of their names, that a run which starts from weights may have changed.
+std::span<const std::string_view> facts_that_training_changes();
+/// Of weights that are taken as they are: the context alone, which no tensor depends on where positions are not
+/// learned.
+std::span<const std::string_view> facts_that_import_changes();
+
+/// Opens a folder of Hugging Face's, or whatever find_checkpoint takes, and compares its model with the recipe's.
+/// @param may_differ beginnings of names of facts
+/// @throws UsageError [WEIGHTS-08] the models differ in what may not; [RUN-03] there is neither; as read_folder_model,
+///   FolderWeights, CheckpointWeights
+OpenedWeights open_weights(const std::string& path, const RecipeProgram& recipe,
+                           std::span<const std::string_view> may_differ);
+
+/// Compares all tensors before any is read.
+/// @throws UsageError [WEIGHTS-09] tensors are missing, unused, or of another shape than `choices` let them have: all
+///   of them
+void check_tensors(const WeightsSource& source, const RecipeProgram& recipe, const WeightsHparams& choices);
+
+/// Numbers that are NaN or infinite, by tensor.
+using NonFiniteNumbers = std::map<std::string, std::int64_t>;
+/// A line that names some of them; empty if there are none.
+std::string warning_of(const NonFiniteNumbers& numbers, const std::string& where);
+/// Adds those of a contiguous view in the host's memory.
+void count_non_finite(const std::string& name, View view, NonFiniteNumbers& numbers);
+
+/// Puts weights in the place of a step's parameters. Each rank reads what it holds, in bounded pieces. Rows that the
+/// source does not have keep what initialisation gave them, unless `choices` say otherwise.
+NonFiniteNumbers load_weights(WeightsSource& source, const WeightsHparams& choices, TrainingStep& step);
+
+}  // namespace monomorph::train

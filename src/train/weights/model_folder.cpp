@@ -1,0 +1,143 @@
+#include "train/weights/model_folder.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+#include <monomorph/core/text_file.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+namespace monomorph::train {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view config_name = "config.json", weights_name = "model.safetensors",
+                           index_name = "model.safetensors.index.json";
+
+bool is_there(const std::string& path) {
+  std::error_code ignored;  // what can't be looked at isn't there
+  return std::filesystem::exists(path, ignored);
+}
+
+/// Of a JSON text the object, in which no key may come twice: a parser would keep one of the two unasked.
+json unique_object(const std::string& path, ErrorId id) {
+  const auto refuse = [&](const std::string& reason) {
+    throw UsageError(id, fmt::format("{} {}; copy or export the folder again", in_quotes(path), reason));
+  };
+  std::vector<std::set<std::string>> keys;  // of the objects that are open
+  std::string twice;
+  const auto follow = [&](int, json::parse_event_t event, const json& parsed) {
+    if (event == json::parse_event_t::object_start) keys.emplace_back();
+    if (event == json::parse_event_t::object_end) keys.pop_back();
+    if (event == json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second)
+      twice = parsed.get<std::string>();
+    return true;
+  };
+  const std::string text = read_text_file(path);
+  json object = json::parse(text, follow, false);
+  if (!object.is_object() || text.find('\0') != std::string::npos) refuse("is no JSON object");
+  if (!twice.empty()) refuse("has the key " + in_quotes(twice) + " twice");
+  return object;
+}
+
+/// A name in an index stands for a file beside it, and for nothing else.
+void check_file_name(const std::string& name, const std::string& index) {
+  const bool plain = name.ends_with(".safetensors") && !name.starts_with('.') &&
+                     name.find_first_of(std::string_view("/\\\0", 3)) == std::string::npos;
+  if (!plain)
+    throw UsageError("WEIGHTS-05", fmt::format("{} names the file {}, and may name only safetensors files beside it; "
+                                               "export the folder again",
+                                               in_quotes(index), in_quotes(name)));
+}
+
+/// By tensor the file that has it.
+std::map<std::string, std::string> weight_map_of(const std::string& index) {
+  const json object = unique_object(index, "WEIGHTS-05");
+  std::map<std::string, std::string> files;
+  const auto found = object.find("weight_map");
+  const bool is_map = found != object.end() && found->is_object() &&
+                      std::ranges::all_of(*found, [](const json& file) { return file.is_string(); });
+  if (!is_map)
+    throw UsageError("WEIGHTS-05", fmt::format("{} has no weight_map from tensors to files; export the folder again",
+                                               in_quotes(index)));
+  for (const auto& [tensor, file] : found->items()) {
+    check_file_name(file.get<std::string>(), index);
+    files[tensor] = file.get<std::string>();
+  }
+  return files;
+}
+
+}  // namespace
+
+bool is_model_folder(const std::string& path) { return is_there(fmt::format("{}/{}", path, config_name)); }
+
+FolderModel read_folder_model(const std::string& folder) {
+  const std::string path = fmt::format("{}/{}", folder, config_name);
+  if (!is_there(path))
+    throw UsageError("WEIGHTS-02", fmt::format("there is no {} in {}; give the folder of a model of Hugging Face's",
+                                               config_name, in_quotes(folder)));
+  const json config = unique_object(path, "WEIGHTS-03");
+  const auto type = config.find("model_type");
+  const std::string name = type != config.end() && type->is_string() ? type->get<std::string>() : "";
+  const Family* const family = find_family(name);
+  if (family == nullptr) {
+    std::vector<std::string_view> known;
+    for (const Family* const one : families()) known.push_back(one->model_type);
+    throw UsageError("WEIGHTS-02", fmt::format("{} has the model_type {}, and must have one of {}; give another model",
+                                               in_quotes(path), in_quotes(name), fmt::join(known, ", ")));
+  }
+  return {folder, family, model_from(*family, config, path)};
+}
+
+FolderTensors::FolderTensors(const std::string& folder) {
+  const std::string single = fmt::format("{}/{}", folder, weights_name),
+                    index = fmt::format("{}/{}", folder, index_name);
+  if (is_there(single))
+    add_file(single);
+  else if (is_there(index))
+    add_files_of(folder, index);
+  else
+    throw UsageError("WEIGHTS-05", fmt::format("there is neither {} nor {} in {}; other formats of weights must be "
+                                               "converted to safetensors first",
+                                               weights_name, index_name, in_quotes(folder)));
+}
+
+void FolderTensors::add_files_of(const std::string& folder, const std::string& index) {
+  const std::map<std::string, std::string> listed = weight_map_of(index);
+  std::set<std::string> names;
+  for (const auto& [tensor, file] : listed)
+    if (names.insert(file).second) add_file(fmt::format("{}/{}", folder, file));
+  const auto refuse = [&](const std::string& tensor) {
+    throw UsageError("WEIGHTS-05", fmt::format("{} does not lie where {} says; export the folder again",
+                                               in_quotes(tensor), in_quotes(index)));
+  };
+  for (const auto& [tensor, file] : listed) {
+    const Tensor* const found = find(tensor);
+    if (found == nullptr || found->file->path() != fmt::format("{}/{}", folder, file)) refuse(tensor);
+  }
+  for (const auto& [tensor, place] : tensors_)
+    if (!listed.contains(tensor)) refuse(tensor);
+}
+
+void FolderTensors::add_file(const std::string& path) {
+  const auto& file =
+      *files_.emplace_back(std::make_unique<runtime::SafetensorsFile>(runtime::SafetensorsFile::open(path)));
+  for (const runtime::TensorEntry& entry : file.tensors())
+    if (const auto [same, is_new] = tensors_.try_emplace(entry.name, Tensor{&file, &entry}); !is_new)
+      throw UsageError("WEIGHTS-05",
+                       fmt::format("{} lies in {} and in {}; export the folder again", in_quotes(entry.name),
+                                   in_quotes(same->second.file->path()), in_quotes(path)));
+}
+
+const FolderTensors::Tensor* FolderTensors::find(const std::string& name) const {
+  const auto found = tensors_.find(name);
+  return found == tensors_.end() ? nullptr : &found->second;
+}
+
+}  // namespace monomorph::train

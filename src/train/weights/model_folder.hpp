@@ -1,0 +1,52 @@
+#pragma once
+#include "train/weights/family.hpp"
+
+#include <monomorph/runtime/files/safetensors.hpp>
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace monomorph::train {
+
+/// What the config.json of a folder of Hugging Face's says of its model.
+struct FolderModel {
+  std::string folder;
+  const Family* family = nullptr;
+  PortableModel portable;
+};
+
+/// Whether there is a config.json.
+bool is_model_folder(const std::string& path);
+
+/// @throws UsageError [WEIGHTS-02] the folder has none, or one of a kind of model that Monomorph does not know;
+///   [WEIGHTS-03] it is not the JSON that it must be; [WEIGHTS-04]; [FILE-01] and following
+FolderModel read_folder_model(const std::string& folder);
+
+/// The tensors of a folder's safetensors files, one or many with an index. Nothing outside of the folder is named: the
+/// files of an index must lie in it.
+class FolderTensors {
+ public:
+  struct Tensor {
+    const runtime::SafetensorsFile* file;
+    const runtime::TensorEntry* entry;
+  };
+
+  /// @throws UsageError [WEIGHTS-05] there are none, or the index is not as it must be; as runtime::SafetensorsFile
+  explicit FolderTensors(const std::string& folder);
+  FolderTensors(FolderTensors&&) = default;
+
+  const Tensor* find(const std::string& name) const;  ///< null if there is none of that name
+  const std::map<std::string, Tensor>& all() const { return tensors_; }
+
+ private:
+  void add_file(const std::string& path);
+  void add_files_of(const std::string& folder, const std::string& index);
+
+  std::vector<std::unique_ptr<runtime::SafetensorsFile>> files_;
+  std::map<std::string, Tensor> tensors_;
+};
+
+}  // namespace monomorph::train

@@ -1,0 +1,109 @@
+#include "train/describe/recipe_facts.hpp"
+#include "train/weights/checkpoint_weights.hpp"
+#include "train/weights/folder_weights.hpp"
+#include "train/weights/listed.hpp"
+#include "train/weights/load_weights.hpp"
+#include "train/weights/tensor_places.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+#include <monomorph/runtime/files/find_checkpoint.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace monomorph::train {
+namespace {
+
+constexpr std::array<std::string_view, 5> changed_by_training{"mask", "attention", "model.context_length",
+                                                              "model.vocab_size", "model.rotary."};
+constexpr std::array<std::string_view, 1> changed_by_import{"model.context_length"};
+
+/// Compares what decides the function of two models.
+/// @return notes   @throws UsageError [WEIGHTS-08]
+std::vector<std::string> compared(const std::string& path, const ModelFacts& there, const RecipeProgram& recipe,
+                                  const ModelFacts& here, std::span<const std::string_view> may_differ) {
+  const std::vector<std::string> lines = differences(there, "there", here, "here");
+  std::vector<std::string> notes, refused;
+  for (const std::string& line : lines) {
+    const bool may = std::ranges::any_of(may_differ, [&](std::string_view name) { return line.starts_with(name); });
+    (may ? notes : refused).push_back(may ? fmt::format("of the weights in {}, {}", path, line) : line);
+  }
+  if (!refused.empty())
+    throw UsageError("WEIGHTS-08", fmt::format("the weights in {} are of another model than {}: {}; change the recipe, "
+                                               "or give weights of its model",
+                                               in_quotes(path), recipe.name, listed(std::move(refused))));
+  return notes;
+}
+
+/// What decides the function of any recipe's model, from the facts that checkpoints keep of their recipe.
+ModelFacts function_facts(const std::map<std::string, std::string>& recipe_facts) {
+  ModelFacts facts;
+  for (const auto& [name, value] : recipe_facts)
+    if (name == "layers" || name == "attention" || decides_function(name, recipe_facts)) facts.emplace(name, value);
+  return facts;
+}
+
+OpenedWeights open_checkpoint(const std::string& path, const RecipeProgram& recipe,
+                              std::span<const std::string_view> may_differ) {
+  const std::string checkpoint = runtime::find_checkpoint(path);
+  const auto metadata = runtime::read_checkpoint_metadata(checkpoint);
+  std::vector<std::string> notes = compared(checkpoint, function_facts(metadata.recipe_facts), recipe,
+                                            function_facts(recipe_facts(recipe)), may_differ);
+  return {std::make_unique<CheckpointWeights>(checkpoint, recipe), std::move(notes)};
+}
+
+OpenedWeights open_folder(const std::string& path, const RecipeProgram& recipe,
+                          std::span<const std::string_view> may_differ) {
+  FolderModel model = read_folder_model(path);
+  std::vector<std::string> notes =
+      compared(path, facts_of(model.portable), recipe, facts_of(portable_model(recipe)), may_differ);
+  return {std::make_unique<FolderWeights>(std::move(model), recipe), std::move(notes)};
+}
+
+std::string shape_text(Shape shape) {
+  return shape.rows == 1 ? fmt::format("[{}]", shape.cols) : fmt::format("[{}, {}]", shape.rows, shape.cols);
+}
+
+bool may_have_other_rows(const std::string& name, const WeightsHparams& choices, std::int64_t there,
+                         std::int64_t here) {
+  if (name == "embedding.weight" || name == "head.weight")
+    return choices.vocabulary.value != VocabularyRows::must_match;
+  if (name != "position_embedding.weight") return false;
+  return choices.positions.value == PositionRows::interpolated ||
+         (choices.positions.value == PositionRows::cut && there >= here);
+}
+
+}  // namespace
+
+std::span<const std::string_view> facts_that_training_changes() { return changed_by_training; }
+std::span<const std::string_view> facts_that_import_changes() { return changed_by_import; }
+
+OpenedWeights open_weights(const std::string& path, const RecipeProgram& recipe,
+                           std::span<const std::string_view> may_differ) {
+  return is_model_folder(path) ? open_folder(path, recipe, may_differ) : open_checkpoint(path, recipe, may_differ);
+}
+
+void check_tensors(const WeightsSource& source, const RecipeProgram& recipe, const WeightsHparams& choices) {
+  std::vector<std::string> wrong;
+  for (const CanonicalTensor& tensor : canonical_tensors(recipe)) {
+    const Shape* const found = source.find(tensor.name);
+    if (found == nullptr)
+      wrong.push_back(tensor.name + " is missing");
+    else if (found->cols != tensor.shape.cols ||
+             (found->rows != tensor.shape.rows &&
+              !may_have_other_rows(tensor.name, choices, found->rows, tensor.shape.rows)))
+      wrong.push_back(
+          fmt::format("{} is {} and must be {}", tensor.name, shape_text(*found), shape_text(tensor.shape)));
+  }
+  for (const std::string& name : source.unused()) wrong.push_back(in_quotes(name) + " is not used");
+  if (wrong.empty()) return;
+  throw UsageError("WEIGHTS-09", fmt::format("the tensors in {} are not those of {}: {}; give weights of the recipe's "
+                                             "model, or set weights.vocabulary or weights.positions where rows differ",
+                                             in_quotes(source.where()), recipe.name, listed(std::move(wrong))));
+}
+
+}  // namespace monomorph::train

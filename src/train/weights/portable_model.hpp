@@ -1,0 +1,37 @@
+#pragma once
+#include <monomorph/spec/attention_mask.hpp>
+#include <monomorph/spec/decoder_spec.hpp>
+#include <monomorph/train/describe/recipe_program.hpp>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace monomorph::train {
+
+/// What decides the function that a decoder computes, as far as files of weights can say it: sizes and options, and
+/// the mask of all layers.
+struct PortableModel {
+  DecoderSpec model;
+  AttentionMask mask{};
+};
+
+/// Of a recipe whose layers are all the decoder block with one mask. Whether attention keeps within documents is no
+/// matter here: a text alone is one document.
+/// @throws UsageError [WEIGHTS-01] naming what the recipe has besides
+PortableModel portable_model(const RecipeProgram& recipe);
+
+/// By name as `describe` and checkpoints have them ("model.norm.epsilon"), what decides the function of a model, and
+/// "mask". What only training reads (dropout, initialisation, the kernel of attention) is left out, and so is what no
+/// other field reads, as the base of rotary positions where positions are learned.
+using ModelFacts = std::map<std::string, std::string>;
+ModelFacts facts_of(const PortableModel& portable);
+/// Whether a fact of a model is one of these.   @param facts all of the same model
+bool decides_function(const std::string& name, const ModelFacts& facts);
+
+/// One line for each fact in which two models differ, or that only one of them has: "model.d_ff is 96 <there>, and 128
+/// <here>".
+std::vector<std::string> differences(const ModelFacts& there, std::string_view where_there, const ModelFacts& here,
+                                     std::string_view where_here);
+
+}  // namespace monomorph::train

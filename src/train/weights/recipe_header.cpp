@@ -1,0 +1,105 @@
+#include <monomorph/train/weights/recipe_header.hpp>
+
+#include "train/weights/model_folder.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <vector>
+
+namespace monomorph::train {
+namespace {
+
+/// Fields of enumerations, whose facts are words.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> types_of_words{
+    {{"model.norm.kind", "NormKind"}, {"model.activation", "Activation"}, {"model.position", "Position"}}};
+
+std::string literal_of(const Fact& fact) {
+  for (const auto& [name, type] : types_of_words)
+    if (name == fact.name) return fmt::format("monomorph::{}::{}", type, fact.value);
+  return fact.value;
+}
+
+/// Fields that must be given, and those that are not as a model has them that says nothing of them.
+std::vector<Fact> facts_to_say(const PortableModel& portable) {
+  const DecoderSpec& model = portable.model;
+  const std::vector<Fact> usual = model_facts(DecoderSpec{.vocab_size = model.vocab_size,
+                                                          .n_layers = model.n_layers,
+                                                          .n_heads = model.n_heads,
+                                                          .d_model = model.d_model,
+                                                          .context_length = model.context_length});
+  constexpr std::array<std::string_view, 6> always{"model.vocab_size", "model.n_layers",       "model.n_heads",
+                                                   "model.d_model",    "model.context_length", "model.d_ff"};
+  const ModelFacts deciding = facts_of(portable);
+  std::vector<Fact> facts = model_facts(model);
+  std::erase_if(facts, [&](const Fact& fact) {
+    if (std::ranges::count(always, fact.name) > 0) return false;
+    return !deciding.contains(fact.name) || std::ranges::find(usual, fact.name, &Fact::name)->value == fact.value;
+  });
+  return facts;
+}
+
+/// Designated initialisers; fields of one nested spec stand side by side.
+std::vector<std::string> initializers(std::span<const Fact> facts, std::size_t prefix) {
+  std::vector<std::string> members;
+  while (!facts.empty()) {
+    const std::string rest = facts.front().name.substr(prefix);
+    const std::size_t dot = rest.find('.');
+    if (dot == std::string::npos) {
+      members.push_back(fmt::format(".{} = {}", rest, literal_of(facts.front())));
+      facts = facts.subspan(1);
+      continue;
+    }
+    const std::string nested = facts.front().name.substr(0, prefix + dot + 1);
+    const auto end = std::ranges::find_if(facts, [&](const Fact& fact) { return !fact.name.starts_with(nested); });
+    const auto n = static_cast<std::size_t>(end - facts.begin());
+    members.push_back(
+        fmt::format(".{} = {{{}}}", rest.substr(0, dot), fmt::join(initializers(facts.first(n), nested.size()), ", ")));
+    facts = facts.subspan(n);
+  }
+  return members;
+}
+
+void check_identifier(const std::string& name) {
+  const auto is_letter = [](char character) {
+    return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') || character == '_';
+  };
+  const auto is_part = [&](char character) { return is_letter(character) || (character >= '0' && character <= '9'); };
+  if (!name.empty() && is_letter(name.front()) && std::ranges::all_of(name, is_part)) return;
+  throw UsageError("WEIGHTS-12", fmt::format("a recipe can't be named {}; give an identifier of C++", in_quotes(name)));
+}
+
+}  // namespace
+
+std::string recipe_header(const std::string& folder, const std::string& name) {
+  check_identifier(name);
+  const FolderModel model = read_folder_model(folder);
+  const std::string attention = model.portable.mask == AttentionMask{}
+                                    ? ""
+                                    : fmt::format("  using attention = monomorph::attention::SlidingWindow<{}>;\n",
+                                                  model.portable.mask.before + 1);
+  return fmt::format(
+      "#pragma once\n"
+      "#include <monomorph/run.hpp>\n\n"
+      "namespace recipes {{\n\n"
+      "/// The model of a config.json of Hugging Face's, a {}.\n"
+      "struct {} {{\n"
+      "  static constexpr monomorph::DecoderSpec model{{\n      {},\n  }};\n"
+      "{}"
+      "  using sharding = monomorph::sharding::Replicate;\n"
+      "  using precision = monomorph::precision::Fp32;\n"
+      "  using checkpointing = monomorph::checkpointing::KeepAll;\n"
+      "  using optimizer = monomorph::optim::AdamW;\n"
+      "}};\n\n"
+      "}}  // namespace recipes\n",
+      model.family->architecture, name,
+      fmt::join(initializers(facts_to_say(model.portable), std::string_view("model.").size()), ",\n      "), attention);
+}
+
+}  // namespace monomorph::train

@@ -1,0 +1,82 @@
+#include "train/weights/tensor_places.hpp"
+
+#include <monomorph/core/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace monomorph::train {
+namespace {
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// The name with the number of a block in the place of "#".
+std::string numbered(std::string_view pattern, int block) {
+  std::string name(pattern);
+  if (const std::size_t at = name.find('#'); at != std::string::npos) name.replace(at, 1, fmt::format("{}", block));
+  return name;
+}
+
+void add(const TensorRow& row, const CanonicalTensor& tensor, int block, std::vector<PlacedTensor>& placed) {
+  const std::string name = numbered(row.theirs, block);
+  if (placed.empty() || placed.back().name != name)
+    placed.push_back({.name = name, .transposed = row.transposed, .parts = {}});
+  PlacedTensor& place = placed.back();
+  place.is_vector = tensor.shape.rows == 1;
+  place.rows += place.is_vector ? tensor.shape.cols : tensor.shape.rows;
+  place.cols = place.is_vector ? 1 : tensor.shape.cols;
+  place.parts.push_back(tensor);
+}
+
+}  // namespace
+
+std::vector<CanonicalTensor> canonical_tensors(const RecipeProgram& recipe) {
+  std::vector<CanonicalTensor> tensors;
+  for (int unit = 0; unit < recipe.n_units; ++unit) {
+    const int block = unit - recipe.first_block;
+    const bool is_block = 0 <= block && block < recipe.n_blocks;
+    for (const TensorInfo& tensor : recipe.unit_layout(unit))
+      tensors.push_back(
+          {(is_block ? fmt::format("layers.{}.", block) : "") + std::string(tensor.name), tensor.slice.shape});
+  }
+  return tensors;
+}
+
+std::vector<std::int64_t> PlacedTensor::file_shape() const {
+  if (is_vector) return {rows};
+  return transposed ? std::vector{cols, rows} : std::vector{rows, cols};
+}
+
+std::vector<PlacedTensor> placed_tensors(const Family& family, const RecipeProgram& recipe) {
+  std::vector<CanonicalTensor> left = canonical_tensors(recipe);
+  std::vector<PlacedTensor> placed;
+  // Row by row, so that the parts of a tensor come in the order of the rows.
+  for (int block = -1; block < recipe.n_blocks; ++block)
+    for (const TensorRow& row : family.tensors) {
+      if ((row.ours.find('#') == std::string_view::npos) != (block < 0)) continue;
+      const auto found = std::ranges::find(left, numbered(row.ours, block), &CanonicalTensor::name);
+      if (found == left.end()) continue;  // what an option leaves out
+      add(row, *found, block, placed);
+      left.erase(found);
+    }
+  if (!left.empty())
+    throw UsageError("WEIGHTS-01",
+                     fmt::format("{} models of Hugging Face have no tensor for {} of {}; change the recipe",
+                                 family.model_type, left.front().name, recipe.name));
+  return placed;
+}
+
+std::string pattern_of(const std::string& name) {
+  for (std::size_t begin = 0; begin < name.size();) {
+    const std::size_t end = std::min(name.find('.', begin), name.size());
+    if (is_number(std::string_view(name).substr(begin, end - begin)))
+      return std::string(name).replace(begin, end - begin, "#");
+    begin = end + 1;
+  }
+  return name;
+}
+
+}  // namespace monomorph::train

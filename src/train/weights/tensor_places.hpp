@@ -1,0 +1,38 @@
+#pragma once
+#include "train/weights/family.hpp"
+
+#include <monomorph/spec/layout.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace monomorph::train {
+
+/// A canonical tensor of a recipe. A vector has one row.
+struct CanonicalTensor {
+  std::string name;  ///< "layers.3.mlp.up.weight"
+  Shape shape;
+};
+std::vector<CanonicalTensor> canonical_tensors(const RecipeProgram& recipe);
+
+/// A tensor in a family's files, and what lies in it. Its rows are those of the canonical tensors, one below the other;
+/// of vectors, the elements.
+struct PlacedTensor {
+  std::string name;
+  bool transposed = false;  ///< the file has rows as columns
+  bool is_vector = false;
+  std::int64_t rows = 0, cols = 1;
+  std::vector<CanonicalTensor> parts;
+  std::vector<std::int64_t> file_shape() const;
+  std::int64_t elements() const { return rows * cols; }
+};
+
+/// Where all tensors of a recipe lie.
+/// @throws UsageError [WEIGHTS-01] the family has none for one of them
+std::vector<PlacedTensor> placed_tensors(const Family& family, const RecipeProgram& recipe);
+
+/// "model.layers.#.mlp.up_proj.weight" of "model.layers.3.mlp.up_proj.weight".
+std::string pattern_of(const std::string& name);
+
+}  // namespace monomorph::train

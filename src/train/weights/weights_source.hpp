@@ -1,0 +1,34 @@
+#pragma once
+#include <monomorph/runtime/memory/view.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace monomorph::train {
+
+/// Weights by their canonical names, wherever they lie.
+class WeightsSource {
+ public:
+  virtual ~WeightsSource() = default;
+
+  virtual std::string where() const = 0;  ///< for messages
+  /// The names, as they are there, of parameters that the recipe has no place for.
+  virtual std::vector<std::string> unused() const = 0;
+  /// Null if there is none of that name. A vector has one row.
+  virtual const Shape* find(const std::string& name) const = 0;
+  /// As many consecutive elements as the view has, converted to its dtype.
+  /// @param first element, in the order of the tensor's rows   @param to contiguous, in the host's memory
+  virtual void read(const std::string& name, std::int64_t first, View to) = 0;
+};
+
+/// The elements that are read and converted at a time: what bounds the memory that is needed beside the weights.
+inline constexpr std::int64_t elements_at_a_time = std::int64_t{1} << 22;
+
+/// Calls visit(first, n) for all of `elements`, so many at a time.
+template <class Visit> void in_bounded_pieces(std::int64_t elements, Visit visit) {
+  for (std::int64_t first = 0; first < elements; first += elements_at_a_time)
+    visit(first, elements - first < elements_at_a_time ? elements - first : elements_at_a_time);
+}
+
+}  // namespace monomorph::train

@@ -1,0 +1,269 @@
+// import, export and weights.from, as a user calls them: what must be refused above all, as folders come from outside.
+#include "programs.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <functional>
+
+using namespace monomorph::testing;
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+void check_success(const ProcessResult& result) {
+  INFO(result.err);
+  CHECK(result.exit_code == 0);
+}
+
+/// A workplace with a run and an export of it.
+struct Exported : Workplace {
+  explicit Exported(const std::string& recipe) : Workplace(recipe) {
+    REQUIRE(train("run", {"run.steps=3"}).exit_code == 0);
+    const ProcessResult result = run({"export", "--checkpoint", *this / "run", "--output", *this / "model"});
+    INFO(result.err);
+    REQUIRE(result.exit_code == 0);
+  }
+  /// The export, with a file changed.
+  std::string changed(const std::string& file, const std::function<std::string(std::string)>& change) const {
+    fs::remove_all(*this / "changed");
+    fs::copy(*this / "model", *this / "changed", fs::copy_options::recursive);
+    const std::string path = *this / ("changed/" + file);
+    write_bytes(path, change(read_bytes(path)));
+    return *this / "changed";
+  }
+  std::string with_config(const std::function<void(Json&)>& change) const {
+    return changed("config.json", [&](const std::string& text) {
+      Json config = Json::parse(text);
+      change(config);
+      return config.dump();
+    });
+  }
+  void check_import_refused(const std::string& folder, const std::vector<std::string>& parts) const {
+    check_refusal(run({"import", folder, "--output", *this / "imported"}), 2, parts);
+    CHECK_FALSE(fs::exists(*this / "imported"));
+  }
+};
+
+std::string digest(const std::string& checkpoint) {
+  const std::string all = run_program("monomorph-checkpoint", {"digest", checkpoint}).out;
+  std::string parameters;
+  std::size_t begin = 0;
+  for (std::size_t end; (end = all.find('\n', begin)) != std::string::npos; begin = end + 1)
+    if (const std::string line = all.substr(begin, end + 1 - begin); !contains(line, "moment")) parameters += line;
+  return parameters;
+}
+
+}  // namespace
+
+TEST_CASE("export and import: the same bits come back, with the tokeniser, and go on travelling") {
+  for (const std::string recipe : {"tiny_gpt2", "tiny_llama"}) {
+    CAPTURE(recipe);
+    const Exported place(recipe);
+    CHECK(fs::exists(place / "model/tokenizer.json"));
+    CHECK(contains(read_bytes(place / "model/tokenizer_config.json"), "PreTrainedTokenizerFast"));
+    CHECK(Json::parse(read_bytes(place / "model/config.json")).at("eos_token_id").is_number_integer());
+    write_bytes(place / "model/chat_template.jinja", "a template");
+    check_success(place.run({"import", place / "model", "--output", place / "imported"}));
+    CHECK(digest(place / "imported") == digest(place / "run"));
+    CHECK(place.run({"evaluate", "--checkpoint", place / "imported", "--data", place / "held_out.pbin"}).out ==
+          place.run({"evaluate", "--checkpoint", place / "run"}).out);
+    const Arguments prompt{"--prompt", "First", "--greedy", "--max-tokens", "5"};
+    CHECK(place.run(with(Arguments{"generate", "--checkpoint", place / "imported"}, prompt)).out ==
+          place.run(with(Arguments{"generate", "--checkpoint", place / "run"}, prompt)).out);
+    check_success(place.run({"export", "--checkpoint", place / "imported", "--output", place / "again"}));
+    for (const std::string file : {"config.json", "model.safetensors", "tokenizer.json", "chat_template.jinja"}) {
+      CAPTURE(file);
+      CHECK(read_bytes(place / ("again/" + file)) == read_bytes(place / ("model/" + file)));
+    }
+  }
+}
+
+TEST_CASE("a run starts from weights wherever they are, on any number of ranks, with all else new") {
+  const Exported place("tiny_llama");
+  REQUIRE(place.run({"import", place / "model", "--output", place / "imported"}).exit_code == 0);
+  std::string first;
+  for (const std::string from : {"run", "model", "imported"}) {
+    CAPTURE(from);
+    const ProcessResult result = place.train("from_" + from, {"weights.from=" + place / from, "run.steps=3"});
+    check_success(result);
+    CHECK(contains(result.out, "all else begins anew"));
+    const std::string state = final_state(place / ("from_" + from));
+    CHECK(state == (first.empty() ? first = state : first));
+  }
+  for (const std::string ranks : {"1", "2"})
+    check_success(place.run(with(place.training("tree_" + ranks, {"weights.from=" + place / "model", "run.steps=3",
+                                                                  "batch.reduction=fixed_tree", "batch.micro_batch=4"}),
+                                 {"--ranks", ranks})));
+  CHECK(final_state(place / "tree_1") == final_state(place / "tree_2"));
+
+  // A run that is interrupted goes on from its own checkpoint, not from the weights.
+  const ProcessResult resumed =
+      place.train("from_model", {"weights.from=" + place / "model", "run.steps=4", "checkpoint.resume=auto"});
+  check_success(resumed);
+  CHECK(contains(resumed.out, "resumed after step 3"));
+  CHECK_FALSE(contains(resumed.out, "all else begins anew"));
+}
+
+TEST_CASE("weights of another recipe: what may differ is said by name, and all else refused by name") {
+  const Exported place("tiny_llama");
+  for (const std::string from : {"run", "model"}) {
+    CAPTURE(from);
+    const ProcessResult documents =
+        run_program("tiny_documents",
+                    place.training("documents_" + from, {"weights.from=" + place / from, "run.steps=3"}));
+    check_success(documents);
+    CHECK(contains(documents.out, "attention is monomorph::attention::Causal there") == (from == "run"));
+    CHECK(metric(place / ("documents_" + from), "loss").size() == 3);
+    check_refusal(run_program("tiny_mixture", place.training("mixture", {"weights.from=" + place / from})), 2,
+                  {from == "run" ? "[WEIGHTS-08]" : "[WEIGHTS-01]", "ixture"});
+    CHECK_FALSE(fs::exists(place / "mixture/metrics.jsonl"));
+  }
+  const ProcessResult hybrid =
+      run_program("tiny_llama_hybrid", with(place.training("hybrid", {"weights.from=" + place / "model", "run.steps=3",
+                                                                      "batch.micro_batch=2"}),
+                                            {"--ranks", "4"}));
+  check_success(hybrid);
+  CHECK(contains(hybrid.out, "weights from"));
+}
+
+TEST_CASE("weights alone can't be resumed from, and weights.from must name weights") {
+  const Exported place("tiny_gpt2");
+  REQUIRE(place.run({"import", place / "model", "--output", place / "imported"}).exit_code == 0);
+  check_refusal(place.train("resumed", {"checkpoint.resume=" + place / "imported"}), 2,
+                {"[WEIGHTS-10]", "weights.from"});
+  for (const std::string command : {"check", "train"}) {
+    CAPTURE(command);
+    Arguments arguments = place.training("nowhere", {"weights.from=" + place / "nowhere"});
+    if (command == "check") arguments.insert(arguments.begin(), command);
+    check_refusal(place.run(arguments), 2, {"[RUN-03]", "nowhere", "weights.from"});
+    CHECK_FALSE(fs::exists(place / "nowhere"));
+  }
+  const ProcessResult checked =
+      place.run(with(Arguments{"check"}, place.training("checked", {"weights.from=" + place / "model"})));
+  check_success(checked);
+  CHECK(contains(checked.out, "starts from the weights in"));
+}
+
+TEST_CASE("export is refused where it can't be, and never writes over a model") {
+  const Exported place("tiny_gpt2");
+  check_refusal(place.run({"export", "--checkpoint", place / "run", "--output", place / "model"}), 2,
+                {"[WEIGHTS-06]", "model"});
+  check_refusal(place.run({"export", "--checkpoint", place / "nowhere", "--output", place / "other"}), 2, {"[RUN-03]"});
+  check_refusal(place.run({"export", "--checkpoint", place / "run", "--output", place / "other", "--dtype", "int8"}), 2,
+                {"[RUN-13]", "int8"});
+  check_refusal(run_program("tiny_llama", {"export", "--checkpoint", place / "run", "--output", place / "other"}), 2,
+                {"[RUN-04]"});
+  CHECK_FALSE(fs::exists(place / "other"));
+  check_refusal(place.run({"import", place / "model", "--output", place / "run"}), 2, {"[WEIGHTS-06]", "run"});
+}
+
+TEST_CASE("import refuses a config.json that is broken, of another model, or beyond what recipes can be") {
+  const Exported place("tiny_llama");
+  place.check_import_refused(place / "run", {"[WEIGHTS-02]", "config.json"});
+  place.check_import_refused(place.changed("config.json", [](const std::string& text) { return text.substr(0, 20); }),
+                             {"[WEIGHTS-03]", "JSON"});
+  place.check_import_refused(
+      place.changed("config.json", [](const std::string& text) { return "{\"hidden_size\": 1," + text.substr(1); }),
+      {"[WEIGHTS-03]", "hidden_size", "twice"});
+  const auto refused = [&](const std::string& key, const Json& value, const std::vector<std::string>& parts) {
+    CAPTURE(key);
+    place.check_import_refused(place.with_config([&](Json& config) { config[key] = value; }), parts);
+  };
+  refused("model_type", "mamba", {"[WEIGHTS-02]", "mamba", "gpt2, llama"});
+  refused("model_type", 7, {"[WEIGHTS-02]"});
+  refused("hidden_size", "64", {"[WEIGHTS-03]", "hidden_size"});
+  refused("rope_scaling", {{"rope_type", "llama3"}}, {"[WEIGHTS-03]", "rope_scaling"});
+  refused("rope_scaling", {{"rope_type", "yarn"}, {"factor", 4}}, {"[WEIGHTS-04]", "rope_scaling", "yarn"});
+  refused("num_attention_heads", 4.5, {"[WEIGHTS-03]", "num_attention_heads"});
+  refused("num_attention_heads", 0, {"[WEIGHTS-04]", "num_attention_heads"});
+  refused("hidden_size", std::uint64_t{1} << 63, {"[WEIGHTS-04]", "hidden_size"});
+  place.check_import_refused(place.with_config([](Json& config) {
+    for (int i = 0; i < 1000; ++i) config["key " + std::to_string(i)] = i;
+  }),
+                             {"[WEIGHTS-04]", "and 976 more"});
+  refused("hidden_act", "gelu", {"[WEIGHTS-04]", "hidden_act"});
+  refused("quantization_config", {{"bits", 4}}, {"[WEIGHTS-04]", "quantization_config"});
+  refused("hidden_size", 128, {"[WEIGHTS-08]", "model.d_model is 128 there, and 64 here"});
+  refused("rms_norm_eps", 1e-6, {"[WEIGHTS-08]", "model.norm.epsilon"});
+  place.check_import_refused(place.with_config([](Json& config) {
+    config["model_type"] = "qwen3";
+    config.erase("mlp_bias");
+  }),
+                             {"[WEIGHTS-08]", "model.qk_norm is true there, and false here"});
+  refused("use_mrope", false, {"[WEIGHTS-04]", "use_mrope"});
+  place.check_import_refused(place.with_config([](Json& config) { config.erase("num_hidden_layers"); }),
+                             {"[WEIGHTS-03]", "num_hidden_layers"});
+}
+
+TEST_CASE("import refuses weights that are cut short, missing, of another shape, or not where an index may point") {
+  const Exported place("tiny_llama");
+  const std::string weights = "model.safetensors", index = "model.safetensors.index.json";
+  place.check_import_refused(place.changed(weights, [](const std::string& bytes) { return bytes.substr(0, 5000); }),
+                             {"[SAFETENSORS-0", weights});
+  place.check_import_refused(place.changed(weights, [](std::string bytes) { return bytes.replace(0, 8, 8, '\x7f'); }),
+                             {"[SAFETENSORS-01]", weights});
+  const auto renamed = [](const std::string& from, const std::string& to) {
+    return [=](std::string bytes) { return bytes.replace(bytes.find(from), from.size(), to); };
+  };
+  place.check_import_refused(place.changed(weights, renamed("layers.1.mlp.up_proj", "layers.1.mlp.XX_proj")),
+                             {"[WEIGHTS-09]", "layers.1.mlp.up.weight is missing", "XX_proj.weight\" is not used"});
+  place.check_import_refused(place.changed(weights, renamed("\"shape\":[512,64]", "\"shape\":[64,512]")),
+                             {"[WEIGHTS-09]", "is [64, 512] and must be [512, 64]"});
+  place.check_import_refused(place.changed(weights, renamed("\"F32\"", "\"I32\"")), {"[WEIGHTS-07]", "I32"});
+
+  // The same weights in one of several files.
+  const auto with_index = [&](const std::string& text) {
+    fs::remove_all(place / "indexed");
+    fs::copy(place / "model", place / "indexed", fs::copy_options::recursive);
+    fs::rename(place / ("indexed/" + weights), place / "indexed/part.safetensors");
+    write_bytes(place / ("indexed/" + index), text);
+    return place / "indexed";
+  };
+  fs::copy(place / ("model/" + weights), place / "outside.safetensors");
+  for (const std::string name : {"../outside.safetensors", "/etc/passwd", "part.bin", ".hidden.safetensors", ""}) {
+    CAPTURE(name);
+    place.check_import_refused(with_index(Json{{"weight_map", {{"lm_head.weight", name}}}}.dump()),
+                               {"[WEIGHTS-05]", index});
+  }
+  place.check_import_refused(with_index("{}"), {"[WEIGHTS-05]", "weight_map"});
+  place.check_import_refused(with_index("{\"weight_map\": {\"a\": \"part.safetensors\", \"a\": \"b.safetensors\"}}"),
+                             {"[WEIGHTS-05]", "twice"});
+  place.check_import_refused(with_index(Json{{"weight_map", {{"lm_head.weight", "part.safetensors"}}}}.dump()),
+                             {"[WEIGHTS-05]", "does not lie where"});
+  place.check_import_refused(with_index(Json{{"weight_map", {{"none", "part.safetensors"}}}}.dump()),
+                             {"[WEIGHTS-05]", "none"});
+  place.check_import_refused(with_index(Json{{"weight_map", {{"none", "gone.safetensors"}}}}.dump()),
+                             {"[FILE-01]", "gone.safetensors"});
+  fs::remove(place / ("indexed/" + index));
+  place.check_import_refused(place / "indexed", {"[WEIGHTS-05]", index});
+}
+
+TEST_CASE("weights that are NaN are loaded, and warned of") {
+  const Exported place("tiny_gpt2");
+  const std::string folder = place.changed("model.safetensors", [](std::string bytes) {
+    return bytes.replace(bytes.size() - 8, 8, std::string("\0\0\xc0\x7f\0\0\x80\xff", 8));  // NaN and -infinity
+  });
+  const ProcessResult imported = place.run({"import", folder, "--output", place / "imported"});
+  CHECK(imported.exit_code == 0);
+  CHECK(is_one_line(imported.err));
+  CHECK(contains(imported.err, "[WEIGHTS-11]"));
+  CHECK(contains(imported.err, ": 2 in "));
+}
+
+TEST_CASE("monomorph-checkpoint recipe prints the recipe of a folder's model") {
+  const std::string fixtures = MONOMORPH_SOURCE_DIR "/tests/fixtures/weights/";
+  for (const std::string name : {"gpt2", "gpt2_untied", "llama", "llama_options", "mistral", "qwen2", "qwen3"}) {
+    CAPTURE(name);
+    const ProcessResult printed = run_program("monomorph-checkpoint", {"recipe", fixtures + name, "--name", name});
+    check_success(printed);
+    CHECK(printed.out == read_bytes(fixtures + "recipes/" + name + ".hpp"));
+  }
+  check_refusal(run_program("monomorph-checkpoint", {"recipe", fixtures + "gpt2", "--name", "9 lives"}), 2,
+                {"[WEIGHTS-12]", "9 lives"});
+  check_refusal(run_program("monomorph-checkpoint", {"recipe", fixtures + "nowhere"}), 2, {"[WEIGHTS-02]"});
+}

@@ -1,0 +1,257 @@
+// Models that Hugging Face's transformers wrote, loaded, saved, exported and loaded again:
+// tests/fixtures/weights/README.md says what they are.
+#include "fixtures/weights/recipes/gpt2.hpp"
+#include "fixtures/weights/recipes/gpt2_untied.hpp"
+#include "fixtures/weights/recipes/llama.hpp"
+#include "fixtures/weights/recipes/llama_options.hpp"
+#include "fixtures/weights/recipes/mistral.hpp"
+#include "fixtures/weights/recipes/qwen2.hpp"
+#include "fixtures/weights/recipes/qwen3.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/hugging_face.hpp"
+#include "support/temporary_folder.hpp"
+#include "train/run/import_weights.hpp"
+#include "train/weights/export_folder.hpp"
+#include "train/weights/load_weights.hpp"
+#include "train/weights/model_folder.hpp"
+
+#include <monomorph/runtime/comm/world.hpp>
+#include <monomorph/train/commands/run_recipe.hpp>
+#include <monomorph/train/run/run_checkpoint.hpp>
+
+#include <map>
+
+namespace monomorph {
+namespace {
+
+using namespace testing;
+
+constexpr std::int64_t batch = 2;
+
+/// The table is padded, which no folder knows of.
+struct gpt2_padded : recipes::gpt2_untied {
+  static constexpr DecoderSpec model = [] {
+    DecoderSpec model = recipes::gpt2_untied::model;
+    model.vocab_multiple = 48;
+    return model;
+  }();
+};
+
+template <std::int64_t vocabulary, std::int64_t context> struct gpt2_resized : recipes::gpt2 {
+  static constexpr DecoderSpec model = [] {
+    DecoderSpec model = recipes::gpt2::model;
+    model.vocab_size = vocabulary;
+    model.context_length = context;
+    return model;
+  }();
+};
+
+std::string fixture(const std::string& name) { return MONOMORPH_SOURCE_DIR "/tests/fixtures/weights/" + name; }
+
+/// A step of a recipe, and the logits of a fixture's batch.
+template <Recipe R> struct Model {
+  std::unique_ptr<Communicator> communicator = one_rank();
+  train::Step<R> step{*communicator, batch, 1};
+
+  Values logits(const std::string& name) {
+    const auto expected = runtime::SafetensorsFile::open(fixture(name) + "/expected.safetensors");
+    const std::vector<std::int32_t> ids = ids_of(expected, "input_ids");
+    step.evaluate({ids.data(), ids.data(), 0});
+    // A row for each token; behind the vocabulary are the ids that pad the table.
+    const Values padded = values_of(step.state().activations.statistics()[step.head().logits_CV]);
+    const std::size_t width = R::model.padded_vocab(), vocabulary = R::model.vocab_size;
+    Values logits;
+    for (std::size_t row = 0; row < ids.size(); ++row)
+      logits.insert(logits.end(), &padded[row * width], &padded[row * width] + vocabulary);
+    return logits;
+  }
+};
+
+/// Every tensor of a folder: dtype, shape and bytes.
+std::map<std::string, std::string> contents_of(const std::string& folder) {
+  std::map<std::string, std::string> contents;
+  const train::FolderTensors tensors(folder);
+  for (const auto& [name, tensor] : tensors.all()) {
+    std::string text(runtime::name_of(tensor.entry->dtype));
+    for (const std::int64_t size : tensor.entry->shape) text += " " + std::to_string(size);
+    text.append(reinterpret_cast<const char*>(tensor.file->data(*tensor.entry)),
+                tensor.entry->end - tensor.entry->begin);
+    contents[name] = text;
+  }
+  return contents;
+}
+
+/// Import, load, save, export, and import again.
+template <Recipe R> void check_travels(const std::string& name) {
+  const train::RecipeProgram recipe = detail::program_of<R>();
+  const TemporaryFolder folder;
+  const Values expected = values_of(runtime::SafetensorsFile::open(fixture(name) + "/expected.safetensors"), "logits");
+
+  // What a run starts from.
+  Model<R> started;
+  const auto opened = train::open_weights(fixture(name), recipe, train::facts_that_training_changes());
+  CHECK(opened.notes.empty());
+  train::check_tensors(*opened.source, recipe, {});
+  CHECK(train::load_weights(*opened.source, {}, started.step).empty());
+  CHECK(relative_error(started.logits(name), expected) < 1e-5);
+
+  // An import is a checkpoint of the same weights.
+  const auto imported = train::import_weights(recipe, fixture(name), folder / "imported");
+  CHECK(imported.notes.empty());
+  Model<R> restored;
+  train::restore_run(imported.checkpoint, recipe, restored.step, false);
+  CHECK(hash_of(restored.step.parameters()) == hash_of(started.step.parameters()));
+
+  // An export of it has the same tensors, bit for bit, and says the same of the model, in one file or in many.
+  train::export_folder(recipe, imported.checkpoint, folder / "exported", {});
+  train::export_folder(recipe, imported.checkpoint, folder / "in_files", {.bytes_per_file = 10'000});
+  CHECK(contents_of(folder / "exported") == contents_of(fixture(name)));
+  CHECK(contents_of(folder / "in_files") == contents_of(fixture(name)));
+  const auto here = train::read_folder_model(folder / "exported"), there = train::read_folder_model(fixture(name));
+  CHECK(here.family == there.family);
+  CHECK(train::facts_of(here.portable) == train::facts_of(there.portable));
+
+  // In 16 bits, what is imported and exported again stays as it was first rounded.
+  for (const DType dtype : {DType::bf16, DType::fp16}) {
+    const std::string rounded = folder / std::string(name_of(dtype));
+    train::export_folder(recipe, imported.checkpoint, rounded, {.dtype = dtype});
+    const auto again = train::import_weights(recipe, rounded, rounded + "_imported");
+    train::export_folder(recipe, again.checkpoint, rounded + "_again", {.dtype = dtype});
+    CHECK(contents_of(rounded + "_again") == contents_of(rounded));
+  }
+}
+
+void check_refused(const train::RecipeProgram& recipe, const std::string& feature) {
+  const std::string message = error_of([&] { train::family_for(recipe); });
+  CAPTURE(message);
+  CHECK(message.starts_with("[WEIGHTS-01]"));
+  CHECK(contains(message, feature));
+}
+
+constexpr train::VocabularyRows initialized = train::VocabularyRows::initialized, mean = train::VocabularyRows::mean;
+constexpr train::PositionRows cut = train::PositionRows::cut, interpolated = train::PositionRows::interpolated;
+
+train::WeightsHparams choices(train::VocabularyRows vocabulary, train::PositionRows positions) {
+  train::WeightsHparams choices;
+  choices.vocabulary.value = vocabulary;
+  choices.positions.value = positions;
+  return choices;
+}
+
+/// The fixture `gpt2` in a recipe with other rows, and the values that its step then has.
+template <Recipe R> Tensors resized(const train::WeightsHparams& choices) {
+  const train::RecipeProgram recipe = detail::program_of<R>();
+  const auto opened = train::open_weights(fixture("gpt2"), recipe, train::facts_that_training_changes());
+  train::check_tensors(*opened.source, recipe, choices);
+  const auto communicator = one_rank();
+  train::Step<R> step(*communicator, 1, 1);
+  train::load_weights(*opened.source, choices, step);
+  return values_of(step.parameters());
+}
+template <Recipe R> std::string refusal_of_resizing(const train::WeightsHparams& choices) {
+  const train::RecipeProgram recipe = detail::program_of<R>();
+  const auto opened = train::open_weights(fixture("gpt2"), recipe, train::facts_that_training_changes());
+  return error_of([&] { train::check_tensors(*opened.source, recipe, choices); });
+}
+template <Recipe R> Tensors initial() {
+  const auto communicator = one_rank();
+  return values_of(train::Step<R>(*communicator, 1, 1).parameters());
+}
+Values rows_of(const Values& values, std::size_t first, std::size_t end) {
+  return {values.begin() + static_cast<std::ptrdiff_t>(first * 32),
+          values.begin() + static_cast<std::ptrdiff_t>(end * 32)};
+}
+
+}  // namespace
+
+TEST_CASE("GPT-2 travels") { check_travels<recipes::gpt2>("gpt2"); }
+TEST_CASE("GPT-2 with a head of its own, another GELU and a padded table travels") {
+  check_travels<gpt2_padded>("gpt2_untied");
+}
+TEST_CASE("Llama in many files travels") { check_travels<recipes::llama>("llama"); }
+TEST_CASE("Llama with every option travels") { check_travels<recipes::llama_options>("llama_options"); }
+TEST_CASE("Mistral with a window travels") { check_travels<recipes::mistral>("mistral"); }
+TEST_CASE("Qwen2 travels") { check_travels<recipes::qwen2>("qwen2"); }
+TEST_CASE("Qwen3 travels") { check_travels<recipes::qwen3>("qwen3"); }
+
+TEST_CASE("what Hugging Face's files can't express is refused by its name") {
+  const train::RecipeProgram llama_program = detail::program_of<recipes::llama>();
+  const auto check = [&](const std::string& feature, auto change) {
+    train::RecipeProgram recipe = llama_program;
+    change(recipe);
+    check_refused(recipe, feature);
+  };
+  constexpr MixtureSpec experts{.n_experts = 2, .top_k = 1};
+  DecoderSpec ungated = recipes::llama::model, without_positions = ungated, half_biased = ungated;
+  ungated.activation = Activation::gelu_tanh;
+  without_positions.position = Position::none;
+  half_biased.bias.mlp = half_biased.bias.qkv = true;
+  check("a mixture of experts", [&](auto& recipe) { recipe.layers.front().mixture = &experts; });
+  check("post-norm blocks", [](auto& recipe) { recipe.layers.front().order = BlockOrder::post_norm; });
+  check("blocks of the kind Own", [](auto& recipe) { recipe.layers.front().name = "Own"; });
+  check("different masks", [](auto& recipe) { recipe.attentions.push_back({1, {.before = 4}, false}); });
+  check("a prefix of 4", [](auto& recipe) { recipe.attentions.front().mask.prefix = 4; });
+  check("model.activation is gelu_tanh in the recipe, and swiglu in llama",
+        [&](auto& recipe) { recipe.model = &ungated; });
+  check("model.position is none", [&](auto& recipe) { recipe.model = &without_positions; });
+  check("model.bias.attention_out is false", [&](auto& recipe) { recipe.model = &half_biased; });
+}
+
+TEST_CASE("files of the bare model, with the constants of older versions and a second copy of the table, are read") {
+  const TemporaryFolder folder;
+  const auto original = runtime::SafetensorsFile::open(fixture("gpt2") + "/model.safetensors");
+  const std::string prefix = "transformer.";
+  std::vector<runtime::TensorToWrite> tensors;
+  for (const runtime::TensorEntry& entry : original.tensors())
+    tensors.push_back({entry.name.substr(prefix.size()), entry.dtype, entry.shape, original.data(entry)});
+  const runtime::TensorEntry& table = original.at("transformer.wte.weight");
+  tensors.push_back({"lm_head.weight", table.dtype, table.shape, original.data(table)});
+  tensors.push_back({"h.1.attn.bias", runtime::FileDType::u8, {1, 1, 2, 2}, original.data(table)});
+  tensors.push_back({"h.1.attn.masked_bias", runtime::FileDType::f32, {}, original.data(table)});
+  runtime::write_safetensors(folder / "model.safetensors", tensors, {});
+  write_bytes(folder / "config.json", read_bytes(fixture("gpt2") + "/config.json"));
+
+  const train::RecipeProgram recipe = detail::program_of<recipes::gpt2>();
+  const auto imported = train::import_weights(recipe, folder.path(), folder / "imported");
+  train::export_folder(recipe, imported.checkpoint, folder / "exported", {});
+  CHECK(contents_of(folder / "exported") == contents_of(fixture("gpt2")));
+}
+
+TEST_CASE("a vocabulary of another size is cut, or gets rows as they are chosen") {
+  const Values table = values_of(runtime::SafetensorsFile::open(fixture("gpt2") + "/model.safetensors"),
+                                 "transformer.wte.weight"),
+               mean_row =
+                   values_of(runtime::SafetensorsFile::open(fixture("gpt2") + "/expected.safetensors"), "mean_row");
+  using larger = gpt2_resized<80, 16>;
+  using smaller = gpt2_resized<48, 16>;
+  CHECK(resized<smaller>(choices(initialized, cut)).at("embedding.weight") == rows_of(table, 0, 48));
+  CHECK(resized<smaller>(choices(mean, cut)).at("embedding.weight") == rows_of(table, 0, 48));
+
+  const Values kept = resized<larger>(choices(initialized, cut)).at("embedding.weight");
+  CHECK(rows_of(kept, 0, 64) == table);
+  CHECK(rows_of(kept, 64, 80) == rows_of(initial<larger>().at("embedding.weight"), 64, 80));
+
+  const Values meant = resized<larger>(choices(mean, cut)).at("embedding.weight");
+  CHECK(rows_of(meant, 0, 64) == table);
+  for (std::size_t row = 64; row < 80; ++row) CHECK(relative_error(rows_of(meant, row, row + 1), mean_row) < 1e-7);
+
+  CHECK(contains(refusal_of_resizing<larger>({}), "embedding.weight is [64, 32] and must be [80, 32]"));
+}
+
+TEST_CASE("learned positions of another context are cut or interpolated as torch does it") {
+  const auto expected = runtime::SafetensorsFile::open(fixture("gpt2") + "/expected.safetensors");
+  const Values positions =
+      values_of(runtime::SafetensorsFile::open(fixture("gpt2") + "/model.safetensors"), "transformer.wpe.weight");
+  using longer = gpt2_resized<64, 24>;
+  using shorter = gpt2_resized<64, 8>;
+  CHECK(resized<shorter>(choices(initialized, cut)).at("position_embedding.weight") == rows_of(positions, 0, 8));
+  CHECK(relative_error(resized<shorter>(choices(initialized, interpolated)).at("position_embedding.weight"),
+                       values_of(expected, "positions_8")) < 1e-7);
+  CHECK(relative_error(resized<longer>(choices(initialized, interpolated)).at("position_embedding.weight"),
+                       values_of(expected, "positions_24")) < 1e-7);
+  for (const auto& refusal : {refusal_of_resizing<longer>(choices(initialized, cut)), refusal_of_resizing<longer>({})})
+    CHECK(contains(refusal, "position_embedding.weight is [16, 32] and must be [24, 32]"));
+}
+
+}  // namespace monomorph
