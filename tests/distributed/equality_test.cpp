@@ -54,17 +54,22 @@ TEST_CASE("with frozen units, 1, 2 and 4 ranks give the same bits") {
 }
 
 namespace {
+/// All that may wait in the host's memory, there.
 template <class R, class Strategy> struct OnHost : Sharded<R, Strategy> {
   using checkpointing = checkpointing::Offload<>;
   using optimizer = optim::HostState<optim::AdamW>;
 };
 }  // namespace
 
-TEST_CASE("with state and activations on the host, 1, 2 and 4 ranks give the same bits as without") {
+TEST_CASE("with state, activations and parameters on the host, 1, 2 and 4 ranks give the same bits as without") {
   const Outcome one = train_six_steps<Sharded<llama_like, sharding::Replicate>>(1, 1);
   CHECK(same_bits(train_six_steps<OnHost<llama_like, sharding::Replicate>>(1, 1), one));
   CHECK(same_bits(train_six_steps<OnHost<llama_like, sharding::ShardOptimizer>>(2, 1), one));
   CHECK(same_bits(train_six_steps<OnHost<llama_like, sharding::FullShard>>(4, 1), one));
+  CHECK(same_bits(train_six_steps<OnHost<llama_like, sharding::HostParameters<sharding::Replicate>>>(2, 1), one));
+  CHECK(same_bits(train_six_steps<OnHost<llama_like, sharding::HostParameters<sharding::FullShard>>>(1, 1), one));
+  CHECK(same_bits(train_six_steps<OnHost<llama_like, sharding::HostParameters<sharding::FullShard>>>(4, 1), one));
+  CHECK(same_bits(train_six_steps<OnHost<llama_like, sharding::HostParameters<sharding::HybridShard<2>>>>(4, 1), one));
 }
 
 namespace {

@@ -107,6 +107,10 @@ template <class R> void check_strategies() {
 template <class R, class Optimizer> struct OptimizedBy : R { using optimizer = Optimizer; };
 template <class R> struct Offloaded : R { using checkpointing = checkpointing::Offload<>; };
 
+template <class R, class Strategy>
+using InHostMemory =
+    OptimizedBy<Sharded<R, sharding::HostParameters<Strategy>>, optim::HostState<typename R::optimizer>>;
+
 struct encoder_like : Sharded<llama_like, sharding::FullShard> {
   static constexpr EncoderSpec model{
       .vocab_size = 50, .n_layers = 4, .n_heads = 4, .d_model = 32, .context_length = 24, .d_embedding = 8};
@@ -144,6 +148,15 @@ TEST_CASE("ranks whose devices run behind their hosts train to the same bits: ma
 TEST_CASE("ranks whose devices run behind their hosts train to the same bits: what waits in the hosts' memory") {
   using base = Sharded<InBf16<llama_like>, sharding::FullShard>;
   check_same<OptimizedBy<Offloaded<base>, optim::HostState<optim::AdamW>>, base>(2);
+}
+TEST_CASE("ranks whose devices run behind their hosts train to the same bits: parameters in the hosts' memory") {
+  using sharding::FullShard, sharding::HybridShard, sharding::Replicate;
+  using untied = InBf16<llama_like>;
+  check_same<InHostMemory<gpt2_like, FullShard>, Sharded<gpt2_like, FullShard>>(2);
+  check_same<InHostMemory<untied, FullShard>, Sharded<untied, FullShard>>(2);
+  check_same<InHostMemory<untied, HybridShard<2>>, Sharded<untied, HybridShard<2>>>(4);
+  check_same<InHostMemory<untied, Replicate>, Sharded<untied, Replicate>>(2);
+  check_same<Offloaded<InHostMemory<llama_like, FullShard>>, Sharded<llama_like, FullShard>>(2);
 }
 TEST_CASE("ranks whose devices run behind their hosts train to the same bits: embeddings that all ranks compare") {
   check_same<encoder_like>(2, pairs());

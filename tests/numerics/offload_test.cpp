@@ -145,6 +145,35 @@ TEST_CASE("on the device, two places are left of masters and state") {
   STATIC_REQUIRE(some.optimizer_state == 2 * 8 * longest);
 }
 
+namespace {
+/// The loss before an update, and again after the parameters from before it were written back.
+template <Recipe R> void check_load(Timing timing) {
+  const auto communicator = one_rank();
+  train::Step<R> step(*communicator, micro_batch, 3, 0, {}, timing);
+  constexpr std::int64_t T = trunk_of<R>.context_length;
+  const auto loss = [&] { return step.evaluate(sequences.from(1, T)).loss; };
+  const double before = loss();
+  std::vector<std::vector<std::byte>> saved;
+  for (const train::StateTensor& tensor : step.parameters())
+    saved.emplace_back(tensor.view.data, tensor.view.data + tensor.view.bytes());
+  accumulate(step, sequences.from(0, T), 1, {.index = 0, .count = 1});
+  gradient_norm(step);
+  update(step, 1, 1e-2, PolicyHparams::of<typename R::optimizer::Hparams>());
+  const auto tensors = step.parameters();
+  for (std::size_t i = 0; i < saved.size(); ++i) std::ranges::copy(saved[i], tensors[i].view.data);
+  step.parameters_changed();
+  CHECK(loss() == before);
+}
+}  // namespace
+
+TEST_CASE("after a load, nothing that was on its way from the host before is used") {
+  for (const Timing timing : {Timing::at_once, Timing::late}) {
+    check_load<InHostMemory<gpt2_like>>(timing);
+    check_load<InHostMemory<InBf16<llama_like>>>(timing);
+    check_load<InHostMemory<llama_like, sharding::FullShard>>(timing);
+  }
+}
+
 TEST_CASE("on the device, two units are left of the parameters of compute") {
   using base = InBf16<llama_like>;
   constexpr plan::Memory all = planned<base>, some = planned<InHostMemory<base>>;

@@ -14,17 +14,19 @@ namespace monomorph::plan {
 template <class R> inline constexpr int n_layers = LayersOf<R>::length;
 template <class R> inline constexpr int n_blocks = layers_of<R>.length;
 template <class R> inline constexpr int last_layer = n_layers<R> - 1;
-/// Layers before the blocks.
-template <class R>
-inline constexpr int first_block = [] {
+namespace detail {
+template <class R, class... Runs> constexpr int layers_before_blocks(const Stack<Runs...>&) {
   int n = 0;
   bool found = false;
-  boost::hana::for_each(LayersOf<R>::runs, [&](auto run) {
-    found = found || unit_kind<typename decltype(run)::template block<R>> == UnitKind::block;
-    n += found ? 0 : run.length;
-  });
+  const auto look_at = [&](bool is_block, int length) {
+    found = found || is_block;
+    n += found ? 0 : length;
+  };
+  (look_at(unit_kind<typename Runs::template block<R>> == UnitKind::block, Runs::length), ...);
   return n;
-}();
+}
+}  // namespace detail
+template <class R> inline constexpr int first_block = detail::layers_before_blocks<R>(LayersOf<R>{});
 template <class R> constexpr int layer_of_block(int block) { return first_block<R> + block; }
 template <class R> constexpr int block_of_layer(int layer) { return layer - first_block<R>; }
 template <class R> constexpr bool is_block(int layer) {

@@ -1,5 +1,4 @@
 #pragma once
-#include <boost/hana/for_each.hpp>
 #include <monomorph/block/layers.hpp>
 #include <monomorph/core/rule.hpp>
 #include <monomorph/rule/block_rules.hpp>
@@ -9,15 +8,15 @@ namespace monomorph::rule {
 
 /// Layers of the kind UnitKind::block among all layers, where they stand one behind the other; -1 where others stand
 /// between them.
-template <class R> consteval int blocks_in_a_row() {
+template <class R, class... Runs> consteval int blocks_in_a_row(Stack<Runs...>) {
   int n = 0;
   bool ended = false, interrupted = false;
-  boost::hana::for_each(LayersOf<R>::runs, [&](auto run) {
-    const bool is_block = unit_kind<typename decltype(run)::template block<R>> == UnitKind::block;
+  const auto look_at = [&](bool is_block, int length) {
     interrupted = interrupted || (is_block && ended);
     ended = ended || (n > 0 && !is_block);
-    n += is_block ? run.length : 0;
-  });
+    n += is_block ? length : 0;
+  };
+  (look_at(unit_kind<typename Runs::template block<R>> == UnitKind::block, Runs::length), ...);
   return interrupted ? -1 : n;
 }
 
@@ -75,7 +74,7 @@ template <class R> consteval auto kind_layer_rules() { return kind_layer_rules_o
 
 template <class R> consteval auto kind_rules() {
   using Ends = RuleList<KindHasEnds<FirstLayer<R>, unit_kind<FirstLayer<R>>, LastLayer<R>, unit_kind<LastLayer<R>>>>;
-  return RuleList<KindKeepsBlocks<SpecOf<R>, layers_of<R>.length, blocks_in_a_row<R>()>>{} + Ends{} +
+  return RuleList<KindKeepsBlocks<SpecOf<R>, layers_of<R>.length, blocks_in_a_row<R>(LayersOf<R>{})>>{} + Ends{} +
          exported_rules<ModelKind<SpecOf<R>>, R>();
 }
 
