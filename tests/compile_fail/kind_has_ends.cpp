@@ -5,5 +5,5 @@ template <class R> struct Last : LayerParts<R> {
   static constexpr monomorph::UnitKind unit_kind =
       NEGATIVE ? monomorph::UnitKind::embedding : monomorph::UnitKind::head;
 };
-template <> struct monomorph::ModelKind<OwnSpec<0>> : OwnKind<0, LayerParts, Last> {};
+template <> struct monomorph::ModelKind<OwnSpec<0>> : OwnHeadKind<0, LayerParts, Last> {};
 static_assert(monomorph::admit<OwnRecipe<0>>());

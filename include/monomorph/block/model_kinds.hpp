@@ -27,6 +27,11 @@ template <> struct ModelKind<EncoderSpec> {
   template <class R> using rules = rule::EncoderRules<R>;
 };
 
+/// The kinds from the time when there were no others. Fingerprints and facts do not name them, so that recipes keep
+/// theirs.
+template <class Spec>
+inline constexpr bool kind_came_first = std::is_same_v<Spec, DecoderSpec> || std::is_same_v<Spec, EncoderSpec>;
+
 /// The blocks: a recipe's `layers`, or n_layers decoder blocks.
 template <class R>
 inline constexpr auto layers_of = [] {

@@ -55,8 +55,23 @@ class Fingerprint {
   std::uint64_t state_ = fnv1a_64("monomorph recipe 3");
 };
 
-/// What is computed: the objective, which tokens attend to which, each layer's block, and which units stay as they are.
+/// The kind of model, and its layers around the blocks.
+template <class R> constexpr void add_kind(Fingerprint& fingerprint) {
+  if constexpr (!kind_came_first<SpecOf<R>>) {
+    fingerprint.add(type_name<SpecOf<R>>(), type_name<R>());
+    boost::hana::for_each(LayersOf<R>::runs, [&](auto run) {
+      using Layer = typename decltype(run)::template block<R>;
+      if (unit_kind<Layer> == UnitKind::block) return;
+      fingerprint.add(type_name<Layer>(), type_name<R>());
+      fingerprint.add(run.length);
+    });
+  }
+}
+
+/// What is computed: the kind of model, the objective, which tokens attend to which, each layer's block, and which
+/// units stay as they are.
 template <class R> constexpr void add_computation(Fingerprint& fingerprint) {
+  add_kind<R>(fingerprint);
   fingerprint.add(type_name<objective_of<R>>(), type_name<R>());
   fingerprint.add(type_name<attention_of<R>>(), type_name<R>());
   boost::hana::for_each(layers_of<R>.runs, [&](auto run) {

@@ -33,7 +33,7 @@ template <class R> constexpr std::int64_t gathers_per_step(int u, std::int64_t m
   // Parameters that stay are gathered when they have changed,
   if (!R::sharding::splits_parameters || (Shards<R>::resident(u) && !trains<R>(u))) return trains<R>(u) ? 1 : 0;
   // others for forward and for backward: but a look-up's, the last layer's and those of the one before, which stay.
-  const bool again = backward_reaches<R>(u) && u > 0 && u < last_layer<R> - 1;
+  const bool again = backward_reaches<R>(u) && backward_reads<R>(u) && u < last_layer<R> - 1;
   return micro_batches * (again ? 2 : 1);
 }
 

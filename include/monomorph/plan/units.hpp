@@ -66,6 +66,12 @@ inline constexpr int lowest_trained = [] {
   return unit;
 }();
 template <class R> constexpr bool backward_reaches(int unit) { return unit >= lowest_trained<R>; }
+/// Whether a layer's backward reads its parameters.
+template <class R> constexpr bool backward_reads(int layer) {
+  bool reads = true;
+  with_layer<R>(layer, [&](auto l) { reads = backward_reads_params<decltype(l)>; });
+  return reads;
+}
 
 template <class R> constexpr ParameterLayout unit_layout(int unit) {
   ParameterLayout layout;

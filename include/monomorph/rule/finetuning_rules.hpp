@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <monomorph/block/layers.hpp>
 #include <monomorph/core/rule.hpp>
 #include <monomorph/recipe/members.hpp>
 
@@ -13,17 +14,24 @@ template <bool trains_something> struct TrainsSomething {
                   "finetuning or tied_head (docs/rules.md#freeze-03)");
   }
 };
+/// Of the layers around the blocks. One that shares the first unit is trained with it.
+template <class R, class... Runs> consteval bool trains_around_blocks(Stack<Runs...>) {
+  const auto trains = [](UnitKind kind, bool shares) {
+    return kind != UnitKind::block && !shares && finetuning_of<R>::trains(kind, 0);
+  };
+  return (trains(unit_kind<typename Runs::template block<R>>, shares_first_unit<typename Runs::template block<R>>) ||
+          ...);
+}
 template <class R> consteval auto finetuning_rules() {
   using P = finetuning_of<R>;
-  constexpr bool embedding = P::trains(UnitKind::embedding, 0),
-                 head = !trunk_of<R>.tied_head && P::trains(UnitKind::head, 0);
+  constexpr bool around_blocks = trains_around_blocks<R>(LayersOf<R>{});
   constexpr bool some_block = [] {
     constexpr std::int64_t limit = 256;  // MODEL-01: as many layers as a model may have
     for (int block = 0; block < trunk_of<R>.n_layers.value && block < limit; ++block)
       if (P::trains(UnitKind::block, block)) return true;
     return false;
   }();
-  return RuleList < TrainsSomething<trunk_of<R>.n_layers.value<1 || embedding || head || some_block>>{};
+  return RuleList < TrainsSomething<trunk_of<R>.n_layers.value<1 || around_blocks || some_block>>{};
 }
 
 }  // namespace monomorph::rule

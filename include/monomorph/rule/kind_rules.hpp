@@ -52,30 +52,110 @@ template <class Layer, class R> struct KindLayerHasParts {
     Layer::forward(tensors, saved);
     Layer::backward(tensors, saved);
   };
-  static constexpr bool holds = is_laid_out && passes;
+  /// LibTorch's graphs are kept by block.
+  static constexpr bool is_differentiated = requires { requires Layer::computes_when_called; };
+  static constexpr bool holds = is_laid_out && passes && !is_differentiated;
   static consteval void explain() {
     static_assert(holds,
                   "[KIND-04] a layer of a kind of model must have Params, Saved, Temporary, matmul_flops_per_token(), "
-                  "and forward and backward of (const LayerTensors<R>&, const Saved&), as block/layer.hpp lists them "
-                  "(docs/rules.md#kind-04)");
+                  "and forward and backward of (const LayerTensors<R>&, const Saved&) of its own, as block/layer.hpp "
+                  "lists them (docs/rules.md#kind-04)");
   }
 };
 template <class Layer, class R> consteval auto rules_of_layer_parts() {
   if constexpr (unit_kind<Layer> == UnitKind::block)
     return RuleList<>{};
   else
-    return RuleList<KindLayerHasParts<Layer, R>>{};
+    return RuleList<KindLayerHasParts<Layer, R>, DecodingBlockHasTemporaries<Layer, R>>{};
 }
 template <class R, class... Runs> consteval auto kind_layer_rules_of(Stack<Runs...>) {
   return (RuleList<>{} + ... + rules_of_layer_parts<typename Runs::template block<R>, R>());
 }
 /// Judged with the parts of blocks.
-template <class R> consteval auto kind_layer_rules() { return kind_layer_rules_of<R>(LayersOf<R>{}); }
+template <class R> consteval auto kind_layer_rules() {
+  if constexpr (kind_came_first<SpecOf<R>>)
+    return RuleList<>{};
+  else
+    return kind_layer_rules_of<R>(LayersOf<R>{});
+}
+
+/// A tied head is a part of the first unit: the embedding adds to the gradient that the head has made.
+template <class First, class Last, bool tied_head, int sharing, bool last_shares> struct KindTiesHead {
+  static constexpr bool holds = (tied_head ? 1 : 0) == sharing && tied_head == last_shares && [] {
+    if constexpr (last_shares) return std::is_same_v<typename First::Params, typename Last::Params>;
+    return true;
+  }();
+  static consteval void explain() {
+    static_assert(holds,
+                  "[KIND-05] tied_head of what trunk() returns must be what the layers do: the last layer, and no "
+                  "other, has shares_first_unit and the Params of the first one, or no layer has; change "
+                  "ModelKind<Spec>::trunk or the last layer (docs/rules.md#kind-05)");
+  }
+};
+template <class R, class... Runs> consteval int layers_sharing_first_unit(Stack<Runs...>) {
+  return (0 + ... + (shares_first_unit<typename Runs::template block<R>> ? Runs::length : 0));
+}
+
+/// The names of tensors in layers around the blocks, whose own begin with "layers.<number>.".
+struct NamesAround {
+  static constexpr int capacity = 4 * ParameterLayout::capacity;
+  std::string_view names[capacity]{};
+  int n = 0;
+  bool apart = true;
+  constexpr void add(const ParameterLayout& layout) {
+    for (const TensorInfo& tensor : layout) {
+      apart = apart && !tensor.name.starts_with("layers.") && n < capacity;
+      for (int i = 0; i < n && apart; ++i) apart = names[i] != tensor.name;
+      if (apart) names[n++] = tensor.name;
+    }
+  }
+};
+template <class Layer, int length> constexpr void add_names(NamesAround& around) {
+  if constexpr (unit_kind<Layer> != UnitKind::block && !shares_first_unit<Layer>)
+    for (int i = 0; i < length; ++i) around.add(typename Layer::Params{});
+}
+template <class R, class... Runs> consteval bool names_apart(Stack<Runs...>) {
+  NamesAround around;
+  (add_names<typename Runs::template block<R>, Runs::length>(around), ...);
+  return around.apart;
+}
+template <class Spec, bool apart> struct KindNamesApart {
+  static constexpr bool holds = apart;
+  static consteval void explain() {
+    static_assert(
+        holds,
+        "[KIND-06] each tensor of the layers around the blocks must have a name of its own, by which "
+        "checkpoints know it, and that does not begin with \"layers.\"; change the Params of those layers, or "
+        "the length of their Run (docs/rules.md#kind-06)");
+  }
+};
+
+template <class R, class Layer, int length> consteval auto rules_around_blocks() {
+  if constexpr (unit_kind<Layer> == UnitKind::block)
+    return RuleList<>{};
+  else
+    return layout_rules_of_run<Layer, 0, length>() + exported_rules<Layer, R>();
+}
+template <class R, class... Runs> consteval auto layer_rules_around_blocks(Stack<Runs...>) {
+  return (RuleList<>{} + ... + rules_around_blocks<R, typename Runs::template block<R>, Runs::length>());
+}
+
+/// The two kinds in the tree are held to these by tests: what they say is not judged again with every recipe.
+template <class R> consteval auto rules_of_own_kind() {
+  using Layers = LayersOf<R>;
+  if constexpr (kind_came_first<SpecOf<R>>)
+    return RuleList<>{};
+  else
+    return RuleList<KindKeepsBlocks<SpecOf<R>, layers_of<R>.length, blocks_in_a_row<R>(Layers{})>,
+                    KindHasEnds<FirstLayer<R>, unit_kind<FirstLayer<R>>, LastLayer<R>, unit_kind<LastLayer<R>>>,
+                    KindTiesHead<FirstLayer<R>, LastLayer<R>, trunk_of<R>.tied_head,
+                                 layers_sharing_first_unit<R>(Layers{}), shares_first_unit<LastLayer<R>>>,
+                    KindNamesApart<SpecOf<R>, names_apart<R>(Layers{})>>{} +
+           layer_rules_around_blocks<R>(Layers{});
+}
 
 template <class R> consteval auto kind_rules() {
-  using Ends = RuleList<KindHasEnds<FirstLayer<R>, unit_kind<FirstLayer<R>>, LastLayer<R>, unit_kind<LastLayer<R>>>>;
-  return RuleList<KindKeepsBlocks<SpecOf<R>, layers_of<R>.length, blocks_in_a_row<R>(LayersOf<R>{})>>{} + Ends{} +
-         exported_rules<ModelKind<SpecOf<R>>, R>();
+  return rules_of_own_kind<R>() + exported_rules<ModelKind<SpecOf<R>>, R>();
 }
 
 }  // namespace monomorph::rule

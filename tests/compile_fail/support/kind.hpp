@@ -29,6 +29,16 @@ struct OwnKind {
                                    monomorph::Stack<monomorph::Run<Between, 1>, monomorph::Run<Last, 1>>>;
 };
 
+/// The same with a head of its own, which is not tied to the embedding.
+template <int variant, template <class> class Between, template <class> class Last>
+struct OwnHeadKind : OwnKind<variant, Between, Last> {
+  static constexpr monomorph::DecoderSpec trunk(const OwnSpec<variant>& model) {
+    monomorph::DecoderSpec trunk = model.decoder;
+    trunk.tied_head = false;
+    return trunk;
+  }
+};
+
 template <int variant> struct OwnRecipe : Control {
   static constexpr OwnSpec<variant> model{.decoder = Control::model};
 };

@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/block/model_kinds.hpp>
 #include <monomorph/core/type_name.hpp>
 #include <monomorph/spec/encoder_spec.hpp>
 #include <monomorph/train/describe/fact.hpp>
@@ -19,6 +20,10 @@ std::string text_of(Position position);
 std::string text_of(Pooling pooling);
 std::string text_of(AttentionKernel kernel);
 std::string text_of(InitializationScheme scheme);
+template <class Integer>
+requires std::is_integral_v<Integer> std::string text_of(Integer value) {
+  return text_of(static_cast<std::int64_t>(value));
+}
 /// An enumeration of a user's own has a function name_of, or else is a number.
 template <class Enum>
 requires std::is_enum_v<Enum> std::string text_of(Enum value) {
@@ -45,12 +50,12 @@ template <DescribedSpec Spec> void add_facts(const std::string& prefix, const Sp
   });
 }
 
-/// What `describe` says of a model besides the sizes of its trunk. Of a kind of a user's own: its fields that are not
-/// specs.
+/// What `describe` says of a model besides the sizes of its trunk. Of a kind of a user's own: its name, and its fields
+/// that are not specs.
 std::vector<Fact> facts_beside_trunk(const DecoderSpec& model);
 std::vector<Fact> facts_beside_trunk(const EncoderSpec& model);
 template <DescribedSpec Spec> std::vector<Fact> facts_beside_trunk(const Spec& spec) {
-  std::vector<Fact> facts;
+  std::vector<Fact> facts{{"kind", std::string(type_name<Spec>())}};
   for_each_field(spec, [&](const std::string& name, const auto& field) {
     if constexpr (!DescribedSpec<std::remove_cvref_t<decltype(field)>>) facts.push_back({name, text_of(field)});
   });
@@ -59,6 +64,7 @@ template <DescribedSpec Spec> std::vector<Fact> facts_beside_trunk(const Spec& s
 
 template <class Spec> std::vector<Fact> model_facts(const Spec& spec) {
   std::vector<Fact> facts;
+  if constexpr (!kind_came_first<Spec>) facts.push_back({"model.kind", std::string(type_name<Spec>())});
   add_facts("model.", spec, facts);
   return facts;
 }

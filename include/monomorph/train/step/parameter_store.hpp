@@ -72,7 +72,7 @@ template <Recipe R> class ParameterStore {
       if (!releases || u <= 1) collect(u);
     }
   }
-  /// After a load: what was collected is not true any more.   The caller has waited for every unit.
+  /// After a load: what was collected is not true any more.   The caller has waited for every unit, and for copies.
   void changed() { there_ = {}, fetched_ = {}; }
 
  private:
@@ -82,12 +82,7 @@ template <Recipe R> class ParameterStore {
     return layer >= last_layer - 1 && plan::backward_reaches<R>(layer);
   }
   static constexpr bool backward_needs(int layer) {
-    return layer >= 0 && plan::backward_reaches<R>(layer) && backward_reads(layer);
-  }
-  static constexpr bool backward_reads(int layer) {
-    bool reads = true;
-    with_layer<R>(layer, [&](auto l) { reads = backward_reads_params<decltype(l)>; });
-    return reads;
+    return layer >= 0 && plan::backward_reaches<R>(layer) && plan::backward_reads<R>(layer);
   }
   static constexpr bool comes_from_host(int u) { return on_host && !Shards::resident(u); }
 
