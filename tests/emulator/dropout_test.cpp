@@ -44,8 +44,12 @@ TEST_CASE("a GPU drops what the CPU drops, with its bits, in its input's place o
 }
 
 TEST_CASE("a GPU drops nothing of a view that is not there", "[dropout]") {
-  cuda::dropout(gpu_queue, View{}, View{}, {});
-  cuda::dropout_add(gpu_queue, View{}, View{}, View{}, {});
+  const Storage there(filled(1, 4, 1), DType::fp32);
+  const View view = writable(there);
+  CHECK(starts_kernel([&] { cuda::dropout(gpu_queue, view, view, {}); }));
+  CHECK(starts_kernel([&] { cuda::dropout_add(gpu_queue, view, view, view, {}); }));
+  CHECK_FALSE(starts_kernel([] { cuda::dropout(gpu_queue, View{}, View{}, {}); }));
+  CHECK_FALSE(starts_kernel([] { cuda::dropout_add(gpu_queue, View{}, View{}, View{}, {}); }));
 }
 
 }  // namespace monomorph::emulator

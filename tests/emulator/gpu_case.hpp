@@ -41,6 +41,13 @@ inline std::vector<Storage> outputs_of(const KernelCall& kernel, const std::vect
   return outputs;
 }
 
+/// Whether a call starts a kernel, of which the emulator would keep the grid.
+inline bool starts_kernel(const std::function<void()>& call) {
+  gridDim = dim3(0, 0, 0);
+  call();
+  return gridDim.count() > 0;
+}
+
 /// The outputs have the CPU's bits, gaps included, in every schedule.
 inline void check_same_bits(const std::vector<Storage>& inputs, const std::vector<Storage>& before,
                             const KernelCall& gpu, const KernelCall& cpu) {

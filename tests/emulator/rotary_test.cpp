@@ -49,7 +49,12 @@ TEST_CASE("a GPU rotates heads with the CPU's bits", "[rotary]") {
 
 TEST_CASE("a GPU rotates nothing of a view that is not there", "[rotary]") {
   const Storage angles(filled(1, 4, 1), DType::fp32);
-  cuda::rotary(gpu_queue, View{}, angles.view(), angles.view(), 1, 0, false);
+  const Storage there(filled(1, 8, 1), DType::fp32);
+  const auto rotate = [&](const View& x) {
+    return [&, x] { cuda::rotary(gpu_queue, x, angles.view(), angles.view(), 1, 0, false); };
+  };
+  CHECK(starts_kernel(rotate(writable(there))));
+  CHECK_FALSE(starts_kernel(rotate(View{})));
 }
 
 }  // namespace monomorph::emulator

@@ -1,5 +1,6 @@
 // What is wrong is said in one line on standard error, before anything is created: exit code 2.
 #include "programs.hpp"
+#include "ranks.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 
@@ -150,6 +151,58 @@ TEST_CASE("options that contradict each other are refused") {
     arguments.insert(arguments.end(), choice.begin(), choice.end());
     check_refusal(run_program("tiny_gpt2", arguments), 2, {"[RUN-13]", "--greedy", choice[0]});
   }
+}
+
+TEST_CASE("an option of training is refused where a command would not read it") {
+  const std::vector<Arguments> commands{{"describe"},
+                                        {"schema"},
+                                        {"evaluate", "--checkpoint", "nowhere"},
+                                        {"generate", "--checkpoint", "nowhere"},
+                                        {"retrieve", "--checkpoint", "nowhere"},
+                                        {"embed", "--checkpoint", "nowhere"},
+                                        {"import", "nowhere", "--output", "nowhere"},
+                                        {"export", "--checkpoint", "nowhere", "--output", "nowhere"}};
+  const auto refused = [](const Arguments& option, const Arguments& command) {
+    CAPTURE(option, command);
+    const std::string name = option[0].substr(0, option[0].find('='));
+    check_refusal(run_program("tiny_gpt2", with(option, command)), 2, {"[RUN-13] " + name, command[0]});
+  };
+  for (const Arguments& command : commands) refused({"--ranks", "2"}, command);
+  for (const Arguments& option :
+       {Arguments{"--ranks=1"}, {"--trace", "steps=2"}, {"--hparams", "x.json"}, {"--set", "run.steps=3"}})
+    refused(option, {"schema"});
+  check_refusal(run_program("tiny_gpt2", {"--ranks", "2", "describe"}), 2, {"write it after describe"});
+  check_refusal(run_program("tiny_gpt2", {"--ranks", "2", "schema"}), 2, {"leave it out"});
+}
+
+TEST_CASE("check reads the number of ranks before it and behind it, and no other option of training") {
+  const Workplace place("tiny_gpt2");
+  const std::string file = place.hparams_file("run");
+  for (const Arguments& command : {Arguments{"--ranks", "2", "check"}, {"check", "--ranks", "2"}}) {
+    const ProcessResult result = place.run(with(command, {"--hparams", file}));
+    CAPTURE(command, result.out, result.err);
+    CHECK(result.exit_code == 0);
+    CHECK(contains(result.out, "2 ranks"));
+  }
+  check_refusal(place.run({"--hparams", file, "check"}), 2, {"[RUN-13] --hparams", "write it after check"});
+  check_refusal(place.run({"--set", "run.steps=3", "check", "--hparams", file}), 2,
+                {"[RUN-13] --set", "write it after check"});
+  for (const Arguments& kind : {Arguments{}, {"--collectives"}})
+    check_refusal(place.run(with(Arguments{"check", "--trace", "steps=2", "--hparams", file}, kind)), 2,
+                  {"[RUN-13] --trace", "leave it out"});
+}
+
+TEST_CASE("a command that is the work of one process is refused where a launcher has started several") {
+  for (const Arguments& command : {Arguments{"describe"},
+                                   {"schema"},
+                                   {"evaluate", "--checkpoint", "nowhere"},
+                                   {"import", "nowhere", "--output", "nowhere"}}) {
+    CAPTURE(command);
+    for (const int rank : {0, 1})
+      check_refusal(run_program("tiny_gpt2", command, rank_environment(rank, 2, "1")), 2,
+                    {"[RUN-27] " + command[0], "has started 2", "without the launcher"});
+  }
+  CHECK(run_program("tiny_gpt2", {"describe"}, rank_environment(0, 1, "1")).exit_code == 0);
 }
 
 TEST_CASE("the option --help tells of every command") {

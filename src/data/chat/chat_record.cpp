@@ -15,9 +15,10 @@ namespace {
 namespace dom = simdjson::dom;
 
 /// Reads one message; errors name it.
-class MessageReader {
+class ChatMessageReader {
  public:
-  MessageReader(std::size_t index, bool numbers_are_kept) : number_(index + 1), numbers_are_kept_(numbers_are_kept) {}
+  ChatMessageReader(std::size_t index, bool numbers_are_kept)
+      : number_(index + 1), numbers_are_kept_(numbers_are_kept) {}
 
   ChatMessage read(dom::element value) const {
     dom::object message;
@@ -135,7 +136,7 @@ std::variant<std::vector<ChatMessage>, LineProblem> ChatRecords::of(std::string_
   try {
     auto problem = parser_.visit(line, [&](const dom::element& record, bool numbers_are_kept) {
       for (const dom::element message : list_of(record, field_)) {
-        messages.push_back(MessageReader(messages.size(), numbers_are_kept).read(message));
+        messages.push_back(ChatMessageReader(messages.size(), numbers_are_kept).read(message));
       }
       if (messages.empty()) throw Error("CHAT-03", "the list of messages is empty; leave it out");
     });

@@ -11,6 +11,17 @@ std::vector<std::int64_t> exit_codes(Communicator& communicator, ExitCode local)
   return all_gather_words(communicator, {&code, 1});
 }
 
+/// That with which a program ends if nobody catches the exception that is being handled.
+ExitCode code_of_current_exception() {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return error.code();
+  } catch (...) {
+    return ExitCode::failure;
+  }
+}
+
 }  // namespace
 
 std::vector<std::int64_t> all_gather_words(Communicator& communicator, std::span<const std::int64_t> local) {
@@ -29,10 +40,10 @@ std::optional<FailedRank> first_failure(Communicator& communicator) {
   return FailedRank{static_cast<int>(first - codes.begin()), static_cast<ExitCode>(*first)};
 }
 
-void report_failure(Communicator& communicator, const Error& failure) noexcept {
+void report_current_exception(Communicator& communicator) noexcept {
   try {
-    exit_codes(communicator, failure.code());
-  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): the failure that is being reported is the one to say
+    exit_codes(communicator, code_of_current_exception());
+  } catch (...) {  // NOLINT(bugprone-empty-catch): the failure that is being reported is the one to say
   }
 }
 

@@ -142,6 +142,29 @@ int run_check(const RecipeProgram& recipe, const HparamsOptions& options, std::o
   return 0;
 }
 
+/// The program's own options are those of training; of the commands, `check` reads the number of ranks alone.
+/// @throws UsageError [RUN-13] one of them is given where nothing reads it
+void refuse_unread_options(const CLI::App& app, const CLI::App& command) {
+  for (const CLI::Option* const option : app.get_options()) {
+    const std::string name = option->get_name();
+    if (option->count() == 0 || (command.get_name() == "check" && name == "--ranks")) continue;
+    const bool has_its_own = command.get_option_no_throw(name) != nullptr;
+    throw UsageError("RUN-13",
+                     fmt::format("{0} as it stands here is an option of training, and {1} does not read it; {2}", name,
+                                 command.get_name(),
+                                 has_its_own ? "write it after " + command.get_name() : "leave it out"));
+  }
+}
+
+/// Each of several processes would do the whole work, and write over what the others write.
+/// @throws UsageError [RUN-27] a launcher has started several; as launched_ranks
+void refuse_launched_ranks(const CLI::App& command) {
+  if (const int ranks = launched_ranks().all; ranks > 1)
+    throw UsageError("RUN-27", fmt::format("{} is the work of one process, and a launcher has started {}; start it "
+                                           "once, without the launcher and the variables that it sets",
+                                           command.get_name(), ranks));
+}
+
 }  // namespace
 
 int run_program(const RecipeProgram& recipe, int argc, char** argv) {
@@ -201,6 +224,10 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   app.require_subcommand(0, 1);
 
   if (!parse_command_line(app, argc, argv, "RUN-13")) return 0;
+  for (const CLI::App* const command : app.get_subcommands()) {
+    refuse_unread_options(app, *command);
+    if (command != check_command) refuse_launched_ranks(*command);
+  }
   if (*describe_command) {
     check_groups(recipe, ranks);
     return show(describe(recipe, ranks, micro_batch)), 0;

@@ -196,8 +196,8 @@ std::string describe(const RecipeProgram& recipe, int ranks, std::int64_t micro_
   fact(text, "PaLM", fmt::format("{:.6g} (6 N + 12 L D T)", flops.palm));
   memory_table(text, recipe, ranks, micro_batch);
   for (const Gpu& gpu : gpus())
-    print(text, "GPU present, which this release does not train on yet: {}, {} multiprocessors, {}\n", gpu.name,
-          gpu.multiprocessors, format_bytes(gpu.memory_bytes));
+    print(text, "GPU present: {}, {} multiprocessors, {}; this program computes on the device {}\n", gpu.name,
+          gpu.multiprocessors, format_bytes(gpu.memory_bytes), recipe.device);
   return fmt::to_string(text);
 }
 

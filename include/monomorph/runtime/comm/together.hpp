@@ -21,12 +21,13 @@ struct FailedRank {
   ExitCode code;
 };
 std::optional<FailedRank> first_failure(Communicator& communicator);
-void report_failure(Communicator& communicator, const Error& failure) noexcept;
+/// Tells the other ranks that `act` has thrown what is being handled.
+void report_current_exception(Communicator& communicator) noexcept;
 [[noreturn]] void throw_failure_elsewhere(FailedRank failed, std::string_view what);
 }  // namespace detail
 
-/// Calls `act`, which may fail, on every rank. If it fails on one, all ranks throw: that one its own error, and the
-/// others an error with the same exit code. So no rank waits for one that has failed.
+/// Calls `act`, which may fail, on every rank. If it fails on one, all ranks throw: that one its own exception, of
+/// whatever type, and the others an error with the same exit code. So no rank waits for one that has failed.
 /// @param what "read the checkpoint": for the message   @throws [RANK-08] another rank failed; what `act` throws
 template <class Act> auto together(Communicator& communicator, std::string_view what, Act act) {
   constexpr bool gives = !std::is_void_v<decltype(act())>;
@@ -36,8 +37,8 @@ template <class Act> auto together(Communicator& communicator, std::string_view 
       result.emplace(act());
     else
       act();
-  } catch (const Error& failure) {
-    detail::report_failure(communicator, failure);
+  } catch (...) {
+    detail::report_current_exception(communicator);
     throw;
   }
   if (const auto failed = detail::first_failure(communicator)) detail::throw_failure_elsewhere(*failed, what);

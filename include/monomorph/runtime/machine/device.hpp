@@ -2,7 +2,7 @@
 
 namespace monomorph {
 
-/// What computes, and in whose memory parameters and gradients lie. Models compute on CPUs today.
+/// In whose memory lies what ranks exchange. A program for GPUs has one rank so far (RANK-25), and exchanges nothing.
 enum class Device { cpu, gpu };
 
 }  // namespace monomorph

@@ -136,6 +136,7 @@ template <Recipe R> train::RecipeProgram program_of() {
           .gradient_dtype = R::precision::gradient_dtype,
           .reduce_dtype = R::precision::reduce_dtype,
           .master_dtype = R::precision::master_dtype,
+          .device = device_of<R>::name,
           .mesh = mesh_of<R>,
           .optimizer_shards = R::sharding::optimizer_shards,
           .policies = train::policy_facts(layer_kinds<R>(), trunk_of<R>, named_policies<R>, mesh_of<R>),
