@@ -15,12 +15,21 @@
 namespace monomorph {
 namespace {
 
-/// Waits until all ranks, except perhaps one, have left a note or `patience` is over, and returns those that have not.
+constexpr int nobody = -1;
+
+/// Waits for notes of ranks until only those are missing that are `expected` to be silent, or `patience` is over. A
+/// note names the rank that its writer waited for in vain, which is then expected to be silent, too: a rank may wait
+/// for one that is well, but waits itself.   @return the ranks whose notes are missing
 std::vector<int> await_notes(distributed::Store& store, const std::string& word, std::vector<int> of,
-                             std::optional<int> but, std::chrono::milliseconds patience) {
+                             std::vector<int> expected, std::chrono::milliseconds patience) {
   distributed::poll(patience, [&] {
-    std::erase_if(of, [&](int rank) { return store.has(fmt::format("{}/{}", word, rank)); });
-    return std::ranges::all_of(of, [&](int rank) { return rank == but; });
+    std::erase_if(of, [&](int rank) {
+      const std::string key = fmt::format("{}/{}", word, rank);
+      if (!store.has(key)) return false;
+      expected.push_back(std::stoi(store.get(key, rank, patience)));
+      return true;
+    });
+    return std::ranges::all_of(of, [&](int rank) { return std::ranges::count(expected, rank) > 0; });
   });
   return of;
 }
@@ -46,13 +55,15 @@ std::optional<std::vector<int>> World::notify_and_wait(const std::string& word, 
     std::vector<int> others;
     for (int other = 0; other < size(); ++other)
       if (other != rank()) others.push_back(other);
-    store_->set(fmt::format("{}/{}", word, rank()), "yes");
-    silent = await_notes(*store_, word, others, expected_silent, patience);
-    // Rank 0's process may serve the store, so it stays until the other ranks have seen the notes, too.
+    const int expected = expected_silent.value_or(nobody);
+    store_->set(fmt::format("{}/{}", word, rank()), std::to_string(expected));
+    silent = await_notes(*store_, word, others, {expected}, patience);
+    // Rank 0's process may serve the store, so it stays until the other ranks have seen the notes, too, for as long as
+    // they may wait for them.
     const std::string known = word + " and knows";
-    if (rank() > 0) store_->set(fmt::format("{}/{}", known, rank()), "yes");
+    if (rank() > 0) store_->set(fmt::format("{}/{}", known, rank()), std::to_string(nobody));
     std::erase_if(others, [&](int other) { return std::ranges::count(*silent, other) > 0; });
-    if (rank() == 0) await_notes(*store_, known, others, expected_silent, patience);
+    if (rank() == 0) await_notes(*store_, known, others, {}, 2 * patience);
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): whatever c10d throws, the store has gone with the
   }                                  // rank that served it; what was learnt before holds
   return silent;
