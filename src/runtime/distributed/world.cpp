@@ -11,25 +11,39 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 
 namespace monomorph {
 namespace {
 
 constexpr int nobody = -1;
 
-/// Waits for notes of ranks until only those are missing that are `expected` to be silent, or `patience` is over. A
-/// note names the rank that its writer waited for in vain, which is then expected to be silent, too: a rank may wait
-/// for one that is well, but waits itself.   @return the ranks whose notes are missing
-std::vector<int> await_notes(distributed::Store& store, const std::string& word, std::vector<int> of,
-                             std::vector<int> expected, std::chrono::milliseconds patience) {
+/// By rank, the one that it waited for in vain, or nobody.
+using Notes = std::map<int, int>;
+
+/// A rank may have waited for one that is well, but waited itself: the last one of such a row is silent.
+int end_of_row(int waited_for, const Notes& notes) {
+  for (std::size_t length = 0; length <= notes.size(); ++length) {
+    const auto note = notes.find(waited_for);
+    if (note == notes.end()) return waited_for;
+    waited_for = note->second;
+  }
+  return nobody;  // they wait for each other
+}
+
+/// Waits for notes of ranks until the only one that is missing is where the row from `waited_for` ends, or `patience`
+/// is over.   @return the ranks whose notes are missing
+std::vector<int> await_notes(distributed::Store& store, const std::string& word, std::vector<int> of, int waited_for,
+                             std::chrono::milliseconds patience) {
+  Notes notes;
   distributed::poll(patience, [&] {
     std::erase_if(of, [&](int rank) {
       const std::string key = fmt::format("{}/{}", word, rank);
       if (!store.has(key)) return false;
-      expected.push_back(std::stoi(store.get(key, rank, patience)));
+      notes[rank] = std::stoi(store.get(key, rank, patience));
       return true;
     });
-    return std::ranges::all_of(of, [&](int rank) { return std::ranges::count(expected, rank) > 0; });
+    return std::ranges::all_of(of, [&](int rank) { return rank == end_of_row(waited_for, notes); });
   });
   return of;
 }
@@ -55,15 +69,15 @@ std::optional<std::vector<int>> World::notify_and_wait(const std::string& word, 
     std::vector<int> others;
     for (int other = 0; other < size(); ++other)
       if (other != rank()) others.push_back(other);
-    const int expected = expected_silent.value_or(nobody);
-    store_->set(fmt::format("{}/{}", word, rank()), std::to_string(expected));
-    silent = await_notes(*store_, word, others, {expected}, patience);
+    const int waited_for = expected_silent.value_or(nobody);
+    store_->set(fmt::format("{}/{}", word, rank()), std::to_string(waited_for));
+    silent = await_notes(*store_, word, others, waited_for, patience);
     // Rank 0's process may serve the store, so it stays until the other ranks have seen the notes, too, for as long as
     // they may wait for them.
     const std::string known = word + " and knows";
     if (rank() > 0) store_->set(fmt::format("{}/{}", known, rank()), std::to_string(nobody));
     std::erase_if(others, [&](int other) { return std::ranges::count(*silent, other) > 0; });
-    if (rank() == 0) await_notes(*store_, known, others, {}, 2 * patience);
+    if (rank() == 0) await_notes(*store_, known, others, nobody, 2 * patience);
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): whatever c10d throws, the store has gone with the
   }                                  // rank that served it; what was learnt before holds
   return silent;

@@ -54,7 +54,7 @@ class World {
   /// limit
   std::string get(const std::string& key, int from) const;
   /// Leaves a note of this rank under `word`, and waits for those of the other ranks, but not longer than `patience`.
-  /// @param expected_silent a rank whose note is not waited for
+  /// @param expected_silent is not waited for; nor, if it has left a note, whom it expected to be silent, and so on
   /// @return the ranks that have left none; absent if the store does not answer
   std::optional<std::vector<int>> notify_and_wait(const std::string& word, std::optional<int> expected_silent,
                                                   std::chrono::milliseconds patience) const;
