@@ -88,8 +88,8 @@ void give_bytes(const Placed& placed, const ByteSink& sink) {
     sink(bytes);
   });
   if (given != placed.n_bytes)
-    throw std::logic_error(fmt::format("{} bytes are given of {}, and its shape has {}", given,
-                                       placed.tensor->name, placed.n_bytes));
+    throw std::logic_error(
+        fmt::format("{} bytes are given of {}, and its shape has {}", given, placed.tensor->name, placed.n_bytes));
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 #include "train/weights/checkpoint_weights.hpp"
 
 #include "train/weights/file_dtype.hpp"
+#include "train/weights/read_converted.hpp"
 #include "train/weights/tensor_places.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
-#include <monomorph/runtime/kernels/elementwise.hpp>
 
 #include <fmt/format.h>
 
@@ -50,11 +50,8 @@ const Shape* CheckpointWeights::find(const std::string& name) const {
 
 void CheckpointWeights::read_region(const std::string& name, const Region& region, std::int64_t first, View to) {
   const DType dtype = *dtype_of(reader_.find(name)->dtype);
-  in_bounded_pieces(to.elements(), [&](std::int64_t done, std::int64_t n) {
-    buffer_.resize(static_cast<std::size_t>(n * size_of(dtype)));
-    reader_.read(name, region, first + done, buffer_);
-    cpu::copy(cpu::Queue{}, View(buffer_.data(), dtype, {1, n}),
-              View(to.data + done * size_of(to.dtype), to.dtype, {1, n}));
+  read_converted(dtype, to, buffer_, [&](std::int64_t done, std::span<std::byte> bytes) {
+    reader_.read(name, region, first + done, bytes);
   });
 }
 

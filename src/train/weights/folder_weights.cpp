@@ -1,10 +1,10 @@
 #include "train/weights/folder_weights.hpp"
 
 #include "train/weights/file_dtype.hpp"
+#include "train/weights/read_converted.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
-#include <monomorph/runtime/kernels/elementwise.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -110,11 +110,8 @@ void FolderWeights::gather(const Part& part, std::int64_t first, std::int64_t n,
 
 void FolderWeights::read(const std::string& name, std::int64_t first, View to) {
   const Part& part = parts_.at(name);
-  in_bounded_pieces(to.elements(), [&](std::int64_t done, std::int64_t n) {
-    buffer_.resize(static_cast<std::size_t>(n * size_of(part.dtype)));
-    gather(part, first + done, n, buffer_.data());
-    cpu::copy(cpu::Queue{}, View(buffer_.data(), part.dtype, {1, n}),
-              View(to.data + done * size_of(to.dtype), to.dtype, {1, n}));
+  read_converted(part.dtype, to, buffer_, [&](std::int64_t done, std::span<std::byte> bytes) {
+    gather(part, first + done, std::ssize(bytes) / size_of(part.dtype), bytes.data());
   });
 }
 

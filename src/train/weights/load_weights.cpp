@@ -1,6 +1,7 @@
 #include "train/weights/load_weights.hpp"
 
 #include <monomorph/runtime/kernels/elementwise.hpp>
+#include <monomorph/train/step/host_pieces.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -123,16 +124,15 @@ class ResizedTensor {
 };
 
 /// What a rank holds of a tensor, in the pieces that are consecutive in the whole of it.
-void load_tensor(const StateTensor& tensor, ResizedTensor& from, TrainingStep& step, NonFiniteNumbers& numbers) {
+void load_tensor(const StateTensor& tensor, ResizedTensor& from, HostPieces& pieces, NonFiniteNumbers& numbers) {
   const auto load_piece = [&](std::int64_t held, std::int64_t element, std::int64_t n) {
     in_bounded_pieces(from.given(element, n), [&](std::int64_t done, std::int64_t length) {
       const View view(tensor.view.data + (held - tensor.first + done) * size_of(tensor.view.dtype), tensor.view.dtype,
                       {1, length});
-      HostBuffer buffer;
-      const View place = step.place_for_upload(view, buffer);
-      from.read(element + done, place);
-      count_non_finite(tensor.name, place, numbers);
-      step.upload(place, view);
+      pieces.write(view, [&](const HostPieces::Piece& piece) {
+        from.read(element + done + piece.first, piece.view);
+        count_non_finite(tensor.name, piece.view, numbers);
+      });
     });
   };
   for_each_shared_piece(tensor.held(), RegionRun::whole(dims_of(tensor.shape)), load_piece);
@@ -157,9 +157,10 @@ void count_non_finite(const std::string& name, View view, NonFiniteNumbers& numb
 
 NonFiniteNumbers load_weights(WeightsSource& source, const WeightsHparams& choices, TrainingStep& step) {
   NonFiniteNumbers numbers;
+  HostPieces pieces(step);
   for (const StateTensor& tensor : step.parameters()) {
     ResizedTensor from(source, tensor.name, tensor.shape, choices);
-    load_tensor(tensor, from, step, numbers);
+    load_tensor(tensor, from, pieces, numbers);
   }
   step.parameters_changed();
   return numbers;
