@@ -2,21 +2,16 @@
 // goes back through.
 #include <monomorph/model/autograd_block.hpp>
 #include <monomorph/run.hpp>
-#include <monomorph/runtime/comm/world.hpp>
-#include <monomorph/train/step/step.hpp>
 
 #include <ATen/ops/linear.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/rsqrt.h>
 
+#include "numerics/two_passes.hpp"
 #include "out_of_tree/squared_mlp.hpp"
-#include "support/adamw_update.hpp"
-#include "support/catch.hpp"
-
-#include <cmath>
 
 using namespace monomorph;
-using monomorph::testing::accumulate;
+using monomorph::testing::check_equal, monomorph::testing::passes;
 
 namespace {
 
@@ -48,50 +43,10 @@ template <template <class> class Block, class Checkpointing> struct two_blocks {
   using optimizer = optim::AdamW;
 };
 
-struct Passes {
-  double loss;
-  std::vector<std::string> names;
-  std::vector<std::vector<double>> gradients;
-};
-
-/// Loss and gradients of two micro-batches.
-template <class R> Passes passes() {
-  constexpr std::int64_t batch = 2, n_tokens = batch * 7;
-  std::vector<std::int32_t> inputs;
-  for (int i = 0; i < n_tokens; ++i) inputs.push_back(i * 17 % 61);
-  const std::vector<std::int32_t> targets(inputs.rbegin(), inputs.rend());
-  const auto communicator = one_rank();
-  train::Step<R> step(*communicator, batch, 3);
-  Passes passes{.loss = 0, .names = {}, .gradients = {}};
-  passes.loss += accumulate(step, {inputs.data(), targets.data(), 0}, 0, {0, 2}).loss;
-  passes.loss += accumulate(step, {targets.data(), inputs.data(), 2}, 0, {1, 2}).loss;
-  for (const train::StateTensor& tensor : step.gradients()) {
-    passes.names.push_back(tensor.name);
-    passes.gradients.emplace_back(tensor.view.template as<double>(),
-                                  tensor.view.template as<double>() + tensor.view.elements());
-  }
-  return passes;
-}
-
-double norm(const std::vector<double>& x) {
-  double squares = 0;
-  for (const double value : x) squares += value * value;
-  return std::sqrt(squares);
-}
-
 }  // namespace
 
 TEMPLATE_TEST_CASE("the gradients of a stranger's block are autograd's", "", checkpointing::KeepAll,
                    checkpointing::RecomputeCheap, checkpointing::EveryBlock) {
-  const Passes own = passes<two_blocks<stranger::SquaredMlp, TestType>>();
-  const Passes expected = passes<two_blocks<Reference, checkpointing::KeepAll>>();
-  CHECK(own.loss == Approx(expected.loss).epsilon(1e-12));
-  REQUIRE(own.names == expected.names);
-  for (std::size_t i = 0; i < own.names.size(); ++i) {
-    CAPTURE(own.names[i]);
-    std::vector<double> difference = own.gradients[i];
-    for (std::size_t j = 0; j < difference.size(); ++j) difference[j] -= expected.gradients[i][j];
-    CHECK(norm(expected.gradients[i]) > 1e-6);
-    CHECK(norm(difference) < 1e-10 * norm(expected.gradients[i]));
-  }
+  check_equal(passes<two_blocks<stranger::SquaredMlp, TestType>>(),
+              passes<two_blocks<Reference, checkpointing::KeepAll>>());
 }
