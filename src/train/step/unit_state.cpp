@@ -1,15 +1,13 @@
 #include <monomorph/train/step/unit_state.hpp>
 
+#include "train/step/tensor_name.hpp"
+
 #include <monomorph/runtime/kernels/random.hpp>
 
 #include <algorithm>
 
 namespace monomorph::train {
 namespace {
-
-std::string full_name(std::string_view name, int block) {
-  return block >= 0 ? "layers." + std::to_string(block) + "." + std::string(name) : std::string(name);
-}
 
 /// The part of a tensor that lies in a shard; a slice without elements if none does. The ranks split units into shards
 /// and nothing else, so the region is the whole tensor.
@@ -41,7 +39,7 @@ void describe(const ParameterLayout& layout, int unit, int block, StateOfClass s
     TensorPart part = cut(layout[i], first, length);
     if (!part.slice.present()) continue;
     part.index = static_cast<std::uint32_t>(i);
-    part.name = full_name(layout[i].name, block);
+    part.name = tensor_name(layout[i].name, block);
     while (run < state.runs.size() && state.runs[run].first + state.runs[run].n <= part.slice.offset) ++run;
     part.run = run;
     state.tensors.push_back(std::move(part));

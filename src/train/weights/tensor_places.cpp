@@ -1,5 +1,7 @@
 #include "train/weights/tensor_places.hpp"
 
+#include "train/step/tensor_name.hpp"
+
 #include <monomorph/core/error.hpp>
 
 #include <fmt/format.h>
@@ -37,10 +39,8 @@ std::vector<CanonicalTensor> canonical_tensors(const RecipeProgram& recipe) {
   std::vector<CanonicalTensor> tensors;
   for (int unit = 0; unit < recipe.n_units; ++unit) {
     const int block = unit - recipe.first_block;
-    const bool is_block = 0 <= block && block < recipe.n_blocks;
     for (const TensorInfo& tensor : recipe.unit_layout(unit))
-      tensors.push_back(
-          {(is_block ? fmt::format("layers.{}.", block) : "") + std::string(tensor.name), tensor.slice.shape});
+      tensors.push_back({tensor_name(tensor.name, block < recipe.n_blocks ? block : -1), tensor.slice.shape});
   }
   return tensors;
 }
