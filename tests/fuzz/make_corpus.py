@@ -131,6 +131,32 @@ def hparams():
     seed("hparams", "twice", '{"run": {"steps": 3, "steps": 4}, "run": {}} x')
 
 
+def model_configs():
+    folders = pathlib.Path(__file__).resolve().parents[1] / "fixtures" / "weights"
+    for config in sorted(folders.glob("*/config.json")):
+        seed("model_config", config.parent.name, config.read_text())
+    llama = json.loads((folders / "llama" / "config.json").read_text())
+    seed("model_config", "of_no_known_type", json.dumps({"model_type": "mamba"}))
+    seed("model_config", "rotary_scaling", json.dumps(llama | {"rope_scaling": {
+        "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}}))
+    seed("model_config", "huge_numbers", json.dumps(llama | {"hidden_size": 2**63, "num_hidden_layers": 1e300, "num_attention_heads": -1}))
+    seed("model_config", "key_twice", '{"model_type": "gpt2", "model_type": "llama"}')
+
+
+def weights_indices():
+    def write(name, weight_map):
+        seed("weights_index", name, json.dumps({"metadata": {"total_size": 8}, "weight_map": weight_map}))
+
+    write("two_files", {"a": "1.safetensors", "b": "2.safetensors"})
+    write("one_file", {"a": "1.safetensors"})
+    write("wrong_file", {"a": "2.safetensors", "b": "1.safetensors"})
+    write("one_too_many", {"a": "1.safetensors", "b": "2.safetensors", "c": "2.safetensors"})
+    write("outside", {"a": "../1.safetensors", "b": "/etc/passwd"})
+    write("no_names", {"a": 1})
+    seed("weights_index", "no_map", "{}")
+
+
 if __name__ == "__main__":
-    for make in (span_indices, packed_files, tokenizers, json_lines, safetensors, checkpoint_metadata, checkpoint_parts, hparams):
+    for make in (span_indices, packed_files, tokenizers, json_lines, safetensors, checkpoint_metadata, checkpoint_parts, hparams, model_configs,
+                 weights_indices):
         make()
