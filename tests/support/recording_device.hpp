@@ -239,7 +239,8 @@ MONOMORPH_LATER(momentum_mean, (ElementUpdate run, MomentumCoefficients coeffici
                 coefficients, terms)
 MONOMORPH_LATER(step_along, (ElementUpdate run, DirectionCoefficients coefficients, UpdateTerms terms), run,
                 coefficients, terms)
-MONOMORPH_LATER(orthogonalize, (View matrix, View workspace, double squared_scale), matrix, workspace, squared_scale)
+MONOMORPH_LATER(orthogonalize, (View matrix, View workspace, double squared_scale, std::int64_t iterations), matrix,
+                workspace, squared_scale, iterations)
 inline void cross_entropy(Queue, TokenLogits logits, LossTerms terms = {}) {
   Recorder::the().add([=, targets = Ids(logits.targets_C, logits.logits_CV.shape.rows)]() mutable {
     logits.targets_C = targets;

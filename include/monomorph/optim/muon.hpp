@@ -18,10 +18,12 @@ struct MuonHparams {
                          "how a matrix's shape changes the learning rate: spectral by the root of rows to columns, "
                          "where that is above 1; adamw so that elements move as far as with AdamW"};
   Field<double> weight_decay{0.1, 0.0, 10.0, "decoupled weight decay, times the learning rate"};
+  Field<std::int64_t> iterations{5, 1, 100,
+                                 "of Newton and Schulz; with fewer, directions of small singular values stay short"};
 };
 
-/// Muon (Jordan et al. 2024): the momentum of each matrix, made nearly orthogonal by five iterations of Newton and
-/// Schulz. For matrices within blocks only; ByClass gives another optimiser to all else.
+/// Muon (Jordan et al. 2024): the momentum of each matrix, made nearly orthogonal by some iterations of Newton
+/// and Schulz. For matrices within blocks only; ByClass gives another optimiser to all else.
 ///
 /// An update has three passes. `prepare` replaces the gradients of a rank's elements by what is to be transformed;
 /// `transform` is then given each whole matrix, and `update` finds in the place of the gradients what became of them.
@@ -41,7 +43,7 @@ struct Muon {
   }
   template <class Queue>
   static void transform(Queue queue, const auto& matrix, const auto& workspace, const Hparams& hparams) {
-    orthogonalize(queue, matrix, workspace, squared_scale(hparams.scale, matrix.shape));
+    orthogonalize(queue, matrix, workspace, squared_scale(hparams.scale, matrix.shape), hparams.iterations);
   }
   template <class Queue> static void update(Queue queue, const auto& run, const Hparams& hparams, const auto& terms) {
     step_along(queue, run, {.learning_rate = terms.rate(hparams.lr), .weight_decay = hparams.weight_decay}, terms);

@@ -52,7 +52,6 @@ namespace {
 struct Quintic {
   double a = 3.4445, b = -4.7750, c = 2.0315;
 };
-constexpr int n_iterations = 5;
 constexpr double least_norm = 1e-7;
 
 /// The scratch memory of an orthogonalisation, cut into matrices.
@@ -88,10 +87,10 @@ void iterate(Scratch& s) {
 
 }  // namespace
 
-void orthogonalize(Queue, View matrix, View workspace, double squared_scale) {
+void orthogonalize(Queue, View matrix, View workspace, double squared_scale, std::int64_t iterations) {
   Scratch s(workspace, matrix.shape);
   scale(Queue{}, matrix, 1 / std::max(std::sqrt(sum_of_squares(Queue{}, matrix).value()), least_norm), s.x);
-  for (int i = 0; i < n_iterations; ++i) iterate(s);
+  for (std::int64_t i = 0; i < iterations; ++i) iterate(s);
   scale(Queue{}, s.x, std::sqrt(squared_scale), matrix);
 }
 

@@ -15,7 +15,7 @@ BOOST_HANA_ADAPT_STRUCT(monomorph::NoHparams);
 BOOST_HANA_ADAPT_STRUCT(monomorph::optim::AdamWHparams, lr, beta1, beta2, epsilon, weight_decay);
 BOOST_HANA_ADAPT_STRUCT(monomorph::optim::SgdHparams, lr, momentum, nesterov, weight_decay);
 BOOST_HANA_ADAPT_STRUCT(monomorph::optim::LionHparams, lr, beta1, beta2, weight_decay);
-BOOST_HANA_ADAPT_STRUCT(monomorph::optim::MuonHparams, lr, momentum, nesterov, scale, weight_decay);
+BOOST_HANA_ADAPT_STRUCT(monomorph::optim::MuonHparams, lr, momentum, nesterov, scale, weight_decay, iterations);
 BOOST_HANA_ADAPT_STRUCT(monomorph::objective::NextTokenHparams, label_smoothing, z_loss);
 BOOST_HANA_ADAPT_STRUCT(monomorph::objective::MaskedTokensHparams, mask_fraction, random_fraction, kept_fraction,
                         label_smoothing, z_loss);

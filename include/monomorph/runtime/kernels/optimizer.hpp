@@ -87,11 +87,11 @@ void momentum_mean(Queue, const ElementUpdate& run, const MomentumCoefficients& 
 /// nor clipped.
 void step_along(Queue, const ElementUpdate& run, const DirectionCoefficients& coefficients, const UpdateTerms& terms);
 
-/// The matrix, made nearly orthogonal: singular values near 1, by five iterations of Newton and Schulz with the
-/// coefficients of Jordan et al. 2024, and then times the root of squared_scale. Computed in the workspace's dtype; no
-/// bit depends on the number of threads.
+/// The matrix, made nearly orthogonal: singular values near 1, by iterations of Newton and Schulz with the
+/// coefficients of Jordan et al. 2024, who take five, and then times the root of squared_scale. Computed in the
+/// workspace's dtype; no bit depends on the number of threads.
 /// @param workspace as many elements as optim::Muon::workspace_elements says
-void orthogonalize(Queue, View matrix, View workspace, double squared_scale);
+void orthogonalize(Queue, View matrix, View workspace, double squared_scale, std::int64_t iterations);
 
 namespace detail {
 struct ChunkFunction {

@@ -318,12 +318,12 @@ void check_twenty_steps(const char* name,
 }
 
 void check_muon(const char* name, const MomentumCoefficients& momentum, const DirectionCoefficients& step,
-                double (*squared_scale)(double rows, double cols)) {
+                double (*squared_scale)(double rows, double cols), std::int64_t iterations = 5) {
   check_twenty_steps(name, [&](Shape shape, const ElementUpdate& run, const UpdateTerms& terms) {
     const Storage workspace(filled(1, optim::Muon::workspace_elements(shape), 0), run.master.dtype);
     cpu::momentum_mean({}, run, momentum, terms);
     cpu::orthogonalize({}, run.gradient[Slice{0, shape}], workspace.view(),
-                       squared_scale(static_cast<double>(shape.rows), static_cast<double>(shape.cols)));
+                       squared_scale(static_cast<double>(shape.rows), static_cast<double>(shape.cols)), iterations);
     cpu::step_along({}, run, step, terms);
   });
 }
@@ -340,8 +340,10 @@ TEST_CASE("twenty steps of Sgd, Lion and Muon are PyTorch's", "[optimizer]") {
   check_twenty_steps("lion", [](Shape, const auto& run, const auto& terms) {
     cpu::lion({}, run, {.learning_rate = 0.01, .beta1 = 0.9, .beta2 = 0.99, .weight_decay = 0.3}, terms);
   });
-  check_muon("muon", {.momentum = 0.95, .nesterov = true}, {.learning_rate = 0.02, .weight_decay = 0.1},
-             [](double rows, double cols) { return std::max(1.0, rows / cols); });
+  const auto spectral = [](double rows, double cols) { return std::max(1.0, rows / cols); };
+  check_muon("muon", {.momentum = 0.95, .nesterov = true}, {.learning_rate = 0.02, .weight_decay = 0.1}, spectral);
+  check_muon("muon_three_iterations", {.momentum = 0.95, .nesterov = true},
+             {.learning_rate = 0.02, .weight_decay = 0.1}, spectral, 3);
   check_muon("muon_adamw_scale", {.momentum = 0.9, .nesterov = false}, {.learning_rate = 0.003, .weight_decay = 0},
              [](double rows, double cols) { return 0.04 * std::max(rows, cols); });
 }
