@@ -45,7 +45,7 @@ void meet(const World& world, const std::string& where) {
 /// Two steps of two micro-batches on each rank; what the process has taken meanwhile, and what was planned for it.
 template <class R, class Strategy> void check_memory(int ranks, int tree_levels) {
   using recipe = Sharded<Large<R>, Strategy>;
-  CAPTURE(Strategy::name, ranks, tree_levels);
+  CAPTURE(type_name<Strategy>(), ranks, tree_levels);
   constexpr std::int64_t T = recipe::model.context_length;
   const Sequences sequences(4, T, 50);
   const plan::Memory plan = plan::memory<recipe>(ranks, 1, tree_levels);

@@ -26,7 +26,7 @@ template <class Optimizer, class Strategy> Outcome trained(int ranks, int steps 
 }
 
 template <class Optimizer> void check_shards() {
-  CAPTURE(Optimizer::name);
+  CAPTURE(type_name<Optimizer>());
   const Outcome one = trained<Optimizer, sharding::Replicate>(1);
   CHECK(same_bits(trained<Optimizer, sharding::Replicate>(2), one));
   CHECK(same_bits(trained<Optimizer, sharding::FullShard>(4), one));

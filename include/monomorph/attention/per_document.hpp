@@ -6,7 +6,6 @@ namespace monomorph::attention {
 /// Any mask, in each document by itself: a token attends to what Mask would have it attend to if its document had a row
 /// of its own, and positions count from the document's begin.
 template <AttentionPolicy Mask> struct PerDocument {
-  static constexpr std::string_view name = "PerDocument";
   static constexpr AttentionMask mask = Mask::mask;
   static constexpr bool within_documents = true;
 };

@@ -8,7 +8,6 @@ namespace monomorph::checkpointing {
 /// Two blocks' are on the device at a time: those that are used last in forward stay, as backward begins with them.
 /// Some block's must move [ACT-05].
 template <CheckpointingPolicy Policy = KeepAll> struct Offload : Policy {
-  static constexpr std::string_view name = "Offload";
   static constexpr bool offloads(int /*block*/) { return true; }
 };
 static_assert(CheckpointingPolicy<Offload<>>);

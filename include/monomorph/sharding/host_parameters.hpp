@@ -8,7 +8,6 @@ namespace monomorph::sharding {
 /// Rajbhandari et al. 2021, section 5.1.2). A unit's come to the device, and are gathered there, for each use, while
 /// the unit before it computes.
 template <ShardingPolicy Strategy> struct HostParameters : Strategy {
-  static constexpr std::string_view name = "HostParameters";
   static constexpr MemorySpace parameter_space = MemorySpace::host;
   template <class R> using rules = decltype(exported_rules<Strategy, R>() + rule::HostParametersRules<Strategy, R>{});
 };

@@ -7,8 +7,11 @@ template <int variant> struct OwnSpec {
   friend constexpr bool operator==(const OwnSpec&, const OwnSpec&) = default;
 };
 
-/// The parts of a layer of no parameters.
+/// The parts of a layer of no parameters, which may be the last one.
 template <class R> struct LayerParts {
+  using DecodeCache = monomorph::Nothing;
+  using DecodeTemporary = monomorph::Nothing;
+  static void decode(const monomorph::DecodeTensorsOf<R>& t);
   static constexpr monomorph::UnitKind unit_kind = monomorph::UnitKind::head;
   struct Params : monomorph::ParameterLayout {
     constexpr explicit Params(int = 0) {}

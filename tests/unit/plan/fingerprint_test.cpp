@@ -41,7 +41,6 @@ struct OtherSchedule : ByHand {
 };
 struct Observed : ByHand {
   struct observer {
-    static constexpr std::string_view name = "observer";
     static bool wants(std::int64_t) { return true; }
   };
 };

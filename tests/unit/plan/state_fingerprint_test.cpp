@@ -61,7 +61,6 @@ struct Divided : ByHand {
 struct Observed : ByHand {
   struct schedule : monomorph::schedule::WarmupDecay {};
   struct observer {
-    static constexpr std::string_view name = "observer";
     static bool wants(std::int64_t) { return true; }
   };
 };

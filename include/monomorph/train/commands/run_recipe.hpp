@@ -76,15 +76,18 @@ template <Recipe R> constexpr const Budget* budget_of() {
 
 template <class Optimizer> double peak_rate(const PolicyHparams& policy_hparams) {
   const auto& hparams = policy_hparams.as<typename Optimizer::Hparams>();
-  if constexpr (requires { Optimizer::shown_rate(hparams); })
+  if constexpr (OptimizerAxis::Look::has_shown_rate<Optimizer>)
     return Optimizer::shown_rate(hparams);
   else
     return hparams.lr;
 }
 
 template <Recipe R> constexpr auto observer_hparams_of() {
-  if constexpr (requires { typename R::observer::Hparams; })
-    return std::type_identity<typename R::observer::Hparams>{};
+  if constexpr (rule::HasObserver<R>)
+    if constexpr (ObserverAxis::Look::has_Hparams<typename R::observer>)
+      return std::type_identity<typename R::observer::Hparams>{};
+    else
+      return std::type_identity<NoHparams>{};
   else
     return std::type_identity<NoHparams>{};
 }
