@@ -6,6 +6,9 @@ namespace monomorph {
 /// What can be wrong with a member of a recipe that should be a policy, before the parts of that policy are looked at.
 enum class Mistake { none, missing, not_a_type, final_type, other_axis };
 
+/// The policies that one of the same axis is made of, as its member type `combined`.
+template <class... Policies> struct CombinedPolicies {};
+
 /// P has the parts that readers of the axis ask for. Axis::Parts<P>::explain() has a message for each one that is
 /// missing.
 template <class Axis, class P> concept Fits = Axis::template Parts<P>::all_hold;

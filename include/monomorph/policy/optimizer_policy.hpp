@@ -64,6 +64,7 @@ inline constexpr bool updates_matrices = [] {
 /// which updates a run of elements by kernels of the queue (runtime/kernels/optimizer.hpp), or by `each_element` with
 /// arithmetic of its own. For classes of the scope `matrices` it has three more, see optim/muon.hpp. And it may have
 ///
+///   using combined = CombinedPolicies<…>;                  // optimisers that it calls, which are judged before it
 ///   static double shown_rate(const Hparams&);              // what the log shows as `lr`, if that is not hparams.lr
 ///   static constexpr bool decays(ParameterClass);          // for the fingerprint: whether weights decay
 ///   static constexpr DType state_dtype;                    // of its state, if not that of the masters
@@ -71,7 +72,7 @@ inline constexpr bool updates_matrices = [] {
 struct OptimizerAxis {
   MONOMORPH_REQUIRED_AXIS(optimizer, "monomorph::optim::AdamW")
   MONOMORPH_LOOK_UPS(Look, update, shown_rate, decays, state_dtype, state_space, placed, without_placement, prepare,
-                     transform, workspace_elements);
+                     transform, workspace_elements, combined);
   /// Said of one without these members, and below the firewall of one where they cannot be called.
   template <class P, bool holds> static consteval void explain_update() {
     static_assert(
@@ -88,7 +89,7 @@ struct OptimizerAxis {
         "and `static constexpr std::int64_t workspace_elements(monomorph::Shape matrix)`, as optim/muon.hpp "
         "has (docs/rules.md#optim-02)");
   }
-  template <class P> struct Parts {
+  template <class P> struct OwnParts {
     static constexpr bool hparams = requires { typename P::Hparams; };
     static constexpr bool scope = detail::ScopesClasses<P>;
     static constexpr bool state = requires(ParameterClass parameter_class) {
@@ -116,8 +117,9 @@ struct OptimizerAxis {
       typename P::placed;
       typename P::without_placement;
     };
-    static constexpr bool all_hold =
-        hparams && scope && state && update && transform && rate && decays && state_dtype && state_space && placement;
+    static constexpr bool combined = !Look::has_combined<P> || requires { typename P::combined; };
+    static constexpr bool all_hold = hparams && scope && state && update && transform && rate && decays &&
+                                     state_dtype && state_space && placement && combined;
     static consteval void explain() {
       static_assert(
           hparams,
@@ -142,6 +144,9 @@ struct OptimizerAxis {
       static_assert(state_dtype,
                     "[OPTIM-02] an optimizer's state_dtype, if it has one, must be `static constexpr monomorph::DType "
                     "state_dtype`: the dtype of its state (docs/rules.md#optim-02)");
+      static_assert(combined,
+                    "[OPTIM-02] an optimizer's combined, if it has one, must be `using combined = "
+                    "monomorph::CombinedPolicies<...>`: the optimizers that it calls (docs/rules.md#optim-02)");
       static_assert(placement,
                     "[OPTIM-02] placed and without_placement of an optimizer must both be types: the optimizer itself, "
                     "and the one that it only places elsewhere, as in optim/host_state.hpp (docs/rules.md#optim-02)");
@@ -149,6 +154,30 @@ struct OptimizerAxis {
           state_space,
           "[OPTIM-02] an optimizer's state_space, if it has one, must be `static constexpr monomorph::MemorySpace "
           "state_space`: where its state and the master parameters lie (docs/rules.md#optim-02)");
+    }
+  };
+
+  /// Those of P, behind those of the optimisers that it is made of.
+  template <class P> struct Parts : OwnParts<P> {};
+  template <class P>
+  requires requires { typename P::combined; }
+  struct Parts<P> {
+    template <class... Policies> static constexpr bool all_fit(CombinedPolicies<Policies...>) {
+      return (Parts<Policies>::all_hold && ...);
+    }
+    template <class... Policies> static consteval void explain_each(CombinedPolicies<Policies...>) {
+      (Parts<Policies>::explain(), ...);
+    }
+    static constexpr bool combined = all_fit(typename P::combined{});
+    static constexpr bool all_hold = [] {
+      if constexpr (combined) return OwnParts<P>::all_hold;
+      return false;
+    }();
+    static consteval void explain() {
+      if constexpr (combined)
+        OwnParts<P>::explain();
+      else
+        explain_each(typename P::combined{});
     }
   };
 };

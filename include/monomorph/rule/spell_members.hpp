@@ -8,12 +8,16 @@ namespace monomorph::rule {
 
 template <class T, class... LookUps> void spell() { (LookUps::template spell<T>(nullptr), ...); }
 
+template <class Axis, class... Policies> void spell_combined(CombinedPolicies<Policies...>) {
+  (spell<Policies, LookUpRules, typename Axis::Look>(), ...);
+}
 /// A policy that does not fit its axis has the messages of its parts.
 template <class Axis, class R> void spell_policy() {
   if constexpr (Axis::template named<R> && AxisFits<Axis, R>::holds) {
     using Policy = typename Axis::template Get<R>::type;
     spell<Policy, LookUpRules>();
     if constexpr (requires { typename Axis::Look; }) spell<Policy, typename Axis::Look>();
+    if constexpr (requires { typename Policy::combined; }) spell_combined<Axis>(typename Policy::combined{});
   }
 }
 template <class Layer> void spell_layer() {

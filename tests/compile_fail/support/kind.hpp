@@ -7,11 +7,8 @@ template <int variant> struct OwnSpec {
   friend constexpr bool operator==(const OwnSpec&, const OwnSpec&) = default;
 };
 
-/// The parts of a layer of no parameters, which may be the last one.
+/// The parts of a layer of no parameters.
 template <class R> struct LayerParts {
-  using DecodeCache = monomorph::Nothing;
-  using DecodeTemporary = monomorph::Nothing;
-  static void decode(const monomorph::DecodeTensorsOf<R>& t);
   static constexpr monomorph::UnitKind unit_kind = monomorph::UnitKind::head;
   struct Params : monomorph::ParameterLayout {
     constexpr explicit Params(int = 0) {}
@@ -21,6 +18,13 @@ template <class R> struct LayerParts {
   static constexpr std::int64_t matmul_flops_per_token() { return 0; }
   static void forward(const monomorph::LayerTensors<R>& t, const Saved& saved);
   static void backward(const monomorph::LayerTensors<R>& t, const Saved& saved);
+};
+
+/// And of one that may be the last.
+template <class R> struct LastParts : LayerParts<R> {
+  using DecodeCache = monomorph::Nothing;
+  using DecodeTemporary = monomorph::Nothing;
+  static void decode(const monomorph::DecodeTensorsOf<R>& t);
 };
 
 template <int variant, template <class> class Between, template <class> class Last = monomorph::VocabularyHead>
