@@ -4,6 +4,7 @@
 #include "support/adamw_update.hpp"
 #include "support/tensors.hpp"
 
+#include <monomorph/core/type_name.hpp>
 #include <monomorph/model/autograd_block.hpp>
 #include <monomorph/runtime/comm/world.hpp>
 
@@ -86,7 +87,7 @@ template <Recipe R> void check_frozen(const Trained& all, const Trained& tuned) 
 }
 
 template <class R, class Policy> void check_policy(const Trained& all) {
-  CAPTURE(type_name<Policy>());
+  CAPTURE(monomorph::type_name<Policy>());
   using tuned = Tuned<R, Policy>;
   check_frozen<tuned>(all, trained<tuned>());
   constexpr plan::Memory of_all = plan::memory<R>(1, micro_batch), of_tuned = plan::memory<tuned>(1, micro_batch);

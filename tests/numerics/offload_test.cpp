@@ -4,6 +4,7 @@
 #include "support/catch.hpp"
 #include "support/tensors.hpp"
 
+#include <monomorph/core/type_name.hpp>
 #include <monomorph/optim/bf16_state.hpp>
 #include <monomorph/optim/by_class.hpp>
 #include <monomorph/runtime/comm/world.hpp>
@@ -48,7 +49,8 @@ template <Recipe R> std::uint64_t trained(Timing timing) {
 }
 
 template <class Offloaded, class R> void check_same() {
-  CAPTURE(type_name<typename Offloaded::checkpointing>(), type_name<typename Offloaded::optimizer>());
+  CAPTURE(monomorph::type_name<typename Offloaded::checkpointing>(),
+          monomorph::type_name<typename Offloaded::optimizer>());
   const std::uint64_t expected = trained<R>(Timing::at_once);
   CHECK(trained<Offloaded>(Timing::at_once) == expected);
   CHECK(trained<Offloaded>(Timing::late) == expected);
