@@ -42,6 +42,7 @@ struct OtherSchedule : ByHand {
 struct Observed : ByHand {
   struct observer {
     static bool wants(std::int64_t) { return true; }
+    static void observe(const auto& /*step*/, auto& /*records*/) {}
   };
 };
 struct Documents : ByHand {
