@@ -15,7 +15,6 @@ struct FocalLossHparams {
 /// Focal loss (Lin et al. 2017, equation 4): (1 - p)^gamma times the cross-entropy, where p is the target's
 /// probability.
 struct FocalLoss {
-  static constexpr std::string_view name = "FocalLoss";
   using Hparams = FocalLossHparams;
   static constexpr bool predicts_next_token = true;
 

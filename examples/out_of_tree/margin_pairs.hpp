@@ -14,7 +14,6 @@ struct MarginPairsHparams {
 /// Hinge loss of pairs (Frome et al. 2013, equation 1): of a pair (q, p), the sum of max(0, margin - q · p + q · n)
 /// over the second texts n of all other pairs.
 struct MarginPairs {
-  static constexpr std::string_view name = "MarginPairs";
   using Hparams = MarginPairsHparams;
   static constexpr int texts_per_sample = 2;
   /// Of a pair, how many second texts of others are nearer than the margin allows.

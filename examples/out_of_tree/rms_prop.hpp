@@ -14,7 +14,6 @@ struct RmsPropHparams {
 
 /// RMSProp (Tieleman and Hinton 2012) as PyTorch defines it.
 struct RmsProp {
-  static constexpr std::string_view name = "RmsProp";
   using Hparams = RmsPropHparams;
   static constexpr monomorph::UpdateScope scope(monomorph::ParameterClass) { return monomorph::UpdateScope::elements; }
   static constexpr monomorph::StateBuffers state(monomorph::ParameterClass) { return {"square_mean"}; }

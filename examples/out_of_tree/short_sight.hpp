@@ -5,7 +5,6 @@ namespace stranger {
 
 /// A token sees itself and the n tokens before it.
 template <int n> struct ShortSight {
-  static constexpr std::string_view name = "ShortSight";
   static constexpr monomorph::AttentionMask mask{.before = n};
   static constexpr bool within_documents = false;
 };

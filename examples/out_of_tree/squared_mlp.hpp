@@ -6,7 +6,6 @@ namespace stranger {
 /// x + W₂ relu²(W₁ norm(x)): a block with a forward and a backward pass of its own, and no attention.
 /// M tokens, D model width, F hidden width.
 template <class R> struct SquaredMlp {
-  static constexpr std::string_view name = "SquaredMlp";
   static constexpr std::int64_t D = monomorph::trunk_of<R>.d_model, F = 2 * D;
   static constexpr bool within_documents = true;  ///< no token sees another one
 

@@ -16,7 +16,6 @@ struct TrapezoidHparams {
 
 /// A rate that rises, stays, and falls as one minus a root in the last steps (Haegele et al. 2024, 1-sqrt).
 struct Trapezoid {
-  static constexpr std::string_view name = "Trapezoid";
   using Hparams = TrapezoidHparams;
   static monomorph::ScheduledRate rate(const Hparams& hparams, std::int64_t step, std::int64_t total_steps) {
     if (step < hparams.rise) return {static_cast<double>(step + 1), static_cast<double>(hparams.rise + 1)};

@@ -16,7 +16,6 @@ struct WatchHparams {
 
 /// Writes what a step looks like: its figures, and the sums of squares of what this rank holds of each tensor.
 struct Watch {
-  static constexpr std::string_view name = "Watch";
   using Hparams = WatchHparams;
 
   bool wants(std::int64_t step) const { return step % hparams.every == 0; }

@@ -1,4 +1,3 @@
-// expect-error: \[ATTN-12\] an attention policy must have `static constexpr std::string_view name`
 // expect-error: \[ATTN-12\] an attention policy must have `static constexpr monomorph::AttentionMask mask`
 // expect-error: \[ATTN-12\] an attention policy must have `static constexpr bool within_documents`
 #include "support/control.hpp"
@@ -6,7 +5,6 @@ struct Own {
 #if NEGATIVE
   static constexpr bool inside_documents = true;
 #else
-  static constexpr std::string_view name = "Own";
   static constexpr monomorph::AttentionMask mask{};
   static constexpr bool within_documents = true;
 #endif

@@ -4,7 +4,7 @@
 #include <monomorph/block/autograd_block.hpp>
 #include "support/control.hpp"
 template <class R> struct Mixer : monomorph::AutogradBlock<Mixer<R>> {
-  static constexpr std::string_view name = "Mixer";
+  static at::Tensor compute(const monomorph::AutogradInput& in);
 #if !NEGATIVE
   static constexpr bool within_documents = true;
 #endif

@@ -15,6 +15,7 @@ template <class R> struct Own {
 };
 #else
 template <class R> struct Own : monomorph::AutogradBlock<Own<R>> {
+  static at::Tensor compute(const monomorph::AutogradInput& in);
   struct Params : monomorph::ParameterLayout {
     constexpr explicit Params(int = 0) {}
   };

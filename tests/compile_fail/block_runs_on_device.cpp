@@ -12,6 +12,7 @@ struct Device : monomorph::device::Cpu {
   using Queue = ::Queue;
 };
 template <class R> struct Differentiated : monomorph::AutogradBlock<Differentiated<R>> {
+  static at::Tensor compute(const monomorph::AutogradInput& in);
   struct Params : monomorph::ParameterLayout {
     constexpr explicit Params(int = 0) {}
   };

@@ -1,11 +1,9 @@
-// expect-error: \[ACT-04\] a checkpointing policy must have `static constexpr std::string_view name`
 // expect-error: \[ACT-04\] a checkpointing policy must have `static constexpr Recompute recompute\(int block\)`
 #include "support/control.hpp"
 struct Own {
 #if NEGATIVE
   static constexpr bool recompute(int) { return true; }
 #else
-  static constexpr std::string_view name = "Own";
   static constexpr monomorph::Recompute recompute(int) { return monomorph::Recompute::block; }
 #endif
 };

@@ -3,6 +3,7 @@
 #include <monomorph/block/autograd_block.hpp>
 #include "support/control.hpp"
 template <class R> struct Own : monomorph::AutogradBlock<Own<R>> {
+  static at::Tensor compute(const monomorph::AutogradInput& in);
   struct Params : monomorph::ParameterLayout {
     constexpr explicit Params(int = 0) {}
   };

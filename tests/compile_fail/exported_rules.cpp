@@ -29,8 +29,8 @@ struct Schedule : monomorph::schedule::WarmupDecay {
   template <class R> using rules = monomorph::RuleList<Own<4>>;
 };
 struct Observer {
-  static constexpr std::string_view name = "Observer";
   static bool wants(std::int64_t) { return true; }
+  static void observe(const auto& step, auto& records);
   template <class R> using rules = monomorph::RuleList<Own<5>>;
 };
 struct Case : Control {

@@ -1,4 +1,3 @@
-// expect-error: \[FREEZE-01\] a finetuning policy must have `static constexpr std::string_view name`
 // expect-error: \[FREEZE-01\] a finetuning policy must have `static constexpr bool trains\(monomorph::UnitKind kind,
 // int block\)`
 #include "support/control.hpp"
@@ -6,7 +5,6 @@ struct Own {
 #if NEGATIVE
   static constexpr bool trains(int block) { return block > 0; }
 #else
-  static constexpr std::string_view name = "Own";
   static constexpr bool trains(monomorph::UnitKind, int block) { return block > 0; }
 #endif
 };

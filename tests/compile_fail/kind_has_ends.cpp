@@ -1,7 +1,7 @@
 // expect-error: \[KIND-03\] the first layer of a kind of model must be of the kind embedding
 #include "support/kind.hpp"
 MONOMORPH_SPEC(OwnSpec<0>, decoder);
-template <class R> struct Last : LayerParts<R> {
+template <class R> struct Last : LastParts<R> {
   static constexpr monomorph::UnitKind unit_kind =
       NEGATIVE ? monomorph::UnitKind::embedding : monomorph::UnitKind::head;
 };

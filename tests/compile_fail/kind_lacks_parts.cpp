@@ -1,5 +1,6 @@
 // expect-error: \[KIND-01\] a kind of model must have `static constexpr monomorph::ModelOutput output`
 // expect-error: \[KIND-01\] a kind of model must have `static constexpr monomorph::DecoderSpec trunk\(const Spec&\)`
+// expect-error: \[KIND-01\] a kind of model must have `template <class Blocks> using layers
 #include "support/kind.hpp"
 MONOMORPH_SPEC(OwnSpec<0>, decoder);
 #if NEGATIVE

@@ -2,8 +2,8 @@
 #include "support/kind.hpp"
 MONOMORPH_SPEC(OwnSpec<0>, decoder);
 #if NEGATIVE
-template <> struct monomorph::ModelKind<OwnSpec<0>> : OwnKind<0, LayerParts, LayerParts> {};
+template <> struct monomorph::ModelKind<OwnSpec<0>> : OwnKind<0, LayerParts, LastParts> {};
 #else
-template <> struct monomorph::ModelKind<OwnSpec<0>> : OwnHeadKind<0, LayerParts, LayerParts> {};
+template <> struct monomorph::ModelKind<OwnSpec<0>> : OwnHeadKind<0, LayerParts, LastParts> {};
 #endif
 static_assert(monomorph::admit<OwnRecipe<0>>());

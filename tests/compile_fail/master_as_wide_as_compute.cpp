@@ -2,7 +2,6 @@
 // expect-text: MasterAsWideAsCompute<[^>]*fp32, [^>]*fp64>
 #include "support/control.hpp"
 struct Precision {
-  static constexpr std::string_view name = "Precision";
   static constexpr auto compute_dtype = monomorph::DType::fp64, gradient_dtype = monomorph::DType::fp64,
                         reduce_dtype = monomorph::DType::fp64,
                         master_dtype = NEGATIVE ? monomorph::DType::fp32 : monomorph::DType::fp64;

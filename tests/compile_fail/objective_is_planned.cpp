@@ -1,8 +1,8 @@
 // expect-error: \[OBJ-06\] an objective over embeddings must have `static constexpr std::int64_t
 #include "support/encoder.hpp"
 struct Objective {
-  static constexpr std::string_view name = "Objective";
   using Hparams = monomorph::objective::ContrastivePairs::Hparams;
+  static void loss(auto queue, const auto& embeddings, const Hparams&);
   static constexpr int texts_per_sample = 2;
 #if NEGATIVE
   static constexpr int workspace_elements(std::int64_t) { return 1; }

@@ -2,9 +2,9 @@
 // expect-error: \[RECIPE-02\] expect must be `static constexpr monomorph::Expect expect\{\.\.\.\};`
 // expect-error: \[RECIPE-02\] budget must be `static constexpr monomorph::Budget budget\{\.\.\.\};`
 // expect-error: \[RECIPE-06\] layers must be a type; write `using layers = monomorph::Stack<
-// expect-error: \[OBJ-02\] an objective must have `static constexpr std::string_view name`
 // expect-error: \[OBJ-02\] an objective must have `struct Hparams`
 // expect-error: \[OBJ-02\] an objective must have `static constexpr bool predicts_next_token`
+// expect-error: \[OBJ-02\] an objective must have `template <class Queue> static auto loss
 // expect-error: \[RECIPE-06\] attention must be a type
 // expect-error: \[RECIPE-06\] schedule must be a type
 // expect-error: \[RECIPE-07\] observer must be a policy of observer, and this is one of another axis

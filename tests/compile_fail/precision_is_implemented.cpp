@@ -2,7 +2,6 @@
 // or Fp64 expect-text: PrecisionIsImplemented<[^>]*bf16, [^>]*bf16, [^>]*fp32>
 #include "support/control.hpp"
 struct Precision {
-  static constexpr std::string_view name = "Precision";
   static constexpr auto compute_dtype = monomorph::DType::bf16,
                         gradient_dtype = NEGATIVE ? monomorph::DType::bf16 : monomorph::DType::fp32,
                         reduce_dtype = gradient_dtype, master_dtype = monomorph::DType::fp32;

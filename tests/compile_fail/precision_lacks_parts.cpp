@@ -1,4 +1,3 @@
-// expect-error: \[PREC-05\] a precision policy must have `static constexpr std::string_view name`
 // expect-error: \[PREC-05\] a precision policy must have `static constexpr DType compute_dtype`
 // expect-error: \[PREC-05\] a precision policy must have `static constexpr DType gradient_dtype`
 // expect-error: \[PREC-05\] a precision policy must have `static constexpr DType reduce_dtype`
@@ -10,7 +9,6 @@ struct Own {
   monomorph::DType gradient_dtype = monomorph::DType::fp32;
   using reduce_dtype = monomorph::DType;
 #else
-  static constexpr std::string_view name = "Own";
   static constexpr auto compute_dtype = monomorph::DType::fp32, gradient_dtype = compute_dtype,
                         reduce_dtype = compute_dtype, master_dtype = compute_dtype;
 #endif

@@ -2,7 +2,6 @@
 // expect-text: ReducesGradientsAsTheyAre<[^>]*fp64, [^>]*fp32, [^>]*fp32>
 #include "support/control.hpp"
 struct Precision {
-  static constexpr std::string_view name = "Precision";
   static constexpr auto compute_dtype = monomorph::DType::fp32, gradient_dtype = monomorph::DType::fp32,
                         reduce_dtype = NEGATIVE ? monomorph::DType::fp64 : monomorph::DType::fp32,
                         master_dtype = monomorph::DType::fp32;

@@ -1,4 +1,3 @@
-// expect-error: \[SCHEDULE-01\] a schedule must have `static constexpr std::string_view name`
 // expect-error: \[SCHEDULE-01\] a schedule must have `struct Hparams`
 // expect-error: \[SCHEDULE-01\] a schedule must have `static monomorph::ScheduledRate rate\(const Hparams&,
 // std::int64_t step
@@ -7,7 +6,6 @@ struct Own {
 #if NEGATIVE
   static double rate(std::int64_t) { return 1; }
 #else
-  static constexpr std::string_view name = "Own";
   struct Hparams {};
   static monomorph::ScheduledRate rate(const Hparams&, std::int64_t, std::int64_t) { return {}; }
 #endif

@@ -3,6 +3,7 @@
 #include <monomorph/block/autograd_block.hpp>
 #include "support/control.hpp"
 template <class R> struct Own : monomorph::AutogradBlock<Own<R>> {
+  static at::Tensor compute(const monomorph::AutogradInput& in);
   static constexpr std::int64_t D = R::model.d_model;
   struct Params : monomorph::ParameterLayout {
     constexpr explicit Params(int = 0) {

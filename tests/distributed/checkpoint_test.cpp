@@ -7,6 +7,7 @@
 #include "support/temporary_folder.hpp"
 #include "support/tensors.hpp"
 
+#include <monomorph/core/type_name.hpp>
 #include <monomorph/runtime/comm/together.hpp>
 #include <monomorph/runtime/comm/world.hpp>
 #include <monomorph/runtime/files/checkpoint_reader.hpp>
@@ -107,7 +108,7 @@ const std::vector<Restored> in_fp32{{"Full", restore<Full>, {1, 2, 4}},
 const std::vector<Restored> in_bf16{{"PureFull", restore<PureFull>, {1, 2}}, {"PureHybrid", restore<PureHybrid>, {4}}};
 
 template <Recipe From> void check_restoring(int ranks, int n_files, const std::vector<Restored>& others) {
-  CAPTURE(ranks, From::sharding::name, From::precision::name);
+  CAPTURE(ranks, monomorph::type_name<typename From::sharding>(), monomorph::type_name<typename From::precision>());
   const TemporaryFolder folder;
   const Tensors saved = save<From>(ranks, folder.path());
   CHECK(runtime::read_checkpoint_metadata(folder / "step_00000003").n_ranks == n_files);

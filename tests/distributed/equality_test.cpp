@@ -5,6 +5,7 @@
 #include "numerics/schedule_recipes.hpp"
 #include "support/catch.hpp"
 
+#include <monomorph/core/type_name.hpp>
 #include <monomorph/train/commands/run_recipe.hpp>
 
 namespace monomorph::testing {
@@ -76,7 +77,7 @@ namespace {
 
 /// Eight ranks are four replicas of a pair.
 template <class Strategy> void check_four_replicas() {
-  CAPTURE(Strategy::name);
+  CAPTURE(monomorph::type_name<Strategy>());
   const auto program = detail::program_of<Sharded<Shrunk<1>, Strategy>>();
   const Extent extent{.steps = 10, .samples_per_step = 16, .gradients_at = {1, 10}};
   const Outcome one = train(program, {}, extent), eight = train(program, {.ranks = 8, .accumulation = 2}, extent);

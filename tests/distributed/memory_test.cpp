@@ -1,5 +1,6 @@
 // What ranks take from the system, against the plan: the arena to the byte, everything together within 3 %, never more
 // than planned. Resident memory at full size is measured by bench/memory.
+#include <monomorph/core/type_name.hpp>
 #include "numerics/schedule_recipes.hpp"
 #include "support/adamw_update.hpp"
 #include "support/catch.hpp"
@@ -45,7 +46,7 @@ void meet(const World& world, const std::string& where) {
 /// Two steps of two micro-batches on each rank; what the process has taken meanwhile, and what was planned for it.
 template <class R, class Strategy> void check_memory(int ranks, int tree_levels) {
   using recipe = Sharded<Large<R>, Strategy>;
-  CAPTURE(Strategy::name, ranks, tree_levels);
+  CAPTURE(monomorph::type_name<Strategy>(), ranks, tree_levels);
   constexpr std::int64_t T = recipe::model.context_length;
   const Sequences sequences(4, T, 50);
   const plan::Memory plan = plan::memory<recipe>(ranks, 1, tree_levels);

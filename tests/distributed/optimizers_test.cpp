@@ -4,6 +4,7 @@
 #include "numerics/schedule_recipes.hpp"
 #include "support/catch.hpp"
 
+#include <monomorph/core/type_name.hpp>
 #include <monomorph/optim/bf16_state.hpp>
 #include <monomorph/optim/by_class.hpp>
 #include <monomorph/optim/lion.hpp>
@@ -26,7 +27,7 @@ template <class Optimizer, class Strategy> Outcome trained(int ranks, int steps 
 }
 
 template <class Optimizer> void check_shards() {
-  CAPTURE(Optimizer::name);
+  CAPTURE(monomorph::type_name<Optimizer>());
   const Outcome one = trained<Optimizer, sharding::Replicate>(1);
   CHECK(same_bits(trained<Optimizer, sharding::Replicate>(2), one));
   CHECK(same_bits(trained<Optimizer, sharding::FullShard>(4), one));

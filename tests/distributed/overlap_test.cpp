@@ -5,6 +5,7 @@
 #include "support/ranks.hpp"
 #include "support/tensors.hpp"
 
+#include <monomorph/core/type_name.hpp>
 #include <monomorph/runtime/machine/trace.hpp>
 
 #include <string_view>
@@ -52,7 +53,7 @@ void check_hidden(const std::vector<Span>& spans, Row row, int unit, std::string
 
 template <Recipe R> void check_overlap(int ranks) {
   using Sharding = typename R::sharding;
-  CAPTURE(Sharding::name, ranks);
+  CAPTURE(monomorph::type_name<Sharding>(), ranks);
   constexpr int last = plan::n_units<R> - 1, last_block = plan::n_blocks<R>;
   const std::vector<Span> spans = late_spans<R>(ranks);
   if constexpr (splits_optimizer<Sharding>) {
@@ -89,7 +90,7 @@ template <Recipe R> std::vector<std::uint64_t> trained(int ranks, bool late) {
 }
 
 template <class Strategy> void check_late(int ranks) {
-  CAPTURE(Strategy::name, ranks);
+  CAPTURE(monomorph::type_name<Strategy>(), ranks);
   CHECK(trained<Sharded<llama_like, Strategy>>(ranks, true) == trained<Sharded<llama_like, Strategy>>(ranks, false));
 }
 

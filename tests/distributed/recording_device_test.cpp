@@ -6,6 +6,7 @@
 #include "support/ranks.hpp"
 #include "support/tensors.hpp"
 
+#include <monomorph/core/type_name.hpp>
 #include <monomorph/objective/contrastive_pairs.hpp>
 #include <monomorph/optim/by_class.hpp>
 
@@ -87,7 +88,8 @@ std::vector<Trained> trained(int ranks, const Sequences& data, int tree_levels, 
 /// @tparam Base the same without what waits in the host's memory
 template <Recipe R, Recipe Base = R>
 void check_same(int ranks, const Sequences& data = sequences, int tree_levels = 0) {
-  CAPTURE(R::sharding::name, R::checkpointing::name, R::optimizer::name, ranks, tree_levels);
+  CAPTURE(monomorph::type_name<typename R::sharding>(), monomorph::type_name<typename R::checkpointing>(),
+          monomorph::type_name<typename R::optimizer>(), ranks, tree_levels);
   using Recorded = On<R, recording::Device>;
   const auto expected = trained<ForwardingCommunicator, Base>(ranks, data, tree_levels, Timing::at_once);
   CHECK(trained<EarlyCommunicator, Recorded>(ranks, data, tree_levels, Timing::at_once) == expected);

@@ -1,4 +1,5 @@
 // What ranks send in a step, counted message by message, against the plan.
+#include <monomorph/core/type_name.hpp>
 #include "distributed/take_step.hpp"
 #include "runtime/distributed/cpu_communicator.hpp"
 #include "support/ranks.hpp"
@@ -82,7 +83,7 @@ void check_receivers(const Sent& sent, const plan::Traffic& planned, int rank, i
 }
 
 template <Recipe R> plan::Traffic check_traffic(int ranks, Sum sum) {
-  CAPTURE(R::sharding::name, ranks, sum.micro_batches, name_of(sum.wire), sum.in_tree);
+  CAPTURE(monomorph::type_name<typename R::sharding>(), ranks, sum.micro_batches, name_of(sum.wire), sum.in_tree);
   const std::vector<Sent> sent = measured<R>(ranks, sum);
   for (int rank = 0; rank < ranks; ++rank) {
     CAPTURE(rank);
@@ -138,7 +139,6 @@ namespace {
 template <class R, class Finetuning = finetuning::FreezeFirst<2>> struct Tuned : R { using finetuning = Finetuning; };
 /// What is trained lies between what is not.
 struct OddBlocks {
-  static constexpr std::string_view name = "OddBlocks";
   static constexpr bool trains(UnitKind kind, int block) { return kind == UnitKind::block && block % 2 == 1; }
 };
 template <class R> void check_frozen() {

@@ -21,7 +21,6 @@ namespace {
 
 /// x + W₂ dropout(gelu(W₁ x)): a block as a user writes it.
 template <class R> struct MlpBlock : AutogradBlock<MlpBlock<R>> {
-  static constexpr std::string_view name = "MlpBlock";
   static constexpr std::int64_t D = R::model.d_model, F = R::model.ff_width();
   struct Params : ParameterLayout {
     constexpr explicit Params(int block = 0) {
@@ -42,7 +41,6 @@ template <class R> struct MlpBlock : AutogradBlock<MlpBlock<R>> {
 
 /// x + w x', where x' is the stream at the first token of the document.
 template <class R> struct FirstTokenBlock : AutogradBlock<FirstTokenBlock<R>> {
-  static constexpr std::string_view name = "FirstTokenBlock";
   static constexpr bool within_documents = true;
   struct Params : ParameterLayout {
     constexpr explicit Params(int = 0) {

@@ -7,6 +7,7 @@
 #include "support/ranks.hpp"
 #include "support/reference_model.hpp"
 
+#include <monomorph/core/type_name.hpp>
 #include <monomorph/runtime/comm/world.hpp>
 #include <monomorph/runtime/kernels/random.hpp>
 #include <monomorph/train/step/step.hpp>
@@ -200,7 +201,7 @@ template <class R> void check_ranks(const HparamsOf<R>& loss, double tolerance) 
   const Pairs pairs(24);
   const Outcome one = trained<R>(1, pairs, 1, loss);
   const auto check = [&]<class Strategy>(Strategy, int ranks) {
-    CAPTURE(ranks, Strategy::name);
+    CAPTURE(ranks, monomorph::type_name<Strategy>());
     const Outcome several = trained<Sharded<R, Strategy>>(ranks, pairs, 1, loss);
     CHECK(several.pairs == one.pairs);
     check_close(several.loss, one.loss, tolerance);
@@ -325,7 +326,6 @@ struct TripletHparams {};
 namespace {
 /// An objective of a stranger's own, of three texts: half the square of 1 + q · n - q · p for each sample.
 struct Triplets {
-  static constexpr std::string_view name = "Triplets";
   using Hparams = TripletHparams;
   static constexpr int texts_per_sample = 3;
   static constexpr std::int64_t workspace_elements(std::int64_t) { return 0; }

@@ -4,6 +4,7 @@
 #include "support/adamw_update.hpp"
 #include "support/tensors.hpp"
 
+#include <monomorph/core/type_name.hpp>
 #include <monomorph/model/autograd_block.hpp>
 #include <monomorph/runtime/comm/world.hpp>
 
@@ -19,18 +20,15 @@ template <class R, class Policy> struct With : R { using checkpointing = Policy;
 
 /// What is trained lies between what is not: nothing but blocks 1 and 3.
 struct OddBlocks {
-  static constexpr std::string_view name = "OddBlocks";
   static constexpr bool trains(UnitKind kind, int block) { return kind == UnitKind::block && block % 2 == 1; }
 };
 /// Backward goes through all blocks, of which none is trained.
 struct EmbeddingOnly {
-  static constexpr std::string_view name = "EmbeddingOnly";
   static constexpr bool trains(UnitKind kind, int /*block*/) { return kind == UnitKind::embedding; }
 };
 
 /// x + W x by autograd.
 template <class R> struct LinearBlock : AutogradBlock<LinearBlock<R>> {
-  static constexpr std::string_view name = "LinearBlock";
   static constexpr std::int64_t D = R::model.d_model;
   struct Params : ParameterLayout {
     constexpr explicit Params(int block = 0) {
@@ -89,7 +87,7 @@ template <Recipe R> void check_frozen(const Trained& all, const Trained& tuned) 
 }
 
 template <class R, class Policy> void check_policy(const Trained& all) {
-  CAPTURE(Policy::name);
+  CAPTURE(monomorph::type_name<Policy>());
   using tuned = Tuned<R, Policy>;
   check_frozen<tuned>(all, trained<tuned>());
   constexpr plan::Memory of_all = plan::memory<R>(1, micro_batch), of_tuned = plan::memory<tuned>(1, micro_batch);

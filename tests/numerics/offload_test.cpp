@@ -4,6 +4,7 @@
 #include "support/catch.hpp"
 #include "support/tensors.hpp"
 
+#include <monomorph/core/type_name.hpp>
 #include <monomorph/optim/bf16_state.hpp>
 #include <monomorph/optim/by_class.hpp>
 #include <monomorph/runtime/comm/world.hpp>
@@ -22,7 +23,6 @@ template <class R, class Optimizer> struct OptimizedBy : R { using optimizer = O
 template <class R> struct FrozenBelow : R { using finetuning = finetuning::FreezeFirst<1>; };
 /// Some blocks, and not side by side.
 struct OffloadsSome : checkpointing::KeepAll {
-  static constexpr std::string_view name = "OffloadsSome";
   static constexpr bool offloads(int block) { return block != 1; }
 };
 
@@ -49,7 +49,8 @@ template <Recipe R> std::uint64_t trained(Timing timing) {
 }
 
 template <class Offloaded, class R> void check_same() {
-  CAPTURE(Offloaded::checkpointing::name, Offloaded::optimizer::name);
+  CAPTURE(monomorph::type_name<typename Offloaded::checkpointing>(),
+          monomorph::type_name<typename Offloaded::optimizer>());
   const std::uint64_t expected = trained<R>(Timing::at_once);
   CHECK(trained<Offloaded>(Timing::at_once) == expected);
   CHECK(trained<Offloaded>(Timing::late) == expected);

@@ -16,7 +16,6 @@ using monomorph::testing::check_equal, monomorph::testing::passes;
 namespace {
 
 template <class R> struct Reference : AutogradBlock<Reference<R>> {
-  static constexpr std::string_view name = "Reference";
   using Params = typename stranger::SquaredMlp<R>::Params;
   static constexpr std::int64_t matmul_flops_per_token() { return 0; }
   static at::Tensor compute(const AutogradInput& in) {

@@ -40,7 +40,6 @@ template <bool tied_head, class Checkpointing = checkpointing::KeepAll> struct O
 
 /// gelu(W x + b), as a block.
 template <class R> struct Reference : AutogradBlock<Reference<R>> {
-  static constexpr std::string_view name = "Reference";
   using Params = typename stranger::PredictionTransform<OfKind<false>>::Params;
   static constexpr std::int64_t matmul_flops_per_token() { return 0; }
   static at::Tensor compute(const AutogradInput& in) {

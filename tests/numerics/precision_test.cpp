@@ -5,6 +5,7 @@
 #include "support/ranks.hpp"
 #include "support/tensors.hpp"
 
+#include <monomorph/core/type_name.hpp>
 #include <monomorph/runtime/comm/world.hpp>
 
 #include <algorithm>
@@ -36,7 +37,7 @@ template <Recipe R> Pass one_pass(double loss_scale) {
 }
 
 template <class R, class Precision> void check_near_fp32(double tolerance, double loss_scale) {
-  CAPTURE(Precision::name, loss_scale);
+  CAPTURE(monomorph::type_name<Precision>(), loss_scale);
   const Pass exact = one_pass<In<R, precision::Fp32>>(1), pass = one_pass<In<R, Precision>>(loss_scale);
   CHECK(std::abs(pass.loss / exact.loss - 1) < tolerance);
   const Difference worst = worst_difference(pass.gradients, exact.gradients);
@@ -148,7 +149,7 @@ template <class F> void check_stored(const StoredByName& actual, const StoredByN
 }
 
 template <class R, class Precision> void check_storage(const Contents& exact, int ranks, double loss_scale) {
-  CAPTURE(Precision::name, R::sharding::name, ranks);
+  CAPTURE(monomorph::type_name<Precision>(), monomorph::type_name<typename R::sharding>(), ranks);
   constexpr Dtypes dtypes = dtypes_of<Precision>;
   const Contents narrow = contents<In<R, Precision>>(ranks, loss_scale);
   const auto similar = [](const Values& a, const Values& b) { return cosine(a, b) > 0.995; };

@@ -6,6 +6,7 @@
 #include "support/catch.hpp"
 #include "support/tensors.hpp"
 
+#include <monomorph/core/type_name.hpp>
 #include <monomorph/optim/bf16_state.hpp>
 #include <monomorph/optim/by_class.hpp>
 #include <monomorph/runtime/comm/world.hpp>
@@ -68,7 +69,8 @@ template <Recipe R> Trained trained(int levels, Timing timing = Timing::at_once)
 }
 
 template <class R> void check_same() {
-  CAPTURE(R::checkpointing::name, R::optimizer::name, R::precision::name);
+  CAPTURE(monomorph::type_name<typename R::checkpointing>(), monomorph::type_name<typename R::optimizer>(),
+          monomorph::type_name<typename R::precision>());
   for (const int levels : {0, tree_levels}) {
     CAPTURE(levels);
     const std::int64_t before = Recorder::the().recorded();
@@ -86,7 +88,8 @@ template <class R> void check_policies() {
 
 /// What waits in the host's memory comes and goes in its turn, however early or late copies are.
 template <class Offloaded, class R> void check_offloaded() {
-  CAPTURE(Offloaded::checkpointing::name, Offloaded::optimizer::name, Offloaded::precision::name);
+  CAPTURE(monomorph::type_name<typename Offloaded::checkpointing>(),
+          monomorph::type_name<typename Offloaded::optimizer>(), monomorph::type_name<typename Offloaded::precision>());
   const Trained expected = trained<R>(0);
   for (const Timing timing : {Timing::at_once, Timing::late}) {
     CAPTURE(static_cast<int>(timing));

@@ -5,7 +5,6 @@ namespace monomorph::attention {
 
 /// A token attends to all of its row, before and behind it: nothing is masked.
 struct Bidirectional {
-  static constexpr std::string_view name = "Bidirectional";
   static constexpr AttentionMask mask{.after = AttentionMask::unlimited};
   static constexpr bool within_documents = false;
 };

@@ -5,7 +5,6 @@ namespace monomorph::attention {
 
 /// A token attends to all of its row up to itself, whatever documents it is made of.
 struct Causal {
-  static constexpr std::string_view name = "Causal";
   static constexpr AttentionMask mask{};
   static constexpr bool within_documents = false;
 };

@@ -5,8 +5,8 @@ namespace monomorph::attention {
 
 /// Any mask, in each document by itself: a token attends to what Mask would have it attend to if its document had a row
 /// of its own, and positions count from the document's begin.
-template <AttentionPolicy Mask> struct PerDocument {
-  static constexpr std::string_view name = "PerDocument";
+template <class Mask> struct PerDocument : Mask {};  // of what is no policy, the gate says what it lacks
+template <AttentionPolicy Mask> struct PerDocument<Mask> {
   static constexpr AttentionMask mask = Mask::mask;
   static constexpr bool within_documents = true;
 };

@@ -5,7 +5,6 @@ namespace monomorph::attention {
 
 /// A token attends to W tokens: itself and the W - 1 before it.
 template <int W> struct SlidingWindow {
-  static constexpr std::string_view name = "SlidingWindow";
   static constexpr AttentionMask mask{.before = W - std::int64_t{1}};
   static constexpr bool within_documents = false;
 };

@@ -10,7 +10,7 @@ namespace monomorph {
 class AutogradInput;  // model/autograd_block.hpp
 
 /// Base of a block that writes only its forward pass, with ATen operations: LibTorch's autograd runs inside that block,
-/// and nowhere else. The block gives `Params` (a ParameterLayout, constructed from the block's index), `name`,
+/// and nowhere else. The block gives `Params` (a ParameterLayout, constructed from the block's index),
 /// `matmul_flops_per_token()`, `attention_flops_per_token()` if it attends and, below the torch firewall
 /// (`#ifdef MONOMORPH_BELOW_FIREWALL`), `static at::Tensor compute(const AutogradInput& in)`: from the
 /// residual stream (B, T, D) to the next one. Its activations are LibTorch's, outside the arena and the plan. See

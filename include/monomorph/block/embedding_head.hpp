@@ -3,6 +3,8 @@
 
 namespace monomorph {
 
+template <class Queue> class QueuedCommunicator;  // runtime/comm/queued_communicator.hpp
+
 /// The last layer of an encoder: final norm, pooling of the tokens of each text, a projection if the pooled tokens are
 /// to have another width, length 1, and the loss of an objective over embeddings.
 template <class R> struct EmbeddingHead {
@@ -66,6 +68,9 @@ template <class R> struct EmbeddingHead {
   /// Compares the embeddings of all ranks, and makes dx_MD and the head's gradients. The gradients of other ranks'
   /// embeddings are for them to make, so nothing is reduced.
   static void backward(const LayerTensors<R>& t, const Saved& saved);
+  /// Those that the last pass has made of this rank's texts.   @param all_statistics what Saved's slices are of
+  template <class Queue>
+  static View embeddings(const Saved& saved, const View& all_statistics, const QueuedCommunicator<Queue>& ranks);
 };
 
 }  // namespace monomorph

@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/block/part.hpp>
+#include <monomorph/core/look_up.hpp>
 #include <monomorph/policy/finetuning_policy.hpp>
 
 /// A layer is an embedding, a block or a head: what the step passes through from the first to the last, and back. Its
@@ -15,8 +16,12 @@
 ///   backward of a training pass, where its gradients are made with it.
 /// - `decode(t)`, `DecodeCache` and `DecodeTemporary`, if it can extend a sequence by one token.
 ///
-/// Embedding and head stand in this folder. Blocks, which a recipe chooses and can recompute, have more to them
-/// (docs/guides/add_a_block.md).
+/// A last layer that makes logits has `decode`, and one that makes embeddings
+///
+/// - `embeddings(saved, statistics, ranks)`: those of this rank's texts, which its last pass has made.
+///
+/// What a layer may say besides is listed below. Embedding and head stand in this folder. Blocks, which a recipe
+/// chooses and can recompute, have more to them (docs/guides/add_a_block.md).
 namespace monomorph {
 
 template <class R> struct LayerTensors;  // model/layer_tensors.hpp
@@ -25,6 +30,15 @@ template <class R> struct LayerTensors;  // model/layer_tensors.hpp
 struct Nothing {
   constexpr Nothing(auto&&...) {}
 };
+
+/// What a layer may say, or leave out; rule/layer_member_rules.hpp has what each must be.
+MONOMORPH_LOOK_UPS(LookUpLayer, unit_kind, shares_first_unit, backward_reads_params, within_documents,
+                   computes_when_called, attention_flops_per_token, loss_flops_per_token, gathered_elements, Attention,
+                   Tower, MlpPart, decode, DecodeTemporary, DecodeCache);
+/// What a block has that LibTorch differentiates.
+MONOMORPH_LOOK_UPS(LookUpCompute, compute);
+/// What a block may say, and the MLP part of one.
+MONOMORPH_LOOK_UPS(LookUpDeclared, n_counters, update_state, has_auxiliary_loss, idle_parameters);
 
 /// Whether logits and embeddings, which are fp32 at least, are of a wider dtype than the one that computes: their
 /// gradient is then narrowed before it goes on.
@@ -36,21 +50,21 @@ inline constexpr NormNames final_norm_names{"final_norm.weight", "final_norm.bia
 /// A layer whose parameters lie in the first layer's unit, and not in one of its own.
 template <class Layer>
 inline constexpr bool shares_first_unit = [] {
-  if constexpr (requires { Layer::shares_first_unit; }) return bool{Layer::shares_first_unit};
+  if constexpr (requires { bool{Layer::shares_first_unit}; }) return bool{Layer::shares_first_unit};
   return false;
 }();
 
 /// What fine-tuning policies know a layer as.
 template <class Layer>
 inline constexpr UnitKind unit_kind = [] {
-  if constexpr (requires { Layer::unit_kind; }) return UnitKind{Layer::unit_kind};
+  if constexpr (requires { UnitKind{Layer::unit_kind}; }) return UnitKind{Layer::unit_kind};
   return UnitKind::block;
 }();
 
 /// Whether backward reads a layer's parameters; a look-up's does not.
 template <class Layer>
 inline constexpr bool backward_reads_params = [] {
-  if constexpr (requires { Layer::backward_reads_params; }) return bool{Layer::backward_reads_params};
+  if constexpr (requires { bool{Layer::backward_reads_params}; }) return bool{Layer::backward_reads_params};
   return true;
 }();
 

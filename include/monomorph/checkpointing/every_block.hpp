@@ -5,7 +5,6 @@ namespace monomorph::checkpointing {
 
 /// Blocks keep their input only.
 struct EveryBlock {
-  static constexpr std::string_view name = "EveryBlock";
   static constexpr Recompute recompute(int /*block*/) { return Recompute::block; }
 };
 static_assert(CheckpointingPolicy<EveryBlock>);

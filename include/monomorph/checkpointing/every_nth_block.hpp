@@ -7,7 +7,6 @@ namespace monomorph::checkpointing {
 
 /// Blocks 0, n, 2n, … keep their input only.
 template <int n> struct EveryNthBlock {
-  static constexpr std::string_view name = "EveryNthBlock";
   static constexpr Recompute recompute(int block) {
     return n > 0 && block % n == 0 ? Recompute::block : Recompute::nothing;
   }

@@ -8,7 +8,6 @@ namespace monomorph::checkpointing {
 /// num / den of the blocks, evenly spread, keep their input only: block i does where (i + 1) · num / den rounds (half
 /// up) to more than i · num / den does, which is the selection of fms-fsdp.
 template <int num, int den> struct Fraction {
-  static constexpr std::string_view name = "Fraction";
   static constexpr Recompute recompute(int block) {
     return recomputed_before(block + 1) > recomputed_before(block) ? Recompute::block : Recompute::nothing;
   }

@@ -5,7 +5,6 @@ namespace monomorph::checkpointing {
 
 /// Every activation that backward reads stays in memory.
 struct KeepAll {
-  static constexpr std::string_view name = "KeepAll";
   static constexpr Recompute recompute(int /*block*/) { return Recompute::nothing; }
 };
 static_assert(CheckpointingPolicy<KeepAll>);

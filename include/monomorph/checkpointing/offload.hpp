@@ -7,8 +7,7 @@ namespace monomorph::checkpointing {
 /// Another policy, with what it keeps of the blocks moved to the host's memory after forward, and back before backward.
 /// Two blocks' are on the device at a time: those that are used last in forward stay, as backward begins with them.
 /// Some block's must move [ACT-05].
-template <CheckpointingPolicy Policy = KeepAll> struct Offload : Policy {
-  static constexpr std::string_view name = "Offload";
+template <class Policy = KeepAll> struct Offload : Policy {
   static constexpr bool offloads(int /*block*/) { return true; }
 };
 static_assert(CheckpointingPolicy<Offload<>>);

@@ -5,7 +5,6 @@ namespace monomorph::checkpointing {
 
 /// Outputs of norms and activation functions are computed again from what is kept; matrix products are not.
 struct RecomputeCheap {
-  static constexpr std::string_view name = "RecomputeCheap";
   static constexpr Recompute recompute(int /*block*/) { return Recompute::cheap; }
 };
 static_assert(CheckpointingPolicy<RecomputeCheap>);

@@ -2,6 +2,7 @@
 #include <any>
 #include <boost/hana/accessors.hpp>
 #include <boost/hana/adapt_struct.hpp>
+#include <boost/hana/concept/struct.hpp>
 #include <boost/hana/core/to.hpp>
 #include <boost/hana/for_each.hpp>
 #include <boost/hana/fuse.hpp>
@@ -151,9 +152,15 @@ template <class Member> void append_member(Member& member, const char* name, Fie
 }  // namespace detail
 
 template <class Section> void append_fields(Section& section, FieldList& fields) {
-  boost::hana::for_each(boost::hana::accessors<Section>(), boost::hana::fuse([&](auto name, auto accessor) {
-                          detail::append_member(accessor(section), boost::hana::to<const char*>(name), fields);
-                        }));
+  constexpr bool adapted = boost::hana::Struct<Section>::value;
+  static_assert(adapted,
+                "[RECIPE-14] the Hparams of a policy must be listed by BOOST_HANA_ADAPT_STRUCT or "
+                "BOOST_HANA_DEFINE_STRUCT, and so must those of their members that are no monomorph::Field; list them, "
+                "or make the member a Field (docs/rules.md#recipe-14)");
+  if constexpr (adapted)
+    boost::hana::for_each(boost::hana::accessors<Section>(), boost::hana::fuse([&](auto name, auto accessor) {
+                            detail::append_member(accessor(section), boost::hana::to<const char*>(name), fields);
+                          }));
 }
 
 /// As append_fields.

@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/core/look_up.hpp>
 
 namespace monomorph {
 
@@ -12,12 +13,30 @@ template <class... A, class... B> constexpr RuleList<A..., B...> operator+(RuleL
   return {};
 }
 
-/// What a policy or a block exports as `template <class R> using rules = RuleList<…>`.
+MONOMORPH_LOOK_UPS(LookUpRules, rules);
+
+namespace detail {
+template <class... Rules> void take_rules(const RuleList<Rules...>&);
+}  // namespace detail
+
+/// What is called `rules` is a list of rules.
+template <class Owner, class R> struct RulesAreAList {
+  static constexpr bool exported = requires { detail::take_rules(typename Owner::template rules<R>{}); };
+  static constexpr bool holds = exported || !LookUpRules::has_rules<Owner>;
+  static consteval void explain() {
+    static_assert(
+        holds,
+        "[RECIPE-12] the rules of a policy, a block, a part of one or a kind of model must be `template <class "
+        "R> using rules = monomorph::RuleList<...>`; change rules (docs/rules.md#recipe-12)");
+  }
+};
+
+/// What a policy, a block, a part of one or a kind of model exports as `template <class R> using rules = RuleList<…>`.
 template <class Owner, class R> consteval auto exported_rules() {
-  if constexpr (requires { typename Owner::template rules<R>; })
+  if constexpr (RulesAreAList<Owner, R>::exported)
     return typename Owner::template rules<R>{};
   else
-    return RuleList<>{};
+    return RuleList<RulesAreAList<Owner, R>>{};
 }
 
 }  // namespace monomorph

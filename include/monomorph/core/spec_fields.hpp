@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/core/for_each_name.hpp>
 #include <monomorph/core/required.hpp>
 #include <type_traits>
 
@@ -40,20 +41,6 @@ template <class Holder> struct FieldsFit {
 };
 
 }  // namespace monomorph
-
-// A macro for each of a list of names. Enough rescans for 64 of them.
-#define MONOMORPH_EXPAND(...) \
-  MONOMORPH_EXPAND_1(MONOMORPH_EXPAND_1(MONOMORPH_EXPAND_1(MONOMORPH_EXPAND_1(__VA_ARGS__))))
-#define MONOMORPH_EXPAND_1(...) \
-  MONOMORPH_EXPAND_2(MONOMORPH_EXPAND_2(MONOMORPH_EXPAND_2(MONOMORPH_EXPAND_2(__VA_ARGS__))))
-#define MONOMORPH_EXPAND_2(...) \
-  MONOMORPH_EXPAND_3(MONOMORPH_EXPAND_3(MONOMORPH_EXPAND_3(MONOMORPH_EXPAND_3(__VA_ARGS__))))
-#define MONOMORPH_EXPAND_3(...) __VA_ARGS__
-#define MONOMORPH_PARENTHESES ()
-#define MONOMORPH_FOR_EACH(macro, type, ...) MONOMORPH_EXPAND(MONOMORPH_EACH(macro, type, __VA_ARGS__))
-#define MONOMORPH_EACH(macro, type, first, ...) \
-  macro(type, first) __VA_OPT__(MONOMORPH_EACH_AGAIN MONOMORPH_PARENTHESES(macro, type, __VA_ARGS__))
-#define MONOMORPH_EACH_AGAIN() MONOMORPH_EACH
 
 #define MONOMORPH_VISIT_FIELD(type, field) f(#field, spec.field);
 #define MONOMORPH_HOLD_FIELD(type, field) \

@@ -5,7 +5,6 @@ namespace monomorph::finetuning {
 
 /// Every unit is trained.
 struct All {
-  static constexpr std::string_view name = "All";
   static constexpr bool trains(UnitKind /*kind*/, int /*block*/) { return true; }
 };
 static_assert(FinetuningPolicy<All>);

@@ -20,7 +20,6 @@ namespace finetuning {
 /// The embedding, with a head that is tied to it, and the first n blocks stay as they are; the blocks above and a head
 /// of its own are trained.
 template <int n> struct FreezeFirst {
-  static constexpr std::string_view name = "FreezeFirst";
   static constexpr bool trains(UnitKind kind, int block) {
     return kind == UnitKind::head || (kind == UnitKind::block && block >= n);
   }

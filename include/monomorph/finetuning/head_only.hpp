@@ -5,7 +5,6 @@ namespace monomorph::finetuning {
 
 /// A linear probe: only the final norm and the head are trained. Not with a tied head [FREEZE-03].
 struct HeadOnly {
-  static constexpr std::string_view name = "HeadOnly";
   static constexpr bool trains(UnitKind kind, int /*block*/) { return kind == UnitKind::head; }
 };
 static_assert(FinetuningPolicy<HeadOnly>);

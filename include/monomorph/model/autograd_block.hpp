@@ -2,6 +2,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <monomorph/block/autograd_block.hpp>
+#include <monomorph/core/type_name.hpp>
 #include <monomorph/model/autograd_tape.hpp>
 #include <monomorph/model/block_tensors.hpp>
 
@@ -40,7 +41,8 @@ class AutogradInput {
 
 namespace detail {
 template <class Derived> AutogradTape::Block autograd_block(const ParameterLayout& layout) {
-  return {layout, &Derived::compute, Derived::name};
+  constexpr std::string_view name = type_name<Derived>();
+  return {layout, &Derived::compute, name.substr(0, name.find('<'))};
 }
 }  // namespace detail
 

@@ -16,12 +16,11 @@ template <class Queue> View own_embeddings(const QueuedCommunicator<Queue>& rank
   return all_RE1.rows(ranks.rank() * n, n);
 }
 
-/// The embeddings that the last pass has made of a rank's texts, which a layer that makes some tells by such a
-/// function.
-template <class R, class Queue>
-View embeddings_of(EmbeddingHead<R>, const typename EmbeddingHead<R>::Saved& saved, View statistics,
-                   const QueuedCommunicator<Queue>& ranks) {
-  return own_embeddings(ranks, statistics[saved.all]).columns(0, EmbeddingHead<R>::E);
+template <class R>
+template <class Queue>
+View EmbeddingHead<R>::embeddings(const Saved& saved, const View& all_statistics,
+                                  const QueuedCommunicator<Queue>& ranks) {
+  return own_embeddings(ranks, all_statistics[saved.all]).columns(0, E);
 }
 
 namespace detail {

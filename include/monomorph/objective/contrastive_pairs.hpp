@@ -16,7 +16,6 @@ struct ContrastivePairsHparams {
 /// directions: Radford et al. 2021, figure 3), averaged over the pairs of the global batch. An evaluation compares the
 /// pairs of one micro-batch of one rank, whatever the number of ranks.
 struct ContrastivePairs {
-  static constexpr std::string_view name = "ContrastivePairs";
   using Hparams = ContrastivePairsHparams;
   static constexpr int texts_per_sample = 2;
   /// The share of pairs whose second text is nearer to the first one than any other pair's.

@@ -27,7 +27,6 @@ template <std::int64_t mask_token, std::int64_t vocab_size> struct MaskTokenInVo
 /// global batch. Each counted token is selected by itself with the same probability, those that end texts like all
 /// others; one that is mask_token already is not. A sample of which none is selected counts for nothing.
 template <int mask_token> struct MaskedTokens {
-  static constexpr std::string_view name = "MaskedTokens";
   using Hparams = MaskedTokensHparams;
   static constexpr bool predicts_next_token = false;
   template <class R> using rules = RuleList<MaskTokenInVocabulary<mask_token, trunk_of<R>.vocab_size.value>>;

@@ -13,7 +13,6 @@ struct NextTokenHparams {
 
 /// Cross-entropy of the next token, averaged over the counted tokens of the whole global batch.
 struct NextToken {
-  static constexpr std::string_view name = "NextToken";
   using Hparams = NextTokenHparams;
   static constexpr bool predicts_next_token = true;
 

@@ -10,7 +10,6 @@ struct TensorNormsHparams {
 
 /// Writes the 2-norms of what each rank holds of each parameter, and of the gradients of the mean loss.
 struct TensorNorms {
-  static constexpr std::string_view name = "TensorNorms";
   using Hparams = TensorNormsHparams;
 
   bool wants(std::int64_t step) const { return step % hparams.every == 0; }

@@ -15,7 +15,6 @@ struct AdamWHparams {
 
 /// AdamW (Loshchilov and Hutter 2019), one fused pass over each unit's shard.
 template <WeightDecayClasses classes> struct AdamWDecaying : DecayingElements<classes> {
-  static constexpr std::string_view name = "AdamW";
   using Hparams = AdamWHparams;
   static constexpr StateBuffers state(ParameterClass) { return {"moment1", "moment2"}; }
 

@@ -6,9 +6,6 @@ namespace monomorph::optim {
 
 /// An optimiser whose state is kept in bf16, rounded stochastically, beside masters of a wider type: half the memory
 /// for moments that only steer.
-template <OptimizerPolicy Optimizer> struct Bf16State : Optimizer {
-  static constexpr std::string_view name = "Bf16State";
-  static constexpr DType state_dtype = DType::bf16;
-};
+template <class Optimizer> struct Bf16State : Optimizer { static constexpr DType state_dtype = DType::bf16; };
 
 }  // namespace monomorph::optim

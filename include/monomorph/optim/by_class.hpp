@@ -17,12 +17,14 @@ template <bool places_state, bool rounds_state> struct PartsLeaveStateToWhole {
 
 namespace monomorph::optim {
 
-template <class Optimizer> inline constexpr bool places_state = requires { Optimizer::state_space; };
-template <class Optimizer> inline constexpr bool rounds_state = requires { Optimizer::state_dtype; };
+template <class Optimizer> inline constexpr bool places_state = OptimizerAxis::Look::has_state_space<Optimizer>;
+template <class Optimizer> inline constexpr bool rounds_state = OptimizerAxis::Look::has_state_dtype<Optimizer>;
 
-/// One optimiser for the matrices of the blocks, another for all else: embeddings, head, norms and biases.
-template <OptimizerPolicy Matrices, OptimizerPolicy Others> struct ByClass {
-  static constexpr std::string_view name = "ByClass";
+/// One optimiser for the matrices of the blocks, another for all else: embeddings, head, norms and biases. Of two that
+/// are not both optimisers the gate says what they lack.
+template <class Matrices, class Others> struct ByClass { using combined = CombinedPolicies<Matrices, Others>; };
+template <OptimizerPolicy Matrices, OptimizerPolicy Others> struct ByClass<Matrices, Others> {
+  using combined = CombinedPolicies<Matrices, Others>;
   template <class R>
   using rules = RuleList<rule::PartsLeaveStateToWhole<places_state<Matrices> || places_state<Others>,
                                                       rounds_state<Matrices> || rounds_state<Others>>>;

@@ -14,7 +14,6 @@ struct LionHparams {
 
 /// Lion (Chen et al. 2023, algorithm 2): the sign of an interpolated momentum, which is its only state.
 template <WeightDecayClasses classes> struct LionDecaying : DecayingElements<classes> {
-  static constexpr std::string_view name = "Lion";
   using Hparams = LionHparams;
   static constexpr StateBuffers state(ParameterClass) { return {"momentum"}; }
 

@@ -28,7 +28,6 @@ struct MuonHparams {
 /// An update has three passes. `prepare` replaces the gradients of a rank's elements by what is to be transformed;
 /// `transform` is then given each whole matrix, and `update` finds in the place of the gradients what became of them.
 struct Muon {
-  static constexpr std::string_view name = "Muon";
   using Hparams = MuonHparams;
   static constexpr UpdateScope scope(ParameterClass) { return UpdateScope::matrices; }
   static constexpr StateBuffers state(ParameterClass) { return {"momentum"}; }

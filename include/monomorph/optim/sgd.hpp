@@ -14,7 +14,6 @@ struct SgdHparams {
 /// Stochastic gradient descent with momentum (Sutskever et al. 2013), as PyTorch defines it: b = momentum b + g, and
 /// the parameter loses lr b, or with Nesterov lr (g + momentum b). Weight decay is part of g.
 template <WeightDecayClasses classes> struct SgdDecaying : DecayingElements<classes> {
-  static constexpr std::string_view name = "Sgd";
   using Hparams = SgdHparams;
   static constexpr StateBuffers state(ParameterClass) { return {"momentum"}; }
 

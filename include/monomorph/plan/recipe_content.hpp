@@ -21,7 +21,7 @@ template <class Optimizer> constexpr void add_optimizer(auto& hash) {
   for (const ParameterClass parameter_class : all_parameter_classes) {
     hash.add(Optimizer::scope(parameter_class), Optimizer::state(parameter_class).n);
     for (const std::string_view name : Optimizer::state(parameter_class).names) hash.add(name);
-    if constexpr (requires { Optimizer::decays(parameter_class); }) hash.add(Optimizer::decays(parameter_class));
+    if constexpr (OptimizerAxis::Look::has_decays<Optimizer>) hash.add(Optimizer::decays(parameter_class));
   }
 }
 

@@ -10,11 +10,8 @@ struct AttentionAxis {
   template <class P> struct Parts {
     static constexpr bool mask = MONOMORPH_HAS_CONSTANT(AttentionMask, mask);
     static constexpr bool within_documents = MONOMORPH_HAS_CONSTANT(bool, within_documents);
-    static constexpr bool all_hold = is_named<P> && mask && within_documents;
+    static constexpr bool all_hold = mask && within_documents;
     static consteval void explain() {
-      static_assert(is_named<P>,
-                    "[ATTN-12] an attention policy must have `static constexpr std::string_view name` "
-                    "(docs/rules.md#attn-12)");
       static_assert(mask,
                     "[ATTN-12] an attention policy must have `static constexpr monomorph::AttentionMask mask`: how far "
                     "before itself and behind a token sees (docs/rules.md#attn-12)");

@@ -2,8 +2,16 @@
 #include <concepts>
 #include <cstdint>
 #include <monomorph/policy/axis.hpp>
+#include <string_view>
 
 namespace monomorph {
+
+/// What a device is told of a recipe's passes to say what its kernels keep beside the arena.
+struct PassExtent {
+  std::int64_t batch, tokens;    ///< sequences of a micro-batch, and tokens of each
+  std::int64_t heads, head_dim;  ///< of queries; the most of any layer
+  std::int64_t compute_bytes;    ///< of an element of the compute dtype
+};
 
 /// Where a recipe computes. A recipe is an experiment and need not say it: `On<R, Device>` is the same experiment on
 /// another device, and a checkpoint of one is a checkpoint of the other. A policy may export
@@ -16,15 +24,28 @@ namespace monomorph {
 /// listed in runtime/kernels/kernels.hpp.
 struct DeviceAxis {
   MONOMORPH_OPTIONAL_AXIS(device, "monomorph::device::Cpu")
+  MONOMORPH_LOOK_UPS(Look, own_memory, workspace_bytes, context_bytes);
   template <class P> struct Parts {
+    static constexpr bool name = requires {
+      requires detail::PointsTo<decltype(&P::name), std::string_view>;
+      typename Constant<std::string_view(P::name).size()>;
+    };
     static constexpr bool queue = requires { typename P::Queue; };
     static constexpr bool loss_chunk = requires(std::int64_t padded_vocab) {
       { P::loss_chunk_tokens(padded_vocab) } -> std::same_as<std::int64_t>;
       typename Constant<P::loss_chunk_tokens(1)>;
     };
-    static constexpr bool all_hold = is_named<P> && queue && loss_chunk;
+    static constexpr bool own_memory = !Look::has_own_memory<P> || MONOMORPH_HAS_CONSTANT(bool, own_memory);
+    static constexpr bool workspace = !Look::has_workspace_bytes<P> || requires(const PassExtent& extent) {
+      requires Look::has_own_memory<P>;
+      { P::workspace_bytes(extent) } -> std::same_as<std::int64_t>;
+      typename Constant<P::workspace_bytes(PassExtent{})>;
+    };
+    static constexpr bool context =
+        !Look::has_context_bytes<P> || (Look::has_own_memory<P> && MONOMORPH_HAS_CONSTANT(std::int64_t, context_bytes));
+    static constexpr bool all_hold = name && queue && loss_chunk && own_memory && workspace && context;
     static consteval void explain() {
-      static_assert(is_named<P>,
+      static_assert(name,
                     "[DEVICE-01] a device must have `static constexpr std::string_view name` "
                     "(docs/rules.md#device-01)");
       static_assert(queue,
@@ -33,36 +54,43 @@ struct DeviceAxis {
       static_assert(loss_chunk,
                     "[DEVICE-01] a device must have `static constexpr std::int64_t loss_chunk_tokens(std::int64_t "
                     "padded_vocab)`: the tokens whose logits exist at a time (docs/rules.md#device-01)");
+      static_assert(own_memory,
+                    "[DEVICE-01] a device's own_memory, if it has one, must be `static constexpr bool own_memory`: its "
+                    "kernels run later than they are called, in a memory of its own (docs/rules.md#device-01)");
+      static_assert(workspace,
+                    "[DEVICE-01] a device's workspace_bytes, if it has one, must be `static constexpr std::int64_t "
+                    "workspace_bytes(const monomorph::PassExtent&)` beside own_memory: what its kernels keep there "
+                    "(docs/rules.md#device-01)");
+      static_assert(context,
+                    "[DEVICE-01] a device's context_bytes, if it has one, must be `static constexpr std::int64_t "
+                    "context_bytes` beside own_memory: what its driver keeps there (docs/rules.md#device-01)");
     }
   };
 };
 template <class P> concept DevicePolicy = Fits<DeviceAxis, P>;
 
-/// What a device is told of a recipe's passes to say what its kernels keep beside the arena.
-struct PassExtent {
-  std::int64_t batch, tokens;    ///< sequences of a micro-batch, and tokens of each
-  std::int64_t heads, head_dim;  ///< of queries; the most of any layer
-  std::int64_t compute_bytes;    ///< of an element of the compute dtype
-};
-
 /// What the kernels of a device keep in its memory beside the arena: `static constexpr std::int64_t
 /// workspace_bytes(PassExtent)`, if it says so.
 template <class Device> constexpr std::int64_t device_workspace_bytes(const PassExtent& extent) {
-  if constexpr (requires { Device::workspace_bytes(extent); })
+  if constexpr (DeviceAxis::Look::has_workspace_bytes<Device>)
     return Device::workspace_bytes(extent);
   else
     return 0;
 }
 /// What its driver keeps there: `static constexpr std::int64_t context_bytes`, if it says so.
 template <class Device> constexpr std::int64_t device_context_bytes() {
-  if constexpr (requires { Device::context_bytes; })
+  if constexpr (DeviceAxis::Look::has_context_bytes<Device>)
     return Device::context_bytes;
   else
     return 0;
 }
 
 /// Whether what a device computes with lies in a memory of its own, and not in the host's.
-template <class Device> inline constexpr bool has_own_memory = requires { requires Device::own_memory; };
+template <class Device>
+inline constexpr bool has_own_memory = [] {
+  if constexpr (DeviceAxis::Look::has_own_memory<Device>) return bool{Device::own_memory};
+  return false;
+}();
 
 /// R on another device. A recipe that names its device is refused on any other (DEVICE-02).
 template <class R, class Device> struct On : R { using device = Device; };

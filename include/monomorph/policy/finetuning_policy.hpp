@@ -17,11 +17,8 @@ struct FinetuningAxis {
       { P::trains(kind, block) } -> std::same_as<bool>;
       typename Constant<P::trains(UnitKind::block, 0)>;
     };
-    static constexpr bool all_hold = is_named<P> && trains;
+    static constexpr bool all_hold = trains;
     static consteval void explain() {
-      static_assert(is_named<P>,
-                    "[FREEZE-01] a finetuning policy must have `static constexpr std::string_view name` "
-                    "(docs/rules.md#freeze-01)");
       static_assert(trains,
                     "[FREEZE-01] a finetuning policy must have `static constexpr bool trains(monomorph::UnitKind kind, "
                     "int block)`: whether the embedding, a block or the head is trained (docs/rules.md#freeze-01)");

@@ -39,7 +39,8 @@ template <class Spec> struct ModelKindParts {
   static constexpr bool trunk = requires(const Spec& spec) {
     requires std::is_same_v<decltype(Kind::trunk(spec)), DecoderSpec>;
   };
-  static constexpr bool all_hold = output && trunk;
+  static constexpr bool is_base = !std::is_final_v<Kind>;
+  static constexpr bool all_hold = output && trunk && is_base;
   static consteval void explain() {
     static_assert(output,
                   "[KIND-01] a kind of model must have `static constexpr monomorph::ModelOutput output`: whether its "
@@ -47,6 +48,9 @@ template <class Spec> struct ModelKindParts {
     static_assert(trunk,
                   "[KIND-01] a kind of model must have `static constexpr monomorph::DecoderSpec trunk(const Spec&)`: "
                   "the sizes of its blocks, vocabulary and context (docs/rules.md#kind-01)");
+    static_assert(is_base,
+                  "[RECIPE-11] a kind of model must be a type that is not final, as its rules are looked up in a type "
+                  "that derives from it; leave out `final` (docs/rules.md#recipe-11)");
   }
 };
 

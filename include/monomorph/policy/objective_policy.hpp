@@ -25,31 +25,19 @@ inline constexpr bool predicts_next_token = [] {
 }();
 
 namespace detail {
-struct PrepareMember {
-  MONOMORPH_MEMBER(prepare)
+/// P has metrics: an array of ObjectiveMetric that is no longer than what a step adds up.
+template <class P> concept ReportsMetrics = requires {
+  requires std::same_as < decltype(&P::metrics), const std::array<ObjectiveMetric, P::metrics.size()>
+  * > ;
+  requires P::metrics.size() <= most_objective_metrics;
+  typename Constant<P::metrics.size()>;
 };
-/// P has a member `prepare` with another signature than the axis asks for. The look-up derives from P, so a final class
-/// is not judged.
-template <class P> consteval bool has_another_prepare() {
-  if constexpr (std::is_class_v<P> && !std::is_final_v<P>) return PrepareMember::named<P> && !PreparesSamples<P>;
-  return false;
-}
-/// P has a member `metrics` that is not an array of ObjectiveMetric, or is longer than what a step adds up.
-template <class P> consteval bool has_other_metrics() {
-  if constexpr (requires { P::metrics; }) return !requires {
-      requires std::same_as < decltype(&P::metrics), const std::array<ObjectiveMetric, P::metrics.size()>
-      * > ;
-      requires P::metrics.size() <= most_objective_metrics;
-      typename Constant<P::metrics.size()>;
-    };
-  return false;
-}
 }  // namespace detail
 
 /// The metrics of an objective. Most objectives have none.
 template <class P>
 inline constexpr auto metrics_of = [] {
-  if constexpr (requires { P::metrics; })
+  if constexpr (detail::ReportsMetrics<P>)
     return P::metrics;
   else
     return std::array<ObjectiveMetric, 0>{};
@@ -81,6 +69,14 @@ inline constexpr auto metrics_of = [] {
 /// to whose sums `loss` adds beside that of the losses: they are reported with it, in training and in evaluations.
 struct ObjectiveAxis {
   MONOMORPH_OPTIONAL_AXIS(objective, "monomorph::objective::NextToken")
+  MONOMORPH_LOOK_UPS(Look, loss, prepare, metrics);
+  /// Said of one without `loss`, and below the firewall of one whose `loss` cannot be called.
+  template <class P, bool holds> static consteval void explain_loss() {
+    static_assert(holds,
+                  "[OBJ-02] an objective must have `template <class Queue> static auto loss(Queue, const auto& logits, "
+                  "const Hparams&)`: losses and gradients of a monomorph::TokenLogits, or, over embeddings, of a "
+                  "monomorph::TextEmbeddings (docs/rules.md#obj-02)");
+  }
   template <class P> struct Parts {
     static constexpr int most_texts = 8;
     static constexpr bool hparams = requires { typename P::Hparams; };
@@ -96,18 +92,17 @@ struct ObjectiveAxis {
       { P::flops_per_sample(n, 1, n) } -> std::same_as<double>;
       typename Constant<P::workspace_elements(1)>;
     };
-    static constexpr bool prepare = !detail::has_another_prepare<P>();
-    static constexpr bool metrics = !detail::has_other_metrics<P>();
+    static constexpr bool loss = Look::has_loss<P>;
+    static constexpr bool prepare = !Look::has_prepare<P> || PreparesSamples<P>;
+    static constexpr bool metrics = !Look::has_metrics<P> || detail::ReportsMetrics<P>;
     /// A token sees itself: a target that is its own input must be hidden.
     static constexpr bool hides_targets = [] {
       if constexpr (hparams && predicts && !over_embeddings) return bool{P::predicts_next_token} || PreparesSamples<P>;
       return true;
     }();
     static constexpr bool all_hold =
-        is_named<P> && hparams && predicts && texts && planned && prepare && metrics && hides_targets;
+        hparams && predicts && texts && planned && loss && prepare && metrics && hides_targets;
     static consteval void explain() {
-      static_assert(is_named<P>,
-                    "[OBJ-02] an objective must have `static constexpr std::string_view name` (docs/rules.md#obj-02)");
       static_assert(
           hparams,
           "[OBJ-02] an objective must have `struct Hparams`, adapted by BOOST_HANA_ADAPT_STRUCT: its fields of "
@@ -125,6 +120,7 @@ struct ObjectiveAxis {
           "workspace_elements(std::int64_t samples)` and `static constexpr double "
           "flops_per_sample(std::int64_t micro_batch, int ranks, std::int64_t width)`: memory for the samples of "
           "all ranks, and what is computed for one (docs/rules.md#obj-06)");
+      explain_loss<P, loss>();
       static_assert(prepare || !hparams,
                     "[OBJ-02] the member `prepare` of an objective must be `static void prepare(const "
                     "monomorph::Sample&, const Hparams&)`: it changes inputs and targets of a sample "

@@ -29,32 +29,98 @@ struct StateBuffers {
   friend constexpr bool operator==(const StateBuffers&, const StateBuffers&) = default;
 };
 
+namespace detail {
+/// The learning rate that the log shows: `shown_rate(hparams)` where an optimiser has one, and else its `lr`.
+template <class P> concept ShowsRate = requires(const typename P::Hparams& hparams) {
+  { P::shown_rate(hparams) } -> std::same_as<double>;
+};
+template <class P> concept HasRate = requires(const typename P::Hparams& hparams) {
+  requires std::is_convertible_v<decltype((hparams.lr)), double>;
+};
+template <class P> concept ScopesClasses = requires(ParameterClass parameter_class) {
+  { P::scope(parameter_class) } -> std::same_as<UpdateScope>;
+  typename Constant<P::scope(ParameterClass::linear)>;
+};
+}  // namespace detail
+
+/// The classes that an optimiser updates.
+inline constexpr ParameterClass all_parameter_classes[] = {ParameterClass::linear, ParameterClass::embedding,
+                                                           ParameterClass::norm, ParameterClass::bias,
+                                                           ParameterClass::head};
+
+/// Whether some tensors are updated as whole matrices.
+template <class P>
+inline constexpr bool updates_matrices = [] {
+  for (const ParameterClass parameter_class : all_parameter_classes)
+    if (P::scope(parameter_class) == UpdateScope::matrices) return true;
+  return false;
+}();
+
 /// How parameters follow from gradients. A policy may export `template <class R> using rules = RuleList<…>`. Besides
 /// the parts, it has
 ///
 ///   template <class Queue> static void update(Queue, const ElementUpdate&, const Hparams&, const UpdateTerms&);
 ///
 /// which updates a run of elements by kernels of the queue (runtime/kernels/optimizer.hpp), or by `each_element` with
-/// arithmetic of its own. For classes of the scope `matrices` it has two more, see optim/muon.hpp.
+/// arithmetic of its own. For classes of the scope `matrices` it has three more, see optim/muon.hpp. And it may have
+///
+///   using combined = CombinedPolicies<…>;                  // optimisers that it calls, which are judged before it
+///   static double shown_rate(const Hparams&);              // what the log shows as `lr`, if that is not hparams.lr
+///   static constexpr bool decays(ParameterClass);          // for the fingerprint: whether weights decay
+///   static constexpr DType state_dtype;                    // of its state, if not that of the masters
+///   static constexpr MemorySpace state_space;              // where state and masters lie, see optim/host_state.hpp
 struct OptimizerAxis {
   MONOMORPH_REQUIRED_AXIS(optimizer, "monomorph::optim::AdamW")
-  template <class P> struct Parts {
+  MONOMORPH_LOOK_UPS(Look, update, shown_rate, decays, state_dtype, state_space, placed, without_placement, prepare,
+                     transform, workspace_elements, combined);
+  /// Said of one without these members, and below the firewall of one where they cannot be called.
+  template <class P, bool holds> static consteval void explain_update() {
+    static_assert(
+        holds,
+        "[OPTIM-02] an optimizer must have `template <class Queue> static void update(Queue, const auto& run, "
+        "const Hparams&, const auto& terms)`: it updates a monomorph::ElementUpdate by "
+        "monomorph::UpdateTerms (docs/rules.md#optim-02)");
+  }
+  template <class P, bool holds> static consteval void explain_transform() {
+    static_assert(
+        holds,
+        "[OPTIM-02] an optimizer of whole matrices must have `prepare(Queue, const auto& run, const Hparams&, "
+        "const auto& terms)`, `transform(Queue, const auto& matrix, const auto& workspace, const Hparams&)` "
+        "and `static constexpr std::int64_t workspace_elements(monomorph::Shape matrix)`, as optim/muon.hpp "
+        "has (docs/rules.md#optim-02)");
+  }
+  template <class P> struct OwnParts {
     static constexpr bool hparams = requires { typename P::Hparams; };
-    static constexpr bool scope = requires(ParameterClass parameter_class) {
-      { P::scope(parameter_class) } -> std::same_as<UpdateScope>;
-      typename Constant<P::scope(ParameterClass::linear)>;
-    };
+    static constexpr bool scope = detail::ScopesClasses<P>;
     static constexpr bool state = requires(ParameterClass parameter_class) {
       { P::state(parameter_class) } -> std::same_as<StateBuffers>;
       typename std::integral_constant<int, P::state(ParameterClass::linear).n>;  // nvcc does not accept a Constant here
     };
-    static constexpr bool state_space = !requires { &P::state_space; }
-    || MONOMORPH_HAS_CONSTANT(MemorySpace, state_space);
-    static constexpr bool all_hold = is_named<P> && hparams && scope && state && state_space;
+    static constexpr bool update = Look::has_update<P>;
+    static constexpr bool transform = [] {
+      if constexpr (scope)
+        if constexpr (updates_matrices<P>)
+          return Look::has_prepare<P> && Look::has_transform<P> && requires(Shape matrix) {
+            { P::workspace_elements(matrix) } -> std::same_as<std::int64_t>;
+            typename Constant<P::workspace_elements(Shape{1, 1})>;
+          };
+      return true;
+    }();
+    static constexpr bool rate = Look::has_shown_rate<P> ? detail::ShowsRate<P> : detail::HasRate<P>;
+    static constexpr bool decays = !Look::has_decays<P> || requires(ParameterClass parameter_class) {
+      { P::decays(parameter_class) } -> std::same_as<bool>;
+      typename Constant<P::decays(ParameterClass::linear)>;
+    };
+    static constexpr bool state_dtype = !Look::has_state_dtype<P> || MONOMORPH_HAS_CONSTANT(DType, state_dtype);
+    static constexpr bool state_space = !Look::has_state_space<P> || MONOMORPH_HAS_CONSTANT(MemorySpace, state_space);
+    static constexpr bool placement = (!Look::has_placed<P> && !Look::has_without_placement<P>) || requires {
+      typename P::placed;
+      typename P::without_placement;
+    };
+    static constexpr bool combined = !Look::has_combined<P> || requires { typename P::combined; };
+    static constexpr bool all_hold = hparams && scope && state && update && transform && rate && decays &&
+                                     state_dtype && state_space && placement && combined;
     static consteval void explain() {
-      static_assert(is_named<P>,
-                    "[OPTIM-02] an optimizer must have `static constexpr std::string_view name` "
-                    "(docs/rules.md#optim-02)");
       static_assert(
           hparams,
           "[OPTIM-02] an optimizer must have `struct Hparams`, adapted by BOOST_HANA_ADAPT_STRUCT: the section "
@@ -67,19 +133,55 @@ struct OptimizerAxis {
           state,
           "[OPTIM-02] an optimizer must have `static constexpr monomorph::StateBuffers state(ParameterClass)`: "
           "the names of the buffers that it keeps (docs/rules.md#optim-02)");
+      explain_update<P, update>();
+      explain_transform<P, transform>();
+      static_assert(rate || !hparams,
+                    "[OPTIM-02] an optimizer must have a peak learning rate: `lr` among its Hparams, or `static double "
+                    "shown_rate(const Hparams&)`, if it has one (docs/rules.md#optim-02)");
+      static_assert(decays,
+                    "[OPTIM-02] an optimizer's decays, if it has one, must be `static constexpr bool "
+                    "decays(monomorph::ParameterClass)`: whether weights of a class decay (docs/rules.md#optim-02)");
+      static_assert(state_dtype,
+                    "[OPTIM-02] an optimizer's state_dtype, if it has one, must be `static constexpr monomorph::DType "
+                    "state_dtype`: the dtype of its state (docs/rules.md#optim-02)");
+      static_assert(combined,
+                    "[OPTIM-02] an optimizer's combined, if it has one, must be `using combined = "
+                    "monomorph::CombinedPolicies<...>`: the optimizers that it calls (docs/rules.md#optim-02)");
+      static_assert(placement,
+                    "[OPTIM-02] placed and without_placement of an optimizer must both be types: the optimizer itself, "
+                    "and the one that it only places elsewhere, as in optim/host_state.hpp (docs/rules.md#optim-02)");
       static_assert(
           state_space,
           "[OPTIM-02] an optimizer's state_space, if it has one, must be `static constexpr monomorph::MemorySpace "
           "state_space`: where its state and the master parameters lie (docs/rules.md#optim-02)");
     }
   };
+
+  /// Those of P, behind those of the optimisers that it is made of.
+  template <class P> struct Parts : OwnParts<P> {};
+  template <class P>
+  requires requires { typename P::combined; }
+  struct Parts<P> {
+    template <class... Policies> static constexpr bool all_fit(CombinedPolicies<Policies...>) {
+      return (Parts<Policies>::all_hold && ...);
+    }
+    template <class... Policies> static consteval void explain_each(CombinedPolicies<Policies...>) {
+      (Parts<Policies>::explain(), ...);
+    }
+    static constexpr bool combined = all_fit(typename P::combined{});
+    static constexpr bool all_hold = [] {
+      if constexpr (combined) return OwnParts<P>::all_hold;
+      return false;
+    }();
+    static consteval void explain() {
+      if constexpr (combined)
+        OwnParts<P>::explain();
+      else
+        explain_each(typename P::combined{});
+    }
+  };
 };
 template <class P> concept OptimizerPolicy = Fits<OptimizerAxis, P>;
-
-/// The classes that an optimiser updates.
-inline constexpr ParameterClass all_parameter_classes[] = {ParameterClass::linear, ParameterClass::embedding,
-                                                           ParameterClass::norm, ParameterClass::bias,
-                                                           ParameterClass::head};
 
 constexpr bool is_optimized(ParameterClass parameter_class) { return parameter_class != ParameterClass::state; }
 
@@ -92,18 +194,10 @@ template <OptimizerPolicy P> constexpr UpdateScope update_scope(ParameterClass p
   return is_optimized(parameter_class) ? P::scope(parameter_class) : UpdateScope::elements;
 }
 
-/// Whether some tensors are updated as whole matrices.
-template <OptimizerPolicy P>
-inline constexpr bool updates_matrices = [] {
-  for (const ParameterClass parameter_class : all_parameter_classes)
-    if (P::scope(parameter_class) == UpdateScope::matrices) return true;
-  return false;
-}();
-
 /// Where the optimiser's state and the master parameters lie between updates.
 template <OptimizerPolicy P>
 inline constexpr MemorySpace state_space = [] {
-  if constexpr (requires { P::state_space; }) return P::state_space;
+  if constexpr (OptimizerAxis::Look::has_state_space<P>) return P::state_space;
   return MemorySpace::device;
 }();
 
@@ -118,7 +212,7 @@ template <OptimizerPolicy P> constexpr auto without_placement() {
 
 /// The dtype of an optimiser's state: the one that the policy chooses, or else that of the master parameters.
 template <OptimizerPolicy P> constexpr DType state_dtype(DType master) {
-  if constexpr (requires { P::state_dtype; })
+  if constexpr (OptimizerAxis::Look::has_state_dtype<P>)
     return P::state_dtype;
   else
     return master;

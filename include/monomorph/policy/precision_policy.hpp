@@ -12,11 +12,8 @@ struct PrecisionAxis {
     static constexpr bool gradient_dtype = MONOMORPH_HAS_CONSTANT(DType, gradient_dtype);
     static constexpr bool reduce_dtype = MONOMORPH_HAS_CONSTANT(DType, reduce_dtype);
     static constexpr bool master_dtype = MONOMORPH_HAS_CONSTANT(DType, master_dtype);
-    static constexpr bool all_hold = is_named<P> && compute_dtype && gradient_dtype && reduce_dtype && master_dtype;
+    static constexpr bool all_hold = compute_dtype && gradient_dtype && reduce_dtype && master_dtype;
     static consteval void explain() {
-      static_assert(is_named<P>,
-                    "[PREC-05] a precision policy must have `static constexpr std::string_view name` "
-                    "(docs/rules.md#prec-05)");
       static_assert(compute_dtype,
                     "[PREC-05] a precision policy must have `static constexpr DType compute_dtype`: of parameters and "
                     "activations in compute, and of what is gathered (docs/rules.md#prec-05)");

@@ -24,22 +24,27 @@ struct ScheduledRate {
 /// one are its Field's.
 struct ScheduleAxis {
   MONOMORPH_OPTIONAL_AXIS(schedule, "monomorph::schedule::WarmupDecay")
+  MONOMORPH_LOOK_UPS(Look, validate);
   template <class P> struct Parts {
     static constexpr bool hparams = requires { typename P::Hparams; };
     static constexpr bool rate = requires(std::int64_t step) {
       { P::rate(std::declval<const typename P::Hparams&>(), step, step) } -> std::same_as<ScheduledRate>;
     };
-    static constexpr bool all_hold = is_named<P> && hparams && rate;
+    static constexpr bool validate = !Look::has_validate<P> || requires(std::int64_t steps, Mistakes& mistakes) {
+      { P::validate(std::declval<const typename P::Hparams&>(), steps, mistakes) } -> std::same_as<void>;
+    };
+    static constexpr bool all_hold = hparams && rate && validate;
     static consteval void explain() {
-      static_assert(
-          is_named<P>,
-          "[SCHEDULE-01] a schedule must have `static constexpr std::string_view name` (docs/rules.md#schedule-01)");
       static_assert(hparams,
                     "[SCHEDULE-01] a schedule must have `struct Hparams`, adapted by BOOST_HANA_ADAPT_STRUCT: the "
                     "section `schedule` of the hyperparameters (docs/rules.md#schedule-01)");
       static_assert(rate,
                     "[SCHEDULE-01] a schedule must have `static monomorph::ScheduledRate rate(const Hparams&, "
                     "std::int64_t step, std::int64_t total_steps)`: the rate of a step, counted from 0 "
+                    "(docs/rules.md#schedule-01)");
+      static_assert(validate || !hparams,
+                    "[SCHEDULE-01] a schedule's validate, if it has one, must be `static void validate(const Hparams&, "
+                    "std::int64_t total_steps, monomorph::Mistakes&)`: what is wrong between its hyperparameters "
                     "(docs/rules.md#schedule-01)");
     }
   };

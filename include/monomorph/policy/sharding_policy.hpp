@@ -8,9 +8,11 @@ namespace monomorph {
 /// Into how many parts the data-parallel ranks (dp of them) split each unit's master copy and optimiser state, and
 /// whether into as many its parameters between one use and the next, and its gradients between one micro-batch and the
 /// next. A policy may say `static constexpr MemorySpace parameter_space`, where a rank's part of the parameters lies
-/// between its uses, and may export `template <class R> using rules = RuleList<…>`.
+/// between its uses, and `static constexpr int group`, how many ranks hold one copy together; it may export `template
+/// <class R> using rules = RuleList<…>`.
 struct ShardingAxis {
   MONOMORPH_REQUIRED_AXIS(sharding, "monomorph::sharding::FullShard")
+  MONOMORPH_LOOK_UPS(Look, parameter_space, group);
   template <class P> struct Parts {
     static constexpr bool splits_parameters = MONOMORPH_HAS_CONSTANT(bool, splits_parameters);
     static constexpr bool splits_gradients = MONOMORPH_HAS_CONSTANT(bool, splits_gradients);
@@ -18,14 +20,12 @@ struct ShardingAxis {
       { P::optimizer_shards(dp) } -> std::same_as<int>;
       typename Constant<P::optimizer_shards(1)>;
     };
-    static constexpr bool parameter_space = !requires { &P::parameter_space; }
-    || MONOMORPH_HAS_CONSTANT(MemorySpace, parameter_space);
+    static constexpr bool parameter_space =
+        !Look::has_parameter_space<P> || MONOMORPH_HAS_CONSTANT(MemorySpace, parameter_space);
+    static constexpr bool group = !Look::has_group<P> || MONOMORPH_HAS_CONSTANT(int, group);
     static constexpr bool all_hold =
-        is_named<P> && splits_parameters && splits_gradients && optimizer_shards && parameter_space;
+        splits_parameters && splits_gradients && optimizer_shards && parameter_space && group;
     static consteval void explain() {
-      static_assert(is_named<P>,
-                    "[SHARD-03] a sharding policy must have `static constexpr std::string_view name` "
-                    "(docs/rules.md#shard-03)");
       static_assert(splits_parameters,
                     "[SHARD-03] a sharding policy must have `static constexpr bool splits_parameters`: ranks split a "
                     "unit's parameters between its uses, too (docs/rules.md#shard-03)");
@@ -39,6 +39,10 @@ struct ShardingAxis {
                     "[SHARD-03] a sharding policy's parameter_space, if it has one, must be `static constexpr "
                     "monomorph::MemorySpace parameter_space`: where a rank's part of the parameters lies between its "
                     "uses (docs/rules.md#shard-03)");
+      static_assert(group,
+                    "[SHARD-03] a sharding policy's group, if it has one, must be `static constexpr int group`: the "
+                    "ranks that hold one copy together, of which SHARD-01 and SHARD-02 say more "
+                    "(docs/rules.md#shard-03)");
     }
   };
 };
@@ -47,7 +51,7 @@ template <class P> concept ShardingPolicy = Fits<ShardingAxis, P>;
 /// Where a rank's part of the parameters that compute reads lies between its uses.
 template <class P>
 inline constexpr MemorySpace parameter_space = [] {
-  if constexpr (requires { P::parameter_space; }) return P::parameter_space;
+  if constexpr (ShardingAxis::Look::has_parameter_space<P>) return P::parameter_space;
   return MemorySpace::device;
 }();
 

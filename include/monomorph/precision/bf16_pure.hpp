@@ -7,7 +7,6 @@ namespace monomorph::precision {
 /// keeps 14. The first moment carries what rounding took from a parameter. Gradients accumulate and are reduced in
 /// fp32.
 struct Bf16Pure {
-  static constexpr std::string_view name = "Bf16Pure";
   static constexpr DType compute_dtype = DType::bf16, gradient_dtype = DType::fp32, reduce_dtype = DType::fp32,
                          master_dtype = DType::bf16;
 };

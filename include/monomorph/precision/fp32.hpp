@@ -5,7 +5,6 @@ namespace monomorph::precision {
 
 /// Everything in fp32.
 struct Fp32 {
-  static constexpr std::string_view name = "Fp32";
   static constexpr DType compute_dtype = DType::fp32, gradient_dtype = DType::fp32, reduce_dtype = DType::fp32,
                          master_dtype = DType::fp32;
 };

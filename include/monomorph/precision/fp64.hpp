@@ -5,7 +5,6 @@ namespace monomorph::precision {
 
 /// Everything in fp64: for numerics tests.
 struct Fp64 {
-  static constexpr std::string_view name = "Fp64";
   static constexpr DType compute_dtype = DType::fp64, gradient_dtype = DType::fp64, reduce_dtype = DType::fp64,
                          master_dtype = DType::fp64;
 };

@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/block/embedding_head.hpp>
 #include <monomorph/block/layers.hpp>
 #include <monomorph/core/rule.hpp>
 #include <monomorph/rule/block_rules.hpp>
@@ -79,6 +80,31 @@ template <class R> consteval auto kind_layer_rules() {
     return kind_layer_rules_of<R>(LayersOf<R>{});
 }
 
+/// The last layer writes what the model makes: every decoder asks it for logits, and a program for embeddings.
+template <class Last, class R, ModelOutput output> struct KindTellsOutput {
+  using Queue = typename device_of<R>::Queue;
+  static constexpr bool decodes = output != ModelOutput::logits || requires(const DecodeTensorsOf<R>& tensors) {
+    Last::decode(tensors);
+    typename Last::DecodeTemporary;
+  };
+  static constexpr bool embeds =
+      output != ModelOutput::embeddings ||
+      requires(const typename Last::Saved& saved, const View& statistics, const QueuedCommunicator<Queue>& ranks) {
+    requires std::is_same_v<decltype(Last::embeddings(saved, statistics, ranks)), View>;
+  };
+  static constexpr bool holds = decodes && embeds;
+  static consteval void explain() {
+    static_assert(decodes,
+                  "[KIND-07] the last layer of a kind of model that makes logits must have `static void decode(const "
+                  "monomorph::DecodeTensorsOf<R>&)` and `struct DecodeTemporary`, as monomorph::VocabularyHead has "
+                  "(docs/rules.md#kind-07)");
+    static_assert(embeds,
+                  "[KIND-07] the last layer of a kind of model that makes embeddings must have `template <class Queue> "
+                  "static monomorph::View embeddings(const Saved&, const monomorph::View& all_statistics, const "
+                  "monomorph::QueuedCommunicator<Queue>&)`, as monomorph::EmbeddingHead has (docs/rules.md#kind-07)");
+  }
+};
+
 /// A tied head is a part of the first unit: the embedding adds to the gradient that the head has made.
 template <class First, class Last, bool tied_head, int sharing, bool last_shares> struct KindTiesHead {
   static constexpr bool holds = (tied_head ? 1 : 0) == sharing && tied_head == last_shares && [] {
@@ -147,6 +173,7 @@ template <class R> consteval auto rules_of_own_kind() {
     return RuleList<>{};
   else
     return RuleList<KindKeepsBlocks<SpecOf<R>, layers_of<R>.length, blocks_in_a_row<R>(Layers{})>,
+                    KindTellsOutput<LastLayer<R>, R, ModelKind<SpecOf<R>>::output>,
                     KindHasEnds<FirstLayer<R>, unit_kind<FirstLayer<R>>, LastLayer<R>, unit_kind<LastLayer<R>>>,
                     KindTiesHead<FirstLayer<R>, LastLayer<R>, trunk_of<R>.tied_head,
                                  layers_sharing_first_unit<R>(Layers{}), shares_first_unit<LastLayer<R>>>,

@@ -54,6 +54,10 @@ using RecipeAxes = AxisList<ShardingAxis, PrecisionAxis, CheckpointingAxis, Opti
 /// The member of an axis is there unless it may be left out, is a type, and has the parts that the axis asks for.
 template <class Axis, class R> struct AxisFits {
   static constexpr bool named = Axis::template named<R>, is_type = Axis::template is_type<R>;
+  static constexpr bool is_final = [] {
+    if constexpr (is_type) return detail::is_final<typename Axis::template Get<R>::type>;
+    return false;
+  }();
   static constexpr bool fits = [] {
     if constexpr (is_type) return Fits<Axis, typename Axis::template Get<R>::type>;
     return false;
@@ -63,6 +67,8 @@ template <class Axis, class R> struct AxisFits {
       return Axis::required ? Mistake::missing : Mistake::none;
     else if constexpr (!is_type)
       return Mistake::not_a_type;
+    else if constexpr (is_final)
+      return Mistake::final_type;
     else
       return !fits && RecipeAxes::any_fits<typename Axis::template Get<R>::type> ? Mistake::other_axis : Mistake::none;
   }();
@@ -90,6 +96,9 @@ template <class Axis, class R> struct AxisFits {
 /// The model is of a type that says what kind of model it is.
 struct ModelMember {
   MONOMORPH_MEMBER(model)
+  template <class R> static constexpr bool has_layers = requires {
+    requires is_stack<typename ModelKind<SpecOf<R>>::template layers<Stack<>>>;
+  };
   template <class R> static constexpr bool is_known = requires {
     requires std::same_as < decltype(&R::model), const SpecOf<R>
     * > ;
@@ -98,7 +107,7 @@ struct ModelMember {
   };
   template <class R>
   static constexpr bool fits = [] {
-    if constexpr (is_known<R>) return ModelKindParts<SpecOf<R>>::all_hold;
+    if constexpr (is_known<R>) return ModelKindParts<SpecOf<R>>::all_hold && has_layers<R>;
     return false;
   }();
   template <class R, bool missing, bool wrong> static consteval void explain() {
@@ -109,7 +118,13 @@ struct ModelMember {
     static_assert(!wrong || is_known<R>,
                   "[RECIPE-02] model must be `static constexpr monomorph::DecoderSpec model{...};`, or an EncoderSpec, "
                   "or another spec of which ModelKind is specialised; change model (docs/rules.md#recipe-02)");
-    if constexpr (wrong && is_known<R>) ModelKindParts<SpecOf<R>>::explain();
+    if constexpr (wrong && is_known<R>) {
+      ModelKindParts<SpecOf<R>>::explain();
+      static_assert(
+          has_layers<R>,
+          "[KIND-01] a kind of model must have `template <class Blocks> using layers = monomorph::Joined<...>`:"
+          " a Stack of the blocks and what stands before and behind them (docs/rules.md#kind-01)");
+    }
   }
   static constexpr bool required = true;
 };

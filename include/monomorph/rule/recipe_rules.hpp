@@ -6,6 +6,7 @@
 #include <monomorph/rule/finetuning_rules.hpp>
 #include <monomorph/rule/head_rules.hpp>
 #include <monomorph/rule/kind_rules.hpp>
+#include <monomorph/rule/layer_member_rules.hpp>
 #include <monomorph/rule/member_rules.hpp>
 #include <monomorph/rule/mesh_rules.hpp>
 #include <monomorph/rule/model_rules.hpp>
@@ -51,7 +52,9 @@ template <class R> consteval auto value_rules() {
 
 /// Fourth, in shape_rules.hpp: the values of blocks that have a shape of their own. Fifth: the parts of blocks and of
 /// other layers, which may count on the values.
-template <class R> consteval auto part_rules() { return block_part_rules<R>() + kind_layer_rules<R>(); }
+template <class R> consteval auto part_rules() {
+  return block_part_rules<R>() + kind_layer_rules<R>() + layer_member_rules<R>();
+}
 
 /// Sixth: what blocks, and the kind of model, say with them.
 template <class R> consteval auto layout_rules() {

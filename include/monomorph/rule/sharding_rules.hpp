@@ -24,6 +24,14 @@ template <int n, std::int64_t replicas> struct HybridGroupDividesRanks {
   }
 };
 
+/// Of a policy that has a `group`.
+template <class P, class R> consteval auto group_rules() {
+  if constexpr (ShardingAxis::Look::has_group<P>)
+    return RuleList<HybridGroupPositive<P::group>, HybridGroupDividesRanks<P::group, budgeted_replicas<R>>>{};
+  else
+    return RuleList<>{};
+}
+
 /// Compares what a policy says of itself.
 template <bool splits_optimizer, bool splits_parameters, bool splits_gradients> struct SplitsOptimizerFirst {
   static constexpr bool holds = splits_optimizer || (!splits_parameters && !splits_gradients);
@@ -63,14 +71,15 @@ template <class P> constexpr int first_ranks(auto&& fits) {
 }
 template <class R> consteval auto sharding_rules() {
   using P = typename R::sharding;
-  constexpr bool is_hybrid = requires { P::group; };  // SHARD-01 and SHARD-02 check its groups
+  constexpr bool is_hybrid = ShardingAxis::Look::has_group<P>;  // SHARD-01 and SHARD-02 check its groups
   constexpr int beyond = first_ranks<P>(
       [](int dp) { return is_hybrid || (1 <= P::optimizer_shards(dp) && P::optimizer_shards(dp) <= dp); });
   constexpr std::int64_t replicas = is_hybrid ? 0 : budgeted_replicas<R>;
   constexpr bool splits = is_hybrid || beyond != 1 || splits_optimizer<P>;  // others break SHARD-01 or SHARD-07
   return RuleList<SplitsOptimizerFirst<splits, P::splits_parameters, P::splits_gradients>,
                   ShardsWithinRanks<beyond, is_hybrid ? 1 : P::optimizer_shards(beyond)>,
-                  ShardsDivideRanks<replicas, P::optimizer_shards(replicas > 0 ? static_cast<int>(replicas) : 1)>>{};
+                  ShardsDivideRanks<replicas, P::optimizer_shards(replicas > 0 ? static_cast<int>(replicas) : 1)>>{} +
+         group_rules<P, R>();
 }
 
 /// The rule of the wrapper ReduceOncePerStep.
@@ -106,8 +115,5 @@ template <class Strategy, class R>
 using HostParametersRules =
     RuleList<HostParametersAreOwn<Strategy, splits_optimizer<Strategy>, bool{Strategy::splits_parameters}>,
              HostParametersHaveHostState<typename R::optimizer, state_space<typename R::optimizer>>>;
-
-template <class R, int n>
-using HybridRules = RuleList<HybridGroupPositive<n>, HybridGroupDividesRanks<n, budgeted_replicas<R>>>;
 
 }  // namespace monomorph::rule

@@ -19,7 +19,6 @@ struct WarmupDecayHparams;  // schedule/warmup_decay_hparams.hpp, which recipes 
 /// All are continuous at the end of the warm-up. A rate of exactly f peak belongs to step w + d: with the default d
 /// that is the step after the last, so a run that decays to 0 wastes none.
 struct WarmupDecay {
-  static constexpr std::string_view name = "WarmupDecay";
   using Hparams = WarmupDecayHparams;
   static ScheduledRate rate(const Hparams& hparams, std::int64_t step, std::int64_t total_steps);
   /// @param mistakes receives [HPARAM-12] to [HPARAM-15]

@@ -5,7 +5,6 @@ namespace monomorph::sharding {
 
 /// DDP: every rank holds everything; gradients are all-reduced once per step.
 struct Replicate {
-  static constexpr std::string_view name = "Replicate";
   static constexpr bool splits_parameters = false;
   static constexpr bool splits_gradients = false;
   static constexpr int optimizer_shards(int /*dp*/) { return 1; }

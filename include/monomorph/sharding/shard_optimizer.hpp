@@ -7,7 +7,6 @@ namespace monomorph::sharding {
 /// of which each rank has a part of the sum once per step; master copy and optimiser state are split, and each rank
 /// updates its part of the parameters and collects those of the others.
 struct ShardOptimizer {
-  static constexpr std::string_view name = "ShardOptimizer";
   static constexpr bool splits_parameters = false;
   static constexpr bool splits_gradients = false;
   static constexpr int optimizer_shards(int dp) { return dp; }

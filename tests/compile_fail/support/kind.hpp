@@ -20,6 +20,13 @@ template <class R> struct LayerParts {
   static void backward(const monomorph::LayerTensors<R>& t, const Saved& saved);
 };
 
+/// And of one that may be the last.
+template <class R> struct LastParts : LayerParts<R> {
+  using DecodeCache = monomorph::Nothing;
+  using DecodeTemporary = monomorph::Nothing;
+  static void decode(const monomorph::DecodeTensorsOf<R>& t);
+};
+
 template <int variant, template <class> class Between, template <class> class Last = monomorph::VocabularyHead>
 struct OwnKind {
   static constexpr monomorph::ModelOutput output = monomorph::ModelOutput::logits;

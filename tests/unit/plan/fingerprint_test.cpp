@@ -41,8 +41,8 @@ struct OtherSchedule : ByHand {
 };
 struct Observed : ByHand {
   struct observer {
-    static constexpr std::string_view name = "observer";
     static bool wants(std::int64_t) { return true; }
+    static void observe(const auto& /*step*/, auto& /*records*/) {}
   };
 };
 struct Documents : ByHand {

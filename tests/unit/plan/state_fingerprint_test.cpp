@@ -61,8 +61,8 @@ struct Divided : ByHand {
 struct Observed : ByHand {
   struct schedule : monomorph::schedule::WarmupDecay {};
   struct observer {
-    static constexpr std::string_view name = "observer";
     static bool wants(std::int64_t) { return true; }
+    static void observe(const auto& /*step*/, auto& /*records*/) {}
   };
 };
 

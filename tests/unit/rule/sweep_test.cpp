@@ -119,7 +119,6 @@ template <int parts> struct InParts : sharding::FullShard {
   static constexpr int optimizer_shards(int dp) { return dp < 3 && parts == 3 ? dp : parts; }
 };
 template <DType compute, DType gradient, DType reduce, DType master> struct Dtypes {
-  static constexpr std::string_view name = "Dtypes";
   static constexpr DType compute_dtype = compute, gradient_dtype = gradient, reduce_dtype = reduce,
                          master_dtype = master;
 };

@@ -2,6 +2,7 @@
 #include <monomorph/plan/attention.hpp>
 #include <monomorph/plan/state_fingerprint.hpp>
 #include <monomorph/run.hpp>
+#include <monomorph/train/commands/call_rules.hpp>
 #include <monomorph/train/describe/recipe_program.hpp>
 #include <monomorph/train/observe/step_observer.hpp>
 #include <monomorph/train/step/step.hpp>
@@ -76,15 +77,18 @@ template <Recipe R> constexpr const Budget* budget_of() {
 
 template <class Optimizer> double peak_rate(const PolicyHparams& policy_hparams) {
   const auto& hparams = policy_hparams.as<typename Optimizer::Hparams>();
-  if constexpr (requires { Optimizer::shown_rate(hparams); })
+  if constexpr (OptimizerAxis::Look::has_shown_rate<Optimizer>)
     return Optimizer::shown_rate(hparams);
   else
     return hparams.lr;
 }
 
 template <Recipe R> constexpr auto observer_hparams_of() {
-  if constexpr (requires { typename R::observer::Hparams; })
-    return std::type_identity<typename R::observer::Hparams>{};
+  if constexpr (rule::HasObserver<R>)
+    if constexpr (ObserverAxis::Look::has_Hparams<typename R::observer>)
+      return std::type_identity<typename R::observer::Hparams>{};
+    else
+      return std::type_identity<NoHparams>{};
   else
     return std::type_identity<NoHparams>{};
 }
@@ -171,10 +175,12 @@ template <Recipe R> train::RecipeProgram program_of() {
 
 template <class R> int run(int argc, char** argv) {
   static_assert(admit<R>());  // one error per broken rule,
-  if constexpr (Recipe<R>)    // and none from what follows
-    return train::run_program(detail::program_of<R>(), argc, argv);
-  else
-    return 2;
+  if constexpr (Recipe<R>) {  // and none from what follows
+    static_assert(train::admit_calls<R>());
+    if constexpr (decltype(train::call_rules<R>())::all_hold)
+      return train::run_program(detail::program_of<R>(), argc, argv);
+  }
+  return 2;
 }
 
 }  // namespace monomorph

@@ -19,7 +19,7 @@ struct ScheduleHparams {
                           std::int64_t total_steps) { return P::rate(hparams.as<OwnHparams>(), step, total_steps); },
             .validate_by =
                 [](const PolicyHparams& hparams, std::int64_t total_steps, Mistakes& mistakes) {
-                  if constexpr (requires { P::validate(hparams.as<OwnHparams>(), total_steps, mistakes); })
+                  if constexpr (ScheduleAxis::Look::has_validate<P>)
                     P::validate(hparams.as<OwnHparams>(), total_steps, mistakes);
                 }};
   }

@@ -24,7 +24,7 @@ template <ObserverPolicy P> class StepObserverOf final : public StepObserver {
 
  private:
   static P made_of(const PolicyHparams& hparams) {
-    if constexpr (requires { typename P::Hparams; })
+    if constexpr (ObserverAxis::Look::has_Hparams<P>)
       return P{hparams.as<typename P::Hparams>()};
     else
       return P{};

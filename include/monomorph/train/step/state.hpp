@@ -15,7 +15,6 @@ template <Recipe R> class State {
   static constexpr bool rotates = trunk_of<R>.position == Position::rotary;
   static constexpr bool uses_host = plan::OptimizerBuffers<R>::on_host || plan::offloads_some<R>;
   using Queue = typename device_of<R>::Queue;
-  static_assert(Kernels<Queue>, "the recipe's device lacks what the lines below name");
   Queue queue_{};
   plan::Shards<R> shards_;  // before the stores, which refer to it and to what follows
   plan::Memory planned_;

@@ -138,7 +138,7 @@ template <Recipe R> class Step final : public TrainingStep {
   View embeddings() const override {
     synchronize(state_.queue());
     if constexpr (makes_embeddings<R>)
-      return embeddings_of(LastLayer<R>{}, head(), activations_.statistics(), collectives_);
+      return LastLayer<R>::embeddings(head(), activations_.statistics(), collectives_);
     else
       return {};
   }

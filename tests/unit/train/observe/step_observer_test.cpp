@@ -51,7 +51,6 @@ ObservedStep step_of(std::int64_t step, std::vector<ObservedTensor> parameters, 
 
 /// Is made of nothing, and counts what it is shown.
 struct Counting {
-  static constexpr std::string_view name = "Counting";
   static bool wants(std::int64_t step) { return step > 1; }
   void observe(const auto& step, auto& records) {
     if (step.tokens > 0) records.add("count", ++count);

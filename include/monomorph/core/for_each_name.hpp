@@ -1,0 +1,15 @@
+#pragma once
+
+#define MONOMORPH_EXPAND(...) \
+  MONOMORPH_EXPAND_1(MONOMORPH_EXPAND_1(MONOMORPH_EXPAND_1(MONOMORPH_EXPAND_1(__VA_ARGS__))))
+#define MONOMORPH_EXPAND_1(...) \
+  MONOMORPH_EXPAND_2(MONOMORPH_EXPAND_2(MONOMORPH_EXPAND_2(MONOMORPH_EXPAND_2(__VA_ARGS__))))
+#define MONOMORPH_EXPAND_2(...) \
+  MONOMORPH_EXPAND_3(MONOMORPH_EXPAND_3(MONOMORPH_EXPAND_3(MONOMORPH_EXPAND_3(__VA_ARGS__))))
+#define MONOMORPH_EXPAND_3(...) __VA_ARGS__
+#define MONOMORPH_PARENTHESES ()
+/// `macro(what, name)` for each of a list of names. There are enough rescans for 64 of them.
+#define MONOMORPH_FOR_EACH(macro, what, ...) MONOMORPH_EXPAND(MONOMORPH_EACH(macro, what, __VA_ARGS__))
+#define MONOMORPH_EACH(macro, what, first, ...) \
+  macro(what, first) __VA_OPT__(MONOMORPH_EACH_AGAIN MONOMORPH_PARENTHESES(macro, what, __VA_ARGS__))
+#define MONOMORPH_EACH_AGAIN() MONOMORPH_EACH

@@ -1,0 +1,88 @@
+#pragma once
+#include <monomorph/core/rule.hpp>
+#include <monomorph/train/observe/step_observer.hpp>
+#include <monomorph/train/step/step.hpp>
+
+/// Rules about what a step and a run call of a recipe's policies with arguments that are known below the firewall
+/// alone. That the members are there has been judged above it; each has the same words here and there. They are judged
+/// before anything else of a recipe is compiled.
+namespace monomorph::train {
+
+template <class Queue> struct DeviceHasKernels {
+  static constexpr bool holds = Kernels<Queue>;
+  static consteval void explain() {
+    static_assert(Kernels<Queue>,
+                  "[DEVICE-01] a device's Queue must have the kernels that runtime/kernels/kernels.hpp lists, of which "
+                  "the lines below name the first that lacks (docs/rules.md#device-01)");
+  }
+};
+
+template <class P, class Queue> struct OptimizerIsCalled {
+  using Hparams = typename P::Hparams;
+  static constexpr bool updates =
+      requires(Queue queue, const ElementUpdate& run, const Hparams& hparams, const UpdateTerms& terms) {
+    P::update(queue, run, hparams, terms);
+  };
+  static constexpr bool transforms =
+      !updates_matrices<P> ||
+      requires(Queue queue, const ElementUpdate& run, View view, const Hparams& hparams, const UpdateTerms& terms) {
+    P::prepare(queue, run, hparams, terms);
+    P::transform(queue, view, view, hparams);
+  };
+  static constexpr bool holds = updates && transforms;
+  static consteval void explain() {
+    OptimizerAxis::explain_update<P, updates>();
+    OptimizerAxis::explain_transform<P, transforms>();
+  }
+};
+
+template <class P, class Queue, class... Policies> consteval auto combined_calls(CombinedPolicies<Policies...>) {
+  return RuleList<OptimizerIsCalled<Policies, Queue>...>{};
+}
+/// Of the optimisers that P is made of, or of P.
+template <class P, class Queue> consteval auto optimizer_call_rules() {
+  if constexpr (OptimizerAxis::Look::has_combined<P>)
+    return combined_calls<P, Queue>(typename P::combined{});
+  else
+    return RuleList<OptimizerIsCalled<P, Queue>>{};
+}
+
+template <class P, class Queue> struct ObjectiveIsCalled {
+  using Made = std::conditional_t<is_over_embeddings<P>, TextEmbeddings, TokenLogits>;
+  static constexpr bool holds = requires(Queue queue, const Made& made, const typename P::Hparams& hparams) {
+    P::loss(queue, made, hparams);
+  };
+  static consteval void explain() { ObjectiveAxis::explain_loss<P, holds>(); }
+};
+
+template <class P> struct ObserverIsCalled {
+  static constexpr bool holds = requires(P & observer, const ObservedStep& step, ObserverRecords& records) {
+    observer.observe(step, records);
+  };
+  static consteval void explain() { ObserverAxis::explain_observe<P, holds>(); }
+};
+
+template <class R> consteval auto observer_call_rules() {
+  if constexpr (rule::HasObserver<R>)
+    return RuleList<ObserverIsCalled<typename R::observer>>{};
+  else
+    return RuleList<>{};
+}
+
+/// A policy is called with the queue of the device, so the device is judged first.
+template <Recipe R> consteval auto call_rules() {
+  using Queue = typename device_of<R>::Queue;
+  if constexpr (!DeviceHasKernels<Queue>::holds)
+    return RuleList<DeviceHasKernels<Queue>>{};
+  else
+    return optimizer_call_rules<typename R::optimizer, Queue>() +
+           RuleList<ObjectiveIsCalled<objective_of<R>, Queue>>{} + observer_call_rules<R>();
+}
+
+/// As admit(), of what it leaves to the time when a recipe becomes a program.
+template <Recipe R> consteval bool admit_calls() {
+  decltype(call_rules<R>())::explain();
+  return true;
+}
+
+}  // namespace monomorph::train

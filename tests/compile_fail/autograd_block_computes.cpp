@@ -1,0 +1,16 @@
+// expect-error: \[LAYER-17\] a block that derives from monomorph::AutogradBlock must have `static at::Tensor compute
+#include <monomorph/block/autograd_block.hpp>
+#include "support/control.hpp"
+template <class R> struct Own : monomorph::AutogradBlock<Own<R>> {
+#if !NEGATIVE
+  static at::Tensor compute(const monomorph::AutogradInput& in);
+#endif
+  struct Params : monomorph::ParameterLayout {
+    constexpr explicit Params(int = 0) {}
+  };
+  static constexpr std::int64_t matmul_flops_per_token() { return 0; }
+};
+struct Case : Control {
+  using layers = monomorph::Stack<monomorph::Run<Own, 6>>;
+};
+static_assert(monomorph::admit<Case>());
