@@ -3,6 +3,7 @@
 #include <boost/hana/adapt_struct.hpp>
 #include <cstdint>
 #include <monomorph/core/field.hpp>
+#include <monomorph/policy/kernel_sets.hpp>
 #include <monomorph/policy/objective_policy.hpp>
 
 namespace stranger {
@@ -16,6 +17,7 @@ struct MarginPairsHparams {
 struct MarginPairs {
   static constexpr std::string_view name = "MarginPairs";
   using Hparams = MarginPairsHparams;
+  using needs = monomorph::KernelSets<monomorph::kernels::OwnArithmetic>;
   static constexpr int texts_per_sample = 2;
   /// Of a pair, how many second texts of others are nearer than the margin allows.
   static constexpr std::array<monomorph::ObjectiveMetric, 1> metrics{{{"violations"}}};

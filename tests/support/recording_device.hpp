@@ -1,10 +1,8 @@
 #pragma once
 #include <sys/mman.h>
 #include <monomorph/device/cpu.hpp>
-#include <monomorph/runtime/kernels/kernels.hpp>
+#include <monomorph/runtime/kernels/kernel_sets.hpp>
 #include <monomorph/runtime/kernels/pairwise_sum.hpp>
-#include <monomorph/runtime/kernels/routing.hpp>
-#include <monomorph/runtime/kernels/text_embeddings.hpp>
 #include <monomorph/runtime/memory/arena.hpp>
 
 #include <algorithm>
@@ -122,6 +120,8 @@ inline DeviceUse device_use(Queue) { return cpu::device_use(cpu::Queue{}); }
 struct Device {
   static constexpr std::string_view name = "Recording";
   using Queue = recording::Queue;
+  using kernel_sets =
+      KernelSets<kernels::Sgd, kernels::Orthogonalization, kernels::Routing, kernels::TextPooling, kernels::Contrast>;
   static constexpr bool own_memory = true;
   static constexpr std::int64_t loss_chunk_tokens(std::int64_t padded_vocab) {
     return device::Cpu::loss_chunk_tokens(padded_vocab);
@@ -284,6 +284,6 @@ MONOMORPH_LATER(contrastive_loss, (TextEmbeddings embeddings, ContrastiveTerms t
 #undef MONOMORPH_LATER_WITH_IDS
 #undef MONOMORPH_TEST_LISTED
 
-static_assert(Kernels<Queue>);
+static_assert(Kernels<Queue> && SaysItsKernels<Device>);
 
 }  // namespace monomorph::recording

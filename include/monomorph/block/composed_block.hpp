@@ -3,6 +3,7 @@
 #include <monomorph/block/self_attention.hpp>
 #include <monomorph/block/sublayer.hpp>
 #include <monomorph/core/rule.hpp>
+#include <monomorph/policy/kernel_sets.hpp>
 
 /// Blocks composed of an attention part and an MLP part. Here is what the plan must know; the bodies are below the
 /// firewall, in model/composed_block.hpp.
@@ -20,6 +21,7 @@ template <class R, template <class Tower> class AttentionOf, template <class Tow
   static constexpr bool within_documents = true;  ///< can keep to documents, should the recipe's attention ask for it
   template <class Recipe>
   using rules = decltype(exported_rules<AttentionPart, Recipe>() + exported_rules<MlpPart, Recipe>());
+  using needs = NeedsOfAll<AttentionPart, MlpPart>;
 
   /// Products with parameters per token, forward: one multiply-add is two.
   static constexpr std::int64_t matmul_flops_per_token() {

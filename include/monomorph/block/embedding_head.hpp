@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/block/layer.hpp>
+#include <monomorph/policy/kernel_sets.hpp>
 
 namespace monomorph {
 
@@ -7,6 +8,7 @@ namespace monomorph {
 /// to have another width, length 1, and the loss of an objective over embeddings.
 template <class R> struct EmbeddingHead {
   using Objective = objective_of<R>;
+  using needs = KernelSets<kernels::TextPooling>;
   static constexpr const auto& model = R::model;
   static constexpr UnitKind unit_kind = UnitKind::head;
   static constexpr std::int64_t E = model.embedding_width();

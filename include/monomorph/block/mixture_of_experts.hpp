@@ -2,6 +2,7 @@
 #include <monomorph/block/composed_block.hpp>
 #include <monomorph/block/mixture_rules.hpp>
 #include <monomorph/core/extremes.hpp>
+#include <monomorph/policy/kernel_sets.hpp>
 
 namespace monomorph {
 
@@ -59,6 +60,7 @@ struct RoutingSlices {
 /// F), N rows of pairs.
 template <class R, MixtureSpec spec> struct MixtureOfExperts {
   using Queue = typename device_of<R>::Queue;
+  using needs = KernelSets<kernels::Routing>;
   static constexpr const auto& model = trunk_of<R>;
   static constexpr MixtureSpec mixture = spec;
   static constexpr bool gated = model.activation == Activation::swiglu, has_bias = spec.bias_rate > 0,

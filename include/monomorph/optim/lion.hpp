@@ -1,6 +1,7 @@
 #pragma once
 #include <monomorph/core/field.hpp>
 #include <monomorph/optim/weight_decay.hpp>
+#include <monomorph/policy/kernel_sets.hpp>
 
 namespace monomorph::optim {
 
@@ -16,6 +17,7 @@ struct LionHparams {
 template <WeightDecayClasses classes> struct LionDecaying : DecayingElements<classes> {
   static constexpr std::string_view name = "Lion";
   using Hparams = LionHparams;
+  using needs = KernelSets<kernels::Lion>;
   static constexpr StateBuffers state(ParameterClass) { return {"momentum"}; }
 
   template <class Queue> static void update(Queue queue, const auto& run, const Hparams& hparams, const auto& terms) {

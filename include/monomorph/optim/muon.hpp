@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/core/field.hpp>
+#include <monomorph/policy/kernel_sets.hpp>
 #include <monomorph/policy/optimizer_policy.hpp>
 
 namespace monomorph::optim {
@@ -28,6 +29,7 @@ struct MuonHparams {
 struct Muon {
   static constexpr std::string_view name = "Muon";
   using Hparams = MuonHparams;
+  using needs = KernelSets<kernels::Orthogonalization>;
   static constexpr UpdateScope scope(ParameterClass) { return UpdateScope::matrices; }
   static constexpr StateBuffers state(ParameterClass) { return {"momentum"}; }
   /// Elements of scratch memory, fp32 at least, that `transform` needs for a matrix: itself, and two products of it.

@@ -1,6 +1,7 @@
 #pragma once
 #include <monomorph/core/field.hpp>
 #include <monomorph/optim/weight_decay.hpp>
+#include <monomorph/policy/kernel_sets.hpp>
 
 namespace monomorph::optim {
 
@@ -16,6 +17,7 @@ struct SgdHparams {
 template <WeightDecayClasses classes> struct SgdDecaying : DecayingElements<classes> {
   static constexpr std::string_view name = "Sgd";
   using Hparams = SgdHparams;
+  using needs = KernelSets<kernels::Sgd>;
   static constexpr StateBuffers state(ParameterClass) { return {"momentum"}; }
 
   template <class Queue> static void update(Queue queue, const auto& run, const Hparams& hparams, const auto& terms) {
