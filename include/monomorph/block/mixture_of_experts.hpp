@@ -80,6 +80,21 @@ template <class R, MixtureSpec spec> struct MixtureOfExperts {
   template <class Recipe>
   using rules = decltype(rule::mixture_rules<spec, spec.d_expert.value_or(model.ff_width()), bool{model.bias.mlp}>());
 
+  template <class Recipe> static void describe(auto& to) {
+    to.add_size("MLP", model.ff_width(), trunk_of<Recipe>.ff_width());
+    to.add(spec.n_experts.value, " experts of width ", F);
+    to.add("top ", k, spec.scores == RouterScores::softmax ? " by softmax" : " by sigmoid",
+           spec.normalize ? ", normalised" : "");
+    if (spec.n_shared > 0) to.add(spec.n_shared.value, " shared");
+    if (is_dropless)
+      to.add("dropless");
+    else
+      to.add("capacity factor ", spec.capacity_factor.value);
+    if (spec.balance_loss > 0) to.add("balance loss ", spec.balance_loss.value);
+    if (spec.z_loss > 0) to.add("z-loss ", spec.z_loss.value);
+    if (spec.bias_rate > 0) to.add("bias rate ", spec.bias_rate.value);
+  }
+
   /// Tokens that an expert takes, of M.
   static constexpr std::int64_t capacity(std::int64_t M) {
     if (is_dropless) return M;

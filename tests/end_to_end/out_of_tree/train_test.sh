@@ -59,6 +59,7 @@ grep -q '"margin"' <<<"$(build/matched schema)"
 
 # What observes is in the program of the recipe that asks for it, and in no other.
 nm -C build/watched | grep 'StepObserverOf<' >symbols
+build/strange describe | grep 'stranger::SquaredMlp (hidden width 128)' >/dev/null
 if nm -C build/strange | grep 'StepObserverOf<' >symbols; then
   exit 1
 fi

@@ -9,8 +9,8 @@ namespace monomorph {
 
 /// Compared by the compiler. The kernels for GPUs are declared in plain C++, so that this holds without nvcc.
 TEST_CASE("devices say that they have the kernels that they have, and no others", "[kernel_sets]") {
-  STATIC_CHECK(SaysItsKernels<device::Cpu>);
-  STATIC_CHECK(SaysItsKernels<device::Cuda>);
+  STATIC_REQUIRE(SaysItsKernels<device::Cpu>);
+  STATIC_REQUIRE(SaysItsKernels<device::Cuda>);
 }
 
 namespace {
@@ -24,8 +24,8 @@ struct Boastful : device::Cuda {
 }  // namespace
 
 TEST_CASE("a device that says another thing is noticed", "[kernel_sets]") {
-  STATIC_CHECK_FALSE(SaysItsKernels<Modest>);
-  STATIC_CHECK_FALSE(SaysItsKernels<Boastful>);
+  STATIC_REQUIRE_FALSE(SaysItsKernels<Modest>);
+  STATIC_REQUIRE_FALSE(SaysItsKernels<Boastful>);
 }
 
 }  // namespace monomorph
