@@ -2,6 +2,7 @@
 #include <monomorph/core/spec_fields.hpp>
 #include <monomorph/policy/axis.hpp>
 #include <monomorph/spec/decoder_spec.hpp>
+#include <monomorph/spec/embedding_spec.hpp>
 
 namespace monomorph {
 
@@ -16,7 +17,11 @@ enum class ModelOutput { logits, embeddings };
 ///   static constexpr DecoderSpec trunk(const Spec&);  // sizes that blocks, plan and program know of every model
 ///   template <class Blocks> using layers;             // a Stack: the blocks, and what stands before and behind them
 ///
-/// and, if it has some, `template <class R> using rules = RuleList<…>`, judged after all values.
+/// and, if it has some, `template <class R> using rules = RuleList<…>`, judged after all values. A kind whose last
+/// layer is EmbeddingHead may say how that makes embeddings of tokens:
+///
+///   static constexpr EmbeddingSpec embedding(const Spec&);
+///
 template <class Spec> struct ModelKind;
 
 /// The type of a recipe's model, which says of what kind it is.
@@ -24,6 +29,14 @@ template <class R> using SpecOf = std::remove_cvref_t<decltype(R::model)>;
 template <class R> inline constexpr bool makes_embeddings = ModelKind<SpecOf<R>>::output == ModelOutput::embeddings;
 /// The sizes that models of every kind have.
 template <class R> inline constexpr DecoderSpec trunk_of = ModelKind<SpecOf<R>>::trunk(R::model);
+/// How EmbeddingHead makes embeddings: as the kind says, or as an EmbeddingSpec does where nothing is given.
+template <class R>
+inline constexpr EmbeddingSpec embedding_of = [] {
+  if constexpr (requires { ModelKind<SpecOf<R>>::embedding(R::model); })
+    return ModelKind<SpecOf<R>>::embedding(R::model);
+  else
+    return EmbeddingSpec{};
+}();
 
 namespace detail {
 template <class Spec> concept HasModelKind = DescribedSpec<Spec> && requires { sizeof(ModelKind<Spec>); };
@@ -39,7 +52,9 @@ template <class Spec> struct ModelKindParts {
   static constexpr bool trunk = requires(const Spec& spec) {
     requires std::is_same_v<decltype(Kind::trunk(spec)), DecoderSpec>;
   };
-  static constexpr bool all_hold = output && trunk;
+  static constexpr bool embedding = !requires { &Kind::embedding; }
+  || requires(const Spec& spec) { requires std::is_same_v<decltype(Kind::embedding(spec)), EmbeddingSpec>; };
+  static constexpr bool all_hold = output && trunk && embedding;
   static consteval void explain() {
     static_assert(output,
                   "[KIND-01] a kind of model must have `static constexpr monomorph::ModelOutput output`: whether its "
@@ -47,6 +62,10 @@ template <class Spec> struct ModelKindParts {
     static_assert(trunk,
                   "[KIND-01] a kind of model must have `static constexpr monomorph::DecoderSpec trunk(const Spec&)`: "
                   "the sizes of its blocks, vocabulary and context (docs/rules.md#kind-01)");
+    static_assert(embedding,
+                  "[KIND-01] `embedding` of a kind of model, if it has one, must be `static constexpr "
+                  "monomorph::EmbeddingSpec embedding(const Spec&)`: how its head makes embeddings "
+                  "(docs/rules.md#kind-01)");
   }
 };
 

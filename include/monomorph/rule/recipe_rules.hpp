@@ -3,7 +3,7 @@
 #include <monomorph/rule/block_rules.hpp>
 #include <monomorph/rule/checkpointing_rules.hpp>
 #include <monomorph/rule/device_rules.hpp>
-#include <monomorph/rule/encoder_rules.hpp>
+#include <monomorph/rule/embedding_rules.hpp>
 #include <monomorph/rule/finetuning_rules.hpp>
 #include <monomorph/rule/head_rules.hpp>
 #include <monomorph/rule/kind_rules.hpp>
