@@ -267,6 +267,13 @@ MONOMORPH_LATER(gather_rows, (View x, Routing routing, View rows), x, routing, r
 MONOMORPH_LATER(combine_rows, (View rows, Routing routing, View weights, View residual, View y), rows, routing, weights,
                 residual, y)
 MONOMORPH_LATER(weigh_rows_backward, (View a, View d, Routing routing), a, d, routing)
+MONOMORPH_LATER(expert_linear, (View x, ExpertMatrices w, View y, Routing routing), x, w, y, routing)
+MONOMORPH_LATER(expert_linear_backward_input, (View dy, ExpertMatrices w, View dx, Routing routing), dy, w, dx, routing)
+MONOMORPH_LATER(expert_linear_backward_weight, (View dy, View x, ExpertMatrices dw, Routing routing, bool accumulate),
+                dy, x, dw, routing, accumulate)
+MONOMORPH_LATER(activate_rows, (Activation activation, View h, View y, Routing routing), activation, h, y, routing)
+MONOMORPH_LATER(activate_rows_backward, (Activation activation, View h, View dy, Routing routing), activation, h, dy,
+                routing)
 MONOMORPH_LATER(balance_biases,
                 (ElementUpdate run, std::int64_t biases, const std::int64_t* loads, std::int64_t experts, double rate,
                  UpdateTerms terms),

@@ -1,8 +1,8 @@
 #pragma once
 #include <array>
 #include <monomorph/policy/kernel_sets.hpp>
+#include <monomorph/runtime/kernels/expert_products.hpp>
 #include <monomorph/runtime/kernels/kernels.hpp>
-#include <monomorph/runtime/kernels/routing.hpp>
 #include <monomorph/runtime/kernels/text_embeddings.hpp>
 
 /// Of which functions each set of kernels consists (policy/kernel_sets.hpp). Whether LibTorch can read a device's
@@ -32,6 +32,10 @@ concept HasRouting = requires(Queue queue, View v, Routing routing, ElementUpdat
   gather_rows(queue, v, routing, v);
   combine_rows(queue, v, routing, v, v, v);
   weigh_rows_backward(queue, v, v, routing);
+  expert_linear(queue, v, ExpertMatrices{}, v, routing);
+  expert_linear_backward_input(queue, v, ExpertMatrices{}, v, routing);
+  expert_linear_backward_weight(queue, v, v, ExpertMatrices{}, routing, false);
+  activate_rows(queue, Activation{}, v, v, routing), activate_rows_backward(queue, Activation{}, v, v, routing);
   balance_biases(queue, run, std::int64_t{}, loads, std::int64_t{}, 0.0, terms);
 };
 template <class Queue>
