@@ -139,7 +139,7 @@ template <Recipe R> OfMicroBatch of_micro_batch() {
   const auto communicator = one_rank();
   train::Step<R> step(*communicator, B, 3);
   const Tensors parameters = testing::values_of(step.parameters());
-  const double loss = accumulate(step, testing::Pairs(B).from(0), 1, {}).loss;
+  const double loss = testing::accumulate(step, testing::Pairs(B).from(0), 1, {}).loss;
   return {parameters, testing::values_of(step.gradients()), loss, testing::values_of(step.embeddings())};
 }
 Tensors without_number(Tensors tensors) {
