@@ -84,11 +84,11 @@ assert seen("watched of 1", 1)[-1]["loss"] == seen("resumed", 2)[-1]["loss"]
 
 # The encoders: each pair is compared with those of both ranks, so that two ranks add up what one does. Only the first steps
 # are close: rounding grows from step to step, as which pairs have a loss at all depends on the last bits.
-for recipe in ("matched", "transformed_pairs"):
+for recipe, falls_to in (("matched", 0.85), ("transformed_pairs", 0.9)):
     runs = [[line for line in lines(f"{recipe} of {ranks}/metrics.jsonl") if "loss" in line] for ranks in (1, 2)]
     for one, two in zip(*(steps[:10] for steps in runs), strict=True):
         assert math.isclose(one["loss"], two["loss"], rel_tol=1e-4), (recipe, one, two)
         assert one["violations"] == two["violations"], (recipe, one, two)
     for steps in runs:
         assert len(steps) == 30
-        assert sum(step["loss"] for step in steps[-5:]) / 5 < 0.85 * steps[0]["loss"], (recipe, steps)
+        assert sum(step["loss"] for step in steps[-5:]) / 5 < falls_to * steps[0]["loss"], (recipe, steps)
