@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <monomorph/core/field.hpp>
+#include <monomorph/policy/kernel_sets.hpp>
 #include <monomorph/policy/objective_policy.hpp>
 
 namespace stranger {
@@ -16,6 +17,7 @@ struct FocalLossHparams {
 /// probability.
 struct FocalLoss {
   using Hparams = FocalLossHparams;
+  using needs = monomorph::KernelSets<monomorph::kernels::OwnArithmetic>;
   static constexpr bool predicts_next_token = true;
 
   template <class Queue> static auto loss(Queue queue, const auto& logits, const Hparams& hparams) {

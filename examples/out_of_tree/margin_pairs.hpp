@@ -3,6 +3,7 @@
 #include <boost/hana/adapt_struct.hpp>
 #include <cstdint>
 #include <monomorph/core/field.hpp>
+#include <monomorph/policy/kernel_sets.hpp>
 #include <monomorph/policy/objective_policy.hpp>
 
 namespace stranger {
@@ -15,6 +16,7 @@ struct MarginPairsHparams {
 /// over the second texts n of all other pairs.
 struct MarginPairs {
   using Hparams = MarginPairsHparams;
+  using needs = monomorph::KernelSets<monomorph::kernels::OwnArithmetic>;
   static constexpr int texts_per_sample = 2;
   /// Of a pair, how many second texts of others are nearer than the margin allows.
   static constexpr std::array<monomorph::ObjectiveMetric, 1> metrics{{{"violations"}}};

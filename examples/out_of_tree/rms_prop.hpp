@@ -2,6 +2,7 @@
 #include <boost/hana/adapt_struct.hpp>
 #include <cmath>
 #include <monomorph/core/field.hpp>
+#include <monomorph/policy/kernel_sets.hpp>
 #include <monomorph/policy/optimizer_policy.hpp>
 
 namespace stranger {
@@ -15,6 +16,7 @@ struct RmsPropHparams {
 /// RMSProp (Tieleman and Hinton 2012) as PyTorch defines it.
 struct RmsProp {
   using Hparams = RmsPropHparams;
+  using needs = monomorph::KernelSets<monomorph::kernels::OwnArithmetic>;
   static constexpr monomorph::UpdateScope scope(monomorph::ParameterClass) { return monomorph::UpdateScope::elements; }
   static constexpr monomorph::StateBuffers state(monomorph::ParameterClass) { return {"square_mean"}; }
 

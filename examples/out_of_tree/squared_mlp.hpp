@@ -34,6 +34,8 @@ template <class R> struct SquaredMlp {
     constexpr Temporary(monomorph::Layout&, std::int64_t /*M*/) {}
   };
   static constexpr std::int64_t matmul_flops_per_token() { return 4 * F * D; }
+  /// What the program's `describe`, and checkpoints, say of the block beside its name.
+  template <class Recipe> static void describe(auto& to) { to.add("hidden width ", F); }
 
   static void forward(const monomorph::TensorsOf<R>& t, const Saved& saved);
   static void recompute(const monomorph::TensorsOf<R>& t, const Saved& saved);

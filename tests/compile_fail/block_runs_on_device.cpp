@@ -1,15 +1,17 @@
-// expect-error: \[LAYER-16\] a block that LibTorch differentiates must compute on CPUs, .*for the device cpu
+// expect-error: \[LAYER-16\] a block that LibTorch differentiates must have a device whose kernels have run when they
 // expect-text: Differentiated<
 #include <monomorph/block/autograd_block.hpp>
 #include "support/control.hpp"
-#if NEGATIVE
+/// A queue of a user's own: what counts is not its type, but whether what it is given has run.
 struct Queue {};
-#else
-using monomorph::cpu::Queue;
-#endif
 struct Device : monomorph::device::Cpu {
   static constexpr std::string_view name = "Device";
   using Queue = ::Queue;
+#if NEGATIVE
+  using kernel_sets = monomorph::KernelSets<monomorph::kernels::Sgd>;
+#else
+  using kernel_sets = monomorph::KernelSets<monomorph::kernels::Sgd, monomorph::kernels::Autograd>;
+#endif
 };
 template <class R> struct Differentiated : monomorph::AutogradBlock<Differentiated<R>> {
   static at::Tensor compute(const monomorph::AutogradInput& in);

@@ -1,4 +1,4 @@
-// expect-error: \[ENC-05\] d_embedding must lie in 1\.\.16777216 where it is given
+// expect-error: \[ENC-05\] the features of an embedding must lie in 1\.\.16777216 where they are given
 // expect-text: EmbeddingWidthInRange<0>
 #include "support/encoder.hpp"
 struct Case : EncoderControl {

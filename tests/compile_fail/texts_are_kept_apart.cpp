@@ -1,4 +1,4 @@
-// expect-error: \[ENC-03\] the attention of an encoder must keep within documents
+// expect-error: \[ENC-03\] the attention of a model that makes embeddings must keep within documents
 #include "support/encoder.hpp"
 struct Case : EncoderControl {
 #if NEGATIVE

@@ -101,6 +101,22 @@ std::string bits_of(const std::vector<train::StateTensor>& tensors) {
 
 }  // namespace
 
+namespace stranger_host {
+/// A device from outside of the tree that computes on the host, with the kernels of the CPU.
+struct Queue : cpu::Queue {};
+struct Device : device::Cpu {
+  static constexpr std::string_view name = "StrangerHost";
+  using Queue = stranger_host::Queue;
+};
+}  // namespace stranger_host
+
+TEST_CASE("a block that LibTorch differentiates runs on any device whose kernels have run when they return") {
+  Run1<with_autograd_block<precision::Fp32, checkpointing::EveryBlock>> own;
+  Run1<On<with_autograd_block<precision::Fp32, checkpointing::EveryBlock>, stranger_host::Device>> strange;
+  CHECK(accumulate(strange.step, micro_batch, 4, {}).loss == accumulate(own.step, micro_batch, 4, {}).loss);
+  CHECK((bits_of(strange.step.gradients()) == bits_of(own.step.gradients())));
+}
+
 TEST_CASE("gradients through an autograd block are those of central differences") {
   Run1<fp64_recipe> run;
   accumulate(run.step, micro_batch, 0, {});

@@ -6,11 +6,14 @@
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/linear.h>
 
+#include "numerics/pairs.hpp"
 #include "numerics/two_passes.hpp"
-#include "out_of_tree/transformed_decoder.hpp"
+#include "out_of_tree/margin_pairs.hpp"
+#include "out_of_tree/transformed_encoder.hpp"
 
 using namespace monomorph;
 using monomorph::testing::check_equal, monomorph::testing::Passes, monomorph::testing::passes;
+using monomorph::testing::pair_tokens, monomorph::testing::pair_ids, monomorph::testing::Tensors;
 
 namespace {
 
@@ -40,6 +43,7 @@ template <bool tied_head, class Checkpointing = checkpointing::KeepAll> struct O
 
 /// gelu(W x + b), as a block.
 template <class R> struct Reference : AutogradBlock<Reference<R>> {
+  static constexpr bool within_documents = true;  ///< no token sees another one
   using Params = typename stranger::PredictionTransform<OfKind<false>>::Params;
   static constexpr std::int64_t matmul_flops_per_token() { return 0; }
   static at::Tensor compute(const AutogradInput& in) {
@@ -87,4 +91,90 @@ TEST_CASE("a stranger's kind of model is planned by its own layers") {
   CHECK(plan::params<Kind> == plan::params<OfBlocks<false>>);
   CHECK(plan::unit_layout<Kind>(3)[0].name == "transform.weight");
   CHECK_FALSE(plan::is_block<Kind>(3));
+}
+
+namespace {
+
+constexpr DecoderSpec trunk_of_pairs(int n) {
+  return {.vocab_size = pair_ids,
+          .n_layers = n,
+          .n_heads = 2,
+          .d_model = D,
+          .context_length = pair_tokens,
+          .bias = {.qkv = false},
+          .tied_head = false,
+          .initialization = {.scheme = InitializationScheme::plain, .std = 0.3}};
+}
+template <class Objective, class Checkpointing> struct OfPairs : Policies<Checkpointing> {
+  using objective = Objective;
+  using attention = attention::PerDocument<attention::Bidirectional>;
+};
+/// A kind of model that makes embeddings, and an encoder in the tree whose last block is the layer of that kind.
+template <class Objective, class Checkpointing = checkpointing::KeepAll>
+struct EmbeddingKind : OfPairs<Objective, Checkpointing> {
+  static constexpr stranger::TransformedEncoder model{.trunk = trunk_of_pairs(2), .features = 5};
+};
+template <class Objective> struct EncoderOfBlocks : OfPairs<Objective, checkpointing::KeepAll> {
+  static constexpr EncoderSpec model{.vocab_size = pair_ids,
+                                     .n_layers = 3,
+                                     .n_heads = 2,
+                                     .d_model = D,
+                                     .context_length = pair_tokens,
+                                     .pooling = Pooling::first,
+                                     .d_embedding = 5,
+                                     .bias = {.qkv = false},
+                                     .initialization = {.scheme = InitializationScheme::plain, .std = 0.3}};
+  using layers = Stack<Run<DecoderBlock, 2>, Run<Reference, 1>>;
+};
+
+/// The parameters of a model, and what it makes of a micro-batch of pairs.
+struct OfMicroBatch {
+  Tensors parameters, gradients;
+  double loss;
+  testing::Values embeddings;
+};
+template <Recipe R> OfMicroBatch of_micro_batch() {
+  constexpr std::int64_t B = 6;
+  const auto communicator = one_rank();
+  train::Step<R> step(*communicator, B, 3);
+  const Tensors parameters = testing::values_of(step.parameters());
+  const double loss = testing::accumulate(step, testing::Pairs(B).from(0), 1, {}).loss;
+  return {parameters, testing::values_of(step.gradients()), loss, testing::values_of(step.embeddings())};
+}
+Tensors without_number(Tensors tensors) {
+  for (const char* const name : {"transform.weight", "transform.bias"}) {
+    auto numbered = tensors.extract("layers.2." + std::string(name));
+    numbered.key() = name;
+    tensors.insert(std::move(numbered));
+  }
+  return tensors;
+}
+template <class Objective, class Checkpointing = checkpointing::KeepAll> void check_embeddings() {
+  const OfMicroBatch own = of_micro_batch<EmbeddingKind<Objective, Checkpointing>>(),
+                     expected = of_micro_batch<EncoderOfBlocks<Objective>>();
+  REQUIRE(own.parameters == without_number(expected.parameters));
+  testing::check_close(own.loss, expected.loss, 1e-12);
+  CHECK(testing::relative_error(own.embeddings, expected.embeddings) < 1e-12);
+  testing::check_gradients(own.gradients, without_number(expected.gradients), 1e-10);
+}
+
+}  // namespace
+
+TEST_CASE("a stranger's kind of model that makes embeddings has the gradients of autograd") {
+  check_embeddings<objective::ContrastivePairs>();
+  check_embeddings<objective::ContrastivePairs, checkpointing::EveryBlock>();
+  check_embeddings<stranger::MarginPairs>();
+}
+
+TEST_CASE("a stranger's kind of model that makes embeddings trains on several ranks as on one") {
+  testing::check_ranks<EmbeddingKind<objective::ContrastivePairs>>({}, 1e-11);
+}
+
+TEST_CASE("a stranger's kind of model that makes embeddings is planned and described by its own layers") {
+  using Kind = EmbeddingKind<objective::ContrastivePairs>;
+  CHECK(plan::n_units<Kind> == 5);
+  CHECK(plan::n_blocks<Kind> == 2);
+  CHECK(plan::params<Kind> == plan::params<EncoderOfBlocks<objective::ContrastivePairs>>);
+  CHECK(plan::unit_layout<Kind>(4)[2].name == "projection.weight");
+  CHECK(plan::unit_layout<Kind>(4)[2].slice.shape == Shape{5, D});
 }

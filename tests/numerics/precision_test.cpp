@@ -87,7 +87,8 @@ template <class R> std::map<std::string, Slice> slices(const plan::Activations<R
     slices[block + "up"] = saved.mlp.part.up_MG;
     slices[block + "activated"] = saved.mlp.part.activated_MF;
   }
-  const auto temporaries = plan.temporaries(DecoderBlock<R>{});
+  Layout layout{plan.temporary.offset};
+  const typename DecoderBlock<R>::Temporary temporaries(layout, plan.n_tokens);
   slices["dqkv"] = temporaries.parts.attention.dqkv_M;
   slices["dattention"] = temporaries.parts.attention.dattended_MQ;
   slices["dropped"] = temporaries.dresult_MD;

@@ -182,14 +182,14 @@ TEST_CASE("what Hugging Face's files can't express is refused by its name") {
     change(recipe);
     check_refused(recipe, feature);
   };
-  constexpr MixtureSpec experts{.n_experts = 2, .top_k = 1};
   DecoderSpec ungated = recipes::llama::model, without_positions = ungated, half_biased = ungated;
   ungated.activation = Activation::gelu_tanh;
   without_positions.position = Position::none;
   half_biased.bias.mlp = half_biased.bias.qkv = true;
-  check("a mixture of experts", [&](auto& recipe) { recipe.layers.front().mixture = &experts; });
-  check("post-norm blocks", [](auto& recipe) { recipe.layers.front().order = BlockOrder::post_norm; });
-  check("blocks of the kind Own", [](auto& recipe) { recipe.layers.front().name = "Own"; });
+  check("layers of the kind Own (top 2)", [](auto& recipe) {
+    auto& layer = recipe.layers.front();
+    layer.name = "Own", layer.is_decoder_block = false, layer.features.add("top ", 2);
+  });
   check("different masks", [](auto& recipe) { recipe.attentions.push_back({1, {.before = 4}, false}); });
   check("a prefix of 4", [](auto& recipe) { recipe.attentions.front().mask.prefix = 4; });
   check("model.activation is gelu_tanh in the recipe, and swiglu in llama",

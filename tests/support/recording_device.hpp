@@ -1,10 +1,8 @@
 #pragma once
 #include <sys/mman.h>
 #include <monomorph/device/cpu.hpp>
-#include <monomorph/runtime/kernels/kernels.hpp>
+#include <monomorph/runtime/kernels/kernel_sets.hpp>
 #include <monomorph/runtime/kernels/pairwise_sum.hpp>
-#include <monomorph/runtime/kernels/routing.hpp>
-#include <monomorph/runtime/kernels/text_embeddings.hpp>
 #include <monomorph/runtime/memory/arena.hpp>
 
 #include <algorithm>
@@ -122,6 +120,8 @@ inline DeviceUse device_use(Queue) { return cpu::device_use(cpu::Queue{}); }
 struct Device {
   static constexpr std::string_view name = "Recording";
   using Queue = recording::Queue;
+  using kernel_sets =
+      KernelSets<kernels::Sgd, kernels::Orthogonalization, kernels::Routing, kernels::TextPooling, kernels::Contrast>;
   static constexpr bool own_memory = true;
   static constexpr std::int64_t loss_chunk_tokens(std::int64_t padded_vocab) {
     return device::Cpu::loss_chunk_tokens(padded_vocab);
@@ -268,6 +268,13 @@ MONOMORPH_LATER(gather_rows, (View x, Routing routing, View rows), x, routing, r
 MONOMORPH_LATER(combine_rows, (View rows, Routing routing, View weights, View residual, View y), rows, routing, weights,
                 residual, y)
 MONOMORPH_LATER(weigh_rows_backward, (View a, View d, Routing routing), a, d, routing)
+MONOMORPH_LATER(expert_linear, (View x, ExpertMatrices w, View y, Routing routing), x, w, y, routing)
+MONOMORPH_LATER(expert_linear_backward_input, (View dy, ExpertMatrices w, View dx, Routing routing), dy, w, dx, routing)
+MONOMORPH_LATER(expert_linear_backward_weight, (View dy, View x, ExpertMatrices dw, Routing routing, bool accumulate),
+                dy, x, dw, routing, accumulate)
+MONOMORPH_LATER(activate_rows, (Activation activation, View h, View y, Routing routing), activation, h, y, routing)
+MONOMORPH_LATER(activate_rows_backward, (Activation activation, View h, View dy, Routing routing), activation, h, dy,
+                routing)
 MONOMORPH_LATER(balance_biases,
                 (ElementUpdate run, std::int64_t biases, const std::int64_t* loads, std::int64_t experts, double rate,
                  UpdateTerms terms),
@@ -285,6 +292,6 @@ MONOMORPH_LATER(contrastive_loss, (TextEmbeddings embeddings, ContrastiveTerms t
 #undef MONOMORPH_LATER_WITH_IDS
 #undef MONOMORPH_TEST_LISTED
 
-static_assert(Kernels<Queue>);
+static_assert(Kernels<Queue> && SaysItsKernels<Device>);
 
 }  // namespace monomorph::recording

@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/block/decoder_block.hpp>
+#include <monomorph/policy/kernel_sets.hpp>
 
 namespace at {
 class Tensor;  // ATen/core/Tensor.h
@@ -16,8 +17,7 @@ class AutogradInput;  // model/autograd_block.hpp
 /// residual stream (B, T, D) to the next one. Its activations are LibTorch's, outside the arena and the plan. See
 /// docs/guides/add_a_block.md.
 template <class Derived> struct AutogradBlock {
-  /// LibTorch reads and writes the arena where it is called, whatever a queue has still to run: on CPUs alone.
-  static constexpr bool computes_when_called = true;
+  using needs = KernelSets<kernels::Autograd>;
   /// Autograd keeps what backward reads.
   struct Saved {
     constexpr Saved(SavedPlacement, SavedPlacement, std::int64_t /*M*/) {}

@@ -3,14 +3,23 @@
 #include <monomorph/block/self_attention.hpp>
 #include <monomorph/block/sublayer.hpp>
 #include <monomorph/core/rule.hpp>
+#include <monomorph/core/type_name.hpp>
+#include <monomorph/policy/kernel_sets.hpp>
 
 /// Blocks composed of an attention part and an MLP part. Here is what the plan must know; the bodies are below the
 /// firewall, in model/composed_block.hpp.
 namespace monomorph {
 
-/// What follows from the parts alone, whatever their order.
-template <class R, template <class Tower> class AttentionOf, template <class Tower> class MlpOf> struct PartsOfBlock {
+/// What a part says of itself, if it does.
+template <class Recipe, class Part> void describe_part(auto& to) {
+  if constexpr (requires { Part::template describe<Recipe>(to); }) Part::template describe<Recipe>(to);
+}
+
+/// What follows from the parts, and does not differ between orders.
+template <class R, BlockOrder order, template <class Tower> class AttentionOf, template <class Tower> class MlpOf>
+struct PartsOfBlock {
   using Tower = R;
+  static constexpr BlockOrder block_order = order;
   using AttentionPart = AttentionOf<R>;
   using MlpPart = MlpOf<R>;
   using Attention = typename AttentionPart::Policy;
@@ -20,6 +29,7 @@ template <class R, template <class Tower> class AttentionOf, template <class Tow
   static constexpr bool within_documents = true;  ///< can keep to documents, should the recipe's attention ask for it
   template <class Recipe>
   using rules = decltype(exported_rules<AttentionPart, Recipe>() + exported_rules<MlpPart, Recipe>());
+  using needs = NeedsOfAll<AttentionPart, MlpPart>;
 
   /// Products with parameters per token, forward: one multiply-add is two.
   static constexpr std::int64_t matmul_flops_per_token() {
@@ -39,6 +49,14 @@ template <class R, template <class Tower> class AttentionOf, template <class Tow
     return 0;
   }
   static constexpr double attention_flops_per_token() { return AttentionPart::attention_flops_per_token(); }
+
+  /// For train/describe/block_features.hpp.
+  template <class Recipe> static void describe(auto& to) {
+    if (!std::is_same_v<Attention, attention_of<Recipe>>) to.add(type_name<Attention>());
+    if (order != BlockOrder::pre_norm) to.add(name_of(order));
+    describe_part<Recipe, AttentionPart>(to);
+    describe_part<Recipe, MlpPart>(to);
+  }
 
   /// What extending B sequences by one token needs.
   struct DecodeTemporary {
@@ -63,10 +81,9 @@ template <class R, template <class Tower> class AttentionOf, template <class Tow
 
 /// Attention, then the MLP, each with its norms and the residual stream around it.
 template <class R, BlockOrder order, template <class Tower> class AttentionOf, template <class Tower> class MlpOf>
-struct ComposedBlock : PartsOfBlock<R, AttentionOf, MlpOf> {
+struct ComposedBlock : PartsOfBlock<R, order, AttentionOf, MlpOf> {
   using AttentionLayer = Sublayer<R, order, AttentionOf>;
   using MlpLayer = Sublayer<R, order, MlpOf>;
-  static constexpr BlockOrder block_order = order;
   static constexpr std::int64_t D = trunk_of<R>.d_model;
 
   struct Params : ParameterLayout {
@@ -108,8 +125,8 @@ struct ComposedBlock : PartsOfBlock<R, AttentionOf, MlpOf> {
 
 /// Attention and MLP side by side, behind one norm.
 template <class R, template <class Tower> class AttentionOf, template <class Tower> class MlpOf>
-struct ComposedBlock<R, BlockOrder::parallel, AttentionOf, MlpOf> : PartsOfBlock<R, AttentionOf, MlpOf> {
-  static constexpr BlockOrder block_order = BlockOrder::parallel;
+struct ComposedBlock<R, BlockOrder::parallel, AttentionOf, MlpOf>
+    : PartsOfBlock<R, BlockOrder::parallel, AttentionOf, MlpOf> {
   static constexpr std::int64_t D = trunk_of<R>.d_model;
 
   struct Params : ParameterLayout {

@@ -6,6 +6,18 @@ namespace monomorph {
 /// The block of a recipe that says nothing of its layers: pre-norm, with a dense MLP.
 template <class R> struct DecoderBlock : ComposedBlock<R, BlockOrder::pre_norm, SelfAttention, DenseMlp> {};
 
+namespace detail {
+template <class Block> inline constexpr const DecoderSpec* decoder_model = nullptr;
+template <class Tower> inline constexpr const DecoderSpec* decoder_model<DecoderBlock<Tower>> = &trunk_of<Tower>;
+}  // namespace detail
+
+/// Whether the sizes of R's model, and a mask, say all that a block computes: it is DecoderBlock, with no other shape.
+template <class R, class Block>
+inline constexpr bool is_decoder_block = [] {
+  if constexpr (detail::decoder_model<Block> != nullptr) return *detail::decoder_model<Block> == trunk_of<R>;
+  return false;
+}();
+
 /// R with another attention.
 template <class R, AttentionPolicy Policy> struct WithAttention : R { using attention = Policy; };
 

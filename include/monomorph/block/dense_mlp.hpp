@@ -21,6 +21,8 @@ template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth 
       norm_after{"mlp_post_norm.weight", "mlp_post_norm.bias"};
   static constexpr DropoutSite out_site = DropoutSite::mlp_out;
 
+  template <class Recipe> static void describe(auto& to) { to.add_size("MLP", F, trunk_of<Recipe>.ff_width()); }
+
   struct Params {
     Slice up_GxD, up_bias_G, down_DxF, down_bias_D;
     constexpr Params(ParameterLayout& layout, int block) {

@@ -1,18 +1,23 @@
 #pragma once
 #include <monomorph/block/layer.hpp>
+#include <monomorph/policy/kernel_sets.hpp>
 
 namespace monomorph {
 
 template <class Queue> class QueuedCommunicator;  // runtime/comm/queued_communicator.hpp
 
-/// The last layer of an encoder: final norm, pooling of the tokens of each text, a projection if the pooled tokens are
-/// to have another width, length 1, and the loss of an objective over embeddings.
+/// The last layer of a model that makes embeddings, as embedding_of<R> says: final norm, pooling of the tokens of each
+/// text, a projection if the pooled tokens are to have another width, length 1, and the loss of an objective over
+/// embeddings.
 template <class R> struct EmbeddingHead {
   using Objective = objective_of<R>;
-  static constexpr const auto& model = R::model;
+  using needs = KernelSets<kernels::TextPooling>;
+  template <class Recipe> using rules = rule::EmbeddingRules<Recipe>;
+  static constexpr const auto& model = trunk_of<R>;
+  static constexpr EmbeddingSpec embedding = embedding_of<R>;
   static constexpr UnitKind unit_kind = UnitKind::head;
-  static constexpr std::int64_t E = model.embedding_width();
-  static constexpr bool projects = model.d_embedding.given;
+  static constexpr std::int64_t E = embedding.features.value_or(model.d_model);
+  static constexpr bool projects = embedding.features.given;
 
   struct Params : ParameterLayout {
     NormParams final_norm;

@@ -2,6 +2,7 @@
 #include <monomorph/block/composed_block.hpp>
 #include <monomorph/block/mixture_rules.hpp>
 #include <monomorph/core/extremes.hpp>
+#include <monomorph/policy/kernel_sets.hpp>
 
 namespace monomorph {
 
@@ -59,6 +60,7 @@ struct RoutingSlices {
 /// F), N rows of pairs.
 template <class R, MixtureSpec spec> struct MixtureOfExperts {
   using Queue = typename device_of<R>::Queue;
+  using needs = KernelSets<kernels::Routing>;
   static constexpr const auto& model = trunk_of<R>;
   static constexpr MixtureSpec mixture = spec;
   static constexpr bool gated = model.activation == Activation::swiglu, has_bias = spec.bias_rate > 0,
@@ -77,6 +79,21 @@ template <class R, MixtureSpec spec> struct MixtureOfExperts {
   using Shared = typename SharedExperts<R, clamped(spec.n_shared, 0, most_experts) * F>::Part;
   template <class Recipe>
   using rules = decltype(rule::mixture_rules<spec, spec.d_expert.value_or(model.ff_width()), bool{model.bias.mlp}>());
+
+  template <class Recipe> static void describe(auto& to) {
+    to.add_size("MLP", model.ff_width(), trunk_of<Recipe>.ff_width());
+    to.add(spec.n_experts.value, " experts of width ", F);
+    to.add("top ", k, spec.scores == RouterScores::softmax ? " by softmax" : " by sigmoid",
+           spec.normalize ? ", normalised" : "");
+    if (spec.n_shared > 0) to.add(spec.n_shared.value, " shared");
+    if (is_dropless)
+      to.add("dropless");
+    else
+      to.add("capacity factor ", spec.capacity_factor.value);
+    if (spec.balance_loss > 0) to.add("balance loss ", spec.balance_loss.value);
+    if (spec.z_loss > 0) to.add("z-loss ", spec.z_loss.value);
+    if (spec.bias_rate > 0) to.add("bias rate ", spec.bias_rate.value);
+  }
 
   /// Tokens that an expert takes, of M.
   static constexpr std::int64_t capacity(std::int64_t M) {

@@ -11,7 +11,7 @@ template <class R> struct TokenEmbedding;
 template <class R> struct VocabularyHead;
 template <class R> struct EmbeddingHead;
 namespace rule {
-template <class R> struct EncoderRules;  // rule/encoder_rules.hpp
+template <class R> struct EmbeddingRules;  // rule/embedding_rules.hpp
 }  // namespace rule
 
 template <> struct ModelKind<DecoderSpec> {
@@ -24,7 +24,8 @@ template <> struct ModelKind<EncoderSpec> {
   static constexpr ModelOutput output = ModelOutput::embeddings;
   static constexpr DecoderSpec trunk(const EncoderSpec& model) { return model.trunk(); }
   template <class Blocks> using layers = Joined<Stack<Run<TokenEmbedding, 1>>, Blocks, Stack<Run<EmbeddingHead, 1>>>;
-  template <class R> using rules = rule::EncoderRules<R>;
+  static constexpr EmbeddingSpec embedding(const EncoderSpec& model) { return model.embedding(); }
+  template <class R> using rules = rule::EmbeddingRules<R>;
 };
 
 /// The kinds from the time when there were no others. Fingerprints and facts do not name them, so that recipes keep

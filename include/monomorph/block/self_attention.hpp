@@ -16,6 +16,13 @@ template <class R> struct SelfAttention {
       norm_after{"attention_post_norm.weight", "attention_post_norm.bias"};
   static constexpr DropoutSite out_site = DropoutSite::attention_out;
 
+  template <class Recipe> static void describe(auto& to) {
+    constexpr const auto& usual = trunk_of<Recipe>;
+    to.add_size("heads", model.n_heads, usual.n_heads);
+    to.add_size("key heads", model.kv_heads(), usual.kv_heads());
+    to.add_size("head width", model.head_width(), usual.head_width());
+  }
+
   struct Params {
     Slice qkv_QKVxD, qkv_bias;
     NormParams q_norm_H, k_norm_H;

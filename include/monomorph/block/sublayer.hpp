@@ -12,6 +12,11 @@ enum class BlockOrder {
   parallel,       ///< x + attention(norm(x)) + mlp(norm(x)), one norm for both (Chowdhery et al. 2022, section 2)
 };
 
+constexpr std::string_view name_of(BlockOrder order) {
+  constexpr std::string_view names[]{"pre-norm", "post-norm", "sandwich-norm", "parallel"};
+  return names[static_cast<int>(order)];
+}
+
 template <class R> inline constexpr bool drops_residual = trunk_of<R>.dropout.residual > 0;
 
 /// A part with its norms and the residual stream around it, in one of the orders that go through the parts one by one.

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <monomorph/core/extremes.hpp>
 #include <monomorph/policy/device_policy.hpp>
+#include <monomorph/policy/kernel_sets.hpp>
 #include <string_view>
 
 namespace monomorph::cuda {
@@ -14,6 +15,7 @@ namespace monomorph::device {
 struct Cuda {
   static constexpr std::string_view name = "Cuda";
   using Queue = cuda::Queue;
+  using kernel_sets = KernelSets<kernels::Sgd, kernels::Lion>;
   static constexpr bool own_memory = true;
   /// So many that products fill the GPU, and few enough that what exists of the logits stays small beside the
   /// activations of a micro-batch.

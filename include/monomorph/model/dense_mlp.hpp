@@ -1,7 +1,7 @@
 #pragma once
 #include <monomorph/block/dense_mlp.hpp>
-#include <monomorph/model/activate.hpp>
 #include <monomorph/model/part_tensors.hpp>
+#include <monomorph/runtime/kernels/activate.hpp>
 #include <monomorph/runtime/kernels/linear.hpp>
 
 /// The bodies of MlpOfWidth.
@@ -15,7 +15,7 @@ void MlpOfWidth<R, width, names>::compute(const PartTensors<MlpOfWidth>& t, View
 
 template <class R, std::int64_t width, const MlpNames& names>
 void MlpOfWidth<R, width, names>::recompute_cheap(const PartTensors<MlpOfWidth>& t) {
-  model::activate<model.activation>(t.queue, t.activation(t.saved.up_MG), t.activation(t.saved.activated_MF));
+  activate<model.activation>(t.queue, t.activation(t.saved.up_MG), t.activation(t.saved.activated_MF));
 }
 
 template <class R, std::int64_t width, const MlpNames& names>
@@ -32,7 +32,7 @@ void MlpOfWidth<R, width, names>::backward(const PartTensors<MlpOfWidth>& t, Vie
   linear_backward_weight(t.queue, dout, activated, t.gradient(t.p.down_DxF), t.gradient(t.p.down_bias_D),
                          t.t.accumulate);
   linear_backward_input(t.queue, dout, t.param(t.p.down_DxF), activated);
-  const View dup = model::activate_backward<model.activation>(t.queue, up, activated);
+  const View dup = activate_backward<model.activation>(t.queue, up, activated);
   linear_backward_weight(t.queue, dup, in, t.gradient(t.p.up_GxD), t.gradient(t.p.up_bias_G), t.t.accumulate);
   linear_backward_input(t.queue, dup, t.param(t.p.up_GxD), din, accumulate);
 }
@@ -41,7 +41,7 @@ template <class R, std::int64_t width, const MlpNames& names>
 void MlpOfWidth<R, width, names>::decode(const PartDecode<MlpOfWidth>& t, View in, View residual, View out) {
   const View up = t.activation(t.temporary.up_BG), activated = t.activation(t.temporary.activated_BF);
   linear(t.queue, in, t.param(t.p.up_GxD), t.param(t.p.up_bias_G), up);
-  model::activate<model.activation>(t.queue, up, activated);
+  activate<model.activation>(t.queue, up, activated);
   linear_add(t.queue, activated, t.param(t.p.down_DxF), t.param(t.p.down_bias_D), residual, out);
 }
 

@@ -31,7 +31,7 @@ template <class R> struct EmbeddingPass {
   const LayerTensors<R>& t;
   const typename Head::Saved& saved;
   View in_MD = t.activations[saved.in_MD], raw_RE = t.statistics[saved.raw_RE];
-  TextPooling pooling{.kind = R::model.pooling, .tokens = t.tokens, .texts = objective_of<R>::texts_per_sample};
+  TextPooling pooling{.kind = Head::embedding.pooling, .tokens = t.tokens, .texts = objective_of<R>::texts_per_sample};
 
   /// Embeddings of x_MD. Behind the features of each stands whether there is such a text.
   void embed(View embeddings_RE1) const {
@@ -44,7 +44,7 @@ template <class R> struct EmbeddingPass {
     } else {
       pool_texts(t.queue, in_MD, t.targets_M, pooling, raw_RE, present_R1);
     }
-    if constexpr (R::model.unit_length)
+    if constexpr (Head::embedding.unit_length)
       unit_length(t.queue, raw_RE, out_RE);
     else
       copy(t.queue, raw_RE, out_RE);
@@ -53,7 +53,7 @@ template <class R> struct EmbeddingPass {
   /// dx_MD and the head's gradients, of the gradient of the embeddings.
   void backward() const {
     View draw_RE = t.statistics[saved.gradient_RE];
-    if constexpr (R::model.unit_length) {
+    if constexpr (Head::embedding.unit_length) {
       unit_length_backward(t.queue, draw_RE, raw_RE);
       draw_RE = raw_RE;
     }

@@ -1,10 +1,8 @@
 #pragma once
 #include <monomorph/block/mixture_of_experts.hpp>
-#include <monomorph/model/activate.hpp>
 #include <monomorph/model/composed_block.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>
-#include <monomorph/runtime/kernels/routing.hpp>
-#include <monomorph/runtime/memory/host_copy.hpp>
+#include <monomorph/runtime/kernels/expert_products.hpp>
 
 /// The bodies of MixtureOfExperts.
 namespace monomorph {
@@ -29,39 +27,17 @@ inline Routing routing_of(const RoutingSlices& slices, const View& statistics, s
 
 /// The experts' products, of a pass or of a decoder.
 template <class Part> struct ExpertProducts {
-  static constexpr std::int64_t F = Part::F, D = Part::D;
   typename Part::Queue queue;
   const typename Part::Params& p;
   View params;  ///< flat, of the unit
   Routing routing;
   View rows_ND, up_NG, activated_NF;
 
-  /// An expert's matrix among all of them.
-  static Slice of(const Slice& stacked, std::int64_t expert) {
-    const Shape shape{stacked.shape.rows / Part::E, stacked.shape.cols};
-    return {stacked.offset + expert * shape.elements(), shape};
+  /// Of a flat buffer of the unit, parameters or gradients.
+  ExpertMatrices hidden(const View& unit) const {
+    return {{unit[p.hidden_ExFxD[0]], unit[p.hidden_ExFxD[1]]}, Part::n_hidden};
   }
-  /// Where each expert's rows begin, and the last one's end: how many rows a product has is for the host to know.
-  const std::int32_t* begins_on_host(HostBuffer& buffer) const {
-    const View begins{reinterpret_cast<std::byte*>(routing.begins_E), DType::fp32, {1, Part::E + 1}};  // of their size
-    return copy_to_host(queue, begins, buffer).template as<const std::int32_t>();
-  }
-  /// The rows that there are.
-  View used(const View& rows) const {
-    HostBuffer buffer;
-    return rows.rows(0, begins_on_host(buffer)[Part::E]);
-  }
-  /// Of the hidden layer's gate (the first of two), or of what it is before the activation.
-  static View hidden(const View& rows_NG, int i) { return rows_NG.columns(i * F, F); }
-  /// Calls f(expert, its rows of a view…).
-  void for_experts(auto&& f, const auto&... views) const {
-    HostBuffer buffer;
-    const std::int32_t* const begins = begins_on_host(buffer);
-    for (std::int64_t e = 0; e < Part::E; ++e) {
-      const std::int64_t first = begins[e], n = begins[e + 1] - first;
-      f(e, views.rows(first, n)...);
-    }
-  }
+  ExpertMatrices down(const View& unit) const { return {{unit[p.down_ExDxF]}}; }
 
   void route(View in, std::int64_t capacity) const {
     constexpr MixtureSpec spec = Part::mixture;
@@ -69,21 +45,14 @@ template <class Part> struct ExpertProducts {
     choose_experts(queue, routing, spec.scores, spec.normalize, params[p.router_bias_E]);
     sort_pairs(queue, routing, capacity);
   }
-  void activate() const { model::activate<Part::model.activation>(queue, used(up_NG), used(activated_NF)); }
+  void activate() const { activate_rows(queue, Part::model.activation, up_NG, activated_NF, routing); }
   void compute(View in) const {
     gather_rows(queue, in, routing, rows_ND);
-    for_experts(
-        [&](std::int64_t e, View rows, View up) {
-          for (int i = 0; i < Part::n_hidden; ++i)
-            linear(queue, rows, params[of(p.hidden_ExFxD[i], e)], View{}, hidden(up, i));
-        },
-        rows_ND, up_NG);
+    expert_linear(queue, rows_ND, hidden(params), up_NG, routing);
     activate();
   }
   void project(View residual, View out) const {
-    for_experts([&](std::int64_t e, View activated,
-                    View rows) { linear(queue, activated, params[of(p.down_ExDxF, e)], View{}, rows); },
-                activated_NF, rows_ND);
+    expert_linear(queue, activated_NF, down(params), rows_ND, routing);
     combine_rows(queue, rows_ND, routing, routing.weights_Mk, residual, out);
   }
 };
@@ -151,36 +120,20 @@ void MixtureOfExperts<R, spec>::backward(const PartTensors<MixtureOfExperts>& t,
   const auto experts = detail::expert_products(t);
   const Params& p = t.p;
   const Routing& routing = experts.routing;
-  const View params = t.t.params, rows = experts.rows_ND, up = experts.up_NG, activated = experts.activated_NF;
+  const View params = t.t.params, gradients = t.t.gradients;
+  const View rows = experts.rows_ND, up = experts.up_NG, activated = experts.activated_NF;
   const Queue queue = experts.queue;
   const View in_rows = t.activation(t.temporary.in_rows_ND), dactivated = t.activation(t.temporary.dactivated_NF);
-  const auto backward_weight = [&t](View dy, View x, View dw) {
-    if (x.shape.rows > 0)
-      linear_backward_weight(t.queue, dy, x, dw, View{}, t.t.accumulate);
-    else if (dw.present() && !t.t.accumulate)
-      zero(t.queue, dw);  // no token came to this expert
-  };
 
   gather_rows(queue, dout, routing, rows);
-  experts.for_experts([&](std::int64_t e, View drows,
-                          View da) { linear_backward_input(t.queue, drows, params[experts.of(p.down_ExDxF, e)], da); },
-                      rows, dactivated);
+  expert_linear_backward_input(queue, rows, experts.down(params), dactivated, routing);
   weigh_rows_backward(queue, activated, dactivated, routing);
-  experts.for_experts([&](std::int64_t e, View drows,
-                          View a) { backward_weight(drows, a, t.gradient(experts.of(p.down_ExDxF, e))); },
-                      rows, activated);
-  model::activate_backward<model.activation>(t.queue, experts.used(up), experts.used(dactivated));
+  expert_linear_backward_weight(queue, rows, activated, experts.down(gradients), routing, t.t.accumulate);
+  activate_rows_backward(queue, model.activation, up, dactivated, routing);
   const View dup = gated ? up : dactivated;
   gather_rows(queue, in, routing, in_rows);
-  experts.for_experts(
-      [&](std::int64_t e, View dup_rows, View x, View drows) {
-        for (int i = 0; i < n_hidden; ++i) {
-          backward_weight(experts.hidden(dup_rows, i), x, t.gradient(experts.of(p.hidden_ExFxD[i], e)));
-          linear_backward_input(t.queue, experts.hidden(dup_rows, i), params[experts.of(p.hidden_ExFxD[i], e)], drows,
-                                i > 0);
-        }
-      },
-      dup, in_rows, rows);
+  expert_linear_backward_weight(queue, dup, in_rows, experts.hidden(gradients), routing, t.t.accumulate);
+  expert_linear_backward_input(queue, dup, experts.hidden(params), rows, routing);
 
   choose_experts_backward(queue, routing, spec.scores, spec.normalize, detail::router_losses<spec>, t.t.scalars);
   linear_backward_weight(t.queue, routing.scores_ME, in, t.gradient(p.router_ExD), View{}, t.t.accumulate);

@@ -1,6 +1,7 @@
 #pragma once
 #include <monomorph/core/extremes.hpp>
 #include <monomorph/core/field.hpp>
+#include <monomorph/policy/kernel_sets.hpp>
 #include <monomorph/policy/objective_policy.hpp>
 
 namespace monomorph::objective {
@@ -17,6 +18,7 @@ struct ContrastivePairsHparams {
 /// pairs of one micro-batch of one rank, whatever the number of ranks.
 struct ContrastivePairs {
   using Hparams = ContrastivePairsHparams;
+  using needs = KernelSets<kernels::Contrast>;
   static constexpr int texts_per_sample = 2;
   /// The share of pairs whose second text is nearer to the first one than any other pair's.
   static constexpr std::array<ObjectiveMetric, 1> metrics{{{"accuracy"}}};

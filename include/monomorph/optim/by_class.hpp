@@ -28,6 +28,7 @@ template <OptimizerPolicy Matrices, OptimizerPolicy Others> struct ByClass<Matri
   template <class R>
   using rules = RuleList<rule::PartsLeaveStateToWhole<places_state<Matrices> || places_state<Others>,
                                                       rounds_state<Matrices> || rounds_state<Others>>>;
+  using needs = NeedsOfAll<Matrices, Others>;
   struct Hparams {
     BOOST_HANA_DEFINE_STRUCT(Hparams, (typename Matrices::Hparams, matrices), (typename Others::Hparams, others));
   };

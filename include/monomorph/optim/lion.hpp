@@ -1,6 +1,7 @@
 #pragma once
 #include <monomorph/core/field.hpp>
 #include <monomorph/optim/weight_decay.hpp>
+#include <monomorph/policy/kernel_sets.hpp>
 
 namespace monomorph::optim {
 
@@ -15,6 +16,7 @@ struct LionHparams {
 /// Lion (Chen et al. 2023, algorithm 2): the sign of an interpolated momentum, which is its only state.
 template <WeightDecayClasses classes> struct LionDecaying : DecayingElements<classes> {
   using Hparams = LionHparams;
+  using needs = KernelSets<kernels::Lion>;
   static constexpr StateBuffers state(ParameterClass) { return {"momentum"}; }
 
   template <class Queue> static void update(Queue queue, const auto& run, const Hparams& hparams, const auto& terms) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/core/field.hpp>
+#include <monomorph/policy/kernel_sets.hpp>
 #include <monomorph/policy/optimizer_policy.hpp>
 
 namespace monomorph::optim {
@@ -29,6 +30,7 @@ struct MuonHparams {
 /// `transform` is then given each whole matrix, and `update` finds in the place of the gradients what became of them.
 struct Muon {
   using Hparams = MuonHparams;
+  using needs = KernelSets<kernels::Orthogonalization>;
   static constexpr UpdateScope scope(ParameterClass) { return UpdateScope::matrices; }
   static constexpr StateBuffers state(ParameterClass) { return {"momentum"}; }
   /// Elements of scratch memory, fp32 at least, that `transform` needs for a matrix: itself, and two products of it.

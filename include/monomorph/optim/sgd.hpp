@@ -1,6 +1,7 @@
 #pragma once
 #include <monomorph/core/field.hpp>
 #include <monomorph/optim/weight_decay.hpp>
+#include <monomorph/policy/kernel_sets.hpp>
 
 namespace monomorph::optim {
 
@@ -15,6 +16,7 @@ struct SgdHparams {
 /// the parameter loses lr b, or with Nesterov lr (g + momentum b). Weight decay is part of g.
 template <WeightDecayClasses classes> struct SgdDecaying : DecayingElements<classes> {
   using Hparams = SgdHparams;
+  using needs = KernelSets<kernels::Sgd>;
   static constexpr StateBuffers state(ParameterClass) { return {"momentum"}; }
 
   template <class Queue> static void update(Queue queue, const auto& run, const Hparams& hparams, const auto& terms) {

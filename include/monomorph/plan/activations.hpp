@@ -90,11 +90,6 @@ template <class R> struct Activations {
     return other;
   }
 
-  template <class Layer> constexpr typename Layer::Temporary temporaries(Layer) const {
-    Layout layout{temporary.offset};
-    return {layout, n_tokens};
-  }
-
  private:
   struct Begin {
     std::int64_t activations = 0, statistics = 0;

@@ -53,6 +53,10 @@ struct Memory {
   constexpr std::int64_t total() const {
     return arena() + device_workspace + device_context + host() + host_staging + communication;
   }
+  /// What a budget is compared with: the memory of the device where it has one of its own, or else all.
+  constexpr std::int64_t budgeted() const {
+    return arena_on_host ? total() : arena() + device_workspace + device_context;
+  }
   /// What the machine's main memory must have room for.
   constexpr std::int64_t in_main_memory() const {
     return arena_on_host ? total() : host() + host_staging + communication;

@@ -90,22 +90,9 @@ template <class Block, class R> struct DecodingBlockHasTemporaries {
         "with `constexpr DecodeCache(Layout&, std::int64_t rows)`: what decoding needs (docs/rules.md#layer-14)");
   }
 };
-/// Device: the recipe's, whose queue says where and when kernels run.
-template <class Block, class Device> struct BlockRunsOnDevice {
-  static constexpr bool holds = std::is_same_v<typename Device::Queue, cpu::Queue> || !requires {
-    requires Block::computes_when_called;
-  };
-  static consteval void explain() {
-    static_assert(holds,
-                  "[LAYER-16] a block that LibTorch differentiates must compute on CPUs, as it reads memory when it is "
-                  "called; build the recipe for the device cpu, or give the block a backward of its own "
-                  "(docs/rules.md#layer-16)");
-  }
-};
 template <class Block, class R>
-using BlockParts =
-    RuleList<BlockRunsOnDevice<Block, device_of<R>>, DecodingBlockHasTemporaries<Block, R>, BlockHasParams<Block>,
-             BlockHasSaved<Block>, BlockHasTemporary<Block>, BlockHasFlops<Block>, BlockHasPasses<Block, R>>;
+using BlockParts = RuleList<DecodingBlockHasTemporaries<Block, R>, BlockHasParams<Block>, BlockHasSaved<Block>,
+                            BlockHasTemporary<Block>, BlockHasFlops<Block>, BlockHasPasses<Block, R>>;
 
 /// What is true of a unit's tensors, found in one pass. Each fact must be true.
 struct LayoutFacts {

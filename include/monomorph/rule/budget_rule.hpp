@@ -1,6 +1,8 @@
 #pragma once
 #include <monomorph/core/rule.hpp>
 #include <monomorph/plan/memory.hpp>
+#include <monomorph/recipe/members.hpp>
+#include <type_traits>
 
 /// The rule that a plan fits its budget. Where it does not, it names the largest parts of the memory and the change
 /// that costs least time and would fit: the compiler plans the recipe again with each, until one fits.
@@ -12,28 +14,46 @@ enum class Change {
   shard_optimizer,  ///< ranks exchange as many bytes as with Replicate
   shard_grad_op,    ///< gradients are reduced once for every micro-batch
   full_shard,       ///< ranks exchange half as many bytes again
+  host_state,       ///< master and state come to the device and go back once a step
   micro_batch,      ///< makes matrix products smaller
+  offload,          ///< activations go to the host and come back for every micro-batch
   every_block,      ///< computes forward twice: a third more arithmetic
   full_shard_and_every_block,
   full_shard_every_block_and_micro_batch,
+  all_on_host,  ///< the same, and parameters come to the device for every use
   none_of_these,
 };
 
-/// A recipe with another policy, which has only those members that the plan reads.
+/// A recipe with another policy, which has only those members that the plan reads. What waits on the host goes on to do
+/// so.
 template <class R, Recompute what> struct Recomputing : R {
   struct checkpointing {
     static constexpr Recompute recompute(int) { return what; }
+    static constexpr bool offloads(int block) { return monomorph::offloads<typename R::checkpointing>(block); }
   };
 };
-template <class R, bool parameters, bool gradients> struct Sharded : R {
+template <class R, bool parameters, bool gradients, MemorySpace space = parameter_space<typename R::sharding>>
+struct Sharded : R {
   struct sharding {
     static constexpr bool splits_parameters = parameters, splits_gradients = gradients;
+    static constexpr MemorySpace parameter_space = space;
     static constexpr int optimizer_shards(int dp) { return dp; }
+  };
+};
+template <class R> struct Offloading : R {
+  struct checkpointing {
+    static constexpr Recompute recompute(int block) { return R::checkpointing::recompute(block); }
+    static constexpr bool offloads(int) { return true; }
+  };
+};
+template <class R> struct WithHostState : R {
+  struct optimizer : R::optimizer {
+    static constexpr MemorySpace state_space = MemorySpace::host;
   };
 };
 
 template <class R, int dp, std::int64_t micro_batch>
-inline constexpr std::int64_t planned_bytes = plan::memory<R>(dp, micro_batch).total();
+inline constexpr std::int64_t planned_bytes = plan::memory<R>(dp, micro_batch).budgeted();
 
 /// The largest micro-batch of low..high that fits, if low does. Each step of the search is a constant of its own, as
 /// compilers limit the work that evaluates one.
@@ -48,31 +68,57 @@ constexpr std::int64_t largest_micro_batch() {
   }
 }
 
+/// A recipe that has been changed. One that is searched for its micro-batch is the recipe with the largest that fits.
+template <Change change_, class R, bool searched_ = false> struct Candidate {
+  static constexpr Change change = change_;
+  using Recipe = R;
+  static constexpr bool searched = searched_;
+};
+template <class... Candidates> struct CandidateList {};
+
+template <class R> using RecomputedInShards = Sharded<Recomputing<R, Recompute::block>, true, true>;
+
+/// In main memory nothing is gained by what waits on the host.
+template <class R>
+using CandidatesInMainMemory =
+    CandidateList<Candidate<Change::recompute_cheap, Recomputing<R, Recompute::cheap>>,
+                  Candidate<Change::shard_optimizer, Sharded<R, false, false>>,
+                  Candidate<Change::shard_grad_op, Sharded<R, false, true>>,
+                  Candidate<Change::full_shard, Sharded<R, true, true>>, Candidate<Change::micro_batch, R, true>,
+                  Candidate<Change::every_block, Recomputing<R, Recompute::block>>,
+                  Candidate<Change::full_shard_and_every_block, RecomputedInShards<R>>,
+                  Candidate<Change::full_shard_every_block_and_micro_batch, RecomputedInShards<R>, true>>;
+template <class R>
+using CandidatesInOwnMemory = CandidateList<
+    Candidate<Change::recompute_cheap, Recomputing<R, Recompute::cheap>>,
+    Candidate<Change::shard_optimizer, Sharded<R, false, false>>,
+    Candidate<Change::shard_grad_op, Sharded<R, false, true>>, Candidate<Change::full_shard, Sharded<R, true, true>>,
+    Candidate<Change::host_state, WithHostState<R>>, Candidate<Change::micro_batch, R, true>,
+    Candidate<Change::offload, Offloading<R>>, Candidate<Change::every_block, Recomputing<R, Recompute::block>>,
+    Candidate<Change::full_shard_and_every_block, RecomputedInShards<R>>,
+    Candidate<Change::full_shard_every_block_and_micro_batch, RecomputedInShards<R>, true>,
+    Candidate<Change::all_on_host,
+              WithHostState<Sharded<Recomputing<R, Recompute::block>, true, true, MemorySpace::host>>, true>>;
+template <class R>
+using Candidates =
+    std::conditional_t<has_own_memory<device_of<R>>, CandidatesInOwnMemory<R>, CandidatesInMainMemory<R>>;
+
 struct Proposal {
   Change change;
   std::int64_t micro_batch;
 };
-template <class R, int dp, std::int64_t available> constexpr Proposal cheapest_change() {
-  using All = Sharded<Recomputing<R, Recompute::block>, true, true>;
-  constexpr std::int64_t given = R::budget.micro_batch.value;
-  if constexpr (planned_bytes<Recomputing<R, Recompute::cheap>, dp, given> <= available)
-    return {Change::recompute_cheap, given};
-  else if constexpr (planned_bytes<Sharded<R, false, false>, dp, given> <= available)
-    return {Change::shard_optimizer, given};
-  else if constexpr (planned_bytes<Sharded<R, false, true>, dp, given> <= available)
-    return {Change::shard_grad_op, given};
-  else if constexpr (planned_bytes<Sharded<R, true, true>, dp, given> <= available)
-    return {Change::full_shard, given};
-  else if constexpr (planned_bytes<R, dp, 1> <= available)
-    return {Change::micro_batch, largest_micro_batch<R, dp, available, 1, given>()};
-  else if constexpr (planned_bytes<Recomputing<R, Recompute::block>, dp, given> <= available)
-    return {Change::every_block, given};
-  else if constexpr (planned_bytes<All, dp, given> <= available)
-    return {Change::full_shard_and_every_block, given};
-  else if constexpr (planned_bytes<All, dp, 1> <= available)
-    return {Change::full_shard_every_block_and_micro_batch, largest_micro_batch<All, dp, available, 1, given>()};
+template <int dp, std::int64_t available, std::int64_t given> constexpr Proposal cheapest_change(CandidateList<>) {
+  return {Change::none_of_these, given};
+}
+template <int dp, std::int64_t available, std::int64_t given, class First, class... Rest>
+constexpr Proposal cheapest_change(CandidateList<First, Rest...>) {
+  using R = typename First::Recipe;
+  if constexpr (planned_bytes < R, dp, First::searched ? 1 : given >> available)
+    return cheapest_change<dp, available, given>(CandidateList<Rest...>{});
+  else if constexpr (First::searched)
+    return {First::change, largest_micro_batch<R, dp, available, 1, given>()};
   else
-    return {Change::none_of_these, given};
+    return {First::change, given};
 }
 
 enum class MemoryPart {
@@ -99,9 +145,10 @@ struct PartBytes {
   MemoryPart part;
   std::int64_t bytes;
 };
-/// The part that only `n` others exceed.
+/// The part that only `n` others exceed, of what a budget counts.
 constexpr PartBytes largest_part(const plan::Memory& memory, int n) {
   using enum MemoryPart;
+  const auto in_main_memory = [&](std::int64_t bytes) { return memory.arena_on_host ? bytes : 0; };
   PartBytes parts[] = {{parameters, memory.master},
                        {compute_parameters, memory.compute_params},
                        {gathered_parameters, memory.gathered_params},
@@ -113,13 +160,13 @@ constexpr PartBytes largest_part(const plan::Memory& memory, int n) {
                        {statistics, memory.statistics},
                        {rotary, memory.rotary},
                        {scalars, memory.scalars},
-                       {host_parameters, memory.host_params},
-                       {host_optimizer, memory.host_optimizer},
-                       {host_activations, memory.host_activations},
+                       {host_parameters, in_main_memory(memory.host_params)},
+                       {host_optimizer, in_main_memory(memory.host_optimizer)},
+                       {host_activations, in_main_memory(memory.host_activations)},
                        {device_workspace, memory.device_workspace},
                        {device_context, memory.device_context},
-                       {host_staging, memory.host_staging},
-                       {communication, memory.communication}};
+                       {host_staging, in_main_memory(memory.host_staging)},
+                       {communication, in_main_memory(memory.communication)}};
   for (;; --n) {
     PartBytes* largest = parts;
     for (PartBytes& part : parts)
@@ -137,39 +184,49 @@ template <class Recipe, std::int64_t planned, std::int64_t available, class Firs
           Change change, class MicroBatch>
 struct PlanFitsBudget {
   static constexpr bool holds = planned <= available;
-#define MONOMORPH_PROPOSE(proposed, text)                                                    \
-  static_assert(holds || change != Change::proposed,                                         \
-                "[PLAN-02] the planned bytes per rank must fit budget.bytes_per_rank; " text \
-                " (the three largest parts and the micro-batch are among the operands; docs/rules.md#plan-02)");
+#define MONOMORPH_PROPOSE(proposed, text)                                                                      \
+  static_assert(                                                                                               \
+      holds || change != Change::proposed,                                                                     \
+      "[PLAN-02] the planned bytes per rank must fit budget.bytes_per_rank; " text                             \
+      " (the three largest parts and the micro-batch are among the operands; Offload and HostParameters stay " \
+      "around what is changed; docs/rules.md#plan-02)");
   static consteval void explain() {
     MONOMORPH_PROPOSE(recompute_cheap, "change checkpointing to RecomputeCheap, which fits")
     MONOMORPH_PROPOSE(shard_optimizer, "change sharding to ShardOptimizer, which fits")
     MONOMORPH_PROPOSE(shard_grad_op, "change sharding to ShardGradOp, which fits")
     MONOMORPH_PROPOSE(full_shard, "change sharding to FullShard, which fits")
+    MONOMORPH_PROPOSE(host_state, "put the optimizer in HostState, which fits")
     MONOMORPH_PROPOSE(micro_batch, "change Budget::micro_batch to that of FittingMicroBatch")
+    MONOMORPH_PROPOSE(offload, "put checkpointing in Offload, which fits")
     MONOMORPH_PROPOSE(every_block, "change checkpointing to EveryBlock, which fits")
     MONOMORPH_PROPOSE(full_shard_and_every_block,
                       "change sharding to FullShard and checkpointing to EveryBlock, which fit together")
     MONOMORPH_PROPOSE(full_shard_every_block_and_micro_batch,
                       "change sharding to FullShard, checkpointing to EveryBlock and Budget::micro_batch to that of "
                       "FittingMicroBatch")
+    MONOMORPH_PROPOSE(all_on_host,
+                      "change sharding to HostParameters<FullShard>, put the optimizer in HostState, and change "
+                      "checkpointing to EveryBlock and Budget::micro_batch to that of FittingMicroBatch")
     MONOMORPH_PROPOSE(none_of_these,
-                      "change Budget::ranks or the model: even FullShard, EveryBlock and a micro-batch of 1 do not fit")
+                      "change Budget::ranks or the model: even FullShard, EveryBlock and a micro-batch of 1 do not "
+                      "fit, and what can wait on the host does not change that")
   }
 #undef MONOMORPH_PROPOSE
 };
 
+template <class R, int dp, std::int64_t planned, std::int64_t available> constexpr Proposal proposal_of() {
+  if constexpr (planned <= available)
+    return {Change::none_of_these, 0};
+  else
+    return cheapest_change<dp, available, R::budget.micro_batch.value>(Candidates<R>{});
+}
+
 template <class R, int dp> consteval auto fits_budget() {
   constexpr plan::Memory memory = plan::memory<R>(dp, R::budget.micro_batch);
-  constexpr std::int64_t planned = memory.total(), available = R::budget.bytes_per_rank.value;
+  constexpr std::int64_t planned = memory.budgeted(), available = R::budget.bytes_per_rank.value;
   constexpr PartBytes first = largest_part(memory, 0), second = largest_part(memory, 1),
                       third = largest_part(memory, 2);
-  constexpr Proposal proposal = [] {
-    if constexpr (planned <= available)
-      return Proposal{Change::none_of_these, 0};
-    else
-      return cheapest_change<R, dp, available>();
-  }();
+  constexpr Proposal proposal = proposal_of<R, dp, planned, available>();
   return RuleList<
       PlanFitsBudget<R, planned, available, Part<first.part, first.bytes>, Part<second.part, second.bytes>,
                      Part<third.part, third.bytes>, proposal.change, FittingMicroBatch<proposal.micro_batch>>>{};

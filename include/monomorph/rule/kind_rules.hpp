@@ -2,6 +2,7 @@
 #include <monomorph/block/embedding_head.hpp>
 #include <monomorph/block/layers.hpp>
 #include <monomorph/core/rule.hpp>
+#include <monomorph/policy/kernel_sets.hpp>
 #include <monomorph/rule/block_rules.hpp>
 
 /// What the kind of a recipe's model makes of its blocks, and the rules that it brings.
@@ -54,7 +55,7 @@ template <class Layer, class R> struct KindLayerHasParts {
     Layer::backward(tensors, saved);
   };
   /// LibTorch's graphs are kept by block.
-  static constexpr bool is_differentiated = requires { requires Layer::computes_when_called; };
+  static constexpr bool is_differentiated = needs_of<Layer>::template has<kernels::Autograd>;
   static constexpr bool holds = is_laid_out && passes && !is_differentiated;
   static consteval void explain() {
     static_assert(holds,

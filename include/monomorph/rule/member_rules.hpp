@@ -114,10 +114,11 @@ struct ModelMember {
     static_assert(
         !missing,
         "[RECIPE-05] a recipe must have model; write `static constexpr monomorph::DecoderSpec model{...};`, or "
-        "an EncoderSpec (docs/rules.md#recipe-05)");
-    static_assert(!wrong || is_known<R>,
-                  "[RECIPE-02] model must be `static constexpr monomorph::DecoderSpec model{...};`, or an EncoderSpec, "
-                  "or another spec of which ModelKind is specialised; change model (docs/rules.md#recipe-02)");
+        "a spec of another kind of model (docs/rules.md#recipe-05)");
+    static_assert(
+        !wrong || is_known<R>,
+        "[RECIPE-02] model must be `static constexpr monomorph::DecoderSpec model{...};`, or a spec of "
+        "another kind, of which ModelKind is specialised, such as EncoderSpec; change model (docs/rules.md#recipe-02)");
     if constexpr (wrong && is_known<R>) {
       ModelKindParts<SpecOf<R>>::explain();
       static_assert(

@@ -2,7 +2,8 @@
 #include <monomorph/rule/attention_rules.hpp>
 #include <monomorph/rule/block_rules.hpp>
 #include <monomorph/rule/checkpointing_rules.hpp>
-#include <monomorph/rule/encoder_rules.hpp>
+#include <monomorph/rule/device_rules.hpp>
+#include <monomorph/rule/embedding_rules.hpp>
 #include <monomorph/rule/finetuning_rules.hpp>
 #include <monomorph/rule/head_rules.hpp>
 #include <monomorph/rule/kind_rules.hpp>
@@ -51,9 +52,9 @@ template <class R> consteval auto value_rules() {
 }
 
 /// Fourth, in shape_rules.hpp: the values of blocks that have a shape of their own. Fifth: the parts of blocks and of
-/// other layers, which may count on the values.
+/// other layers, which may count on the values, and the kernels that they and the policies call.
 template <class R> consteval auto part_rules() {
-  return block_part_rules<R>() + kind_layer_rules<R>() + layer_member_rules<R>();
+  return block_part_rules<R>() + kind_layer_rules<R>() + layer_member_rules<R>() + device_rules<R>();
 }
 
 /// Sixth: what blocks, and the kind of model, say with them.

@@ -9,29 +9,30 @@ namespace monomorph::rule {
 template <class T, class... LookUps> void spell() { (LookUps::template spell<T>(nullptr), ...); }
 
 template <class Axis, class... Policies> void spell_combined(CombinedPolicies<Policies...>) {
-  (spell<Policies, LookUpRules, typename Axis::Look>(), ...);
+  (spell<Policies, LookUpRules, LookUpKernels, typename Axis::Look>(), ...);
 }
 /// A policy that does not fit its axis has the messages of its parts.
 template <class Axis, class R> void spell_policy() {
   if constexpr (Axis::template named<R> && AxisFits<Axis, R>::holds) {
     using Policy = typename Axis::template Get<R>::type;
-    spell<Policy, LookUpRules>();
+    spell<Policy, LookUpRules, LookUpKernels>();
+    if constexpr (std::is_same_v<Axis, DeviceAxis>) spell<Policy, LookUpDeviceKernels>();
     if constexpr (requires { typename Axis::Look; }) spell<Policy, typename Axis::Look>();
     if constexpr (requires { typename Policy::combined; }) spell_combined<Axis>(typename Policy::combined{});
   }
 }
 template <class Layer> void spell_layer() {
-  spell<Layer, LookUpRules, LookUpLayer, LookUpDeclared>();
+  spell<Layer, LookUpRules, LookUpKernels, LookUpLayer, LookUpDeclared>();
   if constexpr (requires { requires std::is_class_v<typename Layer::MlpPart>; })
-    spell<typename Layer::MlpPart, LookUpRules, LookUpDeclared>();
+    spell<typename Layer::MlpPart, LookUpRules, LookUpKernels, LookUpDeclared>();
   if constexpr (requires { requires std::is_class_v<typename Layer::AttentionPart>; })
-    spell<typename Layer::AttentionPart, LookUpRules>();
+    spell<typename Layer::AttentionPart, LookUpRules, LookUpKernels>();
 }
 template <class R, class... Runs> void spell_layers(Stack<Runs...>) {
   (spell_layer<typename Runs::template block<R>>(), ...);
 }
 template <class R> void spell_kind() {
-  spell<ModelKind<SpecOf<R>>, LookUpRules>();
+  spell<ModelKind<SpecOf<R>>, LookUpRules, LookUpKind>();
   spell_layers<R>(LayersOf<R>{});
 }
 

@@ -1,10 +1,8 @@
 #pragma once
 #include <monomorph/spec/decoder_spec.hpp>
+#include <monomorph/spec/embedding_spec.hpp>
 
 namespace monomorph {
-
-/// What the embedding of a text is made of: the mean of its tokens, its first token or its last one.
-enum class Pooling { mean, first, last };
 
 /// Transformer that makes embeddings of texts: the blocks of DecoderSpec, and in place of a head over the vocabulary a
 /// pooling of the tokens of each text. Counts are of elements, not bytes. Required fields first.
@@ -62,7 +60,9 @@ struct EncoderSpec {
             .attention_kernel = attention_kernel,
             .initialization = initialization};
   }
-  constexpr std::int64_t embedding_width() const { return d_embedding.value_or(d_model); }
+  constexpr EmbeddingSpec embedding() const {
+    return {.pooling = pooling, .features = d_embedding, .unit_length = unit_length};
+  }
 };
 
 }  // namespace monomorph

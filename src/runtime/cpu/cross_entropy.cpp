@@ -1,7 +1,6 @@
 #include <monomorph/runtime/kernels/cross_entropy.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/machine/parallel.hpp>
-#include "runtime/kernels/check_ids.hpp"
 #include "runtime/machine/isa.hpp"
 
 namespace monomorph::cpu {
@@ -17,7 +16,7 @@ namespace monomorph::cpu {
 namespace {
 
 std::int64_t count_tokens(const TokenLogits& logits) {
-  return monomorph::detail::count_targets(logits.targets_C, logits.logits_CV.shape.rows, logits.vocab_size);
+  return count_targets(logits.targets_C, logits.logits_CV.shape.rows);
 }
 
 double total(const View& loss_C) {

@@ -5,7 +5,6 @@
 #include "runtime/cuda/map_elements.hpp"
 #include "runtime/cuda/pack.hpp"
 #include "runtime/cuda/staging.hpp"
-#include "runtime/kernels/check_ids.hpp"
 #include "runtime/kernels/dtypes.hpp"
 
 #include <algorithm>
@@ -235,7 +234,7 @@ void check_dtypes(const TokenLogits& logits) {
 void cross_entropy(Queue queue, const TokenLogits& logits, const LossTerms& terms) {
   const std::int64_t rows = logits.logits_CV.shape.rows;
   if (!logits.logits_CV.present()) return;
-  const std::int64_t counted = monomorph::detail::count_targets(logits.targets_C, rows, logits.vocab_size);
+  const std::int64_t counted = count_targets(logits.targets_C, rows);
   check_dtypes(logits);
   in_compute_type(logits.logits_CV.dtype, [&]<class S>() {
     choose_gradient<S>(queue, logits, terms);

@@ -4,7 +4,6 @@
 #include "runtime/cuda/pack.hpp"
 #include "runtime/cuda/row_lists.hpp"
 #include "runtime/cuda/staging.hpp"
-#include "runtime/kernels/check_ids.hpp"
 #include "runtime/kernels/dtypes.hpp"
 
 #include <stdexcept>
@@ -152,7 +151,6 @@ void sum_by_key(Queue queue, const RowLists& lists, const View& x, const View& y
 void embedding(Queue queue, const std::int32_t* ids, View table, View positions, std::int64_t tokens,
                std::int64_t first_position, View x, const std::int32_t* document_starts) {
   if (!x.present()) return;
-  monomorph::detail::check_token_ids(ids, x.shape.rows, table.shape.rows);
   if (positions.present() && positions.dtype != table.dtype)
     throw std::logic_error("cuda::embedding adds positions of the table's dtype");
   const Positions places{tokens, first_position, on_device(queue, document_starts, x.shape.rows)};
@@ -172,7 +170,6 @@ void embedding(Queue queue, const std::int32_t* ids, View table, View positions,
 }
 
 void embedding_backward(Queue queue, const std::int32_t* ids, View dx, View dtable, bool accumulate) {
-  monomorph::detail::check_token_ids(ids, dx.shape.rows, dtable.shape.rows);
   if (!accumulate) zero(queue, dtable);
   const RowLists lists({ids, static_cast<std::size_t>(dx.shape.rows)}, dtable.shape.rows,
                        RowLists::Lists::of_keys_with_rows);

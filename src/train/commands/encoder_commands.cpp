@@ -19,10 +19,12 @@ namespace {
 
 void check_is_encoder(const RecipeProgram& recipe, std::string_view command) {
   if (recipe.output != ModelOutput::embeddings)
-    throw UsageError("RUN-26",
-                     fmt::format("{} must have a checkpoint of an encoder, and {} makes no embeddings; take one of a "
-                                 "recipe whose model makes embeddings, such as an EncoderSpec",
-                                 command, recipe.name));
+    throw UsageError(
+        "RUN-26",
+        fmt::format(
+            "{} must have a checkpoint of a model that makes embeddings, and {} makes no embeddings; take one of a "
+            "recipe whose model does, such as an EncoderSpec",
+            command, recipe.name));
 }
 
 std::string line_of(std::string_view what, const RetrievalScores& scores) {

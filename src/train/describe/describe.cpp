@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <array>
 #include <iterator>
 
 namespace monomorph::train {
@@ -25,14 +24,6 @@ std::string grouped(std::int64_t n) {
   return digits;
 }
 
-std::string_view name_of(Activation activation) {
-  constexpr std::array<std::string_view, 4> names{"GELU", "GELU (tanh)", "ReLU squared", "SwiGLU"};
-  return names[static_cast<std::size_t>(activation)];
-}
-std::string_view name_of(InitializationScheme scheme) {
-  constexpr std::array<std::string_view, 4> names{"plain", "depth-scaled", "scaled embedding", "Llama 3"};
-  return names[static_cast<std::size_t>(scheme)];
-}
 std::string norm_text(const DecoderSpec& model) {
   const bool layer_norm = model.norm.kind == NormKind::layer_norm;
   return fmt::format("{}, epsilon {}{}{}", layer_norm ? "LayerNorm" : "RMSNorm", model.norm.epsilon.value,
@@ -91,7 +82,7 @@ std::string dropout_text(const DropoutSpec& dropout) {
                      dropout.residual.value);
 }
 std::string initialization_text(const DecoderSpec& model) {
-  return fmt::format("{}, std {:.6g}", name_of(model.initialization.scheme.value), initializers::matrix_std(model));
+  return fmt::format("{}, std {:.6g}", text_of(model.initialization.scheme), initializers::matrix_std(model));
 }
 
 void architecture(Text& text, const RecipeProgram& recipe) {
@@ -110,7 +101,7 @@ void architecture(Text& text, const RecipeProgram& recipe) {
   fact(text, "a token's target", target_text(recipe));
   fact(text, "positions", position_text(model));
   fact(text, "norm", norm_text(model));
-  fact(text, "activation", name_of(model.activation.value));
+  fact(text, "activation", text_of(model.activation));
   fact(text, "biases", bias_text(model));
   for (const Fact& beside : recipe.described_model.beside_trunk) fact(text, beside.name, beside.value);
   fact(text, "dropout", dropout_text(model.dropout));
@@ -137,12 +128,11 @@ void parameter_table(Text& text, const RecipeProgram& recipe) {
   print(text, "parameters\n");
   for (int first = 0; first < recipe.n_units;) {
     const ParameterLayout layout = recipe.unit_layout(first);
-    const int block = first - recipe.first_block, behind = recipe.first_block + recipe.n_blocks;
-    const bool is_block = block >= 0 && first < behind;
+    const int block = recipe.block_of_unit(first);
     int end = first + 1;
-    while (is_block && end < behind && equal_tensors(layout, recipe.unit_layout(end))) ++end;
+    while (block >= 0 && recipe.block_of_unit(end) >= 0 && equal_tensors(layout, recipe.unit_layout(end))) ++end;
     const int n = end - first;
-    const std::string prefix = !is_block ? ""
+    const std::string prefix = block < 0 ? ""
                                : n == 1  ? fmt::format("layers.{}.", block)
                                          : fmt::format("layers.{{{}..{}}}.", block, block + n - 1);
     tensor_rows(text, layout, prefix, end - first);

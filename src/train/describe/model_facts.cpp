@@ -19,7 +19,7 @@ template <class Spec> void add_resolved(const std::string& prefix, const Spec& m
 
 std::string embedding_text(const EncoderSpec& encoder) {
   constexpr std::array<std::string_view, 3> pooled{"the mean of its tokens", "its first token", "its last token"};
-  return fmt::format("{} features of {}{}", encoder.embedding_width(),
+  return fmt::format("{} features of {}{}", encoder.d_embedding.value_or(encoder.d_model),
                      pooled[static_cast<std::size_t>(encoder.pooling.value)],
                      encoder.unit_length ? ", of length 1" : "");
 }

@@ -14,11 +14,8 @@ namespace {
 }
 
 void check_layers(const RecipeProgram& recipe) {
-  for (const LayerKind& kind : recipe.layers) {
-    if (kind.mixture != nullptr) refuse(recipe, "a mixture of experts");
-    if (kind.name != "monomorph::DecoderBlock") refuse(recipe, fmt::format("blocks of the kind {}", kind.name));
-    if (kind.order != BlockOrder::pre_norm) refuse(recipe, fmt::format("{} blocks", order_name(kind.order)));
-  }
+  for (const LayerKind& kind : recipe.layers)
+    if (!kind.is_decoder_block) refuse(recipe, fmt::format("layers of the kind {}", text_of(kind)));
 }
 
 AttentionMask mask_of(const RecipeProgram& recipe) {
@@ -37,6 +34,31 @@ std::string text_of(const AttentionMask& mask) {
                      mask.after == AttentionMask::unlimited ? "all" : fmt::format("{}", mask.after), mask.prefix);
 }
 
+constexpr std::string_view of_model = "model.";
+
+/// The name of a field, so that none is written here as text.
+template <class Spec, class Field> std::string field_name(Field Spec::*field) {
+  const Spec spec{};
+  std::string of_field;
+  for_each_field(spec, [&](const char* name, const auto& visited) {
+    if (static_cast<const void*>(&visited) == &(spec.*field)) of_field = name;
+  });
+  return of_field;
+}
+template <class Field> std::string fact_name(Field DecoderSpec::*field) {
+  return std::string(of_model) + field_name(field);
+}
+
+/// Whether a fact is that of a field, or, where the field is a spec, of one of its fields.
+bool is_of(std::string_view name, std::string_view field) {
+  return name.starts_with(field) && (name.size() == field.size() || name[field.size()] == '.');
+}
+
+bool is_read_by_training_alone(std::string_view name) {
+  return is_of(name, fact_name(&DecoderSpec::dropout)) || is_of(name, fact_name(&DecoderSpec::initialization)) ||
+         is_of(name, fact_name(&DecoderSpec::attention_kernel)) || is_of(name, fact_name(&DecoderSpec::vocab_multiple));
+}
+
 }  // namespace
 
 PortableModel portable_model(const RecipeProgram& recipe) {
@@ -48,16 +70,14 @@ PortableModel portable_model(const RecipeProgram& recipe) {
 }
 
 bool decides_function(const std::string& name, const ModelFacts& facts) {
-  for (const std::string_view unread :
-       {"model.dropout.", "model.initialization.", "model.attention_kernel", "model.vocab_multiple"})
-    if (name.starts_with(unread)) return false;
-  const auto is = [&](const char* other, std::string_view value) {
+  const std::string rotary = fact_name(&DecoderSpec::rotary), scaling = rotary + "." + field_name(&RotarySpec::scaling);
+  const auto is = [&](const std::string& other, std::string_view value) {
     const auto found = facts.find(other);
     return found != facts.end() && found->second == value;
   };
-  if (name.starts_with("model.rotary.scaling.") && is("model.rotary.scaling.factor", "1")) return false;
-  if (name.starts_with("model.rotary.")) return is("model.position", "rotary");
-  return name.starts_with("model.");
+  if (!name.starts_with(of_model) || is_read_by_training_alone(name)) return false;
+  if (is_of(name, scaling) && is(scaling + "." + field_name(&Llama3RotaryScaling::factor), text_of(1.0))) return false;
+  return !is_of(name, rotary) || is(fact_name(&DecoderSpec::position), text_of(Position::rotary));
 }
 
 ModelFacts facts_of(const PortableModel& portable) {

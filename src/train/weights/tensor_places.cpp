@@ -38,9 +38,8 @@ void add(const TensorRow& row, const CanonicalTensor& tensor, int block, std::ve
 std::vector<CanonicalTensor> canonical_tensors(const RecipeProgram& recipe) {
   std::vector<CanonicalTensor> tensors;
   for (int unit = 0; unit < recipe.n_units; ++unit) {
-    const int block = unit - recipe.first_block;
     for (const TensorInfo& tensor : recipe.unit_layout(unit))
-      tensors.push_back({tensor_name(tensor.name, block < recipe.n_blocks ? block : -1), tensor.slice.shape});
+      tensors.push_back({tensor_name(tensor.name, recipe.block_of_unit(unit)), tensor.slice.shape});
   }
   return tensors;
 }

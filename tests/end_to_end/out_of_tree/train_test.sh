@@ -35,7 +35,7 @@ cmp "digest of transformed of 1" "digest of transformed of 2"
 [ "$(build/transformed describe | grep -c 'transform_bias *true$\|^  transform.weight *64 x 64 ')" = 2 ]
 [ "$(build/transformed generate --checkpoint "transformed of 2" --prompt the --max-tokens 5 --greedy | wc -c)" -gt 5 ]
 
-# An encoder: two neighbouring lines are a pair, and pairs of both ranks are compared with each other.
+# Encoders, of which one is a kind of model of the project's own: two neighbouring lines are a pair, and pairs of both ranks are compared with each other.
 python3 -c 'import json, sys
 lines = [line.strip() for line in sys.stdin if len(line) > 20]
 for query, positive in zip(lines[::2], lines[1::2]):
@@ -44,10 +44,13 @@ for query, positive in zip(lines[::2], lines[1::2]):
 echo '{"run": {"steps": 30}, "data": {"train": "pairs.pbin", "evaluation": "pairs.pbin", "tokenizer": "tokenizer.json"},
        "batch": {"global_batch": 8}, "log": {"every": 1, "tensorboard": false}, "schedule": {"warmup_steps": 3},
        "optimizer": {"lr": 3e-4}, "loss": {"margin": 0.3}}' >match.json
-for ranks in 1 2; do
-  build/matched --ranks "$ranks" --hparams match.json --set batch.micro_batch=$((8 / ranks)) --set run.output_dir="matched of $ranks"
+for recipe in matched transformed_pairs; do
+  for ranks in 1 2; do
+    build/$recipe --ranks "$ranks" --hparams match.json --set batch.micro_batch=$((8 / ranks)) --set run.output_dir="$recipe of $ranks"
+  done
+  grep 'recall@1' <<<"$(build/$recipe retrieve --checkpoint "$recipe of 2")"
 done
-grep 'recall@1' <<<"$(build/matched retrieve --checkpoint "matched of 2")"
+grep 'stranger::TransformedEncoder' <<<"$(build/transformed_pairs describe)"
 python3 "$(dirname "$0")/check_runs.py"
 
 schema=$(build/watched schema)
@@ -56,6 +59,7 @@ for field in gamma alpha cool_down stop_above; do
 done
 grep -q '"margin"' <<<"$(build/matched schema)"
 [ "$(build/watched describe | grep -c 'stranger::\(Trapezoid\|Watch\)$')" = 2 ]
+build/strange describe | grep 'stranger::SquaredMlp (hidden width 128)' >/dev/null
 
 # What observes is in the program of the recipe that asks for it, and in no other.
 nm -C build/watched | grep 'StepObserverOf<' >symbols

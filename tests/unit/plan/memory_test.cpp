@@ -119,6 +119,8 @@ TEST_CASE("what lies in a GPU's memory beside the arena, by hand") {
   CHECK(there.host_staging == 64 * mebibyte);
   CHECK(there.total() == there.arena() + (80 + 640 + 64) * mebibyte + there.communication);
   CHECK(there.in_main_memory() == 64 * mebibyte + there.communication);
+  CHECK(there.budgeted() == there.total() - there.in_main_memory());
+  CHECK(here.budgeted() == here.total());
   // Attention's gradients are computed in parts of at most 1.25 GiB.
   CHECK(plan::memory<WithLongRows>(4, 2).device_workspace == (1280 + 4 * 4) * mebibyte);
 }

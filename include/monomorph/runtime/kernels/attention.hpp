@@ -1,5 +1,4 @@
 #pragma once
-#include <monomorph/runtime/kernels/document_starts.hpp>
 #include <monomorph/runtime/kernels/dropout.hpp>
 #include <monomorph/runtime/machine/queue.hpp>
 #include <monomorph/runtime/memory/view.hpp>
@@ -7,7 +6,7 @@
 
 /// Softmax attention under a mask. q has N heads of H features in a row, k and v have KV (N a multiple of KV: query
 /// head n reads key head n / (N / KV)); all may be strided slices of one fused projection. Rows are B sequences of T
-/// tokens. With document starts (document_starts.hpp) the mask holds in each document by itself.
+/// tokens. With document starts (MicroBatch in train/step/training_step.hpp) the mask holds in each document by itself.
 namespace monomorph {
 
 struct AttentionShape {

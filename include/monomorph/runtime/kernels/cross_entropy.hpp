@@ -12,7 +12,7 @@ inline constexpr double unscaled = 1;
 /// Logits of C tokens, of which an objective makes losses and gradients. Columns from vocab_size on are padding.
 struct TokenLogits {
   View logits_CV;
-  const std::int32_t* targets_C;  ///< ignored_target counts for nothing
+  const std::int32_t* targets_C;  ///< below vocab_size; ignored_target counts for nothing
   std::int64_t vocab_size;
   View loss_C;      ///< gets each token's loss, 0 if it is ignored
   View dlogits_CV;  ///< gets the gradient; absent in an evaluation. May be logits_CV itself, or of a narrower dtype
@@ -33,7 +33,6 @@ namespace monomorph::cpu {
 
 /// Softmax cross-entropy. Without terms the gradient is softmax - one-hot. Padding has the logit -inf: its probability
 /// and its gradient are zero, as all of an ignored token's gradient is.
-/// @throws Error [KERNEL-02] a target is outside of the vocabulary
 void cross_entropy(Queue, const TokenLogits& logits, const LossTerms& terms = {});
 
 namespace detail {
@@ -50,7 +49,6 @@ template <class F, class S> double call_token(const void* f, S* row, std::int64_
 
 /// A loss with arithmetic of the caller's own, from several threads: f(row, vocab_size, target) with the logits of a
 /// counted token, all float or all double, gives its loss, and leaves the gradient in the place of the logits.
-/// @throws as cross_entropy
 template <class F> void each_token(Queue, const TokenLogits& logits, const F& f) {
   detail::token_losses(logits, {&f, detail::call_token<F, float>, detail::call_token<F, double>});
 }

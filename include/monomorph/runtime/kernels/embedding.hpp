@@ -6,7 +6,7 @@
 namespace monomorph::cpu {
 
 /// x = table[token] (+ positions[first_position + row % tokens], if present; with document starts, less that of the
-/// row). M = ids.size() rows.
+/// row). M rows. The ids are rows of the table: they were checked where they entered the step.
 void embedding(Queue, const std::int32_t* ids_M, View table_VD, View positions_TD, std::int64_t tokens,
                std::int64_t first_position, View x_MD, const std::int32_t* document_starts_M = nullptr);
 

@@ -18,7 +18,7 @@
 
 /// What a device must have for every dense decoder to run on it, by the type of its queue: where a queue lacks
 /// something, the compiler names the line below. What else single policies and blocks call (routing, pooling, other
-/// optimisers) is found when they are instantiated.
+/// optimisers) is in sets, of which a device says which it has (runtime/kernels/kernel_sets.hpp).
 namespace monomorph {
 
 template <class Queue> concept RunsInOrder = std::is_trivially_copyable_v<Queue> && requires(Queue queue) {

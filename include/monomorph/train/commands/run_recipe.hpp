@@ -16,16 +16,11 @@ template <Recipe R> std::vector<train::LayerKind> layer_kinds() {
   boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
     using Block = typename decltype(run)::template block<R>;
     const std::string_view name = type_name<Block>();
-    train::LayerKind kind{.count = run.length, .name = name.substr(0, name.find('<'))};
-    if constexpr (requires { typename Block::Attention; })
-      if (!std::is_same_v<typename Block::Attention, attention_of<R>>)
-        kind.attention = type_name<typename Block::Attention>();
-    if constexpr (requires { typename Block::MlpPart; }) {
-      kind.order = Block::block_order;
-      kind.model = &trunk_of<typename Block::Tower>;
-      if constexpr (requires { Block::MlpPart::mixture; }) kind.mixture = &Block::MlpPart::mixture;
-    }
-    kinds.push_back(kind);
+    train::LayerKind kind{.count = run.length,
+                          .name = name.substr(0, name.find('<')),
+                          .is_decoder_block = is_decoder_block<R, Block>};
+    if constexpr (requires { Block::template describe<R>(kind.features); }) Block::template describe<R>(kind.features);
+    kinds.push_back(std::move(kind));
   });
   return kinds;
 }
@@ -143,7 +138,7 @@ template <Recipe R> train::RecipeProgram program_of() {
           .device = device_of<R>::name,
           .mesh = mesh_of<R>,
           .optimizer_shards = R::sharding::optimizer_shards,
-          .policies = train::policy_facts(layer_kinds<R>(), trunk_of<R>, named_policies<R>, mesh_of<R>),
+          .policies = train::policy_facts(layer_kinds<R>(), named_policies<R>, mesh_of<R>),
           .hparams = hparams_of<R>(),
           .peak_rate = peak_rate<typename R::optimizer>,
           .expectations = train::expectation_facts(expect_of<R>(), budget_of<R>()),

@@ -1,6 +1,5 @@
 #pragma once
 #include <memory>
-#include <monomorph/block/sublayer.hpp>
 #include <monomorph/core/sample.hpp>
 #include <monomorph/plan/flops.hpp>
 #include <monomorph/plan/memory.hpp>
@@ -9,8 +8,8 @@
 #include <monomorph/spec/attention_mask.hpp>
 #include <monomorph/spec/expectations.hpp>
 #include <monomorph/spec/mesh_spec.hpp>
-#include <monomorph/spec/mixture_spec.hpp>
 #include <monomorph/spec/tensor_info.hpp>
+#include <monomorph/train/describe/block_features.hpp>
 #include <monomorph/train/describe/model_facts.hpp>
 #include <monomorph/train/hparams/recipe_hparams.hpp>
 #include <monomorph/train/step/objective_report.hpp>
@@ -34,21 +33,20 @@ struct LayerAttention {
 /// What `count` successive layers are.
 struct LayerKind {
   int count;
-  std::string_view name;  ///< of the block, without its arguments
-  BlockOrder order = BlockOrder::pre_norm;
-  const DecoderSpec* model = nullptr;    ///< the block's, which may have sizes of its own; null if it does not say
-  const MixtureSpec* mixture = nullptr;  ///< null if there is none
-  std::string_view attention{};          ///< its own; empty if it is the recipe's
+  std::string_view name;          ///< of the block, without its arguments
+  bool is_decoder_block = false;  ///< the model's sizes, and a mask, say all that it computes
+  BlockFeatures features{};       ///< what it says of itself
 };
-std::string_view order_name(BlockOrder order);  ///< "pre-norm"
+/// "monomorph::Mixture (8 experts, …)": what is not as usual in parentheses.
+std::string text_of(const LayerKind& kind);
 /// What a recipe has on an axis, named by the compiler.
 struct NamedPolicy {
   std::string_view axis, name;
   bool shapes_state = true;  ///< as of Fact
 };
 /// Facts are made here and not in each recipe, where making strings would take longer to compile than a block.
-std::vector<Fact> policy_facts(const std::vector<LayerKind>& layers, const DecoderSpec& model,
-                               std::span<const NamedPolicy> policies, const MeshSpec& mesh);
+std::vector<Fact> policy_facts(const std::vector<LayerKind>& layers, std::span<const NamedPolicy> policies,
+                               const MeshSpec& mesh);
 /// @param expect, budget null if the recipe has none
 std::vector<Fact> expectation_facts(const Expect* expect, const Budget* budget);
 
@@ -75,6 +73,11 @@ struct RecipeProgram {
   plan::Memory (*memory)(int dp, std::int64_t micro_batch, int tree_levels) = nullptr;
   ParameterLayout (*unit_layout)(int unit) = nullptr;
   int n_units = 0;
+  /// The number of the block whose unit this is; -1 if it is of no block.
+  int block_of_unit(int unit) const {
+    const int block = unit - first_block;
+    return 0 <= block && block < n_blocks ? block : -1;
+  }
   bool wants_document_starts = false;  ///< micro-batches say where documents begin
   std::int64_t prefix_tokens = 0;      ///< plan::longest_prefix
   bool predicts_next_token = true;     ///< or else tokens that the objective hides, or no tokens

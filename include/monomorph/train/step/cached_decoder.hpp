@@ -2,7 +2,7 @@
 #include <monomorph/model/layers.hpp>
 #include <monomorph/plan/units.hpp>
 #include <monomorph/runtime/memory/arena.hpp>
-#include <monomorph/train/step/training_step.hpp>
+#include <monomorph/train/step/check_batch.hpp>
 
 namespace monomorph::train {
 
@@ -62,6 +62,7 @@ template <class R> class CachedDecoder final : public Decoder {
   std::int64_t length() const override { return length_; }
 
   const float* feed(std::int32_t token) override {
+    check_token(token, trunk_of<R>.vocab_size);
     for (int i = 0; i < plan::n_layers<R>; ++i) with_layer<R>(i, [&](auto layer) { layer.decode(tensors(i, &token)); });
     ++length_;
     if (fp32_logits_V_.present()) copy(queue_, logits_V_, fp32_logits_V_);

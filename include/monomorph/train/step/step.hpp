@@ -4,7 +4,7 @@
 #include <monomorph/plan/attention.hpp>
 #include <monomorph/recipe.hpp>
 #include <monomorph/runtime/comm/queued_communicator.hpp>
-#include <monomorph/runtime/kernels/document_starts.hpp>
+#include <monomorph/train/step/check_batch.hpp>
 #include <monomorph/train/step/recomputing_decoder.hpp>
 #include <monomorph/train/step/state.hpp>
 #include <monomorph/train/step/training_step.hpp>
@@ -154,10 +154,19 @@ template <Recipe R> class Step final : public TrainingStep {
     AccumulationStep accumulation_step;
   };
 
+  BatchLimits limits() const {
+    std::int64_t texts = 0;
+    if constexpr (makes_embeddings<R>) texts = objective_of<R>::texts_per_sample;
+    return {.rows = state_.batch(),
+            .tokens = trunk_of<R>.context_length,
+            .vocab_size = trunk_of<R>.vocab_size,
+            .texts = texts,
+            .wants_document_starts = within_documents};
+  }
+
   /// From the first layer up to `end`.
   void forward_to(int end, const Pass& pass) {
-    if constexpr (within_documents)
-      cpu::check_document_starts(pass.batch.document_starts, state_.batch(), trunk_of<R>.context_length);
+    check_batch(pass.batch, limits());
     scalars_.start_micro_batch();
     for (int i = 0; i <= end; ++i) {
       parameters_.before_forward(i);

@@ -1,5 +1,3 @@
-#include <monomorph/core/error.hpp>
-#include <monomorph/runtime/kernels/document_starts.hpp>
 #include <monomorph/runtime/kernels/embedding.hpp>
 #include "kernel_case.hpp"
 #include "support/catch.hpp"
@@ -101,52 +99,12 @@ TEST_CASE("the gradient of positions has the same bits if every row is told to b
   CHECK(told.bytes() == plain.bytes());
 }
 
-TEST_CASE("document starts that are none are an error that names row and token") {
-  const auto message = [](const std::vector<std::int32_t>& starts) {
-    try {
-      cpu::check_document_starts(starts.empty() ? nullptr : starts.data(), 2, 4);
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string();
-  };
-  CHECK(message({0, 0, 0, 0, 0, 1, 2, 3}).empty());
-  CHECK(message({0, 1, 1, 3, 0, 0, 2, 2}).empty());
-  CHECK(message({}).find("[KERNEL-04]") == 0);
-  for (const std::vector<std::int32_t>& bad : {std::vector<std::int32_t>{0, 0, 0, 0, 0, 1, 3, 3},  // in the future
-                                               {0, 0, 0, 0, 0, 1, 0, 0},     // back in a document that has ended
-                                               {0, 0, 0, 0, 0, 1, -1, 3},    // before the row
-                                               {0, 0, 0, 0, 0, 0, 1, 1}}) {  // begun without its first token
-    const std::string text = message(bad);
-    CHECK(text.find("[KERNEL-03]") == 0);
-    CHECK(text.find("row 1 of the batch") != std::string::npos);
-    CHECK(text.find("for token 2,") != std::string::npos);
-  }
-  CHECK(message({1, 1, 1, 1, 0, 0, 0, 0}).find("row 0 of the batch has 1 for token 0,") != std::string::npos);
-}
-
 TEST_CASE("positions that no token has get the gradient zero", "[embedding]") {
   const Storage dx(filled(4, 3, 1), DType::fp32), dpositions(filled(5, 3, 9), DType::fp32);
   cpu::position_embedding_backward(cpu::Queue{}, dx.view(), 2, dpositions.view(), false);
   const Values actual = dpositions.values();
   CHECK(Values(actual.begin(), actual.begin() + 6) == Values(6, 2));
   CHECK(Values(actual.begin() + 6, actual.end()) == Values(9, 0));
-}
-
-TEST_CASE("a token id outside the table is an error that names it", "[embedding]") {
-  const Storage table(filled(7, 2, 1), DType::fp32), x(filled(3, 2, 0), DType::fp32);
-  for (const std::int32_t bad : {7, -1, 2'000'000'000}) {
-    const std::int32_t ids[] = {0, bad, 6};
-    try {
-      cpu::embedding(cpu::Queue{}, ids, table.view(), View{}, 3, 0, x.view());
-      FAIL("no error");
-    } catch (const Error& error) {
-      const std::string message = error.what();
-      CHECK(message.find("[KERNEL-01]") == 0);
-      CHECK(message.find(std::to_string(bad)) != std::string::npos);
-      CHECK(message.find("7 rows") != std::string::npos);
-    }
-  }
 }
 
 }  // namespace embedding_test

@@ -1,4 +1,4 @@
-// expect-error: \[ENC-02\] an objective over embeddings must have an EncoderSpec
+// expect-error: \[ENC-02\] an objective over embeddings must have a model that makes them
 #include "support/encoder.hpp"
 struct Case : EncoderControl {
 #if NEGATIVE

@@ -3,7 +3,7 @@
 #include <monomorph/spec/decoder_spec.hpp>
 
 /// Picks the kernel of an Activation.
-namespace monomorph::model {
+namespace monomorph {
 
 template <Activation activation> void activate(auto queue, View h, View y) {
   if constexpr (activation == Activation::gelu_exact) gelu_exact(queue, h, y);
@@ -24,4 +24,4 @@ template <Activation activation> View activate_backward(auto queue, View h, View
   return dy;
 }
 
-}  // namespace monomorph::model
+}  // namespace monomorph

@@ -1,0 +1,127 @@
+#pragma once
+#include <monomorph/core/look_up.hpp>
+#include <type_traits>
+
+namespace monomorph {
+
+/// Kernels that single policies and layers call, beyond those that every device has for dense decoders
+/// (runtime/kernels/kernels.hpp, which also says of which functions each set consists). A set is a type, whose message
+/// is what the compiler prints where a device lacks it. A device says `using kernel_sets = KernelSets<…>`, and a policy
+/// or a layer that calls some says `using needs = KernelSets<…>`.
+template <class... Sets> struct KernelSets {
+  template <class Set> static constexpr bool has = (std::is_same_v<Set, Sets> || ...);
+};
+/// Of a device whose kernels are those of the contract, all of them.
+struct EveryKernelSet {
+  template <class> static constexpr bool has = true;
+};
+
+MONOMORPH_LOOK_UPS(LookUpKernels, needs);
+MONOMORPH_LOOK_UPS(LookUpDeviceKernels, kernel_sets);
+
+namespace detail {
+template <class... Lists> struct Together { using type = void; };  // one is no list, which a rule says
+template <class... Sets> struct Together<KernelSets<Sets...>> { using type = KernelSets<Sets...>; };
+template <class... A, class... B, class... Lists>
+struct Together<KernelSets<A...>, KernelSets<B...>, Lists...> : Together<KernelSets<A..., B...>, Lists...> {};
+
+// What has the name and is no type is no list, either.
+template <class Device> struct KernelSetsOf {
+  using type = std::conditional_t<LookUpDeviceKernels::has_kernel_sets<Device>, void, KernelSets<>>;
+};
+template <class Device>
+requires requires { typename Device::kernel_sets; }
+struct KernelSetsOf<Device> {
+  using type = typename Device::kernel_sets;
+};
+template <class Caller> struct NeedsOf {
+  using type = std::conditional_t<LookUpKernels::has_needs<Caller>, void, KernelSets<>>;
+};
+template <class Caller>
+requires requires { typename Caller::needs; }
+struct NeedsOf<Caller> {
+  using type = typename Caller::needs;
+};
+}  // namespace detail
+
+/// What a device says that it has; nothing, if it says nothing.
+template <class Device> using kernel_sets_of = typename detail::KernelSetsOf<Device>::type;
+/// What a policy or a layer says that it calls.
+template <class Caller> using needs_of = typename detail::NeedsOf<Caller>::type;
+/// For what is composed of others, all that they call.
+template <class... Callers> using NeedsOfAll = typename detail::Together<KernelSets<>, needs_of<Callers>...>::type;
+
+}  // namespace monomorph
+
+namespace monomorph::kernels {
+
+/// optim::Sgd.
+struct Sgd {
+  template <bool holds> static consteval void explain() {
+    static_assert(holds,
+                  "[DEVICE-03] the optimizer Sgd must have a device with the kernel sgd, which this one lacks; change "
+                  "optimizer to AdamW, or build the recipe for the device cpu (docs/rules.md#device-03)");
+  }
+};
+/// optim::Lion.
+struct Lion {
+  template <bool holds> static consteval void explain() {
+    static_assert(holds,
+                  "[DEVICE-03] the optimizer Lion must have a device with the kernel lion, which this one lacks; "
+                  "change optimizer to AdamW, or build the recipe for the device cpu (docs/rules.md#device-03)");
+  }
+};
+/// Updates of whole matrices: optim::Muon.
+struct Orthogonalization {
+  template <bool holds> static consteval void explain() {
+    static_assert(holds,
+                  "[DEVICE-03] the optimizer Muon must have a device that makes matrices orthogonal, and this one does "
+                  "not; change optimizer to AdamW, or build the recipe for the device cpu (docs/rules.md#device-03)");
+  }
+};
+/// Mixtures of experts.
+struct Routing {
+  template <bool holds> static consteval void explain() {
+    static_assert(holds,
+                  "[DEVICE-03] a mixture of experts must have a device that routes tokens to them, and this one does "
+                  "not; take blocks with a dense MLP, or build the recipe for the device cpu "
+                  "(docs/rules.md#device-03)");
+  }
+};
+/// Heads that make embeddings of texts.
+struct TextPooling {
+  template <bool holds> static consteval void explain() {
+    static_assert(holds,
+                  "[DEVICE-03] a model that makes embeddings must have a device that pools the tokens of texts, and "
+                  "this one does not; build the recipe for the device cpu (docs/rules.md#device-03)");
+  }
+};
+/// objective::ContrastivePairs.
+struct Contrast {
+  template <bool holds> static consteval void explain() {
+    static_assert(holds,
+                  "[DEVICE-03] the objective ContrastivePairs must have a device that compares embeddings, and this "
+                  "one does not; build the recipe for the device cpu (docs/rules.md#device-03)");
+  }
+};
+/// Functions of one's own, called by each_element, each_token or each_sample.
+struct OwnArithmetic {
+  template <bool holds> static consteval void explain() {
+    static_assert(holds,
+                  "[DEVICE-03] a policy that calls each_element, each_token or each_sample must have a device that "
+                  "runs functions of one's own, and this one does not; change the policy to one whose kernels the "
+                  "device has, or build the recipe for the device cpu (docs/rules.md#device-03)");
+  }
+};
+/// Blocks that LibTorch differentiates. It reads and writes memory when it is called, so a device has this set if its
+/// kernels have run when they return, and its memory is the host's.
+struct Autograd {
+  template <bool holds> static consteval void explain() {
+    static_assert(holds,
+                  "[LAYER-16] a block that LibTorch differentiates must have a device whose kernels have run when they "
+                  "return and whose memory is the host's, as it reads memory when it is called; build the recipe for "
+                  "the device cpu, or give the block a backward of its own (docs/rules.md#layer-16)");
+  }
+};
+
+}  // namespace monomorph::kernels

@@ -1,0 +1,72 @@
+#pragma once
+#include <monomorph/block/model_kinds.hpp>
+#include <monomorph/core/rule.hpp>
+#include <monomorph/recipe/members.hpp>
+#include <monomorph/rule/attention_rules.hpp>
+#include <monomorph/rule/operands.hpp>
+
+/// Rules about models that make embeddings, and about what an objective needs of a model.
+namespace monomorph::rule {
+
+template <class Objective, bool makes_embeddings, bool over_embeddings> struct EmbeddingsHaveObjective {
+  static constexpr bool holds = !makes_embeddings || over_embeddings;
+  static consteval void explain() {
+    static_assert(holds,
+                  "[ENC-01] a model that makes embeddings must have an objective over embeddings, as it makes no "
+                  "logits of tokens; write `using objective = monomorph::objective::ContrastivePairs;`, or change "
+                  "model to a kind that makes logits, such as a DecoderSpec (docs/rules.md#enc-01)");
+  }
+};
+template <class Objective, bool makes_embeddings, bool over_embeddings> struct ObjectiveHasEmbeddings {
+  static constexpr bool holds = makes_embeddings || !over_embeddings;
+  static consteval void explain() {
+    static_assert(holds,
+                  "[ENC-02] an objective over embeddings must have a model that makes them, and this one makes logits; "
+                  "write `static constexpr monomorph::EncoderSpec model{...};`, or change objective "
+                  "(docs/rules.md#enc-02)");
+  }
+};
+template <class Attention, bool makes_embeddings, bool within_documents> struct TextsAreKeptApart {
+  static constexpr bool holds = !makes_embeddings || within_documents;
+  static consteval void explain() {
+    static_assert(
+        holds,
+        "[ENC-03] the attention of a model that makes embeddings must keep within documents, or a text would "
+        "see the others of its sample; change attention, e.g. to PerDocument<Bidirectional> (docs/rules.md#enc-03)");
+  }
+};
+template <class R, Pooling pooling, bool sees_behind> struct PooledTokensSeeText {
+  static constexpr bool holds = pooling == Pooling::last || sees_behind;
+  static consteval void explain() {
+    static_assert(holds,
+                  "[ENC-04] some layer of a model that makes embeddings must attend to tokens behind a token unless "
+                  "pooling is last, as no other token would see all of its text; change attention, e.g. to "
+                  "PerDocument<Bidirectional>, or the model's pooling (docs/rules.md#enc-04)");
+  }
+};
+template <std::int64_t features> struct EmbeddingWidthInRange {
+  static constexpr bool holds = is_count(features);
+  static consteval void explain() {
+    static_assert(holds,
+                  "[ENC-05] the features of an embedding must lie in 1..16777216 where they are given; change "
+                  "EncoderSpec::d_embedding, or what embedding() of the kind of model returns, or leave them out "
+                  "(docs/rules.md#enc-05)");
+  }
+};
+
+/// That an objective fits what the model makes.
+template <class R> consteval auto output_rules() {
+  using Objective = objective_of<R>;
+  using Attention = attention_of<R>;
+  constexpr bool is_given = makes_embeddings<R>, is_wanted = is_over_embeddings<Objective>;
+  return RuleList<EmbeddingsHaveObjective<Objective, is_given, is_wanted>,
+                  ObjectiveHasEmbeddings<Objective, is_given, is_wanted>,
+                  TextsAreKeptApart<Attention, is_given, bool{Attention::within_documents}>>{};
+}
+
+/// What EmbeddingHead brings.
+template <class R>
+struct EmbeddingRules : RuleList<EmbeddingWidthInRange<embedding_of<R>.features.value_or(1)>,
+                                 PooledTokensSeeText<R, embedding_of<R>.pooling, some_block_sees_behind<R>>> {};
+
+}  // namespace monomorph::rule

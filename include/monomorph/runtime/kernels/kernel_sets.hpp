@@ -1,0 +1,79 @@
+#pragma once
+#include <array>
+#include <monomorph/policy/kernel_sets.hpp>
+#include <monomorph/runtime/kernels/expert_products.hpp>
+#include <monomorph/runtime/kernels/kernels.hpp>
+#include <monomorph/runtime/kernels/text_embeddings.hpp>
+
+/// Of which functions each set of kernels consists (policy/kernel_sets.hpp). Whether LibTorch can read a device's
+/// memory when it is called is no matter of functions, so kernels::Autograd is not among them.
+namespace monomorph {
+
+template <class Queue> concept HasSgd = requires(Queue queue, ElementUpdate run, UpdateTerms terms) {
+  sgd(queue, run, SgdCoefficients{}, terms);
+};
+template <class Queue> concept HasLion = requires(Queue queue, ElementUpdate run, UpdateTerms terms) {
+  lion(queue, run, LionCoefficients{}, terms);
+};
+template <class Queue>
+concept HasOrthogonalization = requires(Queue queue, View v, ElementUpdate run, UpdateTerms terms) {
+  momentum_mean(queue, run, MomentumCoefficients{}, terms);
+  orthogonalize(queue, v, v, 0.0);
+  step_along(queue, run, DirectionCoefficients{}, terms);
+};
+template <class Queue>
+concept HasRouting = requires(Queue queue, View v, Routing routing, ElementUpdate run, UpdateTerms terms,
+                              std::int64_t* loads, double* sum, const StepScalars* step) {
+  choose_experts(queue, routing, RouterScores{}, false, v);
+  choose_experts_backward(queue, routing, RouterScores{}, false, RouterLosses{}, step);
+  sort_pairs(queue, routing, std::int64_t{});
+  add_router_loss(queue, routing, RouterScores{}, RouterLosses{}, sum);
+  add_loads(queue, routing, loads);
+  gather_rows(queue, v, routing, v);
+  combine_rows(queue, v, routing, v, v, v);
+  weigh_rows_backward(queue, v, v, routing);
+  expert_linear(queue, v, ExpertMatrices{}, v, routing);
+  expert_linear_backward_input(queue, v, ExpertMatrices{}, v, routing);
+  expert_linear_backward_weight(queue, v, v, ExpertMatrices{}, routing, false);
+  activate_rows(queue, Activation{}, v, v, routing), activate_rows_backward(queue, Activation{}, v, v, routing);
+  balance_biases(queue, run, std::int64_t{}, loads, std::int64_t{}, 0.0, terms);
+};
+template <class Queue>
+concept HasTextPooling = requires(Queue queue, View v, const std::int32_t* texts, TextPooling of) {
+  pool_texts(queue, v, texts, of, v, v), pool_texts_backward(queue, v, texts, of, v);
+  unit_length(queue, v, v), unit_length_backward(queue, v, v);
+};
+template <class Queue> concept HasContrast = requires(Queue queue, TextEmbeddings embeddings) {
+  contrastive_loss(queue, embeddings, ContrastiveTerms{});
+};
+
+namespace detail {
+struct ElementFunction {
+  void operator()(auto, auto&) const {}
+};
+struct LossFunction {
+  double operator()(auto*, std::int64_t, std::int32_t) const { return 0; }
+  std::array<double, 1> operator()(const auto&) const { return {}; }
+};
+}  // namespace detail
+
+template <class Queue>
+concept HasOwnArithmetic = requires(Queue queue, ElementUpdate run, UpdateTerms terms, TokenLogits logits,
+                                    TextEmbeddings embeddings) {
+  each_element<0>(queue, run, terms, detail::ElementFunction{});
+  each_token(queue, logits, detail::LossFunction{});
+  each_sample(queue, embeddings, detail::LossFunction{});
+};
+
+/// A device says that it has the sets that its queue has, and no others. Each test or backend of a device asserts it,
+/// so that a set of new kernels is not forgotten in the device's list.
+template <class Device, class Queue = typename Device::Queue, class Sets = kernel_sets_of<Device>>
+concept SaysItsKernels = HasSgd<Queue>
+== Sets::template has<kernels::Sgd>&& HasLion<Queue> ==
+    Sets::template has<kernels::Lion>&& HasOrthogonalization<Queue> ==
+    Sets::template has<kernels::Orthogonalization>&& HasRouting<Queue> ==
+    Sets::template has<kernels::Routing>&& HasTextPooling<Queue> ==
+    Sets::template has<kernels::TextPooling>&& HasContrast<Queue> ==
+    Sets::template has<kernels::Contrast>&& HasOwnArithmetic<Queue> == Sets::template has<kernels::OwnArithmetic>;
+
+}  // namespace monomorph

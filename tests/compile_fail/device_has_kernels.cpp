@@ -1,0 +1,61 @@
+// expect-error: \[DEVICE-03\] the optimizer Muon must have a device that makes matrices orthogonal
+// expect-error: \[DEVICE-03\] the optimizer Sgd must have a device with the kernel sgd
+// expect-error: \[DEVICE-03\] the optimizer Lion must have a device with the kernel lion
+// expect-error: \[DEVICE-03\] a mixture of experts must have a device that routes tokens
+// expect-error: \[DEVICE-03\] a model that makes embeddings must have a device that pools the tokens of texts
+// expect-error: \[DEVICE-03\] the objective ContrastivePairs must have a device that compares embeddings
+// expect-error: \[DEVICE-03\] a policy that calls each_element, each_token or each_sample must have a device that runs
+// expect-text: DeviceHasKernels<monomorph::device::Cuda, .*, monomorph::kernels::Orthogonalization>
+// expect-text: DeviceHasKernels<monomorph::device::Cuda, .*MixtureOfExperts|Mixture<.*, monomorph::kernels::Routing>
+// expect-text: DeviceHasKernels<monomorph::device::Cuda, Own, monomorph::kernels::OwnArithmetic>
+#include <monomorph/device/cuda.hpp>
+#include "support/encoder.hpp"
+using monomorph::kernels::Lion;
+using monomorph::kernels::Sgd;
+#if NEGATIVE
+using Device = monomorph::device::Cuda;
+/// Of a user's own, with the kernels of dense decoders alone.
+struct DenseDevice {
+  static constexpr std::string_view name = "DenseDevice";
+  struct Queue;
+  static constexpr std::int64_t loss_chunk_tokens(std::int64_t) { return 64; }
+};
+#else
+using Device = monomorph::device::Cpu;
+struct DenseDevice : monomorph::device::Cpu {
+  using kernel_sets = monomorph::KernelSets<Lion, Sgd>;
+};
+#endif
+struct WithMuon : Control {
+  using optimizer =
+      monomorph::optim::Bf16State<monomorph::optim::ByClass<monomorph::optim::Muon, monomorph::optim::AdamW>>;
+};
+struct WithSgd : Control {
+  using optimizer = monomorph::optim::Sgd;
+};
+struct WithLion : Control {
+  using optimizer = monomorph::optim::Lion;
+};
+struct WithMixture : Control {
+  static constexpr auto model = changed([](auto& model) { model.bias.mlp = false; });
+  using layers = monomorph::Stack<
+      monomorph::Run<monomorph::DecoderBlock, 2>,
+      monomorph::Run<monomorph::Mixture<monomorph::MixtureSpec{.n_experts = 4, .top_k = 2}>::Block, 4>>;
+};
+struct Own : monomorph::objective::NextToken {
+  using needs = monomorph::KernelSets<monomorph::kernels::OwnArithmetic>;
+};
+struct WithOwn : Control {
+  using objective = Own;
+};
+template <class R> inline constexpr bool admitted = monomorph::admit<monomorph::On<R, Device>>();
+static_assert(admitted<WithMuon>);
+static_assert(monomorph::admit<monomorph::On<WithSgd, DenseDevice>>());
+static_assert(monomorph::admit<monomorph::On<WithLion, DenseDevice>>());
+static_assert(admitted<WithMixture>);
+static_assert(admitted<EncoderControl>);
+static_assert(admitted<WithOwn>);
+// What the device cuda has.
+static_assert(monomorph::admit<monomorph::On<Control, monomorph::device::Cuda>>());
+static_assert(monomorph::admit<monomorph::On<WithLion, monomorph::device::Cuda>>());
+static_assert(monomorph::admit<monomorph::On<WithSgd, monomorph::device::Cuda>>());
