@@ -14,15 +14,15 @@ constexpr std::int64_t gib = std::int64_t{1} << 30, gb = 1'000'000'000;
 // both directions. The host is reached by PCI Express 4.0 or 5.0 with 16 lanes, 32 or 64 GB/s, of which about four
 // fifths arrive.
 constexpr GpuSpec gpus[] = {
-    {"a100", "A100", GpuGeneration::ampere, 1, 80 * gib, 2039 * giga, 300 * giga, 25 * giga},
-    {"h100", "H100", GpuGeneration::hopper, 1, 80 * gib, 3350 * giga, 450 * giga, 50 * giga},
-    {"h200", "H200", GpuGeneration::hopper, 1, 141 * gb, 4800 * giga, 450 * giga, 50 * giga},
-    {"b200", "B200", GpuGeneration::blackwell, 1, 180 * gb, 8000 * giga, 900 * giga, 50 * giga},
+    {"a100", "A100", GpuKind::ampere, 1, 80 * gib, 2039 * giga, 300 * giga, 25 * giga},
+    {"h100", "H100", GpuKind::hopper, 1, 80 * gib, 3350 * giga, 450 * giga, 50 * giga},
+    {"h200", "H200", GpuKind::hopper, 1, 141 * gb, 4800 * giga, 450 * giga, 50 * giga},
+    {"b200", "B200", GpuKind::hopper, 1, 180 * gb, 8000 * giga, 900 * giga, 50 * giga},
     // Leonardo's own A100 (Turisini et al. 2023, "LEONARDO: a pan-European pre-exascale supercomputer"): 124
     // multiprocessors in place of 108, four of them to a node.
-    {"a100-leonardo", "A100", GpuGeneration::ampere, 124.0 / 108, 64 * gib, 1640 * giga, 300 * giga, 25 * giga},
+    {"a100-leonardo", "A100", GpuKind::ampere, 124.0 / 108, 64 * gib, 1640 * giga, 300 * giga, 25 * giga},
     // MareNostrum 5's H100 with 64 GB of HBM2e, four of them to a node (the centre's documentation).
-    {"h100-marenostrum5", "H100", GpuGeneration::hopper, 1, 64 * gib, 2020 * giga, 450 * giga, 50 * giga},
+    {"h100-marenostrum5", "H100", GpuKind::hopper_64gb, 1, 64 * gib, 2020 * giga, 450 * giga, 50 * giga},
 };
 
 // The rates of InfiniBand's generations, one adapter a GPU: EDR or HDR100, HDR or NDR200, NDR, XDR.

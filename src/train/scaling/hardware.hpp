@@ -7,13 +7,18 @@
 
 namespace monomorph::train {
 
-enum class GpuGeneration { ampere, hopper, blackwell };
+/// By what share of its peak large products reach.
+enum class GpuKind {
+  ampere,
+  hopper,       ///< and what came later, of which no run is published
+  hopper_64gb,  ///< MareNostrum 5's
+};
 
 /// A GPU by its data sheet. Rates are per second, bandwidths in bytes and in one direction.
 struct GpuSpec {
   std::string_view name;    ///< as the command line has it
   std::string_view device;  ///< as the table of peaks has it (train/report/peak_flops.hpp)
-  GpuGeneration generation;
+  GpuKind kind;
   double peak_ratio;  ///< of its peak to that of the table: another number of multiprocessors
   std::int64_t memory_bytes;
   double memory_bandwidth;

@@ -5,8 +5,16 @@
 namespace monomorph::train {
 namespace {
 
-double attained(GpuGeneration generation, const Calibration& calibration) {
-  return generation == GpuGeneration::ampere ? calibration.products_on_ampere : calibration.products_on_hopper;
+double attained(GpuKind kind, const Calibration& calibration) {
+  switch (kind) {
+    case GpuKind::ampere:
+      return calibration.products_on_ampere;
+    case GpuKind::hopper_64gb:
+      return calibration.products_on_hopper_64gb;
+    case GpuKind::hopper:
+      break;
+  }
+  return calibration.products_on_hopper;
 }
 
 /// How often kernels touch what backward reads: it is written and read in forward; backward reads it again, and writes
@@ -15,12 +23,11 @@ constexpr double touches_forward = 2, touches_backward = 3;
 
 }  // namespace
 
-LayerTime::LayerTime(const plan::PlannedRecipe& recipe, const GpuSpec& gpu, const Calibration& calibration,
-                     double elementwise)
-    : product_rate_(peak_flops(gpu, recipe.compute_dtype) * attained(gpu.generation, calibration)),
+LayerTime::LayerTime(const plan::PlannedRecipe& recipe, const GpuSpec& gpu, const Calibration& calibration)
+    : product_rate_(peak_flops(gpu, recipe.compute_dtype) * attained(gpu.kind, calibration)),
       attention_rate_(product_rate_ * calibration.attention),
       bandwidth_(gpu.memory_bandwidth),
-      elementwise_(elementwise),
+      elementwise_(calibration.elementwise),
       width_(static_cast<double>(recipe.trunk->d_model)),
       compute_bytes_(static_cast<double>(size_of(recipe.compute_dtype))),
       logit_bytes_(static_cast<double>(size_of(statistics_dtype(recipe.compute_dtype)))) {}

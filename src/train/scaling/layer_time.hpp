@@ -14,8 +14,7 @@ struct LayerSeconds {
 /// at its rate; and the bytes that all other kernels move at the memory's bandwidth.
 class LayerTime {
  public:
-  /// @param elementwise Calibration::elementwise, or that of another program
-  LayerTime(const plan::PlannedRecipe& recipe, const GpuSpec& gpu, const Calibration& calibration, double elementwise);
+  LayerTime(const plan::PlannedRecipe& recipe, const GpuSpec& gpu, const Calibration& calibration);
 
   LayerSeconds seconds(const plan::LayerWork& layer, Recompute recompute, double tokens) const;
   /// That kernels take to read and write so many bytes.

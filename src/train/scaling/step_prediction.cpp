@@ -132,7 +132,7 @@ std::int64_t trained_elements(const std::vector<plan::LayerWork>& layers) {
 
 std::vector<UnitPlan> plan_units(const plan::PlannedRecipe& recipe, const PlannedRun& run, const plan::Memory& memory,
                                  const Calibration& calibration) {
-  const LayerTime time(recipe, *run.cluster.gpu, calibration, run.elementwise);
+  const LayerTime time(recipe, *run.cluster.gpu, calibration);
   const CollectiveTime collectives(run.cluster, calibration);
   const auto& [sharding, checkpointing] = run.strategy;
   const RankGroup shards = shard_group(run.cluster, run.ranks, sharding.shards),

@@ -11,8 +11,6 @@ struct PlannedRun {
   int ranks = 1;
   std::int64_t micro_batch = 1, micro_batches = 1;  ///< sequences of one, and how many a rank has in a step
   plan::Strategy strategy;
-  /// Whose kernels compute: Calibration::elementwise, or that of another program, for bench/scaling.
-  double elementwise = calibration().elementwise;
 };
 
 struct StepPrediction {
