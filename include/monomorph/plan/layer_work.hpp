@@ -14,7 +14,7 @@ struct LayerWork {
   double dear = 0, cheap = 0;  ///< elements per token that backward reads, by what computing them again takes
   bool is_trained = false;     ///< its unit has gradients and an update
   bool is_reached = false;     ///< by backward
-  bool is_resident = false;    ///< its unit is never released
+  bool is_resident = false;    ///< the first layer and the last one share its unit
   bool gathered_for_backward = false;
 };
 

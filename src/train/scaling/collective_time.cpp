@@ -11,11 +11,11 @@ constexpr double start_seconds = 15e-6, node_hop_seconds = 2e-6;
 
 }  // namespace
 
-RankGroup shard_group(const Cluster& cluster, int ranks, int shards) {
+PlacedRanks shard_group(const Cluster& cluster, int ranks, int shards) {
   return {shards, std::min({shards, ranks, cluster.gpus_per_node})};
 }
 
-RankGroup replica_group(const Cluster& cluster, int ranks, int shards) {
+PlacedRanks replica_group(const Cluster& cluster, int ranks, int shards) {
   const int replicas = ranks / shards;
   return {replicas, std::clamp(cluster.gpus_per_node / shards, 1, replicas)};
 }
@@ -25,13 +25,13 @@ double CollectiveTime::hop() const {
 }
 
 /// Rings between nodes use the adapters of all their ranks on a node, each ring another one.
-double CollectiveTime::bandwidth(const RankGroup& group) const {
+double CollectiveTime::bandwidth(const PlacedRanks& group) const {
   const double in_node = cluster_.gpu->nvlink_bandwidth;
   if (group.nodes() == 1) return calibration_.network * in_node;
   return calibration_.network * std::min(in_node, group.ranks_per_node * cluster_.network->bandwidth);
 }
 
-double CollectiveTime::gather(const RankGroup& group, double bytes) const {
+double CollectiveTime::gather(const PlacedRanks& group, double bytes) const {
   if (group.ranks == 1) return 0;
   const int nodes = group.nodes(), between_nodes = nodes > 1 ? nodes : 0;
   const double hops =
@@ -40,7 +40,7 @@ double CollectiveTime::gather(const RankGroup& group, double bytes) const {
   return start_seconds + hops + sent / bandwidth(group);
 }
 
-double CollectiveTime::all_reduce(const RankGroup& group, double bytes) const {
+double CollectiveTime::all_reduce(const PlacedRanks& group, double bytes) const {
   if (group.ranks == 1) return 0;
   const double ring = 2 * gather(group, bytes) - start_seconds;
   const int levels = std::bit_width(static_cast<unsigned>(group.nodes() - 1));

@@ -61,8 +61,11 @@ class StepWalk {
     if (std::exchange(state_[u].there, true)) return;
     state_[u].gathered = communicate(units_[u].gather);
   }
-  void release(int layer) {
-    if (releases_ && !units_[unit(layer)].work.is_resident) state_[unit(layer)].there = false;
+  /// A unit that two layers share stays until the second one is through.
+  void release(int layer, bool is_last_use) {
+    const plan::LayerWork& work = units_[unit(layer)].work;
+    const bool stays = work.is_resident && !work.is_trained;
+    if (releases_ && is_last_use && !stays) state_[unit(layer)].there = false;
   }
 
   void forward() {
@@ -71,7 +74,7 @@ class StepWalk {
       collect(unit(i + 1));
       timeline_.wait(state_[unit(i)].gathered);
       timeline_.compute(units_[i].forward);
-      if (i < last() - 1) release(i);
+      if (i < last() - 1) release(i, i > 0 || is_own(last()));
     }
   }
   /// The head goes forward and backward at once.
@@ -83,7 +86,7 @@ class StepWalk {
       timeline_.wait(state_[unit(i)].gathered);
       wait_for_gradient_slot(i);
       timeline_.compute(layer.backward + (i == last() ? layer.forward : 0));
-      release(i);
+      release(i, is_own(i));
       if (is_own(i) && layer.work.is_trained) reduce(i, micro_batch);
     }
   }
@@ -135,8 +138,8 @@ std::vector<UnitPlan> plan_units(const plan::PlannedRecipe& recipe, const Planne
   const LayerTime time(recipe, *run.cluster.gpu, calibration);
   const CollectiveTime collectives(run.cluster, calibration);
   const auto& [sharding, checkpointing] = run.strategy;
-  const RankGroup shards = shard_group(run.cluster, run.ranks, sharding.shards),
-                  replicas = replica_group(run.cluster, run.ranks, sharding.shards);
+  const PlacedRanks shards = shard_group(run.cluster, run.ranks, sharding.shards),
+                    replicas = replica_group(run.cluster, run.ranks, sharding.shards);
   const double tokens = static_cast<double>(run.micro_batch * recipe.trunk->context_length);
   std::vector<plan::LayerWork> layers;
   for (int i = 0; i < recipe.n_layers; ++i) layers.push_back(recipe.layer_work(i));

@@ -49,10 +49,10 @@ std::vector<NamedCheckpointing> checkpointing_strategies() {
   using namespace monomorph::checkpointing;
   return {checkpointing<KeepAll>("KeepAll"),
           checkpointing<RecomputeCheap>("RecomputeCheap"),
+          checkpointing<EveryBlock>("EveryBlock"),
           checkpointing<Fraction<1, 4>>("Fraction<1, 4>"),
           checkpointing<Fraction<1, 2>>("Fraction<1, 2>"),
-          checkpointing<Fraction<3, 4>>("Fraction<3, 4>"),
-          checkpointing<EveryBlock>("EveryBlock")};
+          checkpointing<Fraction<3, 4>>("Fraction<3, 4>")};
 }
 
 }  // namespace monomorph::train

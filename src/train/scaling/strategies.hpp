@@ -20,7 +20,7 @@ struct NamedCheckpointing {
 /// Every way to shard that so many ranks can work with, groups of hybrid ones being nodes.
 std::vector<NamedSharding> sharding_strategies(int ranks, int gpus_per_node);
 
-/// Ways to recompute, from those that take most memory to those that take least.
+/// Ways to recompute, the plainest first.
 std::vector<NamedCheckpointing> checkpointing_strategies();
 
 }  // namespace monomorph::train

@@ -73,7 +73,7 @@ TEST_CASE("more bytes, more ranks and slower networks take longer") {
 }
 
 TEST_CASE("which ranks hold a copy together, and which the same shard") {
-  const auto check = [](RankGroup group, int ranks, int per_node) {
+  const auto check = [](PlacedRanks group, int ranks, int per_node) {
     CHECK(group.ranks == ranks);
     CHECK(group.ranks_per_node == per_node);
   };

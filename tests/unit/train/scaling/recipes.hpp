@@ -23,6 +23,19 @@ struct Gpt2 : Llama8b {
   static constexpr auto model = monomorph::models::gpt2_124m;
   using sharding = monomorph::sharding::Replicate;
 };
+struct TwoBlocks : Gpt2 {
+  static constexpr auto model = [] {
+    auto spec = monomorph::models::gpt2_124m;
+    spec.n_layers = 2;
+    return spec;
+  }();
+};
+struct Zero1 : Llama8b {
+  using sharding = monomorph::sharding::ShardOptimizer;
+};
+struct Zero2 : Llama8b {
+  using sharding = monomorph::sharding::ShardGradOp;
+};
 struct FrozenBelow : Gpt2 {
   using finetuning = monomorph::finetuning::FreezeFirst<6>;
 };
