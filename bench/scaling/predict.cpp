@@ -1,9 +1,10 @@
 // Predicts the runs of a table, a line each, for bench/scaling/run: reads from standard input
 //   calibration <products_on_ampere> ... <shared_hop_seconds>   the constants from here on
-//   run <model> <gpu> <network or -> <GPUs of a node> <ranks> <micro-batch> <micro-batches> <sharding>
+//   run <model> <gpu> <network or -> <GPUs of a node> <ranks> <micro-batch, 0: assumed> <micro-batches> <sharding>
 //       <recompute: none, half, all or least> <elementwise> <attention>
-// and answers each run with: tokens/s of a GPU, seconds of a step, exposed seconds, GiB of a rank, whether it fits, and
-// what is recomputed.
+//   end
+// and answers each run with a line: tokens/s of a GPU, seconds of a step, exposed seconds, GiB of a rank, whether it
+// fits, the micro-batch, and what is recomputed; and the end with an empty line.
 #include "recipes.hpp"
 #include "train/scaling/device_memory.hpp"
 #include "train/scaling/step_prediction.hpp"
@@ -19,6 +20,9 @@ using namespace monomorph;
 using namespace monomorph::train;
 
 namespace {
+
+/// Of a micro-batch, where a source does not say: one sequence, or more up to so many.
+constexpr std::int64_t assumed_tokens = 8192;
 
 struct Line {
   double elementwise, attention;
@@ -55,6 +59,8 @@ void answer(Line line, Calibration calibration) {
   calibration.elementwise = line.elementwise;
   calibration.attention = line.attention;
   const plan::PlannedRecipe& recipe = bench::planned_recipes().at(line.model);
+  if (line.run.micro_batch == 0)
+    line.run.micro_batch = std::max<std::int64_t>(1, assumed_tokens / recipe.trunk->context_length);
   const std::vector<std::pair<std::string, std::string>> policies{{"none", "KeepAll"},
                                                                   {"half", "Fraction<1, 2>"},
                                                                   {"all", "EveryBlock"}};
@@ -63,8 +69,9 @@ void answer(Line line, Calibration calibration) {
     line.run.strategy.checkpointing = named(checkpointing_strategies(), name).values;
     const StepPrediction p = predict(recipe, line.run, calibration);
     if (line.recompute == "least" && !p.fits && word != "all") continue;
-    std::cout << fmt::format("{} {} {} {} {} {}\n", p.tokens_per_second, p.step_seconds, p.exposed_seconds,
-                             static_cast<double>(bytes_on_gpu(p.memory)) / (1 << 30), p.fits ? 1 : 0, word);
+    std::cout << fmt::format("{} {} {} {} {} {} {}\n", p.tokens_per_second, p.step_seconds, p.exposed_seconds,
+                             static_cast<double>(bytes_on_gpu(p.memory)) / (1 << 30), p.fits ? 1 : 0,
+                             line.run.micro_batch, word);
     return;
   }
 }
