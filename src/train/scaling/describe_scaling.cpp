@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 namespace monomorph::train {
@@ -20,7 +21,9 @@ void print(Text& text, fmt::format_string<Arguments...> format, Arguments&&... a
 }
 void fact(Text& text, std::string_view name, std::string_view value) { print(text, "  {:<22}{}\n", name, value); }
 
-std::string milliseconds(double seconds) { return fmt::format("{:.1f} ms", 1e3 * seconds); }
+std::string milliseconds(double seconds) { return fmt::format("{:.{}f} ms", 1e3 * seconds, seconds < 0.01 ? 3 : 1); }
+/// "12,345"
+std::string rounded(double number) { return format_number(static_cast<std::int64_t>(std::llround(number))); }
 std::string per_cent(double share) { return fmt::format("{:.1f} %", 1e2 * share); }
 
 std::string cluster_text(const ScalingQuestion& question) {
@@ -57,7 +60,7 @@ void prediction_facts(Text& text, const StepPrediction& p, const GpuSpec& gpu) {
        fmt::format("{}, of which kernels wait for {}", milliseconds(p.communication_seconds),
                    milliseconds(p.exposed_seconds)));
   fact(text, "update", milliseconds(p.update_seconds));
-  fact(text, "speed", fmt::format("{:.0f} tokens/s of a GPU", p.tokens_per_second));
+  fact(text, "speed", fmt::format("{} tokens/s of a GPU", rounded(p.tokens_per_second)));
   fact(text, "MFU", fmt::format("{} (exact), {} (PaLM)", per_cent(p.mfu), per_cent(p.mfu_palm)));
   fact(text, "memory of a rank",
        fmt::format("{} of the GPU's {}{}", format_bytes(bytes_on_gpu(p.memory)), format_bytes(gpu.memory_bytes),
@@ -72,8 +75,8 @@ void strategy_table(Text& text, const plan::PlannedRecipe& recipe, const Planned
   for (const NamedSharding& sharding : sharding_strategies(run.ranks, run.cluster.gpus_per_node)) {
     run.strategy.sharding = sharding.values;
     const StepPrediction p = predict(recipe, run);
-    print(text, "  {:<24}{:>12}{:>12}{:>12.0f}{:>9}{:>9}{:>13}{}\n", sharding.name, milliseconds(p.step_seconds),
-          milliseconds(p.exposed_seconds), p.tokens_per_second, per_cent(p.mfu), per_cent(p.mfu_palm),
+    print(text, "  {:<24}{:>12}{:>12}{:>12}{:>9}{:>9}{:>13}{}\n", sharding.name, milliseconds(p.step_seconds),
+          milliseconds(p.exposed_seconds), rounded(p.tokens_per_second), per_cent(p.mfu), per_cent(p.mfu_palm),
           format_bytes(bytes_on_gpu(p.memory)), p.fits ? "" : "  does not fit");
   }
 }
@@ -123,8 +126,8 @@ std::string describe_search(const plan::PlannedRecipe& recipe, const ScalingQues
         std::min(found.size(), most_shown), found.size());
   for (std::size_t i = 0; i < std::min(found.size(), most_shown); ++i) {
     const auto& [sharding, checkpointing, micro_batch, p] = found[i];
-    print(text, "  {}. {:.0f} tokens/s of a GPU, step {}, exposed {}, MFU {} (PaLM {}), {}\n", i + 1,
-          p.tokens_per_second, milliseconds(p.step_seconds), milliseconds(p.exposed_seconds), per_cent(p.mfu),
+    print(text, "  {}. {} tokens/s of a GPU, step {}, exposed {}, MFU {} (PaLM {}), {}\n", i + 1,
+          rounded(p.tokens_per_second), milliseconds(p.step_seconds), milliseconds(p.exposed_seconds), per_cent(p.mfu),
           per_cent(p.mfu_palm), format_bytes(bytes_on_gpu(p.memory)));
     print(text, "       using sharding = monomorph::sharding::{};\n", sharding.name);
     print(text, "       using checkpointing = monomorph::checkpointing::{};\n", checkpointing.name);

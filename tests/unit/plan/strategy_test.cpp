@@ -1,4 +1,3 @@
-#include <monomorph/device/cuda.hpp>
 #include <monomorph/plan/planned_recipe.hpp>
 #include "support.hpp"
 #include "support/catch.hpp"
@@ -10,8 +9,8 @@ namespace {
 template <class Base, class Sharding> struct ShardedBy : Base { using sharding = Sharding; };
 template <class Base, class Checkpointing> struct RecomputingBy : Base { using checkpointing = Checkpointing; };
 struct OptionsInBf16 : EveryOption {
-  using precision = precision::Bf16Mixed;
-  using optimizer = optim::ByClass<optim::Muon, optim::AdamW>;
+  using precision = monomorph::precision::Bf16Mixed;
+  using optimizer = monomorph::optim::ByClass<monomorph::optim::Muon, monomorph::optim::AdamW>;
 };
 
 bool equal(const plan::Memory& a, const plan::Memory& b) {
