@@ -127,41 +127,55 @@ double update_bytes_per_element(const plan::PlannedRecipe& recipe, double state_
          (has_copy ? static_cast<double>(size_of(recipe.compute_dtype)) : 0);
 }
 
-std::int64_t trained_elements(const std::vector<plan::LayerWork>& layers) {
-  std::int64_t elements = 0;
-  for (const plan::LayerWork& layer : layers) elements += layer.is_trained ? layer.unit_elements : 0;
-  return elements;
+std::vector<plan::LayerWork> work_of_layers(const plan::PlannedRecipe& recipe) {
+  std::vector<plan::LayerWork> layers(static_cast<std::size_t>(recipe.n_layers));
+  for (int i = 0; i < recipe.n_layers; ++i) layers[i] = recipe.layer_work(i);
+  return layers;
+}
+
+/// Bytes of the optimiser's state for each element that it updates.
+double state_bytes(const plan::Memory& memory, const std::vector<plan::LayerWork>& layers, int shards) {
+  double trained = 0;
+  for (const plan::LayerWork& layer : layers)
+    trained += static_cast<double>(layer.is_trained ? layer.unit_elements : 0);
+  const auto bytes = static_cast<double>(memory.optimizer_state + memory.host_optimizer);
+  return bytes * shards / std::max(1.0, trained);
+}
+
+/// Adds the seconds of what ranks exchange of a unit, and of its update.
+void plan_exchange(const plan::PlannedRecipe& recipe, const PlannedRun& run, const CollectiveTime& collectives,
+                   UnitPlan& unit) {
+  const int n_shards = run.strategy.sharding.shards;
+  const PlacedRanks shards = shard_group(run.cluster, run.ranks, n_shards),
+                    replicas = replica_group(run.cluster, run.ranks, n_shards);
+  unit.gather = collectives.gather(shards, bytes_of(unit.work.unit_elements, recipe.compute_dtype));
+  if (!unit.work.is_trained) return;
+  const double gradients = bytes_of(unit.work.unit_elements, recipe.reduce_dtype);
+  unit.reduce = collectives.gather(shards, gradients);
+  unit.reduce_copies = collectives.all_reduce(replicas, gradients / n_shards);
 }
 
 std::vector<UnitPlan> plan_units(const plan::PlannedRecipe& recipe, const PlannedRun& run, const plan::Memory& memory,
                                  const Calibration& calibration) {
   const LayerTime time(recipe, *run.cluster.gpu, calibration);
   const CollectiveTime collectives(run.cluster, calibration);
-  const auto& [sharding, checkpointing] = run.strategy;
-  const PlacedRanks shards = shard_group(run.cluster, run.ranks, sharding.shards),
-                    replicas = replica_group(run.cluster, run.ranks, sharding.shards);
   const double tokens = static_cast<double>(run.micro_batch * recipe.trunk->context_length);
-  std::vector<plan::LayerWork> layers;
-  for (int i = 0; i < recipe.n_layers; ++i) layers.push_back(recipe.layer_work(i));
-  const double trained_per_rank = static_cast<double>(trained_elements(layers)) / sharding.shards;
-  const double state_per_element =
-      static_cast<double>(memory.optimizer_state + memory.host_optimizer) / std::max(1.0, trained_per_rank);
-  std::vector<UnitPlan> units;
+  const std::vector<plan::LayerWork> layers = work_of_layers(recipe);
+  const int shards = run.strategy.sharding.shards;
+  const double updated = update_bytes_per_element(recipe, state_bytes(memory, layers, shards));
+  std::vector<UnitPlan> units(layers.size());
   for (int i = 0; i < recipe.n_layers; ++i) {
-    const plan::LayerWork& layer = layers[i];
-    const bool is_block = layer.kind == UnitKind::block;
-    const LayerSeconds seconds =
-        time.seconds(layer, is_block ? checkpointing.recompute(i - recipe.first_block) : Recompute::nothing, tokens);
-    UnitPlan unit{.forward = seconds.forward, .backward = seconds.backward, .work = layer};
-    const std::int64_t elements = layer.unit_elements;
-    if (elements > 0) unit.gather = collectives.gather(shards, bytes_of(elements, recipe.compute_dtype));
-    if (elements > 0 && layer.is_trained) {
-      const double per_rank = static_cast<double>(elements) / sharding.shards;
-      unit.reduce = collectives.gather(shards, bytes_of(elements, recipe.reduce_dtype));
-      unit.reduce_copies = collectives.all_reduce(replicas, bytes_of(elements, recipe.reduce_dtype) / sharding.shards);
-      unit.update = time.moving(per_rank * update_bytes_per_element(recipe, state_per_element));
-    }
-    units.push_back(unit);
+    UnitPlan& unit = units[i];
+    unit.work = layers[i];
+    const bool is_block = unit.work.kind == UnitKind::block;
+    const Recompute recompute =
+        is_block ? run.strategy.checkpointing.recompute(i - recipe.first_block) : Recompute::nothing;
+    const LayerSeconds seconds = time.seconds(unit.work, recompute, tokens);
+    unit.forward = seconds.forward, unit.backward = seconds.backward;
+    if (unit.work.unit_elements == 0) continue;  // its unit is that of the first layer
+    plan_exchange(recipe, run, collectives, unit);
+    if (unit.work.is_trained)
+      unit.update = time.moving(static_cast<double>(unit.work.unit_elements) / shards * updated);
   }
   return units;
 }
