@@ -30,7 +30,7 @@ TEST_CASE("describe proposes plans as lines for a recipe") {
 
 TEST_CASE("describe refuses clusters that can't be, in one line") {
   const auto refuses = [](const Arguments& arguments, const std::vector<std::string>& parts) {
-    check_refusal(run_program("tiny_gpt2_fsdp", with({"describe"}, arguments)), 2, parts);
+    check_refusal(run_program("tiny_gpt2_fsdp", with<std::string>({"describe"}, arguments)), 2, parts);
   };
   refuses({"--ranks", "16", "--gpu", "h100"}, {"SCALE-01", "--network"});
   refuses({"--ranks", "12", "--gpu", "h100", "--network", "infiniband400"}, {"SCALE-02", "12"});
