@@ -8,7 +8,6 @@ namespace monomorph::plan {
 struct LayerWork {
   UnitKind kind{};
   std::int64_t unit_elements = 0;      ///< of the layer's own unit; 0 if it uses that of the first layer
-  std::int64_t idle_parameters = 0;    ///< that a token does not meet
   double products = 0, attention = 0;  ///< forward, FLOPs per token
   int passes_of_products = 0, passes_of_attention = 0;  ///< as much as in forward, forward included
   double dear = 0, cheap = 0;  ///< elements per token that backward reads, by what computing them again takes
@@ -20,7 +19,8 @@ struct LayerWork {
 
 template <class R> constexpr LayerWork layer_work(int layer) {
   const int unit = unit_of_layer<R>(layer);
-  LayerWork work{.passes_of_products = passes_with_parameters<R>(layer),
+  LayerWork work{.unit_elements = unit == layer ? unit_layout<R>(unit).elements : 0,
+                 .passes_of_products = passes_with_parameters<R>(layer),
                  .passes_of_attention = passes_of_attention<R>(layer),
                  .is_trained = trains<R>(unit),
                  .is_reached = backward_reaches<R>(layer),
@@ -29,11 +29,6 @@ template <class R> constexpr LayerWork layer_work(int layer) {
   with_layer<R>(layer, [&](auto l) {
     using Layer = decltype(l);
     work.kind = unit_kind<Layer>;
-    if (!shares_first_unit<Layer>) {
-      const typename Layer::Params params;
-      work.unit_elements = params.elements;
-      work.idle_parameters = params.parameters() - active_parameters<Layer>();
-    }
     work.products = static_cast<double>(Layer::matmul_flops_per_token());
     work.attention = attention_flops_per_token<Layer>();
     const std::int64_t n_tokens = trunk_of<R>.context_length;
