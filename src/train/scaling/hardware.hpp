@@ -30,8 +30,7 @@ struct GpuSpec {
 struct NetworkSpec {
   std::string_view name;
   double bandwidth;
-  /// Of a hop between two nodes; absent (0) where the calibration's for a network that its user shares with few holds.
-  bool is_shared;
+  bool is_shared;  ///< by many jobs of a machine, so that a hop takes Calibration::shared_hop_seconds
 };
 
 /// The GPUs that a run works on.
