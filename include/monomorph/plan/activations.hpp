@@ -14,9 +14,21 @@ inline constexpr bool offloads_some = [] {
 
 /// What of a layer backward finds only after it has been computed again. What backward does not reach need not be
 /// there after forward.
-template <class R> constexpr Recompute recomputed(int layer) {
+template <class R>
+constexpr Recompute recomputed(int layer,
+                               const CheckpointingValues& policy = checkpointing_values<typename R::checkpointing>) {
   if (!backward_reaches<R>(layer)) return Recompute::block;
-  return is_block<R>(layer) ? R::checkpointing::recompute(block_of_layer<R>(layer)) : Recompute::nothing;
+  return is_block<R>(layer) ? policy.recompute(block_of_layer<R>(layer)) : Recompute::nothing;
+}
+
+/// Places what backward reads of a layer.   @param ranks data-parallel ones: a loss may compare what they make
+template <class Layer>
+constexpr typename Layer::Saved place_saved(SavedPlacement activations, SavedPlacement statistics,
+                                            std::int64_t n_tokens, int ranks) {
+  if constexpr (std::is_constructible_v<typename Layer::Saved, SavedPlacement, SavedPlacement, std::int64_t, int>)
+    return {activations, statistics, n_tokens, ranks};
+  else
+    return {activations, statistics, n_tokens};
 }
 
 /// Everything whose size follows the micro-batch: slices of the activation buffer (compute dtype) and of the statistics
@@ -29,16 +41,19 @@ template <class R> struct Activations {
   Slice temporary;                          ///< begin of what Layer::Temporary places, shared by all layers
 
   /// @param ranks data-parallel ones: a loss may compare what they make
-  constexpr explicit Activations(std::int64_t micro_batch, int ranks = 1)
+  /// @param policy which need not be the recipe's own
+  constexpr explicit Activations(std::int64_t micro_batch, int ranks = 1,
+                                 const CheckpointingValues& policy = checkpointing_values<typename R::checkpointing>)
       : n_tokens(micro_batch * trunk_of<R>.context_length), ranks_(ranks) {
     const Shape MD{n_tokens, trunk_of<R>.d_model};
     for (int i = 0; i < n_layers<R>; ++i) {
+      recompute_[i] = recomputed<R>(i, policy);
       kept_[i] = {buffer.elements, statistics.elements};
       Layout kept, scratch, kept_statistics, statistics_scratch;
       with_layer<R>(i, [&](auto layer) { place(layer, i, kept, scratch, kept_statistics, statistics_scratch); });
       scratch_length_ = larger_of(scratch_length_, scratch.elements);
       statistics_scratch_length_ = larger_of(statistics_scratch_length_, statistics_scratch.elements);
-      if (offloads_layer(i) && kept.elements + kept_statistics.elements > 0) {
+      if (offloads_layer(i, policy) && kept.elements + kept_statistics.elements > 0) {
         n_offloaded_ = place_among_offloaded_[i] = n_offloaded_ + 1;
         slot_length_ = larger_of(slot_length_, kept.elements);
         statistics_slot_length_ = larger_of(statistics_slot_length_, kept_statistics.elements);
@@ -97,16 +112,11 @@ template <class R> struct Activations {
   template <class Layer>
   constexpr typename Layer::Saved place(Layer, int i, Layout& kept, Layout& scratch, Layout& kept_statistics,
                                         Layout& statistics_scratch) const {
-    const Recompute recompute = recomputed<R>(i);
-    const SavedPlacement activations{kept, scratch, recompute},
-        statistics{kept_statistics, statistics_scratch, recompute};
-    if constexpr (std::is_constructible_v<typename Layer::Saved, SavedPlacement, SavedPlacement, std::int64_t, int>)
-      return {activations, statistics, n_tokens, ranks_};
-    else
-      return {activations, statistics, n_tokens};
+    return place_saved<Layer>({kept, scratch, recompute_[i]}, {kept_statistics, statistics_scratch, recompute_[i]},
+                              n_tokens, ranks_);
   }
-  static constexpr bool offloads_layer(int i) {
-    return is_block<R>(i) && backward_reaches<R>(i) && offloads<typename R::checkpointing>(block_of_layer<R>(i));
+  static constexpr bool offloads_layer(int i, const CheckpointingValues& policy) {
+    return is_block<R>(i) && backward_reaches<R>(i) && policy.offloads(block_of_layer<R>(i));
   }
   /// Two places on the device, which offloaded blocks take in turn, and in the host's memory one for each that moves.
   constexpr void place_offloaded() {
@@ -126,6 +136,7 @@ template <class R> struct Activations {
     }
   }
 
+  std::array<Recompute, n_layers<R>> recompute_{};
   std::array<Begin, n_layers<R>> kept_{}, kept_length_{};
   std::array<int, n_layers<R>> place_among_offloaded_{};  ///< from 1; 0: not offloaded
   std::array<Offloaded, n_layers<R>> offloaded_{};

@@ -80,13 +80,16 @@ template <class R> constexpr PassExtent pass_extent(std::int64_t micro_batch) {
   return extent;
 }
 
-/// @param dp data-parallel ranks   @param micro_batch sequences per rank and forward pass
+/// @param strategy on dp data-parallel ranks, which need not be the recipe's own
+/// @param micro_batch sequences per rank and forward pass
 /// @param tree_levels of a fixed tree of gradients, see tree_levels(); 0 without one
-template <class R> constexpr Memory memory(int dp, std::int64_t micro_batch, int tree_levels = 0) {
+template <class R>
+constexpr Memory memory_with(const Strategy& strategy, int dp, std::int64_t micro_batch, int tree_levels = 0) {
   using Precision = typename R::precision;
   using Optimizer = typename R::optimizer;
-  const Shards<R> shards(dp);
-  const Activations<R> activations(micro_batch, dp);
+  const Shards<R> shards(strategy.sharding);
+  const Activations<R> activations(micro_batch, dp, strategy.checkpointing);
+  const bool on_host = shards.params_on_host();
   const bool alone = shards.shards == 1;  // the whole is this rank's
   const auto compute = size_of(Precision::compute_dtype), gradient = size_of(Precision::gradient_dtype),
              master = size_of(Precision::master_dtype);
@@ -94,8 +97,8 @@ template <class R> constexpr Memory memory(int dp, std::int64_t micro_batch, int
   Memory bytes;
   const auto state = size_of(state_dtype<Optimizer>(Precision::master_dtype));
   auto& own_params = keeps_master_copy<Precision> ? bytes.compute_params : bytes.master;
-  (shards.on_host ? bytes.host_params : own_params) = shards.params.shards.elements * compute;
-  (alone && !shards.on_host ? own_params : bytes.gathered_params) += shards.params.wholes.elements * compute;
+  (on_host ? bytes.host_params : own_params) = shards.params.shards.elements * compute;
+  (alone && !on_host ? own_params : bytes.gathered_params) += shards.params.wholes.elements * compute;
   bytes.gathered_params += shards.arrivals.elements * compute;
   bytes.gradients = shards.gradients.shards.elements * gradient;
   (alone ? bytes.gradients : bytes.gathered_gradients) += shards.gradients.wholes.elements * gradient;
@@ -120,6 +123,10 @@ template <class R> constexpr Memory memory(int dp, std::int64_t micro_batch, int
   }
   bytes.communication = communication_bytes(dp);
   return bytes;
+}
+
+template <class R> constexpr Memory memory(int dp, std::int64_t micro_batch, int tree_levels = 0) {
+  return memory_with<R>(strategy_of<R>(dp), dp, micro_batch, tree_levels);
 }
 
 template <class R> constexpr std::int64_t bytes_per_rank(int dp, std::int64_t micro_batch) {

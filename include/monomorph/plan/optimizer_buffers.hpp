@@ -27,23 +27,22 @@ template <class R> struct OptimizerBuffers {
       longest_part = larger_of(longest_part, shards.part[u]);
       longest_state = larger_of(longest_state, elements);
     }
-    if (on_host) place_in_use(shards.part, longest_part, longest_state);
+    if (on_host) place_in_use(shards, longest_part, longest_state);
   }
 
  private:
-  constexpr void place_in_use(const std::array<std::int64_t, n>& part, std::int64_t longest_part,
-                              std::int64_t longest_state) {
+  constexpr void place_in_use(const Shards<R>& shards, std::int64_t longest_part, std::int64_t longest_state) {
     Slice of_masters[2], of_states[2];
     for (int slot = 0; slot < 2 && slot < n - n_frozen<R>; ++slot) {
-      if (keeps_master_copy<typename R::precision> || Shards<R>::on_host)
+      if (keeps_master_copy<typename R::precision> || shards.params_on_host())
         of_masters[slot] = masters.take({1, longest_part});
       of_states[slot] = states.take({1, longest_state});
     }
     for (int u = 0, n_trained = 0; u < n; ++u) {
       if (!trains<R>(u)) continue;
       const int slot = n_trained++ % 2;
-      if (keeps_master_copy<typename R::precision> || (Shards<R>::on_host && !Shards<R>::resident(u)))
-        master_in_use[u] = {of_masters[slot].offset, {1, part[u]}};
+      if (keeps_master_copy<typename R::precision> || (shards.params_on_host() && !Shards<R>::resident(u)))
+        master_in_use[u] = {of_masters[slot].offset, {1, shards.part[u]}};
       state_in_use[u] = {of_states[slot].offset, state[u].shape};
     }
   }

@@ -28,13 +28,17 @@ constexpr std::int64_t part_length(std::int64_t elements, int parts, int i) {
   return clamped(elements - i * part, 0, part);
 }
 
+/// Whether parameters that were gathered for forward and released are gathered for backward, too: but a look-up's, and
+/// those of the last layer and of the one before, which stay.
+template <class R> constexpr bool gathered_for_backward(int u) {
+  return backward_reaches<R>(u) && backward_reads<R>(u) && u < last_layer<R> - 1;
+}
+
 /// How often a unit's parameters are gathered in a step.
 template <class R> constexpr std::int64_t gathers_per_step(int u, std::int64_t micro_batches) {
   // Parameters that stay are gathered when they have changed,
   if (!R::sharding::splits_parameters || (Shards<R>::resident(u) && !trains<R>(u))) return trains<R>(u) ? 1 : 0;
-  // others for forward and for backward: but a look-up's, the last layer's and those of the one before, which stay.
-  const bool again = backward_reaches<R>(u) && backward_reads<R>(u) && u < last_layer<R> - 1;
-  return micro_batches * (again ? 2 : 1);
+  return micro_batches * (gathered_for_backward<R>(u) ? 2 : 1);  // others for every pass
 }
 
 /// Elements that the last layer of a rank shows to all others in a micro-batch of M tokens.

@@ -3,8 +3,8 @@
 #include <boost/hana/for_each.hpp>
 #include <monomorph/block/layers.hpp>
 #include <monomorph/core/extremes.hpp>
+#include <monomorph/plan/strategy.hpp>
 #include <monomorph/policy/finetuning_policy.hpp>
-#include <monomorph/policy/sharding_policy.hpp>
 
 /// Layers are numbered from the first one, 0, an embedding, over the L blocks to the last one, a head; the kind of
 /// model says what else stands before and behind the blocks. Each has a unit of the same number: what is gathered,
@@ -118,15 +118,18 @@ template <int n_units> struct UnitPlaces {
 /// else has a place of its own.
 template <class R> struct Shards {
   static constexpr int n = n_units<R>;
-  int shards;
+  ShardingValues sharding;
+  int shards = sharding.shards;
   std::array<std::int64_t, n> part{};  ///< elements of a unit's shard
-  UnitPlaces<n> params, gradients;     ///< shards of parameters that lie apart are on the host if `on_host`
+  UnitPlaces<n> params, gradients;     ///< shards of parameters that lie apart may be on the host
   std::array<Slice, n> arrived{};      ///< where a shard from the host lies before it is gathered, if ranks split units
   Layout arrivals;
   std::array<Slice, n> tree{};  ///< shards on a level of the gradients' tree
   Layout tree_buffer;
 
-  constexpr explicit Shards(int dp) : shards(R::sharding::optimizer_shards(dp)) {
+  constexpr explicit Shards(int dp) : Shards(sharding_values<typename R::sharding>(dp)) {}
+  /// With another sharding policy than the recipe's.
+  constexpr explicit Shards(const ShardingValues& values) : sharding(values) {
     for (int u = 0; u < n; ++u) {
       part[u] = align_up((unit_layout<R>(u).elements + shards - 1) / shards);
       if (trains<R>(u)) tree[u] = tree_buffer.take({1, part[u]});
@@ -137,17 +140,19 @@ template <class R> struct Shards {
   /// In which of the two slots a unit's whole gradients lie; -1 if they have a place of their own.
   constexpr int gradient_slot(int u) const { return accumulates_whole() || resident(u) ? -1 : u % 2; }
   /// Whether micro-batches accumulate in the whole gradients, and not in the shard after each reduction.
-  constexpr bool accumulates_whole() const { return shards == 1 || !R::sharding::splits_gradients; }
-  static constexpr bool on_host = parameter_space<typename R::sharding> == MemorySpace::host;
+  constexpr bool accumulates_whole() const { return shards == 1 || !sharding.splits_gradients; }
+  constexpr bool params_on_host() const { return sharding.parameter_space == MemorySpace::host; }
+  static constexpr bool on_host =
+      parameter_space<typename R::sharding> == MemorySpace::host;  ///< by the recipe's policy
   /// A unit that the first layer and the last one share stays.
   static constexpr bool resident(int u) { return ties_units<R> && u == 0; }
 
  private:
   constexpr void place_params() {
-    const bool in_slots = on_host || (shards > 1 && R::sharding::splits_parameters);
+    const bool in_slots = params_on_host() || (shards > 1 && sharding.splits_parameters);
     Slots slots;
     if (in_slots) slots = take_slots(params.wholes, [](int) { return true; });
-    if (on_host && shards > 1) place_arrivals();
+    if (params_on_host() && shards > 1) place_arrivals();
     for (int u = 0; u < n; ++u) {
       const bool in_slot = in_slots && !resident(u);
       if (in_slot) params.apart[u] = params.shards.take({1, part[u]});

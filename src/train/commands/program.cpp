@@ -1,3 +1,4 @@
+#include "train/commands/describe_command.hpp"
 #include "train/commands/encoder_commands.hpp"
 #include "train/commands/held_out_options.hpp"
 #include "train/commands/weights_commands.hpp"
@@ -176,11 +177,8 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   train_options.add_to(app);
 
   auto* const describe_command = app.add_subcommand("describe", "what the recipe is and needs");
-  int ranks = 1;
-  std::int64_t micro_batch = 1;
-  add_number(*describe_command, "--ranks", ranks, "data-parallel ranks", {1, 1 << 20})->capture_default_str();
-  add_number(*describe_command, "--micro-batch", micro_batch, "sequences per rank", {1, 1 << 20})
-      ->capture_default_str();
+  DescribeOptions describe_options;
+  describe_options.add_to(*describe_command);
 
   auto* const schema_command = app.add_subcommand("schema", "JSON Schema of the hyperparameters");
   auto* const check_command = app.add_subcommand("check", "all that can be known without training");
@@ -228,10 +226,7 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
     refuse_unread_options(app, *command);
     if (command != check_command) refuse_launched_ranks(*command);
   }
-  if (*describe_command) {
-    check_groups(recipe, ranks);
-    return show(describe(recipe, ranks, micro_batch)), 0;
-  }
+  if (*describe_command) return run_describe(recipe, describe_options);
   if (*schema_command) return show(schema(default_hparams(recipe.hparams)) + "\n"), 0;
   if (*import_command) return run_import(recipe, import_options);
   if (*export_command) return run_export(recipe, export_options);

@@ -93,6 +93,17 @@ bool matches(const Gpu& gpu, const std::vector<std::string>& device) {
 
 }  // namespace
 
+MatmulType matmul_type(DType compute) {
+  switch (compute) {
+    case DType::bf16:
+      return MatmulType::bf16;
+    case DType::fp16:
+      return MatmulType::fp16;
+    default:
+      return MatmulType::fp32;
+  }
+}
+
 std::optional<PeakFlops> peak_from_table(std::string_view device_name, MatmulType type) {
   const std::vector<std::string> device = words_of(device_name);
   const auto gpu = std::ranges::find_if(gpus, [&](const Gpu& candidate) { return matches(candidate, device); });

@@ -23,18 +23,6 @@ PeakFlops measure(DType dtype) {
   });
 }
 
-/// How a GPU's products are computed here.
-MatmulType matmul_type(DType compute) {
-  switch (compute) {
-    case DType::bf16:
-      return MatmulType::bf16;
-    case DType::fp16:
-      return MatmulType::fp16;
-    default:
-      return MatmulType::fp32;
-  }
-}
-
 }  // namespace
 
 Throughput::Throughput(plan::FlopsPerToken flops, DType compute, int ranks, std::string_view gpu)

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <monomorph/core/dtype.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,8 @@ namespace monomorph::train {
 
 /// How matrix products are computed: what a GPU's peak depends on.
 enum class MatmulType { fp32, tf32, bf16, fp16, fp8 };
+/// How a GPU's products with operands of this dtype are computed here.
+MatmulType matmul_type(DType compute);
 
 /// The denominator of MFU.
 struct PeakFlops {

@@ -1,0 +1,66 @@
+"""The rows of a table of runs, and the program that predicts them."""
+import csv
+import pathlib
+import subprocess
+from dataclasses import dataclass
+
+# Constants that every run shares, in the order of the program's line, each with the bounds within which it means
+# something.
+SHARED = {"products_on_ampere": (0.4, 0.85), "products_on_hopper": (0.4, 0.85), "products_on_hopper_64gb": (0.4, 0.85),
+          "contention": (0.0, 0.5), "network": (0.5, 0.95), "hop_seconds": (5e-6, 100e-6),
+          "shared_hop_seconds": (5e-6, 400e-6)}
+# The bytes that kernels other than products move, by how programs run them.
+ELEMENTWISE = {"unfused": (0.3, 6.0), "fused": (0.3, 4.0), "monomorph": (0.3, 4.0)}
+BOUNDS = SHARED | ELEMENTWISE | {"attention": (0.2, 0.5)}
+# Of a program, which of these it is; and its rate of attention over that of FlashAttention-2, which the constant is of:
+# cuDNN's kernels are 1.7 to 2.3 times as fast on Hopper.
+PROGRAMS = {"eager": ("unfused", 1), "compiled": ("fused", 1), "fused": ("fused", 2), "monomorph": ("monomorph", 2)}
+
+
+@dataclass
+class Prediction:
+    tokens_per_second: float
+    seconds: float
+    exposed_seconds: float
+    gib: float
+    fits: bool
+    micro_batch: int
+    recompute: str
+
+
+def read_rows(table: pathlib.Path) -> list[dict]:
+    with table.open() as file:
+        return list(csv.DictReader(file))
+
+
+def error(row: dict, prediction: Prediction) -> float:
+    """Of the predicted time: above 0 where the run was faster than predicted."""
+    return float(row["tokens_per_s_per_gpu"]) / prediction.tokens_per_second - 1
+
+
+class Model:
+    def __init__(self, build: pathlib.Path):
+        program = next(path for path in (build / "scaling_predict", build / "bench/scaling_predict") if path.exists())
+        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def predict(self, rows: list[dict], constants: dict[str, float]) -> list[Prediction]:
+        lines = ["calibration " + " ".join(repr(constants[name]) for name in SHARED)]
+        lines += [self.line(row, constants) for row in rows]
+        self.process.stdin.write("\n".join(lines) + "\nend\n")
+        self.process.stdin.flush()
+        predictions = []
+        while line := self.process.stdout.readline().strip():
+            *numbers, fits, micro_batch, recompute = line.split()
+            predictions.append(Prediction(*map(float, numbers), fits == "1", int(micro_batch), recompute))
+        return predictions
+
+    def errors(self, rows: list[dict], constants: dict[str, float]) -> list[float]:
+        return [error(row, prediction) for row, prediction in zip(rows, self.predict(rows, constants))]
+
+    @staticmethod
+    def line(row: dict, constants: dict[str, float]) -> str:
+        elementwise, attention = PROGRAMS[row["program"]]
+        return " ".join(map(str, (
+            "run", row["model"], row["gpu"], row["network"] or "-", row["gpus_per_node"], row["gpus"],
+            row["micro_batch"] or 0, row["micro_batches"], row["sharding"], row["recompute"] or "least",
+            constants[elementwise], constants["attention"] * attention)))

@@ -1,0 +1,107 @@
+#pragma once
+#include <monomorph/device/cuda.hpp>
+#include <monomorph/plan/planned_recipe.hpp>
+#include <monomorph/run.hpp>
+
+#include <map>
+#include <string_view>
+
+/// The models of bench/scaling/published.csv, by their names there. Sizes are the published ones; those of Modalities'
+/// runs follow from the FLOPs per token that its rates and MFU give (12 L D^2 parameters and 12 L D T of attention).
+namespace bench {
+
+/// What the programs of these runs have in common: compute and reductions in bf16, AdamW in fp32.
+struct Published {
+  using sharding = monomorph::sharding::FullShard;
+  using precision = monomorph::precision::Bf16MixedReducingBf16;
+  using checkpointing = monomorph::checkpointing::KeepAll;
+  using optimizer = monomorph::optim::AdamW;
+  using device = monomorph::device::Cuda;
+};
+
+/// GPT-3's shape (Brown et al. 2020), with GPT-2's vocabulary unless said otherwise.
+consteval monomorph::DecoderSpec gpt(std::int64_t layers, std::int64_t heads, std::int64_t width, std::int64_t tokens) {
+  return {.vocab_size = 50'304, .n_layers = layers, .n_heads = heads, .d_model = width, .context_length = tokens};
+}
+/// Llama's (Touvron et al. 2023).
+consteval monomorph::DecoderSpec llama(std::int64_t layers, std::int64_t heads, std::int64_t kv_heads,
+                                       std::int64_t width, std::int64_t mlp, std::int64_t vocabulary,
+                                       std::int64_t tokens, bool tied = false) {
+  return {.vocab_size = vocabulary,
+          .n_layers = layers,
+          .n_heads = heads,
+          .d_model = width,
+          .context_length = tokens,
+          .n_kv_heads = kv_heads,
+          .d_ff = mlp,
+          .norm = {.kind = monomorph::NormKind::rms_norm, .bias = false},
+          .activation = monomorph::Activation::swiglu,
+          .position = monomorph::Position::rotary,
+          .bias = monomorph::no_biases,
+          .tied_head = tied};
+}
+
+/// Torchtitan reduces in fp32.
+struct ReducingFp32 : Published {
+  using precision = monomorph::precision::Bf16Mixed;
+};
+/// LLM.Q keeps nothing in fp32.
+struct AllBf16 : Published {
+  struct precision : monomorph::precision::Bf16Pure {
+    static constexpr monomorph::DType gradient_dtype = monomorph::DType::bf16, reduce_dtype = monomorph::DType::bf16;
+  };
+};
+
+inline constexpr auto modalities_2_7b = gpt(32, 32, 2560, 4096);
+inline constexpr auto modalities_2_7b_8192 = gpt(32, 32, 2560, 8192);
+inline constexpr auto modalities_6_7b = gpt(32, 32, 4096, 4096);
+inline constexpr auto modalities_28b = gpt(52, 52, 6656, 8192);
+inline constexpr auto gpt2_124m = gpt(12, 12, 768, 1024);
+inline constexpr auto gpt2_1_5b = gpt(48, 25, 1600, 1024);
+inline constexpr auto mpt_1_3b = gpt(24, 16, 2048, 2048);
+inline constexpr auto mpt_7b = gpt(32, 32, 4096, 2048);
+inline constexpr auto mpt_13b = gpt(40, 40, 5120, 2048);
+inline constexpr auto mpt_70b = gpt(80, 64, 8192, 2048);
+inline constexpr auto llama2_7b = llama(32, 32, 32, 4096, 11'008, 32'000, 4096);
+inline constexpr auto llama2_13b = llama(40, 40, 40, 5120, 13'824, 32'000, 4096);
+inline constexpr auto llama2_34b = llama(48, 64, 8, 8192, 22'016, 32'000, 4096);
+inline constexpr auto llama2_70b = llama(80, 64, 8, 8192, 28'672, 32'000, 4096);
+inline constexpr auto llama3_8b = monomorph::models::llama3_8b;
+inline constexpr auto qwen2_5_0_5b = llama(24, 14, 2, 896, 4'864, 151'936, 1024, true);
+inline constexpr auto qwen2_5_1_5b = llama(28, 12, 2, 1536, 8'960, 151'936, 1024, true);
+inline constexpr auto qwen2_5_3b = llama(36, 16, 2, 2048, 11'008, 151'936, 1024, true);
+inline constexpr auto qwen2_5_7b = llama(28, 28, 4, 3584, 18'944, 152'064, 1024);
+
+template <const monomorph::DecoderSpec& spec, class Program> struct Of : Program {
+  static constexpr monomorph::DecoderSpec model = spec;
+};
+template <const monomorph::DecoderSpec& spec, class Program = Published>
+constexpr monomorph::plan::PlannedRecipe planned() {
+  return monomorph::plan::planned_recipe<Of<spec, Program>>();
+}
+
+inline const std::map<std::string_view, monomorph::plan::PlannedRecipe>& planned_recipes() {
+  static const std::map<std::string_view, monomorph::plan::PlannedRecipe> recipes{
+      {"modalities_2_7b", planned<modalities_2_7b>()},
+      {"modalities_2_7b_8192", planned<modalities_2_7b_8192>()},
+      {"modalities_6_7b", planned<modalities_6_7b>()},
+      {"modalities_28b", planned<modalities_28b>()},
+      {"gpt2_124m", planned<gpt2_124m>()},
+      {"gpt2_1_5b", planned<gpt2_1_5b>()},
+      {"mpt_1_3b", planned<mpt_1_3b>()},
+      {"mpt_7b", planned<mpt_7b>()},
+      {"mpt_13b", planned<mpt_13b>()},
+      {"mpt_70b", planned<mpt_70b>()},
+      {"llama2_7b", planned<llama2_7b>()},
+      {"llama2_13b", planned<llama2_13b>()},
+      {"llama2_34b", planned<llama2_34b>()},
+      {"llama2_70b", planned<llama2_70b>()},
+      {"llama3_8b", planned<llama3_8b, ReducingFp32>()},
+      {"qwen2_5_0_5b", planned<qwen2_5_0_5b, AllBf16>()},
+      {"qwen2_5_1_5b", planned<qwen2_5_1_5b, AllBf16>()},
+      {"qwen2_5_3b", planned<qwen2_5_3b, AllBf16>()},
+      {"qwen2_5_7b", planned<qwen2_5_7b, AllBf16>()}};
+  return recipes;
+}
+
+}  // namespace bench

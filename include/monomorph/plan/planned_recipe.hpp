@@ -1,0 +1,40 @@
+#pragma once
+#include <monomorph/plan/layer_work.hpp>
+#include <monomorph/plan/memory.hpp>
+
+namespace monomorph::plan {
+
+/// The plan of a recipe as values and function pointers: what predictions need of it, on any number of ranks and with
+/// any strategy, without its type.
+struct PlannedRecipe {
+  const DecoderSpec* trunk = nullptr;  ///< the sizes that models of every kind have
+  bool makes_logits = true;            ///< and not embeddings
+  DType compute_dtype{}, gradient_dtype{}, reduce_dtype{}, master_dtype{};
+  int n_layers = 0, first_block = 0;
+  Strategy (*strategy)(int dp) = nullptr;  ///< the recipe's own
+  Memory (*memory)(const Strategy&, int dp, std::int64_t micro_batch, int tree_levels) = nullptr;
+  LayerWork (*layer_work)(int layer) = nullptr;
+  FlopsPerToken (*flops)(std::int64_t micro_batch, int ranks) = nullptr;
+  PassExtent (*pass_extent)(std::int64_t micro_batch) = nullptr;
+  std::int64_t (*loss_chunk_tokens)(std::int64_t n_tokens) = nullptr;  ///< on the device that the recipe is built for
+};
+
+template <class R> constexpr PlannedRecipe planned_recipe() {
+  using Precision = typename R::precision;
+  return {.trunk = &trunk_of<R>,
+          .makes_logits = !makes_embeddings<R>,
+          .compute_dtype = Precision::compute_dtype,
+          .gradient_dtype = Precision::gradient_dtype,
+          .reduce_dtype = Precision::reduce_dtype,
+          .master_dtype = Precision::master_dtype,
+          .n_layers = n_layers<R>,
+          .first_block = first_block<R>,
+          .strategy = strategy_of<R>,
+          .memory = memory_with<R>,
+          .layer_work = layer_work<R>,
+          .flops = flops_per_token<R>,
+          .pass_extent = pass_extent<R>,
+          .loss_chunk_tokens = monomorph::loss_chunk_tokens<R>};
+}
+
+}  // namespace monomorph::plan

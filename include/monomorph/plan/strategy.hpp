@@ -1,0 +1,37 @@
+#pragma once
+#include <monomorph/policy/checkpointing_policy.hpp>
+#include <monomorph/policy/sharding_policy.hpp>
+
+namespace monomorph::plan {
+
+/// What the plan reads of a sharding policy, on so many ranks.
+struct ShardingValues {
+  int shards = 1;  ///< parts into which ranks split optimiser state, and what else is split
+  bool splits_parameters = false, splits_gradients = false;
+  MemorySpace parameter_space = MemorySpace::device;
+  friend constexpr bool operator==(const ShardingValues&, const ShardingValues&) = default;
+};
+template <class Policy> constexpr ShardingValues sharding_values(int dp) {
+  return {Policy::optimizer_shards(dp), Policy::splits_parameters, Policy::splits_gradients, parameter_space<Policy>};
+}
+
+/// What the plan reads of an activation-checkpointing policy, by block.
+struct CheckpointingValues {
+  Recompute (*recompute)(int block) = nullptr;
+  bool (*offloads)(int block) = nullptr;
+};
+template <class Policy>
+inline constexpr CheckpointingValues checkpointing_values{[](int block) { return Policy::recompute(block); },
+                                                          offloads<Policy>};
+
+/// The two policies that say how memory is paid for with time, as values: one recipe can be planned with many of them
+/// and is compiled once.
+struct Strategy {
+  ShardingValues sharding;
+  CheckpointingValues checkpointing;
+};
+template <class R> constexpr Strategy strategy_of(int dp) {
+  return {sharding_values<typename R::sharding>(dp), checkpointing_values<typename R::checkpointing>};
+}
+
+}  // namespace monomorph::plan

@@ -1,0 +1,22 @@
+#pragma once
+#include "train/scaling/describe_scaling.hpp"
+
+#include <monomorph/train/describe/recipe_program.hpp>
+
+namespace CLI {
+class App;
+}
+
+namespace monomorph::train {
+
+/// The options of `describe`: how many ranks, and the GPUs of which it predicts a step.
+struct DescribeOptions {
+  ScalingQuestion question;  ///< without a GPU nothing is predicted
+  bool searches = false;     ///< for plans, instead of describing the recipe as it is
+  void add_to(CLI::App& app);
+};
+
+/// @throws UsageError [RANK-17] ranks that do not make groups of the recipe's sharding; as check(ScalingQuestion)
+int run_describe(const RecipeProgram& recipe, const DescribeOptions& options);
+
+}  // namespace monomorph::train

@@ -1,0 +1,36 @@
+#include "train/scaling/device_memory.hpp"
+
+#include <monomorph/device/cuda.hpp>
+
+namespace monomorph::train {
+namespace {
+
+/// Adds what logits and losses of a longer chunk of tokens take.
+void resize_loss_chunk(const plan::PlannedRecipe& recipe, std::int64_t n_tokens, plan::Memory& memory) {
+  const std::int64_t vocabulary = recipe.trunk->padded_vocab();
+  const std::int64_t here = recipe.loss_chunk_tokens(n_tokens),
+                     there = smaller_of(n_tokens, device::Cuda::loss_chunk_tokens(vocabulary));
+  const DType logits = statistics_dtype(recipe.compute_dtype);
+  const auto elements = [&](std::int64_t tokens) { return align_up(tokens * vocabulary); };
+  const std::int64_t more = elements(there) - elements(here);
+  memory.statistics += (more + align_up(there) - align_up(here)) * size_of(logits);
+  if (logits != recipe.compute_dtype) memory.activations += more * size_of(recipe.compute_dtype);
+}
+
+}  // namespace
+
+plan::Memory memory_on_gpu(const plan::PlannedRecipe& recipe, const plan::Strategy& strategy, int ranks,
+                           std::int64_t micro_batch) {
+  plan::Memory memory = recipe.memory(strategy, ranks, micro_batch, 0);
+  if (!memory.arena_on_host) return memory;  // built for a GPU
+  memory.arena_on_host = false;
+  if (recipe.makes_logits) resize_loss_chunk(recipe, micro_batch * recipe.trunk->context_length, memory);
+  memory.host_staging = plan::host_staging_bytes;
+  memory.device_workspace = device_workspace_bytes<device::Cuda>(recipe.pass_extent(micro_batch));
+  memory.device_context = device_context_bytes<device::Cuda>();
+  return memory;
+}
+
+std::int64_t bytes_on_gpu(const plan::Memory& memory) { return memory.total() - memory.in_main_memory(); }
+
+}  // namespace monomorph::train

@@ -1,0 +1,57 @@
+#include "train/scaling/layer_time.hpp"
+
+#include <algorithm>
+
+namespace monomorph::train {
+namespace {
+
+double attained(GpuKind kind, const Calibration& calibration) {
+  switch (kind) {
+    case GpuKind::ampere:
+      return calibration.products_on_ampere;
+    case GpuKind::hopper_64gb:
+      return calibration.products_on_hopper_64gb;
+    case GpuKind::hopper:
+      break;
+  }
+  return calibration.products_on_hopper;
+}
+
+/// How often kernels touch what backward reads: it is written and read in forward; backward reads it again, and writes
+/// and reads its gradient.
+constexpr double touches_forward = 2, touches_backward = 3;
+
+}  // namespace
+
+LayerTime::LayerTime(const plan::PlannedRecipe& recipe, const GpuSpec& gpu, const Calibration& calibration)
+    : product_rate_(peak_flops(gpu, recipe.compute_dtype) * attained(gpu.kind, calibration)),
+      attention_rate_(product_rate_ * calibration.attention),
+      bandwidth_(gpu.memory_bandwidth),
+      elementwise_(calibration.elementwise),
+      width_(static_cast<double>(recipe.trunk->d_model)),
+      compute_bytes_(static_cast<double>(size_of(recipe.compute_dtype))),
+      logit_bytes_(static_cast<double>(size_of(statistics_dtype(recipe.compute_dtype)))) {}
+
+/// Of the compute dtype: what the plan saves of it and its output; of a vocabulary's head its logits, which are wider.
+double LayerTime::elements_per_token(const plan::LayerWork& layer) const {
+  if (layer.kind != UnitKind::head) return width_ + layer.dear + layer.cheap;
+  const double logits = layer.products / (2 * width_);
+  return width_ + logits * logit_bytes_ / compute_bytes_;
+}
+
+LayerSeconds LayerTime::seconds(const plan::LayerWork& layer, Recompute recompute, double tokens) const {
+  const double weights = moving(layer.products / 2 * compute_bytes_);  // two operations for each weight and token
+  const double product = std::max(tokens * layer.products / product_rate_, weights),
+               attention = tokens * layer.attention / attention_rate_,
+               touch = elementwise_ * moving(tokens * elements_per_token(layer) * compute_bytes_),
+               cheap = elementwise_ * moving(tokens * layer.cheap * compute_bytes_);
+  LayerSeconds seconds{.forward = product + attention + touches_forward * touch};
+  if (!layer.is_reached && layer.passes_of_products == 1) return seconds;
+  seconds.backward =
+      (layer.passes_of_products - 1) * product + (layer.passes_of_attention - 1) * attention + touches_backward * touch;
+  if (recompute == Recompute::block) seconds.backward += seconds.forward;
+  if (recompute == Recompute::cheap) seconds.backward += touches_forward * cheap;
+  return seconds;
+}
+
+}  // namespace monomorph::train

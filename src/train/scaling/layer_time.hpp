@@ -1,0 +1,29 @@
+#pragma once
+#include "train/scaling/calibration.hpp"
+
+#include <monomorph/plan/planned_recipe.hpp>
+
+namespace monomorph::train {
+
+/// Seconds of a layer's kernels for a micro-batch.
+struct LayerSeconds {
+  double forward = 0, backward = 0;  ///< backward includes what is computed again
+};
+
+/// The roof of each layer: products at the rate that they attain, but not faster than their weights are read; attention
+/// at its rate; and the bytes that all other kernels move at the memory's bandwidth.
+class LayerTime {
+ public:
+  LayerTime(const plan::PlannedRecipe& recipe, const GpuSpec& gpu, const Calibration& calibration);
+
+  LayerSeconds seconds(const plan::LayerWork& layer, Recompute recompute, double tokens) const;
+  /// That kernels take to read and write so many bytes.
+  double moving(double bytes) const { return bytes / bandwidth_; }
+
+ private:
+  double elements_per_token(const plan::LayerWork& layer) const;
+  double product_rate_, attention_rate_, bandwidth_, elementwise_;
+  double width_, compute_bytes_, logit_bytes_;
+};
+
+}  // namespace monomorph::train

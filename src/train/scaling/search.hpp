@@ -1,0 +1,23 @@
+#pragma once
+#include "train/scaling/step_prediction.hpp"
+#include "train/scaling/strategies.hpp"
+
+#include <vector>
+
+namespace monomorph::train {
+
+/// A way to train a recipe on a cluster.
+struct Proposal {
+  NamedSharding sharding;
+  NamedCheckpointing checkpointing;
+  std::int64_t micro_batch = 1;
+  StepPrediction prediction;
+};
+
+/// Every micro-batch that is a power of two, with every sharding and every way to recompute that a recipe may have,
+/// fastest first. What does not fit in the GPUs' memory is left out.
+/// @param global_batch sequences of a step, which the micro-batches must divide; 0: a step has one micro-batch
+std::vector<Proposal> search(const plan::PlannedRecipe& recipe, const Cluster& cluster, int ranks,
+                             std::int64_t global_batch);
+
+}  // namespace monomorph::train

@@ -1,0 +1,42 @@
+// What describe says of GPUs that are not there.
+#include "programs.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+using namespace monomorph::testing;
+
+TEST_CASE("describe predicts a step on GPUs, beside what it says without") {
+  const std::string plain = run_program("tiny_gpt2_fsdp", {"describe", "--ranks", "16"}).out;
+  const ProcessResult result =
+      run_program("tiny_gpt2_fsdp", {"describe", "--ranks", "16", "--gpu", "h100", "--network", "infiniband400"});
+  CAPTURE(result.out, result.err);
+  CHECK(result.exit_code == 0);
+  CHECK(result.err.empty());
+  REQUIRE(result.out.starts_with(plain));
+  for (const std::string part : {"predicted on 16 x h100, 8 of them a node, infiniband400", "peak", "roof", "MFU",
+                                 "FullShard", "HybridShard<8>", "memory of a rank"})
+    CHECK(contains(result.out.substr(plain.size()), part));
+}
+
+TEST_CASE("describe proposes plans as lines for a recipe") {
+  const ProcessResult result = run_program("tiny_llama", {"describe", "--ranks", "8", "--gpu", "a100", "--search"});
+  CAPTURE(result.out, result.err);
+  CHECK(result.exit_code == 0);
+  CHECK(contains(result.out, "1. "));
+  CHECK(contains(result.out, "using sharding = monomorph::sharding::"));
+  CHECK(contains(result.out, "using checkpointing = monomorph::checkpointing::"));
+  CHECK(contains(result.out, "--set batch.micro_batch="));
+}
+
+TEST_CASE("describe refuses clusters that can't be, in one line") {
+  const auto refuses = [](const Arguments& arguments, const std::vector<std::string>& parts) {
+    check_refusal(run_program("tiny_gpt2_fsdp", with<std::string>({"describe"}, arguments)), 2, parts);
+  };
+  refuses({"--ranks", "16", "--gpu", "h100"}, {"SCALE-01", "--network"});
+  refuses({"--ranks", "12", "--gpu", "h100", "--network", "infiniband400"}, {"SCALE-02", "12"});
+  refuses({"--ranks", "8", "--gpu", "h100", "--global-batch", "12"}, {"SCALE-04", "12"});
+  refuses({"--gpu", "h1000"}, {"RUN-13", "h1000", "b200"});
+  refuses({"--ranks", "16", "--network", "infiniband400"}, {"RUN-13", "--gpu"});
+  refuses({"--search"}, {"RUN-13", "--gpu"});
+  refuses({"--gpu", "h100", "--gpus-per-node", "0"}, {"RUN-13", "--gpus-per-node"});
+}

@@ -1,0 +1,91 @@
+#include <monomorph/plan/planned_recipe.hpp>
+#include "support.hpp"
+#include "support/catch.hpp"
+
+using namespace monomorph;
+
+namespace {
+
+template <class Base, class Sharding> struct ShardedBy : Base { using sharding = Sharding; };
+template <class Base, class Checkpointing> struct RecomputingBy : Base { using checkpointing = Checkpointing; };
+struct OptionsInBf16 : EveryOption {
+  using precision = monomorph::precision::Bf16Mixed;
+  using optimizer = monomorph::optim::ByClass<monomorph::optim::Muon, monomorph::optim::AdamW>;
+};
+
+bool equal(const plan::Memory& a, const plan::Memory& b) {
+  const auto fields = [](const plan::Memory& m) {
+    return std::array{m.master,        m.compute_params,      m.gathered_params, m.gradients,      m.gathered_gradients,
+                      m.gradient_tree, m.optimizer_state,     m.activations,     m.statistics,     m.rotary,
+                      m.scalars,       m.optimizer_workspace, m.host_params,     m.host_optimizer, m.host_activations,
+                      m.communication};
+  };
+  return fields(a) == fields(b);
+}
+
+/// The plan of R with a policy as a value beside that of a recipe which has it as a type.
+template <class R, class Sharding> void check_sharding() {
+  using Typed = ShardedBy<R, Sharding>;
+  for (const int dp : {1, 2, 4, 8, 64})
+    for (const int tree_levels : {0, 2}) {
+      plan::Strategy strategy = plan::strategy_of<R>(dp);
+      strategy.sharding = plan::sharding_values<Sharding>(dp);
+      CAPTURE(dp, tree_levels, Sharding::name);
+      CHECK(equal(plan::memory_with<R>(strategy, dp, 2, tree_levels), plan::memory<Typed>(dp, 2, tree_levels)));
+    }
+}
+template <class R, class Checkpointing> void check_checkpointing() {
+  plan::Strategy strategy = plan::strategy_of<R>(4);
+  strategy.checkpointing = plan::checkpointing_values<Checkpointing>;
+  CAPTURE(Checkpointing::name);
+  CHECK(equal(plan::memory_with<R>(strategy, 4, 2), plan::memory<RecomputingBy<R, Checkpointing>>(4, 2)));
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a plan with a sharding policy as a value is that of the policy's type", "", ByHand, Bf16,
+                   OptionsInBf16) {
+  check_sharding<TestType, sharding::Replicate>();
+  check_sharding<TestType, sharding::ShardOptimizer>();
+  check_sharding<TestType, sharding::ShardGradOp>();
+  check_sharding<TestType, sharding::FullShard>();
+  check_sharding<TestType, sharding::HybridShard<4>>();
+  check_sharding<TestType, sharding::HybridShardGradOp<4>>();
+  check_sharding<TestType, sharding::ReduceOncePerStep<sharding::FullShard>>();
+  check_sharding<TestType, sharding::HostParameters<sharding::FullShard>>();
+}
+
+TEMPLATE_TEST_CASE("a plan with a checkpointing policy as a value is that of the policy's type", "", ByHand, Bf16,
+                   OptionsInBf16) {
+  check_checkpointing<TestType, checkpointing::KeepAll>();
+  check_checkpointing<TestType, checkpointing::RecomputeCheap>();
+  check_checkpointing<TestType, checkpointing::EveryBlock>();
+  check_checkpointing<TestType, checkpointing::EveryNthBlock<2>>();
+  check_checkpointing<TestType, checkpointing::Fraction<1, 2>>();
+  check_checkpointing<TestType, checkpointing::Offload<>>();
+}
+
+TEST_CASE("the work of layers adds up to the plan of the whole, and has what blocks save by hand") {
+  using R = ByHand;
+  std::int64_t elements = 0;
+  double exact = 0;
+  for (int i = 0; i < plan::n_layers<R>; ++i) {
+    const plan::LayerWork work = plan::layer_work<R>(i);
+    elements += work.unit_elements;
+    exact += work.passes_of_products * work.products + work.passes_of_attention * work.attention;
+  }
+  CHECK(elements == 1024 + 512 + 128 + 2 * (12 * 64 * 64 + 13 * 64));
+  CHECK(exact == plan::flops_per_token<R>().exact);
+
+  const plan::LayerWork table = plan::layer_work<R>(0), block = plan::layer_work<R>(1), head = plan::layer_work<R>(3);
+  CHECK(table.kind == UnitKind::embedding);
+  CHECK(table.is_resident);  // tied
+  CHECK(block.kind == UnitKind::block);
+  CHECK(block.cheap == 2 * 64 + 256);       // norms' outputs and activated
+  CHECK(block.dear == 192 + 2 * 64 + 256);  // qkv, attended, the middle and up
+  CHECK(block.gathered_for_backward);
+  CHECK_FALSE(plan::layer_work<R>(2).gathered_for_backward);  // stays
+  CHECK(head.kind == UnitKind::head);
+  CHECK(head.unit_elements == 0);  // the table's unit
+  CHECK(head.products == 2 * 10 * 64);
+}

@@ -1,0 +1,49 @@
+#pragma once
+#include <monomorph/device/cuda.hpp>
+#include <monomorph/plan/planned_recipe.hpp>
+#include <monomorph/run.hpp>
+
+/// Large recipes whose steps are predicted: planned and never instantiated.
+namespace scaling_tests {
+
+struct Llama8b {
+  static constexpr auto model = monomorph::models::llama3_8b;
+  using sharding = monomorph::sharding::FullShard;
+  using precision = monomorph::precision::Bf16Mixed;
+  using checkpointing = monomorph::checkpointing::KeepAll;
+  using optimizer = monomorph::optim::AdamW;
+};
+struct Llama8bOnGpu : Llama8b {
+  using device = monomorph::device::Cuda;
+};
+struct Llama1bTied : Llama8b {
+  static constexpr auto model = monomorph::models::llama3_1b;
+};
+struct Gpt2 : Llama8b {
+  static constexpr auto model = monomorph::models::gpt2_124m;
+  using sharding = monomorph::sharding::Replicate;
+};
+struct TwoBlocks : Gpt2 {
+  static constexpr auto model = [] {
+    auto spec = monomorph::models::gpt2_124m;
+    spec.n_layers = 2;
+    return spec;
+  }();
+};
+struct Zero1 : Llama8b {
+  using sharding = monomorph::sharding::ShardOptimizer;
+};
+struct Zero2 : Llama8b {
+  using sharding = monomorph::sharding::ShardGradOp;
+};
+struct FrozenBelow : Gpt2 {
+  using finetuning = monomorph::finetuning::FreezeFirst<6>;
+};
+struct InFp64 : Gpt2 {
+  using precision = monomorph::precision::Fp64;
+};
+struct StateOnHost : Llama8b {
+  using optimizer = monomorph::optim::HostState<monomorph::optim::AdamW>;
+};
+
+}  // namespace scaling_tests

@@ -1,0 +1,153 @@
+#include "train/scaling/step_prediction.hpp"
+
+#include "recipes.hpp"
+#include "support/catch.hpp"
+#include "train/scaling/device_memory.hpp"
+#include "train/scaling/strategies.hpp"
+
+using namespace monomorph;
+using namespace monomorph::train;
+using namespace scaling_tests;
+
+namespace {
+
+Cluster cluster(std::string_view gpu = "h100", std::string_view network = "infiniband400") {
+  return {find_gpu(gpu), find_network(network), 8};
+}
+template <class R> PlannedRun run_of(int ranks, std::int64_t micro_batch = 1, const Cluster& on = cluster()) {
+  return {on, ranks, micro_batch, 1, plan::strategy_of<R>(ranks)};
+}
+template <class R> StepPrediction predict(int ranks, std::int64_t micro_batch = 1, const Cluster& on = cluster()) {
+  return predict(plan::planned_recipe<R>(), run_of<R>(ranks, micro_batch, on));
+}
+template <class R>
+StepPrediction predict_with(plan::ShardingValues sharding, int ranks, const Cluster& on = cluster()) {
+  PlannedRun run = run_of<R>(ranks, 1, on);
+  run.strategy.sharding = sharding;
+  return predict(plan::planned_recipe<R>(), run);
+}
+/// At the peak of an H100.
+template <class R> double roof(std::int64_t micro_batch) {
+  return static_cast<double>(micro_batch * R::model.context_length) * plan::flops_per_token<R>().exact / 989.4e12;
+}
+
+}  // namespace
+
+TEST_CASE("a rank alone waits for nobody, and is slower than its roof") {
+  const StepPrediction step = predict<Gpt2>(1, 32);
+  CHECK(step.communication_seconds == 0);
+  CHECK(step.exposed_seconds == 0);
+  CHECK(step.step_seconds > roof<Gpt2>(32));
+  CHECK(step.mfu == Approx(roof<Gpt2>(32) / step.step_seconds));
+  CHECK(step.tokens_per_second == Approx(32 * 1024 / step.step_seconds));
+  const plan::FlopsPerToken flops = plan::flops_per_token<Gpt2>();
+  CHECK(step.mfu_palm / step.mfu == Approx(flops.palm / flops.exact));
+  CHECK(step.fits);
+}
+
+TEST_CASE("collectives take what their number and bytes by the plan take") {
+  constexpr int ranks = 64;
+  const Cluster on = cluster();
+  const Calibration& c = calibration();
+  const double fixed = CollectiveTime(on).gather({ranks, 8}, 0), bandwidth = c.network * 8 * 50e9;
+  const auto check = [&]<class R>(R, std::int64_t micro_batches) {
+    PlannedRun run = run_of<R>(ranks);
+    run.micro_batches = micro_batches;
+    const plan::Traffic traffic = plan::traffic<R>(ranks, 0, micro_batches, DType::fp32);
+    const double collectives = static_cast<double>(traffic.gathers.collectives + traffic.reductions.collectives),
+                 bytes = static_cast<double>(traffic.gathers.bytes + traffic.reductions.bytes);
+    CAPTURE(R::sharding::name, R::model.tied_head.value, micro_batches);
+    CHECK(predict(plan::planned_recipe<R>(), run).communication_seconds ==
+          Approx(collectives * fixed + bytes / std::min(bandwidth, c.network * 450e9)).epsilon(1e-4));
+  };
+  for (const std::int64_t micro_batches : {1, 3}) {
+    check(Llama8b{}, micro_batches);
+    check(Llama1bTied{}, micro_batches);
+    check(Zero2{}, micro_batches);
+    check(Zero1{}, micro_batches);
+  }
+}
+
+TEST_CASE("a step is no shorter than its collectives, nor than its kernels") {
+  for (const int ranks : {8, 64, 512})
+    for (const std::string_view network : {"infiniband100", "infiniband400"})
+      for (const NamedSharding& sharding : sharding_strategies(ranks, 8)) {
+        CAPTURE(ranks, network, sharding.name);
+        const StepPrediction step = predict_with<Llama8b>(sharding.values, ranks, cluster("h100", network));
+        CHECK(step.step_seconds >= step.communication_seconds * (1 - 1e-9));
+        CHECK(step.step_seconds > roof<Llama8b>(1) + step.exposed_seconds);
+      }
+}
+
+TEST_CASE("slower networks, fewer bytes of memory a second and more recomputation make no step faster") {
+  const double fast = predict<Llama8b>(64).step_seconds;
+  CHECK(predict<Llama8b>(64, 1, cluster("h100", "infiniband100")).step_seconds >= fast);
+  CHECK(predict<Llama8b>(64, 1, cluster("h200")).step_seconds < fast);
+  CHECK(predict<Llama8b>(64, 1, cluster("a100")).step_seconds > fast);
+  const auto recomputing = [](const plan::CheckpointingValues& policy) {
+    PlannedRun run = run_of<Llama8b>(64);
+    run.strategy.checkpointing = policy;
+    return predict(plan::planned_recipe<Llama8b>(), run);
+  };
+  const StepPrediction all = recomputing(plan::checkpointing_values<checkpointing::EveryBlock>),
+                       half = recomputing(plan::checkpointing_values<checkpointing::Fraction<1, 2>>),
+                       cheap = recomputing(plan::checkpointing_values<checkpointing::RecomputeCheap>),
+                       none = recomputing(plan::checkpointing_values<checkpointing::KeepAll>);
+  CHECK(all.step_seconds > half.step_seconds);
+  CHECK(half.step_seconds > cheap.step_seconds);
+  CHECK(cheap.step_seconds > none.step_seconds);
+  CHECK(bytes_on_gpu(all.memory) < bytes_on_gpu(half.memory));
+  CHECK(bytes_on_gpu(half.memory) < bytes_on_gpu(none.memory));
+  CHECK(bytes_on_gpu(cheap.memory) < bytes_on_gpu(none.memory));
+}
+
+TEST_CASE("what ranks hold shrinks as they divide more, and what they wait for does not") {
+  constexpr int ranks = 64;
+  const auto with = [&]<class Sharding>(Sharding) {
+    return predict_with<Llama8b>(plan::sharding_values<Sharding>(ranks), ranks, cluster("h100", "infiniband100"));
+  };
+  const StepPrediction ddp = with(sharding::Replicate{}), zero1 = with(sharding::ShardOptimizer{}),
+                       zero2 = with(sharding::ShardGradOp{}), zero3 = with(sharding::FullShard{}),
+                       hybrid = with(sharding::HybridShard<8>{});
+  CHECK(bytes_on_gpu(ddp.memory) > bytes_on_gpu(zero1.memory));
+  CHECK(bytes_on_gpu(zero1.memory) > bytes_on_gpu(zero2.memory));
+  CHECK(bytes_on_gpu(hybrid.memory) > bytes_on_gpu(zero3.memory));
+  CHECK_FALSE(ddp.fits);
+  CHECK(zero3.fits);
+  CHECK(zero3.communication_seconds > zero2.communication_seconds);
+}
+
+TEST_CASE("micro-batches share an update and its collectives") {
+  PlannedRun run = run_of<Llama8b>(512);
+  run.strategy.sharding = plan::sharding_values<sharding::ShardOptimizer>(512);
+  const auto recipe = plan::planned_recipe<Llama8b>();
+  const StepPrediction one = predict(recipe, run);
+  run.micro_batches = 8;
+  const StepPrediction eight = predict(recipe, run);
+  CHECK(eight.tokens_per_second > one.tokens_per_second);
+  CHECK(eight.communication_seconds == Approx(one.communication_seconds));
+  CHECK(eight.update_seconds == one.update_seconds);
+}
+
+TEST_CASE("frozen layers cost no backward") {
+  CHECK(predict<FrozenBelow>(1, 8).step_seconds < 0.8 * predict<Gpt2>(1, 8).step_seconds);
+}
+
+TEST_CASE("state on the host takes what its link takes") {
+  const StepPrediction step = predict<StateOnHost>(8), without = predict<Llama8b>(8);
+  CHECK(step.memory.host() > 0);
+  CHECK(bytes_on_gpu(step.memory) < bytes_on_gpu(without.memory));
+  CHECK(step.step_seconds >= 2 * static_cast<double>(step.memory.host_optimizer) / 50e9);
+}
+
+TEST_CASE("memory on a GPU is the same whatever device the program is built for") {
+  for (const int ranks : {1, 64})
+    for (const std::int64_t micro_batch : {1, 4}) {
+      const plan::Strategy strategy = plan::strategy_of<Llama8b>(ranks);
+      const plan::Memory derived = memory_on_gpu(plan::planned_recipe<Llama8b>(), strategy, ranks, micro_batch),
+                         planned = plan::memory<Llama8bOnGpu>(ranks, micro_batch);
+      CAPTURE(ranks, micro_batch);
+      CHECK(bytes_on_gpu(derived) == bytes_on_gpu(planned));
+      CHECK(derived.in_main_memory() == planned.in_main_memory());
+    }
+}
