@@ -18,7 +18,7 @@ template <class Queue> concept HasLion = requires(Queue queue, ElementUpdate run
 template <class Queue>
 concept HasOrthogonalization = requires(Queue queue, View v, ElementUpdate run, UpdateTerms terms) {
   momentum_mean(queue, run, MomentumCoefficients{}, terms);
-  orthogonalize(queue, v, v, 0.0);
+  orthogonalize(queue, v, v, 0.0, std::int64_t{5});
   step_along(queue, run, DirectionCoefficients{}, terms);
 };
 template <class Queue>
