@@ -24,7 +24,7 @@ cudaError_t allocate(void** memory, std::size_t bytes, Memory::Kind kind) {
 /// CUDA may wait for the GPU here and does not promise it, so the simulator does not: what still uses this memory when
 /// it runs ends the program.
 cudaError_t release(void* memory) {
-  if (memory != nullptr) gpu().memory().release(static_cast<std::byte*>(memory));
+  if (memory != nullptr) gpu().release(static_cast<std::byte*>(memory));
   return error_of(gpu().status());
 }
 

@@ -41,12 +41,13 @@ std::byte* Memory::allocate(std::size_t bytes, Kind kind) {
   return memory;
 }
 
-void Memory::release(std::byte* memory) {
+std::size_t Memory::release(std::byte* memory) {
   const Allocation allocation = live_.at(memory);
   protect(memory, allocation.bytes, PROT_NONE);
   madvise(begin_ + offset_of(memory) / page * page, rounded_up(allocation.bytes, page), MADV_DONTNEED);
   live_.erase(memory);
   if (allocation.kind == Kind::gpu) used_gpu_bytes_ -= allocation.bytes;
+  return allocation.bytes;
 }
 
 void Memory::set_reachable(bool reachable) {

@@ -14,7 +14,8 @@ class Memory {
   Memory();
   /// @return null if the GPU has not so much   Its bytes are 0xFF, which are NaNs and negative integers.
   std::byte* allocate(std::size_t bytes, Kind kind);
-  void release(std::byte* memory);
+  /// @return how many bytes it was
+  std::size_t release(std::byte* memory);
 
   bool has(const void* address) const { return offset_of(address) < space; }
   std::size_t offset_of(const void* address) const {

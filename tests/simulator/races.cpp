@@ -52,6 +52,14 @@ std::string Races::name_of(std::size_t stream, std::uint32_t number) const {
   return std::string(names_[stream][number]) + " " + std::to_string(number) + " of stream " + std::to_string(stream);
 }
 
+void Races::forget(const void* begin, std::size_t bytes) {
+  constexpr std::uintptr_t page = 4096;
+  const auto first = reinterpret_cast<std::uintptr_t>(uses_ + memory_.offset_of(begin) / unit);
+  const auto end = reinterpret_cast<std::uintptr_t>(uses_ + (memory_.offset_of(begin) + bytes) / unit);
+  const std::uintptr_t pages = (first + page - 1) / page * page;
+  if (pages < end) madvise(reinterpret_cast<void*>(pages), end / page * page - pages, MADV_DONTNEED);
+}
+
 std::vector<std::string> Races::take() { return std::exchange(found_, {}); }
 
 }  // namespace monomorph::simulator

@@ -22,6 +22,8 @@ class Races {
   void access(const void* begin, std::size_t bytes, bool writes) {
     if (is_running_ && memory_.has(begin)) access_units(memory_.offset_of(begin), bytes, writes);
   }
+  /// Memory that is freed, whose addresses nobody uses again.
+  void forget(const void* begin, std::size_t bytes);
   /// In words, by pair of operations: those that were found since this was called before.
   std::vector<std::string> take();
 

@@ -29,6 +29,7 @@ template <class R, int n_blocks = 2> struct Small : R {
   }();
 };
 template <class R> struct KeptOnHost : R {
+  using sharding = sharding::HostParameters<sharding::Replicate>;
   using checkpointing = checkpointing::Offload<>;
   using optimizer = optim::HostState<optim::AdamW>;
 };

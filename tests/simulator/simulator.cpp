@@ -3,6 +3,7 @@
 #include <execinfo.h>
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <span>
 #include <sstream>
 #include <stdexcept>
@@ -13,23 +14,23 @@ extern "C" const char __executable_start;  // of the linker: where the program's
 namespace monomorph::simulator {
 namespace {
 
-/// The address that CUDA's function returns to, and those of the two calls around it: the function that waits for the
-/// step may be called at several places of the step.
-std::string place_of(const void* caller) {
-  constexpr std::ptrdiff_t calls = 3;
+/// The address that CUDA's function returns to, and those of the calls around it.
+std::string place_of(const void* caller, std::ptrdiff_t n_calls) {
   std::array<void*, 16> frames{};
   const auto n = static_cast<std::size_t>(backtrace(frames.data(), static_cast<int>(frames.size())));
   const auto all = std::span(frames).first(n);
   const auto first = std::ranges::find(all, caller);
   std::ostringstream text;
-  for (auto frame = first; frame != all.end() && frame - first < calls; ++frame)
+  for (auto frame = first; frame != all.end() && frame - first < n_calls; ++frame)
     text << (frame == first ? "" : " ") << std::hex << static_cast<const char*>(*frame) - &__executable_start;
   return text.str();
 }
 
 }  // namespace
 
-Simulator::Simulator() = default;
+Simulator::Simulator() {
+  if (const char* const n = std::getenv("MONOMORPH_SIMULATOR_FAULT")) fail_operation(std::atoi(n));
+}
 
 /// Never destroyed: the backend's own streams and memory live as long as the process.
 Simulator& Simulator::the() {
@@ -48,7 +49,7 @@ Status Simulator::give(CUstream_st* stream, std::string_view what, std::function
 }
 
 Status Simulator::hold(CUstream_st* stream, const Place& place, const void* caller) {
-  if (place.stream == nullptr || skips_wait(caller))
+  if (place.stream == nullptr || skips_wait(caller, 2))
     return status_;  // an event that was never recorded holds up nothing
   if (status_ == Status::success) streams_.hold(stream, place);
   return returned();
@@ -56,13 +57,23 @@ Status Simulator::hold(CUstream_st* stream, const Place& place, const void* call
 
 Status Simulator::wait_for(const Place& place, const void* caller) {
   ++counts_.waits;
-  if (place.stream == nullptr || skips_wait(caller)) return status_;
+  if (place.stream == nullptr || skips_wait(caller, 1)) return status_;
   if (status_ == Status::success) streams_.wait_for(place);
   return returned();
 }
 
-bool Simulator::skips_wait(const void* caller) {
-  return *places_of_waits_.insert(place_of(caller)).first == skipped_wait_;
+bool Simulator::skips_wait(const void* caller, int n_calls) {
+  return *places_of_waits_.insert(place_of(caller, n_calls)).first == skipped_wait_;
+}
+
+void Simulator::reset() {
+  finish();
+  status_ = Status::success;
+}
+
+void Simulator::finish() {
+  streams_.run_all();
+  returned();
 }
 
 /// The host goes on. That it leaves the GPU's memory alone shows in the schedule that is late, which takes the memory

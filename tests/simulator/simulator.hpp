@@ -36,12 +36,15 @@ class Simulator {
   /// The n-th operation from now on is a fault, as an access beyond all memory is: it does nothing, those behind it are
   /// dropped, and every call from then on says so.
   void fail_operation(int n) { operations_until_failure_ = n; }
-  /// Without the fault.
-  void reset() { status_ = Status::success; }
-  /// Where the program waits: the addresses of the call of CUDA, and of the calls around it, in the program's file.
+  /// Without the fault, and all that it has dropped.
+  void reset();
+  /// Where the program waits, as addresses in its file: where the host waits that of the call of CUDA, and where a
+  /// stream waits that of the call around it, too, as the backend waits for the step in one function.
   const std::set<std::string>& places_of_waits() const { return places_of_waits_; }
   /// What waits at such a place goes on without waiting.
   void skip_wait(const std::string& place) { skipped_wait_ = place; }
+  /// What nobody has waited for runs now.
+  void finish();
 
   // For what stands for CUDA's libraries.
   Memory& memory() { return memory_; }
@@ -49,6 +52,7 @@ class Simulator {
   Counts& counts() { return counts_; }
   Status status() const { return status_; }
   std::byte* allocate(std::size_t bytes, Memory::Kind kind);
+  void release(std::byte* memory) { races_.forget(memory, memory_.release(memory)); }
   /// @return the simulator's status
   Status give(CUstream_st* stream, std::string_view what, std::function<void()> run);
   /// @param caller the address to which CUDA's function returns
@@ -59,10 +63,11 @@ class Simulator {
   void writes(const void* begin, std::size_t bytes) { races_.access(begin, bytes, true); }
 
  private:
+  /// The environment's MONOMORPH_SIMULATOR_FAULT=<n> is fail_operation(n), for tests of whole programs.
   Simulator();
   void run(const Operation& operation);
   Status returned();
-  bool skips_wait(const void* caller);
+  bool skips_wait(const void* caller, int n_calls);
 
   Memory memory_;
   Races races_{memory_};

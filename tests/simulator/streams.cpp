@@ -87,10 +87,11 @@ CUstream_st* Streams::random_ready() {
   return ready.empty() ? nullptr : ready[random_() % ready.size()];
 }
 
-void Streams::drop_all() {
-  for (const auto& stream : streams_) {
-    stream->n_done = stream->n_given();
-    stream->waiting.clear();
+void Streams::run_all() {
+  for (bool any = true; any;) {
+    any = false;
+    for (const auto& stream : streams_)
+      while (stream->can_run()) run_next_of(stream.get()), any = true;
   }
 }
 

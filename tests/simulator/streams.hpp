@@ -83,8 +83,8 @@ class Streams {
   void hold(CUstream_st* stream, const Place& place);
   /// The host goes on when a stream has come to a place.
   void wait_for(const Place& place);
-  /// What has not run never will.
-  void drop_all();
+  /// The host does not know of it.
+  void run_all();
 
  private:
   void add(CUstream_st* stream, Operation operation);
