@@ -1,6 +1,6 @@
-// simulator_waits [--without <place>]: what the backend does that waits for something, on streams that run as late as
-// they may and kernels whose accesses are observed. Prints what comes of it, and of each wait the place; ends with 1
-// after a race. delete_waits.py deletes each wait in turn and looks whether any of this changes.
+// simulator_waits memory|steps [<place>]: what the backend does that waits for something, on streams that run as late
+// as they may and kernels whose accesses are observed; all of it, or without the waits of one place. Prints what comes
+// of it and the places of all waits, and ends with 1 after a race. delete_waits.py compares.
 #include "runtime/cuda/staging.hpp"
 #include "simulator/simulated_step.hpp"
 
@@ -84,23 +84,26 @@ template <class R> void train(std::string_view name) {
   fmt::print("{} evaluated {} state {:x}\n", name, evaluated, training.state_hash());
 }
 
-void run() {
-  Simulator::the().set_schedule({Schedule::Order::late});
+void use_memory() {
   grow_workspace();
   fmt::print("ids {:x}\n", copy_ids());
   end_what_is_in_use();
+}
+void take_steps() {
   train<offloaded>("activations");
   train<KeptOnHost<tiny>>("all");
-  Simulator::the().finish();
 }
 
 }  // namespace
 }  // namespace monomorph::testing
 
 int main(int argc, char** argv) {
-  using monomorph::simulator::Simulator;
-  if (argc == 3 && std::string_view(argv[1]) == "--without") Simulator::the().skip_wait(argv[2]);
-  monomorph::testing::run();
+  using namespace monomorph::testing;
+  const std::string_view part = argc > 1 ? argv[1] : "";
+  if ((argc != 2 && argc != 3) || (part != "memory" && part != "steps")) return 2;
+  if (argc == 3) Simulator::the().skip_wait(argv[2]);
+  part == "memory" ? use_memory() : take_steps();
+  Simulator::the().finish();
   const auto races = Simulator::the().take_races();
   for (const std::string& race : races) fmt::print("race: {}\n", race);
   for (const std::string& place : Simulator::the().places_of_waits()) fmt::print("place: {}\n", place);
