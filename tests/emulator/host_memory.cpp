@@ -1,7 +1,15 @@
+#include "emulator/device/cuda_runtime.h"
+
+#include <vector>
+
 #include "runtime/cuda/staging.hpp"
 
-#include <cstring>
-#include <vector>
+/// Kernels run when they are launched.
+cudaError_t monomorph::emulator::start(cudaStream_t, dim3 grid, dim3 block, std::size_t dynamic_bytes,
+                                       std::function<void()> thread) {
+  run(grid, block, dynamic_bytes, thread);
+  return cudaSuccess;
+}
 
 /// What a GPU's memory is on the emulator: that of this machine, and not zero at first.
 namespace monomorph::cuda {

@@ -22,13 +22,17 @@ def write_tokens(path):
                      pickle.dumps([(0, len(tokens))]))
 
 
-def train(program, hparams, data, output, *settings):
-    command = [program, "--hparams", hparams]
+def command(program, hparams, data, output, *settings):
+    words = [program, "--hparams", hparams]
     for setting in (f"data.train={data}", "data.evaluation=", "data.tokenizer=", f"run.steps={STEPS}",
                     "schedule.warmup_steps=2", "evaluation.every=never", "checkpoint.every=10", "log.every=1",
                     f"run.output_dir={output}", *settings):
-        command += ["--set", setting]
-    result = subprocess.run(command, capture_output=True, text=True)
+        words += ["--set", setting]
+    return words
+
+
+def train(program, hparams, data, output, *settings):
+    result = subprocess.run(command(program, hparams, data, output, *settings), capture_output=True, text=True)
     if result.returncode != 0:
         sys.exit(f"{program}: {result.stdout[-500:]}{result.stderr[-2000:]}")
     return [json.loads(line) for line in (output / "metrics.jsonl").read_text().splitlines()]
@@ -66,4 +70,5 @@ def main():
         sys.exit(1)
 
 
-main()
+if __name__ == "__main__":
+    main()

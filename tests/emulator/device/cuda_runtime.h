@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstring>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -14,8 +15,11 @@
 #define __grid_constant__
 #define __launch_bounds__(...)
 
-enum cudaError_t { cudaSuccess, cudaErrorInvalidConfiguration };
-inline const char* cudaGetErrorString(cudaError_t) { return "invalid configuration argument"; }
+enum cudaError_t { cudaSuccess, cudaErrorInvalidConfiguration = 9, cudaErrorIllegalAddress = 700 };  // CUDA's numbers
+inline const char* cudaGetErrorString(cudaError_t status) {
+  return status == cudaErrorIllegalAddress ? "an illegal memory access was encountered"
+                                           : "invalid configuration argument";
+}
 
 using cudaStream_t = struct CUstream_st*;
 struct cudaLaunchConfig_t {
@@ -24,7 +28,13 @@ struct cudaLaunchConfig_t {
   cudaStream_t stream;
 };
 
-/// Runs the kernel at once. Limits are those of every GPU.
+namespace monomorph::emulator {
+/// Takes a kernel that was launched on a stream. Each program says once when it runs: the emulator's own tests at once,
+/// the simulator in the stream's turn.
+cudaError_t start(cudaStream_t stream, dim3 grid, dim3 block, std::size_t dynamic_bytes, std::function<void()> thread);
+}  // namespace monomorph::emulator
+
+/// Limits are those of every GPU. The kernel gets copies of its arguments, as it may run when the caller has gone on.
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
@@ -32,8 +42,10 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
   if (config->gridDim.count() == 0 || config->blockDim.count() == 0 || config->blockDim.count() > most_threads ||
       config->gridDim.y > most_blocks_y || config->gridDim.z > most_blocks_y)
     return cudaErrorInvalidConfiguration;
-  monomorph::emulator::run(config->gridDim, config->blockDim, config->dynamicSmemBytes, [&] { kernel(arguments...); });
-  return cudaSuccess;
+  return monomorph::emulator::start(config->stream, config->gridDim, config->blockDim, config->dynamicSmemBytes,
+                                    [kernel, parameters = std::tuple<Parameters...>(arguments...)] {
+                                      std::apply(kernel, parameters);
+                                    });
 }
 
 inline void __syncthreads(std::source_location where = std::source_location::current()) {

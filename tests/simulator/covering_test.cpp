@@ -1,0 +1,60 @@
+// Every precision, activation checkpointing, optimiser and objective that the device has, each in a recipe or more, on
+// a simulated GPU: the losses of a CPU.
+#include "simulator/simulated_step.hpp"
+#include "support/catch.hpp"
+
+#include <monomorph/optim/bf16_state.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace monomorph::testing {
+namespace {
+
+template <class R, class Precision, class Checkpointing, class Optimizer, class Objective> struct Of : R {
+  using precision = Precision;
+  using checkpointing = Checkpointing;
+  using optimizer = Optimizer;
+  using objective = Objective;
+};
+
+template <class R> struct Masked : R { using attention = attention::Bidirectional; };
+
+template <class R> void check_losses(double tolerance) {
+  constexpr int n_steps = 4;
+  const std::vector<double> cpu = losses_of<R>(n_steps), gpu = losses_of<OnGpu<R>>(n_steps);
+  double greatest = 0;
+  for (int i = 0; i < n_steps; ++i) greatest = std::max(greatest, std::abs(gpu[i] / cpu[i] - 1));
+  CHECK(greatest < tolerance);
+}
+
+using Gpt2 = Small<gpt2_like>;
+using Llama = Small<llama_like>;
+template <class R> using Deeper = Small<R, 4>;
+using NextToken = objective::NextToken;
+using MaskedTokens = objective::MaskedTokens<49>;
+using namespace optim;
+using namespace checkpointing;
+
+}  // namespace
+
+TEST_CASE("fp32, every block recomputed, Lion") {
+  check_losses<Of<Llama, precision::Fp32, EveryBlock, Lion, NextToken>>(1e-7);
+}
+TEST_CASE("bf16 alone, cheap activations recomputed, AdamW with its state in bf16, masked tokens") {
+  check_losses<Of<Masked<Gpt2>, precision::Bf16Pure, RecomputeCheap, Bf16State<AdamW>, MaskedTokens>>(1e-4);
+}
+TEST_CASE("fp16, every second block recomputed, SGD, documents") {
+  check_losses<InDocuments<Of<Llama, precision::Fp16Mixed, EveryNthBlock<2>, Sgd, NextToken>>>(1e-5);
+}
+TEST_CASE("fp64, activations and state on the host, Lion") {
+  check_losses<Of<Deeper<gpt2_like>, precision::Fp64, Offload<RecomputeCheap>, HostState<Lion>, NextToken>>(1e-14);
+}
+TEST_CASE("bf16 with sums in bf16, half of the blocks recomputed, AdamW, masked tokens") {
+  check_losses<Of<Masked<Llama>, precision::Bf16MixedReducingBf16, Fraction<1, 2>, AdamW, MaskedTokens>>(1e-4);
+}
+TEST_CASE("bf16, activations on the host, AdamW's state on the host in bf16") {
+  check_losses<Of<Deeper<llama_like>, precision::Bf16Mixed, Offload<>, HostState<Bf16State<AdamW>>, NextToken>>(1e-4);
+}
+
+}  // namespace monomorph::testing

@@ -1,0 +1,211 @@
+// The functions of cuBLASLt that the backend calls. What they are asked for and do not know, they throw: a product that
+// went another way than cuBLASLt's would prove nothing.
+#include <cublasLt.h>
+
+#include <cstring>
+#include <monomorph/core/dtype.hpp>
+#include <stdexcept>
+#include <string>
+
+#include "simulator/multiplication.hpp"
+#include "simulator/simulator.hpp"
+
+namespace monomorph::simulator {
+namespace {
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw std::logic_error("the simulated cuBLASLt does not know " + what + "; teach it, in tests/simulator");
+}
+
+struct Layout {
+  DType dtype;
+  std::int64_t rows, columns, stride;
+};
+struct Description {
+  cublasComputeType_t compute;
+  cudaDataType_t scale;
+  cublasOperation_t a = CUBLAS_OP_N, b = CUBLAS_OP_N;
+  cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  cudaDataType_t bias_type = CUDA_R_32F;
+  void* bias = nullptr;
+};
+
+// The header's types are incomplete outside of the library but for their size, and made by it.
+const Layout& of(cublasLtMatrixLayout_t layout) { return *reinterpret_cast<const Layout*>(layout); }
+Description& of(cublasLtMatmulDesc_t description) { return *reinterpret_cast<Description*>(description); }
+
+DType dtype_of(cudaDataType_t type) {
+  switch (type) {
+    case CUDA_R_64F:
+      return DType::fp64;
+    case CUDA_R_32F:
+      return DType::fp32;
+    case CUDA_R_16BF:
+      return DType::bf16;
+    case CUDA_R_16F:
+      return DType::fp16;
+    default:
+      refuse("the type " + std::to_string(type));
+  }
+}
+
+template <class T> void assign(T& member, const void* value, std::size_t bytes) {
+  if (bytes != sizeof(T)) refuse("an attribute of " + std::to_string(bytes) + " bytes");
+  std::memcpy(&member, value, bytes);
+}
+
+bool is_transposed(cublasOperation_t operation) {
+  if (operation != CUBLAS_OP_N && operation != CUBLAS_OP_T) refuse("the operation " + std::to_string(operation));
+  return operation == CUBLAS_OP_T;
+}
+
+/// cuBLASLt's table of types, as far as the backend uses it.
+void check_types(const Description& how, DType a, DType b, DType c, DType d) {
+  const bool in_fp64 = d == DType::fp64;
+  const bool compute = how.compute == (in_fp64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F) &&
+                       how.scale == (in_fp64 ? CUDA_R_64F : CUDA_R_32F);
+  const bool narrow = a == DType::bf16 || a == DType::fp16;
+  if (!compute || a != b || c != d || (a != d && !(narrow && d == DType::fp32))) refuse("a product of these types");
+  if (how.epilogue == CUBLASLT_EPILOGUE_BIAS ? dtype_of(how.bias_type) != d : how.epilogue != CUBLASLT_EPILOGUE_DEFAULT)
+    refuse("the epilogue " + std::to_string(how.epilogue) + " with a bias of this type");
+}
+
+void check_shapes(const Description& how, const Layout& a, const Layout& b, const Layout& c, const Layout& d) {
+  const auto shape = [](const Layout& x, cublasOperation_t operation) {
+    return is_transposed(operation) ? std::pair(x.columns, x.rows) : std::pair(x.rows, x.columns);
+  };
+  const auto [m, k] = shape(a, how.a);
+  const auto [k_of_b, n] = shape(b, how.b);
+  if (k != k_of_b || d.rows != m || d.columns != n || c.rows != m || c.columns != n)
+    refuse("a product of these shapes");
+  for (const Layout& x : {a, b, c, d})
+    if (x.stride < x.rows) refuse("columns that overlap");
+}
+
+void check(const Description& how, const Layout& a, const Layout& b, const Layout& c, const Layout& d) {
+  check_types(how, a.dtype, b.dtype, c.dtype, d.dtype);
+  check_shapes(how, a, b, c, d);
+}
+
+Matrix matrix_of(const void* data, const Layout& layout, bool transposed = false) {
+  auto* const bytes = const_cast<std::byte*>(static_cast<const std::byte*>(data));
+  return {{bytes, layout.dtype, {layout.columns, layout.rows}, layout.stride}, transposed};
+}
+
+double number(const void* x, cudaDataType_t type) {
+  return type == CUDA_R_64F ? *static_cast<const double*>(x) : *static_cast<const float*>(x);
+}
+
+/// A product leaves its workspace with what nobody should read.
+void spoil(void* workspace, std::size_t bytes) {
+  constexpr std::size_t most = 1 << 16;
+  const std::size_t n = std::min(bytes, most);
+  Simulator::the().writes(workspace, n);
+  std::memset(workspace, 0xFF, n);
+}
+
+}  // namespace
+}  // namespace monomorph::simulator
+
+using namespace monomorph::simulator;
+
+cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
+  *handle = reinterpret_cast<cublasLtHandle_t>(&Simulator::the());
+  return CUBLAS_STATUS_SUCCESS;
+}
+const char* cublasLtGetStatusName(cublasStatus_t status) {
+  return status == CUBLAS_STATUS_EXECUTION_FAILED ? "CUBLAS_STATUS_EXECUTION_FAILED" : "another status";
+}
+
+cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* made, cudaDataType_t type, std::uint64_t rows,
+                                          std::uint64_t columns, std::int64_t stride) {
+  *made = reinterpret_cast<cublasLtMatrixLayout_t>(
+      new Layout{dtype_of(type), static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns), stride});
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) {
+  delete &of(layout);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* made, cublasComputeType_t compute, cudaDataType_t scale) {
+  *made = reinterpret_cast<cublasLtMatmulDesc_t>(new Description{.compute = compute, .scale = scale});
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t description) {
+  delete &of(description);
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t description,
+                                              cublasLtMatmulDescAttributes_t attribute, const void* value,
+                                              std::size_t bytes) {
+  Description& how = of(description);
+  switch (attribute) {
+    case CUBLASLT_MATMUL_DESC_TRANSA:
+      assign(how.a, value, bytes);
+      break;
+    case CUBLASLT_MATMUL_DESC_TRANSB:
+      assign(how.b, value, bytes);
+      break;
+    case CUBLASLT_MATMUL_DESC_EPILOGUE:
+      assign(how.epilogue, value, bytes);
+      break;
+    case CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE:
+      assign(how.bias_type, value, bytes);
+      break;
+    case CUBLASLT_MATMUL_DESC_BIAS_POINTER:
+      assign(how.bias, value, bytes);
+      break;
+    default:
+      refuse("the attribute " + std::to_string(attribute) + " of a product");
+  }
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+// Every preference is fulfilled: the one way of computing needs no workspace and takes any alignment.
+cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* made) {
+  *made = new cublasLtMatmulPreferenceOpaque_t{};
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t preference) {
+  delete preference;
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t, cublasLtMatmulPreferenceAttributes_t,
+                                                    const void*, std::size_t) {
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t description,
+                                              cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                              cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                                              cublasLtMatmulPreference_t, int, cublasLtMatmulHeuristicResult_t* found,
+                                              int* n_found) {
+  check(of(description), of(a), of(b), of(c), of(d));
+  found[0] = {};
+  *n_found = 1;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description, const void* alpha, const void* a,
+                              cublasLtMatrixLayout_t a_layout, const void* b, cublasLtMatrixLayout_t b_layout,
+                              const void* beta, const void* c, cublasLtMatrixLayout_t c_layout, void* d,
+                              cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t*, void* workspace,
+                              std::size_t workspace_bytes, cudaStream_t stream) {
+  const Description& how = of(description);
+  check(how, of(a_layout), of(b_layout), of(c_layout), of(d_layout));
+  Multiplication product{.a = matrix_of(a, of(a_layout), is_transposed(how.a)),
+                         .b = matrix_of(b, of(b_layout), is_transposed(how.b)),
+                         .c = matrix_of(c, of(c_layout)),
+                         .d = matrix_of(d, of(d_layout)),
+                         .bias = {},
+                         .alpha = number(alpha, how.scale),
+                         .beta = number(beta, how.scale)};
+  if (how.epilogue == CUBLASLT_EPILOGUE_BIAS)
+    product.bias = {static_cast<std::byte*>(how.bias), dtype_of(how.bias_type), {1, of(d_layout).rows}};
+  ++Simulator::the().counts().products;
+  const Status status = Simulator::the().give(stream, "product", [=] {
+    product.run();
+    spoil(workspace, workspace_bytes);
+  });
+  return status == Status::success ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
+}

@@ -1,0 +1,129 @@
+// The functions of CUDA's runtime that the backend calls, as the simulator has them.
+#include <cuda_runtime_api.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "simulator/simulator.hpp"
+
+namespace {
+
+using monomorph::simulator::Memory;
+using monomorph::simulator::Simulator;
+using monomorph::simulator::Status;
+
+Simulator& gpu() { return Simulator::the(); }
+cudaError_t error_of(Status status) { return static_cast<cudaError_t>(status); }
+
+cudaError_t allocate(void** memory, std::size_t bytes, Memory::Kind kind) {
+  if (gpu().status() != Status::success) return error_of(gpu().status());
+  *memory = gpu().allocate(bytes, kind);
+  return *memory == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
+}
+
+/// CUDA may wait for the GPU here and does not promise it, so the simulator does not: what still uses this memory when
+/// it runs ends the program.
+cudaError_t release(void* memory) {
+  if (memory != nullptr) gpu().release(static_cast<std::byte*>(memory));
+  return error_of(gpu().status());
+}
+
+void copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+               std::size_t rows) {
+  for (std::size_t row = 0; row < rows; ++row) {
+    std::byte* const destination = static_cast<std::byte*>(to) + row * to_pitch;
+    const std::byte* const source = static_cast<const std::byte*>(from) + row * from_pitch;
+    gpu().reads(source, width);
+    gpu().writes(destination, width);
+    std::memcpy(destination, source, width);
+  }
+}
+
+}  // namespace
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = 1;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int* device) {
+  *device = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+  *properties = {};
+  std::snprintf(properties->name, sizeof properties->name, "simulated GPU");
+  properties->multiProcessorCount = 1;
+  properties->totalGlobalMem = Memory::gpu_bytes;
+  return cudaSuccess;
+}
+const char* cudaGetErrorString(cudaError_t error) {
+  switch (static_cast<Status>(error)) {
+    case Status::success:
+      return "no error";
+    case Status::invalid_value:
+      return "invalid argument";
+    case Status::out_of_memory:
+      return "out of memory";
+    case Status::illegal_address:
+      return "an illegal memory access was encountered";
+  }
+  return "an error that the simulator has not";
+}
+
+cudaError_t cudaMalloc(void** memory, std::size_t bytes) { return allocate(memory, bytes, Memory::Kind::gpu); }
+cudaError_t cudaMallocHost(void** memory, std::size_t bytes) { return allocate(memory, bytes, Memory::Kind::host); }
+cudaError_t cudaFree(void* memory) { return release(memory); }
+cudaError_t cudaFreeHost(void* memory) { return release(memory); }
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  *free = gpu().memory().free_gpu_bytes();
+  *total = Memory::gpu_bytes;
+  return error_of(gpu().status());
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  if (flags != cudaStreamNonBlocking) return cudaErrorInvalidValue;  // the others are ordered with a stream of no name
+  *stream = gpu().streams().open();
+  return error_of(gpu().status());
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  gpu().streams().close(stream);
+  return error_of(gpu().status());
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  return error_of(gpu().wait_for(gpu().streams().end_of(stream), __builtin_return_address(0)));
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  return error_of(gpu().hold(stream, event->place, __builtin_return_address(0)));
+}
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  *event = new CUevent_st;
+  return error_of(gpu().status());
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  delete event;
+  return error_of(gpu().status());
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  event->place = gpu().streams().end_of(stream);
+  return error_of(gpu().status());
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  return error_of(gpu().wait_for(event->place, __builtin_return_address(0)));
+}
+
+// CUDA may read memory of the host that it does not keep in place before these return, and does not promise it.
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+  return cudaMemcpy2DAsync(to, bytes, from, bytes, bytes, 1, kind, stream);
+}
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                              std::size_t width, std::size_t rows, cudaMemcpyKind, cudaStream_t stream) {
+  if (width > to_pitch || width > from_pitch) return cudaErrorInvalidValue;
+  ++gpu().counts().copies;
+  return error_of(gpu().give(stream, "copy", [=] { copy_rows(to, to_pitch, from, from_pitch, width, rows); }));
+}
+cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t stream) {
+  return error_of(gpu().give(stream, "fill", [=] {
+    gpu().writes(memory, bytes);
+    std::memset(memory, value, bytes);
+  }));
+}

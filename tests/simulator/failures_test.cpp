@@ -1,0 +1,87 @@
+// What a step asks of a GPU from its second one on, and how it ends where the GPU fails.
+#include "simulator/simulated_step.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+#include <string>
+
+namespace monomorph::testing {
+namespace {
+
+using Order = Schedule::Order;
+using InMemory = OnGpu<Small<gpt2_like>>;
+using AllOnHost = OnGpu<KeptOnHost<InBf16<Small<llama_like, 4>>>>;
+
+Simulator& gpu() { return Simulator::the(); }
+
+/// Takes steps as a run does, which reads the outcome of one when it has asked for the next.
+template <class R> void check_quiet_steps() {
+  Training<R> training;
+  train::Ticket last = training.take_step();
+  training.read(last);
+  const simulator::Counts first = gpu().counts();
+  for (int i = 1; i <= 3; ++i) {
+    const train::Ticket next = training.take_step();
+    CHECK(gpu().counts().waits == first.waits + i - 1);
+    CHECK(training.read(last).applied);
+    CHECK(gpu().counts().waits == first.waits + i);
+    last = next;
+  }
+  CHECK(gpu().counts().allocations == first.allocations);
+  CHECK(gpu().counts().kernels > first.kernels);
+}
+
+template <class R> std::string error_of_steps() {
+  return error_of([] {
+    Training<R> training;
+    training.read(training.take_step());
+  });
+}
+
+/// The error of steps in which an operation fails, the n-th of what they ask for.
+template <class R> std::string error_at(int operation, Order order) {
+  gpu().set_schedule({order});
+  gpu().fail_operation(operation);
+  const std::string error = error_of_steps<R>();
+  gpu().reset();
+  gpu().set_schedule({});
+  return error;
+}
+
+}  // namespace
+
+TEST_CASE("from the second step on nothing is allocated, and the host waits for the outcome alone") {
+  check_quiet_steps<InMemory>();
+  check_quiet_steps<AllOnHost>();
+}
+
+TEST_CASE("a GPU or a host that has not enough memory is one line that says so") {
+  error_of_steps<AllOnHost>();  // what a process allocates once is there
+  gpu().fail_allocation(0);
+  const std::string on_gpu = error_of_steps<AllOnHost>();
+  CHECK(contains(on_gpu, "[GPU-05] the plan's "));
+  CHECK(contains(on_gpu, " must be free, and "));
+  CHECK(contains(on_gpu, "(out of memory)"));
+  gpu().fail_allocation(1);
+  const std::string on_host = error_of_steps<AllOnHost>();
+  CHECK(contains(on_host, "[GPU-06] the plan's "));
+  CHECK(contains(on_host, "(out of memory)"));
+  CHECK(error_of_steps<AllOnHost>() == "(no error)");
+}
+
+TEST_CASE("a fault of the GPU is one line, wherever it comes, and what was in use ends") {
+  const std::string reason = "(an illegal memory access was encountered)";
+  for (const int operation : {0, 3, 50, 200}) {
+    CAPTURE(operation);
+    const std::string late = error_at<AllOnHost>(operation, Order::late);
+    CHECK(contains(late, "[GPU-02] the GPU failed while "));
+    CHECK(contains(late, reason));
+    const std::string early = error_at<AllOnHost>(operation, Order::early);
+    CAPTURE(early);
+    CHECK((contains(early, "[GPU-02] the GPU failed while ") || contains(early, "[KERNEL-05] the GPU does not start") ||
+           contains(early, "[GPU-04] cuBLASLt failed while starting a product")));
+  }
+  CHECK(error_of_steps<AllOnHost>() == "(no error)");
+}
+
+}  // namespace monomorph::testing

@@ -1,0 +1,80 @@
+#include "simulator/multiplication.hpp"
+
+#include <monomorph/runtime/kernels/elementwise.hpp>
+
+#include <cstddef>
+#include <vector>
+
+#include "simulator/simulator.hpp"
+
+namespace monomorph::simulator {
+namespace {
+
+/// A whole matrix with elements side by side, by columns, transposed if it is to be.
+template <class T> class Values {
+ public:
+  Values(std::int64_t rows, std::int64_t columns)
+      : rows_(rows), columns_(columns), elements_(static_cast<std::size_t>(rows * columns)) {}
+  T& at(std::int64_t row, std::int64_t column) { return elements_[static_cast<std::size_t>(column * rows_ + row)]; }
+  T* column(std::int64_t i) { return &at(0, i); }
+  std::int64_t rows() const { return rows_; }
+  std::int64_t columns() const { return columns_; }
+  View view() {
+    constexpr DType dtype = sizeof(T) == sizeof(double) ? DType::fp64 : DType::fp32;
+    return {reinterpret_cast<std::byte*>(elements_.data()), dtype, {columns_, rows_}};
+  }
+
+ private:
+  std::int64_t rows_, columns_;
+  std::vector<T> elements_;
+};
+
+template <class F> void for_each_row(const View& view, F&& f) {
+  const auto bytes = static_cast<std::size_t>(view.shape.cols * size_of(view.dtype));
+  for (std::int64_t row = 0; row < view.shape.rows; ++row)
+    f(view.data + row * view.stride * size_of(view.dtype), bytes);
+}
+
+template <class T> Values<T> stored_values(const View& rows) {
+  for_each_row(rows, [](const std::byte* row, std::size_t bytes) { Simulator::the().reads(row, bytes); });
+  Values<T> values(rows.shape.cols, rows.shape.rows);
+  cpu::copy({}, rows, values.view());
+  return values;
+}
+
+template <class T> Values<T> values_of(const Matrix& matrix) {
+  Values<T> stored = stored_values<T>(matrix.rows);
+  if (!matrix.transposed) return stored;
+  Values<T> values(stored.columns(), stored.rows());
+  for (std::int64_t i = 0; i < values.rows(); ++i)
+    for (std::int64_t j = 0; j < values.columns(); ++j) values.at(i, j) = stored.at(j, i);
+  return values;
+}
+
+template <class T> void run_in(const Multiplication& m) {
+  Values<T> a = values_of<T>(m.a), b = values_of<T>(m.b), d(m.d.rows.shape.cols, m.d.rows.shape.rows);
+  for (std::int64_t column = 0; column < d.columns(); ++column)
+    for (std::int64_t i = 0; i < a.columns(); ++i)
+      for (std::int64_t row = 0; row < d.rows(); ++row) d.at(row, column) += a.at(row, i) * b.at(i, column);
+  if (m.alpha != 1)
+    for (std::int64_t column = 0; column < d.columns(); ++column)
+      for (std::int64_t row = 0; row < d.rows(); ++row) d.at(row, column) *= static_cast<T>(m.alpha);
+  if (m.beta != 0) {
+    Values<T> c = stored_values<T>(m.c.rows);
+    for (std::int64_t column = 0; column < d.columns(); ++column)
+      for (std::int64_t row = 0; row < d.rows(); ++row) d.at(row, column) += static_cast<T>(m.beta) * c.at(row, column);
+  }
+  if (m.bias.present()) {
+    Values<T> bias = stored_values<T>(m.bias);
+    for (std::int64_t column = 0; column < d.columns(); ++column)
+      for (std::int64_t row = 0; row < d.rows(); ++row) d.at(row, column) += bias.at(row, 0);
+  }
+  for_each_row(m.d.rows, [](const std::byte* row, std::size_t bytes) { Simulator::the().writes(row, bytes); });
+  cpu::copy({}, d.view(), m.d.rows);
+}
+
+}  // namespace
+
+void Multiplication::run() const { d.rows.dtype == DType::fp64 ? run_in<double>(*this) : run_in<float>(*this); }
+
+}  // namespace monomorph::simulator

@@ -1,0 +1,122 @@
+// cuBLASLt as the simulator has it: products of the backend beside those of a CPU, and what it refuses.
+#include <cublasLt.h>
+
+#include <array>
+
+#include "gpu/mirror.hpp"
+#include "simulator/simulator.hpp"
+#include "support/error_of.hpp"
+
+namespace monomorph::testing {
+namespace {
+
+double tolerance(DType dtype) {
+  switch (dtype) {
+    case DType::fp64:
+      return 1e-14;
+    case DType::fp32:
+      return 1e-6;
+    case DType::bf16:
+      return 4e-3;
+    case DType::fp16:
+      return 5e-4;
+  }
+  return 0;
+}
+
+Mirror matrix(std::int64_t rows, std::int64_t cols, DType dtype, unsigned seed, std::int64_t gap) {
+  return {random_matrix(rows, cols, seed), dtype, gap};
+}
+
+/// Descriptors of a product of fp32 matrices, by columns.
+struct Described {
+  cublasLtMatmulDesc_t product = nullptr;
+  std::array<cublasLtMatrixLayout_t, 3> a_b_d{};
+
+  Described(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t k_of_b, std::int64_t stride,
+            cublasComputeType_t compute = CUBLAS_COMPUTE_32F) {
+    cublasLtMatmulDescCreate(&product, compute, CUDA_R_32F);
+    cublasLtMatrixLayoutCreate(&a_b_d[0], CUDA_R_32F, m, k, stride);
+    cublasLtMatrixLayoutCreate(&a_b_d[1], CUDA_R_32F, k_of_b, n, k_of_b);
+    cublasLtMatrixLayoutCreate(&a_b_d[2], CUDA_R_32F, m, n, m);
+  }
+  Described(const Described&) = delete;
+  ~Described() {
+    for (const auto layout : a_b_d) cublasLtMatrixLayoutDestroy(layout);
+    cublasLtMatmulDescDestroy(product);
+  }
+  template <class T> void set(cublasLtMatmulDescAttributes_t attribute, const T& value) const {
+    cublasLtMatmulDescSetAttribute(product, attribute, &value, sizeof value);
+  }
+  void choose() const {
+    cublasLtMatmulHeuristicResult_t found;
+    int n = 0;
+    cublasLtMatmulAlgoGetHeuristic(nullptr, product, a_b_d[0], a_b_d[1], a_b_d[2], a_b_d[2], nullptr, 1, &found, &n);
+  }
+};
+
+std::string refusal(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const std::logic_error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("products on the simulated GPU are those of a CPU in every dtype, with gaps between rows, biases and sums") {
+  for (const DType dtype : {DType::fp32, DType::bf16, DType::fp64, DType::fp16})
+    for (const std::int64_t gap : {0, 8})
+      for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{5, 24, 16}, {64, 8, 40}}) {
+        CAPTURE(name_of(dtype), gap, m, n, k);
+        const DType sum = statistics_dtype(dtype);
+        const Mirror x = matrix(m, k, dtype, 1, gap), w = matrix(n, k, dtype, 2, gap), bias = matrix(1, n, dtype, 3, 0),
+                     residual = matrix(m, n, dtype, 4, gap), dy = matrix(m, n, dtype, 5, gap);
+        const Mirror y = matrix(m, n, dtype, 6, gap), z = matrix(m, n, dtype, 7, gap), dx = matrix(m, k, dtype, 8, gap),
+                     dw = matrix(n, k, sum, 9, gap), dbias = matrix(1, n, sum, 10, 0);
+        on_both([&](auto q) {
+          linear(q, x.on(q), w.on(q), bias.on(q), y.on(q));
+          linear_add(q, x.on(q), w.on(q), View{}, residual.on(q), z.on(q));
+        });
+        for (const Mirror* result : {&y, &z}) result->check_equal(tolerance(dtype));
+        for (const bool accumulate : {false, true}) {
+          on_both([&](auto q) {
+            linear_backward_input(q, dy.on(q), w.on(q), dx.on(q), accumulate);
+            linear_backward_weight(q, dy.on(q), x.on(q), dw.on(q), dbias.on(q), accumulate);
+          });
+          dx.check_equal(tolerance(dtype));
+          for (const Mirror* result : {&dw, &dbias}) result->check_equal(tolerance(sum));
+        }
+      }
+}
+
+TEST_CASE("a sum with beta 0 reads nothing of what was there") {
+  const Mirror x = matrix(4, 8, DType::fp32, 1, 0), w = matrix(8, 8, DType::fp32, 2, 0);
+  const Mirror y({4, 8, std::vector<double>(32, std::nan(""))}, DType::fp32);
+  on_both([&](auto q) { linear(q, x.on(q), w.on(q), View{}, y.on(q)); });
+  y.check_equal(tolerance(DType::fp32));
+}
+
+TEST_CASE("what the simulated cuBLASLt does not know it refuses by name") {
+  Described good(4, 5, 6, 6, 4);
+  CHECK(refusal([&] { good.choose(); }).empty());
+  CHECK(contains(refusal([&] { Described(4, 5, 6, 7, 4).choose(); }), "a product of these shapes"));
+  CHECK(contains(refusal([&] { Described(4, 5, 6, 6, 3).choose(); }), "columns that overlap"));
+  CHECK(contains(refusal([&] { Described(4, 5, 6, 6, 4, CUBLAS_COMPUTE_16F).choose(); }), "a product of these types"));
+  CHECK(contains(refusal([&] {
+                   good.set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_GELU);
+                   good.choose();
+                 }),
+                 "the epilogue"));
+  CHECK(contains(refusal([&] { good.set(CUBLASLT_MATMUL_DESC_FILL_MODE, 0); }), "the attribute"));
+  CHECK(contains(refusal([&] { good.set(CUBLASLT_MATMUL_DESC_TRANSA, char{1}); }), "an attribute of 1 bytes"));
+  CHECK(contains(refusal([] {
+                   cublasLtMatrixLayout_t layout = nullptr;
+                   cublasLtMatrixLayoutCreate(&layout, CUDA_R_8I, 1, 1, 1);
+                 }),
+                 "the type"));
+}
+
+}  // namespace monomorph::testing

@@ -1,0 +1,82 @@
+#pragma once
+#include "simulator/memory.hpp"
+#include "simulator/races.hpp"
+#include "simulator/streams.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// A GPU that this machine plays (docs/why/simulator.md): what libcudart and libcublasLt are to the backend, behind
+/// their own headers.
+namespace monomorph::simulator {
+
+/// What a call of CUDA's runtime returns, by its number there.
+enum class Status { success = 0, invalid_value = 1, out_of_memory = 2, illegal_address = 700 };
+
+/// What the GPU was asked for since the process began.
+struct Counts {
+  std::int64_t allocations = 0, waits = 0, kernels = 0, products = 0, copies = 0;
+};
+
+class Simulator {
+ public:
+  static Simulator& the();
+
+  // For tests.
+  void set_schedule(const Schedule& schedule) { streams_.set_schedule(schedule); }
+  const Counts& counts() const { return counts_; }
+  std::vector<std::string> take_races() { return races_.take(); }
+  /// The n-th allocation from now on fails, from 0 on, and later ones do not.
+  void fail_allocation(int n) { allocations_until_failure_ = n; }
+  /// The n-th operation from now on is a fault, as an access beyond all memory is: it does nothing, those behind it are
+  /// dropped, and every call from then on says so.
+  void fail_operation(int n) { operations_until_failure_ = n; }
+  /// Without the fault, and all that it has dropped.
+  void reset();
+  /// Where the program waits, as addresses in its file: where the host waits that of the call of CUDA, and where a
+  /// stream waits that of the call around it, too, as the backend waits for the step in one function.
+  const std::set<std::string>& places_of_waits() const { return places_of_waits_; }
+  /// What waits at such a place goes on without waiting.
+  void skip_wait(const std::string& place) { skipped_wait_ = place; }
+  /// What nobody has waited for runs now.
+  void finish();
+
+  // For what stands for CUDA's libraries.
+  Memory& memory() { return memory_; }
+  Streams& streams() { return streams_; }
+  Counts& counts() { return counts_; }
+  Status status() const { return status_; }
+  std::byte* allocate(std::size_t bytes, Memory::Kind kind);
+  void release(std::byte* memory) { races_.forget(memory, memory_.release(memory)); }
+  /// @return the simulator's status
+  Status give(CUstream_st* stream, std::string_view what, std::function<void()> run);
+  /// @param caller the address to which CUDA's function returns
+  Status hold(CUstream_st* stream, const Place& place, const void* caller);
+  Status wait_for(const Place& place, const void* caller);
+  /// Of the operation that runs.
+  void reads(const void* begin, std::size_t bytes) { races_.access(begin, bytes, false); }
+  void writes(const void* begin, std::size_t bytes) { races_.access(begin, bytes, true); }
+
+ private:
+  /// The environment's MONOMORPH_SIMULATOR_FAULT=<n> is fail_operation(n), for tests of whole programs.
+  Simulator();
+  void run(const Operation& operation);
+  Status returned();
+  bool skips_wait(const void* caller, int n_calls);
+
+  Memory memory_;
+  Races races_{memory_};
+  Streams streams_{[this](const Operation& operation) { run(operation); }};
+  Counts counts_;
+  Status status_ = Status::success;
+  int allocations_until_failure_ = -1, operations_until_failure_ = -1;
+  std::string skipped_wait_;
+  std::set<std::string> places_of_waits_;
+};
+
+}  // namespace monomorph::simulator

@@ -1,0 +1,210 @@
+// The simulated GPU itself: in which orders it runs what it is given, what nobody may reach, and which races it sees.
+#include <cuda_runtime_api.h>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <csignal>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "simulator/simulator.hpp"
+#include "support/catch.hpp"
+
+namespace monomorph::simulator {
+namespace {
+
+using Order = Schedule::Order;
+
+Simulator& gpu() { return Simulator::the(); }
+
+/// Two streams with an event, and what runs on them as a text.
+struct Streamed {
+  cudaStream_t first = nullptr, second = nullptr;
+  cudaEvent_t event = nullptr;
+  std::string ran;
+
+  explicit Streamed(const Schedule& schedule) {
+    gpu().set_schedule(schedule);
+    cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking);
+    cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking);
+    cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+  }
+  Streamed(const Streamed&) = delete;
+  ~Streamed() {
+    finish();
+    cudaEventDestroy(event);
+    cudaStreamDestroy(second);
+    cudaStreamDestroy(first);
+    gpu().set_schedule({});
+    gpu().take_races();
+  }
+  void give(cudaStream_t stream, char name) {
+    gpu().give(stream, "test", [this, name] { ran += name; });
+  }
+  void finish() {
+    cudaStreamSynchronize(first);
+    cudaStreamSynchronize(second);
+  }
+};
+
+std::string order_of(const Schedule& schedule) {
+  Streamed s(schedule);
+  for (const char name : {'a', 'b', 'c'}) s.give(s.first, name);
+  cudaEventRecord(s.event, s.first);
+  s.give(s.second, '1');
+  cudaStreamWaitEvent(s.second, s.event, 0);
+  for (const char name : {'2', '3'}) s.give(s.second, name);
+  s.give(s.first, 'd');
+  s.finish();
+  return s.ran;
+}
+
+/// Memory that a test gives back.
+std::shared_ptr<std::byte> allocated(std::size_t bytes) {
+  void* memory = nullptr;
+  REQUIRE(cudaMalloc(&memory, bytes) == cudaSuccess);
+  return {static_cast<std::byte*>(memory), [](std::byte* m) { cudaFree(m); }};
+}
+
+/// The signal that ends a child that does this; 0 without.
+int end_of(const std::function<void()>& act) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit no_core{0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    std::signal(SIGSEGV, SIG_DFL);
+    act();
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+/// What is found where one stream fills memory and the other one uses it, with what `between` does.
+std::vector<std::string> races_of(const std::function<void(Streamed&)>& between, bool writes,
+                                  std::size_t bytes_apart = 0) {
+  Streamed s({});
+  const auto memory = allocated(1024), target = allocated(1024);
+  cudaMemsetAsync(memory.get(), 1, 256, s.first);
+  between(s);
+  std::byte* const used = memory.get() + bytes_apart;
+  if (writes)
+    cudaMemsetAsync(used, 2, 64, s.second);
+  else
+    cudaMemcpyAsync(target.get(), used, 64, cudaMemcpyDefault, s.second);
+  s.finish();
+  return gpu().take_races();
+}
+
+}  // namespace
+
+TEST_CASE("streams run as late, as early, and in as many orders as events allow") {
+  CHECK(order_of({Order::late}) == "abcd123");
+  CHECK(order_of({Order::early}) == "abc123d");
+  std::set<std::string> orders;
+  for (std::uint64_t seed = 0; seed < 5000; ++seed) orders.insert(order_of({Order::random, seed}));
+  for (const std::string& order : orders) {
+    CAPTURE(order);
+    CHECK(order.find('c') < order.find('2'));
+    CHECK(order.find('1') < order.find('2'));
+    CHECK(order.find('2') < order.find('3'));
+    CHECK(order.find('c') < order.find('d'));
+  }
+  // 1 stands before, between or behind a, b and c, and d before, between or behind 2 and 3, and before 1 if that is
+  // last.
+  CHECK(orders.size() == 13);
+}
+
+TEST_CASE("an event stands for what was given before it was recorded, and an event that was not for nothing") {
+  Streamed s({Order::late});
+  cudaStreamWaitEvent(s.second, s.event, 0);
+  s.give(s.first, 'a');
+  cudaEventRecord(s.event, s.first);
+  s.give(s.first, 'b');
+  s.give(s.second, '1');
+  cudaEventSynchronize(s.event);
+  CHECK(s.ran == "a");
+  cudaStreamSynchronize(s.second);
+  CHECK(s.ran == "a1");
+}
+
+TEST_CASE("the host cannot reach the GPU's memory, nor anybody what was freed or lies behind an end") {
+  const auto memory = allocated(100);
+  const auto read = [](const std::byte* at) { static_cast<void>(*static_cast<const volatile std::byte*>(at)); };
+  CHECK(end_of([&] { read(memory.get()); }) == SIGSEGV);
+  void* on_host = nullptr;
+  cudaMallocHost(&on_host, 100);
+  const auto* const bytes = static_cast<std::byte*>(on_host);
+  CHECK(end_of([&] { read(bytes + 99); }) == 0);
+  CHECK(end_of([&] { read(bytes + 256); }) == SIGSEGV);
+  CHECK(bytes[0] == std::byte{0xFF});
+  cudaFreeHost(on_host);
+  CHECK(end_of([&] { read(bytes); }) == SIGSEGV);
+}
+
+TEST_CASE("what two streams do to the same memory is a race unless one waits for the other") {
+  const auto nothing = [](Streamed&) {};
+  CHECK(races_of(nothing, true).size() == 1);
+  CHECK(races_of(nothing, false).size() == 1);
+  CHECK(races_of(nothing, true, 256).empty());
+  for (const bool writes : {false, true}) {
+    CHECK(races_of(
+              [](Streamed& s) {
+                cudaEventRecord(s.event, s.first);
+                cudaStreamWaitEvent(s.second, s.event, 0);
+              },
+              writes)
+              .empty());
+    CHECK(races_of([](Streamed& s) { cudaStreamSynchronize(s.first); }, writes).empty());
+    CHECK(races_of([](Streamed& s) { cudaStreamSynchronize(s.second); }, writes).size() == 1);
+    CHECK(races_of(
+              [](Streamed& s) {
+                cudaStreamWaitEvent(s.second, s.event, 0);
+                cudaEventRecord(s.event, s.first);
+              },
+              writes)
+              .size() == 1);
+  }
+}
+
+TEST_CASE("a race is told with both operations") {
+  const std::vector<std::string> races = races_of([](Streamed&) {}, false);
+  REQUIRE(races.size() == 1);
+  CHECK_THAT(races[0], Catch::Matchers::Contains("copy ") && Catch::Matchers::Contains(" reads what fill ") &&
+                           Catch::Matchers::Contains(" writes, and neither waits for the other"));
+}
+
+TEST_CASE("a fault drops what comes behind it, and every call says so") {
+  Streamed s({Order::late});
+  s.give(s.first, 'a');
+  gpu().fail_operation(1);
+  s.give(s.first, 'b');
+  s.give(s.first, 'c');
+  CHECK(cudaStreamSynchronize(s.first) == cudaErrorIllegalAddress);
+  CHECK(s.ran == "a");
+  void* memory = nullptr;
+  CHECK(cudaMalloc(&memory, 1) == cudaErrorIllegalAddress);
+  CHECK(cudaEventRecord(s.event, s.first) == cudaErrorIllegalAddress);
+  gpu().reset();
+  s.give(s.first, 'd');
+  CHECK(cudaStreamSynchronize(s.first) == cudaSuccess);
+  CHECK(s.ran == "ad");
+}
+
+TEST_CASE("an allocation fails when it is told to, and when the GPU has no more") {
+  gpu().fail_allocation(1);
+  void* memory = nullptr;
+  CHECK(cudaMalloc(&memory, 1) == cudaSuccess);
+  void* none = nullptr;
+  CHECK(cudaMallocHost(&none, 1) == cudaErrorMemoryAllocation);
+  CHECK(cudaMalloc(&none, Memory::gpu_bytes) == cudaErrorMemoryAllocation);
+  std::size_t free = 0, total = 0;
+  cudaMemGetInfo(&free, &total);
+  CHECK(free == total - 1);
+  cudaFree(memory);
+}
+
+}  // namespace monomorph::simulator

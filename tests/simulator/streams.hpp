@@ -1,0 +1,103 @@
+#pragma once
+#include "simulator/clock.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string_view>
+#include <vector>
+
+struct CUstream_st;
+
+namespace monomorph::simulator {
+
+/// Which of the orders that streams, events and the host's waits allow what the GPU was given runs in.
+struct Schedule {
+  enum class Order {
+    late,           ///< when the host waits for it, and what it waits for before it
+    early,          ///< as soon as it is given and what it waits for has run
+    kernels_first,  ///< kernels early, and what is on other streams late
+    copies_first,   ///< the other way round
+    random          ///< some of what may run, whenever the host gives something or waits
+  };
+  Order order = Order::late;
+  std::uint64_t seed = 0;
+};
+
+/// The end of what a stream was given at some time, which an event stands for.
+struct Place {
+  CUstream_st* stream = nullptr;
+  std::uint64_t number = 0;  ///< how many operations lie before it
+  Clock clock{};             ///< what has run where these have
+};
+
+/// Something that the GPU is to do.
+struct Operation {
+  std::string_view what;
+  std::function<void()> run;
+  CUstream_st* stream = nullptr;
+  CUstream_st* other = nullptr;  ///< it runs when that stream has come to `place`
+  std::uint64_t place = 0;
+  Clock clock{};
+};
+
+}  // namespace monomorph::simulator
+
+struct CUstream_st {
+  std::size_t slot = 0;  ///< its place in clocks
+  bool is_closed = false;
+  std::deque<monomorph::simulator::Operation> waiting{};
+  std::uint64_t n_done = 0;
+  monomorph::simulator::Clock clock{};  ///< of the last operation that it was given
+  std::uint64_t n_given() const { return n_done + waiting.size(); }
+  bool can_run() const {
+    return !waiting.empty() &&
+           (waiting.front().other == nullptr || waiting.front().other->n_done >= waiting.front().place);
+  }
+};
+
+struct CUevent_st {
+  monomorph::simulator::Place place{};  ///< of no stream before it is recorded
+};
+
+namespace monomorph::simulator {
+
+/// Streams, and the order in which what they were given runs. All of it runs within calls of the host.
+class Streams {
+ public:
+  /// @param run is called for each operation that is due
+  explicit Streams(std::function<void(const Operation&)> run) : run_(std::move(run)) {}
+
+  /// The first one is that of kernels.
+  CUstream_st* open();
+  void close(CUstream_st* stream) { stream->is_closed = true; }
+  const Schedule& schedule() const { return schedule_; }
+  void set_schedule(const Schedule& schedule);
+
+  void give(CUstream_st* stream, std::string_view what, std::function<void()> run);
+  Place end_of(CUstream_st* stream) const { return {stream, stream->n_given(), stream->clock}; }
+  /// What the stream is given from now on runs when the other one has come to a place.
+  void hold(CUstream_st* stream, const Place& place);
+  /// The host goes on when a stream has come to a place.
+  void wait_for(const Place& place);
+  /// The host does not know of it.
+  void run_all();
+
+ private:
+  void add(CUstream_st* stream, Operation operation);
+  void run_next_of(CUstream_st* stream);
+  void run_some();
+  bool is_eager(const CUstream_st& stream) const;
+  CUstream_st* random_ready();
+
+  std::function<void(const Operation&)> run_;
+  std::vector<std::unique_ptr<CUstream_st>> streams_;
+  Schedule schedule_;
+  std::mt19937_64 random_;
+  Clock host_{};  ///< what the host has waited for
+};
+
+}  // namespace monomorph::simulator
