@@ -22,8 +22,8 @@ template <template <int> class Hybrid> NamedSharding hybrid(std::string_view nam
   values.shards = group;
   return {fmt::format("{}<{}>", name, group), values};
 }
-template <class Policy> NamedSharding whole_world(int ranks) {
-  return {std::string(Policy::name), plan::sharding_values<Policy>(ranks)};
+template <class Policy> NamedSharding whole_world(std::string_view name, int ranks) {
+  return {std::string(name), plan::sharding_values<Policy>(ranks)};
 }
 template <class Policy> NamedCheckpointing checkpointing(std::string_view name) {
   return {name, plan::checkpointing_values<Policy>};
@@ -33,11 +33,11 @@ template <class Policy> NamedCheckpointing checkpointing(std::string_view name) 
 
 std::vector<NamedSharding> sharding_strategies(int ranks, int gpus_per_node) {
   using namespace sharding;
-  std::vector<NamedSharding> strategies{whole_world<Replicate>(ranks)};
+  std::vector<NamedSharding> strategies{whole_world<Replicate>("Replicate", ranks)};
   if (ranks == 1) return strategies;  // nothing to divide
-  strategies.push_back(whole_world<ShardOptimizer>(ranks));
-  strategies.push_back(whole_world<ShardGradOp>(ranks));
-  strategies.push_back(whole_world<FullShard>(ranks));
+  strategies.push_back(whole_world<ShardOptimizer>("ShardOptimizer", ranks));
+  strategies.push_back(whole_world<ShardGradOp>("ShardGradOp", ranks));
+  strategies.push_back(whole_world<FullShard>("FullShard", ranks));
   if (gpus_per_node > 1 && ranks > gpus_per_node && ranks % gpus_per_node == 0) {
     strategies.push_back(hybrid<HybridShardGradOp>("HybridShardGradOp", gpus_per_node));
     strategies.push_back(hybrid<HybridShard>("HybridShard", gpus_per_node));

@@ -1,3 +1,4 @@
+#include <monomorph/core/type_name.hpp>
 #include <monomorph/plan/planned_recipe.hpp>
 #include "support.hpp"
 #include "support/catch.hpp"
@@ -30,14 +31,14 @@ template <class R, class Sharding> void check_sharding() {
     for (const int tree_levels : {0, 2}) {
       plan::Strategy strategy = plan::strategy_of<R>(dp);
       strategy.sharding = plan::sharding_values<Sharding>(dp);
-      CAPTURE(dp, tree_levels, Sharding::name);
+      CAPTURE(dp, tree_levels, type_name<Sharding>());
       CHECK(equal(plan::memory_with<R>(strategy, dp, 2, tree_levels), plan::memory<Typed>(dp, 2, tree_levels)));
     }
 }
 template <class R, class Checkpointing> void check_checkpointing() {
   plan::Strategy strategy = plan::strategy_of<R>(4);
   strategy.checkpointing = plan::checkpointing_values<Checkpointing>;
-  CAPTURE(Checkpointing::name);
+  CAPTURE(type_name<Checkpointing>());
   CHECK(equal(plan::memory_with<R>(strategy, 4, 2), plan::memory<RecomputingBy<R, Checkpointing>>(4, 2)));
 }
 

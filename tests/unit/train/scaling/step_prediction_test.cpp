@@ -1,5 +1,7 @@
 #include "train/scaling/step_prediction.hpp"
 
+#include <monomorph/core/type_name.hpp>
+
 #include "recipes.hpp"
 #include "support/catch.hpp"
 #include "train/scaling/device_memory.hpp"
@@ -56,7 +58,7 @@ TEST_CASE("collectives take what their number and bytes by the plan take") {
     const plan::Traffic traffic = plan::traffic<R>(ranks, 0, micro_batches, DType::fp32);
     const double collectives = static_cast<double>(traffic.gathers.collectives + traffic.reductions.collectives),
                  bytes = static_cast<double>(traffic.gathers.bytes + traffic.reductions.bytes);
-    CAPTURE(R::sharding::name, R::model.tied_head.value, micro_batches);
+    CAPTURE(type_name<typename R::sharding>(), R::model.tied_head.value, micro_batches);
     CHECK(predict(plan::planned_recipe<R>(), run).communication_seconds ==
           Approx(collectives * fixed + bytes / std::min(bandwidth, c.network * 450e9)).epsilon(1e-4));
   };
