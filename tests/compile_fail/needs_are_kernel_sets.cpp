@@ -1,4 +1,5 @@
 // expect-error: \[DEVICE-04\] what a policy or a layer says that it needs must be a list of sets of kernels
+// expect-error: \[DEVICE-04\] what a policy or a layer says that it needs must be a list of sets of kernels
 // expect-error: \[DEVICE-04\] what a device says of its kernels must be a list of sets of them
 // expect-text: NeedsAreKernelSets<Own, monomorph::kernels::Lion>
 // expect-text: NeedsAreKernelSets<OfNoType, void>

@@ -1,13 +1,13 @@
 // Several ranks on devices whose kernels run later than they are called, in memories of their own: the same bits as on
 // CPUs, however early or late collectives and copies are.
 #include "support/recording_device.hpp"
+#include "distributed/encoder_like.hpp"
 #include "distributed/take_step.hpp"
 #include "support/late_communicator.hpp"
 #include "support/ranks.hpp"
 #include "support/tensors.hpp"
 
 #include <monomorph/core/type_name.hpp>
-#include <monomorph/objective/contrastive_pairs.hpp>
 #include <monomorph/optim/by_class.hpp>
 
 #include <set>
@@ -113,25 +113,6 @@ template <class R, class Strategy>
 using InHostMemory =
     OptimizedBy<Sharded<R, sharding::HostParameters<Strategy>>, optim::HostState<typename R::optimizer>>;
 
-struct encoder_like : Sharded<llama_like, sharding::FullShard> {
-  static constexpr EncoderSpec model{
-      .vocab_size = 50, .n_layers = 4, .n_heads = 4, .d_model = 32, .context_length = 24, .d_embedding = 8};
-  using attention = attention::PerDocument<attention::Bidirectional>;
-  using objective = objective::ContrastivePairs;
-};
-
-/// Two texts in each row: the target of a token is the number of its text.
-Sequences pairs() {
-  constexpr std::int64_t T = encoder_like::model.context_length;
-  Sequences rows(4, T, 50);
-  for (std::size_t i = 0; i < rows.targets.size(); ++i) {
-    const bool second = i % T >= T / 2;
-    rows.targets[i] = second ? 1 : 0;
-    rows.document_starts[i] = second ? T / 2 : 0;
-  }
-  return rows;
-}
-
 }  // namespace
 
 TEST_CASE("ranks whose devices run behind their hosts train to the same bits under every strategy: tied head") {
@@ -161,7 +142,7 @@ TEST_CASE("ranks whose devices run behind their hosts train to the same bits: pa
   check_same<Offloaded<InHostMemory<llama_like, FullShard>>, Sharded<llama_like, FullShard>>(2);
 }
 TEST_CASE("ranks whose devices run behind their hosts train to the same bits: embeddings that all ranks compare") {
-  check_same<encoder_like>(2, pairs());
+  check_same<Sharded<encoder_like, sharding::FullShard>>(2, pairs());
 }
 
 }  // namespace monomorph::testing

@@ -1,5 +1,7 @@
 // What ranks send in a step, counted message by message, against the plan.
 #include <monomorph/core/type_name.hpp>
+
+#include "distributed/encoder_like.hpp"
 #include "distributed/take_step.hpp"
 #include "runtime/distributed/cpu_communicator.hpp"
 #include "support/ranks.hpp"
@@ -53,6 +55,7 @@ struct Sum {
 /// What one step sends, measured on every rank after a first one.
 template <Recipe R> std::vector<Sent> measured(int ranks, Sum sum) {
   std::vector<Sent> sent(ranks);
+  const Sequences rows = makes_embeddings<R> ? pairs() : sequences;
   with_ranks(ranks, [&](const World& world) {
     auto connected = world.point_to_point("counted/");
     const distributed::PointToPoint& point_to_point = *connected;
@@ -60,7 +63,7 @@ template <Recipe R> std::vector<Sent> measured(int ranks, Sum sum) {
                                               R::sharding::optimizer_shards(ranks), sum.wire);
     train::Step<R> step(communicator, 1, 3, sum.tree_levels());
     const auto sent_in_steps = [&] {
-      take_step(step, sum.micro_batches, PolicyHparams::of<typename R::optimizer::Hparams>());
+      take_step(step, sum.micro_batches, PolicyHparams::of<typename R::optimizer::Hparams>(), rows);
       for (int u = 0; u < plan::n_units<R>; ++u) communicator.wait(u);
       return sent_by(communicator, point_to_point);
     };
@@ -172,20 +175,11 @@ TEST_CASE("every rank sends what the plan says, to whom it says: matrices that t
   check_traffic<InBf16<Sharded<recipe, sharding::HybridShard<2>>>>(4, {.micro_batches = 2, .wire = DType::bf16});
 }
 
-namespace {
-struct EncoderLike : llama_like {
-  static constexpr EncoderSpec model{
-      .vocab_size = 50, .n_layers = 4, .n_heads = 4, .d_model = 32, .context_length = 24, .d_embedding = 8};
-  using attention = attention::PerDocument<attention::Bidirectional>;
-  using objective = objective::ContrastivePairs;
-};
-}  // namespace
-
 TEST_CASE("every rank sends what the plan says, to whom it says: the embeddings of an encoder, to all") {
   const Sum sum{.micro_batches = 3};
-  CHECK(check_traffic<Sharded<EncoderLike, sharding::Replicate>>(2, sum).batch_gathers.collectives == 3);
-  check_traffic<Sharded<EncoderLike, sharding::FullShard>>(2, sum);
-  check_traffic<InBf16<Sharded<EncoderLike, sharding::HybridShard<2>>>>(4, {.micro_batches = 2, .wire = DType::bf16});
+  CHECK(check_traffic<Sharded<encoder_like, sharding::Replicate>>(2, sum).batch_gathers.collectives == 3);
+  check_traffic<Sharded<encoder_like, sharding::FullShard>>(2, sum);
+  check_traffic<InBf16<Sharded<encoder_like, sharding::HybridShard<2>>>>(4, {.micro_batches = 2, .wire = DType::bf16});
 }
 
 }  // namespace monomorph::testing

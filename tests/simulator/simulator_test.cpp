@@ -9,6 +9,9 @@
 #include <memory>
 #include <string>
 
+#include <monomorph/core/error.hpp>
+
+#include "runtime/cuda/check.hpp"
 #include "simulator/simulator.hpp"
 #include "support/catch.hpp"
 
@@ -205,6 +208,14 @@ TEST_CASE("an allocation fails when it is told to, and when the GPU has no more"
   cudaMemGetInfo(&free, &total);
   CHECK(free == total - 1);
   cudaFree(memory);
+}
+
+TEST_CASE("memory that CUDA refuses beside the arena is the user's matter, any other failure is the GPU's") {
+  CHECK_NOTHROW(cuda::check(cudaSuccess, "waiting"));
+  CHECK_THROWS_WITH(cuda::check(cudaErrorMemoryAllocation, "allocating a workspace"),
+                    Catch::Contains("[GPU-05]") && Catch::Contains("while allocating a workspace"));
+  CHECK_THROWS_AS(cuda::check(cudaErrorMemoryAllocation, "allocating a workspace"), UsageError);
+  CHECK_THROWS_WITH(cuda::check(cudaErrorLaunchFailure, "computing"), Catch::Contains("[GPU-02]"));
 }
 
 }  // namespace monomorph::simulator

@@ -2,6 +2,7 @@
 #include <monomorph/block/layers.hpp>
 #include <monomorph/core/rule.hpp>
 #include <monomorph/policy/attention_policy.hpp>
+#include <monomorph/policy/kernel_sets.hpp>
 #include <type_traits>
 
 /// Rules about members that a layer, or a part of a block, may leave out (block/layer.hpp, block/part.hpp). One that is
@@ -56,9 +57,12 @@ template <class P, class R> struct LayerMembersFit {
       !Look::has_backward_reads_params<P> || MONOMORPH_HAS_CONSTANT(bool, backward_reads_params);
   static constexpr bool within_documents =
       !Look::has_within_documents<P> || MONOMORPH_HAS_CONSTANT(bool, within_documents);
-  static constexpr bool computes_when_called =
-      !Look::has_computes_when_called<P> || MONOMORPH_HAS_CONSTANT(bool, computes_when_called);
-  static constexpr bool compute = !Look::has_computes_when_called<P> || LookUpCompute::has_compute<P>;
+  /// Of a block that LibTorch differentiates, which says that it needs what that needs.
+  static constexpr bool compute = [] {
+    if constexpr (requires { requires needs_of<P>::template has<kernels::Autograd>; })
+      return LookUpCompute::has_compute<P>;
+    return true;
+  }();
   static constexpr bool attention_flops =
       !Look::has_attention_flops_per_token<P> || MONOMORPH_HAS_NUMBER(attention_flops_per_token());
   static constexpr bool loss_flops =
@@ -83,8 +87,8 @@ template <class P, class R> struct LayerMembersFit {
     return !Look::has_decode<P> || requires(const DecodeTensorsOf<R>& t) { P::decode(t); };
   }();
   static constexpr bool holds = is_base && unit_kind && shares_first_unit && backward_reads_params &&
-                                within_documents && computes_when_called && compute && attention_flops && loss_flops &&
-                                gathered_elements && attention && tower && mlp_part && decode;
+                                within_documents && compute && attention_flops && loss_flops && gathered_elements &&
+                                attention && tower && mlp_part && decode;
   static consteval void explain() {
     static_assert(is_base,
                   "[RECIPE-11] a layer must be a type that is not final, as its members are looked up in a type that "
@@ -102,9 +106,6 @@ template <class P, class R> struct LayerMembersFit {
                   "[LAYER-17] within_documents of a block, if it has one, must be `static constexpr bool "
                   "within_documents`: no token sees another document where attention asks for it "
                   "(docs/rules.md#layer-17)");
-    static_assert(computes_when_called,
-                  "[LAYER-17] computes_when_called of a block, if it has one, must be `static constexpr bool "
-                  "computes_when_called`, as monomorph::AutogradBlock has it (docs/rules.md#layer-17)");
     static_assert(compute,
                   "[LAYER-17] a block that derives from monomorph::AutogradBlock must have `static at::Tensor "
                   "compute(const monomorph::AutogradInput&)`: its forward pass (docs/rules.md#layer-17)");

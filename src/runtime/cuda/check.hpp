@@ -7,7 +7,7 @@
 namespace monomorph::cuda {
 
 /// @param doing ends the sentence "the GPU failed while"
-/// @throws Error [GPU-02] unless the status is success
+/// @throws UsageError [GPU-05] if memory was refused; Error [GPU-02] for any other status but success
 void check(cudaError_t status, const char* doing);
 
 /// What CUDA says where there is no GPU; absent if there is one.
