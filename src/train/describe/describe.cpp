@@ -1,28 +1,15 @@
 #include <monomorph/train/describe/describe.hpp>
 
+#include "train/describe/fact_text.hpp"
+
 #include <monomorph/core/quantity_text.hpp>
 #include <monomorph/runtime/machine/gpus.hpp>
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <iterator>
 
 namespace monomorph::train {
 namespace {
-
-using Text = fmt::memory_buffer;
-template <class... Arguments>
-void print(Text& text, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-  fmt::format_to(std::back_inserter(text), format, std::forward<Arguments>(arguments)...);
-}
-void fact(Text& text, std::string_view name, std::string_view value) { print(text, "  {:<22}{}\n", name, value); }
-
-/// "1,234,567"
-std::string grouped(std::int64_t n) {
-  std::string digits = fmt::format("{}", n);
-  for (std::ptrdiff_t i = std::ssize(digits) - 3; i > 0; i -= 3) digits.insert(i, ",");
-  return digits;
-}
 
 std::string norm_text(const DecoderSpec& model) {
   const bool layer_norm = model.norm.kind == NormKind::layer_norm;
@@ -48,11 +35,11 @@ std::string mask_text(const LayerAttention& attention) {
   const auto neighbours = [](std::int64_t n, std::string_view where) {
     return n >= AttentionMask::unlimited ? fmt::format("all tokens {} it", where)
            : n == 0                      ? fmt::format("none {} it", where)
-                                         : fmt::format("{} {} it", grouped(n), where);
+                                         : fmt::format("{} {} it", format_number(n), where);
   };
   std::string text = "itself, " + neighbours(before, "before");
   if (after > 0) text += ", " + neighbours(after, "behind");
-  if (prefix > 1) text += fmt::format("; the first {} each other", grouped(prefix));
+  if (prefix > 1) text += fmt::format("; the first {} each other", format_number(prefix));
   return text + (attention.within_documents ? "; of its document" : "");
 }
 void masks(Text& text, const std::vector<LayerAttention>& attentions) {
@@ -89,13 +76,13 @@ void architecture(Text& text, const RecipeProgram& recipe) {
   const DecoderSpec& model = *recipe.model;
   print(text, "architecture\n");
   fact(text, "vocabulary",
-       fmt::format("{} ids{}", grouped(model.vocab_size),
+       fmt::format("{} ids{}", format_number(model.vocab_size),
                    model.padded_vocab() == model.vocab_size
                        ? ""
-                       : fmt::format(", padded to {}", grouped(model.padded_vocab()))));
+                       : fmt::format(", padded to {}", format_number(model.padded_vocab()))));
   fact(text, "layers", fmt::format("{}", recipe.n_blocks));
   fact(text, "width", fmt::format("{}, MLP {}", model.d_model.value, model.ff_width()));
-  fact(text, "context length", fmt::format("{} tokens", grouped(model.context_length)));
+  fact(text, "context length", fmt::format("{} tokens", format_number(model.context_length)));
   fact(text, "heads", attention_text(model));
   masks(text, recipe.attentions);
   fact(text, "a token's target", target_text(recipe));
@@ -120,7 +107,7 @@ void tensor_rows(Text& text, const ParameterLayout& layout, const std::string& p
     const auto [rows, cols] = tensor.slice.shape;
     const std::string shape = rows == 1 ? fmt::format("{}", cols) : fmt::format("{} x {}", rows, cols);
     print(text, "  {:<44}{:>16}{:>18}\n", prefix + std::string(tensor.name), shape,
-          grouped(tensor.slice.shape.elements() * count));
+          format_number(tensor.slice.shape.elements() * count));
   }
 }
 
@@ -138,7 +125,7 @@ void parameter_table(Text& text, const RecipeProgram& recipe) {
     tensor_rows(text, layout, prefix, end - first);
     first = end;
   }
-  print(text, "  {:<44}{:>16}{:>18}\n", "total", "", grouped(recipe.n_params));
+  print(text, "  {:<44}{:>16}{:>18}\n", "total", "", format_number(recipe.n_params));
 }
 
 void memory_table(Text& text, const RecipeProgram& recipe, int ranks, std::int64_t micro_batch) {
@@ -146,7 +133,7 @@ void memory_table(Text& text, const RecipeProgram& recipe, int ranks, std::int64
   print(text, "memory of a rank ({} data-parallel rank{}, micro-batch {})\n", ranks, ranks == 1 ? "" : "s",
         micro_batch);
   const auto row = [&](std::string_view name, std::int64_t n) {
-    if (n > 0) print(text, "  {:<44}{:>16}{:>18}\n", name, format_bytes(n), grouped(n));
+    if (n > 0) print(text, "  {:<44}{:>16}{:>18}\n", name, format_bytes(n), format_number(n));
   };
   row("parameters of the optimiser", bytes.master);
   row("parameters of compute", bytes.compute_params);

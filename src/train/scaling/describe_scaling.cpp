@@ -1,5 +1,6 @@
 #include "train/scaling/describe_scaling.hpp"
 
+#include "train/describe/fact_text.hpp"
 #include "train/scaling/device_memory.hpp"
 #include "train/scaling/search.hpp"
 
@@ -9,17 +10,9 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 namespace monomorph::train {
 namespace {
-
-using Text = fmt::memory_buffer;
-template <class... Arguments>
-void print(Text& text, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-  fmt::format_to(std::back_inserter(text), format, std::forward<Arguments>(arguments)...);
-}
-void fact(Text& text, std::string_view name, std::string_view value) { print(text, "  {:<22}{}\n", name, value); }
 
 std::string milliseconds(double seconds) { return fmt::format("{:.{}f} ms", 1e3 * seconds, seconds < 0.01 ? 3 : 1); }
 /// "12,345"
