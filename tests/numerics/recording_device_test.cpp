@@ -4,17 +4,13 @@
 #include "numerics/schedule_recipes.hpp"
 #include "support/adamw_update.hpp"
 #include "support/catch.hpp"
+#include "support/forked_child.hpp"
 #include "support/tensors.hpp"
 
 #include <monomorph/core/type_name.hpp>
 #include <monomorph/optim/bf16_state.hpp>
 #include <monomorph/optim/by_class.hpp>
 #include <monomorph/runtime/comm/world.hpp>
-
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#include <csignal>
 
 namespace monomorph::testing {
 namespace {
@@ -106,21 +102,6 @@ template <class R> void check_host_memory() {
   check_offloaded<OptimizedBy<R, HostState<optim::Bf16State<optim::AdamW>>>,
                   OptimizedBy<R, optim::Bf16State<optim::AdamW>>>();
   check_offloaded<FrozenBelow<OptimizedBy<With<R, Offload<>>, HostState<optim::AdamW>>>, FrozenBelow<R>>();
-}
-
-/// The signal that ends a child that does this, which must not compute: it has none of the threads. 0 without.
-int end_of(const std::function<void()>& act) {
-  const pid_t child = fork();
-  if (child == 0) {
-    const rlimit no_core{0, 0};
-    setrlimit(RLIMIT_CORE, &no_core);
-    std::signal(SIGSEGV, SIG_DFL);
-    act();
-    _exit(0);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
 }  // namespace

@@ -1,10 +1,6 @@
 // The simulated GPU itself: in which orders it runs what it is given, what nobody may reach, and which races it sees.
 #include <cuda_runtime_api.h>
 
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#include <csignal>
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,11 +10,13 @@
 #include "runtime/cuda/check.hpp"
 #include "simulator/simulator.hpp"
 #include "support/catch.hpp"
+#include "support/forked_child.hpp"
 
 namespace monomorph::simulator {
 namespace {
 
 using Order = Schedule::Order;
+using testing::end_of;
 
 Simulator& gpu() { return Simulator::the(); }
 
@@ -69,21 +67,6 @@ std::shared_ptr<std::byte> allocated(std::size_t bytes) {
   void* memory = nullptr;
   REQUIRE(cudaMalloc(&memory, bytes) == cudaSuccess);
   return {static_cast<std::byte*>(memory), [](std::byte* m) { cudaFree(m); }};
-}
-
-/// The signal that ends a child that does this; 0 without.
-int end_of(const std::function<void()>& act) {
-  const pid_t child = fork();
-  if (child == 0) {
-    const rlimit no_core{0, 0};
-    setrlimit(RLIMIT_CORE, &no_core);
-    std::signal(SIGSEGV, SIG_DFL);
-    act();
-    _exit(0);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
 /// What is found where one stream fills memory and the other one uses it, with what `between` does.
