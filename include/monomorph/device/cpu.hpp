@@ -1,7 +1,6 @@
 #pragma once
 #include <monomorph/core/extremes.hpp>
 #include <monomorph/policy/device_policy.hpp>
-#include <monomorph/policy/kernel_sets.hpp>
 
 namespace monomorph::cpu {
 struct Queue;  // runtime/machine/queue.hpp

@@ -2,7 +2,6 @@
 #include <cstdint>
 #include <monomorph/core/extremes.hpp>
 #include <monomorph/policy/device_policy.hpp>
-#include <monomorph/policy/kernel_sets.hpp>
 #include <string_view>
 
 namespace monomorph::cuda {

@@ -2,6 +2,7 @@
 #include <concepts>
 #include <cstdint>
 #include <monomorph/policy/axis.hpp>
+#include <monomorph/policy/kernel_sets.hpp>
 #include <string_view>
 
 namespace monomorph {
@@ -24,7 +25,7 @@ struct PassExtent {
 /// listed in runtime/kernels/kernels.hpp.
 struct DeviceAxis {
   MONOMORPH_OPTIONAL_AXIS(device, "monomorph::device::Cpu")
-  MONOMORPH_LOOK_UPS(Look, own_memory, workspace_bytes, context_bytes);
+  MONOMORPH_LOOK_UPS(Look, own_memory, workspace_bytes, context_bytes, kernel_sets);
   template <class P> struct Parts {
     static constexpr bool name = requires {
       requires detail::PointsTo<decltype(&P::name), std::string_view>;
@@ -91,6 +92,22 @@ inline constexpr bool has_own_memory = [] {
   if constexpr (DeviceAxis::Look::has_own_memory<Device>) return bool{Device::own_memory};
   return false;
 }();
+
+namespace detail {
+// What has the name and is no type is no list, either.
+template <class Device> struct KernelSetsOf {
+  using type = std::conditional_t<DeviceAxis::Look::has_kernel_sets<Device>, void, KernelSets<>>;
+};
+template <class Device>
+requires requires { typename Device::kernel_sets; }
+struct KernelSetsOf<Device> {
+  using type = typename Device::kernel_sets;
+};
+}  // namespace detail
+
+/// The kernels that a device says that it has, beyond those that all have; none, if it says nothing. That it is a list
+/// is for rule/device_rules.hpp.
+template <class Device> using kernel_sets_of = typename detail::KernelSetsOf<Device>::type;
 
 /// R on another device. A recipe that names its device is refused on any other (DEVICE-02).
 template <class R, class Device> struct On : R { using device = Device; };

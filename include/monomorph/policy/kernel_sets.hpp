@@ -17,7 +17,6 @@ struct EveryKernelSet {
 };
 
 MONOMORPH_LOOK_UPS(LookUpKernels, needs);
-MONOMORPH_LOOK_UPS(LookUpDeviceKernels, kernel_sets);
 
 namespace detail {
 template <class... Lists> struct Together { using type = void; };  // one is no list, which a rule says
@@ -26,14 +25,6 @@ template <class... A, class... B, class... Lists>
 struct Together<KernelSets<A...>, KernelSets<B...>, Lists...> : Together<KernelSets<A..., B...>, Lists...> {};
 
 // What has the name and is no type is no list, either.
-template <class Device> struct KernelSetsOf {
-  using type = std::conditional_t<LookUpDeviceKernels::has_kernel_sets<Device>, void, KernelSets<>>;
-};
-template <class Device>
-requires requires { typename Device::kernel_sets; }
-struct KernelSetsOf<Device> {
-  using type = typename Device::kernel_sets;
-};
 template <class Caller> struct NeedsOf {
   using type = std::conditional_t<LookUpKernels::has_needs<Caller>, void, KernelSets<>>;
 };
@@ -44,8 +35,6 @@ struct NeedsOf<Caller> {
 };
 }  // namespace detail
 
-/// What a device says that it has; nothing, if it says nothing.
-template <class Device> using kernel_sets_of = typename detail::KernelSetsOf<Device>::type;
 /// What a policy or a layer says that it calls.
 template <class Caller> using needs_of = typename detail::NeedsOf<Caller>::type;
 /// For what is composed of others, all that they call.

@@ -16,7 +16,6 @@ template <class Axis, class R> void spell_policy() {
   if constexpr (Axis::template named<R> && AxisFits<Axis, R>::holds) {
     using Policy = typename Axis::template Get<R>::type;
     spell<Policy, LookUpRules, LookUpKernels>();
-    if constexpr (std::is_same_v<Axis, DeviceAxis>) spell<Policy, LookUpDeviceKernels>();
     if constexpr (requires { typename Axis::Look; }) spell<Policy, typename Axis::Look>();
     if constexpr (requires { typename Policy::combined; }) spell_combined<Axis>(typename Policy::combined{});
   }

@@ -1,6 +1,6 @@
 #pragma once
 #include <array>
-#include <monomorph/policy/kernel_sets.hpp>
+#include <monomorph/policy/device_policy.hpp>
 #include <monomorph/runtime/kernels/expert_products.hpp>
 #include <monomorph/runtime/kernels/kernels.hpp>
 #include <monomorph/runtime/kernels/text_embeddings.hpp>
