@@ -58,7 +58,7 @@ AutogradTape::AutogradTape(AutogradTape&&) noexcept = default;
 AutogradTape::Graph& AutogradTape::graph(int block) {
   if (static_cast<std::size_t>(block) >= graphs_.size()) graphs_.resize(block + 1);
   auto& graph = graphs_[block];
-  if (!graph) graph = std::make_unique<Graph>();
+  if (!graph) graph = make_owned<Graph>();
   return *graph;
 }
 
@@ -89,7 +89,7 @@ void AutogradTape::forward(const BlockTensors& t, const Block& block, bool keep)
 void AutogradTape::recompute(const BlockTensors& t, const Block& block) { run(t, block, true); }
 
 void AutogradTape::backward(const BlockTensors& t, const Block& block) {
-  const std::unique_ptr<Graph> graph = std::exchange(graphs_[t.block], nullptr);
+  const Owned<Graph> graph = std::exchange(graphs_[t.block], nullptr);
   // With equal dtypes autograd adds into the flat gradient itself; else it allocates, and the sum follows below.
   const bool adds_in_place = t.gradients.dtype == t.params.dtype;
   for (int i = 0; t.gradients.present() && i < block.layout.size(); ++i) {

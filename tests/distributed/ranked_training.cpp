@@ -111,7 +111,7 @@ class Rank {
   double loss_scale_;
   RowsOfRecipe micro_batch_rows_;
   std::unique_ptr<Communicator> communicator_;
-  std::unique_ptr<train::TrainingStep> step_;
+  Owned<train::TrainingStep> step_;
 };
 
 }  // namespace

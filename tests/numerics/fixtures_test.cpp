@@ -175,7 +175,7 @@ template <Recipe R> void check_five_steps(Fixture<R>& f, double tolerance) {
 template <Recipe R> void check_greedy(Fixture<R>& f) {
   const std::vector<std::int32_t> prompt = ids_of(f.expected, "greedy.input"),
                                   text = ids_of(f.expected, "greedy.output");
-  const std::unique_ptr<train::Decoder> decoder = f.step.decoder();
+  const Owned<train::Decoder> decoder = f.step.decoder();
   CHECK(decoder->capacity() == T);
   for (int round = 0; round < 2; ++round) {
     decoder->reset();

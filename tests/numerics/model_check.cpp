@@ -128,7 +128,7 @@ struct ModelRun {
 void check_model(const ModelCase& model) {
   INFO("row " << model.row);
   const std::unique_ptr<Communicator> communicator = one_rank();
-  const std::unique_ptr<train::TrainingStep> step = model.make_step(*communicator, seed);
+  const Owned<train::TrainingStep> step = model.make_step(*communicator, seed);
   perturb(*step);
   ModelRun run{*model.model, model.within_documents, model.layers, *step};
   run.check_training();

@@ -17,7 +17,7 @@ struct ModelCase {
   const DecoderSpec* model;
   bool within_documents;
   std::vector<ReferenceLayer> layers;
-  std::unique_ptr<train::TrainingStep> (*make_step)(Communicator&, std::uint64_t seed);
+  Owned<train::TrainingStep> (*make_step)(Communicator&, std::uint64_t seed);
 };
 
 /// Loss and gradients of training, the loss of evaluation and the logits of decoding, against fp64 autograd, to 1e-9.
@@ -36,8 +36,8 @@ template <class R> std::vector<ReferenceLayer> reference_layers() {
 
 template <Recipe R> ModelCase model_case(int row) {
   return {row, &R::model, attention_of<R>::within_documents, reference_layers<R>(),
-          [](Communicator& communicator, std::uint64_t seed) -> std::unique_ptr<train::TrainingStep> {
-            return std::make_unique<train::Step<R>>(communicator, model_batch, seed);
+          [](Communicator& communicator, std::uint64_t seed) -> Owned<train::TrainingStep> {
+            return make_owned<train::Step<R>>(communicator, model_batch, seed);
           }};
 }
 

@@ -77,8 +77,7 @@ class Run {
   train::RecipeProgram recipe_;
   train::Hparams hparams_;
   std::unique_ptr<Communicator> communicator_ = one_rank();
-  std::unique_ptr<train::TrainingStep> step_ =
-      recipe_.make_step(*communicator_, micro_batch, 3, 0, recipe_.hparams.objective);
+  Owned<train::TrainingStep> step_ = recipe_.make_step(*communicator_, micro_batch, 3, 0, recipe_.hparams.objective);
   train::RunState state_;
 };
 

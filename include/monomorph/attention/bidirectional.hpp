@@ -8,6 +8,5 @@ struct Bidirectional {
   static constexpr AttentionMask mask{.after = AttentionMask::unlimited};
   static constexpr bool within_documents = false;
 };
-static_assert(AttentionPolicy<Bidirectional>);
 
 }  // namespace monomorph::attention

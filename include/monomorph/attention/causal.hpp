@@ -8,6 +8,5 @@ struct Causal {
   static constexpr AttentionMask mask{};
   static constexpr bool within_documents = false;
 };
-static_assert(AttentionPolicy<Causal>);
 
 }  // namespace monomorph::attention

@@ -9,6 +9,5 @@ template <int P> struct Prefix {
   static constexpr AttentionMask mask{.prefix = P};
   static constexpr bool within_documents = false;
 };
-static_assert(AttentionPolicy<Prefix<256>>);
 
 }  // namespace monomorph::attention

@@ -8,6 +8,5 @@ template <int W> struct SlidingWindow {
   static constexpr AttentionMask mask{.before = W - std::int64_t{1}};
   static constexpr bool within_documents = false;
 };
-static_assert(AttentionPolicy<SlidingWindow<4096>>);
 
 }  // namespace monomorph::attention

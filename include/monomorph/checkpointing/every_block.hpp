@@ -7,6 +7,5 @@ namespace monomorph::checkpointing {
 struct EveryBlock {
   static constexpr Recompute recompute(int /*block*/) { return Recompute::block; }
 };
-static_assert(CheckpointingPolicy<EveryBlock>);
 
 }  // namespace monomorph::checkpointing

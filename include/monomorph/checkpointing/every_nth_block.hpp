@@ -12,6 +12,5 @@ template <int n> struct EveryNthBlock {
   }
   template <class R> using rules = RuleList<rule::EveryNthWithinLayers<n, trunk_of<R>.n_layers.value>>;
 };
-static_assert(CheckpointingPolicy<EveryNthBlock<1>>);
 
 }  // namespace monomorph::checkpointing

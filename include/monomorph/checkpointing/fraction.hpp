@@ -21,6 +21,5 @@ template <int num, int den> struct Fraction {
     return 0;  // ACT-02 speaks
   }
 };
-static_assert(CheckpointingPolicy<Fraction<1, 2>>);
 
 }  // namespace monomorph::checkpointing

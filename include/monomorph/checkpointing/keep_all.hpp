@@ -7,6 +7,5 @@ namespace monomorph::checkpointing {
 struct KeepAll {
   static constexpr Recompute recompute(int /*block*/) { return Recompute::nothing; }
 };
-static_assert(CheckpointingPolicy<KeepAll>);
 
 }  // namespace monomorph::checkpointing

@@ -18,6 +18,5 @@ struct Cpu {
     return clamped((std::int64_t{1} << 24) / padded_vocab / 64 * 64, 64, 512);
   }
 };
-static_assert(DevicePolicy<Cpu>);
 
 }  // namespace monomorph::device

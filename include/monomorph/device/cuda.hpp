@@ -49,6 +49,5 @@ struct Cuda {
     return smaller_of(bytes, most_attention_workspace_bytes);
   }
 };
-static_assert(DevicePolicy<Cuda>);
 
 }  // namespace monomorph::device

@@ -25,7 +25,6 @@ template <int n> struct FreezeFirst {
   }
   template <class R> using rules = RuleList<rule::FreezesWithinLayers<n, trunk_of<R>.n_layers.value>>;
 };
-static_assert(FinetuningPolicy<FreezeFirst<1>>);
 
 }  // namespace finetuning
 }  // namespace monomorph

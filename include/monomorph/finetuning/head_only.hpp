@@ -7,6 +7,5 @@ namespace monomorph::finetuning {
 struct HeadOnly {
   static constexpr bool trains(UnitKind kind, int /*block*/) { return kind == UnitKind::head; }
 };
-static_assert(FinetuningPolicy<HeadOnly>);
 
 }  // namespace monomorph::finetuning

@@ -1,5 +1,5 @@
 #pragma once
-#include <memory>
+#include <monomorph/core/owned.hpp>
 #include <monomorph/spec/tensor_info.hpp>
 #include <vector>
 
@@ -39,7 +39,7 @@ class AutogradTape {
   struct Graph;
   Graph& graph(int block);
   at::Tensor run(const BlockTensors& t, const Block& block, bool keep);
-  std::vector<std::unique_ptr<Graph>> graphs_;
+  std::vector<Owned<Graph>> graphs_;
 };
 
 }  // namespace monomorph

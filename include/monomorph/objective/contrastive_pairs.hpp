@@ -43,7 +43,6 @@ struct ContrastivePairs {
                              .pairs_at_once = pairs_at_once(embeddings.samples())});
   }
 };
-static_assert(ObjectivePolicy<ContrastivePairs>);
 
 }  // namespace monomorph::objective
 

@@ -55,7 +55,6 @@ template <int mask_token> struct MaskedTokens {
     return NextToken::loss(queue, logits, hparams);  // a selected token's target is itself, else it is the same
   }
 };
-static_assert(ObjectivePolicy<MaskedTokens<0>>);
 
 }  // namespace monomorph::objective
 

@@ -20,7 +20,6 @@ struct NextToken {
     return cross_entropy(queue, logits, {.label_smoothing = hparams.label_smoothing, .z_loss = hparams.z_loss});
   }
 };
-static_assert(ObjectivePolicy<NextToken>);
 
 }  // namespace monomorph::objective
 

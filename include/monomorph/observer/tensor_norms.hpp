@@ -20,7 +20,6 @@ struct TensorNorms {
 
   Hparams hparams{};
 };
-static_assert(ObserverPolicy<TensorNorms>);
 
 }  // namespace monomorph::observer
 

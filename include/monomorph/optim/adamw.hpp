@@ -31,7 +31,6 @@ template <WeightDecayClasses classes> struct AdamWDecaying : DecayingElements<cl
 
 /// AdamW that decays matrices and leaves norms and biases alone.
 struct AdamW : AdamWDecaying<WeightDecayClasses{}> {};
-static_assert(OptimizerPolicy<AdamW>);
 
 }  // namespace monomorph::optim
 

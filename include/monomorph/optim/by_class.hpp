@@ -61,6 +61,5 @@ template <OptimizerPolicy Matrices, OptimizerPolicy Others> struct ByClass<Matri
  private:
   static constexpr bool of_blocks(ParameterClass parameter_class) { return parameter_class == ParameterClass::linear; }
 };
-static_assert(OptimizerPolicy<ByClass<Muon, AdamW>>);
 
 }  // namespace monomorph::optim

@@ -31,7 +31,6 @@ template <WeightDecayClasses classes> struct LionDecaying : DecayingElements<cla
 
 /// Lion that decays matrices and leaves norms and biases alone.
 struct Lion : LionDecaying<WeightDecayClasses{}> {};
-static_assert(OptimizerPolicy<Lion>);
 
 }  // namespace monomorph::optim
 

@@ -57,7 +57,6 @@ struct Muon {
     return rows > cols ? rows / cols : 1.0;
   }
 };
-static_assert(OptimizerPolicy<Muon>);
 
 }  // namespace monomorph::optim
 

@@ -31,7 +31,6 @@ template <WeightDecayClasses classes> struct SgdDecaying : DecayingElements<clas
 
 /// Sgd that decays matrices and leaves norms and biases alone.
 struct Sgd : SgdDecaying<WeightDecayClasses{}> {};
-static_assert(OptimizerPolicy<Sgd>);
 
 }  // namespace monomorph::optim
 

@@ -8,12 +8,10 @@ struct Bf16Mixed {
   static constexpr DType compute_dtype = DType::bf16, gradient_dtype = DType::fp32, reduce_dtype = DType::fp32,
                          master_dtype = DType::fp32;
 };
-static_assert(PrecisionPolicy<Bf16Mixed>);
 
 /// The same, with gradients rounded to bf16 for their way between ranks: half the bytes. Sums are formed in fp32.
 struct Bf16MixedReducingBf16 : Bf16Mixed {
   static constexpr DType reduce_dtype = DType::bf16;
 };
-static_assert(PrecisionPolicy<Bf16MixedReducingBf16>);
 
 }  // namespace monomorph::precision

@@ -10,6 +10,5 @@ struct Bf16Pure {
   static constexpr DType compute_dtype = DType::bf16, gradient_dtype = DType::fp32, reduce_dtype = DType::fp32,
                          master_dtype = DType::bf16;
 };
-static_assert(PrecisionPolicy<Bf16Pure>);
 
 }  // namespace monomorph::precision

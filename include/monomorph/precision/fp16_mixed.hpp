@@ -9,6 +9,5 @@ struct Fp16Mixed {
   static constexpr DType compute_dtype = DType::fp16, gradient_dtype = DType::fp32, reduce_dtype = DType::fp32,
                          master_dtype = DType::fp32;
 };
-static_assert(PrecisionPolicy<Fp16Mixed>);
 
 }  // namespace monomorph::precision

@@ -8,6 +8,5 @@ struct Fp32 {
   static constexpr DType compute_dtype = DType::fp32, gradient_dtype = DType::fp32, reduce_dtype = DType::fp32,
                          master_dtype = DType::fp32;
 };
-static_assert(PrecisionPolicy<Fp32>);
 
 }  // namespace monomorph::precision

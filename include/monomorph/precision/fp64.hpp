@@ -8,6 +8,5 @@ struct Fp64 {
   static constexpr DType compute_dtype = DType::fp64, gradient_dtype = DType::fp64, reduce_dtype = DType::fp64,
                          master_dtype = DType::fp64;
 };
-static_assert(PrecisionPolicy<Fp64>);
 
 }  // namespace monomorph::precision

@@ -24,6 +24,5 @@ struct WarmupDecay {
   /// @param mistakes receives [HPARAM-12] to [HPARAM-15]
   static void validate(const Hparams& hparams, std::int64_t total_steps, Mistakes& mistakes);
 };
-static_assert(SchedulePolicy<WarmupDecay>);
 
 }  // namespace monomorph::schedule

@@ -10,6 +10,5 @@ template <int n> struct HybridShardGradOp {
   static constexpr bool splits_gradients = true;
   static constexpr int optimizer_shards(int dp) { return dp < n ? dp : n; }
 };
-static_assert(ShardingPolicy<HybridShardGradOp<2>>);
 
 }  // namespace monomorph::sharding

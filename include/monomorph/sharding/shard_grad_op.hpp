@@ -9,6 +9,5 @@ struct ShardGradOp {
   static constexpr bool splits_gradients = true;
   static constexpr int optimizer_shards(int dp) { return dp; }
 };
-static_assert(ShardingPolicy<ShardGradOp>);
 
 }  // namespace monomorph::sharding

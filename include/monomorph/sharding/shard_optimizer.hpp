@@ -11,6 +11,5 @@ struct ShardOptimizer {
   static constexpr bool splits_gradients = false;
   static constexpr int optimizer_shards(int dp) { return dp; }
 };
-static_assert(ShardingPolicy<ShardOptimizer>);
 
 }  // namespace monomorph::sharding

@@ -32,7 +32,7 @@ struct StreamTransfers::Streams {
   cudaEvent_t done_of(std::uint64_t number) const { return done[number % done.size()]; }
 };
 
-StreamTransfers::StreamTransfers(Queue queue) : streams_(std::make_unique<Streams>(queue)) {}
+StreamTransfers::StreamTransfers(Queue queue) : streams_(make_owned<Streams>(queue)) {}
 StreamTransfers::~StreamTransfers() = default;
 
 std::uint64_t StreamTransfers::start(View from, View to) {

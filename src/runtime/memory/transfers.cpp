@@ -28,7 +28,7 @@ struct Transfers::Copies {
   BackgroundQueue queue;  // last: its thread uses the members above
 };
 
-Transfers::Transfers(Timing timing) : copies_(std::make_unique<Copies>(timing)) {}
+Transfers::Transfers(Timing timing) : copies_(make_owned<Copies>(timing)) {}
 Transfers::~Transfers() = default;
 
 std::uint64_t Transfers::start(View from, View to) {

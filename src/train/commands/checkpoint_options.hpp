@@ -34,8 +34,7 @@ struct CheckpointOptions {
 
 /// A step with a checkpoint's parameters.
 /// @param objective hyperparameters of it   @param hint what helps where the memory is not to be had
-std::unique_ptr<TrainingStep> restored_step(const RecipeProgram& recipe, const std::string& checkpoint,
-                                            std::int64_t micro_batch, const PolicyHparams& objective,
-                                            Communicator& communicator, std::string_view hint);
+Owned<TrainingStep> restored_step(const RecipeProgram& recipe, const std::string& checkpoint, std::int64_t micro_batch,
+                                  const PolicyHparams& objective, Communicator& communicator, std::string_view hint);
 
 }  // namespace monomorph::train

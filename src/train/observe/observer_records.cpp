@@ -26,8 +26,8 @@ struct ObserverRecords::Lines {
 };
 
 ObserverRecords::ObserverRecords(const std::string& run_folder, int rank, std::int64_t last_step)
-    : lines_(std::make_unique<Lines>(Lines{.folder = run_folder + "/observer",
-                                           .file = fmt::format("{}/observer/rank-{}.jsonl", run_folder, rank)})) {
+    : lines_(make_owned<Lines>(Lines{.folder = run_folder + "/observer",
+                                     .file = fmt::format("{}/observer/rank-{}.jsonl", run_folder, rank)})) {
   lines_->open(last_step);
 }
 ObserverRecords::ObserverRecords(ObserverRecords&&) noexcept = default;

@@ -32,7 +32,7 @@ std::string thrown_text() {
 
 }  // namespace
 
-RunObserver::RunObserver(std::string name, std::unique_ptr<StepObserver> observer, ObserverRecords records,
+RunObserver::RunObserver(std::string name, Owned<StepObserver> observer, ObserverRecords records,
                          const Communicator& communicator)
     : name_(std::move(name)),
       observer_(std::move(observer)),

@@ -22,11 +22,11 @@ class RunObserver {
   void see(std::int64_t step, Ticket ticket, double learning_rate, TrainingStep& training_step);
 
  private:
-  RunObserver(std::string name, std::unique_ptr<StepObserver> observer, ObserverRecords records,
+  RunObserver(std::string name, Owned<StepObserver> observer, ObserverRecords records,
               const Communicator& communicator);
 
   std::string name_;
-  std::unique_ptr<StepObserver> observer_;
+  Owned<StepObserver> observer_;
   ObserverRecords records_;
   int rank_, ranks_, replica_;
 };

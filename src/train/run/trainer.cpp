@@ -39,12 +39,11 @@ namespace {
 struct Start {
   ResumeDecision resume;
   RunData data;
-  std::unique_ptr<TrainingStep> step;
+  Owned<TrainingStep> step;
   RunState state;
 };
 
-std::unique_ptr<TrainingStep> make_step(const RecipeProgram& recipe, const Hparams& hparams,
-                                        Communicator& communicator) {
+Owned<TrainingStep> make_step(const RecipeProgram& recipe, const Hparams& hparams, Communicator& communicator) {
   return with_hint("lower batch.micro_batch, or let the recipe's checkpointing recompute more", [&] {
     return recipe.make_step(communicator, micro_batch_of(hparams), static_cast<std::uint64_t>(hparams.run.seed.value),
                             tree_levels(hparams, communicator.size()), hparams.loss.policy);
@@ -132,7 +131,7 @@ class Trainer {
   const LossScaling loss_scaling_;
   RunState state_;
   StepTracer tracer_;  // outlives step_, whose destructor waits for collectives that are traced
-  std::unique_ptr<TrainingStep> step_;
+  Owned<TrainingStep> step_;
   RunState last_good_ = state_;  ///< after the last step that was not skipped: the parameters and moments are of it
   data::BatchPrefetcher batches_;
   std::vector<MicroBatch> in_flight_;    ///< between forward and backward

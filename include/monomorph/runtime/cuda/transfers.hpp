@@ -1,6 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <memory>
 #include <monomorph/runtime/cuda/queue.hpp>
 #include <monomorph/runtime/memory/transfers.hpp>
 
@@ -21,7 +20,7 @@ class StreamTransfers {
 
  private:
   struct Streams;  // CUDA's header
-  std::unique_ptr<Streams> streams_;
+  Owned<Streams> streams_;
 };
 
 /// When a copy runs is for the streams to say, so that none can be as late as a test would like.

@@ -1,6 +1,6 @@
 #pragma once
 #include <cstdint>
-#include <memory>
+#include <monomorph/core/owned.hpp>
 #include <monomorph/runtime/machine/queue.hpp>
 #include <monomorph/runtime/memory/view.hpp>
 #include <utility>
@@ -26,7 +26,7 @@ class Transfers {
 
  private:
   struct Copies;  // its thread's headers would be read with every recipe
-  std::unique_ptr<Copies> copies_;
+  Owned<Copies> copies_;
 };
 
 /// The same, in its turn on the queue of a device that runs functions of the host: a copy begins when those kernels

@@ -97,8 +97,8 @@ template <Recipe R> train::RecipeHparams hparams_of() {
 using MakeObserver = decltype(train::RecipeProgram::make_observer);
 template <Recipe R> constexpr MakeObserver observer_maker() {
   if constexpr (rule::HasObserver<R>)
-    return [](const PolicyHparams& hparams) -> std::unique_ptr<train::StepObserver> {
-      return std::make_unique<train::StepObserverOf<typename R::observer>>(hparams);
+    return [](const PolicyHparams& hparams) -> Owned<train::StepObserver> {
+      return make_owned<train::StepObserverOf<typename R::observer>>(hparams);
     };
   else
     return nullptr;
@@ -159,9 +159,9 @@ template <Recipe R> train::RecipeProgram program_of() {
           .layers = layer_kinds<R>(),
           .attentions = attentions_of<R>(),
           .make_step = [](Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed, int tree_levels,
-                          const PolicyHparams& objective) -> std::unique_ptr<train::TrainingStep> {
-            return std::make_unique<train::Step<R>>(communicator, micro_batch, seed, tree_levels,
-                                                    objective.as<typename objective_of<R>::Hparams>());
+                          const PolicyHparams& objective) -> Owned<train::TrainingStep> {
+            return make_owned<train::Step<R>>(communicator, micro_batch, seed, tree_levels,
+                                              objective.as<typename objective_of<R>::Hparams>());
           },
           .observer = std::string(observer_name<R>()),
           .make_observer = observer_maker<R>()};

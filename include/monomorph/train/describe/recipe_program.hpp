@@ -1,5 +1,5 @@
 #pragma once
-#include <memory>
+#include <monomorph/core/owned.hpp>
 #include <monomorph/core/sample.hpp>
 #include <monomorph/plan/planned_recipe.hpp>
 #include <monomorph/policy/model_kind.hpp>
@@ -86,10 +86,10 @@ struct RecipeProgram {
   void (*prepare)(const Sample&, const PolicyHparams& objective) = nullptr;  ///< null if the objective prepares nothing
   std::vector<LayerKind> layers;
   std::vector<LayerAttention> attentions;
-  std::unique_ptr<TrainingStep> (*make_step)(Communicator&, std::int64_t micro_batch, std::uint64_t seed,
-                                             int tree_levels, const PolicyHparams& objective) = nullptr;
+  Owned<TrainingStep> (*make_step)(Communicator&, std::int64_t micro_batch, std::uint64_t seed, int tree_levels,
+                                   const PolicyHparams& objective) = nullptr;
   std::string observer = "none";
-  std::unique_ptr<StepObserver> (*make_observer)(const PolicyHparams& hparams) = nullptr;  ///< null if there is none
+  Owned<StepObserver> (*make_observer)(const PolicyHparams& hparams) = nullptr;  ///< null if there is none
 };
 
 /// The command line of every recipe's program: train, describe, schema, check, evaluate, generate, retrieve, embed.

@@ -1,9 +1,9 @@
 #pragma once
+#include <monomorph/core/owned.hpp>
 #include <monomorph/train/observe/observed_step.hpp>
 
 #include <concepts>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -37,7 +37,7 @@ class ObserverRecords {
   void add_count(std::string_view name, std::int64_t value);
 
   struct Lines;  // the metrics' headers would be read with every recipe
-  std::unique_ptr<Lines> lines_;
+  Owned<Lines> lines_;
 };
 
 }  // namespace monomorph::train

@@ -4,8 +4,6 @@
 #include <monomorph/train/observe/observed_step.hpp>
 #include <monomorph/train/observe/observer_records.hpp>
 
-#include <memory>
-
 namespace monomorph::train {
 
 /// What the run needs of a recipe's observer.

@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/core/owned.hpp>
 #include <monomorph/model/autograd_tape.hpp>
 #include <monomorph/model/block_tensors.hpp>
 #include <monomorph/plan/memory.hpp>
@@ -19,7 +20,7 @@ template <Recipe R> class State {
   plan::Shards<R> shards_;  // before the stores, which refer to it and to what follows
   plan::Memory planned_;
   Arena arena_, host_arena_;
-  std::unique_ptr<TransfersOf<Queue>> transfers_;
+  Owned<TransfersOf<Queue>> transfers_;
 
  public:
   /// @param tree_levels plan::tree_levels for gradients that are added up in a fixed tree; 0 for any order
@@ -83,11 +84,11 @@ template <Recipe R> class State {
     return t;
   }
 
-  std::unique_ptr<Decoder> decoder() const {
+  Owned<Decoder> decoder() const {
     std::vector<View> params;
     params.reserve(plan::n_units<R>);
     for (int u = 0; u < plan::n_units<R>; ++u) params.push_back(parameters.whole(u));
-    return std::make_unique<CachedDecoder<R>>(queue_, std::move(params), cos_TH_, sin_TH_);
+    return make_owned<CachedDecoder<R>>(queue_, std::move(params), cos_TH_, sin_TH_);
   }
 
  private:

@@ -122,13 +122,13 @@ template <Recipe R> class Step final : public TrainingStep {
     return place_on_host(state_.queue(), view, buffer);
   }
   void upload(View place, View view) override { copy_from_host(state_.queue(), place, view); }
-  std::unique_ptr<Decoder> decoder() override {
+  Owned<Decoder> decoder() override {
     if constexpr (makes_embeddings<R>)
       return nullptr;
     else if constexpr (every_layer_decodes<R> && !plan::Shards<R>::on_host)
       return state_.decoder();
     else
-      return std::make_unique<RecomputingDecoder<R>>(state_.queue(), *this, parameters_.whole(plan::head_unit<R>),
+      return make_owned<RecomputingDecoder<R>>(state_.queue(), *this, parameters_.whole(plan::head_unit<R>),
                                                      state_.batch());
   }
   View hidden_state(int block) const override {

@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <limits>
-#include <memory>
+#include <monomorph/core/owned.hpp>
 #include <monomorph/core/step_scalars.hpp>
 #include <monomorph/runtime/machine/device_use.hpp>
 #include <monomorph/runtime/memory/host_copy.hpp>
@@ -108,7 +108,7 @@ class TrainingStep {
   virtual View download(View view, HostBuffer& buffer) const = 0;
   virtual View place_for_upload(View view, HostBuffer& buffer) const = 0;
   virtual void upload(View place, View view) = 0;
-  virtual std::unique_ptr<Decoder> decoder() = 0;  ///< valid as long as the step is; null of an encoder
+  virtual Owned<Decoder> decoder() = 0;  ///< valid as long as the step is; null of an encoder
   virtual View hidden_state(
       int block) const = 0;  ///< input of a block in the last forward pass; L: of what stands behind
   /// What an encoder made of the texts of the last micro-batch, sample by sample; not present of another model.
