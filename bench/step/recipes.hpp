@@ -1,6 +1,6 @@
 #pragma once
 #include <monomorph/models/gpt2.hpp>
-#include <recipes/quickstart.hpp>
+#include <monomorph/run.hpp>
 
 /// The shapes that the peer script has, as recipes.
 namespace bench {
@@ -61,7 +61,19 @@ struct gpt2_124m : gpt2_50304 {
   static constexpr int batch = 1;
 };
 
-struct quickstart : recipes::quickstart {
+/// Steps of 256 tokens, in which what surrounds the kernels shows.
+struct narrow_llama : gpt2_50304 {
+  static constexpr monomorph::DecoderSpec model{.vocab_size = 1024,
+                                                .n_layers = 4,
+                                                .n_heads = 2,
+                                                .d_model = 64,
+                                                .context_length = 64,
+                                                .d_ff_multiple = 64,
+                                                .norm = {.kind = monomorph::NormKind::rms_norm, .bias = false},
+                                                .activation = monomorph::Activation::swiglu,
+                                                .position = monomorph::Position::rotary,
+                                                .bias = monomorph::no_biases};
+  using checkpointing = monomorph::checkpointing::KeepAll;
   static constexpr int batch = 4;
 };
 
