@@ -22,6 +22,7 @@
 #include <monomorph/observer/tensor_norms.hpp>
 #include <monomorph/optim/bf16_state.hpp>
 #include <monomorph/optim/by_class.hpp>
+#include <monomorph/optim/grouped.hpp>
 #include <monomorph/optim/host_state.hpp>
 #include <monomorph/optim/lion.hpp>
 #include <monomorph/optim/sgd.hpp>

@@ -55,6 +55,29 @@ TEST_CASE("with frozen units, 1, 2 and 4 ranks give the same bits") {
 }
 
 namespace {
+struct Groups {
+  static constexpr ParameterGroup groups[] = {{.parameters = "layers.*.attention.k.weight",
+                                               .lr_multiplier = 3,
+                                               .weight_decay_multiplier = 0},
+                                              {.parameters = ParameterClass::norm, .lr_multiplier = 0.1},
+                                              {.parameters = "*", .layer_decay = 0.8}};
+};
+template <class R, class Strategy, class Optimizer = optim::AdamW> struct Grouped : Sharded<R, Strategy> {
+  using optimizer = optim::Grouped<Optimizer, Groups>;
+};
+}  // namespace
+
+TEST_CASE("with groups of parameters, 1, 2 and 4 ranks give the same bits") {
+  const Outcome one = train_six_steps<Grouped<llama_like, sharding::Replicate>>(1, 1);
+  CHECK_FALSE(same_bits(one, train_six_steps<Sharded<llama_like, sharding::Replicate>>(1, 1)));
+  CHECK(same_bits(train_six_steps<Grouped<llama_like, sharding::ShardOptimizer>>(2, 1), one));
+  CHECK(same_bits(train_six_steps<Grouped<llama_like, sharding::ShardGradOp>>(2, 1), one));
+  CHECK(same_bits(train_six_steps<Grouped<llama_like, sharding::FullShard>>(4, 1), one));
+  CHECK(same_bits(train_six_steps<Grouped<llama_like, sharding::HybridShard<2>, optim::HostState<optim::AdamW>>>(4, 1),
+                  one));
+}
+
+namespace {
 /// All that may wait in the host's memory, there.
 template <class R, class Strategy> struct OnHost : Sharded<R, Strategy> {
   using checkpointing = checkpointing::Offload<>;

@@ -3,13 +3,14 @@
 #include <monomorph/plan/units.hpp>
 #include <monomorph/policy/optimizer_policy.hpp>
 
-/// How the optimiser goes through a unit: in runs of elements, each of tensors of one class that lie side by side, with
-/// what pads them.
+/// How the optimiser goes through a unit: in runs of elements, each of tensors of one class and one group that lie side
+/// by side, with what pads them.
 namespace monomorph::plan {
 
 struct UpdateRun {
   std::int64_t first = 0, n = 0;  ///< elements, of the unit or of a shard of it
   ParameterClass parameter_class{};
+  int group = TensorInfo::no_group;
   std::int64_t state = 0;  ///< element of the shard's state with which that of the run begins, buffer after buffer
 };
 
@@ -21,11 +22,12 @@ constexpr void for_each_run(const ParameterLayout& layout, std::int64_t begin, s
   for (int i = 0; i < layout.size();) {
     const ParameterClass parameter_class = layout[i].parameter_class;
     const std::int64_t from = layout[i].slice.offset;
-    while (i < layout.size() && layout[i].parameter_class == parameter_class) ++i;
+    const int group = layout[i].group;
+    while (i < layout.size() && layout[i].parameter_class == parameter_class && layout[i].group == group) ++i;
     const std::int64_t to = i < layout.size() ? layout[i].slice.offset : layout.elements;
     const std::int64_t first = larger_of(from - begin, 0), end = smaller_of(to - begin, length);
     if (first >= end) continue;
-    f(UpdateRun{first, end - first, parameter_class, of_state});
+    f(UpdateRun{first, end - first, parameter_class, group, of_state});
     of_state += state(parameter_class).n * (end - first);
   }
 }

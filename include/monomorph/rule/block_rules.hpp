@@ -101,7 +101,7 @@ struct LayoutFacts {
   constexpr explicit LayoutFacts(const ParameterLayout& layout) : tensors(layout.size()) {
     const int known = tensors < ParameterLayout::capacity ? tensors : ParameterLayout::capacity;
     for (int i = 0; i < known; ++i) {
-      const auto& [name, slice, parameter_class, initializer, matrices] = layout[i];
+      const auto& [name, slice, parameter_class, initializer, matrices, group] = layout[i];
       shaped =
           shaped && slice.shape.rows > 0 && slice.shape.cols > 0 && matrices > 0 && slice.shape.rows % matrices == 0;
       within_unit = within_unit && slice.offset >= 0 && end_of(slice) <= layout.elements;

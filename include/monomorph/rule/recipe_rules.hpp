@@ -5,6 +5,7 @@
 #include <monomorph/rule/device_rules.hpp>
 #include <monomorph/rule/embedding_rules.hpp>
 #include <monomorph/rule/finetuning_rules.hpp>
+#include <monomorph/rule/group_rules.hpp>
 #include <monomorph/rule/head_rules.hpp>
 #include <monomorph/rule/kind_rules.hpp>
 #include <monomorph/rule/layer_member_rules.hpp>
@@ -43,8 +44,8 @@ template <class R> consteval auto exported_observer_rules() {
 /// Second, in member_rules.hpp: the fields of specs are given. Third: their values, alone and against each other.
 template <class R> consteval auto value_rules() {
   return layer_rules<R>() + model_rules<R>() + attention_rules<R>() + head_rules<R>() + rotary_rules<R>() +
-         mesh_rules<R>() + precision_rules<R>() + optimizer_rules<R>() + sharding_rules<R>() + finetuning_rules<R>() +
-         budget_rules<R>() + output_rules<R>() + exported_rules<typename R::sharding, R>() +
+         mesh_rules<R>() + precision_rules<R>() + optimizer_rules<R>() + group_rules<R>() + sharding_rules<R>() +
+         finetuning_rules<R>() + budget_rules<R>() + output_rules<R>() + exported_rules<typename R::sharding, R>() +
          exported_rules<typename R::precision, R>() + exported_rules<typename R::checkpointing, R>() +
          exported_rules<typename R::optimizer, R>() + exported_rules<objective_of<R>, R>() +
          exported_rules<attention_of<R>, R>() + exported_rules<finetuning_of<R>, R>() +

@@ -25,6 +25,8 @@ struct TensorInfo {
   ParameterClass parameter_class = ParameterClass::linear;
   Initializer initializer;
   int matrices = 1;
+  int group = no_group;  ///< of those that the optimiser lists, see plan/parameter_groups.hpp
+  static constexpr int no_group = -1;
   constexpr Shape matrix_shape() const { return {matrices > 0 ? slice.shape.rows / matrices : 0, slice.shape.cols}; }
 };
 
@@ -41,6 +43,8 @@ class ParameterLayout : public Layout {
     for (int i = 0; i < n_tensors_; ++i) sum += tensors_[i].slice.shape.elements();
     return sum;
   }
+
+  constexpr void assign_group(int tensor, int group) { tensors_[tensor].group = group; }
 
   /// A slice that is one canonical tensor.
   constexpr Slice take_tensor(std::string_view name, Shape shape, ParameterClass parameter_class,
