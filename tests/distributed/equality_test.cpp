@@ -55,6 +55,35 @@ TEST_CASE("with frozen units, 1, 2 and 4 ranks give the same bits") {
 }
 
 namespace {
+struct Names {
+  static constexpr ParameterSelector parameters[] = {"layers.*.mlp.*", ParameterClass::norm, "layers.0.*",
+                                                     ParameterClass::embedding};
+};
+template <class R, class Strategy> struct InPart : Sharded<R, Strategy> {
+  using finetuning = finetuning::Freeze<Names>;
+};
+template <class R, class Strategy> struct InPartOnHost : InPart<R, Strategy> {
+  using optimizer = optim::HostState<optim::AdamW>;
+};
+}  // namespace
+
+TEST_CASE("with frozen parameters, 1, 2 and 4 ranks give the same bits under every strategy") {
+  const Outcome one = train_six_steps<InPart<llama_like, sharding::Replicate>>(1, 1);
+  CHECK_FALSE(one.gradients.at(1).contains("layers.1.mlp.up.weight"));
+  CHECK(one.gradients.at(1).contains("layers.1.attention.q.weight"));
+  CHECK(same_bits(train_six_steps<InPart<llama_like, sharding::Replicate>>(2, 1), one));
+  CHECK(same_bits(train_six_steps<InPart<llama_like, sharding::ShardOptimizer>>(2, 1), one));
+  CHECK(same_bits(train_six_steps<InPart<llama_like, sharding::ShardGradOp>>(4, 1), one));
+  CHECK(same_bits(train_six_steps<InPart<llama_like, sharding::FullShard>>(2, 1), one));
+  CHECK(same_bits(train_six_steps<InPart<llama_like, sharding::FullShard>>(4, 1), one));
+  CHECK(same_bits(train_six_steps<InPart<llama_like, sharding::HybridShard<2>>>(4, 1), one));
+  CHECK(same_bits(train_six_steps<InPart<llama_like, sharding::ReduceOncePerStep<sharding::FullShard>>>(2, 1), one));
+  CHECK(same_bits(train_six_steps<InPartOnHost<llama_like, sharding::FullShard>>(2, 1), one));
+  CHECK(same_bits(train_six_steps<InPartOnHost<llama_like, sharding::HostParameters<sharding::Replicate>>>(1, 1), one));
+  CHECK(same_bits(train_six_steps<InPartOnHost<llama_like, sharding::HostParameters<sharding::FullShard>>>(4, 1), one));
+}
+
+namespace {
 struct Groups {
   static constexpr ParameterGroup groups[] = {{.parameters = "layers.*.attention.k.weight",
                                                .lr_multiplier = 3,

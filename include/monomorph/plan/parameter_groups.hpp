@@ -2,7 +2,6 @@
 #include <iterator>
 #include <monomorph/plan/units.hpp>
 #include <monomorph/policy/optimizer_policy.hpp>
-#include <monomorph/spec/parameter_name.hpp>
 
 /// Which parameters are in which of the groups that the optimiser lists.
 namespace monomorph::plan {
@@ -14,27 +13,22 @@ inline constexpr int n_groups = [] {
   return 0;
 }();
 
-/// The name by which checkpoints know a tensor of a unit.
-template <class R> constexpr ParameterName parameter_name(int unit, const TensorInfo& tensor) {
-  return {tensor.name, is_block<R>(unit) ? block_of_layer<R>(unit) : -1};
-}
-
 /// The first group that contains a tensor. What the optimiser does not update is in none.
 template <class R> constexpr int group_of(int unit, const TensorInfo& tensor) {
-  if (!trains<R>(unit) || !is_optimized(tensor.parameter_class)) return TensorInfo::no_group;
+  if (!is_optimized(tensor.parameter_class) || !trains_tensor<R>(unit, tensor)) return TensorInfo::no_group;
   const ParameterName name = parameter_name<R>(unit, tensor);
   for (int group = 0; group < n_groups<R>; ++group)
     if (R::optimizer::groups[group].parameters.contains(name.view(), tensor.parameter_class)) return group;
   return TensorInfo::no_group;
 }
 
-/// A unit's tensors with their groups.
-template <class R> constexpr ParameterLayout grouped_layout(int unit) {
-  ParameterLayout layout = unit_layout<R>(unit);
+/// A unit's tensors, or those of a stored one, with their groups.
+template <class R> constexpr ParameterLayout grouped(ParameterLayout layout, int unit) {
   if constexpr (has_groups<R>)
     for (int i = 0; i < layout.size(); ++i) layout.assign_group(i, group_of<R>(unit, layout[i]));
   return layout;
 }
+template <class R> constexpr ParameterLayout grouped_layout(int unit) { return grouped<R>(unit_layout<R>(unit), unit); }
 
 /// The factors of a group's parameters in a unit.
 template <class R> constexpr Multipliers multipliers(int unit, int group) {

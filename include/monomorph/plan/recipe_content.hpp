@@ -40,6 +40,9 @@ template <class R> constexpr void add_frozen(auto& hash) {
   if (n_frozen < R >> 0) hash.add("frozen", n_frozen<R>);
   for (int unit = 0; unit < n_units<R>; ++unit)
     if (!trains<R>(unit)) hash.add(unit);
+  if constexpr (freezes_tensors<R>)
+    for (int unit = 0; unit < n_units<R>; ++unit)
+      for (const TensorInfo& tensor : stored_layout<R>(n_units<R> + unit)) hash.add("frozen", unit, tensor.index);
 }
 
 /// The causal mask adds nothing, so that recipes from the time when there was no other keep their fingerprints.

@@ -5,6 +5,7 @@
 #include <monomorph/rule/device_rules.hpp>
 #include <monomorph/rule/embedding_rules.hpp>
 #include <monomorph/rule/finetuning_rules.hpp>
+#include <monomorph/rule/freeze_rules.hpp>
 #include <monomorph/rule/group_rules.hpp>
 #include <monomorph/rule/head_rules.hpp>
 #include <monomorph/rule/kind_rules.hpp>
@@ -63,7 +64,7 @@ template <class R> consteval auto layout_rules() {
   return block_layout_rules<R>() + block_attention_rules<R>() + kind_rules<R>() + exported_block_rules<R>();
 }
 
-/// Seventh, in plan_rules.hpp: what is planned.
+/// Seventh, in freeze_rules.hpp: which parameters are trained. Eighth, in plan_rules.hpp: what is planned.
 template <class R> consteval auto all_rules() {
   if constexpr (!decltype(member_rules<R>())::all_hold)
     return member_rules<R>();
@@ -77,6 +78,8 @@ template <class R> consteval auto all_rules() {
     return part_rules<R>();
   else if constexpr (!decltype(layout_rules<R>())::all_hold)
     return layout_rules<R>();
+  else if constexpr (!decltype(freeze_rules<R>())::all_hold)
+    return freeze_rules<R>();
   else
     return plan_rules<R>();
 }

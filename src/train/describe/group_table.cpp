@@ -53,7 +53,7 @@ std::vector<Row> rows_of(const RecipeProgram& recipe) {
     for (const TensorInfo& tensor : recipe.unit_layout(unit)) {
       if (tensor.parameter_class == ParameterClass::state) continue;  // the block's own to update
       const std::size_t n_groups = recipe.groups.size();
-      const std::size_t i = !recipe.trains(unit)                   ? n_groups + 1
+      const std::size_t i = !recipe.trains_tensor(unit, tensor)    ? n_groups + 1
                             : tensor.group == TensorInfo::no_group ? n_groups
                                                                    : static_cast<std::size_t>(tensor.group);
       const Multipliers factors = recipe.multipliers(unit, tensor.group);

@@ -156,7 +156,7 @@ template <Recipe R> train::RecipeProgram program_of() {
           .memory = plan::memory<R>,
           .planned = plan::planned_recipe<R>(),
           .unit_layout = plan::grouped_layout<R>,
-          .trains = plan::trains<R>,
+          .trains_tensor = plan::trains_tensor<R>,
           .groups = groups_of<R>(),
           .multipliers = plan::multipliers<R>,
           .n_units = plan::n_units<R>,

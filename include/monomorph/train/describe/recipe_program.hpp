@@ -73,7 +73,7 @@ struct RecipeProgram {
   plan::Memory (*memory)(int dp, std::int64_t micro_batch, int tree_levels) = nullptr;
   plan::PlannedRecipe planned;
   ParameterLayout (*unit_layout)(int unit) = nullptr;  ///< its tensors with their groups
-  bool (*trains)(int unit) = nullptr;
+  bool (*trains_tensor)(int unit, const TensorInfo& tensor) = nullptr;
   std::span<const ParameterGroup> groups;  ///< that the optimiser lists
   Multipliers (*multipliers)(int unit, int group) = nullptr;
   int n_units = 0;

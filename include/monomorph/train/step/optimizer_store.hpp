@@ -20,7 +20,7 @@ template <Recipe R> class OptimizerStore {
   using Hparams = typename Optimizer::Hparams;
   using Queue = typename device_of<R>::Queue;
   using Transfers = TransfersOf<Queue>;
-  static constexpr int n_units = plan::n_units<R>;
+  static constexpr int n_units = plan::n_stored_units<R>;
   static constexpr bool master_copy = keeps_master_copy<Precision>;
   static constexpr bool on_host = plan::OptimizerBuffers<R>::on_host;
 
@@ -51,7 +51,9 @@ template <Recipe R> class OptimizerStore {
                         .gradient = gradients.shard(u),
                         .rounded = master_copy ? parameters.shard(u) : View{},
                         .state = resting.states[buffers.state[u]]});
-      describe(plan::grouped_layout<R>(u), u, plan::is_block<R>(u) ? plan::block_of_layer<R>(u) : -1,
+      const int unit = plan::unit_of_stored<R>(u);
+      describe(plan::grouped<R>(plan::stored_layout<R>(u), unit), unit,
+               plan::is_block<R>(unit) ? plan::block_of_layer<R>(unit) : -1,
                plan::trains<R>(u) ? &state_buffers<Optimizer> : nullptr, shard_index * shards.part[u], units_.back());
       initialize(queue, units_.back(), seed);
       round(queue, units_.back());

@@ -63,8 +63,8 @@ template <Recipe R> class State {
     LayerTensors<R> t{};
     t.queue = queue_;
     t.block = plan::block_of_layer<R>(layer);
-    t.params = parameters.whole(u);
-    t.gradients = gradients.whole(u);
+    t.params = parameters.of_unit(u);
+    t.gradients = gradients.of_unit(u);
     t.x_MD = activations.y_MD(layer - 1);
     t.y_MD = activations.y_MD(layer);
     t.dx_MD = activations[activations.plan().dx_MD];
@@ -84,9 +84,9 @@ template <Recipe R> class State {
   }
 
   std::unique_ptr<Decoder> decoder() const {
-    std::vector<View> params;
+    std::vector<UnitBuffer> params;
     params.reserve(plan::n_units<R>);
-    for (int u = 0; u < plan::n_units<R>; ++u) params.push_back(parameters.whole(u));
+    for (int u = 0; u < plan::n_units<R>; ++u) params.push_back(parameters.of_unit(u));
     return std::make_unique<CachedDecoder<R>>(queue_, std::move(params), cos_TH_, sin_TH_);
   }
 

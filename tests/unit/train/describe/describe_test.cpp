@@ -34,7 +34,7 @@ template <class R> RecipeProgram program_of(const std::string& name) {
   program.flops = plan::flops_per_token<R>;
   program.memory = plan::memory<R>;
   program.unit_layout = plan::grouped_layout<R>;
-  program.trains = plan::trains<R>;
+  program.trains_tensor = plan::trains_tensor<R>;
   if constexpr (plan::has_groups<R>) program.groups = R::optimizer::groups;
   program.multipliers = plan::multipliers<R>;
   program.n_units = plan::n_units<R>;
