@@ -15,12 +15,6 @@ struct SlicePlaces {
   int n = 0;
 
   constexpr void add(const Place& place) { places[n++] = place; }
-  /// @param element of Params with which a slice, or a part of one, begins
-  constexpr Place of(std::int64_t element) const {
-    int i = n - 1;
-    while (i > 0 && places[i].first > element) --i;
-    return {element, places[i].stored + element - places[i].first, places[i].frozen};
-  }
 };
 
 }  // namespace monomorph

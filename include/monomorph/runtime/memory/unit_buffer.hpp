@@ -16,13 +16,10 @@ class UnitBuffer {
 
   bool present() const { return trained_.present() || frozen_.present(); }
   DType dtype() const { return trained_.present() ? trained_.dtype : frozen_.dtype; }
-  View operator[](Slice slice) const {
-    if (places_ == nullptr || !slice.present()) return trained_[slice];
-    const SlicePlaces::Place place = places_->of(slice.offset);
-    return (place.frozen ? frozen_ : trained_)[Slice{place.stored, slice.shape}];
-  }
+  View operator[](Slice slice) const { return places_ == nullptr ? trained_[slice] : stored(slice); }
 
  private:
+  View stored(Slice slice) const;
   View trained_, frozen_;
   const SlicePlaces* places_ = nullptr;
 };
