@@ -150,7 +150,7 @@ class Trainer {
   bool stops_ = false;                  ///< a rank was asked to end
   bool saves_ = false;                  ///< a checkpoint is due, whatever the step is
   std::int64_t last_saved_ = -1, last_evaluated_ = -1;
-  double last_evaluation_loss_ = 0;
+  std::optional<double> evaluation_loss_;  ///< the last one, where the best checkpoint is kept
   std::chrono::steady_clock::time_point saved_at_ = std::chrono::steady_clock::now();
   struct Moment {
     const char* at_what = "before step";
@@ -375,10 +375,11 @@ void Trainer::evaluate_now() {
       evaluate(*step_, communicator_, *data_.evaluation, micro_batch_of(hparams_), recipe_.model->context_length,
                data_.bytes_per_token, micro_batches, recipe_.objective);
   if (log_) log_->evaluation(state_.step, result);
-  last_evaluation_loss_ = result.loss();
-  if (last_evaluation_loss_ < state_.lowest_evaluation_loss) {
-    state_.lowest_evaluation_loss = last_evaluation_loss_;
-    saves_ = saves_ || hparams_.checkpoint.keep_best.value;
+  if (!hparams_.checkpoint.keep_best.value) return;
+  evaluation_loss_ = result.loss();
+  if (*evaluation_loss_ < state_.lowest_evaluation_loss) {
+    state_.lowest_evaluation_loss = *evaluation_loss_;
+    saves_ = true;
   }
 }
 
@@ -394,9 +395,9 @@ std::vector<std::string> Trainer::save_once(const RunState& state, const runtime
   const auto still_owned = [this] {
     if (log_) log_->check_ownership();
   };
-  const bool evaluated = state.step == last_evaluated_;
+  const auto evaluation_loss = state.step == last_evaluated_ ? evaluation_loss_ : std::nullopt;
   return save_run(checkpoint_folder(hparams_), retention, recipe_, hparams_, state, data_.train_files, *step_,
-                  communicator_, still_owned, evaluated ? std::optional(last_evaluation_loss_) : std::nullopt);
+                  communicator_, still_owned, evaluation_loss);
 }
 
 void Trainer::save(const RunState& state, const runtime::Retention& retention) {

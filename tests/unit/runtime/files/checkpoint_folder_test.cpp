@@ -149,6 +149,38 @@ TEST_CASE("the last ones are kept, the latest is found by its step") {
   CHECK(names_in(folder.path()) == std::vector<std::string>{"step_00000001"});
 }
 
+TEST_CASE("multiples of a step are kept for ever, beside the latest ones") {
+  const TemporaryFolder folder;
+  for (std::int64_t step = 1; step <= 9; ++step) save(folder.path(), metadata_of(step), {.latest = 2, .every = 4});
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"step_00000004", "step_00000008", "step_00000009"});
+  for (const std::int64_t step : {10, 11}) save(folder.path(), metadata_of(step), {.latest = 2, .every = 4});
+  CHECK(names_in(folder.path()) ==
+        std::vector<std::string>{"step_00000004", "step_00000008", "step_00000010", "step_00000011"});
+}
+
+TEST_CASE("the one with the lowest counter is kept, of equal ones the latest") {
+  const TemporaryFolder folder;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  std::int64_t step = 0;
+  const auto save_with = [&](std::variant<std::int64_t, double> loss) {
+    CheckpointMetadata metadata = metadata_of(++step);
+    metadata.counters["loss"] = loss;
+    save(folder.path(), metadata, {.latest = 1, .lowest = "loss"});
+    return names_in(folder.path());
+  };
+  using Names = std::vector<std::string>;
+  CHECK(save_with(3.0) == Names{"step_00000001"});
+  CHECK(save_with(2.0) == Names{"step_00000002"});
+  CHECK(save_with(2.5) == Names{"step_00000002", "step_00000003"});
+  CHECK(save_with(nan) == Names{"step_00000002", "step_00000004"});
+  CHECK(save_with(std::int64_t{1}) == Names{"step_00000002", "step_00000005"});  // no counter of a loss
+  CHECK(save_with(2.0) == Names{"step_00000006"});
+  save(folder.path(), metadata_of(7), {.latest = 1, .lowest = "loss"});  // without one
+  CHECK(names_in(folder.path()) == Names{"step_00000006", "step_00000007"});
+  save(folder.path(), metadata_of(8), {.latest = 1});
+  CHECK(names_in(folder.path()) == Names{"step_00000008"});
+}
+
 TEST_CASE("a checkpoint of the same step is replaced") {
   const TemporaryFolder folder;
   CheckpointMetadata metadata = metadata_of(5);
