@@ -62,6 +62,9 @@ struct Names {
 template <class R, class Strategy> struct InPart : Sharded<R, Strategy> {
   using finetuning = finetuning::Freeze<Names>;
 };
+template <class R, class Strategy> struct InPartByMuon : InPart<R, Strategy> {
+  using optimizer = optim::ByClass<optim::Muon, optim::AdamW>;
+};
 template <class R, class Strategy> struct InPartOnHost : InPart<R, Strategy> {
   using optimizer = optim::HostState<optim::AdamW>;
 };
@@ -81,6 +84,12 @@ TEST_CASE("with frozen parameters, 1, 2 and 4 ranks give the same bits under eve
   CHECK(same_bits(train_six_steps<InPartOnHost<llama_like, sharding::FullShard>>(2, 1), one));
   CHECK(same_bits(train_six_steps<InPartOnHost<llama_like, sharding::HostParameters<sharding::Replicate>>>(1, 1), one));
   CHECK(same_bits(train_six_steps<InPartOnHost<llama_like, sharding::HostParameters<sharding::FullShard>>>(4, 1), one));
+}
+
+TEST_CASE("with frozen parameters beside matrices that are made orthogonal, 1 and 4 ranks give the same bits") {
+  const Outcome one = train_six_steps<InPartByMuon<llama_like, sharding::Replicate>>(1, 1);
+  CHECK(same_bits(train_six_steps<InPartByMuon<llama_like, sharding::ShardOptimizer>>(2, 1), one));
+  CHECK(same_bits(train_six_steps<InPartByMuon<llama_like, sharding::FullShard>>(4, 1), one));
 }
 
 namespace {

@@ -70,6 +70,14 @@ struct Norms {
 struct OneTensor {
   static constexpr ParameterSelector parameters[] = {"layers.2.attention.out.weight"};
 };
+struct Routers {
+  static constexpr ParameterSelector parameters[] = {"*.mlp.router.*", "*.mlp.shared.*"};
+};
+struct Gates {
+  static constexpr ParameterSelector parameters[] = {"*.mlp.experts.gate.weight"};
+};
+inline constexpr MixtureSpec experts{.n_experts = 4, .top_k = 2, .n_shared = 1};
+template <class R> struct Mixed : R { using layers = Stack<Run<DecoderBlock, 2>, Run<Mixture<experts>::Block, 2>>; };
 /// A policy of one's own: parameters by name in the upper blocks.
 struct OutputsAbove {
   static constexpr bool trains(UnitKind kind, int block) { return kind == UnitKind::block && block >= 2; }
@@ -171,6 +179,12 @@ TEST_CASE("frozen parameters stay as they are, the others are trained as if all 
 }
 TEST_CASE("frozen parameters stay as they are where others are rounded at random, to the same bits") {
   check_policy<InBf16Pure<llama_like>, finetuning::Freeze<Attention>>(trained<InBf16Pure<llama_like>>());
+}
+TEST_CASE("frozen parameters of a mixture stay as they are: router, shared expert, one of the experts' matrices") {
+  const Trained all = trained<Mixed<llama_like>>();
+  check_policy<Mixed<llama_like>, finetuning::Freeze<Routers>>(all);
+  check_policy<Mixed<llama_like>, finetuning::Freeze<Gates>>(all);
+  check_policy<Mixed<llama_like>, finetuning::TrainOnly<Gates>>(all);
 }
 TEST_CASE("frozen parameters of blocks with autograd stay as they are") {
   const Trained all = trained<EndsInAutograd<llama_like>>();

@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/runtime/files/checkpoint_folder.hpp>
 #include <monomorph/runtime/files/find_checkpoint.hpp>
 #include <monomorph/train/describe/recipe_program.hpp>
 #include <monomorph/train/hparams/hparams.hpp>
