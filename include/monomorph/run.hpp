@@ -13,6 +13,7 @@
 #include <monomorph/checkpointing/keep_all.hpp>
 #include <monomorph/checkpointing/offload.hpp>
 #include <monomorph/checkpointing/recompute_cheap.hpp>
+#include <monomorph/finetuning/freeze.hpp>
 #include <monomorph/finetuning/freeze_first.hpp>
 #include <monomorph/finetuning/head_only.hpp>
 #include <monomorph/models/gpt2.hpp>
@@ -22,6 +23,7 @@
 #include <monomorph/observer/tensor_norms.hpp>
 #include <monomorph/optim/bf16_state.hpp>
 #include <monomorph/optim/by_class.hpp>
+#include <monomorph/optim/grouped.hpp>
 #include <monomorph/optim/host_state.hpp>
 #include <monomorph/optim/lion.hpp>
 #include <monomorph/optim/sgd.hpp>

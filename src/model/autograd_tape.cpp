@@ -29,8 +29,8 @@ at::ScalarType scalar_type(DType dtype) {
 at::Tensor tensor_of(View view, at::IntArrayRef shape) {
   return at::from_blob(view.data, shape, at::TensorOptions().dtype(scalar_type(view.dtype)));
 }
-at::Tensor parameter_of(View flat, const TensorInfo& info) {
-  const View view = flat[info.slice];
+at::Tensor parameter_of(const UnitBuffer& unit, const TensorInfo& info) {
+  const View view = unit[info.slice];
   if (view.shape.rows == 1) return tensor_of(view, {view.shape.cols});
   return tensor_of(view, {view.shape.rows, view.shape.cols});
 }
@@ -68,7 +68,7 @@ at::Tensor AutogradTape::run(const BlockTensors& t, const Block& block, bool kee
   graph.x_BTD.set_requires_grad(keep);
   for (const TensorInfo& info : block.layout) {
     graph.parameters.push_back(parameter_of(t.params, info));
-    graph.parameters.back().set_requires_grad(keep && t.gradients.present());
+    graph.parameters.back().set_requires_grad(keep && t.gradients[info.slice].present());
   }
   graph.y_BTD = block.compute(AutogradInput(t, block.layout, graph.x_BTD, graph.parameters));
   if (graph.y_BTD.sizes() != graph.x_BTD.sizes() || graph.y_BTD.scalar_type() != graph.x_BTD.scalar_type())
@@ -91,9 +91,10 @@ void AutogradTape::recompute(const BlockTensors& t, const Block& block) { run(t,
 void AutogradTape::backward(const BlockTensors& t, const Block& block) {
   const Owned<Graph> graph = std::exchange(graphs_[t.block], nullptr);
   // With equal dtypes autograd adds into the flat gradient itself; else it allocates, and the sum follows below.
-  const bool adds_in_place = t.gradients.dtype == t.params.dtype;
+  const bool adds_in_place = t.gradients.dtype() == t.params.dtype();
   for (int i = 0; t.gradients.present() && i < block.layout.size(); ++i) {
     const View gradient = t.gradients[block.layout[i].slice];
+    if (!gradient.present()) continue;
     if (!t.accumulate) cpu::zero(cpu::Queue{}, gradient);
     if (adds_in_place) graph->parameters[i].mutable_grad() = parameter_of(t.gradients, block.layout[i]);
   }

@@ -150,7 +150,7 @@ TEST_CASE("a rank that can't write its part fails the save on every rank, and no
     metadata.hyperparameters = "{}";
     metadata.step = 4;
     const std::string message = error_of([&] {
-      (void)runtime::save_checkpoint(folder.path(), metadata, *communicator, {&part, 1}, 2);
+      (void)runtime::save_checkpoint(folder.path(), metadata, *communicator, {&part, 1}, {});
     });
     const std::lock_guard lock(mutex);
     messages.push_back(message);
@@ -180,7 +180,7 @@ TEST_CASE("ranks save halves of columns in shards, and any rank loads what it ho
          {Region::whole({60}), world.rank() * 15, 15}}};
     runtime::CheckpointMetadata metadata;
     metadata.hyperparameters = "{}";
-    (void)runtime::save_checkpoint(folder.path(), metadata, *communicator, parts, 2);
+    (void)runtime::save_checkpoint(folder.path(), metadata, *communicator, parts, {});
   });
   runtime::CheckpointReader reader(folder / "step_00000000");
   reader.verify();
@@ -215,7 +215,7 @@ TEST_CASE("a reader reads the blocks of what it is asked for, and notices damage
         {Region::whole({4, n / 4}), first, n / 2}};
     runtime::CheckpointMetadata metadata;
     metadata.hyperparameters = "{}";
-    (void)runtime::save_checkpoint(folder.path(), metadata, *communicator, {&part, 1}, 2);
+    (void)runtime::save_checkpoint(folder.path(), metadata, *communicator, {&part, 1}, {});
   });
   const std::string path = folder / "step_00000000";
   std::vector<float> some(10);

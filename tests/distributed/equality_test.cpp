@@ -55,6 +55,67 @@ TEST_CASE("with frozen units, 1, 2 and 4 ranks give the same bits") {
 }
 
 namespace {
+struct Names {
+  static constexpr ParameterSelector parameters[] = {"layers.*.mlp.*", ParameterClass::norm, "layers.0.*",
+                                                     ParameterClass::embedding};
+};
+template <class R, class Strategy> struct InPart : Sharded<R, Strategy> {
+  using finetuning = finetuning::Freeze<Names>;
+};
+template <class R, class Strategy> struct InPartByMuon : InPart<R, Strategy> {
+  using optimizer = optim::ByClass<optim::Muon, optim::AdamW>;
+};
+template <class R, class Strategy> struct InPartOnHost : InPart<R, Strategy> {
+  using optimizer = optim::HostState<optim::AdamW>;
+};
+}  // namespace
+
+TEST_CASE("with frozen parameters, 1, 2 and 4 ranks give the same bits under every strategy") {
+  const Outcome one = train_six_steps<InPart<llama_like, sharding::Replicate>>(1, 1);
+  CHECK_FALSE(one.gradients.at(1).contains("layers.1.mlp.up.weight"));
+  CHECK(one.gradients.at(1).contains("layers.1.attention.q.weight"));
+  CHECK(same_bits(train_six_steps<InPart<llama_like, sharding::Replicate>>(2, 1), one));
+  CHECK(same_bits(train_six_steps<InPart<llama_like, sharding::ShardOptimizer>>(2, 1), one));
+  CHECK(same_bits(train_six_steps<InPart<llama_like, sharding::ShardGradOp>>(4, 1), one));
+  CHECK(same_bits(train_six_steps<InPart<llama_like, sharding::FullShard>>(2, 1), one));
+  CHECK(same_bits(train_six_steps<InPart<llama_like, sharding::FullShard>>(4, 1), one));
+  CHECK(same_bits(train_six_steps<InPart<llama_like, sharding::HybridShard<2>>>(4, 1), one));
+  CHECK(same_bits(train_six_steps<InPart<llama_like, sharding::ReduceOncePerStep<sharding::FullShard>>>(2, 1), one));
+  CHECK(same_bits(train_six_steps<InPartOnHost<llama_like, sharding::FullShard>>(2, 1), one));
+  CHECK(same_bits(train_six_steps<InPartOnHost<llama_like, sharding::HostParameters<sharding::Replicate>>>(1, 1), one));
+  CHECK(same_bits(train_six_steps<InPartOnHost<llama_like, sharding::HostParameters<sharding::FullShard>>>(4, 1), one));
+}
+
+TEST_CASE("with frozen parameters beside matrices that are made orthogonal, 1 and 4 ranks give the same bits") {
+  const Outcome one = train_six_steps<InPartByMuon<llama_like, sharding::Replicate>>(1, 1);
+  CHECK(same_bits(train_six_steps<InPartByMuon<llama_like, sharding::ShardOptimizer>>(2, 1), one));
+  CHECK(same_bits(train_six_steps<InPartByMuon<llama_like, sharding::FullShard>>(4, 1), one));
+}
+
+namespace {
+struct Groups {
+  static constexpr ParameterGroup groups[] = {{.parameters = "layers.*.attention.k.weight",
+                                               .lr_multiplier = 3,
+                                               .weight_decay_multiplier = 0},
+                                              {.parameters = ParameterClass::norm, .lr_multiplier = 0.1},
+                                              {.parameters = "*", .layer_decay = 0.8}};
+};
+template <class R, class Strategy, class Optimizer = optim::AdamW> struct Grouped : Sharded<R, Strategy> {
+  using optimizer = optim::Grouped<Optimizer, Groups>;
+};
+}  // namespace
+
+TEST_CASE("with groups of parameters, 1, 2 and 4 ranks give the same bits") {
+  const Outcome one = train_six_steps<Grouped<llama_like, sharding::Replicate>>(1, 1);
+  CHECK_FALSE(same_bits(one, train_six_steps<Sharded<llama_like, sharding::Replicate>>(1, 1)));
+  CHECK(same_bits(train_six_steps<Grouped<llama_like, sharding::ShardOptimizer>>(2, 1), one));
+  CHECK(same_bits(train_six_steps<Grouped<llama_like, sharding::ShardGradOp>>(2, 1), one));
+  CHECK(same_bits(train_six_steps<Grouped<llama_like, sharding::FullShard>>(4, 1), one));
+  CHECK(same_bits(train_six_steps<Grouped<llama_like, sharding::HybridShard<2>, optim::HostState<optim::AdamW>>>(4, 1),
+                  one));
+}
+
+namespace {
 /// All that may wait in the host's memory, there.
 template <class R, class Strategy> struct OnHost : Sharded<R, Strategy> {
   using checkpointing = checkpointing::Offload<>;

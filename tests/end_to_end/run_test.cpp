@@ -1,5 +1,6 @@
 // From a text to a model that writes: what a user does, and what is on the disk afterwards.
 #include "programs.hpp"
+#include "ranks.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 
@@ -7,8 +8,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <regex>
+#include <set>
 
 using namespace monomorph::testing;
 
@@ -113,6 +116,44 @@ TEST_CASE("how often a run reports, evaluates and saves changes no bit of it") {
   CHECK(checkpoints_of(place / "busy").size() == 2);  // checkpoint.keep
   const auto loss = metric(place / "plain", "loss");
   for (const auto& [step, value] : metric(place / "busy", "loss")) CHECK(loss.at(step) == value);
+}
+
+TEST_CASE("checkpoints are kept for ever, and the best, and change no bit of a run") {
+  const Workplace place("tiny_gpt2");
+  // The learning rate is so high that the loss rises again.
+  const std::vector<std::string> sets{"run.steps=20", "evaluation.every=2", "schedule.kind=constant",
+                                      "optimizer.lr=0.1"};
+  const std::vector<std::string> keeping{"checkpoint.keep=1", "checkpoint.keep_every=8", "checkpoint.keep_best=true"};
+  REQUIRE(place.train("plain", with(sets, {"checkpoint.every=3"})).exit_code == 0);
+  REQUIRE(place.train("keeping", with(sets, keeping)).exit_code == 0);
+  CHECK(metric(place / "keeping", "loss") == metric(place / "plain", "loss"));
+  const auto losses = metric_values(place / "keeping", "evaluation_loss");
+  const auto lower = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const std::int64_t best = std::min_element(losses.begin(), losses.end(), lower)->first;
+  CHECK(best < 20);
+  std::set<std::int64_t> steps{8, 16, 20, best};
+  std::vector<std::string> expected;
+  for (const std::int64_t step : steps) {
+    const std::string number = std::to_string(step);
+    expected.push_back("step_" + std::string(8 - number.size(), '0') + number);
+  }
+  CHECK(checkpoints_of(place / "keeping") == expected);
+
+  // A resumed run knows the best, and does not take what comes later for it.
+  REQUIRE(place.train("keeping", with(with(sets, keeping), {"run.steps=22", "checkpoint.resume=auto"})).exit_code == 0);
+  const std::vector<std::string> kept = checkpoints_of(place / "keeping");
+  for (const std::string& name : expected)
+    if (name != "step_00000020") CHECK(std::ranges::count(kept, name) == 1);
+}
+
+TEST_CASE("a run that says nothing of steps between checkpoints writes them by the clock") {
+  const Workplace place("tiny_gpt2");
+  Process run(command(place, place.training("run", {"run.steps=1000000", "checkpoint.every_seconds=1"})));
+  REQUIRE(wait_for_save(place / "run", 1));
+  const std::int64_t first = last_saved_step(place / "run");
+  CHECK(wait_for_save(place / "run", first + 1));
+  run.signal(SIGTERM);
+  CHECK(run.wait().exit_code == 0);
 }
 
 TEST_CASE("the number of threads changes no bit of a run") {

@@ -16,6 +16,7 @@ namespace monomorph::testing {
 namespace {
 
 template <class R, class Policy> struct Tuned : R { using finetuning = Policy; };
+template <class R> struct InBf16Pure : R { using precision = monomorph::precision::Bf16Pure; };
 template <class R, class Policy> struct With : R { using checkpointing = Policy; };
 
 /// What is trained lies between what is not: nothing but blocks 1 and 3.
@@ -48,6 +49,43 @@ struct Trained {
   Tensors initial, gradients, parameters, state;
 };
 
+struct Tables {
+  static constexpr ParameterSelector parameters[] = {ParameterClass::embedding, ParameterClass::norm};
+};
+struct Attention {
+  static constexpr ParameterSelector parameters[] = {"layers.*.attention.*"};
+};
+struct Mlps {
+  static constexpr ParameterSelector parameters[] = {"*.mlp.*", "layers.0.*", "final_norm.*"};
+};
+struct Vectors {
+  static constexpr ParameterSelector parameters[] = {ParameterClass::bias, ParameterClass::norm};
+};
+struct Weights {
+  static constexpr ParameterSelector parameters[] = {"layers.3.weight", "layers.0.mlp.*"};
+};
+struct Norms {
+  static constexpr ParameterSelector parameters[] = {ParameterClass::norm};
+};
+struct OneTensor {
+  static constexpr ParameterSelector parameters[] = {"layers.2.attention.out.weight"};
+};
+struct Routers {
+  static constexpr ParameterSelector parameters[] = {"*.mlp.router.*", "*.mlp.shared.*"};
+};
+struct Gates {
+  static constexpr ParameterSelector parameters[] = {"*.mlp.experts.gate.weight"};
+};
+inline constexpr MixtureSpec experts{.n_experts = 4, .top_k = 2, .n_shared = 1};
+template <class R> struct Mixed : R { using layers = Stack<Run<DecoderBlock, 2>, Run<Mixture<experts>::Block, 2>>; };
+/// A policy of one's own: parameters by name in the upper blocks.
+struct OutputsAbove {
+  static constexpr bool trains(UnitKind kind, int block) { return kind == UnitKind::block && block >= 2; }
+  static constexpr bool trains_parameter(std::string_view name, ParameterClass) {
+    return matches("*.out.weight", name) || matches("*.down.weight", name);
+  }
+};
+
 /// One update with the gradients of two micro-batches.
 template <Recipe R> Trained trained() {
   const auto communicator = one_rank();
@@ -71,11 +109,21 @@ template <class R> int unit_of(const std::string& name) {
   return embeds ? 0 : plan::head_unit<R>;
 }
 
+/// Whether a tensor is trained, by its name in checkpoints.
+template <class R> bool trains_named(const std::string& name) {
+  const int unit = unit_of<R>(name);
+  const ParameterLayout layout = plan::unit_layout<R>(unit);
+  for (const TensorInfo& tensor : layout)
+    if (plan::parameter_name<R>(unit, tensor).view() == name) return plan::trains_tensor<R>(unit, tensor);
+  FAIL(name + " is in no unit");
+  return false;
+}
+
 template <Recipe R> void check_frozen(const Trained& all, const Trained& tuned) {
   int n_trained = 0, n_frozen = 0;
   for (const auto& [name, values] : all.parameters) {
     CAPTURE(name);
-    const bool trains = plan::trains<R>(unit_of<R>(name));
+    const bool trains = trains_named<R>(name);
     ++(trains ? n_trained : n_frozen);
     CHECK(tuned.gradients.contains(name) == trains);
     CHECK(tuned.state.contains("moment1." + name) == trains);
@@ -106,7 +154,43 @@ template <class R> void check_policies() {
   if constexpr (!R::model.tied_head) check_policy<R, finetuning::HeadOnly>(all);
 }
 
+/// Single parameters, whatever unit they are of.
+template <class R> void check_parameters() {
+  const Trained all = trained<R>();
+  check_policy<R, finetuning::Freeze<Tables>>(all);
+  check_policy<R, finetuning::Freeze<Attention>>(all);
+  check_policy<R, finetuning::Freeze<Mlps>>(all);
+  check_policy<R, finetuning::TrainOnly<Mlps>>(all);
+  check_policy<R, finetuning::TrainOnly<Norms>>(all);
+  check_policy<R, finetuning::TrainOnly<OneTensor>>(all);
+  check_policy<R, OutputsAbove>(all);
+  if constexpr (R::model.norm.bias) check_policy<R, finetuning::TrainOnly<Vectors>>(all);
+}
+
 }  // namespace
+
+TEST_CASE("frozen parameters stay as they are, the others are trained as if all were: tied head") {
+  check_parameters<gpt2_like>();
+  check_parameters<With<InBf16<gpt2_like>, checkpointing::EveryBlock>>();
+}
+TEST_CASE("frozen parameters stay as they are, the others are trained as if all were: head of its own") {
+  check_parameters<llama_like>();
+  check_parameters<With<llama_like, checkpointing::RecomputeCheap>>();
+}
+TEST_CASE("frozen parameters stay as they are where others are rounded at random, to the same bits") {
+  check_policy<InBf16Pure<llama_like>, finetuning::Freeze<Attention>>(trained<InBf16Pure<llama_like>>());
+}
+TEST_CASE("frozen parameters of a mixture stay as they are: router, shared expert, one of the experts' matrices") {
+  const Trained all = trained<Mixed<llama_like>>();
+  check_policy<Mixed<llama_like>, finetuning::Freeze<Routers>>(all);
+  check_policy<Mixed<llama_like>, finetuning::Freeze<Gates>>(all);
+  check_policy<Mixed<llama_like>, finetuning::TrainOnly<Gates>>(all);
+}
+TEST_CASE("frozen parameters of blocks with autograd stay as they are") {
+  const Trained all = trained<EndsInAutograd<llama_like>>();
+  check_policy<EndsInAutograd<llama_like>, finetuning::Freeze<Weights>>(all);
+  check_policy<EndsInAutograd<llama_like>, finetuning::TrainOnly<Weights>>(all);
+}
 
 TEST_CASE("frozen units stay as they are, the others are trained as if all were: tied head") {
   check_policies<gpt2_like>();

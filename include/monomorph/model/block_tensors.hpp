@@ -2,7 +2,7 @@
 #include <monomorph/block/tensors_of.hpp>
 #include <monomorph/core/step_scalars.hpp>
 #include <monomorph/runtime/kernels/dropout.hpp>
-#include <monomorph/runtime/memory/view.hpp>
+#include <monomorph/runtime/memory/unit_buffer.hpp>
 
 namespace monomorph {
 
@@ -11,7 +11,7 @@ class AutogradTape;
 /// What a layer may touch in one call, and all that a block may. M = B·T tokens.
 struct BlockTensors {
   int block;                      ///< 0 to L - 1; -1 is the layer before the blocks, L the one behind them
-  View params, gradients;         ///< flat buffers of the unit, in the layout of Block::Params
+  UnitBuffer params, gradients;   ///< of the unit, by the slices of Block::Params
   View x_MD, y_MD;                ///< the block's input and output
   View dx_MD;                     ///< gradient of the residual stream: of y on entry of backward, of x when it returns
   View activations, statistics;   ///< flat buffers that the slices of Block::Saved and Block::Temporary lie in

@@ -1,12 +1,12 @@
 #pragma once
 #include <monomorph/block/tensors_of.hpp>
-#include <monomorph/runtime/memory/view.hpp>
+#include <monomorph/runtime/memory/unit_buffer.hpp>
 
 namespace monomorph {
 
 /// What a block may touch to extend B sequences by one token.
 struct DecodeTensors {
-  View params;                   ///< flat buffer of the unit
+  UnitBuffer params;             ///< of the unit
   const std::int32_t* ids_B;     ///< the new tokens, which the first layer embeds
   View x_BD;                     ///< residual stream, updated in place
   View logits_BV;                ///< what the last layer makes of it; fp32 at least

@@ -29,15 +29,15 @@ inline Routing routing_of(const RoutingSlices& slices, const View& statistics, s
 template <class Part> struct ExpertProducts {
   typename Part::Queue queue;
   const typename Part::Params& p;
-  View params;  ///< flat, of the unit
+  UnitBuffer params;  ///< of the unit
   Routing routing;
   View rows_ND, up_NG, activated_NF;
 
-  /// Of a flat buffer of the unit, parameters or gradients.
-  ExpertMatrices hidden(const View& unit) const {
+  /// Of the unit's parameters or gradients.
+  ExpertMatrices hidden(const UnitBuffer& unit) const {
     return {{unit[p.hidden_ExFxD[0]], unit[p.hidden_ExFxD[1]]}, Part::n_hidden};
   }
-  ExpertMatrices down(const View& unit) const { return {{unit[p.down_ExDxF]}}; }
+  ExpertMatrices down(const UnitBuffer& unit) const { return {{unit[p.down_ExDxF]}}; }
 
   void route(View in, std::int64_t capacity) const {
     constexpr MixtureSpec spec = Part::mixture;
@@ -120,7 +120,7 @@ void MixtureOfExperts<R, spec>::backward(const PartTensors<MixtureOfExperts>& t,
   const auto experts = detail::expert_products(t);
   const Params& p = t.p;
   const Routing& routing = experts.routing;
-  const View params = t.t.params, gradients = t.t.gradients;
+  const UnitBuffer params = t.t.params, gradients = t.t.gradients;
   const View rows = experts.rows_ND, up = experts.up_NG, activated = experts.activated_NF;
   const Queue queue = experts.queue;
   const View in_rows = t.activation(t.temporary.in_rows_ND), dactivated = t.activation(t.temporary.dactivated_NF);

@@ -26,10 +26,11 @@ template <class R> void TokenEmbedding<R>::forward(const LayerTensors<R>& t, con
 template <class R> void TokenEmbedding<R>::backward(const LayerTensors<R>& t, const Saved&) {
   constexpr Params p;
   if constexpr (trunk_of<R>.dropout.embedding > 0) dropout(t.queue, t.dx_MD, t.dx_MD, detail::embedding_dropout<R>(t));
-  embedding_backward(t.queue, t.inputs_M, t.dx_MD, t.gradients[p.table_VD], t.accumulate || trunk_of<R>.tied_head);
+  if (const View dtable = t.gradients[p.table_VD]; dtable.present())  // one of the two may be frozen alone
+    embedding_backward(t.queue, t.inputs_M, t.dx_MD, dtable, t.accumulate || trunk_of<R>.tied_head);
   if constexpr (trunk_of<R>.position == Position::learned)
-    position_embedding_backward(t.queue, t.dx_MD, t.tokens, t.gradients[p.positions_TD], t.accumulate,
-                                t.document_starts);
+    if (const View dpositions = t.gradients[p.positions_TD]; dpositions.present())
+      position_embedding_backward(t.queue, t.dx_MD, t.tokens, dpositions, t.accumulate, t.document_starts);
 }
 
 template <class R> void TokenEmbedding<R>::decode(const DecodeTensorsOf<R>& t) {

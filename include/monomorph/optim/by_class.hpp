@@ -3,6 +3,7 @@
 #include <monomorph/core/rule.hpp>
 #include <monomorph/optim/adamw.hpp>
 #include <monomorph/optim/muon.hpp>
+#include <monomorph/optim/parts_are_not_grouped.hpp>
 
 namespace monomorph::rule {
 template <bool places_state, bool rounds_state> struct PartsLeaveStateToWhole {
@@ -27,7 +28,8 @@ template <OptimizerPolicy Matrices, OptimizerPolicy Others> struct ByClass<Matri
   using combined = CombinedPolicies<Matrices, Others>;
   template <class R>
   using rules = RuleList<rule::PartsLeaveStateToWhole<places_state<Matrices> || places_state<Others>,
-                                                      rounds_state<Matrices> || rounds_state<Others>>>;
+                                                      rounds_state<Matrices> || rounds_state<Others>>,
+                         rule::NoneIsGrouped<Matrices, Others>>;
   using needs = NeedsOfAll<Matrices, Others>;
   struct Hparams {
     BOOST_HANA_DEFINE_STRUCT(Hparams, (typename Matrices::Hparams, matrices), (typename Others::Hparams, others));
@@ -40,6 +42,11 @@ template <OptimizerPolicy Matrices, OptimizerPolicy Others> struct ByClass<Matri
   }
   static constexpr std::int64_t workspace_elements(Shape matrix) requires updates_matrices<Matrices> {
     return Matrices::workspace_elements(matrix);
+  }
+  static void scale_weight_decay(Hparams& hparams,
+                                 double by) requires(scales_weight_decay<Matrices>&& scales_weight_decay<Others>) {
+    monomorph::scale_weight_decay<Matrices>(hparams.matrices, by);
+    monomorph::scale_weight_decay<Others>(hparams.others, by);
   }
   /// What the log shows as `lr`.
   static double shown_rate(const Hparams& hparams) { return hparams.matrices.lr; }

@@ -31,11 +31,29 @@ struct FlopsPerToken {
   double exact = 0;
 };
 
+/// Of the products with a layer's parameters, those whose gradients backward makes: all, none, or where single tensors
+/// are frozen, as many as the trained matrices have of the elements of all. A tied head multiplies by the first table.
+template <class R> constexpr double trained_share(int layer) {
+  const int unit = unit_of_layer<R>(layer);
+  if constexpr (freezes_tensors<R>) {
+    const ParameterLayout layout = unit_layout<R>(unit);
+    if (unit != layer) return trains_tensor<R>(unit, layout[0]) ? 1 : 0;
+    std::int64_t trained = 0, all = 0;
+    for (const TensorInfo& tensor : layout) {
+      if (tensor.slice.shape.rows == 1) continue;
+      all += tensor.slice.shape.elements();
+      if (trains_tensor<R>(unit, tensor)) trained += tensor.slice.shape.elements();
+    }
+    if (all > 0) return static_cast<double>(trained) / static_cast<double>(all);
+  }
+  return trains<R>(unit) ? 1 : 0;
+}
+
 /// How often a layer computes as much as in forward: once more for gradients of inputs, once more for those of
 /// parameters. A tied head has backward begin in the first layer's unit, even if that is frozen.
-template <class R> constexpr int passes_with_parameters(int layer) {
+template <class R> constexpr double passes_with_parameters(int layer) {
   const bool reached = backward_reaches<R>(layer) || (layer == 0 && ties_units<R>);
-  return 1 + (reached ? 1 : 0) + (trains<R>(unit_of_layer<R>(layer)) ? 1 : 0);
+  return 1 + (reached ? 1 : 0) + trained_share<R>(layer);
 }
 /// Attention multiplies inputs alone, and backward has two products for each.
 template <class R> constexpr int passes_of_attention(int layer) { return backward_reaches<R>(layer) ? 3 : 1; }

@@ -9,11 +9,12 @@ struct LayerWork {
   UnitKind kind{};
   std::int64_t unit_elements = 0;      ///< of the layer's own unit; 0 if it uses that of the first layer
   double products = 0, attention = 0;  ///< forward, FLOPs per token
-  int passes_of_products = 0, passes_of_attention = 0;  ///< as much as in forward, forward included
-  double dear = 0, cheap = 0;  ///< elements per token that backward reads, by what computing them again takes
-  bool is_trained = false;     ///< its unit has gradients and an update
-  bool is_reached = false;     ///< by backward
-  bool is_resident = false;    ///< the first layer and the last one share its unit
+  double passes_of_products = 0;       ///< as much as in forward, forward included
+  int passes_of_attention = 0;         ///< likewise
+  double dear = 0, cheap = 0;          ///< elements per token that backward reads, by what computing them again takes
+  bool is_trained = false;             ///< its unit has gradients and an update
+  bool is_reached = false;             ///< by backward
+  bool is_resident = false;            ///< the first layer and the last one share its unit
   bool gathered_for_backward = false;
 };
 

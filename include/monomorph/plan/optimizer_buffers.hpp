@@ -9,7 +9,7 @@ namespace monomorph::plan {
 /// unit that is updated and one for a unit on its way. Where compute has no parameters of its own and they lie on the
 /// host, they are the masters, which come to the device likewise.
 template <class R> struct OptimizerBuffers {
-  static constexpr int n = n_units<R>;
+  static constexpr int n = n_stored_units<R>;
   static constexpr bool on_host = state_space<typename R::optimizer> == MemorySpace::host;
   std::array<Slice, n> master{}, state{};                ///< between updates; of a frozen unit the master alone
   std::array<Slice, n> master_in_use{}, state_in_use{};  ///< on the device, of what lies on the host
@@ -22,7 +22,7 @@ template <class R> struct OptimizerBuffers {
         master[u] = (on_host ? host_masters : masters).take({1, shards.part[u]});
       if (!trains<R>(u)) continue;
       const std::int64_t elements =
-          state_elements<typename R::optimizer>(unit_layout<R>(u), shards.part[u], shards.shards);
+          state_elements<typename R::optimizer>(stored_layout<R>(u), shards.part[u], shards.shards);
       state[u] = (on_host ? host_states : states).take({1, elements});
       longest_part = larger_of(longest_part, shards.part[u]);
       longest_state = larger_of(longest_state, elements);
@@ -33,7 +33,7 @@ template <class R> struct OptimizerBuffers {
  private:
   constexpr void place_in_use(const Shards<R>& shards, std::int64_t longest_part, std::int64_t longest_state) {
     Slice of_masters[2], of_states[2];
-    for (int slot = 0; slot < 2 && slot < n - n_frozen<R>; ++slot) {
+    for (int slot = 0; slot < 2 && slot < n_units<R> - n_frozen<R>; ++slot) {
       if (keeps_master_copy<typename R::precision> || shards.params_on_host())
         of_masters[slot] = masters.take({1, longest_part});
       of_states[slot] = states.take({1, longest_state});

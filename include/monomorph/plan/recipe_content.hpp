@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/plan/attention.hpp>
+#include <monomorph/plan/parameter_groups.hpp>
 #include <monomorph/plan/units.hpp>
 #include <monomorph/policy/optimizer_policy.hpp>
 #include <monomorph/policy/precision_policy.hpp>
@@ -25,11 +26,23 @@ template <class Optimizer> constexpr void add_optimizer(auto& hash) {
   }
 }
 
+/// Optimisers without groups add nothing, so that recipes from the time when none had them keep their fingerprints.
+template <class R> constexpr void add_groups(auto& hash) {
+  if constexpr (has_groups<R>)
+    for (const ParameterGroup& group : R::optimizer::groups) {
+      hash.add("group", group.parameters.pattern);
+      hash.add(group.parameters.parameter_class, group.lr_multiplier, group.weight_decay_multiplier, group.layer_decay);
+    }
+}
+
 /// Units that are trained add nothing, so that recipes from the time when all were keep their fingerprints.
 template <class R> constexpr void add_frozen(auto& hash) {
   if (n_frozen < R >> 0) hash.add("frozen", n_frozen<R>);
   for (int unit = 0; unit < n_units<R>; ++unit)
     if (!trains<R>(unit)) hash.add(unit);
+  if constexpr (freezes_tensors<R>)
+    for (int unit = 0; unit < n_units<R>; ++unit)
+      for (const TensorInfo& tensor : stored_layout<R>(n_units<R> + unit)) hash.add("frozen", unit, tensor.index);
 }
 
 /// The causal mask adds nothing, so that recipes from the time when there was no other keep their fingerprints.
@@ -45,6 +58,7 @@ template <class R> constexpr void add_policies(auto& hash) {
   for (int block = 0; block < n_blocks<R>; ++block)
     hash.add(R::checkpointing::recompute(block), offloads<typename R::checkpointing>(block));
   add_optimizer<typename R::optimizer>(hash);
+  add_groups<R>(hash);
   hash.add(bool{attention_of<R>::within_documents});
   for_each_mask<R>([&](const AttentionMask& mask) { add_mask(hash, mask); });
 }

@@ -38,7 +38,7 @@ template <class R> constexpr bool gathered_for_backward(int u) {
 template <class R> constexpr std::int64_t gathers_per_step(int u, std::int64_t micro_batches) {
   // Parameters that stay are gathered when they have changed,
   if (!R::sharding::splits_parameters || (Shards<R>::resident(u) && !trains<R>(u))) return trains<R>(u) ? 1 : 0;
-  return micro_batches * (gathered_for_backward<R>(u) ? 2 : 1);  // others for every pass
+  return micro_batches * (gathered_for_backward<R>(unit_of_stored<R>(u)) ? 2 : 1);  // others for every pass
 }
 
 /// Elements that the last layer of a rank shows to all others in a micro-batch of M tokens.
@@ -65,8 +65,9 @@ constexpr Traffic traffic(int dp, int rank, std::int64_t micro_batches, DType wi
   if (const std::int64_t elements = gathered_of_batch<R>(micro_batch * trunk_of<R>.context_length); elements > 0)
     for (std::int64_t i = 0; dp > 1 && i < micro_batches; ++i)
       traffic.batch_gathers.add((dp - 1) * elements * size_of(statistics_dtype(R::precision::compute_dtype)));
-  for (int u = 0; u < n_units<R>; ++u) {
+  for (int u = 0; u < n_stored_units<R>; ++u) {
     const std::int64_t shard = shards.part[u], others = (shards.shards - 1) * shard;
+    if (shard == 0) continue;
     if (shards.shards > 1) {
       for (std::int64_t i = 0; i < gathers_per_step<R>(u, micro_batches); ++i)
         traffic.gathers.add(others * size_of(R::precision::compute_dtype));

@@ -5,6 +5,8 @@
 #include <monomorph/core/extremes.hpp>
 #include <monomorph/plan/strategy.hpp>
 #include <monomorph/policy/finetuning_policy.hpp>
+#include <monomorph/spec/parameter_name.hpp>
+#include <monomorph/spec/slice_places.hpp>
 
 /// Layers are numbered from the first one, 0, an embedding, over the L blocks to the last one, a head; the kind of
 /// model says what else stands before and behind the blocks. Each has a unit of the same number: what is gathered,
@@ -43,14 +45,59 @@ template <class R> constexpr bool last_uses_unit(int layer) {
   return layer == last_layer<R> || layer > 0 || !ties_units<R>;
 }
 
-/// Whether a unit has gradients and an update. A tied head is trained as the embedding is.
-template <class R> constexpr bool trains(int unit) {
-  bool trains = false;
+template <class R> constexpr ParameterLayout unit_layout(int unit) {
+  ParameterLayout layout;
+  with_layer<R>(unit, [&](auto l) { layout = typename decltype(l)::Params{block_of_layer<R>(unit)}; });
+  return layout;
+}
+
+/// The name by which checkpoints know a tensor of a unit.
+template <class R> constexpr ParameterName parameter_name(int unit, const TensorInfo& tensor) {
+  return {tensor.name, is_block<R>(unit) ? block_of_layer<R>(unit) : -1};
+}
+
+namespace detail {
+/// A tied head is trained as the embedding is.
+template <class R> constexpr bool chooses_unit(int unit) {
+  bool chooses = false;
   with_layer<R>(unit, [&](auto layer) {
     constexpr UnitKind kind = unit_kind<decltype(layer)>;
-    trains = finetuning_of<R>::trains(kind, kind == UnitKind::block ? block_of_layer<R>(unit) : 0);
+    chooses = finetuning_of<R>::trains(kind, kind == UnitKind::block ? block_of_layer<R>(unit) : 0);
   });
-  return trains;
+  return chooses;
+}
+}  // namespace detail
+
+/// Whether the recipe freezes single tensors of units, and not only whole units.
+template <class R> inline constexpr bool freezes_tensors = FinetuningAxis::Look::has_trains_parameter<finetuning_of<R>>;
+/// Whether a tensor has a gradient and an update.
+template <class R> constexpr bool trains_tensor(int unit, const TensorInfo& tensor) {
+  if constexpr (freezes_tensors<R>)
+    if (!finetuning_of<R>::trains_parameter(parameter_name<R>(unit, tensor).view(), tensor.parameter_class))
+      return false;
+  return detail::chooses_unit<R>(unit);
+}
+
+namespace detail {
+template <class R>
+inline constexpr auto trained_units = [] {
+  std::array<bool, n_units<R>> trained{};
+  for (int unit = 0; unit < n_units<R>; ++unit) {
+    const ParameterLayout layout = unit_layout<R>(unit);
+    for (const TensorInfo& tensor : layout)
+      trained[unit] =
+          trained[unit] || (tensor.parameter_class != ParameterClass::state && trains_tensor<R>(unit, tensor));
+  }
+  return trained;
+}();
+}  // namespace detail
+
+/// Whether a unit has gradients and an update: those of some tensor. Of a stored unit that is frozen, it has not.
+template <class R> constexpr bool trains(int unit) {
+  if constexpr (freezes_tensors<R>)
+    return unit < n_units<R> && detail::trained_units<R>[unit];
+  else
+    return detail::chooses_unit<R>(unit);
 }
 template <class R>
 inline constexpr int n_frozen = [] {
@@ -73,11 +120,58 @@ template <class R> constexpr bool backward_reads(int layer) {
   return reads;
 }
 
-template <class R> constexpr ParameterLayout unit_layout(int unit) {
-  ParameterLayout layout;
-  with_layer<R>(unit, [&](auto l) { layout = typename decltype(l)::Params{block_of_layer<R>(unit)}; });
-  return layout;
+/// A unit of which some tensors are trained and others are not is stored as two: what is trained keeps the unit's
+/// number, and what is frozen has the number behind all units. So ranks split, collect and reduce each of the two for
+/// itself, and what is frozen has no gradients, no reduction and no state wherever ranks cut it.
+template <class R> inline constexpr int n_stored_units = freezes_tensors<R> ? 2 * n_units<R> : n_units<R>;
+/// The unit that a stored one is all or a part of.
+template <class R> constexpr int unit_of_stored(int stored) { return stored % n_units<R>; }
+
+namespace detail {
+/// The tensors of a unit that is stored as two that are trained, or those that are not, with what pads the slices of
+/// kernels, side by side.
+template <class R> constexpr ParameterLayout part_of_unit(int unit, bool trained) {
+  const ParameterLayout whole = unit_layout<R>(unit);
+  ParameterLayout part;
+  for (int i = 0; i < whole.size();) {
+    const std::int64_t storage = whole[i].storage;
+    int end = i + 1;
+    while (end < whole.size() && whole[end].storage == storage) ++end;
+    const std::int64_t after = end < whole.size() ? whole[end].storage : whole.elements;
+    if (trains_tensor<R>(unit, whole[i]) == trained) {
+      const Slice place = part.take({1, after - storage});
+      for (int k = i; k < end; ++k) part.add_moved(whole[k], place.offset);
+    }
+    i = end;
+  }
+  return part;
 }
+}  // namespace detail
+
+/// What a stored unit holds. Of one without tensors that are frozen alone, the second part has no elements.
+template <class R> constexpr ParameterLayout stored_layout(int stored) {
+  const int unit = unit_of_stored<R>(stored);
+  if constexpr (freezes_tensors<R>)
+    if (trains<R>(unit)) return detail::part_of_unit<R>(unit, stored == unit);
+  return stored == unit ? unit_layout<R>(unit) : ParameterLayout{};
+}
+
+/// Where the slices of each unit's Params lie, if some of it is frozen alone.
+template <class R>
+inline constexpr auto slice_places = [] {
+  std::array<SlicePlaces, n_units<R>> places{};
+  for (int unit = 0; unit < n_units<R>; ++unit) {
+    std::array<const ParameterLayout, 2> stored{stored_layout<R>(unit), stored_layout<R>(n_units<R> + unit)};
+    const ParameterLayout whole = unit_layout<R>(unit);
+    for (int i = 0; i < whole.size(); ++i) {
+      if (i > 0 && whole[i].storage == whole[i - 1].storage) continue;
+      for (int k = 0; k < 2; ++k)
+        for (const TensorInfo& tensor : stored[k])
+          if (tensor.index == i) places[unit].add({whole[i].storage, tensor.storage, k == 1});
+    }
+  }
+  return places;
+}();
 
 namespace detail {
 /// Layouts differ only by run, so a sum over units walks runs, not blocks.
@@ -117,7 +211,7 @@ template <int n_units> struct UnitPlaces {
 /// uses is whole for a while only, in one of two slots: one for the unit in use, and one for a unit in flight. Anything
 /// else has a place of its own.
 template <class R> struct Shards {
-  static constexpr int n = n_units<R>;
+  static constexpr int n = n_stored_units<R>;
   ShardingValues sharding;
   int shards = sharding.shards;
   std::array<std::int64_t, n> part{};  ///< elements of a unit's shard
@@ -131,7 +225,7 @@ template <class R> struct Shards {
   /// With another sharding policy than the recipe's.
   constexpr explicit Shards(const ShardingValues& values) : sharding(values) {
     for (int u = 0; u < n; ++u) {
-      part[u] = align_up((unit_layout<R>(u).elements + shards - 1) / shards);
+      part[u] = align_up((stored_layout<R>(u).elements + shards - 1) / shards);
       if (trains<R>(u)) tree[u] = tree_buffer.take({1, part[u]});
     }
     place_params();
@@ -145,32 +239,36 @@ template <class R> struct Shards {
   static constexpr bool on_host =
       parameter_space<typename R::sharding> == MemorySpace::host;  ///< by the recipe's policy
   /// A unit that the first layer and the last one share stays.
-  static constexpr bool resident(int u) { return ties_units<R> && u == 0; }
+  static constexpr bool resident(int u) { return ties_units<R> && unit_of_stored<R>(u) == 0; }
 
  private:
   constexpr void place_params() {
     const bool in_slots = params_on_host() || (shards > 1 && sharding.splits_parameters);
-    Slots slots;
-    if (in_slots) slots = take_slots(params.wholes, [](int) { return true; });
-    if (params_on_host() && shards > 1) place_arrivals();
-    for (int u = 0; u < n; ++u) {
-      const bool in_slot = in_slots && !resident(u);
-      if (in_slot) params.apart[u] = params.shards.take({1, part[u]});
-      params.whole[u] = in_slot ? in(slots, u) : params.wholes.take({1, part[u] * shards});
+    for (int first = 0; first < n; first += n_units<R>) {  // what is frozen alone has slots of its own
+      const int end = first + n_units<R>;
+      Slots slots;
+      if (in_slots) slots = take_slots(params.wholes, first, [](int) { return true; });
+      if (params_on_host() && shards > 1) place_arrivals(first);
+      for (int u = first; u < end; ++u) {
+        const bool in_slot = in_slots && !resident(u);
+        if (in_slot) params.apart[u] = params.shards.take({1, part[u]});
+        params.whole[u] = in_slot ? in(slots, u) : params.wholes.take({1, part[u] * shards});
+      }
     }
   }
-  constexpr void place_arrivals() {
+  constexpr void place_arrivals(int first) {
+    const int end = first + n_units<R>;
     std::int64_t longest = 0;
-    for (int u = 0; u < n; ++u)
+    for (int u = first; u < end; ++u)
       if (!resident(u)) longest = larger_of(longest, part[u]);
     const Slice places[] = {arrivals.take({1, longest}), arrivals.take({1, longest})};
-    for (int u = 0; u < n; ++u)
-      if (!resident(u)) arrived[u] = {places[u % 2].offset, {1, part[u]}};
+    for (int u = first; u < end; ++u)
+      if (!resident(u)) arrived[u] = {places[slot_of(u)].offset, {1, part[u]}};
   }
   /// The shard lies apart where reduced gradients accumulate in it, while the next micro-batch writes the whole.
   constexpr void place_gradients() {
     Slots slots;
-    if (!accumulates_whole()) slots = take_slots(gradients.wholes, trains<R>);
+    if (!accumulates_whole()) slots = take_slots(gradients.wholes, 0, trains<R>);
     for (int u = 0; u < n; ++u) {
       if (!trains<R>(u)) continue;
       if (!accumulates_whole()) gradients.apart[u] = gradients.shards.take({1, part[u]});
@@ -179,15 +277,17 @@ template <class R> struct Shards {
   }
 
   using Slots = std::array<Slice, 2>;
-  constexpr Slots take_slots(Layout& buffer, auto&& uses_them) const {
+  /// For units that have no place of their own, from `first` on as many as there are.
+  constexpr Slots take_slots(Layout& buffer, int first, auto&& uses_them) const {
     std::int64_t longest = 0;
-    for (int u = 0; u < n; ++u)
+    for (int u = first; u < first + n_units<R>; ++u)
       if (uses_them(u) && !resident(u)) longest = larger_of(longest, part[u] * shards);
     Slots slots;
     for (Slice& slot : slots) slot = buffer.take({1, longest});
     return slots;
   }
-  constexpr Slice in(const Slots& slots, int u) const { return {slots[u % 2].offset, {1, part[u] * shards}}; }
+  constexpr Slice in(const Slots& slots, int u) const { return {slots[slot_of(u)].offset, {1, part[u] * shards}}; }
+  static constexpr int slot_of(int u) { return unit_of_stored<R>(u) % 2; }
 };
 
 }  // namespace monomorph::plan

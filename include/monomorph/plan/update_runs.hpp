@@ -3,13 +3,15 @@
 #include <monomorph/plan/units.hpp>
 #include <monomorph/policy/optimizer_policy.hpp>
 
-/// How the optimiser goes through a unit: in runs of elements, each of tensors of one class that lie side by side, with
-/// what pads them.
+/// How the optimiser goes through a unit: in runs of elements, each of tensors of one class and one group that lie side
+/// by side in Params, too, with what pads them.
 namespace monomorph::plan {
 
 struct UpdateRun {
   std::int64_t first = 0, n = 0;  ///< elements, of the unit or of a shard of it
   ParameterClass parameter_class{};
+  int group = TensorInfo::no_group;
+  std::int64_t place = 0;  ///< of the first element, counted as in Params
   std::int64_t state = 0;  ///< element of the shard's state with which that of the run begins, buffer after buffer
 };
 
@@ -21,11 +23,15 @@ constexpr void for_each_run(const ParameterLayout& layout, std::int64_t begin, s
   for (int i = 0; i < layout.size();) {
     const ParameterClass parameter_class = layout[i].parameter_class;
     const std::int64_t from = layout[i].slice.offset;
-    while (i < layout.size() && layout[i].parameter_class == parameter_class) ++i;
+    const int group = layout[i].group;
+    const std::int64_t moved = layout[i].moved;
+    while (i < layout.size() && layout[i].parameter_class == parameter_class && layout[i].group == group &&
+           layout[i].moved == moved)
+      ++i;
     const std::int64_t to = i < layout.size() ? layout[i].slice.offset : layout.elements;
     const std::int64_t first = larger_of(from - begin, 0), end = smaller_of(to - begin, length);
     if (first >= end) continue;
-    f(UpdateRun{first, end - first, parameter_class, of_state});
+    f(UpdateRun{first, end - first, parameter_class, group, begin + first - moved, of_state});
     of_state += state(parameter_class).n * (end - first);
   }
 }
@@ -64,7 +70,7 @@ template <class R> constexpr std::int64_t for_each_transformed(int unit, auto&& 
   std::int64_t together = 0, longest = 0;
   if constexpr (updates_matrices<typename R::optimizer>) {
     if (!trains<R>(unit)) return 0;
-    const ParameterLayout layout = unit_layout<R>(unit);
+    const ParameterLayout layout = stored_layout<R>(unit);
     for (const bool side_by_side : {true, false})
       for (const TensorInfo& tensor : layout) {
         const Shape shape = tensor.matrix_shape();

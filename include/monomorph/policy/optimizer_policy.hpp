@@ -5,6 +5,7 @@
 #include <monomorph/core/dtype.hpp>
 #include <monomorph/core/memory_space.hpp>
 #include <monomorph/policy/axis.hpp>
+#include <monomorph/policy/parameter_group.hpp>
 #include <monomorph/spec/tensor_info.hpp>
 #include <string_view>
 
@@ -36,6 +37,12 @@ template <class P> concept ShowsRate = requires(const typename P::Hparams& hpara
 };
 template <class P> concept HasRate = requires(const typename P::Hparams& hparams) {
   requires std::is_convertible_v<decltype((hparams.lr)), double>;
+};
+template <class P> concept ScalesWeightDecay = requires(typename P::Hparams& hparams) {
+  { P::scale_weight_decay(hparams, 0.5) } -> std::same_as<void>;
+};
+template <class P> concept HasWeightDecay = requires(typename P::Hparams& hparams) {
+  hparams.weight_decay.value *= 0.5;
 };
 template <class P> concept ScopesClasses = requires(ParameterClass parameter_class) {
   { P::scope(parameter_class) } -> std::same_as<UpdateScope>;
@@ -69,10 +76,12 @@ inline constexpr bool updates_matrices = [] {
 ///   static constexpr bool decays(ParameterClass);          // for the fingerprint: whether weights decay
 ///   static constexpr DType state_dtype;                    // of its state, if not that of the masters
 ///   static constexpr MemorySpace state_space;              // where state and masters lie, see optim/host_state.hpp
+///   static constexpr ParameterGroup groups[];              // with factors of their own, see optim/grouped.hpp
+///   static void scale_weight_decay(Hparams&, double by);   // if that is not hparams.weight_decay alone
 struct OptimizerAxis {
   MONOMORPH_REQUIRED_AXIS(optimizer, "monomorph::optim::AdamW")
   MONOMORPH_LOOK_UPS(Look, update, shown_rate, decays, state_dtype, state_space, placed, without_placement, prepare,
-                     transform, workspace_elements, combined);
+                     transform, workspace_elements, combined, groups, scale_weight_decay);
   /// Said of one without these members, and below the firewall of one where they cannot be called.
   template <class P, bool holds> static consteval void explain_update() {
     static_assert(
@@ -118,8 +127,10 @@ struct OptimizerAxis {
       typename P::without_placement;
     };
     static constexpr bool combined = !Look::has_combined<P> || requires { typename P::combined; };
+    static constexpr bool groups = !Look::has_groups<P> || ListsGroups<P>;
+    static constexpr bool scales = !Look::has_scale_weight_decay<P> || detail::ScalesWeightDecay<P>;
     static constexpr bool all_hold = hparams && scope && state && update && transform && rate && decays &&
-                                     state_dtype && state_space && placement && combined;
+                                     state_dtype && state_space && placement && combined && groups && scales;
     static consteval void explain() {
       static_assert(
           hparams,
@@ -154,6 +165,14 @@ struct OptimizerAxis {
           state_space,
           "[OPTIM-02] an optimizer's state_space, if it has one, must be `static constexpr monomorph::MemorySpace "
           "state_space`: where its state and the master parameters lie (docs/rules.md#optim-02)");
+      static_assert(groups,
+                    "[OPTIM-02] an optimizer's groups, if it has any, must be `static constexpr "
+                    "monomorph::ParameterGroup groups[]`, in optim::Grouped as a member of its second argument "
+                    "(docs/rules.md#optim-02)");
+      static_assert(scales || !hparams,
+                    "[OPTIM-02] an optimizer's scale_weight_decay, if it has one, must be `static void "
+                    "scale_weight_decay(Hparams&, double by)`: it multiplies what decays weights "
+                    "(docs/rules.md#optim-02)");
     }
   };
 
@@ -201,13 +220,23 @@ inline constexpr MemorySpace state_space = [] {
   return MemorySpace::device;
 }();
 
-/// The optimiser without a wrapper that only says where its state lies. Optimisers that are the same without it resume
-/// each other's runs.
+/// The optimiser without wrappers that leave the meaning of its state alone: that only say where it lies, or group
+/// parameters. Optimisers that are the same without them resume each other's runs.
 template <OptimizerPolicy P> constexpr auto without_placement() {
   if constexpr (requires { requires std::same_as<typename P::placed, P>; })
-    return std::type_identity<typename P::without_placement>{};
+    return without_placement<typename P::without_placement>();
   else
     return std::type_identity<P>{};
+}
+
+/// Whether the weight decay of some parameters can be multiplied by a factor, and how.
+template <OptimizerPolicy P>
+inline constexpr bool scales_weight_decay = detail::ScalesWeightDecay<P> || detail::HasWeightDecay<P>;
+template <OptimizerPolicy P> void scale_weight_decay(typename P::Hparams& hparams, double by) {
+  if constexpr (detail::ScalesWeightDecay<P>)
+    P::scale_weight_decay(hparams, by);
+  else
+    hparams.weight_decay.value *= by;
 }
 
 /// The dtype of an optimiser's state: the one that the policy chooses, or else that of the master parameters.

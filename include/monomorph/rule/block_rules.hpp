@@ -101,13 +101,14 @@ struct LayoutFacts {
   constexpr explicit LayoutFacts(const ParameterLayout& layout) : tensors(layout.size()) {
     const int known = tensors < ParameterLayout::capacity ? tensors : ParameterLayout::capacity;
     for (int i = 0; i < known; ++i) {
-      const auto& [name, slice, parameter_class, initializer, matrices] = layout[i];
-      shaped =
-          shaped && slice.shape.rows > 0 && slice.shape.cols > 0 && matrices > 0 && slice.shape.rows % matrices == 0;
+      const TensorInfo& tensor = layout[i];
+      const Slice& slice = tensor.slice;
+      shaped = shaped && slice.shape.rows > 0 && slice.shape.cols > 0 && tensor.matrices > 0 &&
+               slice.shape.rows % tensor.matrices == 0;
       within_unit = within_unit && slice.offset >= 0 && end_of(slice) <= layout.elements;
-      started = started && initializer.std >= 0 && initializer.cutoff >= 0;
+      started = started && tensor.initializer.std >= 0 && tensor.initializer.cutoff >= 0;
       for (int j = 0; j < i; ++j) {
-        named_apart = named_apart && layout[j].name != name;
+        named_apart = named_apart && layout[j].name != tensor.name;
         apart = apart && (end_of(layout[j].slice) <= slice.offset || end_of(slice) <= layout[j].slice.offset);
       }
     }

@@ -4,6 +4,7 @@
 #include <monomorph/recipe/members.hpp>
 #include <monomorph/rule/budget_rule.hpp>
 #include <monomorph/rule/checkpointing_rules.hpp>
+#include <monomorph/rule/group_rules.hpp>
 #include <monomorph/rule/operands.hpp>
 
 namespace monomorph::rule {
@@ -101,7 +102,7 @@ template <class R> consteval auto offload_rules() {
     return RuleList<>{};
 }
 template <class R> consteval auto plan_rules() {
-  return expectation_rules<R>() + memory_rules<R>() + offload_rules<R>();
+  return expectation_rules<R>() + memory_rules<R>() + offload_rules<R>() + group_member_rules<R>();
 }
 
 }  // namespace monomorph::rule

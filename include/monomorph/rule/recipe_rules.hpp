@@ -5,6 +5,8 @@
 #include <monomorph/rule/device_rules.hpp>
 #include <monomorph/rule/embedding_rules.hpp>
 #include <monomorph/rule/finetuning_rules.hpp>
+#include <monomorph/rule/freeze_rules.hpp>
+#include <monomorph/rule/group_rules.hpp>
 #include <monomorph/rule/head_rules.hpp>
 #include <monomorph/rule/kind_rules.hpp>
 #include <monomorph/rule/layer_member_rules.hpp>
@@ -43,8 +45,8 @@ template <class R> consteval auto exported_observer_rules() {
 /// Second, in member_rules.hpp: the fields of specs are given. Third: their values, alone and against each other.
 template <class R> consteval auto value_rules() {
   return layer_rules<R>() + model_rules<R>() + attention_rules<R>() + head_rules<R>() + rotary_rules<R>() +
-         mesh_rules<R>() + precision_rules<R>() + optimizer_rules<R>() + sharding_rules<R>() + finetuning_rules<R>() +
-         budget_rules<R>() + output_rules<R>() + exported_rules<typename R::sharding, R>() +
+         mesh_rules<R>() + precision_rules<R>() + optimizer_rules<R>() + group_rules<R>() + sharding_rules<R>() +
+         finetuning_rules<R>() + budget_rules<R>() + output_rules<R>() + exported_rules<typename R::sharding, R>() +
          exported_rules<typename R::precision, R>() + exported_rules<typename R::checkpointing, R>() +
          exported_rules<typename R::optimizer, R>() + exported_rules<objective_of<R>, R>() +
          exported_rules<attention_of<R>, R>() + exported_rules<finetuning_of<R>, R>() +
@@ -62,7 +64,7 @@ template <class R> consteval auto layout_rules() {
   return block_layout_rules<R>() + block_attention_rules<R>() + kind_rules<R>() + exported_block_rules<R>();
 }
 
-/// Seventh, in plan_rules.hpp: what is planned.
+/// Seventh, in freeze_rules.hpp: which parameters are trained. Eighth, in plan_rules.hpp: what is planned.
 template <class R> consteval auto all_rules() {
   if constexpr (!decltype(member_rules<R>())::all_hold)
     return member_rules<R>();
@@ -76,6 +78,8 @@ template <class R> consteval auto all_rules() {
     return part_rules<R>();
   else if constexpr (!decltype(layout_rules<R>())::all_hold)
     return layout_rules<R>();
+  else if constexpr (!decltype(freeze_rules<R>())::all_hold)
+    return freeze_rules<R>();
   else
     return plan_rules<R>();
 }

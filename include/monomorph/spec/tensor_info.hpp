@@ -25,6 +25,11 @@ struct TensorInfo {
   ParameterClass parameter_class = ParameterClass::linear;
   Initializer initializer;
   int matrices = 1;
+  int group = no_group;  ///< of those that the optimiser lists, see plan/parameter_groups.hpp
+  static constexpr int no_group = -1;
+  int index = 0;             ///< of the unit's tensors, in the order of Params
+  std::int64_t storage = 0;  ///< where the slice begins that kernels use, of which this tensor is all or a part
+  std::int64_t moved = 0;    ///< behind its place in Params, see plan/stored_units.hpp
   constexpr Shape matrix_shape() const { return {matrices > 0 ? slice.shape.rows / matrices : 0, slice.shape.cols}; }
 };
 
@@ -42,6 +47,8 @@ class ParameterLayout : public Layout {
     return sum;
   }
 
+  constexpr void assign_group(int tensor, int group) { tensors_[tensor].group = group; }
+
   /// A slice that is one canonical tensor.
   constexpr Slice take_tensor(std::string_view name, Shape shape, ParameterClass parameter_class,
                               Initializer initializer) {
@@ -53,22 +60,33 @@ class ParameterLayout : public Layout {
   constexpr Slice take_stacked(std::string_view name, int n, Shape matrix, ParameterClass parameter_class,
                                Initializer initializer) {
     const Slice slice = take({n * matrix.rows, matrix.cols});
-    add({name, slice, parameter_class, initializer, n});
+    add({name, slice, parameter_class, initializer, n}, slice);
     return slice;
   }
   /// Some rows of a slice that are a canonical tensor.
   constexpr void add_part(std::string_view name, Slice whole, std::int64_t first_row, std::int64_t rows,
                           ParameterClass parameter_class, Initializer initializer) {
     const std::int64_t offset = whole.offset + first_row * whole.shape.cols;
-    add({name, {offset, {rows, whole.shape.cols}}, parameter_class, initializer});
+    add({name, {offset, {rows, whole.shape.cols}}, parameter_class, initializer}, whole);
   }
   /// Some columns of a slice of one row (a fused bias).
   constexpr void add_bias_part(std::string_view name, Slice whole, std::int64_t first, std::int64_t n) {
-    add({name, {whole.offset + first, {1, n}}, ParameterClass::bias, {}});
+    add({name, {whole.offset + first, {1, n}}, ParameterClass::bias, {}}, whole);
+  }
+  /// A tensor of another layout, at another place.   @param storage where its kernels' slice begins here
+  constexpr void add_moved(TensorInfo tensor, std::int64_t storage) {
+    const std::int64_t by = storage - tensor.storage;
+    tensor.slice.offset += by, tensor.storage += by, tensor.moved += by;
+    append(tensor);
   }
 
  private:
-  constexpr void add(const TensorInfo& tensor) {
+  constexpr void add(TensorInfo tensor, Slice of_kernels) {
+    tensor.index = n_tensors_;
+    tensor.storage = of_kernels.offset;
+    append(tensor);
+  }
+  constexpr void append(const TensorInfo& tensor) {
     if (n_tensors_ < capacity) tensors_[n_tensors_] = tensor;
     ++n_tensors_;  // beyond its capacity, too: LAYER-06 speaks
   }

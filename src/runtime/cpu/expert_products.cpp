@@ -72,13 +72,14 @@ void expert_linear_backward_input(Queue queue, View dy, const ExpertMatrices& w,
 
 void expert_linear_backward_weight(Queue queue, View dy, View x, const ExpertMatrices& dw, const Routing& routing,
                                    bool accumulate) {
-  if (!dw.parts_EFxK[0].present()) return;
+  if (!dw.parts_EFxK[0].present() && !dw.parts_EFxK[dw.n - 1].present()) return;
   for_experts(
       routing,
       [&](std::int64_t expert, View dy_rows, View x_rows) {
         for (int i = 0; i < dw.n; ++i)
-          backward_weight(queue, columns_of(dy_rows, i, dw.n), x_rows, matrix_of(dw.parts_EFxK[i], routing, expert),
-                          accumulate);
+          if (dw.parts_EFxK[i].present())
+            backward_weight(queue, columns_of(dy_rows, i, dw.n), x_rows, matrix_of(dw.parts_EFxK[i], routing, expert),
+                            accumulate);
       },
       dy, x);
 }

@@ -161,6 +161,10 @@ void linear_backward_input(Queue, View dy, View w, View dx, bool accumulate) {
 }
 
 void linear_backward_weight(Queue, View dy, View x, View dw, View dbias, bool accumulate) {
+  if (!dw.present()) {  // frozen alone
+    if (dbias.present()) MONOMORPH_SELECT(sum_columns)(dy, dbias, accumulate);
+    return;
+  }
   run({{dy, Transpose::yes}, {x, Transpose::no}, View{}, accumulate ? dw : View{}, dw},
       [&](std::int64_t row, std::int64_t n_rows) {
         if (!dbias.present()) return;

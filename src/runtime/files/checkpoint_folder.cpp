@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <random>
@@ -126,21 +127,52 @@ void discard(const std::string& folder, std::int64_t step, std::vector<std::stri
   remove_or_warn(trash, warnings);
 }
 
-bool is_loadable(const std::string& path) {
+/// Of a checkpoint that can be loaded.
+std::optional<CheckpointMetadata> loadable(const std::string& path) {
   try {
-    read_checkpoint_metadata(path);
-    return true;
+    return read_checkpoint_metadata(path);
   } catch (const Error&) {
-    return false;
+    return std::nullopt;
   }
 }
 
+/// The step of the lowest finite counter so far.
+class LowestStep {
+ public:
+  explicit LowestStep(std::string counter) : counter_(std::move(counter)) {}
+  void look_at(const CheckpointMetadata& metadata) {
+    const auto found = metadata.counters.find(counter_);
+    const double* const value = found == metadata.counters.end() ? nullptr : std::get_if<double>(&found->second);
+    if (value == nullptr || !std::isfinite(*value) || (step_ && *value >= lowest_)) return;
+    lowest_ = *value;
+    step_ = metadata.step;
+  }
+  std::optional<std::int64_t> step() const { return step_; }
+
+ private:
+  std::string counter_;
+  double lowest_ = 0;
+  std::optional<std::int64_t> step_;
+};
+
 /// Only what can be loaded counts as kept; what cannot is left for people to look at.
-void discard_old(const std::string& folder, std::int64_t saved_step, int keep, std::vector<std::string>& warnings) try {
-  int n_kept = 1;
-  for (const std::int64_t step : steps_in(folder)) {
-    if (step == saved_step || !is_loadable(path_of(folder, step))) continue;
-    if (++n_kept > keep) discard(folder, step, warnings);
+void discard_old(const std::string& folder, std::int64_t saved_step, const Retention& retention,
+                 std::vector<std::string>& warnings) try {
+  std::vector<std::int64_t> steps;  // the one just saved first, then the highest
+  LowestStep lowest(retention.lowest);
+  const auto consider = [&](std::int64_t step) {
+    const auto metadata = loadable(path_of(folder, step));
+    if (!metadata) return;
+    steps.push_back(step);
+    lowest.look_at(*metadata);
+  };
+  consider(saved_step);
+  for (const std::int64_t step : steps_in(folder))
+    if (step != saved_step) consider(step);
+  for (std::size_t i = 1; i < steps.size(); ++i) {
+    const bool is_kept = static_cast<std::int64_t>(i) < retention.latest ||
+                         (retention.every && steps[i] % *retention.every == 0) || steps[i] == lowest.step();
+    if (!is_kept) discard(folder, steps[i], warnings);
   }
 } catch (const Error& failure) {  // the folder can't be looked at any more, but the checkpoint is complete
   warnings.push_back(failure.what());
@@ -271,8 +303,9 @@ void create_folder(const filesystem::path& folder) {
 
 /// The stages of a save. A stage begins when the one before is done on all ranks.
 void fill_and_complete(const std::string& folder, CheckpointMetadata metadata, Communicator& communicator,
-                       std::span<const PartToSave> parts, int keep, const std::function<void()>& before_completing,
-                       std::optional<PartialFolder>& partial, SavedCheckpoint& saved) {
+                       std::span<const PartToSave> parts, const Retention& retention,
+                       const std::function<void()>& before_completing, std::optional<PartialFolder>& partial,
+                       SavedCheckpoint& saved) {
   const int rank = communicator.rank();
   const std::string path = partial_path(folder, metadata.step, new_token(communicator));
   together(communicator, "create the folder of a checkpoint", [&] {
@@ -290,7 +323,7 @@ void fill_and_complete(const std::string& folder, CheckpointMetadata metadata, C
     write_metadata(partial->path(), metadata);
     before_completing();
     partial->move_to(metadata.step, saved.warnings);
-    discard_old(folder, metadata.step, keep, saved.warnings);
+    discard_old(folder, metadata.step, retention, saved.warnings);
   });
 }
 
@@ -313,14 +346,15 @@ std::string new_abandoned_folder(const std::string& folder) {
 }  // namespace
 
 SavedCheckpoint save_checkpoint(const std::string& folder, CheckpointMetadata metadata, Communicator& communicator,
-                                std::span<const PartToSave> parts, int keep,
+                                std::span<const PartToSave> parts, const Retention& retention,
                                 const std::function<void()>& before_completing) {
-  if (keep < 1) throw UsageError("CHECKPOINT-06", fmt::format("at least 1 checkpoint must be kept, not {}", keep));
+  if (retention.latest < 1)
+    throw UsageError("CHECKPOINT-06", fmt::format("at least 1 checkpoint must be kept, not {}", retention.latest));
   metadata.n_ranks = communicator.shards();
   SavedCheckpoint saved{path_of(folder, metadata.step), {}};
   std::optional<PartialFolder> partial;  // rank 0's
   try {
-    fill_and_complete(folder, std::move(metadata), communicator, parts, keep, before_completing, partial, saved);
+    fill_and_complete(folder, std::move(metadata), communicator, parts, retention, before_completing, partial, saved);
   } catch (const RankFailure&) {
     // Other ranks may still write there, and would miss the folder instead of the lost rank. The next save removes it.
     if (partial) partial->leave();

@@ -1,6 +1,7 @@
 #include <monomorph/train/describe/describe.hpp>
 
 #include "train/describe/fact_text.hpp"
+#include "train/describe/group_table.hpp"
 
 #include <monomorph/core/quantity_text.hpp>
 #include <monomorph/runtime/machine/gpus.hpp>
@@ -167,6 +168,7 @@ std::string describe(const RecipeProgram& recipe, int ranks, std::int64_t micro_
   for (const Fact& policy : recipe.policies) fact(text, policy.name, policy.value);
   architecture(text, recipe);
   parameter_table(text, recipe);
+  group_table(text, recipe);
   const plan::FlopsPerToken flops = recipe.flops(micro_batch, ranks);
   print(text, "FLOPs per trained token\n");
   fact(text, "exact", fmt::format("{:.6g} (matrix products; scores and values of keys that are seen)", flops.exact));

@@ -71,7 +71,7 @@ ImportedWeights import_weights(const RecipeProgram& recipe, const std::string& f
   const auto communicator = one_rank();
   const runtime::SavedCheckpoint saved =
       runtime::save_checkpoint(output + "/checkpoints", std::move(metadata), *communicator,
-                               parts_of(*source, recipe, numbers), 1, throw_if_truncated);
+                               parts_of(*source, recipe, numbers), {.latest = 1}, throw_if_truncated);
   copy_travelling_files(folder, output);
   if (const std::string warning = warning_of(numbers, folder); !warning.empty()) notes.push_back(warning);
   notes.insert(notes.end(), saved.warnings.begin(), saved.warnings.end());

@@ -12,13 +12,13 @@
 #include <monomorph/train/step/host_pieces.hpp>
 
 #include <fmt/format.h>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace monomorph::train {
 namespace {
 
 const std::string train_file_prefix = "train_file ";  // of the names of counters
+const std::string evaluation_loss_counter = "evaluation_loss";
 
 std::vector<std::int64_t> file_shape(Shape shape) {
   const Dims dims = dims_of(shape);
@@ -71,10 +71,18 @@ void load_tensor(runtime::CheckpointReader& checkpoint, const StateTensor& tenso
 
 }  // namespace
 
-std::vector<std::string> save_run(const std::string& folder, OptionalCount keep, const RecipeProgram& recipe,
-                                  const Hparams& hparams, const RunState& state, const TrainFiles& train_files,
-                                  TrainingStep& step, Communicator& communicator,
-                                  const std::function<void()>& before_completing) {
+runtime::Retention retention_of(const CheckpointHparams& hparams) {
+  runtime::Retention retention{.every = hparams.keep_every.value};
+  if (hparams.keep.value) retention.latest = static_cast<int>(*hparams.keep.value);
+  if (hparams.keep_best.value) retention.lowest = evaluation_loss_counter;
+  return retention;
+}
+
+std::vector<std::string> save_run(const std::string& folder, const runtime::Retention& retention,
+                                  const RecipeProgram& recipe, const Hparams& hparams, const RunState& state,
+                                  const TrainFiles& train_files, TrainingStep& step, Communicator& communicator,
+                                  const std::function<void()>& before_completing,
+                                  std::optional<double> evaluation_loss) {
   HostPieces pieces(step);
   std::vector<runtime::PartToSave> parts;
   for (const StateTensor& tensor : all_state(step, true))
@@ -88,9 +96,8 @@ std::vector<std::string> save_run(const std::string& folder, OptionalCount keep,
                      tensor.held()});
   runtime::CheckpointMetadata metadata = run_metadata(recipe, hparams, state, communicator.size());
   for (const auto& [path, hash] : train_files) metadata.counters[train_file_prefix + path] = hash;
-  const std::int64_t all = std::numeric_limits<int>::max();
-  return runtime::save_checkpoint(folder, std::move(metadata), communicator, parts,
-                                  static_cast<int>(keep.value_or(all)), before_completing)
+  if (evaluation_loss) metadata.counters[evaluation_loss_counter] = *evaluation_loss;
+  return runtime::save_checkpoint(folder, std::move(metadata), communicator, parts, retention, before_completing)
       .warnings;
 }
 

@@ -4,6 +4,8 @@
 
 #include <monomorph/train/describe/describe.hpp>
 
+#include <cmath>
+
 namespace monomorph::train {
 
 runtime::CheckpointMetadata run_metadata(const RecipeProgram& recipe, const Hparams& hparams, const RunState& state,
@@ -22,6 +24,8 @@ runtime::CheckpointMetadata run_metadata(const RecipeProgram& recipe, const Hpar
                        {"skipped_in_a_row", state.skipped_in_a_row},
                        {"loss_scale", state.loss_scale},
                        {"steps_at_scale", state.steps_at_scale}};
+  if (std::isfinite(state.lowest_evaluation_loss))
+    metadata.counters["lowest_evaluation_loss"] = state.lowest_evaluation_loss;
   return metadata;
 }
 

@@ -4,6 +4,7 @@
 #include "train/step/loss_scale.hpp"
 
 #include <fmt/format.h>
+#include <cmath>
 #include <limits>
 #include <variant>
 
@@ -27,6 +28,11 @@ class SavedNumbers {
   bool has(const char* name) const { return counters_.contains(name); }
   std::int64_t counter(const char* name, std::int64_t most) const {
     return within(full(name), number<std::int64_t>(name, "a whole number"), 0, most);
+  }
+  double finite(const char* name) const {
+    const double value = number<double>(name, "a number with a decimal point");
+    if (!std::isfinite(value)) refuse(full(name), fmt::format("finite, and is {}", value));
+    return value;
   }
   double scale(const char* name) const {
     const double value = number<double>(name, "a number with a decimal point");
@@ -63,6 +69,7 @@ RunState saved_state(const runtime::CheckpointMetadata& metadata, const std::str
   state.skipped = saved.counter("skipped", state.step - state.updates);
   state.skipped_in_a_row = saved.counter("skipped_in_a_row", state.skipped);
   if (saved.has("loss_scale")) state.loss_scale = saved.scale("loss_scale");  // earlier versions saved neither
+  if (saved.has("lowest_evaluation_loss")) state.lowest_evaluation_loss = saved.finite("lowest_evaluation_loss");
   if (saved.has("steps_at_scale")) state.steps_at_scale = saved.counter("steps_at_scale", state.updates);
   return state;
 }

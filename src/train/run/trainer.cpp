@@ -31,6 +31,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <bit>
+#include <chrono>
 
 namespace monomorph::train {
 namespace {
@@ -111,9 +112,11 @@ class Trainer {
   void report(const StepOutcome& outcome, double lr, double loss_scale);
   void measure_rates(std::int64_t steps_left);
   void evaluate_now();
-  void save() { save(state_, hparams_.checkpoint.keep.value); }
-  void save(const RunState& state, OptionalCount keep);
-  std::vector<std::string> save_once(const RunState& state, OptionalCount keep);
+  void save() { save(state_, retention_of(hparams_.checkpoint)); }
+  void save(const RunState& state, const runtime::Retention& retention);
+  std::vector<std::string> save_once(const RunState& state, const runtime::Retention& retention);
+  bool save_is_due() const;
+  bool saved_long_ago() const;
   bool folders_restored();
   [[noreturn]] void stop_skipping();
   bool due(const OptionalCount& every) const { return every && state_.step % *every == 0; }
@@ -144,8 +147,10 @@ class Trainer {
   std::int64_t peak_memory_bytes_ = 0;  ///< the highest of all ranks
   double data_wait_seconds_ = 0;        ///< of this step
   bool stops_ = false;                  ///< a rank was asked to end
-  bool saves_ = false;                  ///< a checkpoint is due, because those saved were removed
+  bool saves_ = false;                  ///< a checkpoint is due, whatever the step is
   std::int64_t last_saved_ = -1, last_evaluated_ = -1;
+  std::optional<double> evaluation_loss_;  ///< the last one, where the best checkpoint is kept
+  std::chrono::steady_clock::time_point saved_at_ = std::chrono::steady_clock::now();
   struct Moment {
     const char* at_what = "before step";
     std::int64_t step = 1;
@@ -205,7 +210,7 @@ int Trainer::run() {
     train_step();
     if (due(hparams_.evaluation.every.value)) evaluate_now();
     // Skipped steps changed nothing, and saving after each would in the end delete the last good checkpoint.
-    if ((due(hparams_.checkpoint.every.value) || saves_) && state_.skipped_in_a_row == 0) save();
+    if (save_is_due() && state_.skipped_in_a_row == 0) save();
     if (world_.size() == 1) stops_ = interrupting_signal() != 0;
   }
   if (const auto line = tracer_.run_ends()) note(*line);
@@ -219,6 +224,7 @@ int Trainer::run() {
     return state_.step < hparams_.run.steps.value ? static_cast<int>(hparams_.failure.exit_code_when_interrupted.value)
                                                   : 0;
   if (hparams_.evaluation.at_end.value) evaluate_now();
+  if (saves_) save();
   if (log_) log_->finish();
   return 0;
 }
@@ -254,7 +260,7 @@ Ticket Trainer::forward_backward() {
   }
   StepSettings settings = step_settings(hparams_.optimizer.clip, loss_scaling_);
   settings.stops = interrupting_signal() != 0;
-  settings.saves = log_ && log_->watch_folders(state_.step);
+  settings.saves = log_ && (log_->watch_folders(state_.step) || saved_long_ago());
   return step_->decide(settings);
 }
 
@@ -291,7 +297,7 @@ void Trainer::count(const StepOutcome& outcome) {
 void Trainer::stop_skipping() {
   note(fmt::format("{} steps in a row were skipped: keeping the state after step {}", state_.skipped_in_a_row,
                    last_good_.step));
-  save(last_good_, std::nullopt);
+  save(last_good_, {});
   throw Error(
       "RUN-05",
       fmt::format("the gradients of {} steps in a row, up to step {}, were not finite; the state after step "
@@ -348,6 +354,16 @@ void Trainer::measure_rates(std::int64_t steps_left) {
   }
 }
 
+bool Trainer::save_is_due() const {
+  return due(hparams_.checkpoint.every.value) || due(hparams_.checkpoint.keep_every.value) || saves_;
+}
+
+/// By this rank's clock. Rank 0's counts: what it says in a step is agreed on with the step.
+bool Trainer::saved_long_ago() const {
+  const OptionalCount seconds = hparams_.checkpoint.every_seconds.value;
+  return seconds && std::chrono::steady_clock::now() - saved_at_ >= std::chrono::seconds(*seconds);
+}
+
 void Trainer::evaluate_now() {
   if (!data_.evaluation || last_evaluated_ == state_.step) return;
   last_evaluated_ = state_.step;
@@ -358,6 +374,12 @@ void Trainer::evaluate_now() {
       evaluate(*step_, communicator_, *data_.evaluation, micro_batch_of(hparams_), recipe_.model->context_length,
                data_.bytes_per_token, micro_batches, recipe_.objective);
   if (log_) log_->evaluation(state_.step, result);
+  if (!hparams_.checkpoint.keep_best.value) return;
+  evaluation_loss_ = result.loss();
+  if (*evaluation_loss_ < state_.lowest_evaluation_loss) {
+    state_.lowest_evaluation_loss = *evaluation_loss_;
+    saves_ = true;
+  }
 }
 
 /// Whether rank 0 had to create the run's folders again, in which case the checkpoints in them are gone.
@@ -368,15 +390,16 @@ bool Trainer::folders_restored() {
   return std::ranges::count(all_gather_words(communicator_, {&restored, 1}), 1) > 0;
 }
 
-std::vector<std::string> Trainer::save_once(const RunState& state, OptionalCount keep) {
+std::vector<std::string> Trainer::save_once(const RunState& state, const runtime::Retention& retention) {
   const auto still_owned = [this] {
     if (log_) log_->check_ownership();
   };
-  return save_run(checkpoint_folder(hparams_), keep, recipe_, hparams_, state, data_.train_files, *step_, communicator_,
-                  still_owned);
+  const auto evaluation_loss = state.step == last_evaluated_ ? evaluation_loss_ : std::nullopt;
+  return save_run(checkpoint_folder(hparams_), retention, recipe_, hparams_, state, data_.train_files, *step_,
+                  communicator_, still_owned, evaluation_loss);
 }
 
-void Trainer::save(const RunState& state, OptionalCount keep) {
+void Trainer::save(const RunState& state, const runtime::Retention& retention) {
   moment_ = {"saving the checkpoint of step", state.step};
   const bool lost = folders_restored();
   if (last_saved_ == state.step && !lost && !saves_) return;
@@ -384,13 +407,14 @@ void Trainer::save(const RunState& state, OptionalCount keep) {
   saves_ = false;
   std::vector<std::string> warnings;
   try {
-    warnings = save_once(state, keep);
+    warnings = save_once(state, retention);
   } catch (const RankFailure&) {
     throw;
   } catch (const Error&) {  // on every rank: the folders may have been removed while they were written to
     if (!folders_restored()) throw;
-    warnings = save_once(state, keep);
+    warnings = save_once(state, retention);
   }
+  saved_at_ = std::chrono::steady_clock::now();
   for (const std::string& warning : warnings) note("warning: " + warning);
 }
 

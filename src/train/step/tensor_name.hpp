@@ -1,4 +1,6 @@
 #pragma once
+#include <monomorph/spec/parameter_name.hpp>
+
 #include <string>
 #include <string_view>
 
@@ -6,7 +8,7 @@ namespace monomorph::train {
 
 /// The name by which checkpoints know a tensor of a unit.   @param block the unit's; negative if it is none
 inline std::string tensor_name(std::string_view name, int block) {
-  return block >= 0 ? "layers." + std::to_string(block) + "." + std::string(name) : std::string(name);
+  return std::string(ParameterName(name, block).view());
 }
 
 }  // namespace monomorph::train

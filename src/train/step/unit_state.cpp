@@ -31,14 +31,13 @@ void describe(const ParameterLayout& layout, int unit, int block, StateOfClass s
               UnitState& state) {
   const std::int64_t length = state.master.elements();
   state.unit = static_cast<std::uint32_t>(unit);
-  state.first = first;
   if (state_of != nullptr)
     plan::for_each_run(layout, first, length, state_of, [&](const plan::UpdateRun& run) { state.runs.push_back(run); });
   std::size_t run = 0;
   for (int i = 0; i < layout.size(); ++i) {
     TensorPart part = cut(layout[i], first, length);
     if (!part.slice.present()) continue;
-    part.index = static_cast<std::uint32_t>(i);
+    part.index = static_cast<std::uint32_t>(layout[i].index);
     part.name = tensor_name(layout[i].name, block);
     while (run < state.runs.size() && state.runs[run].first + state.runs[run].n <= part.slice.offset) ++run;
     part.run = run;
@@ -68,7 +67,7 @@ ElementUpdate element_update(const UnitState& unit, const plan::UpdateRun& run, 
                        .rounded = unit.rounded.present() ? unit.rounded[slice] : View{},
                        .parameter_class = run.parameter_class,
                        .noise_key = random::key_of({seed, random::Purpose::rounding, unit.unit}),
-                       .first = static_cast<std::uint64_t>(unit.first + run.first)};
+                       .first = static_cast<std::uint64_t>(run.place)};
   for (int k = 0; k < state_of(run.parameter_class).n; ++k)
     update.state[static_cast<std::size_t>(k)] = unit.state[Slice{run.state + k * run.n, {1, run.n}}];
   return update;

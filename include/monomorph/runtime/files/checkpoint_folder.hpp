@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -42,6 +43,13 @@ struct CheckpointMetadata {
   bool has_regions = false;  ///< files hold parts of regions that are not whole tensors; filled in by save_checkpoint
 };
 
+/// Which checkpoints stay in a folder: that which was saved last, and all that one of these says.
+struct Retention {
+  int latest = std::numeric_limits<int>::max();  ///< so many of the highest steps, at least 1
+  std::optional<std::int64_t> every{};           ///< steps that are a multiple of it
+  std::string lowest{};  ///< the one whose counter of this name is lowest, if it has one; of equal ones the latest
+};
+
 struct SavedCheckpoint {
   std::string path;
   std::vector<std::string> warnings;  ///< one line each: what could not be deleted
@@ -54,21 +62,23 @@ struct PartToSave {
 };
 
 /// Saves `folder`/step_<8 digits>, durably and atomically: it is there complete or not at all, and whatever happens
-/// (full disk, kill -9, power loss) the checkpoints that were there before stay loadable. Then deletes the oldest
-/// loadable ones beyond the last `keep`, never the one just saved, and first what earlier crashes left. A checkpoint of
+/// (full disk, kill -9, power loss) the checkpoints that were there before stay loadable. Then deletes the loadable
+/// ones that `retention` does not keep, never the one just saved, and first what earlier crashes left. A checkpoint of
 /// the same step is replaced. One run at a time may save to a folder. All ranks call this; each of those that hold a
 /// copy together (Communicator::shards) writes a file, and rank 0 the rest.
 /// @param metadata without files and number of ranks   @param parts this rank's; all ranks' make whole tensors
-/// @param keep at least 1; the disk needs room for one more
+/// @param retention the disk needs room for one checkpoint more than it keeps
 /// @param before_completing called on rank 0 when all is written, before the checkpoint appears and old ones are
 ///   deleted; may throw an Error, and then neither happens
 /// @return what rank 0 has to say; the path everywhere
-/// @throws [FILE-02] if the disk is full, [FILE-03]; [CHECKPOINT-06] for keep; [CHECKPOINT-07] for metadata that cannot
+/// @throws [FILE-02] if the disk is full, [FILE-03]; [CHECKPOINT-06] for the retention; [CHECKPOINT-07] for metadata
+/// that cannot
 ///   be saved; [CHECKPOINT-12] a part does not lie in its tensor; [RANK-08] another rank failed. Nothing is left behind
 ///   then.
 [[nodiscard]] SavedCheckpoint save_checkpoint(
     const std::string& folder, CheckpointMetadata metadata, Communicator& communicator,
-    std::span<const PartToSave> parts, int keep, const std::function<void()>& before_completing = [] {});
+    std::span<const PartToSave> parts, const Retention& retention,
+    const std::function<void()>& before_completing = [] {});
 
 /// Reads and checks the metadata of one checkpoint, and that its files are there with the right sizes.
 /// @throws [CHECKPOINT-01] there is none at `path`; [CHECKPOINT-02] a newer format; [CHECKPOINT-03] metadata.json is

@@ -19,8 +19,8 @@ struct UpdateTerms {
   double rate(double peak) const { return peak * rate_times / rate_over; }
 };
 
-/// A run of elements of the shard that a rank holds of a unit, of tensors of one class: flat, contiguous views of equal
-/// length, a multiple of 64.
+/// A run of elements of the shard that a rank holds of a unit, of tensors of one class and group: flat, contiguous
+/// views of equal length, a multiple of 64.
 struct ElementUpdate {
   View gradient, master;
   std::array<View, StateBuffers::capacity> state{};  ///< as many as the optimiser keeps for the class
@@ -29,7 +29,8 @@ struct ElementUpdate {
   /// Stochastic rounding gives an element the same random bits however buffers are cut: of a unit by its key, of an
   /// update by its number, of an element by its place in the unit.
   std::array<std::uint32_t, 2> noise_key{};
-  std::uint64_t first = 0;  ///< place of the run's first element in the unit, a multiple of 64
+  std::uint64_t first = 0;    ///< place of the run's first element in the unit, a multiple of 64
+  Multipliers multipliers{};  ///< those of the group, which optim::Grouped has put into the rates that an update sees
 };
 
 /// What an update is told besides, by its name.

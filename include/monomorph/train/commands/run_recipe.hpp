@@ -124,6 +124,13 @@ template <class Objective> constexpr std::int64_t texts_per_sample_of() {
     return 0;
 }
 
+template <Recipe R> constexpr std::span<const ParameterGroup> groups_of() {
+  if constexpr (plan::has_groups<R>)
+    return R::optimizer::groups;
+  else
+    return {};
+}
+
 template <Recipe R> train::RecipeProgram program_of() {
   return {.name = std::string(type_name<experiment_of<R>>()),
           .fingerprint = plan::fingerprint<R>,
@@ -148,7 +155,10 @@ template <Recipe R> train::RecipeProgram program_of() {
           .flops = plan::flops_per_token<R>,
           .memory = plan::memory<R>,
           .planned = plan::planned_recipe<R>(),
-          .unit_layout = plan::unit_layout<R>,
+          .unit_layout = plan::grouped_layout<R>,
+          .trains_tensor = plan::trains_tensor<R>,
+          .groups = groups_of<R>(),
+          .multipliers = plan::multipliers<R>,
           .n_units = plan::n_units<R>,
           .wants_document_starts = attention_of<R>::within_documents,
           .prefix_tokens = plan::longest_prefix<R>,

@@ -3,6 +3,7 @@
 #include <monomorph/core/sample.hpp>
 #include <monomorph/plan/planned_recipe.hpp>
 #include <monomorph/policy/model_kind.hpp>
+#include <monomorph/policy/parameter_group.hpp>
 #include <monomorph/runtime/comm/communicator.hpp>
 #include <monomorph/spec/attention_mask.hpp>
 #include <monomorph/spec/expectations.hpp>
@@ -71,7 +72,10 @@ struct RecipeProgram {
   plan::FlopsPerToken (*flops)(std::int64_t micro_batch, int ranks) = nullptr;
   plan::Memory (*memory)(int dp, std::int64_t micro_batch, int tree_levels) = nullptr;
   plan::PlannedRecipe planned;
-  ParameterLayout (*unit_layout)(int unit) = nullptr;
+  ParameterLayout (*unit_layout)(int unit) = nullptr;  ///< its tensors with their groups
+  bool (*trains_tensor)(int unit, const TensorInfo& tensor) = nullptr;
+  std::span<const ParameterGroup> groups;  ///< that the optimiser lists
+  Multipliers (*multipliers)(int unit, int group) = nullptr;
   int n_units = 0;
   /// The number of the block whose unit this is; -1 if it is of no block.
   int block_of_unit(int unit) const {

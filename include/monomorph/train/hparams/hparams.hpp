@@ -84,7 +84,15 @@ struct EvaluationHparams {
 struct CheckpointHparams {
   Field<OptionalCount> every{std::nullopt, "never", 1, most_steps,
                              "steps between checkpoints; one is always written after the last step"};
+  Field<OptionalCount> every_seconds{1800, "never", 1, most_steps,
+                                     "seconds, by the clock of rank 0, after which a checkpoint is written if none has "
+                                     "been for as long"};
   Field<OptionalCount> keep{2, "all", 1, 1'000'000, "checkpoints kept, the latest ones"};
+  Field<OptionalCount> keep_every{std::nullopt, "never", 1, most_steps,
+                                  "steps between checkpoints that are written and never deleted"};
+  Field<bool> keep_best{false,
+                        "write a checkpoint after every evaluation with the lowest loss so far, and keep the one with "
+                        "the lowest"};
   Field<std::string> directory{"checkpoints", "folder of the checkpoints; a relative one lies in run.output_dir"};
   Field<std::string> resume{"none",
                             "none: start afresh, in a folder that holds no run; auto: go on from the latest of "
@@ -235,7 +243,8 @@ BOOST_HANA_ADAPT_STRUCT(monomorph::train::ClipHparams, mode, threshold);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::OptimizerHparams, policy, clip);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::ScheduleHparams, policy);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::EvaluationHparams, every, batches, at_end);
-BOOST_HANA_ADAPT_STRUCT(monomorph::train::CheckpointHparams, every, keep, directory, resume);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::CheckpointHparams, every, every_seconds, keep, keep_every, keep_best,
+                        directory, resume);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::WeightsHparams, from, vocabulary, positions);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::LogHparams, every, tensorboard);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::FailureHparams, max_skipped_in_a_row, rank_timeout,

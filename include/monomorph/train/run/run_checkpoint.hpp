@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/runtime/files/checkpoint_folder.hpp>
 #include <monomorph/runtime/files/find_checkpoint.hpp>
 #include <monomorph/train/describe/recipe_program.hpp>
 #include <monomorph/train/hparams/hparams.hpp>
@@ -15,13 +16,16 @@ namespace monomorph::train {
 using TrainFiles = std::map<std::string, std::int64_t>;
 
 /// Saves all state of a run. All ranks call it.
-/// @param keep how many checkpoints stay in the folder; absent: all
+/// @param evaluation_loss of this state, if it was evaluated: by the lowest one a checkpoint may be kept
 /// @param before_completing as of runtime::save_checkpoint
 /// @return warnings   @throws as runtime::save_checkpoint
 std::vector<std::string> save_run(
-    const std::string& folder, OptionalCount keep, const RecipeProgram& recipe, const Hparams& hparams,
+    const std::string& folder, const runtime::Retention& retention, const RecipeProgram& recipe, const Hparams& hparams,
     const RunState& state, const TrainFiles& train_files, TrainingStep& step, Communicator& communicator,
-    const std::function<void()>& before_completing = [] {});
+    const std::function<void()>& before_completing = [] {}, std::optional<double> evaluation_loss = std::nullopt);
+
+/// Which checkpoints a run keeps.
+runtime::Retention retention_of(const CheckpointHparams& hparams);
 
 using runtime::find_checkpoint;
 

@@ -41,7 +41,7 @@ template <class R> class CachedDecoder final : public Decoder {
 
  public:
   /// @param params of each unit
-  CachedDecoder(typename device_of<R>::Queue queue, std::vector<View> params, View cos_TH, View sin_TH)
+  CachedDecoder(typename device_of<R>::Queue queue, std::vector<UnitBuffer> params, View cos_TH, View sin_TH)
       : queue_(queue),
         params_(std::move(params)),
         cos_TH_(cos_TH),
@@ -88,7 +88,7 @@ template <class R> class CachedDecoder final : public Decoder {
   }
 
   typename device_of<R>::Queue queue_;
-  std::vector<View> params_;
+  std::vector<UnitBuffer> params_;
   View cos_TH_, sin_TH_;
   Arena arena_;
   View caches_, activations_, statistics_, logits_V_, fp32_logits_V_;

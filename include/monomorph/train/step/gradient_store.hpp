@@ -14,7 +14,7 @@ namespace monomorph::train {
 template <Recipe R> class GradientStore {
   using Queue = typename device_of<R>::Queue;
   using Collectives = QueuedCommunicator<Queue>;
-  static constexpr int n_units = plan::n_units<R>;
+  static constexpr int n_units = plan::n_stored_units<R>;
   static constexpr bool splits = R::sharding::splits_gradients;
 
  public:
@@ -29,10 +29,16 @@ template <Recipe R> class GradientStore {
     for (int level = 0; level < tree_levels; ++level)
       tree_.push_back(arena.take(shards.tree_buffer.elements, R::precision::gradient_dtype));
     for (int u = 0; u < n_units; ++u)
-      if (plan::trains<R>(u)) gaps_[u] = gaps(plan::unit_layout<R>(u), whole(u).elements());
+      if (plan::trains<R>(u)) gaps_[u] = gaps(plan::stored_layout<R>(u), whole(u).elements());
   }
 
   View whole(int u) const { return views_.whole(u); }
+  UnitBuffer of_unit(int u) const {
+    if constexpr (plan::freezes_tensors<R>)
+      return {whole(u), View{}, plan::slice_places<R>[u]};
+    else
+      return whole(u);
+  }
   View shard(int u) const { return views_.shard(u); }
   /// Whether backward adds to what earlier micro-batches have left in the whole gradients.
   bool accumulates(AccumulationStep step) const { return !in_tree_ && !step.first() && shards_.accumulates_whole(); }

@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/plan/optimizer_buffers.hpp>
+#include <monomorph/plan/parameter_groups.hpp>
 #include <monomorph/recipe.hpp>
 #include <monomorph/runtime/memory/transfers.hpp>
 #include <monomorph/train/step/gradient_norm.hpp>
@@ -19,7 +20,7 @@ template <Recipe R> class OptimizerStore {
   using Hparams = typename Optimizer::Hparams;
   using Queue = typename device_of<R>::Queue;
   using Transfers = TransfersOf<Queue>;
-  static constexpr int n_units = plan::n_units<R>;
+  static constexpr int n_units = plan::n_stored_units<R>;
   static constexpr bool master_copy = keeps_master_copy<Precision>;
   static constexpr bool on_host = plan::OptimizerBuffers<R>::on_host;
 
@@ -50,7 +51,9 @@ template <Recipe R> class OptimizerStore {
                         .gradient = gradients.shard(u),
                         .rounded = master_copy ? parameters.shard(u) : View{},
                         .state = resting.states[buffers.state[u]]});
-      describe(plan::unit_layout<R>(u), u, plan::is_block<R>(u) ? plan::block_of_layer<R>(u) : -1,
+      const int unit = plan::unit_of_stored<R>(u);
+      describe(plan::grouped<R>(plan::stored_layout<R>(u), unit), unit,
+               plan::is_block<R>(unit) ? plan::block_of_layer<R>(unit) : -1,
                plan::trains<R>(u) ? &state_buffers<Optimizer> : nullptr, shard_index * shards.part[u], units_.back());
       initialize(queue, units_.back(), seed);
       round(queue, units_.back());
@@ -89,7 +92,8 @@ template <Recipe R> class OptimizerStore {
     if constexpr (on_host)
       if (const int next = next_trained(u); next < n_units) fetch(next);  // on its way while u is updated
     for (const plan::UpdateRun& run : unit.runs) {
-      const ElementUpdate update = element_update(unit, run, direction(u), state_buffers<Optimizer>, seed_);
+      ElementUpdate update = element_update(unit, run, direction(u), state_buffers<Optimizer>, seed_);
+      if constexpr (plan::has_groups<R>) update.multipliers = plan::multipliers<R>(u, run.group);
       if (is_optimized(run.parameter_class))
         Optimizer::update(queue_, update, hparams, terms);
       else

@@ -16,7 +16,7 @@ template <Recipe R> class ParameterStore {
   using Collectives = QueuedCommunicator<Queue>;
   using Transfers = TransfersOf<Queue>;
   using Shards = plan::Shards<R>;
-  static constexpr int n_units = plan::n_units<R>, last_layer = plan::last_layer<R>;
+  static constexpr int n_units = plan::n_stored_units<R>, last_layer = plan::last_layer<R>;
   static constexpr bool gathers = splits_optimizer<typename R::sharding>, on_host = Shards::on_host,
                         splits = R::sharding::splits_parameters;
   static constexpr bool collects = gathers || on_host;  ///< units that are used must be collected before
@@ -37,46 +37,58 @@ template <Recipe R> class ParameterStore {
   }
 
   View whole(int u) const { return views_.whole(u); }
+  UnitBuffer of_unit(int u) const {
+    if constexpr (plan::freezes_tensors<R>)
+      return {whole(u), whole(plan::n_units<R> + u), plan::slice_places<R>[u]};
+    else
+      return whole(u);
+  }
   View shard(int u) const { return views_.shard(u); }
 
   void before_forward(int layer) {
     if constexpr (collects) {
-      collect(unit(layer));
-      if (layer < last_layer) collect(unit(layer + 1));
-      await(unit(layer));
-      if (layer + 1 < last_layer) fetch_early(unit(layer + 2));
+      each_of(layer, [this](int u) { collect(u); });
+      if (layer < last_layer) each_of(layer + 1, [this](int u) { collect(u); });
+      each_of(layer, [this](int u) { await(u); });
+      if (layer + 1 < last_layer) each_of(layer + 2, [this](int u) { fetch_early(u); });
     }
   }
   void after_forward(int layer) {
-    if (plan::last_uses_unit<R>(layer) && !begins_backward(layer)) release(unit(layer));
+    if (plan::last_uses_unit<R>(layer) && !begins_backward(layer)) each_of(layer, [this](int u) { release(u); });
   }
   void before_backward(int layer) {
     if constexpr (releases)
-      if (backward_needs(layer - 1)) collect(unit(layer - 1));
-    if constexpr (collects) await(unit(layer));
+      if (backward_needs(layer - 1)) each_of(layer - 1, [this](int u) { collect(u); });
+    if constexpr (collects) each_of(layer, [this](int u) { await(u); });
     if constexpr (releases)
-      if (backward_needs(layer - 2)) fetch_early(unit(layer - 2));
+      if (backward_needs(layer - 2)) each_of(layer - 2, [this](int u) { fetch_early(u); });
   }
   void after_backward(int layer) {
-    if (plan::first_uses_unit<R>(layer)) release(unit(layer));
+    if (plan::first_uses_unit<R>(layer)) each_of(layer, [this](int u) { release(u); });
   }
   /// An evaluation has no backward, which would release these.
   void after_evaluation() {
     for (const int layer : {last_layer - 1, last_layer})
-      if (begins_backward(layer)) release(unit(layer));
+      if (begins_backward(layer)) each_of(layer, [this](int u) { release(u); });
   }
   /// What the next step begins with is collected while other units are updated.
   void updated(int u) {
     if constexpr (collects) {
       if (plan::trains<R>(u)) there_[u] = false;
-      if (!releases || u <= 1) collect(u);
+      if (whole(u).present() && (!releases || plan::unit_of_stored<R>(u) <= 1)) collect(u);
     }
   }
   /// After a load: what was collected is not true any more.   The caller has waited for every unit, and for copies.
   void changed() { there_ = {}, fetched_ = {}; }
 
  private:
-  static constexpr int unit(int layer) { return plan::unit_of_layer<R>(layer); }
+  /// Calls f with the stored units that a layer's unit is made of.
+  void each_of(int layer, auto&& f) const {
+    const int unit = plan::unit_of_layer<R>(layer);
+    f(unit);
+    if constexpr (plan::freezes_tensors<R>)
+      if (const int frozen = plan::n_units<R> + unit; whole(frozen).present()) f(frozen);
+  }
   /// What backward begins with stays: the last layer, and the one before, which it would not have time to collect.
   static constexpr bool begins_backward(int layer) {
     return layer >= last_layer - 1 && plan::backward_reaches<R>(layer);

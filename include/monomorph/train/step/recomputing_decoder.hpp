@@ -31,7 +31,7 @@ template <class R> class RecomputingDecoder final : public Decoder {
 
  public:
   /// @param head parameters of the head's unit   @param micro_batch sequences of the step's forward pass
-  RecomputingDecoder(typename device_of<R>::Queue queue, TrainingStep& step, View head, std::int64_t micro_batch)
+  RecomputingDecoder(typename device_of<R>::Queue queue, TrainingStep& step, UnitBuffer head, std::int64_t micro_batch)
       : queue_(queue),
         step_(step),
         head_(head),
@@ -72,7 +72,7 @@ template <class R> class RecomputingDecoder final : public Decoder {
  private:
   typename device_of<R>::Queue queue_;
   TrainingStep& step_;
-  View head_;
+  UnitBuffer head_;
   std::vector<std::int32_t> ids_, targets_, document_starts_;
   Arena arena_;
   View activations_, statistics_, logits_V_, fp32_logits_V_;

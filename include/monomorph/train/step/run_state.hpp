@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <limits>
 
 namespace monomorph::train {
 
@@ -14,6 +15,7 @@ struct RunState {
   std::int64_t skipped_in_a_row = 0;  ///< for another reason than a loss scale that was too high
   double loss_scale = 1;              ///< of the next step
   std::int64_t steps_at_scale = 0;    ///< since the scale was changed
+  double lowest_evaluation_loss = std::numeric_limits<double>::infinity();  ///< of a run that keeps its best
 };
 
 }  // namespace monomorph::train

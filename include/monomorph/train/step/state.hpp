@@ -64,8 +64,8 @@ template <Recipe R> class State {
     LayerTensors<R> t{};
     t.queue = queue_;
     t.block = plan::block_of_layer<R>(layer);
-    t.params = parameters.whole(u);
-    t.gradients = gradients.whole(u);
+    t.params = parameters.of_unit(u);
+    t.gradients = gradients.of_unit(u);
     t.x_MD = activations.y_MD(layer - 1);
     t.y_MD = activations.y_MD(layer);
     t.dx_MD = activations[activations.plan().dx_MD];
@@ -85,9 +85,9 @@ template <Recipe R> class State {
   }
 
   Owned<Decoder> decoder() const {
-    std::vector<View> params;
+    std::vector<UnitBuffer> params;
     params.reserve(plan::n_units<R>);
-    for (int u = 0; u < plan::n_units<R>; ++u) params.push_back(parameters.whole(u));
+    for (int u = 0; u < plan::n_units<R>; ++u) params.push_back(parameters.of_unit(u));
     return make_owned<CachedDecoder<R>>(queue_, std::move(params), cos_TH_, sin_TH_);
   }
 

@@ -15,7 +15,8 @@ namespace monomorph::train {
 /// parameters, gradients, optimiser state and activations come and go between them; a policy decides by `if constexpr`;
 /// what no policy decides is in src/.
 template <Recipe R> class Step final : public TrainingStep {
-  static constexpr int last_layer = plan::last_layer<R>, last = plan::n_units<R> - 1, lowest = plan::lowest_trained<R>;
+  static constexpr int last_layer = plan::last_layer<R>, last = plan::n_stored_units<R> - 1,
+                       lowest = plan::lowest_trained<R>;
   static constexpr bool transforms = OptimizerStore<R>::transforms_any;
   static constexpr bool within_documents = attention_of<R>::within_documents;
   /// Where a prefix sees itself whole, a decoder cuts off what it has not been fed yet, as a document of its own.
@@ -128,7 +129,7 @@ template <Recipe R> class Step final : public TrainingStep {
     else if constexpr (every_layer_decodes<R> && !plan::Shards<R>::on_host)
       return state_.decoder();
     else
-      return make_owned<RecomputingDecoder<R>>(state_.queue(), *this, parameters_.whole(plan::head_unit<R>),
+      return make_owned<RecomputingDecoder<R>>(state_.queue(), *this, parameters_.of_unit(plan::head_unit<R>),
                                                      state_.batch());
   }
   View hidden_state(int block) const override {

@@ -28,7 +28,6 @@ struct UnitState {
   View rounded;  ///< compute's copy of the parameters, if it is not the master itself
   View state;    ///< the optimiser's, run after run
   std::uint32_t unit = 0;
-  std::int64_t first = 0;  ///< element of the unit with which the shard begins
   std::vector<plan::UpdateRun> runs{};
   std::vector<TensorPart> tensors{};
 };

@@ -45,7 +45,7 @@ void save_step(const std::string& folder, std::int64_t step, int keep) {
       folder, metadata, *one_rank(),
       std::vector<PartToSave>{{{"first", FileDType::i32, {n_elements}, data}, RegionRun::whole({n_elements})},
                               {{"second", FileDType::i32, {n_elements}, data}, RegionRun::whole({n_elements})}},
-      keep);
+      {.latest = keep});
   if (!saved.warnings.empty()) throw Error("TEST-01", saved.warnings.front());
 }
 

@@ -40,16 +40,17 @@ CheckpointMetadata metadata_of(std::int64_t step) {
   return metadata;
 }
 
-SavedCheckpoint save(const std::string& folder, const CheckpointMetadata& metadata, int keep = 3) {
+SavedCheckpoint save(const std::string& folder, const CheckpointMetadata& metadata,
+                     const Retention& retention = {.latest = 3}) {
   const std::vector<float> values(64, static_cast<float>(metadata.step));
   const TensorToWrite weights{"weights", FileDType::f32, {64}, reinterpret_cast<const std::byte*>(values.data())};
   const auto communicator = one_rank();
   return save_checkpoint(folder, metadata, *communicator, std::vector<PartToSave>{{weights, RegionRun::whole({64})}},
-                         keep);
+                         retention);
 }
 
 std::string save_step(const std::string& folder, std::int64_t step, int keep = 3) {
-  return save(folder, metadata_of(step), keep).path;
+  return save(folder, metadata_of(step), {.latest = keep}).path;
 }
 
 float first_weight(CheckpointReader checkpoint) {
@@ -146,6 +147,38 @@ TEST_CASE("the last ones are kept, the latest is found by its step") {
   CHECK(latest_checkpoint(folder.path()) == (folder / "step_100000000"));
   save_step(folder.path(), 1, 1);  // an earlier step than what is there: the one just saved is never deleted
   CHECK(names_in(folder.path()) == std::vector<std::string>{"step_00000001"});
+}
+
+TEST_CASE("multiples of a step are kept for ever, beside the latest ones") {
+  const TemporaryFolder folder;
+  for (std::int64_t step = 1; step <= 9; ++step) save(folder.path(), metadata_of(step), {.latest = 2, .every = 4});
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"step_00000004", "step_00000008", "step_00000009"});
+  for (const std::int64_t step : {10, 11}) save(folder.path(), metadata_of(step), {.latest = 2, .every = 4});
+  CHECK(names_in(folder.path()) ==
+        std::vector<std::string>{"step_00000004", "step_00000008", "step_00000010", "step_00000011"});
+}
+
+TEST_CASE("the one with the lowest counter is kept, of equal ones the latest") {
+  const TemporaryFolder folder;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  std::int64_t step = 0;
+  const auto save_with = [&](std::variant<std::int64_t, double> loss) {
+    CheckpointMetadata metadata = metadata_of(++step);
+    metadata.counters["loss"] = loss;
+    save(folder.path(), metadata, {.latest = 1, .lowest = "loss"});
+    return names_in(folder.path());
+  };
+  using Names = std::vector<std::string>;
+  CHECK(save_with(3.0) == Names{"step_00000001"});
+  CHECK(save_with(2.0) == Names{"step_00000002"});
+  CHECK(save_with(2.5) == Names{"step_00000002", "step_00000003"});
+  CHECK(save_with(nan) == Names{"step_00000002", "step_00000004"});
+  CHECK(save_with(std::int64_t{1}) == Names{"step_00000002", "step_00000005"});  // no counter of a loss
+  CHECK(save_with(2.0) == Names{"step_00000006"});
+  save(folder.path(), metadata_of(7), {.latest = 1, .lowest = "loss"});  // without one
+  CHECK(names_in(folder.path()) == Names{"step_00000006", "step_00000007"});
+  save(folder.path(), metadata_of(8), {.latest = 1});
+  CHECK(names_in(folder.path()) == Names{"step_00000008"});
 }
 
 TEST_CASE("a checkpoint of the same step is replaced") {
@@ -300,7 +333,7 @@ TEST_CASE("what is called before a save is completed may stop it, and nothing ap
   const auto communicator = one_rank();
   CHECK(contains(error_of([&] {
                    static_cast<void>(save_checkpoint(folder.path(), metadata_of(2), *communicator,
-                                                     std::vector<PartToSave>{}, 1,
+                                                     std::vector<PartToSave>{}, {.latest = 1},
                                                      [] { throw Error("TEST-01", "not ours"); }));
                  }),
                  "not ours"));
@@ -419,7 +452,7 @@ TEST_CASE("what cannot be saved is refused, and nothing is left or lost") {
   const auto error_of_saving = [&](const std::function<void(CheckpointMetadata&)>& change, int keep = 1) {
     CheckpointMetadata metadata = metadata_of(2);
     change(metadata);
-    return error_of([&] { save(folder.path(), metadata, keep).path; });
+    return error_of([&] { save(folder.path(), metadata, {.latest = keep}).path; });
   };
   CHECK(contains(error_of_saving([](auto&) {}, 0), "[CHECKPOINT-06]"));
   CHECK(contains(error_of_saving([](auto& metadata) { metadata.hyperparameters = "{"; }), "[CHECKPOINT-07]"));
@@ -453,7 +486,8 @@ TEST_CASE("the folder of a save stays for the ranks that still write when one is
   const auto is_partial = [](const std::string& name) { return name.starts_with(".partial-step_00000005-"); };
   for (int n = 2; n <= 5; ++n) {  // after the token: created, written, sizes, checksums: each is exchanged
     LosingCommunicator communicator(n);
-    CHECK_THROWS_AS(save_checkpoint(folder.path(), metadata_of(5), communicator, std::vector<PartToSave>{}, 3),
+    CHECK_THROWS_AS(save_checkpoint(folder.path(), metadata_of(5), communicator, std::vector<PartToSave>{},
+                                    {.latest = 3}),
                     RankFailure);
     CHECK(std::ranges::count_if(names_in(folder.path()), is_partial) == 1);
     CHECK_FALSE(latest_checkpoint(folder.path()));

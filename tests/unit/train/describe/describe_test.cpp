@@ -33,7 +33,10 @@ template <class R> RecipeProgram program_of(const std::string& name) {
   program.first_block = plan::first_block<R>;
   program.flops = plan::flops_per_token<R>;
   program.memory = plan::memory<R>;
-  program.unit_layout = plan::unit_layout<R>;
+  program.unit_layout = plan::grouped_layout<R>;
+  program.trains_tensor = plan::trains_tensor<R>;
+  if constexpr (plan::has_groups<R>) program.groups = R::optimizer::groups;
+  program.multipliers = plan::multipliers<R>;
   program.n_units = plan::n_units<R>;
   return program;
 }
@@ -80,3 +83,37 @@ TEST_CASE("describe shows the bytes of a rank by kind, for given ranks and micro
 }
 
 TEST_CASE("a fingerprint has 16 hexadecimal digits") { CHECK(fingerprint_text(0xabc) == "0000000000000abc"); }
+
+namespace {
+
+struct Tuned : Gpt2 {
+  struct Groups {
+    static constexpr ParameterGroup groups[] = {{.parameters = "layers.*.bias", .weight_decay_multiplier = 0},
+                                                {.parameters = "layers.*", .lr_multiplier = 0.5, .layer_decay = 0.5}};
+  };
+  using optimizer = optim::Grouped<optim::AdamW, Groups>;
+  using finetuning = monomorph::finetuning::FreezeFirst<10>;
+};
+
+/// The words of the line that begins with a name.
+std::string line_of(const std::string& text, const std::string& name) {
+  const std::size_t begin = text.find("  " + name + " ");
+  std::string line = text.substr(begin, text.find('\n', begin) - begin), words;
+  for (const char character : line)
+    if (character != ' ' || (!words.empty() && words.back() != ' ')) words += character;
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE("describe shows groups of parameters with their factors, and what is frozen, with their counts") {
+  const std::string text = describe(program_of<Tuned>("tuned"), 1, 1);
+  // Of the two blocks that are trained: biases of q, k, v, the outputs and the MLP, and of two norms.
+  CHECK(line_of(text, "layers.*.bias") == "layers.*.bias lr x 1, weight decay x 0 16 tensors 16,896");
+  // The head is tied, so the highest layer is above both.
+  CHECK(line_of(text, "layers.*") == "layers.* lr x 0.125 to 0.25, weight decay x 1 16 tensors 14,158,848");
+  const std::string frozen = line_of(text, "frozen");
+  CHECK(contains(frozen, "tensors 110,264,064"));
+  CHECK_FALSE(contains(text, "all others"));
+  CHECK_FALSE(contains(describe(program_of<Gpt2>("gpt2"), 1, 1), "groups of parameters"));
+}

@@ -61,7 +61,7 @@ RecordedStep counted_step() {
 TEST_CASE("a run's state comes back bit for bit") {
   const TemporaryFolder folder;
   RecordedStep saved = counted_step(), restored;
-  CHECK(save_run(folder.path(), 2, recipe_with(1), hparams, state, {}, saved, *communicator).empty());
+  CHECK(save_run(folder.path(), {.latest = 2}, recipe_with(1), hparams, state, {}, saved, *communicator).empty());
   const RestoredRun run = restore_run(find_checkpoint(folder.path()), recipe_with(1), restored, true);
   CHECK(restored.values == saved.values);
   CHECK(restored.n_parameters_changed == 1);
@@ -78,7 +78,7 @@ TEST_CASE("a run's state comes back bit for bit") {
 TEST_CASE("without moments, only parameters are read") {
   const TemporaryFolder folder;
   RecordedStep saved = counted_step(), restored;
-  save_run(folder.path(), 2, recipe_with(1), hparams, state, {}, saved, *communicator);
+  save_run(folder.path(), {.latest = 2}, recipe_with(1), hparams, state, {}, saved, *communicator);
   restore_run(find_checkpoint(folder.path()), recipe_with(1), restored, false);
   CHECK(restored.values[0] == saved.values[0]);
   CHECK(restored.values[1] == decltype(restored.values)::value_type{});
@@ -87,7 +87,7 @@ TEST_CASE("without moments, only parameters are read") {
 TEST_CASE("a checkpoint of a recipe with another state is refused, what differs is named, and nothing is loaded") {
   const TemporaryFolder folder;
   RecordedStep saved = counted_step(), other;
-  save_run(folder.path(), 2, recipe_with(1), hparams, state, {}, saved, *communicator);
+  save_run(folder.path(), {.latest = 2}, recipe_with(1), hparams, state, {}, saved, *communicator);
   RecipeProgram recipe = recipe_with(2);
   recipe.policies[1].value = "monomorph::sharding::Replicate";
   recipe.policies[2].value = "monomorph::precision::Bf16Mixed";
@@ -116,7 +116,7 @@ TEST_CASE("a checkpoint of a recipe with another state is refused, what differs 
 TEST_CASE("of many differences the first ones are named") {
   const TemporaryFolder folder;
   RecordedStep saved = counted_step();
-  save_run(folder.path(), 2, recipe_with(1), hparams, state, {}, saved, *communicator);
+  save_run(folder.path(), {.latest = 2}, recipe_with(1), hparams, state, {}, saved, *communicator);
   RecipeProgram recipe = recipe_with(2);
   recipe.described_model = described_model(models::llama3_8b);
   const std::string message = error_of([&] { check_recipe(find_checkpoint(folder.path()), recipe); });
@@ -128,7 +128,7 @@ TEST_CASE("of many differences the first ones are named") {
 TEST_CASE("a recipe that differs in what leaves the state as it is goes on, and the difference is told") {
   const TemporaryFolder folder;
   RecordedStep saved = counted_step(), restored;
-  save_run(folder.path(), 2, recipe_with(1), hparams, state, {}, saved, *communicator);
+  save_run(folder.path(), {.latest = 2}, recipe_with(1), hparams, state, {}, saved, *communicator);
   const std::string checkpoint = find_checkpoint(folder.path());
   CHECK_FALSE(check_recipe(checkpoint, recipe_with(1)));
   RecipeProgram recipe = recipe_with(1);
@@ -149,7 +149,7 @@ TEST_CASE("numbers that no run can have saved are refused before anything is loa
   // As one who forges metadata.json would: the checksum is right.
   const auto error_with = [&](const std::function<void(runtime::CheckpointMetadata&)>& change) {
     RecordedStep saved = counted_step(), restored;
-    save_run(folder.path(), 2, recipe_with(1), hparams, state, {}, saved, *communicator);
+    save_run(folder.path(), {.latest = 2}, recipe_with(1), hparams, state, {}, saved, *communicator);
     runtime::CheckpointMetadata metadata = runtime::read_checkpoint_metadata(checkpoint);
     change(metadata);
     write_bytes(checkpoint + "/metadata.json", runtime::checkpoint_metadata::to_json(metadata));
@@ -225,7 +225,7 @@ TEST_CASE("as many checkpoints are kept as asked for") {
   RecordedStep step = counted_step();
   RunState later = state;
   for (later.step = 1; later.step <= 4; ++later.step)
-    save_run(folder.path(), 3, recipe_with(1), hparams, later, {}, step, *communicator);
+    save_run(folder.path(), {.latest = 3}, recipe_with(1), hparams, later, {}, step, *communicator);
   CHECK(n_entries(folder.path()) == 3);
   for (; later.step <= 9; ++later.step)
     save_run(folder.path(), {}, recipe_with(1), hparams, later, {}, step, *communicator);

@@ -1,0 +1,20 @@
+#pragma once
+#include <array>
+#include <monomorph/spec/tensor_info.hpp>
+
+namespace monomorph {
+
+/// Where the slices of a unit's Params lie when what is frozen of the unit is stored apart from what is trained.
+struct SlicePlaces {
+  struct Place {
+    std::int64_t first = 0;  ///< element of Params with which a slice begins
+    std::int64_t stored = 0;
+    bool frozen = false;
+  };
+  std::array<Place, ParameterLayout::capacity> places{};  ///< in the order of Params
+  int n = 0;
+
+  constexpr void add(const Place& place) { places[n++] = place; }
+};
+
+}  // namespace monomorph

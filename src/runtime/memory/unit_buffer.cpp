@@ -1,0 +1,13 @@
+#include <monomorph/runtime/memory/unit_buffer.hpp>
+
+namespace monomorph {
+
+View UnitBuffer::stored(Slice slice) const {
+  if (!slice.present()) return {};
+  int i = places_->n - 1;
+  while (i > 0 && places_->places[static_cast<std::size_t>(i)].first > slice.offset) --i;
+  const SlicePlaces::Place& place = places_->places[static_cast<std::size_t>(i)];
+  return (place.frozen ? frozen_ : trained_)[Slice{place.stored + slice.offset - place.first, slice.shape}];
+}
+
+}  // namespace monomorph
