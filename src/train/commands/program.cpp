@@ -40,14 +40,12 @@ struct HparamsOptions {
     app.add_option("--hparams", file, "hyperparameters (JSON); see `schema`");
     app.add_option("--set", sets, "overrides one value: optimizer.lr=3e-4")->allow_extra_args(false);
   }
-  /// Reads the hyperparameters for so many ranks and chooses those that are left to the program.   @throws UsageError
-  /// of a line for each mistake
+  /// Reads the hyperparameters for so many ranks.   @throws UsageError of a line for each mistake
   Hparams read(const RecipeProgram& recipe, int ranks) const {
     if (file.empty())
       throw UsageError("RUN-10", "--hparams <file.json> is missing; `schema` says what may stand in it");
     Mistakes mistakes;
     Hparams hparams = read_hparams(file, sets, mistakes, default_hparams(recipe.hparams));
-    choose_micro_batch(hparams, ranks);
     check_ranks(recipe, hparams, ranks, mistakes);
     mistakes.throw_if_any();
     return hparams;

@@ -76,6 +76,14 @@ void strategy_table(Text& text, const plan::PlannedRecipe& recipe, const Planned
 
 }  // namespace
 
+void check_global_batch(const ScalingQuestion& question) {
+  const std::int64_t sequences = question.ranks * question.micro_batch;
+  if (question.global_batch % sequences == 0) return;
+  throw UsageError("SCALE-04", fmt::format("--global-batch must be a multiple of ranks x --micro-batch = {} x {} = "
+                                           "{}, and is {}; change one of the three",
+                                           question.ranks, question.micro_batch, sequences, question.global_batch));
+}
+
 void check(const plan::PlannedRecipe& recipe, const ScalingQuestion& question) {
   const Cluster& cluster = question.cluster;
   const bool has_nodes = question.ranks > cluster.gpus_per_node;
@@ -92,11 +100,7 @@ void check(const plan::PlannedRecipe& recipe, const ScalingQuestion& question) {
     throw UsageError("SCALE-03", fmt::format("the data sheet of {} must have a rate of products in {}, in which the "
                                              "recipe computes; name another --gpu, or change the recipe's precision",
                                              cluster.gpu->name, name_of(recipe.compute_dtype)));
-  if (question.global_batch % (question.ranks * question.micro_batch) != 0)
-    throw UsageError("SCALE-04", fmt::format("--global-batch must be a multiple of ranks x --micro-batch = {} x {} = "
-                                             "{}, and is {}; change one of the three",
-                                             question.ranks, question.micro_batch,
-                                             question.ranks * question.micro_batch, question.global_batch));
+  check_global_batch(question);
 }
 
 std::string describe_scaling(const plan::PlannedRecipe& recipe, const ScalingQuestion& question) {

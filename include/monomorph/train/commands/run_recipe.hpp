@@ -136,6 +136,7 @@ template <Recipe R> train::RecipeProgram program_of() {
           .reduce_dtype = R::precision::reduce_dtype,
           .master_dtype = R::precision::master_dtype,
           .device = device_of<R>::name,
+          .device_use = [] { return device_use(typename device_of<R>::Queue{}); },
           .mesh = mesh_of<R>,
           .optimizer_shards = R::sharding::optimizer_shards,
           .policies = train::policy_facts(layer_kinds<R>(), named_policies<R>, mesh_of<R>),

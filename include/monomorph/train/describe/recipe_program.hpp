@@ -58,7 +58,8 @@ struct RecipeProgram {
   ModelOutput output{};
   DescribedModel described_model;
   DType compute_dtype{}, gradient_dtype{}, reduce_dtype{}, master_dtype{};
-  std::string_view device;  ///< where it computes: the name of the policy
+  std::string_view device;              ///< where it computes: the name of the policy
+  DeviceUse (*device_use)() = nullptr;  ///< of this rank's, now
   MeshSpec mesh;
   int (*optimizer_shards)(int dp) = nullptr;  ///< ranks that hold one copy of the optimiser's state together
   std::vector<Fact> policies;
