@@ -51,7 +51,9 @@ def main():
                "as the memory for 12 was refused")
         expect("a number that is refused", run(gpu, hparams, data, folder / "given", "batch.micro_batch=4", refusal=0), 2,
                "[GPU-05]")
-        if (folder / "given").exists():
+        expect("a number that is too large", run(gpu, hparams, data, folder / "large", "batch.global_batch=4096",
+                                                 "batch.micro_batch=4096"), 2, "; change batch.micro_batch to ")
+        if (folder / "given").exists() or (folder / "large").exists():
             sys.exit("micro_batch.py: a run that is refused must leave nothing behind")
         longer = (automatic, f"run.steps={STEPS + 1}", "checkpoint.resume=auto")
         expect("a resumed run", run(gpu, hparams, data, folder / "refused", *longer), 6, "the checkpoint's run")

@@ -2,12 +2,16 @@
 
 #include "train/commands/checkpoint_options.hpp"
 #include "train/describe/batch_partition.hpp"
+#include "train/describe/memory_snapshot.hpp"
 #include "train/describe/micro_batch_choice.hpp"
+#include "train/run/as_usage_error.hpp"
 #include "train/scaling/device_memory.hpp"
 
+#include <monomorph/core/atomic_file.hpp>
 #include <monomorph/core/command_line.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/quantity_text.hpp>
+#include <monomorph/runtime/machine/gpus.hpp>
 #include <monomorph/train/describe/describe.hpp>
 
 #include <fmt/format.h>
@@ -22,9 +26,18 @@ template <class Spec> std::vector<std::pair<std::string, const Spec*>> by_name(s
   return choices;
 }
 
+/// The GPU of this machine, where the program computes on it and its data sheet is known; else null.
+const GpuSpec* gpu_here(const RecipeProgram& recipe, const ScalingQuestion& question) {
+  const std::vector<Gpu> found = gpus();
+  const bool computes_there = !recipe.memory(1, 1, 0).arena_on_host;
+  if (!computes_there || found.empty() || question.ranks > question.cluster.gpus_per_node) return nullptr;
+  const GpuSpec* const gpu = find_gpu_of_driver(found.front().name, found.front().memory_bytes);
+  return gpu != nullptr && peak_flops(*gpu, recipe.compute_dtype) > 0 ? gpu : nullptr;
+}
+
 /// @throws UsageError [RUN-13]
-void check_global_batch_option(const DescribeOptions& options) {
-  const bool given = options.question.global_batch > 0, predicts = options.question.cluster.gpu != nullptr;
+void check_global_batch_option(const DescribeOptions& options, bool predicts) {
+  const bool given = options.question.global_batch > 0;
   if (!options.micro_batch && !given)
     throw UsageError("RUN-13", "--micro-batch auto must have --global-batch, which it is to divide; give both");
   if (given && options.micro_batch && !predicts)
@@ -72,12 +85,15 @@ void DescribeOptions::add_to(CLI::App& app) {
             ->capture_default_str(),
         app.add_flag("--search", searches, "proposes micro-batch, sharding and checkpointing that fit, fastest first")})
     of_gpus->needs(gpu);
+  app.add_option("--memory-snapshot", memory_snapshot,
+                 "writes what lies where in a rank's memory, and when in a step (JSON)");
 }
 
 int run_describe(const RecipeProgram& recipe, const DescribeOptions& options) {
-  const bool predicts = options.question.cluster.gpu != nullptr;
-  check_global_batch_option(options);
   ScalingQuestion question = options.question;
+  if (question.cluster.gpu == nullptr) question.cluster.gpu = gpu_here(recipe, question);
+  const bool predicts = question.cluster.gpu != nullptr;
+  check_global_batch_option(options, predicts);
   const MicroBatchChoice choice = micro_batch_of(recipe, options);
   question.micro_batch = choice.micro_batch;
   if (!options.searches) check_groups(recipe, question.ranks);
@@ -89,6 +105,12 @@ int run_describe(const RecipeProgram& recipe, const DescribeOptions& options) {
   show(describe(recipe, question.ranks, question.micro_batch));
   if (!options.micro_batch) show(text_of(choice) + "\n");
   if (predicts) show(describe_scaling(recipe.planned, question));
+  if (!options.memory_snapshot.empty()) {
+    const PlannedRank rank{question.ranks, question.micro_batch};
+    as_usage_error("--memory-snapshot",
+                   [&] { write_text_file(options.memory_snapshot, memory_snapshot(recipe, rank)); });
+    show(memory_by_phase(recipe, rank));
+  }
   return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <monomorph/train/describe/recipe_program.hpp>
 
 #include <optional>
+#include <string>
 
 namespace CLI {
 class App;
@@ -16,6 +17,7 @@ struct DescribeOptions {
   ScalingQuestion question;                     ///< without a GPU nothing is predicted
   std::optional<std::int64_t> micro_batch = 1;  ///< absent: "auto"
   bool searches = false;                        ///< for plans, instead of describing the recipe as it is
+  std::string memory_snapshot;                  ///< a file for what lies where in a rank's memory; empty: none
   void add_to(CLI::App& app);
 };
 

@@ -217,6 +217,9 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
       ->check(CLI::Validator(
           [](const std::string& text) { return traced_steps(text) ? "" : "must be steps=N, with N from 1 to 1000"; },
           "steps=N"));
+  std::string memory_snapshot;
+  app.add_option("--memory-snapshot", memory_snapshot,
+                 "writes what lies where in a rank's memory, and when in a step (JSON)");
   app.require_subcommand(0, 1);
 
   if (!parse_command_line(app, argc, argv, "RUN-13")) return 0;
@@ -240,7 +243,7 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   const Hparams hparams = options.read(recipe, starts_ranks ? *local_ranks : launched_ranks().all);
   if (starts_ranks) return run_local_ranks(*local_ranks, argc, argv);  // mistakes were reported above, once for all
   if (*check_command) return show(check_collectives(recipe, hparams)), 0;
-  return train(recipe, hparams, traced_steps(trace).value_or(0), argc, argv);
+  return train(recipe, hparams, {traced_steps(trace).value_or(0), memory_snapshot}, argc, argv);
 }
 
 }  // namespace monomorph::train

@@ -1,7 +1,7 @@
 #include "train/run/fitting_step.hpp"
 
 #include "train/describe/batch_partition.hpp"
-#include "train/run/with_hint.hpp"
+#include "train/describe/memory_advice.hpp"
 
 #include <monomorph/runtime/comm/together.hpp>
 #include <monomorph/train/run/run_checkpoint.hpp>
@@ -12,16 +12,29 @@
 namespace monomorph::train {
 namespace {
 
-std::unique_ptr<TrainingStep> make_step(const RecipeProgram& recipe, const Hparams& hparams,
-                                        Communicator& communicator) {
-  return with_hint("lower batch.micro_batch, or let the recipe's checkpointing recompute more", [&] {
-    return recipe.make_step(communicator, micro_batch_of(hparams), static_cast<std::uint64_t>(hparams.run.seed.value),
-                            tree_levels(hparams, communicator.size()), hparams.loss.policy);
-  });
-}
-
 bool is_refused_memory(const Error& error) {
   return error.id() == "ARENA-02" || error.id() == "GPU-05" || error.id() == "GPU-06";
+}
+
+/// What to do about it. Why a system gives less main memory than it has is for its administrator to say, so that no
+/// change is sure to fit; of a device it is known what is free.
+std::string advice(const Error& refusal, const RecipeProgram& recipe, const Hparams& hparams, int ranks) {
+  if (refusal.id() == "GPU-05") {
+    const std::int64_t free = free_memory(recipe).device.value_or(0);
+    return memory_advice(recipe, hparams, ranks,
+                         [free](const plan::Memory& memory, std::int64_t) { return memory.budgeted() <= free; });
+  }
+  return largest_parts(recipe.memory(ranks, micro_batch_of(hparams), tree_levels(hparams, ranks))) +
+         "; lower batch.micro_batch, or let the recipe's checkpointing recompute more";
+}
+
+std::unique_ptr<TrainingStep> make_step(const RecipeProgram& recipe, const Hparams& hparams,
+                                        Communicator& communicator) try {
+  return recipe.make_step(communicator, micro_batch_of(hparams), static_cast<std::uint64_t>(hparams.run.seed.value),
+                          tree_levels(hparams, communicator.size()), hparams.loss.policy);
+} catch (const UsageError& error) {
+  if (!is_refused_memory(error)) throw;
+  throw UsageError(error.id(), std::string(error.text()) + "; " + advice(error, recipe, hparams, communicator.size()));
 }
 
 /// The step, or why memory was refused.

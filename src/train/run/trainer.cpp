@@ -1,9 +1,11 @@
 #include <monomorph/train/run/trainer.hpp>
 
 #include "train/describe/batch_partition.hpp"
+#include "train/describe/memory_snapshot.hpp"
 #include "train/describe/run_memory.hpp"
 #include "train/report/step_tracer.hpp"
 #include "train/report/throughput.hpp"
+#include "train/run/as_usage_error.hpp"
 #include "train/run/config_consistency.hpp"
 #include "train/run/fitting_step.hpp"
 #include "train/run/peer_failure.hpp"
@@ -13,9 +15,11 @@
 #include "train/run/run_observer.hpp"
 #include "train/run/run_ownership.hpp"
 #include "train/run/start_weights.hpp"
+#include "train/scaling/roof.hpp"
 #include "train/step/loss_scale.hpp"
 #include "train/step/step_settings.hpp"
 
+#include <monomorph/core/atomic_file.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/interruption.hpp>
 #include <monomorph/core/quantity_text.hpp>
@@ -70,7 +74,8 @@ std::optional<RunState> restored_state(const RecipeProgram& recipe, const Hparam
 }
 
 /// Everything that can fail before the first step. Rank 0 has the run's folders by now.
-Start start_run(const RecipeProgram& recipe, Hparams hparams, const World& world, Communicator& communicator) {
+Start start_run(const RecipeProgram& recipe, Hparams hparams, const World& world, Communicator& communicator,
+                const std::string& memory_snapshot_file) {
   ResumeDecision resume = resolve_resume_together(recipe, hparams, world);
   const LaunchedRanks ranks{world.size(), world.local_size()};
   const auto choice = choose_micro_batch_together(recipe, hparams, resume.checkpoint, ranks, communicator);
@@ -79,6 +84,12 @@ Start start_run(const RecipeProgram& recipe, Hparams hparams, const World& world
   note_memory(recipe, hparams, ranks, notes);
   RunData data(recipe, hparams);
   auto step = make_fitting_step(recipe, hparams, choice, communicator, notes);
+  if (world.rank() == 0 && !memory_snapshot_file.empty())
+    as_usage_error("--memory-snapshot", [&] {
+      const int levels = tree_levels(hparams, communicator.size());
+      write_text_file(memory_snapshot_file,
+                      memory_snapshot(recipe, {communicator.size(), micro_batch_of(hparams), levels}));
+    });
   std::optional<RunState> state;
   if (!resume.checkpoint) {
     state = {.loss_scale = initial_loss_scale(recipe.compute_dtype, hparams.loss_scale)};
@@ -177,7 +188,9 @@ Trainer::Trainer(const RecipeProgram& recipe, const World& world, const Parallel
       in_flight_(order_.in_flight()),
       observer_(RunObserver::of(recipe, hparams_, communicator, state_.step)),
       throughput_(recipe.flops(micro_batch_of(hparams_), groups.data.size()), recipe.compute_dtype, world.size(),
-                  step_->device_use().gpu) {
+                  step_->device_use().gpu,
+                  roof_seconds(recipe.planned, step_->device_use(), {world.size(), world.local_size()},
+                               micro_batch_of(hparams_), order_.micro_batches)) {
   step_->change_scalars([&](StepScalars& scalars) {
     scalars.loss_scale = {state_.loss_scale, state_.steps_at_scale};
     scalars.updates = state_.updates;
@@ -201,9 +214,11 @@ int Trainer::run() {
   while (state_.step < hparams_.run.steps.value && !stops_) {
     if (const auto line = tracer_.step_begins()) note(*line);
     train_step();
-    if (due(hparams_.evaluation.every.value)) evaluate_now();
+    if (due(hparams_.evaluation.every.value))
+      throughput_.take_time(Throughput::Aside::evaluation, [&] { evaluate_now(); });
     // Skipped steps changed nothing, and saving after each would in the end delete the last good checkpoint.
-    if ((due(hparams_.checkpoint.every.value) || saves_) && state_.skipped_in_a_row == 0) save();
+    if ((due(hparams_.checkpoint.every.value) || saves_) && state_.skipped_in_a_row == 0)
+      throughput_.take_time(Throughput::Aside::checkpoint, [&] { save(); });
     if (world_.size() == 1) stops_ = interrupting_signal() != 0;
   }
   if (const auto line = tracer_.run_ends()) note(*line);
@@ -317,6 +332,10 @@ void Trainer::report(const StepOutcome& outcome, double lr, double loss_scale) {
                           .tokens_per_second = rates_.tokens_per_second,
                           .mfu = rates_.mfu,
                           .mfu_palm = rates_.mfu_palm,
+                          .hfu = rates_.hfu,
+                          .roof_fraction = rates_.roof_fraction,
+                          .evaluation_seconds = rates_.evaluation_seconds,
+                          .checkpoint_seconds = rates_.checkpoint_seconds,
                           .peak_memory_bytes = peak_memory_bytes_,
                           .data_wait_fraction = rates_.data_wait_fraction,
                           .seconds_left = rates_.seconds_left,
@@ -394,7 +413,7 @@ void Trainer::save(const RunState& state, OptionalCount keep) {
 
 }  // namespace
 
-int train(const RecipeProgram& recipe, const Hparams& hparams, std::int64_t traced_steps, int argc, char** argv) {
+int train(const RecipeProgram& recipe, const Hparams& hparams, const Records& records, int argc, char** argv) {
   const World world = connect(std::chrono::seconds(hparams.failure.rank_timeout));
   const ParallelGroups groups = world.groups(recipe.mesh);
   check_ranks(recipe, hparams, groups.data.size());
@@ -408,10 +427,12 @@ int train(const RecipeProgram& recipe, const Hparams& hparams, std::int64_t trac
   try {
     auto ownership =
         together(*communicator, "take the run's folders", [&] { return acquire_run_folders(hparams, world); });
-    Start start = together(*communicator, "begin", [&] { return start_run(recipe, hparams, world, *communicator); });
+    Start start = together(*communicator, "begin", [&] {
+      return start_run(recipe, hparams, world, *communicator, records.memory_snapshot_file);
+    });
     check_same_checkpoint(*communicator, start.resume.checkpoint);
-    trainer.emplace(recipe, world, groups, *communicator, std::move(ownership), std::move(start), traced_steps, argc,
-                    argv);
+    trainer.emplace(recipe, world, groups, *communicator, std::move(ownership), std::move(start), records.traced_steps,
+                    argc, argv);
     return trainer->run();
   } catch (const RankFailure& failure) {  // before the trainer's destructor, which would wait for ever
     exit_on_peer_failure(world, failure, trainer ? trainer->moment() : "before the first step");

@@ -2,6 +2,7 @@
 
 #include "train/describe/fact_text.hpp"
 #include "train/scaling/device_memory.hpp"
+#include "train/scaling/roof.hpp"
 #include "train/scaling/search.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -41,10 +42,9 @@ void hardware(Text& text, const plan::PlannedRecipe& recipe, const PlannedRun& r
   const double peak = peak_flops(gpu, recipe.compute_dtype);
   fact(text, "peak", fmt::format("{:.4g} TFLOP/s of products in {}", peak / 1e12, name_of(recipe.compute_dtype)));
   fact(text, "memory", fmt::format("{} at {:.4g} TB/s", format_bytes(gpu.memory_bytes), gpu.memory_bandwidth / 1e12));
-  const double tokens = static_cast<double>(run.micro_batch * run.micro_batches * recipe.trunk->context_length);
   fact(text, "roof",
-       fmt::format("{} a step, if all products ran at the peak and nothing else took time",
-                   milliseconds(tokens * recipe.flops(run.micro_batch, run.ranks).exact / peak)));
+       fmt::format("{} a step, if products ran at the peak and all else at the bandwidth of memory and links",
+                   milliseconds(roof_seconds(recipe, run))));
 }
 
 void prediction_facts(Text& text, const StepPrediction& p, const GpuSpec& gpu) {

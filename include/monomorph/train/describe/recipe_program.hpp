@@ -1,6 +1,7 @@
 #pragma once
 #include <memory>
 #include <monomorph/core/sample.hpp>
+#include <monomorph/plan/memory_regions.hpp>
 #include <monomorph/plan/planned_recipe.hpp>
 #include <monomorph/policy/model_kind.hpp>
 #include <monomorph/runtime/comm/communicator.hpp>
@@ -71,6 +72,7 @@ struct RecipeProgram {
   /// @param micro_batch, ranks: as of plan::flops_per_token()
   plan::FlopsPerToken (*flops)(std::int64_t micro_batch, int ranks) = nullptr;
   plan::Memory (*memory)(int dp, std::int64_t micro_batch, int tree_levels) = nullptr;
+  std::vector<plan::MemoryRegion> (*memory_regions)(int dp, std::int64_t micro_batch, int tree_levels) = nullptr;
   plan::PlannedRecipe planned;
   ParameterLayout (*unit_layout)(int unit) = nullptr;
   int n_units = 0;

@@ -31,6 +31,10 @@ RecipeProgram recipe() {
   program.memory = [](int, std::int64_t micro_batch, int) {
     return plan::Memory{.activations = micro_batch * mebibyte, .arena_on_host = false};
   };
+  program.planned.strategy = [](int) { return plan::Strategy{}; };
+  program.planned.memory = [](const plan::Strategy&, int, std::int64_t micro_batch, int) {
+    return recipe().memory(1, micro_batch, 0);
+  };
   program.flops = [](std::int64_t, int) { return plan::FlopsPerToken{}; };
   program.device_use = [] { return DeviceUse{.free_memory_bytes = planned * mebibyte}; };
   program.make_step = [](Communicator&, std::int64_t micro_batch, std::uint64_t, int,
@@ -95,7 +99,9 @@ TEST_CASE("a number that was given, or that a checkpoint's run had, is not chang
   planned = plenty, given = 20;
   const std::string refusal = error_of([] { begin(sequences(96, 32)); });
   CHECK(contains(refusal, "[GPU-05]"));
-  CHECK(contains(refusal, "lower batch.micro_batch"));
+  CHECK(contains(refusal, "the largest parts of the plan are activations with 32.0 MiB, "));
+  planned = 20;
+  CHECK(contains(error_of([] { begin(sequences(96, 32)); }), "; change batch.micro_batch to 16, which fits"));
   CHECK(begin(sequences(96, 16)).notes.empty());
 
   const TemporaryFolder folder;
