@@ -47,12 +47,17 @@ namespace detail {
 
 template <class Number>
 CLI::Option* add_number(CLI::App& command, const std::string& name, const std::string& what, Bounds<Number> bounds,
-                        std::function<void(Number)> set, std::function<std::optional<Number>()> get) {
+                        std::function<void(Number)> set, std::function<std::optional<Number>()> get,
+                        const WordForNumber& instead) {
   const auto read = [=](const std::string& text) {
+    if (instead.set && text == instead.word) return instead.set();
     const auto number = number_from<Number>(text);
     if (!number || *number < bounds.least || *number > bounds.most) {
       const char* const kind = std::is_floating_point_v<Number> ? "a number" : "a whole number";
-      refuse(name, fmt::format("{} {}", kind, format_bounds(bounds.least, bounds.most)), text);
+      refuse(name,
+             fmt::format("{} {}{}", kind, format_bounds(bounds.least, bounds.most),
+                         instead.set ? " or " + instead.word : ""),
+             text);
     }
     set(*number);
   };
@@ -61,15 +66,18 @@ CLI::Option* add_number(CLI::App& command, const std::string& name, const std::s
     const auto number = get();
     return number ? fmt::format("{}", *number) : std::string();
   });
-  return option->type_name("NUMBER");
+  return option->type_name(instead.set ? "NUMBER|" + instead.word : "NUMBER");
 }
 
 template CLI::Option* add_number(CLI::App&, const std::string&, const std::string&, Bounds<std::int64_t>,
-                                 std::function<void(std::int64_t)>, std::function<std::optional<std::int64_t>()>);
+                                 std::function<void(std::int64_t)>, std::function<std::optional<std::int64_t>()>,
+                                 const WordForNumber&);
 template CLI::Option* add_number(CLI::App&, const std::string&, const std::string&, Bounds<std::uint64_t>,
-                                 std::function<void(std::uint64_t)>, std::function<std::optional<std::uint64_t>()>);
+                                 std::function<void(std::uint64_t)>, std::function<std::optional<std::uint64_t>()>,
+                                 const WordForNumber&);
 template CLI::Option* add_number(CLI::App&, const std::string&, const std::string&, Bounds<double>,
-                                 std::function<void(double)>, std::function<std::optional<double>()>);
+                                 std::function<void(double)>, std::function<std::optional<double>()>,
+                                 const WordForNumber&);
 
 CLI::Option* add_choice(CLI::App& command, const std::string& name, const std::string& what,
                         std::vector<std::string> words, std::function<void(std::size_t)> set,

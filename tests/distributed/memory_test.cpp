@@ -1,6 +1,7 @@
 // What ranks take from the system, against the plan: the arena to the byte, everything together within 3 %, never more
 // than planned. Resident memory at full size is measured by bench/memory.
 #include <monomorph/core/type_name.hpp>
+#include "numerics/regions_check.hpp"
 #include "numerics/schedule_recipes.hpp"
 #include "support/adamw_update.hpp"
 #include "support/catch.hpp"
@@ -51,6 +52,7 @@ template <class R, class Strategy> void check_memory(int ranks, int tree_levels)
   const Sequences sequences(4, T, 50);
   const plan::Memory plan = plan::memory<recipe>(ranks, 1, tree_levels);
   std::atomic<std::int64_t> in_arenas = 0, before = 0;
+  std::string wrong;
   with_ranks(ranks, [&](const World& world) {
     warm_up<recipe>(sequences);
     meet(world, "warm");
@@ -64,8 +66,10 @@ template <class R, class Strategy> void check_memory(int ranks, int tree_levels)
     in_arenas += step.state().arena().bytes() - step.state().arena().unused_bytes();
     take_steps(step, sequences, T);
     meet(world, "done");
+    if (world.rank() == 0) wrong = wrong_regions(step.state(), ranks, 1, tree_levels);
   });
   const std::int64_t taken = peak_bytes() - before, planned = ranks * plan.total();
+  CHECK(wrong == "");
   CHECK(in_arenas == ranks * plan.arena());
   CHECK(taken <= planned);
   CHECK(static_cast<double>(taken) >= 0.97 * static_cast<double>(planned));

@@ -46,6 +46,28 @@ TEST_CASE("describe plans for any number of ranks and any micro-batch") {
   CHECK(one != eight);
 }
 
+TEST_CASE("a snapshot of the memory is the same of describe and of a run, and of the rank that writes it") {
+  const Workplace place("tiny_gpt2");
+  const std::string of_plan = place / "plan.json", of_run = place / "run_memory.json";
+  const ProcessResult described = place.run({"describe", "--micro-batch", "4", "--memory-snapshot", of_plan});
+  CAPTURE(described.err);
+  CHECK(described.exit_code == 0);
+  CHECK(contains(described.out, "that are in use in each phase of a step\n  forward embedding "));
+  const auto snapshot = nlohmann::json::parse(read_bytes(of_plan));
+  CHECK(snapshot.at("micro_batch") == 4);
+  CHECK(snapshot.at("phases").size() == 8);  // two blocks between embedding and head, forward and back, and the update
+  CHECK(snapshot.at("regions").size() > 15);
+  const auto train = [&](const std::string& file, const Arguments& more = {}) {
+    return place.run(with(with(Arguments{"--memory-snapshot", file}, more), place.training("run", {"run.steps=1"})));
+  };
+  REQUIRE(train(of_run).exit_code == 0);
+  CHECK(read_bytes(of_run) == read_bytes(of_plan));
+  const std::string nowhere = place / "nowhere/memory.json";
+  check_refusal(place.run({"describe", "--memory-snapshot", nowhere}), 2, {"[FILE-01]", nowhere, "--memory-snapshot"});
+  check_refusal(place.run(with(Arguments{"--memory-snapshot", nowhere}, place.training("other"))), 2,
+                {"[FILE-01]", nowhere, "--memory-snapshot"});
+}
+
 TEST_CASE("schema is a JSON Schema whose defaults the program accepts") {
   const ProcessResult result = run_program("tiny_gpt2", {"schema"});
   REQUIRE(result.exit_code == 0);

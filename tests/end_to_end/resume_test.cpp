@@ -93,6 +93,30 @@ TEST_CASE("another seed than the checkpoint's is noted") {
   CHECK(contains(result.out, "run.seed is 9, and was 7 when the checkpoint was saved"));
 }
 
+TEST_CASE("batch.micro_batch=auto goes on with the micro-batch of the checkpoint's run, in the same bits") {
+  const Workplace place("tiny_gpt2");
+  const std::vector<std::string> automatic = with(to_the_end, {"batch.micro_batch=auto"}),
+                                 of_2 = with(to_the_end, {"batch.micro_batch=2"});
+  const auto chosen = [](const std::string& text, const std::string& number) {
+    return contains(text, "batch.micro_batch = " + number + " (auto: ");
+  };
+  REQUIRE(place.train("whole", of_2).exit_code == 0);
+  REQUIRE(place.train("run", with(of_2, {"checkpoint.every=17", "checkpoint.keep=all"})).exit_code == 0);
+  const std::string from = "checkpoint.resume=" + place / "run/checkpoints/step_00000017";
+  CHECK(chosen(place.run(with(Arguments{"check"}, place.training("resumed", with(automatic, {from})))).out, "2"));
+  const ProcessResult resumed = place.train("resumed", with(automatic, {from}));
+  CHECK(resumed.exit_code == 0);
+  CHECK(chosen(resumed.out, "2"));
+  CHECK(final_state(place / "resumed") == final_state(place / "whole"));
+
+  const ProcessResult afresh = place.train("afresh", automatic);
+  CHECK(chosen(afresh.out, "8"));
+  CHECK(contains(read_bytes(place / "afresh/hparams.json"), "\"micro_batch\": 8"));
+  CHECK(contains(read_bytes(place / "afresh/recipe.txt"), "micro-batch 8"));
+  CHECK(final_state(place / "afresh") != final_state(place / "whole"));
+  CHECK_FALSE(contains(place.train("given", of_2).out, "auto"));
+}
+
 TEST_CASE("a mixture of two sets goes on in the same order, whatever the micro-batch that it is resumed with") {
   const Workplace place("tiny_gpt2");
   for (const std::string last_target : {"reused", "separate"}) {

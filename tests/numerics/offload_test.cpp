@@ -1,4 +1,5 @@
 // What waits in the host's memory: the same bits as without, however late copies are, and the bytes of the plan.
+#include "numerics/regions_check.hpp"
 #include "numerics/schedule_recipes.hpp"
 #include "support/adamw_update.hpp"
 #include "support/catch.hpp"
@@ -37,6 +38,7 @@ template <Recipe R> std::uint64_t trained(Timing timing) {
   CHECK(step.state().arena().unused_bytes() == 0);
   CHECK(step.state().host_arena().bytes() == plan.host());
   CHECK(step.state().host_arena().unused_bytes() == 0);
+  CHECK(wrong_regions(step.state(), 1, micro_batch) == "");
   const auto hparams = PolicyHparams::of<typename R::optimizer::Hparams>();
   for (const int number : {1, 2, 3}) {
     for (const std::int64_t i : {0, 1})

@@ -30,6 +30,7 @@ std::string place_of(const void* caller, std::ptrdiff_t n_calls) {
 
 Simulator::Simulator() {
   if (const char* const n = std::getenv("MONOMORPH_SIMULATOR_FAULT")) fail_operation(std::atoi(n));
+  if (const char* const n = std::getenv("MONOMORPH_SIMULATOR_REFUSAL")) fail_allocation(std::atoi(n));
 }
 
 /// Never destroyed: the backend's own streams and memory live as long as the process.

@@ -63,7 +63,8 @@ class Simulator {
   void writes(const void* begin, std::size_t bytes) { races_.access(begin, bytes, true); }
 
  private:
-  /// The environment's MONOMORPH_SIMULATOR_FAULT=<n> is fail_operation(n), for tests of whole programs.
+  /// The environment's MONOMORPH_SIMULATOR_FAULT=<n> is fail_operation(n), and MONOMORPH_SIMULATOR_REFUSAL=<n>
+  /// fail_allocation(n), for tests of whole programs.
   Simulator();
   void run(const Operation& operation);
   Status returned();

@@ -15,6 +15,14 @@ template <class Recipe, class Part> void describe_part(auto& to) {
   if constexpr (requires { Part::template describe<Recipe>(to); }) Part::template describe<Recipe>(to);
 }
 
+/// Of the products of a part, those of `project`: what it says in `projection_flops_per_token()`, or none.
+template <class Part> constexpr std::int64_t projection_flops() {
+  if constexpr (requires { Part::projection_flops_per_token(); })
+    return Part::projection_flops_per_token();
+  else
+    return 0;
+}
+
 /// What follows from the parts, and does not differ between orders.
 template <class R, BlockOrder order, template <class Tower> class AttentionOf, template <class Tower> class MlpOf>
 struct PartsOfBlock {
@@ -49,6 +57,14 @@ struct PartsOfBlock {
     return 0;
   }
   static constexpr double attention_flops_per_token() { return AttentionPart::attention_flops_per_token(); }
+  /// What `recompute` of the whole block repeats: all, but the products of results that neither backward reads, nor a
+  /// norm whose input backward reads.
+  static constexpr double recomputed_flops_per_token() {
+    std::int64_t products = matmul_flops_per_token();
+    if (order == BlockOrder::pre_norm || order == BlockOrder::parallel) products -= projection_flops<MlpPart>();
+    if (order == BlockOrder::parallel) products -= projection_flops<AttentionPart>();
+    return static_cast<double>(products) + attention_flops_per_token();
+  }
 
   /// For train/describe/block_features.hpp.
   template <class Recipe> static void describe(auto& to) {

@@ -57,7 +57,8 @@ template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth 
     constexpr DecodeCache(Layout&, std::int64_t /*rows*/) {}
   };
 
-  static constexpr std::int64_t matmul_flops_per_token() { return 2 * (G * D + F * D); }
+  static constexpr std::int64_t matmul_flops_per_token() { return 2 * G * D + projection_flops_per_token(); }
+  static constexpr std::int64_t projection_flops_per_token() { return 2 * F * D; }
 
   static void compute(const PartTensors<MlpOfWidth>& t, View in);
   static void recompute_cheap(const PartTensors<MlpOfWidth>& t);

@@ -33,6 +33,7 @@ template <class R> struct SharedExperts<R, 0> {
       constexpr DecodeCache(Layout&, std::int64_t /*rows*/) {}
     };
     static constexpr std::int64_t matmul_flops_per_token() { return 0; }
+    static constexpr std::int64_t projection_flops_per_token() { return 0; }
   };
 };
 
@@ -164,6 +165,9 @@ template <class R, MixtureSpec spec> struct MixtureOfExperts {
   /// Of the experts that a token goes to, if none is full.
   static constexpr std::int64_t matmul_flops_per_token() {
     return 2 * (E * D + k * (G * D + F * D)) + Shared::matmul_flops_per_token();
+  }
+  static constexpr std::int64_t projection_flops_per_token() {
+    return 2 * k * F * D + Shared::projection_flops_per_token();
   }
   /// Parameters that a token does not meet.
   static constexpr std::int64_t idle_parameters() { return (E - k) * (G * D + F * D); }

@@ -84,7 +84,8 @@ template <class R> struct SelfAttention {
     constexpr DecodeCache(Layout& layout, std::int64_t rows) : k(layout.take({rows, K})), v(layout.take({rows, K})) {}
   };
 
-  static constexpr std::int64_t matmul_flops_per_token() { return 2 * (QKV * D + Q * D); }
+  static constexpr std::int64_t matmul_flops_per_token() { return 2 * QKV * D + projection_flops_per_token(); }
+  static constexpr std::int64_t projection_flops_per_token() { return 2 * Q * D; }
   /// Scores and values, over the keys that a query sees, (T + 1) / 2 on average where the mask is causal. Attention
   /// within documents does less, by how much the data decides.
   static constexpr double attention_flops_per_token() {

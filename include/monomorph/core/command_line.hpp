@@ -37,10 +37,17 @@ template <class Number>
 using Widest = std::conditional_t<std::is_floating_point_v<Number>, double,
                                   std::conditional_t<std::is_signed_v<Number>, std::int64_t, std::uint64_t>>;
 
+/// What an option takes in place of a number, if anything.
+struct WordForNumber {
+  std::string word;
+  std::function<void()> set;
+};
+
 /// Defined for std::int64_t, std::uint64_t and double.
 template <class Number>
 CLI::Option* add_number(CLI::App& command, const std::string& name, const std::string& what, Bounds<Number> bounds,
-                        std::function<void(Number)> set, std::function<std::optional<Number>()> get);
+                        std::function<void(Number)> set, std::function<std::optional<Number>()> get,
+                        const WordForNumber& instead = {});
 
 CLI::Option* add_choice(CLI::App& command, const std::string& name, const std::string& what,
                         std::vector<std::string> words, std::function<void(std::size_t)> set,
@@ -64,6 +71,14 @@ CLI::Option* add_number(CLI::App& command, const std::string& name, Target& targ
         const std::optional<Number> number = target;
         return number ? std::optional<Wide>(*number) : std::nullopt;
       });
+}
+
+/// Adds an option that takes a whole number, or a word, which leaves the target without one.   @return as add_number
+inline CLI::Option* add_number_or(CLI::App& command, const std::string& name, std::optional<std::int64_t>& target,
+                                  const std::string& word, const std::string& what, Bounds<std::int64_t> bounds = {}) {
+  return detail::add_number<std::int64_t>(
+      command, name, what, bounds, [&target](std::int64_t number) { target = number; }, [&target] { return target; },
+      {word, [&target] { target.reset(); }});
 }
 
 /// Adds an option that takes one of a few words, each of which stands for a value. Other words are refused, and the

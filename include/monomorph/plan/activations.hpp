@@ -51,13 +51,13 @@ template <class R> struct Activations {
       kept_[i] = {buffer.elements, statistics.elements};
       Layout kept, scratch, kept_statistics, statistics_scratch;
       with_layer<R>(i, [&](auto layer) { place(layer, i, kept, scratch, kept_statistics, statistics_scratch); });
+      kept_length_[i] = {kept.elements, kept_statistics.elements};
       scratch_length_ = larger_of(scratch_length_, scratch.elements);
       statistics_scratch_length_ = larger_of(statistics_scratch_length_, statistics_scratch.elements);
       if (offloads_layer(i, policy) && kept.elements + kept_statistics.elements > 0) {
         n_offloaded_ = place_among_offloaded_[i] = n_offloaded_ + 1;
         slot_length_ = larger_of(slot_length_, kept.elements);
         statistics_slot_length_ = larger_of(statistics_slot_length_, kept_statistics.elements);
-        kept_length_[i] = {kept.elements, kept_statistics.elements};
       } else {
         buffer.elements += kept.elements;
         statistics.elements += kept_statistics.elements;
@@ -85,6 +85,12 @@ template <class R> struct Activations {
     Layout kept_statistics{kept_[i].statistics}, statistics_scratch{scratch_.statistics};
     return place(layer, i, kept, scratch, kept_statistics, statistics_scratch);
   }
+  /// Slices of the two buffers: what is kept of a layer, and what all layers share that fill theirs again.
+  struct InBuffers {
+    Slice activations, statistics;
+  };
+  constexpr InBuffers kept(int i) const { return at(kept_[i], kept_length_[i]); }
+  constexpr InBuffers scratch() const { return at(scratch_, {scratch_length_, statistics_scratch_length_}); }
   /// Where what is kept of a layer lies on the device, and where in the host's memory it waits: equal slices of the
   /// buffers of activations and of statistics.
   struct Offloaded {
@@ -109,6 +115,9 @@ template <class R> struct Activations {
   struct Begin {
     std::int64_t activations = 0, statistics = 0;
   };
+  static constexpr InBuffers at(const Begin& begin, const Begin& length) {
+    return {{begin.activations, {1, length.activations}}, {begin.statistics, {1, length.statistics}}};
+  }
   template <class Layer>
   constexpr typename Layer::Saved place(Layer, int i, Layout& kept, Layout& scratch, Layout& kept_statistics,
                                         Layout& statistics_scratch) const {

@@ -77,7 +77,9 @@ DeviceUse device_use(Queue) {
   check(cudaGetDeviceProperties(&properties, device), "naming itself");
   std::size_t free = 0, total = 0;
   check(cudaMemGetInfo(&free, &total), "counting its memory");
-  return {.gpu = properties.name, .peak_memory_bytes = static_cast<std::int64_t>(total - free)};
+  return {.gpu = properties.name,
+          .peak_memory_bytes = static_cast<std::int64_t>(total - free),
+          .free_memory_bytes = static_cast<std::int64_t>(free)};
 }
 
 View place_on_host(Queue, View view, HostBuffer& buffer) {

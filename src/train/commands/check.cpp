@@ -3,6 +3,7 @@
 #include "train/describe/batch_partition.hpp"
 #include "train/describe/run_memory.hpp"
 #include "train/run/config_consistency.hpp"
+#include "train/run/fitting_step.hpp"
 #include "train/run/resume.hpp"
 #include "train/run/run_data.hpp"
 #include "train/run/run_ownership.hpp"
@@ -38,9 +39,13 @@ std::string compared_text(const RecipeProgram& recipe, const Hparams& hparams, i
 
 }  // namespace
 
-std::string check(const RecipeProgram& recipe, const Hparams& hparams, LaunchedRanks ranks) {
+std::string check(const RecipeProgram& recipe, Hparams hparams, LaunchedRanks ranks) {
   const RunOwnership ownership(hparams);
   ResumeDecision resume = resolve_resume(recipe, hparams);
+  if (const auto choice = choose_micro_batch(recipe, hparams, resume.checkpoint, ranks, free_memory_if_known)) {
+    hparams.batch.micro_batch.value = choice->micro_batch;
+    resume.notes.push_back(text_of(*choice));
+  }
   note_memory(recipe, hparams, ranks, resume.notes);
   if (!resume.checkpoint)
     for (std::string& line : check_start_weights(recipe, hparams)) resume.notes.push_back(std::move(line));

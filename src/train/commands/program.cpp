@@ -40,14 +40,12 @@ struct HparamsOptions {
     app.add_option("--hparams", file, "hyperparameters (JSON); see `schema`");
     app.add_option("--set", sets, "overrides one value: optimizer.lr=3e-4")->allow_extra_args(false);
   }
-  /// Reads the hyperparameters for so many ranks and chooses those that are left to the program.   @throws UsageError
-  /// of a line for each mistake
+  /// Reads the hyperparameters for so many ranks.   @throws UsageError of a line for each mistake
   Hparams read(const RecipeProgram& recipe, int ranks) const {
     if (file.empty())
       throw UsageError("RUN-10", "--hparams <file.json> is missing; `schema` says what may stand in it");
     Mistakes mistakes;
     Hparams hparams = read_hparams(file, sets, mistakes, default_hparams(recipe.hparams));
-    choose_micro_batch(hparams, ranks);
     check_ranks(recipe, hparams, ranks, mistakes);
     mistakes.throw_if_any();
     return hparams;
@@ -219,6 +217,9 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
       ->check(CLI::Validator(
           [](const std::string& text) { return traced_steps(text) ? "" : "must be steps=N, with N from 1 to 1000"; },
           "steps=N"));
+  std::string memory_snapshot;
+  app.add_option("--memory-snapshot", memory_snapshot,
+                 "writes what lies where in a rank's memory, and when in a step (JSON)");
   app.require_subcommand(0, 1);
 
   if (!parse_command_line(app, argc, argv, "RUN-13")) return 0;
@@ -242,7 +243,7 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   const Hparams hparams = options.read(recipe, starts_ranks ? *local_ranks : launched_ranks().all);
   if (starts_ranks) return run_local_ranks(*local_ranks, argc, argv);  // mistakes were reported above, once for all
   if (*check_command) return show(check_collectives(recipe, hparams)), 0;
-  return train(recipe, hparams, traced_steps(trace).value_or(0), argc, argv);
+  return train(recipe, hparams, {traced_steps(trace).value_or(0), memory_snapshot}, argc, argv);
 }
 
 }  // namespace monomorph::train

@@ -172,6 +172,8 @@ std::string describe(const RecipeProgram& recipe, int ranks, std::int64_t micro_
   const plan::FlopsPerToken flops = recipe.flops(micro_batch, ranks);
   print(text, "FLOPs per trained token\n");
   fact(text, "exact", fmt::format("{:.6g} (matrix products; scores and values of keys that are seen)", flops.exact));
+  if (flops.hardware > flops.exact)
+    fact(text, "computed", fmt::format("{:.6g} (with what activation checkpointing computes again)", flops.hardware));
   fact(text, "PaLM", fmt::format("{:.6g} (6 N + 12 L D T)", flops.palm));
   memory_table(text, recipe, ranks, micro_batch);
   for (const Gpu& gpu : gpus())

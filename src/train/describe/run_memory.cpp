@@ -1,6 +1,7 @@
 #include "train/describe/run_memory.hpp"
 
 #include "train/describe/batch_partition.hpp"
+#include "train/describe/memory_advice.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/quantity_text.hpp>
@@ -22,18 +23,15 @@ std::string memory_text(const RunMemory& memory, const Hparams& hparams, int loc
   return local_ranks == 1 ? of_rank : fmt::format("{} times {}", local_ranks, of_rank);
 }
 
-/// What to change so that the run fits.
-std::string hint(const RecipeProgram& recipe, const RunMemory& memory, int ranks, std::int64_t largest) {
-  if (memory.batches <= memory.planned && recipe.memory(ranks, 1, 0).in_main_memory() > largest)
-    return "take a smaller recipe or a larger machine";
-  return "lower batch.micro_batch, or let the recipe's checkpointing recompute more";
-}
-
 }  // namespace
 
 RunMemory run_memory(const RecipeProgram& recipe, const Hparams& hparams, int ranks) {
+  return run_memory(recipe, hparams, ranks, recipe.memory(ranks, micro_batch_of(hparams), tree_levels(hparams, ranks)));
+}
+
+RunMemory run_memory(const RecipeProgram& recipe, const Hparams& hparams, int ranks, const plan::Memory& plan) {
   const plan::Schedule first_stage{micro_batches_per_rank(hparams, ranks), 0, recipe.mesh.pp};
-  return {.planned = recipe.memory(ranks, micro_batch_of(hparams), tree_levels(hparams, ranks)).in_main_memory(),
+  return {.planned = plan.in_main_memory(),
           .kernels = kernel_workspace_bytes(),
           .batches = data::BatchPrefetcher::bytes(micro_batch_of(hparams), recipe.model->context_length,
                                                   recipe.wants_document_starts, first_stage.in_flight())};
@@ -46,7 +44,14 @@ std::optional<std::string> check_memory(const RecipeProgram& recipe, const Hpara
   if (total > machine.largest)
     throw UsageError("RUN-16", fmt::format("the run needs {}, and this machine gives {} at most; {}",
                                            memory_text(memory, hparams, local_ranks), format_bytes(machine.largest),
-                                           hint(recipe, memory, ranks, machine.largest / local_ranks)));
+                                           memory_advice(recipe, hparams, ranks,
+                                                         [&](const plan::Memory& plan, std::int64_t micro_batch) {
+                                                           Hparams tried = hparams;
+                                                           tried.batch.micro_batch.value = micro_batch;
+                                                           return local_ranks *
+                                                                      run_memory(recipe, tried, ranks, plan).total() <=
+                                                                  machine.largest;
+                                                         })));
   if (total <= machine.available) return std::nullopt;
   return fmt::format("[RUN-17] the run needs {}, and {} are available now; it may become slow, or be killed",
                      memory_text(memory, hparams, local_ranks), format_bytes(machine.available));

@@ -12,8 +12,6 @@
 namespace monomorph::train {
 namespace {
 
-constexpr std::int64_t usual_micro_batch = 8;
-
 /// A hyperparameter file that cannot be read is wrong usage: nothing has been started.
 std::string read_hparams_file(const std::string& file) {
   constexpr std::size_t max_bytes = 1u << 20;
@@ -62,19 +60,11 @@ void check_reduction(const BatchHparams& batch, std::int64_t ranks) {
                   std::bit_ceil(static_cast<std::uint64_t>(ranks))));
 }
 
-/// The greatest that is at most `most` and goes into a rank's share of the global batch, if the ranks can share it.
-std::optional<std::int64_t> fitting_micro_batch(std::int64_t global_batch, std::int64_t ranks, std::int64_t most) {
-  if (global_batch % ranks != 0) return std::nullopt;
-  std::int64_t micro_batch = std::min(most, global_batch / ranks);
-  while (global_batch / ranks % micro_batch != 0) --micro_batch;
-  return micro_batch;
-}
-
 /// As given; or, with a fixed tree, the same on any number of ranks, as it decides the bits.
 std::int64_t chosen_micro_batch(const BatchHparams& batch, std::int64_t ranks) {
   if (batch.micro_batch.value) return *batch.micro_batch.value;
   if (batch.reduction.value == ReductionOrder::fixed_tree) return usual_micro_batch;
-  return fitting_micro_batch(batch.global_batch, ranks, usual_micro_batch).value_or(1);
+  return largest_micro_batch(batch.global_batch, ranks, usual_micro_batch).value_or(1);
 }
 
 void check_batch(const BatchHparams& batch, std::int64_t ranks) {
@@ -82,7 +72,7 @@ void check_batch(const BatchHparams& batch, std::int64_t ranks) {
   const std::int64_t micro_batch = chosen_micro_batch(batch, ranks);
   const std::int64_t sequences = micro_batch * ranks;
   if (global_batch % sequences == 0) return;
-  const auto fitting = fitting_micro_batch(global_batch, ranks, micro_batch);
+  const auto fitting = largest_micro_batch(global_batch, ranks, micro_batch);
   const std::int64_t below = global_batch / sequences * sequences;
   throw UsageError(
       "HPARAM-11",
@@ -144,6 +134,13 @@ Hparams read_hparams(const std::string& file, const std::vector<std::string>& se
   Hparams hparams = read_hparams(file, sets, mistakes, defaults);
   mistakes.throw_if_any();
   return hparams;
+}
+
+std::optional<std::int64_t> largest_micro_batch(std::int64_t global_batch, std::int64_t ranks, std::int64_t most) {
+  if (global_batch % ranks != 0) return std::nullopt;
+  std::int64_t micro_batch = std::min(most, global_batch / ranks);
+  while (global_batch / ranks % micro_batch != 0) --micro_batch;
+  return micro_batch;
 }
 
 void choose_micro_batch(Hparams& hparams, std::int64_t ranks) {

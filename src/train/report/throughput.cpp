@@ -3,6 +3,7 @@
 #include <monomorph/runtime/kernels/linear.hpp>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace monomorph::train {
@@ -25,15 +26,16 @@ PeakFlops measure(DType dtype) {
 
 }  // namespace
 
-Throughput::Throughput(plan::FlopsPerToken flops, DType compute, int ranks, std::string_view gpu)
-    : flops_(flops), compute_(compute), ranks_(ranks), measures_(gpu.empty()) {
+Throughput::Throughput(plan::FlopsPerToken flops, DType compute, int ranks, std::string_view gpu,
+                       std::optional<double> roof_seconds)
+    : flops_(flops), compute_(compute), ranks_(ranks), measures_(gpu.empty()), roof_seconds_(roof_seconds) {
   if (!measures_) peak_ = peak_from_table(gpu, matmul_type(compute));
 }
 
 void Throughput::step_began() { began_ = std::chrono::steady_clock::now(); }
 
 void Throughput::step_ended(std::int64_t tokens, double data_wait_seconds) {
-  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+  seconds_ += seconds_since(began_);
   waited_ += data_wait_seconds;
   tokens_ += tokens;
   ++steps_;
@@ -58,8 +60,13 @@ Throughput::Rates Throughput::report(std::int64_t steps_left) {
     const double peak = ranks_ * peak_->per_second;
     rates.mfu = rates.tokens_per_second * flops_.exact / peak;
     rates.mfu_palm = rates.tokens_per_second * flops_.palm / peak;
+    rates.hfu = rates.tokens_per_second * flops_.hardware / peak;
   }
-  if (reports_ >= 2) rates.seconds_left = seconds_ / static_cast<double>(steps_) * static_cast<double>(steps_left);
+  const double step_seconds = seconds_ / static_cast<double>(steps_);
+  if (roof_seconds_) rates.roof_fraction = *roof_seconds_ / step_seconds;
+  const auto [evaluation_seconds, checkpoint_seconds] = std::exchange(aside_seconds_, {});
+  rates.evaluation_seconds = evaluation_seconds, rates.checkpoint_seconds = checkpoint_seconds;
+  if (reports_ >= 2) rates.seconds_left = step_seconds * static_cast<double>(steps_left);
   seconds_ = waited_ = 0;
   tokens_ = steps_ = 0;
   return rates;

@@ -87,8 +87,12 @@ void RunLog::metrics(const StepReport& report, std::int64_t counted) {
                                  {"tokens_per_second", report.tokens_per_second},
                                  {"mfu", report.mfu.value_or(nan)},
                                  {"mfu_palm", report.mfu_palm.value_or(nan)},
+                                 {"hfu", report.hfu.value_or(nan)},
+                                 {"roof_fraction", report.roof_fraction.value_or(nan)},
                                  {"peak_memory_bytes", report.peak_memory_bytes},
                                  {"data_wait_fraction", report.data_wait_fraction},
+                                 {"evaluation_seconds", report.evaluation_seconds},
+                                 {"checkpoint_seconds", report.checkpoint_seconds},
                                  {"skipped", report.skipped},
                                  {"loss_scale", report.loss_scale}});
   if (report.auxiliary_loss) metrics.push_back({"auxiliary_loss", *report.auxiliary_loss});
@@ -101,6 +105,8 @@ void RunLog::metrics(const StepReport& report, std::int64_t counted) {
                               {"train/loss_scale", report.loss_scale},
                               {"speed/tokens_per_second", report.tokens_per_second},
                               {"speed/mfu", report.mfu.value_or(nan)},
+                              {"speed/hfu", report.hfu.value_or(nan)},
+                              {"speed/roof_fraction", report.roof_fraction.value_or(nan)},
                               {"speed/data_wait_fraction", report.data_wait_fraction}};
   for (std::size_t i = 0; i < tags.size(); ++i) scalars.emplace_back(tags[i], report.objective_metrics[i].second);
   if (report.auxiliary_loss) scalars.push_back({"train/auxiliary_loss", *report.auxiliary_loss});

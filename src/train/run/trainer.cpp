@@ -1,10 +1,13 @@
 #include <monomorph/train/run/trainer.hpp>
 
 #include "train/describe/batch_partition.hpp"
+#include "train/describe/memory_snapshot.hpp"
 #include "train/describe/run_memory.hpp"
 #include "train/report/step_tracer.hpp"
 #include "train/report/throughput.hpp"
+#include "train/run/as_usage_error.hpp"
 #include "train/run/config_consistency.hpp"
+#include "train/run/fitting_step.hpp"
 #include "train/run/peer_failure.hpp"
 #include "train/run/resume.hpp"
 #include "train/run/run_data.hpp"
@@ -12,10 +15,11 @@
 #include "train/run/run_observer.hpp"
 #include "train/run/run_ownership.hpp"
 #include "train/run/start_weights.hpp"
-#include "train/run/with_hint.hpp"
+#include "train/scaling/roof.hpp"
 #include "train/step/loss_scale.hpp"
 #include "train/step/step_settings.hpp"
 
+#include <monomorph/core/atomic_file.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/interruption.hpp>
 #include <monomorph/core/quantity_text.hpp>
@@ -38,18 +42,12 @@ namespace {
 
 /// What a run has before its first step.
 struct Start {
+  Hparams hparams;  ///< with a number in the place of every word that is left to the program
   ResumeDecision resume;
   RunData data;
   Owned<TrainingStep> step;
   RunState state;
 };
-
-Owned<TrainingStep> make_step(const RecipeProgram& recipe, const Hparams& hparams, Communicator& communicator) {
-  return with_hint("lower batch.micro_batch, or let the recipe's checkpointing recompute more", [&] {
-    return recipe.make_step(communicator, micro_batch_of(hparams), static_cast<std::uint64_t>(hparams.run.seed.value),
-                            tree_levels(hparams, communicator.size()), hparams.loss.policy);
-  });
-}
 
 /// Loads a checkpoint and returns the state of its run. Absent if it is damaged and checkpoint.resume=auto has found
 /// it: the rank that notices warns, and all ranks take an earlier checkpoint, because every restart of the job would
@@ -77,11 +75,22 @@ std::optional<RunState> restored_state(const RecipeProgram& recipe, const Hparam
 }
 
 /// Everything that can fail before the first step. Rank 0 has the run's folders by now.
-Start start_run(const RecipeProgram& recipe, const Hparams& hparams, const World& world, Communicator& communicator) {
+Start start_run(const RecipeProgram& recipe, Hparams hparams, const World& world, Communicator& communicator,
+                const std::string& memory_snapshot_file) {
   ResumeDecision resume = resolve_resume_together(recipe, hparams, world);
-  note_memory(recipe, hparams, {world.size(), world.local_size()}, resume.notes);
+  const LaunchedRanks ranks{world.size(), world.local_size()};
+  const auto choice = choose_micro_batch_together(recipe, hparams, resume.checkpoint, ranks, communicator);
+  if (choice) hparams.batch.micro_batch.value = choice->micro_batch;
+  std::vector<std::string> notes;  // which stay if the run resumes from another checkpoint
+  note_memory(recipe, hparams, ranks, notes);
   RunData data(recipe, hparams);
-  auto step = make_step(recipe, hparams, communicator);
+  auto step = make_fitting_step(recipe, hparams, choice, communicator, notes);
+  if (world.rank() == 0 && !memory_snapshot_file.empty())
+    as_usage_error("--memory-snapshot", [&] {
+      const int levels = tree_levels(hparams, communicator.size());
+      write_text_file(memory_snapshot_file,
+                      memory_snapshot(recipe, {communicator.size(), micro_batch_of(hparams), levels}));
+    });
   std::optional<RunState> state;
   if (!resume.checkpoint) {
     state = {.loss_scale = initial_loss_scale(recipe.compute_dtype, hparams.loss_scale)};
@@ -92,15 +101,15 @@ Start start_run(const RecipeProgram& recipe, const Hparams& hparams, const World
     state = restored_state(recipe, hparams, *resume.checkpoint, data, *step, communicator);
     if (!state) resume = resolve_resume_together(recipe, hparams, world, resume.checkpoint);
   }
-  return {std::move(resume), std::move(data), std::move(step), *state};
+  std::ranges::move(notes, std::back_inserter(resume.notes));
+  return {std::move(hparams), std::move(resume), std::move(data), std::move(step), *state};
 }
 
 class Trainer {
  public:
   /// @param ownership rank 0's
-  Trainer(const RecipeProgram& recipe, const Hparams& hparams, const World& world, const ParallelGroups& groups,
-          Communicator& communicator, std::optional<RunOwnership> ownership, Start start, std::int64_t traced_steps,
-          int argc, char** argv);
+  Trainer(const RecipeProgram& recipe, const World& world, const ParallelGroups& groups, Communicator& communicator,
+          std::optional<RunOwnership> ownership, Start start, std::int64_t traced_steps, int argc, char** argv);
   int run();
   std::string moment() const { return fmt::format("{} {}", moment_.at_what, moment_.step); }  ///< "in step 7"
 
@@ -166,41 +175,43 @@ data::BatchPrefetcher read_ahead(const data::Loader& loader, const RunState& sta
           data_parallel.size() * micro_batch, in_flight};
 }
 
-Trainer::Trainer(const RecipeProgram& recipe, const Hparams& hparams, const World& world, const ParallelGroups& groups,
+Trainer::Trainer(const RecipeProgram& recipe, const World& world, const ParallelGroups& groups,
                  Communicator& communicator, std::optional<RunOwnership> ownership, Start start,
                  std::int64_t traced_steps, int argc, char** argv)
     : recipe_(recipe),
-      hparams_(hparams),
+      hparams_(std::move(start.hparams)),
       world_(world),
-      order_{micro_batches_per_rank(hparams, groups.data.size()), groups.stages.rank_in_group, groups.stages.size()},
+      order_{micro_batches_per_rank(hparams_, groups.data.size()), groups.stages.rank_in_group, groups.stages.size()},
       resumed_from_(std::move(start.resume.checkpoint)),
       data_(std::move(start.data)),
       communicator_(communicator),
-      loss_scaling_(loss_scaling_of(recipe.compute_dtype, hparams.loss_scale)),
+      loss_scaling_(loss_scaling_of(recipe.compute_dtype, hparams_.loss_scale)),
       state_(start.state),
-      tracer_(communicator, state_.step, traced_steps, hparams.run.output_dir.value),
+      tracer_(communicator, state_.step, traced_steps, hparams_.run.output_dir.value),
       step_(std::move(start.step)),
-      batches_(read_ahead(data_.train, state_, hparams, groups.data, order_.in_flight())),
+      batches_(read_ahead(data_.train, state_, hparams_, groups.data, order_.in_flight())),
       in_flight_(order_.in_flight()),
-      observer_(RunObserver::of(recipe, hparams, communicator, state_.step)),
-      throughput_(recipe.flops(micro_batch_of(hparams), groups.data.size()), recipe.compute_dtype, world.size(),
-                  step_->device_use().gpu) {
+      observer_(RunObserver::of(recipe, hparams_, communicator, state_.step)),
+      throughput_(recipe.flops(micro_batch_of(hparams_), groups.data.size()), recipe.compute_dtype, world.size(),
+                  step_->device_use().gpu,
+                  roof_seconds(recipe.planned, step_->device_use(), {world.size(), world.local_size()},
+                               micro_batch_of(hparams_), order_.micro_batches)) {
   step_->change_scalars([&](StepScalars& scalars) {
     scalars.loss_scale = {state_.loss_scale, state_.steps_at_scale};
     scalars.updates = state_.updates;
   });
   if (world.rank() == 0)
-    log_.emplace(std::move(*ownership), hparams, recipe, resumed_from_, state_.step, data_.all_files, world.size(),
+    log_.emplace(std::move(*ownership), hparams_, recipe, resumed_from_, state_.step, data_.all_files, world.size(),
                  argc, argv);
   note(fmt::format("{}: {} parameters, {} planned{}, run folder {}", recipe.name,
                    format_count(static_cast<double>(recipe.n_params)),
-                   format_bytes(run_memory(recipe, hparams, groups.data.size()).planned),
+                   format_bytes(run_memory(recipe, hparams_, groups.data.size()).planned),
                    world.size() == 1 ? "" : fmt::format(" on each of {} ranks", world.size()),
-                   hparams.run.output_dir.value));
+                   hparams_.run.output_dir.value));
   for (const std::string& line : start.resume.notes) note(line);
   if (resumed_from_) note(fmt::format("resumed after step {} from {}", state_.step, *resumed_from_));
-  if (state_.step >= hparams.run.steps.value)
-    note(fmt::format("nothing is left to train: run.steps = {}", hparams.run.steps.value));
+  if (state_.step >= hparams_.run.steps.value)
+    note(fmt::format("nothing is left to train: run.steps = {}", hparams_.run.steps.value));
 }
 
 int Trainer::run() {
@@ -208,9 +219,11 @@ int Trainer::run() {
   while (state_.step < hparams_.run.steps.value && !stops_) {
     if (const auto line = tracer_.step_begins()) note(*line);
     train_step();
-    if (due(hparams_.evaluation.every.value)) evaluate_now();
+    if (due(hparams_.evaluation.every.value))
+      throughput_.take_time(Throughput::Aside::evaluation, [&] { evaluate_now(); });
     // Skipped steps changed nothing, and saving after each would in the end delete the last good checkpoint.
-    if (save_is_due() && state_.skipped_in_a_row == 0) save();
+    if (save_is_due() && state_.skipped_in_a_row == 0)
+      throughput_.take_time(Throughput::Aside::checkpoint, [&] { save(); });
     if (world_.size() == 1) stops_ = interrupting_signal() != 0;
   }
   if (const auto line = tracer_.run_ends()) note(*line);
@@ -325,6 +338,10 @@ void Trainer::report(const StepOutcome& outcome, double lr, double loss_scale) {
                           .tokens_per_second = rates_.tokens_per_second,
                           .mfu = rates_.mfu,
                           .mfu_palm = rates_.mfu_palm,
+                          .hfu = rates_.hfu,
+                          .roof_fraction = rates_.roof_fraction,
+                          .evaluation_seconds = rates_.evaluation_seconds,
+                          .checkpoint_seconds = rates_.checkpoint_seconds,
                           .peak_memory_bytes = peak_memory_bytes_,
                           .data_wait_fraction = rates_.data_wait_fraction,
                           .seconds_left = rates_.seconds_left,
@@ -420,7 +437,7 @@ void Trainer::save(const RunState& state, const runtime::Retention& retention) {
 
 }  // namespace
 
-int train(const RecipeProgram& recipe, const Hparams& hparams, std::int64_t traced_steps, int argc, char** argv) {
+int train(const RecipeProgram& recipe, const Hparams& hparams, const Records& records, int argc, char** argv) {
   const World world = connect(std::chrono::seconds(hparams.failure.rank_timeout));
   const ParallelGroups groups = world.groups(recipe.mesh);
   check_ranks(recipe, hparams, groups.data.size());
@@ -434,9 +451,11 @@ int train(const RecipeProgram& recipe, const Hparams& hparams, std::int64_t trac
   try {
     auto ownership =
         together(*communicator, "take the run's folders", [&] { return acquire_run_folders(hparams, world); });
-    Start start = together(*communicator, "begin", [&] { return start_run(recipe, hparams, world, *communicator); });
+    Start start = together(*communicator, "begin", [&] {
+      return start_run(recipe, hparams, world, *communicator, records.memory_snapshot_file);
+    });
     check_same_checkpoint(*communicator, start.resume.checkpoint);
-    trainer.emplace(recipe, hparams, world, groups, *communicator, std::move(ownership), std::move(start), traced_steps,
+    trainer.emplace(recipe, world, groups, *communicator, std::move(ownership), std::move(start), records.traced_steps,
                     argc, argv);
     return trainer->run();
   } catch (const RankFailure& failure) {  // before the trainer's destructor, which would wait for ever

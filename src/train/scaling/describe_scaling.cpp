@@ -2,6 +2,7 @@
 
 #include "train/describe/fact_text.hpp"
 #include "train/scaling/device_memory.hpp"
+#include "train/scaling/roof.hpp"
 #include "train/scaling/search.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -41,10 +42,9 @@ void hardware(Text& text, const plan::PlannedRecipe& recipe, const PlannedRun& r
   const double peak = peak_flops(gpu, recipe.compute_dtype);
   fact(text, "peak", fmt::format("{:.4g} TFLOP/s of products in {}", peak / 1e12, name_of(recipe.compute_dtype)));
   fact(text, "memory", fmt::format("{} at {:.4g} TB/s", format_bytes(gpu.memory_bytes), gpu.memory_bandwidth / 1e12));
-  const double tokens = static_cast<double>(run.micro_batch * run.micro_batches * recipe.trunk->context_length);
   fact(text, "roof",
-       fmt::format("{} a step, if all products ran at the peak and nothing else took time",
-                   milliseconds(tokens * recipe.flops(run.micro_batch, run.ranks).exact / peak)));
+       fmt::format("{} a step, if products ran at the peak and all else at the bandwidth of memory and links",
+                   milliseconds(roof_seconds(recipe, run))));
 }
 
 void prediction_facts(Text& text, const StepPrediction& p, const GpuSpec& gpu) {
@@ -76,6 +76,14 @@ void strategy_table(Text& text, const plan::PlannedRecipe& recipe, const Planned
 
 }  // namespace
 
+void check_global_batch(const ScalingQuestion& question) {
+  const std::int64_t sequences = question.ranks * question.micro_batch;
+  if (question.global_batch % sequences == 0) return;
+  throw UsageError("SCALE-04", fmt::format("--global-batch must be a multiple of ranks x --micro-batch = {} x {} = "
+                                           "{}, and is {}; change one of the three",
+                                           question.ranks, question.micro_batch, sequences, question.global_batch));
+}
+
 void check(const plan::PlannedRecipe& recipe, const ScalingQuestion& question) {
   const Cluster& cluster = question.cluster;
   const bool has_nodes = question.ranks > cluster.gpus_per_node;
@@ -92,11 +100,7 @@ void check(const plan::PlannedRecipe& recipe, const ScalingQuestion& question) {
     throw UsageError("SCALE-03", fmt::format("the data sheet of {} must have a rate of products in {}, in which the "
                                              "recipe computes; name another --gpu, or change the recipe's precision",
                                              cluster.gpu->name, name_of(recipe.compute_dtype)));
-  if (question.global_batch % (question.ranks * question.micro_batch) != 0)
-    throw UsageError("SCALE-04", fmt::format("--global-batch must be a multiple of ranks x --micro-batch = {} x {} = "
-                                             "{}, and is {}; change one of the three",
-                                             question.ranks, question.micro_batch,
-                                             question.ranks * question.micro_batch, question.global_batch));
+  check_global_batch(question);
 }
 
 std::string describe_scaling(const plan::PlannedRecipe& recipe, const ScalingQuestion& question) {

@@ -15,6 +15,9 @@ struct ScalingQuestion {
   std::int64_t global_batch = 0;  ///< 0: a step has one micro-batch
 };
 
+/// @throws UsageError [SCALE-04] micro-batches of all ranks do not divide the global batch
+void check_global_batch(const ScalingQuestion& question);
+
 /// Whether such a cluster can train the recipe.
 /// @throws UsageError [SCALE-01] ranks on several nodes, and no network; [SCALE-02] nodes that are not full; [SCALE-03]
 /// a GPU without products of the recipe's dtype; [SCALE-04] a global batch that micro-batches do not divide

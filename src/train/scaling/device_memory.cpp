@@ -33,4 +33,8 @@ plan::Memory memory_on_gpu(const plan::PlannedRecipe& recipe, const plan::Strate
 
 std::int64_t bytes_on_gpu(const plan::Memory& memory) { return memory.total() - memory.in_main_memory(); }
 
+bool fits(const plan::Memory& memory, const GpuSpec& gpu) {
+  return static_cast<double>(bytes_on_gpu(memory)) <= usable_memory * static_cast<double>(gpu.memory_bytes);
+}
+
 }  // namespace monomorph::train

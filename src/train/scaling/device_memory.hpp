@@ -1,4 +1,6 @@
 #pragma once
+#include "train/scaling/hardware.hpp"
+
 #include <monomorph/plan/planned_recipe.hpp>
 
 namespace monomorph::train {
@@ -10,5 +12,9 @@ plan::Memory memory_on_gpu(const plan::PlannedRecipe& recipe, const plan::Strate
 
 /// What must fit in the GPU's own memory.
 std::int64_t bytes_on_gpu(const plan::Memory& memory);
+
+/// The share of a GPU's memory that its driver and libraries and other small things leave to a plan.
+inline constexpr double usable_memory = 0.95;
+bool fits(const plan::Memory& memory, const GpuSpec& gpu);
 
 }  // namespace monomorph::train

@@ -3,6 +3,7 @@
 #include <monomorph/train/report/peak_flops.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace monomorph::train {
 namespace {
@@ -46,6 +47,17 @@ std::span<const GpuSpec> gpu_specs() { return gpus; }
 std::span<const NetworkSpec> network_specs() { return networks; }
 const GpuSpec* find_gpu(std::string_view name) { return find(gpu_specs(), name); }
 const NetworkSpec* find_network(std::string_view name) { return find(network_specs(), name); }
+
+const GpuSpec* find_gpu_of_driver(std::string_view device_name, std::int64_t memory_bytes) {
+  constexpr double most_difference = 0.1;  // between what a data sheet rounds and what a driver counts
+  const auto row = peak_from_table(device_name, MatmulType::bf16);
+  if (!row) return nullptr;
+  const auto found = std::ranges::find_if(gpus, [&](const GpuSpec& gpu) {
+    const double there = static_cast<double>(gpu.memory_bytes), here = static_cast<double>(memory_bytes);
+    return gpu.device == row->source && std::abs(here - there) <= most_difference * there;
+  });
+  return found == std::end(gpus) ? nullptr : found;
+}
 
 double peak_flops(const GpuSpec& gpu, DType dtype) {
   if (dtype == DType::fp64) return 0;  // the table has no such rates

@@ -45,6 +45,8 @@ std::span<const NetworkSpec> network_specs();
 /// @return null if there is none of this name
 const GpuSpec* find_gpu(std::string_view name);
 const NetworkSpec* find_network(std::string_view name);
+/// A GPU as its driver names it, with so much memory.   @return null if no data sheet here is of it
+const GpuSpec* find_gpu_of_driver(std::string_view device_name, std::int64_t memory_bytes);
 
 /// Dense products with operands of this dtype.   @return 0 if the GPU has no such units
 double peak_flops(const GpuSpec& gpu, DType dtype);

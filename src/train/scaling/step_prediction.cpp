@@ -11,9 +11,6 @@
 namespace monomorph::train {
 namespace {
 
-/// Of a GPU's memory, which its driver and libraries and other small things leave to a plan.
-constexpr double usable_memory = 0.95;
-
 /// What is known of a unit before the step is walked through.
 struct UnitPlan {
   double forward = 0, backward = 0;                  ///< seconds of the layer's kernels
@@ -193,8 +190,7 @@ double waiting_for_host(const plan::Memory& memory, const PlannedRun& run, doubl
 StepPrediction predict(const plan::PlannedRecipe& recipe, const PlannedRun& run, const Calibration& calibration) {
   StepPrediction prediction;
   prediction.memory = memory_on_gpu(recipe, run.strategy, run.ranks, run.micro_batch);
-  prediction.fits = static_cast<double>(bytes_on_gpu(prediction.memory)) <=
-                    usable_memory * static_cast<double>(run.cluster.gpu->memory_bytes);
+  prediction.fits = fits(prediction.memory, *run.cluster.gpu);
   const std::vector<UnitPlan> units = plan_units(recipe, run, prediction.memory, calibration);
   for (const UnitPlan& unit : units) prediction.update_seconds += unit.update;
 

@@ -37,6 +37,39 @@ TEST_CASE("floating-point operations per token of Llama 3 8B") {
   CHECK(flops.exact == 51'471'187'968);
 }
 
+namespace {
+
+template <class R, class Policy> struct Recomputing : R { using checkpointing = Policy; };
+/// By a policy, the FLOPs per token that are computed again.
+template <class R, class Policy> constexpr double computed_again() {
+  const auto flops = plan::flops_per_token<Recomputing<R, Policy>>();
+  return flops.hardware - flops.exact;
+}
+struct Gpt2 : Of<models::gpt2_124m> {};
+template <BlockOrder order> struct Ordered : Gpt2 { using layers = Stack<Run<Composed<order>::template Block, 12>>; };
+struct HeadTrained : Gpt2 {
+  using finetuning = finetuning::HeadOnly;
+};
+
+}  // namespace
+
+TEST_CASE("what activation checkpointing computes again is counted beside the exact number") {
+  // A block of GPT-2 124M: queries, keys and values 2 x 3 x 768^2, attention 4 x 768 x 1025 / 2, its output 2 x 768^2,
+  // the MLP's first product 2 x 4 x 768^2. What its second one gives is the next block's input, which was kept.
+  constexpr double block = 2.0 * (3 + 1 + 4) * 768 * 768 + 1'574'400;
+  CHECK(computed_again<Gpt2, checkpointing::KeepAll>() == 0);
+  CHECK(computed_again<Gpt2, checkpointing::RecomputeCheap>() == 0);
+  CHECK(computed_again<Gpt2, checkpointing::EveryBlock>() == 12 * block);
+  CHECK(computed_again<Gpt2, checkpointing::EveryNthBlock<3>>() == 4 * block);
+  CHECK(computed_again<HeadTrained, checkpointing::EveryBlock>() == 0);
+  using checkpointing::EveryBlock;
+  CHECK(computed_again<Ordered<BlockOrder::sandwich_norm>, EveryBlock>() == 12 * (14'155'776 + 1'574'400.0));
+  CHECK(computed_again<Ordered<BlockOrder::post_norm>, EveryBlock>() == 12 * (14'155'776 + 1'574'400.0));
+  CHECK(computed_again<Ordered<BlockOrder::parallel>, EveryBlock>() == 12 * (block - 2.0 * 768 * 768));
+  // A block with autograd computes all of forward again.
+  CHECK(computed_again<Mixed, EveryBlock>() == (98'304 - 2 * 4 * 64 * 64 + 1'152) + 8'192);
+}
+
 TEST_CASE("a block that does not attend costs no attention") {
   constexpr auto flops = plan::flops_per_token<Mixed>();
   // head 2 x 10 x 64; the decoder block 2 x 12 x 64^2, and 4 x 64 x 9 / 2 for its attention; the other 2 x 64^2

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <monomorph/core/process_memory.hpp>
 #include <monomorph/runtime/machine/queue.hpp>
+#include <optional>
 #include <string>
 
 namespace monomorph {
@@ -10,6 +11,7 @@ namespace monomorph {
 struct DeviceUse {
   std::string gpu{};  ///< its name as the driver reports it: whose peak is in a table; empty of processors
   std::int64_t peak_memory_bytes = 0;
+  std::optional<std::int64_t> free_memory_bytes{};  ///< now, of a device that has a memory of its own
 };
 
 namespace cpu {

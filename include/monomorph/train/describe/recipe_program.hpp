@@ -1,6 +1,7 @@
 #pragma once
 #include <monomorph/core/owned.hpp>
 #include <monomorph/core/sample.hpp>
+#include <monomorph/plan/memory_regions.hpp>
 #include <monomorph/plan/planned_recipe.hpp>
 #include <monomorph/policy/model_kind.hpp>
 #include <monomorph/policy/parameter_group.hpp>
@@ -59,7 +60,8 @@ struct RecipeProgram {
   ModelOutput output{};
   DescribedModel described_model;
   DType compute_dtype{}, gradient_dtype{}, reduce_dtype{}, master_dtype{};
-  std::string_view device;  ///< where it computes: the name of the policy
+  std::string_view device;              ///< where it computes: the name of the policy
+  DeviceUse (*device_use)() = nullptr;  ///< of this rank's, now
   MeshSpec mesh;
   int (*optimizer_shards)(int dp) = nullptr;  ///< ranks that hold one copy of the optimiser's state together
   std::vector<Fact> policies;
@@ -71,6 +73,7 @@ struct RecipeProgram {
   /// @param micro_batch, ranks: as of plan::flops_per_token()
   plan::FlopsPerToken (*flops)(std::int64_t micro_batch, int ranks) = nullptr;
   plan::Memory (*memory)(int dp, std::int64_t micro_batch, int tree_levels) = nullptr;
+  std::vector<plan::MemoryRegion> (*memory_regions)(int dp, std::int64_t micro_batch, int tree_levels) = nullptr;
   plan::PlannedRecipe planned;
   ParameterLayout (*unit_layout)(int unit) = nullptr;  ///< its tensors with their groups
   bool (*trains_tensor)(int unit, const TensorInfo& tensor) = nullptr;

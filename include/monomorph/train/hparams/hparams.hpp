@@ -46,8 +46,10 @@ struct BatchHparams {
   Field<std::int64_t> global_batch{8, 1, 1'000'000'000, "sequences per optimiser step, over all ranks"};
   Field<OptionalCount> micro_batch{
       std::nullopt, "auto", 1, 1'000'000,
-      "sequences that one rank computes at a time; auto: 8, or as many fewer as divide its share of the global batch "
-      "(with batch.reduction = fixed_tree, whose bits it decides, always 8)"};
+      "sequences that one rank computes at a time; auto: the most that divide its share of the global batch and fit "
+      "its "
+      "memory, on processors 8 at most; a resumed run has those of its checkpoint, and one with batch.reduction = "
+      "fixed_tree, whose bits they decide, always 8"};
   Field<ReductionOrder> reduction{
       ReductionOrder::any_order,
       "how the micro-batches' gradients are added up: any_order, the fastest; fixed_tree: in an "
@@ -194,7 +196,14 @@ std::string schema(const Hparams& defaults = {});
 /// The Markdown table of docs/reference/hyperparameters.md.
 std::string hparams_table();
 
-/// Puts a number in the place of "auto": as for one rank with default values, or what so many ranks can share.
+/// What stands for "auto" at most where larger micro-batches gain nothing, and exactly in a fixed tree.
+inline constexpr std::int64_t usual_micro_batch = 8;
+
+/// The largest micro-batch that is at most `most` and divides a rank's share of the global batch; absent if the ranks
+/// can't share it.   @param ranks data-parallel ranks
+std::optional<std::int64_t> largest_micro_batch(std::int64_t global_batch, std::int64_t ranks, std::int64_t most);
+
+/// Puts a number in the place of "auto" without asking for memory: what a run on processors has where there is enough.
 /// @param ranks data-parallel ranks
 void choose_micro_batch(Hparams& hparams, std::int64_t ranks);
 

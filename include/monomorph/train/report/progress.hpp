@@ -20,15 +20,18 @@ struct StepReport {
   std::optional<double> auxiliary_loss = std::nullopt;  ///< mean likewise; absent if no block has one
   std::vector<std::pair<std::string_view, double>> objective_metrics{};  ///< by name
   double lr = 0.0;
-  std::optional<double> grad_norm;     ///< before clipping; absent if the clipping mode has none
-  double tokens_per_second = 0.0;      ///< over all ranks
-  std::optional<double> mfu;           ///< exact matrix product count, causal attention; absent until the peak is known
-  std::optional<double> mfu_palm;      ///< 6 N + 12 L D T per token
-  std::int64_t peak_memory_bytes = 0;  ///< of this rank's device or process
-  double data_wait_fraction = 0.0;     ///< of the time since the last report
-  std::optional<double> seconds_left;  ///< absent in the first steps
-  std::int64_t skipped = 0;            ///< steps skipped for non-finite gradients so far
-  double loss_scale = 1.0;             ///< of this step's gradients
+  std::optional<double> grad_norm;  ///< before clipping; absent if the clipping mode has none
+  double tokens_per_second = 0.0;   ///< over all ranks
+  std::optional<double> mfu;        ///< exact matrix product count, causal attention; absent until the peak is known
+  std::optional<double> mfu_palm;   ///< 6 N + 12 L D T per token
+  std::optional<double> hfu;        ///< the exact count, and what is computed again; else as mfu
+  std::optional<double> roof_fraction;  ///< the roof over the time of a step; absent where the roof is not known
+  double evaluation_seconds = 0.0, checkpoint_seconds = 0.0;  ///< since the last report
+  std::int64_t peak_memory_bytes = 0;                         ///< of this rank's device or process
+  double data_wait_fraction = 0.0;                            ///< of the time since the last report
+  std::optional<double> seconds_left;                         ///< absent in the first steps
+  std::int64_t skipped = 0;                                   ///< steps skipped for non-finite gradients so far
+  double loss_scale = 1.0;                                    ///< of this step's gradients
 };
 
 /// The live line: the most important things first, at most `width` columns; what does not fit is left out whole.

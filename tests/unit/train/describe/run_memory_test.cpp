@@ -22,6 +22,10 @@ RecipeProgram recipe() {
   program.memory = [](int, std::int64_t micro_batch, int) {
     return plan::Memory{.master = 100 * mebibyte, .activations = micro_batch * 10 * mebibyte};
   };
+  program.planned.strategy = [](int) { return plan::Strategy{}; };
+  program.planned.memory = [](const plan::Strategy&, int, std::int64_t micro_batch, int) {
+    return recipe().memory(1, micro_batch, 0);
+  };
   return program;
 }
 
@@ -69,8 +73,11 @@ TEST_CASE("a run that fits has no warning, one that other programs leave no room
 
 TEST_CASE("a run that cannot fit is refused with the one thing to change") {
   CHECK(contains(refusal(64, 128), "[RUN-16] the run needs " + with_kernels(1382) + " of memory, 1.35 GiB planned, "));
-  CHECK(contains(refusal(64, 128), "this machine gives " + with_kernels(900) + " at most; lower batch.micro_batch"));
-  CHECK(contains(refusal(8, 8, {.largest = 50 * mebibyte}), "; take a smaller recipe or a larger machine"));
+  CHECK(contains(refusal(64, 128), "this machine gives " + with_kernels(900) +
+                                       " at most; the largest parts of the plan are activations with 1.25 GiB, "
+                                       "parameters of the optimizer with 100 MiB and "));
+  CHECK(contains(refusal(128, 128), "; change batch.micro_batch to 64, which fits"));
+  CHECK(contains(refusal(8, 8, {.largest = 50 * mebibyte}), "; take a smaller recipe, more ranks or a larger machine"));
 }
 
 TEST_CASE("ranks on one machine share its memory, and sum up gradients in a tree where that is asked for") {

@@ -10,7 +10,7 @@ using monomorph::train::Throughput;
 
 namespace {
 
-constexpr monomorph::plan::FlopsPerToken flops{.palm = 6e6, .exact = 5e6};
+constexpr monomorph::plan::FlopsPerToken flops{.palm = 6e6, .exact = 5e6, .hardware = 7e6};
 
 void take_step(Throughput& throughput, std::int64_t tokens, double waited) {
   throughput.step_began();
@@ -45,6 +45,8 @@ TEST_CASE("the peak is measured at the second report, and MFU is relative to it 
   CHECK(throughput.peak()->source == "measured");
   CHECK(second.mfu.value() == Approx(second.tokens_per_second * flops.exact / throughput.peak()->per_second));
   CHECK(second.mfu_palm.value() == Approx(1.2 * second.mfu.value()));
+  CHECK(second.hfu.value() == Approx(1.4 * second.mfu.value()));
+  CHECK_FALSE(second.roof_fraction);
   CHECK(second.data_wait_fraction == 0);
   CHECK(second.seconds_left.value() >= 8 * 0.002);
 }
@@ -79,4 +81,22 @@ TEST_CASE("MFU of several ranks is relative to what as many could do") {
   }
   const auto rates = throughput.report(8);
   CHECK(4 * rates.mfu.value() == Approx(rates.tokens_per_second * flops.exact / throughput.peak()->per_second));
+}
+
+TEST_CASE("the share of the roof is that of a step's time, without evaluations and checkpoints") {
+  constexpr double roof_seconds = 1e-3;
+  Throughput throughput(flops, DType::bf16, 1, "NVIDIA H100 80GB HBM3", roof_seconds);
+  const auto sleep = [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
+  for (int i = 0; i < 2; ++i) take_step(throughput, 1000, 0);
+  throughput.take_time(Throughput::Aside::evaluation, sleep);
+  throughput.take_time(Throughput::Aside::checkpoint, sleep);
+  throughput.take_time(Throughput::Aside::checkpoint, sleep);
+  const auto rates = throughput.report(1);
+  CHECK(rates.roof_fraction.value() == Approx(roof_seconds * rates.tokens_per_second / 1000));
+  CHECK(rates.roof_fraction.value() <= 0.5);
+  CHECK(rates.evaluation_seconds >= 0.02);
+  CHECK(rates.checkpoint_seconds >= 0.04);
+  CHECK(rates.checkpoint_seconds > rates.evaluation_seconds);
+  take_step(throughput, 1000, 0);
+  CHECK(throughput.report(0).evaluation_seconds == 0);
 }

@@ -1,0 +1,74 @@
+#pragma once
+#include <monomorph/plan/memory_regions.hpp>
+#include <monomorph/train/step/state.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace monomorph::testing {
+
+namespace detail {
+inline bool overlap(std::int64_t begin, std::int64_t end, std::int64_t other_begin, std::int64_t other_end) {
+  return begin < other_end && other_begin < end;
+}
+inline std::string text_of(const plan::MemoryRegion& region) {
+  return std::string(region.what) + " of layer " + std::to_string(region.layer) + " at " +
+         std::to_string(region.offset);
+}
+
+/// Two regions that are in use at the same time, and share bytes.
+inline std::string clash(const std::vector<plan::MemoryRegion>& regions) {
+  for (std::size_t i = 0; i < regions.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      const plan::MemoryRegion &a = regions[i], &b = regions[j];
+      if (a.arena == b.arena && overlap(a.phases.first, a.phases.last + 1, b.phases.first, b.phases.last + 1) &&
+          overlap(a.offset, a.offset + a.bytes, b.offset, b.offset + b.bytes))
+        return text_of(a) + " clashes with " + text_of(b);
+    }
+  return "";
+}
+
+/// Whether the regions of an arena end where it ends, but for what pads a buffer.
+inline bool fill(const std::vector<plan::MemoryRegion>& regions, MemorySpace space, const Arena& arena) {
+  constexpr std::int64_t most_padding = 64 * 8;
+  std::vector<std::pair<std::int64_t, std::int64_t>> covered;
+  for (const plan::MemoryRegion& region : regions)
+    if (region.arena == space) covered.emplace_back(region.offset, region.offset + region.bytes);
+  std::ranges::sort(covered);
+  std::int64_t end = 0;
+  for (const auto& [begin, after] : covered) {
+    if (begin > end + most_padding) return false;
+    end = std::max(end, after);
+  }
+  return end <= arena.bytes() && arena.bytes() <= end + most_padding;
+}
+
+/// A view of a layer that no region has; empty if there is none.
+inline std::string misplaced(const std::vector<plan::MemoryRegion>& regions, const Arena& arena, const View& view,
+                             int layer, const std::string& what) {
+  if (!view.present() || view.data < arena.data() || view.data >= arena.data() + arena.bytes()) return "";
+  const bool found = std::ranges::any_of(regions, [&](const plan::MemoryRegion& region) {
+    return region.arena == MemorySpace::device && region.layer == layer && region.what.ends_with(what) &&
+           arena.data() + region.offset == view.data && region.bytes >= view.bytes();
+  });
+  return found ? "" : what + " of layer " + std::to_string(layer) + " lies elsewhere";
+}
+}  // namespace detail
+
+/// What is wrong with the regions of the plan, compared with where a step has its memory; empty if nothing is.
+template <Recipe R>
+std::string wrong_regions(const train::State<R>& state, int ranks, std::int64_t micro_batch, int tree_levels = 0) {
+  const std::vector<plan::MemoryRegion> regions = plan::memory_regions<R>(ranks, micro_batch, tree_levels);
+  std::string wrong = detail::clash(regions);
+  if (!detail::fill(regions, MemorySpace::device, state.arena())) wrong += "; the arena is not filled";
+  if (!detail::fill(regions, MemorySpace::host, state.host_arena())) wrong += "; the host's arena is not filled";
+  for (int u = 0; u < plan::n_units<R>; ++u) {
+    wrong += detail::misplaced(regions, state.arena(), state.parameters.whole(u), u, "parameters");
+    wrong += detail::misplaced(regions, state.arena(), state.gradients.whole(u), u, "gradients");
+  }
+  for (int layer = 0; layer < plan::last_layer<R>; ++layer)
+    wrong += detail::misplaced(regions, state.arena(), state.activations.y_MD(layer), layer, "output");
+  return wrong;
+}
+
+}  // namespace monomorph::testing
