@@ -1,6 +1,7 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
 #include "emulator/emulator.hpp"
 #include "emulator/sample_kernels.hpp"
+#include "runtime/cuda/divide_by_norm.hpp"
 #include "runtime/cuda/plain_attention.hpp"
 #include "support/catch.hpp"
 
@@ -125,6 +126,7 @@ TEST_CASE("updates and norms race for nothing") {
                       {1e-2, 0.9, 0.95, 1e-8, 0.1}, {.decision = &decision});
           cuda::add_to_norm({}, g, GradientNorm::two, &norm);
           cuda::add_to_norm({}, g, GradientNorm::infinity, &norm);
+          cuda::divide_by_norm({}, g, 1e-7, view(master, DType::fp32, 0));
         }) == 0);
 }
 

@@ -56,5 +56,12 @@ TEST_CASE("bf16 with sums in bf16, half of the blocks recomputed, AdamW, masked 
 TEST_CASE("bf16, activations on the host, AdamW's state on the host in bf16") {
   check_losses<Of<Deeper<llama_like>, precision::Bf16Mixed, Offload<>, HostState<Bf16State<AdamW>>, NextToken>>(1e-4);
 }
+TEST_CASE("fp32, every second block recomputed, Muon with AdamW") {
+  check_losses<Of<Llama, precision::Fp32, EveryNthBlock<2>, ByClass<Muon, AdamW>, NextToken>>(1e-6);
+}
+TEST_CASE("bf16 alone, Muon with Lion and their state in bf16 on the host") {
+  using Optimizer = HostState<Bf16State<ByClass<Muon, Lion>>>;
+  check_losses<Of<Deeper<gpt2_like>, precision::Bf16Pure, KeepAll, Optimizer, NextToken>>(1e-3);
+}
 
 }  // namespace monomorph::testing
