@@ -94,6 +94,22 @@ TEST_CASE("products on the simulated GPU are those of a CPU in every dtype, with
       }
 }
 
+TEST_CASE("gradients of a router's products, of fp32 scores and 16 bits, are those of a CPU") {
+  for (const DType dtype : {DType::bf16, DType::fp16})
+    for (const bool accumulate : {false, true}) {
+      CAPTURE(name_of(dtype), accumulate);
+      const Mirror dy = matrix(30, 6, DType::fp32, 1, 0), x = matrix(30, 16, dtype, 2, 0),
+                   w = matrix(6, 16, dtype, 3, 0);
+      const Mirror dx = matrix(30, 16, dtype, 4, 0), dw = matrix(6, 16, DType::fp32, 5, 0);
+      on_both([&](auto q) {
+        linear_backward_input(q, dy.on(q), w.on(q), dx.on(q), accumulate);
+        linear_backward_weight(q, dy.on(q), x.on(q), dw.on(q), View{}, accumulate);
+      });
+      dx.check_equal(tolerance(dtype));
+      dw.check_equal(tolerance(DType::fp32));
+    }
+}
+
 TEST_CASE("a sum with beta 0 reads nothing of what was there") {
   const Mirror x = matrix(4, 8, DType::fp32, 1, 0), w = matrix(8, 8, DType::fp32, 2, 0);
   const Mirror y({4, 8, std::vector<double>(32, std::nan(""))}, DType::fp32);
