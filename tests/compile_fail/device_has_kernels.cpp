@@ -5,13 +5,11 @@
 // expect-error: \[DEVICE-03\] a model that makes embeddings must have a device that pools the tokens of texts
 // expect-error: \[DEVICE-03\] the objective ContrastivePairs must have a device that compares embeddings
 // expect-error: \[DEVICE-03\] a policy that calls each_element, each_token or each_sample must have a device that runs
-// expect-text: DeviceHasKernels<monomorph::device::Cuda, .*, monomorph::kernels::Orthogonalization>
-// expect-text: DeviceHasKernels<monomorph::device::Cuda, .*MixtureOfExperts|Mixture<.*, monomorph::kernels::Routing>
+// expect-text: DeviceHasKernels<DenseDevice, .*, monomorph::kernels::Orthogonalization>
+// expect-text: DeviceHasKernels<DenseDevice, .*MixtureOfExperts|Mixture<.*, monomorph::kernels::Routing>
 // expect-text: DeviceHasKernels<monomorph::device::Cuda, Own, monomorph::kernels::OwnArithmetic>
 #include <monomorph/device/cuda.hpp>
 #include "support/encoder.hpp"
-using monomorph::kernels::Lion;
-using monomorph::kernels::Sgd;
 #if NEGATIVE
 using Device = monomorph::device::Cuda;
 /// Of a user's own, with the kernels of dense decoders alone.
@@ -23,7 +21,7 @@ struct DenseDevice {
 #else
 using Device = monomorph::device::Cpu;
 struct DenseDevice : monomorph::device::Cpu {
-  using kernel_sets = monomorph::KernelSets<Lion, Sgd>;
+  using kernel_sets = monomorph::EveryKernelSet;
 };
 #endif
 struct WithMuon : Control {
@@ -48,14 +46,16 @@ struct Own : monomorph::objective::NextToken {
 struct WithOwn : Control {
   using objective = Own;
 };
-template <class R> inline constexpr bool admitted = monomorph::admit<monomorph::On<R, Device>>();
-static_assert(admitted<WithMuon>);
-static_assert(monomorph::admit<monomorph::On<WithSgd, DenseDevice>>());
-static_assert(monomorph::admit<monomorph::On<WithLion, DenseDevice>>());
-static_assert(admitted<WithMixture>);
-static_assert(admitted<EncoderControl>);
-static_assert(admitted<WithOwn>);
+template <class R, class On> inline constexpr bool admitted = monomorph::admit<monomorph::On<R, On>>();
+static_assert(admitted<WithMuon, DenseDevice>);
+static_assert(admitted<WithSgd, DenseDevice>);
+static_assert(admitted<WithLion, DenseDevice>);
+static_assert(admitted<WithMixture, DenseDevice>);
+static_assert(admitted<EncoderControl, DenseDevice>);
+static_assert(admitted<WithOwn, Device>);
 // What the device cuda has.
-static_assert(monomorph::admit<monomorph::On<Control, monomorph::device::Cuda>>());
-static_assert(monomorph::admit<monomorph::On<WithLion, monomorph::device::Cuda>>());
-static_assert(monomorph::admit<monomorph::On<WithSgd, monomorph::device::Cuda>>());
+static_assert(admitted<Control, monomorph::device::Cuda>);
+static_assert(admitted<WithLion, monomorph::device::Cuda>);
+static_assert(admitted<WithSgd, monomorph::device::Cuda>);
+static_assert(admitted<WithMuon, monomorph::device::Cuda>);
+static_assert(admitted<WithMixture, monomorph::device::Cuda>);

@@ -3,8 +3,12 @@
 #include "support/generic_arithmetic.hpp"
 #include "unit/runtime/kernels/kernel_case.hpp"
 
-#include <monomorph/runtime/cuda/kernels.hpp>
+#include "runtime/cuda/divide_by_norm.hpp"
 
+#include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/kernels/elementwise.hpp>
+
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -87,10 +91,35 @@ TEST_CASE("the norm of a gradient that takes blocks several turns has the bits o
     CHECK(norm_of(cuda::Queue{}, x.view(), order) == norm_of(cpu::Queue{}, x.view(), order));
 }
 
+TEST_CASE("a matrix divided by its norm has the bits of the CPU", "[gradient_norm]") {
+  const GenericArithmetic arithmetic;
+  constexpr double least_norm = 1e-7;
+  const auto check = [&](const Matrix& matrix, DType from, DType to) {
+    CAPTURE(name_of(from), name_of(to), matrix.rows, matrix.cols);
+    const Storage x(matrix, from), expected(filled(matrix.rows, matrix.cols, 7), to);
+    const double norm = std::sqrt(cpu::sum_of_squares({}, x.view()).value());
+    cpu::scale({}, x.view(), 1 / std::max(norm, least_norm), expected.view());
+    for_each_schedule([&] {
+      const Storage actual(filled(matrix.rows, matrix.cols, 7), to);
+      cuda::divide_by_norm({}, x.view(), least_norm, actual.view());
+      CHECK((actual.bytes() == expected.bytes()));
+    });
+  };
+  for (const DType from : {DType::fp32, DType::bf16, DType::fp64})
+    for (const DType to : {DType::fp32, DType::fp64}) {
+      check(random_matrix(3, 5, 1), from, to);
+      check(random_matrix(70, 65, 2), from, to);
+      check(filled(4, 16, 0), from, to);
+      check(filled(4, 16, 1e-9), from, to);  // whose norm is below the least one
+      check(filled(4, 16, nan), from, to);
+    }
+}
+
 TEST_CASE("an empty gradient leaves a norm as it is", "[gradient_norm]") {
   PartialGradientNorm norm;
   norm.greatest = 3;
   for (const GradientNorm order : orders) cuda::add_to_norm({}, View{}, order, &norm);
+  cuda::divide_by_norm({}, View{}, 1, View{});
   CHECK(norm.greatest == 3);
   CHECK(norm.sum.value() == 0);
 }

@@ -1,6 +1,8 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
 #include "emulator/emulator.hpp"
 #include "emulator/sample_kernels.hpp"
+#include "runtime/cuda/divide_by_norm.hpp"
+#include "runtime/cuda/mixed_products.hpp"
 #include "runtime/cuda/plain_attention.hpp"
 #include "support/catch.hpp"
 
@@ -125,6 +127,7 @@ TEST_CASE("updates and norms race for nothing") {
                       {1e-2, 0.9, 0.95, 1e-8, 0.1}, {.decision = &decision});
           cuda::add_to_norm({}, g, GradientNorm::two, &norm);
           cuda::add_to_norm({}, g, GradientNorm::infinity, &norm);
+          cuda::divide_by_norm({}, g, 1e-7, view(master, DType::fp32, 0));
         }) == 0);
 }
 
@@ -149,6 +152,66 @@ TEST_CASE("the ends of a decoder race for nothing") {
                                .dlogits_CV = view(x),
                                .sum = &sum},
                               {.label_smoothing = 0.1, .z_loss = 1e-4});
+        }) == 0);
+}
+
+TEST_CASE("a mixture of experts races for nothing") {
+  constexpr std::int64_t tokens = 40, experts = 3, chosen = 2, pairs = tokens * chosen, features = 20;
+  std::vector<float> scores(tokens * experts), weights(pairs), lse(tokens), matrices(experts * features * features, 1);
+  std::vector<float> x(tokens * features, 1), rows(pairs * features), hidden(pairs * features), gradients(matrices);
+  std::vector<std::int32_t> integers(3 * pairs + 2 * experts + 1);
+  for (std::size_t i = 0; i < scores.size(); ++i) scores[i] = static_cast<float>(i * 7 % 31);
+  const auto view = [](std::vector<float>& of, std::int64_t columns) {
+    return View(reinterpret_cast<std::byte*>(of.data()), DType::fp32, {std::ssize(of) / columns, columns});
+  };
+  std::int32_t* const begins = integers.data() + 3 * pairs + experts;
+  const Routing routing{view(scores, experts),
+                        view(weights, chosen),
+                        view(lse, tokens),
+                        integers.data(),
+                        integers.data() + pairs,
+                        integers.data() + 2 * pairs,
+                        integers.data() + 3 * pairs,
+                        begins,
+                        tokens,
+                        experts,
+                        chosen};
+  const ExpertMatrices w{{view(matrices, features)}}, dw{{view(gradients, features)}};
+  std::vector<std::int64_t> loads(experts);
+  const StepScalars step;
+  double loss = 0;
+  const View of_rows = view(rows, features), of_hidden = view(hidden, features);
+  CHECK(races_of([&] {
+          cuda::choose_experts({}, routing, RouterScores::softmax, true, View{});
+          cuda::sort_pairs({}, routing, 30);
+          cuda::add_router_loss({}, routing, RouterScores::softmax, {0.1, 0.1}, &loss);
+          cuda::add_loads({}, routing, loads.data());
+          cuda::gather_rows({}, view(x, features), routing, of_rows);
+          cuda::expert_linear({}, of_rows, w, of_hidden, routing);
+          cuda::activate_rows({}, Activation::gelu_tanh, of_hidden, of_hidden, routing);
+          cuda::expert_linear_backward_weight({}, of_hidden, of_rows, dw, routing, true);
+          cuda::expert_linear_backward_input({}, of_hidden, w, of_rows, routing);
+          cuda::weigh_rows_backward({}, of_hidden, of_rows, routing);
+          cuda::combine_rows({}, of_rows, routing, routing.weights_Mk, View{}, view(x, features));
+          cuda::choose_experts_backward({}, routing, RouterScores::softmax, true, {0.1, 0.1}, &step);
+        }) == 0);
+}
+
+TEST_CASE("biases of experts, and products of two dtypes, race for nothing") {
+  constexpr std::int64_t n = 20;
+  std::vector<float> gradient(128), master(128), scores(300 * n, 1), dw(n * n);
+  std::vector<std::uint16_t> x(300 * n), w(n * n);
+  const std::vector<std::int64_t> loads(n, 3);
+  const auto view = [](auto& of, DType dtype, std::int64_t columns) {
+    return View(reinterpret_cast<std::byte*>(of.data()), dtype, {std::ssize(of) / columns, columns});
+  };
+  const UpdateDecision decision;
+  const ElementUpdate run{.gradient = view(gradient, DType::fp32, 128), .master = view(master, DType::fp32, 128)};
+  const View dy = view(scores, DType::fp32, n), in = view(x, DType::bf16, n);
+  CHECK(races_of([&] {
+          cuda::balance_biases({}, run, 0, loads.data(), n, 0.1, {.decision = &decision});
+          cuda::mixed_backward_weight({}, dy, in, view(dw, DType::fp32, n), true);
+          cuda::mixed_backward_input({}, dy, view(w, DType::bf16, n), in, true);
         }) == 0);
 }
 

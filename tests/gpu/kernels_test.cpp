@@ -1,6 +1,7 @@
 #include "mirror.hpp"
 
 #include <monomorph/core/ignored_target.hpp>
+#include <monomorph/optim/muon.hpp>
 
 #include <array>
 #include <numeric>
@@ -379,6 +380,18 @@ TEST_CASE("updates on a GPU", "[optimizer]") {
       });
     }
   }
+}
+
+TEST_CASE("matrices made orthogonal on a GPU", "[optimizer]") {
+  MONOMORPH_NEEDS_GPU;
+  for (const DType dtype : {DType::fp32, DType::fp64})
+    for (const Shape shape : {Shape{256, 768}, {1024, 256}, {128, 128}}) {
+      CAPTURE(name_of(dtype), shape.rows, shape.cols);
+      const Mirror x = random_mirror({shape.rows, shape.cols}, dtype, 1);
+      const Mirror workspace(filled(1, optim::Muon::workspace_elements(shape), 0), dtype);
+      on_both([&](auto q) { orthogonalize(q, x.on(q), workspace.on(q), 1, 5); });
+      x.check_equal(10 * tolerance(dtype));
+    }
 }
 
 TEST_CASE("norms of gradients on a GPU have the bits of a CPU", "[optimizer]") {

@@ -36,6 +36,19 @@ using MaskedTokens = objective::MaskedTokens<49>;
 using namespace optim;
 using namespace checkpointing;
 
+template <class R, MixtureSpec spec> struct WithExperts : R {
+  static constexpr auto model = [] {
+    auto model = R::model;
+    model.bias.mlp = false;
+    return model;
+  }();
+  using layers = Stack<Run<DecoderBlock, 1>, Run<Mixture<spec>::template Block, R::model.n_layers - 1>>;
+};
+constexpr MixtureSpec losing_tokens{
+    .n_experts = 5, .top_k = 2, .capacity_factor = 1.25, .n_shared = 1, .balance_loss = 0.01, .z_loss = 0.001};
+constexpr MixtureSpec dropless{
+    .n_experts = 6, .top_k = 2, .scores = RouterScores::sigmoid, .normalize = false, .bias_rate = 0.01};
+
 }  // namespace
 
 TEST_CASE("fp32, every block recomputed, Lion") {
@@ -55,6 +68,27 @@ TEST_CASE("bf16 with sums in bf16, half of the blocks recomputed, AdamW, masked 
 }
 TEST_CASE("bf16, activations on the host, AdamW's state on the host in bf16") {
   check_losses<Of<Deeper<llama_like>, precision::Bf16Mixed, Offload<>, HostState<Bf16State<AdamW>>, NextToken>>(1e-4);
+}
+TEST_CASE("fp32, every second block recomputed, Muon with AdamW") {
+  check_losses<Of<Llama, precision::Fp32, EveryNthBlock<2>, ByClass<Muon, AdamW>, NextToken>>(1e-6);
+}
+TEST_CASE("bf16 alone, Muon with Lion and their state in bf16 on the host") {
+  using Optimizer = HostState<Bf16State<ByClass<Muon, Lion>>>;
+  check_losses<Of<Deeper<gpt2_like>, precision::Bf16Pure, KeepAll, Optimizer, NextToken>>(1e-3);
+}
+
+TEST_CASE("fp32, gated experts that lose tokens, beside a shared one, every block recomputed") {
+  check_losses<WithExperts<Of<Llama, precision::Fp32, EveryBlock, AdamW, NextToken>, losing_tokens>>(1e-6);
+}
+TEST_CASE("bf16, experts with biases that balance, cheap activations recomputed, Muon with AdamW") {
+  using Optimizer = ByClass<Muon, AdamW>;
+  check_losses<WithExperts<Of<Gpt2, precision::Bf16Mixed, RecomputeCheap, Optimizer, NextToken>, dropless>>(1e-3);
+}
+TEST_CASE("fp16, gated experts that lose tokens, SGD") {
+  check_losses<WithExperts<Of<Llama, precision::Fp16Mixed, KeepAll, Sgd, NextToken>, losing_tokens>>(1e-3);
+}
+TEST_CASE("fp64, experts with biases that balance, their state on the host") {
+  check_losses<WithExperts<Of<Gpt2, precision::Fp64, KeepAll, HostState<AdamW>, NextToken>, dropless>>(1e-12);
 }
 
 }  // namespace monomorph::testing

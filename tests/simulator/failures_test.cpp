@@ -12,6 +12,13 @@ using Order = Schedule::Order;
 using InMemory = OnGpu<Small<gpt2_like>>;
 using AllOnHost = OnGpu<KeptOnHost<InBf16<Small<llama_like, 4>>>>;
 
+/// Experts' loads, and norms of matrices, are known on the GPU alone.
+struct OfExperts : Small<llama_like> {
+  using layers =
+      Stack<Run<Mixture<MixtureSpec{.n_experts = 4, .top_k = 2, .balance_loss = 0.01, .bias_rate = 0.01}>::Block, 2>>;
+  using optimizer = optim::ByClass<optim::Muon, optim::AdamW>;
+};
+
 Simulator& gpu() { return Simulator::the(); }
 
 /// Takes steps as a run does, which reads the outcome of one when it has asked for the next.
@@ -53,6 +60,7 @@ template <class R> std::string error_at(int operation, Order order) {
 TEST_CASE("from the second step on nothing is allocated, and the host waits for the outcome alone") {
   check_quiet_steps<InMemory>();
   check_quiet_steps<AllOnHost>();
+  check_quiet_steps<OnGpu<OfExperts>>();
 }
 
 TEST_CASE("a GPU or a host that has not enough memory is one line that says so") {

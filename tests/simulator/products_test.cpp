@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include <monomorph/optim/muon.hpp>
+
 #include "gpu/mirror.hpp"
 #include "simulator/simulator.hpp"
 #include "support/error_of.hpp"
@@ -92,11 +94,42 @@ TEST_CASE("products on the simulated GPU are those of a CPU in every dtype, with
       }
 }
 
+TEST_CASE("gradients of a router's products, of fp32 scores and 16 bits, are those of a CPU") {
+  for (const DType dtype : {DType::bf16, DType::fp16})
+    for (const bool accumulate : {false, true}) {
+      CAPTURE(name_of(dtype), accumulate);
+      const Mirror dy = matrix(30, 6, DType::fp32, 1, 0), x = matrix(30, 16, dtype, 2, 0),
+                   w = matrix(6, 16, dtype, 3, 0);
+      const Mirror dx = matrix(30, 16, dtype, 4, 0), dw = matrix(6, 16, DType::fp32, 5, 0);
+      on_both([&](auto q) {
+        linear_backward_input(q, dy.on(q), w.on(q), dx.on(q), accumulate);
+        linear_backward_weight(q, dy.on(q), x.on(q), dw.on(q), View{}, accumulate);
+      });
+      dx.check_equal(tolerance(dtype));
+      dw.check_equal(tolerance(DType::fp32));
+    }
+}
+
 TEST_CASE("a sum with beta 0 reads nothing of what was there") {
   const Mirror x = matrix(4, 8, DType::fp32, 1, 0), w = matrix(8, 8, DType::fp32, 2, 0);
   const Mirror y({4, 8, std::vector<double>(32, std::nan(""))}, DType::fp32);
   on_both([&](auto q) { linear(q, x.on(q), w.on(q), View{}, y.on(q)); });
   y.check_equal(tolerance(DType::fp32));
+}
+
+TEST_CASE("matrices that are made orthogonal on the simulated GPU are those of a CPU") {
+  constexpr DType of_matrix_and_workspace[][2] = {{DType::fp32, DType::fp32},
+                                                  {DType::bf16, DType::fp32},
+                                                  {DType::fp64, DType::fp64}};
+  for (const auto& [dtype, of_workspace] : of_matrix_and_workspace)
+    for (const Shape shape : {Shape{8, 24}, {24, 8}, {16, 16}, {1, 5}})
+      for (const std::int64_t iterations : {1, 5}) {
+        CAPTURE(name_of(dtype), shape.rows, shape.cols, iterations);
+        const Mirror x = matrix(shape.rows, shape.cols, dtype, 1, 0);
+        const Mirror workspace(filled(1, optim::Muon::workspace_elements(shape), std::nan("")), of_workspace);
+        on_both([&](auto q) { orthogonalize(q, x.on(q), workspace.on(q), 3, iterations); });
+        x.check_equal(10 * tolerance(dtype));
+      }
 }
 
 TEST_CASE("what the simulated cuBLASLt does not know it refuses by name") {

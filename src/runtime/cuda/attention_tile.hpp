@@ -1,5 +1,6 @@
 #pragma once
 #include "runtime/cuda/block_memory.hpp"
+#include "runtime/cuda/fused.hpp"
 #include "runtime/kernels/elements.hpp"
 
 #include <cmath>
@@ -11,9 +12,6 @@ namespace monomorph::cuda {
 namespace {
 
 constexpr int square = 16, tile_threads = square * square, warp_threads = 32;
-
-MONOMORPH_HOST_DEVICE inline float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-MONOMORPH_HOST_DEVICE inline double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
 
 constexpr int smaller(int a, int b) { return a < b ? a : b; }
 

@@ -1,8 +1,10 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
 
 #include "runtime/cuda/block_memory.hpp"
+#include "runtime/cuda/divide_by_norm.hpp"
 #include "runtime/cuda/exact_terms.hpp"
 #include "runtime/cuda/launch.hpp"
+#include "runtime/cuda/map_elements.hpp"
 #include "runtime/cuda/pack.hpp"
 #include "runtime/cuda/staging.hpp"
 #include "runtime/kernels/dtypes.hpp"
@@ -10,6 +12,7 @@
 #include <monomorph/core/exact_sum.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 // Sums of 64 elements are rounded as the CPU rounds them (src/runtime/isa/reduce.hpp): the elements of each of sixteen
@@ -110,9 +113,9 @@ __global__ void __launch_bounds__(norm_threads)
 
 constexpr int join_threads = 512, join_parts = join_threads / ExactSum::n_words;
 
-/// One block adds up those of all, a thread each word of a part of them, and one thread gives the sum.
-__global__ void __launch_bounds__(join_threads)
-    join_sums(const std::int64_t* words_of_blocks, int blocks, PartialGradientNorm* norm) {
+/// The words of the sum of all blocks, right for the first thread. One block adds up, a thread each word of a part of
+/// the blocks.
+__device__ inline const std::int64_t* joined_words(const std::int64_t* words_of_blocks, int blocks) {
   struct Parts {
     std::int64_t words[join_parts][ExactSum::n_words];
   };
@@ -128,8 +131,34 @@ __global__ void __launch_bounds__(join_threads)
   if (part == 0)
     for (int i = 1; i < join_parts; ++i) shared.words[0][word] += shared.words[i][word];
   __syncthreads();
-  if (threadIdx.x == 0) norm->sum.add_words(shared.words[0]);
+  return shared.words[0];
 }
+
+__global__ void __launch_bounds__(join_threads)
+    join_sums(const std::int64_t* words_of_blocks, int blocks, PartialGradientNorm* norm) {
+  const std::int64_t* const words = joined_words(words_of_blocks, blocks);
+  if (threadIdx.x == 0) norm->sum.add_words(words);
+}
+
+/// One over the root of a sum of squares.
+struct InverseNorm {
+  double value;
+  ExactSum squares;
+};
+
+__global__ void __launch_bounds__(join_threads)
+    invert_norm(const std::int64_t* words_of_blocks, int blocks, double least_norm, InverseNorm* inverse) {
+  const std::int64_t* const words = joined_words(words_of_blocks, blocks);
+  if (threadIdx.x != 0) return;
+  inverse->squares = ExactSum();
+  inverse->squares.add_words(words);
+  inverse->value = 1 / std::max(std::sqrt(inverse->squares.value()), least_norm);
+}
+
+template <class S> struct TimesInverse {
+  const InverseNorm* norm;
+  __device__ S operator()(S x) const { return static_cast<S>(norm->value) * x; }
+};
 
 // Of numbers that are not negative the greater one has the greater bits, and NaN greater ones than infinity.
 
@@ -183,14 +212,27 @@ unsigned blocks_for(std::int64_t n, std::int64_t block_elements) {
   return static_cast<unsigned>(std::clamp((n + block_elements - 1) / block_elements, std::int64_t{1}, most_blocks));
 }
 
-template <class Term> void add_sum(Queue queue, const View& x, PartialGradientNorm* norm) {
+/// What blocks have summed up, in the workspace behind what else the caller needs there.
+struct BlockSums {
+  std::byte* reserved;
+  std::int64_t* words;
+  int blocks;
+};
+
+template <class Term> BlockSums summed_by_blocks(Queue queue, const View& x, std::int64_t reserved_bytes = 0) {
   const std::int64_t n = x.elements();
   const unsigned blocks = blocks_for(n, std::int64_t{norm_threads} * norm_group / group_threads);
-  auto* const words = reinterpret_cast<std::int64_t*>(workspace(queue, blocks * std::int64_t{sizeof(SharedWords)}));
+  std::byte* const memory = workspace(queue, reserved_bytes + blocks * std::int64_t{sizeof(SharedWords)});
+  auto* const words = reinterpret_cast<std::int64_t*>(memory + reserved_bytes);
   in_element_type(x.dtype, [&]<class T>() {
     launch(sum_blocks<Term, T>, {blocks, norm_threads}, queue, x.as<const T>(), n, starts_access(x.data), words);
   });
-  launch(join_sums, {1, join_threads}, queue, words, static_cast<int>(blocks), norm);
+  return {memory, words, static_cast<int>(blocks)};
+}
+
+template <class Term> void add_sum(Queue queue, const View& x, PartialGradientNorm* norm) {
+  const BlockSums sums = summed_by_blocks<Term>(queue, x);
+  launch(join_sums, {1, join_threads}, queue, sums.words, sums.blocks, norm);
 }
 
 void take_greatest(Queue queue, const View& x, PartialGradientNorm* norm) {
@@ -218,6 +260,16 @@ void add_to_norm(Queue queue, View x, GradientNorm order, PartialGradientNorm* n
     case GradientNorm::infinity:
       return take_greatest(queue, x, norm);
   }
+}
+
+void divide_by_norm(Queue queue, View x, double least_norm, View y) {
+  if (!x.present()) return;
+  const BlockSums sums = summed_by_blocks<Square>(queue, x, sizeof(InverseNorm));
+  auto* const inverse = reinterpret_cast<InverseNorm*>(sums.reserved);
+  launch(invert_norm, {1, join_threads}, queue, sums.words, sums.blocks, least_norm, inverse);
+  in_element_type(x.dtype, [&]<class X>() {
+    in_compute_type(y.dtype, [&]<class S>() { map_elements<S, S, X>(queue, TimesInverse<S>{inverse}, y, x); });
+  });
 }
 
 }  // namespace monomorph::cuda

@@ -20,6 +20,8 @@ template <class T> struct Rows {
 };
 struct Extent {
   std::int64_t rows, cols;
+  const std::int32_t* counted = nullptr;  ///< if given, where it says on the GPU how many of the rows there are
+  __device__ std::int64_t rows_there() const { return counted == nullptr ? rows : *counted; }
 };
 
 template <class S, int width, class F, class Y, class... X> __device__ void map_pack(F f, Y* y, const X*... x) {
@@ -38,7 +40,8 @@ __global__ void __launch_bounds__(map_threads) map(F f, Extent extent, Rows<Y> y
   const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * width;
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x * width;
   const std::int64_t first_row = static_cast<std::int64_t>(blockIdx.y) * blockDim.y + threadIdx.y;
-  for (std::int64_t row = first_row; row < extent.rows; row += static_cast<std::int64_t>(gridDim.y) * blockDim.y) {
+  const std::int64_t rows = extent.rows_there();
+  for (std::int64_t row = first_row; row < rows; row += static_cast<std::int64_t>(gridDim.y) * blockDim.y) {
     for (std::int64_t col = first; col < extent.cols; col += step) {
       if (col + width <= extent.cols) {
         map_pack<S, width>(f, y.data + row * y.stride + col, (x.data + row * x.stride + col)...);
@@ -70,12 +73,8 @@ inline bool rows_start_access(const View& x) {
   return strides && starts_access(x.data);
 }
 
-/// y = f(x…) of views of the same rows and columns, with elements of type Y and X….   @tparam S f computes in
 template <class S, class Y, class... X, class F, class... Views>
-void map_elements(Queue queue, F f, const View& y, const Views&... x) {
-  if (!y.present()) return;
-  const bool flat = y.contiguous() && (x.contiguous() && ...);
-  const Extent extent = flat ? Extent{1, y.elements()} : Extent{y.shape.rows, y.shape.cols};
+void map_extent(Queue queue, F f, const Extent& extent, const View& y, const Views&... x) {
   const auto start = [&]<int width>() {
     launch(map<S, width, F, Y, X...>, shape_of(extent, width), queue, f, extent, Rows<Y>{y.template as<Y>(), y.stride},
            Rows<const X>{x.template as<const X>(), x.stride}...);
@@ -84,6 +83,22 @@ void map_elements(Queue queue, F f, const View& y, const Views&... x) {
     start.template operator()<pack_width<Y, X...>()>();
   else
     start.template operator()<1>();
+}
+
+/// y = f(x…) of views of the same rows and columns, with elements of type Y and X….   @tparam S f computes in
+template <class S, class Y, class... X, class F, class... Views>
+void map_elements(Queue queue, F f, const View& y, const Views&... x) {
+  if (!y.present()) return;
+  const bool flat = y.contiguous() && (x.contiguous() && ...);
+  const Extent extent = flat ? Extent{1, y.elements()} : Extent{y.shape.rows, y.shape.cols};
+  map_extent<S, Y, X...>(queue, f, extent, y, x...);
+}
+
+/// The same of the first rows alone, as many as `counted` says on the GPU, or of all if it is null.
+template <class S, class Y, class... X, class F, class... Views>
+void map_rows(Queue queue, const std::int32_t* counted, F f, const View& y, const Views&... x) {
+  if (counted == nullptr) return map_elements<S, Y, X...>(queue, f, y, x...);
+  if (y.present()) map_extent<S, Y, X...>(queue, f, Extent{y.shape.rows, y.shape.cols, counted}, y, x...);
 }
 
 }  // namespace

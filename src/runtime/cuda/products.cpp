@@ -1,4 +1,5 @@
 #include "runtime/cuda/column_sums.hpp"
+#include "runtime/cuda/mixed_products.hpp"
 #include "runtime/cuda/product.hpp"
 #include "runtime/cuda/staging.hpp"
 
@@ -6,7 +7,7 @@
 
 #include <map>
 
-/// Matrix products by cuBLASLt.
+/// Matrix products by cuBLASLt, but for the few of which it has none.
 namespace monomorph::cuda {
 namespace {
 
@@ -66,6 +67,7 @@ void linear_add(Queue queue, View x, View w, View bias, View residual, View y) {
 
 void linear_backward_input(Queue queue, View dy, View w, View dx, bool accumulate) {
   if (!dx.present()) return;
+  if (dy.dtype != w.dtype) return mixed_backward_input(queue, dy, w, dx, accumulate);
   run(queue, {.m = dx.shape.cols,
               .n = dx.shape.rows,
               .k = dy.shape.cols,
@@ -78,7 +80,9 @@ void linear_backward_input(Queue queue, View dy, View w, View dx, bool accumulat
 
 /// cuBLASLt could add up rows behind the product, but takes three times as long for it.
 void linear_backward_weight(Queue queue, View dy, View x, View dw, View dbias, bool accumulate) {
-  if (dw.present())
+  if (dw.present() && dy.dtype != x.dtype)
+    mixed_backward_weight(queue, dy, x, dw, accumulate);
+  else if (dw.present())
     run(queue, {.m = x.shape.cols,
                 .n = dy.shape.cols,
                 .k = dy.shape.rows,

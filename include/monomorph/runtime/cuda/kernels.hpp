@@ -4,8 +4,10 @@
 #include <monomorph/runtime/kernels/attention.hpp>
 #include <monomorph/runtime/kernels/cross_entropy.hpp>
 #include <monomorph/runtime/kernels/dropout.hpp>
+#include <monomorph/runtime/kernels/expert_products.hpp>
 #include <monomorph/runtime/kernels/optimizer.hpp>
 #include <monomorph/runtime/kernels/random.hpp>
+#include <monomorph/runtime/kernels/routing.hpp>
 #include <monomorph/runtime/memory/view.hpp>
 #include <monomorph/spec/rotary_spec.hpp>
 #include <span>
@@ -92,7 +94,27 @@ void momentum_mean(Queue queue, const ElementUpdate& run, const MomentumCoeffici
                    const UpdateTerms& terms);
 void step_along(Queue queue, const ElementUpdate& run, const DirectionCoefficients& coefficients,
                 const UpdateTerms& terms);
+void orthogonalize(Queue queue, View matrix, View workspace, double squared_scale, std::int64_t iterations);
 void add_to_norm(Queue queue, View x, GradientNorm order, PartialGradientNorm* norm);
+
+// Mixtures of experts. How many rows of pairs there are is read on the GPU: the host does not wait for it.
+void choose_experts(Queue queue, const Routing& routing, RouterScores scores, bool normalize, View bias_E);
+void sort_pairs(Queue queue, const Routing& routing, std::int64_t capacity);
+void add_router_loss(Queue queue, const Routing& routing, RouterScores scores, const RouterLosses& losses, double* sum);
+void add_loads(Queue queue, const Routing& routing, std::int64_t* loads_E);
+void choose_experts_backward(Queue queue, const Routing& routing, RouterScores scores, bool normalize,
+                             const RouterLosses& losses, const StepScalars* step);
+void gather_rows(Queue queue, View x_MD, const Routing& routing, View rows_ND);
+void combine_rows(Queue queue, View rows_ND, const Routing& routing, View weights_Mk, View residual_MD, View y_MD);
+void weigh_rows_backward(Queue queue, View a_NF, View d_NF, const Routing& routing);
+void expert_linear(Queue queue, View x_NK, const ExpertMatrices& w, View y_NF, const Routing& routing);
+void expert_linear_backward_input(Queue queue, View dy_NF, const ExpertMatrices& w, View dx_NK, const Routing& routing);
+void expert_linear_backward_weight(Queue queue, View dy_NF, View x_NK, const ExpertMatrices& dw, const Routing& routing,
+                                   bool accumulate);
+void activate_rows(Queue queue, Activation activation, View h_NG, View y_NF, const Routing& routing);
+void activate_rows_backward(Queue queue, Activation activation, View h_NG, View dy_NF, const Routing& routing);
+void balance_biases(Queue queue, const ElementUpdate& run, std::int64_t first, const std::int64_t* loads,
+                    std::int64_t n_experts, double rate, const UpdateTerms& terms);
 
 // The numbers of a step.
 void begin_step(Queue queue, StepScalars* scalars, std::span<std::int64_t> counters);

@@ -19,7 +19,7 @@ struct Modest : device::Cpu {
   using kernel_sets = KernelSets<kernels::Sgd>;
 };
 struct Boastful : device::Cuda {
-  using kernel_sets = KernelSets<kernels::Sgd, kernels::Lion, kernels::Routing>;
+  using kernel_sets = EveryKernelSet;
 };
 }  // namespace
 
