@@ -1,7 +1,7 @@
-// The functions of NCCL that the backend calls, as the simulator has them: each rank is a process with a GPU of its own,
-// and what GPUs would send each other goes through a mailbox. A collective is two operations of its stream: one sends
-// this rank's part and leaves NaNs where the result will be, and the other one, which runs when all parts have come,
-// writes the result. So nothing waits within a call, and other streams go on.
+// The functions of NCCL that the backend calls, as the simulator has them: each rank is a process with a GPU of its
+// own, and what GPUs would send each other goes through a mailbox. A collective is two operations of its stream: one
+// sends this rank's part and leaves NaNs where the result will be, and the other one, which runs when all parts have
+// come, writes the result. So nothing waits within a call, and other streams go on.
 #include <nccl.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct ncclComm {
   int rank, size;
   std::atomic<bool> has_begun = false, is_aborted = false;
   bool shares_a_gpu = false;
-  std::int64_t n_collectives = 0;              ///< that this rank has called
+  std::int64_t n_collectives = 0;                ///< that this rank has called
   std::vector<std::int64_t> n_sent, n_received;  ///< messages that it has called, by the other rank
 
   ncclComm(const std::string& folder, int rank_of, int size_of, int device)
@@ -182,7 +182,8 @@ bool in_group = false;
 std::vector<Message> group;
 
 std::string letter(const ncclComm& communicator, const Message& message, std::int64_t number) {
-  const int from = message.sends ? communicator.rank : message.peer, to = message.sends ? message.peer : communicator.rank;
+  const int from = message.sends ? communicator.rank : message.peer,
+            to = message.sends ? message.peer : communicator.rank;
   return std::to_string(number) + " from " + std::to_string(from) + " to " + std::to_string(to);
 }
 

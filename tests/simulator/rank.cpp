@@ -1,9 +1,9 @@
-// simulated_rank cpu|gpu <strategy> any_order|fixed_tree <schedule> <seed> <steps> [<place>]: one of the ranks of a small
-// training, as the launcher's variables say, on a CPU or on a simulated GPU of its own. Whatever ranks there are, a step
-// has the same four micro-batches. Prints the loss and the norm of each step in all their bits, an evaluation, how often
-// the host waited in the last step and what memory was asked for since the first; and races, and the places of all waits,
-// of which one may be left out. Ends with 1 and a line where it fails, with 4 after a race, and with 2 for what it does
-// not know.
+// simulated_rank cpu|gpu <strategy> any_order|fixed_tree <schedule> <seed> <steps> [<place>]: one of the ranks of a
+// small training, as the launcher's variables say, on a CPU or on a simulated GPU of its own. Whatever ranks there are,
+// a step has the same four micro-batches. Prints the loss and the norm of each step in all their bits, an evaluation,
+// how often the host waited in the last step and what memory was asked for since the first; and races, and the places
+// of all waits, of which one may be left out. Ends with 1 and a line where it fails, with 4 after a race, and with 2
+// for what it does not know.
 #include "simulator/simulated_step.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -34,9 +34,9 @@ template <Recipe R> class RankOfTraining {
   RankOfTraining(const World& world, bool in_tree)
       : world_(world),
         in_tree_(in_tree),
-        communicator_(connect_ranks<typename device_of<R>::Queue>(
-            world, world.groups({}).data,
-            {R::sharding::optimizer_shards(world.size()), R::precision::reduce_dtype, in_tree})) {}
+        communicator_(connect_ranks<typename device_of<R>::Queue>(world, world.groups({}).data,
+                                                                  {R::sharding::optimizer_shards(world.size()),
+                                                                   R::precision::reduce_dtype, in_tree})) {}
 
   void train(int n_steps) {
     train::Ticket last = take_step();

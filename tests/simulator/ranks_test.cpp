@@ -1,5 +1,5 @@
-// Several ranks on simulated GPUs: processes that exchange by NCCL. They train as a CPU does, with the bits of any number
-// of ranks where sums have a fixed order, and whatever order streams run in.
+// Several ranks on simulated GPUs: processes that exchange by NCCL. They train as a CPU does, with the bits of any
+// number of ranks where sums have a fixed order, and whatever order streams run in.
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/free_port.hpp"
@@ -9,6 +9,7 @@
 #include <cmath>
 #include <csignal>
 #include <deque>
+#include <numeric>
 #include <sstream>
 
 namespace monomorph::testing {
@@ -16,7 +17,7 @@ namespace {
 
 using std::string;
 
-constexpr int n_steps = 20;
+constexpr int n_steps = 20, n_compared_steps = 8;
 
 /// The program of a rank, and where it meets the others.
 std::vector<string> command(const string& device, const string& strategy, const string& order,
@@ -24,10 +25,14 @@ std::vector<string> command(const string& device, const string& strategy, const 
   return {MONOMORPH_SIMULATED_RANK, device, strategy, order, schedule, std::to_string(seed), std::to_string(steps)};
 }
 Process::Environment environment(int rank, int ranks, const string& port, int gpus) {
-  return {{"RANK", std::to_string(rank)},       {"WORLD_SIZE", std::to_string(ranks)},
-          {"LOCAL_RANK", std::to_string(rank)}, {"LOCAL_WORLD_SIZE", std::to_string(ranks)},
-          {"MASTER_ADDR", "127.0.0.1"},         {"MASTER_PORT", port},
-          {"OMP_NUM_THREADS", "1"},             {"MONOMORPH_SIMULATOR_GPUS", std::to_string(gpus)}};
+  return {{"RANK", std::to_string(rank)},
+          {"WORLD_SIZE", std::to_string(ranks)},
+          {"LOCAL_RANK", std::to_string(rank)},
+          {"LOCAL_WORLD_SIZE", std::to_string(ranks)},
+          {"MASTER_ADDR", "127.0.0.1"},
+          {"MASTER_PORT", port},
+          {"OMP_NUM_THREADS", "1"},
+          {"MONOMORPH_SIMULATOR_GPUS", std::to_string(gpus)}};
 }
 
 /// By rank.
@@ -35,8 +40,7 @@ std::vector<ProcessResult> results_of(int ranks, const std::vector<string>& rank
   const string port = free_port();
   std::deque<Process> processes;
   for (int rank = 0; rank < ranks; ++rank)
-    processes.emplace_back(rank_program,
-                           ranks == 1 ? Process::Environment{} : environment(rank, ranks, port, gpus));
+    processes.emplace_back(rank_program, ranks == 1 ? Process::Environment{} : environment(rank, ranks, port, gpus));
   std::vector<ProcessResult> results;
   for (Process& process : processes) results.push_back(process.wait());
   return results;
@@ -91,8 +95,23 @@ void check_strategy(const string& strategy, std::initializer_list<int> numbers) 
   for (const int ranks : numbers) {
     CAPTURE(strategy, ranks);
     CHECK(worst_difference(steps_of(ranks, command("gpu", strategy, "any_order")), steps_on_cpu()) < 1e-6);
-    CHECK(steps_of(ranks, command("gpu", strategy, "fixed_tree")) == steps_on_one_gpu());
+    const std::vector<string>& one = steps_on_one_gpu();
+    CHECK(steps_of(ranks, command("gpu", strategy, "fixed_tree", "late", 0, n_compared_steps)) ==
+          std::vector<string>(one.begin(), one.begin() + n_compared_steps));
   }
+}
+
+/// Two steps on two ranks, whose schedules differ in no bit.
+void check_schedules(const string& strategy, const string& order, const std::vector<int>& seeds) {
+  constexpr int n = 2;
+  CAPTURE(strategy, order);
+  const auto steps = [&](const string& schedule, int seed) {
+    return steps_of(2, command("gpu", strategy, order, schedule, seed, n));
+  };
+  const std::vector<string> late = steps("late", 0);
+  CHECK(late.size() == n);
+  for (const string schedule : {"early", "kernels_first", "copies_first"}) CHECK(steps(schedule, 0) == late);
+  for (const int seed : seeds) CHECK(steps("random", seed) == late);
 }
 
 }  // namespace
@@ -118,17 +137,14 @@ TEST_CASE("pairs of GPUs that are replicas have the losses of a CPU, and the bit
 }
 
 TEST_CASE("steps of several GPUs have the same bits in every schedule of streams") {
-  for (const string strategy : {"Replicate", "FullShard"})
-    for (const string order : {"any_order", "fixed_tree"}) {
-      const auto steps = [&](const string& schedule, int seed) {
-        return steps_of(2, command("gpu", strategy, order, schedule, seed, 3));
-      };
-      const std::vector<string> late = steps("late", 0);
-      CAPTURE(strategy, order);
-      CHECK(late.size() == 3);
-      for (const string schedule : {"early", "kernels_first", "copies_first"}) CHECK(steps(schedule, 0) == late);
-      for (const int seed : {1, 2, 3}) CHECK(steps("random", seed) == late);
-    }
+  check_schedules("FullShard", "any_order", {1, 2, 3});
+  check_schedules("ShardOptimizer", "fixed_tree", {4, 5});
+}
+TEST_CASE("steps of several GPUs have the same bits in many random schedules of streams", "[.][exhaustive]") {
+  std::vector<int> seeds(100);
+  std::iota(seeds.begin(), seeds.end(), 10);
+  for (const string strategy : {"Replicate", "ShardOptimizer", "ShardGradOp", "FullShard"})
+    for (const string order : {"any_order", "fixed_tree"}) check_schedules(strategy, order, seeds);
 }
 
 TEST_CASE("gradients that are rounded to bf16 between GPUs are rounded once, and train") {
@@ -139,7 +155,7 @@ TEST_CASE("gradients that are rounded to bf16 between GPUs are rounded once, and
 TEST_CASE("from the second step on GPUs are asked for no memory, and their hosts wait once a step") {
   for (const string strategy : {"Replicate", "FullShard"})
     for (const string order : {"any_order", "fixed_tree"})
-      for (const ProcessResult& result : results_of(2, command("gpu", strategy, order, "late", 0, 6))) {
+      for (const ProcessResult& result : results_of(2, command("gpu", strategy, order, "late", 0, 4))) {
         CAPTURE(result.err, result.out);
         CHECK(lines_of(result.out, "a step: ") == std::vector<string>{"a step: 1 waits, 0 allocations"});
       }
@@ -155,7 +171,8 @@ TEST_CASE("ranks that would share a GPU are refused, each by one line") {
 
 namespace {
 
-/// Two ranks, of which the second one is stopped or killed in the middle: what the first one says, and how long it takes.
+/// Two ranks, of which the second one is stopped or killed in the middle: what the first one says, and how long it
+/// takes.
 ProcessResult left_alone_by(int signal) {
   const string port = free_port();
   const std::vector<string> rank_program = command("gpu", "FullShard", "any_order", "late", 0, 1'000'000);
@@ -173,7 +190,8 @@ TEST_CASE("a rank that vanishes ends the others with one line that says in which
   const ProcessResult killed = left_alone_by(SIGKILL);
   CAPTURE(killed.err);
   CHECK(killed.exit_code == 1);
-  CHECK(killed.err.starts_with("[RANK-11] a rank has gone (remote process exited or there was a network error), while "));
+  CHECK(
+      killed.err.starts_with("[RANK-11] a rank has gone (remote process exited or there was a network error), while "));
   CHECK(contains(killed.err, " among ranks 0, 1"));
 }
 TEST_CASE("a rank that stops ends the others within the time limit, with the same line") {

@@ -22,8 +22,7 @@ void Streams::set_schedule(const Schedule& schedule) {
   random_.seed(schedule.seed);
 }
 
-void Streams::give(CUstream_st* stream, std::string_view what, std::function<void()> run,
-                   std::function<bool()> ready) {
+void Streams::give(CUstream_st* stream, std::string_view what, std::function<void()> run, std::function<bool()> ready) {
   add(stream, {.what = what, .run = std::move(run), .ready = std::move(ready)});
 }
 
@@ -43,8 +42,7 @@ void Streams::add(CUstream_st* stream, Operation operation) {
 
 void Streams::wait_for(const Place& place) {
   while (place.stream->n_done < place.number) {
-    CUstream_st* const next =
-        schedule_.order == Schedule::Order::random ? random_ready() : needed_by(place.stream);
+    CUstream_st* const next = schedule_.order == Schedule::Order::random ? random_ready() : needed_by(place.stream);
     if (next == nullptr) {
       idle_(*place.stream);
       continue;

@@ -53,7 +53,7 @@ struct CUstream_st {
   bool is_closed = false;
   std::deque<monomorph::simulator::Operation> waiting{};
   std::atomic<std::uint64_t> n_done = 0;  ///< that other threads may look at
-  monomorph::simulator::Clock clock{};  ///< of the last operation that it was given
+  monomorph::simulator::Clock clock{};    ///< of the last operation that it was given
   std::uint64_t n_given() const { return n_done + waiting.size(); }
   bool can_run() const {
     if (waiting.empty()) return false;

@@ -35,8 +35,8 @@ struct Cuda {
   }
   static constexpr int id_parts = 4;
 
-  /// What collectives between GPUs keep beside the arena: memory for pieces of gradients on their way, where sums have a
-  /// fixed order or gradients are rounded before they are sent; words of the host that ranks add up; and NCCL's own
+  /// What collectives between GPUs keep beside the arena: memory for pieces of gradients on their way, where sums have
+  /// a fixed order or gradients are rounded before they are sent; words of the host that ranks add up; and NCCL's own
   /// buffers, about as much for the four groups of a rank. The last depends on how GPUs are connected and was not
   /// measured, so the plan counts a round number.
   static constexpr std::int64_t communication_bytes(int dp) {

@@ -35,16 +35,16 @@ struct Memory {
   std::int64_t activations = 0;
   std::int64_t statistics = 0;  ///< norm statistics, log-sum-exps, logits of a chunk
   std::int64_t rotary = 0;
-  std::int64_t scalars = 0;           ///< what a step adds up and decides by
-  std::int64_t host_params = 0;       ///< this rank's part of what compute reads, in the host's memory
-  std::int64_t host_optimizer = 0;    ///< state and master parameters that lie in the host's memory
-  std::int64_t host_activations = 0;  ///< what waits there for backward
-  std::int64_t device_workspace = 0;  ///< of the kernels of a device with a memory of its own, beside the arena
-  std::int64_t device_context = 0;    ///< of its driver
+  std::int64_t scalars = 0;               ///< what a step adds up and decides by
+  std::int64_t host_params = 0;           ///< this rank's part of what compute reads, in the host's memory
+  std::int64_t host_optimizer = 0;        ///< state and master parameters that lie in the host's memory
+  std::int64_t host_activations = 0;      ///< what waits there for backward
+  std::int64_t device_workspace = 0;      ///< of the kernels of a device with a memory of its own, beside the arena
+  std::int64_t device_context = 0;        ///< of its driver
   std::int64_t device_communication = 0;  ///< of collectives between devices
-  std::int64_t host_staging = 0;      ///< through which the host sees what lies in a device's own memory
-  std::int64_t communication = 0;     ///< the communicator's
-  bool arena_on_host = true;          ///< the device has no memory of its own
+  std::int64_t host_staging = 0;          ///< through which the host sees what lies in a device's own memory
+  std::int64_t communication = 0;         ///< the communicator's
+  bool arena_on_host = true;              ///< the device has no memory of its own
   constexpr std::int64_t arena() const {
     return master + compute_params + gathered_params + gradients + gathered_gradients + gradient_tree +
            optimizer_state + optimizer_workspace + activations + statistics + rotary + scalars;
@@ -53,13 +53,9 @@ struct Memory {
   constexpr std::int64_t beside_arena() const { return device_workspace + device_context + device_communication; }
   /// The other arena: what waits in the host's memory.
   constexpr std::int64_t host() const { return host_params + host_optimizer + host_activations; }
-  constexpr std::int64_t total() const {
-    return arena() + beside_arena() + host() + host_staging + communication;
-  }
+  constexpr std::int64_t total() const { return arena() + beside_arena() + host() + host_staging + communication; }
   /// What a budget is compared with: the memory of the device where it has one of its own, or else all.
-  constexpr std::int64_t budgeted() const {
-    return arena_on_host ? total() : arena() + beside_arena();
-  }
+  constexpr std::int64_t budgeted() const { return arena_on_host ? total() : arena() + beside_arena(); }
   /// What the machine's main memory must have room for.
   constexpr std::int64_t in_main_memory() const {
     return arena_on_host ? total() : host() + host_staging + communication;

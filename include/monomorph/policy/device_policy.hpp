@@ -49,8 +49,7 @@ struct DeviceAxis {
       { P::communication_bytes(dp) } -> std::same_as<std::int64_t>;
       typename Constant<P::communication_bytes(1)>;
     };
-    static constexpr bool all_hold =
-        name && queue && loss_chunk && own_memory && workspace && context && communication;
+    static constexpr bool all_hold = name && queue && loss_chunk && own_memory && workspace && context && communication;
     static consteval void explain() {
       static_assert(name,
                     "[DEVICE-01] a device must have `static constexpr std::string_view name` "

@@ -45,10 +45,11 @@ class CudaCommunicator final : public distributed::GroupedCommunicator {
   Queue queue_;
   CommunicatorSpec spec_;
   std::unique_ptr<NcclGroup> gathers_, shard_sums_, replica_sums_, all_;  ///< null for a group of one
-  Watchdog watchdog_;  // until what waits for them below has gone
+  Watchdog watchdog_;                                                     // until what waits for them below has gone
   Arena words_memory_;
   View words_;
-  std::optional<Arena> staging_;  ///< for sums in a fixed order, and for gradients that are rounded before they are sent
+  std::optional<Arena>
+      staging_;  ///< for sums in a fixed order, and for gradients that are rounded before they are sent
   CommunicationStream gather_stream_, reduce_stream_;
   StreamAllToAll shard_all_to_all_, replica_all_to_all_;
   std::optional<distributed::UnitReduction> ordered_reduction_;

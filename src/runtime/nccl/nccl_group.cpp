@@ -1,5 +1,6 @@
 #include "runtime/nccl/nccl_group.hpp"
 
+#include "runtime/distributed/failures.hpp"
 #include "runtime/nccl/failure.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -50,55 +51,57 @@ ncclUniqueId shared_id(const World& world, const std::string& key, const RankGro
 
 }  // namespace
 
-NcclGroup::NcclGroup(const World& world, const std::string& key, RankGroup ranks) : ranks_(std::move(ranks)) {
+NcclGroup::NcclGroup(const World& world, const std::string& key, RankGroup ranks)
+    : ranks_(std::move(ranks)), time_limit_(world.time_limit()) {
   connect(world, key);
 }
 
 NcclGroup::~NcclGroup() {
   if (nccl_ == nullptr) return;
-  ncclCommFinalize(nccl_);
-  for (ncclResult_t result = ncclInProgress; result == ncclInProgress;) {
-    std::this_thread::sleep_for(between_looks);
-    if (ncclCommGetAsyncError(nccl_, &result) != ncclSuccess) break;
-  }
-  ncclCommDestroy(nccl_);
+  if (settled(ncclCommFinalize(nccl_)) == ncclSuccess)
+    ncclCommDestroy(nccl_);
+  else
+    abort();
 }
 
-/// NCCL connects behind the call, so that a rank that does not come ends within the time limit.
 void NcclGroup::connect(const World& world, const std::string& key) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 0;
-  const auto end = Clock::now() + world.time_limit();
-  ncclResult_t result =
-      ncclCommInitRankConfig(&nccl_, ranks_.size(), shared_id(world, key, ranks_), ranks_.rank_in_group, &config);
-  while (result == ncclInProgress && Clock::now() < end) {
-    std::this_thread::sleep_for(between_looks);
-    if (const ncclResult_t status = ncclCommGetAsyncError(nccl_, &result); status != ncclSuccess) result = status;
-  }
+  config.blocking = 0;  // so that a rank that does not come ends this one within the time limit
+  const ncclUniqueId id = shared_id(world, key, ranks_);
+  const ncclResult_t result = settled(ncclCommInitRankConfig(&nccl_, ranks_.size(), id, ranks_.rank_in_group, &config));
   if (result == ncclSuccess) return;
   abort();
-  throw not_connected(ranks_, result == ncclInProgress
-                                  ? fmt::format("not all have come within {} s",
-                                                std::chrono::duration<double>(world.time_limit()).count())
-                                  : ncclGetErrorString(result));
+  throw not_connected(ranks_, result == ncclInProgress ? fmt::format("not all have come within {} s",
+                                                                     std::chrono::duration<double>(time_limit_).count())
+                                                       : ncclGetErrorString(result));
 }
 
-/// NCCL may take a call on behind the host, and takes no other until it has. It is not locked meanwhile, so that it can
-/// be aborted.
+/// Of a communicator that was aborted: nothing is to be waited for.
+ncclResult_t NcclGroup::status() {
+  const std::lock_guard lock(mutex_);
+  ncclResult_t result = ncclSuccess;
+  if (nccl_ == nullptr) return ncclSuccess;
+  const ncclResult_t status = ncclCommGetAsyncError(nccl_, &result);
+  return status == ncclSuccess ? result : status;
+}
+
+/// The communicator is not locked between the looks, so that it can be aborted meanwhile.
+ncclResult_t NcclGroup::settled(ncclResult_t result) {
+  const auto end = Clock::now() + time_limit_;
+  for (; result == ncclInProgress && Clock::now() < end; result = status()) std::this_thread::sleep_for(between_looks);
+  return result;
+}
+
 template <class Ask> void NcclGroup::ask(Ask what) {
-  for (ncclResult_t result = ncclInProgress; bool first = true; first = false) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (nccl_ == nullptr) return;
-      if (const ncclResult_t status = first ? what() : ncclCommGetAsyncError(nccl_, &result); first)
-        result = status;
-      else if (status != ncclSuccess)
-        result = status;
-    }
-    if (result == ncclSuccess) return;
-    if (result != ncclInProgress) throw nccl_failure(result);
-    std::this_thread::sleep_for(between_looks);
+  ncclResult_t result = ncclSuccess;
+  {
+    const std::lock_guard lock(mutex_);
+    if (nccl_ == nullptr) return;
+    result = what();
   }
+  result = settled(result);
+  if (result == ncclInProgress) throw distributed::silent_rank(std::nullopt, false);
+  if (result != ncclSuccess) throw nccl_failure(result);
 }
 
 void NcclGroup::all_gather(View shard, View unsharded, cudaStream_t stream) {
@@ -138,10 +141,7 @@ void NcclGroup::exchange(std::span<const View> sent, std::span<const View> recei
 }
 
 std::optional<ncclResult_t> NcclGroup::failure() {
-  const std::lock_guard lock(mutex_);
-  ncclResult_t result = ncclSuccess;
-  if (nccl_ == nullptr) return std::nullopt;
-  if (const ncclResult_t status = ncclCommGetAsyncError(nccl_, &result); status != ncclSuccess) return status;
+  const ncclResult_t result = status();
   return result == ncclSuccess || result == ncclInProgress ? std::nullopt : std::optional(result);
 }
 

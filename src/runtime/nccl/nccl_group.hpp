@@ -5,6 +5,7 @@
 
 #include <nccl.h>
 
+#include <chrono>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -45,9 +46,13 @@ class NcclGroup {
  private:
   void connect(const World& world, const std::string& key);
   template <class Ask> void ask(Ask what);
+  /// What a call has come to: NCCL takes most on behind the host. In progress where the time limit is over.
+  ncclResult_t settled(ncclResult_t result);
+  ncclResult_t status();
   void all_reduce(View x, ncclDataType_t type, cudaStream_t stream);
 
   RankGroup ranks_;
+  std::chrono::milliseconds time_limit_;
   std::mutex mutex_;
   ncclComm_t nccl_ = nullptr;  ///< null when it was aborted
   std::int64_t sent_bytes_ = 0;

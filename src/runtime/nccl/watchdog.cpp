@@ -19,10 +19,7 @@ bool has_happened(cudaEvent_t event) { return cudaEventQuery(event) != cudaError
 }  // namespace
 
 Watchdog::Watchdog(int device, std::vector<NcclGroup*> groups, std::chrono::milliseconds time_limit)
-    : device_(device),
-      groups_(std::move(groups)),
-      time_limit_(time_limit),
-      thread_([this] { look_after_all(); }) {}
+    : device_(device), groups_(std::move(groups)), time_limit_(time_limit), thread_([this] { look_after_all(); }) {}
 
 Watchdog::~Watchdog() {
   {
@@ -103,8 +100,7 @@ std::optional<RankFailure> Watchdog::look_at(std::deque<Watched>& on_stream) {
 }
 
 std::string Watchdog::doing(const Purpose& purpose) {
-  return fmt::format("{} among ranks {}", purpose.text(purpose.unit),
-                     fmt::join(purpose.group->ranks().ranks, ", "));
+  return fmt::format("{} among ranks {}", purpose.text(purpose.unit), fmt::join(purpose.group->ranks().ranks, ", "));
 }
 
 /// One that is aborted may wait for another one, so all are aborted at the same time.

@@ -42,8 +42,8 @@ class StepDecision {
  private:
   View of_scalars() const { return view(scalars_, sizeof(StepScalars) / size_of(DType::fp64)); }
   View of_words() const {
-    return view(words_.words, StepWords::count(words_.n_counters, words_.n_metrics, words_.has_auxiliary_loss,
-                                               words_.n_ranks));
+    return view(words_.words,
+                StepWords::count(words_.n_counters, words_.n_metrics, words_.has_auxiliary_loss, words_.n_ranks));
   }
   static View view(void* begin, std::int64_t n) { return {static_cast<std::byte*>(begin), DType::fp64, {1, n}}; }
 
