@@ -1,5 +1,5 @@
-# The CUDA backend, src/runtime/cuda, and the device cuda: .cu files are kernels, .cpp files call CUDA's libraries. None
-# has a torch header. Included from the root where MONOMORPH_CUDA is on, after monomorph_runtime.
+# The CUDA backend, src/runtime/cuda and src/runtime/nccl, and the device cuda: .cu files are kernels, .cpp files call CUDA's
+# libraries. None has a torch header. Included from the root where MONOMORPH_CUDA is on, after monomorph_runtime.
 if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
   find_program(MONOMORPH_NVCC nvcc PATHS /usr/local/cuda/bin)
   if(NOT MONOMORPH_NVCC)
@@ -25,7 +25,7 @@ set(CMAKE_CUDA_STANDARD 20)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)  # cuBLASLt and cuDNN load it, too
 
-file(GLOB sources CONFIGURE_DEPENDS src/runtime/cuda/*.cu src/runtime/cuda/*.cpp)
+file(GLOB sources CONFIGURE_DEPENDS src/runtime/cuda/*.cu src/runtime/cuda/*.cpp src/runtime/nccl/*.cpp)
 list(FILTER sources EXCLUDE REGEX "gpu_query.cpp")
 add_library(monomorph_cuda STATIC ${sources})
 add_library(monomorph::cuda ALIAS monomorph_cuda)
@@ -42,13 +42,5 @@ target_compile_options(monomorph_cuda PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O2>)
 target_sources(monomorph_runtime PRIVATE src/runtime/cuda/gpu_query.cpp)
 target_compile_definitions(monomorph_runtime PRIVATE MONOMORPH_CUDA)
 target_link_libraries(monomorph_runtime PRIVATE monomorph::cuda_libraries)
-
-# Collectives between GPUs, src/runtime/nccl, by LibTorch's process groups.
-if(MONOMORPH_NCCL)
-  file(GLOB collectives CONFIGURE_DEPENDS src/runtime/nccl/*.cpp)
-  target_sources(monomorph_runtime PRIVATE ${collectives})
-  target_compile_definitions(monomorph_runtime PRIVATE MONOMORPH_NCCL)
-  target_link_libraries(monomorph_runtime PRIVATE monomorph::nccl PUBLIC monomorph::torch_cuda)
-endif()
 
 monomorph_add_device(cuda TYPE monomorph::device::Cuda HEADER include/monomorph/runtime/cuda/device.hpp LIBRARIES monomorph::cuda)

@@ -57,55 +57,33 @@ if(EXISTS ${torch_lib}/libgomp.so.1)
 endif()
 
 if(MONOMORPH_CUDA)
-  # Of the toolkit: what kernels are started with, products, and attention.
+  # Of the toolkit: what kernels are started with, products, attention, and collectives.
   find_package(CUDAToolkit 13 QUIET)
   find_path(MONOMORPH_cudnn_INCLUDE cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS} ${torch_site}/nvidia/cudnn/include)
   find_library(MONOMORPH_cudnn_LIBRARY NAMES cudnn libcudnn.so.9
     HINTS ${CUDAToolkit_LIBRARY_DIR} ${torch_site}/nvidia/cudnn/lib)
+  find_path(MONOMORPH_nccl_INCLUDE nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS} ${torch_site}/nvidia/nccl/include)
+  find_library(MONOMORPH_nccl_LIBRARY NAMES nccl libnccl.so.2 HINTS ${CUDAToolkit_LIBRARY_DIR} ${torch_site}/nvidia/nccl/lib)
   find_path(MONOMORPH_cudnn_frontend_INCLUDE cudnn_frontend.h HINTS ${monomorph_parent}/.deps/cudnn_frontend/include)
-  mark_as_advanced(MONOMORPH_cudnn_INCLUDE MONOMORPH_cudnn_LIBRARY MONOMORPH_cudnn_frontend_INCLUDE)
-  foreach(needed IN ITEMS CUDAToolkit_FOUND MONOMORPH_cudnn_INCLUDE MONOMORPH_cudnn_LIBRARY MONOMORPH_cudnn_frontend_INCLUDE)
+  mark_as_advanced(MONOMORPH_cudnn_INCLUDE MONOMORPH_cudnn_LIBRARY MONOMORPH_nccl_INCLUDE MONOMORPH_nccl_LIBRARY
+    MONOMORPH_cudnn_frontend_INCLUDE)
+  foreach(needed IN ITEMS CUDAToolkit_FOUND MONOMORPH_cudnn_INCLUDE MONOMORPH_cudnn_LIBRARY MONOMORPH_nccl_INCLUDE
+      MONOMORPH_nccl_LIBRARY MONOMORPH_cudnn_frontend_INCLUDE)
     if(NOT ${needed})
-      message(FATAL_ERROR "[SETUP-17] the CUDA backend needs the CUDA toolkit 13, cuDNN 9 and the headers of cuDNN's "
-        "frontend, and there is no ${needed}: install them (tools/setup/install --gpu brings the frontend), or build without "
+      message(FATAL_ERROR "[SETUP-17] the CUDA backend needs the CUDA toolkit 13, cuDNN 9, NCCL 2 and the headers of "
+        "cuDNN's frontend, and there is no ${needed}: install them (tools/setup/install --gpu brings the frontend), or build without "
         "MONOMORPH_CUDA")
     endif()
   endforeach()
   add_library(monomorph::cuda_libraries INTERFACE IMPORTED GLOBAL)
-  target_include_directories(monomorph::cuda_libraries SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS} ${MONOMORPH_cudnn_INCLUDE})
-  target_link_libraries(monomorph::cuda_libraries INTERFACE CUDA::cudart CUDA::cublasLt ${CMAKE_DL_LIBS})
+  target_include_directories(monomorph::cuda_libraries SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS} ${MONOMORPH_cudnn_INCLUDE}
+    ${MONOMORPH_nccl_INCLUDE})
+  target_link_libraries(monomorph::cuda_libraries INTERFACE CUDA::cudart CUDA::cublasLt ${MONOMORPH_nccl_LIBRARY} ${CMAKE_DL_LIBS})
   cmake_path(GET MONOMORPH_cudnn_LIBRARY PARENT_PATH cudnn_lib)
   target_link_options(monomorph::cuda_libraries INTERFACE LINKER:-rpath,${cudnn_lib})  # cuDNN is opened by its name
   add_library(monomorph::cudnn_frontend INTERFACE IMPORTED GLOBAL)
   target_include_directories(monomorph::cudnn_frontend SYSTEM INTERFACE ${MONOMORPH_cudnn_frontend_INCLUDE})
   target_compile_definitions(monomorph::cudnn_frontend INTERFACE NV_CUDNN_FRONTEND_USE_DYNAMIC_LOADING)
-endif()
-
-if(MONOMORPH_NCCL)
-  add_library(monomorph::torch_cuda INTERFACE IMPORTED GLOBAL)
-  target_link_libraries(monomorph::torch_cuda INTERFACE monomorph::torch)
-  # The linker would not miss them, and the program would die before main().
-  foreach(library IN ITEMS libcudart libcublas libcudnn libnccl)
-    file(GLOB found ${torch_site}/nvidia/*/lib/${library}*.so* ${torch_lib}/${library}*.so*)
-    if(NOT found)
-      message(FATAL_ERROR "[SETUP-07] ${library}.so, which LibTorch needs on a GPU, is not in ${torch_site}/nvidia: run "
-        "tools/setup/install --nccl, or give -DMONOMORPH_TORCH_DIR=<folder with include/ and lib/>")
-    endif()
-  endforeach()
-  # c10d's headers have NCCL's types in their classes, so it must be the header that LibTorch was built with.
-  find_path(MONOMORPH_nccl_INCLUDE nccl.h HINTS ${torch_site}/nvidia/nccl/include)
-  mark_as_advanced(MONOMORPH_nccl_INCLUDE)
-  if(NOT MONOMORPH_nccl_INCLUDE)
-    message(FATAL_ERROR "[SETUP-08] nccl.h is not in ${torch_site}/nvidia/nccl/include: run tools/setup/install --nccl, or "
-      "give -DMONOMORPH_nccl_INCLUDE=<folder of the nccl.h that LibTorch was built with>")
-  endif()
-  add_library(monomorph::nccl INTERFACE IMPORTED GLOBAL)
-  target_include_directories(monomorph::nccl SYSTEM INTERFACE ${MONOMORPH_nccl_INCLUDE})
-  target_compile_definitions(monomorph::nccl INTERFACE USE_C10D_NCCL)  # as LibTorch was built
-  # Kernels of libtorch_cuda.so register themselves when it is loaded, so it is linked even where no symbol is asked for.
-  target_link_options(monomorph::torch_cuda INTERFACE LINKER:--allow-shlib-undefined
-    LINKER:-rpath,${torch_site}/nvidia/cu13/lib  # libcudart
-    LINKER:--no-as-needed,${torch_lib}/libtorch_cuda.so,${torch_lib}/libc10_cuda.so,--as-needed)
 endif()
 
 # LibTorch's own fmt, which monomorph::core has compiled, seen through a folder that holds nothing else: who uses fmt

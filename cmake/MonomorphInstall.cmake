@@ -17,15 +17,11 @@ option(MONOMORPH_INSTALL_LIBTORCH "Install LibTorch (0.5 GB), too; if not, the i
 set(site_dir ${CMAKE_INSTALL_LIBDIR}/monomorph)
 if(MONOMORPH_INSTALL_LIBTORCH)
   install(DIRECTORY ${torch_include} DESTINATION ${site_dir}/torch MESSAGE_NEVER)
-  if(MONOMORPH_NCCL)
-    install(DIRECTORY ${torch_lib} DESTINATION ${site_dir}/torch MESSAGE_NEVER)
-    install(DIRECTORY ${torch_site}/nvidia DESTINATION ${site_dir} OPTIONAL MESSAGE_NEVER)
-  else()  # what libtorch_cpu.so loads
-    install(DIRECTORY ${torch_lib}/ DESTINATION ${site_dir}/torch/lib MESSAGE_NEVER
-      FILES_MATCHING PATTERN libtorch_cpu.so PATTERN libc10.so PATTERN libgomp* PATTERN libshm* EXCLUDE)
-    install(DIRECTORY ${torch_site}/nvidia/cu13/lib/ DESTINATION ${site_dir}/nvidia/cu13/lib OPTIONAL MESSAGE_NEVER
-      FILES_MATCHING PATTERN libcudart.so* PATTERN libcupti.so*)
-  endif()
+  # What libtorch_cpu.so loads.
+  install(DIRECTORY ${torch_lib}/ DESTINATION ${site_dir}/torch/lib MESSAGE_NEVER
+    FILES_MATCHING PATTERN libtorch_cpu.so PATTERN libc10.so PATTERN libgomp* PATTERN libshm* EXCLUDE)
+  install(DIRECTORY ${torch_site}/nvidia/cu13/lib/ DESTINATION ${site_dir}/nvidia/cu13/lib OPTIONAL MESSAGE_NEVER
+    FILES_MATCHING PATTERN libcudart.so* PATTERN libcupti.so*)
   set(installed_torch "\${CMAKE_CURRENT_LIST_DIR}/../../monomorph/torch")
   file(RELATIVE_PATH site_from_programs ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR}/monomorph)
   set_target_properties(monomorph-checkpoint PROPERTIES INSTALL_RPATH

@@ -7,6 +7,7 @@
 // expect-error: \[DEVICE-01\] a device's own_memory, if it has one, must be
 // expect-error: \[DEVICE-01\] a device's workspace_bytes, if it has one, must be
 // expect-error: \[DEVICE-01\] a device's context_bytes, if it has one, must be
+// expect-error: \[DEVICE-01\] a device's communication_bytes, if it has one, must be
 #include "support/control.hpp"
 struct Sharding : monomorph::sharding::FullShard {
 #if NEGATIVE
@@ -46,10 +47,12 @@ struct Device : monomorph::device::Cpu {
   static constexpr int own_memory() { return 1; }
   static constexpr std::int64_t workspace_bytes(std::int64_t batch) { return batch; }
   static std::int64_t context_bytes;
+  static constexpr std::int64_t communication_bytes = 1;
 #else
   static constexpr bool own_memory = true;
   static constexpr std::int64_t workspace_bytes(monomorph::PassExtent extent) { return extent.batch; }
   static constexpr std::int64_t context_bytes = 1;
+  static constexpr std::int64_t communication_bytes(int ranks) { return ranks; }
 #endif
 };
 struct Case : Control {

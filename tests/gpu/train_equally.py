@@ -35,15 +35,28 @@ def train(program, hparams, data, output, *settings):
     result = subprocess.run(command(program, hparams, data, output, *settings), capture_output=True, text=True)
     if result.returncode != 0:
         sys.exit(f"{program}: {result.stdout[-500:]}{result.stderr[-2000:]}")
+    return records(output)
+
+
+def records(output):
     return [json.loads(line) for line in (output / "metrics.jsonl").read_text().splitlines()]
 
 
-def resume(program, hparams, data, run, output):
-    """The second half of a run again, from its checkpoint in the middle."""
+def kept(steps):
+    """What a run that goes on repeats."""
+    return [{key: step[key] for key in KEPT} for step in steps]
+
+
+def without_second_half(run, output):
+    """A copy of a run as it was at its checkpoint in the middle."""
     shutil.copytree(run, output)
     shutil.rmtree(output / f"checkpoints/step_{STEPS:08}")
-    return [{key: record[key] for key in KEPT}
-            for record in train(program, hparams, data, output, "checkpoint.resume=auto")]
+    return output
+
+
+def resume(program, hparams, data, run, output):
+    """The second half of a run again."""
+    return kept(train(program, hparams, data, without_second_half(run, output), "checkpoint.resume=auto"))
 
 
 def worst(a, b, name):
@@ -63,7 +76,7 @@ def main():
         crossed = resume(gpu, hparams, data, folder / "cpu", folder / "crossed")
         back = resume(cpu, hparams, data, folder / "gpu", folder / "back")
         report = {key: max(worst(run, on_cpu, key) for run in (on_gpu, crossed, back)) for key in ("loss", "grad_norm")}
-        same_bits = resumed == [{key: record[key] for key in KEPT} for record in on_gpu]
+        same_bits = resumed == kept(on_gpu)
         print(json.dumps({"program": pathlib.Path(gpu).name, **report, "last_loss": on_gpu[-1]["loss"],
                           "resumed_with_the_same_bits": same_bits}))
     if max(report.values()) > tolerance or not same_bits:

@@ -42,15 +42,21 @@ void copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t fro
 }  // namespace
 
 cudaError_t cudaGetDeviceCount(int* count) {
-  *count = 1;
+  *count = gpu().n_gpus();
   return cudaSuccess;
 }
 cudaError_t cudaGetDevice(int* device) {
-  *device = 0;
+  *device = gpu().device();
   return cudaSuccess;
 }
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+cudaError_t cudaSetDevice(int device) {
+  if (device < 0 || device >= gpu().n_gpus()) return cudaErrorInvalidDevice;
+  gpu().set_device(device);
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   *properties = {};
+  properties->uuid.bytes[0] = static_cast<char>(device + 1);
   std::snprintf(properties->name, sizeof properties->name, "simulated GPU");
   properties->multiProcessorCount = 1;
   properties->totalGlobalMem = Memory::gpu_bytes;
@@ -85,6 +91,13 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   *stream = gpu().streams().open();
   return error_of(gpu().status());
 }
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  *least = *greatest = 0;
+  return error_of(gpu().status());
+}
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
+  return cudaStreamCreateWithFlags(stream, flags);
+}
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   gpu().streams().close(stream);
   return error_of(gpu().status());
@@ -106,6 +119,12 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   event->place = gpu().streams().end_of(stream);
   return error_of(gpu().status());
+}
+/// Of any thread. It runs nothing, and orders nothing.
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  if (gpu().status() != Status::success) return error_of(gpu().status());
+  const monomorph::simulator::Place& place = event->place;
+  return place.stream == nullptr || place.stream->n_done >= place.number ? cudaSuccess : cudaErrorNotReady;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return error_of(gpu().wait_for(event->place, __builtin_return_address(0)));

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""delete_waits.py <simulator_waits>: is each wait of the backend needed, and missed where it is not there?
+"""delete_waits.py <simulator_waits> <raced_rank>: is each wait of the backend needed, and missed where it is not there?
 
-Runs both parts of the program once, and then again without each place at which it waited, one at a time. A wait is missed
+Runs both parts of the first program once, and two ranks of the second one, and then again without each place at which it waited, one at a time. A wait is missed
 if the program then reports a race, ends otherwise, or computes something else.
 Prints a table and ends with 1 if a wait is not missed: then it is redundant and is to be removed, or what needs it is not
 in the program yet (docs/why/simulator.md).
@@ -10,19 +10,41 @@ import concurrent.futures
 import os
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 
 LIMIT_S = 300
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
+N_RANKS = 2
+# By part: the program's place among the arguments of this script, and its own arguments.
+PARTS = {"memory": (0, ["memory"]),
+         "steps": (0, ["steps"]),
+         "ranks, any order": (1, ["gpu", "FullShard", "any_order", "late", "0", "2"]),
+         "ranks, fixed tree": (1, ["gpu", "FullShard", "fixed_tree", "late", "0", "2"])}
 
 
-def run(program, part, *place):
-    """The exit code, and the lines that it prints, of which those that name places are apart."""
-    result = subprocess.run([program, part, *place], capture_output=True, text=True, timeout=LIMIT_S, env=ENVIRONMENT)
-    lines = result.stdout.splitlines()
+def environments(is_ranked):
+    """Of the processes of a part."""
+    if not is_ranked:
+        return [ENVIRONMENT]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    return [{**ENVIRONMENT, "RANK": str(rank), "WORLD_SIZE": str(N_RANKS), "LOCAL_RANK": str(rank),
+             "LOCAL_WORLD_SIZE": str(N_RANKS), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port),
+             "MONOMORPH_SIMULATOR_GPUS": str(N_RANKS)} for rank in range(N_RANKS)]
+
+
+def run(programs, part, *place):
+    """The greatest exit code, and the lines that it prints, of which those that name places are apart."""
+    which, arguments = PARTS[part]
+    processes = [subprocess.Popen([programs[which], *arguments, *place], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                  text=True, env=environment) for environment in environments(which == 1)]
+    lines = [line for process in processes for line in process.communicate(timeout=LIMIT_S)[0].splitlines()]
     places = [line.removeprefix("place: ") for line in lines if line.startswith("place: ")]
-    return result.returncode, [line for line in lines if not line.startswith("place: ")], places
+    codes = [process.returncode for process in processes]
+    return max(codes, key=abs), [line for line in lines if not line.startswith("place: ")], list(dict.fromkeys(places))
 
 
 def why_missed(expected, result):
@@ -47,26 +69,29 @@ def called_from(program, place):
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 3:
         sys.exit(__doc__)
-    program = sys.argv[1]
-    expected, parts_of = {}, {}
-    for part in ("memory", "steps"):
-        code, expected[part], places = run(program, part)
+    programs = sys.argv[1:]
+    expected, parts_of, described = {}, {}, set()
+    for part, (which, _) in PARTS.items():
+        code, expected[part], places = run(programs, part)
         if code != 0:
-            sys.exit(f"delete_waits.py: {program} {part} fails with all its waits:\n" + "\n".join(expected[part]))
+            sys.exit(f"delete_waits.py: the part {part} fails with all its waits:\n" + "\n".join(expected[part]))
+        # A place of the second program that the first one has, too, is tried there, where that is quicker.
         for place in places:
-            parts_of.setdefault(place, []).append(part)
+            if which == 0 or called_from(programs[which], place) not in described:
+                parts_of.setdefault((which, place), []).append(part)
+        described.update(called_from(programs[0], place) for place in places if which == 0)
 
-    def reason_for(place):
-        reasons = (why_missed(expected[part], run(program, part, place)) for part in parts_of[place])
+    def reason_for(found):
+        reasons = (why_missed(expected[part], run(programs, part, found[1])) for part in parts_of[found])
         return next((reason for reason in reasons if reason), None)
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         print("| wait | missed as |\n|---|---|")
         n = 0
-        for place, reason in zip(parts_of, pool.map(reason_for, parts_of)):
-            print(f"| {called_from(program, place)} | {reason or '**nothing**'} |", flush=True)
+        for (which, place), reason in zip(parts_of, pool.map(reason_for, parts_of)):
+            print(f"| {called_from(programs[which], place)} | {reason or '**nothing**'} |", flush=True)
             n += reason is not None
     print(f"\n{n} of {len(parts_of)} are missed.")
     sys.exit(0 if n == len(parts_of) else 1)

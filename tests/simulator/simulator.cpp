@@ -3,10 +3,12 @@
 #include <execinfo.h>
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <span>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 extern "C" const char __executable_start;  // of the linker: where the program's file begins in memory
@@ -31,6 +33,7 @@ std::string place_of(const void* caller, std::ptrdiff_t n_calls) {
 Simulator::Simulator() {
   if (const char* const n = std::getenv("MONOMORPH_SIMULATOR_FAULT")) fail_operation(std::atoi(n));
   if (const char* const n = std::getenv("MONOMORPH_SIMULATOR_REFUSAL")) fail_allocation(std::atoi(n));
+  if (const char* const n = std::getenv("MONOMORPH_SIMULATOR_GPUS")) n_gpus_ = std::atoi(n);
 }
 
 /// Never destroyed: the backend's own streams and memory live as long as the process.
@@ -44,8 +47,9 @@ std::byte* Simulator::allocate(std::size_t bytes, Memory::Kind kind) {
   return allocations_until_failure_-- == 0 ? nullptr : memory_.allocate(bytes, kind);
 }
 
-Status Simulator::give(CUstream_st* stream, std::string_view what, std::function<void()> run) {
-  if (status_ == Status::success) streams_.give(stream, what, std::move(run));
+Status Simulator::give(CUstream_st* stream, std::string_view what, std::function<void()> run,
+                       std::function<bool()> ready) {
+  if (status_ == Status::success) streams_.give(stream, what, std::move(run), std::move(ready));
   return returned();
 }
 
@@ -59,6 +63,7 @@ Status Simulator::hold(CUstream_st* stream, const Place& place, const void* call
 Status Simulator::wait_for(const Place& place, const void* caller) {
   ++counts_.waits;
   if (place.stream == nullptr || skips_wait(caller, 1)) return status_;
+  last_run_ = std::chrono::steady_clock::now();
   if (status_ == Status::success) streams_.wait_for(place);
   return returned();
 }
@@ -84,7 +89,21 @@ Status Simulator::returned() {
   return status_;
 }
 
+/// What ranks send each other comes soon, or they wait for each other.
+void Simulator::idle(const CUstream_st& stream) {
+  using namespace std::chrono;
+  const auto waited = steady_clock::now() - last_run_;
+  if (waited > time_limit_) {
+    std::fprintf(stderr, "simulator: deadlock: the host waits for stream %zu, whose next operation is %s %llu\n",
+                 stream.slot, std::string(stream.waiting.front().what).c_str(),
+                 static_cast<unsigned long long>(stream.n_done + 1));
+    std::_Exit(3);
+  }
+  std::this_thread::sleep_for(waited < milliseconds(2) ? microseconds(20) : microseconds(200));
+}
+
 void Simulator::run(const Operation& operation) {
+  last_run_ = std::chrono::steady_clock::now();
   if (status_ != Status::success) return;
   if (operation.other == nullptr && operations_until_failure_-- == 0) {
     status_ = Status::illegal_address;

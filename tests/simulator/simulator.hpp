@@ -3,6 +3,8 @@
 #include "simulator/races.hpp"
 #include "simulator/streams.hpp"
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -20,7 +22,7 @@ enum class Status { success = 0, invalid_value = 1, out_of_memory = 2, illegal_a
 
 /// What the GPU was asked for since the process began.
 struct Counts {
-  std::int64_t allocations = 0, waits = 0, kernels = 0, products = 0, copies = 0;
+  std::int64_t allocations = 0, waits = 0, kernels = 0, products = 0, copies = 0, collectives = 0;
 };
 
 class Simulator {
@@ -46,7 +48,13 @@ class Simulator {
   /// What nobody has waited for runs now.
   void finish();
 
+  /// How long the host waits while nothing can run, as ranks wait for each other, before the program ends and says so.
+  void set_time_limit(std::chrono::seconds limit) { time_limit_ = limit; }
+
   // For what stands for CUDA's libraries.
+  int n_gpus() const { return n_gpus_; }
+  int device() const { return device_; }  ///< the number of the GPU that this process plays
+  void set_device(int device) { device_ = device; }
   Memory& memory() { return memory_; }
   Streams& streams() { return streams_; }
   Counts& counts() { return counts_; }
@@ -54,7 +62,7 @@ class Simulator {
   std::byte* allocate(std::size_t bytes, Memory::Kind kind);
   void release(std::byte* memory) { races_.forget(memory, memory_.release(memory)); }
   /// @return the simulator's status
-  Status give(CUstream_st* stream, std::string_view what, std::function<void()> run);
+  Status give(CUstream_st* stream, std::string_view what, std::function<void()> run, std::function<bool()> ready = {});
   /// @param caller the address to which CUDA's function returns
   Status hold(CUstream_st* stream, const Place& place, const void* caller);
   Status wait_for(const Place& place, const void* caller);
@@ -63,18 +71,24 @@ class Simulator {
   void writes(const void* begin, std::size_t bytes) { races_.access(begin, bytes, true); }
 
  private:
-  /// The environment's MONOMORPH_SIMULATOR_FAULT=<n> is fail_operation(n), and MONOMORPH_SIMULATOR_REFUSAL=<n>
-  /// fail_allocation(n), for tests of whole programs.
+  /// The environment's MONOMORPH_SIMULATOR_FAULT=<n> is fail_operation(n), MONOMORPH_SIMULATOR_REFUSAL=<n>
+  /// fail_allocation(n) and MONOMORPH_SIMULATOR_GPUS=<n> the number of GPUs, for tests of whole programs.
   Simulator();
   void run(const Operation& operation);
+  void idle(const CUstream_st& stream);
   Status returned();
   bool skips_wait(const void* caller, int n_calls);
 
   Memory memory_;
   Races races_{memory_};
-  Streams streams_{[this](const Operation& operation) { run(operation); }};
+  Streams streams_{[this](const Operation& operation) { run(operation); },
+                   [this](const CUstream_st& stream) { idle(stream); }};
   Counts counts_;
-  Status status_ = Status::success;
+  std::atomic<Status> status_ = Status::success;  ///< at which other threads may look
+  std::chrono::steady_clock::time_point last_run_ = std::chrono::steady_clock::now();
+  std::chrono::seconds time_limit_{60};
+  int n_gpus_ = 1;
+  std::atomic<int> device_ = 0;
   int allocations_until_failure_ = -1, operations_until_failure_ = -1;
   std::string skipped_wait_;
   std::set<std::string> places_of_waits_;

@@ -22,8 +22,8 @@ void Streams::set_schedule(const Schedule& schedule) {
   random_.seed(schedule.seed);
 }
 
-void Streams::give(CUstream_st* stream, std::string_view what, std::function<void()> run) {
-  add(stream, {.what = what, .run = std::move(run)});
+void Streams::give(CUstream_st* stream, std::string_view what, std::function<void()> run, std::function<bool()> ready) {
+  add(stream, {.what = what, .run = std::move(run), .ready = std::move(ready)});
 }
 
 void Streams::hold(CUstream_st* stream, const Place& place) {
@@ -42,15 +42,25 @@ void Streams::add(CUstream_st* stream, Operation operation) {
 
 void Streams::wait_for(const Place& place) {
   while (place.stream->n_done < place.number) {
-    CUstream_st* next = place.stream;
-    if (schedule_.order == Schedule::Order::random)
-      next = random_ready();
-    else
-      while (!next->can_run()) next = next->waiting.front().other;  // events are of the past, so this ends
+    CUstream_st* const next = schedule_.order == Schedule::Order::random ? random_ready() : needed_by(place.stream);
+    if (next == nullptr) {
+      idle_(*place.stream);
+      continue;
+    }
     run_next_of(next);
     run_some();
   }
   host_.join(place.clock);
+}
+
+/// The stream that must run something before this one can; null if that waits for another rank.
+CUstream_st* Streams::needed_by(CUstream_st* stream) {
+  while (!stream->can_run()) {  // events are of the past, so this ends
+    const Operation& next = stream->waiting.front();
+    if (next.other == nullptr || next.other->n_done >= next.place) return nullptr;
+    stream = next.other;
+  }
+  return stream;
 }
 
 void Streams::run_next_of(CUstream_st* stream) {

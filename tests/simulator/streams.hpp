@@ -1,6 +1,7 @@
 #pragma once
 #include "simulator/clock.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -41,6 +42,7 @@ struct Operation {
   CUstream_st* stream = nullptr;
   CUstream_st* other = nullptr;  ///< it runs when that stream has come to `place`
   std::uint64_t place = 0;
+  std::function<bool()> ready{};  ///< if there is one, it runs when this holds, too: other ranks have sent their parts
   Clock clock{};
 };
 
@@ -50,12 +52,13 @@ struct CUstream_st {
   std::size_t slot = 0;  ///< its place in clocks
   bool is_closed = false;
   std::deque<monomorph::simulator::Operation> waiting{};
-  std::uint64_t n_done = 0;
-  monomorph::simulator::Clock clock{};  ///< of the last operation that it was given
+  std::atomic<std::uint64_t> n_done = 0;  ///< that other threads may look at
+  monomorph::simulator::Clock clock{};    ///< of the last operation that it was given
   std::uint64_t n_given() const { return n_done + waiting.size(); }
   bool can_run() const {
-    return !waiting.empty() &&
-           (waiting.front().other == nullptr || waiting.front().other->n_done >= waiting.front().place);
+    if (waiting.empty()) return false;
+    const monomorph::simulator::Operation& next = waiting.front();
+    return (next.other == nullptr || next.other->n_done >= next.place) && (!next.ready || next.ready());
   }
 };
 
@@ -69,7 +72,9 @@ namespace monomorph::simulator {
 class Streams {
  public:
   /// @param run is called for each operation that is due
-  explicit Streams(std::function<void(const Operation&)> run) : run_(std::move(run)) {}
+  /// @param idle is called again and again while the host waits and nothing may run before another rank has done more
+  Streams(std::function<void(const Operation&)> run, std::function<void(const CUstream_st&)> idle)
+      : run_(std::move(run)), idle_(std::move(idle)) {}
 
   /// The first one is that of kernels.
   CUstream_st* open();
@@ -77,7 +82,7 @@ class Streams {
   const Schedule& schedule() const { return schedule_; }
   void set_schedule(const Schedule& schedule);
 
-  void give(CUstream_st* stream, std::string_view what, std::function<void()> run);
+  void give(CUstream_st* stream, std::string_view what, std::function<void()> run, std::function<bool()> ready = {});
   Place end_of(CUstream_st* stream) const { return {stream, stream->n_given(), stream->clock}; }
   /// What the stream is given from now on runs when the other one has come to a place.
   void hold(CUstream_st* stream, const Place& place);
@@ -92,8 +97,10 @@ class Streams {
   void run_some();
   bool is_eager(const CUstream_st& stream) const;
   CUstream_st* random_ready();
+  static CUstream_st* needed_by(CUstream_st* stream);
 
   std::function<void(const Operation&)> run_;
+  std::function<void(const CUstream_st&)> idle_;
   std::vector<std::unique_ptr<CUstream_st>> streams_;
   Schedule schedule_;
   std::mt19937_64 random_;

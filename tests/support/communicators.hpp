@@ -28,6 +28,7 @@ class ForwardingCommunicator : public Communicator {
   int size() const override { return communicator_.size(); }
   int shards() const override { return communicator_.shards(); }
   plan::Traffic traffic() const override { return communicator_.traffic(); }
+  void check() override { communicator_.check(); }
 
  protected:
   Communicator& communicator() { return communicator_; }

@@ -251,6 +251,8 @@ MONOMORPH_LATER(begin_step, (StepScalars * scalars, std::span<std::int64_t> coun
 MONOMORPH_LATER(begin_micro_batch, (StepScalars * scalars), scalars)
 MONOMORPH_LATER(end_micro_batch, (StepScalars * scalars), scalars)
 MONOMORPH_LATER(keep_metrics, (StepScalars * scalars), scalars)
+MONOMORPH_LATER(write_step_words, (StepScalars * scalars, StepSettings settings, StepWords to), scalars, settings, to)
+MONOMORPH_LATER(read_step_words, (StepScalars * scalars, StepWords from), scalars, from)
 MONOMORPH_LATER(decide_step,
                 (StepScalars * scalars, StepSettings settings, bool has_auxiliary_loss, std::uint64_t number), scalars,
                 settings, has_auxiliary_loss, number)

@@ -31,10 +31,13 @@ class ExactSum {
   }
 
   ExactSum() = default;
-  /// From what normalized_words gave, added up over ranks.
-  constexpr explicit ExactSum(std::span<const std::int64_t, n_words> words) {
+  /// As of the constructor below, where the sum lies.
+  constexpr void set_words(const std::int64_t* words) {
     for (int i = 0; i < n_words; ++i) words_[i] = words[i];
+    adds_since_carry_ = 0;
   }
+  /// From what normalized_words gave, added up over ranks.
+  constexpr explicit ExactSum(std::span<const std::int64_t, n_words> words) { set_words(words.data()); }
   [[gnu::always_inline]] constexpr void add(double x);
   [[gnu::always_inline]] constexpr void add(const ExactSum& other) { add_words(other.words_.data()); }
   /// The state of a sum, in which each limb is the sum of the parts of less than 2^29 terms.

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 namespace monomorph {
@@ -13,9 +14,12 @@ template <class T> class Owned {
   Owned(std::nullptr_t) {}
   explicit Owned(T* object) : object_(object) {}
   Owned(Owned&& other) noexcept : object_(other.release()) {}
-  template <class Derived>
-  requires requires(Derived* derived, T* object) { object = derived; }
-  Owned(Owned<Derived>&& other) noexcept : object_(other.release()) {}
+  /// From another owner: of a derived object, or a std::unique_ptr.
+  template <class Owner>
+  requires requires(Owner&& owner, T* object) { object = std::move(owner).release(); }
+  Owned(Owner&& owner) noexcept : object_(owner.release()) {
+    static_assert(!std::is_lvalue_reference_v<Owner>, "an object has one owner; move it");
+  }
   Owned& operator=(Owned other) noexcept {
     std::swap(object_, other.object_);
     return *this;

@@ -32,6 +32,7 @@ struct StepScalars {
   std::int64_t tokens = 0;
   std::array<ExactSum, most_objective_metrics> metrics{};
   PartialGradientNorm gradient_norm;
+  bool others_stop = false, others_save = false;  ///< ranks that were asked to, where there are several
   // From step to step.
   LossScale loss_scale;
   std::int64_t updates = 0;  ///< that were applied
@@ -40,6 +41,21 @@ struct StepScalars {
 
   /// Gradients are of a sum over tokens, in which an auxiliary loss, a mean, counts as often.
   constexpr double auxiliary_gradient_scale() const { return static_cast<double>(micro_batch.tokens) * loss_scale.value; }
+};
+
+/// The words in which ranks add up their numbers of a step, in the memory of its device, and what they are of.
+struct StepWords {
+  std::int64_t* words = nullptr;
+  std::int64_t* counters = nullptr;  ///< of the blocks
+  std::int64_t n_counters = 0;
+  int n_metrics = 0;  ///< of the objective
+  bool has_auxiliary_loss = false;
+  int rank = 0, n_ranks = 1;
+
+  static constexpr std::int64_t count(std::int64_t n_counters, int n_metrics, bool has_auxiliary_loss, int n_ranks) {
+    const int sums = 2 + n_metrics + (has_auxiliary_loss ? 1 : 0);  // those of loss and norm, and these
+    return sums * ExactSum::n_words + n_counters + 3 + n_ranks;
+  }
 };
 
 }  // namespace monomorph

@@ -34,6 +34,16 @@ struct Cuda {
            id_parts * id_part_bytes(4 * of.batch * of.tokens);
   }
   static constexpr int id_parts = 4;
+
+  /// What collectives between GPUs keep beside the arena: memory for pieces of gradients on their way, where sums have
+  /// a fixed order or gradients are rounded before they are sent; words of the host that ranks add up; and NCCL's own
+  /// buffers, about as much for the four groups of a rank. The last depends on how GPUs are connected and was not
+  /// measured, so the plan counts a round number.
+  static constexpr std::int64_t communication_bytes(int dp) {
+    return dp > 1 ? staging_bytes + word_bytes + nccl_bytes : 0;
+  }
+  static constexpr std::int64_t staging_bytes = std::int64_t{128} << 20, word_bytes = std::int64_t{64} << 10,
+                                nccl_bytes = std::int64_t{512} << 20;
   /// @param bytes of the ids of a micro-batch, of which a part holds a few
   static constexpr std::int64_t id_part_bytes(std::int64_t bytes) {
     return larger_of(std::int64_t{4} << 20, 4 * bytes);

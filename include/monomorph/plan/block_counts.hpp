@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/core/step_scalars.hpp>
 #include <monomorph/plan/units.hpp>
 
 /// What blocks declare besides what backward needs: auxiliary losses, and integers that they count in a step.
@@ -44,5 +45,10 @@ inline constexpr bool any_auxiliary_loss = [] {
 /// What a step adds up and decides by: StepScalars (core/step_scalars.hpp), and the counters of all blocks.
 inline constexpr std::int64_t step_scalars_bytes = 4608;
 template <class R> inline constexpr std::int64_t scalar_bytes = align_up(step_scalars_bytes / 8 + n_counters<R>) * 8;
+/// The words in which several ranks add them up.
+template <class R> constexpr std::int64_t step_words(int dp) {
+  const int n_metrics = static_cast<int>(metrics_of<objective_of<R>>.size());
+  return dp > 1 ? StepWords::count(n_counters<R>, n_metrics, any_auxiliary_loss<R>, dp) : 0;
+}
 
 }  // namespace monomorph::plan

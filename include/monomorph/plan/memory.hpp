@@ -35,28 +35,27 @@ struct Memory {
   std::int64_t activations = 0;
   std::int64_t statistics = 0;  ///< norm statistics, log-sum-exps, logits of a chunk
   std::int64_t rotary = 0;
-  std::int64_t scalars = 0;           ///< what a step adds up and decides by
-  std::int64_t host_params = 0;       ///< this rank's part of what compute reads, in the host's memory
-  std::int64_t host_optimizer = 0;    ///< state and master parameters that lie in the host's memory
-  std::int64_t host_activations = 0;  ///< what waits there for backward
-  std::int64_t device_workspace = 0;  ///< of the kernels of a device with a memory of its own, beside the arena
-  std::int64_t device_context = 0;    ///< of its driver
-  std::int64_t host_staging = 0;      ///< through which the host sees what lies in a device's own memory
-  std::int64_t communication = 0;     ///< the communicator's
-  bool arena_on_host = true;          ///< the device has no memory of its own
+  std::int64_t scalars = 0;               ///< what a step adds up and decides by
+  std::int64_t host_params = 0;           ///< this rank's part of what compute reads, in the host's memory
+  std::int64_t host_optimizer = 0;        ///< state and master parameters that lie in the host's memory
+  std::int64_t host_activations = 0;      ///< what waits there for backward
+  std::int64_t device_workspace = 0;      ///< of the kernels of a device with a memory of its own, beside the arena
+  std::int64_t device_context = 0;        ///< of its driver
+  std::int64_t device_communication = 0;  ///< of collectives between devices
+  std::int64_t host_staging = 0;          ///< through which the host sees what lies in a device's own memory
+  std::int64_t communication = 0;         ///< the communicator's
+  bool arena_on_host = true;              ///< the device has no memory of its own
   constexpr std::int64_t arena() const {
     return master + compute_params + gathered_params + gradients + gathered_gradients + gradient_tree +
            optimizer_state + optimizer_workspace + activations + statistics + rotary + scalars;
   }
+  /// What lies beside the arena in a memory that a device has of its own.
+  constexpr std::int64_t beside_arena() const { return device_workspace + device_context + device_communication; }
   /// The other arena: what waits in the host's memory.
   constexpr std::int64_t host() const { return host_params + host_optimizer + host_activations; }
-  constexpr std::int64_t total() const {
-    return arena() + device_workspace + device_context + host() + host_staging + communication;
-  }
+  constexpr std::int64_t total() const { return arena() + beside_arena() + host() + host_staging + communication; }
   /// What a budget is compared with: the memory of the device where it has one of its own, or else all.
-  constexpr std::int64_t budgeted() const {
-    return arena_on_host ? total() : arena() + device_workspace + device_context;
-  }
+  constexpr std::int64_t budgeted() const { return arena_on_host ? total() : arena() + beside_arena(); }
   /// What the machine's main memory must have room for.
   constexpr std::int64_t in_main_memory() const {
     return arena_on_host ? total() : host() + host_staging + communication;
@@ -114,12 +113,13 @@ constexpr Memory memory_with(const Strategy& strategy, int dp, std::int64_t micr
       activations.host_buffer.elements * compute + activations.host_statistics.elements * statistic;
   if (trunk_of<R>.position == Position::rotary)
     bytes.rotary = 2 * align_up(trunk_of<R>.context_length * (trunk_of<R>.head_width() / 2)) * statistic;
-  bytes.scalars = scalar_bytes<R>;
+  bytes.scalars = scalar_bytes<R> + align_up(step_words<R>(dp)) * 8;
   if constexpr (has_own_memory<device_of<R>>) {
     bytes.arena_on_host = false;
     bytes.host_staging = host_staging_bytes;
     bytes.device_workspace = device_workspace_bytes<device_of<R>>(pass_extent<R>(micro_batch));
     bytes.device_context = device_context_bytes<device_of<R>>();
+    bytes.device_communication = device_communication_bytes<device_of<R>>(dp);
   }
   bytes.communication = communication_bytes(dp);
   return bytes;

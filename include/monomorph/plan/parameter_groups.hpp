@@ -1,5 +1,5 @@
 #pragma once
-#include <iterator>
+#include <array>  // std::size, which <iterator> brings with streams and locales
 #include <monomorph/plan/units.hpp>
 #include <monomorph/policy/optimizer_policy.hpp>
 

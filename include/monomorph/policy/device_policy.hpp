@@ -25,7 +25,7 @@ struct PassExtent {
 /// listed in runtime/kernels/kernels.hpp.
 struct DeviceAxis {
   MONOMORPH_OPTIONAL_AXIS(device, "monomorph::device::Cpu")
-  MONOMORPH_LOOK_UPS(Look, own_memory, workspace_bytes, context_bytes, kernel_sets);
+  MONOMORPH_LOOK_UPS(Look, own_memory, workspace_bytes, context_bytes, communication_bytes, kernel_sets);
   template <class P> struct Parts {
     static constexpr bool name = requires {
       requires detail::PointsTo<decltype(&P::name), std::string_view>;
@@ -44,7 +44,12 @@ struct DeviceAxis {
     };
     static constexpr bool context =
         !Look::has_context_bytes<P> || (Look::has_own_memory<P> && MONOMORPH_HAS_CONSTANT(std::int64_t, context_bytes));
-    static constexpr bool all_hold = name && queue && loss_chunk && own_memory && workspace && context;
+    static constexpr bool communication = !Look::has_communication_bytes<P> || requires(int dp) {
+      requires Look::has_own_memory<P>;
+      { P::communication_bytes(dp) } -> std::same_as<std::int64_t>;
+      typename Constant<P::communication_bytes(1)>;
+    };
+    static constexpr bool all_hold = name && queue && loss_chunk && own_memory && workspace && context && communication;
     static consteval void explain() {
       static_assert(name,
                     "[DEVICE-01] a device must have `static constexpr std::string_view name` "
@@ -65,6 +70,10 @@ struct DeviceAxis {
       static_assert(context,
                     "[DEVICE-01] a device's context_bytes, if it has one, must be `static constexpr std::int64_t "
                     "context_bytes` beside own_memory: what its driver keeps there (docs/rules.md#device-01)");
+      static_assert(communication,
+                    "[DEVICE-01] a device's communication_bytes, if it has one, must be `static constexpr std::int64_t "
+                    "communication_bytes(int ranks)` beside own_memory: what collectives between devices keep there "
+                    "(docs/rules.md#device-01)");
     }
   };
 };
@@ -82,6 +91,14 @@ template <class Device> constexpr std::int64_t device_workspace_bytes(const Pass
 template <class Device> constexpr std::int64_t device_context_bytes() {
   if constexpr (DeviceAxis::Look::has_context_bytes<Device>)
     return Device::context_bytes;
+  else
+    return 0;
+}
+/// What collectives of data-parallel ranks keep there: `static constexpr std::int64_t communication_bytes(int dp)`, if
+/// it says so.
+template <class Device> constexpr std::int64_t device_communication_bytes(int dp) {
+  if constexpr (DeviceAxis::Look::has_communication_bytes<Device>)
+    return Device::communication_bytes(dp);
   else
     return 0;
 }

@@ -139,6 +139,7 @@ enum class MemoryPart {
   host_activations,
   device_workspace,
   device_context,
+  device_communication,
   host_staging,
   communication,
 };
@@ -167,6 +168,7 @@ constexpr PartBytes largest_part(const plan::Memory& memory, int n) {
                        {host_activations, in_main_memory(memory.host_activations)},
                        {device_workspace, memory.device_workspace},
                        {device_context, memory.device_context},
+                       {device_communication, memory.device_communication},
                        {host_staging, in_main_memory(memory.host_staging)},
                        {communication, in_main_memory(memory.communication)}};
   for (;; --n) {

@@ -17,6 +17,12 @@ void Communicator::all_reduce_sum(std::span<std::int64_t> words) {
   const TraceSpan span(trace_, TraceRow::all_reduce, "sum", no_unit);
   all_reduce_words(words);
 }
+void Communicator::all_reduce_sum(View words) {
+  if (size() == 1) return;
+  const TraceSpan waiting(trace_, TraceRow::waiting, "wait for a sum", no_unit);
+  const TraceSpan span(trace_, TraceRow::all_reduce, "sum", no_unit);
+  start_all_reduce(words);
+}
 void Communicator::gather_batch(View all) {
   if (size() == 1) return;
   const TraceSpan waiting(trace_, TraceRow::waiting, "wait for the batch", no_unit);

@@ -7,7 +7,7 @@
 namespace monomorph {
 
 void detail::refuse_several_ranks(int ranks) {
-  throw UsageError("RANK-25", fmt::format("this program's device must have one rank, as it has no collectives yet, and "
+  throw UsageError("RANK-25", fmt::format("this program's device must have one rank, as it has no collectives, and "
                                           "here are {}; start it with one, or take the recipe's program for CPUs",
                                           ranks));
 }

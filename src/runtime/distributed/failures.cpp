@@ -13,7 +13,7 @@ std::string name_of(std::optional<int> rank) { return rank ? fmt::format("rank {
 }  // namespace
 
 bool is_time_limit(const std::string& reason) {
-  for (const char* const words : {"imed out", "iming out", "imeout"})
+  for (const char* const words : {"imed out", "imeout"})
     if (reason.find(words) != std::string::npos) return true;
   return false;
 }

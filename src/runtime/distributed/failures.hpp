@@ -9,7 +9,7 @@
 
 namespace monomorph::distributed {
 
-/// Gloo says "Timed out", NCCL's watchdog "before timing out", the store "timeout".
+/// Gloo says "Timed out", the store "timeout".
 bool is_time_limit(const std::string& reason);
 
 /// [RANK-12] Another rank let the time limit pass.   @param other absent where c10d can't say which

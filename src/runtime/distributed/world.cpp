@@ -2,7 +2,6 @@
 
 #include "runtime/distributed/cpu_communicator.hpp"
 #include "runtime/distributed/free_descriptors.hpp"
-#include "runtime/distributed/gpu_communicator.hpp"
 #include "runtime/distributed/launch_environment.hpp"
 #include "runtime/distributed/one_rank.hpp"
 #include "runtime/distributed/poll.hpp"
@@ -86,13 +85,11 @@ std::optional<std::vector<int>> World::notify_and_wait(const std::string& word, 
 World::World(World&&) noexcept = default;
 World::~World() = default;
 
-std::unique_ptr<Communicator> World::communicator(int shards, DType wire, Device device) const {
-  return communicator(groups({}).data, shards, wire, device);
+std::unique_ptr<Communicator> World::communicator(int shards, DType wire) const {
+  return communicator(groups({}).data, shards, wire);
 }
-std::unique_ptr<Communicator> World::communicator(const RankGroup& data, int shards, DType wire, Device device) const {
+std::unique_ptr<Communicator> World::communicator(const RankGroup& data, int shards, DType wire) const {
   if (data.size() == 1) return std::make_unique<distributed::OneRank>();
-  if (device == Device::gpu)
-    return distributed::gpu_communicator(store_->under("nccl/"), place_, shards, wire, time_limit_);
   return std::make_unique<distributed::CpuCommunicator>(point_to_point("peers/"), data, shards, wire);
 }
 std::unique_ptr<distributed::PointToPoint> World::point_to_point(const std::string& name) const {

@@ -15,6 +15,7 @@ MONOMORPH_HOST_DEVICE inline void start_step(StepScalars& scalars, std::int64_t*
   scalars.tokens = 0;
   scalars.metrics = {};
   scalars.gradient_norm = {};
+  scalars.others_stop = scalars.others_save = false;
   for (std::int64_t i = 0; i < n_counters; ++i) counters[i] = 0;
 }
 
@@ -31,6 +32,45 @@ MONOMORPH_HOST_DEVICE inline void add_micro_batch(StepScalars& scalars) {
   scalars.auxiliary_loss.add(scalars.auxiliary * static_cast<double>(of_batch.tokens));
 }
 
+/// Calls each(sum) for the exact sums of a step that ranks add up.
+MONOMORPH_HOST_DEVICE inline void for_each_sum(StepScalars& scalars, const StepWords& of, const auto& each) {
+  each(scalars.loss);
+  each(scalars.gradient_norm.sum);
+  for (int i = 0; i < of.n_metrics; ++i) each(scalars.metrics[i]);
+  if (of.has_auxiliary_loss) each(scalars.auxiliary_loss);
+}
+
+/// What this rank has of a step.
+MONOMORPH_HOST_DEVICE inline void write_words(StepScalars& scalars, const StepSettings& settings, const StepWords& to) {
+  std::int64_t* next = to.words;
+  for_each_sum(scalars, to, [&](ExactSum& sum) {
+    const auto words = sum.normalized_words();
+    for (int i = 0; i < ExactSum::n_words; ++i) *next++ = words[i];
+  });
+  for (std::int64_t i = 0; i < to.n_counters; ++i) *next++ = to.counters[i];
+  *next++ = scalars.tokens;
+  *next++ = settings.stops ? 1 : 0;
+  *next++ = settings.saves ? 1 : 0;
+  for (int rank = 0; rank < to.n_ranks; ++rank)  // a sum over ranks of which one has a number is that number
+    *next++ = rank == to.rank ? std::bit_cast<std::int64_t>(scalars.gradient_norm.greatest) : 0;
+}
+
+/// What all ranks have of it, which becomes what this one has.
+MONOMORPH_HOST_DEVICE inline void read_words(StepScalars& scalars, const StepWords& from) {
+  const std::int64_t* next = from.words;
+  for_each_sum(scalars, from, [&](ExactSum& sum) {
+    sum.set_words(next);
+    next += ExactSum::n_words;
+  });
+  for (std::int64_t i = 0; i < from.n_counters; ++i) from.counters[i] = *next++;
+  scalars.tokens = *next++;
+  scalars.others_stop = *next++ > 0;
+  scalars.others_save = *next++ > 0;
+  double greatest = 0;
+  for (int rank = 0; rank < from.n_ranks; ++rank) greatest = larger_or_nan(greatest, std::bit_cast<double>(*next++));
+  scalars.gradient_norm.greatest = greatest;
+}
+
 /// Of the sum's gradients.
 MONOMORPH_HOST_DEVICE inline double norm_of(const PartialGradientNorm& gradients, GradientNorm order) {
   if (order == GradientNorm::infinity) return gradients.greatest;
@@ -45,8 +85,8 @@ MONOMORPH_HOST_DEVICE inline StepOutcome outcome_of(const StepScalars& scalars, 
   for (int i = 0; i < most_objective_metrics; ++i) outcome.metrics[i] = scalars.metrics[i].value();
   if (has_auxiliary_loss) outcome.auxiliary_loss = scalars.auxiliary_loss.value();
   outcome.tokens = scalars.tokens;
-  outcome.stops = settings.stops;
-  outcome.saves = settings.saves;
+  outcome.stops = settings.stops || scalars.others_stop;
+  outcome.saves = settings.saves || scalars.others_save;
   outcome.gradient_scale = 1 / (static_cast<double>(outcome.tokens) * scalars.loss_scale.value);
   outcome.gradient_norm = norm_of(scalars.gradient_norm, settings.norm) * outcome.gradient_scale;
   outcome.applied = outcome.tokens > 0 && std::isfinite(outcome.gradient_norm);

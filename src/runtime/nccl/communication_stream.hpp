@@ -1,47 +1,36 @@
 #pragma once
-#include <ATen/cuda/CUDAEvent.h>
-#include <c10/cuda/CUDAStream.h>
+#include "runtime/nccl/watchdog.hpp"
 
 #include <deque>
-#include <exception>
 
 namespace monomorph::cuda {
 
-/// A CUDA stream for collectives. Compute is on another one: the thread's current stream of the same device.
+/// A stream on which collectives run beside the kernels of a queue, ordered with them by events.
 class CommunicationStream {
  public:
-  explicit CommunicationStream(c10::DeviceIndex device) : stream_(c10::cuda::getStreamFromPool(false, device)) {}
+  CommunicationStream(CUstream_st* compute, Watchdog& watchdog);
   CommunicationStream(const CommunicationStream&) = delete;
-  ~CommunicationStream() {
-    try {
-      stream_.synchronize();
-    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): a GPU that fails uses nothing any more
-    }
-  }
-  const c10::cuda::CUDAStream& stream() const { return stream_; }
+  /// What it was given may still run: its memory and its groups of ranks are for others to keep.
+  ~CommunicationStream();
 
-  /// What is enqueued here from now on waits for the compute that is enqueued now.
-  void after_compute() {
-    computed_.record(computing());
-    computed_.block(stream_);
+  CUstream_st* stream() const { return stream_; }
+  /// Calls give(), which puts a unit's collective on this stream, behind what the queue has been given so far.
+  template <class Give> void run(const Watchdog::Purpose& purpose, Give give) {
+    after_compute();
+    watchdog_.watch(purpose, stream_, give);
+    done(purpose.unit);
   }
-  /// What is enqueued here now, and not before, belongs to the unit.
-  void done(int unit) {
-    while (static_cast<int>(units_.size()) <= unit) units_.emplace_back();
-    units_[unit].record(stream_);
-  }
-  /// Compute that is enqueued from now on waits for what belongs to the unit.
-  void before_compute(int unit) {
-    if (unit < static_cast<int>(units_.size()))
-      units_[unit].block(computing());  // an event never recorded blocks nothing
-  }
+  /// What the queue is given from now on runs when the last collective of the unit is done.
+  void before_compute(int unit);
 
  private:
-  c10::cuda::CUDAStream computing() const { return c10::cuda::getCurrentCUDAStream(stream_.device_index()); }
+  void after_compute();
+  void done(int unit);
 
-  c10::cuda::CUDAStream stream_;
-  at::cuda::CUDAEvent computed_;
-  std::deque<at::cuda::CUDAEvent> units_;
+  CUstream_st *compute_, *stream_ = nullptr;
+  Watchdog& watchdog_;
+  cudaEvent_t computed_ = nullptr;
+  std::deque<cudaEvent_t> done_;  ///< by unit; null if it had none
 };
 
 }  // namespace monomorph::cuda

@@ -1,117 +1,153 @@
 #include "runtime/nccl/nccl_group.hpp"
 
-#include "runtime/nccl/gpu_tensor.hpp"
 #include "runtime/distributed/failures.hpp"
-#include "runtime/distributed/first_line.hpp"
-#include "runtime/distributed/store_handle.hpp"
+#include "runtime/nccl/failure.hpp"
 
 #include <monomorph/core/error.hpp>
+#include <monomorph/plan/traffic.hpp>
 
 #include <fmt/format.h>
-#include <cstdlib>
-#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
+#include <algorithm>
+#include <cstring>
+#include <thread>
+#include <utility>
 
 namespace monomorph::cuda {
 namespace {
 
-/// By default c10d's watchdog ends the process with a stack trace. With this value it only aborts a collective that
-/// hangs, so that the message is ours. A value that the user has set is kept.
-void keep_process_alive() {
-  [[maybe_unused]] static const int once = ::setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", "2", 0);
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::microseconds between_looks{50};
+
+ncclDataType_t type_of(DType dtype) {
+  switch (dtype) {
+    case DType::fp32:
+      return ncclFloat32;
+    case DType::bf16:
+      return ncclBfloat16;
+    case DType::fp16:
+      return ncclFloat16;
+    case DType::fp64:
+      return ncclFloat64;
+  }
+  __builtin_unreachable();
+}
+
+std::size_t count_of(const View& x) { return static_cast<std::size_t>(x.elements()); }
+std::size_t bytes_of(const View& x) { return static_cast<std::size_t>(x.bytes()); }
+
+/// The first rank of a group makes an id, by which NCCL finds the others.
+ncclUniqueId shared_id(const World& world, const std::string& key, const RankGroup& ranks) {
+  ncclUniqueId id{};
+  if (ranks.rank_in_group == 0) {
+    if (const ncclResult_t result = ncclGetUniqueId(&id); result != ncclSuccess)
+      throw not_connected(ranks, ncclGetErrorString(result));
+    world.set(key, std::string(id.internal, sizeof id.internal));
+    return id;
+  }
+  const std::string text = world.get(key, ranks.ranks.front());
+  std::memcpy(id.internal, text.data(), std::min(text.size(), sizeof id.internal));
+  return id;
 }
 
 }  // namespace
 
-struct NcclGroup::Group {
-  c10::intrusive_ptr<c10d::ProcessGroupNCCL> nccl;
-};
-
-NcclGroup::NcclGroup(const distributed::Store& store, const distributed::RankGroup& group, c10::DeviceIndex device,
-                     std::chrono::milliseconds time_limit)
-    : device_(device), n_others_(group.size() - 1) {
-  keep_process_alive();
-  const auto options = c10d::ProcessGroupNCCL::Options::create();
-  options->timeout = time_limit;
-  try {
-    group_ = std::make_unique<Group>(Group{
-        c10::make_intrusive<c10d::ProcessGroupNCCL>(store.handle().store, group.rank_in_group, group.size(), options)});
-    group_->nccl->eagerConnectSingleDevice(at::Device(at::kCUDA, device));  // or it would be done in the first step
-  } catch (const std::exception& failure) {
-    throw Error("RANK-18", fmt::format("rank {} can't connect GPU {} with those of {} other ranks ({})",
-                                       group.ranks[group.rank_in_group], device, group.size() - 1,
-                                       distributed::first_line(failure)));
-  }
+NcclGroup::NcclGroup(const World& world, const std::string& key, RankGroup ranks)
+    : ranks_(std::move(ranks)), time_limit_(world.time_limit()) {
+  connect(world, key);
 }
 
-/// Waits for the collectives that are running, unless they will never end.
 NcclGroup::~NcclGroup() {
-  if (!group_) return;
-  try {
-    if (group_->nccl->getError() == c10d::ErrorType::SUCCESS)
-      group_->nccl->shutdown();
-    else
-      group_->nccl->abort();
-  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): what failed was said where it was noticed
+  if (nccl_ == nullptr) return;
+  if (settled(ncclCommFinalize(nccl_)) == ncclSuccess)
+    ncclCommDestroy(nccl_);
+  else
+    abort();
+}
+
+void NcclGroup::connect(const World& world, const std::string& key) {
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;  // so that a rank that does not come ends this one within the time limit
+  const ncclUniqueId id = shared_id(world, key, ranks_);
+  const ncclResult_t result = settled(ncclCommInitRankConfig(&nccl_, ranks_.size(), id, ranks_.rank_in_group, &config));
+  if (result == ncclSuccess) return;
+  abort();
+  throw not_connected(ranks_, result == ncclInProgress ? fmt::format("not all have come within {} s",
+                                                                     std::chrono::duration<double>(time_limit_).count())
+                                                       : ncclGetErrorString(result));
+}
+
+/// Of a communicator that was aborted: nothing is to be waited for.
+ncclResult_t NcclGroup::status() {
+  const std::lock_guard lock(mutex_);
+  ncclResult_t result = ncclSuccess;
+  if (nccl_ == nullptr) return ncclSuccess;
+  const ncclResult_t status = ncclCommGetAsyncError(nccl_, &result);
+  return status == ncclSuccess ? result : status;
+}
+
+/// The communicator is not locked between the looks, so that it can be aborted meanwhile.
+ncclResult_t NcclGroup::settled(ncclResult_t result) {
+  const auto end = Clock::now() + time_limit_;
+  for (; result == ncclInProgress && Clock::now() < end; result = status()) std::this_thread::sleep_for(between_looks);
+  return result;
+}
+
+template <class Ask> void NcclGroup::ask(Ask what) {
+  ncclResult_t result = ncclSuccess;
+  {
+    const std::lock_guard lock(mutex_);
+    if (nccl_ == nullptr) return;
+    result = what();
   }
+  result = settled(result);
+  if (result == ncclInProgress) throw distributed::silent_rank(std::nullopt, false);
+  if (result != ncclSuccess) throw nccl_failure(result);
 }
 
-template <class Act> auto NcclGroup::as_rank_failure(Purpose purpose, Act act) {
-  try {
-    return act();
-  } catch (const std::exception& failure) {
-    throw distributed::failure_of(std::nullopt, false, failure).during(purpose.text(purpose.unit));
-  }
+void NcclGroup::all_gather(View shard, View unsharded, cudaStream_t stream) {
+  sent_bytes_ += (ranks_.size() - 1) * shard.bytes();
+  ask([&] { return ncclAllGather(shard.data, unsharded.data, bytes_of(shard), ncclUint8, nccl_, stream); });
 }
 
-template <class Start> NcclGroup::Work NcclGroup::begin(Start start) {
-  check();
-  Work work = as_rank_failure(purpose_, start);
-  begun_.push_back({work, purpose_});
-  return work;
-}
-
-NcclGroup::Work NcclGroup::all_gather(View shard, View unsharded) {
-  sent_bytes_ += n_others_ * shard.bytes();
-  return begin([&] {
-    at::Tensor from = tensor_of(shard, device_), to = tensor_of(unsharded, device_);
-    return group_->nccl->_allgather_base(to, from);
+void NcclGroup::reduce_scatter(View unsharded, View shard, cudaStream_t stream) {
+  sent_bytes_ += (ranks_.size() - 1) * shard.bytes();
+  ask([&] {
+    return ncclReduceScatter(unsharded.data, shard.data, count_of(shard), type_of(shard.dtype), ncclSum, nccl_, stream);
   });
 }
 
-NcclGroup::Work NcclGroup::all_to_all(std::span<const View> sent, std::span<const View> received) {
-  for (const View& view : sent) sent_bytes_ += view.present() ? view.bytes() : 0;
-  DType dtype = DType::fp32;  // c10d wants the same one for all tensors, even without elements
-  for (const auto& views : {sent, received})
-    for (const View& view : views)
-      if (view.present()) dtype = view.dtype;
-  const auto tensors = [&](std::span<const View> views) {
-    std::vector<at::Tensor> all;
-    for (const View& view : views) all.push_back(tensor_of(view, scalar_type(dtype), device_));
-    return all;
-  };
-  std::vector<at::Tensor> from = tensors(sent), to = tensors(received);
-  return begin([&] { return group_->nccl->alltoall(to, from); });
+void NcclGroup::all_reduce(View x, ncclDataType_t type, cudaStream_t stream) {
+  ask([&] { return ncclAllReduce(x.data, x.data, count_of(x), type, ncclSum, nccl_, stream); });
+}
+void NcclGroup::all_reduce_words(View words, cudaStream_t stream) { all_reduce(words, ncclInt64, stream); }
+void NcclGroup::all_reduce_sum(View x, cudaStream_t stream) {
+  const std::int64_t part = plan::part_length(x.elements(), ranks_.size(), ranks_.rank_in_group);
+  sent_bytes_ += (x.elements() - part + (ranks_.size() - 1) * part) * size_of(x.dtype);
+  all_reduce(x, type_of(x.dtype), stream);
 }
 
-NcclGroup::Work NcclGroup::all_reduce_sum(at::Tensor words) {
-  std::vector<at::Tensor> all{std::move(words)};
-  return begin([&] { return group_->nccl->allreduce(all); });
+void NcclGroup::exchange(std::span<const View> sent, std::span<const View> received, cudaStream_t stream) {
+  for (const View& view : sent)
+    if (view.present()) sent_bytes_ += view.bytes();
+  ask([&] {
+    ncclGroupStart();
+    for (int rank = 0; rank < ranks_.size(); ++rank) {
+      const View &to = sent[rank], &from = received[rank];
+      if (to.present()) ncclSend(to.data, bytes_of(to), ncclUint8, rank, nccl_, stream);
+      if (from.present()) ncclRecv(from.data, bytes_of(from), ncclUint8, rank, nccl_, stream);
+    }
+    return ncclGroupEnd();  // it says what the calls within said
+  });
 }
 
-void NcclGroup::join(Work& work) {
-  as_rank_failure(purpose_, [&] { work->synchronize(); });
+std::optional<ncclResult_t> NcclGroup::failure() {
+  const ncclResult_t result = status();
+  return result == ncclSuccess || result == ncclInProgress ? std::nullopt : std::optional(result);
 }
 
-void NcclGroup::check() {
-  const c10d::ErrorType error = group_->nccl->getError();  // first, as an aborted collective looks completed below
-  if (error != c10d::ErrorType::SUCCESS) {
-    const Purpose purpose = begun_.empty() ? purpose_ : begun_.front().purpose;
-    const RankFailure failure = error == c10d::ErrorType::TIMEOUT
-                                    ? distributed::silent_rank(std::nullopt, false)
-                                    : distributed::gone_rank(std::nullopt, "NCCL reports it");
-    throw failure.during(purpose.text(purpose.unit));
-  }
-  while (!begun_.empty() && begun_.front().work->isCompleted()) begun_.pop_front();
+void NcclGroup::abort() {
+  const std::lock_guard lock(mutex_);
+  if (nccl_ != nullptr) ncclCommAbort(std::exchange(nccl_, nullptr));
 }
 
 }  // namespace monomorph::cuda

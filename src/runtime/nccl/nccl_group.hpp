@@ -1,63 +1,61 @@
 #pragma once
 #include <monomorph/runtime/comm/rank_group.hpp>
-#include "runtime/distributed/store.hpp"
-
+#include <monomorph/runtime/comm/world.hpp>
 #include <monomorph/runtime/memory/view.hpp>
 
-#include <ATen/core/Tensor.h>
+#include <nccl.h>
+
 #include <chrono>
-#include <deque>
-#include <memory>
+#include <cstdint>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <string>
-#include <torch/csrc/distributed/c10d/Work.hpp>
 
 namespace monomorph::cuda {
 
-/// The ranks of a group, connected by c10d's NCCL. Work begins after what is enqueued on the thread's current stream;
-/// `join` makes that stream wait for the work. Only one thread may call.
+/// The ranks of a group, connected by NCCL. What it is asked for goes on a stream and the host does not wait. One
+/// thread asks; another one may look for failures, and abort.
 class NcclGroup {
  public:
-  using Work = c10::intrusive_ptr<c10d::Work>;
-  /// What work is for, to be said in the message if a rank fails.
-  struct Purpose {
-    std::string (*text)(int unit);
-    int unit;
-  };
-
-  /// Connects the ranks of the group, which all call it.   @param store used by no other group
-  /// @throws Error [RANK-18]
-  NcclGroup(const distributed::Store& store, const distributed::RankGroup& group, c10::DeviceIndex device,
-            std::chrono::milliseconds time_limit);
+  /// Connects the ranks of the group, which all call it.   @param key in the world's store, of no other group
+  /// @throws Error [RANK-05] a rank does not come, [RANK-18] the GPUs can't be connected
+  NcclGroup(const World& world, const std::string& key, RankGroup ranks);
+  NcclGroup(const NcclGroup&) = delete;
+  /// Nothing that it was asked for is still to run, or it was aborted.
   ~NcclGroup();
 
-  /// Sets what the work that is begun from now on is for.
-  void work_for(Purpose purpose) { purpose_ = purpose; }
-  Work all_gather(View shard, View unsharded);
-  /// sent[r] goes to rank r of the group, received[r] comes from there, where present.
-  Work all_to_all(std::span<const View> sent, std::span<const View> received);
-  Work all_reduce_sum(at::Tensor words);
-  void join(Work& work);
-  /// What gathers and exchanges have sent from this rank to others so far, whichever way NCCL chose.
+  const RankGroup& ranks() const { return ranks_; }
+  /// What was sent from this rank to others so far, if NCCL sends no more than it must.
   std::int64_t sent_bytes() const { return sent_bytes_; }
-  /// @throws RankFailure [RANK-11], [RANK-12] if NCCL has given up something that was begun
-  void check();
+
+  void all_gather(View shard, View unsharded, cudaStream_t stream);
+  /// `shard` = this rank's part of the sum of all ranks' `unsharded`, each of whose parts has the shard's length.
+  void reduce_scatter(View unsharded, View shard, cudaStream_t stream);
+  void all_reduce_sum(View x, cudaStream_t stream);
+  /// Words of 64 bits, which views see as doubles.
+  void all_reduce_words(View words, cudaStream_t stream);
+  /// sent[r] goes to rank r of the group, received[r] comes from there, where present.
+  void exchange(std::span<const View> sent, std::span<const View> received, cudaStream_t stream);
+
+  /// What NCCL says that has failed, if anything has.
+  std::optional<ncclResult_t> failure();
+  /// Ends what is running, and takes no more: what is asked for from now on does nothing.
+  void abort();
 
  private:
-  struct Begun {
-    Work work;
-    Purpose purpose;
-  };
-  template <class Start> Work begin(Start start);
-  template <class Act> auto as_rank_failure(Purpose purpose, Act act);
+  void connect(const World& world, const std::string& key);
+  template <class Ask> void ask(Ask what);
+  /// What a call has come to: NCCL takes most on behind the host. In progress where the time limit is over.
+  ncclResult_t settled(ncclResult_t result);
+  ncclResult_t status();
+  void all_reduce(View x, ncclDataType_t type, cudaStream_t stream);
 
-  struct Group;
-  std::unique_ptr<Group> group_;
-  c10::DeviceIndex device_;
-  int n_others_;
+  RankGroup ranks_;
+  std::chrono::milliseconds time_limit_;
+  std::mutex mutex_;
+  ncclComm_t nccl_ = nullptr;  ///< null when it was aborted
   std::int64_t sent_bytes_ = 0;
-  Purpose purpose_{};
-  std::deque<Begun> begun_;  ///< begun, and not yet known to be completed
 };
 
 }  // namespace monomorph::cuda

@@ -149,6 +149,7 @@ void memory_table(Text& text, const RecipeProgram& recipe, int ranks, std::int64
   row("numbers of a step", bytes.scalars);
   row("workspace of the device's kernels, at most", bytes.device_workspace);
   row("context of the device's driver, about", bytes.device_context);
+  row("collectives between devices, about", bytes.device_communication);
   row("parameters of compute on the host", bytes.host_params);
   row("masters and state on the host", bytes.host_optimizer);
   row("activations on the host", bytes.host_activations);

@@ -443,7 +443,10 @@ int train(const RecipeProgram& recipe, const Hparams& hparams, const Records& re
   check_ranks(recipe, hparams, groups.data.size());
   check_config_consistency(world, recipe, hparams);
   const auto communicator =
-      world.communicator(groups.data, recipe.optimizer_shards(groups.data.size()), recipe.reduce_dtype);
+      recipe.connect(world, groups.data,
+                     {.shards = recipe.optimizer_shards(groups.data.size()),
+                      .wire = recipe.reduce_dtype,
+                      .in_fixed_tree = hparams.batch.reduction.value == ReductionOrder::fixed_tree});
   // From here on, as data and checkpoint are read, and until the process has ended: an interrupted run can be resumed,
   // and a signal that comes when everything is saved must not make the run fail on its way out.
   [[maybe_unused]] static const InterruptionGuard& guard = *new InterruptionGuard;

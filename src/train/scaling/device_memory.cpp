@@ -28,6 +28,7 @@ plan::Memory memory_on_gpu(const plan::PlannedRecipe& recipe, const plan::Strate
   memory.host_staging = plan::host_staging_bytes;
   memory.device_workspace = device_workspace_bytes<device::Cuda>(recipe.pass_extent(micro_batch));
   memory.device_context = device_context_bytes<device::Cuda>();
+  memory.device_communication = device_communication_bytes<device::Cuda>(ranks);
   return memory;
 }
 

@@ -25,6 +25,11 @@ class Communicator {
   virtual int size() const = 0;
   virtual int shards() const = 0;
   int shard_index() const { return rank() % shards(); }
+  /// Whether its collectives begin in their turn on a device's queue wherever they are called, as they are the device's
+  /// own. Others begin at once, and a queue calls them in their turn.
+  virtual bool takes_turns() const { return false; }
+  /// @throws RankFailure a collective that has begun on the device will never end, or has failed
+  virtual void check() {}
   virtual plan::Traffic traffic() const = 0;  ///< so far; every unit must have been waited for
 
   void all_gather(int unit, View shard, View unsharded);  ///< `unsharded` = all ranks' shards, in order
@@ -35,6 +40,9 @@ class Communicator {
   /// Adds up the words of all ranks and gives the sums to all. Returns when it is done: meant for a few words, once a
   /// step.
   void all_reduce_sum(std::span<std::int64_t> words);
+  /// The same of words in the memory of a device, each in the place of a double. The host waits where it takes no turn
+  /// on the device's queue.
+  void all_reduce_sum(View words);
 
   /// `all` has a part for each rank, in their order and of equal size, of which this rank's own is there: the others
   /// are filled in, whatever ranks share parameters. Returns when it is done: meant for what little all ranks must see
@@ -56,6 +64,9 @@ class Communicator {
   virtual void note_release(int unit) = 0;
   virtual void finish(int unit) = 0;
   virtual void all_reduce_words(std::span<std::int64_t> words) = 0;
+  virtual void start_all_reduce(View words) {
+    all_reduce_words({words.as<std::int64_t>(), static_cast<std::size_t>(words.elements())});
+  }
   virtual void gather_parts(View all) = 0;  ///< among two ranks or more
 
   Trace* trace_ = nullptr;

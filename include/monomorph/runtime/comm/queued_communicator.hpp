@@ -11,13 +11,15 @@ namespace detail {
 
 /// A communicator's collectives as a step calls them: each begins in its turn on the step's queue, when those kernels
 /// have run that were called before it, and `wait` holds up those that are called after it. The host waits for nothing.
-/// A handle, cheap to copy.
+/// A communicator that takes its turns by itself is called at once, and any other one by a function of the host, for
+/// which the queue's device must run such functions. A handle, cheap to copy.
 template <class Queue> class QueuedCommunicator {
  public:
-  /// @throws UsageError [RANK-25] there are several ranks, and the queue's device cannot run a communicator's functions
+  /// @throws UsageError [RANK-25] there are several ranks, and neither takes the communicator turns by itself nor runs
+  ///   the queue's device functions of the host
   QueuedCommunicator(Queue queue, Communicator& communicator) : queue_(queue), communicator_(&communicator) {
     if constexpr (!RunsHostFunctions<Queue>)
-      if (size() > 1) detail::refuse_several_ranks(size());
+      if (size() > 1 && !communicator.takes_turns()) detail::refuse_several_ranks(size());
   }
   int rank() const { return communicator_->rank(); }
   int size() const { return communicator_->size(); }
@@ -37,14 +39,19 @@ template <class Queue> class QueuedCommunicator {
   void wait(int unit) const {
     in_turn([=, all = communicator_] { all->wait(unit); });
   }
+  void all_reduce_sum(View words) const {
+    in_turn([=, all = communicator_] { all->all_reduce_sum(words); });
+  }
   void gather_batch(View of_all) const {
     in_turn([=, all = communicator_] { all->gather_batch(of_all); });
   }
 
  private:
-  /// One rank alone has no collectives.
   void in_turn(auto collective) const {
-    if constexpr (RunsHostFunctions<Queue>) once(queue_, collective);
+    if constexpr (RunsHostFunctions<Queue>)
+      once(queue_, collective);
+    else
+      collective();
   }
 
   Queue queue_;

@@ -3,7 +3,6 @@
 #include <memory>
 #include <monomorph/runtime/comm/communicator.hpp>
 #include <monomorph/runtime/comm/parallel_groups.hpp>
-#include <monomorph/runtime/machine/device.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,17 +33,17 @@ class World {
   int rank() const { return place_.rank; }
   int size() const { return place_.size; }
   int local_size() const { return place_.local_size; }
+  const RankPlace& place() const { return place_; }
+  std::chrono::milliseconds time_limit() const { return time_limit_; }
   /// The groups of this rank.   @param mesh whose model_parallel() divides size()
   ParallelGroups groups(const MeshSpec& mesh) const { return parallel_groups(rank(), size(), mesh); }
-  /// Between data-parallel ranks, one of the groups into which the world falls. All ranks call it, each for its own.
+  /// Between data-parallel ranks, one of the groups into which the world falls, of what lies in the machine's memory.
+  /// All ranks call it, each for its own.
   /// @param shards ranks that hold one copy of the parameters together: a divisor of the group's size
-  /// @param wire dtype in which gradients travel
-  /// @param device in whose memory the views lie; a rank's GPU has the number of its local rank
-  /// @throws Error [RANK-10]; for a GPU [RANK-05], [RANK-15], [RANK-16], [RANK-18]
-  std::unique_ptr<Communicator> communicator(const RankGroup& data, int shards, DType wire,
-                                             Device device = Device::cpu) const;
+  /// @param wire dtype in which gradients travel   @throws Error [RANK-10]
+  std::unique_ptr<Communicator> communicator(const RankGroup& data, int shards, DType wire) const;
   /// The same between all ranks.
-  std::unique_ptr<Communicator> communicator(int shards, DType wire, Device device = Device::cpu) const;
+  std::unique_ptr<Communicator> communicator(int shards, DType wire) const;
   /// Point-to-point messages between the ranks, independent of any communicator's.   @param name a different one for
   /// each use
   std::unique_ptr<distributed::PointToPoint> point_to_point(const std::string& name) const;

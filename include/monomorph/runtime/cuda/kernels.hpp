@@ -121,6 +121,8 @@ void begin_step(Queue queue, StepScalars* scalars, std::span<std::int64_t> count
 void begin_micro_batch(Queue queue, StepScalars* scalars);
 void end_micro_batch(Queue queue, StepScalars* scalars);
 void keep_metrics(Queue queue, StepScalars* scalars);
+void write_step_words(Queue queue, StepScalars* scalars, const StepSettings& settings, const StepWords& to);
+void read_step_words(Queue queue, StepScalars* scalars, const StepWords& from);
 void decide_step(Queue queue, StepScalars* scalars, const StepSettings& settings, bool has_auxiliary_loss,
                  std::uint64_t number);
 

@@ -102,6 +102,8 @@ concept KeepsScalars = requires(Queue queue, StepScalars* scalars, std::span<std
   begin_micro_batch(queue, scalars);
   end_micro_batch(queue, scalars);
   keep_metrics(queue, scalars);
+  write_step_words(queue, scalars, StepSettings{}, StepWords{});
+  read_step_words(queue, scalars, StepWords{});
   decide_step(queue, scalars, StepSettings{}, false, std::uint64_t{});
 };
 

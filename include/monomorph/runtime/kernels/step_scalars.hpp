@@ -15,6 +15,10 @@ void end_micro_batch(Queue, StepScalars* scalars);
 /// The metrics that an evaluation has counted apart become the micro-batch's.
 void keep_metrics(Queue, StepScalars* scalars);
 
+/// What this rank has of a step, as words that ranks add up; and what all have, which becomes what this one has.
+void write_step_words(Queue, StepScalars* scalars, const StepSettings& settings, const StepWords& to);
+void read_step_words(Queue, StepScalars* scalars, const StepWords& from);
+
 /// Decides what becomes of a step, by the sums of all ranks: the update's terms, the loss scale, the outcome.
 /// @param number of the step, by which its outcome has a place
 void decide_step(Queue, StepScalars* scalars, const StepSettings& settings, bool has_auxiliary_loss,

@@ -170,6 +170,7 @@ template <Recipe R> train::RecipeProgram program_of() {
           .prepare = prepare_of<objective_of<R>>(),
           .layers = layer_kinds<R>(),
           .attentions = attentions_of<R>(),
+          .connect = connect_ranks<typename device_of<R>::Queue>,
           .make_step = [](Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed, int tree_levels,
                           const PolicyHparams& objective) -> Owned<train::TrainingStep> {
             return make_owned<train::Step<R>>(communicator, micro_batch, seed, tree_levels,

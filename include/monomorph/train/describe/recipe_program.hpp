@@ -5,7 +5,7 @@
 #include <monomorph/plan/planned_recipe.hpp>
 #include <monomorph/policy/model_kind.hpp>
 #include <monomorph/policy/parameter_group.hpp>
-#include <monomorph/runtime/comm/communicator.hpp>
+#include <monomorph/runtime/comm/connect_ranks.hpp>
 #include <monomorph/spec/attention_mask.hpp>
 #include <monomorph/spec/expectations.hpp>
 #include <monomorph/spec/mesh_spec.hpp>
@@ -93,6 +93,8 @@ struct RecipeProgram {
   void (*prepare)(const Sample&, const PolicyHparams& objective) = nullptr;  ///< null if the objective prepares nothing
   std::vector<LayerKind> layers;
   std::vector<LayerAttention> attentions;
+  /// Of data-parallel ranks, on the recipe's device.
+  Owned<Communicator> (*connect)(const World&, const RankGroup& data, const CommunicatorSpec&) = nullptr;
   Owned<TrainingStep> (*make_step)(Communicator&, std::int64_t micro_batch, std::uint64_t seed, int tree_levels,
                                    const PolicyHparams& objective) = nullptr;
   std::string observer = "none";

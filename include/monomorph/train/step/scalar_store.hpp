@@ -18,14 +18,19 @@ template <Recipe R> class ScalarStore {
   static_assert(sizeof(StepScalars) <= plan::step_scalars_bytes);
 
  public:
-  ScalarStore(Queue queue, Arena& arena)
-      : queue_(queue), memory_(arena.take(plan::scalar_bytes<R> / size_of(DType::fp64), DType::fp64)) {
+  ScalarStore(Queue queue, int ranks, Arena& arena)
+      : queue_(queue),
+        memory_(arena.take(plan::scalar_bytes<R> / size_of(DType::fp64), DType::fp64)),
+        words_(arena.take(align_up(plan::step_words<R>(ranks)), DType::fp64).columns(0, plan::step_words<R>(ranks))) {
     write({});
   }
 
   // On the device, for kernels.
   StepScalars* get() const { return memory_.as<StepScalars>(); }
   std::span<std::int64_t> counters() const { return {of_counters().template as<std::int64_t>(), plan::n_counters<R>}; }
+
+  /// In which several ranks add all of it up.
+  View words() const { return words_; }
 
   // For the host.
   StepScalars read() const {
@@ -72,7 +77,7 @@ template <Recipe R> class ScalarStore {
   std::int64_t* counters_of(int layer) const { return counters().data() + plan::first_counter<R>[layer]; }
 
   Queue queue_;
-  View memory_;
+  View memory_, words_;
 };
 
 }  // namespace monomorph::train

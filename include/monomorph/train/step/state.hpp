@@ -37,7 +37,7 @@ template <Recipe R> class State {
         optimizer(queue_, shards_, communicator.shard_index(), seed, arena_, host_arena_, transfers_.get(), parameters,
                   gradients),
         activations(micro_batch, communicator.size(), arena_, host_arena_, transfers_.get()),
-        scalars(queue_, arena_),
+        scalars(queue_, communicator.size(), arena_),
         batch_(micro_batch),
         seed_(seed) {
     if constexpr (rotates) {

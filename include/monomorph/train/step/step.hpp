@@ -238,8 +238,15 @@ template <Recipe R> class Step final : public TrainingStep {
   OptimizerStore<R>& optimizer_ = state_.optimizer;
   ActivationStore<R>& activations_ = state_.activations;
   ScalarStore<R>& scalars_ = state_.scalars;
-  StepDecision decision_{comm_, scalars_.get(), scalars_.counters(), metrics_of<objective_of<R>>.size(),
-                         plan::any_auxiliary_loss<R>};
+  StepDecision decision_{comm_,
+                         scalars_.get(),
+                         {.words = scalars_.words().template as<std::int64_t>(),
+                          .counters = scalars_.counters().data(),
+                          .n_counters = plan::n_counters<R>,
+                          .n_metrics = static_cast<int>(metrics_of<objective_of<R>>.size()),
+                          .has_auxiliary_loss = plan::any_auxiliary_loss<R>,
+                          .rank = comm_.rank(),
+                          .n_ranks = comm_.size()}};
 };
 
 }  // namespace monomorph::train

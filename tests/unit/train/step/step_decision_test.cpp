@@ -27,12 +27,11 @@ ClipHparams with_clip(ClipMode mode, double threshold) {
 /// A step alone on its rank.
 struct Decided {
   StepScalars scalars;
-  std::vector<std::int64_t> counters{};
   StepOutcome outcome{};
 
   void decide(const StepSettings& settings) {
     const auto communicator = one_rank();
-    StepDecision decision(*communicator, &scalars, counters, 0, false);
+    StepDecision decision(*communicator, &scalars, {});
     outcome = decision.read(cpu::Queue{}, decision.take(cpu::Queue{}, settings));
   }
 };
@@ -130,7 +129,7 @@ TEST_CASE("gradients of zero are no reason to divide by it") {
 TEST_CASE("the outcome of the step before is still there when another one is decided") {
   const auto communicator = one_rank();
   StepScalars scalars;
-  StepDecision decision(*communicator, &scalars, {}, 0, false);
+  StepDecision decision(*communicator, &scalars, {});
   const cpu::Queue queue;
   scalars.tokens = 1;
   const Ticket first = decision.take(queue, {});

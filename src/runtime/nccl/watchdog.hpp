@@ -1,0 +1,77 @@
+#pragma once
+#include "runtime/nccl/nccl_group.hpp"
+
+#include <monomorph/runtime/comm/rank_failure.hpp>
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace monomorph::cuda {
+
+/// A kernel that waits for another GPU can't throw, and the host that waits for it can't either. So a thread looks
+/// after the collectives that have begun on the GPU: where one takes longer than the time limit, or NCCL reports an
+/// error, it aborts all groups, by which what waits on the GPU ends and the host goes on, to `check`.
+class Watchdog {
+ public:
+  /// What a collective is for, to be said in the message.
+  struct Purpose {
+    std::string (*text)(int unit);  ///< runtime/distributed/failures.hpp
+    int unit;
+    const NcclGroup* group;
+  };
+
+  /// @param groups all of the rank's
+  Watchdog(int device, std::vector<NcclGroup*> groups, std::chrono::milliseconds time_limit);
+  Watchdog(const Watchdog&) = delete;
+  ~Watchdog();
+
+  /// Calls give(), which puts a collective on the stream.
+  template <class Give> void watch(const Purpose& purpose, cudaStream_t stream, Give give) {
+    begin(purpose, stream);
+    try {
+      give();
+    } catch (const RankFailure& failure) {
+      throw failure.during(doing(purpose));
+    }
+    end(stream);
+  }
+  /// @throws RankFailure [RANK-11], [RANK-12], [RANK-27]
+  void check();
+
+ private:
+  struct Watched {
+    Purpose purpose;
+    cudaEvent_t begin, end;
+    bool is_given = false;
+    std::optional<std::chrono::steady_clock::time_point> seen_begun{};
+  };
+
+  void begin(const Purpose& purpose, cudaStream_t stream);
+  void end(cudaStream_t stream);
+  cudaEvent_t take_event();
+  void look_after_all();
+  std::optional<RankFailure> look();
+  std::optional<RankFailure> look_at(std::deque<Watched>& on_stream);
+  static std::string doing(const Purpose& purpose);
+  void abort_all();
+
+  int device_;
+  std::vector<NcclGroup*> groups_;
+  std::chrono::milliseconds time_limit_;
+  std::mutex mutex_;
+  std::condition_variable stops_changed_;
+  bool stops_ = false;
+  std::map<cudaStream_t, std::deque<Watched>> watched_;  ///< by stream, in their order
+  std::vector<cudaEvent_t> events_;                      ///< that nobody uses
+  std::optional<RankFailure> failure_;
+  std::thread thread_;
+};
+
+}  // namespace monomorph::cuda

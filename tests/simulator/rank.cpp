@@ -1,0 +1,148 @@
+// simulated_rank cpu|gpu <strategy> any_order|fixed_tree <schedule> <seed> <steps> [<place>]: one of the ranks of a
+// small training, as the launcher's variables say, on a CPU or on a simulated GPU of its own. Whatever ranks there are,
+// a step has the same four micro-batches. Prints the loss and the norm of each step in all their bits, an evaluation,
+// how often the host waited in the last step and what memory was asked for since the first; and races, and the places
+// of all waits, of which one may be left out. Ends with 1 and a line where it fails, with 4 after a race, and with 2
+// for what it does not know.
+#include "simulator/simulated_step.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/runtime/comm/connect_ranks.hpp>
+
+#include <fmt/format.h>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace monomorph::testing {
+namespace {
+
+constexpr std::int64_t micro_batches = 4;
+
+template <class R> struct ReducedInBf16 : R { using precision = precision::Bf16MixedReducingBf16; };
+
+struct Task {
+  bool in_tree;
+  Schedule schedule;
+  int n_steps;
+};
+
+/// Reads an outcome when the next step has been asked for, as a run does.
+template <Recipe R> class RankOfTraining {
+ public:
+  RankOfTraining(const World& world, bool in_tree)
+      : world_(world),
+        in_tree_(in_tree),
+        communicator_(connect_ranks<typename device_of<R>::Queue>(world, world.groups({}).data,
+                                                                  {R::sharding::optimizer_shards(world.size()),
+                                                                   R::precision::reduce_dtype, in_tree})) {}
+
+  void train(int n_steps) {
+    train::Ticket last = take_step();
+    simulator::Counts before{};
+    for (int i = 1; i <= n_steps; ++i) {
+      if (i + 2 == n_steps) before = Simulator::the().counts();
+      const train::Ticket next = i < n_steps ? take_step() : last;
+      const StepOutcome outcome = step_.read(last);
+      fmt::print("step {} loss {:a} norm {:a}\n", i, outcome.mean(outcome.loss), outcome.gradient_norm);
+      if (i + 2 == n_steps) note_calls(before);
+      last = next;
+    }
+    fmt::print("evaluated {:a}\n", step_.evaluate(sequences.from(1, R::model.context_length)).loss);
+  }
+
+ private:
+  train::Ticket take_step() {
+    ++number_;
+    const std::int64_t n = micro_batches / world_.size();
+    for (std::int64_t i = 0; i < n; ++i)
+      step_.accumulate(sequences.from(i * world_.size() + world_.rank(), R::model.context_length), number_,
+                       {.index = i, .count = n});
+    const train::Ticket ticket = step_.decide({.max_norm = 0.5});
+    step_.update(hparams_, {});
+    return ticket;
+  }
+  static void note_calls(const simulator::Counts& before) {
+    const simulator::Counts now = Simulator::the().counts();
+    fmt::print("a step: {} waits, {} allocations\n", now.waits - before.waits, now.allocations - before.allocations);
+  }
+
+  const World& world_;
+  bool in_tree_;
+  Owned<Communicator> communicator_;
+  train::Step<R> step_{*communicator_, 1, 3, in_tree_ ? plan::tree_levels(micro_batches / world_.size()) : 0};
+  PolicyHparams hparams_ = PolicyHparams::of<typename R::optimizer::Hparams>();
+  std::uint64_t number_ = 0;
+};
+
+template <Recipe R> void train(const Task& task) {
+  Simulator::the().set_schedule(task.schedule);
+  const World world = connect(std::chrono::seconds(10));
+  RankOfTraining<R>(world, task.in_tree).train(task.n_steps);
+}
+
+template <class Strategy> void train_on(std::string_view device, const Task& task) {
+  using R = Sharded<Small<gpt2_like>, Strategy>;
+  device == "gpu" ? train<OnGpu<R>>(task) : train<R>(task);
+}
+
+bool train(std::string_view device, std::string_view strategy, const Task& task) {
+  if (strategy == "Replicate")
+    train_on<sharding::Replicate>(device, task);
+  else if (strategy == "ShardOptimizer")
+    train<OnGpu<Sharded<Small<gpt2_like>, sharding::ShardOptimizer>>>(task);
+  else if (strategy == "ShardGradOp")
+    train<OnGpu<Sharded<Small<gpt2_like>, sharding::ShardGradOp>>>(task);
+  else if (strategy == "FullShard")
+    train<OnGpu<Sharded<Small<gpt2_like>, sharding::FullShard>>>(task);
+  else if (strategy == "HybridShard")
+    train<OnGpu<Sharded<Small<gpt2_like>, sharding::HybridShard<2>>>>(task);
+  else if (strategy == "ReducedInBf16")
+    train<OnGpu<ReducedInBf16<Sharded<Small<gpt2_like>, sharding::FullShard>>>>(task);
+  else
+    return false;
+  return true;
+}
+
+std::optional<Schedule::Order> order_of(std::string_view name) {
+  using Order = Schedule::Order;
+  constexpr std::pair<std::string_view, Order> orders[] = {{"late", Order::late},
+                                                           {"early", Order::early},
+                                                           {"kernels_first", Order::kernels_first},
+                                                           {"copies_first", Order::copies_first},
+                                                           {"random", Order::random}};
+  for (const auto& [known, order] : orders)
+    if (name == known) return order;
+  return std::nullopt;
+}
+
+int main_of_rank(std::span<char*> arguments) {
+  if (arguments.size() != 7 && arguments.size() != 8) return 2;
+  const auto order = order_of(arguments[4]);
+  if (!order) return 2;
+  const Task task{.in_tree = arguments[3] == std::string_view("fixed_tree"),
+                  .schedule = {*order, std::strtoull(arguments[5], nullptr, 10)},
+                  .n_steps = std::atoi(arguments[6])};
+  if (arguments.size() == 8) Simulator::the().skip_wait(arguments[7]);
+  if (!train(arguments[1], arguments[2], task)) return 2;
+  Simulator::the().finish();
+  const auto races = Simulator::the().take_races();
+  for (const std::string& race : races) fmt::print("race: {}\n", race);
+  for (const std::string& place : Simulator::the().places_of_waits()) fmt::print("place: {}\n", place);
+  return races.empty() ? 0 : 4;
+}
+
+}  // namespace
+}  // namespace monomorph::testing
+
+int main(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a test waits for lines
+  try {
+    return monomorph::testing::main_of_rank({argv, static_cast<std::size_t>(argc)});
+  } catch (const monomorph::Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    std::fflush(nullptr);
+    std::_Exit(1);  // what still waits for a rank that has gone
+  }
+}

@@ -1,0 +1,205 @@
+// Several ranks on simulated GPUs: processes that exchange by NCCL. They train as a CPU does, with the bits of any
+// number of ranks where sums have a fixed order, and whatever order streams run in.
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/free_port.hpp"
+#include "support/process.hpp"
+
+#include <fmt/format.h>
+#include <cmath>
+#include <csignal>
+#include <deque>
+#include <numeric>
+#include <sstream>
+
+namespace monomorph::testing {
+namespace {
+
+using std::string;
+
+constexpr int n_steps = 20, n_compared_steps = 8;
+
+/// The program of a rank, and where it meets the others.
+std::vector<string> command(const string& device, const string& strategy, const string& order,
+                            const string& schedule = "late", int seed = 0, int steps = n_steps) {
+  return {MONOMORPH_SIMULATED_RANK, device, strategy, order, schedule, std::to_string(seed), std::to_string(steps)};
+}
+Process::Environment environment(int rank, int ranks, const string& port, int gpus) {
+  return {{"RANK", std::to_string(rank)},
+          {"WORLD_SIZE", std::to_string(ranks)},
+          {"LOCAL_RANK", std::to_string(rank)},
+          {"LOCAL_WORLD_SIZE", std::to_string(ranks)},
+          {"MASTER_ADDR", "127.0.0.1"},
+          {"MASTER_PORT", port},
+          {"OMP_NUM_THREADS", "1"},
+          {"MONOMORPH_SIMULATOR_GPUS", std::to_string(gpus)}};
+}
+
+/// By rank.
+std::vector<ProcessResult> results_of(int ranks, const std::vector<string>& rank_program, int gpus) {
+  const string port = free_port();
+  std::deque<Process> processes;
+  for (int rank = 0; rank < ranks; ++rank)
+    processes.emplace_back(rank_program, ranks == 1 ? Process::Environment{} : environment(rank, ranks, port, gpus));
+  std::vector<ProcessResult> results;
+  for (Process& process : processes) results.push_back(process.wait());
+  return results;
+}
+std::vector<ProcessResult> results_of(int ranks, const std::vector<string>& rank_program) {
+  return results_of(ranks, rank_program, ranks);
+}
+
+std::vector<string> lines_of(const string& text, const string& beginning) {
+  std::vector<string> lines;
+  std::istringstream stream(text);
+  for (string line; std::getline(stream, line);)
+    if (line.starts_with(beginning)) lines.push_back(line);
+  return lines;
+}
+
+/// The steps of rank 0. All ranks have ended well and without races, and agree.
+std::vector<string> steps_of(int ranks, const std::vector<string>& rank_program) {
+  const std::vector<ProcessResult> results = results_of(ranks, rank_program);
+  for (const ProcessResult& result : results) {
+    CAPTURE(result.err, result.out);
+    CHECK(result.exit_code == 0);
+    CHECK(lines_of(result.out, "step ") == lines_of(results.front().out, "step "));
+  }
+  return lines_of(results.front().out, "step ");
+}
+
+std::vector<double> losses_of(const std::vector<string>& steps) {
+  std::vector<double> losses;
+  for (const string& step : steps) losses.push_back(std::strtod(step.c_str() + step.find("loss ") + 5, nullptr));
+  return losses;
+}
+double worst_difference(const std::vector<string>& some, const std::vector<string>& others) {
+  const std::vector<double> a = losses_of(some), b = losses_of(others);
+  REQUIRE(a.size() == n_steps);
+  REQUIRE(b.size() == n_steps);
+  double worst = 0;
+  for (int i = 0; i < n_steps; ++i) worst = std::max(worst, std::abs(a[i] / b[i] - 1));
+  return worst;
+}
+
+const std::vector<string>& steps_on_cpu() {
+  static const std::vector<string> steps = steps_of(1, command("cpu", "Replicate", "fixed_tree"));
+  return steps;
+}
+const std::vector<string>& steps_on_one_gpu() {
+  static const std::vector<string> steps = steps_of(1, command("gpu", "Replicate", "fixed_tree"));
+  return steps;
+}
+
+void check_strategy(const string& strategy, std::initializer_list<int> numbers) {
+  for (const int ranks : numbers) {
+    CAPTURE(strategy, ranks);
+    CHECK(worst_difference(steps_of(ranks, command("gpu", strategy, "any_order")), steps_on_cpu()) < 1e-6);
+    const std::vector<string>& one = steps_on_one_gpu();
+    CHECK(steps_of(ranks, command("gpu", strategy, "fixed_tree", "late", 0, n_compared_steps)) ==
+          std::vector<string>(one.begin(), one.begin() + n_compared_steps));
+  }
+}
+
+/// Two steps on two ranks, whose schedules differ in no bit.
+void check_schedules(const string& strategy, const string& order, const std::vector<int>& seeds) {
+  constexpr int n = 2;
+  CAPTURE(strategy, order);
+  const auto steps = [&](const string& schedule, int seed) {
+    return steps_of(2, command("gpu", strategy, order, schedule, seed, n));
+  };
+  const std::vector<string> late = steps("late", 0);
+  CHECK(late.size() == n);
+  for (const string schedule : {"early", "kernels_first", "copies_first"}) CHECK(steps(schedule, 0) == late);
+  for (const int seed : seeds) CHECK(steps("random", seed) == late);
+}
+
+}  // namespace
+
+TEST_CASE("one simulated GPU has the losses of a CPU, in the fixed tree") {
+  CHECK(losses_of(steps_on_cpu()).back() < losses_of(steps_on_cpu()).front());
+  CHECK(worst_difference(steps_on_one_gpu(), steps_on_cpu()) < 1e-6);
+}
+TEST_CASE("GPUs that hold everything have the losses of a CPU, and the bits of one GPU in the fixed tree") {
+  check_strategy("Replicate", {2, 4});
+}
+TEST_CASE("GPUs that share the optimiser have the losses of a CPU, and the bits of one GPU in the fixed tree") {
+  check_strategy("ShardOptimizer", {2, 4});
+}
+TEST_CASE("GPUs that share gradients have the losses of a CPU, and the bits of one GPU in the fixed tree") {
+  check_strategy("ShardGradOp", {2});
+}
+TEST_CASE("GPUs that share all have the losses of a CPU, and the bits of one GPU in the fixed tree") {
+  check_strategy("FullShard", {2, 4});
+}
+TEST_CASE("pairs of GPUs that are replicas have the losses of a CPU, and the bits of one GPU in the fixed tree") {
+  check_strategy("HybridShard", {4});
+}
+
+TEST_CASE("steps of several GPUs have the same bits in every schedule of streams") {
+  check_schedules("FullShard", "any_order", {1, 2, 3});
+  check_schedules("ShardOptimizer", "fixed_tree", {4, 5});
+}
+TEST_CASE("steps of several GPUs have the same bits in many random schedules of streams", "[.][exhaustive]") {
+  std::vector<int> seeds(100);
+  std::iota(seeds.begin(), seeds.end(), 10);
+  for (const string strategy : {"Replicate", "ShardOptimizer", "ShardGradOp", "FullShard"})
+    for (const string order : {"any_order", "fixed_tree"}) check_schedules(strategy, order, seeds);
+}
+
+TEST_CASE("gradients that are rounded to bf16 between GPUs are rounded once, and train") {
+  const std::vector<string> steps = steps_of(2, command("gpu", "ReducedInBf16", "any_order"));
+  CHECK(worst_difference(steps, steps_on_cpu()) < 1e-2);
+}
+
+TEST_CASE("from the second step on GPUs are asked for no memory, and their hosts wait once a step") {
+  for (const string strategy : {"Replicate", "FullShard"})
+    for (const string order : {"any_order", "fixed_tree"})
+      for (const ProcessResult& result : results_of(2, command("gpu", strategy, order, "late", 0, 4))) {
+        CAPTURE(result.err, result.out);
+        CHECK(lines_of(result.out, "a step: ") == std::vector<string>{"a step: 1 waits, 0 allocations"});
+      }
+}
+
+TEST_CASE("ranks that would share a GPU are refused, each by one line") {
+  for (const ProcessResult& result : results_of(2, command("gpu", "Replicate", "any_order"), 1)) {
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 1);
+    CHECK(contains(result.err, "[RANK-26] ranks 0 and 1 have the same GPU"));
+  }
+}
+
+namespace {
+
+/// Two ranks, of which the second one is stopped or killed in the middle: what the first one says, and how long it
+/// takes.
+ProcessResult left_alone_by(int signal) {
+  const string port = free_port();
+  const std::vector<string> rank_program = command("gpu", "FullShard", "any_order", "late", 0, 1'000'000);
+  Process first(rank_program, environment(0, 2, port, 2)), second(rank_program, environment(1, 2, port, 2));
+  REQUIRE(second.wait_for_output("step 5 "));
+  second.signal(signal);
+  ProcessResult result = first.wait(std::chrono::seconds(60));
+  second.signal(SIGKILL);
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("a rank that vanishes ends the others with one line that says in which collective, of which unit and group") {
+  const ProcessResult killed = left_alone_by(SIGKILL);
+  CAPTURE(killed.err);
+  CHECK(killed.exit_code == 1);
+  CHECK(
+      killed.err.starts_with("[RANK-11] a rank has gone (remote process exited or there was a network error), while "));
+  CHECK(contains(killed.err, " among ranks 0, 1"));
+}
+TEST_CASE("a rank that stops ends the others within the time limit, with the same line") {
+  const ProcessResult stopped = left_alone_by(SIGSTOP);
+  CAPTURE(stopped.err);
+  CHECK(stopped.exit_code == 1);
+  CHECK(stopped.err.starts_with("[RANK-12] a rank did not send its part within failure.rank_timeout, while "));
+  CHECK(contains(stopped.err, " among ranks 0, 1"));
+}
+
+}  // namespace monomorph::testing
