@@ -38,6 +38,8 @@ function(monomorph_add_recipe_on NAME HEADER PROGRAM PLACED DEVICE)
   configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/recipe_main.cpp.in recipes/${PROGRAM}_main.cpp @ONLY)
   add_library(recipe_${PROGRAM} OBJECT ${CMAKE_CURRENT_BINARY_DIR}/recipes/${PROGRAM}_instance.cpp)
   target_link_libraries(recipe_${PROGRAM} PUBLIC monomorph::train monomorph::device_${DEVICE})
+  # The fields of specs are listed by a macro, and g++ would say of each mistake in one how it was expanded, in 550 lines.
+  target_compile_options(recipe_${PROGRAM} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-ftrack-macro-expansion=0>)
   monomorph_check_members(${NAME} ${HEADER} ${PROGRAM})
   add_executable(${PROGRAM} ${CMAKE_CURRENT_BINARY_DIR}/recipes/${PROGRAM}_main.cpp)
   target_link_libraries(${PROGRAM} PRIVATE recipe_${PROGRAM})

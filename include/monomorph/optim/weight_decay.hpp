@@ -29,9 +29,12 @@ struct WeightDecayClasses {
 /// What optimisers have in common that update single elements and let some classes decay.
 template <WeightDecayClasses classes> struct DecayingElements {
   static constexpr UpdateScope scope(ParameterClass) { return UpdateScope::elements; }
-  static constexpr bool decays(ParameterClass parameter_class) { return classes.contain(parameter_class); }
   static double weight_decay(const auto& run, const auto& hparams) {
-    return decays(run.parameter_class) ? hparams.weight_decay : 0.0;
+    return classes.contain(run.parameter_class) ? hparams.weight_decay : 0.0;
+  }
+  /// For the fingerprint, and no member: what a derived optimiser may say of the same name changes nothing here either.
+  friend constexpr bool weight_decays(const DecayingElements*, ParameterClass parameter_class) {
+    return classes.contain(parameter_class);
   }
 };
 

@@ -19,10 +19,12 @@ template <class R> constexpr void add_sharding(auto& hash) {
 template <class Optimizer> constexpr void add_optimizer(auto& hash) {
   hash.add(name_of(state_dtype<Optimizer>(DType::fp32)));
   hash.add(state_space<Optimizer>);
+  constexpr const Optimizer* no_object = nullptr;
   for (const ParameterClass parameter_class : all_parameter_classes) {
     hash.add(Optimizer::scope(parameter_class), Optimizer::state(parameter_class).n);
     for (const std::string_view name : Optimizer::state(parameter_class).names) hash.add(name);
-    if constexpr (OptimizerAxis::Look::has_decays<Optimizer>) hash.add(Optimizer::decays(parameter_class));
+    if constexpr (requires { weight_decays(no_object, parameter_class); })  // of optim/weight_decay.hpp
+      hash.add(weight_decays(no_object, parameter_class));
   }
 }
 

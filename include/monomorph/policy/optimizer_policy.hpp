@@ -25,7 +25,20 @@ struct StateBuffers {
   int n = 0;
   constexpr StateBuffers() = default;
   constexpr StateBuffers(std::initializer_list<std::string_view> given) {
-    for (const std::string_view name : given) names[n++] = name;
+    for (const std::string_view name : given) {
+      if (n < capacity) names[n] = name;
+      ++n;
+    }
+  }
+  /// What checkpoints can hold: no more buffers than there is room for, each with a name of its own.
+  constexpr bool can_be_kept() const {
+    if (n > capacity) return false;
+    for (int i = 0; i < n; ++i) {
+      if (names[i].empty()) return false;
+      for (int j = 0; j < i; ++j)
+        if (names[i] == names[j]) return false;
+    }
+    return true;
   }
   friend constexpr bool operator==(const StateBuffers&, const StateBuffers&) = default;
 };
@@ -73,15 +86,14 @@ inline constexpr bool updates_matrices = [] {
 ///
 ///   using combined = CombinedPolicies<…>;                  // optimisers that it calls, which are judged before it
 ///   static double shown_rate(const Hparams&);              // what the log shows as `lr`, if that is not hparams.lr
-///   static constexpr bool decays(ParameterClass);          // for the fingerprint: whether weights decay
 ///   static constexpr DType state_dtype;                    // of its state, if not that of the masters
 ///   static constexpr MemorySpace state_space;              // where state and masters lie, see optim/host_state.hpp
 ///   static constexpr ParameterGroup groups[];              // with factors of their own, see optim/grouped.hpp
 ///   static void scale_weight_decay(Hparams&, double by);   // if that is not hparams.weight_decay alone
 struct OptimizerAxis {
   MONOMORPH_REQUIRED_AXIS(optimizer, "monomorph::optim::AdamW")
-  MONOMORPH_LOOK_UPS(Look, update, shown_rate, decays, state_dtype, state_space, placed, without_placement, prepare,
-                     transform, workspace_elements, combined, groups, scale_weight_decay);
+  MONOMORPH_LOOK_UPS(Look, update, shown_rate, state_dtype, state_space, placed, without_placement, prepare, transform,
+                     workspace_elements, combined, groups, scale_weight_decay);
   /// Said of one without these members, and below the firewall of one where they cannot be called.
   template <class P, bool holds> static consteval void explain_update() {
     static_assert(
@@ -105,6 +117,12 @@ struct OptimizerAxis {
       { P::state(parameter_class) } -> std::same_as<StateBuffers>;
       typename std::integral_constant<int, P::state(ParameterClass::linear).n>;  // nvcc does not accept a Constant here
     };
+    static constexpr bool buffers = [] {
+      if constexpr (state)
+        for (const ParameterClass parameter_class : all_parameter_classes)
+          if (!P::state(parameter_class).can_be_kept()) return false;
+      return true;
+    }();
     static constexpr bool update = Look::has_update<P>;
     static constexpr bool transform = [] {
       if constexpr (scope)
@@ -116,10 +134,6 @@ struct OptimizerAxis {
       return true;
     }();
     static constexpr bool rate = Look::has_shown_rate<P> ? detail::ShowsRate<P> : detail::HasRate<P>;
-    static constexpr bool decays = !Look::has_decays<P> || requires(ParameterClass parameter_class) {
-      { P::decays(parameter_class) } -> std::same_as<bool>;
-      typename Constant<P::decays(ParameterClass::linear)>;
-    };
     static constexpr bool state_dtype = !Look::has_state_dtype<P> || MONOMORPH_HAS_CONSTANT(DType, state_dtype);
     static constexpr bool state_space = !Look::has_state_space<P> || MONOMORPH_HAS_CONSTANT(MemorySpace, state_space);
     static constexpr bool placement = (!Look::has_placed<P> && !Look::has_without_placement<P>) || requires {
@@ -129,7 +143,7 @@ struct OptimizerAxis {
     static constexpr bool combined = !Look::has_combined<P> || requires { typename P::combined; };
     static constexpr bool groups = !Look::has_groups<P> || ListsGroups<P>;
     static constexpr bool scales = !Look::has_scale_weight_decay<P> || detail::ScalesWeightDecay<P>;
-    static constexpr bool all_hold = hparams && scope && state && update && transform && rate && decays &&
+    static constexpr bool all_hold = hparams && scope && state && buffers && update && transform && rate &&
                                      state_dtype && state_space && placement && combined && groups && scales;
     static consteval void explain() {
       static_assert(
@@ -144,14 +158,15 @@ struct OptimizerAxis {
           state,
           "[OPTIM-02] an optimizer must have `static constexpr monomorph::StateBuffers state(ParameterClass)`: "
           "the names of the buffers that it keeps (docs/rules.md#optim-02)");
+      static_assert(
+          buffers,
+          "[OPTIM-02] state(ParameterClass) of an optimizer must name at most 4 buffers, by names that differ and are "
+          "not empty: checkpoints have the name before that of the tensor (docs/rules.md#optim-02)");
       explain_update<P, update>();
       explain_transform<P, transform>();
       static_assert(rate || !hparams,
                     "[OPTIM-02] an optimizer must have a peak learning rate: `lr` among its Hparams, or `static double "
                     "shown_rate(const Hparams&)`, if it has one (docs/rules.md#optim-02)");
-      static_assert(decays,
-                    "[OPTIM-02] an optimizer's decays, if it has one, must be `static constexpr bool "
-                    "decays(monomorph::ParameterClass)`: whether weights of a class decay (docs/rules.md#optim-02)");
       static_assert(state_dtype,
                     "[OPTIM-02] an optimizer's state_dtype, if it has one, must be `static constexpr monomorph::DType "
                     "state_dtype`: the dtype of its state (docs/rules.md#optim-02)");

@@ -24,13 +24,15 @@ template <int n, std::int64_t replicas> struct HybridGroupDividesRanks {
   }
 };
 
-/// Of a policy that has a `group`.
-template <class P, class R> consteval auto group_rules() {
-  if constexpr (ShardingAxis::Look::has_group<P>)
-    return RuleList<HybridGroupPositive<P::group>, HybridGroupDividesRanks<P::group, budgeted_replicas<R>>>{};
-  else
-    return RuleList<>{};
-}
+template <int group, int dp, int optimizer_shards> struct GroupsAreShards {
+  static constexpr bool holds = group < 1 || optimizer_shards == (dp < group ? dp : group);
+  static consteval void explain() {
+    static_assert(holds,
+                  "[SHARD-14] optimizer_shards(dp) of a sharding policy that has a group must be the smaller one of "
+                  "group and dp, as the ranks of a group hold one copy together; change the sharding policy "
+                  "(docs/rules.md#shard-14)");
+  }
+};
 
 /// Compares what a policy says of itself.
 template <bool splits_optimizer, bool splits_parameters, bool splits_gradients> struct SplitsOptimizerFirst {
@@ -38,7 +40,7 @@ template <bool splits_optimizer, bool splits_parameters, bool splits_gradients> 
   static consteval void explain() {
     static_assert(
         holds,
-        "[SHARD-11] a sharding policy must have optimizer_shards(dp) above 1 for some dp of 2..64 where it has "
+        "[SHARD-11] a sharding policy must have optimizer_shards(dp) above 1 for some dp of 2..4096 where it has "
         "splits_parameters or splits_gradients, which are split into as many parts; change the sharding policy "
         "(docs/rules.md#shard-11)");
   }
@@ -64,22 +66,34 @@ template <std::int64_t replicas, int optimizer_shards> struct ShardsDivideRanks 
 };
 
 /// The first number of ranks for which a policy's parts do not fit, or 1.
-template <class P> constexpr int first_ranks(auto&& fits) {
+constexpr int first_ranks(auto&& fits) {
   for (int dp = 1; dp <= 64; ++dp)
     if (!fits(dp)) return dp;
   return 1;
 }
+/// Of a policy that has a `group`, whose shards follow from it.
+template <class P, class R> consteval auto group_rules() {
+  constexpr int differing =
+      first_ranks([](int dp) { return P::optimizer_shards(dp) == (dp < P::group ? dp : P::group); });
+  return RuleList<HybridGroupPositive<P::group>, HybridGroupDividesRanks<P::group, budgeted_replicas<R>>,
+                  GroupsAreShards<P::group, differing, P::optimizer_shards(differing)>>{};
+}
+/// Of another policy.
+template <class P, class R> consteval auto shard_rules() {
+  constexpr int beyond =
+      first_ranks([](int dp) { return 1 <= P::optimizer_shards(dp) && P::optimizer_shards(dp) <= dp; });
+  constexpr std::int64_t replicas = budgeted_replicas<R>;
+  constexpr bool splits = beyond != 1 || splits_optimizer<P>;  // others break SHARD-07
+  return RuleList<SplitsOptimizerFirst<splits, P::splits_parameters, P::splits_gradients>,
+                  ShardsWithinRanks<beyond, P::optimizer_shards(beyond)>,
+                  ShardsDivideRanks<replicas, P::optimizer_shards(replicas > 0 ? static_cast<int>(replicas) : 1)>>{};
+}
 template <class R> consteval auto sharding_rules() {
   using P = typename R::sharding;
-  constexpr bool is_hybrid = ShardingAxis::Look::has_group<P>;  // SHARD-01 and SHARD-02 check its groups
-  constexpr int beyond = first_ranks<P>(
-      [](int dp) { return is_hybrid || (1 <= P::optimizer_shards(dp) && P::optimizer_shards(dp) <= dp); });
-  constexpr std::int64_t replicas = is_hybrid ? 0 : budgeted_replicas<R>;
-  constexpr bool splits = is_hybrid || beyond != 1 || splits_optimizer<P>;  // others break SHARD-01 or SHARD-07
-  return RuleList<SplitsOptimizerFirst<splits, P::splits_parameters, P::splits_gradients>,
-                  ShardsWithinRanks<beyond, is_hybrid ? 1 : P::optimizer_shards(beyond)>,
-                  ShardsDivideRanks<replicas, P::optimizer_shards(replicas > 0 ? static_cast<int>(replicas) : 1)>>{} +
-         group_rules<P, R>();
+  if constexpr (ShardingAxis::Look::has_group<P>)
+    return group_rules<P, R>();
+  else
+    return shard_rules<P, R>();
 }
 
 /// The rule of the wrapper ReduceOncePerStep.

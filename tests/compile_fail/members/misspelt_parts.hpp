@@ -24,8 +24,6 @@ struct Optimizer {
   static void update(auto queue, const auto& run, const Hparams&, const auto& terms);
   // misspelt: show_rate of own::Optimizer, did you mean shown_rate
   static double show_rate(const Hparams&) { return 0; }
-  // misspelt: decay of own::Optimizer, did you mean decays
-  static constexpr bool decay(monomorph::ParameterClass) { return true; }
   // misspelt: state_dtyp of own::Optimizer, did you mean state_dtype
   static constexpr auto state_dtyp = monomorph::DType::bf16;
   // misspelt: statespace of own::Optimizer, did you mean state_space

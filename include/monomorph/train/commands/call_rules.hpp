@@ -36,15 +36,17 @@ template <class P, class Queue> struct OptimizerIsCalled {
   }
 };
 
-template <class P, class Queue, class... Policies> consteval auto combined_calls(CombinedPolicies<Policies...>) {
-  return RuleList<OptimizerIsCalled<Policies, Queue>...>{};
+template <class P, class Queue> consteval auto optimizer_call_rules();
+template <class Queue, class... Policies> consteval auto combined_calls(CombinedPolicies<Policies...>) {
+  return (RuleList<>{} + ... + optimizer_call_rules<Policies, Queue>());
 }
-/// Of the optimisers that P is made of, or of P.
+/// Of the optimisers that P is made of, and if they can be called, of P.
 template <class P, class Queue> consteval auto optimizer_call_rules() {
-  if constexpr (OptimizerAxis::Look::has_combined<P>)
-    return combined_calls<P, Queue>(typename P::combined{});
-  else
-    return RuleList<OptimizerIsCalled<P, Queue>>{};
+  if constexpr (OptimizerAxis::Look::has_combined<P>) {
+    using Parts = decltype(combined_calls<Queue>(typename P::combined{}));
+    if constexpr (!Parts::all_hold) return Parts{};
+  }
+  return RuleList<OptimizerIsCalled<P, Queue>>{};
 }
 
 template <class P, class Queue> struct ObjectiveIsCalled {
