@@ -7,9 +7,8 @@
 /// type is a template over the recipe, or a tower of it, and has
 ///
 /// - `Params{block}`: the tensors of its unit.
-/// - `Saved{activations, statistics, M}`: what backward reads of M tokens. A layer that looks at other ranks' tokens
-/// has a
-///   fourth parameter, the number of data-parallel ranks.
+/// - `Saved{activations, statistics, M}`: what backward reads of M tokens. A layer
+///   that looks at other ranks' tokens has a fourth parameter, the number of data-parallel ranks.
 /// - `Temporary{layout, M}`: what else backward needs; all layers share it.
 /// - `matmul_flops_per_token()`: forward, of products with parameters.
 /// - `forward(t, saved)` and `backward(t, saved)`. The last layer makes the loss: in forward of an evaluation, and in
@@ -26,7 +25,7 @@ namespace monomorph {
 
 template <class R> struct LayerTensors;  // model/layer_tensors.hpp
 
-/// What a layer has nothing of, whatever it is asked with.
+/// Stands for a member that a layer does not have, such as Temporary: empty, made from any arguments.
 struct Nothing {
   constexpr Nothing(auto&&...) {}
 };

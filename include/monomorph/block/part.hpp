@@ -15,9 +15,8 @@
 /// - `recompute_cheap(t)` fills again what is cheap to compute.
 /// - `project(t, residual, out)` makes out = residual + the part's result, or the result alone without a residual.
 ///   `projection_flops_per_token()` are those of its products, among the part's `matmul_flops_per_token()`.
-/// - `backward(t, in, dout, din, accumulate)` sets din to the gradient of `in`, or adds it. `din` may be `in`, and may
-/// be
-///   `dout` where it is added to.
+/// - `backward(t, in, dout, din, accumulate)` sets din to the gradient of `in`, or adds it. `din` may be
+///   `in`, and may be `dout` where it is added to.
 /// - `decode(t, in, residual, out)` does the same for one token of each sequence; what came before it is in the cache.
 namespace monomorph {
 

@@ -111,7 +111,7 @@ inline constexpr bool has_own_memory = [] {
 }();
 
 namespace detail {
-// What has the name and is no type is no list, either.
+// `kernel_sets` that is not a type is not a KernelSets<…>: void, so that a rule reports it.
 template <class Device> struct KernelSetsOf {
   using type = std::conditional_t<DeviceAxis::Look::has_kernel_sets<Device>, void, KernelSets<>>;
 };

@@ -19,12 +19,12 @@ struct EveryKernelSet {
 MONOMORPH_LOOK_UPS(LookUpKernels, needs);
 
 namespace detail {
-template <class... Lists> struct Together { using type = void; };  // one is no list, which a rule says
+template <class... Lists> struct Together { using type = void; };  // one is not a KernelSets<…>, which a rule reports
 template <class... Sets> struct Together<KernelSets<Sets...>> { using type = KernelSets<Sets...>; };
 template <class... A, class... B, class... Lists>
 struct Together<KernelSets<A...>, KernelSets<B...>, Lists...> : Together<KernelSets<A..., B...>, Lists...> {};
 
-// What has the name and is no type is no list, either.
+// `needs` that is not a type is not a KernelSets<…>: void, so that the same rule reports it.
 template <class Caller> struct NeedsOf {
   using type = std::conditional_t<LookUpKernels::has_needs<Caller>, void, KernelSets<>>;
 };

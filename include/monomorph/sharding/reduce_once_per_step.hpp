@@ -6,7 +6,7 @@ namespace monomorph::sharding {
 
 /// Another strategy, with gradients reduced once per step instead of once per micro-batch: less traffic where gradients
 /// are accumulated, for memory in which every rank keeps the gradients of all units whole. As FSDP's `no_sync`.
-template <class Strategy> struct ReduceOncePerStep : Strategy {};  // of what is no policy, the gate says what it lacks
+template <class Strategy> struct ReduceOncePerStep : Strategy {};  // not a policy: the gate says what it lacks
 template <ShardingPolicy Strategy> struct ReduceOncePerStep<Strategy> : Strategy {
   static constexpr bool splits_gradients = false;
   template <class R>

@@ -37,7 +37,8 @@ struct DropoutSpec {
 };
 enum class AttentionKernel { tiled, reference };
 
-/// Decoder-only transformer with pre-norm blocks. Counts are of elements, not bytes. Required fields first.
+/// A decoder-only transformer, or the trunk of another kind of model. The order of norms and the mask of attention are
+/// types of the recipe (`layers`, `attention`). Counts are of elements, not bytes. Required fields come first.
 struct DecoderSpec {
   Required<std::int64_t> vocab_size{};      ///< V, ids of the tokeniser
   Required<std::int64_t> n_layers{};        ///< L

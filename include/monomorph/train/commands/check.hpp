@@ -8,8 +8,8 @@
 namespace monomorph::train {
 
 /// Checks everything that can be checked without training, against the recipe: hyperparameters, ranks, memory, data and
-/// the checkpoint to resume from. Whatever training would refuse before its first step is refused here.   @throws as
-/// train
+/// the checkpoint to resume from. Whatever training would refuse before its first step is refused here.
+/// @throws as train
 std::string check(const RecipeProgram& recipe, Hparams hparams, LaunchedRanks ranks);
 
 /// Runs every collective of the recipe's sharding on the ranks that a launcher started. Returns the speeds and the

@@ -130,7 +130,7 @@ template <Recipe R> class Step final : public TrainingStep {
       return state_.decoder();
     else
       return make_owned<RecomputingDecoder<R>>(state_.queue(), *this, parameters_.of_unit(plan::head_unit<R>),
-                                                     state_.batch());
+                                               state_.batch());
   }
   View hidden_state(int block) const override {
     synchronize(state_.queue());
@@ -184,7 +184,7 @@ template <Recipe R> class Step final : public TrainingStep {
   static void unless_it_failed(auto&& wait) noexcept {
     try {
       wait();
-    } catch (...) {  // NOLINT(bugprone-empty-catch): whose failure it is was said where it was noticed first
+    } catch (...) {  // NOLINT(bugprone-empty-catch): the failure that ends the step is on its way already
     }
   }
 
