@@ -8,17 +8,18 @@ struct quickstart {
   static constexpr monomorph::DecoderSpec model{.vocab_size = 1024,
                                                 .n_layers = 4,
                                                 .n_heads = 2,
-                                                .d_model = 64,
-                                                .context_length = 64,
+                                                .d_model = 96,
+                                                .context_length = 256,
                                                 .d_ff_multiple = 64,
                                                 .norm = {.kind = monomorph::NormKind::rms_norm, .bias = false},
+                                                .qk_norm = true,
                                                 .activation = monomorph::Activation::swiglu,
                                                 .position = monomorph::Position::rotary,
                                                 .bias = monomorph::no_biases};
   using sharding = monomorph::sharding::Replicate;
   using precision = monomorph::precision::Fp32;
   using checkpointing = monomorph::checkpointing::KeepAll;
-  using optimizer = monomorph::optim::AdamW;
+  using optimizer = monomorph::optim::ByClass<monomorph::optim::Muon, monomorph::optim::AdamW>;
 };
 
 }  // namespace recipes
