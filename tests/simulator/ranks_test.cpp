@@ -152,11 +152,13 @@ TEST_CASE("gradients that are rounded to bf16 between GPUs are rounded once, and
   CHECK(worst_difference(steps, steps_on_cpu()) < 1e-2);
 }
 
-TEST_CASE("from the second step on GPUs are asked for no memory, and their hosts wait once a step") {
-  for (const string strategy : {"Replicate", "FullShard"})
+TEST_CASE(
+    "from the second step on GPUs are asked for no memory, send what is planned, and their hosts wait once a step") {
+  for (const string strategy : {"Replicate", "ShardOptimizer", "FullShard"})
     for (const string order : {"any_order", "fixed_tree"})
       for (const ProcessResult& result : results_of(2, command("gpu", strategy, order, "late", 0, 4))) {
         CAPTURE(result.err, result.out);
+        CHECK(lines_of(result.out, "traffic: ") == std::vector<string>{"traffic: as planned"});
         CHECK(lines_of(result.out, "a step: ") == std::vector<string>{"a step: 1 waits, 0 allocations"});
       }
 }
