@@ -171,6 +171,15 @@ TEST_CASE("ranks that would share a GPU are refused, each by one line") {
   }
 }
 
+TEST_CASE("ranks that find no GPU are refused, each by one line") {
+  const std::vector<ProcessResult> results = results_of(2, command("gpu", "Replicate", "any_order"), 0);
+  for (std::size_t rank = 0; rank < results.size(); ++rank) {
+    CAPTURE(results[rank].err);
+    CHECK(results[rank].exit_code == 1);
+    CHECK(contains(results[rank].err, fmt::format("[RANK-15] rank {} needs a GPU, and CUDA has none there", rank)));
+  }
+}
+
 namespace {
 
 /// Two ranks, of which the second one is stopped or killed in the middle: what the first one says, and how long it
