@@ -1,13 +1,15 @@
 // simulated_rank cpu|gpu <strategy> any_order|fixed_tree <schedule> <seed> <steps> [<place>]: one of the ranks of a
 // small training, as the launcher's variables say, on a CPU or on a simulated GPU of its own. Whatever ranks there are,
 // a step has the same four micro-batches. Prints the loss and the norm of each step in all their bits, an evaluation,
-// how often the host waited in the last step and what memory was asked for since the first; and races, and the places
-// of all waits, of which one may be left out. Ends with 1 and a line where it fails, with 4 after a race, and with 2
-// for what it does not know.
+// how often the host waits in a step, what memory it asks for and whether it sends what is planned; and races, and the
+// places of all waits, of which one may be left out. Ends with 1 and a line where it fails, with 4 after a race, and
+// with 2 for what it does not know.
 #include "simulator/simulated_step.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/runtime/comm/connect_ranks.hpp>
+
+#include <monomorph/plan/traffic.hpp>
 
 #include <fmt/format.h>
 #include <cstdio>
@@ -41,12 +43,13 @@ template <Recipe R> class RankOfTraining {
   void train(int n_steps) {
     train::Ticket last = take_step();
     simulator::Counts before{};
+    plan::Traffic traffic;
     for (int i = 1; i <= n_steps; ++i) {
-      if (i + 2 == n_steps) before = Simulator::the().counts();
+      if (i + 2 == n_steps) before = Simulator::the().counts(), traffic = communicator_->traffic();
       const train::Ticket next = i < n_steps ? take_step() : last;
       const StepOutcome outcome = step_.read(last);
       fmt::print("step {} loss {:a} norm {:a}\n", i, outcome.mean(outcome.loss), outcome.gradient_norm);
-      if (i + 2 == n_steps) note_calls(before);
+      if (i + 2 == n_steps) note_calls(before), note_traffic(traffic);
       last = next;
     }
     fmt::print("evaluated {:a}\n", step_.evaluate(sequences.from(1, R::model.context_length)).loss);
@@ -68,10 +71,29 @@ template <Recipe R> class RankOfTraining {
     fmt::print("a step: {} waits, {} allocations\n", now.waits - before.waits, now.allocations - before.allocations);
   }
 
+  void note_traffic(const plan::Traffic& before) {
+    const std::int64_t n = micro_batches / world_.size();
+    const plan::Traffic now = communicator_->traffic(),
+                        planned =
+                            plan::traffic<R>(world_.size(), world_.rank(), n, R::precision::reduce_dtype, levels());
+    const auto note = [](const char* what, plan::CollectiveTraffic was, plan::CollectiveTraffic is,
+                         plan::CollectiveTraffic expected) {
+      fmt::print("sent: {} collectives and {} bytes of {}, as {} and {} are planned\n",
+                 is.collectives - was.collectives, is.bytes - was.bytes, what, expected.collectives, expected.bytes);
+      return plan::CollectiveTraffic{is.collectives - was.collectives, is.bytes - was.bytes} == expected;
+    };
+    const bool same = note("gathers", before.gathers, now.gathers, planned.gathers) &
+                      note("reductions", before.reductions, now.reductions, planned.reductions) &
+                      note("reductions among replicas", before.replica_reductions, now.replica_reductions,
+                           planned.replica_reductions);
+    fmt::print("traffic: {}\n", same ? "as planned" : "not as planned");
+  }
+  int levels() const { return in_tree_ ? plan::tree_levels(micro_batches / world_.size()) : 0; }
+
   const World& world_;
   bool in_tree_;
   Owned<Communicator> communicator_;
-  train::Step<R> step_{*communicator_, 1, 3, in_tree_ ? plan::tree_levels(micro_batches / world_.size()) : 0};
+  train::Step<R> step_{*communicator_, 1, 3, levels()};
   PolicyHparams hparams_ = PolicyHparams::of<typename R::optimizer::Hparams>();
   std::uint64_t number_ = 0;
 };

@@ -152,11 +152,13 @@ TEST_CASE("gradients that are rounded to bf16 between GPUs are rounded once, and
   CHECK(worst_difference(steps, steps_on_cpu()) < 1e-2);
 }
 
-TEST_CASE("from the second step on GPUs are asked for no memory, and their hosts wait once a step") {
-  for (const string strategy : {"Replicate", "FullShard"})
+TEST_CASE(
+    "from the second step on GPUs are asked for no memory, send what is planned, and their hosts wait once a step") {
+  for (const string strategy : {"Replicate", "ShardOptimizer", "FullShard"})
     for (const string order : {"any_order", "fixed_tree"})
       for (const ProcessResult& result : results_of(2, command("gpu", strategy, order, "late", 0, 4))) {
         CAPTURE(result.err, result.out);
+        CHECK(lines_of(result.out, "traffic: ") == std::vector<string>{"traffic: as planned"});
         CHECK(lines_of(result.out, "a step: ") == std::vector<string>{"a step: 1 waits, 0 allocations"});
       }
 }
@@ -166,6 +168,15 @@ TEST_CASE("ranks that would share a GPU are refused, each by one line") {
     CAPTURE(result.err);
     CHECK(result.exit_code == 1);
     CHECK(contains(result.err, "[RANK-26] ranks 0 and 1 have the same GPU"));
+  }
+}
+
+TEST_CASE("ranks that find no GPU are refused, each by one line") {
+  const std::vector<ProcessResult> results = results_of(2, command("gpu", "Replicate", "any_order"), 0);
+  for (std::size_t rank = 0; rank < results.size(); ++rank) {
+    CAPTURE(results[rank].err);
+    CHECK(results[rank].exit_code == 1);
+    CHECK(contains(results[rank].err, fmt::format("[RANK-15] rank {} needs a GPU, and CUDA has none there", rank)));
   }
 }
 
