@@ -28,17 +28,19 @@ inline std::string clash(const std::vector<train::MemoryRegion>& regions) {
   return "";
 }
 
-/// Whether the regions of an arena end where it ends, but for what pads a buffer.
-inline bool fill(const std::vector<train::MemoryRegion>& regions, MemorySpace space, const Arena& arena) {
+/// Whether the regions of an arena leave nothing out, but for what pads a buffer, and for the rest of a slot that is as
+/// long as the longest unit and has shorter ones in it.
+inline bool fill(std::vector<train::MemoryRegion> regions, MemorySpace space, const Arena& arena) {
   constexpr std::int64_t most_padding = 64 * 8;
-  std::vector<std::pair<std::int64_t, std::int64_t>> covered;
-  for (const train::MemoryRegion& region : regions)
-    if (region.arena == space) covered.emplace_back(region.offset, region.offset + region.bytes);
-  std::ranges::sort(covered);
+  std::erase_if(regions, [&](const train::MemoryRegion& region) { return region.arena != space; });
+  std::ranges::sort(regions, {}, &train::MemoryRegion::offset);
   std::int64_t end = 0;
-  for (const auto& [begin, after] : covered) {
-    if (begin > end + most_padding) return false;
-    end = std::max(end, after);
+  bool ends_in_slot = false;
+  for (const train::MemoryRegion& region : regions) {
+    if (region.offset > end + most_padding && !ends_in_slot) return false;
+    if (region.offset + region.bytes > end)
+      ends_in_slot = region.what == "gathered parameters" || region.what == "gradients";
+    end = std::max(end, region.offset + region.bytes);
   }
   return end <= arena.bytes() && arena.bytes() <= end + most_padding;
 }
