@@ -57,15 +57,16 @@ TEST_CASE("a snapshot of the memory is the same of describe and of a run, and of
   CHECK(snapshot.at("micro_batch") == 4);
   CHECK(snapshot.at("phases").size() == 8);  // two blocks between embedding and head, forward and back, and the update
   CHECK(snapshot.at("regions").size() > 15);
-  const auto train = [&](const std::string& file, const Arguments& more = {}) {
-    return place.run(with(with(Arguments{"--memory-snapshot", file}, more), place.training("run", {"run.steps=1"})));
+  const auto train = [&](const std::string& file) {
+    return place.run(with(Arguments{"--memory-snapshot", file}, place.training("run", {"run.steps=3"})));
   };
   REQUIRE(train(of_run).exit_code == 0);
   CHECK(read_bytes(of_run) == read_bytes(of_plan));
   const std::string nowhere = place / "nowhere/memory.json";
-  check_refusal(place.run({"describe", "--memory-snapshot", nowhere}), 2, {"[FILE-01]", nowhere, "--memory-snapshot"});
+  check_refusal(place.run({"describe", "--memory-snapshot", nowhere}), 2,
+                {"[FILE-01]", "nowhere", "--memory-snapshot"});
   check_refusal(place.run(with(Arguments{"--memory-snapshot", nowhere}, place.training("other"))), 2,
-                {"[FILE-01]", nowhere, "--memory-snapshot"});
+                {"[FILE-01]", "nowhere", "--memory-snapshot"});
 }
 
 TEST_CASE("schema is a JSON Schema whose defaults the program accepts") {

@@ -313,3 +313,22 @@ TEST_CASE("MONOMORPH_ISA limits the instruction set of our kernels and of LibTor
   CHECK(compute.at("instruction_set") == "generic");
   CHECK(contains(compute.at("libtorch").dump(), "CPU capability usage: DEFAULT"));
 }
+
+TEST_CASE("metrics have what the hardware computes beside what the model needs, and the time beside the steps") {
+  const Workplace place("tiny_gpt2");  // EveryNthBlock<2> computes one of its two blocks again
+  REQUIRE(place.train("run", {"run.steps=4", "evaluation.every=2", "checkpoint.every=2"}).exit_code == 0);
+  const auto at = [&](std::int64_t step, const std::string& name) {
+    return std::stod(metric(place / "run", name).at(step));
+  };
+  // The block: queries, keys and values 2 x 96 x 32, attention 4 x 32 x 33 / 2, its output 2 x 32^2, 2 x 128 x 32 of
+  // the MLP; beside three times the products of two blocks and of the head.
+  constexpr double again = 2 * 96 * 32 + 2 * 32 * 33 + 2 * 32 * 32 + 2 * 128 * 32,
+                   needed = 3 * (2 * (2 * 12 * 32 * 32 + 2 * 32 * 33) + 2 * 257 * 32);
+  CHECK(at(4, "hfu") / at(4, "mfu") == Approx((needed + again) / needed));
+  CHECK(contains(metric(place / "run", "roof_fraction").at(4), "NaN"));  // of no GPU
+  for (const std::string name : {"evaluation_seconds", "checkpoint_seconds"}) {
+    CHECK(at(2, name) == 0);
+    CHECK(at(3, name) > 0);  // after step 2
+    CHECK(at(4, name) == 0);
+  }
+}

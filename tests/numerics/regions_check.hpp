@@ -1,5 +1,5 @@
 #pragma once
-#include <monomorph/plan/memory_regions.hpp>
+#include <monomorph/train/describe/memory_regions.hpp>
 #include <monomorph/train/step/state.hpp>
 
 #include <algorithm>
@@ -11,16 +11,16 @@ namespace detail {
 inline bool overlap(std::int64_t begin, std::int64_t end, std::int64_t other_begin, std::int64_t other_end) {
   return begin < other_end && other_begin < end;
 }
-inline std::string text_of(const plan::MemoryRegion& region) {
+inline std::string text_of(const train::MemoryRegion& region) {
   return std::string(region.what) + " of layer " + std::to_string(region.layer) + " at " +
          std::to_string(region.offset);
 }
 
 /// Two regions that are in use at the same time, and share bytes.
-inline std::string clash(const std::vector<plan::MemoryRegion>& regions) {
+inline std::string clash(const std::vector<train::MemoryRegion>& regions) {
   for (std::size_t i = 0; i < regions.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) {
-      const plan::MemoryRegion &a = regions[i], &b = regions[j];
+      const train::MemoryRegion &a = regions[i], &b = regions[j];
       if (a.arena == b.arena && overlap(a.phases.first, a.phases.last + 1, b.phases.first, b.phases.last + 1) &&
           overlap(a.offset, a.offset + a.bytes, b.offset, b.offset + b.bytes))
         return text_of(a) + " clashes with " + text_of(b);
@@ -28,26 +28,28 @@ inline std::string clash(const std::vector<plan::MemoryRegion>& regions) {
   return "";
 }
 
-/// Whether the regions of an arena end where it ends, but for what pads a buffer.
-inline bool fill(const std::vector<plan::MemoryRegion>& regions, MemorySpace space, const Arena& arena) {
+/// Whether the regions of an arena leave nothing out, but for what pads a buffer, and for the rest of a slot that is as
+/// long as the longest unit and has shorter ones in it.
+inline bool fill(std::vector<train::MemoryRegion> regions, MemorySpace space, const Arena& arena) {
   constexpr std::int64_t most_padding = 64 * 8;
-  std::vector<std::pair<std::int64_t, std::int64_t>> covered;
-  for (const plan::MemoryRegion& region : regions)
-    if (region.arena == space) covered.emplace_back(region.offset, region.offset + region.bytes);
-  std::ranges::sort(covered);
+  std::erase_if(regions, [&](const train::MemoryRegion& region) { return region.arena != space; });
+  std::ranges::sort(regions, {}, &train::MemoryRegion::offset);
   std::int64_t end = 0;
-  for (const auto& [begin, after] : covered) {
-    if (begin > end + most_padding) return false;
-    end = std::max(end, after);
+  bool ends_in_slot = false;
+  for (const train::MemoryRegion& region : regions) {
+    if (region.offset > end + most_padding && !ends_in_slot) return false;
+    if (region.offset + region.bytes > end)
+      ends_in_slot = region.what == "gathered parameters" || region.what == "gradients";
+    end = std::max(end, region.offset + region.bytes);
   }
   return end <= arena.bytes() && arena.bytes() <= end + most_padding;
 }
 
 /// A view of a layer that no region has; empty if there is none.
-inline std::string misplaced(const std::vector<plan::MemoryRegion>& regions, const Arena& arena, const View& view,
+inline std::string misplaced(const std::vector<train::MemoryRegion>& regions, const Arena& arena, const View& view,
                              int layer, const std::string& what) {
   if (!view.present() || view.data < arena.data() || view.data >= arena.data() + arena.bytes()) return "";
-  const bool found = std::ranges::any_of(regions, [&](const plan::MemoryRegion& region) {
+  const bool found = std::ranges::any_of(regions, [&](const train::MemoryRegion& region) {
     return region.arena == MemorySpace::device && region.layer == layer && region.what.ends_with(what) &&
            arena.data() + region.offset == view.data && region.bytes >= view.bytes();
   });
@@ -58,7 +60,7 @@ inline std::string misplaced(const std::vector<plan::MemoryRegion>& regions, con
 /// What is wrong with the regions of the plan, compared with where a step has its memory; empty if nothing is.
 template <Recipe R>
 std::string wrong_regions(const train::State<R>& state, int ranks, std::int64_t micro_batch, int tree_levels = 0) {
-  const std::vector<plan::MemoryRegion> regions = plan::memory_regions<R>(ranks, micro_batch, tree_levels);
+  const std::vector<train::MemoryRegion> regions = train::memory_regions<R>(ranks, micro_batch, tree_levels);
   std::string wrong = detail::clash(regions);
   if (!detail::fill(regions, MemorySpace::device, state.arena())) wrong += "; the arena is not filled";
   if (!detail::fill(regions, MemorySpace::host, state.host_arena())) wrong += "; the host's arena is not filled";

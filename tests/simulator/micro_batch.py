@@ -51,8 +51,8 @@ def main():
                "as the memory for 12 was refused")
         expect("a number that is refused", run(gpu, hparams, data, folder / "given", "batch.micro_batch=4", refusal=0), 2,
                "[GPU-05]")
-        expect("a number that is too large", run(gpu, hparams, data, folder / "large", "batch.global_batch=4096",
-                                                 "batch.micro_batch=4096"), 2, "; change batch.micro_batch to ")
+        expect("a number that is too large", run(gpu, hparams, data, folder / "large", "batch.global_batch=16384",
+                                                 "batch.micro_batch=16384"), 2, "; change batch.micro_batch to ")
         if (folder / "given").exists() or (folder / "large").exists():
             sys.exit("micro_batch.py: a run that is refused must leave nothing behind")
         longer = (automatic, f"run.steps={STEPS + 1}", "checkpoint.resume=auto")

@@ -13,7 +13,6 @@ namespace monomorph::train {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using plan::MemoryRegion;
 
 std::vector<MemoryRegion> regions_of(const RecipeProgram& recipe, const PlannedRank& rank) {
   return recipe.memory_regions(rank.ranks, rank.micro_batch, rank.tree_levels);

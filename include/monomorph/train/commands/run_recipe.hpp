@@ -155,7 +155,7 @@ template <Recipe R> train::RecipeProgram program_of() {
           .first_block = plan::first_block<R>,
           .flops = plan::flops_per_token<R>,
           .memory = plan::memory<R>,
-          .memory_regions = plan::memory_regions<R>,
+          .memory_regions = train::memory_regions<R>,
           .planned = plan::planned_recipe<R>(),
           .unit_layout = plan::grouped_layout<R>,
           .trains_tensor = plan::trains_tensor<R>,

@@ -1,7 +1,6 @@
 #pragma once
 #include <monomorph/core/owned.hpp>
 #include <monomorph/core/sample.hpp>
-#include <monomorph/plan/memory_regions.hpp>
 #include <monomorph/plan/planned_recipe.hpp>
 #include <monomorph/policy/model_kind.hpp>
 #include <monomorph/policy/parameter_group.hpp>
@@ -11,6 +10,7 @@
 #include <monomorph/spec/mesh_spec.hpp>
 #include <monomorph/spec/tensor_info.hpp>
 #include <monomorph/train/describe/block_features.hpp>
+#include <monomorph/train/describe/memory_regions.hpp>
 #include <monomorph/train/describe/model_facts.hpp>
 #include <monomorph/train/hparams/recipe_hparams.hpp>
 #include <monomorph/train/step/objective_report.hpp>
@@ -73,7 +73,7 @@ struct RecipeProgram {
   /// @param micro_batch, ranks: as of plan::flops_per_token()
   plan::FlopsPerToken (*flops)(std::int64_t micro_batch, int ranks) = nullptr;
   plan::Memory (*memory)(int dp, std::int64_t micro_batch, int tree_levels) = nullptr;
-  std::vector<plan::MemoryRegion> (*memory_regions)(int dp, std::int64_t micro_batch, int tree_levels) = nullptr;
+  std::vector<MemoryRegion> (*memory_regions)(int dp, std::int64_t micro_batch, int tree_levels) = nullptr;
   plan::PlannedRecipe planned;
   ParameterLayout (*unit_layout)(int unit) = nullptr;  ///< its tensors with their groups
   bool (*trains_tensor)(int unit, const TensorInfo& tensor) = nullptr;

@@ -27,7 +27,7 @@ template <class R> RecipeProgram program() {
   RecipeProgram program;
   program.name = "small";
   program.memory = plan::memory<R>;
-  program.memory_regions = plan::memory_regions<R>;
+  program.memory_regions = memory_regions<R>;
   program.planned = plan::planned_recipe<R>();
   return program;
 }
