@@ -1,11 +1,11 @@
 // Shipped policies are asserted here and not beside their definitions, where each recipe would judge those that it does
 // not have (docs/why/build_time.md).
-#include "support/catch.hpp"
 #include <monomorph/device/cpu.hpp>
 #include <monomorph/device/cuda.hpp>
 #include <monomorph/finetuning/all.hpp>
 #include <monomorph/optim/muon.hpp>
 #include <monomorph/run.hpp>
+#include "support/catch.hpp"
 
 namespace monomorph {
 
