@@ -44,12 +44,8 @@ template <class R> struct SquaredMlp {
 
 }  // namespace stranger
 
-#ifdef MONOMORPH_BELOW_FIREWALL  // the bodies, which programs are made of, and no recipe
-#include <monomorph/model/block_tensors.hpp>
-#include <monomorph/runtime/kernels/activation.hpp>
-#include <monomorph/runtime/kernels/linear.hpp>
-#include <monomorph/runtime/kernels/norm.hpp>
-
+// The bodies. Kernels are found by the type of the queue where a program is made of a recipe that has them, so no header
+// of theirs is needed.
 namespace stranger {
 
 template <class R> void SquaredMlp<R>::forward(const monomorph::TensorsOf<R>& t, const Saved& saved) {
@@ -92,4 +88,3 @@ template <class R> void SquaredMlp<R>::backward(const monomorph::TensorsOf<R>& t
 }
 
 }  // namespace stranger
-#endif

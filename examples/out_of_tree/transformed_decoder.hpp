@@ -62,12 +62,8 @@ template <> struct monomorph::ModelKind<stranger::TransformedDecoder> {
                         Stack<Run<stranger::PredictionTransform, 1>, Run<VocabularyHead, 1>>>;
 };
 
-#ifdef MONOMORPH_BELOW_FIREWALL  // the bodies, which programs are made of, and no recipe
-#include <monomorph/model/decode_tensors.hpp>
-#include <monomorph/model/layer_tensors.hpp>
-#include <monomorph/runtime/kernels/activation.hpp>
-#include <monomorph/runtime/kernels/linear.hpp>
-
+// The bodies. Kernels are found by the type of the queue where a program is made of a recipe that has them, so no header
+// of theirs is needed.
 namespace stranger {
 
 template <class R> void PredictionTransform<R>::forward(const monomorph::LayerTensors<R>& t, const Saved& saved) {
@@ -95,4 +91,3 @@ template <class R> void PredictionTransform<R>::decode(const monomorph::DecodeTe
 }
 
 }  // namespace stranger
-#endif
