@@ -23,7 +23,7 @@ struct FinetuningAxis {
   template <class P> struct Parts {
     static constexpr bool parameters = !Look::has_trains_parameter<P> || requires(std::string_view name) {
       { P::trains_parameter(name, ParameterClass::linear) } -> std::same_as<bool>;
-      typename Constant<P::trains_parameter(std::string_view{}, ParameterClass::linear)>;
+      typename std::integral_constant<bool, P::trains_parameter("", ParameterClass::linear)>;  // as nvcc wants it
     };
     static constexpr bool trains = requires(UnitKind kind, int block) {
       { P::trains(kind, block) } -> std::same_as<bool>;
