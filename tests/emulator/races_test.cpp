@@ -157,7 +157,7 @@ TEST_CASE("the ends of a decoder race for nothing") {
 }
 
 TEST_CASE("a mixture of experts races for nothing") {
-  constexpr std::int64_t tokens = 40, experts = 3, chosen = 2, pairs = tokens * chosen, features = 20;
+  constexpr std::int64_t tokens = 20, experts = 3, chosen = 2, pairs = tokens * chosen, features = 20;
   std::vector<float> scores(tokens * experts), weights(pairs), lse(tokens), matrices(experts * features * features, 1);
   std::vector<float> x(tokens * features, 1), rows(pairs * features), hidden(pairs * features), gradients(matrices);
   std::vector<std::int32_t> integers(3 * pairs + 2 * experts + 1);
