@@ -59,3 +59,4 @@ static_assert(admitted<WithLion, monomorph::device::Cuda>);
 static_assert(admitted<WithSgd, monomorph::device::Cuda>);
 static_assert(admitted<WithMuon, monomorph::device::Cuda>);
 static_assert(admitted<WithMixture, monomorph::device::Cuda>);
+static_assert(admitted<EncoderControl, monomorph::device::Cuda>);

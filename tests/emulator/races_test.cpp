@@ -1,6 +1,7 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
 #include "emulator/emulator.hpp"
 #include "emulator/sample_kernels.hpp"
+#include "runtime/cuda/contrast.hpp"
 #include "runtime/cuda/divide_by_norm.hpp"
 #include "runtime/cuda/mixed_products.hpp"
 #include "runtime/cuda/plain_attention.hpp"
@@ -156,7 +157,7 @@ TEST_CASE("the ends of a decoder race for nothing") {
 }
 
 TEST_CASE("a mixture of experts races for nothing") {
-  constexpr std::int64_t tokens = 40, experts = 3, chosen = 2, pairs = tokens * chosen, features = 20;
+  constexpr std::int64_t tokens = 20, experts = 3, chosen = 2, pairs = tokens * chosen, features = 20;
   std::vector<float> scores(tokens * experts), weights(pairs), lse(tokens), matrices(experts * features * features, 1);
   std::vector<float> x(tokens * features, 1), rows(pairs * features), hidden(pairs * features), gradients(matrices);
   std::vector<std::int32_t> integers(3 * pairs + 2 * experts + 1);
@@ -212,6 +213,36 @@ TEST_CASE("biases of experts, and products of two dtypes, race for nothing") {
           cuda::balance_biases({}, run, 0, loads.data(), n, 0.1, {.decision = &decision});
           cuda::mixed_backward_weight({}, dy, in, view(dw, DType::fp32, n), true);
           cuda::mixed_backward_input({}, dy, view(w, DType::bf16, n), in, true);
+        }) == 0);
+}
+
+TEST_CASE("pooling and partners race for nothing") {
+  constexpr std::int64_t samples = 3, tokens = 5, texts = 2, features = 7;
+  const std::vector<std::int32_t> text_of{0, 0, 1, 1, 2, 0, 1, 1, 2, 2, 1, 1, 0, 0, 0};
+  std::vector<float> x(samples * tokens * features, 1), all(samples * texts * (features + 1), 1),
+      products(samples * samples, 1), losses(samples), gradients(samples * texts * features);
+  std::vector<std::int32_t> found(samples);
+  const auto view = [](std::vector<float>& of, std::int64_t columns) {
+    return View(reinterpret_cast<std::byte*>(of.data()), DType::fp32, {std::ssize(of) / columns, columns});
+  };
+  const TextPooling pooling{.kind = Pooling::mean, .tokens = tokens, .texts = texts};
+  const View embeddings = view(all, features + 1), in = view(x, features), of_texts = embeddings.columns(0, features);
+  LossSum sum;
+  const TextEmbeddings compared{.all = embeddings,
+                                .texts = texts,
+                                .first = 0,
+                                .n = samples,
+                                .gradient_RE = view(gradients, features),
+                                .workspace = {},
+                                .sum = &sum};
+  const cuda::PartnerSearch search{&compared, 0.5, 1, 0, view(products, samples), view(losses, samples), found.data()};
+  CHECK(races_of([&] {
+          cuda::pool_texts({}, in, text_of.data(), pooling, of_texts, embeddings.columns(features, 1));
+          cuda::unit_length({}, of_texts, of_texts);
+          cuda::find_partners({}, search);
+          cuda::add_found({}, search, true);
+          cuda::unit_length_backward({}, view(gradients, features), of_texts);
+          cuda::pool_texts_backward({}, of_texts, text_of.data(), pooling, in);
         }) == 0);
 }
 

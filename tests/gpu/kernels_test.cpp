@@ -394,6 +394,61 @@ TEST_CASE("matrices made orthogonal on a GPU", "[optimizer]") {
     }
 }
 
+namespace {
+/// A routing in the memory of both; integers lie in the places of fp32 numbers.
+struct MirroredRouting {
+  static constexpr std::int64_t tokens = 1000, n_experts = 8, top_k = 2, n_rows = tokens * top_k;
+  Mirror scores = random_mirror({tokens, n_experts}, DType::fp32, 1), weights = zeros(n_rows), lse = zeros(tokens),
+         experts = zeros(n_rows), rows = zeros(n_rows), pairs = zeros(n_rows), counts = zeros(n_experts),
+         begins = zeros(n_experts + 1);
+
+  static Mirror zeros(std::int64_t n) { return {filled(1, n, 0), DType::fp32}; }
+  template <class Queue> Routing on(Queue q) const {
+    const auto integers = [q](const Mirror& of) { return of.on(q).template as<std::int32_t>(); };
+    return {.scores_ME = scores.on(q),
+            .weights_Mk = weights.on(q).reshaped({tokens, top_k}),
+            .lse_M = lse.on(q),
+            .experts_Mk = integers(experts),
+            .rows_Mk = integers(rows),
+            .pairs_N = integers(pairs),
+            .counts_E = integers(counts),
+            .begins_E = integers(begins),
+            .tokens = tokens,
+            .n_experts = n_experts,
+            .top_k = top_k};
+  }
+};
+}  // namespace
+
+TEST_CASE("a mixture of experts on a GPU", "[experts]") {
+  MONOMORPH_NEEDS_GPU;
+  constexpr std::int64_t features = 256, hidden = 200, M = MirroredRouting::tokens, N = MirroredRouting::n_rows;
+  constexpr std::int64_t weights = MirroredRouting::n_experts * hidden;
+  for (const DType dtype : {DType::fp32, DType::bf16}) {
+    CAPTURE(name_of(dtype));
+    const MirroredRouting routing;
+    const Mirror x = random_mirror({M, features}, dtype, 2), rows = random_mirror({N, features}, dtype, 3),
+                 up = random_mirror({N, hidden}, dtype, 4), w = random_mirror({weights, features}, dtype, 5),
+                 dw = random_mirror({weights, features}, DType::fp32, 6), dx = random_mirror({N, features}, dtype, 7);
+    on_both([&](auto q) {
+      const Routing r = routing.on(q);
+      choose_experts(q, r, RouterScores::softmax, true, View{});
+      sort_pairs(q, r, M);
+      gather_rows(q, x.on(q), r, rows.on(q));
+      expert_linear(q, rows.on(q), {{w.on(q)}}, up.on(q), r);
+      expert_linear_backward_weight(q, up.on(q), rows.on(q), {{dw.on(q)}}, r, true);
+      expert_linear_backward_input(q, up.on(q), {{w.on(q)}}, dx.on(q), r);
+      combine_rows(q, dx.on(q), r, r.weights_Mk, x.on(q), x.on(q));
+    });
+    for (const Mirror* result :
+         {&routing.experts, &routing.rows, &routing.pairs, &routing.counts, &routing.begins, &rows})
+      result->check_equal();
+    routing.weights.check_equal(tolerance(DType::fp32));
+    for (const Mirror* result : {&up, &dx, &x}) result->check_equal(tolerance(dtype));
+    dw.check_equal(tolerance(dtype));
+  }
+}
+
 TEST_CASE("norms of gradients on a GPU have the bits of a CPU", "[optimizer]") {
   MONOMORPH_NEEDS_GPU;
   for (const DType dtype : {DType::fp32, DType::bf16, DType::fp64})

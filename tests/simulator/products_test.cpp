@@ -132,6 +132,40 @@ TEST_CASE("matrices that are made orthogonal on the simulated GPU are those of a
       }
 }
 
+TEST_CASE("contrastive losses on the simulated GPU are those of a CPU, with pairs that lack a text and other ranks'") {
+  constexpr std::int64_t samples = 9, width = 6;
+  for (const DType dtype : {DType::fp32, DType::fp64})
+    for (const bool symmetric : {false, true})
+      for (const bool trains : {false, true})
+        for (const std::int64_t at_once : {2, 9}) {
+          CAPTURE(name_of(dtype), symmetric, trains, at_once);
+          Matrix of_all = random_matrix(2 * samples, width + 1, 1);
+          for (std::int64_t row = 0; row < 2 * samples; ++row)
+            of_all.values[row * (width + 1) + width] = row == 4 || row == 11 ? 0 : 1;
+          const Mirror all(of_all, dtype), gradient(filled(8, width, std::nan("")), dtype);
+          const Mirror workspace(filled(1, at_once * (samples + 2), std::nan("")), dtype);
+          MirrorOf<LossSum> sum(LossSum{.loss = 1, .tokens = 2, .metrics = {3}});
+          MirrorOf<double> scale(8);
+          on_both([&](auto q) {
+            contrastive_loss(q,
+                             {.all = all.on(q),
+                              .texts = 2,
+                              .first = 3,
+                              .n = 4,
+                              .gradient_RE = trains ? gradient.on(q) : View{},
+                              .workspace = workspace.on(q),
+                              .scale = scale.on(q),
+                              .sum = sum.on(q)},
+                             {.temperature = 0.5, .symmetric = symmetric, .pairs_at_once = at_once});
+          });
+          const LossSum cpu = sum.cpu(), gpu = sum.gpu();
+          CHECK(gpu.loss == Approx(cpu.loss).epsilon(tolerance(dtype)));
+          CHECK(gpu.tokens == cpu.tokens);
+          CHECK(gpu.metrics == cpu.metrics);
+          if (trains) gradient.check_equal(10 * tolerance(dtype));
+        }
+}
+
 TEST_CASE("what the simulated cuBLASLt does not know it refuses by name") {
   Described good(4, 5, 6, 6, 4);
   CHECK(refusal([&] { good.choose(); }).empty());

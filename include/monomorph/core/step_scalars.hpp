@@ -40,7 +40,9 @@ struct StepScalars {
   std::array<StepOutcome, 2> outcomes{};  ///< of the last step that was decided and the one before, by number
 
   /// Gradients are of a sum over tokens, in which an auxiliary loss, a mean, counts as often.
-  constexpr double auxiliary_gradient_scale() const { return static_cast<double>(micro_batch.tokens) * loss_scale.value; }
+  constexpr double auxiliary_gradient_scale() const {
+    return static_cast<double>(micro_batch.tokens) * loss_scale.value;
+  }
 };
 
 /// The words in which ranks add up their numbers of a step, in the memory of its device, and what they are of.

@@ -110,7 +110,8 @@ void sort_pairs(Queue queue, const Routing& routing, std::int64_t capacity) {
   auto* const of_chunks =
       reinterpret_cast<std::int32_t*>(workspace(queue, n_chunks * n_experts * std::int64_t{sizeof(std::int32_t)}));
   launch(count_pairs, {n_chunks, count_threads}, queue, chunks, routing.experts_Mk, n_experts, of_chunks);
-  launch(add_up_chunks, {1, most_experts}, queue, chunks.n, n_experts, capacity, of_chunks, routing.counts_E,
+  const auto adding = static_cast<unsigned>((n_experts + lanes - 1) / lanes * lanes);
+  launch(add_up_chunks, {1, adding}, queue, chunks.n, n_experts, capacity, of_chunks, routing.counts_E,
          routing.begins_E);
   launch(place_pairs, {n_chunks, lanes}, queue, chunks, routing.experts_Mk, n_experts, of_chunks, routing.begins_E,
          routing.rows_Mk, routing.pairs_N);

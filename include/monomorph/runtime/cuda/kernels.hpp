@@ -8,6 +8,7 @@
 #include <monomorph/runtime/kernels/optimizer.hpp>
 #include <monomorph/runtime/kernels/random.hpp>
 #include <monomorph/runtime/kernels/routing.hpp>
+#include <monomorph/runtime/kernels/text_embeddings.hpp>
 #include <monomorph/runtime/memory/view.hpp>
 #include <monomorph/spec/rotary_spec.hpp>
 #include <span>
@@ -115,6 +116,15 @@ void activate_rows(Queue queue, Activation activation, View h_NG, View y_NF, con
 void activate_rows_backward(Queue queue, Activation activation, View h_NG, View dy_NF, const Routing& routing);
 void balance_biases(Queue queue, const ElementUpdate& run, std::int64_t first, const std::int64_t* loads,
                     std::int64_t n_experts, double rate, const UpdateTerms& terms);
+
+// Encoders, and what compares embeddings of texts. Texts' numbers by token lie in the host's memory, as ids do.
+void pool_texts(Queue queue, View x_MD, const std::int32_t* text_of_M, const TextPooling& pooling, View y_RD,
+                View present_R1);
+void pool_texts_backward(Queue queue, View dy_RD, const std::int32_t* text_of_M, const TextPooling& pooling,
+                         View dx_MD);
+void unit_length(Queue queue, View x_RE, View y_RE);
+void unit_length_backward(Queue queue, View dy_RE, View x_RE);
+void contrastive_loss(Queue queue, const TextEmbeddings& embeddings, const ContrastiveTerms& terms);
 
 // The numbers of a step.
 void begin_step(Queue queue, StepScalars* scalars, std::span<std::int64_t> counters);
