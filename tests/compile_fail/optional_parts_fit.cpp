@@ -15,7 +15,7 @@ struct Sharding : monomorph::sharding::FullShard {
   static int group(int dp);
 #else
   static constexpr auto parameter_space = monomorph::MemorySpace::device;
-  static constexpr int group = 2;
+  static constexpr int group = 64;  // as many as rules look at
 #endif
 };
 struct Checkpointing : monomorph::checkpointing::KeepAll {

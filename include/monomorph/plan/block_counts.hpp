@@ -21,6 +21,9 @@ namespace detail {
 template <class R, class... Runs> constexpr int counters_of_runs(const boost::hana::tuple<Runs...>&) {
   return (0 + ... + (Runs::length * counters_of<typename Runs::template block<R>>));
 }
+template <class R, class... Runs> constexpr bool some_run_has_loss(const boost::hana::tuple<Runs...>&) {
+  return (... || has_auxiliary_loss<typename Runs::template block<R>>);
+}
 }  // namespace detail
 /// Of all layers.
 template <class R> inline constexpr int n_counters = detail::counters_of_runs<R>(LayersOf<R>::runs);
@@ -34,13 +37,7 @@ inline constexpr auto first_counter = [] {
   return first;
 }();
 
-template <class R>
-inline constexpr bool any_auxiliary_loss = [] {
-  bool any = false;
-  boost::hana::for_each(LayersOf<R>::runs,
-                        [&](auto run) { any = any || has_auxiliary_loss<typename decltype(run)::template block<R>>; });
-  return any;
-}();
+template <class R> inline constexpr bool any_auxiliary_loss = detail::some_run_has_loss<R>(LayersOf<R>::runs);
 
 /// What a step adds up and decides by: StepScalars (core/step_scalars.hpp), and the counters of all blocks.
 inline constexpr std::int64_t step_scalars_bytes = 4608;

@@ -1,6 +1,5 @@
 #pragma once
 #include <array>
-#include <boost/hana/for_each.hpp>
 #include <monomorph/core/extremes.hpp>
 #include <monomorph/core/fixed_text.hpp>
 #include <monomorph/plan/parameter_groups.hpp>
@@ -11,13 +10,13 @@ namespace monomorph::rule {
 /// Calls f(name, class) for every parameter, once of blocks that have equal ones.
 template <class R> constexpr void for_each_kind_of_parameter(auto&& f) {
   int unit = 0;
-  boost::hana::for_each(LayersOf<R>::runs, [&](auto run) {
-    using Layer = typename decltype(run)::template block<R>;
-    if (!shares_first_unit<Layer>)
+  const auto visit = [&]<class Run>(Run run) {
+    if (!shares_first_unit<typename Run::template block<R>>)
       for (const TensorInfo& tensor : plan::unit_layout<R>(unit))
         f(plan::parameter_name<R>(unit, tensor), tensor.parameter_class);
     unit += run.length;
-  });
+  };
+  [&]<class... Runs>(Stack<Runs...>) { (visit(Runs{}), ...); }(LayersOf<R>{});
 }
 /// Calls f(unit, tensor, name) for every parameter.
 template <class R> constexpr void for_each_parameter(auto&& f) {

@@ -44,9 +44,13 @@ template <class Queue, class... Policies> consteval auto combined_calls(Combined
 template <class P, class Queue> consteval auto optimizer_call_rules() {
   if constexpr (OptimizerAxis::Look::has_combined<P>) {
     using Parts = decltype(combined_calls<Queue>(typename P::combined{}));
-    if constexpr (!Parts::all_hold) return Parts{};
+    if constexpr (!Parts::all_hold)
+      return Parts{};
+    else
+      return RuleList<OptimizerIsCalled<P, Queue>>{};
+  } else {
+    return RuleList<OptimizerIsCalled<P, Queue>>{};
   }
-  return RuleList<OptimizerIsCalled<P, Queue>>{};
 }
 
 template <class P, class Queue> struct ObjectiveIsCalled {

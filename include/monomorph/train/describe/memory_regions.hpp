@@ -56,7 +56,8 @@ struct PlacedMemory {
   std::span<const PlacedLayer> layers;
   Layout activations, statistics, host_activations, host_statistics;
   Slice dx, scratch, scratch_statistics, temporary;
-  std::int64_t scalars = 0, rotary_table = 0;  ///< elements; of each of two tables
+  std::int64_t scalars = 0, step_words = 0;  ///< elements
+  std::int64_t rotary_table = 0;             ///< elements of each of two tables
 };
 
 /// The buffers of a rank in the order in which train/step/state.hpp cuts them from its arenas, and what lies in each.
@@ -105,6 +106,7 @@ template <class R> std::vector<MemoryRegion> memory_regions(int dp, std::int64_t
        .scratch_statistics = scratch.statistics,
        .temporary = {activations.temporary.offset, {1, activations.buffer.elements - activations.temporary.offset}},
        .scalars = plan::scalar_bytes<R> / size_of(DType::fp64),
+       .step_words = align_up(plan::step_words<R>(dp)),
        .rotary_table = trunk_of<R>.position == Position::rotary
                            ? align_up(trunk_of<R>.context_length * (trunk_of<R>.head_width() / 2))
                            : 0});

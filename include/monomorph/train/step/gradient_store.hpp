@@ -2,6 +2,7 @@
 #include <monomorph/recipe.hpp>
 #include <monomorph/runtime/comm/queued_communicator.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>
+#include <monomorph/runtime/memory/unit_buffer.hpp>
 #include <monomorph/train/step/gradient_tree.hpp>
 #include <monomorph/train/step/unit_state.hpp>
 #include <monomorph/train/step/unit_views.hpp>
