@@ -73,7 +73,7 @@ template <Recipe R> Tensors save(int ranks, const std::string& folder) {
       update(step, i, 1e-3);
     }
     whole.add(step);
-    CHECK(train::save_run(folder, 2, detail::program_of<R>(), {}, state, {}, step, *communicator).empty());
+    CHECK(train::save_run(folder, {.latest = 2}, detail::program_of<R>(), {}, state, {}, step, *communicator).empty());
   });
   return whole.tensors();
 }

@@ -35,7 +35,7 @@ template <Recipe R> struct Trainee {
 
   /// @return the bytes of the one file of its tensors
   std::string save(const std::string& folder) {
-    save_run(folder, 1, program, hparams, {.step = 1, .samples = 1}, {}, step, *communicator);
+    save_run(folder, {.latest = 1}, program, hparams, {.step = 1, .samples = 1}, {}, step, *communicator);
     return read_bytes(folder + "/step_00000001/rank_00000.safetensors");
   }
   void restore(const std::string& folder) { restore_run(folder + "/step_00000001", program, step, true); }

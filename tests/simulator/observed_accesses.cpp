@@ -29,6 +29,10 @@ void __tsan_write4(void* begin) { written(begin, 4); }
 void __tsan_write8(void* begin) { written(begin, 8); }
 void __tsan_write16(void* begin) { written(begin, 16); }
 void __tsan_write_range(void* begin, std::size_t bytes) { written(begin, bytes); }
+std::int32_t __tsan_atomic32_fetch_add(volatile std::int32_t* to, std::int32_t x, int) {
+  written(const_cast<std::int32_t*>(to), sizeof x);
+  return __atomic_fetch_add(to, x, __ATOMIC_RELAXED);
+}
 std::int64_t __tsan_atomic64_fetch_add(volatile std::int64_t* to, std::int64_t x, int) {
   written(const_cast<std::int64_t*>(to), sizeof x);
   return __atomic_fetch_add(to, x, __ATOMIC_RELAXED);
