@@ -2,6 +2,7 @@
 #include <monomorph/model/layers.hpp>
 #include <monomorph/plan/units.hpp>
 #include <monomorph/runtime/memory/arena.hpp>
+#include <monomorph/runtime/memory/unit_buffer.hpp>
 #include <monomorph/train/step/check_batch.hpp>
 
 namespace monomorph::train {

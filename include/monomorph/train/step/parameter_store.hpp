@@ -3,6 +3,7 @@
 #include <monomorph/recipe.hpp>
 #include <monomorph/runtime/comm/queued_communicator.hpp>
 #include <monomorph/runtime/memory/transfers.hpp>
+#include <monomorph/runtime/memory/unit_buffer.hpp>
 #include <monomorph/train/step/unit_views.hpp>
 #include <utility>
 

@@ -3,6 +3,7 @@
 #include <monomorph/plan/units.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/memory/arena.hpp>
+#include <monomorph/runtime/memory/unit_buffer.hpp>
 #include <monomorph/train/step/training_step.hpp>
 
 namespace monomorph::train {

@@ -4,6 +4,7 @@
 #include <monomorph/model/block_tensors.hpp>
 #include <monomorph/plan/memory.hpp>
 #include <monomorph/runtime/kernels/kernels.hpp>
+#include <monomorph/runtime/memory/unit_buffer.hpp>
 #include <monomorph/train/step/activation_store.hpp>
 #include <monomorph/train/step/cached_decoder.hpp>
 #include <monomorph/train/step/optimizer_store.hpp>
