@@ -184,6 +184,24 @@ TEST_CASE("gradients of experts' matrices are the CPU's, zeros of those without 
   });
 }
 
+TEST_CASE("of two matrices of experts one may be frozen", "[experts]") {
+  for_each_case([](const Case& of) {
+    constexpr std::int64_t features = 70, hidden = 24;
+    Routed routed = Routed::sorted(of.size, statistics_dtype(of.dtype));
+    const std::int64_t rows = of.size.n_experts * hidden;
+    const Storage x = rows_of(of, routed, features, 2), dy = rows_of(of, routed, 2 * hidden, 3);
+    for (const int trained : {0, 1}) {
+      CAPTURE(trained);
+      const Storage dw(filled(rows, features, std::nan("")), of.dtype, of.gap);
+      check_rows({dw}, rows, tolerance(of.dtype), [&](auto queue, const std::vector<View>& views) {
+        ExpertMatrices matrices{{}, 2};
+        matrices.parts_EFxK[trained] = views[0];
+        expert_linear_backward_weight(queue, writable(dy), writable(x), matrices, routed.routing(), false);
+      });
+    }
+  });
+}
+
 TEST_CASE("a frozen unit's experts have no gradients", "[experts]") {
   Routed routed = Routed::sorted({37, 5, 2, 37}, DType::fp32);
   const Storage x(random_matrix(74, 8, 1), DType::fp32);

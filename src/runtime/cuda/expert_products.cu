@@ -123,6 +123,27 @@ LaunchShape shape_of_tiles(const Routing& routing, std::int64_t rows, std::int64
           product_threads};
 }
 
+/// Of matrices that are all there.
+void backward_weight(Queue queue, View dy, View x, const ExpertMatrices& dw, const Routing& routing, bool accumulate) {
+  const DType gradient = dw.parts_EFxK[0].dtype;
+  check_dtypes(dy.dtype == x.dtype && (gradient == x.dtype || gradient == statistics_dtype(x.dtype)));
+  const bool packed = in_packs(dw, routing.n_experts, dy, x);
+  in_element_type(x.dtype, [&]<class T>() {
+    const auto start = [&]<class G>() {
+      const auto matrices = matrices_of<G>(dw, routing.n_experts);
+      const dim3 tiles(static_cast<unsigned>(routing.n_experts * dw.n), static_cast<unsigned>(tiles_of(matrices.rows)),
+                       static_cast<unsigned>(tiles_of(matrices.cols)));
+      launch(multiply_transposed<T, G>, {tiles, product_threads}, queue, groups_of(routing),
+             Rows<const T>{dy.as<const T>(), dy.stride}, Rows<const T>{x.as<const T>(), x.stride}, matrices, packed,
+             accumulate);
+    };
+    if (gradient == x.dtype)
+      start.template operator()<T>();
+    else
+      start.template operator()<Compute<T>>();
+  });
+}
+
 }  // namespace
 
 void expert_linear(Queue queue, View x, const ExpertMatrices& w, View y, const Routing& routing) {
@@ -148,24 +169,13 @@ void expert_linear_backward_input(Queue queue, View dy, const ExpertMatrices& w,
 
 void expert_linear_backward_weight(Queue queue, View dy, View x, const ExpertMatrices& dw, const Routing& routing,
                                    bool accumulate) {
-  if (!dw.parts_EFxK[0].present()) return;
-  const DType gradient = dw.parts_EFxK[0].dtype;
-  check_dtypes(dy.dtype == x.dtype && (gradient == x.dtype || gradient == statistics_dtype(x.dtype)));
-  const bool packed = in_packs(dw, routing.n_experts, dy, x);
-  in_element_type(x.dtype, [&]<class T>() {
-    const auto start = [&]<class G>() {
-      const auto matrices = matrices_of<G>(dw, routing.n_experts);
-      const dim3 tiles(static_cast<unsigned>(routing.n_experts * dw.n), static_cast<unsigned>(tiles_of(matrices.rows)),
-                       static_cast<unsigned>(tiles_of(matrices.cols)));
-      launch(multiply_transposed<T, G>, {tiles, product_threads}, queue, groups_of(routing),
-             Rows<const T>{dy.as<const T>(), dy.stride}, Rows<const T>{x.as<const T>(), x.stride}, matrices, packed,
-             accumulate);
-    };
-    if (gradient == x.dtype)
-      start.template operator()<T>();
-    else
-      start.template operator()<Compute<T>>();
-  });
+  const bool first = dw.parts_EFxK[0].present(), second = dw.n == 2 && dw.parts_EFxK[1].present();
+  if (!first && !second) return;
+  if (first && (second || dw.n == 1)) return backward_weight(queue, dy, x, dw, routing, accumulate);
+  // One of two is frozen: the other one, and its columns of dy.
+  const View& trained = dw.parts_EFxK[first ? 0 : 1];
+  const std::int64_t width = trained.shape.rows / routing.n_experts;
+  backward_weight(queue, dy.columns(first ? 0 : width, width), x, {{trained}}, routing, accumulate);
 }
 
 }  // namespace monomorph::cuda

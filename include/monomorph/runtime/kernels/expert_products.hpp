@@ -25,8 +25,8 @@ namespace monomorph::cpu {
 void expert_linear(Queue, View x_NK, const ExpertMatrices& w, View y_NF, const Routing& routing);
 /// dx = dy w, summed over the matrices.
 void expert_linear_backward_input(Queue, View dy_NF, const ExpertMatrices& w, View dx_NK, const Routing& routing);
-/// dw = dyᵀ x for each expert, zero where it has no rows; added to what is there with `accumulate`. dw may be absent:
-/// of a frozen unit.
+/// dw = dyᵀ x for each expert, zero where it has no rows; added to what is there with `accumulate`. dw, or
+/// one of its two, may be absent: of what is frozen.
 void expert_linear_backward_weight(Queue, View dy_NF, View x_NK, const ExpertMatrices& dw, const Routing& routing,
                                    bool accumulate);
 
