@@ -57,6 +57,8 @@ std::string_view name_of(MemoryPart part) {
       return "workspace of kernels";
     case MemoryPart::device_context:
       return "context of the driver";
+    case MemoryPart::device_communication:
+      return "collectives between devices";
     case MemoryPart::host_staging:
       return "copies for checkpoints";
     case MemoryPart::communication:
@@ -112,8 +114,7 @@ class ChangeSearch {
       if (const auto smaller = fitting_micro_batch(strategy))
         return fmt::format("change {} and batch.micro_batch to {}, which fit together", words, *smaller);
     return "take a smaller recipe, more ranks or a larger machine: recomputation, sharding and a micro-batch of 1 "
-           "would "
-           "not fit";
+           "would not fit";
   }
 
  private:

@@ -55,6 +55,8 @@ TEST_CASE("the three largest parts of a plan are named with their bytes") {
         "the largest parts of the plan are optimizer state with 7.00 MiB, activations with 5.00 MiB and gradients with "
         "3.00 MiB");
   CHECK(contains(largest_parts({.gradient_tree = 9 << 20}), "partial sums of gradients with 9.00 MiB"));
+  CHECK(contains(largest_parts({.device_communication = 9 << 20, .arena_on_host = false}),
+                 "collectives between devices with 9.00 MiB"));
   // What waits on the host is no part of a GPU's memory.
   CHECK_FALSE(contains(largest_parts({.host_optimizer = 9 << 20, .arena_on_host = false}), "host"));
 }
