@@ -44,8 +44,8 @@ template <class R> struct SquaredMlp {
 
 }  // namespace stranger
 
-// The bodies. Kernels are found by the type of the queue where a program is made of a recipe that has them, so no header
-// of theirs is needed.
+// The bodies. Kernels are found by the type of the queue where a program is made of a recipe that has them, so no
+// header of theirs is needed.
 namespace stranger {
 
 template <class R> void SquaredMlp<R>::forward(const monomorph::TensorsOf<R>& t, const Saved& saved) {

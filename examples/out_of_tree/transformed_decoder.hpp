@@ -62,8 +62,8 @@ template <> struct monomorph::ModelKind<stranger::TransformedDecoder> {
                         Stack<Run<stranger::PredictionTransform, 1>, Run<VocabularyHead, 1>>>;
 };
 
-// The bodies. Kernels are found by the type of the queue where a program is made of a recipe that has them, so no header
-// of theirs is needed.
+// The bodies. Kernels are found by the type of the queue where a program is made of a recipe that has them, so no
+// header of theirs is needed.
 namespace stranger {
 
 template <class R> void PredictionTransform<R>::forward(const monomorph::LayerTensors<R>& t, const Saved& saved) {

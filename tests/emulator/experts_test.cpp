@@ -5,26 +5,13 @@
 #include <monomorph/runtime/kernels/linear.hpp>
 
 #include "runtime/cuda/mixed_products.hpp"
+#include "support/rounded_sums.hpp"
 
 #include <cmath>
 #include <limits>
 
 namespace monomorph::emulator {
 namespace {
-
-double tolerance(DType dtype) {
-  switch (dtype) {
-    case DType::fp64:
-      return 1e-14;
-    case DType::fp32:
-      return 1e-6;
-    case DType::bf16:
-      return 4e-3;
-    case DType::fp16:
-      return 5e-4;
-  }
-  return 0;
-}
 
 struct Case {
   const MixtureSize& size;

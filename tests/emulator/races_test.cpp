@@ -235,7 +235,7 @@ TEST_CASE("pooling and partners race for nothing") {
                                 .gradient_RE = view(gradients, features),
                                 .workspace = {},
                                 .sum = &sum};
-  const cuda::PartnerSearch search{&compared, 0.5, 1, 0, view(products, samples), view(losses, samples), found.data()};
+  const PartnerSearch search{&compared, 0.5, 1, 0, view(products, samples), view(losses, samples), found.data()};
   CHECK(races_of([&] {
           cuda::pool_texts({}, in, text_of.data(), pooling, of_texts, embeddings.columns(features, 1));
           cuda::unit_length({}, of_texts, of_texts);

@@ -8,23 +8,10 @@
 #include "gpu/mirror.hpp"
 #include "simulator/simulator.hpp"
 #include "support/error_of.hpp"
+#include "support/rounded_sums.hpp"
 
 namespace monomorph::testing {
 namespace {
-
-double tolerance(DType dtype) {
-  switch (dtype) {
-    case DType::fp64:
-      return 1e-14;
-    case DType::fp32:
-      return 1e-6;
-    case DType::bf16:
-      return 4e-3;
-    case DType::fp16:
-      return 5e-4;
-  }
-  return 0;
-}
 
 Mirror matrix(std::int64_t rows, std::int64_t cols, DType dtype, unsigned seed, std::int64_t gap) {
   return {random_matrix(rows, cols, seed), dtype, gap};

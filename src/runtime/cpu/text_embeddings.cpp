@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <monomorph/core/error.hpp>
@@ -9,6 +10,7 @@
 #include <monomorph/runtime/kernels/linear.hpp>
 #include <monomorph/runtime/machine/parallel.hpp>
 #include "runtime/kernels/dtypes.hpp"
+#include "runtime/kernels/partner_search.hpp"
 #include "runtime/machine/isa.hpp"
 
 namespace monomorph::cpu {
@@ -57,84 +59,61 @@ void unit_length_backward(Queue, View dy, View x) {
 
 namespace {
 
-/// One direction: the texts `from` of all pairs look for the texts `to`.
-class Direction {
+/// Finds partners and adds up what the losses of this rank's pairs are.
+class PartnerFinder {
  public:
-  Direction(const TextEmbeddings& embeddings, const ContrastiveTerms& terms, std::int64_t from, double weight)
-      : e_(embeddings), terms_(terms), from_(from), to_(1 - from), weight_(weight) {
-    const std::int64_t C = terms.pairs_at_once, N = e_.samples();
-    const View& all = e_.workspace;
-    similarities_ = all.columns(0, C * N).reshaped({C, N});
-    losses_ = all.columns(C * N, C);
-    places_ = all.columns(C * N + C, C).as<std::int32_t>();
-  }
+  PartnerFinder(const TextEmbeddings& embeddings) : e_(embeddings) {}
 
-  /// Adds to the loss of this rank's pairs, and to their gradients if these are wanted.
-  LossSum add() {
-    LossSum sum;
-    const bool trains = e_.gradient_RE.present();
-    // A chunk of pairs is either all of this rank or none. Without gradients the other ranks' say nothing.
-    for (const auto& [begin, end] :
-         {Range{0, e_.first}, Range{e_.first, e_.first + e_.n}, Range{e_.first + e_.n, e_.samples()}}) {
-      const bool own = begin == e_.first && end == e_.first + e_.n;
-      if (!own && !trains) continue;
-      for (std::int64_t first = begin; first < end; first += terms_.pairs_at_once)
-        add_chunk(first, std::min(terms_.pairs_at_once, end - first), own, trains, sum);
-    }
+  void operator()(const PartnerSearch& search, std::int64_t from, bool are_own) {
+    LossSum& sum = sums_[static_cast<std::size_t>(from)];
+    scale(Queue{}, search.products_CN, 1 / search.temperature, search.products_CN);
+    hide_absent(search);
+    if (are_own) sum.metrics[0] += static_cast<double>(count_nearest(search));
+    const double gradient_scale = search.weight * *e_.scale / search.temperature;
+    LossSum loss;
+    cross_entropy(Queue{}, {.logits_CV = search.products_CN,
+                            .targets_C = search.found_C,
+                            .vocab_size = e_.samples(),
+                            .loss_C = search.losses_C,
+                            .dlogits_CV = e_.gradient_RE.present() ? search.products_CN : View{},
+                            .scale = &gradient_scale,
+                            .sum = &loss});
+    if (!are_own) return;
+    sum.loss += search.weight * loss.loss;
+    sum.tokens += loss.tokens;
+  }
+  /// The losses of both directions; pairs, and those whose partner is nearest, are those of the first one.
+  LossSum sum() const {
+    LossSum sum = sums_[0];
+    sum.loss += sums_[1].loss;
     return sum;
   }
 
  private:
-  struct Range {
-    std::int64_t begin, end;
-  };
-
-  void add_chunk(std::int64_t first, std::int64_t n, bool own, bool trains, LossSum& sum) {
-    const View s_CN = similarities_.rows(0, n), of_chunk = e_.text(from_, first, n);
-    const View candidates = e_.text(to_, 0, e_.samples());
-    linear(Queue{}, of_chunk, candidates, {}, s_CN);
-    scale(Queue{}, s_CN, 1 / terms_.temperature, s_CN);
-    hide_absent(s_CN, first);
-    if (own) sum.metrics[0] += static_cast<double>(count_nearest(s_CN, first));
-    const double gradient_scale = weight_ * *e_.scale / terms_.temperature;
-    LossSum loss;
-    cross_entropy(Queue{}, {.logits_CV = s_CN,
-                            .targets_C = places_,
-                            .vocab_size = e_.samples(),
-                            .loss_C = losses_.columns(0, n),
-                            .dlogits_CV = trains ? s_CN : View{},
-                            .scale = &gradient_scale,
-                            .sum = &loss});
-    if (own) {
-      sum.loss += weight_ * loss.loss;
-      sum.tokens += loss.tokens;
-    }
-    if (!trains) return;
-    if (own) linear_backward_input(Queue{}, s_CN, candidates, e_.gradient(from_, first, n), true);
-    linear_backward_weight(Queue{}, s_CN.columns(e_.first, e_.n), of_chunk, e_.gradient(to_, e_.first, e_.n), {}, true);
-  }
-
   /// A pair that lacks a text neither looks for one nor is found.
-  void hide_absent(const View& s_CN, std::int64_t first) {
+  void hide_absent(const PartnerSearch& search) {
+    const View& s_CN = search.products_CN;
     for (std::int64_t i = 0; i < s_CN.shape.rows; ++i)
-      places_[i] = e_.is_present(first + i) ? static_cast<std::int32_t>(first + i) : ignored_target;
+      search.found_C[i] =
+          e_.is_present(search.first + i) ? static_cast<std::int32_t>(search.first + i) : ignored_target;
     for (std::int64_t j = 0; j < e_.samples(); ++j)
       if (!e_.is_present(j))
-        in_compute_type(similarities_.dtype, [&]<class S>() {
+        in_compute_type(s_CN.dtype, [&]<class S>() {
           for (std::int64_t i = 0; i < s_CN.shape.rows; ++i)
             s_CN.as<S>()[i * s_CN.stride + j] = -std::numeric_limits<S>::infinity();
         });
   }
 
-  std::int64_t count_nearest(const View& s_CN, std::int64_t first) const {
+  std::int64_t count_nearest(const PartnerSearch& search) const {
+    const View& s_CN = search.products_CN;
     std::int64_t n = 0;
-    in_compute_type(similarities_.dtype, [&]<class S>() {
+    in_compute_type(s_CN.dtype, [&]<class S>() {
       for (std::int64_t i = 0; i < s_CN.shape.rows; ++i) {
-        if (places_[i] == ignored_target) continue;
+        if (search.found_C[i] == ignored_target) continue;
         const S* const row = s_CN.as<S>() + i * s_CN.stride;
+        const std::int64_t own = search.first + i;
         bool nearest = true;
-        for (std::int64_t j = 0; j < e_.samples(); ++j)
-          nearest = nearest && (j == first + i || row[j] < row[first + i]);
+        for (std::int64_t j = 0; j < e_.samples(); ++j) nearest = nearest && (j == own || row[j] < row[own]);
         n += nearest ? 1 : 0;
       }
     });
@@ -142,21 +121,16 @@ class Direction {
   }
 
   const TextEmbeddings& e_;
-  const ContrastiveTerms& terms_;
-  std::int64_t from_, to_;
-  double weight_;
-  View similarities_, losses_;
-  std::int32_t* places_;
+  std::array<LossSum, 2> sums_{};  ///< by direction
 };
 
 }  // namespace
 
-void contrastive_loss(Queue, const TextEmbeddings& embeddings, const ContrastiveTerms& terms) {
-  if (embeddings.gradient_RE.present()) zero(Queue{}, embeddings.gradient_RE);
-  const double weight = terms.symmetric ? 0.5 : 1;
-  LossSum sum = Direction(embeddings, terms, 0, weight).add();
-  if (terms.symmetric) sum.loss += Direction(embeddings, terms, 1, weight).add().loss;
-  if (embeddings.sum != nullptr) embeddings.sum->add(sum);
+void contrastive_loss(Queue queue, const TextEmbeddings& embeddings, const ContrastiveTerms& terms) {
+  PartnerFinder finder(embeddings);
+  compare_pairs(queue, embeddings, terms,
+                [&](const PartnerSearch& search, std::int64_t from, bool are_own) { finder(search, from, are_own); });
+  if (embeddings.sum != nullptr) embeddings.sum->add(finder.sum());
 }
 
 namespace {

@@ -1,6 +1,6 @@
 #include "runtime/cuda/staging.hpp"
 
-#include "runtime/cuda/check.hpp"
+#include "runtime/cuda/event.hpp"
 
 #include <array>
 #include <cstring>
@@ -58,7 +58,7 @@ class Ring {
     check(cudaMallocHost(reinterpret_cast<void**>(&pinned_), size), "allocating memory for ids");
     check(cudaMalloc(reinterpret_cast<void**>(&on_gpu_), size), "allocating memory for ids");
     for (cudaEvent_t& end : ends_)
-      if (end == nullptr) check(cudaEventCreateWithFlags(&end, cudaEventDisableTiming), "making an event");
+      if (end == nullptr) end = new_event();
     part_bytes_ = part_bytes, part_ = 0, used_ = 0;
   }
   void next_part(Queue queue) {

@@ -1,4 +1,4 @@
-#include "runtime/cuda/check.hpp"
+#include "runtime/cuda/event.hpp"
 
 #include <monomorph/runtime/cuda/transfers.hpp>
 
@@ -16,11 +16,8 @@ struct StreamTransfers::Streams {
 
   explicit Streams(Queue queue) : compute(queue.stream) {
     check(cudaStreamCreateWithFlags(&copies, cudaStreamNonBlocking), "opening a stream");
-    const auto make = [](cudaEvent_t& event) {
-      check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "making an event");
-    };
-    make(computed);
-    for (cudaEvent_t& event : done) make(event);
+    computed = new_event();
+    for (cudaEvent_t& event : done) event = new_event();
   }
   /// Nothing is thrown where a step ends, maybe because of a failure of the GPU.
   ~Streams() {

@@ -31,6 +31,11 @@ std::vector<std::int64_t> all_gather_words(Communicator& communicator, std::span
   return words;
 }
 
+bool any_rank(Communicator& communicator, bool here) {
+  const std::int64_t word = here ? 1 : 0;
+  return std::ranges::count(all_gather_words(communicator, {&word, 1}), 1) > 0;
+}
+
 namespace detail {
 
 std::optional<FailedRank> first_failure(Communicator& communicator) {

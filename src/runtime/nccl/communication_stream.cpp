@@ -1,17 +1,8 @@
 #include "runtime/nccl/communication_stream.hpp"
 
-#include "runtime/cuda/check.hpp"
+#include "runtime/cuda/event.hpp"
 
 namespace monomorph::cuda {
-namespace {
-
-cudaEvent_t new_event() {
-  cudaEvent_t event = nullptr;
-  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "making an event");
-  return event;
-}
-
-}  // namespace
 
 /// Kernels of collectives are few blocks that others wait for, so they go before those of compute.
 CommunicationStream::CommunicationStream(CUstream_st* compute, Watchdog& watchdog)

@@ -1,6 +1,6 @@
 #include "runtime/nccl/watchdog.hpp"
 
-#include "runtime/cuda/check.hpp"
+#include "runtime/cuda/event.hpp"
 #include "runtime/distributed/failures.hpp"
 #include "runtime/nccl/failure.hpp"
 
@@ -48,11 +48,9 @@ void Watchdog::end(cudaStream_t stream) {
 }
 
 cudaEvent_t Watchdog::take_event() {
-  cudaEvent_t event = nullptr;
-  if (events_.empty())
-    cuda::check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "making an event");
-  else
-    event = events_.back(), events_.pop_back();
+  if (events_.empty()) return new_event();
+  const cudaEvent_t event = events_.back();
+  events_.pop_back();
   return event;
 }
 

@@ -28,8 +28,7 @@ std::string advice(const Error& refusal, const RecipeProgram& recipe, const Hpar
          "; lower batch.micro_batch, or let the recipe's checkpointing recompute more";
 }
 
-Owned<TrainingStep> make_step(const RecipeProgram& recipe, const Hparams& hparams,
-                                        Communicator& communicator) try {
+Owned<TrainingStep> make_step(const RecipeProgram& recipe, const Hparams& hparams, Communicator& communicator) try {
   return recipe.make_step(communicator, micro_batch_of(hparams), static_cast<std::uint64_t>(hparams.run.seed.value),
                           tree_levels(hparams, communicator.size()), hparams.loss.policy);
 } catch (const UsageError& error) {
@@ -49,11 +48,6 @@ Attempt attempt_step(const RecipeProgram& recipe, const Hparams& hparams, Commun
     if (!is_refused_memory(error)) throw;
     return {nullptr, error};
   }
-}
-
-bool any_rank(Communicator& communicator, bool here) {
-  const std::int64_t word = here ? 1 : 0;
-  return std::ranges::count(all_gather_words(communicator, {&word, 1}), 1) > 0;
 }
 
 }  // namespace
@@ -80,8 +74,8 @@ std::optional<MicroBatchChoice> choose_micro_batch_together(const RecipeProgram&
 }
 
 Owned<TrainingStep> make_fitting_step(const RecipeProgram& recipe, Hparams& hparams,
-                                                std::optional<MicroBatchChoice> choice, Communicator& communicator,
-                                                std::vector<std::string>& notes) {
+                                      std::optional<MicroBatchChoice> choice, Communicator& communicator,
+                                      std::vector<std::string>& notes) {
   if (!choice) return make_step(recipe, hparams, communicator);
   for (;;) {
     hparams.batch.micro_batch.value = choice->micro_batch;

@@ -27,7 +27,7 @@ std::optional<MicroBatchChoice> choose_micro_batch_together(const RecipeProgram&
 /// @param hparams whose batch.micro_batch becomes that of the step   @param notes receives a line about the choice
 /// @throws UsageError [ARENA-02], [GPU-05], [GPU-06] memory is refused
 Owned<TrainingStep> make_fitting_step(const RecipeProgram& recipe, Hparams& hparams,
-                                                std::optional<MicroBatchChoice> choice, Communicator& communicator,
-                                                std::vector<std::string>& notes);
+                                      std::optional<MicroBatchChoice> choice, Communicator& communicator,
+                                      std::vector<std::string>& notes);
 
 }  // namespace monomorph::train

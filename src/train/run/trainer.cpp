@@ -65,8 +65,7 @@ std::optional<RunState> restored_state(const RecipeProgram& recipe, const Hparam
       write_error_line(std::string("warning: ") + damage.what());
     }
   });
-  const std::int64_t damaged = restored ? 0 : 1;
-  if (std::ranges::count(all_gather_words(communicator, {&damaged, 1}), 1) > 0) return std::nullopt;
+  if (any_rank(communicator, !restored)) return std::nullopt;
   if (!restored->same_precision) {  // another compute dtype needs another scale
     restored->state.loss_scale = initial_loss_scale(recipe.compute_dtype, hparams.loss_scale);
     restored->state.steps_at_scale = 0;
@@ -401,10 +400,8 @@ void Trainer::evaluate_now() {
 
 /// Whether rank 0 had to create the run's folders again, in which case the checkpoints in them are gone.
 bool Trainer::folders_restored() {
-  const std::int64_t restored =
-      together(communicator_, "keep the run folder", [&] { return log_ && log_->restore_folders(state_.step); }) ? 1
-                                                                                                                 : 0;
-  return std::ranges::count(all_gather_words(communicator_, {&restored, 1}), 1) > 0;
+  return any_rank(communicator_, together(communicator_, "keep the run folder",
+                                          [&] { return log_ && log_->restore_folders(state_.step); }));
 }
 
 std::vector<std::string> Trainer::save_once(const RunState& state, const runtime::Retention& retention) {

@@ -13,6 +13,8 @@ namespace monomorph {
 
 /// Gathers the words of all ranks, those of rank 0 first, in every rank. All give equally many.
 std::vector<std::int64_t> all_gather_words(Communicator& communicator, std::span<const std::int64_t> local);
+/// Whether it is so on some rank, in every rank.
+bool any_rank(Communicator& communicator, bool here);
 
 namespace detail {
 /// The lowest rank that failed, and how.

@@ -118,8 +118,7 @@ TEST_CASE("a number that was given, or that a checkpoint's run had, is not chang
 TEST_CASE("what is wrong besides memory ends the start") {
   planned = 8;
   RecipeProgram broken = recipe();
-  broken.make_step = [](Communicator&, std::int64_t, std::uint64_t, int,
-                        const PolicyHparams&) -> Owned<TrainingStep> {
+  broken.make_step = [](Communicator&, std::int64_t, std::uint64_t, int, const PolicyHparams&) -> Owned<TrainingStep> {
     throw UsageError("GPU-03", "CUDA has none here");
   };
   Hparams hparams = sequences(8);
