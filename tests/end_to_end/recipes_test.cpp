@@ -10,11 +10,18 @@ using namespace monomorph::testing;
 
 namespace {
 
+/// Trains a step with the recipe's own hyperparameter file, on this test's text and with a batch of one.
 void check_trains(const std::string& recipe) {
   CAPTURE(recipe);
   const Workplace place(recipe);
-  const ProcessResult result = place.train("run", {"run.steps=1", "batch.global_batch=1", "batch.micro_batch=1",
-                                                   "schedule.warmup_steps=0", "evaluation.at_end=false"});
+  Arguments arguments{"--hparams", std::string(MONOMORPH_SOURCE_DIR) + "/recipes/" + recipe + ".json"};
+  for (const std::string& set :
+       {"run.output_dir=" + (place / "run"), "data.train=" + (place / "train.pbin"),
+        "data.evaluation=" + (place / "held_out.pbin"), "data.tokenizer=" + (place / "tokenizer.json"),
+        std::string("run.steps=1"), std::string("batch.global_batch=1"), std::string("batch.micro_batch=1"),
+        std::string("schedule.warmup_steps=0"), std::string("evaluation.at_end=false"), std::string("log.every=1")})
+    arguments.insert(arguments.end(), {"--set", set});
+  const ProcessResult result = place.run(arguments);
   CAPTURE(result.err);
   REQUIRE(result.exit_code == 0);
   CHECK(checkpoints_of(place / "run").size() == 1);

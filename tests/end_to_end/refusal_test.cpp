@@ -115,7 +115,7 @@ TEST_CASE("a number of the command line is finite and within its bounds, which t
            {"--max-tokens", "a whole number from 1 to 1,099,511,627,776", generate, {"0", "1099511627777"}},
            {"--seed", "a whole number from 0 to 18,446,744,073,709,551,615", generate, {"18446744073709551616"}},
            {"--micro-batch", "a whole number from 1 to 1,048,576", evaluate},
-           {"--micro-batch", "a whole number from 1 to 1,048,576", {"describe"}},
+           {"--micro-batch", "a whole number from 1 to 1,048,576 or auto", {"describe"}},
            {"--ranks", "a whole number from 1 to 1,048,576", {"describe"}},
            {"--ranks", "a whole number from 1 to 4,096", {}, {"4097"}}}) {
     Arguments values{"nan", "inf", "-inf", "-1", "1e400", "99999999999999999999", "0x10", "1 ", "", "one"};
