@@ -17,7 +17,7 @@ void check_trains(const std::string& recipe) {
   Arguments arguments{"--hparams", std::string(MONOMORPH_SOURCE_DIR) + "/recipes/" + recipe + ".json"};
   for (const std::string& set :
        {"run.output_dir=" + (place / "run"), "data.train=" + (place / "train.pbin"),
-        "data.evaluation=" + (place / "held_out.pbin"), "data.tokenizer=" + (place / "tokenizer.json"),
+        "data.evaluation=" + (place / "train.pbin"), "data.tokenizer=" + (place / "tokenizer.json"),
         std::string("run.steps=1"), std::string("batch.global_batch=1"), std::string("batch.micro_batch=1"),
         std::string("schedule.warmup_steps=0"), std::string("evaluation.at_end=false"), std::string("log.every=1")})
     arguments.insert(arguments.end(), {"--set", set});
