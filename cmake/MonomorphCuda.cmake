@@ -25,7 +25,7 @@ set(CMAKE_CUDA_STANDARD 20)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)  # cuBLASLt and cuDNN load it, too
 
-file(GLOB sources CONFIGURE_DEPENDS src/runtime/cuda/*.cu src/runtime/cuda/*.cpp src/runtime/nccl/*.cpp)
+file(GLOB_RECURSE sources CONFIGURE_DEPENDS src/runtime/cuda/*.cu src/runtime/cuda/*.cpp src/runtime/nccl/*.cpp)
 list(FILTER sources EXCLUDE REGEX "gpu_query.cpp")
 add_library(monomorph_cuda STATIC ${sources})
 add_library(monomorph::cuda ALIAS monomorph_cuda)
@@ -39,7 +39,7 @@ target_compile_options(monomorph_cuda PRIVATE
 target_compile_options(monomorph_cuda PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O2>)
 
 # What the machine's GPUs are is asked by the library that says so.
-target_sources(monomorph_runtime PRIVATE src/runtime/cuda/gpu_query.cpp)
+target_sources(monomorph_runtime PRIVATE src/runtime/cuda/host/gpu_query.cpp)
 target_compile_definitions(monomorph_runtime PRIVATE MONOMORPH_CUDA)
 target_link_libraries(monomorph_runtime PRIVATE monomorph::cuda_libraries)
 

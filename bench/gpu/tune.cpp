@@ -1,8 +1,8 @@
 // Times each way that cuBLASLt recommends for each kind of product in a step of one recipe: gpu_tune_<recipe>
 // [micro-batch] prints a line of JSON a product. Steps use the first way, whatever this shows.
 #include "bench/gpu/recipes.hpp"
-#include "runtime/cuda/product.hpp"
-#include "runtime/cuda/staging.hpp"
+#include "runtime/cuda/host/staging.hpp"
+#include "runtime/cuda/products/product.hpp"
 
 #include <monomorph/runtime/comm/world.hpp>
 #include <monomorph/train/step/step.hpp>

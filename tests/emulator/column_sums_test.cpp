@@ -1,4 +1,4 @@
-#include "runtime/cuda/column_sums.hpp"
+#include "runtime/cuda/sums/column_sums.hpp"
 #include "emulator/emulator.hpp"
 #include "support/catch.hpp"
 #include "unit/runtime/kernels/kernel_case.hpp"

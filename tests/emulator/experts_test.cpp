@@ -4,7 +4,7 @@
 #include <monomorph/runtime/kernels/expert_products.hpp>
 #include <monomorph/runtime/kernels/linear.hpp>
 
-#include "runtime/cuda/mixed_products.hpp"
+#include "runtime/cuda/products/mixed_products.hpp"
 #include "support/rounded_sums.hpp"
 
 #include <cmath>

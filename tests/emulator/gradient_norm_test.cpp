@@ -3,7 +3,7 @@
 #include "support/generic_arithmetic.hpp"
 #include "unit/runtime/kernels/kernel_case.hpp"
 
-#include "runtime/cuda/divide_by_norm.hpp"
+#include "runtime/cuda/sums/divide_by_norm.hpp"
 
 #include <monomorph/runtime/cuda/kernels.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>

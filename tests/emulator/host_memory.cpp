@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "runtime/cuda/staging.hpp"
+#include "runtime/cuda/host/staging.hpp"
 
 /// Kernels run when they are launched.
 cudaError_t monomorph::emulator::start(cudaStream_t, dim3 grid, dim3 block, std::size_t dynamic_bytes,

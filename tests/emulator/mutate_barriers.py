@@ -157,7 +157,7 @@ def main():
     for program in PROGRAMS:
         if failure := failure_of(build.folder / program):
             sys.exit(f"mutate_barriers.py: {program} fails without a mutant ({failure}); mend it first")
-    files = sorted([*KERNELS.glob("*.cu"), *KERNELS.glob("*.hpp")])
+    files = sorted([*KERNELS.glob("**/*.cu"), *KERNELS.glob("**/*.hpp")])
     mutants = [mutant for path in files for mutant in mutants_of(path) if arguments.only in mutant.name()]
     notices = []
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:

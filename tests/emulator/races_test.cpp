@@ -1,10 +1,10 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
 #include "emulator/emulator.hpp"
 #include "emulator/sample_kernels.hpp"
-#include "runtime/cuda/contrast.hpp"
-#include "runtime/cuda/divide_by_norm.hpp"
-#include "runtime/cuda/mixed_products.hpp"
-#include "runtime/cuda/plain_attention.hpp"
+#include "runtime/cuda/attention/plain_attention.hpp"
+#include "runtime/cuda/loss/contrast.hpp"
+#include "runtime/cuda/products/mixed_products.hpp"
+#include "runtime/cuda/sums/divide_by_norm.hpp"
 #include "support/catch.hpp"
 
 #include <vector>

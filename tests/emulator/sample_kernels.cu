@@ -1,7 +1,7 @@
 #include "emulator/sample_kernels.hpp"
 
-#include "runtime/cuda/block_memory.hpp"
-#include "runtime/cuda/launch.hpp"
+#include "runtime/cuda/launch/block_memory.hpp"
+#include "runtime/cuda/launch/launch.hpp"
 
 namespace monomorph::emulator::samples {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "runtime/cuda/check.hpp"
+#include "runtime/cuda/host/check.hpp"
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   *stream = new CUstream_st;

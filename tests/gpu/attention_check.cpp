@@ -1,6 +1,6 @@
-#include "runtime/cuda/cudnn_attention.hpp"
-#include "runtime/cuda/plain_attention.hpp"
-#include "runtime/cuda/staging.hpp"
+#include "runtime/cuda/attention/cudnn_attention.hpp"
+#include "runtime/cuda/attention/plain_attention.hpp"
+#include "runtime/cuda/host/staging.hpp"
 
 #include <cuda_runtime.h>
 

@@ -1,6 +1,6 @@
 // Kernels, which the emulator runs, in their turn on a stream; and attention, which is that of our own kernels.
 #include "emulator/device/cuda_runtime.h"
-#include "runtime/cuda/cudnn_attention.hpp"
+#include "runtime/cuda/attention/cudnn_attention.hpp"
 #include "simulator/simulator.hpp"
 
 #include <stdexcept>

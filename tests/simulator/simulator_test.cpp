@@ -7,7 +7,7 @@
 
 #include <monomorph/core/error.hpp>
 
-#include "runtime/cuda/check.hpp"
+#include "runtime/cuda/host/check.hpp"
 #include "simulator/simulator.hpp"
 #include "support/catch.hpp"
 #include "support/forked_child.hpp"

@@ -1,7 +1,7 @@
 // simulator_waits memory|steps [<place>]: what the backend does that waits for something, on streams that run as late
 // as they may and kernels whose accesses are observed; all of it, or without the waits of one place. Prints what comes
 // of it and the places of all waits, and ends with 1 after a race. delete_waits.py compares.
-#include "runtime/cuda/staging.hpp"
+#include "runtime/cuda/host/staging.hpp"
 #include "simulator/simulated_step.hpp"
 
 #include <monomorph/runtime/memory/arena.hpp>

@@ -2,7 +2,7 @@
 
 namespace monomorph {
 
-#ifndef MONOMORPH_CUDA  // with it, src/runtime/cuda/gpu_query.cpp asks CUDA
+#ifndef MONOMORPH_CUDA  // with it, src/runtime/cuda/host/gpu_query.cpp asks CUDA
 std::vector<Gpu> gpus() { return {}; }
 #endif
 

@@ -1,6 +1,6 @@
 #include "runtime/nccl/communication_stream.hpp"
 
-#include "runtime/cuda/event.hpp"
+#include "runtime/cuda/host/event.hpp"
 
 namespace monomorph::cuda {
 

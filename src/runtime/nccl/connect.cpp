@@ -1,7 +1,7 @@
 #include <monomorph/runtime/cuda/connect.hpp>
 
-#include "runtime/cuda/check.hpp"
-#include "runtime/cuda/pairwise.hpp"
+#include "runtime/cuda/host/check.hpp"
+#include "runtime/cuda/sums/pairwise.hpp"
 #include "runtime/nccl/cuda_communicator.hpp"
 #include "runtime/nccl/gpu_of_rank.hpp"
 

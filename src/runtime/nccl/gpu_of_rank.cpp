@@ -1,6 +1,6 @@
 #include "runtime/nccl/gpu_of_rank.hpp"
 
-#include "runtime/cuda/check.hpp"
+#include "runtime/cuda/host/check.hpp"
 
 #include <monomorph/core/error.hpp>
 

@@ -1,6 +1,6 @@
 #include "runtime/nccl/watchdog.hpp"
 
-#include "runtime/cuda/event.hpp"
+#include "runtime/cuda/host/event.hpp"
 #include "runtime/distributed/failures.hpp"
 #include "runtime/nccl/failure.hpp"
 

@@ -1,7 +1,7 @@
 #include <monomorph/runtime/kernels/pairwise_sum.hpp>
 #include <vector>
 #include "kernel_case.hpp"
-#include "runtime/cuda/pairwise.hpp"
+#include "runtime/cuda/sums/pairwise.hpp"
 #include "support/catch.hpp"
 
 namespace pairwise_sum_test {

@@ -1,0 +1,127 @@
+#pragma once
+#include "runtime/cuda/attention/attention.hpp"
+#include "runtime/cuda/attention/attention_dropout.hpp"
+#include "runtime/cuda/attention/attention_tile.hpp"
+#include "runtime/cuda/host/staging.hpp"
+#include "runtime/cuda/launch/launch.hpp"
+#include "runtime/kernels/dtypes.hpp"
+#include "runtime/kernels/row_mask.hpp"
+
+#include <stdexcept>
+
+namespace monomorph::cuda {
+namespace {
+
+/// A view of heads side by side.
+template <class S> struct Heads {
+  S* data;
+  std::int64_t stride, features;
+  __device__ S* row(std::int64_t row, std::int64_t head) const { return data + row * stride + head * features; }
+};
+template <class S> Heads<S> heads_in(const View& x, std::int64_t features) { return {x.as<S>(), x.stride, features}; }
+
+/// What a kernel gets.
+template <class S> struct AttentionArguments {
+  using T = Compute<S>;
+  Heads<const S> q, k, v;
+  Heads<S> out;
+  Heads<const S> dout;
+  Heads<S> dq, dk, dv;
+  T* lse;
+  std::int64_t lse_stride;
+  T* delta;  ///< (B·N, T): of each query, the product of its result and of the result's gradient
+  int tokens, heads, kv_heads, features;
+  T scale;
+  AttentionMask mask;
+  const std::int32_t* document_starts;
+  AttentionDropout dropout;
+
+  __device__ RowMask row_mask(int sample) const {
+    const std::int64_t first = std::int64_t{sample} * tokens;
+    return {mask, tokens, document_starts == nullptr ? nullptr : document_starts + first};
+  }
+};
+
+template <class S>
+AttentionArguments<S> arguments_of(Queue queue, const AttentionCall& call, const AttentionDropout& dropout,
+                                   Compute<S>* delta = nullptr) {
+  using T = Compute<S>;
+  const AttentionShape& shape = call.shape;
+  const std::int64_t h = shape.head_dim;
+  return {heads_in<const S>(call.q, h),
+          heads_in<const S>(call.k, h),
+          heads_in<const S>(call.v, h),
+          heads_in<S>(call.out, h),
+          heads_in<const S>(call.dout, h),
+          heads_in<S>(call.dq, h),
+          heads_in<S>(call.dk, h),
+          heads_in<S>(call.dv, h),
+          call.lse_BNT.as<T>(),
+          call.lse_BNT.stride,
+          delta,
+          static_cast<int>(shape.tokens),
+          static_cast<int>(shape.heads),
+          static_cast<int>(shape.kv_heads),
+          static_cast<int>(h),
+          static_cast<T>(shape.scale),
+          call.mask,
+          on_device(queue, call.document_starts, shape.batch * shape.tokens),
+          dropout};
+}
+
+/// One head of one sample.
+struct HeadPlace {
+  int sample, head, kv_head;
+};
+
+/// Rows of a tile of a head: from position `first` of the sample on.
+template <class Tile, class S, class In>
+__device__ TileRows<S> tile_rows(const AttentionArguments<S>& call, const Heads<In>& x, int sample, int head,
+                                 int first) {
+  const int left = call.tokens - first;
+  return {x.row(std::int64_t{sample} * call.tokens + first, head), static_cast<int>(x.stride),
+          left < Tile::side ? left : Tile::side, call.features};
+}
+
+/// Positions of keys that some query of a tile sees.
+template <class Tile> __device__ KeyRange seen_by_tile(const RowMask& mask, int first_query) {
+  const std::int64_t last = first_query + Tile::side - 1;
+  return {mask.keys(first_query).first, mask.keys(last < mask.tokens ? last : mask.tokens - 1).end};
+}
+
+/// What a query sees; a query behind the row sees nothing.
+struct SeenByQuery {
+  int first, end;
+  __device__ SeenByQuery() : first(0), end(0) {}
+  __device__ SeenByQuery(const RowMask& mask, int query) : SeenByQuery() {
+    if (query >= mask.tokens) return;
+    const KeyRange keys = mask.keys(query);
+    first = static_cast<int>(keys.first);
+    end = static_cast<int>(keys.end);
+  }
+  __device__ bool sees(int key) const { return key >= first && key < end; }
+};
+
+/// Calls f.operator()<S, Tile>() for a dtype and a number of features.
+template <class F> void in_attention_tile(DType dtype, std::int64_t features, F f) {
+  in_element_type(dtype, [&]<class S>() {
+    using T = Compute<S>;
+    if (features <= 64)
+      f.template operator()<S, TileOf<T, 64>>();
+    else if (features <= 128)
+      f.template operator()<S, TileOf<T, 128>>();
+    else if (features <= 256)
+      f.template operator()<S, TileOf<T, 256>>();
+    else
+      throw std::logic_error("attention takes heads of up to 256 features");
+  });
+}
+
+/// A block for each tile of each of `sequences`.
+template <class Tile> LaunchShape tiles_of(std::int64_t sequences, std::int64_t tokens) {
+  const std::int64_t tiles = (tokens + Tile::side - 1) / Tile::side;
+  return {{static_cast<unsigned>(sequences), static_cast<unsigned>(tiles)}, {tile_threads}};
+}
+
+}  // namespace
+}  // namespace monomorph::cuda

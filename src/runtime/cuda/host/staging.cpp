@@ -1,0 +1,91 @@
+#include "runtime/cuda/host/staging.hpp"
+
+#include "runtime/cuda/host/event.hpp"
+
+#include <array>
+#include <cstring>
+#include <monomorph/device/cuda.hpp>
+
+namespace monomorph::cuda {
+namespace {
+
+constexpr std::int64_t alignment = 256;
+std::int64_t aligned(std::int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+
+/// Memory of the GPU that grows as long as requests do.
+class Scratch {
+ public:
+  std::byte* of(Queue queue, std::int64_t bytes) {
+    if (bytes <= bytes_) return memory_;
+    check(cudaStreamSynchronize(queue.stream), "computing");
+    check(cudaFree(memory_), "freeing memory");
+    memory_ = nullptr, bytes_ = 0;
+    check(cudaMalloc(reinterpret_cast<void**>(&memory_), static_cast<std::size_t>(bytes)), "allocating a workspace");
+    bytes_ = bytes;
+    return memory_;
+  }
+
+ private:
+  std::byte* memory_ = nullptr;
+  std::int64_t bytes_ = 0;
+};
+
+/// A ring of pinned memory and its copy on the GPU, in four parts. A part is written again when the GPU has passed the
+/// end of the part behind it, so that kernels that were put on the queue a while after a copy may still read it.
+class Ring {
+ public:
+  const std::byte* copied(Queue queue, const void* host, std::int64_t bytes) {
+    const std::int64_t size = aligned(bytes);
+    if (size > part_bytes_) grow(queue, device::Cuda::id_part_bytes(size));
+    if (used_ + size > part_bytes_) next_part(queue);
+    const std::int64_t at = part_ * part_bytes_ + used_;
+    used_ += size;
+    std::memcpy(pinned_ + at, host, static_cast<std::size_t>(bytes));
+    check(cudaMemcpyAsync(on_gpu_ + at, pinned_ + at, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice,
+                          queue.stream),
+          "copying ids to it");
+    return on_gpu_ + at;
+  }
+
+ private:
+  static constexpr int n_parts = device::Cuda::id_parts;
+
+  void grow(Queue queue, std::int64_t part_bytes) {
+    check(cudaStreamSynchronize(queue.stream), "computing");
+    check(cudaFreeHost(pinned_), "freeing memory");
+    check(cudaFree(on_gpu_), "freeing memory");
+    const auto size = static_cast<std::size_t>(n_parts * part_bytes);
+    check(cudaMallocHost(reinterpret_cast<void**>(&pinned_), size), "allocating memory for ids");
+    check(cudaMalloc(reinterpret_cast<void**>(&on_gpu_), size), "allocating memory for ids");
+    for (cudaEvent_t& end : ends_)
+      if (end == nullptr) end = new_event();
+    part_bytes_ = part_bytes, part_ = 0, used_ = 0;
+  }
+  void next_part(Queue queue) {
+    check(cudaEventRecord(ends_[static_cast<std::size_t>(part_)], queue.stream), "recording an event");
+    part_ = (part_ + 1) % n_parts, used_ = 0;
+    // An event that was never recorded has happened.
+    check(cudaEventSynchronize(ends_[static_cast<std::size_t>((part_ + 1) % n_parts)]), "computing");
+  }
+
+  std::byte *pinned_ = nullptr, *on_gpu_ = nullptr;
+  std::int64_t part_bytes_ = 0, used_ = 0;
+  int part_ = 0;
+  std::array<cudaEvent_t, n_parts> ends_{};
+};
+
+// Of the process: they live as long as it does, as CUDA may be gone before destructors of statics run.
+Ring ring;
+Scratch scratch;
+
+}  // namespace
+
+const std::int32_t* on_device(Queue queue, const std::int32_t* host, std::int64_t n) {
+  if (host == nullptr || n == 0) return nullptr;
+  return reinterpret_cast<const std::int32_t*>(
+      ring.copied(queue, host, n * static_cast<std::int64_t>(sizeof(std::int32_t))));
+}
+
+std::byte* workspace(Queue queue, std::int64_t bytes) { return scratch.of(queue, bytes); }
+
+}  // namespace monomorph::cuda

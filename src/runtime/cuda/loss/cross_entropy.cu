@@ -1,0 +1,246 @@
+#include <monomorph/runtime/cuda/kernels.hpp>
+
+#include "runtime/cuda/host/staging.hpp"
+#include "runtime/cuda/launch/launch.hpp"
+#include "runtime/cuda/launch/map_elements.hpp"
+#include "runtime/cuda/launch/pack.hpp"
+#include "runtime/cuda/sums/block_reduction.hpp"
+#include "runtime/kernels/dtypes.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+// A block for each token. It reads the logits once for their maximum and the sum of their exponentials, and again, from
+// the second-level cache, for the gradient. Exponentials are of the logits' dtype and are added up in fp64, so that no
+// vocabulary is too large: of fp32 logits, losses and gradients have errors below 1e-6.
+namespace monomorph::cuda {
+namespace {
+
+/// As many as have registers enough.
+template <class S> constexpr int most_token_threads = 4096 / sizeof(S);
+
+/// The logits of all tokens as a kernel gets them.   @tparam S of logits and losses, D of gradients
+template <class S, class D> struct Tokens {
+  const S* logits;
+  D* dlogits;  ///< or null
+  std::int64_t stride, dlogits_stride, vocabulary, columns;
+  const std::int32_t* targets;
+  S* loss;
+  const double* scale;  ///< null: 1
+  LossTerms terms;
+};
+
+/// What a thread knows of the logits it has read: the greatest, NaN apart, and the sum of e^(logit - greatest).
+template <class S> struct Exponentials {
+  S most = -std::numeric_limits<S>::infinity();
+  double total = 0, logits = 0;  ///< the latter where labels are smoothed
+
+  template <int width> __device__ void take(const Pack<S, width>& x, bool sums_logits) {
+    S greatest = most;
+    MONOMORPH_UNROLL
+    for (int i = 0; i < width; ++i) greatest = x.at[i] > greatest ? x.at[i] : greatest;
+    rescale(greatest);
+    // Without a finite one the logits are -inf, and add nothing, or NaN.
+    const S reference = most == -std::numeric_limits<S>::infinity() ? S{0} : most;
+    MONOMORPH_UNROLL
+    for (int i = 0; i < width; ++i) total += static_cast<double>(std::exp(x.at[i] - reference));
+    if (!sums_logits) return;
+    MONOMORPH_UNROLL
+    for (int i = 0; i < width; ++i) logits += static_cast<double>(x.at[i]);
+  }
+  __device__ void rescale(S greatest) {
+    if (most == greatest) return;
+    total *= static_cast<double>(std::exp(most - greatest));
+    most = greatest;
+  }
+};
+
+struct Greater {
+  template <class S> __device__ S operator()(S a, S b) const { return a > b ? a : b; }
+};
+
+/// Of all of a token's logits, in each thread of its block.
+template <int width, class S>
+__device__ Exponentials<S> read_logits(const S* logits, std::int64_t vocabulary, bool sums_logits) {
+  Exponentials<S> found;
+  const std::int64_t packed = vocabulary / width * width, step = static_cast<std::int64_t>(blockDim.x) * width;
+  std::int64_t column = static_cast<std::int64_t>(threadIdx.x) * width;
+  Pack<S, width> next{};
+  if (column < packed) next = read_pack<S, width>(logits + column);
+  while (column < packed) {
+    const Pack<S, width> x = next;
+    column += step;
+    if (column < packed) next = read_pack<S, width>(logits + column);  // on its way while x is added up
+    found.take(x, sums_logits);
+  }
+  if (const std::int64_t rest = packed + threadIdx.x; rest < vocabulary)
+    found.take(read_pack<S, 1>(logits + rest), sums_logits);
+  found.rescale(joined_in_block<struct OfMaxima>(found.most, Greater{}));
+  found.total = joined_in_block<struct OfTotals>(found.total, Sum{});
+  if (sums_logits) found.logits = joined_in_block<struct OfLogits>(found.logits, Sum{});
+  return found;
+}
+
+/// The gradient is of_exponentials e^(logit - most), less `of_target` at the target and `of_all` everywhere.
+template <class S> struct Gradient {
+  S most, of_exponentials, of_target, of_all;
+  std::int32_t target;
+
+  template <int width, class D> __device__ void write(const S* logits, D* to, std::int64_t column) const {
+    const auto x = read_pack<S, width>(logits + column);
+    const std::int32_t target_at = target - static_cast<std::int32_t>(column);
+    Pack<S, width> gradient;
+    MONOMORPH_UNROLL
+    for (int i = 0; i < width; ++i) {
+      const S of_logit = std::exp(x.at[i] - most) * of_exponentials,
+              shifted = of_all > 0 ? of_logit - of_all : of_logit;
+      gradient.at[i] = i == target_at ? shifted - of_target : shifted;
+    }
+    write_pack(gradient, to + column);
+  }
+};
+
+template <class S>
+__device__ Gradient<S> gradient_of(const Exponentials<S>& found, S log_sum_exp, double scale, const LossTerms& terms,
+                                   std::int32_t target, std::int64_t vocabulary) {
+  Gradient<S> gradient{found.most, static_cast<S>(scale / found.total), static_cast<S>(scale), 0, target};
+  if (terms.z_loss > 0) gradient.of_exponentials *= 1 + 2 * static_cast<S>(terms.z_loss) * log_sum_exp;
+  if (terms.label_smoothing > 0) {
+    const double smoothed = scale * terms.label_smoothing;
+    gradient.of_target = static_cast<S>(scale - smoothed);
+    gradient.of_all = static_cast<S>(smoothed / static_cast<double>(vocabulary));
+  }
+  return gradient;
+}
+
+/// f<width>(column) for packs of n columns, and f<1>(column) for those behind them. From the last on, as what was read
+/// last is the likeliest still to be in the cache.
+template <int width, class F> __device__ void each_pack_backward(std::int64_t n, F f) {
+  const std::int64_t packs = n / width;
+  if (const std::int64_t rest = packs * width + threadIdx.x; rest < n) f.template operator()<1>(rest);
+  const std::int64_t turns = (packs + blockDim.x - 1) / blockDim.x;
+  for (std::int64_t pack = (turns - 1) * blockDim.x + threadIdx.x; pack >= 0; pack -= blockDim.x)
+    if (pack < packs) f.template operator()<width>(pack * width);
+}
+
+/// All columns but the first `n` to zero.
+template <class D> __device__ void zero_columns(D* row, std::int64_t n, std::int64_t columns) {
+  for (std::int64_t column = n + threadIdx.x; column < columns; column += blockDim.x)
+    write_pack(Pack<float, 1>{{0}}, row + column);
+}
+
+template <class S>
+__device__ S loss_of(const Exponentials<S>& found, S target_logit, S log_total, S log_sum_exp, const LossTerms& terms,
+                     std::int64_t vocabulary) {
+  S loss = log_total + (found.most - target_logit);  // neither is negative, so nothing cancels
+  if (terms.label_smoothing > 0) {
+    const S mean = static_cast<S>(found.logits / static_cast<double>(vocabulary));
+    loss += static_cast<S>(terms.label_smoothing) * (target_logit - mean);
+  }
+  if (terms.z_loss > 0) loss += static_cast<S>(terms.z_loss) * log_sum_exp * log_sum_exp;
+  return loss;
+}
+
+template <int width, class S, class D>
+__global__ void __launch_bounds__(most_token_threads<S>, 1) cross_entropies(Tokens<S, D> tokens) {
+  const std::int64_t row = blockIdx.x;
+  const std::int32_t target = tokens.targets[row];
+  const S* const logits = tokens.logits + row * tokens.stride;
+  D* const dlogits = tokens.dlogits == nullptr ? nullptr : tokens.dlogits + row * tokens.dlogits_stride;
+  if (target == ignored_target) {
+    if (threadIdx.x == 0) tokens.loss[row] = 0;
+    if (dlogits != nullptr) zero_columns(dlogits, 0, tokens.columns);
+    return;
+  }
+  const S target_logit = logits[target];  // before the gradient comes in its place
+  const Exponentials<S> found = read_logits<width>(logits, tokens.vocabulary, tokens.terms.label_smoothing > 0);
+  // One of the terms is 1, and where it is nearly all of their sum the logarithm shows what the others add.
+  const S log_total = std::log1p(static_cast<S>(found.total - 1)), log_sum_exp = log_total + found.most;
+  if (threadIdx.x == 0)
+    tokens.loss[row] = loss_of(found, target_logit, log_total, log_sum_exp, tokens.terms, tokens.vocabulary);
+  if (dlogits == nullptr) return;
+  const Gradient<S> gradient = gradient_of(found, log_sum_exp, tokens.scale == nullptr ? 1 : *tokens.scale,
+                                           tokens.terms, target, tokens.vocabulary);
+  each_pack_backward<width>(tokens.vocabulary,
+                            [&]<int n>(std::int64_t column) { gradient.template write<n>(logits, dlogits, column); });
+  zero_columns(dlogits, tokens.vocabulary, tokens.columns);
+}
+
+constexpr int loss_threads = 256;
+
+/// One block adds up the losses of all tokens, in one order.
+template <class S>
+__global__ void __launch_bounds__(loss_threads)
+    add_losses(const S* loss, std::int64_t rows, std::int64_t counted, LossSum* sum) {
+  double own = 0;
+  for (std::int64_t row = threadIdx.x; row < rows; row += loss_threads) own += static_cast<double>(loss[row]);
+  const double total = joined_in_block<struct OfLosses>(own, Sum{});
+  if (threadIdx.x == 0) {
+    sum->loss += total;
+    sum->tokens += counted;
+  }
+}
+
+/// As many as have a few packs each.
+unsigned threads_for(std::int64_t vocabulary, int width, std::int64_t most) {
+  constexpr std::int64_t packs = 2;
+  const std::int64_t threads = std::clamp(vocabulary / (width * packs), std::int64_t{64}, most);
+  return std::bit_floor(static_cast<unsigned>(threads));
+}
+
+template <class S, class D> void start(Queue queue, const TokenLogits& logits, const LossTerms& terms) {
+  // Exponentials of fp64, which is there to compare with, leave no registers for packs.
+  constexpr int wide = std::same_as<S, double> ? 1 : static_cast<int>(2 * access_bytes / sizeof(S));
+  const View &in = logits.logits_CV, &out = logits.dlogits_CV;
+  const Tokens<S, D> tokens{in.as<S>(),
+                            out.present() ? out.as<D>() : nullptr,
+                            in.stride,
+                            out.stride,
+                            logits.vocab_size,
+                            out.shape.cols,
+                            on_device(queue, logits.targets_C, in.shape.rows),
+                            logits.loss_C.as<S>(),
+                            logits.scale == &unscaled ? nullptr : logits.scale,
+                            terms};
+  const bool packed = rows_start_access(in) && (!out.present() || rows_start_access(out));
+  const auto kernel = packed ? cross_entropies<wide, S, D> : cross_entropies<1, S, D>;
+  launch(kernel,
+         {static_cast<unsigned>(in.shape.rows),
+          threads_for(logits.vocab_size, packed ? wide : 1, most_token_threads<S>)},
+         queue, tokens);
+}
+
+template <class S> void choose_gradient(Queue queue, const TokenLogits& logits, const LossTerms& terms) {
+  const View& out = logits.dlogits_CV;
+  if (!out.present() || out.dtype == dtype_of<S>) return start<S, S>(queue, logits, terms);
+  if constexpr (std::same_as<S, float>) {
+    if (out.dtype == DType::bf16) return start<float, BFloat16>(queue, logits, terms);
+    if (out.dtype == DType::fp16) return start<float, Half>(queue, logits, terms);
+  }
+  throw std::logic_error("cuda::cross_entropy writes gradients of the logits' dtype, or of 16 bits");
+}
+
+void check_dtypes(const TokenLogits& logits) {
+  const DType dtype = logits.logits_CV.dtype;
+  if ((dtype != DType::fp32 && dtype != DType::fp64) || logits.loss_C.dtype != dtype)
+    throw std::logic_error("cuda::cross_entropy takes logits of fp32 or fp64, and gives losses of their dtype");
+}
+
+}  // namespace
+
+void cross_entropy(Queue queue, const TokenLogits& logits, const LossTerms& terms) {
+  const std::int64_t rows = logits.logits_CV.shape.rows;
+  if (!logits.logits_CV.present()) return;
+  const std::int64_t counted = count_targets(logits.targets_C, rows);
+  check_dtypes(logits);
+  in_compute_type(logits.logits_CV.dtype, [&]<class S>() {
+    choose_gradient<S>(queue, logits, terms);
+    if (logits.sum != nullptr)
+      launch(add_losses<S>, {1, loss_threads}, queue, logits.loss_C.as<const S>(), rows, counted, logits.sum);
+  });
+}
+
+}  // namespace monomorph::cuda

@@ -1,0 +1,238 @@
+#pragma once
+#include "runtime/cuda/launch/block_memory.hpp"
+#include "runtime/cuda/launch/launch.hpp"
+#include "runtime/cuda/launch/pack.hpp"
+#include "runtime/cuda/optimizer/stochastic_rounding.hpp"
+
+#include <monomorph/runtime/kernels/optimizer.hpp>
+
+#include <algorithm>
+#include <stdexcept>
+#include <type_traits>
+
+/// Updates of a run of elements, in one pass over its buffers. A rule says how an element changes:
+///
+///   static constexpr int n_state;                    buffers of state
+///   static constexpr Writes writes;
+///   template <class S> struct Factors;               what the elements of an update share, of type S
+///   template <class S> static Factors<S> factors(const Coefficients&, const UpdateTerms&, const UpdateDecision&);
+///   template <class S> static void update(const Factors<S>&, S& gradient, S& master, S* state);
+///   static void owe(const Factors<float>&, float exact, float rounded, float* state);    of a bf16 master
+///
+/// Factors have `scale` and `bound` of the gradient besides. One thread of a block computes them, in fp64, as the
+/// decision that they depend on lies in the GPU's memory.
+namespace monomorph::cuda {
+namespace {
+
+constexpr unsigned update_threads = 256;
+constexpr int update_width = 4;  ///< elements of an access: 16 bytes of fp32
+
+enum class Writes { master, gradient };
+
+/// A run as a kernel gets it.
+template <class G, class M, class State, int n_state> struct UpdateBuffers {
+  G* gradient;
+  M* master;
+  State* state[n_state > 0 ? n_state : 1];
+  void* rounded;  ///< or null
+  DType rounded_dtype;
+  std::int64_t n;
+  NoiseStream noise;  ///< without the update's number, which is not known yet
+};
+
+/// Some of the gradient, master and state, of one access each, as they are stored.
+template <class G, class M, class State, int n_state> struct StoredElements {
+  Pack<G, update_width> gradient;
+  Pack<M, update_width> master;
+  Pack<State, update_width> state[n_state > 0 ? n_state : 1];
+};
+
+template <class T> __device__ auto& pack_at(T* buffer, std::int64_t i) {
+  return *reinterpret_cast<Pack<T, update_width>*>(buffer + i);
+}
+
+template <class S> __device__ S scaled_and_clipped(S gradient, S scale, S bound) {
+  const S scaled = gradient * scale, capped = scaled > bound ? bound : scaled;
+  return capped < -bound ? -bound : capped;
+}
+
+template <class S>
+__device__ void write_rounded(const Pack<S, update_width>& master, void* to, DType dtype, std::int64_t i) {
+  if (dtype == DType::bf16)
+    write_pack(master, static_cast<BFloat16*>(to) + i);
+  else if (dtype == DType::fp16)
+    write_pack(master, static_cast<Half*>(to) + i);
+  else
+    write_pack(master, static_cast<float*>(to) + i);
+}
+
+template <class Rule, class S, class G, class M, class State> struct Updater {
+  static constexpr int n_state = Rule::n_state;
+  static constexpr bool writes_master = Rule::writes == Writes::master;
+  static constexpr bool rounds_master = writes_master && std::is_same_v<M, BFloat16>;
+  static constexpr bool rounds_state = n_state > 0 && std::is_same_v<State, BFloat16>;
+  /// Accesses of a thread to each buffer. What is rounded stochastically takes four, as four are the words of a
+  /// counter.
+  static constexpr int n_packs = rounds_master || rounds_state ? noise_words : 1;
+  using Buffers = UpdateBuffers<G, M, State, n_state>;
+  using Stored = StoredElements<G, M, State, n_state>;
+  using Factors = typename Rule::template Factors<S>;
+  using Words = NoiseWords<n_state + 1, update_width>;
+
+  static __device__ Stored load(const Buffers& run, std::int64_t i) {
+    Stored stored;
+    stored.gradient = pack_at(run.gradient, i);
+    if constexpr (writes_master) stored.master = pack_at(run.master, i);
+    MONOMORPH_UNROLL
+    for (int k = 0; k < n_state; ++k) stored.state[k] = pack_at(run.state[k], i);
+    return stored;
+  }
+
+  /// One element: from what is stored to what is stored.   @return the master before it is rounded
+  static __device__ S change(const Factors& factors, Stored& stored, int at, const Words& words, int pack) {
+    S gradient = scaled_and_clipped(converted<S>(stored.gradient.at[at]), factors.scale, factors.bound);
+    S master = 0, state[n_state > 0 ? n_state : 1] = {};
+    if constexpr (writes_master) master = converted<S>(stored.master.at[at]);
+    MONOMORPH_UNROLL
+    for (int k = 0; k < n_state; ++k) state[k] = converted<S>(stored.state[k].at[at]);
+    Rule::template update<S>(factors, gradient, master, state);
+    if constexpr (writes_master) {
+      stored.master.at[at] = rounded_as<M>(master, words.of(0, pack, at));
+      if constexpr (rounds_master) Rule::owe(factors, master, widen(stored.master.at[at]), state);
+    } else {
+      stored.gradient.at[at] = converted<G>(gradient);
+    }
+    MONOMORPH_UNROLL
+    for (int k = 0; k < n_state; ++k) stored.state[k].at[at] = rounded_as<State>(state[k], words.of(k + 1, pack, at));
+    return master;
+  }
+
+  static __device__ void change_pack(const Factors& factors, const Buffers& run, std::int64_t i, Stored stored,
+                                     const Words& words, int pack) {
+    Pack<S, update_width> master;
+    MONOMORPH_UNROLL
+    for (int at = 0; at < update_width; ++at) master.at[at] = change(factors, stored, at, words, pack);
+    if constexpr (writes_master) {
+      pack_at(run.master, i) = stored.master;
+      if (run.rounded != nullptr) write_rounded(master, run.rounded, run.rounded_dtype, i);
+    } else {
+      pack_at(run.gradient, i) = stored.gradient;
+    }
+    MONOMORPH_UNROLL
+    for (int k = 0; k < n_state; ++k) pack_at(run.state[k], i) = stored.state[k];
+  }
+
+  /// The elements of a thread from `first` on, all read before any is written.
+  static __device__ void change_packs(const Factors& factors, const Buffers& run, std::int64_t first,
+                                      std::uint64_t update) {
+    Stored stored[n_packs];
+    MONOMORPH_UNROLL
+    for (int pack = 0; pack < n_packs; ++pack) stored[pack] = load(run, first + pack * noise_lanes);
+    Words words;
+    if constexpr (n_packs > 1) words.draw(run.noise, update, first);
+    MONOMORPH_UNROLL
+    for (int pack = 0; pack < n_packs; ++pack)
+      change_pack(factors, run, first + pack * noise_lanes, stored[pack], words, pack);
+  }
+
+  /// The first element of a thread of the grid: accesses side by side, or those of a counter's lanes.
+  static __device__ std::int64_t first_of(std::int64_t thread) {
+    if constexpr (n_packs == 1) return thread * update_width;
+    constexpr std::int64_t across = noise_lanes / update_width;
+    return thread / across * noise_group + thread % across * update_width;
+  }
+};
+
+template <class Updater, class Rule, class Coefficients>
+__global__ void __launch_bounds__(update_threads)
+    update_elements(typename Updater::Buffers run, Coefficients coefficients, UpdateTerms terms) {
+  struct Shared {
+    typename Updater::Factors factors;
+  };
+  const UpdateDecision& decision = *terms.decision;
+  if (!decision.applies) return;
+  auto& shared = block_memory<Shared>();
+  if (threadIdx.x == 0)
+    shared.factors =
+        Rule::template factors<std::remove_cvref_t<decltype(shared.factors.scale)>>(coefficients, terms, decision);
+  __syncthreads();
+  const typename Updater::Factors factors = shared.factors;
+  const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * update_threads;
+  for (std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * update_threads + threadIdx.x;
+       Updater::first_of(thread) < run.n; thread += threads)
+    Updater::change_packs(factors, run, Updater::first_of(thread), decision.update);
+}
+
+[[noreturn]] inline void refuse_run() {
+  throw std::logic_error(
+      "cuda updates are of runs of whole groups of 64 elements, which begin at multiples of 16 bytes, "
+      "with a state of the master's dtype or of bf16 beside fp32");
+}
+
+/// Of blocks that take a few turns each: more would compute the factors too often, fewer would end at different times.
+inline unsigned update_blocks(std::int64_t n, std::int64_t block_elements) {
+  constexpr std::int64_t turns = 8, many = 2048;
+  const std::int64_t all = (n + block_elements - 1) / block_elements;
+  return static_cast<unsigned>(std::min(all, std::max(many, all / turns)));
+}
+
+template <class Rule, class S, class G, class M, class State, class Coefficients>
+void start_update(Queue queue, const ElementUpdate& run, const Coefficients& coefficients, const UpdateTerms& terms) {
+  using Update = Updater<Rule, S, G, M, State>;
+  constexpr std::int64_t block_elements = std::int64_t{update_threads} * update_width * Update::n_packs;
+  typename Update::Buffers buffers{};
+  buffers.gradient = run.gradient.as<G>();
+  buffers.master = run.master.as<M>();
+  for (int k = 0; k < Update::n_state; ++k) buffers.state[k] = run.state[k].template as<State>();
+  buffers.rounded = run.rounded.present() ? run.rounded.data : nullptr;
+  buffers.rounded_dtype = run.rounded.dtype;
+  buffers.n = run.master.elements();
+  buffers.noise = {run.noise_key[0], run.noise_key[1], run.first};
+  launch(update_elements<Update, Rule, Coefficients>, {update_blocks(buffers.n, block_elements), update_threads}, queue,
+         buffers, coefficients, terms);
+}
+
+/// With the dtype of the state.
+template <class Rule, class S, class G, class M, class Coefficients>
+void choose_state(Queue queue, const ElementUpdate& run, const Coefficients& coefficients, const UpdateTerms& terms) {
+  if (Rule::n_state == 0 || run.state[0].dtype == run.master.dtype)
+    return start_update<Rule, S, G, M, M>(queue, run, coefficients, terms);
+  if constexpr (Rule::n_state > 0 && std::is_same_v<M, float>)
+    if (run.state[0].dtype == DType::bf16)
+      return start_update<Rule, S, G, M, BFloat16>(queue, run, coefficients, terms);
+  refuse_run();
+}
+
+template <class Rule, class G, class Coefficients>
+void choose_master(Queue queue, const ElementUpdate& run, const Coefficients& coefficients, const UpdateTerms& terms) {
+  if (run.master.dtype == DType::fp32) return choose_state<Rule, float, G, float>(queue, run, coefficients, terms);
+  if (run.master.dtype == DType::bf16) return choose_state<Rule, float, G, BFloat16>(queue, run, coefficients, terms);
+  refuse_run();
+}
+
+template <class Rule> bool is_whole(const ElementUpdate& run) {
+  bool whole = run.master.elements() % noise_group == 0 && run.first % noise_group == 0;
+  for (const View* view : {&run.gradient, &run.master, &run.rounded}) whole = whole && starts_access(view->data);
+  for (int k = 0; k < Rule::n_state; ++k)
+    whole = whole && starts_access(run.state[k].data) && run.state[k].dtype == run.state[0].dtype;
+  return whole;
+}
+
+/// Updates a run by a rule, if the step's decision, in the GPU's memory, applies.
+template <class Rule, class Coefficients>
+void update_run(Queue queue, const ElementUpdate& run, const Coefficients& coefficients, const UpdateTerms& terms) {
+  if (!run.master.present()) return;
+  if (!is_whole<Rule>(run)) refuse_run();
+  const DType gradient = run.gradient.dtype, master = run.master.dtype;
+  if (gradient == DType::fp64 && master == DType::fp64)
+    choose_state<Rule, double, double, double>(queue, run, coefficients, terms);
+  else if (gradient == DType::fp32)
+    choose_master<Rule, float>(queue, run, coefficients, terms);
+  else if (gradient == DType::bf16)
+    choose_master<Rule, BFloat16>(queue, run, coefficients, terms);
+  else
+    refuse_run();
+}
+
+}  // namespace
+}  // namespace monomorph::cuda

@@ -1,0 +1,140 @@
+#include "runtime/cuda/products/product.hpp"
+
+#include <monomorph/core/error.hpp>
+
+#include <cublasLt.h>
+#include <fmt/format.h>
+
+#include <array>
+
+namespace monomorph::cuda {
+namespace {
+
+constexpr int most_candidates = 32;
+
+void check(cublasStatus_t status, const char* doing) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  throw Error("GPU-04", fmt::format("cuBLASLt failed while {} ({})", doing, cublasLtGetStatusName(status)));
+}
+
+cublasLtHandle_t handle() {
+  static const cublasLtHandle_t of_process = [] {
+    cublasLtHandle_t created = nullptr;
+    check(cublasLtCreate(&created), "starting");
+    return created;
+  }();
+  return of_process;
+}
+
+cudaDataType_t type_of(DType dtype) {
+  switch (dtype) {
+    case DType::fp64:
+      return CUDA_R_64F;
+    case DType::fp32:
+      return CUDA_R_32F;
+    case DType::bf16:
+      return CUDA_R_16BF;
+    case DType::fp16:
+      return CUDA_R_16F;
+  }
+  __builtin_unreachable();
+}
+
+/// Ends with the pointer's owner.
+template <auto destroy> struct Destroy {
+  template <class T> void operator()(T* x) const { destroy(x); }
+};
+using Description = std::unique_ptr<std::remove_pointer_t<cublasLtMatmulDesc_t>, Destroy<cublasLtMatmulDescDestroy>>;
+using MatrixLayout =
+    std::unique_ptr<std::remove_pointer_t<cublasLtMatrixLayout_t>, Destroy<cublasLtMatrixLayoutDestroy>>;
+using Preference =
+    std::unique_ptr<std::remove_pointer_t<cublasLtMatmulPreference_t>, Destroy<cublasLtMatmulPreferenceDestroy>>;
+
+MatrixLayout layout_of(const Operand& x, std::int64_t rows, std::int64_t columns) {
+  cublasLtMatrixLayout_t made = nullptr;
+  check(cublasLtMatrixLayoutCreate(&made, type_of(x.dtype), static_cast<std::uint64_t>(rows),
+                                   static_cast<std::uint64_t>(columns), x.stride),
+        "describing a matrix");
+  return MatrixLayout(made);
+}
+
+}  // namespace
+
+struct ProductPlan::Parts {
+  bool in_fp64;
+  Description product;
+  MatrixLayout a, b, c, d;
+  cublasLtMatmulAlgo_t algorithm{};
+  int n_candidates = 0;
+
+  explicit Parts(const Product& p)
+      : in_fp64(p.d.dtype == DType::fp64),
+        a(layout_of(p.a, p.a.transposed ? p.k : p.m, p.a.transposed ? p.m : p.k)),
+        b(layout_of(p.b, p.b.transposed ? p.n : p.k, p.b.transposed ? p.k : p.n)),
+        c(layout_of(p.c, p.m, p.n)),
+        d(layout_of(p.d, p.m, p.n)) {
+    cublasLtMatmulDesc_t made = nullptr;
+    check(cublasLtMatmulDescCreate(&made, in_fp64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
+                                   in_fp64 ? CUDA_R_64F : CUDA_R_32F),
+          "describing a product");
+    product.reset(made);
+    set(CUBLASLT_MATMUL_DESC_TRANSA, p.a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
+    set(CUBLASLT_MATMUL_DESC_TRANSB, p.b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
+    if (p.bias == nullptr) return;
+    set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+    set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, type_of(p.bias_dtype));
+    set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias);
+  }
+
+  template <class T> void set(cublasLtMatmulDescAttributes_t attribute, const T& value) {
+    check(cublasLtMatmulDescSetAttribute(product.get(), attribute, &value, sizeof value), "describing a product");
+  }
+
+  /// @param rank among what cuBLASLt recommends; one that does not exist is the first
+  void choose(const Product& p, int rank) {
+    cublasLtMatmulPreference_t made = nullptr;
+    check(cublasLtMatmulPreferenceCreate(&made), "choosing");
+    const Preference preference(made);
+    const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute, auto value) {
+      check(cublasLtMatmulPreferenceSetAttribute(made, attribute, &value, sizeof value), "choosing");
+    };
+    prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(product_workspace_bytes));
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, p.a.alignment());
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, p.b.alignment());
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, p.c.alignment());
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, p.d.alignment());
+    std::array<cublasLtMatmulHeuristicResult_t, most_candidates> found{};
+    const cublasStatus_t status =
+        cublasLtMatmulAlgoGetHeuristic(handle(), product.get(), a.get(), b.get(), c.get(), d.get(), made,
+                                       most_candidates, found.data(), &n_candidates);
+    if (status != CUBLAS_STATUS_SUCCESS || n_candidates == 0)
+      throw Error("GPU-04",
+                  fmt::format("cuBLASLt has no way to compute a product of {} tokens with {} and {} features "
+                              "in {} to {} ({}); choose another precision or other widths",
+                              p.n, p.k, p.m, name_of(p.a.dtype), name_of(p.d.dtype), cublasLtGetStatusName(status)));
+    algorithm = found[static_cast<std::size_t>(rank < n_candidates ? rank : 0)].algo;
+  }
+};
+
+ProductPlan::ProductPlan(const Product& product, int rank) : parts_(std::make_unique<Parts>(product)) {
+  parts_->choose(product, rank);
+}
+ProductPlan::ProductPlan(ProductPlan&&) noexcept = default;
+ProductPlan::~ProductPlan() = default;
+
+int ProductPlan::candidates() const { return parts_->n_candidates; }
+
+void ProductPlan::run(const Product& p, Queue queue, std::byte* workspace) const {
+  if (p.bias != nullptr) parts_->set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias);
+  constexpr float one = 1, zero = 0;
+  constexpr double one64 = 1, zero64 = 0;
+  const void* const alpha = parts_->in_fp64 ? static_cast<const void*>(&one64) : &one;
+  const void* const beta = parts_->in_fp64 ? static_cast<const void*>(p.adds_c ? &one64 : &zero64)
+                                           : static_cast<const void*>(p.adds_c ? &one : &zero);
+  check(cublasLtMatmul(handle(), parts_->product.get(), alpha, p.a.data, parts_->a.get(), p.b.data, parts_->b.get(),
+                       beta, p.c.data, parts_->c.get(), const_cast<std::byte*>(p.d.data), parts_->d.get(),
+                       &parts_->algorithm, workspace, product_workspace_bytes, queue.stream),
+        "starting a product");
+}
+
+}  // namespace monomorph::cuda

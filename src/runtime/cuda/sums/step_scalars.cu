@@ -1,0 +1,45 @@
+#include <monomorph/runtime/cuda/kernels.hpp>
+
+#include "runtime/cuda/launch/launch.hpp"
+#include "runtime/kernels/step_arithmetic.hpp"
+
+/// One thread of one block does what lies between the kernels of a step.
+namespace monomorph::cuda {
+namespace {
+
+constexpr unsigned one = 1;
+
+__global__ void step_begins(StepScalars* scalars, std::int64_t* counters, std::int64_t n_counters) {
+  start_step(*scalars, counters, n_counters);
+}
+__global__ void micro_batch_begins(StepScalars* scalars) { start_micro_batch(*scalars); }
+__global__ void micro_batch_ends(StepScalars* scalars) { add_micro_batch(*scalars); }
+__global__ void metrics_stay(StepScalars* scalars) { scalars->micro_batch.metrics = scalars->unused.metrics; }
+__global__ void words_are_written(StepScalars* scalars, StepSettings settings, StepWords to) {
+  write_words(*scalars, settings, to);
+}
+__global__ void words_are_read(StepScalars* scalars, StepWords from) { read_words(*scalars, from); }
+__global__ void step_ends(StepScalars* scalars, StepSettings settings, bool has_auxiliary_loss, std::uint64_t number) {
+  decide(*scalars, settings, has_auxiliary_loss, number);
+}
+
+}  // namespace
+
+void begin_step(Queue queue, StepScalars* scalars, std::span<std::int64_t> counters) {
+  launch(step_begins, {one, one}, queue, scalars, counters.data(), static_cast<std::int64_t>(counters.size()));
+}
+void begin_micro_batch(Queue queue, StepScalars* scalars) { launch(micro_batch_begins, {one, one}, queue, scalars); }
+void end_micro_batch(Queue queue, StepScalars* scalars) { launch(micro_batch_ends, {one, one}, queue, scalars); }
+void keep_metrics(Queue queue, StepScalars* scalars) { launch(metrics_stay, {one, one}, queue, scalars); }
+void write_step_words(Queue queue, StepScalars* scalars, const StepSettings& settings, const StepWords& to) {
+  launch(words_are_written, {one, one}, queue, scalars, settings, to);
+}
+void read_step_words(Queue queue, StepScalars* scalars, const StepWords& from) {
+  launch(words_are_read, {one, one}, queue, scalars, from);
+}
+void decide_step(Queue queue, StepScalars* scalars, const StepSettings& settings, bool has_auxiliary_loss,
+                 std::uint64_t number) {
+  launch(step_ends, {one, one}, queue, scalars, settings, has_auxiliary_loss, number);
+}
+
+}  // namespace monomorph::cuda
