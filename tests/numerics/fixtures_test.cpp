@@ -2,6 +2,7 @@
 #include "support/adamw_update.hpp"
 #include "support/catch.hpp"
 #include "support/hugging_face.hpp"
+#include "support/one_sequence.hpp"
 
 #include <monomorph/run.hpp>
 #include <monomorph/runtime/comm/world.hpp>
@@ -175,18 +176,18 @@ template <Recipe R> void check_five_steps(Fixture<R>& f, double tolerance) {
 template <Recipe R> void check_greedy(Fixture<R>& f) {
   const std::vector<std::int32_t> prompt = ids_of(f.expected, "greedy.input"),
                                   text = ids_of(f.expected, "greedy.output");
-  const Owned<train::Decoder> decoder = f.step.decoder();
-  CHECK(decoder->capacity() == T);
+  OneSequence decoder(f.step, T);
+  CHECK(decoder.capacity() == T);
   for (int round = 0; round < 2; ++round) {
-    decoder->reset();
+    decoder.reset();
     std::vector<std::int32_t> written = prompt;
     for (std::size_t i = 0; written.size() < text.size(); ++i) {
-      const float* const logits = decoder->feed(written[i]);
+      const float* const logits = decoder.feed(written[i]);
       if (i + 1 < written.size()) continue;
       written.push_back(static_cast<std::int32_t>(std::max_element(logits, logits + R::model.vocab_size) - logits));
     }
     CHECK(written == text);
-    CHECK(decoder->length() == static_cast<std::int64_t>(text.size()) - 1);
+    CHECK(decoder.length() == static_cast<std::int64_t>(text.size()) - 1);
   }
 }
 
