@@ -5,13 +5,11 @@
 
 namespace monomorph::train {
 
-void Candidates::assign(const std::vector<double>& logits, double temperature, double min_p) {
+void Candidates::assign(const std::vector<double>& logits, double temperature) {
   tokens_.clear(), sorted_ = 0;
   const double greatest = *std::ranges::max_element(logits);
-  for (std::size_t id = 0; id < logits.size(); ++id) {
-    const double probability = std::exp((logits[id] - greatest) / temperature);
-    if (probability >= min_p) tokens_.push_back({static_cast<std::int32_t>(id), probability});
-  }
+  for (std::size_t id = 0; id < logits.size(); ++id)
+    tokens_.push_back({static_cast<std::int32_t>(id), std::exp((logits[id] - greatest) / temperature)});
 }
 
 void Candidates::keep(std::size_t n) {
@@ -19,6 +17,12 @@ void Candidates::keep(std::size_t n) {
   sort_to(n);
   tokens_.resize(n);
   sorted_ = n;
+}
+
+/// The sorted ones come first and are the most probable, so what is left of them stays sorted.
+void Candidates::keep_from(double probability) {
+  std::erase_if(tokens_, [&](const Candidate& token) { return token.probability < probability; });
+  sorted_ = std::min(sorted_, tokens_.size());
 }
 
 double Candidates::total() const {

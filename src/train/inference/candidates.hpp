@@ -10,13 +10,14 @@ namespace monomorph::train {
 class Candidates {
  public:
   /// Takes the place of those before. Probabilities are relative: that of the most probable token is 1.
-  void assign(const std::vector<double>& logits, double temperature, double min_p);
+  void assign(const std::vector<double>& logits, double temperature);
   std::size_t size() const { return tokens_.size(); }
   const Candidate& operator[](std::size_t rank) {
     sort_to(rank + 1);
     return tokens_[rank];
   }
   void keep(std::size_t n);
+  void keep_from(double probability);
   double total() const;
 
  private:

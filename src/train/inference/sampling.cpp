@@ -47,15 +47,18 @@ struct Sampler::State {
   }
   /// Leaves what may be drawn among the candidates.   @return the sum of their probabilities
   double choose_candidates() {
-    candidates.assign(logits, settings.temperature, settings.min_p);
+    candidates.assign(logits, settings.temperature);
     if (settings.top_k) candidates.keep(static_cast<std::size_t>(*settings.top_k));
-    const double total = candidates.total();
-    if (settings.top_p >= 1) return total;
+    if (settings.top_p < 1) keep_nucleus();
+    if (settings.min_p > 0) candidates.keep_from(settings.min_p);
+    return candidates.total();
+  }
+  void keep_nucleus() {
+    const double asked = settings.top_p * candidates.total();
     double kept = 0;
     std::size_t n = 0;
-    while (n < candidates.size() && (n == 0 || kept < settings.top_p * total)) kept += candidates[n++].probability;
+    while (n < candidates.size() && (n == 0 || kept < asked)) kept += candidates[n++].probability;
     candidates.keep(n);
-    return kept;
   }
   /// @param point from 0 to 1
   std::int32_t candidate_at(double point) {
@@ -100,7 +103,7 @@ std::vector<Candidate> log_probabilities(std::span<const float> logits, std::int
   std::vector<Candidate> found{{id, logits[static_cast<std::size_t>(id)] - sum}};
   if (n == 0) return found;
   Candidates candidates;
-  candidates.assign({logits.begin(), logits.end()}, 1, 0);
+  candidates.assign({logits.begin(), logits.end()}, 1);
   for (std::size_t i = 0; i < std::min(candidates.size(), static_cast<std::size_t>(n)); ++i) {
     const std::int32_t other = candidates[i].id;
     found.push_back({other, logits[static_cast<std::size_t>(other)] - sum});

@@ -1,9 +1,12 @@
 #pragma once
+#include <array>
 #include <monomorph/model/layers.hpp>
 #include <monomorph/plan/units.hpp>
 #include <monomorph/runtime/memory/arena.hpp>
+#include <monomorph/runtime/memory/host_copy.hpp>
 #include <monomorph/runtime/memory/unit_buffer.hpp>
 #include <monomorph/train/step/token_pass.hpp>
+#include <vector>
 
 namespace monomorph::train {
 
