@@ -185,12 +185,12 @@ TEST_CASE("an autograd block is told where documents begin") {
   }
   CHECK(loss.tokens == n_tokens);
   CHECK(loss.loss == Approx(sum).epsilon(1e-12));
-  CHECK(OneSequence(together.step, n_tokens / batch).feed(5) != nullptr);  // a text is one document
+  CHECK(monomorph::testing::OneSequence(together.step, n_tokens / batch).feed(5) != nullptr);  // a text is one document
 }
 
 TEST_CASE("a recipe with a block that has no cache decodes as its forward pass says") {
   Run1<fp64_recipe> run;
-  OneSequence decoder(run.step, n_tokens / batch);
+  monomorph::testing::OneSequence decoder(run.step, n_tokens / batch);
   double loss = 0;
   for (int i = 0; i < 7; ++i) {
     const float* const logits = decoder.feed(inputs[i]);
