@@ -15,7 +15,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <limits>
 #include <map>
 
 namespace monomorph::train {
@@ -24,7 +26,7 @@ namespace {
 using nlohmann::ordered_json;
 
 /// Tokens of prompts that go through the model at once.
-constexpr std::int64_t most_tokens_of_pass = 512;
+constexpr std::int64_t most_tokens_of_pass = 2048;
 
 std::string refuse_empty(const std::string& text) { return text.empty() ? "is empty" : ""; }
 
@@ -67,6 +69,12 @@ void check_id(const data::Tokenizer& tokenizer, std::string_view option, std::in
                                option, id, tokenizer.vocab_size()));
 }
 
+/// Some tokenisers have ids without a token between others: nothing could be shown of them.
+void exclude_ids_without_token(const data::Tokenizer& tokenizer, std::vector<LogitBias>& biases) {
+  for (std::int32_t id = 0; id < tokenizer.vocab_size(); ++id)
+    if (!tokenizer.has_token(id)) biases.push_back({id, -std::numeric_limits<double>::infinity()});
+}
+
 /// As told, with what the tokeniser says.
 GenerationSettings settings_of(const GenerateOptions& options, const data::Tokenizer& tokenizer,
                                const std::string& folder) {
@@ -82,6 +90,7 @@ GenerationSettings settings_of(const GenerateOptions& options, const data::Token
     settings.sampling.logit_bias.push_back(*logit_bias_of(text));
     check_id(tokenizer, "--logit-bias", settings.sampling.logit_bias.back().id);
   }
+  exclude_ids_without_token(tokenizer, settings.sampling.logit_bias);
   return settings;
 }
 

@@ -8,8 +8,10 @@ namespace monomorph::train {
 void Candidates::assign(const std::vector<double>& logits, double temperature) {
   tokens_.clear(), sorted_ = 0;
   const double greatest = *std::ranges::max_element(logits);
-  for (std::size_t id = 0; id < logits.size(); ++id)
-    tokens_.push_back({static_cast<std::int32_t>(id), std::exp((logits[id] - greatest) / temperature)});
+  for (std::size_t id = 0; id < logits.size(); ++id) {
+    const double probability = std::exp((logits[id] - greatest) / temperature);
+    if (probability > 0) tokens_.push_back({static_cast<std::int32_t>(id), probability});
+  }
 }
 
 void Candidates::keep(std::size_t n) {

@@ -59,9 +59,9 @@ struct Machine {
   }
   Written write(const std::vector<std::int32_t>& script, const GenerationSettings& settings,
                 const std::vector<std::int64_t>& prompts) const {
-    Session session(make_owned<RecitingPass>(
-        PassSizes{.tokens = 16, .wanted = sequences, .sequences = sequences, .pages = pages}, script,
-        tokenizer->vocab_size()));
+    Session session(
+        make_owned<RecitingPass>(PassSizes{.tokens = 16, .wanted = sequences, .sequences = sequences, .pages = pages},
+                                 script, tokenizer->vocab_size()));
     Written written;
     std::uint32_t next = 0;
     generate(session, *tokenizer, settings,
@@ -78,7 +78,9 @@ struct Machine {
   }
 };
 
-GenerationSettings greedy(std::int64_t max_tokens) { return {.max_tokens = max_tokens, .sampling = {.temperature = 0}}; }
+GenerationSettings greedy(std::int64_t max_tokens) {
+  return {.max_tokens = max_tokens, .sampling = {.temperature = 0}};
+}
 
 }  // namespace
 
@@ -184,8 +186,9 @@ TEST_CASE("the files beside a tokeniser name tokens that end texts") {
   CHECK(with("generation_config.json", R"({"eos_token_id": null})") == usual);
   CHECK(with("tokenizer_config.json", R"({"eos_token": "<|im_end|>"})") == usual);
   CHECK(with("tokenizer_config.json", R"({"eos_token": {"content": "!", "lstrip": false}})").size() == 3);
-  for (const std::string broken : {R"({"eos_token": "no such token"})", R"({"eos_token": 1000000})", R"({"eos_token": [-1]})",
-                                   R"({"eos_token": 1.5})", R"({"eos_token": {"content": []}})", "[]", "{", "", "\xff"}) {
+  for (const std::string broken :
+       {R"({"eos_token": "no such token"})", R"({"eos_token": 1000000})", R"({"eos_token": [-1]})",
+        R"({"eos_token": 1.5})", R"({"eos_token": {"content": []}})", "[]", "{", "", "\xff"}) {
     CAPTURE(broken);
     CHECK(contains(error_of([&] { with("tokenizer_config.json", broken); }), "[RUN-29]"));
   }

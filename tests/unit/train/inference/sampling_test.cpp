@@ -104,6 +104,16 @@ TEST_CASE("draws far down the list of a large vocabulary are as probable as othe
   CHECK(drawn.size() > 990);
 }
 
+TEST_CASE("what has no probability is never drawn, nor what a bias takes it from") {
+  const SamplingSettings settings{.temperature = 1e6, .top_k = 3, .logit_bias = {{0, -infinite}}, .seed = 2};
+  const auto drawn = frequencies(settings, {1e30f, 1, -infinite, 2});
+  CHECK(drawn.size() == 2);
+  CHECK(drawn.at(1) == Approx(0.5).margin(0.02));
+  Sampler sampler({.temperature = 0, .repetition_penalty = 2, .logit_bias = {{1, -infinite}}});
+  sampler.read_prompt(std::vector<std::int32_t>{1});
+  CHECK(sampler.draw(logits, 0) == 3);
+}
+
 TEST_CASE("log-probabilities are the model's own") {
   const auto found = log_probabilities(logits, 2, 2);
   REQUIRE(found.size() == 3);
