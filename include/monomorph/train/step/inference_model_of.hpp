@@ -14,7 +14,7 @@ template <class R> class InferenceModelOf final : public InferenceModel {
   InferenceModelOf() : arena_(bytes(), allocator(queue_)) {
     for (int u = 0; u < plan::n_units<R>; ++u) {
       const ParameterLayout layout = plan::unit_layout<R>(u);
-      units_.push_back({.master = arena_.take(layout.elements, compute), .unit = static_cast<std::uint32_t>(u)});
+      units_.emplace_back().master = arena_.take(layout.elements, compute);
       describe(layout, u, plan::is_block<R>(u) ? plan::block_of_layer<R>(u) : -1, nullptr, 0, units_.back());
     }
     tables_ = RotaryTables::of<R>(queue_, arena_);
