@@ -4,6 +4,7 @@
 #include "runtime/cuda/attention/plain_attention.hpp"
 #include "runtime/kernels/row_mask.hpp"
 #include "support/catch.hpp"
+#include "support/scattered_pages.hpp"
 #include "unit/runtime/kernels/kernel_case.hpp"
 
 #include <monomorph/runtime/cuda/kernels.hpp>
@@ -234,29 +235,45 @@ TEST_CASE("attention of a GPU drops what the CPU drops", "[attention]") {
       }
 }
 
-TEST_CASE("a GPU decodes as a CPU does", "[attention]") {
+TEST_CASE("a GPU attends to pages of a cache as a CPU does", "[attention]") {
   for (const Bound bound : bounds)
-    for (const std::int64_t tokens : {1, 2, 31, 32, 33, 200})
+    for (const std::int64_t length : {1, 2, 31, 33, 70})
       for (const AttentionMask& mask : {AttentionMask{}, AttentionMask{20, 0, 0}, AttentionMask{0, 0, 0}})
-        for (const AttentionShape& shape : {shape_of(2, tokens, 4, 2, 12), shape_of(1, tokens, 2, 1, 256)}) {
-          CAPTURE(name_of(bound.dtype), tokens, mask.before, shape.head_dim);
-          const std::int64_t capacity = 210, wide = shape.heads * shape.head_dim,
-                             narrow = shape.kv_heads * shape.head_dim;
-          const Storage q(random_matrix(shape.batch, wide, 1), bound.dtype, 5);
-          const Storage k(random_matrix(shape.batch * capacity, narrow, 2), bound.dtype, 3);
-          const Storage v(random_matrix(shape.batch * capacity, narrow, 3), bound.dtype, 1);
-          const Storage expected(filled(shape.batch, wide, 7), bound.dtype, 4);
-          cpu::decode_attention(on_cpu, q.view(), k.view(), v.view(), expected.view(), capacity, shape, mask);
+        for (const AttentionShape& one : {shape_of(1, 1, 4, 2, 12), shape_of(1, 1, 2, 1, 256)}) {
+          CAPTURE(name_of(bound.dtype), length, mask.before, one.head_dim);
+          const ScatteredPages scattered(2, length);
+          const PagedTokens tokens = scattered.tokens();
+          AttentionShape shape = one;
+          shape.tokens = tokens.tokens;
+          const std::int64_t wide = shape.heads * shape.head_dim, narrow = shape.kv_heads * shape.head_dim;
+          const Storage q(random_matrix(shape.tokens, wide, 1), bound.dtype, 5);
+          const Storage k(random_matrix(scattered.cache_rows(), narrow, 2), bound.dtype, 3);
+          const Storage v(random_matrix(scattered.cache_rows(), narrow, 3), bound.dtype, 1);
+          const Storage expected(filled(shape.tokens, wide, 7), bound.dtype, 4);
+          cpu::paged_attention(on_cpu, q.view(), k.view(), v.view(), expected.view(), shape, mask, tokens);
           std::optional<std::vector<std::byte>> first;
           for_each_schedule([&] {
-            const Storage actual(filled(shape.batch, wide, 7), bound.dtype, 4);
-            cuda::decode_attention(on_gpu, q.view(), k.view(), v.view(), actual.view(), capacity, shape, mask);
+            const Storage actual(filled(shape.tokens, wide, 7), bound.dtype, 4);
+            cuda::paged_attention(on_gpu, q.view(), k.view(), v.view(), actual.view(), shape, mask, tokens);
             CHECK(distance(actual, expected) < bound.error);
             CHECK(actual.gap_untouched());
             if (!first) first = actual.bytes();
             CHECK((actual.bytes() == *first));
           });
         }
+}
+
+TEST_CASE("a GPU writes new tokens to their pages", "[attention]") {
+  for (const Bound bound : bounds) {
+    const ScatteredPages scattered(3, 40);
+    const PagedTokens tokens = scattered.tokens();
+    const Storage x(random_matrix(tokens.tokens, 300, 1), bound.dtype, 2);
+    const Storage expected(filled(scattered.cache_rows(), 300, 7), bound.dtype, 0);
+    const Storage actual(filled(scattered.cache_rows(), 300, 7), bound.dtype, 0);
+    cpu::write_to_pages(on_cpu, x.view(), expected.view(), tokens);
+    cuda::write_to_pages(on_gpu, x.view(), actual.view(), tokens);
+    CHECK((actual.bytes() == expected.bytes()));
+  }
 }
 
 TEST_CASE("bounds of cuDNN are the mask", "[attention]") {

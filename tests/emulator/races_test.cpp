@@ -6,6 +6,7 @@
 #include "runtime/cuda/products/mixed_products.hpp"
 #include "runtime/cuda/sums/divide_by_norm.hpp"
 #include "support/catch.hpp"
+#include "support/scattered_pages.hpp"
 
 #include <vector>
 
@@ -70,10 +71,15 @@ TEST_CASE("attention races for nothing") {
   const AttentionShape shape{1, tokens, heads, heads, features, 0.1};
   const cuda::AttentionCall call{view(0), view(1), view(2), view(3), lse_BNT, view(4),
                                  view(5), view(6), view(7), shape,   {}};
+  const testing::ScatteredPages scattered(2, 15);
+  const PagedTokens new_tokens = scattered.tokens();
+  const AttentionShape of_new_tokens{1, new_tokens.tokens, heads, heads, features, 0.1};
   CHECK(races_of([&] {
           cuda::plain_attention({}, call);
           cuda::plain_attention_backward({}, call);
-          cuda::decode_attention({}, view(0).rows(0, 1), view(1), view(2), view(3).rows(0, 1), tokens, shape, {});
+          cuda::write_to_pages({}, view(0).rows(0, new_tokens.tokens), view(1), new_tokens);
+          cuda::paged_attention({}, view(0).rows(0, new_tokens.tokens), view(1), view(2),
+                                view(3).rows(0, new_tokens.tokens), of_new_tokens, {}, new_tokens);
         }) == 0);
 }
 

@@ -7,10 +7,14 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+
 #include <array>
 #include <filesystem>
+#include <sstream>
 
 using namespace monomorph::testing;
+using Json = nlohmann::ordered_json;
 
 namespace {
 
@@ -81,12 +85,98 @@ TEST_CASE("generate: greedy and seeded text is repeatable, prompts may be longer
                                  {"--top-k", "-1"},
                                  {"--max-tokens", "0"},
                                  {"--stop", ""},
-                                 {"--seed", "-1"}}) {
+                                 {"--seed", "-1"},
+                                 {"--min-p", "1.1"},
+                                 {"--repetition-penalty", "0"},
+                                 {"--frequency-penalty", "101"},
+                                 {"--presence-penalty", "nan"},
+                                 {"--logit-bias", "5"},
+                                 {"--logit-bias", "5=10001"},
+                                 {"--stop-id", "-1"},
+                                 {"--samples", "0"},
+                                 {"--batch", "0"},
+                                 {"--cache-tokens", "0"},
+                                 {"--log-probabilities", "-1"},
+                                 {"--input", "prompts.jsonl"},
+                                 {"--prompt-file", "prompt.txt"}}) {
     CAPTURE(wrong);
     Arguments arguments{"generate", "--checkpoint", place / "run", "--prompt", "a"};
     arguments.insert(arguments.end(), wrong.begin(), wrong.end());
     check_refusal(place.run(arguments), 2, {"[RUN-13]", wrong[0]});
   }
+}
+
+TEST_CASE("generate reads prompts from files, and writes a line of JSON for each text, in their order") {
+  const Workplace place("tiny_llama");
+  REQUIRE(place.train("run").exit_code == 0);
+  const std::vector<std::string> prompts{"First", "The king of all the lands that there are", "O", "Speak, \"friend\""};
+  std::string lines;
+  for (const std::string& prompt : prompts) lines += Json{{"prompt", prompt}, {"id", prompt.size()}}.dump() + "\n";
+  write_bytes(place / "prompts.jsonl", lines);
+  const auto generate = [&](Arguments more) {
+    Arguments arguments{"generate", "--checkpoint", place / "run", "--max-tokens", "12"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const ProcessResult result = place.run(arguments);
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 0);
+    return result.out;
+  };
+  const auto texts_of = [](const std::string& out) {
+    std::vector<Json> texts;
+    std::istringstream stream(out);
+    for (std::string line; std::getline(stream, line);) texts.push_back(Json::parse(line));
+    return texts;
+  };
+
+  for (const std::string batch : {"1", "3"}) {
+    const std::vector<Json> texts =
+        texts_of(generate({"--input", place / "prompts.jsonl", "--greedy", "--batch", batch}));
+    REQUIRE(texts.size() == prompts.size());
+    for (std::size_t i = 0; i < prompts.size(); ++i) {
+      CHECK(texts[i]["index"] == i);
+      CHECK(texts[i]["id"] == prompts[i].size());
+      CHECK(texts[i]["tokens"].size() == 12);
+      CHECK(texts[i]["finish_reason"] == "length");
+      CHECK(generate({"--prompt", prompts[i], "--greedy"}) == prompts[i] + texts[i]["text"].get<std::string>() + "\n");
+    }
+  }
+
+  write_bytes(place / "prompt.txt", prompts[1]);
+  CHECK(generate({"--prompt-file", place / "prompt.txt", "--seed", "3"}) ==
+        generate({"--prompt", prompts[1], "--seed", "3"}));
+
+  const std::vector<Json> samples =
+      texts_of(generate({"--prompt", "First", "--samples", "3", "--seed", "5", "--log-probabilities", "2"}));
+  REQUIRE(samples.size() == 3);
+  CHECK(samples[0]["text"] != samples[1]["text"]);
+  CHECK(generate({"--prompt", "First", "--seed", "5"}) == "First" + samples[0]["text"].get<std::string>() + "\n");
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(samples[i]["sample"] == i);
+    REQUIRE(samples[i]["log_probabilities"].size() == 12);
+    const Json& first = samples[i]["log_probabilities"][0];
+    CHECK(first["id"] == samples[i]["tokens"][0]);
+    CHECK(first["log_probability"] <= first["most_probable"][0]["log_probability"]);
+    CHECK(first["most_probable"].size() == 2);
+  }
+
+  // A token that a bias makes certain, as one that ends the text and as one that does not.
+  const std::string end = std::to_string(samples[0]["tokens"][0].get<int>()), certain = end + "=10000";
+  CHECK(generate({"--prompt", "First", "--logit-bias", certain, "--stop-id", end}) == "First\n");
+  CHECK(texts_of(generate({"--prompt", "First", "--logit-bias", certain, "--log-probabilities", "0"}))[0]["tokens"] ==
+        Json(std::vector<int>(12, samples[0]["tokens"][0].get<int>())));
+
+  write_bytes(place / "broken.jsonl", "{\"prompt\": \"a\"}\n{\"prompt\": 5}\n");
+  const std::string run = place / "run";
+  check_refusal(place.run({"generate", "--checkpoint", run, "--input", place / "broken.jsonl"}), 2,
+                {"[RUN-30]", "line 2", "broken.jsonl"});
+  check_refusal(place.run({"generate", "--checkpoint", run, "--input", place / "nowhere.jsonl"}), 2,
+                {"[FILE-01]", "nowhere.jsonl"});
+  check_refusal(place.run({"generate", "--checkpoint", run, "--prompt-file", place / "nowhere.txt"}), 2,
+                {"[FILE-01]", "nowhere.txt"});
+  check_refusal(place.run({"generate", "--checkpoint", run, "--prompt", "a", "--stop-id", "70000"}), 2,
+                {"[RUN-31]", "70000"});
+  check_refusal(place.run({"generate", "--checkpoint", run, "--prompt", "a", "--cache-tokens", "4"}), 2,
+                {"[RUN-28]", "--cache-tokens"});
 }
 
 TEST_CASE("generate writes each piece of text at once, and not at the end") {

@@ -1,4 +1,5 @@
 #include "mirror.hpp"
+#include "support/scattered_pages.hpp"
 
 #include <monomorph/core/ignored_target.hpp>
 #include <monomorph/optim/muon.hpp>
@@ -262,22 +263,26 @@ TEST_CASE("attention on a GPU", "[attention]") {
         }
 }
 
-TEST_CASE("decoding attention on a GPU", "[attention]") {
+TEST_CASE("attention to pages of a cache on a GPU", "[attention]") {
   MONOMORPH_NEEDS_GPU;
-  for (const DType dtype : {DType::fp32, DType::bf16, DType::fp64}) {
-    constexpr std::int64_t batch = 3, capacity = 64, heads = 6, kv_heads = 2, width = 64;
-    const Mirror q_ = random_mirror({batch, heads * width}, dtype, 1),
-                 out = random_mirror({batch, heads * width}, dtype, 2);
-    const Mirror k = random_mirror({batch * capacity, kv_heads * width}, dtype, 3),
-                 v = random_mirror({batch * capacity, kv_heads * width}, dtype, 4);
-    for (const std::int64_t tokens : {1, 40, 64}) {
+  for (const DType dtype : {DType::fp32, DType::bf16, DType::fp64})
+    for (const std::int64_t length : {1, 40, 64}) {
+      constexpr std::int64_t heads = 6, kv_heads = 2, width = 64;
+      const ScatteredPages scattered(3, length);
+      const PagedTokens tokens = scattered.tokens();
+      const Mirror q_ = random_mirror({tokens.tokens, heads * width}, dtype, 1),
+                   out = random_mirror({tokens.tokens, heads * width}, dtype, 2),
+                   new_k = random_mirror({tokens.tokens, kv_heads * width}, dtype, 5);
+      const Mirror k = random_mirror({scattered.cache_rows(), kv_heads * width}, dtype, 3),
+                   v = random_mirror({scattered.cache_rows(), kv_heads * width}, dtype, 4);
       on_both([&](auto q) {
-        decode_attention(q, q_.on(q), k.on(q), v.on(q), out.on(q), capacity,
-                         {batch, tokens, heads, kv_heads, width, 0.125}, AttentionMask{.before = 50});
+        write_to_pages(q, new_k.on(q), k.on(q), tokens);
+        paged_attention(q, q_.on(q), k.on(q), v.on(q), out.on(q), {1, tokens.tokens, heads, kv_heads, width, 0.125},
+                        AttentionMask{.before = 50}, tokens);
       });
+      k.check_equal();
       out.check_equal(tolerance(dtype));
     }
-  }
 }
 
 TEST_CASE("embeddings on a GPU have the bits of a CPU", "[embedding]") {

@@ -9,6 +9,7 @@
 
 #include "support/adamw_update.hpp"
 #include "support/catch.hpp"
+#include "support/one_sequence.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -184,15 +185,15 @@ TEST_CASE("an autograd block is told where documents begin") {
   }
   CHECK(loss.tokens == n_tokens);
   CHECK(loss.loss == Approx(sum).epsilon(1e-12));
-  CHECK(together.step.decoder()->feed(5) != nullptr);  // a text is one document
+  CHECK(monomorph::testing::OneSequence(together.step, n_tokens / batch).feed(5) != nullptr);  // a text is one document
 }
 
 TEST_CASE("a recipe with a block that has no cache decodes as its forward pass says") {
   Run1<fp64_recipe> run;
-  const auto decoder = run.step.decoder();
+  monomorph::testing::OneSequence decoder(run.step, n_tokens / batch);
   double loss = 0;
   for (int i = 0; i < 7; ++i) {
-    const float* const logits = decoder->feed(inputs[i]);
+    const float* const logits = decoder.feed(inputs[i]);
     double sum = 0;
     for (int id = 0; id < 61; ++id) sum += std::exp(logits[id]);
     loss += std::log(sum) - logits[targets[i]];

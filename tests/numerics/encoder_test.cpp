@@ -93,7 +93,7 @@ template <Recipe R, class F> void check_against(const HparamsOf<R>& loss, const 
   const LossSum evaluated = step.evaluate(second.from(0));
   check_close(evaluated.loss, of_second.loss);
   CHECK(evaluated.metrics[0] == of_second.metric);
-  CHECK(step.decoder() == nullptr);
+  CHECK(step.token_pass({}) == nullptr);
 }
 template <Recipe R> void check_against_autograd(const Hparams& loss) {
   check_against<R>(loss, [&](const Tensors& parameters, const ReferenceBatch& batch) {

@@ -2,6 +2,7 @@
 #include "support/adamw_update.hpp"
 #include "support/catch.hpp"
 #include "support/hugging_face.hpp"
+#include "support/one_sequence.hpp"
 
 #include <monomorph/run.hpp>
 #include <monomorph/runtime/comm/world.hpp>
@@ -172,22 +173,46 @@ template <Recipe R> void check_five_steps(Fixture<R>& f, double tolerance) {
   CHECK(worst.error < tolerance);
 }
 
+std::int32_t most_probable(train::Logits logits) {
+  return static_cast<std::int32_t>(std::ranges::max_element(logits) - logits.begin());
+}
+
 template <Recipe R> void check_greedy(Fixture<R>& f) {
   const std::vector<std::int32_t> prompt = ids_of(f.expected, "greedy.input"),
                                   text = ids_of(f.expected, "greedy.output");
-  const Owned<train::Decoder> decoder = f.step.decoder();
-  CHECK(decoder->capacity() == T);
+  OneSequence decoder(f.step, T);
+  CHECK(decoder.capacity() == T);
   for (int round = 0; round < 2; ++round) {
-    decoder->reset();
+    decoder.reset();
     std::vector<std::int32_t> written = prompt;
     for (std::size_t i = 0; written.size() < text.size(); ++i) {
-      const float* const logits = decoder->feed(written[i]);
+      const float* const logits = decoder.feed(written[i]);
       if (i + 1 < written.size()) continue;
-      written.push_back(static_cast<std::int32_t>(std::max_element(logits, logits + R::model.vocab_size) - logits));
+      written.push_back(most_probable({logits, static_cast<std::size_t>(R::model.vocab_size)}));
     }
     CHECK(written == text);
-    CHECK(decoder->length() == static_cast<std::int64_t>(text.size()) - 1);
+    CHECK(decoder.length() == static_cast<std::int64_t>(text.size()) - 1);
   }
+
+  // Beginnings of the text of unequal lengths, each read at once, and continued together.
+  train::Session session = session_of(f.step, 3, T, T);
+  std::vector<int> sequences;
+  std::vector<std::vector<std::int32_t>> written;
+  for (std::size_t n = 0; n < 3; ++n) {
+    sequences.push_back(session.open());
+    written.emplace_back(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(prompt.size() + n));
+    const train::Logits after = session.prefill(sequences.back(), written.back());
+    written.back().push_back(most_probable(after));
+  }
+  while (written.front().size() + 2 < text.size()) {
+    std::vector<std::int32_t> last;
+    for (const auto& one : written) last.push_back(one.back());
+    const auto after = session.decode(sequences, last);
+    for (std::size_t n = 0; n < 3; ++n) written[n].push_back(most_probable(after[n]));
+  }
+  for (std::size_t n = 0; n < 3; ++n)
+    CHECK(written[n] == std::vector(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(written[n].size())));
+  CHECK(written.back() == text);
 }
 
 template <Recipe R> void check_fp32(const std::string& name) {

@@ -3,6 +3,7 @@
 #include "numerics/schedule_recipes.hpp"
 #include "support/adamw_update.hpp"
 #include "support/catch.hpp"
+#include "support/one_sequence.hpp"
 #include "support/reference_model.hpp"
 #include "support/tensors.hpp"
 
@@ -94,11 +95,11 @@ template <Recipe R> void check_decoding(const Sees& sees, bool with_cache) {
   const Tensors parameters = values_of(step.parameters());
   const auto T = static_cast<std::size_t>(R::model.context_length);
   const Rows rows(R::model.context_length);
-  const auto decoder = step.decoder();
+  OneSequence decoder(step, R::model.context_length);
   for (int round = 0; round < 2; ++round) {  // nothing is left of a text when the next one begins
-    decoder->reset();
+    decoder.reset();
     for (std::size_t t = 0; t < T; t += round == 0 ? 1 : T) {
-      const float* const next = decoder->feed(rows.inputs[t]);
+      const float* const next = decoder.feed(rows.inputs[t]);
       const Values logits(next, next + V),
           all = reference<R>(
                     parameters, rows,

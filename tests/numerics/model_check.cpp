@@ -1,6 +1,7 @@
 #include "numerics/model_check.hpp"
 #include "support/adamw_update.hpp"
 #include "support/catch.hpp"
+#include "support/one_sequence.hpp"
 #include "support/reference_model.hpp"
 
 #include <monomorph/runtime/comm/world.hpp>
@@ -110,16 +111,35 @@ struct ModelRun {
     const Tokens tokens(model, 106);
     const ReferenceResult expected = reference(tokens, false, 0);
     check_close(step.evaluate(tokens.micro_batch(0)).loss, expected.loss);
-    const auto decoder = step.decoder();
     const auto V = static_cast<std::size_t>(model.vocab_size.value), T = static_cast<std::size_t>(model.context_length);
-    Values logits;
-    for (std::size_t t = 0; t < T; ++t) {
-      const float* const next = decoder->feed(tokens.inputs[t]);
-      logits.insert(logits.end(), next, next + V);
+    const Values all = reference(tokens, false, 0, false).logits;  // what is decoded is one document
+    const auto expected_logits = [&](std::size_t t) {
+      const auto row = all.begin() + static_cast<std::ptrdiff_t>(t * V);
+      return Values(row, row + static_cast<std::ptrdiff_t>(V));
+    };
+    const auto check_logits = [&](train::Logits logits, std::size_t t) {
+      CHECK(relative_error(Values(logits.begin(), logits.end()), expected_logits(t)) < 1e-6);  // they are fp32
+    };
+    OneSequence decoder(step, model.context_length);
+    for (std::size_t t = 0; t < T; ++t) check_logits({decoder.feed(tokens.inputs[t]), V}, t);
+
+    // Beginnings of unequal lengths at once, or in chunks, and then a token each until the context is full.
+    for (const std::int64_t chunk : {std::int64_t{5}, model.context_length.value}) {
+      train::Session session = session_of(step, 3, chunk, model.context_length);
+      std::vector<int> sequences;
+      std::vector<std::size_t> lengths{1, T / 2, T - 2};
+      for (const std::size_t n : lengths) {
+        sequences.push_back(session.open());
+        check_logits(session.prefill(sequences.back(), std::span(tokens.inputs).first(n)), n - 1);
+      }
+      while (!sequences.empty()) {
+        std::vector<std::int32_t> next;
+        for (const std::size_t n : lengths) next.push_back(tokens.inputs[n]);
+        const auto logits = session.decode(sequences, next);
+        for (std::size_t i = 0; i < lengths.size(); ++i) check_logits(logits[i], lengths[i]++);
+        while (!lengths.empty() && lengths.back() == T) lengths.pop_back(), sequences.pop_back();
+      }
     }
-    Values first_sequence = reference(tokens, false, 0, false).logits;  // what is decoded is one document
-    first_sequence.resize(T * V);
-    CHECK(relative_error(logits, first_sequence) < 1e-6);  // they are handed out in fp32
   }
 };
 

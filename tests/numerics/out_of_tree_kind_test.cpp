@@ -10,6 +10,7 @@
 #include "numerics/two_passes.hpp"
 #include "out_of_tree/margin_pairs.hpp"
 #include "out_of_tree/transformed_encoder.hpp"
+#include "support/one_sequence.hpp"
 
 using namespace monomorph;
 using monomorph::testing::check_equal, monomorph::testing::Passes, monomorph::testing::passes;
@@ -75,9 +76,9 @@ TEST_CASE("a stranger's kind of model writes with a cache what it would write wi
   const auto communicator = one_rank();
   train::Step<OfKind<false>> own(*communicator, 1, 3);
   train::Step<OfBlocks<false>> expected(*communicator, 1, 3);
-  const auto cached = own.decoder(), recomputing = expected.decoder();
+  monomorph::testing::OneSequence cached(own, T), recomputing(expected, T);
   for (const std::int32_t token : {5, 11, 60, 0, 7}) {
-    const float *logits = cached->feed(token), *expected_logits = recomputing->feed(token);
+    const float *logits = cached.feed(token), *expected_logits = recomputing.feed(token);
     for (int id = 0; id < V; ++id) CHECK(logits[id] == Approx(expected_logits[id]).epsilon(1e-5).margin(1e-6));
   }
 }

@@ -38,7 +38,7 @@ class RecordedStep final : public train::TrainingStep {
   View download(View view, HostBuffer&) const override { return view; }
   View place_for_upload(View view, HostBuffer&) const override { return view; }
   void upload(View, View) override {}
-  Owned<train::Decoder> decoder() override { return nullptr; }
+  Owned<train::TokenPass> token_pass(const train::PassSizes&) override { return nullptr; }
   View hidden_state(int) const override { return {}; }
   View embeddings() const override { return {}; }
 

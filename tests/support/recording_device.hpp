@@ -88,6 +88,24 @@ class Ids {
   std::vector<std::int32_t> kept_;
 };
 
+class KeptTokens {
+ public:
+  explicit KeptTokens(const PagedTokens& tokens)
+      : tokens_(tokens),
+        origins_(tokens.origins_B, tokens.tokens),
+        sequences_(tokens.sequences_B, tokens.tokens),
+        pages_(tokens.pages_SP, tokens.sequences * tokens.pages_per_sequence) {}
+  PagedTokens tokens() const {
+    PagedTokens kept = tokens_;
+    kept.origins_B = origins_, kept.sequences_B = sequences_, kept.pages_SP = pages_;
+    return kept;
+  }
+
+ private:
+  PagedTokens tokens_;
+  Ids origins_, sequences_, pages_;
+};
+
 struct Queue {};
 
 inline void synchronize(Queue) { Recorder::the().run(); }
@@ -182,9 +200,14 @@ MONOMORPH_LATER_WITH_IDS(reference_attention_backward, starts, q,
                          (View q, View k, View v, View out, View lse, View dout, View dq, View dk, View dv,
                           AttentionShape shape, AttentionMask mask, DropoutKey key, Starts starts = nullptr),
                          q, k, v, out, lse, dout, dq, dk, dv, shape, mask, key, starts)
-MONOMORPH_LATER(decode_attention,
-                (View q, View k, View v, View out, std::int64_t capacity, AttentionShape shape, AttentionMask mask), q,
-                k, v, out, capacity, shape, mask)
+inline void write_to_pages(Queue, View x, View cache, const PagedTokens& tokens) {
+  Recorder::the().add([=, kept = KeptTokens(tokens)] { cpu::write_to_pages(cpu::Queue{}, x, cache, kept.tokens()); });
+}
+inline void paged_attention(Queue, View q, View k, View v, View out, AttentionShape shape, AttentionMask mask,
+                            const PagedTokens& tokens) {
+  Recorder::the().add(
+      [=, kept = KeptTokens(tokens)] { cpu::paged_attention(cpu::Queue{}, q, k, v, out, shape, mask, kept.tokens()); });
+}
 MONOMORPH_LATER(dropout, (View x, View y, DropoutKey key), x, y, key)
 MONOMORPH_LATER(dropout_add, (View x, View residual, View y, DropoutKey key), x, residual, y, key)
 MONOMORPH_LATER(copy, (View from, View to), from, to)

@@ -74,7 +74,7 @@ struct PartsOfBlock {
     describe_part<Recipe, MlpPart>(to);
   }
 
-  /// What extending B sequences by one token needs.
+  /// What extending sequences by B new tokens needs.
   struct DecodeTemporary {
     Slice normed_BD, result_BD;
     NormStatistics norm;
@@ -135,7 +135,7 @@ struct ComposedBlock : PartsOfBlock<R, order, AttentionOf, MlpOf> {
     constexpr Params p;
     MlpOf<R>::update_state(queue, p.mlp.part, run, counters, terms);
   }
-  /// One token against the cache, which tokens that come later must not change.
+  /// New tokens against the cache, which tokens that come later must not change.
   static void decode(const DecodeTensorsOf<R>& t) requires(!attention_of<R>::mask.looks_ahead());
 };
 

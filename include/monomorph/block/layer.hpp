@@ -13,7 +13,7 @@
 /// - `matmul_flops_per_token()`: forward, of products with parameters.
 /// - `forward(t, saved)` and `backward(t, saved)`. The last layer makes the loss: in forward of an evaluation, and in
 ///   backward of a training pass, where its gradients are made with it.
-/// - `decode(t)`, `DecodeCache` and `DecodeTemporary`, if it can extend a sequence by one token.
+/// - `decode(t)`, `DecodeCache` and `DecodeTemporary`, if it can extend sequences against a cache.
 ///
 /// A last layer that makes logits has `decode`, and one that makes embeddings
 ///

@@ -17,7 +17,7 @@
 ///   `projection_flops_per_token()` are those of its products, among the part's `matmul_flops_per_token()`.
 /// - `backward(t, in, dout, din, accumulate)` sets din to the gradient of `in`, or adds it. `din` may be
 ///   `in`, and may be `dout` where it is added to.
-/// - `decode(t, in, residual, out)` does the same for one token of each sequence; what came before it is in the cache.
+/// - `decode(t, in, residual, out)` does the same for new tokens of sequences; what came before them is in the cache.
 namespace monomorph {
 
 struct View;                               // runtime/memory/view.hpp

@@ -71,14 +71,16 @@ template <class R> struct SelfAttention {
         : dqkv_M(layout.take({M, QKV})), dattended_MQ(layout.take({M, Q})) {}
   };
   struct DecodeTemporary {
-    Slice qkv_B, attended_BQ;
+    Slice qkv_B, attended_BQ, lse;
     NormStatistics head_norm;
     constexpr DecodeTemporary(Layout& activations, Layout& statistics, std::int64_t B)
-        : qkv_B(activations.take({B, QKV})), attended_BQ(activations.take({B, Q})) {
+        : qkv_B(activations.take({B, QKV})),
+          attended_BQ(activations.take({B, Q})),
+          lse(statistics.take({model.n_heads, B})) {
       if (model.qk_norm) head_norm = {statistics, model.norm, {model.n_heads, B}};
     }
   };
-  /// Keys and values of the tokens so far: `rows` of them, capacity after capacity.
+  /// Keys and values of tokens, in pages.
   struct DecodeCache {
     Slice k, v;
     constexpr DecodeCache(Layout& layout, std::int64_t rows) : k(layout.take({rows, K})), v(layout.take({rows, K})) {}

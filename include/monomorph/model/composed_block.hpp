@@ -171,7 +171,7 @@ void ComposedBlock<R, order, AttentionOf, MlpOf>::backward(const TensorsOf<R>& t
 
 namespace detail {
 
-/// What decoding places, and one part of a block extended by a token.
+/// What decoding places, and one part of a block that takes new tokens.
 template <class R, class Block> struct DecodePass {
   const DecodeTensorsOf<R>& t;
   typename Block::DecodeTemporary temporary = placed(t);
@@ -184,7 +184,7 @@ template <class R, class Block> struct DecodePass {
   }
   static constexpr typename Block::DecodeCache placed_cache(const DecodeTensorsOf<R>& t) {
     Layout layout;
-    return {layout, t.batch * t.capacity};
+    return {layout, t.cache_rows};
   }
 
   void normalize(const NormParams& p, View from, View to) const { model::normalize<R>(t, p, temporary.norm, from, to); }

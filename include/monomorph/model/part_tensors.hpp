@@ -19,7 +19,7 @@ template <class Part> struct PartTensors {
   View statistic(Slice slice) const { return t.statistics[slice]; }
 };
 
-/// What a part may touch when its block extends sequences by one token.
+/// What a part may touch when its block extends sequences by new tokens.
 template <class Part> struct PartDecode {
   const DecodeTensorsOn<typename Part::Queue>& t;
   const typename Part::Params& p;

@@ -76,26 +76,33 @@ void SelfAttention<R>::backward(const PartTensors<SelfAttention>& t, View in, Vi
   linear_backward_input(t.queue, dqkv, t.param(t.p.qkv_QKVxD), din, accumulate);
 }
 
+/// New tokens whose sequences begin with them attend among themselves, as documents of one row do in training, and with
+/// the same bits. Others attend to what the cache has.
 template <class R> void SelfAttention<R>::decode(const PartDecode<SelfAttention>& t, View in, View residual, View out) {
-  constexpr std::int64_t H = model.head_width();
   const View qkv = t.activation(t.temporary.qkv_B), attended = t.activation(t.temporary.attended_BQ),
              k_cache = t.cached(t.cache.k), v_cache = t.cached(t.cache.v);
   const View q = qkv.columns(0, Q), k = qkv.columns(Q, K), v = qkv.columns(Q + K, K);
+  const PagedTokens& tokens = t.t.tokens;
   linear(t.queue, in, t.param(t.p.qkv_QKVxD), t.param(t.p.qkv_bias), qkv);
   if constexpr (model.qk_norm) {
     model::normalize<R>(t.t, t.p.q_norm_H, t.temporary.head_norm, q, q);
     model::normalize<R>(t.t, t.p.k_norm_H, t.temporary.head_norm, k, k);
   }
   if constexpr (model.position == Position::rotary)
-    rotary(t.queue, qkv.columns(0, Q + K), t.t.rotary_cos_TH, t.t.rotary_sin_TH, 1, t.t.position, false);
-  const auto newest = [&](View cache) {  // row `position` of each sequence
-    return View{cache.rows(t.t.position, 1).data, cache.dtype, {t.t.batch, K}, t.t.capacity * K};
-  };
-  copy(t.queue, k, newest(k_cache));
-  copy(t.queue, v, newest(v_cache));
-  const double scale = 1 / initializers::square_root(static_cast<double>(H));
-  decode_attention(t.queue, q, k_cache, v_cache, attended, t.t.capacity,
-                   {t.t.batch, t.t.position + 1, model.n_heads, model.kv_heads(), H, scale}, mask);
+    rotary(t.queue, qkv.columns(0, Q + K), t.t.rotary_cos_TH, t.t.rotary_sin_TH, t.t.batch, 0, false, tokens.origins_B);
+  write_to_pages(t.queue, k, k_cache, tokens);
+  write_to_pages(t.queue, v, v_cache, tokens);
+  const AttentionShape shape{1,
+                             t.t.batch,
+                             model.n_heads,
+                             model.kv_heads(),
+                             model.head_width(),
+                             1 / initializers::square_root(model.head_width())};
+  if (tokens.from_beginning)
+    tiled_attention(t.queue, q, k, v, attended, t.statistic(t.temporary.lse).reshaped({model.n_heads, t.t.batch}),
+                    shape, mask, tokens.origins_B);
+  else
+    paged_attention(t.queue, q, k_cache, v_cache, attended, shape, mask, tokens);
   linear_add(t.queue, attended, t.param(t.p.out_DxQ), t.param(t.p.out_bias_D), residual, out);
 }
 

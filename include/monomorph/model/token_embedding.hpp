@@ -35,7 +35,7 @@ template <class R> void TokenEmbedding<R>::backward(const LayerTensors<R>& t, co
 
 template <class R> void TokenEmbedding<R>::decode(const DecodeTensorsOf<R>& t) {
   constexpr Params p;
-  embedding(t.queue, t.ids_B, t.params[p.table_VD], t.params[p.positions_TD], 1, t.position, t.x_BD);
+  embedding(t.queue, t.ids_B, t.params[p.table_VD], t.params[p.positions_TD], t.batch, 0, t.x_BD, t.tokens.origins_B);
 }
 
 }  // namespace monomorph

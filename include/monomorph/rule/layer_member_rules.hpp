@@ -129,7 +129,7 @@ template <class P, class R> struct LayerMembersFit {
                   "monomorph::BlockOrder block_order`, too, as monomorph::ComposedBlock has (docs/rules.md#layer-17)");
     static_assert(decode,
                   "[LAYER-17] decode of a layer, if it has one, must be `static void decode(const "
-                  "monomorph::DecodeTensorsOf<R>&)`: one token more of each sequence (docs/rules.md#layer-17)");
+                  "monomorph::DecodeTensorsOf<R>&)`: new tokens of sequences (docs/rules.md#layer-17)");
   }
 };
 #undef MONOMORPH_HAS_NUMBER

@@ -1,4 +1,5 @@
 #include "runtime/isa/attention.hpp"
+#include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/machine/parallel.hpp>
 
 namespace monomorph::cpu {
@@ -38,7 +39,7 @@ bool by_whole_heads(std::int64_t heads) {
 
 void tiled_attention(Queue, View q, View k, View v, View out, View lse_BNT, const AttentionShape& shape,
                      const AttentionMask& mask, const std::int32_t* document_starts) {
-  const AttentionCall call{q, k, v, out, lse_BNT, {}, {}, {}, {}, shape, mask, shape.tokens, document_starts};
+  const AttentionCall call{q, k, v, out, lse_BNT, {}, {}, {}, {}, shape, mask, document_starts};
   const auto forward = MONOMORPH_SELECT(attention_forward);
   for_each_block(call, shape.heads, [&](std::int64_t sample, std::int64_t head, std::int64_t block) {
     forward(call, sample, head, block);
@@ -48,7 +49,7 @@ void tiled_attention(Queue, View q, View k, View v, View out, View lse_BNT, cons
 void tiled_attention_backward(Queue, View q, View k, View v, View out, View lse_BNT, View dout, View dq, View dk,
                               View dv, const AttentionShape& shape, const AttentionMask& mask,
                               const std::int32_t* document_starts) {
-  const AttentionCall call{q, k, v, out, lse_BNT, dout, dq, dk, dv, shape, mask, shape.tokens, document_starts};
+  const AttentionCall call{q, k, v, out, lse_BNT, dout, dq, dk, dv, shape, mask, document_starts};
   if (size_of(q.dtype) > 2 && by_whole_heads(shape.batch * shape.kv_heads)) {
     const auto backward = MONOMORPH_SELECT(attention_backward);
     parallel_for(shape.batch * shape.kv_heads,
@@ -63,17 +64,18 @@ void tiled_attention_backward(Queue, View q, View k, View v, View out, View lse_
   });
 }
 
-void decode_attention(Queue, View q, View k_cache, View v_cache, View out, std::int64_t capacity,
-                      const AttentionShape& shape, const AttentionMask& mask) {
-  const KeyRange keys = mask.keys(shape.tokens - 1, {0, shape.tokens});
-  AttentionShape seen = shape;
-  seen.tokens = keys.end - keys.first;
-  const auto from_first = [&](const View& cache) { return cache.rows(keys.first, cache.shape.rows - keys.first); };
-  const AttentionCall call{
-      q, from_first(k_cache), from_first(v_cache), out, {}, {}, {}, {}, {}, seen, mask, capacity, nullptr};
-  const auto decode = MONOMORPH_SELECT(attention_decode);
-  parallel_for(shape.batch * shape.kv_heads,
-               [&](std::int64_t task) { decode(call, task / shape.kv_heads, task % shape.kv_heads); });
+void write_to_pages(Queue queue, View x, View cache, const PagedTokens& tokens) {
+  for (std::int64_t token = 0; token < tokens.tokens; ++token)
+    copy(queue, x.rows(token, 1), cache.rows(tokens.row(token, tokens.position(token)), 1));
+}
+
+/// A thread has whole heads, as their tokens see more keys the later they are.
+void paged_attention(Queue, View q, View k_cache, View v_cache, View out, const AttentionShape& shape,
+                     const AttentionMask& mask, const PagedTokens& tokens) {
+  const PagedAttentionCall call{q, k_cache, v_cache, out, shape, mask, tokens};
+  const auto attend = MONOMORPH_SELECT(paged_attention);
+  parallel_for(shape.tokens * shape.kv_heads,
+               [&](std::int64_t task) { attend(call, task % shape.tokens, task / shape.tokens); });
 }
 
 }  // namespace monomorph::cpu

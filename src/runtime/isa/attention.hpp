@@ -2,7 +2,7 @@
 #include <monomorph/runtime/kernels/attention.hpp>
 #include "runtime/machine/isa.hpp"
 
-/// What src/runtime/cpu/attention.cpp divides among the threads and src/runtime/isa/attention*.cpp computes. Tokens are
+/// What src/runtime/cpu/attention.cpp divides among the threads and src/runtime/isa/*attention*.cpp compute. Tokens are
 /// handled in blocks. The bits of a result depend on the arguments of its task alone.
 namespace monomorph::cpu {
 
@@ -10,8 +10,13 @@ struct AttentionCall {
   View q, k, v, out, lse_BNT, dout, dq, dk, dv;
   AttentionShape shape;
   AttentionMask mask;
-  std::int64_t capacity;                ///< rows that a sequence of k and v takes in a cache
   const std::int32_t* document_starts;  ///< (B, T), or none
+};
+struct PagedAttentionCall {
+  View q, k_cache, v_cache, out;
+  AttentionShape shape;
+  AttentionMask mask;
+  PagedTokens tokens;
 };
 
 MONOMORPH_PER_ISA(std::int64_t attention_block(DType dtype);  // tokens
@@ -25,6 +30,6 @@ MONOMORPH_PER_ISA(std::int64_t attention_block(DType dtype);  // tokens
                                                std::int64_t block);
                   void attention_backward_queries(const AttentionCall& call, std::int64_t sample, std::int64_t head,
                                                   std::int64_t block);
-                  void attention_decode(const AttentionCall& call, std::int64_t sample, std::int64_t kv_head))
+                  void paged_attention(const PagedAttentionCall& call, std::int64_t token, std::int64_t kv_head))
 
 }  // namespace monomorph::cpu

@@ -1,12 +1,12 @@
 #include "train/commands/describe_command.hpp"
 #include "train/commands/encoder_commands.hpp"
+#include "train/commands/generate_command.hpp"
 #include "train/commands/held_out_options.hpp"
 #include "train/commands/weights_commands.hpp"
 #include "train/describe/batch_partition.hpp"
 #include "train/run/as_usage_error.hpp"
 #include "train/run/run_data.hpp"
 #include "train/run/run_tokenizer.hpp"
-#include "train/run/with_hint.hpp"
 
 #include <monomorph/core/command_line.hpp>
 #include <monomorph/core/error.hpp>
@@ -23,7 +23,6 @@
 #include <monomorph/train/describe/recipe_program.hpp>
 #include <monomorph/train/hparams/hparams.hpp>
 #include <monomorph/train/inference/evaluation.hpp>
-#include <monomorph/train/inference/generate.hpp>
 #include <monomorph/train/run/run_checkpoint.hpp>
 #include <monomorph/train/run/trainer.hpp>
 
@@ -51,56 +50,6 @@ struct HparamsOptions {
     return hparams;
   }
 };
-
-struct GenerateOptions : CheckpointOptions {
-  std::string prompt;
-  std::vector<std::string> stops;
-  std::int64_t max_tokens = 200;
-  bool greedy = false;
-  SamplingSettings sampling;
-  void add_to(CLI::App& app) {
-    CheckpointOptions::add_to(app);
-    app.add_option("--prompt", prompt, "text to continue");
-    add_number(app, "--max-tokens", max_tokens, "tokens to write", {1, std::int64_t{1} << 40})->capture_default_str();
-    app.add_option("--stop", stops, "ends before the first of these texts that comes; may be given again")
-        ->allow_extra_args(false)
-        ->check([](const std::string& text) { return std::string(text.empty() ? "is empty" : ""); });
-    auto* const most_probable = app.add_flag("--greedy", greedy, "always the most probable token: nothing is chosen");
-    for (CLI::Option* const of_choice :
-         {add_number(app, "--temperature", sampling.temperature, "of the probabilities", {1e-6, 1e6})
-              ->capture_default_str(),
-          add_number(app, "--top-k", sampling.top_k, "choose among the k most probable tokens", {.least = 1}),
-          add_number(app, "--top-p", sampling.top_p, "choose among the tokens that make up this probability",
-                     {1e-9, 1})})
-      of_choice->excludes(most_probable);
-    add_number(app, "--seed", sampling.seed, "of the choice")->capture_default_str();
-  }
-  SamplingSettings settings() const {
-    SamplingSettings settings = sampling;
-    if (greedy) settings.temperature = 0;
-    return settings;
-  }
-};
-
-int run_generate(const RecipeProgram& recipe, const GenerateOptions& options) {
-  if (!recipe.predicts_next_token)
-    throw UsageError(
-        "RUN-25",
-        fmt::format("only a model that predicts the next token can continue a prompt, and {} {}; take a checkpoint of "
-                    "another recipe",
-                    recipe.name,
-                    recipe.output == ModelOutput::embeddings ? "makes embeddings of texts"
-                                                             : "predicts tokens that its objective hides"));
-  const std::string checkpoint = find_checkpoint(options.checkpoint);
-  const auto tokenizer = options.required_tokenizer(checkpoint, checkpoint_hparams(checkpoint, recipe), recipe);
-  const auto communicator = one_rank();
-  const auto step = restored_step(recipe, checkpoint, 1, recipe.hparams.objective, *communicator, larger_machine);
-  const auto decoder = with_hint(std::string(larger_machine), [&] { return step->decoder(); });
-  show(options.prompt);
-  generate(*decoder, *tokenizer, options.prompt, options.max_tokens, options.settings(), options.stops, show);
-  show("\n");
-  return 0;
-}
 
 struct EvaluateOptions : HeldOutOptions {
   void add_to(CLI::App& app) { HeldOutOptions::add_to(app, "packed file", "sequences"); }
@@ -191,7 +140,7 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   EvaluateOptions evaluate_options;
   evaluate_options.add_to(*evaluate_command);
 
-  auto* const generate_command = app.add_subcommand("generate", "continues a prompt");
+  auto* const generate_command = app.add_subcommand("generate", "continues a prompt, or many");
   GenerateOptions generate_options;
   generate_options.add_to(*generate_command);
 

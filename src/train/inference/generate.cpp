@@ -1,59 +1,122 @@
 #include <monomorph/train/inference/generate.hpp>
 
-#include "train/inference/stop_texts.hpp"
+#include "train/inference/growing_text.hpp"
+
+#include <monomorph/core/error.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <monomorph/core/error.hpp>
+#include <memory>
 
 namespace monomorph::train {
 namespace {
 
-/// Feeds the last tokens that fit into half the context, or all of them if that is less.
-const float* refill(Decoder& decoder, std::span<const std::int32_t> ids) {
-  decoder.reset();
-  const std::size_t n =
-      std::min<std::size_t>(ids.size(), static_cast<std::size_t>(std::max<std::int64_t>(1, decoder.capacity() / 2)));
-  const float* logits = nullptr;
-  for (const std::int32_t id : ids.last(n)) logits = decoder.feed(id);
-  return logits;
-}
+/// The texts that grow at a time.
+class GrowingTexts {
+ public:
+  GrowingTexts(Session& session, const data::Tokenizer& tokenizer, const GenerationSettings& settings,
+               const TextSink& sink)
+      : session_(session), tokenizer_(tokenizer), settings_(settings), sink_(sink), waiting_(sink.next()) {}
 
-const float* feed(Decoder& decoder, std::span<const std::int32_t> ids) {
-  return decoder.length() < decoder.capacity() ? decoder.feed(ids.back()) : refill(decoder, ids);
-}
+  bool done() const { return texts_.empty() && !waiting_; }
+
+  /// Begins texts as long as the session has a sequence for them, and pages for whatever they may grow to.
+  void begin() {
+    while (waiting_ && std::ssize(texts_) < session_.most_sequences()) {
+      const std::int64_t pages = most_pages(*waiting_);
+      if (pages > session_.pages()) refuse(pages);
+      if (promised_pages_ + pages > session_.pages()) return;
+      promised_pages_ += pages;
+      texts_.push_back({std::make_unique<GrowingText>(session_, tokenizer_, settings_, std::move(*waiting_)), pages});
+      waiting_ = sink_.next();
+      take(*texts_.back().text, texts_.back().text->read_again());
+      remove_finished();
+    }
+  }
+
+  /// A token more for each.
+  void grow() {
+    std::vector<GrowingText*> together;
+    std::vector<int> sequences;
+    std::vector<std::int32_t> ids;
+    for (const Entry& entry : texts_) {
+      if (entry.text->context_is_full()) {
+        take(*entry.text, entry.text->read_again());
+        continue;
+      }
+      together.push_back(entry.text.get());
+      sequences.push_back(entry.text->sequence());
+      ids.push_back(entry.text->last_id());
+    }
+    if (!together.empty()) {
+      const std::span<const Logits> logits = session_.decode(sequences, ids);
+      for (std::size_t i = 0; i < together.size(); ++i) take(*together[i], logits[i]);
+    }
+    remove_finished();
+  }
+
+ private:
+  struct Entry {
+    std::unique_ptr<GrowingText> text;
+    std::int64_t pages;
+  };
+
+  std::int64_t most_tokens(const TextRequest& request) const {
+    const std::int64_t prompt = std::ssize(request.prompt), room = session_.context_length() - prompt;
+    return settings_.max_tokens < room ? prompt + settings_.max_tokens : session_.context_length();
+  }
+  std::int64_t most_pages(const TextRequest& request) const { return pages_of(most_tokens(request)); }
+  [[noreturn]] void refuse(std::int64_t pages) const {
+    throw UsageError("RUN-28", fmt::format("a text of up to {} tokens does not fit the cache, which has {}; raise "
+                                           "--cache-tokens, or lower --max-tokens",
+                                           pages * PagedTokens::page, session_.pages() * PagedTokens::page));
+  }
+
+  void take(GrowingText& text, Logits logits) const {
+    if (const std::string more = text.take(logits); !more.empty()) sink_.show(text.number(), more);
+  }
+  void remove_finished() {
+    std::erase_if(texts_, [&](Entry& entry) {
+      if (!entry.text->finished()) return false;
+      promised_pages_ -= entry.pages;
+      sink_.done(entry.text->number(), std::move(*entry.text).result());
+      return true;
+    });
+  }
+
+  Session& session_;
+  const data::Tokenizer& tokenizer_;
+  const GenerationSettings& settings_;
+  const TextSink& sink_;
+  std::optional<TextRequest> waiting_;
+  std::vector<Entry> texts_;
+  std::int64_t promised_pages_ = 0;
+};
 
 }  // namespace
 
-void generate(Decoder& decoder, const data::Tokenizer& tokenizer, std::string_view prompt, std::int64_t max_tokens,
-              const SamplingSettings& settings, const std::vector<std::string>& stops,
-              const std::function<void(std::string_view)>& show) {
+std::string_view name_of(FinishReason reason) { return reason == FinishReason::stop ? "stop" : "length"; }
+
+std::vector<std::int32_t> prompt_ids(const data::Tokenizer& tokenizer, std::string_view prompt,
+                                     std::span<const std::int32_t> stop_ids) {
   const auto before = tokenizer.ids_before_text();
   std::vector<std::int32_t> ids(before.begin(), before.end());
   for (const std::int32_t id : tokenizer.encode(prompt)) ids.push_back(id);
-  const auto end = tokenizer.find("<|endoftext|>");
-  if (ids.empty() && end) ids.push_back(*end);
+  if (ids.empty() && !stop_ids.empty()) ids.push_back(stop_ids.front());
   if (ids.empty())
     throw UsageError("RUN-09",
                      "the prompt is empty and the tokeniser has no <|endoftext|> to begin with; give --prompt");
-  const float* logits = nullptr;
-  if (std::ssize(ids) < decoder.capacity())
-    for (const std::int32_t id : ids) logits = decoder.feed(id);
-  else
-    logits = refill(decoder, ids);
+  return ids;
+}
 
-  Sampler sampler(settings);
-  data::StreamDecoder text(tokenizer, true);
-  StopTexts until(stops);
-  const auto n_logits = static_cast<std::size_t>(tokenizer.vocab_size());  // ids beyond have no text
-  for (std::int64_t i = 0; i < max_tokens && !until.reached(); ++i) {
-    const std::int32_t id = sampler.draw({logits, n_logits}, i);
-    if (end && id == *end) break;
-    ids.push_back(id);
-    show(until.push(text.push(id)));
-    if (i + 1 < max_tokens && !until.reached()) logits = feed(decoder, ids);
+void generate(Session& session, const data::Tokenizer& tokenizer, const GenerationSettings& settings,
+              const TextSink& sink) {
+  GrowingTexts texts(session, tokenizer, settings, sink);
+  while (!texts.done()) {
+    texts.begin();
+    texts.grow();
   }
-  show(until.push(text.finish()));
-  show(until.finish());
 }
 
 }  // namespace monomorph::train

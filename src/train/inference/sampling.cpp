@@ -1,5 +1,8 @@
 #include <monomorph/train/inference/sampling.hpp>
 
+#include "train/inference/candidates.hpp"
+#include "train/inference/logit_adjustments.hpp"
+
 #include <monomorph/core/error.hpp>
 #include <monomorph/runtime/kernels/random.hpp>
 
@@ -9,10 +12,6 @@
 namespace monomorph::train {
 namespace {
 
-std::int32_t greedy(std::span<const float> logits) {
-  return static_cast<std::int32_t>(std::ranges::max_element(logits) - logits.begin());
-}
-
 /// Comes before anything is sorted or compared, since NaN has no order.
 void check_finite(std::span<const float> logits) {
   const bool has_nan = std::ranges::any_of(logits, [](float logit) { return std::isnan(logit); });
@@ -21,32 +20,95 @@ void check_finite(std::span<const float> logits) {
                 "the model's logits are not finite: its training diverged; generate from an earlier checkpoint");
 }
 
+/// The logarithm of the sum of the exponentials.
+double log_sum(std::span<const float> logits) {
+  const double greatest = *std::ranges::max_element(logits);
+  double sum = 0;
+  for (const float logit : logits) sum += std::exp(logit - greatest);
+  return greatest + std::log(sum);
+}
+
 }  // namespace
 
+struct Sampler::State {
+  SamplingSettings settings;
+  TextNumber number;
+  LogitAdjustments adjustments{settings};
+  std::vector<double> logits{};
+  Candidates candidates{};
+
+  void adjust(std::span<const float> given) {
+    check_finite(given);
+    logits.assign(given.begin(), given.end());
+    adjustments.apply(logits);
+  }
+  std::int32_t most_probable() const {
+    return static_cast<std::int32_t>(std::ranges::max_element(logits) - logits.begin());
+  }
+  /// Leaves what may be drawn among the candidates.   @return the sum of their probabilities
+  double choose_candidates() {
+    candidates.assign(logits, settings.temperature);
+    if (settings.top_k) candidates.keep(static_cast<std::size_t>(*settings.top_k));
+    if (settings.top_p < 1) keep_nucleus();
+    if (settings.min_p > 0) candidates.keep_from(settings.min_p);
+    return candidates.total();
+  }
+  void keep_nucleus() {
+    const double asked = settings.top_p * candidates.total();
+    double kept = 0;
+    std::size_t n = 0;
+    while (n < candidates.size() && (n == 0 || kept < asked)) kept += candidates[n++].probability;
+    candidates.keep(n);
+  }
+  /// @param point from 0 to 1
+  std::int32_t candidate_at(double point) {
+    double left = point * choose_candidates();
+    for (std::size_t i = 0; i + 1 < candidates.size(); ++i)
+      if ((left -= candidates[i].probability) < 0) return candidates[i].id;
+    return candidates[candidates.size() - 1].id;
+  }
+};
+
+Sampler::Sampler(const SamplingSettings& settings, TextNumber number) : state_(new State{settings, number}) {}
+Sampler::~Sampler() = default;
+Sampler::Sampler(Sampler&&) noexcept = default;
+
+void Sampler::read_prompt(std::span<const std::int32_t> ids) { state_->adjustments.add_prompt(ids); }
+
+void Sampler::count(std::int32_t id) { state_->adjustments.add(id); }
+
 std::int32_t Sampler::draw(std::span<const float> logits, std::int64_t index) {
-  check_finite(logits);
-  if (settings_.temperature <= 0) return greedy(logits);
-  const double greatest = *std::ranges::max_element(logits);
-  candidates_.clear();
-  for (std::size_t id = 0; id < logits.size(); ++id)
-    candidates_.emplace_back(std::exp((logits[id] - greatest) / settings_.temperature), static_cast<std::int32_t>(id));
-  std::ranges::sort(candidates_, [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first > b.first : a.second < b.second;
-  });
-  if (settings_.top_k && *settings_.top_k < std::ssize(candidates_))
-    candidates_.resize(static_cast<std::size_t>(*settings_.top_k));
+  State& s = *state_;
+  s.adjust(logits);
+  const random::Stream stream{s.settings.seed, random::Purpose::sampling, s.number.prompt, s.number.sample};
+  const std::int32_t id = s.settings.temperature <= 0
+                              ? s.most_probable()
+                              : s.candidate_at(random::uniform(stream, static_cast<std::uint64_t>(index)));
+  count(id);
+  return id;
+}
 
-  double total = 0;
-  for (const auto& [weight, id] : candidates_) total += weight;
-  double kept = 0;
-  std::size_t n = 0;
-  while (n < candidates_.size() && (n == 0 || kept < settings_.top_p * total)) kept += candidates_[n++].first;
+std::vector<Candidate> Sampler::candidates(std::span<const float> logits) {
+  State& s = *state_;
+  s.adjust(logits);
+  const double total = s.choose_candidates();
+  std::vector<Candidate> all;
+  for (std::size_t i = 0; i < s.candidates.size(); ++i)
+    all.push_back({s.candidates[i].id, s.candidates[i].probability / total});
+  return all;
+}
 
-  const random::Stream stream{settings_.seed, random::Purpose::sampling};
-  double left = random::uniform(stream, static_cast<std::uint64_t>(index)) * kept;
-  for (std::size_t i = 0; i + 1 < n; ++i)
-    if ((left -= candidates_[i].first) < 0) return candidates_[i].second;
-  return candidates_[n - 1].second;
+std::vector<Candidate> log_probabilities(std::span<const float> logits, std::int32_t id, std::int64_t n) {
+  const double sum = log_sum(logits);
+  std::vector<Candidate> found{{id, logits[static_cast<std::size_t>(id)] - sum}};
+  if (n == 0) return found;
+  Candidates candidates;
+  candidates.assign({logits.begin(), logits.end()}, 1);
+  for (std::size_t i = 0; i < std::min(candidates.size(), static_cast<std::size_t>(n)); ++i) {
+    const std::int32_t other = candidates[i].id;
+    found.push_back({other, logits[static_cast<std::size_t>(other)] - sum});
+  }
+  return found;
 }
 
 }  // namespace monomorph::train

@@ -19,13 +19,13 @@ View HostPieces::part_from(const View& tensor, std::int64_t first) {
 void HostPieces::show(const View& tensor, std::int64_t element) {
   const std::int64_t first = element / most_elements(tensor) * most_elements(tensor);
   shown_of_ = nullptr;  // until the copy is there
-  shown_ = {step_.download(part_from(tensor, first), buffer_), first};
+  shown_ = {tensors_.download(part_from(tensor, first), buffer_), first};
   shown_of_ = tensor.data;
 }
 
 View HostPieces::place_for(const View& part) {
   shown_of_ = nullptr;  // the place may be that of what was shown
-  return step_.place_for_upload(part, buffer_);
+  return tensors_.place_for_upload(part, buffer_);
 }
 
 }  // namespace monomorph::train

@@ -76,8 +76,9 @@ void reference_attention(Queue queue, View q, View k, View v, View out, View lse
 void reference_attention_backward(Queue queue, View q, View k, View v, View out, View lse_BNT, View dout, View dq,
                                   View dk, View dv, const AttentionShape& shape, const AttentionMask& mask,
                                   const DropoutKey& key, const std::int32_t* document_starts_BT = nullptr);
-void decode_attention(Queue queue, View q, View k_cache, View v_cache, View out, std::int64_t capacity,
-                      const AttentionShape& shape, const AttentionMask& mask);
+void write_to_pages(Queue queue, View x_BK, View cache, const PagedTokens& tokens);
+void paged_attention(Queue queue, View q, View k_cache, View v_cache, View out, const AttentionShape& shape,
+                     const AttentionMask& mask, const PagedTokens& tokens);
 
 // The ends of a decoder.
 void embedding(Queue queue, const std::int32_t* ids_M, View table_VD, View positions_TD, std::int64_t tokens,

@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/runtime/kernels/dropout.hpp>
+#include <monomorph/runtime/kernels/paged_tokens.hpp>
 #include <monomorph/runtime/machine/queue.hpp>
 #include <monomorph/runtime/memory/view.hpp>
 #include <monomorph/spec/attention_mask.hpp>
@@ -38,10 +39,14 @@ void reference_attention_backward(Queue, View q, View k, View v, View out, View 
                                   View dv, const AttentionShape& shape, const AttentionMask& mask,
                                   const DropoutKey& key, const std::int32_t* document_starts_BT = nullptr);
 
-/// One new token per sequence against a cache: q (B, N·H); k_cache and v_cache hold B · capacity rows of KV·H features,
-/// of which the first `tokens` of each sequence count, the last of them the new token's. shape.tokens is that number.
-/// The mask must not look ahead: what the cache holds was computed before the new token was known.
-void decode_attention(Queue, View q, View k_cache, View v_cache, View out, std::int64_t capacity,
-                      const AttentionShape& shape, const AttentionMask& mask);
+/// Writes the rows of new tokens, keys or values, to their places in a cache.
+void write_to_pages(Queue, View x_BK, View cache, const PagedTokens& tokens);
+
+/// New tokens against a cache: each sees what the mask lets it see of the tokens before it in its sequence, and itself,
+/// all of which the cache holds. q and out are (B, N·H), the caches have rows of KV·H features; shape.tokens is B. What
+/// a token gets depends on its query, its sequence and the arithmetic of one token alone, however many others there
+/// are. The mask must not look ahead: what the cache holds was computed before the new token was known.
+void paged_attention(Queue, View q, View k_cache, View v_cache, View out, const AttentionShape& shape,
+                     const AttentionMask& mask, const PagedTokens& tokens);
 
 }  // namespace monomorph::cpu

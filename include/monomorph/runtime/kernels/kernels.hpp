@@ -71,14 +71,15 @@ template <class Queue> concept HasNorms = requires(Queue queue, View v) {
 
 template <class Queue>
 concept HasAttention = requires(Queue queue, View v, AttentionShape shape, AttentionMask mask, DropoutKey key,
-                                RotarySpec spec, const std::int32_t* starts) {
+                                RotarySpec spec, const std::int32_t* starts, PagedTokens tokens) {
   rotary_table(queue, spec, v, v);
   rotary(queue, v, v, v, std::int64_t{}, std::int64_t{}, false, starts);
   tiled_attention(queue, v, v, v, v, v, shape, mask, starts);
   tiled_attention_backward(queue, v, v, v, v, v, v, v, v, v, shape, mask, starts);
   reference_attention(queue, v, v, v, v, v, shape, mask, key, starts);
   reference_attention_backward(queue, v, v, v, v, v, v, v, v, v, shape, mask, key, starts);
-  decode_attention(queue, v, v, v, v, std::int64_t{}, shape, mask);
+  write_to_pages(queue, v, v, tokens);
+  paged_attention(queue, v, v, v, v, shape, mask, tokens);
 };
 
 template <class Queue>

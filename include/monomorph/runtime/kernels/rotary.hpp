@@ -12,8 +12,8 @@ namespace monomorph::cpu {
 void rotary_table(Queue, const RotarySpec& rotary, View cos_TH, View sin_TH);
 
 /// Rotates every head in place: x has M = B·T rows, each of whole heads of H = 2·cos.cols features; row r is at
-/// position first_position + r % tokens, less its document's start if there are any. With `inverse` it rotates back,
-/// which is the backward pass.
+/// position first_position + r % tokens, less its document's start if there are any, which may lie before the first row
+/// (PagedTokens). With `inverse` it rotates back, which is the backward pass.
 void rotary(Queue, View x_MD, View cos_TH, View sin_TH, std::int64_t tokens, std::int64_t first_position, bool inverse,
             const std::int32_t* document_starts_M = nullptr);
 

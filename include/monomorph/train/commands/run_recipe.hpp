@@ -5,6 +5,7 @@
 #include <monomorph/train/commands/call_rules.hpp>
 #include <monomorph/train/describe/recipe_program.hpp>
 #include <monomorph/train/observe/step_observer.hpp>
+#include <monomorph/train/step/inference_model_of.hpp>
 #include <monomorph/train/step/step.hpp>
 
 namespace monomorph {
@@ -104,6 +105,14 @@ template <Recipe R> constexpr MakeObserver observer_maker() {
     return nullptr;
 }
 
+using MakeInferenceModel = decltype(train::RecipeProgram::make_inference_model);
+template <Recipe R> constexpr MakeInferenceModel inference_model_maker() {
+  if constexpr (train::every_layer_decodes<R> && !makes_embeddings<R> && !plan::Shards<R>::on_host)
+    return []() -> Owned<train::InferenceModel> { return make_owned<train::InferenceModelOf<R>>(); };
+  else
+    return nullptr;
+}
+
 template <class Objective> constexpr auto prepare_of() -> decltype(train::RecipeProgram::prepare) {
   if constexpr (PreparesSamples<Objective>)
     return [](const Sample& sample, const PolicyHparams& hparams) {
@@ -176,6 +185,7 @@ template <Recipe R> train::RecipeProgram program_of() {
             return make_owned<train::Step<R>>(communicator, micro_batch, seed, tree_levels,
                                               objective.as<typename objective_of<R>::Hparams>());
           },
+          .make_inference_model = inference_model_maker<R>(),
           .observer = std::string(observer_name<R>()),
           .make_observer = observer_maker<R>()};
 }

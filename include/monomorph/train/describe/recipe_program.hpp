@@ -22,7 +22,8 @@
 
 namespace monomorph::train {
 
-class StepObserver;  // train/observe/step_observer.hpp
+class StepObserver;    // train/observe/step_observer.hpp
+class InferenceModel;  // train/step/inference_model.hpp
 
 /// What `layers` successive layers attend to.
 struct LayerAttention {
@@ -97,6 +98,9 @@ struct RecipeProgram {
   Owned<Communicator> (*connect)(const World&, const RankGroup& data, const CommunicatorSpec&) = nullptr;
   Owned<TrainingStep> (*make_step)(Communicator&, std::int64_t micro_batch, std::uint64_t seed, int tree_levels,
                                    const PolicyHparams& objective) = nullptr;
+  /// For generation, with nothing of training; null if some layer has no cache, or parameters wait in the host's
+  /// memory.
+  Owned<InferenceModel> (*make_inference_model)() = nullptr;
   std::string observer = "none";
   Owned<StepObserver> (*make_observer)(const PolicyHparams& hparams) = nullptr;  ///< null if there is none
 };

@@ -2,19 +2,58 @@
 #include <functional>
 #include <monomorph/data/tokenizer/tokenizer.hpp>
 #include <monomorph/train/inference/sampling.hpp>
-#include <monomorph/train/step/training_step.hpp>
+#include <monomorph/train/step/session.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace monomorph::train {
 
-/// Continues a prompt. Text is passed to `show` as soon as its characters are complete. When the context is full, its
-/// second half is decoded again as the new context. Generation ends after max_tokens, at <|endoftext|>, or before the
-/// first of the texts `stops` that appears.
-/// @throws UsageError [RUN-09] an empty prompt and no end-of-text token to begin with
-void generate(Decoder& decoder, const data::Tokenizer& tokenizer, std::string_view prompt, std::int64_t max_tokens,
-              const SamplingSettings& settings, const std::vector<std::string>& stops,
-              const std::function<void(std::string_view)>& show);
+/// How texts are made and when they end.
+struct GenerationSettings {
+  std::int64_t max_tokens = 200;
+  SamplingSettings sampling{};
+  std::vector<std::string> stop_texts{};            ///< a text ends before the first of these that is complete in it
+  std::vector<std::int32_t> stop_ids{};             ///< and before a token of these
+  std::optional<std::int64_t> log_probabilities{};  ///< of each token, and so many of the most probable in its place
+};
+
+/// A prompt, by its tokens, and which text is to continue it.
+struct TextRequest {
+  std::vector<std::int32_t> prompt;
+  TextNumber number{};
+};
+
+enum class FinishReason { stop, length };
+std::string_view name_of(FinishReason reason);
+
+struct GeneratedText {
+  std::string text;               ///< valid UTF-8, but for what a prompt's broken bytes may make of its first character
+  std::vector<std::int32_t> ids;  ///< without a stop id
+  std::vector<std::vector<Candidate>> log_probabilities;  ///< by id, what log_probabilities() says, if asked for
+  FinishReason finish_reason = FinishReason::length;
+};
+
+/// The tokens of a prompt, with those that the tokeniser puts before every text; of an empty prompt the first of
+/// `stop_ids`, which ends the text before, if there is one.
+/// @throws UsageError [RUN-09] nothing to begin with
+std::vector<std::int32_t> prompt_ids(const data::Tokenizer& tokenizer, std::string_view prompt,
+                                     std::span<const std::int32_t> stop_ids);
+
+/// What becomes of the texts.
+struct TextSink {
+  /// The next one to begin; nothing when there are no more.
+  std::function<std::optional<TextRequest>()> next;
+  /// More of a text, as soon as its characters are complete and no part of a stop text.
+  std::function<void(TextNumber, std::string_view)> show = [](TextNumber, std::string_view) {};
+  std::function<void(TextNumber, GeneratedText)> done = [](TextNumber, GeneratedText) {};
+};
+
+/// Continues prompts, as many at a time as the session has sequences and pages: a text begins when another one has
+/// ended. When its context is full, a text goes on from the second half of its tokens.
+/// @throws UsageError [RUN-28] the session's pages are too few for a text by itself; Error [RUN-14]
+void generate(Session& session, const data::Tokenizer& tokenizer, const GenerationSettings& settings,
+              const TextSink& sink);
 
 }  // namespace monomorph::train

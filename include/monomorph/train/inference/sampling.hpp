@@ -1,30 +1,49 @@
 #pragma once
 #include <cstdint>
-#include <optional>
+#include <monomorph/train/inference/sampling_settings.hpp>
+
+#include <memory>
 #include <span>
 #include <vector>
 
 namespace monomorph::train {
 
-/// How the next token is chosen. Temperature 0 is greedy.
-struct SamplingSettings {
-  double temperature = 1;
-  std::optional<std::int64_t> top_k{};  ///< the most probable tokens that are considered; absent: all
-  double top_p = 1;                     ///< of the probability (nucleus sampling, Holtzman et al. 2020)
-  std::uint64_t seed = 0;
+/// A token that may be drawn, and how probable it is.
+struct Candidate {
+  std::int32_t id;
+  double probability;
 };
 
-/// Draws token number `index` of a text. The draw depends on the logits, the settings and that index alone, and on no
-/// earlier draw. Ties go to the lower id.
+/// Which of the texts that are made with the same seed: each has draws of its own.
+struct TextNumber {
+  std::uint32_t prompt = 0, sample = 0;
+};
+
+/// Draws the tokens of a text. The draw of token number `index` depends on the logits, the settings, the number of the
+/// text and that index, and on earlier draws by the penalties alone. Ties go to the lower id.
 class Sampler {
  public:
-  explicit Sampler(const SamplingSettings& settings) : settings_(settings) {}
+  explicit Sampler(const SamplingSettings& settings, TextNumber number = {});
+  ~Sampler();
+  Sampler(Sampler&&) noexcept;
+
+  /// The tokens before the text, for the repetition penalty.
+  void read_prompt(std::span<const std::int32_t> ids);
+  /// Counts a token as one of the text's, as `draw` does of those that it draws.
+  void count(std::int32_t id);
   /// @throws [RUN-14] the logits contain NaN or have no finite maximum
   std::int32_t draw(std::span<const float> logits, std::int64_t index);
+  /// All that may be drawn, the most probable first, with probabilities that add up to 1. Not for temperature 0.
+  std::vector<Candidate> candidates(std::span<const float> logits);
 
  private:
-  SamplingSettings settings_;
-  std::vector<std::pair<double, std::int32_t>> candidates_;  ///< probability and id
+  struct State;
+  std::unique_ptr<State> state_;
 };
+
+/// The most probable tokens and the token `id`, which may be among them, with the logarithms of the probabilities that
+/// the logits give them: those of the model, whatever the settings make of them.
+/// @return the token itself first, then the n most probable ones
+std::vector<Candidate> log_probabilities(std::span<const float> logits, std::int32_t id, std::int64_t n);
 
 }  // namespace monomorph::train

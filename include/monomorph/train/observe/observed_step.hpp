@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/train/step/host_pieces.hpp>
+#include <monomorph/train/step/training_step.hpp>
 
 #include <cstdint>
 #include <span>

@@ -1,14 +1,14 @@
 #pragma once
 #include <cstdint>
-#include <monomorph/train/step/training_step.hpp>
+#include <monomorph/train/step/host_access.hpp>
 
 namespace monomorph::train {
 
-/// How the host reads and writes the tensors of a step: where they lie, or, if the device has a memory of its own,
-/// piece by piece in one buffer of at most plan::host_staging_bytes.
+/// How the host reads and writes the tensors of a step, or of a model: where they lie, or, if the device has a memory
+/// of its own, piece by piece in one buffer of at most plan::host_staging_bytes.
 class HostPieces {
  public:
-  explicit HostPieces(TrainingStep& step) : step_(step) {}
+  explicit HostPieces(HostAccess& tensors) : tensors_(tensors) {}
   HostPieces(const HostPieces&) = delete;
 
   /// Some elements of a tensor that follow each other.
@@ -32,19 +32,19 @@ class HostPieces {
       const View part = part_from(tensor, first);
       const Piece piece{place_for(part), first};
       f(piece);
-      step_.upload(piece.view, part);
+      tensors_.upload(piece.view, part);
       first += part.elements();
     }
   }
   /// All of it at a time.   @param copy gets it, if the device has a memory of its own
-  View whole(const View& tensor, HostBuffer& copy) const { return step_.download(tensor, copy); }
+  View whole(const View& tensor, HostBuffer& copy) const { return tensors_.download(tensor, copy); }
 
  private:
   static View part_from(const View& tensor, std::int64_t first);
   void show(const View& tensor, std::int64_t element);
   View place_for(const View& part);
 
-  TrainingStep& step_;
+  HostAccess& tensors_;
   HostBuffer buffer_;
   const std::byte* shown_of_ = nullptr;  ///< where the tensor begins of which a piece is shown
   Piece shown_;

@@ -6,15 +6,15 @@
 #include <monomorph/runtime/kernels/kernels.hpp>
 #include <monomorph/runtime/memory/unit_buffer.hpp>
 #include <monomorph/train/step/activation_store.hpp>
-#include <monomorph/train/step/cached_decoder.hpp>
+#include <monomorph/train/step/cached_token_pass.hpp>
 #include <monomorph/train/step/optimizer_store.hpp>
+#include <monomorph/train/step/rotary_tables.hpp>
 #include <monomorph/train/step/scalar_store.hpp>
 
 namespace monomorph::train {
 
 /// All memory of a rank: an arena in each memory space, and the stores that share them.
 template <Recipe R> class State {
-  static constexpr bool rotates = trunk_of<R>.position == Position::rotary;
   static constexpr bool uses_host = plan::OptimizerBuffers<R>::on_host || plan::offloads_some<R>;
   using Queue = typename device_of<R>::Queue;
   Queue queue_{};
@@ -40,12 +40,8 @@ template <Recipe R> class State {
         activations(micro_batch, communicator.size(), arena_, host_arena_, transfers_.get()),
         scalars(queue_, communicator.size(), arena_),
         batch_(micro_batch),
-        seed_(seed) {
-    if constexpr (rotates) {
-      cos_TH_ = take_table(), sin_TH_ = take_table();
-      rotary_table(queue_, trunk_of<R>.rotary, cos_TH_, sin_TH_);
-    }
-  }
+        seed_(seed),
+        tables_(RotaryTables::of<R>(queue_, arena_)) {}
 
   QueuedCommunicator<Queue> collectives;
   ParameterStore<R> parameters;
@@ -73,8 +69,8 @@ template <Recipe R> class State {
     t.activations = activations.activations();
     t.statistics = activations.statistics();
     t.temporary_offset = activations.plan().temporary.offset;
-    t.rotary_cos_TH = cos_TH_;
-    t.rotary_sin_TH = sin_TH_;
+    t.rotary_cos_TH = tables_.cos_TH;
+    t.rotary_sin_TH = tables_.sin_TH;
     t.batch = batch_;
     t.tokens = trunk_of<R>.context_length;
     t.recomputes = plan::recomputed<R>(layer) == Recompute::block;
@@ -85,22 +81,17 @@ template <Recipe R> class State {
     return t;
   }
 
-  Owned<Decoder> decoder() const {
+  Owned<TokenPass> token_pass(const PassSizes& sizes) const {
     std::vector<UnitBuffer> params;
     params.reserve(plan::n_units<R>);
     for (int u = 0; u < plan::n_units<R>; ++u) params.push_back(parameters.of_unit(u));
-    return make_owned<CachedDecoder<R>>(queue_, std::move(params), cos_TH_, sin_TH_);
+    return make_owned<CachedTokenPass<R>>(queue_, sizes, std::move(params), tables_.cos_TH, tables_.sin_TH);
   }
 
  private:
-  View take_table() {
-    constexpr Shape shape{trunk_of<R>.context_length, trunk_of<R>.head_width() / 2};
-    return arena_.take(align_up(shape.elements()), statistics_dtype(R::precision::compute_dtype))[Slice{0, shape}];
-  }
-
   std::int64_t batch_;
   std::uint64_t seed_;
-  View cos_TH_, sin_TH_;
+  RotaryTables tables_;
   AutogradTape tape_;
 };
 

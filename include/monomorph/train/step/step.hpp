@@ -5,7 +5,7 @@
 #include <monomorph/recipe.hpp>
 #include <monomorph/runtime/comm/queued_communicator.hpp>
 #include <monomorph/train/step/check_batch.hpp>
-#include <monomorph/train/step/recomputing_decoder.hpp>
+#include <monomorph/train/step/recomputing_token_pass.hpp>
 #include <monomorph/train/step/state.hpp>
 #include <monomorph/train/step/training_step.hpp>
 
@@ -123,14 +123,14 @@ template <Recipe R> class Step final : public TrainingStep {
     return place_on_host(state_.queue(), view, buffer);
   }
   void upload(View place, View view) override { copy_from_host(state_.queue(), place, view); }
-  Owned<Decoder> decoder() override {
+  Owned<TokenPass> token_pass(const PassSizes& sizes) override {
     if constexpr (makes_embeddings<R>)
       return nullptr;
     else if constexpr (every_layer_decodes<R> && !plan::Shards<R>::on_host)
-      return state_.decoder();
+      return state_.token_pass(sizes);
     else
-      return make_owned<RecomputingDecoder<R>>(state_.queue(), *this, parameters_.of_unit(plan::head_unit<R>),
-                                               state_.batch());
+      return make_owned<RecomputingTokenPass<R>>(state_.queue(), sizes, *this, parameters_.of_unit(plan::head_unit<R>),
+                                                 state_.batch());
   }
   View hidden_state(int block) const override {
     synchronize(state_.queue());

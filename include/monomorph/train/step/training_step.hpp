@@ -4,9 +4,10 @@
 #include <monomorph/core/owned.hpp>
 #include <monomorph/core/step_scalars.hpp>
 #include <monomorph/runtime/machine/device_use.hpp>
-#include <monomorph/runtime/memory/host_copy.hpp>
 #include <monomorph/spec/region_run.hpp>
+#include <monomorph/train/step/host_access.hpp>
 #include <monomorph/train/step/step_decision.hpp>
+#include <monomorph/train/step/token_pass.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -51,22 +52,9 @@ struct UpdateSettings {
   double rate_times = 1, rate_over = 1;                         ///< of the learning rate's schedule
 };
 
-/// One sequence, token by token, against a cache.
-class Decoder {
- public:
-  virtual ~Decoder() = default;
-  virtual void reset() = 0;
-  virtual std::int64_t capacity() const = 0;  ///< tokens: the context length
-  virtual std::int64_t length() const = 0;
-  /// Appends a token; the logits (fp32, vocab_size of them) of the next one.
-  virtual const float* feed(std::int32_t token) = 0;
-};
-
 /// What the training loop needs of Step<R>, so that the loop is compiled once for all recipes.
-class TrainingStep {
+class TrainingStep : public HostAccess {
  public:
-  virtual ~TrainingStep() = default;
-
   // What follows may return before it is done, up to `read`.
 
   /// Forward of a micro-batch of a step. Its backward comes before another forward: a step has the activations of one.
@@ -104,11 +92,8 @@ class TrainingStep {
   virtual std::vector<StateTensor> optimizer_state() = 0;
   virtual std::vector<StateTensor> gradients() = 0;  ///< for tests and diagnosis
   virtual void parameters_changed() = 0;             ///< after a load: compute's rounded copy follows
-  // What the views of these tensors hold is reached by the three functions of runtime/memory/host_copy.hpp.
-  virtual View download(View view, HostBuffer& buffer) const = 0;
-  virtual View place_for_upload(View view, HostBuffer& buffer) const = 0;
-  virtual void upload(View place, View view) = 0;
-  virtual Owned<Decoder> decoder() = 0;  ///< valid as long as the step is; null of an encoder
+  /// For generation (Session); valid as long as the step is, and null of an encoder.
+  virtual Owned<TokenPass> token_pass(const PassSizes& sizes) = 0;
   virtual View hidden_state(
       int block) const = 0;  ///< input of a block in the last forward pass; L: of what stands behind
   /// What an encoder made of the texts of the last micro-batch, sample by sample; not present of another model.

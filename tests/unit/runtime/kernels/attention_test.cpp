@@ -10,6 +10,7 @@
 #include "attention_oracle.hpp"
 #include "runtime/machine/isa.hpp"
 #include "support/catch.hpp"
+#include "support/scattered_pages.hpp"
 
 extern "C" {
 void omp_set_num_threads(int);
@@ -593,10 +594,9 @@ TEST_CASE("the dropout of attention has its rate and depends on every part of it
         second_half);
 }
 
-TEST_CASE("decoding a token equals the last row of the full attention") {
-  constexpr std::int64_t capacity = 210;
+TEST_CASE("new tokens against pages of a cache get what the full attention gives them") {
   for (const AttentionShape& shape : {shape_of(3, 1, 2, 2, 16), shape_of(2, 63, 4, 2, 33), shape_of(2, 64, 6, 1, 64),
-                                      shape_of(1, 200, 4, 4, 128), shape_of(2, 130, 2, 2, 7)})
+                                      shape_of(1, 200, 4, 4, 128), shape_of(3, 130, 2, 2, 7)})
     for (const auto& [dtype, tolerance] :
          {std::pair{DType::fp64, 1e-12}, {DType::fp32, 1e-5}, {DType::bf16, 1.2e-2}, {DType::fp16, 1.5e-3}})
       for (const std::int64_t window : {std::int64_t{1000}, std::int64_t{1}, std::int64_t{63}, std::int64_t{64}})
@@ -605,25 +605,38 @@ TEST_CASE("decoding a token equals the last row of the full attention") {
           Problem problem(type, shape);
           problem.mask = {.before = window - 1};
           problem.run();
+          const monomorph::testing::ScatteredPages scattered(shape.batch, shape.tokens);
+          const PagedTokens tokens = scattered.tokens();
           const std::int64_t features = shape.heads * shape.head_dim, cached = shape.kv_heads * shape.head_dim;
-          Matrix q(type, shape.batch, features), out(type, shape.batch, features),
-              expected(type, shape.batch, features);
-          Matrix keys(type, shape.batch * capacity, cached), all_values(type, shape.batch * capacity, cached);
-          for (std::int64_t sample = 0; sample < shape.batch; ++sample) {
+          Matrix q(type, tokens.tokens, features), out(type, tokens.tokens, features),
+              expected(type, tokens.tokens, features);
+          Matrix keys(type, scattered.cache_rows(), cached), all_values(type, scattered.cache_rows(), cached);
+          for (std::int64_t token = 0; token < tokens.tokens; ++token) {
+            const std::int64_t first = tokens.sequences_B[token] * shape.tokens, row = first + tokens.position(token);
             for (std::int64_t i = 0; i < features; ++i) {
-              const std::int64_t last = (sample + 1) * shape.tokens - 1;
-              write(q.view(), sample, i, read(problem.q_of(problem.qkv), last, i));
-              write(expected.view(), sample, i, read(problem.out.view(), last, i));
+              write(q.view(), token, i, read(problem.q_of(problem.qkv), row, i));
+              write(expected.view(), token, i, read(problem.out.view(), row, i));
             }
-            for (std::int64_t token = 0; token < shape.tokens; ++token)
+            for (std::int64_t place = 0; place < tokens.position(token); ++place)
               for (std::int64_t i = 0; i < cached; ++i) {
-                const std::int64_t from = sample * shape.tokens + token, to = sample * capacity + token;
-                write(keys.view(), to, i, read(problem.k_of(problem.qkv), from, i));
-                write(all_values.view(), to, i, read(problem.v_of(problem.qkv), from, i));
+                write(keys.view(), tokens.row(token, place), i, read(problem.k_of(problem.qkv), first + place, i));
+                write(all_values.view(), tokens.row(token, place), i,
+                      read(problem.v_of(problem.qkv), first + place, i));
               }
           }
-          cpu::decode_attention(cpu::Queue{}, q.view(), keys.view(), all_values.view(), out.view(), capacity, shape,
-                                problem.mask);
+          Matrix k(type, tokens.tokens, cached), v(type, tokens.tokens, cached);
+          for (std::int64_t token = 0; token < tokens.tokens; ++token)
+            for (std::int64_t i = 0; i < cached; ++i) {
+              const std::int64_t row = tokens.sequences_B[token] * shape.tokens + tokens.position(token);
+              write(k.view(), token, i, read(problem.k_of(problem.qkv), row, i));
+              write(v.view(), token, i, read(problem.v_of(problem.qkv), row, i));
+            }
+          cpu::write_to_pages(cpu::Queue{}, k.view(), keys.view(), tokens);
+          cpu::write_to_pages(cpu::Queue{}, v.view(), all_values.view(), tokens);
+          AttentionShape new_tokens = shape;
+          new_tokens.batch = 1, new_tokens.tokens = tokens.tokens;
+          cpu::paged_attention(cpu::Queue{}, q.view(), keys.view(), all_values.view(), out.view(), new_tokens,
+                               problem.mask, tokens);
           CHECK(distance(values(out.view()), values(expected.view())) < bound);
         });
 }

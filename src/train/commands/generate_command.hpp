@@ -1,0 +1,22 @@
+#pragma once
+#include "train/commands/checkpoint_options.hpp"
+
+#include <monomorph/train/inference/generate.hpp>
+
+namespace monomorph::train {
+
+struct GenerateOptions : CheckpointOptions {
+  std::string prompt, prompt_file, input;
+  bool greedy = false, ignores_stop_ids = false;
+  GenerationSettings settings;
+  std::vector<std::string> logit_bias, more_stop_ids;
+  std::int64_t samples = 1, batch = 8;
+  std::optional<std::int64_t> cache_tokens;
+  void add_to(CLI::App& app);
+};
+
+/// Continues a prompt, and shows the text as it grows; or those of a file of JSON Lines, a line of JSON for each text.
+/// @throws UsageError [RUN-09], [RUN-11], [RUN-25], [RUN-28], [RUN-29], [RUN-30], [RUN-31]
+int run_generate(const RecipeProgram& recipe, const GenerateOptions& options);
+
+}  // namespace monomorph::train

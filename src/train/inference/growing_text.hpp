@@ -1,0 +1,43 @@
+#pragma once
+#include "train/inference/stop_texts.hpp"
+
+#include <monomorph/train/inference/generate.hpp>
+
+namespace monomorph::train {
+
+/// A text that is being written: its sequence in a session, what chooses its tokens, and what of it can be shown.
+class GrowingText {
+ public:
+  GrowingText(Session& session, const data::Tokenizer& tokenizer, const GenerationSettings& settings,
+              TextRequest request);
+  GrowingText(const GrowingText&) = delete;
+  ~GrowingText() { session_.close(sequence_); }
+
+  TextNumber number() const { return number_; }
+  int sequence() const { return sequence_; }
+  bool finished() const { return finished_; }
+  bool context_is_full() const { return session_.length(sequence_) == session_.context_length(); }
+  std::int32_t last_id() const { return ids_.back(); }
+  /// Brings the prompt into the session, or, when the context is full, the second half of what there is.
+  Logits read_again();
+  /// Chooses the next token.   @return what more can be shown
+  std::string take(Logits logits);
+  GeneratedText result() && { return std::move(result_); }
+
+ private:
+  std::string finish(FinishReason reason);
+
+  Session& session_;
+  const data::Tokenizer& tokenizer_;
+  const GenerationSettings& settings_;
+  TextNumber number_;
+  int sequence_;
+  std::vector<std::int32_t> ids_;  ///< with the prompt's
+  Sampler sampler_;
+  data::StreamDecoder decoder_;
+  StopTexts stop_texts_;
+  GeneratedText result_;
+  bool finished_ = false;
+};
+
+}  // namespace monomorph::train

@@ -1,0 +1,36 @@
+#pragma once
+#include <monomorph/train/step/session.hpp>
+#include <monomorph/train/step/training_step.hpp>
+
+namespace monomorph::testing {
+
+/// What is planned for so many sequences of a step, each as long as the context, and passes of so many tokens.
+inline train::Session session_of(train::TrainingStep& step, std::int64_t sequences, std::int64_t tokens,
+                                 std::int64_t context_length) {
+  return train::Session(step.token_pass({.tokens = tokens,
+                                         .wanted = sequences,
+                                         .sequences = sequences,
+                                         .pages = sequences * train::pages_of(context_length)}));
+}
+
+/// One sequence, fed token by token.
+class OneSequence {
+ public:
+  OneSequence(train::TrainingStep& step, std::int64_t context_length)
+      : session_(session_of(step, 1, 1, context_length)), sequence_(session_.open()) {}
+
+  void reset() {
+    session_.close(sequence_);
+    sequence_ = session_.open();
+  }
+  std::int64_t length() const { return session_.length(sequence_); }
+  std::int64_t capacity() const { return session_.context_length(); }
+  /// The logits of what comes behind the token.
+  const float* feed(std::int32_t token) { return session_.prefill(sequence_, {&token, 1}).data(); }
+
+ private:
+  train::Session session_;
+  int sequence_;
+};
+
+}  // namespace monomorph::testing

@@ -1,0 +1,195 @@
+// Texts over a pass that recites: what comes behind n tokens is token n of a script, whatever the tokens are.
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+#include "train/inference/stop_ids.hpp"
+
+#include <monomorph/data/text/utf8.hpp>
+#include <monomorph/train/inference/generate.hpp>
+
+#include <map>
+
+using namespace monomorph;
+using namespace monomorph::train;
+using namespace monomorph::testing;
+
+namespace {
+
+constexpr std::int64_t context_length = 32;
+const std::string tokenizers = MONOMORPH_SOURCE_DIR "/tests/fixtures/tokenizers/";
+
+class RecitingPass final : public TokenPass {
+ public:
+  RecitingPass(const PassSizes& sizes, std::vector<std::int32_t> script, std::int64_t vocab_size)
+      : sizes_(sizes),
+        script_(std::move(script)),
+        vocab_size_(vocab_size),
+        logits_(static_cast<std::size_t>(sizes.wanted * vocab_size)) {}
+  PassSizes sizes() const override { return sizes_; }
+  PassLimits limits() const override { return {context_length, vocab_size_}; }
+  View run(const NewTokens& tokens) override {
+    std::fill(logits_.begin(), logits_.end(), 0.0f);
+    for (std::size_t row = 0; row < tokens.wanted.size(); ++row) {
+      const auto n = static_cast<std::size_t>(tokens.places.position(tokens.wanted[row])) + 1;
+      logits_[row * static_cast<std::size_t>(vocab_size_) + static_cast<std::size_t>(script_[n % script_.size()])] = 20;
+    }
+    return {reinterpret_cast<std::byte*>(logits_.data()), DType::fp32, {std::ssize(tokens.wanted), vocab_size_}};
+  }
+
+ private:
+  PassSizes sizes_;
+  std::vector<std::int32_t> script_;
+  std::int64_t vocab_size_;
+  std::vector<float> logits_;
+};
+
+/// What became of prompts of these lengths.
+struct Written {
+  std::map<std::uint32_t, GeneratedText> texts;
+  std::map<std::uint32_t, std::vector<std::string>> pieces;
+  std::int64_t pages_left = 0;
+};
+struct Machine {
+  std::unique_ptr<const data::Tokenizer> tokenizer = data::read_tokenizer(tokenizers + "qwen2.json");
+  std::int64_t sequences = 2, pages = 2 * pages_of(context_length);
+
+  Written write(const std::string& script, const GenerationSettings& settings,
+                const std::vector<std::int64_t>& prompts) const {
+    return write(tokenizer->encode(script), settings, prompts);
+  }
+  Written write(const std::vector<std::int32_t>& script, const GenerationSettings& settings,
+                const std::vector<std::int64_t>& prompts) const {
+    Session session(
+        make_owned<RecitingPass>(PassSizes{.tokens = 16, .wanted = sequences, .sequences = sequences, .pages = pages},
+                                 script, tokenizer->vocab_size()));
+    Written written;
+    std::uint32_t next = 0;
+    generate(session, *tokenizer, settings,
+             {.next = [&]() -> std::optional<TextRequest> {
+                if (next == prompts.size()) return std::nullopt;
+                const auto n = static_cast<std::size_t>(prompts[next]);
+                return TextRequest{std::vector<std::int32_t>(n, 5), {next++}};
+              },
+              .show = [&](TextNumber number,
+                          std::string_view more) { written.pieces[number.prompt].emplace_back(more); },
+              .done = [&](TextNumber number, GeneratedText text) { written.texts[number.prompt] = std::move(text); }});
+    written.pages_left = session.free_pages();
+    return written;
+  }
+};
+
+GenerationSettings greedy(std::int64_t max_tokens) {
+  return {.max_tokens = max_tokens, .sampling = {.temperature = 0}};
+}
+
+}  // namespace
+
+TEST_CASE("text is shown in whole characters, and all of it") {
+  const Machine machine;
+  const std::string script = "a\U0001F98A\U0001F40D\u00e9 \u4e2d\u6587";
+  const auto n = static_cast<std::int64_t>(machine.tokenizer->encode(script).size());
+  REQUIRE(n > 10);  // most characters are several tokens
+  for (std::int64_t length = 1; length < n; ++length) {
+    const Written written = machine.write(script, greedy(length), {1});
+    std::string together;
+    for (const std::string& piece : written.pieces.at(0)) {
+      CHECK(data::valid_utf8_prefix(piece) == piece.size());
+      together += piece;
+    }
+    CHECK(together == written.texts.at(0).text);
+    CHECK(std::ssize(written.texts.at(0).ids) == length);
+    CHECK(written.texts.at(0).finish_reason == FinishReason::length);
+  }
+}
+
+TEST_CASE("a text ends before every token that ends texts or turns, and before a stop text") {
+  const Machine machine;
+  for (const std::string end : {"<|im_end|>", "<|endoftext|>"}) {
+    GenerationSettings settings = greedy(20);
+    settings.stop_ids = stop_ids(*machine.tokenizer, "nowhere");
+    const Written written = machine.write("some words" + end + "and more", settings, {1});
+    CHECK(written.texts.at(0).finish_reason == FinishReason::stop);
+    CHECK(std::string("some words").ends_with(written.texts.at(0).text));
+    CHECK_FALSE(written.texts.at(0).text.empty());
+  }
+  GenerationSettings settings = greedy(20);
+  settings.stop_texts = {"wor"};
+  const Written written = machine.write("some words and more", settings, {1});
+  CHECK(written.texts.at(0).finish_reason == FinishReason::stop);
+  CHECK(std::string("some ").ends_with(written.texts.at(0).text));
+}
+
+TEST_CASE("many texts are what each is by itself, however few grow at a time") {
+  Machine machine;
+  const std::string script = "The quick brown fox jumps over the lazy dog, and the dog sleeps on.";
+  const std::vector<std::int64_t> prompts{1, 9, 3, 30, 2, 17, 4};
+  GenerationSettings settings = greedy(12);
+  settings.log_probabilities = 1;
+  machine.sequences = 1, machine.pages = 2;
+  const Written one_by_one = machine.write(script, settings, prompts);
+  CHECK(one_by_one.texts.size() == prompts.size());
+  for (const std::int64_t sequences : {2, 3, 10}) {
+    machine.sequences = sequences;
+    for (const std::int64_t pages : {std::int64_t{2}, std::int64_t{3}, 2 * sequences}) {
+      machine.pages = pages;
+      const Written together = machine.write(script, settings, prompts);
+      CHECK(together.pages_left == pages);
+      for (const auto& [number, text] : one_by_one.texts) {
+        CHECK(together.texts.at(number).text == text.text);
+        CHECK(together.texts.at(number).ids == text.ids);
+        CHECK(together.texts.at(number).log_probabilities.size() == text.ids.size());
+      }
+    }
+  }
+}
+
+TEST_CASE("a text goes on when its context is full, and a prompt may be longer than the context") {
+  const Machine machine;
+  const Written written = machine.write("The quick brown fox", greedy(100), {1, context_length, 3 * context_length});
+  for (const auto& [number, text] : written.texts) CHECK(text.ids.size() == 100);
+  CHECK(written.texts.size() == 3);
+  CHECK(written.pages_left == machine.pages);
+}
+
+TEST_CASE("a cache without room for a text by itself is refused") {
+  Machine machine;
+  machine.pages = 1;
+  CHECK(contains(error_of([&] { machine.write("words", greedy(20), {1}); }), "[RUN-28]"));
+  CHECK_NOTHROW(machine.write("words", greedy(15), {1}));
+}
+
+TEST_CASE("a prompt without tokens begins behind the end of a text") {
+  const Machine machine;
+  const std::vector<std::int32_t> ends = stop_ids(*machine.tokenizer, "nowhere");
+  CHECK(prompt_ids(*machine.tokenizer, "", ends) == std::vector{ends.front()});
+  CHECK(machine.tokenizer->token_of(ends.front()) == "<|endoftext|>");
+  CHECK(contains(error_of([&] { prompt_ids(*machine.tokenizer, "", {}); }), "[RUN-09]"));
+  const auto llama = data::read_tokenizer(tokenizers + "llama3.json");
+  const auto before = llama->ids_before_text();
+  CHECK(prompt_ids(*llama, "", {}) == std::vector(before.begin(), before.end()));
+}
+
+TEST_CASE("the files beside a tokeniser name tokens that end texts") {
+  const auto tokenizer = data::read_tokenizer(tokenizers + "qwen2.json");
+  const std::vector<std::int32_t> usual = stop_ids(*tokenizer, "nowhere");
+  CHECK(usual.size() == 2);
+  const TemporaryFolder folder;
+  const auto with = [&](const std::string& name, const std::string& text) {
+    write_bytes(folder / name, text);
+    return stop_ids(*tokenizer, folder.path());
+  };
+  auto more = usual;
+  more.push_back(7);
+  CHECK(with("generation_config.json", R"({"eos_token_id": 7})") == more);
+  more.push_back(9);
+  CHECK(with("generation_config.json", R"({"eos_token_id": [7, 9, 7]})") == more);
+  CHECK(with("generation_config.json", R"({"eos_token_id": null})") == usual);
+  CHECK(with("tokenizer_config.json", R"({"eos_token": "<|im_end|>"})") == usual);
+  CHECK(with("tokenizer_config.json", R"({"eos_token": {"content": "!", "lstrip": false}})").size() == 3);
+  for (const std::string broken :
+       {R"({"eos_token": "no such token"})", R"({"eos_token": 1000000})", R"({"eos_token": [-1]})",
+        R"({"eos_token": 1.5})", R"({"eos_token": {"content": []}})", "[]", "{", "", "\xff"}) {
+    CAPTURE(broken);
+    CHECK(contains(error_of([&] { with("tokenizer_config.json", broken); }), "[RUN-29]"));
+  }
+}
