@@ -157,6 +157,10 @@ void CheckpointReader::verify() {
   for (File& file : files_) file.verify();
 }
 
+void CheckpointReader::release() const noexcept {
+  for (const File& file : files_) file.tensors().release();
+}
+
 std::uint64_t CheckpointReader::bytes_read() const {
   std::uint64_t n = 0;
   for (const File& file : files_) n += file.bytes_read();
