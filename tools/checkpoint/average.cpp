@@ -7,10 +7,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <memory>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 namespace monomorph::tools {
@@ -25,16 +25,24 @@ double number_from(const std::string& text) {
   return number;
 }
 
+/// @param text "0.7,0.3"; empty for none
+std::vector<double> numbers_from(const std::string& text) {
+  std::vector<double> numbers;
+  for (std::size_t begin = 0, end = 0; !text.empty() && end < text.size(); begin = end + 1) {
+    end = std::min(text.find(',', begin), text.size());
+    numbers.push_back(number_from(text.substr(begin, end - begin)));
+  }
+  return numbers;
+}
+
 struct Average {
-  std::vector<std::string> checkpoints, shares;
-  std::string output;
+  std::vector<std::string> checkpoints;
+  std::string shares, output;
 
   void run() const {
     std::vector<std::string> found;
     for (const std::string& path : checkpoints) found.push_back(runtime::find_checkpoint(path));
-    std::vector<double> numbers;
-    for (const std::string& share : shares) numbers.push_back(number_from(share));
-    const train::AveragedCheckpoints average = train::average_checkpoints(found, std::move(numbers), output);
+    const train::AveragedCheckpoints average = train::average_checkpoints(found, numbers_from(shares), output);
     for (const std::string& note : average.notes) write_error_line("note: " + note);
     say("{}: the mean of the weights of {} checkpoints\n", average.path, found.size());
   }
@@ -49,9 +57,8 @@ void add_average(CLI::App& program) {
   command->add_option("DIR", average->checkpoints, "Checkpoints, or folders that stand for their latest one")
       ->required()
       ->expected(2, 1 << 20);
-  command->add_option("--weights", average->shares, "The part of each in the mean, in any unit (default: equal parts)")
-      ->delimiter(',')
-      ->expected(1);
+  command->add_option("--weights", average->shares,
+                      "The part of each in the mean, in any unit, as 0.7,0.3 (default: equal parts)");
   command->add_option("--output", average->output, "A run folder to be made, with the checkpoint in it")->required();
   command->callback([average] { average->run(); });
 }
