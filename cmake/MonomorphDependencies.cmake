@@ -39,6 +39,25 @@ target_compile_definitions(monomorph::gloo INTERFACE USE_C10D_GLOO)  # as LibTor
 # c10d's headers want torch/types.h, of LibTorch's C++ API.
 target_include_directories(monomorph::gloo SYSTEM INTERFACE ${MONOMORPH_TORCH_DIR}/include/torch/csrc/api/include)
 
+# What decompresses inputs: optional, as whoever has none compressed needs none.
+# monomorph_import_optional(<name> <package> <header> <library>): monomorph::<name> does nothing where there is none.
+function(monomorph_import_optional NAME PACKAGE HEADER LIBRARY)
+  string(TOUPPER ${NAME} upper)
+  find_path(MONOMORPH_${NAME}_INCLUDE ${HEADER})
+  find_library(MONOMORPH_${NAME}_LIBRARY ${LIBRARY})
+  mark_as_advanced(MONOMORPH_${NAME}_INCLUDE MONOMORPH_${NAME}_LIBRARY)
+  add_library(monomorph::${NAME} INTERFACE IMPORTED GLOBAL)
+  if(MONOMORPH_${NAME}_INCLUDE AND MONOMORPH_${NAME}_LIBRARY)
+    target_include_directories(monomorph::${NAME} SYSTEM INTERFACE ${MONOMORPH_${NAME}_INCLUDE})
+    target_link_libraries(monomorph::${NAME} INTERFACE ${MONOMORPH_${NAME}_LIBRARY})
+    target_compile_definitions(monomorph::${NAME} INTERFACE MONOMORPH_HAS_${upper})
+  else()
+    message(STATUS "Without ${PACKAGE}, monomorph-data reads no ${ARGN} files: apt-get install ${PACKAGE} and configure again")
+  endif()
+endfunction()
+monomorph_import_optional(zlib zlib1g-dev zlib.h z .gz)
+monomorph_import_optional(zstd libzstd-dev zstd.h zstd .zst)
+
 # LibTorch, the CPU libraries of the wheel. find_package(Torch) would insist on a CUDA toolkit.
 set(torch_include ${MONOMORPH_TORCH_DIR}/include)
 set(torch_lib ${MONOMORPH_TORCH_DIR}/lib)

@@ -2,7 +2,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/monomorph)
-set(libraries spec core data runtime model train)
+set(libraries spec core data files runtime model train)
 
 foreach(library IN LISTS libraries)
   set_target_properties(monomorph_${library} PROPERTIES EXPORT_NAME ${library})
@@ -23,12 +23,8 @@ if(MONOMORPH_INSTALL_LIBTORCH)
   install(DIRECTORY ${torch_site}/nvidia/cu13/lib/ DESTINATION ${site_dir}/nvidia/cu13/lib OPTIONAL MESSAGE_NEVER
     FILES_MATCHING PATTERN libcudart.so* PATTERN libcupti.so*)
   set(installed_torch "\${CMAKE_CURRENT_LIST_DIR}/../../monomorph/torch")
-  file(RELATIVE_PATH site_from_programs ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR}/monomorph)
-  set_target_properties(monomorph-checkpoint PROPERTIES INSTALL_RPATH
-    "$ORIGIN/${site_from_programs}/torch/lib;$ORIGIN/${site_from_programs}/nvidia/cu13/lib")
 else()
   set(installed_torch ${MONOMORPH_TORCH_DIR})
-  set_target_properties(monomorph-checkpoint PROPERTIES INSTALL_RPATH ${torch_lib})
 endif()
 
 # monomorph_configure_config(<file> <LibTorch> <folder of the functions>)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Writes the small seeds of tests/fuzz/corpus: one of each thing that a format can hold, and some that it must not.
 libFuzzer makes the rest from them."""
+import gzip
 import json
 import pathlib
 import pickle
@@ -31,6 +32,21 @@ def span_indices():
     seed("span_index", "negative", pickle.dumps([(-1, 5)]))
     seed("span_index", "dictionary", pickle.dumps({"offset": 1}))
     seed("span_index", "calls", b"cos\nsystem\n(S'true'\ntR.")
+
+
+def compressed_texts():
+    text = b'{"text": "a line"}\n' * 50 + bytes(range(256))
+    member = gzip.compress(text, mtime=0)
+    with_name = b"\x1f\x8b\x08\x08" + member[4:10] + b"a name\0" + member[10:]
+    for name, content in (("member", member), ("members", member + member), ("empty", gzip.compress(b"", mtime=0)),
+                          ("with_name", with_name), ("cut", member[:-3]), ("followed", member + b"{}")):
+        seed("compressed_text", "gzip_" + name, b"\0" + content)
+    # RFC 8878: a frame with its size, of one raw block and one of equal bytes; a frame to be passed over; a large window.
+    frame = b"\x28\xb5\x2f\xfd\x20\x0b" + b"\x28\0\0hello" + b"\x33\0\0!"
+    skipped = b"\x50\x2a\x4d\x18\x03\0\0\0abc"
+    for name, content in (("frame", frame), ("frames", frame + skipped + frame), ("cut", frame[:-2]), ("skipped", skipped),
+                          ("large_window", b"\x28\xb5\x2f\xfd\0\xa0"), ("followed", frame + b"{}")):
+        seed("compressed_text", "zstd_" + name, b"\1" + content)
 
 
 def packed_files():
@@ -157,6 +173,6 @@ def weights_indices():
 
 
 if __name__ == "__main__":
-    for make in (span_indices, packed_files, tokenizers, json_lines, safetensors, checkpoint_metadata, checkpoint_parts, hparams, model_configs,
+    for make in (span_indices, compressed_texts, packed_files, tokenizers, json_lines, safetensors, checkpoint_metadata, checkpoint_parts, hparams, model_configs,
                  weights_indices):
         make()

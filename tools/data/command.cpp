@@ -4,6 +4,7 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/data/prepare/pack.hpp>
+#include <monomorph/data/records/input_list.hpp>
 
 #include <fmt/format.h>
 
@@ -34,6 +35,8 @@ void InputOption::add_to(CLI::App& command, const std::string& what) {
 void InputsOption::add_to(CLI::App& command, const std::string& what) {
   command.add_option("inputs", paths, what)->required();
 }
+
+std::vector<std::string> InputsOption::files() const { return data::expand_inputs(paths); }
 
 void RecordsOption::add_to(CLI::App& command) {
   command.add_option("--records", path, "Of an index: its JSON Lines file (default: of the same name, .jsonl)");

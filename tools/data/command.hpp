@@ -34,6 +34,8 @@ struct InputOption {
 struct InputsOption {
   std::vector<std::string> paths;
   void add_to(CLI::App& command, const std::string& what);
+  /// With patterns replaced by what they stand for, and each file once.   @throws as data::expand_inputs
+  std::vector<std::string> files() const;
 };
 
 /// The JSON Lines file of an index.

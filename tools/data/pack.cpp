@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <span>
 
@@ -27,7 +28,7 @@ struct Pack {
   static constexpr const char* name = "pack";
   static constexpr const char* description = "Turn text into token ids, packed as Modalities packs them";
 
-  InputOption input;
+  InputsOption inputs;
   OutputOption output;
   OnErrorOption on_error;
   ThreadsOption threads;
@@ -37,7 +38,9 @@ struct Pack {
   const CLI::Option* field_option = nullptr;
 
   void add_options(CLI::App& command) {
-    input.add_to(command, "JSON Lines (.jsonl), one document a line, or a text (.txt), one document");
+    inputs.add_to(command,
+                  "JSON Lines (.jsonl), one document a line, several of them, or a text (.txt), one document; .gz or "
+                  ".zst of them; a pattern (*, ?, [a-z]) stands for its files");
     output.add_to(command, "packed file (.pbin) to write");
     command.add_option("--tokenizer", tokenizer_path, "tokenizer.json, or a SentencePiece .model")->required();
     command.add_option("--eod", settings.end_of_document, "Token that ends each document")->capture_default_str();
@@ -51,7 +54,8 @@ struct Pack {
   }
 
   void run(Console& console) const {
-    check_files();
+    const std::vector<std::string> files = inputs.files();
+    check_files(files);
     data::PackSettings all = settings;
     all.on_error = on_error.value;
     all.report = on_error.report_path(output);
@@ -62,18 +66,25 @@ struct Pack {
     all.tokenizer_fingerprint = hash_of_file(tokenizer_path);
     all.progress = console.progress();
     const auto tokenizer = data::read_tokenizer(tokenizer_path);
-    tell(data::pack(input.path, *tokenizer, output.path, all), console);
+    tell(data::pack(files, *tokenizer, output.path, all), console);
   }
 
  private:
-  void check_files() const {
-    if (field_option->count() > 0 && input.path.ends_with(".txt")) {
+  static bool is_text(const std::string& path) {
+    const auto ends_with = [&](const char* end) { return path.ends_with(end); };
+    return ends_with(".txt") || ends_with(".txt.gz") || ends_with(".txt.zst");
+  }
+
+  void check_files(std::vector<std::string> files) const {
+    const auto text = std::ranges::find_if(files, is_text);
+    if (field_option->count() > 0 && text != files.end()) {
       throw UsageError("DATA-10",
                        fmt::format("--field says where a record has its text, but {} is one text; leave it out",
-                                   in_quotes(input.path)));
+                                   in_quotes(*text)));
     }
     const std::string report = on_error.written_report(output);
-    refuse_shared_files({output.path, report}, {input.path, tokenizer_path});
+    files.push_back(tokenizer_path);
+    refuse_shared_files({output.path, report}, files);
     // A run that ended between putting its report and its output in their places left the report behind.
     const bool goes_on = resume && std::filesystem::exists(data::unfinished_path(output.path));
     output.check({output.path, goes_on ? "" : report}, {});

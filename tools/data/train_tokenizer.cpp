@@ -25,7 +25,7 @@ struct TrainTokenizer {
   data::BpeTrainerSettings settings;
 
   void add_options(CLI::App& command) {
-    inputs.add_to(command, "JSON Lines (.jsonl), a text in each record, or texts in UTF-8");
+    inputs.add_to(command, "JSON Lines (.jsonl), a text in each record, or texts in UTF-8; also .gz or .zst of them");
     output.add_to(command, "tokenizer.json to write");
     add_number(command, "--vocab-size", settings.vocab_size, "Tokens, the 256 bytes and special tokens included")
         ->required();
@@ -47,12 +47,12 @@ struct TrainTokenizer {
   }
 
   void run(Console& console) const {
-    output.check({output.path}, inputs.paths);
+    const std::vector<std::string> files = inputs.files();
+    output.check({output.path}, files);
     data::BpeTrainerSettings all = settings;
     all.pre_tokenizers = data::byte_level_words(pattern.empty() ? regex_of(named_pattern) : std::string_view(pattern));
     const auto definition =
-        data::train_tokenizer({inputs.paths, field, threads.count, console.progress(), console.progress("merges")},
-                              all);
+        data::train_tokenizer({files, field, threads.count, console.progress(), console.progress("merges")}, all);
     write_text_file(output.path, data::to_tokenizer_json(definition));
     const auto n_tokens = static_cast<std::int64_t>(definition.vocabulary.size());
     const std::size_t n_merges = std::get<data::tokenizer_models::Bpe>(definition.model).merges.size();

@@ -7,6 +7,7 @@ missing_system_packages() {
     for command in ccache mold; do
       command -v "$command" >/dev/null || echo "$command"
     done
+    missing_decompression "${CXX:-g++}"
     if $for_tests; then
       command -v clang++ >/dev/null || echo clang
       has_fuzzer || echo libclang-rt-dev
@@ -49,6 +50,14 @@ missing_headers() {
       printf '#if !__has_include(<catch2/catch.hpp>) && !__has_include(<catch2/catch_all.hpp>)\nmissing:catch2\n#endif\n'
     fi
   } | { [ -n "$1" ] && "$1" -std=c++20 -E -P -x c++ - || cat; } | sed -n 's/^missing://p'
+}
+
+# Of the headers of what decompresses inputs. $1: a compiler
+missing_decompression() {
+  local pair
+  for pair in zlib.h:zlib1g-dev zstd.h:libzstd-dev; do
+    printf '#include <%s>\n' "${pair%%:*}" | "$1" -E -x c++ - >/dev/null 2>&1 || echo "${pair##*:}"
+  done
 }
 
 # Runs a command as root, or fails.

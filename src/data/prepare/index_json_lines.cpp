@@ -1,12 +1,17 @@
 #include "data/records/block_pipeline.hpp"
+#include "data/records/decompressor.hpp"
 #include "data/records/json_line_parser.hpp"
 #include "data/records/skip_report.hpp"
 #include "data/work/most_workers.hpp"
 
 #include <monomorph/core/atomic_file.hpp>
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
 #include <monomorph/data/formats/span_index.hpp>
 #include <monomorph/data/prepare/index_json_lines.hpp>
 #include <monomorph/data/prepare/pack.hpp>
+
+#include <fmt/format.h>
 
 namespace monomorph::data {
 namespace {
@@ -70,9 +75,19 @@ class IndexOutput {
   std::int64_t n_lines_ = 0;
 };
 
+/// What reads by an index goes to the middle of its file.
+void refuse_compressed(const std::string& input) {
+  if (compression_of(input) == Compression::none) return;
+  throw UsageError("DATA-73",
+                   fmt::format("{} is compressed, and what reads by an index must find each line at its place; "
+                               "decompress it, or pack it as it is",
+                               in_quotes(input)));
+}
+
 }  // namespace
 
 IndexSummary index_json_lines(const std::string& input, const std::string& output, const IndexSettings& settings) {
+  refuse_compressed(input);
   LineBlockReader reader(input);
   IndexOutput index(input, output, settings);
   std::vector<JsonLineParser> parsers(n_workers(settings.n_threads));

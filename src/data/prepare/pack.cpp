@@ -1,7 +1,10 @@
 #include "data/prepare/pack_output.hpp"
 #include "data/prepare/token_packer.hpp"
 #include "data/records/block_pipeline.hpp"
+#include "data/records/decompressor.hpp"
+#include "data/records/line_origin.hpp"
 #include "data/records/skip_report.hpp"
+#include "data/records/text_input.hpp"
 #include "data/work/most_workers.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -10,6 +13,7 @@
 #include <monomorph/data/formats/document_source.hpp>
 #include <monomorph/data/formats/packed_file.hpp>
 #include <monomorph/data/prepare/pack.hpp>
+#include <monomorph/data/records/input_list.hpp>
 #include <monomorph/data/text/utf8.hpp>
 #include <monomorph/data/work/interruption.hpp>
 
@@ -46,18 +50,39 @@ std::uint32_t token_width(const Tokenizer& tokenizer, std::uint32_t asked) {
 
 /// Whether the input is one text, not JSON Lines.
 bool is_text(const std::string& input) {
-  if (std::filesystem::path(input).extension() == ".txt") return true;
-  if (is_json_lines_name(input)) return false;
-  throw UsageError("DATA-40", fmt::format("{} ends in neither .txt (one document) nor {}; rename it after what it is",
-                                          in_quotes(input), json_lines_names));
+  const std::string name(uncompressed_name(input));
+  if (std::filesystem::path(name).extension() == ".txt") return true;
+  if (is_json_lines_name(name)) return false;
+  throw UsageError(
+      "DATA-40",
+      fmt::format("{} ends in neither .txt (one document) nor {}, with or without .gz or .zst behind it; rename it "
+                  "after what it is",
+                  in_quotes(input), json_lines_names));
+}
+
+/// The same of several, of which each must be JSON Lines.
+bool all_text(const std::vector<std::string>& inputs) {
+  const auto text = std::ranges::find_if(inputs, is_text);
+  if (inputs.size() > 1 && text != inputs.end())
+    throw UsageError("DATA-75",
+                     fmt::format("{} is one document, and several inputs must be JSON Lines; pack it alone and "
+                                 "merge the results",
+                                 in_quotes(*text)));
+  return text != inputs.end();
 }
 
 /// What must not have changed for a run to be resumed.
-PackIdentity identity_of(const std::string& input, std::uint32_t bytes_per_token, const PackSettings& settings) {
+PackIdentity identity_of(const std::vector<std::string>& inputs, std::uint32_t bytes_per_token,
+                         const PackSettings& settings) {
+  const std::string& input = inputs.front();
   constexpr std::size_t head_bytes = std::size_t{64} << 10;
   struct stat status {};
   if (::stat(input.c_str(), &status) != 0) throw_file_error("open", input, errno);
   const bool is_file = S_ISREG(status.st_mode);
+  if (inputs.size() > 1 && settings.unfinished == Unfinished::resume)
+    throw UsageError("DATA-25", fmt::format("{} are several files, and only work on one can be resumed; leave out "
+                                            "--resume, or pack each and merge them",
+                                            in_quotes(name_of_inputs(inputs))));
   if (!is_file && settings.unfinished == Unfinished::resume) {
     throw UsageError("DATA-25",
                      in_quotes(input) + " is no file, so nothing could go on in its middle; leave out --resume");
@@ -87,15 +112,18 @@ std::size_t cache_bytes_of(std::size_t n_encoders) {
 /// One run of pack().
 class Packing {
  public:
-  Packing(const std::string& input, const Tokenizer& tokenizer, const std::string& output, const PackSettings& settings)
-      : input_(input),
+  Packing(const std::vector<std::string>& inputs, const Tokenizer& tokenizer, const std::string& output,
+          const PackSettings& settings)
+      : inputs_(inputs),
+        input_(name_of_inputs(inputs)),
+        origin_(inputs_),
         tokenizer_(tokenizer),
         settings_(settings),
         field_(settings.field),
         end_of_document_(find_end_of_document(tokenizer, settings.end_of_document)),
         bytes_per_token_(token_width(tokenizer, settings.bytes_per_token)),
         report_path_(settings.report.empty() ? default_report_path(output) : settings.report),
-        output_(output, identity_of(input, bytes_per_token_, settings), bytes_per_token_, settings.unfinished),
+        output_(output, identity_of(inputs, bytes_per_token_, settings), bytes_per_token_, settings.unfinished),
         resumed_bytes_(output_.totals().input_end) {}
 
   void pack_json_lines();
@@ -114,7 +142,9 @@ class Packing {
     if (settings_.progress) settings_.progress(output_.totals().input_end, total_bytes);
   }
 
-  const std::string& input_;
+  std::vector<std::string> inputs_;
+  std::string input_;  ///< for messages
+  LineOrigin origin_;
   const Tokenizer& tokenizer_;
   const PackSettings& settings_;
   FieldPointer field_;
@@ -126,7 +156,7 @@ class Packing {
 };
 
 void Packing::pack_json_lines() {
-  LineBlockReader reader(input_, resumed_bytes_);
+  auto reader = inputs_.size() == 1 ? LineBlockReader(inputs_.front(), resumed_bytes_) : LineBlockReader(inputs_);
   std::vector<TokenPacker> packers;
   std::vector<BlockPipeline<PackedPiece>::Work> workers;
   const std::size_t n_packers = n_workers(settings_.n_threads);
@@ -138,7 +168,8 @@ void Packing::pack_json_lines() {
     });
   }
   report(reader.file_bytes());
-  const auto consume = [&](const LineBlock&, PackedPiece& piece) {
+  const auto consume = [&](const LineBlock& block, PackedPiece& piece) {
+    origin_.begin(block, static_cast<std::int64_t>(output_.totals().n_lines));
     take(piece);
     report(reader.file_bytes());
   };
@@ -149,8 +180,8 @@ void Packing::pack_json_lines() {
 void Packing::take(PackedPiece& piece) {
   for (const LineFailure& failure : piece.failures) {
     const std::int64_t line_number = static_cast<std::int64_t>(output_.totals().n_lines) + failure.line_in_block + 1;
-    if (settings_.on_error == OnError::stop) throw_failure(failure, line_number, input_);
-    piece.entry.report += report_line(failure, line_number);
+    if (settings_.on_error == OnError::stop) origin_.throw_failure(failure, line_number);
+    piece.entry.report += origin_.report_line(failure, line_number);
   }
   output_.add(piece.entry, piece.tokens);
 }
@@ -172,13 +203,13 @@ std::size_t Packing::pack_piece(TokenPacker& packer, std::string_view raw, Packe
 
 void Packing::pack_text() {
   constexpr std::size_t usual_piece_bytes = std::size_t{1} << 20;
-  InputFile file(input_);
-  if (resumed_bytes_ > 0) file.seek(resumed_bytes_);
+  TextInput file(inputs_.front());
+  if (resumed_bytes_ > 0) file.skip_to(resumed_bytes_);
   const bool was_complete = output_.totals().n_documents > 0;
   TokenPacker packer(tokenizer_, end_of_document_, bytes_per_token_);
   std::string raw;  // read, but not yet encoded
   PackedPiece piece;
-  const std::uint64_t total_bytes = file.regular_file_bytes();
+  const std::uint64_t total_bytes = file.text_bytes();
   report(total_bytes);
   // What cannot be decided yet (a run that goes on) doubles the piece, so that it is not looked at again and again.
   while (file.read_more(raw, std::max(usual_piece_bytes, raw.size()))) {
@@ -257,8 +288,13 @@ std::string default_report_path(const std::string& output) { return output + ".s
 
 PackSummary pack(const std::string& input, const Tokenizer& tokenizer, const std::string& output,
                  const PackSettings& settings) {
-  const bool text = is_text(input);
-  Packing packing(input, tokenizer, output, settings);
+  return pack(std::vector{input}, tokenizer, output, settings);
+}
+
+PackSummary pack(const std::vector<std::string>& inputs, const Tokenizer& tokenizer, const std::string& output,
+                 const PackSettings& settings) {
+  const bool text = all_text(inputs);
+  Packing packing(inputs, tokenizer, output, settings);
   try {
     text ? packing.pack_text() : packing.pack_json_lines();
     return packing.commit();

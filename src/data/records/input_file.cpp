@@ -1,3 +1,5 @@
+#include "data/records/append_some.hpp"
+
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/data/records/input_file.hpp>
@@ -58,19 +60,7 @@ std::size_t InputFile::read_some(char* to, std::size_t n_bytes) {
   return static_cast<std::size_t>(n_read);
 }
 
-bool InputFile::read_more(std::string& text, std::size_t n_bytes) {
-  const std::size_t old_size = text.size();
-  text.resize(old_size + n_bytes);
-  std::size_t n_read = 0;
-  try {
-    n_read = read_some(text.data() + old_size, n_bytes);
-  } catch (...) {
-    text.resize(old_size);
-    throw;
-  }
-  text.resize(old_size + n_read);
-  return n_read > 0;
-}
+bool InputFile::read_more(std::string& text, std::size_t n_bytes) { return append_some(*this, text, n_bytes); }
 
 void InputFile::seek(std::uint64_t offset) {
   if (::lseek(descriptor_, static_cast<off_t>(offset), SEEK_SET) < 0) throw_file_error("seek in", path_, errno);

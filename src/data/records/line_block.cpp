@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <system_error>
+#include <utility>
 
 namespace monomorph::data {
 namespace {
@@ -21,15 +24,51 @@ void reserve(LineBlock& block, std::size_t capacity) {
 }  // namespace
 
 LineBlockReader::LineBlockReader(const std::string& path, std::uint64_t offset, std::size_t longest_line)
-    : file_(path), file_bytes_(file_.regular_file_bytes()), offset_(offset), longest_line_(longest_line) {
-  if (offset > 0) file_.seek(offset);
+    : paths_{path},
+      file_(std::make_unique<TextInput>(path)),
+      file_bytes_(file_->text_bytes()),
+      offset_(offset),
+      longest_line_(longest_line) {
+  if (offset > 0) file_->skip_to(offset);
+}
+
+LineBlockReader::LineBlockReader(std::vector<std::string> paths) : LineBlockReader(paths.front()) {
+  paths_ = std::move(paths);
+  bool is_known = file_->has_text_bytes();
+  for (std::size_t i = 1; i < paths_.size(); ++i) {
+    std::error_code unreadable;  // opening it says why
+    const bool is_pipe = std::filesystem::is_other(std::filesystem::status(paths_[i], unreadable));
+    is_known = !is_pipe && is_known;
+    if (is_pipe) continue;            // to be opened once
+    const TextInput file(paths_[i]);  // so that a wrong name is told at once
+    is_known = file.has_text_bytes() && is_known;
+    file_bytes_ += file.text_bytes();
+  }
+  if (!is_known) file_bytes_ = 0;
 }
 
 bool LineBlockReader::next(LineBlock& block) {
+  do
+    if (read_block(block)) return true;
+  while (open_next());
+  return false;
+}
+
+bool LineBlockReader::open_next() {
+  if (input_ + 1 == paths_.size()) return false;
+  file_ = std::make_unique<TextInput>(paths_[++input_]);
+  input_begin_ = offset_;
+  at_end_ = false;
+  return true;
+}
+
+bool LineBlockReader::read_block(LineBlock& block) {
   if (block.capacity > 2 * usual_block_bytes) block = {};  // a long line is rare, so its memory is not kept
   block.size = block.n_done = 0;
   block.is_one_too_long = block.has_rest = false;
   block.offset = block.end_offset = offset_;
+  block.input = input_;
+  block.input_begin = input_begin_;
   reserve(block, usual_block_bytes);
   if (left_over_.size() > block.capacity) reserve(block, std::max(longest_line_bytes + 1, left_over_.size()));
   std::memcpy(block.bytes.get(), left_over_.data(), left_over_.size());
@@ -82,7 +121,7 @@ void LineBlockReader::skip_line(LineBlock& block) {
 }
 
 std::size_t LineBlockReader::read_some(char* to, std::size_t n_bytes) {
-  const std::size_t n_read = file_.read_some(to, n_bytes);
+  const std::size_t n_read = file_->read_some(to, n_bytes);
   at_end_ = n_read == 0;
   return n_read;
 }

@@ -1,5 +1,5 @@
 #pragma once
-#include <monomorph/data/records/input_file.hpp>
+#include "data/records/text_input.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace monomorph::data {
 
@@ -22,11 +23,13 @@ struct LineBlock {
   std::unique_ptr<char[]> bytes;
   std::size_t capacity = 0;  ///< padding excluded
   std::size_t size = 0;
-  std::uint64_t offset = 0;      ///< of the first line in the file
-  std::uint64_t end_offset = 0;  ///< behind the last
-  bool is_one_too_long = false;  ///< stands for one line that is too long, which it does not hold
-  std::size_t n_done = 0;        ///< bytes of the lines that for_each_line has gone through
-  bool has_rest = false;         ///< for_each_line was told to stop before the last line
+  std::uint64_t offset = 0;       ///< of the first line in the file
+  std::uint64_t end_offset = 0;   ///< behind the last
+  std::size_t input = 0;          ///< the place among several of the file that the lines are of
+  std::uint64_t input_begin = 0;  ///< the offset at which that file's text begins
+  bool is_one_too_long = false;   ///< stands for one line that is too long, which it does not hold
+  std::size_t n_done = 0;         ///< bytes of the lines that for_each_line has gone through
+  bool has_rest = false;          ///< for_each_line was told to stop before the last line
 
   std::string_view text() const { return {bytes.get(), size}; }
   /// Behind what for_each_line has gone through.
@@ -59,25 +62,33 @@ template <class Visit> void for_each_line(LineBlock& block, Visit visit) {
   }
 }
 
-/// Cuts a file or pipe into blocks at line ends.
+/// Cuts the text of a file or pipe, compressed or not, into blocks at line ends; of several files as if they were one,
+/// but that no line goes from one into the next. Offsets count on from file to file.
 class LineBlockReader {
  public:
-  /// @param offset where to begin; must be a line's begin; other than 0 only for files
+  /// @param offset where to begin; must be a line's begin; other than 0 only for files. Offsets are those of the text
   /// @param longest_line of more bytes a line is left out   @throws as InputFile does
   explicit LineBlockReader(const std::string& path, std::uint64_t offset = 0,
                            std::size_t longest_line = longest_line_bytes);
+  /// @param paths at least one   @throws as InputFile does, when the turn of a file comes
+  explicit LineBlockReader(std::vector<std::string> paths);
 
   /// False at the end of the file.  @throws [FILE-03]; [DATA-11] after a signal
   bool next(LineBlock& block);
-  /// 0 for a pipe.
+  /// Of all files; 0 if there is a pipe or a compressed file among them, of whose text nobody knows the size.
   std::uint64_t file_bytes() const noexcept { return file_bytes_; }
 
  private:
+  bool read_block(LineBlock& block);
+  bool open_next();
   void read_to_newline(LineBlock& block);
   void skip_line(LineBlock& block);
   std::size_t read_some(char* to, std::size_t n_bytes);
 
-  InputFile file_;
+  std::vector<std::string> paths_;
+  std::size_t input_ = 0;  ///< of paths_, the one that is being read
+  std::uint64_t input_begin_ = 0;
+  std::unique_ptr<TextInput> file_;
   std::uint64_t file_bytes_;
   std::uint64_t offset_;
   std::size_t longest_line_;

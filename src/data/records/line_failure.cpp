@@ -32,6 +32,13 @@ std::string report_line(const LineFailure& failure, std::int64_t line_number) {
          "\n";
 }
 
+std::string report_line(const LineFailure& failure, std::int64_t line_number, const std::string& input,
+                        std::int64_t line_of_input) {
+  std::string line = report_line(failure, line_number);
+  line.insert(line.size() - 2, fmt::format(R"(,"input":{},"input_line":{})", json_string(input), line_of_input));
+  return line;
+}
+
 void throw_empty_input(const std::string& path) {
   throw UsageError("DATA-04", in_quotes(path) + " is empty; give a file with at least one document");
 }

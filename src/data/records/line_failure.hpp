@@ -35,6 +35,10 @@ LineFailure too_long_failure(std::uint64_t offset, std::uint64_t end_offset);
 /// The failure as a line of a report: one JSON object and a newline.
 std::string report_line(const LineFailure& failure, std::int64_t line_number);
 
+/// The same of one of several inputs: the line as it would be counted if all were one, and where it is in its own.
+std::string report_line(const LineFailure& failure, std::int64_t line_number, const std::string& input,
+                        std::int64_t line_of_input);
+
 [[noreturn]] void throw_empty_input(const std::string& path);
 /// @param first_line of the report of what was skipped   @throws [DATA-21], saying why that line was
 [[noreturn]] void throw_all_skipped(const std::string& path, std::int64_t n_lines, const std::string& first_line);

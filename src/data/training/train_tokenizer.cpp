@@ -1,4 +1,5 @@
 #include "data/records/block_pipeline.hpp"
+#include "data/records/decompressor.hpp"
 #include "data/records/json_line_parser.hpp"
 #include "data/records/line_failure.hpp"
 
@@ -63,12 +64,14 @@ class BlockCounter {
   WordCounts counts_;
 };
 
+bool has_records(const std::string& path) { return is_json_lines_name(std::string(uncompressed_name(path))); }
+
 /// The readers of all files; opened before any is read, so that a wrong name is told at once.
 std::vector<std::unique_ptr<LineBlockReader>> open_files(const std::vector<std::string>& paths) {
   std::vector<std::unique_ptr<LineBlockReader>> readers;
   for (const std::string& path : paths) {
     const std::size_t longest_line =
-        is_json_lines_name(path) ? longest_line_bytes : std::numeric_limits<std::size_t>::max() / 4;
+        has_records(path) ? longest_line_bytes : std::numeric_limits<std::size_t>::max() / 4;
     readers.push_back(std::make_unique<LineBlockReader>(path, 0, longest_line));
   }
   return readers;
@@ -77,7 +80,7 @@ std::vector<std::unique_ptr<LineBlockReader>> open_files(const std::vector<std::
 /// Counts the words of one file; tells how many bytes of it are done.
 void count_file(LineBlockReader& reader, const std::string& path, std::vector<BlockCounter>& counters,
                 const std::function<void(std::uint64_t)>& progress) {
-  const auto count = is_json_lines_name(path) ? &BlockCounter::count_records : &BlockCounter::count_lines;
+  const auto count = has_records(path) ? &BlockCounter::count_records : &BlockCounter::count_lines;
   std::vector<BlockPipeline<CountedBlock>::Work> workers;
   workers.reserve(counters.size());
   for (BlockCounter& counter : counters) {

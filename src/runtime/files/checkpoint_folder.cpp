@@ -155,10 +155,14 @@ class LowestStep {
   std::optional<std::int64_t> step_;
 };
 
-/// Only what can be loaded counts as kept; what cannot is left for people to look at.
-void discard_old(const std::string& folder, std::int64_t saved_step, const Retention& retention,
-                 std::vector<std::string>& warnings) try {
-  std::vector<std::int64_t> steps;  // the one just saved first, then the highest
+struct Sorted {
+  std::vector<std::int64_t> kept, old;  ///< steps, the highest first, but `first` before them
+};
+
+/// Only what can be loaded counts as kept; what cannot is in neither list, and left for people to look at.
+/// @param first a step that is kept in any case
+Sorted sort_by_retention(const std::string& folder, std::int64_t first, const Retention& retention) {
+  std::vector<std::int64_t> steps;
   LowestStep lowest(retention.lowest);
   const auto consider = [&](std::int64_t step) {
     const auto metadata = loadable(path_of(folder, step));
@@ -166,16 +170,28 @@ void discard_old(const std::string& folder, std::int64_t saved_step, const Reten
     steps.push_back(step);
     lowest.look_at(*metadata);
   };
-  consider(saved_step);
+  consider(first);
   for (const std::int64_t step : steps_in(folder))
-    if (step != saved_step) consider(step);
-  for (std::size_t i = 1; i < steps.size(); ++i) {
-    const bool is_kept = static_cast<std::int64_t>(i) < retention.latest ||
+    if (step != first) consider(step);
+  Sorted sorted;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const bool is_kept = i == 0 || static_cast<std::int64_t>(i) < retention.latest ||
                          (retention.every && steps[i] % *retention.every == 0) || steps[i] == lowest.step();
-    if (!is_kept) discard(folder, steps[i], warnings);
+    (is_kept ? sorted.kept : sorted.old).push_back(steps[i]);
   }
+  return sorted;
+}
+
+void discard_old(const std::string& folder, std::int64_t saved_step, const Retention& retention,
+                 std::vector<std::string>& warnings) try {
+  for (const std::int64_t step : sort_by_retention(folder, saved_step, retention).old) discard(folder, step, warnings);
 } catch (const Error& failure) {  // the folder can't be looked at any more, but the checkpoint is complete
   warnings.push_back(failure.what());
+}
+
+void check_retention(const Retention& retention) {
+  if (retention.latest < 1)
+    throw UsageError("CHECKPOINT-06", fmt::format("at least 1 checkpoint must be kept, not {}", retention.latest));
 }
 
 /// The folder that the ranks fill. Each save has another one, so that ranks that outlive their own run do not write
@@ -348,8 +364,7 @@ std::string new_abandoned_folder(const std::string& folder) {
 SavedCheckpoint save_checkpoint(const std::string& folder, CheckpointMetadata metadata, Communicator& communicator,
                                 std::span<const PartToSave> parts, const Retention& retention,
                                 const std::function<void()>& before_completing) {
-  if (retention.latest < 1)
-    throw UsageError("CHECKPOINT-06", fmt::format("at least 1 checkpoint must be kept, not {}", retention.latest));
+  check_retention(retention);
   metadata.n_ranks = communicator.shards();
   SavedCheckpoint saved{path_of(folder, metadata.step), {}};
   std::optional<PartialFolder> partial;  // rank 0's
@@ -361,6 +376,22 @@ SavedCheckpoint save_checkpoint(const std::string& folder, CheckpointMetadata me
     throw;
   }
   return saved;
+}
+
+PrunedCheckpoints prune_checkpoints(const std::string& folder, const Retention& retention, bool only_say) {
+  check_retention(retention);
+  PrunedCheckpoints pruned;
+  const auto latest = latest_checkpoint(folder);
+  if (!latest) return pruned;
+  const auto step = *step_of(filesystem::path(*latest).filename().string());
+  const Sorted sorted = sort_by_retention(folder, step, retention);
+  for (const std::int64_t kept : sorted.kept) pruned.kept.push_back(path_of(folder, kept));
+  for (const std::int64_t old : sorted.old) {
+    const std::size_t n_warnings = pruned.warnings.size();
+    if (!only_say) discard(folder, old, pruned.warnings);
+    if (pruned.warnings.size() == n_warnings) pruned.deleted.push_back(path_of(folder, old));
+  }
+  return pruned;
 }
 
 CheckpointMetadata read_checkpoint_metadata(const std::string& path) {

@@ -31,7 +31,13 @@ class CheckpointReader::File {
     verify(tensors_.bytes(), first, first + n);
     return begin;
   }
-  void verify() { verify(tensors_.bytes(), 0, tensors_.bytes().size()); }
+  void verify() {
+    constexpr std::size_t piece_bytes = std::size_t{64} << 20;
+    for (std::size_t first = 0; first < tensors_.bytes().size(); first += piece_bytes) {
+      verify(tensors_.bytes(), first, first + piece_bytes);
+      tensors_.release();
+    }
+  }
 
  private:
   /// Checks the checksums of the header before the header itself is read.
@@ -155,6 +161,10 @@ void CheckpointReader::read(const std::string& name, const Region& region, std::
 
 void CheckpointReader::verify() {
   for (File& file : files_) file.verify();
+}
+
+void CheckpointReader::release() const noexcept {
+  for (const File& file : files_) file.tensors().release();
 }
 
 std::uint64_t CheckpointReader::bytes_read() const {

@@ -12,9 +12,11 @@
 #include <vector>
 
 namespace monomorph::runtime {
+namespace {
+namespace fs = std::filesystem;
+}  // namespace
 
 std::string find_checkpoint(const std::string& path) {
-  namespace fs = std::filesystem;
   std::error_code ignored;  // what can't be looked at isn't there
   if (fs::exists(fs::path(path) / "metadata.json", ignored)) return path;
   std::vector<std::string> broken;
@@ -27,6 +29,24 @@ std::string find_checkpoint(const std::string& path) {
       "RUN-03",
       fmt::format("there is no {}checkpoint in {}; name a checkpoint, a folder of checkpoints or a run folder",
                   broken.empty() ? "" : "whole ", in_quotes(path)));
+}
+
+std::string find_checkpoint(const std::string& path, std::optional<std::int64_t> step) {
+  if (!step) return find_checkpoint(path);
+  const std::string name = fmt::format("step_{:08}", *step);
+  std::error_code ignored;  // what can't be looked at isn't there
+  for (const fs::path& folder : {fs::path(path), fs::path(path) / "checkpoints"})
+    if (fs::is_directory(folder / name, ignored)) return (folder / name).string();
+  throw UsageError("RUN-03", fmt::format("there is no checkpoint of step {} in {}; name a folder of checkpoints or a "
+                                         "run folder that has it",
+                                         *step, in_quotes(path)));
+}
+
+std::string find_checkpoint_folder(const std::string& path) {
+  for (const fs::path& folder : {fs::path(path), fs::path(path) / "checkpoints"})
+    if (has_checkpoints(folder.string())) return folder.string();
+  throw UsageError("RUN-03", fmt::format("there are no checkpoints in {}; name a folder of checkpoints or a run folder",
+                                         in_quotes(path)));
 }
 
 }  // namespace monomorph::runtime

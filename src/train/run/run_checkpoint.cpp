@@ -8,6 +8,7 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/runtime/files/checkpoint_reader.hpp>
+#include <monomorph/runtime/files/counter_names.hpp>
 #include <monomorph/train/describe/describe.hpp>
 #include <monomorph/train/step/host_pieces.hpp>
 
@@ -18,7 +19,6 @@ namespace monomorph::train {
 namespace {
 
 const std::string train_file_prefix = "train_file ";  // of the names of counters
-const std::string evaluation_loss_counter = "evaluation_loss";
 
 std::vector<std::int64_t> file_shape(Shape shape) {
   const Dims dims = dims_of(shape);
@@ -74,7 +74,7 @@ void load_tensor(runtime::CheckpointReader& checkpoint, const StateTensor& tenso
 runtime::Retention retention_of(const CheckpointHparams& hparams) {
   runtime::Retention retention{.every = hparams.keep_every.value};
   if (hparams.keep.value) retention.latest = static_cast<int>(*hparams.keep.value);
-  if (hparams.keep_best.value) retention.lowest = evaluation_loss_counter;
+  if (hparams.keep_best.value) retention.lowest = runtime::evaluation_loss_counter;
   return retention;
 }
 
@@ -96,7 +96,7 @@ std::vector<std::string> save_run(const std::string& folder, const runtime::Rete
                      tensor.held()});
   runtime::CheckpointMetadata metadata = run_metadata(recipe, hparams, state, communicator.size());
   for (const auto& [path, hash] : train_files) metadata.counters[train_file_prefix + path] = hash;
-  if (evaluation_loss) metadata.counters[evaluation_loss_counter] = *evaluation_loss;
+  if (evaluation_loss) metadata.counters[runtime::evaluation_loss_counter] = *evaluation_loss;
   return runtime::save_checkpoint(folder, std::move(metadata), communicator, parts, retention, before_completing)
       .warnings;
 }

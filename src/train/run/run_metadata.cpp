@@ -25,7 +25,7 @@ runtime::CheckpointMetadata run_metadata(const RecipeProgram& recipe, const Hpar
                        {"loss_scale", state.loss_scale},
                        {"steps_at_scale", state.steps_at_scale}};
   if (std::isfinite(state.lowest_evaluation_loss))
-    metadata.counters["lowest_evaluation_loss"] = state.lowest_evaluation_loss;
+    metadata.counters[runtime::lowest_evaluation_loss_counter] = state.lowest_evaluation_loss;
   return metadata;
 }
 

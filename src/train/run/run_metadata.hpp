@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/runtime/files/checkpoint_folder.hpp>
+#include <monomorph/runtime/files/counter_names.hpp>
 #include <monomorph/train/describe/recipe_program.hpp>
 #include <monomorph/train/hparams/hparams.hpp>
 #include <monomorph/train/step/run_state.hpp>
@@ -8,8 +9,7 @@
 
 namespace monomorph::train {
 
-/// The name of a counter that only checkpoints without the optimiser's state have.
-inline constexpr std::string_view weights_alone = "weights_alone";
+inline constexpr std::string_view weights_alone = runtime::weights_alone_counter;
 
 /// What a checkpoint says of its run.
 runtime::CheckpointMetadata run_metadata(const RecipeProgram& recipe, const Hparams& hparams, const RunState& state,

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace monomorph::data {
 
@@ -46,6 +47,11 @@ std::int32_t find_end_of_document(const Tokenizer& tokenizer, const std::string&
 /// @throws [DATA-02], [DATA-03], [DATA-04], [DATA-10], [DATA-11], [DATA-20] to [DATA-26], [DATA-40]; [TOK-06] if the
 /// vocabulary lacks the end of document; [FILE-NN]
 PackSummary pack(const std::string& input, const Tokenizer& tokenizer, const std::string& output,
+                 const PackSettings& settings = {});
+
+/// The same of several JSON Lines files, as if they were one; none of them can be resumed.
+/// @param inputs at least one   @throws UsageError [DATA-75] one of several is a plain text
+PackSummary pack(const std::vector<std::string>& inputs, const Tokenizer& tokenizer, const std::string& output,
                  const PackSettings& settings = {});
 
 /// What pack() writes to until it is done.  @throws [FILE-04] for a folder

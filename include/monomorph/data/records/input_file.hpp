@@ -23,6 +23,7 @@ class InputFile {
   void seek(std::uint64_t offset);
   /// The size of a regular file; 0 for anything else.
   std::uint64_t regular_file_bytes() const;
+  bool is_regular_file() const noexcept { return !may_wait_; }
   const std::string& path() const noexcept { return path_; }
 
  private:

@@ -80,6 +80,17 @@ struct PartToSave {
     std::span<const PartToSave> parts, const Retention& retention,
     const std::function<void()>& before_completing = [] {});
 
+struct PrunedCheckpoints {
+  std::vector<std::string> kept, deleted;  ///< paths, the highest step first
+  std::vector<std::string> warnings;       ///< one line each: what could not be deleted
+};
+
+/// Deletes from `folder` what a save with this retention would delete now, but that the latest checkpoint takes the
+/// place of the one just saved. Nobody else may save there meanwhile.
+/// @param only_say says what would be deleted, and deletes nothing
+/// @throws [CHECKPOINT-06] for the retention; [FILE-03]; [CHECKPOINT-02] the latest one is of a newer format
+PrunedCheckpoints prune_checkpoints(const std::string& folder, const Retention& retention, bool only_say);
+
 /// Reads and checks the metadata of one checkpoint, and that its files are there with the right sizes.
 /// @throws [CHECKPOINT-01] there is none at `path`; [CHECKPOINT-02] a newer format; [CHECKPOINT-03] metadata.json is
 ///   damaged; [CHECKPOINT-04] a file is missing or has another size

@@ -63,6 +63,7 @@ class SafetensorsFile {
   const TensorMetadata& metadata() const noexcept { return header_.metadata; }
   std::span<const std::byte> bytes() const noexcept { return file_.bytes(); }  ///< of the whole file
   const std::string& path() const noexcept { return file_.path(); }
+  void release() const noexcept { file_.release(); }  ///< as MappedFile::release
 
  private:
   MappedFile file_;

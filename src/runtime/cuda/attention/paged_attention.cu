@@ -1,9 +1,9 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
 
+#include "runtime/cuda/host/staging.hpp"
 #include "runtime/cuda/launch/block_memory.hpp"
 #include "runtime/cuda/launch/launch.hpp"
-#include "runtime/cuda/map_elements.hpp"
-#include "runtime/cuda/host/staging.hpp"
+#include "runtime/cuda/launch/map_elements.hpp"
 #include "runtime/kernels/dtypes.hpp"
 
 #include <cmath>

@@ -175,3 +175,31 @@ TEST_CASE("A pipeline works on few long blocks at once, and on many short ones")
   CHECK(most_at_once(std::size_t{128} << 20) == 1);
   CHECK(most_at_once(1) > 1);
 }
+
+TEST_CASE("Blocks of several files are those of one, but that lines end with their file") {
+  TemporaryFolder folder;
+  const std::vector<std::string> texts{"a\nb", "", "c\n", std::string(300'000, 'd') + "\n" + std::string(300'000, 'e'),
+                                       "f"};
+  std::vector<std::string> paths;
+  for (const std::string& text : texts) paths.push_back(folder.write("file" + std::to_string(paths.size()), text));
+  LineBlockReader reader(paths);
+  std::size_t n_bytes = 0;
+  for (const std::string& text : texts) n_bytes += text.size();
+  CHECK(reader.file_bytes() == n_bytes);
+  std::vector<std::string> lines;
+  std::uint64_t end = 0;
+  LineBlock block;
+  while (reader.next(block)) {
+    CHECK(block.offset == end);
+    end = block.end_offset;
+    const bool is_of_its_file = texts[block.input].substr(block.offset - block.input_begin, block.size) == block.text();
+    CHECK(is_of_its_file);
+    for_each_line(block, [&](std::string_view line, std::uint64_t) {
+      lines.emplace_back(line.substr(0, 1));
+      return true;
+    });
+  }
+  CHECK(end == n_bytes);
+  CHECK(lines == std::vector<std::string>{"a", "b", "c", "d", "e", "f"});
+  CHECK(contains(error_of([&] { LineBlockReader({paths.front(), folder.file("nowhere")}); }), "[FILE-01]"));
+}

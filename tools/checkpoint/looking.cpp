@@ -1,33 +1,21 @@
-// monomorph-checkpoint: looks into checkpoint folders without the program that wrote them.
-#include <monomorph/core/command_line.hpp>
-#include <monomorph/core/error.hpp>
-#include <monomorph/core/process_setup.hpp>
-#include <monomorph/core/report_failure.hpp>
-#include <monomorph/core/standard_streams.hpp>
+// inspect, digest and verify: what a checkpoint holds, and whether it is whole.
+#include "commands.hpp"
+
 #include <monomorph/core/xxh64.hpp>
 #include <monomorph/runtime/files/checkpoint_reader.hpp>
-#include <monomorph/runtime/files/find_checkpoint.hpp>
-#include <monomorph/train/weights/recipe_header.hpp>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <exception>
-#include <string>
-#include <utility>
+#include <memory>
 #include <variant>
 #include <vector>
 
+namespace monomorph::tools {
 namespace {
 
-using namespace monomorph;
 using namespace monomorph::runtime;
-
-template <class... Arguments> void say(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-  write_out(fmt::format(format, std::forward<Arguments>(arguments)...));
-}
 
 void inspect(const std::string& path) {
   const CheckpointMetadata metadata = read_checkpoint_metadata(path);
@@ -73,41 +61,26 @@ void digest(const std::string& path) {
     for (std::int64_t first = 0; first < tensor.n_elements; first += most) {
       bytes.resize(static_cast<std::size_t>(std::min(most, tensor.n_elements - first) * width));
       checkpoint.read(name, first, bytes);
+      checkpoint.release();
       hash.update(bytes);
     }
     say("{:016x}  {:<4} [{}]  {}\n", hash.digest(), name_of(tensor.dtype), fmt::join(tensor.shape, ", "), name);
   }
 }
 
-/// The commands run while the command line is parsed.
-void run(int argc, char** argv) {
-  CLI::App program{"Looks into checkpoint folders.", "monomorph-checkpoint"};
-  program.require_subcommand(1);
-  std::string folder;
-  const auto add_command = [&](const char* name, const char* text, void (*action)(const std::string&)) {
-    CLI::App* const command = program.add_subcommand(name, text);
-    command->add_option("DIR", folder, "A checkpoint, a folder of them or a run folder: then the latest one")
-        ->required();
-    command->callback([&folder, action] { action(find_checkpoint(folder)); });
-  };
-  std::string name = "imported";
-  CLI::App* const recipe = program.add_subcommand("recipe", "Print a recipe header for the model of a folder");
-  recipe->add_option("FOLDER", folder, "A folder of a Hugging Face model, with its config.json")->required();
-  recipe->add_option("--name", name, "Of the recipe")->capture_default_str();
-  recipe->callback([&] { write_out(train::recipe_header(folder, name)); });
-  add_command("inspect", "Print what a checkpoint holds; sizes are checked, checksums are not", inspect);
-  add_command("digest", "Print the XXH64 of each tensor, the same however many ranks saved it", digest);
-  add_command("verify", "Read every byte of a checkpoint and compare the checksums", verify);
-  set_up_process();
-  parse_command_line(program, argc, argv, "CHECKPOINT-11");
-  flush_out();
+void add_command(CLI::App& program, const char* name, const char* text, void (*action)(const std::string&)) {
+  CLI::App* const command = program.add_subcommand(name, text);
+  const auto checkpoint = std::make_shared<CheckpointOption>();
+  checkpoint->add_to(*command);
+  command->callback([checkpoint, action] { action(checkpoint->find()); });
 }
 
 }  // namespace
 
-int main(int argc, char** argv) try {
-  run(argc, argv);
-  return static_cast<int>(ExitCode::success);
-} catch (const std::exception& failure) {
-  return report_failure(failure);
+void add_looking(CLI::App& program) {
+  add_command(program, "inspect", "Print what a checkpoint holds; sizes are checked, checksums are not", inspect);
+  add_command(program, "digest", "Print the XXH64 of each tensor, the same however many ranks saved it", digest);
+  add_command(program, "verify", "Read every byte of a checkpoint and compare the checksums", verify);
 }
+
+}  // namespace monomorph::tools

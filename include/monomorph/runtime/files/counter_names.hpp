@@ -1,0 +1,13 @@
+#pragma once
+
+/// Counters of checkpoints (CheckpointMetadata::counters) that others than the run ask for.
+namespace monomorph::runtime {
+
+/// The loss of an evaluation of what was saved, if there was one.
+inline constexpr const char* evaluation_loss_counter = "evaluation_loss";
+/// Of the run so far.
+inline constexpr const char* lowest_evaluation_loss_counter = "lowest_evaluation_loss";
+/// Only checkpoints without the optimiser's state have it.
+inline constexpr const char* weights_alone_counter = "weights_alone";
+
+}  // namespace monomorph::runtime

@@ -1,0 +1,181 @@
+#include <monomorph/train/checkpoints/average.hpp>
+
+#include "only_rank.hpp"
+#include "tensor_pieces.hpp"
+#include "train/weights/travelling_files.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+#include <monomorph/core/truncation_guard.hpp>
+#include <monomorph/runtime/files/checkpoint_folder.hpp>
+#include <monomorph/runtime/files/checkpoint_reader.hpp>
+#include <monomorph/runtime/files/counter_names.hpp>
+#include <monomorph/train/checkpoints/single_file.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+
+namespace monomorph::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse(const runtime::CheckpointReader& first, const runtime::CheckpointReader& other,
+                         const std::string& why) {
+  throw UsageError("CHECKPOINT-32", fmt::format("{} and {} have no average: {}; give checkpoints of one model",
+                                                in_quotes(first.path()), in_quotes(other.path()), why));
+}
+
+/// What shapes the state differs; by name, as far as the checkpoints say.
+std::string differing_state(const runtime::CheckpointMetadata& first, const runtime::CheckpointMetadata& other) {
+  std::vector<std::string> lines;
+  for (const auto& [name, value] : first.recipe_facts) {
+    const auto found = other.recipe_facts.find(name);
+    if (found != other.recipe_facts.end() && found->second != value)
+      lines.push_back(fmt::format("{} is {} and {}", name, value, found->second));
+  }
+  constexpr std::size_t most_named = 3;
+  if (lines.size() > most_named) lines.resize(most_named);
+  return lines.empty() ? "their recipes have states of different kinds" : fmt::format("{}", fmt::join(lines, ", "));
+}
+
+void check_alike(const runtime::CheckpointReader& first, const runtime::CheckpointReader& other) {
+  if (first.metadata().state_fingerprint != other.metadata().state_fingerprint)
+    refuse(first, other, differing_state(first.metadata(), other.metadata()));
+  const std::vector<std::string> names = weight_names(first);
+  if (names != weight_names(other)) refuse(first, other, "the names of their weights differ");
+  for (const std::string& name : names) {
+    const runtime::CheckpointReader::Tensor &left = *first.find(name), &right = *other.find(name);
+    if (left.shape != right.shape || left.dtype != right.dtype)
+      refuse(first, other, fmt::format("{} has another shape or dtype there", in_quotes(name)));
+    if (!is_floating_point(left.dtype))
+      refuse(first, other, fmt::format("{} is not of floating-point numbers", in_quotes(name)));
+  }
+}
+
+std::vector<double> checked_shares(std::vector<double> shares, std::size_t n) {
+  if (shares.empty()) shares.assign(n, 1);
+  const bool are_positive = std::ranges::all_of(shares, [](double share) { return std::isfinite(share) && share > 0; });
+  if (shares.size() != n || !are_positive)
+    throw UsageError("CHECKPOINT-33",
+                     fmt::format("each of the {} checkpoints must have one positive weight, and the weights are [{}]; "
+                                 "give as many, or none for equal ones",
+                                 n, fmt::join(shares, ", ")));
+  return shares;
+}
+
+/// Gives the weights of the mean, piece by piece.
+class WeightedMean {
+ public:
+  WeightedMean(std::vector<runtime::CheckpointReader>& checkpoints, std::vector<double> shares)
+      : checkpoints_(checkpoints),
+        shares_(std::move(shares)),
+        total_(std::accumulate(shares_.begin(), shares_.end(), 0.0)) {}
+
+  void give(const std::string& name, const runtime::ByteSink& sink) {
+    const runtime::CheckpointReader::Tensor& tensor = *checkpoints_.front().find(name);
+    for_each_piece(tensor.n_elements, [&](std::int64_t first, std::int64_t n) {
+      sums_.assign(static_cast<std::size_t>(n), 0);
+      for (std::size_t i = 0; i < checkpoints_.size(); ++i) add(checkpoints_[i], name, first, shares_[i]);
+      for (double& sum : sums_) sum /= total_;
+      n_non_finite_ += std::ranges::count_if(sums_, [](double mean) { return !std::isfinite(mean); });
+      narrow(sums_, tensor.dtype, bytes_);
+      sink(bytes_);
+    });
+  }
+  std::int64_t n_non_finite() const { return n_non_finite_; }
+
+ private:
+  void add(runtime::CheckpointReader& checkpoint, const std::string& name, std::int64_t first, double share) {
+    read_piece(checkpoint, name, first, std::ssize(sums_), bytes_);
+    widen(checkpoint.find(name)->dtype, bytes_, numbers_);
+    for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] += share * numbers_[i];
+  }
+
+  std::vector<runtime::CheckpointReader>& checkpoints_;
+  const std::vector<double> shares_;
+  const double total_;
+  std::vector<double> sums_, numbers_;
+  std::vector<std::byte> bytes_;
+  std::int64_t n_non_finite_ = 0;
+};
+
+/// A folder that is made for the output, and is removed with all that is in it unless it is kept.
+class NewFolder {
+ public:
+  explicit NewFolder(const std::string& path) : path_(path) {
+    std::error_code failure;
+    if (!fs::create_directory(path_, failure))
+      throw_file_error("create the folder", path_, failure ? failure.value() : EEXIST);
+  }
+  NewFolder(const NewFolder&) = delete;
+  ~NewFolder() {
+    std::error_code ignored;  // the failure that brought us here is the one to report
+    if (!is_kept_) fs::remove_all(path_, ignored);
+  }
+  void keep() { is_kept_ = true; }
+
+ private:
+  std::string path_;
+  bool is_kept_ = false;
+};
+
+/// Of weights alone. A loss that was measured is not the average's.
+runtime::CheckpointMetadata metadata_of_average(const std::vector<runtime::CheckpointReader>& checkpoints) {
+  const auto step = [](const runtime::CheckpointReader& checkpoint) { return checkpoint.metadata().step; };
+  runtime::CheckpointMetadata metadata = std::ranges::max_element(checkpoints, {}, step)->metadata();
+  metadata.counters.erase(runtime::evaluation_loss_counter);
+  metadata.counters.erase(runtime::lowest_evaluation_loss_counter);
+  metadata.counters[runtime::weights_alone_counter] = std::int64_t{1};
+  return metadata;
+}
+
+std::vector<runtime::CheckpointReader> open_alike(const std::vector<std::string>& paths) {
+  std::vector<runtime::CheckpointReader> checkpoints;
+  for (const std::string& path : paths) {
+    checkpoints.emplace_back(path);
+    check_alike(checkpoints.front(), checkpoints.back());
+  }
+  return checkpoints;
+}
+
+}  // namespace
+
+AveragedCheckpoints average_checkpoints(const std::vector<std::string>& paths, std::vector<double> shares,
+                                        const std::string& output) {
+  shares = checked_shares(std::move(shares), paths.size());
+  check_output(output, paths);
+  std::vector<runtime::CheckpointReader> checkpoints = open_alike(paths);
+  WeightedMean mean(checkpoints, std::move(shares));
+  std::vector<runtime::PartToSave> parts;
+  const runtime::CheckpointReader& first = checkpoints.front();
+  const std::vector<std::string> names = weight_names(first);
+  for (const std::string& name : names) {
+    const runtime::CheckpointReader::Tensor& tensor = *first.find(name);
+    parts.push_back({{.name = name,
+                      .dtype = tensor.dtype,
+                      .shape = tensor.shape,
+                      .give = [&](const runtime::ByteSink& sink) { mean.give(name, sink); }},
+                     RegionRun::whole(dims_of(tensor.shape))});
+  }
+  NewFolder folder(output);
+  OnlyRank only_rank;
+  runtime::SavedCheckpoint saved = runtime::save_checkpoint(output + "/checkpoints", metadata_of_average(checkpoints),
+                                                            only_rank, parts, {.latest = 1}, throw_if_truncated);
+  copy_travelling_files(paths.back() + "/" + runtime::relative_run_folder(paths.back()), output);
+  folder.keep();
+  if (names.size() < first.names().size())
+    saved.warnings.insert(saved.warnings.begin(),
+                          "the state of the optimiser is left out: runs begin from the average by weights.from, and do "
+                          "not resume from it");
+  if (mean.n_non_finite() > 0)
+    saved.warnings.push_back(fmt::format("{} elements of the mean are not finite", mean.n_non_finite()));
+  return {saved.path, std::move(saved.warnings)};
+}
+
+}  // namespace monomorph::train

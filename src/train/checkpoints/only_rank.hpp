@@ -1,0 +1,23 @@
+#pragma once
+#include <monomorph/runtime/comm/communicator.hpp>
+
+namespace monomorph::train {
+
+/// The only rank of a program that saves and does not train: it has nobody to exchange anything with.
+class OnlyRank final : public Communicator {
+ public:
+  int rank() const override { return 0; }
+  int size() const override { return 1; }
+  int shards() const override { return 1; }
+  plan::Traffic traffic() const override { return {}; }
+
+ private:
+  void start_all_gather(int, View, View) override {}
+  void start_reduce_scatter(int, View, View, Reduction) override {}
+  void note_release(int) override {}
+  void finish(int) override {}
+  void all_reduce_words(std::span<std::int64_t>) override {}
+  void gather_parts(View) override {}
+};
+
+}  // namespace monomorph::train
