@@ -6,7 +6,6 @@
 #include "support/ranks.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/tensors.hpp"
-#include "train/describe/async_save_choice.hpp"
 #include "train/run/staged_state.hpp"
 
 #include <monomorph/core/type_name.hpp>
@@ -79,8 +78,7 @@ template <Recipe R> Tensors save(int ranks, const std::string& folder) {
       update(step, i, 1e-3);
     }
     whole.add(step);
-    const auto program = detail::program_of<R>();
-    if (train::StagedState(step, true).bytes() > train::staging_bytes(program, program.memory(ranks, 2, 0)))
+    if (train::StagedState(step, true).bytes() > plan::memory<R>(ranks, 2).checkpoint_staging)
       throw std::logic_error("the copy of the state is larger than planned");
     CHECK(train::save_run(folder, {.latest = 2}, detail::program_of<R>(), {}, state, {}, step, *communicator).empty());
   });

@@ -25,22 +25,16 @@ std::optional<std::string> staging_beyond_memory(const RecipeProgram& recipe, co
       format_bytes(memory.staging), 100 * usable_main_memory, format_bytes(free_main_memory));
 }
 
-}  // namespace
-
-std::int64_t staging_bytes(const RecipeProgram& recipe, const plan::Memory& plan) {
-  // Without a copy in compute's dtype, the parameters that wait on the host are the masters.
-  const bool host_params_are_masters = recipe.compute_dtype == recipe.master_dtype;
-  return plan.master + plan.optimizer_state + plan.host_optimizer + (host_params_are_masters ? plan.host_params : 0);
-}
-
 std::optional<std::string> staging_beyond_budget(const RecipeProgram& recipe, const Hparams& hparams, int ranks) {
   const plan::Memory plan = recipe.memory(ranks, micro_batch_of(hparams), tree_levels(hparams, ranks));
   if (recipe.budget == nullptr || !plan.arena_on_host) return std::nullopt;
-  const std::int64_t needed = staging_bytes(recipe, plan), budget = recipe.budget->bytes_per_rank.value;
+  const std::int64_t needed = plan.checkpoint_staging, budget = recipe.budget->bytes_per_rank.value;
   if (plan.budgeted() + needed <= budget) return std::nullopt;
   return fmt::format("beside the {} that are planned, {} for a copy of the state exceed the recipe's budget of {}",
                      format_bytes(plan.budgeted()), format_bytes(needed), format_bytes(budget));
 }
+
+}  // namespace
 
 std::optional<std::string> choose_async_save(const RecipeProgram& recipe, Hparams& hparams, LaunchedRanks ranks,
                                              std::int64_t free_main_memory) {

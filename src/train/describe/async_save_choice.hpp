@@ -7,17 +7,11 @@
 #include <optional>
 #include <string>
 
-/// The memory by which checkpoints are written behind the steps, and whether a run has it.
+/// Whether a run has the memory by which checkpoints are written behind the steps (plan::Memory::checkpoint_staging).
 namespace monomorph::train {
 
-/// Main memory of a rank for a copy of what it saves: masters and the optimiser's state, as they are planned.
-std::int64_t staging_bytes(const RecipeProgram& recipe, const plan::Memory& plan);
-
-/// Why that copy is no part of what the recipe's budget allows a rank, if it is not. It counts against a budget of main
-/// memory alone.   @param ranks data-parallel ranks
-std::optional<std::string> staging_beyond_budget(const RecipeProgram& recipe, const Hparams& hparams, int ranks);
-
-/// Puts on or off in the place of checkpoint.async_save = "auto".
+/// Puts on or off in the place of checkpoint.async_save = "auto": on where the copy fits the memory that is free, and,
+/// on a device without a memory of its own, with the rest of the plan the recipe's budget.
 /// @param free_main_memory of the machine, whose ranks share it
 /// @return why it is off, if it was to be chosen; nothing otherwise
 /// @throws UsageError [CHECKPOINT-20] it is on, and the budget does not allow it

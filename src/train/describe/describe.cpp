@@ -1,6 +1,5 @@
 #include <monomorph/train/describe/describe.hpp>
 
-#include "train/describe/async_save_choice.hpp"
 #include "train/describe/fact_text.hpp"
 #include "train/describe/group_table.hpp"
 
@@ -157,7 +156,7 @@ void memory_table(Text& text, const RecipeProgram& recipe, int ranks, std::int64
   row("copies for checkpoints on the host", bytes.host_staging);
   row("gradients on their way", bytes.communication);
   row("total", bytes.total());
-  row("beside it, for checkpoints behind the steps", staging_bytes(recipe, bytes));
+  row("beside it, for checkpoints behind the steps", bytes.checkpoint_staging);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "train/describe/run_memory.hpp"
 
-#include "train/describe/async_save_choice.hpp"
 #include "train/describe/batch_partition.hpp"
 #include "train/describe/memory_advice.hpp"
 
@@ -40,7 +39,7 @@ RunMemory run_memory(const RecipeProgram& recipe, const Hparams& hparams, int ra
           .kernels = kernel_workspace_bytes(),
           .batches = data::BatchPrefetcher::bytes(micro_batch_of(hparams), recipe.model->context_length,
                                                   recipe.wants_document_starts, first_stage.in_flight()),
-          .staging = hparams.checkpoint.async_save.value == AsyncSave::on ? staging_bytes(recipe, plan) : 0};
+          .staging = hparams.checkpoint.async_save.value == AsyncSave::on ? plan.checkpoint_staging : 0};
 }
 
 std::optional<std::string> check_memory(const RecipeProgram& recipe, const Hparams& hparams, int ranks, int local_ranks,
