@@ -6,18 +6,23 @@
 #include "support/ranks.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/tensors.hpp"
+#include "train/run/staged_state.hpp"
 
 #include <monomorph/core/type_name.hpp>
 #include <monomorph/runtime/comm/together.hpp>
 #include <monomorph/runtime/comm/world.hpp>
+#include <monomorph/runtime/files/background_save.hpp>
 #include <monomorph/runtime/files/checkpoint_reader.hpp>
 #include <monomorph/train/commands/run_recipe.hpp>
 #include <monomorph/train/run/run_checkpoint.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <filesystem>
+#include <future>
 #include <mutex>
+#include <stdexcept>
 
 namespace monomorph::testing {
 namespace {
@@ -73,6 +78,8 @@ template <Recipe R> Tensors save(int ranks, const std::string& folder) {
       update(step, i, 1e-3);
     }
     whole.add(step);
+    if (train::StagedState(step, true).bytes() > plan::memory<R>(ranks, 2).checkpoint_staging)
+      throw std::logic_error("the copy of the state is larger than planned");
     CHECK(train::save_run(folder, {.latest = 2}, detail::program_of<R>(), {}, state, {}, step, *communicator).empty());
   });
   return whole.tensors();
@@ -237,6 +244,78 @@ TEST_CASE("a reader reads the blocks of what it is asked for, and notices damage
   CHECK(read(0) <= 2 * block);
   CHECK(contains(error_of([&] { read(n - 10); }), "[CHECKPOINT-05]"));
   CHECK(contains(error_of([&] { runtime::CheckpointReader(path).verify(); }), "rank_00001.safetensors"));
+}
+
+/// Four elements of a tensor of four times as many as there are ranks; its bytes come when `may_write`, if that is
+/// given.
+struct PartOfRank {
+  PartOfRank(const World& world, std::shared_future<void> may_write = {}) {
+    values.fill(static_cast<float>(world.rank()));
+    part.tensor = {"weight", runtime::FileDType::f32, {4 * world.size()}};
+    part.tensor.give = [this, may_write](const runtime::ByteSink& sink) {
+      if (may_write.valid()) may_write.wait();
+      sink(std::as_bytes(std::span(values)));
+    };
+    part.run = {Region::whole({4 * world.size()}), 4 * world.rank(), 4};
+    metadata.hyperparameters = "{}";
+    metadata.step = 7;
+  }
+  PartOfRank(const PartOfRank&) = delete;
+  std::array<float, 4> values{};
+  runtime::PartToSave part;
+  runtime::CheckpointMetadata metadata;
+};
+
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) names.push_back(entry.path().filename());
+  std::ranges::sort(names);
+  return names;
+}
+
+TEST_CASE(
+    "ranks go on with their collectives while one of them writes slowly, and then complete what all have written") {
+  const TemporaryFolder folder;
+  std::promise<void> slow_rank_may_write;
+  const std::shared_future<void> told = slow_rank_may_write.get_future();
+  std::atomic<int> n_wrong = 0;  // checks of Catch2 are for one thread
+  with_ranks(3, [&](const World& world) {
+    const auto communicator = world.communicator(3, DType::fp32);
+    const PartOfRank plain(world), held(world, world.rank() == 1 ? told : std::shared_future<void>());
+    (void)runtime::save_checkpoint(folder / "at_once", plain.metadata, *communicator, {&plain.part, 1}, {});
+    runtime::BackgroundSave save(folder / "behind", held.metadata, *communicator, {&held.part, 1}, {}, [] {});
+    for (int step = 0; step < 5; ++step)
+      if (!any_rank(*communicator, save.is_busy())) ++n_wrong;
+    if (world.rank() != 1 && save.is_busy(std::chrono::seconds(60))) ++n_wrong;
+    if (world.rank() == 0) slow_rank_may_write.set_value();
+    if (!save.finish().warnings.empty()) ++n_wrong;
+  });
+  CHECK(n_wrong == 0);
+  CHECK(names_in(folder / "behind") == std::vector<std::string>{"step_00000007"});
+  const std::vector<std::string> files = names_in(folder / "at_once/step_00000007");
+  CHECK(files.size() == 4);
+  CHECK(names_in(folder / "behind/step_00000007") == files);
+  for (const std::string& file : files)
+    CHECK(read_bytes(folder / "behind/step_00000007/" + file) == read_bytes(folder / "at_once/step_00000007/" + file));
+}
+
+TEST_CASE("a rank that can't write its part fails a save behind the steps on every rank, and nothing is left of it") {
+  const TemporaryFolder folder;
+  std::mutex mutex;
+  std::vector<std::string> messages;
+  with_ranks(2, [&](const World& world) {
+    const auto communicator = world.communicator(2, DType::fp32);
+    PartOfRank of_rank(world);
+    if (world.rank() == 1) of_rank.part.tensor.name = "__metadata__";  // which no safetensors file can hold
+    runtime::BackgroundSave save(folder.path(), of_rank.metadata, *communicator, {&of_rank.part, 1}, {}, [] {});
+    const std::string message = error_of([&] { save.finish(); });
+    const std::lock_guard lock(mutex);
+    messages.push_back(message);
+  });
+  std::ranges::sort(messages);
+  REQUIRE(messages.size() == 2);
+  CHECK(contains(messages[0], "[RANK-08] rank 1 could not write its part of a checkpoint"));
+  CHECK(contains(messages[1], "[SAFETENSORS-08]"));
 }
 
 }  // namespace monomorph::testing

@@ -5,8 +5,10 @@
 #include "support/recording_device.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/tensors.hpp"
+#include "train/run/staged_state.hpp"
 
 #include <monomorph/runtime/comm/world.hpp>
+#include <monomorph/runtime/files/background_save.hpp>
 #include <monomorph/runtime/files/checkpoint_reader.hpp>
 #include <monomorph/train/commands/run_recipe.hpp>
 #include <monomorph/train/run/run_checkpoint.hpp>
@@ -38,6 +40,22 @@ template <Recipe R> struct Trainee {
     save_run(folder, {.latest = 1}, program, hparams, {.step = 1, .samples = 1}, {}, step, *communicator);
     return read_bytes(folder + "/step_00000001/rank_00000.safetensors");
   }
+  /// The same behind the steps: the state changes when it is copied.
+  std::string save_behind(const std::string& folder) {
+    train::StagedState staged(step, true);
+    staged.copy();
+    const train::StateTensor table = step.parameters().at(0);
+    HostBuffer buffer;
+    const View place = step.place_for_upload(table.view, buffer);
+    std::ranges::fill(std::span(place.data, static_cast<std::size_t>(place.bytes())), std::byte{0});
+    step.upload(place, table.view);
+    runtime::BackgroundSave save(folder,
+                                 train::checkpoint_metadata(program, hparams, {.step = 1, .samples = 1}, {}, 1,
+                                                            std::nullopt),
+                                 *communicator, staged.parts(), {.latest = 1}, [] {});
+    save.finish();
+    return read_bytes(folder + "/step_00000001/rank_00000.safetensors");
+  }
   void restore(const std::string& folder) { restore_run(folder + "/step_00000001", program, step, true); }
 };
 
@@ -55,6 +73,13 @@ TEST_CASE("a checkpoint passes through the host's memory in pieces, and has the 
   std::vector<HostBuffer> buffers, others;
   CHECK(hash_of(downloaded(restored.step.parameters(), restored.step, buffers)) ==
         hash_of(downloaded(saved.step.parameters(), saved.step, others)));
+}
+
+TEST_CASE("a checkpoint behind the steps has the state as it was when it was copied, on a device, too") {
+  const TemporaryFolder at_once, here, there;
+  const std::string expected = Trainee<with_large_table>(3).save(at_once.path());
+  CHECK((Trainee<with_large_table>(3).save_behind(here.path()) == expected));
+  CHECK((Trainee<Recorded>(3).save_behind(there.path()) == expected));
 }
 
 TEST_CASE("an observer reads a tensor in pieces, unless it asks for all of it") {

@@ -44,7 +44,10 @@ struct Memory {
   std::int64_t device_communication = 0;  ///< of collectives between devices
   std::int64_t host_staging = 0;          ///< through which the host sees what lies in a device's own memory
   std::int64_t communication = 0;         ///< the communicator's
-  bool arena_on_host = true;              ///< the device has no memory of its own
+  /// A copy of what the rank saves, in main memory, for checkpoints behind the steps. Part of no total: whether a run
+  /// has it is a hyperparameter, and so for the run to judge.
+  std::int64_t checkpoint_staging = 0;
+  bool arena_on_host = true;  ///< the device has no memory of its own
   constexpr std::int64_t arena() const {
     return master + compute_params + gathered_params + gradients + gathered_gradients + gradient_tree +
            optimizer_state + optimizer_workspace + activations + statistics + rotary + scalars;
@@ -106,6 +109,8 @@ constexpr Memory memory_with(const Strategy& strategy, int dp, std::int64_t micr
   bytes.master += optimizer.masters.elements * master;
   bytes.optimizer_state = optimizer.states.elements * state;
   bytes.host_optimizer = optimizer.host_masters.elements * master + optimizer.host_states.elements * state;
+  for (int u = 0; u < n_stored_units<R>; ++u)
+    bytes.checkpoint_staging += shards.part[u] * master + optimizer.state[u].shape.elements() * state;
   bytes.optimizer_workspace = optimizer_workspace_elements<R>() * size_of(statistics_dtype(Precision::master_dtype));
   bytes.activations = activations.buffer.elements * compute;
   bytes.statistics = activations.statistics.elements * statistic;

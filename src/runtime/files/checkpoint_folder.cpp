@@ -1,13 +1,10 @@
-#include "block_checksums.hpp"
 #include "checkpoint_metadata.hpp"
-#include "checkpoint_part.hpp"
+#include "checkpoint_steps.hpp"
 
 #include <monomorph/core/atomic_file.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/text_file.hpp>
-#include <monomorph/runtime/comm/rank_failure.hpp>
-#include <monomorph/runtime/comm/together.hpp>
 #include <monomorph/runtime/files/checkpoint_folder.hpp>
 
 #include <fmt/format.h>
@@ -21,7 +18,6 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <random>
 #include <utility>
 
 namespace monomorph::runtime {
@@ -106,15 +102,6 @@ void remove_or_warn(const std::string& path, std::vector<std::string>& warnings)
   }
 }
 
-/// Removes what interrupted saves and deletions have left.
-void remove_leftovers(const std::string& folder, std::vector<std::string>& warnings) {
-  for (const std::string& name : names_in(folder)) {
-    if (name.starts_with(partial_prefix) || name.starts_with(trash_prefix)) {
-      remove_or_warn(fmt::format("{}/{}", folder, name), warnings);
-    }
-  }
-}
-
 /// Renamed first, so that no half-deleted folder is ever taken for a checkpoint.
 void discard(const std::string& folder, std::int64_t step, std::vector<std::string>& warnings) {
   const std::string path = path_of(folder, step);
@@ -182,167 +169,6 @@ Sorted sort_by_retention(const std::string& folder, std::int64_t first, const Re
   return sorted;
 }
 
-void discard_old(const std::string& folder, std::int64_t saved_step, const Retention& retention,
-                 std::vector<std::string>& warnings) try {
-  for (const std::int64_t step : sort_by_retention(folder, saved_step, retention).old) discard(folder, step, warnings);
-} catch (const Error& failure) {  // the folder can't be looked at any more, but the checkpoint is complete
-  warnings.push_back(failure.what());
-}
-
-void check_retention(const Retention& retention) {
-  if (retention.latest < 1)
-    throw UsageError("CHECKPOINT-06", fmt::format("at least 1 checkpoint must be kept, not {}", retention.latest));
-}
-
-/// The folder that the ranks fill. Each save has another one, so that ranks that outlive their own run do not write
-/// into another run's.
-/// @param token another one in each save
-std::string partial_path(const std::string& folder, std::int64_t step, std::int64_t token) {
-  return fmt::format("{}/{}{}-{:08x}", folder, partial_prefix, step_folder_name(step), token);
-}
-
-/// The same number on all ranks, and another one in each save.
-std::int64_t new_token(Communicator& communicator) {
-  const std::int64_t local = std::random_device{}();
-  return all_gather_words(communicator, {&local, 1}).front();
-}
-
-/// The folder that a save fills. The destructor removes it, unless it was moved to its place or left.
-class PartialFolder {
- public:
-  PartialFolder(const std::string& folder, std::string path) : folder_(folder), path_(std::move(path)) {
-    if (::mkdir(path_.c_str(), 0777) != 0) throw_file_error("create the folder", path_, errno);
-  }
-  PartialFolder(const PartialFolder&) = delete;
-  ~PartialFolder() {
-    std::error_code ignored;  // the failure that brought us here is the one to report
-    if (!path_.empty()) filesystem::remove_all(path_, ignored);
-  }
-
-  const std::string& path() const { return path_; }
-  void leave() { path_.clear(); }
-
-  void move_to(std::int64_t step, std::vector<std::string>& warnings) {
-    sync_folder(path_);
-    const std::string target = path_of(folder_, step);
-    if (!exists(target)) {
-      rename_folder(path_, target);
-      path_.clear();
-    } else if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) {
-      remove_or_warn(path_, warnings);  // it holds the replaced checkpoint now
-      path_.clear();
-    } else {
-      // Some network file systems cannot exchange. The old checkpoint of this step goes first; earlier steps stay.
-      discard(folder_, step, warnings);
-      rename_folder(path_, target);
-      path_.clear();
-    }
-    sync_folder(folder_);
-  }
-
- private:
-  std::string folder_;
-  std::string path_;
-};
-
-/// A rank's parts as a safetensors file has them: what is not whole is a run of elements, with a note of where it lies.
-CheckpointFile write_rank_file(const std::string& folder, int rank, std::span<const PartToSave> parts) {
-  std::vector<TensorToWrite> tensors;
-  TensorMetadata notes;
-  for (const PartToSave& part : parts) {
-    check_run(part.run, part.tensor.shape, part.tensor.name);
-    tensors.push_back(part.tensor);
-    if (part.run.n == element_count(part.tensor.shape)) continue;
-    tensors.back().shape = {part.run.n};
-    notes[part.tensor.name] = note_of({part.tensor.shape, part.run});
-  }
-  CheckpointFile record{.name = checkpoint_metadata::rank_file_name(rank), .checksums = {}};
-  OutputFile file(folder + "/" + record.name, OutputFile::Mode::create_new);
-  BlockChecksums checksums;
-  write_safetensors(
-      [&](std::span<const std::byte> bytes) {
-        file.write(bytes);
-        checksums.update(bytes);
-      },
-      tensors, notes);
-  file.sync();
-  record.n_bytes = checksums.n_bytes();
-  record.block_bytes = BlockChecksums::block_bytes;
-  record.checksums = checksums.finish();
-  return record;
-}
-
-bool lies_in_region(const PartToSave& part) { return part.run.region != Region::whole(dims_of(part.tensor.shape)); }
-
-/// Gathers what every rank has written, in all ranks.
-void add_files_of_ranks(Communicator& communicator, const CheckpointFile& local, std::span<const PartToSave> parts,
-                        CheckpointMetadata& metadata) {
-  const std::int64_t facts[] = {static_cast<std::int64_t>(local.n_bytes), std::ssize(local.checksums),
-                                std::ranges::any_of(parts, lies_in_region)};
-  constexpr std::size_t n_facts = std::size(facts);
-  const std::vector<std::int64_t> all_facts = all_gather_words(communicator, facts);
-  std::int64_t most = 0;
-  for (std::size_t i = 1; i < all_facts.size(); i += n_facts) most = std::max(most, all_facts[i]);
-  std::vector<std::int64_t> words(static_cast<std::size_t>(most));
-  std::ranges::transform(local.checksums, words.begin(),
-                         [](std::uint64_t sum) { return static_cast<std::int64_t>(sum); });
-  const std::vector<std::int64_t> all_words = all_gather_words(communicator, words);
-  metadata.files.clear();
-  metadata.has_regions = false;
-  for (int rank = 0; rank < communicator.shards(); ++rank) {
-    const std::int64_t* const of_rank = &all_facts[static_cast<std::size_t>(rank) * n_facts];
-    const auto first = all_words.begin() + rank * most;
-    metadata.files.push_back({checkpoint_metadata::rank_file_name(rank),
-                              static_cast<std::uint64_t>(of_rank[0]),
-                              BlockChecksums::block_bytes,
-                              {first, first + of_rank[1]}});
-    metadata.has_regions |= of_rank[2] != 0;
-  }
-}
-
-void write_metadata(const std::string& folder, const CheckpointMetadata& metadata) {
-  OutputFile file(folder + "/" + checkpoint_metadata::file_name, OutputFile::Mode::create_new);
-  file.write(checkpoint_metadata::to_json(metadata));
-  file.sync();
-}
-
-/// Creates the folder and those above it, each of them durably.
-void create_folder(const filesystem::path& folder) {
-  if (folder.empty() || exists(folder.string())) return;
-  const filesystem::path parent = folder.has_filename() ? folder.parent_path() : folder.parent_path().parent_path();
-  create_folder(parent);
-  if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) {
-    throw_file_error("create the folder", folder.string(), errno);
-  }
-  sync_folder(parent.empty() ? "." : parent.string());
-}
-
-/// The stages of a save. A stage begins when the one before is done on all ranks.
-void fill_and_complete(const std::string& folder, CheckpointMetadata metadata, Communicator& communicator,
-                       std::span<const PartToSave> parts, const Retention& retention,
-                       const std::function<void()>& before_completing, std::optional<PartialFolder>& partial,
-                       SavedCheckpoint& saved) {
-  const int rank = communicator.rank();
-  const std::string path = partial_path(folder, metadata.step, new_token(communicator));
-  together(communicator, "create the folder of a checkpoint", [&] {
-    if (rank > 0) return;
-    create_folder(folder);
-    remove_leftovers(folder, saved.warnings);
-    partial.emplace(folder, path);
-  });
-  const CheckpointFile local = together(communicator, "write its part of a checkpoint", [&] {
-    return rank < communicator.shards() ? write_rank_file(path, rank, parts) : CheckpointFile{};
-  });
-  add_files_of_ranks(communicator, local, parts, metadata);
-  together(communicator, "complete a checkpoint", [&] {
-    if (rank > 0) return;
-    write_metadata(partial->path(), metadata);
-    before_completing();
-    partial->move_to(metadata.step, saved.warnings);
-    discard_old(folder, metadata.step, retention, saved.warnings);
-  });
-}
-
 constexpr std::string_view abandoned_prefix = "abandoned_";
 
 std::string new_abandoned_folder(const std::string& folder) {
@@ -361,21 +187,46 @@ std::string new_abandoned_folder(const std::string& folder) {
 
 }  // namespace
 
-SavedCheckpoint save_checkpoint(const std::string& folder, CheckpointMetadata metadata, Communicator& communicator,
-                                std::span<const PartToSave> parts, const Retention& retention,
-                                const std::function<void()>& before_completing) {
-  check_retention(retention);
-  metadata.n_ranks = communicator.shards();
-  SavedCheckpoint saved{path_of(folder, metadata.step), {}};
-  std::optional<PartialFolder> partial;  // rank 0's
-  try {
-    fill_and_complete(folder, std::move(metadata), communicator, parts, retention, before_completing, partial, saved);
-  } catch (const RankFailure&) {
-    // Other ranks may still write there, and would miss the folder instead of the lost rank. The next save removes it.
-    if (partial) partial->leave();
-    throw;
+std::string step_path(const std::string& folder, std::int64_t step) { return path_of(folder, step); }
+
+std::string partial_path(const std::string& folder, std::int64_t step, std::int64_t token) {
+  return fmt::format("{}/{}{}-{:08x}", folder, partial_prefix, step_folder_name(step), token);
+}
+
+void remove_leftovers(const std::string& folder, std::vector<std::string>& warnings) {
+  for (const std::string& name : names_in(folder)) {
+    if (name.starts_with(partial_prefix) || name.starts_with(trash_prefix)) {
+      remove_or_warn(fmt::format("{}/{}", folder, name), warnings);
+    }
   }
-  return saved;
+}
+
+void put_in_place(const std::string& complete, const std::string& folder, std::int64_t step,
+                  std::vector<std::string>& warnings) {
+  sync_folder(complete);
+  const std::string target = path_of(folder, step);
+  if (!exists(target)) {
+    rename_folder(complete, target);
+  } else if (::renameat2(AT_FDCWD, complete.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) {
+    remove_or_warn(complete, warnings);  // it holds the replaced checkpoint now
+  } else {
+    // Some network file systems cannot exchange. The old checkpoint of this step goes first; earlier steps stay.
+    discard(folder, step, warnings);
+    rename_folder(complete, target);
+  }
+  sync_folder(folder);
+}
+
+void discard_old(const std::string& folder, std::int64_t saved_step, const Retention& retention,
+                 std::vector<std::string>& warnings) try {
+  for (const std::int64_t step : sort_by_retention(folder, saved_step, retention).old) discard(folder, step, warnings);
+} catch (const Error& failure) {  // the folder can't be looked at any more, but the checkpoint is complete
+  warnings.push_back(failure.what());
+}
+
+void check_retention(const Retention& retention) {
+  if (retention.latest < 1)
+    throw UsageError("CHECKPOINT-06", fmt::format("at least 1 checkpoint must be kept, not {}", retention.latest));
 }
 
 PrunedCheckpoints prune_checkpoints(const std::string& folder, const Retention& retention, bool only_say) {

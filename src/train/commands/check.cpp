@@ -1,5 +1,6 @@
 #include <monomorph/train/commands/check.hpp>
 
+#include "train/describe/async_save_choice.hpp"
 #include "train/describe/batch_partition.hpp"
 #include "train/describe/run_memory.hpp"
 #include "train/run/config_consistency.hpp"
@@ -46,6 +47,8 @@ std::string check(const RecipeProgram& recipe, Hparams hparams, LaunchedRanks ra
     hparams.batch.micro_batch.value = choice->micro_batch;
     resume.notes.push_back(text_of(*choice));
   }
+  if (const auto reason = choose_async_save(recipe, hparams, ranks, machine_memory().available))
+    resume.notes.push_back(async_save_is_off(*reason));
   note_memory(recipe, hparams, ranks, resume.notes);
   if (!resume.checkpoint)
     for (std::string& line : check_start_weights(recipe, hparams)) resume.notes.push_back(std::move(line));

@@ -156,6 +156,7 @@ void memory_table(Text& text, const RecipeProgram& recipe, int ranks, std::int64
   row("copies for checkpoints on the host", bytes.host_staging);
   row("gradients on their way", bytes.communication);
   row("total", bytes.total());
+  row("beside it, for checkpoints behind the steps", bytes.checkpoint_staging);
 }
 
 }  // namespace

@@ -16,10 +16,14 @@ namespace {
 
 std::string memory_text(const RunMemory& memory, const Hparams& hparams, int local_ranks) {
   const std::string of_rank = fmt::format(
-      "{} of memory, {} planned, {} for kernels and {} for batches that are read ahead, with "
+      "{} of memory, {} planned, {} for kernels and {} for batches that are read ahead{}, with "
       "batch.micro_batch = {}",
       format_bytes(memory.total()), format_bytes(memory.planned), format_bytes(memory.kernels),
-      format_bytes(memory.batches), micro_batch_of(hparams));
+      format_bytes(memory.batches),
+      memory.staging == 0
+          ? ""
+          : fmt::format(", {} for a copy of the state (checkpoint.async_save = on)", format_bytes(memory.staging)),
+      micro_batch_of(hparams));
   return local_ranks == 1 ? of_rank : fmt::format("{} times {}", local_ranks, of_rank);
 }
 
@@ -34,7 +38,8 @@ RunMemory run_memory(const RecipeProgram& recipe, const Hparams& hparams, int ra
   return {.planned = plan.in_main_memory(),
           .kernels = kernel_workspace_bytes(),
           .batches = data::BatchPrefetcher::bytes(micro_batch_of(hparams), recipe.model->context_length,
-                                                  recipe.wants_document_starts, first_stage.in_flight())};
+                                                  recipe.wants_document_starts, first_stage.in_flight()),
+          .staging = hparams.checkpoint.async_save.value == AsyncSave::on ? plan.checkpoint_staging : 0};
 }
 
 std::optional<std::string> check_memory(const RecipeProgram& recipe, const Hparams& hparams, int ranks, int local_ranks,

@@ -8,10 +8,11 @@
 
 namespace monomorph::train {
 
-/// What a rank of a run will fill: the plan, what the kernels' threads keep, and the batches that are read ahead.
+/// What a rank of a run will fill: the plan, what the kernels' threads keep, the batches that are read ahead, and the
+/// copy of its state from which checkpoints are written behind the steps, where checkpoint.async_save is on.
 struct RunMemory {
-  std::int64_t planned, kernels, batches;
-  std::int64_t total() const { return planned + kernels + batches; }
+  std::int64_t planned, kernels, batches, staging = 0;
+  std::int64_t total() const { return planned + kernels + batches + staging; }
 };
 /// The memory of one rank, of so many.
 RunMemory run_memory(const RecipeProgram& recipe, const Hparams& hparams, int ranks);

@@ -3,6 +3,7 @@
 #include "train/describe/recipe_facts.hpp"
 #include "train/run/run_metadata.hpp"
 #include "train/run/saved_state.hpp"
+#include "train/run/state_parts.hpp"
 #include "train/weights/file_dtype.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -19,18 +20,6 @@ namespace monomorph::train {
 namespace {
 
 const std::string train_file_prefix = "train_file ";  // of the names of counters
-
-std::vector<std::int64_t> file_shape(Shape shape) {
-  const Dims dims = dims_of(shape);
-  return {dims.begin(), dims.end()};
-}
-
-std::vector<StateTensor> all_state(TrainingStep& step, bool of_optimizer) {
-  std::vector<StateTensor> tensors = step.parameters();
-  if (of_optimizer)
-    for (StateTensor& tensor : step.optimizer_state()) tensors.push_back(std::move(tensor));
-  return tensors;
-}
 
 using Facts = std::map<std::string, std::string>;
 /// A fact that one of the two lacks counts as equal.
@@ -78,6 +67,15 @@ runtime::Retention retention_of(const CheckpointHparams& hparams) {
   return retention;
 }
 
+runtime::CheckpointMetadata checkpoint_metadata(const RecipeProgram& recipe, const Hparams& hparams,
+                                                const RunState& state, const TrainFiles& train_files, int ranks,
+                                                std::optional<double> evaluation_loss) {
+  runtime::CheckpointMetadata metadata = run_metadata(recipe, hparams, state, ranks);
+  for (const auto& [path, hash] : train_files) metadata.counters[train_file_prefix + path] = hash;
+  if (evaluation_loss) metadata.counters[runtime::evaluation_loss_counter] = *evaluation_loss;
+  return metadata;
+}
+
 std::vector<std::string> save_run(const std::string& folder, const runtime::Retention& retention,
                                   const RecipeProgram& recipe, const Hparams& hparams, const RunState& state,
                                   const TrainFiles& train_files, TrainingStep& step, Communicator& communicator,
@@ -85,19 +83,16 @@ std::vector<std::string> save_run(const std::string& folder, const runtime::Rete
                                   std::optional<double> evaluation_loss) {
   HostPieces pieces(step);
   std::vector<runtime::PartToSave> parts;
-  for (const StateTensor& tensor : all_state(step, true))
-    parts.push_back({{.name = tensor.name,
-                      .dtype = file_dtype(tensor.view.dtype),
-                      .shape = file_shape(tensor.shape),
-                      .give =
-                          [&pieces, view = tensor.view](const runtime::ByteSink& sink) {
-                            pieces.read(view, [&](const HostPieces::Piece& piece) { sink(bytes_of(piece.view)); });
-                          }},
-                     tensor.held()});
-  runtime::CheckpointMetadata metadata = run_metadata(recipe, hparams, state, communicator.size());
-  for (const auto& [path, hash] : train_files) metadata.counters[train_file_prefix + path] = hash;
-  if (evaluation_loss) metadata.counters[runtime::evaluation_loss_counter] = *evaluation_loss;
-  return runtime::save_checkpoint(folder, std::move(metadata), communicator, parts, retention, before_completing)
+  for (const StateTensor& tensor : all_state(step, true)) {
+    parts.push_back(part_of(tensor));
+    parts.back().tensor.give = [&pieces, view = tensor.view](const runtime::ByteSink& sink) {
+      pieces.read(view, [&](const HostPieces::Piece& piece) { sink(bytes_of(piece.view)); });
+    };
+  }
+  return runtime::save_checkpoint(folder,
+                                  checkpoint_metadata(recipe, hparams, state, train_files, communicator.size(),
+                                                      evaluation_loss),
+                                  communicator, parts, retention, before_completing)
       .warnings;
 }
 

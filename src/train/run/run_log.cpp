@@ -96,6 +96,8 @@ void RunLog::metrics(const StepReport& report, std::int64_t counted) {
                                  {"skipped", report.skipped},
                                  {"loss_scale", report.loss_scale}});
   if (report.auxiliary_loss) metrics.push_back({"auxiliary_loss", *report.auxiliary_loss});
+  if (hparams_.checkpoint.on_failure.value == OnFailedSave::go_on)
+    metrics.push_back({"failed_saves", report.failed_saves});
   metrics_->write(report.step, metrics);
   if (!events_) return;
   const std::vector<std::string> tags = tags_of("train/", report.objective_metrics);

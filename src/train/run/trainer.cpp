@@ -14,6 +14,8 @@
 #include "train/run/run_log.hpp"
 #include "train/run/run_observer.hpp"
 #include "train/run/run_ownership.hpp"
+#include "train/run/run_saver.hpp"
+#include "train/run/staging.hpp"
 #include "train/run/start_weights.hpp"
 #include "train/scaling/roof.hpp"
 #include "train/step/loss_scale.hpp"
@@ -46,6 +48,7 @@ struct Start {
   ResumeDecision resume;
   RunData data;
   Owned<TrainingStep> step;
+  std::unique_ptr<StagedState> staged;
   RunState state;
 };
 
@@ -81,9 +84,11 @@ Start start_run(const RecipeProgram& recipe, Hparams hparams, const World& world
   const auto choice = choose_micro_batch_together(recipe, hparams, resume.checkpoint, ranks, communicator);
   if (choice) hparams.batch.micro_batch.value = choice->micro_batch;
   std::vector<std::string> notes;  // which stay if the run resumes from another checkpoint
+  const bool saving_was_chosen = choose_async_save_together(recipe, hparams, ranks, communicator, notes);
   note_memory(recipe, hparams, ranks, notes);
   RunData data(recipe, hparams);
   auto step = make_fitting_step(recipe, hparams, choice, communicator, notes);
+  auto staged = make_staged_state(hparams, saving_was_chosen, *step, communicator, notes);
   if (world.rank() == 0 && !memory_snapshot_file.empty())
     as_usage_error("--memory-snapshot", [&] {
       const int levels = tree_levels(hparams, communicator.size());
@@ -101,7 +106,7 @@ Start start_run(const RecipeProgram& recipe, Hparams hparams, const World& world
     if (!state) resume = resolve_resume_together(recipe, hparams, world, resume.checkpoint);
   }
   std::ranges::move(notes, std::back_inserter(resume.notes));
-  return {std::move(hparams), std::move(resume), std::move(data), std::move(step), *state};
+  return {std::move(hparams), std::move(resume), std::move(data), std::move(step), std::move(staged), *state};
 }
 
 class Trainer {
@@ -120,12 +125,13 @@ class Trainer {
   void report(const StepOutcome& outcome, double lr, double loss_scale);
   void measure_rates(std::int64_t steps_left);
   void evaluate_now();
-  void save() { save(state_, retention_of(hparams_.checkpoint)); }
-  void save(const RunState& state, const runtime::Retention& retention);
-  std::vector<std::string> save_once(const RunState& state, const runtime::Retention& retention);
+  void save();
+  void save_last() { save_last(state_, retention_of(hparams_.checkpoint)); }
+  void save_last(const RunState& state, const runtime::Retention& retention);
+  RunSaver::Order order_to_save(const RunState& state, const runtime::Retention& retention);
+  void advance_save();
+  int run_to_end();
   bool save_is_due() const;
-  bool saved_long_ago() const;
-  bool folders_restored();
   [[noreturn]] void stop_skipping();
   bool due(const OptionalCount& every) const { return every && state_.step % *every == 0; }
   void note(const std::string& line) {
@@ -156,13 +162,14 @@ class Trainer {
   double data_wait_seconds_ = 0;        ///< of this step
   bool stops_ = false;                  ///< a rank was asked to end
   bool saves_ = false;                  ///< a checkpoint is due, whatever the step is
-  std::int64_t last_saved_ = -1, last_evaluated_ = -1;
+  bool all_have_written_ = false;       ///< of the checkpoint in flight
+  std::int64_t last_evaluated_ = -1;
   std::optional<double> evaluation_loss_;  ///< the last one, where the best checkpoint is kept
-  std::chrono::steady_clock::time_point saved_at_ = std::chrono::steady_clock::now();
   struct Moment {
     const char* at_what = "before step";
     std::int64_t step = 1;
   } moment_;
+  std::optional<RunSaver> saver_;  // last, as a checkpoint in flight looks at the log until it ends
 };
 
 /// Ranks take micro-batches in turn, so that those which lie side by side in the data are added up first, whatever the
@@ -202,6 +209,8 @@ Trainer::Trainer(const RecipeProgram& recipe, const World& world, const Parallel
   if (world.rank() == 0)
     log_.emplace(std::move(*ownership), hparams_, recipe, resumed_from_, state_.step, data_.all_files, world.size(),
                  argc, argv);
+  saver_.emplace(recipe_, hparams_, data_.train_files, *step_, std::move(start.staged), communicator_,
+                 log_ ? &*log_ : nullptr);
   note(fmt::format("{}: {} parameters, {} planned{}, run folder {}", recipe.name,
                    format_count(static_cast<double>(recipe.n_params)),
                    format_bytes(run_memory(recipe, hparams_, groups.data.size()).planned),
@@ -213,15 +222,29 @@ Trainer::Trainer(const RecipeProgram& recipe, const World& world, const Parallel
     note(fmt::format("nothing is left to train: run.steps = {}", hparams_.run.steps.value));
 }
 
+/// A checkpoint in flight is not lost with what ends the run. Where there are several ranks, only a failure that all of
+/// them have can wait for it: the functions that throw one do.
 int Trainer::run() {
+  try {
+    return run_to_end();
+  } catch (const RankFailure&) {
+    throw;
+  } catch (const Error&) {
+    if (communicator_.size() == 1) saver_->wait_and_note();
+    throw;
+  }
+}
+
+int Trainer::run_to_end() {
   if (world_.size() == 1) stops_ = interrupting_signal() != 0;
   while (state_.step < hparams_.run.steps.value && !stops_) {
     if (const auto line = tracer_.step_begins()) note(*line);
     train_step();
+    if (all_have_written_) throughput_.take_time(Throughput::Aside::checkpoint, [&] { advance_save(); });
     if (due(hparams_.evaluation.every.value))
       throughput_.take_time(Throughput::Aside::evaluation, [&] { evaluate_now(); });
     // Skipped steps changed nothing, and saving after each would in the end delete the last good checkpoint.
-    if (save_is_due() && state_.skipped_in_a_row == 0)
+    if (save_is_due() && state_.skipped_in_a_row == 0 && state_.step < hparams_.run.steps.value)
       throughput_.take_time(Throughput::Aside::checkpoint, [&] { save(); });
     if (world_.size() == 1) stops_ = interrupting_signal() != 0;
   }
@@ -231,12 +254,12 @@ int Trainer::run() {
                      interrupting_signal() != 0 ? fmt::format("signal {}", interrupting_signal())
                                                 : "a signal to another rank",
                      state_.step));
-  save();
+  save_last();
   if (stops_)
     return state_.step < hparams_.run.steps.value ? static_cast<int>(hparams_.failure.exit_code_when_interrupted.value)
                                                   : 0;
   if (hparams_.evaluation.at_end.value) evaluate_now();
-  if (saves_) save();
+  if (saves_) save_last();
   if (log_) log_->finish();
   return 0;
 }
@@ -272,7 +295,7 @@ Ticket Trainer::forward_backward() {
   }
   StepSettings settings = step_settings(hparams_.optimizer.clip, loss_scaling_);
   settings.stops = interrupting_signal() != 0;
-  settings.saves = log_ && (log_->watch_folders(state_.step) || saved_long_ago());
+  settings.saves = saver_->speaks_up(state_.step);
   return step_->decide(settings);
 }
 
@@ -284,15 +307,18 @@ MicroBatch Trainer::next_batch() {
 }
 
 void Trainer::count(const StepOutcome& outcome) {
-  if (outcome.tokens == 0 && hparams_.loss.on_empty_batch.value == OnEmptyBatch::error)
+  if (outcome.tokens == 0 && hparams_.loss.on_empty_batch.value == OnEmptyBatch::error) {
+    saver_->wait_and_note();
     throw Error("RUN-06", fmt::format("none of the {} of the global batch of step {} is counted; mend the data, or set "
                                       "loss.on_empty_batch=skip",
                                       recipe_.objective.counted(), state_.step + 1));
+  }
   ++state_.step;
   state_.samples += hparams_.batch.global_batch;
   state_.tokens += outcome.tokens;
   stops_ = outcome.stops;
-  saves_ = saves_ || outcome.saves;
+  all_have_written_ = saver_->in_flight() && !outcome.saves;
+  saves_ = saves_ || (outcome.saves && !saver_->in_flight());
   if (outcome.applied) {
     ++state_.updates;
     state_.skipped_in_a_row = 0;
@@ -309,7 +335,7 @@ void Trainer::count(const StepOutcome& outcome) {
 void Trainer::stop_skipping() {
   note(fmt::format("{} steps in a row were skipped: keeping the state after step {}", state_.skipped_in_a_row,
                    last_good_.step));
-  save(last_good_, {});
+  save_last(last_good_, {});
   throw Error(
       "RUN-05",
       fmt::format("the gradients of {} steps in a row, up to step {}, were not finite; the state after step "
@@ -345,6 +371,7 @@ void Trainer::report(const StepOutcome& outcome, double lr, double loss_scale) {
                           .data_wait_fraction = rates_.data_wait_fraction,
                           .seconds_left = rates_.seconds_left,
                           .skipped = state_.skipped,
+                          .failed_saves = saver_->failed(),
                           .loss_scale = loss_scale};
   log_->step(report);
   if (logs) log_->metrics(report, state_.tokens);
@@ -371,13 +398,8 @@ void Trainer::measure_rates(std::int64_t steps_left) {
 }
 
 bool Trainer::save_is_due() const {
-  return due(hparams_.checkpoint.every.value) || due(hparams_.checkpoint.keep_every.value) || saves_;
-}
-
-/// By this rank's clock. Rank 0's counts: what it says in a step is agreed on with the step.
-bool Trainer::saved_long_ago() const {
-  const OptionalCount seconds = hparams_.checkpoint.every_seconds.value;
-  return seconds && std::chrono::steady_clock::now() - saved_at_ >= std::chrono::seconds(*seconds);
+  return due(hparams_.checkpoint.every.value) || due(hparams_.checkpoint.keep_every.value) || saves_ ||
+         saver_->must_repeat();
 }
 
 void Trainer::evaluate_now() {
@@ -398,38 +420,25 @@ void Trainer::evaluate_now() {
   }
 }
 
-/// Whether rank 0 had to create the run's folders again, in which case the checkpoints in them are gone.
-bool Trainer::folders_restored() {
-  return any_rank(communicator_, together(communicator_, "keep the run folder",
-                                          [&] { return log_ && log_->restore_folders(state_.step); }));
+RunSaver::Order Trainer::order_to_save(const RunState& state, const runtime::Retention& retention) {
+  return {state, retention, state.step == last_evaluated_ ? evaluation_loss_ : std::nullopt,
+          std::exchange(saves_, false)};
 }
 
-std::vector<std::string> Trainer::save_once(const RunState& state, const runtime::Retention& retention) {
-  const auto still_owned = [this] {
-    if (log_) log_->check_ownership();
-  };
-  const auto evaluation_loss = state.step == last_evaluated_ ? evaluation_loss_ : std::nullopt;
-  return save_run(checkpoint_folder(hparams_), retention, recipe_, hparams_, state, data_.train_files, *step_,
-                  communicator_, still_owned, evaluation_loss);
+void Trainer::save() {
+  moment_ = {"saving the checkpoint of step", state_.step};
+  saver_->save(order_to_save(state_, retention_of(hparams_.checkpoint)));
 }
 
-void Trainer::save(const RunState& state, const runtime::Retention& retention) {
+void Trainer::save_last(const RunState& state, const runtime::Retention& retention) {
   moment_ = {"saving the checkpoint of step", state.step};
-  const bool lost = folders_restored();
-  if (last_saved_ == state.step && !lost && !saves_) return;
-  last_saved_ = state.step;
-  saves_ = false;
-  std::vector<std::string> warnings;
-  try {
-    warnings = save_once(state, retention);
-  } catch (const RankFailure&) {
-    throw;
-  } catch (const Error&) {  // on every rank: the folders may have been removed while they were written to
-    if (!folders_restored()) throw;
-    warnings = save_once(state, retention);
-  }
-  saved_at_ = std::chrono::steady_clock::now();
-  for (const std::string& warning : warnings) note("warning: " + warning);
+  saver_->save_last(order_to_save(state, retention));
+}
+
+void Trainer::advance_save() {
+  moment_ = {"completing a checkpoint after step", state_.step};
+  all_have_written_ = false;
+  saver_->advance();
 }
 
 }  // namespace

@@ -125,6 +125,9 @@ TEST_CASE("what lies in a GPU's memory beside the arena, by hand") {
   CHECK(there.in_main_memory() == 64 * mebibyte + there.communication);
   CHECK(there.budgeted() == there.total() - there.in_main_memory());
   CHECK(here.budgeted() == here.total());
+  // Beside all of it, a copy of the masters and moments that a rank holds.
+  CHECK(here.checkpoint_staging == here.master + here.optimizer_state);
+  CHECK(there.checkpoint_staging == here.checkpoint_staging);
   // Attention's gradients are computed in parts of at most 1.25 GiB.
   CHECK(plan::memory<WithLongRows>(4, 2).device_workspace == (1280 + 4 * 4) * mebibyte);
 }

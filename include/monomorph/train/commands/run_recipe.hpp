@@ -159,6 +159,7 @@ template <Recipe R> train::RecipeProgram program_of() {
           .hparams = hparams_of<R>(),
           .peak_rate = peak_rate<typename R::optimizer>,
           .expectations = train::expectation_facts(expect_of<R>(), budget_of<R>()),
+          .budget = budget_of<R>(),
           .n_params = plan::params<R>,
           .n_blocks = plan::n_blocks<R>,
           .first_block = plan::first_block<R>,

@@ -69,6 +69,7 @@ struct RecipeProgram {
   RecipeHparams hparams;
   double (*peak_rate)(const PolicyHparams& optimizer) = nullptr;  ///< the learning rate that the log shows
   std::vector<Fact> expectations;                                 ///< `expect` and `budget`
+  const Budget* budget = nullptr;                                 ///< null if the recipe has none
   std::int64_t n_params = 0;
   int n_blocks = 0, first_block = 0;  ///< units of blocks, and units before them
   /// @param micro_batch, ranks: as of plan::flops_per_token()

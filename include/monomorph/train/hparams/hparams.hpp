@@ -83,6 +83,11 @@ struct EvaluationHparams {
   Field<bool> at_end{true, "evaluate after the last step, if data.evaluation is given"};
 };
 
+/// Whether checkpoints are written behind the steps.
+enum class AsyncSave { automatic, on, off };
+/// What becomes of a run whose checkpoint can't be saved.
+enum class OnFailedSave { error, go_on };
+
 struct CheckpointHparams {
   Field<OptionalCount> every{std::nullopt, "never", 1, most_steps,
                              "steps between checkpoints; one is always written after the last step"};
@@ -95,6 +100,12 @@ struct CheckpointHparams {
   Field<bool> keep_best{false,
                         "write a checkpoint after every evaluation with the lowest loss so far, and keep the one with "
                         "the lowest"};
+  Field<AsyncSave> async_save{AsyncSave::automatic,
+                              "whether checkpoints are written while the steps go on, which wait only until the state "
+                              "is copied; auto: on if there is memory for the copy"};
+  Field<OnFailedSave> on_failure{OnFailedSave::error,
+                                 "what becomes of a run whose checkpoint can't be saved: error: it ends; continue: it "
+                                 "says so and goes on, but must save the last one"};
   Field<std::string> directory{"checkpoints", "folder of the checkpoints; a relative one lies in run.output_dir"};
   Field<std::string> resume{"none",
                             "none: start afresh, in a folder that holds no run; auto: go on from the latest of "
@@ -225,6 +236,12 @@ inline constexpr std::string_view ranks_field = "--ranks";
 template <> struct monomorph::EnumNames<monomorph::train::ClipMode> {
   static constexpr std::string_view names[] = {"none", "norm_1", "norm_2", "norm_inf", "value", "log_only"};
 };
+template <> struct monomorph::EnumNames<monomorph::train::AsyncSave> {
+  static constexpr std::string_view names[] = {"auto", "on", "off"};
+};
+template <> struct monomorph::EnumNames<monomorph::train::OnFailedSave> {
+  static constexpr std::string_view names[] = {"error", "continue"};
+};
 template <> struct monomorph::EnumNames<monomorph::train::VocabularyRows> {
   static constexpr std::string_view names[] = {"must_match", "initialized", "mean"};
 };
@@ -253,7 +270,7 @@ BOOST_HANA_ADAPT_STRUCT(monomorph::train::OptimizerHparams, policy, clip);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::ScheduleHparams, policy);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::EvaluationHparams, every, batches, at_end);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::CheckpointHparams, every, every_seconds, keep, keep_every, keep_best,
-                        directory, resume);
+                        async_save, on_failure, directory, resume);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::WeightsHparams, from, vocabulary, positions);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::LogHparams, every, tensorboard);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::FailureHparams, max_skipped_in_a_row, rank_timeout,

@@ -31,6 +31,7 @@ struct StepReport {
   double data_wait_fraction = 0.0;                            ///< of the time since the last report
   std::optional<double> seconds_left;                         ///< absent in the first steps
   std::int64_t skipped = 0;                                   ///< steps skipped for non-finite gradients so far
+  std::int64_t failed_saves = 0;                              ///< checkpoints that could not be saved so far
   double loss_scale = 1.0;                                    ///< of this step's gradients
 };
 

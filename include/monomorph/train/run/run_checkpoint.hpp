@@ -15,6 +15,12 @@ namespace monomorph::train {
 /// Token hash per training file, by path.
 using TrainFiles = std::map<std::string, std::int64_t>;
 
+/// What a checkpoint of a run says beside its tensors.
+/// @param evaluation_loss as of save_run
+runtime::CheckpointMetadata checkpoint_metadata(const RecipeProgram& recipe, const Hparams& hparams,
+                                                const RunState& state, const TrainFiles& train_files, int ranks,
+                                                std::optional<double> evaluation_loss);
+
 /// Saves all state of a run. All ranks call it.
 /// @param evaluation_loss of this state, if it was evaluated: by the lowest one a checkpoint may be kept
 /// @param before_completing as of runtime::save_checkpoint

@@ -4,6 +4,7 @@
 #include "support/temporary_folder.hpp"
 
 #include <monomorph/runtime/comm/world.hpp>
+#include <monomorph/runtime/files/background_save.hpp>
 #include <monomorph/runtime/files/checkpoint_reader.hpp>
 
 #include <fcntl.h>
@@ -20,6 +21,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <random>
 #include <thread>
 
@@ -34,19 +36,39 @@ using namespace monomorph::testing;
 constexpr std::int64_t n_elements = 16 * 1024;
 constexpr int cannot_run = 77;
 
-/// Two tensors whose every element tells the step.
-void save_step(const std::string& folder, std::int64_t step, int keep) {
-  const std::vector<std::int32_t> values(n_elements, static_cast<std::int32_t>(step));
-  const auto* const data = reinterpret_cast<const std::byte*>(values.data());
+/// A checkpoint of two tensors whose every element tells the step.
+struct StepToSave {
+  explicit StepToSave(std::int64_t step) : values(n_elements, static_cast<std::int32_t>(step)) {
+    metadata.hyperparameters = "{}";
+    metadata.step = step;
+    const auto* const data = reinterpret_cast<const std::byte*>(values.data());
+    for (const char* name : {"first", "second"})
+      parts.push_back({{name, FileDType::i32, {n_elements}, data}, RegionRun::whole({n_elements})});
+  }
+  StepToSave(const StepToSave&) = delete;
+
+  std::vector<std::int32_t> values;
   CheckpointMetadata metadata;
-  metadata.hyperparameters = "{}";
-  metadata.step = step;
-  const SavedCheckpoint saved = save_checkpoint(
-      folder, metadata, *one_rank(),
-      std::vector<PartToSave>{{{"first", FileDType::i32, {n_elements}, data}, RegionRun::whole({n_elements})},
-                              {{"second", FileDType::i32, {n_elements}, data}, RegionRun::whole({n_elements})}},
-      {.latest = keep});
+  std::vector<PartToSave> parts;
+};
+
+void expect_no_warnings(const SavedCheckpoint& saved) {
   if (!saved.warnings.empty()) throw Error("TEST-01", saved.warnings.front());
+}
+
+/// A way to save a step into a folder that keeps so many.
+using Save = void (*)(const std::string& folder, std::int64_t step, int keep);
+
+void save_step(const std::string& folder, std::int64_t step, int keep) {
+  const StepToSave what(step);
+  expect_no_warnings(save_checkpoint(folder, what.metadata, *one_rank(), what.parts, {.latest = keep}));
+}
+
+void save_step_behind(const std::string& folder, std::int64_t step, int keep) {
+  const StepToSave what(step);
+  const auto communicator = one_rank();
+  BackgroundSave save(folder, what.metadata, *communicator, what.parts, {.latest = keep}, [] {});
+  expect_no_warnings(save.finish());
 }
 
 bool holds_its_step(CheckpointReader checkpoint) {
@@ -98,17 +120,15 @@ int status_of(pid_t child) {
   return status;
 }
 
-}  // namespace
-
-TEST_CASE("kill -9 at any moment of saving leaves a complete checkpoint, the latest or the one before") {
+void check_kills(Save save, int n_kills) {
   const TemporaryFolder folder;
-  const auto save_duration = duration_of([&] { save_step(folder.path(), 0, 2); });
+  const auto save_duration = duration_of([&] { save(folder.path(), 0, 2); });
   std::mt19937 random(7);
   std::int64_t latest_step = 0;
-  for (int round = 0; round < 30; ++round) {
+  for (int round = 0; round < n_kills; ++round) {
     CAPTURE(round);
     const pid_t child = start_child([&] {
-      for (std::int64_t step = latest_step + 1;; ++step) save_step(folder.path(), step, 2);
+      for (std::int64_t step = latest_step + 1;; ++step) save(folder.path(), step, 2);
       return 0;
     });
     REQUIRE(child > 0);
@@ -127,8 +147,52 @@ TEST_CASE("kill -9 at any moment of saving leaves a complete checkpoint, the lat
     latest_step = metadata.step;
   }
   CHECK(latest_step > 0);
-  save_step(folder.path(), latest_step + 1, 1);
+  save(folder.path(), latest_step + 1, 1);
   CHECK(n_entries(folder.path()) == 1);
+}
+
+/// A save behind the steps, whose thread has come to the second tensor and waits there until it is told to go on.
+class HeldSave {
+ public:
+  HeldSave(const std::string& folder, std::int64_t step) : what_(step), held_(go_on_.get_future()) {
+    what_.parts[1].tensor.give = [this](const ByteSink& sink) {
+      is_held_.set_value();
+      held_.wait();
+      sink(std::as_bytes(std::span(what_.values)));
+    };
+    save_.emplace(folder, what_.metadata, *communicator_, what_.parts, Retention{}, [] {});
+    is_held_.get_future().wait();
+  }
+  ~HeldSave() { go_on(); }
+  void go_on() {
+    if (!std::exchange(goes_on_, true)) go_on_.set_value();
+  }
+  BackgroundSave& operator*() { return *save_; }
+  BackgroundSave* operator->() { return &*save_; }
+
+ private:
+  StepToSave what_;
+  std::promise<void> is_held_, go_on_;
+  std::shared_future<void> held_;
+  bool goes_on_ = false;
+  const std::unique_ptr<Communicator> communicator_ = one_rank();
+  std::optional<BackgroundSave> save_;
+};
+
+}  // namespace
+
+TEST_CASE("kill -9 at any moment of saving leaves a complete checkpoint, the latest or the one before") {
+  check_kills(save_step, 30);
+}
+
+TEST_CASE(
+    "kill -9 at any moment of a save behind the steps leaves a complete checkpoint, the latest or the one before") {
+  check_kills(save_step_behind, 10);
+}
+
+TEST_CASE("hundreds of kills, of saves at once and behind the steps", "[.][exhaustive]") {
+  check_kills(save_step, 500);
+  check_kills(save_step_behind, 500);
 }
 
 TEST_CASE("kill -9 while the same step is saved again leaves it complete") {
@@ -155,8 +219,11 @@ TEST_CASE("a file that may not grow further fails in one line and leaves no part
     std::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{50'000, 50'000};
     ::setrlimit(RLIMIT_FSIZE, &limit);
-    const std::string message = error_of([&] { save_step(folder.path(), 2, 1); });
-    return contains(message, "[FILE-06]") && contains(message, "rank_00000.safetensors") ? 0 : 2;
+    for (const Save save : {save_step, save_step_behind}) {
+      const std::string message = error_of([&] { save(folder.path(), 2, 1); });
+      if (!contains(message, "[FILE-06]") || !contains(message, "rank_00000.safetensors")) return 2;
+    }
+    return 0;
   });
   CHECK(WEXITSTATUS(status_of(child)) == 0);
   CHECK(n_entries(folder.path()) == 1);
@@ -168,9 +235,11 @@ TEST_CASE("a full disk is said to be full: the earlier checkpoint stays and the 
   const pid_t child = start_child([&] {
     if (!mount_small_disk(folder.path())) return cannot_run;
     save_step(folder.path(), 1, 3);
-    const std::string message = error_of([&] { save_step(folder.path(), 2, 1); });
-    if (!contains(message, "[FILE-02]") || !contains(message, "the disk is full")) return 2;
-    if (n_entries(folder.path()) != 1) return 3;
+    for (const Save save : {save_step, save_step_behind}) {
+      const std::string message = error_of([&] { save(folder.path(), 2, 1); });
+      if (!contains(message, "[FILE-02]") || !contains(message, "the disk is full")) return 2;
+      if (n_entries(folder.path()) != 1) return 3;
+    }
     return holds_its_step(CheckpointReader(folder / "step_00000001")) ? 0 : 4;
   });
   const int status = WEXITSTATUS(status_of(child));
@@ -195,6 +264,83 @@ TEST_CASE("what cannot be deleted is a warning, and the save stands") {
   const int status = WEXITSTATUS(status_of(child));
   if (status == cannot_run) MONOMORPH_SKIP("root may not become another user here");
   CHECK(status == 0);
+}
+
+TEST_CASE("a folder that may not be written to fails a save before anything is written behind it") {
+  const TemporaryFolder folder;
+  save_step(folder.path(), 1, 3);
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0555));
+  const pid_t child = start_child([&] {
+    if (::geteuid() == 0 && ::setuid(65534) != 0) return cannot_run;  // root may write everywhere
+    for (const Save save : {save_step, save_step_behind}) {
+      const std::string message = error_of([&] { save(folder.path(), 2, 1); });
+      if (!contains(message, "[FILE-03]") || !contains(message, "create the folder")) return 2;
+    }
+    return holds_its_step(CheckpointReader(folder / "step_00000001")) ? 0 : 3;
+  });
+  const int status = WEXITSTATUS(status_of(child));
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);
+  if (status == cannot_run) MONOMORPH_SKIP("root may not become another user here");
+  CHECK(status == 0);
+  CHECK(n_entries(folder.path()) == 1);
+}
+
+TEST_CASE("a save behind the steps writes the bytes of one that is waited for, in its stages") {
+  const TemporaryFolder folder;
+  save_step(folder / "at_once", 5, 1);
+  HeldSave save(folder / "behind", 5);
+  CHECK(save->is_busy());
+  CHECK(save->is_busy(std::chrono::milliseconds(20)));
+  CHECK_FALSE(has_checkpoints(folder / "behind"));
+  save.go_on();
+  while (save->is_busy(std::chrono::seconds(1))) {
+  }
+  CHECK_FALSE(has_checkpoints(folder / "behind"));  // a rank alone can't know that all have written
+  CHECK_FALSE(save->advance());
+  while (save->is_busy(std::chrono::seconds(1))) {
+  }
+  const auto saved = save->advance();
+  REQUIRE(saved);
+  CHECK(saved->path == folder / "behind/step_00000005");
+  for (const char* file : {"rank_00000.safetensors", "metadata.json"})
+    CHECK(read_bytes(folder / "behind/step_00000005/" + file) == read_bytes(folder / "at_once/step_00000005/" + file));
+  CHECK(n_entries(folder / "behind") == 1);
+}
+
+TEST_CASE("a save behind the steps that nobody waits for leaves nothing") {
+  const TemporaryFolder folder;
+  save_step(folder.path(), 1, 3);
+  {
+    HeldSave save(folder.path(), 2);
+    CHECK(n_entries(folder.path()) == 2);
+  }
+  CHECK(n_entries(folder.path()) == 1);
+  CHECK(holds_its_step(CheckpointReader(folder / "step_00000001")));
+}
+
+TEST_CASE("a writer that wakes when another run has saved since fails, and mixes nothing") {
+  const TemporaryFolder folder;
+  HeldSave given_up(folder.path(), 2);
+  save_step(folder.path(), 2, 3);  // as a run does that was started in its place
+  save_step(folder.path(), 3, 3);
+  given_up.go_on();
+  CHECK(contains(error_of([&] { given_up->finish(); }), "metadata.json"));
+  CHECK(n_entries(folder.path()) == 2);
+  for (const char* step : {"step_00000002", "step_00000003"}) CHECK(holds_its_step(CheckpointReader(folder / step)));
+}
+
+TEST_CASE("what is asked before a checkpoint appears is asked on the thread that writes, and may forbid it") {
+  const TemporaryFolder folder;
+  const StepToSave what(4);
+  const auto communicator = one_rank();
+  std::thread::id asked;
+  BackgroundSave save(folder.path(), what.metadata, *communicator, what.parts, {}, [&] {
+    asked = std::this_thread::get_id();
+    throw Error("TEST-02", "the folder is another run's now");
+  });
+  CHECK(contains(error_of([&] { save.finish(); }), "[TEST-02]"));
+  CHECK(asked != std::this_thread::get_id());
+  CHECK_FALSE(has_checkpoints(folder.path()));
 }
 
 }  // namespace checkpoint_crash_test

@@ -1,5 +1,7 @@
 #include "train/describe/run_memory.hpp"
 
+#include "train/describe/async_save_choice.hpp"
+
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 
@@ -20,7 +22,9 @@ RecipeProgram recipe() {
   RecipeProgram program;
   program.model = &models::gpt2_124m;
   program.memory = [](int, std::int64_t micro_batch, int) {
-    return plan::Memory{.master = 100 * mebibyte, .activations = micro_batch * 10 * mebibyte};
+    return plan::Memory{.master = 100 * mebibyte,
+                        .activations = micro_batch * 10 * mebibyte,
+                        .checkpoint_staging = 100 * mebibyte};
   };
   program.planned.strategy = [](int) { return plan::Strategy{}; };
   program.planned.memory = [](const plan::Strategy&, int, std::int64_t micro_batch, int) {
@@ -90,4 +94,54 @@ TEST_CASE("ranks on one machine share its memory, and sum up gradients in a tree
   Hparams hparams = batch(64, 4);
   hparams.batch.reduction.value = ReductionOrder::fixed_tree;
   CHECK(run_memory(of_tree, hparams, 2).planned == 2 * 3);  // 8 micro-batches on each of 2 ranks
+}
+
+TEST_CASE("a copy of the state for checkpoints behind the steps counts where it is on") {
+  Hparams hparams = batch(64, 16);
+  CHECK(run_memory(recipe(), hparams, 1).staging == 0);
+  hparams.checkpoint.async_save.value = AsyncSave::on;
+  const RunMemory memory = run_memory(recipe(), hparams, 1);
+  CHECK(memory.staging == 100 * mebibyte);
+  CHECK(memory.total() == memory.planned + memory.kernels + memory.batches + 100 * mebibyte);
+  CHECK(contains(*check_memory(recipe(), hparams, 1, 1, {.largest = MachineMemory::unknown, .available = mebibyte}),
+                 ", 100 MiB for a copy of the state (checkpoint.async_save = on)"));
+}
+
+TEST_CASE("checkpoint.async_save=auto is on where the copy fits the memory that is free and the recipe's budget") {
+  const auto chosen = [](const RecipeProgram& recipe, AsyncSave asked, int ranks, std::int64_t free) {
+    Hparams hparams = batch(64, 16);
+    hparams.checkpoint.async_save.value = asked;
+    const auto reason = choose_async_save(recipe, hparams, {ranks, ranks}, free);
+    CHECK(reason.has_value() ==
+          (asked == AsyncSave::automatic && hparams.checkpoint.async_save.value == AsyncSave::off));
+    return std::pair(hparams.checkpoint.async_save.value, reason.value_or(""));
+  };
+  // 260 MiB of the plan, 100 MiB for the copy, and batches.
+  const std::int64_t enough = (361 * mebibyte + of_kernels) * 10 / 9;
+  CHECK(chosen(recipe(), AsyncSave::automatic, 1, enough).first == AsyncSave::on);
+  CHECK(chosen(recipe(), AsyncSave::automatic, 2, enough).first == AsyncSave::off);
+  CHECK(chosen(recipe(), AsyncSave::automatic, 2, 2 * enough).first == AsyncSave::on);
+  CHECK(chosen(recipe(), AsyncSave::automatic, 1, MachineMemory::unknown).first == AsyncSave::on);
+  const auto [less, why] = chosen(recipe(), AsyncSave::automatic, 1, enough - 10 * mebibyte);
+  CHECK(less == AsyncSave::off);
+  CHECK(contains(why, "with 100 MiB for a copy of the state, the run would not fit 90 % of the "));
+  CHECK(chosen(recipe(), AsyncSave::on, 1, 1).first == AsyncSave::on);  // RUN-16 judges it
+  CHECK(chosen(recipe(), AsyncSave::off, 1, MachineMemory::unknown).first == AsyncSave::off);
+
+  static constexpr Budget fits{.ranks = 1, .bytes_per_rank = 360 * mebibyte, .micro_batch = 16},
+      exceeds{.ranks = 1, .bytes_per_rank = 360 * mebibyte - 1, .micro_batch = 16};
+  RecipeProgram budgeted = recipe();
+  budgeted.budget = &fits;
+  CHECK(chosen(budgeted, AsyncSave::automatic, 1, enough).first == AsyncSave::on);
+  CHECK(chosen(budgeted, AsyncSave::on, 1, enough).first == AsyncSave::on);
+  budgeted.budget = &exceeds;
+  CHECK(
+      contains(chosen(budgeted, AsyncSave::automatic, 1, enough).second,
+               "beside the 260 MiB that are planned, 100 MiB for a copy of the state exceed the recipe's budget of "));
+  CHECK(contains(error_of([&] { chosen(budgeted, AsyncSave::on, 1, enough); }),
+                 "[CHECKPOINT-20] checkpoint.async_save = on must fit the memory: beside the 260 MiB"));
+  budgeted.memory = [](int, std::int64_t, int) {
+    return plan::Memory{.master = 500 * mebibyte, .checkpoint_staging = 100 * mebibyte, .arena_on_host = false};
+  };
+  CHECK(chosen(budgeted, AsyncSave::on, 1, enough).first == AsyncSave::on);  // its budget is of the device's memory
 }

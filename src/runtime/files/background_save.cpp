@@ -1,0 +1,70 @@
+#include <monomorph/runtime/files/background_save.hpp>
+
+#include "checkpoint_in_progress.hpp"
+
+#include <monomorph/runtime/comm/together.hpp>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <thread>
+#include <utility>
+
+namespace monomorph::runtime {
+namespace {
+
+/// How long a rank waits for its thread before it asks the others again: far less than ranks wait for each other, and
+/// long enough that asking costs nothing.
+constexpr std::chrono::milliseconds between_questions{100};
+
+/// Leaves the processor to what computes: a thread of this priority gets some 3 % of a core that another wants, and all
+/// of one that is idle. Linux has priorities of single threads. That it may be refused does no harm.
+void yield_to_compute() { ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 15); }
+
+/// Runs `act` on a thread of its own; where the system has none to give, by whoever waits for it.
+template <class Act> auto behind(Act act) {
+  return std::async(std::launch::async | std::launch::deferred, [act, caller = std::this_thread::get_id()] {
+    if (std::this_thread::get_id() != caller) yield_to_compute();
+    return act();
+  });
+}
+
+template <class T> bool is_running(const std::future<T>& future, std::chrono::milliseconds after) {
+  return future.valid() && future.wait_for(after) == std::future_status::timeout;
+}
+
+}  // namespace
+
+BackgroundSave::BackgroundSave(const std::string& folder, CheckpointMetadata metadata, Communicator& communicator,
+                               std::span<const PartToSave> parts, const Retention& retention,
+                               std::function<void()> before_completing)
+    : communicator_(communicator),
+      checkpoint_(std::make_unique<CheckpointInProgress>(folder, std::move(metadata), communicator, retention)),
+      parts_(parts),
+      before_completing_(std::move(before_completing)),
+      writing_(behind([this] { return checkpoint_->write(parts_); })) {}
+
+BackgroundSave::~BackgroundSave() {
+  if (!all_have_written_ && communicator_.size() > 1) checkpoint_->leave();
+}
+
+bool BackgroundSave::is_busy(std::chrono::milliseconds after) const {
+  return is_running(writing_, after) || is_running(completing_, after);
+}
+
+std::optional<SavedCheckpoint> BackgroundSave::advance() {
+  if (std::exchange(all_have_written_, true)) return checkpoint_->finish([this] { completing_.get(); });
+  checkpoint_->gather([this] { return writing_.get(); }, parts_);
+  completing_ = behind([this] { checkpoint_->complete(before_completing_); });
+  return std::nullopt;
+}
+
+SavedCheckpoint BackgroundSave::finish() {
+  for (;;) {
+    while (any_rank(communicator_, is_busy(between_questions))) {
+    }
+    if (auto saved = advance()) return std::move(*saved);
+  }
+}
+
+}  // namespace monomorph::runtime

@@ -1,0 +1,49 @@
+#pragma once
+#include <monomorph/runtime/files/checkpoint_folder.hpp>
+
+#include <functional>
+#include <span>
+#include <string>
+
+namespace monomorph::runtime {
+
+/// A checkpoint from its beginning until it appears in its folder, in stages. A stage begins when the one before is
+/// done on all ranks. Those that only write talk to no other rank, so that a thread of their own may run them.
+class CheckpointInProgress {
+ public:
+  /// Agrees on a new folder, which rank 0 creates.   @throws [CHECKPOINT-06], [FILE-02], [FILE-03], [RANK-08]
+  CheckpointInProgress(std::string folder, CheckpointMetadata metadata, Communicator& communicator,
+                       const Retention& retention);
+  CheckpointInProgress(const CheckpointInProgress&) = delete;
+  /// Removes what has not become a checkpoint, unless it was left.
+  ~CheckpointInProgress();
+
+  /// Writes this rank's file.
+  CheckpointFile write(std::span<const PartToSave> parts) const;
+  /// All ranks call it, with what gives the file that they have written.   @param parts that are in it
+  void gather(const std::function<CheckpointFile()>& written, std::span<const PartToSave> parts);
+  /// Makes it a checkpoint and deletes old ones. Rank 0's: on others it does nothing.
+  void complete(const std::function<void()>& before_completing);
+  /// All ranks call it, with what completes the checkpoint, or waits for it.
+  SavedCheckpoint finish(const std::function<void()>& complete);
+
+  /// Other ranks may still write there, and would miss the folder instead of a rank that is lost. The next save removes
+  /// it.
+  void leave() { is_created_ = false; }
+
+ private:
+  void create();
+  void remove() noexcept;
+  void leaving_when_a_rank_is_lost(const std::function<void()>& act);
+  void add_files_of_ranks(const CheckpointFile& local, std::span<const PartToSave> parts);
+
+  const std::string folder_;
+  CheckpointMetadata metadata_;
+  Communicator& communicator_;
+  const Retention retention_;
+  std::string path_;         ///< of the folder that is filled
+  bool is_created_ = false;  ///< by this rank, which removes it unless it becomes the checkpoint
+  SavedCheckpoint saved_;
+};
+
+}  // namespace monomorph::runtime

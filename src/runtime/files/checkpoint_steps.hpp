@@ -1,0 +1,34 @@
+#pragma once
+#include <monomorph/runtime/files/checkpoint_folder.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/// What a folder of checkpoints is for those who save into it: where a step goes, and what is removed for it.
+namespace monomorph::runtime {
+
+/// Where the checkpoint of a step lies.
+std::string step_path(const std::string& folder, std::int64_t step);
+
+/// The folder that the ranks fill. Each save has another one, so that ranks that outlive their own run do not write
+/// into another run's.   @param token another one in each save
+std::string partial_path(const std::string& folder, std::int64_t step, std::int64_t token);
+
+/// Removes what interrupted saves and deletions have left.   @param warnings receives what could not be removed
+void remove_leftovers(const std::string& folder, std::vector<std::string>& warnings);
+
+/// Makes a folder that is complete the checkpoint of its step, durably. One of the same step is replaced.
+/// @throws [FILE-03]; then the folder stays where it was
+void put_in_place(const std::string& complete, const std::string& folder, std::int64_t step,
+                  std::vector<std::string>& warnings);
+
+/// @throws UsageError [CHECKPOINT-06] if no checkpoint would be kept
+void check_retention(const Retention& retention);
+
+/// Deletes the checkpoints that are not to be kept, never that of `saved_step`. Only what can be loaded counts as kept;
+/// what cannot is left for people to look at.
+void discard_old(const std::string& folder, std::int64_t saved_step, const Retention& retention,
+                 std::vector<std::string>& warnings);
+
+}  // namespace monomorph::runtime
