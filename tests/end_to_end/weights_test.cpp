@@ -178,7 +178,16 @@ TEST_CASE("import refuses a config.json that is broken, of another model, or bey
   refused("model_type", 7, {"[WEIGHTS-02]"});
   refused("hidden_size", "64", {"[WEIGHTS-03]", "hidden_size"});
   refused("rope_scaling", {{"rope_type", "llama3"}}, {"[WEIGHTS-03]", "rope_scaling"});
-  refused("rope_scaling", {{"rope_type", "yarn"}, {"factor", 4}}, {"[WEIGHTS-04]", "rope_scaling", "yarn"});
+  refused("rope_scaling", {{"rope_type", "longrope"}, {"factor", 4}}, {"[WEIGHTS-04]", "rope_scaling", "longrope"});
+  refused("rope_scaling", {{"rope_type", "linear"}, {"factor", 0}}, {"[WEIGHTS-04]", "its factor must be at least 1"});
+  refused("rope_scaling", {{"rope_type", "linear"}, {"factor", 2}}, {"[WEIGHTS-08]", "model.rotary.linear.factor"});
+  refused("rope_theta", -1, {"[WEIGHTS-04]", "rope_theta"});
+  place.check_import_refused(place.changed("config.json",
+                                           [](const std::string& text) {
+                                             const std::string number = "1e-05";
+                                             return std::string(text).replace(text.find(number), number.size(), "NaN");
+                                           }),
+                             {"[WEIGHTS-03]", "JSON"});
   refused("num_attention_heads", 4.5, {"[WEIGHTS-03]", "num_attention_heads"});
   refused("num_attention_heads", 0, {"[WEIGHTS-04]", "num_attention_heads"});
   refused("hidden_size", std::uint64_t{1} << 63, {"[WEIGHTS-04]", "hidden_size"});
@@ -257,7 +266,8 @@ TEST_CASE("weights that are NaN are loaded, and warned of") {
 
 TEST_CASE("monomorph-checkpoint recipe prints the recipe of a folder's model") {
   const std::string fixtures = MONOMORPH_SOURCE_DIR "/tests/fixtures/weights/";
-  for (const std::string name : {"gpt2", "gpt2_untied", "llama", "llama_options", "mistral", "qwen2", "qwen3"}) {
+  for (const std::string name : {"gpt2", "gpt2_untied", "llama", "llama_options", "llama_linear", "llama_dynamic",
+                                 "llama_yarn_options", "mistral", "qwen2", "qwen3", "qwen3_yarn", "mixtral"}) {
     CAPTURE(name);
     const ProcessResult printed = run_program("monomorph-checkpoint", {"recipe", fixtures + name, "--name", name});
     check_success(printed);
