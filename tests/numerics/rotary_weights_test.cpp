@@ -52,7 +52,10 @@ TEST_CASE("Llama with every option of YaRN travels") {
 TEST_CASE("Qwen3 with YaRN travels") { check_travels<recipes::qwen3_yarn>("qwen3_yarn"); }
 
 TEST_CASE("a run may start with another scaling, which is said by name; an import may not") {
-  const train::RecipeProgram recipe = detail::program_of<recipes::llama_linear>();
+  train::RecipeProgram recipe = detail::program_of<recipes::llama>();
+  DecoderSpec scaled = recipes::llama::model;
+  scaled.rotary.linear.factor = 2.5;
+  recipe.model = &scaled;
   const auto opened = train::open_weights(fixture("llama"), recipe, train::facts_that_training_changes());
   REQUIRE(opened.notes.size() == 1);
   CHECK(contains(opened.notes.front(), "model.rotary.linear.factor is absent there, and 2.5 here"));

@@ -1,4 +1,4 @@
-#include "runtime/cpu/rotary_frequencies.hpp"
+#include <monomorph/runtime/kernels/rotary_frequencies.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include <cmath>
 #include <monomorph/runtime/kernels/rotary.hpp>
-#include "runtime/cpu/rotary_frequencies.hpp"
+#include <monomorph/runtime/kernels/rotary_frequencies.hpp>
 #include "runtime/kernels/dtypes.hpp"
 
 namespace monomorph::cpu {

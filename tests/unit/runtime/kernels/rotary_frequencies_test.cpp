@@ -1,5 +1,5 @@
 // The frequencies of rotary positions against those that transformers computes: tests/fixtures/rotary.
-#include "runtime/cpu/rotary_frequencies.hpp"
+#include <monomorph/runtime/kernels/rotary_frequencies.hpp>
 #include "support/catch.hpp"
 
 #include <monomorph/runtime/files/safetensors.hpp>
