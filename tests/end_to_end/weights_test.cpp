@@ -149,6 +149,24 @@ TEST_CASE("weights alone can't be resumed from, and weights.from must name weigh
   CHECK(contains(checked.out, "starts from the weights in"));
 }
 
+TEST_CASE("a run is exported as a file for llama.cpp, with its tokeniser, or refused") {
+  const Exported place("tiny_llama");
+  const Arguments export_run{"export", "--checkpoint", place / "run"};
+  check_success(place.run(with(export_run, {"--gguf", place / "model.gguf"})));
+  const std::string file = read_bytes(place / "model.gguf");
+  CHECK(file.starts_with("GGUF"));
+  CHECK(contains(file, "tokenizer.ggml.merges"));
+  check_refusal(place.run(export_run), 2, {"[RUN-13]", "--gguf"});
+  check_refusal(place.run(with(export_run, {"--gguf", place / "a", "--output", place / "b"})), 2, {"[RUN-13]"});
+  check_refusal(place.run(with(export_run, {"--gguf", place / "a", "--file-size", "1"})), 2, {"[RUN-13]"});
+  CHECK_FALSE(fs::exists(place / "a"));
+
+  const Exported gpt2("tiny_gpt2");
+  check_refusal(gpt2.run({"export", "--checkpoint", gpt2 / "run", "--gguf", gpt2 / "model.gguf"}), 2,
+                {"[GGUF-01]", "family gpt2"});
+  CHECK_FALSE(fs::exists(gpt2 / "model.gguf"));
+}
+
 TEST_CASE("export is refused where it can't be, and never writes over a model") {
   const Exported place("tiny_gpt2");
   check_refusal(place.run({"export", "--checkpoint", place / "run", "--output", place / "model"}), 2,
