@@ -1,4 +1,4 @@
-// expect-error: \[ROTARY-02\] context_length must be at most rotary\.scaling\.factor x original_context
+// expect-error: \[ROTARY-02\] context_length must be at most factor x original_context of rotary\.scaling
 // expect-text: ContextWithinScaling<32, 15, 2000000>
 #include "support/control.hpp"
 struct Case : Control {

@@ -3,6 +3,7 @@
 // expect-error: \[MODEL-11\] initialization\.std
 // expect-error: \[ATTN-06\] rotary\.base
 // expect-error: \[ATTN-07\] rotary\.scaling
+// expect-error: \[ROTARY-04\] rotary\.linear
 #include "support/control.hpp"
 struct Case : Control {
   static constexpr auto model = changed([](monomorph::DecoderSpec& model) {
@@ -15,6 +16,9 @@ struct Case : Control {
     model.initialization.std = infinity;
     model.rotary.base = no_number;
     model.rotary.scaling.factor = -infinity;
+    model.rotary.linear.factor = infinity;
+    model.rotary.dynamic.factor = -infinity;
+    model.rotary.yarn.factor = no_number;
   });
 };
 static_assert(monomorph::admit<Case>());

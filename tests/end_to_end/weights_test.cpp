@@ -149,6 +149,24 @@ TEST_CASE("weights alone can't be resumed from, and weights.from must name weigh
   CHECK(contains(checked.out, "starts from the weights in"));
 }
 
+TEST_CASE("a run is exported as a file for llama.cpp, with its tokeniser, or refused") {
+  const Exported place("tiny_llama");
+  const Arguments export_run{"export", "--checkpoint", place / "run"};
+  check_success(place.run(with(export_run, {"--gguf", place / "model.gguf"})));
+  const std::string file = read_bytes(place / "model.gguf");
+  CHECK(file.starts_with("GGUF"));
+  CHECK(contains(file, "tokenizer.ggml.merges"));
+  check_refusal(place.run(export_run), 2, {"[RUN-13]", "--gguf"});
+  check_refusal(place.run(with(export_run, {"--gguf", place / "a", "--output", place / "b"})), 2, {"[RUN-13]"});
+  check_refusal(place.run(with(export_run, {"--gguf", place / "a", "--file-size", "1"})), 2, {"[RUN-13]"});
+  CHECK_FALSE(fs::exists(place / "a"));
+
+  const Exported gpt2("tiny_gpt2");
+  check_refusal(gpt2.run({"export", "--checkpoint", gpt2 / "run", "--gguf", gpt2 / "model.gguf"}), 2,
+                {"[GGUF-01]", "family gpt2"});
+  CHECK_FALSE(fs::exists(gpt2 / "model.gguf"));
+}
+
 TEST_CASE("export is refused where it can't be, and never writes over a model") {
   const Exported place("tiny_gpt2");
   check_refusal(place.run({"export", "--checkpoint", place / "run", "--output", place / "model"}), 2,
@@ -178,7 +196,16 @@ TEST_CASE("import refuses a config.json that is broken, of another model, or bey
   refused("model_type", 7, {"[WEIGHTS-02]"});
   refused("hidden_size", "64", {"[WEIGHTS-03]", "hidden_size"});
   refused("rope_scaling", {{"rope_type", "llama3"}}, {"[WEIGHTS-03]", "rope_scaling"});
-  refused("rope_scaling", {{"rope_type", "yarn"}, {"factor", 4}}, {"[WEIGHTS-04]", "rope_scaling", "yarn"});
+  refused("rope_scaling", {{"rope_type", "longrope"}, {"factor", 4}}, {"[WEIGHTS-04]", "rope_scaling", "longrope"});
+  refused("rope_scaling", {{"rope_type", "linear"}, {"factor", 0}}, {"[WEIGHTS-04]", "its factor must be at least 1"});
+  refused("rope_scaling", {{"rope_type", "linear"}, {"factor", 2}}, {"[WEIGHTS-08]", "model.rotary.linear.factor"});
+  refused("rope_theta", -1, {"[WEIGHTS-04]", "rope_theta"});
+  place.check_import_refused(place.changed("config.json",
+                                           [](const std::string& text) {
+                                             const std::string number = "1e-05";
+                                             return std::string(text).replace(text.find(number), number.size(), "NaN");
+                                           }),
+                             {"[WEIGHTS-03]", "JSON"});
   refused("num_attention_heads", 4.5, {"[WEIGHTS-03]", "num_attention_heads"});
   refused("num_attention_heads", 0, {"[WEIGHTS-04]", "num_attention_heads"});
   refused("hidden_size", std::uint64_t{1} << 63, {"[WEIGHTS-04]", "hidden_size"});
@@ -257,7 +284,8 @@ TEST_CASE("weights that are NaN are loaded, and warned of") {
 
 TEST_CASE("monomorph-checkpoint recipe prints the recipe of a folder's model") {
   const std::string fixtures = MONOMORPH_SOURCE_DIR "/tests/fixtures/weights/";
-  for (const std::string name : {"gpt2", "gpt2_untied", "llama", "llama_options", "mistral", "qwen2", "qwen3"}) {
+  for (const std::string name : {"gpt2", "gpt2_untied", "llama", "llama_options", "llama_linear", "llama_dynamic",
+                                 "llama_yarn_options", "mistral", "qwen2", "qwen3", "qwen3_yarn", "mixtral"}) {
     CAPTURE(name);
     const ProcessResult printed = run_program("monomorph-checkpoint", {"recipe", fixtures + name, "--name", name});
     check_success(printed);

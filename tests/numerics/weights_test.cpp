@@ -5,29 +5,16 @@
 #include "fixtures/weights/recipes/llama.hpp"
 #include "fixtures/weights/recipes/llama_options.hpp"
 #include "fixtures/weights/recipes/mistral.hpp"
+#include "fixtures/weights/recipes/mixtral.hpp"
 #include "fixtures/weights/recipes/qwen2.hpp"
 #include "fixtures/weights/recipes/qwen3.hpp"
-#include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/hugging_face.hpp"
-#include "support/temporary_folder.hpp"
-#include "train/run/import_weights.hpp"
-#include "train/weights/export_folder.hpp"
-#include "train/weights/load_weights.hpp"
-#include "train/weights/model_folder.hpp"
-
-#include <monomorph/runtime/comm/world.hpp>
-#include <monomorph/train/commands/run_recipe.hpp>
-#include <monomorph/train/run/run_checkpoint.hpp>
-
-#include <map>
+#include "weights_check.hpp"
 
 namespace monomorph {
 namespace {
 
 using namespace testing;
-
-constexpr std::int64_t batch = 2;
 
 /// The table is padded, which no folder knows of.
 struct gpt2_padded : recipes::gpt2_untied {
@@ -47,81 +34,6 @@ template <std::int64_t vocabulary, std::int64_t context> struct gpt2_resized : r
   }();
 };
 
-std::string fixture(const std::string& name) { return MONOMORPH_SOURCE_DIR "/tests/fixtures/weights/" + name; }
-
-/// A step of a recipe, and the logits of a fixture's batch.
-template <Recipe R> struct Model {
-  std::unique_ptr<Communicator> communicator = one_rank();
-  train::Step<R> step{*communicator, batch, 1};
-
-  Values logits(const std::string& name) {
-    const auto expected = runtime::SafetensorsFile::open(fixture(name) + "/expected.safetensors");
-    const std::vector<std::int32_t> ids = ids_of(expected, "input_ids");
-    step.evaluate({ids.data(), ids.data(), 0});
-    // A row for each token; behind the vocabulary are the ids that pad the table.
-    const Values padded = values_of(step.state().activations.statistics()[step.head().logits_CV]);
-    const std::size_t width = R::model.padded_vocab(), vocabulary = R::model.vocab_size;
-    Values logits;
-    for (std::size_t row = 0; row < ids.size(); ++row)
-      logits.insert(logits.end(), &padded[row * width], &padded[row * width] + vocabulary);
-    return logits;
-  }
-};
-
-/// Every tensor of a folder: dtype, shape and bytes.
-std::map<std::string, std::string> contents_of(const std::string& folder) {
-  std::map<std::string, std::string> contents;
-  const train::FolderTensors tensors(folder);
-  for (const auto& [name, tensor] : tensors.all()) {
-    std::string text(runtime::name_of(tensor.entry->dtype));
-    for (const std::int64_t size : tensor.entry->shape) text += " " + std::to_string(size);
-    text.append(reinterpret_cast<const char*>(tensor.file->data(*tensor.entry)),
-                tensor.entry->end - tensor.entry->begin);
-    contents[name] = text;
-  }
-  return contents;
-}
-
-/// Import, load, save, export, and import again.
-template <Recipe R> void check_travels(const std::string& name) {
-  const train::RecipeProgram recipe = detail::program_of<R>();
-  const TemporaryFolder folder;
-  const Values expected = values_of(runtime::SafetensorsFile::open(fixture(name) + "/expected.safetensors"), "logits");
-
-  // What a run starts from.
-  Model<R> started;
-  const auto opened = train::open_weights(fixture(name), recipe, train::facts_that_training_changes());
-  CHECK(opened.notes.empty());
-  train::check_tensors(*opened.source, recipe, {});
-  CHECK(train::load_weights(*opened.source, {}, started.step).empty());
-  CHECK(relative_error(started.logits(name), expected) < 1e-5);
-
-  // An import is a checkpoint of the same weights.
-  const auto imported = train::import_weights(recipe, fixture(name), folder / "imported");
-  CHECK(imported.notes.empty());
-  Model<R> restored;
-  train::restore_run(imported.checkpoint, recipe, restored.step, false);
-  CHECK(hash_of(restored.step.parameters()) == hash_of(started.step.parameters()));
-
-  // An export of it has the same tensors, bit for bit, and says the same of the model, in one file or in many.
-  train::export_folder(recipe, imported.checkpoint, folder / "exported", {});
-  train::export_folder(recipe, imported.checkpoint, folder / "in_files", {.bytes_per_file = 10'000});
-  CHECK(contents_of(folder / "exported") == contents_of(fixture(name)));
-  CHECK(contents_of(folder / "in_files") == contents_of(fixture(name)));
-  const auto here = train::read_folder_model(folder / "exported"), there = train::read_folder_model(fixture(name));
-  CHECK(here.family == there.family);
-  CHECK(train::facts_of(here.portable) == train::facts_of(there.portable));
-
-  // In 16 bits, what is imported and exported again stays as it was first rounded.
-  for (const DType dtype : {DType::bf16, DType::fp16}) {
-    const std::string rounded = folder / std::string(name_of(dtype));
-    train::export_folder(recipe, imported.checkpoint, rounded, {.dtype = dtype});
-    const auto again = train::import_weights(recipe, rounded, rounded + "_imported");
-    train::export_folder(recipe, again.checkpoint, rounded + "_again", {.dtype = dtype});
-    CHECK(contents_of(rounded + "_again") == contents_of(rounded));
-  }
-}
-
 void check_refused(const train::RecipeProgram& recipe, const std::string& feature) {
   const std::string message = error_of([&] { train::family_for(recipe); });
   CAPTURE(message);
@@ -129,7 +41,8 @@ void check_refused(const train::RecipeProgram& recipe, const std::string& featur
   CHECK(contains(message, feature));
 }
 
-constexpr train::VocabularyRows initialized = train::VocabularyRows::initialized, mean = train::VocabularyRows::mean;
+constexpr train::VocabularyRows initialized = train::VocabularyRows::initialized, mean = train::VocabularyRows::mean,
+                                zero = train::VocabularyRows::zero;
 constexpr train::PositionRows cut = train::PositionRows::cut, interpolated = train::PositionRows::interpolated;
 
 train::WeightsHparams choices(train::VocabularyRows vocabulary, train::PositionRows positions) {
@@ -174,6 +87,55 @@ TEST_CASE("Llama with every option travels") { check_travels<recipes::llama_opti
 TEST_CASE("Mistral with a window travels") { check_travels<recipes::mistral>("mistral"); }
 TEST_CASE("Qwen2 travels") { check_travels<recipes::qwen2>("qwen2"); }
 TEST_CASE("Qwen3 travels") { check_travels<recipes::qwen3>("qwen3"); }
+
+TEST_CASE("Mixtral travels") { check_travels<recipes::mixtral>("mixtral"); }
+
+TEST_CASE("a mixture that Mixtral's files can't express is refused by the name of what it has") {
+  const auto check = [](const std::string& feature, auto change) {
+    train::RecipeProgram recipe = detail::program_of<recipes::mixtral>();
+    MixtureSpec mixture = *recipe.layers.front().mixture;
+    change(mixture);
+    recipe.layers.front().mixture = &mixture;
+    check_refused(recipe, feature);
+  };
+  check("experts.capacity_factor is 1.25 in the recipe, and automatic in mixtral",
+        [](MixtureSpec& mixture) { mixture.capacity_factor = 1.25; });
+  check("experts.n_shared is 1", [](MixtureSpec& mixture) { mixture.n_shared = 1; });
+  check("experts.scores is sigmoid", [](MixtureSpec& mixture) { mixture.scores = RouterScores::sigmoid; });
+  check("experts.normalize is false", [](MixtureSpec& mixture) { mixture.normalize = false; });
+  check("experts.bias_rate is 0.001", [](MixtureSpec& mixture) { mixture.bias_rate = 0.001; });
+
+  train::RecipeProgram dense_below = detail::program_of<recipes::mixtral>();
+  dense_below.layers.push_back(detail::program_of<recipes::llama>().layers.front());
+  check_refused(dense_below, "layers with different MLPs or experts");
+}
+
+TEST_CASE("of an expert that is missing, or of another width, the file is told") {
+  const std::string of_expert = "model.layers.1.block_sparse_moe.experts.2.w1.weight";
+  const auto refusal = [&](auto change) {
+    const TemporaryFolder folder;
+    const auto original = runtime::SafetensorsFile::open(fixture("mixtral") + "/model.safetensors");
+    std::vector<runtime::TensorToWrite> tensors;
+    for (const runtime::TensorEntry& entry : original.tensors()) {
+      runtime::TensorToWrite tensor{entry.name, entry.dtype, entry.shape, original.data(entry)};
+      if (entry.name != of_expert || change(tensor)) tensors.push_back(tensor);
+    }
+    runtime::write_safetensors(folder / "model.safetensors", tensors, {});
+    write_bytes(folder / "config.json", read_bytes(fixture("mixtral") + "/config.json"));
+    return error_of(
+        [&] { train::import_weights(detail::program_of<recipes::mixtral>(), folder.path(), folder / "imported"); });
+  };
+  const std::string missing = refusal([](auto&) { return false; });
+  CHECK(missing.starts_with("[WEIGHTS-09]"));
+  CHECK(contains(missing, "layers.1.mlp.experts.gate.weight is [144, 32] and must be [192, 32]"));
+  const std::string transposed = refusal([](auto& tensor) {
+    std::swap(tensor.shape[0], tensor.shape[1]);
+    return true;
+  });
+  CHECK(transposed.starts_with("[WEIGHTS-07]"));
+  CHECK(contains(transposed, of_expert));
+  CHECK(contains(transposed, "must be [48, 32], as it holds an expert of layers.1.mlp.experts.gate.weight"));
+}
 
 TEST_CASE("what Hugging Face's files can't express is refused by its name") {
   const train::RecipeProgram llama_program = detail::program_of<recipes::llama>();
@@ -235,6 +197,10 @@ TEST_CASE("a vocabulary of another size is cut, or gets rows as they are chosen"
   const Values meant = resized<larger>(choices(mean, cut)).at("embedding.weight");
   CHECK(rows_of(meant, 0, 64) == table);
   for (std::size_t row = 64; row < 80; ++row) CHECK(relative_error(rows_of(meant, row, row + 1), mean_row) < 1e-7);
+
+  const Values zeroed = resized<larger>(choices(zero, cut)).at("embedding.weight");
+  CHECK(rows_of(zeroed, 0, 64) == table);
+  CHECK(rows_of(zeroed, 64, 80) == Values(16 * 32));
 
   CHECK(contains(refusal_of_resizing<larger>({}), "embedding.weight is [64, 32] and must be [80, 32]"));
 }

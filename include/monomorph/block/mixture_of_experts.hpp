@@ -189,4 +189,15 @@ template <MixtureSpec spec> struct Mixture {
   template <class R> struct Block : ComposedBlock<R, BlockOrder::pre_norm, SelfAttention, Mlp> {};
 };
 
+/// The experts of a block of which they, the sizes of R's model and a mask say all that it computes: it is a mixture's,
+/// with no other shape. Null of any other.
+template <class R, class Block>
+inline constexpr const MixtureSpec* mixture_of_block = [] {
+  const MixtureSpec* experts = nullptr;
+  if constexpr (requires { Block::MlpPart::mixture; })
+    if constexpr (std::is_same_v<Block, typename Mixture<Block::MlpPart::mixture>::template Block<R>>)
+      experts = &Block::MlpPart::mixture;
+  return experts;
+}();
+
 }  // namespace monomorph

@@ -47,7 +47,13 @@ class Fingerprint {
   template <class T> constexpr void add(const Required<T>& field) { add(field.value); }
   template <class T> constexpr void add(const Defaulted<T>& field) { add(field.value); }
   template <class T> constexpr void add(const Derived<T>& field) { add(field.value, field.given); }
+  /// A spec that came later adds nothing where it is as if left out, so that recipes from the time when there was none
+  /// keep their fingerprints.
   template <DescribedSpec Spec> constexpr void add(const Spec& spec) {
+    if constexpr (requires { Spec::came_later; }) {
+      if (spec == Spec{}) return;
+      add(type_name<Spec>());
+    }
     for_each_field(spec, [&](const char*, const auto& field) { add(field); });
   }
 

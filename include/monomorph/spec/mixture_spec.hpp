@@ -34,6 +34,8 @@ struct MixtureSpec {
   /// Balance without a loss: a bias of each expert, which only chooses, moves by so much after a step, up if the expert
   /// had fewer tokens than the mean, and down if it had more (Wang et al. 2024, algorithm 1). 0: there is no bias.
   Defaulted<double> bias_rate = 0;
+
+  friend constexpr bool operator==(const MixtureSpec&, const MixtureSpec&) = default;
 };
 
 }  // namespace monomorph

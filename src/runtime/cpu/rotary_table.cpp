@@ -1,20 +1,10 @@
 #include <cmath>
 #include <monomorph/runtime/kernels/rotary.hpp>
-#include <numbers>
+#include <monomorph/runtime/kernels/rotary_frequencies.hpp>
 #include "runtime/kernels/dtypes.hpp"
 
 namespace monomorph::cpu {
 namespace {
-
-double scaled(double frequency, const Llama3RotaryScaling& scaling) {
-  const double wavelength = 2 * std::numbers::pi / frequency;
-  const auto context = static_cast<double>(scaling.original_context);
-  if (wavelength < context / scaling.high_frequency_factor) return frequency;
-  if (wavelength > context / scaling.low_frequency_factor) return frequency / scaling.factor;
-  const double kept = (context / wavelength - scaling.low_frequency_factor) /
-                      (scaling.high_frequency_factor - scaling.low_frequency_factor);
-  return (1 - kept) * frequency / scaling.factor + kept * frequency;
-}
 
 void put(const View& table, std::int64_t row, std::int64_t column, double value) {
   const std::int64_t at = row * table.stride + column;
@@ -24,13 +14,13 @@ void put(const View& table, std::int64_t row, std::int64_t column, double value)
 
 void rotary_table(Queue, const RotarySpec& rotary, View cos, View sin) {
   const std::int64_t half = cos.shape.cols;
+  const RotaryFrequencies frequencies = rotary_frequencies(rotary, half, cos.shape.rows);
   for (std::int64_t i = 0; i < half; ++i) {
-    double frequency = std::pow(rotary.base, -static_cast<double>(i) / static_cast<double>(half));
-    if (rotary.scaling.factor != 1) frequency = scaled(frequency, rotary.scaling);
+    const double frequency = frequencies.frequency_H[static_cast<std::size_t>(i)];
     for (std::int64_t position = 0; position < cos.shape.rows; ++position) {
       const double angle = static_cast<double>(position) * frequency;
-      put(cos, position, i, std::cos(angle));
-      put(sin, position, i, std::sin(angle));
+      put(cos, position, i, frequencies.attention_factor * std::cos(angle));
+      put(sin, position, i, frequencies.attention_factor * std::sin(angle));
     }
   }
 }

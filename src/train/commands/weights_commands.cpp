@@ -2,11 +2,13 @@
 
 #include "train/commands/checkpoint_options.hpp"
 #include "train/run/as_usage_error.hpp"
+#include "train/run/export_gguf.hpp"
 #include "train/run/import_weights.hpp"
 #include "train/run/run_tokenizer.hpp"
 #include "train/weights/export_folder.hpp"
 #include "train/weights/travelling_files.hpp"
 
+#include <monomorph/core/error.hpp>
 #include <monomorph/core/standard_streams.hpp>
 #include <monomorph/runtime/files/checkpoint_folder.hpp>
 #include <monomorph/train/run/run_checkpoint.hpp>
@@ -14,17 +16,28 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <optional>
+#include <memory>
 
 namespace monomorph::train {
 
 namespace {
 
-/// Of a tokeniser, if there is one.
-std::optional<std::int64_t> end_of_text(const std::string& file, const RecipeProgram& recipe) {
+/// That of a run folder; null if there is none.
+std::unique_ptr<const data::Tokenizer> tokenizer_of(const std::string& run_folder, const RecipeProgram& recipe) {
+  const std::string file = run_folder + "/tokenizer.json";
   std::error_code ignored;  // what can't be looked at isn't there
-  if (!std::filesystem::exists(file, ignored)) return std::nullopt;
-  return read_run_tokenizer(file, recipe)->find("<|endoftext|>");
+  if (!std::filesystem::exists(file, ignored)) return nullptr;
+  return read_run_tokenizer(file, recipe);
+}
+
+std::string export_to_folder(const RecipeProgram& recipe, const std::string& checkpoint, const std::string& run_folder,
+                             const ExportCommandOptions& options, const data::Tokenizer* tokenizer) {
+  ExportOptions how{.dtype = options.dtype, .bytes_per_file = options.megabytes_per_file * 1'000'000};
+  if (tokenizer != nullptr) how.end_of_text = tokenizer->find("<|endoftext|>");
+  std::string line = export_folder(recipe, checkpoint, options.output, how);
+  copy_travelling_files(run_folder, options.output);
+  name_tokenizer_class(options.output);
+  return line;
 }
 
 }  // namespace
@@ -44,26 +57,28 @@ int run_import(const RecipeProgram& recipe, const ImportOptions& options) {
 
 void ExportCommandOptions::add_to(CLI::App& app) {
   app.add_option("--checkpoint", checkpoint, "a checkpoint, or a run folder: its latest")->required();
-  app.add_option("--output", output, "a folder that holds no model yet")->required();
+  auto* const to_folder = app.add_option("--output", output, "a folder that holds no model yet");
+  auto* const to_file = app.add_option("--gguf", gguf, "instead: a file for llama.cpp, with the tokeniser");
   add_choice(app, "--dtype", dtype, "of the weights",
              {{"fp32", DType::fp32}, {"bf16", DType::bf16}, {"fp16", DType::fp16}})
       ->capture_default_str();
-  add_number(app, "--file-size", megabytes_per_file, "megabytes in a file of weights, more only for a larger tensor",
-             {1, 1'000'000'000})
-      ->capture_default_str();
+  auto* const file_size =
+      add_number(app, "--file-size", megabytes_per_file,
+                 "megabytes in a file of weights, more only for a larger tensor", {1, 1'000'000'000});
+  file_size->capture_default_str();
+  to_file->excludes(to_folder, file_size);
 }
 
 int run_export(const RecipeProgram& recipe, const ExportCommandOptions& options) {
+  if (options.output.empty() && options.gguf.empty())
+    throw UsageError("RUN-13", "export must have --output, a folder, or --gguf, a file; give one of them");
   const std::string checkpoint = find_checkpoint(options.checkpoint);
   check_recipe(checkpoint, recipe);
   const std::string run_folder = checkpoint + "/" + runtime::relative_run_folder(checkpoint);
-  const std::string line = export_folder(recipe, checkpoint, options.output,
-                                         {.dtype = options.dtype,
-                                          .bytes_per_file = options.megabytes_per_file * 1'000'000,
-                                          .end_of_text = end_of_text(run_folder + "/tokenizer.json", recipe)});
-  copy_travelling_files(run_folder, options.output);
-  name_tokenizer_class(options.output);
-  show(line + "\n");
+  const auto tokenizer = tokenizer_of(run_folder, recipe);
+  show((options.gguf.empty() ? export_to_folder(recipe, checkpoint, run_folder, options, tokenizer.get())
+                             : export_gguf(recipe, checkpoint, options.gguf, options.dtype, tokenizer.get())) +
+       "\n");
   return 0;
 }
 

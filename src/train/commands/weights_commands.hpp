@@ -16,9 +16,9 @@ struct ImportOptions {
 };
 int run_import(const RecipeProgram& recipe, const ImportOptions& options);
 
-/// The options of `export`: a checkpoint's weights as a Hugging Face model.
+/// The options of `export`: a checkpoint's weights as a Hugging Face model, or as a file for llama.cpp.
 struct ExportCommandOptions {
-  std::string checkpoint, output;
+  std::string checkpoint, output, gguf;
   DType dtype = DType::fp32;
   std::int64_t megabytes_per_file = 5000;
   void add_to(CLI::App& app);

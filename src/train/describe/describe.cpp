@@ -17,12 +17,22 @@ std::string norm_text(const DecoderSpec& model) {
   return fmt::format("{}, epsilon {}{}{}", layer_norm ? "LayerNorm" : "RMSNorm", model.norm.epsilon.value,
                      model.norm.bias ? ", bias" : "", model.qk_norm ? "; also of queries and keys" : "");
 }
+std::string scaling_text(const RotarySpec& rotary) {
+  const auto& [base, llama3, linear, dynamic, yarn] = rotary;
+  if (llama3.factor != 1) return fmt::format(", Llama 3 scaling by {}", llama3.factor.value);
+  if (linear.factor != 1) return fmt::format(", linear scaling by {}", linear.factor.value);
+  if (dynamic.original_context.given)
+    return fmt::format(", dynamic scaling by {} of contexts beyond {} tokens", dynamic.factor.value,
+                       format_number(dynamic.original_context.value));
+  if (yarn.factor != 1)
+    return fmt::format(", YaRN by {} of a context of {} tokens", yarn.factor.value,
+                       format_number(yarn.original_context));
+  return "";
+}
 std::string position_text(const DecoderSpec& model) {
   if (model.position == Position::none) return "none";
   if (model.position == Position::learned) return "learned";
-  const auto& scaling = model.rotary.scaling;
-  return fmt::format("rotary, base {}{}", model.rotary.base.value,
-                     scaling.factor == 1 ? "" : fmt::format(", Llama 3 scaling by {}", scaling.factor.value));
+  return fmt::format("rotary, base {}{}", model.rotary.base.value, scaling_text(model.rotary));
 }
 std::string attention_text(const DecoderSpec& model) {
   const std::string_view kind = model.kv_heads() == model.n_heads ? "multi-head"

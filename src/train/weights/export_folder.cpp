@@ -30,9 +30,9 @@ class TensorStream {
 
   void give(const PlacedTensor& tensor, const runtime::ByteSink& sink) {
     if (tensor.transposed) return give_transposed(tensor, sink);
-    for (const CanonicalTensor& part : tensor.parts)
+    for (const PlacedPart& part : tensor.parts)
       in_bounded_pieces(part.shape.elements(), [&](std::int64_t first, std::int64_t n) {
-        weights_.read(part.name, first, sized(read_, {1, n}));
+        weights_.read(part.name, part.first_row * part.shape.cols + first, sized(read_, {1, n}));
         sink(read_);
       });
   }
@@ -50,7 +50,7 @@ class TensorStream {
       const std::int64_t n = std::min(at_a_time, tensor.cols - first);
       const View rows = sized(transposed_, {n, tensor.rows});
       std::int64_t first_row = 0;
-      for (const CanonicalTensor& part : tensor.parts) {
+      for (const PlacedPart& part : tensor.parts) {
         const View columns = sized(read_, {part.shape.rows, n});
         weights_.read_columns(part.name, first, columns);
         transpose(columns, rows.columns(first_row, part.shape.rows));

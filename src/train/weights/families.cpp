@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<const Family*, 5> all_families{&gpt2, &llama, &mistral, &qwen2, &qwen3};
+constexpr std::array<const Family*, 6> all_families{&gpt2, &llama, &mistral, &qwen2, &qwen3, &mixtral};
 
 /// Keys that any config.json may have and that change nothing in what a decoder computes: where the file comes from,
 /// how its weights are stored, how text is generated, and what belongs to other tasks.
@@ -62,8 +63,9 @@ json value_of(const ConfigRow& row, const json& config, const std::string& where
   return json::parse(row.absent);
 }
 
-/// Whether recipes can express the value.   @throws UsageError [WEIGHTS-03]
-bool take(const ConfigRow& row, const json& value, PortableModel& portable, const std::string& where) {
+/// What recipes can't express of the value, if anything.   @throws UsageError [WEIGHTS-03]
+std::optional<std::string> take(const ConfigRow& row, const json& value, PortableModel& portable,
+                                const std::string& where) {
   const auto refuse = [&] {
     throw UsageError("WEIGHTS-03", fmt::format("{} has {}, a value of another type than this key has; export the model "
                                                "again",
@@ -71,21 +73,28 @@ bool take(const ConfigRow& row, const json& value, PortableModel& portable, cons
   };
   try {
     row.take(portable, value);
-  } catch (const NotExpressible&) {
-    return false;
+  } catch (const NotExpressible& beyond) {
+    return entry_text(row.key, value) + (beyond.reason.empty() ? "" : fmt::format(" ({})", beyond.reason));
   } catch (const WrongType&) {
     refuse();
   } catch (const json::exception&) {
     refuse();
   }
-  return true;
+  return std::nullopt;
 }
 
 /// What would be read from the config.json that is written for a model: in what it differs, the family lacks something.
 PortableModel expressed(const Family& family, const PortableModel& portable) {
   PortableModel read = family.base;
-  for (const ConfigRow& row : family.config)
-    if (const json value = row.value(portable); row.take != nullptr && !value.is_null()) row.take(read, value);
+  for (const ConfigRow& row : family.config) {
+    const json value = row.value(portable);
+    if (row.take == nullptr || value.is_null()) continue;
+    try {
+      row.take(read, value);
+    } catch (const NotExpressible&) {  // then it differs
+    }
+  }
+  read.model.context_length = portable.model.context_length;  // with dynamic scaling of positions files have another
   return read;
 }
 
@@ -132,7 +141,8 @@ PortableModel model_from(const Family& family, const json& config, const std::st
   std::vector<std::string> beyond;
   for (const ConfigRow& row : family.config) {
     const json value = value_of(row, config, where);
-    if (row.take != nullptr && !take(row, value, portable, where)) beyond.push_back(entry_text(row.key, value));
+    if (row.take == nullptr) continue;
+    if (auto entry = take(row, value, portable, where)) beyond.push_back(std::move(*entry));
   }
   for (const ConfigRow& row : family.config)
     if (const json value = value_of(row, config, where); row.take == nullptr && value != row.value(portable))

@@ -9,15 +9,18 @@
 
 namespace monomorph::train {
 
-/// Where a canonical tensor lies among those of a family. "#" stands for the number of a block. Canonical tensors that
-/// have the same place lie in it one below the other, in the order of the rows: a fused projection.
+/// Where a canonical tensor lies among those of a family. "#" stands for the number of a block, "@" for that of an
+/// expert, of which each has a tensor of its own there. Canonical tensors that have the same place lie in it one below
+/// the other, in the order of the rows: a fused projection.
 struct TensorRow {
   std::string_view ours, theirs;
   bool transposed = false;  ///< theirs is (in, out)
 };
 
 /// A value of config.json that no recipe can express.
-struct NotExpressible {};
+struct NotExpressible {
+  std::string reason{};  ///< what it must be, if the value alone does not show it
+};
 /// A value of config.json that is of another type than its key has.
 struct WrongType {};
 
@@ -50,7 +53,7 @@ std::span<const Family* const> families();
 const Family* find_family(std::string_view model_type);
 
 // Defined each in a file of its own.
-extern const Family gpt2, llama, mistral, qwen2, qwen3;
+extern const Family gpt2, llama, mistral, qwen2, qwen3, mixtral;
 
 /// The family that expresses a recipe's model.
 /// @throws UsageError [WEIGHTS-01] none does: what the one that comes nearest lacks

@@ -71,28 +71,36 @@ void FolderWeights::add_parts(const PlacedTensor& placed, const FolderTensors::T
   const std::vector<std::int64_t>& shape = tensor.entry->shape;
   const auto dtype = dtype_of(tensor.entry->dtype);
   if (!dtype) refuse(tensor, "of floating-point numbers");
-  if (placed.parts.size() > 1 && shape != placed.file_shape())
-    refuse(tensor, fmt::format("[{}], as it holds {}", fmt::join(placed.file_shape(), ", "),
-                               fmt::join(placed.parts | std::views::transform(&CanonicalTensor::name), ", ")));
+  if ((placed.parts.size() > 1 || placed.is_of_one_expert) && shape != placed.file_shape())
+    refuse(tensor, fmt::format("[{}], as it holds {}{}", fmt::join(placed.file_shape(), ", "),
+                               placed.is_of_one_expert ? "an expert of " : "",
+                               fmt::join(placed.parts | std::views::transform(&PlacedPart::name), ", ")));
   if (shape.size() != (placed.is_vector ? 1 : 2)) refuse(tensor, placed.is_vector ? "a vector" : "a matrix");
   const std::int64_t rows = placed.transposed ? shape[1] : shape[0], cols = placed.is_vector    ? 1
                                                                             : placed.transposed ? shape[0]
                                                                                                 : shape[1];
   const std::int64_t row_stride = placed.transposed ? 1 : cols, col_stride = placed.transposed ? rows : 1;
   std::int64_t first_row = 0;
-  for (const CanonicalTensor& part : placed.parts) {
+  for (const PlacedPart& part : placed.parts) {
     const std::int64_t part_rows = placed.parts.size() == 1 ? rows
                                    : placed.is_vector       ? part.shape.cols
                                                             : part.shape.rows;
     const Shape of_part = placed.is_vector ? Shape{1, part_rows} : Shape{part_rows, cols};
-    parts_.emplace(part.name, Part{tensor, *dtype, of_part, first_row * row_stride, row_stride, col_stride});
+    add_part(part.name, {tensor, *dtype, of_part, first_row * row_stride, row_stride, col_stride});
     first_row += part_rows;
   }
 }
 
+void FolderWeights::add_part(const std::string& name, const Part& part) {
+  Weight& weight = weights_[name];
+  const std::int64_t rows_before = weight.parts.empty() ? 0 : weight.shape.rows;
+  weight.shape = {rows_before + part.shape.rows, part.shape.cols};
+  weight.parts.push_back(part);
+}
+
 const Shape* FolderWeights::find(const std::string& name) const {
-  const auto found = parts_.find(name);
-  return found == parts_.end() ? nullptr : &found->second.shape;
+  const auto found = weights_.find(name);
+  return found == weights_.end() ? nullptr : &found->second.shape;
 }
 
 void FolderWeights::gather(const Part& part, std::int64_t first, std::int64_t n, std::byte* to) const {
@@ -109,10 +117,18 @@ void FolderWeights::gather(const Part& part, std::int64_t first, std::int64_t n,
 }
 
 void FolderWeights::read(const std::string& name, std::int64_t first, View to) {
-  const Part& part = parts_.at(name);
-  read_converted(part.dtype, to, buffer_, [&](std::int64_t done, std::span<std::byte> bytes) {
-    gather(part, first + done, std::ssize(bytes) / size_of(part.dtype), bytes.data());
-  });
+  for (const Part& part : weights_.at(name).parts) {
+    const std::int64_t n = std::min(to.elements(), part.shape.elements() - first);
+    if (n > 0) {
+      const View taken(to.data, to.dtype, {1, n});
+      read_converted(part.dtype, taken, buffer_, [&](std::int64_t done, std::span<std::byte> bytes) {
+        gather(part, first + done, std::ssize(bytes) / size_of(part.dtype), bytes.data());
+      });
+      to = View(to.data + n * size_of(to.dtype), to.dtype, {1, to.elements() - n});
+      first += n;
+    }
+    first -= part.shape.elements();
+  }
 }
 
 }  // namespace monomorph::train

@@ -9,7 +9,7 @@
 
 namespace monomorph::train {
 
-/// The weights of a folder of Hugging Face's, each a strided part of a tensor there.
+/// The weights of a folder of Hugging Face's, each a strided part of a tensor there, or of several: one of each expert.
 class FolderWeights : public WeightsSource {
  public:
   /// @param recipe a model that the folder's family expresses
@@ -31,12 +31,17 @@ class FolderWeights : public WeightsSource {
     Shape shape;
     std::int64_t base, row_stride, col_stride;
   };
+  struct Weight {
+    Shape shape;
+    std::vector<Part> parts;  ///< one below the other
+  };
   void add_parts(const PlacedTensor& placed, const FolderTensors::Tensor& tensor);
+  void add_part(const std::string& name, const Part& part);
   void gather(const Part& part, std::int64_t first, std::int64_t n, std::byte* to) const;
 
   FolderModel model_;
   FolderTensors tensors_;
-  std::map<std::string, Part> parts_;
+  std::map<std::string, Weight> weights_;
   std::vector<std::string> unused_;
   std::vector<std::byte> buffer_;
 };

@@ -45,14 +45,14 @@ class ResizedTensor {
 
   /// How many elements from `first` on, of n, are given; the others stay as they are.
   std::int64_t given(std::int64_t first, std::int64_t n) const {
-    const bool all = interpolates() || means();
-    return all ? n : std::clamp<std::int64_t>(there_.elements() - first, 0, n);
+    const bool keeps_none = interpolates() || gives_new_rows();
+    return keeps_none ? n : std::clamp<std::int64_t>(there_.elements() - first, 0, n);
   }
   void read(std::int64_t first, View to) {
     if (interpolates()) return interpolate(first, to);
     const std::int64_t from_source = std::clamp<std::int64_t>(there_.elements() - first, 0, to.elements());
     if (from_source > 0) source_.read(name_, first, part(to, 0, from_source));
-    if (from_source < to.elements()) give_mean(first + from_source, part(to, from_source, to.elements() - from_source));
+    if (from_source < to.elements()) give_row(first + from_source, part(to, from_source, to.elements() - from_source));
   }
 
  private:
@@ -61,7 +61,10 @@ class ResizedTensor {
     return has_other_rows() && name_ == "position_embedding.weight" &&
            choices_.positions.value == PositionRows::interpolated;
   }
-  bool means() const { return has_other_rows() && choices_.vocabulary.value == VocabularyRows::mean; }
+  bool gives_new_rows() const {
+    return has_other_rows() &&
+           (choices_.vocabulary.value == VocabularyRows::mean || choices_.vocabulary.value == VocabularyRows::zero);
+  }
 
   static View part(View view, std::int64_t first, std::int64_t n) {
     return {view.data + first * size_of(view.dtype), view.dtype, {1, n}};
@@ -73,6 +76,10 @@ class ResizedTensor {
     source_.read(name_, first * there_.cols,
                  View(reinterpret_cast<std::byte*>(values.data()), DType::fp64, {1, n * there_.cols}));
     return values;
+  }
+  std::vector<double> new_row() {
+    if (choices_.vocabulary.value == VocabularyRows::mean) return mean_row();
+    return std::vector<double>(static_cast<std::size_t>(there_.cols));
   }
   std::vector<double> mean_row() {
     std::vector<double> mean(static_cast<std::size_t>(there_.cols));
@@ -88,11 +95,11 @@ class ResizedTensor {
     cpu::copy(cpu::Queue{}, View(reinterpret_cast<std::byte*>(&value), DType::fp64, {1, 1}), part(to, i, 1));
   }
 
-  /// The mean of all rows there are, computed once.
-  void give_mean(std::int64_t first, View to) {
-    if (mean_.empty()) mean_ = mean_row();
+  /// What all rows are that are not there, computed once.
+  void give_row(std::int64_t first, View to) {
+    if (new_row_.empty()) new_row_ = new_row();
     for (std::int64_t i = 0; i < to.elements(); ++i)
-      put(mean_[static_cast<std::size_t>((first + i) % shape_.cols)], to, i);
+      put(new_row_[static_cast<std::size_t>((first + i) % shape_.cols)], to, i);
   }
 
   /// Linear between the two rows that are nearest; the first and the last position keep theirs.
@@ -120,7 +127,7 @@ class ResizedTensor {
   const std::string& name_;
   Shape shape_, there_;
   const WeightsHparams& choices_;
-  std::vector<double> mean_;
+  std::vector<double> new_row_;
 };
 
 /// What a rank holds of a tensor, in the pieces that are consecutive in the whole of it.

@@ -13,9 +13,17 @@ namespace {
                                              recipe.name, feature));
 }
 
-void check_layers(const RecipeProgram& recipe) {
-  for (const LayerKind& kind : recipe.layers)
-    if (!kind.is_decoder_block) refuse(recipe, fmt::format("layers of the kind {}", text_of(kind)));
+/// The experts of all layers, if they have any.
+std::optional<MixtureSpec> mixture_of(const RecipeProgram& recipe) {
+  const MixtureSpec* const first = recipe.layers.front().mixture;
+  for (const LayerKind& kind : recipe.layers) {
+    if (!kind.is_decoder_block && kind.mixture == nullptr)
+      refuse(recipe, fmt::format("layers of the kind {}", text_of(kind)));
+    if ((kind.mixture == nullptr) != (first == nullptr) || (first != nullptr && *kind.mixture != *first))
+      refuse(recipe, "layers with different MLPs or experts");
+  }
+  if (first == nullptr) return std::nullopt;
+  return *first;
 }
 
 AttentionMask mask_of(const RecipeProgram& recipe) {
@@ -65,26 +73,54 @@ PortableModel portable_model(const RecipeProgram& recipe) {
   if (recipe.output == ModelOutput::embeddings) refuse(recipe, "an encoder");
   if (const std::string_view kind = recipe.described_model.kind; kind != type_name<DecoderSpec>())
     refuse(recipe, fmt::format("a model of the kind {}", kind));
-  check_layers(recipe);
-  return {*recipe.model, mask_of(recipe)};
+  PortableModel portable{*recipe.model, mask_of(recipe), mixture_of(recipe)};
+  if (portable.mixture) portable.model.d_ff = portable.mixture->d_expert.value_or(portable.model.ff_width());
+  if (portable.mixture) portable.mixture->d_expert = automatic;
+  return portable;
 }
 
 bool decides_function(const std::string& name, const ModelFacts& facts) {
-  const std::string rotary = fact_name(&DecoderSpec::rotary), scaling = rotary + "." + field_name(&RotarySpec::scaling);
+  const std::string rotary = fact_name(&DecoderSpec::rotary);
   const auto is = [&](const std::string& other, std::string_view value) {
     const auto found = facts.find(other);
     return found != facts.end() && found->second == value;
   };
+  // Of a scaling whose first field is as if left out nothing is read.
+  const auto is_of_unused_scaling = [&]<class Scaling>(Scaling RotarySpec::*scaling, auto Scaling::*first) {
+    const std::string of_scaling = fmt::format("{}.{}", rotary, field_name(scaling));
+    return is_of(name, of_scaling) &&
+           is(fmt::format("{}.{}", of_scaling, field_name(first)), text_of(Scaling{}.*first));
+  };
   if (!name.starts_with(of_model) || is_read_by_training_alone(name)) return false;
-  if (is_of(name, scaling) && is(scaling + "." + field_name(&Llama3RotaryScaling::factor), text_of(1.0))) return false;
+  if (is_of_unused_scaling(&RotarySpec::scaling, &Llama3RotaryScaling::factor) ||
+      is_of_unused_scaling(&RotarySpec::linear, &LinearRotaryScaling::factor) ||
+      is_of_unused_scaling(&RotarySpec::dynamic, &DynamicRotaryScaling::original_context) ||
+      is_of_unused_scaling(&RotarySpec::yarn, &YarnRotaryScaling::factor))
+    return false;
   return !is_of(name, rotary) || is(fact_name(&DecoderSpec::position), text_of(Position::rotary));
 }
+
+namespace {
+
+/// Losses that only training has are left out.
+void add_facts_of(const MixtureSpec& mixture, ModelFacts& facts) {
+  const auto add = [&](auto MixtureSpec::*field) {
+    facts.emplace("experts." + field_name(field), train::text_of(mixture.*field));
+  };
+  add(&MixtureSpec::n_experts), add(&MixtureSpec::top_k), add(&MixtureSpec::capacity_factor);
+  add(&MixtureSpec::n_shared), add(&MixtureSpec::normalize), add(&MixtureSpec::bias_rate);
+  facts.emplace("experts." + field_name(&MixtureSpec::scores),
+                mixture.scores == RouterScores::softmax ? "softmax" : "sigmoid");
+}
+
+}  // namespace
 
 ModelFacts facts_of(const PortableModel& portable) {
   ModelFacts all, facts{{"mask", text_of(portable.mask)}};
   for (Fact& fact : model_facts(portable.model)) all.emplace(std::move(fact.name), std::move(fact.value));
   for (const auto& [name, value] : all)
     if (decides_function(name, all)) facts.emplace(name, value);
+  if (portable.mixture) add_facts_of(*portable.mixture, facts);
   return facts;
 }
 

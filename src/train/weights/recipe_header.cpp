@@ -80,26 +80,39 @@ void check_identifier(const std::string& name) {
 std::string recipe_header(const std::string& folder, const std::string& name) {
   check_identifier(name);
   const FolderModel model = read_folder_model(folder);
-  const std::string attention = model.portable.mask == AttentionMask{}
-                                    ? ""
-                                    : fmt::format("  using attention = monomorph::attention::SlidingWindow<{}>;\n",
-                                                  model.portable.mask.before + 1);
+  const auto& [decoder, mask, mixture] = model.portable;
+  const std::string experts =
+      !mixture ? ""
+               : fmt::format("inline constexpr monomorph::MixtureSpec {}_experts{{.n_experts = {}, .top_k = {}}};\n\n",
+                             name, mixture->n_experts.value, mixture->top_k.value);
+  const std::string layers =
+      !mixture ? ""
+               : fmt::format(
+                     "  using layers = monomorph::Stack<monomorph::Run<monomorph::Mixture<{}_experts>::Block, "
+                     "{}>>;\n",
+                     name, decoder.n_layers.value);
+  const std::string attention =
+      mask == AttentionMask{}
+          ? ""
+          : fmt::format("  using attention = monomorph::attention::SlidingWindow<{}>;\n", mask.before + 1);
   return fmt::format(
       "#pragma once\n"
       "#include <monomorph/run.hpp>\n\n"
       "namespace recipes {{\n\n"
+      "{}"
       "/// The model of a config.json of Hugging Face's, a {}.\n"
       "struct {} {{\n"
       "  static constexpr monomorph::DecoderSpec model{{\n      {},\n  }};\n"
-      "{}"
+      "{}{}"
       "  using sharding = monomorph::sharding::Replicate;\n"
       "  using precision = monomorph::precision::Fp32;\n"
       "  using checkpointing = monomorph::checkpointing::KeepAll;\n"
       "  using optimizer = monomorph::optim::AdamW;\n"
       "}};\n\n"
       "}}  // namespace recipes\n",
-      model.family->architecture, name,
-      fmt::join(initializers(facts_to_say(model.portable), std::string_view("model.").size()), ",\n      "), attention);
+      experts, model.family->architecture, name,
+      fmt::join(initializers(facts_to_say(model.portable), std::string_view("model.").size()), ",\n      "), layers,
+      attention);
 }
 
 }  // namespace monomorph::train

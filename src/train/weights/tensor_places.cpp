@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace monomorph::train {
 namespace {
@@ -15,22 +16,34 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// The name with the number of a block in the place of "#".
-std::string numbered(std::string_view pattern, int block) {
+/// The name with a number in the place of a sign.
+std::string numbered(std::string_view pattern, char sign, int number) {
   std::string name(pattern);
-  if (const std::size_t at = name.find('#'); at != std::string::npos) name.replace(at, 1, fmt::format("{}", block));
+  if (const std::size_t at = name.find(sign); at != std::string::npos) name.replace(at, 1, fmt::format("{}", number));
   return name;
+}
+constexpr char of_block = '#', of_expert = '@';
+
+void add_part(const std::string& name, bool transposed, PlacedPart part, std::vector<PlacedTensor>& placed) {
+  if (placed.empty() || placed.back().name != name)
+    placed.push_back({.name = name, .transposed = transposed, .parts = {}});
+  PlacedTensor& place = placed.back();
+  place.is_vector = part.shape.rows == 1;
+  place.rows += place.is_vector ? part.shape.cols : part.shape.rows;
+  place.cols = place.is_vector ? 1 : part.shape.cols;
+  place.parts.push_back(std::move(part));
 }
 
 void add(const TensorRow& row, const CanonicalTensor& tensor, int block, std::vector<PlacedTensor>& placed) {
-  const std::string name = numbered(row.theirs, block);
-  if (placed.empty() || placed.back().name != name)
-    placed.push_back({.name = name, .transposed = row.transposed, .parts = {}});
-  PlacedTensor& place = placed.back();
-  place.is_vector = tensor.shape.rows == 1;
-  place.rows += place.is_vector ? tensor.shape.cols : tensor.shape.rows;
-  place.cols = place.is_vector ? 1 : tensor.shape.cols;
-  place.parts.push_back(tensor);
+  const std::string name = numbered(row.theirs, of_block, block);
+  if (name.find(of_expert) == std::string::npos)
+    return add_part(name, row.transposed, {tensor.name, tensor.shape}, placed);
+  const std::int64_t rows = tensor.shape.rows / tensor.matrices;
+  for (int expert = 0; expert < tensor.matrices; ++expert) {
+    add_part(numbered(name, of_expert, expert), row.transposed, {tensor.name, {rows, tensor.shape.cols}, expert * rows},
+             placed);
+    placed.back().is_of_one_expert = true;
+  }
 }
 
 }  // namespace
@@ -39,7 +52,7 @@ std::vector<CanonicalTensor> canonical_tensors(const RecipeProgram& recipe) {
   std::vector<CanonicalTensor> tensors;
   for (int unit = 0; unit < recipe.n_units; ++unit) {
     for (const TensorInfo& tensor : recipe.unit_layout(unit))
-      tensors.push_back({tensor_name(tensor.name, recipe.block_of_unit(unit)), tensor.slice.shape});
+      tensors.push_back({tensor_name(tensor.name, recipe.block_of_unit(unit)), tensor.slice.shape, tensor.matrices});
   }
   return tensors;
 }
@@ -55,8 +68,8 @@ std::vector<PlacedTensor> placed_tensors(const Family& family, const RecipeProgr
   // Row by row, so that the parts of a tensor come in the order of the rows.
   for (int block = -1; block < recipe.n_blocks; ++block)
     for (const TensorRow& row : family.tensors) {
-      if ((row.ours.find('#') == std::string_view::npos) != (block < 0)) continue;
-      const auto found = std::ranges::find(left, numbered(row.ours, block), &CanonicalTensor::name);
+      if ((row.ours.find(of_block) == std::string_view::npos) != (block < 0)) continue;
+      const auto found = std::ranges::find(left, numbered(row.ours, of_block, block), &CanonicalTensor::name);
       if (found == left.end()) continue;  // what an option leaves out
       add(row, *found, block, placed);
       left.erase(found);

@@ -13,17 +13,26 @@ namespace monomorph::train {
 struct CanonicalTensor {
   std::string name;  ///< "layers.3.mlp.up.weight"
   Shape shape;
+  int matrices = 1;  ///< one below the other: those of experts
 };
 std::vector<CanonicalTensor> canonical_tensors(const RecipeProgram& recipe);
 
-/// A tensor in a family's files, and what lies in it. Its rows are those of the canonical tensors, one below the other;
-/// of vectors, the elements.
+/// Rows of a canonical tensor: all, or the matrix of one expert.
+struct PlacedPart {
+  std::string name;
+  Shape shape;
+  std::int64_t first_row = 0;
+};
+
+/// A tensor in a family's files, and what lies in it. Its rows are those of its parts, one below the other; of vectors,
+/// the elements.
 struct PlacedTensor {
   std::string name;
   bool transposed = false;  ///< the file has rows as columns
   bool is_vector = false;
   std::int64_t rows = 0, cols = 1;
-  std::vector<CanonicalTensor> parts;
+  std::vector<PlacedPart> parts;
+  bool is_of_one_expert = false;
   std::vector<std::int64_t> file_shape() const;
   std::int64_t elements() const { return rows * cols; }
 };

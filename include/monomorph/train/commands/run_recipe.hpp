@@ -19,7 +19,8 @@ template <Recipe R> std::vector<train::LayerKind> layer_kinds() {
     const std::string_view name = type_name<Block>();
     train::LayerKind kind{.count = run.length,
                           .name = name.substr(0, name.find('<')),
-                          .is_decoder_block = is_decoder_block<R, Block>};
+                          .is_decoder_block = is_decoder_block<R, Block>,
+                          .mixture = mixture_of_block<R, Block>};
     if constexpr (requires { Block::template describe<R>(kind.features); }) Block::template describe<R>(kind.features);
     kinds.push_back(std::move(kind));
   });

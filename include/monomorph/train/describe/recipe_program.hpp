@@ -8,6 +8,7 @@
 #include <monomorph/spec/attention_mask.hpp>
 #include <monomorph/spec/expectations.hpp>
 #include <monomorph/spec/mesh_spec.hpp>
+#include <monomorph/spec/mixture_spec.hpp>
 #include <monomorph/spec/tensor_info.hpp>
 #include <monomorph/train/describe/block_features.hpp>
 #include <monomorph/train/describe/memory_regions.hpp>
@@ -35,9 +36,10 @@ struct LayerAttention {
 /// What `count` successive layers are.
 struct LayerKind {
   int count;
-  std::string_view name;          ///< of the block, without its arguments
-  bool is_decoder_block = false;  ///< the model's sizes, and a mask, say all that it computes
-  BlockFeatures features{};       ///< what it says of itself
+  std::string_view name;                 ///< of the block, without its arguments
+  bool is_decoder_block = false;         ///< the model's sizes, and a mask, say all that it computes
+  const MixtureSpec* mixture = nullptr;  ///< these, the model's sizes, and a mask do
+  BlockFeatures features{};              ///< what it says of itself
 };
 /// "monomorph::Mixture (8 experts, …)": what is not as usual in parentheses.
 std::string text_of(const LayerKind& kind);

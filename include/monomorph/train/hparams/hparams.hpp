@@ -114,7 +114,7 @@ struct CheckpointHparams {
 };
 
 /// What becomes of the table's and the head's rows where the vocabulary has another size than that of the weights.
-enum class VocabularyRows { must_match, initialized, mean };
+enum class VocabularyRows { must_match, initialized, mean, zero };
 /// The same of learned positions and the context.
 enum class PositionRows { must_match, cut, interpolated };
 
@@ -125,7 +125,7 @@ struct WeightsHparams {
   Field<VocabularyRows> vocabulary{
       VocabularyRows::must_match,
       "a vocabulary of another size than that of the weights: must_match: refused; otherwise rows are cut off, or new "
-      "ones are what initialisation makes them (initialized) or the mean of the others (mean)"};
+      "ones are what initialisation makes them (initialized), the mean of the others (mean) or zeros (zero)"};
   Field<PositionRows> positions{
       PositionRows::must_match,
       "learned positions of another context length: must_match: refused; cut: the first of more; interpolated: linear "
@@ -243,7 +243,7 @@ template <> struct monomorph::EnumNames<monomorph::train::OnFailedSave> {
   static constexpr std::string_view names[] = {"error", "continue"};
 };
 template <> struct monomorph::EnumNames<monomorph::train::VocabularyRows> {
-  static constexpr std::string_view names[] = {"must_match", "initialized", "mean"};
+  static constexpr std::string_view names[] = {"must_match", "initialized", "mean", "zero"};
 };
 template <> struct monomorph::EnumNames<monomorph::train::PositionRows> {
   static constexpr std::string_view names[] = {"must_match", "cut", "interpolated"};

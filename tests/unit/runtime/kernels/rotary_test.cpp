@@ -24,7 +24,8 @@ const Case cases[] = {{{}, 2, 1, 1, 1, 0},
 void check_rotation(const Case& c, bool inverse, const std::vector<std::int32_t>& document_starts = {}) {
   const std::int64_t columns = c.heads * c.head_dim, positions = c.first_position + c.tokens;
   const Matrix x = random_matrix(c.rows, columns, 1);
-  const auto& [base, scaling] = c.spec;
+  const double base = c.spec.base;
+  const Llama3RotaryScaling& scaling = c.spec.scaling;
   const oracle::Rotation rotation{base,
                                   scaling.factor,
                                   scaling.low_frequency_factor,
@@ -90,6 +91,32 @@ TEST_CASE("Llama 3.1 scales long wavelengths only", "[rotary]") {
   CHECK(slope({8, 1, 4, 400}, 1) == Approx(0.01 / 8));  // 628 > 400 / 1
   const double kept = (1000 / (200 * 3.14159265358979) - 1) / 3;
   CHECK(slope({8, 1, 4, 1000}, 1) == Approx(0.01 * ((1 - kept) / 8 + kept)));  // 250 < 628 < 1000
+}
+
+TEST_CASE("the attention factor of YaRN is in the tables", "[rotary]") {
+  const RotarySpec rotary{.yarn = {.factor = 4, .original_context = 4096, .attention_factor = 0.75}};
+  const Storage cos(shape_only(5, 4), DType::fp64), sin(shape_only(5, 4), DType::fp64);
+  cpu::rotary_table(cpu::Queue{}, rotary, cos.view(), sin.view());
+  const Values c = cos.values(), s = sin.values();
+  for (std::size_t i = 0; i < c.size(); ++i) CHECK(c[i] * c[i] + s[i] * s[i] == Approx(0.75 * 0.75));
+}
+
+TEST_CASE("turning back by tables with a factor is the adjoint of turning", "[rotary]") {
+  const RotarySpec rotary{.yarn = {.factor = 4, .original_context = 4096}};
+  const Storage cos(shape_only(7, 4), DType::fp64), sin(shape_only(7, 4), DType::fp64);
+  cpu::rotary_table(cpu::Queue{}, rotary, cos.view(), sin.view());
+  const auto turned = [&](const Matrix& x, bool inverse) {
+    const Storage y(x, DType::fp64);
+    cpu::rotary(cpu::Queue{}, y.view(), cos.view(), sin.view(), 7, 0, inverse);
+    return y.values();
+  };
+  const Matrix x = random_matrix(7, 16, 1), dy = random_matrix(7, 16, 2);
+  const auto product = [](const Values& a, const Values& b) {
+    double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+    return sum;
+  };
+  CHECK(product(turned(x, false), dy.values) == Approx(product(x.values, turned(dy, true))));
 }
 
 }  // namespace rotary_test

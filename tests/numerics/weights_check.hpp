@@ -1,0 +1,104 @@
+#pragma once
+#include "support/catch.hpp"
+#include "support/hugging_face.hpp"
+#include "support/temporary_folder.hpp"
+#include "train/run/import_weights.hpp"
+#include "train/weights/export_folder.hpp"
+#include "train/weights/load_weights.hpp"
+#include "train/weights/model_folder.hpp"
+
+#include <monomorph/runtime/comm/world.hpp>
+#include <monomorph/train/commands/run_recipe.hpp>
+#include <monomorph/train/run/run_checkpoint.hpp>
+
+#include <map>
+#include <string>
+#include <vector>
+
+/// Folders that Hugging Face's transformers wrote (tests/fixtures/weights/README.md), loaded, saved, exported and
+/// loaded again.
+namespace monomorph::testing {
+
+inline constexpr std::int64_t batch = 2;
+
+inline std::string fixture(const std::string& name) { return MONOMORPH_SOURCE_DIR "/tests/fixtures/weights/" + name; }
+
+/// A step of a recipe, and the logits of a fixture's batch.
+template <Recipe R> struct Model {
+  std::unique_ptr<Communicator> communicator = one_rank();
+  train::Step<R> step{*communicator, batch, 1};
+
+  Values logits(const std::string& name) {
+    const auto expected = runtime::SafetensorsFile::open(fixture(name) + "/expected.safetensors");
+    const std::vector<std::int32_t> ids = ids_of(expected, "input_ids");
+    step.evaluate({ids.data(), ids.data(), 0});
+    // A row for each token; behind the vocabulary are the ids that pad the table.
+    const Values padded = values_of(step.state().activations.statistics()[step.head().logits_CV]);
+    const std::size_t width = R::model.padded_vocab(), vocabulary = R::model.vocab_size;
+    Values logits;
+    for (std::size_t row = 0; row < ids.size(); ++row)
+      logits.insert(logits.end(), &padded[row * width], &padded[row * width] + vocabulary);
+    return logits;
+  }
+};
+
+/// Every tensor of a folder: dtype, shape and bytes.
+inline std::map<std::string, std::string> contents_of(const std::string& folder) {
+  std::map<std::string, std::string> contents;
+  const train::FolderTensors tensors(folder);
+  for (const auto& [name, tensor] : tensors.all()) {
+    std::string text(runtime::name_of(tensor.entry->dtype));
+    for (const std::int64_t size : tensor.entry->shape) text += " " + std::to_string(size);
+    text.append(reinterpret_cast<const char*>(tensor.file->data(*tensor.entry)),
+                tensor.entry->end - tensor.entry->begin);
+    contents[name] = text;
+  }
+  return contents;
+}
+
+/// Import, load, save, export, and import again.
+/// @param differs a fact in which the recipe may differ from the folder, and does; or none
+template <Recipe R> void check_travels(const std::string& name, const std::string& differs = "") {
+  const auto is_as_expected = [&](const std::vector<std::string>& notes) {
+    if (differs.empty()) return notes.empty();
+    return notes.size() == 1 && contains(notes.front(), differs);
+  };
+  const train::RecipeProgram recipe = detail::program_of<R>();
+  const TemporaryFolder folder;
+  const Values expected = values_of(runtime::SafetensorsFile::open(fixture(name) + "/expected.safetensors"), "logits");
+
+  // What a run starts from.
+  Model<R> started;
+  const auto opened = train::open_weights(fixture(name), recipe, train::facts_that_training_changes());
+  CHECK(is_as_expected(opened.notes));
+  train::check_tensors(*opened.source, recipe, {});
+  CHECK(train::load_weights(*opened.source, {}, started.step).empty());
+  CHECK(relative_error(started.logits(name), expected) < 1e-5);
+
+  // An import is a checkpoint of the same weights.
+  const auto imported = train::import_weights(recipe, fixture(name), folder / "imported");
+  CHECK(is_as_expected(imported.notes));
+  Model<R> restored;
+  train::restore_run(imported.checkpoint, recipe, restored.step, false);
+  CHECK(hash_of(restored.step.parameters()) == hash_of(started.step.parameters()));
+
+  // An export of it has the same tensors, bit for bit, and says the same of the model, in one file or in many.
+  train::export_folder(recipe, imported.checkpoint, folder / "exported", {});
+  train::export_folder(recipe, imported.checkpoint, folder / "in_files", {.bytes_per_file = 10'000});
+  CHECK(contents_of(folder / "exported") == contents_of(fixture(name)));
+  CHECK(contents_of(folder / "in_files") == contents_of(fixture(name)));
+  const auto here = train::read_folder_model(folder / "exported"), there = train::read_folder_model(fixture(name));
+  CHECK(here.family == there.family);
+  CHECK(train::facts_of(here.portable) == train::facts_of(there.portable));
+
+  // In 16 bits, what is imported and exported again stays as it was first rounded.
+  for (const DType dtype : {DType::bf16, DType::fp16}) {
+    const std::string rounded = folder / std::string(name_of(dtype));
+    train::export_folder(recipe, imported.checkpoint, rounded, {.dtype = dtype});
+    const auto again = train::import_weights(recipe, rounded, rounded + "_imported");
+    train::export_folder(recipe, again.checkpoint, rounded + "_again", {.dtype = dtype});
+    CHECK(contents_of(rounded + "_again") == contents_of(rounded));
+  }
+}
+
+}  // namespace monomorph::testing
