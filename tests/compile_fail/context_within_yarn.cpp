@@ -1,4 +1,4 @@
-// expect-error: \[ROTARY-02\] context_length must be at most factor x original_context of rotary\.scaling, or of rotary\.yarn
+// expect-error: \[ROTARY-02\] context_length must be at most factor x original_context of rotary\.scaling, or of
 // expect-text: ContextWithinScaling<32, 15, 2000000>
 #include "support/control.hpp"
 struct Case : Control {

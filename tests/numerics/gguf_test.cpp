@@ -4,6 +4,7 @@
 #include "fixtures/weights/recipes/llama_options.hpp"
 #include "fixtures/weights/recipes/mistral.hpp"
 #include "fixtures/weights/recipes/mixtral.hpp"
+#include "fixtures/weights/recipes/qwen2.hpp"
 #include "fixtures/weights/recipes/qwen3_yarn.hpp"
 #include "support/error_of.hpp"
 #include "train/run/export_gguf.hpp"
@@ -49,6 +50,8 @@ std::string refusal_of_tokenizer(auto change) {
 }  // namespace
 
 TEST_CASE("a file for llama.cpp has the bytes that the gguf package writes") {
+  CHECK(exported<recipes::llama>("llama") == read_bytes(gguf_fixtures + "llama.gguf"));
+  CHECK(exported<recipes::qwen2>("qwen2") == read_bytes(gguf_fixtures + "qwen2.gguf"));
   CHECK(exported<recipes::llama_options>("llama_options") == read_bytes(gguf_fixtures + "llama_options.gguf"));
   CHECK(exported<recipes::mixtral>("mixtral") == read_bytes(gguf_fixtures + "mixtral.gguf"));
   CHECK(exported<recipes::qwen3_yarn>("qwen3_yarn") == read_bytes(gguf_fixtures + "qwen3_yarn.gguf"));
