@@ -51,7 +51,7 @@ TEST_CASE("Llama with every option of YaRN travels") {
 }
 TEST_CASE("Qwen3 with YaRN travels") { check_travels<recipes::qwen3_yarn>("qwen3_yarn"); }
 
-TEST_CASE("a run may start with another scaling, which is said by name; an import may not") {
+TEST_CASE("a run may start with another scaling, which is said by name, and an import may not") {
   train::RecipeProgram recipe = detail::program_of<recipes::llama>();
   DecoderSpec scaled = recipes::llama::model;
   scaled.rotary.linear.factor = 2.5;
