@@ -14,7 +14,7 @@
 #include <sstream>
 
 using namespace monomorph::testing;
-using Json = nlohmann::ordered_json;
+using JsonLine = nlohmann::ordered_json;
 
 namespace {
 
@@ -111,7 +111,7 @@ TEST_CASE("generate reads prompts from files, and writes a line of JSON for each
   REQUIRE(place.train("run").exit_code == 0);
   const std::vector<std::string> prompts{"First", "The king of all the lands that there are", "O", "Speak, \"friend\""};
   std::string lines;
-  for (const std::string& prompt : prompts) lines += Json{{"prompt", prompt}, {"id", prompt.size()}}.dump() + "\n";
+  for (const std::string& prompt : prompts) lines += JsonLine{{"prompt", prompt}, {"id", prompt.size()}}.dump() + "\n";
   write_bytes(place / "prompts.jsonl", lines);
   const auto generate = [&](Arguments more) {
     Arguments arguments{"generate", "--checkpoint", place / "run", "--max-tokens", "12"};
@@ -122,14 +122,14 @@ TEST_CASE("generate reads prompts from files, and writes a line of JSON for each
     return result.out;
   };
   const auto texts_of = [](const std::string& out) {
-    std::vector<Json> texts;
+    std::vector<JsonLine> texts;
     std::istringstream stream(out);
-    for (std::string line; std::getline(stream, line);) texts.push_back(Json::parse(line));
+    for (std::string line; std::getline(stream, line);) texts.push_back(JsonLine::parse(line));
     return texts;
   };
 
   for (const std::string batch : {"1", "3"}) {
-    const std::vector<Json> texts =
+    const std::vector<JsonLine> texts =
         texts_of(generate({"--input", place / "prompts.jsonl", "--greedy", "--batch", batch}));
     REQUIRE(texts.size() == prompts.size());
     for (std::size_t i = 0; i < prompts.size(); ++i) {
@@ -145,7 +145,7 @@ TEST_CASE("generate reads prompts from files, and writes a line of JSON for each
   CHECK(generate({"--prompt-file", place / "prompt.txt", "--seed", "3"}) ==
         generate({"--prompt", prompts[1], "--seed", "3"}));
 
-  const std::vector<Json> samples =
+  const std::vector<JsonLine> samples =
       texts_of(generate({"--prompt", "First", "--samples", "3", "--seed", "5", "--log-probabilities", "2"}));
   REQUIRE(samples.size() == 3);
   CHECK(samples[0]["text"] != samples[1]["text"]);
@@ -153,7 +153,7 @@ TEST_CASE("generate reads prompts from files, and writes a line of JSON for each
   for (std::size_t i = 0; i < 3; ++i) {
     CHECK(samples[i]["sample"] == i);
     REQUIRE(samples[i]["log_probabilities"].size() == 12);
-    const Json& first = samples[i]["log_probabilities"][0];
+    const JsonLine& first = samples[i]["log_probabilities"][0];
     CHECK(first["id"] == samples[i]["tokens"][0]);
     CHECK(first["log_probability"] <= first["most_probable"][0]["log_probability"]);
     CHECK(first["most_probable"].size() == 2);
@@ -163,7 +163,7 @@ TEST_CASE("generate reads prompts from files, and writes a line of JSON for each
   const std::string end = std::to_string(samples[0]["tokens"][0].get<int>()), certain = end + "=10000";
   CHECK(generate({"--prompt", "First", "--logit-bias", certain, "--stop-id", end}) == "First\n");
   CHECK(texts_of(generate({"--prompt", "First", "--logit-bias", certain, "--log-probabilities", "0"}))[0]["tokens"] ==
-        Json(std::vector<int>(12, samples[0]["tokens"][0].get<int>())));
+        JsonLine(std::vector<int>(12, samples[0]["tokens"][0].get<int>())));
 
   write_bytes(place / "broken.jsonl", "{\"prompt\": \"a\"}\n{\"prompt\": 5}\n");
   const std::string run = place / "run";
