@@ -190,7 +190,7 @@ TEST_CASE("srun's ranks on two nodes end when the cable is cut, and go on to the
   }
   nodes->set_link(1, true);
   const std::int64_t saved = last_saved_step(place / "run"), end = saved + 3;
-  CHECK(saved >= 10);
+  CHECK(saved >= 5);  // the checkpoint in flight, if there is one, is lost
   const Arguments run = run_of(place, {"run.steps=" + std::to_string(end)});
   Process first(nodes->on(0, run), environment(0)), second(nodes->on(1, run), environment(1));
   const ProcessResult result = first.wait();

@@ -57,7 +57,7 @@ void check_lost_rank(const ProcessResult& result, int missing, const std::string
   check_refusal(result, 1, {"[RANK-1", name, known, "checkpoint.resume=auto"});
   static const std::regex collective_and_moment(
       "while (the parameters of unit \\d+ were gathered|the gradients of unit \\d+ were reduced|a few numbers were "
-      "added up), (in|saving the checkpoint of|evaluating after|before) step \\d+;");
+      "added up), (in|saving the checkpoint of|completing a checkpoint after|evaluating after|before) step \\d+;");
   CHECK(std::regex_search(result.err, collective_and_moment));
 }
 
