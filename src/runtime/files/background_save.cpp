@@ -1,5 +1,6 @@
 #include <monomorph/runtime/files/background_save.hpp>
 
+#include "background_pace.hpp"
 #include "checkpoint_in_progress.hpp"
 
 #include <monomorph/runtime/comm/together.hpp>
@@ -42,9 +43,11 @@ BackgroundSave::BackgroundSave(const std::string& folder, CheckpointMetadata met
       checkpoint_(std::make_unique<CheckpointInProgress>(folder, std::move(metadata), communicator, retention)),
       parts_(parts),
       before_completing_(std::move(before_completing)),
-      writing_(behind([this] { return checkpoint_->write(parts_); })) {}
+      pace_(std::make_unique<BackgroundPace>()),
+      writing_(behind([this] { return checkpoint_->write(parts_, [this] { pace_->rest(); }); })) {}
 
 BackgroundSave::~BackgroundSave() {
+  pace_->hurry();
   if (!all_have_written_ && communicator_.size() > 1) checkpoint_->leave();
 }
 
@@ -60,6 +63,7 @@ std::optional<SavedCheckpoint> BackgroundSave::advance() {
 }
 
 SavedCheckpoint BackgroundSave::finish() {
+  pace_->hurry();
   for (;;) {
     while (any_rank(communicator_, is_busy(between_questions))) {
     }

@@ -30,8 +30,11 @@ std::int64_t new_token(Communicator& communicator) {
   return all_gather_words(communicator, {&local, 1}).front();
 }
 
+constexpr std::size_t piece_bytes = std::size_t{1} << 20;
+
 /// A rank's parts as a safetensors file has them: what is not whole is a run of elements, with a note of where it lies.
-CheckpointFile write_rank_file(const std::string& folder, int rank, std::span<const PartToSave> parts) {
+CheckpointFile write_rank_file(const std::string& folder, int rank, std::span<const PartToSave> parts,
+                               const std::function<void()>& between_pieces) {
   std::vector<TensorToWrite> tensors;
   TensorMetadata notes;
   for (const PartToSave& part : parts) {
@@ -46,8 +49,12 @@ CheckpointFile write_rank_file(const std::string& folder, int rank, std::span<co
   BlockChecksums checksums;
   write_safetensors(
       [&](std::span<const std::byte> bytes) {
-        file.write(bytes);
-        checksums.update(bytes);
+        for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), piece_bytes))) {
+          const auto piece = bytes.first(std::min(bytes.size(), piece_bytes));
+          file.write(piece);
+          checksums.update(piece);
+          between_pieces();
+        }
       },
       tensors, notes);
   file.sync();
@@ -115,9 +122,10 @@ void CheckpointInProgress::remove() noexcept {
   if (std::exchange(is_created_, false)) std::filesystem::remove_all(path_, ignored);
 }
 
-CheckpointFile CheckpointInProgress::write(std::span<const PartToSave> parts) const {
+CheckpointFile CheckpointInProgress::write(std::span<const PartToSave> parts,
+                                           const std::function<void()>& between_pieces) const {
   const int rank = communicator_.rank();
-  return rank < communicator_.shards() ? write_rank_file(path_, rank, parts) : CheckpointFile{};
+  return rank < communicator_.shards() ? write_rank_file(path_, rank, parts, between_pieces) : CheckpointFile{};
 }
 
 void CheckpointInProgress::gather(const std::function<CheckpointFile()>& written, std::span<const PartToSave> parts) {

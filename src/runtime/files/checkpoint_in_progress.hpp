@@ -18,8 +18,9 @@ class CheckpointInProgress {
   /// Removes what has not become a checkpoint, unless it was left.
   ~CheckpointInProgress();
 
-  /// Writes this rank's file.
-  CheckpointFile write(std::span<const PartToSave> parts) const;
+  /// Writes this rank's file.   @param between_pieces called after every piece of its bytes
+  CheckpointFile write(
+      std::span<const PartToSave> parts, const std::function<void()>& between_pieces = [] {}) const;
   /// All ranks call it, with what gives the file that they have written.   @param parts that are in it
   void gather(const std::function<CheckpointFile()>& written, std::span<const PartToSave> parts);
   /// Makes it a checkpoint and deletes old ones. Rank 0's: on others it does nothing.

@@ -11,12 +11,14 @@
 
 namespace monomorph::runtime {
 
-class CheckpointInProgress;  // src/runtime/files
+class BackgroundPace;  // these two in src/runtime/files
+class CheckpointInProgress;
 
 /// A checkpoint that is written behind the caller's back, by a thread on each rank; the same bytes as of
 /// save_checkpoint, with the same guarantees. The threads talk to no other rank, so that ranks go on with their
 /// collectives in the meantime: ranks learn from each other that all have written by what is_busy() says, which the
-/// caller brings together, and then call advance(). One at a time may save to a folder.
+/// caller brings together, and then call advance(). Threads take little of a processor until somebody waits for them.
+/// One at a time may save to a folder.
 class BackgroundSave {
  public:
   /// Agrees on a folder and begins to write. All ranks call it, with the arguments of save_checkpoint.
@@ -26,7 +28,7 @@ class BackgroundSave {
                  std::span<const PartToSave> parts, const Retention& retention,
                  std::function<void()> before_completing);
   BackgroundSave(const BackgroundSave&) = delete;
-  /// Waits for this rank's thread. A checkpoint that is not complete by then is given up.
+  /// Waits for this rank's thread, which does not rest any more. A checkpoint that is not complete by then is given up.
   ~BackgroundSave();
 
   /// Whether this rank's thread is at work, or still is after so long.
@@ -43,6 +45,7 @@ class BackgroundSave {
   const std::unique_ptr<CheckpointInProgress> checkpoint_;
   const std::span<const PartToSave> parts_;
   const std::function<void()> before_completing_;
+  const std::unique_ptr<BackgroundPace> pace_;
   bool all_have_written_ = false;
   std::future<CheckpointFile> writing_;  // last, as the destructors of these two wait for the thread
   std::future<void> completing_;
