@@ -5,7 +5,6 @@
 #include <bit>
 #include <concepts>
 #include <cstring>
-#include <ranges>
 #include <stdexcept>
 
 namespace monomorph::runtime {
@@ -51,7 +50,8 @@ std::string header_of(const GgufMetadata& metadata, std::span<const GgufTensor> 
   for (const GgufTensor& tensor : tensors) {
     append(header, std::string_view(tensor.name));
     append(header, static_cast<std::uint32_t>(tensor.shape.size()));
-    for (const std::int64_t size : tensor.shape | std::views::reverse) append(header, static_cast<std::uint64_t>(size));
+    for (auto size = tensor.shape.rbegin(); size != tensor.shape.rend(); ++size)
+      append(header, static_cast<std::uint64_t>(*size));
     append(header, static_cast<std::uint32_t>(tensor.dtype));
     append(header, offset);
     offset += aligned(bytes_of(tensor));
