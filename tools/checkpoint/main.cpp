@@ -3,14 +3,13 @@
 
 #include <monomorph/core/command_line.hpp>
 #include <monomorph/core/error.hpp>
-#include <monomorph/core/interruption.hpp>
+#include <monomorph/core/interruptible_main.hpp>
 #include <monomorph/core/process_setup.hpp>
 #include <monomorph/core/report_failure.hpp>
 #include <monomorph/core/truncation_guard.hpp>
 
 #include <CLI/CLI.hpp>
 
-#include <csignal>
 #include <exception>
 
 namespace {
@@ -39,14 +38,4 @@ int run(int argc, char** argv) try {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  int exit_code = 0;
-  {
-    const InterruptionGuard interruption;
-    const TruncationGuard truncation;
-    exit_code = run(argc, argv);
-  }
-  // What asked us to stop learns from the exit status that we did.
-  if (exit_code != 0 && interrupting_signal() != 0) std::raise(interrupting_signal());
-  return exit_code;
-}
+int main(int argc, char** argv) { return interruptible_main(run, argc, argv); }

@@ -4,7 +4,7 @@
 #include <monomorph/core/command_line.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
-#include <monomorph/core/interruption.hpp>
+#include <monomorph/core/interruptible_main.hpp>
 #include <monomorph/core/process_setup.hpp>
 #include <monomorph/core/report_failure.hpp>
 #include <monomorph/core/standard_streams.hpp>
@@ -14,7 +14,6 @@
 
 #include <malloc.h>
 
-#include <csignal>
 #include <exception>
 #include <new>
 
@@ -90,13 +89,5 @@ void return_freed_memory() {
 
 int main(int argc, char** argv) {
   return_freed_memory();
-  int exit_code = 0;
-  {
-    const InterruptionGuard interruption;
-    const TruncationGuard truncation;
-    exit_code = run(argc, argv);
-  }
-  // What asked us to stop learns from the exit status that we did.
-  if (exit_code != 0 && interrupting_signal() != 0) std::raise(interrupting_signal());
-  return exit_code;
+  return interruptible_main(run, argc, argv);
 }

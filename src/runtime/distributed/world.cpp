@@ -1,9 +1,9 @@
 #include <monomorph/runtime/comm/world.hpp>
 
+#include "runtime/comm/one_rank.hpp"
 #include "runtime/distributed/cpu_communicator.hpp"
 #include "runtime/distributed/free_descriptors.hpp"
 #include "runtime/distributed/launch_environment.hpp"
-#include "runtime/distributed/one_rank.hpp"
 #include "runtime/distributed/poll.hpp"
 #include "runtime/distributed/rendezvous.hpp"
 
@@ -89,7 +89,7 @@ std::unique_ptr<Communicator> World::communicator(int shards, DType wire) const 
   return communicator(groups({}).data, shards, wire);
 }
 std::unique_ptr<Communicator> World::communicator(const RankGroup& data, int shards, DType wire) const {
-  if (data.size() == 1) return std::make_unique<distributed::OneRank>();
+  if (data.size() == 1) return std::make_unique<OneRank>();
   return std::make_unique<distributed::CpuCommunicator>(point_to_point("peers/"), data, shards, wire);
 }
 std::unique_ptr<distributed::PointToPoint> World::point_to_point(const std::string& name) const {

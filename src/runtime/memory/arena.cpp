@@ -35,7 +35,7 @@ Arena::~Arena() {
 
 View Arena::take(std::int64_t elements, DType dtype) {
   const std::int64_t begin = used_;
-  used_ += (elements * size_of(dtype) + 63) / 64 * 64;
+  used_ += align_up(elements * size_of(dtype), 64);
   if (used_ > bytes_)
     throw Error("ARENA-01", fmt::format("a buffer of {} {} exceeds the planned {}; please report this recipe", elements,
                                         name_of(dtype), format_bytes(bytes_)));

@@ -1,6 +1,6 @@
 #include <monomorph/train/checkpoints/average.hpp>
 
-#include "only_rank.hpp"
+#include "runtime/comm/one_rank.hpp"
 #include "tensor_pieces.hpp"
 #include "train/weights/travelling_files.hpp"
 
@@ -164,9 +164,9 @@ AveragedCheckpoints average_checkpoints(const std::vector<std::string>& paths, s
                      RegionRun::whole(dims_of(tensor.shape))});
   }
   NewFolder folder(output);
-  OnlyRank only_rank;
+  OneRank one_rank;
   runtime::SavedCheckpoint saved = runtime::save_checkpoint(output + "/checkpoints", metadata_of_average(checkpoints),
-                                                            only_rank, parts, {.latest = 1}, throw_if_truncated);
+                                                            one_rank, parts, {.latest = 1}, throw_if_truncated);
   copy_travelling_files(paths.back() + "/" + runtime::relative_run_folder(paths.back()), output);
   folder.keep();
   if (names.size() < first.names().size())

@@ -1,6 +1,7 @@
 #include "tensor_pieces.hpp"
 
 #include "runtime/kernels/elements.hpp"
+#include "train/weights/weights_source.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/interruption.hpp>
@@ -66,10 +67,11 @@ BFloat16 rounded(double number, BFloat16) { return narrow_to_bf16(rounded_to_odd
 }  // namespace
 
 void for_each_piece(std::int64_t n_elements, const std::function<void(std::int64_t first, std::int64_t n)>& visit) {
-  for (std::int64_t first = 0; first < n_elements; first += elements_of_piece) {
+  const auto visit_piece = [&](std::int64_t first, std::int64_t n) {
     if (interrupting_signal() != 0) throw Error("CHECKPOINT-35", "interrupted; nothing was written");
-    visit(first, std::min(elements_of_piece, n_elements - first));
-  }
+    visit(first, n);
+  };
+  in_bounded_pieces(n_elements, visit_piece, elements_of_piece);
 }
 
 void read_piece(runtime::CheckpointReader& checkpoint, const std::string& name, std::int64_t first, std::int64_t n,

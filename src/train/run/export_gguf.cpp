@@ -3,6 +3,7 @@
 #include "train/run/gguf_tokenizer.hpp"
 #include "train/weights/checkpoint_weights.hpp"
 #include "train/weights/family.hpp"
+#include "train/weights/give_elements.hpp"
 #include "train/weights/tensor_places.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -109,19 +110,6 @@ std::vector<std::int64_t> shape_there(const CanonicalTensor& tensor) {
   return rows == 1 ? std::vector{cols} : std::vector{rows, cols};
 }
 
-View sized(std::vector<std::byte>& buffer, DType dtype, std::int64_t elements) {
-  buffer.resize(static_cast<std::size_t>(elements * size_of(dtype)));
-  return {buffer.data(), dtype, {1, elements}};
-}
-
-void give(CheckpointWeights& weights, const CanonicalTensor& tensor, DType dtype, const ByteSink& sink) {
-  std::vector<std::byte> bytes;
-  in_bounded_pieces(tensor.shape.elements(), [&](std::int64_t first, std::int64_t n) {
-    weights.read(tensor.name, first, sized(bytes, dtype, n));
-    sink(bytes);
-  });
-}
-
 /// Of queries or keys: the rows of a head in the order 0, H/2, 1, H/2 + 1, …
 void give_interleaved(CheckpointWeights& weights, const CanonicalTensor& tensor, std::int64_t head_width, DType dtype,
                       const ByteSink& sink) {
@@ -130,7 +118,7 @@ void give_interleaved(CheckpointWeights& weights, const CanonicalTensor& tensor,
   const auto row_bytes = static_cast<std::size_t>(cols * size_of(dtype));
   std::vector<std::byte> head, moved(static_cast<std::size_t>(head_width) * row_bytes);
   for (std::int64_t first = 0; first < tensor.shape.elements(); first += elements) {
-    weights.read(tensor.name, first, sized(head, dtype, elements));
+    weights.read(tensor.name, first, sized(head, dtype, {1, elements}));
     for (std::int64_t row = 0; row < head_width; ++row) {
       const std::int64_t from = row / 2 + row % 2 * (head_width / 2);
       std::memcpy(&moved[static_cast<std::size_t>(row) * row_bytes], &head[static_cast<std::size_t>(from) * row_bytes],
@@ -169,7 +157,7 @@ std::vector<GgufTensor> tensors_of(const RecipeProgram& recipe, const Architectu
                          if (moves)
                            give_interleaved(weights, tensor, width, dtype, sink);
                          else
-                           give(weights, tensor, dtype, sink);
+                           give_elements(weights, tensor.name, 0, tensor.shape.elements(), dtype, sink);
                        }});
   }
   if (recipe.model->rotary.scaling.factor != 1) tensors.push_back(rotary_factors(*recipe.model));

@@ -2,6 +2,7 @@
 
 #include "train/run/run_metadata.hpp"
 #include "train/weights/file_dtype.hpp"
+#include "train/weights/give_elements.hpp"
 #include "train/weights/load_weights.hpp"
 #include "train/weights/model_folder.hpp"
 #include "train/weights/tensor_places.hpp"
@@ -37,8 +38,7 @@ std::vector<runtime::PartToSave> parts_of(WeightsSource& source, const RecipePro
                        dtype = recipe.master_dtype](const runtime::ByteSink& sink) {
       std::vector<std::byte> bytes;
       in_bounded_pieces(elements, [&](std::int64_t first, std::int64_t n) {
-        bytes.resize(static_cast<std::size_t>(n * size_of(dtype)));
-        const View to(bytes.data(), dtype, {1, n});
+        const View to = sized(bytes, dtype, {1, n});
         source.read(name, first, to);
         count_non_finite(name, to, numbers);
         sink(bytes);

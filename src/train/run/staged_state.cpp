@@ -13,7 +13,7 @@ namespace {
 
 std::int64_t bytes_of(const std::vector<StateTensor>& tensors) {
   std::int64_t bytes = 0;
-  for (const StateTensor& tensor : tensors) bytes += (tensor.view.bytes() + 63) / 64 * 64;
+  for (const StateTensor& tensor : tensors) bytes += align_up(tensor.view.bytes(), 64);
   return bytes;
 }
 

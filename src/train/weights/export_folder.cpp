@@ -3,6 +3,7 @@
 #include "train/weights/checkpoint_weights.hpp"
 #include "train/weights/family.hpp"
 #include "train/weights/file_dtype.hpp"
+#include "train/weights/give_elements.hpp"
 #include "train/weights/tensor_places.hpp"
 
 #include <monomorph/core/atomic_file.hpp>
@@ -31,27 +32,19 @@ class TensorStream {
   void give(const PlacedTensor& tensor, const runtime::ByteSink& sink) {
     if (tensor.transposed) return give_transposed(tensor, sink);
     for (const PlacedPart& part : tensor.parts)
-      in_bounded_pieces(part.shape.elements(), [&](std::int64_t first, std::int64_t n) {
-        weights_.read(part.name, part.first_row * part.shape.cols + first, sized(read_, {1, n}));
-        sink(read_);
-      });
+      give_elements(weights_, part.name, part.first_row * part.shape.cols, part.shape.elements(), dtype_, sink);
   }
 
  private:
-  View sized(std::vector<std::byte>& buffer, Shape shape) const {
-    buffer.resize(static_cast<std::size_t>(shape.elements() * size_of(dtype_)));
-    return {buffer.data(), dtype_, shape};
-  }
-
   /// Some columns of ours at a time, which are the rows there.
   void give_transposed(const PlacedTensor& tensor, const runtime::ByteSink& sink) {
     const std::int64_t at_a_time = std::max<std::int64_t>(1, elements_at_a_time / tensor.rows);
     for (std::int64_t first = 0; first < tensor.cols; first += at_a_time) {
       const std::int64_t n = std::min(at_a_time, tensor.cols - first);
-      const View rows = sized(transposed_, {n, tensor.rows});
+      const View rows = sized(transposed_, dtype_, {n, tensor.rows});
       std::int64_t first_row = 0;
       for (const PlacedPart& part : tensor.parts) {
-        const View columns = sized(read_, {part.shape.rows, n});
+        const View columns = sized(read_, dtype_, {part.shape.rows, n});
         weights_.read_columns(part.name, first, columns);
         transpose(columns, rows.columns(first_row, part.shape.rows));
         first_row += part.shape.rows;

@@ -26,9 +26,10 @@ class WeightsSource {
 inline constexpr std::int64_t elements_at_a_time = std::int64_t{1} << 22;
 
 /// Calls visit(first, n) for all of `elements`, so many at a time.
-template <class Visit> void in_bounded_pieces(std::int64_t elements, Visit visit) {
-  for (std::int64_t first = 0; first < elements; first += elements_at_a_time)
-    visit(first, elements - first < elements_at_a_time ? elements - first : elements_at_a_time);
+template <class Visit>
+void in_bounded_pieces(std::int64_t elements, Visit visit, std::int64_t at_a_time = elements_at_a_time) {
+  for (std::int64_t first = 0; first < elements; first += at_a_time)
+    visit(first, elements - first < at_a_time ? elements - first : at_a_time);
 }
 
 }  // namespace monomorph::train

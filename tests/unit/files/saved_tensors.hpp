@@ -1,6 +1,6 @@
 #pragma once
+#include "runtime/comm/one_rank.hpp"
 #include "support/temporary_folder.hpp"
-#include "train/checkpoints/only_rank.hpp"
 
 #include <monomorph/runtime/files/checkpoint_folder.hpp>
 #include <monomorph/runtime/files/checkpoint_reader.hpp>
@@ -49,8 +49,8 @@ inline std::string save_tensors(const std::string& folder, const SavedTensors& t
   for (const auto& [name, tensor] : tensors)
     parts.push_back({{name, tensor.dtype, tensor.shape, reinterpret_cast<const std::byte*>(tensor.bytes.data())},
                      RegionRun::whole(dims_of(tensor.shape))});
-  train::OnlyRank only_rank;
-  return runtime::save_checkpoint(folder, metadata, only_rank, parts, retention).path;
+  OneRank one_rank;
+  return runtime::save_checkpoint(folder, metadata, one_rank, parts, retention).path;
 }
 inline std::string save_tensors(const std::string& folder, const SavedTensors& tensors, std::int64_t step = 1) {
   return save_tensors(folder, tensors, metadata_of_step(step));

@@ -1,10 +1,10 @@
 #pragma once
 #include <monomorph/runtime/comm/communicator.hpp>
 
-namespace monomorph::train {
+namespace monomorph {
 
-/// The only rank of a program that saves and does not train: it has nobody to exchange anything with.
-class OnlyRank final : public Communicator {
+/// The communicator of a single rank, which holds everything itself, so that no collective has anything to do.
+class OneRank final : public Communicator {
  public:
   int rank() const override { return 0; }
   int size() const override { return 1; }
@@ -20,4 +20,4 @@ class OnlyRank final : public Communicator {
   void gather_parts(View) override {}
 };
 
-}  // namespace monomorph::train
+}  // namespace monomorph
