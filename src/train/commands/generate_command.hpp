@@ -1,15 +1,10 @@
 #pragma once
-#include "train/commands/checkpoint_options.hpp"
-
-#include <monomorph/train/inference/generate.hpp>
+#include "train/commands/generation_options.hpp"
 
 namespace monomorph::train {
 
-struct GenerateOptions : CheckpointOptions {
+struct GenerateOptions : GenerationOptions {
   std::string prompt, prompt_file, input;
-  bool greedy = false, ignores_stop_ids = false;
-  GenerationSettings settings;
-  std::vector<std::string> logit_bias, more_stop_ids;
   std::int64_t samples = 1, batch = 8;
   std::optional<std::int64_t> cache_tokens;
   void add_to(CLI::App& app);

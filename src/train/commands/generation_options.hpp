@@ -1,0 +1,19 @@
+#pragma once
+#include "train/commands/checkpoint_options.hpp"
+
+#include <monomorph/train/inference/generate.hpp>
+
+namespace monomorph::train {
+
+/// How texts are made, for each command that makes some.
+struct GenerationOptions : CheckpointOptions {
+  GenerationSettings settings;
+  bool greedy = false, ignores_stop_ids = false;
+  std::vector<std::string> logit_bias, more_stop_ids;
+  void add_to(CLI::App& app);
+  /// As told, with what the tokeniser says.   @param folder of the tokeniser, with the files that name stop ids
+  /// @throws UsageError [RUN-29], [RUN-31]
+  GenerationSettings settings_with(const data::Tokenizer& tokenizer, const std::string& folder) const;
+};
+
+}  // namespace monomorph::train

@@ -1,0 +1,68 @@
+#include "train/commands/text_model.hpp"
+
+#include "train/run/restore_model.hpp"
+#include "train/run/with_hint.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/runtime/comm/world.hpp>
+#include <monomorph/train/run/run_checkpoint.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace monomorph::train {
+namespace {
+
+/// Tokens of prompts that go through the model at once.
+constexpr std::int64_t most_tokens_of_pass = 2048;
+
+}  // namespace
+
+LoadedModel::LoadedModel(const RecipeProgram& recipe, const std::string& checkpoint) {
+  if (recipe.make_inference_model == nullptr) {
+    communicator_ = one_rank();
+    step_ = restored_step(recipe, checkpoint, 1, recipe.hparams.objective, *communicator_, larger_machine);
+    return;
+  }
+  model_ = with_hint(std::string(larger_machine), recipe.make_inference_model);
+  restore_model(checkpoint, recipe, *model_);
+}
+
+void check_predicts_next_token(const RecipeProgram& recipe) {
+  if (recipe.predicts_next_token) return;
+  throw UsageError(
+      "RUN-25",
+      fmt::format("only a model that predicts the next token can continue a prompt, and {} {}; take a checkpoint of "
+                  "another recipe",
+                  recipe.name,
+                  recipe.output == ModelOutput::embeddings ? "makes embeddings of texts"
+                                                           : "predicts tokens that its objective hides"));
+}
+
+TextModel load_text_model(const RecipeProgram& recipe, const GenerationOptions& options) {
+  const std::string checkpoint = find_checkpoint(options.checkpoint);
+  const Hparams hparams = checkpoint_hparams(checkpoint, recipe);
+  TextModel model;
+  model.tokenizer = options.required_tokenizer(checkpoint, hparams, recipe);
+  const auto folder = std::filesystem::path(options.tokenizer_file(checkpoint, hparams)).parent_path();
+  model.settings = options.settings_with(*model.tokenizer, folder.empty() ? "." : folder.string());
+  model.weights = std::make_unique<LoadedModel>(recipe, checkpoint);
+  return model;
+}
+
+Session session_of(TextModel& model, std::optional<std::int64_t> cache_tokens, std::int64_t batch,
+                   std::int64_t context_length, std::int64_t longest) {
+  const std::int64_t pages =
+      cache_tokens ? pages_of(*cache_tokens) : batch * pages_of(std::min(longest, context_length));
+  auto pass = with_hint("lower --batch or --cache-tokens, or take a machine with more memory", [&] {
+    return model.weights->token_pass({.tokens = std::max(batch, std::min(most_tokens_of_pass, context_length)),
+                                      .wanted = batch,
+                                      .sequences = batch,
+                                      .pages = pages});
+  });
+  return Session(std::move(pass));
+}
+
+}  // namespace monomorph::train

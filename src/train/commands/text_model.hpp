@@ -1,0 +1,41 @@
+#pragma once
+#include "train/commands/generation_options.hpp"
+
+#include <monomorph/train/step/inference_model.hpp>
+#include <monomorph/train/step/session.hpp>
+
+namespace monomorph::train {
+
+/// A checkpoint's weights, in a model for inference by itself, or in a step where the recipe has no other way.
+class LoadedModel {
+ public:
+  LoadedModel(const RecipeProgram& recipe, const std::string& checkpoint);
+  Owned<TokenPass> token_pass(const PassSizes& sizes) {
+    return model_ ? model_->token_pass(sizes) : step_->token_pass(sizes);
+  }
+
+ private:
+  std::unique_ptr<Communicator> communicator_;
+  Owned<TrainingStep> step_;
+  Owned<InferenceModel> model_;
+};
+
+/// What continues texts.
+struct TextModel {
+  std::unique_ptr<const data::Tokenizer> tokenizer;
+  GenerationSettings settings;
+  std::unique_ptr<LoadedModel> weights;
+};
+
+/// @throws UsageError [RUN-25] the recipe does not predict next tokens
+void check_predicts_next_token(const RecipeProgram& recipe);
+
+/// The model of a checkpoint with its tokeniser.   @throws UsageError [RUN-11], [RUN-29], [RUN-31]
+TextModel load_text_model(const RecipeProgram& recipe, const GenerationOptions& options);
+
+/// @param cache_tokens that the texts at a time have together; absent: as many as they can have
+/// @param batch texts at a time   @param longest tokens that a text may have with its prompt
+Session session_of(TextModel& model, std::optional<std::int64_t> cache_tokens, std::int64_t batch,
+                   std::int64_t context_length, std::int64_t longest);
+
+}  // namespace monomorph::train
