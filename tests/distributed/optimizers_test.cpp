@@ -5,8 +5,10 @@
 #include "support/catch.hpp"
 
 #include <monomorph/core/type_name.hpp>
+#include <monomorph/optim/averaged.hpp>
 #include <monomorph/optim/bf16_state.hpp>
 #include <monomorph/optim/by_class.hpp>
+#include <monomorph/optim/host_state.hpp>
 #include <monomorph/optim/lion.hpp>
 #include <monomorph/optim/sgd.hpp>
 #include <monomorph/train/commands/run_recipe.hpp>
@@ -42,6 +44,15 @@ Tensors named(const Tensors& tensors, const std::string& part, bool contained) {
   return found;
 }
 
+/// The tensors whose names begin with the average's, by the names of their parameters.
+Tensors averages(const Tensors& moments) {
+  Tensors found;
+  const std::string beginning = std::string(average_buffer) + ".";
+  for (const auto& [name, values] : moments)
+    if (name.starts_with(beginning)) found[name.substr(beginning.size())] = values;
+  return found;
+}
+
 }  // namespace
 
 TEST_CASE("Sgd, Lion and state in bf16 give the same bits on 1, 2 and 4 ranks") {
@@ -59,6 +70,22 @@ TEST_CASE("Muon, which sees whole matrices, gives the same bits on 1, 2 and 4 ra
   CHECK(same_bits(trained<Muon, sharding::FullShard>(4), one));
   CHECK(same_bits(trained<Muon, sharding::HybridShard<2>>(4), one));
   CHECK(same_bits(trained<Muon, sharding::ReduceOncePerStep<sharding::FullShard>>(2), one));
+}
+
+TEST_CASE("a moving average leaves what is trained alone, and gives the same bits on 1, 2 and 4 ranks") {
+  using Averaged = optim::Averaged<Muon>;
+  check_shards<Averaged>();
+  check_shards<optim::HostState<Averaged>>();
+  const Outcome averaged = trained<Averaged, sharding::Replicate>(1), plain = trained<Muon, sharding::Replicate>(1);
+  CHECK(averaged.parameters == plain.parameters);
+  // Of so few updates each counts alike: a quarter each.
+  Tensors sums = trained<Averaged, sharding::Replicate>(1, 1).parameters;
+  for (int steps = 2; steps <= 4; ++steps)
+    for (const auto& [name, values] : trained<Averaged, sharding::Replicate>(1, steps).parameters)
+      for (std::size_t i = 0; i < values.size(); ++i) sums[name][i] += values[i];
+  for (auto& [name, values] : sums)
+    for (double& value : values) value /= 4;
+  CHECK(worst_difference(averages(averaged.moments), sums).error < 1e-6);
 }
 
 TEST_CASE("ByClass gives matrices of blocks to one optimiser, and all else to the other") {

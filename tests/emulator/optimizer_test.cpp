@@ -118,6 +118,13 @@ TEST_CASE("momentum and signs on a GPU have the bits of the CPU", "[optimizer]")
       1);
 }
 
+TEST_CASE("a moving average on a GPU has the bits of the CPU", "[optimizer]") {
+  for (const double decay : {0.75, 1.0})
+    check_bits([decay](auto queue, const ElementUpdate& run,
+                       const UpdateTerms& terms) { move_average(queue, run, {decay}, terms); },
+               1);
+}
+
 TEST_CASE("a step along a direction on a GPU has the bits of the CPU", "[optimizer]") {
   check_bits(
       [](auto queue, const ElementUpdate& run, const UpdateTerms& terms) {
@@ -148,6 +155,7 @@ TEST_CASE("an update that does not apply changes nothing", "[optimizer]") {
   cuda::lion({}, run, {1e-3, 0.9, 0.99, 0.1}, terms);
   cuda::momentum_mean({}, run, {0.95, true}, terms);
   cuda::step_along({}, run, {1e-2, 0.1}, terms);
+  cuda::move_average({}, run, {0.99}, terms);
   CHECK((after.bytes == before.bytes));
 }
 

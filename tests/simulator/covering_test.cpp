@@ -3,6 +3,7 @@
 #include "simulator/simulated_step.hpp"
 #include "support/catch.hpp"
 
+#include <monomorph/optim/averaged.hpp>
 #include <monomorph/optim/bf16_state.hpp>
 
 #include <algorithm>
@@ -51,8 +52,8 @@ constexpr MixtureSpec dropless{
 
 }  // namespace
 
-TEST_CASE("fp32, every block recomputed, Lion") {
-  check_losses<Of<Llama, precision::Fp32, EveryBlock, Lion, NextToken>>(1e-7);
+TEST_CASE("fp32, every block recomputed, Lion and a moving average") {
+  check_losses<Of<Llama, precision::Fp32, EveryBlock, Averaged<Lion>, NextToken>>(1e-7);
 }
 TEST_CASE("bf16 alone, cheap activations recomputed, AdamW with its state in bf16, masked tokens") {
   check_losses<Of<Masked<Gpt2>, precision::Bf16Pure, RecomputeCheap, Bf16State<AdamW>, MaskedTokens>>(1e-4);

@@ -262,6 +262,8 @@ MONOMORPH_LATER(momentum_mean, (ElementUpdate run, MomentumCoefficients coeffici
                 coefficients, terms)
 MONOMORPH_LATER(step_along, (ElementUpdate run, DirectionCoefficients coefficients, UpdateTerms terms), run,
                 coefficients, terms)
+MONOMORPH_LATER(move_average, (ElementUpdate run, AverageCoefficients coefficients, UpdateTerms terms), run,
+                coefficients, terms)
 MONOMORPH_LATER(orthogonalize, (View matrix, View workspace, double squared_scale, std::int64_t iterations), matrix,
                 workspace, squared_scale, iterations)
 inline void cross_entropy(Queue, TokenLogits logits, LossTerms terms = {}) {

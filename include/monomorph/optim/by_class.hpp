@@ -1,25 +1,11 @@
 #pragma once
 #include <boost/hana/define_struct.hpp>
-#include <monomorph/core/rule.hpp>
 #include <monomorph/optim/adamw.hpp>
 #include <monomorph/optim/muon.hpp>
 #include <monomorph/optim/parts_are_not_grouped.hpp>
-
-namespace monomorph::rule {
-template <bool places_state, bool rounds_state> struct PartsLeaveStateToWhole {
-  static constexpr bool holds = !places_state && !rounds_state;
-  static consteval void explain() {
-    static_assert(holds,
-                  "[OPTIM-04] the optimizers in ByClass must not say in which dtype, or where, their state lies; write "
-                  "Bf16State<ByClass<...>> or HostState<ByClass<...>> (docs/rules.md#optim-04)");
-  }
-};
-}  // namespace monomorph::rule
+#include <monomorph/optim/parts_leave_state_to_whole.hpp>
 
 namespace monomorph::optim {
-
-template <class Optimizer> inline constexpr bool places_state = OptimizerAxis::Look::has_state_space<Optimizer>;
-template <class Optimizer> inline constexpr bool rounds_state = OptimizerAxis::Look::has_state_dtype<Optimizer>;
 
 /// One optimiser for the matrices of the blocks, another for all else: embeddings, head, norms and biases. Of two that
 /// are not both optimisers the gate says what they lack.
@@ -27,9 +13,7 @@ template <class Matrices, class Others> struct ByClass { using combined = Combin
 template <OptimizerPolicy Matrices, OptimizerPolicy Others> struct ByClass<Matrices, Others> {
   using combined = CombinedPolicies<Matrices, Others>;
   template <class R>
-  using rules = RuleList<rule::PartsLeaveStateToWhole<places_state<Matrices> || places_state<Others>,
-                                                      rounds_state<Matrices> || rounds_state<Others>>,
-                         rule::NoneIsGrouped<Matrices, Others>>;
+  using rules = RuleList<rule::NoneKeepsState<Matrices, Others>, rule::NoneIsGrouped<Matrices, Others>>;
   using needs = NeedsOfAll<Matrices, Others>;
   struct Hparams {
     BOOST_HANA_DEFINE_STRUCT(Hparams, (typename Matrices::Hparams, matrices), (typename Others::Hparams, others));

@@ -8,8 +8,8 @@ template <bool grouped_part> struct PartsAreNotGrouped {
   static constexpr bool holds = !grouped_part;
   static consteval void explain() {
     static_assert(holds,
-                  "[OPTIM-11] the optimizers in ByClass or Grouped must not list groups; write Grouped<ByClass<...>, "
-                  "Groups> with all of them (docs/rules.md#optim-11)");
+                  "[OPTIM-11] the optimizers in ByClass, Averaged or Grouped must not list groups; write "
+                  "Grouped<ByClass<...>, Groups> with all of them (docs/rules.md#optim-11)");
   }
 };
 template <class... Optimizers>

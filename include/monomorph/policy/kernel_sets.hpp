@@ -60,6 +60,15 @@ struct Lion {
                   "change optimizer to AdamW, or build the recipe for the device cpu (docs/rules.md#device-03)");
   }
 };
+/// optim::Averaged.
+struct MovingAverage {
+  template <bool holds> static consteval void explain() {
+    static_assert(holds,
+                  "[DEVICE-03] the optimizer Averaged must have a device with the kernel move_average, which this one "
+                  "lacks; take the optimizer out of Averaged, or build the recipe for the device cpu "
+                  "(docs/rules.md#device-03)");
+  }
+};
 /// Updates of whole matrices: optim::Muon.
 struct Orthogonalization {
   template <bool holds> static consteval void explain() {

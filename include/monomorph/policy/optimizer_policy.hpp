@@ -40,8 +40,18 @@ struct StateBuffers {
     }
     return true;
   }
+  constexpr StateBuffers and_one_more(std::string_view name) const {
+    StateBuffers more = *this;
+    if (n < capacity) more.names[n] = name;
+    ++more.n;
+    return more;
+  }
   friend constexpr bool operator==(const StateBuffers&, const StateBuffers&) = default;
 };
+
+/// The buffer of an optimiser's state that has a moving average of the parameters. What uses a model, evaluations and
+/// exports above all, takes this in place of the parameter.
+inline constexpr std::string_view average_buffer = "average";
 
 namespace detail {
 /// The learning rate that the log shows: `shown_rate(hparams)` where an optimiser has one, and else its `lr`.
@@ -252,6 +262,14 @@ template <OptimizerPolicy P> void scale_weight_decay(typename P::Hparams& hparam
     P::scale_weight_decay(hparams, by);
   else
     hparams.weight_decay.value *= by;
+}
+
+/// The peak learning rate that the log shows.
+template <OptimizerPolicy P> double shown_rate(const typename P::Hparams& hparams) {
+  if constexpr (OptimizerAxis::Look::has_shown_rate<P>)
+    return P::shown_rate(hparams);
+  else
+    return hparams.lr;
 }
 
 /// The dtype of an optimiser's state: the one that the policy chooses, or else that of the master parameters.

@@ -27,6 +27,7 @@ MONOMORPH_UPDATE(sgd, SgdCoefficients)
 MONOMORPH_UPDATE(lion, LionCoefficients)
 MONOMORPH_UPDATE(momentum_mean, MomentumCoefficients)
 MONOMORPH_UPDATE(step_along, DirectionCoefficients)
+MONOMORPH_UPDATE(move_average, AverageCoefficients)
 #undef MONOMORPH_UPDATE
 
 MONOMORPH_PER_ISA(void update_chunks(const ElementUpdate& run, const UpdateScalars& scalars,

@@ -152,6 +152,12 @@ void adamw_chunk(const ElementUpdate& run, const AdamWCoefficients& step, const 
 /// What an update of chunks writes beside the state.
 enum class Writes { master, gradient };
 
+/// The share of a moving average that an update leaves in it.
+inline double kept_of_average(double decay, std::uint64_t update) {
+  const double kept = 1 - 1 / static_cast<double>(update);
+  return kept < decay ? kept : decay;
+}
+
 /// Calls f with every chunk of a run, as it is computed with, and puts what f leaves there back.
 template <class S, Writes writes, class F>
 void update_run(const ElementUpdate& run, const UpdateScalars& scalars, F f) {
@@ -256,6 +262,23 @@ void step_along(const ElementUpdate& run, const DirectionCoefficients& coefficie
             decay = static_cast<S>(1 - coefficients.learning_rate * coefficients.weight_decay);
     MONOMORPH_ELEMENTWISE
     for (std::int64_t i = 0; i < chunk.n; ++i) chunk.master[i] = chunk.master[i] * decay - rate * chunk.gradient[i];
+  });
+}
+
+void move_average(const ElementUpdate& run, const AverageCoefficients& coefficients, const UpdateScalars& scalars) {
+  const double exact = kept_of_average(coefficients.decay, scalars.update);
+  in_compute_type(run.master.dtype, [&]<class S>() {
+    const S keep = static_cast<S>(exact), take = static_cast<S>(1 - exact);
+    over_chunks(run.master.elements(), [&](std::int64_t first, std::int64_t n) {
+      Buffer<S> master_buffer, average_buffer;
+      const S* const w = read(run.master, first, n, master_buffer.elements);
+      const S* const before = read(run.state[0], first, n, average_buffer.elements);
+      S* const after = place(run.state[0], first, average_buffer.elements);
+      MONOMORPH_ELEMENTWISE
+      for (std::int64_t i = 0; i < n; ++i) after[i] = keep * before[i] + take * w[i];
+      store<S>(after, run.state[0], first, 1,
+               {run.noise_key, scalars.update, run.first + static_cast<std::uint64_t>(first)}, n);
+    });
   });
 }
 

@@ -6,6 +6,7 @@
 #include <monomorph/objective/next_token.hpp>
 #include <monomorph/observer/tensor_norms.hpp>
 #include <monomorph/optim/adamw.hpp>
+#include <monomorph/optim/averaged.hpp>
 #include <monomorph/optim/lion.hpp>
 #include <monomorph/optim/muon.hpp>
 #include <monomorph/optim/sgd.hpp>
@@ -13,6 +14,7 @@
 
 BOOST_HANA_ADAPT_STRUCT(monomorph::NoHparams);
 BOOST_HANA_ADAPT_STRUCT(monomorph::optim::AdamWHparams, lr, beta1, beta2, epsilon, weight_decay);
+BOOST_HANA_ADAPT_STRUCT(monomorph::optim::AverageHparams, decay);
 BOOST_HANA_ADAPT_STRUCT(monomorph::optim::SgdHparams, lr, momentum, nesterov, weight_decay);
 BOOST_HANA_ADAPT_STRUCT(monomorph::optim::LionHparams, lr, beta1, beta2, weight_decay);
 BOOST_HANA_ADAPT_STRUCT(monomorph::optim::MuonHparams, lr, momentum, nesterov, scale, weight_decay, iterations);
@@ -27,6 +29,7 @@ namespace monomorph {
 
 template void append_fields(NoHparams&, FieldList&);
 template void append_fields(optim::AdamWHparams&, FieldList&);
+template void append_fields(optim::AverageHparams&, FieldList&);
 template void append_fields(optim::SgdHparams&, FieldList&);
 template void append_fields(optim::LionHparams&, FieldList&);
 template void append_fields(optim::MuonHparams&, FieldList&);

@@ -4,6 +4,7 @@
 #include "train/run/run_metadata.hpp"
 #include "train/run/saved_state.hpp"
 #include "train/run/state_parts.hpp"
+#include "train/weights/averaged_name.hpp"
 #include "train/weights/file_dtype.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -46,15 +47,17 @@ Hparams saved_hparams(const runtime::CheckpointMetadata& metadata, const std::st
 
 std::span<std::byte> bytes_of(const View& view) { return {view.data, static_cast<std::size_t>(view.bytes())}; }
 
-void load_tensor(runtime::CheckpointReader& checkpoint, const StateTensor& tensor, HostPieces& pieces) {
-  const auto* const saved = checkpoint.find(tensor.name);
+/// @param name in the checkpoint
+void load_tensor(runtime::CheckpointReader& checkpoint, const std::string& name, const StateTensor& tensor,
+                 HostPieces& pieces) {
+  const auto* const saved = checkpoint.find(name);
   if (saved == nullptr || saved->dtype != file_dtype(tensor.view.dtype) || saved->shape != file_shape(tensor.shape))
     throw Error("RUN-04",
                 fmt::format("{}: tensor {} is not there with the recipe's dtype and shape; use a checkpoint of this "
                             "recipe",
-                            in_quotes(checkpoint.path()), tensor.name));
+                            in_quotes(checkpoint.path()), name));
   pieces.write(tensor.view, [&](const HostPieces::Piece& piece) {
-    checkpoint.read(tensor.name, tensor.region, tensor.first + piece.first, bytes_of(piece.view));
+    checkpoint.read(name, tensor.region, tensor.first + piece.first, bytes_of(piece.view));
   });
 }
 
@@ -125,7 +128,8 @@ RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& reci
   runtime::CheckpointReader reader(checkpoint);
   const auto& metadata = reader.metadata();
   HostPieces pieces(step);
-  for (const StateTensor& tensor : all_state(step, optimizer_state)) load_tensor(reader, tensor, pieces);
+  for (const StateTensor& tensor : all_state(step, optimizer_state))
+    load_tensor(reader, optimizer_state ? tensor.name : name_for_use(reader, tensor.name), tensor, pieces);
   step.parameters_changed();
   return {.state = saved_state(metadata, checkpoint, recipe.model->context_length),
           .same_precision = same_fact("precision", metadata.recipe_facts, recipe_facts(recipe)),

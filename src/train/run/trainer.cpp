@@ -8,6 +8,7 @@
 #include "train/run/as_usage_error.hpp"
 #include "train/run/config_consistency.hpp"
 #include "train/run/fitting_step.hpp"
+#include "train/run/moving_average.hpp"
 #include "train/run/peer_failure.hpp"
 #include "train/run/resume.hpp"
 #include "train/run/run_data.hpp"
@@ -149,6 +150,7 @@ class Trainer {
   RunState state_;
   StepTracer tracer_;  // outlives step_, whose destructor waits for collectives that are traced
   Owned<TrainingStep> step_;
+  MovingAverage average_;
   RunState last_good_ = state_;  ///< after the last step that was not skipped: the parameters and moments are of it
   data::BatchPrefetcher batches_;
   std::vector<MicroBatch> in_flight_;    ///< between forward and backward
@@ -195,6 +197,7 @@ Trainer::Trainer(const RecipeProgram& recipe, const World& world, const Parallel
       state_(start.state),
       tracer_(communicator, state_.step, traced_steps, hparams_.run.output_dir.value),
       step_(std::move(start.step)),
+      average_(*step_),
       batches_(read_ahead(data_.train, state_, hparams_, groups.data, order_.in_flight())),
       in_flight_(order_.in_flight()),
       observer_(RunObserver::of(recipe, hparams_, communicator, state_.step)),
@@ -408,9 +411,11 @@ void Trainer::evaluate_now() {
   moment_ = {"evaluating after step", state_.step};
   OptionalCount micro_batches = hparams_.evaluation.batches.value;
   if (micro_batches) *micro_batches *= hparams_.batch.global_batch / micro_batch_of(hparams_);
-  const EvaluationResult result =
-      evaluate(*step_, communicator_, *data_.evaluation, micro_batch_of(hparams_), recipe_.model->context_length,
-               data_.bytes_per_token, micro_batches, recipe_.objective);
+  EvaluationResult result;
+  average_.used_by([&] {
+    result = evaluate(*step_, communicator_, *data_.evaluation, micro_batch_of(hparams_), recipe_.model->context_length,
+                      data_.bytes_per_token, micro_batches, recipe_.objective);
+  });
   if (log_) log_->evaluation(state_.step, result);
   if (!hparams_.checkpoint.keep_best.value) return;
   evaluation_loss_ = result.loss();

@@ -1,5 +1,6 @@
 #include "train/weights/checkpoint_weights.hpp"
 
+#include "train/weights/averaged_name.hpp"
 #include "train/weights/file_dtype.hpp"
 #include "train/weights/read_converted.hpp"
 #include "train/weights/tensor_places.hpp"
@@ -29,8 +30,8 @@ CheckpointWeights::CheckpointWeights(const std::string& path, const RecipeProgra
     beginnings.insert(tensor.name.substr(0, tensor.name.find('.')));
   }
   for (const std::string& name : reader_.names()) {
-    const auto& saved = *reader_.find(name);
     if (names.contains(name)) {
+      const auto& saved = found(name);
       if (!dtype_of(saved.dtype))
         throw UsageError("WEIGHTS-07", fmt::format("{} in {} is not of floating-point numbers; give another checkpoint",
                                                    in_quotes(name), in_quotes(path)));
@@ -48,15 +49,19 @@ const Shape* CheckpointWeights::find(const std::string& name) const {
   return found == shapes_.end() ? nullptr : &found->second;
 }
 
+const runtime::CheckpointReader::Tensor& CheckpointWeights::found(const std::string& name) const {
+  return *reader_.find(name_for_use(reader_, name));
+}
+
 void CheckpointWeights::read_region(const std::string& name, const Region& region, std::int64_t first, View to) {
-  const DType dtype = *dtype_of(reader_.find(name)->dtype);
+  const DType dtype = *dtype_of(found(name).dtype);
   read_converted(dtype, to, buffer_, [&](std::int64_t done, std::span<std::byte> bytes) {
-    reader_.read(name, region, first + done, bytes);
+    reader_.read(name_for_use(reader_, name), region, first + done, bytes);
   });
 }
 
 void CheckpointWeights::read(const std::string& name, std::int64_t first, View to) {
-  read_region(name, Region::whole(dims_of(reader_.find(name)->shape)), first, to);
+  read_region(name, Region::whole(dims_of(found(name).shape)), first, to);
 }
 
 void CheckpointWeights::read_columns(const std::string& name, std::int64_t first, View to) {

@@ -10,7 +10,7 @@
 
 namespace monomorph::train {
 
-/// The parameters of a checkpoint, whichever ranks' files hold them.
+/// The parameters of a checkpoint, whichever ranks' files hold them; their moving average, if the optimiser kept one.
 class CheckpointWeights : public WeightsSource {
  public:
   /// @param path of the checkpoint   @throws as runtime::CheckpointReader; UsageError [WEIGHTS-07] a parameter is not
@@ -25,6 +25,7 @@ class CheckpointWeights : public WeightsSource {
   void read_columns(const std::string& name, std::int64_t first, View to);
 
  private:
+  const runtime::CheckpointReader::Tensor& found(const std::string& name) const;
   void read_region(const std::string& name, const Region& region, std::int64_t first, View to);
 
   runtime::CheckpointReader reader_;

@@ -143,7 +143,7 @@ template <class Subject> struct Sweep {
     }
   }
   template <int first, int... seconds>
-  void check_with(std::string_view joins_both, std::integer_sequence<int, seconds...>) {
+  void check_with([[maybe_unused]] std::string_view joins_both, std::integer_sequence<int, seconds...>) {
     (check_pair<first, seconds>(joins_both), ...);
   }
 };

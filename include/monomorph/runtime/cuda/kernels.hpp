@@ -96,6 +96,8 @@ void momentum_mean(Queue queue, const ElementUpdate& run, const MomentumCoeffici
                    const UpdateTerms& terms);
 void step_along(Queue queue, const ElementUpdate& run, const DirectionCoefficients& coefficients,
                 const UpdateTerms& terms);
+void move_average(Queue queue, const ElementUpdate& run, const AverageCoefficients& coefficients,
+                  const UpdateTerms& terms);
 void orthogonalize(Queue queue, View matrix, View workspace, double squared_scale, std::int64_t iterations);
 void add_to_norm(Queue queue, View x, GradientNorm order, PartialGradientNorm* norm);
 

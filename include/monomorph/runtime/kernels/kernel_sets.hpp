@@ -15,6 +15,9 @@ template <class Queue> concept HasSgd = requires(Queue queue, ElementUpdate run,
 template <class Queue> concept HasLion = requires(Queue queue, ElementUpdate run, UpdateTerms terms) {
   lion(queue, run, LionCoefficients{}, terms);
 };
+template <class Queue> concept HasMovingAverage = requires(Queue queue, ElementUpdate run, UpdateTerms terms) {
+  move_average(queue, run, AverageCoefficients{}, terms);
+};
 template <class Queue>
 concept HasOrthogonalization = requires(Queue queue, View v, ElementUpdate run, UpdateTerms terms) {
   momentum_mean(queue, run, MomentumCoefficients{}, terms);
@@ -69,8 +72,8 @@ concept HasOwnArithmetic = requires(Queue queue, ElementUpdate run, UpdateTerms 
 /// so that a set of new kernels is not forgotten in the device's list.
 template <class Device, class Queue = typename Device::Queue, class Sets = kernel_sets_of<Device>>
 concept SaysItsKernels = HasSgd<Queue>
-== Sets::template has<kernels::Sgd>&& HasLion<Queue> ==
-    Sets::template has<kernels::Lion>&& HasOrthogonalization<Queue> ==
+== Sets::template has<kernels::Sgd>&& HasLion<Queue> == Sets::template has<kernels::Lion>&& HasMovingAverage<Queue> ==
+    Sets::template has<kernels::MovingAverage>&& HasOrthogonalization<Queue> ==
     Sets::template has<kernels::Orthogonalization>&& HasRouting<Queue> ==
     Sets::template has<kernels::Routing>&& HasTextPooling<Queue> ==
     Sets::template has<kernels::TextPooling>&& HasContrast<Queue> ==

@@ -53,6 +53,10 @@ struct DirectionCoefficients {
   double learning_rate, weight_decay;
 };
 
+struct AverageCoefficients {
+  double decay;
+};
+
 /// Some of a run's elements, as they are computed with: in fp64 if the master is, in fp32 otherwise.
 template <class S> struct UpdateChunk {
   std::int64_t n;
@@ -87,6 +91,11 @@ void momentum_mean(Queue, const ElementUpdate& run, const MomentumCoefficients& 
 /// The master loses the rate times (gradient + weight_decay times master), with the gradient as it is: neither scaled
 /// nor clipped.
 void step_along(Queue, const ElementUpdate& run, const DirectionCoefficients& coefficients, const UpdateTerms& terms);
+
+/// Polyak and Juditsky's (1992) mean of the masters after updates, as long as that gives each a greater share than
+/// 1 - decay, and from then on the exponential one: with t the number of the update and k = min(decay, 1 - 1 / t) the
+/// only state becomes k state + (1 - k) master. Nothing else is read or written.
+void move_average(Queue, const ElementUpdate& run, const AverageCoefficients& coefficients, const UpdateTerms& terms);
 
 /// The matrix, made nearly orthogonal: singular values near 1, by iterations of Newton and Schulz with the
 /// coefficients of Jordan et al. 2024, who take five, and then times the root of squared_scale. Computed in the

@@ -73,11 +73,7 @@ template <Recipe R> constexpr const Budget* budget_of() {
 }
 
 template <class Optimizer> double peak_rate(const PolicyHparams& policy_hparams) {
-  const auto& hparams = policy_hparams.as<typename Optimizer::Hparams>();
-  if constexpr (OptimizerAxis::Look::has_shown_rate<Optimizer>)
-    return Optimizer::shown_rate(hparams);
-  else
-    return hparams.lr;
+  return shown_rate<Optimizer>(policy_hparams.as<typename Optimizer::Hparams>());
 }
 
 template <Recipe R> constexpr auto observer_hparams_of() {

@@ -39,8 +39,10 @@ class HostPieces {
   /// All of it at a time.   @param copy gets it, if the device has a memory of its own
   View whole(const View& tensor, HostBuffer& copy) const { return tensors_.download(tensor, copy); }
 
- private:
+  /// The elements of a tensor from one on that fit into the buffer, where they lie: one row.
   static View part_from(const View& tensor, std::int64_t first);
+
+ private:
   void show(const View& tensor, std::int64_t element);
   View place_for(const View& part);
 

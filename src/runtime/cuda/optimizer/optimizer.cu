@@ -139,6 +139,22 @@ struct StepAlong : OwesNothing {
   }
 };
 
+struct MovingAverage : OwesNothing {
+  static constexpr int n_state = 1;
+  static constexpr Writes writes = Writes::state;
+  template <class S> struct Factors { S scale, bound, keep, take; };
+  template <class S>
+  static __device__ Factors<S> factors(const AverageCoefficients& average, const UpdateTerms&,
+                                       const UpdateDecision& decision) {
+    const double mean = 1 - 1 / static_cast<double>(decision.update),
+                 keep = mean < average.decay ? mean : average.decay;
+    return {S{1}, std::numeric_limits<S>::infinity(), static_cast<S>(keep), static_cast<S>(1 - keep)};
+  }
+  template <class S> static __device__ void update(const Factors<S>& of, S&, S& w, S* state) {
+    state[0] = of.keep * state[0] + of.take * w;
+  }
+};
+
 }  // namespace
 
 void adamw(Queue queue, const ElementUpdate& run, const AdamWCoefficients& coefficients, const UpdateTerms& terms) {
@@ -157,6 +173,10 @@ void momentum_mean(Queue queue, const ElementUpdate& run, const MomentumCoeffici
 void step_along(Queue queue, const ElementUpdate& run, const DirectionCoefficients& coefficients,
                 const UpdateTerms& terms) {
   update_run<StepAlong>(queue, run, coefficients, terms);
+}
+void move_average(Queue queue, const ElementUpdate& run, const AverageCoefficients& coefficients,
+                  const UpdateTerms& terms) {
+  update_run<MovingAverage>(queue, run, coefficients, terms);
 }
 
 }  // namespace monomorph::cuda

@@ -27,7 +27,9 @@ namespace {
 constexpr unsigned update_threads = 256;
 constexpr int update_width = 4;  ///< elements of an access: 16 bytes of fp32
 
-enum class Writes { master, gradient };
+/// What an update writes: the state, and beside it the master or the gradient. What it does not write of these two, it
+/// does not read either, but for the gradient where it writes the master.
+enum class Writes { master, gradient, state };
 
 /// A run as a kernel gets it.
 template <class G, class M, class State, int n_state> struct UpdateBuffers {
@@ -68,7 +70,9 @@ __device__ void write_rounded(const Pack<S, update_width>& master, void* to, DTy
 
 template <class Rule, class S, class G, class M, class State> struct Updater {
   static constexpr int n_state = Rule::n_state;
-  static constexpr bool writes_master = Rule::writes == Writes::master;
+  static constexpr bool writes_master = Rule::writes == Writes::master, reads_master = Rule::writes != Writes::gradient;
+  static constexpr bool writes_gradient = Rule::writes == Writes::gradient,
+                        reads_gradient = Rule::writes != Writes::state;
   static constexpr bool rounds_master = writes_master && std::is_same_v<M, BFloat16>;
   static constexpr bool rounds_state = n_state > 0 && std::is_same_v<State, BFloat16>;
   /// Accesses of a thread to each buffer. What is rounded stochastically takes four, as four are the words of a
@@ -81,8 +85,8 @@ template <class Rule, class S, class G, class M, class State> struct Updater {
 
   static __device__ Stored load(const Buffers& run, std::int64_t i) {
     Stored stored;
-    stored.gradient = pack_at(run.gradient, i);
-    if constexpr (writes_master) stored.master = pack_at(run.master, i);
+    if constexpr (reads_gradient) stored.gradient = pack_at(run.gradient, i);
+    if constexpr (reads_master) stored.master = pack_at(run.master, i);
     MONOMORPH_UNROLL
     for (int k = 0; k < n_state; ++k) stored.state[k] = pack_at(run.state[k], i);
     return stored;
@@ -90,16 +94,17 @@ template <class Rule, class S, class G, class M, class State> struct Updater {
 
   /// One element: from what is stored to what is stored.   @return the master before it is rounded
   static __device__ S change(const Factors& factors, Stored& stored, int at, const Words& words, int pack) {
-    S gradient = scaled_and_clipped(converted<S>(stored.gradient.at[at]), factors.scale, factors.bound);
-    S master = 0, state[n_state > 0 ? n_state : 1] = {};
-    if constexpr (writes_master) master = converted<S>(stored.master.at[at]);
+    S gradient = 0, master = 0, state[n_state > 0 ? n_state : 1] = {};
+    if constexpr (reads_gradient)
+      gradient = scaled_and_clipped(converted<S>(stored.gradient.at[at]), factors.scale, factors.bound);
+    if constexpr (reads_master) master = converted<S>(stored.master.at[at]);
     MONOMORPH_UNROLL
     for (int k = 0; k < n_state; ++k) state[k] = converted<S>(stored.state[k].at[at]);
     Rule::template update<S>(factors, gradient, master, state);
     if constexpr (writes_master) {
       stored.master.at[at] = rounded_as<M>(master, words.of(0, pack, at));
       if constexpr (rounds_master) Rule::owe(factors, master, widen(stored.master.at[at]), state);
-    } else {
+    } else if constexpr (writes_gradient) {
       stored.gradient.at[at] = converted<G>(gradient);
     }
     MONOMORPH_UNROLL
@@ -115,7 +120,7 @@ template <class Rule, class S, class G, class M, class State> struct Updater {
     if constexpr (writes_master) {
       pack_at(run.master, i) = stored.master;
       if (run.rounded != nullptr) write_rounded(master, run.rounded, run.rounded_dtype, i);
-    } else {
+    } else if constexpr (writes_gradient) {
       pack_at(run.gradient, i) = stored.gradient;
     }
     MONOMORPH_UNROLL

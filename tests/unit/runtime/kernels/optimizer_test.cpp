@@ -3,7 +3,9 @@
 #include <fstream>
 #include <functional>
 #include <limits>
+#include <monomorph/optim/averaged.hpp>
 #include <monomorph/optim/muon.hpp>
+#include <monomorph/optim/sgd.hpp>
 #include <monomorph/runtime/kernels/optimizer.hpp>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -280,26 +282,34 @@ Matrix padded(std::int64_t n, const std::function<double(double)>& element) {
   return matrix;
 }
 
-/// Trains one matrix, and gives its elements.
-Values trained(Shape shape, DType dtype, const std::function<void(const ElementUpdate&, const UpdateTerms&)>& update) {
+enum class Result { master, second_state };
+
+/// Trains one matrix, and gives its elements, or those of the second buffer of its state.
+Values trained(Shape shape, DType dtype, Result result,
+               const std::function<void(const ElementUpdate&, const UpdateTerms&)>& update) {
   const std::int64_t n = shape.elements();
-  const Storage master(padded(n, [](double i) { return std::sin(i); }), dtype),
-      state(padded(n, [](double) { return 0; }), dtype);
+  const Matrix zeros = padded(n, [](double) { return 0; });
+  const Storage master(padded(n, [](double i) { return std::sin(i); }), dtype), state(zeros, dtype),
+      second_state(zeros, dtype);
   for (int t = 1; t <= 20; ++t) {
     // Twice the gradient, which the step's scale halves.
     const Storage gradient(
         padded(n, [t](double i) { return 2 * (std::sin(0.37 * i + 1.3 * t) + 0.2 * std::cos(0.11 * i * t)); }), dtype);
     const UpdateDecision decision{.gradient_scale = 0.5, .update = static_cast<std::uint64_t>(t)};
-    update({.gradient = gradient.view(), .master = master.view(), .state = {state.view()}, .rounded = {}},
+    update({.gradient = gradient.view(),
+            .master = master.view(),
+            .state = {state.view(), result == Result::second_state ? second_state.view() : View{}},
+            .rounded = {}},
            {.decision = &decision});
   }
-  Values values = master.values();
+  Values values = (result == Result::master ? master : second_state).values();
   values.resize(static_cast<std::size_t>(n));
   return values;
 }
 
 void check_twenty_steps(const char* name,
-                        const std::function<void(Shape, const ElementUpdate&, const UpdateTerms&)>& update) {
+                        const std::function<void(Shape, const ElementUpdate&, const UpdateTerms&)>& update,
+                        Result result = Result::master) {
   for (const auto& matrix : twenty_steps().at("cases").at(name)) {
     const Shape shape{matrix.at("shape")[0], matrix.at("shape")[1]};
     const Values expected = matrix.at("after").get<Values>();
@@ -307,7 +317,7 @@ void check_twenty_steps(const char* name,
       for (const DType dtype : {DType::fp64, DType::fp32}) {
         CAPTURE(name, isa, shape.rows, name_of(dtype));
         const auto train = [&] {
-          return trained(shape, dtype, [&](const auto& run, const auto& terms) { update(shape, run, terms); });
+          return trained(shape, dtype, result, [&](const auto& run, const auto& terms) { update(shape, run, terms); });
         };
         const Values after = train();
         CHECK(relative_error(after, expected) < (dtype == DType::fp64 ? 1e-12 : 1e-5));
@@ -329,6 +339,18 @@ void check_muon(const char* name, const MomentumCoefficients& momentum, const Di
 }
 
 }  // namespace
+
+TEST_CASE("the moving average of twenty steps is that of PyTorch's AveragedModel", "[optimizer]") {
+  using Averaged = optim::Averaged<optim::Sgd>;
+  Averaged::Hparams hparams;
+  hparams.weights.lr.value = 0.05;
+  hparams.average.decay.value = 0.85;
+  const auto update = [&](Shape, const auto& run, const auto& terms) {
+    Averaged::update(cpu::Queue{}, run, hparams, terms);
+  };
+  check_twenty_steps("sgd_averaged", update, Result::second_state);
+  check_twenty_steps("sgd", update);
+}
 
 TEST_CASE("twenty steps of Sgd, Lion and Muon are PyTorch's", "[optimizer]") {
   check_twenty_steps("sgd", [](Shape, const auto& run, const auto& terms) {

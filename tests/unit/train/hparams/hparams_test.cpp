@@ -5,6 +5,7 @@
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
 
+#include <monomorph/optim/averaged.hpp>
 #include <monomorph/optim/by_class.hpp>
 #include <monomorph/optim/lion.hpp>
 #include <monomorph/optim/sgd.hpp>
@@ -127,8 +128,8 @@ TEST_CASE("the documentation has the table of the hyperparameters as they are") 
 }
 
 namespace {
-template <class Optimizer> std::string table_of(const std::string& section) {
-  auto hparams = PolicyHparams::of<typename Optimizer::Hparams>();
+template <class Section> std::string table_of(const std::string& section) {
+  auto hparams = PolicyHparams::of<Section>();
   FieldList fields;
   fields.section(section, [&] { hparams.append_to(fields); });
   return fields_to_table(fields.take());
@@ -137,8 +138,9 @@ template <class Optimizer> std::string table_of(const std::string& section) {
 
 TEST_CASE("the documentation has the tables of the optimizers' hyperparameters as they are") {
   const std::string page = read_bytes(std::string(MONOMORPH_SOURCE_DIR) + "/docs/reference/optimizers.md");
-  for (const std::string& table : {table_of<optim::Sgd>("optimizer"), table_of<optim::Lion>("optimizer"),
-                                   table_of<optim::Muon>("optimizer.matrices")}) {
+  for (const std::string& table :
+       {table_of<optim::SgdHparams>("optimizer"), table_of<optim::LionHparams>("optimizer"),
+        table_of<optim::MuonHparams>("optimizer.matrices"), table_of<optim::AverageHparams>("optimizer.average")}) {
     INFO("docs/reference/optimizers.md must contain:\n" << table);
     CHECK(contains(page, table));
   }
