@@ -93,6 +93,26 @@ TEST_CASE("with frozen parameters beside matrices that are made orthogonal, 1 an
 }
 
 namespace {
+inline constexpr LowRankSpec adapters{.rank = 3,
+                                      .alpha = 6,
+                                      .dropout = 0.2,
+                                      .targets = {.output = true, .gate = true, .down = true}};
+template <class R, class Strategy> struct Adapted : Sharded<R, Strategy> {
+  using finetuning = finetuning::LowRank<adapters>;
+};
+}  // namespace
+
+TEST_CASE("with low-rank adapters, 1, 2 and 4 ranks give the same bits under every strategy") {
+  const Outcome one = train_six_steps<Adapted<llama_like, sharding::Replicate>>(1, 1);
+  CHECK_FALSE(one.gradients.at(1).contains("layers.1.mlp.down.weight"));
+  CHECK(one.gradients.at(1).contains("layers.1.mlp.down.lora_B"));
+  CHECK(same_bits(train_six_steps<Adapted<llama_like, sharding::ShardGradOp>>(4, 1), one));
+  CHECK(same_bits(train_six_steps<Adapted<llama_like, sharding::FullShard>>(2, 1), one));
+  const Outcome rounded = train_six_steps<Adapted<InBf16<llama_like>, sharding::Replicate>>(1, 1);
+  CHECK(same_bits(train_six_steps<Adapted<InBf16<llama_like>, sharding::FullShard>>(4, 1), rounded));
+}
+
+namespace {
 struct Groups {
   static constexpr ParameterGroup groups[] = {{.parameters = "layers.*.attention.k.weight",
                                                .lr_multiplier = 3,

@@ -86,6 +86,10 @@ TEST_CASE("first values have the bits of a CPU", "[random]") {
       fill_normal(queue, x.on(queue), {7, random::Purpose::initialization, 1, 2}, 13, 0.02, 0);
     });
     x.check_equal();
+    on_both([&](auto queue) {
+      fill_uniform(queue, x.on(queue), {7, random::Purpose::initialization, 1, 2}, 13, 0.125);
+    });
+    x.check_equal();
     on_both([&](auto queue) { fill(queue, x.on(queue), 1.5); });
     x.check_equal();
   }

@@ -144,7 +144,8 @@ void check_run(BlockRun& run) {
   const BlockCase& block = run.block;
   for (const TensorInfo& tensor : block.parameters)
     assign(run.params.view()[tensor.slice], run.parameters.at(std::string(tensor.name)));
-  const bool drops = run.model.dropout.residual > 0 || run.model.dropout.attention > 0;
+  const bool drops = run.model.dropout.residual > 0 || run.model.dropout.attention > 0 ||
+                     (block.layer.low_rank && block.layer.low_rank->dropout > 0);
   ReferenceBlock expected = reference_block(block.layer, 0, run.parameters, run.x, run.dy, drops ? &run.key : nullptr,
                                             run.document_starts, counted_tokens);
   expected.gradients.erase("mlp.router.bias");  // state: no gradient

@@ -43,6 +43,8 @@ template <class Block> BlockCase block_case(BlockOrder order = BlockOrder::pre_n
                   .forward = [](const TensorsOn<cpu::Queue>& t) { Block::forward(t, placed<Block>()); },
                   .backward = [](const TensorsOn<cpu::Queue>& t) { Block::backward(t, placed<Block>()); }};
   if constexpr (requires { Block::MlpPart::mixture; }) block.layer.mixture = Block::MlpPart::mixture;
+  if constexpr (HasAdapters<typename Block::Tower>)
+    block.layer.low_rank = finetuning_of<typename Block::Tower>::low_rank;
   return block;
 }
 

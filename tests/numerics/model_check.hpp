@@ -29,6 +29,7 @@ template <class R> std::vector<ReferenceLayer> reference_layers() {
     using Block = typename decltype(run)::template block<R>;
     ReferenceLayer layer{Block::Tower::model, Block::block_order};
     if constexpr (requires { Block::MlpPart::mixture; }) layer.mixture = Block::MlpPart::mixture;
+    if constexpr (HasAdapters<R>) layer.low_rank = finetuning_of<R>::low_rank;
     layers.insert(layers.end(), run.length, layer);
   });
   return layers;

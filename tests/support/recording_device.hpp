@@ -215,7 +215,10 @@ MONOMORPH_LATER(zero, (View x), x)
 MONOMORPH_LATER(fill, (View x, double value), x, value)
 MONOMORPH_LATER(fill_normal, (View x, const random::Stream& stream, std::uint64_t first, double std, double cutoff), x,
                 stream, first, std, cutoff)
+MONOMORPH_LATER(fill_uniform, (View x, const random::Stream& stream, std::uint64_t first, double half_width), x, stream,
+                first, half_width)
 MONOMORPH_LATER(add, (View x, View y), x, y)
+MONOMORPH_LATER(scale, (View x, double a, View y), x, a, y)
 inline void embedding(Queue, Starts ids, View table, View positions, std::int64_t tokens, std::int64_t first, View x,
                       Starts starts = nullptr) {
   Recorder::the().add([=, ids = Ids(ids, x.shape.rows), starts = Ids(starts, x.shape.rows)] {

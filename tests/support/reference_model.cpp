@@ -51,9 +51,13 @@ Tensor indices(const std::vector<std::int32_t>& ids) {
       .to(at::kLong);
 }
 
-/// Columns of a layer's matrix.
-std::int64_t inputs_of(const std::string& name, const ReferenceLayer& layer) {
+std::int64_t block_of(const std::string& name) { return name.starts_with("layers.") ? std::stol(name.substr(7)) : 0; }
+
+/// Columns of a layer's matrix of n elements.
+std::int64_t inputs_of(const std::string& name, const ReferenceLayer& layer, std::int64_t n) {
   const DecoderSpec& model = layer.model;
+  if (name.ends_with("lora_A")) return n / layer.low_rank->rank;
+  if (name.ends_with("lora_B")) return layer.low_rank->rank;
   if (name.ends_with("out.weight")) return model.q_width();
   if (!name.ends_with("down.weight")) return model.d_model;
   if (!layer.mixture) return model.ff_width();
@@ -61,16 +65,16 @@ std::int64_t inputs_of(const std::string& name, const ReferenceLayer& layer) {
   return name.ends_with("shared.down.weight") ? layer.mixture->n_shared * d_expert : d_expert;
 }
 
-/// The parameters as leaves: vectors, but for what is named .weight and is no norm's.
+/// The parameters as leaves: vectors, but for those of adapters, and what is named .weight and is no norm's.
 class Leaves {
  public:
   /// @param layers of a model, whose names begin with "layers.<i>."; or one layer
   explicit Leaves(const Tensors& parameters, const std::vector<ReferenceLayer>& layers) {
     for (const auto& [name, values] : parameters) {
       const auto n = static_cast<std::int64_t>(values.size());
-      const bool matrix = name.ends_with(".weight") && name.find("norm") == std::string::npos;
-      const std::size_t layer = name.starts_with("layers.") ? std::stoul(name.substr(7)) : 0;
-      const std::int64_t in = inputs_of(name, layers.at(layer));
+      const bool matrix = (name.ends_with(".weight") && name.find("norm") == std::string::npos) ||
+                          name.find(".lora_") != std::string::npos;
+      const std::int64_t in = inputs_of(name, layers.at(static_cast<std::size_t>(block_of(name))), n);
       leaves_[name] = matrix ? leaf(values, {n / in, in}, true) : leaf(values, {n}, true);
     }
   }
@@ -131,8 +135,24 @@ struct Context {
     return at::matmul(x, leaves(name + ".weight").t());
   }
   Tensor linear(const Tensor& x, const std::string& name) const {
-    const Tensor y = linear_without_bias(x, name), bias = leaves(name + ".bias");
+    Tensor y = linear_without_bias(x, name);
+    if (const Tensor a = leaves(name + ".lora_A"); a.defined()) y = y + adapted(x, name, a);
+    const Tensor bias = leaves(name + ".bias");
     return bias.defined() ? y + bias : y;
+  }
+  /// Hu et al. 2021, equation 3, with dropout of x.
+  Tensor adapted(const Tensor& x, const std::string& name, const Tensor& a) const {
+    const LowRankSpec& spec = *layer.low_rank;
+    constexpr const char* targets[]{"attention.q", "attention.k", "attention.v", "attention.out",
+                                    "mlp.gate",    "mlp.up",      "mlp.down"};
+    std::uint32_t site = 16;
+    for (const char* const target : targets) {
+      if (name.ends_with(target)) break;
+      ++site;
+    }
+    const double rank = spec.rank, scale = spec.alpha / (spec.rank_stabilised ? std::sqrt(rank) : rank);
+    const Tensor read = drop(x, static_cast<std::uint32_t>(block_of(name) + 1), site, spec.dropout);
+    return at::matmul(at::matmul(read, a.t()), leaves(name + ".lora_B").t()) * scale;
   }
 
   /// Over the last dimension.

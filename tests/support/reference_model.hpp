@@ -4,6 +4,7 @@
 #include <monomorph/block/sublayer.hpp>
 #include <monomorph/runtime/kernels/dropout.hpp>
 #include <monomorph/spec/encoder_spec.hpp>
+#include <monomorph/spec/low_rank_spec.hpp>
 #include <monomorph/spec/mixture_spec.hpp>
 
 #include <cstdint>
@@ -24,6 +25,7 @@ struct ReferenceLayer {
   DecoderSpec model;
   BlockOrder order = BlockOrder::pre_norm;
   std::optional<MixtureSpec> mixture = std::nullopt;
+  std::optional<LowRankSpec> low_rank = std::nullopt;  ///< of adapters, beside products that have parameters of one
 };
 
 struct ReferenceBatch {

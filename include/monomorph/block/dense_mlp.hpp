@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/block/low_rank_adapters.hpp>
 #include <monomorph/block/part.hpp>
 
 namespace monomorph {
@@ -23,8 +24,21 @@ template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth 
 
   template <class Recipe> static void describe(auto& to) { to.add_size("MLP", F, trunk_of<Recipe>.ff_width()); }
 
+  static constexpr bool is_of_block = &names == &mlp_names;  ///< or else of what shares a block's tokens with others
+  using GateAdapter = LowRankAdapter<R, LowRankTarget::gate, D, F, is_of_block && gated>;
+  using UpAdapter = LowRankAdapter<R, LowRankTarget::up, D, F, is_of_block>;
+  using DownAdapter = LowRankAdapter<R, LowRankTarget::down, F, D, is_of_block>;
+
+  struct Adapters {
+    typename GateAdapter::Params gate;
+    typename UpAdapter::Params up;
+    typename DownAdapter::Params down;
+    constexpr Adapters() = default;
+    constexpr explicit Adapters(ParameterLayout& layout) : gate(layout), up(layout), down(layout) {}
+  };
   struct Params {
     Slice up_GxD, up_bias_G, down_DxF, down_bias_D;
+    Adapters adapters;
     constexpr Params(ParameterLayout& layout, int block) {
       using enum ParameterClass;
       const Initializer matrix = initializers::matrix(model);
@@ -38,27 +52,41 @@ template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth 
       }
       down_DxF = layout.take_tensor(names.down_weight, {D, F}, linear, initializers::residual_matrix(model, block));
       if (model.bias.mlp) down_bias_D = layout.take_tensor(names.down_bias, {1, D}, bias, initializers::zero);
+      adapters = Adapters(layout);
     }
   };
   struct Saved {
     Slice up_MG, activated_MF;
+    Slice gate_hidden_Mr, up_hidden_Mr, down_hidden_Mr;  ///< of adapters
     constexpr Saved(SavedPlacement activations, SavedPlacement /*statistics*/, std::int64_t M)
-        : up_MG(activations.take({M, G})), activated_MF(activations.take_cheap({M, F})) {}
+        : up_MG(activations.take({M, G})),
+          activated_MF(activations.take_cheap({M, F})),
+          gate_hidden_Mr(GateAdapter::hidden_Mr(activations, M)),
+          up_hidden_Mr(UpAdapter::hidden_Mr(activations, M)),
+          down_hidden_Mr(DownAdapter::hidden_Mr(activations, M)) {}
   };
   struct Temporary {
-    constexpr Temporary(Layout&, std::int64_t /*M*/) {}
+    Slice dropped_M;  ///< of adapters
+    constexpr Temporary(Layout& layout, std::int64_t M)
+        : dropped_M(take_dropped<GateAdapter, UpAdapter, DownAdapter>(layout, M)) {}
   };
   struct DecodeTemporary {
     Slice up_BG, activated_BF;
+    Slice hidden_Br;  ///< of one adapter after the other
     constexpr DecodeTemporary(Layout& activations, Layout& /*statistics*/, std::int64_t B)
-        : up_BG(activations.take({B, G})), activated_BF(activations.take({B, F})) {}
+        : up_BG(activations.take({B, G})),
+          activated_BF(activations.take({B, F})),
+          hidden_Br(take_hidden<GateAdapter, UpAdapter, DownAdapter>(activations, B)) {}
   };
   struct DecodeCache {
     constexpr DecodeCache(Layout&, std::int64_t /*rows*/) {}
   };
 
-  static constexpr std::int64_t matmul_flops_per_token() { return 2 * G * D + projection_flops_per_token(); }
-  static constexpr std::int64_t projection_flops_per_token() { return 2 * F * D; }
+  static constexpr std::int64_t matmul_flops_per_token() {
+    return 2 * G * D + GateAdapter::flops_per_token() + UpAdapter::flops_per_token() + DownAdapter::flops_of_a() +
+           projection_flops_per_token();
+  }
+  static constexpr std::int64_t projection_flops_per_token() { return 2 * F * D + DownAdapter::flops_of_b(); }
 
   static void compute(const PartTensors<MlpOfWidth>& t, View in);
   static void recompute_cheap(const PartTensors<MlpOfWidth>& t);

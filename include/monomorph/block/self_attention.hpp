@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/block/low_rank_adapters.hpp>
 #include <monomorph/block/part.hpp>
 #include <monomorph/recipe/members.hpp>
 
@@ -23,10 +24,24 @@ template <class R> struct SelfAttention {
     to.add_size("head width", model.head_width(), usual.head_width());
   }
 
+  using QueryAdapter = LowRankAdapter<R, LowRankTarget::query, D, Q>;
+  using KeyAdapter = LowRankAdapter<R, LowRankTarget::key, D, K>;
+  using ValueAdapter = LowRankAdapter<R, LowRankTarget::value, D, K>;
+  using OutAdapter = LowRankAdapter<R, LowRankTarget::output, Q, D>;
+
+  struct Adapters {
+    typename QueryAdapter::Params q;
+    typename KeyAdapter::Params k;
+    typename ValueAdapter::Params v;
+    typename OutAdapter::Params out;
+    constexpr Adapters() = default;
+    constexpr explicit Adapters(ParameterLayout& layout) : q(layout), k(layout), v(layout), out(layout) {}
+  };
   struct Params {
     Slice qkv_QKVxD, qkv_bias;
     NormParams q_norm_H, k_norm_H;
     Slice out_DxQ, out_bias_D;
+    Adapters adapters;
     constexpr Params(ParameterLayout& layout, int block) {
       using enum ParameterClass;
       const Initializer matrix = initializers::matrix(model);
@@ -48,11 +63,13 @@ template <class R> struct SelfAttention {
       out_DxQ = layout.take_tensor("attention.out.weight", {D, Q}, linear, initializers::residual_matrix(model, block));
       if (model.bias.attention_out)
         out_bias_D = layout.take_tensor("attention.out.bias", {1, D}, bias, initializers::zero);
+      adapters = Adapters(layout);
     }
   };
 
   struct Saved {
     Slice qkv_M, qk_M, attended_MQ, lse;
+    Slice q_hidden_Mr, k_hidden_Mr, v_hidden_Mr, out_hidden_Mr;  ///< of adapters
     NormStatistics q_norm, k_norm;
     constexpr Saved(SavedPlacement activations, SavedPlacement statistics, std::int64_t M) {
       qkv_M = activations.take({M, QKV});
@@ -63,20 +80,29 @@ template <class R> struct SelfAttention {
         q_norm = {statistics, model.norm, {model.n_heads, M}};
         k_norm = {statistics, model.norm, {model.kv_heads(), M}};
       }
+      q_hidden_Mr = QueryAdapter::hidden_Mr(activations, M);
+      k_hidden_Mr = KeyAdapter::hidden_Mr(activations, M);
+      v_hidden_Mr = ValueAdapter::hidden_Mr(activations, M);
+      out_hidden_Mr = OutAdapter::hidden_Mr(activations, M);
     }
   };
   struct Temporary {
     Slice dqkv_M, dattended_MQ;
+    Slice dropped_M;  ///< of adapters
     constexpr Temporary(Layout& layout, std::int64_t M)
-        : dqkv_M(layout.take({M, QKV})), dattended_MQ(layout.take({M, Q})) {}
+        : dqkv_M(layout.take({M, QKV})),
+          dattended_MQ(layout.take({M, Q})),
+          dropped_M(take_dropped<QueryAdapter, KeyAdapter, ValueAdapter, OutAdapter>(layout, M)) {}
   };
   struct DecodeTemporary {
     Slice qkv_B, attended_BQ, lse;
+    Slice hidden_Br;  ///< of one adapter after the other
     NormStatistics head_norm;
     constexpr DecodeTemporary(Layout& activations, Layout& statistics, std::int64_t B)
         : qkv_B(activations.take({B, QKV})),
           attended_BQ(activations.take({B, Q})),
-          lse(statistics.take({model.n_heads, B})) {
+          lse(statistics.take({model.n_heads, B})),
+          hidden_Br(take_hidden<QueryAdapter, KeyAdapter, ValueAdapter, OutAdapter>(activations, B)) {
       if (model.qk_norm) head_norm = {statistics, model.norm, {model.n_heads, B}};
     }
   };
@@ -86,8 +112,11 @@ template <class R> struct SelfAttention {
     constexpr DecodeCache(Layout& layout, std::int64_t rows) : k(layout.take({rows, K})), v(layout.take({rows, K})) {}
   };
 
-  static constexpr std::int64_t matmul_flops_per_token() { return 2 * QKV * D + projection_flops_per_token(); }
-  static constexpr std::int64_t projection_flops_per_token() { return 2 * Q * D; }
+  static constexpr std::int64_t matmul_flops_per_token() {
+    return 2 * QKV * D + QueryAdapter::flops_per_token() + KeyAdapter::flops_per_token() +
+           ValueAdapter::flops_per_token() + OutAdapter::flops_of_a() + projection_flops_per_token();
+  }
+  static constexpr std::int64_t projection_flops_per_token() { return 2 * Q * D + OutAdapter::flops_of_b(); }
   /// Scores and values, over the keys that a query sees, (T + 1) / 2 on average where the mask is causal. Attention
   /// within documents does less, by how much the data decides.
   static constexpr double attention_flops_per_token() {

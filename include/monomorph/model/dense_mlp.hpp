@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/block/dense_mlp.hpp>
+#include <monomorph/model/low_rank_adapters.hpp>
 #include <monomorph/model/part_tensors.hpp>
 #include <monomorph/runtime/kernels/activate.hpp>
 #include <monomorph/runtime/kernels/linear.hpp>
@@ -10,7 +11,13 @@ namespace monomorph {
 template <class R, std::int64_t width, const MlpNames& names>
 void MlpOfWidth<R, width, names>::compute(const PartTensors<MlpOfWidth>& t, View in) {
   linear(t.queue, in, t.param(t.p.up_GxD), t.param(t.p.up_bias_G), t.activation(t.saved.up_MG));
+  const View up = t.activation(t.saved.up_MG);
+  model::adapter_compute<GateAdapter>(t, t.p.adapters.gate, in, t.saved.gate_hidden_Mr);
+  model::adapter_add<GateAdapter>(t, t.p.adapters.gate, t.saved.gate_hidden_Mr, up.columns(0, F));
+  model::adapter_compute<UpAdapter>(t, t.p.adapters.up, in, t.saved.up_hidden_Mr);
+  model::adapter_add<UpAdapter>(t, t.p.adapters.up, t.saved.up_hidden_Mr, up.columns(G - F, F));
   recompute_cheap(t);
+  model::adapter_compute<DownAdapter>(t, t.p.adapters.down, t.activation(t.saved.activated_MF), t.saved.down_hidden_Mr);
 }
 
 template <class R, std::int64_t width, const MlpNames& names>
@@ -22,6 +29,7 @@ template <class R, std::int64_t width, const MlpNames& names>
 void MlpOfWidth<R, width, names>::project(const PartTensors<MlpOfWidth>& t, View residual, View out) {
   linear_add(t.queue, t.activation(t.saved.activated_MF), t.param(t.p.down_DxF), t.param(t.p.down_bias_D), residual,
              out);
+  model::adapter_add<DownAdapter>(t, t.p.adapters.down, t.saved.down_hidden_Mr, out);
 }
 
 /// d(activated) takes the place of `activated`, and that of `up` where the activation is gated.
@@ -31,18 +39,27 @@ void MlpOfWidth<R, width, names>::backward(const PartTensors<MlpOfWidth>& t, Vie
   const View up = t.activation(t.saved.up_MG), activated = t.activation(t.saved.activated_MF);
   linear_backward_weight(t.queue, dout, activated, t.gradient(t.p.down_DxF), t.gradient(t.p.down_bias_D),
                          t.t.accumulate);
+  model::adapter_backward<DownAdapter>(t, t.p.adapters.down, dout, activated, t.saved.down_hidden_Mr);
   linear_backward_input(t.queue, dout, t.param(t.p.down_DxF), activated);
+  model::adapter_backward_input<DownAdapter>(t, t.p.adapters.down, t.saved.down_hidden_Mr, activated);
   const View dup = activate_backward<model.activation>(t.queue, up, activated);
   linear_backward_weight(t.queue, dup, in, t.gradient(t.p.up_GxD), t.gradient(t.p.up_bias_G), t.t.accumulate);
+  model::adapter_backward<GateAdapter>(t, t.p.adapters.gate, dup.columns(0, F), in, t.saved.gate_hidden_Mr);
+  model::adapter_backward<UpAdapter>(t, t.p.adapters.up, dup.columns(G - F, F), in, t.saved.up_hidden_Mr);
   linear_backward_input(t.queue, dup, t.param(t.p.up_GxD), din, accumulate);
+  model::adapter_backward_input<GateAdapter>(t, t.p.adapters.gate, t.saved.gate_hidden_Mr, din);
+  model::adapter_backward_input<UpAdapter>(t, t.p.adapters.up, t.saved.up_hidden_Mr, din);
 }
 
 template <class R, std::int64_t width, const MlpNames& names>
 void MlpOfWidth<R, width, names>::decode(const PartDecode<MlpOfWidth>& t, View in, View residual, View out) {
   const View up = t.activation(t.temporary.up_BG), activated = t.activation(t.temporary.activated_BF);
   linear(t.queue, in, t.param(t.p.up_GxD), t.param(t.p.up_bias_G), up);
+  model::adapter_decode<GateAdapter>(t, t.p.adapters.gate, in, up.columns(0, F));
+  model::adapter_decode<UpAdapter>(t, t.p.adapters.up, in, up.columns(G - F, F));
   activate<model.activation>(t.queue, up, activated);
   linear_add(t.queue, activated, t.param(t.p.down_DxF), t.param(t.p.down_bias_D), residual, out);
+  model::adapter_decode<DownAdapter>(t, t.p.adapters.down, activated, out);
 }
 
 }  // namespace monomorph

@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/block/self_attention.hpp>
+#include <monomorph/model/low_rank_adapters.hpp>
 #include <monomorph/model/normalize.hpp>
 #include <monomorph/model/part_tensors.hpp>
 #include <monomorph/runtime/kernels/attention.hpp>
@@ -27,12 +28,42 @@ template <class R> struct AttentionPass {
                        model.kv_heads(), model.head_width(), 1 / initializers::square_root(model.head_width())};
 };
 
+/// Adds what the adapters of queries, keys and values make of the part's input.
+template <class R> void adapt_qkv(const PartTensors<SelfAttention<R>>& t, View in, View qkv) {
+  using Part = SelfAttention<R>;
+  const auto& [q, k, v, out] = t.p.adapters;
+  model::adapter_compute<typename Part::QueryAdapter>(t, q, in, t.saved.q_hidden_Mr);
+  model::adapter_add<typename Part::QueryAdapter>(t, q, t.saved.q_hidden_Mr, qkv.columns(0, Part::Q));
+  model::adapter_compute<typename Part::KeyAdapter>(t, k, in, t.saved.k_hidden_Mr);
+  model::adapter_add<typename Part::KeyAdapter>(t, k, t.saved.k_hidden_Mr, qkv.columns(Part::Q, Part::K));
+  model::adapter_compute<typename Part::ValueAdapter>(t, v, in, t.saved.v_hidden_Mr);
+  model::adapter_add<typename Part::ValueAdapter>(t, v, t.saved.v_hidden_Mr, qkv.columns(Part::Q + Part::K, Part::K));
+}
+/// The gradients of these adapters' matrices.
+template <class R> void adapters_backward(const PartTensors<SelfAttention<R>>& t, View dqkv, View in) {
+  using Part = SelfAttention<R>;
+  const auto& [q, k, v, out] = t.p.adapters;
+  const View dq = dqkv.columns(0, Part::Q), dk = dqkv.columns(Part::Q, Part::K),
+             dv = dqkv.columns(Part::Q + Part::K, Part::K);
+  model::adapter_backward<typename Part::QueryAdapter>(t, q, dq, in, t.saved.q_hidden_Mr);
+  model::adapter_backward<typename Part::KeyAdapter>(t, k, dk, in, t.saved.k_hidden_Mr);
+  model::adapter_backward<typename Part::ValueAdapter>(t, v, dv, in, t.saved.v_hidden_Mr);
+}
+template <class R> void adapters_backward_input(const PartTensors<SelfAttention<R>>& t, View din) {
+  using Part = SelfAttention<R>;
+  const auto& [q, k, v, out] = t.p.adapters;
+  model::adapter_backward_input<typename Part::QueryAdapter>(t, q, t.saved.q_hidden_Mr, din);
+  model::adapter_backward_input<typename Part::KeyAdapter>(t, k, t.saved.k_hidden_Mr, din);
+  model::adapter_backward_input<typename Part::ValueAdapter>(t, v, t.saved.v_hidden_Mr, din);
+}
+
 }  // namespace detail
 
 template <class R> void SelfAttention<R>::compute(const PartTensors<SelfAttention>& t, View in) {
   const detail::AttentionPass<R> pass{t};
   const auto& [_, qkv, v, qk, q, k, attended, lse_BNT, shape] = pass;
   linear(t.queue, in, t.param(t.p.qkv_QKVxD), t.param(t.p.qkv_bias), qkv);
+  detail::adapt_qkv<R>(t, in, qkv);
   if constexpr (model.qk_norm) {
     model::normalize<R>(t.t, t.p.q_norm_H, t.saved.q_norm, qkv.columns(0, Q), q);
     model::normalize<R>(t.t, t.p.k_norm_H, t.saved.k_norm, qkv.columns(Q, K), k);
@@ -44,10 +75,12 @@ template <class R> void SelfAttention<R>::compute(const PartTensors<SelfAttentio
   else
     reference_attention(t.queue, q, k, v, attended, lse_BNT, shape, mask,
                         dropout_key(t.t, DropoutSite::attention, model.dropout.attention), t.t.document_starts);
+  model::adapter_compute<OutAdapter>(t, t.p.adapters.out, attended, t.saved.out_hidden_Mr);
 }
 
 template <class R> void SelfAttention<R>::project(const PartTensors<SelfAttention>& t, View residual, View out) {
   linear_add(t.queue, t.activation(t.saved.attended_MQ), t.param(t.p.out_DxQ), t.param(t.p.out_bias_D), residual, out);
+  model::adapter_add<OutAdapter>(t, t.p.adapters.out, t.saved.out_hidden_Mr, out);
 }
 
 template <class R>
@@ -56,7 +89,9 @@ void SelfAttention<R>::backward(const PartTensors<SelfAttention>& t, View in, Vi
   const auto& [_, qkv, v, qk, q, k, attended, lse_BNT, shape] = pass;
   const View dattended = t.activation(t.temporary.dattended_MQ), dqkv = t.activation(t.temporary.dqkv_M);
   linear_backward_weight(t.queue, dout, attended, t.gradient(t.p.out_DxQ), t.gradient(t.p.out_bias_D), t.t.accumulate);
+  model::adapter_backward<OutAdapter>(t, t.p.adapters.out, dout, attended, t.saved.out_hidden_Mr);
   linear_backward_input(t.queue, dout, t.param(t.p.out_DxQ), dattended);
+  model::adapter_backward_input<OutAdapter>(t, t.p.adapters.out, t.saved.out_hidden_Mr, dattended);
   const View dq = dqkv.columns(0, Q), dk = dqkv.columns(Q, K), dv = dqkv.columns(Q + K, K);
   if constexpr (model.attention_kernel == AttentionKernel::tiled)
     tiled_attention_backward(t.queue, q, k, v, attended, lse_BNT, dattended, dq, dk, dv, shape, mask,
@@ -73,7 +108,9 @@ void SelfAttention<R>::backward(const PartTensors<SelfAttention>& t, View in, Vi
     model::normalize_backward<R>(t.t, t.p.k_norm_H, t.saved.k_norm, dk, qkv.columns(Q, K), dk, false);
   }
   linear_backward_weight(t.queue, dqkv, in, t.gradient(t.p.qkv_QKVxD), t.gradient(t.p.qkv_bias), t.t.accumulate);
+  detail::adapters_backward<R>(t, dqkv, in);
   linear_backward_input(t.queue, dqkv, t.param(t.p.qkv_QKVxD), din, accumulate);
+  detail::adapters_backward_input<R>(t, din);
 }
 
 /// New tokens whose sequences begin with them attend among themselves, as documents of one row do in training, and with
@@ -84,6 +121,9 @@ template <class R> void SelfAttention<R>::decode(const PartDecode<SelfAttention>
   const View q = qkv.columns(0, Q), k = qkv.columns(Q, K), v = qkv.columns(Q + K, K);
   const PagedTokens& tokens = t.t.tokens;
   linear(t.queue, in, t.param(t.p.qkv_QKVxD), t.param(t.p.qkv_bias), qkv);
+  model::adapter_decode<QueryAdapter>(t, t.p.adapters.q, in, q);
+  model::adapter_decode<KeyAdapter>(t, t.p.adapters.k, in, k);
+  model::adapter_decode<ValueAdapter>(t, t.p.adapters.v, in, v);
   if constexpr (model.qk_norm) {
     model::normalize<R>(t.t, t.p.q_norm_H, t.temporary.head_norm, q, q);
     model::normalize<R>(t.t, t.p.k_norm_H, t.temporary.head_norm, k, k);
@@ -104,6 +144,7 @@ template <class R> void SelfAttention<R>::decode(const PartDecode<SelfAttention>
   else
     paged_attention(t.queue, q, k_cache, v_cache, attended, shape, mask, tokens);
   linear_add(t.queue, attended, t.param(t.p.out_DxQ), t.param(t.p.out_bias_D), residual, out);
+  model::adapter_decode<OutAdapter>(t, t.p.adapters.out, attended, out);
 }
 
 }  // namespace monomorph

@@ -85,6 +85,7 @@ template <class R> constexpr void add_computation(Fingerprint& fingerprint) {
     fingerprint.add(run.length);
   });
   add_frozen<R>(fingerprint);
+  add_adapters<R>(fingerprint);
 }
 
 /// What a recipe does besides what it computes. The default schedule, and none who observes, add nothing, so that

@@ -33,6 +33,12 @@ struct FlopsPerToken {
   double hardware = 0;
 };
 
+/// Whether parameters of a class are factors of products, and not vectors.
+constexpr bool is_matrix(ParameterClass parameter_class) {
+  using enum ParameterClass;
+  return parameter_class == linear || parameter_class == embedding || parameter_class == head;
+}
+
 /// Of the products with a layer's parameters, those whose gradients backward makes: all, none, or where single tensors
 /// are frozen, as many as the trained matrices have of the elements of all. A tied head multiplies by the first table.
 template <class R> constexpr double trained_share(int layer) {
@@ -42,7 +48,7 @@ template <class R> constexpr double trained_share(int layer) {
     if (unit != layer) return trains_tensor<R>(unit, layout[0]) ? 1 : 0;
     std::int64_t trained = 0, all = 0;
     for (const TensorInfo& tensor : layout) {
-      if (tensor.slice.shape.rows == 1) continue;
+      if (!is_matrix(tensor.parameter_class)) continue;
       all += tensor.slice.shape.elements();
       if (trains_tensor<R>(unit, tensor)) trained += tensor.slice.shape.elements();
     }

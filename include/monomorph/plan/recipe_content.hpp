@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/block/low_rank_adapters.hpp>
 #include <monomorph/plan/attention.hpp>
 #include <monomorph/plan/parameter_groups.hpp>
 #include <monomorph/plan/units.hpp>
@@ -47,6 +48,11 @@ template <class R> constexpr void add_frozen(auto& hash) {
       for (const TensorInfo& tensor : stored_layout<R>(n_units<R> + unit)) hash.add("frozen", unit, tensor.index);
 }
 
+/// Recipes without adapters add nothing, so that those from the time when there were none keep their fingerprints.
+template <class R> constexpr void add_adapters(auto& hash) {
+  if constexpr (HasAdapters<R>) hash.add("adapters", LowRankSpec{finetuning_of<R>::low_rank});
+}
+
 /// The causal mask adds nothing, so that recipes from the time when there was no other keep their fingerprints.
 constexpr void add_mask(auto& hash, const AttentionMask& mask) {
   if (mask != AttentionMask{}) hash.add(mask.before, mask.after, mask.prefix);
@@ -67,8 +73,9 @@ template <class R> constexpr void add_policies(auto& hash) {
 
 constexpr void add_initializers(auto& hash, const ParameterLayout& layout) {
   for (const TensorInfo& tensor : layout) {
-    const auto& [mean, std, cutoff] = tensor.initializer;
+    const auto& [mean, std, cutoff, half_width] = tensor.initializer;
     hash.add(mean, std, cutoff);
+    if (half_width > 0) hash.add("half width", half_width);  // recipes without one keep their fingerprints
   }
 }
 

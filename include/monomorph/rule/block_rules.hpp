@@ -106,7 +106,8 @@ struct LayoutFacts {
       shaped = shaped && slice.shape.rows > 0 && slice.shape.cols > 0 && tensor.matrices > 0 &&
                slice.shape.rows % tensor.matrices == 0;
       within_unit = within_unit && slice.offset >= 0 && end_of(slice) <= layout.elements;
-      started = started && tensor.initializer.std >= 0 && tensor.initializer.cutoff >= 0;
+      const auto& [mean, std, cutoff, half_width] = tensor.initializer;
+      started = started && std >= 0 && cutoff >= 0 && half_width >= 0 && (std == 0 || half_width == 0);
       for (int j = 0; j < i; ++j) {
         named_apart = named_apart && layout[j].name != tensor.name;
         apart = apart && (end_of(layout[j].slice) <= slice.offset || end_of(slice) <= layout[j].slice.offset);

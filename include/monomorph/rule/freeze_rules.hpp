@@ -1,6 +1,7 @@
 #pragma once
 #include <monomorph/core/rule.hpp>
 #include <monomorph/rule/finetuning_rules.hpp>
+#include <monomorph/rule/low_rank_rules.hpp>
 #include <monomorph/rule/parameter_rules.hpp>
 
 /// What a recipe that freezes single parameters must be, judged when the layouts are known.
@@ -84,8 +85,8 @@ template <class R> consteval auto selected_rules() {
 template <class R> consteval auto freeze_rules() {
   if constexpr (!plan::freezes_tensors<R>) {
     return RuleList<>{};
-  } else if constexpr (!decltype(selected_rules<R>())::all_hold) {
-    return selected_rules<R>();
+  } else if constexpr (!decltype(selected_rules<R>() + adapter_rules<R>())::all_hold) {
+    return selected_rules<R>() + adapter_rules<R>();
   } else {
     constexpr DividedSlice divided = divided_slice<R>;
     return RuleList<SlicesFreezeWhole<divided.unit, divided.tensor>,

@@ -11,9 +11,10 @@ namespace monomorph {
 /// has no gradient, and the block itself updates it after a step, from what it has counted.
 enum class ParameterClass { linear, embedding, norm, bias, head, state };
 
-/// How a parameter starts: normal(mean, std), truncated at ± cutoff · std if cutoff is positive. std 0 is a constant.
+/// How a parameter starts: normal(mean, std), truncated at ± cutoff · std if cutoff is positive. With std 0 it is the
+/// constant mean, or uniform in ± half_width if that is positive.
 struct Initializer {
-  double mean = 0, std = 0, cutoff = 0;
+  double mean = 0, std = 0, cutoff = 0, half_width = 0;
 };
 
 /// A canonical tensor: unfused, in the meaning (and orientation: out × in) that checkpoints and tests speak of. It is

@@ -90,6 +90,13 @@ void normal(View x, const Stream& stream, std::uint64_t first, double std, doubl
   });
 }
 
+void symmetric_uniform(View x, const Stream& stream, std::uint64_t first, double half_width) {
+  fill_runs(x, [&](std::int64_t from, std::int64_t n, double* values) {
+    for (std::int64_t i = 0; i < n; ++i)
+      values[i] = half_width * (2 * uniform(stream, first + static_cast<std::uint64_t>(from + i)) - 1);
+  });
+}
+
 void fill(View x, double value) {
   fill_runs(x, [value](std::int64_t, std::int64_t n, double* values) { std::fill_n(values, n, value); });
 }

@@ -35,6 +35,7 @@ TEST_CASE("finetuning policies in the tree are finetuning policies") {
   STATIC_REQUIRE(FinetuningPolicy<finetuning::All>);
   STATIC_REQUIRE(FinetuningPolicy<finetuning::FreezeFirst<1>>);
   STATIC_REQUIRE(FinetuningPolicy<finetuning::HeadOnly>);
+  STATIC_REQUIRE(FinetuningPolicy<finetuning::LowRank<LowRankSpec{.rank = 8, .alpha = 16}>>);
 }
 
 TEST_CASE("objectives in the tree are objective policies") {

@@ -28,6 +28,7 @@ void scale(Queue queue, View x, double a, View y);
 void scale_and_add(Queue queue, View x, double a, View y, double b);
 void fill(Queue queue, View x, double value);
 void fill_normal(Queue queue, View x, const random::Stream& stream, std::uint64_t first, double std, double cutoff);
+void fill_uniform(Queue queue, View x, const random::Stream& stream, std::uint64_t first, double half_width);
 void dropout(Queue queue, View x_MD, View y_MD, const DropoutKey& key);
 void dropout_add(Queue queue, View x_MD, View residual_MD, View y_MD, const DropoutKey& key);
 

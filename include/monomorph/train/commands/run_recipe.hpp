@@ -45,6 +45,18 @@ template <Recipe R> constexpr std::string_view observer_name() {
     return "none";
 }
 
+template <Recipe R> constexpr const LowRankSpec* low_rank_of() {
+  if constexpr (HasAdapters<R>)
+    return &finetuning_of<R>::low_rank;
+  else
+    return nullptr;
+}
+/// What the arguments of adapters' policy say is a fact of its own.
+template <Recipe R> constexpr std::string_view finetuning_name() {
+  constexpr std::string_view name = type_name<finetuning_of<R>>();
+  return HasAdapters<R> ? name.substr(0, name.find('<')) : name;
+}
+
 template <Recipe R>
 inline constexpr train::NamedPolicy named_policies[] = {{"sharding", type_name<typename R::sharding>(), false},
                                                         {"precision", type_name<typename R::precision>(), false},
@@ -53,7 +65,7 @@ inline constexpr train::NamedPolicy named_policies[] = {{"sharding", type_name<t
                                                          false},
                                                         {"optimizer", type_name<typename R::optimizer>()},
                                                         {"attention", type_name<attention_of<R>>()},
-                                                        {"finetuning", type_name<finetuning_of<R>>()},
+                                                        {"finetuning", finetuning_name<R>()},
                                                         {"device", device_of<R>::name, false},
                                                         {"objective", type_name<objective_of<R>>()},
                                                         {"schedule", type_name<schedule_of<R>>(), false},
@@ -152,7 +164,7 @@ template <Recipe R> train::RecipeProgram program_of() {
           .device_use = [] { return device_use(typename device_of<R>::Queue{}); },
           .mesh = mesh_of<R>,
           .optimizer_shards = R::sharding::optimizer_shards,
-          .policies = train::policy_facts(layer_kinds<R>(), named_policies<R>, mesh_of<R>),
+          .policies = train::policy_facts(layer_kinds<R>(), named_policies<R>, mesh_of<R>, low_rank_of<R>()),
           .hparams = hparams_of<R>(),
           .peak_rate = peak_rate<typename R::optimizer>,
           .expectations = train::expectation_facts(expect_of<R>(), budget_of<R>()),
@@ -168,6 +180,7 @@ template <Recipe R> train::RecipeProgram program_of() {
           .trains_tensor = plan::trains_tensor<R>,
           .groups = groups_of<R>(),
           .multipliers = plan::multipliers<R>,
+          .low_rank = low_rank_of<R>(),
           .n_units = plan::n_units<R>,
           .wants_document_starts = attention_of<R>::within_documents,
           .prefix_tokens = plan::longest_prefix<R>,

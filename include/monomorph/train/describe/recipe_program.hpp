@@ -7,6 +7,7 @@
 #include <monomorph/runtime/comm/connect_ranks.hpp>
 #include <monomorph/spec/attention_mask.hpp>
 #include <monomorph/spec/expectations.hpp>
+#include <monomorph/spec/low_rank_spec.hpp>
 #include <monomorph/spec/mesh_spec.hpp>
 #include <monomorph/spec/mixture_spec.hpp>
 #include <monomorph/spec/tensor_info.hpp>
@@ -49,8 +50,9 @@ struct NamedPolicy {
   bool shapes_state = true;  ///< as of Fact
 };
 /// Facts are made here and not in each recipe, where making strings would take longer to compile than a block.
+/// @param low_rank null if the recipe has no adapters
 std::vector<Fact> policy_facts(const std::vector<LayerKind>& layers, std::span<const NamedPolicy> policies,
-                               const MeshSpec& mesh);
+                               const MeshSpec& mesh, const LowRankSpec* low_rank);
 /// @param expect, budget null if the recipe has none
 std::vector<Fact> expectation_facts(const Expect* expect, const Budget* budget);
 
@@ -83,6 +85,7 @@ struct RecipeProgram {
   bool (*trains_tensor)(int unit, const TensorInfo& tensor) = nullptr;
   std::span<const ParameterGroup> groups;  ///< that the optimiser lists
   Multipliers (*multipliers)(int unit, int group) = nullptr;
+  const LowRankSpec* low_rank = nullptr;  ///< of the adapters that are trained; null if there are none
   int n_units = 0;
   /// The number of the block whose unit this is; -1 if it is of no block.
   int block_of_unit(int unit) const {

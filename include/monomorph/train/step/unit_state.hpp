@@ -46,15 +46,19 @@ void initialize(auto queue, const UnitState& unit, std::uint64_t seed) {
   for (const TensorPart& part : unit.tensors) {
     const Initializer& initializer = part.info.initializer;
     const random::Stream stream{seed, random::Purpose::initialization, unit.unit, part.index};
-    if (initializer.std == 0) {
+    if (initializer.std == 0 && initializer.half_width == 0) {
       fill(queue, unit.master[part.slice], initializer.mean);
       continue;
     }
     for_each_shared_piece(part.held(), RegionRun::whole(dims_of(part.shape)),
                           [&](std::int64_t held, std::int64_t element, std::int64_t n) {
                             const Slice slice{part.slice.offset + held - part.first, {1, n}};
-                            fill_normal(queue, unit.master[slice], stream, static_cast<std::uint64_t>(element),
-                                        initializer.std, initializer.cutoff);
+                            const auto place = static_cast<std::uint64_t>(element);
+                            if (initializer.half_width > 0)
+                              fill_uniform(queue, unit.master[slice], stream, place, initializer.half_width);
+                            else
+                              fill_normal(queue, unit.master[slice], stream, place, initializer.std,
+                                          initializer.cutoff);
                           });
   }
 }
