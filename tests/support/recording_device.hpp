@@ -138,8 +138,8 @@ inline DeviceUse device_use(Queue) { return cpu::device_use(cpu::Queue{}); }
 struct Device {
   static constexpr std::string_view name = "Recording";
   using Queue = recording::Queue;
-  using kernel_sets =
-      KernelSets<kernels::Sgd, kernels::Orthogonalization, kernels::Routing, kernels::TextPooling, kernels::Contrast>;
+  using kernel_sets = KernelSets<kernels::Sgd, kernels::MovingAverage, kernels::Orthogonalization, kernels::Routing,
+                                 kernels::TextPooling, kernels::Contrast>;
   static constexpr bool own_memory = true;
   static constexpr std::int64_t loss_chunk_tokens(std::int64_t padded_vocab) {
     return device::Cpu::loss_chunk_tokens(padded_vocab);

@@ -24,9 +24,10 @@ struct LossScaling {
   double minimum = 1;       ///< a power of two
   std::int64_t growth_steps = 1;
 };
-constexpr LossScale next_loss_scale(LossScale scale, bool applied, const LossScaling& scaling) {
+/// @param finite whether the gradients of the step were
+constexpr LossScale next_loss_scale(LossScale scale, bool finite, const LossScaling& scaling) {
   if (!scaling.is_dynamic) return scale;
-  if (!applied) return {scale.value / 2 > scaling.minimum ? scale.value / 2 : scaling.minimum, 0};
+  if (!finite) return {scale.value / 2 > scaling.minimum ? scale.value / 2 : scaling.minimum, 0};
   if (scale.steps + 1 < scaling.growth_steps) return {scale.value, scale.steps + 1};
   return {2 * scale.value < LossScaling::greatest ? 2 * scale.value : LossScaling::greatest, 0};
 }
@@ -35,9 +36,13 @@ constexpr LossScale next_loss_scale(LossScale scale, bool applied, const LossSca
 struct StepSettings {
   GradientNorm norm = GradientNorm::two;
   double max_norm = std::numeric_limits<double>::infinity();  ///< of the mean loss's gradients, after clipping
+  /// Of the mean loss, and of its gradients' norm before clipping: a step with more is a spike, and changes nothing.
+  double most_loss = std::numeric_limits<double>::infinity(),
+         most_gradient_norm = std::numeric_limits<double>::infinity();
   LossScaling loss_scaling{};
   bool stops = false;  ///< this rank was asked to end
-  bool saves = false;  ///< this rank asks for a checkpoint now
+  /// This rank asks for a checkpoint now; or, while one is in flight, it is still writing (train/run/run_saver.hpp).
+  bool saves = false;
 };
 
 /// What has become of a step, over all ranks: the same bits on each, and on any number of ranks that had the same
@@ -49,9 +54,11 @@ struct StepOutcome {
   std::optional<double> auxiliary_loss{};                ///< summed like the loss; absent if no block has one
   double gradient_norm = 0;   ///< of the mean loss's gradients, before clipping; NaN if nothing was counted
   double gradient_scale = 1;  ///< what the gradients are multiplied by to be those of the mean loss
-  bool applied = false;       ///< false: the gradients were not finite, or nothing was counted, and nothing changed
-  bool stops = false;         ///< a rank was asked to end
-  bool saves = false;         ///< a rank asks for a checkpoint
+  /// False: the gradients were not finite, nothing was counted, or it was a spike, and nothing changed.
+  bool applied = false;
+  bool spiked = false;  ///< loss or norm was above what the settings allow
+  bool stops = false;   ///< a rank was asked to end
+  bool saves = false;   ///< of some rank, what StepSettings says
   LossScale next_loss_scale;
   /// Of what counted; NaN if nothing did.
   double mean(double sum) const { return sum / static_cast<double>(tokens); }

@@ -15,7 +15,7 @@ struct PartialGradientNorm {
 
 /// What the optimiser's kernels read of a step.
 struct UpdateDecision {
-  bool applies = true;        ///< false: the gradients were not finite, or nothing was counted, and nothing changes
+  bool applies = true;        ///< false: nothing changes, as StepOutcome::applied says
   double gradient_scale = 1;  ///< 1 / counted tokens, the loss scale and norm clipping
   std::uint64_t update = 1;   ///< its number, from 1: bias corrections and stochastic rounding depend on it
 };

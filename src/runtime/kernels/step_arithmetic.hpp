@@ -89,10 +89,12 @@ MONOMORPH_HOST_DEVICE inline StepOutcome outcome_of(const StepScalars& scalars, 
   outcome.saves = settings.saves || scalars.others_save;
   outcome.gradient_scale = 1 / (static_cast<double>(outcome.tokens) * scalars.loss_scale.value);
   outcome.gradient_norm = norm_of(scalars.gradient_norm, settings.norm) * outcome.gradient_scale;
-  outcome.applied = outcome.tokens > 0 && std::isfinite(outcome.gradient_norm);
+  const bool finite = outcome.tokens > 0 && std::isfinite(outcome.gradient_norm);
+  const double mean_loss = outcome.loss / static_cast<double>(outcome.tokens);
+  outcome.spiked = finite && (mean_loss > settings.most_loss || outcome.gradient_norm > settings.most_gradient_norm);
+  outcome.applied = finite && !outcome.spiked;
   outcome.next_loss_scale = scalars.loss_scale;
-  if (outcome.tokens > 0)
-    outcome.next_loss_scale = next_loss_scale(scalars.loss_scale, outcome.applied, settings.loss_scaling);
+  if (outcome.tokens > 0) outcome.next_loss_scale = next_loss_scale(scalars.loss_scale, finite, settings.loss_scaling);
   return outcome;
 }
 

@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+
 namespace monomorph::train {
 namespace {
 
@@ -51,6 +53,24 @@ void note_seed(const std::string& checkpoint, const RecipeProgram& recipe, const
                     here, saved));
 }
 
+/// What rank 0 finds, for all ranks, under a key that is used once.
+std::optional<std::string> agreed_path(const World& world, const std::string& key,
+                                       const std::function<std::optional<std::string>()>& find) {
+  const std::string from = "from ";  // before the path: some stores keep no empty value
+  if (world.rank() > 0) {
+    const std::string path = world.get(key, 0).substr(from.size());
+    return path.empty() ? std::nullopt : std::optional(path);
+  }
+  try {
+    const std::optional<std::string> found = find();
+    world.set(key, from + found.value_or(""));
+    return found;
+  } catch (const Error&) {
+    world.set(key, from);  // so that no rank waits for it; the caller tells the others of the failure
+    throw;
+  }
+}
+
 }  // namespace
 
 ResumeDecision resolve_resume(const RecipeProgram& recipe, const Hparams& hparams,
@@ -67,20 +87,17 @@ ResumeDecision resolve_resume(const RecipeProgram& recipe, const Hparams& hparam
 
 ResumeDecision resolve_resume_together(const RecipeProgram& recipe, const Hparams& hparams, const World& world,
                                        const std::optional<std::string>& damaged) {
-  const std::string key = "checkpoint instead of " + damaged.value_or("none");
-  const std::string from = "from ";  // before the path: some stores keep no empty value
-  if (world.rank() > 0) {
-    const std::string path = world.get(key, 0).substr(from.size());
-    return {.checkpoint = path.empty() ? std::nullopt : std::optional(path), .notes = {}};
-  }
-  try {
-    ResumeDecision resume = resolve_resume(recipe, hparams, damaged);
-    world.set(key, from + resume.checkpoint.value_or(""));
-    return resume;
-  } catch (const Error&) {
-    world.set(key, from);  // so that no rank waits for it; the caller tells the others of the failure
-    throw;
-  }
+  ResumeDecision resume;
+  resume.checkpoint = agreed_path(world, "checkpoint instead of " + damaged.value_or("none"), [&] {
+    resume = resolve_resume(recipe, hparams, damaged);
+    return resume.checkpoint;
+  });
+  return resume;
+}
+
+std::optional<std::string> latest_together(const Hparams& hparams, const World& world, std::int64_t samples) {
+  return agreed_path(world, fmt::format("checkpoint to go back to from sample {}", samples),
+                     [&] { return runtime::latest_checkpoint(checkpoint_folder(hparams)); });
 }
 
 void note_memory(const RecipeProgram& recipe, const Hparams& hparams, LaunchedRanks ranks,

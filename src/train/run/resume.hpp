@@ -28,6 +28,10 @@ ResumeDecision resolve_resume(const RecipeProgram& recipe, const Hparams& hparam
 ResumeDecision resolve_resume_together(const RecipeProgram& recipe, const Hparams& hparams, const World& world,
                                        const std::optional<std::string>& damaged = std::nullopt);
 
+/// The latest whole checkpoint of the run, as rank 0 finds it, for all ranks; nothing if there is none.
+/// @param samples that the run has drawn, a number by which ranks know this search from others
+std::optional<std::string> latest_together(const Hparams& hparams, const World& world, std::int64_t samples);
+
 /// Adds a note if the machine may not have enough memory at present.   @throws [RUN-16]
 void note_memory(const RecipeProgram& recipe, const Hparams& hparams, LaunchedRanks ranks,
                  std::vector<std::string>& notes);

@@ -30,6 +30,8 @@ class RunLog {
   /// The same at once and for certain, because something is about to be written there.   @throws RunTakenOver; Error
   /// [RUN-02], [RUN-19], [FILE-…]
   bool restore_folders(std::int64_t step);
+  /// The run goes on from an earlier step again: records of later ones are dropped.
+  void go_back(std::int64_t step) { open_records(step, true); }
   /// Checks that the folders still belong to this run.   @throws RunTakenOver
   void check_ownership() const { static_cast<void>(ownership_.lost()); }
 

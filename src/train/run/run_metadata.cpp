@@ -1,12 +1,22 @@
 #include "train/run/run_metadata.hpp"
 
 #include "train/describe/recipe_facts.hpp"
+#include "train/run/spike_counters.hpp"
 
 #include <monomorph/train/describe/describe.hpp>
 
 #include <cmath>
 
 namespace monomorph::train {
+namespace {
+
+void add_moments(runtime::CheckpointMetadata& metadata, const MomentCounters& names, const RunningMoments& moments) {
+  metadata.counters[names.count] = moments.count;
+  metadata.counters[names.mean] = moments.mean;
+  metadata.counters[names.variance] = moments.variance;
+}
+
+}  // namespace
 
 runtime::CheckpointMetadata run_metadata(const RecipeProgram& recipe, const Hparams& hparams, const RunState& state,
                                          int ranks) {
@@ -26,6 +36,11 @@ runtime::CheckpointMetadata run_metadata(const RecipeProgram& recipe, const Hpar
                        {"steps_at_scale", state.steps_at_scale}};
   if (std::isfinite(state.lowest_evaluation_loss))
     metadata.counters[runtime::lowest_evaluation_loss_counter] = state.lowest_evaluation_loss;
+  if (hparams.spikes.action.value != SpikeAction::none) {
+    add_moments(metadata, spike_loss_counters, state.spike_levels.loss);
+    add_moments(metadata, spike_norm_counters, state.spike_levels.gradient_norm);
+    metadata.counters[rewinds_counter] = state.rewinds;
+  }
   return metadata;
 }
 

@@ -1,6 +1,7 @@
 #include "train/run/saved_state.hpp"
 
 #include "runtime/files/checkpoint_metadata.hpp"
+#include "train/run/spike_counters.hpp"
 #include "train/step/loss_scale.hpp"
 
 #include <fmt/format.h>
@@ -34,6 +35,11 @@ class SavedNumbers {
     if (!std::isfinite(value)) refuse(full(name), fmt::format("finite, and is {}", value));
     return value;
   }
+  double at_least_0(const char* name) const {
+    const double value = finite(name);
+    if (value < 0) refuse(full(name), fmt::format("at least 0, and is {}", value));
+    return value;
+  }
   double scale(const char* name) const {
     const double value = number<double>(name, "a number with a decimal point");
     if (!can_be_loss_scale(value)) refuse(full(name), fmt::format("a power of two that a run has, and is {}", value));
@@ -53,6 +59,12 @@ class SavedNumbers {
   const std::string file_;
 };
 
+/// Of a run that did not watch for spikes: nothing is known.
+RunningMoments moments(const SavedNumbers& saved, const MomentCounters& names, std::int64_t most) {
+  if (!saved.has(names.count)) return {};
+  return {saved.counter(names.count, most), saved.finite(names.mean), saved.at_least_0(names.variance)};
+}
+
 }  // namespace
 
 RunState saved_state(const runtime::CheckpointMetadata& metadata, const std::string& checkpoint,
@@ -71,6 +83,9 @@ RunState saved_state(const runtime::CheckpointMetadata& metadata, const std::str
   if (saved.has("loss_scale")) state.loss_scale = saved.scale("loss_scale");  // earlier versions saved neither
   if (saved.has("lowest_evaluation_loss")) state.lowest_evaluation_loss = saved.finite("lowest_evaluation_loss");
   if (saved.has("steps_at_scale")) state.steps_at_scale = saved.counter("steps_at_scale", state.updates);
+  state.spike_levels = {moments(saved, spike_loss_counters, state.step),
+                        moments(saved, spike_norm_counters, state.step)};
+  if (saved.has(rewinds_counter)) state.rewinds = saved.counter(rewinds_counter, most);
   return state;
 }
 

@@ -16,6 +16,7 @@
 #include "train/run/run_observer.hpp"
 #include "train/run/run_ownership.hpp"
 #include "train/run/run_saver.hpp"
+#include "train/run/spike_guard.hpp"
 #include "train/run/staging.hpp"
 #include "train/run/start_weights.hpp"
 #include "train/scaling/roof.hpp"
@@ -125,6 +126,8 @@ class Trainer {
   void count(const StepOutcome& outcome);
   void report(const StepOutcome& outcome, double lr, double loss_scale);
   void measure_rates(std::int64_t steps_left);
+  void go_back();
+  void put_scalars();
   void evaluate_now();
   void save();
   void save_last() { save_last(state_, retention_of(hparams_.checkpoint)); }
@@ -147,6 +150,7 @@ class Trainer {
   const RunData data_;
   Communicator& communicator_;
   const LossScaling loss_scaling_;
+  const SpikeGuard spike_guard_;
   RunState state_;
   StepTracer tracer_;  // outlives step_, whose destructor waits for collectives that are traced
   Owned<TrainingStep> step_;
@@ -164,6 +168,7 @@ class Trainer {
   double data_wait_seconds_ = 0;        ///< of this step
   bool stops_ = false;                  ///< a rank was asked to end
   bool saves_ = false;                  ///< a checkpoint is due, whatever the step is
+  bool spiked_ = false;                 ///< the last step was a spike
   bool all_have_written_ = false;       ///< of the checkpoint in flight
   std::int64_t last_evaluated_ = -1;
   std::optional<double> evaluation_loss_;  ///< the last one, where the best checkpoint is kept
@@ -194,6 +199,7 @@ Trainer::Trainer(const RecipeProgram& recipe, const World& world, const Parallel
       data_(std::move(start.data)),
       communicator_(communicator),
       loss_scaling_(loss_scaling_of(recipe.compute_dtype, hparams_.loss_scale)),
+      spike_guard_(hparams_.spikes),
       state_(start.state),
       tracer_(communicator, state_.step, traced_steps, hparams_.run.output_dir.value),
       step_(std::move(start.step)),
@@ -205,10 +211,7 @@ Trainer::Trainer(const RecipeProgram& recipe, const World& world, const Parallel
                   step_->device_use().gpu,
                   roof_seconds(recipe.planned, step_->device_use(), {world.size(), world.local_size()},
                                micro_batch_of(hparams_), order_.micro_batches)) {
-  step_->change_scalars([&](StepScalars& scalars) {
-    scalars.loss_scale = {state_.loss_scale, state_.steps_at_scale};
-    scalars.updates = state_.updates;
-  });
+  put_scalars();
   if (world.rank() == 0)
     log_.emplace(std::move(*ownership), hparams_, recipe, resumed_from_, state_.step, data_.all_files, world.size(),
                  argc, argv);
@@ -223,6 +226,14 @@ Trainer::Trainer(const RecipeProgram& recipe, const World& world, const Parallel
   if (resumed_from_) note(fmt::format("resumed after step {} from {}", state_.step, *resumed_from_));
   if (state_.step >= hparams_.run.steps.value)
     note(fmt::format("nothing is left to train: run.steps = {}", hparams_.run.steps.value));
+}
+
+/// What a step goes on with from a checkpoint, beside its tensors.
+void Trainer::put_scalars() {
+  step_->change_scalars([&](StepScalars& scalars) {
+    scalars.loss_scale = {state_.loss_scale, state_.steps_at_scale};
+    scalars.updates = state_.updates;
+  });
 }
 
 /// A checkpoint in flight is not lost with what ends the run. Where there are several ranks, only a failure that all of
@@ -243,6 +254,7 @@ int Trainer::run_to_end() {
   while (state_.step < hparams_.run.steps.value && !stops_) {
     if (const auto line = tracer_.step_begins()) note(*line);
     train_step();
+    if (spiked_ && spike_guard_.goes_back()) go_back();
     if (all_have_written_) throughput_.take_time(Throughput::Aside::checkpoint, [&] { advance_save(); });
     if (due(hparams_.evaluation.every.value))
       throughput_.take_time(Throughput::Aside::evaluation, [&] { evaluate_now(); });
@@ -299,6 +311,7 @@ Ticket Trainer::forward_backward() {
   StepSettings settings = step_settings(hparams_.optimizer.clip, loss_scaling_);
   settings.stops = interrupting_signal() != 0;
   settings.saves = saver_->speaks_up(state_.step);
+  spike_guard_.set_limits(state_.spike_levels, settings);
   return step_->decide(settings);
 }
 
@@ -320,6 +333,7 @@ void Trainer::count(const StepOutcome& outcome) {
   state_.samples += hparams_.batch.global_batch;
   state_.tokens += outcome.tokens;
   stops_ = outcome.stops;
+  spiked_ = outcome.spiked;
   all_have_written_ = saver_->in_flight() && !outcome.saves;
   saves_ = saves_ || (outcome.saves && !saver_->in_flight());
   if (outcome.applied) {
@@ -327,8 +341,12 @@ void Trainer::count(const StepOutcome& outcome) {
     state_.skipped_in_a_row = 0;
   } else if (outcome.tokens > 0) {
     ++state_.skipped;
-    if (!can_lower(state_.loss_scale, loss_scaling_)) ++state_.skipped_in_a_row;
+    if (outcome.spiked || !can_lower(state_.loss_scale, loss_scaling_)) ++state_.skipped_in_a_row;
   }
+  if (outcome.spiked)
+    note(fmt::format("step {} is a spike and changes nothing: {}", state_.step,
+                     spike_guard_.description(outcome, state_.spike_levels)));
+  spike_guard_.add(outcome, state_.spike_levels);
   state_.loss_scale = outcome.next_loss_scale.value;
   state_.steps_at_scale = outcome.next_loss_scale.steps;
 }
@@ -341,10 +359,39 @@ void Trainer::stop_skipping() {
   save_last(last_good_, {});
   throw Error(
       "RUN-05",
-      fmt::format("the gradients of {} steps in a row, up to step {}, were not finite; the state after step "
+      fmt::format("the gradients of {} steps in a row, up to step {}, were not finite{}; the state after step "
                   "{}, the last that changed anything, is saved: go on from it or from an earlier checkpoint, with a "
                   "lower optimizer.lr",
-                  state_.skipped_in_a_row, state_.step, last_good_.step));
+                  state_.skipped_in_a_row, state_.step, spike_guard_.is_on() ? ", or were spikes" : "",
+                  last_good_.step));
+}
+
+/// To the last checkpoint, but for the data: what was drawn since is not drawn again. Without a checkpoint the step
+/// that was a spike is only skipped.
+void Trainer::go_back() {
+  moment_ = {"going back after step", state_.step};
+  if (state_.rewinds == hparams_.spikes.most_rewinds.value)
+    throw Error("RUN-40", fmt::format("step {} is a spike again after the run has gone back {} times; lower "
+                                      "optimizer.lr, raise spikes.sigmas or spikes.most_rewinds, or set "
+                                      "spikes.action=skip, and go on by checkpoint.resume=auto",
+                                      state_.step, state_.rewinds));
+  saver_->wait();
+  const auto checkpoint = latest_together(hparams_, world_, state_.samples);
+  if (!checkpoint) return note("there is no checkpoint yet to go back to");
+  RunState earlier;
+  together(communicator_, "go back to a checkpoint",
+           [&] { earlier = restore_run(*checkpoint, recipe_, *step_, true).state; });
+  note(fmt::format("going back to step {} by {}, and on with the data behind the spike", earlier.step, *checkpoint));
+  earlier.samples = state_.samples;
+  earlier.rewinds = state_.rewinds + 1;
+  state_ = last_good_ = earlier;
+  last_evaluated_ = -1;
+  all_have_written_ = false;
+  put_scalars();
+  if (log_) log_->go_back(state_.step);
+  observer_.reset();
+  if (auto observer = RunObserver::of(recipe_, hparams_, communicator_, state_.step))
+    observer_.emplace(std::move(*observer));
 }
 
 /// Rates are those of the last interval of the log.

@@ -147,6 +147,22 @@ struct FailureHparams {
       "of a run that a signal ended before run.steps, after it has saved; for launchers that start it again"};
 };
 
+/// What becomes of a step whose loss or gradient norm is far above what is usual.
+enum class SpikeAction { none, skip, rewind };
+
+struct SpikeHparams {
+  Field<SpikeAction> action{SpikeAction::none,
+                            "what is done about a spike: none: nothing; skip: the step changes nothing; rewind: the "
+                            "run goes back to its last checkpoint, and on with the data behind the spike"};
+  Field<double> sigmas{6, 0.1, 1e6,
+                       "standard deviations above the mean of the last steps, from which a loss or a gradient norm is "
+                       "a spike"};
+  Field<std::int64_t> window{128, 2, 1'000'000,
+                             "steps that mean and deviation look back over, with weights that fall exponentially; "
+                             "nothing is a spike before half as many"};
+  Field<std::int64_t> most_rewinds{3, 0, 1'000'000, "how often a run goes back; one spike more ends it"};
+};
+
 enum class OnEmptyBatch { error, skip };
 
 /// What the recipe's objective brings, and what is the same for all.
@@ -174,6 +190,7 @@ struct Hparams {
   WeightsHparams weights;
   LogHparams log;
   FailureHparams failure;
+  SpikeHparams spikes;
   LossHparams loss;
   LossScaleHparams loss_scale;
   ObserverHparams observer;
@@ -257,6 +274,9 @@ template <> struct monomorph::EnumNames<monomorph::data::LastTarget> {
 template <> struct monomorph::EnumNames<monomorph::train::ReductionOrder> {
   static constexpr std::string_view names[] = {"any_order", "fixed_tree"};
 };
+template <> struct monomorph::EnumNames<monomorph::train::SpikeAction> {
+  static constexpr std::string_view names[] = {"none", "skip", "rewind"};
+};
 template <> struct monomorph::EnumNames<monomorph::train::OnEmptyBatch> {
   static constexpr std::string_view names[] = {"error", "skip"};
 };
@@ -275,8 +295,9 @@ BOOST_HANA_ADAPT_STRUCT(monomorph::train::WeightsHparams, from, vocabulary, posi
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::LogHparams, every, tensorboard);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::FailureHparams, max_skipped_in_a_row, rank_timeout,
                         exit_code_when_interrupted);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::SpikeHparams, action, sigmas, window, most_rewinds);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::LossHparams, on_empty_batch, policy);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::LossScaleHparams, initial, minimum, growth_steps);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::ObserverHparams, policy);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::Hparams, run, data, batch, optimizer, schedule, evaluation, checkpoint,
-                        weights, log, failure, loss, loss_scale, observer);
+                        weights, log, failure, spikes, loss, loss_scale, observer);

@@ -1,8 +1,14 @@
 #pragma once
 #include <cstdint>
 #include <limits>
+#include <monomorph/train/step/running_moments.hpp>
 
 namespace monomorph::train {
+
+/// What is usual in a run, by which spikes are told.
+struct SpikeLevels {
+  RunningMoments loss, gradient_norm;
+};
 
 /// Where a run stands: with the parameters, the moments and the hyperparameters, everything that its next step depends
 /// on.
@@ -16,6 +22,8 @@ struct RunState {
   double loss_scale = 1;              ///< of the next step
   std::int64_t steps_at_scale = 0;    ///< since the scale was changed
   double lowest_evaluation_loss = std::numeric_limits<double>::infinity();  ///< of a run that keeps its best
+  SpikeLevels spike_levels{};                                               ///< of a run that watches for spikes
+  std::int64_t rewinds = 0;  ///< how often it has gone back to a checkpoint
 };
 
 }  // namespace monomorph::train

@@ -6,6 +6,7 @@
 #include "support/error_of.hpp"
 #include "support/recorded_step.hpp"
 #include "support/temporary_folder.hpp"
+#include "train/run/saved_state.hpp"
 
 #include <monomorph/models/gpt2.hpp>
 #include <monomorph/models/llama3.hpp>
@@ -73,6 +74,33 @@ TEST_CASE("a run's state comes back bit for bit") {
   CHECK(run.state.skipped_in_a_row == 1);
   CHECK(adamw(run.hparams).lr.value == 0.1 + 0.2);
   CHECK(adamw(checkpoint_hparams(find_checkpoint(folder.path()), recipe_with(1))).lr.value == 0.1 + 0.2);
+}
+
+TEST_CASE("what a run knows of spikes comes back, and what no run can know is refused") {
+  const TemporaryFolder folder;
+  RunState watching = state;
+  watching.spike_levels = {{.count = 4, .mean = 3.1, .variance = 0.2}, {.count = 4, .mean = 0.7, .variance = 1e-3}};
+  watching.rewinds = 2;
+  Hparams guarded = hparams;
+  guarded.spikes.action.value = SpikeAction::skip;
+  RecordedStep saved = counted_step();
+  save_run(folder.path(), {.latest = 2}, recipe_with(1), guarded, watching, {}, saved, *communicator);
+  const std::string checkpoint = find_checkpoint(folder.path());
+  const auto metadata = runtime::read_checkpoint_metadata(checkpoint);
+  const RunState restored = saved_state(metadata, checkpoint, 1024);
+  CHECK(restored.spike_levels.loss == watching.spike_levels.loss);
+  CHECK(restored.spike_levels.gradient_norm == watching.spike_levels.gradient_norm);
+  CHECK(restored.rewinds == 2);
+  const auto refused = [&](const char* name, std::variant<std::int64_t, double> value) {
+    auto changed = metadata;
+    changed.counters[name] = value;
+    CHECK(contains(error_of([&] { saved_state(changed, checkpoint, 1024); }), std::string("counters.") + name));
+  };
+  refused("spike_loss_count", std::int64_t{6});
+  refused("spike_loss_mean", std::numeric_limits<double>::quiet_NaN());
+  refused("spike_norm_variance", -1e-9);
+  refused("spike_norm_variance", std::int64_t{1});
+  refused("rewinds", std::int64_t{-1});
 }
 
 TEST_CASE("without moments, only parameters are read") {

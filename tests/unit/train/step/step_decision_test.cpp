@@ -81,6 +81,32 @@ TEST_CASE("clipping by value, logging only, and neither leave the norm alone") {
   }
 }
 
+TEST_CASE("a step with more loss or a greater norm than the settings allow is a spike, which changes nothing") {
+  const auto decided = [](double most_loss, double most_norm) {
+    Decided step{norm_6_of_mean(GradientNorm::two)};
+    step.scalars.loss.add(350);  // 3.5 a token
+    step.scalars.updates = 4;
+    step.scalars.loss_scale = {1, 5};
+    StepSettings settings;
+    settings.most_loss = most_loss;
+    settings.most_gradient_norm = most_norm;
+    settings.loss_scaling = {.is_dynamic = true, .minimum = 1, .growth_steps = 100};
+    step.decide(settings);
+    return step;
+  };
+  for (const auto& [most_loss, most_norm] : {std::pair{3.4, infinity}, {infinity, 5.9}, {3.4, 5.9}}) {
+    const Decided spike = decided(most_loss, most_norm);
+    CHECK(spike.outcome.spiked);
+    CHECK_FALSE(spike.outcome.applied);
+    CHECK_FALSE(spike.scalars.decision.applies);
+    CHECK(spike.scalars.updates == 4);
+    CHECK(spike.outcome.next_loss_scale == LossScale{1, 6});  // the gradients were finite
+  }
+  const Decided usual = decided(3.6, 6.1);
+  CHECK_FALSE(usual.outcome.spiked);
+  CHECK(usual.outcome.applied);
+}
+
 TEST_CASE("gradients that are not finite are not applied, in every clipping mode") {
   for (const ClipMode mode :
        {ClipMode::none, ClipMode::norm_1, ClipMode::norm_2, ClipMode::norm_inf, ClipMode::value, ClipMode::log_only})

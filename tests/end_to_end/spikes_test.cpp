@@ -1,0 +1,90 @@
+// Steps whose loss is far above what is usual: here because the data turn into noise for a while.
+#include "programs.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+#include <random>
+#include <string>
+
+using namespace monomorph::testing;
+
+namespace {
+
+constexpr int steps = 90, first_noisy = 60, n_noisy = 3;
+
+/// A text that is soon learnt, with noise in the samples of some steps, which come in the order of the file.
+class NoisyPlace : public Workplace {
+ public:
+  NoisyPlace() : Workplace("tiny_gpt2") {
+    constexpr std::size_t tokens_of_step = 8 * 32;
+    std::string text;
+    while (text.size() < (steps + 20) * tokens_of_step) text += "the king is dead, long live the king; ";
+    std::mt19937 random(5);
+    for (std::size_t i = 0; i < n_noisy * tokens_of_step; ++i)
+      text[(first_noisy - 1) * tokens_of_step + i] = static_cast<char>('!' + random() % 90);
+    write_bytes(*this / "noisy.txt", text);
+    REQUIRE(run_program("monomorph-data", {"pack", *this / "noisy.txt", "--tokenizer", *this / "tokenizer.json",
+                                           "--output", *this / "noisy.pbin"})
+                .exit_code == 0);
+  }
+  ProcessResult train_on_noise(const std::string& name, const std::vector<std::string>& more,
+                               const Arguments& arguments = {}) const {
+    const std::vector<std::string> sets{"data.train=" + *this / "noisy.pbin",
+                                        "data.shuffle=false",
+                                        "run.steps=" + std::to_string(steps),
+                                        "schedule.kind=constant",
+                                        "optimizer.lr=0.003",
+                                        "checkpoint.every=25",
+                                        "batch.reduction=fixed_tree",
+                                        "spikes.window=20"};
+    return run(with(training(name, with(sets, more)), arguments));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a spike of the loss is skipped, and nothing of it stays in the model") {
+  const NoisyPlace place;
+  const ProcessResult none = place.train_on_noise("none", {}),
+                      skip = place.train_on_noise("skip", {"spikes.action=skip"});
+  REQUIRE(none.exit_code == 0);
+  REQUIRE(skip.exit_code == 0);
+  const auto usual = metric_values(place / "none", "loss"), guarded = metric_values(place / "skip", "loss"),
+             skipped = metric_values(place / "skip", "skipped");
+  for (int step = 1; step <= first_noisy; ++step) CHECK(guarded.at(step) == usual.at(step));
+  CHECK(guarded.at(first_noisy) > 2 * guarded.at(first_noisy - 1));
+  CHECK(skipped.at(first_noisy - 1) == 0);
+  CHECK(skipped.at(steps) == n_noisy);
+  CHECK(contains(skip.out, "step 60 is a spike and changes nothing: its "));
+  const int behind = first_noisy + n_noisy;
+  CHECK(guarded.at(behind) < 1.1 * guarded.at(first_noisy - 1));
+  CHECK(usual.at(behind) > guarded.at(behind));
+}
+
+TEST_CASE("a run goes back to its checkpoint behind a spike, and on with the data behind it") {
+  const NoisyPlace place;
+  const ProcessResult run = place.train_on_noise("run", {"spikes.action=rewind"});
+  CAPTURE(run.err);
+  REQUIRE(run.exit_code == 0);
+  CHECK(contains(run.out, "going back to step 50 by "));
+  CHECK(metric_values(place / "run", "loss").rbegin()->first == steps);
+  CHECK(metric_values(place / "run", "loss").size() == steps);  // no step is there twice
+  CHECK(contains(final_state(place / "run"), "\"rewinds\":3"));
+
+  // The same on two ranks, and of a run that is interrupted before the spike.
+  REQUIRE(place.train_on_noise("on2", {"spikes.action=rewind"}, {"--ranks", "2"}).exit_code == 0);
+  CHECK(final_state(place / "on2") == final_state(place / "run"));
+  REQUIRE(place.train_on_noise("parts", {"spikes.action=rewind", "run.steps=55"}).exit_code == 0);
+  REQUIRE(place.train_on_noise("parts", {"spikes.action=rewind", "checkpoint.resume=auto"}).exit_code == 0);
+  CHECK(contains(final_state(place / "parts"), "\"rewinds\":3"));
+}
+
+TEST_CASE("a run that spikes once more than it may go back ends, and one without a checkpoint skips") {
+  const NoisyPlace place;
+  check_refusal(place.train_on_noise("often", {"spikes.action=rewind", "spikes.most_rewinds=1"}), 1,
+                {"[RUN-40]", "step 51 is a spike again after the run has gone back 1 times", "spikes.action=skip"});
+  const ProcessResult never_saved =
+      place.train_on_noise("never", {"spikes.action=rewind", "checkpoint.every=1000", "spikes.most_rewinds=1"});
+  CHECK(never_saved.exit_code == 0);
+  CHECK(contains(never_saved.out, "there is no checkpoint yet to go back to"));
+}
