@@ -3,6 +3,7 @@
 #include <monomorph/core/field.hpp>
 #include <monomorph/optim/parts_are_not_grouped.hpp>
 #include <monomorph/optim/parts_leave_state_to_whole.hpp>
+#include <monomorph/policy/kernel_sets.hpp>
 
 namespace monomorph::rule {
 template <DType state, DType master> struct AverageHasMastersDtype {
