@@ -94,6 +94,7 @@ std::string expectation(const FieldRef& field) {
                  [](const WeightedPaths*) {
                    return std::string(R"(a string, or an array of {"path": ..., "weight": ...})");
                  },
+                 [](const NamedPaths*) { return std::string(R"(a string, or an object of names and paths)"); },
                  [](const EnumRef& target) { return fmt::format("one of \"{}\"", fmt::join(target.names, "\", \"")); }},
       field.target);
 }
@@ -163,6 +164,10 @@ void assign(const FieldRef& field, const JsonScalar& value, const std::string& w
                         [&](WeightedPaths* target) {
                           const std::string& path = read_string(field, value, where);
                           *target = path.empty() ? WeightedPaths{} : WeightedPaths{{path}};
+                        },
+                        [&](NamedPaths* target) {
+                          const std::string& path = read_string(field, value, where);
+                          *target = path.empty() ? NamedPaths{} : NamedPaths{{"", path}};
                         },
                         [&](const EnumRef& target) {
                           target.set(target.value, read_name(field, target, value, where));

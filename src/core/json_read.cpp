@@ -1,4 +1,5 @@
 #include "core/json_assign.hpp"
+#include "core/json_named_paths.hpp"
 #include "core/json_paths.hpp"
 #include "core/json_text.hpp"
 
@@ -154,6 +155,7 @@ class FieldReader {
   std::size_t key_line_ = 0;
   const FieldRef* field_ = nullptr;           ///< whose value comes next
   std::optional<PathListReader> list_;        ///< while the value of field_ is an array
+  std::optional<NamedPathReader> names_;      ///< while it is an object
   std::map<std::string, std::size_t> lines_;  ///< where each key was given
   bool passes_over_next_ = false;             ///< the value that comes next
   std::size_t passed_depth_ = 0;              ///< arrays and objects that are open in a value that is passed over
@@ -202,7 +204,11 @@ bool FieldReader::start_object(std::size_t) {
     if (!check(field_->name, [&] { list_->begin_object(location(line())); })) passed_depth_ = 1;
     return true;
   }
-  if (field_ != nullptr) return pass_over("an object");
+  if (field_ != nullptr) {
+    if (names_ || !std::holds_alternative<NamedPaths*>(field_->target)) return pass_over("an object");
+    names_.emplace(*field_);
+    return true;
+  }
   if (inside_) section_ = key_ + ".";
   inside_ = true;
   return true;
@@ -214,6 +220,12 @@ bool FieldReader::end_object() {
     check(field_->name, [&] { list_->end_object(location(line())); });
     return true;
   }
+  if (names_) {
+    check(field_->name, [&] { names_->end(location(line())); });
+    names_.reset();
+    field_ = nullptr;
+    return true;
+  }
   if (section_.empty()) return true;
   section_.pop_back();
   section_.resize(section_.rfind('.') + 1);  // npos + 1 is 0: back at the top
@@ -223,7 +235,7 @@ bool FieldReader::end_object() {
 
 bool FieldReader::start_array(std::size_t) {
   if (passes_over_beginning()) return true;
-  if (list_ || field_ == nullptr || !std::holds_alternative<WeightedPaths*>(field_->target))
+  if (list_ || names_ || field_ == nullptr || !std::holds_alternative<WeightedPaths*>(field_->target))
     return pass_over("an array");
   list_.emplace(*field_);
   return true;
@@ -241,6 +253,10 @@ bool FieldReader::key(std::string& name) {
   if (passed_depth_ > 0) return true;
   if (list_) {
     passes_over_next_ = !check(field_->name, [&] { list_->key(name, location(line())); });
+    return true;
+  }
+  if (names_) {
+    passes_over_next_ = !check(field_->name, [&] { names_->name(name, location(line())); });
     return true;
   }
   key_ = section_ + name;
@@ -279,6 +295,8 @@ bool FieldReader::take(const JsonScalar& value) {
   if (!inside_) return fail("it begins with something else");
   if (list_) {
     check(field_->name, [&] { list_->value(value, location(line())); });
+  } else if (names_) {
+    check(field_->name, [&] { names_->value(value, location(line())); });
   } else if (field_ != nullptr) {
     check(field_->name, [&] { assign(*field_, value, location(key_line_)); });
     field_ = nullptr;
@@ -313,17 +331,19 @@ JsonScalar parse_scalar(const std::string& text) {
 
 /// What stands behind `--set name=`.
 void set_value(std::span<const FieldRef> fields, const FieldRef& field, const std::string& text, Mistakes& mistakes) {
-  const bool is_list = std::holds_alternative<WeightedPaths*>(field.target);
-  const bool is_array = is_list && text.starts_with('[');
-  const bool is_text =
-      is_list || std::holds_alternative<std::string*>(field.target) || std::holds_alternative<EnumRef>(field.target);
+  const bool is_list = std::holds_alternative<WeightedPaths*>(field.target),
+             has_names = std::holds_alternative<NamedPaths*>(field.target);
+  const bool is_json = (is_list && text.starts_with('[')) || (has_names && text.starts_with('{'));
+  const bool is_text = is_list || has_names || std::holds_alternative<std::string*>(field.target) ||
+                       std::holds_alternative<EnumRef>(field.target);
   const bool right = mistakes.check([&] {
     if (!is_utf8(text)) reject_type(field, "text that is not UTF-8", "--set");
-    if (is_array && !json::accept(text)) reject_type(field, "an array that JSON can't have", "--set");
-    if (!is_array) assign(field, is_text ? JsonScalar(text) : parse_scalar(text), "--set");
+    if (is_json && !json::accept(text))
+      reject_type(field, is_list ? "an array that JSON can't have" : "an object that JSON can't have", "--set");
+    if (!is_json) assign(field, is_text ? JsonScalar(text) : parse_scalar(text), "--set");
   });
   if (!right) mistakes.doubt(field.name);
-  if (right && is_array) read_fields(fields, nested(field.name, text), "--set", mistakes);
+  if (right && is_json) read_fields(fields, nested(field.name, text), "--set", mistakes);
 }
 
 }  // namespace

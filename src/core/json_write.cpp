@@ -24,6 +24,16 @@ std::string paths_json(const WeightedPaths& paths) {
   return "[" + list + "]";
 }
 
+/// One path without a name is written as a string, which reads back to the same.
+std::string named_paths_json(const NamedPaths& paths) {
+  if (paths.empty()) return json_string("");
+  if (paths.size() == 1 && paths[0].name.empty()) return json_string(paths[0].path);
+  std::string members;
+  for (const auto& [name, path] : paths)
+    members += fmt::format("{}{}: {}", members.empty() ? "" : ", ", json_string(name), json_string(path));
+  return "{" + members + "}";
+}
+
 std::string value_json(const FieldRef& field) {
   return std::visit(Overloaded{[](const IntegerRef& target) { return std::to_string(*target.value); },
                                [](const CountRef& target) {
@@ -34,6 +44,7 @@ std::string value_json(const FieldRef& field) {
                                [](const bool* target) { return std::string(*target ? "true" : "false"); },
                                [](const std::string* target) { return json_string(*target); },
                                [](const WeightedPaths* target) { return paths_json(*target); },
+                               [](const NamedPaths* target) { return named_paths_json(*target); },
                                [](const EnumRef& target) {
                                  return json_string(target.names[target.get(target.value)]);
                                }},
@@ -54,24 +65,29 @@ std::string paths_schema() {
       json_number(least_weight), json_number(greatest_weight));
 }
 
+std::string named_paths_schema() {
+  return R"("anyOf": [{"type": "string"}, {"type": "object", "minProperties": 1, "additionalProperties": )"
+         R"({"type": "string"}}])";
+}
+
 std::string type_schema(const FieldRef& field) {
   return std::visit(
-      Overloaded{[](const IntegerRef& target) {
-                   return fmt::format(R"("type": "integer", "minimum": {}, "maximum": {})", target.min, target.max);
-                 },
-                 [](const CountRef& target) {
-                   return fmt::format(
-                       R"("anyOf": [{{"type": "integer", "minimum": {}, "maximum": {}}}, {{"const": {}}}])", target.min,
-                       target.max, json_string(target.word));
-                 },
-                 [](const RealRef& target) {
-                   return fmt::format(R"("type": "number", "minimum": {}, "maximum": {})", json_number(target.min),
-                                      json_number(target.max));
-                 },
-                 [](const bool*) { return std::string(R"("type": "boolean")"); },
-                 [](const std::string*) { return std::string(R"("type": "string")"); },
-                 [](const WeightedPaths*) { return paths_schema(); },
-                 [](const EnumRef& target) { return fmt::format(R"("enum": {})", names_json(target.names)); }},
+      Overloaded{
+          [](const IntegerRef& target) {
+            return fmt::format(R"("type": "integer", "minimum": {}, "maximum": {})", target.min, target.max);
+          },
+          [](const CountRef& target) {
+            return fmt::format(R"("anyOf": [{{"type": "integer", "minimum": {}, "maximum": {}}}, {{"const": {}}}])",
+                               target.min, target.max, json_string(target.word));
+          },
+          [](const RealRef& target) {
+            return fmt::format(R"("type": "number", "minimum": {}, "maximum": {})", json_number(target.min),
+                               json_number(target.max));
+          },
+          [](const bool*) { return std::string(R"("type": "boolean")"); },
+          [](const std::string*) { return std::string(R"("type": "string")"); },
+          [](const WeightedPaths*) { return paths_schema(); }, [](const NamedPaths*) { return named_paths_schema(); },
+          [](const EnumRef& target) { return fmt::format(R"("enum": {})", names_json(target.names)); }},
       field.target);
 }
 

@@ -1,5 +1,6 @@
 // A run that was interrupted, in whatever way, ends in the same bits as one that was not.
 #include "programs.hpp"
+#include "ranks.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 

@@ -6,8 +6,8 @@
 namespace monomorph {
 
 /// A hyperparameter: it changes from run to run, so it is a value and no part of the recipe's type. This shape is for
-/// bool, std::string, WeightedPaths (in JSON one path, or an array of them) and enums; a string that may only be one of
-/// a few words is an enum with EnumNames.
+/// bool, std::string, WeightedPaths (in JSON one path, or an array of them), NamedPaths (one path, or an object of
+/// names and paths) and enums; a string that may only be one of a few words is an enum with EnumNames.
 template <class T> struct Field {
   T value;
   std::string_view doc;

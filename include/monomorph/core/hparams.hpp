@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <monomorph/core/field.hpp>
+#include <monomorph/core/named_path.hpp>
 #include <monomorph/core/weighted_path.hpp>
 #include <optional>
 #include <span>
@@ -62,7 +63,7 @@ struct EnumRef {
 struct FieldRef {
   std::string name;  ///< dotted: "optimizer.clip.mode"
   std::string_view doc;
-  std::variant<IntegerRef, CountRef, RealRef, bool*, std::string*, WeightedPaths*, EnumRef> target;
+  std::variant<IntegerRef, CountRef, RealRef, bool*, std::string*, WeightedPaths*, NamedPaths*, EnumRef> target;
 };
 
 namespace detail {
@@ -76,8 +77,8 @@ inline FieldRef refer(std::string name, Field<std::optional<std::int64_t>>& fiel
   return {std::move(name), field.doc, CountRef{&field.value, field.word, field.min, field.max}};
 }
 template <class T>
-requires(std::is_same_v<T, bool> || std::is_same_v<T, std::string> || std::is_same_v<T, WeightedPaths>) FieldRef
-    refer(std::string name, Field<T>& field) {
+requires(std::is_same_v<T, bool> || std::is_same_v<T, std::string> || std::is_same_v<T, WeightedPaths> ||
+         std::is_same_v<T, NamedPaths>) FieldRef refer(std::string name, Field<T>& field) {
   return {std::move(name), field.doc, &field.value};
 }
 template <class Enum>

@@ -31,6 +31,19 @@ std::string describe_resume(const ResumeDecision& resume, const Hparams& hparams
       *resume.checkpoint);
 }
 
+std::string held_out_text(const RecipeProgram& recipe, const HeldOutSets& sets) {
+  const std::string_view counted = !recipe.objective.over_tokens ? "samples"
+                                   : recipe.predicts_next_token  ? "targets"
+                                                                 : "tokens that may be targets";
+  if (sets.empty()) return fmt::format("  held-out {} 0\n", counted);
+  std::string text;
+  for (const auto& [name, loader] : sets)
+    text += fmt::format("  held-out {} {}{}\n", counted,
+                        recipe.objective.over_tokens ? loader.n_counted() : loader.set().n_samples(),
+                        name.empty() ? "" : " of " + name);
+  return text;
+}
+
 /// What the result of an objective over embeddings depends on besides the batch.
 std::string compared_text(const RecipeProgram& recipe, const Hparams& hparams, int ranks) {
   if (recipe.output != ModelOutput::embeddings) return "";
@@ -55,23 +68,17 @@ std::string check(const RecipeProgram& recipe, Hparams hparams, LaunchedRanks ra
   const RunData data(recipe, hparams);
   if (resume.checkpoint) data.check_same_files(*resume.checkpoint);
   const std::int64_t batch = hparams.batch.global_batch;
-  const std::int64_t held_out = !data.evaluation               ? 0
-                                : recipe.objective.over_tokens ? data.evaluation->n_counted()
-                                                               : data.evaluation->set().n_samples();
   const std::int64_t micro_batches = micro_batches_per_rank(hparams, ranks.all);
   std::string text = fmt::format(
       "recipe {} accepts these hyperparameters\n  steps {}, {} tokens each, in {} of {} sequences{}\n{}  planned "
       "memory {}{}\n"
-      "  held-out {} {}\n{}  {}\n",
+      "{}{}  {}\n",
       recipe.name, hparams.run.steps.value, batch * recipe.model->context_length,
       micro_batches == 1 ? "one micro-batch" : fmt::format("{} micro-batches", micro_batches), micro_batch_of(hparams),
       ranks.all == 1 ? "" : " of each rank", data.describe_sets(hparams.run.steps * batch),
       format_bytes(run_memory(recipe, hparams, ranks.all).planned),
-      ranks.all == 1 ? "" : fmt::format(" on each of {} ranks", ranks.all),
-      !recipe.objective.over_tokens ? "samples"
-      : recipe.predicts_next_token  ? "targets"
-                                    : "tokens that may be targets",
-      held_out, compared_text(recipe, hparams, ranks.all), describe_resume(resume, hparams));
+      ranks.all == 1 ? "" : fmt::format(" on each of {} ranks", ranks.all), held_out_text(recipe, data.held_out),
+      compared_text(recipe, hparams, ranks.all), describe_resume(resume, hparams));
   for (const std::string& note : resume.notes) text += "  " + note + "\n";
   return text;
 }

@@ -43,16 +43,18 @@ int run_retrieve(const RecipeProgram& recipe, const RetrieveOptions& options) {
   check_is_encoder(recipe, "retrieve");
   const std::string checkpoint = find_checkpoint(options.checkpoint);
   const Hparams hparams = checkpoint_hparams(checkpoint, recipe);
-  const data::EvaluationLoader loader = options.loader(recipe, hparams);
+  const HeldOutSets sets = options.sets(recipe, hparams);
   const std::int64_t micro_batch = options.micro_batch_or(hparams);
   const auto communicator = one_rank();
   const auto step = restored_step(recipe, checkpoint, micro_batch, hparams.loss.policy, *communicator, larger_machine);
-  const PairEmbeddings pairs = embed_pairs(*step, loader, micro_batch, recipe.texts_per_sample);
-  std::string text = fmt::format("{} pairs{:>31}{:>11}{:>9}\n", pairs.count(), "recall@1", "recall@10", "MRR");
-  text += line_of("embeddings", retrieval_scores(pairs));
-  if (options.bag_of_words) text += line_of("bag of words (TF-IDF)", bag_of_words_scores(loader, micro_batch));
-  text += line_of("chance", chance_scores(pairs.count()));
-  show(text);
+  for (const auto& [name, loader] : sets) {
+    const PairEmbeddings pairs = embed_pairs(*step, loader, micro_batch, recipe.texts_per_sample);
+    std::string text = name.empty() ? "" : name + ":\n";
+    text += fmt::format("{} pairs{:>31}{:>11}{:>9}\n", pairs.count(), "recall@1", "recall@10", "MRR");
+    text += line_of("embeddings", retrieval_scores(pairs));
+    if (options.bag_of_words) text += line_of("bag of words (TF-IDF)", bag_of_words_scores(loader, micro_batch));
+    show(text + line_of("chance", chance_scores(pairs.count())));
+  }
   return 0;
 }
 

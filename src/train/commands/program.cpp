@@ -58,20 +58,20 @@ struct EvaluateOptions : HeldOutOptions {
 int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
   const std::string checkpoint = find_checkpoint(options.checkpoint);
   const Hparams hparams = checkpoint_hparams(checkpoint, recipe);
-  const data::EvaluationLoader loader = options.loader(recipe, hparams);
+  const HeldOutSets sets = options.sets(recipe, hparams);
   std::vector<std::int32_t> bytes_per_token;
   if (const std::string tokenizer_file = options.tokenizer_file(checkpoint, hparams); !tokenizer_file.empty()) {
     bytes_per_token = data::token_byte_lengths(*read_run_tokenizer(tokenizer_file, recipe));
-    check_ids(loader, bytes_per_token);
+    for (const auto& [name, loader] : sets) check_ids(loader, bytes_per_token);
     if (!recipe.predicts_next_token) bytes_per_token.clear();
   }
   const std::int64_t micro_batch = options.micro_batch_or(hparams);
   const auto communicator = one_rank();
   const auto step = restored_step(recipe, checkpoint, micro_batch, hparams.loss.policy, *communicator,
                                   "lower --micro-batch, or take a machine with more memory");
-  const auto result = evaluate(*step, *communicator, loader, micro_batch, recipe.model->context_length, bytes_per_token,
-                               std::nullopt, recipe.objective);
-  show(evaluation_text(result) + "\n");
+  for (const auto& [name, result] :
+       evaluate_sets(recipe, *step, *communicator, sets, micro_batch, bytes_per_token, std::nullopt))
+    show((name.empty() ? "" : name + ": ") + evaluation_text(result) + "\n");
   return 0;
 }
 

@@ -4,9 +4,11 @@
 #include <monomorph/train/hparams/hparams.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <bit>
 #include <filesystem>
+#include <map>
 #include <set>
 
 namespace monomorph::train {
@@ -91,6 +93,59 @@ void check_evaluation(const Hparams& hparams) {
                                *hparams.evaluation.every.value));
 }
 
+/// Names are part of those of metrics.
+void check_set_names(const NamedPaths& sets) {
+  for (const auto& [name, path] : sets) {
+    if (path.empty())
+      throw UsageError("HPARAM-20",
+                       fmt::format("the set {} of data.evaluation must have a file; give its path, or remove the set",
+                                   in_quotes(name)));
+    if (sets.size() == 1 && name.empty()) continue;
+    if (!is_set_name(name))
+      throw UsageError(
+          "HPARAM-20",
+          fmt::format("a set of data.evaluation must have a name of 1 to {} letters, digits, dots, hyphens "
+                      "and underscores, not {}; rename it",
+                      longest_set_name, in_quotes(name)));
+  }
+}
+
+void check_sets_differ(const NamedPaths& sets) {
+  std::map<std::filesystem::path, std::string> names;
+  for (const auto& [name, path] : sets) {
+    std::error_code ignored;  // what can't be resolved is compared as it stands
+    const auto [first, is_new] = names.emplace(std::filesystem::weakly_canonical(path, ignored), name);
+    if (!is_new && !path.empty())
+      throw UsageError("HPARAM-21", fmt::format("{} and {} of data.evaluation must not be the same file, {}; remove "
+                                                "one of the two",
+                                                in_quotes(first->second), in_quotes(name), in_quotes(path)));
+  }
+}
+
+std::string names_of(const NamedPaths& sets) {
+  std::vector<std::string> names;
+  for (const NamedPath& set : sets) names.push_back(in_quotes(set.name));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void check_best_by(const Hparams& hparams) {
+  const NamedPaths& sets = hparams.data.evaluation.value;
+  const std::string& name = hparams.checkpoint.best_by.value;
+  if (name.empty()) {
+    if (hparams.checkpoint.keep_best.value && sets.size() > 1)
+      throw UsageError("HPARAM-22", fmt::format("checkpoint.best_by must name the set whose loss is meant by "
+                                                "checkpoint.keep_best, as data.evaluation has several; give one of {}",
+                                                names_of(sets)));
+    return;
+  }
+  if (std::ranges::find(sets, name, &NamedPath::name) == sets.end())
+    throw UsageError("HPARAM-22",
+                     fmt::format("checkpoint.best_by = {} must be the name of a set of data.evaluation; {}",
+                                 in_quotes(name),
+                                 sets.empty() || sets[0].name.empty() ? "leave it out, or give the sets names"
+                                                                      : "give one of " + names_of(sets)));
+}
+
 void set_hparams(Hparams& hparams, const std::vector<std::string>& sets, Mistakes& mistakes) {
   const std::vector<FieldRef> fields = fields_of(hparams);
   for (const std::string& assignment : sets) set_field(fields, assignment, mistakes);
@@ -136,6 +191,12 @@ Hparams read_hparams(const std::string& file, const std::vector<std::string>& se
   return hparams;
 }
 
+bool is_set_name(std::string_view name) {
+  return !name.empty() && name.size() <= longest_set_name &&
+         name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") ==
+             std::string_view::npos;
+}
+
 std::optional<std::int64_t> largest_micro_batch(std::int64_t global_batch, std::int64_t ranks, std::int64_t most) {
   if (global_batch % ranks != 0) return std::nullopt;
   std::int64_t micro_batch = std::min(most, global_batch / ranks);
@@ -178,6 +239,9 @@ void validate(const Hparams& hparams, std::int64_t ranks, Mistakes& mistakes) {
   mistakes.check({"batch.reduction", ranks_field}, [&] { check_reduction(hparams.batch, ranks); });
   hparams.schedule.validate(steps, mistakes);
   mistakes.check({"data.evaluation", "evaluation.every"}, [&] { check_evaluation(hparams); });
+  mistakes.check({"data.evaluation"}, [&] { check_set_names(hparams.data.evaluation.value); });
+  mistakes.check({"data.evaluation"}, [&] { check_sets_differ(hparams.data.evaluation.value); });
+  mistakes.check({"data.evaluation", "checkpoint.best_by", "checkpoint.keep_best"}, [&] { check_best_by(hparams); });
   check_named_folder("checkpoint.directory", hparams.checkpoint.directory.value,
                      "name a folder, of which . is run.output_dir itself");
   check_named_folder("checkpoint.resume", hparams.checkpoint.resume.value, "write none, auto or a checkpoint's folder");

@@ -3,6 +3,7 @@
 #include "train/step/exact_sum_words.hpp"
 
 #include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -63,9 +64,11 @@ void check_ids(const data::EvaluationLoader& loader, std::span<const std::int32_
   const std::int32_t largest = loader.set().largest_id();
   if (largest < std::ssize(bytes_per_token)) return;
   throw UsageError(
-      "RUN-15", fmt::format("the held-out data has the token id {}, and the tokeniser's end at {}; give the tokeniser "
-                            "that the data was packed with",
-                            largest, std::ssize(bytes_per_token) - 1));
+      "RUN-15",
+      fmt::format(
+          "the held-out data {} has the token id {}, and the tokeniser's end at {}; give the tokeniser that the data "
+          "was packed with",
+          in_quotes(loader.set().file().path()), largest, std::ssize(bytes_per_token) - 1));
 }
 
 EvaluationResult evaluate(TrainingStep& step, Communicator& communicator, const data::EvaluationLoader& loader,

@@ -6,7 +6,6 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
-#include <monomorph/train/inference/evaluation.hpp>
 
 #include <fmt/format.h>
 
@@ -96,21 +95,19 @@ data::BatchContents batch_contents(const RecipeProgram& recipe, const PolicyHpar
 RunData::RunData(const RecipeProgram& recipe, const Hparams& hparams) : train(train_loader(recipe, hparams)) {
   check_epochs(train, hparams);
   all_files = train_files = hashes(train);
-  if (const std::string& path = hparams.data.evaluation.value; !path.empty()) {
-    evaluation.emplace(as_usage_error("data.evaluation", [&] {
-      return data::EvaluationLoader(path, recipe.model->context_length, recipe.model->vocab_size,
-                                    batch_contents(recipe, hparams.loss.policy));
-    }));
-    all_files[path] = static_cast<std::int64_t>(evaluation->tokens_hash());
-  }
+  const NamedPaths& paths = hparams.data.evaluation.value;
+  held_out = open_held_out_sets(recipe, hparams.loss.policy, paths, "data.evaluation");
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    all_files[paths[i].path] = static_cast<std::int64_t>(held_out[i].loader.tokens_hash());
   if (hparams.data.tokenizer.value.empty()) return;
   const auto tokenizer = read_run_tokenizer(hparams.data.tokenizer.value, recipe);
   bytes_per_token = data::token_byte_lengths(*tokenizer);
   check_tokenizer(train, bytes_per_token.size());
   for (std::size_t i = 0; i < train.n_sets(); ++i) check_mask(train.set(i), *tokenizer, hparams, "data.train");
-  if (!evaluation) return;
-  check_ids(*evaluation, bytes_per_token);
-  check_mask(evaluation->set(), *tokenizer, hparams, "data.evaluation");
+  for (const auto& [name, loader] : held_out) {
+    check_ids(loader, bytes_per_token);
+    check_mask(loader.set(), *tokenizer, hparams, field_of_set("data.evaluation", name));
+  }
   if (!recipe.predicts_next_token) bytes_per_token.clear();
 }
 

@@ -1,12 +1,12 @@
 #pragma once
-#include <monomorph/data/loading/evaluation_loader.hpp>
+#include "train/run/held_out_sets.hpp"
+
 #include <monomorph/data/loading/loader.hpp>
 #include <monomorph/train/describe/recipe_program.hpp>
 #include <monomorph/train/hparams/hparams.hpp>
 #include <monomorph/train/run/run_checkpoint.hpp>
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,10 +18,10 @@ data::BatchContents batch_contents(const RecipeProgram& recipe, const PolicyHpar
 /// What the data files and the tokeniser give to a run, checked against the recipe and the run's length.
 struct RunData {
   data::Loader train;
-  std::optional<data::EvaluationLoader> evaluation;
+  HeldOutSets held_out;
   std::vector<std::int32_t> bytes_per_token;  ///< by id; empty where bits per byte are not known
   TrainFiles train_files;
-  TrainFiles all_files;  ///< train_files and the held-out one
+  TrainFiles all_files;  ///< train_files and the held-out ones
 
   /// @throws UsageError [DATA-60] a set is too short for the run; [DATA-63] one is of another tokeniser;
   ///   [CHAT-15] so is a loss mask; [RUN-07], [RUN-15]; as the loaders do

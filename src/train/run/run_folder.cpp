@@ -28,7 +28,6 @@ using Json = nlohmann::ordered_json;
 Json text_or_null(std::string_view text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 Json data_file(const std::string& path, const TrainFiles& files) {
-  if (path.empty()) return nullptr;
   std::error_code ignored;
   const auto found = files.find(path);
   const std::string hash =
@@ -56,7 +55,10 @@ Json compute_json() {
 Json data_json(const Hparams& hparams, const TrainFiles& files) {
   Json train = Json::array();
   for (const WeightedPath& file : hparams.data.train.value) train.push_back(data_file(file.path, files));
-  return {{"train", train}, {"evaluation", data_file(hparams.data.evaluation.value, files)}};
+  Json evaluation;  // null without any, the file of the only one, or an object of names and files
+  for (const auto& [name, path] : hparams.data.evaluation.value)
+    (name.empty() ? evaluation : evaluation[name]) = data_file(path, files);
+  return {{"train", train}, {"evaluation", evaluation}};
 }
 
 std::string run_json(const Hparams& hparams, const RecipeProgram& recipe,

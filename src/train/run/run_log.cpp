@@ -22,6 +22,26 @@ std::vector<std::string> tags_of(std::string_view prefix, const std::vector<Name
   return tags;
 }
 
+/// What a record and an event say of one set: the names of metrics, and behind them the set's if it has one.
+void append_evaluation(const NamedEvaluation& set, std::vector<std::pair<std::string, MetricValue>>& metrics,
+                       std::vector<std::pair<std::string, double>>& scalars) {
+  const EvaluationResult& result = set.result;
+  const auto metric = [&](std::string_view name, MetricValue value) {
+    metrics.emplace_back(fmt::format("evaluation_{}{}{}", name, set.name.empty() ? "" : ".", set.name), value);
+  };
+  const auto both = [&](std::string_view name, double value) {
+    metric(name, value);
+    scalars.emplace_back(fmt::format("evaluation/{}{}{}", name, set.name.empty() ? "" : "/", set.name), value);
+  };
+  both("loss", result.loss());
+  if (result.over_tokens) {
+    both("perplexity", result.perplexity());
+    both("bits_per_byte", result.bits_per_byte().value_or(nan));
+  }
+  for (const auto& [name, value] : result.metrics) both(name, value);
+  metric(result.over_tokens ? "tokens" : "samples", result.tokens);
+}
+
 }  // namespace
 
 RunLog::RunLog(RunOwnership ownership, const Hparams& hparams, const RecipeProgram& recipe,
@@ -115,24 +135,16 @@ void RunLog::metrics(const StepReport& report, std::int64_t counted) {
   events_->write(report.step, scalars);
 }
 
-void RunLog::evaluation(std::int64_t step, const EvaluationResult& result) {
-  progress_.note(fmt::format("evaluation after step {}: {}", step, evaluation_text(result)));
-  const std::vector<std::string> names = tags_of("evaluation_", result.metrics),
-                                 tags = tags_of("evaluation/", result.metrics);
-  const double bits = result.bits_per_byte().value_or(nan);
-  std::vector<Metric> metrics{{"evaluation_loss", result.loss()}};
-  std::vector<Scalar> scalars{{"evaluation/loss", result.loss()}};
-  if (result.over_tokens) {
-    metrics.insert(metrics.end(), {{"evaluation_perplexity", result.perplexity()}, {"evaluation_bits_per_byte", bits}});
-    scalars.insert(scalars.end(), {{"evaluation/perplexity", result.perplexity()}, {"evaluation/bits_per_byte", bits}});
+void RunLog::evaluation(std::int64_t step, const std::vector<NamedEvaluation>& sets) {
+  std::vector<std::pair<std::string, MetricValue>> metrics;
+  std::vector<std::pair<std::string, double>> scalars;
+  for (const NamedEvaluation& set : sets) {
+    progress_.note(fmt::format("evaluation{} after step {}: {}", set.name.empty() ? "" : " of " + set.name, step,
+                               evaluation_text(set.result)));
+    append_evaluation(set, metrics, scalars);
   }
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    metrics.emplace_back(names[i], result.metrics[i].second);
-    scalars.emplace_back(tags[i], result.metrics[i].second);
-  }
-  metrics.emplace_back(result.over_tokens ? "evaluation_tokens" : "evaluation_samples", result.tokens);
-  metrics_->write(step, metrics);
-  if (events_) events_->write(step, scalars);
+  metrics_->write(step, std::vector<Metric>(metrics.begin(), metrics.end()));
+  if (events_) events_->write(step, std::vector<Scalar>(scalars.begin(), scalars.end()));
 }
 
 }  // namespace monomorph::train

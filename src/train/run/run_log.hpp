@@ -10,6 +10,7 @@
 #include <chrono>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace monomorph::train {
 
@@ -41,7 +42,8 @@ class RunLog {
   /// To be called for the steps that log.every selects.
   /// @param counted so far: tokens, or samples
   void metrics(const StepReport& report, std::int64_t counted);
-  void evaluation(std::int64_t step, const EvaluationResult& result);
+  /// One record of all sets.
+  void evaluation(std::int64_t step, const std::vector<NamedEvaluation>& sets);
   void finish() { progress_.finish(); }
 
  private:

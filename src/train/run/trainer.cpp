@@ -129,6 +129,7 @@ class Trainer {
   void go_back();
   void put_scalars();
   void evaluate_now();
+  double loss_of_best(const std::vector<NamedEvaluation>& results) const;
   void save();
   void save_last() { save_last(state_, retention_of(hparams_.checkpoint)); }
   void save_last(const RunState& state, const runtime::Retention& retention);
@@ -452,20 +453,27 @@ bool Trainer::save_is_due() const {
          saver_->must_repeat();
 }
 
+/// The loss by which the best checkpoint is chosen.
+double Trainer::loss_of_best(const std::vector<NamedEvaluation>& results) const {
+  const std::string& name = hparams_.checkpoint.best_by.value;
+  const auto meant = std::ranges::find(results, name, &NamedEvaluation::name);
+  return (meant == results.end() ? results.front() : *meant).result.loss();
+}
+
 void Trainer::evaluate_now() {
-  if (!data_.evaluation || last_evaluated_ == state_.step) return;
+  if (data_.held_out.empty() || last_evaluated_ == state_.step) return;
   last_evaluated_ = state_.step;
   moment_ = {"evaluating after step", state_.step};
   OptionalCount micro_batches = hparams_.evaluation.batches.value;
   if (micro_batches) *micro_batches *= hparams_.batch.global_batch / micro_batch_of(hparams_);
-  EvaluationResult result;
+  std::vector<NamedEvaluation> results;
   average_.used_by([&] {
-    result = evaluate(*step_, communicator_, *data_.evaluation, micro_batch_of(hparams_), recipe_.model->context_length,
-                      data_.bytes_per_token, micro_batches, recipe_.objective);
+    results = evaluate_sets(recipe_, *step_, communicator_, data_.held_out, micro_batch_of(hparams_),
+                            data_.bytes_per_token, micro_batches);
   });
-  if (log_) log_->evaluation(state_.step, result);
+  if (log_) log_->evaluation(state_.step, results);
   if (!hparams_.checkpoint.keep_best.value) return;
-  evaluation_loss_ = result.loss();
+  evaluation_loss_ = loss_of_best(results);
   if (*evaluation_loss_ < state_.lowest_evaluation_loss) {
     state_.lowest_evaluation_loss = *evaluation_loss_;
     saves_ = true;

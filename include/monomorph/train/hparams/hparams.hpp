@@ -30,7 +30,8 @@ struct DataHparams {
   Field<data::WeightBy> weight_by{data::WeightBy::sample,
                                   "what the weights of several files are in proportion to: how many samples are drawn "
                                   "from a file, or how often each of its tokens is"};
-  Field<std::string> evaluation{"", "packed held-out data (.pbin); empty: no evaluation"};
+  Field<NamedPaths> evaluation{
+      {}, "packed held-out data (.pbin): one set, or several, each with a name; empty: no evaluation"};
   Field<std::string> tokenizer{"", "tokeniser (.json) of the data; needed for bits per byte and samples of text"};
   Field<bool> shuffle{true, "visit the samples in an order drawn anew in each epoch; false: in the order of the file"};
   Field<data::LastTarget> last_target{data::LastTarget::reused,
@@ -100,6 +101,7 @@ struct CheckpointHparams {
   Field<bool> keep_best{false,
                         "write a checkpoint after every evaluation with the lowest loss so far, and keep the one with "
                         "the lowest"};
+  Field<std::string> best_by{"", "name of the set of data.evaluation whose loss is meant, if there are several"};
   Field<AsyncSave> async_save{AsyncSave::automatic,
                               "whether checkpoints are written while the steps go on, which wait only until the state "
                               "is copied; auto: on if there is memory for the copy"};
@@ -224,6 +226,10 @@ std::string schema(const Hparams& defaults = {});
 /// The Markdown table of docs/reference/hyperparameters.md.
 std::string hparams_table();
 
+/// Whether a set of data.evaluation may have this name: letters, digits, dots, hyphens and underscores.
+bool is_set_name(std::string_view name);
+inline constexpr std::size_t longest_set_name = 64;
+
 /// What stands for "auto" at most where larger micro-batches gain nothing, and exactly in a fixed tree.
 inline constexpr std::int64_t usual_micro_batch = 8;
 
@@ -240,7 +246,7 @@ std::int64_t micro_batch_of(const Hparams& hparams);
 
 /// Checks what must be true of the fields together, or of one beside its type and bounds.
 /// @param ranks data-parallel ranks
-/// @param mistakes receives [HPARAM-10] to [HPARAM-19], but none about a field that is doubted
+/// @param mistakes receives [HPARAM-10] to [HPARAM-22], but none about a field that is doubted
 void validate(const Hparams& hparams, std::int64_t ranks, Mistakes& mistakes);
 /// @throws UsageError of a line for each of them
 void validate(const Hparams& hparams, std::int64_t ranks);
@@ -289,7 +295,7 @@ BOOST_HANA_ADAPT_STRUCT(monomorph::train::ClipHparams, mode, threshold);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::OptimizerHparams, policy, clip);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::ScheduleHparams, policy);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::EvaluationHparams, every, batches, at_end);
-BOOST_HANA_ADAPT_STRUCT(monomorph::train::CheckpointHparams, every, every_seconds, keep, keep_every, keep_best,
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::CheckpointHparams, every, every_seconds, keep, keep_every, keep_best, best_by,
                         async_save, on_failure, directory, resume);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::WeightsHparams, from, vocabulary, positions);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::LogHparams, every, tensorboard);

@@ -22,6 +22,12 @@ struct EvaluationResult {
   std::optional<double> bits_per_byte() const;  ///< loss_sum / (ln 2 · bytes)
 };
 
+/// That of one of several sets; without a name, of the only one.
+struct NamedEvaluation {
+  std::string name;
+  EvaluationResult result;
+};
+
 /// "loss 3.2101, perplexity 24.78, 2.3456 bits per byte (110000 tokens)", "loss 0.8102, accuracy 0.7301 (2000 samples)"
 std::string evaluation_text(const EvaluationResult& result);
 

@@ -221,8 +221,33 @@ TEST_CASE("evaluation during training needs data for it") {
       contains(refusal([](Hparams& hparams) { hparams.evaluation.every.value = 10; }), "[HPARAM-16] data.evaluation"));
   CHECK(refusal([](Hparams& hparams) {
           hparams.evaluation.every.value = 10;
-          hparams.data.evaluation.value = "held_out.pbin";
+          hparams.data.evaluation.value = {{"", "held_out.pbin"}};
         }) == "(no error)");
+}
+
+TEST_CASE("several held-out sets have names and files of their own, of which one decides what is best") {
+  const auto with_sets = [](const NamedPaths& sets, const std::string& best_by = "", bool keep_best = false) {
+    return refusal([&](Hparams& hparams) {
+      hparams.data.evaluation.value = sets;
+      hparams.checkpoint.best_by.value = best_by;
+      hparams.checkpoint.keep_best.value = keep_best;
+    });
+  };
+  const NamedPaths two{{"wiki", "a.pbin"}, {"code-2.0_x", "b.pbin"}};
+  CHECK(with_sets(two) == "(no error)");
+  CHECK(with_sets(two, "code-2.0_x", true) == "(no error)");
+  CHECK(with_sets({{"", "a.pbin"}}, "", true) == "(no error)");
+  CHECK(with_sets({{"wiki", "a.pbin"}}, "", true) == "(no error)");
+  for (const char* const name : {"", "a b", "a/b", "\n", "\xc3\xa4", "a\"b"})
+    CHECK(contains(with_sets({{name, "a.pbin"}, {"b", "b.pbin"}}), "[HPARAM-20]"));
+  CHECK(contains(with_sets({{std::string(65, 'a'), "a.pbin"}}), "[HPARAM-20]"));
+  CHECK(contains(with_sets({{"a", ""}}), "[HPARAM-20] the set \"a\""));
+  CHECK(contains(with_sets({{"a", "x/a.pbin"}, {"b", "x/../x/a.pbin"}}), "[HPARAM-21] \"a\" and \"b\""));
+  CHECK(contains(with_sets(two, "", true), "[HPARAM-22] checkpoint.best_by"));
+  const std::string unknown = with_sets(two, "wikki");
+  CHECK((contains(unknown, "[HPARAM-22]") && contains(unknown, "wikki") && contains(unknown, "\"wiki\"")));
+  CHECK(contains(with_sets({{"", "a.pbin"}}, "a"), "[HPARAM-22]"));
+  CHECK(contains(with_sets({}, "a"), "[HPARAM-22]"));
 }
 
 TEST_CASE("a micro-batch that is left open is 8, or the most that the ranks can share") {
