@@ -49,6 +49,24 @@ def compressed_texts():
         seed("compressed_text", "zstd_" + name, b"\1" + content)
 
 
+def jinja_templates():
+    """Small templates of our own, one for each kind of statement and expression."""
+    for name, text in (
+        ("turns", "{{ bos_token }}{% for m in messages if m.role != 'x' %}<{{ m['role'] }}>{{ m.content | trim }}{% if not loop.last %};{% endif %}{% else %}none{% endfor %}"),
+        ("macro", "{% macro f(a, b=2) -%} {{ a ~ b }} {{ caller() if caller }} {%- endmacro %}{% call f(1) %}x{% endcall %}{{ f(b=3, a=x) }}"),
+        ("namespace", "{% set ns = namespace(t='') %}{% for i in range(3) %}{% set ns.t = ns.t + i|string %}{% break %}{% endfor %}{{ ns.t }}"),
+        ("generation", "{% generation %}a{% endgeneration %}{% filter upper %}b{% endfilter %}{% set c %}d{% endset %}{{ c }}"),
+        ("filters", "{{ messages|selectattr('role', 'equalto', 'user')|map(attribute='content')|join(', ')|replace('O', '0')|tojson(indent=2) }}"),
+        ("methods", "{{ 'a-b'.split('-')[-1].strip('x')|upper ~ '%5.2f'|format(x) ~ 'a{}'.format(1) ~ messages[0].items()|list }}"),
+        ("arithmetic", "{{ (1 + 2 * 3 - 4 // 3) ** 2 % 5 / x < 7 and not none or [1, (2,), {'a': [3]}][::-1] is defined }}"),
+        ("white_space", "a\n  {%- if true -%}\n b {# c #}\n{% endif +%}\n{% raw %}{{ x }}{% endraw %}"),
+        ("endless", "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}"),
+        ("refusal", "{{ raise_exception('no') }}"),
+        ("recursive", "{% for i in [[1, [2]]] recursive %}{% if i is iterable %}{{ loop(i) }}{% else %}{{ i }}{% endif %}{% endfor %}"),
+    ):
+        seed("jinja_template", name, text)
+
+
 def packed_files():
     for width in (1, 2, 4):
         seed("packed_file", f"width_{width}", packed(width, [1, 2, 0, 3, 0], [(0, 3 * width), (3 * width, 2 * width)]))
@@ -174,5 +192,5 @@ def weights_indices():
 
 if __name__ == "__main__":
     for make in (span_indices, compressed_texts, packed_files, tokenizers, json_lines, safetensors, checkpoint_metadata, checkpoint_parts, hparams, model_configs,
-                 weights_indices):
+                 weights_indices, jinja_templates):
         make()

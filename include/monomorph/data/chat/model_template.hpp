@@ -1,0 +1,37 @@
+#pragma once
+#include <monomorph/data/jinja/template.hpp>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace monomorph::data {
+
+/// How a model's makers write its chats: templates in Jinja, with the special tokens that these name. A model may have
+/// several by name, of which `default` is that of most chats, and `tool_use` that of those with tools.
+class ModelTemplate {
+ public:
+  /// That of a file: `tokenizer_config.json` or `chat_template.json`, which are JSON, or one in Jinja, beside which
+  /// tokenizer_config.json may name the special tokens.   @throws as of_folder; UsageError [CHAT-17] the file has none
+  static ModelTemplate of_file(const std::string& path);
+  /// That of a model's folder: of `chat_template.jinja`, else of `chat_template.json`, else of `tokenizer_config.json`,
+  /// which name the special tokens, too. Nothing if it has none.
+  /// @throws UsageError [CHAT-16] one of the files is broken; [JINJA-01]; [FILE-NN]
+  static std::optional<ModelTemplate> of_folder(const std::string& folder);
+
+  /// Of one with tools, where the model has such a template, its own.
+  const jinja::Template& chosen(bool has_tools) const;
+  /// The text of a chat, as transformers' `apply_chat_template` has it.
+  /// @param messages a list of dicts with at least `role` and `content`   @param tools a list of JSON schemas, or none
+  /// @param with_answer_begun what comes before the assistant's next turn is written, too   @throws as Template::render
+  jinja::Rendered render(const jinja::Value& messages, const jinja::Value& tools, bool with_answer_begun) const;
+
+ private:
+  std::map<std::string, jinja::Template> templates_;
+  std::vector<std::pair<std::string, jinja::Value>> tokens_;  ///< by what templates call them: bos_token, …
+  friend class ModelTemplateReader;
+};
+
+}  // namespace monomorph::data

@@ -1,0 +1,120 @@
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+#include <monomorph/core/text_file.hpp>
+#include <monomorph/data/chat/model_template.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+
+namespace monomorph::data {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* token_names[] = {"bos_token", "eos_token", "unk_token", "sep_token",
+                                       "pad_token", "cls_token", "mask_token"};
+
+bool is_there(const std::string& path) {
+  std::error_code ignored;  // what can't be looked at isn't there
+  return std::filesystem::is_regular_file(path, ignored);
+}
+
+[[noreturn]] void refuse_file(const std::string& path, std::string_view what) {
+  throw UsageError("CHAT-16",
+                   fmt::format("{} {}; mend the file, or name another with --template", in_quotes(path), what));
+}
+
+json object_of(const std::string& path) {
+  json object = json::parse(read_text_file(path), nullptr, false);
+  if (!object.is_object()) refuse_file(path, "is no JSON object");
+  return object;
+}
+
+}  // namespace
+
+/// Reads the files that say how a model's chats are written.
+class ModelTemplateReader {
+ public:
+  void read_jinja(const std::string& path) { add("default", read_text_file(path), path); }
+
+  /// The templates of a JSON file: one, or several by name.
+  void read_json(const std::string& path) {
+    const json object = object_of(path), templates = object.value("chat_template", json());
+    if (templates.is_null()) return;
+    if (templates.is_string()) return add("default", templates.get<std::string>(), path);
+    if (!templates.is_array()) refuse_file(path, "has a \"chat_template\" that is neither a text nor a list");
+    for (const json& one : templates) {
+      if (!one.is_object() || !one.value("name", json()).is_string() || !one.value("template", json()).is_string())
+        refuse_file(path, "has a \"chat_template\" that is a list of something else than names with templates");
+      add(one["name"].get<std::string>(), one["template"].get<std::string>(), path);
+    }
+    if (!result_.templates_.contains("default")) refuse_file(path, "names no chat template \"default\"");
+  }
+
+  /// A token is a text, or an object that has it as its content.
+  void read_tokens(const std::string& path) {
+    if (!is_there(path)) return;
+    const json object = object_of(path);
+    for (const char* const name : token_names) {
+      const json named = object.value(name, json());
+      const json& token = named.is_object() && named.contains("content") ? named["content"] : named;
+      if (token.is_string())
+        result_.tokens_.emplace_back(name, token.get<std::string>());
+      else if (!token.is_null())
+        refuse_file(path, fmt::format("has as {} what is no text", name));
+    }
+  }
+
+  bool has_some() const { return !result_.templates_.empty(); }
+  ModelTemplate take() && { return std::move(result_); }
+
+ private:
+  void add(const std::string& name, std::string source, const std::string& path) {
+    result_.templates_.insert_or_assign(name, jinja::Template(std::move(source), path));
+  }
+
+  ModelTemplate result_;
+};
+
+ModelTemplate ModelTemplate::of_file(const std::string& path) {
+  ModelTemplateReader reader;
+  path.ends_with(".json") ? reader.read_json(path) : reader.read_jinja(path);
+  if (!reader.has_some())
+    throw UsageError("CHAT-17", fmt::format("{} has no \"chat_template\"; name a file that has one with --template",
+                                            in_quotes(path)));
+  const auto folder = std::filesystem::path(path).parent_path();
+  reader.read_tokens(((folder.empty() ? "." : folder) / "tokenizer_config.json").string());
+  return std::move(reader).take();
+}
+
+std::optional<ModelTemplate> ModelTemplate::of_folder(const std::string& folder) {
+  const std::string in_jinja = folder + "/chat_template.jinja", in_json = folder + "/chat_template.json",
+                    config = folder + "/tokenizer_config.json";
+  ModelTemplateReader reader;
+  if (is_there(in_jinja)) reader.read_jinja(in_jinja);
+  if (!reader.has_some() && is_there(in_json)) reader.read_json(in_json);
+  if (!reader.has_some() && is_there(config)) reader.read_json(config);
+  if (!reader.has_some()) return std::nullopt;
+  reader.read_tokens(config);
+  return std::move(reader).take();
+}
+
+const jinja::Template& ModelTemplate::chosen(bool has_tools) const {
+  const auto with_tools = templates_.find("tool_use");
+  return has_tools && with_tools != templates_.end() ? with_tools->second : templates_.at("default");
+}
+
+jinja::Rendered ModelTemplate::render(const jinja::Value& messages, const jinja::Value& tools,
+                                      bool with_answer_begun) const {
+  auto variables = tokens_;
+  variables.emplace_back("messages", messages);
+  variables.emplace_back("tools", tools);
+  variables.emplace_back("documents", jinja::Value());
+  variables.emplace_back("add_generation_prompt", with_answer_begun);
+  return chosen(!tools.is_none()).render(variables);
+}
+
+}  // namespace monomorph::data

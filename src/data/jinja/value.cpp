@@ -1,0 +1,198 @@
+#include "data/jinja/failure.hpp"
+#include "data/jinja/loop.hpp"
+#include "data/jinja/operators.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/data/jinja/value.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace monomorph::data::jinja {
+namespace {
+
+using nlohmann::ordered_json;
+
+int checked_depth(int depth) {
+  if (depth > Value::most_depth)
+    throw Failure{"JINJA-03", fmt::format("a value lies more than {} levels deep in others", Value::most_depth)};
+  return depth;
+}
+
+int depth_of(const std::vector<Value>& items) {
+  int most = 0;
+  for (const Value& item : items) most = std::max(most, item.depth());
+  return checked_depth(most + 1);
+}
+
+Value sequence_of(std::vector<Value> items, bool is_tuple) {
+  const int depth = depth_of(items);
+  return Value(
+      std::shared_ptr<const Sequence>(std::make_shared<Sequence>(Sequence{std::move(items), is_tuple, depth})));
+}
+
+Value value_of(const ordered_json& json) {
+  switch (json.type()) {
+    case ordered_json::value_t::boolean:
+      return json.get<bool>();
+    case ordered_json::value_t::number_integer:
+      return json.get<std::int64_t>();
+    case ordered_json::value_t::number_unsigned:
+      return json <= INT64_MAX ? Value(json.get<std::int64_t>()) : Value(json.get<double>());
+    case ordered_json::value_t::number_float:
+      return json.get<double>();
+    case ordered_json::value_t::string:
+      return json.get<std::string>();
+    case ordered_json::value_t::array: {
+      std::vector<Value> items;
+      for (const ordered_json& item : json) items.push_back(value_of(item));
+      return Value::list(std::move(items));
+    }
+    case ordered_json::value_t::object: {
+      std::vector<std::pair<Value, Value>> items;
+      for (const auto& [key, item] : json.items()) items.emplace_back(Value(key), value_of(item));
+      return Value::dict(std::move(items));
+    }
+    default:
+      return {};
+  }
+}
+
+/// Where the keys of a dict that grows stand. Texts, which are most keys, are looked up by their hash.
+class KeyPlaces {
+ public:
+  explicit KeyPlaces(const Dict& dict) : dict_(dict) {}
+  /// Nothing: the key is new, and will be the next item's.
+  std::optional<std::size_t> find_or_add(const Value& key) {
+    if (const std::string* const text = key.text()) {
+      const auto [place, is_new] = texts_.try_emplace(*text, dict_.items.size());
+      return is_new ? std::nullopt : std::optional(place->second);
+    }
+    for (const std::size_t place : others_)
+      if (equal(dict_.items[place].first, key)) return place;
+    others_.push_back(dict_.items.size());
+    return std::nullopt;
+  }
+
+ private:
+  const Dict& dict_;
+  std::unordered_map<std::string, std::size_t> texts_;
+  std::vector<std::size_t> others_;
+};
+
+/// Whether brackets of a JSON text lie in each other deeper than values may, so that no reader need descend into it.
+bool is_too_deep(std::string_view json) {
+  int depth = 0;
+  bool in_text = false;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    if (in_text && json[i] == '\\')
+      ++i;
+    else if (json[i] == '"')
+      in_text = !in_text;
+    else if (!in_text && (json[i] == '[' || json[i] == '{') && ++depth > Value::most_depth)
+      return true;
+    else if (!in_text && (json[i] == ']' || json[i] == '}'))
+      --depth;
+  }
+  return false;
+}
+
+}  // namespace
+
+const Value* Dict::find(const Value& key) const {
+  const auto found = std::ranges::find_if(items, [&](const auto& item) { return equal(item.first, key); });
+  return found == items.end() ? nullptr : &found->second;
+}
+const Value* Dict::find(std::string_view key) const {
+  const auto found = std::ranges::find_if(items, [&](const auto& item) {
+    const std::string* const text = item.first.text();
+    return text != nullptr && *text == key;
+  });
+  return found == items.end() ? nullptr : &found->second;
+}
+
+std::int64_t Range::size() const {
+  if (step > 0) return stop > start ? (stop - start - 1) / step + 1 : 0;
+  return start > stop ? (start - stop - 1) / -step + 1 : 0;
+}
+
+Value Value::undefined(std::string why) {
+  return Value(Undefined{std::make_shared<const std::string>(std::move(why))});
+}
+Value Value::list(std::vector<Value> items) { return sequence_of(std::move(items), false); }
+Value Value::tuple(std::vector<Value> items) { return sequence_of(std::move(items), true); }
+
+Value Value::dict(std::vector<std::pair<Value, Value>> items) {
+  Dict dict;
+  KeyPlaces places(dict);
+  int most = 0;
+  for (auto& [key, value] : items) {
+    most = std::max({most, key.depth(), value.depth()});
+    if (const auto place = places.find_or_add(key)) {
+      dict.items[*place].second = std::move(value);
+    } else {
+      dict.items.emplace_back(std::move(key), std::move(value));
+    }
+  }
+  dict.depth = checked_depth(most + 1);
+  return Value(std::shared_ptr<const Dict>(std::make_shared<Dict>(std::move(dict))));
+}
+
+Value Value::iterator(std::vector<Value> items) {
+  const int depth = depth_of(items);
+  return Value(std::make_shared<Iterator>(Iterator{std::move(items), 0, depth}));
+}
+
+const std::string* Value::text() const {
+  const Text* const text = as<Text>();
+  return text == nullptr ? nullptr : text->get();
+}
+const Sequence* Value::sequence() const {
+  const auto* const sequence = as<std::shared_ptr<const Sequence>>();
+  return sequence == nullptr ? nullptr : sequence->get();
+}
+const Dict* Value::dict() const {
+  const auto* const dict = as<std::shared_ptr<const Dict>>();
+  return dict == nullptr ? nullptr : dict->get();
+}
+
+std::optional<std::int64_t> Value::integer() const {
+  if (const auto* const integer = as<std::int64_t>()) return *integer;
+  if (const auto* const flag = as<bool>()) return *flag ? 1 : 0;
+  return std::nullopt;
+}
+std::optional<double> Value::number() const {
+  if (const auto* const number = as<double>()) return *number;
+  if (const auto whole = integer()) return static_cast<double>(*whole);
+  return std::nullopt;
+}
+
+int Value::depth() const {
+  if (const Sequence* const items = sequence()) return items->depth;
+  if (const Dict* const items = dict()) return items->depth;
+  if (const auto* const items = as<std::shared_ptr<Iterator>>()) return (*items)->depth;
+  if (const auto* const view = as<DictView>()) return view->dict->depth + 1;
+  if (const auto* const callable = as<std::shared_ptr<const Callable>>()) return (*callable)->depth;
+  if (const auto* const loop = as<std::shared_ptr<Loop>>()) return (*loop)->depth;
+  return 0;
+}
+
+std::string_view Value::type_name() const {
+  constexpr std::string_view names[] = {"Undefined", "NoneType",   "bool",     "int",        "float",
+                                        "str",       "list",       "dict",     "Namespace",  "generator",
+                                        "range",     "dict_items", "function", "LoopContext"};
+  if (const Sequence* const items = sequence(); items != nullptr && items->is_tuple) return "tuple";
+  return names[data_.index()];
+}
+
+Value value_of_json(std::string_view text, std::string_view what) {
+  const auto refuse = [&](std::string_view why) { throw UsageError("JINJA-05", fmt::format("{} {}", what, why)); };
+  if (is_too_deep(text)) refuse(fmt::format("lies more than {} levels deep", Value::most_depth));
+  const ordered_json json = ordered_json::parse(text, nullptr, false);
+  if (json.is_discarded()) refuse("is no JSON; mend it");
+  return value_of(json);
+}
+
+}  // namespace monomorph::data::jinja

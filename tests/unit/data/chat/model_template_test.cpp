@@ -1,0 +1,57 @@
+#include "unit/data/data_test_support.hpp"
+
+#include <monomorph/data/chat/model_template.hpp>
+
+using monomorph::data::ModelTemplate;
+using monomorph::data::jinja::Value;
+
+namespace {
+
+std::string said(const ModelTemplate& chat_template, const Value& tools = {}) {
+  const Value message = Value::dict({{"role", "user"}, {"content", "hi"}});
+  return chat_template.render(Value::list({message}), tools, true).text;
+}
+
+}  // namespace
+
+TEST_CASE("A model's chat template is found among its files, with the tokens that it names") {
+  const TemporaryFolder folder;
+  CHECK_FALSE(ModelTemplate::of_folder(folder / ".").has_value());
+  monomorph::testing::write_bytes(
+      folder / "tokenizer_config.json",
+      R"({"bos_token": {"content": "<s>", "special": true}, "eos_token": "</s>", "pad_token": null,
+                 "chat_template": "1 {{ bos_token }}{{ messages[0].content }}{{ eos_token }}"})");
+  CHECK(said(*ModelTemplate::of_folder(folder / ".")) == "1 <s>hi</s>");
+  monomorph::testing::write_bytes(folder / "chat_template.json", R"({"chat_template": "2 {{ bos_token }}"})");
+  CHECK(said(*ModelTemplate::of_folder(folder / ".")) == "2 <s>");
+  monomorph::testing::write_bytes(folder / "chat_template.jinja", "3 {{ bos_token }}{{ add_generation_prompt }}\n");
+  CHECK(said(*ModelTemplate::of_folder(folder / ".")) == "3 <s>True");
+  CHECK(said(ModelTemplate::of_file(folder / "chat_template.json")) == "2 <s>");
+  CHECK(said(ModelTemplate::of_file(folder / "chat_template.jinja")) == "3 <s>True");
+}
+
+TEST_CASE("Of several templates by name, that for tools writes chats with tools") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "tokenizer_config.json";
+  monomorph::testing::write_bytes(path, R"({"chat_template": [{"name": "default", "template": "plain"},
+                                         {"name": "tool_use", "template": "{{ tools|length }} tools"}]})");
+  CHECK(said(ModelTemplate::of_file(path)) == "plain");
+  CHECK(said(ModelTemplate::of_file(path), Value::list({"a tool"})) == "1 tools");
+}
+
+TEST_CASE("Files of chat templates that are broken are refused by name") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "tokenizer_config.json";
+  const auto refusal = [&](const std::string& content) {
+    monomorph::testing::write_bytes(path, content);
+    return error_of([&] { ModelTemplate::of_file(path); });
+  };
+  CHECK(contains(refusal("{"), "[CHAT-16]"));
+  CHECK(contains(refusal("[]"), "is no JSON object"));
+  CHECK(contains(refusal(R"({"chat_template": 1})"), "neither a text nor a list"));
+  CHECK(contains(refusal(R"({"chat_template": [1]})"), "[CHAT-16]"));
+  CHECK(contains(refusal(R"({"chat_template": [{"name": "other", "template": ""}]})"), "\"default\""));
+  CHECK(contains(refusal(R"({"chat_template": "a", "bos_token": 1})"), "bos_token"));
+  CHECK(contains(refusal("{}"), "[CHAT-17]"));
+  CHECK(contains(refusal(R"({"chat_template": "{% if %}"})"), "[JINJA-01]"));
+}

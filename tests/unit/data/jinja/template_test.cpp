@@ -1,0 +1,167 @@
+#include "unit/data/data_test_support.hpp"
+
+#include <monomorph/data/jinja/template.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <sstream>
+
+using namespace monomorph;
+using data::jinja::RenderLimits;
+using data::jinja::Template;
+using data::jinja::Value;
+using data::jinja::value_of_json;
+using nlohmann::ordered_json;
+
+namespace {
+
+using Named = std::vector<std::pair<std::string, Value>>;
+
+std::string jinja_fixture(const std::string& name) {
+  return std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/jinja/" + name;
+}
+
+const ordered_json& conversations() {
+  static const ordered_json all = ordered_json::parse(read_text_file(jinja_fixture("conversations.json")));
+  return all;
+}
+
+void add_members(const ordered_json& object, Named& variables) {
+  for (const auto& [name, value] : object.items()) variables.emplace_back(name, value_of_json(value.dump(), name));
+}
+
+std::vector<ordered_json> lines_of_fixture(const std::string& name) {
+  std::vector<ordered_json> all;
+  std::istringstream lines(read_text_file(jinja_fixture(name)));
+  for (std::string line; std::getline(lines, line);) all.push_back(ordered_json::parse(line));
+  return all;
+}
+
+/// Noon of 9 March 2025, wherever it is rendered, as the fixtures' renderer has it.
+std::time_t fixed_time() {
+  std::tm parts{};
+  parts.tm_year = 125;
+  parts.tm_mon = 2;
+  parts.tm_mday = 9;
+  parts.tm_hour = 12;
+  parts.tm_isdst = -1;
+  return std::mktime(&parts);
+}
+
+/// Checks one line of a fixture: the same text and marks, or an error in both.
+void check_line(const ordered_json& line, const std::string& source, const std::string& name, const Named& variables) {
+  INFO(line.dump().substr(0, 2000));
+  data::jinja::Rendered rendered;
+  const std::string error = error_of([&] { rendered = Template(source, name).render(variables, {}, fixed_time()); });
+  if (line.contains("error")) {
+    CHECK(error.starts_with("[JINJA-0"));
+    return;
+  }
+  CHECK(error == "");
+  CHECK(rendered.text == line["text"].get<std::string>());
+  const auto generated = line.value("generated", std::vector<std::pair<std::size_t, std::size_t>>());
+  CHECK(rendered.generated == generated);
+}
+
+std::string rendered(const std::string& source, const RenderLimits& limits = {}) {
+  return Template(source, "t").render({}, limits).text;
+}
+std::string refusal(const std::string& source, const RenderLimits& limits = {}) {
+  return error_of([&] { rendered(source, limits); });
+}
+
+}  // namespace
+
+TEST_CASE("Small templates are rendered as Jinja renders them") {
+  Named variables;
+  add_members(conversations()["values"], variables);
+  for (const char* const name : {"messages", "tools", "documents", "add_generation_prompt"})
+    variables.emplace_back(name, Value());
+  int n_rendered = 0, n_refused = 0;
+  for (const ordered_json& line : lines_of_fixture("expressions.jsonl")) {
+    check_line(line, line["source"].get<std::string>(), "small", variables);
+    ++(line.contains("error") ? n_refused : n_rendered);
+  }
+  CHECK(n_rendered > 600);
+  CHECK(n_refused > 150);
+}
+
+TEST_CASE("Published chat templates are rendered as transformers renders them") {
+  std::map<std::string, std::string> sources;
+  int n_rendered = 0;
+  for (const ordered_json& line : lines_of_fixture("expected.jsonl")) {
+    const auto name = line["template"].get<std::string>();
+    if (!sources.contains(name)) sources[name] = read_text_file(jinja_fixture("templates/" + name));
+    Named variables{{"tools", Value()}, {"documents", Value()}, {"add_generation_prompt", line["prompt"].get<bool>()}};
+    add_members(conversations()["conversations"][line["conversation"].get<std::string>()], variables);
+    add_members(conversations()["tokens"], variables);
+    check_line(line, sources[name], name, variables);
+    n_rendered += !line.contains("error");
+  }
+  CHECK(sources.size() >= 20);
+  CHECK(n_rendered > 300);
+}
+
+TEST_CASE("A template that can't be read is refused with its name and line") {
+  const auto refusal_of = [](const std::string& source) { return error_of([&] { Template(source, "chat.jinja"); }); };
+  CHECK(refusal_of("a\n{% if x %}\n{{ x }") ==
+        "[JINJA-01] \"chat.jinja\", line 3: an unexpected '}'; mend the template");
+  CHECK(contains(refusal_of("{% if x %}"), "line 1: end of the template where {% endif %} must be"));
+  CHECK(contains(refusal_of("{% include 'x' %}"), "joins templates"));
+  CHECK(contains(refusal_of("\xff"), "[JINJA-01] \"chat.jinja\" is not UTF-8"));
+  CHECK(contains(refusal_of(std::string(std::size_t{1} << 21, 'a')), "[JINJA-01]"));
+  CHECK(contains(refusal_of("{{ " + std::string(100'000, '(') + std::string(100'000, ')') + " }}"), "too deep"));
+  CHECK(contains(refusal_of("{{ " + std::string(100'000, '-') + "1 }}"), "too deep"));
+  CHECK(contains(refusal_of("{{ a" + std::string(100'000, '.') + " }}"), "[JINJA-01]"));
+  std::string sum = "{{ 1", blocks;
+  for (int i = 0; i < 20'000; ++i) sum += "+1", blocks += "{% if 1 %}";
+  CHECK(contains(refusal_of(sum + " }}"), "too deep"));
+  CHECK(contains(refusal_of(blocks), "too deep"));
+}
+
+TEST_CASE("What goes wrong while a template is rendered is one line with its place") {
+  CHECK(refusal("a\n{{ 1 + x }}") == "[JINJA-02] \"t\", line 2: 'x' is undefined");
+  CHECK(refusal("{{ raise_exception('roles\nmust alternate') }}") ==
+        "[JINJA-04] \"t\", line 1: the template refuses what it is given: roles must alternate");
+  CHECK(contains(refusal("{{ {}.x.y }}"), "'dict' object has no attribute 'x'"));
+  CHECK(contains(refusal("{{ [].append(1) }}"), "a template can't change a list"));
+  CHECK(contains(refusal("{{ 9223372036854775807 + 1 }}"), "beyond 64 bits"));
+  CHECK(contains(refusal("{{ 'x'|nothing }}"), "there is no filter nothing"));
+}
+
+TEST_CASE("A template that never ends, or that makes too much, ends in one line") {
+  const RenderLimits few{.steps = 100'000, .bytes = 1'000'000};
+  const char* const endless[] = {
+      "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+      "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
+      "{{ 'x' * 999999999999 }}",
+      "{{ [1] * 999999999 }}",
+      "{{ 'x'.center(999999999) }}",
+      "{{ '%999999999d' % 1 }}",
+      "{{ 1|tojson(indent=999999999) }}",
+      "{% set n = namespace(t='ab') %}{% for i in range(99) %}{% set n.t = n.t + n.t %}{% endfor %}",
+      "{% set n = namespace(t=[1]) %}{% for i in range(99) %}{% set n.t = n.t + n.t %}{% endfor %}",
+      "{% set n = namespace(t=[]) %}{% for i in range(9999) %}{% set n.t = [n.t] %}{% endfor %}",
+      "{% set a = 'a' * 9999 %}{{ a|replace('a', a) }}",
+      "{{ ('a' * 9999)|indent(999999999) }}"};
+  for (const char* const source : endless) {
+    const std::string error = refusal(source, few);
+    INFO(source);
+    CHECK((error.starts_with("[JINJA-03]") || error.starts_with("[JINJA-02]")));
+    CHECK(error.find('\n') == std::string::npos);
+  }
+}
+
+TEST_CASE("Values that hold each other end with the rendering") {
+  CHECK(rendered("{% set n = namespace() %}{% set n.n = n %}{% macro f() %}{% endmacro %}{% set n.f = f %}ok") == "ok");
+  CHECK(rendered(
+            "{% set n = namespace(x=0) %}{% for i in range(50000) %}{% set n.x = namespace(x=n.x) %}{% endfor %}ok") ==
+        "ok");
+  CHECK(rendered("{% macro m(p) %}{% macro i() %}{{ p }}{% endmacro %}{% set ns.f = i %}{% endmacro %}ok") == "ok");
+}
+
+TEST_CASE("JSON that is no JSON, or too deep, makes no value") {
+  CHECK(contains(error_of([] { value_of_json("{", "the tools"); }), "[JINJA-05] the tools is no JSON"));
+  CHECK(contains(error_of([] { value_of_json(std::string(100'000, '['), "the tools"); }), "levels deep"));
+}
