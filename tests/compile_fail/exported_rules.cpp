@@ -5,6 +5,8 @@
 // expect-error: \[OWN-04\] of a schedule
 // expect-error: \[OWN-05\] of an observer
 // expect-error: \[OWN-06\] of a kind of model
+// expect-error: \[OWN-07\] of an optimizer within another
+// expect-error: \[OWN-08\] of a mask within another
 // expect-text: Own<3>
 #include <monomorph/block/autograd_block.hpp>
 #include "support/kind.hpp"
@@ -17,6 +19,8 @@ template <int id> struct Own {
     static_assert(holds || id != 4, "[OWN-04] of a schedule");
     static_assert(holds || id != 5, "[OWN-05] of an observer");
     static_assert(holds || id != 6, "[OWN-06] of a kind of model");
+    static_assert(holds || id != 7, "[OWN-07] of an optimizer within another");
+    static_assert(holds || id != 8, "[OWN-08] of a mask within another");
   }
 };
 struct Objective : monomorph::objective::NextToken {
@@ -39,6 +43,16 @@ struct Case : Control {
   using schedule = Schedule;
   using observer = Observer;
 };
+struct Optimizer : monomorph::optim::AdamW {
+  template <class R> using rules = monomorph::RuleList<Own<7>>;
+};
+struct Mask : monomorph::attention::Causal {
+  template <class R> using rules = monomorph::RuleList<Own<8>>;
+};
+struct WithinOthers : Control {
+  using optimizer = monomorph::optim::ByClass<monomorph::optim::Muon, Optimizer>;
+  using attention = monomorph::attention::PerDocument<Mask>;
+};
 template <class R> struct Block : monomorph::DecoderBlock<R> {
   template <class Recipe> using rules = monomorph::RuleList<Own<3>>;
 };
@@ -50,5 +64,6 @@ template <> struct monomorph::ModelKind<OwnSpec<0>> : OwnKind<0, LayerParts> {
   template <class R> using rules = RuleList<Own<6>>;
 };
 static_assert(monomorph::admit<Case>());
+static_assert(monomorph::admit<WithinOthers>());
 static_assert(monomorph::admit<BlockCase>());
 static_assert(monomorph::admit<OwnRecipe<0>>());

@@ -1,4 +1,4 @@
-// expect-error: \[OPTIM-11\] the optimizers in ByClass or Grouped must not list groups
+// expect-error: \[OPTIM-11\] the optimizers in ByClass, Averaged or Grouped must not list groups
 // expect-text: PartsAreNotGrouped<true>
 #include "support/control.hpp"
 using monomorph::optim::AdamW, monomorph::optim::ByClass, monomorph::optim::Grouped, monomorph::optim::Muon;

@@ -1,5 +1,5 @@
-// expect-error: \[OPTIM-04\] the optimizers in ByClass or Averaged must not say in which dtype, or where, their state
-// lies expect-text: PartsLeaveStateToWhole<true, false>
+// expect-error: \[OPTIM-04\] the optimizers in ByClass or Averaged must not say in which dtype, or where, their state lies
+// expect-text: PartsLeaveStateToWhole<true, false>
 #include "support/control.hpp"
 struct Case : Control {
 #if NEGATIVE

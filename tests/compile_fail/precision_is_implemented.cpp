@@ -1,5 +1,5 @@
-// expect-error: \[PREC-03\] compute, gradient and master dtypes must be those of Fp32, Bf16Mixed, Bf16Pure, Fp16Mixed
-// or Fp64 expect-text: PrecisionIsImplemented<[^>]*bf16, [^>]*bf16, [^>]*fp32>
+// expect-error: \[PREC-03\] compute, gradient and master dtypes must be those of Fp32, Bf16Mixed, Bf16Pure, Fp16Mixed or Fp64
+// expect-text: PrecisionIsImplemented<[^>]*bf16, [^>]*bf16, [^>]*fp32>
 #include "support/control.hpp"
 struct Precision {
   static constexpr auto compute_dtype = monomorph::DType::bf16,

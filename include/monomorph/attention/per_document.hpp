@@ -7,6 +7,7 @@ namespace monomorph::attention {
 /// of its own, and positions count from the document's begin.
 template <class Mask> struct PerDocument : Mask {};  // of what is no policy, the gate says what it lacks
 template <AttentionPolicy Mask> struct PerDocument<Mask> {
+  template <class R> using rules = decltype(exported_rules<Mask, R>());
   static constexpr AttentionMask mask = Mask::mask;
   static constexpr bool within_documents = true;
 };

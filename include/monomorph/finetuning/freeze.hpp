@@ -5,8 +5,10 @@ namespace monomorph::finetuning {
 
 /// All is trained but the parameters that Names selects, by name or by class:
 ///
-///   struct Names { static constexpr monomorph::ParameterSelector parameters[] = {"embedding.*", ParameterClass::norm};
-///   }; using finetuning = monomorph::finetuning::Freeze<Names>;
+///   struct Names {
+///     static constexpr monomorph::ParameterSelector parameters[] = {"embedding.*", ParameterClass::norm};
+///   };
+///   using finetuning = monomorph::finetuning::Freeze<Names>;
 template <class Names> struct Freeze {
   static constexpr const auto& selected = selected_parameters<Names>();
   static constexpr bool trains(UnitKind /*kind*/, int /*block*/) { return true; }

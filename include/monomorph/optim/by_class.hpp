@@ -13,7 +13,8 @@ template <class Matrices, class Others> struct ByClass { using combined = Combin
 template <OptimizerPolicy Matrices, OptimizerPolicy Others> struct ByClass<Matrices, Others> {
   using combined = CombinedPolicies<Matrices, Others>;
   template <class R>
-  using rules = RuleList<rule::NoneKeepsState<Matrices, Others>, rule::NoneIsGrouped<Matrices, Others>>;
+  using rules = decltype(exported_rules<Matrices, R>() + exported_rules<Others, R>() +
+                         RuleList<rule::NoneKeepsState<Matrices, Others>, rule::NoneIsGrouped<Matrices, Others>>{});
   using needs = NeedsOfAll<Matrices, Others>;
   struct Hparams {
     BOOST_HANA_DEFINE_STRUCT(Hparams, (typename Matrices::Hparams, matrices), (typename Others::Hparams, others));
@@ -33,7 +34,7 @@ template <OptimizerPolicy Matrices, OptimizerPolicy Others> struct ByClass<Matri
     monomorph::scale_weight_decay<Others>(hparams.others, by);
   }
   /// What the log shows as `lr`.
-  static double shown_rate(const Hparams& hparams) { return hparams.matrices.lr; }
+  static double shown_rate(const Hparams& hparams) { return monomorph::shown_rate<Matrices>(hparams.matrices); }
 
   template <class Queue> static void prepare(Queue queue, const auto& run, const Hparams& hparams, const auto& terms) {
     Matrices::prepare(queue, run, hparams.matrices, terms);
