@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <sstream>
 
 using namespace monomorph::testing;
 
@@ -107,6 +108,53 @@ TEST_CASE("a run starts from weights wherever they are, on any number of ranks, 
   check_success(resumed);
   CHECK(contains(resumed.out, "resumed after step 3"));
   CHECK_FALSE(contains(resumed.out, "all else begins anew"));
+}
+
+TEST_CASE("adapters are trained beside a run's weights, which keep their bits, and travel alone or merged") {
+  const Exported place("tiny_llama");
+  const auto adapt = [&](const std::string& name, const std::string& ranks) {
+    const std::vector<std::string> sets{"weights.from=" + place / "run", "run.steps=40", "optimizer.lr=0.01",
+                                        "batch.reduction=fixed_tree"};
+    const ProcessResult result = run_program("tiny_llama_lora", with(place.training(name, sets), {"--ranks", ranks}));
+    check_success(result);
+    return result.out;
+  };
+  CHECK(contains(adapt("adapted", "1"), "adapters begin anew"));
+  adapt("on_two", "2");
+  CHECK(final_state(place / "adapted") == final_state(place / "on_two"));
+  std::istringstream before(digest(place / "run"));
+  const std::string after = digest(place / "adapted");
+  for (std::string line; std::getline(before, line);)
+    if (contains(line, ".weight")) CHECK(contains(after, line));
+  const auto held_out_loss = [&](const std::string& run) {
+    return metric_values(place / run, "evaluation_loss").rbegin()->second;
+  };
+  CHECK(held_out_loss("adapted") < held_out_loss("run") - 0.1);
+
+  const auto evaluation = [&](const std::string& recipe, const std::string& run) {
+    const ProcessResult result =
+        run_program(recipe, {"evaluate", "--checkpoint", place / run, "--data", place / "held_out.pbin"});
+    check_success(result);
+    return result.out;
+  };
+  const std::string expected = evaluation("tiny_llama_lora", "adapted");
+  const Arguments export_run{"export", "--checkpoint", place / "adapted", "--output"};
+  check_success(run_program("tiny_llama_lora", with(export_run, {place / "merged"})));
+  check_success(place.run({"import", place / "merged", "--output", place / "imported"}));
+  CHECK(evaluation("tiny_llama", "imported") == expected);
+  check_success(run_program("tiny_llama_lora", with(export_run, {place / "adapters", "--adapter"})));
+  check_success(run_program("tiny_llama_lora",
+                            {"import", place / "model", "--adapter", place / "adapters", "--output", place / "again"}));
+  CHECK(evaluation("tiny_llama_lora", "again") == expected);
+
+  check_refusal(place.run({"export", "--checkpoint", place / "run", "--adapter", "--output", place / "none"}), 2,
+                {"[ADAPTER-04]"});
+  check_refusal(run_program("tiny_llama_lora", {"import", place / "model", "--output", place / "none"}), 2,
+                {"[ADAPTER-05]", "--adapter"});
+  check_refusal(run_program("tiny_llama_lora", with(export_run, {place / "none", "--adapter", "--file-size", "5"})), 2,
+                {"[RUN-13]"});
+  check_refusal(place.train("onto", {"weights.from=" + place / "adapted"}), 2, {"[WEIGHTS-09]", "merges adapters"});
+  CHECK_FALSE(fs::exists(place / "none"));
 }
 
 TEST_CASE("weights of another recipe: what may differ is said by name, and all else refused by name") {

@@ -5,6 +5,7 @@
 #include "train/run/export_gguf.hpp"
 #include "train/run/import_weights.hpp"
 #include "train/run/run_tokenizer.hpp"
+#include "train/weights/adapter_folder.hpp"
 #include "train/weights/export_folder.hpp"
 #include "train/weights/travelling_files.hpp"
 
@@ -45,11 +46,12 @@ std::string export_to_folder(const RecipeProgram& recipe, const std::string& che
 void ImportOptions::add_to(CLI::App& app) {
   app.add_option("FOLDER", folder, "a model of Hugging Face's: config.json and safetensors files")->required();
   app.add_option("--output", output, "a run folder that is to be made")->required();
+  app.add_option("--adapter", adapter, "a folder of peft's: adapters of that model, for a recipe that has them");
 }
 
 int run_import(const RecipeProgram& recipe, const ImportOptions& options) {
   const ImportedWeights imported =
-      as_usage_error("import", [&] { return import_weights(recipe, options.folder, options.output); });
+      as_usage_error("import", [&] { return import_weights(recipe, options.folder, options.output, options.adapter); });
   for (const std::string& note : imported.notes) write_error_line(note);
   show(fmt::format("{}: the weights of {}\n", imported.checkpoint, options.folder));
   return 0;
@@ -66,6 +68,7 @@ void ExportCommandOptions::add_to(CLI::App& app) {
       add_number(app, "--file-size", megabytes_per_file,
                  "megabytes in a file of weights, more only for a larger tensor", {1, 1'000'000'000});
   file_size->capture_default_str();
+  app.add_flag("--adapter", adapter, "instead: the adapters alone, as peft has them")->excludes(to_file, file_size);
   to_file->excludes(to_folder, file_size);
 }
 
@@ -74,6 +77,10 @@ int run_export(const RecipeProgram& recipe, const ExportCommandOptions& options)
     throw UsageError("RUN-13", "export must have --output, a folder, or --gguf, a file; give one of them");
   const std::string checkpoint = find_checkpoint(options.checkpoint);
   check_recipe(checkpoint, recipe);
+  if (options.adapter) {
+    show(export_adapters(recipe, checkpoint, options.output, options.dtype) + "\n");
+    return 0;
+  }
   const std::string run_folder = checkpoint + "/" + runtime::relative_run_folder(checkpoint);
   const auto tokenizer = tokenizer_of(run_folder, recipe);
   show((options.gguf.empty() ? export_to_folder(recipe, checkpoint, run_folder, options, tokenizer.get())

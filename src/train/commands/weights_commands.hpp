@@ -9,18 +9,20 @@
 
 namespace monomorph::train {
 
-/// The options of `import`: a run folder with a checkpoint of a Hugging Face model's weights.
+/// The options of `import`: a run folder with a checkpoint of a Hugging Face model's weights, and peft's adapters.
 struct ImportOptions {
-  std::string folder, output;
+  std::string folder, output, adapter;
   void add_to(CLI::App& app);
 };
 int run_import(const RecipeProgram& recipe, const ImportOptions& options);
 
-/// The options of `export`: a checkpoint's weights as a Hugging Face model, or as a file for llama.cpp.
+/// The options of `export`: a checkpoint's weights as a Hugging Face model, its adapters as peft has them, or a file
+/// for llama.cpp.
 struct ExportCommandOptions {
   std::string checkpoint, output, gguf;
   DType dtype = DType::fp32;
   std::int64_t megabytes_per_file = 5000;
+  bool adapter = false;
   void add_to(CLI::App& app);
 };
 int run_export(const RecipeProgram& recipe, const ExportCommandOptions& options);

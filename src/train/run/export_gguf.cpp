@@ -1,9 +1,9 @@
 #include "train/run/export_gguf.hpp"
 
 #include "train/run/gguf_tokenizer.hpp"
-#include "train/weights/checkpoint_weights.hpp"
 #include "train/weights/family.hpp"
 #include "train/weights/give_elements.hpp"
+#include "train/weights/merged_weights.hpp"
 #include "train/weights/tensor_places.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -149,7 +149,7 @@ GgufTensor rotary_factors(const DecoderSpec& model) {
 std::vector<GgufTensor> tensors_of(const RecipeProgram& recipe, const Architecture& architecture,
                                    CheckpointWeights& weights, DType matrices) {
   std::vector<GgufTensor> tensors;
-  for (const CanonicalTensor& tensor : canonical_tensors(recipe)) {
+  for (const CanonicalTensor& tensor : base_tensors(recipe)) {
     const DType dtype = dtype_there(tensor, matrices);
     const bool moves = architecture.interleaves && is_turned(tensor.name);
     tensors.push_back({name_there(recipe, tensor.name), gguf_dtype(dtype), shape_there(tensor),
@@ -216,7 +216,7 @@ std::string export_gguf(const RecipeProgram& recipe, const std::string& checkpoi
     add_tokenizer(*tokenizer, portable.model.vocab_size, metadata);
   else
     metadata.add("tokenizer.ggml.model", std::string_view("none"));
-  CheckpointWeights weights(checkpoint, recipe);
+  MergedWeights weights(checkpoint, recipe);
   runtime::write_gguf(file, metadata, tensors_of(recipe, architecture, weights, dtype));
   return fmt::format("{}: {} weights, as llama.cpp's {}", file, name_of(dtype), architecture.name);
 }

@@ -1,6 +1,7 @@
 #include "train/run/import_weights.hpp"
 
 #include "train/run/run_metadata.hpp"
+#include "train/weights/adapter_folder.hpp"
 #include "train/weights/file_dtype.hpp"
 #include "train/weights/give_elements.hpp"
 #include "train/weights/load_weights.hpp"
@@ -54,11 +55,26 @@ std::vector<runtime::PartToSave> parts_of(WeightsSource& source, const RecipePro
   return parts;
 }
 
+/// @throws UsageError [ADAPTER-05]; as open_weights, AdapterFolder
+OpenedWeights open_imported(const Family& family, const std::string& folder, const std::string& adapters,
+                            const RecipeProgram& recipe) {
+  OpenedWeights opened = open_weights(folder, recipe, facts_that_import_changes());
+  if (adapters.empty() && recipe.low_rank != nullptr)
+    throw UsageError("ADAPTER-05", fmt::format("{} has adapters, and {} has none; give their folder with --adapter, or "
+                                               "train new ones with weights.from={}",
+                                               recipe.name, in_quotes(folder), folder));
+  if (adapters.empty()) return opened;
+  auto of_folder = std::make_unique<AdapterFolder>(adapters, family, recipe);
+  opened.notes.insert(opened.notes.end(), of_folder->notes().begin(), of_folder->notes().end());
+  return {std::make_unique<AdaptedWeights>(std::move(opened.source), std::move(of_folder)), std::move(opened.notes)};
+}
+
 }  // namespace
 
-ImportedWeights import_weights(const RecipeProgram& recipe, const std::string& folder, const std::string& output) {
-  read_folder_model(folder);  // a checkpoint needs no import
-  auto [source, notes] = open_weights(folder, recipe, facts_that_import_changes());
+ImportedWeights import_weights(const RecipeProgram& recipe, const std::string& folder, const std::string& output,
+                               const std::string& adapters) {
+  const Family& family = *read_folder_model(folder).family;  // a checkpoint needs no import
+  auto [source, notes] = open_imported(family, folder, adapters, recipe);
   check_tensors(*source, recipe, {});
   check_is_free(output);
   Hparams hparams = default_hparams(recipe.hparams);

@@ -14,7 +14,10 @@ struct ImportedWeights {
 /// Makes a run folder of a folder of Hugging Face's: a checkpoint of step 0 that holds weights alone, in the recipe's
 /// master precision, and the tokeniser's and other files beside them. No more of the weights than a bounded part is in
 /// memory at a time.
-/// @throws UsageError [WEIGHTS-06] something is at `output` already; as open_weights, check_tensors
-ImportedWeights import_weights(const RecipeProgram& recipe, const std::string& folder, const std::string& output);
+/// @param adapters a folder of peft's, if the recipe has adapters
+/// @throws UsageError [WEIGHTS-06] something is at `output` already; [ADAPTER-05] the recipe has adapters and there is
+///   no folder of them; as open_weights, AdapterFolder, check_tensors
+ImportedWeights import_weights(const RecipeProgram& recipe, const std::string& folder, const std::string& output,
+                               const std::string& adapters = "");
 
 }  // namespace monomorph::train

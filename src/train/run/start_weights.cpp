@@ -46,6 +46,7 @@ std::vector<std::string> load_start_weights(const RecipeProgram& recipe, const H
   });
   std::vector<std::string> lines = std::move(opened.notes);
   lines.push_back("weights from " + in_quotes(opened.source->where()) + "; all else begins anew");
+  if (begins_adapters(*opened.source, recipe)) lines.push_back("adapters begin anew, as the weights have none");
   if (const std::string warning = warning_of(of_all_ranks(std::move(numbers), communicator), opened.source->where());
       !warning.empty())
     lines.push_back(warning);

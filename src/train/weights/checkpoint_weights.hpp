@@ -22,7 +22,7 @@ class CheckpointWeights : public WeightsSource {
   const Shape* find(const std::string& name) const override;
   void read(const std::string& name, std::int64_t first, View to) override;
   /// Of all rows of a tensor the columns from `first` on, as many as the view has, row by row.
-  void read_columns(const std::string& name, std::int64_t first, View to);
+  virtual void read_columns(const std::string& name, std::int64_t first, View to);
 
  private:
   const runtime::CheckpointReader::Tensor& found(const std::string& name) const;

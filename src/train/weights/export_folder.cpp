@@ -1,9 +1,9 @@
 #include "train/weights/export_folder.hpp"
 
-#include "train/weights/checkpoint_weights.hpp"
 #include "train/weights/family.hpp"
 #include "train/weights/file_dtype.hpp"
 #include "train/weights/give_elements.hpp"
+#include "train/weights/merged_weights.hpp"
 #include "train/weights/tensor_places.hpp"
 
 #include <monomorph/core/atomic_file.hpp>
@@ -153,13 +153,14 @@ std::string export_folder(const RecipeProgram& recipe, const std::string& checkp
                           const ExportOptions& options) {
   const Family& family = family_for(recipe);
   const auto files = divided(placed_tensors(family, recipe), options);
-  CheckpointWeights weights(checkpoint, recipe);
+  MergedWeights weights(checkpoint, recipe);
   create_empty(folder);
   TensorStream stream(weights, options.dtype);
   const std::int64_t n_bytes = write_weights(folder, files, stream, options.dtype);
   write_text(folder + "/config.json", config_text(family, portable_model(recipe), options));
-  return fmt::format("{}: {} of {} weights in {}, as {}", folder, format_bytes(n_bytes), name_of(options.dtype),
-                     files.size() == 1 ? "one file" : fmt::format("{} files", files.size()), family.architecture);
+  return fmt::format("{}: {} of {} weights in {}, as {}{}", folder, format_bytes(n_bytes), name_of(options.dtype),
+                     files.size() == 1 ? "one file" : fmt::format("{} files", files.size()), family.architecture,
+                     recipe.low_rank != nullptr ? ", adapters merged" : "");
 }
 
 }  // namespace monomorph::train

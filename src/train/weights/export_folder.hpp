@@ -17,8 +17,9 @@ struct ExportOptions {
   std::optional<std::int64_t> end_of_text{};
 };
 
-/// Writes a checkpoint's parameters and the recipe's model as a folder of Hugging Face's: config.json comes last, so an
-/// export that was interrupted has none. Of the tensors no more than a bounded part is in memory at a time.
+/// Writes a checkpoint's parameters, adapters merged into them, and the recipe's model as a folder of Hugging Face's:
+/// config.json comes last, so an export that was interrupted has none. Of the tensors no more than a bounded part is in
+/// memory at a time.
 /// @param checkpoint of this recipe   @param folder created; what stands in it may not be a model already
 /// @return a line for the user: the family and what was written
 /// @throws UsageError [WEIGHTS-01] no family expresses the recipe; [WEIGHTS-06] the folder has files of a model; as

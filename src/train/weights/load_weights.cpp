@@ -166,6 +166,7 @@ NonFiniteNumbers load_weights(WeightsSource& source, const WeightsHparams& choic
   NonFiniteNumbers numbers;
   HostPieces pieces(step);
   for (const StateTensor& tensor : step.parameters()) {
+    if (source.find(tensor.name) == nullptr) continue;  // an adapter's: check_tensors lets nothing else be missing
     ResizedTensor from(source, tensor.name, tensor.shape, choices);
     load_tensor(tensor, from, pieces, numbers);
   }

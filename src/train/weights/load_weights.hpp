@@ -32,7 +32,10 @@ std::span<const std::string_view> facts_that_import_changes();
 OpenedWeights open_weights(const std::string& path, const RecipeProgram& recipe,
                            std::span<const std::string_view> may_differ);
 
-/// Compares all tensors before any is read.
+/// Whether the recipe has adapters and the source has none of them: they keep their first values.
+bool begins_adapters(const WeightsSource& source, const RecipeProgram& recipe);
+
+/// Compares all tensors before any is read. Adapters are all there, or none of them is.
 /// @throws UsageError [WEIGHTS-09] tensors are missing, unused, or of another shape than `choices` let them have: all
 ///   of them
 void check_tensors(const WeightsSource& source, const RecipeProgram& recipe, const WeightsHparams& choices);
@@ -44,8 +47,8 @@ std::string warning_of(const NonFiniteNumbers& numbers, const std::string& where
 /// Adds those of a contiguous view in the host's memory.
 void count_non_finite(const std::string& name, View view, NonFiniteNumbers& numbers);
 
-/// Puts weights in the place of a step's parameters. Each rank reads what it holds, in bounded pieces. Rows that the
-/// source does not have keep what initialisation gave them, unless `choices` say otherwise.
+/// Puts weights in the place of a step's parameters. Each rank reads what it holds, in bounded pieces. Rows and
+/// adapters that the source does not have keep what initialisation gave them, unless `choices` say otherwise.
 NonFiniteNumbers load_weights(WeightsSource& source, const WeightsHparams& choices, TrainingStep& step);
 
 }  // namespace monomorph::train

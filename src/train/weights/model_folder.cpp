@@ -25,8 +25,36 @@ bool is_there(const std::string& path) {
   return std::filesystem::exists(path, ignored);
 }
 
-/// Of a JSON text the object, in which no key may come twice: a parser would keep one of the two unasked.
-json unique_object(const std::string& path, ErrorId id) {
+/// A name in an index stands for a file beside it, and for nothing else.
+void check_file_name(const std::string& name, const std::string& index) {
+  const bool plain = name.ends_with(".safetensors") && !name.starts_with('.') &&
+                     name.find_first_of(std::string_view("/\\\0", 3)) == std::string::npos;
+  if (!plain)
+    throw UsageError("WEIGHTS-05", fmt::format("{} names the file {}, and may name only safetensors files beside it; "
+                                               "export the folder again",
+                                               in_quotes(index), in_quotes(name)));
+}
+
+/// By tensor the file that has it.
+std::map<std::string, std::string> weight_map_of(const std::string& index) {
+  const json object = read_unique_object(index, "WEIGHTS-05");
+  std::map<std::string, std::string> files;
+  const auto found = object.find("weight_map");
+  const bool is_map = found != object.end() && found->is_object() &&
+                      std::ranges::all_of(*found, [](const json& file) { return file.is_string(); });
+  if (!is_map)
+    throw UsageError("WEIGHTS-05", fmt::format("{} has no weight_map from tensors to files; export the folder again",
+                                               in_quotes(index)));
+  for (const auto& [tensor, file] : found->items()) {
+    check_file_name(file.get<std::string>(), index);
+    files[tensor] = file.get<std::string>();
+  }
+  return files;
+}
+
+}  // namespace
+
+json read_unique_object(const std::string& path, ErrorId id) {
   const auto refuse = [&](const std::string& reason) {
     throw UsageError(id, fmt::format("{} {}; copy or export the folder again", in_quotes(path), reason));
   };
@@ -46,35 +74,6 @@ json unique_object(const std::string& path, ErrorId id) {
   return object;
 }
 
-/// A name in an index stands for a file beside it, and for nothing else.
-void check_file_name(const std::string& name, const std::string& index) {
-  const bool plain = name.ends_with(".safetensors") && !name.starts_with('.') &&
-                     name.find_first_of(std::string_view("/\\\0", 3)) == std::string::npos;
-  if (!plain)
-    throw UsageError("WEIGHTS-05", fmt::format("{} names the file {}, and may name only safetensors files beside it; "
-                                               "export the folder again",
-                                               in_quotes(index), in_quotes(name)));
-}
-
-/// By tensor the file that has it.
-std::map<std::string, std::string> weight_map_of(const std::string& index) {
-  const json object = unique_object(index, "WEIGHTS-05");
-  std::map<std::string, std::string> files;
-  const auto found = object.find("weight_map");
-  const bool is_map = found != object.end() && found->is_object() &&
-                      std::ranges::all_of(*found, [](const json& file) { return file.is_string(); });
-  if (!is_map)
-    throw UsageError("WEIGHTS-05", fmt::format("{} has no weight_map from tensors to files; export the folder again",
-                                               in_quotes(index)));
-  for (const auto& [tensor, file] : found->items()) {
-    check_file_name(file.get<std::string>(), index);
-    files[tensor] = file.get<std::string>();
-  }
-  return files;
-}
-
-}  // namespace
-
 bool is_model_folder(const std::string& path) { return is_there(fmt::format("{}/{}", path, config_name)); }
 
 FolderModel read_folder_model(const std::string& folder) {
@@ -82,7 +81,7 @@ FolderModel read_folder_model(const std::string& folder) {
   if (!is_there(path))
     throw UsageError("WEIGHTS-02", fmt::format("there is no {} in {}; give the folder of a model of Hugging Face's",
                                                config_name, in_quotes(folder)));
-  const json config = unique_object(path, "WEIGHTS-03");
+  const json config = read_unique_object(path, "WEIGHTS-03");
   const auto type = config.find("model_type");
   const std::string name = type != config.end() && type->is_string() ? type->get<std::string>() : "";
   const Family* const family = find_family(name);

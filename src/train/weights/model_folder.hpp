@@ -1,6 +1,7 @@
 #pragma once
 #include "train/weights/family.hpp"
 
+#include <monomorph/core/error.hpp>
 #include <monomorph/runtime/files/safetensors.hpp>
 
 #include <cstddef>
@@ -17,6 +18,10 @@ struct FolderModel {
   const Family* family = nullptr;
   PortableModel portable;
 };
+
+/// Of a JSON file the object, in which no key may come twice: a parser would keep one of the two unasked.
+/// @throws UsageError with this id, it is none; as read_text_file
+nlohmann::json read_unique_object(const std::string& path, ErrorId id);
 
 /// Whether there is a config.json.
 bool is_model_folder(const std::string& path);

@@ -87,9 +87,16 @@ OpenedWeights open_weights(const std::string& path, const RecipeProgram& recipe,
   return is_model_folder(path) ? open_folder(path, recipe, may_differ) : open_checkpoint(path, recipe, may_differ);
 }
 
+bool begins_adapters(const WeightsSource& source, const RecipeProgram& recipe) {
+  return recipe.low_rank != nullptr && std::ranges::none_of(canonical_tensors(recipe), [&](const auto& tensor) {
+           return is_of_adapter(tensor.name) && source.find(tensor.name) != nullptr;
+         });
+}
+
 void check_tensors(const WeightsSource& source, const RecipeProgram& recipe, const WeightsHparams& choices) {
   std::vector<std::string> wrong;
-  for (const CanonicalTensor& tensor : canonical_tensors(recipe)) {
+  for (const CanonicalTensor& tensor :
+       begins_adapters(source, recipe) ? base_tensors(recipe) : canonical_tensors(recipe)) {
     const Shape* const found = source.find(tensor.name);
     if (found == nullptr)
       wrong.push_back(tensor.name + " is missing");
@@ -99,8 +106,13 @@ void check_tensors(const WeightsSource& source, const RecipeProgram& recipe, con
       wrong.push_back(
           fmt::format("{} is {} and must be {}", tensor.name, shape_text(*found), shape_text(tensor.shape)));
   }
-  for (const std::string& name : source.unused()) wrong.push_back(in_quotes(name) + " is not used");
+  const std::vector<std::string> unused = source.unused();
+  for (const std::string& name : unused) wrong.push_back(in_quotes(name) + " is not used");
   if (wrong.empty()) return;
+  if (recipe.low_rank == nullptr && std::ranges::any_of(unused, is_of_adapter))
+    throw UsageError("WEIGHTS-09", fmt::format("the weights in {} have adapters, and {} has none: {}; give the folder "
+                                               "that `export` makes of them, into which it merges adapters",
+                                               in_quotes(source.where()), recipe.name, listed(std::move(wrong))));
   throw UsageError("WEIGHTS-09", fmt::format("the tensors in {} are not those of {}: {}; give weights of the recipe's "
                                              "model, or set weights.vocabulary or weights.positions where rows differ",
                                              in_quotes(source.where()), recipe.name, listed(std::move(wrong))));

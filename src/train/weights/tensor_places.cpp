@@ -57,13 +57,19 @@ std::vector<CanonicalTensor> canonical_tensors(const RecipeProgram& recipe) {
   return tensors;
 }
 
+std::vector<CanonicalTensor> base_tensors(const RecipeProgram& recipe) {
+  std::vector<CanonicalTensor> tensors = canonical_tensors(recipe);
+  std::erase_if(tensors, [](const CanonicalTensor& tensor) { return is_of_adapter(tensor.name); });
+  return tensors;
+}
+
 std::vector<std::int64_t> PlacedTensor::file_shape() const {
   if (is_vector) return {rows};
   return transposed ? std::vector{cols, rows} : std::vector{rows, cols};
 }
 
 std::vector<PlacedTensor> placed_tensors(const Family& family, const RecipeProgram& recipe) {
-  std::vector<CanonicalTensor> left = canonical_tensors(recipe);
+  std::vector<CanonicalTensor> left = base_tensors(recipe);
   std::vector<PlacedTensor> placed;
   // Row by row, so that the parts of a tensor come in the order of the rows.
   for (int block = -1; block < recipe.n_blocks; ++block)

@@ -16,6 +16,8 @@ struct CanonicalTensor {
   int matrices = 1;  ///< one below the other: those of experts
 };
 std::vector<CanonicalTensor> canonical_tensors(const RecipeProgram& recipe);
+/// All but those of adapters, which files of a model do not have.
+std::vector<CanonicalTensor> base_tensors(const RecipeProgram& recipe);
 
 /// Rows of a canonical tensor: all, or the matrix of one expert.
 struct PlacedPart {
@@ -37,7 +39,7 @@ struct PlacedTensor {
   std::int64_t elements() const { return rows * cols; }
 };
 
-/// Where all tensors of a recipe lie.
+/// Where all tensors of a recipe lie, but for those of adapters.
 /// @throws UsageError [WEIGHTS-01] the family has none for one of them
 std::vector<PlacedTensor> placed_tensors(const Family& family, const RecipeProgram& recipe);
 

@@ -1,0 +1,194 @@
+#include "train/weights/adapter_folder.hpp"
+
+#include "train/weights/adapter_places.hpp"
+#include "train/weights/checkpoint_weights.hpp"
+#include "train/weights/file_dtype.hpp"
+#include "train/weights/give_elements.hpp"
+#include "train/weights/listed.hpp"
+#include "train/weights/read_converted.hpp"
+
+#include <monomorph/core/atomic_file.hpp>
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+#include <monomorph/spec/low_rank_spec.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <cstring>
+#include <filesystem>
+#include <set>
+
+namespace monomorph::train {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr std::string_view config_name = "adapter_config.json", weights_name = "adapter_model.safetensors";
+
+const LowRankSpec& adapters_of(const RecipeProgram& recipe) {
+  if (recipe.low_rank == nullptr)
+    throw UsageError("ADAPTER-04", fmt::format("{} has no adapters; give it `finetuning::LowRank`, or leave out "
+                                               "--adapter",
+                                               recipe.name));
+  return *recipe.low_rank;
+}
+
+/// A whole number without a point, as people write it.
+json number(double value) {
+  const auto whole = static_cast<std::int64_t>(value);
+  return static_cast<double>(whole) == value ? json(whole) : json(value);
+}
+
+/// The keys of peft that decide what adapters compute, and what all others must be that change it.
+json config_of(const LowRankSpec& spec) {
+  return {{"peft_type", "LORA"},
+          {"r", spec.rank.value},
+          {"lora_alpha", number(spec.alpha)},
+          {"use_rslora", spec.rank_stabilised.value},
+          {"bias", "none"}};
+}
+/// Of these any other value is a feature that recipes do not have.
+constexpr std::string_view empty_keys[]{"alpha_pattern",
+                                        "alora_invocation_tokens",
+                                        "layer_replication",
+                                        "layers_to_transform",
+                                        "lora_bias",
+                                        "modules_to_save",
+                                        "rank_pattern",
+                                        "target_parameters",
+                                        "trainable_token_indices",
+                                        "use_bdlora",
+                                        "use_dora",
+                                        "use_qalora"};
+
+bool says_nothing(const json& value) { return value.is_null() || value == json(false) || value.empty(); }
+std::string entry_text(std::string_view key, const json& value) {
+  constexpr std::size_t most = 60;
+  const std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
+  return fmt::format("{} {}", key, text.size() > most ? text.substr(0, most) + "…" : text);
+}
+
+/// peft's own value of a key that is left out.
+json absent_value(const std::string& key) {
+  static const json usual{{"r", 8}, {"lora_alpha", 8}, {"use_rslora", false}, {"bias", "none"}};
+  return usual.value(key, json());
+}
+
+/// @return notes   @throws UsageError [ADAPTER-01], [ADAPTER-02]
+std::vector<std::string> compare_config(const std::string& path, const RecipeProgram& recipe, const LowRankSpec& spec) {
+  const json config = read_unique_object(path, "ADAPTER-01");
+  if (config.value("peft_type", json()) != "LORA")
+    throw UsageError("ADAPTER-01", fmt::format("{} has {}, and must be of LORA; give other adapters", in_quotes(path),
+                                               entry_text("the peft_type", config.value("peft_type", json()))));
+  std::vector<std::string> wrong;
+  const json ours = config_of(spec);
+  for (const auto& [key, here] : ours.items())
+    if (const json there = config.value(key, absent_value(key)); there != here)
+      wrong.push_back(fmt::format("{} there, and {} in the recipe", entry_text(key, there), here.dump()));
+  for (const std::string_view key : empty_keys)
+    if (const json there = config.value(std::string(key), json()); !says_nothing(there))
+      wrong.push_back(entry_text(key, there) + ", which no recipe has");
+  if (!wrong.empty())
+    throw UsageError("ADAPTER-02", fmt::format("the adapters in {} are not those of {}: {}; change the recipe's "
+                                               "LowRankSpec, or give other adapters",
+                                               in_quotes(path), recipe.name, listed(std::move(wrong))));
+  const json dropout = config.value("lora_dropout", json(0.0));
+  if (dropout == json(spec.dropout.value)) return {};
+  return {fmt::format("of the adapters in {}, {} there, and {} here", path, entry_text("lora_dropout", dropout),
+                      spec.dropout.value)};
+}
+
+/// @throws UsageError [WEIGHTS-06]
+void create_folder(const std::string& folder) {
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure) throw_file_error("create the folder", folder, failure.value());
+  for (const std::string_view name : {config_name, weights_name})
+    if (fs::exists(fmt::format("{}/{}", folder, name)))
+      throw UsageError("WEIGHTS-06", fmt::format("{} has adapters already, to which {} belongs; name another folder",
+                                                 in_quotes(folder), name));
+}
+
+void write_config(const std::string& path, const LowRankSpec& spec, const Family& family,
+                  const std::vector<PlacedAdapter>& adapters) {
+  json config = config_of(spec);
+  config["task_type"] = "CAUSAL_LM";
+  config["base_model_name_or_path"] = nullptr;
+  config["lora_dropout"] = spec.dropout.value;
+  config["target_modules"] = target_modules(family, adapters);
+  config["fan_in_fan_out"] = are_transposed(family, adapters);
+  config["inference_mode"] = true;
+  AtomicFile file(path);
+  file.write(config.dump(2) + "\n");
+  file.commit();
+}
+
+}  // namespace
+
+std::string export_adapters(const RecipeProgram& recipe, const std::string& checkpoint, const std::string& folder,
+                            DType dtype) {
+  const LowRankSpec& spec = adapters_of(recipe);
+  const Family& family = family_for(recipe);
+  const std::vector<PlacedAdapter> adapters = placed_adapters(family, recipe);
+  CheckpointWeights weights(checkpoint, recipe);
+  create_folder(folder);
+  std::vector<runtime::TensorToWrite> to_write;
+  for (const PlacedAdapter& adapter : adapters) {
+    const auto& [rows, cols] = adapter.tensor.shape;
+    to_write.push_back({.name = adapter.name,
+                        .dtype = file_dtype(dtype),
+                        .shape = {rows, cols},
+                        .give = [&](const runtime::ByteSink& sink) {
+                          give_elements(weights, adapter.tensor.name, 0, adapter.tensor.shape.elements(), dtype, sink);
+                        }});
+  }
+  runtime::write_safetensors(fmt::format("{}/{}", folder, weights_name), to_write, {{"format", "pt"}});
+  write_config(fmt::format("{}/{}", folder, config_name), spec, family, adapters);
+  return fmt::format("{}: adapters of rank {} for {}, in {}, as peft has them", folder, spec.rank.value,
+                     fmt::join(target_modules(family, adapters), ", "), name_of(dtype));
+}
+
+AdapterFolder::AdapterFolder(const std::string& folder, const Family& family, const RecipeProgram& recipe)
+    : folder_(folder),
+      notes_(compare_config(fmt::format("{}/{}", folder, config_name), recipe, adapters_of(recipe))),
+      file_(runtime::SafetensorsFile::open(fmt::format("{}/{}", folder, weights_name))) {
+  std::set<std::string> used;
+  for (const PlacedAdapter& adapter : placed_adapters(family, recipe)) {
+    const runtime::TensorEntry* const entry = file_.find(adapter.name);
+    if (entry == nullptr) continue;  // whoever reads says what is missing
+    used.insert(adapter.name);
+    if (entry->shape.size() != 2 || !dtype_of(entry->dtype))
+      throw UsageError("WEIGHTS-07", fmt::format("{} in {} must be a matrix of floating-point numbers; give other "
+                                                 "adapters",
+                                                 in_quotes(adapter.name), in_quotes(file_.path())));
+    tensors_[adapter.tensor.name] = {entry, {entry->shape[0], entry->shape[1]}};
+  }
+  for (const runtime::TensorEntry& entry : file_.tensors())
+    if (!used.contains(entry.name)) unused_.push_back(entry.name);
+}
+
+const Shape* AdapterFolder::find(const std::string& name) const {
+  const auto found = tensors_.find(name);
+  return found == tensors_.end() ? nullptr : &found->second.shape;
+}
+
+void AdapterFolder::read(const std::string& name, std::int64_t first, View to) {
+  const runtime::TensorEntry& entry = *tensors_.at(name).entry;
+  const DType dtype = *dtype_of(entry.dtype);
+  read_converted(dtype, to, buffer_, [&](std::int64_t done, std::span<std::byte> bytes) {
+    std::memcpy(bytes.data(), file_.data(entry) + (first + done) * size_of(dtype), bytes.size());
+  });
+}
+
+WeightsSource& AdaptedWeights::of(const std::string& name) const { return is_of_adapter(name) ? *adapters_ : *base_; }
+
+std::vector<std::string> AdaptedWeights::unused() const {
+  std::vector<std::string> names = base_->unused();
+  for (std::string& name : adapters_->unused()) names.push_back(std::move(name));
+  return names;
+}
+
+}  // namespace monomorph::train

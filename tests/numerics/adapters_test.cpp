@@ -1,0 +1,233 @@
+// Adapters that Hugging Face's peft wrote (tests/fixtures/adapters/README.md), imported, merged, exported and imported
+// again, and what of them is refused.
+#include "fixtures/weights/recipes/gpt2.hpp"
+#include "fixtures/weights/recipes/llama.hpp"
+#include "fixtures/weights/recipes/qwen3.hpp"
+#include "support/error_of.hpp"
+#include "train/weights/adapter_folder.hpp"
+#include "train/weights/export_folder.hpp"
+#include "weights_check.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <functional>
+#include <set>
+
+namespace monomorph {
+namespace {
+
+using namespace testing;
+using Json = nlohmann::json;
+
+template <class R, LowRankSpec spec> struct Adapted : R { using finetuning = finetuning::LowRank<spec>; };
+
+using llama_adapted =
+    Adapted<recipes::llama,
+            LowRankSpec{.rank = 4,
+                        .alpha = 6,
+                        .rank_stabilised = true,
+                        .dropout = 0.1,
+                        .targets = {.key = true, .output = true, .gate = true, .up = true, .down = true}}>;
+using qwen3_adapted = Adapted<recipes::qwen3, LowRankSpec{.rank = 3, .alpha = 12}>;
+using gpt2_adapted =
+    Adapted<recipes::gpt2,
+            LowRankSpec{.rank = 2,
+                        .alpha = 3,
+                        .targets = {.query = false, .value = false, .output = true, .up = true, .down = true}}>;
+
+std::string adapters(const std::string& name) { return MONOMORPH_SOURCE_DIR "/tests/fixtures/adapters/" + name; }
+
+Values expected(const std::string& name, const std::string& tensor) {
+  return values_of(runtime::SafetensorsFile::open(adapters(name) + "/expected.safetensors"), tensor);
+}
+
+/// What a file of adapters holds.
+std::map<std::string, std::string> tensors_of(const std::string& folder) {
+  std::map<std::string, std::string> contents;
+  const auto file = runtime::SafetensorsFile::open(folder + "/adapter_model.safetensors");
+  for (const runtime::TensorEntry& entry : file.tensors())
+    contents[entry.name] = std::string(reinterpret_cast<const char*>(file.data(entry)), entry.end - entry.begin);
+  return contents;
+}
+
+/// Logits of the batch of a fixture with a checkpoint's weights.
+template <Recipe R> Values logits_with(const std::string& checkpoint, const std::string& name) {
+  Model<R> model;
+  train::restore_run(checkpoint, detail::program_of<R>(), model.step, false);
+  return model.logits("../adapters/" + name);
+}
+
+/// Imports a model and its adapters, merges them, and exports them and imports them again.
+template <Recipe R, Recipe Base> void check_travels_adapted(const std::string& name) {
+  const train::RecipeProgram recipe = detail::program_of<R>(), base = detail::program_of<Base>();
+  const TemporaryFolder folder;
+  const auto imported = train::import_weights(recipe, fixture(name), folder / "imported", adapters(name));
+  CHECK(imported.notes.empty());
+  CHECK(relative_error(logits_with<R>(imported.checkpoint, name), expected(name, "logits")) < 1e-5);
+
+  CHECK(contains(train::export_folder(recipe, imported.checkpoint, folder / "merged", {}), "adapters merged"));
+  const auto merged = train::import_weights(base, folder / "merged", folder / "merged_imported");
+  CHECK(relative_error(logits_with<Base>(merged.checkpoint, name), expected(name, "merged_logits")) < 1e-5);
+
+  train::export_adapters(recipe, imported.checkpoint, folder / "adapters", DType::fp32);
+  CHECK(tensors_of(folder / "adapters") == tensors_of(adapters(name)));
+  const Json here = Json::parse(read_bytes(folder / "adapters/adapter_config.json")),
+             there = Json::parse(read_bytes(adapters(name) + "/adapter_config.json"));
+  for (const auto& [key, value] : here.items()) {
+    CAPTURE(key);
+    if (key == "base_model_name_or_path") continue;
+    if (key == "target_modules")
+      CHECK(value.template get<std::set<std::string>>() == there.at(key).template get<std::set<std::string>>());
+    else
+      CHECK(value == there.at(key));
+  }
+  const auto again = train::import_weights(recipe, fixture(name), folder / "again", folder / "adapters");
+  CHECK(logits_with<R>(again.checkpoint, name) == logits_with<R>(imported.checkpoint, name));
+}
+
+/// The fixture `llama`, changed before it is imported into a recipe.
+struct ChangedAdapters {
+  TemporaryFolder folder;
+  train::RecipeProgram recipe = detail::program_of<llama_adapted>();
+  Json config = Json::parse(read_bytes(adapters("llama") + "/adapter_config.json"));
+  std::string weights = read_bytes(adapters("llama") + "/adapter_model.safetensors");
+
+  std::string refusal() {
+    write_bytes(folder / "adapter_config.json", config.dump());
+    write_bytes(folder / "adapter_model.safetensors", weights);
+    return error_of([&] { train::import_weights(recipe, fixture("llama"), folder / "imported", folder.path()); });
+  }
+};
+void check_refused(const std::string& id, const std::vector<std::string>& parts,
+                   const std::function<void(ChangedAdapters&)>& change) {
+  ChangedAdapters changed;
+  change(changed);
+  const std::string message = changed.refusal();
+  CAPTURE(message);
+  CHECK(message.starts_with("[" + id + "]"));
+  CHECK(message.find('\n') == std::string::npos);
+  for (const std::string& part : parts) CHECK(contains(message, part));
+}
+void check_key_refused(const std::string& key, const Json& value, const std::string& part) {
+  CAPTURE(key);
+  check_refused("ADAPTER-02", {part}, [&](ChangedAdapters& changed) { changed.config[key] = value; });
+}
+
+}  // namespace
+
+TEST_CASE("adapters of a Llama travel, merged and alone") {
+  check_travels_adapted<llama_adapted, recipes::llama>("llama");
+}
+TEST_CASE("adapters of a Qwen 3 travel, merged and alone") {
+  check_travels_adapted<qwen3_adapted, recipes::qwen3>("qwen3");
+}
+TEST_CASE("adapters of a GPT-2, whose files are transposed, travel, merged and alone") {
+  check_travels_adapted<gpt2_adapted, recipes::gpt2>("gpt2");
+}
+
+TEST_CASE("merged weights are rounded once") {
+  const train::RecipeProgram recipe = detail::program_of<llama_adapted>();
+  const TemporaryFolder folder;
+  const auto imported = train::import_weights(recipe, fixture("llama"), folder / "imported", adapters("llama"));
+  train::export_folder(recipe, imported.checkpoint, folder / "merged", {});
+  const train::FolderTensors base(fixture("llama")), merged(folder / "merged");
+  const auto of_adapters = runtime::SafetensorsFile::open(adapters("llama") + "/adapter_model.safetensors");
+  const std::string weight = "model.layers.1.mlp.down_proj";
+  const auto floats_of = [](const train::FolderTensors& tensors, const std::string& name) {
+    return reinterpret_cast<const float*>(tensors.find(name)->file->data(*tensors.find(name)->entry));
+  };
+  const float* const before = floats_of(base, weight + ".weight");
+  const float* const after = floats_of(merged, weight + ".weight");
+  const Values a = values_of(of_adapters, "base_model.model." + weight + ".lora_A.weight"),
+               b = values_of(of_adapters, "base_model.model." + weight + ".lora_B.weight");
+  for (std::size_t row = 0; row < 32; ++row)
+    for (std::size_t col = 0; col < 48; ++col) {
+      double sum = before[row * 48 + col];
+      for (std::size_t k = 0; k < 4; ++k) sum += b[row * 4 + k] * (6 / std::sqrt(4.0)) * a[k * 48 + col];
+      CHECK(after[row * 48 + col] == static_cast<float>(sum));
+    }
+  // What has no adapter keeps its bits.
+  CHECK(contents_of(folder / "merged").at("lm_head.weight") == contents_of(fixture("llama")).at("lm_head.weight"));
+}
+
+TEST_CASE("a run with adapters starts from weights that have none, or from all of its own") {
+  const train::RecipeProgram recipe = detail::program_of<llama_adapted>(), base = detail::program_of<recipes::llama>();
+  const auto opened = train::open_weights(fixture("llama"), recipe, train::facts_that_training_changes());
+  CHECK(train::begins_adapters(*opened.source, recipe));
+  train::check_tensors(*opened.source, recipe, {});
+  Model<llama_adapted> adapted;
+  Model<recipes::llama> plain;
+  const Tensors initial = values_of(adapted.step.parameters());
+  train::load_weights(*opened.source, {}, adapted.step);
+  train::load_weights(*opened.source, {}, plain.step);
+  const Tensors loaded = values_of(adapted.step.parameters()), of_base = values_of(plain.step.parameters());
+  for (const auto& [name, values] : loaded) CHECK(values == (is_of_adapter(name) ? initial : of_base).at(name));
+  CHECK(relative_error(adapted.logits("llama"), plain.logits("llama")) < 1e-12);
+
+  const TemporaryFolder folder;
+  const auto imported = train::import_weights(recipe, fixture("llama"), folder / "imported", adapters("llama"));
+  const auto with_adapters = train::open_weights(imported.checkpoint, recipe, train::facts_that_training_changes());
+  CHECK_FALSE(train::begins_adapters(*with_adapters.source, recipe));
+  train::check_tensors(*with_adapters.source, recipe, {});
+  const std::string refused = error_of([&] {
+    train::check_tensors(*train::open_weights(imported.checkpoint, base, train::facts_that_training_changes()).source,
+                         base, {});
+  });
+  CAPTURE(refused);
+  CHECK(refused.starts_with("[WEIGHTS-09]"));
+  CHECK(contains(refused, "merges adapters"));
+}
+
+TEST_CASE("adapters that are not the recipe's are refused by what they differ in") {
+  check_key_refused("r", 8, "r 8 there, and 4 in the recipe");
+  check_key_refused("lora_alpha", 16, "lora_alpha 16 there, and 6 in the recipe");
+  check_key_refused("lora_alpha", "16", "lora_alpha \"16\" there");
+  check_key_refused("use_rslora", false, "use_rslora false there, and true in the recipe");
+  check_key_refused("bias", "all", "bias \"all\"");
+  check_key_refused("use_dora", true, "use_dora true, which no recipe has");
+  check_key_refused("rank_pattern", {{"q_proj", 2}}, "rank_pattern");
+  check_key_refused("modules_to_save", Json::array({"lm_head"}), "modules_to_save [\"lm_head\"]");
+  check_key_refused("layers_to_transform", Json::array({0}), "layers_to_transform");
+  check_refused("ADAPTER-01", {"IA3"}, [](auto& changed) { changed.config["peft_type"] = "IA3"; });
+  check_refused("ADAPTER-01", {"peft_type"}, [](auto& changed) { changed.config.erase("peft_type"); });
+  check_refused("ADAPTER-01", {"no JSON object"}, [](auto& changed) { changed.config = Json::array(); });
+  check_refused("ADAPTER-04", {"LowRank"},
+                [](auto& changed) { changed.recipe = detail::program_of<recipes::llama>(); });
+}
+
+TEST_CASE("of adapters what is missing, left over or of another shape is told, and files that are cut are refused") {
+  const auto renamed = [](const std::string& from, const std::string& to) {
+    return [=](ChangedAdapters& changed) { changed.weights.replace(changed.weights.find(from), from.size(), to); };
+  };
+  check_refused("WEIGHTS-09", {"layers.0.attention.q.lora_A is missing", "X_proj.lora_A.weight\" is not used"},
+                renamed("layers.0.self_attn.q_proj.lora_A", "layers.0.self_attn.X_proj.lora_A"));
+  check_refused("WEIGHTS-09", {"is [48, 4] and must be [4, 48]"}, renamed("\"shape\":[4,48]", "\"shape\":[48,4]"));
+  check_refused("WEIGHTS-07", {"must be a matrix"}, renamed("\"shape\":[4,48]", "\"shape\":[192] "));
+  check_refused("SAFETENSORS-06", {"adapter_model.safetensors"},
+                [](auto& changed) { changed.weights.resize(changed.weights.size() / 2); });
+  check_refused("SAFETENSORS-01", {}, [](auto& changed) { changed.weights.clear(); });
+}
+
+TEST_CASE("what peft has no adapters for, and a folder without any where a recipe has some, is refused") {
+  const TemporaryFolder folder;
+  using with_queries = Adapted<recipes::gpt2, LowRankSpec{.rank = 2, .alpha = 3}>;
+  const std::string fused = error_of([&] {
+    train::import_weights(detail::program_of<with_queries>(), fixture("gpt2"), folder / "imported", adapters("gpt2"));
+  });
+  CAPTURE(fused);
+  CHECK(fused.starts_with("[ADAPTER-03]"));
+  CHECK(contains(fused, "attention.q.weight in one tensor with others"));
+  const train::RecipeProgram recipe = detail::program_of<llama_adapted>();
+  CHECK(error_of([&] { train::import_weights(recipe, fixture("llama"), folder / "a"); }).starts_with("[ADAPTER-05]"));
+  CHECK(error_of([&] {
+          train::import_weights(recipe, fixture("llama"), folder / "a", folder.path());
+        }).starts_with("[FILE-01]"));
+  const auto imported = train::import_weights(recipe, fixture("llama"), folder / "b", adapters("llama"));
+  train::export_adapters(recipe, imported.checkpoint, folder / "c", DType::fp32);
+  CHECK(error_of([&] {
+          train::export_adapters(recipe, imported.checkpoint, folder / "c", DType::fp32);
+        }).starts_with("[WEIGHTS-06]"));
+}
+
+}  // namespace monomorph
