@@ -177,6 +177,18 @@ def model_configs():
     seed("model_config", "key_twice", '{"model_type": "gpt2", "model_type": "llama"}')
 
 
+def adapter_configs():
+    folders = pathlib.Path(__file__).resolve().parents[1] / "fixtures" / "adapters"
+    for config in sorted(folders.glob("*/adapter_config.json")):
+        seed("adapter_config", config.parent.name, config.read_text())
+    usual = {"peft_type": "LORA", "r": 8, "lora_alpha": 16, "target_modules": ["q_proj"]}
+    seed("adapter_config", "accepted", json.dumps(usual))
+    seed("adapter_config", "real_numbers", json.dumps(usual | {"r": 8.0, "lora_alpha": 16.5, "lora_dropout": 1e300}))
+    seed("adapter_config", "patterns", json.dumps(usual | {"rank_pattern": {"q_proj": 4}, "modules_to_save": ["lm_head"], "use_dora": True}))
+    seed("adapter_config", "not_lora", json.dumps({"peft_type": ["LORA"], "r": "8"}))
+    seed("adapter_config", "key_twice", '{"peft_type": "LORA", "r": 8, "r": 4}')
+
+
 def weights_indices():
     def write(name, weight_map):
         seed("weights_index", name, json.dumps({"metadata": {"total_size": 8}, "weight_map": weight_map}))
@@ -192,5 +204,5 @@ def weights_indices():
 
 if __name__ == "__main__":
     for make in (span_indices, compressed_texts, packed_files, tokenizers, json_lines, safetensors, checkpoint_metadata, checkpoint_parts, hparams, model_configs,
-                 weights_indices, jinja_templates):
+                 weights_indices, adapter_configs, jinja_templates):
         make()

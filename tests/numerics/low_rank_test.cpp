@@ -1,4 +1,5 @@
 // Low-rank adapters against autograd in fp64, and what they leave as it is.
+#include "distributed/encoder_like.hpp"
 #include "numerics/low_rank_recipes.hpp"
 #include "numerics/model_check.hpp"
 #include "numerics/schedule_recipes.hpp"
@@ -99,6 +100,12 @@ TEST_CASE("adapters begin as a model without them, A uniform and B zero") {
   double squares = 0;
   for (const double x : a) squares += x * x;
   CHECK(squares / static_cast<double>(a.size()) == Approx(bound * bound / 3).epsilon(0.2));
+}
+
+TEST_CASE("encoders have adapters, too, with a fraction of the state") {
+  using adapted = Adapted<encoder_like, queries_and_values>;
+  STATIC_REQUIRE(Recipe<adapted>);
+  STATIC_REQUIRE(plan::memory<adapted>(1, 2).optimizer_state < plan::memory<encoder_like>(1, 2).optimizer_state / 10);
 }
 
 TEST_CASE("floating-point operations of adapters, by hand") {

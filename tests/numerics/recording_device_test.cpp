@@ -22,6 +22,10 @@ using Timing = Transfers::Timing;
 template <class R, class Policy> struct With : R { using checkpointing = Policy; };
 template <class R, class Optimizer> struct OptimizedBy : R { using optimizer = Optimizer; };
 using Muon = optim::ByClass<optim::Muon, optim::AdamW>;
+template <class R> struct Adapted : R {
+  using finetuning = finetuning::LowRank<
+      LowRankSpec{.rank = 3, .alpha = 5, .dropout = 0.2, .targets = {.output = true, .gate = true, .down = true}}>;
+};
 template <class R> struct FrozenBelow : R { using finetuning = finetuning::FreezeFirst<1>; };
 inline constexpr MixtureSpec experts{
     .n_experts = 4, .top_k = 2, .d_expert = 32, .n_shared = 1, .balance_loss = 0.01, .bias_rate = 0.001};
@@ -110,6 +114,9 @@ template <class R> void check_host_memory() {
 TEST_CASE("a step that runs behind the host gives the same bits: tied head") { check_policies<gpt2_like>(); }
 TEST_CASE("a step that runs behind the host gives the same bits: head of its own, bf16") {
   check_policies<InBf16<llama_like>>();
+}
+TEST_CASE("a step that runs behind the host gives the same bits: low-rank adapters") {
+  check_same<Adapted<InBf16<llama_like>>>();
 }
 TEST_CASE("a step that runs behind the host gives the same bits: mixture of experts") {
   check_same<Mixed<llama_like>>();

@@ -50,8 +50,19 @@ constexpr MixtureSpec losing_tokens{
 constexpr MixtureSpec dropless{
     .n_experts = 6, .top_k = 2, .scores = RouterScores::sigmoid, .normalize = false, .bias_rate = 0.01};
 
+template <class R> struct Adapted : R {
+  using finetuning = finetuning::LowRank<
+      LowRankSpec{.rank = 4,
+                  .alpha = 6,
+                  .dropout = 0.2,
+                  .targets = {.key = true, .output = true, .gate = true, .up = true, .down = true}}>;
+};
+
 }  // namespace
 
+TEST_CASE("bf16, cheap activations recomputed, low-rank adapters") {
+  check_losses<Adapted<Of<Llama, precision::Bf16Mixed, RecomputeCheap, AdamW, NextToken>>>(1e-4);
+}
 TEST_CASE("fp32, every block recomputed, Lion and a moving average") {
   check_losses<Of<Llama, precision::Fp32, EveryBlock, Averaged<Lion>, NextToken>>(1e-7);
 }

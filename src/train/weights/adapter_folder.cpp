@@ -1,10 +1,10 @@
 #include "train/weights/adapter_folder.hpp"
 
+#include "train/weights/adapter_config.hpp"
 #include "train/weights/adapter_places.hpp"
 #include "train/weights/checkpoint_weights.hpp"
 #include "train/weights/file_dtype.hpp"
 #include "train/weights/give_elements.hpp"
-#include "train/weights/listed.hpp"
 #include "train/weights/read_converted.hpp"
 
 #include <monomorph/core/atomic_file.hpp>
@@ -36,71 +36,6 @@ const LowRankSpec& adapters_of(const RecipeProgram& recipe) {
   return *recipe.low_rank;
 }
 
-/// A whole number without a point, as people write it.
-json number(double value) {
-  const auto whole = static_cast<std::int64_t>(value);
-  return static_cast<double>(whole) == value ? json(whole) : json(value);
-}
-
-/// The keys of peft that decide what adapters compute, and what all others must be that change it.
-json config_of(const LowRankSpec& spec) {
-  return {{"peft_type", "LORA"},
-          {"r", spec.rank.value},
-          {"lora_alpha", number(spec.alpha)},
-          {"use_rslora", spec.rank_stabilised.value},
-          {"bias", "none"}};
-}
-/// Of these any other value is a feature that recipes do not have.
-constexpr std::string_view empty_keys[]{"alpha_pattern",
-                                        "alora_invocation_tokens",
-                                        "layer_replication",
-                                        "layers_to_transform",
-                                        "lora_bias",
-                                        "modules_to_save",
-                                        "rank_pattern",
-                                        "target_parameters",
-                                        "trainable_token_indices",
-                                        "use_bdlora",
-                                        "use_dora",
-                                        "use_qalora"};
-
-bool says_nothing(const json& value) { return value.is_null() || value == json(false) || value.empty(); }
-std::string entry_text(std::string_view key, const json& value) {
-  constexpr std::size_t most = 60;
-  const std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
-  return fmt::format("{} {}", key, text.size() > most ? text.substr(0, most) + "…" : text);
-}
-
-/// peft's own value of a key that is left out.
-json absent_value(const std::string& key) {
-  static const json usual{{"r", 8}, {"lora_alpha", 8}, {"use_rslora", false}, {"bias", "none"}};
-  return usual.value(key, json());
-}
-
-/// @return notes   @throws UsageError [ADAPTER-01], [ADAPTER-02]
-std::vector<std::string> compare_config(const std::string& path, const RecipeProgram& recipe, const LowRankSpec& spec) {
-  const json config = read_unique_object(path, "ADAPTER-01");
-  if (config.value("peft_type", json()) != "LORA")
-    throw UsageError("ADAPTER-01", fmt::format("{} has {}, and must be of LORA; give other adapters", in_quotes(path),
-                                               entry_text("the peft_type", config.value("peft_type", json()))));
-  std::vector<std::string> wrong;
-  const json ours = config_of(spec);
-  for (const auto& [key, here] : ours.items())
-    if (const json there = config.value(key, absent_value(key)); there != here)
-      wrong.push_back(fmt::format("{} there, and {} in the recipe", entry_text(key, there), here.dump()));
-  for (const std::string_view key : empty_keys)
-    if (const json there = config.value(std::string(key), json()); !says_nothing(there))
-      wrong.push_back(entry_text(key, there) + ", which no recipe has");
-  if (!wrong.empty())
-    throw UsageError("ADAPTER-02", fmt::format("the adapters in {} are not those of {}: {}; change the recipe's "
-                                               "LowRankSpec, or give other adapters",
-                                               in_quotes(path), recipe.name, listed(std::move(wrong))));
-  const json dropout = config.value("lora_dropout", json(0.0));
-  if (dropout == json(spec.dropout.value)) return {};
-  return {fmt::format("of the adapters in {}, {} there, and {} here", path, entry_text("lora_dropout", dropout),
-                      spec.dropout.value)};
-}
-
 /// @throws UsageError [WEIGHTS-06]
 void create_folder(const std::string& folder) {
   std::error_code failure;
@@ -114,7 +49,7 @@ void create_folder(const std::string& folder) {
 
 void write_config(const std::string& path, const LowRankSpec& spec, const Family& family,
                   const std::vector<PlacedAdapter>& adapters) {
-  json config = config_of(spec);
+  json config = adapter_config(spec);
   config["task_type"] = "CAUSAL_LM";
   config["base_model_name_or_path"] = nullptr;
   config["lora_dropout"] = spec.dropout.value;
@@ -153,7 +88,7 @@ std::string export_adapters(const RecipeProgram& recipe, const std::string& chec
 
 AdapterFolder::AdapterFolder(const std::string& folder, const Family& family, const RecipeProgram& recipe)
     : folder_(folder),
-      notes_(compare_config(fmt::format("{}/{}", folder, config_name), recipe, adapters_of(recipe))),
+      notes_(check_adapter_config(fmt::format("{}/{}", folder, config_name), adapters_of(recipe), recipe.name)),
       file_(runtime::SafetensorsFile::open(fmt::format("{}/{}", folder, weights_name))) {
   std::set<std::string> used;
   for (const PlacedAdapter& adapter : placed_adapters(family, recipe)) {

@@ -1,0 +1,91 @@
+#include "train/weights/adapter_config.hpp"
+
+#include "train/weights/listed.hpp"
+#include "train/weights/model_folder.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+
+#include <fmt/format.h>
+
+namespace monomorph::train {
+namespace {
+
+using nlohmann::json;
+
+/// A whole number without a point, as people write it.
+json number(double value) {
+  if (value > 1e15) return value;
+  const auto whole = static_cast<std::int64_t>(value);
+  return static_cast<double>(whole) == value ? json(whole) : json(value);
+}
+
+/// Of these any other value is a feature that recipes do not have.
+constexpr std::string_view empty_keys[]{"alpha_pattern",
+                                        "alora_invocation_tokens",
+                                        "layer_replication",
+                                        "layers_to_transform",
+                                        "lora_bias",
+                                        "modules_to_save",
+                                        "rank_pattern",
+                                        "target_parameters",
+                                        "trainable_token_indices",
+                                        "use_bdlora",
+                                        "use_dora",
+                                        "use_qalora"};
+
+bool says_nothing(const json& value) { return value.is_null() || value == json(false) || value.empty(); }
+std::string key_text(std::string_view key, const json& value) {
+  constexpr std::size_t most = 60;
+  const std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
+  return fmt::format("{} {}", key, text.size() > most ? text.substr(0, most) + "…" : text);
+}
+
+/// Other ways to begin change the base, too, when adapters are loaded.
+bool begins_beside_base(const json& init_lora_weights) {
+  return init_lora_weights.is_null() || init_lora_weights.is_boolean() || init_lora_weights == "gaussian";
+}
+
+/// peft's own value of a key that is left out.
+json absent_value(const std::string& key) {
+  static const json usual{{"r", 8}, {"lora_alpha", 8}, {"use_rslora", false}, {"bias", "none"}};
+  return usual.value(key, json());
+}
+
+}  // namespace
+
+nlohmann::json adapter_config(const LowRankSpec& spec) {
+  return {{"peft_type", "LORA"},
+          {"r", spec.rank.value},
+          {"lora_alpha", number(spec.alpha)},
+          {"use_rslora", spec.rank_stabilised.value},
+          {"bias", "none"}};
+}
+
+std::vector<std::string> check_adapter_config(const std::string& path, const LowRankSpec& spec,
+                                              std::string_view recipe) {
+  const json config = read_unique_object(path, "ADAPTER-01");
+  if (config.value("peft_type", json()) != "LORA")
+    throw UsageError("ADAPTER-01", fmt::format("{} has {}, and must be of LORA; give other adapters", in_quotes(path),
+                                               key_text("the peft_type", config.value("peft_type", json()))));
+  std::vector<std::string> wrong;
+  const json ours = adapter_config(spec);
+  for (const auto& [key, here] : ours.items())
+    if (const json there = config.value(key, absent_value(key)); there != here)
+      wrong.push_back(fmt::format("{} there, and {} in the recipe", key_text(key, there), here.dump()));
+  for (const std::string_view key : empty_keys)
+    if (const json there = config.value(std::string(key), json()); !says_nothing(there))
+      wrong.push_back(key_text(key, there) + ", which no recipe has");
+  if (const json there = config.value("init_lora_weights", json()); !begins_beside_base(there))
+    wrong.push_back(key_text("init_lora_weights", there) + ", which no recipe has");
+  if (!wrong.empty())
+    throw UsageError("ADAPTER-02", fmt::format("the adapters in {} are not those of {}: {}; change the recipe's "
+                                               "LowRankSpec, or give other adapters",
+                                               in_quotes(path), recipe, listed(std::move(wrong))));
+  const json dropout = config.value("lora_dropout", json(0.0));
+  if (dropout == json(spec.dropout.value)) return {};
+  return {fmt::format("of the adapters in {}, {} there, and {} here", path, key_text("lora_dropout", dropout),
+                      spec.dropout.value)};
+}
+
+}  // namespace monomorph::train

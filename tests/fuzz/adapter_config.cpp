@@ -1,0 +1,26 @@
+// adapter_config.json of peft: what is accepted says of adapters what the recipe does.
+#include "train/weights/adapter_config.hpp"
+
+#include "harness.hpp"
+#include "memory_folder.hpp"
+
+using namespace monomorph;
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const fuzz::MemoryFolder folder;
+  const fuzz::MemoryFile config(data, size);
+  folder.put("adapter_config.json", config);
+  const std::string path = folder.path() + "/adapter_config.json";
+  return fuzz::refusing([&] {
+    const LowRankSpec spec{.rank = 8, .alpha = 16};
+    train::check_adapter_config(path, spec, "a_recipe");
+    const LowRankSpec other{.rank = 4, .alpha = 16};
+    bool is_refused = false;
+    try {
+      train::check_adapter_config(path, other, "another_recipe");
+    } catch (const Error&) {
+      is_refused = true;
+    }
+    fuzz::require(is_refused, "adapters are of one rank");
+  });
+}
