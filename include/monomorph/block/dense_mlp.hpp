@@ -33,13 +33,11 @@ template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth 
     typename GateAdapter::Params gate;
     typename UpAdapter::Params up;
     typename DownAdapter::Params down;
-    constexpr Adapters() = default;
     constexpr explicit Adapters(ParameterLayout& layout) : gate(layout), up(layout), down(layout) {}
   };
-  struct Params {
+  struct BaseParams {
     Slice up_GxD, up_bias_G, down_DxF, down_bias_D;
-    Adapters adapters;
-    constexpr Params(ParameterLayout& layout, int block) {
+    constexpr BaseParams(ParameterLayout& layout, int block) {
       using enum ParameterClass;
       const Initializer matrix = initializers::matrix(model);
       up_GxD = layout.take({G, D});
@@ -52,8 +50,12 @@ template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth 
       }
       down_DxF = layout.take_tensor(names.down_weight, {D, F}, linear, initializers::residual_matrix(model, block));
       if (model.bias.mlp) down_bias_D = layout.take_tensor(names.down_bias, {1, D}, bias, initializers::zero);
-      adapters = Adapters(layout);
     }
+  };
+  /// What is adapted, and behind it the adapters.
+  struct Params : BaseParams {
+    Adapters adapters;
+    constexpr Params(ParameterLayout& layout, int block) : BaseParams(layout, block), adapters(layout) {}
   };
   struct Saved {
     Slice up_MG, activated_MF;

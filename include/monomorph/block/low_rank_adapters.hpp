@@ -2,6 +2,7 @@
 #include <monomorph/block/part.hpp>
 #include <monomorph/core/extremes.hpp>
 #include <monomorph/spec/low_rank_spec.hpp>
+#include <type_traits>
 
 /// What the plan must know of the low-rank adapters that a recipe's finetuning asks for. Parts have one for each of
 /// their products; one that is not asked for has no slices, and its calls are not in the program. The bodies are in
@@ -36,6 +37,10 @@ constexpr DropoutSite dropout_site(LowRankTarget target) {
   return static_cast<DropoutSite>(16 + static_cast<unsigned>(target));
 }
 
+struct NoAdapterParams {
+  constexpr explicit NoAdapterParams(ParameterLayout& /*layout*/) {}
+};
+
 /// Beside a product from I to O features. M = B·T tokens, r the rank.
 /// @tparam adaptable whether the part's products are what the names of targets mean
 template <class R, LowRankTarget target, std::int64_t I, std::int64_t O, bool adaptable = true> struct LowRankAdapter {
@@ -51,17 +56,13 @@ template <class R, LowRankTarget target, std::int64_t I, std::int64_t O, bool ad
   static constexpr std::int64_t r = present ? clamped(spec.rank.value, 1, 1 << 24) : 0;
   static constexpr DropoutSite site = dropout_site(target);
 
-  struct Params {
+  struct PresentParams {
     Slice a_rxI, b_Oxr;
-    constexpr Params() = default;
-    constexpr explicit Params(ParameterLayout& layout) {
-      if constexpr (present) {
-        constexpr LowRankNames names = names_of(target);
-        a_rxI = layout.take_tensor(names.a, {r, I}, ParameterClass::linear, initializers::low_rank_a(I));
-        b_Oxr = layout.take_tensor(names.b, {O, r}, ParameterClass::linear, initializers::zero);
-      }
-    }
+    constexpr explicit PresentParams(ParameterLayout& layout)
+        : a_rxI(layout.take_tensor(names_of(target).a, {r, I}, ParameterClass::linear, initializers::low_rank_a(I))),
+          b_Oxr(layout.take_tensor(names_of(target).b, {O, r}, ParameterClass::linear, initializers::zero)) {}
   };
+  using Params = std::conditional_t<present, PresentParams, NoAdapterParams>;
   /// What A makes of the input, times the scale; in backward its gradient takes that place.
   static constexpr Slice hidden_Mr(auto& activations, std::int64_t M) {
     return present ? activations.take({M, r}) : Slice{};

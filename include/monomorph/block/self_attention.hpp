@@ -34,15 +34,13 @@ template <class R> struct SelfAttention {
     typename KeyAdapter::Params k;
     typename ValueAdapter::Params v;
     typename OutAdapter::Params out;
-    constexpr Adapters() = default;
     constexpr explicit Adapters(ParameterLayout& layout) : q(layout), k(layout), v(layout), out(layout) {}
   };
-  struct Params {
+  struct BaseParams {
     Slice qkv_QKVxD, qkv_bias;
     NormParams q_norm_H, k_norm_H;
     Slice out_DxQ, out_bias_D;
-    Adapters adapters;
-    constexpr Params(ParameterLayout& layout, int block) {
+    constexpr BaseParams(ParameterLayout& layout, int block) {
       using enum ParameterClass;
       const Initializer matrix = initializers::matrix(model);
       qkv_QKVxD = layout.take({QKV, D});
@@ -63,8 +61,12 @@ template <class R> struct SelfAttention {
       out_DxQ = layout.take_tensor("attention.out.weight", {D, Q}, linear, initializers::residual_matrix(model, block));
       if (model.bias.attention_out)
         out_bias_D = layout.take_tensor("attention.out.bias", {1, D}, bias, initializers::zero);
-      adapters = Adapters(layout);
     }
+  };
+  /// What is adapted, and behind it the adapters.
+  struct Params : BaseParams {
+    Adapters adapters;
+    constexpr Params(ParameterLayout& layout, int block) : BaseParams(layout, block), adapters(layout) {}
   };
 
   struct Saved {
