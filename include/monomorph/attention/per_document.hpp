@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/core/rule.hpp>
 #include <monomorph/policy/attention_policy.hpp>
 
 namespace monomorph::attention {
