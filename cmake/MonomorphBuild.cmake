@@ -10,8 +10,10 @@ find_program(MONOMORPH_CCACHE ccache)
 find_program(MONOMORPH_MOLD mold)
 mark_as_advanced(MONOMORPH_CCACHE MONOMORPH_MOLD)
 if(MONOMORPH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Without the sloppiness, what uses a precompiled header is not cached.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${MONOMORPH_CCACHE})
+  # Without the sloppiness, what uses a precompiled header is not cached. With the base, builds of other presets have in
+  # common what they compile alike.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros
+    CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${MONOMORPH_CCACHE})
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${MONOMORPH_CCACHE})
 endif()
 if(MONOMORPH_MOLD)
