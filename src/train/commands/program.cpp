@@ -1,3 +1,4 @@
+#include "train/commands/chat_command.hpp"
 #include "train/commands/describe_command.hpp"
 #include "train/commands/encoder_commands.hpp"
 #include "train/commands/generate_command.hpp"
@@ -144,6 +145,10 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   GenerateOptions generate_options;
   generate_options.add_to(*generate_command);
 
+  auto* const chat_command = app.add_subcommand("chat", "talks with a model by its chat template");
+  ChatOptions chat_options;
+  chat_options.add_to(*chat_command);
+
   auto* const retrieve_command =
       app.add_subcommand("retrieve", "how well an encoder finds the texts of held-out pairs");
   RetrieveOptions retrieve_options;
@@ -184,6 +189,7 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   if (!*check_command && local_ranks.value_or(1) == 1) sleep_after_spinning(argv);
   if (*evaluate_command) return run_evaluate(recipe, evaluate_options);
   if (*generate_command) return run_generate(recipe, generate_options);
+  if (*chat_command) return run_chat(recipe, chat_options);
   if (*retrieve_command) return run_retrieve(recipe, retrieve_options);
   if (*embed_command) return run_embed(recipe, embed_options);
   end_with_parent();

@@ -47,7 +47,8 @@ TextModel load_text_model(const RecipeProgram& recipe, const GenerationOptions& 
   TextModel model;
   model.tokenizer = options.required_tokenizer(checkpoint, hparams, recipe);
   const auto folder = std::filesystem::path(options.tokenizer_file(checkpoint, hparams)).parent_path();
-  model.settings = options.settings_with(*model.tokenizer, folder.empty() ? "." : folder.string());
+  model.folder = folder.empty() ? "." : folder.string();
+  model.settings = options.settings_with(*model.tokenizer, model.folder);
   model.weights = std::make_unique<LoadedModel>(recipe, checkpoint);
   return model;
 }

@@ -23,6 +23,7 @@ class LoadedModel {
 /// What continues texts.
 struct TextModel {
   std::unique_ptr<const data::Tokenizer> tokenizer;
+  std::string folder;  ///< of the tokeniser, with what else came with the model's files
   GenerationSettings settings;
   std::unique_ptr<LoadedModel> weights;
 };

@@ -6,11 +6,18 @@ namespace monomorph::train {
 
 GrowingText::GrowingText(Session& session, const data::Tokenizer& tokenizer, const GenerationSettings& settings,
                          TextRequest request)
+    : GrowingText(session, tokenizer, settings, std::move(request), session.open()) {
+  closes_ = true;
+}
+
+GrowingText::GrowingText(Session& session, const data::Tokenizer& tokenizer, const GenerationSettings& settings,
+                         TextRequest request, int sequence)
     : session_(session),
       tokenizer_(tokenizer),
       settings_(settings),
       number_(request.number),
-      sequence_(session.open()),
+      sequence_(sequence),
+      closes_(false),
       ids_(std::move(request.prompt)),
       sampler_(settings.sampling, number_),
       decoder_(tokenizer, true),

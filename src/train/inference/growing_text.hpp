@@ -10,8 +10,13 @@ class GrowingText {
  public:
   GrowingText(Session& session, const data::Tokenizer& tokenizer, const GenerationSettings& settings,
               TextRequest request);
+  /// In an open sequence, which has the beginning of the prompt, and stays open.
+  GrowingText(Session& session, const data::Tokenizer& tokenizer, const GenerationSettings& settings,
+              TextRequest request, int sequence);
   GrowingText(const GrowingText&) = delete;
-  ~GrowingText() { session_.close(sequence_); }
+  ~GrowingText() {
+    if (closes_) session_.close(sequence_);
+  }
 
   TextNumber number() const { return number_; }
   int sequence() const { return sequence_; }
@@ -20,6 +25,10 @@ class GrowingText {
   std::int32_t last_id() const { return ids_.back(); }
   /// Brings the prompt into the session, or, when the context is full, the second half of what there is.
   Logits read_again();
+  /// Brings what the sequence lacks of the prompt into the session.
+  Logits read_on() {
+    return session_.prefill(sequence_, std::span(ids_).subspan(static_cast<std::size_t>(session_.length(sequence_))));
+  }
   /// Chooses the next token.   @return what more can be shown
   std::string take(Logits logits);
   GeneratedText result() && { return std::move(result_); }
@@ -32,6 +41,7 @@ class GrowingText {
   const GenerationSettings& settings_;
   TextNumber number_;
   int sequence_;
+  bool closes_ = true;
   std::vector<std::int32_t> ids_;  ///< with the prompt's
   Sampler sampler_;
   data::StreamDecoder decoder_;

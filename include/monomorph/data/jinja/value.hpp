@@ -90,9 +90,7 @@ class Value {
   Value(std::string text) : data_(std::make_shared<const std::string>(std::move(text))) {}
   Value(std::string_view text) : Value(std::string(text)) {}
   Value(const char* text) : Value(std::string(text)) {}
-  template <class T>
-  requires std::constructible_from<Data, std::in_place_type_t<T>, T>
-  explicit Value(T data) : data_(std::in_place_type<T>, std::move(data)) {}
+  explicit Value(Data data) : data_(std::move(data)) {}
 
   static Value undefined(std::string why);
   /// @throws Error [JINJA-03] deeper than most_depth, as dict

@@ -2,6 +2,7 @@
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
+#include "train/inference/conversation.hpp"
 #include "train/inference/stop_ids.hpp"
 
 #include <monomorph/data/text/utf8.hpp>
@@ -20,14 +21,18 @@ const std::string tokenizers = MONOMORPH_SOURCE_DIR "/tests/fixtures/tokenizers/
 
 class RecitingPass final : public TokenPass {
  public:
-  RecitingPass(const PassSizes& sizes, std::vector<std::int32_t> script, std::int64_t vocab_size)
-      : sizes_(sizes),
+  /// @param n_tokens if not nullptr, counts what goes through
+  RecitingPass(const PassSizes& sizes, std::vector<std::int32_t> script, std::int64_t vocab_size,
+               std::int64_t* n_tokens = nullptr)
+      : n_tokens_(n_tokens),
+        sizes_(sizes),
         script_(std::move(script)),
         vocab_size_(vocab_size),
         logits_(static_cast<std::size_t>(sizes.wanted * vocab_size)) {}
   PassSizes sizes() const override { return sizes_; }
   PassLimits limits() const override { return {context_length, vocab_size_}; }
   View run(const NewTokens& tokens) override {
+    if (n_tokens_ != nullptr) *n_tokens_ += tokens.places.tokens;
     std::fill(logits_.begin(), logits_.end(), 0.0f);
     for (std::size_t row = 0; row < tokens.wanted.size(); ++row) {
       const auto n = static_cast<std::size_t>(tokens.places.position(tokens.wanted[row])) + 1;
@@ -37,6 +42,7 @@ class RecitingPass final : public TokenPass {
   }
 
  private:
+  std::int64_t* n_tokens_;
   PassSizes sizes_;
   std::vector<std::int32_t> script_;
   std::int64_t vocab_size_;
@@ -192,4 +198,45 @@ TEST_CASE("the files beside a tokeniser name tokens that end texts") {
     CAPTURE(broken);
     CHECK(contains(error_of([&] { with("tokenizer_config.json", broken); }), "[RUN-29]"));
   }
+}
+
+TEST_CASE("of a conversation only what is new goes through the model") {
+  const Machine machine;
+  const std::vector<std::int32_t> script =
+      machine.tokenizer->encode("zero one two three four five six seven eight nine");
+  std::int64_t n_tokens = 0;
+  Session session(make_owned<RecitingPass>(PassSizes{.tokens = 16, .wanted = 1, .sequences = 1, .pages = 2}, script,
+                                           machine.tokenizer->vocab_size(), &n_tokens));
+  const GenerationSettings settings = greedy(4);
+  {
+    Conversation conversation(session, *machine.tokenizer, settings);
+    const auto answer = [&](const std::vector<std::int32_t>& prompt) {
+      n_tokens = 0;
+      std::string shown;
+      const GeneratedText text = conversation.answer(prompt, [&](std::string_view more) { shown += more; });
+      CHECK(shown == text.text);
+      CHECK(text.finish_reason == FinishReason::length);
+      for (std::size_t i = 0; i < text.ids.size(); ++i)
+        CHECK(text.ids[i] == script[(prompt.size() + i) % script.size()]);
+      return text.ids;
+    };
+    std::vector<std::int32_t> said{5, 5, 5};
+    const std::vector<std::int32_t> first = answer(said);
+    REQUIRE(first.size() == 4);
+    CHECK(n_tokens == 3 + 3);  // nobody asks what follows the last
+    said.insert(said.end(), first.begin(), first.end());
+    said.insert(said.end(), {7, 7});
+    CHECK(answer(said).size() == 4);
+    CHECK(n_tokens == 1 + 2 + 3);
+    said[1] = 6;
+    CHECK(answer(said).size() == 4);
+    CHECK(n_tokens == 9 + 3);
+    CHECK(answer({5}).size() == 4);
+    CHECK(n_tokens == 1 + 3);
+
+    said.assign(30, 5);
+    CHECK(conversation.room(said) == 2);
+    CHECK(answer(said).size() == 2);
+  }
+  CHECK(session.free_pages() == 2);
 }
