@@ -156,7 +156,7 @@ TEST_CASE("options that contradict each other are refused") {
 TEST_CASE("an option of training is refused where a command would not read it") {
   const std::vector<Arguments> commands{{"describe"},
                                         {"schema"},
-                                        {"evaluate", "--checkpoint", "nowhere"},
+                                        {"score", "--checkpoint", "nowhere"},
                                         {"generate", "--checkpoint", "nowhere"},
                                         {"retrieve", "--checkpoint", "nowhere"},
                                         {"embed", "--checkpoint", "nowhere"},
@@ -195,7 +195,7 @@ TEST_CASE("check reads the number of ranks before it and behind it, and no other
 TEST_CASE("a command that is the work of one process is refused where a launcher has started several") {
   for (const Arguments& command : {Arguments{"describe"},
                                    {"schema"},
-                                   {"evaluate", "--checkpoint", "nowhere"},
+                                   {"score", "--checkpoint", "nowhere"},
                                    {"import", "nowhere", "--output", "nowhere"}}) {
     CAPTURE(command);
     for (const int rank : {0, 1})

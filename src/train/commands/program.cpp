@@ -1,8 +1,9 @@
 #include "train/commands/chat_command.hpp"
 #include "train/commands/describe_command.hpp"
 #include "train/commands/encoder_commands.hpp"
+#include "train/commands/evaluate_command.hpp"
 #include "train/commands/generate_command.hpp"
-#include "train/commands/held_out_options.hpp"
+#include "train/commands/score_command.hpp"
 #include "train/commands/weights_commands.hpp"
 #include "train/describe/batch_partition.hpp"
 #include "train/run/as_usage_error.hpp"
@@ -52,30 +53,6 @@ struct HparamsOptions {
   }
 };
 
-struct EvaluateOptions : HeldOutOptions {
-  void add_to(CLI::App& app) { HeldOutOptions::add_to(app, "packed file", "sequences"); }
-};
-
-int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
-  const std::string checkpoint = find_checkpoint(options.checkpoint);
-  const Hparams hparams = checkpoint_hparams(checkpoint, recipe);
-  const HeldOutSets sets = options.sets(recipe, hparams);
-  std::vector<std::int32_t> bytes_per_token;
-  if (const std::string tokenizer_file = options.tokenizer_file(checkpoint, hparams); !tokenizer_file.empty()) {
-    bytes_per_token = data::token_byte_lengths(*read_run_tokenizer(tokenizer_file, recipe));
-    for (const auto& [name, loader] : sets) check_ids(loader, bytes_per_token);
-    if (!recipe.predicts_next_token) bytes_per_token.clear();
-  }
-  const std::int64_t micro_batch = options.micro_batch_or(hparams);
-  const auto communicator = one_rank();
-  const auto step = restored_step(recipe, checkpoint, micro_batch, hparams.loss.policy, *communicator,
-                                  "lower --micro-batch, or take a machine with more memory");
-  for (const auto& [name, result] :
-       evaluate_sets(recipe, *step, *communicator, sets, micro_batch, bytes_per_token, std::nullopt))
-    show((name.empty() ? "" : name + ": ") + evaluation_text(result) + "\n");
-  return 0;
-}
-
 /// The number in "steps=3"; absent if the text has another form.
 std::optional<std::int64_t> traced_steps(std::string_view text) {
   constexpr std::string_view prefix = "steps=";
@@ -91,12 +68,15 @@ int run_check(const RecipeProgram& recipe, const HparamsOptions& options, std::o
   return 0;
 }
 
-/// The program's own options are those of training; of the commands, `check` reads the number of ranks alone.
+/// The commands that ranks work on together.
+bool takes_ranks(const CLI::App& command) { return command.get_name() == "check" || command.get_name() == "evaluate"; }
+
+/// The program's own options are those of training; some commands read the number of ranks alone.
 /// @throws UsageError [RUN-13] one of them is given where nothing reads it
 void refuse_unread_options(const CLI::App& app, const CLI::App& command) {
   for (const CLI::Option* const option : app.get_options()) {
     const std::string name = option->get_name();
-    if (option->count() == 0 || (command.get_name() == "check" && name == "--ranks")) continue;
+    if (option->count() == 0 || (takes_ranks(command) && name == "--ranks")) continue;
     const bool has_its_own = command.get_option_no_throw(name) != nullptr;
     throw UsageError("RUN-13",
                      fmt::format("{0} as it stands here is an option of training, and {1} does not read it; {2}", name,
@@ -137,9 +117,15 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
                           "the ranks' collectives instead: right sums, speeds, the slowest pair");
   check_command->fallthrough();  // --ranks is an option of the program itself
 
-  auto* const evaluate_command = app.add_subcommand("evaluate", "loss of a checkpoint on held-out data");
+  auto* const evaluate_command =
+      app.add_subcommand("evaluate", "loss of a checkpoint on held-out data, or a benchmark");
   EvaluateOptions evaluate_options;
   evaluate_options.add_to(*evaluate_command);
+  evaluate_command->fallthrough();  // as above
+
+  auto* const score_command = app.add_subcommand("score", "how probable the tokens of texts are");
+  ScoreOptions score_options;
+  score_options.add_to(*score_command);
 
   auto* const generate_command = app.add_subcommand("generate", "continues a prompt, or many");
   GenerateOptions generate_options;
@@ -179,7 +165,7 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   if (!parse_command_line(app, argc, argv, "RUN-13")) return 0;
   for (const CLI::App* const command : app.get_subcommands()) {
     refuse_unread_options(app, *command);
-    if (command != check_command) refuse_launched_ranks(*command);
+    if (!takes_ranks(*command)) refuse_launched_ranks(*command);
   }
   if (*describe_command) return run_describe(recipe, describe_options);
   if (*schema_command) return show(schema(default_hparams(recipe.hparams)) + "\n"), 0;
@@ -187,13 +173,18 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   if (*export_command) return run_export(recipe, export_options);
   if (*check_command && !collectives) return run_check(recipe, check_options, local_ranks);
   if (!*check_command && local_ranks.value_or(1) == 1) sleep_after_spinning(argv);
-  if (*evaluate_command) return run_evaluate(recipe, evaluate_options);
+  if (*score_command) return run_score(recipe, score_options);
   if (*generate_command) return run_generate(recipe, generate_options);
   if (*chat_command) return run_chat(recipe, chat_options);
   if (*retrieve_command) return run_retrieve(recipe, retrieve_options);
   if (*embed_command) return run_embed(recipe, embed_options);
   end_with_parent();
   const bool starts_ranks = local_ranks.value_or(1) > 1;
+  if (*evaluate_command) {
+    if (!starts_ranks) return run_evaluate(recipe, evaluate_options);
+    check_evaluate(recipe, evaluate_options);
+    return run_local_ranks(*local_ranks, argc, argv);
+  }
   const HparamsOptions& options = *check_command ? check_options : train_options;
   const Hparams hparams = options.read(recipe, starts_ranks ? *local_ranks : launched_ranks().all);
   if (starts_ranks) return run_local_ranks(*local_ranks, argc, argv);  // mistakes were reported above, once for all

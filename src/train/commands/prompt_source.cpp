@@ -7,17 +7,18 @@
 
 namespace monomorph::train {
 
-PromptSource::PromptSource(const std::string& path) : lines_(path == "-" ? "/dev/stdin" : path) {}
+PromptSource::PromptSource(const std::string& path, const char* key, ErrorId id)
+    : lines_(path == "-" ? "/dev/stdin" : path), key_(key), id_(id) {}
 
 std::optional<PromptRecord> PromptSource::next() {
   using nlohmann::ordered_json;
   const auto line = lines_.next();
   if (!line) return std::nullopt;
   const ordered_json record = ordered_json::parse(line->text, nullptr, false);
-  const auto prompt = record.is_object() ? record.find("prompt") : record.end();
+  const auto prompt = record.is_object() ? record.find(key_) : record.end();
   if (!record.is_object() || prompt == record.end() || !prompt->is_string())
-    throw UsageError("RUN-30", fmt::format("line {} of {} is no JSON object with a text as \"prompt\"; mend the line",
-                                           line->number, in_quotes(lines_.path())));
+    throw UsageError(id_, fmt::format("line {} of {} is no JSON object with a text as \"{}\"; mend the line",
+                                      line->number, in_quotes(lines_.path()), key_));
   return PromptRecord{prompt->get<std::string>(), record.value("id", ordered_json())};
 }
 

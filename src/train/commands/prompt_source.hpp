@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/core/error_id.hpp>
 #include <monomorph/data/records/input_file.hpp>
 
 #include <nlohmann/json.hpp>
@@ -14,16 +15,19 @@ struct PromptRecord {
   nlohmann::ordered_json id;  ///< what the line says as "id", for whoever reads the texts; null if nothing
 };
 
-/// Prompts of a file of JSON Lines in their order: objects with a text as "prompt".
+/// Prompts of a file of JSON Lines in their order: objects with a text as "prompt", or under another key.
 class PromptSource {
  public:
-  /// @param path a file, or - for standard input   @throws [FILE-NN]
-  explicit PromptSource(const std::string& path);
-  /// Nothing at the end.   @throws UsageError [RUN-30] a line is no such object
+  /// @param path a file, or - for standard input   @param id of the message of a line that is no such object
+  /// @throws [FILE-NN]
+  explicit PromptSource(const std::string& path, const char* key = "prompt", ErrorId id = "RUN-30");
+  /// Nothing at the end.   @throws UsageError a line is no such object
   std::optional<PromptRecord> next();
 
  private:
   data::LineReader lines_;
+  const char* key_;
+  ErrorId id_;
 };
 
 }  // namespace monomorph::train

@@ -5,6 +5,7 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/runtime/comm/world.hpp>
+#include <monomorph/train/inference/scoring.hpp>
 #include <monomorph/train/run/run_checkpoint.hpp>
 
 #include <fmt/format.h>
@@ -64,6 +65,12 @@ Session session_of(TextModel& model, std::optional<std::int64_t> cache_tokens, s
                                       .pages = pages});
   });
   return Session(std::move(pass));
+}
+
+Session scoring_session(LoadedModel& model, const RecipeProgram& recipe) {
+  return Session(with_hint(std::string(larger_machine), [&] {
+    return model.token_pass(scoring_sizes({recipe.model->context_length, recipe.model->vocab_size}));
+  }));
 }
 
 }  // namespace monomorph::train

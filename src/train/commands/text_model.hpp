@@ -39,4 +39,7 @@ TextModel load_text_model(const RecipeProgram& recipe, const GenerationOptions& 
 Session session_of(TextModel& model, std::optional<std::int64_t> cache_tokens, std::int64_t batch,
                    std::int64_t context_length, std::int64_t longest);
 
+/// A session that scores texts.
+Session scoring_session(LoadedModel& model, const RecipeProgram& recipe);
+
 }  // namespace monomorph::train

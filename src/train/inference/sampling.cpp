@@ -1,5 +1,7 @@
 #include <monomorph/train/inference/sampling.hpp>
 
+#include "train/inference/logits.hpp"
+
 #include "train/inference/candidates.hpp"
 #include "train/inference/logit_adjustments.hpp"
 
@@ -10,25 +12,7 @@
 #include <cmath>
 
 namespace monomorph::train {
-namespace {
-
-/// Comes before anything is sorted or compared, since NaN has no order.
-void check_finite(std::span<const float> logits) {
-  const bool has_nan = std::ranges::any_of(logits, [](float logit) { return std::isnan(logit); });
-  if (has_nan || !std::isfinite(*std::ranges::max_element(logits)))
-    throw Error("RUN-14",
-                "the model's logits are not finite: its training diverged; generate from an earlier checkpoint");
-}
-
-/// The logarithm of the sum of the exponentials.
-double log_sum(std::span<const float> logits) {
-  const double greatest = *std::ranges::max_element(logits);
-  double sum = 0;
-  for (const float logit : logits) sum += std::exp(logit - greatest);
-  return greatest + std::log(sum);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 struct Sampler::State {
   SamplingSettings settings;

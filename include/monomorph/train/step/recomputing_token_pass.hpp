@@ -38,7 +38,7 @@ template <class R> class RecomputingTokenPass final : public TokenPass {
         sizes_(sizes),
         step_(step),
         head_(head),
-        ids_ST_(sizes.sequences * T, 0),
+        ids_(sizes.pages * PagedTokens::page, 0),
         batch_ids_(micro_batch * T, 0),
         batch_targets_(micro_batch * T, ignored_target),
         document_starts_(micro_batch * T, 0),
@@ -56,20 +56,21 @@ template <class R> class RecomputingTokenPass final : public TokenPass {
 
   View run(const NewTokens& tokens) override {
     for (std::int64_t i = 0; i < tokens.places.tokens; ++i)
-      ids_ST_[tokens.places.sequences_B[i] * T + tokens.places.position(i)] = tokens.ids_B[i];
+      ids_[tokens.places.row(i, tokens.places.position(i))] = tokens.ids_B[i];
     const std::int64_t n_wanted = std::ssize(tokens.wanted);
     for (std::int64_t i = 0; i < n_wanted; ++i) {
       const std::int32_t token = tokens.wanted[static_cast<std::size_t>(i)];
-      compute_logits(tokens.places.sequences_B[token], tokens.places.position(token), fp32_logits_WV_.rows(i, 1));
+      compute_logits(tokens.places, token, fp32_logits_WV_.rows(i, 1));
     }
     return n_wanted == 0 ? View{} : copy_to_host(queue_, fp32_logits_WV_.rows(0, n_wanted), on_host_);
   }
 
  private:
   /// What is not known yet is another document: no token sees it, be it behind itself in a prefix.
-  void compute_logits(std::int64_t sequence, std::int64_t position, View logits) {
+  void compute_logits(const PagedTokens& places, std::int64_t token, View logits) {
+    const std::int64_t position = places.position(token);
     for (std::int64_t t = 0; t < T; ++t) {
-      batch_ids_[t] = t <= position ? ids_ST_[sequence * T + t] : 0;
+      batch_ids_[t] = t <= position ? ids_[places.row(token, t)] : 0;
       document_starts_[t] = t <= position ? 0 : static_cast<std::int32_t>(position + 1);
     }
     step_.evaluate({batch_ids_.data(), batch_targets_.data(), 0, document_starts_.data()});
@@ -87,7 +88,8 @@ template <class R> class RecomputingTokenPass final : public TokenPass {
   PassSizes sizes_;
   TrainingStep& step_;
   UnitBuffer head_;
-  std::vector<std::int32_t> ids_ST_, batch_ids_, batch_targets_, document_starts_;
+  std::vector<std::int32_t> ids_;  ///< by row of the pages
+  std::vector<std::int32_t> batch_ids_, batch_targets_, document_starts_;
   Arena arena_;
   View activations_, statistics_, logits_V_, fp32_logits_WV_;
   HostBuffer on_host_;

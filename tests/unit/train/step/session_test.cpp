@@ -126,3 +126,37 @@ TEST_CASE("a session has as many sequences as it was planned for") {
   CHECK(s.open() == a);
   CHECK(s.length(a) == 0);
 }
+
+TEST_CASE("a sequence that begins with whole pages of another shares them until both are closed") {
+  Session session = ::session({.tokens = 64, .wanted = 4, .sequences = 3, .pages = 6});
+  const int first = session.open();
+  session.prefill(first, ones(40));
+  const int second = session.fork(first, 32);
+  CHECK(session.length(second) == 32);
+  CHECK(session.free_pages() == 3);
+  CHECK_THROWS_AS(session.fork(first, 33), std::logic_error);
+  CHECK_THROWS_AS(session.fork(first, 48), std::logic_error);
+  const std::vector<std::int32_t> twos(20, 2);
+  CHECK(session.prefill(second, twos)[0] == 32 + 40);
+  CHECK(session.prefill(first, ones(1))[0] == 41);  // its own last page is its own
+  session.close(first);
+  CHECK(session.free_pages() == 2);  // two of its three are still shared
+  CHECK(session.prefill(second, ones(1))[0] == 32 + 40 + 1);
+  session.close(second);
+  CHECK(session.free_pages() == 6);
+}
+
+TEST_CASE("sequences are extended together, with logits of the last tokens of each that are wanted") {
+  Session session = ::session({.tokens = 12, .wanted = 4, .sequences = 2, .pages = 2});
+  const int first = session.open(), second = session.open();
+  const auto tokens = ones(5);
+  const std::vector<Session::Addition> both{{first, tokens, 2}, {second, tokens, 1}};
+  const auto logits = session.extend(both);
+  REQUIRE(logits.size() == 3);
+  CHECK(logits[0][0] == 4);
+  CHECK(logits[1][0] == 5);
+  CHECK(logits[2][0] == 5);
+  CHECK(SummingPass::passes == std::vector<std::int64_t>{10});
+  const std::vector<Session::Addition> too_many{{first, tokens, 5}};
+  CHECK_THROWS_AS(session.extend(too_many), std::logic_error);
+}

@@ -1,0 +1,180 @@
+// Benchmarks and scores of a model, against lm-evaluation-harness on the same questions (tests/fixtures/tasks).
+#include "programs.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+
+using namespace monomorph::testing;
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+const std::string fixtures = std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/tasks/";
+
+/// As make_tasks.py has it.
+float weight(std::uint32_t place, bool is_norm) {
+  std::uint32_t x = place;
+  x ^= x >> 16;
+  x *= 0x85EBCA6Bu;
+  x ^= x >> 13;
+  x *= 0xC2B2AE35u;
+  x ^= x >> 16;
+  const double uniform = static_cast<double>(x >> 8) / (1 << 24) - 0.5;
+  return static_cast<float>(is_norm ? 1 + uniform / 2 : uniform / 2);
+}
+
+std::string safetensors() {
+  const Json shapes = Json::parse(read_bytes(fixtures + "tensors.json"));
+  Json header;
+  std::string data;
+  std::uint32_t number = 0;
+  for (const auto& [name, shape] : shapes.items()) {  // in the order of names
+    std::uint32_t n = 1;
+    for (const Json& size : shape) n *= size.get<std::uint32_t>();
+    const std::size_t begin = data.size();
+    data.resize(begin + 4 * std::size_t{n});
+    for (std::uint32_t i = 0; i < n; ++i) {
+      const float value = weight(i + number * 1000003u, contains(name, "norm"));
+      std::memcpy(data.data() + begin + 4 * std::size_t{i}, &value, 4);
+    }
+    header[name] = {{"dtype", "F32"}, {"shape", shape}, {"data_offsets", {begin, data.size()}}};
+    ++number;
+  }
+  const std::string text = header.dump();
+  const std::uint64_t size = text.size();
+  return std::string(reinterpret_cast<const char*>(&size), 8) + text + data;
+}
+
+/// The model of the fixtures, imported.
+struct Imported : TemporaryFolder {
+  Imported() {
+    fs::create_directory(*this / "model");
+    write_bytes(*this / "model/model.safetensors", safetensors());
+    for (const std::string file : {"config.json", "tokenizer.json"})
+      write_bytes(*this / ("model/" + file), read_bytes(fixtures + file));
+    const ProcessResult result = run_program("quickstart", {"import", *this / "model", "--output", *this / "run"});
+    INFO(result.err);
+    REQUIRE(result.exit_code == 0);
+  }
+  ProcessResult run(const std::string& command, const Arguments& more) const {
+    return run_program("quickstart", with(Arguments{command, "--checkpoint", *this / "run"}, more));
+  }
+  Arguments asking(const Json& expected) const {
+    const std::string task = expected.at("task");
+    Arguments arguments{"--task", task + "=" + fixtures + task + ".jsonl", "--output", *this / "answers.jsonl"};
+    if (const int shots = expected.at("shots"); shots > 0)
+      arguments = with(arguments, {"--shots", std::to_string(shots), "--shots-from",
+                                   fixtures + task + (task == "mmlu" ? "_dev" : "_train") + ".jsonl"});
+    return arguments;
+  }
+  std::vector<Json> lines(const std::string& text) const {
+    std::vector<Json> all;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) all.push_back(Json::parse(line));
+    return all;
+  }
+};
+
+/// "0.2500 ± 0.1306"
+std::string numbers(const Json& results, const std::string& metric) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.4f ± %.4f", results.at(metric).get<double>(),
+                results.at(metric + "_stderr").get<double>());
+  return metric + " " + text;
+}
+
+}  // namespace
+
+TEST_CASE("benchmarks have the numbers of lm-evaluation-harness, on one rank and with the same bits on two") {
+  const Imported model;
+  for (const Json& expected : Json::parse(read_bytes(fixtures + "expected.json"))) {
+    const std::string task = expected.at("task");
+    CAPTURE(task, expected.at("shots").get<int>());
+    const ProcessResult result = model.run("evaluate", model.asking(expected));
+    INFO(result.err);
+    REQUIRE(result.exit_code == 0);
+    std::map<std::string, std::vector<Json>> answers;
+    for (const Json& answer : model.lines(read_bytes(model / "answers.jsonl")))
+      answers[answer.value("subject", task)].push_back(answer);
+    for (const auto& [name, results] : expected.at("results").items()) {
+      CAPTURE(name, result.out);
+      const Json& likelihoods = results.at("log_likelihoods");
+      REQUIRE(answers[name].size() == likelihoods.size());
+      for (std::size_t i = 0; i < likelihoods.size(); ++i) {
+        const auto ours = answers[name][i].at("log_likelihoods").get<std::vector<double>>();
+        const auto theirs = likelihoods[i].get<std::vector<double>>();
+        REQUIRE(ours.size() == theirs.size());
+        for (std::size_t c = 0; c < ours.size(); ++c) CHECK(ours[c] == Approx(theirs[c]).margin(1e-4).epsilon(0));
+      }
+      CHECK(contains(result.out, name + ": " + numbers(results, "acc")));
+      if (results.contains("acc_norm")) CHECK(contains(result.out, numbers(results, "acc_norm")));
+    }
+  }
+
+  // More questions than are scored at once.
+  std::string questions;
+  for (int i = 0; i < 8; ++i) questions += read_bytes(fixtures + "arc.jsonl");
+  write_bytes(model / "arc.jsonl", questions);
+  const auto answers = [&](const Arguments& more) {
+    const std::string file = model / "answers.jsonl";
+    fs::remove(file);
+    const ProcessResult result =
+        model.run("evaluate", with(Arguments{"--task", "arc=" + model / "arc.jsonl", "--output", file}, more));
+    INFO(result.err);
+    CHECK(result.exit_code == 0);
+    return result.out + read_bytes(file);
+  };
+  CHECK(answers({"--ranks", "2"}) == answers({}));
+
+  check_refusal(model.run("evaluate", {"--task", "squad=" + fixtures + "arc.jsonl"}), 2, {"[RUN-13]", "hellaswag"});
+  check_refusal(model.run("evaluate", {"--task", "arc=" + fixtures + "arc.jsonl", "--shots", "4"}), 2, {"[TASK-05]"});
+  check_refusal(model.run("evaluate", {"--task", "arc=nowhere", "--ranks", "2"}), 2,
+                {"[FILE-01]", "nowhere", "(--task)"});  // once for all ranks
+}
+
+TEST_CASE("texts are scored token by token, and long ones in windows") {
+  const Imported model;
+  const Json question =
+      Json::parse(read_bytes(fixtures + "arc.jsonl").substr(0, read_bytes(fixtures + "arc.jsonl").find('\n')));
+  const std::string text = "Question: " + question.at("question").get<std::string>();
+  const auto scored = [&](const Arguments& arguments) {
+    const ProcessResult result = model.run("score", arguments);
+    INFO(result.err);
+    REQUIRE(result.exit_code == 0);
+    return model.lines(result.out);
+  };
+  const Json one = scored({"--text", text}).at(0);
+  double sum = 0;
+  for (const Json& token : one.at("tokens")) sum += token.at("log_probability").get<double>();
+  CHECK(one.at("log_probability").get<double>() == Approx(sum));
+  CHECK(one.at("scored_tokens") == one.at("tokens").size());
+  CHECK(one.at("bytes") == text.size());
+  CHECK(one.at("bits_per_byte").get<double>() == Approx(-sum / std::log(2.0) / static_cast<double>(text.size())));
+  CHECK(one.at("tokens").at(0).at("offset") == 0);
+  CHECK(one.at("tokens").back().at("offset").get<std::size_t>() < text.size());
+
+  std::string long_text;
+  for (int i = 0; i < 40; ++i) long_text += text + "\n";
+  write_bytes(model / "texts.jsonl",
+              Json{{"text", long_text}, {"id", "long"}}.dump() + "\n" + Json{{"text", text}}.dump() + "\n");
+  const std::vector<Json> both = scored({"--input", model / "texts.jsonl", "--stride", "100"});
+  REQUIRE(both.size() == 2);
+  CHECK(both[0].at("id") == "long");
+  CHECK(both[0].at("scored_tokens").get<int>() > 512);
+  for (std::size_t i = 0; i < one.at("tokens").size(); ++i)
+    for (const Json& other : both)
+      CHECK(other.at("tokens").at(i).at("log_probability").get<double>() ==
+            Approx(one.at("tokens").at(i).at("log_probability").get<double>()).margin(1e-3));
+  write_bytes(model / "texts.jsonl", "{\"prompt\": \"x\"}\n");
+  check_refusal(model.run("score", {"--input", model / "texts.jsonl"}), 2, {"[SCORE-01]", "line 1", "\"text\""});
+  check_refusal(model.run("score", {"--text", "x", "--stride", "257"}), 2, {"[SCORE-02]", "256"});
+  check_refusal(model.run("score", {"--text", ""}), 2, {"[SCORE-03]"});
+}
