@@ -39,8 +39,9 @@ target_compile_definitions(monomorph::gloo INTERFACE USE_C10D_GLOO)  # as LibTor
 # c10d's headers want torch/types.h, of LibTorch's C++ API.
 target_include_directories(monomorph::gloo SYSTEM INTERFACE ${MONOMORPH_TORCH_DIR}/include/torch/csrc/api/include)
 
-# What decompresses inputs: optional, as whoever has none compressed needs none.
-# monomorph_import_optional(<name> <package> <header> <library>): monomorph::<name> does nothing where there is none.
+# What not everybody needs is optional: what decompresses inputs, and what speaks HTTP.
+# monomorph_import_optional(<name> <package> <header> <library> <what is missing without it>): monomorph::<name> does
+# nothing where there is none.
 function(monomorph_import_optional NAME PACKAGE HEADER LIBRARY)
   string(TOUPPER ${NAME} upper)
   find_path(MONOMORPH_${NAME}_INCLUDE ${HEADER})
@@ -52,11 +53,16 @@ function(monomorph_import_optional NAME PACKAGE HEADER LIBRARY)
     target_link_libraries(monomorph::${NAME} INTERFACE ${MONOMORPH_${NAME}_LIBRARY})
     target_compile_definitions(monomorph::${NAME} INTERFACE MONOMORPH_HAS_${upper})
   else()
-    message(STATUS "Without ${PACKAGE}, monomorph-data reads no ${ARGN} files: apt-get install ${PACKAGE} and configure again")
+    message(STATUS "Without ${PACKAGE}, ${ARGN}: apt-get install ${PACKAGE} and configure again")
   endif()
 endfunction()
-monomorph_import_optional(zlib zlib1g-dev zlib.h z .gz)
-monomorph_import_optional(zstd libzstd-dev zstd.h zstd .zst)
+monomorph_import_optional(zlib zlib1g-dev zlib.h z "monomorph-data reads no .gz files")
+monomorph_import_optional(zstd libzstd-dev zstd.h zstd "monomorph-data reads no .zst files")
+monomorph_import_optional(httplib libcpp-httplib-dev httplib.h cpp-httplib "recipes have no serve")
+if(MONOMORPH_HTTPLIB_INCLUDE AND MONOMORPH_HTTPLIB_LIBRARY)  # the features that Debian's library has: they shape its types
+  target_compile_definitions(monomorph::httplib INTERFACE
+    CPPHTTPLIB_OPENSSL_SUPPORT CPPHTTPLIB_ZLIB_SUPPORT CPPHTTPLIB_BROTLI_SUPPORT)
+endif()
 
 # LibTorch, the CPU libraries of the wheel. find_package(Torch) would insist on a CUDA toolkit.
 set(torch_include ${MONOMORPH_TORCH_DIR}/include)

@@ -7,7 +7,7 @@ missing_system_packages() {
     for command in ccache mold; do
       command -v "$command" >/dev/null || echo "$command"
     done
-    missing_decompression "${CXX:-g++}"
+    missing_libraries "${CXX:-g++}"
     if $for_tests; then
       command -v clang++ >/dev/null || echo clang
       has_fuzzer || echo libclang-rt-dev
@@ -52,10 +52,10 @@ missing_headers() {
   } | { [ -n "$1" ] && "$1" -std=c++20 -E -P -x c++ - || cat; } | sed -n 's/^missing://p'
 }
 
-# Of the headers of what decompresses inputs. $1: a compiler
-missing_decompression() {
+# Of the headers of what decompresses inputs and speaks HTTP. $1: a compiler
+missing_libraries() {
   local pair
-  for pair in zlib.h:zlib1g-dev zstd.h:libzstd-dev; do
+  for pair in zlib.h:zlib1g-dev zstd.h:libzstd-dev httplib.h:libcpp-httplib-dev; do
     printf '#include <%s>\n' "${pair%%:*}" | "$1" -E -x c++ - >/dev/null 2>&1 || echo "${pair##*:}"
   done
 }

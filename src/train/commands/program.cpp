@@ -4,6 +4,7 @@
 #include "train/commands/evaluate_command.hpp"
 #include "train/commands/generate_command.hpp"
 #include "train/commands/score_command.hpp"
+#include "train/commands/serve_command.hpp"
 #include "train/commands/weights_commands.hpp"
 #include "train/describe/batch_partition.hpp"
 #include "train/run/as_usage_error.hpp"
@@ -134,6 +135,9 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   auto* const chat_command = app.add_subcommand("chat", "talks with a model by its chat template");
   ChatOptions chat_options;
   chat_options.add_to(*chat_command);
+  auto* const serve_command = app.add_subcommand("serve", "answers requests over HTTP, in the form of OpenAI's API");
+  ServeOptions serve_options;
+  serve_options.add_to(*serve_command);
 
   auto* const retrieve_command =
       app.add_subcommand("retrieve", "how well an encoder finds the texts of held-out pairs");
@@ -176,6 +180,7 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   if (*score_command) return run_score(recipe, score_options);
   if (*generate_command) return run_generate(recipe, generate_options);
   if (*chat_command) return run_chat(recipe, chat_options);
+  if (*serve_command) return run_serve(recipe, serve_options);
   if (*retrieve_command) return run_retrieve(recipe, retrieve_options);
   if (*embed_command) return run_embed(recipe, embed_options);
   end_with_parent();

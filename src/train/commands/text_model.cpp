@@ -55,12 +55,12 @@ TextModel load_text_model(const RecipeProgram& recipe, const GenerationOptions& 
 }
 
 Session session_of(TextModel& model, std::optional<std::int64_t> cache_tokens, std::int64_t batch,
-                   std::int64_t context_length, std::int64_t longest) {
+                   std::int64_t context_length, std::int64_t longest, std::int64_t logits) {
   const std::int64_t pages =
       cache_tokens ? pages_of(*cache_tokens) : batch * pages_of(std::min(longest, context_length));
   auto pass = with_hint("lower --batch or --cache-tokens, or take a machine with more memory", [&] {
     return model.weights->token_pass({.tokens = std::max(batch, std::min(most_tokens_of_pass, context_length)),
-                                      .wanted = batch,
+                                      .wanted = std::max(batch, logits),
                                       .sequences = batch,
                                       .pages = pages});
   });

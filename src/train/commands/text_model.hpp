@@ -36,8 +36,9 @@ TextModel load_text_model(const RecipeProgram& recipe, const GenerationOptions& 
 
 /// @param cache_tokens that the texts at a time have together; absent: as many as they can have
 /// @param batch texts at a time   @param longest tokens that a text may have with its prompt
+/// @param logits tokens of a prompt whose logits are asked for in one pass
 Session session_of(TextModel& model, std::optional<std::int64_t> cache_tokens, std::int64_t batch,
-                   std::int64_t context_length, std::int64_t longest);
+                   std::int64_t context_length, std::int64_t longest, std::int64_t logits = 1);
 
 /// A session that scores texts.
 Session scoring_session(LoadedModel& model, const RecipeProgram& recipe);

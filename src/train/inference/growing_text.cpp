@@ -33,9 +33,24 @@ Logits GrowingText::read_again() {
   return session_.prefill(sequence_, std::span(ids_).last(n));
 }
 
+Logits GrowingText::read_prompt(const std::function<void(Logits)>& show) {
+  Logits last;
+  const auto most = static_cast<std::size_t>(std::min(session_.sizes().tokens, session_.sizes().wanted));
+  for (std::span<const std::int32_t> left = ids_; !left.empty();) {
+    const std::size_t n = std::min(left.size(), most);
+    const Session::Addition addition{sequence_, left.first(n), static_cast<std::int64_t>(n)};
+    for (const Logits logits : session_.extend({&addition, 1})) {
+      show(logits);
+      last = logits;
+    }
+    left = left.subspan(n);
+  }
+  return last;
+}
+
 std::string GrowingText::take(Logits logits) {
   logits = logits.first(static_cast<std::size_t>(tokenizer_.vocab_size()));  // ids beyond have no text
-  const std::int32_t id = sampler_.draw(logits, std::ssize(result_.ids));
+  const std::int32_t id = drawn_ = sampler_.draw(logits, std::ssize(result_.ids));
   if (std::ranges::find(settings_.stop_ids, id) != settings_.stop_ids.end()) return finish(FinishReason::stop);
   ids_.push_back(id);
   result_.ids.push_back(id);

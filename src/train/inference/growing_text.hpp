@@ -23,6 +23,10 @@ class GrowingText {
   bool finished() const { return finished_; }
   bool context_is_full() const { return session_.length(sequence_) == session_.context_length(); }
   std::int32_t last_id() const { return ids_.back(); }
+  /// What the latest take() chose: a token of the text, or the one that ended it.
+  std::int32_t drawn() const { return drawn_; }
+  /// Brings the prompt, which fits the context, into the session, and shows the logits behind each of its tokens.
+  Logits read_prompt(const std::function<void(Logits)>& show);
   /// Brings the prompt into the session, or, when the context is full, the second half of what there is.
   Logits read_again();
   /// Brings what the sequence lacks of the prompt into the session.
@@ -44,6 +48,7 @@ class GrowingText {
   bool closes_ = true;
   std::vector<std::int32_t> ids_;  ///< with the prompt's
   Sampler sampler_;
+  std::int32_t drawn_ = -1;
   data::StreamDecoder decoder_;
   StopTexts stop_texts_;
   GeneratedText result_;

@@ -1,0 +1,121 @@
+#include "train/commands/serve_command.hpp"
+
+#include "train/commands/text_model.hpp"
+#include "train/run/as_usage_error.hpp"
+#include "train/serve/api.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/interruption.hpp>
+#include <monomorph/core/text_file.hpp>
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+
+namespace monomorph::train {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Tokens of a prompt whose logits are made in one pass, where they are asked for.
+constexpr std::int64_t scored_tokens_of_pass = 128;
+
+std::string key_of(const std::string& file) {
+  if (file.empty()) return "";
+  std::string key = as_usage_error("--api-key-file", [&] { return read_text_file(file, 4096); });
+  key.erase(key.find_last_not_of(" \r\n") + 1);
+  if (key.empty() || key.find_first_of(" \r\n") != std::string::npos)
+    throw UsageError("SERVE-03", fmt::format("--api-key-file must be a file of one line, the key ({})", file));
+  return key;
+}
+
+/// By the template that is named, which may be a file's, or the model's own, or one that is known here.
+ChatPrompt chat_prompt_of(const TextModel& model, const std::string& chosen) {
+  if (chosen.empty()) {
+    auto of_model =
+        as_usage_error("the tokeniser's folder", [&] { return data::ModelTemplate::of_folder(model.folder); });
+    if (of_model) return {*model.tokenizer, *std::move(of_model)};
+  }
+  return as_usage_error("--chat-template", [&]() -> ChatPrompt {
+    std::error_code ignored;
+    if (std::filesystem::exists(chosen, ignored)) return {*model.tokenizer, data::ModelTemplate::of_file(chosen)};
+    return {*model.tokenizer, chosen};
+  });
+}
+
+/// One write for each line, so that those of several threads stay apart.
+void log_line(const std::string& line) { std::fputs((line + "\n").c_str(), stderr); }
+
+/// Without its namespace.
+std::string short_name(const RecipeProgram& recipe) { return recipe.name.substr(recipe.name.rfind(':') + 1); }
+
+/// As a URL has it.
+std::string in_url(const std::string& host) { return host.find(':') == std::string::npos ? host : "[" + host + "]"; }
+
+/// Until a signal comes; then what runs may go on for a while.
+void serve_until_signal(Scheduler& scheduler, HttpServer& server, std::chrono::seconds grace) {
+  scheduler.run([&] { return interrupting_signal() != 0 || !server.listening(); });
+  if (interrupting_signal() == 0)
+    throw Error("SERVE-04", "the system no longer lets this program take connections; start it again");
+  server.stop_listening();
+  const Clock::time_point until = Clock::now() + grace;
+  scheduler.run([&] { return server.connections() == 0 || Clock::now() >= until; });
+}
+
+}  // namespace
+
+void ServeOptions::add_to(CLI::App& app) {
+  CheckpointOptions::add_to(app);
+  app.add_option("--host", host, "address to listen on; 0.0.0.0 for all of this machine's")->capture_default_str();
+  add_number(app, "--port", port, "to listen on; 0 for any that is free", {0, 65535})->capture_default_str();
+  app.add_option("--model-name", model_name, "by which requests name the model; the recipe's if it is not given");
+  app.add_option("--chat-template", chat_template,
+                 "of chats: a file of one in Jinja, or a name; the model's own if not given");
+  app.add_option("--api-key-file", api_key_file, "a file with a key that requests must bring");
+  add_number(app, "--batch", batch, "texts that grow at a time", {1, 1024})->capture_default_str();
+  add_number(app, "--cache-tokens", cache_tokens, "that the texts at a time have together, with their prompts",
+             {.least = 1, .most = std::int64_t{1} << 40});
+  add_number(app, "--max-requests", most_waiting, "texts that wait; requests beyond are refused", {1, 1 << 20})
+      ->capture_default_str();
+  add_number(app, "--max-connections", limits.connections, "at a time", {1, 900})->capture_default_str();
+  add_number(app, "--max-body", body_bytes, "bytes of a request", {1024, 1 << 30})->capture_default_str();
+  add_number(app, "--request-timeout", request_seconds, "seconds that a request may take", {1, 1 << 20})
+      ->capture_default_str();
+  add_number(app, "--head-timeout", head_seconds, "seconds for the head of a request to arrive", {1, 3600})
+      ->capture_default_str();
+  add_number(app, "--body-timeout", body_seconds, "seconds for its body", {1, 3600})->capture_default_str();
+  add_number(app, "--stop-timeout", stop_seconds, "seconds for what runs when a signal ends the server", {0, 1 << 20})
+      ->capture_default_str();
+  app.add_flag("--quiet", quiet, "no line for each request on standard error");
+}
+
+int run_serve(const RecipeProgram& recipe, const ServeOptions& options) {
+  check_predicts_next_token(recipe);
+  HttpLimits limits = options.limits;
+  limits.body_bytes = static_cast<std::size_t>(options.body_bytes);
+  limits.head = std::chrono::seconds(options.head_seconds);
+  limits.body = std::chrono::seconds(options.body_seconds);
+  const std::string key = key_of(options.api_key_file);
+  TextModel model = load_text_model(recipe, options);
+  const std::int64_t T = recipe.model->context_length;
+  const ServedModel served{options.model_name.empty() ? short_name(recipe) : options.model_name, *model.tokenizer,
+                           model.settings, T, chat_prompt_of(model, options.chat_template)};
+  Session session = session_of(model, options.cache_tokens, options.batch, T, T, scored_tokens_of_pass);
+  Scheduler scheduler(session, *model.tokenizer, options.most_waiting);
+  const Api api(served, scheduler, key, std::chrono::seconds(options.request_seconds));
+  const InterruptionGuard guard;
+  HttpServer server(limits, {.admit = [&](const HttpRequest& request) { return api.admit(request); },
+                             .answer = [&](const HttpRequest& request) { return api.answer(request); },
+                             .log =
+                                 [&](const std::string& line) {
+                                   if (!options.quiet) log_line(line);
+                                 }});
+  const int port = server.listen(options.host, options.port);
+  show(fmt::format("serving {} at http://{}:{}/v1\n", served.name, in_url(options.host), port));
+  serve_until_signal(scheduler, server, std::chrono::seconds(options.stop_seconds));
+  scheduler.fail_all("the server ends");
+  return 0;
+}
+
+}  // namespace monomorph::train

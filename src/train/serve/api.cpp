@@ -1,0 +1,141 @@
+#include "train/serve/api.hpp"
+
+#include "train/serve/api_error.hpp"
+#include "train/serve/completion_answer.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace monomorph::train {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds between_questions{100};
+
+/// Takes as long whatever the texts have in common.
+bool equal_in_constant_time(std::string_view a, std::string_view b) {
+  unsigned different = a.size() != b.size();
+  for (std::size_t i = 0; i < a.size(); ++i)
+    different |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b.empty() ? 0 : b[i % b.size()]);
+  return different == 0;
+}
+
+std::string event_of(std::string_view json) { return fmt::format("data: {}\n\n", json); }
+
+/// The request's next event.
+/// @throws ApiError 503: the model failed, or the request takes too long; 499: the client is gone
+TextEvent next_event(const HttpRequest& http, TextEvents& events, Clock::time_point until) {
+  for (;;) {
+    if (auto event = events.next(std::min(until, Clock::now() + between_questions))) {
+      if (!event->failure.empty()) throw ApiError(503, event->failure);
+      return std::move(*event);
+    }
+    if (Clock::now() >= until) throw ApiError(503, "the request takes longer than this server allows", "", "timeout");
+    if (http.client_is_gone()) throw ApiError(499, "the client has closed the connection");
+  }
+}
+
+/// However a request ends, nobody waits for its texts then.
+struct AbandonAtEnd {
+  TextEvents& events;
+  ~AbandonAtEnd() { events.abandon(); }
+};
+
+}  // namespace
+
+HttpReply Api::admit(const HttpRequest& request) const {
+  const bool is_get = request.method == "GET" || request.method == "HEAD";
+  if (request.path == "/health" && is_get) return {.body = R"({"status":"ok"})"};
+  check_key(request);
+  const std::string model_path = "/v1/models/" + model_.name;
+  const bool is_read = request.path == "/v1/models" || request.path == model_path || request.path == "/health";
+  const bool is_written = request.path == "/v1/completions" || request.path == "/v1/chat/completions";
+  if (!is_read && !is_written) throw ApiError(404, "there is nothing at this path", "", "not_found");
+  if (is_read != is_get || (is_written && request.method != "POST"))
+    throw ApiError(405, fmt::format("this path is for {}", is_read ? "GET" : "POST"), "", "method_not_allowed");
+  if (request.path == "/v1/models") return {.body = fmt::format(R"({{"object":"list","data":[{}]}})", models())};
+  return is_read ? HttpReply{.body = models()} : HttpReply{};
+}
+
+std::string Api::models() const {
+  return nlohmann::ordered_json{{"id", model_.name},
+                                {"object", "model"},
+                                {"created", 0},
+                                {"owned_by", "monomorph"},
+                                {"max_model_len", model_.context_length}}
+      .dump();
+}
+
+void Api::check_key(const HttpRequest& request) const {
+  if (key_.empty() || equal_in_constant_time(request.authorization, "Bearer " + key_)) return;
+  throw ApiError(401, "this server asks for an API key, as the header Authorization: Bearer KEY", "",
+                 "invalid_api_key");
+}
+
+HttpReply Api::answer(const HttpRequest& http) const {
+  const Clock::time_point until = Clock::now() + longest_;
+  auto request = std::make_shared<const CompletionRequest>(
+      http.path == "/v1/completions" ? read_completion(http.body, model_) : read_chat_completion(http.body, model_));
+  auto events = submit(*request);
+  if (!request->stream) return {.body = whole(http, *request, *events, until)};
+  return {.stream = [this, request, events, until, gone = http.client_is_gone](const HttpReply::Write& write) {
+    stream({.client_is_gone = gone}, *request, *events, until, write);
+  }};
+}
+
+std::shared_ptr<TextEvents> Api::submit(const CompletionRequest& request) const {
+  auto events = std::make_shared<TextEvents>();
+  std::vector<ServedText> texts;
+  for (const ServedPrompt& prompt : request.prompts) {
+    const std::int64_t longest = std::ssize(prompt.ids) + std::max<std::int64_t>(0, request.settings.max_tokens - 1);
+    if (!scheduler_.fits(longest))
+      throw ApiError(400,
+                     fmt::format("a text of up to {} tokens does not fit this server's cache; lower max_tokens",
+                                 longest),
+                     "max_tokens", "context_length_exceeded");
+    for (std::int64_t sample = 0; sample < request.samples; ++sample)
+      texts.push_back({.index = texts.size(),
+                       .request = {prompt.ids,
+                                   {static_cast<std::uint32_t>(&prompt - request.prompts.data()),
+                                    static_cast<std::uint32_t>(sample)}},
+                       .settings = request.settings,
+                       .log_probabilities = request.log_probabilities,
+                       .scores_prompt = request.echo && (request.log_probabilities || request.settings.max_tokens == 0),
+                       .events = events});
+  }
+  if (!scheduler_.submit(std::move(texts)))
+    throw ApiError(429, "too many texts wait already; try again later", "", "rate_limit_exceeded");
+  return events;
+}
+
+std::string Api::whole(const HttpRequest& http, const CompletionRequest& request, TextEvents& events,
+                       Clock::time_point until) const {
+  const AbandonAtEnd end{events};
+  CompletionAnswer answer(request, model_);
+  while (!answer.complete()) answer.add(next_event(http, events, until));
+  return answer.whole();
+}
+
+void Api::stream(const HttpRequest& http, const CompletionRequest& request, TextEvents& events, Clock::time_point until,
+                 const HttpReply::Write& write) const {
+  const AbandonAtEnd end{events};
+  const auto show = [&](const std::string& piece) { return piece.empty() || write(event_of(piece)); };
+  CompletionAnswer answer(request, model_);
+  for (std::size_t i = 0; i < request.prompts.size() * static_cast<std::size_t>(request.samples); ++i)
+    if (!show(answer.beginning(i))) return;
+  try {
+    while (!answer.complete()) {
+      const TextEvent event = next_event(http, events, until);
+      answer.add(event);
+      if (!show(answer.piece(event))) return;
+    }
+  } catch (const ApiError& error) {  // the status is on its way already
+    write(event_of(error.json()));
+    return;
+  }
+  if (request.include_usage && !show(answer.usage_piece())) return;
+  write(event_of("[DONE]"));
+}
+
+}  // namespace monomorph::train

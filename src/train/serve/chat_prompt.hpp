@@ -1,0 +1,36 @@
+#pragma once
+#include <monomorph/data/chat/chat_template.hpp>
+#include <monomorph/data/chat/model_template.hpp>
+#include <monomorph/data/tokenizer/tokenizer.hpp>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace monomorph::train {
+
+/// What makes a prompt of a conversation: all of its turns, and the beginning of the model's own.
+class ChatPrompt {
+ public:
+  /// By a template of the model's own.
+  ChatPrompt(const data::Tokenizer& tokenizer, data::ModelTemplate of_model)
+      : tokenizer_(tokenizer), of_model_(std::move(of_model)) {}
+  /// By one that is known here.
+  /// @param name of it; empty: the first one whose special tokens the tokeniser has
+  /// @throws Error [CHAT-01], [CHAT-02]
+  ChatPrompt(const data::Tokenizer& tokenizer, const std::string& name);
+
+  /// Whether there is a template at all.
+  bool known() const { return of_model_ || template_ != nullptr; }
+  /// @throws Error [JINJA-02] and on; [CHAT-04], [CHAT-05], [CHAT-06] the template has no place for a message;
+  /// [CHAT-13]
+  std::vector<std::int32_t> ids(std::vector<data::ChatMessage> messages) const;
+
+ private:
+  const data::Tokenizer& tokenizer_;
+  std::optional<data::ModelTemplate> of_model_;
+  const data::ChatTemplate* template_ = nullptr;
+};
+
+}  // namespace monomorph::train

@@ -1,0 +1,58 @@
+#pragma once
+#include "train/serve/completion_request.hpp"
+#include "train/serve/served_text.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace monomorph::train {
+
+/// What a client is told of its request's texts, in the forms of OpenAI's API: all at once, or piece by piece.
+class CompletionAnswer {
+ public:
+  CompletionAnswer(const CompletionRequest& request, const ServedModel& model);
+
+  /// Adds what has become of a text. Streams call it with what piece() has shown, too, for the counts.
+  void add(const TextEvent& event);
+  bool complete() const { return finished_ == texts_.size(); }
+  std::int64_t prompt_tokens() const;
+  std::int64_t drawn_tokens() const { return drawn_; }
+
+  /// Of all texts, when complete.
+  std::string whole() const;
+  /// What a stream begins with for each text: its role in a chat, and the echo of a prompt; "" for nothing.
+  std::string beginning(std::size_t text);
+  /// A piece of a stream; "" for an event that shows nothing.
+  std::string piece(const TextEvent& event);
+  /// The piece that has the counts and no text.
+  std::string usage_piece() const;
+
+ private:
+  struct Text {
+    std::string shown;
+    std::vector<ScoredToken> scored;
+    FinishReason finish = FinishReason::length;
+    std::int64_t characters = 0;  ///< of the tokens that log-probabilities were shown of
+  };
+
+  nlohmann::ordered_json head(const char* object) const;
+  nlohmann::ordered_json usage() const;
+  nlohmann::ordered_json scores(const std::vector<ScoredToken>& tokens, std::int64_t& characters) const;
+  nlohmann::ordered_json completion_scores(const std::vector<ScoredToken>& tokens, std::int64_t& characters) const;
+  nlohmann::ordered_json chat_scores(const std::vector<ScoredToken>& tokens) const;
+  std::string streamed(nlohmann::ordered_json choice) const;
+  const ServedPrompt& prompt_of(std::size_t text) const {
+    return request_.prompts[text / static_cast<std::size_t>(request_.samples)];
+  }
+
+  const CompletionRequest& request_;
+  const ServedModel& model_;
+  std::string id_;
+  std::int64_t created_;
+  std::vector<Text> texts_;
+  std::size_t finished_ = 0;
+  std::int64_t drawn_ = 0;
+};
+
+}  // namespace monomorph::train

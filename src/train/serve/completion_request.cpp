@@ -1,0 +1,267 @@
+#include "train/serve/completion_request.hpp"
+
+#include "train/serve/api_error.hpp"
+#include "train/serve/request_fields.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/number_text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+
+namespace monomorph::train {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t usual_completion_tokens = 16, most_stop_texts = 16, most_biases = 1024;
+
+void check_model(RequestFields& fields, const ServedModel& model) {
+  const auto name = fields.text("model");
+  if (name && *name != model.name)
+    throw ApiError(404, fmt::format("there is no model {}; this server has {}", *name, model.name), "model",
+                   "model_not_found");
+}
+
+void check_id(const ServedModel& model, std::int64_t id, const std::string& field) {
+  if (id >= 0 && id < model.tokenizer.vocab_size() && model.tokenizer.has_token(static_cast<std::int32_t>(id))) return;
+  throw ApiError(400, fmt::format("{} names the token {}, which the model's tokeniser does not have", field, id),
+                 field);
+}
+
+std::vector<std::string> stop_texts(RequestFields& fields) {
+  const json* const stop = fields.find("stop");
+  if (stop == nullptr) return {};
+  const json list = stop->is_array() ? *stop : json::array({*stop});
+  std::vector<std::string> texts;
+  for (const json& text : list) {
+    if (!text.is_string() || text.get_ref<const std::string&>().empty() || std::ssize(list) > most_stop_texts)
+      throw ApiError(400, fmt::format("stop must be a string or up to {} of them, none empty", most_stop_texts),
+                     "stop");
+    texts.push_back(text.get<std::string>());
+  }
+  return texts;
+}
+
+void add_logit_bias(RequestFields& fields, const ServedModel& model, std::vector<LogitBias>& biases) {
+  const json* const object = fields.find("logit_bias");
+  if (object == nullptr) return;
+  if (!object->is_object() || std::ssize(*object) > most_biases)
+    throw ApiError(400, fmt::format("logit_bias must be an object of up to {} ids and biases", most_biases),
+                   "logit_bias");
+  for (const auto& [text, bias] : object->items()) {
+    const auto id = number_from<std::int64_t>(text);
+    if (!id || !bias.is_number() || !(bias.get<double>() >= -100 && bias.get<double>() <= 100))
+      throw ApiError(400, "logit_bias must have ids of tokens with biases from -100 to 100", "logit_bias");
+    check_id(model, *id, "logit_bias");
+    biases.push_back({static_cast<std::int32_t>(*id), bias.get<double>()});
+  }
+}
+
+std::uint64_t random_seed() {
+  std::random_device device;
+  return (std::uint64_t{device()} << 32) | device();
+}
+
+void read_sampling(RequestFields& fields, const ServedModel& model, SamplingSettings& sampling) {
+  sampling.temperature = fields.number("temperature", 0, 2).value_or(1);
+  if (sampling.temperature < 1e-6) sampling.temperature = 0;
+  sampling.top_p = fields.number("top_p", 0, 1).value_or(1);
+  if (sampling.top_p < 1e-9) sampling.top_p = 1e-9;  // the most probable token
+  sampling.min_p = fields.number("min_p", 0, 1).value_or(0);
+  sampling.top_k = fields.integer("top_k", 1, INT32_MAX);
+  sampling.repetition_penalty = fields.number("repetition_penalty", 0.01, 100).value_or(1);
+  sampling.frequency_penalty = fields.number("frequency_penalty", -2, 2).value_or(0);
+  sampling.presence_penalty = fields.number("presence_penalty", -2, 2).value_or(0);
+  add_logit_bias(fields, model, sampling.logit_bias);
+  const auto seed = fields.integer("seed", INT64_MIN, INT64_MAX);
+  sampling.seed = seed ? static_cast<std::uint64_t>(*seed) : random_seed();
+}
+
+void read_stream(RequestFields& fields, CompletionRequest& request) {
+  request.stream = fields.flag("stream").value_or(false);
+  const json* const object = fields.find("stream_options");
+  if (object == nullptr) return;
+  if (!request.stream) throw ApiError(400, "stream_options goes with stream", "stream_options");
+  RequestFields options(*object, "stream_options");
+  request.include_usage = options.flag("include_usage").value_or(false);
+  options.refuse_unless("include_obfuscation", {false});
+  options.finish();
+}
+
+/// All that both kinds of requests have. Prompts are known by now.
+CompletionRequest read_common(RequestFields& fields, const ServedModel& model) {
+  CompletionRequest request;
+  check_model(fields, model);
+  request.settings = model.settings;
+  request.settings.stop_texts = stop_texts(fields);
+  read_sampling(fields, model, request.settings.sampling);
+  read_stream(fields, request);
+  request.samples = fields.integer("n", 1, CompletionRequest::most_texts).value_or(1);
+  fields.text("user");
+  return request;
+}
+
+void check_number_of_texts(const CompletionRequest& request) {
+  if (std::ssize(request.prompts) * request.samples > CompletionRequest::most_texts)
+    throw ApiError(400,
+                   fmt::format("a request may ask for {} texts, and {} prompts with n = {} are more",
+                               CompletionRequest::most_texts, request.prompts.size(), request.samples),
+                   "n");
+}
+
+/// The longest prompt decides how many tokens each text may have: the last one of a text is never read.
+/// @param wanted absent: as many as fit, but for `usual`
+void set_most_tokens(CompletionRequest& request, const ServedModel& model, std::optional<std::int64_t> wanted,
+                     const char* field, std::optional<std::int64_t> usual) {
+  std::int64_t longest = 0;
+  for (const ServedPrompt& prompt : request.prompts) longest = std::max(longest, std::ssize(prompt.ids));
+  const std::int64_t room = model.context_length + 1 - longest;
+  if (room < 1 || (wanted && *wanted > room))
+    throw ApiError(400,
+                   fmt::format("the model's context has {} tokens, and the prompt has {}{}", model.context_length,
+                               longest, wanted ? fmt::format(", with {} = {} to follow", field, *wanted) : ""),
+                   room < 1 ? (request.chat ? "messages" : "prompt") : field, "context_length_exceeded");
+  request.settings.max_tokens = wanted ? *wanted : std::min(room, usual.value_or(room));
+}
+
+/// What the tokeniser says of a text is the client's to mend.
+template <class Make> std::vector<std::int32_t> ids_of(const char* field, const Make& make) {
+  try {
+    return make();
+  } catch (const Error& error) {
+    throw ApiError(400, error.what(), field);
+  }
+}
+
+ServedPrompt prompt_of_text(const ServedModel& model, const std::string& text) {
+  return {ids_of("prompt", [&] { return prompt_ids(model.tokenizer, text, model.settings.stop_ids); }), text};
+}
+
+ServedPrompt prompt_of_ids(const ServedModel& model, const json& list) {
+  ServedPrompt prompt;
+  for (const json& id : list) {
+    if (!id.is_number_integer()) throw ApiError(400, "prompt mixes ids of tokens with something else", "prompt");
+    check_id(model, id.is_number_unsigned() && id.get<std::uint64_t>() > INT32_MAX ? -1 : id.get<std::int64_t>(),
+             "prompt");
+    prompt.ids.push_back(id.get<std::int32_t>());
+  }
+  if (prompt.ids.empty()) throw ApiError(400, "prompt has a list without ids of tokens", "prompt");
+  prompt.text = model.tokenizer.decode(prompt.ids);
+  return prompt;
+}
+
+/// A string, ids of tokens, or a list of either.
+std::vector<ServedPrompt> read_prompts(RequestFields& fields, const ServedModel& model) {
+  const json* const value = fields.find("prompt");
+  const std::string wrong = "prompt must be a string, a list of ids of tokens, or a list of either";
+  if (value == nullptr) throw ApiError(400, wrong, "prompt");
+  if (value->is_string()) return {prompt_of_text(model, value->get_ref<const std::string&>())};
+  if (!value->is_array() || value->empty()) throw ApiError(400, wrong, "prompt");
+  if (value->front().is_number()) return {prompt_of_ids(model, *value)};
+  if (std::ssize(*value) > CompletionRequest::most_texts)
+    throw ApiError(400, fmt::format("prompt may have {} texts", CompletionRequest::most_texts), "prompt");
+  std::vector<ServedPrompt> prompts;
+  for (const json& prompt : *value) {
+    if (!prompt.is_string() && !prompt.is_array()) throw ApiError(400, wrong, "prompt");
+    prompts.push_back(prompt.is_string() ? prompt_of_text(model, prompt.get_ref<const std::string&>())
+                                         : prompt_of_ids(model, prompt));
+  }
+  return prompts;
+}
+
+/// A string, or a list of parts that are texts.
+std::string content_of(RequestFields& message) {
+  const json* const content = message.find("content");
+  const std::string field = message.path_of("content");
+  if (content == nullptr) throw ApiError(400, field + " is missing", field);
+  if (content->is_string()) return content->get<std::string>();
+  if (!content->is_array()) throw ApiError(400, field + " must be a string or a list of parts", field);
+  std::string all;
+  for (std::size_t i = 0; i < content->size(); ++i) {
+    RequestFields part((*content)[i], fmt::format("{}.{}", field, i));
+    if (part.text("type") != "text")
+      throw ApiError(400, part.path_of("type") + " must be \"text\"", part.path_of("type"));
+    all += part.text("text").value_or("");
+    part.finish();
+  }
+  return all;
+}
+
+data::ChatMessage message_of(const json& value, std::size_t index) {
+  RequestFields message(value, fmt::format("messages.{}", index));
+  const std::string name = message.text("role").value_or("");
+  const auto role = name == "developer" ? data::ChatRole::system : data::find_chat_role(name);
+  const std::string field = message.path_of("role");
+  if (!role) throw ApiError(400, field + " must be system, developer, user, assistant or tool", field);
+  std::string content = content_of(message);
+  message.text("name");
+  for (const char* const unsupported : {"tool_calls", "function_call", "refusal", "audio", "tool_call_id"})
+    message.refuse_unless(unsupported, {json::array()});
+  message.finish();
+  return {*role, std::move(content)};
+}
+
+ServedPrompt read_messages(RequestFields& fields, const ServedModel& model) {
+  const json* const list = fields.find("messages");
+  if (list == nullptr || !list->is_array() || list->empty())
+    throw ApiError(400, "messages must be a list of at least one message", "messages");
+  if (!model.chat_prompt.known())
+    throw ApiError(
+        400,
+        "the model has no chat template of its own, and its tokeniser lacks the special tokens of those known here; "
+        "use /v1/completions, or start the server with --chat-template",
+        "messages");
+  std::vector<data::ChatMessage> messages;
+  for (const json& value : *list) messages.push_back(message_of(value, messages.size()));
+  return {ids_of("messages", [&] { return model.chat_prompt.ids(std::move(messages)); }), ""};
+}
+
+}  // namespace
+
+CompletionRequest read_completion(const std::string& body, const ServedModel& model) {
+  RequestFields fields(body);
+  CompletionRequest request = read_common(fields, model);
+  request.prompts = read_prompts(fields, model);
+  request.log_probabilities = fields.integer("logprobs", 0, CompletionRequest::most_alternatives);
+  request.echo = fields.flag("echo").value_or(false);
+  const auto most = fields.integer("max_tokens", 0, INT32_MAX);
+  fields.refuse_unless("suffix", {""});
+  fields.refuse_unless("best_of", {1, request.samples});
+  fields.finish();
+  if (most == 0 && !request.echo)
+    throw ApiError(400, "max_tokens of 0 leaves nothing to answer without echo", "max_tokens");
+  check_number_of_texts(request);
+  set_most_tokens(request, model, most, "max_tokens", usual_completion_tokens);
+  return request;
+}
+
+CompletionRequest read_chat_completion(const std::string& body, const ServedModel& model) {
+  RequestFields fields(body);
+  CompletionRequest request = read_common(fields, model);
+  request.chat = true;
+  request.prompts = {read_messages(fields, model)};
+  const bool wants = fields.flag("logprobs").value_or(false);
+  const auto alternatives = fields.integer("top_logprobs", 0, CompletionRequest::most_alternatives);
+  if (alternatives && !wants) throw ApiError(400, "top_logprobs goes with logprobs", "top_logprobs");
+  if (wants) request.log_probabilities = alternatives.value_or(0);
+  const auto older = fields.integer("max_tokens", 1, INT32_MAX);
+  const auto newer = fields.integer("max_completion_tokens", 1, INT32_MAX);
+  for (const char* const list : {"tools", "functions"}) fields.refuse_unless(list, {json::array()});
+  for (const char* const choice : {"tool_choice", "function_call"}) fields.refuse_unless(choice, {"none"});
+  fields.refuse_unless("response_format", {json::object({{"type", "text"}})});
+  fields.refuse_unless("modalities", {json::array({"text"})});
+  fields.refuse_unless("service_tier", {"auto", "default"});
+  fields.refuse_unless("store", {false});
+  for (const char* const name : {"parallel_tool_calls", "audio", "prediction", "reasoning_effort", "verbosity",
+                                 "web_search_options", "metadata"})
+    fields.refuse_unless(name, {});
+  fields.finish();
+  check_number_of_texts(request);
+  set_most_tokens(request, model, newer ? newer : older, newer ? "max_completion_tokens" : "max_tokens", std::nullopt);
+  return request;
+}
+
+}  // namespace monomorph::train

@@ -1,0 +1,39 @@
+#pragma once
+#include "train/serve/chat_prompt.hpp"
+
+#include <monomorph/train/inference/generate.hpp>
+
+namespace monomorph::train {
+
+/// What requests are read against: the one model that there is.
+struct ServedModel {
+  std::string name;
+  const data::Tokenizer& tokenizer;
+  GenerationSettings settings;  ///< what holds for every text: stop ids, ids without a token
+  std::int64_t context_length;
+  ChatPrompt chat_prompt;
+};
+
+/// A prompt as tokens, and as the text that `echo` shows.
+struct ServedPrompt {
+  std::vector<std::int32_t> ids;
+  std::string text;
+};
+
+/// A request for completions or for chat completions, which differ in their prompts and in the form of the answer.
+struct CompletionRequest {
+  static constexpr std::int64_t most_texts = 128, most_alternatives = 20;
+
+  bool chat = false;
+  std::vector<ServedPrompt> prompts;
+  std::int64_t samples = 1;  ///< of each prompt
+  GenerationSettings settings;
+  std::optional<std::int64_t> log_probabilities;
+  bool echo = false, stream = false, include_usage = false;
+};
+
+/// @throws ApiError 400, 404: what is wrong, with the name of the field
+CompletionRequest read_completion(const std::string& body, const ServedModel& model);
+CompletionRequest read_chat_completion(const std::string& body, const ServedModel& model);
+
+}  // namespace monomorph::train

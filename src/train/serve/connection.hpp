@@ -1,0 +1,53 @@
+#pragma once
+#include "train/serve/http_server.hpp"
+
+#include <atomic>
+
+namespace monomorph::train {
+
+/// What all connections of a server have in common.
+struct ConnectionState {
+  HttpLimits limits;
+  std::atomic<bool> stopping = false;  ///< no new requests
+  std::atomic<bool> aborted = false;   ///< nothing more is read or written
+};
+
+/// A client's socket, within limits. Owns the socket.
+class Connection {
+ public:
+  enum class Head { complete, none, too_slow, too_large };
+
+  Connection(int socket, const ConnectionState& state) : socket_(socket), state_(state) {}
+  Connection(const Connection&) = delete;
+  ~Connection();
+
+  /// Waits for a request and reads its head, which `read` gives first then. `none`: the client has closed the
+  /// connection, sends nothing more, or the server stops.
+  Head read_head();
+  /// Up to `size` bytes of the request; 0 at its end, -1 if a limit is reached or nothing more will come.
+  long read(char* into, std::size_t size);
+  /// How many bytes the socket has taken; -1 if none within the limit.
+  long write(const char* from, std::size_t size);
+  bool write_all(std::string_view text);
+  /// Whether the other end has closed the connection.
+  bool is_gone() const;
+  bool is_readable() const;
+  /// A limit was reached, or a body was left unread: what follows cannot be told from it.
+  bool broken() const { return broken_; }
+  void set_broken() { broken_ = true; }
+  int socket() const { return socket_; }
+
+ private:
+  using Time = std::chrono::steady_clock::time_point;
+  bool wait(short events, Time until, bool ends_when_stopping) const;
+
+  int socket_;
+  const ConnectionState& state_;
+  std::string buffer_;          ///< read from the socket, and not by anyone
+  std::size_t taken_ = 0;       ///< of it, what read() has given
+  std::size_t left_bytes_ = 0;  ///< that a request may still have
+  Time body_until_;
+  bool broken_ = false;
+};
+
+}  // namespace monomorph::train

@@ -1,0 +1,160 @@
+#include "train/serve/scheduler.hpp"
+
+#include <algorithm>
+#include <exception>
+
+namespace monomorph::train {
+namespace {
+
+constexpr std::chrono::milliseconds between_looks{100};
+
+}  // namespace
+
+bool Scheduler::submit(std::vector<ServedText> texts) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::ssize(waiting_) + std::ssize(texts) > most_waiting_) return false;
+    unfinished_ += std::ssize(texts);
+    for (ServedText& text : texts) waiting_.push_back(std::move(text));
+  }
+  submitted_.notify_one();
+  return true;
+}
+
+void Scheduler::run(const std::function<bool()>& ends) {
+  while (!ends()) {
+    begin_waiting();
+    if (running_.empty()) {
+      wait_for_work();
+      continue;
+    }
+    grow();
+    remove_done();
+  }
+}
+
+void Scheduler::fail_all(const std::string& message) {
+  for (Running& running : running_) {
+    running.done = true;
+    running.served.events->push({.text = running.served.index, .failure = message});
+  }
+  remove_done();
+  const std::lock_guard lock(mutex_);
+  for (const ServedText& text : waiting_) text.events->push({.text = text.index, .failure = message});
+  unfinished_ -= std::ssize(waiting_);
+  waiting_.clear();
+}
+
+/// Of the longest that a text can become. Its last token is chosen and never read.
+std::int64_t Scheduler::pages(const ServedText& text) const {
+  return pages_of(std::ssize(text.request.prompt) + std::max<std::int64_t>(0, text.settings.max_tokens - 1));
+}
+
+void Scheduler::wait_for_work() {
+  std::unique_lock lock(mutex_);
+  submitted_.wait_for(lock, between_looks, [&] { return !waiting_.empty(); });
+}
+
+void Scheduler::begin_waiting() {
+  while (auto served = next_that_fits()) begin(std::move(*served));
+}
+
+/// The first one that waits, as soon as there is a sequence and the pages for it. None overtakes it.
+std::optional<ServedText> Scheduler::next_that_fits() {
+  const std::lock_guard lock(mutex_);
+  while (!waiting_.empty()) {
+    ServedText& first = waiting_.front();
+    const bool wanted = !first.events->abandoned();
+    if (wanted &&
+        (std::ssize(running_) == session_.most_sequences() || promised_pages_ + pages(first) > session_.pages()))
+      return std::nullopt;
+    ServedText served = std::move(first);
+    waiting_.pop_front();
+    if (wanted) return served;
+    --unfinished_;
+  }
+  return std::nullopt;
+}
+
+void Scheduler::begin(ServedText served) {
+  const std::int64_t n = pages(served);
+  promised_pages_ += n;
+  running_.push_back({std::move(served), n, nullptr});
+  Running& running = running_.back();
+  guarded(running, [&] {
+    running.text = std::make_unique<GrowingText>(session_, tokenizer_, running.served.settings, running.served.request);
+    read_prompt(running);
+  });
+  remove_done();
+}
+
+void Scheduler::read_prompt(Running& running) {
+  if (!running.served.scores_prompt) return take(running, running.text->read_again());
+  score_prompt(running);
+}
+
+void Scheduler::score_prompt(Running& running) {
+  const std::span<const std::int32_t> prompt = running.served.request.prompt;
+  TextEvent event{.text = running.served.index, .scored = {{prompt.front(), {}}}};
+  const auto vocabulary = static_cast<std::size_t>(tokenizer_.vocab_size());
+  const Logits last = running.text->read_prompt([&](Logits logits) {
+    if (event.scored.size() == prompt.size()) return;
+    const std::int32_t id = prompt[event.scored.size()];
+    event.scored.push_back({id, log_probabilities(logits.first(vocabulary), id, *running.served.log_probabilities)});
+  });
+  running.done = running.served.settings.max_tokens == 0;
+  if (running.done) event.finish = FinishReason::length;
+  running.served.events->push(std::move(event));
+  if (!running.done) take(running, last);
+}
+
+void Scheduler::grow() {
+  std::vector<Running*> together;
+  std::vector<int> sequences;
+  std::vector<std::int32_t> ids;
+  for (Running& running : running_) {
+    if (running.served.events->abandoned()) {
+      running.done = true;
+      continue;
+    }
+    together.push_back(&running);
+    sequences.push_back(running.text->sequence());
+    ids.push_back(running.text->last_id());
+  }
+  if (together.empty()) return;
+  const std::span<const Logits> logits = session_.decode(sequences, ids);
+  for (std::size_t i = 0; i < together.size(); ++i) guarded(*together[i], [&] { take(*together[i], logits[i]); });
+}
+
+void Scheduler::take(Running& running, Logits logits) {
+  const ServedText& served = running.served;
+  TextEvent event{.text = served.index, .drawn = 1};
+  event.more = running.text->take(logits);
+  if (served.log_probabilities) {
+    const std::int32_t id = running.text->drawn();
+    const auto vocabulary = static_cast<std::size_t>(tokenizer_.vocab_size());
+    event.scored.push_back({id, log_probabilities(logits.first(vocabulary), id, *served.log_probabilities)});
+  }
+  running.done = running.text->finished();
+  if (running.done) event.finish = std::move(*running.text).result().finish_reason;
+  served.events->push(std::move(event));
+}
+
+/// What goes wrong with one text ends that text alone.
+template <class Work> void Scheduler::guarded(Running& running, const Work& work) {
+  try {
+    work();
+  } catch (const std::exception& failure) {
+    running.done = true;
+    running.served.events->push({.text = running.served.index, .failure = failure.what()});
+  }
+}
+
+void Scheduler::remove_done() {
+  unfinished_ -= static_cast<std::int64_t>(std::erase_if(running_, [&](const Running& running) {
+    if (running.done) promised_pages_ -= running.pages;
+    return running.done;
+  }));
+}
+
+}  // namespace monomorph::train
