@@ -14,11 +14,11 @@ std::optional<Benchmark> benchmark_of(std::string_view name);
 
 /// A question of multiple choice: the model is to find the right choice most probable behind the prompt and a space.
 struct Question {
-  std::string prompt;
-  std::vector<std::string> choices;
+  std::string prompt{};
+  std::vector<std::string> choices{};
   std::size_t answer = 0;
-  std::string subject;  ///< of MMLU; empty where there is none
-  std::string record;   ///< by which questions are told apart
+  std::string subject{};  ///< of MMLU; empty where there is none
+  std::string record{};   ///< by which questions are told apart
 };
 
 /// Reads JSON Lines as Hugging Face's data sets have them: HellaSwag's activity_label, ctx_a and ctx_b (or ctx),
