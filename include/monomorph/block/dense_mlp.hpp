@@ -25,9 +25,15 @@ template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth 
   template <class Recipe> static void describe(auto& to) { to.add_size("MLP", F, trunk_of<Recipe>.ff_width()); }
 
   static constexpr bool is_of_block = &names == &mlp_names;  ///< or else of what shares a block's tokens with others
-  using GateAdapter = LowRankAdapter<R, LowRankTarget::gate, D, F, is_of_block && gated>;
-  using UpAdapter = LowRankAdapter<R, LowRankTarget::up, D, F, is_of_block>;
-  using DownAdapter = LowRankAdapter<R, LowRankTarget::down, F, D, is_of_block>;
+  struct UpWidths {
+    static constexpr std::int64_t in = D, out = F;
+  };
+  struct DownWidths {
+    static constexpr std::int64_t in = F, out = D;
+  };
+  using GateAdapter = LowRankAdapter<R, LowRankTarget::gate, UpWidths, is_of_block && gated>;
+  using UpAdapter = LowRankAdapter<R, LowRankTarget::up, UpWidths, is_of_block>;
+  using DownAdapter = LowRankAdapter<R, LowRankTarget::down, DownWidths, is_of_block>;
 
   struct Adapters {
     typename GateAdapter::Params gate;

@@ -42,8 +42,11 @@ struct NoAdapterParams {
 };
 
 /// Beside a product from I to O features. M = B·T tokens, r the rank.
+/// @tparam Widths has `in` and `out`, the two numbers: a type, as they are not looked at before the rules have judged
+///   the model's
 /// @tparam adaptable whether the part's products are what the names of targets mean
-template <class R, LowRankTarget target, std::int64_t I, std::int64_t O, bool adaptable = true> struct LowRankAdapter {
+template <class R, LowRankTarget target, class Widths, bool adaptable = true> struct LowRankAdapter {
+  static constexpr std::int64_t I = Widths::in, O = Widths::out;
   static constexpr bool present = adaptable && adapts(low_rank_targets<R>, target);
   static constexpr LowRankSpec spec = [] {
     if constexpr (present)

@@ -24,10 +24,19 @@ template <class R> struct SelfAttention {
     to.add_size("head width", model.head_width(), usual.head_width());
   }
 
-  using QueryAdapter = LowRankAdapter<R, LowRankTarget::query, D, Q>;
-  using KeyAdapter = LowRankAdapter<R, LowRankTarget::key, D, K>;
-  using ValueAdapter = LowRankAdapter<R, LowRankTarget::value, D, K>;
-  using OutAdapter = LowRankAdapter<R, LowRankTarget::output, Q, D>;
+  struct QueryWidths {
+    static constexpr std::int64_t in = D, out = Q;
+  };
+  struct KeyWidths {
+    static constexpr std::int64_t in = D, out = K;
+  };
+  struct OutWidths {
+    static constexpr std::int64_t in = Q, out = D;
+  };
+  using QueryAdapter = LowRankAdapter<R, LowRankTarget::query, QueryWidths>;
+  using KeyAdapter = LowRankAdapter<R, LowRankTarget::key, KeyWidths>;
+  using ValueAdapter = LowRankAdapter<R, LowRankTarget::value, KeyWidths>;
+  using OutAdapter = LowRankAdapter<R, LowRankTarget::output, OutWidths>;
 
   struct Adapters {
     typename QueryAdapter::Params q;
