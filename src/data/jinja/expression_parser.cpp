@@ -261,17 +261,21 @@ ExpressionPtr ExpressionParser::dict() {
   return made(std::move(dict), line, height);
 }
 
+ExpressionPtr ExpressionParser::call(ExpressionPtr callee) {
+  const int line = tokens_.line();
+  CallArguments with = arguments();
+  const int height = std::max(callee->height, height_of(with));
+  return made(Call{std::move(callee), std::move(with)}, line, height);
+}
+
 ExpressionPtr ExpressionParser::postfix(ExpressionPtr object) {
   while (true) {
-    const int line = tokens_.line();
     if (tokens_.is_sign(".")) {
       object = attribute(std::move(object));
     } else if (tokens_.is_sign("[")) {
       object = subscript(std::move(object));
     } else if (tokens_.is_sign("(")) {
-      CallArguments with = arguments();
-      const int height = std::max(object->height, height_of(with));
-      object = made(Call{std::move(object), std::move(with)}, line, height);
+      object = call(std::move(object));
     } else {
       return object;
     }
@@ -280,15 +284,12 @@ ExpressionPtr ExpressionParser::postfix(ExpressionPtr object) {
 
 ExpressionPtr ExpressionParser::filtered(ExpressionPtr object) {
   while (true) {
-    const int line = tokens_.line();
     if (tokens_.skip_sign("|")) {
       object = filter(std::move(object));
     } else if (tokens_.skip_name("is")) {
       object = test(std::move(object));
     } else if (tokens_.is_sign("(")) {
-      CallArguments with = arguments();
-      const int height = std::max(object->height, height_of(with));
-      object = made(Call{std::move(object), std::move(with)}, line, height);
+      object = call(std::move(object));
     } else {
       return object;
     }

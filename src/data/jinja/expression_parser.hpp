@@ -35,6 +35,7 @@ class ExpressionParser {
   ExpressionPtr name();
   ExpressionPtr list();
   ExpressionPtr dict();
+  ExpressionPtr call(ExpressionPtr callee);
   ExpressionPtr postfix(ExpressionPtr object);
   ExpressionPtr filtered(ExpressionPtr object);
   ExpressionPtr filter(ExpressionPtr object);

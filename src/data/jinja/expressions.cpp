@@ -2,9 +2,9 @@
 #include "data/jinja/interpreter.hpp"
 #include "data/jinja/methods.hpp"
 #include "data/jinja/operators.hpp"
-#include "data/jinja/python_text.hpp"
 #include "data/jinja/tests.hpp"
 #include "data/jinja/value_text.hpp"
+#include "data/text/python_text.hpp"
 
 #include <algorithm>
 
@@ -23,7 +23,7 @@ Value Interpreter::evaluate(const Expression& expression) {
 Value Interpreter::of(const Name& name) {
   for (Scope* scope = scope_.get(); scope != nullptr; scope = scope->parent.get())
     if (const Value* const found = scope->find(name.name)) return *found;
-  return Value::undefined(fmt::format("{} is undefined", repr_of_text(name.name)));
+  return Value::undefined(fmt::format("{} is undefined", python::repr_of_text(name.name)));
 }
 
 Value Interpreter::of(const SequenceLiteral& sequence) {
@@ -149,8 +149,8 @@ Value Interpreter::attribute(const Value& object, std::string_view name) {
   if (auto found = attribute_of(object, name)) return *std::move(found);
   if (object.dict() != nullptr)
     if (Value found = item_of(budget_, object, name); !found.is_undefined()) return found;
-  return Value::undefined(fmt::format("{} object has no attribute {}", repr_of_text(object.type_name()),
-                                      repr_of_text(name.substr(0, 100))));
+  return Value::undefined(fmt::format("{} object has no attribute {}", python::repr_of_text(object.type_name()),
+                                      python::repr_of_text(name.substr(0, 100))));
 }
 
 Value Interpreter::item(const Value& object, const Value& key) {

@@ -1,7 +1,7 @@
 #include "data/jinja/lexer.hpp"
 
-#include "data/jinja/python_text.hpp"
 #include "data/jinja/string_literal.hpp"
+#include "data/text/python_text.hpp"
 
 #include <monomorph/core/number_text.hpp>
 
@@ -25,7 +25,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Line ends as \n, without the last one.
 std::string normalized(std::string_view source) {
-  std::string text = with_unix_line_ends(source);
+  std::string text = python::with_unix_line_ends(source);
   if (text.ends_with('\n')) text.pop_back();
   return text;
 }
@@ -65,12 +65,12 @@ class Lexer {
   }
   /// The text without the white space that the tag behind it takes away.
   std::string_view before_tag(std::string_view text, char kind, char control) const {
-    if (control == '-') return right_stripped(text);
+    if (control == '-') return python::right_stripped(text);
     if (control == '+' || kind == '{') return text;
     const std::size_t newline = text.rfind('\n');
     if (newline == std::string_view::npos && !line_starts_) return text;
     const std::string_view line = newline == std::string_view::npos ? text : text.substr(newline + 1);
-    return stripped(line).empty() ? text.substr(0, text.size() - line.size()) : text;
+    return python::stripped(line).empty() ? text.substr(0, text.size() - line.size()) : text;
   }
 
   void read_comment() {
@@ -83,14 +83,14 @@ class Lexer {
 
   /// What stands behind `{% raw %}`; false if the tag is another one.
   bool read_raw() {
-    std::string_view left = left_stripped(rest());
+    std::string_view left = python::left_stripped(rest());
     if (!left.starts_with("raw")) return false;
-    left = left_stripped(left.substr(3));
+    left = python::left_stripped(left.substr(3));
     const bool strips = left.starts_with('-');
     if (strips) left.remove_prefix(1);
     if (!left.starts_with("%}")) return false;
     left.remove_prefix(2);
-    if (strips) left = left_stripped(left);
+    if (strips) left = python::left_stripped(left);
     advance_to(source_.size() - left.size());
     line_starts_ = source_[at_ - 1] == '\n';
     return read_raw_text(), true;
@@ -101,9 +101,9 @@ class Lexer {
       std::string_view left = std::string_view(source_).substr(tag + 2);
       const char control = left.empty() ? '\0' : left.front();
       if (control == '-' || control == '+') left.remove_prefix(1);
-      left = left_stripped(left);
+      left = python::left_stripped(left);
       if (!left.starts_with("endraw")) continue;
-      left = left_stripped(left.substr(6));
+      left = python::left_stripped(left.substr(6));
       const char end_control = left.empty() ? '\0' : left.front();
       if (end_control == '-' || end_control == '+') left.remove_prefix(1);
       if (!left.starts_with("%}")) continue;
@@ -117,7 +117,7 @@ class Lexer {
   /// Takes away what a tag's end says, or the newline behind a block.
   void after_tag(char control) {
     if (control == '-') {
-      const std::size_t end = source_.size() - left_stripped(rest()).size();
+      const std::size_t end = source_.size() - python::left_stripped(rest()).size();
       line_starts_ = end > at_ && source_[end - 1] == '\n';
       return advance_to(end);
     }
@@ -156,7 +156,7 @@ class Lexer {
     for (const std::string_view sign : signs_of_two)
       if (rest().starts_with(sign)) return add_sign(sign);
     if (signs_of_one.find(c) != std::string_view::npos) return add_sign(rest().substr(0, 1));
-    fail(fmt::format("an unexpected {}", repr_of_text(rest().substr(0, 1))));
+    fail(fmt::format("an unexpected {}", python::repr_of_text(rest().substr(0, 1))));
   }
   void add_sign(std::string_view sign) {
     balance(sign);
@@ -229,7 +229,7 @@ class Lexer {
     std::int64_t number = 0;
     const auto [stop, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), number, base);
     if (digits.empty() || failure != std::errc{} || stop != digits.data() + digits.size())
-      fail(fmt::format("{} is no whole number of 64 bits", repr_of_text(source_.substr(at_, end - at_))));
+      fail(fmt::format("{} is no whole number of 64 bits", python::repr_of_text(source_.substr(at_, end - at_))));
     tokens_.push_back({TokenKind::number, digits, number, line_});
     advance_to(end);
   }
@@ -238,7 +238,7 @@ class Lexer {
     return digits;
   }
 
-  void skip_space() { advance_to(source_.size() - left_stripped(rest()).size()); }
+  void skip_space() { advance_to(source_.size() - python::left_stripped(rest()).size()); }
   std::string_view rest() const { return std::string_view(source_).substr(at_); }
   void advance_to(std::size_t end) {
     line_ += static_cast<int>(std::count(source_.begin() + static_cast<std::ptrdiff_t>(at_),

@@ -2,9 +2,9 @@
 #include "data/jinja/filters.hpp"
 #include "data/jinja/interpreter.hpp"
 #include "data/jinja/operators.hpp"
-#include "data/jinja/python_text.hpp"
 #include "data/jinja/text_search.hpp"
 #include "data/jinja/value_text.hpp"
+#include "data/text/python_text.hpp"
 
 #include <monomorph/core/number_text.hpp>
 
@@ -34,7 +34,7 @@ Value key_of(Interpreter& interpreter, const Value& item, const Value* attribute
   Value key = attribute != nullptr ? attribute_at(interpreter, item, *attribute) : item;
   if (minds_case || !key.is_text()) return key;
   interpreter.budget().make(key.text()->size());
-  return lower(*key.text());
+  return python::lower(*key.text());
 }
 
 Value first(Interpreter& interpreter, const Value& value, const Arguments& arguments) {

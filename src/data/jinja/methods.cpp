@@ -3,8 +3,8 @@
 #include "data/jinja/bound_arguments.hpp"
 #include "data/jinja/interpreter.hpp"
 #include "data/jinja/operators.hpp"
-#include "data/jinja/python_text.hpp"
 #include "data/jinja/text_methods.hpp"
+#include "data/text/python_text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #include "data/jinja/operators.hpp"
 
 #include "data/jinja/percent_format.hpp"
-#include "data/jinja/python_text.hpp"
+#include "data/text/python_text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -358,8 +358,8 @@ std::vector<Value> items_of(Budget& budget, const Value& value) {
   if (value.is_undefined()) return {};
   std::vector<Value> items;
   if (const std::string* const text = value.text()) {
-    budget.make(length_of(*text) * sizeof(Value));
-    for (const std::string_view character : characters_of(*text)) items.emplace_back(character);
+    budget.make(python::length_of(*text) * sizeof(Value));
+    for (const std::string_view character : python::characters_of(*text)) items.emplace_back(character);
   } else if (const Sequence* const sequence = value.sequence()) {
     budget.look(sequence->items.size() * sizeof(Value));
     items = sequence->items;
@@ -384,7 +384,7 @@ std::vector<Value> items_of(Budget& budget, const Value& value) {
 
 std::size_t size_of(Budget& budget, const Value& value) {
   if (value.is_undefined()) return 0;
-  if (const std::string* const text = value.text()) return budget.look(text->size()), length_of(*text);
+  if (const std::string* const text = value.text()) return budget.look(text->size()), python::length_of(*text);
   if (const Sequence* const sequence = value.sequence()) return sequence->items.size();
   if (const Dict* const dict = value.dict()) return dict->items.size();
   if (const auto* const range = value.as<Range>()) return static_cast<std::size_t>(range->size());
@@ -402,8 +402,8 @@ Value item_of(Budget& budget, const Value& object, const Value& key) {
     if (const auto place = place_of(key, sequence->items.size())) return sequence->items[*place];
   } else if (const std::string* const text = object.text()) {
     budget.look(text->size());
-    if (const auto place = place_of(key, length_of(*text))) {
-      const std::string_view rest = std::string_view(*text).substr(offset_of(*text, *place));
+    if (const auto place = place_of(key, python::length_of(*text))) {
+      const std::string_view rest = std::string_view(*text).substr(python::offset_of(*text, *place));
       return rest.substr(0, first_character(rest).n_bytes);
     }
   } else if (const auto* const range = object.as<Range>()) {
@@ -425,7 +425,7 @@ Value slice_of(Budget& budget, const Value& object, const Value& start, const Va
     return sequence->is_tuple ? Value::tuple(std::move(items)) : Value::list(std::move(items));
   }
   if (const std::string* const text = object.text()) {
-    const auto characters = characters_of(*text);
+    const auto characters = python::characters_of(*text);
     budget.make(text->size());
     std::string result;
     places_of(start, stop, step, characters.size()).for_each([&](std::size_t place) { result += characters[place]; });

@@ -1,7 +1,7 @@
 #include "data/jinja/percent_format.hpp"
 
-#include "data/jinja/python_text.hpp"
 #include "data/jinja/value_text.hpp"
+#include "data/text/python_text.hpp"
 
 #include <monomorph/core/number_text.hpp>
 
@@ -50,7 +50,7 @@ class PercentFormat {
     const Conversion conversion = take_conversion();
     const Value value = named ? *named : next_value();
     const std::string text = text_by(conversion, value);
-    const std::size_t length = length_of(text);
+    const std::size_t length = python::length_of(text);
     const std::string padding(conversion.width > length ? conversion.width - length : 0, ' ');
     budget_.make(text.size() + padding.size());
     result_ += conversion.left ? text + padding : padding + text;
@@ -64,7 +64,7 @@ class PercentFormat {
     const Dict* const dict = values_.dict();
     if (dict == nullptr) fail("a text to format names its values, and is not given a dict");
     const Value* const value = dict->find(std::string_view(key));
-    if (value == nullptr) fail("a text to format names {}, which is not given", repr_of_text(key));
+    if (value == nullptr) fail("a text to format names {}, which is not given", python::repr_of_text(key));
     return *value;
   }
   Conversion take_conversion() {
@@ -143,7 +143,7 @@ class PercentFormat {
     fail("%{} takes no {}", conversion.letter, value.type_name());
   }
   static std::string cut(std::string text, const Conversion& conversion) {
-    if (conversion.precision) text.resize(offset_of(text, static_cast<std::size_t>(*conversion.precision)));
+    if (conversion.precision) text.resize(python::offset_of(text, static_cast<std::size_t>(*conversion.precision)));
     return text;
   }
   std::int64_t whole_of(const Conversion& conversion, const Value& value) {

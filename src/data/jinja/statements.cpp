@@ -1,8 +1,8 @@
 #include "data/jinja/globals.hpp"
 #include "data/jinja/interpreter.hpp"
 #include "data/jinja/operators.hpp"
-#include "data/jinja/python_text.hpp"
 #include "data/jinja/value_text.hpp"
+#include "data/text/python_text.hpp"
 
 #include <algorithm>
 
@@ -246,7 +246,7 @@ void Interpreter::bind(const MacroBody& body, const Arguments& arguments) {
   for (std::size_t i = 0; i < arguments.named.size(); ++i)
     if (!is_used[i]) others.emplace_back(Value(arguments.named[i].first), arguments.named[i].second);
   if (!others.empty() && !body.reads_kwargs)
-    fail("the macro {} takes no argument {}", body.name, repr_of_text(*others.front().first.text()));
+    fail("the macro {} takes no argument {}", body.name, python::repr_of_text(*others.front().first.text()));
   if (body.reads_kwargs) scope_->set("kwargs", Value::dict(std::move(others)));
   if (!body.reads_varargs) return;
   const auto first = arguments.positional.begin() + static_cast<std::ptrdiff_t>(std::min(n_parameters, n_given));

@@ -4,7 +4,7 @@
 #include "data/jinja/filters.hpp"
 #include "data/jinja/interpreter.hpp"
 #include "data/jinja/operators.hpp"
-#include "data/jinja/python_text.hpp"
+#include "data/text/python_text.hpp"
 
 #include <algorithm>
 

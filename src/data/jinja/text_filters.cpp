@@ -3,10 +3,10 @@
 #include "data/jinja/interpreter.hpp"
 #include "data/jinja/operators.hpp"
 #include "data/jinja/percent_format.hpp"
-#include "data/jinja/python_text.hpp"
 #include "data/jinja/text_methods.hpp"
 #include "data/jinja/text_search.hpp"
 #include "data/jinja/value_text.hpp"
+#include "data/text/python_text.hpp"
 
 #include <algorithm>
 
@@ -58,13 +58,13 @@ Value format(Interpreter& interpreter, const Value& value, const Arguments& argu
 }
 
 /// What Jinja takes for white space and brackets between words.
-bool begins_word(char32_t c) { return is_space(c) || c == '-' || c == '(' || c == '{' || c == '[' || c == '<'; }
+bool begins_word(char32_t c) { return python::is_space(c) || c == '-' || c == '(' || c == '{' || c == '[' || c == '<'; }
 
 std::string titled_by_jinja(std::string_view text) {
   std::string result;
   bool begins = true;
   for_each_character(text, [&](char32_t c, std::string_view bytes) {
-    result += begins ? upper(bytes) : lower(bytes);
+    result += begins ? python::upper(bytes) : python::lower(bytes);
     begins = begins_word(c);
   });
   return result;
@@ -108,7 +108,7 @@ Value indent(Interpreter& interpreter, const Value& value, const Arguments& argu
     by.assign(static_cast<std::size_t>(width), ' ');
   }
   const std::string text = text_of(budget, value) + "\n";
-  const auto lines = lines_of(text);
+  const auto lines = python::lines_of(text);
   const bool indents_blank = bound.flag(2, false);
   std::string result = bound.flag(1, false) ? by : std::string();
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -126,11 +126,11 @@ Value truncate(Interpreter& interpreter, const Value& value, const Arguments& ar
   const BoundArguments bound("truncate", arguments, {"length", "killwords", "end", "leeway"});
   const std::string text = text_of(interpreter.budget(), value), end = bound.text(2, "...");
   const std::int64_t length = bound.integer(0, 255), leeway = bound.some(3) == nullptr ? 5 : bound.integer(3, 5);
-  const auto end_length = static_cast<std::int64_t>(length_of(end));
+  const auto end_length = static_cast<std::int64_t>(python::length_of(end));
   if (length < end_length) fail("truncate keeps at least the length of its end, {}", end_length);
   if (leeway < 0) fail("truncate has a leeway of 0 or more");
-  if (static_cast<std::int64_t>(length_of(text)) - leeway <= length) return text;
-  std::string kept = text.substr(0, offset_of(text, static_cast<std::size_t>(length - end_length)));
+  if (static_cast<std::int64_t>(python::length_of(text)) - leeway <= length) return text;
+  std::string kept = text.substr(0, python::offset_of(text, static_cast<std::size_t>(length - end_length)));
   if (const std::size_t space = kept.rfind(' '); !bound.flag(1, false) && space != std::string::npos)
     kept.resize(space);
   return made(interpreter, kept + end);
@@ -141,28 +141,28 @@ Value wordcount(Interpreter& interpreter, const Value& value, const Arguments& a
   std::int64_t words = 0;
   bool within = false;
   for_each_character(text_of(interpreter.budget(), value), [&](char32_t c, std::string_view) {
-    const bool is_word = is_letter(c) || is_decimal(c) || c == '_';
+    const bool is_word = python::is_letter(c) || python::is_decimal(c) || c == '_';
     words += is_word && !within;
     within = is_word;
   });
   return words;
 }
 
-constexpr NamedFilter filters_of_text[] = {{"capitalize", converted_filter<capitalized>},
+constexpr NamedFilter filters_of_text[] = {{"capitalize", converted_filter<python::capitalized>},
                                            {"center", center},
                                            {"e", escape},
                                            {"escape", escape},
                                            {"forceescape", escape},
                                            {"format", format},
                                            {"indent", indent},
-                                           {"lower", converted_filter<lower>},
+                                           {"lower", converted_filter<python::lower>},
                                            {"replace", replace},
                                            {"safe", string},
                                            {"string", string},
                                            {"title", converted_filter<titled_by_jinja>},
                                            {"trim", as_method<strip_name>},
                                            {"truncate", truncate},
-                                           {"upper", converted_filter<upper>},
+                                           {"upper", converted_filter<python::upper>},
                                            {"wordcount", wordcount}};
 
 }  // namespace

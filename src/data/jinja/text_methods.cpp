@@ -4,9 +4,9 @@
 #include "data/jinja/interpreter.hpp"
 #include "data/jinja/operators.hpp"
 #include "data/jinja/percent_format.hpp"
-#include "data/jinja/python_text.hpp"
 #include "data/jinja/text_search.hpp"
 #include "data/jinja/value_text.hpp"
+#include "data/text/python_text.hpp"
 
 #include <algorithm>
 
@@ -29,7 +29,9 @@ Value converted(Interpreter& interpreter, const Value& self, const Arguments& ar
 std::string swapped(std::string_view text) {
   std::string result;
   for_each_character(text, [&](char32_t c, std::string_view bytes) {
-    result += is_upper_letter(c) ? lower(bytes) : is_lower_letter(c) ? upper(bytes) : std::string(bytes);
+    result += python::is_upper_letter(c)   ? python::lower(bytes)
+              : python::is_lower_letter(c) ? python::upper(bytes)
+                                           : std::string(bytes);
   });
   return result;
 }
@@ -39,10 +41,10 @@ template <bool left, bool right> Value strip(Interpreter& interpreter, const Val
   std::string_view text = *self.text();
   if (bound.some(0) != nullptr) {
     interpreter.budget().look(text.size() * bound.text(0).size());
-    text = stripped_of(text, bound.text(0), left, right);
+    text = python::stripped_of(text, bound.text(0), left, right);
   } else {
-    if (left) text = left_stripped(text);
-    if (right) text = right_stripped(text);
+    if (left) text = python::left_stripped(text);
+    if (right) text = python::right_stripped(text);
   }
   return made(interpreter, std::string(text));
 }
@@ -60,7 +62,7 @@ template <bool from_right> Value split(Interpreter& interpreter, const Value& se
 
 Value splitlines(Interpreter& interpreter, const Value& self, const Arguments& arguments) {
   const BoundArguments bound("splitlines", arguments, {"keepends"});
-  const auto lines = lines_of(*self.text(), bound.flag(0, false));
+  const auto lines = python::lines_of(*self.text(), bound.flag(0, false));
   interpreter.budget().make(self.text()->size() + lines.size() * sizeof(Value));
   return Value::list({lines.begin(), lines.end()});
 }
@@ -77,13 +79,13 @@ template <bool from_right> Value partition(Interpreter& interpreter, const Value
 
 /// What of a text lies between two places counted as slices count.
 std::string_view part_between(const BoundArguments& bound, std::string_view text) {
-  const auto size = static_cast<std::int64_t>(length_of(text));
+  const auto size = static_cast<std::int64_t>(python::length_of(text));
   const auto place = [&](std::size_t argument, std::int64_t fallback) {
     const std::int64_t given = bound.some(argument) == nullptr ? fallback : bound.integer(argument, 0);
     return std::clamp<std::int64_t>(given < 0 ? given + size : given, 0, size);
   };
-  const std::size_t begin = offset_of(text, static_cast<std::size_t>(place(1, 0))),
-                    end = offset_of(text, static_cast<std::size_t>(place(2, size)));
+  const std::size_t begin = python::offset_of(text, static_cast<std::size_t>(place(1, 0))),
+                    end = python::offset_of(text, static_cast<std::size_t>(place(2, size)));
   return begin < end ? text.substr(begin, end - begin) : std::string_view();
 }
 
@@ -109,18 +111,18 @@ Value find(Interpreter& interpreter, const Value& self, const Arguments& argumen
   interpreter.budget().look(text.size());
   const std::size_t at = from_right ? within.rfind(bound.text(0)) : within.find(bound.text(0));
   if (at == std::string_view::npos) {
-    if (must_be_there) fail("{} is not in the text", repr_of_text(bound.text(0).substr(0, 100)));
+    if (must_be_there) fail("{} is not in the text", python::repr_of_text(bound.text(0).substr(0, 100)));
     return std::int64_t{-1};
   }
   const auto before = within.empty() ? 0 : static_cast<std::size_t>(within.data() - text.data());
-  return static_cast<std::int64_t>(length_of(std::string_view(text).substr(0, before + at)));
+  return static_cast<std::int64_t>(python::length_of(std::string_view(text).substr(0, before + at)));
 }
 
 Value count(Interpreter& interpreter, const Value& self, const Arguments& arguments) {
   const BoundArguments bound("count", arguments, {"sub", "start", "end"}, 1);
   const std::string_view text = part_between(bound, *self.text());
   interpreter.budget().look(text.size());
-  if (bound.text(0).empty()) return static_cast<std::int64_t>(length_of(text) + 1);
+  if (bound.text(0).empty()) return static_cast<std::int64_t>(python::length_of(text) + 1);
   return static_cast<std::int64_t>(split_by(text, bound.text(0), -1, false).size() - 1);
 }
 
@@ -151,7 +153,7 @@ Value is_all(Interpreter& interpreter, const Value& self, const Arguments& argum
   for_each_character(*self.text(), [&](char32_t c, std::string_view) { all = all && holds(c); });
   return all;
 }
-bool is_letter_or_decimal(char32_t c) { return is_letter(c) || is_decimal(c); }
+bool is_letter_or_decimal(char32_t c) { return python::is_letter(c) || python::is_decimal(c); }
 
 /// Some letters have a case, and all of these the wanted one.
 template <bool wants_upper> Value is_of_case(Interpreter& interpreter, const Value& self, const Arguments& arguments) {
@@ -159,8 +161,8 @@ template <bool wants_upper> Value is_of_case(Interpreter& interpreter, const Val
   interpreter.budget().look(self.text()->size());
   bool some = false, all = true;
   for_each_character(*self.text(), [&](char32_t c, std::string_view) {
-    some = some || (wants_upper ? is_upper_letter(c) : is_lower_letter(c));
-    all = all && !(wants_upper ? is_lower_letter(c) : is_upper_letter(c));
+    some = some || (wants_upper ? python::is_upper_letter(c) : python::is_lower_letter(c));
+    all = all && !(wants_upper ? python::is_lower_letter(c) : python::is_upper_letter(c));
   });
   return some && all;
 }
@@ -170,7 +172,7 @@ template <Side side> Value justify(Interpreter& interpreter, const Value& self, 
   const BoundArguments bound("a width", arguments, {"width", "fillchar"}, 1);
   const std::string fill = bound.text(1, " ");
   if (!is_one_character(fill)) fail("a text is filled up with one character");
-  const auto length = static_cast<std::int64_t>(length_of(*self.text()));
+  const auto length = static_cast<std::int64_t>(python::length_of(*self.text()));
   const std::int64_t padding = std::max<std::int64_t>(bound.integer(0, 0) - length, 0);
   const std::int64_t before = side == Side::left    ? 0
                               : side == Side::right ? padding
@@ -186,7 +188,7 @@ template <Side side> Value justify(Interpreter& interpreter, const Value& self, 
 Value zfill(Interpreter& interpreter, const Value& self, const Arguments& arguments) {
   const BoundArguments bound("zfill", arguments, {"width"}, 1);
   const std::string& text = *self.text();
-  const auto length = static_cast<std::int64_t>(length_of(text));
+  const auto length = static_cast<std::int64_t>(python::length_of(text));
   const auto padding = static_cast<std::size_t>(std::max<std::int64_t>(bound.integer(0, 0) - length, 0));
   interpreter.budget().make(1, padding + text.size());
   const std::size_t sign = !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0;
@@ -212,8 +214,8 @@ struct NamedMethod {
   std::string_view name;
   Method method;
 };
-constexpr NamedMethod methods[] = {{"capitalize", converted<capitalized>},
-                                   {"casefold", converted<lower>},
+constexpr NamedMethod methods[] = {{"capitalize", converted<python::capitalized>},
+                                   {"casefold", converted<python::lower>},
                                    {"center", justify<Side::both>},
                                    {"count", count},
                                    {"endswith", touches<true>},
@@ -221,16 +223,16 @@ constexpr NamedMethod methods[] = {{"capitalize", converted<capitalized>},
                                    {"format", format},
                                    {"index", find<false, true>},
                                    {"isalnum", is_all<is_letter_or_decimal>},
-                                   {"isalpha", is_all<is_letter>},
-                                   {"isdecimal", is_all<is_decimal>},
-                                   {"isdigit", is_all<is_decimal>},
+                                   {"isalpha", is_all<python::is_letter>},
+                                   {"isdecimal", is_all<python::is_decimal>},
+                                   {"isdigit", is_all<python::is_decimal>},
                                    {"islower", is_of_case<false>},
-                                   {"isnumeric", is_all<is_decimal>},
-                                   {"isspace", is_all<is_space>},
+                                   {"isnumeric", is_all<python::is_decimal>},
+                                   {"isspace", is_all<python::is_space>},
                                    {"isupper", is_of_case<true>},
                                    {"join", join},
                                    {"ljust", justify<Side::left>},
-                                   {"lower", converted<lower>},
+                                   {"lower", converted<python::lower>},
                                    {"lstrip", strip<true, false>},
                                    {"partition", partition<false>},
                                    {"removeprefix", removeprefix},
@@ -247,8 +249,8 @@ constexpr NamedMethod methods[] = {{"capitalize", converted<capitalized>},
                                    {"startswith", touches<false>},
                                    {"strip", strip<true, true>},
                                    {"swapcase", converted<swapped>},
-                                   {"title", converted<titled>},
-                                   {"upper", converted<upper>},
+                                   {"title", converted<python::titled>},
+                                   {"upper", converted<python::upper>},
                                    {"zfill", zfill}};
 
 }  // namespace

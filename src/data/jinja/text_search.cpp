@@ -1,6 +1,6 @@
 #include "data/jinja/text_search.hpp"
 
-#include "data/jinja/python_text.hpp"
+#include "data/text/python_text.hpp"
 
 #include <algorithm>
 
@@ -9,15 +9,15 @@ namespace {
 
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> words;
-  for (text = left_stripped(text); !text.empty();) {
+  for (text = python::left_stripped(text); !text.empty();) {
     std::size_t end = 0;
     while (end < text.size()) {
       const Utf8Character next = first_character(text.substr(end));
-      if (is_space(next.code_point)) break;
+      if (python::is_space(next.code_point)) break;
       end += next.n_bytes;
     }
     words.push_back(text.substr(0, end));
-    text = left_stripped(text.substr(end));
+    text = python::left_stripped(text.substr(end));
   }
   return words;
 }

@@ -1,6 +1,6 @@
 #include "data/jinja/token_stream.hpp"
 
-#include "data/jinja/python_text.hpp"
+#include "data/text/python_text.hpp"
 
 #include <fmt/format.h>
 
@@ -29,8 +29,8 @@ std::string TokenStream::expect_any_name() {
 
 void TokenStream::fail_unexpected(std::string_view wanted) const {
   const std::string shown = is(TokenKind::end)      ? current().text
-                            : is(TokenKind::string) ? "the string " + repr_of_text(current().text.substr(0, 60))
-                                                    : repr_of_text(current().text.substr(0, 60));
+                            : is(TokenKind::string) ? "the string " + python::repr_of_text(current().text.substr(0, 60))
+                                                    : python::repr_of_text(current().text.substr(0, 60));
   fail(fmt::format("{} where {} must be", shown, wanted));
 }
 

@@ -2,8 +2,8 @@
 #include "data/jinja/filters.hpp"
 #include "data/jinja/interpreter.hpp"
 #include "data/jinja/operators.hpp"
-#include "data/jinja/python_text.hpp"
 #include "data/jinja/value_text.hpp"
+#include "data/text/python_text.hpp"
 
 #include <monomorph/core/number_text.hpp>
 
@@ -37,11 +37,11 @@ Value fallback(Interpreter&, const Value& value, const Arguments& arguments) {
 
 /// As Python's int() reads a text: white space around it, a sign, underscores between digits.
 std::optional<std::int64_t> whole_from(std::string_view text, int base) {
-  std::string digits(stripped(text));
+  std::string digits(python::stripped(text));
   const bool is_negative = digits.starts_with('-');
   if (is_negative || digits.starts_with('+')) digits.erase(0, 1);
   const std::string_view prefix = base == 16 ? "0x" : base == 8 ? "0o" : base == 2 ? "0b" : "";
-  if (!prefix.empty() && lower(digits.substr(0, 2)) == prefix) digits.erase(0, 2);
+  if (!prefix.empty() && python::lower(digits.substr(0, 2)) == prefix) digits.erase(0, 2);
   if (digits.starts_with('_') || digits.ends_with('_') || digits.find("__") != std::string::npos) return std::nullopt;
   std::erase(digits, '_');
   if (digits.empty() || digits.front() == '-' || digits.front() == '+') return std::nullopt;
@@ -52,7 +52,7 @@ std::optional<std::int64_t> whole_from(std::string_view text, int base) {
   return number;
 }
 std::optional<double> real_from(std::string_view text) {
-  std::string digits(stripped(text));
+  std::string digits(python::stripped(text));
   if (digits.starts_with('+')) digits.erase(0, 1);
   std::erase(digits, '_');
   return number_from<double>(digits);

@@ -1,7 +1,7 @@
 #include "data/jinja/value_text.hpp"
 
 #include "data/jinja/operators.hpp"
-#include "data/jinja/python_text.hpp"
+#include "data/text/python_text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,7 @@ class Repr {
     const Level level(budget_);
     const std::size_t before = text_.size();
     if (const std::string* const text = value.text()) {
-      text_ += repr_of_text(*text);
+      text_ += python::repr_of_text(*text);
     } else if (const Sequence* const sequence = value.sequence()) {
       write_sequence(*sequence);
     } else if (const Dict* const dict = value.dict()) {

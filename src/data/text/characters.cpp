@@ -19,4 +19,16 @@ void append_utf8(char32_t code_point, std::string& text) {
   add(0x80 | (code_point & 0x3F));
 }
 
+std::string replace_all(std::string_view text, std::string_view what, std::string_view content) {
+  std::string result;
+  std::size_t copied = 0;
+  while (!what.empty()) {
+    const std::size_t found = text.find(what, copied);
+    if (found == std::string_view::npos) break;
+    result.append(text.substr(copied, found - copied)).append(content);
+    copied = found + what.size();
+  }
+  return result.append(text.substr(copied));
+}
+
 }  // namespace monomorph::data

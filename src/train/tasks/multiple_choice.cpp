@@ -1,6 +1,6 @@
 #include "train/tasks/multiple_choice.hpp"
 
-#include "train/tasks/python_text.hpp"
+#include "data/text/python_text.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
@@ -32,7 +32,7 @@ struct Count {
 
 TextGroup choices_in_tokens(data::Encoder& encoder, const data::Tokenizer& tokenizer, const std::string& prompt,
                             std::span<const std::string> choices, std::int64_t context_length) {
-  const std::string_view context = without_spaces_behind(prompt);
+  const std::string_view context = data::python::right_stripped(prompt);
   const std::string spaces = prompt.substr(context.size());
   const auto tokens_of = [&](const std::string& text) {
     const auto before = tokenizer.ids_before_text();
@@ -61,7 +61,7 @@ TextGroup choices_in_tokens(data::Encoder& encoder, const data::Tokenizer& token
 Answer answer_to(const Question& question, std::vector<double> log_likelihoods) {
   std::vector<double> by_length = log_likelihoods;
   for (std::size_t i = 0; i < by_length.size(); ++i)
-    by_length[i] /= static_cast<double>(n_characters(question.choices[i]));
+    by_length[i] /= static_cast<double>(data::python::length_of(question.choices[i]));
   const std::size_t chosen = most_probable(log_likelihoods);
   return {std::move(log_likelihoods), chosen == question.answer, most_probable(by_length) == question.answer};
 }

@@ -1,6 +1,6 @@
 #include "train/tasks/questions.hpp"
 
-#include "train/tasks/python_text.hpp"
+#include "data/text/python_text.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
@@ -68,12 +68,13 @@ std::string without_brackets(std::string_view text) {
 }
 
 std::string cleaned(const std::string& text) {
-  return replaced(without_brackets(replaced(without_spaces_around(text), " [title]", ". ")), "  ", " ");
+  return data::replace_all(without_brackets(data::replace_all(data::python::stripped(text), " [title]", ". ")), "  ",
+                           " ");
 }
 
 Question hellaswag_question(const json& record) {
   const std::string context = record.contains("ctx_a") || !record.contains("ctx")
-                                  ? text_of(record, "ctx_a") + " " + capitalized(text_of(record, "ctx_b"))
+                                  ? text_of(record, "ctx_a") + " " + data::python::capitalized(text_of(record, "ctx_b"))
                                   : text_of(record, "ctx");
   Question question{.prompt = cleaned(text_of(record, "activity_label") + ": " + context)};
   for (const std::string& ending : texts_in(record, "endings")) question.choices.push_back(cleaned(ending));
@@ -98,7 +99,7 @@ Question arc_question(const json& record) {
 Question mmlu_question(const json& record) {
   const std::vector<std::string> choices = texts_in(record, "choices");
   if (choices.size() != 4) throw NoQuestion{fmt::format("it has {} choices, not four", choices.size())};
-  Question question{.prompt = std::string(without_spaces_around(text_of(record, "question"))),
+  Question question{.prompt = std::string(data::python::stripped(text_of(record, "question"))),
                     .choices = {"A", "B", "C", "D"}};
   for (std::size_t i = 0; i < choices.size(); ++i)
     question.prompt += fmt::format("\n{}. {}", question.choices[i], choices[i]);

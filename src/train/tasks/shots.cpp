@@ -1,7 +1,7 @@
 #include "train/tasks/shots.hpp"
 
+#include "data/text/characters.hpp"
 #include "train/tasks/python_random.hpp"
-#include "train/tasks/python_text.hpp"
 
 #include <monomorph/core/error.hpp>
 
@@ -83,7 +83,7 @@ std::string prompt_with_shots(Benchmark benchmark, const Question& question, std
   std::string prompt;
   if (benchmark == Benchmark::mmlu && !question.subject.empty())
     prompt = fmt::format("The following are multiple choice questions (with answers) about {}.\n\n",
-                         replaced(question.subject, "_", " "));
+                         data::replace_all(question.subject, "_", " "));
   for (const std::size_t shot : shots)
     prompt += examples[shot].prompt + " " + examples[shot].choices[examples[shot].answer] + "\n\n";
   return prompt + question.prompt;

@@ -7,18 +7,6 @@
 namespace monomorph::data {
 namespace {
 
-std::string replace_all(std::string_view text, std::string_view what, std::string_view content) {
-  std::string result;
-  std::size_t copied = 0;
-  while (!what.empty()) {
-    const std::size_t found = text.find(what, copied);
-    if (found == std::string_view::npos) break;
-    result.append(text.substr(copied, found - copied)).append(content);
-    copied = found + what.size();
-  }
-  return result.append(text.substr(copied));
-}
-
 // The spaces that tokenizing put before punctuation and shortened words, as the package takes them out.
 constexpr std::pair<std::string_view, std::string_view> clean_ups[] = {
     {" .", "."},   {" ?", "?"},           {" !", "!"},   {" ,", ","},     {" ' ", "'"},    {" n't", "n't"},

@@ -1,9 +1,10 @@
 // What Python does, as far as prompts of lm-evaluation-harness depend on it. The values are CPython 3.11's.
+#include "data/text/python_text.hpp"
 #include "train/tasks/python_random.hpp"
-#include "train/tasks/python_text.hpp"
 
 #include "support/catch.hpp"
 
+using namespace monomorph::data;
 using namespace monomorph::train;
 
 TEST_CASE("samples are those of Python's random.Random(1234).sample, one after the other") {
@@ -18,14 +19,14 @@ TEST_CASE("samples are those of Python's random.Random(1234).sample, one after t
 }
 
 TEST_CASE("texts are stripped, capitalised, replaced and counted as Python does it") {
-  CHECK(without_spaces_behind("a b \t\n\u00a0\u3000") == "a b");
-  CHECK(without_spaces_around("\x1c \u2003a b\u2028") == "a b");
-  CHECK(without_spaces_around(" \n").empty());
-  CHECK(capitalized("éCOLE D'ÉTÉ x") == "École d'été x");
-  CHECK(capitalized("ünAb").starts_with("Ünab"));
-  CHECK(capitalized("1A") == "1a");
-  CHECK(capitalized("").empty());
-  CHECK(replaced("a   b", "  ", " ") == "a  b");
-  CHECK(replaced("aaa", "aa", "b") == "ba");
-  CHECK(n_characters("né\u3000") == 3);
+  CHECK(python::right_stripped("a b \t\n\u00a0\u3000") == "a b");
+  CHECK(python::stripped("\x1c \u2003a b\u2028") == "a b");
+  CHECK(python::stripped(" \n").empty());
+  CHECK(python::capitalized("éCOLE D'ÉTÉ x") == "École d'été x");
+  CHECK(python::capitalized("ünAb").starts_with("Ünab"));
+  CHECK(python::capitalized("1A") == "1a");
+  CHECK(python::capitalized("").empty());
+  CHECK(replace_all("a   b", "  ", " ") == "a  b");
+  CHECK(replace_all("aaa", "aa", "b") == "ba");
+  CHECK(python::length_of("né\u3000") == 3);
 }

@@ -1,4 +1,4 @@
-#include "data/jinja/python_text.hpp"
+#include "data/text/python_text.hpp"
 
 #include "data/text/unicode_sets.hpp"
 #include "data/text/unicode_tables.hpp"
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-namespace monomorph::data::jinja {
+namespace monomorph::data::python {
 namespace {
 
 constexpr char32_t sharp_s = 0xdf;
@@ -203,4 +203,4 @@ std::string repr_of_text(std::string_view text) {
   return result + quote;
 }
 
-}  // namespace monomorph::data::jinja
+}  // namespace monomorph::data::python

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace monomorph::data::jinja {
+namespace monomorph::data::python {
 
 // Texts as Python's str has them: counted and cut by code points, kept as UTF-8.
 
@@ -46,4 +46,4 @@ std::vector<std::string_view> lines_of(std::string_view text, bool keeps_ends = 
 /// As Python writes a text in code.
 std::string repr_of_text(std::string_view text);
 
-}  // namespace monomorph::data::jinja
+}  // namespace monomorph::data::python
