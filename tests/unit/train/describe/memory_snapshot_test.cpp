@@ -7,6 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <map>
+
 using namespace monomorph;
 using namespace monomorph::train;
 using namespace monomorph::testing;
@@ -29,6 +32,12 @@ template <class R> RecipeProgram program() {
   program.memory = plan::memory<R>;
   program.memory_regions = memory_regions<R>;
   program.planned = plan::planned_recipe<R>();
+  program.compute_dtype = R::precision::compute_dtype;
+  program.gradient_dtype = R::precision::gradient_dtype;
+  program.master_dtype = R::precision::master_dtype;
+  program.n_units = plan::n_units<R>;
+  program.unit_layout = plan::unit_layout<R>;
+  program.trains_tensor = plan::trains_tensor<R>;
   return program;
 }
 
@@ -106,10 +115,121 @@ TEST_CASE("more in a micro-batch, and a tree of gradients, are in the snapshot")
   CHECK(bytes_of(snapshot({2, 4, 3}), "partial sums") == plan::memory<Small>(2, 4, 3).gradient_tree);
 }
 
-TEST_CASE("the text view has a line for each phase, and the head's is the fullest") {
+namespace {
+
+struct Alone : Small {
+  using sharding = monomorph::sharding::Replicate;
+  using precision = monomorph::precision::Fp32;
+  using checkpointing = monomorph::checkpointing::KeepAll;
+  using optimizer = monomorph::optim::AdamW;
+};
+struct Rotary : Alone {
+  static constexpr DecoderSpec model{.vocab_size = 100,
+                                     .n_layers = 2,
+                                     .n_heads = 2,
+                                     .d_model = 64,
+                                     .context_length = 16,
+                                     .position = Position::rotary,
+                                     .tied_head = false};
+  using precision = monomorph::precision::Bf16Mixed;
+};
+struct Offloaded : Rotary {
+  using checkpointing = monomorph::checkpointing::Offload<>;
+};
+
+/// Bytes of an arena in which regions of a kind lie, whenever they do.
+std::int64_t laid_out(const nlohmann::json& all, const nlohmann::json& kind) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> ranges;
+  for (const nlohmann::json& region : all.at("regions"))
+    if (region.at("kind") == kind.at("kind") && region.at("arena") == kind.at("arena"))
+      ranges.emplace_back(region.at("offset"), region.at("bytes"));
+  std::ranges::sort(ranges);
+  std::int64_t bytes = 0, end = 0;
+  for (const auto& [offset, length] : ranges) {
+    bytes += std::max<std::int64_t>(0, offset + length - std::max(offset, end));
+    end = std::max(end, offset + length);
+  }
+  return bytes;
+}
+
+/// Regions of a kind lie in all that the plan has for it, but for what pads buffers to 64 bytes, and at the peak all of
+/// it is in use, unless units take turns in slots.
+template <class R> void check_kinds(const PlannedRank& rank, bool has_slots = false) {
+  const nlohmann::json all = nlohmann::json::parse(memory_snapshot(program<R>(), rank));
+  std::int64_t device = 0, host = 0;
+  for (const nlohmann::json& kind : all.at("kinds")) {
+    CAPTURE(kind.dump());
+    const std::int64_t planned = kind.at("planned_bytes"), peak = kind.at("peak_bytes");
+    CHECK(peak <= planned);
+    CHECK(planned - laid_out(all, kind) <= 4 * 512);
+    if (!has_slots) CHECK(planned - peak <= 4 * 512);
+    (kind.at("arena") == "host" ? host : device) += planned;
+  }
+  CHECK(device == all.at("device_arena_bytes"));
+  CHECK(host == all.at("host_arena_bytes"));
+}
+
+}  // namespace
+
+TEST_CASE("the peak of each kind of memory is what describe has for it") {
+  check_kinds<Alone>({1, 4, 0});
+  check_kinds<Rotary>({1, 2, 0});
+  check_kinds<Offloaded>({1, 2, 0});
+  check_kinds<Small>({2, 4, 3}, true);
+}
+
+TEST_CASE("a snapshot has the tensors of units that lie in a region, and of a shard those of rank 0") {
+  const auto tensors_of = [](const nlohmann::json& all, const std::string& name) {
+    for (const auto& region : all.at("regions"))
+      if (region.at("name") == name) return region.value("tensors", nlohmann::json::array());
+    return nlohmann::json::array();
+  };
+  const auto alone = nlohmann::json::parse(memory_snapshot(program<Alone>(), {1, 4, 0}));
+  const auto whole = tensors_of(alone, "parameters of layers.1");
+  const ParameterLayout layout = plan::unit_layout<Alone>(2);
+  REQUIRE(whole.size() == static_cast<std::size_t>(layout.size()));
+  nlohmann::json region;
+  for (const auto& each : alone.at("regions"))
+    if (each.at("name") == "parameters of layers.1") region = each;
+  for (int i = 0; i < layout.size(); ++i) {
+    CHECK(whole[i].at("name") == layout[i].name);
+    CHECK(whole[i].at("dtype") == "fp32");
+    CHECK(whole[i].at("bytes") == 4 * layout[i].slice.shape.elements());
+    CHECK(whole[i].at("offset") == region.at("offset").get<std::int64_t>() + 4 * layout[i].slice.offset);
+  }
+  const auto shard = tensors_of(snapshot(), "shard of parameters of layers.1");
+  std::int64_t bytes = 0;
+  for (const auto& tensor : shard) bytes += tensor.at("bytes").get<std::int64_t>();
+  CHECK(shard.size() < whole.size());
+  CHECK(shard.back().contains("of_bytes"));  // which the other rank has the rest of
+  CHECK(bytes == Approx((12 * 64 * 64 + 13 * 64) * 2 / 2).epsilon(0.02));
+}
+
+TEST_CASE("a snapshot is also a file of trace events: counters of bytes by kind, phases, and regions") {
+  const auto all = snapshot();
+  std::map<std::string, int> counts;
+  std::map<int, std::int64_t> in_use;
+  for (const auto& event : all.at("traceEvents")) {
+    ++counts[event.at("ph")];
+    if (event.at("ph") != "C" || event.at("pid") != 0) continue;
+    for (const auto& bytes : event.at("args")) in_use[event.at("ts")] += bytes.get<std::int64_t>();
+  }
+  CHECK(counts.at("X") == 8);
+  CHECK(counts.at("C") == 2 * 9);
+  CHECK(counts.at("b") == static_cast<int>(all.at("regions").size()));
+  CHECK(counts.at("e") == counts.at("b"));
+  std::int64_t expected = 0;
+  for (const auto& region : all.at("regions"))
+    if (region.at("arena") == "device" && region.at("first_phase") <= 3 && 3 <= region.at("last_phase"))
+      expected += region.at("bytes").get<std::int64_t>();
+  CHECK(in_use.at(3000) == expected);
+  CHECK(in_use.at(8000) == 0);
+}
+
+TEST_CASE("the text view has a line for each phase, and what fills the fullest") {
   const std::string text = memory_by_phase(program<Small>(), {2, 4, 0});
   CAPTURE(text);
-  CHECK(std::ranges::count(text, '\n') == 9);
+  CHECK(contains(text, "of these, where it is fullest, in update\n  parameters "));
   CHECK(contains(text, "forward and backward head"));
   CHECK(contains(text, "####"));
 }
