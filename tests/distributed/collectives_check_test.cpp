@@ -48,7 +48,7 @@ Found check_with_spoilt_rank(int ranks, int shards, int spoilt, Spoils spoils) {
     const auto right = world.communicator(shards, DType::bf16);
     SpoiltCommunicator communicator(*right, world.rank() == spoilt ? spoils : Spoils::nothing);
     try {
-      const CollectivesCheck check = check_collectives(world, communicator);
+      const CollectivesCheck check = check_collectives(communicator, dynamic_cast<CheckedCommunicator&>(*right));
       if (world.rank() == 0) found.of_rank_0 = check;
     } catch (const Error& error) {
       const std::lock_guard lock(mutex);

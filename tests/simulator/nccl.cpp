@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "simulator/mailbox.hpp"
@@ -40,6 +41,19 @@ using monomorph::simulator::Status;
 using Communicator = std::shared_ptr<ncclComm>;
 
 Simulator& gpu() { return Simulator::the(); }
+
+/// What goes wrong on the rank with one GPU, by its number: MONOMORPH_SIMULATOR_NCCL="<GPU> <what>", where <what> is
+/// one of connecting, failing (behind the calls, some time after training has begun), calling (the same in a call); and
+/// all-gather, reduce-scatter, all-reduce (of gradients) and message, which then give wrong numbers.
+bool goes_wrong(std::string_view what) {
+  static const std::string set = [] {
+    const char* const variable = std::getenv("MONOMORPH_SIMULATOR_NCCL");
+    return std::string(variable == nullptr ? "" : variable);
+  }();
+  return !set.empty() && set == std::to_string(gpu().device()) + " " + std::string(what);
+}
+constexpr std::int64_t calls_before_failure = 20;  // of one communicator
+void spoil_last_byte(std::byte* bytes, std::size_t n) { bytes[n - 1] ^= std::byte{1}; }
 
 [[noreturn]] void end(const std::string& what) {
   std::fprintf(stderr, "simulator: %s\n", what.c_str());
@@ -153,6 +167,8 @@ void receive_parts(const ncclComm& communicator, const Collective& call, std::in
   gpu().reads(call.sent, call.sent_bytes);  // until its end
   gpu().writes(call.received, call.received_bytes);
   call.receive(parts);
+  for (const std::string_view kind : {"all-gather", "reduce-scatter"})
+    if (call.name.starts_with(kind) && goes_wrong(kind)) spoil_last_byte(call.received, call.received_bytes);
 }
 
 ncclResult_t result_of(Status status) { return status == Status::success ? ncclSuccess : ncclUnhandledCudaError; }
@@ -162,6 +178,7 @@ ncclResult_t call(ncclComm* to, cudaStream_t stream, Collective call) {
   if (to->is_aborted) return ncclInvalidUsage;
   const Communicator communicator = shared(to);
   const std::int64_t number = communicator->n_collectives++;
+  if (number >= calls_before_failure && goes_wrong("calling")) return ncclInternalError;
   ++gpu().counts().collectives;
   gpu().give(stream, "NCCL's sending", [=] { send_part(*communicator, call, number); });
   return result_of(gpu().give(
@@ -220,6 +237,7 @@ void exchange_received(const ncclComm& communicator, const std::vector<Numbered>
           std::to_string(message.n) + " are received");
     gpu().writes(message.bytes, message.n);
     std::memcpy(message.bytes, bytes.data(), message.n);
+    if (goes_wrong("message")) spoil_last_byte(message.bytes, message.n);
     communicator.mailbox.remove(name);
   }
 }
@@ -271,7 +289,11 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t* communicator, int n, ncclUniqueI
 
 ncclResult_t ncclCommGetAsyncError(ncclComm_t communicator, ncclResult_t* error) {
   *error = ncclSuccess;
-  if (communicator->shares_a_gpu)
+  if (!communicator->has_begun && goes_wrong("connecting"))
+    *error = ncclSystemError;
+  else if (communicator->n_collectives > calls_before_failure && goes_wrong("failing"))
+    *error = ncclInternalError;
+  else if (communicator->shares_a_gpu)
     *error = ncclInvalidUsage;
   else if (communicator->mailbox.vanished() >= 0)
     *error = ncclRemoteError;
@@ -304,6 +326,10 @@ const char* ncclGetErrorString(ncclResult_t result) {
       return "no error";
     case ncclUnhandledCudaError:
       return "unhandled cuda error (run with NCCL_DEBUG=INFO for details)";
+    case ncclSystemError:
+      return "unhandled system error (run with NCCL_DEBUG=INFO for details)";
+    case ncclInternalError:
+      return "internal error - please report this issue to the NCCL developers";
     case ncclInvalidUsage:
       return "invalid usage (run with NCCL_DEBUG=WARN for details)";
     case ncclRemoteError:
@@ -371,6 +397,7 @@ ncclResult_t ncclAllReduce(const void* sent, void* received, std::size_t count, 
                .received_bytes = bytes,
                .receive = [=](const std::vector<std::vector<std::byte>>& parts) {
                  add_up(parts, 0, result, bytes, type);
+                 if (type == ncclFloat32 && goes_wrong("all-reduce")) spoil_last_byte(result, bytes);
                }});
 }
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """ranked_program.py <program for CPUs> <program for GPUs> <hyperparameters>: two ranks of a whole program, each on a simulated
 GPU. They train as one rank on a CPU does; their checkpoint is gone on from, by them with the same bits and by a CPU. A rank
-that is killed ends the other with one line, and ranks that have one GPU between them are refused. Ends with 1 and a line if
-that is not so."""
+that is killed ends the other with one line, and ranks that have one GPU between them are refused. `check --collectives` tries
+what the GPUs exchange. Ends with 1 and a line if that is not so."""
 import os
 import pathlib
 import signal
@@ -50,6 +50,16 @@ def check_shared_gpu(gpu, hparams, data, folder):
         fail(f"ranks that share a GPU end with {result.returncode}: {result.stderr}")
 
 
+def check_collectives(gpu, hparams, data, folder):
+    words = train_equally.command(gpu, hparams, data, folder / "checked")
+    words = [words[0], "check", "--collectives", *words[1:], "--ranks", "2"]
+    result = subprocess.run(words, capture_output=True, text=True,
+                            env={**os.environ, "MONOMORPH_SIMULATOR_NCCL": "1 all-reduce"})
+    said = "[RANK-13] the reduction of gradients gives rank 1 wrong numbers"
+    if result.returncode != 1 or said not in result.stderr:
+        fail(f"check --collectives of GPUs that add up wrong ends with {result.returncode}: {result.stdout}{result.stderr}")
+
+
 def check_killed_rank(gpu, hparams, data, folder):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -84,6 +94,7 @@ def main():
         train_equally.write_tokens(data)
         check_training(cpu, gpu, hparams, data, folder)
         check_shared_gpu(gpu, hparams, data, folder)
+        check_collectives(gpu, hparams, data, folder)
         check_killed_rank(gpu, hparams, data, folder)
 
 

@@ -24,7 +24,7 @@ std::vector<string> command(const string& device, const string& strategy, const 
                             const string& schedule = "late", int seed = 0, int steps = n_steps) {
   return {MONOMORPH_SIMULATED_RANK, device, strategy, order, schedule, std::to_string(seed), std::to_string(steps)};
 }
-Process::Environment environment(int rank, int ranks, const string& port, int gpus) {
+Process::Environment environment(int rank, int ranks, const string& port, int gpus, const string& trouble = "") {
   return {{"RANK", std::to_string(rank)},
           {"WORLD_SIZE", std::to_string(ranks)},
           {"LOCAL_RANK", std::to_string(rank)},
@@ -32,7 +32,8 @@ Process::Environment environment(int rank, int ranks, const string& port, int gp
           {"MASTER_ADDR", "127.0.0.1"},
           {"MASTER_PORT", port},
           {"OMP_NUM_THREADS", "1"},
-          {"MONOMORPH_SIMULATOR_GPUS", std::to_string(gpus)}};
+          {"MONOMORPH_SIMULATOR_GPUS", std::to_string(gpus)},
+          {"MONOMORPH_SIMULATOR_NCCL", trouble}};
 }
 
 /// By rank.
@@ -177,6 +178,100 @@ TEST_CASE("ranks that find no GPU are refused, each by one line") {
     CAPTURE(results[rank].err);
     CHECK(results[rank].exit_code == 1);
     CHECK(contains(results[rank].err, fmt::format("[RANK-15] rank {} needs a GPU, and CUDA has none there", rank)));
+  }
+}
+
+namespace {
+
+/// Two ranks, and what NCCL has go wrong.
+std::vector<ProcessResult> troubled(const string& trouble, int steps = n_steps) {
+  const string port = free_port();
+  const std::vector<string> rank_program = command("gpu", "FullShard", "any_order", "late", 0, steps);
+  Process first(rank_program, environment(0, 2, port, 2, trouble)),
+      second(rank_program, environment(1, 2, port, 2, trouble));
+  std::vector<ProcessResult> results;
+  results.push_back(first.wait(std::chrono::seconds(60)));
+  results.push_back(second.wait(std::chrono::seconds(60)));
+  return results;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a rank whose GPU can't be connected with the others' says so in one line, and the others what they wait for") {
+  const std::vector<ProcessResult> results = troubled("1 connecting");
+  CAPTURE(results[0].err, results[1].err);
+  CHECK(results[1].exit_code == 1);
+  CHECK(results[1].err ==
+        "[RANK-18] rank 1 can't connect its GPU with those of ranks 0, 1 (unhandled system error (run with "
+        "NCCL_DEBUG=INFO for details)); NCCL says more with NCCL_DEBUG=INFO\n");
+  CHECK(results[0].exit_code == 1);
+  CHECK(results[0].err.starts_with("[RANK-18] rank 0 can't connect its GPU with those of ranks 0, 1 ("));
+}
+
+TEST_CASE(
+    "a rank on which NCCL fails says so in one line, with the collective, unit and group: behind a call, and in it") {
+  for (const string what : {"failing", "calling"}) {
+    const std::vector<ProcessResult> results = troubled("1 " + what, 1'000);
+    CAPTURE(what, results[0].err, results[1].err);
+    CHECK(results[1].exit_code == 1);
+    CHECK(results[1].err.starts_with(
+        "[RANK-27] NCCL failed on this rank (internal error - please report this issue to the NCCL developers)"));
+    CHECK(contains(results[1].err, ", while "));
+    CHECK(contains(results[1].err, " among ranks 0, 1"));
+    CHECK(lines_of(results[1].err, "[").size() == 1);
+    CHECK(results[0].exit_code == 1);
+    // The one or the other, by how soon the rank that fails has gone.
+    CHECK((results[0].err.starts_with("[RANK-11] a rank has gone (") ||
+           results[0].err.starts_with("[RANK-12] a rank did not send its part within failure.rank_timeout, while ")));
+  }
+}
+
+namespace {
+
+/// `check --collectives` of ranks on GPUs of which `shards` hold one copy of the parameters together.
+std::vector<ProcessResult> checked(int ranks, int shards, const string& order, const string& trouble = "") {
+  const string port = free_port();
+  std::deque<Process> processes;
+  for (int rank = 0; rank < ranks; ++rank)
+    processes.emplace_back(std::vector<string>{MONOMORPH_SIMULATED_CHECK, std::to_string(shards), order},
+                           environment(rank, ranks, port, ranks, trouble));
+  std::vector<ProcessResult> results;
+  for (Process& process : processes) results.push_back(process.wait());
+  return results;
+}
+
+}  // namespace
+
+TEST_CASE("a check runs every collective between GPUs, in every group of ranks, and messages between all pairs") {
+  for (const string order : {"any_order", "fixed_tree"})
+    for (const ProcessResult& result : checked(4, 2, order)) {
+      CAPTURE(order, result.err);
+      CHECK(result.exit_code == 0);
+      CHECK(result.out ==
+            "gather of parameters, ranks 0, 1\ngather of parameters, ranks 2, 3\n"
+            "reduction of gradients, ranks 0, 1\nreduction of gradients, ranks 2, 3\n"
+            "the same, then with replicas, ranks 0, 2\nthe same, then with replicas, ranks 1, 3\npairs: true\n");
+    }
+}
+
+TEST_CASE("a check finds the numbers that NCCL gets wrong between GPUs, names the rank, and the others end with it") {
+  struct Case {
+    int shards;
+    string order, what, message;
+  };
+  for (const auto& [shards, order, what, message] :
+       {Case{2, "any_order", "all-gather", "the gather of parameters gives"},
+        {2, "any_order", "reduce-scatter", "the reduction of gradients gives"},
+        {1, "any_order", "all-reduce", "the reduction of gradients gives"},
+        {2, "fixed_tree", "message", "the reduction of gradients gives"},
+        {2, "any_order", "message", "the message from rank 0 gives"}}) {
+    const std::vector<ProcessResult> results = checked(2, shards, order, "1 " + what);
+    CAPTURE(shards, order, what, results[0].err, results[1].err);
+    CHECK(results[1].exit_code == 1);
+    CHECK(results[1].err.starts_with("[RANK-13] " + message + " rank 1 wrong numbers"));
+    CHECK(results[0].exit_code == 1);
+    CHECK(results[0].err.starts_with("[RANK-08] rank 1"));
   }
 }
 

@@ -1,25 +1,23 @@
 #include <monomorph/runtime/comm/collectives_check.hpp>
 
-#include "runtime/distributed/point_to_point.hpp"
-
 #include <monomorph/core/error.hpp>
 #include <monomorph/runtime/comm/together.hpp>
+#include <monomorph/runtime/memory/arena.hpp>
+#include <monomorph/runtime/memory/memory_access.hpp>
 
 #include <fmt/format.h>
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <limits>
 
 namespace monomorph {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::int64_t elements = std::int64_t{1} << 20;  // of a part: 4 MiB
 constexpr int repeats = 3;
 
-View view_of(std::vector<float>& values) {
-  return {reinterpret_cast<std::byte*>(values.data()), DType::fp32, {1, std::ssize(values)}};
-}
+std::int64_t bytes_of(std::int64_t n) { return n * size_of(DType::fp32); }
 
 /// Whole numbers whose sums over neighbouring ranks stay small, however many there are: exact in every dtype.
 float number(int rank, std::int64_t i) {
@@ -27,10 +25,12 @@ float number(int rank, std::int64_t i) {
   return static_cast<float>(of_rank[rank % 4] + (rank % 2 == 0 ? 1 : -1) * (i % 13));
 }
 
-/// The shortest of a few runs on each rank, in every rank.
-template <class Act> std::vector<double> seconds_of_ranks(Communicator& communicator, Act act) {
+/// The shortest of a few runs on each rank, in every rank.   @param prepare takes no time of it
+template <class Prepare, class Act>
+std::vector<double> seconds_of_ranks(Communicator& communicator, Prepare prepare, Act act) {
   double best = std::numeric_limits<double>::infinity();
   for (int i = 0; i < repeats; ++i) {
+    prepare();
     const std::int64_t here = 1;
     all_gather_words(communicator, {&here, 1});  // all begin together
     const auto begin = Clock::now();
@@ -46,11 +46,13 @@ template <class Act> std::vector<double> seconds_of_ranks(Communicator& communic
 
 class Check {
  public:
-  Check(const World& world, Communicator& communicator)
-      : world_(world),
-        communicator_(communicator),
-        shard_(elements),
-        unsharded_(static_cast<std::size_t>(shards_ * elements)) {}
+  Check(Communicator& communicator, CheckedCommunicator& checked, std::int64_t elements)
+      : communicator_(communicator),
+        checked_(checked),
+        elements_(elements),
+        arena_(bytes_of((shards_ + 1) * elements), *memory_.allocator),
+        shard_(arena_.take(elements, DType::fp32)),
+        unsharded_(arena_.take(shards_ * elements, DType::fp32)) {}
 
   std::vector<CollectiveMeasure> collectives() {
     if (shards_ > 1) {
@@ -66,12 +68,18 @@ class Check {
   /// one other.
   std::vector<PairMeasure> pairs() {
     const int seats = size_ + size_ % 2;
-    const auto point_to_point = world_.point_to_point("check/");
     std::vector<std::int64_t> local(size_);
+    std::string wrong;
     for (int round = 0; round < seats - 1; ++round) {
       const int other = partner(rank_, round, seats);
-      if (other < size_) local[other] = std::bit_cast<std::int64_t>(exchange(*point_to_point, other));
+      if (other >= size_) continue;
+      local[other] = std::bit_cast<std::int64_t>(exchange(other));
+      if (wrong.empty() && !holds(unsharded_.columns(0, elements_), [&](std::int64_t i) { return number(other, i); }))
+        wrong = fmt::format("message from rank {}", other);
     }
+    together(communicator_, "check messages", [&] {
+      if (!wrong.empty()) throw wrong_numbers(wrong);
+    });
     const std::vector<std::int64_t> all = all_gather_words(communicator_, local);
     std::vector<PairMeasure> measures;
     for (int a = 0; a < size_; ++a)
@@ -83,33 +91,58 @@ class Check {
 
  private:
   void all_gather() {
-    const std::vector<double> seconds = seconds_of_ranks(communicator_, [&] {
-      for (std::int64_t i = 0; i < elements; ++i) shard_[i] = number(rank_, i);
-      communicator_.all_gather(0, view_of(shard_), view_of(unsharded_));
-      communicator_.wait(0);
-    });
+    const std::vector<double> seconds = seconds_of_ranks(
+        communicator_, [&] { write_numbers(shard_); },
+        [&] {
+          communicator_.all_gather(0, shard_, unsharded_);
+          wait();
+        });
     require("gather of parameters", unsharded_, [&](std::int64_t i) {
-      return number(rank_ / shards_ * shards_ + static_cast<int>(i / elements), i % elements);
+      return number(rank_ / shards_ * shards_ + static_cast<int>(i / elements_), i % elements_);
     });
-    note("gather of parameters", true, (shards_ - 1) * elements * 4, seconds);
+    note("gather of parameters", true, (shards_ - 1) * bytes_of(elements_), seconds);
   }
 
   /// @param within_group among the ranks of one copy, or else among all
   void reduce_scatter(const char* what, Reduction reduction, bool within_group) {
     const std::int64_t before = sent();
-    std::vector<float>& sums = shards_ > 1 ? shard_ : unsharded_;
-    const std::vector<double> seconds = seconds_of_ranks(communicator_, [&] {
-      for (std::int64_t i = 0; i < std::ssize(unsharded_); ++i) unsharded_[i] = number(rank_, i);
-      communicator_.reduce_scatter(0, view_of(unsharded_), view_of(sums), reduction);
-      communicator_.wait(0);
-    });
+    const View sums = shards_ > 1 ? shard_ : unsharded_;
+    const std::vector<double> seconds = seconds_of_ranks(
+        communicator_, [&] { write_numbers(unsharded_); },
+        [&] {
+          communicator_.reduce_scatter(0, unsharded_, sums, reduction);
+          wait();
+        });
     const int first = within_group ? rank_ / shards_ * shards_ : 0, n = within_group ? shards_ : size_;
     require("reduction of gradients", sums, [&](std::int64_t i) {
       float sum = 0;
-      for (int r = first; r < first + n; ++r) sum += number(r, rank_ % shards_ * elements + i);
+      for (int r = first; r < first + n; ++r) sum += number(r, rank_ % shards_ * elements_ + i);
       return sum;
     });
     note(what, within_group, (sent() - before) / repeats, seconds);
+  }
+
+  /// Until the results are there, on a device, too.
+  void wait() {
+    communicator_.wait(0);
+    static_cast<void>(memory_.to_host(shard_.columns(0, 1), host_));
+  }
+
+  void write_numbers(View to) {
+    const View place = memory_.place_on_host(to, host_);
+    for (std::int64_t i = 0; i < place.elements(); ++i) place.as<float>()[i] = number(rank_, i);
+    memory_.from_host(place, to);
+  }
+  template <class Expected> bool holds(View view, Expected expected) {
+    const View found = memory_.to_host(view, host_);
+    for (std::int64_t i = 0; i < found.elements(); ++i)
+      if (found.as<float>()[i] != expected(i)) return false;
+    return true;
+  }
+  Error wrong_numbers(std::string_view what) const {
+    return Error("RANK-13", fmt::format("the {} gives rank {} wrong numbers; see whether memory or network of its "
+                                        "machine fails",
+                                        what, rank_));
   }
 
   std::int64_t sent() const {
@@ -117,13 +150,9 @@ class Check {
     return traffic.reductions.bytes + traffic.replica_reductions.bytes;
   }
 
-  template <class Expected> void require(const char* what, const std::vector<float>& result, Expected expected) {
+  template <class Expected> void require(const char* what, View result, Expected expected) {
     together(communicator_, fmt::format("check the {}", what), [&] {
-      for (std::int64_t i = 0; i < std::ssize(result); ++i)
-        if (result[i] != expected(i))
-          throw Error("RANK-13", fmt::format("the {} gives rank {} wrong numbers; see whether memory or network of its "
-                                             "machine fails",
-                                             what, rank_));
+      if (!holds(result, expected)) throw wrong_numbers(what);
     });
   }
 
@@ -150,31 +179,34 @@ class Check {
   }
 
   /// Bytes per second in each direction.
-  double exchange(distributed::PointToPoint& point_to_point, int other) {
-    std::vector<float> sent(elements), received(elements);
+  double exchange(int other) {
+    const View received = unsharded_.columns(0, elements_);
+    write_numbers(shard_);
     double best = 0;
     for (int i = 0; i < repeats; ++i) {
       const auto begin = Clock::now();
-      auto in = point_to_point.receive(other, distributed::Channel::all_gather, view_of(received));
-      auto out = point_to_point.send(other, distributed::Channel::all_gather, view_of(sent));
-      in.wait();
-      out.wait();
-      best = std::max(best, elements * 4 / std::chrono::duration<double>(Clock::now() - begin).count());
+      checked_.exchange(other, shard_, received);
+      best = std::max(best, static_cast<double>(bytes_of(elements_)) /
+                                std::chrono::duration<double>(Clock::now() - begin).count());
     }
     return best;
   }
 
-  const World& world_;
   Communicator& communicator_;
+  CheckedCommunicator& checked_;
+  const std::int64_t elements_;  ///< of a part
   const int rank_ = communicator_.rank(), size_ = communicator_.size(), shards_ = communicator_.shards();
-  std::vector<float> shard_, unsharded_;
+  const MemoryAccess memory_ = checked_.memory();
+  Arena arena_;  ///< of the memory that collectives work in
+  View shard_, unsharded_;
+  HostBuffer host_;
   std::vector<CollectiveMeasure> measures_;
 };
 
 }  // namespace
 
-CollectivesCheck check_collectives(const World& world, Communicator& communicator) {
-  Check check(world, communicator);
+CollectivesCheck check_collectives(Communicator& communicator, CheckedCommunicator& checked, std::int64_t elements) {
+  Check check(communicator, checked, elements);
   CollectivesCheck result{.collectives = check.collectives(), .slowest = {}, .fastest = {}};
   const std::vector<PairMeasure> pairs = check.pairs();
   result.slowest = *std::ranges::min_element(pairs, {}, &PairMeasure::bytes_per_second);

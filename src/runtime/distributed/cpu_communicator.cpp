@@ -105,6 +105,15 @@ void CpuCommunicator::gather_all_parts(View all) {
   });
 }
 
+void CpuCommunicator::exchange(int other, View sent, View received) {
+  const int peer = all_ranks().ranks[other];
+  doing(exchanging, other, [&] {
+    messages_.push_back(point_to_point_->receive(peer, Channel::batch, received));
+    messages_.push_back(point_to_point_->send(peer, Channel::batch, sent));
+    finish_messages();
+  });
+}
+
 void CpuCommunicator::finish_messages() {
   for (PointToPoint::Message& message : messages_) message.wait();
   messages_.clear();

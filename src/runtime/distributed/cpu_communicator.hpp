@@ -14,6 +14,8 @@ class CpuCommunicator final : public GroupedCommunicator {
  public:
   /// @param group of the ranks that the messages reach
   CpuCommunicator(std::unique_ptr<PointToPoint> point_to_point, RankGroup group, int shards, DType wire);
+  MemoryAccess memory() const override { return {}; }
+  void exchange(int other, View sent, View received) override;
 
  private:
   void begin_all_gather(int unit, View shard, View unsharded) override;

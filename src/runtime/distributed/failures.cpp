@@ -47,5 +47,6 @@ std::string gathering(int unit) { return fmt::format("the parameters of unit {} 
 std::string reducing(int unit) { return fmt::format("the gradients of unit {} were reduced", unit); }
 std::string adding_words(int) { return "a few numbers were added up"; }
 std::string gathering_batch(int) { return "the embeddings of a micro-batch were gathered"; }
+std::string exchanging(int other) { return fmt::format("messages were exchanged with rank {}", other); }
 
 }  // namespace monomorph::distributed

@@ -28,5 +28,6 @@ std::string gathering(int unit);
 std::string reducing(int unit);
 std::string adding_words(int);
 std::string gathering_batch(int);
+std::string exchanging(int other);
 
 }  // namespace monomorph::distributed

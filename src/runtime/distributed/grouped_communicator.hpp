@@ -1,13 +1,14 @@
 #pragma once
 #include <monomorph/runtime/comm/rank_group.hpp>
 
+#include <monomorph/runtime/comm/checked_communicator.hpp>
 #include <monomorph/runtime/comm/communicator.hpp>
 
 namespace monomorph::distributed {
 
 /// What communicators have in common whatever memory they work in: the groups of ranks, which calls need no collective,
 /// and the count of collectives.
-class GroupedCommunicator : public Communicator {
+class GroupedCommunicator : public Communicator, public CheckedCommunicator {
  public:
   int rank() const final { return group_.rank_in_group; }
   int size() const final { return group_.size(); }

@@ -130,4 +130,22 @@ void CudaCommunicator::gather_all_parts(View all) {
                   [&] { all_->all_gather(all.rows(rank() * n, n), all, queue_.stream); });
 }
 
+void CudaCommunicator::exchange(int other, View sent, View received) {
+  check();
+  std::vector<View> to(static_cast<std::size_t>(size())), from(to.size());
+  to[static_cast<std::size_t>(other)] = sent;
+  from[static_cast<std::size_t>(other)] = received;
+  watchdog_.watch({distributed::exchanging, other, all_.get()}, queue_.stream,
+                  [&] { all_->exchange(to, from, queue_.stream); });
+  synchronize(queue_);
+  check();
+}
+
+MemoryAccess CudaCommunicator::memory() const {
+  return {.allocator = &allocator(queue_),
+          .to_host = [](View view, HostBuffer& buffer) { return copy_to_host(Queue{}, view, buffer); },
+          .place_on_host = [](View view, HostBuffer& buffer) { return cuda::place_on_host(Queue{}, view, buffer); },
+          .from_host = [](View place, View view) { copy_from_host(Queue{}, place, view); }};
+}
+
 }  // namespace monomorph::cuda

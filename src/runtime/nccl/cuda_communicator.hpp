@@ -24,6 +24,8 @@ class CudaCommunicator final : public distributed::GroupedCommunicator {
                    const CommunicatorSpec& spec);
   bool takes_turns() const override { return true; }
   void check() override { watchdog_.check(); }
+  MemoryAccess memory() const override;
+  void exchange(int other, View sent, View received) override;
 
  private:
   void begin_all_gather(int unit, View shard, View unsharded) override;

@@ -4,6 +4,7 @@
 #include "train/describe/batch_partition.hpp"
 #include "train/describe/run_memory.hpp"
 #include "train/run/config_consistency.hpp"
+#include "train/run/connect_data_parallel.hpp"
 #include "train/run/fitting_step.hpp"
 #include "train/run/resume.hpp"
 #include "train/run/run_data.hpp"
@@ -87,10 +88,9 @@ std::string check_collectives(const RecipeProgram& recipe, const Hparams& hparam
   const World world = connect(std::chrono::seconds(hparams.failure.rank_timeout));
   check_config_consistency(world, recipe, hparams);
   if (world.size() == 1) return "one rank: there are no collectives\n";
-  const RankGroup data_parallel = world.groups(recipe.mesh).data;
-  const auto communicator =
-      world.communicator(data_parallel, recipe.optimizer_shards(data_parallel.size()), recipe.reduce_dtype);
-  const CollectivesCheck found = monomorph::check_collectives(world, *communicator);
+  const auto communicator = connect_data_parallel(recipe, hparams, world);
+  const CollectivesCheck found =
+      monomorph::check_collectives(*communicator, dynamic_cast<CheckedCommunicator&>(*communicator));
   if (world.rank() > 0) return "";
   std::string text = fmt::format("{} ranks, every result right\n", world.size());
   for (const CollectiveMeasure& measure : found.collectives)

@@ -7,6 +7,7 @@
 #include "train/report/throughput.hpp"
 #include "train/run/as_usage_error.hpp"
 #include "train/run/config_consistency.hpp"
+#include "train/run/connect_data_parallel.hpp"
 #include "train/run/fitting_step.hpp"
 #include "train/run/moving_average.hpp"
 #include "train/run/peer_failure.hpp"
@@ -508,11 +509,7 @@ int train(const RecipeProgram& recipe, const Hparams& hparams, const Records& re
   const ParallelGroups groups = world.groups(recipe.mesh);
   check_ranks(recipe, hparams, groups.data.size());
   check_config_consistency(world, recipe, hparams);
-  const auto communicator =
-      recipe.connect(world, groups.data,
-                     {.shards = recipe.optimizer_shards(groups.data.size()),
-                      .wire = recipe.reduce_dtype,
-                      .in_fixed_tree = hparams.batch.reduction.value == ReductionOrder::fixed_tree});
+  const auto communicator = connect_data_parallel(recipe, hparams, world);
   // From here on, as data and checkpoint are read, and until the process has ended: an interrupted run can be resumed,
   // and a signal that comes when everything is saved must not make the run fail on its way out.
   [[maybe_unused]] static const InterruptionGuard& guard = *new InterruptionGuard;

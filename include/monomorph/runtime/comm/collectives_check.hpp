@@ -1,5 +1,6 @@
 #pragma once
-#include <monomorph/runtime/comm/world.hpp>
+#include <monomorph/runtime/comm/checked_communicator.hpp>
+#include <monomorph/runtime/comm/communicator.hpp>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,11 @@ struct CollectivesCheck {
   PairMeasure slowest, fastest;
 };
 
-/// Runs every collective of a step on numbers whose result is known, and sends messages between all pairs of ranks. All
-/// ranks of the world, two at least, call it and get the same result.
+/// Runs every collective of a step on numbers whose result is known, in the memory that the communicator works in, and
+/// sends messages between all pairs of its ranks. All of them, two at least, call it and get the same result.
+/// @param checked the communicator likewise   @param elements of fp32 that a rank sends at a time
 /// @throws Error [RANK-13] a result is wrong on this rank, [RANK-08] on another one; RankFailure
-CollectivesCheck check_collectives(const World& world, Communicator& communicator);
+CollectivesCheck check_collectives(Communicator& communicator, CheckedCommunicator& checked,
+                                   std::int64_t elements = std::int64_t{1} << 20);
 
 }  // namespace monomorph
