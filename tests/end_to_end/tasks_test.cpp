@@ -60,12 +60,12 @@ struct Imported : TemporaryFolder {
     write_bytes(*this / "model/model.safetensors", safetensors());
     for (const std::string file : {"config.json", "tokenizer.json"})
       write_bytes(*this / ("model/" + file), read_bytes(fixtures + file));
-    const ProcessResult result = run_program("quickstart", {"import", *this / "model", "--output", *this / "run"});
+    const ProcessResult result = run_program("tasks_model", {"import", *this / "model", "--output", *this / "run"});
     INFO(result.err);
     REQUIRE(result.exit_code == 0);
   }
   ProcessResult run(const std::string& command, const Arguments& more) const {
-    return run_program("quickstart", with(Arguments{command, "--checkpoint", *this / "run"}, more));
+    return run_program("tasks_model", with(Arguments{command, "--checkpoint", *this / "run"}, more));
   }
   Arguments asking(const Json& expected) const {
     const std::string task = expected.at("task");
