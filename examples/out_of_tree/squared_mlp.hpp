@@ -49,7 +49,7 @@ template <class R> struct SquaredMlp {
 namespace stranger {
 
 template <class R> void SquaredMlp<R>::forward(const monomorph::TensorsOf<R>& t, const Saved& saved) {
-  constexpr Params p;
+  static constexpr Params p;
   const auto normed = t.activations[saved.normed_MD], up = t.activations[saved.up_MF],
              activated = t.activations[saved.activated_MF];
   rms_norm(t.queue, t.x_MD, t.params[p.norm_D], {}, monomorph::trunk_of<R>.norm.epsilon, normed,
@@ -60,7 +60,7 @@ template <class R> void SquaredMlp<R>::forward(const monomorph::TensorsOf<R>& t,
 }
 
 template <class R> void SquaredMlp<R>::recompute(const monomorph::TensorsOf<R>& t, const Saved& saved) {
-  constexpr Params p;
+  static constexpr Params p;
   const auto normed = t.activations[saved.normed_MD], up = t.activations[saved.up_MF];
   const auto rstd = t.statistics[saved.rstd_M];
   if (R::checkpointing::recompute(t.block) == monomorph::Recompute::nothing) return;
@@ -75,7 +75,7 @@ template <class R> void SquaredMlp<R>::recompute(const monomorph::TensorsOf<R>& 
 
 /// The gradient of an activation takes its place.
 template <class R> void SquaredMlp<R>::backward(const monomorph::TensorsOf<R>& t, const Saved& saved) {
-  constexpr Params p;
+  static constexpr Params p;
   const auto normed = t.activations[saved.normed_MD], up = t.activations[saved.up_MF],
              activated = t.activations[saved.activated_MF];
   linear_backward_weight(t.queue, t.dx_MD, activated, t.gradients[p.down_DxF], {}, t.accumulate);

@@ -67,14 +67,14 @@ template <> struct monomorph::ModelKind<stranger::TransformedDecoder> {
 namespace stranger {
 
 template <class R> void PredictionTransform<R>::forward(const monomorph::LayerTensors<R>& t, const Saved& saved) {
-  constexpr Params p;
+  static constexpr Params p;
   const auto h_MD = t.activations[saved.h_MD];
   linear(t.queue, t.x_MD, t.params[p.weight_DxD], t.params[p.bias_D], h_MD);
   gelu_tanh(t.queue, h_MD, t.y_MD);
 }
 
 template <class R> void PredictionTransform<R>::backward(const monomorph::LayerTensors<R>& t, const Saved& saved) {
-  constexpr Params p;
+  static constexpr Params p;
   monomorph::Layout layout{t.temporary_offset};
   const auto dh_MD = t.activations[Temporary(layout, t.x_MD.shape.rows).dh_MD];
   gelu_tanh_backward(t.queue, t.activations[saved.h_MD], t.dx_MD, dh_MD);
@@ -83,7 +83,7 @@ template <class R> void PredictionTransform<R>::backward(const monomorph::LayerT
 }
 
 template <class R> void PredictionTransform<R>::decode(const monomorph::DecodeTensorsOf<R>& t) {
-  constexpr Params p;
+  static constexpr Params p;
   monomorph::Layout activations, statistics;
   const auto h_BD = t.activations[DecodeTemporary(activations, statistics, t.batch).h_BD];
   linear(t.queue, t.x_BD, t.params[p.weight_DxD], t.params[p.bias_D], h_BD);

@@ -7,6 +7,9 @@
 // expect-error: \[OWN-06\] of a kind of model
 // expect-error: \[OWN-07\] of an optimizer within another
 // expect-error: \[OWN-08\] of a mask within another
+// expect-error: \[OWN-09\] of an attention part
+// expect-error: \[OWN-10\] of an MLP part
+// expect-error: \[OWN-11\] of a part in a block of a shape of its own
 // expect-text: Own<3>
 #include <monomorph/block/autograd_block.hpp>
 #include "support/kind.hpp"
@@ -21,6 +24,9 @@ template <int id> struct Own {
     static_assert(holds || id != 6, "[OWN-06] of a kind of model");
     static_assert(holds || id != 7, "[OWN-07] of an optimizer within another");
     static_assert(holds || id != 8, "[OWN-08] of a mask within another");
+    static_assert(holds || id != 9, "[OWN-09] of an attention part");
+    static_assert(holds || id != 10, "[OWN-10] of an MLP part");
+    static_assert(holds || id != 11, "[OWN-11] of a part in a block of a shape of its own");
   }
 };
 struct Objective : monomorph::objective::NextToken {
@@ -59,6 +65,26 @@ template <class R> struct Block : monomorph::DecoderBlock<R> {
 struct BlockCase : Control {
   using layers = monomorph::Stack<monomorph::Run<Block, 6>>;
 };
+template <class R> struct AttentionPart : monomorph::SelfAttention<R> {
+  template <class Recipe> using rules = monomorph::RuleList<Own<9>>;
+};
+template <class R> struct MlpPart : monomorph::DenseMlp<R> {
+  template <class Recipe> using rules = monomorph::RuleList<Own<10>>;
+};
+using monomorph::BlockOrder;
+struct PartsCase : Control {
+  using layers = monomorph::Stack<
+      monomorph::Run<monomorph::Composed<BlockOrder::pre_norm, MlpPart>::Block, 3>,
+      monomorph::Run<monomorph::Composed<BlockOrder::parallel, monomorph::DenseMlp, AttentionPart>::Block, 3>>;
+};
+template <class R> struct PartOfShape : monomorph::DenseMlp<R> {
+  template <class Recipe> using rules = monomorph::RuleList<Own<11>>;
+};
+struct ShapedPartsCase : Control {
+  template <class Tower> using Block = monomorph::Composed<BlockOrder::post_norm, PartOfShape>::Block<Tower>;
+  using layers =
+      monomorph::Stack<monomorph::Run<monomorph::Shaped<monomorph::BlockShape{.d_ff = 96}, Block>::Block, 6>>;
+};
 MONOMORPH_SPEC(OwnSpec<0>, decoder);
 template <> struct monomorph::ModelKind<OwnSpec<0>> : OwnKind<0, LayerParts> {
   template <class R> using rules = RuleList<Own<6>>;
@@ -66,4 +92,6 @@ template <> struct monomorph::ModelKind<OwnSpec<0>> : OwnKind<0, LayerParts> {
 static_assert(monomorph::admit<Case>());
 static_assert(monomorph::admit<WithinOthers>());
 static_assert(monomorph::admit<BlockCase>());
+static_assert(monomorph::admit<PartsCase>());
+static_assert(monomorph::admit<ShapedPartsCase>());
 static_assert(monomorph::admit<OwnRecipe<0>>());

@@ -1,5 +1,6 @@
 // Each precision keeps what its policy says in the dtype that it says, and computes what fp32 does but for rounding.
 #include "numerics/schedule_recipes.hpp"
+#include "out_of_tree/lean_bf16.hpp"
 #include "support/adamw_update.hpp"
 #include "support/catch.hpp"
 #include "support/ranks.hpp"
@@ -52,6 +53,7 @@ struct Dtypes {
 template <class Precision> constexpr Dtypes dtypes_of{DType::bf16, DType::fp32, DType::fp32};
 template <> constexpr Dtypes dtypes_of<precision::Fp32>{DType::fp32, DType::fp32, DType::fp32};
 template <> constexpr Dtypes dtypes_of<precision::Bf16Pure>{DType::bf16, DType::fp32, DType::bf16};
+template <> constexpr Dtypes dtypes_of<stranger::LeanBf16>{DType::bf16, DType::fp32, DType::bf16};
 template <> constexpr Dtypes dtypes_of<precision::Fp16Mixed>{DType::fp16, DType::fp32, DType::fp32};
 
 /// What lies in a buffer: its bytes as numbers of the dtype that the view says.
@@ -188,6 +190,7 @@ template <class R> void check_storage_of_all(int ranks) {
   check_storage<R, precision::Bf16Mixed>(exact, ranks, 1);
   check_storage<R, precision::Bf16Pure>(exact, ranks, 1);
   check_storage<R, precision::Fp16Mixed>(exact, ranks, 256);
+  check_storage<R, stranger::LeanBf16>(exact, ranks, 1);
 }
 
 }  // namespace
@@ -204,6 +207,15 @@ TEST_CASE("narrow precisions give fp32's loss and gradients but for their roundi
   check_near_fp32<llama_like, precision::Bf16Pure>(0.05, 1);
   check_near_fp32<gpt2_like, precision::Fp16Mixed>(0.008, 256);
   check_near_fp32<llama_like, precision::Fp16Mixed>(0.008, 256);
+}
+
+TEST_CASE(
+    "a stranger's precision gives fp32's gradients but for its rounding, and its equal's bits where it differs not") {
+  check_near_fp32<llama_like, stranger::LeanBf16>(0.05, 1);
+  const Pass lean = one_pass<In<llama_like, stranger::LeanBf16>>(1),
+             pure = one_pass<In<llama_like, precision::Bf16Pure>>(1);  // but for what goes between ranks
+  CHECK(lean.loss == pure.loss);
+  CHECK(lean.gradients == pure.gradients);
 }
 
 TEST_CASE("a scaled loss has scaled gradients, to the bit where nothing is rounded") {

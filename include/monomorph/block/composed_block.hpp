@@ -15,6 +15,20 @@ template <class Recipe, class Part> void describe_part(auto& to) {
   if constexpr (requires { Part::template describe<Recipe>(to); }) Part::template describe<Recipe>(to);
 }
 
+namespace detail {
+template <class Part> struct PolicyOfPart { using type = attention::Causal; };  // of none, a rule says what it lacks
+template <class Part>
+requires requires { typename Part::Policy; }
+struct PolicyOfPart<Part> {
+  using type = typename Part::Policy;
+};
+}  // namespace detail
+
+/// Whether a block of these parts can extend sequences: both can, and no token sees those that come later.
+template <class R, class AttentionPart, class MlpPart>
+concept PartsDecode =
+    LookUpPart::has_decode<AttentionPart> && LookUpPart::has_decode<MlpPart> && !attention_of<R>::mask.looks_ahead();
+
 /// Of the products of a part, those of `project`: what it says in `projection_flops_per_token()`, or none.
 template <class Part> constexpr std::int64_t projection_flops() {
   if constexpr (requires { Part::projection_flops_per_token(); })
@@ -30,7 +44,7 @@ struct PartsOfBlock {
   static constexpr BlockOrder block_order = order;
   using AttentionPart = AttentionOf<R>;
   using MlpPart = MlpOf<R>;
-  using Attention = typename AttentionPart::Policy;
+  using Attention = typename detail::PolicyOfPart<AttentionPart>::type;
   static constexpr const auto& model = trunk_of<R>;
   static constexpr std::int64_t D = model.d_model;
   static constexpr AttentionMask mask = Attention::mask;
@@ -132,11 +146,11 @@ struct ComposedBlock : PartsOfBlock<R, order, AttentionOf, MlpOf> {
   /// After a step, of a run of the tensors that are the block's own to update.
   static void update_state(auto queue, const auto& run, const std::int64_t* counters,
                            const auto& terms) requires(ComposedBlock::n_counters > 0) {
-    constexpr Params p;
+    static constexpr Params p;
     MlpOf<R>::update_state(queue, p.mlp.part, run, counters, terms);
   }
   /// New tokens against the cache, which tokens that come later must not change.
-  static void decode(const DecodeTensorsOf<R>& t) requires(!attention_of<R>::mask.looks_ahead());
+  static void decode(const DecodeTensorsOf<R>& t) requires PartsDecode<R, AttentionOf<R>, MlpOf<R>>;
 };
 
 /// Attention and MLP side by side, behind one norm.
@@ -177,10 +191,10 @@ struct ComposedBlock<R, BlockOrder::parallel, AttentionOf, MlpOf>
   static void backward(const TensorsOf<R>& t, const Saved& saved);
   static void update_state(auto queue, const auto& run, const std::int64_t* counters,
                            const auto& terms) requires(ComposedBlock::n_counters > 0) {
-    constexpr Params p;
+    static constexpr Params p;
     MlpOf<R>::update_state(queue, p.mlp, run, counters, terms);
   }
-  static void decode(const DecodeTensorsOf<R>& t) requires(!attention_of<R>::mask.looks_ahead());
+  static void decode(const DecodeTensorsOf<R>& t) requires PartsDecode<R, AttentionOf<R>, MlpOf<R>>;
 };
 
 /// Blocks of these parts in this order, for `layers`: `Run<Composed<BlockOrder::parallel>::Block, n>`.

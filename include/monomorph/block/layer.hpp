@@ -32,12 +32,10 @@ struct Nothing {
 
 /// What a layer may say, or leave out; rule/layer_member_rules.hpp has what each must be.
 MONOMORPH_LOOK_UPS(LookUpLayer, unit_kind, shares_first_unit, backward_reads_params, within_documents,
-                   attention_flops_per_token, loss_flops_per_token, gathered_elements, Attention, Tower, MlpPart,
-                   decode, DecodeTemporary, DecodeCache);
+                   attention_flops_per_token, recomputed_flops_per_token, loss_flops_per_token, gathered_elements,
+                   Attention, Tower, MlpPart, recompute, decode, DecodeTemporary, DecodeCache);
 /// How a block, or a part of one, describes itself, if it does.
 MONOMORPH_LOOK_UPS(LookUpDescription, describe);
-/// What a block has that LibTorch differentiates.
-MONOMORPH_LOOK_UPS(LookUpCompute, compute);
 /// What a block may say, and the MLP part of one.
 MONOMORPH_LOOK_UPS(LookUpDeclared, n_counters, update_state, has_auxiliary_loss, idle_parameters);
 

@@ -32,13 +32,20 @@ template <class R, BlockOrder order, template <class Tower> class PartOf> struct
     typename Part::Params part;
     NormParams norm_after;
     constexpr Params(ParameterLayout& layout, int block)
-        : norm_before(norm_if(norm_comes_first, layout, Part::norm_before)),
-          part(layout, block),
-          norm_after(norm_if(norm_comes_last, layout, norm_comes_first ? Part::norm_after : Part::norm_before)) {}
+        : norm_before(before(layout)), part(layout, block), norm_after(behind(layout)) {}
 
    private:
-    static constexpr NormParams norm_if(bool present, ParameterLayout& layout, const NormNames& names) {
-      return present ? NormParams{layout, model.norm, names, D} : NormParams{};
+    static constexpr NormParams before(ParameterLayout& layout) {
+      return norm_comes_first ? NormParams{layout, model.norm, Part::norm_before, D} : NormParams{};
+    }
+    /// With post-norm it is the only one.
+    static constexpr NormParams behind(ParameterLayout& layout) {
+      if constexpr (!norm_comes_last)
+        return {};
+      else if constexpr (norm_comes_first)
+        return {layout, model.norm, Part::norm_after, D};
+      else
+        return {layout, model.norm, Part::norm_before, D};
     }
   };
 

@@ -208,9 +208,9 @@ template <class R, class Block> struct DecodePass {
 }  // namespace detail
 
 template <class R, BlockOrder order, template <class Tower> class AttentionOf, template <class Tower> class MlpOf>
-void ComposedBlock<R, order, AttentionOf, MlpOf>::decode(const DecodeTensorsOf<R>& t) requires(
-    !attention_of<R>::mask.looks_ahead()) {
-  constexpr Params p;
+void ComposedBlock<R, order, AttentionOf, MlpOf>::decode(const DecodeTensorsOf<R>& t) requires
+    PartsDecode<R, AttentionOf<R>, MlpOf<R>> {
+  static constexpr Params p;
   const detail::DecodePass<R, ComposedBlock> pass{t};
   pass.template extend<order, AttentionOf<R>>(p.attention, pass.temporary.attention, pass.cache.attention);
   pass.template extend<order, MlpOf<R>>(p.mlp, pass.temporary.mlp, pass.cache.mlp);
@@ -253,9 +253,9 @@ void ComposedBlock<R, BlockOrder::parallel, AttentionOf, MlpOf>::backward(const 
 }
 
 template <class R, template <class Tower> class AttentionOf, template <class Tower> class MlpOf>
-void ComposedBlock<R, BlockOrder::parallel, AttentionOf, MlpOf>::decode(const DecodeTensorsOf<R>& t) requires(
-    !attention_of<R>::mask.looks_ahead()) {
-  constexpr Params p;
+void ComposedBlock<R, BlockOrder::parallel, AttentionOf, MlpOf>::decode(const DecodeTensorsOf<R>& t) requires
+    PartsDecode<R, AttentionOf<R>, MlpOf<R>> {
+  static constexpr Params p;
   const detail::DecodePass<R, ComposedBlock> pass{t};
   pass.normalize(p.norm, pass.x, pass.normed);
   AttentionOf<R>::decode({t, p.attention, pass.temporary.attention, pass.cache.attention}, pass.normed, pass.x, pass.x);

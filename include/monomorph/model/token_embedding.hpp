@@ -16,7 +16,7 @@ template <class R> DropoutKey embedding_dropout(const TensorsOf<R>& t) {
 }  // namespace detail
 
 template <class R> void TokenEmbedding<R>::forward(const LayerTensors<R>& t, const Saved&) {
-  constexpr Params p;
+  static constexpr Params p;
   embedding(t.queue, t.inputs_M, t.params[p.table_VD], t.params[p.positions_TD], t.tokens, 0, t.y_MD,
             t.document_starts);
   if constexpr (trunk_of<R>.dropout.embedding > 0)
@@ -24,7 +24,7 @@ template <class R> void TokenEmbedding<R>::forward(const LayerTensors<R>& t, con
 }
 
 template <class R> void TokenEmbedding<R>::backward(const LayerTensors<R>& t, const Saved&) {
-  constexpr Params p;
+  static constexpr Params p;
   if constexpr (trunk_of<R>.dropout.embedding > 0) dropout(t.queue, t.dx_MD, t.dx_MD, detail::embedding_dropout<R>(t));
   if (const View dtable = t.gradients[p.table_VD]; dtable.present())  // one of the two may be frozen alone
     embedding_backward(t.queue, t.inputs_M, t.dx_MD, dtable, t.accumulate || trunk_of<R>.tied_head);
@@ -34,7 +34,7 @@ template <class R> void TokenEmbedding<R>::backward(const LayerTensors<R>& t, co
 }
 
 template <class R> void TokenEmbedding<R>::decode(const DecodeTensorsOf<R>& t) {
-  constexpr Params p;
+  static constexpr Params p;
   embedding(t.queue, t.ids_B, t.params[p.table_VD], t.params[p.positions_TD], t.batch, 0, t.x_BD, t.tokens.origins_B);
 }
 

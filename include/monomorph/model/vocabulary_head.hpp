@@ -49,7 +49,7 @@ void for_each_chunk(const LayerTensors<R>& t, const typename VocabularyHead<R>::
 }  // namespace detail
 
 template <class R> void VocabularyHead<R>::forward(const LayerTensors<R>& t, const Saved& saved) {
-  constexpr Params p;
+  static constexpr Params p;
   model::normalize<R>(t, p.final_norm, saved.norm, t.x_MD, t.activations[saved.in_MD]);
   detail::for_each_chunk<R>(t, saved, t.params[weight_VD(p)], [&](const TokenLogits& logits, std::int64_t) {
     detail::evaluated_loss<objective_of<R>>(t.queue, logits, *t.objective, t.scalars);
@@ -57,7 +57,7 @@ template <class R> void VocabularyHead<R>::forward(const LayerTensors<R>& t, con
 }
 
 template <class R> void VocabularyHead<R>::backward(const LayerTensors<R>& t, const Saved& saved) {
-  constexpr Params p;
+  static constexpr Params p;
   const View in_MD = t.activations[saved.in_MD], weight = t.params[weight_VD(p)];
   model::normalize<R>(t, p.final_norm, saved.norm, t.x_MD, in_MD);
   detail::for_each_chunk<R>(t, saved, weight, [&](const TokenLogits& logits, std::int64_t first) {
@@ -70,7 +70,7 @@ template <class R> void VocabularyHead<R>::backward(const LayerTensors<R>& t, co
 }
 
 template <class R> void VocabularyHead<R>::decode(const DecodeTensorsOf<R>& t) {
-  constexpr Params p;
+  static constexpr Params p;
   Layout activations, statistics;
   const DecodeTemporary temporary(activations, statistics, t.batch);
   const View normed_BD = t.activations[temporary.normed_BD];

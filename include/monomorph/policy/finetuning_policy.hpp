@@ -2,6 +2,7 @@
 #include <array>
 #include <concepts>
 #include <monomorph/policy/axis.hpp>
+#include <monomorph/spec/low_rank_spec.hpp>
 #include <monomorph/spec/parameter_selector.hpp>
 
 namespace monomorph {
@@ -10,16 +11,28 @@ namespace monomorph {
 /// own.
 enum class UnitKind { embedding, block, head };
 
+namespace detail {
+/// P lists selectors, or has an empty list of them, as `selected`.
+template <class P> concept ListsSelectors = requires {
+  requires std::is_same_v<decltype(std::data(P::selected)), const ParameterSelector*>;
+  typename std::integral_constant<std::size_t, std::size(P::selected)>;
+};
+}  // namespace detail
+
 /// Which units are trained. Any other is frozen: it has no gradients, no optimizer state and no update, and backward
 /// ends at the lowest unit that is trained. A policy may have
 ///
 ///   static constexpr bool trains_parameter(std::string_view name, ParameterClass);  // of a unit that it trains
 ///
-/// with the name that checkpoints have: a parameter that is not trained is frozen alone. It may export `template <class
-/// R> using rules = RuleList<…>`.
+/// with the name that checkpoints have: a parameter that is not trained is frozen alone; and
+///
+///   static constexpr LowRankSpec low_rank;         // blocks have adapters, which are parameters as others
+///   static constexpr ParameterSelector selected[];  // what trains_parameter goes by, each of which must select some
+///
+/// It may export `template <class R> using rules = RuleList<…>`.
 struct FinetuningAxis {
   MONOMORPH_OPTIONAL_AXIS(finetuning, "monomorph::finetuning::FreezeFirst<2>")
-  MONOMORPH_LOOK_UPS(Look, trains_parameter);
+  MONOMORPH_LOOK_UPS(Look, trains_parameter, low_rank, selected);
   template <class P> struct Parts {
     static constexpr bool parameters = !Look::has_trains_parameter<P> || requires(std::string_view name) {
       { P::trains_parameter(name, ParameterClass::linear) } -> std::same_as<bool>;
@@ -29,7 +42,10 @@ struct FinetuningAxis {
       { P::trains(kind, block) } -> std::same_as<bool>;
       typename Constant<P::trains(UnitKind::block, 0)>;
     };
-    static constexpr bool all_hold = trains && parameters;
+    static constexpr bool low_rank = !Look::has_low_rank<P> || MONOMORPH_HAS_CONSTANT(LowRankSpec, low_rank);
+    static constexpr bool selected =
+        !Look::has_selected<P> || (Look::has_trains_parameter<P> && detail::ListsSelectors<P>);
+    static constexpr bool all_hold = trains && parameters && low_rank && selected;
     static consteval void explain() {
       static_assert(trains,
                     "[FREEZE-01] a finetuning policy must have `static constexpr bool trains(monomorph::UnitKind kind, "
@@ -39,6 +55,13 @@ struct FinetuningAxis {
           "[FREEZE-01] a finetuning policy's trains_parameter, if it has one, must be `static constexpr bool "
           "trains_parameter(std::string_view name, monomorph::ParameterClass)`: whether a parameter of a unit "
           "that it trains is trained (docs/rules.md#freeze-01)");
+      static_assert(low_rank,
+                    "[FREEZE-01] a finetuning policy's low_rank, if it has one, must be `static constexpr "
+                    "monomorph::LowRankSpec low_rank`: the adapters of blocks (docs/rules.md#freeze-01)");
+      static_assert(selected,
+                    "[FREEZE-01] a finetuning policy's selected, if it has one, must be `static constexpr "
+                    "monomorph::ParameterSelector selected[]` beside trains_parameter, which goes by it "
+                    "(docs/rules.md#freeze-01)");
     }
   };
 };

@@ -42,18 +42,31 @@ template <class Device, class Caller, class... Sets> struct KernelRules<Device, 
 template <class Device, class Caller> consteval auto kernel_rules_of() {
   return typename KernelRules<Device, Caller, needs_of<Caller>>::type{};
 }
-template <class R, class... Runs> consteval auto kernel_rules_of_layers(Stack<Runs...>) {
-  return (RuleList<>{} + ... + kernel_rules_of<device_of<R>, typename Runs::template block<R>>());
+template <class Device, class R, class... Runs> consteval auto kernel_rules_of_layers(Stack<Runs...>) {
+  return (RuleList<>{} + ... + kernel_rules_of<Device, typename Runs::template block<R>>());
+}
+template <class Device, class... Policies> consteval auto kernel_rules_of_policies() {
+  return (RuleList<>{} + ... + kernel_rules_of<Device, Policies>());
+}
+template <class Device, class R> consteval auto kernel_rules_of_observer() {
+  if constexpr (HasObserver<R>)
+    return kernel_rules_of<Device, typename R::observer>();
+  else
+    return RuleList<>{};
 }
 
+/// Stands for a device that does not say what it has.
+struct DeviceOfAllKernels {
+  using kernel_sets = EveryKernelSet;
+};
 template <class R> consteval auto device_rules() {
-  using Device = device_of<R>;
-  using Sets = DeviceHasKernelSets<Device, kernel_sets_of<Device>>;
-  if constexpr (!Sets::holds)
-    return RuleList<Sets>{};
-  else
-    return kernel_rules_of_layers<R>(LayersOf<R>{}) + kernel_rules_of<Device, typename R::optimizer>() +
-           kernel_rules_of<Device, objective_of<R>>();
+  using Sets = DeviceHasKernelSets<device_of<R>, kernel_sets_of<device_of<R>>>;
+  using Device = std::conditional_t<Sets::holds, device_of<R>, DeviceOfAllKernels>;
+  return RuleList<Sets>{} + kernel_rules_of_layers<Device, R>(LayersOf<R>{}) +
+         kernel_rules_of_policies<Device, typename R::sharding, typename R::precision, typename R::checkpointing,
+                                  typename R::optimizer, objective_of<R>, attention_of<R>, finetuning_of<R>,
+                                  schedule_of<R>>() +
+         kernel_rules_of_observer<Device, R>();
 }
 
 }  // namespace monomorph::rule

@@ -10,10 +10,12 @@
 #include <monomorph/rule/head_rules.hpp>
 #include <monomorph/rule/kind_rules.hpp>
 #include <monomorph/rule/layer_member_rules.hpp>
+#include <monomorph/rule/low_rank_rules.hpp>
 #include <monomorph/rule/member_rules.hpp>
 #include <monomorph/rule/mesh_rules.hpp>
 #include <monomorph/rule/model_rules.hpp>
 #include <monomorph/rule/optimizer_rules.hpp>
+#include <monomorph/rule/part_rules.hpp>
 #include <monomorph/rule/plan_rules.hpp>
 #include <monomorph/rule/precision_rules.hpp>
 #include <monomorph/rule/rotary_rules.hpp>
@@ -46,25 +48,27 @@ template <class R> consteval auto exported_observer_rules() {
 template <class R> consteval auto value_rules() {
   return layer_rules<R>() + model_rules<R>() + attention_rules<R>() + head_rules<R>() + rotary_rules<R>() +
          mesh_rules<R>() + precision_rules<R>() + optimizer_rules<R>() + group_rules<R>() + sharding_rules<R>() +
-         finetuning_rules<R>() + budget_rules<R>() + output_rules<R>() + exported_rules<typename R::sharding, R>() +
-         exported_rules<typename R::precision, R>() + exported_rules<typename R::checkpointing, R>() +
-         exported_rules<typename R::optimizer, R>() + exported_rules<objective_of<R>, R>() +
-         exported_rules<attention_of<R>, R>() + exported_rules<finetuning_of<R>, R>() +
-         exported_rules<schedule_of<R>, R>() + exported_rules<device_of<R>, R>() + exported_observer_rules<R>();
+         finetuning_rules<R>() + low_rank_rules<R>() + budget_rules<R>() + output_rules<R>() +
+         exported_rules<typename R::sharding, R>() + exported_rules<typename R::precision, R>() +
+         exported_rules<typename R::checkpointing, R>() + exported_rules<typename R::optimizer, R>() +
+         exported_rules<objective_of<R>, R>() + exported_rules<attention_of<R>, R>() +
+         exported_rules<finetuning_of<R>, R>() + exported_rules<schedule_of<R>, R>() +
+         exported_rules<device_of<R>, R>() + exported_observer_rules<R>();
 }
 
-/// Fourth, in shape_rules.hpp: the values of blocks that have a shape of their own. Fifth: the parts of blocks and of
-/// other layers, which may count on the values, and the kernels that they and the policies call.
+/// Fourth, in shape_rules.hpp: the values of blocks that have a shape of their own. Fifth, in part_rules.hpp: what
+/// blocks are composed of. Sixth: what blocks and other layers must have, which may count on the values, and the
+/// kernels that they and the policies call.
 template <class R> consteval auto part_rules() {
   return block_part_rules<R>() + kind_layer_rules<R>() + layer_member_rules<R>() + device_rules<R>();
 }
 
-/// Sixth: what blocks, and the kind of model, say with them.
+/// Seventh: what blocks, and the kind of model, say with them.
 template <class R> consteval auto layout_rules() {
   return block_layout_rules<R>() + block_attention_rules<R>() + kind_rules<R>() + exported_block_rules<R>();
 }
 
-/// Seventh, in freeze_rules.hpp: which parameters are trained. Eighth, in plan_rules.hpp: what is planned.
+/// Eighth, in freeze_rules.hpp: which parameters are trained. Ninth, in plan_rules.hpp: what is planned.
 template <class R> consteval auto all_rules() {
   if constexpr (!decltype(member_rules<R>())::all_hold)
     return member_rules<R>();
@@ -74,6 +78,8 @@ template <class R> consteval auto all_rules() {
     return value_rules<R>();
   else if constexpr (!decltype(shape_rules<R>())::all_hold)
     return shape_rules<R>();
+  else if constexpr (!decltype(composition_rules<R>())::all_hold)
+    return composition_rules<R>();
   else if constexpr (!decltype(part_rules<R>())::all_hold)
     return part_rules<R>();
   else if constexpr (!decltype(layout_rules<R>())::all_hold)

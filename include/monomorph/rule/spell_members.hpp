@@ -23,9 +23,9 @@ template <class Axis, class R> void spell_policy() {
 template <class Layer> void spell_layer() {
   spell<Layer, LookUpRules, LookUpKernels, LookUpDescription, LookUpLayer, LookUpDeclared>();
   if constexpr (requires { requires std::is_class_v<typename Layer::MlpPart>; })
-    spell<typename Layer::MlpPart, LookUpRules, LookUpKernels, LookUpDescription, LookUpDeclared>();
+    spell<typename Layer::MlpPart, LookUpRules, LookUpKernels, LookUpDescription, LookUpDeclared, LookUpPart>();
   if constexpr (requires { requires std::is_class_v<typename Layer::AttentionPart>; })
-    spell<typename Layer::AttentionPart, LookUpRules, LookUpKernels, LookUpDescription>();
+    spell<typename Layer::AttentionPart, LookUpRules, LookUpKernels, LookUpDescription, LookUpPart>();
 }
 template <class R, class... Runs> void spell_layers(Stack<Runs...>) {
   (spell_layer<typename Runs::template block<R>>(), ...);

@@ -53,6 +53,10 @@ template <class R> struct Block : monomorph::AutogradBlock<Block<R>> {
   static constexpr int n_counter = 1;
   // misspelt: has_auxilliary_loss of own::Block<recipes::misspelt_layers>, did you mean has_auxiliary_loss
   static constexpr bool has_auxilliary_loss = true;
+  // clang-format off
+  // misspelt: recompute_flops_per_token of own::Block<recipes::misspelt_layers>, did you mean recomputed_flops_per_token
+  // clang-format on
+  static constexpr double recompute_flops_per_token() { return 0; }
   // misspelt: idle_parameter of own::Block<recipes::misspelt_layers>, did you mean idle_parameters
   static constexpr std::int64_t idle_parameter() { return 1; }
   // misspelt: atention of own::Block<recipes::misspelt_layers>, did you mean Attention
@@ -66,6 +70,21 @@ template <class R> struct Mlp : monomorph::DenseMlp<R> {
   static constexpr int n_countrs = 1;
   // misspelt: update_stats of own::Mlp<recipes::misspelt_layers>, did you mean update_state
   static void update_stats();
+};
+/// A part is looked at before the rules judge whether it is one.
+template <class R> struct Part {
+  // misspelt: decod of own::Part<recipes::misspelt_layers>, did you mean decode
+  static void decod(const monomorph::PartDecode<Part>& t);
+  // clang-format off
+  // misspelt: projections_flops_per_token of own::Part<recipes::misspelt_layers>, did you mean projection_flops_per_token
+  // clang-format on
+  static constexpr std::int64_t projections_flops_per_token() { return 0; }
+  // misspelt: descripe of own::Part<recipes::misspelt_layers>, did you mean describe
+  template <class Recipe> static void descripe(auto& to);
+  // misspelt: need of own::Part<recipes::misspelt_layers>, did you mean needs
+  using need = monomorph::KernelSets<>;
+  // misspelt: rulse of own::Part<recipes::misspelt_layers>, did you mean rules
+  template <class Recipe> using rulse = monomorph::RuleList<>;
 };
 
 }  // namespace own
@@ -84,10 +103,11 @@ namespace recipes {
 
 struct misspelt_layers {
   static constexpr own::Spec model{
-      .decoder = {.vocab_size = 300, .n_layers = 2, .n_heads = 4, .d_model = 64, .context_length = 32}};
+      .decoder = {.vocab_size = 300, .n_layers = 3, .n_heads = 4, .d_model = 64, .context_length = 32}};
   using layers =
       monomorph::Stack<monomorph::Run<own::Block, 1>,
-                       monomorph::Run<monomorph::Composed<monomorph::BlockOrder::pre_norm, own::Mlp>::Block, 1>>;
+                       monomorph::Run<monomorph::Composed<monomorph::BlockOrder::pre_norm, own::Mlp>::Block, 1>,
+                       monomorph::Run<monomorph::Composed<monomorph::BlockOrder::parallel, own::Part>::Block, 1>>;
   using sharding = monomorph::sharding::FullShard;
   using precision = monomorph::precision::Fp32;
   using checkpointing = monomorph::checkpointing::KeepAll;

@@ -49,6 +49,14 @@ struct Observer {
   static bool wants(std::int64_t) { return false; }
   static void observe(const auto&, auto&) {}
 };
+struct Finetuning : monomorph::finetuning::All {
+  // misspelt: low_ranks of own::Finetuning, did you mean low_rank
+  static constexpr monomorph::LowRankSpec low_ranks{.rank = 4, .alpha = 8};
+  // misspelt: select of own::Finetuning, did you mean selected
+  static constexpr monomorph::ParameterSelector select[] = {"embedding.*"};
+  // misspelt: trains_parameters of own::Finetuning, did you mean trains_parameter
+  static constexpr bool trains_parameters(std::string_view, monomorph::ParameterClass) { return true; }
+};
 struct Device : monomorph::device::Cpu {
   // misspelt: own_memry of own::Device, did you mean own_memory
   static constexpr bool own_memry = true;
@@ -72,6 +80,7 @@ struct misspelt_parts {
   using schedule = own::Schedule;
   using objective = own::Objective;
   using observer = own::Observer;
+  using finetuning = own::Finetuning;
   using device = own::Device;
 };
 

@@ -30,6 +30,16 @@ def squares(checkpoint):
     return sums
 
 
+def dtypes(checkpoint):
+    """Of all tensors in it."""
+    found = set()
+    for path in checkpoint.glob("*.safetensors"):
+        data = path.read_bytes()
+        header = json.loads(data[8:8 + struct.unpack("<Q", data[:8])[0]])
+        found |= {tensor["dtype"] for name, tensor in header.items() if name != "__metadata__"}
+    return found
+
+
 def seen(run, ranks):
     """What the observers of all ranks wrote of each step: figures that they share, and sums of what each holds."""
     of_ranks = [lines(f"{run}/observer/rank-{rank}.jsonl") for rank in range(ranks)]
@@ -81,6 +91,26 @@ for run, ranks in (("watched of 1", 1), ("watched of 2", 2), ("resumed", 2)):
         for name, value in parameters.items():
             assert close(value, saved[name]), (run, step["step"], name, value, saved[name])
 assert seen("watched of 1", 1)[-1]["loss"] == seen("resumed", 2)[-1]["loss"]
+
+# What is fine-tuned moves, and nothing else, from a checkpoint to the next; and what moves has state, and nothing else.
+first, last = (squares(pathlib.Path("tuned of 4", "checkpoints", f"step_{step:08}")) for step in (1, 12))
+parameters = {name for name in first if not name.startswith("moment")}
+trained = {name for name in parameters if re.match(r"layers\.1\..*(lora_[AB]|norm\.weight)|final_norm\.weight", name)}
+assert len(trained) == 2 * 2 + 2 + 1 and {name for name in parameters if first[name] != last[name]} == trained, trained
+assert {name.split(".", 1)[1] for name in first if name.startswith("moment1.")} == trained
+of_tuned = [line["loss"] for line in lines("tuned of 1/metrics.jsonl")]
+assert of_tuned[-1] < of_tuned[0] - 0.05, of_tuned
+
+# In bf16 the losses are those of fp32 but for its 8 bits, and rounding what ranks send moves them less than that.
+for ranks in (1, 2, 4):
+    of_lean = [line["loss"] for line in lines(f"lean of {ranks}/metrics.jsonl")]
+    assert dtypes(pathlib.Path(f"lean of {ranks}", "checkpoints", "step_00000012")) == {"BF16"}
+    for narrow, exact in zip(of_lean, losses["strange of 1"], strict=True):
+        assert math.isclose(narrow, exact, rel_tol=0.002), (ranks, narrow, exact)
+    if ranks == 1:
+        alone = of_lean
+    for several, one in zip(of_lean, alone, strict=True):
+        assert math.isclose(several, one, rel_tol=0.0005), (ranks, several, one)
 
 # The encoders: each pair is compared with those of both ranks, so that two ranks add up what one does. Only the first steps
 # are close: rounding grows from step to step, as which pairs have a loss at all depends on the last bits.

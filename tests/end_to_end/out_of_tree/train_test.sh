@@ -35,6 +35,23 @@ cmp "digest of transformed of 1" "digest of transformed of 2"
 [ "$(build/transformed describe | grep -c 'transform_bias *true$\|^  transform.weight *64 x 64 ')" = 2 ]
 [ "$(build/transformed generate --checkpoint "transformed of 2" --prompt the --max-tokens 5 --greedy | wc -c)" -gt 5 ]
 
+# A part of a block, and a fine-tuning policy: in shards on several ranks to the bits of one, and continued with a cache.
+echo '{"run": {"steps": 12}, "data": {"train": "train.pbin", "tokenizer": "tokenizer.json"}, "log": {"every": 1, "tensorboard": false},
+       "batch": {"global_batch": 4, "micro_batch": 1, "reduction": "fixed_tree"}, "checkpoint": {"every": 1, "keep": "all"},
+       "optimizer": {"lr": 1e-2}}' >tune.json
+for ranks in 1 2 4; do
+  build/tuned --ranks "$ranks" --hparams tune.json --set run.output_dir="tuned of $ranks"
+  "$monomorph/monomorph-checkpoint" digest "tuned of $ranks" >"digest of tuned of $ranks"
+  cmp "digest of tuned of 1" "digest of tuned of $ranks"
+done
+[ "$(build/tuned describe | grep -c 'two hidden layers of width 128\|stranger::AdaptersAndNorms$')" = 2 ]
+[ "$(build/tuned generate --checkpoint "tuned of 2" --prompt the --max-tokens 5 --greedy | wc -c)" -gt 5 ]
+
+# A precision: what ranks send is rounded, so that several of them make almost what one does.
+for ranks in 1 2 4; do
+  build/lean --ranks "$ranks" --hparams run.json --set batch.micro_batch=1 --set batch.reduction=any_order --set run.output_dir="lean of $ranks"
+done
+
 # Encoders, of which one is a kind of model of the project's own: two neighbouring lines are a pair, and pairs of both ranks are compared with each other.
 python3 -c 'import json, sys
 lines = [line.strip() for line in sys.stdin if len(line) > 20]

@@ -68,6 +68,46 @@ template <class P> struct ObserverIsCalled {
   static consteval void explain() { ObserverAxis::explain_observe<P, holds>(); }
 };
 
+/// A part of a block.
+template <class Part> struct PartIsCalled {
+  static constexpr bool passes = requires(const PartTensors<Part>& t, View view) {
+    Part::compute(t, view);
+    Part::recompute_cheap(t);
+    Part::project(t, view, view);
+    Part::backward(t, view, view, view, true);
+  };
+  static constexpr bool decodes = !LookUpPart::has_decode<Part> || requires(const PartDecode<Part>& t, View view) {
+    Part::decode(t, view, view, view);
+  };
+  static constexpr bool holds = passes && decodes;
+  static consteval void explain() {
+    rule::PartCalls::explain_passes<Part, passes>();
+    rule::PartCalls::explain_decode<Part, decodes>();
+  }
+};
+/// A block, or the MLP part of one, that has state of its own.   @tparam OwnParams of an MLP part
+template <class P, class Queue, class... OwnParams> struct StateIsUpdated {
+  static constexpr bool holds =
+      plan::counters_of<P> == 0 || requires(Queue queue, const OwnParams&... params, const ElementUpdate& run,
+                                            const std::int64_t* counters, const UpdateTerms& terms) {
+    P::update_state(queue, params..., run, counters, terms);
+  };
+  static consteval void explain() { rule::DeclaredMembersFit<P>::template explain_update_state<holds>(); }
+};
+template <class Block, class Queue> consteval auto block_call_rules() {
+  using OfBlock = RuleList<StateIsUpdated<Block, Queue>>;
+  if constexpr (rule::IsComposed<Block>) {
+    using Mlp = typename Block::MlpPart;
+    return OfBlock{} + RuleList<PartIsCalled<typename Block::AttentionPart>, PartIsCalled<Mlp>,
+                                StateIsUpdated<Mlp, Queue, typename Mlp::Params>>{};
+  } else {
+    return OfBlock{};
+  }
+}
+template <class R, class... Runs> consteval auto block_call_rules_of(Stack<Runs...>) {
+  return (RuleList<>{} + ... + block_call_rules<typename Runs::template block<R>, typename device_of<R>::Queue>());
+}
+
 template <class R> consteval auto observer_call_rules() {
   if constexpr (rule::HasObserver<R>)
     return RuleList<ObserverIsCalled<typename R::observer>>{};
@@ -82,7 +122,8 @@ template <Recipe R> consteval auto call_rules() {
     return RuleList<DeviceHasKernels<Queue>>{};
   else
     return optimizer_call_rules<typename R::optimizer, Queue>() +
-           RuleList<ObjectiveIsCalled<objective_of<R>, Queue>>{} + observer_call_rules<R>();
+           RuleList<ObjectiveIsCalled<objective_of<R>, Queue>>{} + block_call_rules_of<R>(layers_of<R>) +
+           observer_call_rules<R>();
 }
 
 /// As admit(), of what it leaves to the time when a recipe becomes a program.
