@@ -34,6 +34,9 @@ struct Rows {
   }
 };
 
+/// Where the second of the two texts of a row begins.
+std::int64_t second_text(const Rows& rows, std::int64_t row) { return 1 + row % (rows.T - 1); }
+
 /// A micro-batch of rows, as a loader makes it for a recipe.
 class RowsOfRecipe {
  public:
@@ -50,15 +53,29 @@ class RowsOfRecipe {
     if (contents_.target == data::TargetToken::itself)
       for (std::size_t i = 0; i < targets_.size(); ++i)
         if (targets_[i] != ignored_target) targets_[i] = inputs_[i];
+    if (contents_.texts_per_sample > 0) make_pairs(rows, sample);
+    std::int32_t* const document_starts = document_starts_.empty() ? nullptr : document_starts_.data();
     data::prepare_batch(contents_, sample, count_, rows.T, vocab_size_, {3, random::Purpose::training_samples},
-                        {inputs_.data(), targets_.data()});
-    return {inputs_.data(), targets_.data(), static_cast<std::uint64_t>(sample % n_rows)};
+                        {inputs_.data(), targets_.data(), document_starts});
+    return {inputs_.data(), targets_.data(), static_cast<std::uint64_t>(sample % n_rows), document_starts};
   }
 
  private:
+  /// Of each row two texts, without padding.
+  void make_pairs(const Rows& rows, std::int64_t sample) {
+    targets_.assign(targets_.size(), 0);
+    document_starts_.assign(targets_.size(), 0);
+    for (std::int64_t row = 0; row < count_; ++row) {
+      const std::int64_t second = second_text(rows, (sample + row) % n_rows);
+      std::fill(document_starts_.begin() + row * rows.T + second, document_starts_.begin() + (row + 1) * rows.T,
+                static_cast<std::int32_t>(second));
+    }
+  }
+
   data::BatchContents contents_;
   std::int64_t vocab_size_, count_;
   std::vector<std::int32_t> inputs_, targets_;
+  std::vector<std::int32_t> document_starts_;  ///< empty but for pairs of texts
 };
 
 /// Adds what a rank holds to tensors that are whole once all ranks have added theirs.
