@@ -4,8 +4,8 @@
 // expect-error: \[PLAN-02\] .*; change sharding to FullShard, which fits
 // expect-error: \[PLAN-02\] .*; change Budget::micro_batch to that of FittingMicroBatch
 // expect-error: \[PLAN-02\] .*; change checkpointing to EveryBlock, which fits
-// expect-error: \[PLAN-02\] .*; change sharding to FullShard and checkpointing to EveryBlock
-// expect-error: \[PLAN-02\] .*; change sharding to FullShard, checkpointing to EveryBlock and Budget::micro_batch to
+// expect-error: \[PLAN-02\] .*; change sharding to FullShard and checkpointing to EveryBlock, which fits
+// expect-error: \[PLAN-02\] .*; change sharding to FullShard and checkpointing to EveryBlock, and change Budget::micro_batch to
 // expect-error: \[PLAN-02\] .*; change Budget::ranks or the model: even FullShard
 // expect-text: Part<[^>]*communication, 8486912>
 // expect-text: Part<[^>]*activations, 3375104>

@@ -105,7 +105,7 @@ constexpr Memory memory_with(const Strategy& strategy, int dp, std::int64_t micr
   bytes.gradients = shards.gradients.shards.elements * gradient;
   (alone ? bytes.gradients : bytes.gathered_gradients) += shards.gradients.wholes.elements * gradient;
   bytes.gradient_tree = tree_levels * shards.tree_buffer.elements * gradient;
-  const OptimizerBuffers<R> optimizer(shards);
+  const OptimizerBuffers<R> optimizer(shards, OptimizerBuffers<R>::on_host || strategy.state_waits_on_host);
   bytes.master += optimizer.masters.elements * master;
   bytes.optimizer_state = optimizer.states.elements * state;
   bytes.host_optimizer = optimizer.host_masters.elements * master + optimizer.host_states.elements * state;

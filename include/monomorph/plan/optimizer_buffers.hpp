@@ -10,24 +10,25 @@ namespace monomorph::plan {
 /// host, they are the masters, which come to the device likewise.
 template <class R> struct OptimizerBuffers {
   static constexpr int n = n_stored_units<R>;
-  static constexpr bool on_host = state_space<typename R::optimizer> == MemorySpace::host;
+  static constexpr bool on_host = state_space<typename R::optimizer> == MemorySpace::host;  ///< as the policy says
   std::array<Slice, n> master{}, state{};                ///< between updates; of a frozen unit the master alone
   std::array<Slice, n> master_in_use{}, state_in_use{};  ///< on the device, of what lies on the host
   Layout masters, states, host_masters, host_states;
 
-  constexpr explicit OptimizerBuffers(const Shards<R>& shards) {
+  /// @param waits whether they wait on the host, which need not be what the recipe's policy says
+  constexpr explicit OptimizerBuffers(const Shards<R>& shards, bool waits = on_host) {
     std::int64_t longest_part = 0, longest_state = 0;
     for (int u = 0; u < n; ++u) {
       if (keeps_master_copy<typename R::precision>)
-        master[u] = (on_host ? host_masters : masters).take({1, shards.part[u]});
+        master[u] = (waits ? host_masters : masters).take({1, shards.part[u]});
       if (!trains<R>(u)) continue;
       const std::int64_t elements =
           state_elements<typename R::optimizer>(stored_layout<R>(u), shards.part[u], shards.shards);
-      state[u] = (on_host ? host_states : states).take({1, elements});
+      state[u] = (waits ? host_states : states).take({1, elements});
       longest_part = larger_of(longest_part, shards.part[u]);
       longest_state = larger_of(longest_state, elements);
     }
-    if (on_host) place_in_use(shards, longest_part, longest_state);
+    if (waits) place_in_use(shards, longest_part, longest_state);
   }
 
  private:

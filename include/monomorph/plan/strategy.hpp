@@ -29,6 +29,7 @@ inline constexpr CheckpointingValues checkpointing_values{[](int block) { return
 struct Strategy {
   ShardingValues sharding;
   CheckpointingValues checkpointing;
+  bool state_waits_on_host = false;  ///< the optimiser's state, whether its policy says so or not
 };
 template <class R> constexpr Strategy strategy_of(int dp) {
   return {sharding_values<typename R::sharding>(dp), checkpointing_values<typename R::checkpointing>};

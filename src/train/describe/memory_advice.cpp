@@ -3,13 +3,9 @@
 #include "train/describe/batch_partition.hpp"
 #include "train/describe/micro_batch_choice.hpp"
 
-#include <monomorph/checkpointing/every_block.hpp>
-#include <monomorph/checkpointing/recompute_cheap.hpp>
 #include <monomorph/core/quantity_text.hpp>
+#include <monomorph/plan/memory_changes.hpp>
 #include <monomorph/rule/budget_rule.hpp>
-#include <monomorph/sharding/full_shard.hpp>
-#include <monomorph/sharding/shard_grad_op.hpp>
-#include <monomorph/sharding/shard_optimizer.hpp>
 
 #include <fmt/format.h>
 
@@ -67,33 +63,23 @@ std::string_view name_of(MemoryPart part) {
   return "";
 }
 
-/// Another way to train the recipe.
-struct StrategyChange {
-  std::string_view words;
-  plan::Strategy strategy;
-};
+std::string_view words_of(plan::PolicyChange change) {
+#define MONOMORPH_WORDS(name, words) words,
+  constexpr std::string_view words[]{"change nothing", MONOMORPH_MEMORY_CHANGES(MONOMORPH_WORDS)};
+#undef MONOMORPH_WORDS
+  return words[static_cast<int>(change)];
+}
 
-/// In the order of what they cost: see rule/budget_rule.hpp.
-std::vector<StrategyChange> strategy_changes(const RecipeProgram& recipe, int ranks) {
-  using namespace monomorph::sharding;
-  using plan::checkpointing_values;
-  using plan::sharding_values;
-  const plan::Strategy own = recipe.planned.strategy(ranks);
-  const plan::CheckpointingValues every_block = checkpointing_values<checkpointing::EveryBlock>;
-  std::vector<StrategyChange> changes{
-      {"checkpointing to RecomputeCheap", {own.sharding, checkpointing_values<checkpointing::RecomputeCheap>}}};
-  if (ranks > 1) {
-    changes.push_back({"sharding to ShardOptimizer", {sharding_values<ShardOptimizer>(ranks), own.checkpointing}});
-    changes.push_back({"sharding to ShardGradOp", {sharding_values<ShardGradOp>(ranks), own.checkpointing}});
-    changes.push_back({"sharding to FullShard", {sharding_values<FullShard>(ranks), own.checkpointing}});
+/// Changes of policies that can gain something, in the order of what they cost. Each but the last ones is tried alone
+/// and with a smaller micro-batch.
+std::vector<plan::PolicyChange> policy_changes(bool own_memory, int ranks) {
+  std::vector<plan::PolicyChange> changes;
+  for (const auto& [policies, smaller_micro_batch] : plan::memory_changes) {
+    if (policies == plan::PolicyChange::none || (plan::needs_own_memory(policies) && !own_memory) ||
+        (plan::needs_ranks(policies) && ranks == 1))
+      continue;
+    if (changes.empty() || changes.back() != policies) changes.push_back(policies);
   }
-  if (!recipe.memory(ranks, 1, 0).arena_on_host)
-    changes.push_back({"checkpointing to Offload of what it is",
-                       {own.sharding, {own.checkpointing.recompute, [](int /*block*/) { return true; }}}});
-  changes.push_back({"checkpointing to EveryBlock", {own.sharding, every_block}});
-  if (ranks > 1)
-    changes.push_back(
-        {"sharding to FullShard and checkpointing to EveryBlock", {sharding_values<FullShard>(ranks), every_block}});
   return changes;
 }
 
@@ -107,12 +93,14 @@ class ChangeSearch {
     const std::int64_t given = micro_batch_of(hparams_);
     if (const auto smaller = fitting_micro_batch(recipe_.planned.strategy(ranks_)))
       return fmt::format("change batch.micro_batch to {}, which fits", *smaller);
-    const std::vector<StrategyChange> changes = strategy_changes(recipe_, ranks_);
-    for (const auto& [words, strategy] : changes)
-      if (fits(strategy, given)) return fmt::format("change {}, which fits", words);
-    for (const auto& [words, strategy] : changes)
-      if (const auto smaller = fitting_micro_batch(strategy))
-        return fmt::format("change {} and batch.micro_batch to {}, which fit together", words, *smaller);
+    const plan::Strategy own = recipe_.planned.strategy(ranks_);
+    const bool own_memory = !recipe_.memory(ranks_, 1, 0).arena_on_host;
+    const std::vector<plan::PolicyChange> changes = policy_changes(own_memory, ranks_);
+    for (const plan::PolicyChange change : changes)
+      if (fits(plan::changed(own, change, ranks_), given)) return fmt::format("{}, which fits", words_of(change));
+    for (const plan::PolicyChange change : changes)
+      if (const auto smaller = fitting_micro_batch(plan::changed(own, change, ranks_)))
+        return fmt::format("{}, and change batch.micro_batch to {}, which fit together", words_of(change), *smaller);
     return "take a smaller recipe, more ranks or a larger machine: recomputation, sharding and a micro-batch of 1 "
            "would not fit";
   }

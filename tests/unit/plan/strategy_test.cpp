@@ -8,6 +8,7 @@ using namespace monomorph;
 namespace {
 
 template <class Base, class Sharding> struct ShardedBy : Base { using sharding = Sharding; };
+template <class Base> struct StateOnHost : Base { using optimizer = optim::HostState<typename Base::optimizer>; };
 template <class Base, class Checkpointing> struct RecomputingBy : Base { using checkpointing = Checkpointing; };
 struct OptionsInBf16 : EveryOption {
   using precision = monomorph::precision::Bf16Mixed;
@@ -64,6 +65,30 @@ TEMPLATE_TEST_CASE("a plan with a checkpointing policy as a value is that of the
   check_checkpointing<TestType, checkpointing::EveryNthBlock<2>>();
   check_checkpointing<TestType, checkpointing::Fraction<1, 2>>();
   check_checkpointing<TestType, checkpointing::Offload<>>();
+}
+
+TEMPLATE_TEST_CASE("a plan with a change that saves memory is that of the policies' types", "", ByHand, Bf16,
+                   OptionsInBf16) {
+  using enum plan::PolicyChange;
+  const auto check = []<class Typed>(plan::PolicyChange change, std::type_identity<Typed>) {
+    CAPTURE(static_cast<int>(change));
+    const plan::Strategy strategy = plan::changed(plan::strategy_of<TestType>(4), change, 4);
+    CHECK(equal(plan::memory_with<TestType>(strategy, 4, 2), plan::memory<Typed>(4, 2)));
+  };
+  using HostState = StateOnHost<TestType>;
+  using Every = RecomputingBy<TestType, checkpointing::EveryBlock>;
+  check(none, std::type_identity<TestType>{});
+  check(recompute_cheap, std::type_identity<RecomputingBy<TestType, checkpointing::RecomputeCheap>>{});
+  check(shard_optimizer, std::type_identity<ShardedBy<TestType, sharding::ShardOptimizer>>{});
+  check(shard_grad_op, std::type_identity<ShardedBy<TestType, sharding::ShardGradOp>>{});
+  check(full_shard, std::type_identity<ShardedBy<TestType, sharding::FullShard>>{});
+  check(host_state, std::type_identity<HostState>{});
+  check(offload,
+        std::type_identity<RecomputingBy<TestType, checkpointing::Offload<typename TestType::checkpointing>>>{});
+  check(every_block, std::type_identity<Every>{});
+  check(full_shard_and_every_block, std::type_identity<ShardedBy<Every, sharding::FullShard>>{});
+  check(all_on_host, std::type_identity<ShardedBy<RecomputingBy<HostState, checkpointing::EveryBlock>,
+                                                  sharding::HostParameters<sharding::FullShard>>>{});
 }
 
 TEST_CASE("the work of layers adds up to the plan of the whole, and has what blocks save by hand") {

@@ -25,6 +25,7 @@ struct OnGpu : Gpt2 {
 };
 template <class R, class Policy> struct CheckpointedAs : R { using checkpointing = Policy; };
 template <class R, class Policy> struct ShardedAs : R { using sharding = Policy; };
+template <class R, class Policy> struct OptimizedBy : R { using optimizer = Policy; };
 
 template <class R> RecipeProgram program() {
   RecipeProgram program;
@@ -79,15 +80,17 @@ TEST_CASE("then what costs least: recomputation of what is cheap, shards, the ho
                  "; change sharding to ShardGradOp, which fits"));
   CHECK(contains(advice<Gpt2>(bytes<ShardedAs<Every, sharding::FullShard>>(1, 8), 1, 8),
                  "; change sharding to FullShard and checkpointing to EveryBlock, which fits"));
-  CHECK(contains(advice<OnGpu>(bytes<CheckpointedAs<OnGpu, Offload<>>>(1), 1),
-                 "; change checkpointing to Offload of what it is, which fits"));
+  using Waiting = OptimizedBy<OnGpu, optim::HostState<optim::AdamW>>;
+  CHECK(contains(advice<OnGpu>(bytes<Waiting>(1), 1), "; put the optimizer in HostState, which fits"));
+  CHECK(contains(advice<Waiting>(bytes<CheckpointedAs<Waiting, Offload<>>>(1), 1),
+                 "; put checkpointing in Offload, which fits"));
 }
 
 TEST_CASE("two changes together, or none that would do") {
   using Every = ShardedAs<CheckpointedAs<Gpt2, checkpointing::EveryBlock>, sharding::FullShard>;
   CHECK(contains(advice<Gpt2>(bytes<Every>(1, 8), 16, 8),
-                 "; change sharding to FullShard and checkpointing to EveryBlock and batch.micro_batch to 1, which fit "
-                 "together"));
+                 "; change sharding to FullShard and checkpointing to EveryBlock, and change batch.micro_batch to 1, "
+                 "which fit together"));
   CHECK(contains(advice<Gpt2>(1000, 16), "; take a smaller recipe, more ranks or a larger machine"));
   CHECK(contains(advice<Gpt2>(1000, 1, 8), "; take a smaller recipe, more ranks or a larger machine"));
 }
