@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cmath>
+#include <monomorph/core/error.hpp>
 #include <monomorph/core/extremes.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/kernels/linear.hpp>
 #include <monomorph/runtime/kernels/optimizer.hpp>
+#include <string>
 #include "runtime/isa/update_scalars.hpp"
 #include "runtime/kernels/newton_schulz.hpp"
 #include "runtime/machine/isa.hpp"
@@ -32,7 +34,19 @@ MONOMORPH_UPDATE(move_average, AverageCoefficients)
 
 MONOMORPH_PER_ISA(void update_chunks(const ElementUpdate& run, const UpdateScalars& scalars,
                                      const detail::ChunkFunction& function))
-void detail::update_chunks(const ElementUpdate& run, const UpdateTerms& terms, const ChunkFunction& function) {
+namespace {
+void check_state(const ElementUpdate& run, int n_state) {
+  const auto given = std::ranges::count_if(run.state, &View::present);
+  if (given == n_state || !run.master.present()) return;
+  throw Error("KERNEL-08",
+              "each_element<n> must be given as many buffers as state(ParameterClass) of the optimizer "
+              "names, and is given " +
+                  std::to_string(given) + " where n is " + std::to_string(n_state) + "; change n, or state()");
+}
+}  // namespace
+void detail::update_chunks(const ElementUpdate& run, const UpdateTerms& terms, const ChunkFunction& function,
+                           int n_state) {
+  check_state(run, n_state);
   if (terms.decision->applies) MONOMORPH_SELECT(update_chunks)(run, decided(terms), function);
 }
 

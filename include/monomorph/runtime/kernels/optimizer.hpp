@@ -109,7 +109,8 @@ struct ChunkFunction {
   void (*fp32)(const void* context, const UpdateChunk<float>& chunk);
   void (*fp64)(const void* context, const UpdateChunk<double>& chunk);
 };
-void update_chunks(const ElementUpdate& run, const UpdateTerms& terms, const ChunkFunction& function);
+/// @throws Error [KERNEL-08] if the run has not n_state buffers of state
+void update_chunks(const ElementUpdate& run, const UpdateTerms& terms, const ChunkFunction& function, int n_state);
 
 template <class F, class S, std::size_t... k>
 void each_of_chunk(const F& f, const UpdateChunk<S>& chunk, std::index_sequence<k...>) {
@@ -121,11 +122,13 @@ template <int n_state, class F, class S> void call_each(const void* f, const Upd
 }  // namespace detail
 
 /// An update with arithmetic of the caller's own, from several threads: f(g, w, s…) with an element of the gradient,
-/// and references to those of the master and of n_state buffers of state, all float or all double.
+/// and references to those of the master and of n_state buffers of state, all float or all double: of as many as the
+/// optimiser's state(ParameterClass) names for the run's class.
 template <int n_state, class F>
 void each_element(Queue, const ElementUpdate& run, const UpdateTerms& terms, const F& f) {
   static_assert(n_state <= StateBuffers::capacity);
-  detail::update_chunks(run, terms, {&f, detail::call_each<n_state, F, float>, detail::call_each<n_state, F, double>});
+  detail::update_chunks(run, terms, {&f, detail::call_each<n_state, F, float>, detail::call_each<n_state, F, double>},
+                        n_state);
 }
 
 }  // namespace monomorph::cpu

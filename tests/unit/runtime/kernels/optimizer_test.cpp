@@ -12,6 +12,7 @@
 #include "kernel_case.hpp"
 #include "out_of_tree/rms_prop.hpp"
 #include "support/catch.hpp"
+#include "support/error_of.hpp"
 
 namespace optimizer_test {
 
@@ -377,6 +378,21 @@ TEST_CASE("twenty steps of an optimizer from outside, element by element, are Py
   check_twenty_steps("rms_prop", [&](Shape, const auto& run, const auto& terms) {
     stranger::RmsProp::update(cpu::Queue{}, run, hparams, terms);
   });
+}
+
+TEST_CASE("an optimizer from outside whose arithmetic takes another number of buffers than it keeps is refused",
+          "[optimizer]") {
+  constexpr std::int64_t n = 64;
+  const UpdateDecision decision;
+  const Storage gradient(filled(1, n, 1), DType::fp32), master(filled(1, n, 1), DType::fp32),
+      first(filled(1, n, 0), DType::fp32), second(filled(1, n, 0), DType::fp32);
+  const auto refusal = [&](std::array<View, StateBuffers::capacity> state) {
+    const ElementUpdate run{.gradient = gradient.view(), .master = master.view(), .state = state};
+    return error_of([&] { stranger::RmsProp::update(cpu::Queue{}, run, {}, UpdateTerms{.decision = &decision}); });
+  };
+  CHECK(refusal({first.view()}) == "(no error)");
+  CHECK(refusal({}).starts_with("[KERNEL-08] each_element<n> must be given"));
+  CHECK(refusal({first.view(), second.view()}).ends_with("is given 2 where n is 1; change n, or state()"));
 }
 
 TEST_CASE("state in bf16 beside fp32 masters is rounded without a bias", "[optimizer]") {
