@@ -11,7 +11,8 @@
 #include "support/catch.hpp"
 
 /// Breaks rules about values by changing the fields of specs, as MONOMORPH_SPEC lists them, and policies: alone, and in
-/// pairs. Each rule that is broken is one error (tests/compile_fail); here is told which ones are.
+/// pairs. (Rules about what members of a recipe are, about blocks and about plans: gate_sweep_test.cpp.) Each rule that
+/// is broken is one error (tests/compile_fail); here is told which ones are.
 namespace monomorph::testing {
 
 inline constexpr int n_values = 8;
@@ -65,8 +66,13 @@ struct Broken {
   }
   friend constexpr bool operator==(const Broken&, const Broken&) = default;
 };
+/// Without what it compares; but what is asked of each member of a recipe is a rule for each of them.
 template <class Rule>
-inline constexpr std::string_view name_of_rule = type_name<Rule>().substr(0, type_name<Rule>().find('<'));
+inline constexpr std::string_view name_of_rule = [] {
+  constexpr std::string_view whole = type_name<Rule>(), name = whole.substr(0, whole.find('<'));
+  const bool of_member = name.ends_with("::AxisFits") || name.ends_with("::ValueFits");
+  return of_member ? whole.substr(0, whole.find(',')) : name;
+}();
 template <class... Rules> constexpr Broken broken_of(RuleList<Rules...>) {
   Broken broken;
   const auto judge = [&]<class Rule>(std::type_identity<Rule>) {
