@@ -328,6 +328,20 @@ TEST_CASE("metrics have what the hardware computes beside what the model needs, 
   constexpr double again = 2 * 96 * 32 + 2 * 32 * 33 + 2 * 32 * 32 + 2 * 128 * 32,
                    needed = 3 * (2 * (2 * 12 * 32 * 32 + 2 * 32 * 33) + 2 * 257 * 32);
   CHECK(at(4, "hfu") / at(4, "mfu") == Approx((needed + again) / needed));
+  // 12 L D T of two blocks, of width 32 and with 32 tokens.
+  CHECK((at(4, "mfu_palm") - at(4, "mfu_6n")) / at(4, "mfu") == Approx(12.0 * 2 * 32 * 32 / needed));
+  CHECK(at(4, "planned_memory_bytes") > 0);
+  CHECK_FALSE(metric(place / "run", "work_seconds.step").contains(1));  // there was no step before
+  for (const std::int64_t step : {2, 3, 4}) {
+    double sum = 0;
+    for (const std::string kind :
+         {"products", "attention", "elementwise", "loss", "optimizer", "collectives", "copies", "data", "other"})
+      sum += at(step, "work_seconds." + kind);
+    CHECK(sum == Approx(at(step, "work_seconds.step")));
+    for (const std::string kind : {"products", "attention", "elementwise", "loss", "optimizer"})
+      CHECK(at(step, "work_seconds." + kind) > 0);
+    CHECK(at(step, "work_seconds.collectives") < 0.1 * sum);
+  }
   CHECK(contains(metric(place / "run", "roof_fraction").at(4), "NaN"));  // of no GPU
   for (const std::string name : {"evaluation_seconds", "checkpoint_seconds"}) {
     CHECK(at(2, name) == 0);

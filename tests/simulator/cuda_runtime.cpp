@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <memory>
 
 #include "simulator/simulator.hpp"
 
@@ -108,8 +109,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   return error_of(gpu().hold(stream, event->place, __builtin_return_address(0)));
 }
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
-  *event = new CUevent_st;
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  *event = new CUevent_st{.takes_time = flags == cudaEventDefault};
   return error_of(gpu().status());
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
@@ -117,6 +118,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return error_of(gpu().status());
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  if (event->takes_time) gpu().give_moment(stream, event->time = std::make_shared<std::uint64_t>());
   event->place = gpu().streams().end_of(stream);
   return error_of(gpu().status());
 }
@@ -125,6 +127,12 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
   if (gpu().status() != Status::success) return error_of(gpu().status());
   const monomorph::simulator::Place& place = event->place;
   return place.stream == nullptr || place.stream->n_done >= place.number ? cudaSuccess : cudaErrorNotReady;
+}
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
+  if (!begin->takes_time || !end->takes_time || !begin->time || !end->time) return cudaErrorInvalidValue;
+  if (cudaEventQuery(begin) == cudaErrorNotReady || cudaEventQuery(end) == cudaErrorNotReady) return cudaErrorNotReady;
+  *milliseconds = (static_cast<float>(*end->time) - static_cast<float>(*begin->time)) / 1000;
+  return error_of(gpu().status());
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return error_of(gpu().wait_for(event->place, __builtin_return_address(0)));

@@ -2,7 +2,8 @@
 """ranked_program.py <program for CPUs> <program for GPUs> <hyperparameters>: two ranks of a whole program, each on a simulated
 GPU. They train as one rank on a CPU does; their checkpoint is gone on from, by them with the same bits and by a CPU. A rank
 that is killed ends the other with one line, and ranks that have one GPU between them are refused. `check --collectives` tries
-what the GPUs exchange. Ends with 1 and a line if that is not so."""
+what the GPUs exchange. A trace has their streams' times. Ends with 1 and a line if that is not so."""
+import json
 import os
 import pathlib
 import signal
@@ -50,6 +51,63 @@ def check_shared_gpu(gpu, hparams, data, folder):
         fail(f"ranks that share a GPU end with {result.returncode}: {result.stderr}")
 
 
+KINDS = ("products", "attention", "elementwise", "loss", "optimizer", "collectives", "copies", "data", "other")
+
+
+def is_nested(events):
+    """Whether each event of a row lies within the one that is open where it begins, or behind all before it."""
+    open_ends = []
+    for event in sorted(events, key=lambda event: (event["ts"], -event["dur"])):
+        begin, end = event["ts"], event["ts"] + event["dur"]
+        while open_ends and open_ends[-1] <= begin + 1e-3:
+            open_ends.pop()
+        if open_ends and end > open_ends[-1] + 1e-3:
+            return False
+        open_ends.append(end)
+    return True
+
+
+def check_trace(gpu, hparams, data, folder):
+    """Of a run that ends before its trace would."""
+    output = folder / "traced"
+    words = [*train_equally.command(gpu, hparams, data, output, "run.steps=4"), "--ranks", "2", "--trace", "steps=10"]
+    result = subprocess.run(words, capture_output=True, text=True)
+    if result.returncode != 0 or "traced steps 2 to 4" not in result.stdout:
+        fail(f"a traced run ends with {result.returncode}: {result.stdout[-500:]}{result.stderr[-2000:]}")
+    for rank in range(2):
+        events = json.loads((output / f"trace_rank_{rank:05}.json").read_text())["traceEvents"]
+        names = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
+        rows = {name: [] for name in names.values()}
+        for event in events:
+            if event["ph"] == "X":
+                rows[names[event["tid"]]].append(event)
+        for row, spans in rows.items():
+            if not is_nested(spans):
+                fail(f"spans of {row} overlap in the trace of rank {rank}")
+        compute = rows["compute"]
+        steps = [event["name"] for event in compute if event["name"].startswith("step ")]
+        if steps != ["step 2", "step 3", "step 4"]:
+            fail(f"the trace of rank {rank} has {steps}")
+        for outer, inner in (("step 3", "forward 1"), ("forward 1", "linear"), ("backward 1", "linear_backward_weight"),
+                             ("update 1", "adamw")):
+            def lies_in(event, around):
+                return around["ts"] <= event["ts"] and event["ts"] + event["dur"] <= around["ts"] + around["dur"] + 1e-3
+            if not any(lies_in(a, b) for a in compute if a["name"] == inner for b in compute if b["name"] == outer):
+                fail(f"{inner} does not lie in {outer} in the trace of rank {rank}")
+        reduced = [event["name"] for event in rows["reductions"] if event["name"].startswith("reduce ")]
+        if len(reduced) < 3 or len(reduced) % 3 != 0:
+            fail(f"the trace of rank {rank} has reductions {reduced}")
+        if not rows["waiting for collectives"]:
+            fail(f"compute of rank {rank} waits for nothing")
+    records = train_equally.records(output)
+    if any("work_seconds.step" in record for record in records[:1]):
+        fail("the first step tells of a step before")
+    for record in records[1:]:
+        kinds = [record[f"work_seconds.{kind}"] for kind in KINDS]
+        if min(kinds) < 0 or record["work_seconds.products"] <= 0 or abs(sum(kinds) - record["work_seconds.step"]) > 1e-9:
+            fail(f"the kinds of work of a step are {record}")
+
+
 def check_collectives(gpu, hparams, data, folder):
     words = train_equally.command(gpu, hparams, data, folder / "checked")
     words = [words[0], "check", "--collectives", *words[1:], "--ranks", "2"]
@@ -95,6 +153,7 @@ def main():
         check_training(cpu, gpu, hparams, data, folder)
         check_shared_gpu(gpu, hparams, data, folder)
         check_collectives(gpu, hparams, data, folder)
+        check_trace(gpu, hparams, data, folder)
         check_killed_rank(gpu, hparams, data, folder)
 
 

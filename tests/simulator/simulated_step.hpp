@@ -48,6 +48,7 @@ template <Recipe R> class Training {
   }
   StepOutcome read(train::Ticket ticket) { return step_.read(ticket); }
   train::Step<R>& step() { return step_; }
+  Communicator& communicator() { return *communicator_; }
   /// Of all that a run goes on from.
   std::uint64_t state_hash() {
     std::vector<HostBuffer> of_parameters, of_state;

@@ -1,5 +1,7 @@
 #include "simulator/simulator.hpp"
 
+#include <monomorph/runtime/machine/kernel_span.hpp>
+
 #include <execinfo.h>
 #include <algorithm>
 #include <array>
@@ -50,6 +52,12 @@ std::byte* Simulator::allocate(std::size_t bytes, Memory::Kind kind) {
 Status Simulator::give(CUstream_st* stream, std::string_view what, std::function<void()> run,
                        std::function<bool()> ready) {
   if (status_ == Status::success) streams_.give(stream, what, std::move(run), std::move(ready));
+  return returned();
+}
+
+Status Simulator::give_moment(CUstream_st* stream, std::shared_ptr<std::uint64_t> moment) {
+  ++counts_.moments;
+  if (status_ == Status::success) streams_.give_moment(stream, [this, moment] { *moment = time_; });
   return returned();
 }
 
@@ -105,14 +113,17 @@ void Simulator::idle(const CUstream_st& stream) {
 void Simulator::run(const Operation& operation) {
   last_run_ = std::chrono::steady_clock::now();
   if (status_ != Status::success) return;
-  if (operation.other == nullptr && operations_until_failure_-- == 0) {
+  if (operation.other == nullptr && !operation.is_moment && operations_until_failure_-- == 0) {
     status_ = Status::illegal_address;
     return;
   }
   memory_.set_reachable(true);
   races_.begin(operation.stream->slot, operation.clock, operation.what);
+  Trace* const trace = std::exchange(kernels_trace, nullptr);  // a product computes by kernels of the host
   operation.run();
+  kernels_trace = trace;
   races_.end();
+  if (operation.other == nullptr && !operation.is_moment) ++time_;
 }
 
 }  // namespace monomorph::simulator

@@ -8,9 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 /// A GPU that this machine plays (docs/why/simulator.md): what libcudart and libcublasLt are to the backend, behind
@@ -22,7 +24,7 @@ enum class Status { success = 0, invalid_value = 1, out_of_memory = 2, illegal_a
 
 /// What the GPU was asked for since the process began.
 struct Counts {
-  std::int64_t allocations = 0, waits = 0, kernels = 0, products = 0, copies = 0, collectives = 0;
+  std::int64_t allocations = 0, waits = 0, kernels = 0, products = 0, copies = 0, collectives = 0, moments = 0;
 };
 
 class Simulator {
@@ -45,6 +47,8 @@ class Simulator {
   const std::set<std::string>& places_of_waits() const { return places_of_waits_; }
   /// What waits at such a place goes on without waiting.
   void skip_wait(const std::string& place) { skipped_wait_ = place; }
+  /// Is told of the memory that operations read and write from now on.
+  void observe(std::function<void(const void* begin, std::size_t bytes)> observer) { observer_ = std::move(observer); }
   /// What nobody has waited for runs now.
   void finish();
 
@@ -59,18 +63,26 @@ class Simulator {
   Streams& streams() { return streams_; }
   Counts& counts() { return counts_; }
   Status status() const { return status_; }
+  /// Microseconds: every kernel, product, copy and half of a collective takes one, and nothing else takes any.
+  std::uint64_t time() const { return time_; }
   std::byte* allocate(std::size_t bytes, Memory::Kind kind);
   void release(std::byte* memory) { races_.forget(memory, memory_.release(memory)); }
   /// @return the simulator's status
   Status give(CUstream_st* stream, std::string_view what, std::function<void()> run, std::function<bool()> ready = {});
+  /// Notes the time when the stream has come to it.
+  Status give_moment(CUstream_st* stream, std::shared_ptr<std::uint64_t> moment);
   /// @param caller the address to which CUDA's function returns
   Status hold(CUstream_st* stream, const Place& place, const void* caller);
   Status wait_for(const Place& place, const void* caller);
   /// Of the operation that runs.
-  void reads(const void* begin, std::size_t bytes) { races_.access(begin, bytes, false); }
-  void writes(const void* begin, std::size_t bytes) { races_.access(begin, bytes, true); }
+  void reads(const void* begin, std::size_t bytes) { access(begin, bytes, false); }
+  void writes(const void* begin, std::size_t bytes) { access(begin, bytes, true); }
 
  private:
+  void access(const void* begin, std::size_t bytes, bool writes) {
+    if (observer_) observer_(begin, bytes);
+    races_.access(begin, bytes, writes);
+  }
   /// The environment's MONOMORPH_SIMULATOR_FAULT=<n> is fail_operation(n), MONOMORPH_SIMULATOR_REFUSAL=<n>
   /// fail_allocation(n) and MONOMORPH_SIMULATOR_GPUS=<n> the number of GPUs, for tests of whole programs.
   Simulator();
@@ -87,6 +99,8 @@ class Simulator {
   std::atomic<Status> status_ = Status::success;  ///< at which other threads may look
   std::chrono::steady_clock::time_point last_run_ = std::chrono::steady_clock::now();
   std::chrono::seconds time_limit_{60};
+  std::uint64_t time_ = 0;
+  std::function<void(const void* begin, std::size_t bytes)> observer_;
   int n_gpus_ = 1;
   std::atomic<int> device_ = 0;
   int allocations_until_failure_ = -1, operations_until_failure_ = -1;

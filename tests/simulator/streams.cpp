@@ -26,6 +26,10 @@ void Streams::give(CUstream_st* stream, std::string_view what, std::function<voi
   add(stream, {.what = what, .run = std::move(run), .ready = std::move(ready)});
 }
 
+void Streams::give_moment(CUstream_st* stream, std::function<void()> note) {
+  add(stream, {.what = "event", .run = std::move(note), .is_moment = true});
+}
+
 void Streams::hold(CUstream_st* stream, const Place& place) {
   stream->clock.join(place.clock);
   add(stream, {.what = "wait", .run = [] {}, .other = place.stream, .place = place.number});

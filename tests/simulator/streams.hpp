@@ -43,6 +43,7 @@ struct Operation {
   CUstream_st* other = nullptr;  ///< it runs when that stream has come to `place`
   std::uint64_t place = 0;
   std::function<bool()> ready{};  ///< if there is one, it runs when this holds, too: other ranks have sent their parts
+  bool is_moment = false;         ///< an event that takes its time, and is no work
   Clock clock{};
 };
 
@@ -63,7 +64,9 @@ struct CUstream_st {
 };
 
 struct CUevent_st {
-  monomorph::simulator::Place place{};  ///< of no stream before it is recorded
+  bool takes_time = false;
+  monomorph::simulator::Place place{};    ///< of no stream before it is recorded
+  std::shared_ptr<std::uint64_t> time{};  ///< of one that takes times: the simulator's, when it has happened
 };
 
 namespace monomorph::simulator {
@@ -83,6 +86,7 @@ class Streams {
   void set_schedule(const Schedule& schedule);
 
   void give(CUstream_st* stream, std::string_view what, std::function<void()> run, std::function<bool()> ready = {});
+  void give_moment(CUstream_st* stream, std::function<void()> note);
   Place end_of(CUstream_st* stream) const { return {stream, stream->n_given(), stream->clock}; }
   /// What the stream is given from now on runs when the other one has come to a place.
   void hold(CUstream_st* stream, const Place& place);

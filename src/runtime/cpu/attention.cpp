@@ -1,5 +1,6 @@
 #include "runtime/isa/attention.hpp"
 #include <monomorph/runtime/kernels/elementwise.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 #include <monomorph/runtime/machine/parallel.hpp>
 
 namespace monomorph::cpu {
@@ -39,6 +40,7 @@ bool by_whole_heads(std::int64_t heads) {
 
 void tiled_attention(Queue, View q, View k, View v, View out, View lse_BNT, const AttentionShape& shape,
                      const AttentionMask& mask, const std::int32_t* document_starts) {
+  const KernelSpan span(Work::attention, "tiled_attention");
   const AttentionCall call{q, k, v, out, lse_BNT, {}, {}, {}, {}, shape, mask, document_starts};
   const auto forward = MONOMORPH_SELECT(attention_forward);
   for_each_block(call, shape.heads, [&](std::int64_t sample, std::int64_t head, std::int64_t block) {
@@ -49,6 +51,7 @@ void tiled_attention(Queue, View q, View k, View v, View out, View lse_BNT, cons
 void tiled_attention_backward(Queue, View q, View k, View v, View out, View lse_BNT, View dout, View dq, View dk,
                               View dv, const AttentionShape& shape, const AttentionMask& mask,
                               const std::int32_t* document_starts) {
+  const KernelSpan span(Work::attention, "tiled_attention_backward");
   const AttentionCall call{q, k, v, out, lse_BNT, dout, dq, dk, dv, shape, mask, document_starts};
   if (size_of(q.dtype) > 2 && by_whole_heads(shape.batch * shape.kv_heads)) {
     const auto backward = MONOMORPH_SELECT(attention_backward);
@@ -65,6 +68,7 @@ void tiled_attention_backward(Queue, View q, View k, View v, View out, View lse_
 }
 
 void write_to_pages(Queue queue, View x, View cache, const PagedTokens& tokens) {
+  const KernelSpan span(Work::attention, "write_to_pages");
   for (std::int64_t token = 0; token < tokens.tokens; ++token)
     copy(queue, x.rows(token, 1), cache.rows(tokens.row(token, tokens.position(token)), 1));
 }
@@ -72,6 +76,7 @@ void write_to_pages(Queue queue, View x, View cache, const PagedTokens& tokens) 
 /// A thread has whole heads, as their tokens see more keys the later they are.
 void paged_attention(Queue, View q, View k_cache, View v_cache, View out, const AttentionShape& shape,
                      const AttentionMask& mask, const PagedTokens& tokens) {
+  const KernelSpan span(Work::attention, "paged_attention");
   const PagedAttentionCall call{q, k_cache, v_cache, out, shape, mask, tokens};
   const auto attend = MONOMORPH_SELECT(paged_attention);
   parallel_for(shape.tokens * shape.kv_heads,

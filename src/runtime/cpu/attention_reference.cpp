@@ -4,6 +4,7 @@
 #include <limits>
 #include <monomorph/runtime/kernels/attention.hpp>
 #include <monomorph/runtime/kernels/random.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 #include <monomorph/runtime/machine/parallel.hpp>
 #include <vector>
 #include "runtime/isa/vector_math.hpp"
@@ -160,6 +161,7 @@ RowMask row_mask(const AttentionMask& mask, const AttentionShape& shape, const s
 
 void reference_attention(Queue, View q, View k, View v, View out, View lse_BNT, const AttentionShape& shape,
                          const AttentionMask& mask, const DropoutKey& key, const std::int32_t* document_starts) {
+  const KernelSpan span(Work::attention, "reference_attention");
   in_element_type(q.dtype, [&]<class S>() {
     parallel_for(shape.batch * shape.heads, [&](std::int64_t task) {
       const std::int64_t sample = task / shape.heads;
@@ -172,6 +174,7 @@ void reference_attention(Queue, View q, View k, View v, View out, View lse_BNT, 
 void reference_attention_backward(Queue, View q, View k, View v, View out, View lse_BNT, View dout, View dq, View dk,
                                   View dv, const AttentionShape& shape, const AttentionMask& mask,
                                   const DropoutKey& key, const std::int32_t* document_starts) {
+  const KernelSpan span(Work::attention, "reference_attention_backward");
   const BackwardViews views{q, k, v, out, lse_BNT, dout, dq, dk, dv};
   in_element_type(q.dtype, [&]<class S>() {
     parallel_for(shape.batch * shape.kv_heads, [&](std::int64_t task) {

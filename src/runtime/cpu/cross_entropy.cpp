@@ -1,5 +1,6 @@
 #include <monomorph/runtime/kernels/cross_entropy.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 #include <monomorph/runtime/machine/parallel.hpp>
 #include "runtime/machine/isa.hpp"
 
@@ -47,12 +48,14 @@ template <class S, class F> void each_row(const TokenLogits& tokens, F token_los
 }  // namespace
 
 void cross_entropy(Queue, const TokenLogits& logits, const LossTerms& terms) {
+  const KernelSpan span(Work::loss, "cross_entropy");
   const std::int64_t n = count_tokens(logits);
   cpu::select_cross_entropies(logits, terms);
   add_to_sum(logits, n);
 }
 
 void detail::token_losses(const TokenLogits& logits, const TokenFunction& function) {
+  const KernelSpan span(Work::loss, "each_token");
   const std::int64_t n = count_tokens(logits);
   if (logits.logits_CV.dtype == DType::fp64)
     each_row<double>(logits, [&](auto... of_token) { return function.fp64(function.context, of_token...); });

@@ -3,6 +3,7 @@
 #include <monomorph/runtime/kernels/activate.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/kernels/linear.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 
 namespace monomorph::cpu {
 namespace {
@@ -50,6 +51,7 @@ void with_activation(Activation activation, auto&& f) {
 }  // namespace
 
 void expert_linear(Queue queue, View x, const ExpertMatrices& w, View y, const Routing& routing) {
+  const KernelSpan span(Work::products, "expert_linear");
   for_experts(
       routing,
       [&](std::int64_t expert, View x_rows, View y_rows) {
@@ -60,6 +62,7 @@ void expert_linear(Queue queue, View x, const ExpertMatrices& w, View y, const R
 }
 
 void expert_linear_backward_input(Queue queue, View dy, const ExpertMatrices& w, View dx, const Routing& routing) {
+  const KernelSpan span(Work::products, "expert_linear_backward_input");
   for_experts(
       routing,
       [&](std::int64_t expert, View dy_rows, View dx_rows) {
@@ -72,6 +75,7 @@ void expert_linear_backward_input(Queue queue, View dy, const ExpertMatrices& w,
 
 void expert_linear_backward_weight(Queue queue, View dy, View x, const ExpertMatrices& dw, const Routing& routing,
                                    bool accumulate) {
+  const KernelSpan span(Work::products, "expert_linear_backward_weight");
   if (!dw.parts_EFxK[0].present() && !dw.parts_EFxK[dw.n - 1].present()) return;
   for_experts(
       routing,
@@ -85,11 +89,13 @@ void expert_linear_backward_weight(Queue queue, View dy, View x, const ExpertMat
 }
 
 void activate_rows(Queue queue, Activation activation, View h, View y, const Routing& routing) {
+  const KernelSpan span(Work::elementwise, "activate_rows");
   const std::int64_t n = routing.n_rows();
   with_activation(activation, [&]<Activation kind> { activate<kind>(queue, h.rows(0, n), y.rows(0, n)); });
 }
 
 void activate_rows_backward(Queue queue, Activation activation, View h, View dy, const Routing& routing) {
+  const KernelSpan span(Work::elementwise, "activate_rows_backward");
   const std::int64_t n = routing.n_rows();
   with_activation(activation, [&]<Activation kind> { activate_backward<kind>(queue, h.rows(0, n), dy.rows(0, n)); });
 }

@@ -5,7 +5,7 @@
 #include <monomorph/runtime/kernels/optimizer.hpp>
 #include <monomorph/runtime/kernels/pairwise_sum.hpp>
 #include <monomorph/runtime/kernels/rotary.hpp>
-#include "runtime/machine/isa.hpp"
+#include "runtime/cpu/dispatch.hpp"
 
 // The kernels that are nothing but their compilations in src/runtime/isa.
 namespace monomorph::cpu {

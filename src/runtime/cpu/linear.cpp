@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <monomorph/runtime/kernels/linear.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 #include <monomorph/runtime/machine/parallel.hpp>
 #include "runtime/cpu/gemm.hpp"
 #include "runtime/machine/isa.hpp"
@@ -149,18 +150,22 @@ void run(const Product& product) {
 }  // namespace
 
 void linear(Queue, View x, View w, View bias, View y) {
+  const KernelSpan span(Work::products, "linear");
   run({{x, Transpose::no}, {w, Transpose::yes}, bias, View{}, y});
 }
 
 void linear_add(Queue, View x, View w, View bias, View residual, View y) {
+  const KernelSpan span(Work::products, "linear_add");
   run({{x, Transpose::no}, {w, Transpose::yes}, bias, residual, y});
 }
 
 void linear_backward_input(Queue, View dy, View w, View dx, bool accumulate) {
+  const KernelSpan span(Work::products, "linear_backward_input");
   run({{dy, Transpose::no}, {w, Transpose::no}, View{}, accumulate ? dx : View{}, dx});
 }
 
 void linear_backward_weight(Queue, View dy, View x, View dw, View dbias, bool accumulate) {
+  const KernelSpan span(Work::products, "linear_backward_weight");
   if (!dw.present()) {  // frozen alone
     if (dbias.present()) MONOMORPH_SELECT(sum_columns)(dy, dbias, accumulate);
     return;

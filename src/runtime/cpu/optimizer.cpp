@@ -5,6 +5,7 @@
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/kernels/linear.hpp>
 #include <monomorph/runtime/kernels/optimizer.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 #include <string>
 #include "runtime/isa/update_scalars.hpp"
 #include "runtime/kernels/newton_schulz.hpp"
@@ -22,6 +23,7 @@ UpdateScalars decided(const UpdateTerms& terms) {
   MONOMORPH_PER_ISA(                                                                                           \
       void function(const ElementUpdate& run, const Coefficients& coefficients, const UpdateScalars& scalars)) \
   void function(Queue, const ElementUpdate& run, const Coefficients& coefficients, const UpdateTerms& terms) { \
+    const KernelSpan span(Work::optimizer, #function);                                                         \
     if (terms.decision->applies) MONOMORPH_SELECT(function)(run, coefficients, decided(terms));                \
   }
 MONOMORPH_UPDATE(adamw, AdamWCoefficients)
@@ -47,10 +49,12 @@ void check_state(const ElementUpdate& run, int n_state) {
 void detail::update_chunks(const ElementUpdate& run, const UpdateTerms& terms, const ChunkFunction& function,
                            int n_state) {
   check_state(run, n_state);
+  const KernelSpan span(Work::optimizer, "each_element");
   if (terms.decision->applies) MONOMORPH_SELECT(update_chunks)(run, decided(terms), function);
 }
 
 void add_to_norm(Queue queue, View x, GradientNorm order, PartialGradientNorm* norm) {
+  const KernelSpan span(Work::optimizer, "add_to_norm");
   switch (order) {
     case GradientNorm::one:
       return norm->sum.add(sum_of_magnitudes(queue, x));
@@ -62,6 +66,7 @@ void add_to_norm(Queue queue, View x, GradientNorm order, PartialGradientNorm* n
 }
 
 void orthogonalize(Queue queue, View matrix, View workspace, double squared_scale, std::int64_t iterations) {
+  const KernelSpan span(Work::optimizer, "orthogonalize");
   NewtonSchulz newton_schulz(queue, workspace, matrix.shape);
   const double norm = std::sqrt(sum_of_squares(queue, matrix).value());
   scale(queue, matrix, 1 / std::max(norm, newton_schulz.least_norm), newton_schulz.x());

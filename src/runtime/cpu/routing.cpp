@@ -1,6 +1,7 @@
 #include <monomorph/runtime/kernels/routing.hpp>
 
 #include <monomorph/runtime/kernels/elementwise.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 #include "runtime/kernels/dtypes.hpp"
 #include "runtime/machine/isa.hpp"
 
@@ -106,6 +107,7 @@ double balance_factor(const Routing& routing, std::int64_t expert) {
 }  // namespace
 
 void choose_experts(Queue queue, const Routing& routing, RouterScores scores, bool normalize, View bias_E) {
+  const KernelSpan span(Work::elementwise, "choose_experts");
   in_compute_type(routing.scores_ME.dtype, [&]<class S>() {
     std::array<S, most_experts> bias;
     const View widened(reinterpret_cast<std::byte*>(bias.data()), routing.scores_ME.dtype, {1, routing.n_experts});
@@ -125,6 +127,7 @@ void choose_experts(Queue queue, const Routing& routing, RouterScores scores, bo
 }
 
 void sort_pairs(Queue, const Routing& routing, std::int64_t capacity) {
+  const KernelSpan span(Work::elementwise, "sort_pairs");
   const std::int64_t n_pairs = routing.tokens * routing.top_k, E = routing.n_experts;
   std::fill_n(routing.counts_E, E, 0);
   for (std::int64_t pair = 0; pair < n_pairs; ++pair) ++routing.counts_E[routing.experts_Mk[pair]];
@@ -144,10 +147,12 @@ void sort_pairs(Queue, const Routing& routing, std::int64_t capacity) {
 }
 
 void add_loads(Queue, const Routing& routing, std::int64_t* loads_E) {
+  const KernelSpan span(Work::elementwise, "add_loads");
   for (std::int64_t e = 0; e < routing.n_experts; ++e) loads_E[e] += routing.counts_E[e];
 }
 
 void add_router_loss(Queue, const Routing& routing, RouterScores scores, const RouterLosses& losses, double* sum) {
+  const KernelSpan span(Work::elementwise, "add_router_loss");
   double balance = 0, z = 0;
   in_compute_type(routing.scores_ME.dtype, [&]<class S>() {
     for (std::int64_t m = 0; m < routing.tokens; ++m) {
@@ -163,6 +168,7 @@ void add_router_loss(Queue, const Routing& routing, RouterScores scores, const R
 
 void choose_experts_backward(Queue, const Routing& routing, RouterScores scores, bool normalize,
                              const RouterLosses& losses, const StepScalars* step) {
+  const KernelSpan span(Work::elementwise, "choose_experts_backward");
   const double of_mean = step->auxiliary_gradient_scale() / static_cast<double>(routing.tokens);
   in_compute_type(routing.scores_ME.dtype, [&]<class S>() {
     std::array<S, most_experts> dbalance{};  // of each token's scores, or of those divided by their sum
@@ -193,6 +199,7 @@ void choose_experts_backward(Queue, const Routing& routing, RouterScores scores,
 }
 
 void gather_rows(Queue, View x_MD, const Routing& routing, View rows_ND) {
+  const KernelSpan span(Work::elementwise, "gather_rows");
   const std::size_t bytes = static_cast<std::size_t>(x_MD.shape.cols * size_of(x_MD.dtype));
   const auto row_of = [](const View& view, std::int64_t row) { return view.rows(row, 1).data; };
   for_tokens(routing.n_rows(), [&](std::int64_t first, std::int64_t end) {
@@ -202,13 +209,18 @@ void gather_rows(Queue, View x_MD, const Routing& routing, View rows_ND) {
 }
 
 void combine_rows(Queue, View rows_ND, const Routing& routing, View weights_Mk, View residual_MD, View y_MD) {
+  const KernelSpan span(Work::elementwise, "combine_rows");
   combine(routing, rows_ND, weights_Mk, residual_MD, y_MD);
 }
 
-void weigh_rows_backward(Queue, View a_NF, View d_NF, const Routing& routing) { weigh_backward(routing, a_NF, d_NF); }
+void weigh_rows_backward(Queue, View a_NF, View d_NF, const Routing& routing) {
+  const KernelSpan span(Work::elementwise, "weigh_rows_backward");
+  weigh_backward(routing, a_NF, d_NF);
+}
 
 void balance_biases(Queue queue, const ElementUpdate& run, std::int64_t first, const std::int64_t* loads,
                     std::int64_t n_experts, double rate, const UpdateTerms& terms) {
+  const KernelSpan span(Work::optimizer, "balance_biases");
   if (!terms.decision->applies) return;
   std::int64_t total = 0;
   for (std::int64_t e = 0; e < n_experts; ++e) total += loads[e];

@@ -8,10 +8,11 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/kernels/linear.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 #include <monomorph/runtime/machine/parallel.hpp>
+#include "runtime/cpu/dispatch.hpp"
 #include "runtime/kernels/dtypes.hpp"
 #include "runtime/kernels/partner_search.hpp"
-#include "runtime/machine/isa.hpp"
 
 namespace monomorph::cpu {
 
@@ -33,6 +34,7 @@ template <class S> double product(const S* a, const S* b, std::int64_t n) {
 }  // namespace
 
 void unit_length(Queue, View x, View y) {
+  const KernelSpan span(Work::elementwise, "unit_length");
   in_compute_type(x.dtype, [&]<class S>() {
     parallel_for(x.shape.rows, [&](std::int64_t row) {
       const S* const in = x.as<S>() + row * x.stride;
@@ -45,6 +47,7 @@ void unit_length(Queue, View x, View y) {
 }
 
 void unit_length_backward(Queue, View dy, View x) {
+  const KernelSpan span(Work::elementwise, "unit_length_backward");
   in_compute_type(x.dtype, [&]<class S>() {
     parallel_for(x.shape.rows, [&](std::int64_t row) {
       const S* const gradient = dy.as<S>() + row * dy.stride;
@@ -127,6 +130,7 @@ class PartnerFinder {
 }  // namespace
 
 void contrastive_loss(Queue queue, const TextEmbeddings& embeddings, const ContrastiveTerms& terms) {
+  const KernelSpan span(Work::loss, "contrastive_loss");
   PartnerFinder finder(embeddings);
   compare_pairs(queue, embeddings, terms,
                 [&](const PartnerSearch& search, std::int64_t from, bool are_own) { finder(search, from, are_own); });
@@ -166,6 +170,7 @@ void each_own_sample(const TextEmbeddings& embeddings, std::int64_t n_values, F 
 }  // namespace
 
 void detail::sample_losses(const TextEmbeddings& embeddings, const SampleFunction& function) {
+  const KernelSpan span(Work::loss, "each_sample");
   const std::int64_t needed = embeddings.n * function.n_values, given = embeddings.workspace.elements();
   if (given < needed)
     throw Error("KERNEL-06",

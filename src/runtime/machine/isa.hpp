@@ -43,11 +43,3 @@ template <class Function> Function* select_isa(Function* generic, Function* avx2
   }
 #define MONOMORPH_SELECT(function) (&generic::function)
 #endif
-
-#define MONOMORPH_LISTED(...) __VA_ARGS__
-/// Defines a kernel as a call of the compilation that fits the processor, on the queue of CPUs.
-// NOLINTBEGIN(bugprone-macro-parentheses): the arguments are parts of a declaration
-#define MONOMORPH_DISPATCH(result, function, parameters, arguments) \
-  MONOMORPH_PER_ISA(result function parameters)                     \
-  result function(Queue, MONOMORPH_LISTED parameters) { return MONOMORPH_SELECT(function) arguments; }
-// NOLINTEND(bugprone-macro-parentheses)

@@ -1,6 +1,8 @@
 #pragma once
 #include "runtime/nccl/watchdog.hpp"
 
+#include <monomorph/runtime/machine/kernel_span.hpp>
+
 #include <deque>
 
 namespace monomorph::cuda {
@@ -14,10 +16,19 @@ class CommunicationStream {
   ~CommunicationStream();
 
   CUstream_st* stream() const { return stream_; }
+  /// What a trace, if there is one, calls a collective.
+  struct Traced {
+    Trace* trace;
+    TraceRow row;
+    const char* what;
+  };
   /// Calls give(), which puts a unit's collective on this stream, behind what the queue has been given so far.
-  template <class Give> void run(const Watchdog::Purpose& purpose, Give give) {
+  template <class Give> void run(const Watchdog::Purpose& purpose, const Traced& traced, Give give) {
     after_compute();
-    watchdog_.watch(purpose, stream_, give);
+    {
+      const StreamSpan span(traced.trace, traced.row, traced.what, purpose.unit, stream_);
+      watchdog_.watch(purpose, stream_, give);
+    }
     done(purpose.unit);
   }
   /// What the queue is given from now on runs when the last collective of the unit is done.

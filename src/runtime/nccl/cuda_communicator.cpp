@@ -55,18 +55,19 @@ std::vector<NcclGroup*> CudaCommunicator::groups() const {
 
 void CudaCommunicator::begin_all_gather(int unit, View shard, View unsharded) {
   check();
-  gather_stream_.run({distributed::gathering, unit, gathers_.get()},
+  gather_stream_.run({distributed::gathering, unit, gathers_.get()}, {trace(), TraceRow::all_gather, "gather"},
                      [&] { gathers_->all_gather(shard, unsharded, gather_stream_.stream()); });
 }
 
 void CudaCommunicator::begin_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) {
   check();
-  reduce_stream_.run({distributed::reducing, unit, reducing_group(reduction)}, [&] {
-    if (ordered_reduction_)
-      (*ordered_reduction_)(unsharded, shard, reduction);
-    else
-      reduce_in_any_order(unsharded, shard, reduction);
-  });
+  reduce_stream_.run({distributed::reducing, unit, reducing_group(reduction)},
+                     {trace(), TraceRow::reduce_scatter, "reduce"}, [&] {
+                       if (ordered_reduction_)
+                         (*ordered_reduction_)(unsharded, shard, reduction);
+                       else
+                         reduce_in_any_order(unsharded, shard, reduction);
+                     });
 }
 
 const NcclGroup* CudaCommunicator::reducing_group(Reduction reduction) const {

@@ -27,8 +27,13 @@ PeakFlops measure(DType dtype) {
 }  // namespace
 
 Throughput::Throughput(plan::FlopsPerToken flops, DType compute, int ranks, std::string_view gpu,
-                       std::optional<double> roof_seconds)
-    : flops_(flops), compute_(compute), ranks_(ranks), measures_(gpu.empty()), roof_seconds_(roof_seconds) {
+                       std::optional<double> roof_seconds, std::int64_t n_params)
+    : flops_(flops),
+      compute_(compute),
+      ranks_(ranks),
+      measures_(gpu.empty()),
+      roof_seconds_(roof_seconds),
+      n_params_(n_params) {
   if (!measures_) peak_ = peak_from_table(gpu, matmul_type(compute));
 }
 
@@ -60,6 +65,7 @@ Throughput::Rates Throughput::report(std::int64_t steps_left) {
     const double peak = ranks_ * peak_->per_second;
     rates.mfu = rates.tokens_per_second * flops_.exact / peak;
     rates.mfu_palm = rates.tokens_per_second * flops_.palm / peak;
+    rates.mfu_6n = rates.tokens_per_second * 6 * static_cast<double>(n_params_) / peak;
     rates.hfu = rates.tokens_per_second * flops_.hardware / peak;
   }
   const double step_seconds = seconds_ / static_cast<double>(steps_);

@@ -16,9 +16,9 @@ class Throughput {
 
   /// @param ranks that compute: tokens are all of theirs, and MFU is relative to what as many could do
   /// @param gpu that each rank computes on, as the driver names it; empty if they compute on processors
-  /// @param roof_seconds of a step, where the roof is known
+  /// @param roof_seconds of a step, where the roof is known   @param n_params all, for a count of 6 N
   Throughput(plan::FlopsPerToken flops, DType compute, int ranks, std::string_view gpu = {},
-             std::optional<double> roof_seconds = std::nullopt);
+             std::optional<double> roof_seconds = std::nullopt, std::int64_t n_params = 0);
 
   void step_began();
   /// @param tokens that were computed, whether they counted in the loss or not
@@ -34,6 +34,7 @@ class Throughput {
   struct Rates {
     double tokens_per_second = 0, data_wait_fraction = 0;
     std::optional<double> mfu, mfu_palm, hfu;  ///< by the counts of plan::FlopsPerToken
+    std::optional<double> mfu_6n;              ///< by 6 N
     std::optional<double> roof_fraction;       ///< the roof over the time of a step
     double evaluation_seconds = 0, checkpoint_seconds = 0;
     std::optional<double> seconds_left;
@@ -56,6 +57,7 @@ class Throughput {
   int ranks_;
   bool measures_;
   std::optional<double> roof_seconds_;
+  std::int64_t n_params_;
   std::chrono::steady_clock::time_point began_;
   double seconds_ = 0, waited_ = 0;
   std::array<double, 2> aside_seconds_{};  ///< by Aside

@@ -42,6 +42,16 @@ void append_evaluation(const NamedEvaluation& set, std::vector<std::pair<std::st
   metric(result.over_tokens ? "tokens" : "samples", result.tokens);
 }
 
+/// The names of kinds of work, in metrics behind "work_seconds." and in TensorBoard behind "work/".
+std::vector<std::pair<std::string_view, double>> named(const std::optional<WorkSeconds>& known) {
+  if (!known) return {};
+  const WorkSeconds& seconds = *known;
+  return {{"products", seconds.products}, {"attention", seconds.attention}, {"elementwise", seconds.elementwise},
+          {"loss", seconds.loss},         {"optimizer", seconds.optimizer}, {"collectives", seconds.collectives},
+          {"copies", seconds.copies},     {"data", seconds.data},           {"other", seconds.other},
+          {"step", seconds.whole()}};
+}
+
 }  // namespace
 
 RunLog::RunLog(RunOwnership ownership, const Hparams& hparams, const RecipeProgram& recipe,
@@ -107,9 +117,11 @@ void RunLog::metrics(const StepReport& report, std::int64_t counted) {
                                  {"tokens_per_second", report.tokens_per_second},
                                  {"mfu", report.mfu.value_or(nan)},
                                  {"mfu_palm", report.mfu_palm.value_or(nan)},
+                                 {"mfu_6n", report.mfu_6n.value_or(nan)},
                                  {"hfu", report.hfu.value_or(nan)},
                                  {"roof_fraction", report.roof_fraction.value_or(nan)},
                                  {"peak_memory_bytes", report.peak_memory_bytes},
+                                 {"planned_memory_bytes", report.planned_memory_bytes},
                                  {"data_wait_fraction", report.data_wait_fraction},
                                  {"evaluation_seconds", report.evaluation_seconds},
                                  {"checkpoint_seconds", report.checkpoint_seconds},
@@ -118,6 +130,10 @@ void RunLog::metrics(const StepReport& report, std::int64_t counted) {
   if (report.auxiliary_loss) metrics.push_back({"auxiliary_loss", *report.auxiliary_loss});
   if (hparams_.checkpoint.on_failure.value == OnFailedSave::go_on)
     metrics.push_back({"failed_saves", report.failed_saves});
+  const auto work = named(report.work_seconds);
+  std::vector<std::string> work_names;
+  for (const auto& [name, seconds] : work) work_names.push_back(fmt::format("work_seconds.{}", name));
+  for (std::size_t i = 0; i < work.size(); ++i) metrics.emplace_back(work_names[i], work[i].second);
   metrics_->write(report.step, metrics);
   if (!events_) return;
   const std::vector<std::string> tags = tags_of("train/", report.objective_metrics);
@@ -127,11 +143,18 @@ void RunLog::metrics(const StepReport& report, std::int64_t counted) {
                               {"train/loss_scale", report.loss_scale},
                               {"speed/tokens_per_second", report.tokens_per_second},
                               {"speed/mfu", report.mfu.value_or(nan)},
+                              {"speed/mfu_palm", report.mfu_palm.value_or(nan)},
+                              {"speed/mfu_6n", report.mfu_6n.value_or(nan)},
                               {"speed/hfu", report.hfu.value_or(nan)},
                               {"speed/roof_fraction", report.roof_fraction.value_or(nan)},
-                              {"speed/data_wait_fraction", report.data_wait_fraction}};
+                              {"speed/data_wait_fraction", report.data_wait_fraction},
+                              {"memory/peak_bytes", static_cast<double>(report.peak_memory_bytes)},
+                              {"memory/planned_bytes", static_cast<double>(report.planned_memory_bytes)}};
   for (std::size_t i = 0; i < tags.size(); ++i) scalars.emplace_back(tags[i], report.objective_metrics[i].second);
   if (report.auxiliary_loss) scalars.push_back({"train/auxiliary_loss", *report.auxiliary_loss});
+  std::vector<std::string> work_tags;
+  for (const auto& [name, seconds] : work) work_tags.push_back(fmt::format("work/{}", name));
+  for (std::size_t i = 0; i < work.size(); ++i) scalars.emplace_back(work_tags[i], work[i].second);
   events_->write(report.step, scalars);
 }
 

@@ -140,6 +140,9 @@ class Trainer {
   bool save_is_due() const;
   [[noreturn]] void stop_skipping();
   bool due(const OptionalCount& every) const { return every && state_.step % *every == 0; }
+  bool is_logged(std::int64_t step) const {
+    return step % hparams_.log.every.value == 0 || step == 1 || step == hparams_.run.steps.value;
+  }
   void note(const std::string& line) {
     if (log_) log_->note(line);
   }
@@ -166,12 +169,14 @@ class Trainer {
   Throughput throughput_;
   double noted_peak_ = 0;
   Throughput::Rates rates_;
+  std::optional<WorkSeconds> work_seconds_;
   std::int64_t peak_memory_bytes_ = 0;  ///< the highest of all ranks
-  double data_wait_seconds_ = 0;        ///< of this step
-  bool stops_ = false;                  ///< a rank was asked to end
-  bool saves_ = false;                  ///< a checkpoint is due, whatever the step is
-  bool spiked_ = false;                 ///< the last step was a spike
-  bool all_have_written_ = false;       ///< of the checkpoint in flight
+  const std::int64_t planned_memory_bytes_;
+  double data_wait_seconds_ = 0;   ///< of this step
+  bool stops_ = false;             ///< a rank was asked to end
+  bool saves_ = false;             ///< a checkpoint is due, whatever the step is
+  bool spiked_ = false;            ///< the last step was a spike
+  bool all_have_written_ = false;  ///< of the checkpoint in flight
   std::int64_t last_evaluated_ = -1;
   std::optional<double> evaluation_loss_;  ///< the last one, where the best checkpoint is kept
   struct Moment {
@@ -212,7 +217,11 @@ Trainer::Trainer(const RecipeProgram& recipe, const World& world, const Parallel
       throughput_(recipe.flops(micro_batch_of(hparams_), groups.data.size()), recipe.compute_dtype, world.size(),
                   step_->device_use().gpu,
                   roof_seconds(recipe.planned, step_->device_use(), {world.size(), world.local_size()},
-                               micro_batch_of(hparams_), order_.micro_batches)) {
+                               micro_batch_of(hparams_), order_.micro_batches),
+                  recipe.n_params),
+      planned_memory_bytes_(
+          recipe.memory(groups.data.size(), micro_batch_of(hparams_), tree_levels(hparams_, groups.data.size()))
+              .budgeted()) {
   put_scalars();
   if (world.rank() == 0)
     log_.emplace(std::move(*ownership), hparams_, recipe, resumed_from_, state_.step, data_.all_files, world.size(),
@@ -254,7 +263,7 @@ int Trainer::run() {
 int Trainer::run_to_end() {
   if (world_.size() == 1) stops_ = interrupting_signal() != 0;
   while (state_.step < hparams_.run.steps.value && !stops_) {
-    if (const auto line = tracer_.step_begins()) note(*line);
+    if (const auto line = tracer_.step_begins(is_logged(state_.step + 2))) note(*line);
     train_step();
     if (spiked_ && spike_guard_.goes_back()) go_back();
     if (all_have_written_) throughput_.take_time(Throughput::Aside::checkpoint, [&] { advance_save(); });
@@ -289,6 +298,7 @@ void Trainer::train_step() {
   const double lr = rate.of(recipe_.peak_rate(hparams_.optimizer.policy)), loss_scale = state_.loss_scale;
   if (observer_) observer_->see(state_.step + 1, ticket, lr, *step_);
   step_->update(hparams_.optimizer.policy, update_settings(hparams_.optimizer.clip, rate, state_.step + 1));
+  tracer_.step_ends();
   const StepOutcome outcome = step_->read(ticket);
   throughput_.step_ended(hparams_.batch.global_batch * recipe_.model->context_length, data_wait_seconds_);
   count(outcome);
@@ -318,6 +328,7 @@ Ticket Trainer::forward_backward() {
 }
 
 MicroBatch Trainer::next_batch() {
+  const StreamSpan span = tracer_.waiting_for_data();
   const data::BatchPrefetcher::Batch batch = batches_.next();
   data_wait_seconds_ += batches_.last_wait_seconds();
   return {batch.inputs_BT.data(), batch.targets_BT.data(), static_cast<std::uint64_t>(batch.first_sample),
@@ -399,7 +410,7 @@ void Trainer::go_back() {
 /// Rates are those of the last interval of the log.
 void Trainer::report(const StepOutcome& outcome, double lr, double loss_scale) {
   const std::int64_t left = hparams_.run.steps.value - state_.step;
-  const bool logs = state_.step % hparams_.log.every.value == 0 || state_.step == 1 || left == 0;
+  const bool logs = is_logged(state_.step);
   if (logs) measure_rates(left);
   if (!log_) return;
   const bool has_norm = outcome.tokens > 0 && hparams_.optimizer.clip.mode.value != ClipMode::none;
@@ -415,11 +426,14 @@ void Trainer::report(const StepOutcome& outcome, double lr, double loss_scale) {
                           .tokens_per_second = rates_.tokens_per_second,
                           .mfu = rates_.mfu,
                           .mfu_palm = rates_.mfu_palm,
+                          .mfu_6n = rates_.mfu_6n,
                           .hfu = rates_.hfu,
                           .roof_fraction = rates_.roof_fraction,
                           .evaluation_seconds = rates_.evaluation_seconds,
                           .checkpoint_seconds = rates_.checkpoint_seconds,
+                          .work_seconds = work_seconds_,
                           .peak_memory_bytes = peak_memory_bytes_,
+                          .planned_memory_bytes = planned_memory_bytes_,
                           .data_wait_fraction = rates_.data_wait_fraction,
                           .seconds_left = rates_.seconds_left,
                           .skipped = state_.skipped,
@@ -432,6 +446,7 @@ void Trainer::report(const StepOutcome& outcome, double lr, double loss_scale) {
 /// Takes the worst rank's value of what differs between ranks, which costs one collective per interval of the log.
 void Trainer::measure_rates(std::int64_t steps_left) {
   rates_ = throughput_.report(steps_left);
+  work_seconds_ = tracer_.take_sample();
   const std::int64_t local[] = {step_->device_use().peak_memory_bytes,
                                 std::bit_cast<std::int64_t>(rates_.data_wait_fraction)};
   const std::vector<std::int64_t> words = all_gather_words(communicator_, local);

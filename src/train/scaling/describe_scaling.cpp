@@ -37,10 +37,20 @@ PlannedRun own_run(const plan::PlannedRecipe& recipe, const ScalingQuestion& que
           recipe.strategy(question.ranks)};
 }
 
+/// Of products in the dtype that the recipe computes in, and in the others that the data sheet has.
+std::string peak_text(const GpuSpec& gpu, DType compute) {
+  std::string others;
+  for (const DType dtype : {DType::fp32, DType::bf16, DType::fp16})
+    if (const double peak = peak_flops(gpu, dtype); dtype != compute && peak > 0)
+      others += fmt::format("{}{} {:.4g}", others.empty() ? "" : ", ", name_of(dtype), peak / 1e12);
+  return fmt::format("{:.4g} TFLOP/s of products in {} ({})", peak_flops(gpu, compute) / 1e12, name_of(compute),
+                     others);
+}
+
 void hardware(Text& text, const plan::PlannedRecipe& recipe, const PlannedRun& run) {
   const GpuSpec& gpu = *run.cluster.gpu;
-  const double peak = peak_flops(gpu, recipe.compute_dtype);
-  fact(text, "peak", fmt::format("{:.4g} TFLOP/s of products in {}", peak / 1e12, name_of(recipe.compute_dtype)));
+  fact(text, "device", fmt::format("{}, by its data sheet", gpu.device));
+  fact(text, "peak", peak_text(gpu, recipe.compute_dtype));
   fact(text, "memory", fmt::format("{} at {:.4g} TB/s", format_bytes(gpu.memory_bytes), gpu.memory_bandwidth / 1e12));
   fact(text, "roof",
        fmt::format("{} a step, if products ran at the peak and all else at the bandwidth of memory and links",

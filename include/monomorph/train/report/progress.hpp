@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/core/quantity_text.hpp>
+#include <monomorph/runtime/machine/trace.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -24,10 +25,13 @@ struct StepReport {
   double tokens_per_second = 0.0;   ///< over all ranks
   std::optional<double> mfu;        ///< exact matrix product count, causal attention; absent until the peak is known
   std::optional<double> mfu_palm;   ///< 6 N + 12 L D T per token
+  std::optional<double> mfu_6n;     ///< 6 N per token
   std::optional<double> hfu;        ///< the exact count, and what is computed again; else as mfu
   std::optional<double> roof_fraction;  ///< the roof over the time of a step; absent where the roof is not known
   double evaluation_seconds = 0.0, checkpoint_seconds = 0.0;  ///< since the last report
-  std::int64_t peak_memory_bytes = 0;                         ///< of this rank's device or process
+  std::optional<WorkSeconds> work_seconds = std::nullopt;     ///< of the step before, on this rank
+  std::int64_t peak_memory_bytes = 0;                         ///< of the device or process of the rank with most
+  std::int64_t planned_memory_bytes = 0;                      ///< the plan's, of that memory
   double data_wait_fraction = 0.0;                            ///< of the time since the last report
   std::optional<double> seconds_left;                         ///< absent in the first steps
   std::int64_t skipped = 0;                                   ///< steps skipped for non-finite gradients so far

@@ -1,4 +1,5 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include "runtime/cuda/attention/attention_arguments.hpp"
 #include "runtime/cuda/attention/plain_attention.hpp"
@@ -181,6 +182,7 @@ void plain_attention_backward(Queue queue, const AttentionCall& call) { start(qu
 void reference_attention_backward(Queue queue, View q, View k, View v, View out, View lse_BNT, View dout, View dq,
                                   View dk, View dv, const AttentionShape& shape, const AttentionMask& mask,
                                   const DropoutKey& key, const std::int32_t* document_starts) {
+  const KernelSpan span(Work::attention, "reference_attention_backward", queue.stream);
   start(queue, {q, k, v, out, lse_BNT, dout, dq, dk, dv, shape, mask, document_starts}, AttentionDropout(key));
 }
 

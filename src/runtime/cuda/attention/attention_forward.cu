@@ -1,4 +1,5 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include "runtime/cuda/attention/attention_arguments.hpp"
 #include "runtime/cuda/attention/plain_attention.hpp"
@@ -129,6 +130,7 @@ void plain_attention(Queue queue, const AttentionCall& call) { start(queue, call
 
 void reference_attention(Queue queue, View q, View k, View v, View out, View lse_BNT, const AttentionShape& shape,
                          const AttentionMask& mask, const DropoutKey& key, const std::int32_t* document_starts) {
+  const KernelSpan span(Work::attention, "reference_attention", queue.stream);
   start(queue, {q, k, v, out, lse_BNT, {}, {}, {}, {}, shape, mask, document_starts}, AttentionDropout(key));
 }
 

@@ -1,4 +1,5 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include "runtime/cuda/host/staging.hpp"
 #include "runtime/cuda/launch/block_memory.hpp"
@@ -162,6 +163,7 @@ __global__ void __launch_bounds__(map_threads)
 }  // namespace
 
 void write_to_pages(Queue queue, View x, View cache, const PagedTokens& tokens) {
+  const KernelSpan span(Work::attention, "write_to_pages", queue.stream);
   if (!x.present()) return;
   in_element_type(x.dtype, [&]<class S>() {
     launch(write_rows<S>, {static_cast<unsigned>(tokens.tokens), map_threads}, queue, tokens_on_device(queue, tokens),
@@ -172,6 +174,7 @@ void write_to_pages(Queue queue, View x, View cache, const PagedTokens& tokens) 
 
 void paged_attention(Queue queue, View q, View k_cache, View v_cache, View out, const AttentionShape& shape,
                      const AttentionMask& mask, const PagedTokens& tokens) {
+  const KernelSpan span(Work::attention, "paged_attention", queue.stream);
   if (!q.present()) return;
   if (shape.head_dim > most_features) throw std::logic_error("attention takes heads of up to 256 features");
   in_element_type(q.dtype, [&]<class S>() {

@@ -1,4 +1,5 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include "runtime/cuda/launch/launch.hpp"
 #include "runtime/cuda/launch/pack.hpp"
@@ -39,11 +40,13 @@ __global__ void __launch_bounds__(load_threads)
 }  // namespace
 
 void add_loads(Queue queue, const Routing& routing, std::int64_t* loads) {
+  const KernelSpan span(Work::elementwise, "add_loads", queue.stream);
   launch(add_counts, {1, load_threads}, queue, routing.counts_E, static_cast<int>(routing.n_experts), loads);
 }
 
 void balance_biases(Queue queue, const ElementUpdate& run, std::int64_t first, const std::int64_t* loads,
                     std::int64_t n_experts, double rate, const UpdateTerms& terms) {
+  const KernelSpan span(Work::optimizer, "balance_biases", queue.stream);
   const std::int64_t n = run.gradient.elements();
   if (n == 0) return;
   const auto blocks = static_cast<unsigned>((n + load_threads - 1) / load_threads);

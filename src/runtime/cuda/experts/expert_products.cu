@@ -1,4 +1,5 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include "runtime/cuda/launch/launch.hpp"
 #include "runtime/cuda/launch/map_elements.hpp"
@@ -147,6 +148,7 @@ void backward_weight(Queue queue, View dy, View x, const ExpertMatrices& dw, con
 }  // namespace
 
 void expert_linear(Queue queue, View x, const ExpertMatrices& w, View y, const Routing& routing) {
+  const KernelSpan span(Work::products, "expert_linear", queue.stream);
   check_dtypes(x.dtype == w.parts_EFxK[0].dtype && x.dtype == y.dtype);
   const bool packed = in_packs(w, routing.n_experts, x, y);
   in_element_type(x.dtype, [&]<class T>() {
@@ -157,6 +159,7 @@ void expert_linear(Queue queue, View x, const ExpertMatrices& w, View y, const R
 }
 
 void expert_linear_backward_input(Queue queue, View dy, const ExpertMatrices& w, View dx, const Routing& routing) {
+  const KernelSpan span(Work::products, "expert_linear_backward_input", queue.stream);
   check_dtypes(dy.dtype == w.parts_EFxK[0].dtype && dy.dtype == dx.dtype);
   const bool packed = in_packs(w, routing.n_experts, dy, dx);
   in_element_type(dy.dtype, [&]<class T>() {
@@ -169,6 +172,7 @@ void expert_linear_backward_input(Queue queue, View dy, const ExpertMatrices& w,
 
 void expert_linear_backward_weight(Queue queue, View dy, View x, const ExpertMatrices& dw, const Routing& routing,
                                    bool accumulate) {
+  const KernelSpan span(Work::products, "expert_linear_backward_weight", queue.stream);
   const bool first = dw.parts_EFxK[0].present(), second = dw.n == 2 && dw.parts_EFxK[1].present();
   if (!first && !second) return;
   if (first && (second || dw.n == 1)) return backward_weight(queue, dy, x, dw, routing, accumulate);

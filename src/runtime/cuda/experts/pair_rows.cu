@@ -1,4 +1,5 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include "runtime/cuda/experts/pair_rows.hpp"
 #include "runtime/cuda/launch/map_elements.hpp"
@@ -108,6 +109,7 @@ template <class T, class Start, class... Views> void in_packs(Start start, const
 }  // namespace
 
 void gather_rows(Queue queue, View x, const Routing& routing, View rows) {
+  const KernelSpan span(Work::elementwise, "gather_rows", queue.stream);
   if (x.dtype != rows.dtype) throw std::logic_error("cuda::gather_rows gathers rows of the dtype that they have");
   const Extent extent{rows.shape.rows, rows.shape.cols, n_rows_of(routing)};
   in_element_type(x.dtype, [&]<class T>() {
@@ -122,6 +124,7 @@ void gather_rows(Queue queue, View x, const Routing& routing, View rows) {
 }
 
 void combine_rows(Queue queue, View rows, const Routing& routing, View weights, View residual, View y) {
+  const KernelSpan span(Work::elementwise, "combine_rows", queue.stream);
   if (!y.present()) return;
   if (rows.dtype != y.dtype || (residual.present() && residual.dtype != y.dtype))
     throw std::logic_error("cuda::combine_rows adds rows of the dtype that the sum has");
@@ -141,6 +144,7 @@ void combine_rows(Queue queue, View rows, const Routing& routing, View weights, 
 }
 
 void weigh_rows_backward(Queue queue, View a, View d, const Routing& routing) {
+  const KernelSpan span(Work::elementwise, "weigh_rows_backward", queue.stream);
   if (a.dtype != d.dtype) throw std::logic_error("cuda::weigh_rows_backward takes rows of one dtype");
   const auto blocks = static_cast<unsigned>((a.shape.rows + row_warps - 1) / row_warps);
   const std::int64_t columns = a.shape.cols;

@@ -1,4 +1,5 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include "runtime/cuda/host/staging.hpp"
 #include "runtime/cuda/launch/blocks_to_fill.hpp"
@@ -252,6 +253,7 @@ unsigned blocks_of_tokens(std::int64_t tokens) {
 }  // namespace
 
 void choose_experts(Queue queue, const Routing& routing, RouterScores scores, bool normalize, View bias) {
+  const KernelSpan span(Work::elementwise, "choose_experts", queue.stream);
   in_compute_type(routing.scores_ME.dtype, [&]<class S>() {
     const auto start = [&]<class Bias>(const Bias* of_experts) {
       launch(choose<S, Bias>, {blocks_of_tokens(routing.tokens), router_threads}, queue, Routed<S>(routing), scores,
@@ -264,6 +266,7 @@ void choose_experts(Queue queue, const Routing& routing, RouterScores scores, bo
 
 void choose_experts_backward(Queue queue, const Routing& routing, RouterScores scores, bool normalize,
                              const RouterLosses& losses, const StepScalars* step) {
+  const KernelSpan span(Work::elementwise, "choose_experts_backward", queue.stream);
   in_compute_type(routing.scores_ME.dtype, [&]<class S>() {
     launch(choose_backward<S>, {blocks_of_tokens(routing.tokens), router_threads}, queue, Routed<S>(routing), scores,
            normalize, losses, step);
@@ -272,6 +275,7 @@ void choose_experts_backward(Queue queue, const Routing& routing, RouterScores s
 
 void add_router_loss(Queue queue, const Routing& routing, RouterScores scores, const RouterLosses& losses,
                      double* sum) {
+  const KernelSpan span(Work::elementwise, "add_router_loss", queue.stream);
   constexpr unsigned most_blocks = 4 * multiprocessors_to_fill;
   const unsigned blocks = std::min(blocks_of_tokens(routing.tokens), most_blocks);
   auto* const of_blocks = reinterpret_cast<double*>(workspace(queue, blocks * std::int64_t{sizeof(double)}));

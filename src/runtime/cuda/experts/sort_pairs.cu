@@ -1,4 +1,5 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include "runtime/cuda/host/staging.hpp"
 #include "runtime/cuda/launch/block_memory.hpp"
@@ -104,6 +105,7 @@ __global__ void __launch_bounds__(lanes)
 }  // namespace
 
 void sort_pairs(Queue queue, const Routing& routing, std::int64_t capacity) {
+  const KernelSpan span(Work::elementwise, "sort_pairs", queue.stream);
   const Chunks chunks(routing.tokens * routing.top_k);
   const auto n_experts = static_cast<int>(routing.n_experts);
   const auto n_chunks = static_cast<unsigned>(chunks.n);

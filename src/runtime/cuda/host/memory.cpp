@@ -3,6 +3,7 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/quantity_text.hpp>
 #include <monomorph/runtime/cuda/memory.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include <fmt/format.h>
 #include <cstring>
@@ -49,6 +50,7 @@ void release_on_host(std::byte* memory, std::int64_t) {
 
 /// Between views of equal dtype and shape, of which either may be strided, and lie on the GPU or on the host.
 void copy_rows(Queue queue, const View& from, const View& to) {
+  const KernelSpan span(Work::copies, "copy between it and the host", queue.stream);
   const auto row = static_cast<std::size_t>(from.shape.cols * size_of(from.dtype));
   const auto pitch = [](const View& x) {
     return static_cast<std::size_t>((x.shape.rows > 1 ? x.stride : x.shape.cols) * size_of(x.dtype));

@@ -2,6 +2,8 @@
 
 #include "runtime/cuda/host/event.hpp"
 
+#include <monomorph/runtime/machine/kernel_span.hpp>
+
 #include <array>
 #include <cstring>
 #include <monomorph/device/cuda.hpp>
@@ -41,6 +43,7 @@ class Ring {
     const std::int64_t at = part_ * part_bytes_ + used_;
     used_ += size;
     std::memcpy(pinned_ + at, host, static_cast<std::size_t>(bytes));
+    const KernelSpan span(Work::copies, "copy of ids", queue.stream);
     check(cudaMemcpyAsync(on_gpu_ + at, pinned_ + at, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice,
                           queue.stream),
           "copying ids to it");

@@ -1,4 +1,5 @@
 #include "runtime/cuda/host/check.hpp"
+#include "runtime/cuda/host/stream_clock.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/runtime/cuda/memory.hpp>
@@ -36,6 +37,7 @@ cudaStream_t new_stream() {
                                  *reason));
   cudaStream_t stream = nullptr;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "opening a stream");
+  stream_clock_of_device = stream_clock;
   return stream;
 }
 

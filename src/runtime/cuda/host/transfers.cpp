@@ -1,6 +1,7 @@
 #include "runtime/cuda/host/event.hpp"
 
 #include <monomorph/runtime/cuda/transfers.hpp>
+#include <monomorph/runtime/machine/trace.hpp>
 
 #include <array>
 
@@ -36,8 +37,11 @@ std::uint64_t StreamTransfers::start(View from, View to) {
   Streams& s = *streams_;
   check(cudaEventRecord(s.computed, s.compute), "recording an event");
   check(cudaStreamWaitEvent(s.copies, s.computed, 0), "waiting for an event");
-  check(cudaMemcpyAsync(to.data, from.data, static_cast<std::size_t>(from.bytes()), cudaMemcpyDefault, s.copies),
-        "copying between it and the host");
+  {
+    const StreamSpan span(kernels_trace, copies_row, "copy", no_unit, s.copies);
+    check(cudaMemcpyAsync(to.data, from.data, static_cast<std::size_t>(from.bytes()), cudaMemcpyDefault, s.copies),
+          "copying between it and the host");
+  }
   check(cudaEventRecord(s.done_of(++s.n_started), s.copies), "recording an event");
   return s.n_started;
 }
@@ -46,6 +50,7 @@ void StreamTransfers::wait(std::uint64_t number) {
   Streams& s = *streams_;
   if (number <= s.waited_for) return;  // the queue waits for it already
   s.waited_for = number;
+  const KernelSpan span(Work::copies, "wait for a copy", s.compute);
   check(cudaStreamWaitEvent(s.compute, s.done_of(number), 0), "waiting for an event");
 }
 

@@ -1,4 +1,5 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include "runtime/cuda/experts/pair_rows.hpp"
 #include "runtime/cuda/launch/map_elements.hpp"
@@ -116,24 +117,41 @@ void gate_backward(Queue queue, const View& gate_up, const View& dy, const View&
 
 }  // namespace
 
-void gelu_exact(Queue queue, View h, View y) { activate<GeluExactOf>(queue, h, y, nullptr); }
+void gelu_exact(Queue queue, View h, View y) {
+  const KernelSpan span(Work::elementwise, "gelu_exact", queue.stream);
+  activate<GeluExactOf>(queue, h, y, nullptr);
+}
 void gelu_exact_backward(Queue queue, View h, View dy, View dh) {
+  const KernelSpan span(Work::elementwise, "gelu_exact_backward", queue.stream);
   activate_backward<GeluExactSlopeOf>(queue, h, dy, dh, nullptr);
 }
-void gelu_tanh(Queue queue, View h, View y) { activate<GeluTanhOf>(queue, h, y, nullptr); }
+void gelu_tanh(Queue queue, View h, View y) {
+  const KernelSpan span(Work::elementwise, "gelu_tanh", queue.stream);
+  activate<GeluTanhOf>(queue, h, y, nullptr);
+}
 void gelu_tanh_backward(Queue queue, View h, View dy, View dh) {
+  const KernelSpan span(Work::elementwise, "gelu_tanh_backward", queue.stream);
   activate_backward<GeluTanhSlopeOf>(queue, h, dy, dh, nullptr);
 }
-void relu_squared(Queue queue, View h, View y) { activate<ReluSquaredOf>(queue, h, y, nullptr); }
+void relu_squared(Queue queue, View h, View y) {
+  const KernelSpan span(Work::elementwise, "relu_squared", queue.stream);
+  activate<ReluSquaredOf>(queue, h, y, nullptr);
+}
 void relu_squared_backward(Queue queue, View h, View dy, View dh) {
+  const KernelSpan span(Work::elementwise, "relu_squared_backward", queue.stream);
   activate_backward<ReluSquaredSlopeOf>(queue, h, dy, dh, nullptr);
 }
-void swiglu(Queue queue, View gate_up, View y) { gate(queue, gate_up, y, nullptr); }
+void swiglu(Queue queue, View gate_up, View y) {
+  const KernelSpan span(Work::elementwise, "swiglu", queue.stream);
+  gate(queue, gate_up, y, nullptr);
+}
 void swiglu_backward(Queue queue, View gate_up, View dy, View dgate_up) {
+  const KernelSpan span(Work::elementwise, "swiglu_backward", queue.stream);
   gate_backward(queue, gate_up, dy, dgate_up, nullptr);
 }
 
 void activate_rows(Queue queue, Activation activation, View h, View y, const Routing& routing) {
+  const KernelSpan span(Work::elementwise, "activate_rows", queue.stream);
   const std::int32_t* const rows = n_rows_of(routing);
   switch (activation) {
     case Activation::gelu_exact:
@@ -148,6 +166,7 @@ void activate_rows(Queue queue, Activation activation, View h, View y, const Rou
 }
 
 void activate_rows_backward(Queue queue, Activation activation, View h, View dy, const Routing& routing) {
+  const KernelSpan span(Work::elementwise, "activate_rows_backward", queue.stream);
   const std::int32_t* const rows = n_rows_of(routing);
   switch (activation) {
     case Activation::gelu_exact:

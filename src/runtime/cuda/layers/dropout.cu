@@ -1,5 +1,6 @@
 #include <monomorph/core/philox.hpp>
 #include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include "runtime/cuda/launch/map_elements.hpp"
 #include "runtime/kernels/dropout_stream.hpp"
@@ -123,8 +124,12 @@ void apply(Queue queue, const View& x, const View& residual, const View& y, cons
 
 }  // namespace
 
-void dropout(Queue queue, View x, View y, const DropoutKey& key) { apply<false>(queue, x, View{}, y, key); }
+void dropout(Queue queue, View x, View y, const DropoutKey& key) {
+  const KernelSpan span(Work::elementwise, "dropout", queue.stream);
+  apply<false>(queue, x, View{}, y, key);
+}
 void dropout_add(Queue queue, View x, View residual, View y, const DropoutKey& key) {
+  const KernelSpan span(Work::elementwise, "dropout_add", queue.stream);
   apply<true>(queue, x, residual, y, key);
 }
 

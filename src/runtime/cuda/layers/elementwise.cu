@@ -1,4 +1,5 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include "runtime/cuda/launch/map_elements.hpp"
 #include "runtime/kernels/dtypes.hpp"
@@ -30,6 +31,7 @@ template <class S> struct ScaleAndAdd {
 }  // namespace
 
 void copy(Queue queue, View from, View to) {
+  const KernelSpan span(Work::elementwise, "copy", queue.stream);
   in_element_type(from.dtype, [&]<class From>() {
     in_element_type(to.dtype, [&]<class To>() {
       constexpr bool wide = std::is_same_v<From, double> || std::is_same_v<To, double>;
@@ -38,9 +40,13 @@ void copy(Queue queue, View from, View to) {
   });
 }
 
-void zero(Queue queue, View x) { fill(queue, x, 0); }
+void zero(Queue queue, View x) {
+  const KernelSpan span(Work::elementwise, "zero", queue.stream);
+  fill(queue, x, 0);
+}
 
 void fill(Queue queue, View x, double value) {
+  const KernelSpan span(Work::elementwise, "fill", queue.stream);
   in_element_type(x.dtype, [&]<class T>() {
     using S = Compute<T>;
     map_elements<S, T>(queue, Constant<S>{static_cast<S>(value)}, x);
@@ -48,12 +54,14 @@ void fill(Queue queue, View x, double value) {
 }
 
 void add(Queue queue, View x, View y) {
+  const KernelSpan span(Work::elementwise, "add", queue.stream);
   in_element_type(x.dtype, [&]<class X>() {
     in_element_type(y.dtype, [&]<class Y>() { map_elements<Compute<Y>, Y, Y, X>(queue, Add{}, y, y, x); });
   });
 }
 
 void scale(Queue queue, View x, double a, View y) {
+  const KernelSpan span(Work::elementwise, "scale", queue.stream);
   in_element_type(x.dtype, [&]<class X>() {
     in_element_type(y.dtype, [&]<class Y>() {
       using S = Compute<Y>;
@@ -63,6 +71,7 @@ void scale(Queue queue, View x, double a, View y) {
 }
 
 void scale_and_add(Queue queue, View x, double a, View y, double b) {
+  const KernelSpan span(Work::elementwise, "scale_and_add", queue.stream);
   in_element_type(x.dtype, [&]<class X>() {
     in_element_type(y.dtype, [&]<class Y>() {
       using S = Compute<Y>;

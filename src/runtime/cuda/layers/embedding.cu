@@ -1,4 +1,5 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include "runtime/cuda/host/staging.hpp"
 #include "runtime/cuda/launch/map_elements.hpp"
@@ -150,6 +151,7 @@ void sum_by_key(Queue queue, const RowLists& lists, const View& x, const View& y
 
 void embedding(Queue queue, const std::int32_t* ids, View table, View positions, std::int64_t tokens,
                std::int64_t first_position, View x, const std::int32_t* document_starts) {
+  const KernelSpan span(Work::elementwise, "embedding", queue.stream);
   if (!x.present()) return;
   if (positions.present() && positions.dtype != table.dtype)
     throw std::logic_error("cuda::embedding adds positions of the table's dtype");
@@ -170,6 +172,7 @@ void embedding(Queue queue, const std::int32_t* ids, View table, View positions,
 }
 
 void embedding_backward(Queue queue, const std::int32_t* ids, View dx, View dtable, bool accumulate) {
+  const KernelSpan span(Work::elementwise, "embedding_backward", queue.stream);
   if (!accumulate) zero(queue, dtable);
   const RowLists lists({ids, static_cast<std::size_t>(dx.shape.rows)}, dtable.shape.rows,
                        RowLists::Lists::of_keys_with_rows);
@@ -178,6 +181,7 @@ void embedding_backward(Queue queue, const std::int32_t* ids, View dx, View dtab
 
 void position_embedding_backward(Queue queue, View dx, std::int64_t tokens, View dpositions, bool accumulate,
                                  const std::int32_t* document_starts) {
+  const KernelSpan span(Work::elementwise, "position_embedding_backward", queue.stream);
   std::vector<std::int32_t> positions(dx.shape.rows);
   for (std::int64_t row = 0; row < dx.shape.rows; ++row)
     positions[row] = static_cast<std::int32_t>(row % tokens) - (document_starts == nullptr ? 0 : document_starts[row]);

@@ -1,4 +1,5 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include "runtime/cuda/layers/norm_groups.hpp"
 
@@ -207,15 +208,19 @@ void forward(Queue queue, const View& x, const View& weight, const View& bias, d
 }  // namespace
 
 void layer_norm(Queue queue, View x, View weight, View bias, double epsilon, View y, View mean, View rstd) {
+  const KernelSpan span(Work::elementwise, "layer_norm", queue.stream);
   forward<Kind::layer, Of::group>(queue, x, weight, bias, epsilon, y, mean, rstd);
 }
 void rms_norm(Queue queue, View x, View weight, View bias, double epsilon, View y, View rstd) {
+  const KernelSpan span(Work::elementwise, "rms_norm", queue.stream);
   forward<Kind::rms, Of::group>(queue, x, weight, bias, epsilon, y, View{}, rstd);
 }
 void layer_norm_recompute(Queue queue, View x, View weight, View bias, View mean, View rstd, View y) {
+  const KernelSpan span(Work::elementwise, "layer_norm_recompute", queue.stream);
   forward<Kind::layer, Of::saved>(queue, x, weight, bias, 0, y, mean, rstd);
 }
 void rms_norm_recompute(Queue queue, View x, View weight, View bias, View rstd, View y) {
+  const KernelSpan span(Work::elementwise, "rms_norm_recompute", queue.stream);
   forward<Kind::rms, Of::saved>(queue, x, weight, bias, 0, y, View{}, rstd);
 }
 

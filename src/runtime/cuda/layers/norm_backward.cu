@@ -1,4 +1,5 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include "runtime/cuda/host/staging.hpp"
 #include "runtime/cuda/launch/blocks_to_fill.hpp"
@@ -314,11 +315,13 @@ void backward(Queue queue, const View& dy, const View& x, const View& weight, co
 
 void layer_norm_backward(Queue queue, View dy, View x, View weight, View mean, View rstd, View dx, bool add_to_dx,
                          View dweight, View dbias, bool accumulate) {
+  const KernelSpan span(Work::elementwise, "layer_norm_backward", queue.stream);
   if (!x.present()) return;
   backward<Kind::layer>(queue, dy, x, weight, mean, rstd, dx, add_to_dx, {dweight, dbias, accumulate});
 }
 void rms_norm_backward(Queue queue, View dy, View x, View weight, View rstd, View dx, bool add_to_dx, View dweight,
                        View dbias, bool accumulate) {
+  const KernelSpan span(Work::elementwise, "rms_norm_backward", queue.stream);
   if (!x.present()) return;
   backward<Kind::rms>(queue, dy, x, weight, View{}, rstd, dx, add_to_dx, {dweight, dbias, accumulate});
 }

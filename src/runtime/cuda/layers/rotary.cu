@@ -1,4 +1,5 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include "runtime/cuda/host/staging.hpp"
 #include "runtime/cuda/launch/map_elements.hpp"
@@ -83,6 +84,7 @@ template <int width, class T> void start(Queue queue, const Rotation<T>& r) {
 
 void rotary(Queue queue, View x, View cos, View sin, std::int64_t tokens, std::int64_t first_position, bool inverse,
             const std::int32_t* document_starts) {
+  const KernelSpan span(Work::elementwise, "rotary", queue.stream);
   if (!x.present()) return;
   const std::int64_t half = cos.shape.cols, rows = x.shape.rows;
   const std::int32_t* const starts = document_starts != nullptr ? on_device(queue, document_starts, rows) : nullptr;

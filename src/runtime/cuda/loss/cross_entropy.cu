@@ -1,4 +1,5 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include "runtime/cuda/host/staging.hpp"
 #include "runtime/cuda/launch/launch.hpp"
@@ -232,6 +233,7 @@ void check_dtypes(const TokenLogits& logits) {
 }  // namespace
 
 void cross_entropy(Queue queue, const TokenLogits& logits, const LossTerms& terms) {
+  const KernelSpan span(Work::loss, "cross_entropy", queue.stream);
   const std::int64_t rows = logits.logits_CV.shape.rows;
   if (!logits.logits_CV.present()) return;
   const std::int64_t counted = count_targets(logits.targets_C, rows);

@@ -1,4 +1,5 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include "runtime/cuda/host/staging.hpp"
 #include "runtime/cuda/launch/launch.hpp"
@@ -153,6 +154,7 @@ unsigned blocks_of_rows(std::int64_t rows) { return static_cast<unsigned>((rows 
 }  // namespace
 
 void pool_texts(Queue queue, View x, const std::int32_t* text_of, const TextPooling& pooling, View y, View present) {
+  const KernelSpan span(Work::elementwise, "pool_texts", queue.stream);
   const std::int32_t* const texts = on_device(queue, text_of, x.shape.rows);
   in_pooled_types(x.dtype, y.dtype, [&]<class X, class Y>() {
     using S = Compute<X>;
@@ -162,6 +164,7 @@ void pool_texts(Queue queue, View x, const std::int32_t* text_of, const TextPool
 }
 
 void pool_texts_backward(Queue queue, View dy, const std::int32_t* text_of, const TextPooling& pooling, View dx) {
+  const KernelSpan span(Work::elementwise, "pool_texts_backward", queue.stream);
   const std::int32_t* const texts = on_device(queue, text_of, dx.shape.rows);
   in_pooled_types(dx.dtype, dy.dtype, [&]<class X, class Y>() {
     launch(pool_backward<Compute<X>, Y, X>, {static_cast<unsigned>(dy.shape.rows), pool_threads}, queue,
@@ -170,6 +173,7 @@ void pool_texts_backward(Queue queue, View dy, const std::int32_t* text_of, cons
 }
 
 void unit_length(Queue queue, View x, View y) {
+  const KernelSpan span(Work::elementwise, "unit_length", queue.stream);
   in_compute_type(x.dtype, [&]<class S>() {
     launch(to_unit_length<S>, {blocks_of_rows(x.shape.rows), row_threads}, queue, x.shape.rows, x.shape.cols,
            x.as<const S>(), x.stride, y.as<S>(), y.stride);
@@ -177,6 +181,7 @@ void unit_length(Queue queue, View x, View y) {
 }
 
 void unit_length_backward(Queue queue, View dy, View x) {
+  const KernelSpan span(Work::elementwise, "unit_length_backward", queue.stream);
   in_compute_type(x.dtype, [&]<class S>() {
     launch(to_unit_length_backward<S>, {blocks_of_rows(x.shape.rows), row_threads}, queue, x.shape.rows, x.shape.cols,
            dy.as<const S>(), dy.stride, x.as<S>(), x.stride);

@@ -1,4 +1,5 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include "runtime/cuda/optimizer/update_elements.hpp"
 
@@ -158,24 +159,30 @@ struct MovingAverage : OwesNothing {
 }  // namespace
 
 void adamw(Queue queue, const ElementUpdate& run, const AdamWCoefficients& coefficients, const UpdateTerms& terms) {
+  const KernelSpan span(Work::optimizer, "adamw", queue.stream);
   update_run<AdamW>(queue, run, coefficients, terms);
 }
 void sgd(Queue queue, const ElementUpdate& run, const SgdCoefficients& coefficients, const UpdateTerms& terms) {
+  const KernelSpan span(Work::optimizer, "sgd", queue.stream);
   update_run<Sgd>(queue, run, coefficients, terms);
 }
 void lion(Queue queue, const ElementUpdate& run, const LionCoefficients& coefficients, const UpdateTerms& terms) {
+  const KernelSpan span(Work::optimizer, "lion", queue.stream);
   update_run<Lion>(queue, run, coefficients, terms);
 }
 void momentum_mean(Queue queue, const ElementUpdate& run, const MomentumCoefficients& coefficients,
                    const UpdateTerms& terms) {
+  const KernelSpan span(Work::optimizer, "momentum_mean", queue.stream);
   update_run<MomentumMean>(queue, run, coefficients, terms);
 }
 void step_along(Queue queue, const ElementUpdate& run, const DirectionCoefficients& coefficients,
                 const UpdateTerms& terms) {
+  const KernelSpan span(Work::optimizer, "step_along", queue.stream);
   update_run<StepAlong>(queue, run, coefficients, terms);
 }
 void move_average(Queue queue, const ElementUpdate& run, const AverageCoefficients& coefficients,
                   const UpdateTerms& terms) {
+  const KernelSpan span(Work::optimizer, "move_average", queue.stream);
   update_run<MovingAverage>(queue, run, coefficients, terms);
 }
 

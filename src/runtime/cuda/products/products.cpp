@@ -4,6 +4,7 @@
 #include "runtime/cuda/sums/column_sums.hpp"
 
 #include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include <map>
 
@@ -52,10 +53,12 @@ Product projection(const View& x, const View& w, const View& bias, const View& y
 std::vector<Product> planned_products() { return Plans::of_process().products; }
 
 void linear(Queue queue, View x, View w, View bias, View y) {
+  const KernelSpan span(Work::products, "linear", queue.stream);
   if (y.present()) run(queue, projection(x, w, bias, y));
 }
 
 void linear_add(Queue queue, View x, View w, View bias, View residual, View y) {
+  const KernelSpan span(Work::products, "linear_add", queue.stream);
   if (!y.present()) return;
   Product p = projection(x, w, bias, y);
   if (residual.present()) {
@@ -66,6 +69,7 @@ void linear_add(Queue queue, View x, View w, View bias, View residual, View y) {
 }
 
 void linear_backward_input(Queue queue, View dy, View w, View dx, bool accumulate) {
+  const KernelSpan span(Work::products, "linear_backward_input", queue.stream);
   if (!dx.present()) return;
   if (dy.dtype != w.dtype) return mixed_backward_input(queue, dy, w, dx, accumulate);
   run(queue, {.m = dx.shape.cols,
@@ -80,6 +84,7 @@ void linear_backward_input(Queue queue, View dy, View w, View dx, bool accumulat
 
 /// cuBLASLt could add up rows behind the product, but takes three times as long for it.
 void linear_backward_weight(Queue queue, View dy, View x, View dw, View dbias, bool accumulate) {
+  const KernelSpan span(Work::products, "linear_backward_weight", queue.stream);
   if (dw.present() && dy.dtype != x.dtype)
     mixed_backward_weight(queue, dy, x, dw, accumulate);
   else if (dw.present())

@@ -1,4 +1,5 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include "runtime/cuda/host/staging.hpp"
 #include "runtime/cuda/launch/block_memory.hpp"
@@ -251,6 +252,7 @@ void take_greatest(Queue queue, const View& x, PartialGradientNorm* norm) {
 }  // namespace
 
 void add_to_norm(Queue queue, View x, GradientNorm order, PartialGradientNorm* norm) {
+  const KernelSpan span(Work::optimizer, "add_to_norm", queue.stream);
   if (!x.present()) return;
   switch (order) {
     case GradientNorm::one:

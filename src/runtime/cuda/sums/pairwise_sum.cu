@@ -1,4 +1,5 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include "runtime/cuda/launch/launch.hpp"
 #include "runtime/cuda/launch/pack.hpp"
@@ -84,6 +85,7 @@ DType other_dtype(std::span<const View> parts, DType of_sum) {
 }  // namespace
 
 void pairwise_sum(Queue queue, std::span<const View> parts, View sum, bool accumulate) {
+  const KernelSpan span(Work::elementwise, "pairwise_sum", queue.stream);
   if (!sum.present()) return;
   const DType other = other_dtype(parts, sum.dtype);
   Terms terms;

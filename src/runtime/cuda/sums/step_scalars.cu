@@ -1,4 +1,5 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include "runtime/cuda/launch/launch.hpp"
 #include "runtime/kernels/step_arithmetic.hpp"
@@ -26,19 +27,32 @@ __global__ void step_ends(StepScalars* scalars, StepSettings settings, bool has_
 }  // namespace
 
 void begin_step(Queue queue, StepScalars* scalars, std::span<std::int64_t> counters) {
+  const KernelSpan span(Work::optimizer, "begin_step", queue.stream);
   launch(step_begins, {one, one}, queue, scalars, counters.data(), static_cast<std::int64_t>(counters.size()));
 }
-void begin_micro_batch(Queue queue, StepScalars* scalars) { launch(micro_batch_begins, {one, one}, queue, scalars); }
-void end_micro_batch(Queue queue, StepScalars* scalars) { launch(micro_batch_ends, {one, one}, queue, scalars); }
-void keep_metrics(Queue queue, StepScalars* scalars) { launch(metrics_stay, {one, one}, queue, scalars); }
+void begin_micro_batch(Queue queue, StepScalars* scalars) {
+  const KernelSpan span(Work::optimizer, "begin_micro_batch", queue.stream);
+  launch(micro_batch_begins, {one, one}, queue, scalars);
+}
+void end_micro_batch(Queue queue, StepScalars* scalars) {
+  const KernelSpan span(Work::optimizer, "end_micro_batch", queue.stream);
+  launch(micro_batch_ends, {one, one}, queue, scalars);
+}
+void keep_metrics(Queue queue, StepScalars* scalars) {
+  const KernelSpan span(Work::optimizer, "keep_metrics", queue.stream);
+  launch(metrics_stay, {one, one}, queue, scalars);
+}
 void write_step_words(Queue queue, StepScalars* scalars, const StepSettings& settings, const StepWords& to) {
+  const KernelSpan span(Work::optimizer, "write_step_words", queue.stream);
   launch(words_are_written, {one, one}, queue, scalars, settings, to);
 }
 void read_step_words(Queue queue, StepScalars* scalars, const StepWords& from) {
+  const KernelSpan span(Work::optimizer, "read_step_words", queue.stream);
   launch(words_are_read, {one, one}, queue, scalars, from);
 }
 void decide_step(Queue queue, StepScalars* scalars, const StepSettings& settings, bool has_auxiliary_loss,
                  std::uint64_t number) {
+  const KernelSpan span(Work::optimizer, "decide_step", queue.stream);
   launch(step_ends, {one, one}, queue, scalars, settings, has_auxiliary_loss, number);
 }
 

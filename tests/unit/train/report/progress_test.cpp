@@ -32,6 +32,10 @@ StepReport full_report() {
   report.tokens_per_second = 12345.0;
   report.mfu = 0.4123;
   report.mfu_palm = 0.4567;
+  report.mfu_6n = 0.4321;
+  report.hfu = 0.5123;
+  report.roof_fraction = 0.6123;
+  report.work_seconds = WorkSeconds{.products = 0.5, .attention = 0.25, .loss = 0.1, .other = 0.15};
   report.peak_memory_bytes = 1'717'986'918;
   report.data_wait_fraction = 0.0034;
   report.seconds_left = 200.4;
@@ -89,8 +93,8 @@ std::string shown_in_file(const std::string& path, void (*show)(Progress&)) {
 
 TEST_CASE("the live line has everything when there is room") {
   CHECK(live_line(full_report(), 200) ==
-        "step 120/1000  12%  loss 3.2146  lr 3.00e-04  grad 0.871  12.3k tok/s  MFU 41.2%  1.60 GiB  data wait 0.3%  "
-        "3m 20s left");
+        "step 120/1000  12%  loss 3.2146  lr 3.00e-04  grad 0.871  12.3k tok/s  MFU 41.2%  roof 61.2%  1.60 GiB  data "
+        "wait 0.3%  products 50% attention 25% other 15%  3m 20s left");
 }
 
 TEST_CASE("the live line fits every width and keeps what matters most") {
@@ -109,12 +113,16 @@ TEST_CASE("what is not known is not in the live line, and skipped steps are once
   StepReport report = full_report();
   report.grad_norm.reset();
   report.mfu.reset();
+  report.roof_fraction.reset();
+  report.work_seconds.reset();
   report.seconds_left.reset();
   report.skipped = 2;
   report.loss = std::numeric_limits<double>::quiet_NaN();
   const std::string line = live_line(report, 200);
   CHECK_FALSE(contains(line, "grad"));
   CHECK_FALSE(contains(line, "MFU"));
+  CHECK_FALSE(contains(line, "roof"));
+  CHECK_FALSE(contains(line, "products"));
   CHECK_FALSE(contains(line, "left"));
   CHECK(contains(line, "2 skipped"));
   CHECK(contains(line, "loss nan"));
@@ -125,18 +133,20 @@ TEST_CASE("the line of a log is aligned keys and values") {
   const std::string line = log_line(full_report());
   CHECK(line ==
         "step  120/1000  loss 3.2146    lr 3.000e-04  grad_norm 0.8712     tokens/s 12345      mfu 0.4123  mfu_palm "
-        "0.4567  "
-        "peak_memory_mib 1638     data_wait 0.0034  seconds_left 200      skipped 0");
+        "0.4567  mfu_6n 0.4321  hfu 0.5123  roof 0.6123  "
+        "peak_memory_mib 1638     data_wait 0.0034  seconds_left 200      skipped 0  work products 50% attention 25% "
+        "other 15%");
   StepReport first;
   first.step = 1;
   first.total_steps = 1000;
   first.loss = 10.8;
   const std::string first_line = log_line(first);
-  for (const std::string key : {"loss ", "lr ", "grad_norm ", "tokens/s ", "mfu ", "mfu_palm ", "peak_memory_mib ",
-                                "data_wait ", "seconds_left ", "skipped "}) {
+  for (const std::string key : {"loss ", "lr ", "grad_norm ", "tokens/s ", "mfu ", "mfu_palm ", "mfu_6n ", "hfu ",
+                                "roof ", "peak_memory_mib ", "data_wait ", "seconds_left ", "skipped "}) {
     CHECK(first_line.find(" " + key) == line.find(" " + key));
   }
   CHECK(contains(first_line, "grad_norm - "));
+  CHECK(first_line.ends_with("  work -"));
 }
 
 TEST_CASE("durations, bytes and counts for people") {

@@ -28,8 +28,8 @@ TEST_CASE("nothing is known before the first step") {
   CHECK_FALSE(rates.seconds_left.has_value());
 }
 
-TEST_CASE("the peak is measured at the second report, and MFU is relative to it in both definitions") {
-  Throughput throughput(flops, DType::fp32, 1);
+TEST_CASE("the peak is measured at the second report, and MFU is relative to it in all definitions") {
+  Throughput throughput(flops, DType::fp32, 1, {}, std::nullopt, 1'000'000);
   take_step(throughput, 1000, 0.0005);
   const auto first = throughput.report(9);
   CHECK(first.tokens_per_second > 0);
@@ -45,6 +45,7 @@ TEST_CASE("the peak is measured at the second report, and MFU is relative to it 
   CHECK(throughput.peak()->source == "measured");
   CHECK(second.mfu.value() == Approx(second.tokens_per_second * flops.exact / throughput.peak()->per_second));
   CHECK(second.mfu_palm.value() == Approx(1.2 * second.mfu.value()));
+  CHECK(second.mfu_6n.value() == Approx(1.2 * second.mfu.value()));
   CHECK(second.hfu.value() == Approx(1.4 * second.mfu.value()));
   CHECK_FALSE(second.roof_fraction);
   CHECK(second.data_wait_fraction == 0);
