@@ -38,6 +38,9 @@ target_compile_options(monomorph_cuda PRIVATE
   $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-fmad=false;-diag-suppress=20012;${monomorph_architectures}>)
 target_compile_options(monomorph_cuda PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O2>)
 
+# cuDNN's front end takes g++ a minute with -O2, and only orders work.
+set_source_files_properties(src/runtime/cuda/attention/cudnn_plan.cpp PROPERTIES COMPILE_OPTIONS -O1)
+
 # What the machine's GPUs are is asked by the library that says so.
 target_sources(monomorph_runtime PRIVATE src/runtime/cuda/host/gpu_query.cpp)
 target_compile_definitions(monomorph_runtime PRIVATE MONOMORPH_CUDA)

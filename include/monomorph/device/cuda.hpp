@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <monomorph/core/extremes.hpp>
+#include <monomorph/device/cudnn_attention.hpp>
 #include <monomorph/policy/device_policy.hpp>
 #include <string_view>
 
@@ -26,8 +27,6 @@ struct Cuda {
   static constexpr std::int64_t context_bytes = std::int64_t{640} << 20;
   /// Products have a workspace of 64 MiB, for which cuBLASLt may ask, and attention's gradients one of their own.
   static constexpr std::int64_t product_workspace_bytes = std::int64_t{64} << 20;
-  /// Attention's gradients by cuDNN are computed in parts that need no more.
-  static constexpr std::int64_t most_attention_workspace_bytes = std::int64_t{5} << 28;
 
   /// Kernels take turns with one workspace. Beside it lies a ring of parts for token ids, which the host copies there.
   static constexpr std::int64_t workspace_bytes(const PassExtent& of) {
@@ -51,13 +50,11 @@ struct Cuda {
   }
 
  private:
-  /// What cuDNN asks for at most. Before 9.25 deterministic gradients take 16 bits for each pair of a query and a key,
-  /// and where heads are wide 32 bits for each feature of a query: 1.61 GB were measured with 64 sequences of 1,024
-  /// tokens and 12 heads of 64, 4.43 GB with one of 8,192 tokens and 32 heads of 128.
+  /// What cuDNN asks for, or the number that kernels of ours keep for each query.
   static constexpr std::int64_t attention_workspace_bytes(const PassExtent& of) {
-    if (of.compute_bytes != 2) return 0;  // kernels of ours, which keep a number for each query
-    const std::int64_t bytes = of.batch * of.heads * of.tokens * (2 * of.tokens + 4 * of.head_dim + 64);
-    return smaller_of(bytes, most_attention_workspace_bytes);
+    const AttentionExtent extent{of.batch, of.tokens, of.heads, of.kv_heads, of.head_dim};
+    const bool by_cudnn = of.compute_bytes == 2 && of.tiled && !of.within_documents && cudnn_takes(extent, of.mask);
+    return by_cudnn ? cudnn_workspace_bytes(extent) : of.batch * of.heads * of.tokens * larger_of(4, of.compute_bytes);
   }
 };
 

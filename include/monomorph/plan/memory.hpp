@@ -65,21 +65,31 @@ struct Memory {
   }
 };
 
-template <class R> constexpr PassExtent pass_extent(std::int64_t micro_batch) {
-  PassExtent extent{.batch = micro_batch,
-                    .tokens = trunk_of<R>.context_length,
-                    .heads = trunk_of<R>.n_heads,
-                    .head_dim = trunk_of<R>.head_width(),
-                    .compute_bytes = size_of(R::precision::compute_dtype)};
+/// What a device is told of a layer's attention, by the recipe whose attention and sizes it has.
+template <class Tower> constexpr PassExtent layer_extent(std::int64_t micro_batch) {
+  constexpr const auto& model = trunk_of<Tower>;
+  using Attention = attention_of<Tower>;
+  return {.batch = micro_batch,
+          .tokens = model.context_length,
+          .heads = model.n_heads,
+          .kv_heads = model.kv_heads(),
+          .head_dim = model.head_width(),
+          .compute_bytes = size_of(Tower::precision::compute_dtype),
+          .mask = Attention::mask,
+          .within_documents = Attention::within_documents,
+          .tiled = model.attention_kernel == AttentionKernel::tiled};
+}
+
+/// The most of bytes_of(extent) of the recipe's own attention and of those of its layers, which take turns.
+template <class R>
+constexpr std::int64_t most_of_layers(std::int64_t micro_batch, std::int64_t (*bytes_of)(const PassExtent&)) {
+  std::int64_t most = bytes_of(layer_extent<R>(micro_batch));
   boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
     using Block = typename decltype(run)::template block<R>;
-    if constexpr (requires { typename Block::Tower; }) {
-      constexpr const DecoderSpec& model = trunk_of<typename Block::Tower>;
-      extent.heads = larger_of(extent.heads, std::int64_t{model.n_heads});
-      extent.head_dim = larger_of(extent.head_dim, model.head_width());
-    }
+    if constexpr (requires { typename Block::Tower; })
+      most = larger_of(most, bytes_of(layer_extent<typename Block::Tower>(micro_batch)));
   });
-  return extent;
+  return most;
 }
 
 /// @param strategy on dp data-parallel ranks, which need not be the recipe's own
@@ -122,7 +132,7 @@ constexpr Memory memory_with(const Strategy& strategy, int dp, std::int64_t micr
   if constexpr (has_own_memory<device_of<R>>) {
     bytes.arena_on_host = false;
     bytes.host_staging = host_staging_bytes;
-    bytes.device_workspace = device_workspace_bytes<device_of<R>>(pass_extent<R>(micro_batch));
+    bytes.device_workspace = most_of_layers<R>(micro_batch, device_workspace_bytes<device_of<R>>);
     bytes.device_context = device_context_bytes<device_of<R>>();
     bytes.device_communication = device_communication_bytes<device_of<R>>(dp);
   }

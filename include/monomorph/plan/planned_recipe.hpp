@@ -15,7 +15,8 @@ struct PlannedRecipe {
   Memory (*memory)(const Strategy&, int dp, std::int64_t micro_batch, int tree_levels) = nullptr;
   LayerWork (*layer_work)(int layer) = nullptr;
   FlopsPerToken (*flops)(std::int64_t micro_batch, int ranks) = nullptr;
-  PassExtent (*pass_extent)(std::int64_t micro_batch) = nullptr;
+  /// The most of what each layer's attention says.
+  std::int64_t (*most_of_layers)(std::int64_t micro_batch, std::int64_t (*bytes_of)(const PassExtent&)) = nullptr;
   std::int64_t (*loss_chunk_tokens)(std::int64_t n_tokens) = nullptr;  ///< on the device that the recipe is built for
 };
 
@@ -33,7 +34,7 @@ template <class R> constexpr PlannedRecipe planned_recipe() {
           .memory = memory_with<R>,
           .layer_work = layer_work<R>,
           .flops = flops_per_token<R>,
-          .pass_extent = pass_extent<R>,
+          .most_of_layers = most_of_layers<R>,
           .loss_chunk_tokens = monomorph::loss_chunk_tokens<R>};
 }
 

@@ -3,15 +3,19 @@
 #include <cstdint>
 #include <monomorph/policy/axis.hpp>
 #include <monomorph/policy/kernel_sets.hpp>
+#include <monomorph/spec/attention_mask.hpp>
 #include <string_view>
 
 namespace monomorph {
 
-/// What a device is told of a recipe's passes to say what its kernels keep beside the arena.
+/// What a device is told of a layer with attention to say what its kernels keep beside the arena.
 struct PassExtent {
-  std::int64_t batch, tokens;    ///< sequences of a micro-batch, and tokens of each
-  std::int64_t heads, head_dim;  ///< of queries; the most of any layer
-  std::int64_t compute_bytes;    ///< of an element of the compute dtype
+  std::int64_t batch, tokens;              ///< sequences of a micro-batch, and tokens of each
+  std::int64_t heads, kv_heads, head_dim;  ///< of its attention
+  std::int64_t compute_bytes;              ///< of an element of the compute dtype
+  AttentionMask mask;
+  bool within_documents = false;
+  bool tiled = true;  ///< and not by the reference kernel, which drops probabilities
 };
 
 /// Where a recipe computes. A recipe is an experiment and need not say it: `On<R, Device>` is the same experiment on
@@ -79,8 +83,8 @@ struct DeviceAxis {
 };
 template <class P> concept DevicePolicy = Fits<DeviceAxis, P>;
 
-/// What the kernels of a device keep in its memory beside the arena: `static constexpr std::int64_t
-/// workspace_bytes(PassExtent)`, if it says so.
+/// What the kernels of a layer keep in a device's memory beside the arena, taking turns with those of others: `static
+/// constexpr std::int64_t workspace_bytes(PassExtent)`, if it says so.
 template <class Device> constexpr std::int64_t device_workspace_bytes(const PassExtent& extent) {
   if constexpr (DeviceAxis::Look::has_workspace_bytes<Device>)
     return Device::workspace_bytes(extent);

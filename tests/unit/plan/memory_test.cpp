@@ -128,18 +128,41 @@ TEST_CASE("what lies in a GPU's memory beside the arena, by hand") {
   // Beside all of it, a copy of the masters and moments that a rank holds.
   CHECK(here.checkpoint_staging == here.master + here.optimizer_state);
   CHECK(there.checkpoint_staging == here.checkpoint_staging);
-  // Attention's gradients are computed in parts of at most 1.25 GiB.
-  CHECK(plan::memory<WithLongRows>(4, 2).device_workspace == (1280 + 4 * 4) * mebibyte);
+  // Of a row of 65,536 tokens the gradients of one head at a time: 16 bits for each pair, and a number for each query.
+  CHECK(plan::memory<WithLongRows>(4, 2).device_workspace ==
+        (std::int64_t{2} << 32) + (std::int64_t{4} << 16) + 256 + 4 * 4 * mebibyte);
 }
 
-TEST_CASE("the plan's workspace of attention on a GPU is no less than what cuDNN was seen to ask for") {
-  constexpr auto workspace = [](std::int64_t batch, std::int64_t tokens, std::int64_t heads, std::int64_t head_dim) {
-    return device::Cuda::workspace_bytes({batch, tokens, heads, head_dim, 2});
+TEST_CASE("the plan's workspace of attention on a GPU is what cuDNN asks for, in parts where that is much") {
+  constexpr auto workspace = [](std::int64_t batch, std::int64_t tokens, std::int64_t heads, std::int64_t kv_heads,
+                                std::int64_t head_dim) {
+    return device::Cuda::workspace_bytes({batch, tokens, heads, kv_heads, head_dim, 2}) - (std::int64_t{16} << 20);
   };
-  constexpr std::int64_t of_ids = std::int64_t{16} << 20, most = device::Cuda::most_attention_workspace_bytes;
-  CHECK(workspace(64, 1024, 12, 64) == most + of_ids);  // 1.61 GB at a time, so that there are parts
-  CHECK(workspace(1, 8192, 32, 128) == most + of_ids);  // 4.43 GB
-  CHECK(workspace(16, 1024, 12, 64) - of_ids >= 1'610'000'000 / 4);
-  CHECK(workspace(1, 8192, 8, 128) - of_ids >= 4'430'000'000 / 4);
-  CHECK(device::Cuda::workspace_bytes({64, 1024, 12, 64, 4}) == (std::int64_t{64 + 16} << 20));  // in fp32, ours
+  CHECK(workspace(32, 1024, 12, 12, 64) == 806'879'488);  // as cuDNN 9.19 says (tests/gpu/cudnn_plans)
+  CHECK(workspace(64, 1024, 12, 12, 64) == 806'879'488);  // twice as much, in two parts
+  CHECK(workspace(1, 8192, 32, 8, 128) == (4'430'233'856 - 256) / 4 + 256);  // in four, of two key heads each
+  CHECK(workspace(2, 100, 3, 3, 64) == std::int64_t{64} << 20);              // less than products have
+  // What can not be divided is not: one head; and rows of the statistic that begin between two accesses.
+  CHECK(workspace(1, 32768, 1, 1, 64) == 2 * 32768LL * 32768 + 4 * 32768 + 256);
+  CHECK(workspace(1024, 1026, 1, 1, 64) > device::most_attention_workspace_bytes);
+}
+
+TEST_CASE("the plan's workspace of attention that cuDNN does not take is that of our kernels") {
+  constexpr std::int64_t of_ids = std::int64_t{16} << 20, of_products = std::int64_t{64} << 20;
+  PassExtent extent{.batch = 64, .tokens = 1024, .heads = 12, .kv_heads = 12, .head_dim = 64, .compute_bytes = 2};
+  const auto workspace = [&] { return device::Cuda::workspace_bytes(extent) - of_ids; };
+  CHECK(workspace() > of_products);
+  extent.within_documents = true;
+  CHECK(workspace() == of_products);
+  extent.within_documents = false, extent.mask = {.prefix = 16};
+  CHECK(workspace() == of_products);
+  extent.mask = {}, extent.tiled = false;
+  CHECK(workspace() == of_products);
+  extent.tiled = true, extent.head_dim = 256;
+  CHECK(workspace() == of_products);
+  extent.head_dim = 64, extent.compute_bytes = 4;
+  CHECK(workspace() == of_products);
+  extent.compute_bytes = 8, extent.batch = 32 * 64;  // a number of 8 bytes for each query
+  CHECK(device::Cuda::workspace_bytes(extent) - 4 * device::Cuda::id_part_bytes(4 * extent.batch * extent.tokens) ==
+        8 * 32 * 64 * 12 * 1024LL);
 }

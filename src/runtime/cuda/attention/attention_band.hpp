@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/device/cudnn_attention.hpp>
 #include <monomorph/spec/attention_mask.hpp>
 
 #include <compare>
@@ -21,7 +22,7 @@ struct AttentionBand {
 
 /// None of a mask in which the first queries see further ahead than others.
 inline std::optional<AttentionBand> band_of(const AttentionMask& mask, std::int64_t tokens) {
-  if (mask.prefix > mask.after + 1 && tokens > mask.after + 1) return std::nullopt;
+  if (!device::is_band(mask, tokens)) return std::nullopt;
   AttentionBand band;
   if (mask.before + 1 < tokens) band.left = static_cast<int>(mask.before) + 1;
   if (mask.after + 1 < tokens) band.right = static_cast<int>(mask.after);

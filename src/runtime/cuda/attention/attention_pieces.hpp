@@ -32,11 +32,11 @@ inline AttentionCall heads_of(AttentionCall call, std::int64_t first, std::int64
   return call;
 }
 
-/// As many of n as `pieces` pieces have, or fewer, so that all have as many.
-inline std::int64_t even_piece(std::int64_t n, std::int64_t pieces) {
-  std::int64_t size = n / pieces > 0 ? n / pieces : 1;
-  while (n % size != 0) --size;
-  return size;
+/// Some samples, with all of their heads, or some heads of one sample.
+inline AttentionCall piece_of(const AttentionCall& call, std::int64_t sample, std::int64_t samples,
+                              std::int64_t kv_head, std::int64_t kv_heads) {
+  const AttentionCall piece = samples_of(call, sample, samples);
+  return kv_heads == call.shape.kv_heads ? piece : heads_of(piece, kv_head, kv_heads);
 }
 
 }  // namespace monomorph::cuda
