@@ -29,6 +29,8 @@ file(GLOB_RECURSE sources CONFIGURE_DEPENDS src/runtime/cuda/*.cu src/runtime/cu
 list(FILTER sources EXCLUDE REGEX "gpu_query.cpp")
 add_library(monomorph_cuda STATIC ${sources})
 add_library(monomorph::cuda ALIAS monomorph_cuda)
+include(ProductAlgorithms)
+monomorph_add_product_algorithms(monomorph_cuda)
 target_include_directories(monomorph_cuda PRIVATE src)
 target_link_libraries(monomorph_cuda PUBLIC monomorph::runtime monomorph::cuda_libraries
   PRIVATE monomorph::fmt monomorph::cudnn_frontend)

@@ -1,7 +1,9 @@
 // Times each way that cuBLASLt recommends for each kind of product in a step of one recipe: gpu_tune_<recipe>
-// [micro-batch] prints a line of JSON a product. Steps use the first way, whatever this shows.
+// [micro-batch] prints a line of JSON a product, with the line that the table of algorithms would have for the fastest
+// way (tools/gpu/tune makes a table of them).
 #include "bench/gpu/recipes.hpp"
 #include "runtime/cuda/host/staging.hpp"
+#include "runtime/cuda/products/algorithm_table.hpp"
 #include "runtime/cuda/products/product.hpp"
 
 #include <monomorph/runtime/comm/world.hpp>
@@ -15,7 +17,7 @@
 #include <vector>
 
 using namespace monomorph;
-using R = RECIPE;
+using R = On<RECIPE, device::Cuda>;
 
 namespace {
 
@@ -57,6 +59,7 @@ int main(int argc, char** argv) {
   take_step(step, micro_batch);
   for (const cuda::Product& p : cuda::planned_products()) {
     const int n = cuda::ProductPlan(p, 0).candidates();
+    if (n == 0) continue;  // without such an epilogue
     std::vector<double> times;
     for (int rank = 0; rank < std::min(n, 16); ++rank) times.push_back(time_of(p, rank));
     const auto best = std::ranges::min_element(times) - times.begin();
@@ -65,9 +68,11 @@ int main(int argc, char** argv) {
         "{{\"m\": {}, \"n\": {}, \"k\": {}, \"a\": \"{}{}\", \"b\": \"{}{}\", \"d\": \"{}\", \"adds\": {}, \"bias\": "
         "{}, "
         "\"first_ms\": {:.4f}, \"first_tflops\": {:.0f}, \"best\": {}, \"best_ms\": {:.4f}, \"best_tflops\": "
-        "{:.0f}}}\n",
+        "{:.0f}, \"line\": \"{}\"}}\n",
         p.m, p.n, p.k, name_of(p.a.dtype), p.a.transposed ? "^T" : "", name_of(p.b.dtype), p.b.transposed ? "^T" : "",
         name_of(p.d.dtype), p.adds_c, p.bias != nullptr, times[0], tera / times[0], best,
-        times[static_cast<std::size_t>(best)], tera / times[static_cast<std::size_t>(best)]);
+        times[static_cast<std::size_t>(best)], tera / times[static_cast<std::size_t>(best)],
+        cuda::AlgorithmTable::line(cuda::algorithm_place(), p,
+                                   cuda::ProductPlan(p, static_cast<int>(best)).algorithm()));
   }
 }

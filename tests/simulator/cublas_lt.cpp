@@ -2,6 +2,7 @@
 // went another way than cuBLASLt's would prove nothing.
 #include <cublasLt.h>
 
+#include <algorithm>
 #include <cstring>
 #include <monomorph/core/dtype.hpp>
 #include <stdexcept>
@@ -28,6 +29,13 @@ struct Description {
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   cudaDataType_t bias_type = CUDA_R_32F;
   void* bias = nullptr;
+  cudaDataType_t aux_type = CUDA_R_32F;
+  void* aux = nullptr;
+  std::int64_t aux_stride = 0;
+
+  bool has_bias() const { return epilogue == CUBLASLT_EPILOGUE_BIAS || epilogue == CUBLASLT_EPILOGUE_GELU_AUX_BIAS; }
+  bool is_gelu() const { return epilogue == CUBLASLT_EPILOGUE_GELU_AUX || epilogue == CUBLASLT_EPILOGUE_GELU_AUX_BIAS; }
+  bool is_gelu_gradient() const { return epilogue == CUBLASLT_EPILOGUE_DGELU; }
 };
 
 // The header's types are incomplete outside of the library but for their size, and made by it.
@@ -59,6 +67,19 @@ bool is_transposed(cublasOperation_t operation) {
   return operation == CUBLAS_OP_T;
 }
 
+/// What goes with a product that is activated is of its type, of 16 bits, and is read and written 16 bytes at a time.
+void check_epilogue(const Description& how, DType d) {
+  const bool activates = how.is_gelu() || how.is_gelu_gradient();
+  const bool known = activates || how.has_bias() || how.epilogue == CUBLASLT_EPILOGUE_DEFAULT;
+  const std::string name = "the epilogue " + std::to_string(how.epilogue);
+  if (!known || (how.has_bias() && dtype_of(how.bias_type) != d)) refuse(name + " with a bias of this type");
+  if (!activates) return;
+  if (dtype_of(how.aux_type) != d || (d != DType::bf16 && d != DType::fp16)) refuse(name + " of this type");
+  constexpr std::int64_t access = 16, elements = 8;
+  if (how.aux_stride % elements != 0 || reinterpret_cast<std::uintptr_t>(how.aux) % access != 0)
+    refuse(name + " beside memory that does not lie so");
+}
+
 /// cuBLASLt's table of types, as far as the backend uses it.
 void check_types(const Description& how, DType a, DType b, DType c, DType d) {
   const bool in_fp64 = d == DType::fp64;
@@ -66,8 +87,7 @@ void check_types(const Description& how, DType a, DType b, DType c, DType d) {
                        how.scale == (in_fp64 ? CUDA_R_64F : CUDA_R_32F);
   const bool narrow = a == DType::bf16 || a == DType::fp16;
   if (!compute || a != b || c != d || (a != d && !(narrow && d == DType::fp32))) refuse("a product of these types");
-  if (how.epilogue == CUBLASLT_EPILOGUE_BIAS ? dtype_of(how.bias_type) != d : how.epilogue != CUBLASLT_EPILOGUE_DEFAULT)
-    refuse("the epilogue " + std::to_string(how.epilogue) + " with a bias of this type");
+  check_epilogue(how, d);
 }
 
 void check_shapes(const Description& how, const Layout& a, const Layout& b, const Layout& c, const Layout& d) {
@@ -94,6 +114,20 @@ Matrix matrix_of(const void* data, const Layout& layout, bool transposed = false
 
 double number(const void* x, cudaDataType_t type) {
   return type == CUDA_R_64F ? *static_cast<const double*>(x) : *static_cast<const float*>(x);
+}
+
+// All algorithms compute the same, and are told apart by a number.
+constexpr std::size_t n_algorithms = std::tuple_size_v<decltype(Counts::products_by)>;
+constexpr std::uint64_t of_ours = 0x6d6f6e6f;
+cublasLtMatmulAlgo_t algorithm_of(std::uint64_t number) { return {.data = {of_ours, number}}; }
+bool is_known(const cublasLtMatmulAlgo_t& algorithm) {
+  return algorithm.data[0] == of_ours && algorithm.data[1] < n_algorithms;
+}
+
+cublasLtMatmulHeuristicResult_t result_of(const cublasLtMatmulAlgo_t& algorithm) {
+  cublasLtMatmulHeuristicResult_t result{};
+  result.algo = algorithm;
+  return result;
 }
 
 /// A product leaves its workspace with what nobody should read.
@@ -156,6 +190,15 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t description,
     case CUBLASLT_MATMUL_DESC_BIAS_POINTER:
       assign(how.bias, value, bytes);
       break;
+    case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE:
+      assign(how.aux_type, value, bytes);
+      break;
+    case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER:
+      assign(how.aux, value, bytes);
+      break;
+    case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD:
+      assign(how.aux_stride, value, bytes);
+      break;
     default:
       refuse("the attribute " + std::to_string(attribute) + " of a product");
   }
@@ -178,18 +221,31 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t, 
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t description,
                                               cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
                                               cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
-                                              cublasLtMatmulPreference_t, int, cublasLtMatmulHeuristicResult_t* found,
-                                              int* n_found) {
-  check(of(description), of(a), of(b), of(c), of(d));
-  found[0] = {};
-  *n_found = 1;
+                                              cublasLtMatmulPreference_t, int n_asked,
+                                              cublasLtMatmulHeuristicResult_t* found, int* n_found) {
+  const Description& how = of(description);
+  check(how, of(a), of(b), of(c), of(d));
+  if ((how.is_gelu() || how.is_gelu_gradient()) && !Simulator::the().has_epilogues()) {
+    *n_found = 0;
+    return CUBLAS_STATUS_NOT_SUPPORTED;
+  }
+  *n_found = std::min(n_asked, static_cast<int>(n_algorithms));
+  for (int i = 0; i < *n_found; ++i) found[i] = result_of(algorithm_of(static_cast<std::uint64_t>(i)));
   return CUBLAS_STATUS_SUCCESS;
+}
+std::size_t cublasLtGetVersion() { return 130'000; }
+cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t, cublasLtMatmulDesc_t description, cublasLtMatrixLayout_t a,
+                                       cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                                       const cublasLtMatmulAlgo_t* algorithm, cublasLtMatmulHeuristicResult_t* result) {
+  check(of(description), of(a), of(b), of(c), of(d));
+  *result = result_of(*algorithm);
+  return is_known(*algorithm) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description, const void* alpha, const void* a,
                               cublasLtMatrixLayout_t a_layout, const void* b, cublasLtMatrixLayout_t b_layout,
                               const void* beta, const void* c, cublasLtMatrixLayout_t c_layout, void* d,
-                              cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t*, void* workspace,
+                              cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t* algorithm, void* workspace,
                               std::size_t workspace_bytes, cudaStream_t stream) {
   const Description& how = of(description);
   check(how, of(a_layout), of(b_layout), of(c_layout), of(d_layout));
@@ -198,11 +254,19 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description
                          .c = matrix_of(c, of(c_layout)),
                          .d = matrix_of(d, of(d_layout)),
                          .bias = {},
+                         .aux = {},
                          .alpha = number(alpha, how.scale),
                          .beta = number(beta, how.scale)};
-  if (how.epilogue == CUBLASLT_EPILOGUE_BIAS)
+  using After = Multiplication::After;
+  if (how.is_gelu() || how.is_gelu_gradient()) {
+    product.after = how.is_gelu() ? After::gelu : After::gelu_gradient;
+    product.aux = matrix_of(how.aux, {dtype_of(how.aux_type), of(d_layout).rows, of(d_layout).columns, how.aux_stride});
+  }
+  if (how.has_bias())
     product.bias = {static_cast<std::byte*>(how.bias), dtype_of(how.bias_type), {1, of(d_layout).rows}};
+  if (!is_known(*algorithm)) refuse("such an algorithm");
   ++Simulator::the().counts().products;
+  ++Simulator::the().counts().products_by[algorithm->data[1]];
   const Status status = Simulator::the().give(stream, "product", [=] {
     product.run();
     spoil(workspace, workspace_bytes);

@@ -59,6 +59,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   *properties = {};
   properties->uuid.bytes[0] = static_cast<char>(device + 1);
   std::snprintf(properties->name, sizeof properties->name, "simulated GPU");
+  properties->major = 9;
   properties->multiProcessorCount = 1;
   properties->totalGlobalMem = Memory::gpu_bytes;
   return cudaSuccess;

@@ -2,6 +2,8 @@
 
 #include <monomorph/runtime/kernels/elementwise.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -17,6 +19,7 @@ template <class T> class Values {
       : rows_(rows), columns_(columns), elements_(static_cast<std::size_t>(rows * columns)) {}
   T& at(std::int64_t row, std::int64_t column) { return elements_[static_cast<std::size_t>(column * rows_ + row)]; }
   T* column(std::int64_t i) { return &at(0, i); }
+  void for_each(auto f) { std::ranges::for_each(elements_, f); }
   std::int64_t rows() const { return rows_; }
   std::int64_t columns() const { return columns_; }
   View view() {
@@ -51,6 +54,23 @@ template <class T> Values<T> values_of(const Matrix& matrix) {
   return values;
 }
 
+void write(const View& values, const View& rows) {
+  for_each_row(rows, [](const std::byte* row, std::size_t bytes) { Simulator::the().writes(row, bytes); });
+  cpu::copy({}, values, rows);
+}
+
+/// Of Hendrycks and Gimpel's unit by the hyperbolic tangent, which is x times a share of it: that share, and the slope
+/// of the whole.
+struct Gelu {
+  double share, slope;
+};
+Gelu gelu(double x) {
+  constexpr double root = 0.79788456080286535588, cubic = 0.044715;  // of 2 / pi
+  const double tangent = std::tanh(root * (x + cubic * x * x * x));
+  const double share = (1 + tangent) / 2, slope_of_share = (1 - tangent * tangent) / 2 * root * (1 + 3 * cubic * x * x);
+  return {share, share + x * slope_of_share};
+}
+
 template <class T> void run_in(const Multiplication& m) {
   Values<T> a = values_of<T>(m.a), b = values_of<T>(m.b), d(m.d.rows.shape.cols, m.d.rows.shape.rows);
   for (std::int64_t column = 0; column < d.columns(); ++column)
@@ -69,8 +89,17 @@ template <class T> void run_in(const Multiplication& m) {
     for (std::int64_t column = 0; column < d.columns(); ++column)
       for (std::int64_t row = 0; row < d.rows(); ++row) d.at(row, column) += bias.at(row, 0);
   }
-  for_each_row(m.d.rows, [](const std::byte* row, std::size_t bytes) { Simulator::the().writes(row, bytes); });
-  cpu::copy({}, d.view(), m.d.rows);
+  if (m.after == Multiplication::After::gelu) {
+    write(d.view(), m.aux.rows);
+    d.for_each([](T& x) { x = static_cast<T>(static_cast<double>(x) * gelu(static_cast<double>(x)).share); });
+  }
+  if (m.after == Multiplication::After::gelu_gradient) {
+    Values<T> of = stored_values<T>(m.aux.rows);
+    for (std::int64_t column = 0; column < d.columns(); ++column)
+      for (std::int64_t row = 0; row < d.rows(); ++row)
+        d.at(row, column) *= static_cast<T>(gelu(static_cast<double>(of.at(row, column))).slope);
+  }
+  write(d.view(), m.d.rows);
 }
 
 }  // namespace

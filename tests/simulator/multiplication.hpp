@@ -10,11 +10,19 @@ struct Matrix {
 };
 
 /// d = alpha a b + beta c, and the bias in each column: what cuBLASLt computes, in the plainest way. Products are added
-/// up in fp64 if that is d's dtype, or else in fp32, in the order of the columns of a.
+/// up in fp64 if that is d's dtype, or else in fp32, in the order of the columns of a. What comes after them begins
+/// with numbers that are not rounded yet.
 struct Multiplication {
+  enum class After {
+    nothing,
+    gelu,           ///< aux gets d, and d becomes gelu(d)
+    gelu_gradient,  ///< d is multiplied by the slope of gelu at aux
+  };
   Matrix a, b, c, d;
-  View bias;  ///< of one row; not present without
+  View bias;   ///< of one row; not present without
+  Matrix aux;  ///< likewise
   double alpha, beta;
+  After after = After::nothing;
 
   /// Tells the simulator what it reads and writes.
   void run() const;

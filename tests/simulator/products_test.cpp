@@ -4,6 +4,7 @@
 #include <array>
 
 #include <monomorph/optim/muon.hpp>
+#include <monomorph/runtime/kernels/linear_activate.hpp>
 
 #include "gpu/mirror.hpp"
 #include "simulator/simulator.hpp"
@@ -151,6 +152,43 @@ TEST_CASE("contrastive losses on the simulated GPU are those of a CPU, with pair
           CHECK(gpu.metrics == cpu.metrics);
           if (trains) gradient.check_equal(10 * tolerance(dtype));
         }
+}
+
+TEST_CASE("a product and its activation are one kernel where cuBLASLt has it, and those of a CPU wherever") {
+  constexpr std::int64_t m = 12, n = 24, k = 16;
+  for (const DType dtype : {DType::fp32, DType::bf16, DType::fp64, DType::fp16})
+    for (const std::int64_t gap : {0, 4, 8})
+      for (const bool biased : {false, true}) {
+        CAPTURE(name_of(dtype), gap, biased);
+        const Mirror x = matrix(m, k, dtype, 1, 0), w = matrix(n, k, dtype, 2, 0), bias = matrix(1, n, dtype, 3, 0),
+                     h = matrix(m, n, dtype, 4, gap), y = matrix(m, n, dtype, 5, gap), dout = matrix(m, k, dtype, 6, 0),
+                     dw = matrix(k, n, dtype, 7, 0), dh = matrix(m, n, dtype, 8, gap);
+        const simulator::Counts before = simulator::Simulator::the().counts();
+        on_both([&](auto q) {
+          linear_activate<Activation::gelu_tanh>(q, x.on(q), w.on(q), biased ? bias.on(q) : View{}, h.on(q), y.on(q));
+          const View got =
+              linear_backward_input_activate<Activation::gelu_tanh>(q, dout.on(q), dw.on(q), h.on(q), dh.on(q));
+          CHECK(got.data == dh.on(q).data);
+        });
+        const simulator::Counts after = simulator::Simulator::the().counts();
+        const bool narrow = dtype == DType::bf16 || dtype == DType::fp16, fused = narrow && gap % 8 == 0;
+        CHECK(after.products - before.products == 2);
+        CHECK(after.kernels - before.kernels == (fused ? 0 : 2));
+        h.check_equal(tolerance(dtype)), y.check_equal(tolerance(dtype)), dh.check_equal(2 * tolerance(dtype));
+      }
+}
+
+TEST_CASE("a product and its activation are two kernels where cuBLASLt lacks the epilogue") {
+  auto& gpu = simulator::Simulator::the();
+  gpu.set_has_epilogues(false);
+  const Mirror x = matrix(7, 32, DType::bf16, 1, 0), w = matrix(40, 32, DType::bf16, 2, 0),
+               h = matrix(7, 40, DType::bf16, 4, 0), y = matrix(7, 40, DType::bf16, 5, 0);
+  const std::int64_t before = gpu.counts().kernels;
+  for (int i = 0; i < 2; ++i)
+    on_both([&](auto q) { linear_activate<Activation::gelu_tanh>(q, x.on(q), w.on(q), View{}, h.on(q), y.on(q)); });
+  CHECK(gpu.counts().kernels - before == 2);
+  gpu.set_has_epilogues(true);
+  h.check_equal(tolerance(DType::bf16)), y.check_equal(tolerance(DType::bf16));
 }
 
 TEST_CASE("what the simulated cuBLASLt does not know it refuses by name") {

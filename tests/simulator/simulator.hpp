@@ -3,6 +3,7 @@
 #include "simulator/races.hpp"
 #include "simulator/streams.hpp"
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -25,6 +26,7 @@ enum class Status { success = 0, invalid_value = 1, out_of_memory = 2, illegal_a
 /// What the GPU was asked for since the process began.
 struct Counts {
   std::int64_t allocations = 0, waits = 0, kernels = 0, products = 0, copies = 0, collectives = 0, moments = 0;
+  std::array<std::int64_t, 3> products_by{};  ///< by the number of cuBLASLt's algorithm, in the order of its advice
 };
 
 class Simulator {
@@ -40,6 +42,9 @@ class Simulator {
   /// The n-th operation from now on is a fault, as an access beyond all memory is: it does nothing, those behind it are
   /// dropped, and every call from then on says so.
   void fail_operation(int n) { operations_until_failure_ = n; }
+  /// Whether cuBLASLt knows epilogues that activate.
+  void set_has_epilogues(bool has) { has_epilogues_ = has; }
+  bool has_epilogues() const { return has_epilogues_; }
   /// Without the fault, and all that it has dropped.
   void reset();
   /// Where the program waits, as addresses in its file: where the host waits that of the call of CUDA, and where a
@@ -105,6 +110,7 @@ class Simulator {
   std::atomic<int> device_ = 0;
   int allocations_until_failure_ = -1, operations_until_failure_ = -1;
   std::string skipped_wait_;
+  bool has_epilogues_ = true;
   std::set<std::string> places_of_waits_;
 };
 

@@ -3,20 +3,25 @@
 #include <monomorph/model/low_rank_adapters.hpp>
 #include <monomorph/model/part_tensors.hpp>
 #include <monomorph/runtime/kernels/activate.hpp>
-#include <monomorph/runtime/kernels/linear.hpp>
+#include <monomorph/runtime/kernels/linear_activate.hpp>
 
 /// The bodies of MlpOfWidth.
 namespace monomorph {
 
 template <class R, std::int64_t width, const MlpNames& names>
 void MlpOfWidth<R, width, names>::compute(const PartTensors<MlpOfWidth>& t, View in) {
-  linear(t.queue, in, t.param(t.p.up_GxD), t.param(t.p.up_bias_G), t.activation(t.saved.up_MG));
-  const View up = t.activation(t.saved.up_MG);
-  model::adapter_compute<GateAdapter>(t, t.p.adapters.gate, in, t.saved.gate_hidden_Mr);
-  model::adapter_add<GateAdapter>(t, t.p.adapters.gate, t.saved.gate_hidden_Mr, up.columns(0, F));
-  model::adapter_compute<UpAdapter>(t, t.p.adapters.up, in, t.saved.up_hidden_Mr);
-  model::adapter_add<UpAdapter>(t, t.p.adapters.up, t.saved.up_hidden_Mr, up.columns(G - F, F));
-  recompute_cheap(t);
+  const View up = t.activation(t.saved.up_MG), weight = t.param(t.p.up_GxD), bias = t.param(t.p.up_bias_G);
+  // What is activated again in backward must be activated alone in forward, too, to have the same bits.
+  if (!GateAdapter::present && !UpAdapter::present && R::checkpointing::recompute(t.t.block) != Recompute::cheap) {
+    linear_activate<model.activation>(t.queue, in, weight, bias, up, t.activation(t.saved.activated_MF));
+  } else {
+    linear(t.queue, in, weight, bias, up);
+    model::adapter_compute<GateAdapter>(t, t.p.adapters.gate, in, t.saved.gate_hidden_Mr);
+    model::adapter_add<GateAdapter>(t, t.p.adapters.gate, t.saved.gate_hidden_Mr, up.columns(0, F));
+    model::adapter_compute<UpAdapter>(t, t.p.adapters.up, in, t.saved.up_hidden_Mr);
+    model::adapter_add<UpAdapter>(t, t.p.adapters.up, t.saved.up_hidden_Mr, up.columns(G - F, F));
+    recompute_cheap(t);
+  }
   model::adapter_compute<DownAdapter>(t, t.p.adapters.down, t.activation(t.saved.activated_MF), t.saved.down_hidden_Mr);
 }
 
@@ -40,9 +45,16 @@ void MlpOfWidth<R, width, names>::backward(const PartTensors<MlpOfWidth>& t, Vie
   linear_backward_weight(t.queue, dout, activated, t.gradient(t.p.down_DxF), t.gradient(t.p.down_bias_D),
                          t.t.accumulate);
   model::adapter_backward<DownAdapter>(t, t.p.adapters.down, dout, activated, t.saved.down_hidden_Mr);
-  linear_backward_input(t.queue, dout, t.param(t.p.down_DxF), activated);
-  model::adapter_backward_input<DownAdapter>(t, t.p.adapters.down, t.saved.down_hidden_Mr, activated);
-  const View dup = activate_backward<model.activation>(t.queue, up, activated);
+  const View dup = [&] {
+    const View weight = t.param(t.p.down_DxF);
+    if constexpr (!DownAdapter::present) {
+      return linear_backward_input_activate<model.activation>(t.queue, dout, weight, up, activated);
+    } else {
+      linear_backward_input(t.queue, dout, weight, activated);
+      model::adapter_backward_input<DownAdapter>(t, t.p.adapters.down, t.saved.down_hidden_Mr, activated);
+      return activate_backward<model.activation>(t.queue, up, activated);
+    }
+  }();
   linear_backward_weight(t.queue, dup, in, t.gradient(t.p.up_GxD), t.gradient(t.p.up_bias_G), t.t.accumulate);
   model::adapter_backward<GateAdapter>(t, t.p.adapters.gate, dup.columns(0, F), in, t.saved.gate_hidden_Mr);
   model::adapter_backward<UpAdapter>(t, t.p.adapters.up, dup.columns(G - F, F), in, t.saved.up_hidden_Mr);

@@ -4,6 +4,8 @@
 #include "train/run/spike_counters.hpp"
 #include "train/step/loss_scale.hpp"
 
+#include <monomorph/runtime/files/counter_names.hpp>
+
 #include <fmt/format.h>
 #include <cmath>
 #include <limits>
@@ -86,6 +88,8 @@ RunState saved_state(const runtime::CheckpointMetadata& metadata, const std::str
   state.spike_levels = {moments(saved, spike_loss_counters, state.step),
                         moments(saved, spike_norm_counters, state.step)};
   if (saved.has(rewinds_counter)) state.rewinds = saved.counter(rewinds_counter, most);
+  if (saved.has(runtime::product_table_counter))
+    state.product_table = saved.counter(runtime::product_table_counter, most);
   return state;
 }
 

@@ -235,6 +235,12 @@ Trainer::Trainer(const RecipeProgram& recipe, const World& world, const Parallel
                    hparams_.run.output_dir.value));
   for (const std::string& line : start.resume.notes) note(line);
   if (resumed_from_) note(fmt::format("resumed after step {} from {}", state_.step, *resumed_from_));
+  const std::int64_t product_table = step_->device_use().product_table;
+  if (resumed_from_ && product_table != state_.product_table)
+    note(
+        "its products were computed by another table of algorithms: bits may differ from those of a run that was not "
+        "interrupted");
+  state_.product_table = product_table;
   if (state_.step >= hparams_.run.steps.value)
     note(fmt::format("nothing is left to train: run.steps = {}", hparams_.run.steps.value));
 }
@@ -397,6 +403,7 @@ void Trainer::go_back() {
   note(fmt::format("going back to step {} by {}, and on with the data behind the spike", earlier.step, *checkpoint));
   earlier.samples = state_.samples;
   earlier.rewinds = state_.rewinds + 1;
+  earlier.product_table = state_.product_table;
   state_ = last_good_ = earlier;
   last_evaluated_ = -1;
   all_have_written_ = false;

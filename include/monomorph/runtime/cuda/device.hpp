@@ -1,6 +1,7 @@
 #pragma once
 #include <monomorph/device/cuda.hpp>
 #include <monomorph/runtime/cuda/connect.hpp>
+#include <monomorph/runtime/cuda/fused_products.hpp>
 #include <monomorph/runtime/cuda/kernels.hpp>
 #include <monomorph/runtime/cuda/memory.hpp>
 #include <monomorph/runtime/cuda/transfers.hpp>

@@ -23,7 +23,8 @@ struct RunState {
   std::int64_t steps_at_scale = 0;    ///< since the scale was changed
   double lowest_evaluation_loss = std::numeric_limits<double>::infinity();  ///< of a run that keeps its best
   SpikeLevels spike_levels{};                                               ///< of a run that watches for spikes
-  std::int64_t rewinds = 0;  ///< how often it has gone back to a checkpoint
+  std::int64_t rewinds = 0;        ///< how often it has gone back to a checkpoint
+  std::int64_t product_table = 0;  ///< DeviceUse::product_table
 };
 
 }  // namespace monomorph::train

@@ -6,6 +6,12 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <bit>
+#include <cstdio>
+#include <mutex>
+
+#include "runtime/cuda/host/check.hpp"
+#include "runtime/cuda/products/algorithm_table.hpp"
 
 namespace monomorph::cuda {
 namespace {
@@ -50,6 +56,26 @@ using MatrixLayout =
 using Preference =
     std::unique_ptr<std::remove_pointer_t<cublasLtMatmulPreference_t>, Destroy<cublasLtMatmulPreferenceDestroy>>;
 
+/// Bits may then differ from those of a run that has the algorithms: it is said once.
+void say_that_table_is_of_another_place() {
+  static std::once_flag said;
+  std::call_once(said, [] {
+    fmt::print(stderr,
+               "note: the table of product algorithms has none for this GPU (sm_{}) with cuBLASLt {}; products are "
+               "computed as cuBLASLt recommends first\n",
+               algorithm_place().sm, algorithm_place().cublas_lt);
+  });
+}
+void say_that_entry_is_refused(const Product& p) {
+  static std::once_flag said;
+  std::call_once(said, [&] {
+    fmt::print(stderr,
+               "note: cuBLASLt does not take what the table of product algorithms has for {}; such products are "
+               "computed as it recommends first\n",
+               text_of(p));
+  });
+}
+
 MatrixLayout layout_of(const Operand& x, std::int64_t rows, std::int64_t columns) {
   cublasLtMatrixLayout_t made = nullptr;
   check(cublasLtMatrixLayoutCreate(&made, type_of(x.dtype), static_cast<std::uint64_t>(rows),
@@ -80,14 +106,55 @@ struct ProductPlan::Parts {
     product.reset(made);
     set(CUBLASLT_MATMUL_DESC_TRANSA, p.a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(CUBLASLT_MATMUL_DESC_TRANSB, p.b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
-    if (p.bias == nullptr) return;
-    set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
-    set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, type_of(p.bias_dtype));
-    set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias);
+    set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(p));
+    if (p.bias != nullptr) set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, type_of(p.bias_dtype));
+    if (p.epilogue != Epilogue::none) {
+      set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, p.aux.stride);
+      set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE, type_of(p.aux.dtype));
+    }
+    set_addresses(p);
+  }
+
+  static cublasLtEpilogue_t epilogue_of(const Product& p) {
+    switch (p.epilogue) {
+      case Epilogue::none:
+        return p.bias != nullptr ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+      case Epilogue::gelu:
+        return p.bias != nullptr ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS : CUBLASLT_EPILOGUE_GELU_AUX;
+      case Epilogue::gelu_gradient:
+        return CUBLASLT_EPILOGUE_DGELU;
+    }
+    __builtin_unreachable();
+  }
+  /// Of what is no argument of a product's start.
+  void set_addresses(const Product& p) {
+    if (p.bias != nullptr) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias);
+    if (p.epilogue != Epilogue::none) set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, p.aux.data);
   }
 
   template <class T> void set(cublasLtMatmulDescAttributes_t attribute, const T& value) {
     check(cublasLtMatmulDescSetAttribute(product.get(), attribute, &value, sizeof value), "describing a product");
+  }
+
+  /// @return false: the table has nothing for this product, or nothing that cuBLASLt takes
+  bool choose_by_table(const Product& p) {
+    const AlgorithmTable& table = algorithm_table();
+    if (table.empty()) return false;
+    const AlgorithmPlace& here = algorithm_place();
+    if (!table.has_place(here)) say_that_table_is_of_another_place();
+    const Algorithm* const found = table.find(here, p);
+    if (found == nullptr) return false;
+    algorithm = std::bit_cast<cublasLtMatmulAlgo_t>(*found);
+    cublasLtMatmulHeuristicResult_t checked{};
+    const cublasStatus_t status =
+        cublasLtMatmulAlgoCheck(handle(), product.get(), a.get(), b.get(), c.get(), d.get(), &algorithm, &checked);
+    const bool taken = status == CUBLAS_STATUS_SUCCESS && checked.state == CUBLAS_STATUS_SUCCESS &&
+                       checked.workspaceSize <= static_cast<std::size_t>(product_workspace_bytes);
+    if (taken)
+      n_candidates = 1;
+    else
+      say_that_entry_is_refused(p);
+    return taken;
   }
 
   /// @param rank among what cuBLASLt recommends; one that does not exist is the first
@@ -107,7 +174,9 @@ struct ProductPlan::Parts {
     const cublasStatus_t status =
         cublasLtMatmulAlgoGetHeuristic(handle(), product.get(), a.get(), b.get(), c.get(), d.get(), made,
                                        most_candidates, found.data(), &n_candidates);
-    if (status != CUBLAS_STATUS_SUCCESS || n_candidates == 0)
+    if (status != CUBLAS_STATUS_SUCCESS) n_candidates = 0;
+    if (n_candidates == 0 && p.epilogue != Epilogue::none) return;
+    if (n_candidates == 0)
       throw Error("GPU-04",
                   fmt::format("cuBLASLt has no way to compute a product of {} tokens with {} and {} features "
                               "in {} to {} ({}); choose another precision or other widths",
@@ -116,6 +185,20 @@ struct ProductPlan::Parts {
   }
 };
 
+const AlgorithmPlace& algorithm_place() {
+  static const AlgorithmPlace of_process = [] {
+    int device = 0;
+    cudaDeviceProp properties{};
+    cuda::check(cudaGetDevice(&device), "naming itself");
+    cuda::check(cudaGetDeviceProperties(&properties, device), "naming itself");
+    return AlgorithmPlace{10 * properties.major + properties.minor, cublasLtGetVersion()};
+  }();
+  return of_process;
+}
+
+ProductPlan::ProductPlan(const Product& product) : parts_(std::make_unique<Parts>(product)) {
+  if (!parts_->choose_by_table(product)) parts_->choose(product, 0);
+}
 ProductPlan::ProductPlan(const Product& product, int rank) : parts_(std::make_unique<Parts>(product)) {
   parts_->choose(product, rank);
 }
@@ -123,9 +206,13 @@ ProductPlan::ProductPlan(ProductPlan&&) noexcept = default;
 ProductPlan::~ProductPlan() = default;
 
 int ProductPlan::candidates() const { return parts_->n_candidates; }
+Algorithm ProductPlan::algorithm() const {
+  static_assert(sizeof(cublasLtMatmulAlgo_t) == sizeof(Algorithm));
+  return std::bit_cast<Algorithm>(parts_->algorithm);
+}
 
 void ProductPlan::run(const Product& p, Queue queue, std::byte* workspace) const {
-  if (p.bias != nullptr) parts_->set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias);
+  parts_->set_addresses(p);
   constexpr float one = 1, zero = 0;
   constexpr double one64 = 1, zero64 = 0;
   const void* const alpha = parts_->in_fp64 ? static_cast<const void*>(&one64) : &one;

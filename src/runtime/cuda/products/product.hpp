@@ -5,6 +5,7 @@
 #include <monomorph/runtime/memory/view.hpp>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <memory>
@@ -37,6 +38,13 @@ struct Operand {
   auto key() const { return std::tuple(dtype, stride, transposed, alignment()); }
 };
 
+/// What cuBLASLt does to a product before it writes it.
+enum class Epilogue {
+  none,
+  gelu,           ///< d = gelu(product), and aux gets the product
+  gelu_gradient,  ///< d = product · gelu'(aux)
+};
+
 /// d = a b (+ c, or + d) (+ the bias in each column), d of m rows and n columns.
 struct Product {
   std::int64_t m, n, k;
@@ -44,8 +52,11 @@ struct Product {
   bool adds_c = false;
   const std::byte* bias = nullptr;
   DType bias_dtype = DType::fp32;
+  Epilogue epilogue = Epilogue::none;
+  Operand aux{};  ///< of the epilogue, of d's rows, columns and dtype
   auto key() const {
-    return std::tuple(m, n, k, a.key(), b.key(), c.key(), d.key(), adds_c, bias != nullptr, bias_dtype);
+    return std::tuple(m, n, k, a.key(), b.key(), c.key(), d.key(), adds_c, bias != nullptr, bias_dtype, epilogue,
+                      aux.key());
   }
 };
 
@@ -53,18 +64,21 @@ struct Product {
 /// in the same way, so its bits are the same in each step and each run on such a GPU.
 class ProductPlan {
  public:
-  /// @param rank among the ways that cuBLASLt recommends: 0, the first, in every run, as to measure which is fastest
-  ///   could choose otherwise when a run is resumed, and change its bits
-  /// @throws Error [GPU-04] it knows none
-  explicit ProductPlan(const Product& product, int rank = 0);
+  /// As the table of algorithms says, or else as cuBLASLt recommends first.
+  /// @throws Error [GPU-04] it knows none, unless the product has an epilogue
+  explicit ProductPlan(const Product& product);
+  /// To be measured.   @param rank among the ways that cuBLASLt recommends; one that does not exist is the first
+  ProductPlan(const Product& product, int rank);
   ProductPlan(ProductPlan&&) noexcept;
   ~ProductPlan();
 
   /// @param workspace of at least product_workspace_bytes
   /// @throws Error [GPU-04] cuBLASLt does not start it
   void run(const Product& product, Queue queue, std::byte* workspace) const;
-  /// How many ways cuBLASLt recommends, at most 32.
+  /// How many ways cuBLASLt recommends, at most 32; none only of a product with an epilogue.
   int candidates() const;
+  /// In cuBLASLt's own form (algorithm_table.hpp).
+  std::array<std::uint64_t, 8> algorithm() const;
 
  private:
   struct Parts;

@@ -1,8 +1,10 @@
 #include "runtime/cuda/host/staging.hpp"
+#include "runtime/cuda/products/algorithm_table.hpp"
 #include "runtime/cuda/products/mixed_products.hpp"
 #include "runtime/cuda/products/product.hpp"
 #include "runtime/cuda/sums/column_sums.hpp"
 
+#include <monomorph/runtime/cuda/fused_products.hpp>
 #include <monomorph/runtime/cuda/kernels.hpp>
 #include <monomorph/runtime/machine/kernel_span.hpp>
 
@@ -31,6 +33,20 @@ struct Plans {
 void run(Queue queue, const Product& product) {
   Plans::of_process().of(product).run(product, queue, workspace(queue, product_workspace_bytes));
 }
+/// @return false: cuBLASLt does not have this product with this epilogue
+bool runs_with_epilogue(Queue queue, const Product& product, const char* kernel) {
+  // cuBLASLt's epilogues read and write 16 bytes at a time. Of fp32, which tensor cores do not compute, it has none.
+  constexpr std::int64_t access_bytes = 16, access_elements = 8;
+  const bool narrow = product.d.dtype == DType::bf16 || product.d.dtype == DType::fp16;
+  if (!narrow || product.aux.dtype != product.d.dtype || product.aux.stride % access_elements != 0 ||
+      product.aux.alignment() < access_bytes)
+    return false;
+  const ProductPlan& plan = Plans::of_process().of(product);
+  if (plan.candidates() == 0) return false;
+  const KernelSpan span(Work::products, kernel, queue.stream);
+  plan.run(product, queue, workspace(queue, product_workspace_bytes));
+  return true;
+}
 
 /// yᵀ = w xᵀ.
 Product projection(const View& x, const View& w, const View& bias, const View& y) {
@@ -48,9 +64,23 @@ Product projection(const View& x, const View& w, const View& bias, const View& y
   return p;
 }
 
+/// dxᵀ = wᵀ dyᵀ.
+Product backward_projection(const View& dy, const View& w, const View& dx, bool accumulate) {
+  return {.m = dx.shape.cols,
+          .n = dx.shape.rows,
+          .k = dy.shape.cols,
+          .a = Operand::of(w),
+          .b = Operand::of(dy),
+          .c = Operand::of(dx),
+          .d = Operand::of(dx),
+          .adds_c = accumulate};
+}
+
 }  // namespace
 
 std::vector<Product> planned_products() { return Plans::of_process().products; }
+
+std::int64_t product_table_hash(Queue) { return static_cast<std::int64_t>(algorithm_table().hash() >> 2); }
 
 void linear(Queue queue, View x, View w, View bias, View y) {
   const KernelSpan span(Work::products, "linear", queue.stream);
@@ -68,18 +98,31 @@ void linear_add(Queue queue, View x, View w, View bias, View residual, View y) {
   run(queue, p);
 }
 
+void linear_gelu_tanh(Queue queue, View x, View w, View bias, View h, View y) {
+  if (!y.present()) return;
+  Product p = projection(x, w, bias, y);
+  p.epilogue = Epilogue::gelu;
+  p.aux = Operand::of(h);
+  if (runs_with_epilogue(queue, p, "linear_gelu_tanh")) return;
+  linear(queue, x, w, bias, h);
+  gelu_tanh(queue, h, y);
+}
+
 void linear_backward_input(Queue queue, View dy, View w, View dx, bool accumulate) {
   const KernelSpan span(Work::products, "linear_backward_input", queue.stream);
   if (!dx.present()) return;
   if (dy.dtype != w.dtype) return mixed_backward_input(queue, dy, w, dx, accumulate);
-  run(queue, {.m = dx.shape.cols,
-              .n = dx.shape.rows,
-              .k = dy.shape.cols,
-              .a = Operand::of(w),
-              .b = Operand::of(dy),
-              .c = Operand::of(dx),
-              .d = Operand::of(dx),
-              .adds_c = accumulate});
+  run(queue, backward_projection(dy, w, dx, accumulate));
+}
+
+void linear_backward_input_gelu_tanh(Queue queue, View dout, View w, View h, View dh) {
+  if (!dh.present()) return;
+  Product p = backward_projection(dout, w, dh, false);
+  p.epilogue = Epilogue::gelu_gradient;
+  p.aux = Operand::of(h);
+  if (dout.dtype == w.dtype && runs_with_epilogue(queue, p, "linear_backward_input_gelu_tanh")) return;
+  linear_backward_input(queue, dout, w, dh);
+  gelu_tanh_backward(queue, h, dh, dh);
 }
 
 /// cuBLASLt could add up rows behind the product, but takes three times as long for it.
