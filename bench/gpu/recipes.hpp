@@ -2,7 +2,7 @@
 #include <monomorph/run.hpp>
 #include <monomorph/runtime/cuda/device.hpp>
 
-/// What bench/gpu times: the recipes of issue 17, each on one GPU.
+/// What bench/gpu times and counts: the recipes of issue 17, each on one GPU, or on a device that plays one.
 namespace bench {
 
 struct OneGpu {
@@ -10,7 +10,6 @@ struct OneGpu {
   using precision = monomorph::precision::Bf16Mixed;
   using checkpointing = monomorph::checkpointing::KeepAll;
   using optimizer = monomorph::optim::AdamW;
-  using device = monomorph::device::Cuda;
 };
 
 struct gpt2_124m : OneGpu {
@@ -36,6 +35,21 @@ struct qwen_1_5b : OneGpu {
                                                 .tied_head = true};
 };
 
+/// The shapes of Qwen 2.5 7B without biases, in 10 bytes a parameter.
+struct qwen_7b : OneGpu {
+  static constexpr auto model = [] {
+    auto shapes = qwen_1_5b::model;
+    shapes.vocab_size = 152'064;
+    shapes.n_heads = 28;
+    shapes.d_model = 3584;
+    shapes.n_kv_heads = 4;
+    shapes.d_ff = 18'944;
+    shapes.tied_head = false;
+    return shapes;
+  }();
+  using precision = monomorph::precision::Bf16Pure;
+};
+
 struct llama_1b : OneGpu {
   static constexpr auto model = [] {
     auto shapes = monomorph::models::llama3_1b;
@@ -44,11 +58,10 @@ struct llama_1b : OneGpu {
   }();
 };
 
-/// All of it in 10 bytes a parameter, and blocks computed again in backward.
+/// All of it in 10 bytes a parameter, which leaves an H200 room for all activations.
 struct llama_8b : OneGpu {
   static constexpr auto model = monomorph::models::llama3_8b;
   using precision = monomorph::precision::Bf16Pure;
-  using checkpointing = monomorph::checkpointing::EveryBlock;
 };
 
 }  // namespace bench

@@ -14,7 +14,7 @@
 #include <vector>
 
 using namespace monomorph;
-using R = RECIPE;
+using R = On<RECIPE, device::Cuda>;
 using Clock = std::chrono::steady_clock;
 
 namespace {

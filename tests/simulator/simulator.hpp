@@ -53,7 +53,8 @@ class Simulator {
   /// What waits at such a place goes on without waiting.
   void skip_wait(const std::string& place) { skipped_wait_ = place; }
   /// Is told of the memory that operations read and write from now on.
-  void observe(std::function<void(const void* begin, std::size_t bytes)> observer) { observer_ = std::move(observer); }
+  using Observer = std::function<void(const void* begin, std::size_t bytes, bool writes)>;
+  void observe(Observer observer) { observer_ = std::move(observer); }
   /// What nobody has waited for runs now.
   void finish();
 
@@ -85,7 +86,7 @@ class Simulator {
 
  private:
   void access(const void* begin, std::size_t bytes, bool writes) {
-    if (observer_) observer_(begin, bytes);
+    if (observer_) observer_(begin, bytes, writes);
     races_.access(begin, bytes, writes);
   }
   /// The environment's MONOMORPH_SIMULATOR_FAULT=<n> is fail_operation(n), MONOMORPH_SIMULATOR_REFUSAL=<n>
@@ -105,7 +106,7 @@ class Simulator {
   std::chrono::steady_clock::time_point last_run_ = std::chrono::steady_clock::now();
   std::chrono::seconds time_limit_{60};
   std::uint64_t time_ = 0;
-  std::function<void(const void* begin, std::size_t bytes)> observer_;
+  Observer observer_;
   int n_gpus_ = 1;
   std::atomic<int> device_ = 0;
   int allocations_until_failure_ = -1, operations_until_failure_ = -1;

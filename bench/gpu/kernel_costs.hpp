@@ -1,0 +1,168 @@
+#pragma once
+#include <monomorph/runtime/kernels/attention.hpp>
+#include <monomorph/runtime/kernels/cross_entropy.hpp>
+#include <monomorph/runtime/kernels/optimizer.hpp>
+#include <monomorph/runtime/memory/view.hpp>
+
+#include <algorithm>
+#include <initializer_list>
+
+/// What each kernel of a dense decoder's step has to move and to compute, by its arguments: each operand once, as it is
+/// read or written. tests/simulator/costs_test.cpp compares this with what the kernels do.
+namespace bench::costs {
+
+using monomorph::AttentionMask;
+using monomorph::AttentionShape;
+using monomorph::View;
+
+struct Cost {
+  double read = 0, written = 0;  ///< bytes
+  double products = 0;           ///< operations of matrix products
+  double attention = 0;          ///< of attention's products
+
+  double bytes() const { return read + written; }
+  Cost& operator+=(const Cost& other) {
+    read += other.read, written += other.written, products += other.products, attention += other.attention;
+    return *this;
+  }
+};
+
+inline double bytes_of(std::initializer_list<View> views) {
+  double bytes = 0;
+  for (const View& view : views) bytes += view.present() ? static_cast<double>(view.bytes()) : 0;
+  return bytes;
+}
+inline Cost moves(std::initializer_list<View> read, std::initializer_list<View> written) {
+  return {bytes_of(read), bytes_of(written)};
+}
+/// Of what is added to.
+inline double again(const View& view, bool accumulate) { return accumulate ? bytes_of({view}) : 0; }
+
+// Of elements.
+inline Cost copy(View from, View to) { return moves({from}, {to}); }
+inline Cost zero(View x) { return moves({}, {x}); }
+inline Cost scale(View x, double, View y) { return moves({x}, {y}); }
+inline Cost activation(View h, View y) { return moves({h}, {y}); }
+inline Cost activation_backward(View h, View dy, View dh) { return moves({h, dy}, {dh}); }
+
+// Products.
+inline double product(const View& y, std::int64_t k) {
+  return 2 * static_cast<double>(y.elements()) * static_cast<double>(k);
+}
+inline Cost linear(View x, View w, View bias, View y) {
+  Cost cost = moves({x, w, bias}, {y});
+  cost.products = product(y, x.shape.cols);
+  return cost;
+}
+inline Cost linear_add(View x, View w, View bias, View residual, View y) {
+  Cost cost = linear(x, w, bias, y);
+  cost.read += bytes_of({residual});
+  return cost;
+}
+inline Cost linear_backward_input(View dy, View w, View dx, bool accumulate = false) {
+  if (!dx.present()) return {};
+  Cost cost = moves({dy, w}, {dx});
+  cost.read += again(dx, accumulate);
+  cost.products = product(dx, dy.shape.cols);
+  return cost;
+}
+inline Cost linear_backward_weight(View dy, View x, View dw, bool accumulate) {
+  if (!dw.present()) return {};
+  Cost cost = moves({dy, x}, {dw});
+  cost.read += again(dw, accumulate);
+  cost.products = product(dw, dy.shape.rows);
+  return cost;
+}
+/// With the activation behind it.
+inline Cost linear_activate(View x, View w, View bias, View h, View y) {
+  Cost cost = linear(x, w, bias, y);
+  cost.written += bytes_of({h});
+  return cost;
+}
+inline Cost linear_backward_input_activate(View dout, View w, View h, View dh) {
+  Cost cost = linear_backward_input(dout, w, dh);
+  cost.read += bytes_of({h});
+  return cost;
+}
+/// The gradient of a bias.
+inline Cost column_sums(View x, View sums, bool accumulate) {
+  if (!sums.present()) return {};
+  Cost cost = moves({x}, {sums});
+  cost.read += again(sums, accumulate);
+  return cost;
+}
+
+// Norms.
+inline Cost layer_norm(View x, View weight, View bias, double, View y, View mean, View rstd) {
+  return moves({x, weight, bias}, {y, mean, rstd});
+}
+inline Cost rms_norm(View x, View weight, View bias, double, View y, View rstd) {
+  return moves({x, weight, bias}, {y, rstd});
+}
+inline Cost layer_norm_recompute(View x, View weight, View bias, View mean, View rstd, View y) {
+  return moves({x, weight, bias, mean, rstd}, {y});
+}
+inline Cost rms_norm_recompute(View x, View weight, View bias, View rstd, View y) {
+  return moves({x, weight, bias, rstd}, {y});
+}
+inline Cost layer_norm_backward(View dy, View x, View weight, View mean, View rstd, View dx, bool add, View dweight,
+                                View dbias, bool accumulate) {
+  Cost cost = moves({dy, x, weight, mean, rstd}, {dx, dweight, dbias});
+  cost.read += again(dx, add) + again(dweight, accumulate) + again(dbias, accumulate);
+  return cost;
+}
+inline Cost rms_norm_backward(View dy, View x, View weight, View rstd, View dx, bool add, View dweight, View dbias,
+                              bool accumulate) {
+  return layer_norm_backward(dy, x, weight, {}, rstd, dx, add, dweight, dbias, accumulate);
+}
+
+// Attention and positions.
+inline double pairs_of(const AttentionShape& s, const AttentionMask& mask) {
+  return static_cast<double>(s.batch * s.heads * mask.pairs(s.tokens)) * static_cast<double>(s.head_dim);
+}
+inline Cost attention(View q, View k, View v, View out, View lse, const AttentionShape& shape,
+                      const AttentionMask& mask) {
+  Cost cost = moves({q, k, v}, {out, lse});
+  cost.attention = 4 * pairs_of(shape, mask);  // scores, and values
+  return cost;
+}
+inline Cost attention_backward(View q, View k, View v, View out, View lse, View dout, View dq, View dk, View dv,
+                               const AttentionShape& shape, const AttentionMask& mask) {
+  Cost cost = moves({q, k, v, out, lse, dout}, {dq, dk, dv});
+  cost.attention = 10 * pairs_of(shape, mask);  // scores again, and four gradients
+  return cost;
+}
+inline Cost rotary(View x, View cos, View sin) { return moves({x, cos, sin}, {x}); }
+
+// The ends of a decoder. Of tables no more rows are read than there are tokens.
+inline Cost embedding(View table, View positions, View x) {
+  const auto rows = [&](const View& of) {
+    return of.present() ? of.rows(0, std::min(of.shape.rows, x.shape.rows)) : View();
+  };
+  return moves({rows(table), rows(positions)}, {x});
+}
+inline Cost embedding_backward(View dx, View dtable, bool accumulate) {
+  const View touched = accumulate ? dtable.rows(0, std::min(dtable.shape.rows, dx.shape.rows)) : dtable;
+  Cost cost = moves({dx}, {touched});
+  cost.read += again(touched, accumulate);
+  return cost;
+}
+inline Cost position_embedding_backward(View dx, View dpositions, bool accumulate) {
+  Cost cost = moves({dx}, {dpositions});
+  cost.read += again(dpositions, accumulate);
+  return cost;
+}
+/// A row is read twice, the second time from its end, but is short enough to be in the cache.
+inline Cost cross_entropy(const monomorph::TokenLogits& logits) {
+  return moves({logits.logits_CV.columns(0, logits.vocab_size)}, {logits.dlogits_CV, logits.loss_C});
+}
+
+// Updates.
+inline Cost add_to_norm(View x) { return moves({x}, {}); }
+inline Cost update(const monomorph::ElementUpdate& run) {
+  Cost cost = moves({run.gradient, run.master}, {run.master, run.rounded});
+  for (const View& state : run.state) cost += moves({state}, {state});
+  return cost;
+}
+
+}  // namespace bench::costs
