@@ -16,6 +16,8 @@ namespace monomorph::cuda {
 
 CUstream_st* compute_stream() { return nullptr; }
 
+bool is_recorded(Queue) { return false; }
+const std::byte* written_before_run(std::int64_t, std::function<void(std::byte*)>) { return nullptr; }
 const std::int32_t* on_device(Queue, const std::int32_t* host, std::int64_t) { return host; }
 
 std::byte* workspace(Queue, std::int64_t bytes) {

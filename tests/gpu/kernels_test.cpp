@@ -484,7 +484,8 @@ TEST_CASE("the numbers of a step on a GPU have the bits of a CPU", "[step]") {
   for (const double max_norm : {0.5, 1e9})
     on_both([&](auto q) {
       end_micro_batch(q, scalars.on(q));
-      decide_step(q, scalars.on(q), StepSettings{.max_norm = max_norm, .loss_scaling = {.is_dynamic = true}}, false, 3);
+      decide_step(q, scalars.on(q),
+                  StepSettings{.max_norm = max_norm, .loss_scaling = {.is_dynamic = true}, .number = 3}, false);
     });
   const StepScalars on_gpu = scalars.gpu();
   const StepOutcome &gpu = on_gpu.outcomes[1], &cpu = scalars.cpu().outcomes[1];

@@ -9,7 +9,7 @@ namespace monomorph::simulator {
 /// A vector clock: by stream, how many of its operations are known to have run before something does. Of two operations
 /// of different streams one runs before the other in every schedule if its number is within the other's clock.
 struct Clock {
-  static constexpr std::size_t most_streams = 4;
+  static constexpr std::size_t most_streams = 7;  ///< those of a backend, and those on which branches of graphs run
   std::array<std::uint32_t, most_streams> of_streams{};
 
   void join(const Clock& other) {

@@ -17,6 +17,7 @@ Simulator& gpu() { return Simulator::the(); }
 cudaError_t error_of(Status status) { return static_cast<cudaError_t>(status); }
 
 cudaError_t allocate(void** memory, std::size_t bytes, Memory::Kind kind) {
+  if (gpu().refuses_in_capture()) return cudaErrorStreamCaptureUnsupported;
   if (gpu().status() != Status::success) return error_of(gpu().status());
   *memory = gpu().allocate(bytes, kind);
   return *memory == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
@@ -25,6 +26,7 @@ cudaError_t allocate(void** memory, std::size_t bytes, Memory::Kind kind) {
 /// CUDA may wait for the GPU here and does not promise it, so the simulator does not: what still uses this memory when
 /// it runs ends the program.
 cudaError_t release(void* memory) {
+  if (gpu().refuses_in_capture()) return cudaErrorStreamCaptureUnsupported;
   if (memory != nullptr) gpu().release(static_cast<std::byte*>(memory));
   return error_of(gpu().status());
 }
@@ -74,6 +76,25 @@ const char* cudaGetErrorString(cudaError_t error) {
       return "out of memory";
     case Status::illegal_address:
       return "an illegal memory access was encountered";
+    case Status::capture_unsupported:
+      return "operation not permitted when stream is capturing";
+    case Status::capture_invalidated:
+      return "operation failed due to a previous error during capture";
+    case Status::capture_merge:
+      return "operation would result in a merge of separate capture sequences";
+    case Status::capture_unmatched:
+      return "capture was not ended in the same stream as it began";
+    case Status::capture_unjoined:
+      return "capturing stream has unjoined work";
+    case Status::capture_isolation:
+      return "dependency created on uncaptured work in another stream";
+    case Status::captured_event:
+      return "operation not permitted on an event last recorded in a capturing stream";
+    case Status::capture_wrong_thread:
+      return "attempt to terminate a thread-local capture sequence from another thread";
+    case Status::graph_update_failure:
+      return "the graph update was not performed because it included changes which violated constraints specific to "
+             "instantiated graph update";
   }
   return "an error that the simulator has not";
 }
@@ -108,7 +129,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return error_of(gpu().wait_for(gpu().streams().end_of(stream), __builtin_return_address(0)));
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
-  return error_of(gpu().hold(stream, event->place, __builtin_return_address(0)));
+  return error_of(gpu().hold(stream, *event, __builtin_return_address(0)));
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   *event = new CUevent_st{.takes_time = flags == cudaEventDefault};
@@ -119,12 +140,13 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return error_of(gpu().status());
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  if (event->takes_time) gpu().give_moment(stream, event->time = std::make_shared<std::uint64_t>());
-  event->place = gpu().streams().end_of(stream);
-  return error_of(gpu().status());
+  if (event->takes_time && !stream->capture) gpu().give_moment(stream, event->time = std::make_shared<std::uint64_t>());
+  return error_of(gpu().record(event, stream));
 }
 /// Of any thread. It runs nothing, and orders nothing.
 cudaError_t cudaEventQuery(cudaEvent_t event) {
+  if (event->capture) return cudaErrorCapturedEvent;
+  if (gpu().refuses_in_capture()) return cudaErrorStreamCaptureUnsupported;
   if (gpu().status() != Status::success) return error_of(gpu().status());
   const monomorph::simulator::Place& place = event->place;
   return place.stream == nullptr || place.stream->n_done >= place.number ? cudaSuccess : cudaErrorNotReady;
@@ -136,6 +158,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
   return error_of(gpu().status());
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  if (event->capture) return cudaErrorCapturedEvent;
   return error_of(gpu().wait_for(event->place, __builtin_return_address(0)));
 }
 
@@ -146,6 +169,11 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
 cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                               std::size_t width, std::size_t rows, cudaMemcpyKind, cudaStream_t stream) {
   if (width > to_pitch || width > from_pitch) return cudaErrorInvalidValue;
+  // What the host has said only once is not what a graph should copy each time, where it is not kept in place.
+  if (stream->capture && (!gpu().memory().has(to) || !gpu().memory().has(from))) {
+    stream->capture->invalidate();
+    return cudaErrorStreamCaptureUnsupported;
+  }
   ++gpu().counts().copies;
   return error_of(gpu().give(stream, "copy", [=] { copy_rows(to, to_pitch, from, from_pitch, width, rows); }));
 }
@@ -154,4 +182,48 @@ cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStre
     gpu().writes(memory, bytes);
     std::memset(memory, value, bytes);
   }));
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+  using Mode = monomorph::simulator::Capture::Mode;
+  return error_of(gpu().begin_capture(stream, mode == cudaStreamCaptureModeGlobal        ? Mode::global
+                                              : mode == cudaStreamCaptureModeThreadLocal ? Mode::thread_local_
+                                                                                         : Mode::relaxed));
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  auto captured = std::make_unique<CUgraph_st>();
+  *graph = nullptr;
+  const cudaError_t status = error_of(gpu().end_capture(stream, captured->graph));
+  if (status == cudaSuccess) *graph = captured.release();
+  return status;
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* made, cudaGraph_t graph, unsigned long long) {
+  *made = new CUgraphExec_st{graph->graph};
+  return error_of(gpu().status());
+}
+/// Launches that are under way are as the graph was.
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t to, cudaGraph_t graph, cudaGraphExecUpdateResultInfo* result) {
+  *result = {};
+  result->result = cudaGraphExecUpdateSuccess;
+  if (!to->graph.has_form_of(graph->graph)) {
+    result->result = cudaGraphExecUpdateErrorTopologyChanged;
+    return cudaErrorGraphExecUpdateFailure;
+  }
+  to->graph = graph->graph;
+  return error_of(gpu().status());
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
+  if (stream->capture) {
+    stream->capture->invalidate();
+    return cudaErrorStreamCaptureUnsupported;
+  }
+  return error_of(gpu().launch(graph->graph, stream));
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  delete graph;
+  return error_of(gpu().status());
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
+  delete graph;
+  return error_of(gpu().status());
 }

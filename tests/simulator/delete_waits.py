@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""delete_waits.py <simulator_waits> <raced_rank>: is each wait of the backend needed, and missed where it is not there?
+"""delete_waits.py <simulator_waits> <raced_rank> [--recorded]: is each wait of the backend needed, and missed where it is not there?
 
-Runs both parts of the first program once, and two ranks of the second one, and then again without each place at which it waited, one at a time. A wait is missed
+Runs the parts of the first program once, and two ranks of the second one, and then again without each place at which it waited, one at a time. A wait is missed
 if the program then reports a race, ends otherwise, or computes something else.
+--recorded does so with steps that the GPU has recorded, whose waits are parts of a graph.
 Prints a table and ends with 1 if a wait is not missed: then it is redundant and is to be removed, or what needs it is not
 in the program yet (docs/why/simulator.md).
 """
@@ -20,8 +21,10 @@ N_RANKS = 2
 # By part: the program's place among the arguments of this script, and its own arguments.
 PARTS = {"memory": (0, ["memory"]),
          "steps": (0, ["steps"]),
-         "ranks, any order": (1, ["gpu", "FullShard", "any_order", "late", "0", "2"]),
-         "ranks, fixed tree": (1, ["gpu", "FullShard", "fixed_tree", "late", "0", "2"])}
+         "ranks, any order": (1, ["gpu", "FullShard", "any_order", "late", "0", "2", "4"]),
+         "ranks, fixed tree": (1, ["gpu", "FullShard", "fixed_tree", "late", "0", "2", "4"])}
+RECORDED_PARTS = {"recorded steps": (0, ["recorded"]),
+                  "recorded steps of ranks": (1, ["recorded", "FullShard", "fixed_tree", "late", "0", "2", "4"])}
 
 
 def environments(is_ranked):
@@ -61,17 +64,22 @@ def why_missed(expected, result):
 def called_from(program, place):
     """The line of a wait, and the function around the call around it."""
     # An address is where a call returns to, so the one before it lies within the call.
-    addresses = [hex(int(address, 16) - 1) for address in place.split()]
+    in_graph = place.startswith("graph ")
+    addresses = [hex(int(address, 16) - 1) for address in place.removeprefix("graph ").split()]
     result = subprocess.run(["addr2line", "-f", "-C", "-e", program, *addresses], capture_output=True, text=True, check=True)
     function_and_line = result.stdout.splitlines()
     wait = pathlib.Path(function_and_line[1].split()[0]).name
-    return f"{wait}, for {re.sub('<.*>|[(].*', '', function_and_line[2])}" if len(addresses) > 1 else wait
+    caller = f", for {re.sub('<.*>|[(].*', '', function_and_line[2])}" if len(addresses) > 1 else ""
+    return wait + caller + (", in a graph" if in_graph else "")
 
 
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4) or sys.argv[3:] not in ([], ["--recorded"]):
         sys.exit(__doc__)
-    programs = sys.argv[1:]
+    programs = sys.argv[1:3]
+    if len(sys.argv) == 4:
+        PARTS.clear()
+        PARTS.update(RECORDED_PARTS)
     expected, parts_of, described = {}, {}, set()
     for part, (which, _) in PARTS.items():
         code, expected[part], places = run(programs, part)

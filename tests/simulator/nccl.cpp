@@ -23,8 +23,10 @@ struct ncclComm {
   int rank, size;
   std::atomic<bool> has_begun = false, is_aborted = false;
   bool shares_a_gpu = false;
-  std::int64_t n_collectives = 0;                ///< that this rank has called
-  std::vector<std::int64_t> n_sent, n_received;  ///< messages that it has called, by the other rank
+  std::int64_t n_calls = 0;  ///< of collectives
+  // They are counted where they run, as a graph runs one call again and again.
+  std::int64_t n_collectives = 0;                ///< of which this rank has sent its part
+  std::vector<std::int64_t> n_sent, n_received;  ///< messages that have begun, by the other rank
 
   ncclComm(const std::string& folder, int rank_of, int size_of, int device)
       : mailbox(folder, rank_of, size_of, device),
@@ -147,18 +149,22 @@ void spoil(const Collective& call) {
       call.received[i] = std::byte{0xFF};
 }
 
-void send_part(const ncclComm& communicator, const Collective& call, std::int64_t number) {
+void send_part(ncclComm& communicator, const Collective& call) {
+  const std::int64_t number = communicator.n_collectives++;
   gpu().reads(call.sent, call.sent_bytes);
   communicator.mailbox.send(letter(number, communicator.rank), with_name(call.name, call.sent, call.sent_bytes));
   spoil(call);
 }
-bool parts_have_come(const ncclComm& communicator, std::int64_t number) {
+/// Of the collective whose part was sent last: they run one after the other.
+bool parts_have_come(const ncclComm& communicator) {
+  const std::int64_t number = communicator.n_collectives - 1;
   for (int rank = 0; rank < communicator.size; ++rank)
     if (!communicator.mailbox.has(letter(number, rank))) return communicator.is_aborted;
   return true;
 }
-void receive_parts(const ncclComm& communicator, const Collective& call, std::int64_t number) {
+void receive_parts(const ncclComm& communicator, const Collective& call) {
   if (communicator.is_aborted) return;
+  const std::int64_t number = communicator.n_collectives - 1;
   std::vector<std::vector<std::byte>> parts;
   for (int rank = 0; rank < communicator.size; ++rank)
     parts.push_back(without_name(call.name, communicator.mailbox.read(letter(number, rank)), rank));
@@ -177,13 +183,12 @@ ncclResult_t call(ncclComm* to, cudaStream_t stream, Collective call) {
   if (!to->has_begun) return ncclInvalidUsage;
   if (to->is_aborted) return ncclInvalidUsage;
   const Communicator communicator = shared(to);
-  const std::int64_t number = communicator->n_collectives++;
-  if (number >= calls_before_failure && goes_wrong("calling")) return ncclInternalError;
+  if (communicator->n_calls++ >= calls_before_failure && goes_wrong("calling")) return ncclInternalError;
   ++gpu().counts().collectives;
-  gpu().give(stream, "NCCL's sending", [=] { send_part(*communicator, call, number); });
+  gpu().give(stream, "NCCL's sending", [=] { send_part(*communicator, call); });
   return result_of(gpu().give(
-      stream, "NCCL's receiving", [=] { receive_parts(*communicator, call, number); },
-      [=] { return parts_have_come(*communicator, number); }));
+      stream, "NCCL's receiving", [=] { receive_parts(*communicator, call); },
+      [=] { return parts_have_come(*communicator); }));
 }
 
 /// Messages of a group, which go on at the same time.
@@ -209,8 +214,10 @@ struct Numbered {
   std::string letter;
 };
 
-void exchange_sent(const ncclComm& communicator, const std::vector<Numbered>& messages) {
-  for (const auto& [message, name] : messages)
+void exchange_sent(ncclComm& communicator, std::vector<Numbered>& messages) {
+  for (auto& [message, name] : messages) {
+    const auto peer = static_cast<std::size_t>(message.peer);
+    name = letter(communicator, message, message.sends ? communicator.n_sent[peer]++ : communicator.n_received[peer]++);
     if (message.sends) {
       gpu().reads(message.bytes, message.n);
       communicator.mailbox.send(name, {message.bytes, message.n});
@@ -218,6 +225,7 @@ void exchange_sent(const ncclComm& communicator, const std::vector<Numbered>& me
       gpu().writes(message.bytes, message.n);
       std::memset(message.bytes, 0xFF, message.n);
     }
+  }
 }
 bool exchange_is_ready(const ncclComm& communicator, const std::vector<Numbered>& messages) {
   return communicator.is_aborted || std::ranges::all_of(messages, [&](const Numbered& numbered) {
@@ -248,19 +256,17 @@ ncclResult_t give_group() {
   if (to->is_aborted) return ncclInvalidUsage;
   const cudaStream_t stream = group.front().stream;
   const Communicator communicator = shared(to);
-  std::vector<Numbered> messages;
+  const auto messages = std::make_shared<std::vector<Numbered>>();  // the second operation has the first one's numbers
   for (const Message& message : std::exchange(group, {})) {
     if (message.communicator != to || message.stream != stream)
       end("the simulated NCCL knows groups of one communicator and stream; teach it, in tests/simulator");
-    const auto peer = static_cast<std::size_t>(message.peer);
-    const std::int64_t number = message.sends ? to->n_sent[peer]++ : to->n_received[peer]++;
-    messages.push_back({message, letter(*to, message, number)});
+    messages->push_back({message, {}});
   }
   ++gpu().counts().collectives;
-  gpu().give(stream, "NCCL's sending", [=] { exchange_sent(*communicator, messages); });
+  gpu().give(stream, "NCCL's sending", [=] { exchange_sent(*communicator, *messages); });
   return result_of(gpu().give(
-      stream, "NCCL's receiving", [=] { exchange_received(*communicator, messages); },
-      [=] { return exchange_is_ready(*communicator, messages); }));
+      stream, "NCCL's receiving", [=] { exchange_received(*communicator, *messages); },
+      [=] { return exchange_is_ready(*communicator, *messages); }));
 }
 
 ncclResult_t add_message(const Message& message) {
@@ -291,7 +297,7 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t communicator, ncclResult_t* error)
   *error = ncclSuccess;
   if (!communicator->has_begun && goes_wrong("connecting"))
     *error = ncclSystemError;
-  else if (communicator->n_collectives > calls_before_failure && goes_wrong("failing"))
+  else if (communicator->n_calls > calls_before_failure && goes_wrong("failing"))
     *error = ncclInternalError;
   else if (communicator->shares_a_gpu)
     *error = ncclInvalidUsage;

@@ -1,9 +1,9 @@
-// simulated_rank cpu|gpu <strategy> any_order|fixed_tree <schedule> <seed> <steps> [<place>]: one of the ranks of a
-// small training, as the launcher's variables say, on a CPU or on a simulated GPU of its own. Whatever ranks there are,
-// a step has the same four micro-batches. Prints the loss and the norm of each step in all their bits, an evaluation,
-// how often the host waits in a step, what memory it asks for and whether it sends what is planned; and races, and the
-// places of all waits, of which one may be left out. Ends with 1 and a line where it fails, with 4 after a race, and
-// with 2 for what it does not know.
+// simulated_rank cpu|gpu|recorded <strategy> any_order|fixed_tree <schedule> <seed> <steps> <micro-batches> [<place>]:
+// one of the ranks of a small training, as the launcher's variables say, on a CPU or on a simulated GPU of its own,
+// where steps may be recorded. Whatever ranks there are, a step has the same micro-batches. Prints the loss and the
+// norm of each step in all their bits, an evaluation, how often the host waits in a step, what memory it asks for and
+// whether it sends what is planned; and races, and the places of all waits, of which one may be left out. Ends with 1
+// and a line where it fails, with 4 after a race, and with 2 for what it does not know.
 #include "simulator/simulated_step.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -20,25 +20,29 @@
 namespace monomorph::testing {
 namespace {
 
-constexpr std::int64_t micro_batches = 4;
-
 template <class R> struct ReducedInBf16 : R { using precision = precision::Bf16MixedReducingBf16; };
+
+const Sequences samples(8, gpt2_like::model.context_length, 50);
 
 struct Task {
   bool in_tree;
   Schedule schedule;
   int n_steps;
+  std::int64_t micro_batches;  ///< of all ranks
+  bool records;
 };
 
 /// Reads an outcome when the next step has been asked for, as a run does.
 template <Recipe R> class RankOfTraining {
  public:
-  RankOfTraining(const World& world, bool in_tree)
+  RankOfTraining(const World& world, const Task& task)
       : world_(world),
-        in_tree_(in_tree),
+        task_(task),
         communicator_(connect_ranks<typename device_of<R>::Queue>(world, world.groups({}).data,
                                                                   {R::sharding::optimizer_shards(world.size()),
-                                                                   R::precision::reduce_dtype, in_tree})) {}
+                                                                   R::precision::reduce_dtype, task.in_tree})) {
+    step_.record_steps(task.records);
+  }
 
   void train(int n_steps) {
     train::Ticket last = take_step();
@@ -52,15 +56,16 @@ template <Recipe R> class RankOfTraining {
       if (i + 2 == n_steps) note_calls(before), note_traffic(traffic);
       last = next;
     }
-    fmt::print("evaluated {:a}\n", step_.evaluate(sequences.from(1, R::model.context_length)).loss);
+    if (const std::string note = step_.take_recording_note(); !note.empty()) fmt::print("note: {}\n", note);
+    fmt::print("evaluated {:a}\n", step_.evaluate(samples.from(1, R::model.context_length)).loss);
   }
 
  private:
   train::Ticket take_step() {
     ++number_;
-    const std::int64_t n = micro_batches / world_.size();
+    const std::int64_t n = own_micro_batches();
     for (std::int64_t i = 0; i < n; ++i)
-      step_.accumulate(sequences.from(i * world_.size() + world_.rank(), R::model.context_length), number_,
+      step_.accumulate(samples.from(i * world_.size() + world_.rank(), R::model.context_length), number_,
                        {.index = i, .count = n});
     const train::Ticket ticket = step_.decide({.max_norm = 0.5});
     step_.update(hparams_, {});
@@ -72,7 +77,7 @@ template <Recipe R> class RankOfTraining {
   }
 
   void note_traffic(const plan::Traffic& before) {
-    const std::int64_t n = micro_batches / world_.size();
+    const std::int64_t n = own_micro_batches();
     const plan::Traffic now = communicator_->traffic(),
                         planned =
                             plan::traffic<R>(world_.size(), world_.rank(), n, R::precision::reduce_dtype, levels());
@@ -88,10 +93,11 @@ template <Recipe R> class RankOfTraining {
                            planned.replica_reductions);
     fmt::print("traffic: {}\n", same ? "as planned" : "not as planned");
   }
-  int levels() const { return in_tree_ ? plan::tree_levels(micro_batches / world_.size()) : 0; }
+  std::int64_t own_micro_batches() const { return task_.micro_batches / world_.size(); }
+  int levels() const { return task_.in_tree ? plan::tree_levels(own_micro_batches()) : 0; }
 
   const World& world_;
-  bool in_tree_;
+  const Task& task_;
   Owned<Communicator> communicator_;
   train::Step<R> step_{*communicator_, 1, 3, levels()};
   PolicyHparams hparams_ = PolicyHparams::of<typename R::optimizer::Hparams>();
@@ -101,12 +107,12 @@ template <Recipe R> class RankOfTraining {
 template <Recipe R> void train(const Task& task) {
   Simulator::the().set_schedule(task.schedule);
   const World world = connect(std::chrono::seconds(10));
-  RankOfTraining<R>(world, task.in_tree).train(task.n_steps);
+  RankOfTraining<R>(world, task).train(task.n_steps);
 }
 
 template <class Strategy> void train_on(std::string_view device, const Task& task) {
   using R = Sharded<Small<gpt2_like>, Strategy>;
-  device == "gpu" ? train<OnGpu<R>>(task) : train<R>(task);
+  device == "cpu" ? train<R>(task) : train<OnGpu<R>>(task);
 }
 
 bool train(std::string_view device, std::string_view strategy, const Task& task) {
@@ -140,13 +146,15 @@ std::optional<Schedule::Order> order_of(std::string_view name) {
 }
 
 int main_of_rank(std::span<char*> arguments) {
-  if (arguments.size() != 7 && arguments.size() != 8) return 2;
+  if (arguments.size() != 8 && arguments.size() != 9) return 2;
   const auto order = order_of(arguments[4]);
   if (!order) return 2;
   const Task task{.in_tree = arguments[3] == std::string_view("fixed_tree"),
                   .schedule = {*order, std::strtoull(arguments[5], nullptr, 10)},
-                  .n_steps = std::atoi(arguments[6])};
-  if (arguments.size() == 8) Simulator::the().skip_wait(arguments[7]);
+                  .n_steps = std::atoi(arguments[6]),
+                  .micro_batches = std::atoi(arguments[7]),
+                  .records = arguments[1] == std::string_view("recorded")};
+  if (arguments.size() == 9) Simulator::the().skip_wait(arguments[8]);
   if (!train(arguments[1], arguments[2], task)) return 2;
   Simulator::the().finish();
   const auto races = Simulator::the().take_races();

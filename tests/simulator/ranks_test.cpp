@@ -21,8 +21,9 @@ constexpr int n_steps = 20, n_compared_steps = 8;
 
 /// The program of a rank, and where it meets the others.
 std::vector<string> command(const string& device, const string& strategy, const string& order,
-                            const string& schedule = "late", int seed = 0, int steps = n_steps) {
-  return {MONOMORPH_SIMULATED_RANK, device, strategy, order, schedule, std::to_string(seed), std::to_string(steps)};
+                            const string& schedule = "late", int seed = 0, int steps = n_steps, int micro_batches = 4) {
+  return {MONOMORPH_SIMULATED_RANK,     device, strategy, order, schedule, std::to_string(seed), std::to_string(steps),
+          std::to_string(micro_batches)};
 }
 Process::Environment environment(int rank, int ranks, const string& port, int gpus, const string& trouble = "") {
   return {{"RANK", std::to_string(rank)},
@@ -64,6 +65,7 @@ std::vector<string> steps_of(int ranks, const std::vector<string>& rank_program)
   for (const ProcessResult& result : results) {
     CAPTURE(result.err, result.out);
     CHECK(result.exit_code == 0);
+    CHECK(lines_of(result.out, "note: ").empty());
     CHECK(lines_of(result.out, "step ") == lines_of(results.front().out, "step "));
   }
   return lines_of(results.front().out, "step ");
@@ -102,14 +104,15 @@ void check_strategy(const string& strategy, std::initializer_list<int> numbers) 
   }
 }
 
-/// Two steps on two ranks, whose schedules differ in no bit.
-void check_schedules(const string& strategy, const string& order, const std::vector<int>& seeds) {
-  constexpr int n = 2;
-  CAPTURE(strategy, order);
+/// Some steps on two ranks, whose schedules differ in no bit, whether they are recorded or not.
+void check_schedules(const string& strategy, const string& order, const std::vector<int>& seeds,
+                     const string& device = "gpu") {
+  constexpr int n = 3;
+  CAPTURE(strategy, order, device);
   const auto steps = [&](const string& schedule, int seed) {
-    return steps_of(2, command("gpu", strategy, order, schedule, seed, n));
+    return steps_of(2, command(device, strategy, order, schedule, seed, n));
   };
-  const std::vector<string> late = steps("late", 0);
+  const std::vector<string> late = steps_of(2, command("gpu", strategy, order, "late", 0, n));
   CHECK(late.size() == n);
   for (const string schedule : {"early", "kernels_first", "copies_first"}) CHECK(steps(schedule, 0) == late);
   for (const int seed : seeds) CHECK(steps("random", seed) == late);
@@ -141,11 +144,58 @@ TEST_CASE("steps of several GPUs have the same bits in every schedule of streams
   check_schedules("FullShard", "any_order", {1, 2, 3});
   check_schedules("ShardOptimizer", "fixed_tree", {4, 5});
 }
+TEST_CASE("recorded steps of several GPUs have the same bits in every schedule of streams") {
+  check_schedules("FullShard", "fixed_tree", {6, 7}, "recorded");
+  check_schedules("ShardGradOp", "any_order", {8, 9}, "recorded");
+}
+namespace {
+
+using StrategyOfRanks = std::pair<string, int>;
+/// Of steps of eight micro-batches that are recorded, however many ranks share them.
+void check_bits_of_one_gpu(const std::vector<StrategyOfRanks>& all) {
+  constexpr int n = 3, micro_batches = 8;
+  const auto command_of = [](const string& device, const string& strategy) {
+    return command(device, strategy, "fixed_tree", "late", 0, n, micro_batches);
+  };
+  const std::vector<string> one = steps_of(1, command_of("gpu", "Replicate"));
+  CHECK(one.size() == n);
+  for (const auto& [strategy, ranks] : all) {
+    CAPTURE(strategy, ranks);
+    CHECK(steps_of(ranks, command_of("recorded", strategy)) == one);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("recorded steps in the fixed tree have the bits of one GPU's on 1, 2, 4 and 8 that share in some way") {
+  check_bits_of_one_gpu({{"Replicate", 2},
+                         {"ShardOptimizer", 4},
+                         {"ShardGradOp", 2},
+                         {"FullShard", 1},
+                         {"FullShard", 8},
+                         {"HybridShard", 4}});
+}
+TEST_CASE("recorded steps in the fixed tree have the bits of one GPU's on 1, 2, 4 and 8 that share in every way",
+          "[.][exhaustive]") {
+  std::vector<StrategyOfRanks> all{{"HybridShard", 4}, {"HybridShard", 8}};
+  for (const string strategy : {"Replicate", "ShardOptimizer", "ShardGradOp", "FullShard"})
+    for (const int ranks : {1, 2, 4, 8}) all.emplace_back(strategy, ranks);
+  check_bits_of_one_gpu(all);
+}
+TEST_CASE("recorded steps whose gradients are added up in any order have the bits of others") {
+  for (const string strategy : {"Replicate", "ShardOptimizer", "FullShard", "ReducedInBf16"}) {
+    CAPTURE(strategy);
+    CHECK(steps_of(2, command("recorded", strategy, "any_order", "late", 0, 4)) ==
+          steps_of(2, command("gpu", strategy, "any_order", "late", 0, 4)));
+  }
+}
+
 TEST_CASE("steps of several GPUs have the same bits in many random schedules of streams", "[.][exhaustive]") {
   std::vector<int> seeds(100);
   std::iota(seeds.begin(), seeds.end(), 10);
   for (const string strategy : {"Replicate", "ShardOptimizer", "ShardGradOp", "FullShard"})
-    for (const string order : {"any_order", "fixed_tree"}) check_schedules(strategy, order, seeds);
+    for (const string order : {"any_order", "fixed_tree"})
+      for (const string device : {"gpu", "recorded"}) check_schedules(strategy, order, seeds, device);
 }
 
 TEST_CASE("gradients that are rounded to bf16 between GPUs are rounded once, and train") {
@@ -156,8 +206,9 @@ TEST_CASE("gradients that are rounded to bf16 between GPUs are rounded once, and
 TEST_CASE(
     "from the second step on GPUs are asked for no memory, send what is planned, and their hosts wait once a step") {
   for (const string strategy : {"Replicate", "ShardOptimizer", "FullShard"})
-    for (const string order : {"any_order", "fixed_tree"})
-      for (const ProcessResult& result : results_of(2, command("gpu", strategy, order, "late", 0, 4))) {
+    for (const auto& [device, order] : {std::pair("gpu", "any_order"), std::pair("gpu", "fixed_tree"),
+                                        std::pair("recorded", "any_order"), std::pair("recorded", "fixed_tree")})
+      for (const ProcessResult& result : results_of(2, command(device, strategy, order, "late", 0, 4))) {
         CAPTURE(result.err, result.out);
         CHECK(lines_of(result.out, "traffic: ") == std::vector<string>{"traffic: as planned"});
         CHECK(lines_of(result.out, "a step: ") == std::vector<string>{"a step: 1 waits, 0 allocations"});
@@ -279,9 +330,9 @@ namespace {
 
 /// Two ranks, of which the second one is stopped or killed in the middle: what the first one says, and how long it
 /// takes.
-ProcessResult left_alone_by(int signal) {
+ProcessResult left_alone_by(int signal, const string& device = "gpu") {
   const string port = free_port();
-  const std::vector<string> rank_program = command("gpu", "FullShard", "any_order", "late", 0, 1'000'000);
+  const std::vector<string> rank_program = command(device, "FullShard", "any_order", "late", 0, 1'000'000);
   Process first(rank_program, environment(0, 2, port, 2)), second(rank_program, environment(1, 2, port, 2));
   REQUIRE(second.wait_for_output("step 5 "));
   second.signal(signal);
@@ -293,19 +344,23 @@ ProcessResult left_alone_by(int signal) {
 }  // namespace
 
 TEST_CASE("a rank that vanishes ends the others with one line that says in which collective, of which unit and group") {
-  const ProcessResult killed = left_alone_by(SIGKILL);
-  CAPTURE(killed.err);
-  CHECK(killed.exit_code == 1);
-  CHECK(
-      killed.err.starts_with("[RANK-11] a rank has gone (remote process exited or there was a network error), while "));
-  CHECK(contains(killed.err, " among ranks 0, 1"));
+  for (const string device : {"gpu", "recorded"}) {
+    const ProcessResult killed = left_alone_by(SIGKILL, device);
+    CAPTURE(device, killed.err);
+    CHECK(killed.exit_code == 1);
+    CHECK(killed.err.starts_with(
+        "[RANK-11] a rank has gone (remote process exited or there was a network error), while "));
+    CHECK(contains(killed.err, " among ranks 0, 1"));
+  }
 }
 TEST_CASE("a rank that stops ends the others within the time limit, with the same line") {
-  const ProcessResult stopped = left_alone_by(SIGSTOP);
-  CAPTURE(stopped.err);
-  CHECK(stopped.exit_code == 1);
-  CHECK(stopped.err.starts_with("[RANK-12] a rank did not send its part within failure.rank_timeout, while "));
-  CHECK(contains(stopped.err, " among ranks 0, 1"));
+  for (const string device : {"gpu", "recorded"}) {
+    const ProcessResult stopped = left_alone_by(SIGSTOP, device);
+    CAPTURE(device, stopped.err);
+    CHECK(stopped.exit_code == 1);
+    CHECK(stopped.err.starts_with("[RANK-12] a rank did not send its part within failure.rank_timeout, while "));
+    CHECK(contains(stopped.err, " among ranks 0, 1"));
+  }
 }
 
 }  // namespace monomorph::testing

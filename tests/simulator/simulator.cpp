@@ -51,7 +51,11 @@ std::byte* Simulator::allocate(std::size_t bytes, Memory::Kind kind) {
 
 Status Simulator::give(CUstream_st* stream, std::string_view what, std::function<void()> run,
                        std::function<bool()> ready) {
-  if (status_ == Status::success) streams_.give(stream, what, std::move(run), std::move(ready));
+  if (status_ != Status::success) return returned();
+  if (stream->capture)
+    stream->capture->add(stream, what, std::move(run), std::move(ready));
+  else
+    streams_.give(stream, what, std::move(run), std::move(ready));
   return returned();
 }
 
@@ -61,23 +65,100 @@ Status Simulator::give_moment(CUstream_st* stream, std::shared_ptr<std::uint64_t
   return returned();
 }
 
-Status Simulator::hold(CUstream_st* stream, const Place& place, const void* caller) {
-  if (place.stream == nullptr || skips_wait(caller, 2))
+Status Simulator::record(CUevent_st* event, CUstream_st* stream) {
+  event->capture = stream->capture;
+  if (stream->capture)
+    event->mark = stream->capture->record(stream);
+  else
+    event->place = streams_.end_of(stream);
+  return status_;
+}
+
+/// No dependency may lead into a capture or out of it: what comes before it and behind it is what its first stream is
+/// given.
+Status Simulator::hold(CUstream_st* stream, const CUevent_st& event, const void* caller) {
+  if (event.capture == nullptr && event.place.stream == nullptr)
     return status_;  // an event that was never recorded holds up nothing
-  if (status_ == Status::success) streams_.hold(stream, place);
+  if (skips_wait(caller, 2, event.capture != nullptr)) return status_;
+  if (event.capture && event.capture->has_ended()) return Status::captured_event;
+  if (stream->capture && !event.capture) {
+    stream->capture->invalidate();
+    return Status::capture_isolation;
+  }
+  if (status_ != Status::success) return returned();
+  if (!event.capture) {
+    streams_.hold(stream, event.place);
+    return returned();
+  }
+  if (!stream->capture) event.capture->join(stream), stream->capture = event.capture;
+  stream->capture->wait(stream, event.mark);
+  return returned();
+}
+
+bool Simulator::refuses_in_capture() {
+  const std::lock_guard lock(capture_mutex_);
+  if (!capture_ || !capture_->forbids_here()) return false;
+  capture_->invalidate();
+  return true;
+}
+
+/// There is one at a time, which is all that the backend needs.
+Status Simulator::begin_capture(CUstream_st* stream, Capture::Mode mode) {
+  if (status_ != Status::success) return status_;
+  const std::lock_guard lock(capture_mutex_);
+  if (capture_) return Status::capture_merge;
+  capture_ = stream->capture = std::make_shared<Capture>(stream, mode);
+  stream->branch = 0;
+  return Status::success;
+}
+
+Status Simulator::end_capture(CUstream_st* stream, Graph& graph) {
+  if (!stream->capture || stream->capture->origin() != stream) return Status::capture_unmatched;
+  if (!stream->capture->is_of_this_thread()) return Status::capture_wrong_thread;
+  const std::lock_guard lock(capture_mutex_);
+  if (captures_to_refuse_ > 0) --captures_to_refuse_, capture_->invalidate();
+  const auto end = capture_->end(graph);
+  for (CUstream_st* const each : std::vector(capture_->streams())) each->capture = nullptr;
+  capture_ = nullptr;
+  if (end == Capture::End::unjoined) return Status::capture_unjoined;
+  return end == Capture::End::invalidated ? Status::capture_invalidated : status_.load();
+}
+
+CUstream_st* Simulator::stream_of_branch(std::size_t branch) {
+  while (branches_.size() < branch) branches_.push_back(streams_.open());
+  return branches_[branch - 1];
+}
+
+/// Its first branch is the stream's, in its turn there. The others are ordered with that by the graph's own waits, and
+/// by nothing with the streams that were captured.
+Status Simulator::launch(const Graph& graph, CUstream_st* stream) {
+  ++counts_.graphs;
+  if (status_ != Status::success) return returned();
+  std::vector<Place> marks(graph.n_marks);
+  for (const Graph::Node& node : graph.nodes) {
+    CUstream_st* const on = node.branch == 0 ? stream : stream_of_branch(node.branch);
+    if (node.kind == Graph::Kind::operation)
+      streams_.give(on, node.what, node.run, node.ready);
+    else if (node.kind == Graph::Kind::mark)
+      marks[node.mark] = streams_.end_of(on);
+    else
+      streams_.hold(on, marks[node.mark]);
+  }
   return returned();
 }
 
 Status Simulator::wait_for(const Place& place, const void* caller) {
   ++counts_.waits;
-  if (place.stream == nullptr || skips_wait(caller, 1)) return status_;
+  if (refuses_in_capture()) return Status::capture_unsupported;
+  if (place.stream == nullptr || skips_wait(caller, 1, false)) return status_;
   last_run_ = std::chrono::steady_clock::now();
   if (status_ == Status::success) streams_.wait_for(place);
   return returned();
 }
 
-bool Simulator::skips_wait(const void* caller, int n_calls) {
-  return *places_of_waits_.insert(place_of(caller, n_calls)).first == skipped_wait_;
+bool Simulator::skips_wait(const void* caller, int n_calls, bool is_captured) {
+  const std::string place = (is_captured ? "graph " : "") + place_of(caller, n_calls);
+  return *places_of_waits_.insert(place).first == skipped_wait_;
 }
 
 void Simulator::reset() {

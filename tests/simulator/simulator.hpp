@@ -1,4 +1,5 @@
 #pragma once
+#include "simulator/capture.hpp"
 #include "simulator/memory.hpp"
 #include "simulator/races.hpp"
 #include "simulator/streams.hpp"
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -21,11 +23,26 @@
 namespace monomorph::simulator {
 
 /// What a call of CUDA's runtime returns, by its number there.
-enum class Status { success = 0, invalid_value = 1, out_of_memory = 2, illegal_address = 700 };
+enum class Status {
+  success = 0,
+  invalid_value = 1,
+  out_of_memory = 2,
+  illegal_address = 700,
+  capture_unsupported = 900,
+  capture_invalidated = 901,
+  capture_merge = 902,
+  capture_unmatched = 903,
+  capture_unjoined = 904,
+  capture_isolation = 905,
+  captured_event = 907,
+  capture_wrong_thread = 908,
+  graph_update_failure = 910
+};
 
 /// What the GPU was asked for since the process began.
 struct Counts {
-  std::int64_t allocations = 0, waits = 0, kernels = 0, products = 0, copies = 0, collectives = 0, moments = 0;
+  std::int64_t allocations = 0, waits = 0, kernels = 0, products = 0, copies = 0, collectives = 0, moments = 0,
+               graphs = 0;
   std::array<std::int64_t, 3> products_by{};  ///< by the number of cuBLASLt's algorithm, in the order of its advice
 };
 
@@ -45,10 +62,13 @@ class Simulator {
   /// Whether cuBLASLt knows epilogues that activate.
   void set_has_epilogues(bool has) { has_epilogues_ = has; }
   bool has_epilogues() const { return has_epilogues_; }
+  /// The next captures, so many, come to nothing, as where something is asked for that can't be captured.
+  void refuse_captures(int n) { captures_to_refuse_ = n; }
   /// Without the fault, and all that it has dropped.
   void reset();
   /// Where the program waits, as addresses in its file: where the host waits that of the call of CUDA, and where a
-  /// stream waits that of the call around it, too, as the backend waits for the step in one function.
+  /// stream waits that of the call around it, too, as the backend waits for the step in one function. Where it becomes
+  /// a part of a graph, "graph" comes before.
   const std::set<std::string>& places_of_waits() const { return places_of_waits_; }
   /// What waits at such a place goes on without waiting.
   void skip_wait(const std::string& place) { skipped_wait_ = place; }
@@ -77,9 +97,18 @@ class Simulator {
   Status give(CUstream_st* stream, std::string_view what, std::function<void()> run, std::function<bool()> ready = {});
   /// Notes the time when the stream has come to it.
   Status give_moment(CUstream_st* stream, std::shared_ptr<std::uint64_t> moment);
+  Status record(CUevent_st* event, CUstream_st* stream);
   /// @param caller the address to which CUDA's function returns
-  Status hold(CUstream_st* stream, const Place& place, const void* caller);
+  Status hold(CUstream_st* stream, const CUevent_st& event, const void* caller);
+  /// Of the host, for a stream's end or an event.
   Status wait_for(const Place& place, const void* caller);
+
+  // Graphs (capture.hpp).
+  Status begin_capture(CUstream_st* stream, Capture::Mode mode);
+  Status end_capture(CUstream_st* stream, Graph& graph);
+  Status launch(const Graph& graph, CUstream_st* stream);
+  /// A call that the calling thread may not make while a capture goes on, which ends that.
+  bool refuses_in_capture();
   /// Of the operation that runs.
   void reads(const void* begin, std::size_t bytes) { access(begin, bytes, false); }
   void writes(const void* begin, std::size_t bytes) { access(begin, bytes, true); }
@@ -95,7 +124,8 @@ class Simulator {
   void run(const Operation& operation);
   void idle(const CUstream_st& stream);
   Status returned();
-  bool skips_wait(const void* caller, int n_calls);
+  bool skips_wait(const void* caller, int n_calls, bool is_captured);
+  CUstream_st* stream_of_branch(std::size_t branch);
 
   Memory memory_;
   Races races_{memory_};
@@ -109,7 +139,10 @@ class Simulator {
   Observer observer_;
   int n_gpus_ = 1;
   std::atomic<int> device_ = 0;
-  int allocations_until_failure_ = -1, operations_until_failure_ = -1;
+  int allocations_until_failure_ = -1, operations_until_failure_ = -1, captures_to_refuse_ = 0;
+  std::mutex capture_mutex_;            ///< as any thread may ask for an event
+  std::shared_ptr<Capture> capture_;    ///< the one that goes on, if one does
+  std::vector<CUstream_st*> branches_;  ///< streams on which the branches of graphs run, but for the first
   std::string skipped_wait_;
   bool has_epilogues_ = true;
   std::set<std::string> places_of_waits_;

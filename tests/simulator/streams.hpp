@@ -15,6 +15,8 @@ struct CUstream_st;
 
 namespace monomorph::simulator {
 
+class Capture;
+
 /// Which of the orders that streams, events and the host's waits allow what the GPU was given runs in.
 struct Schedule {
   enum class Order {
@@ -50,7 +52,9 @@ struct Operation {
 }  // namespace monomorph::simulator
 
 struct CUstream_st {
-  std::size_t slot = 0;  ///< its place in clocks
+  std::shared_ptr<monomorph::simulator::Capture> capture{};  ///< if what it is given becomes a part of a graph
+  std::size_t branch = 0;                                    ///< of that graph
+  std::size_t slot = 0;                                      ///< its place in clocks
   bool is_closed = false;
   std::deque<monomorph::simulator::Operation> waiting{};
   std::atomic<std::uint64_t> n_done = 0;  ///< that other threads may look at
@@ -67,6 +71,8 @@ struct CUevent_st {
   bool takes_time = false;
   monomorph::simulator::Place place{};    ///< of no stream before it is recorded
   std::shared_ptr<std::uint64_t> time{};  ///< of one that takes times: the simulator's, when it has happened
+  std::shared_ptr<monomorph::simulator::Capture> capture{};  ///< in which it was recorded last, if it was in one
+  std::size_t mark = 0;                                      ///< there
 };
 
 namespace monomorph::simulator {

@@ -1,6 +1,6 @@
-// simulator_waits memory|steps [<place>]: what the backend does that waits for something, on streams that run as late
-// as they may and kernels whose accesses are observed; all of it, or without the waits of one place. Prints what comes
-// of it and the places of all waits, and ends with 1 after a race. delete_waits.py compares.
+// simulator_waits memory|steps|recorded [<place>]: what the backend does that waits for something, on streams that run
+// as late as they may and kernels whose accesses are observed; all of it, or without the waits of one place. Prints
+// what comes of it and the places of all waits, and ends with 1 after a race. delete_waits.py compares.
 #include "runtime/cuda/host/staging.hpp"
 #include "simulator/simulated_step.hpp"
 
@@ -77,9 +77,11 @@ void end_what_is_in_use() {
   cuda::transfers({}, Transfers::Timing::at_once).start(on_gpu.view(), on_host.view());
 }
 
-template <class R> void train(std::string_view name) {
+template <class R> void train(std::string_view name, bool recorded = false) {
   Training<OnGpu<R>> training;
+  training.step().record_steps(recorded);
   for (int i = 0; i < 2; ++i) fmt::print("{} loss {}\n", name, training.read(training.take_step()).loss);
+  fmt::print("{} {}\n", name, training.step().take_recording_note());
   const double evaluated = training.step().evaluate(sequences.from(1, R::model.context_length)).loss;
   fmt::print("{} evaluated {} state {:x}\n", name, evaluated, training.state_hash());
 }
@@ -94,15 +96,20 @@ void take_steps() {
   train<KeptOnHost<tiny>>("all");
 }
 
+void take_recorded_steps() {
+  train<offloaded>("activations", true);
+  train<KeptOnHost<tiny>>("all", true);
+}
+
 }  // namespace
 }  // namespace monomorph::testing
 
 int main(int argc, char** argv) {
   using namespace monomorph::testing;
   const std::string_view part = argc > 1 ? argv[1] : "";
-  if ((argc != 2 && argc != 3) || (part != "memory" && part != "steps")) return 2;
+  if ((argc != 2 && argc != 3) || (part != "memory" && part != "steps" && part != "recorded")) return 2;
   if (argc == 3) Simulator::the().skip_wait(argv[2]);
-  part == "memory" ? use_memory() : take_steps();
+  part == "memory" ? use_memory() : part == "steps" ? take_steps() : take_recorded_steps();
   Simulator::the().finish();
   const auto races = Simulator::the().take_races();
   for (const std::string& race : races) fmt::print("race: {}\n", race);

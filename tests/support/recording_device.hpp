@@ -281,9 +281,8 @@ MONOMORPH_LATER(end_micro_batch, (StepScalars * scalars), scalars)
 MONOMORPH_LATER(keep_metrics, (StepScalars * scalars), scalars)
 MONOMORPH_LATER(write_step_words, (StepScalars * scalars, StepSettings settings, StepWords to), scalars, settings, to)
 MONOMORPH_LATER(read_step_words, (StepScalars * scalars, StepWords from), scalars, from)
-MONOMORPH_LATER(decide_step,
-                (StepScalars * scalars, StepSettings settings, bool has_auxiliary_loss, std::uint64_t number), scalars,
-                settings, has_auxiliary_loss, number)
+MONOMORPH_LATER(decide_step, (StepScalars * scalars, StepSettings settings, bool has_auxiliary_loss), scalars, settings,
+                has_auxiliary_loss)
 MONOMORPH_LATER(add_to_norm, (View x, GradientNorm order, PartialGradientNorm* norm), x, order, norm)
 MONOMORPH_LATER(choose_experts, (Routing routing, RouterScores scores, bool normalize, View bias), routing, scores,
                 normalize, bias)

@@ -43,6 +43,7 @@ struct StepSettings {
   bool stops = false;  ///< this rank was asked to end
   /// This rank asks for a checkpoint now; or, while one is in flight, it is still writing (train/run/run_saver.hpp).
   bool saves = false;
+  std::uint64_t number = 0;  ///< of the step, by which its outcome has a place
 };
 
 /// What has become of a step, over all ranks: the same bits on each, and on any number of ranks that had the same

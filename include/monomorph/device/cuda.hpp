@@ -28,12 +28,25 @@ struct Cuda {
   /// Products have a workspace of 64 MiB, for which cuBLASLt may ask, and attention's gradients one of their own.
   static constexpr std::int64_t product_workspace_bytes = std::int64_t{64} << 20;
 
-  /// Kernels take turns with one workspace. Beside it lies a ring of parts for token ids, which the host copies there.
+  /// Kernels take turns with one workspace. Beside it lies a ring of parts for token ids, which the host copies there,
+  /// and what a recorded step keeps.
   static constexpr std::int64_t workspace_bytes(const PassExtent& of) {
     return larger_of(product_workspace_bytes, attention_workspace_bytes(of)) +
-           id_parts * id_part_bytes(4 * of.batch * of.tokens);
+           id_parts * id_part_bytes(4 * of.batch * of.tokens) + recording_bytes;
   }
   static constexpr int id_parts = 4;
+
+  /// What a recorded step keeps (runtime/cuda/recording.hpp): what the host tells it anew before each run, and the
+  /// nodes of its graph. How large those are for CUDA was not measured, so the plan counts a round number.
+  static constexpr std::int64_t recording_bytes = std::int64_t{64} << 20,
+                                most_recorded_input_bytes = recording_bytes / 2;
+  /// Of each micro-batch ids, targets, places of documents, and two lists of rows by id and position, of up to three
+  /// numbers a token each; and what its kernels share of dropout.
+  static constexpr std::int64_t recorded_input_bytes(std::int64_t micro_batches, std::int64_t tokens, int layers) {
+    constexpr std::int64_t numbers_per_token = 9, number_bytes = 4, place_bytes = 64, places_per_layer = 16;
+    return micro_batches * (numbers_per_token * number_bytes * tokens +
+                            place_bytes * (places_per_layer * (layers + 1) + tokens / loss_chunk_tokens(0)));
+  }
 
   /// What collectives between GPUs keep beside the arena: memory for pieces of gradients on their way, where sums have
   /// a fixed order or gradients are rounded before they are sent; words of the host that ranks add up; and NCCL's own

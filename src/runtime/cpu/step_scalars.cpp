@@ -29,10 +29,9 @@ void read_step_words(Queue, StepScalars* scalars, const StepWords& from) {
   const KernelSpan span(Work::optimizer, "read_step_words");
   read_words(*scalars, from);
 }
-void decide_step(Queue, StepScalars* scalars, const StepSettings& settings, bool has_auxiliary_loss,
-                 std::uint64_t number) {
+void decide_step(Queue, StepScalars* scalars, const StepSettings& settings, bool has_auxiliary_loss) {
   const KernelSpan span(Work::optimizer, "decide_step");
-  decide(*scalars, settings, has_auxiliary_loss, number);
+  decide(*scalars, settings, has_auxiliary_loss);
 }
 
 }  // namespace monomorph::cpu

@@ -3,6 +3,26 @@
 #include <utility>
 
 namespace monomorph::distributed {
+namespace {
+
+void add_to(plan::Traffic& sum, const plan::Traffic& term, int times) {
+  const auto add = [times](plan::CollectiveTraffic& to, const plan::CollectiveTraffic& of) {
+    to.collectives += times * of.collectives;
+    to.bytes += times * of.bytes;
+  };
+  add(sum.gathers, term.gathers);
+  add(sum.reductions, term.reductions);
+  add(sum.replica_reductions, term.replica_reductions);
+  add(sum.batch_gathers, term.batch_gathers);
+}
+
+}  // namespace
+
+plan::Traffic difference(const plan::Traffic& all, const plan::Traffic& before) {
+  plan::Traffic difference = all;
+  add_to(difference, before, -1);
+  return difference;
+}
 
 GroupedCommunicator::GroupedCommunicator(RankGroup group, int shards)
     : group_(std::move(group)),
@@ -30,7 +50,10 @@ void GroupedCommunicator::gather_parts(View all) {
 plan::Traffic GroupedCommunicator::traffic() const {
   plan::Traffic traffic = started_;
   count_bytes(traffic);
+  add_to(traffic, again_, 1);
   return traffic;
 }
+
+void GroupedCommunicator::count_again(const plan::Traffic& traffic, int times) { add_to(again_, traffic, times); }
 
 }  // namespace monomorph::distributed

@@ -6,6 +6,8 @@
 
 namespace monomorph::distributed {
 
+plan::Traffic difference(const plan::Traffic& all, const plan::Traffic& before);
+
 /// What communicators have in common whatever memory they work in: the groups of ranks, which calls need no collective,
 /// and the count of collectives.
 class GroupedCommunicator : public Communicator, public CheckedCommunicator {
@@ -17,6 +19,8 @@ class GroupedCommunicator : public Communicator, public CheckedCommunicator {
 
  protected:
   GroupedCommunicator(RankGroup group, int shards);
+  /// Counts what was sent without a call, `times` times.
+  void count_again(const plan::Traffic& traffic, int times);
   const RankGroup& all_ranks() const { return group_; }
   const RankGroup& shard_ranks() const { return shard_group_; }
   const RankGroup& replica_ranks() const { return replica_group_; }
@@ -32,6 +36,7 @@ class GroupedCommunicator : public Communicator, public CheckedCommunicator {
 
   RankGroup group_, shard_group_, replica_group_;
   plan::Traffic started_;  ///< collectives
+  plan::Traffic again_;    ///< what was sent without a call
 };
 
 }  // namespace monomorph::distributed

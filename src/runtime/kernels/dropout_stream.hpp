@@ -2,6 +2,17 @@
 #include <array>
 #include <monomorph/runtime/kernels/dropout.hpp>
 
+namespace monomorph {
+
+/// The key of a kernel that is recorded, for the run that comes next.
+inline DropoutKey of_this_run(DropoutKey key) {
+  key.step = key.of_run->step;
+  key.first_sample = key.of_run->first_sample;
+  return key;
+}
+
+}  // namespace monomorph
+
 namespace monomorph::detail {
 
 /// The part of a mask's randomness that all of its elements share.

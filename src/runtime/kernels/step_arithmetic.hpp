@@ -98,8 +98,7 @@ MONOMORPH_HOST_DEVICE inline StepOutcome outcome_of(const StepScalars& scalars, 
   return outcome;
 }
 
-MONOMORPH_HOST_DEVICE inline void decide(StepScalars& scalars, const StepSettings& settings, bool has_auxiliary_loss,
-                                         std::uint64_t number) {
+MONOMORPH_HOST_DEVICE inline void decide(StepScalars& scalars, const StepSettings& settings, bool has_auxiliary_loss) {
   const StepOutcome outcome = outcome_of(scalars, settings, has_auxiliary_loss);
   if (outcome.applied) ++scalars.updates;
   const double clipped = outcome.gradient_norm > settings.max_norm ? settings.max_norm / outcome.gradient_norm : 1;
@@ -107,7 +106,7 @@ MONOMORPH_HOST_DEVICE inline void decide(StepScalars& scalars, const StepSetting
                       .gradient_scale = outcome.gradient_scale * clipped,
                       .update = static_cast<std::uint64_t>(scalars.updates)};
   scalars.loss_scale = outcome.next_loss_scale;
-  scalars.outcomes[number % scalars.outcomes.size()] = outcome;
+  scalars.outcomes[settings.number % scalars.outcomes.size()] = outcome;
 }
 
 }  // namespace

@@ -13,8 +13,8 @@ CommunicationStream::CommunicationStream(CUstream_st* compute, Watchdog& watchdo
 }
 
 CommunicationStream::~CommunicationStream() {
-  for (cudaEvent_t event : done_)
-    if (event != nullptr) cudaEventDestroy(event);
+  for (const Last& last : last_)
+    if (last.done != nullptr) cudaEventDestroy(last.done);
   cudaEventDestroy(computed_);
   cudaStreamDestroy(stream_);
 }
@@ -25,14 +25,21 @@ void CommunicationStream::after_compute() {
 }
 
 void CommunicationStream::done(int unit) {
-  if (unit >= static_cast<int>(done_.size())) done_.resize(unit + 1);
-  if (done_[unit] == nullptr) done_[unit] = new_event();
-  check(cudaEventRecord(done_[unit], stream_), "recording an event");
+  if (unit >= static_cast<int>(last_.size())) last_.resize(unit + 1);
+  Last& last = last_[unit];
+  if (last.done == nullptr) last.done = new_event();
+  check(cudaEventRecord(last.done, stream_), "recording an event");
+  last.is_waited_for = false;
 }
 
 void CommunicationStream::before_compute(int unit) {
-  if (unit < static_cast<int>(done_.size()) && done_[unit] != nullptr)
-    check(cudaStreamWaitEvent(compute_, done_[unit], 0), "waiting for an event");
+  if (unit >= static_cast<int>(last_.size()) || last_[unit].is_waited_for) return;
+  last_[unit].is_waited_for = true;
+  check(cudaStreamWaitEvent(compute_, last_[unit].done, 0), "waiting for an event");
+}
+
+void CommunicationStream::forget() {
+  for (Last& last : last_) last.is_waited_for = true;
 }
 
 }  // namespace monomorph::cuda

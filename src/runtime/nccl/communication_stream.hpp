@@ -33,6 +33,8 @@ class CommunicationStream {
   }
   /// What the queue is given from now on runs when the last collective of the unit is done.
   void before_compute(int unit);
+  /// Nothing that it was given is waited for any more.
+  void forget();
 
  private:
   void after_compute();
@@ -41,7 +43,12 @@ class CommunicationStream {
   CUstream_st *compute_, *stream_ = nullptr;
   Watchdog& watchdog_;
   cudaEvent_t computed_ = nullptr;
-  std::deque<cudaEvent_t> done_;  ///< by unit; null if it had none
+  /// A unit's last collective.
+  struct Last {
+    cudaEvent_t done = nullptr;  ///< null if it had none
+    bool is_waited_for = true;   ///< by the queue
+  };
+  std::deque<Last> last_;  ///< by unit
 };
 
 }  // namespace monomorph::cuda

@@ -70,6 +70,27 @@ void CudaCommunicator::begin_reduce_scatter(int unit, View unsharded, View shard
                      });
 }
 
+void CudaCommunicator::begin_recording() {
+  watchdog_.begin_recording();
+  recorded_.push_back(traffic());
+}
+
+/// Which sent nothing: it was not running.
+int CudaCommunicator::end_recording() {
+  plan::Traffic& recorded = recorded_.back();
+  recorded = distributed::difference(traffic(), recorded);
+  count_again(recorded, -1);
+  gather_stream_.forget();
+  reduce_stream_.forget();
+  return watchdog_.end_recording();
+}
+
+void CudaCommunicator::runs_recording(int recording) {
+  check();
+  count_again(recorded_[static_cast<std::size_t>(recording)], 1);
+  watchdog_.runs_recording(recording);
+}
+
 const NcclGroup* CudaCommunicator::reducing_group(Reduction reduction) const {
   return reduction.last && replica_sums_ ? (shard_sums_ ? all_.get() : replica_sums_.get()) : shard_sums_.get();
 }

@@ -26,6 +26,9 @@ class CudaCommunicator final : public distributed::GroupedCommunicator {
   void check() override { watchdog_.check(); }
   MemoryAccess memory() const override;
   void exchange(int other, View sent, View received) override;
+  void begin_recording() override;
+  int end_recording() override;
+  void runs_recording(int recording) override;
 
  private:
   void begin_all_gather(int unit, View shard, View unsharded) override;
@@ -55,6 +58,7 @@ class CudaCommunicator final : public distributed::GroupedCommunicator {
   CommunicationStream gather_stream_, reduce_stream_;
   StreamAllToAll shard_all_to_all_, replica_all_to_all_;
   std::optional<distributed::UnitReduction> ordered_reduction_;
+  std::vector<plan::Traffic> recorded_;  ///< what was sent before each recording, and then what it sends itself
 };
 
 }  // namespace monomorph::cuda

@@ -1,12 +1,14 @@
 #include "runtime/nccl/watchdog.hpp"
 
 #include "runtime/cuda/host/event.hpp"
+#include "runtime/cuda/launch/count_up.hpp"
 #include "runtime/distributed/failures.hpp"
 #include "runtime/nccl/failure.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
+#include <atomic>
 
 namespace monomorph::cuda {
 namespace {
@@ -14,12 +16,22 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds between_looks{10};
 
+constexpr std::size_t most_streams = 8;
+
 bool has_happened(cudaEvent_t event) { return cudaEventQuery(event) != cudaErrorNotReady; }
+/// Which the GPU may change meanwhile.
+bool has_come_to(const std::uint64_t& count, std::uint64_t number) {
+  return std::atomic_ref(const_cast<std::uint64_t&>(count)).load() >= number;
+}
 
 }  // namespace
 
 Watchdog::Watchdog(int device, std::vector<NcclGroup*> groups, std::chrono::milliseconds time_limit)
-    : device_(device), groups_(std::move(groups)), time_limit_(time_limit), thread_([this] { look_after_all(); }) {}
+    : device_(device), groups_(std::move(groups)), time_limit_(time_limit), thread_([this] { look_after_all(); }) {
+  cuda::check(cudaMallocHost(reinterpret_cast<void**>(&counts_), most_streams * sizeof(Progress)),
+              "allocating counters");
+  std::fill_n(counts_, most_streams, Progress{});
+}
 
 Watchdog::~Watchdog() {
   {
@@ -28,23 +40,54 @@ Watchdog::~Watchdog() {
   }
   stops_changed_.notify_one();
   thread_.join();
-  for (const auto& [stream, on_stream] : watched_)
-    for (const Watched& watched : on_stream) events_.insert(events_.end(), {watched.begin, watched.end});
+  for (const auto& [stream, on_stream] : streams_)
+    for (const Watched& watched : on_stream.watched) take_back(watched);
   for (cudaEvent_t event : events_) cudaEventDestroy(event);
+  cudaFreeHost(counts_);
 }
 
 void Watchdog::begin(const Purpose& purpose, cudaStream_t stream) {
   const std::lock_guard lock(mutex_);
+  if (is_recorded_) {
+    recordings_.back().emplace_back(stream, purpose);
+    return count_up({stream}, &progress_of(stream)->begun);
+  }
   const cudaEvent_t begin = take_event(), end = take_event();
   cuda::check(cudaEventRecord(begin, stream), "recording an event");
-  watched_[stream].push_back({purpose, begin, end});
+  streams_[stream].watched.push_back({purpose, begin, end});
 }
 
 void Watchdog::end(cudaStream_t stream) {
   const std::lock_guard lock(mutex_);
-  Watched& watched = watched_[stream].back();  // whose end is not given is still there
+  if (is_recorded_) return count_up({stream}, &progress_of(stream)->done);
+  Watched& watched = streams_[stream].watched.back();  // whose end is not given is still there
   cuda::check(cudaEventRecord(watched.end, stream), "recording an event");
   watched.is_given = true;
+}
+
+Watchdog::Progress* Watchdog::progress_of(cudaStream_t stream) {
+  OnStream& on_stream = streams_[stream];
+  if (on_stream.progress == nullptr) on_stream.progress = counts_ + n_counts_++;
+  return on_stream.progress;
+}
+
+void Watchdog::begin_recording() {
+  const std::lock_guard lock(mutex_);
+  is_recorded_ = true;
+  recordings_.emplace_back();
+}
+int Watchdog::end_recording() {
+  const std::lock_guard lock(mutex_);
+  is_recorded_ = false;
+  return static_cast<int>(recordings_.size()) - 1;
+}
+void Watchdog::runs_recording(int recording) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [stream, purpose] : recordings_[static_cast<std::size_t>(recording)]) {
+    OnStream& on_stream = streams_[stream];
+    on_stream.watched.push_back(
+        {.purpose = purpose, .begin = nullptr, .end = nullptr, .number = ++on_stream.n_recorded, .is_given = true});
+  }
 }
 
 cudaEvent_t Watchdog::take_event() {
@@ -71,13 +114,13 @@ void Watchdog::look_after_all() {
 }
 
 std::optional<RankFailure> Watchdog::look() {
-  for (auto& [stream, on_stream] : watched_)
+  for (auto& [stream, on_stream] : streams_)
     if (auto failure = look_at(on_stream)) return failure;
   for (NcclGroup* const group : groups_) {
     const std::optional<ncclResult_t> result = group->failure();
     if (!result) continue;
-    for (const auto& [stream, on_stream] : watched_)
-      for (const Watched& watched : on_stream)
+    for (const auto& [stream, on_stream] : streams_)
+      for (const Watched& watched : on_stream.watched)
         if (watched.purpose.group == group) return nccl_failure(*result).during(doing(watched.purpose));
     return nccl_failure(*result);
   }
@@ -85,16 +128,27 @@ std::optional<RankFailure> Watchdog::look() {
 }
 
 /// Collectives of a stream run one after the other, and their time begins when the GPU comes to them.
-std::optional<RankFailure> Watchdog::look_at(std::deque<Watched>& on_stream) {
-  while (!on_stream.empty() && on_stream.front().is_given && has_happened(on_stream.front().end)) {
-    events_.insert(events_.end(), {on_stream.front().begin, on_stream.front().end});
-    on_stream.pop_front();
+std::optional<RankFailure> Watchdog::look_at(OnStream& stream) {
+  std::deque<Watched>& all = stream.watched;
+  while (!all.empty() && all.front().is_given && is_done(stream, all.front())) {
+    take_back(all.front());
+    all.pop_front();
   }
-  if (on_stream.empty() || !has_happened(on_stream.front().begin)) return std::nullopt;
-  Watched& running = on_stream.front();
+  if (all.empty() || !has_begun(stream, all.front())) return std::nullopt;
+  Watched& running = all.front();
   if (!running.seen_begun) running.seen_begun = Clock::now();
   if (Clock::now() - *running.seen_begun < time_limit_) return std::nullopt;
   return distributed::silent_rank(std::nullopt, false).during(doing(running.purpose));
+}
+
+bool Watchdog::has_begun(const OnStream& stream, const Watched& watched) {
+  return watched.begin != nullptr ? has_happened(watched.begin) : has_come_to(stream.progress->begun, watched.number);
+}
+bool Watchdog::is_done(const OnStream& stream, const Watched& watched) {
+  return watched.end != nullptr ? has_happened(watched.end) : has_come_to(stream.progress->done, watched.number);
+}
+void Watchdog::take_back(const Watched& watched) {
+  if (watched.begin != nullptr) events_.insert(events_.end(), {watched.begin, watched.end});
 }
 
 std::string Watchdog::doing(const Purpose& purpose) {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace monomorph::cuda {
@@ -45,20 +46,41 @@ class Watchdog {
   /// @throws RankFailure [RANK-11], [RANK-12], [RANK-27]
   void check();
 
+  // As of Communicator.
+  void begin_recording();
+  int end_recording();
+  void runs_recording(int recording);
+
  private:
+  /// How many collectives that run as a part of a recording a stream has come to, and how many of those are done. In
+  /// pinned memory, where the GPU counts (launch/count_up.hpp).
+  struct Progress {
+    std::uint64_t begun, done;
+  };
   struct Watched {
     Purpose purpose;
-    cudaEvent_t begin, end;
+    cudaEvent_t begin, end;    ///< of one that is a part of a recording null
+    std::uint64_t number = 0;  ///< of such a one, on its stream
     bool is_given = false;
     std::optional<std::chrono::steady_clock::time_point> seen_begun{};
   };
+  struct OnStream {
+    std::deque<Watched> watched;   ///< in their order
+    Progress* progress = nullptr;  ///< null before something is recorded there
+    std::uint64_t n_recorded = 0;  ///< that have been told to run
+  };
+  using Recorded = std::vector<std::pair<cudaStream_t, Purpose>>;
 
   void begin(const Purpose& purpose, cudaStream_t stream);
   void end(cudaStream_t stream);
   cudaEvent_t take_event();
   void look_after_all();
   std::optional<RankFailure> look();
-  std::optional<RankFailure> look_at(std::deque<Watched>& on_stream);
+  std::optional<RankFailure> look_at(OnStream& stream);
+  static bool has_begun(const OnStream& stream, const Watched& watched);
+  static bool is_done(const OnStream& stream, const Watched& watched);
+  void take_back(const Watched& watched);
+  Progress* progress_of(cudaStream_t stream);
   static std::string doing(const Purpose& purpose);
   void abort_all();
 
@@ -68,8 +90,12 @@ class Watchdog {
   std::mutex mutex_;
   std::condition_variable stops_changed_;
   bool stops_ = false;
-  std::map<cudaStream_t, std::deque<Watched>> watched_;  ///< by stream, in their order
-  std::vector<cudaEvent_t> events_;                      ///< that nobody uses
+  std::map<cudaStream_t, OnStream> streams_;
+  std::vector<cudaEvent_t> events_;  ///< that nobody uses
+  bool is_recorded_ = false;
+  std::vector<Recorded> recordings_;
+  Progress* counts_ = nullptr;  ///< of all streams
+  std::size_t n_counts_ = 0;    ///< that a stream has
   std::optional<RankFailure> failure_;
   std::thread thread_;
 };

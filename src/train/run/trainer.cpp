@@ -223,6 +223,7 @@ Trainer::Trainer(const RecipeProgram& recipe, const World& world, const Parallel
           recipe.memory(groups.data.size(), micro_batch_of(hparams_), tree_levels(hparams_, groups.data.size()))
               .budgeted()) {
   put_scalars();
+  step_->record_steps(hparams_.run.record_steps.value);
   if (world.rank() == 0)
     log_.emplace(std::move(*ownership), hparams_, recipe, resumed_from_, state_.step, data_.all_files, world.size(),
                  argc, argv);
@@ -305,6 +306,7 @@ void Trainer::train_step() {
   if (observer_) observer_->see(state_.step + 1, ticket, lr, *step_);
   step_->update(hparams_.optimizer.policy, update_settings(hparams_.optimizer.clip, rate, state_.step + 1));
   tracer_.step_ends();
+  if (const std::string line = step_->take_recording_note(); !line.empty()) note(line);
   const StepOutcome outcome = step_->read(ticket);
   throughput_.step_ended(hparams_.batch.global_batch * recipe_.model->context_length, data_wait_seconds_);
   count(outcome);

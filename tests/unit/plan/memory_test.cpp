@@ -130,13 +130,14 @@ TEST_CASE("what lies in a GPU's memory beside the arena, by hand") {
   CHECK(there.checkpoint_staging == here.checkpoint_staging);
   // Of a row of 65,536 tokens the gradients of one head at a time: 16 bits for each pair, and a number for each query.
   CHECK(plan::memory<WithLongRows>(4, 2).device_workspace ==
-        (std::int64_t{2} << 32) + (std::int64_t{4} << 16) + 256 + 4 * 4 * mebibyte);
+        (std::int64_t{2} << 32) + (std::int64_t{4} << 16) + 256 + (4 * 4 + 64) * mebibyte);
 }
 
 TEST_CASE("the plan's workspace of attention on a GPU is what cuDNN asks for, in parts where that is much") {
   constexpr auto workspace = [](std::int64_t batch, std::int64_t tokens, std::int64_t heads, std::int64_t kv_heads,
                                 std::int64_t head_dim) {
-    return device::Cuda::workspace_bytes({batch, tokens, heads, kv_heads, head_dim, 2}) - (std::int64_t{16} << 20);
+    return device::Cuda::workspace_bytes({batch, tokens, heads, kv_heads, head_dim, 2}) - (std::int64_t{16} << 20) -
+           device::Cuda::recording_bytes;
   };
   CHECK(workspace(32, 1024, 12, 12, 64) == 806'879'488);  // as cuDNN 9.19 says (tests/gpu/cudnn_plans)
   CHECK(workspace(64, 1024, 12, 12, 64) == 806'879'488);  // twice as much, in two parts
@@ -148,7 +149,8 @@ TEST_CASE("the plan's workspace of attention on a GPU is what cuDNN asks for, in
 }
 
 TEST_CASE("the plan's workspace of attention that cuDNN does not take is that of our kernels") {
-  constexpr std::int64_t of_ids = std::int64_t{16} << 20, of_products = std::int64_t{64} << 20;
+  constexpr std::int64_t of_ids = (std::int64_t{16} << 20) + device::Cuda::recording_bytes,
+                         of_products = std::int64_t{64} << 20;
   PassExtent extent{.batch = 64, .tokens = 1024, .heads = 12, .kv_heads = 12, .head_dim = 64, .compute_bytes = 2};
   const auto workspace = [&] { return device::Cuda::workspace_bytes(extent) - of_ids; };
   CHECK(workspace() > of_products);
@@ -163,6 +165,7 @@ TEST_CASE("the plan's workspace of attention that cuDNN does not take is that of
   extent.head_dim = 64, extent.compute_bytes = 4;
   CHECK(workspace() == of_products);
   extent.compute_bytes = 8, extent.batch = 32 * 64;  // a number of 8 bytes for each query
-  CHECK(device::Cuda::workspace_bytes(extent) - 4 * device::Cuda::id_part_bytes(4 * extent.batch * extent.tokens) ==
+  CHECK(device::Cuda::workspace_bytes(extent) - 4 * device::Cuda::id_part_bytes(4 * extent.batch * extent.tokens) -
+            device::Cuda::recording_bytes ==
         8 * 32 * 64 * 12 * 1024LL);
 }

@@ -52,6 +52,15 @@ class Communicator {
   /// Records what begins from now on in a trace; null: no longer. The trace must outlive the collectives that it
   /// records.
   void record(Trace* trace) { trace_ = trace; }
+  bool is_traced() const { return trace_ != nullptr; }
+
+  // What is asked for between these two is recorded by the device, and runs whenever the device runs that recording.
+  virtual void begin_recording() {}
+  /// @return its number, by which it is known from then on
+  virtual int end_recording() { return 0; }
+  /// The recording is about to run.   @throws as check
+  virtual void runs_recording(int) {}
+
   /// Records compute for a unit in the trace, until the end of the scope.
   TraceSpan trace_compute(const char* what, int unit) const { return {trace_, TraceRow::compute, what, unit}; }
 

@@ -16,7 +16,8 @@
 /// Kernels on GPUs, each with the contract of the kernel of its name on CPUs (runtime/kernels). Those that compute each
 /// element by itself have the bits of the CPU's instruction set `generic`, which fuses nothing; activations of 16 bits
 /// are within a rounding of them. Views lie in the GPU's memory; ids and places where documents begin lie in
-/// the host's, and are copied when the kernel is called.
+/// the host's, and are copied when the kernel is called; where it is recorded, before each time that it runs, for which
+/// they and the settings of a step must stay where they are (runtime/cuda/recording.hpp).
 /// @throws Error [KERNEL-05] CUDA does not start one
 namespace monomorph::cuda {
 
@@ -137,7 +138,6 @@ void end_micro_batch(Queue queue, StepScalars* scalars);
 void keep_metrics(Queue queue, StepScalars* scalars);
 void write_step_words(Queue queue, StepScalars* scalars, const StepSettings& settings, const StepWords& to);
 void read_step_words(Queue queue, StepScalars* scalars, const StepWords& from);
-void decide_step(Queue queue, StepScalars* scalars, const StepSettings& settings, bool has_auxiliary_loss,
-                 std::uint64_t number);
+void decide_step(Queue queue, StepScalars* scalars, const StepSettings& settings, bool has_auxiliary_loss);
 
 }  // namespace monomorph::cuda

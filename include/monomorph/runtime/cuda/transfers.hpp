@@ -17,6 +17,8 @@ class StreamTransfers {
   std::uint64_t start(View from, View to);
   void wait(std::uint64_t number);
   void wait_for_all();
+  /// Of copies that were recorded and never ran: nobody waits for those that were started so far.
+  void forget();
 
  private:
   struct Streams;  // CUDA's header

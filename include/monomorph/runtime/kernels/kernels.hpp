@@ -107,7 +107,7 @@ concept KeepsScalars = requires(Queue queue, StepScalars* scalars, std::span<std
   keep_metrics(queue, scalars);
   write_step_words(queue, scalars, StepSettings{}, StepWords{});
   read_step_words(queue, scalars, StepWords{});
-  decide_step(queue, scalars, StepSettings{}, false, std::uint64_t{});
+  decide_step(queue, scalars, StepSettings{}, false);
 };
 
 template <class Queue>

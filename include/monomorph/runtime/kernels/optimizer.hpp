@@ -4,6 +4,7 @@
 #include <limits>
 #include <monomorph/core/step_scalars.hpp>
 #include <monomorph/policy/optimizer_policy.hpp>
+#include <monomorph/policy/schedule_policy.hpp>
 #include <monomorph/runtime/machine/queue.hpp>
 #include <monomorph/runtime/memory/view.hpp>
 #include <utility>
@@ -15,8 +16,12 @@ struct UpdateTerms {
   const UpdateDecision* decision;                               ///< in the device's memory: for kernels to read
   double clip_value = std::numeric_limits<double>::infinity();  ///< bound of each scaled gradient element
   double rate_times = 1, rate_over = 1;                         ///< of the learning rate's schedule
-  /// The learning rate of this step.   @param peak as a hyperparameter gives it
-  double rate(double peak) const { return peak * rate_times / rate_over; }
+  /// Of kernels that a device records (train/step/recorded_step.hpp): where the host says before each run by what a
+  /// peak rate is multiplied, beside rate_times. Null: it is here.
+  const ScheduledRate* of_run = nullptr;
+  /// The learning rate of this step, or where that is said before each run the peak, for kernels to multiply.
+  /// @param peak as a hyperparameter gives it
+  double rate(double peak) const { return of_run != nullptr ? peak : peak * rate_times / rate_over; }
 };
 
 /// A run of elements of the shard that a rank holds of a unit, of tensors of one class and group: flat, contiguous

@@ -20,8 +20,6 @@ void write_step_words(Queue, StepScalars* scalars, const StepSettings& settings,
 void read_step_words(Queue, StepScalars* scalars, const StepWords& from);
 
 /// Decides what becomes of a step, by the sums of all ranks: the update's terms, the loss scale, the outcome.
-/// @param number of the step, by which its outcome has a place
-void decide_step(Queue, StepScalars* scalars, const StepSettings& settings, bool has_auxiliary_loss,
-                 std::uint64_t number);
+void decide_step(Queue, StepScalars* scalars, const StepSettings& settings, bool has_auxiliary_loss);
 
 }  // namespace monomorph::cpu

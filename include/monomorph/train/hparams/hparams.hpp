@@ -19,6 +19,9 @@ struct RunHparams {
   Field<std::int64_t> steps{1000, 1, most_steps, "optimiser steps of the whole run, those before a resume included"};
   Field<std::int64_t> seed{0, 0, 9'007'199'254'740'991, "seed of initialisation, data order, dropout and sampling"};
   Field<std::string> output_dir{"runs/default", "run folder: hyperparameters, metrics, event files, checkpoints"};
+  Field<bool> record_steps{true,
+                           "on GPUs, give a step to the GPU as a whole, as a CUDA graph, where the GPU has recorded "
+                           "one like it: the same bits with less work for the host; false: each kernel by itself"};
   Field<std::int64_t> wait_for_folder{0, 0, 1'000'000'000,
                                       "seconds that a start waits for another run that has its folders to end, as a "
                                       "requeued job may; 0: it ends at once"};
@@ -287,7 +290,7 @@ template <> struct monomorph::EnumNames<monomorph::train::OnEmptyBatch> {
   static constexpr std::string_view names[] = {"error", "skip"};
 };
 
-BOOST_HANA_ADAPT_STRUCT(monomorph::train::RunHparams, steps, seed, output_dir, wait_for_folder);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::RunHparams, steps, seed, output_dir, record_steps, wait_for_folder);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::DataHparams, train, weight_by, evaluation, tokenizer, shuffle, last_target,
                         max_epochs);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::BatchHparams, global_batch, micro_batch, reduction);

@@ -74,6 +74,12 @@ template <Recipe R> class GradientStore {
     take_place(u);
     comm_.all_gather(u, shard(u), whole(u));
   }
+  /// As of ParameterStore.
+  void note_progress(std::vector<std::int64_t>& progress) const {
+    progress.insert(progress.end(), in_slot_.begin(), in_slot_.end());
+  }
+  /// Whatever lies in the units' places is not known any more.
+  void forget() { in_slot_ = {-1, -1}; }
 
  private:
   /// When what was in the unit's slot before has been reduced.   @return which unit's it was

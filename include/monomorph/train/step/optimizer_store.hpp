@@ -108,6 +108,13 @@ template <Recipe R> class OptimizerStore {
     train::add_gradient_norm(queue_, units_, order, replica, replicas, norm);
   }
 
+  /// As of ParameterStore.
+  void note_progress(std::vector<std::int64_t>& progress) const {
+    for (const std::uint64_t number : fetched_) progress.push_back(number > 0 ? 1 : 0);
+  }
+  /// No unit is on its way.
+  void forget() { fetched_ = {}; }
+
   std::vector<StateTensor> parameters() const {
     settle();
     return state_tensors(units_, &UnitState::master);

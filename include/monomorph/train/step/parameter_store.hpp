@@ -6,6 +6,7 @@
 #include <monomorph/runtime/memory/unit_buffer.hpp>
 #include <monomorph/train/step/unit_views.hpp>
 #include <utility>
+#include <vector>
 
 namespace monomorph::train {
 
@@ -81,6 +82,11 @@ template <Recipe R> class ParameterStore {
   }
   /// After a load: what was collected is not true any more.   The caller has waited for every unit, and for copies.
   void changed() { there_ = {}, fetched_ = {}; }
+  /// Appends what the collectives and copies of what comes next depend on.
+  void note_progress(std::vector<std::int64_t>& progress) const {
+    for (int u = 0; u < n_units; ++u)
+      progress.push_back(there_[u] ? 1 : 0), progress.push_back(fetched_[u] > 0 ? 1 : 0);
+  }
 
  private:
   /// Calls f with the stored units that a layer's unit is made of.

@@ -51,6 +51,13 @@ template <Recipe R> class State {
   ScalarStore<R> scalars;
 
   Queue queue() const { return queue_; }
+  /// What is given to the queue from now on runs when all copies from and to the host are done.
+  void wait_for_transfers() {
+    if (transfers_) transfers_->wait_for_all();
+  }
+  void forget_transfers() {
+    if (transfers_) transfers_->forget();
+  }
   std::int64_t batch() const { return batch_; }
   const Arena& arena() const { return arena_; }
   const Arena& host_arena() const { return host_arena_; }

@@ -6,6 +6,7 @@
 #include <monomorph/runtime/comm/queued_communicator.hpp>
 #include <monomorph/train/step/check_batch.hpp>
 #include <monomorph/train/step/recomputing_token_pass.hpp>
+#include <monomorph/train/step/recorded_step.hpp>
 #include <monomorph/train/step/state.hpp>
 #include <monomorph/train/step/training_step.hpp>
 
@@ -19,6 +20,7 @@ template <Recipe R> class Step final : public TrainingStep {
                        lowest = plan::lowest_trained<R>;
   static constexpr bool transforms = OptimizerStore<R>::transforms_any;
   static constexpr bool within_documents = attention_of<R>::within_documents;
+  static constexpr bool records = RecordsSteps<typename device_of<R>::Queue>;
   /// Where a prefix sees itself whole, a decoder cuts off what it has not been fed yet, as a document of its own.
   static constexpr bool may_be_cut = within_documents || plan::longest_prefix<R> > 0;
 
@@ -40,64 +42,60 @@ template <Recipe R> class Step final : public TrainingStep {
 
   /// Up to the last layer but one: the last makes the loss and its gradient at once, in backward.
   void forward(const MicroBatch& batch, std::uint64_t step, AccumulationStep accumulation_step) override {
-    if (accumulation_step.first()) scalars_.start_step();
-    forward_to(last_layer - 1, {batch, step, true, accumulation_step});
+    check_batch(batch, limits());
+    if constexpr (records) {
+      if (accumulation_step.first()) begin_recorded(accumulation_step.count);
+      recorded_.keep(batch, step, accumulation_step.index, tokens_of_batch());
+      if (recorded_.runs()) return;
+    }
+    forward({batch, step, true, accumulation_step});
   }
 
   /// From the last layer down to the lowest one that is trained.
   void backward(const MicroBatch& batch, std::uint64_t step, AccumulationStep accumulation_step) override {
-    const Pass pass{batch, step, true, accumulation_step};
-    for (int i = last_layer; i >= lowest; --i) {
-      parameters_.before_backward(i);
-      if (plan::last_uses_unit<R>(i)) gradients_.open(unit(i), accumulation_step);
-      with_layer<R>(i, [&](auto layer) {
-        const auto span = comm_.trace_compute(in_trace(i, "backward"), unit(i));
-        const auto saved = activations_.saved(layer, i);
-        LayerTensors<R> t = tensors(i, pass);
-        if (i == last_layer) t = scalars_.counting(t);  // it computes here for the first time
-        activations_.before_backward(layer, i, t, saved);
-        layer.backward(t, saved);
-      });
-      activations_.after_backward(i);
-      parameters_.after_backward(i);
-      if (plan::first_uses_unit<R>(i)) gradients_.close(unit(i), accumulation_step);
-    }
-    scalars_.count_micro_batch();
+    if constexpr (records)
+      if (recorded_.runs()) return;
+    backward({batch, step, true, accumulation_step});
   }
 
   Ticket decide(const StepSettings& settings) override {
-    wait_for_all();
-    {
-      const auto span = comm_.trace_compute("gradient norm", no_unit);
-      gradients_.complete();
-      optimizer_.add_gradient_norm(settings.norm, comm_.rank() / comm_.shards(), comm_.size() / comm_.shards(),
-                                   &scalars_.get()->gradient_norm);
-    }
-    return decision_.take(state_.queue(), settings);
+    const Ticket ticket = decision_.note(settings);
+    if constexpr (records)
+      if (recorded_.runs()) {
+        settle();
+        recorded_.run_to_decision(comm_);
+        return ticket;
+      }
+    decide_by(settings.norm);
+    return ticket;
   }
 
   void update(const PolicyHparams& policy_hparams, const UpdateSettings& settings) override {
     const auto& hparams = policy_hparams.as<typename R::optimizer::Hparams>();
-    const UpdateTerms terms{.decision = &scalars_.get()->decision,
-                            .clip_value = settings.clip_value,
-                            .rate_times = settings.rate_times,
-                            .rate_over = settings.rate_over};
-    if constexpr (transforms) prepare_update(0, hparams, terms);
-    for (int u = 0; u <= last; ++u) {
-      if constexpr (transforms) {
-        if (u < last) prepare_update(u + 1, hparams, terms);  // on its way while u is transformed
-        transform(u, hparams);
-      }
-      if (plan::trains<R>(u)) {
-        const auto span = comm_.trace_compute("update", u);
-        optimizer_.update(u, hparams, terms, [&](const ElementUpdate& run) { scalars_.update_state(u, run, terms); });
-      }
-      parameters_.updated(u);
-    }
+    UpdateTerms terms{.decision = &scalars_.get()->decision,
+                      .clip_value = settings.clip_value,
+                      .rate_times = settings.rate_times,
+                      .rate_over = settings.rate_over};
+    if constexpr (records)
+      if (recorded_.runs()) return recorded_.run_update(comm_, {settings.rate_times, settings.rate_over});
+    update(hparams, terms);
+    if constexpr (records)
+      if (recorded_.is_due()) record(hparams, terms);
+  }
+
+  void record_steps(bool wanted) override {
+    if constexpr (records) recorded_.use(wanted);
+  }
+  std::string take_recording_note() override {
+    if constexpr (records)
+      return recorded_.take_note();
+    else
+      return {};
   }
 
   StepOutcome read(Ticket ticket) override { return decision_.read(state_.queue(), ticket); }
   LossSum evaluate(const MicroBatch& batch) override {
+    check_batch(batch, limits());
     forward_to(last_layer, {batch, 0, false, {}});
     parameters_.after_evaluation();
     return scalars().micro_batch;
@@ -156,6 +154,7 @@ template <Recipe R> class Step final : public TrainingStep {
     std::uint64_t step;
     bool training;
     AccumulationStep accumulation_step;
+    const DropoutPass* of_run = nullptr;  ///< DropoutKey's
   };
 
   BatchLimits limits() const {
@@ -168,9 +167,12 @@ template <Recipe R> class Step final : public TrainingStep {
             .wants_document_starts = within_documents};
   }
 
+  void forward(const Pass& pass) {
+    if (pass.accumulation_step.first()) scalars_.start_step();
+    forward_to(last_layer - 1, pass);
+  }
   /// From the first layer up to `end`.
   void forward_to(int end, const Pass& pass) {
-    check_batch(pass.batch, limits());
     scalars_.start_micro_batch();
     for (int i = 0; i <= end; ++i) {
       parameters_.before_forward(i);
@@ -182,6 +184,100 @@ template <Recipe R> class Step final : public TrainingStep {
       parameters_.after_forward(i);
       activations_.after_forward(i, pass.training);
     }
+  }
+
+  void backward(const Pass& pass) {
+    for (int i = last_layer; i >= lowest; --i) {
+      parameters_.before_backward(i);
+      if (plan::last_uses_unit<R>(i)) gradients_.open(unit(i), pass.accumulation_step);
+      with_layer<R>(i, [&](auto layer) {
+        const auto span = comm_.trace_compute(in_trace(i, "backward"), unit(i));
+        const auto saved = activations_.saved(layer, i);
+        LayerTensors<R> t = tensors(i, pass);
+        if (i == last_layer) t = scalars_.counting(t);  // it computes here for the first time
+        activations_.before_backward(layer, i, t, saved);
+        layer.backward(t, saved);
+      });
+      activations_.after_backward(i);
+      parameters_.after_backward(i);
+      if (plan::first_uses_unit<R>(i)) gradients_.close(unit(i), pass.accumulation_step);
+    }
+    scalars_.count_micro_batch();
+  }
+
+  void decide_by(GradientNorm norm) {
+    wait_for_all();
+    {
+      const auto span = comm_.trace_compute("gradient norm", no_unit);
+      gradients_.complete();
+      optimizer_.add_gradient_norm(norm, comm_.rank() / comm_.shards(), comm_.size() / comm_.shards(),
+                                   &scalars_.get()->gradient_norm);
+    }
+    decision_.give(state_.queue());
+  }
+
+  void update(const auto& hparams, const UpdateTerms& terms) {
+    if constexpr (transforms) prepare_update(0, hparams, terms);
+    for (int u = 0; u <= last; ++u) {
+      if constexpr (transforms) {
+        if (u < last) prepare_update(u + 1, hparams, terms);  // on its way while u is transformed
+        transform(u, hparams);
+      }
+      if (plan::trains<R>(u)) {
+        const auto span = comm_.trace_compute("update", u);
+        optimizer_.update(u, hparams, terms, [&](const ElementUpdate& run) { scalars_.update_state(u, run, terms); });
+      }
+      parameters_.updated(u);
+    }
+  }
+
+  // A step that the device records (recorded_step.hpp).
+  std::int64_t tokens_of_batch() const { return state_.batch() * trunk_of<R>.context_length; }
+  std::vector<std::int64_t> progress() const {
+    std::vector<std::int64_t> progress;
+    parameters_.note_progress(progress);
+    gradients_.note_progress(progress);
+    optimizer_.note_progress(progress);
+    return progress;
+  }
+  void begin_recorded(std::int64_t micro_batches) {
+    using Device = device_of<R>;
+    recorded_.begin(micro_batches, progress(), comm_.is_traced(),
+                    Device::recorded_input_bytes(micro_batches, tokens_of_batch(), plan::n_layers<R>),
+                    Device::most_recorded_input_bytes);
+  }
+  /// What the queue is given from now on depends on nothing that other streams still do.
+  void settle() {
+    wait_for_all();
+    state_.wait_for_transfers();
+  }
+  void record(const auto& hparams, UpdateTerms terms) {
+    const GradientNorm norm = decision_.settings().norm;
+    terms.rate_times = terms.rate_over = 1;
+    terms.of_run = recorded_.rate();
+    settle();
+    recorded_.record(
+        state_.queue(), comm_, [&] { return progress(); },
+        [&] {
+          for (std::int64_t i = 0; i < recorded_.micro_batches(); ++i) {
+            const MicroBatch batch = recorded_.inputs().batch(i);
+            const Pass pass{batch, 0, true, {i, recorded_.micro_batches()}, recorded_.inputs().pass(i)};
+            forward(pass);
+            backward(pass);
+          }
+          decide_by(norm);
+          settle();
+        },
+        [&] {
+          update(hparams, terms);
+          settle();
+        },
+        [&] {
+          parameters_.changed();
+          gradients_.forget();
+          optimizer_.forget();
+          state_.forget_transfers();
+        });
   }
 
   static void unless_it_failed(auto&& wait) noexcept {
@@ -226,6 +322,7 @@ template <Recipe R> class Step final : public TrainingStep {
     t.data_parallel = &collectives_;
     t.dropout.step = pass.step;
     t.dropout.first_sample = pass.batch.first_sample;
+    if constexpr (records) t.dropout.of_run = pass.of_run;
     if constexpr (may_be_cut) t.document_starts = pass.batch.document_starts;
     t.training = pass.training;
     t.accumulate = gradients_.accumulates(pass.accumulation_step);
@@ -250,6 +347,8 @@ template <Recipe R> class Step final : public TrainingStep {
                           .has_auxiliary_loss = plan::any_auxiliary_loss<R>,
                           .rank = comm_.rank(),
                           .n_ranks = comm_.size()}};
+  struct Unrecorded {};
+  [[no_unique_address]] std::conditional_t<records, RecordedStep<typename device_of<R>::Queue>, Unrecorded> recorded_;
 };
 
 }  // namespace monomorph::train

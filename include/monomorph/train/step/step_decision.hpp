@@ -20,17 +20,24 @@ class StepDecision {
   StepDecision(Communicator& communicator, StepScalars* scalars, const StepWords& of)
       : communicator_(communicator), scalars_(scalars), words_(of) {}
 
-  /// The gradients' norm has been added up.
-  Ticket take(auto queue, const StepSettings& settings) {
+  /// What the decision that comes next is made by.
+  Ticket note(const StepSettings& settings) {
+    settings_ = settings;
+    settings_.number = ++n_taken_;
+    return {settings_.number};
+  }
+  /// The gradients' norm has been added up: gives the queue what decides by what was noted. Where the device records
+  /// it, that may be noted anew.
+  void give(auto queue) {
     if (words_.n_ranks > 1) {
-      write_step_words(queue, scalars_, settings, words_);
+      write_step_words(queue, scalars_, settings_, words_);
       QueuedCommunicator(queue, communicator_).all_reduce_sum(of_words());
       read_step_words(queue, scalars_, words_);
     }
-    const Ticket ticket{++n_taken_};
-    decide_step(queue, scalars_, settings, words_.has_auxiliary_loss, ticket.number);
-    return ticket;
+    decide_step(queue, scalars_, settings_, words_.has_auxiliary_loss);
   }
+  /// By which the last decision was made.
+  const StepSettings& settings() const { return settings_; }
   /// Waits for it.   @param ticket the last, or the last but one   @throws RankFailure it could not be decided
   StepOutcome read(auto queue, Ticket ticket) const {
     HostBuffer buffer;
@@ -50,6 +57,7 @@ class StepDecision {
   Communicator& communicator_;
   StepScalars* scalars_;
   StepWords words_;
+  StepSettings settings_;  ///< of the last decision
   std::uint64_t n_taken_ = 0;
 };
 

@@ -55,6 +55,14 @@ struct UpdateSettings {
 /// What the training loop needs of Step<R>, so that the loop is compiled once for all recipes.
 class TrainingStep : public HostAccess {
  public:
+  /// From now on a step like one before is given to the device as it recorded that, where it records and can
+  /// (docs/why/recorded_steps.md): its kernels then run when it is decided, and nothing of it can be looked at before.
+  /// Of what a step is told, the norm that is taken, bounds of elements and the optimiser's hyperparameters must then
+  /// stay what they are.
+  virtual void record_steps(bool) {}
+  /// What has become of that since this was asked last: why steps are not recorded. Empty if there is nothing to say.
+  virtual std::string take_recording_note() { return {}; }
+
   // What follows may return before it is done, up to `read`.
 
   /// Forward of a micro-batch of a step. Its backward comes before another forward: a step has the activations of one.

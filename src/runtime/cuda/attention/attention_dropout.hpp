@@ -1,4 +1,6 @@
 #pragma once
+#include "runtime/cuda/host/staging.hpp"
+#include "runtime/kernels/dropout_stream.hpp"
 #include "runtime/kernels/host_device.hpp"
 
 #include <monomorph/core/philox.hpp>
@@ -14,29 +16,51 @@ using PhiloxKey = std::array<std::uint32_t, 2>;
 MONOMORPH_HOST_DEVICE inline std::uint32_t low_word(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
 MONOMORPH_HOST_DEVICE inline std::uint32_t high_word(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
 
+/// What all probabilities share of one run of a kernel.
+struct AttentionDropoutRun {
+  PhiloxKey step{};
+  std::uint64_t first_sample = 0;
+
+  AttentionDropoutRun() = default;
+  explicit AttentionDropoutRun(const DropoutKey& key) : first_sample(key.first_sample) {
+    const auto words = random::philox({low_word(key.step), high_word(key.step), key.layer, key.site},
+                                      {low_word(key.seed), high_word(key.seed)});
+    step = {words[0], words[1]};
+  }
+};
+
+/// Where a kernel that is recorded finds it; null of any other one.
+inline const AttentionDropoutRun* attention_dropout_run(const DropoutKey& key) {
+  if (key.rate <= 0 || key.of_run == nullptr) return nullptr;
+  const auto write = [key](std::byte* to) {
+    const AttentionDropoutRun run(of_this_run(key));
+    std::memcpy(to, &run, sizeof run);
+  };
+  return reinterpret_cast<const AttentionDropoutRun*>(written_before_run(sizeof(AttentionDropoutRun), write));
+}
+
 struct AttentionDropout {
   bool drops = false;
-  PhiloxKey step{};
-  std::uint64_t first_sample = 0, drop_below = 0;
+  AttentionDropoutRun run{};
+  const AttentionDropoutRun* of_run = nullptr;  ///< if given, what is there instead of `run`
+  std::uint64_t drop_below = 0;
   double kept_factor = 1;  ///< 1 / (1 - rate)
 
   AttentionDropout() = default;
   explicit AttentionDropout(const DropoutKey& key)
       : drops(key.rate > 0),
-        first_sample(key.first_sample),
+        run(key),
+        of_run(attention_dropout_run(key)),
         drop_below(static_cast<std::uint64_t>(key.rate * 4294967296.0)),
-        kept_factor(1 / (1 - key.rate)) {
-    const auto words = random::philox({low_word(key.step), high_word(key.step), key.layer, key.site},
-                                      {low_word(key.seed), high_word(key.seed)});
-    step = {words[0], words[1]};
-  }
+        kept_factor(1 / (1 - key.rate)) {}
 
   /// What all keys of a query share.
   MONOMORPH_HOST_DEVICE PhiloxKey query(std::int64_t sample, std::int64_t position) const {
-    const std::uint64_t global = first_sample + static_cast<std::uint64_t>(sample);
+    const AttentionDropoutRun now = of_run == nullptr ? run : *of_run;
+    const std::uint64_t global = now.first_sample + static_cast<std::uint64_t>(sample);
     const auto words = random::philox({low_word(global), high_word(global), static_cast<std::uint32_t>(position),
                                        static_cast<std::uint32_t>(random::Purpose::dropout)},
-                                      step);
+                                      now.step);
     return {words[0], words[1]};
   }
 

@@ -54,7 +54,9 @@ void balance_biases(Queue queue, const ElementUpdate& run, std::int64_t first, c
     launch(compare_with_mean<G>, {blocks, load_threads}, queue, loads, n_experts,
            static_cast<std::int64_t>(run.first) - first, terms.decision, run.gradient.as<G>(), n);
   });
-  step_along(queue, run, {.learning_rate = -rate, .weight_decay = 0}, terms);  // bias -= -rate · sign
+  UpdateTerms unscheduled = terms;  // the rate is the same in all steps
+  unscheduled.of_run = nullptr;
+  step_along(queue, run, {.learning_rate = -rate, .weight_decay = 0}, unscheduled);  // bias -= -rate · sign
 }
 
 }  // namespace monomorph::cuda

@@ -1,12 +1,14 @@
 #include "runtime/cuda/host/staging.hpp"
 
 #include "runtime/cuda/host/event.hpp"
+#include "runtime/cuda/host/run_inputs.hpp"
 
 #include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include <array>
 #include <cstring>
 #include <monomorph/device/cuda.hpp>
+#include <utility>
 
 namespace monomorph::cuda {
 namespace {
@@ -85,8 +87,15 @@ Scratch scratch;
 
 const std::int32_t* on_device(Queue queue, const std::int32_t* host, std::int64_t n) {
   if (host == nullptr || n == 0) return nullptr;
-  return reinterpret_cast<const std::int32_t*>(
-      ring.copied(queue, host, n * static_cast<std::int64_t>(sizeof(std::int32_t))));
+  const auto bytes = n * static_cast<std::int64_t>(sizeof(std::int32_t));
+  if (RunInputs* const inputs = RunInputs::recorded())
+    return reinterpret_cast<const std::int32_t*>(inputs->copied(host, bytes));
+  return reinterpret_cast<const std::int32_t*>(ring.copied(queue, host, bytes));
+}
+
+bool is_recorded(Queue) { return RunInputs::recorded() != nullptr; }
+const std::byte* written_before_run(std::int64_t bytes, std::function<void(std::byte*)> write) {
+  return RunInputs::recorded()->place(bytes, std::move(write));
 }
 
 std::byte* workspace(Queue queue, std::int64_t bytes) { return scratch.of(queue, bytes); }

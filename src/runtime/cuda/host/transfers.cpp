@@ -55,5 +55,6 @@ void StreamTransfers::wait(std::uint64_t number) {
 }
 
 void StreamTransfers::wait_for_all() { wait(streams_->n_started); }
+void StreamTransfers::forget() { streams_->waited_for = streams_->n_started; }
 
 }  // namespace monomorph::cuda

@@ -2,6 +2,7 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
 #include <monomorph/runtime/machine/kernel_span.hpp>
 
+#include "runtime/cuda/host/staging.hpp"
 #include "runtime/cuda/launch/map_elements.hpp"
 #include "runtime/kernels/dropout_stream.hpp"
 #include "runtime/kernels/dtypes.hpp"
@@ -14,14 +15,21 @@ namespace {
 // features apart.
 constexpr int counters = 16, words_of_counter = 4;
 
+/// What all elements share of one run of a kernel.
+struct DropoutRun {
+  std::uint32_t key0, key1;
+  std::uint64_t first_sample;
+};
+
 template <class T> struct Dropout {
   using S = Compute<T>;
   Extent extent;
   Rows<const T> x, residual;
   Rows<T> y;
-  std::uint32_t key0, key1, drop_below;
+  DropoutRun run;
+  const DropoutRun* of_run;  ///< if given, what is there instead of `run`
+  std::uint32_t drop_below;
   S kept;
-  std::uint64_t first_sample;
   std::int64_t tokens;  ///< of a sample
 };
 
@@ -29,13 +37,13 @@ template <class T> struct Dropout {
 struct Words {
   std::uint32_t of[words_of_counter];
 };
-template <class T>
-__device__ Words words_at(const Dropout<T>& d, std::uint32_t counter, std::uint32_t position, std::uint64_t sample) {
+__device__ inline Words words_at(const DropoutRun& run, std::uint32_t counter, std::uint32_t position,
+                                 std::uint64_t sample) {
   std::uint32_t c0 = counter, c1 = position;
   auto c2 = static_cast<std::uint32_t>(sample), c3 = static_cast<std::uint32_t>(sample >> 32);
   MONOMORPH_UNROLL
   for (std::uint32_t round = 0; round < random::philox_rounds; ++round)
-    random::philox_round(c0, c1, c2, c3, d.key0, d.key1, round);
+    random::philox_round(c0, c1, c2, c3, run.key0, run.key1, round);
   return {{c0, c1, c2, c3}};
 }
 
@@ -55,18 +63,18 @@ __device__ Packs<Compute<T>, width> packs_at(const T* row, std::int64_t first, s
 /// The features of `width` counters from one on: y = x · factor, or residual + x · factor. All are read first, as y may
 /// be what is read.
 template <bool adds, int width, class T>
-__device__ void drop(const Dropout<T>& d, std::int64_t row, std::uint32_t counter) {
+__device__ void drop(const Dropout<T>& d, const DropoutRun& run, std::int64_t row, std::uint32_t counter) {
   using S = Compute<T>;
   const std::int64_t first =
       static_cast<std::int64_t>(counter / counters) * counters * words_of_counter + counter % counters;
   auto y = packs_at<width>(d.x.data + row * d.x.stride, first, d.extent.cols);
   Packs<S, width> residual;
   if constexpr (adds) residual = packs_at<width>(d.residual.data + row * d.residual.stride, first, d.extent.cols);
-  const std::uint64_t sample = d.first_sample + static_cast<std::uint64_t>(row / d.tokens);
+  const std::uint64_t sample = run.first_sample + static_cast<std::uint64_t>(row / d.tokens);
   const auto position = static_cast<std::uint32_t>(row % d.tokens);
   MONOMORPH_UNROLL
   for (int i = 0; i < width; ++i) {
-    const Words words = words_at(d, counter + static_cast<unsigned>(i), position, sample);
+    const Words words = words_at(run, counter + static_cast<unsigned>(i), position, sample);
     MONOMORPH_UNROLL
     for (int word = 0; word < words_of_counter; ++word) {
       const S dropped = y.of[word].at[i] * (words.of[word] < d.drop_below ? S(0) : d.kept);
@@ -84,10 +92,11 @@ template <bool adds, int width, class T> __global__ void __launch_bounds__(map_t
   constexpr std::int64_t group = counters * words_of_counter, threads = counters / width;
   const std::int64_t row_threads = (d.extent.cols + group - 1) / group * threads;
   const auto first_row = static_cast<std::int64_t>(blockIdx.y) * blockDim.y + threadIdx.y;
+  const DropoutRun run = d.of_run == nullptr ? d.run : *d.of_run;
   for (std::int64_t row = first_row; row < d.extent.rows; row += static_cast<std::int64_t>(gridDim.y) * blockDim.y)
     for (auto i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < row_threads;
          i += static_cast<std::int64_t>(gridDim.x) * blockDim.x)
-      drop<adds, width>(d, row, static_cast<std::uint32_t>(i) * width);
+      drop<adds, width>(d, run, row, static_cast<std::uint32_t>(i) * width);
 }
 
 template <bool adds, int width, class T> void start(Queue queue, const Dropout<T>& d) {
@@ -96,21 +105,35 @@ template <bool adds, int width, class T> void start(Queue queue, const Dropout<T
   launch(drop_rows<adds, width, T>, shape_of(threads, 1), queue, d);
 }
 
+DropoutRun run_of(const detail::DropoutStream& stream, const DropoutKey& key) {
+  return {stream.key[0], stream.key[1], key.first_sample};
+}
+
+/// Where a kernel that is recorded finds it.
+const DropoutRun* run_in_memory(DropoutKey key) {
+  const auto write = [key](std::byte* to) {
+    const DropoutKey now = of_this_run(key);
+    const DropoutRun run = run_of(detail::dropout_stream(now), now);
+    std::memcpy(to, &run, sizeof run);
+  };
+  return reinterpret_cast<const DropoutRun*>(written_before_run(sizeof(DropoutRun), write));
+}
+
 template <bool adds>
 void apply(Queue queue, const View& x, const View& residual, const View& y, const DropoutKey& key) {
   if (!x.present()) return;
   const detail::DropoutStream stream = detail::dropout_stream(key);
+  const DropoutRun* const of_run = key.of_run == nullptr ? nullptr : run_in_memory(key);
   in_element_type(x.dtype, [&]<class T>() {
     using S = Compute<T>;
     const Dropout<T> d{{x.shape.rows, x.shape.cols},
                        {x.as<const T>(), x.stride},
                        {residual.as<const T>(), residual.stride},
                        {y.as<T>(), y.stride},
-                       stream.key[0],
-                       stream.key[1],
+                       run_of(stream, key),
+                       of_run,
                        stream.drop_below,
                        static_cast<S>(stream.kept_factor),
-                       key.first_sample,
                        key.tokens_per_sample};
     constexpr int width = pack_width<T>();
     const bool packed = x.shape.cols % width == 0 && rows_start_access(x) && rows_start_access(y) &&

@@ -69,9 +69,13 @@ __global__ void __launch_bounds__(map_threads) embed(Extent extent, const std::i
 /// way.
 constexpr unsigned sum_threads = 64, fewest_sum_blocks = 8;
 
-/// Row lists as a kernel gets them: see RowLists.
+/// Row lists as a kernel gets them: RowLists' numbers.
 struct ListsOfRows {
-  const std::int32_t *rows, *keys, *starts;
+  const std::int32_t* numbers;
+  __device__ unsigned size() const { return static_cast<unsigned>(numbers[0]); }
+  __device__ const std::int32_t* rows() const { return numbers + RowLists::n_heading; }
+  __device__ std::int32_t key(unsigned list) const { return numbers[numbers[1] + list]; }
+  __device__ std::int32_t start(unsigned list) const { return numbers[numbers[2] + list]; }
 };
 
 /// How the sum of a list and what is there before become what is stored.
@@ -112,31 +116,48 @@ template <Order order, int width, class X, class T>
 __global__ void __launch_bounds__(sum_threads, fewest_sum_blocks)
     sum_lists(ListsOfRows lists, std::int64_t columns, Rows<const X> x, Rows<T> y, bool accumulate) {
   const std::int64_t column = (std::int64_t{blockIdx.y} * sum_threads + threadIdx.x) * width;
-  if (column >= columns) return;
-  const std::int32_t key = lists.keys[blockIdx.x], end = lists.starts[blockIdx.x + 1];
+  if (column >= columns || blockIdx.x >= lists.size()) return;
+  const std::int32_t key = lists.key(blockIdx.x), end = lists.start(blockIdx.x + 1);
+  const std::int32_t* const rows = lists.rows();
   T* const to = y.data + key * y.stride + column;
   x.data += column;
   using Sum = RowSum<order, width, X, T>;
   Sum sum{};
   if (order == Order::each_row_onto_before && accumulate) sum.sum = read_pack<typename Sum::S, width>(to);
   constexpr int many = 64 / static_cast<int>(sizeof(X)), few = 4;
-  std::int32_t next = sum.template add_rows<many>(lists.rows, lists.starts[blockIdx.x], end, x);
-  next = sum.template add_rows<few>(lists.rows, next, end, x);
-  sum.template add_rows<1>(lists.rows, next, end, x);
+  std::int32_t next = sum.template add_rows<many>(rows, lists.start(blockIdx.x), end, x);
+  next = sum.template add_rows<few>(rows, next, end, x);
+  sum.template add_rows<1>(rows, next, end, x);
   if (order == Order::sum_onto_before && accumulate) sum.sum = read_pack<typename Sum::S, width>(to) + sum.sum;
   write_pack(sum.sum, to);
 }
 
+struct ListsOnGpu {
+  ListsOfRows lists;
+  std::int64_t size;
+};
+/// @param lists makes them   @param most lists, of which a kernel that is recorded has to have blocks
+template <class Lists> ListsOnGpu lists_on_gpu(Queue queue, std::int64_t rows, std::int64_t most, Lists lists) {
+  if (!is_recorded(queue)) {
+    const RowLists made = lists();
+    return {{on_device(queue, made.numbers().data(), std::ssize(made.numbers()))}, made.size()};
+  }
+  const auto write = [lists](std::byte* to) {
+    const RowLists made = lists();
+    std::memcpy(to, made.numbers().data(), made.numbers().size() * sizeof(std::int32_t));
+  };
+  const std::int64_t bytes = RowLists::most_numbers(rows, most) * static_cast<std::int64_t>(sizeof(std::int32_t));
+  return {{reinterpret_cast<const std::int32_t*>(written_before_run(bytes, write))}, most};
+}
+
 template <Order order>
-void sum_by_key(Queue queue, const RowLists& lists, const View& x, const View& y, bool accumulate) {
-  if (lists.size() == 0 || !y.present()) return;
-  const std::int32_t* const numbers = on_device(queue, lists.numbers().data(), std::ssize(lists.numbers()));
-  const ListsOfRows on_gpu{numbers, numbers + lists.keys_at(), numbers + lists.starts_at()};
+void sum_by_key(Queue queue, const ListsOnGpu& by, const View& x, const View& y, bool accumulate) {
+  if (by.size == 0 || !y.present()) return;
   in_element_types(x.dtype, y.dtype, [&]<class X, class T>() {
     const auto start = [&]<int width>() {
       const std::int64_t columns = y.shape.cols, tile = std::int64_t{sum_threads} * width;
-      const dim3 blocks(static_cast<unsigned>(lists.size()), static_cast<unsigned>((columns + tile - 1) / tile));
-      launch(sum_lists<order, width, X, T>, {blocks, sum_threads}, queue, on_gpu, columns,
+      const dim3 blocks(static_cast<unsigned>(by.size), static_cast<unsigned>((columns + tile - 1) / tile));
+      launch(sum_lists<order, width, X, T>, {blocks, sum_threads}, queue, by.lists, columns,
              Rows<const X>{x.as<const X>(), x.stride}, Rows<T>{y.as<T>(), y.stride}, accumulate);
     };
     constexpr int width = 4;
@@ -174,19 +195,26 @@ void embedding(Queue queue, const std::int32_t* ids, View table, View positions,
 void embedding_backward(Queue queue, const std::int32_t* ids, View dx, View dtable, bool accumulate) {
   const KernelSpan span(Work::elementwise, "embedding_backward", queue.stream);
   if (!accumulate) zero(queue, dtable);
-  const RowLists lists({ids, static_cast<std::size_t>(dx.shape.rows)}, dtable.shape.rows,
-                       RowLists::Lists::of_keys_with_rows);
-  sum_by_key<Order::each_row_onto_before>(queue, lists, dx, dtable, accumulate);
+  const std::int64_t rows = dx.shape.rows, keys = dtable.shape.rows;
+  const auto lists = [=] {
+    return RowLists({ids, static_cast<std::size_t>(rows)}, keys, RowLists::Lists::of_keys_with_rows);
+  };
+  sum_by_key<Order::each_row_onto_before>(queue, lists_on_gpu(queue, rows, std::min(rows, keys), lists), dx, dtable,
+                                          accumulate);
 }
 
 void position_embedding_backward(Queue queue, View dx, std::int64_t tokens, View dpositions, bool accumulate,
                                  const std::int32_t* document_starts) {
   const KernelSpan span(Work::elementwise, "position_embedding_backward", queue.stream);
-  std::vector<std::int32_t> positions(dx.shape.rows);
-  for (std::int64_t row = 0; row < dx.shape.rows; ++row)
-    positions[row] = static_cast<std::int32_t>(row % tokens) - (document_starts == nullptr ? 0 : document_starts[row]);
-  const RowLists lists(positions, dpositions.shape.rows, RowLists::Lists::of_all_keys);
-  sum_by_key<Order::sum_onto_before>(queue, lists, dx, dpositions, accumulate);
+  const std::int64_t rows = dx.shape.rows, keys = dpositions.shape.rows;
+  const auto lists = [=] {
+    std::vector<std::int32_t> positions(rows);
+    for (std::int64_t row = 0; row < rows; ++row)
+      positions[row] =
+          static_cast<std::int32_t>(row % tokens) - (document_starts == nullptr ? 0 : document_starts[row]);
+    return RowLists(positions, keys, RowLists::Lists::of_all_keys);
+  };
+  sum_by_key<Order::sum_onto_before>(queue, lists_on_gpu(queue, rows, keys, lists), dx, dpositions, accumulate);
 }
 
 }  // namespace monomorph::cuda

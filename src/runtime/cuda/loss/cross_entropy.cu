@@ -172,13 +172,18 @@ __global__ void __launch_bounds__(most_token_threads<S>, 1) cross_entropies(Toke
 
 constexpr int loss_threads = 256;
 
-/// One block adds up the losses of all tokens, in one order.
+/// One block adds up the losses of all tokens, in one order, and counts those that have a target.
 template <class S>
 __global__ void __launch_bounds__(loss_threads)
-    add_losses(const S* loss, std::int64_t rows, std::int64_t counted, LossSum* sum) {
+    add_losses(const S* loss, const std::int32_t* targets, std::int64_t rows, LossSum* sum) {
   double own = 0;
-  for (std::int64_t row = threadIdx.x; row < rows; row += loss_threads) own += static_cast<double>(loss[row]);
+  int own_targets = 0;
+  for (std::int64_t row = threadIdx.x; row < rows; row += loss_threads) {
+    own += static_cast<double>(loss[row]);
+    own_targets += targets[row] != ignored_target ? 1 : 0;
+  }
   const double total = joined_in_block<struct OfLosses>(own, Sum{});
+  const int counted = joined_in_block<struct OfTargets>(own_targets, Sum{});
   if (threadIdx.x == 0) {
     sum->loss += total;
     sum->tokens += counted;
@@ -202,7 +207,7 @@ template <class S, class D> void start(Queue queue, const TokenLogits& logits, c
                             out.stride,
                             logits.vocab_size,
                             out.shape.cols,
-                            on_device(queue, logits.targets_C, in.shape.rows),
+                            logits.targets_C,
                             logits.loss_C.as<S>(),
                             logits.scale == &unscaled ? nullptr : logits.scale,
                             terms};
@@ -236,12 +241,13 @@ void cross_entropy(Queue queue, const TokenLogits& logits, const LossTerms& term
   const KernelSpan span(Work::loss, "cross_entropy", queue.stream);
   const std::int64_t rows = logits.logits_CV.shape.rows;
   if (!logits.logits_CV.present()) return;
-  const std::int64_t counted = count_targets(logits.targets_C, rows);
   check_dtypes(logits);
+  TokenLogits on_gpu = logits;
+  on_gpu.targets_C = on_device(queue, logits.targets_C, rows);
   in_compute_type(logits.logits_CV.dtype, [&]<class S>() {
-    choose_gradient<S>(queue, logits, terms);
+    choose_gradient<S>(queue, on_gpu, terms);
     if (logits.sum != nullptr)
-      launch(add_losses<S>, {1, loss_threads}, queue, logits.loss_C.as<const S>(), rows, counted, logits.sum);
+      launch(add_losses<S>, {1, loss_threads}, queue, logits.loss_C.as<const S>(), on_gpu.targets_C, rows, logits.sum);
   });
 }
 

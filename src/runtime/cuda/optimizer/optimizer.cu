@@ -11,6 +11,12 @@
 namespace monomorph::cuda {
 namespace {
 
+/// The learning rate, of which a kernel that is recorded gets the peak: as UpdateTerms::rate computes it.
+__device__ inline double rate_of_run(double rate, const UpdateTerms& terms) {
+  if (terms.of_run == nullptr) return rate;
+  return rate * (terms.of_run->times * terms.rate_times) / terms.of_run->over;
+}
+
 /// Of rules that take nothing back of what rounding to bf16 took.
 struct OwesNothing {
   template <class Factors> static __device__ void owe(const Factors&, float, float, float*) {}
@@ -31,8 +37,8 @@ struct AdamW {
             static_cast<S>(1 - step.beta1),
             static_cast<S>(step.beta2),
             static_cast<S>(1 - step.beta2),
-            static_cast<S>(1 - step.learning_rate * step.weight_decay),
-            static_cast<S>(step.learning_rate / correction1),
+            static_cast<S>(1 - rate_of_run(step.learning_rate, terms) * step.weight_decay),
+            static_cast<S>(rate_of_run(step.learning_rate, terms) / correction1),
             static_cast<S>(step.epsilon),
             static_cast<S>(1 / std::sqrt(correction2))};
   }
@@ -68,7 +74,7 @@ struct Sgd : OwesNothing {
     const S keep = static_cast<S>(step.momentum);
     return {static_cast<S>(decision.gradient_scale),
             static_cast<S>(terms.clip_value),
-            static_cast<S>(step.learning_rate),
+            static_cast<S>(rate_of_run(step.learning_rate, terms)),
             keep,
             static_cast<S>(step.weight_decay),
             step.nesterov ? S{1} : S{0},
@@ -94,8 +100,8 @@ struct Lion : OwesNothing {
             static_cast<S>(1 - step.beta1),
             static_cast<S>(step.beta2),
             static_cast<S>(1 - step.beta2),
-            static_cast<S>(step.learning_rate),
-            static_cast<S>(1 - step.learning_rate * step.weight_decay)};
+            static_cast<S>(rate_of_run(step.learning_rate, terms)),
+            static_cast<S>(1 - rate_of_run(step.learning_rate, terms) * step.weight_decay)};
   }
   template <class S> static __device__ void update(const Factors<S>& of, S& g, S& w, S* state) {
     const S m = state[0], direction = of.keep1 * m + of.take1 * g;
@@ -131,9 +137,10 @@ struct StepAlong : OwesNothing {
   static constexpr Writes writes = Writes::master;
   template <class S> struct Factors { S scale, bound, rate, decay; };
   template <class S>
-  static __device__ Factors<S> factors(const DirectionCoefficients& step, const UpdateTerms&, const UpdateDecision&) {
-    return {S{1}, std::numeric_limits<S>::infinity(), static_cast<S>(step.learning_rate),
-            static_cast<S>(1 - step.learning_rate * step.weight_decay)};
+  static __device__ Factors<S> factors(const DirectionCoefficients& step, const UpdateTerms& terms,
+                                       const UpdateDecision&) {
+    return {S{1}, std::numeric_limits<S>::infinity(), static_cast<S>(rate_of_run(step.learning_rate, terms)),
+            static_cast<S>(1 - rate_of_run(step.learning_rate, terms) * step.weight_decay)};
   }
   template <class S> static __device__ void update(const Factors<S>& of, S& direction, S& w, S*) {
     w = w * of.decay - of.rate * direction;

@@ -1,4 +1,5 @@
 #pragma once
+#include "runtime/cuda/host/staging.hpp"
 #include "runtime/cuda/launch/block_memory.hpp"
 #include "runtime/cuda/launch/launch.hpp"
 #include "runtime/cuda/launch/pack.hpp"
@@ -193,8 +194,10 @@ void start_update(Queue queue, const ElementUpdate& run, const Coefficients& coe
   buffers.rounded_dtype = run.rounded.dtype;
   buffers.n = run.master.elements();
   buffers.noise = {run.noise_key[0], run.noise_key[1], run.first};
+  UpdateTerms on_gpu = terms;
+  on_gpu.of_run = read_before_run(terms.of_run);
   launch(update_elements<Update, Rule, Coefficients>, {update_blocks(buffers.n, block_elements), update_threads}, queue,
-         buffers, coefficients, terms);
+         buffers, coefficients, on_gpu);
 }
 
 /// With the dtype of the state.

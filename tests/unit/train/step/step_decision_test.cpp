@@ -32,7 +32,9 @@ struct Decided {
   void decide(const StepSettings& settings) {
     const auto communicator = one_rank();
     StepDecision decision(*communicator, &scalars, {});
-    outcome = decision.read(cpu::Queue{}, decision.take(cpu::Queue{}, settings));
+    const Ticket ticket = decision.note(settings);
+    decision.give(cpu::Queue{});
+    outcome = decision.read(cpu::Queue{}, ticket);
   }
 };
 
@@ -158,9 +160,11 @@ TEST_CASE("the outcome of the step before is still there when another one is dec
   StepDecision decision(*communicator, &scalars, {});
   const cpu::Queue queue;
   scalars.tokens = 1;
-  const Ticket first = decision.take(queue, {});
+  const Ticket first = decision.note({});
+  decision.give(queue);
   scalars.tokens = 2;
-  const Ticket second = decision.take(queue, {.stops = true});
+  const Ticket second = decision.note({.stops = true});
+  decision.give(queue);
   CHECK(decision.read(queue, first).tokens == 1);
   CHECK(decision.read(queue, second).tokens == 2);
   CHECK(decision.read(queue, second).stops);

@@ -1,0 +1,134 @@
+#pragma once
+#include <cstdint>
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/owned.hpp>
+#include <monomorph/policy/schedule_policy.hpp>
+#include <monomorph/runtime/comm/communicator.hpp>
+#include <monomorph/runtime/comm/rank_failure.hpp>
+#include <monomorph/runtime/kernels/dropout.hpp>
+#include <monomorph/train/step/step_inputs.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace monomorph::train {
+
+/// Whether the device of a queue records what that is given (runtime/cuda/recording.hpp).
+template <class Queue> concept RecordsSteps = requires(Queue queue) { recording(queue, std::int64_t{}); };
+
+/// A step as a device has recorded it, in two parts between which an observer may look: up to the decision, and the
+/// update. Whether the step that comes next is such a one follows from where the stores are (note_progress) and how
+/// many micro-batches it has. What the host tells a step anew is kept where the recording finds it.
+template <class Queue> class RecordedStep {
+  using Recording = decltype(recording(std::declval<Queue>(), std::int64_t{}));
+
+ public:
+  using Progress = std::vector<std::int64_t>;
+
+  void use(bool wanted) { state_ = wanted ? State::wanted : State::unwanted; }
+  std::string take_note() { return std::exchange(note_, {}); }
+
+  /// A step begins.   @param input_bytes of all that the host tells it, and the most that there may be
+  void begin(std::int64_t micro_batches, const Progress& progress, bool is_traced, std::int64_t input_bytes,
+             std::int64_t most_input_bytes) {
+    runs_ = state_ == State::recorded && !is_traced && micro_batches == micro_batches_ && progress == progress_;
+    // A run whose steps have come to have another number of them.
+    if (state_ == State::recorded && micro_batches != micro_batches_ && micro_batches == last_micro_batches_)
+      state_ = State::wanted;
+    last_micro_batches_ = micro_batches;
+    is_kept_ = runs_ || (state_ == State::wanted && !is_traced);
+    if (!is_kept_ || runs_) return;
+    if (input_bytes > most_input_bytes)
+      return give_up("its micro-batches have more tokens than the plan counts for it");
+    micro_batches_ = micro_batches;
+    input_bytes_ = input_bytes;
+  }
+  /// Whether the step runs as it was recorded, so that nothing else is to be given to the queue.
+  bool runs() const { return runs_; }
+  /// Whether it is to be recorded at its end.
+  bool is_due() const { return is_kept_ && !runs_; }
+  void keep(const MicroBatch& batch, std::uint64_t step, std::int64_t index, std::int64_t tokens) {
+    if (is_kept_) inputs_.keep(batch, step, index, tokens);
+  }
+  const StepInputs& inputs() const { return inputs_; }
+  std::int64_t micro_batches() const { return micro_batches_; }
+  const ScheduledRate* rate() const { return &rate_; }
+
+  void run_to_decision(Communicator& communicator) { run(communicator, to_decision_); }
+  void run_update(Communicator& communicator, const ScheduledRate& rate) {
+    rate_ = rate;
+    run(communicator, update_);
+  }
+
+  /// Records the step that has just been given to the queue, by giving it once more: what the two functions give waits
+  /// for no other stream at its beginning, and has waited for all at its end. Steps go on without where that fails on
+  /// any rank, or does not leave the stores where they were.   @param forget after a failure
+  void record(Queue queue, Communicator& communicator, auto progress, auto to_decision, auto update, auto forget) {
+    progress_ = progress();
+    std::string reason;
+    try {
+      record_part(queue, communicator, to_decision_, input_bytes_, to_decision);
+      record_part(queue, communicator, update_, most_update_bytes, update);
+      if (progress() != progress_) reason = "it does not end as it began";
+    } catch (const RankFailure&) {
+      throw;
+    } catch (const Error& error) {
+      reason = error.what();
+      forget();
+    }
+    std::int64_t failures[] = {reason.empty() ? 0 : 1};
+    communicator.all_reduce_sum(failures);
+    if (failures[0] == 0)
+      state_ = State::recorded;
+    else
+      give_up(reason.empty() ? "another rank could not" : reason);
+  }
+
+ private:
+  static constexpr std::int64_t most_update_bytes = 4096;
+  enum class State { unwanted, wanted, recorded };
+  struct Part {
+    Owned<Recording> recording;
+    std::int64_t input_bytes = 0;  ///< for which it has place
+    int collectives = 0;           ///< by which the communicator knows it
+  };
+
+  void give_up(const std::string& reason) {
+    note_ = "steps are not recorded: " + reason;
+    state_ = State::unwanted;
+    is_kept_ = false;
+  }
+  static void record_part(Queue queue, Communicator& communicator, Part& part, std::int64_t bytes, auto give) {
+    if (!part.recording || part.input_bytes < bytes) {
+      if (part.recording) synchronize(queue);  // it may run
+      part.recording = Owned<Recording>(new Recording(recording(queue, bytes)));
+      part.input_bytes = bytes;
+    }
+    communicator.begin_recording();
+    part.recording->begin();
+    try {
+      give();
+    } catch (...) {
+      part.recording->abandon();
+      communicator.end_recording();
+      throw;
+    }
+    part.collectives = communicator.end_recording();
+    part.recording->end();
+  }
+  static void run(Communicator& communicator, Part& part) {
+    communicator.runs_recording(part.collectives);
+    part.recording->run();
+  }
+
+  State state_ = State::unwanted;
+  bool runs_ = false, is_kept_ = false;
+  std::int64_t micro_batches_ = 0, last_micro_batches_ = 0, input_bytes_ = 0;
+  Progress progress_;
+  StepInputs inputs_;
+  ScheduledRate rate_;
+  Part to_decision_, update_;
+  std::string note_;
+};
+
+}  // namespace monomorph::train
