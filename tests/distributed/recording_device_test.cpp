@@ -17,7 +17,7 @@
 namespace monomorph::testing {
 namespace {
 
-using recording::Recorder;
+using recorder::Recorder;
 using Timing = Transfers::Timing;
 
 /// A communicator whose collectives are as early as they may be. They run beside kernels, and are done whenever the
@@ -90,7 +90,7 @@ template <Recipe R, Recipe Base = R>
 void check_same(int ranks, const Sequences& data = sequences, int tree_levels = 0) {
   CAPTURE(monomorph::type_name<typename R::sharding>(), monomorph::type_name<typename R::checkpointing>(),
           monomorph::type_name<typename R::optimizer>(), ranks, tree_levels);
-  using Recorded = On<R, recording::Device>;
+  using Recorded = On<R, recorder::Device>;
   const auto expected = trained<ForwardingCommunicator, Base>(ranks, data, tree_levels, Timing::at_once);
   CHECK(trained<EarlyCommunicator, Recorded>(ranks, data, tree_levels, Timing::at_once) == expected);
   CHECK(trained<LateCommunicator, Recorded>(ranks, data, tree_levels, Timing::late) == expected);

@@ -43,7 +43,10 @@ constexpr DecoderSpec mixture_model(int i) {
   model.activation = Activation{(i / 2 + i / 8) % 4};
   return model;
 }
-template <int i> struct MixtureRecipe { static constexpr DecoderSpec model = mixture_model(i); };
+template <int i> struct MixtureRecipe {
+  static constexpr DecoderSpec model = mixture_model(i);
+  using checkpointing = monomorph::checkpointing::KeepAll;
+};
 
 template <int i> void check_mixture() {
   constexpr auto order = static_cast<BlockOrder>((i + i / 4) % 4);

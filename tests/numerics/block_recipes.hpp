@@ -1,6 +1,8 @@
 #pragma once
 #include "numerics/block_check.hpp"
 
+#include <monomorph/checkpointing/keep_all.hpp>
+
 #include <utility>
 
 /// Every combination of a decoder block's options that meet in one of its halves: for each of the four norms the 48 of
@@ -52,6 +54,7 @@ constexpr DecoderSpec block_model(int norm, int attention) {
 
 template <int norm, int attention> struct BlockRecipe {
   static constexpr DecoderSpec model = block_model(norm, attention);
+  using checkpointing = monomorph::checkpointing::KeepAll;
 };
 
 /// All blocks with one norm: one test case, and one file to compile.

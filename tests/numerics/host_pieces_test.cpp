@@ -16,7 +16,7 @@
 namespace monomorph::testing {
 namespace {
 
-using recording::Recorder;
+using recorder::Recorder;
 
 /// Its table is larger than a piece, and no multiple of one.
 struct with_large_table : gpt2_like {
@@ -24,7 +24,7 @@ struct with_large_table : gpt2_like {
       .vocab_size = 270'001, .n_layers = 1, .n_heads = 2, .d_model = 64, .context_length = 8};
   using optimizer = optim::Sgd;
 };
-using Recorded = On<with_large_table, recording::Device>;
+using Recorded = On<with_large_table, recorder::Device>;
 static_assert(with_large_table::model.vocab_size * 64 * 4 > plan::host_staging_bytes);
 
 const std::unique_ptr<Communicator> communicator = one_rank();

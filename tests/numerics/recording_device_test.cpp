@@ -16,7 +16,7 @@
 namespace monomorph::testing {
 namespace {
 
-using recording::Recorder;
+using recorder::Recorder;
 using Timing = Transfers::Timing;
 
 template <class R, class Policy> struct With : R { using checkpointing = Policy; };
@@ -75,7 +75,7 @@ template <class R> void check_same() {
   for (const int levels : {0, tree_levels}) {
     CAPTURE(levels);
     const std::int64_t before = Recorder::the().recorded();
-    CHECK(trained<On<R, recording::Device>>(levels) == trained<R>(levels));
+    CHECK(trained<On<R, recorder::Device>>(levels) == trained<R>(levels));
     CHECK(Recorder::the().recorded() > before);
   }
 }
@@ -94,7 +94,7 @@ template <class Offloaded, class R> void check_offloaded() {
   const Trained expected = trained<R>(0);
   for (const Timing timing : {Timing::at_once, Timing::late}) {
     CAPTURE(static_cast<int>(timing));
-    CHECK(trained<On<Offloaded, recording::Device>>(0, timing) == expected);
+    CHECK(trained<On<Offloaded, recorder::Device>>(0, timing) == expected);
   }
 }
 template <class R> void check_host_memory() {
@@ -152,11 +152,11 @@ TEST_CASE(
     return std::tuple(outcomes[0].loss, outcomes[0].gradient_norm, outcomes[1].loss, outcomes[1].gradient_norm,
                       hash_on_host(step, step.parameters()));
   };
-  CHECK(take_steps(std::type_identity<On<R, recording::Device>>{}) == take_steps(std::type_identity<R>{}));
+  CHECK(take_steps(std::type_identity<On<R, recorder::Device>>{}) == take_steps(std::type_identity<R>{}));
 }
 
 TEST_CASE("what the host reads of a device's memory, and is not a copy to the host, ends the program") {
-  using R = On<gpt2_like, recording::Device>;
+  using R = On<gpt2_like, recorder::Device>;
   const auto communicator = one_rank();
   train::Step<R> step(*communicator, micro_batch, 3);
   const View parameter = step.parameters()[0].view;
@@ -164,7 +164,7 @@ TEST_CASE("what the host reads of a device's memory, and is not a copy to the ho
   CHECK(end_of(read) == SIGSEGV);
   step.accumulate(sequences.from(0, R::model.context_length), 1, {});
   CHECK(end_of(read) == SIGSEGV);
-  synchronize(recording::Queue{});
+  synchronize(recorder::Queue{});
   CHECK(end_of(read) == SIGSEGV);
   HostBuffer buffer;
   const View on_host = step.download(parameter, buffer);

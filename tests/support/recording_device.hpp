@@ -17,7 +17,7 @@
 /// reach its memory. What reads or writes there outside of a kernel, and is not a copy to or from the host, ends the
 /// program. So it shows what a program does where its device runs ahead of the host and has a memory of its own, as a
 /// GPU.
-namespace monomorph::recording {
+namespace monomorph::recorder {
 
 /// The device of a thread: ranks that are threads have one each.
 class Recorder {
@@ -137,7 +137,7 @@ inline DeviceUse device_use(Queue) { return cpu::device_use(cpu::Queue{}); }
 
 struct Device {
   static constexpr std::string_view name = "Recording";
-  using Queue = recording::Queue;
+  using Queue = recorder::Queue;
   using kernel_sets = KernelSets<kernels::Sgd, kernels::MovingAverage, kernels::Orthogonalization, kernels::Routing,
                                  kernels::TextPooling, kernels::Contrast>;
   static constexpr bool own_memory = true;
@@ -323,4 +323,4 @@ MONOMORPH_LATER(contrastive_loss, (TextEmbeddings embeddings, ContrastiveTerms t
 
 static_assert(Kernels<Queue> && SaysItsKernels<Device>);
 
-}  // namespace monomorph::recording
+}  // namespace monomorph::recorder
