@@ -97,7 +97,7 @@ inline void end_micro_batch(Queue, StepScalars*) {}
 inline void keep_metrics(Queue, StepScalars*) {}
 inline void write_step_words(Queue, StepScalars*, const StepSettings&, const StepWords&) {}
 inline void read_step_words(Queue, StepScalars*, const StepWords&) {}
-inline void decide_step(Queue, StepScalars*, const StepSettings&, bool, std::uint64_t) {}
+inline void decide_step(Queue, StepScalars*, const StepSettings&, bool) {}
 
 inline void copy(Queue, View from, View to) { count("copy", costs::copy(from, to)); }
 inline void zero(Queue, View x) { count("zero", costs::zero(x)); }
