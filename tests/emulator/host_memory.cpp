@@ -1,5 +1,6 @@
 #include "emulator/device/cuda_runtime.h"
 
+#include <deque>
 #include <vector>
 
 #include "runtime/cuda/host/staging.hpp"
@@ -18,7 +19,14 @@ CUstream_st* compute_stream() { return nullptr; }
 
 bool is_recorded(Queue) { return false; }
 const std::byte* written_before_run(std::int64_t, std::function<void(std::byte*)>) { return nullptr; }
-const std::int32_t* on_device(Queue, const std::int32_t* host, std::int64_t) { return host; }
+/// A copy, as on a GPU: the caller's numbers may be gone when the kernel runs.
+const std::int32_t* on_device(Queue, const std::int32_t* host, std::int64_t n) {
+  if (host == nullptr || n == 0) return nullptr;
+  constexpr std::size_t copies_at_once = 100;
+  static std::deque<std::vector<std::int32_t>> copies;
+  if (copies.size() == copies_at_once) copies.pop_front();
+  return copies.emplace_back(host, host + n).data();
+}
 
 std::byte* workspace(Queue, std::int64_t bytes) {
   static std::vector<std::byte> memory;

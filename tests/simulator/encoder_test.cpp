@@ -70,8 +70,10 @@ template <class R> void check_trained(double tolerance) {
 TEST_CASE("an encoder of means trains on pairs with the losses of a CPU, fp32, every block recomputed") {
   check_trained<Encoder<of_means, precision::Fp32, checkpointing::EveryBlock>>(1e-6);
 }
+// A GPU applies GELU to what the product before it has not rounded to bf16 yet, and a CPU to what it has: losses are
+// 1.5e-3 apart, as the temperature divides similarities, and so what they are apart, by 0.05.
 TEST_CASE("an encoder that projects the last token trains on pairs with the losses of a CPU, bf16") {
-  check_trained<Encoder<projected, precision::Bf16Mixed>>(1e-3);
+  check_trained<Encoder<projected, precision::Bf16Mixed>>(2e-3);
 }
 TEST_CASE("an encoder of first tokens trains on pairs with the losses of a CPU, fp64") {
   check_trained<Encoder<of_first_tokens, precision::Fp64>>(1e-12);

@@ -114,14 +114,14 @@ TEST_CASE("what lies in a GPU's memory beside the arena, by hand") {
   CHECK(here.device_workspace == 0);
   CHECK(here.device_context == 0);
   CHECK(here.in_main_memory() == here.total());
-  CHECK(there.device_workspace == (64 + 4 * 4) * mebibyte);  // of products, and the ring of ids
+  CHECK(there.device_workspace == (64 + 4 * 4 + 64) * mebibyte);  // of products, the ring of ids, a recorded step
   CHECK(there.device_context == 640 * mebibyte);
   CHECK(here.device_communication == 0);
   constexpr std::int64_t of_collectives = (128 + 512) * mebibyte + (std::int64_t{64} << 10);
   CHECK(there.device_communication == of_collectives);
   CHECK(plan::memory<OnGpu>(1, 2).device_communication == 0);
   CHECK(there.host_staging == 64 * mebibyte);
-  CHECK(there.total() == there.arena() + (80 + 640 + 64) * mebibyte + of_collectives + there.communication);
+  CHECK(there.total() == there.arena() + (144 + 640 + 64) * mebibyte + of_collectives + there.communication);
   CHECK(there.in_main_memory() == 64 * mebibyte + there.communication);
   CHECK(there.budgeted() == there.total() - there.in_main_memory());
   CHECK(here.budgeted() == here.total());
