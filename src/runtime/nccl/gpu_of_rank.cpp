@@ -39,6 +39,14 @@ std::string shared_among(const World& world, const std::string& key) {
   return "";
 }
 
+/// Returns once all ranks have the verdict. Rank 0 holds the store, so that one that asked after it had ended would be
+/// told of a lost connection in place of what is wrong.
+void see_that_all_have_heard(const World& world, const std::string& key) {
+  const auto heard = [&](int rank) { return fmt::format("{}/heard/{}", key, rank); };
+  if (world.rank() != 0) return world.set(heard(world.rank()), "yes");
+  for (int rank = 1; rank < world.size(); ++rank) world.get(heard(rank), rank);
+}
+
 }  // namespace
 
 int gpu_of_rank(const World& world, const std::string& key) {
@@ -47,10 +55,12 @@ int gpu_of_rank(const World& world, const std::string& key) {
   world.set(fmt::format("{}/{}", key, world.rank()), identity_of(device));
   if (world.rank() == 0) world.set(verdict, "ranks " + shared_among(world, key));
   const std::string shared = world.get(verdict, 0);
-  if (shared != "ranks ")
+  if (shared != "ranks ") {
+    see_that_all_have_heard(world, key);
     throw UsageError("RANK-26", fmt::format("{} have the same GPU, and each rank must have one of its own; start no "
                                             "more ranks on a machine than it has GPUs",
                                             shared));
+  }
   return device;
 }
 
