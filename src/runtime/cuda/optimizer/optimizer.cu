@@ -31,14 +31,15 @@ struct AdamW {
                                        const UpdateDecision& decision) {
     const auto t = static_cast<double>(decision.update);
     const double correction1 = 1 - std::pow(step.beta1, t), correction2 = 1 - std::pow(step.beta2, t);
+    const double rate = rate_of_run(step.learning_rate, terms);
     return {static_cast<S>(decision.gradient_scale),
             static_cast<S>(terms.clip_value),
             static_cast<S>(step.beta1),
             static_cast<S>(1 - step.beta1),
             static_cast<S>(step.beta2),
             static_cast<S>(1 - step.beta2),
-            static_cast<S>(1 - rate_of_run(step.learning_rate, terms) * step.weight_decay),
-            static_cast<S>(rate_of_run(step.learning_rate, terms) / correction1),
+            static_cast<S>(1 - rate * step.weight_decay),
+            static_cast<S>(rate / correction1),
             static_cast<S>(step.epsilon),
             static_cast<S>(1 / std::sqrt(correction2))};
   }
@@ -94,14 +95,15 @@ struct Lion : OwesNothing {
   template <class S>
   static __device__ Factors<S> factors(const LionCoefficients& step, const UpdateTerms& terms,
                                        const UpdateDecision& decision) {
+    const double rate = rate_of_run(step.learning_rate, terms);
     return {static_cast<S>(decision.gradient_scale),
             static_cast<S>(terms.clip_value),
             static_cast<S>(step.beta1),
             static_cast<S>(1 - step.beta1),
             static_cast<S>(step.beta2),
             static_cast<S>(1 - step.beta2),
-            static_cast<S>(rate_of_run(step.learning_rate, terms)),
-            static_cast<S>(1 - rate_of_run(step.learning_rate, terms) * step.weight_decay)};
+            static_cast<S>(rate),
+            static_cast<S>(1 - rate * step.weight_decay)};
   }
   template <class S> static __device__ void update(const Factors<S>& of, S& g, S& w, S* state) {
     const S m = state[0], direction = of.keep1 * m + of.take1 * g;
@@ -139,8 +141,9 @@ struct StepAlong : OwesNothing {
   template <class S>
   static __device__ Factors<S> factors(const DirectionCoefficients& step, const UpdateTerms& terms,
                                        const UpdateDecision&) {
-    return {S{1}, std::numeric_limits<S>::infinity(), static_cast<S>(rate_of_run(step.learning_rate, terms)),
-            static_cast<S>(1 - rate_of_run(step.learning_rate, terms) * step.weight_decay)};
+    const double rate = rate_of_run(step.learning_rate, terms);
+    return {S{1}, std::numeric_limits<S>::infinity(), static_cast<S>(rate),
+            static_cast<S>(1 - rate * step.weight_decay)};
   }
   template <class S> static __device__ void update(const Factors<S>& of, S& direction, S& w, S*) {
     w = w * of.decay - of.rate * direction;
