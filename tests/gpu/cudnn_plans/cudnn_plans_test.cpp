@@ -134,11 +134,12 @@ template <class R> int check_recipe(const std::string& name, std::int64_t micro_
   using OnGpu = On<R, device::Cuda>;
   const std::int64_t ids = device::Cuda::id_parts *
                            device::Cuda::id_part_bytes(4 * micro_batch * trunk_of<R>.context_length),
+                     beside = ids + device::Cuda::recording_bytes,
                      planned = plan::memory<OnGpu>(1, micro_batch).device_workspace;
   if (asks_as_planned())
-    CHECK(planned == most + ids);
+    CHECK(planned == most + beside);
   else
-    CHECK(planned >= most + ids);
+    CHECK(planned >= most + beside);
   return n_by_cudnn;
 }
 
