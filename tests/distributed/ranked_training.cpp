@@ -52,13 +52,28 @@ class RowsOfRecipe {
         if (targets_[i] != ignored_target) targets_[i] = inputs_[i];
     data::prepare_batch(contents_, sample, count_, rows.T, vocab_size_, {3, random::Purpose::training_samples},
                         {inputs_.data(), targets_.data()});
-    return {inputs_.data(), targets_.data(), static_cast<std::uint64_t>(sample % n_rows)};
+    train::MicroBatch batch{inputs_.data(), targets_.data(), static_cast<std::uint64_t>(sample % n_rows)};
+    if (contents_.sequences_per_sample > 0) add_sequences(batch, rows.T);
+    return batch;
   }
 
  private:
+  /// Of each row the first half is one sequence, and the rest another.
+  void add_sequences(train::MicroBatch& batch, std::int64_t T) {
+    starts_.clear();
+    reference_.clear();
+    for (std::int64_t i = 0; i < count_ * T; ++i)
+      starts_.push_back(static_cast<std::int32_t>(i % T < T / 2 ? 0 : T / 2));
+    const std::int64_t K = contents_.sequences_per_sample, first = static_cast<std::int64_t>(batch.first_sample) * K;
+    for (std::int64_t i = first; i < first + count_ * K; ++i) reference_.push_back(-0.5 * static_cast<double>(i));
+    batch.document_starts = starts_.data();
+    batch.reference = reference_.data();
+  }
+
   data::BatchContents contents_;
   std::int64_t vocab_size_, count_;
-  std::vector<std::int32_t> inputs_, targets_;
+  std::vector<std::int32_t> inputs_, targets_, starts_;
+  std::vector<double> reference_;
 };
 
 /// Adds what a rank holds to tensors that are whole once all ranks have added theirs.

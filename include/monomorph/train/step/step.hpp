@@ -143,6 +143,13 @@ template <Recipe R> class Step final : public TrainingStep {
     else
       return {};
   }
+  View log_probabilities() const override {
+    synchronize(state_.queue());
+    if constexpr (is_over_sequences<objective_of<R>>)
+      return LastLayer<R>::log_probabilities(head(), activations_.statistics());
+    else
+      return {};
+  }
   /// What the last layer has saved.
   auto head() const { return activations_.saved(LastLayer<R>{}, last_layer); }
   const State<R>& state() const { return state_; }
@@ -156,12 +163,14 @@ template <Recipe R> class Step final : public TrainingStep {
   };
 
   BatchLimits limits() const {
-    std::int64_t texts = 0;
+    std::int64_t texts = 0, sequences = 0;
     if constexpr (makes_embeddings<R>) texts = objective_of<R>::texts_per_sample;
+    if constexpr (is_over_sequences<objective_of<R>>) sequences = objective_of<R>::sequences_per_sample;
     return {.rows = state_.batch(),
             .tokens = trunk_of<R>.context_length,
             .vocab_size = trunk_of<R>.vocab_size,
             .texts = texts,
+            .sequences = sequences,
             .wants_document_starts = within_documents};
   }
 
@@ -220,6 +229,7 @@ template <Recipe R> class Step final : public TrainingStep {
     t.inputs_M = pass.batch.inputs;
     t.targets_M = pass.batch.targets;
     t.objective = &objective_;
+    t.reference_BK = pass.batch.reference;
     t.data_parallel = &collectives_;
     t.dropout.step = pass.step;
     t.dropout.first_sample = pass.batch.first_sample;
