@@ -19,7 +19,9 @@ double ObservedTensor::operator[](std::int64_t i) const {
     case DType::fp16:
       return static_cast<float>(piece.view.as<c10::Half>()[at]);
     case DType::fp32:
-      break;
+    case DType::e4m3:
+    case DType::e5m2:
+      break;  // of the last two are no tensors of a state
   }
   return piece.view.as<float>()[at];
 }

@@ -213,6 +213,7 @@ template <Recipe R> class Step final : public TrainingStep {
       optimizer_.add_gradient_norm(norm, comm_.rank() / comm_.shards(), comm_.size() / comm_.shards(),
                                    &scalars_.get()->gradient_norm);
     }
+    if constexpr (plan::n_maxima<R> != 0) decision_.join_maxima(state_.queue(), scalars_.maxima());
     decision_.give(state_.queue());
   }
 
@@ -326,7 +327,7 @@ template <Recipe R> class Step final : public TrainingStep {
     if constexpr (may_be_cut) t.document_starts = pass.batch.document_starts;
     t.training = pass.training;
     t.accumulate = gradients_.accumulates(pass.accumulation_step);
-    return t;
+    return scalars_.with_maxima(t);
   }
 
   Communicator& comm_;  ///< for what the host does with it
