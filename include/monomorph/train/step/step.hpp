@@ -105,10 +105,7 @@ template <Recipe R> class Step final : public TrainingStep {
   std::vector<std::int64_t> counters() const override { return scalars_.read_counters(); }
   DeviceUse device_use() const override {
     using cpu::device_use;  // the name of this function hides that of the device's
-    DeviceUse use = device_use(state_.queue());
-    if constexpr (requires(typename device_of<R>::Queue queue) { product_table_hash(queue); })
-      use.product_table = product_table_hash(state_.queue());
-    return use;
+    return device_use(state_.queue());
   }
 
   std::vector<StateTensor> parameters() override { return settled().parameters(); }

@@ -2,6 +2,7 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/quantity_text.hpp>
+#include <monomorph/runtime/cuda/fused_products.hpp>
 #include <monomorph/runtime/cuda/memory.hpp>
 #include <monomorph/runtime/machine/kernel_span.hpp>
 
@@ -72,7 +73,7 @@ const Allocator& host_allocator(Queue) {
   return of_host;
 }
 
-DeviceUse device_use(Queue) {
+DeviceUse device_use(Queue queue) {
   int device = 0;
   cudaDeviceProp properties{};
   check(cudaGetDevice(&device), "naming itself");
@@ -81,7 +82,8 @@ DeviceUse device_use(Queue) {
   check(cudaMemGetInfo(&free, &total), "counting its memory");
   return {.gpu = properties.name,
           .peak_memory_bytes = static_cast<std::int64_t>(total - free),
-          .free_memory_bytes = static_cast<std::int64_t>(free)};
+          .free_memory_bytes = static_cast<std::int64_t>(free),
+          .product_table = product_table_hash(queue)};
 }
 
 View place_on_host(Queue, View view, HostBuffer& buffer) {
