@@ -32,11 +32,7 @@ struct AttentionDropoutRun {
 /// Where a kernel that is recorded finds it; null of any other one.
 inline const AttentionDropoutRun* attention_dropout_run(const DropoutKey& key) {
   if (key.rate <= 0 || key.of_run == nullptr) return nullptr;
-  const auto write = [key](std::byte* to) {
-    const AttentionDropoutRun run(of_this_run(key));
-    std::memcpy(to, &run, sizeof run);
-  };
-  return reinterpret_cast<const AttentionDropoutRun*>(written_before_run(sizeof(AttentionDropoutRun), write));
+  return made_before_run([key] { return AttentionDropoutRun(of_this_run(key)); });
 }
 
 struct AttentionDropout {

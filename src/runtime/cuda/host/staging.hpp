@@ -18,11 +18,18 @@ bool is_recorded(Queue queue);
 /// For a kernel that is recorded: a place of the GPU's memory into which `write` puts, before each run, what it finds.
 /// It is called with memory of the host.
 const std::byte* written_before_run(std::int64_t bytes, std::function<void(std::byte*)> write);
-/// The same of a value, which lies in the host's memory; null of null.
+/// The same of the value that `make` returns.
+template <class Make> auto made_before_run(Make make) {
+  using T = decltype(make());
+  const auto write = [make](std::byte* to) {
+    const T made = make();
+    std::memcpy(to, &made, sizeof made);
+  };
+  return reinterpret_cast<const T*>(written_before_run(sizeof(T), write));
+}
+/// The same of a value that lies in the host's memory; null of null.
 template <class T> const T* read_before_run(const T* host) {
-  if (host == nullptr) return nullptr;
-  const auto copy = [host](std::byte* to) { std::memcpy(to, host, sizeof(T)); };
-  return reinterpret_cast<const T*>(written_before_run(sizeof(T), copy));
+  return host == nullptr ? nullptr : made_before_run([host] { return *host; });
 }
 
 /// Memory of the GPU for what a kernel hands to the next one, at a multiple of 256 bytes. It holds anything at first,

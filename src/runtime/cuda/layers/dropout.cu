@@ -111,12 +111,10 @@ DropoutRun run_of(const detail::DropoutStream& stream, const DropoutKey& key) {
 
 /// Where a kernel that is recorded finds it.
 const DropoutRun* run_in_memory(DropoutKey key) {
-  const auto write = [key](std::byte* to) {
+  return made_before_run([key] {
     const DropoutKey now = of_this_run(key);
-    const DropoutRun run = run_of(detail::dropout_stream(now), now);
-    std::memcpy(to, &run, sizeof run);
-  };
-  return reinterpret_cast<const DropoutRun*>(written_before_run(sizeof(DropoutRun), write));
+    return run_of(detail::dropout_stream(now), now);
+  });
 }
 
 template <bool adds>
