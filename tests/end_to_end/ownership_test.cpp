@@ -206,6 +206,24 @@ TEST_CASE("a run folder that is moved away again and again, during saves, too, e
   }
 }
 
+TEST_CASE("a run folder that is moved away while it is being made anew is begun again, and ends no run") {
+  const Workplace place("tiny_gpt2");
+  const std::vector<std::string> sets = with(endless, {"checkpoint.every=1", "log.every=1000000"});
+  Process run(with(Arguments{program("tiny_gpt2")}, place.training("run", sets)));
+  for (int i = 0; i < 40; ++i) {
+    CAPTURE(i);
+    if (i % 4 == 0) REQUIRE(wait_for_save(place / "run", 1));  // it gives up only what is moved again and again for ever
+    REQUIRE(wait_until(std::chrono::minutes(1), [&] { return fs::exists(place / "run"); }));
+    std::this_thread::sleep_for(std::chrono::microseconds(50) * i);  // another moment of it each time
+    fs::rename(place / "run", place / ("moved_" + std::to_string(i)));
+  }
+  REQUIRE(wait_for_save(place / "run", 1));
+  run.signal(SIGTERM);
+  const ProcessResult ended = run.wait();
+  CHECK(ended.exit_code == 0);
+  CHECK(ended.err.empty());
+}
+
 TEST_CASE("files of a run that are removed are noticed, though its folder stays") {
   const Workplace place("tiny_gpt2");
   const Arguments here = place.training("run", with(endless, {"checkpoint.directory=.", "log.every=1000000"}));

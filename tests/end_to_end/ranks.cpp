@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <regex>
-#include <thread>
 
 namespace monomorph::testing {
 
@@ -74,12 +73,7 @@ std::int64_t last_saved_step(const std::string& run_folder) {
 }
 
 bool wait_for_save(const std::string& run_folder, std::int64_t step) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  while (last_saved_step(run_folder) < step) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return true;
+  return wait_until(std::chrono::minutes(1), [&] { return last_saved_step(run_folder) >= step; });
 }
 
 std::optional<std::int64_t> resumed_after(const std::string& out) {

@@ -31,6 +31,8 @@ constexpr auto pause_between_looks = std::chrono::milliseconds(2);
   ::_exit(127);
 }
 
+}  // namespace
+
 bool wait_until(std::chrono::milliseconds longest, const std::function<bool()>& condition) {
   const auto end = std::chrono::steady_clock::now() + longest;
   while (!condition()) {
@@ -39,8 +41,6 @@ bool wait_until(std::chrono::milliseconds longest, const std::function<bool()>& 
   }
   return true;
 }
-
-}  // namespace
 
 Process::Process(const std::vector<std::string>& arguments, const Environment& environment) : child_(::fork()) {
   if (child_ == 0) become(arguments, environment, folder_ / "out", folder_ / "err");

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,9 @@ struct ProcessResult {
   bool timed_out = false;
   std::string out, err;
 };
+
+/// Looks again every few milliseconds.   @return whether the condition was met in time
+bool wait_until(std::chrono::milliseconds longest, const std::function<bool()>& condition);
 
 /// A child process whose output goes into files, so that it never waits for a reader.
 class Process {

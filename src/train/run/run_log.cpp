@@ -95,11 +95,23 @@ bool RunLog::watch_folders(std::int64_t step) {
   }
 }
 
+/// The folders may be moved away again while they are made anew. Then what was written is theirs, and it is begun again.
+void RunLog::make_anew(std::int64_t step) {
+  for (int attempts_left = most_attempts_in_moving_folders;; --attempts_left) {
+    try {
+      ownership_.take_again(hparams_);
+      folder_.write();
+      open_records(step, true);
+      return;
+    } catch (const Error&) {
+      if (attempts_left <= 1 || !ownership_.lost()) throw;
+    }
+  }
+}
+
 bool RunLog::restore_folders(std::int64_t step) {
   if (!ownership_.lost() && folder_.is_complete() && metrics_->is_in_place()) return false;
-  ownership_.take_again(hparams_);
-  folder_.write();
-  open_records(step, true);
+  make_anew(step);
   said_that_it_failed_ = false;
   note(fmt::format(
       "warning: [RUN-22] files of the run were removed or moved while it went on: what was missing in {} is "

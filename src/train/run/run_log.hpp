@@ -49,6 +49,7 @@ class RunLog {
  private:
   void set_aside(const std::optional<std::string>& resumed_from, std::int64_t last_step);
   void open_records(std::int64_t last_step, bool resumes);
+  void make_anew(std::int64_t step);
 
   const Hparams hparams_;
   const ObjectiveReport objective_;

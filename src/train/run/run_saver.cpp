@@ -115,15 +115,16 @@ bool RunSaver::folders_restored(std::int64_t step) {
                   together(communicator_, "keep the run folder", [&] { return log_ && log_->restore_folders(step); }));
 }
 
-/// What fails does so on every rank. The folders may have been removed while they were written to.
+/// What fails does so on every rank. The folders may have been removed while they were written to, and more than once.
 void RunSaver::retry_in_restored_folders(std::int64_t step, const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const RankFailure&) {
-    throw;
-  } catch (const Error&) {
-    if (!folders_restored(step)) throw;
-    act();
+  for (int attempts_left = most_attempts_in_moving_folders;; --attempts_left) {
+    try {
+      return act();
+    } catch (const RankFailure&) {
+      throw;
+    } catch (const Error&) {
+      if (attempts_left <= 1 || !folders_restored(step)) throw;
+    }
   }
 }
 
