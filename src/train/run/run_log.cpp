@@ -95,7 +95,8 @@ bool RunLog::watch_folders(std::int64_t step) {
   }
 }
 
-/// The folders may be moved away again while they are made anew. Then what was written is theirs, and it is begun again.
+/// The folders may be moved away again while they are made anew. What was written is theirs then, and all of it begins
+/// again.
 void RunLog::make_anew(std::int64_t step) {
   for (int attempts_left = most_attempts_in_moving_folders;; --attempts_left) {
     try {

@@ -10,8 +10,8 @@
 
 namespace monomorph::train {
 
-/// What moves a run's folders away may do so again while they are made anew, or written to for the first time after that.
-/// So many times it is tried in all.
+/// What moves a run's folders away may do so again while they are made anew, or written to for the first time after
+/// that. So many times it is tried in all.
 constexpr int most_attempts_in_moving_folders = 10;
 
 /// Another run has taken the folders [RUN-21]: nothing may be written into them any more.

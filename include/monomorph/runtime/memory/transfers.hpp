@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <monomorph/core/owned.hpp>
 #include <monomorph/runtime/machine/queue.hpp>
@@ -60,6 +61,13 @@ namespace cpu {
 /// QueuedTransfers.
 inline QueuedTransfers<Queue> transfers(Queue queue, Transfers::Timing timing) { return {queue, timing}; }
 }  // namespace cpu
+
+/// Which of some copies have set out.   @param numbers theirs; 0 of one that has not
+template <std::size_t n> std::array<bool, n> set_out(const std::array<std::uint64_t, n>& numbers) {
+  std::array<bool, n> which{};
+  for (std::size_t i = 0; i < n; ++i) which[i] = numbers[i] > 0;
+  return which;
+}
 
 /// What the device of a queue copies with.
 template <class Queue> using TransfersOf = decltype(transfers(std::declval<Queue>(), Transfers::Timing::at_once));

@@ -19,6 +19,8 @@ template <Recipe R> class GradientStore {
   static constexpr bool splits = R::sharding::splits_gradients;
 
  public:
+  using Progress = std::array<int, 2>;  ///< as of ParameterStore
+
   /// @param tree_levels plan::tree_levels for gradients that are added up in a fixed tree; 0 for any order
   GradientStore(Queue queue, const Collectives& collectives, const plan::Shards<R>& shards, Arena& arena,
                 int tree_levels)
@@ -74,10 +76,7 @@ template <Recipe R> class GradientStore {
     take_place(u);
     comm_.all_gather(u, shard(u), whole(u));
   }
-  /// As of ParameterStore.
-  void note_progress(std::vector<std::int64_t>& progress) const {
-    progress.insert(progress.end(), in_slot_.begin(), in_slot_.end());
-  }
+  Progress progress() const { return in_slot_; }
   /// Whatever lies in the units' places is not known any more.
   void forget() { in_slot_ = {-1, -1}; }
 
@@ -106,7 +105,7 @@ template <Recipe R> class GradientStore {
   UnitViews<n_units> views_;
   std::vector<View> tree_;  ///< by level: the sum of 2^level micro-batches
   std::array<std::vector<Slice>, n_units> gaps_;
-  std::array<int, 2> in_slot_{-1, -1};
+  Progress in_slot_{-1, -1};
   AccumulationStep last_;
 };
 

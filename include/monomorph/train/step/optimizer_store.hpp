@@ -27,6 +27,7 @@ template <Recipe R> class OptimizerStore {
  public:
   /// Whether some units are transformed: then prepare() and transform() come before update().
   static constexpr bool transforms_any = updates_matrices<Optimizer>;
+  using Progress = std::array<bool, n_units>;  ///< as of ParameterStore
 
   OptimizerStore(Queue queue, const plan::Shards<R>& shards, int shard_index, std::uint64_t seed, Arena& arena,
                  Arena& host, Transfers* transfers, const ParameterStore<R>& parameters,
@@ -108,10 +109,7 @@ template <Recipe R> class OptimizerStore {
     train::add_gradient_norm(queue_, units_, order, replica, replicas, norm);
   }
 
-  /// As of ParameterStore.
-  void note_progress(std::vector<std::int64_t>& progress) const {
-    for (const std::uint64_t number : fetched_) progress.push_back(number > 0 ? 1 : 0);
-  }
+  Progress progress() const { return set_out(fetched_); }
   /// No unit is on its way.
   void forget() { fetched_ = {}; }
 

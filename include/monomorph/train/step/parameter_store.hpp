@@ -25,6 +25,12 @@ template <Recipe R> class ParameterStore {
   static constexpr bool releases = splits || on_host;
 
  public:
+  /// What the collectives and copies of what comes next depend on.
+  struct Progress {
+    std::array<bool, n_units> there, fetched;
+    bool operator==(const Progress&) const = default;
+  };
+
   /// @param transfers null if nothing lies on the host
   ParameterStore(const Collectives& collectives, const Shards& shards, Arena& arena, Arena& host, Transfers* transfers)
       : comm_(collectives),
@@ -82,11 +88,7 @@ template <Recipe R> class ParameterStore {
   }
   /// After a load: what was collected is not true any more.   The caller has waited for every unit, and for copies.
   void changed() { there_ = {}, fetched_ = {}; }
-  /// Appends what the collectives and copies of what comes next depend on.
-  void note_progress(std::vector<std::int64_t>& progress) const {
-    for (int u = 0; u < n_units; ++u)
-      progress.push_back(there_[u] ? 1 : 0), progress.push_back(fetched_[u] > 0 ? 1 : 0);
-  }
+  Progress progress() const { return {there_, set_out(fetched_)}; }
 
  private:
   /// Calls f with the stored units that a layer's unit is made of.

@@ -9,7 +9,6 @@
 #include <monomorph/train/step/step_inputs.hpp>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace monomorph::train {
 
@@ -17,14 +16,12 @@ namespace monomorph::train {
 template <class Queue> concept RecordsSteps = requires(Queue queue) { recording(queue, std::int64_t{}); };
 
 /// A step as a device has recorded it, in two parts between which an observer may look: up to the decision, and the
-/// update. Whether the step that comes next is such a one follows from where the stores are (note_progress) and how
+/// update. Whether the step that comes next is such a one follows from where the stores are, their Progress, and how
 /// many micro-batches it has. What the host tells a step anew is kept where the recording finds it.
-template <class Queue> class RecordedStep {
+template <class Queue, class Progress> class RecordedStep {
   using Recording = decltype(recording(std::declval<Queue>(), std::int64_t{}));
 
  public:
-  using Progress = std::vector<std::int64_t>;
-
   void use(bool wanted) { state_ = wanted ? State::wanted : State::unwanted; }
   std::string take_note() { return std::exchange(note_, {}); }
 
@@ -124,7 +121,7 @@ template <class Queue> class RecordedStep {
   State state_ = State::unwanted;
   bool runs_ = false, is_kept_ = false;
   std::int64_t micro_batches_ = 0, last_micro_batches_ = 0, input_bytes_ = 0;
-  Progress progress_;
+  Progress progress_{};
   StepInputs inputs_;
   ScheduledRate rate_;
   Part to_decision_, update_;

@@ -55,7 +55,11 @@ template <Recipe R> class State {
   void wait_for_transfers() {
     if (transfers_) transfers_->wait_for_all();
   }
-  void forget_transfers() {
+  /// Of what was given to the queue last, nothing has run: where parameters, gradients and state are is not known.
+  void forget() {
+    parameters.changed();
+    gradients.forget();
+    optimizer.forget();
     if (transfers_) transfers_->forget();
   }
   std::int64_t batch() const { return batch_; }
