@@ -1,4 +1,7 @@
 #include "data/records/expression_tree.hpp"
+#include "data/records/json_line_parser.hpp"
+#include "data/records/line_block.hpp"
+#include "data/records/line_failure.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
@@ -25,7 +28,11 @@ struct Compound {};  ///< an array or an object: equal to nothing
 using Value =
     std::variant<Missing, Compound, std::nullptr_t, bool, std::int64_t, std::uint64_t, double, std::string_view>;
 
-Value value_of(const element& json) {
+struct NumbersAreLost {};
+
+/// @throws NumbersAreLost if it is a number, and those of its record are not kept
+Value value_of(const element& json, bool numbers_are_kept) {
+  if (!numbers_are_kept && json.is_number()) throw NumbersAreLost{};
   switch (json.type()) {
     case simdjson::dom::element_type::NULL_VALUE:
       return nullptr;
@@ -88,26 +95,29 @@ std::partial_ordering compare(const Value& left, const Value& right) {
 
 struct RecordExpression::State {
   expression::Tree tree;
-  std::vector<bool> found;  ///< by field
-  simdjson::dom::parser parser;
+  std::vector<FieldPointer> pointers;  ///< by field
+  std::vector<bool> found;             ///< by field
+  JsonLineParser parser;
+  std::string padded;  ///< the line, with what the parser wants to follow it
+  bool numbers_are_kept = true;
 
-  std::optional<element> find(const Node& field, const element& record) const {
-    element json;
-    if (record.at_pointer(tree.fields[field.index].pointer).get(json) != simdjson::SUCCESS) return std::nullopt;
-    return json;
+  std::optional<element> find(const Node& field, element record) const {
+    if (!find_field(record, pointers[field.index])) return std::nullopt;
+    return record;
   }
 
   /// Notes which fields the record has, also those that the condition is decided without.
   void note_fields(const element& record) {
     for (std::size_t i = 0; i < found.size(); ++i) {
-      if (!found[i]) found[i] = record.at_pointer(tree.fields[i].pointer).error() == simdjson::SUCCESS;
+      element json = record;
+      if (!found[i]) found[i] = find_field(json, pointers[i]);
     }
   }
 
   Value value(const Node& node, const element& record) const {
     if (node.operation == Operation::field) {
       const auto json = find(node, record);
-      return json ? value_of(*json) : Value{Missing{}};
+      return json ? value_of(*json, numbers_are_kept) : Value{Missing{}};
     }
     if (node.operation == Operation::length) return length(node.children[0], record);
     return std::visit([](const auto& literal) -> Value { return literal; }, tree.literals[node.index]);
@@ -133,7 +143,7 @@ struct RecordExpression::State {
       if (json && json->is_array()) {
         const simdjson::dom::array members = json->get_array();
         for (const element member : members) {
-          if (std::is_eq(compare(value_of(member), part))) return true;
+          if (std::is_eq(compare(value_of(member, numbers_are_kept), part))) return true;
         }
         return false;
       }
@@ -186,7 +196,8 @@ struct RecordExpression::State {
 
 RecordExpression::RecordExpression(std::string_view text) : state_(std::make_unique<State>()) {
   state_->tree = expression::parse(text);
-  state_->found.resize(state_->tree.fields.size());
+  for (const expression::Field& field : state_->tree.fields) state_->pointers.emplace_back(field.pointer);
+  state_->found.resize(state_->pointers.size());
 }
 
 RecordExpression::RecordExpression(RecordExpression&&) noexcept = default;
@@ -194,14 +205,29 @@ RecordExpression& RecordExpression::operator=(RecordExpression&&) noexcept = def
 RecordExpression::~RecordExpression() = default;
 
 bool RecordExpression::holds(const Line& line, const std::string& path) {
-  element record;
-  const simdjson::error_code failure = state_->parser.parse(line.text.data(), line.text.size(), true).get(record);
-  if (failure != simdjson::SUCCESS) {
-    throw Error("DATA-02", fmt::format("{}, line {} (byte {}): {}; every line must be one JSON value", in_quotes(path),
-                                       line.number, line.offset, simdjson::error_message(failure)));
+  const auto refuse = [&](const LineProblem& problem) {
+    throw Error(problem.id,
+                fmt::format("{}, line {} (byte {}): {}{}", in_quotes(path), line.number, line.offset, problem.reason,
+                            problem.id == "DATA-02" ? "; every line must be one JSON value" : ""));
+  };
+  if (line.text.size() > longest_line_bytes)
+    refuse(too_long_failure(line.offset, line.offset + line.text.size()).problem);
+  State& state = *state_;
+  state.padded.assign(line.text).append(LineBlock::padding_bytes, '\0');
+  const std::string_view text = std::string_view(state.padded).substr(0, line.text.size());
+  bool result = false;
+  try {
+    const auto problem = state.parser.visit(text, [&](const element& record, bool numbers_are_kept) {
+      state.numbers_are_kept = numbers_are_kept;
+      state.note_fields(record);
+      result = state.holds(state.tree.root, record);
+    });
+    if (problem) refuse(*problem);
+  } catch (const NumbersAreLost&) {
+    refuse({"DATA-54",
+            "its numbers cannot be compared, as one of them is beyond 64 bits; mend the line, or ask for a text"});
   }
-  state_->note_fields(record);
-  return state_->holds(state_->tree.root, record);
+  return result;
 }
 
 std::vector<std::string> RecordExpression::fields_never_found() const {

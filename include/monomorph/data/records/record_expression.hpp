@@ -18,7 +18,9 @@ class RecordExpression {
   RecordExpression& operator=(RecordExpression&&) noexcept;
   ~RecordExpression();
 
-  /// Whether it holds for the record on a line.  @throws [DATA-02] if the line is no JSON
+  /// Whether it holds for the record on a line, which is read as for packing: of members with one name the last counts.
+  /// @throws [DATA-02] if the line is no JSON; [DATA-20] if it is too long; [DATA-54] if a number of it is compared,
+  /// and one of them is beyond 64 bits
   bool holds(const Line& line, const std::string& path);
 
   /// The fields that no record had so far, of those that it compares; one that it only asks to exist may be in none.

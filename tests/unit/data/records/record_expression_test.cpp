@@ -182,6 +182,29 @@ TEST_CASE("A line that is no JSON is an error that names it") {
   }
 }
 
+TEST_CASE("A condition reads a record as packing it does") {
+  CHECK(holds("/a == 1", "\xEF\xBB\xBF{\"a\": 1}"));
+  CHECK(holds("/a == 2", R"({"a": 1, "a": 2})"));
+  CHECK_FALSE(holds("/a == 1", R"({"a": 1, "a": 2})"));
+  CHECK(holds("/a/b == 3", R"({"a": {"b": 1}, "a": {"b": 2, "b": 3}})"));
+  CHECK_FALSE(holds("exists(/a/b)", R"({"a": {"b": 1}, "a": 2})"));
+  const std::string long_text(300'000, 'x');
+  CHECK(holds("length(/a) == 300000 && /b == 7", R"({"a": ")" + long_text + R"(", "b": 7})"));
+  CHECK(contains(error_of([&] { holds("true", '"' + std::string(std::size_t{18} << 20, 'x') + '"'); }), "[DATA-20]"));
+}
+
+TEST_CASE("Where a number is beyond 64 bits, texts are compared as ever, and numbers are refused") {
+  for (const char* number : {"123456789012345678901234567890", "1e400", "-1e999"}) {
+    INFO(number);
+    const std::string json = R"({"n": )" + std::string(number) + R"(, "m": 3, "text": "a 12", "list": [1]})";
+    CHECK(holds(R"(/text == "a 12" && exists(/n) && length(/list) == 1)", json));
+    for (const char* expression : {"/n > 5", "/m == 3", "contains(/list, 1)", "/m", "/text != /n"}) {
+      INFO(expression);
+      CHECK(contains(error_of([&] { holds(expression, json); }), "[DATA-54] \"a.jsonl\", line 1 (byte 0): "));
+    }
+  }
+}
+
 TEST_CASE("Fields that no record has are known, but not those that are only asked to exist") {
   RecordExpression expression("/a == 1 && (/b == 2 || /typo == 3) && !exists(/spam)");
   using Fields = std::vector<std::string>;
