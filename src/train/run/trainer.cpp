@@ -1,116 +1,35 @@
 #include <monomorph/train/run/trainer.hpp>
 
 #include "train/describe/batch_partition.hpp"
-#include "train/describe/memory_snapshot.hpp"
 #include "train/describe/run_memory.hpp"
-#include "train/report/step_tracer.hpp"
-#include "train/report/throughput.hpp"
-#include "train/run/as_usage_error.hpp"
 #include "train/run/config_consistency.hpp"
 #include "train/run/connect_data_parallel.hpp"
-#include "train/run/fitting_step.hpp"
 #include "train/run/moving_average.hpp"
 #include "train/run/peer_failure.hpp"
-#include "train/run/resume.hpp"
-#include "train/run/run_data.hpp"
-#include "train/run/run_log.hpp"
 #include "train/run/run_observer.hpp"
 #include "train/run/run_ownership.hpp"
 #include "train/run/run_saver.hpp"
 #include "train/run/spike_guard.hpp"
-#include "train/run/staging.hpp"
-#include "train/run/start_weights.hpp"
-#include "train/scaling/roof.hpp"
+#include "train/run/start.hpp"
+#include "train/run/step_reports.hpp"
 #include "train/step/loss_scale.hpp"
 #include "train/step/step_settings.hpp"
 
-#include <monomorph/core/atomic_file.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/interruption.hpp>
 #include <monomorph/core/quantity_text.hpp>
-#include <monomorph/core/standard_streams.hpp>
 #include <monomorph/data/loading/batch_prefetcher.hpp>
 #include <monomorph/plan/schedule.hpp>
 #include <monomorph/runtime/comm/together.hpp>
 #include <monomorph/runtime/comm/world.hpp>
-#include <monomorph/runtime/files/checkpoint_reader.hpp>
-#include <monomorph/train/describe/describe.hpp>
 #include <monomorph/train/run/run_checkpoint.hpp>
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <bit>
 #include <chrono>
 
 namespace monomorph::train {
 namespace {
-
-/// What a run has before its first step.
-struct Start {
-  Hparams hparams;  ///< with a number in the place of every word that is left to the program
-  ResumeDecision resume;
-  RunData data;
-  Owned<TrainingStep> step;
-  std::unique_ptr<StagedState> staged;
-  RunState state;
-};
-
-/// Loads a checkpoint and returns the state of its run. Absent if it is damaged and checkpoint.resume=auto has found
-/// it: the rank that notices warns, and all ranks take an earlier checkpoint, because every restart of the job would
-/// find the same damage.
-std::optional<RunState> restored_state(const RecipeProgram& recipe, const Hparams& hparams,
-                                       const std::string& checkpoint, const RunData& data, TrainingStep& step,
-                                       Communicator& communicator) {
-  std::optional<RestoredRun> restored;
-  together(communicator, "load the checkpoint", [&] {
-    data.check_same_files(checkpoint);
-    try {
-      restored = restore_run(checkpoint, recipe, step, true);
-    } catch (const runtime::DamagedCheckpoint& damage) {
-      if (hparams.checkpoint.resume.value != "auto") throw;
-      write_error_line(std::string("warning: ") + damage.what());
-    }
-  });
-  if (any_rank(communicator, !restored)) return std::nullopt;
-  if (!restored->same_precision) {  // another compute dtype needs another scale
-    restored->state.loss_scale = initial_loss_scale(recipe.compute_dtype, hparams.loss_scale);
-    restored->state.steps_at_scale = 0;
-  }
-  return restored->state;
-}
-
-/// Everything that can fail before the first step. Rank 0 has the run's folders by now.
-Start start_run(const RecipeProgram& recipe, Hparams hparams, const World& world, Communicator& communicator,
-                const std::string& memory_snapshot_file) {
-  ResumeDecision resume = resolve_resume_together(recipe, hparams, world);
-  const LaunchedRanks ranks{world.size(), world.local_size()};
-  const auto choice = choose_micro_batch_together(recipe, hparams, resume.checkpoint, ranks, communicator);
-  if (choice) hparams.batch.micro_batch.value = choice->micro_batch;
-  std::vector<std::string> notes;  // which stay if the run resumes from another checkpoint
-  const bool saving_was_chosen = choose_async_save_together(recipe, hparams, ranks, communicator, notes);
-  note_memory(recipe, hparams, ranks, notes);
-  RunData data(recipe, hparams);
-  auto step = make_fitting_step(recipe, hparams, choice, communicator, notes);
-  auto staged = make_staged_state(hparams, saving_was_chosen, *step, communicator, notes);
-  if (world.rank() == 0 && !memory_snapshot_file.empty())
-    as_usage_error("--memory-snapshot", [&] {
-      const int levels = tree_levels(hparams, communicator.size());
-      write_text_file(memory_snapshot_file,
-                      memory_snapshot(recipe, {communicator.size(), micro_batch_of(hparams), levels}));
-    });
-  std::optional<RunState> state;
-  if (!resume.checkpoint) {
-    state = {.loss_scale = initial_loss_scale(recipe.compute_dtype, hparams.loss_scale)};
-    for (std::string& line : load_start_weights(recipe, hparams, *step, communicator))
-      resume.notes.push_back(std::move(line));
-  }
-  while (!state) {
-    state = restored_state(recipe, hparams, *resume.checkpoint, data, *step, communicator);
-    if (!state) resume = resolve_resume_together(recipe, hparams, world, resume.checkpoint);
-  }
-  std::ranges::move(notes, std::back_inserter(resume.notes));
-  return {std::move(hparams), std::move(resume), std::move(data), std::move(step), std::move(staged), *state};
-}
 
 class Trainer {
  public:
@@ -125,8 +44,6 @@ class Trainer {
   Ticket forward_backward();
   MicroBatch next_batch();
   void count(const StepOutcome& outcome);
-  void report(const StepOutcome& outcome, double lr, double loss_scale);
-  void measure_rates(std::int64_t steps_left);
   void go_back();
   void put_scalars();
   void evaluate_now();
@@ -140,9 +57,6 @@ class Trainer {
   bool save_is_due() const;
   [[noreturn]] void stop_skipping();
   bool due(const OptionalCount& every) const { return every && state_.step % *every == 0; }
-  bool is_logged(std::int64_t step) const {
-    return step % hparams_.log.every.value == 0 || step == 1 || step == hparams_.run.steps.value;
-  }
   void note(const std::string& line) {
     if (log_) log_->note(line);
   }
@@ -166,12 +80,7 @@ class Trainer {
   std::optional<RunObserver> observer_;  ///< the recipe's, if it has one
   // Members whose construction may fail are above, because the log writes into the run folder.
   std::optional<RunLog> log_;  ///< rank 0's
-  Throughput throughput_;
-  double noted_peak_ = 0;
-  Throughput::Rates rates_;
-  std::optional<WorkSeconds> work_seconds_;
-  std::int64_t peak_memory_bytes_ = 0;  ///< the highest of all ranks
-  const std::int64_t planned_memory_bytes_;
+  StepReports reports_;
   double data_wait_seconds_ = 0;   ///< of this step
   bool stops_ = false;             ///< a rank was asked to end
   bool saves_ = false;             ///< a checkpoint is due, whatever the step is
@@ -214,14 +123,7 @@ Trainer::Trainer(const RecipeProgram& recipe, const World& world, const Parallel
       batches_(read_ahead(data_.train, state_, hparams_, groups.data, order_.in_flight())),
       in_flight_(order_.in_flight()),
       observer_(RunObserver::of(recipe, hparams_, communicator, state_.step)),
-      throughput_(recipe.flops(micro_batch_of(hparams_), groups.data.size()), recipe.compute_dtype, world.size(),
-                  step_->device_use().gpu,
-                  roof_seconds(recipe.planned, step_->device_use(), {world.size(), world.local_size()},
-                               micro_batch_of(hparams_), order_.micro_batches),
-                  recipe.n_params),
-      planned_memory_bytes_(
-          recipe.memory(groups.data.size(), micro_batch_of(hparams_), tree_levels(hparams_, groups.data.size()))
-              .budgeted()) {
+      reports_(recipe, hparams_, world, groups, order_.micro_batches, *step_, tracer_, communicator) {
   put_scalars();
   step_->record_steps(hparams_.run.record_steps.value);
   if (world.rank() == 0)
@@ -270,15 +172,15 @@ int Trainer::run() {
 int Trainer::run_to_end() {
   if (world_.size() == 1) stops_ = interrupting_signal() != 0;
   while (state_.step < hparams_.run.steps.value && !stops_) {
-    if (const auto line = tracer_.step_begins(is_logged(state_.step + 2))) note(*line);
+    if (const auto line = tracer_.step_begins(reports_.is_logged(state_.step + 2))) note(*line);
     train_step();
     if (spiked_ && spike_guard_.goes_back()) go_back();
-    if (all_have_written_) throughput_.take_time(Throughput::Aside::checkpoint, [&] { advance_save(); });
+    if (all_have_written_) reports_.throughput().take_time(Throughput::Aside::checkpoint, [&] { advance_save(); });
     if (due(hparams_.evaluation.every.value))
-      throughput_.take_time(Throughput::Aside::evaluation, [&] { evaluate_now(); });
+      reports_.throughput().take_time(Throughput::Aside::evaluation, [&] { evaluate_now(); });
     // Skipped steps changed nothing, and saving after each would in the end delete the last good checkpoint.
     if (save_is_due() && state_.skipped_in_a_row == 0 && state_.step < hparams_.run.steps.value)
-      throughput_.take_time(Throughput::Aside::checkpoint, [&] { save(); });
+      reports_.throughput().take_time(Throughput::Aside::checkpoint, [&] { save(); });
     if (world_.size() == 1) stops_ = interrupting_signal() != 0;
   }
   if (const auto line = tracer_.run_ends()) note(*line);
@@ -299,7 +201,7 @@ int Trainer::run_to_end() {
 
 void Trainer::train_step() {
   moment_ = {"in step", state_.step + 1};
-  throughput_.step_began();
+  reports_.throughput().step_began();
   const Ticket ticket = forward_backward();
   const ScheduledRate rate = hparams_.schedule.rate(state_.step, hparams_.run.steps.value);
   const double lr = rate.of(recipe_.peak_rate(hparams_.optimizer.policy)), loss_scale = state_.loss_scale;
@@ -308,9 +210,9 @@ void Trainer::train_step() {
   tracer_.step_ends();
   if (const std::string line = step_->take_recording_note(); !line.empty()) note(line);
   const StepOutcome outcome = step_->read(ticket);
-  throughput_.step_ended(hparams_.batch.global_batch * recipe_.model->context_length, data_wait_seconds_);
+  reports_.throughput().step_ended(hparams_.batch.global_batch * recipe_.model->context_length, data_wait_seconds_);
   count(outcome);
-  report(outcome, lr, loss_scale);
+  reports_.report({outcome, lr, loss_scale, saver_->failed()}, state_, log_ ? &*log_ : nullptr);
   if (state_.skipped_in_a_row == 0) last_good_ = state_;
   if (state_.skipped_in_a_row > hparams_.failure.max_skipped_in_a_row.value) stop_skipping();
 }
@@ -414,63 +316,6 @@ void Trainer::go_back() {
   observer_.reset();
   if (auto observer = RunObserver::of(recipe_, hparams_, communicator_, state_.step))
     observer_.emplace(std::move(*observer));
-}
-
-/// Rates are those of the last interval of the log.
-void Trainer::report(const StepOutcome& outcome, double lr, double loss_scale) {
-  const std::int64_t left = hparams_.run.steps.value - state_.step;
-  const bool logs = is_logged(state_.step);
-  if (logs) measure_rates(left);
-  if (!log_) return;
-  const bool has_norm = outcome.tokens > 0 && hparams_.optimizer.clip.mode.value != ClipMode::none;
-  const StepReport report{.step = state_.step,
-                          .total_steps = hparams_.run.steps.value,
-                          .loss = outcome.mean(outcome.loss),
-                          .auxiliary_loss = outcome.auxiliary_loss
-                                                ? std::optional(outcome.mean(*outcome.auxiliary_loss))
-                                                : std::nullopt,
-                          .objective_metrics = metric_values(recipe_.objective, outcome.metrics, outcome.tokens),
-                          .lr = lr,
-                          .grad_norm = has_norm ? std::optional(outcome.gradient_norm) : std::nullopt,
-                          .tokens_per_second = rates_.tokens_per_second,
-                          .mfu = rates_.mfu,
-                          .mfu_palm = rates_.mfu_palm,
-                          .mfu_6n = rates_.mfu_6n,
-                          .hfu = rates_.hfu,
-                          .roof_fraction = rates_.roof_fraction,
-                          .evaluation_seconds = rates_.evaluation_seconds,
-                          .checkpoint_seconds = rates_.checkpoint_seconds,
-                          .work_seconds = work_seconds_,
-                          .peak_memory_bytes = peak_memory_bytes_,
-                          .planned_memory_bytes = planned_memory_bytes_,
-                          .data_wait_fraction = rates_.data_wait_fraction,
-                          .seconds_left = rates_.seconds_left,
-                          .skipped = state_.skipped,
-                          .failed_saves = saver_->failed(),
-                          .loss_scale = loss_scale};
-  log_->step(report);
-  if (logs) log_->metrics(report, state_.tokens);
-}
-
-/// Takes the worst rank's value of what differs between ranks, which costs one collective per interval of the log.
-void Trainer::measure_rates(std::int64_t steps_left) {
-  rates_ = throughput_.report(steps_left);
-  work_seconds_ = tracer_.take_sample();
-  const std::int64_t local[] = {step_->device_use().peak_memory_bytes,
-                                std::bit_cast<std::int64_t>(rates_.data_wait_fraction)};
-  const std::vector<std::int64_t> words = all_gather_words(communicator_, local);
-  peak_memory_bytes_ = 0;
-  rates_.data_wait_fraction = 0;
-  for (std::size_t i = 0; i < words.size(); i += std::size(local)) {
-    peak_memory_bytes_ = std::max(peak_memory_bytes_, words[i]);
-    rates_.data_wait_fraction = std::max(rates_.data_wait_fraction, std::bit_cast<double>(words[i + 1]));
-  }
-  if (const auto& peak = throughput_.peak(); peak && peak->per_second > noted_peak_) {
-    noted_peak_ = peak->per_second;
-    note(fmt::format("MFU is relative to {}{} FLOP/s ({})",
-                     world_.size() == 1 ? "" : fmt::format("{} x ", world_.size()), format_count(peak->per_second),
-                     peak->source));
-  }
 }
 
 bool Trainer::save_is_due() const {

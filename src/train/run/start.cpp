@@ -1,0 +1,84 @@
+#include "train/run/start.hpp"
+
+#include "train/describe/batch_partition.hpp"
+#include "train/describe/memory_snapshot.hpp"
+#include "train/describe/run_memory.hpp"
+#include "train/run/as_usage_error.hpp"
+#include "train/run/fitting_step.hpp"
+#include "train/run/start_weights.hpp"
+#include "train/step/loss_scale.hpp"
+
+#include <monomorph/core/atomic_file.hpp>
+#include <monomorph/core/standard_streams.hpp>
+#include <monomorph/runtime/comm/together.hpp>
+#include <monomorph/runtime/files/checkpoint_reader.hpp>
+#include <monomorph/train/run/run_checkpoint.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace monomorph::train {
+namespace {
+
+/// Loads a checkpoint and returns the state of its run. Absent if it is damaged and checkpoint.resume=auto has found
+/// it: the rank that notices warns, and all ranks take an earlier checkpoint, because every restart of the job would
+/// find the same damage.
+std::optional<RunState> restored_state(const RecipeProgram& recipe, const Hparams& hparams,
+                                       const std::string& checkpoint, const RunData& data, TrainingStep& step,
+                                       Communicator& communicator) {
+  std::optional<RestoredRun> restored;
+  together(communicator, "load the checkpoint", [&] {
+    data.check_same_files(checkpoint);
+    try {
+      restored = restore_run(checkpoint, recipe, step, true);
+    } catch (const runtime::DamagedCheckpoint& damage) {
+      if (hparams.checkpoint.resume.value != "auto") throw;
+      write_error_line(std::string("warning: ") + damage.what());
+    }
+  });
+  if (any_rank(communicator, !restored)) return std::nullopt;
+  if (!restored->same_precision) {  // another compute dtype needs another scale
+    restored->state.loss_scale = initial_loss_scale(recipe.compute_dtype, hparams.loss_scale);
+    restored->state.steps_at_scale = 0;
+  }
+  return restored->state;
+}
+
+}  // namespace
+
+Start start_run(const RecipeProgram& recipe, Hparams hparams, const World& world, Communicator& communicator,
+                const std::string& memory_snapshot_file) {
+  ResumeDecision resume = resolve_resume_together(recipe, hparams, world);
+  const LaunchedRanks ranks{world.size(), world.local_size()};
+  const auto choice = choose_micro_batch_together(recipe, hparams, resume.checkpoint, ranks, communicator);
+  if (choice) hparams.batch.micro_batch.value = choice->micro_batch;
+  std::vector<std::string> notes;  // which stay if the run resumes from another checkpoint
+  const bool saving_was_chosen = choose_async_save_together(recipe, hparams, ranks, communicator, notes);
+  note_memory(recipe, hparams, ranks, notes);
+  RunData data(recipe, hparams);
+  auto step = make_fitting_step(recipe, hparams, choice, communicator, notes);
+  auto staged = make_staged_state(hparams, saving_was_chosen, *step, communicator, notes);
+  if (world.rank() == 0 && !memory_snapshot_file.empty())
+    as_usage_error("--memory-snapshot", [&] {
+      const int levels = tree_levels(hparams, communicator.size());
+      write_text_file(memory_snapshot_file,
+                      memory_snapshot(recipe, {communicator.size(), micro_batch_of(hparams), levels}));
+    });
+  std::optional<RunState> state;
+  if (!resume.checkpoint) {
+    state = {.loss_scale = initial_loss_scale(recipe.compute_dtype, hparams.loss_scale)};
+    for (std::string& line : load_start_weights(recipe, hparams, *step, communicator))
+      resume.notes.push_back(std::move(line));
+  }
+  while (!state) {
+    state = restored_state(recipe, hparams, *resume.checkpoint, data, *step, communicator);
+    if (!state) resume = resolve_resume_together(recipe, hparams, world, resume.checkpoint);
+  }
+  std::ranges::move(notes, std::back_inserter(resume.notes));
+  return {std::move(hparams), std::move(resume), std::move(data), std::move(step), std::move(staged), *state};
+}
+
+}  // namespace monomorph::train
