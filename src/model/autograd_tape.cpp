@@ -21,9 +21,10 @@ at::ScalarType scalar_type(DType dtype) {
       return at::kBFloat16;
     case DType::fp16:
       return at::kHalf;
-    default:
+    case DType::fp32:
       return at::kFloat;
   }
+  __builtin_unreachable();
 }
 
 at::Tensor tensor_of(View view, at::IntArrayRef shape) {

@@ -1,9 +1,9 @@
 #include <monomorph/train/observe/observed_step.hpp>
 
+#include "runtime/kernels/dtypes.hpp"
+
 #include <monomorph/runtime/kernels/optimizer.hpp>
 
-#include <c10/util/BFloat16.h>
-#include <c10/util/Half.h>
 #include <cmath>
 
 namespace monomorph::train {
@@ -11,17 +11,9 @@ namespace monomorph::train {
 double ObservedTensor::operator[](std::int64_t i) const {
   const HostPieces::Piece& piece = pieces_->around(tensor_.view, i);
   const std::int64_t at = i - piece.first;
-  switch (dtype()) {
-    case DType::fp64:
-      return piece.view.as<double>()[at];
-    case DType::bf16:
-      return static_cast<float>(piece.view.as<c10::BFloat16>()[at]);
-    case DType::fp16:
-      return static_cast<float>(piece.view.as<c10::Half>()[at]);
-    case DType::fp32:
-      break;
-  }
-  return piece.view.as<float>()[at];
+  double element = 0;
+  in_element_type(dtype(), [&]<class T>() { element = widen(piece.view.as<T>()[at]); });
+  return element;
 }
 
 double ObservedTensor::norm() const {
