@@ -36,10 +36,10 @@ template <int times> struct DeepMlp {
     struct Saved {
       monomorph::Slice up_MF, up_activated_MF, middle_MF, activated_MF;
       constexpr Saved(monomorph::SavedPlacement activations, monomorph::SavedPlacement /*statistics*/, std::int64_t M)
-          : up_MF(activations.take({M, F})),
-            up_activated_MF(activations.take_cheap({M, F})),
-            middle_MF(activations.take({M, F})),
-            activated_MF(activations.take_cheap({M, F})) {}
+          : up_MF(activations.take({M, F}, &monomorph::Recompute::mlp)),
+            up_activated_MF(activations.take({M, F}, &monomorph::Recompute::activation)),
+            middle_MF(activations.take({M, F}, &monomorph::Recompute::mlp)),
+            activated_MF(activations.take({M, F}, &monomorph::Recompute::activation)) {}
     };
     using Temporary = monomorph::Nothing;
     struct DecodeTemporary {
@@ -49,23 +49,24 @@ template <int times> struct DeepMlp {
     };
     using DecodeCache = monomorph::Nothing;
 
+    static constexpr std::int64_t compute_flops_per_token(monomorph::Recompute what) {
+      return what.mlp ? 2 * F * D + 2 * F * F : 0;
+    }
     static constexpr std::int64_t projection_flops_per_token() { return 2 * F * D; }
     static constexpr std::int64_t matmul_flops_per_token() {
-      return 2 * F * D + 2 * F * F + projection_flops_per_token();
+      return compute_flops_per_token(monomorph::Recompute::block) + projection_flops_per_token();
     }
     template <class Recipe> static void describe(auto& to) { to.add("two hidden layers of width ", F); }
 
     // Kernels are found by the type of the queue, and views are known, where a program is made of a recipe.
-    static void compute(const monomorph::PartTensors<Part>& t, const auto& in) {
-      const auto up = t.activation(t.saved.up_MF), up_activated = t.activation(t.saved.up_activated_MF);
-      linear(t.queue, in, t.param(t.p.up_FxD), {}, up);
-      relu_squared(t.queue, up, up_activated);
-      linear(t.queue, up_activated, t.param(t.p.middle_FxF), {}, t.activation(t.saved.middle_MF));
-      relu_squared(t.queue, t.activation(t.saved.middle_MF), t.activation(t.saved.activated_MF));
-    }
-    static void recompute_cheap(const monomorph::PartTensors<Part>& t) {
-      relu_squared(t.queue, t.activation(t.saved.up_MF), t.activation(t.saved.up_activated_MF));
-      relu_squared(t.queue, t.activation(t.saved.middle_MF), t.activation(t.saved.activated_MF));
+    /// In forward `what` is all; before backward it is what a policy chooses to compute again.
+    static void compute(const monomorph::PartTensors<Part>& t, const auto& in, monomorph::Recompute what) {
+      const auto up = t.activation(t.saved.up_MF), up_activated = t.activation(t.saved.up_activated_MF),
+                 middle = t.activation(t.saved.middle_MF);
+      if (what.mlp) linear(t.queue, in, t.param(t.p.up_FxD), {}, up);
+      if (what.activation) relu_squared(t.queue, up, up_activated);
+      if (what.mlp) linear(t.queue, up_activated, t.param(t.p.middle_FxF), {}, middle);
+      if (what.activation) relu_squared(t.queue, middle, t.activation(t.saved.activated_MF));
     }
     static void project(const monomorph::PartTensors<Part>& t, const auto& residual, const auto& out) {
       linear_add(t.queue, t.activation(t.saved.activated_MF), t.param(t.p.down_DxF), {}, residual, out);

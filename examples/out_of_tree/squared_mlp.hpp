@@ -24,9 +24,9 @@ template <class R> struct SquaredMlp {
   struct Saved {
     monomorph::Slice normed_MD, up_MF, activated_MF, rstd_M;
     constexpr Saved(monomorph::SavedPlacement activations, monomorph::SavedPlacement statistics, std::int64_t M) {
-      normed_MD = activations.take_cheap({M, D});
-      up_MF = activations.take({M, F});
-      activated_MF = activations.take_cheap({M, F});
+      normed_MD = activations.take({M, D}, &monomorph::Recompute::norm);
+      up_MF = activations.take({M, F}, &monomorph::Recompute::mlp);
+      activated_MF = activations.take({M, F}, &monomorph::Recompute::activation);
       rstd_M = statistics.take({1, M});
     }
   };
@@ -34,6 +34,8 @@ template <class R> struct SquaredMlp {
     constexpr Temporary(monomorph::Layout&, std::int64_t /*M*/) {}
   };
   static constexpr std::int64_t matmul_flops_per_token() { return 4 * F * D; }
+  /// Of products that `recompute` makes again. That of the block's output is not among them.
+  static constexpr double recomputed_flops_per_token(monomorph::Recompute again) { return again.mlp ? 2 * F * D : 0; }
   /// What the program's `describe`, and checkpoints, say of the block beside its name.
   template <class Recipe> static void describe(auto& to) { to.add("hidden width ", F); }
 
@@ -63,14 +65,14 @@ template <class R> void SquaredMlp<R>::recompute(const monomorph::TensorsOf<R>& 
   static constexpr Params p;
   const auto normed = t.activations[saved.normed_MD], up = t.activations[saved.up_MF];
   const auto rstd = t.statistics[saved.rstd_M];
-  if (R::checkpointing::recompute(t.block) == monomorph::Recompute::nothing) return;
-  if (R::checkpointing::recompute(t.block) == monomorph::Recompute::cheap) {
-    rms_norm_recompute(t.queue, t.x_MD, t.params[p.norm_D], {}, rstd, normed);
-  } else {
+  const monomorph::Recompute again = R::checkpointing::recompute(t.block);
+  // What is taken without a choice, here a statistic, is there unless the whole block is computed again.
+  if (again == monomorph::Recompute::block)
     rms_norm(t.queue, t.x_MD, t.params[p.norm_D], {}, monomorph::trunk_of<R>.norm.epsilon, normed, rstd);
-    linear(t.queue, normed, t.params[p.up_FxD], {}, up);
-  }
-  relu_squared(t.queue, up, t.activations[saved.activated_MF]);
+  else if (again.norm)
+    rms_norm_recompute(t.queue, t.x_MD, t.params[p.norm_D], {}, rstd, normed);
+  if (again.mlp) linear(t.queue, normed, t.params[p.up_FxD], {}, up);
+  if (again.activation) relu_squared(t.queue, up, t.activations[saved.activated_MF]);
 }
 
 /// The gradient of an activation takes its place.

@@ -13,6 +13,7 @@
 #include <monomorph/checkpointing/keep_all.hpp>
 #include <monomorph/checkpointing/offload.hpp>
 #include <monomorph/checkpointing/recompute_cheap.hpp>
+#include <monomorph/checkpointing/selective.hpp>
 #include <monomorph/finetuning/freeze.hpp>
 #include <monomorph/finetuning/freeze_first.hpp>
 #include <monomorph/finetuning/head_only.hpp>

@@ -42,7 +42,7 @@ template <class R> struct Own : Parts<R> {
   static bool backward_reads_params;
   static constexpr bool within_documents() { return true; }
   static double attention_flops_per_token() { return 1; }
-  static constexpr double recomputed_flops_per_token = 1;
+  static constexpr double recomputed_flops_per_token() { return 1; }
   static constexpr double loss_flops_per_token() { return 1; }
   static constexpr std::int64_t gathered_elements = 1;
   using Attention = int;
@@ -56,7 +56,7 @@ template <class R> struct Own : Parts<R> {
   static constexpr std::int64_t idle_parameters() { return 0; }
   static constexpr bool within_documents = true;
   static constexpr double attention_flops_per_token() { return 1; }
-  static constexpr double recomputed_flops_per_token() { return 1; }
+  static constexpr double recomputed_flops_per_token(monomorph::Recompute again) { return again.attention ? 1 : 0; }
   static constexpr bool backward_reads_params = true;
   static constexpr monomorph::UnitKind unit_kind = monomorph::UnitKind::block;
   static constexpr bool shares_first_unit = false;

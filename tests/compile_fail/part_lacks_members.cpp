@@ -4,6 +4,7 @@
 // expect-error: \[LAYER-18\] a part of a block must have `struct Saved`
 // expect-error: \[LAYER-18\] a part of a block must have `struct Temporary`
 // expect-error: \[LAYER-18\] a part of a block must have `static constexpr std::int64_t matmul_flops_per_token\(\)`
+// expect-error: \[LAYER-18\] compute_flops_per_token of a part, if it has one
 // expect-error: \[LAYER-18\] projection_flops_per_token of a part, if it has one
 // expect-error: \[LAYER-18\] a part of a block must have `static constexpr monomorph::NormNames norm_before`
 // expect-error: \[LAYER-18\] a part of a block in the order sandwich_norm must have
@@ -21,6 +22,7 @@ template <class R> struct Mlp {
   struct Params {};
   struct Saved {};
   static std::int64_t matmul_flops_per_token() { return 0; }
+  static constexpr std::int64_t compute_flops_per_token() { return 0; }
   static constexpr int projection_flops_per_token = 0;
   static constexpr const char* norm_before = "norm";
   static constexpr int out_site = 3;

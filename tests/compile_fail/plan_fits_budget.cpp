@@ -3,6 +3,7 @@
 // expect-error: \[PLAN-02\] .*; change sharding to ShardGradOp, which fits
 // expect-error: \[PLAN-02\] .*; change sharding to FullShard, which fits
 // expect-error: \[PLAN-02\] .*; change Budget::micro_batch to that of FittingMicroBatch
+// expect-error: \[PLAN-02\] .*; change checkpointing to Selective<Recompute\{\.\.\.\}>, which fits
 // expect-error: \[PLAN-02\] .*; change checkpointing to EveryBlock, which fits
 // expect-error: \[PLAN-02\] .*; change sharding to FullShard and checkpointing to EveryBlock, which fits
 // expect-error: \[PLAN-02\] .*; change sharding to FullShard and checkpointing to EveryBlock, and change Budget::micro_batch to
@@ -12,6 +13,7 @@
 // expect-text: Part<[^>]*optimizer_state, 2572288>
 // expect-text: FittingMicroBatch<4>
 // expect-text: FittingMicroBatch<2>
+// expect-text: FittingChoice<true, true, true, true, false, false>
 #include "support/control.hpp"
 template <class Sharding, class Checkpointing, std::int64_t micro, std::int64_t bytes> struct Of : Control {
   using sharding = Sharding;
@@ -27,7 +29,8 @@ static_assert(monomorph::admit<Of<Replicate, KeepAll, 4, 16'300'000>>());
 static_assert(monomorph::admit<Of<Replicate, KeepAll, 4, 15'200'000>>());
 static_assert(monomorph::admit<Of<Replicate, KeepAll, 4, 14'400'000>>());
 static_assert(monomorph::admit<Of<FullShard, KeepAll, 16, 14'400'000>>());
-static_assert(monomorph::admit<Of<FullShard, KeepAll, 1, 11'100'000>>());
+static_assert(monomorph::admit<Of<FullShard, KeepAll, 1, 11'222'000>>());
+static_assert(monomorph::admit<Of<FullShard, KeepAll, 1, 11'050'000>>());
 static_assert(monomorph::admit<Of<Replicate, KeepAll, 4, 11'900'000>>());
 static_assert(monomorph::admit<Of<Replicate, KeepAll, 16, 11'300'000>>());
 static_assert(monomorph::admit<Of<Replicate, KeepAll, 4, 1'000'000>>());

@@ -21,7 +21,7 @@ enum RankedAxis {
 using RankedRow = std::array<std::uint8_t, n_ranked_axes>;
 
 /// How many values each axis has; make_covering_set.py reads this line.
-inline constexpr RankedRow ranked_levels{2, 6, 2, 5, 3, 6, 2};
+inline constexpr RankedRow ranked_levels{2, 6, 2, 6, 3, 6, 2};
 
 /// Of a model that trains a hundred steps in a blink.
 constexpr DecoderSpec shrunk(DecoderSpec model) {
@@ -37,7 +37,8 @@ using RankedStrategies =
                sharding::HybridShard<group>, sharding::HybridShardGradOp<group>>;
 using RankedCheckpointing =
     std::tuple<checkpointing::KeepAll, checkpointing::EveryBlock, checkpointing::EveryNthBlock<2>,
-               checkpointing::Fraction<1, 3>, checkpointing::RecomputeCheap>;
+               checkpointing::Fraction<1, 3>, checkpointing::RecomputeCheap,
+               checkpointing::Selective<Recompute{.activation = true, .qkv = true, .attention = true}>>;
 using RankedPrecisions = std::tuple<precision::Fp32, precision::Fp64, precision::Bf16Mixed,
                                     precision::Bf16MixedReducingBf16, precision::Bf16Pure, precision::Fp16Mixed>;
 static_assert(ranked_levels[ranked_strategy] == std::tuple_size_v<RankedStrategies<2>>);

@@ -84,13 +84,15 @@ template <template <class> class Block, class Checkpointing> struct two_blocks {
 }  // namespace
 
 TEMPLATE_TEST_CASE("the gradients of a stranger's block are autograd's", "", checkpointing::KeepAll,
-                   checkpointing::RecomputeCheap, checkpointing::EveryBlock) {
+                   checkpointing::RecomputeCheap, checkpointing::Selective<Recompute{.mlp = true}>,
+                   checkpointing::EveryBlock) {
   check_equal(passes<two_blocks<stranger::SquaredMlp, TestType>>(),
               passes<two_blocks<Reference, checkpointing::KeepAll>>());
 }
 
 TEMPLATE_TEST_CASE("the gradients of a block with a stranger's part are autograd's", "", checkpointing::KeepAll,
-                   checkpointing::RecomputeCheap, checkpointing::EveryBlock) {
+                   checkpointing::RecomputeCheap, checkpointing::Selective<Recompute{.mlp = true}>,
+                   checkpointing::EveryBlock) {
   check_equal(passes<two_blocks<WithDeepMlp, TestType>>(), passes<two_blocks<DeepReference, checkpointing::KeepAll>>());
 }
 

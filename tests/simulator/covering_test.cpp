@@ -89,6 +89,23 @@ TEST_CASE("bf16 alone, Muon with Lion and their state in bf16 on the host") {
   check_losses<Of<Deeper<gpt2_like>, precision::Bf16Pure, KeepAll, Optimizer, NextToken>>(1e-3);
 }
 
+TEST_CASE("bf16, queries and attention recomputed by choice, low-rank adapters") {
+  using Policy = Selective<Recompute{.qkv = true, .attention = true}>;
+  check_losses<Adapted<Of<Llama, precision::Bf16Mixed, Policy, AdamW, NextToken>>>(1e-4);
+}
+TEST_CASE("fp16, norms and projections of every second block recomputed by choice, SGD, documents") {
+  using Policy = Selective<Recompute{.norm = true, .projection = true}, EveryNthBlock<2>>;
+  check_losses<InDocuments<Of<Llama, precision::Fp16Mixed, Policy, Sgd, NextToken>>>(1e-5);
+}
+TEST_CASE("fp64, attention and the MLP recomputed by choice, the rest of the activations on the host") {
+  using Policy = Offload<Selective<Recompute{.activation = true, .attention = true, .mlp = true}>>;
+  check_losses<Of<Deeper<gpt2_like>, precision::Fp64, Policy, HostState<AdamW>, NextToken>>(1e-14);
+}
+TEST_CASE("fp32, what experts read and activation functions give recomputed by choice") {
+  using Policy = Selective<Recompute{.norm = true, .activation = true, .mlp = true}>;
+  check_losses<WithExperts<Of<Llama, precision::Fp32, Policy, AdamW, NextToken>, losing_tokens>>(1e-6);
+}
+
 TEST_CASE("fp32, gated experts that lose tokens, beside a shared one, every block recomputed") {
   check_losses<WithExperts<Of<Llama, precision::Fp32, EveryBlock, AdamW, NextToken>, losing_tokens>>(1e-6);
 }

@@ -39,12 +39,34 @@ template <class R> void check_same_in(std::uint64_t n_random) {
   }
 }
 
+constexpr int n_choices = static_cast<int>(all_choices) + 1;
+/// One block for each choice of what is recomputed.
+struct EveryChoice {
+  static constexpr Recompute recompute(int block) { return recompute_of(static_cast<unsigned>(block % n_choices)); }
+};
+/// Short rows, as there are many blocks.
+template <class R> struct Brief : R {
+  static constexpr DecoderSpec model = [] {
+    DecoderSpec model = R::model;
+    model.context_length = 8;
+    return model;
+  }();
+};
+template <class R> struct WithEveryChoice : R { using checkpointing = EveryChoice; };
+template <class R> struct OffloadingEveryChoice : R { using checkpointing = checkpointing::Offload<EveryChoice>; };
+
 using AllOnHost = OnGpu<KeptOnHost<InBf16<Small<llama_like, 4>>>>;
 
 }  // namespace
 
 TEST_CASE("a step that keeps all it can on the host leaves the same bits in every schedule of streams") {
   check_same_in<AllOnHost>(6);
+}
+TEST_CASE("a step leaves the same bits with every choice of what is recomputed, and nothing races") {
+  using Kept = OnGpu<InBf16<Brief<Small<llama_like, n_choices>>>>;
+  const Trained expected = trained<Kept>({Order::late});
+  CHECK(trained<WithEveryChoice<Kept>>({Order::random, 1}) == expected);
+  CHECK(trained<OffloadingEveryChoice<Kept>>({Order::random, 2}) == expected);
 }
 TEST_CASE("a step that keeps all it can on the host leaves the same bits in 1,000 random schedules",
           "[.][exhaustive]") {

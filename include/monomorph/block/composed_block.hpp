@@ -36,6 +36,23 @@ template <class Part> constexpr std::int64_t projection_flops() {
   else
     return 0;
 }
+/// Those of `compute`: what the part says in `compute_flops_per_token(what)`, or all others for the whole block.
+template <class Part> constexpr std::int64_t compute_flops(Recompute what) {
+  if constexpr (requires { Part::compute_flops_per_token(what); })
+    return Part::compute_flops_per_token(what);
+  else
+    return what == Recompute::block ? Part::matmul_flops_per_token() - projection_flops<Part>() : 0;
+}
+
+/// Whether the recipe's policy has less than the whole of some block computed again, and more than nothing.
+template <class R>
+inline constexpr bool recomputes_parts = [] {
+  for (int block = 0; block < trunk_of<R>.n_layers; ++block) {
+    const Recompute again = R::checkpointing::recompute(block);
+    if (again != Recompute::nothing && again != Recompute::block) return true;
+  }
+  return false;
+}();
 
 /// What follows from the parts, and does not differ between orders.
 template <class R, BlockOrder order, template <class Tower> class AttentionOf, template <class Tower> class MlpOf>
@@ -71,13 +88,14 @@ struct PartsOfBlock {
     return 0;
   }
   static constexpr double attention_flops_per_token() { return AttentionPart::attention_flops_per_token(); }
-  /// What `recompute` of the whole block repeats: all, but the products of results that neither backward reads, nor a
+  /// What `recompute` repeats. A part's last product is not among it where neither backward reads its result, nor a
   /// norm whose input backward reads.
-  static constexpr double recomputed_flops_per_token() {
-    std::int64_t products = matmul_flops_per_token();
-    if (order == BlockOrder::pre_norm || order == BlockOrder::parallel) products -= projection_flops<MlpPart>();
-    if (order == BlockOrder::parallel) products -= projection_flops<AttentionPart>();
-    return static_cast<double>(products) + attention_flops_per_token();
+  static constexpr double recomputed_flops_per_token(Recompute again) {
+    std::int64_t products = compute_flops<AttentionPart>(again) + compute_flops<MlpPart>(again);
+    if (again.projection && order != BlockOrder::parallel) products += projection_flops<AttentionPart>();
+    if (again.projection && order != BlockOrder::parallel && order != BlockOrder::pre_norm)
+      products += projection_flops<MlpPart>();
+    return static_cast<double>(products) + (again.attention ? attention_flops_per_token() : 0);
   }
 
   /// For train/describe/block_features.hpp.
@@ -123,12 +141,14 @@ struct ComposedBlock : PartsOfBlock<R, order, AttentionOf, MlpOf> {
   };
   /// What backward reads, as slices of two flat buffers: activations, and statistics of fp32 at least.
   struct Saved {
+    static constexpr bool Recompute::*middle_choice =
+        order == BlockOrder::post_norm ? &Recompute::norm : &Recompute::projection;
     typename AttentionLayer::Saved attention;
     Slice middle_MD;  ///< the residual stream between the two
     typename MlpLayer::Saved mlp;
     constexpr Saved(SavedPlacement activations, SavedPlacement statistics, std::int64_t M)
         : attention(activations, statistics, M),
-          middle_MD(order == BlockOrder::post_norm ? activations.take_cheap({M, D}) : activations.take({M, D})),
+          middle_MD(activations.take({M, D}, middle_choice)),
           mlp(activations, statistics, M) {}
   };
   /// What else backward needs: buffers that all blocks share.
@@ -172,7 +192,7 @@ struct ComposedBlock<R, BlockOrder::parallel, AttentionOf, MlpOf>
     typename AttentionOf<R>::Saved attention;
     typename MlpOf<R>::Saved mlp;
     constexpr Saved(SavedPlacement activations, SavedPlacement statistics, std::int64_t M)
-        : in_MD(activations.take_cheap({M, D})),
+        : in_MD(activations.take({M, D}, &Recompute::norm)),
           norm(statistics, trunk_of<R>.norm, {1, M}),
           attention(activations, statistics, M),
           mlp(activations, statistics, M) {}

@@ -67,11 +67,11 @@ template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth 
     Slice up_MG, activated_MF;
     Slice gate_hidden_Mr, up_hidden_Mr, down_hidden_Mr;  ///< of adapters
     constexpr Saved(SavedPlacement activations, SavedPlacement /*statistics*/, std::int64_t M)
-        : up_MG(activations.take({M, G})),
-          activated_MF(activations.take_cheap({M, F})),
-          gate_hidden_Mr(GateAdapter::hidden_Mr(activations, M)),
-          up_hidden_Mr(UpAdapter::hidden_Mr(activations, M)),
-          down_hidden_Mr(DownAdapter::hidden_Mr(activations, M)) {}
+        : up_MG(activations.take({M, G}, &Recompute::mlp)),
+          activated_MF(activations.take({M, F}, &Recompute::activation)),
+          gate_hidden_Mr(GateAdapter::hidden_Mr(activations, M, &Recompute::mlp)),
+          up_hidden_Mr(UpAdapter::hidden_Mr(activations, M, &Recompute::mlp)),
+          down_hidden_Mr(DownAdapter::hidden_Mr(activations, M, &Recompute::mlp)) {}
   };
   struct Temporary {
     Slice dropped_M;  ///< of adapters
@@ -91,13 +91,15 @@ template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth 
   };
 
   static constexpr std::int64_t matmul_flops_per_token() {
-    return 2 * G * D + GateAdapter::flops_per_token() + UpAdapter::flops_per_token() + DownAdapter::flops_of_a() +
-           projection_flops_per_token();
+    return compute_flops_per_token(Recompute::block) + projection_flops_per_token();
+  }
+  static constexpr std::int64_t compute_flops_per_token(Recompute what) {
+    if (!what.mlp) return 0;
+    return 2 * G * D + GateAdapter::flops_per_token() + UpAdapter::flops_per_token() + DownAdapter::flops_of_a();
   }
   static constexpr std::int64_t projection_flops_per_token() { return 2 * F * D + DownAdapter::flops_of_b(); }
 
-  static void compute(const PartTensors<MlpOfWidth>& t, View in);
-  static void recompute_cheap(const PartTensors<MlpOfWidth>& t);
+  static void compute(const PartTensors<MlpOfWidth>& t, View in, Recompute what);
   static void project(const PartTensors<MlpOfWidth>& t, View residual, View out);
   static void backward(const PartTensors<MlpOfWidth>& t, View in, View dout, View din, bool accumulate);
   static void decode(const PartDecode<MlpOfWidth>& t, View in, View residual, View out);

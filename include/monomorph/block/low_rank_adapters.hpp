@@ -67,8 +67,8 @@ template <class R, LowRankTarget target, class Widths, bool adaptable = true> st
   };
   using Params = std::conditional_t<present, PresentParams, NoAdapterParams>;
   /// What A makes of the input, times the scale; in backward its gradient takes that place.
-  static constexpr Slice hidden_Mr(auto& activations, std::int64_t M) {
-    return present ? activations.take({M, r}) : Slice{};
+  static constexpr Slice hidden_Mr(SavedPlacement& activations, std::int64_t M, bool Recompute::*choice) {
+    return present ? activations.take({M, r}, choice) : Slice{};
   }
   /// Features of an input through dropout, or of its gradient before that; 0 if there is none.
   static constexpr std::int64_t dropped_width = drops ? I : 0;

@@ -32,7 +32,7 @@ template <class R> struct SharedExperts<R, 0> {
     struct DecodeCache {
       constexpr DecodeCache(Layout&, std::int64_t /*rows*/) {}
     };
-    static constexpr std::int64_t matmul_flops_per_token() { return 0; }
+    static constexpr std::int64_t compute_flops_per_token(Recompute /*what*/) { return 0; }
     static constexpr std::int64_t projection_flops_per_token() { return 0; }
   };
 };
@@ -132,8 +132,8 @@ template <class R, MixtureSpec spec> struct MixtureOfExperts {
     typename Shared::Saved shared;
     constexpr Saved(SavedPlacement activations, SavedPlacement statistics, std::int64_t M)
         : routing(statistics, M, E, k, rows(M), spec.z_loss > 0),
-          up_NG(activations.take({rows(M), G})),
-          activated_NF(activations.take_cheap({rows(M), F})),
+          up_NG(activations.take({rows(M), G}, &Recompute::mlp)),
+          activated_NF(activations.take({rows(M), F}, &Recompute::activation)),
           shared(activations, statistics, M) {}
   };
   struct Temporary {
@@ -164,7 +164,12 @@ template <class R, MixtureSpec spec> struct MixtureOfExperts {
 
   /// Of the experts that a token goes to, if none is full.
   static constexpr std::int64_t matmul_flops_per_token() {
-    return 2 * (E * D + k * (G * D + F * D)) + Shared::matmul_flops_per_token();
+    return compute_flops_per_token(Recompute::block) + projection_flops_per_token();
+  }
+  /// What the router decides is kept, unless the whole block is computed again.
+  static constexpr std::int64_t compute_flops_per_token(Recompute what) {
+    return (what == Recompute::block ? 2 * E * D : 0) + (what.mlp ? 2 * k * G * D : 0) +
+           Shared::compute_flops_per_token(what);
   }
   static constexpr std::int64_t projection_flops_per_token() {
     return 2 * k * F * D + Shared::projection_flops_per_token();
@@ -172,8 +177,7 @@ template <class R, MixtureSpec spec> struct MixtureOfExperts {
   /// Parameters that a token does not meet.
   static constexpr std::int64_t idle_parameters() { return (E - k) * (G * D + F * D); }
 
-  static void compute(const PartTensors<MixtureOfExperts>& t, View in);
-  static void recompute_cheap(const PartTensors<MixtureOfExperts>& t);
+  static void compute(const PartTensors<MixtureOfExperts>& t, View in, Recompute what);
   static void project(const PartTensors<MixtureOfExperts>& t, View residual, View out);
   static void backward(const PartTensors<MixtureOfExperts>& t, View in, View dout, View din, bool accumulate);
   static void decode(const PartDecode<MixtureOfExperts>& t, View in, View residual, View out);

@@ -20,10 +20,11 @@
 ///
 /// and the functions
 ///
-/// - `compute(t, in)` fills Saved from the part's input.
-/// - `recompute_cheap(t)` fills again what is cheap to compute.
+/// - `compute(t, in, what)` fills Saved from the part's input: all in forward, where `what` is Recompute::block, and
+///   again what a policy chooses. What is not chosen is there. `compute_flops_per_token(what)` are those of its
+///   products with parameters.
 /// - `project(t, residual, out)` makes out = residual + the part's result, or the result alone without a residual.
-///   `projection_flops_per_token()` are those of its products, among the part's `matmul_flops_per_token()`.
+///   `projection_flops_per_token()` are those of its products. Both together are `matmul_flops_per_token()`.
 /// - `backward(t, in, dout, din, accumulate)` sets din to the gradient of `in`, or adds it. `din` may be
 ///   `in`, and may be `dout` where it is added to.
 /// - `decode(t, in, residual, out)` does the same for new tokens of sequences; what came before them is in the cache.
@@ -38,7 +39,7 @@ template <class Part> struct PartTensors;  // model/part_tensors.hpp
 template <class Part> struct PartDecode;   // model/part_tensors.hpp
 
 /// What a part has, or may leave out, that only the queue's kernels can tell more of.
-MONOMORPH_LOOK_UPS(LookUpPart, compute, recompute_cheap, project, backward, decode, projection_flops_per_token);
+MONOMORPH_LOOK_UPS(LookUpPart, compute, project, backward, decode, compute_flops_per_token, projection_flops_per_token);
 
 /// What tells the dropout masks of a block apart. Never renumbered: masks depend on it.
 enum class DropoutSite : unsigned { attention = 1, attention_out = 2, mlp_out = 3 };

@@ -10,9 +10,12 @@ struct SavedPlacement {
   Layout& kept;
   Layout& scratch;
   Recompute recompute;
+  /// A slice for what is computed again with the whole block alone.
   constexpr Slice take(Shape shape) { return (recompute == Recompute::block ? scratch : kept).take(shape); }
-  /// A slice for activations that are cheap to compute again.
-  constexpr Slice take_cheap(Shape shape) { return (recompute == Recompute::nothing ? kept : scratch).take(shape); }
+  /// A slice for what is computed again by choice, such as `&Recompute::norm`.
+  constexpr Slice take(Shape shape, bool Recompute::*choice) {
+    return (recompute.*choice ? scratch : kept).take(shape);
+  }
 };
 
 }  // namespace monomorph

@@ -83,18 +83,19 @@ template <class R> struct SelfAttention {
     Slice q_hidden_Mr, k_hidden_Mr, v_hidden_Mr, out_hidden_Mr;  ///< of adapters
     NormStatistics q_norm, k_norm;
     constexpr Saved(SavedPlacement activations, SavedPlacement statistics, std::int64_t M) {
-      qkv_M = activations.take({M, QKV});
-      if (model.qk_norm) qk_M = activations.take({M, Q + K});  // normalised and rotated; qkv_M has what the norm read
-      attended_MQ = activations.take({M, Q});
-      lse = statistics.take({model.n_heads, M});
+      qkv_M = activations.take({M, QKV}, &Recompute::qkv);
+      // Normalised and rotated; qkv_M has what the norm read.
+      if (model.qk_norm) qk_M = activations.take({M, Q + K}, &Recompute::qkv);
+      attended_MQ = activations.take({M, Q}, &Recompute::attention);
+      lse = statistics.take({model.n_heads, M}, &Recompute::attention);
       if (model.qk_norm) {
         q_norm = {statistics, model.norm, {model.n_heads, M}};
         k_norm = {statistics, model.norm, {model.kv_heads(), M}};
       }
-      q_hidden_Mr = QueryAdapter::hidden_Mr(activations, M);
-      k_hidden_Mr = KeyAdapter::hidden_Mr(activations, M);
-      v_hidden_Mr = ValueAdapter::hidden_Mr(activations, M);
-      out_hidden_Mr = OutAdapter::hidden_Mr(activations, M);
+      q_hidden_Mr = QueryAdapter::hidden_Mr(activations, M, &Recompute::qkv);
+      k_hidden_Mr = KeyAdapter::hidden_Mr(activations, M, &Recompute::qkv);
+      v_hidden_Mr = ValueAdapter::hidden_Mr(activations, M, &Recompute::qkv);
+      out_hidden_Mr = OutAdapter::hidden_Mr(activations, M, &Recompute::attention);
     }
   };
   struct Temporary {
@@ -124,8 +125,12 @@ template <class R> struct SelfAttention {
   };
 
   static constexpr std::int64_t matmul_flops_per_token() {
-    return 2 * QKV * D + QueryAdapter::flops_per_token() + KeyAdapter::flops_per_token() +
-           ValueAdapter::flops_per_token() + OutAdapter::flops_of_a() + projection_flops_per_token();
+    return compute_flops_per_token(Recompute::block) + projection_flops_per_token();
+  }
+  static constexpr std::int64_t compute_flops_per_token(Recompute what) {
+    const std::int64_t qkv =
+        2 * QKV * D + QueryAdapter::flops_per_token() + KeyAdapter::flops_per_token() + ValueAdapter::flops_per_token();
+    return (what.qkv ? qkv : 0) + (what.attention ? OutAdapter::flops_of_a() : 0);
   }
   static constexpr std::int64_t projection_flops_per_token() { return 2 * Q * D + OutAdapter::flops_of_b(); }
   /// Scores and values, over the keys that a query sees, (T + 1) / 2 on average where the mask is causal. Attention
@@ -135,8 +140,7 @@ template <class R> struct SelfAttention {
     return 4.0 * static_cast<double>(Q) * static_cast<double>(mask.pairs(T)) / static_cast<double>(T);
   }
 
-  static void compute(const PartTensors<SelfAttention>& t, View in);
-  static void recompute_cheap(const PartTensors<SelfAttention>&) {}
+  static void compute(const PartTensors<SelfAttention>& t, View in, Recompute what);
   static void project(const PartTensors<SelfAttention>& t, View residual, View out);
   static void backward(const PartTensors<SelfAttention>& t, View in, View dout, View din, bool accumulate);
   static void decode(const PartDecode<SelfAttention>& t, View in, View residual, View out);

@@ -56,10 +56,10 @@ template <class R, BlockOrder order, template <class Tower> class PartOf> struct
     Slice to_norm_MD;  ///< what the norm behind the part reads
     NormStatistics norm_after;
     constexpr Saved(SavedPlacement activations, SavedPlacement statistics, std::int64_t M)
-        : in_MD(norm_comes_first ? activations.take_cheap({M, D}) : Slice{}),
+        : in_MD(norm_comes_first ? activations.take({M, D}, &Recompute::norm) : Slice{}),
           norm_before(statistics_if(norm_comes_first, statistics, M)),
           part(activations, statistics, M),
-          to_norm_MD(norm_comes_last ? activations.take({M, D}) : Slice{}),
+          to_norm_MD(norm_comes_last ? activations.take({M, D}, &Recompute::projection) : Slice{}),
           norm_after(statistics_if(norm_comes_last, statistics, M)) {}
 
    private:

@@ -42,33 +42,33 @@ template <class R, BlockOrder order, template <class Tower> class PartOf> struct
   View in(View x) const { return Layer::norm_comes_first ? t.activations[saved.in_MD] : x; }
   View to_norm() const { return t.activations[saved.to_norm_MD]; }
 
-  /// What backward reads, but for what the norm behind the part does.
-  void compute(View x) const {
-    if constexpr (Layer::norm_comes_first) model::normalize<R>(t, p.norm_before, saved.norm_before, x, in(x));
-    Part::compute(part, in(x));
+  /// What backward reads, as far as `what` names it, but for what comes from the part's last product.
+  void compute(View x, auto what) const {
+    if constexpr (Layer::norm_comes_first)
+      if (what.norm) model::normalize<R>(t, what, p.norm_before, saved.norm_before, x, in(x));
+    Part::compute(part, in(x), what);
   }
-  void add_to_stream(View x, View y) const {
-    if constexpr (order == BlockOrder::pre_norm) {
+  /// The part's last product, to the residual stream or to the norm behind it.
+  void project(View x, View y) const {
+    if constexpr (order == BlockOrder::pre_norm)
       add_result<R>(part, x, y, y);
-    } else if constexpr (order == BlockOrder::post_norm) {
+    else if constexpr (order == BlockOrder::post_norm)
       add_result<R>(part, x, to_norm(), to_norm());
-      model::normalize<R>(t, p.norm_after, saved.norm_after, to_norm(), y);
-    } else {
+    else
       Part::project(part, View{}, to_norm());
-      model::normalize<R>(t, p.norm_after, saved.norm_after, to_norm(), y);
-      if constexpr (drops_residual<R>)
-        dropout_add(t.queue, y, x, y, dropout_key(t, Part::out_site, trunk_of<R>.dropout.residual));
-      else
-        add(t.queue, x, y);
-    }
   }
-  /// y is filled again only where it is kept for backward but cheap: with post-norm, between the parts.
-  void recompute_cheap(View x) const {
-    if constexpr (Layer::norm_comes_first) model::normalize_recompute<R>(t, p.norm_before, saved.norm_before, x, in(x));
-    Part::recompute_cheap(part);
+  /// From there to the residual stream.
+  void finish(View x, View y, auto what) const {
+    if constexpr (Layer::norm_comes_last) model::normalize<R>(t, what, p.norm_after, saved.norm_after, to_norm(), y);
+    if constexpr (order == BlockOrder::sandwich_norm && drops_residual<R>)
+      dropout_add(t.queue, y, x, y, dropout_key(t, Part::out_site, trunk_of<R>.dropout.residual));
+    else if constexpr (order == BlockOrder::sandwich_norm)
+      add(t.queue, x, y);
   }
-  void recompute_output(View y) const {
-    model::normalize_recompute<R>(t, p.norm_after, saved.norm_after, to_norm(), y);
+  void forward(View x, View y) const {
+    compute(x, model::AllOfBlock{});
+    project(x, y);
+    finish(x, y, model::AllOfBlock{});
   }
 
   /// dx from dy, in its place. Gradients of activations take the place of these.
@@ -103,6 +103,19 @@ struct ComposedPass {
   SublayerPass<R, order, MlpOf> mlp{t, p.mlp, saved.mlp, temporary.parts.mlp, temporary.dresult_MD};
   View middle = t.activations[saved.middle_MD];
 
+  void recompute(auto what) const {
+    const Recompute again = what;
+    attention.compute(t.x_MD, what);
+    if (again.projection) attention.project(t.x_MD, middle);
+    if (again.*Block::Saved::middle_choice) attention.finish(t.x_MD, middle, what);
+    mlp.compute(middle, what);
+    if constexpr (order != BlockOrder::pre_norm) {
+      if (again.projection) mlp.project(middle, t.y_MD);
+      // The output is still there, but with the whole block its norm's statistics are not.
+      if (again == Recompute::block) mlp.finish(middle, t.y_MD, what);
+    }
+  }
+
   static constexpr typename Block::Temporary placed(const TensorsOf<R>& t) {
     Layout layout{t.temporary_offset};
     return {layout, t.batch * t.tokens};
@@ -125,10 +138,10 @@ struct ComposedPass<R, BlockOrder::parallel, AttentionOf, MlpOf> {
     Layout layout{t.temporary_offset};
     return {layout, t.batch * t.tokens};
   }
-  void compute() const {
-    model::normalize<R>(t, p.norm, saved.norm, t.x_MD, in);
-    AttentionOf<R>::compute(attention, in);
-    MlpOf<R>::compute(mlp, in);
+  void compute(auto what) const {
+    if (what.norm) model::normalize<R>(t, what, p.norm, saved.norm, t.x_MD, in);
+    AttentionOf<R>::compute(attention, in, what);
+    MlpOf<R>::compute(mlp, in, what);
   }
 };
 
@@ -137,29 +150,17 @@ struct ComposedPass<R, BlockOrder::parallel, AttentionOf, MlpOf> {
 template <class R, BlockOrder order, template <class Tower> class AttentionOf, template <class Tower> class MlpOf>
 void ComposedBlock<R, order, AttentionOf, MlpOf>::forward(const TensorsOf<R>& t, const Saved& saved) {
   const detail::ComposedPass<R, order, AttentionOf, MlpOf> pass{t, saved};
-  pass.attention.compute(t.x_MD);
-  pass.attention.add_to_stream(t.x_MD, pass.middle);
-  pass.mlp.compute(pass.middle);
-  pass.mlp.add_to_stream(pass.middle, t.y_MD);
+  pass.attention.forward(t.x_MD, pass.middle);
+  pass.mlp.forward(pass.middle, t.y_MD);
 }
 
 template <class R, BlockOrder order, template <class Tower> class AttentionOf, template <class Tower> class MlpOf>
 void ComposedBlock<R, order, AttentionOf, MlpOf>::recompute(const TensorsOf<R>& t, const Saved& saved) {
   const detail::ComposedPass<R, order, AttentionOf, MlpOf> pass{t, saved};
-  switch (R::checkpointing::recompute(t.block)) {
-    case Recompute::nothing:
-      return;
-    case Recompute::cheap:
-      pass.attention.recompute_cheap(t.x_MD);
-      if constexpr (order == BlockOrder::post_norm) pass.attention.recompute_output(pass.middle);
-      return pass.mlp.recompute_cheap(pass.middle);
-    case Recompute::block:
-      pass.attention.compute(t.x_MD);
-      pass.attention.add_to_stream(t.x_MD, pass.middle);
-      pass.mlp.compute(pass.middle);
-      // The output is still there, but what its norm reads is not.
-      if constexpr (order != BlockOrder::pre_norm) pass.mlp.add_to_stream(pass.middle, t.y_MD);
-  }
+  if (const Recompute again = R::checkpointing::recompute(t.block); again == Recompute::block)
+    pass.recompute(model::AllOfBlock{});
+  else if constexpr (recomputes_parts<R>)
+    pass.recompute(again);
 }
 
 template <class R, BlockOrder order, template <class Tower> class AttentionOf, template <class Tower> class MlpOf>
@@ -220,7 +221,7 @@ template <class R, template <class Tower> class AttentionOf, template <class Tow
 void ComposedBlock<R, BlockOrder::parallel, AttentionOf, MlpOf>::forward(const TensorsOf<R>& t, const Saved& saved) {
   const detail::ComposedPass<R, BlockOrder::parallel, AttentionOf, MlpOf> pass{t, saved};
   const View result = t.activations[pass.temporary.dropped_MD];
-  pass.compute();
+  pass.compute(model::AllOfBlock{});
   detail::add_result<R>(pass.attention, t.x_MD, result, t.y_MD);
   detail::add_result<R>(pass.mlp, t.y_MD, result, t.y_MD);
 }
@@ -228,16 +229,10 @@ void ComposedBlock<R, BlockOrder::parallel, AttentionOf, MlpOf>::forward(const T
 template <class R, template <class Tower> class AttentionOf, template <class Tower> class MlpOf>
 void ComposedBlock<R, BlockOrder::parallel, AttentionOf, MlpOf>::recompute(const TensorsOf<R>& t, const Saved& saved) {
   const detail::ComposedPass<R, BlockOrder::parallel, AttentionOf, MlpOf> pass{t, saved};
-  switch (R::checkpointing::recompute(t.block)) {
-    case Recompute::nothing:
-      return;
-    case Recompute::cheap:
-      model::normalize_recompute<R>(t, pass.p.norm, saved.norm, t.x_MD, pass.in);
-      AttentionOf<R>::recompute_cheap(pass.attention);
-      return MlpOf<R>::recompute_cheap(pass.mlp);
-    case Recompute::block:
-      return pass.compute();
-  }
+  if (const Recompute again = R::checkpointing::recompute(t.block); again == Recompute::block)
+    pass.compute(model::AllOfBlock{});
+  else if constexpr (recomputes_parts<R>)
+    pass.compute(again);
 }
 
 /// What both parts read is needed until both have gone back.

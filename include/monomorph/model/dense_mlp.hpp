@@ -9,25 +9,26 @@
 namespace monomorph {
 
 template <class R, std::int64_t width, const MlpNames& names>
-void MlpOfWidth<R, width, names>::compute(const PartTensors<MlpOfWidth>& t, View in) {
-  const View up = t.activation(t.saved.up_MG), weight = t.param(t.p.up_GxD), bias = t.param(t.p.up_bias_G);
-  // What is activated again in backward must be activated alone in forward, too, to have the same bits.
-  if (!GateAdapter::present && !UpAdapter::present && R::checkpointing::recompute(t.t.block) != Recompute::cheap) {
-    linear_activate<model.activation>(t.queue, in, weight, bias, up, t.activation(t.saved.activated_MF));
+void MlpOfWidth<R, width, names>::compute(const PartTensors<MlpOfWidth>& t, View in, Recompute what) {
+  const View up = t.activation(t.saved.up_MG), activated = t.activation(t.saved.activated_MF);
+  const View weight = t.param(t.p.up_GxD), bias = t.param(t.p.up_bias_G);
+  // One kernel makes other bits of the two than two kernels do: where backward computes one of them again and not the
+  // other, forward has them apart, too.
+  const Recompute again = R::checkpointing::recompute(t.t.block);
+  const bool together = !GateAdapter::present && !UpAdapter::present && again.mlp == again.activation;
+  if (what.mlp && what.activation && together) {
+    linear_activate<model.activation>(t.queue, in, weight, bias, up, activated);
   } else {
-    linear(t.queue, in, weight, bias, up);
-    model::adapter_compute<GateAdapter>(t, t.p.adapters.gate, in, t.saved.gate_hidden_Mr);
-    model::adapter_add<GateAdapter>(t, t.p.adapters.gate, t.saved.gate_hidden_Mr, up.columns(0, F));
-    model::adapter_compute<UpAdapter>(t, t.p.adapters.up, in, t.saved.up_hidden_Mr);
-    model::adapter_add<UpAdapter>(t, t.p.adapters.up, t.saved.up_hidden_Mr, up.columns(G - F, F));
-    recompute_cheap(t);
+    if (what.mlp) {
+      linear(t.queue, in, weight, bias, up);
+      model::adapter_compute<GateAdapter>(t, t.p.adapters.gate, in, t.saved.gate_hidden_Mr);
+      model::adapter_add<GateAdapter>(t, t.p.adapters.gate, t.saved.gate_hidden_Mr, up.columns(0, F));
+      model::adapter_compute<UpAdapter>(t, t.p.adapters.up, in, t.saved.up_hidden_Mr);
+      model::adapter_add<UpAdapter>(t, t.p.adapters.up, t.saved.up_hidden_Mr, up.columns(G - F, F));
+    }
+    if (what.activation) activate<model.activation>(t.queue, up, activated);
   }
-  model::adapter_compute<DownAdapter>(t, t.p.adapters.down, t.activation(t.saved.activated_MF), t.saved.down_hidden_Mr);
-}
-
-template <class R, std::int64_t width, const MlpNames& names>
-void MlpOfWidth<R, width, names>::recompute_cheap(const PartTensors<MlpOfWidth>& t) {
-  activate<model.activation>(t.queue, t.activation(t.saved.up_MG), t.activation(t.saved.activated_MF));
+  if (what.mlp) model::adapter_compute<DownAdapter>(t, t.p.adapters.down, activated, t.saved.down_hidden_Mr);
 }
 
 template <class R, std::int64_t width, const MlpNames& names>

@@ -46,10 +46,9 @@ template <class Part> struct ExpertProducts {
     sort_pairs(queue, routing, capacity);
   }
   void activate() const { activate_rows(queue, Part::model.activation, up_NG, activated_NF, routing); }
-  void compute(View in) const {
+  void make_up(View in) const {
     gather_rows(queue, in, routing, rows_ND);
     expert_linear(queue, rows_ND, hidden(params), up_NG, routing);
-    activate();
   }
   void project(View residual, View out) const {
     expert_linear(queue, activated_NF, down(params), rows_ND, routing);
@@ -86,21 +85,16 @@ template <MixtureSpec spec> inline constexpr RouterLosses router_losses{spec.bal
 }  // namespace detail
 
 template <class R, MixtureSpec spec>
-void MixtureOfExperts<R, spec>::compute(const PartTensors<MixtureOfExperts>& t, View in) {
+void MixtureOfExperts<R, spec>::compute(const PartTensors<MixtureOfExperts>& t, View in, Recompute what) {
   const auto experts = detail::expert_products(t);
-  experts.route(in, capacity(t.t.batch * t.t.tokens));
+  if (what == Recompute::block) experts.route(in, capacity(t.t.batch * t.t.tokens));
   if (t.t.counters != nullptr) add_loads(experts.queue, experts.routing, t.t.counters);
   if constexpr (has_auxiliary_loss)
     if (t.t.auxiliary_loss != nullptr)
       add_router_loss(experts.queue, experts.routing, spec.scores, detail::router_losses<spec>, t.t.auxiliary_loss);
-  experts.compute(in);
-  if constexpr (has_shared) Shared::compute(detail::shared_part(t), in);
-}
-
-template <class R, MixtureSpec spec>
-void MixtureOfExperts<R, spec>::recompute_cheap(const PartTensors<MixtureOfExperts>& t) {
-  detail::expert_products(t).activate();
-  if constexpr (has_shared) Shared::recompute_cheap(detail::shared_part(t));
+  if (what.mlp) experts.make_up(in);
+  if (what.activation) experts.activate();
+  if constexpr (has_shared) Shared::compute(detail::shared_part(t), in, what);
 }
 
 template <class R, MixtureSpec spec>
@@ -150,7 +144,8 @@ template <class R, MixtureSpec spec>
 void MixtureOfExperts<R, spec>::decode(const PartDecode<MixtureOfExperts>& t, View in, View residual, View out) {
   const auto experts = detail::expert_products(t);
   experts.route(in, t.t.batch);
-  experts.compute(in);
+  experts.make_up(in);
+  experts.activate();
   if constexpr (has_shared) {
     Shared::decode({t.t, t.p.shared, t.temporary.shared, t.cache.shared}, in, residual, out);
     residual = out;

@@ -38,6 +38,21 @@ void normalize_recompute(const auto& t, const NormParams& p, const NormStatistic
   else
     rms_norm_recompute(t.queue, x, weight, bias, t.statistics[statistics.rstd], y);
 }
+/// What forward computes, and recomputation of the whole block: a type, so that a recipe that computes nothing less has
+/// no code for it.
+struct AllOfBlock {
+  static constexpr bool norm = true;
+  constexpr operator Recompute() const { return Recompute::block; }
+};
+template <class R>
+void normalize(const auto& t, AllOfBlock, const NormParams& p, const NormStatistics& statistics, View x, View y) {
+  normalize<R>(t, p, statistics, x, y);
+}
+/// Of less than the whole block: the output, from statistics that are kept.
+template <class R>
+void normalize(const auto& t, Recompute, const NormParams& p, const NormStatistics& statistics, View x, View y) {
+  normalize_recompute<R>(t, p, statistics, x, y);
+}
 template <class R>
 void normalize_backward(const auto& t, const NormParams& p, const NormStatistics& statistics, View dy, View x, View dx,
                         bool add_to_dx) {

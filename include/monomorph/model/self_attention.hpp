@@ -57,25 +57,37 @@ template <class R> void adapters_backward_input(const PartTensors<SelfAttention<
   model::adapter_backward_input<typename Part::ValueAdapter>(t, v, t.saved.v_hidden_Mr, din);
 }
 
+/// Queries, keys and values, as attention reads them.
+template <class R> void make_qkv(const AttentionPass<R>& pass, View in) {
+  using Part = SelfAttention<R>;
+  const auto& [t, qkv, v, qk, q, k, attended, lse_BNT, shape] = pass;
+  linear(t.queue, in, t.param(t.p.qkv_QKVxD), t.param(t.p.qkv_bias), qkv);
+  adapt_qkv<R>(t, in, qkv);
+  if constexpr (Part::model.qk_norm) {
+    model::normalize<R>(t.t, t.p.q_norm_H, t.saved.q_norm, qkv.columns(0, Part::Q), q);
+    model::normalize<R>(t.t, t.p.k_norm_H, t.saved.k_norm, qkv.columns(Part::Q, Part::K), k);
+  }
+  if constexpr (Part::model.position == Position::rotary)
+    rotary(t.queue, qk, t.t.rotary_cos_TH, t.t.rotary_sin_TH, t.t.tokens, 0, false, t.t.document_starts);
+}
+
+template <class R> void attend(const AttentionPass<R>& pass) {
+  using Part = SelfAttention<R>;
+  const auto& [t, qkv, v, qk, q, k, attended, lse_BNT, shape] = pass;
+  if constexpr (Part::model.attention_kernel == AttentionKernel::tiled)
+    tiled_attention(t.queue, q, k, v, attended, lse_BNT, shape, Part::mask, t.t.document_starts);
+  else
+    reference_attention(t.queue, q, k, v, attended, lse_BNT, shape, Part::mask,
+                        dropout_key(t.t, DropoutSite::attention, Part::model.dropout.attention), t.t.document_starts);
+  model::adapter_compute<typename Part::OutAdapter>(t, t.p.adapters.out, attended, t.saved.out_hidden_Mr);
+}
+
 }  // namespace detail
 
-template <class R> void SelfAttention<R>::compute(const PartTensors<SelfAttention>& t, View in) {
+template <class R> void SelfAttention<R>::compute(const PartTensors<SelfAttention>& t, View in, Recompute what) {
   const detail::AttentionPass<R> pass{t};
-  const auto& [_, qkv, v, qk, q, k, attended, lse_BNT, shape] = pass;
-  linear(t.queue, in, t.param(t.p.qkv_QKVxD), t.param(t.p.qkv_bias), qkv);
-  detail::adapt_qkv<R>(t, in, qkv);
-  if constexpr (model.qk_norm) {
-    model::normalize<R>(t.t, t.p.q_norm_H, t.saved.q_norm, qkv.columns(0, Q), q);
-    model::normalize<R>(t.t, t.p.k_norm_H, t.saved.k_norm, qkv.columns(Q, K), k);
-  }
-  if constexpr (model.position == Position::rotary)
-    rotary(t.queue, qk, t.t.rotary_cos_TH, t.t.rotary_sin_TH, t.t.tokens, 0, false, t.t.document_starts);
-  if constexpr (model.attention_kernel == AttentionKernel::tiled)
-    tiled_attention(t.queue, q, k, v, attended, lse_BNT, shape, mask, t.t.document_starts);
-  else
-    reference_attention(t.queue, q, k, v, attended, lse_BNT, shape, mask,
-                        dropout_key(t.t, DropoutSite::attention, model.dropout.attention), t.t.document_starts);
-  model::adapter_compute<OutAdapter>(t, t.p.adapters.out, attended, t.saved.out_hidden_Mr);
+  if (what.qkv) detail::make_qkv<R>(pass, in);
+  if (what.attention) detail::attend<R>(pass);
 }
 
 template <class R> void SelfAttention<R>::project(const PartTensors<SelfAttention>& t, View residual, View out) {

@@ -12,6 +12,13 @@ inline constexpr bool offloads_some = [] {
   return false;
 }();
 
+template <class R>
+inline constexpr bool recomputes_some = [] {
+  for (int block = 0; block < n_blocks<R>; ++block)
+    if (R::checkpointing::recompute(block) != Recompute::nothing) return true;
+  return false;
+}();
+
 /// What of a layer backward finds only after it has been computed again. What backward does not reach need not be
 /// there after forward.
 template <class R>

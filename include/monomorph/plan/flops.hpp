@@ -57,17 +57,15 @@ template <class R> constexpr double trained_share(int layer) {
   return trains<R>(unit) ? 1 : 0;
 }
 
-/// Of a block whose activations are computed again: what it says in `recomputed_flops_per_token()`, or else forward.
-template <class Block> constexpr double recomputed_flops_per_token() {
-  if constexpr (requires { Block::recomputed_flops_per_token(); })
-    return Block::recomputed_flops_per_token();
+/// Of a block of which so much is computed again: what it says in `recomputed_flops_per_token(again)`. One that says
+/// nothing computes forward again, or none of its products.
+template <class Block> constexpr double recomputed_flops_per_token(Recompute again) {
+  if constexpr (requires { Block::recomputed_flops_per_token(again); })
+    return static_cast<double>(Block::recomputed_flops_per_token(again));
+  else if (again != Recompute::block)
+    return 0;
   else
     return static_cast<double>(Block::matmul_flops_per_token()) + attention_flops_per_token<Block>();
-}
-/// Whether the recipe's policy has the products of a layer computed again for backward.
-template <class R> constexpr bool recomputes_products(int layer) {
-  return is_block<R>(layer) && backward_reaches<R>(layer) &&
-         R::checkpointing::recompute(block_of_layer<R>(layer)) == Recompute::block;
 }
 
 /// How often a layer computes as much as in forward: once more for gradients of inputs, once more for those of
@@ -102,7 +100,8 @@ template <class R> constexpr FlopsPerToken flops_per_token(std::int64_t micro_ba
       flops.palm += 2.0 * passes_with_parameters<R>(layer) * parameters;
       if (attention > 0) flops.palm += 4.0 * passes_of_attention<R>(layer) * D * T;
       flops.exact += passes_with_parameters<R>(layer) * products + passes_of_attention<R>(layer) * attention;
-      if (recomputes_products<R>(layer)) flops.hardware += recomputed_flops_per_token<Layer>();
+      if (is_block<R>(layer) && backward_reaches<R>(layer))
+        flops.hardware += recomputed_flops_per_token<Layer>(R::checkpointing::recompute(block_of_layer<R>(layer)));
     }
     flops.exact += loss_flops_per_token<Layer>(micro_batch, ranks);
   });

@@ -33,9 +33,8 @@ template <class R> constexpr LayerWork layer_work(int layer) {
     work.products = static_cast<double>(Layer::matmul_flops_per_token());
     work.attention = attention_flops_per_token<Layer>();
     const std::int64_t n_tokens = trunk_of<R>.context_length;
-    Layout dear, cheap, dear_statistics, cheap_statistics;
-    place_saved<Layer>({dear, cheap, Recompute::cheap}, {dear_statistics, cheap_statistics, Recompute::cheap}, n_tokens,
-                       1);
+    Layout dear, cheap, statistics;
+    place_saved<Layer>({dear, cheap, Recompute::cheap}, {statistics, statistics, Recompute::cheap}, n_tokens, 1);
     work.dear = static_cast<double>(dear.elements) / static_cast<double>(n_tokens);
     work.cheap = static_cast<double>(cheap.elements) / static_cast<double>(n_tokens);
   });

@@ -7,7 +7,8 @@
 /// (src/train/describe/memory_advice.cpp).
 namespace monomorph::plan {
 
-/// `macro(name, words)` for each change of policies, with what to do in a message's words.
+/// `macro(name, words)` for each change of policies, with what to do in a message's words. The choices of `selective`
+/// are not among them: a message has them besides.
 // clang-format off
 #define MONOMORPH_MEMORY_CHANGES(macro)                                                             \
   macro(recompute_cheap, "change checkpointing to RecomputeCheap")                                  \
@@ -16,6 +17,7 @@ namespace monomorph::plan {
   macro(full_shard, "change sharding to FullShard")                                                 \
   macro(host_state, "put the optimizer in HostState")                                               \
   macro(offload, "put checkpointing in Offload")                                                    \
+  macro(selective, "change checkpointing to Selective<Recompute{...}>")                             \
   macro(every_block, "change checkpointing to EveryBlock")                                          \
   macro(full_shard_and_every_block, "change sharding to FullShard and checkpointing to EveryBlock") \
   macro(all_on_host, "change sharding to HostParameters<FullShard>, put the optimizer in HostState, " \
@@ -42,6 +44,7 @@ inline constexpr MemoryChange memory_changes[] = {
     {PolicyChange::host_state},       // master and state come to the device and go back once a step
     {PolicyChange::none, true},       // makes matrix products smaller
     {PolicyChange::offload},          // activations go to the host and come back for every micro-batch
+    {PolicyChange::selective},        // computes some products twice: the choices that fit for the fewest operations
     {PolicyChange::every_block},      // computes forward twice: a third more arithmetic
     {PolicyChange::full_shard_and_every_block},
     {PolicyChange::full_shard_and_every_block, true},
@@ -58,19 +61,22 @@ constexpr bool needs_ranks(PolicyChange change) {
          change == PolicyChange::full_shard || change == PolicyChange::full_shard_and_every_block;
 }
 
+/// What is computed again of all blocks alike.
+template <Recompute what> constexpr Recompute recompute_always(int /*block*/) { return what; }
+
 /// A strategy on dp ranks with a change. What waits on the host goes on to do so.
-constexpr Strategy changed(Strategy strategy, PolicyChange change, int dp) {
+/// @param selected what blocks compute again where that is the change
+constexpr Strategy changed(Strategy strategy, PolicyChange change, int dp,
+                           Recompute (*selected)(int block) = recompute_always<Recompute::nothing>) {
   const auto shard = [&](bool parameters, bool gradients) {
     strategy.sharding = {dp, parameters, gradients, strategy.sharding.parameter_space};
   };
-  const auto compute_blocks_again = [&] {
-    strategy.checkpointing.recompute = [](int /*block*/) { return Recompute::block; };
-  };
+  const auto compute_blocks_again = [&] { strategy.checkpointing.recompute = recompute_always<Recompute::block>; };
   switch (change) {
     case PolicyChange::none:
       break;
     case PolicyChange::recompute_cheap:
-      strategy.checkpointing.recompute = [](int /*block*/) { return Recompute::cheap; };
+      strategy.checkpointing.recompute = recompute_always<Recompute::cheap>;
       break;
     case PolicyChange::shard_optimizer:
       shard(false, false);
@@ -86,6 +92,9 @@ constexpr Strategy changed(Strategy strategy, PolicyChange change, int dp) {
       break;
     case PolicyChange::offload:
       strategy.checkpointing.offloads = [](int /*block*/) { return true; };
+      break;
+    case PolicyChange::selective:
+      strategy.checkpointing.recompute = selected;
       break;
     case PolicyChange::every_block:
       compute_blocks_again();

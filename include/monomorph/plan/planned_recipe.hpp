@@ -1,6 +1,7 @@
 #pragma once
 #include <monomorph/plan/layer_work.hpp>
 #include <monomorph/plan/memory.hpp>
+#include <monomorph/plan/recomputed_work.hpp>
 
 namespace monomorph::plan {
 
@@ -14,6 +15,7 @@ struct PlannedRecipe {
   Strategy (*strategy)(int dp) = nullptr;  ///< the recipe's own
   Memory (*memory)(const Strategy&, int dp, std::int64_t micro_batch, int tree_levels) = nullptr;
   LayerWork (*layer_work)(int layer) = nullptr;
+  RecomputedWork (*recomputed_work)(int layer, Recompute again) = nullptr;
   FlopsPerToken (*flops)(std::int64_t micro_batch, int ranks) = nullptr;
   /// The most of what each layer's attention says.
   std::int64_t (*most_of_layers)(std::int64_t micro_batch, std::int64_t (*bytes_of)(const PassExtent&)) = nullptr;
@@ -33,6 +35,7 @@ template <class R> constexpr PlannedRecipe planned_recipe() {
           .strategy = strategy_of<R>,
           .memory = memory_with<R>,
           .layer_work = layer_work<R>,
+          .recomputed_work = recomputed_work<R>,
           .flops = flops_per_token<R>,
           .most_of_layers = most_of_layers<R>,
           .loss_chunk_tokens = monomorph::loss_chunk_tokens<R>};

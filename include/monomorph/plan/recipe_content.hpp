@@ -58,13 +58,20 @@ constexpr void add_mask(auto& hash, const AttentionMask& mask) {
   if (mask != AttentionMask{}) hash.add(mask.before, mask.after, mask.prefix);
 }
 
+/// The three that there were first have the numbers of that time, so that recipes keep their fingerprints.
+constexpr std::uint64_t fingerprint_number(Recompute recompute) {
+  if (recompute == Recompute::nothing) return 0;
+  if (recompute == Recompute::cheap) return 1;
+  return recompute == Recompute::block ? 2 : std::uint64_t{all_choices} + number_of(recompute);
+}
+
 template <class R> constexpr void add_policies(auto& hash) {
   using Precision = typename R::precision;
   add_sharding<R>(hash);
   hash.add(DType{Precision::compute_dtype}, DType{Precision::gradient_dtype}, DType{Precision::reduce_dtype},
            DType{Precision::master_dtype});
   for (int block = 0; block < n_blocks<R>; ++block)
-    hash.add(R::checkpointing::recompute(block), offloads<typename R::checkpointing>(block));
+    hash.add(fingerprint_number(R::checkpointing::recompute(block)), offloads<typename R::checkpointing>(block));
   add_optimizer<typename R::optimizer>(hash);
   add_groups<R>(hash);
   hash.add(bool{attention_of<R>::within_documents});

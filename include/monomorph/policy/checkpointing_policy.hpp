@@ -1,15 +1,9 @@
 #pragma once
 #include <concepts>
 #include <monomorph/policy/axis.hpp>
+#include <monomorph/policy/recompute.hpp>
 
 namespace monomorph {
-
-/// What of a block's activations backward computes again instead of reading from memory.
-enum class Recompute {
-  nothing,
-  cheap,  ///< outputs of norms and activation functions
-  block,  ///< all but the block's input
-};
 
 /// Activation checkpointing. A policy may export `template <class R> using rules = RuleList<…>`.
 struct CheckpointingAxis {

@@ -2,6 +2,7 @@
 #include <monomorph/core/rule.hpp>
 #include <monomorph/plan/memory.hpp>
 #include <monomorph/plan/memory_changes.hpp>
+#include <monomorph/plan/recomputed_work.hpp>
 #include <monomorph/recipe/members.hpp>
 #include <type_traits>
 
@@ -9,9 +10,12 @@
 /// that costs least time and would fit: the compiler plans the recipe again with each, until one fits.
 namespace monomorph::rule {
 
-template <class R, int dp, plan::PolicyChange change, std::int64_t micro_batch>
-inline constexpr std::int64_t planned_bytes =
-    plan::memory_with<R>(plan::changed(plan::strategy_of<R>(dp), change, dp), dp, micro_batch).budgeted();
+/// @tparam choice of Selective, where that is the change
+template <class R, int dp, plan::PolicyChange change, std::int64_t micro_batch, Recompute choice = Recompute::nothing>
+inline constexpr std::int64_t planned_bytes = plan::memory_with<R>(plan::changed(plan::strategy_of<R>(dp), change, dp,
+                                                                                 plan::recompute_always<choice>),
+                                                                   dp, micro_batch)
+                                                  .budgeted();
 
 /// The largest micro-batch of low..high that fits, if low does. Each step of the search is a constant of its own, as
 /// compilers limit the work that evaluates one.
@@ -30,7 +34,25 @@ constexpr std::int64_t largest_micro_batch() {
 struct Proposal {
   plan::MemoryChange change;
   std::int64_t micro_batch;
+  Recompute choice{};  ///< of Selective
 };
+template <class R>
+inline constexpr plan::DearChoices dear_choices = plan::dear_choices([](Recompute again) {
+  return plan::total_work(plan::n_layers<R>, plan::recomputed_work<R>, again);
+});
+/// The first choice from the i-th one that fits, or nothing.
+template <class R, int dp, std::int64_t available, std::int64_t micro_batch, int i = 0>
+constexpr Recompute first_fitting_choice() {
+  if constexpr (i == dear_choices<R>.n) {
+    return Recompute::nothing;
+  } else {
+    constexpr Recompute choice = dear_choices<R>.choices[i];
+    if constexpr (planned_bytes<R, dp, plan::PolicyChange::selective, micro_batch, choice> <= available)
+      return choice;
+    else
+      return first_fitting_choice<R, dp, available, micro_batch, i + 1>();
+  }
+}
 template <class R, int dp, std::int64_t available, std::int64_t given, int first = 0>
 constexpr Proposal cheapest_change() {
   if constexpr (first == plan::n_memory_changes) {
@@ -39,7 +61,13 @@ constexpr Proposal cheapest_change() {
     constexpr plan::MemoryChange change = plan::memory_changes[first];
     if constexpr (plan::needs_own_memory(change.policies) && !has_own_memory<device_of<R>>)
       return cheapest_change<R, dp, available, given, first + 1>();
-    else if constexpr (planned_bytes < R, dp, change.policies, change.smaller_micro_batch ? 1 : given >> available)
+    else if constexpr (change.policies == plan::PolicyChange::selective) {
+      constexpr Recompute choice = first_fitting_choice<R, dp, available, given>();
+      if constexpr (choice == Recompute::nothing)
+        return cheapest_change<R, dp, available, given, first + 1>();
+      else
+        return {change, given, choice};
+    } else if constexpr (planned_bytes < R, dp, change.policies, change.smaller_micro_batch ? 1 : given >> available)
       return cheapest_change<R, dp, available, given, first + 1>();
     else if constexpr (change.smaller_micro_batch)
       return {change, largest_micro_batch<R, dp, change.policies, available, 1, given>()};
@@ -110,17 +138,20 @@ constexpr PartBytes largest_part(const plan::Memory& memory, int n) {
 /// A part of the memory of each rank, as an operand that compilers print.
 template <MemoryPart part, std::int64_t bytes> struct Part;
 template <std::int64_t micro_batch> struct FittingMicroBatch;
+/// What Selective chooses: its fields are those of Recompute.
+template <bool norm, bool activation, bool qkv, bool attention, bool projection, bool mlp> struct FittingChoice;
 
 template <class Recipe, std::int64_t planned, std::int64_t available, class First, class Second, class Third,
-          plan::MemoryChange change, class MicroBatch>
+          plan::MemoryChange change, class MicroBatch, class Choice>
 struct PlanFitsBudget {
   static constexpr bool holds = planned <= available;
   template <plan::PolicyChange policies, bool smaller_micro_batch = false>
   static constexpr bool not_proposed = holds || change != plan::MemoryChange{policies, smaller_micro_batch};
-#define MONOMORPH_PROPOSE(condition, text)                                                                      \
-  static_assert(condition, "[PLAN-02] the planned bytes per rank must fit budget.bytes_per_rank; " text         \
-                           " (the three largest parts and the micro-batch are among the operands; Offload and " \
-                           "HostParameters stay around what is changed; docs/rules.md#plan-02)");
+#define MONOMORPH_PROPOSE(condition, text)                                                                           \
+  static_assert(condition, "[PLAN-02] the planned bytes per rank must fit budget.bytes_per_rank; " text              \
+                           " (the three largest parts, the micro-batch and what FittingChoice has of Recompute are " \
+                           "among the operands; Offload and HostParameters stay around what is changed; "            \
+                           "docs/rules.md#plan-02)");
 #define MONOMORPH_PROPOSE_POLICIES(policies, words)                                   \
   MONOMORPH_PROPOSE(not_proposed<plan::PolicyChange::policies>, words ", which fits") \
   MONOMORPH_PROPOSE((not_proposed<plan::PolicyChange::policies, true>),               \
@@ -150,9 +181,11 @@ template <class R, int dp> consteval auto fits_budget() {
   constexpr PartBytes first = largest_part(memory, 0), second = largest_part(memory, 1),
                       third = largest_part(memory, 2);
   constexpr Proposal proposal = proposal_of<R, dp, planned, available>();
-  return RuleList<
-      PlanFitsBudget<R, planned, available, Part<first.part, first.bytes>, Part<second.part, second.bytes>,
-                     Part<third.part, third.bytes>, proposal.change, FittingMicroBatch<proposal.micro_batch>>>{};
+  constexpr Recompute choice = proposal.choice;
+  return RuleList<PlanFitsBudget<
+      R, planned, available, Part<first.part, first.bytes>, Part<second.part, second.bytes>,
+      Part<third.part, third.bytes>, proposal.change, FittingMicroBatch<proposal.micro_batch>,
+      FittingChoice<choice.norm, choice.activation, choice.qkv, choice.attention, choice.projection, choice.mlp>>>{};
 }
 
 }  // namespace monomorph::rule

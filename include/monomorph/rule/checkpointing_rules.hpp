@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <monomorph/core/rule.hpp>
+#include <monomorph/policy/recompute.hpp>
 
 namespace monomorph::rule {
 
@@ -38,6 +39,24 @@ template <bool moves_some> struct OffloadMovesSomething {
         "[ACT-05] a checkpointing policy that offloads must move some block's activations: of those blocks that "
         "keep any for backward, all but two move; leave Offload out, or change the policy in it "
         "(docs/rules.md#act-05)");
+  }
+};
+
+template <bool chooses> struct SomethingIsChosen {
+  static constexpr bool holds = chooses;
+  static consteval void explain() {
+    static_assert(holds,
+                  "[ACT-06] Selective<what> must choose something that is computed again; set norm, activation, qkv, "
+                  "attention, projection or mlp of Recompute, or use KeepAll (docs/rules.md#act-06)");
+  }
+};
+/// @param choice such as &Recompute::norm
+template <class R, bool Recompute::*choice, bool saves> struct ChoiceSavesSomething {
+  static constexpr bool holds = saves;
+  static consteval void explain() {
+    static_assert(holds,
+                  "[ACT-07] what a checkpointing policy chooses to compute again, here the choice among the operands, "
+                  "must be something that a block keeps otherwise; leave it out of Recompute (docs/rules.md#act-07)");
   }
 };
 

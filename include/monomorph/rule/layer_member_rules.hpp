@@ -99,7 +99,7 @@ template <class P, class R> struct LayerMembersFit {
   static constexpr bool attention_flops =
       !Look::has_attention_flops_per_token<P> || MONOMORPH_HAS_NUMBER(attention_flops_per_token());
   static constexpr bool recomputed_flops =
-      !Look::has_recomputed_flops_per_token<P> || MONOMORPH_HAS_NUMBER(recomputed_flops_per_token());
+      !Look::has_recomputed_flops_per_token<P> || MONOMORPH_HAS_NUMBER(recomputed_flops_per_token(Recompute{}));
   static constexpr bool loss_flops =
       !Look::has_loss_flops_per_token<P> || MONOMORPH_HAS_NUMBER(loss_flops_per_token(std::int64_t{1}, 1));
   static constexpr bool gathered_elements =
@@ -156,7 +156,8 @@ template <class P, class R> struct LayerMembersFit {
                   "attention_flops_per_token()`: of scores and values, forward (docs/rules.md#layer-17)");
     static_assert(recomputed_flops,
                   "[LAYER-17] recomputed_flops_per_token of a block, if it has one, must be `static constexpr double "
-                  "recomputed_flops_per_token()`: what recompute of the whole block repeats (docs/rules.md#layer-17)");
+                  "recomputed_flops_per_token(monomorph::Recompute again)`: of what recompute repeats "
+                  "(docs/rules.md#layer-17)");
     static_assert(loss_flops,
                   "[LAYER-17] loss_flops_per_token of a layer, if it has one, must be `static constexpr double "
                   "loss_flops_per_token(std::int64_t micro_batch, int ranks)` (docs/rules.md#layer-17)");

@@ -13,10 +13,11 @@ namespace monomorph::rule {
 struct PartCalls {
   /// Said of one without these functions, and below the firewall of one where they cannot be called.
   template <class Part, bool can_pass> static consteval void explain_passes() {
-    static_assert(can_pass,
-                  "[LAYER-18] a part of a block must have `static void compute(const monomorph::PartTensors<Part>&, "
-                  "monomorph::View in)`, and recompute_cheap, project and backward as block/part.hpp lists them "
-                  "(docs/rules.md#layer-18)");
+    static_assert(
+        can_pass,
+        "[LAYER-18] a part of a block must have `static void compute(const monomorph::PartTensors<Part>&, "
+        "monomorph::View in, monomorph::Recompute what)`, and project and backward as block/part.hpp lists them "
+        "(docs/rules.md#layer-18)");
   }
   template <class Part, bool can_decode> static consteval void explain_decode() {
     static_assert(can_decode,
@@ -46,6 +47,10 @@ template <class Part, class R, BlockOrder order, bool attends> struct PartFits {
     requires std::is_same_v<decltype(Part::matmul_flops_per_token()), std::int64_t>;
     typename Constant<Part::matmul_flops_per_token()>;
   };
+  static constexpr bool computation = !Look::has_compute_flops_per_token<Part> || requires {
+    requires std::is_same_v<decltype(Part::compute_flops_per_token(Recompute{})), std::int64_t>;
+    typename Constant<Part::compute_flops_per_token(Recompute{})>;
+  };
   static constexpr bool projection = !Look::has_projection_flops_per_token<Part> || requires {
     requires std::is_same_v<decltype(Part::projection_flops_per_token()), std::int64_t>;
     typename Constant<Part::projection_flops_per_token()>;
@@ -64,14 +69,14 @@ template <class Part, class R, BlockOrder order, bool attends> struct PartFits {
     requires std::is_same_v<decltype(Part::attention_flops_per_token()), double>;
     typename Constant<(Part::attention_flops_per_token() > 0)>;
   };
-  static constexpr bool passes =
-      Look::has_compute<Part> && Look::has_recompute_cheap<Part> && Look::has_project<Part> && Look::has_backward<Part>;
+  static constexpr bool passes = Look::has_compute<Part> && Look::has_project<Part> && Look::has_backward<Part>;
   static constexpr bool decode = !Look::has_decode<Part> || requires {
     requires std::is_constructible_v<typename Part::DecodeTemporary, Layout&, Layout&, std::int64_t>;
     requires std::is_constructible_v<typename Part::DecodeCache, Layout&, std::int64_t>;
   };
-  static constexpr bool holds = is_base && queue && params && saved && temporary && flops && projection &&
-                                norm_before && norm_after && out_site && policy && attention_flops && passes && decode;
+  static constexpr bool holds = is_base && queue && params && saved && temporary && flops && computation &&
+                                projection && norm_before && norm_after && out_site && policy && attention_flops &&
+                                passes && decode;
 
   static consteval void explain() {
     static_assert(is_base,
@@ -94,6 +99,10 @@ template <class Part, class R, BlockOrder order, bool attends> struct PartFits {
       static_assert(flops,
                     "[LAYER-18] a part of a block must have `static constexpr std::int64_t matmul_flops_per_token()`: "
                     "of products with parameters, forward (docs/rules.md#layer-18)");
+      static_assert(computation,
+                    "[LAYER-18] compute_flops_per_token of a part, if it has one, must be `static constexpr "
+                    "std::int64_t compute_flops_per_token(monomorph::Recompute what)`: of the products of compute "
+                    "(docs/rules.md#layer-18)");
       static_assert(projection,
                     "[LAYER-18] projection_flops_per_token of a part, if it has one, must be `static constexpr "
                     "std::int64_t projection_flops_per_token()`: of the products of project (docs/rules.md#layer-18)");

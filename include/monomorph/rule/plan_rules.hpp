@@ -1,6 +1,7 @@
 #pragma once
 #include <monomorph/core/rule.hpp>
 #include <monomorph/plan/memory.hpp>
+#include <monomorph/plan/recomputed_work.hpp>
 #include <monomorph/recipe/members.hpp>
 #include <monomorph/rule/budget_rule.hpp>
 #include <monomorph/rule/checkpointing_rules.hpp>
@@ -101,8 +102,20 @@ template <class R> consteval auto offload_rules() {
   else
     return RuleList<>{};
 }
+/// Policies that know nothing of single choices are not asked: some keep all of blocks that have nothing cheap.
+template <class R, unsigned chosen, std::size_t... i> consteval auto choice_rules_of(std::index_sequence<i...>) {
+  return (RuleList<>{} + ... +
+          RuleList<ChoiceSavesSomething<R, recompute_choices[i].chosen,
+                                        (chosen >> i & 1U) == 0 || plan::saves_by_choice<R>(chosen & 1U << i)>>{});
+}
+template <class R> consteval auto choice_rules() {
+  if constexpr (constexpr unsigned chosen = plan::single_choices<R>; chosen != 0)
+    return choice_rules_of<R, chosen>(std::make_index_sequence<n_recompute_choices>{});
+  else
+    return RuleList<>{};
+}
 template <class R> consteval auto plan_rules() {
-  return expectation_rules<R>() + memory_rules<R>() + offload_rules<R>() + group_member_rules<R>();
+  return expectation_rules<R>() + memory_rules<R>() + offload_rules<R>() + choice_rules<R>() + group_member_rules<R>();
 }
 
 }  // namespace monomorph::rule

@@ -2,6 +2,7 @@
 
 #include "train/describe/fact_text.hpp"
 #include "train/describe/group_table.hpp"
+#include "train/describe/recompute_table.hpp"
 
 #include <monomorph/core/quantity_text.hpp>
 #include <monomorph/runtime/machine/gpus.hpp>
@@ -188,6 +189,7 @@ std::string describe(const RecipeProgram& recipe, int ranks, std::int64_t micro_
     fact(text, "computed", fmt::format("{:.6g} (with what activation checkpointing computes again)", flops.hardware));
   fact(text, "PaLM", fmt::format("{:.6g} (6 N + 12 L D T)", flops.palm));
   memory_table(text, recipe, ranks, micro_batch);
+  recompute_table(text, recipe, micro_batch);
   for (const Gpu& gpu : gpus())
     print(text, "GPU present: {}, {} multiprocessors, {}; this program computes on the device {}\n", gpu.name,
           gpu.multiprocessors, format_bytes(gpu.memory_bytes), recipe.device);

@@ -2,6 +2,7 @@
 
 #include "train/describe/batch_partition.hpp"
 #include "train/describe/micro_batch_choice.hpp"
+#include "train/describe/recompute_choices.hpp"
 
 #include <monomorph/core/quantity_text.hpp>
 #include <monomorph/plan/memory_changes.hpp>
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace monomorph::train {
@@ -70,15 +72,31 @@ std::string_view words_of(plan::PolicyChange change) {
   return words[static_cast<int>(change)];
 }
 
+struct TriedChange {
+  plan::PolicyChange policies{};
+  Recompute choice{};  ///< of Selective
+
+  std::string words() const {
+    if (policies != plan::PolicyChange::selective) return std::string(words_of(policies));
+    return fmt::format("change checkpointing to Selective<{}>", choices_text(choice));
+  }
+};
+
 /// Changes of policies that can gain something, in the order of what they cost. Each but the last ones is tried alone
 /// and with a smaller micro-batch.
-std::vector<plan::PolicyChange> policy_changes(bool own_memory, int ranks) {
-  std::vector<plan::PolicyChange> changes;
+std::vector<TriedChange> policy_changes(const RecipeProgram& recipe, int ranks) {
+  const bool own_memory = !recipe.memory(ranks, 1, 0).arena_on_host;
+  std::vector<TriedChange> changes;
   for (const auto& [policies, smaller_micro_batch] : plan::memory_changes) {
     if (policies == plan::PolicyChange::none || (plan::needs_own_memory(policies) && !own_memory) ||
         (plan::needs_ranks(policies) && ranks == 1))
       continue;
-    if (changes.empty() || changes.back() != policies) changes.push_back(policies);
+    if (policies == plan::PolicyChange::selective) {
+      const plan::DearChoices dear = dear_choices(recipe.planned);
+      for (int i = 0; i < dear.n; ++i) changes.push_back({policies, dear.choices[i]});
+    } else if (changes.empty() || changes.back().policies != policies) {
+      changes.push_back({policies});
+    }
   }
   return changes;
 }
@@ -93,19 +111,20 @@ class ChangeSearch {
     const std::int64_t given = micro_batch_of(hparams_);
     if (const auto smaller = fitting_micro_batch(recipe_.planned.strategy(ranks_)))
       return fmt::format("change batch.micro_batch to {}, which fits", *smaller);
-    const plan::Strategy own = recipe_.planned.strategy(ranks_);
-    const bool own_memory = !recipe_.memory(ranks_, 1, 0).arena_on_host;
-    const std::vector<plan::PolicyChange> changes = policy_changes(own_memory, ranks_);
-    for (const plan::PolicyChange change : changes)
-      if (fits(plan::changed(own, change, ranks_), given)) return fmt::format("{}, which fits", words_of(change));
-    for (const plan::PolicyChange change : changes)
-      if (const auto smaller = fitting_micro_batch(plan::changed(own, change, ranks_)))
-        return fmt::format("{}, and change batch.micro_batch to {}, which fit together", words_of(change), *smaller);
+    const std::vector<TriedChange> changes = policy_changes(recipe_, ranks_);
+    for (const TriedChange& change : changes)
+      if (fits(changed(change), given)) return fmt::format("{}, which fits", change.words());
+    for (const TriedChange& change : changes)
+      if (const auto smaller = fitting_micro_batch(changed(change)))
+        return fmt::format("{}, and change batch.micro_batch to {}, which fit together", change.words(), *smaller);
     return "take a smaller recipe, more ranks or a larger machine: recomputation, sharding and a micro-batch of 1 "
            "would not fit";
   }
 
  private:
+  plan::Strategy changed(const TriedChange& change) const {
+    return plan::changed(recipe_.planned.strategy(ranks_), change.policies, ranks_, recompute_always(change.choice));
+  }
   bool fits(const plan::Strategy& strategy, std::int64_t micro_batch) const {
     Hparams tried = hparams_;
     tried.batch.micro_batch.value = micro_batch;

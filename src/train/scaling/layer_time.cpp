@@ -39,18 +39,23 @@ double LayerTime::elements_per_token(const plan::LayerWork& layer) const {
   return width_ + logits * logit_bytes_ / compute_bytes_;
 }
 
-LayerSeconds LayerTime::seconds(const plan::LayerWork& layer, Recompute recompute, double tokens) const {
+LayerSeconds LayerTime::seconds(const plan::LayerWork& layer, Recompute again, const plan::RecomputedWork& work,
+                                double tokens) const {
   const double weights = moving(layer.products / 2 * compute_bytes_);  // two operations for each weight and token
   const double product = std::max(tokens * layer.products / product_rate_, weights),
                attention = tokens * layer.attention / attention_rate_,
-               touch = elementwise_ * moving(tokens * elements_per_token(layer) * compute_bytes_),
-               cheap = elementwise_ * moving(tokens * layer.cheap * compute_bytes_);
+               touch = elementwise_ * moving(tokens * elements_per_token(layer) * compute_bytes_);
   LayerSeconds seconds{.forward = product + attention + touches_forward * touch};
   if (!layer.is_reached && layer.passes_of_products == 1) return seconds;
   seconds.backward =
       (layer.passes_of_products - 1) * product + (layer.passes_of_attention - 1) * attention + touches_backward * touch;
-  if (recompute == Recompute::block) seconds.backward += seconds.forward;
-  if (recompute == Recompute::cheap) seconds.backward += touches_forward * cheap;
+  if (again == Recompute::block) {
+    seconds.backward += seconds.forward;
+  } else {
+    if (layer.products > 0) seconds.backward += product * work.products / layer.products;
+    seconds.backward += tokens * work.attention / attention_rate_ +
+                        touches_forward * elementwise_ * moving(tokens * work.elements * compute_bytes_);
+  }
   return seconds;
 }
 

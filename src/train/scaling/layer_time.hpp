@@ -16,7 +16,9 @@ class LayerTime {
  public:
   LayerTime(const plan::PlannedRecipe& recipe, const GpuSpec& gpu, const Calibration& calibration);
 
-  LayerSeconds seconds(const plan::LayerWork& layer, Recompute recompute, double tokens) const;
+  /// @param work of what is computed again
+  LayerSeconds seconds(const plan::LayerWork& layer, Recompute again, const plan::RecomputedWork& work,
+                       double tokens) const;
   /// That kernels take to read and write so many bytes.
   double moving(double bytes) const { return bytes / bandwidth_; }
 

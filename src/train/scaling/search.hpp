@@ -15,7 +15,8 @@ struct Proposal {
 };
 
 /// Every micro-batch that is a power of two, with every sharding and every way to recompute that a recipe may have,
-/// fastest first. What does not fit in the GPUs' memory is left out.
+/// fastest first. What does not fit in the GPUs' memory is left out. Of all choices of what to recompute in every block
+/// one is proposed, the fastest that fits, where keeping all does not.
 /// @param global_batch sequences of a step, which the micro-batches must divide; 0: a step has one micro-batch
 std::vector<Proposal> search(const plan::PlannedRecipe& recipe, const Cluster& cluster, int ranks,
                              std::int64_t global_batch);

@@ -165,9 +165,9 @@ std::vector<UnitPlan> plan_units(const plan::PlannedRecipe& recipe, const Planne
     UnitPlan& unit = units[i];
     unit.work = layers[i];
     const bool is_block = unit.work.kind == UnitKind::block;
-    const Recompute recompute =
+    const Recompute again =
         is_block ? run.strategy.checkpointing.recompute(i - recipe.first_block) : Recompute::nothing;
-    const LayerSeconds seconds = time.seconds(unit.work, recompute, tokens);
+    const LayerSeconds seconds = time.seconds(unit.work, again, recipe.recomputed_work(i, again), tokens);
     unit.forward = seconds.forward, unit.backward = seconds.backward;
     if (unit.work.unit_elements == 0) continue;  // its unit is that of the first layer
     plan_exchange(recipe, run, collectives, unit);

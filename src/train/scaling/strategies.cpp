@@ -1,5 +1,8 @@
 #include "train/scaling/strategies.hpp"
 
+#include "train/describe/recompute_choices.hpp"
+#include "train/scaling/layer_time.hpp"
+
 #include <monomorph/checkpointing/every_block.hpp>
 #include <monomorph/checkpointing/fraction.hpp>
 #include <monomorph/checkpointing/keep_all.hpp>
@@ -12,6 +15,7 @@
 #include <monomorph/sharding/shard_optimizer.hpp>
 
 #include <fmt/format.h>
+#include <algorithm>
 
 namespace monomorph::train {
 namespace {
@@ -26,7 +30,24 @@ template <class Policy> NamedSharding whole_world(std::string_view name, int ran
   return {std::string(name), plan::sharding_values<Policy>(ranks)};
 }
 template <class Policy> NamedCheckpointing checkpointing(std::string_view name) {
-  return {name, plan::checkpointing_values<Policy>};
+  return {std::string(name), plan::checkpointing_values<Policy>};
+}
+
+/// Of all layers, for a row of tokens.
+double backward_seconds(const plan::PlannedRecipe& recipe, const LayerTime& time, Recompute again) {
+  double seconds = 0;
+  for (int layer = 0; layer < recipe.n_layers; ++layer)
+    seconds += time.seconds(recipe.layer_work(layer), again, recipe.recomputed_work(layer, again),
+                            static_cast<double>(recipe.trunk->context_length))
+                   .backward;
+  return seconds;
+}
+/// The choices of which each saves something.
+unsigned saving_choices(const plan::PlannedRecipe& recipe) {
+  unsigned saving = 0;
+  for (unsigned i = 0; i < n_recompute_choices; ++i)
+    if (total_work(recipe, recompute_of(1U << i)).elements > 0) saving |= 1U << i;
+  return saving;
 }
 
 }  // namespace
@@ -53,6 +74,21 @@ std::vector<NamedCheckpointing> checkpointing_strategies() {
           checkpointing<Fraction<1, 4>>("Fraction<1, 4>"),
           checkpointing<Fraction<1, 2>>("Fraction<1, 2>"),
           checkpointing<Fraction<3, 4>>("Fraction<3, 4>")};
+}
+
+std::vector<NamedCheckpointing> selective_strategies(const plan::PlannedRecipe& recipe, const GpuSpec& gpu) {
+  const LayerTime time(recipe, gpu, calibration());
+  const unsigned saving = saving_choices(recipe), cheap = number_of(Recompute::cheap);
+  std::vector<std::pair<double, Recompute>> choices;
+  for (unsigned choice = 1; choice < all_choices; ++choice)
+    if ((choice & ~saving) == 0 && choice != cheap)
+      choices.emplace_back(backward_seconds(recipe, time, recompute_of(choice)), recompute_of(choice));
+  std::ranges::stable_sort(choices, {}, &std::pair<double, Recompute>::first);
+  std::vector<NamedCheckpointing> strategies;
+  for (const auto& [seconds, again] : choices)
+    strategies.push_back({fmt::format("Selective<{}>", choices_text(again)),
+                          {recompute_always(again), monomorph::offloads<monomorph::checkpointing::KeepAll>}});
+  return strategies;
 }
 
 }  // namespace monomorph::train

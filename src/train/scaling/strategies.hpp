@@ -1,8 +1,9 @@
 #pragma once
-#include <monomorph/plan/strategy.hpp>
+#include "train/scaling/hardware.hpp"
+
+#include <monomorph/plan/planned_recipe.hpp>
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace monomorph::train {
@@ -13,7 +14,7 @@ struct NamedSharding {
   plan::ShardingValues values;
 };
 struct NamedCheckpointing {
-  std::string_view name;
+  std::string name;  ///< "Fraction<1, 4>"
   plan::CheckpointingValues values;
 };
 
@@ -22,5 +23,9 @@ std::vector<NamedSharding> sharding_strategies(int ranks, int gpus_per_node);
 
 /// Ways to recompute, the plainest first.
 std::vector<NamedCheckpointing> checkpointing_strategies();
+
+/// Every choice of what to recompute in all blocks that none of the former makes, the one first that takes a GPU least
+/// time. Each part of a choice saves something.
+std::vector<NamedCheckpointing> selective_strategies(const plan::PlannedRecipe& recipe, const GpuSpec& gpu);
 
 }  // namespace monomorph::train

@@ -79,6 +79,8 @@ template <class R> struct Part {
   // misspelt: projections_flops_per_token of own::Part<recipes::misspelt_layers>, did you mean projection_flops_per_token
   // clang-format on
   static constexpr std::int64_t projections_flops_per_token() { return 0; }
+  // misspelt: computed_flops_per_token of own::Part<recipes::misspelt_layers>, did you mean compute_flops_per_token
+  static constexpr std::int64_t computed_flops_per_token(monomorph::Recompute) { return 0; }
   // misspelt: descripe of own::Part<recipes::misspelt_layers>, did you mean describe
   template <class Recipe> static void descripe(auto& to);
   // misspelt: need of own::Part<recipes::misspelt_layers>, did you mean needs

@@ -12,8 +12,9 @@ inline constexpr monomorph::MixtureSpec experts{.n_experts = 4, .top_k = 2};
 /// A part that a block may be made of. Its functions take what this part, and not another one, has.
 template <class R> struct Mlp : monomorph::DenseMlp<R> {
   using Whole = monomorph::DenseMlp<R>;
-  static void compute(const monomorph::PartTensors<Mlp>& t, auto in) { Whole::compute(whole(t), in); }
-  static void recompute_cheap(const monomorph::PartTensors<Mlp>& t) { Whole::recompute_cheap(whole(t)); }
+  static void compute(const monomorph::PartTensors<Mlp>& t, auto in, monomorph::Recompute what) {
+    Whole::compute(whole(t), in, what);
+  }
   static void project(const monomorph::PartTensors<Mlp>& t, auto residual, auto out) {
     Whole::project(whole(t), residual, out);
   }

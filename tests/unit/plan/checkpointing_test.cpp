@@ -13,6 +13,26 @@ TEST_CASE("policies without parameters treat all blocks alike") {
   }
 }
 
+TEST_CASE("Selective recomputes what it names, in all blocks or in those of another policy") {
+  constexpr Recompute what{.norm = true, .attention = true};
+  for (int block = 0; block < 100; ++block) {
+    CHECK(Selective<what>::recompute(block) == what);
+    CHECK(Selective<what, EveryNthBlock<3>>::recompute(block) == (block % 3 == 0 ? what : Recompute::nothing));
+    CHECK(Selective<Recompute::cheap>::recompute(block) == RecomputeCheap::recompute(block));
+    CHECK(Selective<Recompute::block>::recompute(block) == EveryBlock::recompute(block));
+  }
+  CHECK_FALSE(offloads<Selective<what>>(0));
+  CHECK(offloads<Selective<what, Offload<>>>(0));
+  CHECK(Offload<Selective<what>>::recompute(0) == what);
+}
+
+TEST_CASE("choices of what is recomputed are numbers, and back") {
+  for (unsigned number = 0; number <= all_choices; ++number) CHECK(number_of(recompute_of(number)) == number);
+  CHECK(number_of(Recompute::nothing) == 0);
+  CHECK(number_of({.activation = true, .mlp = true}) == 0b100010);
+  CHECK(all_choices == 0b111111);
+}
+
 TEST_CASE("EveryNthBlock recomputes blocks 0, n, 2n") {
   for (int block = 0; block < 100; ++block) {
     CHECK((EveryNthBlock<3>::recompute(block) == Recompute::block) == (block % 3 == 0));

@@ -47,6 +47,14 @@ template <class R, class Policy> constexpr double computed_again() {
 }
 struct Gpt2 : Of<models::gpt2_124m> {};
 template <BlockOrder order> struct Ordered : Gpt2 { using layers = Stack<Run<Composed<order>::template Block, 12>>; };
+struct OfExperts : Gpt2 {
+  static constexpr auto model = [] {
+    DecoderSpec model = Gpt2::model;
+    model.bias.mlp = false;
+    return model;
+  }();
+  using layers = Stack<Run<Mixture<MixtureSpec{.n_experts = 4, .top_k = 2}>::Block, 12>>;
+};
 struct HalfFrozen : Gpt2 {
   using finetuning = finetuning::FreezeFirst<6>;
 };
@@ -66,6 +74,25 @@ TEST_CASE("what activation checkpointing computes again is counted beside the ex
   CHECK(computed_again<Ordered<BlockOrder::sandwich_norm>, EveryBlock>() == 12 * (14'155'776 + 1'574'400.0));
   CHECK(computed_again<Ordered<BlockOrder::post_norm>, EveryBlock>() == 12 * (14'155'776 + 1'574'400.0));
   CHECK(computed_again<Ordered<BlockOrder::parallel>, EveryBlock>() == 12 * (block - 2.0 * 768 * 768));
+  // By choice: what is no product costs none, and all products are the whole block's.
+  using checkpointing::Selective;
+  constexpr double qkv = 2.0 * 3 * 768 * 768, projection = 2.0 * 768 * 768, mlp = 2.0 * 4 * 768 * 768;
+  CHECK(computed_again<Gpt2, Selective<Recompute{.norm = true}>>() == 0);
+  CHECK(computed_again<Gpt2, Selective<Recompute{.activation = true}>>() == 0);
+  CHECK(computed_again<Gpt2, Selective<Recompute{.qkv = true}>>() == 12 * qkv);
+  CHECK(computed_again<Gpt2, Selective<Recompute{.attention = true}>>() == 12 * 1'574'400.0);
+  CHECK(computed_again<Gpt2, Selective<Recompute{.projection = true}>>() == 12 * projection);
+  CHECK(computed_again<Gpt2, Selective<Recompute{.mlp = true}>>() == 12 * mlp);
+  CHECK(computed_again<Gpt2, Selective<Recompute::block>>() == 12 * block);
+  CHECK(computed_again<Gpt2, Selective<Recompute{.mlp = true}, checkpointing::EveryNthBlock<3>>>() == 4 * mlp);
+  CHECK(computed_again<HalfFrozen, Selective<Recompute{.mlp = true}>>() == 6 * mlp);
+  // Where a norm reads what the MLP gives, its last product is repeated, too.
+  CHECK(computed_again<Ordered<BlockOrder::sandwich_norm>, Selective<Recompute{.projection = true}>>() ==
+        12 * (projection + mlp));
+  // Experts: the router's product is repeated with the whole block alone.
+  constexpr double expert = 2.0 * 2 * 768 * 3072, router = 2.0 * 768 * 4;
+  CHECK(computed_again<OfExperts, Selective<Recompute{.mlp = true}>>() == 12 * expert);
+  CHECK(computed_again<OfExperts, EveryBlock>() == 12 * (block - mlp + expert + router));
   // A block with autograd computes all of forward again.
   CHECK(computed_again<Mixed, EveryBlock>() == (98'304 - 2 * 4 * 64 * 64 + 1'152) + 8'192);
 }

@@ -3,6 +3,9 @@
 #include "support.hpp"
 #include "support/catch.hpp"
 
+#include <set>
+#include <utility>
+
 using namespace monomorph;
 
 namespace {
@@ -65,6 +68,93 @@ TEMPLATE_TEST_CASE("a plan with a checkpointing policy as a value is that of the
   check_checkpointing<TestType, checkpointing::EveryNthBlock<2>>();
   check_checkpointing<TestType, checkpointing::Fraction<1, 2>>();
   check_checkpointing<TestType, checkpointing::Offload<>>();
+  check_checkpointing<TestType, checkpointing::Selective<Recompute{.norm = true, .attention = true}>>();
+}
+
+namespace {
+
+/// Of a policy that makes one choice in all blocks.
+template <unsigned number> struct Always {
+  static constexpr Recompute recompute(int /*block*/) { return recompute_of(number); }
+};
+/// Bytes for backward that the plan of R has less than without recomputation, against what RecomputedWork says: that of
+/// all blocks is not kept, and lies in a place that they share.
+template <class R, unsigned number> void check_saved() {
+  constexpr std::int64_t micro_batch = 2;
+  const plan::Memory kept = plan::memory<R>(1, micro_batch),
+                     chosen = plan::memory<RecomputingBy<R, Always<number>>>(1, micro_batch);
+  const plan::RecomputedWork work = plan::recomputed_work<R>(1, recompute_of(number));
+  const double tokens = static_cast<double>(micro_batch * R::model.context_length);
+  CAPTURE(number);
+  const auto bytes = [](DType dtype) { return static_cast<double>(size_of(dtype)); };
+  constexpr DType compute = R::precision::compute_dtype;
+  CHECK(static_cast<double>(kept.activations - chosen.activations) ==
+        (plan::n_blocks<R> - 1) * tokens * work.elements * bytes(compute));
+  CHECK(static_cast<double>(kept.statistics - chosen.statistics) ==
+        (plan::n_blocks<R> - 1) * tokens * work.statistics * bytes(statistics_dtype(compute)));
+}
+template <class R, unsigned... number> void check_all_saved(std::integer_sequence<unsigned, number...>) {
+  (check_saved<R, number>(), ...);
+}
+/// Whose buffers are multiples of what they are rounded up to.
+template <class Precision, BlockOrder order> struct Aligned {
+  static constexpr DecoderSpec model{
+      .vocab_size = 10, .n_layers = 3, .n_heads = 2, .d_model = 64, .context_length = 64};
+  using layers = Stack<Run<Composed<order>::template Block, 3>>;
+  using sharding = monomorph::sharding::Replicate;
+  using precision = Precision;
+  using checkpointing = monomorph::checkpointing::KeepAll;
+  using optimizer = monomorph::optim::AdamW;
+};
+
+}  // namespace
+
+TEST_CASE("with every choice, the plan has less by what the work of layers says") {
+  using monomorph::precision::Fp32, monomorph::precision::Bf16Mixed;
+  constexpr auto all = std::make_integer_sequence<unsigned, all_choices + 1>{};
+  check_all_saved<Aligned<Fp32, BlockOrder::pre_norm>>(all);
+  check_all_saved<Aligned<Bf16Mixed, BlockOrder::post_norm>>(all);
+  check_all_saved<Aligned<Bf16Mixed, BlockOrder::parallel>>(all);
+}
+
+TEST_CASE("what each choice keeps of a block and token, by hand") {
+  using R = ByHand;  // width 64, two heads, an MLP of 256
+  const auto elements = [](Recompute again) { return plan::recomputed_work<R>(1, again).elements; };
+  const auto statistics = [](Recompute again) { return plan::recomputed_work<R>(1, again).statistics; };
+  CHECK(elements({.norm = true}) == 2 * 64);
+  CHECK(elements({.activation = true}) == 256);
+  CHECK(elements({.qkv = true}) == 3 * 64);
+  CHECK(elements({.attention = true}) == 64);
+  CHECK(elements({.projection = true}) == 64);  // the residual stream between the parts
+  CHECK(elements({.mlp = true}) == 256);
+  CHECK(elements(Recompute::block) == 2 * 64 + 256 + 3 * 64 + 64 + 64 + 256);
+  CHECK(statistics({.norm = true}) == 0);
+  CHECK(statistics({.attention = true}) >= R::model.n_heads);
+}
+
+TEST_CASE("dear choices are those between what is cheap and the whole block, the least repeated first") {
+  using R = ByHand;
+  const auto total = [](Recompute again) {
+    return plan::total_work(plan::n_layers<R>, plan::recomputed_work<R>, again);
+  };
+  const plan::DearChoices dear = plan::dear_choices(total);
+  CHECK(dear.n == 14);  // all of four choices, but none and all of them
+  std::set<unsigned> different;
+  for (int i = 0; i < dear.n; ++i) {
+    const Recompute again = dear.choices[i];
+    different.insert(number_of(again));
+    CHECK(again.norm);
+    CHECK(again.activation);
+    if (i > 0) CHECK(total(again).flops >= total(dear.choices[i - 1]).flops);
+  }
+  CHECK(different.size() == 14);
+  // Of parallel blocks the last products save nothing: three choices are left, and all three together are no whole
+  // block.
+  using P = Aligned<monomorph::precision::Fp32, BlockOrder::parallel>;
+  const plan::DearChoices parallel = plan::dear_choices(
+      [](Recompute again) { return plan::total_work(plan::n_layers<P>, plan::recomputed_work<P>, again); });
+  CHECK(parallel.n == 7);
+  for (int i = 0; i < parallel.n; ++i) CHECK_FALSE(parallel.choices[i].projection);
 }
 
 TEMPLATE_TEST_CASE("a plan with a change that saves memory is that of the policies' types", "", ByHand, Bf16,
@@ -85,6 +175,10 @@ TEMPLATE_TEST_CASE("a plan with a change that saves memory is that of the polici
   check(host_state, std::type_identity<HostState>{});
   check(offload,
         std::type_identity<RecomputingBy<TestType, checkpointing::Offload<typename TestType::checkpointing>>>{});
+  constexpr Recompute choice{.norm = true, .attention = true};
+  CHECK(equal(plan::memory_with<TestType>(
+                  plan::changed(plan::strategy_of<TestType>(4), selective, 4, plan::recompute_always<choice>), 4, 2),
+              plan::memory<RecomputingBy<TestType, checkpointing::Selective<choice>>>(4, 2)));
   check(every_block, std::type_identity<Every>{});
   check(full_shard_and_every_block, std::type_identity<ShardedBy<Every, sharding::FullShard>>{});
   check(all_on_host, std::type_identity<ShardedBy<RecomputingBy<HostState, checkpointing::EveryBlock>,

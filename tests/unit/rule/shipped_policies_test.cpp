@@ -24,6 +24,8 @@ TEST_CASE("checkpointing policies in the tree are checkpointing policies") {
   STATIC_REQUIRE(CheckpointingPolicy<checkpointing::KeepAll>);
   STATIC_REQUIRE(CheckpointingPolicy<checkpointing::Offload<>>);
   STATIC_REQUIRE(CheckpointingPolicy<checkpointing::RecomputeCheap>);
+  STATIC_REQUIRE(CheckpointingPolicy<checkpointing::Selective<Recompute{.attention = true}>>);
+  STATIC_REQUIRE(CheckpointingPolicy<checkpointing::Selective<Recompute::cheap, checkpointing::EveryNthBlock<2>>>);
 }
 
 TEST_CASE("devices in the tree are device policies") {

@@ -71,8 +71,7 @@ template <class P> struct ObserverIsCalled {
 /// A part of a block.
 template <class Part> struct PartIsCalled {
   static constexpr bool passes = requires(const PartTensors<Part>& t, View view) {
-    Part::compute(t, view);
-    Part::recompute_cheap(t);
+    Part::compute(t, view, Recompute{});
     Part::project(t, view, view);
     Part::backward(t, view, view, view, true);
   };

@@ -53,7 +53,7 @@ template <Recipe R> class ActivationStore {
   void before_backward(Layer layer, int i, const TensorsOf<R>& t, const typename Layer::Saved& saved) {
     if constexpr (offloads)
       if (plan_.moves(i)) transfers_->wait(moved_[i]);
-    if constexpr (requires { layer.recompute(t, saved); })
+    if constexpr (plan::recomputes_some<R> && requires { layer.recompute(t, saved); })
       if (plan::recomputed<R>(i) != Recompute::nothing) layer.recompute(t, saved);
   }
   /// The layer's place goes back to the one that had it before, while the layer between them computes.

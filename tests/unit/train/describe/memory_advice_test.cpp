@@ -86,6 +86,18 @@ TEST_CASE("then what costs least: recomputation of what is cheap, shards, the ho
                  "; put checkpointing in Offload, which fits"));
 }
 
+TEST_CASE("of single choices of what to recompute the one with the fewest operations that fits") {
+  using Attention =
+      CheckpointedAs<Gpt2, checkpointing::Selective<Recompute{.norm = true, .activation = true, .attention = true}>>;
+  CHECK(contains(advice<Gpt2>(bytes<Attention>(1), 1),
+                 "; change checkpointing to Selective<Recompute{.norm = true, .activation = true, .attention = true}>, "
+                 "which fits"));
+  using AllButMlp =
+      CheckpointedAs<Gpt2, checkpointing::Selective<Recompute{
+                               .norm = true, .activation = true, .qkv = true, .attention = true, .projection = true}>>;
+  CHECK(contains(advice<Gpt2>(bytes<AllButMlp>(1) - 1, 1), ".mlp = true}>, which fits"));
+}
+
 TEST_CASE("two changes together, or none that would do") {
   using Every = ShardedAs<CheckpointedAs<Gpt2, checkpointing::EveryBlock>, sharding::FullShard>;
   CHECK(contains(advice<Gpt2>(bytes<Every>(1, 8), 16, 8),

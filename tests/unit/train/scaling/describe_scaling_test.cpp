@@ -66,12 +66,48 @@ TEST_CASE("a search keeps to a global batch") {
 }
 
 TEST_CASE("of checkpointing policies that do the same with few blocks one is proposed") {
-  std::vector<std::string_view> names;
+  std::vector<std::string> names;
   for (const Proposal& proposal : search(plan::planned_recipe<TwoBlocks>(), question(1).cluster, 1, 1))
     names.push_back(proposal.checkpointing.name);
   std::ranges::sort(names);
   CHECK(names ==
-        std::vector<std::string_view>{"EveryBlock", "Fraction<1, 2>", "Fraction<1, 4>", "KeepAll", "RecomputeCheap"});
+        std::vector<std::string>{"EveryBlock", "Fraction<1, 2>", "Fraction<1, 4>", "KeepAll", "RecomputeCheap"});
+}
+
+TEST_CASE("of single choices of what to recompute, the fastest that fits is proposed where keeping all does not fit") {
+  const auto recipe = plan::planned_recipe<Llama8b>();
+  const Cluster cluster = question(64).cluster;
+  int n = 0;
+  for (const Proposal& proposal : search(recipe, cluster, 64, 0)) {
+    if (!proposal.checkpointing.name.starts_with("Selective<Recompute{.")) continue;
+    ++n;
+    const auto with = [&](const plan::CheckpointingValues& policy) {
+      return predict(recipe, {cluster, 64, proposal.micro_batch, 1, {proposal.sharding.values, policy}});
+    };
+    CHECK_FALSE(with(plan::checkpointing_values<checkpointing::KeepAll>).fits);
+    for (const NamedCheckpointing& other : selective_strategies(recipe, *cluster.gpu))
+      if (const StepPrediction p = with(other.values); p.fits)
+        CHECK(p.step_seconds >= proposal.prediction.step_seconds * (1 - 1e-9));
+  }
+  CHECK(n > 0);
+}
+
+TEST_CASE("the prediction of all choices together is dearer than that of each, and of nothing cheaper") {
+  const auto recipe = plan::planned_recipe<Gpt2>();
+  PlannedRun run{question(1).cluster, 1, 4, 1, recipe.strategy(1)};
+  const auto seconds = [&](const plan::CheckpointingValues& policy) {
+    run.strategy.checkpointing = policy;
+    return predict(recipe, run).step_seconds;
+  };
+  const double none = seconds(plan::checkpointing_values<checkpointing::KeepAll>),
+               all = seconds(plan::checkpointing_values<checkpointing::EveryBlock>);
+  const std::vector<NamedCheckpointing> choices = selective_strategies(recipe, *question(1).cluster.gpu);
+  CHECK(choices.size() == 61);  // not none, what is cheap, or all
+  for (const NamedCheckpointing& choice : choices) {
+    CAPTURE(choice.name);
+    CHECK(seconds(choice.values) > none);
+    CHECK(seconds(choice.values) < all);
+  }
 }
 
 TEST_CASE("what is predicted is said of the recipe as it is, and of every strategy") {
