@@ -22,6 +22,7 @@
 #include <monomorph/models/llama3.hpp>
 #include <monomorph/objective/contrastive_pairs.hpp>
 #include <monomorph/objective/masked_tokens.hpp>
+#include <monomorph/objective/preferences.hpp>
 #include <monomorph/observer/tensor_norms.hpp>
 #include <monomorph/optim/averaged.hpp>
 #include <monomorph/optim/bf16_state.hpp>

@@ -4,6 +4,7 @@
 // expect-error: \[DEVICE-03\] a mixture of experts must have a device that routes tokens
 // expect-error: \[DEVICE-03\] a model that makes embeddings must have a device that pools the tokens of texts
 // expect-error: \[DEVICE-03\] the objective ContrastivePairs must have a device that compares embeddings
+// expect-error: \[DEVICE-03\] the objective Preferences must have a device that compares sequences
 // expect-error: \[DEVICE-03\] a policy that calls each_element, each_token or each_sample must have a device that runs
 // expect-text: DeviceHasKernels<DenseDevice, .*, monomorph::kernels::Orthogonalization>
 // expect-text: DeviceHasKernels<DenseDevice, .*MixtureOfExperts|Mixture<.*, monomorph::kernels::Routing>
@@ -40,6 +41,10 @@ struct WithMixture : Control {
       monomorph::Run<monomorph::DecoderBlock, 2>,
       monomorph::Run<monomorph::Mixture<monomorph::MixtureSpec{.n_experts = 4, .top_k = 2}>::Block, 4>>;
 };
+struct WithPreferences : Control {
+  using attention = monomorph::attention::WithinDocuments;
+  using objective = monomorph::objective::Preferences;
+};
 struct Own : monomorph::objective::NextToken {
   using needs = monomorph::KernelSets<monomorph::kernels::OwnArithmetic>;
 };
@@ -52,6 +57,7 @@ static_assert(admitted<WithSgd, DenseDevice>);
 static_assert(admitted<WithLion, DenseDevice>);
 static_assert(admitted<WithMixture, DenseDevice>);
 static_assert(admitted<EncoderControl, DenseDevice>);
+static_assert(admitted<WithPreferences, DenseDevice>);
 static_assert(admitted<WithOwn, Device>);
 // What the device cuda has.
 static_assert(admitted<Control, monomorph::device::Cuda>);
@@ -60,3 +66,4 @@ static_assert(admitted<WithSgd, monomorph::device::Cuda>);
 static_assert(admitted<WithMuon, monomorph::device::Cuda>);
 static_assert(admitted<WithMixture, monomorph::device::Cuda>);
 static_assert(admitted<EncoderControl, monomorph::device::Cuda>);
+static_assert(admitted<WithPreferences, monomorph::device::Cuda>);

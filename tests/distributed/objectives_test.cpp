@@ -29,6 +29,16 @@ template <class Strategy> struct Pairs : encoder_like {
   using checkpointing = monomorph::checkpointing::EveryBlock;
 };
 
+template <class Strategy> struct Preferences : Shrunk<1> {
+  using sharding = Strategy;
+  using checkpointing = monomorph::checkpointing::RecomputeCheap;
+  using attention = monomorph::attention::PerDocument<monomorph::attention::Causal>;
+  using objective = monomorph::objective::Preferences;
+};
+template <class Strategy> struct PreferencesOfAdapters : Preferences<Strategy> {
+  using finetuning = monomorph::finetuning::LowRank<LowRankSpec{.rank = 2, .dropout = 0.1}>;
+};
+
 /// A training of the recipe that an objective makes with a strategy, on a number of ranks.
 template <template <class Strategy> class RecipeOf, class Change> class Trainings {
  public:
@@ -113,6 +123,11 @@ TEST_CASE("pairs are compared with those of all ranks, so that 2 and 4 ranks giv
   }
   // With half as many others to tell a text from the loss is another one.
   CHECK(worst_difference(compared.on_one(8, false).losses, compared.on_one(4, false).losses) > 0.1);
+}
+
+TEST_CASE("preferences give the bits of one rank on 2 and 4, of all parameters and of adapters") {
+  check_bits(trainings<Preferences>(plain));
+  check_bits(trainings<PreferencesOfAdapters>(plain));
 }
 
 }  // namespace monomorph::testing

@@ -57,7 +57,10 @@ class RowsOfRecipe {
     std::int32_t* const document_starts = document_starts_.empty() ? nullptr : document_starts_.data();
     data::prepare_batch(contents_, sample, count_, rows.T, vocab_size_, {3, random::Purpose::training_samples},
                         {inputs_.data(), targets_.data(), document_starts});
-    return {inputs_.data(), targets_.data(), static_cast<std::uint64_t>(sample % n_rows), document_starts};
+    train::MicroBatch batch{inputs_.data(), targets_.data(), static_cast<std::uint64_t>(sample % n_rows),
+                            document_starts};
+    if (contents_.sequences_per_sample > 0) add_sequences(batch, rows.T);
+    return batch;
   }
 
  private:
@@ -72,10 +75,23 @@ class RowsOfRecipe {
     }
   }
 
+  /// Of each row the first half is one sequence, and the rest another.
+  void add_sequences(train::MicroBatch& batch, std::int64_t T) {
+    document_starts_.clear();
+    reference_.clear();
+    for (std::int64_t i = 0; i < count_ * T; ++i)
+      document_starts_.push_back(static_cast<std::int32_t>(i % T < T / 2 ? 0 : T / 2));
+    const std::int64_t K = contents_.sequences_per_sample, first = static_cast<std::int64_t>(batch.first_sample) * K;
+    for (std::int64_t i = first; i < first + count_ * K; ++i) reference_.push_back(-0.5 * static_cast<double>(i));
+    batch.document_starts = document_starts_.data();
+    batch.reference = reference_.data();
+  }
+
   data::BatchContents contents_;
   std::int64_t vocab_size_, count_;
   std::vector<std::int32_t> inputs_, targets_;
-  std::vector<std::int32_t> document_starts_;  ///< empty but for pairs of texts
+  std::vector<std::int32_t> document_starts_;  ///< empty but for pairs of texts and for sequences
+  std::vector<double> reference_;              ///< empty but for sequences
 };
 
 /// Adds what a rank holds to tensors that are whole once all ranks have added theirs.

@@ -23,6 +23,7 @@ struct Given {
   std::int64_t vocab_size;
   double scale = 1;
   LossTerms terms = {};
+  std::vector<double> weights = {};  ///< of gradients, by row; empty: 1
 };
 
 struct Results {
@@ -52,7 +53,10 @@ Results run(Queue queue, const Given& given, DType dtype, DType gradient, Wants 
   if (wants == Wants::gradient) out = view_of(results.dlogits, gradient, rows, cols, gap);
   if (wants == Wants::gradient_in_place) out = in;
   results.sum = {.loss = 3, .tokens = 5};
-  cross_entropy(queue, {in, given.targets.data(), given.vocab_size, loss, out, &given.scale, &results.sum},
+  const Storage weights({1, std::ssize(given.weights), given.weights}, dtype);
+  cross_entropy(queue,
+                {in, given.targets.data(), given.vocab_size, loss, out, &given.scale, &results.sum,
+                 given.weights.empty() ? View{} : weights.view()},
                 given.terms);
   if (wants == Wants::gradient_in_place) results.dlogits = logits.bytes();
   return results;
@@ -146,6 +150,13 @@ TEST_CASE("smoothed labels, z-loss and a scale on a GPU are those of fp64", "[cr
     given.terms = terms;
     check(given);
   }
+}
+
+TEST_CASE("gradients on a GPU are weighed by token, and losses are not", "[cross_entropy]") {
+  Given given = random_case(4, 333, 3, 1);
+  given.scale = 16;
+  given.weights = {0.5, 1, -1, 0};
+  check(given);
 }
 
 TEST_CASE("a GPU's losses are small and exact where a model is sure", "[cross_entropy]") {

@@ -41,6 +41,7 @@ class RecordedStep final : public train::TrainingStep {
   Owned<train::TokenPass> token_pass(const train::PassSizes&) override { return nullptr; }
   View hidden_state(int) const override { return {}; }
   View embeddings() const override { return {}; }
+  View log_probabilities() const override { return {}; }
 
  private:
   std::vector<train::StateTensor> tensors(const std::string& prefix, std::size_t buffer) {

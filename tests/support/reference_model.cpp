@@ -11,6 +11,7 @@
 #include <ATen/ops/erf.h>
 #include <ATen/ops/eye.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/log_sigmoid.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/logsumexp.h>
 #include <ATen/ops/matmul.h>
@@ -24,6 +25,7 @@
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -369,12 +371,17 @@ Tensor embedded(const Context& c, const std::vector<std::int32_t>& ids) {
 
 }  // namespace
 
-ReferenceResult reference_model(const DecoderSpec& model, const Tensors& parameters, const ReferenceBatch& batch) {
+namespace {
+
+std::vector<ReferenceLayer> layers_of(const DecoderSpec& model, const ReferenceBatch& batch) {
   std::vector<ReferenceLayer> layers = batch.layers;
   layers.resize(static_cast<std::size_t>(model.n_layers), {model});
-  const Leaves leaves(parameters, layers);
+  return layers;
+}
+
+Tensor logits_of(const DecoderSpec& model, const Leaves& leaves, const ReferenceBatch& batch, Tensor& auxiliary_loss) {
+  const std::vector<ReferenceLayer> layers = layers_of(model, batch);
   const ReferenceLayer whole{model};
-  Tensor auxiliary_loss;
   const Context c{whole, leaves, batch.dropout, batch.document_starts, batch.sees};
   Tensor x = embedded(c, batch.ids);
   for (int block = 0; block < model.n_layers; ++block)
@@ -382,22 +389,70 @@ ReferenceResult reference_model(const DecoderSpec& model, const Tensors& paramet
                       &auxiliary_loss},
                      x, "layers." + std::to_string(block) + ".", block);
   x = c.norm(x, "final_norm");
-  const Tensor logits = at::matmul(x, leaves(model.tied_head ? "embedding.weight" : "head.weight").t());
+  return at::matmul(x, leaves(model.tied_head ? "embedding.weight" : "head.weight").t());
+}
 
+/// Of each target, 0 where there is none.
+Tensor log_probabilities_of(const Tensor& logits, std::vector<std::int32_t> targets) {
   Values counted;
-  std::vector<std::int32_t> targets = batch.targets;
   for (std::int32_t& target : targets) {
     counted.push_back(target == ignored_target ? 0 : 1);
     if (target == ignored_target) target = 0;
   }
-  const auto M = static_cast<std::int64_t>(targets.size());
-  const Tensor logprobs = at::log_softmax(logits, -1).gather(1, indices(targets).unsqueeze(1)).squeeze(1);
-  const Tensor loss = -(logprobs * leaf(counted, {M}, false)).sum();
-  double n_counted = 0;
-  for (const double counts : counted) n_counted += counts;
+  const Tensor all = at::log_softmax(logits, -1).gather(1, indices(targets).unsqueeze(1)).squeeze(1);
+  return all * leaf(counted, {static_cast<std::int64_t>(targets.size())}, false);
+}
+
+}  // namespace
+
+ReferenceResult reference_model(const DecoderSpec& model, const Tensors& parameters, const ReferenceBatch& batch) {
+  const Leaves leaves(parameters, layers_of(model, batch));
+  Tensor auxiliary_loss;
+  const Tensor logits = logits_of(model, leaves, batch, auxiliary_loss);
+  const Tensor loss = -log_probabilities_of(logits, batch.targets).sum();
+  const auto n_counted =
+      static_cast<double>(std::ssize(batch.targets) - std::ranges::count(batch.targets, ignored_target));
   (auxiliary_loss.defined() ? loss + auxiliary_loss * n_counted : loss).backward();
   return {loss.item<double>(), values_of(logits), auxiliary_loss.defined() ? auxiliary_loss.item<double>() : 0,
           leaves.gradients()};
+}
+
+ReferencePreferences reference_preferences(const DecoderSpec& model, const Tensors& parameters,
+                                           const ReferenceBatch& batch, const ReferencePreference& preference) {
+  const Leaves leaves(parameters, layers_of(model, batch));
+  Tensor auxiliary_loss;
+  const Tensor of_targets = log_probabilities_of(logits_of(model, leaves, batch, auxiliary_loss), batch.targets);
+  const std::int64_t T = model.context_length, samples = of_targets.size(0) / T;
+  // Sums by sample and sequence are products with zeros and ones.
+  Values belongs(static_cast<std::size_t>(2 * samples * samples * T)), tokens(static_cast<std::size_t>(2 * samples));
+  for (std::int64_t i = 0; i < samples * T; ++i) {
+    std::int64_t document = -1;
+    for (std::int64_t j = i / T * T; j <= i; ++j)
+      if (batch.document_starts[static_cast<std::size_t>(j)] == j % T) ++document;
+    if (document > 1 || batch.targets[static_cast<std::size_t>(i)] == ignored_target) continue;
+    const std::int64_t sequence = 2 * (i / T) + document;
+    belongs[static_cast<std::size_t>(sequence * samples * T + i)] = 1;
+    ++tokens[static_cast<std::size_t>(sequence)];
+  }
+  const Tensor sums = at::matmul(leaf(belongs, {2 * samples, samples * T}, false), of_targets);
+  const Tensor ratios = sums - leaf(preference.log_probabilities, {2 * samples}, false),
+               per_token = ratios / leaf(tokens, {2 * samples}, false).clamp_min(1);
+  ReferencePreferences result{.log_probabilities = values_of(sums)};
+  Tensor loss = at::zeros({}, at::kDouble);
+  for (std::int64_t i = 0; i < samples; ++i) {
+    if (tokens[static_cast<std::size_t>(2 * i)] == 0 || tokens[static_cast<std::size_t>(2 * i + 1)] == 0) continue;
+    const double beta = preference.beta, wrong = preference.label_smoothing;
+    const Tensor margin = beta * (ratios[2 * i] - ratios[2 * i + 1]);
+    loss = loss + (preference.squared ? (per_token[2 * i] - per_token[2 * i + 1] - 1 / (2 * beta)).pow(2)
+                                      : -(1 - wrong) * at::log_sigmoid(margin) - wrong * at::log_sigmoid(-margin));
+    const double chosen = beta * ratios[2 * i].item<double>(), rejected = beta * ratios[2 * i + 1].item<double>();
+    const std::array<double, 4> of_pair{chosen > rejected ? 1.0 : 0.0, chosen - rejected, chosen, rejected};
+    for (std::size_t k = 0; k < of_pair.size(); ++k) result.metrics[k] += of_pair[k];
+  }
+  loss.backward();
+  result.loss = loss.item<double>();
+  result.gradients = leaves.gradients();
+  return result;
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include <monomorph/spec/low_rank_spec.hpp>
 #include <monomorph/spec/mixture_spec.hpp>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -53,6 +54,22 @@ struct ReferenceBlock {
 ReferenceBlock reference_block(const ReferenceLayer& layer, int block, const Tensors& parameters, const Values& x,
                                const Values& dy, const DropoutKey* dropout,
                                const std::vector<std::int32_t>& document_starts = {}, double counted_tokens = 0);
+
+/// How the two sequences of a sample are compared.
+struct ReferencePreference {
+  std::vector<double> log_probabilities;  ///< of the other model, by sample and sequence
+  double beta = 0.1, label_smoothing = 0;
+  bool squared = false;
+};
+struct ReferencePreferences {
+  double loss = 0;                        ///< sum over the samples that have both sequences
+  std::array<double, 4> metrics{};        ///< the objective's, summed likewise
+  std::vector<double> log_probabilities;  ///< of this model
+  Tensors gradients;                      ///< of the sum
+};
+/// A decoder and the objective of preferences: document 0 of a row is what was chosen, document 1 what was rejected.
+ReferencePreferences reference_preferences(const DecoderSpec& model, const Tensors& parameters,
+                                           const ReferenceBatch& batch, const ReferencePreference& preference);
 
 struct ReferencePairs {
   double loss = 0;    ///< sum over the pairs

@@ -12,6 +12,7 @@ void add_index(CLI::App& program);
 void add_pack(CLI::App& program);
 void add_chat(CLI::App& program);
 void add_pairs(CLI::App& program);
+void add_preferences(CLI::App& program);
 void add_merge(CLI::App& program);
 void add_shuffle(CLI::App& program);
 void add_chunk(CLI::App& program);

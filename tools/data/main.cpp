@@ -28,6 +28,7 @@ void add_commands(CLI::App& program) {
   tools::add_pack(program);
   tools::add_chat(program);
   tools::add_pairs(program);
+  tools::add_preferences(program);
   tools::add_merge(program);
   tools::add_shuffle(program);
   tools::add_chunk(program);

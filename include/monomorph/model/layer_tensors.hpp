@@ -11,7 +11,8 @@ template <class R> struct LayerTensors : TensorsOf<R> {
   const std::int32_t *inputs_M, *targets_M;
   const typename objective_of<R>::Hparams* objective;
   const QueuedCommunicator<typename device_of<R>::Queue>*
-      data_parallel;  ///< with the ranks whose embeddings a loss compares
+      data_parallel;           ///< with the ranks whose embeddings a loss compares
+  const double* reference_BK;  ///< as of a MicroBatch
 };
 
 }  // namespace monomorph

@@ -5,6 +5,7 @@
 #include <monomorph/model/normalize.hpp>
 #include <monomorph/runtime/kernels/cross_entropy.hpp>
 #include <monomorph/runtime/kernels/linear.hpp>
+#include <monomorph/runtime/kernels/sequences.hpp>
 #include <monomorph/runtime/kernels/step_scalars.hpp>
 
 /// The bodies of VocabularyHead.
@@ -23,26 +24,94 @@ void evaluated_loss(auto queue, TokenLogits logits, const typename Objective::Hp
   }
 }
 
-/// Calls f(logits of a chunk of tokens, its first token) for one chunk after the other of what the norm has made.
-template <class R>
-void for_each_chunk(const LayerTensors<R>& t, const typename VocabularyHead<R>::Saved& saved, View weight_VD,
-                    auto&& f) {
-  const View in_MD = t.activations[saved.in_MD];
-  const std::int64_t chunk = saved.logits_CV.shape.rows;
-  for (std::int64_t first = 0; first < in_MD.shape.rows; first += chunk) {
-    const std::int64_t n = smaller_of(chunk, in_MD.shape.rows - first);
+/// What the norm has made, in the chunks of tokens whose logits exist at a time.
+template <class R> struct LossChunks {
+  using Head = VocabularyHead<R>;
+  const LayerTensors<R>& t;
+  const typename Head::Saved& saved;
+  View weight_VD;
+  View in_MD = t.activations[saved.in_MD];
+
+  std::int64_t tokens() const { return in_MD.shape.rows; }
+  /// Calls f(logits of a chunk, its first token) for one chunk after the other.
+  void each(auto&& f) const {
+    for_each([&](const TokenLogits& logits, std::int64_t first) {
+      linear(t.queue, in_MD.rows(first, logits.logits_CV.shape.rows), weight_VD, {}, logits.logits_CV);
+      f(logits, first);
+    });
+  }
+  /// The same where the logits have been made before. Where they are of several chunks, they are made again.
+  void each_again(auto&& f) const {
+    if (saved.logits_CV.shape.rows < tokens())
+      each(f);
+    else
+      for_each(f);
+  }
+
+ private:
+  void for_each(auto&& f) const {
+    const std::int64_t chunk = saved.logits_CV.shape.rows;
+    for (std::int64_t first = 0; first < tokens(); first += chunk)
+      f(at(first, smaller_of(chunk, tokens() - first)), first);
+  }
+  TokenLogits at(std::int64_t first, std::int64_t n) const {
     const View logits_CV = t.statistics[saved.logits_CV].rows(0, n);
     View dlogits_CV;
     if (t.training) dlogits_CV = saved.dlogits_CV.present() ? t.activations[saved.dlogits_CV].rows(0, n) : logits_CV;
-    linear(t.queue, in_MD.rows(first, n), weight_VD, {}, logits_CV);
-    f(TokenLogits{.logits_CV = logits_CV,
-                  .targets_C = t.targets_M + first,
-                  .vocab_size = trunk_of<R>.vocab_size,
-                  .loss_C = t.statistics[saved.loss_C].columns(0, n),
-                  .dlogits_CV = dlogits_CV,
-                  .scale = &t.scalars->loss_scale.value,
-                  .sum = &t.scalars->micro_batch},
-      first);
+    return {.logits_CV = logits_CV,
+            .targets_C = t.targets_M + first,
+            .vocab_size = trunk_of<R>.vocab_size,
+            .loss_C = losses(first, n),
+            .dlogits_CV = dlogits_CV,
+            .scale = &t.scalars->loss_scale.value,
+            .sum = &t.scalars->micro_batch};
+  }
+  View losses(std::int64_t first, std::int64_t n) const {
+    if constexpr (Head::over_sequences)
+      return t.statistics[saved.sequences.loss_M].columns(first, n);
+    else
+      return t.statistics[saved.loss_C].columns(0, n);
+  }
+};
+
+/// The loss of all sequences, and how much the gradient of each token counts.
+template <class R> void sequence_loss(const LossChunks<R>& chunks) {
+  using Objective = objective_of<R>;
+  const auto& [t, saved, weight_VD, in_MD] = chunks;
+  chunks.each([&, queue = t.queue](TokenLogits logits, std::int64_t) {
+    logits.dlogits_CV = {};
+    logits.sum = nullptr;  // samples count, and not tokens
+    cross_entropy(queue, logits);
+  });
+  Objective::loss(t.queue,
+                  SequenceBatch{.loss_M = t.statistics[saved.sequences.loss_M],
+                                .targets_M = t.targets_M,
+                                .document_starts_M = t.document_starts,
+                                .tokens = t.tokens,
+                                .sequences = Objective::sequences_per_sample,
+                                .reference_BK = t.reference_BK,
+                                .log_probability_BK = VocabularyHead<R>::log_probabilities(saved, t.statistics),
+                                .weight_M = t.training ? t.statistics[saved.sequences.weight_M] : View{},
+                                .sum = &t.scalars->micro_batch},
+                  *t.objective);
+}
+
+/// Calls f(logits of a chunk, its first token), with their gradients in them.
+template <class R> void each_gradient(const LossChunks<R>& chunks, auto&& f) {
+  const LayerTensors<R>& t = chunks.t;
+  if constexpr (VocabularyHead<R>::over_sequences) {
+    sequence_loss(chunks);
+    chunks.each_again([&](TokenLogits logits, std::int64_t first) {
+      logits.sum = nullptr;
+      logits.weight_C = t.statistics[chunks.saved.sequences.weight_M].columns(first, logits.logits_CV.shape.rows);
+      cross_entropy(t.queue, logits);
+      f(logits, first);
+    });
+  } else {
+    chunks.each([&](const TokenLogits& logits, std::int64_t first) {
+      objective_of<R>::loss(t.queue, logits, *t.objective);
+      f(logits, first);
+    });
   }
 }
 
@@ -51,22 +120,35 @@ void for_each_chunk(const LayerTensors<R>& t, const typename VocabularyHead<R>::
 template <class R> void VocabularyHead<R>::forward(const LayerTensors<R>& t, const Saved& saved) {
   static constexpr Params p;
   model::normalize<R>(t, p.final_norm, saved.norm, t.x_MD, t.activations[saved.in_MD]);
-  detail::for_each_chunk<R>(t, saved, t.params[weight_VD(p)], [&](const TokenLogits& logits, std::int64_t) {
-    detail::evaluated_loss<objective_of<R>>(t.queue, logits, *t.objective, t.scalars);
-  });
+  const detail::LossChunks<R> chunks{t, saved, t.params[weight_VD(p)]};
+  if constexpr (over_sequences)
+    detail::sequence_loss(chunks);
+  else
+    chunks.each([&](const TokenLogits& logits, std::int64_t) {
+      detail::evaluated_loss<objective_of<R>>(t.queue, logits, *t.objective, t.scalars);
+    });
 }
 
 template <class R> void VocabularyHead<R>::backward(const LayerTensors<R>& t, const Saved& saved) {
   static constexpr Params p;
   const View in_MD = t.activations[saved.in_MD], weight = t.params[weight_VD(p)];
   model::normalize<R>(t, p.final_norm, saved.norm, t.x_MD, in_MD);
-  detail::for_each_chunk<R>(t, saved, weight, [&](const TokenLogits& logits, std::int64_t first) {
-    objective_of<R>::loss(t.queue, logits, *t.objective);
+  detail::each_gradient(detail::LossChunks<R>{t, saved, weight}, [&](const TokenLogits& logits, std::int64_t first) {
     const View in_CD = in_MD.rows(first, logits.dlogits_CV.shape.rows);
     linear_backward_weight(t.queue, logits.dlogits_CV, in_CD, t.gradients[weight_VD(p)], {}, t.accumulate || first > 0);
     linear_backward_input(t.queue, logits.dlogits_CV, weight, in_CD);  // overwrites the norm's output
   });
   model::normalize_backward<R>(t, p.final_norm, saved.norm, in_MD, t.x_MD, t.dx_MD, false);
+}
+
+template <class R> View VocabularyHead<R>::log_probabilities(const Saved& saved, const View& all_statistics) {
+  if constexpr (over_sequences) {
+    const std::int64_t rows = saved.in_MD.shape.rows / model.context_length;
+    const View place = all_statistics[saved.sequences.log_probability];
+    return {place.data, DType::fp64, {rows, objective_of<R>::sequences_per_sample}};
+  } else {
+    return {};
+  }
 }
 
 template <class R> void VocabularyHead<R>::decode(const DecodeTensorsOf<R>& t) {

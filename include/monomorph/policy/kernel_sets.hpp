@@ -102,6 +102,14 @@ struct Contrast {
                   "one does not; build the recipe for the device cpu (docs/rules.md#device-03)");
   }
 };
+/// objective::Preferences.
+struct Preference {
+  template <bool holds> static consteval void explain() {
+    static_assert(holds,
+                  "[DEVICE-03] the objective Preferences must have a device that compares sequences, and this one does "
+                  "not; build the recipe for the device cpu (docs/rules.md#device-03)");
+  }
+};
 /// Functions of one's own, called by each_element, each_token or each_sample.
 struct OwnArithmetic {
   template <bool holds> static consteval void explain() {

@@ -15,11 +15,18 @@ template <class P> concept PreparesSamples = requires(const Sample& sample, cons
 /// Whether an objective is over embeddings of texts, and not over logits of tokens.
 template <class P> inline constexpr bool is_over_embeddings = requires { P::texts_per_sample; };
 
-/// Whether an objective over logits predicts the token after each one. An objective over embeddings predicts no tokens.
+/// Whether an objective over logits is over the log-probabilities of sequences, several to a sample, and not over
+/// single tokens.
+template <class P> inline constexpr bool is_over_sequences = requires { P::sequences_per_sample; };
+
+/// Whether an objective over logits predicts the token after each one, as one over sequences does. An objective over
+/// embeddings predicts no tokens.
 template <class P>
 inline constexpr bool predicts_next_token = [] {
   if constexpr (is_over_embeddings<P>)
     return false;
+  else if constexpr (is_over_sequences<P>)
+    return true;
   else
     return bool{P::predicts_next_token};
 }();
@@ -49,12 +56,17 @@ inline constexpr auto metrics_of = [] {
 ///   template <class Queue> static void loss(Queue, const TokenLogits&, const Hparams&);
 ///
 /// which makes losses and gradients of logits, by a kernel of the queue (runtime/kernels/cross_entropy.hpp), or by
-/// `each_token` with arithmetic of its own. One over embeddings, of an encoder, has
+/// `each_token` with arithmetic of its own. One over sequences has
+///
+///   template <class Queue> static void loss(Queue, const SequenceBatch&, const Hparams&);
+///
+/// which makes losses of samples, and gradients of the log-probabilities of their sequences, by a kernel of the queue
+/// (runtime/kernels/sequences.hpp), or by `each_sample`. One over embeddings, of an encoder, has
 ///
 ///   template <class Queue> static void loss(Queue, const TextEmbeddings&, const Hparams&);
 ///
 /// which makes losses and gradients of the embeddings of a batch, by a kernel of the queue
-/// (runtime/kernels/text_embeddings.hpp), or by `each_sample` with arithmetic of its own. Either may have
+/// (runtime/kernels/text_embeddings.hpp), or by `each_sample` with arithmetic of its own. All may have
 ///
 ///   static void prepare(const Sample&, const Hparams&);
 ///
@@ -74,14 +86,22 @@ struct ObjectiveAxis {
   template <class P, bool holds> static consteval void explain_loss() {
     static_assert(holds,
                   "[OBJ-02] an objective must have `template <class Queue> static auto loss(Queue, const auto& logits, "
-                  "const Hparams&)`: losses and gradients of a monomorph::TokenLogits, or, over embeddings, of a "
-                  "monomorph::TextEmbeddings (docs/rules.md#obj-02)");
+                  "const Hparams&)`: losses and gradients of a monomorph::TokenLogits, or, over sequences, of a "
+                  "monomorph::SequenceBatch, or, over embeddings, of a monomorph::TextEmbeddings "
+                  "(docs/rules.md#obj-02)");
   }
+  static constexpr int most_sequences = 8;
   template <class P> struct Parts {
     static constexpr int most_texts = 8;
     static constexpr bool hparams = requires { typename P::Hparams; };
-    static constexpr bool over_embeddings = is_over_embeddings<P>;
-    static constexpr bool predicts = over_embeddings || MONOMORPH_HAS_CONSTANT(bool, predicts_next_token);
+    static constexpr bool over_embeddings = is_over_embeddings<P>, over_sequences = is_over_sequences<P>;
+    static constexpr bool predicts =
+        over_embeddings || over_sequences || MONOMORPH_HAS_CONSTANT(bool, predicts_next_token);
+    static constexpr bool sequences = [] {
+      if constexpr (MONOMORPH_HAS_CONSTANT(int, sequences_per_sample))
+        return 1 <= P::sequences_per_sample && P::sequences_per_sample <= most_sequences;
+      return !over_sequences;
+    }();
     static constexpr bool texts = [] {
       if constexpr (MONOMORPH_HAS_CONSTANT(int, texts_per_sample))
         return 2 <= P::texts_per_sample && P::texts_per_sample <= most_texts;
@@ -97,11 +117,11 @@ struct ObjectiveAxis {
     static constexpr bool metrics = !Look::has_metrics<P> || detail::ReportsMetrics<P>;
     /// A token sees itself: a target that is its own input must be hidden.
     static constexpr bool hides_targets = [] {
-      if constexpr (hparams && predicts && !over_embeddings) return bool{P::predicts_next_token} || PreparesSamples<P>;
+      if constexpr (hparams && predicts && !over_embeddings) return predicts_next_token<P> || PreparesSamples<P>;
       return true;
     }();
     static constexpr bool all_hold =
-        hparams && predicts && texts && planned && loss && prepare && metrics && hides_targets;
+        hparams && predicts && texts && sequences && planned && loss && prepare && metrics && hides_targets;
     static consteval void explain() {
       static_assert(
           hparams,
@@ -109,11 +129,14 @@ struct ObjectiveAxis {
           "the section `loss` (docs/rules.md#obj-02)");
       static_assert(predicts,
                     "[OBJ-02] an objective must have `static constexpr bool predicts_next_token`: no token may then "
-                    "attend to those behind it; or, over embeddings, `static constexpr int texts_per_sample` "
-                    "(docs/rules.md#obj-02)");
+                    "attend to those behind it; or, over sequences, `static constexpr int sequences_per_sample`; or, "
+                    "over embeddings, `static constexpr int texts_per_sample` (docs/rules.md#obj-02)");
       static_assert(texts,
                     "[OBJ-05] texts_per_sample of an objective over embeddings must be a `static constexpr int` in "
                     "2..8; change it (docs/rules.md#obj-05)");
+      static_assert(sequences,
+                    "[OBJ-08] sequences_per_sample of an objective over sequences must be a `static constexpr int` in "
+                    "1..8; change it (docs/rules.md#obj-08)");
       static_assert(
           planned || !texts,
           "[OBJ-06] an objective over embeddings must have `static constexpr std::int64_t "

@@ -53,15 +53,25 @@ template <std::int64_t features> struct EmbeddingWidthInRange {
                   "(docs/rules.md#enc-05)");
   }
 };
+template <class Objective, class Attention, bool over_sequences, bool within_documents> struct SequencesAreKeptApart {
+  static constexpr bool holds = !over_sequences || within_documents;
+  static consteval void explain() {
+    static_assert(holds,
+                  "[OBJ-09] the attention of a recipe whose objective is over sequences must keep within documents, or "
+                  "a sequence would see the others of its sample; change attention, e.g. to PerDocument<Causal> "
+                  "(docs/rules.md#obj-09)");
+  }
+};
 
 /// That an objective fits what the model makes.
 template <class R> consteval auto output_rules() {
   using Objective = objective_of<R>;
   using Attention = attention_of<R>;
   constexpr bool is_given = makes_embeddings<R>, is_wanted = is_over_embeddings<Objective>;
-  return RuleList<EmbeddingsHaveObjective<Objective, is_given, is_wanted>,
-                  ObjectiveHasEmbeddings<Objective, is_given, is_wanted>,
-                  TextsAreKeptApart<Attention, is_given, bool{Attention::within_documents}>>{};
+  return RuleList<
+      EmbeddingsHaveObjective<Objective, is_given, is_wanted>, ObjectiveHasEmbeddings<Objective, is_given, is_wanted>,
+      TextsAreKeptApart<Attention, is_given, bool{Attention::within_documents}>,
+      SequencesAreKeptApart<Objective, Attention, is_over_sequences<Objective>, bool{Attention::within_documents}>>{};
 }
 
 /// What EmbeddingHead brings.

@@ -102,7 +102,7 @@ class ChatMessageReader {
   bool numbers_are_kept_;
 };
 
-dom::array list_of(dom::element value, const std::optional<FieldPointer>& field) {
+dom::element list_of(dom::element value, const std::optional<FieldPointer>& field) {
   if (field) {
     if (!find_field(value, *field)) {
       throw Error("CHAT-03", fmt::format("the record has no field {}; name the field of the messages with --field",
@@ -117,15 +117,22 @@ dom::array list_of(dom::element value, const std::optional<FieldPointer>& field)
     }
     value = found;
   }
-  dom::array messages;
-  if (value.get(messages) != simdjson::SUCCESS) {
-    throw Error("CHAT-03",
-                fmt::format("the messages are {}, not a list; name their field with --field", json_kind(value)));
-  }
-  return messages;
+  return value;
 }
 
 }  // namespace
+
+std::vector<ChatMessage> read_chat_messages(const dom::element& list, bool numbers_are_kept) {
+  dom::array values;
+  if (list.get(values) != simdjson::SUCCESS)
+    throw Error("CHAT-03",
+                fmt::format("the messages are {}, not a list; name their field with --field", json_kind(list)));
+  std::vector<ChatMessage> messages;
+  for (const dom::element value : values)
+    messages.push_back(ChatMessageReader(messages.size(), numbers_are_kept).read(value));
+  if (messages.empty()) throw Error("CHAT-03", "the list of messages is empty; leave it out");
+  return messages;
+}
 
 ChatRecords::ChatRecords(const std::string& field) {
   if (!field.empty()) field_.emplace(field);
@@ -135,10 +142,7 @@ std::variant<std::vector<ChatMessage>, LineProblem> ChatRecords::of(std::string_
   std::vector<ChatMessage> messages;
   try {
     auto problem = parser_.visit(line, [&](const dom::element& record, bool numbers_are_kept) {
-      for (const dom::element message : list_of(record, field_)) {
-        messages.push_back(ChatMessageReader(messages.size(), numbers_are_kept).read(message));
-      }
-      if (messages.empty()) throw Error("CHAT-03", "the list of messages is empty; leave it out");
+      messages = read_chat_messages(list_of(record, field_), numbers_are_kept);
     });
     if (problem) return *std::move(problem);
   } catch (const Error& error) {

@@ -11,6 +11,10 @@
 
 namespace monomorph::data {
 
+/// The messages of a list, at least one.   @param numbers_are_kept as JsonLineParser::visit says
+/// @throws [CHAT-03] it is empty, or no list; [CHAT-04] a message is broken
+std::vector<ChatMessage> read_chat_messages(const simdjson::dom::element& list, bool numbers_are_kept);
+
 /// Takes the messages out of the records of a JSON Lines file: `{"role", "content"}`, as OpenAI and Hugging Face have
 /// them, or `{"from", "value"}`, as ShareGPT has. One per thread.
 class ChatRecords {

@@ -20,7 +20,7 @@ void number_texts(std::int64_t texts, std::int64_t T, const std::int32_t* docume
 
 void prepare_batch(const BatchContents& contents, std::int64_t first_number, std::int64_t count, std::int64_t T,
                    std::int64_t vocab_size, const random::Stream& stream, const BatchBuffers& batch) {
-  const auto [inputs_BT, targets_BT, document_starts_BT] = batch;
+  const auto [inputs_BT, targets_BT, document_starts_BT, reference_BK] = batch;
   ignore_prefix_targets(contents.prefix, T, document_starts_BT,
                         std::span(targets_BT, static_cast<std::size_t>(count * T)));
   for (std::int64_t i = 0; contents.texts_per_sample > 0 && i < count; ++i)

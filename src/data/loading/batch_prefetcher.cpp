@@ -19,6 +19,7 @@ BatchPrefetcher::BatchPrefetcher(const Loader& loader, std::int64_t first_sample
     buffer.inputs_BT.resize(size);
     buffer.targets_BT.resize(size);
     if (loader.has_document_starts()) buffer.document_starts_BT.resize(size);
+    buffer.reference_BK.resize(static_cast<std::size_t>(count * loader.scores_per_sample()));
   }
   thread_ = std::thread([this] { read_requests(); });
   request(position_);
@@ -47,7 +48,7 @@ BatchPrefetcher::Batch BatchPrefetcher::next() {
   const Buffer& buffer = buffers_[front_];
   const std::int64_t first_sample = std::exchange(position_, position_ + stride_);
   request(position_);
-  return {first_sample, buffer.inputs_BT, buffer.targets_BT, buffer.document_starts_BT};
+  return {first_sample, buffer.inputs_BT, buffer.targets_BT, buffer.document_starts_BT, buffer.reference_BK};
 }
 
 void BatchPrefetcher::seek(std::int64_t first_sample) {
@@ -85,7 +86,8 @@ void BatchPrefetcher::read_requests() {
     try {
       loader_.read(first_sample, count_,
                    {back.inputs_BT.data(), back.targets_BT.data(),
-                    back.document_starts_BT.empty() ? nullptr : back.document_starts_BT.data()});
+                    back.document_starts_BT.empty() ? nullptr : back.document_starts_BT.data(),
+                    back.reference_BK.empty() ? nullptr : back.reference_BK.data()});
     } catch (...) {
       failure = std::current_exception();
     }

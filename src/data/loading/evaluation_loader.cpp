@@ -11,6 +11,8 @@ EvaluationLoader::EvaluationLoader(const std::string& path, std::int64_t sequenc
                                    const BatchContents& contents)
     : dataset_(path, sequence_length, vocab_size, LastTarget::reused, contents.target), contents_(contents) {
   if (contents.texts_per_sample > 0) dataset_.check_texts(contents.texts_per_sample);
+  if (contents.sequences_per_sample > 0) check_sequences(dataset_, contents.sequences_per_sample);
+  if (contents.reference_scores) reference_ = ReferenceScores::beside(dataset_, contents.sequences_per_sample);
   if (contents.document_starts) document_starts_.emplace(dataset_.file());
 }
 
@@ -25,7 +27,7 @@ std::int64_t EvaluationLoader::n_batches(std::int64_t batch) const {
 
 void EvaluationLoader::read(std::int64_t batch_index, std::int64_t batch, const BatchBuffers& buffers) const {
   dataset_.check_unchanged();
-  const auto [inputs_BT, targets_BT, document_starts_BT] = buffers;
+  const auto [inputs_BT, targets_BT, document_starts_BT, reference_BK] = buffers;
   const std::int64_t T = sequence_length();
   const std::int64_t size = batch * T;  // samples follow each other, so a batch is one piece of the file
   const std::int64_t first = batch_index * size;
@@ -36,8 +38,18 @@ void EvaluationLoader::read(std::int64_t batch_index, std::int64_t batch, const 
   std::fill(inputs_BT + n_read, inputs_BT + size, 0);
   std::fill(targets_BT + n_read, targets_BT + size, ignored_target);
   if (document_starts_ && document_starts_BT != nullptr) read_document_starts(first, n_read, size, document_starts_BT);
+  if (reference_ && reference_BK != nullptr) read_reference(batch_index * batch, batch, reference_BK);
   prepare_batch(contents_, batch_index * batch, batch, T, dataset_.vocab_size(),
                 {.seed = 0, .purpose = random::Purpose::evaluation_samples}, buffers);
+}
+
+void EvaluationLoader::read_reference(std::int64_t first_sample, std::int64_t count, double* reference_BK) const {
+  const std::int64_t K = scores_per_sample();
+  for (std::int64_t i = 0; i < count; ++i)
+    if (first_sample + i < dataset_.n_samples())
+      std::ranges::copy(reference_->of(first_sample + i), reference_BK + i * K);
+    else
+      std::fill_n(reference_BK + i * K, K, 0.0);
 }
 
 void EvaluationLoader::read_document_starts(std::int64_t first, std::int64_t n_read, std::int64_t size,

@@ -1,5 +1,6 @@
 #include <monomorph/data/loading/loader.hpp>
 
+#include <algorithm>
 #include <span>
 
 namespace monomorph::data {
@@ -14,12 +15,16 @@ std::vector<Loader::Set> Loader::open(const WeightedPaths& paths, const LoaderSe
     TokenDataset dataset(path.path, settings.sequence_length, settings.vocab_size, settings.last_target,
                          settings.contents.target);
     if (settings.contents.texts_per_sample > 0) dataset.check_texts(settings.contents.texts_per_sample);
+    const std::int64_t sequences = settings.contents.sequences_per_sample;
+    if (sequences > 0) check_sequences(dataset, sequences);
+    std::optional<ReferenceScores> reference;
+    if (settings.contents.reference_scores) reference = ReferenceScores::beside(dataset, sequences);
     // Sets of one length would else be walked through in one order.
     const std::uint64_t seed = SampleOrder::seed_of_set(settings.seed, sets.size());
     const SampleOrder order(dataset.n_samples(), seed, settings.shuffle);
     std::optional<DocumentStarts> starts;
     if (settings.contents.document_starts) starts.emplace(dataset.file());
-    sets.push_back({std::move(dataset), order, std::move(starts)});
+    sets.push_back({std::move(dataset), order, std::move(starts), std::move(reference)});
   }
   return sets;
 }
@@ -45,6 +50,8 @@ void Loader::read(std::int64_t first_global_sample, std::int64_t count, const Ba
     if (set.document_starts && batch.document_starts_BT != nullptr)
       set.document_starts->read(set.dataset.first_token(sample),
                                 std::span(batch.document_starts_BT + row, static_cast<std::size_t>(T)));
+    if (set.reference && batch.reference_BK != nullptr)
+      std::ranges::copy(set.reference->of(sample), batch.reference_BK + i * scores_per_sample());
   }
   prepare_batch(settings_.contents, first_global_sample, count, T, settings_.vocab_size,
                 {settings_.seed, random::Purpose::training_samples}, batch);

@@ -40,7 +40,8 @@ template <class S, class F> void each_row(const TokenLogits& tokens, F token_los
     tokens.loss_C.as<S>()[i] = counted ? static_cast<S>(token_loss(row.as<S>(), tokens.vocab_size, target)) : S{0};
     const std::int64_t n = counted ? tokens.vocab_size : 0;
     const View from = row.columns(0, n), to = dlogits.rows(i, 1);
-    scale(Queue{}, from, *tokens.scale, to.columns(0, n));
+    const double weight = tokens.weight_C.present() ? static_cast<double>(tokens.weight_C.as<S>()[i]) : 1;
+    scale(Queue{}, from, *tokens.scale * weight, to.columns(0, n));
     zero(Queue{}, to.columns(n, to.shape.cols - n));
   });
 }

@@ -117,14 +117,15 @@ template <class S> S one_token(const Token& token) {
 }  // namespace
 
 void cross_entropies(const TokenLogits& tokens, const LossTerms& terms) {
-  const auto& [logits, targets, vocab_size, loss, dlogits, scale, sum] = tokens;
+  const auto& [logits, targets, vocab_size, loss, dlogits, scale, sum, weight] = tokens;
   in_compute_type(logits.dtype, [&]<class S>() {
     parallel_for(logits.shape.rows, [&](std::int64_t row) {
       S value = 0;
       const bool counted = targets[row] != ignored_target;
       if (counted) {
+        const double of_row = weight.present() ? *scale * static_cast<double>(weight.as<S>()[row]) : *scale;
         value = one_token<S>(
-            {logits, dlogits, row * logits.stride, row * dlogits.stride, vocab_size, targets[row], *scale, terms});
+            {logits, dlogits, row * logits.stride, row * dlogits.stride, vocab_size, targets[row], of_row, terms});
       }
       if (dlogits.present()) zero_columns(dlogits, row, counted ? vocab_size : 0);
       S* out = place(loss, row, &value);

@@ -31,7 +31,7 @@ struct HeldOutData {
     if (tokenizer_file.empty()) return;
     bytes_per_token = data::token_byte_lengths(*read_run_tokenizer(tokenizer_file, recipe));
     for (const auto& [name, loader] : sets) check_ids(loader, bytes_per_token);
-    if (!recipe.predicts_next_token) bytes_per_token.clear();
+    if (!recipe.objective.over_tokens || !recipe.predicts_next_token) bytes_per_token.clear();
   }
 };
 

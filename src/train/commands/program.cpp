@@ -3,6 +3,7 @@
 #include "train/commands/encoder_commands.hpp"
 #include "train/commands/evaluate_command.hpp"
 #include "train/commands/generate_command.hpp"
+#include "train/commands/reference_command.hpp"
 #include "train/commands/score_command.hpp"
 #include "train/commands/serve_command.hpp"
 #include "train/commands/weights_commands.hpp"
@@ -42,13 +43,14 @@ struct HparamsOptions {
     app.add_option("--hparams", file, "hyperparameters (JSON); see `schema`");
     app.add_option("--set", sets, "overrides one value: optimizer.lr=3e-4")->allow_extra_args(false);
   }
-  /// Reads the hyperparameters for so many ranks.   @throws UsageError of a line for each mistake
-  Hparams read(const RecipeProgram& recipe, int ranks) const {
+  /// Reads the hyperparameters for so many ranks, or for a command that does not train.
+  /// @throws UsageError of a line for each mistake
+  Hparams read(const RecipeProgram& recipe, std::optional<int> ranks) const {
     if (file.empty())
       throw UsageError("RUN-10", "--hparams <file.json> is missing; `schema` says what may stand in it");
     Mistakes mistakes;
     Hparams hparams = read_hparams(file, sets, mistakes, default_hparams(recipe.hparams));
-    check_ranks(recipe, hparams, ranks, mistakes);
+    if (ranks) check_ranks(recipe, hparams, *ranks, mistakes);
     mistakes.throw_if_any();
     return hparams;
   }
@@ -139,6 +141,11 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   ServeOptions serve_options;
   serve_options.add_to(*serve_command);
 
+  auto* const reference_command =
+      app.add_subcommand("reference",
+                         "how probable sequences are to the model that training starts from, beside their sets");
+  HparamsOptions reference_options;
+  reference_options.add_to(*reference_command);
   auto* const retrieve_command =
       app.add_subcommand("retrieve", "how well an encoder finds the texts of held-out pairs");
   RetrieveOptions retrieve_options;
@@ -177,6 +184,7 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   if (*export_command) return run_export(recipe, export_options);
   if (*check_command && !collectives) return run_check(recipe, check_options, local_ranks);
   if (!*check_command && local_ranks.value_or(1) == 1) sleep_after_spinning(argv);
+  if (*reference_command) return run_reference(recipe, reference_options.read(recipe, std::nullopt));
   if (*score_command) return run_score(recipe, score_options);
   if (*generate_command) return run_generate(recipe, generate_options);
   if (*chat_command) return run_chat(recipe, chat_options);

@@ -64,6 +64,8 @@ void masks(Text& text, const std::vector<LayerAttention>& attentions) {
 std::string target_text(const RecipeProgram& recipe) {
   if (recipe.output == ModelOutput::embeddings)
     return fmt::format("none: the objective compares the embeddings of samples of {} texts", recipe.texts_per_sample);
+  if (recipe.sequences_per_sample > 0)
+    return fmt::format("the next token; the objective compares samples of {} sequences", recipe.sequences_per_sample);
   if (!recipe.predicts_next_token) return "itself, where the objective hides it";
   return recipe.prepare == nullptr ? "the next token" : "the next token, as far as the objective wants it";
 }

@@ -38,7 +38,8 @@ RunMemory run_memory(const RecipeProgram& recipe, const Hparams& hparams, int ra
   return {.planned = plan.in_main_memory(),
           .kernels = kernel_workspace_bytes(),
           .batches = data::BatchPrefetcher::bytes(micro_batch_of(hparams), recipe.model->context_length,
-                                                  recipe.wants_document_starts, first_stage.in_flight()),
+                                                  recipe.wants_document_starts, first_stage.in_flight(),
+                                                  recipe.sequences_per_sample),
           .staging = hparams.checkpoint.async_save.value == AsyncSave::on ? plan.checkpoint_staging : 0};
 }
 

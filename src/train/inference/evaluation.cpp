@@ -77,15 +77,17 @@ EvaluationResult evaluate(TrainingStep& step, Communicator& communicator, const 
                           const ObjectiveReport& objective) {
   std::vector<std::int32_t> inputs(micro_batch * tokens_per_sequence), targets(inputs.size()), document_starts;
   if (loader.has_document_starts()) document_starts.resize(inputs.size());
+  std::vector<double> reference(micro_batch * loader.scores_per_sample());
   const data::BatchBuffers batch{inputs.data(), targets.data(),
-                                 document_starts.empty() ? nullptr : document_starts.data()};
+                                 document_starts.empty() ? nullptr : document_starts.data(),
+                                 reference.empty() ? nullptr : reference.data()};
   const std::int64_t all = loader.n_batches(micro_batch);
   const std::int64_t n = std::min(all, micro_batches.value_or(all));
   Sums local;
   for (std::int64_t first = 0; first < n; first += communicator.size()) {
     const std::int64_t i = first + communicator.rank();
     loader.read(i < n ? i : all, micro_batch, batch);  // all ranks compute equally often; past the end nothing counts
-    local.add(step.evaluate({batch.inputs_BT, batch.targets_BT, 0, batch.document_starts_BT}));
+    local.add(step.evaluate({batch.inputs_BT, batch.targets_BT, 0, batch.document_starts_BT, batch.reference_BK}));
     if (bytes_per_token.empty()) continue;
     for (const std::int32_t target : targets)
       if (target != ignored_target) local.bytes += bytes_per_token[target];

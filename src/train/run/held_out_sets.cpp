@@ -10,12 +10,14 @@ std::string field_of_set(const std::string& field, const std::string& name) {
 }
 
 HeldOutSets open_held_out_sets(const RecipeProgram& recipe, const PolicyHparams& objective, const NamedPaths& paths,
-                               const std::string& field) {
+                               const std::string& field, Reference reference) {
   HeldOutSets sets;
+  data::BatchContents contents = batch_contents(recipe, objective);
+  if (reference == Reference::is_made) contents.reference_scores = false;
   for (const auto& [name, path] : paths)
     as_usage_error(field_of_set(field, name), [&, &name = name, &path = path] {
-      sets.push_back({name, data::EvaluationLoader(path, recipe.model->context_length, recipe.model->vocab_size,
-                                                   batch_contents(recipe, objective))});
+      sets.push_back(
+          {name, data::EvaluationLoader(path, recipe.model->context_length, recipe.model->vocab_size, contents)});
     });
   return sets;
 }

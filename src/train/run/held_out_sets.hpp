@@ -19,10 +19,13 @@ using HeldOutSets = std::vector<HeldOutSet>;
 /// What stands for a set in messages: the field or option that names it, and its name if it has one.
 std::string field_of_set(const std::string& field, const std::string& name);
 
+/// Whether an objective over sequences has the scores of its reference already.
+enum class Reference { is_there, is_made };
+
 /// @param field what names the paths, for messages
 /// @throws UsageError what is wrong with a file
 HeldOutSets open_held_out_sets(const RecipeProgram& recipe, const PolicyHparams& objective, const NamedPaths& paths,
-                               const std::string& field);
+                               const std::string& field, Reference reference = Reference::is_there);
 
 /// Evaluates each; as evaluate().
 std::vector<NamedEvaluation> evaluate_sets(const RecipeProgram& recipe, TrainingStep& step, Communicator& communicator,

@@ -87,6 +87,8 @@ data::BatchContents batch_contents(const RecipeProgram& recipe, const PolicyHpar
   else
     contents.target = data::TargetToken::itself;
   contents.texts_per_sample = recipe.texts_per_sample;
+  contents.sequences_per_sample = recipe.sequences_per_sample;
+  contents.reference_scores = recipe.sequences_per_sample > 0;
   if (recipe.prepare)
     contents.prepare = [prepare = recipe.prepare, objective](const Sample& sample) { prepare(sample, objective); };
   return contents;
@@ -108,7 +110,7 @@ RunData::RunData(const RecipeProgram& recipe, const Hparams& hparams) : train(tr
     check_ids(loader, bytes_per_token);
     check_mask(loader.set(), *tokenizer, hparams, field_of_set("data.evaluation", name));
   }
-  if (!recipe.predicts_next_token) bytes_per_token.clear();
+  if (!recipe.objective.over_tokens || !recipe.predicts_next_token) bytes_per_token.clear();
 }
 
 void RunData::check_same_files(const std::string& checkpoint) const {

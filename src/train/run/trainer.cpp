@@ -242,7 +242,8 @@ MicroBatch Trainer::next_batch() {
   const data::BatchPrefetcher::Batch batch = batches_.next();
   data_wait_seconds_ += batches_.last_wait_seconds();
   return {batch.inputs_BT.data(), batch.targets_BT.data(), static_cast<std::uint64_t>(batch.first_sample),
-          batch.document_starts_BT.empty() ? nullptr : batch.document_starts_BT.data()};
+          batch.document_starts_BT.empty() ? nullptr : batch.document_starts_BT.data(),
+          batch.reference_BK.empty() ? nullptr : batch.reference_BK.data()};
 }
 
 void Trainer::count(const StepOutcome& outcome) {

@@ -71,12 +71,18 @@ void check_batch(const MicroBatch& batch, const BatchLimits& limits) {
   if (limits.wants_document_starts && batch.document_starts == nullptr)
     throw Error("KERNEL-04",
                 "attention within documents needs to be told where documents begin; fill MicroBatch::document_starts");
+  if (limits.sequences > 0 && batch.reference == nullptr)
+    throw Error("KERNEL-09",
+                "an objective over sequences needs to be told how probable they are to another model; fill "
+                "MicroBatch::reference");
   for (std::int64_t row = 0; batch.document_starts != nullptr && row < limits.rows; ++row)
     check_row(batch.document_starts + row * limits.tokens, row, limits.tokens);
 }
 
 void check_token(std::int32_t id, std::int64_t vocab_size) {
-  check_inputs(&id, {.rows = 1, .tokens = 1, .vocab_size = vocab_size, .texts = 0, .wants_document_starts = false});
+  check_inputs(
+      &id,
+      {.rows = 1, .tokens = 1, .vocab_size = vocab_size, .texts = 0, .sequences = 0, .wants_document_starts = false});
 }
 
 }  // namespace monomorph::train

@@ -15,6 +15,10 @@ struct BatchContents {
   /// number of its text, from 0, and that of padding is ignored_target. It needs document starts and
   /// TargetToken::itself.
   std::int64_t texts_per_sample = 0;
+  /// How many sequences a sample has, for an objective over sequences; otherwise 0.
+  std::int64_t sequences_per_sample = 0;
+  /// Batches say how probable their sequences are to a reference, of which scores lie beside each set.
+  bool reference_scores = false;
   /// So many tokens at the beginning of a sample, or of each of its documents, are no targets.
   std::int64_t prefix = 0;
   /// Changes each sample as the objective asks, if it does. Called by several threads.
@@ -26,6 +30,7 @@ struct BatchBuffers {
   std::int32_t* inputs_BT;
   std::int32_t* targets_BT;
   std::int32_t* document_starts_BT = nullptr;  ///< given only if BatchContents::document_starts is set
+  double* reference_BK = nullptr;  ///< by sample and sequence; given only if BatchContents::reference_scores is set
 };
 
 /// Turns tokens and targets as they were read into what the recipe wants: targets that a prefix shows are ignored, then

@@ -23,16 +23,18 @@ class BatchPrefetcher {
   BatchPrefetcher& operator=(const BatchPrefetcher&) = delete;
   ~BatchPrefetcher();
 
-  /// The memory that one takes for batches of `count` samples.
+  /// The memory that one takes for batches of `count` samples, each of so many scores of a reference.
   static std::int64_t bytes(std::int64_t count, std::int64_t sequence_length, bool document_starts,
-                            std::int64_t in_use = 1) {
-    return (in_use + 1) * (document_starts ? 3 : 2) * count * sequence_length * std::int64_t{sizeof(std::int32_t)};
+                            std::int64_t in_use = 1, std::int64_t scores_per_sample = 0) {
+    const std::int64_t ids = (document_starts ? 3 : 2) * sequence_length * std::int64_t{sizeof(std::int32_t)};
+    return (in_use + 1) * count * (ids + scores_per_sample * std::int64_t{sizeof(double)});
   }
 
   struct Batch {
     std::int64_t first_sample;
     std::span<const std::int32_t> inputs_BT, targets_BT;
     std::span<const std::int32_t> document_starts_BT;  ///< empty if the loader has none
+    std::span<const double> reference_BK;              ///< likewise
   };
   /// The next batch, which is valid until as many further calls as batches are in use. Throws what reading it threw.
   Batch next();
@@ -47,6 +49,7 @@ class BatchPrefetcher {
  private:
   struct Buffer {
     std::vector<std::int32_t> inputs_BT, targets_BT, document_starts_BT;
+    std::vector<double> reference_BK;
   };
   enum class State { done, requested, stopping };
 

@@ -13,12 +13,14 @@ namespace monomorph::data {
 /// padding.
 class EvaluationLoader {
  public:
-  /// @throws as TokenDataset and DocumentStarts do
+  /// @throws as TokenDataset, DocumentStarts and ReferenceScores do
   EvaluationLoader(const std::string& path, std::int64_t sequence_length, std::int64_t vocab_size,
                    const BatchContents& contents = {});
 
   std::int64_t sequence_length() const noexcept { return dataset_.sequence_length(); }
   bool has_document_starts() const noexcept { return document_starts_.has_value(); }
+  /// The scores of a reference that a sample has; 0 if it has none.
+  std::int64_t scores_per_sample() const noexcept { return reference_ ? contents_.sequences_per_sample : 0; }
 
   /// How many batches of `batch` samples cover all targets.
   std::int64_t n_batches(std::int64_t batch) const;
@@ -34,9 +36,12 @@ class EvaluationLoader {
   /// Of a batch of `size` tokens, of which the first n_read are the file's from `first` on.
   void read_document_starts(std::int64_t first, std::int64_t n_read, std::int64_t size,
                             std::int32_t* document_starts_BT) const;
+  /// Beyond the end of the file they are 0.
+  void read_reference(std::int64_t first_sample, std::int64_t count, double* reference_BK) const;
 
   TokenDataset dataset_;
   std::optional<DocumentStarts> document_starts_;
+  std::optional<ReferenceScores> reference_;
   BatchContents contents_;
 };
 

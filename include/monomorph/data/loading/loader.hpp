@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/core/weighted_path.hpp>
+#include <monomorph/data/formats/reference_scores.hpp>
 #include <monomorph/data/formats/token_dataset.hpp>
 #include <monomorph/data/loading/batch_contents.hpp>
 #include <monomorph/data/loading/document_starts.hpp>
@@ -31,11 +32,15 @@ struct LoaderSettings {
 /// resumes from one number. Allocates nothing after its construction, unless `prepare` does.
 class Loader {
  public:
-  /// @throws [DATA-64], and as TokenDataset and DocumentStarts do, naming the set
+  /// @throws [DATA-64], and as TokenDataset, DocumentStarts and ReferenceScores do, naming the set
   Loader(const WeightedPaths& sets, const LoaderSettings& settings);
 
   std::int64_t sequence_length() const noexcept { return settings_.sequence_length; }
   bool has_document_starts() const noexcept { return settings_.contents.document_starts; }
+  /// The scores of a reference that a sample has; 0 if it has none.
+  std::int64_t scores_per_sample() const noexcept {
+    return settings_.contents.reference_scores ? settings_.contents.sequences_per_sample : 0;
+  }
 
   /// Reads samples [first_global_sample, first_global_sample + count) of the run, counted from 0 over all sets and
   /// epochs. A document is taken to begin in each row where it does in the file, or at the row's own beginning.
@@ -54,6 +59,7 @@ class Loader {
     TokenDataset dataset;
     SampleOrder order;
     std::optional<DocumentStarts> document_starts;
+    std::optional<ReferenceScores> reference;
   };
   static std::vector<Set> open(const WeightedPaths& sets, const LoaderSettings& settings);
   static Mixture mixture(const WeightedPaths& paths, const std::vector<Set>& sets, WeightBy weight_by);

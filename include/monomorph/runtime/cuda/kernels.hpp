@@ -8,6 +8,7 @@
 #include <monomorph/runtime/kernels/optimizer.hpp>
 #include <monomorph/runtime/kernels/random.hpp>
 #include <monomorph/runtime/kernels/routing.hpp>
+#include <monomorph/runtime/kernels/sequences.hpp>
 #include <monomorph/runtime/kernels/text_embeddings.hpp>
 #include <monomorph/runtime/memory/view.hpp>
 #include <monomorph/spec/rotary_spec.hpp>
@@ -130,6 +131,9 @@ void pool_texts_backward(Queue queue, View dy_RD, const std::int32_t* text_of_M,
 void unit_length(Queue queue, View x_RE, View y_RE);
 void unit_length_backward(Queue queue, View dy_RE, View x_RE);
 void contrastive_loss(Queue queue, const TextEmbeddings& embeddings, const ContrastiveTerms& terms);
+
+// What compares sequences. Their references, targets and document starts lie in the host's memory, as ids do.
+void preference_loss(Queue queue, const SequenceBatch& batch, const PreferenceTerms& terms);
 
 // The numbers of a step.
 void begin_step(Queue queue, StepScalars* scalars, std::span<std::int64_t> counters);

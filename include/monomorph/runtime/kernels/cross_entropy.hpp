@@ -18,6 +18,7 @@ struct TokenLogits {
   View dlogits_CV;  ///< gets the gradient; absent in an evaluation. May be logits_CV itself, or of a narrower dtype
   const double* scale = &unscaled;  ///< of the gradient, which is of the sum over tokens
   LossSum* sum = nullptr;           ///< what the losses are added to, unless it is null
+  View weight_C{};  ///< of the losses' dtype: what each token's gradient, and not its loss, is multiplied by; absent: 1
 };
 
 /// What is added to a token's cross-entropy.

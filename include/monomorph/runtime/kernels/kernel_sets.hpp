@@ -3,6 +3,7 @@
 #include <monomorph/policy/device_policy.hpp>
 #include <monomorph/runtime/kernels/expert_products.hpp>
 #include <monomorph/runtime/kernels/kernels.hpp>
+#include <monomorph/runtime/kernels/sequences.hpp>
 #include <monomorph/runtime/kernels/text_embeddings.hpp>
 
 /// Of which functions each set of kernels consists (policy/kernel_sets.hpp). Whether LibTorch can read a device's
@@ -49,6 +50,9 @@ concept HasTextPooling = requires(Queue queue, View v, const std::int32_t* texts
 template <class Queue> concept HasContrast = requires(Queue queue, TextEmbeddings embeddings) {
   contrastive_loss(queue, embeddings, ContrastiveTerms{});
 };
+template <class Queue> concept HasPreference = requires(Queue queue, SequenceBatch batch) {
+  preference_loss(queue, batch, PreferenceTerms{});
+};
 
 namespace detail {
 struct ElementFunction {
@@ -62,9 +66,10 @@ struct LossFunction {
 
 template <class Queue>
 concept HasOwnArithmetic = requires(Queue queue, ElementUpdate run, UpdateTerms terms, TokenLogits logits,
-                                    TextEmbeddings embeddings) {
+                                    SequenceBatch sequences, TextEmbeddings embeddings) {
   each_element<0>(queue, run, terms, detail::ElementFunction{});
   each_token(queue, logits, detail::LossFunction{});
+  each_sample(queue, sequences, detail::LossFunction{});
   each_sample(queue, embeddings, detail::LossFunction{});
 };
 
@@ -77,6 +82,7 @@ concept SaysItsKernels = HasSgd<Queue>
     Sets::template has<kernels::Orthogonalization>&& HasRouting<Queue> ==
     Sets::template has<kernels::Routing>&& HasTextPooling<Queue> ==
     Sets::template has<kernels::TextPooling>&& HasContrast<Queue> ==
-    Sets::template has<kernels::Contrast>&& HasOwnArithmetic<Queue> == Sets::template has<kernels::OwnArithmetic>;
+    Sets::template has<kernels::Contrast>&& HasPreference<Queue> ==
+    Sets::template has<kernels::Preference>&& HasOwnArithmetic<Queue> == Sets::template has<kernels::OwnArithmetic>;
 
 }  // namespace monomorph

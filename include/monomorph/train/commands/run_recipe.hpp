@@ -133,7 +133,14 @@ template <class Objective> constexpr auto prepare_of() -> decltype(train::Recipe
 
 template <class Objective> train::ObjectiveReport report_of() {
   constexpr auto& metrics = metrics_of<Objective>;
-  return {.metrics = {metrics.begin(), metrics.end()}, .over_tokens = !is_over_embeddings<Objective>};
+  return {.metrics = {metrics.begin(), metrics.end()},
+          .over_tokens = !is_over_embeddings<Objective> && !is_over_sequences<Objective>};
+}
+template <class Objective> constexpr std::int64_t sequences_per_sample_of() {
+  if constexpr (is_over_sequences<Objective>)
+    return Objective::sequences_per_sample;
+  else
+    return 0;
 }
 template <class Objective> constexpr std::int64_t texts_per_sample_of() {
   if constexpr (is_over_embeddings<Objective>)
@@ -186,6 +193,7 @@ template <Recipe R> train::RecipeProgram program_of() {
           .prefix_tokens = plan::longest_prefix<R>,
           .predicts_next_token = predicts_next_token<objective_of<R>>,
           .texts_per_sample = texts_per_sample_of<objective_of<R>>(),
+          .sequences_per_sample = sequences_per_sample_of<objective_of<R>>(),
           .objective = report_of<objective_of<R>>(),
           .prepare = prepare_of<objective_of<R>>(),
           .layers = layer_kinds<R>(),

@@ -92,10 +92,11 @@ struct RecipeProgram {
     const int block = unit - first_block;
     return 0 <= block && block < n_blocks ? block : -1;
   }
-  bool wants_document_starts = false;  ///< micro-batches say where documents begin
-  std::int64_t prefix_tokens = 0;      ///< plan::longest_prefix
-  bool predicts_next_token = true;     ///< or else tokens that the objective hides, or no tokens
-  std::int64_t texts_per_sample = 0;   ///< of an objective over embeddings
+  bool wants_document_starts = false;     ///< micro-batches say where documents begin
+  std::int64_t prefix_tokens = 0;         ///< plan::longest_prefix
+  bool predicts_next_token = true;        ///< or else tokens that the objective hides, or no tokens
+  std::int64_t texts_per_sample = 0;      ///< of an objective over embeddings
+  std::int64_t sequences_per_sample = 0;  ///< of an objective over sequences
   ObjectiveReport objective;
   void (*prepare)(const Sample&, const PolicyHparams& objective) = nullptr;  ///< null if the objective prepares nothing
   std::vector<LayerKind> layers;
@@ -111,7 +112,7 @@ struct RecipeProgram {
   Owned<StepObserver> (*make_observer)(const PolicyHparams& hparams) = nullptr;  ///< null if there is none
 };
 
-/// The command line of every recipe's program: train, describe, schema, check, evaluate, generate, retrieve, embed.
+/// The command line of every recipe's program: train, describe, schema, check, evaluate, generate, retrieve, embed, …
 int run_program(const RecipeProgram& recipe, int argc, char** argv);
 
 }  // namespace monomorph::train

@@ -114,6 +114,7 @@ template <Recipe R> class Step final : public RecordableStep<R> {
     t.inputs_M = pass.batch.inputs;
     t.targets_M = pass.batch.targets;
     t.objective = &this->objective_;
+    t.reference_BK = pass.batch.reference;
     t.data_parallel = &this->state_.collectives;
     t.dropout.step = pass.step;
     t.dropout.first_sample = pass.batch.first_sample;

@@ -61,6 +61,13 @@ template <Recipe R> class StepAccess : public TrainingStep {
     else
       return {};
   }
+  View log_probabilities() const override {
+    synchronize(state_.queue());
+    if constexpr (is_over_sequences<objective_of<R>>)
+      return LastLayer<R>::log_probabilities(head(), state_.activations.statistics());
+    else
+      return {};
+  }
   /// What the last layer has saved.
   auto head() const { return state_.activations.saved(LastLayer<R>{}, plan::last_layer<R>); }
   const State<R>& state() const { return state_; }
@@ -69,15 +76,19 @@ template <Recipe R> class StepAccess : public TrainingStep {
   static constexpr int n_units = plan::n_stored_units<R>;
   static constexpr bool within_documents = attention_of<R>::within_documents;
 
-  void check(const MicroBatch& batch) const {
-    std::int64_t texts = 0;
+  /// What the recipe's batches are.
+  BatchLimits limits() const {
+    std::int64_t texts = 0, sequences = 0;
     if constexpr (makes_embeddings<R>) texts = objective_of<R>::texts_per_sample;
-    check_batch(batch, {.rows = state_.batch(),
-                        .tokens = trunk_of<R>.context_length,
-                        .vocab_size = trunk_of<R>.vocab_size,
-                        .texts = texts,
-                        .wants_document_starts = within_documents});
+    if constexpr (is_over_sequences<objective_of<R>>) sequences = objective_of<R>::sequences_per_sample;
+    return {.rows = state_.batch(),
+            .tokens = trunk_of<R>.context_length,
+            .vocab_size = trunk_of<R>.vocab_size,
+            .texts = texts,
+            .sequences = sequences,
+            .wants_document_starts = within_documents};
   }
+  void check(const MicroBatch& batch) const { check_batch(batch, limits()); }
   /// Each unit's collectives are done.
   void wait_for_all() {
     for (int u = 0; u < n_units; ++u) state_.collectives.wait(u);

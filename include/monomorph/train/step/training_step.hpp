@@ -27,6 +27,9 @@ struct MicroBatch {
   /// By token the place within its row at which its document begins, 0 if that lies before the row: never greater than
   /// the token's own place and equal to it at a document's first token. Given only to recipes that want it.
   const std::int32_t* document_starts = nullptr;
+  /// By sample and sequence, how probable the sequence is to another model. Given only to recipes whose objective is
+  /// over sequences.
+  const double* reference = nullptr;
 };
 
 /// What a rank holds of a canonical tensor of the optimiser's state: a run of the elements of a region of it.
@@ -106,6 +109,9 @@ class TrainingStep : public HostAccess {
       int block) const = 0;  ///< input of a block in the last forward pass; L: of what stands behind
   /// What an encoder made of the texts of the last micro-batch, sample by sample; not present of another model.
   virtual View embeddings() const = 0;
+  /// By sample and sequence, how probable the sequences of the last micro-batch were, in fp64; not present of a recipe
+  /// whose objective is not over sequences.
+  virtual View log_probabilities() const = 0;
 };
 
 }  // namespace monomorph::train

@@ -31,6 +31,7 @@ template <class S, class D> struct Tokens {
   const std::int32_t* targets;
   S* loss;
   const double* scale;  ///< null: 1
+  const S* weight;      ///< of the gradient, by token; null: 1
   LossTerms terms;
 };
 
@@ -163,8 +164,9 @@ __global__ void __launch_bounds__(most_token_threads<S>, 1) cross_entropies(Toke
   if (threadIdx.x == 0)
     tokens.loss[row] = loss_of(found, target_logit, log_total, log_sum_exp, tokens.terms, tokens.vocabulary);
   if (dlogits == nullptr) return;
-  const Gradient<S> gradient = gradient_of(found, log_sum_exp, tokens.scale == nullptr ? 1 : *tokens.scale,
-                                           tokens.terms, target, tokens.vocabulary);
+  double scale = tokens.scale == nullptr ? 1 : *tokens.scale;
+  if (tokens.weight != nullptr) scale *= static_cast<double>(tokens.weight[row]);
+  const Gradient<S> gradient = gradient_of(found, log_sum_exp, scale, tokens.terms, target, tokens.vocabulary);
   each_pack_backward<width>(tokens.vocabulary,
                             [&]<int n>(std::int64_t column) { gradient.template write<n>(logits, dlogits, column); });
   zero_columns(dlogits, tokens.vocabulary, tokens.columns);
@@ -210,6 +212,7 @@ template <class S, class D> void start(Queue queue, const TokenLogits& logits, c
                             logits.targets_C,
                             logits.loss_C.as<S>(),
                             logits.scale == &unscaled ? nullptr : logits.scale,
+                            logits.weight_C.present() ? logits.weight_C.as<const S>() : nullptr,
                             terms};
   const bool packed = rows_start_access(in) && (!out.present() || rows_start_access(out));
   const auto kernel = packed ? cross_entropies<wide, S, D> : cross_entropies<1, S, D>;

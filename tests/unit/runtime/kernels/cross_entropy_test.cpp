@@ -32,6 +32,35 @@ Matrix times(Matrix matrix, double factor) {
 }
 }  // namespace
 
+TEST_CASE("gradients are weighed by token, and losses are not", "[cross_entropy]") {
+  const std::vector<double> weights{0.5, -1, 7, 0};
+  const std::vector<std::int32_t> targets{3, 0, ignored_target, 5};
+  const Matrix logits = random_matrix(4, 64, 1);
+  for (const DType dtype : {DType::fp32, DType::fp64})
+    for (const bool of_own : {false, true}) {  // by the kernel, or by arithmetic of one's own
+      CAPTURE(name_of(dtype), of_own);
+      const auto gradients = [&](double scale, const View& weight) {
+        const Storage in(logits, dtype), loss(filled(1, 4, 7), dtype), out(filled(4, 64, 7), dtype);
+        LossSum sum;
+        const TokenLogits tokens{in.view(), targets.data(), 61, loss.view(), out.view(), &scale, &sum, weight};
+        if (of_own)
+          stranger::FocalLoss::loss(cpu::Queue{}, tokens, {});
+        else
+          cpu::cross_entropy({}, tokens);
+        return std::tuple(out.values(), loss.values(), sum.loss);
+      };
+      const Storage weight({1, 4, weights}, dtype);
+      const auto [weighed, loss, sum] = gradients(8, weight.view());
+      CHECK(loss == std::get<1>(gradients(8, {})));
+      CHECK(sum == std::get<2>(gradients(8, {})));
+      for (std::size_t row = 0; row < 4; ++row) {
+        Values expected = std::get<0>(gradients(row == 2 ? 1 : 8 * weights[row], {}));
+        for (std::size_t i = row * 64; i < (row + 1) * 64; ++i)
+          CHECK(weighed[i] == Approx(expected[i]).epsilon(1e-6).margin(1e-12));
+      }
+    }
+}
+
 TEST_CASE("cross-entropy and its gradient are LibTorch's", "[cross_entropy]") {
   for (const Case& c : cases) {
     for (const double spread : {1.0, 30.0}) {

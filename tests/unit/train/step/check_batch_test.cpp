@@ -11,7 +11,8 @@ using namespace monomorph;
 using namespace monomorph::train;
 using monomorph::testing::contains, monomorph::testing::error_of;
 
-constexpr BatchLimits limits{.rows = 2, .tokens = 4, .vocab_size = 7, .texts = 0, .wants_document_starts = true};
+constexpr BatchLimits limits{
+    .rows = 2, .tokens = 4, .vocab_size = 7, .texts = 0, .sequences = 0, .wants_document_starts = true};
 
 struct Batch {
   std::vector<std::int32_t> inputs{0, 1, 2, 3, 4, 5, 6, 0}, targets{ignored_target, 6, 0, 1, 2, 3, 4, 5},
@@ -57,6 +58,12 @@ TEST_CASE("where texts are compared, targets are numbers of texts") {
   CHECK(contains(refusal_of(batch, of_pairs),
                  "[KERNEL-07] row 1 of the batch has a token of text 2, and the objective "
                  "compares 2 texts"));
+}
+
+TEST_CASE("where sequences are compared, there must be something to compare them with") {
+  BatchLimits of_sequences = limits;
+  of_sequences.sequences = 2;
+  CHECK(contains(refusal_of({}, of_sequences), "[KERNEL-09]"));
 }
 
 TEST_CASE("document starts that are none are an error that names row and token") {
