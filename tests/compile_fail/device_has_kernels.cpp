@@ -2,6 +2,7 @@
 // expect-error: \[DEVICE-03\] the optimizer Sgd must have a device with the kernel sgd
 // expect-error: \[DEVICE-03\] the optimizer Lion must have a device with the kernel lion
 // expect-error: \[DEVICE-03\] a mixture of experts must have a device that routes tokens
+// expect-error: \[DEVICE-03\] the precision Fp8Mixed must have a device with products of fp8
 // expect-error: \[DEVICE-03\] a model that makes embeddings must have a device that pools the tokens of texts
 // expect-error: \[DEVICE-03\] the objective ContrastivePairs must have a device that compares embeddings
 // expect-error: \[DEVICE-03\] the objective Preferences must have a device that compares sequences
@@ -45,6 +46,9 @@ struct WithPreferences : Control {
   using attention = monomorph::attention::WithinDocuments;
   using objective = monomorph::objective::Preferences;
 };
+struct WithFp8 : Control {
+  using precision = monomorph::precision::Fp8Mixed;
+};
 struct Own : monomorph::objective::NextToken {
   using needs = monomorph::KernelSets<monomorph::kernels::OwnArithmetic>;
 };
@@ -56,6 +60,7 @@ static_assert(admitted<WithMuon, DenseDevice>);
 static_assert(admitted<WithSgd, DenseDevice>);
 static_assert(admitted<WithLion, DenseDevice>);
 static_assert(admitted<WithMixture, DenseDevice>);
+static_assert(admitted<WithFp8, DenseDevice>);
 static_assert(admitted<EncoderControl, DenseDevice>);
 static_assert(admitted<WithPreferences, DenseDevice>);
 static_assert(admitted<WithOwn, Device>);
@@ -65,5 +70,6 @@ static_assert(admitted<WithLion, monomorph::device::Cuda>);
 static_assert(admitted<WithSgd, monomorph::device::Cuda>);
 static_assert(admitted<WithMuon, monomorph::device::Cuda>);
 static_assert(admitted<WithMixture, monomorph::device::Cuda>);
+static_assert(admitted<WithFp8, monomorph::device::Cuda>);
 static_assert(admitted<EncoderControl, monomorph::device::Cuda>);
 static_assert(admitted<WithPreferences, monomorph::device::Cuda>);

@@ -2,6 +2,8 @@
 // expect-error: \[PREC-05\] a precision policy must have `static constexpr DType gradient_dtype`
 // expect-error: \[PREC-05\] a precision policy must have `static constexpr DType reduce_dtype`
 // expect-error: \[PREC-05\] a precision policy must have `static constexpr DType master_dtype`
+// expect-error: \[PREC-05\] amax_history of a precision policy, if it has one, must be `static constexpr int
+// expect-error: \[PREC-05\] scale_margin of a precision policy, if it has one, must be `static constexpr int
 #include "support/control.hpp"
 struct Own {
 #if NEGATIVE
@@ -16,4 +18,24 @@ struct Own {
 struct Case : Control {
   using precision = Own;
 };
+struct WideHistory : monomorph::precision::Bf16Mixed {
+#if NEGATIVE
+  static constexpr double amax_history = 16;
+#else
+  static constexpr int amax_history = 16;
+#endif
+};
+struct MarginAlone : monomorph::precision::Bf16Mixed {
+#if NEGATIVE
+  static constexpr int scale_margin = 1;
+#endif
+};
+struct Scaled : Control {
+  using precision = WideHistory;
+};
+struct Apart : Control {
+  using precision = MarginAlone;
+};
 static_assert(monomorph::admit<Case>());
+static_assert(monomorph::admit<Scaled>());
+static_assert(monomorph::admit<Apart>());

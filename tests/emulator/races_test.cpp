@@ -4,6 +4,7 @@
 #include "runtime/cuda/attention/plain_attention.hpp"
 #include "runtime/cuda/loss/contrast.hpp"
 #include "runtime/cuda/products/mixed_products.hpp"
+#include "runtime/cuda/products/round_to_fp8.hpp"
 #include "runtime/cuda/sums/divide_by_norm.hpp"
 #include "support/catch.hpp"
 #include "support/scattered_pages.hpp"
@@ -219,6 +220,27 @@ TEST_CASE("biases of experts, and products of two dtypes, race for nothing") {
           cuda::balance_biases({}, run, 0, loads.data(), n, 0.1, {.decision = &decision});
           cuda::mixed_backward_weight({}, dy, in, view(dw, DType::fp32, n), true);
           cuda::mixed_backward_input({}, dy, view(w, DType::bf16, n), in, true);
+        }) == 0);
+}
+
+TEST_CASE("matrices that are rounded to fp8, and what is recorded of them, race for nothing") {
+  constexpr std::int64_t rows = 80, cols = 144;
+  std::vector<std::uint16_t> x(rows * cols, 0x3F80), history(6 * 40, 0x3F80);
+  std::vector<std::uint8_t> rounded(rows * cols), transposed(rows * cols);
+  std::vector<float> master(256), scales(12);
+  std::vector<std::int64_t> maxima(6);
+  const float scale = 2;
+  const auto view = [](auto& of, DType dtype, Shape shape) {
+    return View(reinterpret_cast<std::byte*>(of.data()), dtype, shape);
+  };
+  const UpdateDecision decision;
+  const ElementUpdate run{.gradient = {}, .master = view(master, DType::fp32, {1, 256})};
+  CHECK(races_of([&] {
+          cuda::round_to_fp8({}, view(x, DType::bf16, {rows, cols}), &scale,
+                             {view(rounded, DType::e4m3, {rows, cols}), view(transposed, DType::e4m3, {cols, rows})},
+                             maxima.data());
+          cuda::amax_scales({}, view(history, DType::bf16, {6, 40}), 0, view(scales, DType::fp32, {1, 12}));
+          cuda::record_amax({}, run, 0, {6, 40}, maxima.data(), {.decision = &decision});
         }) == 0);
 }
 

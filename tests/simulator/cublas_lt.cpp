@@ -32,6 +32,8 @@ struct Description {
   cudaDataType_t aux_type = CUDA_R_32F;
   void* aux = nullptr;
   std::int64_t aux_stride = 0;
+  const float *a_scale = nullptr, *b_scale = nullptr;
+  std::int8_t sums_shortly = 0;
 
   bool has_bias() const { return epilogue == CUBLASLT_EPILOGUE_BIAS || epilogue == CUBLASLT_EPILOGUE_GELU_AUX_BIAS; }
   bool is_gelu() const { return epilogue == CUBLASLT_EPILOGUE_GELU_AUX || epilogue == CUBLASLT_EPILOGUE_GELU_AUX_BIAS; }
@@ -52,6 +54,10 @@ DType dtype_of(cudaDataType_t type) {
       return DType::bf16;
     case CUDA_R_16F:
       return DType::fp16;
+    case CUDA_R_8F_E4M3:
+      return DType::e4m3;
+    case CUDA_R_8F_E5M2:
+      return DType::e5m2;
     default:
       refuse("the type " + std::to_string(type));
   }
@@ -80,8 +86,33 @@ void check_epilogue(const Description& how, DType d) {
     refuse(name + " beside memory that does not lie so");
 }
 
+bool is_fp8(DType dtype) { return size_of(dtype) == 1; }
+
+/// cuBLASLt's table of types for factors of 8 bits, of which one at most has the wider range.
+void check_fp8_types(const Description& how, DType a, DType b, DType c, DType d) {
+  const bool factors = is_fp8(a) && is_fp8(b) && (a == DType::e4m3 || b == DType::e4m3);
+  const bool sum = c == d && (d == DType::bf16 || d == DType::fp16 || d == DType::fp32);
+  if (!factors || !sum || how.compute != CUBLAS_COMPUTE_32F || how.scale != CUDA_R_32F)
+    refuse("a product of these types");
+  const DType bias = d == DType::fp16 ? DType::fp16 : DType::bf16;
+  if (how.epilogue == CUBLASLT_EPILOGUE_BIAS ? dtype_of(how.bias_type) != bias
+                                             : how.epilogue != CUBLASLT_EPILOGUE_DEFAULT)
+    refuse("the epilogue " + std::to_string(how.epilogue) + " with a bias of this type");
+}
+
+/// Both factors lie along what is added up, and everything at multiples of 16 bytes.
+void check_fp8_shapes(const Description& how, const Layout& a, const Layout& b, const Layout& d) {
+  if (how.a != CUBLAS_OP_T || how.b != CUBLAS_OP_N) refuse("a product of 8 bits but of aᵀ b");
+  for (const std::int64_t extent : {a.rows, a.columns, b.columns})
+    if (extent % 16 != 0) refuse("a product of 8 bits with " + std::to_string(extent) + " rows, columns or terms");
+  for (const Layout& x : {a, b, d})
+    if (x.stride * size_of(x.dtype) % 16 != 0) refuse("columns of 8 bits that begin between accesses");
+}
+
 /// cuBLASLt's table of types, as far as the backend uses it.
 void check_types(const Description& how, DType a, DType b, DType c, DType d) {
+  if (is_fp8(a) || is_fp8(b)) return check_fp8_types(how, a, b, c, d);
+  if (how.a_scale != nullptr || how.b_scale != nullptr || how.sums_shortly != 0) refuse("scales of these types");
   const bool in_fp64 = d == DType::fp64;
   const bool compute = how.compute == (in_fp64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F) &&
                        how.scale == (in_fp64 ? CUDA_R_64F : CUDA_R_32F);
@@ -105,6 +136,7 @@ void check_shapes(const Description& how, const Layout& a, const Layout& b, cons
 void check(const Description& how, const Layout& a, const Layout& b, const Layout& c, const Layout& d) {
   check_types(how, a.dtype, b.dtype, c.dtype, d.dtype);
   check_shapes(how, a, b, c, d);
+  if (is_fp8(a.dtype)) check_fp8_shapes(how, a, b, d);
 }
 
 Matrix matrix_of(const void* data, const Layout& layout, bool transposed = false) {
@@ -199,6 +231,15 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t description,
     case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD:
       assign(how.aux_stride, value, bytes);
       break;
+    case CUBLASLT_MATMUL_DESC_A_SCALE_POINTER:
+      assign(how.a_scale, value, bytes);
+      break;
+    case CUBLASLT_MATMUL_DESC_B_SCALE_POINTER:
+      assign(how.b_scale, value, bytes);
+      break;
+    case CUBLASLT_MATMUL_DESC_FAST_ACCUM:
+      assign(how.sums_shortly, value, bytes);
+      break;
     default:
       refuse("the attribute " + std::to_string(attribute) + " of a product");
   }
@@ -249,6 +290,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description
                               std::size_t workspace_bytes, cudaStream_t stream) {
   const Description& how = of(description);
   check(how, of(a_layout), of(b_layout), of(c_layout), of(d_layout));
+  if (is_fp8(of(a_layout).dtype))
+    for (const void* matrix : {a, b, c, static_cast<const void*>(d)})
+      if (reinterpret_cast<std::uintptr_t>(matrix) % 16 != 0) refuse("a matrix of 8 bits that begins between accesses");
   Multiplication product{.a = matrix_of(a, of(a_layout), is_transposed(how.a)),
                          .b = matrix_of(b, of(b_layout), is_transposed(how.b)),
                          .c = matrix_of(c, of(c_layout)),
@@ -256,7 +300,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description
                          .bias = {},
                          .aux = {},
                          .alpha = number(alpha, how.scale),
-                         .beta = number(beta, how.scale)};
+                         .beta = number(beta, how.scale),
+                         .a_scale = how.a_scale,
+                         .b_scale = how.b_scale};
   using After = Multiplication::After;
   if (how.is_gelu() || how.is_gelu_gradient()) {
     product.after = how.is_gelu() ? After::gelu : After::gelu_gradient;

@@ -63,6 +63,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   std::snprintf(properties->name, sizeof properties->name, "simulated GPU");
   properties->major = 9;
   properties->multiProcessorCount = 1;
+  properties->major = gpu().compute_capability().major;
+  properties->minor = gpu().compute_capability().minor;
   properties->totalGlobalMem = Memory::gpu_bytes;
   return cudaSuccess;
 }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "runtime/kernels/fp8.hpp"
 #include "simulator/simulator.hpp"
 
 namespace monomorph::simulator {
@@ -38,11 +39,28 @@ template <class F> void for_each_row(const View& view, F&& f) {
     f(view.data + row * view.stride * size_of(view.dtype), bytes);
 }
 
+template <class Stored, class T> void widen_rows(const View& rows, Values<T>& values) {
+  for (std::int64_t row = 0; row < rows.shape.rows; ++row)
+    for (std::int64_t i = 0; i < rows.shape.cols; ++i)
+      values.at(i, row) = static_cast<T>(widen(rows.as<const Stored>()[row * rows.stride + i]));
+}
+
 template <class T> Values<T> stored_values(const View& rows) {
   for_each_row(rows, [](const std::byte* row, std::size_t bytes) { Simulator::the().reads(row, bytes); });
   Values<T> values(rows.shape.cols, rows.shape.rows);
-  cpu::copy({}, rows, values.view());
+  if (rows.dtype == DType::e4m3)
+    widen_rows<E4M3>(rows, values);
+  else if (rows.dtype == DType::e5m2)
+    widen_rows<E5M2>(rows, values);
+  else
+    cpu::copy({}, rows, values.view());
   return values;
+}
+
+double number_at(const float* place) {
+  if (place == nullptr) return 1;
+  Simulator::the().reads(place, sizeof *place);
+  return *place;
 }
 
 template <class T> Values<T> values_of(const Matrix& matrix) {
@@ -76,9 +94,9 @@ template <class T> void run_in(const Multiplication& m) {
   for (std::int64_t column = 0; column < d.columns(); ++column)
     for (std::int64_t i = 0; i < a.columns(); ++i)
       for (std::int64_t row = 0; row < d.rows(); ++row) d.at(row, column) += a.at(row, i) * b.at(i, column);
-  if (m.alpha != 1)
+  if (const double by = m.alpha * number_at(m.a_scale) * number_at(m.b_scale); by != 1)
     for (std::int64_t column = 0; column < d.columns(); ++column)
-      for (std::int64_t row = 0; row < d.rows(); ++row) d.at(row, column) *= static_cast<T>(m.alpha);
+      for (std::int64_t row = 0; row < d.rows(); ++row) d.at(row, column) *= static_cast<T>(by);
   if (m.beta != 0) {
     Values<T> c = stored_values<T>(m.c.rows);
     for (std::int64_t column = 0; column < d.columns(); ++column)

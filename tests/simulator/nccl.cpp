@@ -372,6 +372,19 @@ void add_up(const std::vector<std::vector<std::byte>>& parts, std::size_t first,
   for (std::size_t rank = 1; rank < parts.size(); ++rank) add(type, sums, parts[rank].data() + first, bytes);
 }
 
+/// The greatest of each rank's words.
+void join_words(const std::vector<std::vector<std::byte>>& parts, std::byte* greatest, std::size_t bytes) {
+  std::memcpy(greatest, parts.front().data(), bytes);
+  for (const std::vector<std::byte>& part : parts)
+    for (std::size_t i = 0; i < bytes; i += sizeof(std::int64_t)) {
+      std::int64_t word = 0, most = 0;
+      std::memcpy(&word, part.data() + i, sizeof word);
+      std::memcpy(&most, greatest + i, sizeof most);
+      most = std::max(most, word);
+      std::memcpy(greatest + i, &most, sizeof most);
+    }
+}
+
 }  // namespace
 
 ncclResult_t ncclReduceScatter(const void* sent, void* received, std::size_t count, ncclDataType_t type,
@@ -392,7 +405,8 @@ ncclResult_t ncclReduceScatter(const void* sent, void* received, std::size_t cou
 
 ncclResult_t ncclAllReduce(const void* sent, void* received, std::size_t count, ncclDataType_t type,
                            ncclRedOp_t operation, ncclComm_t to, cudaStream_t stream) {
-  if (operation != ncclSum) return ncclInvalidArgument;
+  const bool takes_greatest = operation == ncclMax && type == ncclInt64;
+  if (operation != ncclSum && !takes_greatest) return ncclInvalidArgument;
   const std::size_t bytes = count * size_of(type);
   auto* const result = static_cast<std::byte*>(received);
   return call(to, stream,
@@ -402,7 +416,10 @@ ncclResult_t ncclAllReduce(const void* sent, void* received, std::size_t count, 
                .received = result,
                .received_bytes = bytes,
                .receive = [=](const std::vector<std::vector<std::byte>>& parts) {
-                 add_up(parts, 0, result, bytes, type);
+                 if (takes_greatest)
+                   join_words(parts, result, bytes);
+                 else
+                   add_up(parts, 0, result, bytes, type);
                  if (type == ncclFloat32 && goes_wrong("all-reduce")) spoil_last_byte(result, bytes);
                }});
 }

@@ -5,6 +5,7 @@
 
 #include <monomorph/optim/muon.hpp>
 #include <monomorph/runtime/kernels/linear_activate.hpp>
+#include <monomorph/runtime/kernels/scaled_products.hpp>
 
 #include "gpu/mirror.hpp"
 #include "simulator/simulator.hpp"
@@ -96,6 +97,84 @@ TEST_CASE("gradients of a router's products, of fp32 scores and 16 bits, are tho
       dx.check_equal(tolerance(dtype));
       dw.check_equal(tolerance(DType::fp32));
     }
+}
+
+TEST_CASE("products of fp8 on the simulated GPU are those of a CPU, biases and sums with them") {
+  using std::int64_t;
+  for (const int64_t gap : {0, 16})
+    for (const auto& [m, n, k] : {std::array<int64_t, 3>{16, 32, 48}, {80, 16, 112}}) {
+      CAPTURE(gap, m, n, k);
+      constexpr DType bf16 = DType::bf16, fp32 = DType::fp32;
+      const Mirror x = matrix(m, k, bf16, 1, gap), w = matrix(n, k, bf16, 2, 0), bias = matrix(1, n, bf16, 3, 0),
+                   residual = matrix(m, n, bf16, 4, gap), dy = matrix(m, n, bf16, 5, gap);
+      const Mirror y = matrix(m, n, bf16, 6, gap), z = matrix(m, n, bf16, 7, gap), dx = matrix(m, k, bf16, 8, gap),
+                   dw = matrix(n, k, fp32, 9, 0), dbias = matrix(1, n, fp32, 10, 0);
+      const Mirror history({3, 2, {1, 2, 0.5, 0, 3, 4}}, bf16), scales(filled(1, numbers_of_scales, 0), fp32),
+          room(filled(1, ScaledProduct::elements(m, n, k), 0), bf16);
+      MirrorOf<std::array<int64_t, 3>> maxima({});
+      const auto product = [&](auto q) {
+        return ScaledProduct{.scales = scales.on(q).template as<float>(),
+                             .maxima = maxima.on(q)->data(),
+                             .room = room.on(q)};
+      };
+      on_both([&](auto q) {
+        amax_scales(q, history.on(q), 0, scales.on(q));
+        scaled_linear(q, x.on(q), w.on(q), bias.on(q), y.on(q), product(q));
+        scaled_linear_add(q, x.on(q), w.on(q), View{}, residual.on(q), z.on(q), product(q));
+      });
+      scales.check_equal();
+      for (const Mirror* result : {&y, &z}) result->check_equal(tolerance(bf16));
+      for (const bool accumulate : {false, true}) {
+        on_both([&](auto q) {
+          scaled_linear_backward_weight(q, dy.on(q), x.on(q), dw.on(q), dbias.on(q), accumulate, product(q));
+          scaled_linear_backward_input(q, w.on(q), dx.on(q), accumulate, product(q));
+        });
+        dx.check_equal(tolerance(bf16));
+        for (const Mirror* result : {&dw, &dbias}) result->check_equal(tolerance(fp32));
+      }
+      CHECK(maxima.gpu() == maxima.cpu());
+      CHECK(maxima.cpu()[2] > 0);
+    }
+}
+
+TEST_CASE("the simulated cuBLASLt refuses products of 8 bits that cuBLASLt has not") {
+  struct Asked {
+    std::int64_t m = 32, n = 16, k = 48;
+    cudaDataType_t a = CUDA_R_8F_E4M3, b = CUDA_R_8F_E5M2, d = CUDA_R_32F;
+    cublasOperation_t of_a = CUBLAS_OP_T, of_b = CUBLAS_OP_N;
+    cudaDataType_t bias = CUDA_R_16BF;
+  };
+  const auto refused = [](const Asked& asked) {
+    return refusal([&] {
+      Described how(asked.m, asked.n, asked.k, asked.k, asked.k);
+      for (const auto layout : how.a_b_d) cublasLtMatrixLayoutDestroy(layout);
+      const bool a_t = asked.of_a == CUBLAS_OP_T, b_t = asked.of_b == CUBLAS_OP_T;
+      cublasLtMatrixLayoutCreate(&how.a_b_d[0], asked.a, a_t ? asked.k : asked.m, a_t ? asked.m : asked.k,
+                                 a_t ? asked.k : asked.m);
+      cublasLtMatrixLayoutCreate(&how.a_b_d[1], asked.b, b_t ? asked.n : asked.k, b_t ? asked.k : asked.n,
+                                 b_t ? asked.n : asked.k);
+      cublasLtMatrixLayoutCreate(&how.a_b_d[2], asked.d, asked.m, asked.n, asked.m);
+      how.set(CUBLASLT_MATMUL_DESC_TRANSA, asked.of_a);
+      how.set(CUBLASLT_MATMUL_DESC_TRANSB, asked.of_b);
+      how.set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+      how.set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, asked.bias);
+      how.choose();
+    });
+  };
+  CHECK(refused({}).empty());
+  CHECK(refused({.d = CUDA_R_16BF}).empty());
+  CHECK(contains(refused({.a = CUDA_R_8F_E5M2}), "a product of these types"));
+  CHECK(contains(refused({.b = CUDA_R_16BF}), "a product of these types"));
+  CHECK(contains(refused({.of_a = CUBLAS_OP_N}), "a product of 8 bits but of"));
+  CHECK(contains(refused({.of_b = CUBLAS_OP_T}), "a product of 8 bits but of"));
+  CHECK(contains(refused({.m = 40}), "a product of 8 bits with 40"));
+  CHECK(contains(refused({.n = 24}), "a product of 8 bits with 24"));
+  CHECK(contains(refused({.k = 40}), "a product of 8 bits with 40"));
+  CHECK(contains(refused({.bias = CUDA_R_32F}), "with a bias of this type"));
+  const float scale = 1;
+  Described wide(4, 5, 6, 6, 4);
+  wide.set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &scale);
+  CHECK(contains(refusal([&] { wide.choose(); }), "scales of these types"));
 }
 
 TEST_CASE("a sum with beta 0 reads nothing of what was there") {

@@ -22,7 +22,18 @@ namespace {
 
 template <class R> struct ReducedInBf16 : R { using precision = precision::Bf16MixedReducingBf16; };
 
-const Sequences samples(8, gpt2_like::model.context_length, 50);
+template <class R> struct InFp8 : R {
+  static constexpr DecoderSpec model = [] {
+    DecoderSpec model = R::model;
+    model.context_length = 16;
+    return model;
+  }();
+  using precision = precision::Fp8Mixed;
+};
+template <class R> const Sequences& samples_of() {
+  static const Sequences of_recipe(8, R::model.context_length, 50);
+  return of_recipe;
+}
 
 struct Task {
   bool in_tree;
@@ -57,7 +68,7 @@ template <Recipe R> class RankOfTraining {
       last = next;
     }
     if (const std::string note = step_.take_recording_note(); !note.empty()) fmt::print("note: {}\n", note);
-    fmt::print("evaluated {:a}\n", step_.evaluate(samples.from(1, R::model.context_length)).loss);
+    fmt::print("evaluated {:a}\n", step_.evaluate(samples_of<R>().from(1, R::model.context_length)).loss);
   }
 
  private:
@@ -65,7 +76,7 @@ template <Recipe R> class RankOfTraining {
     ++number_;
     const std::int64_t n = own_micro_batches();
     for (std::int64_t i = 0; i < n; ++i)
-      step_.accumulate(samples.from(i * world_.size() + world_.rank(), R::model.context_length), number_,
+      step_.accumulate(samples_of<R>().from(i * world_.size() + world_.rank(), R::model.context_length), number_,
                        {.index = i, .count = n});
     const train::Ticket ticket = step_.decide({.max_norm = 0.5});
     step_.update(hparams_, {});
@@ -128,6 +139,9 @@ bool train(std::string_view device, std::string_view strategy, const Task& task)
     train<OnGpu<Sharded<Small<gpt2_like>, sharding::HybridShard<2>>>>(task);
   else if (strategy == "ReducedInBf16")
     train<OnGpu<ReducedInBf16<Sharded<Small<gpt2_like>, sharding::FullShard>>>>(task);
+  else if (strategy == "InFp8")
+    device == "gpu" ? train<OnGpu<InFp8<Sharded<Small<gpt2_like>, sharding::FullShard>>>>(task)
+                    : train<InFp8<Sharded<Small<gpt2_like>, sharding::FullShard>>>(task);
   else
     return false;
   return true;

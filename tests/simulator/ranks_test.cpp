@@ -136,6 +136,12 @@ TEST_CASE("GPUs that share gradients have the losses of a CPU, and the bits of o
 TEST_CASE("GPUs that share all have the losses of a CPU, and the bits of one GPU in the fixed tree") {
   check_strategy("FullShard", {2, 4});
 }
+TEST_CASE("GPUs with products in fp8 have the bits of one GPU in the fixed tree, whose losses are near a CPU's") {
+  const std::vector<string> cpu = steps_of(1, command("cpu", "InFp8", "fixed_tree")),
+                            one = steps_of(1, command("gpu", "InFp8", "fixed_tree"));
+  CHECK(worst_difference(one, cpu) < 5e-3);
+  for (const int ranks : {2, 4}) CHECK(steps_of(ranks, command("gpu", "InFp8", "fixed_tree")) == one);
+}
 TEST_CASE("pairs of GPUs that are replicas have the losses of a CPU, and the bits of one GPU in the fixed tree") {
   check_strategy("HybridShard", {4});
 }

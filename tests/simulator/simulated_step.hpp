@@ -28,6 +28,11 @@ template <class R, int n_blocks = 2> struct Small : R {
     return model;
   }();
 };
+/// Rows as long as the recipe's context.
+template <class R> const Sequences& sequences_of() {
+  static const Sequences of_recipe(4, R::model.context_length, 50);
+  return of_recipe;
+}
 template <class R> struct KeptOnHost : R {
   using sharding = sharding::HostParameters<sharding::Replicate>;
   using checkpointing = checkpointing::Offload<>;
@@ -41,7 +46,7 @@ template <Recipe R> class Training {
   train::Ticket take_step() {
     ++number_;
     for (const std::int64_t i : {0, 1})
-      step_.accumulate(sequences.from(2 * i, R::model.context_length), number_, {.index = i, .count = 2});
+      step_.accumulate(sequences_of<R>().from(2 * i, R::model.context_length), number_, {.index = i, .count = 2});
     const train::Ticket ticket = step_.decide({.max_norm = 0.5});
     step_.update(hparams_, {});
     return ticket;

@@ -85,6 +85,12 @@ class Simulator {
   int n_gpus() const { return n_gpus_; }
   int device() const { return device_; }  ///< the number of the GPU that this process plays
   void set_device(int device) { device_ = device; }
+  /// Of each GPU; at first that of Hopper.
+  struct ComputeCapability {
+    int major = 9, minor = 0;
+  };
+  ComputeCapability compute_capability() const { return compute_capability_; }
+  void set_compute_capability(int major, int minor) { compute_capability_ = {major, minor}; }
   Memory& memory() { return memory_; }
   Streams& streams() { return streams_; }
   Counts& counts() { return counts_; }
@@ -138,6 +144,7 @@ class Simulator {
   std::uint64_t time_ = 0;
   Observer observer_;
   int n_gpus_ = 1;
+  ComputeCapability compute_capability_;
   std::atomic<int> device_ = 0;
   int allocations_until_failure_ = -1, operations_until_failure_ = -1, captures_to_refuse_ = 0;
   std::mutex capture_mutex_;            ///< as any thread may ask for an event

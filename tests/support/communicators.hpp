@@ -17,6 +17,7 @@ class IdleCommunicator : public Communicator {
   void note_release(int) override {}
   void finish(int) override {}
   void all_reduce_words(std::span<std::int64_t>) override {}
+  void start_all_reduce_max(View) override {}
   void gather_parts(View) override {}
 };
 
@@ -43,6 +44,7 @@ class ForwardingCommunicator : public Communicator {
   void note_release(int unit) override { communicator_.release(unit); }
   void finish(int unit) override { communicator_.wait(unit); }
   void all_reduce_words(std::span<std::int64_t> words) override { communicator_.all_reduce_sum(words); }
+  void start_all_reduce_max(View words) override { communicator_.all_reduce_max(words); }
   void gather_parts(View all) override { communicator_.gather_batch(all); }
 
   Communicator& communicator_;

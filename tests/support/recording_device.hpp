@@ -139,7 +139,7 @@ struct Device {
   static constexpr std::string_view name = "Recording";
   using Queue = recorder::Queue;
   using kernel_sets = KernelSets<kernels::Sgd, kernels::MovingAverage, kernels::Orthogonalization, kernels::Routing,
-                                 kernels::TextPooling, kernels::Contrast>;
+                                 kernels::ScaledProducts, kernels::TextPooling, kernels::Contrast>;
   static constexpr bool own_memory = true;
   static constexpr std::int64_t loss_chunk_tokens(std::int64_t padded_vocab) {
     return device::Cpu::loss_chunk_tokens(padded_vocab);
@@ -308,6 +308,19 @@ MONOMORPH_LATER(balance_biases,
                 (ElementUpdate run, std::int64_t biases, const std::int64_t* loads, std::int64_t experts, double rate,
                  UpdateTerms terms),
                 run, biases, loads, experts, rate, terms)
+inline void require_scaled_products(Queue) {}
+MONOMORPH_LATER(amax_scales, (View history, int margin, View scales), history, margin, scales)
+MONOMORPH_LATER(scaled_linear, (View x, View w, View bias, View y, ScaledProduct product), x, w, bias, y, product)
+MONOMORPH_LATER(scaled_linear_add, (View x, View w, View bias, View residual, View y, ScaledProduct product), x, w,
+                bias, residual, y, product)
+MONOMORPH_LATER(scaled_linear_backward_weight,
+                (View dy, View x, View dw, View dbias, bool accumulate, ScaledProduct product), dy, x, dw, dbias,
+                accumulate, product)
+MONOMORPH_LATER(scaled_linear_backward_input, (View w, View dx, bool accumulate, ScaledProduct product), w, dx,
+                accumulate, product)
+MONOMORPH_LATER(record_amax,
+                (ElementUpdate run, std::int64_t first, Shape history, const std::int64_t* maxima, UpdateTerms terms),
+                run, first, history, maxima, terms)
 MONOMORPH_LATER_WITH_IDS(pool_texts, text_of_M, x_MD,
                          (View x_MD, const std::int32_t* text_of_M, TextPooling pooling, View y_RD, View present_R1),
                          x_MD, text_of_M, pooling, y_RD, present_R1)

@@ -79,6 +79,12 @@ struct PartsOfBlock {
     if constexpr (requires { MlpPart::n_counters; }) return MlpPart::n_counters;
     return 0;
   }();
+  /// Of the tensors that its products round, where those of both parts are in fp8.
+  static constexpr int n_maxima = [] {
+    if constexpr (requires { AttentionPart::Scaled::n_maxima, MlpPart::Scaled::n_maxima; })
+      return AttentionPart::Scaled::n_maxima + MlpPart::Scaled::n_maxima;
+    return 0;
+  }();
   static constexpr bool has_auxiliary_loss = [] {
     if constexpr (requires { MlpPart::has_auxiliary_loss; }) return MlpPart::has_auxiliary_loss;
     return false;
@@ -96,6 +102,16 @@ struct PartsOfBlock {
     if (again.projection && order != BlockOrder::parallel && order != BlockOrder::pre_norm)
       products += projection_flops<MlpPart>();
     return static_cast<double>(products) + (again.attention ? attention_flops_per_token() : 0);
+  }
+
+  /// @param attention, mlp the parameters of each   @param maxima those of this block, over all ranks
+  static void record_of_parts(auto queue, const auto& attention, const auto& mlp, const auto& run,
+                              const std::int64_t* maxima, const auto& terms) {
+    const auto record = [&](const Slice& history, int first) {
+      record_amax(queue, run, history.offset, history.shape, maxima + first, terms);
+    };
+    record(attention.amax_history, AttentionPart::first_maximum);
+    record(mlp.amax_history, MlpPart::first_maximum);
   }
 
   /// For train/describe/block_features.hpp.
@@ -169,6 +185,12 @@ struct ComposedBlock : PartsOfBlock<R, order, AttentionOf, MlpOf> {
     static constexpr Params p;
     MlpOf<R>::update_state(queue, p.mlp.part, run, counters, terms);
   }
+  /// After a step, of the same: the greatest magnitudes in it of the tensors that were rounded.
+  static void record_maxima(auto queue, const auto& run, const std::int64_t* maxima,
+                            const auto& terms) requires(ComposedBlock::n_maxima > 0) {
+    static constexpr Params p;
+    ComposedBlock::record_of_parts(queue, p.attention.part, p.mlp.part, run, maxima, terms);
+  }
   /// New tokens against the cache, which tokens that come later must not change.
   static void decode(const DecodeTensorsOf<R>& t) requires PartsDecode<R, AttentionOf<R>, MlpOf<R>>;
 };
@@ -213,6 +235,11 @@ struct ComposedBlock<R, BlockOrder::parallel, AttentionOf, MlpOf>
                            const auto& terms) requires(ComposedBlock::n_counters > 0) {
     static constexpr Params p;
     MlpOf<R>::update_state(queue, p.mlp, run, counters, terms);
+  }
+  static void record_maxima(auto queue, const auto& run, const std::int64_t* maxima,
+                            const auto& terms) requires(ComposedBlock::n_maxima > 0) {
+    static constexpr Params p;
+    ComposedBlock::record_of_parts(queue, p.attention, p.mlp, run, maxima, terms);
   }
   static void decode(const DecodeTensorsOf<R>& t) requires PartsDecode<R, AttentionOf<R>, MlpOf<R>>;
 };

@@ -1,6 +1,7 @@
 #pragma once
 #include <monomorph/block/low_rank_adapters.hpp>
 #include <monomorph/block/part.hpp>
+#include <monomorph/block/scaled_products.hpp>
 
 namespace monomorph {
 
@@ -35,6 +36,10 @@ template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth 
   using UpAdapter = LowRankAdapter<R, LowRankTarget::up, UpWidths, is_of_block>;
   using DownAdapter = LowRankAdapter<R, LowRankTarget::down, DownWidths, is_of_block>;
 
+  using Scaled = ScaledProducts<R, 2, is_of_block>;
+  static constexpr int up_product = 0, down_product = 1;
+  static constexpr int first_maximum = 6;  ///< of those of the block, behind attention's
+
   struct Adapters {
     typename GateAdapter::Params gate;
     typename UpAdapter::Params up;
@@ -43,6 +48,7 @@ template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth 
   };
   struct BaseParams {
     Slice up_GxD, up_bias_G, down_DxF, down_bias_D;
+    Slice amax_history;
     constexpr BaseParams(ParameterLayout& layout, int block) {
       using enum ParameterClass;
       const Initializer matrix = initializers::matrix(model);
@@ -56,6 +62,7 @@ template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth 
       }
       down_DxF = layout.take_tensor(names.down_weight, {D, F}, linear, initializers::residual_matrix(model, block));
       if (model.bias.mlp) down_bias_D = layout.take_tensor(names.down_bias, {1, D}, bias, initializers::zero);
+      amax_history = Scaled::take_history(layout, "mlp.amax_history");
     }
   };
   /// What is adapted, and behind it the adapters.
@@ -66,17 +73,21 @@ template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth 
   struct Saved {
     Slice up_MG, activated_MF;
     Slice gate_hidden_Mr, up_hidden_Mr, down_hidden_Mr;  ///< of adapters
-    constexpr Saved(SavedPlacement activations, SavedPlacement /*statistics*/, std::int64_t M)
+    Slice scales;
+    constexpr Saved(SavedPlacement activations, SavedPlacement statistics, std::int64_t M)
         : up_MG(activations.take({M, G}, &Recompute::mlp)),
           activated_MF(activations.take({M, F}, &Recompute::activation)),
           gate_hidden_Mr(GateAdapter::hidden_Mr(activations, M, &Recompute::mlp)),
           up_hidden_Mr(UpAdapter::hidden_Mr(activations, M, &Recompute::mlp)),
-          down_hidden_Mr(DownAdapter::hidden_Mr(activations, M, &Recompute::mlp)) {}
+          down_hidden_Mr(DownAdapter::hidden_Mr(activations, M, &Recompute::mlp)),
+          scales(Scaled::take_scales(statistics)) {}
   };
   struct Temporary {
     Slice dropped_M;  ///< of adapters
+    Slice room;       ///< of rounded tensors, in forward, too
     constexpr Temporary(Layout& layout, std::int64_t M)
-        : dropped_M(take_dropped<GateAdapter, UpAdapter, DownAdapter>(layout, M)) {}
+        : dropped_M(take_dropped<GateAdapter, UpAdapter, DownAdapter>(layout, M)),
+          room(Scaled::take_room(layout, M, {{D, G}, {F, D}})) {}
   };
   struct DecodeTemporary {
     Slice up_BG, activated_BF;

@@ -1,6 +1,7 @@
 #pragma once
 #include <monomorph/block/low_rank_adapters.hpp>
 #include <monomorph/block/part.hpp>
+#include <monomorph/block/scaled_products.hpp>
 #include <monomorph/recipe/members.hpp>
 
 namespace monomorph {
@@ -38,6 +39,10 @@ template <class R> struct SelfAttention {
   using ValueAdapter = LowRankAdapter<R, LowRankTarget::value, KeyWidths>;
   using OutAdapter = LowRankAdapter<R, LowRankTarget::output, OutWidths>;
 
+  using Scaled = ScaledProducts<R, 2>;
+  static constexpr int qkv_product = 0, out_product = 1;
+  static constexpr int first_maximum = 0;  ///< of those of the block
+
   struct Adapters {
     typename QueryAdapter::Params q;
     typename KeyAdapter::Params k;
@@ -49,6 +54,7 @@ template <class R> struct SelfAttention {
     Slice qkv_QKVxD, qkv_bias;
     NormParams q_norm_H, k_norm_H;
     Slice out_DxQ, out_bias_D;
+    Slice amax_history;
     constexpr BaseParams(ParameterLayout& layout, int block) {
       using enum ParameterClass;
       const Initializer matrix = initializers::matrix(model);
@@ -70,6 +76,7 @@ template <class R> struct SelfAttention {
       out_DxQ = layout.take_tensor("attention.out.weight", {D, Q}, linear, initializers::residual_matrix(model, block));
       if (model.bias.attention_out)
         out_bias_D = layout.take_tensor("attention.out.bias", {1, D}, bias, initializers::zero);
+      amax_history = Scaled::take_history(layout, "attention.amax_history");
     }
   };
   /// What is adapted, and behind it the adapters.
@@ -82,6 +89,7 @@ template <class R> struct SelfAttention {
     Slice qkv_M, qk_M, attended_MQ, lse;
     Slice q_hidden_Mr, k_hidden_Mr, v_hidden_Mr, out_hidden_Mr;  ///< of adapters
     NormStatistics q_norm, k_norm;
+    Slice scales;
     constexpr Saved(SavedPlacement activations, SavedPlacement statistics, std::int64_t M) {
       qkv_M = activations.take({M, QKV}, &Recompute::qkv);
       // Normalised and rotated; qkv_M has what the norm read.
@@ -96,15 +104,18 @@ template <class R> struct SelfAttention {
       k_hidden_Mr = KeyAdapter::hidden_Mr(activations, M, &Recompute::qkv);
       v_hidden_Mr = ValueAdapter::hidden_Mr(activations, M, &Recompute::qkv);
       out_hidden_Mr = OutAdapter::hidden_Mr(activations, M, &Recompute::attention);
+      scales = Scaled::take_scales(statistics);
     }
   };
   struct Temporary {
     Slice dqkv_M, dattended_MQ;
     Slice dropped_M;  ///< of adapters
+    Slice room;       ///< of rounded tensors, in forward, too
     constexpr Temporary(Layout& layout, std::int64_t M)
         : dqkv_M(layout.take({M, QKV})),
           dattended_MQ(layout.take({M, Q})),
-          dropped_M(take_dropped<QueryAdapter, KeyAdapter, ValueAdapter, OutAdapter>(layout, M)) {}
+          dropped_M(take_dropped<QueryAdapter, KeyAdapter, ValueAdapter, OutAdapter>(layout, M)),
+          room(Scaled::take_room(layout, M, {{D, QKV}, {Q, D}})) {}
   };
   struct DecodeTemporary {
     Slice qkv_B, attended_BQ, lse;

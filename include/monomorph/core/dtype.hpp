@@ -4,8 +4,10 @@
 
 namespace monomorph {
 
-/// Element types of buffers. fp64 is for tests: the whole step runs in it.
-enum class DType : std::uint8_t { fp32, bf16, fp64, fp16 };
+/// Element types of buffers. fp64 is for tests: the whole step runs in it. The two of 8 bits are those of Micikevicius
+/// et al. 2022, e4m3 without infinities: factors of products alone have them, each with a scale beside it
+/// (docs/reference/fp8.md).
+enum class DType : std::uint8_t { fp32, bf16, fp64, fp16, e4m3, e5m2 };
 
 /// Bytes of an element. A dtype that is added is an error here until it has a size and a name.
 constexpr std::int64_t size_of(DType dtype) {
@@ -17,6 +19,9 @@ constexpr std::int64_t size_of(DType dtype) {
     case DType::bf16:
     case DType::fp16:
       return 2;
+    case DType::e4m3:
+    case DType::e5m2:
+      return 1;
   }
   __builtin_unreachable();
 }
@@ -30,6 +35,10 @@ constexpr std::string_view name_of(DType dtype) {
       return "bf16";
     case DType::fp16:
       return "fp16";
+    case DType::e4m3:
+      return "e4m3";
+    case DType::e5m2:
+      return "e5m2";
   }
   __builtin_unreachable();
 }

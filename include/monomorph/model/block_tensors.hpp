@@ -29,6 +29,9 @@ struct BlockTensors {
   /// nothing must be counted: in an evaluation, and in backward, whose recomputation would count twice.
   double* auxiliary_loss;
   std::int64_t* counters;
+  /// Where a pass of training joins the greatest magnitudes of what its products round to fp8; null in an evaluation. A
+  /// recomputation finds the same ones.
+  std::int64_t* maxima;
 };
 
 /// The same, with the queue that the block's kernels take first: its type says which device they run on.

@@ -3,6 +3,7 @@
 #include <monomorph/model/low_rank_adapters.hpp>
 #include <monomorph/model/normalize.hpp>
 #include <monomorph/model/part_tensors.hpp>
+#include <monomorph/model/scaled_products.hpp>
 #include <monomorph/runtime/kernels/attention.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/kernels/linear.hpp>
@@ -61,7 +62,7 @@ template <class R> void adapters_backward_input(const PartTensors<SelfAttention<
 template <class R> void make_qkv(const AttentionPass<R>& pass, View in) {
   using Part = SelfAttention<R>;
   const auto& [t, qkv, v, qk, q, k, attended, lse_BNT, shape] = pass;
-  linear(t.queue, in, t.param(t.p.qkv_QKVxD), t.param(t.p.qkv_bias), qkv);
+  model::product(t, Part::qkv_product, in, t.param(t.p.qkv_QKVxD), t.param(t.p.qkv_bias), qkv);
   adapt_qkv<R>(t, in, qkv);
   if constexpr (Part::model.qk_norm) {
     model::normalize<R>(t.t, t.p.q_norm_H, t.saved.q_norm, qkv.columns(0, Part::Q), q);
@@ -86,12 +87,14 @@ template <class R> void attend(const AttentionPass<R>& pass) {
 
 template <class R> void SelfAttention<R>::compute(const PartTensors<SelfAttention>& t, View in, Recompute what) {
   const detail::AttentionPass<R> pass{t};
+  if (what == Recompute::block) model::choose_scales(t);
   if (what.qkv) detail::make_qkv<R>(pass, in);
   if (what.attention) detail::attend<R>(pass);
 }
 
 template <class R> void SelfAttention<R>::project(const PartTensors<SelfAttention>& t, View residual, View out) {
-  linear_add(t.queue, t.activation(t.saved.attended_MQ), t.param(t.p.out_DxQ), t.param(t.p.out_bias_D), residual, out);
+  model::product_add(t, out_product, t.activation(t.saved.attended_MQ), t.param(t.p.out_DxQ), t.param(t.p.out_bias_D),
+                     residual, out);
   model::adapter_add<OutAdapter>(t, t.p.adapters.out, t.saved.out_hidden_Mr, out);
 }
 
@@ -100,9 +103,9 @@ void SelfAttention<R>::backward(const PartTensors<SelfAttention>& t, View in, Vi
   const detail::AttentionPass<R> pass{t};
   const auto& [_, qkv, v, qk, q, k, attended, lse_BNT, shape] = pass;
   const View dattended = t.activation(t.temporary.dattended_MQ), dqkv = t.activation(t.temporary.dqkv_M);
-  linear_backward_weight(t.queue, dout, attended, t.gradient(t.p.out_DxQ), t.gradient(t.p.out_bias_D), t.t.accumulate);
+  model::product_backward_weight(t, out_product, dout, attended, t.gradient(t.p.out_DxQ), t.gradient(t.p.out_bias_D));
   model::adapter_backward<OutAdapter>(t, t.p.adapters.out, dout, attended, t.saved.out_hidden_Mr);
-  linear_backward_input(t.queue, dout, t.param(t.p.out_DxQ), dattended);
+  model::product_backward_input(t, out_product, dout, t.param(t.p.out_DxQ), dattended);
   model::adapter_backward_input<OutAdapter>(t, t.p.adapters.out, t.saved.out_hidden_Mr, dattended);
   const View dq = dqkv.columns(0, Q), dk = dqkv.columns(Q, K), dv = dqkv.columns(Q + K, K);
   if constexpr (model.attention_kernel == AttentionKernel::tiled)
@@ -119,10 +122,11 @@ void SelfAttention<R>::backward(const PartTensors<SelfAttention>& t, View in, Vi
     model::normalize_backward<R>(t.t, t.p.q_norm_H, t.saved.q_norm, dq, qkv.columns(0, Q), dq, false);
     model::normalize_backward<R>(t.t, t.p.k_norm_H, t.saved.k_norm, dk, qkv.columns(Q, K), dk, false);
   }
-  linear_backward_weight(t.queue, dqkv, in, t.gradient(t.p.qkv_QKVxD), t.gradient(t.p.qkv_bias), t.t.accumulate);
+  model::product_backward_weight(t, qkv_product, dqkv, in, t.gradient(t.p.qkv_QKVxD), t.gradient(t.p.qkv_bias));
   detail::adapters_backward<R>(t, dqkv, in);
-  linear_backward_input(t.queue, dqkv, t.param(t.p.qkv_QKVxD), din, accumulate);
+  model::product_backward_input(t, qkv_product, dqkv, t.param(t.p.qkv_QKVxD), din, accumulate);
   detail::adapters_backward_input<R>(t, din);
+  model::no_gradient_of_history(t);
 }
 
 /// New tokens whose sequences begin with them attend among themselves, as documents of one row do in training, and with

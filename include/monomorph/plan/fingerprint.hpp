@@ -86,6 +86,7 @@ template <class R> constexpr void add_computation(Fingerprint& fingerprint) {
   });
   add_frozen<R>(fingerprint);
   add_adapters<R>(fingerprint);
+  add_amax_history<R>(fingerprint);
 }
 
 /// What a recipe does besides what it computes. The default schedule, and none who observes, add nothing, so that

@@ -11,6 +11,7 @@ struct PlannedRecipe {
   const DecoderSpec* trunk = nullptr;  ///< the sizes that models of every kind have
   bool makes_logits = true;            ///< and not embeddings
   DType compute_dtype{}, gradient_dtype{}, reduce_dtype{}, master_dtype{};
+  DType product_dtype{};  ///< of the factors of the blocks' products: e4m3 in fp8, or else the compute dtype
   int n_layers = 0, first_block = 0;
   Strategy (*strategy)(int dp) = nullptr;  ///< the recipe's own
   Memory (*memory)(const Strategy&, int dp, std::int64_t micro_batch, int tree_levels) = nullptr;
@@ -30,6 +31,7 @@ template <class R> constexpr PlannedRecipe planned_recipe() {
           .gradient_dtype = Precision::gradient_dtype,
           .reduce_dtype = Precision::reduce_dtype,
           .master_dtype = Precision::master_dtype,
+          .product_dtype = scales_products<Precision> ? DType::e4m3 : Precision::compute_dtype,
           .n_layers = n_layers<R>,
           .first_block = first_block<R>,
           .strategy = strategy_of<R>,

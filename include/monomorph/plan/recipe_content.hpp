@@ -53,6 +53,12 @@ template <class R> constexpr void add_adapters(auto& hash) {
   if constexpr (HasAdapters<R>) hash.add("adapters", LowRankSpec{finetuning_of<R>::low_rank});
 }
 
+/// Recipes without products in fp8 add nothing, so that those from the time when there were none keep their
+/// fingerprints. What blocks keep of their maxima is state.
+template <class R> constexpr void add_amax_history(auto& hash) {
+  if constexpr (scales_products<typename R::precision>) hash.add("amax history", amax_history<typename R::precision>());
+}
+
 /// The causal mask adds nothing, so that recipes from the time when there was no other keep their fingerprints.
 constexpr void add_mask(auto& hash, const AttentionMask& mask) {
   if (mask != AttentionMask{}) hash.add(mask.before, mask.after, mask.prefix);
@@ -70,6 +76,7 @@ template <class R> constexpr void add_policies(auto& hash) {
   add_sharding<R>(hash);
   hash.add(DType{Precision::compute_dtype}, DType{Precision::gradient_dtype}, DType{Precision::reduce_dtype},
            DType{Precision::master_dtype});
+  if constexpr (scales_products<Precision>) hash.add("scale margin", scale_margin<Precision>());
   for (int block = 0; block < n_blocks<R>; ++block)
     hash.add(fingerprint_number(R::checkpointing::recompute(block)), offloads<typename R::checkpointing>(block));
   add_optimizer<typename R::optimizer>(hash);

@@ -86,6 +86,15 @@ struct Routing {
                   "(docs/rules.md#device-03)");
   }
 };
+/// precision::Fp8Mixed.
+struct ScaledProducts {
+  template <bool holds> static consteval void explain() {
+    static_assert(holds,
+                  "[DEVICE-03] the precision Fp8Mixed must have a device with products of fp8, which this one lacks; "
+                  "change precision to Bf16Mixed, or build the recipe for the device cpu or cuda "
+                  "(docs/rules.md#device-03)");
+  }
+};
 /// Heads that make embeddings of texts.
 struct TextPooling {
   template <bool holds> static consteval void explain() {

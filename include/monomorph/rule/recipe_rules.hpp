@@ -19,6 +19,7 @@
 #include <monomorph/rule/plan_rules.hpp>
 #include <monomorph/rule/precision_rules.hpp>
 #include <monomorph/rule/rotary_rules.hpp>
+#include <monomorph/rule/scaled_product_rules.hpp>
 #include <monomorph/rule/shape_rules.hpp>
 #include <monomorph/rule/sharding_rules.hpp>
 
@@ -47,8 +48,8 @@ template <class R> consteval auto exported_observer_rules() {
 /// Second, in member_rules.hpp: the fields of specs are given. Third: their values, alone and against each other.
 template <class R> consteval auto value_rules() {
   return layer_rules<R>() + model_rules<R>() + attention_rules<R>() + head_rules<R>() + rotary_rules<R>() +
-         mesh_rules<R>() + precision_rules<R>() + optimizer_rules<R>() + group_rules<R>() + sharding_rules<R>() +
-         finetuning_rules<R>() + low_rank_rules<R>() + budget_rules<R>() + output_rules<R>() +
+         mesh_rules<R>() + precision_rules<R>() + scaled_value_rules<R>() + optimizer_rules<R>() + group_rules<R>() +
+         sharding_rules<R>() + finetuning_rules<R>() + low_rank_rules<R>() + budget_rules<R>() + output_rules<R>() +
          exported_rules<typename R::sharding, R>() + exported_rules<typename R::precision, R>() +
          exported_rules<typename R::checkpointing, R>() + exported_rules<typename R::optimizer, R>() +
          exported_rules<objective_of<R>, R>() + exported_rules<attention_of<R>, R>() +
@@ -65,7 +66,8 @@ template <class R> consteval auto part_rules() {
 
 /// Seventh: what blocks, and the kind of model, say with them.
 template <class R> consteval auto layout_rules() {
-  return block_layout_rules<R>() + block_attention_rules<R>() + kind_rules<R>() + exported_block_rules<R>();
+  return block_layout_rules<R>() + block_attention_rules<R>() + kind_rules<R>() + exported_block_rules<R>() +
+         scaled_product_rules<R>();
 }
 
 /// Eighth, in freeze_rules.hpp: which parameters are trained. Ninth, in plan_rules.hpp: what is planned.

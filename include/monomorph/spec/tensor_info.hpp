@@ -31,6 +31,7 @@ struct TensorInfo {
   int index = 0;             ///< of the unit's tensors, in the order of Params
   std::int64_t storage = 0;  ///< where the slice begins that kernels use, of which this tensor is all or a part
   std::int64_t moved = 0;    ///< behind its place in Params, see plan/stored_units.hpp
+  bool is_parameter = true;  ///< false: what a block keeps of its own arithmetic, which no count of parameters has
   constexpr Shape matrix_shape() const { return {matrices > 0 ? slice.shape.rows / matrices : 0, slice.shape.cols}; }
 };
 
@@ -44,7 +45,7 @@ class ParameterLayout : public Layout {
   constexpr const TensorInfo* end() const { return tensors_.data() + n_tensors_; }
   constexpr std::int64_t parameters() const {
     std::int64_t sum = 0;
-    for (int i = 0; i < n_tensors_; ++i) sum += tensors_[i].slice.shape.elements();
+    for (int i = 0; i < n_tensors_; ++i) sum += tensors_[i].is_parameter ? tensors_[i].slice.shape.elements() : 0;
     return sum;
   }
 
@@ -57,7 +58,13 @@ class ParameterLayout : public Layout {
     add_part(name, slice, 0, shape.rows, parameter_class, initializer);
     return slice;
   }
-  /// The same, of n matrices one below the other.
+  /// What a block keeps of its own arithmetic from step to step. It starts with zeros.
+  constexpr Slice take_record(std::string_view name, Shape shape) {
+    const Slice slice = take_tensor(name, shape, ParameterClass::state, {});
+    if (n_tensors_ <= capacity) tensors_[n_tensors_ - 1].is_parameter = false;
+    return slice;
+  }
+  /// The same as take_tensor, of n matrices one below the other.
   constexpr Slice take_stacked(std::string_view name, int n, Shape matrix, ParameterClass parameter_class,
                                Initializer initializer) {
     const Slice slice = take({n * matrix.rows, matrix.cols});

@@ -23,6 +23,12 @@ void Communicator::all_reduce_sum(View words) {
   const TraceSpan span(trace_, TraceRow::all_reduce, "sum", no_unit);
   start_all_reduce(words);
 }
+void Communicator::all_reduce_max(View words) {
+  if (size() == 1) return;
+  const TraceSpan waiting(trace_, TraceRow::waiting, "wait for maxima", no_unit);
+  const TraceSpan span(trace_, TraceRow::all_reduce, "maxima", no_unit);
+  start_all_reduce_max(words);
+}
 void Communicator::gather_batch(View all) {
   if (size() == 1) return;
   const TraceSpan waiting(trace_, TraceRow::waiting, "wait for the batch", no_unit);

@@ -4,6 +4,8 @@
 
 #include <monomorph/plan/communication.hpp>
 
+#include <algorithm>
+
 namespace monomorph::distributed {
 namespace {
 
@@ -73,10 +75,20 @@ void CpuCommunicator::count_bytes(plan::Traffic& traffic) const {
 }
 
 void CpuCommunicator::all_reduce_words(std::span<std::int64_t> words) {
+  exchange_words(words, [=](std::size_t i, std::int64_t others) { words[i] += others; });
+}
+void CpuCommunicator::start_all_reduce_max(View words) {
+  const std::span own(words.as<std::int64_t>(), static_cast<std::size_t>(words.elements()));
+  exchange_words(own, [=](std::size_t i, std::int64_t others) { own[i] = std::max(own[i], others); });
+}
+
+/// Calls join(i, word) for the i-th word of each other rank, when all have come.
+void CpuCommunicator::exchange_words(std::span<const std::int64_t> words, auto&& join) {
   const auto n = static_cast<std::int64_t>(words.size());
   others_words_.resize(words.size() * size());
-  const auto view_of = [n](std::int64_t* first) {
-    return View(reinterpret_cast<std::byte*>(first), DType::fp64, {1, n});  // 8 bytes each; none computes with them
+  const auto view_of = [n](const std::int64_t* first) {
+    return View(reinterpret_cast<std::byte*>(const_cast<std::int64_t*>(first)), DType::fp64,
+                {1, n});  // 8 bytes each; none computes with them
   };
   doing(adding_words, 0, [&] {
     for (int other = 0; other < size(); ++other) {
@@ -89,7 +101,7 @@ void CpuCommunicator::all_reduce_words(std::span<std::int64_t> words) {
   });
   for (int other = 0; other < size(); ++other)
     if (other != rank())
-      for (std::int64_t i = 0; i < n; ++i) words[i] += others_words_[other * n + i];
+      for (std::int64_t i = 0; i < n; ++i) join(static_cast<std::size_t>(i), others_words_[other * n + i]);
 }
 
 void CpuCommunicator::gather_all_parts(View all) {

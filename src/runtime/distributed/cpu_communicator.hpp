@@ -24,6 +24,8 @@ class CpuCommunicator final : public GroupedCommunicator {
   void finish(int unit) override;
   void count_bytes(plan::Traffic& traffic) const override;
   void all_reduce_words(std::span<std::int64_t> words) override;
+  void start_all_reduce_max(View words) override;
+  void exchange_words(std::span<const std::int64_t> words, auto&& join);
   void gather_all_parts(View all) override;
   /// Waits for messages_.
   void finish_messages();

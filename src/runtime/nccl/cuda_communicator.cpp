@@ -131,6 +131,12 @@ void CudaCommunicator::start_all_reduce(View words) {
                   [&] { all_->all_reduce_words(words, queue_.stream); });
 }
 
+void CudaCommunicator::start_all_reduce_max(View words) {
+  check();
+  watchdog_.watch({distributed::adding_words, 0, all_.get()}, queue_.stream,
+                  [&] { all_->all_reduce_words_max(words, queue_.stream); });
+}
+
 void CudaCommunicator::all_reduce_words(std::span<std::int64_t> words) {
   HostBuffer sums;
   while (!words.empty()) {

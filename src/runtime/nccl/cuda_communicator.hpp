@@ -38,6 +38,7 @@ class CudaCommunicator final : public distributed::GroupedCommunicator {
   void count_bytes(plan::Traffic& traffic) const override;
   void all_reduce_words(std::span<std::int64_t> words) override;
   void start_all_reduce(View words) override;
+  void start_all_reduce_max(View words) override;
   void gather_all_parts(View all) override;
 
   /// Sums of NCCL's, in whatever order it chooses.

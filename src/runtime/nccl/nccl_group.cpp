@@ -28,6 +28,9 @@ ncclDataType_t type_of(DType dtype) {
       return ncclFloat16;
     case DType::fp64:
       return ncclFloat64;
+    case DType::e4m3:
+    case DType::e5m2:
+      break;  // nothing of 8 bits is added up between ranks
   }
   __builtin_unreachable();
 }
@@ -116,14 +119,15 @@ void NcclGroup::reduce_scatter(View unsharded, View shard, cudaStream_t stream) 
   });
 }
 
-void NcclGroup::all_reduce(View x, ncclDataType_t type, cudaStream_t stream) {
-  ask([&] { return ncclAllReduce(x.data, x.data, count_of(x), type, ncclSum, nccl_, stream); });
+void NcclGroup::all_reduce(View x, ncclDataType_t type, ncclRedOp_t operation, cudaStream_t stream) {
+  ask([&] { return ncclAllReduce(x.data, x.data, count_of(x), type, operation, nccl_, stream); });
 }
-void NcclGroup::all_reduce_words(View words, cudaStream_t stream) { all_reduce(words, ncclInt64, stream); }
+void NcclGroup::all_reduce_words(View words, cudaStream_t stream) { all_reduce(words, ncclInt64, ncclSum, stream); }
+void NcclGroup::all_reduce_words_max(View words, cudaStream_t stream) { all_reduce(words, ncclInt64, ncclMax, stream); }
 void NcclGroup::all_reduce_sum(View x, cudaStream_t stream) {
   const std::int64_t part = plan::part_length(x.elements(), ranks_.size(), ranks_.rank_in_group);
   sent_bytes_ += (x.elements() - part + (ranks_.size() - 1) * part) * size_of(x.dtype);
-  all_reduce(x, type_of(x.dtype), stream);
+  all_reduce(x, type_of(x.dtype), ncclSum, stream);
 }
 
 void NcclGroup::exchange(std::span<const View> sent, std::span<const View> received, cudaStream_t stream) {

@@ -35,6 +35,7 @@ class NcclGroup {
   void all_reduce_sum(View x, cudaStream_t stream);
   /// Words of 64 bits, which views see as doubles.
   void all_reduce_words(View words, cudaStream_t stream);
+  void all_reduce_words_max(View words, cudaStream_t stream);
   /// sent[r] goes to rank r of the group, received[r] comes from there, where present.
   void exchange(std::span<const View> sent, std::span<const View> received, cudaStream_t stream);
 
@@ -49,7 +50,7 @@ class NcclGroup {
   /// What a call has come to: NCCL takes most on behind the host. In progress where the time limit is over.
   ncclResult_t settled(ncclResult_t result);
   ncclResult_t status();
-  void all_reduce(View x, ncclDataType_t type, cudaStream_t stream);
+  void all_reduce(View x, ncclDataType_t type, ncclRedOp_t operation, cudaStream_t stream);
 
   RankGroup ranks_;
   std::chrono::milliseconds time_limit_;

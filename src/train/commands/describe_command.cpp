@@ -32,7 +32,7 @@ const GpuSpec* gpu_here(const RecipeProgram& recipe, const ScalingQuestion& ques
   const bool computes_there = !recipe.memory(1, 1, 0).arena_on_host;
   if (!computes_there || found.empty() || question.ranks > question.cluster.gpus_per_node) return nullptr;
   const GpuSpec* const gpu = find_gpu_of_driver(found.front().name, found.front().memory_bytes);
-  return gpu != nullptr && peak_flops(*gpu, recipe.compute_dtype) > 0 ? gpu : nullptr;
+  return gpu != nullptr && peak_flops(*gpu, recipe.planned.product_dtype) > 0 ? gpu : nullptr;
 }
 
 /// @throws UsageError [RUN-13]

@@ -99,6 +99,9 @@ MatmulType matmul_type(DType compute) {
       return MatmulType::bf16;
     case DType::fp16:
       return MatmulType::fp16;
+    case DType::e4m3:
+    case DType::e5m2:
+      return MatmulType::fp8;
     default:
       return MatmulType::fp32;
   }

@@ -26,15 +26,15 @@ PeakFlops measure(DType dtype) {
 
 }  // namespace
 
-Throughput::Throughput(plan::FlopsPerToken flops, DType compute, int ranks, std::string_view gpu,
+Throughput::Throughput(plan::FlopsPerToken flops, DType products, int ranks, std::string_view gpu,
                        std::optional<double> roof_seconds, std::int64_t n_params)
     : flops_(flops),
-      compute_(compute),
+      compute_(size_of(products) == 1 ? DType::bf16 : products),
       ranks_(ranks),
       measures_(gpu.empty()),
       roof_seconds_(roof_seconds),
       n_params_(n_params) {
-  if (!measures_) peak_ = peak_from_table(gpu, matmul_type(compute));
+  if (!measures_) peak_ = peak_from_table(gpu, matmul_type(products));
 }
 
 void Throughput::step_began() { began_ = std::chrono::steady_clock::now(); }

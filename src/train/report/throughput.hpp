@@ -17,7 +17,7 @@ class Throughput {
   /// @param ranks that compute: tokens are all of theirs, and MFU is relative to what as many could do
   /// @param gpu that each rank computes on, as the driver names it; empty if they compute on processors
   /// @param roof_seconds of a step, where the roof is known   @param n_params all, for a count of 6 N
-  Throughput(plan::FlopsPerToken flops, DType compute, int ranks, std::string_view gpu = {},
+  Throughput(plan::FlopsPerToken flops, DType products, int ranks, std::string_view gpu = {},
              std::optional<double> roof_seconds = std::nullopt, std::int64_t n_params = 0);
 
   void step_began();

@@ -30,6 +30,12 @@ void check_is_free(const std::string& output) {
                                              in_quotes(output)));
 }
 
+runtime::PartToSave part_of(const CanonicalTensor& tensor, DType dtype, auto&& give) {
+  const Dims dims = dims_of(tensor.shape);
+  return {{.name = tensor.name, .dtype = file_dtype(dtype), .shape = {dims.begin(), dims.end()}, .give = give},
+          RegionRun::whole(dims)};
+}
+
 /// Whole tensors, whose bytes come from the source when they are written.
 std::vector<runtime::PartToSave> parts_of(WeightsSource& source, const RecipeProgram& recipe,
                                           NonFiniteNumbers& numbers) {
@@ -45,13 +51,13 @@ std::vector<runtime::PartToSave> parts_of(WeightsSource& source, const RecipePro
         sink(bytes);
       });
     };
-    const Dims dims = dims_of(tensor.shape);
-    parts.push_back({{.name = tensor.name,
-                      .dtype = file_dtype(recipe.master_dtype),
-                      .shape = {dims.begin(), dims.end()},
-                      .give = give},
-                     RegionRun::whole(dims)});
+    parts.push_back(part_of(tensor, recipe.master_dtype, give));
   }
+  for (const CanonicalTensor& record : record_tensors(recipe))
+    parts.push_back(part_of(record, recipe.master_dtype,
+                            [zeros = std::vector<std::byte>(
+                                 static_cast<std::size_t>(record.shape.elements() * size_of(recipe.master_dtype)))](
+                                const runtime::ByteSink& sink) { sink(zeros); }));
   return parts;
 }
 

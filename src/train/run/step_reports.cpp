@@ -25,7 +25,7 @@ StepReports::StepReports(const RecipeProgram& recipe, const Hparams& hparams, co
       step_(step),
       tracer_(tracer),
       communicator_(communicator),
-      throughput_(recipe.flops(micro_batch_of(hparams), groups.data.size()), recipe.compute_dtype, world.size(),
+      throughput_(recipe.flops(micro_batch_of(hparams), groups.data.size()), recipe.planned.product_dtype, world.size(),
                   step.device_use().gpu,
                   roof_seconds(recipe.planned, step.device_use(), {world.size(), world.local_size()},
                                micro_batch_of(hparams), micro_batches),

@@ -37,20 +37,22 @@ PlannedRun own_run(const plan::PlannedRecipe& recipe, const ScalingQuestion& que
           recipe.strategy(question.ranks)};
 }
 
-/// Of products in the dtype that the recipe computes in, and in the others that the data sheet has.
-std::string peak_text(const GpuSpec& gpu, DType compute) {
+std::string_view product_name(DType dtype) { return size_of(dtype) == 1 ? "fp8" : name_of(dtype); }
+
+/// Of products in the dtype of those of the recipe's blocks, and in the others that the data sheet has.
+std::string peak_text(const GpuSpec& gpu, DType products) {
   std::string others;
   for (const DType dtype : {DType::fp32, DType::bf16, DType::fp16})
-    if (const double peak = peak_flops(gpu, dtype); dtype != compute && peak > 0)
+    if (const double peak = peak_flops(gpu, dtype); dtype != products && peak > 0)
       others += fmt::format("{}{} {:.4g}", others.empty() ? "" : ", ", name_of(dtype), peak / 1e12);
-  return fmt::format("{:.4g} TFLOP/s of products in {} ({})", peak_flops(gpu, compute) / 1e12, name_of(compute),
+  return fmt::format("{:.4g} TFLOP/s of products in {} ({})", peak_flops(gpu, products) / 1e12, product_name(products),
                      others);
 }
 
 void hardware(Text& text, const plan::PlannedRecipe& recipe, const PlannedRun& run) {
   const GpuSpec& gpu = *run.cluster.gpu;
   fact(text, "device", fmt::format("{}, by its data sheet", gpu.device));
-  fact(text, "peak", peak_text(gpu, recipe.compute_dtype));
+  fact(text, "peak", peak_text(gpu, recipe.product_dtype));
   fact(text, "memory", fmt::format("{} at {:.4g} TB/s", format_bytes(gpu.memory_bytes), gpu.memory_bandwidth / 1e12));
   fact(text, "roof",
        fmt::format("{} a step, if products ran at the peak and all else at the bandwidth of memory and links",
@@ -106,10 +108,10 @@ void check(const plan::PlannedRecipe& recipe, const ScalingQuestion& question) {
     throw UsageError("SCALE-02", fmt::format("ranks on several nodes must be a multiple of the {} GPUs of a node, and "
                                              "are {}; change --ranks or --gpus-per-node",
                                              cluster.gpus_per_node, question.ranks));
-  if (peak_flops(*cluster.gpu, recipe.compute_dtype) == 0)
+  if (peak_flops(*cluster.gpu, recipe.product_dtype) == 0)
     throw UsageError("SCALE-03", fmt::format("the data sheet of {} must have a rate of products in {}, in which the "
                                              "recipe computes; name another --gpu, or change the recipe's precision",
-                                             cluster.gpu->name, name_of(recipe.compute_dtype)));
+                                             cluster.gpu->name, product_name(recipe.product_dtype)));
   check_global_batch(question);
 }
 

@@ -25,9 +25,11 @@ constexpr double touches_forward = 2, touches_backward = 3;
 
 LayerTime::LayerTime(const plan::PlannedRecipe& recipe, const GpuSpec& gpu, const Calibration& calibration)
     : product_rate_(peak_flops(gpu, recipe.compute_dtype) * attained(gpu.kind, calibration)),
+      block_product_rate_(peak_flops(gpu, recipe.product_dtype) * attained(gpu.kind, calibration)),
       attention_rate_(product_rate_ * calibration.attention),
       bandwidth_(gpu.memory_bandwidth),
       elementwise_(calibration.elementwise),
+      rounds_products_(recipe.product_dtype != recipe.compute_dtype),
       width_(static_cast<double>(recipe.trunk->d_model)),
       compute_bytes_(static_cast<double>(size_of(recipe.compute_dtype))),
       logit_bytes_(static_cast<double>(size_of(statistics_dtype(recipe.compute_dtype)))) {}
@@ -39,10 +41,20 @@ double LayerTime::elements_per_token(const plan::LayerWork& layer) const {
   return width_ + logits * logit_bytes_ / compute_bytes_;
 }
 
+/// Before a product in fp8 its tensors are read and written once more: the weights, and what lies on both sides of it,
+/// of which the plan saves about as much.
+double LayerTime::rounding_seconds(const plan::LayerWork& layer, double tokens) const {
+  const double elements = layer.products / 2 + tokens * elements_per_token(layer);
+  return moving(elements * (compute_bytes_ + static_cast<double>(size_of(DType::e4m3))));
+}
+
 LayerSeconds LayerTime::seconds(const plan::LayerWork& layer, Recompute again, const plan::RecomputedWork& work,
                                 double tokens) const {
   const double weights = moving(layer.products / 2 * compute_bytes_);  // two operations for each weight and token
-  const double product = std::max(tokens * layer.products / product_rate_, weights),
+  const bool is_block = layer.kind == UnitKind::block;
+  const double rounding = is_block && rounds_products_ ? rounding_seconds(layer, tokens) : 0;
+  const double rate = is_block ? block_product_rate_ : product_rate_;
+  const double product = std::max(tokens * layer.products / rate, weights) + rounding,
                attention = tokens * layer.attention / attention_rate_,
                touch = elementwise_ * moving(tokens * elements_per_token(layer) * compute_bytes_);
   LayerSeconds seconds{.forward = product + attention + touches_forward * touch};

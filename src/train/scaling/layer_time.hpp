@@ -24,7 +24,9 @@ class LayerTime {
 
  private:
   double elements_per_token(const plan::LayerWork& layer) const;
-  double product_rate_, attention_rate_, bandwidth_, elementwise_;
+  double rounding_seconds(const plan::LayerWork& layer, double tokens) const;
+  double product_rate_, block_product_rate_, attention_rate_, bandwidth_, elementwise_;
+  bool rounds_products_;  ///< of blocks, to fp8
   double width_, compute_bytes_, logit_bytes_;
 };
 

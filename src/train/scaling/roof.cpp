@@ -24,7 +24,7 @@ std::optional<double> roof_seconds(const plan::PlannedRecipe& recipe, const Devi
                                    std::int64_t micro_batch, std::int64_t micro_batches) {
   if (!use.free_memory_bytes || ranks.local < ranks.all) return std::nullopt;
   const GpuSpec* const gpu = find_gpu_of_driver(use.gpu, use.peak_memory_bytes + *use.free_memory_bytes);
-  if (gpu == nullptr || peak_flops(*gpu, recipe.compute_dtype) == 0) return std::nullopt;
+  if (gpu == nullptr || peak_flops(*gpu, recipe.product_dtype) == 0) return std::nullopt;
   const Cluster cluster{.gpu = gpu, .network = nullptr, .gpus_per_node = ranks.local};
   return roof_seconds(recipe, {cluster, ranks.all, micro_batch, micro_batches, recipe.strategy(ranks.all)});
 }

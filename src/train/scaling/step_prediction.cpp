@@ -204,7 +204,7 @@ StepPrediction predict(const plan::PlannedRecipe& recipe, const PlannedRun& run,
   prediction.step_seconds = seconds + waiting_for_host(prediction.memory, run, seconds);
 
   const double tokens = static_cast<double>(run.micro_batches * run.micro_batch * recipe.trunk->context_length);
-  const double peak = peak_flops(*run.cluster.gpu, recipe.compute_dtype);
+  const double peak = peak_flops(*run.cluster.gpu, recipe.product_dtype);
   const plan::FlopsPerToken flops = recipe.flops(run.micro_batch, run.ranks);
   prediction.tokens_per_second = tokens / prediction.step_seconds;
   prediction.mfu = prediction.tokens_per_second * flops.exact / peak;

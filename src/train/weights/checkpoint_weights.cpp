@@ -5,6 +5,7 @@
 #include "train/weights/read_converted.hpp"
 #include "train/weights/tensor_places.hpp"
 
+#include <monomorph/block/scaled_products.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 
@@ -15,6 +16,9 @@
 
 namespace monomorph::train {
 namespace {
+
+/// What a recipe of another precision keeps of its own arithmetic is missed by nobody.
+bool is_record(std::string_view name) { return name.ends_with(amax_history_name); }
 
 /// Parameters are in master precision and named plainly; the optimiser's state has the buffer's name before theirs.
 bool is_parameter(const std::string& name, const std::set<std::string>& plain_beginnings) {
@@ -38,7 +42,7 @@ CheckpointWeights::CheckpointWeights(const std::string& path, const RecipeProgra
       const Dims dims = dims_of(saved.shape);
       shapes_[name] =
           dims.size() == 1 ? Shape{1, dims[0]} : Shape{dims[0], saved.n_elements / std::max<std::int64_t>(dims[0], 1)};
-    } else if (is_parameter(name, beginnings)) {
+    } else if (is_parameter(name, beginnings) && !is_record(name)) {
       unused_.push_back(name);
     }
   }

@@ -22,6 +22,16 @@ std::string numbered(std::string_view pattern, char sign, int number) {
   if (const std::size_t at = name.find(sign); at != std::string::npos) name.replace(at, 1, fmt::format("{}", number));
   return name;
 }
+std::vector<CanonicalTensor> tensors_of(const RecipeProgram& recipe, bool parameters) {
+  std::vector<CanonicalTensor> tensors;
+  for (int unit = 0; unit < recipe.n_units; ++unit) {
+    for (const TensorInfo& tensor : recipe.unit_layout(unit))
+      if (tensor.is_parameter == parameters)
+        tensors.push_back({tensor_name(tensor.name, recipe.block_of_unit(unit)), tensor.slice.shape, tensor.matrices});
+  }
+  return tensors;
+}
+
 constexpr char of_block = '#', of_expert = '@';
 
 void add_part(const std::string& name, bool transposed, PlacedPart part, std::vector<PlacedTensor>& placed) {
@@ -48,14 +58,8 @@ void add(const TensorRow& row, const CanonicalTensor& tensor, int block, std::ve
 
 }  // namespace
 
-std::vector<CanonicalTensor> canonical_tensors(const RecipeProgram& recipe) {
-  std::vector<CanonicalTensor> tensors;
-  for (int unit = 0; unit < recipe.n_units; ++unit) {
-    for (const TensorInfo& tensor : recipe.unit_layout(unit))
-      tensors.push_back({tensor_name(tensor.name, recipe.block_of_unit(unit)), tensor.slice.shape, tensor.matrices});
-  }
-  return tensors;
-}
+std::vector<CanonicalTensor> canonical_tensors(const RecipeProgram& recipe) { return tensors_of(recipe, true); }
+std::vector<CanonicalTensor> record_tensors(const RecipeProgram& recipe) { return tensors_of(recipe, false); }
 
 std::vector<CanonicalTensor> base_tensors(const RecipeProgram& recipe) {
   std::vector<CanonicalTensor> tensors = canonical_tensors(recipe);

@@ -15,7 +15,10 @@ struct CanonicalTensor {
   Shape shape;
   int matrices = 1;  ///< one below the other: those of experts
 };
+/// The parameters.
 std::vector<CanonicalTensor> canonical_tensors(const RecipeProgram& recipe);
+/// What blocks keep of their own arithmetic, which begins with zeros wherever weights come from.
+std::vector<CanonicalTensor> record_tensors(const RecipeProgram& recipe);
 /// All but those of adapters, which files of a model do not have.
 std::vector<CanonicalTensor> base_tensors(const RecipeProgram& recipe);
 

@@ -83,3 +83,9 @@ inline unsigned __ballot_sync(unsigned mask, int value, std::source_location whe
 template <std::integral T> T atomicAdd(T* to, std::type_identity_t<T> x) {
   return __atomic_fetch_add(to, x, __ATOMIC_RELAXED);
 }
+template <std::integral T> T atomicMax(T* to, std::type_identity_t<T> x) {
+  T before = __atomic_load_n(to, __ATOMIC_RELAXED);
+  while (before < x && !__atomic_compare_exchange_n(to, &before, x, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+  return before;
+}

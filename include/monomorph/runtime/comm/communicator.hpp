@@ -43,6 +43,8 @@ class Communicator {
   /// The same of words in the memory of a device, each in the place of a double. The host waits where it takes no turn
   /// on the device's queue.
   void all_reduce_sum(View words);
+  /// Of words in the memory of a device, each in the place of a double and none negative, gives the greatest to all.
+  void all_reduce_max(View words);
 
   /// `all` has a part for each rank, in their order and of equal size, of which this rank's own is there: the others
   /// are filled in, whatever ranks share parameters. Returns when it is done: meant for what little all ranks must see
@@ -76,6 +78,7 @@ class Communicator {
   virtual void start_all_reduce(View words) {
     all_reduce_words({words.as<std::int64_t>(), static_cast<std::size_t>(words.elements())});
   }
+  virtual void start_all_reduce_max(View words) = 0;
   virtual void gather_parts(View all) = 0;  ///< among two ranks or more
 
   Trace* trace_ = nullptr;

@@ -42,6 +42,9 @@ template <class Queue> class QueuedCommunicator {
   void all_reduce_sum(View words) const {
     in_turn([=, all = communicator_] { all->all_reduce_sum(words); });
   }
+  void all_reduce_max(View words) const {
+    in_turn([=, all = communicator_] { all->all_reduce_max(words); });
+  }
   void gather_batch(View of_all) const {
     in_turn([=, all = communicator_] { all->gather_batch(of_all); });
   }

@@ -8,6 +8,7 @@
 #include <monomorph/runtime/kernels/optimizer.hpp>
 #include <monomorph/runtime/kernels/random.hpp>
 #include <monomorph/runtime/kernels/routing.hpp>
+#include <monomorph/runtime/kernels/scaled_products.hpp>
 #include <monomorph/runtime/kernels/sequences.hpp>
 #include <monomorph/runtime/kernels/text_embeddings.hpp>
 #include <monomorph/runtime/memory/view.hpp>
@@ -52,6 +53,18 @@ void linear(Queue queue, View x_MK, View w_NK, View bias_N, View y_MN);
 void linear_add(Queue queue, View x_MK, View w_NK, View bias_N, View residual_MN, View y_MN);
 void linear_backward_input(Queue queue, View dy_MN, View w_NK, View dx_MK, bool accumulate = false);
 void linear_backward_weight(Queue queue, View dy_MN, View x_MK, View dw_NK, View dbias_N, bool accumulate);
+
+/// @throws UsageError [GPU-09] the GPU has no products of fp8
+void require_scaled_products(Queue queue);
+void amax_scales(Queue queue, View history, int margin, View scales);
+void scaled_linear(Queue queue, View x_MK, View w_NK, View bias_N, View y_MN, const ScaledProduct& product);
+void scaled_linear_add(Queue queue, View x_MK, View w_NK, View bias_N, View residual_MN, View y_MN,
+                       const ScaledProduct& product);
+void scaled_linear_backward_weight(Queue queue, View dy_MN, View x_MK, View dw_NK, View dbias_N, bool accumulate,
+                                   const ScaledProduct& product);
+void scaled_linear_backward_input(Queue queue, View w_NK, View dx_MK, bool accumulate, const ScaledProduct& product);
+void record_amax(Queue queue, const ElementUpdate& run, std::int64_t first, Shape history, const std::int64_t* maxima,
+                 const UpdateTerms& terms);
 
 // Norms.
 void layer_norm(Queue queue, View x_MD, View weight_H, View bias_H, double epsilon, View y_MD, View mean_M,

@@ -3,6 +3,7 @@
 #include <monomorph/policy/device_policy.hpp>
 #include <monomorph/runtime/kernels/expert_products.hpp>
 #include <monomorph/runtime/kernels/kernels.hpp>
+#include <monomorph/runtime/kernels/scaled_products.hpp>
 #include <monomorph/runtime/kernels/sequences.hpp>
 #include <monomorph/runtime/kernels/text_embeddings.hpp>
 
@@ -43,6 +44,16 @@ concept HasRouting = requires(Queue queue, View v, Routing routing, ElementUpdat
   balance_biases(queue, run, std::int64_t{}, loads, std::int64_t{}, 0.0, terms);
 };
 template <class Queue>
+concept HasScaledProducts = requires(Queue queue, View v, ScaledProduct product, ElementUpdate run, UpdateTerms terms,
+                                     const std::int64_t* maxima) {
+  require_scaled_products(queue);
+  amax_scales(queue, v, 0, v);
+  scaled_linear(queue, v, v, v, v, product), scaled_linear_add(queue, v, v, v, v, v, product);
+  scaled_linear_backward_weight(queue, v, v, v, v, false, product);
+  scaled_linear_backward_input(queue, v, v, false, product);
+  record_amax(queue, run, std::int64_t{}, Shape{}, maxima, terms);
+};
+template <class Queue>
 concept HasTextPooling = requires(Queue queue, View v, const std::int32_t* texts, TextPooling of) {
   pool_texts(queue, v, texts, of, v, v), pool_texts_backward(queue, v, texts, of, v);
   unit_length(queue, v, v), unit_length_backward(queue, v, v);
@@ -80,7 +91,8 @@ concept SaysItsKernels = HasSgd<Queue>
 == Sets::template has<kernels::Sgd>&& HasLion<Queue> == Sets::template has<kernels::Lion>&& HasMovingAverage<Queue> ==
     Sets::template has<kernels::MovingAverage>&& HasOrthogonalization<Queue> ==
     Sets::template has<kernels::Orthogonalization>&& HasRouting<Queue> ==
-    Sets::template has<kernels::Routing>&& HasTextPooling<Queue> ==
+    Sets::template has<kernels::Routing>&& HasScaledProducts<Queue> ==
+    Sets::template has<kernels::ScaledProducts>&& HasTextPooling<Queue> ==
     Sets::template has<kernels::TextPooling>&& HasContrast<Queue> ==
     Sets::template has<kernels::Contrast>&& HasPreference<Queue> ==
     Sets::template has<kernels::Preference>&& HasOwnArithmetic<Queue> == Sets::template has<kernels::OwnArithmetic>;

@@ -14,7 +14,8 @@ namespace monomorph::train {
 /// The numbers of a step, and what its blocks count for the update of their state, in the device's memory.
 template <Recipe R> class ScalarStore {
   using Queue = typename device_of<R>::Queue;
-  static constexpr bool counts_loss = plan::any_auxiliary_loss<R>, counts = plan::n_counters<R> != 0;
+  static constexpr bool counts_loss = plan::any_auxiliary_loss<R>, counts = plan::n_counters<R> != 0,
+                        takes_maxima = plan::n_maxima<R> != 0;
   static_assert(sizeof(StepScalars) <= plan::step_scalars_bytes);
 
  public:
@@ -28,6 +29,11 @@ template <Recipe R> class ScalarStore {
   // On the device, for kernels.
   StepScalars* get() const { return memory_.as<StepScalars>(); }
   std::span<std::int64_t> counters() const { return {of_counters().template as<std::int64_t>(), plan::n_counters<R>}; }
+
+  /// Whose greatest over all ranks they find; not present without.
+  View maxima() const {
+    return takes_maxima ? memory_.columns(first_word + plan::n_counters<R>, plan::n_maxima<R>) : View{};
+  }
 
   /// In which several ranks add all of it up.
   View words() const { return words_; }
@@ -51,7 +57,10 @@ template <Recipe R> class ScalarStore {
     return {first, first + plan::n_counters<R>};
   }
 
-  void start_step() { begin_step(queue_, get(), counters()); }
+  /// Maxima are those of nothing then, too.
+  void start_step() {
+    begin_step(queue_, get(), {of_counters().template as<std::int64_t>(), plan::n_counters<R> + plan::n_maxima<R>});
+  }
   void start_micro_batch() { begin_micro_batch(queue_, get()); }
   /// When its loss is known.
   void count_micro_batch() { end_micro_batch(queue_, get()); }
@@ -61,20 +70,32 @@ template <Recipe R> class ScalarStore {
     if constexpr (counts) t.counters = t.training ? counters_of(plan::layer_of_block<R>(t.block)) : nullptr;
     return t;
   }
+  /// The same tensors, for a pass of training: what its blocks round to fp8 has maxima.
+  LayerTensors<R> with_maxima(LayerTensors<R> t) const {
+    if constexpr (takes_maxima) t.maxima = t.training ? maxima_of(plan::layer_of_block<R>(t.block)) : nullptr;
+    return t;
+  }
   /// Of a run of tensors that are a layer's own to update.
   void update_state(int layer, const ElementUpdate& run, const UpdateTerms& terms) const {
     if constexpr (counts)
       with_layer<R>(layer, [&](auto l) {
         if constexpr (plan::counters_of<decltype(l)> != 0) l.update_state(queue_, run, counters_of(layer), terms);
       });
+    if constexpr (takes_maxima)
+      with_layer<R>(layer, [&](auto l) {
+        if constexpr (plan::maxima_of<decltype(l)> != 0) l.record_maxima(queue_, run, maxima_of(layer), terms);
+      });
   }
 
  private:
-  View of_scalars() const { return memory_.columns(0, plan::step_scalars_bytes / size_of(DType::fp64)); }
-  View of_counters() const {
-    return memory_.columns(plan::step_scalars_bytes / size_of(DType::fp64), plan::n_counters<R>);
-  }
+  static constexpr std::int64_t first_word = plan::step_scalars_bytes / size_of(DType::fp64);
+  View of_scalars() const { return memory_.columns(0, first_word); }
+  View of_counters() const { return memory_.columns(first_word, plan::n_counters<R>); }
   std::int64_t* counters_of(int layer) const { return counters().data() + plan::first_counter<R>[layer]; }
+
+  std::int64_t* maxima_of(int layer) const {
+    return maxima().template as<std::int64_t>() + plan::first_maximum<R>[layer];
+  }
 
   Queue queue_;
   View memory_, words_;

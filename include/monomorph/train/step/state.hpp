@@ -4,6 +4,7 @@
 #include <monomorph/model/block_tensors.hpp>
 #include <monomorph/plan/memory.hpp>
 #include <monomorph/runtime/kernels/kernels.hpp>
+#include <monomorph/runtime/kernels/scaled_products.hpp>
 #include <monomorph/runtime/memory/unit_buffer.hpp>
 #include <monomorph/train/step/activation_store.hpp>
 #include <monomorph/train/step/cached_token_pass.hpp>
@@ -17,11 +18,18 @@ namespace monomorph::train {
 template <Recipe R> class State {
   static constexpr bool uses_host = plan::OptimizerBuffers<R>::on_host || plan::offloads_some<R>;
   using Queue = typename device_of<R>::Queue;
-  Queue queue_{};
+  Queue queue_ = queue_with_kernels();
   plan::Shards<R> shards_;  // before the stores, which refer to it and to what follows
   plan::Memory planned_;
   Arena arena_, host_arena_;
   Owned<TransfersOf<Queue>> transfers_;
+
+  /// @throws UsageError [GPU-09] products of fp8 are more than the device has
+  static Queue queue_with_kernels() {
+    const Queue queue{};
+    if constexpr (scales_products<typename R::precision>) require_scaled_products(queue);
+    return queue;
+  }
 
  public:
   /// @param tree_levels plan::tree_levels for gradients that are added up in a fixed tree; 0 for any order

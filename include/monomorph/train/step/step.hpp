@@ -74,6 +74,7 @@ template <Recipe R> class Step final : public RecordableStep<R> {
       optimizer_.add_gradient_norm(norm, comm_.rank() / comm_.shards(), comm_.size() / comm_.shards(),
                                    &scalars_.get()->gradient_norm);
     }
+    if constexpr (plan::n_maxima<R> != 0) this->decision_.join_maxima(this->state_.queue(), scalars_.maxima());
     this->decision_.give(this->state_.queue());
   }
 
@@ -122,7 +123,7 @@ template <Recipe R> class Step final : public RecordableStep<R> {
     if constexpr (may_be_cut) t.document_starts = pass.batch.document_starts;
     t.training = pass.training;
     t.accumulate = gradients_.accumulates(pass.accumulation_step);
-    return t;
+    return scalars_.with_maxima(t);
   }
 
   using RecordableStep<R>::comm_;

@@ -42,6 +42,10 @@ cudaDataType_t type_of(DType dtype) {
       return CUDA_R_16BF;
     case DType::fp16:
       return CUDA_R_16F;
+    case DType::e4m3:
+      return CUDA_R_8F_E4M3;
+    case DType::e5m2:
+      return CUDA_R_8F_E5M2;
   }
   __builtin_unreachable();
 }
@@ -112,6 +116,7 @@ struct ProductPlan::Parts {
       set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, p.aux.stride);
       set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE, type_of(p.aux.dtype));
     }
+    if (p.sums_shortly) set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, std::int8_t{1});
     set_addresses(p);
   }
 
@@ -130,8 +135,13 @@ struct ProductPlan::Parts {
   void set_addresses(const Product& p) {
     if (p.bias != nullptr) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias);
     if (p.epilogue != Epilogue::none) set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, p.aux.data);
+    set_scales(p);
   }
 
+  void set_scales(const Product& p) {
+    if (p.a_scale != nullptr) set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, p.a_scale);
+    if (p.b_scale != nullptr) set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, p.b_scale);
+  }
   template <class T> void set(cublasLtMatmulDescAttributes_t attribute, const T& value) {
     check(cublasLtMatmulDescSetAttribute(product.get(), attribute, &value, sizeof value), "describing a product");
   }

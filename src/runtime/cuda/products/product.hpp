@@ -45,7 +45,8 @@ enum class Epilogue {
   gelu_gradient,  ///< d = product · gelu'(aux)
 };
 
-/// d = a b (+ c, or + d) (+ the bias in each column), d of m rows and n columns.
+/// d = a b (+ c, or + d) (+ the bias in each column), d of m rows and n columns. Factors of 8 bits have each a number
+/// in the GPU's memory, by which the product is multiplied before anything is added to it.
 struct Product {
   std::int64_t m, n, k;
   Operand a, b, c, d;
@@ -54,9 +55,13 @@ struct Product {
   DType bias_dtype = DType::fp32;
   Epilogue epilogue = Epilogue::none;
   Operand aux{};  ///< of the epilogue, of d's rows, columns and dtype
+  const float *a_scale = nullptr, *b_scale = nullptr;
+  /// Of factors of 8 bits: partial sums may be formed in fewer bits than those of fp32, as Hopper does at its full
+  /// rate.
+  bool sums_shortly = false;
   auto key() const {
     return std::tuple(m, n, k, a.key(), b.key(), c.key(), d.key(), adds_c, bias != nullptr, bias_dtype, epilogue,
-                      aux.key());
+                      aux.key(), sums_shortly);
   }
 };
 

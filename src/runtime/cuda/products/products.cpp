@@ -1,7 +1,7 @@
 #include "runtime/cuda/host/staging.hpp"
 #include "runtime/cuda/products/algorithm_table.hpp"
 #include "runtime/cuda/products/mixed_products.hpp"
-#include "runtime/cuda/products/product.hpp"
+#include "runtime/cuda/products/run_product.hpp"
 #include "runtime/cuda/sums/column_sums.hpp"
 
 #include <monomorph/runtime/cuda/fused_products.hpp>
@@ -30,9 +30,6 @@ struct Plans {
   }
 };
 
-void run(Queue queue, const Product& product) {
-  Plans::of_process().of(product).run(product, queue, workspace(queue, product_workspace_bytes));
-}
 /// @return false: cuBLASLt does not have this product with this epilogue
 bool runs_with_epilogue(Queue queue, const Product& product, const char* kernel) {
   // cuBLASLt's epilogues read and write 16 bytes at a time. Of fp32, which tensor cores do not compute, it has none.
@@ -78,13 +75,17 @@ Product backward_projection(const View& dy, const View& w, const View& dx, bool 
 
 }  // namespace
 
+void run_product(Queue queue, const Product& product) {
+  Plans::of_process().of(product).run(product, queue, workspace(queue, product_workspace_bytes));
+}
+
 std::vector<Product> planned_products() { return Plans::of_process().products; }
 
 std::int64_t product_table_hash(Queue) { return static_cast<std::int64_t>(algorithm_table().hash() >> 2); }
 
 void linear(Queue queue, View x, View w, View bias, View y) {
   const KernelSpan span(Work::products, "linear", queue.stream);
-  if (y.present()) run(queue, projection(x, w, bias, y));
+  if (y.present()) run_product(queue, projection(x, w, bias, y));
 }
 
 void linear_add(Queue queue, View x, View w, View bias, View residual, View y) {
@@ -95,7 +96,7 @@ void linear_add(Queue queue, View x, View w, View bias, View residual, View y) {
     p.c = Operand::of(residual);
     p.adds_c = true;
   }
-  run(queue, p);
+  run_product(queue, p);
 }
 
 void linear_gelu_tanh(Queue queue, View x, View w, View bias, View h, View y) {
@@ -112,7 +113,7 @@ void linear_backward_input(Queue queue, View dy, View w, View dx, bool accumulat
   const KernelSpan span(Work::products, "linear_backward_input", queue.stream);
   if (!dx.present()) return;
   if (dy.dtype != w.dtype) return mixed_backward_input(queue, dy, w, dx, accumulate);
-  run(queue, backward_projection(dy, w, dx, accumulate));
+  run_product(queue, backward_projection(dy, w, dx, accumulate));
 }
 
 void linear_backward_input_gelu_tanh(Queue queue, View dout, View w, View h, View dh) {
@@ -131,14 +132,14 @@ void linear_backward_weight(Queue queue, View dy, View x, View dw, View dbias, b
   if (dw.present() && dy.dtype != x.dtype)
     mixed_backward_weight(queue, dy, x, dw, accumulate);
   else if (dw.present())
-    run(queue, {.m = x.shape.cols,
-                .n = dy.shape.cols,
-                .k = dy.shape.rows,
-                .a = Operand::of(x),
-                .b = Operand::of(dy, true),
-                .c = Operand::of(dw),
-                .d = Operand::of(dw),
-                .adds_c = accumulate});
+    run_product(queue, {.m = x.shape.cols,
+                        .n = dy.shape.cols,
+                        .k = dy.shape.rows,
+                        .a = Operand::of(x),
+                        .b = Operand::of(dy, true),
+                        .c = Operand::of(dw),
+                        .d = Operand::of(dw),
+                        .adds_c = accumulate});
   column_sums(queue, dy, dbias, accumulate);
 }
 

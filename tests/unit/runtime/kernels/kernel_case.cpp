@@ -1,4 +1,6 @@
 #include "kernel_case.hpp"
+#include <c10/util/Float8_e4m3fn.h>
+#include <c10/util/Float8_e5m2.h>
 #include <c10/util/Half.h>
 #include <algorithm>
 #include <bit>
@@ -25,6 +27,10 @@ double load(const View& view, std::int64_t at) {
       return view.as<double>()[at];
     case DType::fp16:
       return static_cast<float>(view.as<c10::Half>()[at]);
+    case DType::e4m3:
+      return static_cast<float>(view.as<c10::Float8_e4m3fn>()[at]);
+    case DType::e5m2:
+      return static_cast<float>(view.as<c10::Float8_e5m2>()[at]);
     case DType::bf16:
       break;
   }
@@ -40,6 +46,12 @@ void store(const View& view, std::int64_t at, double value) {
       break;
     case DType::fp16:
       view.as<c10::Half>()[at] = static_cast<c10::Half>(static_cast<float>(value));
+      break;
+    case DType::e4m3:
+      view.as<c10::Float8_e4m3fn>()[at] = static_cast<c10::Float8_e4m3fn>(static_cast<float>(value));
+      break;
+    case DType::e5m2:
+      view.as<c10::Float8_e5m2>()[at] = static_cast<c10::Float8_e5m2>(static_cast<float>(value));
       break;
     case DType::bf16:
       view.as<std::uint16_t>()[at] = static_cast<std::uint16_t>(

@@ -35,6 +35,11 @@ TEST_CASE("clusters that a recipe can't be trained on are refused, and what to d
   CHECK(refusal<InFp64>(question(1)) ==
         "[SCALE-03] the data sheet of h100 must have a rate of products in fp64, in which the recipe computes; name "
         "another --gpu, or change the recipe's precision");
+  ScalingQuestion of_fp8 = question(1);
+  of_fp8.cluster.gpu = find_gpu("a100");
+  CHECK(refusal<Llama8bInFp8>(of_fp8) ==
+        "[SCALE-03] the data sheet of a100 must have a rate of products in fp8, in which the recipe computes; name "
+        "another --gpu, or change the recipe's precision");
   ScalingQuestion odd = question(64);
   odd.micro_batch = 3, odd.global_batch = 256;
   CHECK(refusal<Llama8b>(odd) ==

@@ -13,6 +13,9 @@ struct Llama8b {
   using checkpointing = monomorph::checkpointing::KeepAll;
   using optimizer = monomorph::optim::AdamW;
 };
+struct Llama8bInFp8 : Llama8b {
+  using precision = monomorph::precision::Fp8Mixed;
+};
 struct Llama8bOnGpu : Llama8b {
   using device = monomorph::device::Cuda;
 };

@@ -1,0 +1,46 @@
+#pragma once
+#include <monomorph/block/part.hpp>
+#include <monomorph/core/extremes.hpp>
+#include <monomorph/policy/precision_policy.hpp>
+
+/// What the plan must know of a part's products where the recipe's precision has them in fp8 (docs/reference/fp8.md).
+/// Of another recipe they have no slices, and their calls are not in the program. The bodies are in
+/// model/scaled_products.hpp.
+namespace monomorph {
+
+/// With what the names of their histories end.
+inline constexpr std::string_view amax_history_name = "amax_history";
+
+/// A product of a part: what it makes `out` features of.
+struct ProductWidths {
+  std::int64_t in, out;
+};
+
+/// The products of a part with its weights, in an order that the part chooses. Each rounds three tensors: its input,
+/// its weights and the gradient of its result.   @tparam scalable whether the part's products may be in fp8 at all
+template <class R, int n, bool scalable = true> struct ScaledProducts {
+  static constexpr bool present = scales_products<typename R::precision> && scalable;
+  static constexpr int tensors_of_product = 3, numbers_of_product = 6;  ///< runtime/kernels/scaled_products.hpp
+  static constexpr int n_maxima = present ? tensors_of_product * n : 0;
+  static constexpr int margin = scale_margin<typename R::precision>();
+
+  /// The greatest magnitudes of updates before: a row for each tensor.
+  static constexpr Slice take_history(ParameterLayout& layout, std::string_view name) {
+    // Whatever a recipe says, there are sizes: its rules are judged beside those of what follows from them.
+    constexpr std::int64_t updates = clamped(amax_history<typename R::precision>(), 1, 1 << 16);
+    return present ? layout.take_record(name, {n_maxima, updates}) : Slice{};
+  }
+  /// The scales of a pass, and their inverses.
+  static constexpr Slice take_scales(SavedPlacement& statistics) {
+    return present ? statistics.take({1, numbers_of_product * n}) : Slice{};
+  }
+  /// Where rounded tensors of M tokens lie, of one product after the other.
+  static constexpr Slice take_room(Layout& layout, std::int64_t M, const ProductWidths (&products)[n]) {
+    if (!present) return {};
+    std::int64_t most = 0;
+    for (const auto& [in, out] : products) most = larger_of(most, M * out + M * in + out * in);
+    return layout.take({1, most});
+  }
+};
+
+}  // namespace monomorph

@@ -1,0 +1,64 @@
+#pragma once
+#include <monomorph/block/scaled_products.hpp>
+#include <monomorph/model/part_tensors.hpp>
+#include <monomorph/runtime/kernels/elementwise.hpp>
+#include <monomorph/runtime/kernels/linear.hpp>
+#include <monomorph/runtime/kernels/scaled_products.hpp>
+
+/// The products of a part with its weights: in fp8 where the recipe's precision says so, or else as its dtype has them.
+/// `Part::Scaled` is the part's ScaledProducts, and i a product's number among them.
+namespace monomorph::model {
+
+namespace detail {
+template <class Part> ScaledProduct scaled_product(const PartTensors<Part>& t, int i) {
+  return {.scales = t.statistic(t.saved.scales).template as<const float>() + numbers_of_scales * i,
+          .maxima = t.t.maxima == nullptr ? nullptr : t.t.maxima + Part::first_maximum + scaled_tensors * i,
+          .room = t.activation(t.temporary.room)};
+}
+}  // namespace detail
+
+/// Before the products of forward, and again where a whole block is computed again, as its scales are then not kept.
+template <class Part> void choose_scales(const PartTensors<Part>& t) {
+  if constexpr (Part::Scaled::present)
+    amax_scales(t.queue, t.param(t.p.amax_history), Part::Scaled::margin, t.statistic(t.saved.scales));
+}
+
+template <class Part> void product(const PartTensors<Part>& t, int i, View x, View w, View bias, View y) {
+  if constexpr (Part::Scaled::present)
+    scaled_linear(t.queue, x, w, bias, y, detail::scaled_product(t, i));
+  else
+    linear(t.queue, x, w, bias, y);
+}
+
+template <class Part>
+void product_add(const PartTensors<Part>& t, int i, View x, View w, View bias, View residual, View y) {
+  if constexpr (Part::Scaled::present)
+    scaled_linear_add(t.queue, x, w, bias, residual, y, detail::scaled_product(t, i));
+  else
+    linear_add(t.queue, x, w, bias, residual, y);
+}
+
+template <class Part>
+void product_backward_weight(const PartTensors<Part>& t, int i, View dy, View x, View dw, View dbias) {
+  if constexpr (Part::Scaled::present)
+    scaled_linear_backward_weight(t.queue, dy, x, dw, dbias, t.t.accumulate, detail::scaled_product(t, i));
+  else
+    linear_backward_weight(t.queue, dy, x, dw, dbias, t.t.accumulate);
+}
+
+/// Behind product_backward_weight of the same product, before that of any other.
+template <class Part>
+void product_backward_input(const PartTensors<Part>& t, int i, View dy, View w, View dx, bool accumulate = false) {
+  if constexpr (Part::Scaled::present)
+    scaled_linear_backward_input(t.queue, w, dx, accumulate, detail::scaled_product(t, i));
+  else
+    linear_backward_input(t.queue, dy, w, dx, accumulate);
+}
+
+/// The history has no gradient: there are zeros in its place.
+template <class Part> void no_gradient_of_history(const PartTensors<Part>& t) {
+  if constexpr (Part::Scaled::present)
+    if (!t.t.accumulate) zero(t.queue, t.gradient(t.p.amax_history));
+}
+
+}  // namespace monomorph::model

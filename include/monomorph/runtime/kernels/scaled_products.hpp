@@ -1,0 +1,74 @@
+#pragma once
+#include <cstdint>
+#include <monomorph/runtime/kernels/optimizer.hpp>
+#include <monomorph/runtime/machine/queue.hpp>
+#include <monomorph/runtime/memory/view.hpp>
+
+namespace monomorph {
+
+/// The tensors of a product that are rounded to 8 bits: its input x and its weights w to e4m3, in backward the gradient
+/// dy of its result to e5m2.
+enum class ScaledTensor { x, w, dy };
+inline constexpr int scaled_tensors = 3;
+
+/// A matrix of fp8 elements, and what each is to be multiplied by: one number in the memory of the device.
+struct ScaledView {
+  View view;
+  const float* scale = nullptr;
+};
+
+/// What a product of M tokens, K features in and N features out has beside its tensors.
+struct ScaledProduct {
+  const float* scales = nullptr;   ///< as amax_scales writes them: of the three tensors, and then their inverses
+  std::int64_t* maxima = nullptr;  ///< of the three tensors in this step, as integers; null: none is taken
+  View room;                       ///< where rounded tensors lie, of elements() bf16 elements: flat
+
+  static constexpr std::int64_t elements(std::int64_t M, std::int64_t N, std::int64_t K) {
+    return M * N + M * K + N * K;
+  }
+  float scale(ScaledTensor tensor) const { return scales[static_cast<int>(tensor)]; }
+  const float* inverse(ScaledTensor tensor) const { return scales + scaled_tensors + static_cast<int>(tensor); }
+  std::int64_t* maximum(ScaledTensor tensor) const {
+    return maxima == nullptr ? nullptr : maxima + static_cast<int>(tensor);
+  }
+  View of_dy(std::int64_t M, std::int64_t N) const { return room.columns(0, M * N).reshaped({M, N}); }
+  View of_x(std::int64_t M, std::int64_t N, std::int64_t K) const {
+    return room.columns(M * N, M * K).reshaped({M, K});
+  }
+  View of_w(std::int64_t M, std::int64_t N, std::int64_t K) const {
+    return room.columns(M * N + M * K, N * K).reshaped({N, K});
+  }
+};
+inline constexpr int numbers_of_scales = 2 * scaled_tensors;
+
+}  // namespace monomorph
+
+/// Products of matrices whose elements are rounded to 8 bits first, by tensor with one scale. Their sums are formed in
+/// fp32 at least, and what comes of them is rounded as a product of bf16 is. Tensors are of bf16, gradients of weights
+/// and biases of fp32; M, N and K are multiples of 16.
+namespace monomorph::cpu {
+
+/// @throws UsageError [GPU-09] the device has no such products
+void require_scaled_products(Queue);
+
+/// Of n products, the scales and their inverses, from what has been recorded of three tensors each.
+/// @param history (3 n, updates)   @param scales of 6 n fp32 numbers, those of a product side by side
+void amax_scales(Queue, View history, int margin, View scales);
+
+/// As linear and linear_add. The room of x and w is written to.
+void scaled_linear(Queue, View x_MK, View w_NK, View bias_N, View y_MN, const ScaledProduct& product);
+void scaled_linear_add(Queue, View x_MK, View w_NK, View bias_N, View residual_MN, View y_MN,
+                       const ScaledProduct& product);
+/// As linear_backward_weight; dy and x are rounded. dbias has the sums of dy as it is.
+void scaled_linear_backward_weight(Queue, View dy_MN, View x_MK, View dw_NK, View dbias_N, bool accumulate,
+                                   const ScaledProduct& product);
+/// As linear_backward_input, behind the product's scaled_linear_backward_weight, which has rounded dy.
+void scaled_linear_backward_input(Queue, View w_NK, View dx_MK, bool accumulate, const ScaledProduct& product);
+
+/// Writes the step's maxima to the place of its update, in a history of which a run of the unit's elements may hold a
+/// part: the oldest of each row's.
+/// @param first place of the history in the unit   @param history its shape
+void record_amax(Queue, const ElementUpdate& run, std::int64_t first, Shape history, const std::int64_t* maxima,
+                 const UpdateTerms& terms);
+
+}  // namespace monomorph::cpu
