@@ -45,6 +45,7 @@ constexpr DecoderSpec mixture_model(int i) {
 }
 template <int i> struct MixtureRecipe {
   static constexpr DecoderSpec model = mixture_model(i);
+  using precision = monomorph::precision::Fp64;
   using checkpointing = monomorph::checkpointing::KeepAll;
 };
 

@@ -2,6 +2,7 @@
 #include "numerics/block_check.hpp"
 
 #include <monomorph/checkpointing/keep_all.hpp>
+#include <monomorph/precision/fp64.hpp>
 
 #include <utility>
 
@@ -54,6 +55,7 @@ constexpr DecoderSpec block_model(int norm, int attention) {
 
 template <int norm, int attention> struct BlockRecipe {
   static constexpr DecoderSpec model = block_model(norm, attention);
+  using precision = monomorph::precision::Fp64;
   using checkpointing = monomorph::checkpointing::KeepAll;
 };
 
