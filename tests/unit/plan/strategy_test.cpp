@@ -73,19 +73,16 @@ TEMPLATE_TEST_CASE("a plan with a checkpointing policy as a value is that of the
 
 namespace {
 
-/// Of a policy that makes one choice in all blocks.
-template <unsigned number> struct Always {
-  static constexpr Recompute recompute(int /*block*/) { return recompute_of(number); }
-};
 /// Bytes for backward that the plan of R has less than without recomputation, against what RecomputedWork says: that of
 /// all blocks is not kept, and lies in a place that they share.
-template <class R, unsigned number> void check_saved() {
+template <class R> void check_saved(Recompute again, Recompute (*in_all_blocks)(int block)) {
   constexpr std::int64_t micro_batch = 2;
-  const plan::Memory kept = plan::memory<R>(1, micro_batch),
-                     chosen = plan::memory<RecomputingBy<R, Always<number>>>(1, micro_batch);
-  const plan::RecomputedWork work = plan::recomputed_work<R>(1, recompute_of(number));
+  plan::Strategy strategy = plan::strategy_of<R>(1);
+  strategy.checkpointing.recompute = in_all_blocks;
+  const plan::Memory kept = plan::memory<R>(1, micro_batch), chosen = plan::memory_with<R>(strategy, 1, micro_batch);
+  const plan::RecomputedWork work = plan::recomputed_work<R>(1, again);
   const double tokens = static_cast<double>(micro_batch * R::model.context_length);
-  CAPTURE(number);
+  CAPTURE(number_of(again));
   const auto bytes = [](DType dtype) { return static_cast<double>(size_of(dtype)); };
   constexpr DType compute = R::precision::compute_dtype;
   CHECK(static_cast<double>(kept.activations - chosen.activations) ==
@@ -94,7 +91,7 @@ template <class R, unsigned number> void check_saved() {
         (plan::n_blocks<R> - 1) * tokens * work.statistics * bytes(statistics_dtype(compute)));
 }
 template <class R, unsigned... number> void check_all_saved(std::integer_sequence<unsigned, number...>) {
-  (check_saved<R, number>(), ...);
+  (check_saved<R>(recompute_of(number), plan::recompute_always<recompute_of(number)>), ...);
 }
 /// Whose buffers are multiples of what they are rounded up to.
 template <class Precision, BlockOrder order> struct Aligned {
