@@ -49,7 +49,7 @@ class PairReader {
       prompt = read_chat_messages(*asked, numbers_are_kept_);
     else  // a text beside lists of messages is the first of these once more
       prompt = take_common_messages(chosen, rejected);
-    check(same(chosen, rejected), chosen.empty() || rejected.empty());
+    check(same(chosen, rejected), says_nothing(chosen) || says_nothing(rejected));
     for (ChatMessage& message : prompt) message.counted = false;
     return {{.prompt = {}, .answer = {}, .messages = joined(prompt, chosen)},
             {.prompt = {}, .answer = {}, .messages = joined(prompt, rejected)}};
@@ -59,6 +59,11 @@ class PairReader {
   static bool equal(const ChatMessage& a, const ChatMessage& b) { return a.role == b.role && a.content == b.content; }
   static bool same(const std::vector<ChatMessage>& a, const std::vector<ChatMessage>& b) {
     return std::ranges::equal(a, b, equal);
+  }
+  static bool says_nothing(const std::vector<ChatMessage>& messages) {
+    return std::ranges::none_of(messages, [](const ChatMessage& message) {
+      return message.role == ChatRole::assistant && message.counted;
+    });
   }
   static std::vector<ChatMessage> joined(std::vector<ChatMessage> first, const std::vector<ChatMessage>& then) {
     first.insert(first.end(), then.begin(), then.end());

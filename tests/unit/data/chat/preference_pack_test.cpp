@@ -192,10 +192,12 @@ TEST_CASE("Records without a pair are refused by line, or skipped and listed") {
   CHECK(contains(chats.refusal(good), "without --template"));
   const Json one = {message("assistant", "x")}, broken = {message("nobody", "x")};
   CHECK(contains(chats.refusal(line({{"chosen", one}, {"rejected", one}})), "[PREF-02]"));
+  const Json asks = {message("user", "x")};
+  CHECK(contains(chats.refusal(line({{"prompt", one}, {"chosen", one}, {"rejected", asks}})), "[PREF-02]"));
   CHECK(contains(chats.refusal(line({{"prompt", one}, {"chosen", one}, {"rejected", broken}})), "[CHAT-04]"));
 }
 
-TEST_CASE("The bytes of a set of pairs do not depend on the number of threads") {
+TEST_CASE("The bytes of a set of preferences do not depend on the number of threads") {
   std::string records;
   for (int i = 0; i < 3000; ++i)
     records += texts("question " + std::to_string(i), " yes " + std::to_string(i * i), " no " + std::to_string(7 * i));
