@@ -437,13 +437,15 @@ ReferencePreferences reference_preferences(const DecoderSpec& model, const Tenso
   const Tensor sums = at::matmul(leaf(belongs, {2 * samples, samples * T}, false), of_targets);
   const Tensor ratios = sums - leaf(preference.log_probabilities, {2 * samples}, false),
                per_token = ratios / leaf(tokens, {2 * samples}, false).clamp_min(1);
-  ReferencePreferences result{.log_probabilities = values_of(sums)};
+  ReferencePreferences result{.log_probabilities = values_of(sums), .gradients = {}};
   Tensor loss = at::zeros({}, at::kDouble);
   for (std::int64_t i = 0; i < samples; ++i) {
     if (tokens[static_cast<std::size_t>(2 * i)] == 0 || tokens[static_cast<std::size_t>(2 * i + 1)] == 0) continue;
     const double beta = preference.beta, wrong = preference.label_smoothing;
     const Tensor margin = beta * (ratios[2 * i] - ratios[2 * i + 1]);
-    loss = loss + (preference.squared ? (per_token[2 * i] - per_token[2 * i + 1] - 1 / (2 * beta)).pow(2)
+    const Tensor difference = per_token[2 * i] - per_token[2 * i + 1];
+    const auto squared = [&](const Tensor& of) { return (of - 1 / (2 * beta)).pow(2); };
+    loss = loss + (preference.squared ? (1 - wrong) * squared(difference) + wrong * squared(-difference)
                                       : -(1 - wrong) * at::log_sigmoid(margin) - wrong * at::log_sigmoid(-margin));
     const double chosen = beta * ratios[2 * i].item<double>(), rejected = beta * ratios[2 * i + 1].item<double>();
     const std::array<double, 4> of_pair{chosen > rejected ? 1.0 : 0.0, chosen - rejected, chosen, rejected};

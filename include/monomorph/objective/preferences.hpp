@@ -10,7 +10,7 @@ struct PreferencesHparams {
   Field<double> beta{0.1, 1e-4, 100.0, "how much it costs to leave the reference: the lower, the further a model goes"};
   Field<PreferenceLoss> kind{PreferenceLoss::sigmoid, "sigmoid: DPO; squared: IPO, of log-probabilities per token"};
   Field<double> label_smoothing{0.0, 0.0, 0.499999,
-                                "share of the pairs that is taken to be labelled the wrong way round; with sigmoid"};
+                                "share of the pairs that is taken to be labelled the wrong way round"};
 };
 
 /// Of two answers to the same, one was chosen. How much more probable each has become than it is to a reference, times

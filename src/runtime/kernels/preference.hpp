@@ -31,14 +31,17 @@ MONOMORPH_HOST_DEVICE inline PreferenceOutcome preference(const ScoredSequence& 
                of_rejected = rejected.log_probability - rejected.reference;
   outcome.chosen_reward = terms.beta * of_chosen;
   outcome.rejected_reward = terms.beta * of_rejected;
+  const double wrong = terms.label_smoothing;  // so much of a pair is taken the other way round
   if (terms.kind == PreferenceLoss::squared) {
     const auto n_chosen = static_cast<double>(chosen.tokens), n_rejected = static_cast<double>(rejected.tokens);
-    const double distance = of_chosen / n_chosen - of_rejected / n_rejected - 1 / (2 * terms.beta);
-    outcome.loss = distance * distance;
-    outcome.chosen_gradient = 2 * distance / n_chosen;
-    outcome.rejected_gradient = -2 * distance / n_rejected;
+    const double difference = of_chosen / n_chosen - of_rejected / n_rejected, wanted = 1 / (2 * terms.beta);
+    const double short_of = difference - wanted, of_swapped = difference + wanted;
+    outcome.loss = (1 - wrong) * short_of * short_of + wrong * of_swapped * of_swapped;
+    const double gradient = 2 * ((1 - wrong) * short_of + wrong * of_swapped);
+    outcome.chosen_gradient = gradient / n_chosen;
+    outcome.rejected_gradient = -gradient / n_rejected;
   } else {
-    const double margin = outcome.chosen_reward - outcome.rejected_reward, wrong = terms.label_smoothing;
+    const double margin = outcome.chosen_reward - outcome.rejected_reward;
     outcome.loss = (1 - wrong) * softplus(-margin) + wrong * softplus(margin);
     outcome.chosen_gradient = terms.beta * (wrong - 1 / (1 + std::exp(margin)));  // sigmoid(margin) - (1 - wrong)
     outcome.rejected_gradient = -outcome.chosen_gradient;

@@ -47,7 +47,7 @@ void check_close(double actual, double expected) { CHECK(actual == Approx(expect
 TEST_CASE("losses, rewards and gradients of preferences are those of another implementation", "[preference]") {
   std::ifstream file(MONOMORPH_SOURCE_DIR "/tests/fixtures/preferences/pairs.json");
   const nlohmann::json fixture = nlohmann::json::parse(file);
-  REQUIRE(fixture.at("pairs").size() == 18);
+  REQUIRE(fixture.at("pairs").size() == 21);
   for (const nlohmann::json& pair : fixture.at("pairs")) {
     CAPTURE(pair.at("kind"), pair.at("beta"), pair.at("chosen").size());
     const Values chosen = pair.at("chosen"), rejected = pair.at("rejected"), references = pair.at("references");
