@@ -21,7 +21,7 @@ enum RankedAxis {
 using RankedRow = std::array<std::uint8_t, n_ranked_axes>;
 
 /// How many values each axis has; make_covering_set.py reads this line.
-inline constexpr RankedRow ranked_levels{2, 6, 2, 6, 3, 6, 2};
+inline constexpr RankedRow ranked_levels{2, 6, 2, 6, 3, 7, 2};
 
 /// Of a model that trains a hundred steps in a blink.
 constexpr DecoderSpec shrunk(DecoderSpec model) {
@@ -39,8 +39,9 @@ using RankedCheckpointing =
     std::tuple<checkpointing::KeepAll, checkpointing::EveryBlock, checkpointing::EveryNthBlock<2>,
                checkpointing::Fraction<1, 3>, checkpointing::RecomputeCheap,
                checkpointing::Selective<Recompute{.activation = true, .qkv = true, .attention = true}>>;
-using RankedPrecisions = std::tuple<precision::Fp32, precision::Fp64, precision::Bf16Mixed,
-                                    precision::Bf16MixedReducingBf16, precision::Bf16Pure, precision::Fp16Mixed>;
+using RankedPrecisions =
+    std::tuple<precision::Fp32, precision::Fp64, precision::Bf16Mixed, precision::Bf16MixedReducingBf16,
+               precision::Bf16Pure, precision::Fp16Mixed, precision::Fp8Mixed>;
 static_assert(ranked_levels[ranked_strategy] == std::tuple_size_v<RankedStrategies<2>>);
 static_assert(ranked_levels[ranked_checkpointing] == std::tuple_size_v<RankedCheckpointing>);
 static_assert(ranked_levels[ranked_precision] == std::tuple_size_v<RankedPrecisions>);
@@ -58,7 +59,14 @@ constexpr RankedRow without_division(RankedRow row) {
 template <RankedRow row>
 using RankedStrategy = std::tuple_element_t<row[ranked_strategy], RankedStrategies<2 << row[ranked_number]>>;
 
+/// Of as many tokens as products in fp8 want at least.
+constexpr DecoderSpec of_sixteen_tokens(DecoderSpec model) {
+  model.context_length = 16;
+  return model;
+}
+
 template <RankedRow row> struct RankedRecipe : Shrunk<row[ranked_model]> {
+  static constexpr DecoderSpec model = of_sixteen_tokens(Shrunk<row[ranked_model]>::model);
   using sharding = std::conditional_t<row[ranked_reduction] == 0 || row[ranked_strategy] <= 1,  // SHARD-10
                                       RankedStrategy<row>, sharding::ReduceOncePerStep<RankedStrategy<row>>>;
   using checkpointing = std::tuple_element_t<row[ranked_checkpointing], RankedCheckpointing>;

@@ -12,7 +12,7 @@
 namespace monomorph::testing {
 namespace {
 
-enum Precision { fp32, fp64, bf16_mixed, bf16_reducing_bf16, bf16_pure, fp16_mixed };
+enum Precision { fp32, fp64, bf16_mixed, bf16_reducing_bf16, bf16_pure, fp16_mixed, fp8_mixed };
 
 /// A micro-batch of 1 on 8 ranks with 4 micro-batches each.
 constexpr std::int64_t samples_per_step = 32;
