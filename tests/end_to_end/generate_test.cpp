@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <sstream>
@@ -224,4 +225,62 @@ TEST_CASE("a run without a tokeniser trains and evaluates, but has no bits per b
   CHECK(place.run({"evaluate", "--checkpoint", place / "blind", "--data", place / "held_out.pbin"}).exit_code == 0);
   check_refusal(place.run({"evaluate", "--checkpoint", place / "blind", "--data", place / "nowhere.pbin"}), 2,
                 {"[FILE-01]", "nowhere.pbin"});
+}
+
+TEST_CASE("generate divides texts among ranks, and shows them in their order") {
+  const Workplace place("tiny_llama");
+  REQUIRE(place.train("run").exit_code == 0);
+  std::string prompts;
+  for (int i = 0; i < 11; ++i)
+    prompts += JsonLine{{"prompt", std::string(1, static_cast<char>('A' + i))}, {"id", i}}.dump() + "\n";
+  write_bytes(place / "prompts.jsonl", prompts);
+  const Arguments arguments{
+      "generate", "--checkpoint", place / "run", "--max-tokens", "9", "--input", place / "prompts.jsonl", "--samples",
+      "2",        "--seed",       "4",           "--batch"};
+  const auto out_of = [&](const Arguments& more) {
+    const ProcessResult result = place.run(with(arguments, more));
+    CAPTURE(more, result.err);
+    CHECK(result.exit_code == 0);
+    CHECK(result.err.empty());
+    return result.out;
+  };
+  // With one text at a time a text's bits depend on nothing but itself.
+  const std::string one = out_of({"1"});
+  CHECK(std::ranges::count(one, '\n') == 22);
+  for (const std::string ranks : {"1", "2", "3"}) CHECK(out_of({"1", "--ranks", ranks}) == one);
+  CHECK(std::ranges::count(out_of({"4", "--ranks", "2"}), '\n') == 22);
+
+  const Arguments many_samples{"generate", "--checkpoint", place / "run", "--prompt", "A", "--max-tokens",
+                               "9",        "--seed",       "4",           "--batch",  "1", "--samples"};
+  CHECK(place.run(with(many_samples, {"5", "--ranks", "2"})).out == place.run(with(many_samples, {"5"})).out);
+
+  // More ranks than texts; no texts at all.
+  CHECK(place.run(with(many_samples, {"2", "--ranks", "4"})).out == place.run(with(many_samples, {"2"})).out);
+  write_bytes(place / "none.jsonl", "");
+  const ProcessResult none =
+      place.run({"generate", "--checkpoint", place / "run", "--input", place / "none.jsonl", "--ranks", "2"});
+  CHECK(none.exit_code == 0);
+  CHECK(none.out.empty());
+
+  check_refusal(place.run(with(many_samples, {"1", "--ranks", "2"})), 2, {"[RUN-13]", "--ranks", "there is one"});
+  check_refusal(place.run({"generate", "--checkpoint", place / "run", "--input", "-", "--ranks", "2"}), 2,
+                {"[RUN-13]", "--input -", "give a file"});
+  write_bytes(place / "broken.jsonl", prompts + "{\"prompt\": 5}\n");
+  check_refusal(place.run(
+                    {"generate", "--checkpoint", place / "run", "--input", place / "broken.jsonl", "--ranks", "2"}),
+                2, {"[RUN-30]", "line 12"});
+}
+
+TEST_CASE("a rank that is killed while it generates ends the others, with the lines before its own") {
+  const Workplace place("tiny_llama");
+  REQUIRE(place.train("run").exit_code == 0);
+  std::string prompts;
+  for (int i = 0; i < 40; ++i) prompts += JsonLine{{"prompt", std::to_string(i)}}.dump() + "\n";
+  write_bytes(place / "prompts.jsonl", prompts);
+  const auto ended = Process(bash("\"$@\" & parent=$!; sleep 1; pkill -KILL -n -P $parent; wait $parent",
+                                  command(place, {"generate", "--checkpoint", place / "run", "--max-tokens", "1000000",
+                                                  "--ignore-end", "--input", place / "prompts.jsonl", "--ranks", "2"})))
+                         .wait(std::chrono::minutes(1));
+  CHECK(ended.exit_code == 1);
+  CHECK(contains(ended.err, "was ended by signal 9"));
 }

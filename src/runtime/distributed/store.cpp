@@ -63,6 +63,14 @@ std::string Store::get(const std::string& key, int from, std::chrono::millisecon
   }
 }
 
+void Store::remove(const std::string& key) {
+  try {
+    handle_->store->deleteKey(key);
+  } catch (const std::exception& failure) {
+    throw gone(failure);
+  }
+}
+
 bool Store::has(const std::string& key) {
   try {
     return with_timeout(grace, [handle = handle_, key] { return handle->store->check({key}); });

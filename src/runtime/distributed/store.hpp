@@ -21,6 +21,8 @@ class Store {
   /// Waits until a rank has set it.
   /// @throws Error [RANK-05] if that takes longer than the time limit   @throws Error [RANK-14] as above
   std::string get(const std::string& key, int from, std::chrono::milliseconds time_limit);
+  /// Forgets it.   @throws Error [RANK-14] as above
+  void remove(const std::string& key);
   /// @throws Error [RANK-14] if nobody answers
   bool has(const std::string& key);
   /// The same table, with `name` in front of each key.

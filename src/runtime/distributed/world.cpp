@@ -60,6 +60,11 @@ void World::set(const std::string& key, const std::string& value) const {
   if (store_) store_->set(key, value);
 }
 std::string World::get(const std::string& key, int from) const { return store_->get(key, from, time_limit_); }
+std::string World::take(const std::string& key, int from) const {
+  std::string value = get(key, from);
+  store_->remove(key);
+  return value;
+}
 
 std::optional<std::vector<int>> World::notify_and_wait(const std::string& word, std::optional<int> expected_silent,
                                                        std::chrono::milliseconds patience) const {

@@ -1,32 +1,30 @@
 #include "train/commands/generate_command.hpp"
 
+#include "train/commands/ordered_lines.hpp"
 #include "train/commands/prompt_source.hpp"
 #include "train/commands/text_model.hpp"
 #include "train/run/as_usage_error.hpp"
+#include "train/run/peer_failure.hpp"
 
 #include <monomorph/core/text_file.hpp>
+#include <monomorph/runtime/comm/together.hpp>
 
 #include <algorithm>
-#include <map>
+#include <chrono>
+#include <memory>
 
 namespace monomorph::train {
 namespace {
 
 using nlohmann::ordered_json;
 
-/// Texts as lines of JSON, in the order of their prompts.
+/// A text as a line of JSON.
 class JsonLines {
  public:
-  JsonLines(const data::Tokenizer& tokenizer, std::int64_t samples) : tokenizer_(tokenizer), samples_(samples) {}
+  explicit JsonLines(const data::Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
 
+  /// Of the next prompt.
   void add_id(ordered_json id) { ids_.push_back(std::move(id)); }
-  void write(TextNumber number, const GeneratedText& text) {
-    lines_[number.prompt * samples_ + number.sample] = line_of(number, text);
-    for (auto line = lines_.begin(); line != lines_.end() && line->first == next_; line = lines_.erase(line), ++next_)
-      show(line->second + "\n");
-  }
-
- private:
   std::string line_of(TextNumber number, const GeneratedText& text) const {
     ordered_json line{{"index", number.prompt}};
     if (const ordered_json& id = ids_[number.prompt]; !id.is_null()) line["id"] = id;
@@ -37,6 +35,8 @@ class JsonLines {
     if (!text.log_probabilities.empty()) line["log_probabilities"] = log_probabilities_of(text);
     return line.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
   }
+
+ private:
   ordered_json log_probabilities_of(const GeneratedText& text) const {
     ordered_json all = ordered_json::array();
     for (const auto& candidates : text.log_probabilities) {
@@ -53,10 +53,7 @@ class JsonLines {
   }
 
   const data::Tokenizer& tokenizer_;
-  std::int64_t samples_;
   std::vector<ordered_json> ids_;
-  std::map<std::int64_t, std::string> lines_;  ///< those that wait for one before them
-  std::int64_t next_ = 0;
 };
 
 /// The same prompt for each of its samples.
@@ -89,48 +86,95 @@ void stream(Session& session, const TextModel& model, std::string_view prompt, R
   show("\n");
 }
 
-void write_lines(Session& session, const TextModel& model, JsonLines& lines, Requests& requests) {
-  generate(session, *model.tokenizer, model.settings,
-           {.next = [&] { return requests.next(); },
-            .done = [&](TextNumber number, const GeneratedText& text) { lines.write(number, text); }});
+/// A line for each text, of which the ranks make those that are theirs.
+void write_lines(Session& session, const TextModel& model, const JsonLines& json, Requests& requests,
+                 std::int64_t samples, const World& world) {
+  OrderedLines lines(world);
+  const auto next = [&, n_texts = std::int64_t{0}]() mutable {
+    std::optional<TextRequest> request;
+    do {
+      request = requests.next();
+      if (request) lines.expect(++n_texts);
+    } while (request && !lines.is_mine(n_texts - 1));
+    return request;
+  };
+  const auto done = [&](TextNumber number, const GeneratedText& text) {
+    lines.add(number.prompt * samples + number.sample, json.line_of(number, text));
+  };
+  generate(session, *model.tokenizer, model.settings, {.next = next, .done = done});
+  lines.finish();
 }
 
-int continue_one(const RecipeProgram& recipe, const GenerateOptions& options) {
-  const std::string prompt = options.prompt_file.empty()
-                                 ? options.prompt
-                                 : as_usage_error("--prompt-file", [&] { return read_text_file(options.prompt_file); });
-  TextModel model = load_text_model(recipe, options);
-  std::optional<std::vector<std::int32_t>> ids = prompt_ids(*model.tokenizer, prompt, model.settings.stop_ids);
-  const std::int64_t T = recipe.model->context_length, tokens = std::ssize(*ids),
+/// What every rank reads before it begins.
+struct Work {
+  std::unique_ptr<PromptSource> prompts;  ///< or else there is one
+  std::string prompt;
+  TextModel model;
+};
+
+std::string read_prompt(const GenerateOptions& options) {
+  if (options.prompt_file.empty()) return options.prompt;
+  return as_usage_error("--prompt-file", [&] { return read_text_file(options.prompt_file); });
+}
+std::unique_ptr<PromptSource> open_prompts(const GenerateOptions& options) {
+  return as_usage_error("--input", [&] { return std::make_unique<PromptSource>(options.input); });
+}
+
+Work read_work(const RecipeProgram& recipe, const GenerateOptions& options) {
+  Work work;
+  if (options.input.empty())
+    work.prompt = read_prompt(options);
+  else
+    work.prompts = open_prompts(options);
+  work.model = load_text_model(recipe, options);
+  return work;
+}
+
+void continue_one(Work& work, std::int64_t T, const GenerateOptions& options, const World& world) {
+  TextModel& model = work.model;
+  std::optional<std::vector<std::int32_t>> ids = prompt_ids(*model.tokenizer, work.prompt, model.settings.stop_ids);
+  const std::int64_t tokens = std::ssize(*ids),
                      longest = model.settings.max_tokens < T - tokens ? tokens + model.settings.max_tokens : T;
   Session session = session_of(model, options.cache_tokens, std::min(options.batch, options.samples), T, longest);
   Requests requests([&] { return std::exchange(ids, std::nullopt); }, options.samples);
-  if (options.samples == 1 && !model.settings.log_probabilities) {
-    stream(session, model, prompt, requests);
-  } else {
-    JsonLines lines(*model.tokenizer, options.samples);
-    lines.add_id(nullptr);
-    write_lines(session, model, lines, requests);
-  }
-  return 0;
+  if (options.samples == 1 && !model.settings.log_probabilities) return stream(session, model, work.prompt, requests);
+  JsonLines json(*model.tokenizer);
+  json.add_id(nullptr);
+  write_lines(session, model, json, requests, options.samples, world);
 }
 
-int continue_all(const RecipeProgram& recipe, const GenerateOptions& options) {
-  PromptSource prompts = as_usage_error("--input", [&] { return PromptSource(options.input); });
-  TextModel model = load_text_model(recipe, options);
-  const std::int64_t T = recipe.model->context_length;
+void continue_all(Work& work, std::int64_t T, const GenerateOptions& options, const World& world) {
+  TextModel& model = work.model;
   Session session = session_of(model, options.cache_tokens, options.batch, T, T);
-  JsonLines lines(*model.tokenizer, options.samples);
+  JsonLines json(*model.tokenizer);
   Requests requests(
       [&]() -> std::optional<std::vector<std::int32_t>> {
-        auto record = prompts.next();
+        auto record = work.prompts->next();
         if (!record) return std::nullopt;
-        lines.add_id(std::move(record->id));
+        json.add_id(std::move(record->id));
         return prompt_ids(*model.tokenizer, record->prompt, model.settings.stop_ids);
       },
       options.samples);
-  write_lines(session, model, lines, requests);
-  return 0;
+  write_lines(session, model, json, requests, options.samples, world);
+}
+
+void continue_texts(Work work, const RecipeProgram& recipe, const GenerateOptions& options, const World& world) {
+  const std::int64_t T = recipe.model->context_length;
+  work.prompts ? continue_all(work, T, options, world) : continue_one(work, T, options, world);
+}
+
+/// Each rank has the whole model, and reads all prompts.
+void continue_on_ranks(const RecipeProgram& recipe, const GenerateOptions& options, const World& world) try {
+  const RankGroup ranks = world.groups(recipe.mesh).data;
+  const auto communicator =
+      recipe.connect(world, ranks, {.shards = recipe.optimizer_shards(ranks.size()), .wire = recipe.reduce_dtype});
+  Work work = together(*communicator, "load the model and open its prompts", [&] {
+    check_generate(recipe, options, world.size());
+    return read_work(recipe, options);
+  });
+  continue_texts(std::move(work), recipe, options, world);
+} catch (const RankFailure& failure) {
+  exit_on_peer_failure(world, failure, "generating");
 }
 
 }  // namespace
@@ -151,9 +195,27 @@ void GenerateOptions::add_to(CLI::App& app) {
              {.least = 1, .most = std::int64_t{1} << 40});
 }
 
-int run_generate(const RecipeProgram& recipe, const GenerateOptions& options) {
+void check_generate(const RecipeProgram& recipe, const GenerateOptions& options, int ranks) {
   check_predicts_next_token(recipe);
-  return options.input.empty() ? continue_one(recipe, options) : continue_all(recipe, options);
+  if (ranks == 1) return;
+  if (options.input == "-")
+    throw UsageError("RUN-13", "--input - is read by one process alone, and --ranks starts several; give a file");
+  if (options.input.empty() && options.samples == 1)
+    throw UsageError("RUN-13",
+                     "--ranks divides texts among ranks, and there is one; give --input or --samples, or "
+                     "leave --ranks out");
+  if (options.input.empty()) return;
+  const auto prompts = open_prompts(options);
+  while (prompts->next()) continue;
+}
+
+int run_generate(const RecipeProgram& recipe, const GenerateOptions& options) {
+  constexpr std::chrono::hours longest_wait{1};  // for a text of another rank
+  const World world = connect(longest_wait);
+  if (world.size() > 1) return continue_on_ranks(recipe, options, world), 0;
+  check_generate(recipe, options, 1);
+  continue_texts(read_work(recipe, options), recipe, options, world);
+  return 0;
 }
 
 }  // namespace monomorph::train

@@ -52,6 +52,8 @@ class World {
   /// Waits until a rank has set a key, and returns its value. @throws Error [RANK-05] if it takes longer than the time
   /// limit
   std::string get(const std::string& key, int from) const;
+  /// The same of a key that one rank alone reads, once: it is forgotten, and takes no memory any more.
+  std::string take(const std::string& key, int from) const;
   /// Leaves a note of this rank under `word`, and waits for those of the other ranks, but not longer than `patience`.
   /// @param expected_silent is not waited for; nor, if it has left a note, whom it expected to be silent, and so on
   /// @return the ranks that have left none; absent if the store does not answer
