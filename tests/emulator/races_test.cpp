@@ -244,6 +244,31 @@ TEST_CASE("matrices that are rounded to fp8, and what is recorded of them, race 
         }) == 0);
 }
 
+TEST_CASE("sequences that are compared race for nothing") {
+  constexpr std::int64_t samples = 3, tokens = 300;
+  const std::vector<std::int32_t> targets(samples * tokens, 1);
+  std::vector<std::int32_t> starts;
+  for (std::int64_t i = 0; i < samples * tokens; ++i)
+    starts.push_back(i % tokens < 120 ? 0 : i % tokens < 260 ? 120 : 260);
+  const std::vector<double> reference(2 * samples, -1);
+  std::vector<float> losses(samples * tokens, 1), weights(samples * tokens);
+  std::vector<double> scores(2 * samples);
+  const auto view = [](auto& of, DType dtype) {
+    return View(reinterpret_cast<std::byte*>(of.data()), dtype, {1, std::ssize(of)});
+  };
+  LossSum sum;
+  const SequenceBatch batch{.loss_M = view(losses, DType::fp32),
+                            .targets_M = targets.data(),
+                            .document_starts_M = starts.data(),
+                            .tokens = tokens,
+                            .sequences = 2,
+                            .reference_BK = reference.data(),
+                            .log_probability_BK = view(scores, DType::fp64),
+                            .weight_M = view(weights, DType::fp32),
+                            .sum = &sum};
+  CHECK(races_of([&] { cuda::preference_loss({}, batch, {}); }) == 0);
+}
+
 TEST_CASE("pooling and partners race for nothing") {
   constexpr std::int64_t samples = 3, tokens = 5, texts = 2, features = 7;
   const std::vector<std::int32_t> text_of{0, 0, 1, 1, 2, 0, 1, 1, 2, 2, 1, 1, 0, 0, 0};

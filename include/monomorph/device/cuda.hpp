@@ -15,9 +15,9 @@ namespace monomorph::device {
 struct Cuda {
   static constexpr std::string_view name = "Cuda";
   using Queue = cuda::Queue;
-  using kernel_sets = KernelSets<kernels::Sgd, kernels::Lion, kernels::MovingAverage, kernels::Orthogonalization,
-                                 kernels::Routing, kernels::ScaledProducts, kernels::TextPooling, kernels::Contrast,
-                                 kernels::Preference>;
+  using kernel_sets =
+      KernelSets<kernels::Sgd, kernels::Lion, kernels::MovingAverage, kernels::Orthogonalization, kernels::Routing,
+                 kernels::ScaledProducts, kernels::TextPooling, kernels::Contrast, kernels::Preference>;
   static constexpr bool own_memory = true;
   /// So many that products fill the GPU, and few enough that what exists of the logits stays small beside the
   /// activations of a micro-batch.
@@ -42,10 +42,14 @@ struct Cuda {
   static constexpr std::int64_t recording_bytes = std::int64_t{64} << 20,
                                 most_recorded_input_bytes = recording_bytes / 2;
   /// Of each micro-batch ids, targets, places of documents, and two lists of rows by id and position, of up to three
-  /// numbers a token each; and what its kernels share of dropout.
-  static constexpr std::int64_t recorded_input_bytes(std::int64_t micro_batches, std::int64_t tokens, int layers) {
-    constexpr std::int64_t numbers_per_token = 9, number_bytes = 4, place_bytes = 64, places_per_layer = 16;
-    return micro_batches * (numbers_per_token * number_bytes * tokens +
+  /// numbers a token each; and what its kernels share of dropout. Where a micro-batch has sequences to compare, their
+  /// scores, and the targets once more, in one piece.
+  static constexpr std::int64_t recorded_input_bytes(std::int64_t micro_batches, std::int64_t tokens, int layers,
+                                                     std::int64_t sequences) {
+    constexpr std::int64_t numbers_per_token = 9, number_bytes = 4, place_bytes = 64, places_per_layer = 16,
+                           score_bytes = 8;
+    const std::int64_t to_compare = sequences > 0 ? number_bytes * tokens + score_bytes * sequences : 0;
+    return micro_batches * (numbers_per_token * number_bytes * tokens + to_compare +
                             place_bytes * (places_per_layer * (layers + 1) + tokens / loss_chunk_tokens(0)));
   }
 

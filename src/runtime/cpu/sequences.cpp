@@ -1,4 +1,5 @@
 #include <monomorph/runtime/kernels/sequences.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include "runtime/kernels/dtypes.hpp"
 #include "runtime/kernels/preference.hpp"
@@ -53,6 +54,7 @@ void write_weights(const SequenceBatch& batch, std::int64_t sample, const Scores
 }  // namespace
 
 void detail::sequence_losses(const SequenceBatch& batch, const SequenceFunction& function) {
+  const KernelSpan span(Work::loss, "each_sample");
   for (std::int64_t sample = 0; sample < batch.samples(); ++sample) {
     Scores scores;
     if (take_scores(batch, sample, scores)) {
@@ -70,6 +72,7 @@ void detail::sequence_losses(const SequenceBatch& batch, const SequenceFunction&
 }
 
 void preference_loss(Queue queue, const SequenceBatch& batch, const PreferenceTerms& terms) {
+  const KernelSpan span(Work::loss, "preference_loss");
   each_sample(queue, batch, [&](const SampleSequences& sample) {
     const auto scored = [&](std::int64_t k) {
       return ScoredSequence{sample.log_probability(k), sample.reference(k), sample.tokens(k)};

@@ -37,7 +37,7 @@ template <Recipe R> class RecordableStep : public StepAccess<R> {
     this->check(batch);
     if constexpr (records) {
       if (accumulation_step.first()) begin_recorded(accumulation_step.count);
-      recorded_.keep(batch, step, accumulation_step.index, tokens_of_batch());
+      recorded_.keep(batch, step, accumulation_step.index, this->limits());
       if (recorded_.runs()) return;
     }
     enqueue_forward({batch, step, true, accumulation_step});
@@ -109,12 +109,13 @@ template <Recipe R> class RecordableStep : public StepAccess<R> {
     } catch (...) {  // NOLINT(bugprone-empty-catch): the failure that ends the step is on its way already
     }
   }
-  std::int64_t tokens_of_batch() const { return this->state_.batch() * trunk_of<R>.context_length; }
 
   void begin_recorded(std::int64_t micro_batches) {
     using Device = device_of<R>;
+    const BatchLimits of = this->limits();
     recorded_.begin(micro_batches, progress(), this->comm_.is_traced(),
-                    Device::recorded_input_bytes(micro_batches, tokens_of_batch(), plan::n_layers<R>),
+                    Device::recorded_input_bytes(micro_batches, of.rows * of.tokens, plan::n_layers<R>,
+                                                 of.rows * of.sequences),
                     Device::most_recorded_input_bytes);
   }
   /// What the queue is given from now on depends on nothing that other streams still do.

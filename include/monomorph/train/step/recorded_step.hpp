@@ -44,8 +44,8 @@ template <class Queue, class Progress> class RecordedStep {
   bool runs() const { return runs_; }
   /// Whether it is to be recorded at its end.
   bool is_due() const { return is_kept_ && !runs_; }
-  void keep(const MicroBatch& batch, std::uint64_t step, std::int64_t index, std::int64_t tokens) {
-    if (is_kept_) inputs_.keep(batch, step, index, tokens);
+  void keep(const MicroBatch& batch, std::uint64_t step, std::int64_t index, const BatchLimits& of) {
+    if (is_kept_) inputs_.keep(batch, step, index, of);
   }
   const StepInputs& inputs() const { return inputs_; }
   std::int64_t micro_batches() const { return micro_batches_; }

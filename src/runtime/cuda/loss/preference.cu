@@ -1,4 +1,5 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include "runtime/cuda/host/staging.hpp"
 #include "runtime/cuda/launch/launch.hpp"
@@ -6,16 +7,14 @@
 #include "runtime/kernels/dtypes.hpp"
 #include "runtime/kernels/preference.hpp"
 
-#include <bit>
-#include <vector>
-
-// A block has a sample: its threads add up the tokens of both sequences, in one order, and then weigh them. A thread
-// adds up the samples.
+// A block has a sample: its threads look for its sequences together, add up the tokens of both, in one order, and then
+// weigh them. A thread adds up the samples.
 namespace monomorph::cuda {
 namespace {
 
-constexpr int sample_threads = 256;
-constexpr std::int32_t no_sequence = -1;
+/// Blocks of a multiprocessor are said to be few, or the compiler would rather have more of them than registers.
+constexpr int sample_threads = 256, fewest_sample_blocks = 4;
+constexpr int no_sequence = -1;
 
 /// What becomes of a sample.
 struct SampleOutcome {
@@ -25,8 +24,8 @@ struct SampleOutcome {
 
 template <class S> struct Samples {
   const S* loss;
-  const std::int32_t* sequence_of;  ///< by token
-  const std::int32_t* reference;    ///< the words of numbers of 64 bits
+  const std::int32_t *targets, *document_starts;
+  const double* reference;
   std::int64_t tokens;
   double* log_probability;
   S* weight;  ///< or null
@@ -34,26 +33,51 @@ template <class S> struct Samples {
   PreferenceTerms terms;
 };
 
-/// Of a word's memory nothing is known but that it is aligned for words.
-__device__ inline double number_at(const std::int32_t* words, std::int64_t i) {
-  const auto low = static_cast<std::uint32_t>(words[2 * i]), high = static_cast<std::uint32_t>(words[2 * i + 1]);
-  return std::bit_cast<double>(static_cast<std::uint64_t>(high) << 32 | low);
+struct Smaller {
+  template <class T> __device__ T operator()(T a, T b) const { return a < b ? a : b; }
+};
+
+/// Where in a sample the first document behind a place begins; where the sample ends if there is none.
+/// @tparam Name as of joined_in_block
+template <class Name>
+__device__ std::int64_t next_document(const std::int32_t* starts_T, std::int64_t tokens, std::int64_t behind) {
+  std::int64_t next = tokens;
+  for (std::int64_t t = threadIdx.x; t < tokens; t += sample_threads)
+    if (t > behind && starts_T[t] == t) next = Smaller{}(next, t);
+  return joined_in_block<Name>(next, Smaller{});
 }
 
-template <class S> __global__ void __launch_bounds__(sample_threads) score_samples(Samples<S> samples) {
+/// The sequences of a block's sample.
+struct Sequences {
+  const std::int32_t* targets_T;
+  std::int64_t second, end;  ///< where the second one begins, and what lies behind it
+
+  __device__ Sequences(const std::int32_t* targets, const std::int32_t* starts, std::int64_t tokens)
+      : targets_T(targets),
+        second(next_document<struct OfSecond>(starts, tokens, 0)),
+        end(next_document<struct OfEnd>(starts, tokens, second)) {}
+  /// That of a token, where it counts.
+  __device__ int at(std::int64_t t) const {
+    if (targets_T[t] == ignored_target || t >= end) return no_sequence;
+    return t < second ? 0 : 1;
+  }
+};
+
+template <class S>
+__global__ void __launch_bounds__(sample_threads, fewest_sample_blocks) score_samples(Samples<S> samples) {
   const std::int64_t sample = blockIdx.x, first = sample * samples.tokens;
+  const Sequences sequences(samples.targets + first, samples.document_starts + first, samples.tokens);
   double of_chosen = 0, of_rejected = 0;
   std::int64_t n_chosen = 0, n_rejected = 0;
   for (std::int64_t t = threadIdx.x; t < samples.tokens; t += sample_threads) {
-    const std::int32_t sequence = samples.sequence_of[first + t];
+    const int sequence = sequences.at(t);
     const auto loss = static_cast<double>(samples.loss[first + t]);
     if (sequence == 0) of_chosen -= loss, ++n_chosen;
     if (sequence == 1) of_rejected -= loss, ++n_rejected;
   }
-  const ScoredSequence chosen{joined_in_block<struct OfChosen>(of_chosen, Sum{}),
-                              number_at(samples.reference, 2 * sample),
+  const ScoredSequence chosen{joined_in_block<struct OfChosen>(of_chosen, Sum{}), samples.reference[2 * sample],
                               joined_in_block<struct OfChosenTokens>(n_chosen, Sum{})},
-      rejected{joined_in_block<struct OfRejected>(of_rejected, Sum{}), number_at(samples.reference, 2 * sample + 1),
+      rejected{joined_in_block<struct OfRejected>(of_rejected, Sum{}), samples.reference[2 * sample + 1],
                joined_in_block<struct OfRejectedTokens>(n_rejected, Sum{})};
   const bool counts = chosen.tokens > 0 && rejected.tokens > 0;
   const PreferenceOutcome outcome = counts ? preference(chosen, rejected, samples.terms) : PreferenceOutcome{};
@@ -64,7 +88,7 @@ template <class S> __global__ void __launch_bounds__(sample_threads) score_sampl
   }
   if (samples.weight == nullptr) return;
   for (std::int64_t t = threadIdx.x; t < samples.tokens; t += sample_threads) {
-    const std::int32_t sequence = samples.sequence_of[first + t];
+    const int sequence = sequences.at(t);
     const double gradient = sequence == 0 ? outcome.chosen_gradient : sequence == 1 ? outcome.rejected_gradient : 0;
     samples.weight[first + t] = static_cast<S>(-gradient);  // a cross-entropy is less a log-probability
   }
@@ -84,33 +108,21 @@ __global__ void add_samples(const SampleOutcome* outcomes, std::int64_t samples,
   }
 }
 
-/// By token the number of its sequence, where it counts.
-std::vector<std::int32_t> sequences_of(const SequenceBatch& batch) {
-  std::vector<std::int32_t> sequences(static_cast<std::size_t>(batch.loss_M.elements()), no_sequence);
-  std::int32_t sequence = no_sequence;
-  for (std::int64_t i = 0; i < std::ssize(sequences); ++i) {
-    const std::int64_t t = i % batch.tokens;
-    if (t == 0) sequence = no_sequence;
-    if (t == 0 || batch.document_starts_M[i] == t) ++sequence;
-    if (batch.targets_M[i] != ignored_target && sequence < batch.sequences)
-      sequences[static_cast<std::size_t>(i)] = sequence;
-  }
-  return sequences;
-}
-
 }  // namespace
 
 void preference_loss(Queue queue, const SequenceBatch& batch, const PreferenceTerms& terms) {
+  const KernelSpan span(Work::loss, "preference_loss", queue.stream);
   if (!batch.loss_M.present()) return;
-  const std::int64_t samples = batch.samples();
-  const std::vector<std::int32_t> sequences = sequences_of(batch);
-  const auto* const reference = reinterpret_cast<const std::int32_t*>(batch.reference_BK);
+  const std::int64_t samples = batch.samples(), n_tokens = batch.loss_M.elements();
+  const auto* const reference_words = reinterpret_cast<const std::int32_t*>(batch.reference_BK);
   in_compute_type(batch.loss_M.dtype, [&]<class S>() {
     auto* const outcomes =
         reinterpret_cast<SampleOutcome*>(workspace(queue, samples * static_cast<std::int64_t>(sizeof(SampleOutcome))));
     const Samples<S> of_batch{batch.loss_M.as<const S>(),
-                              on_device(queue, sequences.data(), std::ssize(sequences)),
-                              on_device(queue, reference, 2 * samples * batch.sequences),
+                              on_device(queue, batch.targets_M, n_tokens),
+                              on_device(queue, batch.document_starts_M, n_tokens),
+                              reinterpret_cast<const double*>(
+                                  on_device(queue, reference_words, 2 * samples * batch.sequences)),
                               batch.tokens,
                               batch.log_probability_BK.as<double>(),
                               batch.weight_M.present() ? batch.weight_M.as<S>() : nullptr,
