@@ -113,6 +113,37 @@ def json_lines():
     seed("json_lines", "not_utf8", b'{"text": "\xff\xfe"}\n{"\xc0\xaf": 1}\n\xef\xbb\xbf{"text": "b"}\n')
 
 
+def preference_records():
+    chat = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+    other = chat[:1] + [{"role": "assistant", "content": [{"type": "text", "text": "c"}], "weight": 1}]
+
+    def write(name, *records):
+        seed("preference_records", name, "\n".join(r if isinstance(r, str) else json.dumps(r, ensure_ascii=False) for r in records))
+
+    write("texts", {"prompt": "a", "chosen": " b", "rejected": " c"}, {"chosen": "a ä", "rejected": "a ö"}, {"prompt": None, "chosen": "b", "rejected": "c"})
+    write("chats", {"prompt": chat[:1], "chosen": chat[1:], "rejected": other[1:]}, {"chosen": chat, "rejected": other}, {"prompt": "a", "chosen": chat, "rejected": other})
+    write("sharegpt", {"chosen": [{"from": "human", "value": "a"}, {"from": "gpt", "value": "b"}], "rejected": [{"from": "human", "value": "a"}, {"from": "gpt", "value": "c"}]})
+    write("same", {"prompt": "a", "chosen": "b", "rejected": "b"}, {"chosen": chat, "rejected": chat}, {"chosen": "a", "rejected": "a b"}, {"chosen": "", "rejected": " "})
+    write("other_kinds", {"prompt": 1, "chosen": [], "rejected": {}}, [], "null", {"chosen": "b"}, {"prompt": [chat], "chosen": [1], "rejected": [[]]})
+    write("broken", '{"prompt": "a", "chosen": "b"', "", '{"chosen": "\\ud83d", "rejected": "c"}')
+    write("half_a_character", {"chosen": "\U0001F600", "rejected": "\U0001F601"}, {"chosen": "e\u0301", "rejected": "e\u0302"})
+
+
+def reference_scores():
+    # Both hashes are wrong; the harness puts the right ones there. Its set has two samples.
+    def write(name, samples, sequences, scores, version=1, magic=b"monorefs"):
+        seed("reference_scores", name, magic + struct.pack("<5Q", version, samples, sequences, 0, 0) + struct.pack(f"<{len(scores)}d", *scores))
+
+    write("right", 2, 2, [-1, -2.5, -3, float("nan")])
+    write("one_short", 2, 2, [-1, -2, -3])
+    write("one_too_many", 2, 2, [-1] * 5)
+    write("other_samples", 4, 1, [-1] * 4)
+    write("overflow", 2**63, 2, [])
+    write("newer", 2, 2, [-1] * 4, version=2)
+    write("other_file", 2, 2, [-1] * 4, magic=b"monomask")
+    seed("reference_scores", "cut_header", b"monorefs" + bytes(39))
+
+
 def safetensors():
     def write(name, header, data=b""):
         text = header if isinstance(header, bytes) else json.dumps(header).encode()
@@ -203,6 +234,6 @@ def weights_indices():
 
 
 if __name__ == "__main__":
-    for make in (span_indices, compressed_texts, packed_files, tokenizers, json_lines, safetensors, checkpoint_metadata, checkpoint_parts, hparams, model_configs,
+    for make in (span_indices, compressed_texts, packed_files, tokenizers, json_lines, preference_records, reference_scores, safetensors, checkpoint_metadata, checkpoint_parts, hparams, model_configs,
                  weights_indices, adapter_configs, jinja_templates):
         make()
