@@ -36,7 +36,7 @@ template <class Strategy> struct Preferences : Shrunk<1> {
   using objective = monomorph::objective::Preferences;
 };
 template <class Strategy> struct PreferencesOfAdapters : Preferences<Strategy> {
-  using finetuning = monomorph::finetuning::LowRank<LowRankSpec{.rank = 2, .dropout = 0.1}>;
+  using finetuning = monomorph::finetuning::LowRank<LowRankSpec{.rank = 2, .alpha = 4, .dropout = 0.1}>;
 };
 
 /// A training of the recipe that an objective makes with a strategy, on a number of ranks.

@@ -1,4 +1,5 @@
 // After the first step nothing is allocated: by nobody in the process.
+#include "numerics/preferences.hpp"
 #include "numerics/schedule_recipes.hpp"
 #include "support/adamw_update.hpp"
 #include "support/catch.hpp"
@@ -27,21 +28,21 @@ template <class R> struct OnHost : R {
   using optimizer = optim::HostState<optim::AdamW>;
 };
 
-void take_step(train::TrainingStep& step, std::uint64_t number, std::int64_t T) {
-  accumulate(step, sequences.from(0, T), number, {});
-  accumulate(step, sequences.from(2, T), number, {1, 2});
+template <Recipe R> void take_step(train::TrainingStep& step, std::uint64_t number) {
+  accumulate(step, batch_from<R>(0), number, {});
+  accumulate(step, batch_from<R>(2), number, {1, 2});
   const double norm = std::sqrt(gradient_norm(step).sum.value());
   update(step, static_cast<std::int64_t>(number), 1 / norm);
-  step.evaluate(sequences.from(1, T));
+  step.evaluate(batch_from<R>(1));
 }
 
 template <Recipe R> long allocations_after_first_step() {
   const std::unique_ptr<Communicator> communicator = one_rank();
   train::Step<R> step(*communicator, 2, 3);
-  take_step(step, 1, R::model.context_length);
+  take_step<R>(step, 1);
   start_counting();
-  take_step(step, 2, R::model.context_length);
-  take_step(step, 3, R::model.context_length);
+  take_step<R>(step, 2);
+  take_step<R>(step, 3);
   return stop_counting();
 }
 
@@ -70,6 +71,7 @@ TEST_CASE("after the first step nothing is allocated") {
   CHECK(allocations_after_first_step<InBf16<Tiled<llama_like>>>() == 0);
   CHECK(allocations_after_first_step<Recomputed<llama_like>>() == 0);
   CHECK(allocations_after_first_step<InDocuments<Tiled<gpt2_like>>>() == 0);
+  CHECK(allocations_after_first_step<Preferring<Tiled<llama_like>>>() == 0);
   CHECK(allocations_after_first_step<OnHost<InBf16<Tiled<llama_like>>>>() == 0);
 }
 

@@ -2,8 +2,9 @@
 #include <monomorph/core/ignored_target.hpp>
 #include <monomorph/train/step/training_step.hpp>
 
-#include "support/reference_model.hpp"
+#include "numerics/schedule_recipes.hpp"
 
+#include <cstdint>
 #include <vector>
 
 /// Pairs of sequences of which one was chosen, as a loader gives them.
@@ -36,7 +37,21 @@ struct PreferenceSamples {
     return {inputs.data() + sample * T, targets.data() + sample * T, static_cast<std::uint64_t>(sample),
             starts.data() + sample * T, reference.data() + 2 * sample};
   }
-  ReferenceBatch autograd() const { return {.ids = inputs, .targets = targets, .document_starts = starts}; }
 };
+
+template <class R> struct Preferring : InDocuments<R> { using objective = monomorph::objective::Preferences; };
+
+/// A micro-batch that begins with one of eight rows, each as long as the recipe's context: of documents, or, where the
+/// objective is over sequences, of a pair.
+template <class R> train::MicroBatch batch_from(std::int64_t row) {
+  constexpr std::int64_t n_rows = 8, vocab_size = 50;
+  if constexpr (is_over_sequences<objective_of<R>>) {
+    static const PreferenceSamples samples(n_rows, R::model.context_length, vocab_size);
+    return samples.from(row);
+  } else {
+    static const Sequences rows(n_rows, R::model.context_length, vocab_size);
+    return rows.from(row, R::model.context_length);
+  }
+}
 
 }  // namespace monomorph::testing

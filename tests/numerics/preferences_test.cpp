@@ -5,6 +5,7 @@
 #include "numerics/schedule_recipes.hpp"
 #include "support/adamw_update.hpp"
 #include "support/catch.hpp"
+#include "support/reference_model.hpp"
 #include "support/tensors.hpp"
 
 #include <monomorph/objective/preferences.hpp>
@@ -27,7 +28,7 @@ constexpr DecoderSpec shrunk(DecoderSpec model) {
   model.dropout = {};
   return model;
 }
-template <class Base> struct Preferring : Base {
+template <class Base> struct Comparing : Base {
   static constexpr DecoderSpec model = shrunk(Base::model);
   using sharding = monomorph::sharding::Replicate;
   using precision = monomorph::precision::Fp64;
@@ -38,7 +39,7 @@ template <class R> struct Recomputed : R { using checkpointing = monomorph::chec
 template <class R> struct Adapted : R {
   using finetuning = monomorph::finetuning::LowRank<LowRankSpec{.rank = 3, .alpha = 6, .targets = {.up = true}}>;
 };
-static_assert(loss_chunk_tokens<Preferring<llama_like>>(4096) == 512);
+static_assert(loss_chunk_tokens<Comparing<llama_like>>(4096) == 512);
 constexpr std::int64_t in_one_chunk = 6, in_two_chunks = 40;  // samples
 static_assert(in_one_chunk * T < 512 && in_two_chunks * T > 512);
 
@@ -83,8 +84,10 @@ template <Recipe R> void check_against_autograd(const Preferences::Hparams& loss
   perturb(step);
   const Tensors parameters = values_of(step.parameters());
   const PreferenceSamples samples(B, T, V);
-  ReferenceBatch batch = samples.autograd();
-  batch.layers = layers<R>();
+  const ReferenceBatch batch{.ids = samples.inputs,
+                             .targets = samples.targets,
+                             .document_starts = samples.starts,
+                             .layers = layers<R>()};
   const ReferencePreferences expected = reference_preferences(R::model, parameters, batch,
                                                               {.log_probabilities = samples.reference,
                                                                .beta = loss.beta,
@@ -109,21 +112,22 @@ template <Recipe R> void check_against_autograd(const Preferences::Hparams& loss
 
 TEST_CASE("losses, metrics and gradients of preferences are those of autograd") {
   for (const std::int64_t B : {in_one_chunk, in_two_chunks}) {
-    check_against_autograd<Preferring<llama_like>>(hparams(0.1, PreferenceLoss::sigmoid), B);
-    check_against_autograd<Preferring<llama_like>>(hparams(2, PreferenceLoss::sigmoid, 0.2), B);
-    check_against_autograd<Preferring<llama_like>>(hparams(0.3, PreferenceLoss::squared), B);
+    check_against_autograd<Comparing<llama_like>>(hparams(0.1, PreferenceLoss::sigmoid), B);
+    check_against_autograd<Comparing<llama_like>>(hparams(2, PreferenceLoss::sigmoid, 0.2), B);
+    check_against_autograd<Comparing<llama_like>>(hparams(0.3, PreferenceLoss::squared), B);
+    check_against_autograd<Comparing<llama_like>>(hparams(0.7, PreferenceLoss::squared, 0.3), B);
   }
-  check_against_autograd<Preferring<gpt2_like>>(hparams(0.5, PreferenceLoss::sigmoid), in_two_chunks);
-  check_against_autograd<Recomputed<Preferring<llama_like>>>(hparams(0.5, PreferenceLoss::sigmoid), in_one_chunk);
+  check_against_autograd<Comparing<gpt2_like>>(hparams(0.5, PreferenceLoss::sigmoid), in_two_chunks);
+  check_against_autograd<Recomputed<Comparing<llama_like>>>(hparams(0.5, PreferenceLoss::sigmoid), in_one_chunk);
 }
 
 TEST_CASE("adapters learn preferences by the gradients of autograd") {
-  check_against_autograd<Adapted<Preferring<llama_like>>>(hparams(0.5, PreferenceLoss::sigmoid), in_two_chunks);
+  check_against_autograd<Adapted<Comparing<llama_like>>>(hparams(0.5, PreferenceLoss::sigmoid), in_two_chunks);
 }
 
 TEST_CASE("the model that a run starts from is no better than its own reference: every pair costs ln 2") {
   const auto communicator = one_rank();
-  train::Step<Preferring<llama_like>> step(*communicator, in_two_chunks, 3, 0, hparams(0.1, PreferenceLoss::sigmoid));
+  train::Step<Comparing<llama_like>> step(*communicator, in_two_chunks, 3, 0, hparams(0.1, PreferenceLoss::sigmoid));
   perturb(step);
   PreferenceSamples samples(in_two_chunks, T, V);
   step.evaluate(samples.from(0));
@@ -136,7 +140,7 @@ TEST_CASE("the model that a run starts from is no better than its own reference:
 TEST_CASE("a sample that lacks a sequence counts for nothing, and what its tokens are changes no bit") {
   const auto trained = [](const PreferenceSamples& samples) {
     const auto communicator = one_rank();
-    train::Step<Preferring<llama_like>> step(*communicator, in_one_chunk, 3, 0, hparams(1, PreferenceLoss::sigmoid));
+    train::Step<Comparing<llama_like>> step(*communicator, in_one_chunk, 3, 0, hparams(1, PreferenceLoss::sigmoid));
     const LossSum sum = accumulate(step, samples.from(0), 1, {0, 1});
     return std::tuple(sum.loss, sum.metrics, values_of(step.gradients()));
   };
@@ -152,7 +156,7 @@ TEST_CASE("gradients are multiplied by the loss scale, and accumulate over micro
   const auto communicator = one_rank();
   const Preferences::Hparams loss = hparams(0.5, PreferenceLoss::sigmoid);
   const PreferenceSamples samples(2 * in_one_chunk, T, V);
-  using R = Preferring<llama_like>;
+  using R = Comparing<llama_like>;
   train::Step<R> whole(*communicator, 2 * in_one_chunk, 3, 0, loss), parted(*communicator, in_one_chunk, 3, 0, loss);
   accumulate(whole, samples.from(0), 1, {0, 1});
   set_loss_scale(parted, 8);
@@ -179,7 +183,7 @@ struct Hinge {
     });
   }
 };
-struct HingeRecipe : Preferring<llama_like> {
+struct HingeRecipe : Comparing<llama_like> {
   using objective = Hinge;
 };
 }  // namespace
