@@ -1,5 +1,5 @@
 #pragma once
-#include "runtime/cuda/host/staging.hpp"
+#include "runtime/cuda/host/before_run.hpp"
 #include "runtime/kernels/dropout_stream.hpp"
 #include "runtime/kernels/host_device.hpp"
 

@@ -1,3 +1,4 @@
+#include <monomorph/core/extremes.hpp>
 #include <monomorph/runtime/cuda/kernels.hpp>
 #include <monomorph/runtime/machine/kernel_span.hpp>
 
@@ -8,7 +9,6 @@
 #include "runtime/cuda/sums/block_reduction.hpp"
 #include "runtime/kernels/dtypes.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -277,7 +277,7 @@ void add_router_loss(Queue queue, const Routing& routing, RouterScores scores, c
                      double* sum) {
   const KernelSpan span(Work::elementwise, "add_router_loss", queue.stream);
   constexpr unsigned most_blocks = 4 * multiprocessors_to_fill;
-  const unsigned blocks = std::min(blocks_of_tokens(routing.tokens), most_blocks);
+  const auto blocks = static_cast<unsigned>(smaller_of(blocks_of_tokens(routing.tokens), most_blocks));
   auto* const of_blocks = reinterpret_cast<double*>(workspace(queue, blocks * std::int64_t{sizeof(double)}));
   in_compute_type(routing.scores_ME.dtype, [&]<class S>() {
     launch(sum_losses<S>, {blocks, router_threads}, queue, Routed<S>(routing), scores, losses, of_blocks);

@@ -1,11 +1,10 @@
+#include <monomorph/core/extremes.hpp>
 #include <monomorph/runtime/cuda/kernels.hpp>
 #include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include "runtime/cuda/host/staging.hpp"
 #include "runtime/cuda/launch/block_memory.hpp"
 #include "runtime/cuda/launch/launch.hpp"
-
-#include <algorithm>
 
 // Pairs are cut into chunks by their number alone. How many of a chunk go to each expert is counted first; one block
 // adds that up, to where an expert's pairs of each chunk begin; and a warp for each chunk then puts its pairs there in
@@ -21,7 +20,7 @@ struct Chunks {
   explicit Chunks(std::int64_t pairs) : n_pairs(pairs) {
     constexpr std::int64_t least = 256, most_chunks = 512;
     const std::int64_t even = (pairs + most_chunks - 1) / most_chunks;
-    each = std::max((even + lanes - 1) / lanes * lanes, least);
+    each = larger_of((even + lanes - 1) / lanes * lanes, least);
     n = static_cast<int>((pairs + each - 1) / each);
   }
   __device__ std::int64_t begin() const { return blockIdx.x * each; }

@@ -1,3 +1,4 @@
+#include "runtime/cuda/host/before_run.hpp"
 #include "runtime/cuda/host/staging.hpp"
 
 #include "runtime/cuda/host/event.hpp"

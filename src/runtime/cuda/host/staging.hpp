@@ -3,34 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <functional>
 
 namespace monomorph::cuda {
 
 /// A copy in the GPU's memory of n numbers of the host's, as they are when this is called; null of null. Kernels that
 /// are put on the queue before the next hundred or so such copies may read it.
 const std::int32_t* on_device(Queue queue, const std::int32_t* host, std::int64_t n);
-
-/// Whether what the queue is given is recorded, to run again and again (Recording). Kernels then take what changes from
-/// run to run from memory, which on_device(), too, has filled in before each: from where it was told, which must stay.
-bool is_recorded(Queue queue);
-/// For a kernel that is recorded: a place of the GPU's memory into which `write` puts, before each run, what it finds.
-/// It is called with memory of the host.
-const std::byte* written_before_run(std::int64_t bytes, std::function<void(std::byte*)> write);
-/// The same of the value that `make` returns.
-template <class Make> auto made_before_run(Make make) {
-  using T = decltype(make());
-  const auto write = [make](std::byte* to) {
-    const T made = make();
-    std::memcpy(to, &made, sizeof made);
-  };
-  return reinterpret_cast<const T*>(written_before_run(sizeof(T), write));
-}
-/// The same of a value that lies in the host's memory; null of null.
-template <class T> const T* read_before_run(const T* host) {
-  return host == nullptr ? nullptr : made_before_run([host] { return *host; });
-}
 
 /// Memory of the GPU for what a kernel hands to the next one, at a multiple of 256 bytes. It holds anything at first,
 /// and until workspace() is called again: kernels of the queue take turns with it. From the second step on it is never

@@ -2,9 +2,8 @@
 #include "runtime/cuda/launch/launch.hpp"
 #include "runtime/cuda/launch/pack.hpp"
 
+#include <monomorph/core/extremes.hpp>
 #include <monomorph/runtime/memory/view.hpp>
-
-#include <algorithm>
 
 /// Kernels that compute each element of a matrix from the same elements of others. Unlike a loop over threads, they
 /// read and write packs, where the views lie at multiples of them, and start nothing for a view that is empty.
@@ -62,7 +61,7 @@ inline LaunchShape shape_of(Extent extent, int width) {
   while (across < map_threads && across < packs) across *= 2;
   const unsigned down = map_threads / across;
   const auto blocks = [](std::int64_t n, unsigned threads, std::int64_t most) {
-    return static_cast<unsigned>(std::min((n + threads - 1) / threads, most));
+    return static_cast<unsigned>(smaller_of((n + threads - 1) / threads, most));
   };
   return {{blocks(packs, across, most_wide), blocks(extent.rows, down, most_high)}, {across, down}};
 }

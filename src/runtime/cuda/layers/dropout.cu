@@ -2,7 +2,7 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
 #include <monomorph/runtime/machine/kernel_span.hpp>
 
-#include "runtime/cuda/host/staging.hpp"
+#include "runtime/cuda/host/before_run.hpp"
 #include "runtime/cuda/launch/map_elements.hpp"
 #include "runtime/kernels/dropout_stream.hpp"
 #include "runtime/kernels/dtypes.hpp"

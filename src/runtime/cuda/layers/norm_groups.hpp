@@ -3,7 +3,6 @@
 #include "runtime/cuda/sums/team_total.hpp"
 #include "runtime/kernels/dtypes.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <stdexcept>
 
@@ -98,7 +97,9 @@ inline int ceil_div(int a, int b) { return (a + b - 1) / b; }
 inline int round_up(int n, int multiple) { return ceil_div(n, multiple) * multiple; }
 
 /// Lanes for a group of so few packs that one each is enough: a power of two.
-inline int lanes_for(int packs) { return std::min(static_cast<int>(std::bit_ceil(unsigned(packs))), warp_lanes); }
+inline int lanes_for(int packs) {
+  return static_cast<int>(smaller_of(std::bit_ceil(static_cast<unsigned>(packs)), warp_lanes));
+}
 
 }  // namespace
 }  // namespace monomorph::cuda

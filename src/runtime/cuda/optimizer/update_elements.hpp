@@ -1,13 +1,13 @@
 #pragma once
-#include "runtime/cuda/host/staging.hpp"
+#include "runtime/cuda/host/before_run.hpp"
 #include "runtime/cuda/launch/block_memory.hpp"
 #include "runtime/cuda/launch/launch.hpp"
 #include "runtime/cuda/launch/pack.hpp"
 #include "runtime/cuda/optimizer/stochastic_rounding.hpp"
 
+#include <monomorph/core/extremes.hpp>
 #include <monomorph/runtime/kernels/optimizer.hpp>
 
-#include <algorithm>
 #include <stdexcept>
 #include <type_traits>
 
@@ -179,7 +179,7 @@ __global__ void __launch_bounds__(update_threads)
 inline unsigned update_blocks(std::int64_t n, std::int64_t block_elements) {
   constexpr std::int64_t turns = 8, many = 2048;
   const std::int64_t all = (n + block_elements - 1) / block_elements;
-  return static_cast<unsigned>(std::min(all, std::max(many, all / turns)));
+  return static_cast<unsigned>(smaller_of(all, larger_of(many, all / turns)));
 }
 
 template <class Rule, class S, class G, class M, class State, class Coefficients>

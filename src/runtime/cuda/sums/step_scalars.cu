@@ -1,7 +1,7 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
 #include <monomorph/runtime/machine/kernel_span.hpp>
 
-#include "runtime/cuda/host/staging.hpp"
+#include "runtime/cuda/host/before_run.hpp"
 #include "runtime/cuda/launch/launch.hpp"
 #include "runtime/kernels/step_arithmetic.hpp"
 
