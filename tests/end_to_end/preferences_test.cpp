@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <sstream>
@@ -103,6 +104,14 @@ TEST_CASE("adapters learn to prefer held-out lines, and resume to the same bits"
 TEST_CASE("several ranks learn preferences to the bits of one") {
   const Preferring place("tiny_preferences_lora");
   REQUIRE(place.reference().exit_code == 0);
+  const std::string scores = read_bytes(place / "train_pairs.reference");
+  std::filesystem::remove(place / "train_pairs.reference");
+  const ProcessResult by_two =
+      place.run(with(Arguments{"reference", "--ranks", "2"}, place.training("run", place.sets())));
+  INFO(by_two.err);
+  REQUIRE(by_two.exit_code == 0);
+  CHECK(std::ranges::count(by_two.out, '\n') == 4);  // where the weights are from, adapters, and two sets
+  CHECK(read_bytes(place / "train_pairs.reference") == scores);
   const std::vector<std::string> sets =
       place.sets({"run.steps=4", "batch.reduction=fixed_tree", "batch.micro_batch=2"});
   REQUIRE(place.train("one", sets).exit_code == 0);
@@ -123,7 +132,13 @@ TEST_CASE("what preferences lack, and what has none, is refused in a line") {
   REQUIRE(place.reference().exit_code == 0);
   check_refusal(run_program("tiny_documents", with(Arguments{"reference"}, place.training("run", place.sets()))), 2,
                 {"[PREF-09]", "tiny_documents"});
-  check_refusal(place.run({"evaluate", "--checkpoint", place / "base"}), 2, {"[PREF-05]", "held_out.pbin"});
+  check_refusal(place.train("run", place.sets({"weights.from="})), 2,
+                {"[PREF-12]", "train_pairs.reference", "weights.from is empty"});
+  REQUIRE(place.train("tuned", place.sets({"run.steps=30", "optimizer.lr=0.01"})).exit_code == 0);
+  check_refusal(place.train("run", place.sets({"weights.from=" + place / "tuned"})), 2,
+                {"[PREF-12]", "train_pairs.reference", "tuned", "the recipe's command reference"});
+  check_refusal(place.run({"evaluate", "--checkpoint", place / "tuned", "--data", place / "held_out.pbin"}), 2,
+                {"[PREF-05]", "held_out.pbin"});
   std::filesystem::copy_file(place / "held_out_pairs.reference", place / "train_pairs.reference",
                              std::filesystem::copy_options::overwrite_existing);
   check_refusal(place.train("run", place.sets()), 2, {"[PREF-08]", "train_pairs.reference", "(data.train)"});

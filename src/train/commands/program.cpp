@@ -72,7 +72,10 @@ int run_check(const RecipeProgram& recipe, const HparamsOptions& options, std::o
 }
 
 /// The commands that ranks work on together.
-bool takes_ranks(const CLI::App& command) { return command.get_name() == "check" || command.get_name() == "evaluate"; }
+bool takes_ranks(const CLI::App& command) {
+  const std::string& name = command.get_name();
+  return name == "check" || name == "evaluate" || name == "generate" || name == "reference";
+}
 
 /// The program's own options are those of training; some commands read the number of ranks alone.
 /// @throws UsageError [RUN-13] one of them is given where nothing reads it
@@ -133,6 +136,7 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   auto* const generate_command = app.add_subcommand("generate", "continues a prompt, or many");
   GenerateOptions generate_options;
   generate_options.add_to(*generate_command);
+  generate_command->fallthrough();  // as above
 
   auto* const chat_command = app.add_subcommand("chat", "talks with a model by its chat template");
   ChatOptions chat_options;
@@ -146,6 +150,7 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
                          "how probable sequences are to the model that training starts from, beside their sets");
   HparamsOptions reference_options;
   reference_options.add_to(*reference_command);
+  reference_command->fallthrough();  // as above
   auto* const retrieve_command =
       app.add_subcommand("retrieve", "how well an encoder finds the texts of held-out pairs");
   RetrieveOptions retrieve_options;
@@ -184,9 +189,7 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   if (*export_command) return run_export(recipe, export_options);
   if (*check_command && !collectives) return run_check(recipe, check_options, local_ranks);
   if (!*check_command && local_ranks.value_or(1) == 1) sleep_after_spinning(argv);
-  if (*reference_command) return run_reference(recipe, reference_options.read(recipe, std::nullopt));
   if (*score_command) return run_score(recipe, score_options);
-  if (*generate_command) return run_generate(recipe, generate_options);
   if (*chat_command) return run_chat(recipe, chat_options);
   if (*serve_command) return run_serve(recipe, serve_options);
   if (*retrieve_command) return run_retrieve(recipe, retrieve_options);
@@ -196,6 +199,17 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   if (*evaluate_command) {
     if (!starts_ranks) return run_evaluate(recipe, evaluate_options);
     check_evaluate(recipe, evaluate_options);
+    return run_local_ranks(*local_ranks, argc, argv);
+  }
+  if (*reference_command) {
+    const Hparams hparams = reference_options.read(recipe, std::nullopt);
+    if (!starts_ranks) return run_reference(recipe, hparams);
+    check_reference_command(recipe, hparams);
+    return run_local_ranks(*local_ranks, argc, argv);
+  }
+  if (*generate_command) {
+    if (!starts_ranks) return run_generate(recipe, generate_options);
+    check_generate(recipe, generate_options, *local_ranks);
     return run_local_ranks(*local_ranks, argc, argv);
   }
   const HparamsOptions& options = *check_command ? check_options : train_options;

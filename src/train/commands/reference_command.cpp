@@ -1,20 +1,22 @@
 #include "train/commands/reference_command.hpp"
 
 #include "train/commands/checkpoint_options.hpp"
-#include "train/run/as_usage_error.hpp"
-#include "train/run/held_out_sets.hpp"
+#include "train/run/connect_data_parallel.hpp"
+#include "train/run/peer_failure.hpp"
+#include "train/run/reference_sets.hpp"
 #include "train/run/start_weights.hpp"
 #include "train/run/with_hint.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/data/formats/reference_scores.hpp>
+#include <monomorph/runtime/comm/together.hpp>
 #include <monomorph/runtime/comm/world.hpp>
 #include <monomorph/train/inference/sequence_scores.hpp>
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <chrono>
 #include <cmath>
 
 namespace monomorph::train {
@@ -32,21 +34,6 @@ void check_has_reference(const RecipeProgram& recipe, const Hparams& hparams) {
                      "weights.from");
 }
 
-/// Of training and of evaluation, each once.
-HeldOutSets all_sets(const RecipeProgram& recipe, const Hparams& hparams) {
-  NamedPaths of_training;
-  for (const WeightedPath& path : hparams.data.train.value) of_training.push_back({.name = {}, .path = path.path});
-  HeldOutSets sets = open_held_out_sets(recipe, hparams.loss.policy, of_training, "data.train", Reference::is_made);
-  for (HeldOutSet& set : open_held_out_sets(recipe, hparams.loss.policy, hparams.data.evaluation.value,
-                                            "data.evaluation", Reference::is_made)) {
-    const auto has_its_path = [&](const HeldOutSet& other) {
-      return other.loader.set().file().path() == set.loader.set().file().path();
-    };
-    if (std::ranges::none_of(sets, has_its_path)) sets.push_back(std::move(set));
-  }
-  return sets;
-}
-
 void check_numbers(std::span<const double> scores, const data::TokenDataset& set, std::int64_t sequences) {
   for (std::size_t i = 0; i < scores.size(); ++i)
     if (!std::isfinite(scores[i]))
@@ -57,27 +44,51 @@ void check_numbers(std::span<const double> scores, const data::TokenDataset& set
                               in_quotes(set.file().path()), scores[i]));
 }
 
+/// @return a line for each set
+std::string score_sets(const RecipeProgram& recipe, const Hparams& hparams, Communicator& communicator,
+                       bool writes_files) {
+  const HeldOutSets sets =
+      together(communicator, "read the sets", [&] { return open_reference_sets(recipe, hparams, Reference::is_made); });
+  const std::int64_t micro_batch = micro_batch_of(hparams), sequences = recipe.sequences_per_sample;
+  const auto step = together(communicator, "take memory for the model", [&] {
+    return with_hint("lower batch.micro_batch, or take a machine with more memory", [&] {
+      return recipe.make_step(communicator, micro_batch, static_cast<std::uint64_t>(hparams.run.seed.value), 0,
+                              hparams.loss.policy);
+    });
+  });
+  std::string text;
+  for (const std::string& line : load_start_weights(recipe, hparams, *step, communicator)) text += line + "\n";
+  for (const auto& [name, loader] : sets) {
+    const std::vector<double> scores = sequence_scores(*step, communicator, loader, micro_batch, sequences);
+    together(communicator, "write the scores", [&, &set = loader.set()] {
+      check_numbers(scores, set, sequences);
+      if (writes_files) data::write_reference_scores(set, sequences, scores);
+    });
+    text += fmt::format("{}: log-probabilities of {} samples of {} sequences\n",
+                        data::reference_scores_path(loader.set().file().path()), loader.set().n_samples(), sequences);
+  }
+  return text;
+}
+
 }  // namespace
+
+void check_reference_command(const RecipeProgram& recipe, const Hparams& hparams) {
+  check_has_reference(recipe, hparams);
+  open_reference_sets(recipe, hparams, Reference::is_made);
+  check_start_weights(recipe, hparams);
+}
 
 int run_reference(const RecipeProgram& recipe, const Hparams& hparams) {
   check_has_reference(recipe, hparams);
-  const HeldOutSets sets = all_sets(recipe, hparams);
-  const auto communicator = one_rank();
-  const std::int64_t micro_batch = micro_batch_of(hparams);
-  const auto step = with_hint("lower batch.micro_batch, or take a machine with more memory", [&] {
-    return recipe.make_step(*communicator, micro_batch, static_cast<std::uint64_t>(hparams.run.seed.value), 0,
-                            hparams.loss.policy);
-  });
-  for (const std::string& line : load_start_weights(recipe, hparams, *step, *communicator)) show(line + "\n");
-  const std::int64_t sequences = recipe.sequences_per_sample;
-  for (const auto& [name, loader] : sets) {
-    const std::vector<double> scores = sequence_scores(*step, loader, micro_batch, sequences);
-    check_numbers(scores, loader.set(), sequences);
-    data::write_reference_scores(loader.set(), sequences, scores);
-    show(fmt::format("{}: log-probabilities of {} samples of {} sequences\n",
-                     data::reference_scores_path(loader.set().file().path()), loader.set().n_samples(), sequences));
+  const World world = connect(std::chrono::seconds(hparams.failure.rank_timeout));
+  const auto communicator = connect_data_parallel(recipe, hparams, world);
+  try {
+    const std::string text = score_sets(recipe, hparams, *communicator, world.rank() == 0);
+    if (world.rank() == 0) show(text);
+    return 0;
+  } catch (const RankFailure& failure) {
+    exit_on_peer_failure(world, failure, "scoring sequences");
   }
-  return 0;
 }
 
 }  // namespace monomorph::train

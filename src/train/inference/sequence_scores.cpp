@@ -3,26 +3,82 @@
 #include <monomorph/runtime/memory/host_copy.hpp>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <span>
 
 namespace monomorph::train {
+namespace {
 
-std::vector<double> sequence_scores(TrainingStep& step, const data::EvaluationLoader& loader, std::int64_t micro_batch,
-                                    std::int64_t sequences_per_sample) {
-  const auto size = static_cast<std::size_t>(micro_batch * loader.sequence_length());
-  std::vector<std::int32_t> inputs(size), targets(size), document_starts(size);
-  const std::vector<double> no_reference(static_cast<std::size_t>(micro_batch * sequences_per_sample));
-  const data::BatchBuffers batch{inputs.data(), targets.data(), document_starts.data()};
-  std::vector<double> scores;
-  std::int64_t left = loader.set().n_samples();
-  for (std::int64_t i = 0; left > 0; ++i, left -= micro_batch) {
-    loader.read(i, micro_batch, batch);
-    step.evaluate({batch.inputs_BT, batch.targets_BT, 0, batch.document_starts_BT, no_reference.data()});
-    HostBuffer buffer;
-    const View made = step.download(step.log_probabilities(), buffer);
-    const auto* const first = made.as<double>();
-    scores.insert(scores.end(), first, first + std::min(left, micro_batch) * sequences_per_sample);
+/// Scores one micro-batch after the other.
+class SequenceScorer {
+ public:
+  SequenceScorer(TrainingStep& step, const data::EvaluationLoader& loader, std::int64_t micro_batch,
+                 std::int64_t sequences_per_sample)
+      : step_(step),
+        loader_(loader),
+        micro_batch_(micro_batch),
+        inputs_(static_cast<std::size_t>(micro_batch * loader.sequence_length())),
+        targets_(inputs_.size()),
+        document_starts_(inputs_.size()),
+        reference_(static_cast<std::size_t>(micro_batch * sequences_per_sample)) {}
+
+  /// By sample and sequence; behind the end of the set anything. Valid until the next call.
+  std::span<const double> scores(std::int64_t index) {
+    loader_.read(index, micro_batch_,
+                 {inputs_.data(), targets_.data(), document_starts_.data(),
+                  loader_.scores_per_sample() > 0 ? reference_.data() : nullptr});
+    step_.evaluate({inputs_.data(), targets_.data(), 0, document_starts_.data(), reference_.data()});
+    return {step_.download(step_.log_probabilities(), buffer_).as<double>(), reference_.size()};
   }
+  /// What lies beside the set of the same; 0 if nothing does.
+  std::span<const double> reference() const { return reference_; }
+
+ private:
+  TrainingStep& step_;
+  const data::EvaluationLoader& loader_;
+  std::int64_t micro_batch_;
+  std::vector<std::int32_t> inputs_, targets_, document_starts_;
+  std::vector<double> reference_;
+  HostBuffer buffer_;
+};
+
+}  // namespace
+
+std::vector<double> sequence_scores(TrainingStep& step, Communicator& communicator,
+                                    const data::EvaluationLoader& loader, std::int64_t micro_batch,
+                                    std::int64_t sequences_per_sample) {
+  SequenceScorer scorer(step, loader, micro_batch, sequences_per_sample);
+  const std::int64_t samples = loader.set().n_samples(), batches = (samples + micro_batch - 1) / micro_batch;
+  // Bits as words, of which each has one rank that knows it: to the others it is 0.
+  std::vector<std::int64_t> bits(static_cast<std::size_t>(samples * sequences_per_sample));
+  for (std::int64_t first = 0; first < batches; first += communicator.size()) {
+    const std::int64_t i = first + communicator.rank();
+    const std::span<const double> scores = scorer.scores(std::min(i, batches));  // all ranks compute equally often
+    const std::int64_t at = i * micro_batch, n = std::clamp<std::int64_t>(samples - at, 0, micro_batch);
+    std::ranges::transform(scores.first(static_cast<std::size_t>(n * sequences_per_sample)),
+                           bits.begin() + std::min(at, samples) * sequences_per_sample,
+                           [](double score) { return std::bit_cast<std::int64_t>(score); });
+  }
+  communicator.all_reduce_sum(bits);
+  std::vector<double> scores;
+  scores.reserve(bits.size());
+  for (const std::int64_t word : bits) scores.push_back(std::bit_cast<double>(word));
   return scores;
+}
+
+ComparedScores compare_first_samples(TrainingStep& step, const data::EvaluationLoader& loader, std::int64_t micro_batch,
+                                     std::int64_t sequences_per_sample) {
+  SequenceScorer scorer(step, loader, micro_batch, sequences_per_sample);
+  const std::span<const double> scores = scorer.scores(0);
+  ComparedScores compared{.samples = std::min(micro_batch, loader.set().n_samples())};
+  compared.sequences = compared.samples * sequences_per_sample;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(compared.sequences); ++i) {
+    compared.own += scores[i];
+    compared.reference += scorer.reference()[i];
+    compared.apart += std::abs(scores[i] - scorer.reference()[i]);
+  }
+  return compared;
 }
 
 }  // namespace monomorph::train

@@ -5,6 +5,7 @@
 #include "train/describe/run_memory.hpp"
 #include "train/run/as_usage_error.hpp"
 #include "train/run/fitting_step.hpp"
+#include "train/run/reference_sets.hpp"
 #include "train/run/start_weights.hpp"
 #include "train/step/loss_scale.hpp"
 
@@ -72,6 +73,7 @@ Start start_run(const RecipeProgram& recipe, Hparams hparams, const World& world
     state = {.loss_scale = initial_loss_scale(recipe.compute_dtype, hparams.loss_scale)};
     for (std::string& line : load_start_weights(recipe, hparams, *step, communicator))
       resume.notes.push_back(std::move(line));
+    check_reference(recipe, hparams, *step, communicator);
   }
   while (!state) {
     state = restored_state(recipe, hparams, *resume.checkpoint, data, *step, communicator);

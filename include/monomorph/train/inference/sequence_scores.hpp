@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/data/loading/evaluation_loader.hpp>
+#include <monomorph/runtime/comm/communicator.hpp>
 #include <monomorph/train/step/training_step.hpp>
 
 #include <cstdint>
@@ -8,9 +9,20 @@
 namespace monomorph::train {
 
 /// How probable the sequences of a set are to a model: for each sample and sequence the sum of the log-probabilities of
-/// its counted tokens.
+/// its counted tokens. All ranks call this, each scores its part, and all get the whole.
 /// @param step made for micro-batches of so many samples, of a recipe whose objective is over sequences
-std::vector<double> sequence_scores(TrainingStep& step, const data::EvaluationLoader& loader, std::int64_t micro_batch,
+std::vector<double> sequence_scores(TrainingStep& step, Communicator& communicator,
+                                    const data::EvaluationLoader& loader, std::int64_t micro_batch,
                                     std::int64_t sequences_per_sample);
+
+/// The first samples of a set, as a model scores them, and as what lies beside the set does: sums of log-probabilities.
+struct ComparedScores {
+  double own = 0, reference = 0;
+  double apart = 0;  ///< the sum of what is between both, sequence by sequence
+  std::int64_t samples = 0, sequences = 0;
+};
+/// All ranks call this, and get the same.   @param loader with scores of a reference
+ComparedScores compare_first_samples(TrainingStep& step, const data::EvaluationLoader& loader, std::int64_t micro_batch,
+                                     std::int64_t sequences_per_sample);
 
 }  // namespace monomorph::train
