@@ -1,5 +1,6 @@
 #include <monomorph/train/describe/describe.hpp>
 
+#include "train/describe/amax_history.hpp"
 #include "train/describe/fact_text.hpp"
 #include "train/describe/group_table.hpp"
 #include "train/describe/recompute_table.hpp"
@@ -69,6 +70,10 @@ std::string target_text(const RecipeProgram& recipe) {
   if (!recipe.predicts_next_token) return "itself, where the objective hides it";
   return recipe.prepare == nullptr ? "the next token" : "the next token, as far as the objective wants it";
 }
+std::string product_text(std::int64_t updates) {
+  return fmt::format("in fp8: inputs and weights in e4m3, gradients in e5m2, with scales from {} update{}", updates,
+                     updates == 1 ? "" : "s");
+}
 std::string bias_text(const DecoderSpec& model) {
   std::string text;
   for (const auto& [present, name] : {std::pair{model.bias.qkv, "queries, keys and values"},
@@ -104,6 +109,7 @@ void architecture(Text& text, const RecipeProgram& recipe) {
   fact(text, "norm", norm_text(model));
   fact(text, "activation", text_of(model.activation));
   fact(text, "biases", bias_text(model));
+  if (const auto updates = amax_history_of(recipe)) fact(text, "products of blocks", product_text(*updates));
   for (const Fact& beside : recipe.described_model.beside_trunk) fact(text, beside.name, beside.value);
   fact(text, "dropout", dropout_text(model.dropout));
   fact(text, "initialisation", initialization_text(model));
@@ -121,7 +127,7 @@ void tensor_rows(Text& text, const ParameterLayout& layout, const std::string& p
     const auto [rows, cols] = tensor.slice.shape;
     const std::string shape = rows == 1 ? fmt::format("{}", cols) : fmt::format("{} x {}", rows, cols);
     print(text, "  {:<44}{:>16}{:>18}\n", prefix + std::string(tensor.name), shape,
-          format_number(tensor.slice.shape.elements() * count));
+          tensor.is_parameter ? format_number(tensor.slice.shape.elements() * count) : "no parameters");
   }
 }
 

@@ -1,5 +1,7 @@
 #include "train/describe/recipe_facts.hpp"
 
+#include "train/describe/amax_history.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,10 +10,18 @@ namespace {
 
 constexpr std::size_t most_named = 6;
 
+/// Of recipes with products in fp8 the updates whose maxima are state. Others say that they have none, so that the two
+/// are told apart.
+Fact amax_history_fact(const RecipeProgram& recipe) {
+  const std::optional<std::int64_t> updates = amax_history_of(recipe);
+  return {"amax_history", updates ? fmt::format("{} updates", *updates) : "none"};
+}
+
 std::vector<Fact> all_facts(const RecipeProgram& recipe) {
   std::vector<Fact> facts = recipe.policies;
   for (const auto& more : {recipe.described_model.facts, recipe.expectations})
     facts.insert(facts.end(), more.begin(), more.end());
+  facts.push_back(amax_history_fact(recipe));
   return facts;
 }
 

@@ -95,6 +95,7 @@ ImportedWeights import_weights(const RecipeProgram& recipe, const std::string& f
       runtime::save_checkpoint(output + "/checkpoints", std::move(metadata), *communicator,
                                parts_of(*source, recipe, numbers), {.latest = 1}, throw_if_truncated);
   copy_travelling_files(folder, output);
+  if (!record_tensors(recipe).empty()) notes.emplace_back(records_begin_anew);
   if (const std::string warning = warning_of(numbers, folder); !warning.empty()) notes.push_back(warning);
   notes.insert(notes.end(), saved.warnings.begin(), saved.warnings.end());
   return {saved.path, std::move(notes)};

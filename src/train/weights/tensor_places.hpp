@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace monomorph::train {
@@ -19,6 +20,8 @@ struct CanonicalTensor {
 std::vector<CanonicalTensor> canonical_tensors(const RecipeProgram& recipe);
 /// What blocks keep of their own arithmetic, which begins with zeros wherever weights come from.
 std::vector<CanonicalTensor> record_tensors(const RecipeProgram& recipe);
+inline constexpr std::string_view records_begin_anew =
+    "products in fp8 begin with scales of 1, as weights come without the history that scales follow";
 /// All but those of adapters, which files of a model do not have.
 std::vector<CanonicalTensor> base_tensors(const RecipeProgram& recipe);
 

@@ -112,6 +112,24 @@ TEST_CASE("describe shows what backward may compute again, what is kept for it a
   CHECK(line_of(text, "all, and what belongs to no choice").ends_with("132,139,008 (16.6 %)"));
 }
 
+namespace {
+struct InFp8 : Gpt2 {
+  using precision = monomorph::precision::Fp8Mixed;
+};
+}  // namespace
+
+TEST_CASE("describe shows products in fp8, and what they record as no parameters") {
+  const std::string text = describe(program_of<InFp8>("in_fp8"), 1, 1);
+  CHECK(line_of(text, "products of blocks") ==
+        "products of blocks in fp8: inputs and weights in e4m3, gradients in e5m2, with scales from 16 updates");
+  for (const std::string part : {"attention", "mlp"}) {
+    const std::string name = "layers.{0..11}." + part + ".amax_history";
+    CHECK(line_of(text, name) == name + " 6 x 16 no parameters");
+  }
+  CHECK(line_of(text, "total") == "total 124,439,808");
+  CHECK_FALSE(contains(describe(program_of<Gpt2>("gpt2"), 1, 1), "products of blocks"));
+}
+
 TEST_CASE("a fingerprint has 16 hexadecimal digits") { CHECK(fingerprint_text(0xabc) == "0000000000000abc"); }
 
 namespace {
