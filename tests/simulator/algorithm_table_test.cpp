@@ -86,6 +86,7 @@ TEST_CASE("all but the addresses of a product tells it from others") {
   CHECK_FALSE(finds([](Product& p) { p.adds_c = true; }));
   CHECK_FALSE(finds([](Product& p) { p.epilogue = cuda::Epilogue::gelu; }));
   CHECK_FALSE(finds([&](Product& p) { p.bias = &bias; }));
+  CHECK_FALSE(finds([](Product& p) { p.sums_shortly = true; }));
   CHECK_FALSE(finds([](Product& p) { p.b.data = reinterpret_cast<const std::byte*>(std::uintptr_t{8}); }));
   CHECK(finds([](Product& p) { p.b.data = reinterpret_cast<const std::byte*>(std::uintptr_t{4096}); }));
 }

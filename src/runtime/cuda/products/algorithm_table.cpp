@@ -113,6 +113,7 @@ std::string text_of(const Product& p) {
   text += fmt::format(" adds={:d} bias={} epilogue={}", p.adds_c, p.bias == nullptr ? "none" : name_of(p.bias_dtype),
                       name_of_epilogue(p.epilogue));
   if (p.epilogue != Epilogue::none) text += ' ' + text_of('x', p.aux);
+  if (p.sums_shortly) text += " sums=short";
   return text;
 }
 
