@@ -37,6 +37,10 @@ using MaskedTokens = objective::MaskedTokens<49>;
 using namespace optim;
 using namespace checkpointing;
 
+struct PureFp8 : precision::Bf16Pure {
+  static constexpr int amax_history = 2, scale_margin = 1;
+};
+
 template <class R, MixtureSpec spec> struct WithExperts : R {
   static constexpr auto model = [] {
     auto model = R::model;
@@ -87,6 +91,16 @@ TEST_CASE("fp32, every second block recomputed, Muon with AdamW") {
 TEST_CASE("bf16 alone, Muon with Lion and their state in bf16 on the host") {
   using Optimizer = HostState<Bf16State<ByClass<Muon, Lion>>>;
   check_losses<Of<Deeper<gpt2_like>, precision::Bf16Pure, KeepAll, Optimizer, NextToken>>(1e-3);
+}
+
+TEST_CASE("fp8, queries, activations and the MLP recomputed by choice, Muon with AdamW, documents") {
+  using Policy = Selective<Recompute{.activation = true, .qkv = true, .mlp = true}>;
+  using Optimizer = ByClass<Muon, AdamW>;
+  check_losses<InDocuments<Of<OfShortRows<Llama>, precision::Fp8Mixed, Policy, Optimizer, NextToken>>>(1e-3);
+}
+TEST_CASE("fp8 over bf16 alone, activations on the host, Lion with its state on the host, masked tokens") {
+  using R = Masked<OfShortRows<Deeper<gpt2_like>>>;
+  check_losses<Of<R, PureFp8, Offload<RecomputeCheap>, HostState<Lion>, MaskedTokens>>(1e-3);
 }
 
 TEST_CASE("bf16, queries and attention recomputed by choice, low-rank adapters") {

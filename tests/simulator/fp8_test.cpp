@@ -10,15 +10,6 @@
 namespace monomorph::testing {
 namespace {
 
-template <class R, class Precision> struct In : R {
-  static constexpr DecoderSpec model = [] {
-    DecoderSpec model = R::model;
-    model.context_length = 16;
-    return model;
-  }();
-  using precision = Precision;
-};
-template <class R> using InFp8 = In<R, precision::Fp8Mixed>;
 template <class R> struct Recomputed : R { using checkpointing = checkpointing::EveryBlock; };
 
 double worst_difference(const std::vector<double>& a, const std::vector<double>& b) {
@@ -30,7 +21,7 @@ double worst_difference(const std::vector<double>& a, const std::vector<double>&
 template <class R> void check_losses() {
   constexpr int n_steps = 8;
   const std::vector<double> cpu = losses_of<InFp8<R>>(n_steps), gpu = losses_of<OnGpu<InFp8<R>>>(n_steps),
-                            bf16 = losses_of<In<R, precision::Bf16Mixed>>(n_steps);
+                            bf16 = losses_of<InBf16<OfShortRows<R>>>(n_steps);
   CHECK(worst_difference(gpu, cpu) < 1e-3);
   CHECK(worst_difference(cpu, bf16) < 5e-3);
   CHECK(worst_difference(cpu, bf16) > 2 * worst_difference(gpu, cpu));  // it is not bf16 that is compared

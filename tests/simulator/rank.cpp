@@ -22,14 +22,6 @@ namespace {
 
 template <class R> struct ReducedInBf16 : R { using precision = precision::Bf16MixedReducingBf16; };
 
-template <class R> struct InFp8 : R {
-  static constexpr DecoderSpec model = [] {
-    DecoderSpec model = R::model;
-    model.context_length = 16;
-    return model;
-  }();
-  using precision = precision::Fp8Mixed;
-};
 template <class R> const Sequences& samples_of() {
   static const Sequences of_recipe(8, R::model.context_length, 50);
   return of_recipe;
@@ -121,14 +113,13 @@ template <Recipe R> void train(const Task& task) {
   RankOfTraining<R>(world, task).train(task.n_steps);
 }
 
-template <class Strategy> void train_on(std::string_view device, const Task& task) {
-  using R = Sharded<Small<gpt2_like>, Strategy>;
+template <class R> void train_on(std::string_view device, const Task& task) {
   device == "cpu" ? train<R>(task) : train<OnGpu<R>>(task);
 }
 
 bool train(std::string_view device, std::string_view strategy, const Task& task) {
   if (strategy == "Replicate")
-    train_on<sharding::Replicate>(device, task);
+    train_on<Sharded<Small<gpt2_like>, sharding::Replicate>>(device, task);
   else if (strategy == "ShardOptimizer")
     train<OnGpu<Sharded<Small<gpt2_like>, sharding::ShardOptimizer>>>(task);
   else if (strategy == "ShardGradOp")
@@ -139,9 +130,12 @@ bool train(std::string_view device, std::string_view strategy, const Task& task)
     train<OnGpu<Sharded<Small<gpt2_like>, sharding::HybridShard<2>>>>(task);
   else if (strategy == "ReducedInBf16")
     train<OnGpu<ReducedInBf16<Sharded<Small<gpt2_like>, sharding::FullShard>>>>(task);
-  else if (strategy == "InFp8")
-    device == "gpu" ? train<OnGpu<InFp8<Sharded<Small<gpt2_like>, sharding::FullShard>>>>(task)
-                    : train<InFp8<Sharded<Small<gpt2_like>, sharding::FullShard>>>(task);
+  else if (strategy == "Fp8Replicate")
+    train_on<InFp8<Sharded<Small<gpt2_like>, sharding::Replicate>>>(device, task);
+  else if (strategy == "Fp8ShardGradOp")
+    train<OnGpu<InFp8<Sharded<Small<gpt2_like>, sharding::ShardGradOp>>>>(task);
+  else if (strategy == "Fp8FullShard")
+    train<OnGpu<InFp8<Sharded<Small<gpt2_like>, sharding::FullShard>>>>(task);
   else
     return false;
   return true;

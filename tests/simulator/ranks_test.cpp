@@ -136,11 +136,23 @@ TEST_CASE("GPUs that share gradients have the losses of a CPU, and the bits of o
 TEST_CASE("GPUs that share all have the losses of a CPU, and the bits of one GPU in the fixed tree") {
   check_strategy("FullShard", {2, 4});
 }
-TEST_CASE("GPUs with products in fp8 have the bits of one GPU in the fixed tree, whose losses are near a CPU's") {
-  const std::vector<string> cpu = steps_of(1, command("cpu", "InFp8", "fixed_tree")),
-                            one = steps_of(1, command("gpu", "InFp8", "fixed_tree"));
-  CHECK(worst_difference(one, cpu) < 5e-3);
-  for (const int ranks : {2, 4}) CHECK(steps_of(ranks, command("gpu", "InFp8", "fixed_tree")) == one);
+TEST_CASE("GPUs with products in fp8 have losses near a CPU's, and in the fixed tree the bits of one") {
+  const std::vector<string> cpu = steps_of(1, command("cpu", "Fp8Replicate", "fixed_tree")),
+                            one = steps_of(1, command("gpu", "Fp8Replicate", "fixed_tree"));
+  CHECK(worst_difference(one, cpu) < 1e-3);
+  const std::vector<string> first(one.begin(), one.begin() + n_compared_steps);
+  const auto check = [&](const string& device, const string& strategy, int ranks) {
+    CAPTURE(device, strategy, ranks);
+    CHECK(steps_of(ranks, command(device, strategy, "fixed_tree", "late", 0, n_compared_steps)) == first);
+  };
+  for (const string strategy : {"Fp8Replicate", "Fp8ShardGradOp", "Fp8FullShard"}) {
+    check("gpu", strategy, 2);
+    for (const int ranks : {1, 2, 4}) check("recorded", strategy, ranks);
+  }
+}
+TEST_CASE("recorded steps of GPUs with products in fp8 have the same bits in every schedule of streams") {
+  check_schedules("Fp8FullShard", "fixed_tree", {10, 11}, "recorded");
+  check_schedules("Fp8ShardGradOp", "any_order", {12}, "recorded");
 }
 TEST_CASE("pairs of GPUs that are replicas have the losses of a CPU, and the bits of one GPU in the fixed tree") {
   check_strategy("HybridShard", {4});

@@ -56,7 +56,7 @@ template <Recipe R> class Steps {
     ++number_;
     for (std::int64_t i = 0; i < of.micro_batches; ++i) {
       const auto sequence = static_cast<std::int64_t>(static_cast<std::uint64_t>(i) + number_) % 3;
-      step_.accumulate(sequences.from(sequence, R::model.context_length), number_,
+      step_.accumulate(sequences_of<R>().from(sequence, R::model.context_length), number_,
                        {.index = i, .count = of.micro_batches});
     }
     StepSettings settings{.max_norm = 0.5, .loss_scaling = {.is_dynamic = true, .growth_steps = 2}};
@@ -69,7 +69,8 @@ template <Recipe R> class Steps {
     const StepOutcome outcome = step_.read(ticket);
     left_.losses.insert(left_.losses.end(), {outcome.loss, static_cast<double>(outcome.tokens), outcome.gradient_norm});
     left_.applied.push_back(outcome.applied);
-    if (of.is_evaluated_after) left_.losses.push_back(step_.evaluate(sequences.from(1, R::model.context_length)).loss);
+    if (of.is_evaluated_after)
+      left_.losses.push_back(step_.evaluate(sequences_of<R>().from(1, R::model.context_length)).loss);
   }
   Left left() {
     std::vector<HostBuffer> of_parameters, of_state;
@@ -114,6 +115,7 @@ TEST_CASE("recorded steps leave the bits of others in every kind of recipe") {
   SECTION("bf16") { CHECK(check_same_bits<InBf16<Small<llama_like>>>() == 10); }
   SECTION("replicas") { CHECK(check_same_bits<Sharded<Small<gpt2_like>, sharding::Replicate>>() == 12); }
   SECTION("fp16") { CHECK(check_same_bits<InFp16>() == 10); }
+  SECTION("fp8") { CHECK(check_same_bits<InFp8<Small<llama_like>>>() == 10); }
   SECTION("documents") { CHECK(check_same_bits<Documents>() == 10); }
   SECTION("SGD") { CHECK(check_same_bits<WithSgd>() == 10); }
   SECTION("experts") { CHECK(check_same_bits<OfExperts>() == 10); }

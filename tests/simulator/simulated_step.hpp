@@ -28,6 +28,15 @@ template <class R, int n_blocks = 2> struct Small : R {
     return model;
   }();
 };
+/// A context as short as products in fp8 allow.
+template <class R> struct OfShortRows : R {
+  static constexpr DecoderSpec model = [] {
+    DecoderSpec model = R::model;
+    model.context_length = 16;
+    return model;
+  }();
+};
+template <class R> struct InFp8 : OfShortRows<R> { using precision = precision::Fp8Mixed; };
 /// Rows as long as the recipe's context.
 template <class R> const Sequences& sequences_of() {
   static const Sequences of_recipe(4, R::model.context_length, 50);
