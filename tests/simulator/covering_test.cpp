@@ -120,6 +120,17 @@ TEST_CASE("fp32, what experts read and activation functions give recomputed by c
   check_losses<WithExperts<Of<Llama, precision::Fp32, Policy, AdamW, NextToken>, losing_tokens>>(1e-6);
 }
 
+TEST_CASE("bf16, preferences by low-rank adapters, cheap activations recomputed") {
+  check_losses<Adapted<Preferring<Of<Llama, precision::Bf16Mixed, RecomputeCheap, AdamW, NextToken>>>>(1e-4);
+}
+TEST_CASE("fp16, preferences, queries and attention recomputed by choice, Lion") {
+  using Policy = Selective<Recompute{.qkv = true, .attention = true}>;
+  check_losses<Preferring<Of<Llama, precision::Fp16Mixed, Policy, Lion, NextToken>>>(1e-4);
+}
+TEST_CASE("fp64, preferences, activations and state on the host") {
+  check_losses<Preferring<Of<Deeper<gpt2_like>, precision::Fp64, Offload<>, HostState<AdamW>, NextToken>>>(1e-12);
+}
+
 TEST_CASE("fp32, gated experts that lose tokens, beside a shared one, every block recomputed") {
   check_losses<WithExperts<Of<Llama, precision::Fp32, EveryBlock, AdamW, NextToken>, losing_tokens>>(1e-6);
 }

@@ -22,11 +22,6 @@ namespace {
 
 template <class R> struct ReducedInBf16 : R { using precision = precision::Bf16MixedReducingBf16; };
 
-template <class R> const Sequences& samples_of() {
-  static const Sequences of_recipe(8, R::model.context_length, 50);
-  return of_recipe;
-}
-
 struct Task {
   bool in_tree;
   Schedule schedule;
@@ -55,12 +50,14 @@ template <Recipe R> class RankOfTraining {
       if (i + 2 == n_steps) before = Simulator::the().counts(), traffic = communicator_->traffic();
       const train::Ticket next = i < n_steps ? take_step() : last;
       const StepOutcome outcome = step_.read(last);
-      fmt::print("step {} loss {:a} norm {:a}\n", i, outcome.mean(outcome.loss), outcome.gradient_norm);
+      fmt::print("step {} loss {:a} norm {:a}", i, outcome.mean(outcome.loss), outcome.gradient_norm);
+      for (std::size_t m = 0; m < metrics_of<objective_of<R>>.size(); ++m) fmt::print(" {:a}", outcome.metrics[m]);
+      fmt::print("\n");
       if (i + 2 == n_steps) note_calls(before), note_traffic(traffic);
       last = next;
     }
     if (const std::string note = step_.take_recording_note(); !note.empty()) fmt::print("note: {}\n", note);
-    fmt::print("evaluated {:a}\n", step_.evaluate(samples_of<R>().from(1, R::model.context_length)).loss);
+    fmt::print("evaluated {:a}\n", step_.evaluate(batch_from<R>(1)).loss);
   }
 
  private:
@@ -68,8 +65,7 @@ template <Recipe R> class RankOfTraining {
     ++number_;
     const std::int64_t n = own_micro_batches();
     for (std::int64_t i = 0; i < n; ++i)
-      step_.accumulate(samples_of<R>().from(i * world_.size() + world_.rank(), R::model.context_length), number_,
-                       {.index = i, .count = n});
+      step_.accumulate(batch_from<R>(i * world_.size() + world_.rank()), number_, {.index = i, .count = n});
     const train::Ticket ticket = step_.decide({.max_norm = 0.5});
     step_.update(hparams_, {});
     return ticket;
@@ -136,6 +132,10 @@ bool train(std::string_view device, std::string_view strategy, const Task& task)
     train<OnGpu<InFp8<Sharded<Small<gpt2_like>, sharding::ShardGradOp>>>>(task);
   else if (strategy == "Fp8FullShard")
     train<OnGpu<InFp8<Sharded<Small<gpt2_like>, sharding::FullShard>>>>(task);
+  else if (strategy == "PreferencesReplicate")
+    train_on<Preferring<Sharded<Small<gpt2_like>, sharding::Replicate>>>(device, task);
+  else if (strategy == "PreferencesFullShard")
+    train<OnGpu<Preferring<Sharded<Small<gpt2_like>, sharding::FullShard>>>>(task);
   else
     return false;
   return true;

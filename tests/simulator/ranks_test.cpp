@@ -154,6 +154,22 @@ TEST_CASE("recorded steps of GPUs with products in fp8 have the same bits in eve
   check_schedules("Fp8FullShard", "fixed_tree", {10, 11}, "recorded");
   check_schedules("Fp8ShardGradOp", "any_order", {12}, "recorded");
 }
+TEST_CASE("GPUs learn preferences with the losses of a CPU, and in the fixed tree the bits of one, recorded or not") {
+  const std::vector<string> cpu = steps_of(1, command("cpu", "PreferencesReplicate", "fixed_tree")),
+                            one = steps_of(1, command("gpu", "PreferencesReplicate", "fixed_tree"));
+  CHECK(losses_of(cpu).back() < losses_of(cpu).front());
+  CHECK(worst_difference(one, cpu) < 1e-6);
+  const std::vector<string> first(one.begin(), one.begin() + n_compared_steps);
+  for (const string strategy : {"PreferencesReplicate", "PreferencesFullShard"})
+    for (const int ranks : {1, 2, 4})
+      for (const string device : {"gpu", "recorded"}) {
+        CAPTURE(strategy, ranks, device);
+        CHECK(steps_of(ranks, command(device, strategy, "fixed_tree", "late", 0, n_compared_steps)) == first);
+      }
+}
+TEST_CASE("recorded steps of GPUs that learn preferences have the same bits in every schedule of streams") {
+  check_schedules("PreferencesFullShard", "any_order", {13, 14}, "recorded");
+}
 TEST_CASE("pairs of GPUs that are replicas have the losses of a CPU, and the bits of one GPU in the fixed tree") {
   check_strategy("HybridShard", {4});
 }

@@ -56,8 +56,7 @@ template <Recipe R> class Steps {
     ++number_;
     for (std::int64_t i = 0; i < of.micro_batches; ++i) {
       const auto sequence = static_cast<std::int64_t>(static_cast<std::uint64_t>(i) + number_) % 3;
-      step_.accumulate(sequences_of<R>().from(sequence, R::model.context_length), number_,
-                       {.index = i, .count = of.micro_batches});
+      step_.accumulate(batch_from<R>(sequence), number_, {.index = i, .count = of.micro_batches});
     }
     StepSettings settings{.max_norm = 0.5, .loss_scaling = {.is_dynamic = true, .growth_steps = 2}};
     if (of.is_a_spike) settings.most_gradient_norm = 0;
@@ -68,9 +67,9 @@ template <Recipe R> class Steps {
   void finish(const StepOf& of, train::Ticket ticket) {
     const StepOutcome outcome = step_.read(ticket);
     left_.losses.insert(left_.losses.end(), {outcome.loss, static_cast<double>(outcome.tokens), outcome.gradient_norm});
+    left_.losses.insert(left_.losses.end(), outcome.metrics.begin(), outcome.metrics.end());
     left_.applied.push_back(outcome.applied);
-    if (of.is_evaluated_after)
-      left_.losses.push_back(step_.evaluate(sequences_of<R>().from(1, R::model.context_length)).loss);
+    if (of.is_evaluated_after) left_.losses.push_back(step_.evaluate(batch_from<R>(1)).loss);
   }
   Left left() {
     std::vector<HostBuffer> of_parameters, of_state;
@@ -97,10 +96,11 @@ template <Recipe R> Left left_by(bool recorded, std::span<const StepOf> all = va
 }
 
 /// @return how many graphs were launched
-template <class R> std::int64_t check_same_bits(std::span<const StepOf> all = varied) {
-  const Left expected = left_by<OnGpu<R>>(false, all);
+template <class R, class Device = device::Cuda>
+std::int64_t check_same_bits(std::span<const StepOf> all = varied) {
+  const Left expected = left_by<On<R, Device>>(false, all);
   const std::int64_t before = gpu().counts().graphs;
-  const Left recorded = left_by<OnGpu<R>>(true, all);
+  const Left recorded = left_by<On<R, Device>>(true, all);
   CHECK(recorded.losses == expected.losses);
   CHECK(recorded.applied == expected.applied);
   CHECK(recorded.state == expected.state);
@@ -116,6 +116,10 @@ TEST_CASE("recorded steps leave the bits of others in every kind of recipe") {
   SECTION("replicas") { CHECK(check_same_bits<Sharded<Small<gpt2_like>, sharding::Replicate>>() == 12); }
   SECTION("fp16") { CHECK(check_same_bits<InFp16>() == 10); }
   SECTION("fp8") { CHECK(check_same_bits<InFp8<Small<llama_like>>>() == 10); }
+  SECTION("preferences") { CHECK(check_same_bits<Preferring<Small<llama_like>>>() == 10); }
+  SECTION("preferences whose logits are made twice") {
+    CHECK(check_same_bits<InBf16<Preferring<Small<gpt2_like>>>, WithShortChunks>() == 10);
+  }
   SECTION("documents") { CHECK(check_same_bits<Documents>() == 10); }
   SECTION("SGD") { CHECK(check_same_bits<WithSgd>() == 10); }
   SECTION("experts") { CHECK(check_same_bits<OfExperts>() == 10); }

@@ -1,5 +1,5 @@
 #pragma once
-#include "numerics/schedule_recipes.hpp"
+#include "numerics/preferences.hpp"
 #include "simulator/simulator.hpp"
 #include "support/tensors.hpp"
 
@@ -17,6 +17,10 @@ using simulator::Schedule;
 using simulator::Simulator;
 
 template <class R> using OnGpu = On<R, device::Cuda>;
+/// A GPU on which few logits exist at a time.
+struct WithShortChunks : device::Cuda {
+  static constexpr std::int64_t loss_chunk_tokens(std::int64_t) { return 16; }
+};
 
 /// The same model with fewer blocks and heads, to be quick.
 template <class R, int n_blocks = 2> struct Small : R {
@@ -37,11 +41,6 @@ template <class R> struct OfShortRows : R {
   }();
 };
 template <class R> struct InFp8 : OfShortRows<R> { using precision = precision::Fp8Mixed; };
-/// Rows as long as the recipe's context.
-template <class R> const Sequences& sequences_of() {
-  static const Sequences of_recipe(4, R::model.context_length, 50);
-  return of_recipe;
-}
 template <class R> struct KeptOnHost : R {
   using sharding = sharding::HostParameters<sharding::Replicate>;
   using checkpointing = checkpointing::Offload<>;
@@ -54,8 +53,7 @@ template <Recipe R> class Training {
   /// Asks for the next step.
   train::Ticket take_step() {
     ++number_;
-    for (const std::int64_t i : {0, 1})
-      step_.accumulate(sequences_of<R>().from(2 * i, R::model.context_length), number_, {.index = i, .count = 2});
+    for (const std::int64_t i : {0, 1}) step_.accumulate(batch_from<R>(2 * i), number_, {.index = i, .count = 2});
     const train::Ticket ticket = step_.decide({.max_norm = 0.5});
     step_.update(hparams_, {});
     return ticket;
