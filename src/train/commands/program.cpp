@@ -196,21 +196,21 @@ int run_program(const RecipeProgram& recipe, int argc, char** argv) {
   if (*embed_command) return run_embed(recipe, embed_options);
   end_with_parent();
   const bool starts_ranks = local_ranks.value_or(1) > 1;
-  if (*evaluate_command) {
-    if (!starts_ranks) return run_evaluate(recipe, evaluate_options);
-    check_evaluate(recipe, evaluate_options);
+  // By this process, or by local ranks, before which mistakes are told once for all.
+  const auto on_ranks = [&](const auto& look, const auto& act) {
+    if (!starts_ranks) return act();
+    look();
     return run_local_ranks(*local_ranks, argc, argv);
-  }
+  };
+  if (*evaluate_command)
+    return on_ranks([&] { check_evaluate(recipe, evaluate_options); },
+                    [&] { return run_evaluate(recipe, evaluate_options); });
+  if (*generate_command)
+    return on_ranks([&] { check_generate(recipe, generate_options, *local_ranks); },
+                    [&] { return run_generate(recipe, generate_options); });
   if (*reference_command) {
     const Hparams hparams = reference_options.read(recipe, std::nullopt);
-    if (!starts_ranks) return run_reference(recipe, hparams);
-    check_reference_command(recipe, hparams);
-    return run_local_ranks(*local_ranks, argc, argv);
-  }
-  if (*generate_command) {
-    if (!starts_ranks) return run_generate(recipe, generate_options);
-    check_generate(recipe, generate_options, *local_ranks);
-    return run_local_ranks(*local_ranks, argc, argv);
+    return on_ranks([&] { check_reference_command(recipe, hparams); }, [&] { return run_reference(recipe, hparams); });
   }
   const HparamsOptions& options = *check_command ? check_options : train_options;
   const Hparams hparams = options.read(recipe, starts_ranks ? *local_ranks : launched_ranks().all);
