@@ -96,8 +96,7 @@ template <Recipe R> Left left_by(bool recorded, std::span<const StepOf> all = va
 }
 
 /// @return how many graphs were launched
-template <class R, class Device = device::Cuda>
-std::int64_t check_same_bits(std::span<const StepOf> all = varied) {
+template <class R, class Device = device::Cuda> std::int64_t check_same_bits(std::span<const StepOf> all = varied) {
   const Left expected = left_by<On<R, Device>>(false, all);
   const std::int64_t before = gpu().counts().graphs;
   const Left recorded = left_by<On<R, Device>>(true, all);
