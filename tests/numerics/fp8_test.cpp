@@ -261,13 +261,15 @@ TEST_CASE("activations that are computed again are those that were kept, in ever
   const std::uint64_t kept = three_steps<Llama<KeepAll>>();
   CHECK(three_steps<Llama<EveryBlock>>() == kept);
   CHECK(three_steps<Llama<RecomputeCheap>>() == kept);
+  CHECK(three_steps<Llama<Selective<Recompute{.activation = true, .qkv = true, .mlp = true}>>>() == kept);
+  CHECK(three_steps<Llama<Selective<Recompute{.attention = true, .projection = true}, EveryNthBlock<2>>>>() == kept);
   CHECK(three_steps<Llama<Offload<>>>() == kept);
   CHECK(three_steps<Parallel<Llama<EveryBlock>>>() == three_steps<Parallel<Llama<KeepAll>>>());
   CHECK(three_steps<Sandwich<Llama<EveryBlock>>>() == three_steps<Sandwich<Llama<KeepAll>>>());
 }
 
 TEST_CASE("a device that runs later has the same bits in fp8") {
-  using OnRecorder = On<Llama<checkpointing::RecomputeCheap>, recording::Device>;
+  using OnRecorder = On<Llama<checkpointing::RecomputeCheap>, recorder::Device>;
   CHECK(three_steps<OnRecorder>() == three_steps<Llama<checkpointing::RecomputeCheap>>());
 }
 

@@ -83,25 +83,61 @@ template <class R> struct TwiceAsDeep : R {
   static constexpr DecoderSpec model = with_layers(R::model, 2 * n_choices);
 };
 
-/// All that two micro-batches leave, and what was counted.
-template <Recipe R> auto trained(Timing timing = Timing::at_once) {
-  const auto communicator = one_rank();
-  train::Step<R> step(*communicator, micro_batch, 3, 0, {}, timing);
+/// Rows as short as products in fp8 allow.
+template <class R> struct InFp8 : R {
+  static constexpr DecoderSpec model = [] {
+    DecoderSpec model = R::model;
+    model.context_length = 16;
+    return model;
+  }();
+  using precision = precision::Fp8Mixed;
+};
+
+template <Recipe R> void check_plan(const train::Step<R>& step) {
   const plan::Memory plan = plan::memory<R>(1, micro_batch);
   CHECK(step.state().arena().bytes() == plan.arena());
   CHECK(step.state().arena().unused_bytes() == 0);
   CHECK(step.state().host_arena().bytes() == plan.host());
   CHECK(wrong_regions(step.state(), 1, micro_batch) == "");
+}
+
+/// Two micro-batches.   @return their loss
+template <Recipe R> double take_gradients(train::Step<R>& step, std::uint64_t number) {
+  constexpr std::int64_t T = trunk_of<R>.context_length;
+  static const Sequences of_context(4, T, 50);
   double loss = 0;
   for (const std::int64_t i : {0, 1})
-    loss += accumulate(step, sequences.from(2 * i, trunk_of<R>.context_length), 1, {.index = i, .count = 2}).loss;
+    loss += accumulate(step, of_context.from(2 * i, T), number, {.index = i, .count = 2}).loss;
   CHECK(std::isfinite(loss));
+  return loss;
+}
+
+/// All that two micro-batches leave, and what was counted.
+template <Recipe R> auto trained(Timing timing = Timing::at_once) {
+  const auto communicator = one_rank();
+  train::Step<R> step(*communicator, micro_batch, 3, 0, {}, timing);
+  check_plan(step);
+  const double loss = take_gradients(step, 1);
   return std::tuple(loss, hash_of(step.gradients()), step.scalars().auxiliary_loss.value(), step.counters());
 }
 
 template <class R> void check_choices() {
   const auto kept = trained<R>();
   CHECK((trained<With<R, EveryChoice>>() == kept));
+}
+
+/// What two updates leave: the scales of the second one follow from what the first has recorded.
+template <Recipe R> auto updated() {
+  const auto communicator = one_rank();
+  train::Step<R> step(*communicator, micro_batch, 3);
+  check_plan(step);
+  std::vector<double> losses;
+  for (const std::uint64_t number : {1, 2}) {
+    losses.push_back(take_gradients(step, number));
+    CHECK(step.read(step.decide({})).applied);
+    step.update(adamw_hparams(), {});
+  }
+  return std::pair(losses, hash_of(step.parameters()));
 }
 
 }  // namespace
@@ -122,6 +158,12 @@ TEST_CASE("every choice of what is computed again gives the same bits: masks and
 }
 TEST_CASE("every choice of what is computed again gives the same bits: low-rank adapters with dropout") {
   check_choices<Of<Adapted<InBf16<llama_like>, dropped_everywhere>, DecoderBlock>>();
+}
+
+TEST_CASE("every choice of what is computed again gives the same bits and maxima: all orders, in fp8") {
+  using R = InAllOrders<InFp8<llama_like>>;
+  const auto kept = updated<R>();
+  CHECK((updated<With<R, EveryChoice>>() == kept));
 }
 
 TEST_CASE("what is computed again by choice is not offloaded, and the rest waits on the host with the same bits") {

@@ -96,6 +96,38 @@ TEST_CASE("rotary tables are a cosine and a sine for each position and pair of f
 }
 
 namespace {
+/// Twice the context, as products in fp8 have tokens by the sixteen.
+struct OfSixteenTokens : Bf16 {
+  static constexpr auto model = [] {
+    auto model = Bf16::model;
+    model.context_length = 16;
+    return model;
+  }();
+};
+struct InFp8 : OfSixteenTokens {
+  using precision = monomorph::precision::Fp8Mixed;
+};
+}  // namespace
+
+TEST_CASE("what products in fp8 take besides, by hand") {
+  constexpr plan::Memory bf16 = plan::memory<OfSixteenTokens>(1, 2), fp8 = plan::memory<InFp8>(1, 2);
+  // Two histories in each of two blocks, of six tensors and sixteen updates (padded to 128), as parameters are kept.
+  constexpr std::int64_t histories = 2 * 2 * 128;
+  CHECK(fp8.master - bf16.master == 4 * histories);
+  CHECK(fp8.compute_params - bf16.compute_params == 2 * histories);
+  CHECK(fp8.gradients - bf16.gradients == 4 * histories);
+  // Moments are planned for all of a unit, though those of what a block updates itself stay zero.
+  CHECK(fp8.optimizer_state - bf16.optimizer_state == 8 * histories);
+  // Of 32 tokens the tensors of the products to queries, keys and values: more than attention's other one has, and
+  // beside its gradients more than those of the MLP.
+  CHECK(fp8.activations - bf16.activations == 2 * (32 * 192 + 32 * 64 + 192 * 64));
+  CHECK(fp8.statistics - bf16.statistics == 4 * 2 * 2 * 64);  // two products' scales and inverses (padded)
+  CHECK(fp8.scalars - bf16.scalars == 8 * 64);                // 2 x 12 maxima (padded)
+  CHECK(fp8.total() == fp8.arena());
+  CHECK(plan::params<InFp8> == plan::params<OfSixteenTokens>);
+}
+
+namespace {
 struct OnGpu : Bf16 {
   using device = device::Cuda;
 };

@@ -63,6 +63,7 @@ TEST_CASE("precisions in the tree are precision policies") {
   STATIC_REQUIRE(PrecisionPolicy<precision::Bf16MixedReducingBf16>);
   STATIC_REQUIRE(PrecisionPolicy<precision::Bf16Pure>);
   STATIC_REQUIRE(PrecisionPolicy<precision::Fp16Mixed>);
+  STATIC_REQUIRE(PrecisionPolicy<precision::Fp8Mixed>);
   STATIC_REQUIRE(PrecisionPolicy<precision::Fp32>);
   STATIC_REQUIRE(PrecisionPolicy<precision::Fp64>);
 }
