@@ -239,7 +239,7 @@ TEST_CASE("gradients that are rounded to bf16 between GPUs are rounded once, and
 
 TEST_CASE(
     "from the second step on GPUs are asked for no memory, send what is planned, and their hosts wait once a step") {
-  for (const string strategy : {"Replicate", "ShardOptimizer", "FullShard", "PreferencesFullShard"})
+  for (const string strategy : {"Replicate", "ShardOptimizer", "FullShard", "Fp8FullShard", "PreferencesFullShard"})
     for (const auto& [device, order] : {std::pair("gpu", "any_order"), std::pair("gpu", "fixed_tree"),
                                         std::pair("recorded", "any_order"), std::pair("recorded", "fixed_tree")})
       for (const ProcessResult& result : results_of(2, command(device, strategy, order, "late", 0, 4))) {
