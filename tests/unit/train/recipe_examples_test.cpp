@@ -1,5 +1,6 @@
 #include <monomorph/train/hparams/hparams.hpp>
 #include <recipes/quickstart.hpp>
+#include <recipes/tiny_preferences.hpp>
 
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -11,11 +12,15 @@ using namespace monomorph::testing;
 
 namespace {
 
-/// What a hyperparameter file of a recipe may say. Recipes have AdamW, but for those that are named here.
+/// What a hyperparameter file of a recipe may say. Recipes have AdamW and the next token, but for those that are named
+/// here.
 Hparams defaults_of(const std::filesystem::path& recipe) {
+  using monomorph::PolicyHparams;
   Hparams hparams;
   if (recipe.stem() == "quickstart")
-    hparams.optimizer.policy = monomorph::PolicyHparams::of<recipes::quickstart::optimizer::Hparams>();
+    hparams.optimizer.policy = PolicyHparams::of<recipes::quickstart::optimizer::Hparams>();
+  if (recipe.stem().string().starts_with("tiny_preferences"))
+    hparams.loss.policy = PolicyHparams::of<recipes::tiny_preferences::objective::Hparams>();
   return hparams;
 }
 
