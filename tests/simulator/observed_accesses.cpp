@@ -37,4 +37,13 @@ std::int64_t __tsan_atomic64_fetch_add(volatile std::int64_t* to, std::int64_t x
   written(const_cast<std::int64_t*>(to), sizeof x);
   return __atomic_fetch_add(to, x, __ATOMIC_RELAXED);
 }
+std::int64_t __tsan_atomic64_load(const volatile std::int64_t* from, int) {
+  read(const_cast<const std::int64_t*>(from), sizeof(std::int64_t));
+  return __atomic_load_n(from, __ATOMIC_RELAXED);
+}
+bool __tsan_atomic64_compare_exchange_strong(volatile std::int64_t* to, std::int64_t* expected, std::int64_t x, int,
+                                             int) {
+  written(const_cast<std::int64_t*>(to), sizeof x);
+  return __atomic_compare_exchange_n(to, expected, x, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
 }
