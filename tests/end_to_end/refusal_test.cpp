@@ -157,7 +157,7 @@ TEST_CASE("an option of training is refused where a command would not read it") 
   const std::vector<Arguments> commands{{"describe"},
                                         {"schema"},
                                         {"score", "--checkpoint", "nowhere"},
-                                        {"generate", "--checkpoint", "nowhere"},
+                                        {"chat", "--checkpoint", "nowhere"},
                                         {"retrieve", "--checkpoint", "nowhere"},
                                         {"embed", "--checkpoint", "nowhere"},
                                         {"import", "nowhere", "--output", "nowhere"},

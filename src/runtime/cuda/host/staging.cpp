@@ -1,5 +1,5 @@
-#include "runtime/cuda/host/before_run.hpp"
 #include "runtime/cuda/host/staging.hpp"
+#include "runtime/cuda/host/before_run.hpp"
 
 #include "runtime/cuda/host/event.hpp"
 #include "runtime/cuda/host/run_inputs.hpp"
