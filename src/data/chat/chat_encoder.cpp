@@ -38,6 +38,10 @@ void check_special_tokens(const Tokenizer& tokenizer, const ChatTemplate& chat_t
 
 }  // namespace
 
+bool EncodedChat::has_target() const {
+  return !counted.empty() && std::find(counted.begin() + 1, counted.end(), true) != counted.end();
+}
+
 ChatEncoder::ChatEncoder(const Tokenizer& tokenizer, const ChatTemplate& chat_template, ChatRoles counted_roles)
     : tokenizer_(tokenizer), template_(chat_template), counted_roles_(counted_roles), encoder_(tokenizer) {
   check_special_tokens(tokenizer, chat_template);

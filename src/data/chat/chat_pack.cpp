@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 
 namespace monomorph::data {
@@ -76,7 +75,7 @@ class ChatReader {
       chat.ids.resize(size);
       chat.counted.resize(size);
     }
-    if (std::find(chat.counted.begin() + 1, chat.counted.end(), true) == chat.counted.end()) {
+    if (!chat.has_target()) {
       ++result.counts.n_without_counted;
       return;
     }
@@ -133,11 +132,7 @@ class ChatOutput {
  private:
   /// Each chat is a document; padding belongs to the chat before it.
   void write_sample(const std::vector<const EncodedChat*>& chats) {
-    for (const EncodedChat* chat : chats) {
-      writer_.begin_document();
-      // Nothing stands before the first token that could predict it.
-      for (std::size_t i = 0; i < chat->ids.size(); ++i) writer_.add_token(chat->ids[i], i > 0 && chat->counted[i]);
-    }
+    for (const EncodedChat* chat : chats) writer_.add_document(chat->ids, chat->counted);
     writer_.fill_sample();
     ++summary_.n_samples;
   }

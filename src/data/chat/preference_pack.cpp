@@ -103,12 +103,7 @@ class PairsReader {
                               "--on-too-long truncate or skip, or a longer sequence",
                               together, settings_.sequence_length));
     if (too_long) cut(pair);
-    // The first token of a document is no target.
-    const auto counts = [](const EncodedChat& chat) {
-      return !chat.counted.empty() &&
-             std::find(chat.counted.begin() + 1, chat.counted.end(), true) != chat.counted.end();
-    };
-    if (!counts(pair[0]) || !counts(pair[1])) {
+    if (!pair[0].has_target() || !pair[1].has_target()) {
       ++result.counts.n_without_counted;
       return;
     }
@@ -176,14 +171,10 @@ class PairsOutput {
  private:
   void write_sample(const EncodedPair& pair) {
     for (const EncodedChat& chat : pair) {
-      writer_.begin_document();
-      for (std::size_t i = 0; i < chat.ids.size(); ++i) writer_.add_token(chat.ids[i], i > 0 && chat.counted[i]);
+      writer_.add_document(chat.ids, chat.counted);
       summary_.n_sequence_tokens += std::ssize(chat.ids);
     }
-    if (!writer_.at_sample_begin()) {
-      writer_.begin_document();  // no answer may see the padding
-      writer_.fill_sample();
-    }
+    writer_.fill_sample_apart();
     ++summary_.n_pairs;
   }
 

@@ -47,6 +47,17 @@ void MaskedSetWriter::fill_sample() {
   while (!at_sample_begin()) add_padding();
 }
 
+void MaskedSetWriter::add_document(std::span<const std::int32_t> ids, const std::vector<bool>& counted) {
+  begin_document();
+  for (std::size_t i = 0; i < ids.size(); ++i) add_token(ids[i], i > 0 && counted[i]);
+}
+
+void MaskedSetWriter::fill_sample_apart() {
+  if (at_sample_begin()) return;
+  begin_document();
+  fill_sample();
+}
+
 void MaskedSetWriter::finish() {
   begin_document();  // which ends the last document
   mask_.write(bits_);

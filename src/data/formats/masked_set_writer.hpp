@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,10 @@ class MaskedSetWriter {
   void add_token(std::int32_t id, bool counted);
   /// Adds padding, which does not count, up to the end of the sample. It belongs to the document that was begun last.
   void fill_sample();
+  /// A document, of which the first token does not count, as nothing stands before it that could predict it.
+  void add_document(std::span<const std::int32_t> ids, const std::vector<bool>& counted);
+  /// As fill_sample(), but what is added is a document of its own, which no document before it sees.
+  void fill_sample_apart();
   void add_padding() { add_token(padding_, false); }
   /// Whether the next token is the first of a sample.
   bool at_sample_begin() const { return header_.n_tokens % header_.sequence_length == 0; }

@@ -129,10 +129,7 @@ class TextsOutput {
       writer_.begin_document();
       for (const std::int32_t id : text) writer_.add_token(id, true);
     }
-    if (!writer_.at_sample_begin()) {
-      writer_.begin_document();  // no text may see the padding
-      writer_.fill_sample();
-    }
+    writer_.fill_sample_apart();
     ++summary_.n_samples;
   }
 

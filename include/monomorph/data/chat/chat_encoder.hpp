@@ -16,6 +16,8 @@ namespace monomorph::data {
 struct EncodedChat {
   std::vector<std::int32_t> ids;
   std::vector<bool> counted;
+  /// Whether a token counts besides the first, before which nothing stands that could predict it.
+  bool has_target() const;
 };
 
 /// Encodes chats by a template. The ids are those of the rendered text as a whole, but a special token in the content
