@@ -1,6 +1,7 @@
 #include "train/commands/evaluate_task.hpp"
 
 #include "train/commands/text_model.hpp"
+#include "train/inference/share_numbers.hpp"
 #include "train/run/as_usage_error.hpp"
 #include "train/tasks/multiple_choice.hpp"
 #include "train/tasks/shots.hpp"
@@ -15,7 +16,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 #include <set>
 
@@ -46,15 +46,15 @@ void score_block(const TaskData& data, std::size_t begin, Session& session, data
     }
 }
 
-/// What one rank has, all have: of each number a rank has the bits, and the others have zeros.
+/// What one rank has, all have.
 void share(Communicator& communicator, Likelihoods& likelihoods) {
-  std::vector<std::int64_t> words;
+  std::vector<double> numbers;
   for (const std::vector<double>& of_question : likelihoods)
-    for (const double likelihood : of_question) words.push_back(std::bit_cast<std::int64_t>(likelihood));
-  communicator.all_reduce_sum(words);
-  auto word = words.begin();
+    numbers.insert(numbers.end(), of_question.begin(), of_question.end());
+  share_numbers(communicator, numbers);
+  auto number = numbers.begin();
   for (std::vector<double>& of_question : likelihoods)
-    for (double& likelihood : of_question) likelihood = std::bit_cast<double>(*word++);
+    for (double& likelihood : of_question) likelihood = *number++;
 }
 
 Likelihoods likelihoods_of(const RecipeProgram& recipe, const TaskData& data, Communicator& communicator) {

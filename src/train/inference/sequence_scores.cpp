@@ -1,9 +1,10 @@
 #include <monomorph/train/inference/sequence_scores.hpp>
 
+#include "train/inference/share_numbers.hpp"
+
 #include <monomorph/runtime/memory/host_copy.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <span>
 
@@ -50,21 +51,16 @@ std::vector<double> sequence_scores(TrainingStep& step, Communicator& communicat
                                     std::int64_t sequences_per_sample) {
   SequenceScorer scorer(step, loader, micro_batch, sequences_per_sample);
   const std::int64_t samples = loader.set().n_samples(), batches = (samples + micro_batch - 1) / micro_batch;
-  // Bits as words, of which each has one rank that knows it: to the others it is 0.
-  std::vector<std::int64_t> bits(static_cast<std::size_t>(samples * sequences_per_sample));
+  std::vector<double> all(static_cast<std::size_t>(samples * sequences_per_sample));  // 0 but for what this rank scores
   for (std::int64_t first = 0; first < batches; first += communicator.size()) {
     const std::int64_t i = first + communicator.rank();
     const std::span<const double> scores = scorer.scores(std::min(i, batches));  // all ranks compute equally often
     const std::int64_t at = i * micro_batch, n = std::clamp<std::int64_t>(samples - at, 0, micro_batch);
-    std::ranges::transform(scores.first(static_cast<std::size_t>(n * sequences_per_sample)),
-                           bits.begin() + std::min(at, samples) * sequences_per_sample,
-                           [](double score) { return std::bit_cast<std::int64_t>(score); });
+    std::ranges::copy(scores.first(static_cast<std::size_t>(n * sequences_per_sample)),
+                      all.begin() + std::min(at, samples) * sequences_per_sample);
   }
-  communicator.all_reduce_sum(bits);
-  std::vector<double> scores;
-  scores.reserve(bits.size());
-  for (const std::int64_t word : bits) scores.push_back(std::bit_cast<double>(word));
-  return scores;
+  share_numbers(communicator, all);
+  return all;
 }
 
 ComparedScores compare_first_samples(TrainingStep& step, const data::EvaluationLoader& loader, std::int64_t micro_batch,
