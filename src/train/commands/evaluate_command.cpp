@@ -1,6 +1,7 @@
 #include "train/commands/evaluate_command.hpp"
 
 #include "train/commands/evaluate_task.hpp"
+#include "train/run/connect_data_parallel.hpp"
 #include "train/run/peer_failure.hpp"
 #include "train/run/run_tokenizer.hpp"
 
@@ -86,12 +87,7 @@ void check_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options)
 int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
   constexpr std::chrono::minutes longest_wait{5};
   const World world = connect(longest_wait);
-  const RankGroup ranks = world.groups(recipe.mesh).data;
-  const auto communicator =
-      world.size() == 1
-          ? one_rank()
-          : recipe.connect(world, ranks,
-                           {.shards = recipe.optimizer_shards(ranks.size()), .wire = recipe.reduce_dtype});
+  const auto communicator = world.size() == 1 ? one_rank() : connect_data_parallel(recipe, world);
   try {
     const std::string text = evaluate(recipe, options, *communicator);
     if (world.rank() == 0) show(text);

@@ -4,6 +4,7 @@
 #include "train/commands/prompt_source.hpp"
 #include "train/commands/text_model.hpp"
 #include "train/run/as_usage_error.hpp"
+#include "train/run/connect_data_parallel.hpp"
 #include "train/run/peer_failure.hpp"
 
 #include <monomorph/core/text_file.hpp>
@@ -165,11 +166,9 @@ void continue_texts(Work work, const RecipeProgram& recipe, const GenerateOption
 
 /// Each rank has the whole model, and reads all prompts.
 void continue_on_ranks(const RecipeProgram& recipe, const GenerateOptions& options, const World& world) try {
-  const RankGroup ranks = world.groups(recipe.mesh).data;
-  const auto communicator =
-      recipe.connect(world, ranks, {.shards = recipe.optimizer_shards(ranks.size()), .wire = recipe.reduce_dtype});
-  Work work = together(*communicator, "load the model and open its prompts", [&] {
-    check_generate(recipe, options, world.size());
+  const auto communicator = connect_data_parallel(recipe, world);
+  Work work = together(*communicator, "load the model and read its prompts", [&] {
+    if (world.rank() == 0) check_generate(recipe, options, world.size());
     return read_work(recipe, options);
   });
   continue_texts(std::move(work), recipe, options, world);

@@ -5,14 +5,19 @@
 
 namespace monomorph::train {
 
-/// The communicator of a run's data-parallel ranks, on the recipe's device.   @throws as recipe.connect
-inline Owned<Communicator> connect_data_parallel(const RecipeProgram& recipe, const Hparams& hparams,
-                                                 const World& world) {
+/// The communicator of the data-parallel ranks, on the recipe's device.   @throws as recipe.connect
+inline Owned<Communicator> connect_data_parallel(const RecipeProgram& recipe, const World& world,
+                                                 ReductionOrder order = ReductionOrder::any_order) {
   const RankGroup data = world.groups(recipe.mesh).data;
   return recipe.connect(world, data,
                         {.shards = recipe.optimizer_shards(data.size()),
                          .wire = recipe.reduce_dtype,
-                         .in_fixed_tree = hparams.batch.reduction.value == ReductionOrder::fixed_tree});
+                         .in_fixed_tree = order == ReductionOrder::fixed_tree});
+}
+/// Of those of a run.
+inline Owned<Communicator> connect_data_parallel(const RecipeProgram& recipe, const Hparams& hparams,
+                                                 const World& world) {
+  return connect_data_parallel(recipe, world, hparams.batch.reduction.value);
 }
 
 }  // namespace monomorph::train
