@@ -1,4 +1,5 @@
 #include "numerics/model_check.hpp"
+#include "numerics/perturb.hpp"
 #include "support/adamw_update.hpp"
 #include "support/catch.hpp"
 #include "support/one_sequence.hpp"
@@ -17,18 +18,6 @@ constexpr std::uint64_t seed = 9, step_number = 4, first_sample = 10;
 
 double uniform(std::uint32_t site, std::size_t i) {
   return random::uniform({seed, random::Purpose::sampling, 0, site}, i);
-}
-
-/// Norm weights and biases must not be one and zero, or errors in them would not show.
-void perturb(train::TrainingStep& step) {
-  std::uint32_t site = 0;
-  for (const train::StateTensor& tensor : step.parameters()) {
-    Values values = values_of(tensor.view);
-    ++site;
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] += 0.4 * (uniform(site, i) - 0.5);
-    assign(tensor.view, values);
-  }
-  step.parameters_changed();
 }
 
 struct Tokens {

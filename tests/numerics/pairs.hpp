@@ -1,9 +1,9 @@
 #pragma once
 #include <monomorph/core/type_name.hpp>
 #include <monomorph/runtime/comm/world.hpp>
-#include <monomorph/runtime/kernels/random.hpp>
 #include <monomorph/train/step/step.hpp>
 
+#include "numerics/perturb.hpp"
 #include "numerics/schedule_recipes.hpp"
 #include "support/adamw_update.hpp"
 #include "support/ranks.hpp"
@@ -47,19 +47,6 @@ struct Pairs {
             }};
   }
 };
-
-/// Norm weights and biases must not be one and zero, or errors in them would not show.
-inline void perturb(train::TrainingStep& step) {
-  std::uint32_t site = 0;
-  for (const train::StateTensor& tensor : step.parameters()) {
-    Values values = values_of(tensor.view);
-    ++site;
-    for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] += 0.4 * (random::uniform({9, random::Purpose::sampling, 0, site}, i) - 0.5);
-    assign(tensor.view, values);
-  }
-  step.parameters_changed();
-}
 
 inline void check_gradients(const Tensors& actual, const Tensors& expected, double tolerance) {
   const Difference worst = worst_difference(actual, expected);

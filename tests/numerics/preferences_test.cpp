@@ -2,6 +2,7 @@
 // parameters and of adapters, in one chunk of tokens and in several; what padding and dropout leave alone; and an
 // objective over sequences of one's own.
 #include "numerics/preferences.hpp"
+#include "numerics/perturb.hpp"
 #include "numerics/schedule_recipes.hpp"
 #include "support/adamw_update.hpp"
 #include "support/catch.hpp"
@@ -10,7 +11,6 @@
 
 #include <monomorph/objective/preferences.hpp>
 #include <monomorph/runtime/comm/world.hpp>
-#include <monomorph/runtime/kernels/random.hpp>
 
 #include <cmath>
 
@@ -49,18 +49,6 @@ Preferences::Hparams hparams(double beta, PreferenceLoss kind, double label_smoo
   values.kind.value = kind;
   values.label_smoothing.value = label_smoothing;
   return values;
-}
-
-void perturb(train::TrainingStep& step) {
-  std::uint32_t site = 0;
-  for (const train::StateTensor& tensor : step.parameters()) {
-    Values values = values_of(tensor.view);
-    ++site;
-    for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] += 0.4 * (random::uniform({9, random::Purpose::sampling, 0, site}, i) - 0.5);
-    assign(tensor.view, values);
-  }
-  step.parameters_changed();
 }
 
 void check_close(double actual, double expected) { CHECK(actual == Approx(expected).epsilon(1e-10)); }
