@@ -81,6 +81,48 @@ TEST_CASE("chat: what cannot be is refused in one line and leaves nothing") {
   check(2, {"chat", input, "-o", output}, {"[DATA-10]"});
 }
 
+TEST_CASE("chat: a model's own template is taken from beside the tokenizer, a folder or a file") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "model");
+  write_bytes(folder / "model/tokenizer.json", read_bytes(fixture("tokenizer.json")));
+  write_bytes(folder / "in.jsonl",
+              R"({"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]})");
+  const auto pack = [&](const std::string& output, const Arguments& more) {
+    Arguments arguments{"chat", folder / "in.jsonl", "--tokenizer",       folder / "model/tokenizer.json",
+                        "-o",   folder / output,     "--sequence-length", "40"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program("monomorph-data", arguments);
+  };
+  check_refusal(pack("a.pbin", {}), 2, {"[CHAT-17]", "model", "--template"});
+  write_bytes(folder / "model/tokenizer_config.json", R"({"eos_token": "<|im_end|>"})");
+  write_bytes(folder / "model/chat_template.jinja",
+              "{% for m in messages %}<{{ strftime_now('%d.%m.%Y') }}>{% if m.role == 'assistant' %}{% generation %}"
+              "{{ m.content }}{% endgeneration %}{% else %}{{ m.content }}{% endif %}{% endfor %}");
+  for (const auto& [output, more] :
+       {std::pair{"a", Arguments{"--date", "2025-03-09"}},
+        {"b", {"--template", folder / "model", "--date", "2025-03-09"}},
+        {"c", {"--template", folder / "model/chat_template.jinja", "--date", "2025-03-09"}},
+        {"d", {"--date", "2025-03-10"}}}) {
+    const ProcessResult result = pack(output + std::string(".pbin"), more);
+    INFO(result.err);
+    CHECK(result.exit_code == 0);
+    CHECK(contains(result.out, "1 chats in 1 samples of 40 tokens"));
+    CHECK(contains(result.out, "; 1 tokens count in the loss"));
+  }
+  CHECK(read_bytes(folder / "a.pbin") == read_bytes(folder / "b.pbin"));
+  CHECK(read_bytes(folder / "a.mask") == read_bytes(folder / "c.mask"));
+  CHECK(read_bytes(folder / "a.pbin") != read_bytes(folder / "d.pbin"));
+  check_refusal(pack("e.pbin", {"--date", "2025-02-30"}), 2, {"[CHAT-09]", "2025-02-30", "2025-03-09"});
+  check_refusal(pack("e.pbin", {"--date", "tomorrow"}), 2, {"[CHAT-09]"});
+  check_refusal(pack("e.pbin", {"--template", "chatml", "--date", "2025-03-09"}), 2, {"[CHAT-09]", "--date"});
+  check_refusal(pack("e.pbin", {"--roles", "user"}), 2, {"[CHAT-09]", "--roles"});
+  check_refusal(pack("e.pbin", {"--template", folder / "nowhere.jinja"}), 2, {"[FILE-01]", "nowhere.jinja"});
+  write_bytes(folder / "model/chat_template.jinja",
+              "{{ messages|length }}{% for m in messages %}{{ m.content }}{% endfor %}");
+  check_refusal(pack("e.pbin", {}), 1, {"[CHAT-18]", "in.jsonl\", line 1", "{% generation %}"});
+  CHECK_FALSE(std::filesystem::exists(folder / "e.pbin"));
+}
+
 TEST_CASE("chat: an interrupted run leaves nothing") {
   const TemporaryFolder folder;
   const std::string line =

@@ -5,12 +5,17 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/data/chat/chat_pack.hpp>
+#include <monomorph/data/chat/model_template.hpp>
 #include <monomorph/data/formats/loss_mask.hpp>
 #include <monomorph/data/tokenizer/tokenizer.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <iomanip>
 #include <sstream>
 
 namespace monomorph::tools {
@@ -25,7 +30,7 @@ struct Chat {
   OutputOption output;
   OnErrorOption on_error;
   ThreadsOption threads;
-  std::string tokenizer_path;
+  std::string tokenizer_path, chat_template, date;
   std::string roles = "assistant";
   data::ChatPackSettings settings;
 
@@ -34,7 +39,14 @@ struct Chat {
     output.add_to(command, "packed file (.pbin) to write; its loss mask (.mask) goes beside it");
     command.add_option("--tokenizer", tokenizer_path, "tokenizer.json or .model with the template's special tokens")
         ->required();
-    command.add_option("--template", settings.chat_template, "How chats are written: " + template_names())->required();
+    command.add_option(
+        "--template", chat_template,
+        "How chats are written: " + template_names() +
+            ", or a file or folder with a model's own template in Jinja; unless given, the one beside the "
+            "tokenizer");
+    command.add_option("--date", date,
+                       "The day (YYYY-MM-DD) that a model's own template writes, if it writes one; unless "
+                       "given, today");
     add_number(command, "--sequence-length", settings.sequence_length,
                "Tokens of a sample, as the run that reads it has")
         ->required();
@@ -78,6 +90,48 @@ struct Chat {
     return counted;
   }
 
+  bool is_known() const {
+    return std::ranges::any_of(data::chat_templates(), [&](const auto& known) { return known.name == chat_template; });
+  }
+
+  /// By name, or out of the file or the folder that is given, or beside the tokenizer.
+  void choose_template(data::ChatPackSettings& chosen) const {
+    std::error_code ignored;
+    const bool is_path = chat_template.empty() || chat_template.find_first_of("/.") != std::string::npos ||
+                         std::filesystem::exists(chat_template, ignored);
+    if (is_known() || !is_path) {
+      if (!date.empty()) throw UsageError("CHAT-09", "--date is for a model's own template; leave it out");
+      chosen.chat_template = data::find_chat_template(chat_template).name;
+      return;
+    }
+    const std::string beside = std::filesystem::path(tokenizer_path).parent_path().string();
+    chosen.model_template = read_template(!chat_template.empty() ? chat_template : beside.empty() ? "." : beside);
+    if (!date.empty()) chosen.now = noon_of(date);
+  }
+
+  static std::shared_ptr<const data::ModelTemplate> read_template(const std::string& path) {
+    try {
+      return std::make_shared<const data::ModelTemplate>(data::ModelTemplate::of_file(path));
+    } catch (const Error& error) {  // whatever is wrong with it, another is to be named
+      throw UsageError(error.id(), std::string(error.text()));
+    }
+  }
+
+  static std::time_t noon_of(const std::string& date) {
+    std::tm parts{};
+    std::istringstream text(date);
+    text >> std::get_time(&parts, "%Y-%m-%d");
+    const std::tm wanted = parts;
+    parts.tm_hour = 12;
+    parts.tm_isdst = -1;
+    const std::time_t time = std::mktime(&parts);
+    const bool is_day = text && text.peek() == EOF && date.size() == std::string_view("YYYY-MM-DD").size() &&
+                        parts.tm_mday == wanted.tm_mday && time != -1;
+    if (!is_day)
+      throw UsageError("CHAT-09", fmt::format("--date {} is no day; write it like 2025-03-09", in_quotes(date)));
+    return time;
+  }
+
   void run(Console& console) const {
     const std::string mask_path = data::loss_mask_path(output.path);
     output.check({output.path, mask_path, on_error.written_report(output)}, {input.path, tokenizer_path});
@@ -87,7 +141,7 @@ struct Chat {
     chosen.report = on_error.report_path(output);
     chosen.n_threads = threads.count;
     chosen.progress = console.progress();
-    data::find_chat_template(chosen.chat_template);  // before the tokenizer, which takes a while to read
+    choose_template(chosen);  // before the tokenizer, which takes a while to read
     const auto read = data::read_tokenizer(tokenizer_path);
     const data::Tokenizer& tokenizer = *read;
     const data::ChatPackSummary summary = data::pack_chats(input.path, tokenizer, output.path, chosen);

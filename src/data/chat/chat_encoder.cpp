@@ -1,3 +1,5 @@
+#include "data/chat/token_marks.hpp"
+
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/data/chat/chat_encoder.hpp>
@@ -43,9 +45,15 @@ bool EncodedChat::has_target() const {
 }
 
 ChatEncoder::ChatEncoder(const Tokenizer& tokenizer, const ChatTemplate& chat_template, ChatRoles counted_roles)
-    : tokenizer_(tokenizer), template_(chat_template), counted_roles_(counted_roles), encoder_(tokenizer) {
+    : tokenizer_(tokenizer),
+      template_(chat_template),
+      counted_roles_(counted_roles),
+      encoder_(tokenizer),
+      marks_(std::make_unique<const TokenMarks>(tokenizer)) {
   check_special_tokens(tokenizer, chat_template);
 }
+ChatEncoder::ChatEncoder(ChatEncoder&&) noexcept = default;
+ChatEncoder::~ChatEncoder() = default;
 
 EncodedChat ChatEncoder::encode(std::span<const ChatMessage> messages) {
   EncodedChat chat;
@@ -108,46 +116,12 @@ void ChatEncoder::finish_text(EncodedChat& chat) {
   if (stretches_.empty()) return;
   const std::size_t first = chat.ids.size();
   encoder_.encode_plain(text_, chat.ids, /*from_start=*/first == 0);
-  chat.counted.resize(chat.ids.size(), stretches_.front().counted);
-  if (stretches_.size() > 1) mark_tokens(first, chat);
+  if (stretches_.size() == 1)  // whatever the tokenizer makes of the text
+    chat.counted.resize(chat.ids.size(), stretches_.front().counted);
+  else
+    marks_->append(text_, std::span(chat.ids).subspan(first), stretches_, chat.counted);
   text_.clear();
   stretches_.clear();
-}
-
-void ChatEncoder::mark_tokens(std::size_t first, EncodedChat& chat) const {
-  const std::vector<std::size_t> ends = token_ends(std::span(chat.ids).subspan(first));
-  auto stretch = stretches_.begin();
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i < ends.size(); ++i) {
-    // A token that shows nothing belongs to the character that comes next.
-    const std::size_t reach = std::max(ends[i], begin + 1);
-    while (stretch->end <= begin && stretch + 1 != stretches_.end()) ++stretch;
-    bool counted = stretch->counted;
-    for (auto next = stretch; next->end < reach && next + 1 != stretches_.end(); ++next) counted |= (next + 1)->counted;
-    chat.counted[first + i] = counted;
-    begin = ends[i];
-  }
-}
-
-std::vector<std::size_t> ChatEncoder::token_ends(std::span<const std::int32_t> ids) const {
-  std::vector<std::size_t> ends;
-  std::string shown;
-  for (const std::int32_t id : ids) {
-    shown += tokenizer_.bytes_of(id);
-    ends.push_back(shown.size());
-  }
-  // Tokenizers in the style of SentencePiece put a space before a text.
-  const std::size_t n_inserted = shown.size() > text_.size() && shown.front() == ' ' ? 1 : 0;
-  if (shown.compare(n_inserted, std::string::npos, text_) != 0) throw_changed_text(shown.substr(n_inserted));
-  for (std::size_t& end : ends) end -= std::min(end, n_inserted);
-  return ends;
-}
-
-void ChatEncoder::throw_changed_text(const std::string& shown) const {
-  const auto [kept_end, ignored] = std::mismatch(text_.begin(), text_.end(), shown.begin(), shown.end());
-  throw Error("CHAT-13", fmt::format("the tokenizer does not give {} back as it was, so there is no telling which of "
-                                     "its tokens count; use a tokenizer that keeps the text",
-                                     in_quotes(std::string(kept_end, text_.end()).substr(0, 40))));
 }
 
 }  // namespace monomorph::data

@@ -1,5 +1,7 @@
 #include "data/chat/chat_record.hpp"
 #include "data/chat/chat_sample_packer.hpp"
+#include "data/chat/templated_chat.hpp"
+#include "data/chat/templated_chat_encoder.hpp"
 #include "data/formats/masked_set_writer.hpp"
 #include "data/records/record_reading.hpp"
 #include "data/records/skip_report.hpp"
@@ -8,16 +10,19 @@
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/data/chat/chat_encoder.hpp>
 #include <monomorph/data/chat/chat_pack.hpp>
+#include <monomorph/data/chat/model_template.hpp>
 #include <monomorph/data/prepare/pack.hpp>
 
 #include <fmt/format.h>
 
 #include <optional>
+#include <variant>
 
 namespace monomorph::data {
 namespace {
 
 constexpr std::int64_t longest_sequence = std::int64_t{1} << 24;
+constexpr ChatRoles assistant_alone = 1u << static_cast<unsigned>(ChatRole::assistant);
 
 void check_settings(const ChatPackSettings& settings) {
   if (settings.sequence_length < 2 || settings.sequence_length > longest_sequence) {
@@ -25,7 +30,63 @@ void check_settings(const ChatPackSettings& settings) {
                                             settings.sequence_length, longest_sequence));
   }
   if (settings.counted_roles.none()) throw UsageError("CHAT-09", "no role counts in the loss; name one with --roles");
+  if (settings.model_template != nullptr && settings.counted_roles != assistant_alone)
+    throw UsageError("CHAT-09",
+                     "by a model's own template the assistant counts and nobody else; leave --roles out, or name a "
+                     "template that is known here");
 }
+
+/// A template as the output sees it.
+struct TemplateMarks {
+  std::uint64_t fingerprint;
+  std::int32_t padding;
+};
+
+/// No token that counts sees padding, so where the model's files name no token for it, any will do.
+std::int32_t padding_of(const Tokenizer& tokenizer, const ModelTemplate& model_template) {
+  for (const char* const name : {"pad_token", "eos_token"}) {
+    const std::string* const token = model_template.token(name);
+    if (token == nullptr) continue;
+    if (const auto id = tokenizer.find(*token)) return *id;
+  }
+  return 0;
+}
+
+/// Turns lines into chats by a template that is known here.
+class KnownTemplateLines {
+ public:
+  KnownTemplateLines(const Tokenizer& tokenizer, const ChatTemplate& chat_template, const ChatPackSettings& settings)
+      : records_(settings.field), encoder_(tokenizer, chat_template, settings.counted_roles) {}
+
+  std::variant<EncodedChat, LineProblem> of(std::string_view line) {
+    auto record = records_.of(line);
+    if (auto* problem = std::get_if<LineProblem>(&record)) return std::move(*problem);
+    return encoder_.encode(std::get<std::vector<ChatMessage>>(record));
+  }
+
+ private:
+  ChatRecords records_;
+  ChatEncoder encoder_;
+};
+
+/// The same by a model's own.
+class ModelTemplateLines {
+ public:
+  ModelTemplateLines(const Tokenizer& tokenizer, const ChatPackSettings& settings)
+      : records_(settings.field), encoder_(tokenizer, *settings.model_template, settings.now) {}
+
+  std::variant<EncodedChat, LineProblem> of(std::string_view line) {
+    TemplatedChat chat;
+    if (auto problem = records_.read(line, chat)) return *std::move(problem);
+    return encoder_.encode(chat);
+  }
+
+ private:
+  TemplatedChatRecords records_;
+  TemplatedChatEncoder encoder_;
+};
+
+using ChatLines = std::variant<KnownTemplateLines, ModelTemplateLines>;
 
 /// What the lines of a block became.
 struct BlockChats {
@@ -37,8 +98,7 @@ struct BlockChats {
 /// Turns lines into chats that fit a sample. One per thread.
 class ChatReader {
  public:
-  ChatReader(const Tokenizer& tokenizer, const ChatTemplate& chat_template, const ChatPackSettings& settings)
-      : settings_(settings), records_(settings.field), encoder_(tokenizer, chat_template, settings.counted_roles) {}
+  ChatReader(ChatLines lines, const ChatPackSettings& settings) : settings_(settings), lines_(std::move(lines)) {}
 
   void read(LineBlock& block, BlockChats& result) {
     result = {};
@@ -48,10 +108,10 @@ class ChatReader {
 
  private:
   std::optional<LineProblem> read_line(std::string_view line, BlockChats& result) {
-    auto record = records_.of(line);
-    if (auto* problem = std::get_if<LineProblem>(&record)) return std::move(*problem);
     try {
-      add(encoder_.encode(std::get<std::vector<ChatMessage>>(record)), result);
+      auto chat = std::visit([&](auto& lines) { return lines.of(line); }, lines_);
+      if (auto* problem = std::get_if<LineProblem>(&chat)) return std::move(*problem);
+      add(std::get<EncodedChat>(std::move(chat)), result);
     } catch (const Error& error) {
       return problem_of(error);
     }
@@ -84,21 +144,20 @@ class ChatReader {
   }
 
   const ChatPackSettings& settings_;
-  ChatRecords records_;
-  ChatEncoder encoder_;
+  ChatLines lines_;
 };
 
 /// Takes the chats of all blocks in order.
 class ChatOutput {
  public:
-  ChatOutput(const std::string& input, const Tokenizer& tokenizer, const ChatTemplate& chat_template,
+  ChatOutput(const std::string& input, const Tokenizer& tokenizer, const TemplateMarks& of_template,
              const std::string& output, const ChatPackSettings& settings)
       : input_(input),
         report_(input, settings.on_error, settings.report.empty() ? default_report_path(output) : settings.report),
         writer_(output, tokenizer.definition(), tokenizer.vocab_size(),
                 {.sequence_length = settings.sequence_length,
-                 .format = fingerprint(chat_template),
-                 .padding = tokenizer.find(chat_template.end_token).value()}),
+                 .format = of_template.fingerprint,
+                 .padding = of_template.padding}),
         packer_(settings.sequence_length, [this](const auto& chats) { write_sample(chats); }) {}
 
   void add(BlockChats& block) {
@@ -152,17 +211,29 @@ class ChatOutput {
   ChatPackSummary summary_;
 };
 
+/// @param known null: by the model's own template
+ChatLines lines_of(const Tokenizer& tokenizer, const ChatTemplate* known, const ChatPackSettings& settings) {
+  if (known != nullptr) return KnownTemplateLines(tokenizer, *known, settings);
+  return ModelTemplateLines(tokenizer, settings);
+}
+
+TemplateMarks marks_of(const Tokenizer& tokenizer, const ChatTemplate* known, const ChatPackSettings& settings) {
+  if (known != nullptr) return {fingerprint(*known), tokenizer.find(known->end_token).value()};
+  return {settings.model_template->fingerprint(), padding_of(tokenizer, *settings.model_template)};
+}
+
 }  // namespace
 
 ChatPackSummary pack_chats(const std::string& input, const Tokenizer& tokenizer, const std::string& output,
                            const ChatPackSettings& settings) {
   check_settings(settings);
-  const ChatTemplate& chat_template = find_chat_template(settings.chat_template);
+  const ChatTemplate* const known =
+      settings.model_template != nullptr ? nullptr : &find_chat_template(settings.chat_template);
   std::vector<ChatReader> readers;
   readers.reserve(static_cast<std::size_t>(settings.n_threads));
-  for (int i = 0; i < settings.n_threads; ++i) readers.emplace_back(tokenizer, chat_template, settings);
+  for (int i = 0; i < settings.n_threads; ++i) readers.emplace_back(lines_of(tokenizer, known, settings), settings);
   LineBlockReader blocks(input);
-  ChatOutput set(input, tokenizer, chat_template, output, settings);
+  ChatOutput set(input, tokenizer, marks_of(tokenizer, known, settings), output, settings);
   const std::uint64_t done_bytes =
       read_blocks<BlockChats>(blocks, readers, settings.progress, [&](BlockChats& of_block) { set.add(of_block); });
   ChatPackSummary summary = set.commit();

@@ -102,7 +102,10 @@ class ChatMessageReader {
   bool numbers_are_kept_;
 };
 
-dom::element list_of(dom::element value, const std::optional<FieldPointer>& field) {
+}  // namespace
+
+dom::element find_chat_messages(const dom::element& record, const std::optional<FieldPointer>& field) {
+  dom::element value = record;
   if (field) {
     if (!find_field(value, *field)) {
       throw Error("CHAT-03", fmt::format("the record has no field {}; name the field of the messages with --field",
@@ -119,8 +122,6 @@ dom::element list_of(dom::element value, const std::optional<FieldPointer>& fiel
   }
   return value;
 }
-
-}  // namespace
 
 std::vector<ChatMessage> read_chat_messages(const dom::element& list, bool numbers_are_kept) {
   dom::array values;
@@ -142,7 +143,7 @@ std::variant<std::vector<ChatMessage>, LineProblem> ChatRecords::of(std::string_
   std::vector<ChatMessage> messages;
   try {
     auto problem = parser_.visit(line, [&](const dom::element& record, bool numbers_are_kept) {
-      messages = read_chat_messages(list_of(record, field_), numbers_are_kept);
+      messages = read_chat_messages(find_chat_messages(record, field_), numbers_are_kept);
     });
     if (problem) return *std::move(problem);
   } catch (const Error& error) {

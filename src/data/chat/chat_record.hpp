@@ -15,6 +15,10 @@ namespace monomorph::data {
 /// @throws [CHAT-03] it is empty, or no list; [CHAT-04] a message is broken
 std::vector<ChatMessage> read_chat_messages(const simdjson::dom::element& list, bool numbers_are_kept);
 
+/// Where a record has its messages.   @param field nothing: as ChatRecords says for ""   @throws [CHAT-03] nowhere
+simdjson::dom::element find_chat_messages(const simdjson::dom::element& record,
+                                          const std::optional<FieldPointer>& field);
+
 /// Takes the messages out of the records of a JSON Lines file: `{"role", "content"}`, as OpenAI and Hugging Face have
 /// them, or `{"from", "value"}`, as ShareGPT has. One per thread.
 class ChatRecords {

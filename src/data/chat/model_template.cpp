@@ -1,11 +1,13 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
+#include <monomorph/core/hash.hpp>
 #include <monomorph/core/text_file.hpp>
 #include <monomorph/data/chat/model_template.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <filesystem>
 
 namespace monomorph::data {
@@ -80,6 +82,13 @@ class ModelTemplateReader {
 };
 
 ModelTemplate ModelTemplate::of_file(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    if (auto found = of_folder(path)) return *std::move(found);
+    throw UsageError("CHAT-17", fmt::format("{} has no chat template: neither chat_template.jinja nor "
+                                            "\"chat_template\" in tokenizer_config.json; name one with --template",
+                                            in_quotes(path)));
+  }
   ModelTemplateReader reader;
   path.ends_with(".json") ? reader.read_json(path) : reader.read_jinja(path);
   if (!reader.has_some())
@@ -107,14 +116,28 @@ const jinja::Template& ModelTemplate::chosen(bool has_tools) const {
   return has_tools && with_tools != templates_.end() ? with_tools->second : templates_.at("default");
 }
 
-jinja::Rendered ModelTemplate::render(const jinja::Value& messages, const jinja::Value& tools,
-                                      bool with_answer_begun) const {
+jinja::Rendered ModelTemplate::render(const jinja::Value& messages, const jinja::Value& tools, bool with_answer_begun,
+                                      std::time_t now) const {
   auto variables = tokens_;
   variables.emplace_back("messages", messages);
   variables.emplace_back("tools", tools);
   variables.emplace_back("documents", jinja::Value());
   variables.emplace_back("add_generation_prompt", with_answer_begun);
-  return chosen(!tools.is_none()).render(variables);
+  return chosen(!tools.is_none()).render(variables, {}, now);
+}
+
+const std::string* ModelTemplate::token(std::string_view name) const {
+  const auto found = std::ranges::find(tokens_, name, &std::pair<std::string, jinja::Value>::first);
+  return found == tokens_.end() ? nullptr : found->second.text();
+}
+
+std::uint64_t ModelTemplate::fingerprint() const {
+  std::uint64_t state = fnv1a_64("of a model");
+  // A zero byte behind each text keeps neighbours apart.
+  const auto add = [&](std::string_view text) { state = fnv1a_64(std::string_view("\0", 1), fnv1a_64(text, state)); };
+  for (const auto& [name, chat_template] : templates_) add(name), add(chat_template.source());
+  for (const auto& [name, value] : tokens_) add(name), add(*value.text());
+  return state;
 }
 
 }  // namespace monomorph::data

@@ -179,6 +179,7 @@ Interpreter::Flow Interpreter::run(const Generation& generation) {
   // Where it begins is counted as transformers does: behind what the template itself has written.
   const std::size_t begin = rendered_.text.size();
   rendered_.generated.emplace_back(begin, begin + text.size());
+  rendered_.generated_in_place &= out_ == &rendered_.text;
   return write(text), Flow::next;
 }
 

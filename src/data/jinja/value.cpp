@@ -13,8 +13,6 @@
 namespace monomorph::data::jinja {
 namespace {
 
-using nlohmann::ordered_json;
-
 int checked_depth(int depth) {
   if (depth > Value::most_depth)
     throw Failure{"JINJA-03", fmt::format("a value lies more than {} levels deep in others", Value::most_depth)};
@@ -31,33 +29,6 @@ Value sequence_of(std::vector<Value> items, bool is_tuple) {
   const int depth = depth_of(items);
   return Value(
       std::shared_ptr<const Sequence>(std::make_shared<Sequence>(Sequence{std::move(items), is_tuple, depth})));
-}
-
-Value value_of(const ordered_json& json) {
-  switch (json.type()) {
-    case ordered_json::value_t::boolean:
-      return json.get<bool>();
-    case ordered_json::value_t::number_integer:
-      return json.get<std::int64_t>();
-    case ordered_json::value_t::number_unsigned:
-      return json <= INT64_MAX ? Value(json.get<std::int64_t>()) : Value(json.get<double>());
-    case ordered_json::value_t::number_float:
-      return json.get<double>();
-    case ordered_json::value_t::string:
-      return json.get<std::string>();
-    case ordered_json::value_t::array: {
-      std::vector<Value> items;
-      for (const ordered_json& item : json) items.push_back(value_of(item));
-      return Value::list(std::move(items));
-    }
-    case ordered_json::value_t::object: {
-      std::vector<std::pair<Value, Value>> items;
-      for (const auto& [key, item] : json.items()) items.emplace_back(Value(key), value_of(item));
-      return Value::dict(std::move(items));
-    }
-    default:
-      return {};
-  }
 }
 
 /// Where the keys of a dict that grows stand. Texts, which are most keys, are looked up by their hash.
@@ -80,6 +51,57 @@ class KeyPlaces {
   const Dict& dict_;
   std::unordered_map<std::string, std::size_t> texts_;
   std::vector<std::size_t> others_;
+};
+
+/// Builds a value out of what nlohmann's parser meets. Dicts keep the order of their keys, and however many these are,
+/// each costs the same.
+class JsonValueBuilder {
+ public:
+  Value take() { return std::move(value_); }
+
+  bool null() { return add({}); }
+  bool boolean(bool value) { return add(value); }
+  bool number_integer(std::int64_t value) { return add(value); }
+  bool number_unsigned(std::uint64_t value) {
+    return value <= INT64_MAX ? add(static_cast<std::int64_t>(value)) : add(static_cast<double>(value));
+  }
+  bool number_float(double value, const std::string&) { return add(value); }
+  bool string(std::string& text) { return add(std::move(text)); }
+  bool binary(nlohmann::json::binary_t&) { return false; }  // JSON as text has none
+  bool start_object(std::size_t) { return open_.emplace_back(), true; }
+  bool start_array(std::size_t) { return open_.emplace_back(), true; }
+  bool key(std::string& text) { return open_.back().keys.emplace_back(std::move(text)), true; }
+  bool end_array() { return add(Value::list(close().items)); }
+  bool end_object() {
+    Container closed = close();
+    std::vector<std::pair<Value, Value>> items;
+    for (std::size_t i = 0; i < closed.items.size(); ++i)
+      items.emplace_back(Value(std::move(closed.keys[i])), std::move(closed.items[i]));
+    return add(Value::dict(std::move(items)));
+  }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception&) { return false; }
+
+ private:
+  struct Container {
+    std::vector<std::string> keys;
+    std::vector<Value> items;
+  };
+
+  Container close() {
+    Container closed = std::move(open_.back());
+    open_.pop_back();
+    return closed;
+  }
+  bool add(Value value) {
+    if (open_.empty())
+      value_ = std::move(value);
+    else
+      open_.back().items.push_back(std::move(value));
+    return true;
+  }
+
+  Value value_;
+  std::vector<Container> open_;
 };
 
 /// Whether brackets of a JSON text lie in each other deeper than values may, so that no reader need descend into it.
@@ -190,9 +212,9 @@ std::string_view Value::type_name() const {
 Value value_of_json(std::string_view text, std::string_view what) {
   const auto refuse = [&](std::string_view why) { throw UsageError("JINJA-05", fmt::format("{} {}", what, why)); };
   if (is_too_deep(text)) refuse(fmt::format("lies more than {} levels deep", Value::most_depth));
-  const ordered_json json = ordered_json::parse(text, nullptr, false);
-  if (json.is_discarded()) refuse("is no JSON; mend it");
-  return value_of(json);
+  JsonValueBuilder builder;
+  if (!nlohmann::json::sax_parse(text, &builder)) refuse("is no JSON; mend it");
+  return builder.take();
 }
 
 }  // namespace monomorph::data::jinja

@@ -27,12 +27,7 @@ constexpr std::string_view help =
 data::ModelTemplate template_of(const ChatOptions& options, const std::string& folder) {
   if (!options.template_file.empty())
     return as_usage_error("--template", [&] { return data::ModelTemplate::of_file(options.template_file); });
-  auto found = as_usage_error("the tokeniser's folder", [&] { return data::ModelTemplate::of_folder(folder); });
-  if (!found)
-    throw UsageError("CHAT-17", fmt::format("{} has no chat template: neither chat_template.jinja nor "
-                                            "\"chat_template\" in tokenizer_config.json; name one with --template",
-                                            in_quotes(folder)));
-  return *std::move(found);
+  return as_usage_error("the tokeniser's folder", [&] { return data::ModelTemplate::of_file(folder); });
 }
 
 Value message(std::string_view role, std::string_view content) {

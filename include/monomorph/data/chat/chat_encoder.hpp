@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +12,9 @@
 #include <vector>
 
 namespace monomorph::data {
+
+class TokenMarks;
+struct CountedStretch;
 
 /// The token ids of a chat and, for each, whether it counts in the loss when it is to be predicted.
 struct EncodedChat {
@@ -26,6 +30,8 @@ class ChatEncoder {
  public:
   /// Both must outlive it.  @throws [CHAT-02] if the tokenizer lacks a special token of the template
   ChatEncoder(const Tokenizer& tokenizer, const ChatTemplate& chat_template, ChatRoles counted_roles);
+  ChatEncoder(ChatEncoder&&) noexcept;
+  ~ChatEncoder();
 
   /// @throws [CHAT-04], [CHAT-05], [CHAT-06] as render_chat; [CHAT-13] if the tokenizer does not keep the text
   EncodedChat encode(std::span<const ChatMessage> messages);
@@ -41,23 +47,16 @@ class ChatEncoder {
   void append_special(std::int32_t id, bool counted, EncodedChat& chat);
   /// Encodes the text gathered since the last special token.
   void finish_text(EncodedChat& chat);
-  void mark_tokens(std::size_t first, EncodedChat& chat) const;
-  /// Where in text_ each of its tokens ends.  @throws [CHAT-13]
-  std::vector<std::size_t> token_ends(std::span<const std::int32_t> ids) const;
-  [[noreturn]] void throw_changed_text(const std::string& shown) const;
 
   const Tokenizer& tokenizer_;
   const ChatTemplate& template_;
   ChatRoles counted_roles_;
   Encoder encoder_;
   std::map<std::string_view, std::vector<Literal>> literals_;
+  std::unique_ptr<const TokenMarks> marks_;
 
-  struct Stretch {
-    std::size_t end;  ///< in text_
-    bool counted;
-  };
   std::string text_;
-  std::vector<Stretch> stretches_;
+  std::vector<CountedStretch> stretches_;
 };
 
 }  // namespace monomorph::data

@@ -1,9 +1,12 @@
 #pragma once
 #include <monomorph/data/jinja/template.hpp>
 
+#include <cstdint>
+#include <ctime>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,7 +17,8 @@ namespace monomorph::data {
 class ModelTemplate {
  public:
   /// That of a file: `tokenizer_config.json` or `chat_template.json`, which are JSON, or one in Jinja, beside which
-  /// tokenizer_config.json may name the special tokens.   @throws as of_folder; UsageError [CHAT-17] the file has none
+  /// tokenizer_config.json may name the special tokens. Of a folder, that of of_folder.
+  /// @throws as of_folder; UsageError [CHAT-17] the file, or the folder, has none
   static ModelTemplate of_file(const std::string& path);
   /// That of a model's folder: of `chat_template.jinja`, else of `chat_template.json`, else of `tokenizer_config.json`,
   /// which name the special tokens, too. Nothing if it has none.
@@ -25,8 +29,14 @@ class ModelTemplate {
   const jinja::Template& chosen(bool has_tools) const;
   /// The text of a chat, as transformers' `apply_chat_template` has it.
   /// @param messages a list of dicts with at least `role` and `content`   @param tools a list of JSON schemas, or none
-  /// @param with_answer_begun what comes before the assistant's next turn is written, too   @throws as Template::render
-  jinja::Rendered render(const jinja::Value& messages, const jinja::Value& tools, bool with_answer_begun) const;
+  /// @param with_answer_begun what comes before the assistant's next turn is written, too   @param now for templates
+  /// that write the date   @throws as Template::render
+  jinja::Rendered render(const jinja::Value& messages, const jinja::Value& tools, bool with_answer_begun,
+                         std::time_t now = std::time(nullptr)) const;
+  /// What the model's files call by a name such as `eos_token`; nothing if they do not.
+  const std::string* token(std::string_view name) const;
+  /// Changes whenever what the templates write may.
+  std::uint64_t fingerprint() const;
 
  private:
   std::map<std::string, jinja::Template> templates_;

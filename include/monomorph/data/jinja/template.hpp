@@ -25,6 +25,9 @@ struct Rendered {
   std::string text;
   /// Begin and end, in bytes of the text, of what `{% generation %}` blocks made: what the assistant says.
   std::vector<std::pair<std::size_t, std::size_t>> generated;
+  /// Whether all of these are of the template itself: where such a block stands in a macro, or in a block whose text
+  /// goes elsewhere first, its place in the text is not known.
+  bool generated_in_place = true;
 };
 
 /// A template in Jinja, as Hugging Face's `transformers` reads chat templates: `trim_blocks` and `lstrip_blocks` are

@@ -1,0 +1,112 @@
+#include "data/chat/templated_chat.hpp"
+
+#include "data/chat/chat_record.hpp"
+#include "data/records/json_kind.hpp"
+#include "data/records/line_failure.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+namespace monomorph::data {
+namespace {
+
+namespace dom = simdjson::dom;
+using jinja::Value;
+
+Value value_of(const dom::element& element, std::string_view what) {
+  return jinja::value_of_json(simdjson::minify(element), what);
+}
+
+const Value* find(const jinja::Dict& dict, std::string_view key) { return dict.find(key); }
+
+/// Reads one message; errors name it.
+class TemplatedMessageReader {
+ public:
+  explicit TemplatedMessageReader(std::size_t index) : number_(index + 1) {}
+
+  void read(const Value& message, TemplatedChat& chat) const {
+    const jinja::Dict* const members = message.dict();
+    if (members == nullptr) fail("it is no object with a role");
+    const bool as_sharegpt = !find(*members, "role") && find(*members, "from");
+    chat.messages.push_back(as_sharegpt ? renamed(*members) : message);
+    const std::string* const role = member(*chat.messages.back().dict(), "role").text();
+    if (role == nullptr) fail("its \"role\" is not text");
+    chat.counted.push_back(*role == "assistant" && is_counted(*members));
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view why) const {
+    throw Error("CHAT-04", fmt::format("message {}: {}; mend the record", number_, why));
+  }
+
+  const Value& member(const jinja::Dict& message, std::string_view name) const {
+    const Value* const value = find(message, name);
+    if (value == nullptr) fail(fmt::format("it has no \"{}\"", name));
+    return *value;
+  }
+
+  /// A message in the style of ShareGPT, as templates want it.
+  Value renamed(const jinja::Dict& message) const {
+    const std::string* const from = member(message, "from").text();
+    const auto role = from == nullptr ? std::nullopt : find_chat_role(*from);
+    if (!role) fail("its \"from\" is no role; roles are system, user (human), assistant (gpt, model) and tool");
+    return Value::dict(
+        {{"role", chat_role_names[static_cast<std::size_t>(*role)]}, {"content", member(message, "value")}});
+  }
+
+  /// OpenAI's mark on a message: weight 0 leaves it out of the loss.
+  bool is_counted(const jinja::Dict& message) const {
+    const Value* const weight = find(message, "weight");
+    if (weight == nullptr || weight->is_none()) return true;
+    const auto number = weight->is<bool>() ? std::nullopt : weight->number();
+    if (number != 0 && number != 1) fail("its \"weight\" is neither 0 nor 1");
+    return number == 1;
+  }
+
+  std::size_t number_;
+};
+
+Value tools_of(const dom::element& record) {
+  dom::element tools;
+  if (!record.is_object() || record["tools"].get(tools) != simdjson::SUCCESS || tools.is_null()) return {};
+  if (!tools.is_array())
+    throw Error("CHAT-04",
+                fmt::format("the \"tools\" beside the messages are {}, not a list; mend the record", json_kind(tools)));
+  return tools.get_array().value_unsafe().size() == 0 ? Value() : value_of(tools, "the list of tools");
+}
+
+void read_record(const dom::element& record, const std::optional<FieldPointer>& field, TemplatedChat& chat) {
+  const dom::element list = find_chat_messages(record, field);
+  if (!list.is_array())
+    throw Error("CHAT-03",
+                fmt::format("the messages are {}, not a list; name their field with --field", json_kind(list)));
+  const Value messages = value_of(list, "the list of messages");
+  for (const Value& message : messages.sequence()->items)
+    TemplatedMessageReader(chat.messages.size()).read(message, chat);
+  if (chat.messages.empty()) throw Error("CHAT-03", "the list of messages is empty; leave it out");
+  chat.tools = tools_of(record);
+}
+
+}  // namespace
+
+TemplatedChatRecords::TemplatedChatRecords(const std::string& field) {
+  if (!field.empty()) field_.emplace(field);
+}
+
+std::optional<LineProblem> TemplatedChatRecords::read(std::string_view line, TemplatedChat& chat) {
+  chat = {};
+  try {
+    return parser_.visit(line, [&](const dom::element& record, bool numbers_are_kept) {
+      if (!numbers_are_kept)
+        throw Error("CHAT-04", "the record has a number beyond 64 bits, which no template can be given; mend it");
+      read_record(record, field_, chat);
+    });
+  } catch (const Error& error) {
+    return problem_of(error);
+  }
+}
+
+}  // namespace monomorph::data

@@ -1,0 +1,108 @@
+#include "data/chat/templated_chat_encoder.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace monomorph::data {
+namespace {
+
+using jinja::Value;
+
+void check_tokens(const Tokenizer& tokenizer, const ModelTemplate& model_template) {
+  for (const char* const name : {"bos_token", "eos_token"}) {
+    const std::string* const token = model_template.token(name);
+    if (token == nullptr || token->empty() || tokenizer.encode(*token).size() == 1) continue;
+    throw UsageError("CHAT-02",
+                     fmt::format("the model's files have {} as {}, which the tokenizer does not take for one "
+                                 "token; use the model's own tokenizer.json",
+                                 in_quotes(*token), name));
+  }
+}
+
+bool is_assistant(const Value& message) {
+  const Value* const role = message.dict()->find(std::string_view("role"));
+  return *role->text() == "assistant";
+}
+
+[[noreturn]] void throw_cannot_tell(std::string_view why) {
+  throw Error("CHAT-18", fmt::format("there is no telling what the assistant says: {}; put {{% generation %}} and {{% "
+                                     "endgeneration %}} around it in the template",
+                                     why));
+}
+
+}  // namespace
+
+TemplatedChatEncoder::TemplatedChatEncoder(const Tokenizer& tokenizer, const ModelTemplate& model_template,
+                                           std::time_t now)
+    : tokenizer_(tokenizer), template_(model_template), now_(now), encoder_(tokenizer), marks_(tokenizer) {
+  check_tokens(tokenizer, model_template);
+}
+
+EncodedChat TemplatedChatEncoder::encode(const TemplatedChat& chat) {
+  const jinja::Rendered rendered = template_.render(Value::list(chat.messages), chat.tools, false, now_);
+  const bool has_marks = template_.chosen(!chat.tools.is_none()).marks_generation();
+  std::vector<CountedStretch> stretches;
+  for (const auto& [begin, end] : has_marks ? marked(chat, rendered) : compared(chat, rendered.text)) {
+    if (begin == end) continue;
+    stretches.push_back({begin, false});
+    stretches.push_back({end, true});
+  }
+  stretches.push_back({rendered.text.size(), false});
+  EncodedChat encoded;
+  encoder_.encode(rendered.text, encoded.ids);
+  marks_.append(rendered.text, encoded.ids, stretches, encoded.counted);
+  return encoded;
+}
+
+TemplatedChatEncoder::Ranges TemplatedChatEncoder::marked(const TemplatedChat& chat,
+                                                          const jinja::Rendered& rendered) const {
+  if (!rendered.generated_in_place)
+    throw_cannot_tell("what the template marks stands in a macro or a block, so that its place is not known");
+  const Ranges& ranges = rendered.generated;
+  std::vector<bool> counted;  // of the assistant's
+  for (std::size_t i = 0; i < chat.messages.size(); ++i)
+    if (is_assistant(chat.messages[i])) counted.push_back(chat.counted[i]);
+  if (std::ranges::find(counted, false) == counted.end()) return ranges;
+  if (counted.size() != ranges.size())
+    throw_cannot_tell("a message has a weight of 0, and the template does not mark each of the assistant's once");
+  Ranges kept;
+  for (std::size_t i = 0; i < ranges.size(); ++i)
+    if (counted[i]) kept.push_back(ranges[i]);
+  return kept;
+}
+
+TemplatedChatEncoder::Ranges TemplatedChatEncoder::compared(const TemplatedChat& chat, const std::string& text) const {
+  Ranges ranges;
+  for (std::size_t i = 0; i < chat.messages.size(); ++i) {
+    if (!chat.counted[i]) continue;
+    const std::string before = beginning(chat, i, true), with_turn = beginning(chat, i + 1, false);
+    if (!text.starts_with(with_turn))
+      throw_cannot_tell(fmt::format("the template writes message {} in another way where more follows", i + 1));
+    if (!with_turn.starts_with(before))
+      throw_cannot_tell(
+          fmt::format("the template writes what comes before message {} in another way without it", i + 1));
+    ranges.emplace_back(before.size(), end_of_turn(text, before.size(), with_turn.size()));
+  }
+  return ranges;
+}
+
+std::string TemplatedChatEncoder::beginning(const TemplatedChat& chat, std::size_t n_messages,
+                                            bool with_answer_begun) const {
+  std::vector<Value> messages(chat.messages.begin(), chat.messages.begin() + static_cast<std::ptrdiff_t>(n_messages));
+  return template_.render(Value::list(std::move(messages)), chat.tools, with_answer_begun, now_).text;
+}
+
+std::size_t TemplatedChatEncoder::end_of_turn(std::string_view text, std::size_t begin, std::size_t end) const {
+  const std::string_view turn = text.substr(begin, end - begin);
+  const std::size_t kept = turn.find_last_not_of(" \t\r\n") + 1;
+  const auto ends_with = [&](const AddedToken& token) {
+    return token.special && turn.substr(0, kept).ends_with(token.content);
+  };
+  return std::ranges::any_of(tokenizer_.definition().added_tokens, ends_with) ? begin + kept : end;
+}
+
+}  // namespace monomorph::data

@@ -1,0 +1,183 @@
+#include "train/inference/tool_calls.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace monomorph::train {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::string_view opening = "<tool_call>", closing = "</tool_call>", white_space = " \t\r\n";
+constexpr std::size_t npos = std::string_view::npos;
+constexpr int most_levels = 64;  // of a call's JSON, whose text is made by recursion
+
+/// How objects begin that may be calls, without white space.
+constexpr std::string_view beginnings[] = {R"({"name")", R"({"type")", R"({"function")", R"({"arguments")",
+                                           R"({"parameters")"};
+
+/// Where the object or the list ends that `text` begins with; npos if it does not, or is too deep.
+std::size_t end_of_json(std::string_view text) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string && c == '\\')
+      ++i;
+    else if (c == '"')
+      in_string = !in_string;
+    else if (!in_string && (c == '{' || c == '[') && ++depth > most_levels)
+      return npos;
+    else if (!in_string && (c == '}' || c == ']') && --depth == 0)
+      return i + 1;
+    if (depth == 0) return npos;
+  }
+  return npos;
+}
+
+/// A call's arguments are an object, or the text of one.
+std::optional<std::string> arguments_of(const ordered_json& call) {
+  for (const char* const name : {"arguments", "parameters"}) {
+    const auto member = call.find(name);
+    if (member == call.end()) continue;
+    const ordered_json object = member->is_string() && end_of_json(member->get_ref<const std::string&>()) != npos
+                                    ? ordered_json::parse(member->get_ref<const std::string&>(), nullptr, false)
+                                    : *member;
+    if (!object.is_object()) return std::nullopt;
+    return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  }
+  return std::nullopt;
+}
+
+std::optional<ToolCall> call_of(const ordered_json& object, const std::set<std::string>& names) {
+  if (!object.is_object()) return std::nullopt;
+  const auto inner = object.find("function");
+  const ordered_json& call = inner != object.end() && inner->is_object() ? *inner : object;
+  const auto name = call.find("name");
+  if (name == call.end() || !name->is_string() || !names.contains(name->get<std::string>())) return std::nullopt;
+  auto arguments = arguments_of(call);
+  if (!arguments) return std::nullopt;
+  return ToolCall{name->get<std::string>(), *std::move(arguments)};
+}
+
+/// Whether `text` begins like an object that may be a call, or a list of them; nothing: more of it will tell.
+std::optional<bool> begins_like_objects(std::string_view text) {
+  std::string compact;
+  bool in_list = false;
+  for (const char c : text) {
+    if (white_space.find(c) != npos) continue;
+    if (c == '[' && compact.empty() && !in_list) {
+      in_list = true;
+      continue;
+    }
+    compact += c;
+    const auto fits = [&](std::string_view beginning) { return beginning.starts_with(compact); };
+    if (std::ranges::none_of(beginnings, fits)) return false;
+    if (std::ranges::find(beginnings, compact) != std::end(beginnings)) return true;
+  }
+  return std::nullopt;
+}
+
+/// How many bytes at the end of `text` may be the beginning of `word`.
+std::size_t begun(std::string_view text, std::string_view word) {
+  for (std::size_t size = std::min(text.size(), word.size() - 1); size > 0; --size)
+    if (text.ends_with(word.substr(0, size))) return size;
+  return 0;
+}
+
+}  // namespace
+
+ToolCallFinder::Found ToolCallFinder::push(std::string_view more) {
+  Found found;
+  held_ += more;
+  if (form_ == Form::unknown) {
+    const auto objects = begins_like_objects(held_);
+    if (!objects) return found;
+    form_ = *objects ? Form::objects : Form::text;
+  }
+  if (form_ == Form::text) take_text(found);
+  return found;
+}
+
+ToolCallFinder::Found ToolCallFinder::finish() {
+  Found found;
+  if (form_ != Form::text) {
+    if (auto calls = calls_of(held_))
+      found.calls = *std::move(calls);
+    else
+      found.text = std::move(held_);
+    return found;
+  }
+  // A model may end its turn in the place of the closing mark.
+  auto calls = in_call_ ? calls_of(std::string_view(held_).substr(opening.size())) : std::nullopt;
+  if (calls)
+    add(*std::move(calls), found);
+  else
+    show(held_, found);
+  found.text += space_;
+  return found;
+}
+
+void ToolCallFinder::take_text(Found& found) {
+  for (;;) {
+    if (in_call_) {
+      const std::size_t end = held_.find(closing);
+      if (end == npos) return;
+      take_marked_call(end, found);
+      continue;
+    }
+    const std::size_t begin = held_.find(opening);
+    in_call_ = begin != npos;
+    const std::size_t n_shown = in_call_ ? begin : held_.size() - begun(held_, opening);
+    show(std::string_view(held_).substr(0, n_shown), found);
+    held_.erase(0, n_shown);
+    if (!in_call_) return;
+  }
+}
+
+void ToolCallFinder::take_marked_call(std::size_t end, Found& found) {
+  if (auto calls = calls_of(std::string_view(held_).substr(opening.size(), end - opening.size())))
+    add(*std::move(calls), found);
+  else
+    show(std::string_view(held_).substr(0, end + closing.size()), found);
+  held_.erase(0, end + closing.size());
+  in_call_ = false;
+}
+
+void ToolCallFinder::show(std::string_view text, Found& found) {
+  space_ += text;
+  if (after_call_) space_.erase(0, std::min(space_.find_first_not_of(white_space), space_.size()));
+  const std::size_t n_shown = space_.find_last_not_of(white_space) + 1;
+  after_call_ &= n_shown == 0;
+  found.text.append(space_, 0, n_shown);
+  space_.erase(0, n_shown);
+}
+
+void ToolCallFinder::add(std::vector<ToolCall> calls, Found& found) {
+  found.calls.insert(found.calls.end(), std::make_move_iterator(calls.begin()), std::make_move_iterator(calls.end()));
+  space_.clear();
+  after_call_ = true;
+}
+
+std::optional<std::vector<ToolCall>> ToolCallFinder::calls_of(std::string_view text) const {
+  std::vector<ToolCall> calls;
+  for (;;) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n;"), text.size()));
+    if (text.empty()) break;
+    const std::size_t end = end_of_json(text);
+    if (end == npos) return std::nullopt;
+    const ordered_json value = ordered_json::parse(text.substr(0, end), nullptr, false);
+    text.remove_prefix(end);
+    const std::vector<ordered_json> objects =
+        value.is_array() ? value.get<std::vector<ordered_json>>() : std::vector<ordered_json>{value};
+    for (const ordered_json& object : objects) {
+      auto call = call_of(object, names_);
+      if (!call) return std::nullopt;
+      calls.push_back(*std::move(call));
+    }
+  }
+  return calls.empty() ? std::nullopt : std::optional(std::move(calls));
+}
+
+}  // namespace monomorph::train
