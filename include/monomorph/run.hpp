@@ -21,6 +21,7 @@
 #include <monomorph/models/gpt2.hpp>
 #include <monomorph/models/llama3.hpp>
 #include <monomorph/objective/contrastive_pairs.hpp>
+#include <monomorph/objective/distillation.hpp>
 #include <monomorph/objective/masked_tokens.hpp>
 #include <monomorph/objective/preferences.hpp>
 #include <monomorph/observer/tensor_norms.hpp>

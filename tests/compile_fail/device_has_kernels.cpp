@@ -6,6 +6,7 @@
 // expect-error: \[DEVICE-03\] a model that makes embeddings must have a device that pools the tokens of texts
 // expect-error: \[DEVICE-03\] the objective ContrastivePairs must have a device that compares embeddings
 // expect-error: \[DEVICE-03\] the objective Preferences must have a device that compares sequences
+// expect-error: \[DEVICE-03\] the objective Distillation must have a device that compares the logits of two models
 // expect-error: \[DEVICE-03\] a policy that calls each_element, each_token or each_sample must have a device that runs
 // expect-text: DeviceHasKernels<DenseDevice, .*, monomorph::kernels::Orthogonalization>
 // expect-text: DeviceHasKernels<DenseDevice, .*MixtureOfExperts|Mixture<.*, monomorph::kernels::Routing>
@@ -46,6 +47,9 @@ struct WithPreferences : Control {
   using attention = monomorph::attention::WithinDocuments;
   using objective = monomorph::objective::Preferences;
 };
+struct WithDistillation : Control {
+  using objective = monomorph::objective::Distillation<Control>;
+};
 struct WithFp8 : Control {
   using precision = monomorph::precision::Fp8Mixed;
 };
@@ -63,6 +67,7 @@ static_assert(admitted<WithMixture, DenseDevice>);
 static_assert(admitted<WithFp8, DenseDevice>);
 static_assert(admitted<EncoderControl, DenseDevice>);
 static_assert(admitted<WithPreferences, DenseDevice>);
+static_assert(admitted<WithDistillation, DenseDevice>);
 static_assert(admitted<WithOwn, Device>);
 // What the device cuda has.
 static_assert(admitted<Control, monomorph::device::Cuda>);

@@ -4,6 +4,7 @@
 #include "distributed/ranked_axes.hpp"
 #include "distributed/ranked_training.hpp"
 #include "numerics/schedule_recipes.hpp"
+#include "numerics/teacher.hpp"
 #include "support/catch.hpp"
 
 #include <monomorph/core/type_name.hpp>
@@ -38,6 +39,19 @@ template <class Strategy> struct Preferences : Shrunk<1> {
 template <class Strategy> struct PreferencesOfAdapters : Preferences<Strategy> {
   using finetuning = monomorph::finetuning::LowRank<LowRankSpec{.rank = 2, .alpha = 4, .dropout = 0.1}>;
 };
+
+/// As the model of the ranked recipes, with one more block.
+struct TeacherOfRanked {
+  static constexpr DecoderSpec model = [] {
+    DecoderSpec model = Shrunk<1>::model;
+    model.n_layers = model.n_layers + 1;
+    return model;
+  }();
+};
+template <class Strategy> struct Taught : Next<Strategy> {
+  using objective = monomorph::objective::Distillation<TeacherOfRanked>;
+};
+template <class Strategy> struct TaughtInBf16 : Taught<Strategy> { using precision = monomorph::precision::Bf16Mixed; };
 
 /// A training of the recipe that an objective makes with a strategy, on a number of ranks.
 template <template <class Strategy> class RecipeOf, class Change> class Trainings {
@@ -128,6 +142,13 @@ TEST_CASE("pairs are compared with those of all ranks, so that 2 and 4 ranks giv
 TEST_CASE("preferences give the bits of one rank on 2 and 4, of all parameters and of adapters") {
   check_bits(trainings<Preferences>(plain));
   check_bits(trainings<PreferencesOfAdapters>(plain));
+}
+
+TEST_CASE("students give the bits of one rank on 2 and 4, whose teacher is divided among them") {
+  const auto taught = trainings<Taught>(plain);
+  check_bits(taught);
+  check_bits(trainings<TaughtInBf16>(plain));
+  CHECK_FALSE(same_bits(taught.on_one(1, true), trainings<Next>(plain).on_one(1, true)));
 }
 
 }  // namespace monomorph::testing

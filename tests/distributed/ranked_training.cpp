@@ -1,5 +1,7 @@
 #include "distributed/ranked_training.hpp"
 
+#include "numerics/teacher.hpp"
+
 #include "support/adamw_update.hpp"
 #include "support/ranks.hpp"
 #include "train/run/run_data.hpp"
@@ -124,7 +126,9 @@ class Rank {
         micro_batch_rows_(recipe, micro_batch_),
         communicator_(world.communicator(recipe.optimizer_shards(division.ranks), recipe.reduce_dtype)),
         step_(recipe.make_step(*communicator_, micro_batch_, 3, division.in_tree ? plan::tree_levels(accumulation_) : 0,
-                               recipe.hparams.objective)) {}
+                               recipe.hparams.objective)) {
+    if (recipe.teacher != nullptr) give_teacher(*step_);
+  }
 
   train::TrainingStep& step() { return *step_; }
 

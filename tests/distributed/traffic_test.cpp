@@ -3,6 +3,7 @@
 
 #include "distributed/encoder_like.hpp"
 #include "distributed/take_step.hpp"
+#include "numerics/teacher.hpp"
 #include "runtime/distributed/cpu_communicator.hpp"
 #include "support/ranks.hpp"
 
@@ -62,6 +63,7 @@ template <Recipe R> std::vector<Sent> measured(int ranks, Sum sum) {
     distributed::CpuCommunicator communicator(std::move(connected), world.groups({}).data,
                                               R::sharding::optimizer_shards(ranks), sum.wire);
     train::Step<R> step(communicator, 1, 3, sum.tree_levels());
+    if (has_teacher<objective_of<R>>) give_teacher(step);
     const auto sent_in_steps = [&] {
       take_step(step, sum.micro_batches, PolicyHparams::of<typename R::optimizer::Hparams>(), rows);
       for (int u = 0; u < plan::n_units<R>; ++u) communicator.wait(u);
@@ -161,6 +163,22 @@ TEST_CASE("every rank sends what the plan says, to whom it says: frozen units") 
   check_traffic<Tuned<Sharded<llama_like, sharding::FullShard>, finetuning::HeadOnly>>(2, {.micro_batches = 2});
   check_traffic<Tuned<Sharded<llama_like, sharding::ShardOptimizer>, finetuning::HeadOnly>>(2, {.micro_batches = 2});
   check_traffic<Tuned<Sharded<gpt2_like, sharding::FullShard>, OddBlocks>>(2, {.micro_batches = 2});
+}
+
+TEST_CASE(
+    "every rank sends what the plan says, to whom it says: a teacher, whose units are gathered like the student's") {
+  using Taught = TaughtBy<gpt2_like, Padded<llama_like>>;
+  const Sum sum{.micro_batches = 2};
+  const auto taught = check_traffic<Sharded<Taught, sharding::FullShard>>(2, sum),
+             alone = check_traffic<Sharded<gpt2_like, sharding::FullShard>>(2, sum);
+  CHECK(taught.gathers.collectives == alone.gathers.collectives + 2 * plan::n_teacher_units<Taught>);
+  CHECK(taught.reductions == alone.reductions);
+  check_traffic<Sharded<Taught, sharding::HybridShard<2>>>(4, sum);
+  check_traffic<Sharded<Taught, sharding::ReduceOncePerStep<sharding::FullShard>>>(2, sum);
+  check_traffic<Sharded<Taught, sharding::ShardGradOp>>(2, sum);  // its parameters are gathered once
+  check_traffic<Sharded<Taught, sharding::Replicate>>(2, sum);
+  using OfTied = TaughtBy<Padded<llama_like>, gpt2_like>;
+  check_traffic<Sharded<OfTied, sharding::FullShard>>(2, sum);
 }
 
 namespace {

@@ -457,6 +457,31 @@ ReferencePreferences reference_preferences(const DecoderSpec& model, const Tenso
   return result;
 }
 
+ReferenceDistilled reference_distillation(const DecoderSpec& model, const Tensors& parameters,
+                                          const ReferenceBatch& batch, const ReferenceTeacher& teacher) {
+  const Leaves leaves(parameters, layers_of(model, batch));
+  Tensor auxiliary_loss;
+  const Tensor z = logits_of(model, leaves, batch, auxiliary_loss).narrow(1, 0, model.vocab_size);
+  const std::int64_t tokens = z.size(0);
+  const Tensor u = leaf(teacher.logits, {tokens, model.vocab_size}, false);
+  const Tensor counts = indices(batch.targets).ne(ignored_target).to(at::kDouble);
+  const double temperature = teacher.temperature, weight = teacher.teacher_weight;
+  const Tensor q = at::log_softmax(z / temperature, -1), p = at::log_softmax(u / temperature, -1);
+  // The mean of the differences of logarithms from those of another distribution.
+  const auto apart = [](const Tensor& of, const Tensor& from) { return (of.exp() * (of - from)).sum(-1); };
+  const Tensor middle = ((p.exp() + q.exp()) / 2).log();
+  const Tensor divergence = teacher.divergence == "forward_kl"   ? apart(p, q)
+                            : teacher.divergence == "reverse_kl" ? apart(q, p)
+                                                                 : (apart(p, middle) + apart(q, middle)) / 2;
+  const Tensor hard = -log_probabilities_of(z, batch.targets).sum(), soft = (divergence * counts).sum();
+  const Tensor loss = (1 - weight) * hard + weight * temperature * temperature * soft;
+  loss.backward();
+  return {loss.item<double>(),
+          {hard.item<double>(), soft.item<double>(), -log_probabilities_of(u, batch.targets).sum().item<double>(),
+           (z.argmax(-1).eq(u.argmax(-1)) * counts).sum().item<double>()},
+          leaves.gradients()};
+}
+
 namespace {
 
 /// What the pooling makes of the tokens of each text, (samples · 2, D), and which samples have both texts.

@@ -71,6 +71,21 @@ struct ReferencePreferences {
 ReferencePreferences reference_preferences(const DecoderSpec& model, const Tensors& parameters,
                                            const ReferenceBatch& batch, const ReferencePreference& preference);
 
+/// What a student is compared with.
+struct ReferenceTeacher {
+  Values logits;           ///< (tokens, vocab_size)
+  std::string divergence;  ///< forward_kl, reverse_kl or jensen_shannon
+  double temperature = 1, teacher_weight = 0.5;
+};
+struct ReferenceDistilled {
+  double loss = 0;                  ///< sum over the counted tokens
+  std::array<double, 4> metrics{};  ///< the objective's, summed likewise
+  Tensors gradients;                ///< of the sum
+};
+/// A decoder that learns from a teacher's logits.
+ReferenceDistilled reference_distillation(const DecoderSpec& model, const Tensors& parameters,
+                                          const ReferenceBatch& batch, const ReferenceTeacher& teacher);
+
 struct ReferencePairs {
   double loss = 0;    ///< sum over the pairs
   double metric = 0;  ///< the objective's own, summed likewise

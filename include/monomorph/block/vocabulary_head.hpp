@@ -26,6 +26,14 @@ template <class R> struct SequenceSlices {
   }
 };
 
+/// What an objective with a teacher needs of a chunk besides.
+struct TaughtSlices {
+  Slice teacher_CV, metrics_4C;
+  constexpr TaughtSlices() = default;
+  constexpr TaughtSlices(SavedPlacement statistics, Shape CV)
+      : teacher_CV(statistics.take(CV)), metrics_4C(statistics.take({4, CV.rows})) {}
+};
+
 /// The last layer of a decoder: final norm, logits over the vocabulary and the loss of the recipe's objective, in
 /// chunks of tokens: the logits of a whole micro-batch never exist. A tied head's parameters are in the embedding's
 /// unit. An objective over sequences sees the cross-entropies of all tokens before there are gradients, so that the
@@ -34,7 +42,7 @@ template <class R> struct VocabularyHead {
   static constexpr const auto& model = trunk_of<R>;
   static constexpr UnitKind unit_kind = UnitKind::head;
   static constexpr bool shares_first_unit = model.tied_head;
-  static constexpr bool over_sequences = is_over_sequences<objective_of<R>>;
+  static constexpr bool over_sequences = is_over_sequences<objective_of<R>>, is_taught = has_teacher<objective_of<R>>;
 
   struct OwnParams : ParameterLayout {
     NormParams final_norm;
@@ -58,6 +66,7 @@ template <class R> struct VocabularyHead {
     Slice loss_C, logits_CV;  ///< losses of a chunk, unless the objective is over sequences
     Slice dlogits_CV;         ///< only if the compute dtype is narrower than that of the logits
     std::conditional_t<over_sequences, SequenceSlices<R>, Nothing> sequences;
+    std::conditional_t<is_taught, TaughtSlices, Nothing> taught;
     constexpr Saved(SavedPlacement activations, SavedPlacement statistics, std::int64_t M)
         : in_MD(activations.take({M, model.d_model})), norm(statistics, model.norm, {1, M}) {
       const Shape CV{loss_chunk_tokens<R>(M), model.padded_vocab()};
@@ -66,6 +75,7 @@ template <class R> struct VocabularyHead {
       else
         loss_C = statistics.take({1, CV.rows});
       logits_CV = statistics.take(CV);
+      if constexpr (is_taught) taught = {statistics, CV};
       if (narrows_gradient<R>) dlogits_CV = activations.take(CV);
     }
   };

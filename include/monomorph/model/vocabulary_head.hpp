@@ -4,6 +4,7 @@
 #include <monomorph/model/layer_tensors.hpp>
 #include <monomorph/model/normalize.hpp>
 #include <monomorph/runtime/kernels/cross_entropy.hpp>
+#include <monomorph/runtime/kernels/distillation.hpp>
 #include <monomorph/runtime/kernels/linear.hpp>
 #include <monomorph/runtime/kernels/sequences.hpp>
 #include <monomorph/runtime/kernels/step_scalars.hpp>
@@ -12,17 +13,6 @@
 namespace monomorph {
 
 namespace detail {
-
-/// An evaluation has the bare cross-entropy, so that perplexities can be compared, and the objective's metrics.
-template <class Objective>
-void evaluated_loss(auto queue, TokenLogits logits, const typename Objective::Hparams& hparams, StepScalars* scalars) {
-  cross_entropy(queue, logits);
-  if constexpr (!metrics_of<Objective>.empty()) {
-    logits.sum = &scalars->unused;
-    Objective::loss(queue, logits, hparams);
-    keep_metrics(queue, scalars);
-  }
-}
 
 /// What the norm has made, in the chunks of tokens whose logits exist at a time.
 template <class R> struct LossChunks {
@@ -39,6 +29,21 @@ template <class R> struct LossChunks {
       linear(t.queue, in_MD.rows(first, logits.logits_CV.shape.rows), weight_VD, {}, logits.logits_CV);
       f(logits, first);
     });
+  }
+  /// The objective's losses and gradients of a chunk, which a teacher sees first if there is one.
+  void token_loss(const TokenLogits& logits, std::int64_t first) const {
+    using Objective = objective_of<R>;
+    if constexpr (Head::is_taught)
+      Objective::loss(t.queue, taught(logits, first), *t.objective);
+    else
+      Objective::loss(t.queue, logits, *t.objective);
+  }
+  /// Whether the objective has all that it compares with.
+  bool is_complete() const {
+    if constexpr (Head::is_taught)
+      return t.teacher.in_MD.present();
+    else
+      return true;
   }
   /// The same where the logits have been made before. Where they are of several chunks, they are made again.
   void each_again(auto&& f) const {
@@ -66,6 +71,12 @@ template <class R> struct LossChunks {
             .scale = &t.scalars->loss_scale.value,
             .sum = &t.scalars->micro_batch};
   }
+  TaughtLogits taught(const TokenLogits& logits, std::int64_t first) const {
+    const std::int64_t n = logits.logits_CV.shape.rows;
+    const View teacher_CV = t.statistics[saved.taught.teacher_CV].rows(0, n);
+    linear(t.queue, t.teacher.in_MD.rows(first, n), t.teacher.weight_VD, {}, teacher_CV);
+    return {logits, teacher_CV, t.statistics[saved.taught.metrics_4C].columns(0, n)};
+  }
   View losses(std::int64_t first, std::int64_t n) const {
     if constexpr (Head::over_sequences)
       return t.statistics[saved.sequences.loss_M].columns(first, n);
@@ -73,6 +84,18 @@ template <class R> struct LossChunks {
       return t.statistics[saved.loss_C].columns(0, n);
   }
 };
+
+/// An evaluation has the bare cross-entropy, so that perplexities can be compared, and the objective's metrics.
+template <class R> void evaluated_loss(const LossChunks<R>& chunks, TokenLogits logits, std::int64_t first) {
+  const LayerTensors<R>& t = chunks.t;
+  cross_entropy(t.queue, logits);
+  if constexpr (!metrics_of<objective_of<R>>.empty()) {
+    if (!chunks.is_complete()) return;
+    logits.sum = &t.scalars->unused;
+    chunks.token_loss(logits, first);
+    keep_metrics(t.queue, t.scalars);
+  }
+}
 
 /// The loss of all sequences, and how much the gradient of each token counts.
 template <class R> void sequence_loss(const LossChunks<R>& chunks) {
@@ -109,7 +132,7 @@ template <class R> void each_gradient(const LossChunks<R>& chunks, auto&& f) {
     });
   } else {
     chunks.each([&](const TokenLogits& logits, std::int64_t first) {
-      objective_of<R>::loss(t.queue, logits, *t.objective);
+      chunks.token_loss(logits, first);
       f(logits, first);
     });
   }
@@ -124,9 +147,7 @@ template <class R> void VocabularyHead<R>::forward(const LayerTensors<R>& t, con
   if constexpr (over_sequences)
     detail::sequence_loss(chunks);
   else
-    chunks.each([&](const TokenLogits& logits, std::int64_t) {
-      detail::evaluated_loss<objective_of<R>>(t.queue, logits, *t.objective, t.scalars);
-    });
+    chunks.each([&](const TokenLogits& logits, std::int64_t first) { detail::evaluated_loss(chunks, logits, first); });
 }
 
 template <class R> void VocabularyHead<R>::backward(const LayerTensors<R>& t, const Saved& saved) {

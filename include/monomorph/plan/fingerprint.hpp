@@ -3,6 +3,7 @@
 #include <monomorph/core/hash.hpp>
 #include <monomorph/core/type_name.hpp>
 #include <monomorph/plan/recipe_content.hpp>
+#include <monomorph/plan/teacher.hpp>
 #include <monomorph/plan/units.hpp>
 #include <monomorph/recipe/members.hpp>
 #include <type_traits>
@@ -74,6 +75,20 @@ template <class R> constexpr void add_kind(Fingerprint& fingerprint) {
   }
 }
 
+/// The model that the objective compares with. Others have none, and add nothing.
+template <class R> constexpr void add_teacher(Fingerprint& fingerprint) {
+  if constexpr (has_teacher<objective_of<R>>) {
+    using Teacher = TeacherOf<R>;
+    fingerprint.add("teacher");
+    fingerprint.add(Teacher::model);
+    fingerprint.add(type_name<attention_of<Teacher>>(), type_name<Teacher>());
+    boost::hana::for_each(layers_of<Teacher>.runs, [&](auto run) {
+      fingerprint.add(type_name<typename decltype(run)::template block<Teacher>>(), type_name<Teacher>());
+      fingerprint.add(run.length);
+    });
+  }
+}
+
 /// What is computed: the kind of model, the objective, which tokens attend to which, each layer's block, and which
 /// units stay as they are.
 template <class R> constexpr void add_computation(Fingerprint& fingerprint) {
@@ -87,6 +102,7 @@ template <class R> constexpr void add_computation(Fingerprint& fingerprint) {
   add_frozen<R>(fingerprint);
   add_adapters<R>(fingerprint);
   add_amax_history<R>(fingerprint);
+  add_teacher<R>(fingerprint);
 }
 
 /// What a recipe does besides what it computes. The default schedule, and none who observes, add nothing, so that

@@ -1,5 +1,5 @@
 #pragma once
-#include <monomorph/plan/units.hpp>
+#include <monomorph/plan/teacher.hpp>
 #include <monomorph/recipe/members.hpp>
 
 namespace monomorph::plan {
@@ -85,6 +85,19 @@ template <class Layer> constexpr double loss_flops_per_token(std::int64_t micro_
     return 0;
 }
 
+/// Adds those of a model that goes forward alone.
+template <class R> constexpr void add_forward(FlopsPerToken& flops) {
+  const double width_and_tokens =
+      static_cast<double>(trunk_of<R>.d_model.value) * static_cast<double>(trunk_of<R>.context_length.value);
+  boost::hana::for_each(LayersOf<R>::runs, [&](auto run) {
+    using Layer = typename decltype(run)::template block<R>;
+    const double attention = attention_flops_per_token<Layer>();
+    if (!shares_first_unit<Layer>) flops.palm += 2.0 * run.length * static_cast<double>(active_parameters<Layer>());
+    if (attention > 0) flops.palm += 4.0 * run.length * width_and_tokens;
+    flops.exact += run.length * (static_cast<double>(Layer::matmul_flops_per_token()) + attention);
+  });
+}
+
 /// @param micro_batch samples of one rank, which an objective over embeddings compares with those of all ranks
 template <class R> constexpr FlopsPerToken flops_per_token(std::int64_t micro_batch = 1, int ranks = 1) {
   const double D = static_cast<double>(trunk_of<R>.d_model.value),
@@ -105,6 +118,7 @@ template <class R> constexpr FlopsPerToken flops_per_token(std::int64_t micro_ba
     }
     flops.exact += loss_flops_per_token<Layer>(micro_batch, ranks);
   });
+  if constexpr (has_teacher<objective_of<R>>) add_forward<TeacherOf<R>>(flops);
   flops.hardware += flops.exact;
   return flops;
 }

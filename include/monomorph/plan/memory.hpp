@@ -7,6 +7,7 @@
 #include <monomorph/plan/block_counts.hpp>
 #include <monomorph/plan/communication.hpp>
 #include <monomorph/plan/optimizer_buffers.hpp>
+#include <monomorph/plan/teacher.hpp>
 #include <monomorph/policy/precision_policy.hpp>
 
 namespace monomorph::plan {
@@ -36,9 +37,11 @@ struct Memory {
   std::int64_t statistics = 0;  ///< norm statistics, log-sum-exps, logits of a chunk
   std::int64_t rotary = 0;
   std::int64_t scalars = 0;               ///< what a step adds up and decides by
+  std::int64_t teacher = 0;               ///< another model, and what a pass through it needs; in an arena of its own
   std::int64_t host_params = 0;           ///< this rank's part of what compute reads, in the host's memory
   std::int64_t host_optimizer = 0;        ///< state and master parameters that lie in the host's memory
   std::int64_t host_activations = 0;      ///< what waits there for backward
+  std::int64_t host_teacher = 0;          ///< this rank's part of the teacher's parameters, likewise apart
   std::int64_t device_workspace = 0;      ///< of the kernels of a device with a memory of its own, beside the arena
   std::int64_t device_context = 0;        ///< of its driver
   std::int64_t device_communication = 0;  ///< of collectives between devices
@@ -52,17 +55,20 @@ struct Memory {
     return master + compute_params + gathered_params + gradients + gathered_gradients + gradient_tree +
            optimizer_state + optimizer_workspace + activations + statistics + rotary + scalars;
   }
-  /// What lies beside the arena in a memory that a device has of its own.
-  constexpr std::int64_t beside_arena() const { return device_workspace + device_context + device_communication; }
+  /// What lies beside the arena in the memory of the device.
+  constexpr std::int64_t beside_arena() const {
+    return teacher + device_workspace + device_context + device_communication;
+  }
   /// The other arena: what waits in the host's memory.
   constexpr std::int64_t host() const { return host_params + host_optimizer + host_activations; }
-  constexpr std::int64_t total() const { return arena() + beside_arena() + host() + host_staging + communication; }
+  constexpr std::int64_t total() const { return arena() + beside_arena() + on_host(); }
   /// What a budget is compared with: the memory of the device where it has one of its own, or else all.
   constexpr std::int64_t budgeted() const { return arena_on_host ? total() : arena() + beside_arena(); }
   /// What the machine's main memory must have room for.
-  constexpr std::int64_t in_main_memory() const {
-    return arena_on_host ? total() : host() + host_staging + communication;
-  }
+  constexpr std::int64_t in_main_memory() const { return arena_on_host ? total() : on_host(); }
+
+ private:
+  constexpr std::int64_t on_host() const { return host() + host_teacher + host_staging + communication; }
 };
 
 /// What a device is told of a layer's attention, by the recipe whose attention and sizes it has.
@@ -129,6 +135,9 @@ constexpr Memory memory_with(const Strategy& strategy, int dp, std::int64_t micr
   if (trunk_of<R>.position == Position::rotary)
     bytes.rotary = 2 * align_up(trunk_of<R>.context_length * (trunk_of<R>.head_width() / 2)) * statistic;
   bytes.scalars = scalar_bytes<R> + align_up(step_words<R>(dp)) * 8;
+  const TeacherBytes teacher = teacher_bytes<R>(strategy.sharding, micro_batch);
+  bytes.teacher = teacher.device;
+  bytes.host_teacher = teacher.host;
   if constexpr (has_own_memory<device_of<R>>) {
     bytes.arena_on_host = false;
     bytes.host_staging = host_staging_bytes;

@@ -1,5 +1,5 @@
 #pragma once
-#include <monomorph/plan/activations.hpp>
+#include <monomorph/plan/teacher.hpp>
 #include <monomorph/plan/update_runs.hpp>
 #include <monomorph/policy/precision_policy.hpp>
 
@@ -49,6 +49,19 @@ template <class R> constexpr std::int64_t gathered_of_batch(std::int64_t M) {
     return 0;
 }
 
+/// Adds what ranks gather of a teacher: parameters that are released after a pass, for every pass, and others in a
+/// run's first step alone.
+template <class R> constexpr void add_teacher(CollectiveTraffic& gathers, int dp, std::int64_t micro_batches) {
+  if constexpr (has_teacher<objective_of<R>>) {
+    using Teacher = TeacherOf<R>;
+    const Shards<Teacher> shards(dp);
+    if (shards.shards == 1 || !R::sharding::splits_parameters) return;
+    for (int u = 0; u < n_units<Teacher>; ++u)
+      for (std::int64_t i = 0; i < micro_batches; ++i)
+        gathers.add((shards.shards - 1) * shards.part[u] * size_of(R::precision::compute_dtype));
+  }
+}
+
 /// The traffic of a training step without evaluation. It is not a run's first step, so the parameters that it needs at
 /// its beginning were gathered at the end of the step before.
 /// @param micro_batches of a rank's step   @param wire dtype in which gradients travel
@@ -65,6 +78,7 @@ constexpr Traffic traffic(int dp, int rank, std::int64_t micro_batches, DType wi
   if (const std::int64_t elements = gathered_of_batch<R>(micro_batch * trunk_of<R>.context_length); elements > 0)
     for (std::int64_t i = 0; dp > 1 && i < micro_batches; ++i)
       traffic.batch_gathers.add((dp - 1) * elements * size_of(statistics_dtype(R::precision::compute_dtype)));
+  add_teacher<R>(traffic.gathers, dp, micro_batches);
   for (int u = 0; u < n_stored_units<R>; ++u) {
     const std::int64_t shard = shards.part[u], others = (shards.shards - 1) * shard;
     if (shard == 0) continue;

@@ -19,6 +19,9 @@ template <class P> inline constexpr bool is_over_embeddings = requires { P::text
 /// single tokens.
 template <class P> inline constexpr bool is_over_sequences = requires { P::sequences_per_sample; };
 
+/// Whether an objective over logits compares them with those of another model, its teacher.
+template <class P> inline constexpr bool has_teacher = requires { typename P::Teacher; };
+
 /// Whether an objective over logits predicts the token after each one, as one over sequences does. An objective over
 /// embeddings predicts no tokens.
 template <class P>
@@ -56,7 +59,9 @@ inline constexpr auto metrics_of = [] {
 ///   template <class Queue> static void loss(Queue, const TokenLogits&, const Hparams&);
 ///
 /// which makes losses and gradients of logits, by a kernel of the queue (runtime/kernels/cross_entropy.hpp), or by
-/// `each_token` with arithmetic of its own. One over sequences has
+/// `each_token` with arithmetic of its own. One with a type `Teacher`, which says a model of the same vocabulary as a
+/// recipe does, is given what that makes of the same tokens, too, as TaughtLogits (runtime/kernels/distillation.hpp).
+/// One over sequences has
 ///
 ///   template <class Queue> static void loss(Queue, const SequenceBatch&, const Hparams&);
 ///
@@ -86,8 +91,9 @@ struct ObjectiveAxis {
   template <class P, bool holds> static consteval void explain_loss() {
     static_assert(holds,
                   "[OBJ-02] an objective must have `template <class Queue> static auto loss(Queue, const auto& logits, "
-                  "const Hparams&)`: losses and gradients of a monomorph::TokenLogits, or, over sequences, of a "
-                  "monomorph::SequenceBatch, or, over embeddings, of a monomorph::TextEmbeddings "
+                  "const Hparams&)`: losses and gradients of a monomorph::TokenLogits, or, with a `Teacher`, of a "
+                  "monomorph::TaughtLogits, or, over sequences, of a monomorph::SequenceBatch, or, over embeddings, of "
+                  "a monomorph::TextEmbeddings "
                   "(docs/rules.md#obj-02)");
   }
   static constexpr int most_sequences = 8;

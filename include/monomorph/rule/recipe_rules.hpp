@@ -22,6 +22,7 @@
 #include <monomorph/rule/scaled_product_rules.hpp>
 #include <monomorph/rule/shape_rules.hpp>
 #include <monomorph/rule/sharding_rules.hpp>
+#include <monomorph/rule/teacher_rules.hpp>
 
 /// Which rules a recipe is judged by, in stages. A stage is judged only when those before it hold, as its rules rely on
 /// what they check; so a mistake is told once.
@@ -70,7 +71,8 @@ template <class R> consteval auto layout_rules() {
          scaled_product_rules<R>();
 }
 
-/// Eighth, in freeze_rules.hpp: which parameters are trained. Ninth, in plan_rules.hpp: what is planned.
+/// Eighth, in freeze_rules.hpp: which parameters are trained. Ninth, in teacher_rules.hpp: the model that the objective
+/// learns from. Tenth, in plan_rules.hpp: what is planned.
 template <class R> consteval auto all_rules() {
   if constexpr (!decltype(member_rules<R>())::all_hold)
     return member_rules<R>();
@@ -88,6 +90,8 @@ template <class R> consteval auto all_rules() {
     return layout_rules<R>();
   else if constexpr (!decltype(freeze_rules<R>())::all_hold)
     return freeze_rules<R>();
+  else if constexpr (!decltype(teacher_rules<R>())::all_hold)
+    return teacher_rules<R>();
   else
     return plan_rules<R>();
 }

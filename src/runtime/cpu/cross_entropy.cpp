@@ -2,6 +2,7 @@
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/machine/kernel_span.hpp>
 #include <monomorph/runtime/machine/parallel.hpp>
+#include "runtime/cpu/row_total.hpp"
 #include "runtime/machine/isa.hpp"
 
 namespace monomorph::cpu {
@@ -20,15 +21,8 @@ std::int64_t count_tokens(const TokenLogits& logits) {
   return count_targets(logits.targets_C, logits.logits_CV.shape.rows);
 }
 
-double total(const View& loss_C) {
-  double sum = 0;
-  for (std::int64_t i = 0; i < loss_C.elements(); ++i)
-    sum += loss_C.dtype == DType::fp64 ? loss_C.as<double>()[i] : static_cast<double>(loss_C.as<float>()[i]);
-  return sum;
-}
-
 void add_to_sum(const TokenLogits& logits, std::int64_t n) {
-  if (logits.sum != nullptr) logits.sum->add({.loss = total(logits.loss_C), .tokens = n});
+  if (logits.sum != nullptr) logits.sum->add({.loss = row_total(logits.loss_C), .tokens = n});
 }
 
 template <class S, class F> void each_row(const TokenLogits& tokens, F token_loss) {

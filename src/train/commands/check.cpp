@@ -10,6 +10,7 @@
 #include "train/run/run_data.hpp"
 #include "train/run/run_ownership.hpp"
 #include "train/run/start_weights.hpp"
+#include "train/run/teacher_weights.hpp"
 
 #include <monomorph/core/quantity_text.hpp>
 #include <monomorph/runtime/comm/collectives_check.hpp>
@@ -66,6 +67,7 @@ std::string check(const RecipeProgram& recipe, Hparams hparams, LaunchedRanks ra
   note_memory(recipe, hparams, ranks, resume.notes);
   if (!resume.checkpoint)
     for (std::string& line : check_start_weights(recipe, hparams)) resume.notes.push_back(std::move(line));
+  for (std::string& line : check_teacher(recipe, hparams)) resume.notes.push_back(std::move(line));
   const RunData data(recipe, hparams);
   if (resume.checkpoint) data.check_same_files(*resume.checkpoint);
   const std::int64_t batch = hparams.batch.global_batch;

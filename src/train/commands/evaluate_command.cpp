@@ -44,9 +44,11 @@ std::string evaluate_held_out(const RecipeProgram& recipe, const EvaluateOptions
     return restored_step(recipe, data.checkpoint, micro_batch, data.hparams.loss.policy, communicator,
                          "lower --micro-batch, or take a machine with more memory");
   });
+  RecipeProgram alone = recipe;
+  if (recipe.teacher != nullptr) alone.objective.metrics.clear();  // they compare with a teacher, which is not here
   std::string text;
   for (const auto& [name, result] :
-       evaluate_sets(recipe, *step, communicator, data.sets, micro_batch, data.bytes_per_token, std::nullopt))
+       evaluate_sets(alone, *step, communicator, data.sets, micro_batch, data.bytes_per_token, std::nullopt))
     text += (name.empty() ? "" : name + ": ") + evaluation_text(result) + "\n";
   return text;
 }

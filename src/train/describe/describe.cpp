@@ -67,6 +67,11 @@ std::string target_text(const RecipeProgram& recipe) {
     return fmt::format("none: the objective compares the embeddings of samples of {} texts", recipe.texts_per_sample);
   if (recipe.sequences_per_sample > 0)
     return fmt::format("the next token; the objective compares samples of {} sequences", recipe.sequences_per_sample);
+  if (recipe.teacher != nullptr) {
+    const RecipeProgram teacher = recipe.teacher();
+    return fmt::format("the next token, and what the teacher makes of it: {}, {} layers of width {}, {} parameters",
+                       teacher.name, teacher.n_blocks, teacher.model->d_model.value, format_number(teacher.n_params));
+  }
   if (!recipe.predicts_next_token) return "itself, where the objective hides it";
   return recipe.prepare == nullptr ? "the next token" : "the next token, as far as the objective wants it";
 }
@@ -166,12 +171,14 @@ void memory_table(Text& text, const RecipeProgram& recipe, int ranks, std::int64
   row("statistics and logits", bytes.statistics);
   row("rotary tables", bytes.rotary);
   row("numbers of a step", bytes.scalars);
+  row("teacher", bytes.teacher);
   row("workspace of the device's kernels, at most", bytes.device_workspace);
   row("context of the device's driver, about", bytes.device_context);
   row("collectives between devices, about", bytes.device_communication);
   row("parameters of compute on the host", bytes.host_params);
   row("masters and state on the host", bytes.host_optimizer);
   row("activations on the host", bytes.host_activations);
+  row("parameters of the teacher on the host", bytes.host_teacher);
   row("copies for checkpoints on the host", bytes.host_staging);
   row("gradients on their way", bytes.communication);
   row("total", bytes.total());

@@ -45,6 +45,10 @@ std::string_view name_of(MemoryPart part) {
       return "rotary tables";
     case MemoryPart::scalars:
       return "numbers of a step";
+    case MemoryPart::teacher:
+      return "teacher";
+    case MemoryPart::host_teacher:
+      return "parameters of the teacher on the host";
     case MemoryPart::host_parameters:
       return "parameters on the host";
     case MemoryPart::host_optimizer:

@@ -2,6 +2,7 @@
 // with every recipe.
 #include <monomorph/core/hparams.hpp>
 #include <monomorph/objective/contrastive_pairs.hpp>
+#include <monomorph/objective/distillation.hpp>
 #include <monomorph/objective/masked_tokens.hpp>
 #include <monomorph/objective/next_token.hpp>
 #include <monomorph/objective/preferences.hpp>
@@ -23,6 +24,7 @@ BOOST_HANA_ADAPT_STRUCT(monomorph::objective::NextTokenHparams, label_smoothing,
 BOOST_HANA_ADAPT_STRUCT(monomorph::objective::MaskedTokensHparams, mask_fraction, random_fraction, kept_fraction,
                         label_smoothing, z_loss);
 BOOST_HANA_ADAPT_STRUCT(monomorph::objective::ContrastivePairsHparams, temperature, symmetric);
+BOOST_HANA_ADAPT_STRUCT(monomorph::objective::DistillationHparams, temperature, teacher_weight, divergence);
 BOOST_HANA_ADAPT_STRUCT(monomorph::objective::PreferencesHparams, beta, kind, label_smoothing);
 BOOST_HANA_ADAPT_STRUCT(monomorph::observer::TensorNormsHparams, every);
 BOOST_HANA_ADAPT_STRUCT(monomorph::schedule::WarmupDecayHparams, kind, warmup_steps, decay_steps, final_fraction);
@@ -38,6 +40,7 @@ template void append_fields(optim::MuonHparams&, FieldList&);
 template void append_fields(objective::NextTokenHparams&, FieldList&);
 template void append_fields(objective::MaskedTokensHparams&, FieldList&);
 template void append_fields(objective::ContrastivePairsHparams&, FieldList&);
+template void append_fields(objective::DistillationHparams&, FieldList&);
 template void append_fields(objective::PreferencesHparams&, FieldList&);
 template void append_fields(observer::TensorNormsHparams&, FieldList&);
 template void append_fields(schedule::WarmupDecayHparams&, FieldList&);

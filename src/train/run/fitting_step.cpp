@@ -29,8 +29,11 @@ std::string advice(const Error& refusal, const RecipeProgram& recipe, const Hpar
 }
 
 Owned<TrainingStep> make_step(const RecipeProgram& recipe, const Hparams& hparams, Communicator& communicator) try {
-  return recipe.make_step(communicator, micro_batch_of(hparams), static_cast<std::uint64_t>(hparams.run.seed.value),
-                          tree_levels(hparams, communicator.size()), hparams.loss.policy);
+  Owned<TrainingStep> step =
+      recipe.make_step(communicator, micro_batch_of(hparams), static_cast<std::uint64_t>(hparams.run.seed.value),
+                       tree_levels(hparams, communicator.size()), hparams.loss.policy);
+  step->take_teacher();
+  return step;
 } catch (const UsageError& error) {
   if (!is_refused_memory(error)) throw;
   throw UsageError(error.id(), std::string(error.text()) + "; " + advice(error, recipe, hparams, communicator.size()));

@@ -37,6 +37,7 @@ runtime::CheckpointMetadata run_metadata(const RecipeProgram& recipe, const Hpar
   if (std::isfinite(state.lowest_evaluation_loss))
     metadata.counters[runtime::lowest_evaluation_loss_counter] = state.lowest_evaluation_loss;
   if (state.product_table != 0) metadata.counters[runtime::product_table_counter] = state.product_table;
+  if (state.teacher != 0) metadata.counters[runtime::teacher_counter] = state.teacher;
   if (hparams.spikes.action.value != SpikeAction::none) {
     add_moments(metadata, spike_loss_counters, state.spike_levels.loss);
     add_moments(metadata, spike_norm_counters, state.spike_levels.gradient_norm);

@@ -90,6 +90,7 @@ RunState saved_state(const runtime::CheckpointMetadata& metadata, const std::str
   if (saved.has(rewinds_counter)) state.rewinds = saved.counter(rewinds_counter, most);
   if (saved.has(runtime::product_table_counter))
     state.product_table = saved.counter(runtime::product_table_counter, most);
+  if (saved.has(runtime::teacher_counter)) state.teacher = saved.counter(runtime::teacher_counter, most);
   return state;
 }
 

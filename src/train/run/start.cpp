@@ -7,6 +7,7 @@
 #include "train/run/fitting_step.hpp"
 #include "train/run/reference_sets.hpp"
 #include "train/run/start_weights.hpp"
+#include "train/run/teacher_weights.hpp"
 #include "train/step/loss_scale.hpp"
 
 #include <monomorph/core/atomic_file.hpp>
@@ -44,6 +45,7 @@ std::optional<RunState> restored_state(const RecipeProgram& recipe, const Hparam
   if (!restored->same_precision) {  // another compute dtype needs another scale
     restored->state.loss_scale = initial_loss_scale(recipe.compute_dtype, hparams.loss_scale);
     restored->state.steps_at_scale = 0;
+    restored->state.teacher = 0;  // what is known of it is of numbers that were rounded otherwise
   }
   return restored->state;
 }
@@ -79,6 +81,8 @@ Start start_run(const RecipeProgram& recipe, Hparams hparams, const World& world
     state = restored_state(recipe, hparams, *resume.checkpoint, data, *step, communicator);
     if (!state) resume = resolve_resume_together(recipe, hparams, world, resume.checkpoint);
   }
+  for (std::string& line : load_teacher(recipe, hparams, *step, communicator, *state, resume.checkpoint.has_value()))
+    resume.notes.push_back(std::move(line));
   std::ranges::move(notes, std::back_inserter(resume.notes));
   return {std::move(hparams), std::move(resume), std::move(data), std::move(step), std::move(staged), *state};
 }

@@ -19,7 +19,8 @@ OpenedWeights open_start_weights(const RecipeProgram& recipe, const Hparams& hpa
   });
 }
 
-/// Of all ranks, under the names of this one's tensors: one that only others have found is counted under "other ranks".
+}  // namespace
+
 NonFiniteNumbers of_all_ranks(NonFiniteNumbers numbers, Communicator& communicator) {
   std::int64_t here = 0, everywhere = 0;
   for (const auto& [name, n] : numbers) here += n;
@@ -27,8 +28,6 @@ NonFiniteNumbers of_all_ranks(NonFiniteNumbers numbers, Communicator& communicat
   if (everywhere > here) numbers["what other ranks hold"] = everywhere - here;
   return numbers;
 }
-
-}  // namespace
 
 std::vector<std::string> check_start_weights(const RecipeProgram& recipe, const Hparams& hparams) {
   if (hparams.weights.from.value.empty()) return {};

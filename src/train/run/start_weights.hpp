@@ -1,4 +1,6 @@
 #pragma once
+#include "train/weights/load_weights.hpp"
+
 #include <monomorph/runtime/comm/communicator.hpp>
 #include <monomorph/train/describe/recipe_program.hpp>
 #include <monomorph/train/hparams/hparams.hpp>
@@ -17,5 +19,8 @@ std::vector<std::string> check_start_weights(const RecipeProgram& recipe, const 
 /// @return for the user, a line each   @throws as check_start_weights
 std::vector<std::string> load_start_weights(const RecipeProgram& recipe, const Hparams& hparams, TrainingStep& step,
                                             Communicator& communicator);
+
+/// Of all ranks, under the names of this one's tensors: one that only others have found is counted under "other ranks".
+NonFiniteNumbers of_all_ranks(NonFiniteNumbers numbers, Communicator& communicator);
 
 }  // namespace monomorph::train

@@ -309,6 +309,7 @@ void Trainer::go_back() {
   earlier.samples = state_.samples;
   earlier.rewinds = state_.rewinds + 1;
   earlier.product_table = state_.product_table;
+  earlier.teacher = state_.teacher;
   state_ = last_good_ = earlier;
   last_evaluated_ = -1;
   all_have_written_ = false;

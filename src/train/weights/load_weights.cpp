@@ -165,14 +165,20 @@ void count_non_finite(const std::string& name, View view, NonFiniteNumbers& numb
   if (const std::int64_t n = non_finite(view); n > 0) numbers[name] += n;
 }
 
-NonFiniteNumbers load_weights(WeightsSource& source, const WeightsHparams& choices, TrainingStep& step) {
+NonFiniteNumbers load_weights(WeightsSource& source, const WeightsHparams& choices,
+                              const std::vector<StateTensor>& tensors, HostAccess& there) {
   NonFiniteNumbers numbers;
-  HostPieces pieces(step);
-  for (const StateTensor& tensor : step.parameters()) {
+  HostPieces pieces(there);
+  for (const StateTensor& tensor : tensors) {
     if (source.find(tensor.name) == nullptr) continue;  // an adapter's: check_tensors lets nothing else be missing
     ResizedTensor from(source, tensor.name, tensor.shape, choices);
     load_tensor(tensor, from, pieces, numbers);
   }
+  return numbers;
+}
+
+NonFiniteNumbers load_weights(WeightsSource& source, const WeightsHparams& choices, TrainingStep& step) {
+  NonFiniteNumbers numbers = load_weights(source, choices, step.parameters(), step);
   step.parameters_changed();
   return numbers;
 }

@@ -47,6 +47,9 @@ std::string warning_of(const NonFiniteNumbers& numbers, const std::string& where
 /// Adds those of a contiguous view in the host's memory.
 void count_non_finite(const std::string& name, View view, NonFiniteNumbers& numbers);
 
+/// Puts weights in the place of tensors, as below.   @param there what reaches their memory
+NonFiniteNumbers load_weights(WeightsSource& source, const WeightsHparams& choices,
+                              const std::vector<StateTensor>& tensors, HostAccess& there);
 /// Puts weights in the place of a step's parameters. Each rank reads what it holds, in bounded pieces. Rows and
 /// adapters that the source does not have keep what initialisation gave them, unless `choices` say otherwise.
 NonFiniteNumbers load_weights(WeightsSource& source, const WeightsHparams& choices, TrainingStep& step);

@@ -1,5 +1,6 @@
 #include <monomorph/train/hparams/hparams.hpp>
 #include <recipes/quickstart.hpp>
+#include <recipes/tiny_distillation.hpp>
 #include <recipes/tiny_preferences.hpp>
 
 #include "support/catch.hpp"
@@ -19,6 +20,8 @@ Hparams defaults_of(const std::filesystem::path& recipe) {
   Hparams hparams;
   if (recipe.stem() == "quickstart")
     hparams.optimizer.policy = PolicyHparams::of<recipes::quickstart::optimizer::Hparams>();
+  if (recipe.stem() == "tiny_distillation")
+    hparams.loss.policy = PolicyHparams::of<recipes::tiny_distillation::objective::Hparams>();
   if (recipe.stem().string().starts_with("tiny_preferences"))
     hparams.loss.policy = PolicyHparams::of<recipes::tiny_preferences::objective::Hparams>();
   return hparams;

@@ -26,18 +26,27 @@ template <class Queue> class QueuedCommunicator {
   int shards() const { return communicator_->shards(); }
   int shard_index() const { return communicator_->shard_index(); }
 
+  /// The same, of a model whose units are numbered behind so many.
+  QueuedCommunicator behind(int units) const {
+    QueuedCommunicator other = *this;
+    other.first_unit_ += units;
+    return other;
+  }
+
   // As of Communicator.
   void all_gather(int unit, View shard, View unsharded) const {
-    in_turn([=, all = communicator_] { all->all_gather(unit, shard, unsharded); });
+    in_turn([=, unit = first_unit_ + unit, all = communicator_] { all->all_gather(unit, shard, unsharded); });
   }
   void reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) const {
-    in_turn([=, all = communicator_] { all->reduce_scatter(unit, unsharded, shard, reduction); });
+    in_turn([=, unit = first_unit_ + unit, all = communicator_] {
+      all->reduce_scatter(unit, unsharded, shard, reduction);
+    });
   }
   void release(int unit) const {
-    in_turn([=, all = communicator_] { all->release(unit); });
+    in_turn([=, unit = first_unit_ + unit, all = communicator_] { all->release(unit); });
   }
   void wait(int unit) const {
-    in_turn([=, all = communicator_] { all->wait(unit); });
+    in_turn([=, unit = first_unit_ + unit, all = communicator_] { all->wait(unit); });
   }
   void all_reduce_sum(View words) const {
     in_turn([=, all = communicator_] { all->all_reduce_sum(words); });
@@ -59,6 +68,7 @@ template <class Queue> class QueuedCommunicator {
 
   Queue queue_;
   Communicator* communicator_;
+  int first_unit_ = 0;
 };
 
 }  // namespace monomorph

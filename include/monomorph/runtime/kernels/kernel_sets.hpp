@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <monomorph/policy/device_policy.hpp>
+#include <monomorph/runtime/kernels/distillation.hpp>
 #include <monomorph/runtime/kernels/expert_products.hpp>
 #include <monomorph/runtime/kernels/kernels.hpp>
 #include <monomorph/runtime/kernels/scaled_products.hpp>
@@ -65,6 +66,10 @@ template <class Queue> concept HasPreference = requires(Queue queue, SequenceBat
   preference_loss(queue, batch, PreferenceTerms{});
 };
 
+template <class Queue> concept HasDistillation = requires(Queue queue, TaughtLogits logits) {
+  distillation_loss(queue, logits, DistillationTerms{});
+};
+
 namespace detail {
 struct ElementFunction {
   void operator()(auto, auto&) const {}
@@ -95,6 +100,7 @@ concept SaysItsKernels = HasSgd<Queue>
     Sets::template has<kernels::ScaledProducts>&& HasTextPooling<Queue> ==
     Sets::template has<kernels::TextPooling>&& HasContrast<Queue> ==
     Sets::template has<kernels::Contrast>&& HasPreference<Queue> ==
-    Sets::template has<kernels::Preference>&& HasOwnArithmetic<Queue> == Sets::template has<kernels::OwnArithmetic>;
+    Sets::template has<kernels::Preference>&& HasDistillation<Queue> ==
+    Sets::template has<kernels::Distillation>&& HasOwnArithmetic<Queue> == Sets::template has<kernels::OwnArithmetic>;
 
 }  // namespace monomorph

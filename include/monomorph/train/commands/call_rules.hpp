@@ -54,8 +54,9 @@ template <class P, class Queue> consteval auto optimizer_call_rules() {
 }
 
 template <class P, class Queue> struct ObjectiveIsCalled {
+  using OfTokens = std::conditional_t<has_teacher<P>, TaughtLogits, TokenLogits>;
   using Made = std::conditional_t<is_over_embeddings<P>, TextEmbeddings,
-                                  std::conditional_t<is_over_sequences<P>, SequenceBatch, TokenLogits>>;
+                                  std::conditional_t<is_over_sequences<P>, SequenceBatch, OfTokens>>;
   static constexpr bool holds = requires(Queue queue, const Made& made, const typename P::Hparams& hparams) {
     P::loss(queue, made, hparams);
   };

@@ -12,7 +12,7 @@ namespace monomorph {
 
 namespace detail {
 
-template <Recipe R> std::vector<train::LayerKind> layer_kinds() {
+template <class R> std::vector<train::LayerKind> layer_kinds() {
   std::vector<train::LayerKind> kinds;
   boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
     using Block = typename decltype(run)::template block<R>;
@@ -28,7 +28,7 @@ template <Recipe R> std::vector<train::LayerKind> layer_kinds() {
 }
 
 /// Of the runs of layers that have an attention.
-template <Recipe R> std::vector<train::LayerAttention> attentions_of() {
+template <class R> std::vector<train::LayerAttention> attentions_of() {
   std::vector<train::LayerAttention> attentions;
   boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
     using Block = typename decltype(run)::template block<R>;
@@ -38,26 +38,26 @@ template <Recipe R> std::vector<train::LayerAttention> attentions_of() {
   return attentions;
 }
 
-template <Recipe R> constexpr std::string_view observer_name() {
+template <class R> constexpr std::string_view observer_name() {
   if constexpr (rule::HasObserver<R>)
     return type_name<typename R::observer>();
   else
     return "none";
 }
 
-template <Recipe R> constexpr const LowRankSpec* low_rank_of() {
+template <class R> constexpr const LowRankSpec* low_rank_of() {
   if constexpr (HasAdapters<R>)
     return &finetuning_of<R>::low_rank;
   else
     return nullptr;
 }
 /// What the arguments of adapters' policy say is a fact of its own.
-template <Recipe R> constexpr std::string_view finetuning_name() {
+template <class R> constexpr std::string_view finetuning_name() {
   constexpr std::string_view name = type_name<finetuning_of<R>>();
   return HasAdapters<R> ? name.substr(0, name.find('<')) : name;
 }
 
-template <Recipe R>
+template <class R>
 inline constexpr train::NamedPolicy named_policies[] = {{"sharding", type_name<typename R::sharding>(), false},
                                                         {"precision", type_name<typename R::precision>(), false},
                                                         {"state_dtype", name_of(R::precision::master_dtype)},
@@ -156,6 +156,34 @@ template <Recipe R> constexpr std::span<const ParameterGroup> groups_of() {
     return {};
 }
 
+/// Of a teacher, what is read of a recipe to find its weights.
+template <class R> train::RecipeProgram model_of() {
+  return {.name = std::string(type_name<typename R::Source>()),
+          .model = &trunk_of<R>,
+          .output = ModelKind<SpecOf<R>>::output,
+          .described_model = train::described_model(R::model),
+          .compute_dtype = R::precision::compute_dtype,
+          .master_dtype = R::precision::compute_dtype,
+          .mesh = mesh_of<R>,
+          .policies = train::policy_facts(layer_kinds<R>(), named_policies<R>, mesh_of<R>, nullptr),
+          .n_params = plan::params<R>,
+          .n_blocks = plan::n_blocks<R>,
+          .first_block = plan::first_block<R>,
+          .unit_layout = plan::unit_layout<R>,
+          .trains_tensor = plan::trains_tensor<R>,
+          .n_units = plan::n_units<R>,
+          .wants_document_starts = attention_of<R>::within_documents,
+          .prefix_tokens = plan::longest_prefix<R>,
+          .layers = layer_kinds<R>(),
+          .attentions = attentions_of<R>()};
+}
+template <Recipe R> constexpr auto teacher_of() -> decltype(train::RecipeProgram::teacher) {
+  if constexpr (has_teacher<objective_of<R>>)
+    return model_of<plan::TeacherOf<R>>;
+  else
+    return nullptr;
+}
+
 template <Recipe R> train::RecipeProgram program_of() {
   return {.name = std::string(type_name<experiment_of<R>>()),
           .fingerprint = plan::fingerprint<R>,
@@ -195,6 +223,7 @@ template <Recipe R> train::RecipeProgram program_of() {
           .texts_per_sample = texts_per_sample_of<objective_of<R>>(),
           .sequences_per_sample = sequences_per_sample_of<objective_of<R>>(),
           .objective = report_of<objective_of<R>>(),
+          .teacher = teacher_of<R>(),
           .prepare = prepare_of<objective_of<R>>(),
           .layers = layer_kinds<R>(),
           .attentions = attentions_of<R>(),

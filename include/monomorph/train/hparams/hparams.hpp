@@ -137,6 +137,12 @@ struct WeightsHparams {
       "between neighbours"};
 };
 
+struct TeacherHparams {
+  Field<std::string> from{"",
+                          "weights of the model that an objective such as Distillation learns from: a checkpoint, or a "
+                          "folder of a Hugging Face model"};
+};
+
 struct LogHparams {
   Field<std::int64_t> every{10, 1, most_steps, "steps between lines of the log"};
   Field<bool> tensorboard{true, "write TensorBoard event files beside metrics.jsonl"};
@@ -193,6 +199,7 @@ struct Hparams {
   EvaluationHparams evaluation;
   CheckpointHparams checkpoint;
   WeightsHparams weights;
+  TeacherHparams teacher;
   LogHparams log;
   FailureHparams failure;
   SpikeHparams spikes;
@@ -301,6 +308,7 @@ BOOST_HANA_ADAPT_STRUCT(monomorph::train::EvaluationHparams, every, batches, at_
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::CheckpointHparams, every, every_seconds, keep, keep_every, keep_best, best_by,
                         async_save, on_failure, directory, resume);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::WeightsHparams, from, vocabulary, positions);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::TeacherHparams, from);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::LogHparams, every, tensorboard);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::FailureHparams, max_skipped_in_a_row, rank_timeout,
                         exit_code_when_interrupted);
@@ -309,4 +317,4 @@ BOOST_HANA_ADAPT_STRUCT(monomorph::train::LossHparams, on_empty_batch, policy);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::LossScaleHparams, initial, minimum, growth_steps);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::ObserverHparams, policy);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::Hparams, run, data, batch, optimizer, schedule, evaluation, checkpoint,
-                        weights, log, failure, spikes, loss, loss_scale, observer);
+                        weights, teacher, log, failure, spikes, loss, loss_scale, observer);

@@ -13,7 +13,7 @@ namespace monomorph::train {
 /// The parameters that compute reads. The sharding policy says what ranks split, and where a rank's part of a unit
 /// lies; here is when it is collected: a unit that is about to be used is there, and the next one is on its way while
 /// it is used.
-template <Recipe R> class ParameterStore {
+template <class R> class ParameterStore {
   using Queue = typename device_of<R>::Queue;
   using Collectives = QueuedCommunicator<Queue>;
   using Transfers = TransfersOf<Queue>;

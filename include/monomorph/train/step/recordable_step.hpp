@@ -97,11 +97,13 @@ template <Recipe R> class RecordableStep : public StepAccess<R> {
     typename ParameterStore<R>::Progress parameters;
     typename GradientStore<R>::Progress gradients;
     typename OptimizerStore<R>::Progress optimizer;
+    typename decltype(State<R>::teacher)::Progress teacher;
     bool operator==(const Progress&) const = default;
   };
   Progress progress() const {
     const State<R>& state = this->state_;
-    return {state.parameters.progress(), state.gradients.progress(), state.optimizer.progress()};
+    return {state.parameters.progress(), state.gradients.progress(), state.optimizer.progress(),
+            state.teacher.progress()};
   }
   static void unless_it_failed(auto&& wait) noexcept {
     try {

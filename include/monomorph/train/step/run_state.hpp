@@ -25,6 +25,7 @@ struct RunState {
   SpikeLevels spike_levels{};                                               ///< of a run that watches for spikes
   std::int64_t rewinds = 0;        ///< how often it has gone back to a checkpoint
   std::int64_t product_table = 0;  ///< DeviceUse::product_table
+  std::int64_t teacher = 0;        ///< of the teacher's weights, by which another one is told; 0: there is none
 };
 
 }  // namespace monomorph::train

@@ -11,6 +11,7 @@
 #include <monomorph/train/step/optimizer_store.hpp>
 #include <monomorph/train/step/rotary_tables.hpp>
 #include <monomorph/train/step/scalar_store.hpp>
+#include <monomorph/train/step/teacher.hpp>
 
 namespace monomorph::train {
 
@@ -57,7 +58,13 @@ template <Recipe R> class State {
   OptimizerStore<R> optimizer;
   ActivationStore<R> activations;
   ScalarStore<R> scalars;
+  static constexpr bool is_taught = has_teacher<objective_of<R>>;
+  [[no_unique_address]] std::conditional_t<is_taught, TeacherPlace<R>, NoTeacher> teacher;
 
+  void take_teacher() {
+    if constexpr (is_taught)
+      teacher.take(queue_, collectives.behind(plan::n_stored_units<R>), transfers_.get(), batch_);
+  }
   Queue queue() const { return queue_; }
   /// What is given to the queue from now on runs when all copies from and to the host are done.
   void wait_for_transfers() {
@@ -68,6 +75,7 @@ template <Recipe R> class State {
     parameters.changed();
     gradients.forget();
     optimizer.forget();
+    if constexpr (is_taught) teacher.forget();
     if (transfers_) transfers_->forget();
   }
   std::int64_t batch() const { return batch_; }

@@ -22,7 +22,10 @@ template <Recipe R> class Step final : public RecordableStep<R> {
 
   LossSum evaluate(const MicroBatch& batch) override {
     this->check(batch);
-    forward_to(last_layer, {batch, 0, false, {}});
+    const StepPass pass{batch, 0, false, {}};
+    ask_teacher(pass);
+    forward_to(last_layer, pass);
+    release_teacher();
     parameters_.after_evaluation();
     return this->scalars().micro_batch;
   }
@@ -30,6 +33,7 @@ template <Recipe R> class Step final : public RecordableStep<R> {
  private:
   void enqueue_forward(const StepPass& pass) override {
     if (pass.accumulation_step.first()) scalars_.start_step();
+    ask_teacher(pass);
     forward_to(last_layer - 1, pass);
   }
   /// From the first layer up to `end`.
@@ -58,12 +62,26 @@ template <Recipe R> class Step final : public RecordableStep<R> {
         if (i == last_layer) t = scalars_.counting(t);  // it computes here for the first time
         activations_.before_backward(layer, i, t, saved);
         layer.backward(t, saved);
+        if (i == last_layer) release_teacher();
       });
       activations_.after_backward(i);
       parameters_.after_backward(i);
       if (plan::first_uses_unit<R>(i)) gradients_.close(unit(i), pass.accumulation_step);
     }
     scalars_.count_micro_batch();
+  }
+
+  /// What a teacher makes of the micro-batch comes first, as the last layer compares it with what the student makes.
+  void ask_teacher(const StepPass& pass) {
+    if constexpr (State<R>::is_taught)
+      if (auto* const teacher = this->state_.teacher.get()) {
+        const auto span = comm_.trace_compute("teacher", no_unit);
+        teacher->forward(pass.batch);
+      }
+  }
+  void release_teacher() {
+    if constexpr (State<R>::is_taught)
+      if (auto* const teacher = this->state_.teacher.get()) teacher->release();
   }
 
   void enqueue_decision(GradientNorm norm) override {
@@ -123,6 +141,9 @@ template <Recipe R> class Step final : public RecordableStep<R> {
     if constexpr (may_be_cut) t.document_starts = pass.batch.document_starts;
     t.training = pass.training;
     t.accumulate = gradients_.accumulates(pass.accumulation_step);
+    if constexpr (State<R>::is_taught)
+      if (auto* const teacher = this->state_.teacher.get(); teacher != nullptr && layer == last_layer)
+        t.teacher = teacher->views();
     return scalars_.with_maxima(t);
   }
 

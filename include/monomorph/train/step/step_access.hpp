@@ -35,6 +35,17 @@ template <Recipe R> class StepAccess : public TrainingStep {
     state_.parameters.changed();
     state_.optimizer.round_parameters();
   }
+  void take_teacher() override { state_.take_teacher(); }
+  std::vector<StateTensor> teacher_parameters() override {
+    synchronize(state_.queue());
+    if constexpr (State<R>::is_taught)
+      if (auto* const teacher = state_.teacher.get()) return teacher->parameters();
+    return {};
+  }
+  void teacher_changed() override {
+    wait_for_all();
+    if constexpr (State<R>::is_taught) state_.teacher.forget();
+  }
   View download(View view, HostBuffer& buffer) const override { return copy_to_host(state_.queue(), view, buffer); }
   View place_for_upload(View view, HostBuffer& buffer) const override {
     return place_on_host(state_.queue(), view, buffer);
@@ -73,7 +84,7 @@ template <Recipe R> class StepAccess : public TrainingStep {
   const State<R>& state() const { return state_; }
 
  protected:
-  static constexpr int n_units = plan::n_stored_units<R>;
+  static constexpr int n_units = plan::n_stored_units<R> + plan::n_teacher_units<R>;
   static constexpr bool within_documents = attention_of<R>::within_documents;
 
   /// What the recipe's batches are.

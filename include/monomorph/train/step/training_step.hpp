@@ -103,6 +103,12 @@ class TrainingStep : public HostAccess {
   virtual std::vector<StateTensor> optimizer_state() = 0;
   virtual std::vector<StateTensor> gradients() = 0;  ///< for tests and diagnosis
   virtual void parameters_changed() = 0;             ///< after a load: compute's rounded copy follows
+  /// Takes memory for the teacher of the recipe's objective, if it has one and not yet: training asks it, and from now
+  /// on evaluations do.
+  virtual void take_teacher() {}
+  /// In the dtype that computes; none of an objective without a teacher, or before it was taken.
+  virtual std::vector<StateTensor> teacher_parameters() { return {}; }
+  virtual void teacher_changed() {}  ///< after a load
   /// For generation (Session); valid as long as the step is, and null of an encoder.
   virtual Owned<TokenPass> token_pass(const PassSizes& sizes) = 0;
   virtual View hidden_state(

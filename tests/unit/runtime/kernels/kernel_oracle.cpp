@@ -8,6 +8,7 @@
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/gelu.h>
+#include <ATen/ops/kl_div.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/outer.h>
@@ -132,6 +133,32 @@ Result focal_loss(const Matrix& logits, const std::vector<std::int32_t>& targets
       at::cross_entropy_loss(logits_CV.narrow(1, 0, vocab_size), index_vector(targets), {}, 0, -1);
   const at::Tensor losses_C = (1 - (-minus_log_p).exp()).square() * minus_log_p;
   return differentiate(losses_C, at::zeros_like(losses_C) + 1, {logits_CV});
+}
+
+Distilled distillation(const Matrix& logits, const Matrix& teacher, const std::vector<std::int32_t>& targets,
+                       std::int64_t vocab_size, const Distillation& terms) {
+  const at::Tensor logits_CV = leaf(logits), z = logits_CV.narrow(1, 0, vocab_size),
+                   u = tensor(teacher).narrow(1, 0, vocab_size), targets_C = index_vector(targets),
+                   counts_C = targets_C.ne(-1);
+  const double T = terms.temperature, weight = terms.teacher_weight;
+  const at::Tensor q = (z / T).log_softmax(1), p = (u / T).log_softmax(1);
+  // KL(target || input), from logarithms of both.
+  const auto divergence = [](const at::Tensor& input, const at::Tensor& target) {
+    return at::kl_div(input, target, /*reduction=none*/ 0, /*log_target=*/true).sum(1);
+  };
+  const at::Tensor mean = ((p.exp() + q.exp()) / 2).log();
+  const at::Tensor apart = terms.divergence == Distillation::Divergence::forward ? divergence(q, p)
+                           : terms.divergence == Distillation::Divergence::reverse
+                               ? divergence(p, q)
+                               : (divergence(mean, p) + divergence(mean, q)) / 2;
+  const at::Tensor hard = at::cross_entropy_loss(z, targets_C, {}, 0, -1),
+                   of_teacher = at::cross_entropy_loss(u, targets_C, {}, 0, -1),
+                   losses_C = (1 - weight) * hard + weight * T * T * apart * counts_C;
+  const Result result = differentiate(losses_C, at::zeros_like(losses_C) + 1, {logits_CV});
+  return {result.y,
+          result.gradients[0],
+          {values(hard), values(apart * counts_C), values(of_teacher),
+           values((z.argmax(1).eq(u.argmax(1)) * counts_C).to(at::kDouble))}};
 }
 
 Result rotary(const Rotation& rotation, const Matrix& x, const Matrix& dy) {

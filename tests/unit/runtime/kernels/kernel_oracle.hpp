@@ -33,6 +33,19 @@ Result cross_entropy(const Matrix& logits_CV, const std::vector<std::int32_t>& t
 /// (1 - p)^2 times the cross-entropy, where p is the target's probability (Lin et al. 2017).
 Result focal_loss(const Matrix& logits_CV, const std::vector<std::int32_t>& targets_C, std::int64_t vocab_size);
 
+/// How a student is compared with its teacher: by KL(p || q) of the teacher's p and the student's q, by KL(q || p), or
+/// by the mean of both against the mean of p and q.
+struct Distillation {
+  enum class Divergence { forward, reverse, jensen_shannon } divergence;
+  double temperature, teacher_weight;
+};
+struct Distilled {
+  Values losses, gradient;      ///< of each row; of the sum over rows, by the student's logits
+  std::vector<Values> metrics;  ///< of each row: cross-entropy, divergence, the teacher's cross-entropy, agreement
+};
+Distilled distillation(const Matrix& logits_CV, const Matrix& teacher_CV, const std::vector<std::int32_t>& targets_C,
+                       std::int64_t vocab_size, const Distillation& terms);
+
 struct Rotation {
   double base = 10'000, factor = 1, low_frequency_factor = 1, high_frequency_factor = 4, original_context = 8192;
   std::int64_t head_dim, tokens, first_position;
