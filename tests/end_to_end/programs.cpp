@@ -37,6 +37,14 @@ bool is_one_line(const std::string& text) {
   return text.size() > 1 && text.back() == '\n' && std::ranges::count(text, '\n') == 1;
 }
 
+std::string url_of(Process& server) {
+  INFO(server.out());
+  REQUIRE(server.wait_for_output("/v1\n"));
+  std::string said = server.out();
+  said.pop_back();
+  return said.substr(said.rfind(' ') + 1);
+}
+
 void check_refusal(const ProcessResult& result, int exit_code, const std::vector<std::string>& parts) {
   check_refusals(result, exit_code, {parts});
 }

@@ -27,6 +27,9 @@ ProcessResult run_program(const std::string& name, const Arguments& arguments,
 /// One non-empty line, as every message of ours must be.
 bool is_one_line(const std::string& text);
 
+/// Where a server listens that was just started: the URL that it says, which ends in /v1.
+std::string url_of(Process& server);
+
 /// That a program refuses: exit code, nothing on standard output, one line on standard error with these parts.
 void check_refusal(const ProcessResult& result, int exit_code, const std::vector<std::string>& parts);
 

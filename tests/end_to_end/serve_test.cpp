@@ -42,15 +42,6 @@ class Served : public Workplace {
   }
 };
 
-/// What the program says behind its last space: its URL.
-std::string url_of(Process& server) {
-  INFO(server.out());
-  REQUIRE(server.wait_for_output("/v1\n"));
-  std::string said = server.out();
-  said.pop_back();
-  return said.substr(said.rfind(' ') + 1);
-}
-
 std::string port_of(const std::string& url) {
   const std::size_t colon = url.rfind(':');
   return url.substr(colon + 1, url.find('/', colon) - colon - 1);
@@ -89,4 +80,51 @@ TEST_CASE("serve answers as OpenAI's API does, bounds what clients send, and end
   CHECK(result.exit_code == 0);
   CHECK(contains(result.err, " POST /v1/completions 200 "));
   CHECK(contains(result.err, " GET /v1/nothing 404 "));
+}
+
+TEST_CASE("serve tells calls of tools as the openai package has them, and chat asks for what they give") {
+  const Workplace place("tiny_llama");
+  std::string lines;
+  for (int i = 0; i < 2000; ++i)
+    lines += R"({"text": "ask <tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>"})"
+             "\n";
+  write_bytes(place / "calls.jsonl", lines);
+  succeed(run_program("monomorph-data", {"train-tokenizer", place / "calls.jsonl", "--vocab-size", "300", "--special",
+                                         "<|endoftext|>", "--output", place / "tokenizer.json", "--force"}));
+  succeed(run_program("monomorph-data", {"pack", place / "calls.jsonl", "--tokenizer", place / "tokenizer.json",
+                                         "--output", place / "calls.pbin"}));
+  succeed(place.train("run", {"data.train=" + (place / "calls.pbin"), "data.evaluation=" + (place / "calls.pbin"),
+                              "run.steps=120", "optimizer.lr=0.01"}));
+  write_bytes(
+      place / "tools.jinja",
+      "{% for m in messages %}{{ '<|endoftext|>' * (1 + m.tool_calls[0].function.arguments|length) if m.tool_calls "
+      "else m.content }}{% endfor %}{{ '' if tools else '' }}");
+  write_bytes(place / "tools.json", R"([{"type": "function", "function": {"name": "f"}}])");
+  const auto chat = [&](const std::string& input, const std::string& tools) {
+    return run_process(bash("printf '" + input + "' | \"$@\"",
+                            command(place, {"chat", "--checkpoint", place / "run", "--greedy", "--max-tokens", "24",
+                                            "--template", place / "tools.jinja", "--tools", place / tools})));
+  };
+  // The first line is the user's, the second the tool's.
+  const ProcessResult said = chat("ask\\nask\\n", "tools.json");
+  const std::string call = R"( <tool_call>{"name": "f", "arguments": {}}</tool_call>)",
+                    asks = "the model calls f with {}; the next line is what it gives\n";
+  CHECK(said.out == call + "\n" + call + "\n");
+  CHECK(said.err == asks + asks);
+  write_bytes(place / "broken.json", R"([{"type": "function", "function": {}}])");
+  check_refusal(chat("ask", "broken.json"), 2, {"[CHAT-19]", "broken.json", "\"name\""});
+  check_refusal(chat("ask", "nowhere.json"), 2, {"[FILE-01]", "nowhere.json", "--tools"});
+  write_bytes(place / "broken.json", "[");
+  check_refusal(chat("ask", "broken.json"), 2, {"[JINJA-05]", "broken.json"});
+
+  Process server(command(place, {"serve", "--checkpoint", place / "run", "--port", "0", "--chat-template",
+                                 place / "tools.jinja"}));
+  const ProcessResult clients =
+      run_process(bash("PYTHONPATH=\"$1/.deps/test-python:$PYTHONPATH\" exec python3 "
+                       "\"$1/tests/end_to_end/serve/tools.py\" \"$2\"",
+                       {std::string(MONOMORPH_SOURCE_DIR), url_of(server)}));
+  INFO(clients.out << clients.err);
+  CHECK(clients.exit_code == 0);
+  server.signal(SIGTERM);
+  CHECK(server.wait(std::chrono::seconds(20)).exit_code == 0);
 }

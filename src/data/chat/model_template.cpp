@@ -116,6 +116,10 @@ const jinja::Template& ModelTemplate::chosen(bool has_tools) const {
   return has_tools && with_tools != templates_.end() ? with_tools->second : templates_.at("default");
 }
 
+bool ModelTemplate::takes_tools() const {
+  return chosen(/*has_tools=*/true).source().find("tools") != std::string::npos;
+}
+
 jinja::Rendered ModelTemplate::render(const jinja::Value& messages, const jinja::Value& tools, bool with_answer_begun,
                                       std::time_t now) const {
   auto variables = tokens_;

@@ -88,6 +88,12 @@ std::size_t begun(std::string_view text, std::string_view word) {
 
 }  // namespace
 
+ToolCallFinder::Found& ToolCallFinder::Found::operator+=(Found more) {
+  text += more.text;
+  std::ranges::move(more.calls, std::back_inserter(calls));
+  return *this;
+}
+
 ToolCallFinder::Found ToolCallFinder::push(std::string_view more) {
   Found found;
   held_ += more;
@@ -115,7 +121,7 @@ ToolCallFinder::Found ToolCallFinder::finish() {
     add(*std::move(calls), found);
   else
     show(held_, found);
-  found.text += space_;
+  if (!after_call_) found.text += space_;
   return found;
 }
 
@@ -147,15 +153,16 @@ void ToolCallFinder::take_marked_call(std::size_t end, Found& found) {
 
 void ToolCallFinder::show(std::string_view text, Found& found) {
   space_ += text;
-  if (after_call_) space_.erase(0, std::min(space_.find_first_not_of(white_space), space_.size()));
+  if (after_call_ && !has_shown_) space_.erase(0, std::min(space_.find_first_not_of(white_space), space_.size()));
   const std::size_t n_shown = space_.find_last_not_of(white_space) + 1;
   after_call_ &= n_shown == 0;
+  has_shown_ |= n_shown != 0;
   found.text.append(space_, 0, n_shown);
   space_.erase(0, n_shown);
 }
 
 void ToolCallFinder::add(std::vector<ToolCall> calls, Found& found) {
-  found.calls.insert(found.calls.end(), std::make_move_iterator(calls.begin()), std::make_move_iterator(calls.end()));
+  found += Found{"", std::move(calls)};
   space_.clear();
   after_call_ = true;
 }

@@ -24,6 +24,7 @@ class ToolCallFinder {
   struct Found {
     std::string text;
     std::vector<ToolCall> calls;
+    Found& operator+=(Found more);
   };
 
   /// @param names of the tools that there are
@@ -49,7 +50,7 @@ class ToolCallFinder {
   Form form_ = Form::unknown;
   std::string held_;   ///< nobody knows yet what it is
   std::string space_;  ///< that is shown if text follows, and not if a call does
-  bool in_call_ = false, after_call_ = false;
+  bool in_call_ = false, after_call_ = false, has_shown_ = false;
 };
 
 }  // namespace monomorph::train

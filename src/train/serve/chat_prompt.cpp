@@ -1,6 +1,9 @@
 #include "train/serve/chat_prompt.hpp"
 
+#include <monomorph/core/error.hpp>
 #include <monomorph/data/chat/chat_encoder.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -31,13 +34,34 @@ data::ChatRoles only_assistant() {
   return roles;
 }
 
-std::string rendered(const data::ModelTemplate& of_model, const std::vector<data::ChatMessage>& messages) {
+data::jinja::Value value_of(const PromptMessage& message) {
   using data::jinja::Value;
-  std::vector<Value> list;
-  for (const data::ChatMessage& message : messages)
-    list.push_back(Value::dict({{"role", data::chat_role_names[static_cast<std::size_t>(message.role)]},
-                                {"content", std::string_view(message.content)}}));
-  return of_model.render(Value::list(std::move(list)), {}, true).text;
+  std::vector<std::pair<Value, Value>> members{{"role",
+                                                data::chat_role_names[static_cast<std::size_t>(message.said.role)]},
+                                               {"content", std::string_view(message.said.content)}};
+  if (!message.name.empty()) members.emplace_back("name", std::string_view(message.name));
+  if (!message.calls.is_none()) members.emplace_back("tool_calls", message.calls);
+  if (!message.call_id.empty()) members.emplace_back("tool_call_id", std::string_view(message.call_id));
+  return Value::dict(std::move(members));
+}
+
+std::string rendered(const data::ModelTemplate& of_model, const std::vector<PromptMessage>& messages,
+                     const data::jinja::Value& tools) {
+  std::vector<data::jinja::Value> list;
+  for (const PromptMessage& message : messages) list.push_back(value_of(message));
+  return of_model.render(data::jinja::Value::list(std::move(list)), tools, true).text;
+}
+
+/// What a template that is known here can write.
+std::vector<data::ChatMessage> said_in(const std::vector<PromptMessage>& messages, std::string_view name) {
+  std::vector<data::ChatMessage> all;
+  for (const PromptMessage& message : messages) {
+    if (!message.calls.is_none())
+      throw Error("CHAT-04", fmt::format("message {}: it has calls of tools, which the template {} has no place for",
+                                         all.size() + 1, name));
+    all.push_back({message.said.role, message.said.content, false});
+  }
+  return all;
 }
 
 }  // namespace
@@ -49,11 +73,12 @@ ChatPrompt::ChatPrompt(const data::Tokenizer& tokenizer, const std::string& name
 
 /// By a template that is known here, a turn of the model's with a letter is appended, and the prompt ends before the
 /// token that has the letter.
-std::vector<std::int32_t> ChatPrompt::ids(std::vector<data::ChatMessage> messages) const {
-  if (of_model_) return tokenizer_.encode(rendered(*of_model_, messages));
-  for (data::ChatMessage& message : messages) message.counted = false;
-  messages.push_back({data::ChatRole::assistant, "x"});
-  data::EncodedChat chat = data::ChatEncoder(tokenizer_, *template_, only_assistant()).encode(messages);
+std::vector<std::int32_t> ChatPrompt::ids(const std::vector<PromptMessage>& messages,
+                                          const data::jinja::Value& tools) const {
+  if (of_model_) return tokenizer_.encode(rendered(*of_model_, messages, tools));
+  std::vector<data::ChatMessage> said = said_in(messages, template_->name);
+  said.push_back({data::ChatRole::assistant, "x"});
+  data::EncodedChat chat = data::ChatEncoder(tokenizer_, *template_, only_assistant()).encode(said);
   const auto own = std::ranges::find(chat.counted, true);
   chat.ids.resize(static_cast<std::size_t>(own - chat.counted.begin()));
   return std::move(chat.ids);

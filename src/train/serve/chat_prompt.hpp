@@ -10,6 +10,13 @@
 
 namespace monomorph::train {
 
+/// A message of a conversation, with what those about tools have, too.
+struct PromptMessage {
+  data::ChatMessage said;
+  std::string name, call_id;      ///< of a tool's result: which tool, and which call; may be empty
+  data::jinja::Value calls = {};  ///< a list of dicts as templates want them: `arguments` is a dict; or none
+};
+
 /// What makes a prompt of a conversation: all of its turns, and the beginning of the model's own.
 class ChatPrompt {
  public:
@@ -23,9 +30,11 @@ class ChatPrompt {
 
   /// Whether there is a template at all.
   bool known() const { return of_model_ || template_ != nullptr; }
-  /// @throws Error [JINJA-02] and on; [CHAT-04], [CHAT-05], [CHAT-06] the template has no place for a message;
-  /// [CHAT-13]
-  std::vector<std::int32_t> ids(std::vector<data::ChatMessage> messages) const;
+  /// Whether the template writes what tools there are.
+  bool takes_tools() const { return of_model_ && of_model_->takes_tools(); }
+  /// @param tools a list of dicts, or none   @throws Error [JINJA-02] and on; [CHAT-04], [CHAT-05], [CHAT-06] the
+  /// template has no place for a message; [CHAT-13]
+  std::vector<std::int32_t> ids(const std::vector<PromptMessage>& messages, const data::jinja::Value& tools) const;
 
  private:
   const data::Tokenizer& tokenizer_;

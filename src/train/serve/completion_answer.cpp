@@ -17,10 +17,10 @@ std::string text_of(const ordered_json& value) {
   return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-/// A name of an answer that no other has.
-std::string new_id(bool chat) {
+/// A name that no other answer or call has.
+std::string new_id(std::string_view kind) {
   std::random_device device;
-  return fmt::format("{}-{:08x}{:08x}{:08x}", chat ? "chatcmpl" : "cmpl", device(), device(), device());
+  return fmt::format("{}{:08x}{:08x}{:08x}", kind, device(), device(), device());
 }
 
 std::int64_t seconds_now() {
@@ -49,9 +49,11 @@ std::int64_t characters_of(const std::string& bytes) {
 CompletionAnswer::CompletionAnswer(const CompletionRequest& request, const ServedModel& model)
     : request_(request),
       model_(model),
-      id_(new_id(request.chat)),
+      id_(new_id(request.chat ? "chatcmpl-" : "cmpl-")),
       created_(seconds_now()),
       texts_(request.prompts.size() * static_cast<std::size_t>(request.samples)) {
+  for (Text& text : texts_)
+    if (!request.tools.empty()) text.calls.emplace(request.tools);
   if (!request.echo) return;
   for (std::size_t i = 0; i < texts_.size(); ++i) texts_[i].shown = prompt_of(i).text;
 }
@@ -84,19 +86,19 @@ ordered_json CompletionAnswer::usage() const {
           {"total_tokens", prompt_tokens() + drawn_}};
 }
 
-std::string CompletionAnswer::whole() const {
+std::string CompletionAnswer::whole() {
   ordered_json answer = head(request_.chat ? "chat.completion" : "text_completion");
   answer["choices"] = ordered_json::array();
   for (std::size_t i = 0; i < texts_.size(); ++i) {
-    const Text& text = texts_[i];
+    Text& text = texts_[i];
     ordered_json choice{{"index", i}};
     if (request_.chat)
-      choice["message"] = {{"role", "assistant"}, {"content", text.shown}, {"refusal", nullptr}};
+      choice["message"] = message_of(text);
     else
       choice["text"] = text.shown;
     std::int64_t characters = 0;
     choice["logprobs"] = scores(text.scored, characters);
-    choice["finish_reason"] = train::name_of(text.finish);
+    choice["finish_reason"] = reason_of(text);
     answer["choices"].push_back(std::move(choice));
   }
   answer["usage"] = usage();
@@ -114,18 +116,58 @@ std::string CompletionAnswer::beginning(std::size_t text) {
 }
 
 std::string CompletionAnswer::piece(const TextEvent& event) {
-  if (event.more.empty() && event.scored.empty() && !event.finish) return "";
+  Text& text = texts_[event.text];
   ordered_json choice{{"index", event.text}};
-  if (!request_.chat)
-    choice["text"] = event.more;
-  else if (event.more.empty())
-    choice["delta"] = ordered_json::object();
+  if (request_.chat)
+    choice["delta"] = delta_of(text, event);
   else
-    choice["delta"] = {{"content", event.more}};
-  choice["logprobs"] =
-      event.scored.empty() ? ordered_json(nullptr) : scores(event.scored, texts_[event.text].characters);
-  choice["finish_reason"] = event.finish ? ordered_json(train::name_of(*event.finish)) : ordered_json(nullptr);
+    choice["text"] = event.more;
+  const bool shows = request_.chat ? !choice["delta"].empty() : !event.more.empty();
+  if (!shows && event.scored.empty() && !event.finish) return "";
+  choice["logprobs"] = event.scored.empty() ? ordered_json(nullptr) : scores(event.scored, text.characters);
+  choice["finish_reason"] = event.finish ? ordered_json(reason_of(text)) : ordered_json(nullptr);
   return streamed(std::move(choice));
+}
+
+ordered_json CompletionAnswer::message_of(Text& text) const {
+  ordered_json message{{"role", "assistant"}, {"content", text.shown}, {"refusal", nullptr}};
+  if (!text.calls) return message;
+  ToolCallFinder::Found found = text.calls->push(text.shown);
+  found += text.calls->finish();
+  message["content"] = found.text.empty() && !found.calls.empty() ? ordered_json(nullptr) : ordered_json(found.text);
+  if (!found.calls.empty()) message["tool_calls"] = told(text, found.calls);
+  return message;
+}
+
+ordered_json CompletionAnswer::delta_of(Text& text, const TextEvent& event) const {
+  ToolCallFinder::Found found{event.more, {}};
+  if (text.calls) {
+    found = text.calls->push(event.more);
+    if (event.finish) found += text.calls->finish();
+  }
+  ordered_json delta = ordered_json::object();
+  if (!found.text.empty()) delta["content"] = found.text;
+  if (ordered_json calls = told(text, found.calls); !calls.empty()) delta["tool_calls"] = std::move(calls);
+  return delta;
+}
+
+ordered_json CompletionAnswer::told(Text& text, const std::vector<ToolCall>& calls) const {
+  ordered_json list = ordered_json::array();
+  for (const ToolCall& call : calls) {
+    if (request_.one_call && text.told_calls == 1) break;
+    ordered_json one = ordered_json::object();
+    if (request_.stream) one["index"] = text.told_calls;
+    one["id"] = new_id("call_");
+    one["type"] = "function";
+    one["function"] = {{"name", call.name}, {"arguments", call.arguments}};
+    list.push_back(std::move(one));
+    ++text.told_calls;
+  }
+  return list;
+}
+
+std::string_view CompletionAnswer::reason_of(const Text& text) const {
+  return text.told_calls > 0 && text.finish == FinishReason::stop ? "tool_calls" : train::name_of(text.finish);
 }
 
 std::string CompletionAnswer::streamed(ordered_json choice) const {

@@ -1,4 +1,5 @@
 #pragma once
+#include "train/inference/tool_calls.hpp"
 #include "train/serve/completion_request.hpp"
 #include "train/serve/served_text.hpp"
 
@@ -20,7 +21,7 @@ class CompletionAnswer {
   std::int64_t drawn_tokens() const { return drawn_; }
 
   /// Of all texts, when complete.
-  std::string whole() const;
+  std::string whole();
   /// What a stream begins with for each text: its role in a chat, and the echo of a prompt; "" for nothing.
   std::string beginning(std::size_t text);
   /// A piece of a stream; "" for an event that shows nothing.
@@ -34,10 +35,18 @@ class CompletionAnswer {
     std::vector<ScoredToken> scored;
     FinishReason finish = FinishReason::length;
     std::int64_t characters = 0;  ///< of the tokens that log-probabilities were shown of
+    std::optional<ToolCallFinder> calls{};
+    std::int64_t told_calls = 0;
   };
 
   nlohmann::ordered_json head(const char* object) const;
   nlohmann::ordered_json usage() const;
+  nlohmann::ordered_json message_of(Text& text) const;
+  nlohmann::ordered_json delta_of(Text& text, const TextEvent& event) const;
+  /// Calls that were found, in the form of the API. Of these some may be the client's to hear, and others not.
+  nlohmann::ordered_json told(Text& text, const std::vector<ToolCall>& calls) const;
+  /// Why the text ended: for calls of tools, if it has some.
+  std::string_view reason_of(const Text& text) const;
   nlohmann::ordered_json scores(const std::vector<ScoredToken>& tokens, std::int64_t& characters) const;
   nlohmann::ordered_json completion_scores(const std::vector<ScoredToken>& tokens, std::int64_t& characters) const;
   nlohmann::ordered_json chat_scores(const std::vector<ScoredToken>& tokens) const;

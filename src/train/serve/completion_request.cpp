@@ -14,6 +14,7 @@
 namespace monomorph::train {
 namespace {
 
+using data::jinja::Value;
 using nlohmann::json;
 
 constexpr std::int64_t usual_completion_tokens = 16, most_stop_texts = 16, most_biases = 1024;
@@ -190,21 +191,118 @@ std::string content_of(RequestFields& message) {
   return all;
 }
 
-data::ChatMessage message_of(const json& value, std::size_t index) {
-  RequestFields message(value, fmt::format("messages.{}", index));
-  const std::string name = message.text("role").value_or("");
-  const auto role = name == "developer" ? data::ChatRole::system : data::find_chat_role(name);
-  const std::string field = message.path_of("role");
-  if (!role) throw ApiError(400, field + " must be system, developer, user, assistant or tool", field);
-  std::string content = content_of(message);
-  message.text("name");
-  for (const char* const unsupported : {"tool_calls", "function_call", "refusal", "audio", "tool_call_id"})
-    message.refuse_unless(unsupported, {json::array()});
-  message.finish();
-  return {*role, std::move(content)};
+ApiError wrong(const std::string& field, std::string_view what) {
+  return {400, fmt::format("{} {}", field, what), field};
 }
 
-ServedPrompt read_messages(RequestFields& fields, const ServedModel& model) {
+std::string required_text(RequestFields& fields, const char* name) {
+  std::string text = fields.text(name).value_or("");
+  if (text.empty()) throw wrong(fields.path_of(name), "must be a string that is not empty");
+  return text;
+}
+
+RequestFields object_in(RequestFields& fields, const char* name) {
+  const json* const object = fields.find(name);
+  return {object == nullptr ? json() : *object, fields.path_of(name)};
+}
+
+/// A call of a tool that the model made earlier. Clients have its arguments as a text, templates as a dict.
+Value call_of(const json& value, const std::string& path) {
+  RequestFields call(value, path);
+  const std::string id = call.text("id").value_or("");
+  call.integer("index", 0, INT32_MAX);  // of a stream's pieces
+  call.refuse_unless("type", {"function"});
+  RequestFields function = object_in(call, "function");
+  const std::string name = required_text(function, "name"), text = required_text(function, "arguments");
+  call.finish();
+  function.finish();
+  const std::string field = function.path_of("arguments");
+  Value arguments;
+  try {
+    arguments = data::jinja::value_of_json(text, field);
+  } catch (const Error& error) {
+    throw ApiError(400, error.what(), field);
+  }
+  if (arguments.dict() == nullptr) throw wrong(field, "must be the text of a JSON object");
+  return Value::dict({{"id", std::string_view(id)},
+                      {"type", "function"},
+                      {"function", Value::dict({{"name", std::string_view(name)}, {"arguments", arguments}})}});
+}
+
+Value calls_of(RequestFields& message, data::ChatRole role) {
+  const json* const list = message.find("tool_calls");
+  if (list == nullptr || *list == json::array()) return {};
+  const std::string field = message.path_of("tool_calls");
+  if (!list->is_array() || std::ssize(*list) > CompletionRequest::most_tools)
+    throw wrong(field, fmt::format("must be a list of up to {} calls", CompletionRequest::most_tools));
+  if (role != data::ChatRole::assistant) throw wrong(field, "is for messages of the assistant");
+  std::vector<Value> calls;
+  for (const json& call : *list) calls.push_back(call_of(call, fmt::format("{}.{}", field, calls.size())));
+  return Value::list(std::move(calls));
+}
+
+PromptMessage message_of(const json& value, std::size_t index) {
+  RequestFields message(value, fmt::format("messages.{}", index));
+  const std::string said_by = message.text("role").value_or("");
+  const auto role = said_by == "developer" ? data::ChatRole::system : data::find_chat_role(said_by);
+  const std::string field = message.path_of("role");
+  if (!role) throw ApiError(400, field + " must be system, developer, user, assistant or tool", field);
+  PromptMessage result{.said = {*role, ""}, .name = {}, .call_id = {}, .calls = calls_of(message, *role)};
+  // Of an answer that was calls alone, there may be no content.
+  if (result.calls.is_none() || message.find("content") != nullptr) result.said.content = content_of(message);
+  const std::string name = message.text("name").value_or(""), call_id = message.text("tool_call_id").value_or("");
+  if (role == data::ChatRole::tool)
+    result.name = name, result.call_id = call_id;
+  else if (!call_id.empty())
+    throw wrong(message.path_of("tool_call_id"), "is for messages of tools");
+  for (const char* const unsupported : {"function_call", "refusal", "audio", "annotations"})
+    message.refuse_unless(unsupported, {json::array()});
+  message.finish();
+  return result;
+}
+
+/// Whether the client lets the model call tools at all. What it writes is never forced.
+bool may_call(RequestFields& fields) {
+  const json* const choice = fields.find("tool_choice");
+  if (choice == nullptr || *choice == "auto") return true;
+  if (*choice == "none") return false;
+  throw ApiError(400, "tool_choice must be \"auto\" or \"none\" here, where nothing makes a model call a tool",
+                 "tool_choice", "unsupported_parameter");
+}
+
+std::string name_of_tool(const json& value, std::size_t index) {
+  RequestFields tool(value, fmt::format("tools.{}", index));
+  if (tool.text("type") != "function") throw wrong(tool.path_of("type"), "must be \"function\"");
+  RequestFields function = object_in(tool, "function");
+  function.text("description");
+  if (const json* const parameters = function.find("parameters"); parameters != nullptr && !parameters->is_object())
+    throw wrong(function.path_of("parameters"), "must be an object");
+  function.refuse_unless("strict", {false});
+  return required_text(function, "name");
+}
+
+/// The tools as the template is given them, in the order and with the members that the client wrote.
+Value read_tools(RequestFields& fields, const std::string& body, const ServedModel& model, CompletionRequest& request) {
+  const json* const list = fields.find("tools");
+  const bool are_called = may_call(fields);
+  request.one_call = !fields.flag("parallel_tool_calls").value_or(true);
+  if (list == nullptr || *list == json::array()) return {};
+  if (!list->is_array() || std::ssize(*list) > CompletionRequest::most_tools)
+    throw wrong("tools", fmt::format("must be a list of up to {} tools", CompletionRequest::most_tools));
+  std::set<std::string> names;
+  std::size_t index = 0;
+  for (const json& tool : *list) names.insert(name_of_tool(tool, index++));
+  if (!are_called) return {};
+  if (!model.chat_prompt.takes_tools())
+    throw ApiError(400,
+                   "the model's chat template has no place for tools; leave them out, or start the server with "
+                   "--chat-template and one that has",
+                   "tools", "unsupported_parameter");
+  request.tools = std::move(names);
+  return *data::jinja::value_of_json(body, "the request's body").dict()->find(std::string_view("tools"));
+}
+
+ServedPrompt read_messages(RequestFields& fields, const ServedModel& model, const Value& tools) {
   const json* const list = fields.find("messages");
   if (list == nullptr || !list->is_array() || list->empty())
     throw ApiError(400, "messages must be a list of at least one message", "messages");
@@ -214,9 +312,9 @@ ServedPrompt read_messages(RequestFields& fields, const ServedModel& model) {
         "the model has no chat template of its own, and its tokeniser lacks the special tokens of those known here; "
         "use /v1/completions, or start the server with --chat-template",
         "messages");
-  std::vector<data::ChatMessage> messages;
+  std::vector<PromptMessage> messages;
   for (const json& value : *list) messages.push_back(message_of(value, messages.size()));
-  return {ids_of("messages", [&] { return model.chat_prompt.ids(std::move(messages)); }), ""};
+  return {ids_of("messages", [&] { return model.chat_prompt.ids(messages, tools); }), ""};
 }
 
 }  // namespace
@@ -242,21 +340,22 @@ CompletionRequest read_chat_completion(const std::string& body, const ServedMode
   RequestFields fields(body);
   CompletionRequest request = read_common(fields, model);
   request.chat = true;
-  request.prompts = {read_messages(fields, model)};
+  const Value tools = read_tools(fields, body, model, request);
+  request.prompts = {read_messages(fields, model, tools)};
   const bool wants = fields.flag("logprobs").value_or(false);
   const auto alternatives = fields.integer("top_logprobs", 0, CompletionRequest::most_alternatives);
   if (alternatives && !wants) throw ApiError(400, "top_logprobs goes with logprobs", "top_logprobs");
   if (wants) request.log_probabilities = alternatives.value_or(0);
   const auto older = fields.integer("max_tokens", 1, INT32_MAX);
   const auto newer = fields.integer("max_completion_tokens", 1, INT32_MAX);
-  for (const char* const list : {"tools", "functions"}) fields.refuse_unless(list, {json::array()});
-  for (const char* const choice : {"tool_choice", "function_call"}) fields.refuse_unless(choice, {"none"});
+  fields.refuse_unless("functions", {json::array()});
+  fields.refuse_unless("function_call", {"none"});
   fields.refuse_unless("response_format", {json::object({{"type", "text"}})});
   fields.refuse_unless("modalities", {json::array({"text"})});
   fields.refuse_unless("service_tier", {"auto", "default"});
   fields.refuse_unless("store", {false});
-  for (const char* const name : {"parallel_tool_calls", "audio", "prediction", "reasoning_effort", "verbosity",
-                                 "web_search_options", "metadata"})
+  for (const char* const name :
+       {"audio", "prediction", "reasoning_effort", "verbosity", "web_search_options", "metadata"})
     fields.refuse_unless(name, {});
   fields.finish();
   check_number_of_texts(request);

@@ -3,6 +3,8 @@
 
 #include <monomorph/train/inference/generate.hpp>
 
+#include <set>
+
 namespace monomorph::train {
 
 /// What requests are read against: the one model that there is.
@@ -22,7 +24,7 @@ struct ServedPrompt {
 
 /// A request for completions or for chat completions, which differ in their prompts and in the form of the answer.
 struct CompletionRequest {
-  static constexpr std::int64_t most_texts = 128, most_alternatives = 20;
+  static constexpr std::int64_t most_texts = 128, most_alternatives = 20, most_tools = 128;
 
   bool chat = false;
   std::vector<ServedPrompt> prompts;
@@ -30,6 +32,8 @@ struct CompletionRequest {
   GenerationSettings settings;
   std::optional<std::int64_t> log_probabilities;
   bool echo = false, stream = false, include_usage = false;
+  std::set<std::string> tools{};  ///< by name, those that the model may call
+  bool one_call = false;          ///< of an answer's calls, the first alone is told
 };
 
 /// @throws ApiError 400, 404: what is wrong, with the name of the field

@@ -27,6 +27,8 @@ class ModelTemplate {
 
   /// Of one with tools, where the model has such a template, its own.
   const jinja::Template& chosen(bool has_tools) const;
+  /// Whether it writes what tools there are.
+  bool takes_tools() const;
   /// The text of a chat, as transformers' `apply_chat_template` has it.
   /// @param messages a list of dicts with at least `role` and `content`   @param tools a list of JSON schemas, or none
   /// @param with_answer_begun what comes before the assistant's next turn is written, too   @param now for templates

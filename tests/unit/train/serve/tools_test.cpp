@@ -1,0 +1,226 @@
+// Tools in requests for chats, as the template is given them, and calls of them in answers, as clients are told.
+#include "train/serve/api_error.hpp"
+#include "train/serve/completion_answer.hpp"
+#include "train/serve/completion_request.hpp"
+
+#include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <monomorph/core/text_file.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <sstream>
+
+using namespace monomorph;
+using namespace monomorph::train;
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+namespace {
+
+const std::string fixtures = std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/";
+
+/// A model that is there but for its weights, with a published template or one that is known here.
+struct Model {
+  std::unique_ptr<const data::Tokenizer> tokenizer = data::read_tokenizer(fixtures + "chat/tokenizer.json");
+  ServedModel served;
+
+  explicit Model(const std::string& chat_template)
+      : served{"model",
+               *tokenizer,
+               {},
+               4096,
+               chat_template.ends_with(".jinja") ? ChatPrompt(*tokenizer, data::ModelTemplate::of_file(chat_template))
+                                                 : ChatPrompt(*tokenizer, chat_template)} {}
+
+  CompletionRequest read(const std::string& body) const { return read_chat_completion(body, served); }
+  std::string prompt(const std::string& body) const { return tokenizer->decode(read(body).prompts.front().ids); }
+  /// The status of a refusal, its field, and what it says.
+  std::string refusal(const std::string& body) const {
+    try {
+      read(body);
+    } catch (const ApiError& error) {
+      const json said = json::parse(error.json())["error"];
+      return fmt::format("{} {}: {}", error.status(), said["param"].get<std::string>(),
+                         said["message"].get<std::string>());
+    }
+    return "(none)";
+  }
+};
+
+const std::string tool = R"({"type": "function", "function": {"name": "get_weather", "description": "The weather",
+  "parameters": {"type": "object", "properties": {"place": {"type": "string"}, "day": {"type": "integer"}}, "required": []}}})";
+const std::string ask = R"({"role": "user", "content": "Hot?"})";
+
+std::string body(const std::string& messages, const std::string& more) {
+  return R"({"messages": [)" + messages + "]" + more + "}";
+}
+std::string with_tool(const std::string& more = "") { return body(ask, R"(, "tools": [)" + tool + "]" + more); }
+
+/// What a client puts together out of the pieces of a stream.
+struct Streamed {
+  std::string content, finish;
+  std::vector<json> calls;
+  int n_pieces = 0;
+
+  Streamed(const CompletionRequest& request, const ServedModel& model, const std::vector<std::string>& pieces) {
+    CompletionAnswer answer(request, model);
+    for (std::size_t i = 0; i <= pieces.size(); ++i) {
+      TextEvent event{.more = i < pieces.size() ? pieces[i] : "", .drawn = 1};
+      if (i == pieces.size()) event.finish = FinishReason::stop;
+      answer.add(event);
+      const std::string piece = answer.piece(event);
+      if (piece.empty()) continue;
+      ++n_pieces;
+      const json choice = json::parse(piece)["choices"][0];
+      content += choice["delta"].value("content", "");
+      for (const json& call : choice["delta"].value("tool_calls", json::array())) calls.push_back(call);
+      if (choice["finish_reason"].is_string()) finish = choice["finish_reason"];
+    }
+  }
+};
+
+json whole_choice(const CompletionRequest& request, const ServedModel& model, const std::string& text) {
+  CompletionAnswer answer(request, model);
+  answer.add({.more = text, .drawn = 5, .finish = FinishReason::stop});
+  return json::parse(answer.whole())["choices"][0];
+}
+
+const std::string answered =
+    "I look.\n<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"place\": \"Z\", \"day\": 1}}\n"
+    "</tool_call>\n<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {}}\n</tool_call>";
+
+/// A conversation of tests/fixtures/jinja as a client of the API writes it: arguments are texts.
+std::string as_client(ordered_json conversation) {
+  for (ordered_json& message : conversation["messages"])
+    if (message.contains("tool_calls"))
+      for (ordered_json& call : message["tool_calls"])
+        call["function"]["arguments"] = call["function"]["arguments"].dump();
+  return conversation.dump();
+}
+
+}  // namespace
+
+TEST_CASE("Tools, calls and results are written by templates as transformers has them written") {
+  const auto given = ordered_json::parse(read_text_file(fixtures + "jinja/conversations.json"));
+  std::istringstream lines(read_text_file(fixtures + "jinja/expected.jsonl"));
+  int n_checked = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const json expected = json::parse(line);
+    const std::string name = expected["conversation"], file = expected["template"];
+    const bool has_tools = name == "offer" || name == "call" || name == "answered";
+    const std::string source = read_text_file(fixtures + "jinja/templates/" + file);
+    if (!has_tools || expected["prompt"] == false || !expected.contains("text") ||
+        source.find("strftime_now") != std::string::npos)
+      continue;
+    INFO(file << ", " << name);
+    const testing::TemporaryFolder folder;
+    testing::write_bytes(folder / "chat_template.jinja", source);
+    testing::write_bytes(folder / "tokenizer_config.json", given["tokens"].dump());
+    const Model model(folder / "chat_template.jinja");
+    const std::string request = as_client(given["conversations"][name]);
+    if (source.find("tools") == std::string::npos) {
+      CHECK(model.refusal(request).starts_with("400 tools: the model's chat template has no place"));
+      continue;
+    }
+    CHECK(model.read(request).prompts.front().ids == model.tokenizer->encode(expected["text"].get<std::string>()));
+    ++n_checked;
+  }
+  CHECK(n_checked > 20);
+}
+
+TEST_CASE("Calls of tools are told as the API has them, at once and in a stream") {
+  const Model model(fixtures + "jinja/templates/qwen2_5.jinja");
+  const CompletionRequest request = model.read(with_tool());
+  const json choice = whole_choice(request, model.served, answered);
+  CHECK(choice["finish_reason"] == "tool_calls");
+  CHECK(choice["message"]["content"] == "I look.");
+  REQUIRE(choice["message"]["tool_calls"].size() == 2);
+  const json first = choice["message"]["tool_calls"][0], second = choice["message"]["tool_calls"][1];
+  CHECK(first["type"] == "function");
+  CHECK(first["function"] == json{{"name", "get_weather"}, {"arguments", R"({"place":"Z","day":1})"}});
+  CHECK(second["function"]["arguments"] == "{}");
+  CHECK(first["id"].get<std::string>().starts_with("call_"));
+  CHECK(first["id"] != second["id"]);
+  CHECK_FALSE(first.contains("index"));
+
+  const CompletionRequest streaming = model.read(with_tool(R"(, "stream": true)"));
+  std::vector<std::string> letters;
+  for (const char letter : answered) letters.emplace_back(1, letter);
+  const Streamed streamed(streaming, model.served, letters);
+  CHECK(streamed.content == "I look.");
+  CHECK(streamed.finish == "tool_calls");
+  REQUIRE(streamed.calls.size() == 2);
+  CHECK(streamed.calls[0]["index"] == 0);
+  CHECK(streamed.calls[1]["index"] == 1);
+  CHECK(streamed.calls[0]["function"] == first["function"]);
+  CHECK(streamed.n_pieces < 12);  // nothing is sent of what is held back
+
+  const json one = whole_choice(model.read(with_tool(R"(, "parallel_tool_calls": false)")), model.served, answered);
+  CHECK(one["message"]["tool_calls"].size() == 1);
+  const json alone = whole_choice(request, model.served, R"({"name": "get_weather", "parameters": {}})");
+  CHECK(alone["message"]["content"].is_null());
+  CHECK(alone["message"]["tool_calls"].size() == 1);
+}
+
+TEST_CASE("Where no tool may be called, what looks like a call is text") {
+  const Model model(fixtures + "jinja/templates/qwen2_5.jinja");
+  for (const CompletionRequest& request :
+       {model.read(body(ask, "")), model.read(with_tool(R"(, "tool_choice": "none")")),
+        model.read(body(ask, R"(, "tools": [], "tool_choice": "auto")"))}) {
+    CHECK(request.tools.empty());
+    const json choice = whole_choice(request, model.served, answered);
+    CHECK(choice["message"]["content"] == answered);
+    CHECK_FALSE(choice["message"].contains("tool_calls"));
+    CHECK(choice["finish_reason"] == "stop");
+  }
+  CHECK(model.prompt(with_tool(R"(, "tool_choice": "none")")) == model.prompt(body(ask, "")));
+  CHECK(model.prompt(with_tool(R"(, "tool_choice": "auto")")) == model.prompt(with_tool()));
+  const json other = whole_choice(model.read(with_tool()), model.served, R"({"name": "other", "arguments": {}})");
+  CHECK(other["message"]["content"] == R"({"name": "other", "arguments": {}})");
+  CHECK(other["finish_reason"] == "stop");
+}
+
+TEST_CASE("Requests about tools that cannot be are refused with the field") {
+  const Model model(fixtures + "jinja/templates/qwen2_5.jinja"), known("chatml");
+  const auto with = [&](const std::string& more) { return model.refusal(body(ask, ", " + more)); };
+  CHECK(with(R"("tools": 5)").starts_with("400 tools:"));
+  CHECK(with(R"("tools": [5])").starts_with("400 tools.0:"));
+  CHECK(with(R"("tools": [{"type": "retrieval"}])").starts_with("400 tools.0.type:"));
+  CHECK(with(R"("tools": [{"type": "function"}])").starts_with("400 tools.0.function:"));
+  CHECK(with(R"("tools": [{"type": "function", "function": {}}])").starts_with("400 tools.0.function.name:"));
+  CHECK(with(R"("tools": [{"type": "function", "function": {"name": "f", "parameters": 1}}])")
+            .starts_with("400 tools.0.function.parameters:"));
+  CHECK(with(R"("tools": [{"type": "function", "function": {"name": "f", "strict": true}}])")
+            .starts_with("400 tools.0.function.strict:"));
+  CHECK(with(R"("tool_choice": "required")").starts_with("400 tool_choice:"));
+  CHECK(with(R"("tool_choice": {"type": "function", "function": {"name": "f"}})").starts_with("400 tool_choice:"));
+  CHECK(with(R"("parallel_tool_calls": 1)").starts_with("400 parallel_tool_calls:"));
+  CHECK(with(R"("functions": [{}])").starts_with("400 functions:"));
+  std::string many = tool;
+  for (int i = 0; i < 128; ++i) many += "," + tool;
+  CHECK(with("\"tools\": [" + many + "]").starts_with("400 tools:"));
+  CHECK(known.refusal(with_tool()).starts_with("400 tools: the model's chat template has no place for tools"));
+
+  const auto said = [&](const std::string& message) { return model.refusal(body(ask + "," + message, "")); };
+  const auto call = [&](const std::string& inner) {
+    return said(R"({"role": "assistant", "tool_calls": [)" + inner + "]}");
+  };
+  CHECK(call(R"({"id": "1", "type": "function", "index": 0, "function": {"name": "f", "arguments": "{}"}})") ==
+        "(none)");
+  CHECK(call("5").starts_with("400 messages.1.tool_calls.0:"));
+  CHECK(call("{}").starts_with("400 messages.1.tool_calls.0.function:"));
+  CHECK(call(R"({"type": "code"})").starts_with("400 messages.1.tool_calls.0.type:"));
+  const std::string arguments = "messages.1.tool_calls.0.function.arguments:";
+  for (const std::string bad : {"{", "[]", "5"})
+    CHECK(call(R"({"function": {"name": "f", "arguments": ")" + bad + "\"}}").starts_with("400 " + arguments));
+  CHECK(call(R"({"function": {"name": "f", "arguments": {}}})").starts_with("400 " + arguments));
+  CHECK(said(R"({"role": "user", "content": "a", "tool_calls": [{}]})").starts_with("400 messages.1.tool_calls:"));
+  CHECK(said(R"({"role": "user", "content": "a", "tool_call_id": "1"})").starts_with("400 messages.1.tool_call_id:"));
+  CHECK(said(R"({"role": "assistant"})").starts_with("400 messages.1.content:"));
+  const std::string called =
+      R"(,{"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]})";
+  CHECK(known.refusal(body(ask + called, "")).starts_with("400 messages: [CHAT-04] message 2"));
+}
