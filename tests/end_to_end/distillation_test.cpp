@@ -57,7 +57,10 @@ TEST_CASE("a student comes nearer to its teacher, and resumes to the same bits w
                                              "schedule.kind=constant"}));
   check_refusal(place.train("parted", place.sets({"checkpoint.resume=auto", "teacher.from=" + place / "other"})), 2,
                 {"[TEACHER-03]", "other weights", "other", "teacher.from"});
-  School::succeed(place.train("parted", place.sets({"checkpoint.resume=auto"})));
+  // The same weights in a folder of Hugging Face's are the same teacher.
+  School::succeed(
+      run_program("tiny_llama", {"export", "--checkpoint", place / "teacher", "--output", place / "folder"}));
+  School::succeed(place.train("parted", place.sets({"checkpoint.resume=auto", "teacher.from=" + place / "folder"})));
   CHECK(final_state(place / "parted") == final_state(place / "whole"));
 }
 

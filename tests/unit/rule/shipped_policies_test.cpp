@@ -42,6 +42,7 @@ TEST_CASE("finetuning policies in the tree are finetuning policies") {
 
 TEST_CASE("objectives in the tree are objective policies") {
   STATIC_REQUIRE(ObjectivePolicy<objective::ContrastivePairs>);
+  STATIC_REQUIRE(ObjectivePolicy<objective::Distillation<struct SomeRecipe>>);
   STATIC_REQUIRE(ObjectivePolicy<objective::MaskedTokens<0>>);
   STATIC_REQUIRE(ObjectivePolicy<objective::NextToken>);
 }
