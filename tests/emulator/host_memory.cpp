@@ -19,6 +19,7 @@ CUstream_st* compute_stream() { return nullptr; }
 
 bool is_recorded(Queue) { return false; }
 const std::byte* written_before_run(std::int64_t, std::function<void(std::byte*)>) { return nullptr; }
+const std::byte* copied_before_run(const void*, std::int64_t) { return nullptr; }
 /// A copy, as on a GPU: the caller's numbers may be gone when the kernel runs.
 const std::int32_t* on_device(Queue, const std::int32_t* host, std::int64_t n) {
   if (host == nullptr || n == 0) return nullptr;

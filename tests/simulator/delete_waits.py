@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""delete_waits.py <simulator_waits> <raced_rank> [--recorded]: is each wait of the backend needed, and missed where it is not there?
+"""delete_waits.py <simulator_waits> <raced_rank> [--recorded] [--share I/N]: is each wait of the backend needed, and missed where it is not there?
 
 Runs the parts of the first program once, and two ranks of the second one, and then again without each place at which it waited, one at a time. A wait is missed
 if the program then reports a race, ends otherwise, or computes something else.
---recorded does so with steps that the GPU has recorded, whose waits are parts of a graph.
+--recorded does so with steps that the GPU has recorded, for those waits that only they have, most of which are parts of a graph;
+--share with the I-th of N shares of the places.
 Prints a table and ends with 1 if a wait is not missed: then it is redundant and is to be removed, or what needs it is not
 in the program yet (docs/why/simulator.md).
 """
+import argparse
 import concurrent.futures
 import os
 import pathlib
@@ -27,26 +29,32 @@ RECORDED_PARTS = {"recorded steps": (0, ["recorded"]),
                   "recorded steps of ranks": (1, ["recorded", "FullShard", "fixed_tree", "late", "0", "2", "4"])}
 
 
-def environments(is_ranked):
-    """Of the processes of a part."""
-    if not is_ranked:
+def environments(n_ranks):
+    """Of the processes of so many ranks."""
+    if n_ranks == 1:
         return [ENVIRONMENT]
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    return [{**ENVIRONMENT, "RANK": str(rank), "WORLD_SIZE": str(N_RANKS), "LOCAL_RANK": str(rank),
-             "LOCAL_WORLD_SIZE": str(N_RANKS), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port),
-             "MONOMORPH_SIMULATOR_GPUS": str(N_RANKS)} for rank in range(N_RANKS)]
+    return [{**ENVIRONMENT, "RANK": str(rank), "WORLD_SIZE": str(n_ranks), "LOCAL_RANK": str(rank),
+             "LOCAL_WORLD_SIZE": str(n_ranks), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port),
+             "MONOMORPH_SIMULATOR_GPUS": str(n_ranks)} for rank in range(n_ranks)]
+
+
+def run_ranks(command, n_ranks):
+    """By rank, the exit code and the lines that it prints."""
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
+                 for environment in environments(n_ranks)]
+    lines = [process.communicate(timeout=LIMIT_S)[0].splitlines() for process in processes]
+    return [process.returncode for process in processes], lines
 
 
 def run(programs, part, *place):
     """The greatest exit code, and the lines that it prints, of which those that name places are apart."""
     which, arguments = PARTS[part]
-    processes = [subprocess.Popen([programs[which], *arguments, *place], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                  text=True, env=environment) for environment in environments(which == 1)]
-    lines = [line for process in processes for line in process.communicate(timeout=LIMIT_S)[0].splitlines()]
+    codes, of_ranks = run_ranks([programs[which], *arguments, *place], N_RANKS if which == 1 else 1)
+    lines = [line for lines in of_ranks for line in lines]
     places = [line.removeprefix("place: ") for line in lines if line.startswith("place: ")]
-    codes = [process.returncode for process in processes]
     return max(codes, key=abs), [line for line in lines if not line.startswith("place: ")], list(dict.fromkeys(places))
 
 
@@ -73,12 +81,21 @@ def called_from(program, place):
     return wait + caller + (", in a graph" if in_graph else "")
 
 
+def share(text):
+    which, of = map(int, text.split("/"))
+    if not 1 <= which <= of:
+        raise ValueError(text)
+    return which - 1, of
+
+
 def main():
-    if len(sys.argv) not in (3, 4) or sys.argv[3:] not in ([], ["--recorded"]):
-        sys.exit(__doc__)
-    programs = sys.argv[1:3]
-    if len(sys.argv) == 4:
-        PARTS.clear()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("programs", nargs=2)
+    parser.add_argument("--recorded", action="store_true")
+    parser.add_argument("--share", type=share, default=(0, 1), metavar="I/N")
+    arguments = parser.parse_args()
+    programs = arguments.programs
+    if arguments.recorded:
         PARTS.update(RECORDED_PARTS)
     expected, parts_of, described = {}, {}, set()
     for part, (which, _) in PARTS.items():
@@ -90,19 +107,21 @@ def main():
             if which == 0 or called_from(programs[which], place) not in described:
                 parts_of.setdefault((which, place), []).append(part)
         described.update(called_from(programs[0], place) for place in places if which == 0)
+    first, every = arguments.share
+    tried = [found for found, parts in parts_of.items() if not arguments.recorded or set(parts) <= set(RECORDED_PARTS)][first::every]
 
     def reason_for(found):
         reasons = (why_missed(expected[part], run(programs, part, found[1])) for part in parts_of[found])
         return next((reason for reason in reasons if reason), None)
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        print("| wait | missed as |\n|---|---|")
+        print("| wait | missed as |\n|---|---|", flush=True)
         n = 0
-        for (which, place), reason in zip(parts_of, pool.map(reason_for, parts_of)):
+        for (which, place), reason in zip(tried, pool.map(reason_for, tried)):
             print(f"| {called_from(programs[which], place)} | {reason or '**nothing**'} |", flush=True)
             n += reason is not None
-    print(f"\n{n} of {len(parts_of)} are missed.")
-    sys.exit(0 if n == len(parts_of) else 1)
+    print(f"\n{n} of {len(tried)} are missed.")
+    sys.exit(0 if n == len(tried) else 1)
 
 
 if __name__ == "__main__":

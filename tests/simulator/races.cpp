@@ -28,20 +28,21 @@ void Races::access_units(std::size_t offset, std::size_t bytes, bool writes) {
   for (std::size_t i = offset / unit; i < (offset + bytes + unit - 1) / unit; ++i) {
     Uses& uses = uses_[i];
     if (writes ? uses.write == number_ && uses.writer == stream_ : uses.reads[stream_] == number_) continue;
-    check_ordered(uses.writer, uses.write, writes ? "writes" : "reads", "writes");
+    if (!is_before(uses.writer, uses.write)) note(uses.writer, uses.write, writes ? "writes" : "reads", "writes");
     if (!writes) {
       uses.reads[stream_] = number_;
       continue;
     }
-    for (std::size_t other = 0; other < Clock::most_streams; ++other)
-      check_ordered(other, std::exchange(uses.reads[other], 0), "writes", "reads");
+    for (std::size_t other = 0; other < Clock::most_streams; ++other) {
+      const std::uint32_t number = std::exchange(uses.reads[other], 0);
+      if (!is_before(other, number)) note(other, number, "writes", "reads");
+    }
     uses.write = number_;
     uses.writer = static_cast<std::uint32_t>(stream_);
   }
 }
 
-void Races::check_ordered(std::size_t other, std::uint32_t number, std::string_view verb, std::string_view other_verb) {
-  if (number <= clock_.of_streams[other]) return;
+void Races::note(std::size_t other, std::uint32_t number, std::string_view verb, std::string_view other_verb) {
   std::string line = name_of(stream_, number_);
   line.append(" ").append(verb).append(" what ").append(name_of(other, number));
   line.append(" ").append(other_verb).append(", and neither waits for the other");

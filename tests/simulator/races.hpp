@@ -35,7 +35,8 @@ class Races {
   };
   static constexpr std::size_t unit = 4;
   void access_units(std::size_t offset, std::size_t bytes, bool writes);
-  void check_ordered(std::size_t other, std::uint32_t number, std::string_view verb, std::string_view other_verb);
+  bool is_before(std::size_t other, std::uint32_t number) const { return number <= clock_.of_streams[other]; }
+  void note(std::size_t other, std::uint32_t number, std::string_view verb, std::string_view other_verb);
   std::string name_of(std::size_t stream, std::uint32_t number) const;
 
   const Memory& memory_;

@@ -120,6 +120,8 @@ TEST_CASE("recorded steps leave the bits of others in every kind of recipe") {
     CHECK(check_same_bits<InBf16<Preferring<Small<gpt2_like>>>, WithShortChunks>() == 10);
   }
   SECTION("documents") { CHECK(check_same_bits<Documents>() == 10); }
+  // Each tensor's update is told the learning rate.
+  SECTION("many tensors") { CHECK(check_same_bits<Small<gpt2_like, 8>>() == 10); }
   SECTION("SGD") { CHECK(check_same_bits<WithSgd>() == 10); }
   SECTION("experts") { CHECK(check_same_bits<OfExperts>() == 10); }
 }

@@ -72,6 +72,17 @@ bool operands_fit(const AttentionCall& call) {
 
 }  // namespace
 
+CudnnPlanKey key_of(Direction direction, const AttentionCall& call) {
+  const AttentionShape& s = call.shape;
+  CudnnPlanKey key{direction,  call.q.dtype, s.batch,
+                   s.tokens,   s.heads,      s.kv_heads,
+                   s.head_dim, s.scale,      *band_of(call.mask, s.tokens),
+                   {}};
+  const View* views[] = {&call.q, &call.k, &call.v, &call.out, &call.lse_BNT, &call.dout, &call.dq, &call.dk, &call.dv};
+  for (std::int64_t id = q_id; id < operands_end; ++id) key.strides[id] = views[id - q_id]->stride;
+  return key;
+}
+
 bool cudnn_takes(const AttentionCall& call) {
   const bool narrow = call.q.dtype == DType::bf16 || call.q.dtype == DType::fp16;
   return narrow && call.document_starts == nullptr && device::cudnn_takes(extent_of(call.shape), call.mask) &&

@@ -23,9 +23,11 @@ template <class Make> auto made_before_run(Make make) {
   };
   return reinterpret_cast<const T*>(written_before_run(sizeof(T), write));
 }
-/// The same of a value that lies in the host's memory; null of null.
+/// A copy of memory of the host as it is before each run, which has one place however many kernels read it.
+const std::byte* copied_before_run(const void* host, std::int64_t bytes);
+/// The same of a value; null of null.
 template <class T> const T* read_before_run(const T* host) {
-  return host == nullptr ? nullptr : made_before_run([host] { return *host; });
+  return host == nullptr ? nullptr : reinterpret_cast<const T*>(copied_before_run(host, sizeof(T)));
 }
 
 }  // namespace monomorph::cuda

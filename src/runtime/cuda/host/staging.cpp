@@ -89,14 +89,16 @@ Scratch scratch;
 const std::int32_t* on_device(Queue queue, const std::int32_t* host, std::int64_t n) {
   if (host == nullptr || n == 0) return nullptr;
   const auto bytes = n * static_cast<std::int64_t>(sizeof(std::int32_t));
-  if (RunInputs* const inputs = RunInputs::recorded())
-    return reinterpret_cast<const std::int32_t*>(inputs->copied(host, bytes));
+  if (is_recorded(queue)) return reinterpret_cast<const std::int32_t*>(copied_before_run(host, bytes));
   return reinterpret_cast<const std::int32_t*>(ring.copied(queue, host, bytes));
 }
 
 bool is_recorded(Queue) { return RunInputs::recorded() != nullptr; }
 const std::byte* written_before_run(std::int64_t bytes, std::function<void(std::byte*)> write) {
   return RunInputs::recorded()->place(bytes, std::move(write));
+}
+const std::byte* copied_before_run(const void* host, std::int64_t bytes) {
+  return RunInputs::recorded()->copied(host, bytes);
 }
 
 std::byte* workspace(Queue queue, std::int64_t bytes) { return scratch.of(queue, bytes); }
