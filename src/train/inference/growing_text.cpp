@@ -1,5 +1,7 @@
 #include "train/inference/growing_text.hpp"
 
+#include "train/inference/candidates.hpp"
+
 #include <algorithm>
 
 namespace monomorph::train {
@@ -49,13 +51,14 @@ Logits GrowingText::read_prompt(const std::function<void(Logits)>& show) {
 }
 
 std::string GrowingText::take(Logits logits) {
-  logits = logits.first(static_cast<std::size_t>(tokenizer_.vocab_size()));  // ids beyond have no text
-  const std::int32_t id = drawn_ = sampler_.draw(logits, std::ssize(result_.ids));
+  const Logits named = logits.first(static_cast<std::size_t>(tokenizer_.vocab_size()));  // ids beyond have no text
+  const std::int32_t id = drawn_ = sampler_.draw(named, std::ssize(result_.ids));
   if (std::ranges::find(settings_.stop_ids, id) != settings_.stop_ids.end()) return finish(FinishReason::stop);
   ids_.push_back(id);
   result_.ids.push_back(id);
   if (settings_.log_probabilities)
-    result_.log_probabilities.push_back(log_probabilities(logits, id, *settings_.log_probabilities));
+    result_.log_probabilities.push_back(
+        log_probabilities_of_named(logits, std::ssize(named), id, *settings_.log_probabilities));
   std::string more = stop_texts_.push(decoder_.push(id));
   result_.text += more;
   if (stop_texts_.reached()) return more + finish(FinishReason::stop);

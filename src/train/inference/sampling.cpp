@@ -82,17 +82,22 @@ std::vector<Candidate> Sampler::candidates(std::span<const float> logits) {
   return all;
 }
 
-std::vector<Candidate> log_probabilities(std::span<const float> logits, std::int32_t id, std::int64_t n) {
+std::vector<Candidate> log_probabilities_of_named(std::span<const float> logits, std::int64_t n_named, std::int32_t id,
+                                                  std::int64_t n) {
   const double sum = log_sum(logits);
   std::vector<Candidate> found{{id, logits[static_cast<std::size_t>(id)] - sum}};
   if (n == 0) return found;
   Candidates candidates;
-  candidates.assign({logits.begin(), logits.end()}, 1);
+  candidates.assign({logits.begin(), logits.begin() + n_named}, 1);
   for (std::size_t i = 0; i < std::min(candidates.size(), static_cast<std::size_t>(n)); ++i) {
     const std::int32_t other = candidates[i].id;
     found.push_back({other, logits[static_cast<std::size_t>(other)] - sum});
   }
   return found;
+}
+
+std::vector<Candidate> log_probabilities(std::span<const float> logits, std::int32_t id, std::int64_t n) {
+  return log_probabilities_of_named(logits, std::ssize(logits), id, n);
 }
 
 }  // namespace monomorph::train

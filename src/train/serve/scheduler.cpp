@@ -1,5 +1,7 @@
 #include "train/serve/scheduler.hpp"
 
+#include "train/inference/candidates.hpp"
+
 #include <algorithm>
 #include <exception>
 
@@ -96,16 +98,19 @@ void Scheduler::read_prompt(Running& running) {
 void Scheduler::score_prompt(Running& running) {
   const std::span<const std::int32_t> prompt = running.served.request.prompt;
   TextEvent event{.text = running.served.index, .scored = {{prompt.front(), {}}}};
-  const auto vocabulary = static_cast<std::size_t>(tokenizer_.vocab_size());
   const Logits last = running.text->read_prompt([&](Logits logits) {
     if (event.scored.size() == prompt.size()) return;
     const std::int32_t id = prompt[event.scored.size()];
-    event.scored.push_back({id, log_probabilities(logits.first(vocabulary), id, *running.served.log_probabilities)});
+    event.scored.push_back({id, scores_of(running.served, id, logits)});
   });
   running.done = running.served.settings.max_tokens == 0;
   if (running.done) event.finish = FinishReason::length;
   running.served.events->push(std::move(event));
   if (!running.done) take(running, last);
+}
+
+std::vector<Candidate> Scheduler::scores_of(const ServedText& text, std::int32_t id, Logits logits) const {
+  return log_probabilities_of_named(logits, tokenizer_.vocab_size(), id, *text.log_probabilities);
 }
 
 void Scheduler::grow() {
@@ -132,8 +137,7 @@ void Scheduler::take(Running& running, Logits logits) {
   event.more = running.text->take(logits);
   if (served.log_probabilities) {
     const std::int32_t id = running.text->drawn();
-    const auto vocabulary = static_cast<std::size_t>(tokenizer_.vocab_size());
-    event.scored.push_back({id, log_probabilities(logits.first(vocabulary), id, *served.log_probabilities)});
+    event.scored.push_back({id, scores_of(served, id, logits)});
   }
   running.done = running.text->finished();
   if (running.done) event.finish = std::move(*running.text).result().finish_reason;

@@ -44,6 +44,7 @@ class Scheduler {
   void begin(ServedText served);
   void read_prompt(Running& running);
   void score_prompt(Running& running);
+  std::vector<Candidate> scores_of(const ServedText& text, std::int32_t id, Logits logits) const;
   void grow();
   void take(Running& running, Logits logits);
   void remove_done();

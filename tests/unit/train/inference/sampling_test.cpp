@@ -1,3 +1,5 @@
+#include "train/inference/candidates.hpp"
+
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 
@@ -124,6 +126,11 @@ TEST_CASE("log-probabilities are the model's own") {
   CHECK(found[2].id == 3);
   CHECK(log_probabilities(logits, 2, 0).size() == 1);
   CHECK(log_probabilities(logits, 2, 100).size() == 5);
+  // Ids without tokens have their part in the sum, and are not told.
+  const auto named = log_probabilities_of_named(logits, 3, 2, 100);
+  CHECK(named.size() == 4);
+  CHECK(named[0].probability == found[0].probability);
+  CHECK(named[1].probability == found[1].probability);
 }
 
 TEST_CASE("temperature 0 takes the most probable token, the lowest of equal ones") {
