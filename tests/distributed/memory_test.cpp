@@ -3,6 +3,7 @@
 #include <monomorph/core/type_name.hpp>
 #include "numerics/regions_check.hpp"
 #include "numerics/schedule_recipes.hpp"
+#include "numerics/teacher.hpp"
 #include "support/adamw_update.hpp"
 #include "support/catch.hpp"
 #include "support/counting_allocator.hpp"
@@ -35,6 +36,7 @@ void take_steps(train::TrainingStep& step, const Sequences& sequences, std::int6
 template <Recipe R> void warm_up(const Sequences& sequences) {
   const auto communicator = one_rank();
   train::Step<R> step(*communicator, 1, 3);
+  step.take_teacher();
   take_steps(step, sequences, R::model.context_length);
 }
 
@@ -64,13 +66,16 @@ template <class R, class Strategy> void check_memory(int ranks, int tree_levels)
     const auto communicator = world.communicator(Strategy::optimizer_shards(ranks), recipe::precision::reduce_dtype);
     train::Step<recipe> step(*communicator, 1, 3, tree_levels);
     in_arenas += step.state().arena().bytes() - step.state().arena().unused_bytes();
+    step.take_teacher();
+    if constexpr (train::State<recipe>::is_taught)
+      in_arenas += step.state().teacher.get()->arena().bytes() - step.state().teacher.get()->arena().unused_bytes();
     take_steps(step, sequences, T);
     meet(world, "done");
     if (world.rank() == 0) wrong = wrong_regions(step.state(), ranks, 1, tree_levels);
   });
   const std::int64_t taken = peak_bytes() - before, planned = ranks * plan.total();
   CHECK(wrong == "");
-  CHECK(in_arenas == ranks * plan.arena());
+  CHECK(in_arenas == ranks * (plan.arena() + plan.teacher));
   CHECK(taken <= planned);
   CHECK(static_cast<double>(taken) >= 0.97 * static_cast<double>(planned));
 }
@@ -91,5 +96,24 @@ template <class R> void check_strategies() {
 
 TEST_CASE("ranks take the memory that is planned: tied head") { check_strategies<gpt2_like>(); }
 TEST_CASE("ranks take the memory that is planned: head of its own, bf16") { check_strategies<InBf16<llama_like>>(); }
+
+namespace {
+struct DeepTeacher : Large<Padded<llama_like>> {
+  static constexpr DecoderSpec model = [] {
+    DecoderSpec model = Large<Padded<llama_like>>::model;
+    model.n_layers = 6;
+    return model;
+  }();
+};
+using Taught = TaughtBy<gpt2_like, DeepTeacher>;
+}  // namespace
+
+TEST_CASE("ranks take the memory that is planned: a teacher that is deeper") {
+  // Not Replicate, which has no buffers for gradients on their way, and so no room for the names of tensors: 19 KB.
+  check_memory<Taught, sharding::ShardGradOp>(2, 0);
+  check_memory<Taught, sharding::FullShard>(2, 0);
+  check_memory<InBf16<Taught>, sharding::FullShard>(4, 1);
+  check_memory<Taught, sharding::HybridShard<2>>(4, 0);
+}
 
 }  // namespace monomorph::testing

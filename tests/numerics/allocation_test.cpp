@@ -1,6 +1,7 @@
 // After the first step nothing is allocated: by nobody in the process.
 #include "numerics/preferences.hpp"
 #include "numerics/schedule_recipes.hpp"
+#include "numerics/teacher.hpp"
 #include "support/adamw_update.hpp"
 #include "support/catch.hpp"
 #include "support/counting_allocator.hpp"
@@ -39,6 +40,7 @@ template <Recipe R> void take_step(train::TrainingStep& step, std::uint64_t numb
 template <Recipe R> long allocations_after_first_step() {
   const std::unique_ptr<Communicator> communicator = one_rank();
   train::Step<R> step(*communicator, 2, 3);
+  if (has_teacher<objective_of<R>>) give_teacher(step);
   take_step<R>(step, 1);
   start_counting();
   take_step<R>(step, 2);
@@ -72,6 +74,7 @@ TEST_CASE("after the first step nothing is allocated") {
   CHECK(allocations_after_first_step<Recomputed<llama_like>>() == 0);
   CHECK(allocations_after_first_step<InDocuments<Tiled<gpt2_like>>>() == 0);
   CHECK(allocations_after_first_step<Preferring<Tiled<llama_like>>>() == 0);
+  CHECK(allocations_after_first_step<TaughtBy<Padded<Tiled<llama_like>>, Tiled<gpt2_like>>>() == 0);
   CHECK(allocations_after_first_step<OnHost<InBf16<Tiled<llama_like>>>>() == 0);
 }
 
