@@ -115,14 +115,10 @@ class FieldList {
 /// `Hparams`, adapted with BOOST_HANA_ADAPT_STRUCT. Its fields stand in the section that has it as a member.
 class PolicyHparams {
  public:
-  template <class Hparams> static PolicyHparams of() {
-    return PolicyHparams(Hparams{}, [](std::any& value, FieldList& fields) {
-      monomorph::append_fields(std::any_cast<Hparams&>(value), fields);
-    });
-  }
+  template <class Hparams> static PolicyHparams of();
   /// The caller knows the type: that of the recipe's policy.
-  template <class Hparams> const Hparams& as() const { return std::any_cast<const Hparams&>(value_); }
-  template <class Hparams> Hparams& as() { return std::any_cast<Hparams&>(value_); }
+  template <class Hparams> const Hparams& as() const;
+  template <class Hparams> Hparams& as();
   void append_to(FieldList& fields) { append_(value_, fields); }
 
  private:
@@ -132,6 +128,15 @@ class PolicyHparams {
   std::any value_;
   Append append_;
 };
+
+// Not inline, so that those of the default policies are compiled once (train/hparams/recipe_hparams.hpp).
+template <class Hparams> PolicyHparams PolicyHparams::of() {
+  return PolicyHparams(Hparams{}, [](std::any& value, FieldList& fields) {
+    monomorph::append_fields(std::any_cast<Hparams&>(value), fields);
+  });
+}
+template <class Hparams> const Hparams& PolicyHparams::as() const { return std::any_cast<const Hparams&>(value_); }
+template <class Hparams> Hparams& PolicyHparams::as() { return std::any_cast<Hparams&>(value_); }
 
 /// Of a policy that brings none.
 struct NoHparams {};

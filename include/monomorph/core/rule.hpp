@@ -4,12 +4,15 @@
 namespace monomorph {
 
 /// A rule is a template over the operands it compares: a total predicate `holds`, and `explain()`, which asserts it in
-/// the user's words. As the operands are template arguments, every compiler prints their values.
+/// the user's words. As the operands are template arguments, every compiler prints their values. A list of rules is a
+/// rule, too.
 template <class... Rules> struct RuleList {
-  static constexpr bool all_hold = (Rules::holds && ...);
+  static constexpr bool all_hold = (Rules::holds && ...), holds = all_hold;
   static consteval void explain() { (Rules::explain(), ...); }  // instantiates all of them: every broken rule speaks
 };
-template <class... A, class... B> constexpr RuleList<A..., B...> operator+(RuleList<A...>, RuleList<B...>) {
+/// The lists stay whole: taking them apart at each + makes ever longer types, which every recipe pays for.
+template <class... A, class... B>
+constexpr RuleList<RuleList<A...>, RuleList<B...>> operator+(RuleList<A...>, RuleList<B...>) {
   return {};
 }
 

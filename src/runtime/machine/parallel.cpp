@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <atomic>
 #include <monomorph/runtime/machine/parallel.hpp>
 
 // The interface between compiled code and GNU's OpenMP library, which LibTorch's matrix products use as well. Calling
@@ -29,16 +31,32 @@ void run_share(void* data) {
   const std::int64_t end = work.n_tasks * (thread + 1) / threads;
   for (std::int64_t i = work.n_tasks * thread / threads; i < end; ++i) work.task(work.context, i);
 }
+
+struct Tasks : Work {
+  std::atomic<std::int64_t> next = 0;
+};
+void run_tasks(void* data) {
+  auto& tasks = static_cast<Tasks&>(*static_cast<Work*>(data));
+  for (std::int64_t i = tasks.next++; i < tasks.n_tasks; i = tasks.next++) tasks.task(tasks.context, i);
+}
+
+void on_threads(Work& work, void (*share)(void*)) {
+  const int threads = static_cast<int>(std::min<std::int64_t>(work.n_tasks, compute_threads()));
+  if (threads <= 1 || omp_in_parallel())
+    for (std::int64_t i = 0; i < work.n_tasks; ++i) work.task(work.context, i);
+  else
+    GOMP_parallel(share, &work, static_cast<unsigned>(threads), 0);
+}
 }  // namespace
 
 void parallel_for(std::int64_t n_tasks, void (*task)(void*, std::int64_t), void* context) {
-  const int threads = n_tasks < compute_threads() ? static_cast<int>(n_tasks) : compute_threads();
-  if (threads <= 1 || omp_in_parallel()) {
-    for (std::int64_t i = 0; i < n_tasks; ++i) task(context, i);
-    return;
-  }
   Work work{n_tasks, task, context};
-  GOMP_parallel(run_share, &work, static_cast<unsigned>(threads), 0);
+  on_threads(work, run_share);
+}
+
+void parallel_tasks(std::int64_t n_tasks, void (*task)(void*, std::int64_t), void* context) {
+  Tasks tasks{{n_tasks, task, context}};
+  on_threads(tasks, run_tasks);
 }
 
 }  // namespace detail

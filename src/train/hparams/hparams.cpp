@@ -11,6 +11,12 @@
 #include <map>
 #include <set>
 
+template monomorph::PolicyHparams monomorph::PolicyHparams::of<monomorph::optim::AdamW::Hparams>();
+template monomorph::PolicyHparams monomorph::PolicyHparams::of<monomorph::objective::NextToken::Hparams>();
+template monomorph::PolicyHparams monomorph::PolicyHparams::of<monomorph::NoHparams>();
+template const monomorph::optim::AdamW::Hparams& monomorph::PolicyHparams::as() const;
+template const monomorph::objective::NextToken::Hparams& monomorph::PolicyHparams::as() const;
+
 namespace monomorph::train {
 namespace {
 

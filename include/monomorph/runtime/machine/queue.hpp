@@ -16,7 +16,7 @@ inline void synchronize(Queue) {}
 template <class F> void once(Queue, F&& f) { f(); }
 
 /// Calls f(i) for i in [0, n), each on one thread: kernels that it calls do not divide their work any further.
-template <class F> void side_by_side(Queue, std::int64_t n, F&& f) { parallel_for(n, f); }
+template <class F> void side_by_side(Queue, std::int64_t n, F&& f) { parallel_tasks(n, f); }
 
 }  // namespace monomorph::cpu
 

@@ -6,6 +6,7 @@
 #include <monomorph/train/step/gradient_norm.hpp>
 #include <monomorph/train/step/gradient_store.hpp>
 #include <monomorph/train/step/parameter_store.hpp>
+#include <monomorph/train/step/transformed_matrices.hpp>
 #include <monomorph/train/step/unit_state.hpp>
 
 namespace monomorph::train {
@@ -65,10 +66,11 @@ template <Recipe R> class OptimizerStore {
       }
     }
     if constexpr (transforms_any)
-      for (int u = 0; u < n_units; ++u) transformed_.push_back(transformed_of(u));
+      for (int u = 0; u < n_units; ++u)
+        plan::for_each_transformed<R>(u, [&](const plan::TransformedMatrix& of) { transformed_.add(u, of); });
   }
 
-  bool transforms(int u) const { return transforms_any && !transformed_[u].matrices.empty(); }
+  bool transforms(int u) const { return transforms_any && transformed_.any(u); }
   /// In the place of the shard's gradients comes what is to be transformed.
   void prepare(int u, const Hparams& hparams, const UpdateTerms& terms) {
     const UnitState& unit = on_device(u);
@@ -79,13 +81,13 @@ template <Recipe R> class OptimizerStore {
   }
   /// Of a unit's whole gradients, the matrices.
   void transform(int u, const Hparams& hparams) const {
-    const Transformed& of_unit = transformed_[u];
-    const auto transform_one = [&](std::int64_t i) {
-      const auto& [matrix, workspace] = of_unit.matrices[i];
-      Optimizer::transform(queue_, gradients_.whole(u)[matrix], workspace_[workspace], hparams);
+    const auto transform_one = [&](const plan::TransformedMatrix& of) {
+      Optimizer::transform(queue_, gradients_.whole(u)[of.matrix], workspace_[of.workspace], hparams);
     };
-    side_by_side(queue_, of_unit.n_small, transform_one);
-    for (std::int64_t i = of_unit.n_small; i < std::ssize(of_unit.matrices); ++i) transform_one(i);
+    const TransformedMatrices::OfUnit& matrices = transformed_.of(u);
+    side_by_side(queue_, std::ssize(matrices.side_by_side),
+                 [&](std::int64_t i) { transform_one(matrices.side_by_side[i]); });
+    for (const plan::TransformedMatrix& of : matrices.in_turn) transform_one(of);
   }
   /// @param update_state of a run of tensors that the block itself updates
   void update(int u, const Hparams& hparams, const UpdateTerms& terms, auto&& update_state) {
@@ -159,19 +161,6 @@ template <Recipe R> class OptimizerStore {
     if constexpr (on_host) transfers_->wait_for_all();
   }
 
-  /// Of a unit, the matrices that the optimiser transforms; of those, the first n_small side by side.
-  struct Transformed {
-    std::vector<plan::TransformedMatrix> matrices;
-    std::int64_t n_small = 0;
-  };
-  static Transformed transformed_of(int u) {
-    Transformed transformed;
-    plan::for_each_transformed<R>(u, [&](const plan::TransformedMatrix& of) {
-      transformed.matrices.push_back(of);
-      if (of.matrix.shape.elements() <= plan::most_side_by_side) ++transformed.n_small;
-    });
-    return transformed;
-  }
   /// Of a unit that was transformed, this rank's part of the whole; of any other, its reduced gradients.
   View direction(int u) const {
     return transforms(u) ? gradients_.whole(u).columns(shard_index_ * shards_.part[u], shards_.part[u])
@@ -188,7 +177,7 @@ template <Recipe R> class OptimizerStore {
   std::vector<UnitState> units_;
   std::vector<UnitState> in_use_;                 ///< the same on the device, if the others are on the host
   std::array<std::uint64_t, n_units> fetched_{};  ///< the copy that brought, or brings, a unit to the device; or 0
-  std::vector<Transformed> transformed_;          ///< by unit
+  TransformedMatrices transformed_;
 };
 
 }  // namespace monomorph::train

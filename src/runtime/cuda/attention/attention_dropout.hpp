@@ -29,30 +29,28 @@ struct AttentionDropoutRun {
   }
 };
 
-/// Where a kernel that is recorded finds it; null of any other one.
-inline const AttentionDropoutRun* attention_dropout_run(const DropoutKey& key) {
-  if (key.rate <= 0 || key.of_run == nullptr) return nullptr;
-  return made_before_run([key] { return AttentionDropoutRun(of_this_run(key)); });
+inline OfRun<AttentionDropoutRun> attention_dropout_run(const DropoutKey& key) {
+  const AttentionDropoutRun run(key);
+  if (key.rate <= 0 || key.of_run == nullptr) return {run};
+  return {run, made_before_run([key] { return AttentionDropoutRun(of_this_run(key)); })};
 }
 
 struct AttentionDropout {
   bool drops = false;
-  AttentionDropoutRun run{};
-  const AttentionDropoutRun* of_run = nullptr;  ///< if given, what is there instead of `run`
+  OfRun<AttentionDropoutRun> run{};
   std::uint64_t drop_below = 0;
   double kept_factor = 1;  ///< 1 / (1 - rate)
 
   AttentionDropout() = default;
   explicit AttentionDropout(const DropoutKey& key)
       : drops(key.rate > 0),
-        run(key),
-        of_run(attention_dropout_run(key)),
+        run(attention_dropout_run(key)),
         drop_below(static_cast<std::uint64_t>(key.rate * 4294967296.0)),
         kept_factor(1 / (1 - key.rate)) {}
 
   /// What all keys of a query share.
   MONOMORPH_HOST_DEVICE PhiloxKey query(std::int64_t sample, std::int64_t position) const {
-    const AttentionDropoutRun now = of_run == nullptr ? run : *of_run;
+    const AttentionDropoutRun now = run.now();
     const std::uint64_t global = now.first_sample + static_cast<std::uint64_t>(sample);
     const auto words = random::philox({low_word(global), high_word(global), static_cast<std::uint32_t>(position),
                                        static_cast<std::uint32_t>(random::Purpose::dropout)},

@@ -1,4 +1,6 @@
 #pragma once
+#include "runtime/kernels/host_device.hpp"
+
 #include <monomorph/runtime/cuda/queue.hpp>
 
 #include <cstddef>
@@ -29,5 +31,12 @@ const std::byte* copied_before_run(const void* host, std::int64_t bytes);
 template <class T> const T* read_before_run(const T* host) {
   return host == nullptr ? nullptr : reinterpret_cast<const T*>(copied_before_run(host, sizeof(T)));
 }
+
+/// A value that may change from run to run, as a kernel gets it: with its launch, or from memory if it is recorded.
+template <class T> struct OfRun {
+  T given{};
+  const T* in_memory = nullptr;  ///< from one of the functions above; null of a kernel that is not recorded
+  MONOMORPH_HOST_DEVICE T now() const { return in_memory == nullptr ? given : *in_memory; }
+};
 
 }  // namespace monomorph::cuda

@@ -26,8 +26,7 @@ template <class T> struct Dropout {
   Extent extent;
   Rows<const T> x, residual;
   Rows<T> y;
-  DropoutRun run;
-  const DropoutRun* of_run;  ///< if given, what is there instead of `run`
+  OfRun<DropoutRun> run;
   std::uint32_t drop_below;
   S kept;
   std::int64_t tokens;  ///< of a sample
@@ -92,7 +91,7 @@ template <bool adds, int width, class T> __global__ void __launch_bounds__(map_t
   constexpr std::int64_t group = counters * words_of_counter, threads = counters / width;
   const std::int64_t row_threads = (d.extent.cols + group - 1) / group * threads;
   const auto first_row = static_cast<std::int64_t>(blockIdx.y) * blockDim.y + threadIdx.y;
-  const DropoutRun run = d.of_run == nullptr ? d.run : *d.of_run;
+  const DropoutRun run = d.run.now();
   for (std::int64_t row = first_row; row < d.extent.rows; row += static_cast<std::int64_t>(gridDim.y) * blockDim.y)
     for (auto i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < row_threads;
          i += static_cast<std::int64_t>(gridDim.x) * blockDim.x)
@@ -105,31 +104,29 @@ template <bool adds, int width, class T> void start(Queue queue, const Dropout<T
   launch(drop_rows<adds, width, T>, shape_of(threads, 1), queue, d);
 }
 
-DropoutRun run_of(const detail::DropoutStream& stream, const DropoutKey& key) {
+DropoutRun drawn_by(const DropoutKey& key) {
+  const detail::DropoutStream stream = detail::dropout_stream(key);
   return {stream.key[0], stream.key[1], key.first_sample};
 }
 
-/// Where a kernel that is recorded finds it.
-const DropoutRun* run_in_memory(DropoutKey key) {
-  return made_before_run([key] {
-    const DropoutKey now = of_this_run(key);
-    return run_of(detail::dropout_stream(now), now);
-  });
+OfRun<DropoutRun> dropout_run(const DropoutKey& key) {
+  const DropoutRun run = drawn_by(key);
+  if (key.of_run == nullptr) return {run};
+  return {run, made_before_run([key] { return drawn_by(of_this_run(key)); })};
 }
 
 template <bool adds>
 void apply(Queue queue, const View& x, const View& residual, const View& y, const DropoutKey& key) {
   if (!x.present()) return;
   const detail::DropoutStream stream = detail::dropout_stream(key);
-  const DropoutRun* const of_run = key.of_run == nullptr ? nullptr : run_in_memory(key);
+  const OfRun<DropoutRun> run = dropout_run(key);
   in_element_type(x.dtype, [&]<class T>() {
     using S = Compute<T>;
     const Dropout<T> d{{x.shape.rows, x.shape.cols},
                        {x.as<const T>(), x.stride},
                        {residual.as<const T>(), residual.stride},
                        {y.as<T>(), y.stride},
-                       run_of(stream, key),
-                       of_run,
+                       run,
                        stream.drop_below,
                        static_cast<S>(stream.kept_factor),
                        key.tokens_per_sample};

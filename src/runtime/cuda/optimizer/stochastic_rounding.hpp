@@ -1,5 +1,5 @@
 #pragma once
-#include "runtime/kernels/elements.hpp"
+#include "runtime/kernels/stochastic_rounding.hpp"
 
 #include <monomorph/core/philox.hpp>
 
@@ -51,13 +51,6 @@ template <int n_buffers, int width> struct NoiseWords {
     return words[buffer / 2][sixteenth][at] >> (buffer % 2 * 16) & 0xFFFFu;
   }
 };
-
-/// To bf16, away from zero with the probability of the part that is cut off. What is not finite stays what it is.
-__device__ inline BFloat16 round_stochastically(float x, std::uint32_t sixteen_bits) {
-  const auto bits = std::bit_cast<std::uint32_t>(x);
-  const bool finite = (bits & 0x7F80'0000u) != 0x7F80'0000u;
-  return finite ? BFloat16{static_cast<std::uint16_t>((bits + sixteen_bits) >> 16)} : narrow_to_bf16(x);
-}
 
 /// As a buffer of an update keeps it: only bf16 is rounded.
 template <class T, class S> __device__ T rounded_as(S x, std::uint32_t sixteen_bits) {

@@ -18,22 +18,16 @@ __global__ void micro_batch_begins(StepScalars* scalars) { start_micro_batch(*sc
 __global__ void micro_batch_ends(StepScalars* scalars) { add_micro_batch(*scalars); }
 __global__ void metrics_stay(StepScalars* scalars) { scalars->micro_batch.metrics = scalars->unused.metrics; }
 
-/// Settings as a kernel gets them.
-struct GivenSettings {
-  StepSettings settings;
-  const StepSettings* of_run;  ///< if given, what is there instead
-  __device__ StepSettings now() const { return of_run == nullptr ? settings : *of_run; }
-};
-GivenSettings given(Queue queue, const StepSettings& settings) {
+OfRun<StepSettings> of_run(Queue queue, const StepSettings& settings) {
   return {settings, is_recorded(queue) ? read_before_run(&settings) : nullptr};
 }
 
-__global__ void words_are_written(StepScalars* scalars, GivenSettings given, StepWords to) {
-  write_words(*scalars, given.now(), to);
+__global__ void words_are_written(StepScalars* scalars, OfRun<StepSettings> settings, StepWords to) {
+  write_words(*scalars, settings.now(), to);
 }
 __global__ void words_are_read(StepScalars* scalars, StepWords from) { read_words(*scalars, from); }
-__global__ void step_ends(StepScalars* scalars, GivenSettings given, bool has_auxiliary_loss) {
-  decide(*scalars, given.now(), has_auxiliary_loss);
+__global__ void step_ends(StepScalars* scalars, OfRun<StepSettings> settings, bool has_auxiliary_loss) {
+  decide(*scalars, settings.now(), has_auxiliary_loss);
 }
 
 }  // namespace
@@ -56,7 +50,7 @@ void keep_metrics(Queue queue, StepScalars* scalars) {
 }
 void write_step_words(Queue queue, StepScalars* scalars, const StepSettings& settings, const StepWords& to) {
   const KernelSpan span(Work::optimizer, "write_step_words", queue.stream);
-  launch(words_are_written, {one, one}, queue, scalars, given(queue, settings), to);
+  launch(words_are_written, {one, one}, queue, scalars, of_run(queue, settings), to);
 }
 void read_step_words(Queue queue, StepScalars* scalars, const StepWords& from) {
   const KernelSpan span(Work::optimizer, "read_step_words", queue.stream);
@@ -64,7 +58,7 @@ void read_step_words(Queue queue, StepScalars* scalars, const StepWords& from) {
 }
 void decide_step(Queue queue, StepScalars* scalars, const StepSettings& settings, bool has_auxiliary_loss) {
   const KernelSpan span(Work::optimizer, "decide_step", queue.stream);
-  launch(step_ends, {one, one}, queue, scalars, given(queue, settings), has_auxiliary_loss);
+  launch(step_ends, {one, one}, queue, scalars, of_run(queue, settings), has_auxiliary_loss);
 }
 
 }  // namespace monomorph::cuda

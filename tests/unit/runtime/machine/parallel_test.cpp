@@ -17,12 +17,14 @@ TEST_CASE("each task runs once, with any number of threads", "[parallel]") {
   for (const int threads : {1, 2, 3, 7}) {
     for (const std::int64_t n : {0, 1, 2, 5, 1000}) {
       CAPTURE(threads, n);
-      std::vector<std::atomic<int>> runs(static_cast<std::size_t>(n));
+      std::vector<std::atomic<int>> runs(static_cast<std::size_t>(n)), runs_of_unequal(static_cast<std::size_t>(n));
       with_threads(threads, [&] {
         CHECK(compute_threads() == threads);
         parallel_for(n, [&](std::int64_t i) { ++runs[static_cast<std::size_t>(i)]; });
+        parallel_tasks(n, [&](std::int64_t i) { ++runs_of_unequal[static_cast<std::size_t>(i)]; });
       });
       for (const auto& count : runs) CHECK(count == 1);
+      for (const auto& count : runs_of_unequal) CHECK(count == 1);
     }
   }
 }
@@ -39,6 +41,34 @@ TEST_CASE("tasks run on several threads, and one inside another runs on its own"
     for (int i = 0; i < 3; ++i) {
       for (int j = 0; j < 4; ++j) CHECK(inner[i][j] == outer[i]);
     }
+  });
+}
+
+TEST_CASE("a long task keeps one thread, and the others do the rest", "[parallel]") {
+  constexpr std::int64_t n = 8;
+  with_threads(2, [] {
+    std::thread::id done_by[n];
+    std::atomic<std::int64_t> n_short = 0;
+    parallel_tasks(n, [&](std::int64_t i) {
+      done_by[i] = std::this_thread::get_id();
+      if (i == 0)
+        while (n_short < n - 1) std::this_thread::yield();  // for ever, if one of the others waited for this one
+      else
+        ++n_short;
+    });
+    for (std::int64_t i = 1; i < n; ++i) CHECK(done_by[i] != done_by[0]);
+  });
+}
+
+TEST_CASE("tasks of several threads run on their own inside, of unequal lengths too", "[parallel]") {
+  with_threads(3, [] {
+    std::thread::id outer[6], inner[6][4];
+    parallel_tasks(6, [&](std::int64_t i) {
+      outer[i] = std::this_thread::get_id();
+      parallel_tasks(4, [&](std::int64_t j) { inner[i][j] = std::this_thread::get_id(); });
+    });
+    for (int i = 0; i < 6; ++i)
+      for (int j = 0; j < 4; ++j) CHECK(inner[i][j] == outer[i]);
   });
 }
 
