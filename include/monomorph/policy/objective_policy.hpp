@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <concepts>
+#include <cstdint>
 #include <monomorph/core/objective_metric.hpp>
 #include <monomorph/core/sample.hpp>
 #include <monomorph/policy/axis.hpp>
@@ -21,6 +22,20 @@ template <class P> inline constexpr bool is_over_sequences = requires { P::seque
 
 /// Whether an objective over logits compares them with those of another model, its teacher.
 template <class P> inline constexpr bool has_teacher = requires { typename P::Teacher; };
+
+/// Texts, or sequences, that an objective takes from a sample together; 0 of one that is over neither.
+template <class P> constexpr std::int64_t texts_per_sample() {
+  if constexpr (is_over_embeddings<P>)
+    return P::texts_per_sample;
+  else
+    return 0;
+}
+template <class P> constexpr std::int64_t sequences_per_sample() {
+  if constexpr (is_over_sequences<P>)
+    return P::sequences_per_sample;
+  else
+    return 0;
+}
 
 /// Whether an objective over logits predicts the token after each one, as one over sequences does. An objective over
 /// embeddings predicts no tokens.

@@ -136,18 +136,6 @@ template <class Objective> train::ObjectiveReport report_of() {
   return {.metrics = {metrics.begin(), metrics.end()},
           .over_tokens = !is_over_embeddings<Objective> && !is_over_sequences<Objective>};
 }
-template <class Objective> constexpr std::int64_t sequences_per_sample_of() {
-  if constexpr (is_over_sequences<Objective>)
-    return Objective::sequences_per_sample;
-  else
-    return 0;
-}
-template <class Objective> constexpr std::int64_t texts_per_sample_of() {
-  if constexpr (is_over_embeddings<Objective>)
-    return Objective::texts_per_sample;
-  else
-    return 0;
-}
 
 template <Recipe R> constexpr std::span<const ParameterGroup> groups_of() {
   if constexpr (plan::has_groups<R>)
@@ -220,8 +208,8 @@ template <Recipe R> train::RecipeProgram program_of() {
           .wants_document_starts = attention_of<R>::within_documents,
           .prefix_tokens = plan::longest_prefix<R>,
           .predicts_next_token = predicts_next_token<objective_of<R>>,
-          .texts_per_sample = texts_per_sample_of<objective_of<R>>(),
-          .sequences_per_sample = sequences_per_sample_of<objective_of<R>>(),
+          .texts_per_sample = texts_per_sample<objective_of<R>>(),
+          .sequences_per_sample = sequences_per_sample<objective_of<R>>(),
           .objective = report_of<objective_of<R>>(),
           .teacher = teacher_of<R>(),
           .prepare = prepare_of<objective_of<R>>(),

@@ -89,14 +89,11 @@ template <Recipe R> class StepAccess : public TrainingStep {
 
   /// What the recipe's batches are.
   BatchLimits limits() const {
-    std::int64_t texts = 0, sequences = 0;
-    if constexpr (makes_embeddings<R>) texts = objective_of<R>::texts_per_sample;
-    if constexpr (is_over_sequences<objective_of<R>>) sequences = objective_of<R>::sequences_per_sample;
     return {.rows = state_.batch(),
             .tokens = trunk_of<R>.context_length,
             .vocab_size = trunk_of<R>.vocab_size,
-            .texts = texts,
-            .sequences = sequences,
+            .texts = texts_per_sample<objective_of<R>>(),
+            .sequences = sequences_per_sample<objective_of<R>>(),
             .wants_document_starts = within_documents};
   }
   void check(const MicroBatch& batch) const { check_batch(batch, limits()); }
