@@ -1,5 +1,6 @@
 #include "programs.hpp"
 #include "support/catch.hpp"
+#include "support/error_of.hpp"
 
 #include <nlohmann/json.hpp>
 
