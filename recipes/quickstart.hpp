@@ -7,7 +7,7 @@ namespace recipes {
 struct quickstart {
   static constexpr monomorph::DecoderSpec model{.vocab_size = 1024,
                                                 .n_layers = 4,
-                                                .n_heads = 2,
+                                                .n_heads = 4,
                                                 .d_model = 96,
                                                 .context_length = 256,
                                                 .d_ff_multiple = 64,
@@ -15,7 +15,9 @@ struct quickstart {
                                                 .qk_norm = true,
                                                 .activation = monomorph::Activation::swiglu,
                                                 .position = monomorph::Position::rotary,
+                                                .rotary = {.base = 1000},
                                                 .bias = monomorph::no_biases};
+  using attention = monomorph::attention::SlidingWindow<64>;
   using sharding = monomorph::sharding::Replicate;
   using precision = monomorph::precision::Fp32;
   using checkpointing = monomorph::checkpointing::KeepAll;
