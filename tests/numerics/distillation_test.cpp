@@ -229,7 +229,7 @@ template <class Precision> struct Over32 : ByLlama {
 };
 }  // namespace
 
-TEST_CASE("a student in bf16 is taught as one in fp64 is, but for rounding; fp8 leaves its teacher in bf16") {
+TEST_CASE("a student in bf16 is taught as one in fp64 is, but for rounding, and fp8 leaves its teacher in bf16") {
   const auto gradients = []<class R>(std::type_identity<R>) {
     const auto communicator = one_rank();
     train::Step<R> step(*communicator, in_one_chunk, 3, 0, terms(Divergence::forward_kl, 2, 0.8));

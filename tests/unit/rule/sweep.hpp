@@ -73,12 +73,16 @@ inline constexpr std::string_view name_of_rule = [] {
   const bool of_member = name.ends_with("::AxisFits") || name.ends_with("::ValueFits");
   return of_member ? whole.substr(0, whole.find(',')) : name;
 }();
-template <class... Rules> constexpr Broken broken_of(RuleList<Rules...>) {
+template <class Rule> constexpr void add_if_broken(Broken& broken, std::type_identity<Rule>) {
+  if constexpr (!Rule::holds) broken.add(name_of_rule<Rule>);
+}
+/// A list of rules may be one of another.
+template <class... Rules> constexpr void add_if_broken(Broken& broken, std::type_identity<RuleList<Rules...>>) {
+  (add_if_broken(broken, std::type_identity<Rules>{}), ...);
+}
+template <class List> constexpr Broken broken_of(List) {
   Broken broken;
-  const auto judge = [&]<class Rule>(std::type_identity<Rule>) {
-    if constexpr (!Rule::holds) broken.add(name_of_rule<Rule>);
-  };
-  (judge(std::type_identity<Rules>{}), ...);
+  add_if_broken(broken, std::type_identity<List>{});
   return broken;
 }
 
