@@ -104,7 +104,7 @@ class JsonValueBuilder {
   std::vector<Container> open_;
 };
 
-/// Whether brackets of a JSON text lie in each other deeper than values may, so that no reader need descend into it.
+/// Whether brackets of a JSON text lie in each other deeper than they may, so that no reader need descend into it.
 bool is_too_deep(std::string_view json) {
   int depth = 0;
   bool in_text = false;
@@ -113,7 +113,7 @@ bool is_too_deep(std::string_view json) {
       ++i;
     else if (json[i] == '"')
       in_text = !in_text;
-    else if (!in_text && (json[i] == '[' || json[i] == '{') && ++depth > Value::most_depth)
+    else if (!in_text && (json[i] == '[' || json[i] == '{') && ++depth > Value::most_json_depth)
       return true;
     else if (!in_text && (json[i] == ']' || json[i] == '}'))
       --depth;
@@ -211,7 +211,7 @@ std::string_view Value::type_name() const {
 
 Value value_of_json(std::string_view text, std::string_view what) {
   const auto refuse = [&](std::string_view why) { throw UsageError("JINJA-05", fmt::format("{} {}", what, why)); };
-  if (is_too_deep(text)) refuse(fmt::format("lies more than {} levels deep", Value::most_depth));
+  if (is_too_deep(text)) refuse(fmt::format("lies more than {} levels deep", Value::most_json_depth));
   JsonValueBuilder builder;
   if (!nlohmann::json::sax_parse(text, &builder)) refuse("is no JSON; mend it");
   return builder.take();

@@ -82,6 +82,9 @@ class Value {
 
   /// Containers within containers, at most.
   static constexpr int most_depth = 100;
+  /// The same of a JSON text. Whoever reads it may put its value into lists and dicts of a message; the arguments of a
+  /// call of a tool lie in five: a function, a call, the list of calls, a message and the list of messages.
+  static constexpr int most_json_depth = most_depth - 5;
 
   Value() : data_(None{}) {}
   Value(bool value) : data_(value) {}          // implicit on purpose, as are those of texts and containers:
@@ -93,7 +96,8 @@ class Value {
   explicit Value(Data data) : data_(std::move(data)) {}
 
   static Value undefined(std::string why);
-  /// @throws Error [JINJA-03] deeper than most_depth, as dict
+  /// What is deeper than most_depth is an Error [JINJA-03] of the template that makes it. Outside of templates, as
+  /// with all four, the caller sees to it that nothing is: no Error is thrown there that anyone would catch.
   static Value list(std::vector<Value> items);
   static Value tuple(std::vector<Value> items);
   /// Of equal keys the last value counts, at the place of the first.
@@ -123,7 +127,7 @@ class Value {
 };
 
 /// The value of a JSON text; numbers beyond 64 bits become floating-point.   @param what the text is, for messages
-/// @throws UsageError [JINJA-05] it is no JSON, or deeper than Value::most_depth
+/// @throws UsageError [JINJA-05] it is no JSON, or deeper than Value::most_json_depth
 Value value_of_json(std::string_view text, std::string_view what);
 
 }  // namespace monomorph::data::jinja

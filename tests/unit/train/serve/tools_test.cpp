@@ -217,6 +217,15 @@ TEST_CASE("Requests about tools that cannot be are refused with the field") {
   for (const std::string bad : {"{", "[]", "5"})
     CHECK(call(R"({"function": {"name": "f", "arguments": ")" + bad + "\"}}").starts_with("400 " + arguments));
   CHECK(call(R"({"function": {"name": "f", "arguments": {}}})").starts_with("400 " + arguments));
+  // Arguments as deep as templates may have them with the lists and dicts around them, and deeper.
+  const auto nested = [&](std::size_t levels) {
+    const std::string inner = std::string(levels - 1, '[') + std::string(levels - 1, ']');
+    return call(R"({"function": {"name": "f", "arguments": "{\"a\": )" + inner + R"(}"}})");
+  };
+  CHECK(nested(95) == "(none)");
+  for (const std::size_t levels : {96, 100, 101, 10'000})
+    CHECK(
+        nested(levels).starts_with("400 " + arguments + " [JINJA-05] messages.1.tool_calls.0.function.arguments lies"));
   CHECK(said(R"({"role": "user", "content": "a", "tool_calls": [{}]})").starts_with("400 messages.1.tool_calls:"));
   CHECK(said(R"({"role": "user", "content": "a", "tool_call_id": "1"})").starts_with("400 messages.1.tool_call_id:"));
   CHECK(said(R"({"role": "assistant"})").starts_with("400 messages.1.content:"));
