@@ -37,8 +37,13 @@ bool is_assistant(const Value& message) {
 }  // namespace
 
 TemplatedChatEncoder::TemplatedChatEncoder(const Tokenizer& tokenizer, const ModelTemplate& model_template,
-                                           std::time_t now)
-    : tokenizer_(tokenizer), template_(model_template), now_(now), encoder_(tokenizer), marks_(tokenizer) {
+                                           std::time_t now, std::int64_t most_steps)
+    : tokenizer_(tokenizer),
+      template_(model_template),
+      now_(now),
+      most_steps_(most_steps),
+      encoder_(tokenizer),
+      marks_(tokenizer) {
   check_tokens(tokenizer, model_template);
 }
 
@@ -77,9 +82,11 @@ TemplatedChatEncoder::Ranges TemplatedChatEncoder::marked(const TemplatedChat& c
 
 TemplatedChatEncoder::Ranges TemplatedChatEncoder::compared(const TemplatedChat& chat, const std::string& text) const {
   Ranges ranges;
+  std::int64_t steps_left = most_steps_;
   for (std::size_t i = 0; i < chat.messages.size(); ++i) {
     if (!chat.counted[i]) continue;
-    const std::string before = beginning(chat, i, true), with_turn = beginning(chat, i + 1, false);
+    const std::string before = beginning(chat, i, true, steps_left),
+                      with_turn = beginning(chat, i + 1, false, steps_left);
     if (!text.starts_with(with_turn))
       throw_cannot_tell(fmt::format("the template writes message {} in another way where more follows", i + 1));
     if (!with_turn.starts_with(before))
@@ -90,10 +97,16 @@ TemplatedChatEncoder::Ranges TemplatedChatEncoder::compared(const TemplatedChat&
   return ranges;
 }
 
-std::string TemplatedChatEncoder::beginning(const TemplatedChat& chat, std::size_t n_messages,
-                                            bool with_answer_begun) const {
-  std::vector<Value> messages(chat.messages.begin(), chat.messages.begin() + static_cast<std::ptrdiff_t>(n_messages));
-  return template_.render(Value::list(std::move(messages)), chat.tools, with_answer_begun, now_).text;
+std::string TemplatedChatEncoder::beginning(const TemplatedChat& chat, std::size_t n_messages, bool with_answer_begun,
+                                            std::int64_t& steps_left) const {
+  const auto n = static_cast<std::ptrdiff_t>(n_messages);
+  std::vector<Value> messages(chat.messages.begin(), chat.messages.begin() + n);
+  jinja::Rendered rendered = template_.render(Value::list(std::move(messages)), chat.tools, with_answer_begun, now_);
+  // The copies of messages count, too: a template need not look at them.
+  if ((steps_left -= rendered.steps + n) < 0)
+    throw_cannot_tell(fmt::format("to render the chat up to each of its {} turns takes more than {} steps",
+                                  std::ranges::count(chat.counted, true), most_steps_));
+  return std::move(rendered.text);
 }
 
 std::size_t TemplatedChatEncoder::end_of_turn(std::string_view text, std::size_t begin, std::size_t end) const {

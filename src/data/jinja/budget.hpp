@@ -35,6 +35,7 @@ class Budget {
     step();
   }
   void leave() { --depth_; }
+  std::int64_t steps() const { return steps_; }
 
  private:
   [[noreturn]] static void refuse(std::string_view what, std::int64_t most) {

@@ -50,6 +50,7 @@ Rendered Interpreter::run(const Program& program, const Variables& variables) {
   for (const auto& [name, value] : variables) scope_->set(name, value);
   scope_ = std::make_shared<Scope>(Scope{{}, scope_});
   execute(program.body);
+  rendered_.steps = budget_.steps();
   return std::move(rendered_);
 }
 

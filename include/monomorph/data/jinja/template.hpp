@@ -28,6 +28,7 @@ struct Rendered {
   /// Whether all of these are of the template itself: where such a block stands in a macro, or in a block whose text
   /// goes elsewhere first, its place in the text is not known.
   bool generated_in_place = true;
+  std::int64_t steps = 0;  ///< that it took, of RenderLimits
 };
 
 /// A template in Jinja, as Hugging Face's `transformers` reads chat templates: `trim_blocks` and `lstrip_blocks` are

@@ -28,14 +28,15 @@ ModelTemplate model_template(const std::string& source,
 }
 
 /// What becomes of a record: its tokens, with those that count in brackets, or why it is refused.
-std::string shown(const ModelTemplate& chat_template, const std::string& record) {
+std::string shown(const ModelTemplate& chat_template, const std::string& record,
+                  std::int64_t most_steps = TemplatedChatEncoder::usual_steps) {
   const std::string padded = record + std::string(LineBlock::padding_bytes, '"');
   TemplatedChat chat;
   const auto problem = TemplatedChatRecords("").read(std::string_view(padded).substr(0, record.size()), chat);
   if (problem) return "[" + std::string(problem->id.text()) + "] " + problem->reason;
   EncodedChat encoded;
-  const std::string refusal =
-      error_of([&] { encoded = TemplatedChatEncoder(chat_tokenizer(), chat_template, noon()).encode(chat); });
+  const std::string refusal = error_of(
+      [&] { encoded = TemplatedChatEncoder(chat_tokenizer(), chat_template, noon(), most_steps).encode(chat); });
   if (!refusal.empty()) return refusal;
   std::string text;
   for (std::size_t i = 0; i < encoded.ids.size(); ++i) {
@@ -108,6 +109,26 @@ TEST_CASE("Where a template marks nothing, a turn is what one rendering adds to 
   CHECK(contains(shown(model_template("{{ messages|length }}{% for m in messages %}{{ m.content }}{% endfor %}"),
                        messages(question + "," + answer)),
                  "what comes before message 2"));
+}
+
+TEST_CASE("A chat with so many turns that comparing its beginnings would take for ever is refused") {
+  const auto with_turns = [](int n_turns) {
+    std::string list = answer;
+    for (int i = 1; i < n_turns; ++i) list += "," + answer;
+    return messages(list);
+  };
+  constexpr std::int64_t most_steps = 200'000;
+  const std::string few = shown(model_template(plain), with_turns(40), most_steps);
+  CHECK(few.ends_with("<|im_start|>assistant:[So.<|im_end|>]\n"));
+  const std::string refusal = shown(model_template(plain), with_turns(500), most_steps);
+  CHECK(contains(refusal, "[CHAT-18]"));
+  CHECK(contains(refusal, "each of its 500 turns takes more than 200000 steps"));
+  CHECK(shown(model_template(plain), with_turns(500)) != refusal);
+  // A template that looks at no message takes a step for each that is copied; one that marks has nothing to compare.
+  CHECK(contains(shown(model_template("nothing"), with_turns(500), most_steps), "[CHAT-18]"));
+  CHECK(shown(model_template("{% for m in messages %}{% generation %}{{ m.content }}{% endgeneration %}{% endfor %}"),
+              with_turns(500), most_steps)
+            .starts_with("[So.So."));
 }
 
 TEST_CASE("What a template marks counts, but for messages without weight") {
