@@ -26,9 +26,4 @@ class Candidates {
   std::size_t sorted_ = 0;
 };
 
-/// log_probabilities of a model whose ids beyond the first `n_named` have no tokens: these have their part in the sum
-/// of all probabilities, as in training, and are not among the most probable ones that are told.
-std::vector<Candidate> log_probabilities_of_named(std::span<const float> logits, std::int64_t n_named, std::int32_t id,
-                                                  std::int64_t n);
-
 }  // namespace monomorph::train

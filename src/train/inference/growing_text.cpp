@@ -1,7 +1,5 @@
 #include "train/inference/growing_text.hpp"
 
-#include "train/inference/candidates.hpp"
-
 #include <algorithm>
 
 namespace monomorph::train {
@@ -57,8 +55,7 @@ std::string GrowingText::take(Logits logits) {
   ids_.push_back(id);
   result_.ids.push_back(id);
   if (settings_.log_probabilities)
-    result_.log_probabilities.push_back(
-        log_probabilities_of_named(logits, std::ssize(named), id, *settings_.log_probabilities));
+    result_.log_probabilities.push_back(log_probabilities(logits, std::ssize(named), id, *settings_.log_probabilities));
   std::string more = stop_texts_.push(decoder_.push(id));
   result_.text += more;
   if (stop_texts_.reached()) return more + finish(FinishReason::stop);

@@ -12,7 +12,6 @@
 #include <cmath>
 
 namespace monomorph::train {
-namespace {}  // namespace
 
 struct Sampler::State {
   SamplingSettings settings;
@@ -82,8 +81,8 @@ std::vector<Candidate> Sampler::candidates(std::span<const float> logits) {
   return all;
 }
 
-std::vector<Candidate> log_probabilities_of_named(std::span<const float> logits, std::int64_t n_named, std::int32_t id,
-                                                  std::int64_t n) {
+std::vector<Candidate> log_probabilities(std::span<const float> logits, std::int64_t n_named, std::int32_t id,
+                                         std::int64_t n) {
   const double sum = log_sum(logits);
   std::vector<Candidate> found{{id, logits[static_cast<std::size_t>(id)] - sum}};
   if (n == 0) return found;
@@ -94,10 +93,6 @@ std::vector<Candidate> log_probabilities_of_named(std::span<const float> logits,
     found.push_back({other, logits[static_cast<std::size_t>(other)] - sum});
   }
   return found;
-}
-
-std::vector<Candidate> log_probabilities(std::span<const float> logits, std::int32_t id, std::int64_t n) {
-  return log_probabilities_of_named(logits, std::ssize(logits), id, n);
 }
 
 }  // namespace monomorph::train

@@ -1,7 +1,5 @@
 #include "train/serve/scheduler.hpp"
 
-#include "train/inference/candidates.hpp"
-
 #include <algorithm>
 #include <exception>
 
@@ -110,7 +108,7 @@ void Scheduler::score_prompt(Running& running) {
 }
 
 std::vector<Candidate> Scheduler::scores_of(const ServedText& text, std::int32_t id, Logits logits) const {
-  return log_probabilities_of_named(logits, tokenizer_.vocab_size(), id, *text.log_probabilities);
+  return log_probabilities(logits, tokenizer_.vocab_size(), id, *text.log_probabilities);
 }
 
 void Scheduler::grow() {

@@ -43,7 +43,10 @@ class Sampler {
 
 /// The most probable tokens and the token `id`, which may be among them, with the logarithms of the probabilities that
 /// the logits give them: those of the model, whatever the settings make of them.
+/// @param logits of all ids that the model has   @param n_named so many of them have tokens: those beyond have their
+/// part in the sum of all probabilities, as in training, and are not among the most probable ones that are told
 /// @return the token itself first, then the n most probable ones
-std::vector<Candidate> log_probabilities(std::span<const float> logits, std::int32_t id, std::int64_t n);
+std::vector<Candidate> log_probabilities(std::span<const float> logits, std::int64_t n_named, std::int32_t id,
+                                         std::int64_t n);
 
 }  // namespace monomorph::train
