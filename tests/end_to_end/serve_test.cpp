@@ -97,8 +97,9 @@ TEST_CASE("serve tells calls of tools as the openai package has them, and chat a
                               "run.steps=120", "optimizer.lr=0.01"}));
   write_bytes(
       place / "tools.jinja",
-      "{% for m in messages %}{{ '<|endoftext|>' * (1 + m.tool_calls[0].function.arguments|length) if m.tool_calls "
-      "else m.content }}{% endfor %}{{ '' if tools else '' }}");
+      "{{ tools[0].function.name + '<|endoftext|>' if tools }}{% for m in messages %}{{ '<|endoftext|>' * (1 + "
+      "m.tool_calls[0].function.arguments|length) if m.tool_calls else 'ask' if m.content in ['', '/help'] else "
+      "m.content }}{% endfor %}");
   write_bytes(place / "tools.json", R"([{"type": "function", "function": {"name": "f"}}])");
   const auto chat = [&](const std::string& input, const std::string& tools) {
     return run_process(bash("printf '" + input + "' | \"$@\"",
@@ -108,9 +109,14 @@ TEST_CASE("serve tells calls of tools as the openai package has them, and chat a
   // The first line is the user's, the second the tool's.
   const ProcessResult said = chat("ask\\nask\\n", "tools.json");
   const std::string call = R"( <tool_call>{"name": "f", "arguments": {}}</tool_call>)",
-                    asks = "the model calls f with {}; the next line is what it gives\n";
+                    asks = "the model calls f with {}; the next line is what it gives, unless it is /reset or /exit\n";
   CHECK(said.out == call + "\n" + call + "\n");
   CHECK(said.err == asks + asks);
+  // What a tool gives may be empty, or what is a command elsewhere; but these two are commands.
+  const ProcessResult given = chat("ask\\n\\n/help\\n/reset\\n/help\\nask\\n/exit\\nask\\n", "tools.json");
+  CHECK(given.out == call + "\n" + call + "\n" + call + "\n" + call + "\n");
+  CHECK(given.err.starts_with(asks + asks + asks + "/reset begins a new conversation"));
+  CHECK(given.err.ends_with("is said to the model\n" + asks));
   write_bytes(place / "broken.json", R"([{"type": "function", "function": {}}])");
   check_refusal(chat("ask", "broken.json"), 2, {"[CHAT-19]", "broken.json", "\"name\""});
   check_refusal(chat("ask", "nowhere.json"), 2, {"[FILE-01]", "nowhere.json", "--tools"});

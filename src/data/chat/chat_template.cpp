@@ -157,8 +157,8 @@ const ChatTemplate& find_chat_template(std::string_view name) {
   if (found != std::end(templates)) return *found;
   std::vector<std::string_view> names;
   for (const ChatTemplate& candidate : templates) names.push_back(candidate.name);
-  throw UsageError("CHAT-01", fmt::format("there is no chat template {}; name one of {} with --template",
-                                          in_quotes(name), fmt::join(names, ", ")));
+  throw UsageError("CHAT-01", fmt::format("there is no chat template {}; name one of {}", in_quotes(name),
+                                          fmt::join(names, ", ")));
 }
 
 std::uint64_t fingerprint(const ChatTemplate& chat_template) {

@@ -19,6 +19,9 @@ using nlohmann::json;
 constexpr const char* token_names[] = {"bos_token", "eos_token", "unk_token", "sep_token",
                                        "pad_token", "cls_token", "mask_token"};
 
+/// What names a template, for messages.
+constexpr const char* options = "--template (of serve, --chat-template)";
+
 bool is_there(const std::string& path) {
   std::error_code ignored;  // what can't be looked at isn't there
   return std::filesystem::is_regular_file(path, ignored);
@@ -26,7 +29,7 @@ bool is_there(const std::string& path) {
 
 [[noreturn]] void refuse_file(const std::string& path, std::string_view what) {
   throw UsageError("CHAT-16",
-                   fmt::format("{} {}; mend the file, or name another with --template", in_quotes(path), what));
+                   fmt::format("{} {}; mend the file, or name another with {}", in_quotes(path), what, options));
 }
 
 json object_of(const std::string& path) {
@@ -86,14 +89,14 @@ ModelTemplate ModelTemplate::of_file(const std::string& path) {
   if (std::filesystem::is_directory(path, ignored)) {
     if (auto found = of_folder(path)) return *std::move(found);
     throw UsageError("CHAT-17", fmt::format("{} has no chat template: neither chat_template.jinja nor "
-                                            "\"chat_template\" in tokenizer_config.json; name one with --template",
-                                            in_quotes(path)));
+                                            "\"chat_template\" in tokenizer_config.json; name one with {}",
+                                            in_quotes(path), options));
   }
   ModelTemplateReader reader;
   path.ends_with(".json") ? reader.read_json(path) : reader.read_jinja(path);
   if (!reader.has_some())
-    throw UsageError("CHAT-17", fmt::format("{} has no \"chat_template\"; name a file that has one with --template",
-                                            in_quotes(path)));
+    throw UsageError("CHAT-17", fmt::format("{} has no \"chat_template\"; name a file that has one with {}",
+                                            in_quotes(path), options));
   const auto folder = std::filesystem::path(path).parent_path();
   reader.read_tokens(((folder.empty() ? "." : folder) / "tokenizer_config.json").string());
   return std::move(reader).take();
@@ -116,8 +119,20 @@ const jinja::Template& ModelTemplate::chosen(bool has_tools) const {
   return has_tools && with_tools != templates_.end() ? with_tools->second : templates_.at("default");
 }
 
+/// It is tried: that the template's source has the word may be a comment.
 bool ModelTemplate::takes_tools() const {
-  return chosen(/*has_tools=*/true).source().find("tools") != std::string::npos;
+  using jinja::Value;
+  constexpr const char* name = "a_tool_to_be_written";
+  const Value schema =
+                  Value::dict({{"type", "object"}, {"properties", Value::dict({})}, {"required", Value::list({})}}),
+              function = Value::dict({{"name", name}, {"description", "Of use"}, {"parameters", schema}}),
+              tool = Value::dict({{"type", "function"}, {"function", function}}),
+              question = Value::dict({{"role", "user"}, {"content", "Is it there?"}});
+  try {
+    return render(Value::list({question}), Value::list({tool}), true).text.find(name) != std::string::npos;
+  } catch (const Error&) {
+    return true;  // it refuses this chat, and says itself which other ones
+  }
 }
 
 jinja::Rendered ModelTemplate::render(const jinja::Value& messages, const jinja::Value& tools, bool with_answer_begun,

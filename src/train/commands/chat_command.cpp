@@ -89,7 +89,9 @@ Value answer_with(std::string_view text, const std::deque<ToolCall>& calls) {
         Value::dict({{"type", "function"},
                      {"function", Value::dict({{"name", std::string_view(call.name)}, {"arguments", arguments}})}}));
   }
-  return Value::dict({{"role", "assistant"}, {"content", text}, {"tool_calls", Value::list(std::move(list))}});
+  return Value::dict({{"role", "assistant"},
+                      {"content", data::replace_invalid_utf8(text)},
+                      {"tool_calls", Value::list(std::move(list))}});
 }
 
 /// What is said to and fro.
@@ -106,6 +108,9 @@ class Chat {
     messages_.clear();
     if (!system_.empty()) messages_.push_back(message("system", system_));
   }
+
+  /// Whether the next thing that is said is what a tool gives.
+  bool awaits_result() const { return !calls_.empty(); }
 
   /// Shows the answer to what the user says, or to what the tools give that the model has called. What there is no room
   /// for isn't said.
@@ -153,8 +158,10 @@ class Chat {
   }
 
   void ask_for_result() const {
-    write_error_line(fmt::format("the model calls {} with {}; the next line is what it gives", calls_.front().name,
-                                 calls_.front().arguments));
+    write_error_line(
+        fmt::format("the model calls {} with {}; the next line is what it gives, unless it is /reset or "
+                    "/exit",
+                    calls_.front().name, calls_.front().arguments));
   }
 
   void tell_full(std::int64_t tokens) const {
@@ -182,6 +189,8 @@ void talk(Chat& chat) {
     if (line == "/exit") return;
     if (line == "/reset") {
       chat.reset();
+    } else if (chat.awaits_result()) {
+      chat.say(line);  // whatever it is: a tool may give a path, or nothing
     } else if (line.starts_with('/')) {
       if (line != "/help") write_error_line(fmt::format("there is no command {}", in_quotes(line)));
       write_error_line(help);

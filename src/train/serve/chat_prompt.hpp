@@ -30,7 +30,7 @@ class ChatPrompt {
 
   /// Whether there is a template at all.
   bool known() const { return of_model_ || template_ != nullptr; }
-  /// Whether the template writes what tools there are.
+  /// Whether the template writes what tools there are, as ModelTemplate says.
   bool takes_tools() const { return of_model_ && of_model_->takes_tools(); }
   /// @param tools a list of dicts, or none   @throws Error [JINJA-02] and on; [CHAT-04], [CHAT-05], [CHAT-06] the
   /// template has no place for a message; [CHAT-13]

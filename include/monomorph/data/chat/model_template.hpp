@@ -27,7 +27,7 @@ class ModelTemplate {
 
   /// Of one with tools, where the model has such a template, its own.
   const jinja::Template& chosen(bool has_tools) const;
-  /// Whether it writes what tools there are.
+  /// Whether it writes what tools there are, in a chat of one question; also if it refuses such a chat.
   bool takes_tools() const;
   /// The text of a chat, as transformers' `apply_chat_template` has it.
   /// @param messages a list of dicts with at least `role` and `content`   @param tools a list of JSON schemas, or none

@@ -39,6 +39,21 @@ TEST_CASE("Of several templates by name, that for tools writes chats with tools"
   CHECK(said(ModelTemplate::of_file(path), Value::list({"a tool"})) == "1 tools");
 }
 
+TEST_CASE("Whether a template has a place for tools is tried, not read off its words") {
+  const TemporaryFolder folder;
+  const auto takes_tools = [&](const std::string& source) {
+    monomorph::testing::write_bytes(folder / "a.jinja", source);
+    return ModelTemplate::of_file(folder / "a.jinja").takes_tools();
+  };
+  const std::string said_all = "{% for m in messages %}{{ m.content }}{% endfor %}";
+  CHECK_FALSE(takes_tools(said_all));
+  CHECK_FALSE(takes_tools("{# tools are not written #}" + said_all + "{{ '' if tools else '' }}"));
+  CHECK_FALSE(takes_tools(said_all + "{% if tools %}There are {{ tools|length }}.{% endif %}"));
+  CHECK(takes_tools("{{ tools|tojson }}" + said_all));
+  CHECK(takes_tools(said_all + "{% for t in tools or [] %}{{ t.function.name }}{% endfor %}"));
+  CHECK(takes_tools("{{ raise_exception('a system message must come first') }}"));
+}
+
 TEST_CASE("Files of chat templates that are broken are refused by name") {
   const TemporaryFolder folder;
   const std::string path = folder / "tokenizer_config.json";
@@ -53,5 +68,7 @@ TEST_CASE("Files of chat templates that are broken are refused by name") {
   CHECK(contains(refusal(R"({"chat_template": [{"name": "other", "template": ""}]})"), "\"default\""));
   CHECK(contains(refusal(R"({"chat_template": "a", "bos_token": 1})"), "bos_token"));
   CHECK(contains(refusal("{}"), "[CHAT-17]"));
+  CHECK(contains(refusal("{}"), "--template (of serve, --chat-template)"));
+  CHECK(contains(error_of([&] { ModelTemplate::of_file(folder / "."); }), "--template (of serve, --chat-template)"));
   CHECK(contains(refusal(R"({"chat_template": "{% if %}"})"), "[JINJA-01]"));
 }
