@@ -115,15 +115,15 @@ TEST_CASE("what has no probability is never drawn, nor what a bias takes it from
 }
 
 TEST_CASE("log-probabilities are the model's own") {
-  const auto found = log_probabilities(logits, 5, 2, 2);
+  const auto found = log_probabilities(logits, 4, 2, 2);
   REQUIRE(found.size() == 3);
   CHECK(found[0].id == 2);
   CHECK(found[0].probability == Approx(std::log(0.2)).epsilon(1e-6));
   CHECK(found[1].id == 1);
   CHECK(found[1].probability == Approx(std::log(0.4)).epsilon(1e-6));
   CHECK(found[2].id == 3);
-  CHECK(log_probabilities(logits, 5, 2, 0).size() == 1);
-  CHECK(log_probabilities(logits, 5, 2, 100).size() == 5);
+  CHECK(log_probabilities(logits, 4, 2, 0).size() == 1);
+  CHECK(log_probabilities(logits, 4, 2, 100).size() == 5);
   // Ids without tokens have their part in the sum, and are not told.
   const auto named = log_probabilities(logits, 3, 2, 100);
   CHECK(named.size() == 4);
