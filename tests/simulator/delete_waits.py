@@ -2,22 +2,27 @@
 """delete_waits.py <simulator_waits> <raced_rank> [--recorded] [--share I/N]: is each wait of the backend needed, and missed where it is not there?
 
 Runs the parts of the first program once, and two ranks of the second one, and then again without each place at which it waited, one at a time. A wait is missed
-if the program then reports a race, ends otherwise, or computes something else.
+if the program then reports a race, dies of a signal, is refused something by the GPU, or computes something else. One that ends in
+another way, as with a call that it does not know, misses nothing.
 --recorded does so with steps that the GPU has recorded, for those waits that only they have, most of which are parts of a graph;
 --share with the I-th of N shares of the places.
-Prints a table and ends with 1 if a wait is not missed: then it is redundant and is to be removed, or what needs it is not
+Prints a table and ends with 1 if nothing is tried, or a wait is not missed: then it is redundant and is to be removed, or what needs it is not
 in the program yet (docs/why/simulator.md).
 """
 import argparse
 import concurrent.futures
+import contextlib
 import os
 import pathlib
 import re
+import signal
 import socket
 import subprocess
 import sys
+import tempfile
 
 LIMIT_S = 300
+LENGTH_OF_ERROR = 200
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 N_RANKS = 2
 # By part: the program's place among the arguments of this script, and its own arguments.
@@ -42,31 +47,46 @@ def environments(n_ranks):
 
 
 def run_ranks(command, n_ranks):
-    """By rank, the exit code and the lines that it prints."""
-    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
-                 for environment in environments(n_ranks)]
-    lines = [process.communicate(timeout=LIMIT_S)[0].splitlines() for process in processes]
-    return [process.returncode for process in processes], lines
+    """By rank, the exit code, the lines that it prints, and what it says of a failure."""
+    with contextlib.ExitStack() as files:
+        # A file takes any number of lines while another rank is waited for; a pipe would fill.
+        errors = [files.enter_context(tempfile.TemporaryFile("w+")) for _ in range(n_ranks)]
+        processes = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=error, text=True, env=environment)
+                     for environment, error in zip(environments(n_ranks), errors)]
+        lines = [process.communicate(timeout=LIMIT_S)[0].splitlines() for process in processes]
+        for error in errors:
+            error.seek(0)
+        return [process.returncode for process in processes], lines, [error.read().strip() for error in errors]
+
+
+def ending(code, error):
+    """How a program ends, with the end of what it says of that."""
+    how = f"it dies of {signal.Signals(-code).name}" if code < 0 else f"it ends with {code}"
+    return f"{how}: {' '.join(error.split())[-LENGTH_OF_ERROR:]}" if error else how
 
 
 def run(programs, part, *place):
-    """The greatest exit code, and the lines that it prints, of which those that name places are apart."""
+    """The greatest exit code with what is said of it, and the lines that are printed, of which those that name places are apart."""
     which, arguments = PARTS[part]
-    codes, of_ranks = run_ranks([programs[which], *arguments, *place], N_RANKS if which == 1 else 1)
+    codes, of_ranks, errors = run_ranks([programs[which], *arguments, *place], N_RANKS if which == 1 else 1)
     lines = [line for lines in of_ranks for line in lines]
     places = [line.removeprefix("place: ") for line in lines if line.startswith("place: ")]
-    return max(codes, key=abs), [line for line in lines if not line.startswith("place: ")], list(dict.fromkeys(places))
+    worst = max(zip(codes, errors), key=lambda of_rank: abs(of_rank[0]))
+    return worst, [line for line in lines if not line.startswith("place: ")], list(dict.fromkeys(places))
 
 
-def why_missed(expected, result):
-    """How a run without a wait differs, or None."""
-    code, lines, _ = result
-    races = [line for line in lines if line.startswith("race: ")]
-    if races:
-        return "a race"
+def judged(expected, result):
+    """Whether a run without a wait shows it, and how. A program that does not run what it is asked shows nothing."""
+    (code, error), lines, _ = result
+    if any(line.startswith("race: ") for line in lines):
+        return True, "a race"
+    if code in (-signal.SIGSEGV, -signal.SIGBUS):
+        return True, "memory that is gone or out of reach"
+    if code < 0 or "[GPU-" in error and code != 0:
+        return True, ending(code, error)
     if code != 0:
-        return f"it ends with {code}" if code > 0 else "memory that is gone or out of reach"
-    return None if lines == expected else "another result"
+        return False, ending(code, error)
+    return (False, "") if lines == expected else (True, "another result")
 
 
 def called_from(program, place):
@@ -99,9 +119,10 @@ def main():
         PARTS.update(RECORDED_PARTS)
     expected, parts_of, described = {}, {}, set()
     for part, (which, _) in PARTS.items():
-        code, expected[part], places = run(programs, part)
+        (code, error), expected[part], places = run(programs, part)
         if code != 0:
-            sys.exit(f"delete_waits.py: the part {part} fails with all its waits:\n" + "\n".join(expected[part]))
+            sys.exit(f"delete_waits.py: the part {part} fails with all its waits, {ending(code, error)}\n" +
+                     "\n".join(expected[part]))
         # A place of the second program that the first one has, too, is tried there, where that is quicker.
         for place in places:
             if which == 0 or called_from(programs[which], place) not in described:
@@ -109,17 +130,19 @@ def main():
         described.update(called_from(programs[0], place) for place in places if which == 0)
     first, every = arguments.share
     tried = [found for found, parts in parts_of.items() if not arguments.recorded or set(parts) <= set(RECORDED_PARTS)][first::every]
+    if not tried:
+        sys.exit("delete_waits.py: no place waits, so that nothing is tried")
 
-    def reason_for(found):
-        reasons = (why_missed(expected[part], run(programs, part, found[1])) for part in parts_of[found])
-        return next((reason for reason in reasons if reason), None)
+    def judged_without(found):
+        each = [judged(expected[part], run(programs, part, found[1])) for part in parts_of[found]]
+        return next((one for one in each if one[0]), (False, "; ".join(dict.fromkeys(text for _, text in each if text))))
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        print("| wait | missed as |\n|---|---|", flush=True)
+        print("| wait left out | missed as |\n|---|---|", flush=True)
         n = 0
-        for (which, place), reason in zip(tried, pool.map(reason_for, tried)):
-            print(f"| {called_from(programs[which], place)} | {reason or '**nothing**'} |", flush=True)
-            n += reason is not None
+        for (which, place), (missed, text) in zip(tried, pool.map(judged_without, tried)):
+            print(f"| {called_from(programs[which], place)} | {text if missed else f'**nothing** {text}'.strip()} |", flush=True)
+            n += missed
     print(f"\n{n} of {len(tried)} are missed.")
     sys.exit(0 if n == len(tried) else 1)
 

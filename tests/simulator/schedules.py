@@ -7,7 +7,8 @@ schedules.py <build folder> [--schedules N] [--raced N] [--recipes N] [--ranks N
   found that do not show in bits;
 - steps of each sharding strategy on so many ranks, recorded and not, in the fixed tree, each in so many schedules, which must
   leave the bits of one GPU's, and those of two ranks without a race;
-- the first of these without a wait, for so many waits of one recipe in turn: which must show, or the rest would prove nothing.
+- the first of these without a wait, for so many waits of one recipe in turn, recorded and not: which must show by a race, other bits
+  or a signal, or the rest would prove nothing. Waits without which steps can't be recorded show nothing, and others are taken.
 Ends with 1 unless all of that is so.
 """
 import argparse
@@ -44,7 +45,7 @@ class Seeds:
 
 
 class Run:
-    """What came of schedules of one recipe. Without a wait a program may end in the middle: then all of them show."""
+    """What came of schedules of one recipe. It does not count where the program ends in the middle."""
 
     def __init__(self, program, recipe, device, first_seed, n, *place):
         result = subprocess.run([program, recipe, device, str(first_seed), str(n), *place], capture_output=True, text=True,
@@ -52,17 +53,21 @@ class Run:
         lines = result.stdout.splitlines()
         of = {kind: [line.removeprefix(kind) for line in lines if line.startswith(kind)] for kind in ("race: ", "place: ", "schedules: ")}
         self.places, self.n = of["place: "], n
-        self.says = of["race: "][0] if of["race: "] else ""
-        self.raced = self.other_bits = n
+        self.raced = self.other_bits = 0
+        self.died = result.returncode < 0
         self.counts = result.returncode in (0, 1) and bool(of["schedules: "])
         if self.counts:
             self.raced, self.other_bits = map(int, re.fullmatch(r"\d+ raced: (\d+) other bits: (\d+)", of["schedules: "][0]).groups())
-            self.says = self.says or ("a race" if self.raced else "other bits" if self.other_bits else "")
+            self.says = of["race: "][0] if of["race: "] else "a race" if self.raced else "other bits" if self.other_bits else ""
         else:
-            self.says = f"it ends with {result.returncode}: {result.stderr.strip()[-200:]}"
+            self.says = delete_waits.ending(result.returncode, result.stderr)
 
     def is_right(self):
-        return not self.raced and not self.other_bits
+        return self.counts and not self.raced and not self.other_bits
+
+    def shows(self):
+        """Whether it shows that something is wrong with the order: one that did not run what it was asked shows nothing."""
+        return self.raced > 0 or self.other_bits > 0 or self.died
 
 
 def covering_set(pool, build, seeds, n_schedules, n_raced, n_recipes):
@@ -80,15 +85,17 @@ def row_of(recipe, device, arguments_of_runs):
     runs = [Run(*arguments) for arguments in arguments_of_runs]
     for run in runs:
         if not run.is_right():
-            print(f"{recipe}, {HOW[device]}: of {run.n} {run.raced} raced, {run.other_bits} left other bits: {run.says}", flush=True)
+            found = f"of {run.n} {run.raced} raced, {run.other_bits} left other bits: " if run.counts else ""
+            print(f"{recipe}, {HOW[device]}: {found}{run.says}", flush=True)
     return (recipe, device, *runs)
 
 
 def steps_of(program, ranks, arguments):
     """The lines of steps of rank 0, or what is wrong."""
-    codes, outputs = delete_waits.run_ranks([program, *arguments], ranks)
-    if any(codes):
-        return f"a rank ends with {max(codes, key=abs)}"  # 4 after a race
+    codes, outputs, errors = delete_waits.run_ranks([program, *arguments], ranks)
+    if any(codes):  # 4 after a race
+        return "; ".join(f"rank {rank}: {delete_waits.ending(code, error)}"
+                         for rank, (code, error) in enumerate(zip(codes, errors)) if code)
     steps = [[line for line in output if line.startswith("step ")] for output in outputs]
     return steps[0] if all(each == steps[0] for each in steps) else "ranks differ"
 
@@ -99,7 +106,7 @@ def table_of_ranks(pool, build, seeds, ranks, n):
         return [device, strategy, "fixed_tree", schedule, str(seed), str(STEPS), str(MICRO_BATCHES)]
 
     expected = steps_of(build / "simulated_rank", 1, arguments("gpu", "Replicate", "late", 0))
-    if len(expected) != STEPS:
+    if not isinstance(expected, list) or len(expected) != STEPS:
         sys.exit(f"schedules.py: one GPU does not train: {expected}")
     cells = [(strategy, device, number) for strategy, least in STRATEGIES.items() for device in HOW for number in ranks if number >= least]
 
@@ -115,20 +122,48 @@ def table_of_ranks(pool, build, seeds, ranks, n):
     return dict(zip(cells, pool.map(right_of, cells, [seeds.take(n) for _ in cells])))
 
 
-def without_waits(build, seeds, n_waits, n):
-    """Rows of (wait, device, the schedules' run, the run that looks for races) of a recipe without one of its waits."""
-    rows = []
+def without_waits(build, seeds, devices, n_waits, n):
+    """Rows of (wait, device, the schedules' run, the run that looks for races) of a recipe without one of its waits, for so many
+    waits of each device; and the waits without which CUDA refuses to record steps, that were met on the way."""
+    rows, refused = [], []
+    for device in devices if n_waits else []:
+        left = n_waits
+        for name in spread(waits_of_streams(build, seeds, device), n_waits):
+            if left == 0:
+                break
+
+            def run(program, count):
+                # The two programs have other addresses: a wait has the same name in both.
+                return Run(build / program, WITH_WAITS, device, seeds.take(count), count, named(build / program, device, name))
+
+            raced = run("raced_schedules", 1)
+            if is_refused(raced):
+                refused.append(name)
+                continue
+            rows.append((name, device, run("simulated_schedules", n), raced))
+            left -= 1
+        if left:
+            sys.exit(f"schedules.py: {n_waits} waits were to be left out of steps {HOW[device]}, and {left} of them are not there")
+    return rows, refused
+
+
+def is_refused(run):
+    """Without some waits a stream takes no part in what is recorded, or has no end: CUDA refuses that, and nothing runs."""
+    return not run.counts and not run.died and run.says.endswith("steps are not recorded")
+
+
+def waits_of_streams(build, seeds, device):
+    """Names of the waits that order streams, those of recorded steps for these."""
     program = build / "raced_schedules"
-    for device in HOW if n_waits else []:
-        places = [place for place in Run(program, WITH_WAITS, device, seeds.take(1), 1).places
-                  if place.startswith("graph ") == (device == "recorded")]
-        of_streams = [place for place in places if ", for " in delete_waits.called_from(program, place)]
-        for place in of_streams[::max(1, len(of_streams) // n_waits)][:n_waits]:
-            # The two programs have other addresses: a wait has the same name in both.
-            name = delete_waits.called_from(program, place)
-            rows.append((name, device, *(Run(build / which, WITH_WAITS, device, seeds.take(count), count, named(build / which, device, name))
-                                         for which, count in (("simulated_schedules", n), ("raced_schedules", 1)))))
-    return rows
+    names = [delete_waits.called_from(program, place) for place in Run(program, WITH_WAITS, device, seeds.take(1), 1).places
+             if place.startswith("graph ") == (device == "recorded")]
+    return [name for name in dict.fromkeys(names) if ", for " in name]
+
+
+def spread(names, n):
+    """So many of them from all over, and then the others."""
+    first = names[::max(1, len(names) // n)][:n]
+    return first + [name for name in names if name not in first]
 
 
 _places = {}
@@ -142,7 +177,7 @@ def named(program, device, name):
     return _places[program, device][name]
 
 
-def report_of(head, command, rows, table, ranks, n_of_ranks, deleted, seconds):
+def report_of(head, command, rows, table, ranks, n_of_ranks, deleted, refused, seconds):
     runs = [run for row in rows for run in row[2:]]
     n = sum(run.n for run in runs) + n_of_ranks * len(table)
     n_raced = sum(row[3].n for row in rows if len(row) > 3) + sum(n_of_ranks for _, _, number in table if number == RACED_RANKS)
@@ -173,17 +208,29 @@ def report_of(head, command, rows, table, ranks, n_of_ranks, deleted, seconds):
             for device in HOW:
                 cells = (str(table.get((strategy, device, number), "")) for number in ranks)
                 lines.append(f"| {strategy} | {HOW[device]} | {' | '.join(cells)} |")
-    if deleted:
-        lines += ["", "## Whether it would be seen", "",
-                  f"The same of one recipe ({WITH_WAITS}) without one of its waits, for some that order streams. Bits differ in those "
-                  "schedules that happen to let one operation overtake the other; a race is found in any, the late one, too. Where CUDA "
-                  "would refuse to record a step, as a stream is left without an end, nothing runs as recorded.", "",
-                  "| wait left out | random schedules | with other bits | with a race, the late one counted, too | where kernels report, too |",
-                  "|---|---|---|---|---|"]
-        for name, _, run, raced in deleted:
-            counted = f"{run.n} | {run.other_bits} | {run.raced}" if run.counts else "none | |"
-            lines.append(f"| {name} | {counted} | {raced.says or '**nothing**'} |")
-    return "\n".join(lines) + "\n"
+    else:
+        lines += ["", "## Ranks", "", "Not run: `--ranks 1 2 4 8` does."]
+    return "\n".join(lines + lines_of_deleted(deleted, refused)) + "\n"
+
+
+def lines_of_deleted(deleted, refused):
+    lines = ["", "## Whether it would be seen", ""]
+    if not deleted:
+        return lines + ["Not run: `--without-waits 2` does."]
+    lines += [f"The same of one recipe ({WITH_WAITS}) without one of its waits, for some that order streams. Bits differ in those "
+              "schedules that happen to let one operation overtake the other; a race is found in any, the late one, too, kernel by kernel. A wait is "
+              "seen if there is one of these, or the program dies of a signal.", "",
+              "| wait left out | steps | random schedules | with other bits | with a race, the late one counted, too | where kernels report, too | seen |",
+              "|---|---|---|---|---|---|---|"]
+    for name, device, run, raced in deleted:
+        counted = f"{run.n} | {run.other_bits} | {run.raced}" if run.counts else f"{run.says} | |"
+        seen = "yes" if raced.shows() else "**no**"
+        lines.append(f"| {name} | {HOW[device]} | {counted} | {raced.says or 'nothing'} | {seen} |")
+    if refused:
+        lines += ["", "CUDA refuses to record a step without some other waits, as a stream then takes no part in what is recorded, or has no end. "
+                  "Nothing runs as recorded, so that nothing is shown of these here: " + "; ".join(refused) + ". "
+                  "`tests/simulator/delete_waits.py` leaves them out with `--recorded`, where what a program says of its steps counts, too."]
+    return lines
 
 
 def main():
@@ -198,19 +245,21 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--report", type=pathlib.Path)
     arguments = parser.parse_args()
+    if arguments.ranks and arguments.rank_schedules < 1:
+        parser.error("--rank-schedules must be 1 at least")
     head, began, seeds = machine(), time.monotonic(), Seeds()
     build = arguments.build.resolve()
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         rows = covering_set(pool, build, seeds, arguments.schedules, arguments.raced, arguments.recipes)
         table = table_of_ranks(pool, build, seeds, arguments.ranks, arguments.rank_schedules) if arguments.ranks else {}
-    deleted = without_waits(build, seeds, arguments.without_waits, rows[0][2].n)
+    deleted, refused = without_waits(build, seeds, HOW, arguments.without_waits, rows[0][2].n)
     report = report_of(head, " ".join(["tests/simulator/schedules.py", *sys.argv[1:]]), rows, table, arguments.ranks,
-                       arguments.rank_schedules, deleted, time.monotonic() - began)
+                       arguments.rank_schedules, deleted, refused, time.monotonic() - began)
     print(report)
     if arguments.report:
         arguments.report.write_text(report)
     right = all(run.is_right() for row in rows for run in row[2:]) and all(n == arguments.rank_schedules for n in table.values())
-    seen = all(raced.says for *_, raced in deleted)
+    seen = all(raced.shows() for *_, raced in deleted)
     sys.exit(0 if right and seen else 1)
 
 
