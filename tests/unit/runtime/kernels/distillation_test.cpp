@@ -98,6 +98,15 @@ TEST_CASE("losses, metrics and gradients of distillation are LibTorch's", "[dist
     }
 }
 
+TEST_CASE("at high temperatures, where both models say nearly the same, what is between them is LibTorch's",
+          "[distillation]") {
+  for (const Case& c : cases)
+    for (const Divergence divergence : {Divergence::forward_kl, Divergence::reverse_kl, Divergence::jensen_shannon})
+      for (const double temperature : {30.0, 100.0, 1000.0})
+        for (const double spread : {1.0, 5.0})
+          check_case(c, {.divergence = divergence, .temperature = temperature, .teacher_weight = 1}, spread);
+}
+
 TEST_CASE("of one token alone there is nothing to learn", "[distillation]") {
   const std::vector<std::int32_t> targets{0};
   const Storage logits(filled(1, 1, 3.7), DType::fp32), teacher(filled(1, 1, -2.3), DType::fp32),
