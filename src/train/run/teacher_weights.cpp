@@ -22,6 +22,8 @@ namespace {
 /// What a teacher may have been trained with, and is not asked with.
 constexpr std::array<std::string_view, 3> changed_by_teaching{"mask", "attention", "model.context_length"};
 
+constexpr std::string_view advice_for_teacher = "give weights of the model that the objective's teacher says";
+
 /// Its tensors are as they are, but for learned positions behind those that the student has.
 WeightsHparams choices_for_teacher() {
   WeightsHparams choices;
@@ -38,7 +40,7 @@ OpenedWeights open_teacher(const RecipeProgram& recipe, const Hparams& hparams) 
   return as_usage_error("teacher.from", [&] {
     const RecipeProgram teacher = recipe.teacher();
     OpenedWeights opened = open_weights(from, teacher, changed_by_teaching);
-    check_tensors(*opened.source, teacher, choices_for_teacher());
+    check_tensors(*opened.source, teacher, choices_for_teacher(), advice_for_teacher);
     return opened;
   });
 }
@@ -114,8 +116,8 @@ std::vector<std::string> load_teacher(const RecipeProgram& recipe, const Hparams
   lines.push_back("teacher from " + in_quotes(opened.source->where()));
   if (is_resumed && state.teacher == 0)
     lines.emplace_back(
-        "warning: [TEACHER-04] the teacher computes in another dtype than when the checkpoint was saved, "
-        "so that nobody knows whether it is the same");
+        "warning: [TEACHER-04] the recipe's precision is another one than when the checkpoint was saved, so that its "
+        "number of the teacher's weights can't be compared; see that teacher.from names the same");
   else if (is_resumed && state.teacher != digest)
     throw UsageError("TEACHER-03",
                      fmt::format("the run has learnt from a teacher of other weights than those in {}; give those that "

@@ -35,10 +35,15 @@ OpenedWeights open_weights(const std::string& path, const RecipeProgram& recipe,
 /// Whether the recipe has adapters and the source has none of them: they keep their first values.
 bool begins_adapters(const WeightsSource& source, const RecipeProgram& recipe);
 
+/// What to do about tensors that a recipe's model does not have so.
+inline constexpr std::string_view advice_for_weights =
+    "give weights of the recipe's model, or set weights.vocabulary or weights.positions where rows differ";
 /// Compares all tensors before any is read. Adapters are all there, or none of them is.
+/// @param advice the end of the message
 /// @throws UsageError [WEIGHTS-09] tensors are missing, unused, or of another shape than `choices` let them have: all
 ///   of them
-void check_tensors(const WeightsSource& source, const RecipeProgram& recipe, const WeightsHparams& choices);
+void check_tensors(const WeightsSource& source, const RecipeProgram& recipe, const WeightsHparams& choices,
+                   std::string_view advice = advice_for_weights);
 
 /// Numbers that are NaN or infinite, by tensor.
 using NonFiniteNumbers = std::map<std::string, std::int64_t>;

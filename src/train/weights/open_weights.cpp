@@ -93,7 +93,8 @@ bool begins_adapters(const WeightsSource& source, const RecipeProgram& recipe) {
          });
 }
 
-void check_tensors(const WeightsSource& source, const RecipeProgram& recipe, const WeightsHparams& choices) {
+void check_tensors(const WeightsSource& source, const RecipeProgram& recipe, const WeightsHparams& choices,
+                   std::string_view advice) {
   std::vector<std::string> wrong;
   for (const CanonicalTensor& tensor :
        begins_adapters(source, recipe) ? base_tensors(recipe) : canonical_tensors(recipe)) {
@@ -113,9 +114,8 @@ void check_tensors(const WeightsSource& source, const RecipeProgram& recipe, con
     throw UsageError("WEIGHTS-09", fmt::format("the weights in {} have adapters, and {} has none: {}; give the folder "
                                                "that `export` makes of them, into which it merges adapters",
                                                in_quotes(source.where()), recipe.name, listed(std::move(wrong))));
-  throw UsageError("WEIGHTS-09", fmt::format("the tensors in {} are not those of {}: {}; give weights of the recipe's "
-                                             "model, or set weights.vocabulary or weights.positions where rows differ",
-                                             in_quotes(source.where()), recipe.name, listed(std::move(wrong))));
+  throw UsageError("WEIGHTS-09", fmt::format("the tensors in {} are not those of {}: {}; {}", in_quotes(source.where()),
+                                             recipe.name, listed(std::move(wrong)), advice));
 }
 
 }  // namespace monomorph::train
