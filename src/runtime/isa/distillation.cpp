@@ -181,7 +181,7 @@ void write_gradient(const Compared<S>& compared, S log_sum, GradientFactors<S> f
   const S mean =
       kind == Divergence::forward_kl ? S{0} : sum_of(compared, [](LogOdds<S> id) { return id.q() * slope<kind>(id); });
   Buffer<S> buffer;
-  const auto [of_data, of_divergence] = factors;
+  const S of_data = factors.of_data, of_divergence = factors.of_divergence;  // clang 14 captures no bindings
   for (std::int64_t column = 0; column < compared.student.vocabulary; column += chunk) {
     const std::int64_t n = least(chunk, compared.student.vocabulary - column);
     const S* const in = compared.student.logits + column;
