@@ -80,9 +80,9 @@ template <class Rule> constexpr void add_if_broken(Broken& broken, std::type_ide
 template <class... Rules> constexpr void add_if_broken(Broken& broken, std::type_identity<RuleList<Rules...>>) {
   (add_if_broken(broken, std::type_identity<Rules>{}), ...);
 }
-template <class List> constexpr Broken broken_of(List) {
+template <class... Rules> constexpr Broken broken_of(RuleList<Rules...>) {
   Broken broken;
-  add_if_broken(broken, std::type_identity<List>{});
+  (add_if_broken(broken, std::type_identity<Rules>{}), ...);
   return broken;
 }
 

@@ -13,7 +13,7 @@ using namespace monomorph::train;
 
 namespace {
 
-constexpr std::int64_t context_length = 32, n_padding = 1000;
+constexpr std::int64_t most_tokens = 32, n_padding = 1000;
 
 /// Finds ids without tokens more probable than all others, which are equally probable.
 class PaddedPass final : public TokenPass {
@@ -21,7 +21,7 @@ class PaddedPass final : public TokenPass {
   explicit PaddedPass(std::int64_t n_named)
       : n_named_(n_named), logits_(static_cast<std::size_t>(sizes().wanted * vocab_size())) {}
   PassSizes sizes() const override { return {.tokens = 16, .wanted = 16, .sequences = 2, .pages = 4}; }
-  PassLimits limits() const override { return {context_length, vocab_size()}; }
+  PassLimits limits() const override { return {most_tokens, vocab_size()}; }
   View run(const NewTokens& tokens) override {
     for (std::size_t i = 0; i < logits_.size(); ++i)
       logits_[i] = static_cast<std::int64_t>(i) % vocab_size() < n_named_ ? 0.0f : 1.0f;
