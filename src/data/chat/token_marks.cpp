@@ -4,7 +4,6 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
-#include <monomorph/data/text/utf8.hpp>
 
 #include <fmt/format.h>
 
@@ -14,16 +13,6 @@ namespace monomorph::data {
 namespace {
 
 constexpr std::size_t npos = std::string_view::npos;
-
-std::size_t leading_white_space(std::string_view text) {
-  std::size_t size = 0;
-  while (size < text.size()) {
-    const Utf8Character character = first_character(text.substr(size));
-    if (!unicode::white_space().contains(character.code_point)) break;
-    size += character.n_bytes;
-  }
-  return size;
-}
 
 /// What of `text` is left from where `shown`, but for a space that was put before it, is another text.
 std::string_view rest_from_difference(std::string_view text, std::string_view shown) {
@@ -82,10 +71,10 @@ const AddedToken* TokenMarks::added(std::int32_t id) const {
 }
 
 std::size_t TokenMarks::end_of_added(std::string_view text, std::size_t at, const AddedToken& token) const {
-  if (token.lstrip) at += leading_white_space(text.substr(at));
+  if (token.lstrip) at += unicode::leading_white_space(text.substr(at));
   if (!text.substr(at).starts_with(token.content)) return npos;
   at += token.content.size();
-  return token.rstrip ? at + leading_white_space(text.substr(at)) : at;
+  return token.rstrip ? at + unicode::leading_white_space(text.substr(at)) : at;
 }
 
 void TokenMarks::pass_ordinary(std::string_view text, std::span<const std::int32_t> ids, std::size_t& at,

@@ -2,6 +2,8 @@
 
 #include "data/text/unicode_tables.hpp"
 
+#include <monomorph/data/text/utf8.hpp>
+
 #include <algorithm>
 #include <cctype>
 #include <string>
@@ -90,6 +92,16 @@ std::optional<CodePointSet> general_category(std::string_view name) {
   if (category.empty() || category.size() > 2) return std::nullopt;
   CodePointSet set = assigned_with(category);
   return set.empty() ? std::nullopt : std::optional(std::move(set));
+}
+
+std::size_t leading_white_space(std::string_view text) {
+  std::size_t size = 0;
+  while (size < text.size()) {
+    const Utf8Character character = first_character(text.substr(size));
+    if (!white_space().contains(character.code_point)) break;
+    size += character.n_bytes;
+  }
+  return size;
 }
 
 char32_t lower_case(char32_t code_point) {

@@ -1,6 +1,7 @@
 #pragma once
 #include "data/text/code_point_set.hpp"
 
+#include <cstddef>
 #include <optional>
 #include <string_view>
 
@@ -14,6 +15,8 @@ namespace monomorph::data::unicode {
 std::optional<CodePointSet> general_category(std::string_view name);
 
 const CodePointSet& white_space();
+/// Bytes of white space that a text begins with.
+std::size_t leading_white_space(std::string_view text);
 const CodePointSet& numeric();                ///< what the pre-tokenizer Digits cuts at
 const CodePointSet& word();                   ///< \w of the pre-tokenizer Whitespace and of single words
 const CodePointSet& pattern_word();           ///< \w of a Split's pattern

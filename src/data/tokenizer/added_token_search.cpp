@@ -20,16 +20,6 @@ Utf8Character last_character(std::string_view text) {
   return first_character(text.substr(begin));
 }
 
-std::size_t leading_space(std::string_view text) {
-  std::size_t size = 0;
-  while (size < text.size()) {
-    const Utf8Character character = first_character(text.substr(size));
-    if (!unicode::white_space().contains(character.code_point)) break;
-    size += character.n_bytes;
-  }
-  return size;
-}
-
 std::size_t trailing_space(std::string_view text) {
   std::size_t size = 0;
   while (size < text.size()) {
@@ -95,7 +85,7 @@ std::optional<AddedTokenSearch::Found> AddedTokenSearch::settled(std::string_vie
     if (touches_word) return std::nullopt;
   }
   if (token.lstrip) found.begin = std::max(found.begin - trailing_space(before), taken);
-  if (token.rstrip) found.end += leading_space(after);
+  if (token.rstrip) found.end += unicode::leading_white_space(after);
   return found;
 }
 
