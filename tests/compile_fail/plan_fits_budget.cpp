@@ -1,9 +1,11 @@
 // Each recipe fits with one change and not with a cheaper one.
-// expect-error: \[PLAN-02\] the planned bytes per rank must fit budget\.bytes_per_rank; .* to RecomputeCheap, which
+// expect-error: \[PLAN-02\] the planned bytes per rank must fit budget\.bytes_per_rank; .* to ShardOptimizer, which
+// expect-error: \[PLAN-02\] .*; change checkpointing to RecomputeCheap, which fits
 // expect-error: \[PLAN-02\] .*; change sharding to ShardGradOp, which fits
 // expect-error: \[PLAN-02\] .*; change sharding to FullShard, which fits
 // expect-error: \[PLAN-02\] .*; change Budget::micro_batch to that of FittingMicroBatch
 // expect-error: \[PLAN-02\] .*; change checkpointing to Selective<Recompute\{\.\.\.\}>, which fits
+// expect-error: \[PLAN-02\] .*; change sharding to FullShard, and change Budget::micro_batch to that of FittingMicroBatch
 // expect-error: \[PLAN-02\] .*; change checkpointing to EveryBlock, which fits
 // expect-error: \[PLAN-02\] .*; change sharding to FullShard and checkpointing to EveryBlock, which fits
 // expect-error: \[PLAN-02\] .*; change sharding to FullShard and checkpointing to EveryBlock, and change Budget::micro_batch to
@@ -25,12 +27,14 @@ template <class Sharding, class Checkpointing, std::int64_t micro, std::int64_t 
 using monomorph::checkpointing::KeepAll;
 using monomorph::sharding::FullShard;
 using monomorph::sharding::Replicate;
-static_assert(monomorph::admit<Of<Replicate, KeepAll, 4, 16'300'000>>());
+static_assert(monomorph::admit<Of<Replicate, KeepAll, 4, 15'300'000>>());
+static_assert(monomorph::admit<Of<FullShard, KeepAll, 4, 13'400'000>>());
 static_assert(monomorph::admit<Of<Replicate, KeepAll, 4, 15'200'000>>());
 static_assert(monomorph::admit<Of<Replicate, KeepAll, 4, 14'400'000>>());
 static_assert(monomorph::admit<Of<FullShard, KeepAll, 16, 14'400'000>>());
 static_assert(monomorph::admit<Of<FullShard, KeepAll, 1, 11'222'000>>());
+static_assert(monomorph::admit<Of<Replicate, KeepAll, 4, 13'000'000>>());
 static_assert(monomorph::admit<Of<FullShard, KeepAll, 1, 11'050'000>>());
-static_assert(monomorph::admit<Of<Replicate, KeepAll, 4, 11'900'000>>());
+static_assert(monomorph::admit<Of<Replicate, KeepAll, 1, 11'100'000>>());
 static_assert(monomorph::admit<Of<Replicate, KeepAll, 16, 11'300'000>>());
 static_assert(monomorph::admit<Of<Replicate, KeepAll, 4, 1'000'000>>());

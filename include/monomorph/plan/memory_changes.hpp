@@ -11,8 +11,8 @@ namespace monomorph::plan {
 /// are not among them: a message has them besides.
 // clang-format off
 #define MONOMORPH_MEMORY_CHANGES(macro)                                                             \
-  macro(recompute_cheap, "change checkpointing to RecomputeCheap")                                  \
   macro(shard_optimizer, "change sharding to ShardOptimizer")                                       \
+  macro(recompute_cheap, "change checkpointing to RecomputeCheap")                                  \
   macro(shard_grad_op, "change sharding to ShardGradOp")                                            \
   macro(full_shard, "change sharding to FullShard")                                                 \
   macro(host_state, "put the optimizer in HostState")                                               \
@@ -37,15 +37,16 @@ struct MemoryChange {
 
 /// In the order of what they cost.
 inline constexpr MemoryChange memory_changes[] = {
-    {PolicyChange::recompute_cheap},  // computes norms and activation functions twice: a few percent
-    {PolicyChange::shard_optimizer},  // ranks exchange as many bytes as with Replicate
-    {PolicyChange::shard_grad_op},    // gradients are reduced once for every micro-batch
-    {PolicyChange::full_shard},       // ranks exchange half as many bytes again
-    {PolicyChange::host_state},       // master and state come to the device and go back once a step
-    {PolicyChange::none, true},       // makes matrix products smaller
-    {PolicyChange::offload},          // activations go to the host and come back for every micro-batch
-    {PolicyChange::selective},        // computes some products twice: the choices that fit for the fewest operations
-    {PolicyChange::every_block},      // computes forward twice: a third more arithmetic
+    {PolicyChange::shard_optimizer},   // ranks exchange as many bytes as with Replicate
+    {PolicyChange::recompute_cheap},   // computes norms and activation functions twice: a few percent
+    {PolicyChange::shard_grad_op},     // gradients are reduced once for every micro-batch
+    {PolicyChange::full_shard},        // ranks exchange half as many bytes again
+    {PolicyChange::host_state},        // master and state come to the device and go back once a step
+    {PolicyChange::none, true},        // makes matrix products smaller
+    {PolicyChange::offload},           // activations go to the host and come back for every micro-batch
+    {PolicyChange::selective},         // computes some products twice: the choices that fit for the fewest operations
+    {PolicyChange::full_shard, true},  // both: more exchange for a token, but nothing is computed twice
+    {PolicyChange::every_block},       // computes forward twice: a third more arithmetic
     {PolicyChange::full_shard_and_every_block},
     {PolicyChange::full_shard_and_every_block, true},
     {PolicyChange::all_on_host, true},  // the same, and parameters come to the device for every use

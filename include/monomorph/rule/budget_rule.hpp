@@ -59,7 +59,8 @@ constexpr Proposal cheapest_change() {
     return {{}, given};
   } else {
     constexpr plan::MemoryChange change = plan::memory_changes[first];
-    if constexpr (plan::needs_own_memory(change.policies) && !has_own_memory<device_of<R>>)
+    if constexpr ((plan::needs_own_memory(change.policies) && !has_own_memory<device_of<R>>) ||
+                  (plan::needs_ranks(change.policies) && dp == 1))
       return cheapest_change<R, dp, available, given, first + 1>();
     else if constexpr (change.policies == plan::PolicyChange::selective) {
       constexpr Recompute choice = first_fitting_choice<R, dp, available, given>();

@@ -28,7 +28,7 @@
 /// what they check; so a mistake is told once.
 namespace monomorph::rule {
 
-/// First: the members are what they are taken for. `On<R, Device>` hides the device that R names, so R is judged, too.
+/// `On<R, Device>` hides the device that R names, so R is judged, too.
 template <class R> consteval auto member_rules() {
   using Experiment = experiment_of<R>;
   if constexpr (!RecipeIsStruct<Experiment>::holds)
@@ -46,7 +46,6 @@ template <class R> consteval auto exported_observer_rules() {
     return RuleList<>{};
 }
 
-/// Second, in member_rules.hpp: the fields of specs are given. Third: their values, alone and against each other.
 template <class R> consteval auto value_rules() {
   return layer_rules<R>() + model_rules<R>() + attention_rules<R>() + head_rules<R>() + rotary_rules<R>() +
          mesh_rules<R>() + precision_rules<R>() + scaled_value_rules<R>() + optimizer_rules<R>() + group_rules<R>() +
@@ -58,42 +57,44 @@ template <class R> consteval auto value_rules() {
          exported_rules<device_of<R>, R>() + exported_observer_rules<R>();
 }
 
-/// Fourth, in shape_rules.hpp: the values of blocks that have a shape of their own. Fifth, in part_rules.hpp: what
-/// blocks are composed of. Sixth: what blocks and other layers must have, which may count on the values, and the
-/// kernels that they and the policies call.
 template <class R> consteval auto part_rules() {
   return block_part_rules<R>() + kind_layer_rules<R>() + layer_member_rules<R>() + device_rules<R>();
 }
 
-/// Seventh: what blocks, and the kind of model, say with them.
 template <class R> consteval auto layout_rules() {
   return block_layout_rules<R>() + block_attention_rules<R>() + kind_rules<R>() + exported_block_rules<R>() +
          scaled_product_rules<R>();
 }
 
-/// Eighth, in freeze_rules.hpp: which parameters are trained. Ninth, in teacher_rules.hpp: the model that the objective
-/// learns from. Tenth, in plan_rules.hpp: what is planned.
+/// The rules of one stage, which know its number.
+template <int number_, class Rules> struct Stage : Rules { static constexpr int number = number_; };
+template <int number, class Rules> consteval auto stage(Rules) { return Stage<number, Rules>{}; }
+
+/// Those that a recipe is judged by: of the first stage of which one is broken, or of the last one. docs/rules.md has
+/// the same table of stages. In headers of their own are the second (member_rules.hpp), the fourth (shape_rules.hpp),
+/// the fifth (part_rules.hpp), the eighth (freeze_rules.hpp), the ninth (teacher_rules.hpp) and the tenth
+/// (plan_rules.hpp).
 template <class R> consteval auto all_rules() {
   if constexpr (!decltype(member_rules<R>())::all_hold)
-    return member_rules<R>();
+    return stage<1>(member_rules<R>());  // the members are what they are taken for
   else if constexpr (!decltype(field_rules<R>())::all_hold)
-    return field_rules<R>();
+    return stage<2>(field_rules<R>());  // the fields of specs are given
   else if constexpr (!decltype(value_rules<R>())::all_hold)
-    return value_rules<R>();
+    return stage<3>(value_rules<R>());  // their values, alone and against each other
   else if constexpr (!decltype(shape_rules<R>())::all_hold)
-    return shape_rules<R>();
+    return stage<4>(shape_rules<R>());  // the values of blocks that have a shape of their own
   else if constexpr (!decltype(composition_rules<R>())::all_hold)
-    return composition_rules<R>();
+    return stage<5>(composition_rules<R>());  // what blocks are composed of
   else if constexpr (!decltype(part_rules<R>())::all_hold)
-    return part_rules<R>();
+    return stage<6>(part_rules<R>());  // what layers must and may have, and the kernels that are called
   else if constexpr (!decltype(layout_rules<R>())::all_hold)
-    return layout_rules<R>();
+    return stage<7>(layout_rules<R>());  // what blocks, and the kind of model, say with them
   else if constexpr (!decltype(freeze_rules<R>())::all_hold)
-    return freeze_rules<R>();
+    return stage<8>(freeze_rules<R>());  // which parameters are trained
   else if constexpr (!decltype(teacher_rules<R>())::all_hold)
-    return teacher_rules<R>();
+    return stage<9>(teacher_rules<R>());  // the model that the objective learns from
   else
-    return plan_rules<R>();
+    return stage<10>(plan_rules<R>());  // what is planned
 }
 
 }  // namespace monomorph::rule

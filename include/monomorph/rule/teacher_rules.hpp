@@ -60,6 +60,17 @@ struct DocumentsAgree {
   }
 };
 
+/// Logits of single tokens are what an objective is given of two models.
+template <class Objective, bool over_sequences, bool over_embeddings> struct TeacherIsAsked {
+  static constexpr bool holds = !over_sequences && !over_embeddings;
+  static consteval void explain() {
+    static_assert(holds,
+                  "[DISTIL-05] an objective with a Teacher must be over the logits of tokens, as one with "
+                  "sequences_per_sample or texts_per_sample is given nothing of the teacher's; leave Teacher out, or "
+                  "have predicts_next_token in their place (docs/rules.md#distil-05)");
+  }
+};
+
 template <class R> consteval auto rules_of_pair() {
   using Teacher = plan::TeacherOf<R>;
   return RuleList<StudentMakesLogits<LastLayer<R>, VocabularyHead<R>>,
@@ -97,9 +108,11 @@ template <class R> consteval auto teacher_rules() {
   if constexpr (!has_teacher<objective_of<R>>) {
     return RuleList<>{};
   } else {
-    using Teacher = typename objective_of<R>::Teacher;
-    if constexpr (!TeacherIsDecoder<Teacher>::holds)
-      return RuleList<TeacherIsDecoder<Teacher>>{};
+    using P = objective_of<R>;
+    using First =
+        RuleList<TeacherIsDecoder<typename P::Teacher>, TeacherIsAsked<P, is_over_sequences<P>, is_over_embeddings<P>>>;
+    if constexpr (!First::all_hold)
+      return First{};
     else if constexpr (!decltype(rules_of_teacher<plan::TeacherOf<R>>())::all_hold)
       return rules_of_teacher<plan::TeacherOf<R>>();
     else

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -92,13 +93,16 @@ std::vector<TriedChange> policy_changes(const RecipeProgram& recipe, int ranks) 
   const bool own_memory = !recipe.memory(ranks, 1, 0).arena_on_host;
   std::vector<TriedChange> changes;
   for (const auto& [policies, smaller_micro_batch] : plan::memory_changes) {
-    if (policies == plan::PolicyChange::none || (plan::needs_own_memory(policies) && !own_memory) ||
+    const bool is_new = std::none_of(changes.begin(), changes.end(), [policies = policies](const TriedChange& tried) {
+      return tried.policies == policies;
+    });
+    if (policies == plan::PolicyChange::none || !is_new || (plan::needs_own_memory(policies) && !own_memory) ||
         (plan::needs_ranks(policies) && ranks == 1))
       continue;
     if (policies == plan::PolicyChange::selective) {
       const plan::DearChoices dear = dear_choices(recipe.planned);
       for (int i = 0; i < dear.n; ++i) changes.push_back({policies, dear.choices[i]});
-    } else if (changes.empty() || changes.back().policies != policies) {
+    } else {
       changes.push_back({policies});
     }
   }

@@ -68,7 +68,7 @@ TEST_CASE("a smaller micro-batch comes first, the largest that divides and fits"
   CHECK(contains(advice<Gpt2>(bytes<Gpt2>(1), 16), "; change batch.micro_batch to 1, which fits"));
 }
 
-TEST_CASE("then what costs least: recomputation of what is cheap, shards, the host, recomputation of blocks") {
+TEST_CASE("then what costs least: shards, recomputation of what is cheap, the host, recomputation of blocks") {
   using checkpointing::EveryBlock, checkpointing::RecomputeCheap, checkpointing::Offload;
   using Cheap = CheckpointedAs<Gpt2, RecomputeCheap>;
   using Every = CheckpointedAs<Gpt2, EveryBlock>;
@@ -76,6 +76,9 @@ TEST_CASE("then what costs least: recomputation of what is cheap, shards, the ho
   CHECK(contains(advice<Gpt2>(bytes<Every>(1), 1), "; change checkpointing to EveryBlock, which fits"));
   const std::int64_t sharded = bytes<ShardedAs<Gpt2, sharding::ShardOptimizer>>(1, 8);
   CHECK(contains(advice<Gpt2>(sharded, 1, 8), "; change sharding to ShardOptimizer, which fits"));
+  // It comes first where both would do: ranks then send as many bytes as before, and compute nothing twice.
+  CHECK(contains(advice<Gpt2>(std::max(sharded, bytes<Cheap>(1, 8)), 1, 8),
+                 "; change sharding to ShardOptimizer, which fits"));
   CHECK(contains(advice<Gpt2>(bytes<ShardedAs<Gpt2, sharding::ShardGradOp>>(1, 8), 1, 8),
                  "; change sharding to ShardGradOp, which fits"));
   CHECK(contains(advice<Gpt2>(bytes<ShardedAs<Every, sharding::FullShard>>(1, 8), 1, 8),
