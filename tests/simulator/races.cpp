@@ -20,6 +20,7 @@ void Races::begin(std::size_t stream, const Clock& clock, std::string_view what)
   stream_ = stream;
   clock_ = clock;
   number_ = clock.of_streams[stream];
+  running_ = number_ << stream_bits | static_cast<Operation>(stream);
   names_[stream].resize(number_ + 1);
   names_[stream][number_] = what;
 }
@@ -27,19 +28,46 @@ void Races::begin(std::size_t stream, const Clock& clock, std::string_view what)
 void Races::access_units(std::size_t offset, std::size_t bytes, bool writes) {
   for (std::size_t i = offset / unit; i < (offset + bytes + unit - 1) / unit; ++i) {
     Uses& uses = uses_[i];
-    if (writes ? uses.write == number_ && uses.writer == stream_ : uses.reads[stream_] == number_) continue;
-    if (!is_before(uses.writer, uses.write)) note(uses.writer, uses.write, writes ? "writes" : "reads", "writes");
-    if (!writes) {
-      uses.reads[stream_] = number_;
-      continue;
-    }
-    for (std::size_t other = 0; other < Clock::most_streams; ++other) {
-      const std::uint32_t number = std::exchange(uses.reads[other], 0);
-      if (!is_before(other, number)) note(other, number, "writes", "reads");
-    }
-    uses.write = number_;
-    uses.writer = static_cast<std::uint32_t>(stream_);
+    if (writes ? uses.write == running_ : uses.read == running_) continue;
+    if (!is_before(uses.write))
+      note(stream_of(uses.write), number_of(uses.write), writes ? "writes" : "reads", "writes");
+    writes ? write(uses) : read(uses);
   }
+}
+
+void Races::read(Uses& uses) {
+  const bool are_several = (uses.read & are_concurrent) != 0;
+  if (!are_several && is_before(uses.read))
+    uses.read = running_;
+  else
+    concurrent_reads_of(uses)[stream_] = number_;
+}
+
+Races::Reads& Races::concurrent_reads_of(Uses& uses) {
+  if ((uses.read & are_concurrent) == 0) {
+    if (unused_reads_.empty()) {
+      unused_reads_.push_back(static_cast<std::uint32_t>(concurrent_reads_.size()));
+      concurrent_reads_.emplace_back();
+    }
+    const std::uint32_t place = unused_reads_.back();
+    unused_reads_.pop_back();
+    concurrent_reads_[place] = {};
+    concurrent_reads_[place][stream_of(uses.read)] = number_of(uses.read);
+    uses.read = place | are_concurrent;
+  }
+  return concurrent_reads_[uses.read & ~are_concurrent];
+}
+
+void Races::write(Uses& uses) {
+  if ((uses.read & are_concurrent) != 0) {
+    const Reads& reads = concurrent_reads_of(uses);
+    for (std::size_t other = 0; other < reads.size(); ++other)
+      if (!is_before(other, reads[other])) note(other, reads[other], "writes", "reads");
+    unused_reads_.push_back(uses.read & ~are_concurrent);
+  } else if (!is_before(uses.read)) {
+    note(stream_of(uses.read), number_of(uses.read), "writes", "reads");
+  }
+  uses = {.read = 0, .write = running_};
 }
 
 void Races::note(std::size_t other, std::uint32_t number, std::string_view verb, std::string_view other_verb) {

@@ -2,6 +2,7 @@
 #include "simulator/clock.hpp"
 #include "simulator/memory.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -28,22 +29,38 @@ class Races {
   std::vector<std::string> take();
 
  private:
-  /// Who has used four bytes last. Operations are told apart by their number on their stream, from 1 on.
+  /// An operation in four bytes: its number on its stream, from 1 on, and the stream in the lowest three bits.
+  using Operation = std::uint32_t;
+  static constexpr int stream_bits = 3;
+  static_assert(Clock::most_streams <= 1 << stream_bits);
+  /// Who has used four bytes last. Of several that read, one is enough as long as each knows of those before it: who
+  /// comes after the last comes after all (Flanagan and Freund 2009, "FastTrack", section 3). Where two read that do not
+  /// know of each other, `read` has the highest bit, and is a place in concurrent_reads_.
   struct Uses {
-    std::uint32_t reads[Clock::most_streams];
-    std::uint32_t write, writer;
+    Operation read, write;
   };
+  using Reads = std::array<std::uint32_t, Clock::most_streams>;  ///< by stream, the number of the last that reads
+  static constexpr std::uint32_t are_concurrent = std::uint32_t{1} << 31;
   static constexpr std::size_t unit = 4;
   void access_units(std::size_t offset, std::size_t bytes, bool writes);
+  void read(Uses& uses);
+  void write(Uses& uses);
+  Reads& concurrent_reads_of(Uses& uses);
+  static std::size_t stream_of(Operation operation) { return operation % (1U << stream_bits); }
+  static std::uint32_t number_of(Operation operation) { return operation >> stream_bits; }
+  bool is_before(Operation operation) const { return is_before(stream_of(operation), number_of(operation)); }
   bool is_before(std::size_t other, std::uint32_t number) const { return number <= clock_.of_streams[other]; }
   void note(std::size_t other, std::uint32_t number, std::string_view verb, std::string_view other_verb);
   std::string name_of(std::size_t stream, std::uint32_t number) const;
 
   const Memory& memory_;
   Uses* uses_;  ///< of all addresses
+  std::vector<Reads> concurrent_reads_;
+  std::vector<std::uint32_t> unused_reads_;  ///< places in concurrent_reads_
   bool is_running_ = false;
   std::size_t stream_ = 0;
   std::uint32_t number_ = 0;
+  Operation running_ = 0;  ///< both
   Clock clock_{};
   std::vector<std::string_view> names_[Clock::most_streams];  ///< of operations, by number
   std::vector<std::string> found_;
