@@ -34,8 +34,8 @@ class Races {
   static constexpr int stream_bits = 3;
   static_assert(Clock::most_streams <= 1 << stream_bits);
   /// Who has used four bytes last. Of several that read, one is enough as long as each knows of those before it: who
-  /// comes after the last comes after all (Flanagan and Freund 2009, "FastTrack", section 3). Where two read that do not
-  /// know of each other, `read` has the highest bit, and is a place in concurrent_reads_.
+  /// comes after the last comes after all (Flanagan and Freund 2009, "FastTrack", section 3). Where two read that do
+  /// not know of each other, `read` has the highest bit, and is a place in concurrent_reads_.
   struct Uses {
     Operation read, write;
   };
