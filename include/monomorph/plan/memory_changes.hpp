@@ -1,5 +1,5 @@
 #pragma once
-#include <iterator>
+#include <array>  // std::size, which <iterator> brings with streams and locales
 #include <monomorph/plan/strategy.hpp>
 
 /// What makes a recipe need less memory for more time. The rule about budgets tries these changes in constant
