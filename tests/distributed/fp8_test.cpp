@@ -10,7 +10,7 @@
 #include <monomorph/runtime/files/checkpoint_folder.hpp>
 #include <monomorph/runtime/files/checkpoint_reader.hpp>
 #include <monomorph/train/commands/run_recipe.hpp>
-#include <monomorph/train/run/run_checkpoint.hpp>
+#include <monomorph/train/run/saving/run_checkpoint.hpp>
 
 #include <map>
 #include <string>

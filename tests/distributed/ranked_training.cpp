@@ -4,7 +4,7 @@
 
 #include "support/adamw_update.hpp"
 #include "support/ranks.hpp"
-#include "train/run/run_data.hpp"
+#include "train/run/data/run_data.hpp"
 
 #include <monomorph/plan/memory.hpp>
 

@@ -3,7 +3,7 @@
 #include "fixtures/weights/recipes/llama.hpp"
 #include "support/adamw_update.hpp"
 #include "support/error_of.hpp"
-#include "train/run/start_weights.hpp"
+#include "train/run/weights/start_weights.hpp"
 #include "train/weights/tensor_places.hpp"
 #include "weights_check.hpp"
 

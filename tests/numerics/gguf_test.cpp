@@ -7,8 +7,8 @@
 #include "fixtures/weights/recipes/qwen2.hpp"
 #include "fixtures/weights/recipes/qwen3_yarn.hpp"
 #include "support/error_of.hpp"
-#include "train/run/export_gguf.hpp"
-#include "train/run/gguf_tokenizer.hpp"
+#include "train/run/weights/export_gguf.hpp"
+#include "train/run/weights/gguf_tokenizer.hpp"
 #include "weights_check.hpp"
 
 namespace monomorph {

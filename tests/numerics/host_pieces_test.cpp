@@ -5,13 +5,13 @@
 #include "support/recording_device.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/tensors.hpp"
-#include "train/run/staged_state.hpp"
+#include "train/run/saving/staged_state.hpp"
 
 #include <monomorph/runtime/comm/world.hpp>
 #include <monomorph/runtime/files/background_save.hpp>
 #include <monomorph/runtime/files/checkpoint_reader.hpp>
 #include <monomorph/train/commands/run_recipe.hpp>
-#include <monomorph/train/run/run_checkpoint.hpp>
+#include <monomorph/train/run/saving/run_checkpoint.hpp>
 
 namespace monomorph::testing {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <monomorph/runtime/comm/world.hpp>
 #include <monomorph/train/commands/run_recipe.hpp>
-#include <monomorph/train/run/run_checkpoint.hpp>
+#include <monomorph/train/run/saving/run_checkpoint.hpp>
 
 namespace monomorph::testing {
 namespace {

@@ -1,6 +1,6 @@
 // What a run makes of teacher.from: weights that the teacher can't have, and whether it is the one that the run has
 // learnt from.
-#include "train/run/teacher_weights.hpp"
+#include "train/run/weights/teacher_weights.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 

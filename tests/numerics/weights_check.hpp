@@ -2,14 +2,14 @@
 #include "support/catch.hpp"
 #include "support/hugging_face.hpp"
 #include "support/temporary_folder.hpp"
-#include "train/run/import_weights.hpp"
+#include "train/run/weights/import_weights.hpp"
 #include "train/weights/export_folder.hpp"
 #include "train/weights/load_weights.hpp"
 #include "train/weights/model_folder.hpp"
 
 #include <monomorph/runtime/comm/world.hpp>
 #include <monomorph/train/commands/run_recipe.hpp>
-#include <monomorph/train/run/run_checkpoint.hpp>
+#include <monomorph/train/run/saving/run_checkpoint.hpp>
 
 #include <map>
 #include <string>

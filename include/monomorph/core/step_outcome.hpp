@@ -41,7 +41,7 @@ struct StepSettings {
          most_gradient_norm = std::numeric_limits<double>::infinity();
   LossScaling loss_scaling{};
   bool stops = false;  ///< this rank was asked to end
-  /// This rank asks for a checkpoint now; or, while one is in flight, it is still writing (train/run/run_saver.hpp).
+  /// This rank asks for a checkpoint now; or, while one is in flight, it is still writing (RunSaver).
   bool saves = false;
   std::uint64_t number = 0;  ///< of the step, by which its outcome has a place
 };

@@ -32,7 +32,7 @@ class Fingerprint {
     state_ = fnv1a_64(text, state_);
     add(0);  // ends the text
   }
-  /// A text without its spaces, in which `stands_in` is nobody's name.
+  /// A text without its spaces, in which `*` takes the place of the name `stands_in`.
   constexpr void add(std::string_view text, std::string_view stands_in) {
     for (std::size_t i = 0; i < text.size();) {
       // Every recipe's compiler runs this, and rarely has to look further than the first character.
@@ -49,8 +49,8 @@ class Fingerprint {
   template <class T> constexpr void add(const Required<T>& field) { add(field.value); }
   template <class T> constexpr void add(const Defaulted<T>& field) { add(field.value); }
   template <class T> constexpr void add(const Derived<T>& field) { add(field.value, field.given); }
-  /// A spec that came later adds nothing where it is as if left out, so that recipes from the time when there was none
-  /// keep their fingerprints.
+  /// A spec that was added to the recipe's language later counts only where it differs from its default, so that older
+  /// recipes keep their fingerprints.
   template <DescribedSpec Spec> constexpr void add(const Spec& spec) {
     if constexpr (requires { Spec::came_later; }) {
       if (spec == Spec{}) return;
@@ -76,7 +76,7 @@ template <class R> constexpr void add_kind(Fingerprint& fingerprint) {
   }
 }
 
-/// The model that the objective compares with. Others have none, and add nothing.
+/// The model that the objective compares with. An objective without such a model adds nothing.
 template <class R> constexpr void add_teacher(Fingerprint& fingerprint) {
   if constexpr (has_teacher<objective_of<R>>) {
     using Teacher = TeacherOf<R>;
@@ -106,8 +106,8 @@ template <class R> constexpr void add_computation(Fingerprint& fingerprint) {
   add_teacher<R>(fingerprint);
 }
 
-/// What a recipe does besides what it computes. The default schedule, and none who observes, add nothing, so that
-/// recipes from the time when there was no other keep their fingerprints.
+/// The schedule and the observer. A recipe with the default schedule and without an observer adds nothing here, so that
+/// recipes keep the fingerprints that they had before either could be chosen.
 template <class R> constexpr void add_run(Fingerprint& fingerprint) {
   if constexpr (!std::is_same_v<schedule_of<R>, schedule::WarmupDecay>) {
     fingerprint.add(2);
@@ -141,7 +141,7 @@ template <class R> constexpr std::uint64_t fingerprint_of() {
 
 }  // namespace detail
 
-/// The same for g++ and clang++ where type_name() is.
+/// It is the same with g++ and clang++ if both print the recipe's types alike (type_name).
 template <class R> inline constexpr std::uint64_t fingerprint = detail::fingerprint_of<R>();
 
 }  // namespace monomorph::plan

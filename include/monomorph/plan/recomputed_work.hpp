@@ -41,17 +41,18 @@ constexpr TotalWork total_work(int n_layers, RecomputedWork (*work_of)(int layer
   return total;
 }
 
-/// Choices that are dearer than what is cheap and cheaper than the whole block.
-struct DearChoices {
+/// Choices for the policy `Selective` that recompute more than what is cheap and less than the whole block.
+struct SelectiveChoices {
   static constexpr int capacity = 16;
   std::array<Recompute, capacity> choices{};
   int n = 0;
 };
-/// All of which each part saves something, those first that compute least again, and of equals those that keep least.
-/// Each is what is cheap, and more.   @param total_of(again) is TotalWork
-constexpr DearChoices dear_choices(auto total_of) {
-  DearChoices dear;
-  std::array<TotalWork, DearChoices::capacity> totals{};
+/// All choices of which each part saves memory, in ascending order of the work that is repeated; among those that
+/// repeat equal work, one that keeps less comes first. Each contains all that is cheap.
+/// @param total_of(again) gives the TotalWork of a choice
+constexpr SelectiveChoices selective_choices(auto total_of) {
+  SelectiveChoices sorted;
+  std::array<TotalWork, SelectiveChoices::capacity> totals{};
   unsigned saving = 0;
   for (unsigned i = 0; i < n_recompute_choices; ++i)
     if (total_of(recompute_of(1U << i)).elements > 0) saving |= 1U << i;
@@ -60,14 +61,14 @@ constexpr DearChoices dear_choices(auto total_of) {
     if ((choice & cheap) != cheap || (choice & ~cheap & ~saving) != 0 || (choice & ~cheap) == 0) continue;
     const Recompute again = recompute_of(choice & saving);
     const TotalWork total = total_of(again);
-    int i = dear.n++;
+    int i = sorted.n++;
     for (; i > 0 && (total.flops < totals[i - 1].flops ||
                      (total.flops == totals[i - 1].flops && total.elements > totals[i - 1].elements));
          --i)
-      dear.choices[i] = dear.choices[i - 1], totals[i] = totals[i - 1];
-    dear.choices[i] = again, totals[i] = total;
+      sorted.choices[i] = sorted.choices[i - 1], totals[i] = totals[i - 1];
+    sorted.choices[i] = again, totals[i] = total;
   }
-  return dear;
+  return sorted;
 }
 
 /// The choices, as bits, that the recipe's policy makes for some block besides nothing, what is cheap, and the whole.

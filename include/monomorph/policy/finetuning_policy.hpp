@@ -19,7 +19,7 @@ template <class P> concept ListsSelectors = requires {
 };
 }  // namespace detail
 
-/// Which units are trained. Any other is frozen: it has no gradients, no optimizer state and no update, and backward
+/// Which units are trained. Any other is frozen: it has no gradients, no optimiser state and no update, and backward
 /// ends at the lowest unit that is trained. A policy may have
 ///
 ///   static constexpr bool trains_parameter(std::string_view name, ParameterClass);  // of a unit that it trains

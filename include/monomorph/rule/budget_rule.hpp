@@ -37,16 +37,16 @@ struct Proposal {
   Recompute choice{};  ///< of Selective
 };
 template <class R>
-inline constexpr plan::DearChoices dear_choices = plan::dear_choices([](Recompute again) {
+inline constexpr plan::SelectiveChoices selective_choices = plan::selective_choices([](Recompute again) {
   return plan::total_work(plan::n_layers<R>, plan::recomputed_work<R>, again);
 });
 /// The first choice from the i-th one that fits, or nothing.
 template <class R, int dp, std::int64_t available, std::int64_t micro_batch, int i = 0>
 constexpr Recompute first_fitting_choice() {
-  if constexpr (i == dear_choices<R>.n) {
+  if constexpr (i == selective_choices<R>.n) {
     return Recompute::nothing;
   } else {
-    constexpr Recompute choice = dear_choices<R>.choices[i];
+    constexpr Recompute choice = selective_choices<R>.choices[i];
     if constexpr (planned_bytes<R, dp, plan::PolicyChange::selective, micro_batch, choice> <= available)
       return choice;
     else

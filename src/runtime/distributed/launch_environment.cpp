@@ -53,7 +53,7 @@ std::optional<int> number(const Variable& variable, const char* name, int lowest
 }
 
 /// What a launcher's variables say, as far as they are set.
-struct Said {
+struct LauncherValues {
   std::optional<int> size, rank, local_size, local_rank;
 };
 
@@ -66,15 +66,15 @@ std::optional<int> local_size_of(const Variable& variable, const Launcher& launc
 }
 
 /// @throws UsageError [RANK-01] a number that can't be, by itself or beside the others
-Said read(const Variable& variable, const Launcher& launcher) {
-  Said said;
-  said.size = number(variable, launcher.size, 1, most_ranks);
-  const int ranks = said.size.value_or(most_ranks);
-  said.rank = number(variable, launcher.rank, 0, ranks - 1);
-  said.local_size = local_size_of(variable, launcher, ranks);
-  const int local_ranks = &launcher == &srun ? ranks : said.local_size.value_or(ranks);
-  said.local_rank = number(variable, launcher.local_rank, 0, local_ranks - 1);
-  return said;
+LauncherValues read(const Variable& variable, const Launcher& launcher) {
+  LauncherValues values;
+  values.size = number(variable, launcher.size, 1, most_ranks);
+  const int ranks = values.size.value_or(most_ranks);
+  values.rank = number(variable, launcher.rank, 0, ranks - 1);
+  values.local_size = local_size_of(variable, launcher, ranks);
+  const int local_ranks = &launcher == &srun ? ranks : values.local_size.value_or(ranks);
+  values.local_rank = number(variable, launcher.local_rank, 0, local_ranks - 1);
+  return values;
 }
 
 [[noreturn]] void refuse_half(const Variable& variable, const char* has, const char* lacks) {
@@ -86,7 +86,7 @@ Said read(const Variable& variable, const Launcher& launcher) {
 }
 
 /// @param half what `launcher` says, which lacks the number of ranks, or which of them this one is
-[[noreturn]] void refuse_half(const Variable& variable, const Launcher& launcher, const Said& half) {
+[[noreturn]] void refuse_half(const Variable& variable, const Launcher& launcher, const LauncherValues& half) {
   const char* const has = half.size         ? launcher.size
                           : half.rank       ? launcher.rank
                           : half.local_rank ? launcher.local_rank
@@ -95,7 +95,8 @@ Said read(const Variable& variable, const Launcher& launcher) {
 }
 
 /// Checks that variables which a job script adds agree with those of the launcher.
-void check_same(const Launcher& launcher, const Said& half, const Launcher& complete, const Said& whole) {
+void check_same(const Launcher& launcher, const LauncherValues& half, const Launcher& complete,
+                const LauncherValues& whole) {
   const auto check = [](const char* name, std::optional<int> value, const char* other, std::optional<int> expected) {
     if (!value || !expected || *value == *expected) return;
     throw UsageError(
@@ -145,14 +146,14 @@ int port_of(const Variable& variable, const LaunchEnvironment& found) {
   return default_port;
 }
 
-/// @param said complete, and of several ranks
-LaunchEnvironment environment_of(const Variable& variable, const Launcher& launcher, const Said& said) {
+/// @param values complete, and of several ranks
+LaunchEnvironment environment_of(const Variable& variable, const Launcher& launcher, const LauncherValues& values) {
   LaunchEnvironment found;
   found.launcher = launcher.name;
-  found.size = *said.size;
-  found.rank = *said.rank;
-  found.local_size = said.local_size.value_or(1);
-  found.local_rank = said.local_rank.value_or(found.rank % found.local_size);  // as most launchers number them
+  found.size = *values.size;
+  found.rank = *values.rank;
+  found.local_size = values.local_size.value_or(1);
+  found.local_rank = values.local_rank.value_or(found.rank % found.local_size);  // as most launchers number them
   found.host = host_of(variable, found);
   found.port = port_of(variable, found);
   found.served_by_launcher = text_of(variable, "TORCHELASTIC_USE_AGENT_STORE") == "True";
@@ -162,22 +163,24 @@ LaunchEnvironment environment_of(const Variable& variable, const Launcher& launc
 /// The launcher that has started this process: the first whose variables are complete.
 struct Found {
   const Launcher* launcher;
-  Said said;
+  LauncherValues values;
 };
 
-bool is_none(const Said& said) { return !said.size && !said.rank && !said.local_size && !said.local_rank; }
-bool is_whole(const Said& said) { return said.size && said.rank; }
+bool is_none(const LauncherValues& values) {
+  return !values.size && !values.rank && !values.local_size && !values.local_rank;
+}
+bool is_whole(const LauncherValues& values) { return values.size && values.rank; }
 
 /// Slurm's variables as in a batch script, which runs as one process.
-bool is_slurm_without_step(const Launcher& launcher, const Said& said) {
-  return &launcher == &srun && !said.size && said.rank.value_or(0) == 0 && said.local_rank.value_or(0) == 0;
+bool is_slurm_without_step(const Launcher& launcher, const LauncherValues& values) {
+  return &launcher == &srun && !values.size && values.rank.value_or(0) == 0 && values.local_rank.value_or(0) == 0;
 }
 
 /// srun sets PMI's variables, too, for the ranks that it starts itself.
-bool is_sruns(const Variable& variable, const Launcher& launcher, const Said& said) {
+bool is_sruns(const Variable& variable, const Launcher& launcher, const LauncherValues& values) {
   if (&launcher != &mpiexec) return false;
-  const Said slurms = read(variable, srun);
-  return is_whole(slurms) && said.size == slurms.size && said.rank == slurms.rank;
+  const LauncherValues slurms = read(variable, srun);
+  return is_whole(slurms) && values.size == slurms.size && values.rank == slurms.rank;
 }
 
 /// If torchrun's variables say that there is one rank, and another launcher has started several, each of these would
@@ -185,8 +188,8 @@ bool is_sruns(const Variable& variable, const Launcher& launcher, const Said& sa
 void check_alone(const Variable& variable, const Found& found) {
   if (found.launcher != &torchrun || variable("TORCHELASTIC_RUN_ID") != nullptr) return;
   for (const Launcher* const launcher : launchers) {
-    const Said said = read(variable, *launcher);
-    if (launcher != found.launcher && is_whole(said)) check_same(*found.launcher, found.said, *launcher, said);
+    const LauncherValues values = read(variable, *launcher);
+    if (launcher != found.launcher && is_whole(values)) check_same(*found.launcher, found.values, *launcher, values);
   }
 }
 
@@ -196,22 +199,22 @@ std::optional<LaunchEnvironment> read_launch_environment(const Variable& variabl
   std::vector<Found> halves;
   std::optional<Found> found;
   for (const Launcher* const launcher : launchers) {
-    const Said said = read(variable, *launcher);
-    if (is_none(said) || is_slurm_without_step(*launcher, said) || is_sruns(variable, *launcher, said)) continue;
-    if (is_whole(said)) {
-      found = {launcher, said};
+    const LauncherValues values = read(variable, *launcher);
+    if (is_none(values) || is_slurm_without_step(*launcher, values) || is_sruns(variable, *launcher, values)) continue;
+    if (is_whole(values)) {
+      found = {launcher, values};
       break;
     }
-    halves.push_back({launcher, said});
+    halves.push_back({launcher, values});
   }
-  if (!found && !halves.empty()) refuse_half(variable, *halves.front().launcher, halves.front().said);
-  for (const auto& [launcher, half] : halves) check_same(*launcher, half, *found->launcher, found->said);
+  if (!found && !halves.empty()) refuse_half(variable, *halves.front().launcher, halves.front().values);
+  for (const auto& [launcher, half] : halves) check_same(*launcher, half, *found->launcher, found->values);
   if (!found) return std::nullopt;
-  if (*found->said.size == 1) {
+  if (*found->values.size == 1) {
     check_alone(variable, *found);
     return std::nullopt;
   }
-  return environment_of(variable, *found->launcher, found->said);
+  return environment_of(variable, *found->launcher, found->values);
 }
 
 }  // namespace monomorph::distributed

@@ -46,7 +46,7 @@ class Watchdog {
   /// @throws RankFailure [RANK-11], [RANK-12], [RANK-27]
   void check();
 
-  // As of Communicator.
+  // The collectives of Communicator, each of which is watched.
   void begin_recording();
   int end_recording();
   void runs_recording(int recording);

@@ -2,7 +2,7 @@
 
 #include "runtime/comm/one_rank.hpp"
 #include "tensor_pieces.hpp"
-#include "train/weights/travelling_files.hpp"
+#include "train/weights/companion_files.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
@@ -125,7 +125,7 @@ class NewFolder {
   bool is_kept_ = false;
 };
 
-/// Of weights alone. A loss that was measured is not the average's.
+/// It says that the checkpoint holds weights alone, and leaves out losses, which were measured with other weights.
 runtime::CheckpointMetadata metadata_of_average(const std::vector<runtime::CheckpointReader>& checkpoints) {
   const auto step = [](const runtime::CheckpointReader& checkpoint) { return checkpoint.metadata().step; };
   runtime::CheckpointMetadata metadata = std::ranges::max_element(checkpoints, {}, step)->metadata();
@@ -167,7 +167,7 @@ AveragedCheckpoints average_checkpoints(const std::vector<std::string>& paths, s
   OneRank one_rank;
   runtime::SavedCheckpoint saved = runtime::save_checkpoint(output + "/checkpoints", metadata_of_average(checkpoints),
                                                             one_rank, parts, {.latest = 1}, throw_if_truncated);
-  copy_travelling_files(paths.back() + "/" + runtime::relative_run_folder(paths.back()), output);
+  copy_companion_files(paths.back() + "/" + runtime::relative_run_folder(paths.back()), output);
   folder.keep();
   if (names.size() < first.names().size())
     saved.warnings.insert(saved.warnings.begin(),

@@ -1,9 +1,9 @@
 #include "train/commands/chat_command.hpp"
 
+#include "core/as_usage_error.hpp"
 #include "train/commands/text_model.hpp"
 #include "train/inference/conversation.hpp"
 #include "train/inference/tool_calls.hpp"
-#include "train/run/as_usage_error.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
@@ -94,7 +94,7 @@ Value answer_with(std::string_view text, const std::deque<ToolCall>& calls) {
                       {"tool_calls", Value::list(std::move(list))}});
 }
 
-/// What is said to and fro.
+/// A conversation at the terminal: reads what the user says and shows what the model answers.
 class Chat {
  public:
   Chat(Conversation& conversation, const data::Tokenizer& tokenizer, const data::ModelTemplate& chat_template,

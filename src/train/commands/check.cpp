@@ -3,14 +3,14 @@
 #include "train/describe/async_save_choice.hpp"
 #include "train/describe/batch_partition.hpp"
 #include "train/describe/run_memory.hpp"
-#include "train/run/config_consistency.hpp"
-#include "train/run/connect_data_parallel.hpp"
+#include "train/run/data/run_data.hpp"
 #include "train/run/fitting_step.hpp"
+#include "train/run/folder/run_ownership.hpp"
+#include "train/run/ranks/config_consistency.hpp"
+#include "train/run/ranks/connect_data_parallel.hpp"
 #include "train/run/resume.hpp"
-#include "train/run/run_data.hpp"
-#include "train/run/run_ownership.hpp"
-#include "train/run/start_weights.hpp"
-#include "train/run/teacher_weights.hpp"
+#include "train/run/weights/start_weights.hpp"
+#include "train/run/weights/teacher_weights.hpp"
 
 #include <monomorph/core/quantity_text.hpp>
 #include <monomorph/runtime/comm/collectives_check.hpp>

@@ -1,12 +1,13 @@
 #include "train/commands/checkpoint_options.hpp"
 
-#include "train/run/run_tokenizer.hpp"
-#include "train/run/with_hint.hpp"
+#include "core/is_there.hpp"
+#include "core/with_hint.hpp"
+#include "train/run/data/run_tokenizer.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/standard_streams.hpp>
 #include <monomorph/runtime/files/checkpoint_folder.hpp>
-#include <monomorph/train/run/run_checkpoint.hpp>
+#include <monomorph/train/run/saving/run_checkpoint.hpp>
 
 #include <filesystem>
 
@@ -25,8 +26,7 @@ void CheckpointOptions::add_to(CLI::App& app) {
 std::string CheckpointOptions::tokenizer_file(const std::string& found, const Hparams& hparams) const {
   if (!tokenizer.empty()) return tokenizer;
   const auto in_run_folder = std::filesystem::path(found) / runtime::relative_run_folder(found) / "tokenizer.json";
-  std::error_code ignored;
-  return std::filesystem::exists(in_run_folder, ignored) ? in_run_folder.string() : hparams.data.tokenizer.value;
+  return is_there(in_run_folder.string()) ? in_run_folder.string() : hparams.data.tokenizer.value;
 }
 
 std::unique_ptr<const data::Tokenizer> CheckpointOptions::required_tokenizer(const std::string& found,

@@ -1,10 +1,10 @@
 #include "train/commands/describe_command.hpp"
 
+#include "core/as_usage_error.hpp"
 #include "train/commands/checkpoint_options.hpp"
 #include "train/describe/batch_partition.hpp"
 #include "train/describe/memory_snapshot.hpp"
 #include "train/describe/micro_batch_choice.hpp"
-#include "train/run/as_usage_error.hpp"
 #include "train/scaling/device_memory.hpp"
 
 #include <monomorph/core/atomic_file.hpp>

@@ -1,13 +1,13 @@
 #include "train/commands/encoder_commands.hpp"
 
-#include "train/run/as_usage_error.hpp"
+#include "core/as_usage_error.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/runtime/comm/world.hpp>
 #include <monomorph/train/inference/embedder.hpp>
 #include <monomorph/train/inference/retrieval.hpp>
-#include <monomorph/train/run/run_checkpoint.hpp>
+#include <monomorph/train/run/saving/run_checkpoint.hpp>
 
 #include <fmt/format.h>
 #include <fstream>

@@ -1,14 +1,14 @@
 #include "train/commands/evaluate_command.hpp"
 
 #include "train/commands/evaluate_task.hpp"
-#include "train/run/connect_data_parallel.hpp"
-#include "train/run/peer_failure.hpp"
-#include "train/run/run_tokenizer.hpp"
+#include "train/run/data/run_tokenizer.hpp"
+#include "train/run/ranks/connect_data_parallel.hpp"
+#include "train/run/ranks/peer_failure.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/runtime/comm/together.hpp>
 #include <monomorph/runtime/comm/world.hpp>
-#include <monomorph/train/run/run_checkpoint.hpp>
+#include <monomorph/train/run/saving/run_checkpoint.hpp>
 
 #include <fmt/format.h>
 

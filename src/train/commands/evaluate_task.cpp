@@ -1,8 +1,8 @@
 #include "train/commands/evaluate_task.hpp"
 
+#include "core/as_usage_error.hpp"
 #include "train/commands/text_model.hpp"
 #include "train/inference/share_numbers.hpp"
-#include "train/run/as_usage_error.hpp"
 #include "train/tasks/multiple_choice.hpp"
 #include "train/tasks/shots.hpp"
 
@@ -10,7 +10,7 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/runtime/comm/together.hpp>
-#include <monomorph/train/run/run_checkpoint.hpp>
+#include <monomorph/train/run/saving/run_checkpoint.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -22,13 +22,13 @@
 namespace monomorph::train {
 namespace {
 
-/// That are scored together. Who scores them changes no bit, as they are divided so on any number of ranks.
+/// Questions that are scored together. They are cut the same way on any number of ranks, so that no bit depends on it.
 constexpr std::size_t questions_at_once = 32;
 
 /// By question, the log-likelihoods of its choices.
 using Likelihoods = std::vector<std::vector<double>>;
 
-/// Of the questions of a block; what the others have is left.
+/// Fills in the likelihoods of the block of questions that starts at `begin`.
 void score_block(const TaskData& data, std::size_t begin, Session& session, data::Encoder& encoder,
                  Likelihoods& likelihoods) {
   const std::size_t end = std::min(begin + questions_at_once, data.questions.size());
@@ -46,7 +46,7 @@ void score_block(const TaskData& data, std::size_t begin, Session& session, data
     }
 }
 
-/// What one rank has, all have.
+/// Gives all ranks the likelihoods that each has computed.
 void share(Communicator& communicator, Likelihoods& likelihoods) {
   std::vector<double> numbers;
   for (const std::vector<double>& of_question : likelihoods)
@@ -75,7 +75,7 @@ std::string accuracy_text(const Accuracy& accuracy) {
                      accuracy.standard_error ? fmt::format(" ± {:.4f}", *accuracy.standard_error) : "");
 }
 
-/// Of all questions, or of those of a subject.
+/// The result of all questions, or of those of one subject.
 std::string line_of(const TaskData& data, const std::vector<Answer>& answers,
                     const std::optional<std::string>& subject) {
   std::vector<bool> right, right_by_length;

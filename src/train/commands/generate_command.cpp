@@ -1,11 +1,11 @@
 #include "train/commands/generate_command.hpp"
 
+#include "core/as_usage_error.hpp"
 #include "train/commands/ordered_lines.hpp"
 #include "train/commands/prompt_source.hpp"
 #include "train/commands/text_model.hpp"
-#include "train/run/as_usage_error.hpp"
-#include "train/run/connect_data_parallel.hpp"
-#include "train/run/peer_failure.hpp"
+#include "train/run/ranks/connect_data_parallel.hpp"
+#include "train/run/ranks/peer_failure.hpp"
 
 #include <monomorph/core/text_file.hpp>
 #include <monomorph/runtime/comm/together.hpp>
@@ -24,7 +24,7 @@ class JsonLines {
  public:
   explicit JsonLines(const data::Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
 
-  /// Of the next prompt.
+  /// Adds the id of the next prompt.
   void add_id(ordered_json id) { ids_.push_back(std::move(id)); }
   std::string line_of(TextNumber number, const GeneratedText& text) const {
     ordered_json line{{"index", number.prompt}};

@@ -1,7 +1,7 @@
 #include "train/commands/generation_options.hpp"
 
+#include "core/as_usage_error.hpp"
 #include "train/inference/stop_ids.hpp"
-#include "train/run/as_usage_error.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/number_text.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 #include "train/commands/checkpoint_options.hpp"
-#include "train/run/held_out_sets.hpp"
+#include "train/run/data/held_out_sets.hpp"
 
 #include <optional>
 #include <string>

@@ -1,3 +1,4 @@
+#include "core/as_usage_error.hpp"
 #include "train/commands/chat_command.hpp"
 #include "train/commands/describe_command.hpp"
 #include "train/commands/encoder_commands.hpp"
@@ -8,9 +9,8 @@
 #include "train/commands/serve_command.hpp"
 #include "train/commands/weights_commands.hpp"
 #include "train/describe/batch_partition.hpp"
-#include "train/run/as_usage_error.hpp"
-#include "train/run/run_data.hpp"
-#include "train/run/run_tokenizer.hpp"
+#include "train/run/data/run_data.hpp"
+#include "train/run/data/run_tokenizer.hpp"
 
 #include <monomorph/core/command_line.hpp>
 #include <monomorph/core/error.hpp>
@@ -27,7 +27,7 @@
 #include <monomorph/train/describe/recipe_program.hpp>
 #include <monomorph/train/hparams/hparams.hpp>
 #include <monomorph/train/inference/evaluation.hpp>
-#include <monomorph/train/run/run_checkpoint.hpp>
+#include <monomorph/train/run/saving/run_checkpoint.hpp>
 #include <monomorph/train/run/trainer.hpp>
 
 #include <fmt/format.h>

@@ -1,11 +1,11 @@
 #include "train/commands/reference_command.hpp"
 
+#include "core/with_hint.hpp"
 #include "train/commands/checkpoint_options.hpp"
-#include "train/run/connect_data_parallel.hpp"
-#include "train/run/peer_failure.hpp"
-#include "train/run/reference_sets.hpp"
-#include "train/run/start_weights.hpp"
-#include "train/run/with_hint.hpp"
+#include "train/run/data/reference_sets.hpp"
+#include "train/run/ranks/connect_data_parallel.hpp"
+#include "train/run/ranks/peer_failure.hpp"
+#include "train/run/weights/start_weights.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>

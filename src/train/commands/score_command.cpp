@@ -1,14 +1,14 @@
 #include "train/commands/score_command.hpp"
 
+#include "core/as_usage_error.hpp"
 #include "train/commands/prompt_source.hpp"
 #include "train/commands/text_model.hpp"
 #include "train/inference/stop_ids.hpp"
-#include "train/run/as_usage_error.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/text_file.hpp>
 #include <monomorph/train/inference/scoring.hpp>
-#include <monomorph/train/run/run_checkpoint.hpp>
+#include <monomorph/train/run/saving/run_checkpoint.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

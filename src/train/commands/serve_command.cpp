@@ -1,7 +1,8 @@
 #include "train/commands/serve_command.hpp"
 
+#include "core/as_usage_error.hpp"
+#include "core/is_there.hpp"
 #include "train/commands/text_model.hpp"
-#include "train/run/as_usage_error.hpp"
 #include "train/serve/api.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -11,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <filesystem>
 
 namespace monomorph::train {
 namespace {
@@ -38,8 +38,7 @@ ChatPrompt chat_prompt_of(const TextModel& model, const std::string& chosen) {
     if (of_model) return {*model.tokenizer, *std::move(of_model)};
   }
   return as_usage_error("--chat-template", [&]() -> ChatPrompt {
-    std::error_code ignored;
-    if (std::filesystem::exists(chosen, ignored)) return {*model.tokenizer, data::ModelTemplate::of_file(chosen)};
+    if (is_there(chosen)) return {*model.tokenizer, data::ModelTemplate::of_file(chosen)};
     return {*model.tokenizer, chosen};
   });
 }

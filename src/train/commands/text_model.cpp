@@ -1,12 +1,12 @@
 #include "train/commands/text_model.hpp"
 
-#include "train/run/restore_model.hpp"
-#include "train/run/with_hint.hpp"
+#include "core/with_hint.hpp"
+#include "train/run/saving/restore_model.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/runtime/comm/world.hpp>
 #include <monomorph/train/inference/scoring.hpp>
-#include <monomorph/train/run/run_checkpoint.hpp>
+#include <monomorph/train/run/saving/run_checkpoint.hpp>
 
 #include <fmt/format.h>
 

@@ -1,33 +1,32 @@
 #include "train/commands/weights_commands.hpp"
 
+#include "core/as_usage_error.hpp"
+#include "core/is_there.hpp"
 #include "train/commands/checkpoint_options.hpp"
-#include "train/run/as_usage_error.hpp"
-#include "train/run/export_gguf.hpp"
-#include "train/run/import_weights.hpp"
-#include "train/run/run_tokenizer.hpp"
+#include "train/run/data/run_tokenizer.hpp"
+#include "train/run/weights/export_gguf.hpp"
+#include "train/run/weights/import_weights.hpp"
 #include "train/weights/adapter_folder.hpp"
+#include "train/weights/companion_files.hpp"
 #include "train/weights/export_folder.hpp"
-#include "train/weights/travelling_files.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/standard_streams.hpp>
 #include <monomorph/runtime/files/checkpoint_folder.hpp>
-#include <monomorph/train/run/run_checkpoint.hpp>
+#include <monomorph/train/run/saving/run_checkpoint.hpp>
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 
 namespace monomorph::train {
 
 namespace {
 
-/// That of a run folder; null if there is none.
+/// The tokenizer of a run folder; null if there is none.
 std::unique_ptr<const data::Tokenizer> tokenizer_of(const std::string& run_folder, const RecipeProgram& recipe) {
   const std::string file = run_folder + "/tokenizer.json";
-  std::error_code ignored;  // what can't be looked at isn't there
-  if (!std::filesystem::exists(file, ignored)) return nullptr;
+  if (!is_there(file)) return nullptr;
   return read_run_tokenizer(file, recipe);
 }
 
@@ -36,7 +35,7 @@ std::string export_to_folder(const RecipeProgram& recipe, const std::string& che
   ExportOptions how{.dtype = options.dtype, .bytes_per_file = options.megabytes_per_file * 1'000'000};
   if (tokenizer != nullptr) how.end_of_text = tokenizer->find("<|endoftext|>");
   std::string line = export_folder(recipe, checkpoint, options.output, how);
-  copy_travelling_files(run_folder, options.output);
+  copy_companion_files(run_folder, options.output);
   name_tokenizer_class(options.output);
   return line;
 }

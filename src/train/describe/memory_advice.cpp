@@ -100,8 +100,8 @@ std::vector<TriedChange> policy_changes(const RecipeProgram& recipe, int ranks) 
         (plan::needs_ranks(policies) && ranks == 1))
       continue;
     if (policies == plan::PolicyChange::selective) {
-      const plan::DearChoices dear = dear_choices(recipe.planned);
-      for (int i = 0; i < dear.n; ++i) changes.push_back({policies, dear.choices[i]});
+      const plan::SelectiveChoices selective = selective_choices(recipe.planned);
+      for (int i = 0; i < selective.n; ++i) changes.push_back({policies, selective.choices[i]});
     } else {
       changes.push_back({policies});
     }

@@ -31,8 +31,8 @@ plan::TotalWork total_work(const plan::PlannedRecipe& recipe, Recompute again) {
   return plan::total_work(recipe.n_layers, recipe.recomputed_work, again);
 }
 
-plan::DearChoices dear_choices(const plan::PlannedRecipe& recipe) {
-  return plan::dear_choices([&](Recompute again) { return total_work(recipe, again); });
+plan::SelectiveChoices selective_choices(const plan::PlannedRecipe& recipe) {
+  return plan::selective_choices([&](Recompute again) { return total_work(recipe, again); });
 }
 
 Recompute (*recompute_always(Recompute again))(int block) {

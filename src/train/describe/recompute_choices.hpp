@@ -3,19 +3,19 @@
 
 #include <string>
 
-/// What backward computes again by choice, of a recipe as values.
+/// What backward of a recipe, given as values, may compute again by choice.
 namespace monomorph::train {
 
 /// "Recompute{.norm = true, .activation = true}", as a recipe has it.
 std::string choices_text(Recompute again);
 
-/// Of all layers that a recipe's backward reaches.
+/// The work that a choice repeats, of all layers that the recipe's backward reaches.
 plan::TotalWork total_work(const plan::PlannedRecipe& recipe, Recompute again);
 
-/// Choices between what is cheap and the whole block, those first that compute least again.
-plan::DearChoices dear_choices(const plan::PlannedRecipe& recipe);
+/// Choices between what is cheap and the whole block, in ascending order of the work that is repeated.
+plan::SelectiveChoices selective_choices(const plan::PlannedRecipe& recipe);
 
-/// What a policy that treats all blocks alike says of each.
+/// The function `recompute` of a checkpointing policy that makes the same choice for every block.
 Recompute (*recompute_always(Recompute again))(int block);
 
 }  // namespace monomorph::train

@@ -1,6 +1,6 @@
 #include "train/inference/conversation.hpp"
 
-#include "train/inference/growing_text.hpp"
+#include "train/inference/text_generation.hpp"
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ GeneratedText Conversation::answer(std::vector<std::int32_t> prompt,
   GenerationSettings settings = settings_;
   settings.max_tokens = std::min(settings.max_tokens, room(prompt));
   cached_ = prompt;
-  GrowingText text(session_, tokenizer_, settings, {std::move(prompt), {n_answers_++}}, sequence_);
+  TextGeneration text(session_, tokenizer_, settings, {std::move(prompt), {n_answers_++}}, sequence_);
   show(text.take(text.read_on()));
   while (!text.finished()) {
     const int sequence = sequence_;

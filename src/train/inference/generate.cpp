@@ -1,6 +1,6 @@
 #include <monomorph/train/inference/generate.hpp>
 
-#include "train/inference/growing_text.hpp"
+#include "train/inference/text_generation.hpp"
 
 #include <monomorph/core/error.hpp>
 
@@ -12,11 +12,11 @@
 namespace monomorph::train {
 namespace {
 
-/// The texts that grow at a time.
-class GrowingTexts {
+/// The texts that are generated together, a token each at a time; waiting ones join as others end.
+class GenerationBatch {
  public:
-  GrowingTexts(Session& session, const data::Tokenizer& tokenizer, const GenerationSettings& settings,
-               const TextSink& sink)
+  GenerationBatch(Session& session, const data::Tokenizer& tokenizer, const GenerationSettings& settings,
+                  const TextSink& sink)
       : session_(session), tokenizer_(tokenizer), settings_(settings), sink_(sink), waiting_(sink.next()) {}
 
   bool done() const { return texts_.empty() && !waiting_; }
@@ -28,7 +28,8 @@ class GrowingTexts {
       if (pages > session_.pages()) refuse(pages);
       if (promised_pages_ + pages > session_.pages()) return;
       promised_pages_ += pages;
-      texts_.push_back({std::make_unique<GrowingText>(session_, tokenizer_, settings_, std::move(*waiting_)), pages});
+      texts_.push_back(
+          {std::make_unique<TextGeneration>(session_, tokenizer_, settings_, std::move(*waiting_)), pages});
       waiting_ = sink_.next();
       take(*texts_.back().text, texts_.back().text->read_again());
       remove_finished();
@@ -37,7 +38,7 @@ class GrowingTexts {
 
   /// A token more for each.
   void grow() {
-    std::vector<GrowingText*> together;
+    std::vector<TextGeneration*> together;
     std::vector<int> sequences;
     std::vector<std::int32_t> ids;
     for (const Entry& entry : texts_) {
@@ -58,7 +59,7 @@ class GrowingTexts {
 
  private:
   struct Entry {
-    std::unique_ptr<GrowingText> text;
+    std::unique_ptr<TextGeneration> text;
     std::int64_t pages;
   };
 
@@ -73,7 +74,7 @@ class GrowingTexts {
                                            pages * PagedTokens::page, session_.pages() * PagedTokens::page));
   }
 
-  void take(GrowingText& text, Logits logits) const {
+  void take(TextGeneration& text, Logits logits) const {
     if (const std::string more = text.take(logits); !more.empty()) sink_.show(text.number(), more);
   }
   void remove_finished() {
@@ -112,7 +113,7 @@ std::vector<std::int32_t> prompt_ids(const data::Tokenizer& tokenizer, std::stri
 
 void generate(Session& session, const data::Tokenizer& tokenizer, const GenerationSettings& settings,
               const TextSink& sink) {
-  GrowingTexts texts(session, tokenizer, settings, sink);
+  GenerationBatch texts(session, tokenizer, settings, sink);
   while (!texts.done()) {
     texts.begin();
     texts.grow();

@@ -70,7 +70,7 @@ Throughput::Rates Throughput::report(std::int64_t steps_left) {
   }
   const double step_seconds = seconds_ / static_cast<double>(steps_);
   if (roof_seconds_) rates.roof_fraction = *roof_seconds_ / step_seconds;
-  const auto [evaluation_seconds, checkpoint_seconds] = std::exchange(aside_seconds_, {});
+  const auto [evaluation_seconds, checkpoint_seconds] = std::exchange(excluded_seconds_, {});
   rates.evaluation_seconds = evaluation_seconds, rates.checkpoint_seconds = checkpoint_seconds;
   if (reports_ >= 2) rates.seconds_left = step_seconds * static_cast<double>(steps_left);
   seconds_ = waited_ = 0;

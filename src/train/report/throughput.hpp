@@ -12,7 +12,8 @@ namespace monomorph::train {
 /// that of evaluations and checkpoints is told apart.
 class Throughput {
  public:
-  enum class Aside { evaluation, checkpoint };
+  /// What the steps' own time excludes.
+  enum class Excluded { evaluation, checkpoint };
 
   /// @param ranks that compute: tokens are all of theirs, and MFU is relative to what as many could do
   /// @param gpu that each rank computes on, as the driver names it; empty if they compute on processors
@@ -25,10 +26,10 @@ class Throughput {
   void step_ended(std::int64_t tokens, double data_wait_seconds);
 
   /// Calls f, which is no part of a step.
-  template <class F> void take_time(Aside what, F&& f) {
+  template <class F> void take_time(Excluded what, F&& f) {
     const auto began = std::chrono::steady_clock::now();
     f();
-    aside_seconds_[static_cast<std::size_t>(what)] += seconds_since(began);
+    excluded_seconds_[static_cast<std::size_t>(what)] += seconds_since(began);
   }
 
   struct Rates {
@@ -60,7 +61,7 @@ class Throughput {
   std::int64_t n_params_;
   std::chrono::steady_clock::time_point began_;
   double seconds_ = 0, waited_ = 0;
-  std::array<double, 2> aside_seconds_{};  ///< by Aside
+  std::array<double, 2> excluded_seconds_{};  ///< by Excluded
   std::int64_t tokens_ = 0, steps_ = 0, reports_ = 0;
   std::optional<PeakFlops> peak_;
 };

@@ -4,7 +4,7 @@
 #include "train/describe/memory_advice.hpp"
 
 #include <monomorph/runtime/comm/together.hpp>
-#include <monomorph/train/run/run_checkpoint.hpp>
+#include <monomorph/train/run/saving/run_checkpoint.hpp>
 
 #include <fmt/format.h>
 #include <algorithm>

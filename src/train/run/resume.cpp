@@ -5,8 +5,8 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/runtime/files/checkpoint_folder.hpp>
-#include <monomorph/train/run/run_checkpoint.hpp>
-#include <monomorph/train/run/run_folder.hpp>
+#include <monomorph/train/run/folder/run_folder.hpp>
+#include <monomorph/train/run/saving/run_checkpoint.hpp>
 
 #include <fmt/format.h>
 

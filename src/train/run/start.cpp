@@ -1,20 +1,20 @@
 #include "train/run/start.hpp"
 
+#include "core/as_usage_error.hpp"
 #include "train/describe/batch_partition.hpp"
 #include "train/describe/memory_snapshot.hpp"
 #include "train/describe/run_memory.hpp"
-#include "train/run/as_usage_error.hpp"
+#include "train/run/data/reference_sets.hpp"
 #include "train/run/fitting_step.hpp"
-#include "train/run/reference_sets.hpp"
-#include "train/run/start_weights.hpp"
-#include "train/run/teacher_weights.hpp"
+#include "train/run/weights/start_weights.hpp"
+#include "train/run/weights/teacher_weights.hpp"
 #include "train/step/loss_scale.hpp"
 
 #include <monomorph/core/atomic_file.hpp>
 #include <monomorph/core/standard_streams.hpp>
 #include <monomorph/runtime/comm/together.hpp>
 #include <monomorph/runtime/files/checkpoint_reader.hpp>
-#include <monomorph/train/run/run_checkpoint.hpp>
+#include <monomorph/train/run/saving/run_checkpoint.hpp>
 
 #include <algorithm>
 #include <iterator>

@@ -1,7 +1,7 @@
 #pragma once
+#include "train/run/data/run_data.hpp"
 #include "train/run/resume.hpp"
-#include "train/run/run_data.hpp"
-#include "train/run/staging.hpp"
+#include "train/run/saving/staging.hpp"
 
 #include <monomorph/runtime/comm/communicator.hpp>
 #include <monomorph/runtime/comm/world.hpp>

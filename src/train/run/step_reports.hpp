@@ -1,7 +1,7 @@
 #pragma once
 #include "train/report/step_tracer.hpp"
 #include "train/report/throughput.hpp"
-#include "train/run/run_log.hpp"
+#include "train/run/folder/run_log.hpp"
 
 #include <monomorph/runtime/comm/parallel_groups.hpp>
 #include <monomorph/runtime/comm/world.hpp>

@@ -2,13 +2,13 @@
 
 #include "train/describe/batch_partition.hpp"
 #include "train/describe/run_memory.hpp"
-#include "train/run/config_consistency.hpp"
-#include "train/run/connect_data_parallel.hpp"
+#include "train/run/folder/run_ownership.hpp"
 #include "train/run/moving_average.hpp"
-#include "train/run/peer_failure.hpp"
+#include "train/run/ranks/config_consistency.hpp"
+#include "train/run/ranks/connect_data_parallel.hpp"
+#include "train/run/ranks/peer_failure.hpp"
 #include "train/run/run_observer.hpp"
-#include "train/run/run_ownership.hpp"
-#include "train/run/run_saver.hpp"
+#include "train/run/saving/run_saver.hpp"
 #include "train/run/spike_guard.hpp"
 #include "train/run/start.hpp"
 #include "train/run/step_reports.hpp"
@@ -22,7 +22,7 @@
 #include <monomorph/plan/schedule.hpp>
 #include <monomorph/runtime/comm/together.hpp>
 #include <monomorph/runtime/comm/world.hpp>
-#include <monomorph/train/run/run_checkpoint.hpp>
+#include <monomorph/train/run/saving/run_checkpoint.hpp>
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -175,12 +175,12 @@ int Trainer::run_to_end() {
     if (const auto line = tracer_.step_begins(reports_.is_logged(state_.step + 2))) note(*line);
     train_step();
     if (spiked_ && spike_guard_.goes_back()) go_back();
-    if (all_have_written_) reports_.throughput().take_time(Throughput::Aside::checkpoint, [&] { advance_save(); });
+    if (all_have_written_) reports_.throughput().take_time(Throughput::Excluded::checkpoint, [&] { advance_save(); });
     if (due(hparams_.evaluation.every.value))
-      reports_.throughput().take_time(Throughput::Aside::evaluation, [&] { evaluate_now(); });
+      reports_.throughput().take_time(Throughput::Excluded::evaluation, [&] { evaluate_now(); });
     // Skipped steps changed nothing, and saving after each would in the end delete the last good checkpoint.
     if (save_is_due() && state_.skipped_in_a_row == 0 && state_.step < hparams_.run.steps.value)
-      reports_.throughput().take_time(Throughput::Aside::checkpoint, [&] { save(); });
+      reports_.throughput().take_time(Throughput::Excluded::checkpoint, [&] { save(); });
     if (world_.size() == 1) stops_ = interrupting_signal() != 0;
   }
   if (const auto line = tracer_.run_ends()) note(*line);

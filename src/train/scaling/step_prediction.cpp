@@ -11,7 +11,7 @@
 namespace monomorph::train {
 namespace {
 
-/// What is known of a unit before the step is walked through.
+/// What is known of a unit before the step is simulated.
 struct UnitPlan {
   double forward = 0, backward = 0;                  ///< seconds of the layer's kernels
   double gather = 0, reduce = 0, reduce_copies = 0;  ///< seconds of a collective
@@ -20,9 +20,9 @@ struct UnitPlan {
 };
 
 /// The schedule of train/step/step.hpp and of the stores beside it, with seconds in place of work.
-class StepWalk {
+class StepSimulation {
  public:
-  StepWalk(std::vector<UnitPlan> units, const PlannedRun& run, double contention)
+  StepSimulation(std::vector<UnitPlan> units, const PlannedRun& run, double contention)
       : units_(std::move(units)),
         run_(run),
         releases_(run.strategy.sharding.splits_parameters && run.strategy.sharding.shards > 1),
@@ -177,7 +177,7 @@ std::vector<UnitPlan> plan_units(const plan::PlannedRecipe& recipe, const Planne
   return units;
 }
 
-/// What the memory of the host has to do with takes as long as its link, unless kernels hide it.
+/// Seconds in which kernels wait for copies from and to the host: the time that the link takes, less that of kernels.
 double waiting_for_host(const plan::Memory& memory, const PlannedRun& run, double computing) {
   const double passes = static_cast<double>(run.micro_batches);
   const double bytes = 2.0 * static_cast<double>(memory.host_optimizer) +
@@ -194,13 +194,14 @@ StepPrediction predict(const plan::PlannedRecipe& recipe, const PlannedRun& run,
   const std::vector<UnitPlan> units = plan_units(recipe, run, prediction.memory, calibration);
   for (const UnitPlan& unit : units) prediction.update_seconds += unit.update;
 
-  StepWalk walk(units, run, calibration.contention);
-  walk.step();  // whose end leaves collectives to the next one
-  const double began = walk.timeline().now(), exposed = walk.timeline().exposed(), before = walk.communication();
-  walk.step();
-  const double seconds = walk.timeline().now() - began;
-  prediction.communication_seconds = walk.communication() - before;
-  prediction.exposed_seconds = walk.timeline().exposed() - exposed;
+  StepSimulation simulation(units, run, calibration.contention);
+  simulation.step();  // the next one begins while collectives of this one are still in flight
+  const double began = simulation.timeline().now(), exposed = simulation.timeline().exposed(),
+               before = simulation.communication();
+  simulation.step();
+  const double seconds = simulation.timeline().now() - began;
+  prediction.communication_seconds = simulation.communication() - before;
+  prediction.exposed_seconds = simulation.timeline().exposed() - exposed;
   prediction.step_seconds = seconds + waiting_for_host(prediction.memory, run, seconds);
 
   const double tokens = static_cast<double>(run.micro_batches * run.micro_batch * recipe.trunk->context_length);

@@ -45,7 +45,7 @@ void Scheduler::fail_all(const std::string& message) {
   waiting_.clear();
 }
 
-/// Of the longest that a text can become. Its last token is chosen and never read.
+/// Pages of the longest text that may come of it, less its last token, which is chosen and never read.
 std::int64_t Scheduler::pages(const ServedText& text) const {
   return pages_of(std::ssize(text.request.prompt) + std::max<std::int64_t>(0, text.settings.max_tokens - 1));
 }
@@ -82,7 +82,8 @@ void Scheduler::begin(ServedText served) {
   running_.push_back({std::move(served), n, nullptr});
   Running& running = running_.back();
   guarded(running, [&] {
-    running.text = std::make_unique<GrowingText>(session_, tokenizer_, running.served.settings, running.served.request);
+    running.text =
+        std::make_unique<TextGeneration>(session_, tokenizer_, running.served.settings, running.served.request);
     read_prompt(running);
   });
   remove_done();

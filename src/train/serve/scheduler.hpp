@@ -1,5 +1,5 @@
 #pragma once
-#include "train/inference/growing_text.hpp"
+#include "train/inference/text_generation.hpp"
 #include "train/serve/served_text.hpp"
 
 #include <functional>
@@ -33,7 +33,7 @@ class Scheduler {
   struct Running {
     ServedText served;
     std::int64_t pages;
-    std::unique_ptr<GrowingText> text;
+    std::unique_ptr<TextGeneration> text;
     bool done = false;
   };
 

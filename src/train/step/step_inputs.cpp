@@ -5,7 +5,7 @@ namespace monomorph::train {
 void StepInputs::keep(const MicroBatch& batch, std::uint64_t step, std::int64_t index, const BatchLimits& of) {
   if (index >= static_cast<std::int64_t>(micro_batches_.size()))
     micro_batches_.resize(static_cast<std::size_t>(index) + 1);
-  Kept& kept = micro_batches_[static_cast<std::size_t>(index)];
+  BatchCopy& kept = micro_batches_[static_cast<std::size_t>(index)];
   const auto copy = [](const auto* from, std::int64_t n, auto& to) {
     if (from != nullptr) to.assign(from, from + n);
   };
@@ -18,7 +18,7 @@ void StepInputs::keep(const MicroBatch& batch, std::uint64_t step, std::int64_t 
 }
 
 MicroBatch StepInputs::batch(std::int64_t index) const {
-  const Kept& kept = at(index);
+  const BatchCopy& kept = at(index);
   const auto given = [](const auto& numbers) { return numbers.empty() ? nullptr : numbers.data(); };
   return {kept.inputs.data(), kept.targets.data(), kept.pass.first_sample, given(kept.document_starts),
           given(kept.reference)};

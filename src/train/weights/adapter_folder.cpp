@@ -4,8 +4,8 @@
 #include "train/weights/adapter_places.hpp"
 #include "train/weights/checkpoint_weights.hpp"
 #include "train/weights/file_dtype.hpp"
-#include "train/weights/give_elements.hpp"
 #include "train/weights/read_converted.hpp"
+#include "train/weights/stream_elements.hpp"
 
 #include <monomorph/core/atomic_file.hpp>
 #include <monomorph/core/error.hpp>
@@ -77,7 +77,8 @@ std::string export_adapters(const RecipeProgram& recipe, const std::string& chec
                         .dtype = file_dtype(dtype),
                         .shape = {rows, cols},
                         .give = [&](const runtime::ByteSink& sink) {
-                          give_elements(weights, adapter.tensor.name, 0, adapter.tensor.shape.elements(), dtype, sink);
+                          stream_elements(weights, adapter.tensor.name, 0, adapter.tensor.shape.elements(), dtype,
+                                          sink);
                         }});
   }
   runtime::write_safetensors(fmt::format("{}/{}", folder, weights_name), to_write, {{"format", "pt"}});

@@ -2,8 +2,8 @@
 
 #include "train/weights/family.hpp"
 #include "train/weights/file_dtype.hpp"
-#include "train/weights/give_elements.hpp"
 #include "train/weights/merged_weights.hpp"
+#include "train/weights/stream_elements.hpp"
 #include "train/weights/tensor_places.hpp"
 
 #include <monomorph/core/atomic_file.hpp>
@@ -32,7 +32,7 @@ class TensorStream {
   void give(const PlacedTensor& tensor, const runtime::ByteSink& sink) {
     if (tensor.transposed) return give_transposed(tensor, sink);
     for (const PlacedPart& part : tensor.parts)
-      give_elements(weights_, part.name, part.first_row * part.shape.cols, part.shape.elements(), dtype_, sink);
+      stream_elements(weights_, part.name, part.first_row * part.shape.cols, part.shape.elements(), dtype_, sink);
   }
 
  private:

@@ -1,7 +1,7 @@
 #include "train/weights/merged_weights.hpp"
 
 #include "train/weights/adapter_names.hpp"
-#include "train/weights/give_elements.hpp"
+#include "train/weights/stream_elements.hpp"
 
 #include <monomorph/block/low_rank_adapters.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>

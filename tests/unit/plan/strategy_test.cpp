@@ -129,26 +129,26 @@ TEST_CASE("what each choice keeps of a block and token, by hand") {
   CHECK(statistics({.attention = true}) >= R::model.n_heads);
 }
 
-TEST_CASE("dear choices are those between what is cheap and the whole block, the least repeated first") {
+TEST_CASE("selective choices are those between what is cheap and the whole block, the least repeated first") {
   using R = ByHand;
   const auto total = [](Recompute again) {
     return plan::total_work(plan::n_layers<R>, plan::recomputed_work<R>, again);
   };
-  const plan::DearChoices dear = plan::dear_choices(total);
-  CHECK(dear.n == 14);  // all of four choices, but none and all of them
+  const plan::SelectiveChoices sorted = plan::selective_choices(total);
+  CHECK(sorted.n == 14);  // all of four choices, but none and all of them
   std::set<unsigned> different;
-  for (int i = 0; i < dear.n; ++i) {
-    const Recompute again = dear.choices[i];
+  for (int i = 0; i < sorted.n; ++i) {
+    const Recompute again = sorted.choices[i];
     different.insert(number_of(again));
     CHECK(again.norm);
     CHECK(again.activation);
-    if (i > 0) CHECK(total(again).flops >= total(dear.choices[i - 1]).flops);
+    if (i > 0) CHECK(total(again).flops >= total(sorted.choices[i - 1]).flops);
   }
   CHECK(different.size() == 14);
   // Of parallel blocks the last products save nothing: three choices are left, and all three together are no whole
   // block.
   using P = Aligned<monomorph::precision::Fp32, BlockOrder::parallel>;
-  const plan::DearChoices parallel = plan::dear_choices(
+  const plan::SelectiveChoices parallel = plan::selective_choices(
       [](Recompute again) { return plan::total_work(plan::n_layers<P>, plan::recomputed_work<P>, again); });
   CHECK(parallel.n == 7);
   for (int i = 0; i < parallel.n; ++i) CHECK_FALSE(parallel.choices[i].projection);

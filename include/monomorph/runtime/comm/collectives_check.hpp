@@ -12,7 +12,7 @@ struct CollectiveMeasure {
   double bytes_per_second;  ///< that each of them sends; of the slowest one
 };
 struct PairMeasure {
-  int first, second;
+  int first, second;        ///< the two ranks
   double bytes_per_second;  ///< in each direction, both at once
 };
 struct CollectivesCheck {
@@ -22,7 +22,8 @@ struct CollectivesCheck {
 
 /// Runs every collective of a step on numbers whose result is known, in the memory that the communicator works in, and
 /// sends messages between all pairs of its ranks. All of them, two at least, call it and get the same result.
-/// @param checked the communicator likewise   @param elements of fp32 that a rank sends at a time
+/// @param checked the same communicator, by its other base class
+/// @param elements how many fp32 elements a rank sends at a time
 /// @throws Error [RANK-13] a result is wrong on this rank, [RANK-08] on another one; RankFailure
 CollectivesCheck check_collectives(Communicator& communicator, CheckedCommunicator& checked,
                                    std::int64_t elements = std::int64_t{1} << 20);

@@ -26,14 +26,15 @@ template <class Queue> class QueuedCommunicator {
   int shards() const { return communicator_->shards(); }
   int shard_index() const { return communicator_->shard_index(); }
 
-  /// The same, of a model whose units are numbered behind so many.
+  /// The same communicator for a second model of the step: its unit u is unit `units` + u here, so that the units of
+  /// both models can be in flight at once.
   QueuedCommunicator behind(int units) const {
     QueuedCommunicator other = *this;
     other.first_unit_ += units;
     return other;
   }
 
-  // As of Communicator.
+  // The collectives of Communicator, each in its turn on the queue.
   void all_gather(int unit, View shard, View unsharded) const {
     in_turn([=, unit = first_unit_ + unit, all = communicator_] { all->all_gather(unit, shard, unsharded); });
   }

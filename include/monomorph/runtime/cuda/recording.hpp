@@ -5,23 +5,25 @@
 
 namespace monomorph::cuda {
 
-/// What the queue was given once, as a CUDA graph, which the GPU then gets again as a whole, with what other streams do
-/// for it. Kernels of it have the arguments that they were called with, but for what the host tells them anew before
-/// each run: ids and places of documents, the settings of a step, and what DropoutKey and UpdateTerms say of the run.
+/// A CUDA graph of what the queue was given once, together with what other streams did for it. Each run of it gives the
+/// GPU all of that at once. Its kernels keep the arguments that they were recorded with; what differs between runs they
+/// read from memory that the host fills before each run: ids and places of documents, the settings of a step, and what
+/// DropoutKey and UpdateTerms say of the run.
 class Recording {
  public:
-  /// @param input_bytes of what the host tells it before each run, at most
+  /// @param input_bytes the most that the host fills in before a run
   Recording(Queue queue, std::int64_t input_bytes);
   Recording(const Recording&) = delete;
-  /// It runs no more.
+  /// The caller has waited for the last run.
   ~Recording();
 
-  /// What the queue is given from now on is recorded and does not run. It depends on nothing that other streams still
-  /// do, and nothing that is allocated, or waited for by the host, comes before end().
+  /// Begins to record: what the queue is given from now on does not run. Until end() the caller must not make it depend
+  /// on work that other streams began earlier, allocate memory of the device, or wait for the queue.
   void begin();
-  /// Other streams have been waited for.   @throws Error [GPU-02] CUDA has not recorded it
+  /// Ends the recording, after the queue has been made to wait for the other streams.
+  /// @throws Error [GPU-02] CUDA has not recorded it
   void end();
-  /// Of a recording that failed: the queue runs again what it is given.
+  /// Gives up a recording that failed, so that the queue runs again what it is given.
   void abandon() noexcept;
 
   /// Puts it on the queue.

@@ -4,23 +4,23 @@
 
 namespace monomorph {
 
-/// What a kernel does, or compute waits for: by these kinds a step's time is told.
+/// What a kernel does, or what compute waits for. The report of a step's time has a line for each of these kinds.
 enum class Work {
-  several,      ///< of what holds others, or runs beside compute
-  products,     ///< of matrices, those of experts, too
+  several,      ///< a span that contains others, or that runs beside compute
+  products,     ///< of matrices, including those of experts
   attention,    ///< scores, their softmax, and values
   elementwise,  ///< norms, activations, positions, embeddings, dropout, routes of experts, sums
   loss,
   optimizer,  ///< the norm of the gradients, the decision by it, and updates
   copies,     ///< to and from the host's memory
-  data        ///< that is waited for
+  data        ///< waiting for the next batch
 };
 
-/// The trace that records the kernels of this thread; null: none does. record_thread() sets it.
+/// The trace that records the kernels of this thread, or null if none does. record_thread() sets it.
 inline constinit thread_local Trace* kernels_trace = nullptr;
 
-/// Records a kernel in the thread's trace, from here to the end of the scope. One that is called by another is part of
-/// it, and no event of its own. Where nothing is recorded it costs one look.
+/// Records a kernel in the thread's trace, from here to the end of the scope. A kernel that another one calls is part
+/// of that one and is no event of its own. Where nothing is recorded, a span costs one comparison.
 class KernelSpan {
  public:
   /// @param stream of the device on which it runs; null: where compute does
@@ -43,7 +43,7 @@ class KernelSpan {
   std::int64_t begin_ = 0;
 };
 
-/// As TraceSpan, of what runs on a stream of a device. Kernels there are then on the same row.
+/// A TraceSpan of what runs on a stream of a device. From then on the trace has that stream's kernels on the same row.
 class StreamSpan {
  public:
   /// @param stream null: where compute is

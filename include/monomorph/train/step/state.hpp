@@ -59,23 +59,22 @@ template <Recipe R> class State {
   ActivationStore<R> activations;
   ScalarStore<R> scalars;
   static constexpr bool is_taught = has_teacher<objective_of<R>>;
-  [[no_unique_address]] std::conditional_t<is_taught, TeacherPlace<R>, NoTeacher> teacher;
+  using TeacherOrNone = std::conditional_t<is_taught, TeacherPlace<R>, NoTeacher>;
+  [[no_unique_address]] TeacherOrNone teacher;
 
-  void take_teacher() {
-    if constexpr (is_taught)
-      teacher.take(queue_, collectives.behind(plan::n_stored_units<R>), transfers_.get(), batch_);
-  }
+  void take_teacher() { teacher.take(queue_, collectives.behind(plan::n_stored_units<R>), transfers_.get(), batch_); }
   Queue queue() const { return queue_; }
   /// What is given to the queue from now on runs when all copies from and to the host are done.
   void wait_for_transfers() {
     if (transfers_) transfers_->wait_for_all();
   }
-  /// Of what was given to the queue last, nothing has run: where parameters, gradients and state are is not known.
+  /// After a recording that failed, nothing has run of what was given to the queue since it began: where parameters,
+  /// gradients and state are must be found out anew.
   void forget() {
     parameters.changed();
     gradients.forget();
     optimizer.forget();
-    if constexpr (is_taught) teacher.forget();
+    teacher.forget();
     if (transfers_) transfers_->forget();
   }
   std::int64_t batch() const { return batch_; }

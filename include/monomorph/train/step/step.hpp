@@ -25,7 +25,7 @@ template <Recipe R> class Step final : public RecordableStep<R> {
     const StepPass pass{batch, 0, false, {}};
     ask_teacher(pass);
     forward_to(last_layer, pass);
-    release_teacher();
+    teacher_.release();
     parameters_.after_evaluation();
     return this->scalars().micro_batch;
   }
@@ -62,7 +62,7 @@ template <Recipe R> class Step final : public RecordableStep<R> {
         if (i == last_layer) t = scalars_.counting(t);  // it computes here for the first time
         activations_.before_backward(layer, i, t, saved);
         layer.backward(t, saved);
-        if (i == last_layer) release_teacher();
+        if (i == last_layer) teacher_.release();
       });
       activations_.after_backward(i);
       parameters_.after_backward(i);
@@ -73,15 +73,7 @@ template <Recipe R> class Step final : public RecordableStep<R> {
 
   /// What a teacher makes of the micro-batch comes first, as the last layer compares it with what the student makes.
   void ask_teacher(const StepPass& pass) {
-    if constexpr (State<R>::is_taught)
-      if (auto* const teacher = this->state_.teacher.get()) {
-        const auto span = comm_.trace_compute("teacher", no_unit);
-        teacher->forward(pass.batch);
-      }
-  }
-  void release_teacher() {
-    if constexpr (State<R>::is_taught)
-      if (auto* const teacher = this->state_.teacher.get()) teacher->release();
+    teacher_.forward(pass.batch, [this] { return comm_.trace_compute("teacher", no_unit); });
   }
 
   void enqueue_decision(GradientNorm norm) override {
@@ -141,9 +133,7 @@ template <Recipe R> class Step final : public RecordableStep<R> {
     if constexpr (may_be_cut) t.document_starts = pass.batch.document_starts;
     t.training = pass.training;
     t.accumulate = gradients_.accumulates(pass.accumulation_step);
-    if constexpr (State<R>::is_taught)
-      if (auto* const teacher = this->state_.teacher.get(); teacher != nullptr && layer == last_layer)
-        t.teacher = teacher->views();
+    if (layer == last_layer) t.teacher = teacher_.views();
     return scalars_.with_maxima(t);
   }
 
@@ -153,6 +143,7 @@ template <Recipe R> class Step final : public RecordableStep<R> {
   OptimizerStore<R>& optimizer_ = this->state_.optimizer;
   ActivationStore<R>& activations_ = this->state_.activations;
   ScalarStore<R>& scalars_ = this->state_.scalars;
+  typename State<R>::TeacherOrNone& teacher_ = this->state_.teacher;
 };
 
 }  // namespace monomorph::train

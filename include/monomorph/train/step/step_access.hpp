@@ -38,13 +38,11 @@ template <Recipe R> class StepAccess : public TrainingStep {
   void take_teacher() override { state_.take_teacher(); }
   std::vector<StateTensor> teacher_parameters() override {
     synchronize(state_.queue());
-    if constexpr (State<R>::is_taught)
-      if (auto* const teacher = state_.teacher.get()) return teacher->parameters();
-    return {};
+    return state_.teacher.parameters();
   }
   void teacher_changed() override {
     wait_for_all();
-    if constexpr (State<R>::is_taught) state_.teacher.forget();
+    state_.teacher.forget();
   }
   View download(View view, HostBuffer& buffer) const override { return copy_to_host(state_.queue(), view, buffer); }
   View place_for_upload(View view, HostBuffer& buffer) const override {

@@ -6,7 +6,8 @@
 
 namespace monomorph::train {
 
-/// The micro-batches of a step, each always in the same place as long as a step does not have more of them than before.
+/// Copies of a step's micro-batches, which a recorded step reads when it runs. A micro-batch of the same index lies at
+/// the same address in every step, unless a step has more of them than any before.
 class StepInputs {
  public:
   void keep(const MicroBatch& batch, std::uint64_t step, std::int64_t index, const BatchLimits& of);
@@ -15,13 +16,13 @@ class StepInputs {
   const DropoutPass* pass(std::int64_t index) const { return &at(index).pass; }
 
  private:
-  struct Kept {
+  struct BatchCopy {
     std::vector<std::int32_t> inputs, targets, document_starts;
     std::vector<double> reference;
     DropoutPass pass;
   };
-  const Kept& at(std::int64_t index) const { return micro_batches_[static_cast<std::size_t>(index)]; }
-  std::vector<Kept> micro_batches_;
+  const BatchCopy& at(std::int64_t index) const { return micro_batches_[static_cast<std::size_t>(index)]; }
+  std::vector<BatchCopy> micro_batches_;
 };
 
 }  // namespace monomorph::train

@@ -10,9 +10,9 @@
 
 namespace monomorph::train {
 
-/// The model that the student of recipe R learns from: of its parameters, which are in the dtype that computes, a rank
-/// holds a shard as of the student's, and units are gathered for a pass as the student's are. It has arenas of its own,
-/// so that who does not ask it does without.
+/// The model that the student of recipe R learns from. Its parameters are in the dtype that computes; as with the
+/// student's, a rank holds a shard of them, and units are gathered for a pass. Its memory is in arenas of its own, so
+/// that a program that never asks the teacher, such as one that generates text, does not need that memory.
 template <Recipe R> class Teacher {
   using T = plan::TeacherOf<R>;
   using Queue = typename device_of<R>::Queue;
@@ -23,8 +23,8 @@ template <Recipe R> class Teacher {
  public:
   using Progress = typename ParameterStore<T>::Progress;
 
-  /// @param collectives whose units are numbered behind the student's   @param transfers null if nothing lies on the
-  /// host
+  /// @param collectives number the teacher's units behind the student's
+  /// @param transfers null if nothing lies on the host
   Teacher(Queue queue, const QueuedCommunicator<Queue>& collectives, TransfersOf<Queue>* transfers,
           std::int64_t micro_batch)
       : queue_(queue),
@@ -46,13 +46,13 @@ template <Recipe R> class Teacher {
   }
 
   std::vector<StateTensor> parameters() { return state_tensors(units_, &UnitState::master); }
-  /// What was gathered is not true any more.   The caller has waited for every unit.
+  /// Units that are gathered must be gathered again. The caller has waited for every unit.
   void changed() { parameters_.changed(); }
   Progress progress() const { return parameters_.progress(); }
   const Arena& arena() const { return arena_; }
   const Arena& host_arena() const { return host_arena_; }
 
-  /// From the tokens to what the head multiplies, which stays, with the head's parameters, until `release`.
+  /// From the tokens to what the head multiplies. That, and the head's parameters, stay until `release`.
   void forward(const MicroBatch& batch) {
     for (int i = 0; i < last_layer; ++i) {
       parameters_.before_forward(i);
@@ -68,7 +68,7 @@ template <Recipe R> class Teacher {
     const auto last = plan_.last();
     model::normalize<T>(t, p.final_norm, last.norm, t.x_MD, t.activations[last.normed_BD]);
   }
-  /// Of the last forward.
+  /// What the last forward made.
   TeacherViews views() const {
     static constexpr typename Head::Params p;
     return {activations_[plan_.last().normed_BD],
@@ -86,7 +86,7 @@ template <Recipe R> class Teacher {
     if (layer < last_layer) t.y_MD = activations_[plan_.y(layer)];
     t.activations = activations_;
     t.statistics = statistics_;
-    t.temporary_offset = plan_.buffer.elements;  // what lies there is for backward alone
+    t.temporary_offset = plan_.buffer.elements;  // nothing lies there: only a backward would use it
     t.rotary_cos_TH = tables_.cos_TH;
     t.rotary_sin_TH = tables_.sin_TH;
     t.batch = micro_batch_;
@@ -110,23 +110,43 @@ template <Recipe R> class Teacher {
   std::vector<UnitState> units_;
 };
 
-/// Of a recipe whose objective has no teacher.
+/// In the place of the teacher where a recipe's objective has none.
 struct NoTeacher {
   struct Progress {
     bool operator==(const Progress&) const = default;
   };
+  static void take(const auto&...) {}
+  static void forward(const auto&...) {}
+  static void release() {}
+  static Nothing views() { return {}; }
+  static std::vector<StateTensor> parameters() { return {}; }
   static Progress progress() { return {}; }
+  static void forget() {}
 };
 
-/// The place of a teacher, which is empty until somebody is to be taught.
+/// The place of a teacher, which is empty until `take`: what is asked of it until then does nothing.
 template <Recipe R> class TeacherPlace {
  public:
   using Progress = typename Teacher<R>::Progress;
   void take(auto queue, const auto& collectives, auto* transfers, std::int64_t micro_batch) {
     if (!teacher_) teacher_ = Owned<Teacher<R>>(new Teacher<R>(queue, collectives, transfers, micro_batch));
   }
+  /// For tests: null before `take`.
   Teacher<R>* get() const { return teacher_.get(); }
+  /// @param trace makes a span of the step's trace that lasts as long as the forward
+  void forward(const MicroBatch& batch, const auto& trace) {
+    if (!teacher_) return;
+    const auto span = trace();
+    teacher_->forward(batch);
+  }
+  void release() {
+    if (teacher_) teacher_->release();
+  }
+  /// What the last forward made; not present before `take`.
+  TeacherViews views() const { return teacher_ ? teacher_->views() : TeacherViews{}; }
+  std::vector<StateTensor> parameters() const { return teacher_ ? teacher_->parameters() : std::vector<StateTensor>{}; }
   Progress progress() const { return teacher_ ? teacher_->progress() : Progress{}; }
+  /// After a load, or when a recording failed: its units must be gathered again.
   void forget() {
     if (teacher_) teacher_->changed();
   }

@@ -58,19 +58,19 @@ struct UpdateSettings {
 /// What the training loop needs of Step<R>, so that the loop is compiled once for all recipes.
 class TrainingStep : public HostAccess {
  public:
-  /// From now on a step like one before is given to the device as it recorded that, where it records and can
-  /// (docs/why/recorded_steps.md): its kernels then run when it is decided, and nothing of it can be looked at before.
-  /// Of what a step is told, the norm that is taken, bounds of elements and the optimiser's hyperparameters must then
-  /// stay what they are.
+  /// Lets a device that can record steps run later ones from its recording (docs/why/recorded_steps.md). The kernels
+  /// of such a step run only when it is decided, so nothing of it can be looked at before. The recording holds the
+  /// kind of the gradient norm, the bounds of gradient elements and the optimiser's hyperparameters: from step to step
+  /// the caller may change only the batch, the step's number and the schedule's factors of the learning rate.
   virtual void record_steps(bool) {}
-  /// What has become of that since this was asked last: why steps are not recorded. Empty if there is nothing to say.
+  /// Why steps are not recorded, if that has become known since the last call; otherwise empty.
   virtual std::string take_recording_note() { return {}; }
 
-  // What follows may return before it is done, up to `read`.
+  // The functions from here to `read` may return before what they give to the queue has run.
 
   /// Forward of a micro-batch of a step. Its backward comes before another forward: a step has the activations of one.
   virtual void forward(const MicroBatch& batch, std::uint64_t step, AccumulationStep accumulation_step) = 0;
-  /// Loss and backward of the same. Gradients are of the sum of the tokens' losses, times the loss scale.
+  /// Loss and backward of the same micro-batch. Gradients are of the sum of the tokens' losses, times the loss scale.
   virtual void backward(const MicroBatch& batch, std::uint64_t step, AccumulationStep accumulation_step) = 0;
   /// Both, where nothing comes between them.
   void accumulate(const MicroBatch& batch, std::uint64_t step, AccumulationStep accumulation_step) {
@@ -79,10 +79,10 @@ class TrainingStep : public HostAccess {
   }
   /// Ends the step's micro-batches: adds up what all ranks have, and decides whether and how an update is made.
   virtual Ticket decide(const StepSettings& settings) = 0;
-  /// The optimiser, as it was decided.   @param hparams those of the recipe's optimiser
+  /// Updates the parameters, unless `decide` decided against it.   @param hparams those of the recipe's optimiser
   virtual void update(const PolicyHparams& hparams, const UpdateSettings& settings) = 0;
 
-  /// What has become of a step: of the last one, or of the one before.
+  /// The outcome of a step, which must be the last one or the one before. Waits until it is known.
   virtual StepOutcome read(Ticket ticket) = 0;
   /// The loss alone: dropout is off, and no state moves.
   virtual LossSum evaluate(const MicroBatch& batch) = 0;
@@ -95,18 +95,18 @@ class TrainingStep : public HostAccess {
     f(changed);
     set_scalars(changed);
   }
-  /// What layers have counted, one after the other: since the step's first micro-batch, and once it is decided over all
-  /// ranks.
+  /// What layers have counted, one after the other, since the step's first micro-batch: on this rank, or on all ranks
+  /// once the step is decided.
   virtual std::vector<std::int64_t> counters() const = 0;
   virtual DeviceUse device_use() const = 0;
   virtual std::vector<StateTensor> parameters() = 0;  ///< the optimiser's own, in master precision
   virtual std::vector<StateTensor> optimizer_state() = 0;
   virtual std::vector<StateTensor> gradients() = 0;  ///< for tests and diagnosis
-  virtual void parameters_changed() = 0;             ///< after a load: compute's rounded copy follows
-  /// Takes memory for the teacher of the recipe's objective, if it has one and not yet: training asks it, and from now
-  /// on evaluations do.
+  virtual void parameters_changed() = 0;             ///< after a load: rounds them again for compute
+  /// Takes memory for the teacher of the recipe's objective, if the objective has one and this was not called before.
+  /// Training needs the teacher; an evaluation uses it if it is there.
   virtual void take_teacher() {}
-  /// In the dtype that computes; none of an objective without a teacher, or before it was taken.
+  /// The teacher's, in the dtype that computes. Empty without a teacher, or before take_teacher.
   virtual std::vector<StateTensor> teacher_parameters() { return {}; }
   virtual void teacher_changed() {}  ///< after a load
   /// For generation (Session); valid as long as the step is, and null of an encoder.

@@ -89,9 +89,9 @@ TEST_CASE("the share of the roof is that of a step's time, without evaluations a
   Throughput throughput(flops, DType::bf16, 1, "NVIDIA H100 80GB HBM3", roof_seconds);
   const auto sleep = [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
   for (int i = 0; i < 2; ++i) take_step(throughput, 1000, 0);
-  throughput.take_time(Throughput::Aside::evaluation, sleep);
-  throughput.take_time(Throughput::Aside::checkpoint, sleep);
-  throughput.take_time(Throughput::Aside::checkpoint, sleep);
+  throughput.take_time(Throughput::Excluded::evaluation, sleep);
+  throughput.take_time(Throughput::Excluded::checkpoint, sleep);
+  throughput.take_time(Throughput::Excluded::checkpoint, sleep);
   const auto rates = throughput.report(1);
   CHECK(rates.roof_fraction.value() == Approx(roof_seconds * rates.tokens_per_second / 1000));
   CHECK(rates.roof_fraction.value() <= 0.5);

@@ -8,7 +8,7 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/models/gpt2.hpp>
-#include <monomorph/train/run/run_checkpoint.hpp>
+#include <monomorph/train/run/saving/run_checkpoint.hpp>
 
 using namespace monomorph;
 using namespace monomorph::train;

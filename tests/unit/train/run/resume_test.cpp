@@ -6,7 +6,7 @@
 #include "support/temporary_folder.hpp"
 
 #include <monomorph/models/gpt2.hpp>
-#include <monomorph/train/run/run_checkpoint.hpp>
+#include <monomorph/train/run/saving/run_checkpoint.hpp>
 
 #include <filesystem>
 

@@ -1,0 +1,76 @@
+#include "train/inference/text_generation.hpp"
+
+#include <algorithm>
+
+namespace monomorph::train {
+
+TextGeneration::TextGeneration(Session& session, const data::Tokenizer& tokenizer, const GenerationSettings& settings,
+                               TextRequest request)
+    : TextGeneration(session, tokenizer, settings, std::move(request), session.open()) {
+  closes_ = true;
+}
+
+TextGeneration::TextGeneration(Session& session, const data::Tokenizer& tokenizer, const GenerationSettings& settings,
+                               TextRequest request, int sequence)
+    : session_(session),
+      tokenizer_(tokenizer),
+      settings_(settings),
+      number_(request.number),
+      sequence_(sequence),
+      closes_(false),
+      ids_(std::move(request.prompt)),
+      sampler_(settings.sampling, number_),
+      decoder_(tokenizer, true),
+      stop_texts_(settings.stop_texts) {
+  sampler_.read_prompt(ids_);
+}
+
+Logits TextGeneration::read_again() {
+  session_.close(sequence_);
+  sequence_ = session_.open();
+  const auto T = static_cast<std::size_t>(session_.context_length());
+  const std::size_t n = ids_.size() <= T && result_.ids.empty() ? ids_.size() : std::max<std::size_t>(1, T / 2);
+  return session_.prefill(sequence_, std::span(ids_).last(n));
+}
+
+Logits TextGeneration::read_prompt(const std::function<void(Logits)>& show) {
+  Logits last;
+  const auto most = static_cast<std::size_t>(std::min(session_.sizes().tokens, session_.sizes().wanted));
+  for (std::span<const std::int32_t> left = ids_; !left.empty();) {
+    const std::size_t n = std::min(left.size(), most);
+    const Session::Addition addition{sequence_, left.first(n), static_cast<std::int64_t>(n)};
+    for (const Logits logits : session_.extend({&addition, 1})) {
+      show(logits);
+      last = logits;
+    }
+    left = left.subspan(n);
+  }
+  return last;
+}
+
+std::string TextGeneration::take(Logits logits) {
+  const Logits named = logits.first(static_cast<std::size_t>(tokenizer_.vocab_size()));  // ids beyond have no text
+  const std::int32_t id = drawn_ = sampler_.draw(named, std::ssize(result_.ids));
+  if (std::ranges::find(settings_.stop_ids, id) != settings_.stop_ids.end()) return finish(FinishReason::stop);
+  ids_.push_back(id);
+  result_.ids.push_back(id);
+  if (settings_.log_probabilities)
+    result_.log_probabilities.push_back(log_probabilities(logits, std::ssize(named), id, *settings_.log_probabilities));
+  std::string more = stop_texts_.push(decoder_.push(id));
+  result_.text += more;
+  if (stop_texts_.reached()) return more + finish(FinishReason::stop);
+  if (std::ssize(result_.ids) == settings_.max_tokens) return more + finish(FinishReason::length);
+  return more;
+}
+
+/// What was held back as the beginning of a character, or of a stop text, belongs to the text after all.
+std::string TextGeneration::finish(FinishReason reason) {
+  std::string rest = stop_texts_.push(decoder_.finish());
+  rest += stop_texts_.finish();
+  result_.text += rest;
+  result_.finish_reason = reason;
+  finished_ = true;
+  return rest;
+}
+
+}  // namespace monomorph::train

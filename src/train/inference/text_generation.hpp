@@ -1,0 +1,58 @@
+#pragma once
+#include "train/inference/stop_texts.hpp"
+
+#include <monomorph/train/inference/generate.hpp>
+
+namespace monomorph::train {
+
+/// The generation of one text: its sequence in a session, what chooses its tokens, and what of it can be shown.
+class TextGeneration {
+ public:
+  TextGeneration(Session& session, const data::Tokenizer& tokenizer, const GenerationSettings& settings,
+                 TextRequest request);
+  /// In an open sequence, which has the beginning of the prompt, and stays open.
+  TextGeneration(Session& session, const data::Tokenizer& tokenizer, const GenerationSettings& settings,
+                 TextRequest request, int sequence);
+  TextGeneration(const TextGeneration&) = delete;
+  ~TextGeneration() {
+    if (closes_) session_.close(sequence_);
+  }
+
+  TextNumber number() const { return number_; }
+  int sequence() const { return sequence_; }
+  bool finished() const { return finished_; }
+  bool context_is_full() const { return session_.length(sequence_) == session_.context_length(); }
+  std::int32_t last_id() const { return ids_.back(); }
+  /// What the latest take() chose: a token of the text, or the one that ended it.
+  std::int32_t drawn() const { return drawn_; }
+  /// Brings the prompt, which fits the context, into the session, and shows the logits behind each of its tokens.
+  Logits read_prompt(const std::function<void(Logits)>& show);
+  /// Brings the prompt into the session, or, when the context is full, the second half of what there is.
+  Logits read_again();
+  /// Brings what the sequence lacks of the prompt into the session.
+  Logits read_on() {
+    return session_.prefill(sequence_, std::span(ids_).subspan(static_cast<std::size_t>(session_.length(sequence_))));
+  }
+  /// Chooses the next token.   @return what more can be shown
+  std::string take(Logits logits);
+  GeneratedText result() && { return std::move(result_); }
+
+ private:
+  std::string finish(FinishReason reason);
+
+  Session& session_;
+  const data::Tokenizer& tokenizer_;
+  const GenerationSettings& settings_;
+  TextNumber number_;
+  int sequence_;
+  bool closes_ = true;
+  std::vector<std::int32_t> ids_;  ///< with the prompt's
+  Sampler sampler_;
+  std::int32_t drawn_ = -1;
+  data::StreamDecoder decoder_;
+  StopTexts stop_texts_;
+  GeneratedText result_;
+  bool finished_ = false;
+};
+
+}  // namespace monomorph::train

@@ -1,0 +1,141 @@
+#include "train/run/data/run_data.hpp"
+
+#include "core/as_usage_error.hpp"
+#include "core/json_text.hpp"
+#include "train/run/data/run_tokenizer.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+
+#include <fmt/format.h>
+
+namespace monomorph::train {
+namespace {
+
+data::Loader train_loader(const RecipeProgram& recipe, const Hparams& hparams) {
+  return as_usage_error("data.train", [&] {
+    return data::Loader(hparams.data.train.value, {.sequence_length = recipe.model->context_length,
+                                                   .vocab_size = recipe.model->vocab_size,
+                                                   .seed = static_cast<std::uint64_t>(hparams.run.seed.value),
+                                                   .shuffle = hparams.data.shuffle,
+                                                   .last_target = hparams.data.last_target,
+                                                   .weight_by = hparams.data.weight_by,
+                                                   .contents = batch_contents(recipe, hparams.loss.policy)});
+  });
+}
+
+std::int64_t samples_of(const Hparams& hparams) { return hparams.run.steps * hparams.batch.global_batch; }
+
+void check_epochs(const data::Loader& loader, const Hparams& hparams) {
+  const OptionalCount& most = hparams.data.max_epochs.value;
+  if (!most) return;
+  const std::vector<std::int64_t> needed = loader.samples_by_set(samples_of(hparams));
+  for (std::size_t i = 0; i < loader.n_sets(); ++i) {
+    const data::TokenDataset& set = loader.set(i);
+    const double epochs = static_cast<double>(needed[i]) / static_cast<double>(set.n_samples());
+    if (needed[i] / set.n_samples() < *most || needed[i] == *most * set.n_samples()) continue;
+    throw UsageError(
+        "DATA-60",
+        fmt::format("{} has {} samples of {} tokens, and the run takes {} of them, {:.2f} epochs, where "
+                    "data.max_epochs = {}; give more data, less run.steps, or raise data.max_epochs (data.train)",
+                    in_quotes(set.file().path()), set.n_samples(), set.sequence_length(), needed[i], epochs, *most));
+  }
+}
+
+TrainFiles hashes(const data::Loader& loader) {
+  TrainFiles files;
+  for (std::size_t i = 0; i < loader.n_sets(); ++i) {
+    const std::string& path = loader.set(i).file().path();
+    if (!is_utf8(path)) continue;  // a checkpoint's metadata can't name it
+    files[path] = static_cast<std::int64_t>(loader.set(i).tokens_hash());
+  }
+  return files;
+}
+
+void check_tokenizer(const data::Loader& loader, std::size_t n_ids) {
+  for (std::size_t i = 0; i < loader.n_sets(); ++i) {
+    const data::TokenDataset& set = loader.set(i);
+    const std::uint32_t width = set.file().bytes_per_token();
+    if (width < data::bytes_per_token_for(static_cast<std::int64_t>(n_ids)))
+      throw UsageError(
+          "DATA-63",
+          fmt::format("{} has {} byte{} a token, too few for the {} ids of the tokeniser; give the tokeniser "
+                      "that the data was packed with (data.train)",
+                      in_quotes(set.file().path()), width, width == 1 ? "" : "s", n_ids));
+    if (static_cast<std::size_t>(set.largest_id()) < n_ids) continue;
+    throw UsageError(
+        "DATA-63",
+        fmt::format("{} has the token id {}, and the tokeniser's end at {}; give the tokeniser that the data "
+                    "was packed with (data.train)",
+                    in_quotes(set.file().path()), set.largest_id(), n_ids - 1));
+  }
+}
+
+void check_mask(const data::TokenDataset& set, const data::Tokenizer& tokenizer, const Hparams& hparams,
+                const std::string& field) {
+  if (!set.loss_mask()) return;
+  as_usage_error(field,
+                 [&] { set.loss_mask()->check_tokenizer(tokenizer.definition(), hparams.data.tokenizer.value); });
+}
+
+}  // namespace
+
+data::BatchContents batch_contents(const RecipeProgram& recipe, const PolicyHparams& objective) {
+  data::BatchContents contents{.document_starts = recipe.wants_document_starts};
+  if (recipe.predicts_next_token)
+    contents.prefix = recipe.prefix_tokens;
+  else
+    contents.target = data::TargetToken::itself;
+  contents.texts_per_sample = recipe.texts_per_sample;
+  contents.sequences_per_sample = recipe.sequences_per_sample;
+  contents.reference_scores = recipe.sequences_per_sample > 0;
+  if (recipe.prepare)
+    contents.prepare = [prepare = recipe.prepare, objective](const Sample& sample) { prepare(sample, objective); };
+  return contents;
+}
+
+RunData::RunData(const RecipeProgram& recipe, const Hparams& hparams) : train(train_loader(recipe, hparams)) {
+  check_epochs(train, hparams);
+  all_files = train_files = hashes(train);
+  const NamedPaths& paths = hparams.data.evaluation.value;
+  held_out = open_held_out_sets(recipe, hparams.loss.policy, paths, "data.evaluation");
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    all_files[paths[i].path] = static_cast<std::int64_t>(held_out[i].loader.tokens_hash());
+  if (hparams.data.tokenizer.value.empty()) return;
+  const auto tokenizer = read_run_tokenizer(hparams.data.tokenizer.value, recipe);
+  bytes_per_token = data::token_byte_lengths(*tokenizer);
+  check_tokenizer(train, bytes_per_token.size());
+  for (std::size_t i = 0; i < train.n_sets(); ++i) check_mask(train.set(i), *tokenizer, hparams, "data.train");
+  for (const auto& [name, loader] : held_out) {
+    check_ids(loader, bytes_per_token);
+    check_mask(loader.set(), *tokenizer, hparams, field_of_set("data.evaluation", name));
+  }
+  if (!recipe.objective.over_tokens || !recipe.predicts_next_token) bytes_per_token.clear();
+}
+
+void RunData::check_same_files(const std::string& checkpoint) const {
+  for (const auto& [path, hash] : checkpoint_train_files(checkpoint)) {
+    const auto found = train_files.find(path);
+    if (found == train_files.end() || found->second == hash) continue;
+    throw UsageError("DATA-61",
+                     fmt::format("{} has other tokens than when {} was saved, so the run would go on in another order; "
+                                 "restore the file, or give what is new a name of its own (data.train)",
+                                 in_quotes(path), in_quotes(checkpoint)));
+  }
+}
+
+std::string RunData::describe_sets(std::int64_t n) const {
+  std::string text;
+  const std::vector<std::int64_t> samples = train.samples_by_set(n);
+  for (std::size_t i = 0; i < train.n_sets(); ++i) {
+    const data::TokenDataset& set = train.set(i);
+    text += fmt::format("  {:.2f} epochs of {} tokens",
+                        static_cast<double>(samples[i]) / static_cast<double>(set.n_samples()), set.n_tokens());
+    if (train.n_sets() > 1)
+      text += fmt::format(", {:.4g} % of the samples: {}", 100 * train.share(i), in_quotes(set.file().path()));
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace monomorph::train

@@ -1,0 +1,152 @@
+#include <monomorph/train/run/saving/run_checkpoint.hpp>
+
+#include "train/describe/recipe_facts.hpp"
+#include "train/run/saving/run_metadata.hpp"
+#include "train/run/saving/saved_state.hpp"
+#include "train/run/saving/state_parts.hpp"
+#include "train/weights/averaged_name.hpp"
+#include "train/weights/file_dtype.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+#include <monomorph/runtime/files/checkpoint_reader.hpp>
+#include <monomorph/runtime/files/counter_names.hpp>
+#include <monomorph/train/describe/describe.hpp>
+#include <monomorph/train/step/host_pieces.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace monomorph::train {
+namespace {
+
+const std::string train_file_prefix = "train_file ";  // of the names of counters
+
+using Facts = std::map<std::string, std::string>;
+/// A fact that one of the two lacks counts as equal.
+bool same_fact(const std::string& name, const Facts& there, const Facts& here) {
+  const auto left = there.find(name), right = here.find(name);
+  return left == there.end() || right == here.end() || left->second == right->second;
+}
+
+/// What a checkpoint's run was told. Sections of policies that leave the state as it is are left out if the recipe has
+/// others now, to which their fields mean nothing.
+std::string told(const runtime::CheckpointMetadata& metadata, const RecipeProgram& recipe) {
+  nlohmann::json told = nlohmann::json::parse(metadata.hyperparameters, nullptr, false);
+  if (!told.is_object()) return metadata.hyperparameters;  // for parse_hparams to say what is wrong
+  const Facts here = recipe_facts(recipe), &there = metadata.recipe_facts;
+  for (const char* policy : {"schedule", "observer"})
+    if (!there.contains(policy) || !same_fact(policy, there, here)) told.erase(policy);
+  return told.dump();
+}
+
+Hparams saved_hparams(const runtime::CheckpointMetadata& metadata, const std::string& checkpoint,
+                      const RecipeProgram& recipe) {
+  return parse_hparams(told(metadata, recipe), checkpoint + "/metadata.json", default_hparams(recipe.hparams));
+}
+
+std::span<std::byte> bytes_of(const View& view) { return {view.data, static_cast<std::size_t>(view.bytes())}; }
+
+/// @param name in the checkpoint
+void load_tensor(runtime::CheckpointReader& checkpoint, const std::string& name, const StateTensor& tensor,
+                 HostPieces& pieces) {
+  const auto* const saved = checkpoint.find(name);
+  if (saved == nullptr || saved->dtype != file_dtype(tensor.view.dtype) || saved->shape != file_shape(tensor.shape))
+    throw Error("RUN-04",
+                fmt::format("{}: tensor {} is not there with the recipe's dtype and shape; use a checkpoint of this "
+                            "recipe",
+                            in_quotes(checkpoint.path()), name));
+  pieces.write(tensor.view, [&](const HostPieces::Piece& piece) {
+    checkpoint.read(name, tensor.region, tensor.first + piece.first, bytes_of(piece.view));
+  });
+}
+
+}  // namespace
+
+runtime::Retention retention_of(const CheckpointHparams& hparams) {
+  runtime::Retention retention{.every = hparams.keep_every.value};
+  if (hparams.keep.value) retention.latest = static_cast<int>(*hparams.keep.value);
+  if (hparams.keep_best.value) retention.lowest = runtime::evaluation_loss_counter;
+  return retention;
+}
+
+runtime::CheckpointMetadata checkpoint_metadata(const RecipeProgram& recipe, const Hparams& hparams,
+                                                const RunState& state, const TrainFiles& train_files, int ranks,
+                                                std::optional<double> evaluation_loss) {
+  runtime::CheckpointMetadata metadata = run_metadata(recipe, hparams, state, ranks);
+  for (const auto& [path, hash] : train_files) metadata.counters[train_file_prefix + path] = hash;
+  if (evaluation_loss) metadata.counters[runtime::evaluation_loss_counter] = *evaluation_loss;
+  return metadata;
+}
+
+std::vector<std::string> save_run(const std::string& folder, const runtime::Retention& retention,
+                                  const RecipeProgram& recipe, const Hparams& hparams, const RunState& state,
+                                  const TrainFiles& train_files, TrainingStep& step, Communicator& communicator,
+                                  const std::function<void()>& before_completing,
+                                  std::optional<double> evaluation_loss) {
+  HostPieces pieces(step);
+  std::vector<runtime::PartToSave> parts;
+  for (const StateTensor& tensor : all_state(step, true)) {
+    parts.push_back(part_of(tensor));
+    parts.back().tensor.give = [&pieces, view = tensor.view](const runtime::ByteSink& sink) {
+      pieces.read(view, [&](const HostPieces::Piece& piece) { sink(bytes_of(piece.view)); });
+    };
+  }
+  return runtime::save_checkpoint(folder,
+                                  checkpoint_metadata(recipe, hparams, state, train_files, communicator.size(),
+                                                      evaluation_loss),
+                                  communicator, parts, retention, before_completing)
+      .warnings;
+}
+
+std::optional<std::string> check_recipe(const std::string& checkpoint, const RecipeProgram& recipe) {
+  const auto metadata = runtime::read_checkpoint_metadata(checkpoint);
+  if (metadata.state_fingerprint != fingerprint_text(recipe.state_fingerprint)) {
+    const std::string differing = differing_facts(metadata.recipe_facts, recipe, true);
+    throw UsageError(
+        "RUN-04", fmt::format("{} was saved by a recipe whose state differs from that of {}: {}; use the program that "
+                              "saved it",
+                              in_quotes(checkpoint), recipe.name,
+                              differing.empty() ? "metadata.json does not tell in what" : differing));
+  }
+  saved_state(metadata, checkpoint, recipe.model->context_length);
+  const std::string compatible = differing_facts(metadata.recipe_facts, recipe, false);
+  if (compatible.empty()) return std::nullopt;
+  return "the checkpoint's recipe differs in what leaves the state as it is: " + compatible;
+}
+
+void check_resumable(const std::string& checkpoint) {
+  if (!runtime::read_checkpoint_metadata(checkpoint).counters.contains(std::string(weights_alone))) return;
+  throw UsageError("WEIGHTS-10", fmt::format("{} holds weights alone, so no run can be resumed from it; start one with "
+                                             "weights.from, in another run.output_dir",
+                                             in_quotes(checkpoint)));
+}
+
+RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& recipe, TrainingStep& step,
+                        bool optimizer_state) {
+  check_recipe(checkpoint, recipe);
+  runtime::CheckpointReader reader(checkpoint);
+  const auto& metadata = reader.metadata();
+  HostPieces pieces(step);
+  for (const StateTensor& tensor : all_state(step, optimizer_state))
+    load_tensor(reader, optimizer_state ? tensor.name : name_for_use(reader, tensor.name), tensor, pieces);
+  step.parameters_changed();
+  return {.state = saved_state(metadata, checkpoint, recipe.model->context_length),
+          .same_precision = same_fact("precision", metadata.recipe_facts, recipe_facts(recipe)),
+          .hparams = saved_hparams(metadata, checkpoint, recipe)};
+}
+
+TrainFiles checkpoint_train_files(const std::string& checkpoint) {
+  TrainFiles files;
+  for (const auto& [name, value] : runtime::read_checkpoint_metadata(checkpoint).counters)
+    if (const auto* const hash = std::get_if<std::int64_t>(&value);
+        hash != nullptr && name.starts_with(train_file_prefix))
+      files[name.substr(train_file_prefix.size())] = *hash;
+  return files;
+}
+
+Hparams checkpoint_hparams(const std::string& checkpoint, const RecipeProgram& recipe) {
+  return saved_hparams(runtime::read_checkpoint_metadata(checkpoint), checkpoint, recipe);
+}
+
+}  // namespace monomorph::train

@@ -1,0 +1,57 @@
+#include "train/run/weights/start_weights.hpp"
+
+#include "core/as_usage_error.hpp"
+#include "train/weights/load_weights.hpp"
+#include "train/weights/tensor_places.hpp"
+
+#include <monomorph/core/file_error.hpp>
+#include <monomorph/core/truncation_guard.hpp>
+#include <monomorph/runtime/comm/together.hpp>
+
+namespace monomorph::train {
+namespace {
+
+OpenedWeights open_start_weights(const RecipeProgram& recipe, const Hparams& hparams) {
+  return as_usage_error("weights.from", [&] {
+    OpenedWeights opened = open_weights(hparams.weights.from.value, recipe, facts_that_training_changes());
+    check_tensors(*opened.source, recipe, hparams.weights);
+    return opened;
+  });
+}
+
+}  // namespace
+
+NonFiniteNumbers of_all_ranks(NonFiniteNumbers numbers, Communicator& communicator) {
+  std::int64_t here = 0, everywhere = 0;
+  for (const auto& [name, n] : numbers) here += n;
+  for (const std::int64_t n : all_gather_words(communicator, {&here, 1})) everywhere += n;
+  if (everywhere > here) numbers["what other ranks hold"] = everywhere - here;
+  return numbers;
+}
+
+std::vector<std::string> check_start_weights(const RecipeProgram& recipe, const Hparams& hparams) {
+  if (hparams.weights.from.value.empty()) return {};
+  return open_start_weights(recipe, hparams).notes;
+}
+
+std::vector<std::string> load_start_weights(const RecipeProgram& recipe, const Hparams& hparams, TrainingStep& step,
+                                            Communicator& communicator) {
+  if (hparams.weights.from.value.empty()) return {};
+  OpenedWeights opened;
+  NonFiniteNumbers numbers;
+  together(communicator, "load the weights", [&] {
+    opened = open_start_weights(recipe, hparams);
+    numbers = load_weights(*opened.source, hparams.weights, step);
+    throw_if_truncated();
+  });
+  std::vector<std::string> lines = std::move(opened.notes);
+  lines.push_back("weights from " + in_quotes(opened.source->where()) + "; all else begins anew");
+  if (!record_tensors(recipe).empty()) lines.emplace_back(records_begin_anew);
+  if (begins_adapters(*opened.source, recipe)) lines.push_back("adapters begin anew, as the weights have none");
+  if (const std::string warning = warning_of(of_all_ranks(std::move(numbers), communicator), opened.source->where());
+      !warning.empty())
+    lines.push_back(warning);
+  return lines;
+}
+
+}  // namespace monomorph::train

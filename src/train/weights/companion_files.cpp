@@ -1,0 +1,41 @@
+#include "train/weights/companion_files.hpp"
+
+#include "core/is_there.hpp"
+
+#include <monomorph/core/atomic_file.hpp>
+#include <monomorph/core/mapped_file.hpp>
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+namespace monomorph::train {
+namespace {
+
+constexpr std::string_view companions[] = {
+    "tokenizer.json",     "tokenizer.model",         "tokenizer_config.json", "vocab.json",
+    "merges.txt",         "special_tokens_map.json", "added_tokens.json",     "chat_template.jinja",
+    "chat_template.json", "generation_config.json"};
+
+}  // namespace
+
+void copy_companion_files(const std::string& from, const std::string& to) {
+  for (const std::string_view name : companions) {
+    const std::string path = fmt::format("{}/{}", from, name);
+    if (!is_file(path)) continue;
+    const MappedFile file(path);
+    AtomicFile copy(fmt::format("{}/{}", to, name));
+    copy.write(file.bytes());
+    copy.commit();
+  }
+}
+
+void name_tokenizer_class(const std::string& folder) {
+  const std::string config = folder + "/tokenizer_config.json";
+  if (!is_file(folder + "/tokenizer.json") || is_file(config)) return;
+  AtomicFile file(config);
+  file.write(std::string_view("{\n  \"tokenizer_class\": \"PreTrainedTokenizerFast\"\n}\n"));
+  file.commit();
+}
+
+}  // namespace monomorph::train

@@ -1,0 +1,15 @@
+#pragma once
+#include <string>
+
+namespace monomorph::train {
+
+/// Copies what belongs to a model beside its weights and its config.json, and means the same here and there: the files
+/// of its tokeniser, its chat template and how it generates. Those that `from` does not have are left out.
+/// @throws [FILE-01] and following
+void copy_companion_files(const std::string& from, const std::string& to);
+
+/// Has transformers read a folder's tokenizer.json as it stands, if no other file says how: it would else take the
+/// class of tokeniser that the family once had, which encodes otherwise.
+void name_tokenizer_class(const std::string& folder);
+
+}  // namespace monomorph::train
