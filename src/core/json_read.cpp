@@ -53,22 +53,6 @@ class CountingIterator {
   std::size_t* n_consumed_;
 };
 
-/// The reason in an exception of nlohmann, without its name, position and surprises for a terminal.
-std::string reason_of(const char* what) {
-  std::string_view reason = what;
-  for (const std::string_view end_of_prefix : {"] ", "column "}) {
-    const std::size_t found = reason.find(end_of_prefix);
-    if (found != std::string_view::npos) reason.remove_prefix(found + end_of_prefix.size());
-  }
-  const std::size_t after_position = reason.find_first_not_of("0123456789");
-  if (after_position > 0 && reason.substr(after_position).starts_with(": ")) reason.remove_prefix(after_position + 2);
-  constexpr std::size_t longest = 160;
-  std::string line(reason.substr(0, longest));
-  std::ranges::replace_if(
-      line, [](char character) { return static_cast<unsigned char>(character) - 0x20u > 0x5eu; }, '?');
-  return line;
-}
-
 /// What is most like it was probably meant. A file of a million such keys is not worth so many comparisons.
 void refuse_unknown_key(std::span<const FieldRef> fields, std::string_view dotted, const std::string& where,
                         Mistakes& mistakes) {
@@ -173,7 +157,8 @@ bool FieldReader::fail_at(std::size_t line, std::string_view reason) {
 
 bool FieldReader::parse_error(std::size_t, const std::string&, const json::exception& error) {
   const bool is_of_field = field_ != nullptr && passed_depth_ == 0;
-  if (!is_of_field || dynamic_cast<const json::out_of_range*>(&error) == nullptr) return fail(reason_of(error.what()));
+  if (!is_of_field || dynamic_cast<const json::out_of_range*>(&error) == nullptr)
+    return fail(json_reason(error.what()));
   return check("", [&] {  // the parser does not go on: nothing is known of what follows
     reject_range(*field_, "a number that is too large for any computer format", location(line()));
   });

@@ -22,11 +22,19 @@ bool is_utf8(std::string_view text);
 struct PlaceInText {
   std::size_t line, column;
 };
-/// The first NUL byte. JSON has none anywhere, and nlohmann/json takes one for the end of the text: it would ignore
-/// what follows, so every text from a file is asked before it is parsed.
+/// The first NUL byte. JSON has none anywhere, and nlohmann/json takes one for the end of the text and ignores what
+/// follows. So every text from outside is searched before it is parsed.
 std::optional<PlaceInText> find_nul(std::string_view text);
 
-/// The value of a JSON text; is_discarded() if it is none, or has a NUL byte.
+/// The value of a JSON text. It is_discarded() if the text is no JSON, has a NUL byte, or has a number beyond fp64.
 nlohmann::json parsed_json(std::string_view text);
+/// The same, with the members of objects in their order.
+nlohmann::ordered_json parsed_ordered_json(std::string_view text);
+
+/// Why a text is discarded, with the place, which is a column alone in a text of one line: "syntax error while parsing
+/// value - unexpected ']'; … (line 3, column 5)".
+std::string json_mistake(std::string_view text);
+/// What an exception of nlohmann/json says, without its name and its place, in one line that is safe for terminals.
+std::string json_reason(std::string_view what);
 
 }  // namespace monomorph

@@ -1,3 +1,6 @@
+#include "core/is_there.hpp"
+#include "core/json_text.hpp"
+
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/hash.hpp>
@@ -22,18 +25,15 @@ constexpr const char* token_names[] = {"bos_token", "eos_token", "unk_token", "s
 /// What names a template, for messages.
 constexpr const char* options = "--template (of serve, --chat-template)";
 
-bool is_there(const std::string& path) {
-  std::error_code ignored;  // what can't be looked at isn't there
-  return std::filesystem::is_regular_file(path, ignored);
-}
-
 [[noreturn]] void refuse_file(const std::string& path, std::string_view what) {
   throw UsageError("CHAT-16",
                    fmt::format("{} {}; mend the file, or name another with {}", in_quotes(path), what, options));
 }
 
 json object_of(const std::string& path) {
-  json object = json::parse(read_text_file(path), nullptr, false);
+  const std::string text = read_text_file(path);
+  json object = parsed_json(text);
+  if (object.is_discarded()) refuse_file(path, "is no JSON object: " + json_mistake(text));
   if (!object.is_object()) refuse_file(path, "is no JSON object");
   return object;
 }
@@ -61,7 +61,7 @@ class ModelTemplateReader {
 
   /// A token is a text, or an object that has it as its content.
   void read_tokens(const std::string& path) {
-    if (!is_there(path)) return;
+    if (!is_file(path)) return;
     const json object = object_of(path);
     for (const char* const name : token_names) {
       const json named = object.value(name, json());
@@ -85,8 +85,7 @@ class ModelTemplateReader {
 };
 
 ModelTemplate ModelTemplate::of_file(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
+  if (is_folder(path)) {
     if (auto found = of_folder(path)) return *std::move(found);
     throw UsageError("CHAT-17", fmt::format("{} has no chat template: neither chat_template.jinja nor "
                                             "\"chat_template\" in tokenizer_config.json; name one with {}",
@@ -106,9 +105,9 @@ std::optional<ModelTemplate> ModelTemplate::of_folder(const std::string& folder)
   const std::string in_jinja = folder + "/chat_template.jinja", in_json = folder + "/chat_template.json",
                     config = folder + "/tokenizer_config.json";
   ModelTemplateReader reader;
-  if (is_there(in_jinja)) reader.read_jinja(in_jinja);
-  if (!reader.has_some() && is_there(in_json)) reader.read_json(in_json);
-  if (!reader.has_some() && is_there(config)) reader.read_json(config);
+  if (is_file(in_jinja)) reader.read_jinja(in_jinja);
+  if (!reader.has_some() && is_file(in_json)) reader.read_json(in_json);
+  if (!reader.has_some() && is_file(config)) reader.read_json(config);
   if (!reader.has_some()) return std::nullopt;
   reader.read_tokens(config);
   return std::move(reader).take();

@@ -35,8 +35,9 @@ template <class... Arguments>
                           in_quotes(path), fmt::format(text, std::forward<Arguments>(arguments)...)));
 }
 
-bool is_there(const std::string& path) {
-  std::error_code unreadable;  // whoever opens the file is told why
+/// Unlike with is_there(), what can't be looked at counts as there: whoever opens it is told why.
+bool may_be_there(const std::string& path) {
+  std::error_code unreadable;
   return std::filesystem::symlink_status(path, unreadable).type() != std::filesystem::file_type::not_found;
 }
 
@@ -102,7 +103,7 @@ std::string loss_mask_path(const std::string& packed_file) {
 
 void refuse_loss_mask(const std::string& packed_file) {
   const std::string path = loss_mask_path(packed_file);
-  if (!is_there(path)) return;
+  if (!may_be_there(path)) return;
   throw UsageError("CHAT-14",
                    fmt::format("{} has the loss mask {}, which this would lose; do it to the JSON Lines file "
                                "and make the set again, or delete the mask to have every token count",
@@ -111,7 +112,7 @@ void refuse_loss_mask(const std::string& packed_file) {
 
 std::optional<LossMask> LossMask::beside(const PackedFile& file) {
   const std::string path = loss_mask_path(file.path());
-  if (!is_there(path)) return std::nullopt;
+  if (!may_be_there(path)) return std::nullopt;
   return LossMask(path, file);
 }
 

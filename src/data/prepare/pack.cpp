@@ -249,7 +249,7 @@ PackSummary Packing::commit() {
   const JournalEntry& totals = output_.totals();
   if (totals.n_lines == 0) throw_empty_input(input_);
   if (totals.n_documents == 0) {
-    throw_all_skipped(input_, static_cast<std::int64_t>(totals.n_lines), totals.report);
+    throw_all_skipped(input_, static_cast<std::int64_t>(totals.n_lines), read_report_line(totals.report));
   }
   std::optional<AtomicFile> report;
   if (settings_.on_error == OnError::skip) output_.write_report(report.emplace(report_path_));

@@ -39,15 +39,18 @@ std::string report_line(const LineFailure& failure, std::int64_t line_number, co
   return line;
 }
 
+SkippedLine read_report_line(std::string_view line) {
+  const auto record = parsed_json(line);
+  return {record.at("line").get<std::int64_t>(), record.at("reason").get<std::string>()};
+}
+
 void throw_empty_input(const std::string& path) {
   throw UsageError("DATA-04", in_quotes(path) + " is empty; give a file with at least one document");
 }
 
-void throw_all_skipped(const std::string& path, std::int64_t n_lines, const std::string& first_line) {
-  const auto first = nlohmann::json::parse(first_line);
-  throw Error("DATA-21",
-              fmt::format("none of the {} lines of {} is a document; of line {}: {}", n_lines, in_quotes(path),
-                          first.at("line").get<std::int64_t>(), first.at("reason").get<std::string>()));
+void throw_all_skipped(const std::string& path, std::int64_t n_lines, const SkippedLine& first) {
+  throw Error("DATA-21", fmt::format("none of the {} lines of {} is a document; of line {}: {}", n_lines,
+                                     in_quotes(path), first.number, first.reason));
 }
 
 }  // namespace monomorph::data

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace monomorph::data {
 
@@ -39,8 +40,16 @@ std::string report_line(const LineFailure& failure, std::int64_t line_number);
 std::string report_line(const LineFailure& failure, std::int64_t line_number, const std::string& input,
                         std::int64_t line_of_input);
 
+/// What a line of a report says that messages repeat.
+struct SkippedLine {
+  std::int64_t number;  ///< from 1
+  std::string reason;
+};
+/// Reads back what report_line has written: work that is resumed has its report alone of what it did before.
+SkippedLine read_report_line(std::string_view line);
+
 [[noreturn]] void throw_empty_input(const std::string& path);
-/// @param first_line of the report of what was skipped   @throws [DATA-21], saying why that line was
-[[noreturn]] void throw_all_skipped(const std::string& path, std::int64_t n_lines, const std::string& first_line);
+/// @throws [DATA-21], saying why the first line that was skipped is no document
+[[noreturn]] void throw_all_skipped(const std::string& path, std::int64_t n_lines, const SkippedLine& first);
 
 }  // namespace monomorph::data

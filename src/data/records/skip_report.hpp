@@ -36,14 +36,14 @@ class SkipReport {
   void add(const LineFailure& failure, std::int64_t line_number);
   std::int64_t n_skipped() const noexcept { return n_skipped_; }
   /// @throws [DATA-21]
-  [[noreturn]] void throw_all_skipped() const { data::throw_all_skipped(input_, n_skipped_, first_line_); }
+  [[noreturn]] void throw_all_skipped() const { data::throw_all_skipped(input_, n_skipped_, first_); }
   template <class Output> void commit_with(Output& output) { commit_with_report(output, file_); }
 
  private:
   const std::string& input_;
   std::optional<AtomicFile> file_;
   std::int64_t n_skipped_ = 0;
-  std::string first_line_;
+  SkippedLine first_{};
 };
 
 }  // namespace monomorph::data

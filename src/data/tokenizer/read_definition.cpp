@@ -19,16 +19,11 @@ constexpr std::size_t largest_file_bytes = std::size_t{256} << 20;
 
 json parse(const std::string& path) {
   const std::string text = read_text_file(path, largest_file_bytes);
-  if (const auto nul = find_nul(text)) {
+  json root = parsed_json(text);
+  if (root.is_discarded())
     throw UsageError("TOK-01",
-                     fmt::format("{} is not JSON: there is a NUL byte in line {}, column {}; mend or copy it again",
-                                 in_quotes(path), nul->line, nul->column));
-  }
-  try {
-    return json::parse(text);
-  } catch (const json::exception& failure) {
-    throw UsageError("TOK-01", fmt::format("{} is not JSON: {}", in_quotes(path), failure.what()));
-  }
+                     fmt::format("{} is not JSON: {}; mend or copy it again", in_quotes(path), json_mistake(text)));
+  return root;
 }
 
 /// Refuses patterns that are wrong or not supported while the name of the file is still known for the message.

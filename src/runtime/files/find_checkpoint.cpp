@@ -1,5 +1,7 @@
 #include <monomorph/runtime/files/find_checkpoint.hpp>
 
+#include "core/is_there.hpp"
+
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/standard_streams.hpp>
@@ -17,12 +19,11 @@ namespace fs = std::filesystem;
 }  // namespace
 
 std::string find_checkpoint(const std::string& path) {
-  std::error_code ignored;  // what can't be looked at isn't there
-  if (fs::exists(fs::path(path) / "metadata.json", ignored)) return path;
+  if (is_there((fs::path(path) / "metadata.json").string())) return path;
   std::vector<std::string> broken;
   std::optional<std::string> latest;
   for (const fs::path& folder : {fs::path(path), fs::path(path) / "checkpoints"})
-    if (!latest && fs::is_directory(folder, ignored)) latest = latest_checkpoint(folder.string(), &broken);
+    if (!latest && is_folder(folder.string())) latest = latest_checkpoint(folder.string(), &broken);
   for (const std::string& line : broken) write_error_line("warning: " + line);
   if (latest) return *latest;
   throw UsageError(
@@ -34,9 +35,8 @@ std::string find_checkpoint(const std::string& path) {
 std::string find_checkpoint(const std::string& path, std::optional<std::int64_t> step) {
   if (!step) return find_checkpoint(path);
   const std::string name = fmt::format("step_{:08}", *step);
-  std::error_code ignored;  // what can't be looked at isn't there
   for (const fs::path& folder : {fs::path(path), fs::path(path) / "checkpoints"})
-    if (fs::is_directory(folder / name, ignored)) return (folder / name).string();
+    if (is_folder((folder / name).string())) return (folder / name).string();
   throw UsageError("RUN-03", fmt::format("there is no checkpoint of step {} in {}; name a folder of checkpoints or a "
                                          "run folder that has it",
                                          *step, in_quotes(path)));

@@ -1,5 +1,8 @@
 #include "train/inference/stop_ids.hpp"
 
+#include "core/is_there.hpp"
+#include "core/json_text.hpp"
+
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/text_file.hpp>
@@ -8,7 +11,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <filesystem>
 
 namespace monomorph::train {
 namespace {
@@ -28,9 +30,10 @@ class StopIds {
   }
 
   void add_file(const std::string& path, const char* key) {
-    std::error_code ignored;  // what can't be looked at isn't there
-    if (!std::filesystem::is_regular_file(path, ignored)) return;
-    const json file = json::parse(read_text_file(path), nullptr, false);
+    if (!is_file(path)) return;
+    const std::string text = read_text_file(path);
+    const json file = parsed_json(text);
+    if (file.is_discarded()) refuse(path, "is no JSON object: " + json_mistake(text));
     if (!file.is_object()) refuse(path, "is no JSON object");
     const json value = file.value(key, json());
     if (value.is_null()) return;

@@ -1,5 +1,6 @@
 #include "train/serve/request_fields.hpp"
 
+#include "core/json_text.hpp"
 #include "train/serve/api_error.hpp"
 
 #include <fmt/format.h>
@@ -20,13 +21,9 @@ json parsed(const std::string& body) {
       throw ApiError(400, fmt::format("the request's JSON is nested more than {} levels deep", most_levels));
     return true;
   };
-  try {
-    return json::parse(body, check_depth);
-  } catch (const json::exception& failure) {
-    std::string reason = failure.what();  // "[json.exception.parse_error.101] parse error at line …"
-    if (const std::size_t end = reason.find("] "); end != std::string::npos) reason.erase(0, end + 2);
-    throw ApiError(400, "the request's body is no JSON: " + reason);
-  }
+  json value = find_nul(body) ? json(json::value_t::discarded) : json::parse(body, check_depth, false);
+  if (value.is_discarded()) throw ApiError(400, "the request's body is no JSON: " + json_mistake(body));
+  return value;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "train/tasks/questions.hpp"
 
+#include "core/json_text.hpp"
 #include "data/text/python_text.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -137,7 +138,8 @@ std::vector<Question> read_questions(Benchmark benchmark, const std::string& pat
   while (const auto line = lines.next()) {
     if (line->text.empty()) continue;
     try {
-      const json record = json::parse(line->text, nullptr, false);
+      const json record = parsed_json(line->text);
+      if (record.is_discarded()) throw NoQuestion{"it is no JSON object: " + json_mistake(line->text)};
       if (!record.is_object()) throw NoQuestion{"it is no JSON object"};
       questions.push_back(question_of(benchmark, record));
       questions.back().record = record.dump();

@@ -1,5 +1,8 @@
 #include "train/weights/model_folder.hpp"
 
+#include "core/is_there.hpp"
+#include "core/json_text.hpp"
+
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/text_file.hpp>
@@ -8,7 +11,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 #include <utility>
 
@@ -19,11 +21,6 @@ using nlohmann::json;
 
 constexpr std::string_view config_name = "config.json", weights_name = "model.safetensors",
                            index_name = "model.safetensors.index.json";
-
-bool is_there(const std::string& path) {
-  std::error_code ignored;  // what can't be looked at isn't there
-  return std::filesystem::exists(path, ignored);
-}
 
 /// A name in an index stands for a file beside it, and for nothing else.
 void check_file_name(const std::string& name, const std::string& index) {
@@ -68,8 +65,9 @@ json read_unique_object(const std::string& path, ErrorId id) {
     return true;
   };
   const std::string text = read_text_file(path);
-  json object = json::parse(text, follow, false);
-  if (!object.is_object() || text.find('\0') != std::string::npos) refuse("is no JSON object");
+  json object = find_nul(text) ? json(json::value_t::discarded) : json::parse(text, follow, false);
+  if (object.is_discarded()) refuse("is no JSON object: " + json_mistake(text));
+  if (!object.is_object()) refuse("is no JSON object");
   if (!twice.empty()) refuse("has the key " + in_quotes(twice) + " twice");
   return object;
 }

@@ -63,6 +63,8 @@ TEST_CASE("Files of chat templates that are broken are refused by name") {
   };
   CHECK(contains(refusal("{"), "[CHAT-16]"));
   CHECK(contains(refusal("[]"), "is no JSON object"));
+  CHECK(contains(refusal(std::string("{\"chat_template\": \"a\"}\0{}", 25)), "there is a NUL byte (column 23)"));
+  CHECK(contains(refusal("{\"chat_template\": \"a\",\n\"n\": 1e400}"), "number overflow parsing '1e400' (line 2, "));
   CHECK(contains(refusal(R"({"chat_template": 1})"), "neither a text nor a list"));
   CHECK(contains(refusal(R"({"chat_template": [1]})"), "[CHAT-16]"));
   CHECK(contains(refusal(R"({"chat_template": [{"name": "other", "template": ""}]})"), "\"default\""));

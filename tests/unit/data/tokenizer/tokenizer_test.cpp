@@ -156,12 +156,20 @@ TEST_CASE("Merges may be pairs, and words that are tokens may be taken whole") {
   CHECK(ids_of_hey() == Ids{259});
 }
 
-TEST_CASE("Nothing may follow a tokenizer.json's object behind a NUL byte") {
+TEST_CASE("A tokenizer.json that is no JSON is refused by what is wrong with it, and where") {
   TemporaryFolder folder;
-  const std::string path = folder.write("t.json", small_tokenizer().dump() + std::string("\n\0{}", 4));
-  const std::string error = error_of([&] { read_tokenizer_definition(path); });
-  CHECK(contains(error, "[TOK-01]"));
-  CHECK(contains(error, "NUL byte in line 2, column 1"));
+  const auto refusal = [&](const std::string& text) {
+    const std::string path = folder.write("t.json", text);
+    return error_of([&] { read_tokenizer_definition(path); });
+  };
+  const std::string behind_nul = refusal(small_tokenizer().dump() + std::string("\n\0{}", 4));
+  CHECK(contains(behind_nul, "[TOK-01]"));
+  CHECK(contains(behind_nul, "is not JSON: there is a NUL byte (line 2, column 1); mend or copy it again"));
+  CHECK(contains(refusal("{\"version\": 1e400}"), "is not JSON: number overflow parsing '1e400' (column 17)"));
+  const std::string cut = refusal("{\"version\": \"1.0\",\n");
+  CHECK(contains(cut, "[TOK-01]"));
+  CHECK(contains(cut, "(line 2"));
+  CHECK_FALSE(contains(cut, "json.exception"));
 }
 
 TEST_CASE("A tokenizer.json that is broken or contradicts itself is an error, never a crash") {

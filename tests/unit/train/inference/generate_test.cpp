@@ -198,6 +198,10 @@ TEST_CASE("the files beside a tokeniser name tokens that end texts") {
     CAPTURE(broken);
     CHECK(contains(error_of([&] { with("tokenizer_config.json", broken); }), "[RUN-29]"));
   }
+  const auto refusal = [&](const std::string& text) { return error_of([&] { with("tokenizer_config.json", text); }); };
+  CHECK(contains(refusal(std::string("{}\0{}", 5)), "[RUN-29]"));
+  CHECK(contains(refusal(std::string("{}\0{}", 5)), "is no JSON object: there is a NUL byte (column 3); mend it"));
+  CHECK(contains(refusal(R"({"n": 1e400})"), "is no JSON object: number overflow parsing '1e400'"));
 }
 
 TEST_CASE("of a conversation only what is new goes through the model") {

@@ -58,6 +58,9 @@ TEST_CASE("lines that are no questions are refused with their number and what th
   refused(Benchmark::mmlu, "\n[]\n", {"[TASK-01]", "line 2", "JSON object"});
   refused(Benchmark::mmlu, "{\"question\": \"\xff\"}", {"[TASK-01]", "JSON object"});
   refused(Benchmark::arc, std::string(100'000, '['), {"[TASK-01]"});
+  refused(Benchmark::mmlu, std::string("{}\0{}", 5),
+          {"[TASK-01]", "line 1", "JSON object: there is a NUL byte (column 3)"});
+  refused(Benchmark::mmlu, "\n{\"answer\": 1e400}", {"[TASK-01]", "line 2", "number overflow parsing '1e400'"});
   refused(Benchmark::arc, R"({"question": "?", "choices": {"text": ["a"], "label": ["A"]}, "answerKey": "B"})",
           {"[TASK-01]", "answerKey"});
   refused(Benchmark::arc, R"({"question": "?", "choices": {"text": ["a"], "label": ["A", "B"]}, "answerKey": "B"})",
