@@ -14,14 +14,17 @@ namespace monomorph::testing {
 inline void give_teacher(train::TrainingStep& step) {
   step.take_teacher();
   for (const train::StateTensor& tensor : step.teacher_parameters()) {
-    Values values = values_of(tensor.view);
+    HostBuffer buffer;
+    const View on_host = step.download(tensor.view, buffer);
+    Values values = values_of(on_host);
     const bool is_norm = tensor.name.find("norm") != std::string::npos && tensor.name.ends_with("weight");
     const auto site = static_cast<std::uint32_t>(fnv1a_64(tensor.name));
     for (std::size_t i = 0; i < values.size(); ++i)
       values[i] = (is_norm ? 1 : 0) + 0.8 * (random::uniform({5, random::Purpose::sampling, 0, site},
                                                              static_cast<std::uint64_t>(tensor.first) + i) -
                                              0.5);
-    assign(tensor.view, values);
+    assign(on_host, values);
+    step.upload(on_host, tensor.view);
   }
   step.teacher_changed();
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/block/vocabulary_head.hpp>
 #include <monomorph/plan/teacher.hpp>
 #include <monomorph/recipe/members.hpp>
 
@@ -29,7 +30,9 @@ struct FlopsPerToken {
   double palm = 0;
   /// The matrix products as they are: no embedding look-up, the head counted.
   double exact = 0;
-  /// The same, and what activation checkpointing computes again: what the hardware does.
+  /// The same, with what activation checkpointing computes again and with the rows that pad the vocabulary: what the
+  /// hardware does. Of attention neither has what only its kernels know: scores that backward computes again, and pairs
+  /// that a tile has besides those that are seen.
   double hardware = 0;
 };
 
@@ -39,20 +42,36 @@ constexpr bool is_matrix(ParameterClass parameter_class) {
   return parameter_class == linear || parameter_class == embedding || parameter_class == head;
 }
 
+/// Of a layer's matrices that lie one below the other, as those of experts do, the elements that a token meets.
+template <class R> constexpr double met_share_of_stacked(int layer) {
+  std::int64_t stacked = 0, idle = 0;
+  for (const TensorInfo& tensor : unit_layout<R>(layer))
+    if (tensor.matrices > 1) stacked += tensor.slice.shape.elements();
+  with_layer<R>(layer, [&](auto l) {
+    using Layer = decltype(l);
+    idle = typename Layer::Params{}.parameters() - active_parameters<Layer>();
+  });
+  return stacked > 0 ? 1 - static_cast<double>(idle) / static_cast<double>(stacked) : 1;
+}
+
 /// Of the products with a layer's parameters, those whose gradients backward makes: all, none, or where single tensors
-/// are frozen, as many as the trained matrices have of the elements of all. A tied head multiplies by the first table.
+/// are frozen, as many as the trained matrices have of the elements of all that a token meets. A tied head multiplies
+/// by the first table.
 template <class R> constexpr double trained_share(int layer) {
   const int unit = unit_of_layer<R>(layer);
   if constexpr (freezes_tensors<R>) {
     const ParameterLayout layout = unit_layout<R>(unit);
     if (unit != layer) return trains_tensor<R>(unit, layout[0]) ? 1 : 0;
-    std::int64_t trained = 0, all = 0;
+    const double met_of_stacked = met_share_of_stacked<R>(layer);
+    double trained = 0, all = 0;
     for (const TensorInfo& tensor : layout) {
       if (!is_matrix(tensor.parameter_class)) continue;
-      all += tensor.slice.shape.elements();
-      if (trains_tensor<R>(unit, tensor)) trained += tensor.slice.shape.elements();
+      const double met =
+          (tensor.matrices > 1 ? met_of_stacked : 1) * static_cast<double>(tensor.slice.shape.elements());
+      all += met;
+      if (trains_tensor<R>(unit, tensor)) trained += met;
     }
-    if (all > 0) return static_cast<double>(trained) / static_cast<double>(all);
+    if (all > 0) return trained / all;
   }
   return trains<R>(unit) ? 1 : 0;
 }
@@ -85,6 +104,14 @@ template <class Layer> constexpr double loss_flops_per_token(std::int64_t micro_
     return 0;
 }
 
+/// Of a head over the vocabulary, those of the rows that only pad its table, in forward.
+template <class R, class Layer> constexpr double padding_flops_per_token() {
+  if constexpr (std::is_base_of_v<VocabularyHead<R>, Layer>)
+    return 2.0 * static_cast<double>((trunk_of<R>.padded_vocab() - trunk_of<R>.vocab_size) * trunk_of<R>.d_model);
+  else
+    return 0;
+}
+
 /// Adds those of a model that goes forward alone.
 template <class R> constexpr void add_forward(FlopsPerToken& flops) {
   const double width_and_tokens =
@@ -95,6 +122,7 @@ template <class R> constexpr void add_forward(FlopsPerToken& flops) {
     if (!shares_first_unit<Layer>) flops.palm += 2.0 * run.length * static_cast<double>(active_parameters<Layer>());
     if (attention > 0) flops.palm += 4.0 * run.length * width_and_tokens;
     flops.exact += run.length * (static_cast<double>(Layer::matmul_flops_per_token()) + attention);
+    flops.hardware += padding_flops_per_token<R, Layer>();
   });
 }
 
@@ -108,15 +136,18 @@ template <class R> constexpr FlopsPerToken flops_per_token(std::int64_t micro_ba
     using Layer = typename decltype(run)::template block<R>;
     const auto parameters = static_cast<double>(shares_first_unit<Layer> ? 0 : active_parameters<Layer>()),
                products = static_cast<double>(Layer::matmul_flops_per_token());
-    const double attention = attention_flops_per_token<Layer>();
+    const double attention = attention_flops_per_token<Layer>(), padding = padding_flops_per_token<R, Layer>(),
+                 of_loss = loss_flops_per_token<Layer>(micro_batch, ranks);
     for (int i = 0; i < run.length; ++i, ++layer) {
       flops.palm += 2.0 * passes_with_parameters<R>(layer) * parameters;
       if (attention > 0) flops.palm += 4.0 * passes_of_attention<R>(layer) * D * T;
       flops.exact += passes_with_parameters<R>(layer) * products + passes_of_attention<R>(layer) * attention;
+      flops.hardware += passes_with_parameters<R>(layer) * padding;
       if (is_block<R>(layer) && backward_reaches<R>(layer))
         flops.hardware += recomputed_flops_per_token<Layer>(R::checkpointing::recompute(block_of_layer<R>(layer)));
     }
-    flops.exact += loss_flops_per_token<Layer>(micro_batch, ranks);
+    flops.exact += of_loss;
+    if (of_loss > 0) flops.hardware += padding;  // the logits that are made a second time are of all rows, too
   });
   if constexpr (has_teacher<objective_of<R>>) add_forward<TeacherOf<R>>(flops);
   flops.hardware += flops.exact;

@@ -201,7 +201,9 @@ std::string describe(const RecipeProgram& recipe, int ranks, std::int64_t micro_
   print(text, "FLOPs per trained token\n");
   fact(text, "exact", fmt::format("{:.6g} (matrix products; scores and values of keys that are seen)", flops.exact));
   if (flops.hardware > flops.exact)
-    fact(text, "computed", fmt::format("{:.6g} (with what activation checkpointing computes again)", flops.hardware));
+    fact(text, "computed",
+         fmt::format("{:.6g} (with rows that pad the vocabulary, and what activation checkpointing computes again)",
+                     flops.hardware));
   fact(text, "PaLM", fmt::format("{:.6g} (6 N + 12 L D T)", flops.palm));
   memory_table(text, recipe, ranks, micro_batch);
   recompute_table(text, recipe, micro_batch);
