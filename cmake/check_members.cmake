@@ -1,8 +1,9 @@
 # Refuses members of a recipe that nothing reads, before the recipe is compiled. The compiler itself lists them, inherited
 # ones included: g++ as debug information, clang++ as completions of `Recipe::`. Then it refuses members of the recipe's
 # policies, layers and kind of model that have nearly the name of what such a type may leave out. A field that is misspelt
-# or out of its order, which only the compiler sees, is said in our words, too. Takes CXX, COMPILER (its CMake id), READELF, FLAGS,
-# INCLUDES and DEFINITIONS (each separated by |), HEADER, RECIPE, DIRECTORY for what it writes, and STAMP.
+# or out of its order, which only the compiler sees, is said in our words, too, and so is a single value for a whole spec.
+# Takes CXX, COMPILER (its CMake id), READELF, FLAGS, INCLUDES and DEFINITIONS (each separated by |), HEADER, RECIPE,
+# DIRECTORY for what it writes, and STAMP.
 cmake_minimum_required(VERSION 3.25)
 foreach(list IN ITEMS FLAGS INCLUDES DEFINITIONS)
   string(REPLACE "|" ";" ${list} "${${list}}")
@@ -13,7 +14,9 @@ list(TRANSFORM DEFINITIONS PREPEND -D)
 set(compile ${CMAKE_COMMAND} -E env LC_ALL=C ${CXX} ${FLAGS} -std=c++20 ${DEFINITIONS} ${INCLUDES})
 if(COMPILER MATCHES "Clang|IntelLLVM")
   list(APPEND compile -Wno-everything -Werror=reorder-init-list)  # an error of g++'s anyway
+  set(compile_first ${compile} -Wc99-designator)
 else()
+  set(compile_first ${compile} -Wmissing-braces)
   list(APPEND compile -w)
 endif()
 set(probe ${DIRECTORY}/probe)
@@ -26,7 +29,50 @@ function(run OUTPUT)
     message("${errors}")
     message(FATAL_ERROR "the header of ${RECIPE} does not compile")
   endif()
+  refuse_single_values("${errors}")
   set(${OUTPUT} "${output}" PARENT_SCOPE)
+endfunction()
+
+# A single value where a field is a spec itself, as `.bias = false`, would be that of the spec's first field: C++ lets the
+# braces be left out. g++ warns of it with the type, at the end of the initializer; clang++ with the place of the value.
+# They warn of other types, too, which is none of our business.
+function(refuse_single_values WARNINGS)
+  if(NOT WARNINGS MATCHES "missing braces around|brace elision for designated")
+    return()
+  endif()
+  fields_of("" known)
+  set(found FALSE)
+  string(REGEX REPLACE "[][;]" " " warnings "${WARNINGS}")
+  string(REGEX MATCHALL "[^\n:]+:[0-9]+:[0-9]+: warning: missing braces around initializer for '[^']+'" of_types "${warnings}")
+  foreach(warning IN LISTS of_types)
+    string(REGEX MATCH "^([^\n:]+:[0-9]+).*'(const )?([^']+)'$" _ "${warning}")
+    set(place ${CMAKE_MATCH_1})
+    set(type "${CMAKE_MATCH_3}")
+    fields_of("${type}" fields)
+    if(fields)
+      list(GET fields 0 first)
+      refuse_single_value(${place} "a ${type}" "{.${first} = ...}")
+      set(found TRUE)
+    endif()
+  endforeach()
+  string(REGEX MATCHALL "[^\n:]+:[0-9]+:[0-9]+: warning: brace elision for designated [^\n]*\n[^\n]*\n *\\^" of_fields "${warnings}")
+  foreach(warning IN LISTS of_fields)
+    string(REGEX MATCH "^([^\n:]+:[0-9]+)[^\n]*\n([^\n]*)\n( *)" _ "${warning}")
+    set(place ${CMAKE_MATCH_1})
+    string(LENGTH "${CMAKE_MATCH_3}" column)
+    string(SUBSTRING "${CMAKE_MATCH_2}" 0 ${column} before)
+    if(before MATCHES "\\.([A-Za-z0-9_]+) *= *$" AND CMAKE_MATCH_1 IN_LIST known)
+      refuse_single_value(${place} ${CMAKE_MATCH_1} ".${CMAKE_MATCH_1} = {...}")
+      set(found TRUE)
+    endif()
+  endforeach()
+  if(found)
+    message(FATAL_ERROR "a spec is given in braces")
+  endif()
+endfunction()
+function(refuse_single_value PLACE WHAT BRACED)
+  refuse(${PLACE} "[SPEC-02] ${WHAT} must be given in braces, as a single value would be that of its first field; write `${BRACED}`"
+    spec-02)
 endfunction()
 
 # Says the compiler's error in our words and at its place, where it is about a field of a spec or the recipe's name.
@@ -60,8 +106,8 @@ function(refuse PLACE TEXT ANCHOR)
   message("${PLACE}: error: ${TEXT} (docs/rules.md#${ANCHOR})")
 endfunction()
 
-# The fields of a spec. The header does not compile, so no compiler can be asked for them: the list is that of
-# MONOMORPH_SPEC, in the header or in what it includes, as it stands there before macros are expanded.
+# The fields of a spec, or of all if TYPE is empty. The header does not compile, so no compiler can be asked for them: the
+# list is that of MONOMORPH_SPEC, in the header or in what it includes, as it stands there before macros are expanded.
 function(fields_of TYPE RESULT)
   set(keep_macros -fdirectives-only)
   if(COMPILER MATCHES "Clang|IntelLLVM")
@@ -73,8 +119,9 @@ function(fields_of TYPE RESULT)
   string(REGEX MATCHALL "MONOMORPH_SPEC\\([^)]*\\)" specs "${text}")
   foreach(spec IN LISTS specs)
     string(REGEX MATCH "\\((::)?([^,]*),(.*)\\)" _ "${spec}")
-    if(CMAKE_MATCH_2 STREQUAL TYPE)
-      string(REGEX MATCHALL "[A-Za-z0-9_]+" fields "${CMAKE_MATCH_3}")
+    if(TYPE STREQUAL "" OR CMAKE_MATCH_2 STREQUAL TYPE)
+      string(REGEX MATCHALL "[A-Za-z0-9_]+" of_spec "${CMAKE_MATCH_3}")
+      list(APPEND fields ${of_spec})
     endif()
   endforeach()
   set(${RESULT} ${fields} PARENT_SCOPE)
@@ -117,7 +164,7 @@ endfunction()
 # Names after `TYPE::`. Of a class, its own name is among them, and so is its destructor: each strikes out the other.
 function(members_by_completion TYPE INCLUDE RESULT)
   file(WRITE ${probe}.cpp "#include \"${INCLUDE}\"\nusing monomorph_probe = ${TYPE};\nauto probe = monomorph_probe::\n")
-  run(output ${compile} -fsyntax-only -Xclang -code-completion-at=${probe}.cpp:3:31 ${probe}.cpp)
+  run(output ${compile_first} -fsyntax-only -Xclang -code-completion-at=${probe}.cpp:3:31 ${probe}.cpp)
   string(REGEX MATCHALL "COMPLETION: ~?[A-Za-z0-9_]+" names "${output}")
   list(TRANSFORM names REPLACE "COMPLETION: " "")
   foreach(name IN LISTS names)
@@ -152,7 +199,7 @@ function(members_of_entry TEXT OFFSET RESULT)
 endfunction()
 function(members_by_debug_information TYPE INCLUDE RESULT)
   file(WRITE ${probe}.cpp "#include \"${INCLUDE}\"\nusing monomorph_probe = ${TYPE};\n")
-  run(output ${compile} -g -gno-split-dwarf -fno-lto -fno-eliminate-unused-debug-types -c ${probe}.cpp -o ${probe}.o)
+  run(output ${compile_first} -g -gno-split-dwarf -fno-lto -fno-eliminate-unused-debug-types -c ${probe}.cpp -o ${probe}.o)
   run(text ${READELF} --debug-dump=info ${probe}.o)
   string(FIND "${text}" ": monomorph_probe\n" at REVERSE)
   string(SUBSTRING "${text}" ${at} 400 alias)
