@@ -23,7 +23,7 @@ std::string with_unit(double value, double base, const std::vector<std::string_v
   return fmt::format("{:.{}f}{}", value, decimals, units[unit]);
 }
 
-/// With commas between the thousands of its whole part.
+/// The number with commas between the thousands of its whole part.
 std::string with_commas(std::string number) {
   const std::size_t first = number.starts_with('-') ? 1 : 0;
   for (std::size_t at = std::min(number.find('.'), number.size()); at > first + 3;) number.insert(at -= 3, 1, ',');

@@ -29,14 +29,14 @@ template <class R, class AttentionPart, class MlpPart>
 concept PartsDecode =
     LookUpPart::has_decode<AttentionPart> && LookUpPart::has_decode<MlpPart> && !attention_of<R>::mask.looks_ahead();
 
-/// Of the products of a part, those of `project`: what it says in `projection_flops_per_token()`, or none.
+/// FLOPs of the products that `project` repeats: what a part says in `projection_flops_per_token()`, or none.
 template <class Part> constexpr std::int64_t projection_flops() {
   if constexpr (requires { Part::projection_flops_per_token(); })
     return Part::projection_flops_per_token();
   else
     return 0;
 }
-/// Those of `compute`: what the part says in `compute_flops_per_token(what)`, or all others for the whole block.
+/// FLOPs that `compute` repeats: `compute_flops_per_token(what)` of the part, or all others for the whole block.
 template <class Part> constexpr std::int64_t compute_flops(Recompute what) {
   if constexpr (requires { Part::compute_flops_per_token(what); })
     return Part::compute_flops_per_token(what);
@@ -79,7 +79,7 @@ struct PartsOfBlock {
     if constexpr (requires { MlpPart::n_counters; }) return MlpPart::n_counters;
     return 0;
   }();
-  /// Of the tensors that its products round, where those of both parts are in fp8.
+  /// How many tensors its products round, where those of both parts are in fp8.
   static constexpr int n_maxima = [] {
     if constexpr (requires { AttentionPart::Scaled::n_maxima, MlpPart::Scaled::n_maxima; })
       return AttentionPart::Scaled::n_maxima + MlpPart::Scaled::n_maxima;

@@ -62,7 +62,7 @@ template <class R> struct EmbeddingHead {
   static constexpr double matmul_flops_per_token() {
     return projects ? 2.0 * Objective::texts_per_sample * E * model.d_model / model.context_length : 0;
   }
-  /// Of the comparison, forward and backward.   @param micro_batch samples of one rank
+  /// FLOPs of comparing embeddings, forward and backward.   @param micro_batch samples of one rank
   static constexpr double loss_flops_per_token(std::int64_t micro_batch, int ranks) {
     return Objective::flops_per_sample(micro_batch, ranks, E) / static_cast<double>(model.context_length.value);
   }

@@ -31,7 +31,7 @@ constexpr Initializer matrix(const auto& model) {
   if (model.initialization.scheme == InitializationScheme::llama3) return {.std = std, .cutoff = llama3_cutoff};
   return {.std = std};
 }
-/// Of matrices that write into the residual stream in layer `block`.
+/// For matrices that write into the residual stream in layer `block`.
 constexpr Initializer residual_matrix(const auto& model, int block) {
   const double std = matrix_std(model);
   switch (model.initialization.scheme) {

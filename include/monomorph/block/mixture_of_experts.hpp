@@ -162,7 +162,7 @@ template <class R, MixtureSpec spec> struct MixtureOfExperts {
     constexpr DecodeCache(Layout& layout, std::int64_t rows) : shared(layout, rows) {}
   };
 
-  /// Of the experts that a token goes to, if none is full.
+  /// FLOPs of the experts that a token goes to, if none is full.
   static constexpr std::int64_t matmul_flops_per_token() {
     return compute_flops_per_token(Recompute::block) + projection_flops_per_token();
   }

@@ -88,13 +88,13 @@ template <class R> struct VocabularyHead {
         : normed_BD(activations.take({B, model.d_model})), norm(statistics, model.norm, {1, B}) {}
   };
   static constexpr std::int64_t matmul_flops_per_token() { return 2 * model.vocab_size * model.d_model; }
-  /// Of the logits that are made a second time.
+  /// FLOPs of the logits that are made a second time.
   static constexpr double loss_flops_per_token(std::int64_t micro_batch, int) {
     const std::int64_t M = micro_batch * model.context_length;
     return over_sequences && loss_chunk_tokens<R>(M) < M ? static_cast<double>(matmul_flops_per_token()) : 0;
   }
 
-  /// Of an evaluation: adds the loss to that of the micro-batch.
+  /// In an evaluation: adds the loss to that of the micro-batch.
   static void forward(const LayerTensors<R>& t, const Saved& saved);
   /// Adds the loss to that of the micro-batch; makes dx_MD and the head's gradients.
   static void backward(const LayerTensors<R>& t, const Saved& saved);

@@ -33,7 +33,7 @@ template <class Part> struct ExpertProducts {
   Routing routing;
   View rows_ND, up_NG, activated_NF;
 
-  /// Of the unit's parameters or gradients.
+  /// @param unit the unit's parameters or its gradients
   ExpertMatrices hidden(const UnitBuffer& unit) const {
     return {{unit[p.hidden_ExFxD[0]], unit[p.hidden_ExFxD[1]]}, Part::n_hidden};
   }

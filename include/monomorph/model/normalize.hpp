@@ -48,7 +48,7 @@ template <class R>
 void normalize(const auto& t, AllOfBlock, const NormParams& p, const NormStatistics& statistics, View x, View y) {
   normalize<R>(t, p, statistics, x, y);
 }
-/// Of less than the whole block: the output, from statistics that are kept.
+/// Where less than the whole block is computed again: makes the output anew from statistics that are kept.
 template <class R>
 void normalize(const auto& t, Recompute, const NormParams& p, const NormStatistics& statistics, View x, View y) {
   normalize_recompute<R>(t, p, statistics, x, y);

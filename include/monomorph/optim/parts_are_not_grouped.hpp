@@ -3,7 +3,7 @@
 #include <monomorph/policy/optimizer_policy.hpp>
 
 namespace monomorph::rule {
-/// Of optimisers that others are made of.
+/// A rule of optimisers that are made of others.
 template <bool grouped_part> struct PartsAreNotGrouped {
   static constexpr bool holds = !grouped_part;
   static consteval void explain() {

@@ -3,7 +3,7 @@
 #include <monomorph/policy/optimizer_policy.hpp>
 
 namespace monomorph::rule {
-/// Of optimisers that others are made of.
+/// A rule of optimisers that are made of others.
 template <bool places_state, bool rounds_state> struct PartsLeaveStateToWhole {
   static constexpr bool holds = !places_state && !rounds_state;
   static consteval void explain() {

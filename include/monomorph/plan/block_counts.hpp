@@ -35,7 +35,7 @@ template <class R, class... Runs> constexpr bool some_run_has_loss(const boost::
   return (... || has_auxiliary_loss<typename Runs::template block<R>>);
 }
 }  // namespace detail
-/// Of all layers.
+/// How many integers all layers count together, and of how many maxima they keep track.
 template <class R> inline constexpr int n_counters = detail::counters_of_runs<R>(LayersOf<R>::runs);
 template <class R> inline constexpr int n_maxima = detail::maxima_of_runs<R>(LayersOf<R>::runs);
 
@@ -48,7 +48,7 @@ inline constexpr auto first_counter = [] {
   return first;
 }();
 
-/// Likewise of their maxima.
+/// The same for their maxima.
 template <class R>
 inline constexpr auto first_maximum = [] {
   std::array<int, n_layers<R> + 1> first{};

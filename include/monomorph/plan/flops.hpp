@@ -96,7 +96,7 @@ template <class R> constexpr double passes_with_parameters(int layer) {
 /// Attention multiplies inputs alone, and backward has two products for each.
 template <class R> constexpr int passes_of_attention(int layer) { return backward_reaches<R>(layer) ? 3 : 1; }
 
-/// Of what makes the loss, if that has products of its own: those of comparisons, forward and backward.
+/// FLOPs of the loss itself, forward and backward, where it has products: those that compare embeddings.
 template <class Layer> constexpr double loss_flops_per_token(std::int64_t micro_batch, int ranks) {
   if constexpr (requires { Layer::loss_flops_per_token(micro_batch, ranks); })
     return Layer::loss_flops_per_token(micro_batch, ranks);

@@ -10,7 +10,7 @@ struct RecomputedWork {
   double products = 0, attention = 0;   ///< FLOPs
 };
 
-/// Of a layer that is a block, and that backward reaches; of others there is none.
+/// The work of a block that backward reaches. Other layers have none.
 template <class R> constexpr RecomputedWork recomputed_work(int layer, Recompute again) {
   RecomputedWork work;
   if (!is_block<R>(layer) || !backward_reaches<R>(layer)) return work;
@@ -27,7 +27,7 @@ template <class R> constexpr RecomputedWork recomputed_work(int layer, Recompute
   return work;
 }
 
-/// Of all layers.
+/// The same, summed over all layers.
 struct TotalWork {
   double elements = 0, flops = 0;  ///< per token; statistics are among the elements
 };

@@ -8,7 +8,7 @@
 namespace monomorph::plan {
 
 namespace detail {
-/// Of two specs that say the same, one aloud, both add the same.
+/// Adds values as they are in the end, so that a field that was left out counts like one that was given its default.
 template <class Spec> constexpr void add_resolved(Fingerprint& fingerprint, const Spec& spec) {
   if constexpr (requires { resolved(spec); })
     fingerprint.add(resolved(spec));

@@ -73,7 +73,7 @@ template <class T> concept SelectsParameters = requires {
   typename std::integral_constant<bool, T::parameters[0].by_name()>;
 };
 inline constexpr std::array<ParameterSelector, 0> selects_nothing{};
-/// Of a policy that is made of such a list; of anything else one that selects nothing, which FREEZE-04 refuses.
+/// The list that a policy is made of. Any other type gives a list that selects nothing, which FREEZE-04 refuses.
 template <class T> constexpr const auto& selected_parameters() {
   if constexpr (SelectsParameters<T>)
     return T::parameters;

@@ -11,7 +11,7 @@ namespace monomorph {
 template <class... Sets> struct KernelSets {
   template <class Set> static constexpr bool has = (std::is_same_v<Set, Sets> || ...);
 };
-/// Of a device whose kernels are those of the contract, all of them.
+/// The sets of a device that has all kernels of the contract.
 struct EveryKernelSet {
   template <class> static constexpr bool has = true;
 };

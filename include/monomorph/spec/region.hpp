@@ -30,7 +30,7 @@ class Dims {
   requires(sizeof...(Numbers) > 0 && sizeof...(Numbers) <= capacity) constexpr Dims(Numbers... numbers)
       : numbers_{numbers...}, size_(sizeof...(Numbers)) {}
 
-  /// As many numbers, all of them the same.
+  /// `size` numbers that are all equal.
   static constexpr Dims filled(int size, std::int64_t number) {
     Dims dims;
     dims.size_ = size;

@@ -18,7 +18,7 @@ namespace monomorph::data {
 /// rendering up to it adds to one that ends where the model would be asked for it.
 class TemplatedChatEncoder {
  public:
-  /// Of all renderings of a chat's beginnings together.
+  /// Steps that all renderings of a chat's beginnings may take together.
   static constexpr std::int64_t usual_steps = 5 * jinja::RenderLimits{}.steps;
 
   /// Both must outlive it.   @param now for templates that write the date

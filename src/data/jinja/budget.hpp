@@ -24,7 +24,7 @@ class Budget {
       refuse("bytes of texts and lists", limits_.bytes);
     look(bytes);
   }
-  /// Of a text that is made of `count` parts, each of `bytes`.
+  /// Takes into account a text that is made of `count` parts, each of `bytes`.
   void make(std::size_t bytes, std::size_t count) {
     if (bytes != 0 && count > static_cast<std::size_t>(limits_.bytes) / bytes)
       refuse("bytes of texts and lists", limits_.bytes);

@@ -6,7 +6,7 @@
 namespace monomorph::data::jinja {
 namespace {
 
-/// Of expressions within each other.
+/// How deep expressions may lie within each other.
 constexpr int most_height = 100;
 
 int height_of(const ExpressionPtr& expression) { return expression == nullptr ? 0 : expression->height; }
@@ -56,7 +56,7 @@ template <class Signs, class Operand> ExpressionPtr chain(TokenStream& tokens, c
   return left;
 }
 
-/// Of the tokens that compare, that which comes next, skipped.
+/// Skips a token that compares, if one comes next, and returns which it was.
 std::optional<Comparator> skip_comparator(TokenStream& tokens) {
   constexpr std::pair<std::string_view, Comparator> signs[] = {
       {"==", Comparator::equal},      {"!=", Comparator::unequal}, {"<", Comparator::less},

@@ -38,7 +38,7 @@ class PackJournal {
   PackJournal& operator=(const PackJournal&) = delete;
   ~PackJournal();
 
-  /// Of a new journal, to be written before anything else.
+  /// Writes what is packed, and how, into a new journal. Must come before anything else.
   void write_identity(const PackIdentity& identity);
   /// Empty if the journal is too damaged to have one.
   PackIdentity read_identity();

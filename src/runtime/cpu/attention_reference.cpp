@@ -45,7 +45,7 @@ class DropoutRow {
   std::array<std::uint32_t, 4> words_{};
 };
 
-/// Of one thread; grows in the first step only.
+/// A thread's workspace, which grows in the first step only.
 template <class T> T* workspace_for(std::int64_t elements) {
   thread_local std::vector<T> workspace;
   if (workspace.size() < static_cast<std::size_t>(elements)) workspace.resize(static_cast<std::size_t>(elements));

@@ -13,7 +13,7 @@ void check_free_descriptors(int needed);
 constexpr int run_descriptors = 6;
 /// Of whoever serves the rendezvous: its event loop, and a connection to each rank.
 constexpr int server_descriptors(int ranks) { return 14 + ranks; }
-/// Of a rank's connections to the others.
+/// Descriptors that a rank's connections to the others take.
 constexpr int peer_descriptors(int ranks) { return 6 + ranks; }
 
 }  // namespace monomorph::distributed

@@ -114,7 +114,7 @@ void discard(const std::string& folder, std::int64_t step, std::vector<std::stri
   remove_or_warn(trash, warnings);
 }
 
-/// Of a checkpoint that can be loaded.
+/// The metadata of a checkpoint, if it can be loaded.
 std::optional<CheckpointMetadata> loadable(const std::string& path) {
   try {
     return read_checkpoint_metadata(path);

@@ -12,7 +12,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "numbers are written as they lie in memory");
 
-/// Of values, by their numbers in files.
+/// The types of values, with their numbers in files.
 enum Type : std::uint32_t { type_u32 = 4, type_i32 = 5, type_f32 = 6, type_bool = 7, type_text = 8, type_array = 9 };
 
 constexpr std::uint64_t tensor_alignment = 32;

@@ -17,7 +17,7 @@ struct GeluExactSlope {
   }
 };
 
-/// Of numbers whose last bits are kept.
+/// The sigmoid, exact to the last bits of a number.
 struct ExactSigmoid {
   template <class S> MONOMORPH_HOST_DEVICE S operator()(S x) const { return sigmoid(x); }
 };

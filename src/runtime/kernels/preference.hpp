@@ -9,7 +9,7 @@
 namespace monomorph {
 namespace {
 
-/// Of one of the two, against the reference.
+/// One of the two sequences, with its scores by the model and by the reference.
 struct ScoredSequence {
   double log_probability, reference;
   std::int64_t tokens;

@@ -71,7 +71,7 @@ MONOMORPH_HOST_DEVICE inline void read_words(StepScalars& scalars, const StepWor
   scalars.gradient_norm.greatest = greatest;
 }
 
-/// Of the sum's gradients.
+/// The norm of the gradients of the losses' sum, from its parts.
 MONOMORPH_HOST_DEVICE inline double norm_of(const PartialGradientNorm& gradients, GradientNorm order) {
   if (order == GradientNorm::infinity) return gradients.greatest;
   const double sum = gradients.sum.value();

@@ -15,7 +15,7 @@ struct Distance {
   double absolute, relative;
 };
 
-/// Of numbers that are not NaN.
+/// The distance of two numbers that are not NaN.
 Distance distance(double left, double right) {
   if (left == right) return {0, 0};
   const double absolute = std::abs(left - right), larger = std::max(std::abs(left), std::abs(right));

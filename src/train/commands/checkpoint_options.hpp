@@ -15,7 +15,7 @@ namespace monomorph::train {
 /// Writes a result and flushes, so that it appears as soon as it is known: generated text above all.
 void show(std::string_view text);
 
-/// What is said where the memory of a step is not to be had.
+/// The advice where a system refuses the memory of a step.
 inline constexpr std::string_view larger_machine =
     "take a machine with more memory, or raise the limit that this program runs under";
 

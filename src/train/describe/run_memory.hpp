@@ -16,7 +16,7 @@ struct RunMemory {
 };
 /// The memory of one rank, of so many.
 RunMemory run_memory(const RecipeProgram& recipe, const Hparams& hparams, int ranks);
-/// With another plan than the recipe's own.
+/// The same with another plan than the recipe's own.
 RunMemory run_memory(const RecipeProgram& recipe, const Hparams& hparams, int ranks, const plan::Memory& plan);
 
 /// Compares the run's memory with the machine's before anything is allocated: Linux promises memory that it does not

@@ -51,7 +51,7 @@ void check_named_once(const WeightedPaths& train) {
   }
 }
 
-/// Of the fields whose empty text means nothing.
+/// For fields in which an empty text has no meaning.
 void check_not_empty(const char* name, const std::string& value, const char* what_to_do) {
   if (value.empty()) throw UsageError("HPARAM-19", fmt::format("{} must not be empty; {}", name, what_to_do));
 }

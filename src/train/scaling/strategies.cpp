@@ -33,7 +33,7 @@ template <class Policy> NamedCheckpointing checkpointing(std::string_view name) 
   return {std::string(name), plan::checkpointing_values<Policy>};
 }
 
-/// Of all layers, for a row of tokens.
+/// Seconds of backward through all layers, for a row of tokens.
 double backward_seconds(const plan::PlannedRecipe& recipe, const LayerTime& time, Recompute again) {
   double seconds = 0;
   for (int layer = 0; layer < recipe.n_layers; ++layer)

@@ -20,7 +20,7 @@ class CompletionAnswer {
   std::int64_t prompt_tokens() const;
   std::int64_t drawn_tokens() const { return drawn_; }
 
-  /// Of all texts, when complete.
+  /// The answer with all texts, when they are complete.
   std::string whole();
   /// What a stream begins with for each text: its role in a chat, and the echo of a prompt; "" for nothing.
   std::string beginning(std::size_t text);

@@ -248,7 +248,7 @@ PromptMessage message_of(const json& value, std::size_t index) {
   const std::string field = message.path_of("role");
   if (!role) throw ApiError(400, field + " must be system, developer, user, assistant or tool", field);
   PromptMessage result{.said = {*role, ""}, .name = {}, .call_id = {}, .calls = calls_of(message, *role)};
-  // Of an answer that was calls alone, there may be no content.
+  // An answer that consisted of calls alone may have no content.
   if (result.calls.is_none() || message.find("content") != nullptr) result.said.content = content_of(message);
   const std::string name = message.text("name").value_or(""), call_id = message.text("tool_call_id").value_or("");
   if (role == data::ChatRole::tool)

@@ -9,7 +9,7 @@ namespace monomorph::train {
 
 LossScaling loss_scaling_of(DType compute, const LossScaleHparams& hparams);
 
-/// Of a run's first step: 1 where compute is not in fp16.
+/// The loss scale of a run's first step: 1 where compute is not in fp16.
 double initial_loss_scale(DType compute, const LossScaleHparams& hparams);
 
 /// Whether a run has such a scale, with whatever hyperparameters and compute.

@@ -18,7 +18,7 @@ std::size_t most_probable(std::span<const double> values) {
   return static_cast<std::size_t>(std::ranges::max_element(values) - values.begin());
 }
 
-/// Of so many questions, how many have the right answer.
+/// How many of some questions have the right answer.
 struct Count {
   double questions = 0, right = 0;
   /// The sum of squares of what each differs from the mean, over n - 1: the variance of a sample.

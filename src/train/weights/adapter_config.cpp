@@ -20,7 +20,7 @@ json number(double value) {
   return static_cast<double>(whole) == value ? json(whole) : json(value);
 }
 
-/// Of these any other value is a feature that recipes do not have.
+/// Keys that must be empty: any other value is a feature that recipes do not have.
 constexpr std::string_view empty_keys[]{"alpha_pattern",
                                         "alora_invocation_tokens",
                                         "layer_replication",

@@ -25,7 +25,7 @@ class ModelTemplate {
   /// @throws UsageError [CHAT-16] one of the files is broken; [JINJA-01]; [FILE-NN]
   static std::optional<ModelTemplate> of_folder(const std::string& folder);
 
-  /// Of one with tools, where the model has such a template, its own.
+  /// The template that writes a chat: for one with tools the model's own for these, if it has one.
   const jinja::Template& chosen(bool has_tools) const;
   /// Whether it writes what tools there are, in a chat of one question; also if it refuses such a chat.
   bool takes_tools() const;

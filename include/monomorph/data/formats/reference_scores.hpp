@@ -29,7 +29,7 @@ class ReferenceScores {
   /// @throws [PREF-06] there are none; [PREF-07] they are damaged, or none; [PREF-08] they are of other samples
   static ReferenceScores beside(const TokenDataset& set, std::int64_t sequences_per_sample);
 
-  /// Of the sequences of a sample, in order.
+  /// The scores of the sequences of a sample, in order.
   std::span<const double> of(std::int64_t sample) const;
 
  private:

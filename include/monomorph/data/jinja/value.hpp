@@ -100,7 +100,7 @@ class Value {
   /// with all four, the caller sees to it that nothing is: no Error is thrown there that anyone would catch.
   static Value list(std::vector<Value> items);
   static Value tuple(std::vector<Value> items);
-  /// Of equal keys the last value counts, at the place of the first.
+  /// Makes a dict. Of equal keys the last value counts, at the place of the first.
   static Value dict(std::vector<std::pair<Value, Value>> items);
   static Value iterator(std::vector<Value> items);
 
@@ -115,11 +115,11 @@ class Value {
   const std::string* text() const;
   const Sequence* sequence() const;
   const Dict* dict() const;
-  /// Of a whole number, or of true and false, which are 1 and 0.
+  /// The value of a whole number, or of true and false, which are 1 and 0.
   std::optional<std::int64_t> integer() const;
   std::optional<double> number() const;
   int depth() const;
-  /// As Python's type of it is called.
+  /// The name of its type in Python.
   std::string_view type_name() const;
 
  private:

@@ -43,7 +43,7 @@ class Communicator {
   /// The same of words in the memory of a device, each in the place of a double. The host waits where it takes no turn
   /// on the device's queue.
   void all_reduce_sum(View words);
-  /// Of words in the memory of a device, each in the place of a double and none negative, gives the greatest to all.
+  /// Gives all ranks the greatest of each word in a device's memory. Each is as wide as a double, and none is negative.
   void all_reduce_max(View words);
 
   /// `all` has a part for each rank, in their order and of equal size, of which this rank's own is there: the others

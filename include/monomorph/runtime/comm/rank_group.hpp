@@ -19,18 +19,18 @@ inline RankGroup group_of(int first, int stride, int n, int rank) {
   return group;
 }
 
-/// Of a group its members first, first + stride, …, n of them.
+/// A group of n members of another: the members first, first + stride, …
 inline RankGroup part_of(const RankGroup& group, int first, int stride, int n) {
   RankGroup part = group_of(first, stride, n, group.rank_in_group);
   for (int& rank : part.ranks) rank = group.ranks[rank];
   return part;
 }
 
-/// Of data-parallel ranks those that hold one copy of the parameters together.
+/// The data-parallel ranks that hold one copy of the parameters together, this rank among them.
 inline RankGroup shard_group(const RankGroup& data, int shards) {
   return part_of(data, data.rank_in_group / shards * shards, 1, shards);
 }
-/// Of data-parallel ranks those that hold the same shard of the parameters.
+/// The data-parallel ranks that hold the same shard of the parameters as this one.
 inline RankGroup replica_group(const RankGroup& data, int shards) {
   return part_of(data, data.rank_in_group % shards, shards, data.size() / shards);
 }

@@ -23,7 +23,7 @@
 /// @throws Error [KERNEL-05] CUDA does not start one
 namespace monomorph::cuda {
 
-// Of elements.
+// Kernels that work element by element.
 void copy(Queue queue, View from, View to);
 void zero(Queue queue, View x);
 void add(Queue queue, View x, View y);

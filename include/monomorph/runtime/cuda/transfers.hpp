@@ -17,7 +17,7 @@ class StreamTransfers {
   std::uint64_t start(View from, View to);
   void wait(std::uint64_t number);
   void wait_for_all();
-  /// Of copies that were recorded and never ran: nobody waits for those that were started so far.
+  /// After a recording that failed: the copies that it started never run, and nobody waits for them.
   void forget();
 
  private:

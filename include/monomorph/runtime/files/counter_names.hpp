@@ -5,7 +5,7 @@ namespace monomorph::runtime {
 
 /// The loss of an evaluation of what was saved, if there was one.
 inline constexpr const char* evaluation_loss_counter = "evaluation_loss";
-/// Of the run so far.
+/// The lowest that the run has had so far.
 inline constexpr const char* lowest_evaluation_loss_counter = "lowest_evaluation_loss";
 /// DeviceUse::product_table of the run, unless it is 0.
 inline constexpr const char* product_table_counter = "product_table";

@@ -51,18 +51,18 @@ namespace monomorph::cpu {
 /// @throws UsageError [GPU-09] the device has no such products
 void require_scaled_products(Queue);
 
-/// Of n products, the scales and their inverses, from what has been recorded of three tensors each.
+/// Makes scales and their inverses for n products, each of three tensors, from the maxima that were recorded.
 /// @param history (3 n, updates)   @param scales of 6 n fp32 numbers, those of a product side by side
 void amax_scales(Queue, View history, int margin, View scales);
 
-/// As linear and linear_add. The room of x and w is written to.
+/// linear and linear_add of rounded x and w, whose rounded elements are left in the product's room.
 void scaled_linear(Queue, View x_MK, View w_NK, View bias_N, View y_MN, const ScaledProduct& product);
 void scaled_linear_add(Queue, View x_MK, View w_NK, View bias_N, View residual_MN, View y_MN,
                        const ScaledProduct& product);
-/// As linear_backward_weight; dy and x are rounded. dbias has the sums of dy as it is.
+/// linear_backward_weight of rounded dy and x. dbias gets the sums of dy as it is.
 void scaled_linear_backward_weight(Queue, View dy_MN, View x_MK, View dw_NK, View dbias_N, bool accumulate,
                                    const ScaledProduct& product);
-/// As linear_backward_input, behind the product's scaled_linear_backward_weight, which has rounded dy.
+/// linear_backward_input. The product's scaled_linear_backward_weight was called before and has rounded dy.
 void scaled_linear_backward_input(Queue, View w_NK, View dx_MK, bool accumulate, const ScaledProduct& product);
 
 /// Writes the step's maxima to the place of its update, in a history of which a run of the unit's elements may hold a

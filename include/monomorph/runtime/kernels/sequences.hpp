@@ -37,7 +37,7 @@ class SampleSequences {
   double reference(std::int64_t k) const { return references_[k]; }
   /// How many count; at least one.
   std::int64_t tokens(std::int64_t k) const { return tokens_[k]; }
-  /// Of the sample's loss, by the log-probability of sequence k.
+  /// Sets the gradient of the sample's loss with respect to the log-probability of sequence k.
   void set_gradient(std::int64_t k, double gradient) const { gradients_[k] = gradient; }
 
  private:

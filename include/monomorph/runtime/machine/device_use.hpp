@@ -12,7 +12,7 @@ struct DeviceUse {
   std::string gpu{};  ///< its name as the driver reports it: whose peak is in a table; empty of processors
   std::int64_t peak_memory_bytes = 0;
   std::optional<std::int64_t> free_memory_bytes{};  ///< now, of a device that has a memory of its own
-  /// Of the table by which products are computed, where there is one: with another table bits may differ.
+  /// Names the table by which products are computed, if there is one: bits may differ with another table.
   std::int64_t product_table = 0;
 };
 

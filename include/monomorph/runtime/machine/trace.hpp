@@ -13,7 +13,7 @@
 
 namespace monomorph {
 
-/// Of copies between memories on streams of their own, behind the rows that every rank has.
+/// The row of copies between memories that have streams of their own. It is behind the rows that every rank has.
 inline constexpr TraceRow copies_row{static_cast<int>(TraceRow::all_reduce) + 1};
 
 /// Seconds of compute, by kind of work: what its kernels took, how long it waited, and what lies between.
@@ -51,7 +51,7 @@ class Trace {
   void add(TraceRow row, const char* what, int unit, Clock::time_point begin, Clock::time_point end,
            Work work = Work::several);
 
-  /// Of an event that begins now, on a stream of the device if there is one.   @return to be given to end()
+  /// Begins an event, on a stream of the device if there is one.   @return to be given to end()
   std::int64_t begin(TraceRow row, void* stream);
   void end(TraceRow row, const char* what, int unit, std::int64_t begin, void* stream, Work work = Work::several);
   /// The row of what runs on a stream: that of the events that have begun there.
@@ -74,7 +74,7 @@ class Trace {
   const std::vector<Event>& events();
 
  private:
-  /// Of an event whose times the device has not told: the numbers of its moments.
+  /// An event whose times the device has not told yet, by the numbers of its two moments.
   struct Pending {
     Event event;
     std::size_t begin, end;

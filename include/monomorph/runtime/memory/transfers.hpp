@@ -36,7 +36,7 @@ template <class Queue> class QueuedTransfers {
  public:
   QueuedTransfers(Queue queue, Transfers::Timing timing) : transfers_(timing), queue_(queue) {}
 
-  /// As of Transfers. What the queue is given until the copy is waited for may not write `from` or touch `to`.
+  /// Starts a copy. Until it is waited for, what the queue is given may not write `from` or touch `to`.
   std::uint64_t start(View from, View to) {
     once(queue_, [this, from, to] { transfers_.start(from, to); });
     return ++n_started_;

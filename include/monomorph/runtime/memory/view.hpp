@@ -28,7 +28,7 @@ struct View {
   std::int64_t bytes() const { return elements() * size_of(dtype); }
   bool contiguous() const { return stride == shape.cols || shape.rows <= 1; }
 
-  /// Of a flat buffer: the matrix at a slice. A slice or a buffer that is not present gives a view that is not.
+  /// The matrix at a slice of this flat buffer. It is not present if the slice or the buffer is not.
   View operator[](Slice slice) const {
     return slice.present() && data != nullptr ? View{data + slice.offset * size_of(dtype), dtype, slice.shape} : View{};
   }

@@ -40,7 +40,7 @@ template <class P, class Queue> consteval auto optimizer_call_rules();
 template <class Queue, class... Policies> consteval auto combined_calls(CombinedPolicies<Policies...>) {
   return (RuleList<>{} + ... + optimizer_call_rules<Policies, Queue>());
 }
-/// Of the optimisers that P is made of, and if they can be called, of P.
+/// Rules of the optimisers that P is made of, and of P itself if those can be called.
 template <class P, class Queue> consteval auto optimizer_call_rules() {
   if constexpr (OptimizerAxis::Look::has_combined<P>) {
     using Parts = decltype(combined_calls<Queue>(typename P::combined{}));
@@ -127,7 +127,7 @@ template <Recipe R> consteval auto call_rules() {
            observer_call_rules<R>();
 }
 
-/// As admit(), of what it leaves to the time when a recipe becomes a program.
+/// As admit(), but judges what can be judged only where a recipe becomes a program.
 template <Recipe R> consteval bool admit_calls() {
   decltype(call_rules<R>())::explain();
   return true;

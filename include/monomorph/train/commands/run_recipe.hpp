@@ -27,7 +27,7 @@ template <class R> std::vector<train::LayerKind> layer_kinds() {
   return kinds;
 }
 
-/// Of the runs of layers that have an attention.
+/// One entry for each run of layers that have an attention.
 template <class R> std::vector<train::LayerAttention> attentions_of() {
   std::vector<train::LayerAttention> attentions;
   boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
@@ -144,7 +144,7 @@ template <Recipe R> constexpr std::span<const ParameterGroup> groups_of() {
     return {};
 }
 
-/// Of a teacher, what is read of a recipe to find its weights.
+/// What must be known of a teacher's recipe to find its weights.
 template <class R> train::RecipeProgram model_of() {
   return {.name = std::string(type_name<typename R::Source>()),
           .model = &trunk_of<R>,

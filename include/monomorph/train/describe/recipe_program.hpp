@@ -104,7 +104,7 @@ struct RecipeProgram {
   void (*prepare)(const Sample&, const PolicyHparams& objective) = nullptr;  ///< null if the objective prepares nothing
   std::vector<LayerKind> layers;
   std::vector<LayerAttention> attentions;
-  /// Of data-parallel ranks, on the recipe's device.
+  /// Connects data-parallel ranks on the recipe's device.
   Owned<Communicator> (*connect)(const World&, const RankGroup& data, const CommunicatorSpec&) = nullptr;
   Owned<TrainingStep> (*make_step)(Communicator&, std::int64_t micro_batch, std::uint64_t seed, int tree_levels,
                                    const PolicyHparams& objective) = nullptr;

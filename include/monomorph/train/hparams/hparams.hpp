@@ -251,7 +251,7 @@ std::optional<std::int64_t> largest_micro_batch(std::int64_t global_batch, std::
 /// @param ranks data-parallel ranks
 void choose_micro_batch(Hparams& hparams, std::int64_t ranks);
 
-/// As chosen.
+/// batch.micro_batch, which must have been chosen by now if it was left open.
 std::int64_t micro_batch_of(const Hparams& hparams);
 
 /// Checks what must be true of the fields together, or of one beside its type and bounds.

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-// Those of the default policies are compiled once, in src/train/hparams/hparams.cpp, and not with every recipe.
+// The hyperparameters of default policies are compiled once, in src/train/hparams/hparams.cpp, not with every recipe.
 extern template monomorph::PolicyHparams monomorph::PolicyHparams::of<monomorph::optim::AdamW::Hparams>();
 extern template monomorph::PolicyHparams monomorph::PolicyHparams::of<monomorph::objective::NextToken::Hparams>();
 extern template monomorph::PolicyHparams monomorph::PolicyHparams::of<monomorph::NoHparams>();
@@ -38,7 +38,7 @@ struct ScheduleHparams {
   void (*validate_by)(const PolicyHparams&, std::int64_t total_steps, Mistakes&);
 };
 
-/// Of the default, compiled once, too.
+/// Those of the default schedule are compiled once, too.
 template <> ScheduleHparams ScheduleHparams::of<schedule::WarmupDecay>();
 
 /// The hyperparameters that the policies of a recipe bring, here those of the default policies, with their default

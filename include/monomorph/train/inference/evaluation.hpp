@@ -22,7 +22,7 @@ struct EvaluationResult {
   std::optional<double> bits_per_byte() const;  ///< loss_sum / (ln 2 · bytes)
 };
 
-/// That of one of several sets; without a name, of the only one.
+/// The evaluation of one of several sets, by its name; a set without a name is the only one.
 struct NamedEvaluation {
   std::string name;
   EvaluationResult result;

@@ -27,7 +27,7 @@ RetrievalScores retrieval_scores(const PairEmbeddings& pairs);
 /// By the cosine of token counts, each weighted by 1 + ln((1 + n) / (1 + in how many of the n second texts it is)):
 /// TF-IDF, of tokens instead of words.
 RetrievalScores bag_of_words_scores(const data::EvaluationLoader& loader, std::int64_t micro_batch);
-/// Of ranks that are drawn.
+/// The scores that ranks drawn at random would have.
 RetrievalScores chance_scores(std::int64_t pairs);
 
 }  // namespace monomorph::train

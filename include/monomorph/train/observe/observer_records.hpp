@@ -22,7 +22,7 @@ class ObserverRecords {
   /// A number of the step that is shown. Its line is written when the observer has seen the step.
   void add(std::string_view name, double value);
   void add(std::string_view name, std::integral auto value) { add_count(name, static_cast<std::int64_t>(value)); }
-  /// Of a tensor: with the name before the tensor's, as in "gradient.layers.3.mlp.up.weight".
+  /// Adds a value of a tensor under a name before the tensor's, as in "gradient.layers.3.mlp.up.weight".
   void add(std::string_view name, const ObservedTensor& tensor, double value) {
     add(std::string(name) + "." + std::string(tensor.name()), value);
   }

@@ -11,7 +11,7 @@ inline View share_of(View shard, int replica, int replicas) {
   return shard.columns(first, smaller_of(part, shard.elements() - first));
 }
 
-/// Of the replica's share of each shard.
+/// Adds the norm of the part of each shard that is this replica's to add.
 void add_gradient_norm(auto queue, std::span<const UnitState> units, GradientNorm order, int replica, int replicas,
                        PartialGradientNorm* norm) {
   for (const UnitState& unit : units)

@@ -6,7 +6,7 @@
 
 namespace monomorph::train {
 
-/// Of a recipe all of whose layers extend sequences against a cache, on one rank.
+/// The model of a recipe all of whose layers extend sequences against a cache, on one rank.
 template <class R> class InferenceModelOf final : public InferenceModel {
   static constexpr DType compute = R::precision::compute_dtype;
 

@@ -79,7 +79,7 @@ template <Recipe R> class OptimizerStore {
         Optimizer::prepare(queue_, element_update(unit, run, unit.gradient, state_buffers<Optimizer>, seed_), hparams,
                            terms);
   }
-  /// Of a unit's whole gradients, the matrices.
+  /// Transforms the matrices among a unit's whole gradients.
   void transform(int u, const Hparams& hparams) const {
     const auto transform_one = [&](const plan::TransformedMatrix& of) {
       Optimizer::transform(queue_, gradients_.whole(u)[of.matrix], workspace_[of.workspace], hparams);
@@ -161,7 +161,7 @@ template <Recipe R> class OptimizerStore {
     if constexpr (on_host) transfers_->wait_for_all();
   }
 
-  /// Of a unit that was transformed, this rank's part of the whole; of any other, its reduced gradients.
+  /// What a unit is updated by: this rank's part of what was transformed, or else of the reduced gradients.
   View direction(int u) const {
     return transforms(u) ? gradients_.whole(u).columns(shard_index_ * shards_.part[u], shards_.part[u])
                          : units_[u].gradient;

@@ -30,7 +30,7 @@ template <Recipe R> class ScalarStore {
   StepScalars* get() const { return memory_.as<StepScalars>(); }
   std::span<std::int64_t> counters() const { return {of_counters().template as<std::int64_t>(), plan::n_counters<R>}; }
 
-  /// Whose greatest over all ranks they find; not present without.
+  /// The words of which ranks find the greatest over all of them; not present where there are none.
   View maxima() const {
     return takes_maxima ? memory_.columns(first_word + plan::n_counters<R>, plan::n_maxima<R>) : View{};
   }
@@ -75,7 +75,7 @@ template <Recipe R> class ScalarStore {
     if constexpr (takes_maxima) t.maxima = t.training ? maxima_of(plan::layer_of_block<R>(t.block)) : nullptr;
     return t;
   }
-  /// Of a run of tensors that are a layer's own to update.
+  /// Updates a run of tensors that are a layer's own to update.
   void update_state(int layer, const ElementUpdate& run, const UpdateTerms& terms) const {
     if constexpr (counts)
       with_layer<R>(layer, [&](auto l) {

@@ -20,7 +20,7 @@ class StepDecision {
   StepDecision(Communicator& communicator, StepScalars* scalars, const StepWords& of)
       : communicator_(communicator), scalars_(scalars), words_(of) {}
 
-  /// Of what blocks have taken the greatest, the greatest of all ranks.
+  /// Gives each rank the greatest of all ranks' maxima.
   void join_maxima(auto queue, View maxima) {
     if (words_.n_ranks > 1) QueuedCommunicator(queue, communicator_).all_reduce_max(maxima);
   }

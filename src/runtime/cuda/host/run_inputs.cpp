@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t alignment = 64;
 
-// Of the process, as its stream is.
+// There is one in a process, as there is one stream.
 RunInputs* current = nullptr;
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int noise_group = 64, noise_lanes = 16, noise_words = 4;
 
-/// Of a run of elements.
+/// The random bits for a run of elements.
 struct NoiseStream {
   std::uint32_t key0, key1;
   std::uint64_t first;  ///< place in its unit of the run's first element, a multiple of 64

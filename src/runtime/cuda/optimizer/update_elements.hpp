@@ -200,7 +200,7 @@ void start_update(Queue queue, const ElementUpdate& run, const Coefficients& coe
          buffers, coefficients, on_gpu);
 }
 
-/// With the dtype of the state.
+/// The same, once the dtype of the state is known.
 template <class Rule, class S, class G, class M, class Coefficients>
 void choose_state(Queue queue, const ElementUpdate& run, const Coefficients& coefficients, const UpdateTerms& terms) {
   if (Rule::n_state == 0 || run.state[0].dtype == run.master.dtype)

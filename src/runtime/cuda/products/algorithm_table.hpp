@@ -22,7 +22,7 @@ struct AlgorithmPlace {
   friend bool operator==(const AlgorithmPlace&, const AlgorithmPlace&) = default;
 };
 
-/// Of this process's GPU and cuBLASLt.
+/// Names this process's GPU and its cuBLASLt.
 const AlgorithmPlace& algorithm_place();
 
 /// All of a product but its addresses, as the table has it: "m768 n32768 k768 a=bf16:T:768:256 …".
@@ -42,7 +42,7 @@ class AlgorithmTable {
   /// Whether there are entries for any product in such a place, or in another one.
   bool has_place(const AlgorithmPlace& place) const { return places_.contains({place.sm, place.cublas_lt}); }
   bool empty() const { return entries_.empty(); }
-  /// Of its entries, whatever their order; 0 of an empty table.
+  /// A hash of its entries, whatever their order; 0 of an empty table.
   std::uint64_t hash() const;
 
   /// A line, with its checksum.

@@ -131,7 +131,7 @@ struct ProductPlan::Parts {
     }
     __builtin_unreachable();
   }
-  /// Of what is no argument of a product's start.
+  /// Sets those addresses that are no arguments when a product is started.
   void set_addresses(const Product& p) {
     if (p.bias != nullptr) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias);
     if (p.epilogue != Epilogue::none) set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, p.aux.data);

@@ -26,7 +26,7 @@ struct Operand {
   std::int64_t stride = 0;  ///< elements between its columns
   bool transposed = false;
 
-  /// Of a view, whose rows are its columns.
+  /// The operand that a view is: cuBLASLt takes its rows for columns.
   static Operand of(const View& view, bool transposed = false) {
     return {view.data, view.dtype, std::max(view.stride, view.shape.cols), transposed};
   }
