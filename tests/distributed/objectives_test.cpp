@@ -66,21 +66,11 @@ template <template <class Strategy> class RecipeOf, class Change> class Training
   }
   Outcome on_one(std::int64_t together, bool in_tree) const { return on<sharding::Replicate>(1, together, in_tree); }
 
-  /// Calls check(outcome) for strategies on the numbers of ranks that suit them.
+  /// Calls check(outcome) for every strategy.
   void each(std::int64_t together_per_rank, std::int64_t together, bool in_tree, auto check) const {
-    const auto of = [&]<class Strategy>(std::type_identity<Strategy>, auto... ranks) {
-      const auto on_ranks = [&](int n) {
-        INFO(type_name<Strategy>() << " on " << n << " ranks");
-        check(on<Strategy>(n, together > 0 ? together : n * together_per_rank, in_tree));
-      };
-      (on_ranks(ranks), ...);
-    };
-    of(std::type_identity<sharding::Replicate>{}, 2, 4);
-    of(std::type_identity<sharding::ShardOptimizer>{}, 2, 4);
-    of(std::type_identity<sharding::ShardGradOp>{}, 2, 4);
-    of(std::type_identity<sharding::FullShard>{}, 2, 4);
-    of(std::type_identity<sharding::HybridShard<2>>{}, 4);
-    of(std::type_identity<sharding::ReduceOncePerStep<sharding::FullShard>>{}, 4);
+    each_strategy([&]<class Strategy>(int ranks) {
+      check(on<Strategy>(ranks, together > 0 ? together : ranks * together_per_rank, in_tree));
+    });
   }
 
  private:

@@ -1,6 +1,10 @@
 #pragma once
 #include "support/tensors.hpp"
 
+#include "support/catch.hpp"
+
+#include <monomorph/core/type_name.hpp>
+#include <monomorph/run.hpp>
 #include <monomorph/train/describe/recipe_program.hpp>
 
 #include <map>
@@ -38,5 +42,24 @@ bool same_bits(const Outcome& a, const Outcome& b);
 
 /// The greatest relative difference of the losses, or norms, of two outcomes.
 double worst_difference(const std::vector<double>& actual, const std::vector<double>& expected);
+
+/// Calls check.operator()<Strategy>(ranks) for every sharding strategy, on each number of ranks up to 4 that it
+/// divides.
+void each_strategy(const auto& check) {
+  const auto on = [&]<class Strategy>(std::type_identity<Strategy>, auto... ranks) {
+    const auto on_ranks = [&](int n) {
+      INFO(type_name<Strategy>() << " on " << n << " ranks");
+      check.template operator()<Strategy>(n);
+    };
+    (on_ranks(ranks), ...);
+  };
+  on(std::type_identity<sharding::Replicate>{}, 2, 4);
+  on(std::type_identity<sharding::ShardOptimizer>{}, 2, 4);
+  on(std::type_identity<sharding::ShardGradOp>{}, 2, 4);
+  on(std::type_identity<sharding::FullShard>{}, 2, 4);
+  on(std::type_identity<sharding::HybridShard<2>>{}, 4);
+  on(std::type_identity<sharding::HybridShardGradOp<2>>{}, 4);
+  on(std::type_identity<sharding::ReduceOncePerStep<sharding::FullShard>>{}, 2, 4);
+}
 
 }  // namespace monomorph::testing
