@@ -1,6 +1,7 @@
 // Models whose attention has a mask, in all layers or some, against the same model in fp64 autograd, where the mask is
 // asked for each pair of a query and a key; and decoding, against the whole row.
 #include "numerics/schedule_recipes.hpp"
+#include "out_of_tree/short_sight.hpp"
 #include "support/adamw_update.hpp"
 #include "support/catch.hpp"
 #include "support/one_sequence.hpp"
@@ -124,6 +125,10 @@ TEST_CASE("a model with a sliding window trains as autograd does") {
   check_training<Masked<llama_like, 70, SlidingWindow<50>>>(in_window<50>);
   check_training<Masked<llama_like, 70, SlidingWindow<5>, AttentionKernel::reference>>(in_window<5>);
   check_training<Masked<llama_like, 70, PerDocument<SlidingWindow<5>>>>(in_window<5>);
+}
+TEST_CASE("a model with a mask from outside of the tree trains as autograd does") {
+  check_training<Masked<gpt2_like, 70, stranger::ShortSight<3>>>(in_window<4>);  // three tokens before the query's own
+  check_training<Masked<llama_like, 70, PerDocument<stranger::ShortSight<3>>>>(in_window<4>);
 }
 TEST_CASE("a model with a prefix trains as autograd does") {
   check_training<Masked<gpt2_like, 70, Prefix<9>>>(in_prefix<9>);
