@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <sstream>
@@ -177,4 +179,25 @@ TEST_CASE("texts are scored token by token, and long ones in windows") {
   check_refusal(model.run("score", {"--input", model / "texts.jsonl"}), 2, {"[SCORE-01]", "line 1", "\"text\""});
   check_refusal(model.run("score", {"--text", "x", "--stride", "257"}), 2, {"[SCORE-02]", "256"});
   check_refusal(model.run("score", {"--text", ""}), 2, {"[SCORE-03]"});
+}
+
+TEST_CASE("lm-evaluation-harness has the same numbers through serve as of the model itself") {
+  const char* const chosen = std::getenv("MONOMORPH_HARNESS_PYTHON");
+  const std::string python = chosen == nullptr ? "python3" : chosen;
+  if (run_process(bash("\"$1\" -c 'import lm_eval, transformers, aiohttp, tenacity'", {python})).exit_code != 0)
+    MONOMORPH_SKIP(
+        "the packages lm-eval[api] and transformers are not there; MONOMORPH_HARNESS_PYTHON may name a "
+        "Python that has them");
+  const Imported model;
+  const ProcessResult exported = model.run("export", {"--output", model / "exported"});
+  INFO(exported.err);
+  REQUIRE(exported.exit_code == 0);
+  Process server({program("tasks_model"), "serve", "--checkpoint", model / "run", "--port", "0", "--quiet"});
+  Process asking({python, fixtures + "harness.py", url_of(server), model / "exported"});
+  const ProcessResult harness = asking.wait(std::chrono::minutes(10));  // it imports much, and asks 250 times
+  INFO(harness.out << harness.err);
+  CHECK(harness.exit_code == 0);
+  CHECK(contains(harness.out, "mmlu, 3 shots: 52 choices"));
+  server.signal(SIGTERM);
+  CHECK(server.wait(std::chrono::seconds(20)).exit_code == 0);
 }
