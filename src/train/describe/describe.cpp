@@ -96,6 +96,49 @@ std::string initialization_text(const DecoderSpec& model) {
   return fmt::format("{}, std {:.6g}", text_of(model.initialization.scheme), initializers::matrix_std(model));
 }
 
+/// Fields of the trunk that have a line of their own, or a part in one.
+constexpr std::string_view told[] = {"vocab_size",
+                                     "n_layers",
+                                     "n_heads",
+                                     "d_model",
+                                     "context_length",
+                                     "n_kv_heads",
+                                     "head_dim",
+                                     "d_ff",
+                                     "vocab_multiple",
+                                     "norm.kind",
+                                     "norm.epsilon",
+                                     "norm.bias",
+                                     "qk_norm",
+                                     "activation",
+                                     "position",
+                                     "rotary.base",
+                                     "rotary.scaling.factor",
+                                     "rotary.linear.factor",
+                                     "rotary.dynamic.original_context",
+                                     "rotary.dynamic.factor",
+                                     "rotary.yarn.factor",
+                                     "rotary.yarn.original_context",
+                                     "bias.qkv",
+                                     "bias.attention_out",
+                                     "bias.mlp",
+                                     "tied_head",
+                                     "dropout.embedding",
+                                     "dropout.attention",
+                                     "dropout.residual",
+                                     "initialization.scheme",
+                                     "initialization.std"};
+
+/// The others, where they are not as they are by default: so a field that is added is told, too.
+void other_fields(Text& text, const DecoderSpec& model) {
+  std::vector<Fact> fields, defaults;
+  add_facts("", model, fields);
+  add_facts("", DecoderSpec{}, defaults);
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    if (fields[i].value != defaults[i].value && std::ranges::find(told, fields[i].name) == std::end(told))
+      fact(text, fields[i].name + ' ', fields[i].value);
+}
+
 void architecture(Text& text, const RecipeProgram& recipe) {
   const DecoderSpec& model = *recipe.model;
   print(text, "architecture\n");
@@ -118,6 +161,7 @@ void architecture(Text& text, const RecipeProgram& recipe) {
   for (const Fact& beside : recipe.described_model.beside_trunk) fact(text, beside.name, beside.value);
   fact(text, "dropout", dropout_text(model.dropout));
   fact(text, "initialisation", initialization_text(model));
+  other_fields(text, model);
 }
 
 bool equal_tensors(const ParameterLayout& a, const ParameterLayout& b) {

@@ -1,6 +1,7 @@
 // An encoder's trunk has all that the encoder says: a field that trunk() forgot would silently be DecoderSpec's
 // default.
 #include "support/catch.hpp"
+#include "support/change_field.hpp"
 
 #include <monomorph/core/spec_fields.hpp>
 #include <monomorph/spec/encoder_spec.hpp>
@@ -11,28 +12,9 @@
 
 using namespace monomorph;
 
-namespace {
-
-/// Another value than the field's default, be it a number, a choice or a spec.
-template <class Field> void change(Field& field) {
-  if constexpr (DescribedSpec<Field>) {
-    for_each_field(field, [](const char*, auto& inner) { change(inner); });
-  } else {
-    using Value = std::remove_cvref_t<decltype(field.value)>;
-    if constexpr (std::is_same_v<Value, bool>)
-      field = !field.value;
-    else if constexpr (std::is_enum_v<Value>)
-      field = field.value == Value{} ? static_cast<Value>(1) : Value{};
-    else
-      field = static_cast<Value>(field.value + 1);
-  }
-}
-
-}  // namespace
-
 TEST_CASE("an encoder's trunk has every field of the encoder") {
   EncoderSpec encoder;
-  change(encoder);
+  testing::change(encoder);
   const DecoderSpec trunk = encoder.trunk();
   const DecoderSpec defaults;
   std::set<std::string> found;

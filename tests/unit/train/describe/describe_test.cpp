@@ -1,6 +1,7 @@
 #include <monomorph/train/describe/describe.hpp>
 
 #include "support/catch.hpp"
+#include "support/change_field.hpp"
 #include "support/error_of.hpp"
 
 #include <monomorph/plan/fingerprint.hpp>
@@ -128,6 +129,45 @@ TEST_CASE("describe shows products in fp8, and what they record as no parameters
   }
   CHECK(line_of(text, "total") == "total 124,439,808");
   CHECK_FALSE(contains(describe(program_of<Gpt2>("gpt2"), 1, 1), "products of blocks"));
+}
+
+namespace {
+
+/// Describes a model in the place of GPT-2.
+template <class Spec> std::string text_with(const Spec& model) {
+  RecipeProgram program = program_of<Gpt2>("gpt2");
+  const DecoderSpec trunk = ModelKind<Spec>::trunk(model);
+  program.model = &trunk;
+  program.described_model = described_model(model);
+  return describe(program, 1, 1);
+}
+
+/// Where every field counts: sizes follow from the others, and the scaling of positions that a field belongs to is on.
+template <class Spec> Spec spec_that_reads(const std::string& field) {
+  Spec spec{.vocab_size = 50'257, .n_layers = 12, .n_heads = 12, .d_model = 768, .context_length = 1'024};
+  spec.activation = Activation::swiglu;
+  spec.position = Position::rotary;
+  if (field.starts_with("rotary.yarn.")) spec.rotary.yarn.factor = 2;
+  if (field.starts_with("rotary.dynamic.")) spec.rotary.dynamic.original_context = 512;
+  return spec;
+}
+
+template <class Spec> void check_every_field_told() {
+  for (const std::string& field : testing::names_of_fields<Spec>()) {
+    if (field == "n_layers") continue;  // told by the number of blocks, which is the same in a recipe (RECIPE-04)
+    CAPTURE(field);
+    Spec spec = spec_that_reads<Spec>(field);
+    const std::string before = text_with(spec);
+    testing::change_field(spec, field);
+    CHECK(text_with(spec) != before);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("describe tells of every field of a model that is not as it is by default") {
+  check_every_field_told<DecoderSpec>();
+  check_every_field_told<EncoderSpec>();
 }
 
 TEST_CASE("a fingerprint has 16 hexadecimal digits") { CHECK(fingerprint_text(0xabc) == "0000000000000abc"); }
