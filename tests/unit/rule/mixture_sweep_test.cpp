@@ -32,9 +32,14 @@ struct Mixtures {
   template <class M> static consteval auto rules() {
     return rule::mixture_rules<M::spec, M::spec.d_expert.value, M::bias>();
   }
-  static constexpr bool is_paired(int) { return true; }
+  static constexpr bool is_paired(int, int) { return true; }
+  static constexpr bool overlap(int a, int b) {
+    return a < field_changes && b < field_changes && a / n_values == b / n_values;
+  }
+  template <class M> static consteval int stage() { return 1; }
 };
 using Swept = Sweep<Mixtures>;
+[[maybe_unused]] const int told = Swept::tell();
 
 }  // namespace
 
@@ -45,13 +50,16 @@ TEST_CASE("the mixture to break breaks nothing") {
 
 TEST_CASE("each rule of mixtures is broken alone by one change") {
   Broken found;
-  for (int i = 0; i < Swept::selected.n; ++i) found.add(Swept::alone[Swept::selected.changes[i]].names[0]);
+  for (int i = 0; i < Swept::selected.n; ++i) found.add(Swept::alone[Swept::selected.changes[i]].names[0], {});
   INFO(text(found));
   CHECK(Swept::selected.n == 9);
 }
 
 TEST_CASE("two changes of a mixture break the rules of both") {
   Swept swept;
-  swept.check_pairs({}, 0.8);  // half of all read the number of experts
+  swept.check_pairs(
+      {{"TopExpertsInRange", "ExpertsInRange", "top_k is compared with experts that are there"},
+       {"CapacityInRange", "TopExpertsInRange", "its bound is made of a top_k that is in range"},
+       {"CapacityInRange", "SingleExpertKeepsScore", "the fewer experts a token has, the higher its bound"}});
   CHECK(swept.n_pairs == 36);
 }

@@ -59,10 +59,11 @@ using Policies = std::tuple<
     Of<Stack<Run<DecoderBlock, 4>, Run<Other, 3>>>, Of<Stack<Run<DecoderBlock, 4>, Run<DecoderBlock, 2>>>>;
 
 struct Decoders : RecipeChanges<Base, Policies> {
-  static constexpr bool is_paired(int) { return true; }
+  static constexpr bool is_paired(int, int) { return true; }
 };
 using Swept = Sweep<Decoders>;
 constexpr auto& alone = Swept::alone;
+[[maybe_unused]] const int told = Swept::tell();
 
 }  // namespace
 
@@ -99,6 +100,48 @@ TEST_CASE("most rules are broken alone by one change") { CHECK(Swept::selected.n
 
 TEST_CASE("two changes break the rules of both") {
   Swept swept;
-  swept.check_pairs("monomorph::rule::FeedForwardMultipleIsRead");  // which reads d_ff and its multiple
+  constexpr const char *range = "what is compared is out of range, which is told", *unread = "nothing reads rotary",
+                       *given = "head_dim is given, and not derived", *scaling = "the scaling is none, which is told",
+                       *few = "layers, or ranks, are none, which is told";
+  swept.check_pairs({{"HeadsDivideWidth", "WidthInRange", range},
+                     {"HeadDimInRange", "HeadsInRange", range},
+                     {"HeadDimInRange", "HeadsDivideWidth", "no head_dim can be derived"},
+                     {"HeadsDivideWidth", "RotaryHeadDimEven", given},
+                     {"HeadDimInRange", "RotaryHeadDimEven", given},
+                     {"FeedForwardRoundedUpLittle", "::WidthInRange", range},
+                     {"FeedForwardRoundedUpLittle", "HeadDimInRange", "a wider model leaves room for it"},
+                     {"FeedForwardRoundedUpLittle", "FeedForwardWidthInRange", "d_ff is given, and not rounded"},
+                     {"PaddingIsSmall", "VocabularyInRange", range},
+                     {"InitializationKeepsScale", "WidthInRange", range},
+                     {"WavelengthsSpanContext", "ContextInRange", range},
+                     {"MaskTokenInVocabulary", "VocabularyInRange", range},
+                     {"ContextWithinScaling", "RotaryIsRead", unread},
+                     {"RotaryHeadDimEven", "RotaryIsRead", unread},
+                     {"RotaryBaseAboveOne", "RotaryIsRead", unread},
+                     {"WavelengthsSpanContext", "RotaryIsRead", unread},
+                     {"RotaryScalingIsRead", "RotaryIsRead", unread},
+                     {"RotaryFactorsInRange", "RotaryIsRead", unread},
+                     {"OneRotaryScaling", "RotaryIsRead", unread},
+                     {"DynamicContextPositive", "RotaryIsRead", unread},
+                     {"RotaryContextIsExtended", "RotaryIsRead", unread},
+                     {"ContextWithinScaling", "RotaryScalingOrdered", scaling},
+                     {"WavelengthsSpanContext", "RotaryScalingOrdered", scaling},
+                     {"OneRotaryScaling", "RotaryScalingOrdered", scaling},
+                     {"ContextWithinScaling", "RotaryScalingIsRead", scaling},
+                     {"RotaryOriginalContextPositive", "RotaryScalingIsRead", scaling},
+                     {"OneRotaryScaling", "RotaryScalingIsRead", scaling},
+                     {"ContextWithinScaling", "RotaryOriginalContextPositive", scaling},
+                     {"RotaryContextIsExtended", "DynamicContextPositive", scaling},
+                     {"HybridGroupDividesRanks", "DegreesInRange", few},
+                     {"HybridGroupDividesRanks", "RanksFormReplicas", few},
+                     {"ShardsDivideRanks", "DegreesInRange", few},
+                     {"ShardsDivideRanks", "RanksFormReplicas", few},
+                     {"TrainsSomething", "LayersInRange", few},
+                     {"FreezesWithinLayers", "LayersInRange", few},
+                     {"EveryNthWithinLayers", "LayersInRange", few},
+                     {"FractionSelectsBlock", "LayersInRange", few},
+                     {"LayersAddUp", "LayersInRange", few},
+                     {"EpsilonIsRepresentable", "MasterAsWideAsCompute", "it is, in fp64"}},
+                    {{"monomorph::rule::FeedForwardMultipleIsRead", "which reads d_ff and its multiple"}});
   CHECK(swept.n_pairs == Swept::selected.n * (Swept::selected.n - 1) / 2);
 }
