@@ -1,7 +1,11 @@
 // The step on a device whose kernels run later than they are called, in a memory of its own: the same bits as on a CPU,
 // and not one access of the host to that memory but copies.
 #include "support/recording_device.hpp"
+#include "numerics/preferences.hpp"
 #include "numerics/schedule_recipes.hpp"
+#include "numerics/teacher.hpp"
+#include "out_of_tree/focal_loss.hpp"
+#include "out_of_tree/rms_prop.hpp"
 #include "support/adamw_update.hpp"
 #include "support/catch.hpp"
 #include "support/forked_child.hpp"
@@ -11,6 +15,7 @@
 #include <monomorph/core/type_name.hpp>
 #include <monomorph/optim/bf16_state.hpp>
 #include <monomorph/optim/by_class.hpp>
+#include <monomorph/optim/lion.hpp>
 #include <monomorph/runtime/comm/world.hpp>
 
 namespace monomorph::testing {
@@ -30,6 +35,12 @@ template <class R> struct FrozenBelow : R { using finetuning = finetuning::Freez
 inline constexpr MixtureSpec experts{
     .n_experts = 4, .top_k = 2, .d_expert = 32, .n_shared = 1, .balance_loss = 0.01, .bias_rate = 0.001};
 template <class R> struct Mixed : R { using layers = Stack<Run<Mixture<experts>::Block, R::model.n_layers.value>>; };
+
+/// An optimiser and an objective whose arithmetic is out of the tree.
+struct Stranger : llama_like {
+  using optimizer = stranger::RmsProp;
+  using objective = stranger::FocalLoss;
+};
 
 constexpr std::int64_t micro_batch = 2;
 constexpr int tree_levels = plan::tree_levels(2);
@@ -51,16 +62,16 @@ template <Recipe R> Trained trained(int levels, Timing timing = Timing::at_once)
   const auto communicator = one_rank();
   train::Step<R> step(*communicator, micro_batch, 3, levels, {}, timing);
   const auto hparams = PolicyHparams::of<typename R::optimizer::Hparams>();
+  if constexpr (has_teacher<objective_of<R>>) give_teacher(step);
   Trained trained;
   for (const int number : {1, 2, 3}) {
     for (const std::int64_t i : {0, 1}) {
-      const LossSum loss =
-          accumulate(step, sequences.from(2 * i, R::model.context_length), number, {.index = i, .count = 2});
+      const LossSum loss = accumulate(step, batch_from<R>(2 * i), number, {.index = i, .count = 2});
       trained.losses.push_back(loss.loss);
     }
     trained.losses.push_back(gradient_norm(step).sum.value());
     update(step, number, 1e-2, hparams);
-    trained.losses.push_back(step.evaluate(sequences.from(1, R::model.context_length)).loss);
+    trained.losses.push_back(step.evaluate(batch_from<R>(1)).loss);
   }
   trained.hash = hash_on_host(step, step.parameters()) ^ hash_on_host(step, step.gradients()) << 1 ^
                  hash_on_host(step, step.optimizer_state()) << 2;
@@ -121,6 +132,12 @@ TEST_CASE("a step that runs behind the host gives the same bits: low-rank adapte
 TEST_CASE("a step that runs behind the host gives the same bits: mixture of experts") {
   check_same<Mixed<llama_like>>();
   check_same<With<Mixed<llama_like>, checkpointing::EveryBlock>>();
+}
+TEST_CASE("a step that runs behind the host gives the same bits: other objectives, and arithmetic of one's own") {
+  check_same<OptimizedBy<llama_like, optim::Lion>>();
+  check_same<Preferring<llama_like>>();
+  check_same<TaughtBy<Padded<llama_like>, gpt2_like>>();
+  check_same<Stranger>();
 }
 TEST_CASE("what waits in the host's memory gives the same bits on a device that runs behind it: tied head") {
   check_host_memory<gpt2_like>();

@@ -106,6 +106,40 @@ class KeptTokens {
   Ids origins_, sequences_, pages_;
 };
 
+class KeptSequences {
+ public:
+  explicit KeptSequences(const SequenceBatch& sequences)
+      : sequences_(sequences),
+        targets_(sequences.targets_M, sequences.loss_M.elements()),
+        starts_(sequences.document_starts_M, sequences.loss_M.elements()),
+        reference_(sequences.reference_BK, sequences.reference_BK + sequences.samples() * sequences.sequences) {}
+  SequenceBatch sequences() const {
+    SequenceBatch kept = sequences_;
+    kept.targets_M = targets_, kept.document_starts_M = starts_, kept.reference_BK = reference_.data();
+    return kept;
+  }
+
+ private:
+  SequenceBatch sequences_;
+  Ids targets_, starts_;
+  std::vector<double> reference_;
+};
+
+class KeptLogits {
+ public:
+  explicit KeptLogits(const TokenLogits& logits)
+      : logits_(logits), targets_(logits.targets_C, logits.logits_CV.shape.rows) {}
+  TokenLogits logits() const {
+    TokenLogits kept = logits_;
+    kept.targets_C = targets_;
+    return kept;
+  }
+
+ private:
+  TokenLogits logits_;
+  Ids targets_;
+};
+
 struct Queue {};
 
 inline void synchronize(Queue) { Recorder::the().run(); }
@@ -138,8 +172,7 @@ inline DeviceUse device_use(Queue) { return cpu::device_use(cpu::Queue{}); }
 struct Device {
   static constexpr std::string_view name = "Recording";
   using Queue = recorder::Queue;
-  using kernel_sets = KernelSets<kernels::Sgd, kernels::MovingAverage, kernels::Orthogonalization, kernels::Routing,
-                                 kernels::ScaledProducts, kernels::TextPooling, kernels::Contrast>;
+  using kernel_sets = EveryKernelSet;
   static constexpr bool own_memory = true;
   static constexpr std::int64_t loss_chunk_tokens(std::int64_t padded_vocab) {
     return device::Cpu::loss_chunk_tokens(padded_vocab);
@@ -261,6 +294,7 @@ inline void pairwise_sum(Queue, std::span<const View> parts, View sum, bool accu
 }
 MONOMORPH_LATER(adamw, (ElementUpdate run, AdamWCoefficients coefficients, UpdateTerms terms), run, coefficients, terms)
 MONOMORPH_LATER(sgd, (ElementUpdate run, SgdCoefficients coefficients, UpdateTerms terms), run, coefficients, terms)
+MONOMORPH_LATER(lion, (ElementUpdate run, LionCoefficients coefficients, UpdateTerms terms), run, coefficients, terms)
 MONOMORPH_LATER(momentum_mean, (ElementUpdate run, MomentumCoefficients coefficients, UpdateTerms terms), run,
                 coefficients, terms)
 MONOMORPH_LATER(step_along, (ElementUpdate run, DirectionCoefficients coefficients, UpdateTerms terms), run,
@@ -269,11 +303,17 @@ MONOMORPH_LATER(move_average, (ElementUpdate run, AverageCoefficients coefficien
                 coefficients, terms)
 MONOMORPH_LATER(orthogonalize, (View matrix, View workspace, double squared_scale, std::int64_t iterations), matrix,
                 workspace, squared_scale, iterations)
-inline void cross_entropy(Queue, TokenLogits logits, LossTerms terms = {}) {
-  Recorder::the().add([=, targets = Ids(logits.targets_C, logits.logits_CV.shape.rows)]() mutable {
-    logits.targets_C = targets;
-    cpu::cross_entropy(cpu::Queue{}, logits, terms);
+inline void cross_entropy(Queue, const TokenLogits& logits, LossTerms terms = {}) {
+  Recorder::the().add([kept = KeptLogits(logits), terms] { cpu::cross_entropy(cpu::Queue{}, kept.logits(), terms); });
+}
+inline void distillation_loss(Queue, const TaughtLogits& logits, DistillationTerms terms) {
+  Recorder::the().add([=, student = KeptLogits(logits.student)] {
+    cpu::distillation_loss(cpu::Queue{}, {student.logits(), logits.teacher_CV, logits.metrics_4C}, terms);
   });
+}
+inline void preference_loss(Queue, const SequenceBatch& batch, PreferenceTerms terms) {
+  Recorder::the().add(
+      [kept = KeptSequences(batch), terms] { cpu::preference_loss(cpu::Queue{}, kept.sequences(), terms); });
 }
 MONOMORPH_LATER(begin_step, (StepScalars * scalars, std::span<std::int64_t> counters), scalars, counters)
 MONOMORPH_LATER(begin_micro_batch, (StepScalars * scalars), scalars)
@@ -330,6 +370,19 @@ MONOMORPH_LATER_WITH_IDS(pool_texts_backward, text_of_M, dx_MD,
 MONOMORPH_LATER(unit_length, (View x_RE, View y_RE), x_RE, y_RE)
 MONOMORPH_LATER(unit_length_backward, (View dy_RE, View x_RE), dy_RE, x_RE)
 MONOMORPH_LATER(contrastive_loss, (TextEmbeddings embeddings, ContrastiveTerms terms), embeddings, terms)
+/// Arithmetic of a policy's own, which captures what it needs by value, as it runs later than it is given.
+template <int n_state, class F> void each_element(Queue, ElementUpdate run, UpdateTerms terms, F f) {
+  Recorder::the().add([=] { cpu::each_element<n_state>(cpu::Queue{}, run, terms, f); });
+}
+template <class F> void each_token(Queue, const TokenLogits& logits, F f) {
+  Recorder::the().add([kept = KeptLogits(logits), f] { cpu::each_token(cpu::Queue{}, kept.logits(), f); });
+}
+template <class F> void each_sample(Queue, const SequenceBatch& batch, F f) {
+  Recorder::the().add([kept = KeptSequences(batch), f] { cpu::each_sample(cpu::Queue{}, kept.sequences(), f); });
+}
+template <class F> void each_sample(Queue, TextEmbeddings embeddings, F f) {
+  Recorder::the().add([=] { cpu::each_sample(cpu::Queue{}, embeddings, f); });
+}
 #undef MONOMORPH_LATER
 #undef MONOMORPH_LATER_WITH_IDS
 #undef MONOMORPH_TEST_LISTED
