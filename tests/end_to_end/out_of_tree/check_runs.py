@@ -41,24 +41,27 @@ def dtypes(checkpoint):
 
 
 def seen(run, ranks):
-    """What the observers of all ranks wrote of each step: figures that they share, and sums of what each holds."""
+    """What the observers of all ranks wrote of each step: figures that they share, and sums of what each holds. A pair of ranks holds
+    each tensor once, and every pair the same."""
     of_ranks = [lines(f"{run}/observer/rank-{rank}.jsonl") for rank in range(ranks)]
     steps = []
     for records in zip(*of_ranks, strict=True):
         step = {}
         for name in {name for record in records for name in record}:
-            values = [record[name] for record in records if name in record]
             if re.match("(parameter|gradient) ", name):
-                step[name] = sum(values)
+                parts = [record.get(name) for record in records]
+                assert all(parts[first:first + 2] == parts[:2] for first in range(0, ranks, 2)), (run, name, parts)
+                step[name] = sum(part for part in parts[:2] if part is not None)
             else:
-                assert len(values) == ranks and len(set(values)) == 1, name
+                values = [record[name] for record in records]
+                assert len(set(values)) == 1, name
                 step[name] = values[0]
         steps.append(step)
     return steps
 
 
 metrics = {run: lines(f"{run}/metrics.jsonl")
-           for run in ("strange of 1", "strange of 2", "watched of 1", "watched of 2", "resumed")}
+           for run in (*(f"{recipe} of {ranks}" for recipe in ("strange", "watched") for ranks in (1, 2, 4)), "resumed")}
 losses = {run: [line["loss"] for line in of_run] for run, of_run in metrics.items()}
 assert all(of_run == losses["strange of 1"] for of_run in losses.values()), losses
 first, *_, last = losses["strange of 1"]
@@ -70,7 +73,7 @@ factors = [1 / 4, 2 / 4, 3 / 4, 1, 1, 1, 1] + [1 - math.sqrt(k / 5) for k in ran
 for line, factor in zip(metrics["strange of 1"], factors, strict=True):
     assert close(line["lr"], 1e-3 * factor), (line, factor)
 
-for run, ranks in (("watched of 1", 1), ("watched of 2", 2), ("resumed", 2)):
+for run, ranks in (("watched of 1", 1), ("watched of 2", 2), ("watched of 4", 4), ("resumed", 2)):
     steps = seen(run, ranks)
     assert [step["step"] for step in steps] == list(range(1, 13))
     resumed_at = 8 if run == "resumed" else 0
@@ -112,13 +115,14 @@ for ranks in (1, 2, 4):
     for several, one in zip(of_lean, alone, strict=True):
         assert math.isclose(several, one, rel_tol=0.0005), (ranks, several, one)
 
-# The encoders: each pair is compared with those of both ranks, so that two ranks add up what one does. Only the first steps
+# The encoders: each pair is compared with those of all ranks, so that several ranks add up what one does. Only the first steps
 # are close: rounding grows from step to step, as which pairs have a loss at all depends on the last bits.
 for recipe, falls_to in (("matched", 0.85), ("transformed_pairs", 0.9)):
-    runs = [[line for line in lines(f"{recipe} of {ranks}/metrics.jsonl") if "loss" in line] for ranks in (1, 2)]
-    for one, two in zip(*(steps[:10] for steps in runs), strict=True):
-        assert math.isclose(one["loss"], two["loss"], rel_tol=1e-4), (recipe, one, two)
-        assert one["violations"] == two["violations"], (recipe, one, two)
+    runs = [[line for line in lines(f"{recipe} of {ranks}/metrics.jsonl") if "loss" in line] for ranks in (1, 2, 4)]
+    for one, *several in zip(*(steps[:10] for steps in runs), strict=True):
+        for step in several:
+            assert math.isclose(one["loss"], step["loss"], rel_tol=1e-4), (recipe, one, step)
+            assert one["violations"] == step["violations"], (recipe, one, step)
     for steps in runs:
         assert len(steps) == 30
         assert sum(step["loss"] for step in steps[-5:]) / 5 < falls_to * steps[0]["loss"], (recipe, steps)

@@ -1,5 +1,6 @@
-# bash train_test.sh PROJECT PREFIX SOURCES: builds the project against the installation in PREFIX, and trains its recipes on one rank
-# and on two: the decoders in the fixed tree to the same bits, the encoder to the same losses. check_runs.py compares what they wrote.
+# bash train_test.sh PROJECT PREFIX SOURCES: builds the project against the installation in PREFIX, and trains its recipes on one rank,
+# on two and on four, which are two pairs to its sharding strategy: the decoders in the fixed tree to the same bits, the encoder to the
+# same losses. check_runs.py compares what they wrote.
 # What compiles is CMake's choice by the environment.
 set -euo pipefail
 project=$1 monomorph=$2/bin sources=$3
@@ -12,10 +13,10 @@ head -c 20000 "$sources/data/tinyshakespeare.txt" >text.txt
 "$monomorph/monomorph-data" train-tokenizer text.txt --vocab-size 257 --output tokenizer.json
 "$monomorph/monomorph-data" pack text.txt --tokenizer tokenizer.json --output train.pbin
 echo '{"run": {"steps": 12}, "data": {"train": "train.pbin"}, "log": {"every": 1, "tensorboard": false},
-       "batch": {"global_batch": 4, "micro_batch": 2, "reduction": "fixed_tree"}, "checkpoint": {"every": 1, "keep": "all"},
+       "batch": {"global_batch": 4, "micro_batch": 1, "reduction": "fixed_tree"}, "checkpoint": {"every": 1, "keep": "all"},
        "optimizer": {"alpha": 0.9}, "loss": {"gamma": 1.5}, "schedule": {"rise": 3, "cool_down": 5}}' >run.json
 for recipe in strange watched; do
-  for ranks in 1 2; do
+  for ranks in 1 2 4; do
     build/$recipe --ranks "$ranks" --hparams run.json --set run.output_dir="$recipe of $ranks"
     "$monomorph/monomorph-checkpoint" digest "$recipe of $ranks" >"digest of $recipe of $ranks"
     cmp "digest of strange of 1" "digest of $recipe of $ranks"
@@ -49,10 +50,10 @@ done
 
 # A precision: what ranks send is rounded, so that several of them make almost what one does.
 for ranks in 1 2 4; do
-  build/lean --ranks "$ranks" --hparams run.json --set batch.micro_batch=1 --set batch.reduction=any_order --set run.output_dir="lean of $ranks"
+  build/lean --ranks "$ranks" --hparams run.json --set batch.reduction=any_order --set run.output_dir="lean of $ranks"
 done
 
-# Encoders, of which one is a kind of model of the project's own: two neighbouring lines are a pair, and pairs of both ranks are compared with each other.
+# Encoders, of which one is a kind of model of the project's own: two neighbouring lines are a pair, and pairs of all ranks are compared with each other.
 python3 -c 'import json, sys
 lines = [line.strip() for line in sys.stdin if len(line) > 20]
 for query, positive in zip(lines[::2], lines[1::2]):
@@ -62,7 +63,7 @@ echo '{"run": {"steps": 30}, "data": {"train": "pairs.pbin", "evaluation": "pair
        "batch": {"global_batch": 8}, "log": {"every": 1, "tensorboard": false}, "schedule": {"warmup_steps": 3},
        "optimizer": {"lr": 3e-4}, "loss": {"margin": 0.3}}' >match.json
 for recipe in matched transformed_pairs; do
-  for ranks in 1 2; do
+  for ranks in 1 2 4; do
     build/$recipe --ranks "$ranks" --hparams match.json --set batch.micro_batch=$((8 / ranks)) --set run.output_dir="$recipe of $ranks"
   done
   grep 'recall@1' <<<"$(build/$recipe retrieve --checkpoint "$recipe of 2")"
