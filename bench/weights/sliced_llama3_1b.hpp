@@ -7,7 +7,7 @@ namespace recipes {
 struct sliced_llama3_1b {
   static constexpr monomorph::DecoderSpec model = [] {
     monomorph::DecoderSpec model = monomorph::models::llama3_1b;
-    model.context_length = 128;
+    model.context_length = 32;
     return model;
   }();
   using sharding = monomorph::sharding::FullShard;
