@@ -269,6 +269,31 @@ TEST_CASE("sequences that are compared race for nothing") {
   CHECK(races_of([&] { cuda::preference_loss({}, batch, {}); }) == 0);
 }
 
+TEST_CASE("a student that is compared with its teacher races for nothing") {
+  constexpr std::int64_t rows = 3, columns = 140, vocab_size = 137;
+  std::vector<float> student(rows * columns), teacher(student), losses(rows), metrics(4 * rows);
+  for (std::size_t i = 0; i < student.size(); ++i)
+    student[i] = static_cast<float>(i * 7 % 31) / 8, teacher[i] = static_cast<float>(i * 5 % 23) / 8;
+  const std::vector<std::int32_t> targets{5, ignored_target, 7};
+  const auto view = [](std::vector<float>& of, std::int64_t width) {
+    return View(reinterpret_cast<std::byte*>(of.data()), DType::fp32, {std::ssize(of) / width, width});
+  };
+  LossSum sum;
+  for (const Divergence divergence : {Divergence::forward_kl, Divergence::reverse_kl, Divergence::jensen_shannon})
+    CHECK(races_of([&] {
+            cuda::distillation_loss({},
+                                    {{.logits_CV = view(student, columns),
+                                      .targets_C = targets.data(),
+                                      .vocab_size = vocab_size,
+                                      .loss_C = view(losses, rows),
+                                      .dlogits_CV = view(student, columns),
+                                      .sum = &sum},
+                                     view(teacher, columns),
+                                     view(metrics, rows)},
+                                    {.divergence = divergence, .temperature = 2});
+          }) == 0);
+}
+
 TEST_CASE("pooling and partners race for nothing") {
   constexpr std::int64_t samples = 3, tokens = 5, texts = 2, features = 7;
   const std::vector<std::int32_t> text_of{0, 0, 1, 1, 2, 0, 1, 1, 2, 2, 1, 1, 0, 0, 0};

@@ -356,6 +356,44 @@ TEST_CASE("cross-entropy on a GPU", "[cross_entropy]") {
       }
 }
 
+TEST_CASE("a student compared with its teacher on a GPU", "[distillation]") {
+  MONOMORPH_NEEDS_GPU;
+  for (const DType dtype : {DType::fp32, DType::fp64})
+    for (const std::int64_t vocab : {std::int64_t{50'257}, std::int64_t{100}})
+      for (const Divergence divergence : {Divergence::forward_kl, Divergence::reverse_kl, Divergence::jensen_shannon})
+        for (const double temperature : {2.0, 1000.0}) {
+          CAPTURE(name_of(dtype), vocab, static_cast<int>(divergence), temperature);
+          const std::int64_t rows = 40, padded = (vocab + 63) / 64 * 64;
+          auto targets = random_ids(rows, static_cast<std::int32_t>(vocab), 3);
+          targets[7] = ignored_target;
+          const Mirror student = random_mirror({rows, padded}, dtype, 1),
+                       teacher = random_mirror({rows, padded}, dtype, 2), loss = random_mirror({1, rows}, dtype, 3),
+                       metrics = random_mirror({4, rows}, dtype, 4),
+                       narrow = random_mirror({rows, padded}, dtype == DType::fp64 ? dtype : DType::bf16, 5);
+          MirrorOf<double> scale(8);
+          MirrorOf<LossSum> sum(LossSum{.loss = 3, .tokens = 4});
+          on_both([&](auto q) {
+            distillation_loss(q,
+                              {{.logits_CV = student.on(q),
+                                .targets_C = targets.data(),
+                                .vocab_size = vocab,
+                                .loss_C = loss.on(q),
+                                .dlogits_CV = narrow.on(q),
+                                .scale = scale.on(q),
+                                .sum = sum.on(q)},
+                               teacher.on(q),
+                               metrics.on(q)},
+                              {.divergence = divergence, .temperature = temperature});
+          });
+          const double tolerance = dtype == DType::fp64 ? 1e-9 : 5e-5;
+          loss.check_equal(tolerance);
+          metrics.check_equal(tolerance);
+          narrow.check_equal(dtype == DType::fp64 ? 1e-9 : 1e-2);
+          CHECK(sum.gpu().tokens == sum.cpu().tokens);
+          CHECK(sum.gpu().loss == Approx(sum.cpu().loss).epsilon(tolerance));
+        }
+}
+
 TEST_CASE("updates on a GPU", "[optimizer]") {
   MONOMORPH_NEEDS_GPU;
   struct Dtypes {

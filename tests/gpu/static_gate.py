@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 READ = "sm_90"  # the architecture whose machine code is read
-STREAMING = ("activation", "column_sums", "cross_entropy", "dropout", "elementwise", "embedding", "norm", "norm_backward",
+STREAMING = ("activation", "column_sums", "cross_entropy", "distillation", "dropout", "elementwise", "embedding", "norm", "norm_backward",
              "optimizer", "pair_rows", "pairwise_sum", "rotary", "round_to_fp8")
 FLOATING_ATOMIC = re.compile(r"\b(?:red|atom)\.[\w.]*\.(?:f16|f16x2|bf16|bf16x2|f32|f64)\b.*")
 INSTRUCTION = re.compile(r" {8}/\*[0-9a-f]{4,}\*/ +(?:@!?U?P\w+ +)?([A-Z][\w.]*)")

@@ -1,16 +1,12 @@
 // Several ranks on simulated GPUs: processes that exchange by NCCL. They train as a CPU does, with the bits of any
 // number of ranks where sums have a fixed order, and whatever order streams run in.
-#include "support/catch.hpp"
+#include "simulator/rank_processes.hpp"
 #include "support/error_of.hpp"
-#include "support/free_port.hpp"
-#include "support/process.hpp"
 
 #include <fmt/format.h>
 #include <cmath>
 #include <csignal>
-#include <deque>
 #include <numeric>
-#include <sstream>
 
 namespace monomorph::testing {
 namespace {
@@ -25,57 +21,8 @@ std::vector<string> command(const string& device, const string& strategy, const 
   return {MONOMORPH_SIMULATED_RANK,     device, strategy, order, schedule, std::to_string(seed), std::to_string(steps),
           std::to_string(micro_batches)};
 }
-Process::Environment environment(int rank, int ranks, const string& port, int gpus, const string& trouble = "") {
-  return {{"RANK", std::to_string(rank)},
-          {"WORLD_SIZE", std::to_string(ranks)},
-          {"LOCAL_RANK", std::to_string(rank)},
-          {"LOCAL_WORLD_SIZE", std::to_string(ranks)},
-          {"MASTER_ADDR", "127.0.0.1"},
-          {"MASTER_PORT", port},
-          {"OMP_NUM_THREADS", "1"},
-          {"MONOMORPH_SIMULATOR_GPUS", std::to_string(gpus)},
-          {"MONOMORPH_SIMULATOR_NCCL", trouble}};
-}
+constexpr int short_timeout = 10;  ///< of ranks of which one is silent
 
-/// By rank.
-std::vector<ProcessResult> results_of(int ranks, const std::vector<string>& rank_program, int gpus) {
-  const string port = free_port();
-  std::deque<Process> processes;
-  for (int rank = 0; rank < ranks; ++rank)
-    processes.emplace_back(rank_program, ranks == 1 ? Process::Environment{} : environment(rank, ranks, port, gpus));
-  std::vector<ProcessResult> results;
-  for (Process& process : processes) results.push_back(process.wait());
-  return results;
-}
-std::vector<ProcessResult> results_of(int ranks, const std::vector<string>& rank_program) {
-  return results_of(ranks, rank_program, ranks);
-}
-
-std::vector<string> lines_of(const string& text, const string& beginning) {
-  std::vector<string> lines;
-  std::istringstream stream(text);
-  for (string line; std::getline(stream, line);)
-    if (line.starts_with(beginning)) lines.push_back(line);
-  return lines;
-}
-
-/// The steps of rank 0. All ranks have ended well and without races, and agree.
-std::vector<string> steps_of(int ranks, const std::vector<string>& rank_program) {
-  const std::vector<ProcessResult> results = results_of(ranks, rank_program);
-  for (const ProcessResult& result : results) {
-    CAPTURE(result.err, result.out);
-    CHECK(result.exit_code == 0);
-    CHECK(lines_of(result.out, "note: ").empty());
-    CHECK(lines_of(result.out, "step ") == lines_of(results.front().out, "step "));
-  }
-  return lines_of(results.front().out, "step ");
-}
-
-std::vector<double> losses_of(const std::vector<string>& steps) {
-  std::vector<double> losses;
-  for (const string& step : steps) losses.push_back(std::strtod(step.c_str() + step.find("loss ") + 5, nullptr));
-  return losses;
-}
 double worst_difference(const std::vector<string>& some, const std::vector<string>& others) {
   const std::vector<double> a = losses_of(some), b = losses_of(others);
   REQUIRE(a.size() == n_steps);
@@ -170,6 +117,41 @@ TEST_CASE("GPUs learn preferences with the losses of a CPU, and in the fixed tre
 TEST_CASE("recorded steps of GPUs that learn preferences have the same bits in every schedule of streams") {
   check_schedules("PreferencesFullShard", "any_order", {13, 14}, "recorded");
 }
+namespace {
+
+constexpr int n_taught_steps = 4;
+std::vector<string> taught(const string& strategy, const string& device) {
+  return command(device, strategy, "fixed_tree", "late", 0, n_taught_steps);
+}
+
+}  // namespace
+
+TEST_CASE(
+    "GPUs learn from a teacher with the losses of a CPU, and in the fixed tree the bits of one, recorded or not") {
+  const std::vector<string> cpu = steps_of(1, command("cpu", "TaughtReplicate", "fixed_tree")),
+                            one = steps_of(1, command("gpu", "TaughtReplicate", "fixed_tree"));
+  CHECK(losses_of(cpu).back() < losses_of(cpu).front());
+  CHECK(worst_difference(one, cpu) < 1e-6);
+  const std::vector<string> first(one.begin(), one.begin() + n_taught_steps);
+  CHECK(steps_of(2, taught("TaughtReplicate", "recorded")) == first);
+  CHECK(steps_of(4, taught("TaughtShardGradOp", "recorded")) == first);
+  CHECK(steps_of(1, taught("TaughtFullShard", "recorded")) == first);
+  CHECK(steps_of(2, taught("TaughtFullShard", "gpu")) == first);
+  CHECK(steps_of(4, taught("TaughtFullShard", "recorded")) == first);
+}
+TEST_CASE("GPUs learn from a teacher with the bits of one on any number of ranks in every way", "[.][exhaustive]") {
+  const std::vector<string> first = steps_of(1, taught("TaughtReplicate", "gpu"));
+  for (const string strategy : {"TaughtReplicate", "TaughtShardGradOp", "TaughtFullShard"})
+    for (const int ranks : {1, 2, 4})
+      for (const string device : {"gpu", "recorded"}) {
+        CAPTURE(strategy, ranks, device);
+        CHECK(steps_of(ranks, taught(strategy, device)) == first);
+      }
+  for (const string device : {"gpu", "recorded"}) check_schedules("TaughtShardGradOp", "fixed_tree", {17, 18}, device);
+}
+TEST_CASE("recorded steps of GPUs that learn from a teacher have the same bits in every schedule of streams") {
+  check_schedules("TaughtFullShard", "any_order", {15}, "recorded");
+}
 TEST_CASE("pairs of GPUs that are replicas have the losses of a CPU, and the bits of one GPU in the fixed tree") {
   check_strategy("HybridShard", {4});
 }
@@ -239,7 +221,8 @@ TEST_CASE("gradients that are rounded to bf16 between GPUs are rounded once, and
 
 TEST_CASE(
     "from the second step on GPUs are asked for no memory, send what is planned, and their hosts wait once a step") {
-  for (const string strategy : {"Replicate", "ShardOptimizer", "FullShard", "Fp8FullShard", "PreferencesFullShard"})
+  for (const string strategy :
+       {"Replicate", "ShardOptimizer", "FullShard", "Fp8FullShard", "PreferencesFullShard", "TaughtFullShard"})
     for (const auto& [device, order] : {std::pair("gpu", "any_order"), std::pair("gpu", "fixed_tree"),
                                         std::pair("recorded", "any_order"), std::pair("recorded", "fixed_tree")})
       for (const ProcessResult& result : results_of(2, command(device, strategy, order, "late", 0, 4))) {
@@ -272,8 +255,8 @@ namespace {
 std::vector<ProcessResult> troubled(const string& trouble, int steps = n_steps) {
   const string port = free_port();
   const std::vector<string> rank_program = command("gpu", "FullShard", "any_order", "late", 0, steps);
-  Process first(rank_program, environment(0, 2, port, 2, trouble)),
-      second(rank_program, environment(1, 2, port, 2, trouble));
+  Process first(rank_program, environment(0, 2, port, 2, trouble, short_timeout)),
+      second(rank_program, environment(1, 2, port, 2, trouble, short_timeout));
   std::vector<ProcessResult> results;
   results.push_back(first.wait(std::chrono::seconds(60)));
   results.push_back(second.wait(std::chrono::seconds(60)));
@@ -367,7 +350,8 @@ namespace {
 ProcessResult left_alone_by(int signal, const string& device = "gpu") {
   const string port = free_port();
   const std::vector<string> rank_program = command(device, "FullShard", "any_order", "late", 0, 1'000'000);
-  Process first(rank_program, environment(0, 2, port, 2)), second(rank_program, environment(1, 2, port, 2));
+  Process first(rank_program, environment(0, 2, port, 2, "", short_timeout)),
+      second(rank_program, environment(1, 2, port, 2, "", short_timeout));
   REQUIRE(second.wait_for_output("step 5 "));
   second.signal(signal);
   ProcessResult result = first.wait(std::chrono::seconds(60));

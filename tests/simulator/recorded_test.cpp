@@ -50,7 +50,10 @@ constexpr std::array<StepOf, 7> varied{{{}, {}, {}, {.is_a_spike = true}, {.is_e
 
 template <Recipe R> class Steps {
  public:
-  explicit Steps(bool recorded) { step_.record_steps(recorded); }
+  explicit Steps(bool recorded) {
+    step_.record_steps(recorded);
+    if constexpr (has_teacher<objective_of<R>>) give_teacher(step_);
+  }
 
   train::Ticket take(const StepOf& of) {
     ++number_;
@@ -118,6 +121,10 @@ TEST_CASE("recorded steps leave the bits of others in every kind of recipe") {
   SECTION("preferences") { CHECK(check_same_bits<Preferring<Small<llama_like>>>() == 10); }
   SECTION("preferences whose logits are made twice") {
     CHECK(check_same_bits<InBf16<Preferring<Small<gpt2_like>>>, WithShortChunks>() == 10);
+  }
+  SECTION("a teacher") { CHECK(check_same_bits<InBf16<Taught<Small<llama_like>, Small<gpt2_like>>>>() == 10); }
+  SECTION("a teacher whose logits come in chunks") {
+    CHECK(check_same_bits<Taught<Small<gpt2_like>, Small<llama_like>>, WithShortChunks>() == 10);
   }
   SECTION("documents") { CHECK(check_same_bits<Documents>() == 10); }
   // Each tensor's update is told the learning rate.

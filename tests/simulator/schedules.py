@@ -2,7 +2,7 @@
 """Random schedules of streams, by the number: the same bits in all of them, and no race.
 
 schedules.py <build folder> [--schedules N] [--raced N] [--recipes N] [--ranks N...] [--rank-schedules N] [--without-waits N] [--jobs N] [--report FILE]
-- N schedules over the recipes of the covering set (the first so many), steps recorded and not, each of which must leave the bits
+- N schedules over the recipes of the covering set (the first so many; with --recipes 0 ranks alone are tried), steps recorded and not, each of which must leave the bits
   of the late one; and N of each recipe, recorded and not, in which kernels report what they read and write, so that races are
   found that do not show in bits;
 - steps of each sharding strategy on so many ranks, recorded and not, in the fixed tree, each in so many schedules, which must
@@ -72,6 +72,8 @@ class Run:
 
 def covering_set(pool, build, seeds, n_schedules, n_raced, n_recipes):
     """Rows of (recipe, device, the schedules' run, the run that looks for races)."""
+    if n_recipes == 0:
+        return []
     recipes = subprocess.run([build / "simulated_schedules"], capture_output=True, text=True, check=True).stdout.splitlines()
     recipes = recipes[:n_recipes]
     each = -(-n_schedules // (len(recipes) * len(HOW)))
@@ -247,12 +249,14 @@ def main():
     arguments = parser.parse_args()
     if arguments.ranks and arguments.rank_schedules < 1:
         parser.error("--rank-schedules must be 1 at least")
+    if arguments.recipes == 0 and arguments.without_waits:
+        parser.error("without recipes no waits are left out: --recipes 0 needs --without-waits 0")
     head, began, seeds = machine(), time.monotonic(), Seeds()
     build = arguments.build.resolve()
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         rows = covering_set(pool, build, seeds, arguments.schedules, arguments.raced, arguments.recipes)
         table = table_of_ranks(pool, build, seeds, arguments.ranks, arguments.rank_schedules) if arguments.ranks else {}
-    deleted, refused = without_waits(build, seeds, HOW, arguments.without_waits, rows[0][2].n)
+    deleted, refused = without_waits(build, seeds, HOW, arguments.without_waits, rows[0][2].n) if rows else ([], [])
     report = report_of(head, " ".join(["tests/simulator/schedules.py", *sys.argv[1:]]), rows, table, arguments.ranks,
                        arguments.rank_schedules, deleted, refused, time.monotonic() - began)
     print(report)

@@ -1,5 +1,6 @@
 #pragma once
 #include "numerics/preferences.hpp"
+#include "numerics/teacher.hpp"
 #include "simulator/simulator.hpp"
 #include "support/tensors.hpp"
 
@@ -41,6 +42,8 @@ template <class R> struct OfShortRows : R {
   }();
 };
 template <class R> struct InFp8 : OfShortRows<R> { using precision = precision::Fp8Mixed; };
+/// R, whose student learns from a model of the sizes of another family.
+template <class R, class Teacher> using Taught = TaughtBy<Padded<R>, Padded<Teacher>>;
 template <class R> struct KeptOnHost : R {
   using sharding = sharding::HostParameters<sharding::Replicate>;
   using checkpointing = checkpointing::Offload<>;
@@ -50,6 +53,9 @@ template <class R> struct KeptOnHost : R {
 /// A step in use: each of its steps has two micro-batches, and clips its gradients.
 template <Recipe R> class Training {
  public:
+  Training() {
+    if constexpr (has_teacher<objective_of<R>>) give_teacher(step_);
+  }
   /// Asks for the next step.
   train::Ticket take_step() {
     ++number_;

@@ -15,9 +15,9 @@ namespace monomorph::device {
 struct Cuda {
   static constexpr std::string_view name = "Cuda";
   using Queue = cuda::Queue;
-  using kernel_sets =
-      KernelSets<kernels::Sgd, kernels::Lion, kernels::MovingAverage, kernels::Orthogonalization, kernels::Routing,
-                 kernels::ScaledProducts, kernels::TextPooling, kernels::Contrast, kernels::Preference>;
+  using kernel_sets = KernelSets<kernels::Sgd, kernels::Lion, kernels::MovingAverage, kernels::Orthogonalization,
+                                 kernels::Routing, kernels::ScaledProducts, kernels::TextPooling, kernels::Contrast,
+                                 kernels::Preference, kernels::Distillation>;
   static constexpr bool own_memory = true;
   /// So many that products fill the GPU, and few enough that what exists of the logits stays small beside the
   /// activations of a micro-batch.

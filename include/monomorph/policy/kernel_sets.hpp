@@ -124,7 +124,7 @@ struct Distillation {
   template <bool holds> static consteval void explain() {
     static_assert(holds,
                   "[DEVICE-03] the objective Distillation must have a device that compares the logits of two models, "
-                  "and this one does not; build the recipe for the device cpu (docs/rules.md#device-03)");
+                  "and this one does not; build the recipe for the device cpu or cuda (docs/rules.md#device-03)");
   }
 };
 /// Functions of one's own, called by each_element, each_token or each_sample.

@@ -3,6 +3,7 @@
 #include <monomorph/runtime/cuda/queue.hpp>
 #include <monomorph/runtime/kernels/attention.hpp>
 #include <monomorph/runtime/kernels/cross_entropy.hpp>
+#include <monomorph/runtime/kernels/distillation.hpp>
 #include <monomorph/runtime/kernels/dropout.hpp>
 #include <monomorph/runtime/kernels/expert_products.hpp>
 #include <monomorph/runtime/kernels/optimizer.hpp>
@@ -103,6 +104,7 @@ void embedding_backward(Queue queue, const std::int32_t* ids_M, View dx_MD, View
 void position_embedding_backward(Queue queue, View dx_MD, std::int64_t tokens, View dpositions_TD, bool accumulate,
                                  const std::int32_t* document_starts_M = nullptr);
 void cross_entropy(Queue queue, const TokenLogits& logits, const LossTerms& terms = {});
+void distillation_loss(Queue queue, const TaughtLogits& logits, const DistillationTerms& terms);
 
 // Updates of parameters, and the norm of gradients.
 void adamw(Queue queue, const ElementUpdate& run, const AdamWCoefficients& coefficients, const UpdateTerms& terms);

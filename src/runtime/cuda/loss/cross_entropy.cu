@@ -5,14 +5,12 @@
 #include "runtime/cuda/launch/launch.hpp"
 #include "runtime/cuda/launch/map_elements.hpp"
 #include "runtime/cuda/launch/pack.hpp"
+#include "runtime/cuda/loss/token_blocks.hpp"
 #include "runtime/cuda/sums/block_reduction.hpp"
 #include "runtime/kernels/dtypes.hpp"
 
-#include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
-#include <stdexcept>
 
 // A block for each token. It reads the logits once for their maximum and the sum of their exponentials, and again, from
 // the second-level cache, for the gradient. Exponentials are of the logits' dtype and are added up in fp64, so that no
@@ -58,10 +56,6 @@ template <class S> struct Exponentials {
     total *= static_cast<double>(std::exp(most - greatest));
     most = greatest;
   }
-};
-
-struct Greater {
-  template <class S> __device__ S operator()(S a, S b) const { return a > b ? a : b; }
 };
 
 /// Of all of a token's logits, in each thread of its block.
@@ -118,22 +112,6 @@ __device__ Gradient<S> gradient_of(const Exponentials<S>& found, S log_sum_exp, 
   return gradient;
 }
 
-/// f<width>(column) for packs of n columns, and f<1>(column) for those behind them. From the last on, as what was read
-/// last is the likeliest still to be in the cache.
-template <int width, class F> __device__ void each_pack_backward(std::int64_t n, F f) {
-  const std::int64_t packs = n / width;
-  if (const std::int64_t rest = packs * width + threadIdx.x; rest < n) f.template operator()<1>(rest);
-  const std::int64_t turns = (packs + blockDim.x - 1) / blockDim.x;
-  for (std::int64_t pack = (turns - 1) * blockDim.x + threadIdx.x; pack >= 0; pack -= blockDim.x)
-    if (pack < packs) f.template operator()<width>(pack * width);
-}
-
-/// All columns but the first `n` to zero.
-template <class D> __device__ void zero_columns(D* row, std::int64_t n, std::int64_t columns) {
-  for (std::int64_t column = n + threadIdx.x; column < columns; column += blockDim.x)
-    write_pack(Pack<float, 1>{{0}}, row + column);
-}
-
 template <class S>
 __device__ S loss_of(const Exponentials<S>& found, S target_logit, S log_total, S log_sum_exp, const LossTerms& terms,
                      std::int64_t vocabulary) {
@@ -172,33 +150,6 @@ __global__ void __launch_bounds__(most_token_threads<S>, 1) cross_entropies(Toke
   zero_columns(dlogits, tokens.vocabulary, tokens.columns);
 }
 
-constexpr int loss_threads = 256;
-
-/// One block adds up the losses of all tokens, in one order, and counts those that have a target.
-template <class S>
-__global__ void __launch_bounds__(loss_threads)
-    add_losses(const S* loss, const std::int32_t* targets, std::int64_t rows, LossSum* sum) {
-  double own = 0;
-  int own_targets = 0;
-  for (std::int64_t row = threadIdx.x; row < rows; row += loss_threads) {
-    own += static_cast<double>(loss[row]);
-    own_targets += targets[row] != ignored_target ? 1 : 0;
-  }
-  const double total = joined_in_block<struct OfLosses>(own, Sum{});
-  const int counted = joined_in_block<struct OfTargets>(own_targets, Sum{});
-  if (threadIdx.x == 0) {
-    sum->loss += total;
-    sum->tokens += counted;
-  }
-}
-
-/// As many as have a few packs each.
-unsigned threads_for(std::int64_t vocabulary, int width, std::int64_t most) {
-  constexpr std::int64_t packs = 2;
-  const std::int64_t threads = std::clamp(vocabulary / (width * packs), std::int64_t{64}, most);
-  return std::bit_floor(static_cast<unsigned>(threads));
-}
-
 template <class S, class D> void start(Queue queue, const TokenLogits& logits, const LossTerms& terms) {
   // Exponentials of fp64, which is there to compare with, leave no registers for packs.
   constexpr int wide = std::same_as<S, double> ? 1 : static_cast<int>(2 * access_bytes / sizeof(S));
@@ -222,36 +173,17 @@ template <class S, class D> void start(Queue queue, const TokenLogits& logits, c
          queue, tokens);
 }
 
-template <class S> void choose_gradient(Queue queue, const TokenLogits& logits, const LossTerms& terms) {
-  const View& out = logits.dlogits_CV;
-  if (!out.present() || out.dtype == dtype_of<S>) return start<S, S>(queue, logits, terms);
-  if constexpr (std::same_as<S, float>) {
-    if (out.dtype == DType::bf16) return start<float, BFloat16>(queue, logits, terms);
-    if (out.dtype == DType::fp16) return start<float, Half>(queue, logits, terms);
-  }
-  throw std::logic_error("cuda::cross_entropy writes gradients of the logits' dtype, or of 16 bits");
-}
-
-void check_dtypes(const TokenLogits& logits) {
-  const DType dtype = logits.logits_CV.dtype;
-  if ((dtype != DType::fp32 && dtype != DType::fp64) || logits.loss_C.dtype != dtype)
-    throw std::logic_error("cuda::cross_entropy takes logits of fp32 or fp64, and gives losses of their dtype");
-}
-
 }  // namespace
 
 void cross_entropy(Queue queue, const TokenLogits& logits, const LossTerms& terms) {
   const KernelSpan span(Work::loss, "cross_entropy", queue.stream);
   const std::int64_t rows = logits.logits_CV.shape.rows;
   if (!logits.logits_CV.present()) return;
-  check_dtypes(logits);
+  check_dtypes("cuda::cross_entropy", logits);
   TokenLogits on_gpu = logits;
   on_gpu.targets_C = on_device(queue, logits.targets_C, rows);
-  in_compute_type(logits.logits_CV.dtype, [&]<class S>() {
-    choose_gradient<S>(queue, on_gpu, terms);
-    if (logits.sum != nullptr)
-      launch(add_losses<S>, {1, loss_threads}, queue, logits.loss_C.as<const S>(), on_gpu.targets_C, rows, logits.sum);
-  });
+  in_loss_types(logits, [&]<class S, class D>() { start<S, D>(queue, on_gpu, terms); });
+  add_to_sum(queue, on_gpu);
 }
 
 }  // namespace monomorph::cuda

@@ -1,0 +1,46 @@
+// simulated_covering_rank cpu|gpu|recorded <schedule> <seed> <row>…: one of the ranks that train the recipes of some
+// rows of the covering set, one after the other, in the fixed tree, as simulated_rank does. Prints the row before what
+// simulated_rank prints of a training, and ends as that does.
+#include "simulator/covering_rank.hpp"
+
+namespace monomorph::testing {
+namespace {
+
+std::vector<CoveredTraining> all_trainings() {
+  std::vector<CoveredTraining> all;
+  for (const auto& part :
+       {trainings_of_part<0>(), trainings_of_part<1>(), trainings_of_part<2>(), trainings_of_part<3>()})
+    all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+int main_of_rank(std::span<char*> arguments) {
+  if (arguments.size() < 5) return 2;
+  const std::string_view device = arguments[1];
+  const auto order = schedule_order(arguments[2]);
+  if (!order) return 2;
+  const Task task{.in_tree = true,
+                  .schedule = {*order, std::strtoull(arguments[3], nullptr, 10)},
+                  .n_steps = 3,
+                  .micro_batches = 4,
+                  .records = device == "recorded"};
+  const std::vector<CoveredTraining> all = all_trainings();
+  const World world = connect(time_limit_of_ranks());
+  Simulator::the().set_schedule(task.schedule);
+  for (const char* const argument : arguments.subspan(4)) {
+    const auto row = static_cast<std::size_t>(std::atoi(argument));
+    if (row >= all.size()) return 2;
+    fmt::print("row {}\n", row);
+    all[row](device, world, task);
+    Simulator::the().finish();  // what comes next takes over its streams
+  }
+  return ended();
+}
+
+}  // namespace
+}  // namespace monomorph::testing
+
+int main(int argc, char** argv) {
+  using namespace monomorph::testing;
+  return run_rank([&] { return main_of_rank({argv, static_cast<std::size_t>(argc)}); });
+}

@@ -1,0 +1,115 @@
+// Recipes in which every two values of a sharding strategy, a precision, activation checkpointing, an optimiser and an
+// objective meet, on 2 and 4 simulated GPUs: the losses of a CPU, and in the fixed tree the bits of one GPU.
+#include "simulator/gpu_covering_set.hpp"
+#include "simulator/rank_processes.hpp"
+#include "support/covering_set.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+namespace monomorph::testing {
+namespace {
+
+using std::string;
+
+constexpr int n_rows = std::size(gpu_covering_set), n_steps = 3;
+
+/// Of a training by row: the steps of rank 0.
+using StepsByRow = std::map<int, std::vector<string>>;
+
+StepsByRow steps_by_row(const string& out) {
+  StepsByRow steps;
+  std::istringstream stream(out);
+  int row = -1;
+  for (string line; std::getline(stream, line);) {
+    if (line.starts_with("row ")) row = std::stoi(line.substr(4));
+    if (line.starts_with("step ")) steps[row].push_back(line);
+  }
+  return steps;
+}
+
+/// All ranks have ended well, without races and with what is planned on the wire, and agree.
+StepsByRow trained(int ranks, const string& device, const std::vector<int>& rows, const string& schedule = "late",
+                   int seed = 0) {
+  std::vector<string> command{MONOMORPH_SIMULATED_COVERING_RANK, device, schedule, std::to_string(seed)};
+  for (const int row : rows) command.push_back(std::to_string(row));
+  const std::vector<ProcessResult> results = results_of(ranks, command);
+  const StepsByRow steps = steps_by_row(results.front().out);
+  for (const ProcessResult& result : results) {
+    CAPTURE(ranks, device, schedule, seed, result.err, lines_of(result.out, "race: "));
+    CHECK(result.exit_code == 0);
+    CHECK(lines_of(result.out, "note: ").empty());
+    CHECK(lines_of(result.out, "traffic: ") == std::vector<string>(rows.size(), "traffic: as planned"));
+    CHECK(steps_by_row(result.out) == steps);
+  }
+  CHECK(steps.size() == rows.size());
+  return steps;
+}
+
+std::vector<int> all_rows() {
+  std::vector<int> rows(n_rows);
+  std::iota(rows.begin(), rows.end(), 0);
+  return rows;
+}
+/// Every second one, from the first or from the second on.
+std::vector<int> half_of_rows(int first) {
+  std::vector<int> rows;
+  for (int row = first; row < n_rows; row += 2) rows.push_back(row);
+  return rows;
+}
+
+/// What a GPU's losses may be from a CPU's: the rounding of what computes, of fp8 where products are of that.
+double tolerance_of(const GpuRow& row) {
+  constexpr double tolerances[] = {1e-6, 2e-4, 2e-4, 1e-4, 2e-4};
+  static_assert(std::size(tolerances) == gpu_levels[gpu_precision]);
+  return tolerances[row[gpu_precision]];
+}
+
+void check_close(const StepsByRow& gpu, const StepsByRow& cpu) {
+  for (const auto& [row, steps] : gpu) {
+    const std::vector<double> losses = losses_of(steps), expected = losses_of(cpu.at(row));
+    REQUIRE(losses.size() == n_steps);
+    REQUIRE(expected.size() == n_steps);
+    for (int i = 0; i < n_steps; ++i) {
+      CAPTURE(row, i, losses[i], expected[i]);
+      CHECK(std::abs(losses[i] / expected[i] - 1) < tolerance_of(gpu_covering_set[row]));
+    }
+  }
+}
+
+void check_same(const StepsByRow& actual, const StepsByRow& expected) {
+  for (const auto& [row, steps] : actual) {
+    CAPTURE(row);
+    CHECK(steps == expected.at(row));
+  }
+}
+
+const StepsByRow& on_one_gpu() {
+  static const StepsByRow steps = trained(1, "gpu", all_rows());
+  return steps;
+}
+
+}  // namespace
+
+TEST_CASE("every pair of values of two axes of a training on GPUs meets in a row of the covering set") {
+  CHECK(missing_pairs<GpuRow>(gpu_covering_set, gpu_levels).empty());  // run make_covering_set.py
+  CHECK(within_levels<GpuRow>(gpu_covering_set, gpu_levels));
+}
+TEST_CASE("recipes of the covering set train with the losses of a CPU, and in the fixed tree 2 and 4 GPUs as one") {
+  check_close(on_one_gpu(), trained(1, "cpu", all_rows()));
+  check_same(trained(2, "recorded", half_of_rows(0)), on_one_gpu());
+  check_same(trained(4, "gpu", half_of_rows(1), "random", 1), on_one_gpu());
+}
+TEST_CASE("recipes of the covering set train as on one GPU on 1, 2 and 4, recorded or not, in every schedule",
+          "[.][exhaustive]") {
+  for (const int ranks : {1, 2, 4})
+    for (const string device : {"gpu", "recorded"}) {
+      for (const string schedule : {"late", "early", "kernels_first", "copies_first"})
+        check_same(trained(ranks, device, all_rows(), schedule), on_one_gpu());
+      for (const int seed : {1, 2, 3}) check_same(trained(ranks, device, all_rows(), "random", seed), on_one_gpu());
+    }
+}
+
+}  // namespace monomorph::testing

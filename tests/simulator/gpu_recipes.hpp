@@ -1,0 +1,49 @@
+#pragma once
+#include "simulator/covering_set.hpp"
+#include "simulator/gpu_axes.hpp"
+
+#include <tuple>
+
+/// The recipe of a row of digits.
+namespace monomorph::testing {
+namespace covering {
+
+using GpuStrategies =
+    std::tuple<sharding::Replicate, sharding::ShardOptimizer, sharding::ShardGradOp, sharding::FullShard>;
+using GpuPrecisions = std::tuple<Fp32, Bf16Mixed, Bf16Pure, Fp16Mixed, Fp8Mixed>;
+using GpuCheckpointing =
+    std::tuple<KeepAll, EveryBlock, Selective<Recompute{.activation = true, .qkv = true, .attention = true}>,
+               Offload<RecomputeCheap>>;
+using GpuOptimizers = std::tuple<AdamW, Averaged<Lion>, ByClass<Muon, AdamW>, HostState<Bf16State<Sgd>>>;
+static_assert(gpu_levels[gpu_strategy] == std::tuple_size_v<GpuStrategies>);
+static_assert(gpu_levels[gpu_precision] == std::tuple_size_v<GpuPrecisions>);
+static_assert(gpu_levels[gpu_checkpointing] == std::tuple_size_v<GpuCheckpointing>);
+static_assert(gpu_levels[gpu_optimizer] == std::tuple_size_v<GpuOptimizers>);
+
+/// Each of the other family than the one before it. What waits on the host comes and goes from three blocks on.
+template <int n_blocks> struct OfNextToken : InDocuments<Small<llama_like, n_blocks>> {
+  using objective = objective::NextToken;
+};
+template <int n_blocks> struct OfMaskedTokens : Masked<Small<gpt2_like, n_blocks>> { using objective = MaskedTokens; };
+template <int n_blocks> struct OfPreferences : Preferring<Small<llama_like, n_blocks>> {};
+template <int n_blocks> struct OfTeacher : Taught<Small<gpt2_like, n_blocks>, Llama> {};
+template <int n_blocks>
+using GpuObjectives =
+    std::tuple<OfNextToken<n_blocks>, OfMaskedTokens<n_blocks>, OfPreferences<n_blocks>, OfTeacher<n_blocks>>;
+static_assert(gpu_levels[gpu_objective] == std::tuple_size_v<GpuObjectives<2>>);
+
+template <GpuRow row>
+using BaseOfRow =
+    OfShortRows<std::tuple_element_t<row[gpu_objective], GpuObjectives<row[gpu_checkpointing] == 3 ? 3 : 2>>>;
+
+}  // namespace covering
+
+/// Of rows as short as products in fp8 allow, to be quick.
+template <GpuRow row> struct GpuRecipe : covering::BaseOfRow<row> {
+  using sharding = std::tuple_element_t<row[gpu_strategy], covering::GpuStrategies>;
+  using precision = std::tuple_element_t<row[gpu_precision], covering::GpuPrecisions>;
+  using checkpointing = std::tuple_element_t<row[gpu_checkpointing], covering::GpuCheckpointing>;
+  using optimizer = std::tuple_element_t<row[gpu_optimizer], covering::GpuOptimizers>;
+};
+
+}  // namespace monomorph::testing
