@@ -60,10 +60,6 @@ template <class S> struct Exponentials {
   }
 };
 
-struct Greater {
-  template <class S> __device__ S operator()(S a, S b) const { return a > b ? a : b; }
-};
-
 /// Of all of a token's logits, in each thread of its block.
 template <int width, class S>
 __device__ Exponentials<S> read_logits(const S* logits, std::int64_t vocabulary, bool sums_logits) {
