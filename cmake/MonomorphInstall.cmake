@@ -27,6 +27,12 @@ else()
   set(installed_torch ${MONOMORPH_TORCH_DIR})
 endif()
 
+if(TARGET monomorph::parquet)  # Arrow comes along, too
+  cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTALL_FULL_BINDIR} OUTPUT_VARIABLE to_libraries)
+  set_target_properties(monomorph-data PROPERTIES INSTALL_RPATH "$ORIGIN/${to_libraries}/monomorph/arrow")
+  install(FILES ${arrow_libraries} DESTINATION ${site_dir}/arrow)
+endif()
+
 # monomorph_configure_config(<file> <LibTorch> <folder of the functions>)
 function(monomorph_configure_config FILE torch_dir functions)
   configure_file(cmake/monomorphConfig.cmake.in ${PROJECT_BINARY_DIR}/${FILE} @ONLY)

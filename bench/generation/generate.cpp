@@ -1,5 +1,6 @@
 // Times prompts and tokens of a model with random weights: bench/generation/run says of what.
 #include "step/recipes.hpp"
+#include "train/inference/prompt_batch.hpp"
 
 #include <monomorph/runtime/kernels/random.hpp>
 #include <monomorph/train/step/inference_model_of.hpp>
@@ -28,10 +29,12 @@ void measure(Session& session, int batch, int prompt, int tokens) {
   std::vector<std::int32_t> ids(static_cast<std::size_t>(prompt));
   std::iota(ids.begin(), ids.end(), 1);
   auto start = Clock::now();
+  PromptBatch prompts(session);
   for (int i = 0; i < batch; ++i) {
     sequences.push_back(session.open());
-    session.prefill(sequences.back(), ids);
+    prompts.add(sequences.back(), ids, [](Logits) {});
   }
+  prompts.read();
   const double prefill = seconds_since(start);
   std::vector<std::int32_t> next(static_cast<std::size_t>(batch), 7);
   start = Clock::now();
@@ -55,7 +58,8 @@ int main(int argc, char** argv) {
   std::uint32_t layer = 0;
   for (const StateTensor& tensor : model.parameters())
     cpu::fill_normal(cpu::Queue{}, tensor.view, {1, random::Purpose::initialization, ++layer, 0}, 0, 0.02, 0);
-  Session session(model.token_pass({.tokens = std::max(batch, prompt),
+  constexpr std::int64_t most_tokens = std::min<std::int64_t>(2048, R::model.context_length);  // as generate has it
+  Session session(model.token_pass({.tokens = std::max<std::int64_t>(batch, most_tokens),
                                     .wanted = batch,
                                     .sequences = batch,
                                     .pages = batch * pages_of(prompt + tokens)}));

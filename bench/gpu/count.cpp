@@ -25,17 +25,18 @@ int main(int argc, char** argv) {
   fmt::print(
       "{{\"recipe\": \"{}\", \"micro_batch\": {}, \"micro_batches\": {}, \"tokens\": {}, \"memory_bytes\": {},\n"
       " \"sizes\": {{\"layers\": {}, \"width\": {}, \"queries\": {}, \"keys\": {}, \"hidden\": {}, \"gated\": {}, "
-      "\"vocabulary\": {}, \"context\": {}, \"tied\": {}}},\n \"kernels\": {{",
+      "\"vocabulary\": {}, \"context\": {}, \"tied\": {}, \"fp8\": {}}},\n \"kernels\": {{",
       R_NAME, micro_batch, accumulated, micro_batch * accumulated * m.context_length,
       plan::memory<OnGpu>(1, micro_batch).budgeted(), int{m.n_layers}, std::int64_t{m.d_model}, m.q_width(),
       m.kv_width(), m.ff_width(), m.activation == Activation::swiglu, m.padded_vocab(), std::int64_t{m.context_length},
-      bool{m.tied_head});
+      bool{m.tied_head}, scales_products<R::precision>);
   const char* before = "";
   for (const auto& [kernel, sum] : bench::counting::counted()) {
     fmt::print(
         "{}\n  \"{}\": {{\"calls\": {}, \"read\": {:.0f}, \"written\": {:.0f}, \"products\": {:.0f}, "
-        "\"attention\": {:.0f}}}",
-        before, kernel, sum.calls, sum.cost.read, sum.cost.written, sum.cost.products, sum.cost.attention);
+        "\"fp8_products\": {:.0f}, \"attention\": {:.0f}}}",
+        before, kernel, sum.calls, sum.cost.read, sum.cost.written, sum.cost.products, sum.cost.fp8_products,
+        sum.cost.attention);
     before = ",";
   }
   fmt::print("}}}}\n");

@@ -3,7 +3,7 @@
 
 #include <sys/mman.h>
 #include <monomorph/device/cuda.hpp>
-#include <monomorph/runtime/kernels/kernels.hpp>
+#include <monomorph/runtime/kernels/kernel_sets.hpp>
 
 #include <map>
 #include <span>
@@ -74,6 +74,7 @@ inline Transfers transfers(Queue, monomorph::Transfers::Timing) { return {}; }
 struct Device {
   static constexpr std::string_view name = "Counting";
   using Queue = counting::Queue;
+  using kernel_sets = KernelSets<kernels::ScaledProducts>;
   static constexpr bool own_memory = true;
   static constexpr std::int64_t loss_chunk_tokens(std::int64_t padded_vocab) {
     return device::Cuda::loss_chunk_tokens(padded_vocab);
@@ -98,6 +99,8 @@ inline void keep_metrics(Queue, StepScalars*) {}
 inline void write_step_words(Queue, StepScalars*, const StepSettings&, const StepWords&) {}
 inline void read_step_words(Queue, StepScalars*, const StepWords&) {}
 inline void decide_step(Queue, StepScalars*, const StepSettings&, bool) {}
+inline void amax_scales(Queue, View, int, View) {}
+inline void record_amax(Queue, const ElementUpdate&, std::int64_t, Shape, const std::int64_t*, const UpdateTerms&) {}
 
 inline void copy(Queue, View from, View to) { count("copy", costs::copy(from, to)); }
 inline void zero(Queue, View x) { count("zero", costs::zero(x)); }
@@ -138,6 +141,29 @@ inline void linear_backward_weight(Queue, View dy, View x, View dw, View dbias, 
   count("sums for gradients of biases", costs::column_sums(dy, dbias, accumulate));
 }
 
+inline void require_scaled_products(Queue) {}
+inline void round_to_fp8(View x, int copies) { count("rounding to fp8", costs::rounding(x, copies)); }
+inline void scaled_linear(Queue, View x, View w, View bias, View y, const ScaledProduct&) {
+  for (const View& factor : {x, w}) round_to_fp8(factor, 1);
+  count("products of fp8 forward", costs::scaled_linear(x, w, bias, y));
+}
+inline void scaled_linear_add(Queue, View x, View w, View bias, View residual, View y, const ScaledProduct&) {
+  for (const View& factor : {x, w}) round_to_fp8(factor, 1);
+  count("products of fp8 forward", costs::scaled_linear_add(x, w, bias, residual, y));
+}
+inline void scaled_linear_backward_weight(Queue, View dy, View x, View dw, View dbias, bool accumulate,
+                                          const ScaledProduct&) {
+  round_to_fp8(dy, 2);
+  round_to_fp8(x, 1);
+  count("products of fp8 for gradients of weights", costs::scaled_linear_backward_weight(dy, x, dw, accumulate));
+  count("sums for gradients of biases", costs::column_sums(dy, dbias, accumulate));
+}
+inline void scaled_linear_backward_input(Queue, View w, View dx, bool accumulate, const ScaledProduct& product) {
+  round_to_fp8(w, 1);
+  const View dy = product.of_dy(dx.shape.rows, w.shape.rows);
+  count("products of fp8 for gradients of inputs", costs::scaled_linear_backward_input(dy, w, dx, accumulate));
+}
+
 inline void linear_gelu_tanh(Queue, View x, View w, View bias, View h, View y) {
   count("products forward", costs::linear_activate(x, w, bias, h, y));
 }
@@ -168,6 +194,9 @@ inline void rms_norm_backward(Queue, View dy, View x, View weight, View rstd, Vi
 
 inline void rotary(Queue, View x, View cos, View sin, std::int64_t, std::int64_t, bool, Starts = nullptr) {
   count("rotary", costs::rotary(x, cos, sin));
+}
+inline void qk_norm_rotary(Queue, NormKind, const QkNormRotary& of) {
+  count("norms of heads, and rotary", costs::qk_norm_rotary(of));
 }
 /// By cuDNN, which writes and reads again 16 bits for each pair of a query and a key that it sees.
 inline Cost deterministic_gradients(const AttentionShape& s, const AttentionMask& mask) {
@@ -219,6 +248,6 @@ inline void adamw(Queue, const ElementUpdate& run, const AdamWCoefficients&, con
   count("AdamW", costs::update(run));
 }
 
-static_assert(Kernels<Queue>);
+static_assert(Kernels<Queue> && SaysItsKernels<Device>);
 
 }  // namespace bench::counting

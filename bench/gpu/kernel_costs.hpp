@@ -2,10 +2,12 @@
 #include <monomorph/runtime/kernels/attention.hpp>
 #include <monomorph/runtime/kernels/cross_entropy.hpp>
 #include <monomorph/runtime/kernels/optimizer.hpp>
+#include <monomorph/runtime/kernels/qk_norm_rotary.hpp>
 #include <monomorph/runtime/memory/view.hpp>
 
 #include <algorithm>
 #include <initializer_list>
+#include <utility>
 
 /// What each kernel of a dense decoder's step has to move and to compute, by its arguments: each operand once, as it is
 /// read or written. tests/simulator/costs_test.cpp compares this with what the kernels do.
@@ -18,11 +20,13 @@ using monomorph::View;
 struct Cost {
   double read = 0, written = 0;  ///< bytes
   double products = 0;           ///< operations of matrix products
+  double fp8_products = 0;       ///< of those of fp8
   double attention = 0;          ///< of attention's products
 
   double bytes() const { return read + written; }
   Cost& operator+=(const Cost& other) {
-    read += other.read, written += other.written, products += other.products, attention += other.attention;
+    read += other.read, written += other.written, attention += other.attention;
+    products += other.products, fp8_products += other.fp8_products;
     return *this;
   }
 };
@@ -92,6 +96,27 @@ inline Cost column_sums(View x, View sums, bool accumulate) {
   return cost;
 }
 
+// Products of fp8, and before them the rounding of their factors, for which each has a kernel of its own: as they are,
+// transposed, or both.
+inline Cost rounding(View x, int copies) {
+  return {bytes_of({x}), static_cast<double>(copies) * static_cast<double>(x.elements())};
+}
+inline View in_fp8(View x) { return {x.data, monomorph::DType::e4m3, x.shape}; }
+inline Cost of_fp8(Cost cost) {
+  cost.fp8_products = std::exchange(cost.products, 0);
+  return cost;
+}
+inline Cost scaled_linear(View x, View w, View bias, View y) { return of_fp8(linear(in_fp8(x), in_fp8(w), bias, y)); }
+inline Cost scaled_linear_add(View x, View w, View bias, View residual, View y) {
+  return of_fp8(linear_add(in_fp8(x), in_fp8(w), bias, residual, y));
+}
+inline Cost scaled_linear_backward_weight(View dy, View x, View dw, bool accumulate) {
+  return of_fp8(linear_backward_weight(in_fp8(dy), in_fp8(x), dw, accumulate));
+}
+inline Cost scaled_linear_backward_input(View dy, View w, View dx, bool accumulate) {
+  return of_fp8(linear_backward_input(in_fp8(dy), in_fp8(w), dx, accumulate));
+}
+
 // Norms.
 inline Cost layer_norm(View x, View weight, View bias, double, View y, View mean, View rstd) {
   return moves({x, weight, bias}, {y, mean, rstd});
@@ -133,6 +158,12 @@ inline Cost attention_backward(View q, View k, View v, View out, View lse, View 
   return cost;
 }
 inline Cost rotary(View x, View cos, View sin) { return moves({x, cos, sin}, {x}); }
+inline Cost qk_norm_rotary(const monomorph::QkNormRotary& of) {
+  Cost cost = moves({of.cos_TH, of.sin_TH}, {of.qk_M});
+  for (const monomorph::HeadNorm& norm : {of.q, of.k})
+    cost += moves({norm.x_MN, norm.weight_H, norm.bias_H}, {norm.mean_MN, norm.rstd_MN});
+  return cost;
+}
 
 // The ends of a decoder. Of tables no more rows are read than there are tokens.
 inline Cost embedding(View table, View positions, View x) {

@@ -8,3 +8,5 @@ MODELS = {
     "llama_8b": (1, "--model llama --layers 32 --dim 4096 --heads 32 --kv-heads 8 --ffn 14336 --seq 8192 --vocab 128256 "
                     "--activation-checkpoint"),
 }
+# The same models with the products of blocks in fp8, beside the same peer, which has none.
+MODELS.update({f"{model}_fp8": MODELS[model] for model in ("qwen_1_5b", "qwen_7b", "llama_8b")})

@@ -50,6 +50,20 @@ struct qwen_7b : OneGpu {
   using precision = monomorph::precision::Bf16Pure;
 };
 
+/// Bf16Pure, with the products of blocks in fp8.
+struct Fp8Pure : monomorph::precision::Bf16Pure {
+  using needs = monomorph::precision::Fp8Mixed::needs;
+  static constexpr int amax_history = monomorph::precision::Fp8Mixed::amax_history;
+  static constexpr int scale_margin = monomorph::precision::Fp8Mixed::scale_margin;
+};
+
+struct qwen_1_5b_fp8 : qwen_1_5b {
+  using precision = monomorph::precision::Fp8Mixed;
+};
+struct qwen_7b_fp8 : qwen_7b {
+  using precision = Fp8Pure;
+};
+
 struct llama_1b : OneGpu {
   static constexpr auto model = [] {
     auto shapes = monomorph::models::llama3_1b;
@@ -62,6 +76,10 @@ struct llama_1b : OneGpu {
 struct llama_8b : OneGpu {
   static constexpr auto model = monomorph::models::llama3_8b;
   using precision = monomorph::precision::Bf16Pure;
+};
+
+struct llama_8b_fp8 : llama_8b {
+  using precision = Fp8Pure;
 };
 
 }  // namespace bench

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace monomorph::train {
+namespace monomorph {
 
 /// Opens a file that the user named. As nothing has been started yet, every Error becomes a UsageError.
 /// @param field what names the file, for the message
@@ -15,4 +15,4 @@ template <class Open> auto as_usage_error(const std::string& field, Open open) {
   }
 }
 
-}  // namespace monomorph::train
+}  // namespace monomorph

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace monomorph::train {
+namespace monomorph {
 
 /// Makes something that needs much memory. What to do if the system refuses it depends on the command, which says so in
 /// `hint`.
@@ -15,4 +15,4 @@ template <class Make> auto with_hint(const std::string& hint, Make make) {
   }
 }
 
-}  // namespace monomorph::train
+}  // namespace monomorph

@@ -8,6 +8,7 @@
 // expect-error: \[PLAN-02\] .*; change sharding to FullShard, and change Budget::micro_batch to that of FittingMicroBatch
 // expect-error: \[PLAN-02\] .*; change checkpointing to EveryBlock, which fits
 // expect-error: \[PLAN-02\] .*; change sharding to FullShard and checkpointing to EveryBlock, which fits
+// expect-error: \[PLAN-02\] .*; change checkpointing to EveryBlock, and change Budget::micro_batch to that of FittingMicroBatch
 // expect-error: \[PLAN-02\] .*; change sharding to FullShard and checkpointing to EveryBlock, and change Budget::micro_batch to
 // expect-error: \[PLAN-02\] .*; change Budget::ranks or the model: even FullShard
 // expect-text: Part<[^>]*communication, 8486912>
@@ -15,12 +16,14 @@
 // expect-text: Part<[^>]*optimizer_state, 2572288>
 // expect-text: FittingMicroBatch<4>
 // expect-text: FittingMicroBatch<2>
+// expect-text: FittingMicroBatch<3>
 // expect-text: FittingChoice<true, true, true, true, false, false>
 #include "support/control.hpp"
-template <class Sharding, class Checkpointing, std::int64_t micro, std::int64_t bytes> struct Of : Control {
+template <class Sharding, class Checkpointing, std::int64_t micro, std::int64_t bytes, int ranks = 4>
+struct Of : Control {
   using sharding = Sharding;
   using checkpointing = Checkpointing;
-  static constexpr monomorph::Budget budget{.ranks = 4,
+  static constexpr monomorph::Budget budget{.ranks = ranks,
                                             .bytes_per_rank = NEGATIVE ? bytes : monomorph::gib(1),
                                             .micro_batch = micro};
 };
@@ -36,5 +39,6 @@ static_assert(monomorph::admit<Of<FullShard, KeepAll, 1, 11'222'000>>());
 static_assert(monomorph::admit<Of<Replicate, KeepAll, 4, 13'000'000>>());
 static_assert(monomorph::admit<Of<FullShard, KeepAll, 1, 11'050'000>>());
 static_assert(monomorph::admit<Of<Replicate, KeepAll, 1, 11'100'000>>());
+static_assert(monomorph::admit<Of<Replicate, KeepAll, 16, 6'000'000, 1>>());
 static_assert(monomorph::admit<Of<Replicate, KeepAll, 16, 11'300'000>>());
 static_assert(monomorph::admit<Of<Replicate, KeepAll, 4, 1'000'000>>());

@@ -98,6 +98,17 @@ TEST_CASE("ranks take the memory that is planned: tied head") { check_strategies
 TEST_CASE("ranks take the memory that is planned: head of its own, bf16") { check_strategies<InBf16<llama_like>>(); }
 
 namespace {
+template <class R> struct InFp8 : R { using precision = precision::Fp8Mixed; };
+}  // namespace
+
+TEST_CASE("ranks take the memory that is planned: products in fp8") {
+  check_memory<InFp8<gpt2_like>, sharding::Replicate>(2, 0);
+  check_memory<InFp8<llama_like>, sharding::ShardOptimizer>(4, 1);
+  check_memory<InFp8<llama_like>, sharding::FullShard>(2, 0);
+  check_memory<InFp8<llama_like>, sharding::HybridShard<2>>(4, 0);
+}
+
+namespace {
 struct DeepTeacher : Large<Padded<llama_like>> {
   static constexpr DecoderSpec model = [] {
     DecoderSpec model = Large<Padded<llama_like>>::model;

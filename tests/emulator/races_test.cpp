@@ -1,4 +1,5 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/cuda/qk_norm_rotary.hpp>
 #include "emulator/emulator.hpp"
 #include "emulator/sample_kernels.hpp"
 #include "runtime/cuda/attention/plain_attention.hpp"
@@ -111,6 +112,37 @@ TEST_CASE("rotations and dropout race for nothing") {
           cuda::rotary({}, rows, table, table, 5, 0, false);
           cuda::dropout_add({}, rows, rows, rows, {});
           cuda::swiglu_backward({}, rows, rows.columns(0, 64), rows);
+        }) == 0);
+}
+
+TEST_CASE("norms and rotations of heads in one kernel race for nothing, where they stay, too") {
+  constexpr std::int64_t rows = 5, queries = 3, keys = 1, features = 64, all = (queries + keys) * features;
+  std::vector<float> x(rows * all, 1), y(x), angles(rows * features / 2, 1), weight(features, 1);
+  std::vector<float> statistics(2 * rows * (queries + keys));
+  const auto view = [](std::vector<float>& of, std::int64_t cols) {
+    return View(reinterpret_cast<std::byte*>(of.data()), DType::fp32, {std::ssize(of) / cols, cols});
+  };
+  const View of = view(statistics, std::ssize(statistics));
+  const auto call = [&](const View& from, const View& to) {
+    return QkNormRotary{.q = {from.columns(0, queries * features),
+                              view(weight, features),
+                              {},
+                              of.columns(0, rows * queries),
+                              of.columns(rows * queries, rows * queries)},
+                        .k = {from.columns(queries * features, keys * features),
+                              view(weight, features),
+                              {},
+                              of.columns(2 * rows * queries, rows * keys),
+                              of.columns(2 * rows * queries + rows * keys, rows * keys)},
+                        .epsilon = 1e-5,
+                        .qk_M = to,
+                        .cos_TH = view(angles, features / 2),
+                        .sin_TH = view(angles, features / 2),
+                        .tokens = rows};
+  };
+  CHECK(races_of([&] {
+          cuda::qk_norm_rotary({}, NormKind::layer_norm, call(view(x, all), view(y, all)));
+          cuda::qk_norm_rotary({}, NormKind::rms_norm, call(view(x, all), view(x, all)));
         }) == 0);
 }
 

@@ -277,8 +277,8 @@ TEST_CASE("a rank that is killed while it generates ends the others, with the li
   std::string prompts;
   for (int i = 0; i < 40; ++i) prompts += JsonLine{{"prompt", std::to_string(i)}}.dump() + "\n";
   write_bytes(place / "prompts.jsonl", prompts);
-  const auto ended = Process(bash("\"$@\" & parent=$!; until [ \"$(pgrep -c -P $parent)\" = 2 ]; do sleep 0.1; done; "
-                                  "sleep 1; pkill -KILL -n -P $parent; wait $parent",
+  const std::string begun = "while kill -0 $parent && [ \"$(pgrep -c -P $parent)\" != 2 ]; do sleep 0.1; done";
+  const auto ended = Process(bash("\"$@\" & parent=$!; " + begun + "; sleep 1; pkill -KILL -n -P $parent; wait $parent",
                                   command(place, {"generate", "--checkpoint", place / "run", "--max-tokens", "1000000",
                                                   "--ignore-end", "--input", place / "prompts.jsonl", "--ranks", "2"})))
                          .wait(std::chrono::minutes(1));

@@ -155,6 +155,44 @@ TEST_CASE("norms on a GPU", "[norm]") {
     }
 }
 
+TEST_CASE("norms and rotations of heads in one kernel on a GPU", "[norm][rotary]") {
+  MONOMORPH_NEEDS_GPU;
+  constexpr NormKind rms = NormKind::rms_norm;
+  for (const DType dtype : dtypes)
+    for (const std::int64_t features : {64, 96, 128}) {
+      CAPTURE(name_of(dtype), features);
+      constexpr std::int64_t tokens = 40, queries = 6, keys = 2, rows = 2 * tokens;
+      const DType statistic = statistics_dtype(dtype);
+      const Mirror qkv = random_mirror({rows, (queries + 2 * keys) * features}, dtype, 1),
+                   weight = random_mirror({1, features}, dtype, 2),
+                   cos = random_mirror({tokens, features / 2}, statistic, 3),
+                   sin = random_mirror({tokens, features / 2}, statistic, 4),
+                   q_rstd = random_mirror({1, queries * rows}, statistic, 5),
+                   k_rstd = random_mirror({1, keys * rows}, statistic, 6);
+      const auto starts = growing_documents(rows, tokens);
+      const auto call = [&](auto q, const Mirror& to) {
+        const auto norm = [&](std::int64_t first, std::int64_t heads, const Mirror& rstd) {
+          return HeadNorm{qkv.on(q).columns(first * features, heads * features), weight.on(q), {}, {}, rstd.on(q)};
+        };
+        return QkNormRotary{norm(0, queries, q_rstd),
+                            norm(queries, keys, k_rstd),
+                            1e-5,
+                            to.on(q),
+                            cos.on(q),
+                            sin.on(q),
+                            tokens,
+                            starts.data()};
+      };
+      const Mirror together = random_mirror({rows, (queries + keys) * features}, dtype, 7);
+      on_both([&](auto q) { normalize_and_rotate<rms>(q, call(q, together)); });
+      for (const Mirror* result : {&q_rstd, &k_rstd}) result->check_equal(tolerance(statistic));
+      together.check_equal(tolerance(dtype));
+      const Mirror one_by_one = random_mirror({rows, (queries + keys) * features}, dtype, 7);
+      normalize_then_rotate<rms>(cuda::Queue{}, call(cuda::Queue{}, one_by_one));
+      CHECK(one_by_one.same_on_gpu(together));
+    }
+}
+
 TEST_CASE("rotary embeddings and dropout on a GPU", "[rotary][dropout]") {
   MONOMORPH_NEEDS_GPU;
   for (const DType dtype : dtypes) {

@@ -35,17 +35,23 @@ class Mirror {
   /// What the GPU's kernel has left there, gaps included, against what the CPU's has.
   /// @param tolerance of the relative error, by Euclidean norms; 0: every bit is equal
   void check_equal(double tolerance = 0) const {
-    HostBuffer buffer;
-    Storage left(*host_);
-    const View copied = cuda::copy_to_host({}, whole(gpu_.data), buffer);
-    std::memcpy(left.view().data, copied.data, buffer.size());
+    const Storage left = left_by_gpu();
     if (tolerance > 0)
       CHECK(relative_error(left.values(), host_->values()) <= tolerance);
     else
       CHECK((left.bytes() == host_->bytes()));
   }
+  /// Whether the GPU has left the same bytes in both.
+  bool same_on_gpu(const Mirror& other) const { return left_by_gpu().bytes() == other.left_by_gpu().bytes(); }
 
  private:
+  Storage left_by_gpu() const {
+    HostBuffer buffer;
+    Storage left(*host_);
+    const View copied = cuda::copy_to_host({}, whole(gpu_.data), buffer);
+    std::memcpy(left.view().data, copied.data, buffer.size());
+    return left;
+  }
   View whole(std::byte* begin) const {
     return {begin, DType::bf16, {1, std::ssize(host_->bytes()) / size_of(DType::bf16)}};
   }

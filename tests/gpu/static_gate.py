@@ -14,8 +14,9 @@ import subprocess
 import sys
 
 READ = "sm_90"  # the architecture whose machine code is read
-STREAMING = ("activation", "column_sums", "cross_entropy", "distillation", "dropout", "elementwise", "embedding", "norm", "norm_backward",
-             "optimizer", "pair_rows", "pairwise_sum", "rotary", "round_to_fp8")
+# Kernels that read and write rows at the bandwidth of the memory. What `map` makes is known by its name.
+STREAMING = {"swiglu_backward_rows", "sum_rows", "cross_entropies", "compare_models", "drop_rows", "embed", "sum_lists", "normalise",
+             "normalise_and_rotate", "backward", "update_elements", "gather", "combine", "add_up_parts", "rotate_rows", "round_tiles"}
 FLOATING_ATOMIC = re.compile(r"\b(?:red|atom)\.[\w.]*\.(?:f16|f16x2|bf16|bf16x2|f32|f64)\b.*")
 INSTRUCTION = re.compile(r" {8}/\*[0-9a-f]{4,}\*/ +(?:@!?U?P\w+ +)?([A-Z][\w.]*)")
 LOCAL_ACCESS = re.compile(r"(LDL|STL)\b")
@@ -31,8 +32,9 @@ def printed(cuobjdump, file, *what):
                           env={**os.environ, "PATH": path}).stdout
 
 
-def readable(kernel):
-    return subprocess.run(["c++filt", kernel], capture_output=True, text=True).stdout.strip()
+def readable(kernels):
+    """Names, one a line, as their sources have them."""
+    return subprocess.run(["c++filt"], input=kernels, capture_output=True, text=True).stdout.strip()
 
 
 def complaints_of_usage(usage):
@@ -55,18 +57,25 @@ def kernels(machine_code):
     return found
 
 
-def complaints_of_kernels(stem, found):
-    wide = set()
-    for kernel, opcodes in found.items():
+def name_of(kernel):
+    """Of a readable one, without its namespaces, template arguments and parameters."""
+    return re.match(r"(?:void )?(?:\S*\(anonymous namespace\)::)?(\w+)", kernel)[1]
+
+
+def complaints_of_kernels(found):
+    """What single instances do, and what all instances of a kernel that streams never do."""
+    wide = {}
+    for (kernel, opcodes), name in zip(found.items(), readable("\n".join(found)).splitlines()):
         local = [opcode for opcode in opcodes if LOCAL_ACCESS.match(opcode)]
         if local:
-            yield f"{readable(kernel)} accesses local memory ({', '.join(local)}); let it hold less at once"
+            yield f"{name} accesses local memory ({', '.join(local)}); let it hold less at once"
         accesses = {match[1] for opcode in opcodes if (match := WIDE_ACCESS.match(opcode))}
-        wide |= accesses
+        wide.setdefault(name_of(name), set()).update(accesses)
         if MAP_OF_PACKS.search(kernel) and not accesses:
-            yield f"{readable(kernel)} accesses no 16 bytes at once; let the accesses of a pack be one"
-    if stem in STREAMING and wide != {"LDG", "STG"}:
-        yield "there is no LDG or no STG of 16 bytes; read and write packs"
+            yield f"{name} accesses no 16 bytes at once; let the accesses of a pack be one"
+    for streaming in wide.keys() & STREAMING:
+        if wide[streaming] != {"LDG", "STG"}:
+            yield f"{streaming} has no LDG or no STG of 16 bytes; read and write packs"
 
 
 def complaints_of(cuobjdump, file):
@@ -75,7 +84,7 @@ def complaints_of(cuobjdump, file):
     usage = printed(cuobjdump, file, "-res-usage")
     found = kernels(printed(cuobjdump, file, "-sass", "-arch", READ))
     n_kernels = len(re.findall(r"Function \S+:\n.*STACK:\d+ SHARED:\d+ LOCAL:\d+", usage))
-    complaints = [*complaints_of_usage(usage), *complaints_of_kernels(stem, found)]
+    complaints = [*complaints_of_usage(usage), *complaints_of_kernels(found)]
     intermediate = printed(cuobjdump, file, "-ptx")
     if n_kernels > 0 and not (found and ".entry" in intermediate):
         complaints.append(f"there is no code for {READ}, or no intermediate code; has what nvcc is told changed?")

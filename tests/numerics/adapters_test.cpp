@@ -55,7 +55,7 @@ std::map<std::string, std::string> tensors_of(const std::string& folder) {
 template <Recipe R> Values logits_with(const std::string& checkpoint, const std::string& name) {
   Model<R> model;
   train::restore_run(checkpoint, detail::program_of<R>(), model.step, false);
-  return model.logits("../adapters/" + name);
+  return model.outputs("../adapters/" + name);
 }
 
 /// Imports a model and its adapters, merges them, and exports them and imports them again.
@@ -163,7 +163,7 @@ TEST_CASE("a run with adapters starts from weights that have none, or from all o
   train::load_weights(*opened.source, {}, plain.step);
   const Tensors loaded = values_of(adapted.step.parameters()), of_base = values_of(plain.step.parameters());
   for (const auto& [name, values] : loaded) CHECK(values == (is_of_adapter(name) ? initial : of_base).at(name));
-  CHECK(relative_error(adapted.logits("llama"), plain.logits("llama")) < 1e-12);
+  CHECK(relative_error(adapted.outputs("llama"), plain.outputs("llama")) < 1e-12);
 
   const TemporaryFolder folder;
   const auto imported = train::import_weights(recipe, fixture("llama"), folder / "imported", adapters("llama"));

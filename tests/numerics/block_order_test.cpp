@@ -65,6 +65,7 @@ template <BlockShape shape> void check_shape() {
 TEST_CASE("post-norm blocks, against autograd") { check_order<BlockOrder::post_norm>(); }
 TEST_CASE("sandwich-norm blocks, against autograd") { check_order<BlockOrder::sandwich_norm>(); }
 TEST_CASE("parallel blocks, against autograd") { check_order<BlockOrder::parallel>(); }
+TEST_CASE("blocks whose residual stream is normed, against autograd") { check_order<BlockOrder::normed_residual>(); }
 TEST_CASE("mixtures of experts, against autograd") {
   [&]<int... i>(std::integer_sequence<int, i...>) { (check_mixture<i>(), ...); }
   (std::make_integer_sequence<int, n_mixtures>());

@@ -148,8 +148,11 @@ TEST_CASE("the plan's operations are those of the products of a step: experts") 
 TEST_CASE("the plan counts pairs of a token and an expert that a capacity drops, which a step does not compute") {
   using Counting = On<Experts<half_of_pairs>, counting::Device>;
   const Counted counted = count_step<Counting>(*one_rank(), whole_rows<Counting>);
-  // Of two pairs of a token at least one is dropped: three matrices of 24 x 32, forward and backward, in four blocks.
-  CHECK(counted.all() <= plan::flops_per_token<Counting>().hardware - 4 * 3.0 * (3 * 2 * 24 * 32) + 1e-6);
+  // There is room for one of two pairs of a token. No expert has a token twice, so that at least two of four are full:
+  // one pair of two tokens is computed. A pair is three matrices of 24 x 32, forward and backward, in four blocks.
+  const double planned = plan::flops_per_token<Counting>().hardware, pair = 4 * 3.0 * (3 * 2 * 24 * 32);
+  CHECK(counted.all() <= planned - pair + 1e-6);
+  CHECK(counted.all() >= planned - 1.5 * pair - 1e-6);
 }
 TEST_CASE("the plan's operations are those of the products of a step: what is frozen, and adapters") {
   check<HalfFrozen>();

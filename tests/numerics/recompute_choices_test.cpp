@@ -51,6 +51,8 @@ template <class R>
 using InAllOrders =
     Of<R, DecoderBlock, Composed<BlockOrder::post_norm>::template Block,
        Composed<BlockOrder::sandwich_norm>::template Block, Composed<BlockOrder::parallel>::template Block>;
+/// A model of its own, as there are not as many layers in one as all orders would have.
+template <class R> using InNormedOrder = Of<R, Composed<BlockOrder::normed_residual>::template Block>;
 
 inline constexpr MixtureSpec every_option{
     .n_experts = 6, .top_k = 2, .d_expert = 24, .n_shared = 1, .balance_loss = 0.05, .z_loss = 0.01, .bias_rate = 0.02};
@@ -147,6 +149,11 @@ TEST_CASE("every choice of what is computed again gives the same bits: all order
 }
 TEST_CASE("every choice of what is computed again gives the same bits: all orders, Llama-like in bf16") {
   check_choices<InAllOrders<InBf16<llama_like>>>();
+}
+TEST_CASE("every choice of what is computed again gives the same bits, and autograd's: a normed residual stream") {
+  check_choices<InNormedOrder<gpt2_like>>();
+  check_choices<InNormedOrder<InBf16<llama_like>>>();
+  check_model(model_case<With<In<InNormedOrder<llama_like>, precision::Fp64>, EveryChoice>>(0));
 }
 TEST_CASE("every choice of what is computed again gives the same bits: mixtures of experts, which count once") {
   check_choices<OfMixtures<llama_like>>();

@@ -137,6 +137,42 @@ TEST_CASE("products and sums of columns move what is counted") {
   CHECK(costs::linear(x, w, bias, y).products == 2.0 * rows * width * out);
 }
 
+TEST_CASE("products of fp8 and the rounding before them move what is counted") {
+  Operands o;
+  const std::int64_t out = 96;
+  const View x = o.matrix(rows, width, half), w = o.matrix(out, width, half), bias = o.matrix(1, out, half),
+             y = o.matrix(rows, out, half), dx = o.matrix(rows, width, half), dw = o.matrix(out, width, wide);
+  const ScaledProduct product{.scales = o.matrix(1, numbers_of_scales, wide).as<float>(),
+                              .maxima = nullptr,
+                              .room = o.matrix(1, ScaledProduct::elements(rows, out, width), half)};
+  constexpr double scales = numbers_of_scales * sizeof(float), by_each_thread = 2;
+  const auto sum_of = [](std::initializer_list<Cost> terms) {
+    Cost sum;
+    for (const Cost& term : terms) sum += term;
+    return sum;
+  };
+  const cuda::Queue q;
+  const Cost forward = sum_of({costs::rounding(x, 1), costs::rounding(w, 1), costs::scaled_linear(x, w, bias, y)});
+  check_cost(
+      o, forward, [&] { scaled_linear(q, x, w, bias, y, product); }, scales, by_each_thread);
+  check_cost(
+      o, sum_of({costs::rounding(x, 1), costs::rounding(w, 1), costs::scaled_linear_add(x, w, bias, y, y)}),
+      [&] { scaled_linear_add(q, x, w, bias, y, y, product); }, scales, by_each_thread);
+  CHECK(forward.fp8_products == 2.0 * rows * width * out);
+  CHECK(forward.products == 0);
+  for (const bool accumulate : {false, true}) {
+    CAPTURE(accumulate);
+    check_cost(
+        o,
+        sum_of(
+            {costs::rounding(y, 2), costs::rounding(x, 1), costs::scaled_linear_backward_weight(y, x, dw, accumulate)}),
+        [&] { scaled_linear_backward_weight(q, y, x, dw, {}, accumulate, product); }, scales, by_each_thread);
+    check_cost(
+        o, sum_of({costs::rounding(w, 1), costs::scaled_linear_backward_input(y, w, dx, accumulate)}),
+        [&] { scaled_linear_backward_input(q, w, dx, accumulate, product); }, scales, by_each_thread);
+  }
+}
+
 TEST_CASE("norms move what is counted") {
   Operands o;
   const View x = o.matrix(rows, width, half), y = o.matrix(rows, width, half), dx = o.matrix(rows, width, half),
@@ -194,6 +230,26 @@ TEST_CASE("attention and positions move what is counted") {
   const View qk = qkv.columns(0, Q + K);
   check_cost(
       o, costs::rotary(qk, cos, sin), [&] { rotary(q, qk, cos, sin, tokens, 0, false); }, 0, shared_by_many);
+}
+
+TEST_CASE("norms of heads and their rotation in one kernel move what is counted") {
+  Operands o;
+  const std::int64_t heads = 4, kv_heads = 2, head_dim = 32, Q = heads * head_dim, K = kv_heads * head_dim;
+  const View qkv = o.matrix(rows, Q + 2 * K, half), weight = o.matrix(1, head_dim, half),
+             k_weight = o.matrix(1, head_dim, half), q_rstd = o.matrix(heads, rows, wide),
+             k_rstd = o.matrix(kv_heads, rows, wide), table = o.matrix(tokens, head_dim / 2, wide),
+             sines = o.matrix(tokens, head_dim / 2, wide);
+  const QkNormRotary of{
+      .q = {.x_MN = qkv.columns(0, Q), .weight_H = weight, .bias_H = {}, .mean_MN = {}, .rstd_MN = q_rstd},
+      .k = {.x_MN = qkv.columns(Q, K), .weight_H = k_weight, .bias_H = {}, .mean_MN = {}, .rstd_MN = k_rstd},
+      .epsilon = 1e-5,
+      .qk_M = o.matrix(rows, Q + K, half),
+      .cos_TH = table,
+      .sin_TH = sines,
+      .tokens = tokens};
+  const cuda::Queue q;
+  check_cost(
+      o, costs::qk_norm_rotary(of), [&] { qk_norm_rotary(q, NormKind::rms_norm, of); }, 0, shared_by_many);
 }
 
 TEST_CASE("the ends of a decoder move what is counted") {

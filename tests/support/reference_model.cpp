@@ -353,6 +353,11 @@ Tensor block_output(const Context& c, const Tensor& x, const std::string& prefix
       const Tensor middle = x + drop(attended, 2);
       return middle + drop(c.norm(feed(c.norm(middle, prefix + "mlp_norm")), prefix + "mlp_post_norm"), 3);
     }
+    case BlockOrder::normed_residual: {
+      const Tensor in = c.norm(x, prefix + "attention_norm");
+      const Tensor middle = c.norm(in + drop(attend(in), 2), prefix + "mlp_norm");
+      return middle + drop(feed(middle), 3);
+    }
     case BlockOrder::parallel: {
       const Tensor in = c.norm(x, prefix + "norm");
       return x + drop(attend(in), 2) + drop(feed(in), 3);

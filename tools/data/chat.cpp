@@ -35,7 +35,9 @@ struct Chat {
   data::ChatPackSettings settings;
 
   void add_options(CLI::App& command) {
-    input.add_to(command, "JSON Lines, one chat a line: a list of messages with role and content, or from and value");
+    input.add_to(
+        command,
+        "JSON Lines or Parquet, one chat a line or row: a list of messages with role and content, or from and value");
     output.add_to(command, "packed file (.pbin) to write; its loss mask (.mask) goes beside it");
     command.add_option("--tokenizer", tokenizer_path, "tokenizer.json or .model with the template's special tokens")
         ->required();

@@ -39,8 +39,8 @@ struct Pack {
 
   void add_options(CLI::App& command) {
     inputs.add_to(command,
-                  "JSON Lines (.jsonl), one document a line, several of them, or a text (.txt), one document; .gz or "
-                  ".zst of them; a pattern (*, ?, [a-z]) stands for its files");
+                  "JSON Lines (.jsonl) or Parquet, one document a line or row, several of them, or a text (.txt), one "
+                  "document; .gz or .zst of them; a pattern (*, ?, [a-z]) stands for its files");
     output.add_to(command, "packed file (.pbin) to write");
     command.add_option("--tokenizer", tokenizer_path, "tokenizer.json, or a SentencePiece .model")->required();
     command.add_option("--eod", settings.end_of_document, "Token that ends each document")->capture_default_str();

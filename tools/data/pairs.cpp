@@ -25,7 +25,7 @@ struct Pairs {
   data::PackTextsSettings settings;
 
   void add_options(CLI::App& command) {
-    input.add_to(command, "JSON Lines, one pair of texts a line");
+    input.add_to(command, "JSON Lines or Parquet, one pair of texts a line or row");
     output.add_to(command, "packed file (.pbin) to write; a mask (.mask) goes beside it");
     command.add_option("--tokenizer", tokenizer_path, "tokenizer.json or .model")->required();
     add_number(command, "--sequence-length", settings.sequence_length,

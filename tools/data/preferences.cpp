@@ -25,7 +25,8 @@ struct Preferences {
   data::PreferencePackSettings settings;
 
   void add_options(CLI::App& command) {
-    input.add_to(command, "JSON Lines, one pair a line: what was asked, the chosen and the rejected answer");
+    input.add_to(command,
+                 "JSON Lines or Parquet, one pair a line or row: what was asked, the chosen and the rejected answer");
     output.add_to(command, "packed file (.pbin) to write; its loss mask (.mask) goes beside it");
     command.add_option("--tokenizer", tokenizer_path, "tokenizer.json or .model")->required();
     command.add_option("--template", settings.chat_template,

@@ -25,7 +25,8 @@ struct TrainTokenizer {
   data::BpeTrainerSettings settings;
 
   void add_options(CLI::App& command) {
-    inputs.add_to(command, "JSON Lines (.jsonl), a text in each record, or texts in UTF-8; also .gz or .zst of them");
+    inputs.add_to(command,
+                  "JSON Lines (.jsonl) or Parquet, a text in each record, or texts in UTF-8; also .gz or .zst of them");
     output.add_to(command, "tokenizer.json to write");
     add_number(command, "--vocab-size", settings.vocab_size, "Tokens, the 256 bytes and special tokens included")
         ->required();

@@ -99,7 +99,7 @@ struct PartsOfBlock {
   static constexpr double recomputed_flops_per_token(Recompute again) {
     std::int64_t products = compute_flops<AttentionPart>(again) + compute_flops<MlpPart>(again);
     if (again.projection && order != BlockOrder::parallel) products += projection_flops<AttentionPart>();
-    if (again.projection && order != BlockOrder::parallel && order != BlockOrder::pre_norm)
+    if (again.projection && (order == BlockOrder::post_norm || order == BlockOrder::sandwich_norm))
       products += projection_flops<MlpPart>();
     return static_cast<double>(products) + (again.attention ? attention_flops_per_token() : 0);
   }

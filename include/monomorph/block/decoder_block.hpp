@@ -18,6 +18,21 @@ inline constexpr bool is_decoder_block = [] {
   return false;
 }();
 
+/// Whether they do with the order of its norms: it is a dense block of no other shape, in any order.
+template <class R, class Block>
+inline constexpr bool is_plain_block = [] {
+  if constexpr (is_decoder_block<R, Block>)
+    return true;
+  else if constexpr (requires {
+                       typename Block::Tower;
+                       Block::block_order;
+                     })
+    return std::is_same_v<Block, typename Composed<Block::block_order>::template Block<typename Block::Tower>> &&
+           trunk_of<typename Block::Tower> == trunk_of<R>;
+  else
+    return false;
+}();
+
 /// R with another attention.
 template <class R, AttentionPolicy Policy> struct WithAttention : R { using attention = Policy; };
 

@@ -10,10 +10,13 @@ enum class BlockOrder {
   post_norm,      ///< norm(x + f(x)), for the one and then for the other (Vaswani et al. 2017, section 3.1)
   sandwich_norm,  ///< x + norm(f(norm(x))), for the one and then for the other (Ding et al. 2021, section 3.2)
   parallel,       ///< x + attention(norm(x)) + mlp(norm(x)), one norm for both (Chowdhery et al. 2022, section 2)
+  /// n + f(n) of n = norm(x), for the one and then for the other. With the final norm these are post-norm blocks behind
+  /// a norm of the embeddings (Devlin et al. 2019), whose norms are counted from the other end.
+  normed_residual,
 };
 
 constexpr std::string_view name_of(BlockOrder order) {
-  constexpr std::string_view names[]{"pre-norm", "post-norm", "sandwich-norm", "parallel"};
+  constexpr std::string_view names[]{"pre-norm", "post-norm", "sandwich-norm", "parallel", "normed residual"};
   return names[static_cast<int>(order)];
 }
 
@@ -25,7 +28,7 @@ template <class R, BlockOrder order, template <class Tower> class PartOf> struct
   static constexpr const auto& model = trunk_of<R>;
   static constexpr std::int64_t D = model.d_model;
   static constexpr bool norm_comes_first = order != BlockOrder::post_norm,
-                        norm_comes_last = order != BlockOrder::pre_norm;
+                        norm_comes_last = order == BlockOrder::post_norm || order == BlockOrder::sandwich_norm;
 
   struct Params {
     NormParams norm_before;

@@ -16,6 +16,7 @@ template <class T> struct Derived {
   template <class U>
   requires(!std::same_as<U, Derived>) constexpr Derived(U chosen)  // implicit on purpose: .n_kv_heads = 8
       : value(detail::converted<T>(chosen)), given(true), narrowed(!detail::keeps_value<T>(chosen)) {}
+  constexpr Derived(const auto&, const auto&, const auto&...) : given(true), narrowed(true) {}  // {8, 4} is no value
   constexpr T value_or(T derived) const { return given ? value : derived; }
   friend constexpr bool operator==(const Derived&, const Derived&) = default;
 };

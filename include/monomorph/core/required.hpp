@@ -11,6 +11,7 @@ template <class T> struct Required {
   template <class U>
   requires(!std::same_as<U, Required>) constexpr Required(U from)  // implicit on purpose: .n_heads = 12
       : value(detail::converted<T>(from)), given(true), narrowed(!detail::keeps_value<T>(from)) {}
+  constexpr Required(const auto&, const auto&, const auto&...) : given(true), narrowed(true) {}  // {12, 8} is no value
   constexpr operator T() const { return value; }
 };
 

@@ -40,6 +40,8 @@ template <class R, BlockOrder order, template <class Tower> class PartOf> struct
   PartTensors<Part> part{t, p.part, saved.part, temporary};
 
   View in(View x) const { return Layer::norm_comes_first ? t.activations[saved.in_MD] : x; }
+  /// What the part's result is added to.
+  View residual(View x) const { return order == BlockOrder::normed_residual ? in(x) : x; }
   View to_norm() const { return t.activations[saved.to_norm_MD]; }
 
   /// What backward reads, as far as `what` names it, but for what comes from the part's last product.
@@ -50,8 +52,8 @@ template <class R, BlockOrder order, template <class Tower> class PartOf> struct
   }
   /// The part's last product, to the residual stream or to the norm behind it.
   void project(View x, View y) const {
-    if constexpr (order == BlockOrder::pre_norm)
-      add_result<R>(part, x, y, y);
+    if constexpr (!Layer::norm_comes_last)
+      add_result<R>(part, residual(x), y, y);
     else if constexpr (order == BlockOrder::post_norm)
       add_result<R>(part, x, to_norm(), to_norm());
     else
@@ -82,8 +84,10 @@ template <class R, BlockOrder order, template <class Tower> class PartOf> struct
       dresult = t.activations[dresult_MD];
     }
     if constexpr (Layer::norm_comes_first) {
+      constexpr bool passes_norm = order == BlockOrder::normed_residual;  // the residual stream does
       Part::backward(part, in(x), dresult, in(x), false);
-      model::normalize_backward<R>(t, p.norm_before, saved.norm_before, in(x), x, t.dx_MD, true);
+      if constexpr (passes_norm) add(t.queue, t.dx_MD, in(x));
+      model::normalize_backward<R>(t, p.norm_before, saved.norm_before, in(x), x, t.dx_MD, !passes_norm);
     } else {
       Part::backward(part, x, dresult, t.dx_MD, true);
     }
@@ -109,7 +113,7 @@ struct ComposedPass {
     if (again.projection) attention.project(t.x_MD, middle);
     if (again.*Block::Saved::middle_choice) attention.finish(t.x_MD, middle, what);
     mlp.compute(middle, what);
-    if constexpr (order != BlockOrder::pre_norm) {
+    if constexpr (Sublayer<R, order, MlpOf>::norm_comes_last) {
       if (again.projection) mlp.project(middle, t.y_MD);
       // The output is still there, but with the whole block its norm's statistics are not.
       if (again == Recompute::block) mlp.finish(middle, t.y_MD, what);
@@ -200,6 +204,7 @@ template <class R, class Block> struct DecodePass {
     }
     normalize(p.norm_before, x, normed);
     if constexpr (order == BlockOrder::pre_norm) return Part::decode(part, normed, x, x);
+    if constexpr (order == BlockOrder::normed_residual) return Part::decode(part, normed, normed, x);
     Part::decode(part, normed, View{}, result);
     normalize(p.norm_after, result, normed);
     add(t.queue, normed, x);

@@ -7,6 +7,7 @@
 #include <monomorph/runtime/kernels/attention.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/kernels/linear.hpp>
+#include <monomorph/runtime/kernels/qk_norm_rotary.hpp>
 #include <monomorph/runtime/kernels/rotary.hpp>
 
 /// The bodies of SelfAttention.
@@ -58,18 +59,38 @@ template <class R> void adapters_backward_input(const PartTensors<SelfAttention<
   model::adapter_backward_input<typename Part::ValueAdapter>(t, v, t.saved.v_hidden_Mr, din);
 }
 
+template <class Part>
+HeadNorm head_norm(const PartTensors<Part>& t, const NormParams& p, const NormStatistics& statistics, View x) {
+  return {.x_MN = x,
+          .weight_H = t.param(p.weight_D),
+          .bias_H = t.param(p.bias_D),
+          .mean_MN = t.statistic(statistics.mean),
+          .rstd_MN = t.statistic(statistics.rstd)};
+}
+
 /// Queries, keys and values, as attention reads them.
 template <class R> void make_qkv(const AttentionPass<R>& pass, View in) {
   using Part = SelfAttention<R>;
   const auto& [t, qkv, v, qk, q, k, attended, lse_BNT, shape] = pass;
   model::product(t, Part::qkv_product, in, t.param(t.p.qkv_QKVxD), t.param(t.p.qkv_bias), qkv);
   adapt_qkv<R>(t, in, qkv);
-  if constexpr (Part::model.qk_norm) {
+  constexpr bool rotates = Part::model.position == Position::rotary;
+  if constexpr (Part::model.qk_norm && rotates) {
+    normalize_and_rotate<Part::model.norm.kind>(
+        t.queue, QkNormRotary{.q = head_norm(t, t.p.q_norm_H, t.saved.q_norm, qkv.columns(0, Part::Q)),
+                              .k = head_norm(t, t.p.k_norm_H, t.saved.k_norm, qkv.columns(Part::Q, Part::K)),
+                              .epsilon = Part::model.norm.epsilon,
+                              .qk_M = qk,
+                              .cos_TH = t.t.rotary_cos_TH,
+                              .sin_TH = t.t.rotary_sin_TH,
+                              .tokens = t.t.tokens,
+                              .document_starts_M = t.t.document_starts});
+  } else if constexpr (Part::model.qk_norm) {
     model::normalize<R>(t.t, t.p.q_norm_H, t.saved.q_norm, qkv.columns(0, Part::Q), q);
     model::normalize<R>(t.t, t.p.k_norm_H, t.saved.k_norm, qkv.columns(Part::Q, Part::K), k);
-  }
-  if constexpr (Part::model.position == Position::rotary)
+  } else if constexpr (rotates) {
     rotary(t.queue, qk, t.t.rotary_cos_TH, t.t.rotary_sin_TH, t.t.tokens, 0, false, t.t.document_starts);
+  }
 }
 
 template <class R> void attend(const AttentionPass<R>& pass) {

@@ -222,6 +222,14 @@ TemplateMarks marks_of(const Tokenizer& tokenizer, const ChatTemplate* known, co
   return {settings.model_template->fingerprint(), padding_of(tokenizer, *settings.model_template)};
 }
 
+/// Those where find_chat_messages looks for messages, and that of the tools beside them.
+Columns columns_of_chats(const std::string& field) {
+  if (field.empty()) return {"messages", "conversations", "tools"};
+  Columns columns = columns_of({FieldPointer(field)});
+  if (!columns.empty()) columns.push_back("tools");
+  return columns;
+}
+
 }  // namespace
 
 ChatPackSummary pack_chats(const std::string& input, const Tokenizer& tokenizer, const std::string& output,
@@ -232,7 +240,7 @@ ChatPackSummary pack_chats(const std::string& input, const Tokenizer& tokenizer,
   std::vector<ChatReader> readers;
   readers.reserve(static_cast<std::size_t>(settings.n_threads));
   for (int i = 0; i < settings.n_threads; ++i) readers.emplace_back(lines_of(tokenizer, known, settings), settings);
-  LineBlockReader blocks(input);
+  LineBlockReader blocks({input}, columns_of_chats(settings.field));
   ChatOutput set(input, tokenizer, marks_of(tokenizer, known, settings), output, settings);
   const std::uint64_t done_bytes =
       read_blocks<BlockChats>(blocks, readers, settings.progress, [&](BlockChats& of_block) { set.add(of_block); });

@@ -196,7 +196,8 @@ PreferencePackSummary pack_preferences(const std::string& input, const Tokenizer
   readers.reserve(static_cast<std::size_t>(settings.n_threads));
   for (int i = 0; i < settings.n_threads; ++i)
     readers.emplace_back(settings, AnswerEncoder(tokenizer, chat_template, end));
-  LineBlockReader blocks(input);
+  const std::vector<FieldPointer> fields(settings.fields.begin(), settings.fields.end());
+  LineBlockReader blocks({input}, columns_of(fields));
   const std::int32_t padding = chat_template == nullptr ? end : tokenizer.find(chat_template->end_token).value();
   PairsOutput set(input, tokenizer, output, settings, padding);
   const std::uint64_t done_bytes =

@@ -1,6 +1,7 @@
 #include "data/formats/json_lines_set.hpp"
 #include "data/formats/packed_file_writer.hpp"
 #include "data/formats/packed_set.hpp"
+#include "data/records/parquet_input.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
@@ -35,6 +36,10 @@ bool is_json_lines_name(const std::string& path) {
 SetKind set_kind(const std::string& path) {
   if (std::filesystem::path(path).extension() == ".pbin") return SetKind::packed;
   if (is_json_lines_name(path)) return SetKind::json_lines;
+  if (is_parquet_name(path))
+    throw UsageError("DATA-40", in_quotes(path) +
+                                    " is a Parquet file, and this works on packed files and JSON Lines; pack "
+                                    "it, or write it as JSON Lines");
   throw UsageError("DATA-40", fmt::format("{} ends in neither .pbin (packed) nor {}; rename it after what it is, or "
                                           "convert it",
                                           in_quotes(path), json_lines_names));

@@ -76,18 +76,20 @@ class IndexOutput {
 };
 
 /// What reads by an index goes to the middle of its file.
-void refuse_compressed(const std::string& input) {
-  if (compression_of(input) == Compression::none) return;
-  throw UsageError("DATA-73",
-                   fmt::format("{} is compressed, and what reads by an index must find each line at its place; "
-                               "decompress it, or pack it as it is",
-                               in_quotes(input)));
+void refuse_text_made_of_file(const std::string& input) {
+  const bool is_table = is_parquet_name(input);
+  if (!is_table && compression_of(input) == Compression::none) return;
+  throw UsageError(
+      "DATA-73", fmt::format("{} is {}, and what reads by an index must find each line at its place; {}, or pack it as "
+                             "it is",
+                             in_quotes(input), is_table ? "a Parquet file" : "compressed",
+                             is_table ? "write it as JSON Lines" : "decompress it"));
 }
 
 }  // namespace
 
 IndexSummary index_json_lines(const std::string& input, const std::string& output, const IndexSettings& settings) {
-  refuse_compressed(input);
+  refuse_text_made_of_file(input);
   LineBlockReader reader(input);
   IndexOutput index(input, output, settings);
   std::vector<JsonLineParser> parsers(n_workers(settings.n_threads));

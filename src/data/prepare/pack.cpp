@@ -52,11 +52,11 @@ std::uint32_t token_width(const Tokenizer& tokenizer, std::uint32_t asked) {
 bool is_text(const std::string& input) {
   const std::string name(uncompressed_name(input));
   if (std::filesystem::path(name).extension() == ".txt") return true;
-  if (is_json_lines_name(name)) return false;
+  if (is_json_lines_name(name) || is_parquet_name(input)) return false;
   throw UsageError(
       "DATA-40",
-      fmt::format("{} ends in neither .txt (one document) nor {}, with or without .gz or .zst behind it; rename it "
-                  "after what it is",
+      fmt::format("{} ends in neither .txt (one document) nor {}, with or without .gz or .zst behind it, nor "
+                  ".parquet; rename it after what it is",
                   in_quotes(input), json_lines_names));
 }
 
@@ -156,7 +156,9 @@ class Packing {
 };
 
 void Packing::pack_json_lines() {
-  auto reader = inputs_.size() == 1 ? LineBlockReader(inputs_.front(), resumed_bytes_) : LineBlockReader(inputs_);
+  const Columns columns = columns_of({field_});
+  auto reader = inputs_.size() == 1 ? LineBlockReader(inputs_.front(), resumed_bytes_, longest_line_bytes, columns)
+                                    : LineBlockReader(inputs_, columns);
   std::vector<TokenPacker> packers;
   std::vector<BlockPipeline<PackedPiece>::Work> workers;
   const std::size_t n_packers = n_workers(settings_.n_threads);

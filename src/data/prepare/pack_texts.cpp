@@ -172,7 +172,8 @@ PackTextsSummary pack_texts(const std::string& input, const Tokenizer& tokenizer
   std::vector<TextsReader> readers;
   readers.reserve(static_cast<std::size_t>(settings.n_threads));
   for (int i = 0; i < settings.n_threads; ++i) readers.emplace_back(tokenizer, settings);
-  LineBlockReader blocks(input);
+  const std::vector<FieldPointer> fields(settings.fields.begin(), settings.fields.end());
+  LineBlockReader blocks({input}, columns_of(fields));
   TextsOutput set(input, tokenizer, output, settings);
   const std::uint64_t done_bytes =
       read_blocks<BlockTexts>(blocks, readers, settings.progress, [&](BlockTexts& of_block) { set.add(of_block); });

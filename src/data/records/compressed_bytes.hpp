@@ -8,6 +8,11 @@
 
 namespace monomorph::data {
 
+/// Counts on it that no text that is worth training on shrinks so far: what does is meant to keep its reader busy for
+/// ever.
+/// @param n_read bytes of the file   @throws [DATA-72]
+void refuse_bomb(const std::string& path, std::uint64_t n_read, std::uint64_t n_text);
+
 /// What decompressors of every format have in common: the bytes of the file that are read and not yet used up, and how
 /// much has become of how many.
 class CompressedBytes {

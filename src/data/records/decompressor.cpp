@@ -33,8 +33,8 @@ std::string_view uncompressed_name(std::string_view path) {
   return path;
 }
 
-std::unique_ptr<Decompressor> make_decompressor(Compression compression, const std::string& path,
-                                                [[maybe_unused]] ReadCompressed read) {
+std::unique_ptr<TextSource> make_decompressor(Compression compression, const std::string& path,
+                                              [[maybe_unused]] ReadCompressed read) {
   switch (compression) {
     case Compression::none:
       return nullptr;

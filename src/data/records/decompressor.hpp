@@ -1,4 +1,6 @@
 #pragma once
+#include "data/records/text_source.hpp"
+
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -10,15 +12,6 @@ namespace monomorph::data {
 /// Fills a buffer with the next bytes of a compressed file, and says how many; 0 at its end.
 using ReadCompressed = std::function<std::size_t(char* to, std::size_t n_bytes)>;
 
-/// The text of a compressed file, piece by piece, in memory that is bounded whatever the file says.
-class Decompressor {
- public:
-  virtual ~Decompressor() = default;
-  /// Up to `n_bytes` of text; 0 at its end.
-  /// @throws [DATA-70] the file is damaged or cut short; [DATA-72] it is a bomb; what reading throws
-  virtual std::size_t read_some(char* to, std::size_t n_bytes) = 0;
-};
-
 enum class Compression { none, gzip, zstd };
 
 /// By the end of the name: .gz or .zst.
@@ -27,10 +20,10 @@ Compression compression_of(std::string_view path);
 std::string_view uncompressed_name(std::string_view path);
 
 /// @param path for messages   @throws UsageError [DATA-71] this program was built without the library for it
-std::unique_ptr<Decompressor> make_decompressor(Compression compression, const std::string& path, ReadCompressed read);
+std::unique_ptr<TextSource> make_decompressor(Compression compression, const std::string& path, ReadCompressed read);
 
 /// One for each format, defined where its library is there.
-std::unique_ptr<Decompressor> make_gzip_decompressor(const std::string& path, ReadCompressed read);
-std::unique_ptr<Decompressor> make_zstd_decompressor(const std::string& path, ReadCompressed read);
+std::unique_ptr<TextSource> make_gzip_decompressor(const std::string& path, ReadCompressed read);
+std::unique_ptr<TextSource> make_zstd_decompressor(const std::string& path, ReadCompressed read);
 
 }  // namespace monomorph::data

@@ -14,7 +14,7 @@ namespace monomorph::data {
 namespace {
 
 /// A gzip file is one member or more, of which the texts follow each other. zlib checks the checksum of each.
-class GzipDecompressor final : public Decompressor {
+class GzipDecompressor final : public TextSource {
  public:
   GzipDecompressor(const std::string& path, ReadCompressed read) : bytes_(path, std::move(read)) {
     constexpr int gzip_alone = 16;  // added to the window's bits
@@ -61,7 +61,7 @@ class GzipDecompressor final : public Decompressor {
 
 }  // namespace
 
-std::unique_ptr<Decompressor> make_gzip_decompressor(const std::string& path, ReadCompressed read) {
+std::unique_ptr<TextSource> make_gzip_decompressor(const std::string& path, ReadCompressed read) {
   return std::make_unique<GzipDecompressor>(path, std::move(read));
 }
 

@@ -23,24 +23,27 @@ void reserve(LineBlock& block, std::size_t capacity) {
 
 }  // namespace
 
-LineBlockReader::LineBlockReader(const std::string& path, std::uint64_t offset, std::size_t longest_line)
+LineBlockReader::LineBlockReader(const std::string& path, std::uint64_t offset, std::size_t longest_line,
+                                 Columns columns)
     : paths_{path},
-      file_(std::make_unique<TextInput>(path)),
+      columns_(std::move(columns)),
+      file_(std::make_unique<TextInput>(path, columns_)),
       file_bytes_(file_->text_bytes()),
       offset_(offset),
       longest_line_(longest_line) {
   if (offset > 0) file_->skip_to(offset);
 }
 
-LineBlockReader::LineBlockReader(std::vector<std::string> paths) : LineBlockReader(paths.front()) {
+LineBlockReader::LineBlockReader(std::vector<std::string> paths, Columns columns)
+    : LineBlockReader(paths.front(), 0, longest_line_bytes, std::move(columns)) {
   paths_ = std::move(paths);
   bool is_known = file_->has_text_bytes();
   for (std::size_t i = 1; i < paths_.size(); ++i) {
     std::error_code unreadable;  // opening it says why
     const bool is_pipe = std::filesystem::is_other(std::filesystem::status(paths_[i], unreadable));
     is_known = !is_pipe && is_known;
-    if (is_pipe) continue;            // to be opened once
-    const TextInput file(paths_[i]);  // so that a wrong name is told at once
+    if (is_pipe) continue;                      // to be opened once
+    const TextInput file(paths_[i], columns_);  // so that a wrong name is told at once
     is_known = file.has_text_bytes() && is_known;
     file_bytes_ += file.text_bytes();
   }
@@ -56,7 +59,7 @@ bool LineBlockReader::next(LineBlock& block) {
 
 bool LineBlockReader::open_next() {
   if (input_ + 1 == paths_.size()) return false;
-  file_ = std::make_unique<TextInput>(paths_[++input_]);
+  file_ = std::make_unique<TextInput>(paths_[++input_], columns_);
   input_begin_ = offset_;
   at_end_ = false;
   return true;

@@ -67,15 +67,16 @@ template <class Visit> void for_each_line(LineBlock& block, Visit visit) {
 class LineBlockReader {
  public:
   /// @param offset where to begin; must be a line's begin; other than 0 only for files. Offsets are those of the text
-  /// @param longest_line of more bytes a line is left out   @throws as InputFile does
+  /// @param longest_line of more bytes a line is left out
+  /// @param columns that are needed of a Parquet file   @throws as TextInput does
   explicit LineBlockReader(const std::string& path, std::uint64_t offset = 0,
-                           std::size_t longest_line = longest_line_bytes);
-  /// @param paths at least one   @throws as InputFile does, when the turn of a file comes
-  explicit LineBlockReader(std::vector<std::string> paths);
+                           std::size_t longest_line = longest_line_bytes, Columns columns = {});
+  /// @param paths at least one   @throws as TextInput does, of a pipe when its turn comes
+  explicit LineBlockReader(std::vector<std::string> paths, Columns columns = {});
 
   /// False at the end of the file.  @throws [FILE-03]; [DATA-11] after a signal
   bool next(LineBlock& block);
-  /// Of all files; 0 if there is a pipe or a compressed file among them, of whose text nobody knows the size.
+  /// Of all files; 0 if nobody knows it of one of them, as TextInput::has_text_bytes says.
   std::uint64_t file_bytes() const noexcept { return file_bytes_; }
 
  private:
@@ -86,6 +87,7 @@ class LineBlockReader {
   std::size_t read_some(char* to, std::size_t n_bytes);
 
   std::vector<std::string> paths_;
+  Columns columns_;
   std::size_t input_ = 0;  ///< of paths_, the one that is being read
   std::uint64_t input_begin_ = 0;
   std::unique_ptr<TextInput> file_;

@@ -13,7 +13,7 @@ namespace {
 
 /// A zstd file is one frame or more, of which the texts follow each other; frames of other things are passed over. A
 /// frame says how much memory it takes to read it: one of more than 128 MiB, the library's own limit, is refused.
-class ZstdDecompressor final : public Decompressor {
+class ZstdDecompressor final : public TextSource {
  public:
   ZstdDecompressor(const std::string& path, ReadCompressed read)
       : bytes_(path, std::move(read)), stream_(::ZSTD_createDStream()) {
@@ -55,7 +55,7 @@ class ZstdDecompressor final : public Decompressor {
 
 }  // namespace
 
-std::unique_ptr<Decompressor> make_zstd_decompressor(const std::string& path, ReadCompressed read) {
+std::unique_ptr<TextSource> make_zstd_decompressor(const std::string& path, ReadCompressed read) {
   return std::make_unique<ZstdDecompressor>(path, std::move(read));
 }
 

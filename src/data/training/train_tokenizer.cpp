@@ -64,15 +64,18 @@ class BlockCounter {
   WordCounts counts_;
 };
 
-bool has_records(const std::string& path) { return is_json_lines_name(std::string(uncompressed_name(path))); }
+bool has_records(const std::string& path) {
+  return is_json_lines_name(std::string(uncompressed_name(path))) || is_parquet_name(path);
+}
 
 /// The readers of all files; opened before any is read, so that a wrong name is told at once.
-std::vector<std::unique_ptr<LineBlockReader>> open_files(const std::vector<std::string>& paths) {
+std::vector<std::unique_ptr<LineBlockReader>> open_files(const std::vector<std::string>& paths,
+                                                         const Columns& columns) {
   std::vector<std::unique_ptr<LineBlockReader>> readers;
   for (const std::string& path : paths) {
     const std::size_t longest_line =
         has_records(path) ? longest_line_bytes : std::numeric_limits<std::size_t>::max() / 4;
-    readers.push_back(std::make_unique<LineBlockReader>(path, 0, longest_line));
+    readers.push_back(std::make_unique<LineBlockReader>(path, 0, longest_line, columns));
   }
   return readers;
 }
@@ -109,7 +112,7 @@ TokenizerDefinition train_tokenizer(const TrainingText& text, const BpeTrainerSe
   for (const std::string& path : text.paths) refuse_packed_file(path);
   BpeTrainer trainer(settings);
   const FieldPointer field(text.field);
-  const auto readers = open_files(text.paths);
+  const auto readers = open_files(text.paths, columns_of({field}));
   std::uint64_t total_bytes = 0, done_bytes = 0;
   for (const auto& reader : readers) total_bytes += reader->file_bytes();
   std::vector<BlockCounter> counters;

@@ -1,5 +1,6 @@
 #include <monomorph/train/inference/generate.hpp>
 
+#include "train/inference/prompt_batch.hpp"
 #include "train/inference/text_generation.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <vector>
 
 namespace monomorph::train {
 namespace {
@@ -21,17 +23,16 @@ class GenerationBatch {
 
   bool done() const { return texts_.empty() && !waiting_; }
 
-  /// Begins texts as long as the session has a sequence for them, and pages for whatever they may grow to.
+  /// Begins texts as long as there is room for them, as some may end with their first token.
   void begin() {
-    while (waiting_ && std::ssize(texts_) < session_.most_sequences()) {
-      const std::int64_t pages = most_pages(*waiting_);
-      if (pages > session_.pages()) refuse(pages);
-      if (promised_pages_ + pages > session_.pages()) return;
-      promised_pages_ += pages;
-      texts_.push_back(
-          {std::make_unique<TextGeneration>(session_, tokenizer_, settings_, std::move(*waiting_)), pages});
-      waiting_ = sink_.next();
-      take(*texts_.back().text, texts_.back().text->read_again());
+    while (has_room()) {
+      PromptBatch prompts(session_);
+      while (has_room()) {
+        TextGeneration& text = open_waiting();
+        const std::span<const std::int32_t> prompt = text.begin_again();
+        prompts.add(text.sequence(), prompt, [&text, this](Logits logits) { take(text, logits); });
+      }
+      prompts.read();
       remove_finished();
     }
   }
@@ -62,6 +63,21 @@ class GenerationBatch {
     std::unique_ptr<TextGeneration> text;
     std::int64_t pages;
   };
+
+  /// For the text that waits: the session has a sequence for it, and pages for whatever it may grow to.
+  bool has_room() const {
+    if (!waiting_ || std::ssize(texts_) == session_.most_sequences()) return false;
+    const std::int64_t pages = most_pages(*waiting_);
+    if (pages > session_.pages()) refuse(pages);
+    return promised_pages_ + pages <= session_.pages();
+  }
+  TextGeneration& open_waiting() {
+    const std::int64_t pages = most_pages(*waiting_);
+    promised_pages_ += pages;
+    texts_.push_back({std::make_unique<TextGeneration>(session_, tokenizer_, settings_, std::move(*waiting_)), pages});
+    waiting_ = sink_.next();
+    return *texts_.back().text;
+  }
 
   std::int64_t most_tokens(const TextRequest& request) const {
     const std::int64_t prompt = std::ssize(request.prompt), room = session_.context_length() - prompt;

@@ -25,12 +25,12 @@ TextGeneration::TextGeneration(Session& session, const data::Tokenizer& tokenize
   sampler_.read_prompt(ids_);
 }
 
-Logits TextGeneration::read_again() {
+std::span<const std::int32_t> TextGeneration::begin_again() {
   session_.close(sequence_);
   sequence_ = session_.open();
   const auto T = static_cast<std::size_t>(session_.context_length());
   const std::size_t n = ids_.size() <= T && result_.ids.empty() ? ids_.size() : std::max<std::size_t>(1, T / 2);
-  return session_.prefill(sequence_, std::span(ids_).last(n));
+  return std::span(ids_).last(n);
 }
 
 Logits TextGeneration::read_prompt(const std::function<void(Logits)>& show) {

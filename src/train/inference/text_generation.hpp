@@ -27,8 +27,11 @@ class TextGeneration {
   std::int32_t drawn() const { return drawn_; }
   /// Brings the prompt, which fits the context, into the session, and shows the logits behind each of its tokens.
   Logits read_prompt(const std::function<void(Logits)>& show);
-  /// Brings the prompt into the session, or, when the context is full, the second half of what there is.
-  Logits read_again();
+  /// Begins a sequence anew: its tokens, which the session has not read yet, are the prompt or, when the context is
+  /// full, the second half of what there is.
+  std::span<const std::int32_t> begin_again();
+  /// Brings those into the session.
+  Logits read_again() { return session_.prefill(sequence_, begin_again()); }
   /// Brings what the sequence lacks of the prompt into the session.
   Logits read_on() {
     return session_.prefill(sequence_, std::span(ids_).subspan(static_cast<std::size_t>(session_.length(sequence_))));

@@ -13,9 +13,9 @@ namespace monomorph::train {
 namespace {
 
 constexpr std::string_view companions[] = {
-    "tokenizer.json",     "tokenizer.model",         "tokenizer_config.json", "vocab.json",
-    "merges.txt",         "special_tokens_map.json", "added_tokens.json",     "chat_template.jinja",
-    "chat_template.json", "generation_config.json"};
+    "tokenizer.json",      "tokenizer.model",    "tokenizer_config.json",   "vocab.json",
+    "vocab.txt",           "merges.txt",         "special_tokens_map.json", "added_tokens.json",
+    "chat_template.jinja", "chat_template.json", "generation_config.json"};
 
 }  // namespace
 

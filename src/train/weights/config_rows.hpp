@@ -1,6 +1,9 @@
 #pragma once
 #include "train/weights/family.hpp"
 
+#include <array>
+#include <utility>
+
 /// Rows of config.json that several families have under one name or another.
 namespace monomorph::train::config_rows {
 
@@ -47,5 +50,28 @@ constexpr ConfigRow tied_head(const char* absent) {
           [](const PortableModel& portable) -> nlohmann::json { return portable.model.tied_head.value; },
           [](PortableModel& portable, const nlohmann::json& value) { portable.model.tied_head = value.get<bool>(); }};
 }
+
+/// Of MLPs without a gate. Of two names for one function the first is written.
+inline constexpr std::array<std::pair<std::string_view, Activation>, 4> activations{
+    {{"gelu_new", Activation::gelu_tanh},
+     {"gelu", Activation::gelu_exact},
+     {"relu2", Activation::relu_squared},
+     {"gelu_pytorch_tanh", Activation::gelu_tanh}}};
+
+constexpr ConfigRow activation(std::string_view key, const char* absent) {
+  return {key, absent,
+          [](const PortableModel& portable) -> nlohmann::json {
+            for (const auto& [name, activation] : activations)
+              if (activation == portable.model.activation) return name;
+            return nullptr;
+          },
+          [](PortableModel& portable, const nlohmann::json& value) {
+            for (const auto& [name, activation] : activations)
+              if (name == value.get<std::string>()) return void(portable.model.activation = activation);
+            throw NotExpressible{};
+          }};
+}
+
+template <bool fixed> nlohmann::json always(const PortableModel&) { return fixed; }
 
 }  // namespace monomorph::train::config_rows

@@ -30,12 +30,16 @@ class TensorStream {
   TensorStream(CheckpointWeights& weights, DType dtype) : weights_(weights), dtype_(dtype) {}
 
   void give(const PlacedTensor& tensor, const runtime::ByteSink& sink) {
+    if (tensor.parts.empty()) return give_zeros(tensor, sink);
     if (tensor.transposed) return give_transposed(tensor, sink);
     for (const PlacedPart& part : tensor.parts)
       stream_elements(weights_, part.name, part.first_row * part.shape.cols, part.shape.elements(), dtype_, sink);
   }
 
  private:
+  void give_zeros(const PlacedTensor& tensor, const runtime::ByteSink& sink) const {
+    sink(std::vector<std::byte>(static_cast<std::size_t>(tensor.elements() * size_of(dtype_))));
+  }
   /// Some columns of ours at a time, which are the rows there.
   void give_transposed(const PlacedTensor& tensor, const runtime::ByteSink& sink) {
     const std::int64_t at_a_time = std::max<std::int64_t>(1, elements_at_a_time / tensor.rows);

@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<const Family*, 6> all_families{&gpt2, &llama, &mistral, &qwen2, &qwen3, &mixtral};
+constexpr std::array<const Family*, 7> all_families{&gpt2, &llama, &mistral, &qwen2, &qwen3, &mixtral, &bert};
 
 /// Keys that any config.json may have and that change nothing in what a decoder computes: where the file comes from,
 /// how its weights are stored, how text is generated, and what belongs to other tasks.

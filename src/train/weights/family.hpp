@@ -9,12 +9,24 @@
 
 namespace monomorph::train {
 
-/// Where a canonical tensor lies among those of a family. "#" stands for the number of a block, "@" for that of an
-/// expert, of which each has a tensor of its own there. Canonical tensors that have the same place lie in it one below
-/// the other, in the order of the rows: a fused projection.
+/// Where a canonical tensor lies among those of a family. "#" stands for the number of a block, of a tensor of no block
+/// for that of the last one, "@" for that of an expert, of which each has a tensor of its own there. Canonical tensors
+/// that have the same place lie in it one below the other, in the order of the rows: a fused projection.
 struct TensorRow {
   std::string_view ours, theirs;
   bool transposed = false;  ///< theirs is (in, out)
+  int blocks_before = 0;    ///< theirs lies in the block so many before ours
+};
+
+/// A table of theirs of which all tokens of ours have the first row: it is added to each row of ours as weights are
+/// read. What is written there are zeros.
+struct SharedRow {
+  std::string_view ours{}, theirs{};
+  std::int64_t rows = 0;  ///< that are written
+};
+/// What older files have in the place of an end of a tensor's name.
+struct OlderName {
+  std::string_view end, older;
 };
 
 /// A value of config.json that no recipe can express.
@@ -44,7 +56,10 @@ struct Family {
   std::span<const std::string_view> ignored;  ///< keys that change nothing in what a decoder computes
   std::span<const TensorRow> tensors;
   std::span<const std::string_view> buffers;  ///< tensors in older files that are no parameters
-  std::string_view optional_prefix;           ///< of their tensors: files of the bare model lack it
+  std::string_view optional_prefix;           ///< of tensors: some files have it, and others lack it
+  SharedRow shared_row{};
+  std::span<const OlderName> older_names{};
+  std::span<const std::string_view> other_heads{};  ///< beginnings of names of what no recipe makes of hidden states
 };
 
 /// All that there are, those that say less first.
@@ -53,7 +68,7 @@ std::span<const Family* const> families();
 const Family* find_family(std::string_view model_type);
 
 // Defined each in a file of its own.
-extern const Family gpt2, llama, mistral, qwen2, qwen3, mixtral;
+extern const Family gpt2, llama, mistral, qwen2, qwen3, mixtral, bert;
 
 /// The family that expresses a recipe's model.
 /// @throws UsageError [WEIGHTS-01] none does: what the one that comes nearest lacks

@@ -1,6 +1,7 @@
 #include "train/weights/folder_weights.hpp"
 
 #include "train/weights/file_dtype.hpp"
+#include "train/weights/listed.hpp"
 #include "train/weights/read_converted.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -48,23 +49,71 @@ FolderWeights::FolderWeights(FolderModel model, const RecipeProgram& recipe)
   const Family& family = *model_.family;
   std::set<std::string> used;
   for (const PlacedTensor& placed : placed_tensors(family, recipe)) {
-    std::string name = placed.name;
-    if (tensors_.find(name) == nullptr && name.starts_with(family.optional_prefix))
-      name.erase(0, family.optional_prefix.size());
-    const auto* const tensor = tensors_.find(name);
-    if (tensor == nullptr) continue;  // whoever reads says what is missing
-    used.insert(name);
-    add_parts(placed, *tensor);
+    const std::optional<std::string> name = name_in_file(placed.name);
+    if (!name && placed.parts.empty())
+      throw UsageError("WEIGHTS-09",
+                       fmt::format("the tensors in {} are not those of {}: {} is missing; give weights of "
+                                   "the recipe's model",
+                                   in_quotes(model_.folder), recipe.name, placed.name));
+    if (!name) continue;  // whoever reads says what is missing
+    used.insert(*name);
+    const FolderTensors::Tensor& tensor = *tensors_.find(*name);
+    if (placed.parts.empty())
+      take_shared_row(tensor, placed.cols);
+    else
+      add_parts(placed, tensor);
   }
-  for (const auto& [name, tensor] : tensors_.all()) {
-    const std::string pattern = pattern_of(name);
-    const auto is_buffer = [&](std::string_view buffer) {
-      return pattern == buffer || std::string(family.optional_prefix) + pattern == buffer;
-    };
-    const bool is_tied_head = recipe.model->tied_head && name == "lm_head.weight";  // a second copy of the table
-    if (!used.contains(name) && !is_tied_head && std::ranges::none_of(family.buffers, is_buffer))
-      unused_.push_back(name);
+  for (const auto& [name, tensor] : tensors_.all())
+    if (!used.contains(name)) sort_out(name, recipe);
+}
+
+std::optional<std::string> FolderWeights::name_in_file(const std::string& name) const {
+  const Family& family = *model_.family;
+  std::vector<std::string> names{name};
+  for (const auto& [end, older] : family.older_names)
+    if (name.ends_with(end)) names.push_back(name.substr(0, name.size() - end.size()) + std::string(older));
+  for (const std::string& one : names) {
+    const std::string other = one.starts_with(family.optional_prefix) ? one.substr(family.optional_prefix.size())
+                                                                      : std::string(family.optional_prefix) + one;
+    for (const std::string& candidate : {one, other})
+      if (tensors_.find(candidate) != nullptr) return candidate;
   }
+  return std::nullopt;
+}
+
+/// What becomes of a tensor that no weights are read from.
+void FolderWeights::sort_out(const std::string& name, const RecipeProgram& recipe) {
+  const Family& family = *model_.family;
+  const std::string pattern = pattern_of(name);
+  const auto is_buffer = [&](std::string_view buffer) {
+    return pattern == buffer || std::string(family.optional_prefix) + pattern == buffer;
+  };
+  const auto is_of_head = [&](std::string_view head) {
+    return name.starts_with(head) || name.starts_with(std::string(family.optional_prefix) + std::string(head));
+  };
+  if (recipe.model->tied_head && name == "lm_head.weight") return;  // a second copy of the table
+  if (std::ranges::any_of(family.buffers, is_buffer)) return;
+  (std::ranges::any_of(family.other_heads, is_of_head) ? of_other_heads_ : unused_).push_back(name);
+}
+
+std::optional<std::string> FolderWeights::note_of_other_heads() const {
+  if (of_other_heads_.empty()) return std::nullopt;
+  return fmt::format("of the weights in {}, what the model there makes of hidden states is left out: {}", model_.folder,
+                     listed(of_other_heads_, ", "));
+}
+
+void FolderWeights::take_shared_row(const FolderTensors::Tensor& tensor, std::int64_t width) {
+  const std::vector<std::int64_t>& shape = tensor.entry->shape;
+  const auto dtype = dtype_of(tensor.entry->dtype);
+  if (!dtype) refuse(tensor, "of floating-point numbers");
+  if (shape.size() != 2 || shape[0] < 1 || shape[1] != width)
+    refuse(tensor, fmt::format("a matrix of {} columns", width));
+  std::vector<double> row(static_cast<std::size_t>(width));
+  read_converted(*dtype, View(reinterpret_cast<std::byte*>(row.data()), DType::fp64, {1, width}), buffer_,
+                 [&](std::int64_t first, std::span<std::byte> bytes) {
+                   std::memcpy(bytes.data(), tensor.file->data(*tensor.entry) + first * size_of(*dtype), bytes.size());
+                 });
+  if (std::ranges::any_of(row, [](double value) { return value != 0; })) shared_row_ = std::move(row);
 }
 
 void FolderWeights::add_parts(const PlacedTensor& placed, const FolderTensors::Tensor& tensor) {
@@ -116,7 +165,23 @@ void FolderWeights::gather(const Part& part, std::int64_t first, std::int64_t n,
   }
 }
 
+/// In fp64, and rounded once.
+void FolderWeights::add_shared_row(std::int64_t first, View to) {
+  const auto width = std::ssize(shared_row_);
+  std::vector<double> sums(static_cast<std::size_t>(to.elements()));
+  const View all(reinterpret_cast<std::byte*>(sums.data()), DType::fp64, {1, to.elements()});
+  cpu::copy(cpu::Queue{}, to, all);
+  for (std::int64_t i = 0; i < to.elements(); ++i)
+    sums[static_cast<std::size_t>(i)] += shared_row_[static_cast<std::size_t>((first + i) % width)];
+  cpu::copy(cpu::Queue{}, all, to);
+}
+
 void FolderWeights::read(const std::string& name, std::int64_t first, View to) {
+  read_parts(name, first, to);
+  if (!shared_row_.empty() && name == model_.family->shared_row.ours) add_shared_row(first, to);
+}
+
+void FolderWeights::read_parts(const std::string& name, std::int64_t first, View to) {
   for (const Part& part : weights_.at(name).parts) {
     const std::int64_t n = std::min(to.elements(), part.shape.elements() - first);
     if (n > 0) {

@@ -4,6 +4,7 @@
 #include "train/weights/weights_source.hpp"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ class FolderWeights : public WeightsSource {
 
   std::string where() const override { return model_.folder; }
   std::vector<std::string> unused() const override { return unused_; }
+  /// A line for what the model there makes of hidden states, which no recipe does; nothing if there is none.
+  std::optional<std::string> note_of_other_heads() const;
   const Shape* find(const std::string& name) const override;
   void read(const std::string& name, std::int64_t first, View to) override;
 
@@ -35,14 +38,21 @@ class FolderWeights : public WeightsSource {
     Shape shape;
     std::vector<Part> parts;  ///< one below the other
   };
+  /// The name that the file has for one of a family's; nothing if it has none.
+  std::optional<std::string> name_in_file(const std::string& name) const;
+  void sort_out(const std::string& name, const RecipeProgram& recipe);
+  void take_shared_row(const FolderTensors::Tensor& tensor, std::int64_t width);
+  void add_shared_row(std::int64_t first, View to);
   void add_parts(const PlacedTensor& placed, const FolderTensors::Tensor& tensor);
+  void read_parts(const std::string& name, std::int64_t first, View to);
   void add_part(const std::string& name, const Part& part);
   void gather(const Part& part, std::int64_t first, std::int64_t n, std::byte* to) const;
 
   FolderModel model_;
   FolderTensors tensors_;
   std::map<std::string, Weight> weights_;
-  std::vector<std::string> unused_;
+  std::vector<std::string> unused_, of_other_heads_;
+  std::vector<double> shared_row_;  ///< empty: nothing is added
   std::vector<std::byte> buffer_;
 };
 

@@ -2,31 +2,9 @@
 #include "train/weights/family.hpp"
 
 #include <array>
-#include <utility>
 
 namespace monomorph::train {
 namespace {
-
-using nlohmann::json;
-
-constexpr std::array<std::pair<std::string_view, Activation>, 4> activations{
-    {{"gelu_new", Activation::gelu_tanh},
-     {"gelu", Activation::gelu_exact},
-     {"relu2", Activation::relu_squared},
-     {"gelu_pytorch_tanh", Activation::gelu_tanh}}};  // of two names for one function the first is written
-
-json activation_name(const PortableModel& portable) {
-  for (const auto& [name, activation] : activations)
-    if (activation == portable.model.activation) return name;
-  return nullptr;
-}
-void take_activation(PortableModel& portable, const json& value) {
-  for (const auto& [name, activation] : activations)
-    if (name == value.get<std::string>()) return void(portable.model.activation = activation);
-  throw NotExpressible{};
-}
-
-template <bool fixed> json always(const PortableModel&) { return fixed; }
 
 constexpr std::array gpt2_config{config_rows::size<&DecoderSpec::vocab_size>("vocab_size"),
                                  config_rows::size<&DecoderSpec::context_length>("n_positions"),
@@ -40,10 +18,10 @@ constexpr std::array gpt2_config{config_rows::size<&DecoderSpec::vocab_size>("vo
                                  config_rows::dropout<&DropoutSpec::embedding>("embd_pdrop", "0.1"),
                                  config_rows::dropout<&DropoutSpec::attention>("attn_pdrop", "0.1"),
                                  config_rows::dropout<&DropoutSpec::residual>("resid_pdrop", "0.1"),
-                                 ConfigRow{"activation_function", "\"gelu_new\"", activation_name, take_activation},
-                                 ConfigRow{"scale_attn_weights", "true", always<true>},
-                                 ConfigRow{"scale_attn_by_inverse_layer_idx", "false", always<false>},
-                                 ConfigRow{"add_cross_attention", "false", always<false>}};
+                                 config_rows::activation("activation_function", "\"gelu_new\""),
+                                 ConfigRow{"scale_attn_weights", "true", config_rows::always<true>},
+                                 ConfigRow{"scale_attn_by_inverse_layer_idx", "false", config_rows::always<false>},
+                                 ConfigRow{"add_cross_attention", "false", config_rows::always<false>}};
 
 constexpr std::array<std::string_view, 7> gpt2_ignored{
     "n_ctx",        "reorder_and_upcast_attn", "summary_activation", "summary_first_dropout", "summary_proj_to_labels",

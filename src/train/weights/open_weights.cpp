@@ -61,7 +61,9 @@ OpenedWeights open_folder(const std::string& path, const RecipeProgram& recipe,
   FolderModel model = read_folder_model(path);
   std::vector<std::string> notes =
       compared(path, facts_of(model.portable), recipe, facts_of(portable_model(recipe)), may_differ);
-  return {std::make_unique<FolderWeights>(std::move(model), recipe), std::move(notes)};
+  auto weights = std::make_unique<FolderWeights>(std::move(model), recipe);
+  if (auto note = weights->note_of_other_heads()) notes.push_back(*std::move(note));
+  return {std::move(weights), std::move(notes)};
 }
 
 std::string shape_text(Shape shape) {

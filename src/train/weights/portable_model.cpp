@@ -1,6 +1,7 @@
 #include "train/weights/portable_model.hpp"
 
 #include <monomorph/core/error.hpp>
+#include <monomorph/spec/encoder_spec.hpp>
 
 #include <fmt/format.h>
 
@@ -17,13 +18,20 @@ namespace {
 std::optional<MixtureSpec> mixture_of(const RecipeProgram& recipe) {
   const MixtureSpec* const first = recipe.layers.front().mixture;
   for (const LayerKind& kind : recipe.layers) {
-    if (!kind.is_decoder_block && kind.mixture == nullptr)
+    if (!kind.is_plain_block && kind.mixture == nullptr)
       refuse(recipe, fmt::format("layers of the kind {}", text_of(kind)));
     if ((kind.mixture == nullptr) != (first == nullptr) || (first != nullptr && *kind.mixture != *first))
       refuse(recipe, "layers with different MLPs or experts");
   }
   if (first == nullptr) return std::nullopt;
   return *first;
+}
+
+BlockOrder order_of(const RecipeProgram& recipe) {
+  const BlockOrder order = recipe.layers.front().order;
+  for (const LayerKind& kind : recipe.layers)
+    if (kind.order != order) refuse(recipe, "layers with different orders of norms");
+  return order;
 }
 
 AttentionMask mask_of(const RecipeProgram& recipe) {
@@ -35,6 +43,7 @@ AttentionMask mask_of(const RecipeProgram& recipe) {
 
 std::string text_of(const AttentionMask& mask) {
   if (mask == AttentionMask{}) return "causal";
+  if (mask == AttentionMask{.after = AttentionMask::unlimited}) return "none";
   if (mask == AttentionMask{.before = mask.before})
     return fmt::format("causal, over the last {} tokens", mask.before + 1);
   return fmt::format("{} keys before, {} behind, a prefix of {}",
@@ -70,10 +79,12 @@ bool is_read_by_training_alone(std::string_view name) {
 }  // namespace
 
 PortableModel portable_model(const RecipeProgram& recipe) {
-  if (recipe.output == ModelOutput::embeddings) refuse(recipe, "an encoder");
-  if (const std::string_view kind = recipe.described_model.kind; kind != type_name<DecoderSpec>())
+  if (const std::string_view kind = recipe.described_model.kind;
+      kind != type_name<DecoderSpec>() && kind != type_name<EncoderSpec>())
     refuse(recipe, fmt::format("a model of the kind {}", kind));
-  PortableModel portable{*recipe.model, mask_of(recipe), mixture_of(recipe)};
+  PortableModel portable{.model = *recipe.model, .mask = mask_of(recipe), .output = recipe.output};
+  portable.mixture = mixture_of(recipe);
+  portable.order = order_of(recipe);
   if (portable.mixture) portable.model.d_ff = portable.mixture->d_expert.value_or(portable.model.ff_width());
   if (portable.mixture) portable.mixture->d_expert = automatic;
   return portable;
@@ -116,7 +127,9 @@ void add_facts_of(const MixtureSpec& mixture, ModelFacts& facts) {
 }  // namespace
 
 ModelFacts facts_of(const PortableModel& portable) {
-  ModelFacts all, facts{{"mask", text_of(portable.mask)}};
+  ModelFacts all, facts{{"mask", text_of(portable.mask)},
+                        {"order", std::string(name_of(portable.order))},
+                        {"output", portable.output == ModelOutput::logits ? "logits" : "hidden states"}};
   for (Fact& fact : model_facts(portable.model)) all.emplace(std::move(fact.name), std::move(fact.value));
   for (const auto& [name, value] : all)
     if (decides_function(name, all)) facts.emplace(name, value);

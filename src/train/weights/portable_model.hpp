@@ -1,4 +1,6 @@
 #pragma once
+#include <monomorph/block/sublayer.hpp>
+#include <monomorph/policy/model_kind.hpp>
 #include <monomorph/spec/attention_mask.hpp>
 #include <monomorph/spec/decoder_spec.hpp>
 #include <monomorph/spec/mixture_spec.hpp>
@@ -11,23 +13,25 @@
 
 namespace monomorph::train {
 
-/// What decides the function that a decoder computes, as far as files of weights can say it: sizes and options, and
-/// the mask and the experts of all layers.
+/// What decides the function that a decoder computes, or an encoder up to the hidden states that it pools, as far as
+/// files of weights can say it: sizes and options, and of all layers the mask, the order of norms and the experts.
 struct PortableModel {
   DecoderSpec model;
   AttentionMask mask{};
+  BlockOrder order{};
+  ModelOutput output{};
   std::optional<MixtureSpec> mixture{};  ///< in the place of an MLP; the width of an expert is the model's d_ff
 };
 
-/// Of a recipe whose layers are all the decoder block, or all a mixture's, with one mask. Whether attention keeps
-/// within documents is no matter here: a text alone is one document.
+/// Of a recipe whose layers are all dense blocks of one order, or all a mixture's, with one mask. Whether attention
+/// keeps within documents is no matter here: a text alone is one document.
 /// @throws UsageError [WEIGHTS-01] naming what the recipe has besides
 PortableModel portable_model(const RecipeProgram& recipe);
 
 /// By name as `describe` and checkpoints have them ("model.norm.epsilon"), what decides the function of a model,
-/// "mask", and of a mixture "experts.top_k" and the like. What only training reads (dropout, initialisation, the kernel
-/// of attention) is left out, and so is what no other field reads, as the base of rotary positions where positions are
-/// learned.
+/// "mask", "order", "output", and of a mixture "experts.top_k" and the like. What only training reads (dropout,
+/// initialisation, the kernel of attention) is left out, and so is what no other field reads, as the base of rotary
+/// positions where positions are learned.
 using ModelFacts = std::map<std::string, std::string>;
 ModelFacts facts_of(const PortableModel& portable);
 /// Whether a fact of a model is one of these.   @param facts all of the same model

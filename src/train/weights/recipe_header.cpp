@@ -4,12 +4,14 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
+#include <monomorph/spec/encoder_spec.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,14 +28,20 @@ std::string literal_of(const Fact& fact) {
   return fact.value;
 }
 
+template <class Spec> Spec model_without_options(const DecoderSpec& model) {
+  return {.vocab_size = model.vocab_size,
+          .n_layers = model.n_layers,
+          .n_heads = model.n_heads,
+          .d_model = model.d_model,
+          .context_length = model.context_length};
+}
+
 /// Fields that must be given, and those that are not as a model has them that says nothing of them.
 std::vector<Fact> facts_to_say(const PortableModel& portable) {
   const DecoderSpec& model = portable.model;
-  const std::vector<Fact> usual = model_facts(DecoderSpec{.vocab_size = model.vocab_size,
-                                                          .n_layers = model.n_layers,
-                                                          .n_heads = model.n_heads,
-                                                          .d_model = model.d_model,
-                                                          .context_length = model.context_length});
+  const std::vector<Fact> usual =
+      model_facts(portable.output == ModelOutput::logits ? model_without_options<DecoderSpec>(model)
+                                                         : model_without_options<EncoderSpec>(model).trunk());
   constexpr std::array<std::string_view, 6> always{"model.vocab_size", "model.n_layers",       "model.n_heads",
                                                    "model.d_model",    "model.context_length", "model.d_ff"};
   const ModelFacts deciding = facts_of(portable);
@@ -75,26 +83,35 @@ void check_identifier(const std::string& name) {
   throw UsageError("WEIGHTS-12", fmt::format("a recipe can't be named {}; give an identifier of C++", in_quotes(name)));
 }
 
+/// `layers`, unless they are as usual.
+std::string layers_line(const PortableModel& portable, const std::string& name) {
+  std::string block;
+  if (portable.mixture) block = fmt::format("Mixture<{}_experts>", name);
+  if (portable.order == BlockOrder::normed_residual) block = "Composed<monomorph::BlockOrder::normed_residual>";
+  if (block.empty()) return "";
+  return fmt::format("  using layers = monomorph::Stack<monomorph::Run<monomorph::{}::Block, {}>>;\n", block,
+                     portable.model.n_layers.value);
+}
+
+std::string attention_line(const PortableModel& portable) {
+  if (portable.output == ModelOutput::embeddings)
+    return "  using attention = monomorph::attention::PerDocument<monomorph::attention::Bidirectional>;\n";
+  if (portable.mask == AttentionMask{}) return "";
+  return fmt::format("  using attention = monomorph::attention::SlidingWindow<{}>;\n", portable.mask.before + 1);
+}
+
 }  // namespace
 
 std::string recipe_header(const std::string& folder, const std::string& name) {
   check_identifier(name);
   const FolderModel model = read_folder_model(folder);
-  const auto& [decoder, mask, mixture] = model.portable;
+  const PortableModel& portable = model.portable;
+  const std::optional<MixtureSpec>& mixture = portable.mixture;
+  const bool is_encoder = portable.output == ModelOutput::embeddings;
   const std::string experts =
       !mixture ? ""
                : fmt::format("inline constexpr monomorph::MixtureSpec {}_experts{{.n_experts = {}, .top_k = {}}};\n\n",
                              name, mixture->n_experts.value, mixture->top_k.value);
-  const std::string layers =
-      !mixture ? ""
-               : fmt::format(
-                     "  using layers = monomorph::Stack<monomorph::Run<monomorph::Mixture<{}_experts>::Block, "
-                     "{}>>;\n",
-                     name, decoder.n_layers.value);
-  const std::string attention =
-      mask == AttentionMask{}
-          ? ""
-          : fmt::format("  using attention = monomorph::attention::SlidingWindow<{}>;\n", mask.before + 1);
   return fmt::format(
       "#pragma once\n"
       "#include <monomorph/run.hpp>\n\n"
@@ -102,17 +119,18 @@ std::string recipe_header(const std::string& folder, const std::string& name) {
       "{}"
       "/// The model of a config.json of Hugging Face's, a {}.\n"
       "struct {} {{\n"
-      "  static constexpr monomorph::DecoderSpec model{{\n      {},\n  }};\n"
-      "{}{}"
+      "  static constexpr monomorph::{} model{{\n      {},\n  }};\n"
+      "{}{}{}"
       "  using sharding = monomorph::sharding::Replicate;\n"
       "  using precision = monomorph::precision::Fp32;\n"
       "  using checkpointing = monomorph::checkpointing::KeepAll;\n"
       "  using optimizer = monomorph::optim::AdamW;\n"
       "}};\n\n"
       "}}  // namespace recipes\n",
-      experts, model.family->architecture, name,
-      fmt::join(initializers(facts_to_say(model.portable), std::string_view("model.").size()), ",\n      "), layers,
-      attention);
+      experts, model.family->architecture, name, is_encoder ? "EncoderSpec" : "DecoderSpec",
+      fmt::join(initializers(facts_to_say(model.portable), std::string_view("model.").size()), ",\n      "),
+      layers_line(portable, name), attention_line(portable),
+      is_encoder ? "  using objective = monomorph::objective::ContrastivePairs;\n" : "");
 }
 
 }  // namespace monomorph::train

@@ -44,6 +44,7 @@ void add_part(const std::string& name, bool transposed, PlacedPart part, std::ve
   place.parts.push_back(std::move(part));
 }
 
+/// @param block of theirs
 void add(const TensorRow& row, const CanonicalTensor& tensor, int block, std::vector<PlacedTensor>& placed) {
   const std::string name = numbered(row.theirs, of_block, block);
   if (name.find(of_expert) == std::string::npos)
@@ -81,13 +82,18 @@ std::vector<PlacedTensor> placed_tensors(const Family& family, const RecipeProgr
       if ((row.ours.find(of_block) == std::string_view::npos) != (block < 0)) continue;
       const auto found = std::ranges::find(left, numbered(row.ours, of_block, block), &CanonicalTensor::name);
       if (found == left.end()) continue;  // what an option leaves out
-      add(row, *found, block, placed);
+      add(row, *found, block < 0 ? recipe.n_blocks - 1 : block - row.blocks_before, placed);
       left.erase(found);
     }
   if (!left.empty())
     throw UsageError("WEIGHTS-01",
                      fmt::format("{} models of Hugging Face have no tensor for {} of {}; change the recipe",
                                  family.model_type, left.front().name, recipe.name));
+  if (!family.shared_row.theirs.empty())
+    placed.push_back({.name = std::string(family.shared_row.theirs),
+                      .rows = family.shared_row.rows,
+                      .cols = recipe.model->d_model,
+                      .parts = {}});
   return placed;
 }
 

@@ -39,7 +39,7 @@ struct PlacedTensor {
   bool transposed = false;  ///< the file has rows as columns
   bool is_vector = false;
   std::int64_t rows = 0, cols = 1;
-  std::vector<PlacedPart> parts;
+  std::vector<PlacedPart> parts;  ///< none of a family's shared row
   bool is_of_one_expert = false;
   std::vector<std::int64_t> file_shape() const;
   std::int64_t elements() const { return rows * cols; }

@@ -8,4 +8,4 @@ __global__ void count(const unsigned* x, int n, unsigned* counts) {
 }
 
 /// Adds in the order in which threads come.
-__global__ void add_up(const float* x, float* sum) { atomicAdd(sum, x[threadIdx.x]); }
+__global__ void add_up_parts(const float* x, float* sum) { atomicAdd(sum, x[threadIdx.x]); }

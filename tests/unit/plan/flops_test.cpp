@@ -80,6 +80,7 @@ TEST_CASE("what activation checkpointing computes again is counted beside the ex
   CHECK(computed_again<Ordered<BlockOrder::sandwich_norm>, EveryBlock>() == 12 * (14'155'776 + 1'574'400.0));
   CHECK(computed_again<Ordered<BlockOrder::post_norm>, EveryBlock>() == 12 * (14'155'776 + 1'574'400.0));
   CHECK(computed_again<Ordered<BlockOrder::parallel>, EveryBlock>() == 12 * (block - 2.0 * 768 * 768));
+  CHECK(computed_again<Ordered<BlockOrder::normed_residual>, EveryBlock>() == 12 * block);
   // By choice: what is no product costs none, and all products are the whole block's.
   using checkpointing::Selective;
   constexpr double qkv = 2.0 * 3 * 768 * 768, projection = 2.0 * 768 * 768, mlp = 2.0 * 4 * 768 * 768;

@@ -112,6 +112,10 @@ template <class Subject> struct Sweep {
       INFO(pair.rule << " beside " << pair.beside << ": " << pair.why);
       CHECK(std::find(met_.begin(), met_.end(), &pair) != met_.end());  // or nothing is to be explained
     }
+    for (const Joining& rule : joining) {
+      INFO(rule.rule << ": " << rule.why);
+      CHECK(std::find(joined_.begin(), joined_.end(), &rule) != joined_.end());
+    }
   }
 
   int n_pairs = 0, n_of_one_stage = 0;
@@ -138,7 +142,10 @@ template <class Subject> struct Sweep {
     if (overlap || (stages[first] <= stages[second] && !is_silent(rule_a, rule_b, pair))) expected.add(rule_a, {});
     if (!overlap && stages[second] <= stages[first] && !is_silent(rule_b, rule_a, pair)) expected.add(rule_b, {});
     for (const Joining& joining : joining_)
-      if (pair.has(joining.rule) && !expected.has(joining.rule)) expected.add(joining.rule, {});
+      if (pair.has(joining.rule) && !expected.has(joining.rule)) {
+        expected.add(joining.rule, {});
+        joined_.push_back(&joining);
+      }
     ++n_pairs;
     n_of_one_stage += stages[first] == stages[second];
     INFO(rule_a << " and " << rule_b << " together: " << text(pair));
@@ -164,6 +171,7 @@ template <class Subject> struct Sweep {
   std::initializer_list<Silent> silent_;
   std::initializer_list<Joining> joining_;
   std::vector<const Silent*> met_;
+  std::vector<const Joining*> joined_;
 };
 
 /// What of a recipe a policy or a value is. Several may be changed at once.

@@ -4,6 +4,7 @@
 #include <monomorph/runtime/cuda/fused_products.hpp>
 #include <monomorph/runtime/cuda/kernels.hpp>
 #include <monomorph/runtime/cuda/memory.hpp>
+#include <monomorph/runtime/cuda/qk_norm_rotary.hpp>
 #include <monomorph/runtime/cuda/recording.hpp>
 #include <monomorph/runtime/cuda/transfers.hpp>
 #include <monomorph/runtime/kernels/kernels.hpp>

@@ -19,8 +19,9 @@ template <class R> std::vector<train::LayerKind> layer_kinds() {
     const std::string_view name = type_name<Block>();
     train::LayerKind kind{.count = run.length,
                           .name = name.substr(0, name.find('<')),
-                          .is_decoder_block = is_decoder_block<R, Block>,
+                          .is_plain_block = is_plain_block<R, Block>,
                           .mixture = mixture_of_block<R, Block>};
+    if constexpr (is_plain_block<R, Block>) kind.order = Block::block_order;
     if constexpr (requires { Block::template describe<R>(kind.features); }) Block::template describe<R>(kind.features);
     kinds.push_back(std::move(kind));
   });

@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/block/sublayer.hpp>
 #include <monomorph/core/owned.hpp>
 #include <monomorph/core/sample.hpp>
 #include <monomorph/plan/planned_recipe.hpp>
@@ -38,7 +39,8 @@ struct LayerAttention {
 struct LayerKind {
   int count;
   std::string_view name;                 ///< of the block, without its arguments
-  bool is_decoder_block = false;         ///< the model's sizes, and a mask, say all that it computes
+  bool is_plain_block = false;           ///< the model's sizes, a mask, and the order say all that it computes
+  BlockOrder order{};                    ///< of a plain block
   const MixtureSpec* mixture = nullptr;  ///< these, the model's sizes, and a mask do
   BlockFeatures features{};              ///< what it says of itself
 };

@@ -162,7 +162,7 @@ __global__ void __launch_bounds__(tile_threads, 1) key_gradients(const __grid_co
   write_sums<Tile>(sums.dv, call.dv.row(row, kv_head), call.dv.stride, keys.n, call.features, as_is);
 }
 
-void start(Queue queue, const AttentionCall& call, const AttentionDropout& dropout) {
+void start_backward(Queue queue, const AttentionCall& call, const AttentionDropout& dropout) {
   if (!call.q.present()) return;
   const auto& [batch, tokens, heads, kv_heads, features, scale] = call.shape;
   const std::int64_t sequences = batch * heads, kv_sequences = batch * kv_heads, rows = tokens;
@@ -177,13 +177,13 @@ void start(Queue queue, const AttentionCall& call, const AttentionDropout& dropo
 
 }  // namespace
 
-void plain_attention_backward(Queue queue, const AttentionCall& call) { start(queue, call, {}); }
+void plain_attention_backward(Queue queue, const AttentionCall& call) { start_backward(queue, call, {}); }
 
 void reference_attention_backward(Queue queue, View q, View k, View v, View out, View lse_BNT, View dout, View dq,
                                   View dk, View dv, const AttentionShape& shape, const AttentionMask& mask,
                                   const DropoutKey& key, const std::int32_t* document_starts) {
   const KernelSpan span(Work::attention, "reference_attention_backward", queue.stream);
-  start(queue, {q, k, v, out, lse_BNT, dout, dq, dk, dv, shape, mask, document_starts}, AttentionDropout(key));
+  start_backward(queue, {q, k, v, out, lse_BNT, dout, dq, dk, dv, shape, mask, document_starts}, AttentionDropout(key));
 }
 
 }  // namespace monomorph::cuda

@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(tile_threads, Tile::blocks)
   write_lse<Tile>(call, softmax, blockIdx.x, first_query);
 }
 
-void start(Queue queue, const AttentionCall& call, const AttentionDropout& dropout) {
+void start_forward(Queue queue, const AttentionCall& call, const AttentionDropout& dropout) {
   if (!call.q.present()) return;
   in_attention_tile(call.q.dtype, call.shape.head_dim, [&]<class S, class Tile>() {
     launch(attend<S, Tile>, tiles_of<Tile>(call.shape.batch * call.shape.heads, call.shape.tokens), queue,
@@ -126,12 +126,12 @@ void start(Queue queue, const AttentionCall& call, const AttentionDropout& dropo
 
 }  // namespace
 
-void plain_attention(Queue queue, const AttentionCall& call) { start(queue, call, {}); }
+void plain_attention(Queue queue, const AttentionCall& call) { start_forward(queue, call, {}); }
 
 void reference_attention(Queue queue, View q, View k, View v, View out, View lse_BNT, const AttentionShape& shape,
                          const AttentionMask& mask, const DropoutKey& key, const std::int32_t* document_starts) {
   const KernelSpan span(Work::attention, "reference_attention", queue.stream);
-  start(queue, {q, k, v, out, lse_BNT, {}, {}, {}, {}, shape, mask, document_starts}, AttentionDropout(key));
+  start_forward(queue, {q, k, v, out, lse_BNT, {}, {}, {}, {}, shape, mask, document_starts}, AttentionDropout(key));
 }
 
 }  // namespace monomorph::cuda

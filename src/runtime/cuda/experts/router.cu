@@ -94,10 +94,6 @@ __device__ inline std::int64_t token_of_warp() {
 /// That sums of scores are divided by without harm: sigmoids may all be zero.
 template <class S> constexpr S least_divisor = S(1e-20);
 
-struct Greater {
-  template <class S> __device__ S operator()(S a, S b) const { return a > b ? a : b; }
-};
-
 template <class S> __device__ void softmax(const Token<S>& token) {
   S greatest = -std::numeric_limits<S>::infinity();
   token.each_own([&](int expert) { greatest = Greater()(greatest, token.scores[expert]); });

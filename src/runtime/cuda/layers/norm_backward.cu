@@ -13,7 +13,7 @@
 namespace monomorph::cuda {
 namespace {
 
-constexpr int warps_threads = 128, one_pack_threads = 256, most_threads = 512;
+constexpr int one_pack_threads = 256;
 
 template <class T> struct Backward {
   using S = Compute<T>;

@@ -1,11 +1,7 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
 #include <monomorph/runtime/machine/kernel_span.hpp>
 
-#include "runtime/cuda/host/staging.hpp"
-#include "runtime/cuda/launch/map_elements.hpp"
-#include "runtime/kernels/dtypes.hpp"
-
-#include <stdexcept>
+#include "runtime/cuda/layers/rotation.hpp"
 
 namespace monomorph::cuda {
 namespace {
@@ -18,34 +14,18 @@ template <class T> struct Rotation {
   using S = Compute<T>;
   Rows<T> x;
   T* high;  ///< where H/2 features have gone by
-  Rows<const S> cos, sin;
-  std::int64_t first_position;
-  const std::int32_t* document_starts;  ///< or null
-  int rows, tokens, heads, half;
+  Angles<S> angles;
+  int rows, heads, half;
   S direction;  ///< 1, or -1 to rotate back
 };
-
-/// Packs of features i and of features i + H/2.
-template <class S, int width> struct Halves { Pack<S, width> low, high; };
-
-template <class S, int width>
-__device__ void rotate(Halves<S, width>& x, const Pack<S, width>& cos, const Pack<S, width>& sine) {
-  MONOMORPH_UNROLL
-  for (int i = 0; i < width; ++i) {
-    const S a = x.low.at[i], b = x.high.at[i];
-    x.low.at[i] = a * cos.at[i] - b * sine.at[i];
-    x.high.at[i] = b * cos.at[i] + a * sine.at[i];
-  }
-}
 
 /// One pack of the angles of one row, for heads head, head + step, …. All are read before one is written.
 template <int width, class T>
 __device__ void rotate_heads(const Rotation<T>& r, int row, int head, int step, int column) {
   using S = Compute<T>;
-  const std::int64_t start = r.document_starts != nullptr ? r.document_starts[row] : 0;
-  const std::int64_t position = r.first_position + row % r.tokens - start;
-  const auto cos = read_pack<S, width>(r.cos.data + position * r.cos.stride + column);
-  auto sine = read_pack<S, width>(r.sin.data + position * r.sin.stride + column);
+  const std::int64_t position = r.angles.position(row);
+  const auto cos = read_pack<S, width>(r.angles.cos.data + position * r.angles.cos.stride + column);
+  auto sine = read_pack<S, width>(r.angles.sin.data + position * r.angles.sin.stride + column);
   MONOMORPH_UNROLL
   for (int i = 0; i < width; ++i) sine.at[i] = r.direction * sine.at[i];
 
@@ -87,16 +67,15 @@ void rotary(Queue queue, View x, View cos, View sin, std::int64_t tokens, std::i
   const KernelSpan span(Work::elementwise, "rotary", queue.stream);
   if (!x.present()) return;
   const std::int64_t half = cos.shape.cols, rows = x.shape.rows;
-  const std::int32_t* const starts = document_starts != nullptr ? on_device(queue, document_starts, rows) : nullptr;
   in_element_type(x.dtype, [&]<class T>() {
     using S = Compute<T>;
-    if (cos.dtype != dtype_of<S> || sin.dtype != dtype_of<S>)
-      throw std::logic_error("cuda::rotary has tables of the dtype that it computes in");
-    const Rotation<T> r{
-        {x.as<T>(), x.stride},           x.as<T>() + half,         {cos.as<const S>(), cos.stride},
-        {sin.as<const S>(), sin.stride}, first_position,           starts,
-        static_cast<int>(rows),          static_cast<int>(tokens), static_cast<int>(x.shape.cols / (2 * half)),
-        static_cast<int>(half),          inverse ? S(-1) : S(1)};
+    const Rotation<T> r{{x.as<T>(), x.stride},
+                        x.as<T>() + half,
+                        angles_of<S>(queue, cos, sin, first_position, tokens, document_starts, rows),
+                        static_cast<int>(rows),
+                        static_cast<int>(x.shape.cols / (2 * half)),
+                        static_cast<int>(half),
+                        inverse ? S(-1) : S(1)};
     constexpr int width = pack_width<T, S>();
     const bool packed = half % width == 0 && rows_start_access(x) && rows_start_access(cos) && rows_start_access(sin);
     if (packed)

@@ -40,10 +40,6 @@ template <class S> struct Looking {
   std::int32_t* found;
 };
 
-struct Greater {
-  template <class S> __device__ S operator()(S a, S b) const { return a > b ? a : b; }
-};
-
 template <class S> __global__ void __launch_bounds__(compare_threads) look(Looking<S> looking) {
   S* const row = looking.products + blockIdx.x * looking.samples;
   const std::int64_t own = looking.first + blockIdx.x;

@@ -33,10 +33,6 @@ template <class S> struct Samples {
   PreferenceTerms terms;
 };
 
-struct Smaller {
-  template <class T> __device__ T operator()(T a, T b) const { return a < b ? a : b; }
-};
-
 /// Where in a sample the first document behind a place begins; where the sample ends if there is none.
 /// @tparam Name as of joined_in_block
 template <class Name>

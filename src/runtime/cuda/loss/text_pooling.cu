@@ -22,13 +22,6 @@ struct TokensOfText {
   int first, last, count;
 };
 
-struct Smaller {
-  __device__ int operator()(int a, int b) const { return a < b ? a : b; }
-};
-struct Larger {
-  __device__ int operator()(int a, int b) const { return a > b ? a : b; }
-};
-
 __device__ inline TokensOfText tokens_of(const std::int32_t* text_of_T, int tokens, std::int32_t text) {
   TokensOfText own{tokens, -1, 0};
   for (int t = static_cast<int>(threadIdx.x); t < tokens; t += pool_threads) {
@@ -37,7 +30,7 @@ __device__ inline TokensOfText tokens_of(const std::int32_t* text_of_T, int toke
     own.last = t;
     ++own.count;
   }
-  return {joined_in_block<struct OfFirst>(own.first, Smaller()), joined_in_block<struct OfLast>(own.last, Larger()),
+  return {joined_in_block<struct OfFirst>(own.first, Smaller()), joined_in_block<struct OfLast>(own.last, Greater()),
           joined_in_block<struct OfCount>(own.count, Sum())};
 }
 

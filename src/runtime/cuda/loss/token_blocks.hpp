@@ -19,10 +19,6 @@ namespace {
 // ---- In a block
 // ------------------------------------------------------------------------------------------------------
 
-struct Greater {
-  template <class S> __device__ S operator()(S a, S b) const { return a > b ? a : b; }
-};
-
 /// f<width>(column) for packs of n columns, and f<1>(column) for those behind them.
 template <int width, class F> __device__ void each_pack(std::int64_t n, F f) {
   const std::int64_t packed = n / width * width, step = static_cast<std::int64_t>(blockDim.x) * width;

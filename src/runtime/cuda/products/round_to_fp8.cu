@@ -23,15 +23,12 @@ constexpr int blocks_at_once = 8;
 
 /// Elements of a tile as they are written to its rows, each row a word longer than that, so that those of a column lie
 /// in different banks.
-template <class F> struct Tile {
+template <class F> struct RoundedTile {
   static constexpr int pitch = tile + static_cast<int>(sizeof(std::uint32_t));
   std::uint32_t words[tile * pitch / sizeof(std::uint32_t)];
   MONOMORPH_HOST_DEVICE F* row(int i) { return reinterpret_cast<F*>(words) + i * pitch; }
 };
 
-struct Greater {
-  __device__ std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const { return a < b ? b : a; }
-};
 struct OfTensor {};
 
 __device__ inline void join_maximum(std::int64_t* to, std::uint32_t magnitude) {
@@ -66,7 +63,7 @@ template <class F>
 __global__ void __launch_bounds__(threads)
     round_tiles(const BFloat16* x, std::int64_t stride, std::int64_t rows, std::int64_t cols, const float* scale,
                 Destination<F> to, std::int64_t* maximum) {
-  Tile<F>& of_tile = block_memory<Tile<F>>();
+  RoundedTile<F>& of_tile = block_memory<RoundedTile<F>>();
   const int line = static_cast<int>(threadIdx.x) / parts_of_tile,
             first = static_cast<int>(threadIdx.x) % parts_of_tile * width;
   const std::int64_t first_col = std::int64_t{blockIdx.x} * tile;

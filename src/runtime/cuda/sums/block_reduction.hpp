@@ -32,6 +32,12 @@ template <class Name, class T, class Join> __device__ T joined_in_block(T value,
 struct Sum {
   template <class T> __device__ T operator()(T a, T b) const { return a + b; }
 };
+struct Greater {
+  template <class T> __device__ T operator()(T a, T b) const { return a > b ? a : b; }
+};
+struct Smaller {
+  template <class T> __device__ T operator()(T a, T b) const { return a < b ? a : b; }
+};
 
 }  // namespace
 }  // namespace monomorph::cuda

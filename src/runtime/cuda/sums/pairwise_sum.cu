@@ -37,7 +37,7 @@ __device__ void add_up_pack(const Terms& terms, T* sum, std::int64_t i, bool acc
 /// @tparam Narrow the dtype of terms that have not the sum's, or that of the sum
 template <int levels, int width, class Narrow, class T>
 __global__ void __launch_bounds__(sum_threads)
-    add_up(const __grid_constant__ Terms terms, T* sum, std::int64_t n, bool accumulate) {
+    add_up_parts(const __grid_constant__ Terms terms, T* sum, std::int64_t n, bool accumulate) {
   const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * sum_threads + threadIdx.x) * width;
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * sum_threads * width;
   for (std::int64_t i = first; i < n; i += step) {
@@ -54,8 +54,8 @@ template <int levels, int width, class Narrow, class T>
 void start(Queue queue, const Terms& terms, View sum, bool accumulate) {
   constexpr std::int64_t most_blocks = 4096, block_elements = std::int64_t{sum_threads} * width;
   const std::int64_t n = sum.elements(), blocks = std::min((n + block_elements - 1) / block_elements, most_blocks);
-  launch(add_up<levels, width, Narrow, T>, {static_cast<unsigned>(blocks), sum_threads}, queue, terms, sum.as<T>(), n,
-         accumulate);
+  launch(add_up_parts<levels, width, Narrow, T>, {static_cast<unsigned>(blocks), sum_threads}, queue, terms,
+         sum.as<T>(), n, accumulate);
 }
 
 /// Few terms need few registers, and views that lie as they do in buffers are read in whole packs.

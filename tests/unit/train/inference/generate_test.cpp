@@ -9,6 +9,7 @@
 #include <monomorph/train/inference/generate.hpp>
 
 #include <map>
+#include <numeric>
 
 using namespace monomorph;
 using namespace monomorph::train;
@@ -21,10 +22,10 @@ const std::string tokenizers = MONOMORPH_SOURCE_DIR "/tests/fixtures/tokenizers/
 
 class RecitingPass final : public TokenPass {
  public:
-  /// @param n_tokens if not nullptr, counts what goes through
+  /// @param passes is told how many tokens go through in each
   RecitingPass(const PassSizes& sizes, std::vector<std::int32_t> script, std::int64_t vocab_size,
-               std::int64_t* n_tokens = nullptr)
-      : n_tokens_(n_tokens),
+               std::vector<std::int64_t>& passes)
+      : passes_(passes),
         sizes_(sizes),
         script_(std::move(script)),
         vocab_size_(vocab_size),
@@ -32,7 +33,7 @@ class RecitingPass final : public TokenPass {
   PassSizes sizes() const override { return sizes_; }
   PassLimits limits() const override { return {context_length, vocab_size_}; }
   View run(const NewTokens& tokens) override {
-    if (n_tokens_ != nullptr) *n_tokens_ += tokens.places.tokens;
+    passes_.push_back(tokens.places.tokens);
     std::fill(logits_.begin(), logits_.end(), 0.0f);
     for (std::size_t row = 0; row < tokens.wanted.size(); ++row) {
       const auto n = static_cast<std::size_t>(tokens.places.position(tokens.wanted[row])) + 1;
@@ -42,7 +43,7 @@ class RecitingPass final : public TokenPass {
   }
 
  private:
-  std::int64_t* n_tokens_;
+  std::vector<std::int64_t>& passes_;
   PassSizes sizes_;
   std::vector<std::int32_t> script_;
   std::int64_t vocab_size_;
@@ -53,6 +54,7 @@ class RecitingPass final : public TokenPass {
 struct Written {
   std::map<std::uint32_t, GeneratedText> texts;
   std::map<std::uint32_t, std::vector<std::string>> pieces;
+  std::vector<std::int64_t> passes;
   std::int64_t pages_left = 0;
 };
 struct Machine {
@@ -65,10 +67,10 @@ struct Machine {
   }
   Written write(const std::vector<std::int32_t>& script, const GenerationSettings& settings,
                 const std::vector<std::int64_t>& prompts) const {
+    Written written;
     Session session(
         make_owned<RecitingPass>(PassSizes{.tokens = 16, .wanted = sequences, .sequences = sequences, .pages = pages},
-                                 script, tokenizer->vocab_size()));
-    Written written;
+                                 script, tokenizer->vocab_size(), written.passes));
     std::uint32_t next = 0;
     generate(session, *tokenizer, settings,
              {.next = [&]() -> std::optional<TextRequest> {
@@ -149,6 +151,12 @@ TEST_CASE("many texts are what each is by itself, however few grow at a time") {
   }
 }
 
+TEST_CASE("prompts that fit a pass go through it together") {
+  Machine machine;
+  machine.sequences = 4, machine.pages = 8;
+  CHECK(machine.write("some words", greedy(2), {3, 4, 9, 1}).passes == std::vector<std::int64_t>{16, 1, 4});
+}
+
 TEST_CASE("a text goes on when its context is full, and a prompt may be longer than the context") {
   const Machine machine;
   const Written written = machine.write("The quick brown fox", greedy(100), {1, context_length, 3 * context_length});
@@ -208,14 +216,15 @@ TEST_CASE("of a conversation only what is new goes through the model") {
   const Machine machine;
   const std::vector<std::int32_t> script =
       machine.tokenizer->encode("zero one two three four five six seven eight nine");
-  std::int64_t n_tokens = 0;
+  std::vector<std::int64_t> passes;
+  const auto n_tokens = [&passes] { return std::accumulate(passes.begin(), passes.end(), std::int64_t{0}); };
   Session session(make_owned<RecitingPass>(PassSizes{.tokens = 16, .wanted = 1, .sequences = 1, .pages = 2}, script,
-                                           machine.tokenizer->vocab_size(), &n_tokens));
+                                           machine.tokenizer->vocab_size(), passes));
   const GenerationSettings settings = greedy(4);
   {
     Conversation conversation(session, *machine.tokenizer, settings);
     const auto answer = [&](const std::vector<std::int32_t>& prompt) {
-      n_tokens = 0;
+      passes.clear();
       std::string shown;
       const GeneratedText text = conversation.answer(prompt, [&](std::string_view more) { shown += more; });
       CHECK(shown == text.text);
@@ -227,16 +236,16 @@ TEST_CASE("of a conversation only what is new goes through the model") {
     std::vector<std::int32_t> said{5, 5, 5};
     const std::vector<std::int32_t> first = answer(said);
     REQUIRE(first.size() == 4);
-    CHECK(n_tokens == 3 + 3);  // nobody asks what follows the last
+    CHECK(n_tokens() == 3 + 3);  // nobody asks what follows the last
     said.insert(said.end(), first.begin(), first.end());
     said.insert(said.end(), {7, 7});
     CHECK(answer(said).size() == 4);
-    CHECK(n_tokens == 1 + 2 + 3);
+    CHECK(n_tokens() == 1 + 2 + 3);
     said[1] = 6;
     CHECK(answer(said).size() == 4);
-    CHECK(n_tokens == 9 + 3);
+    CHECK(n_tokens() == 9 + 3);
     CHECK(answer({5}).size() == 4);
-    CHECK(n_tokens == 1 + 3);
+    CHECK(n_tokens() == 1 + 3);
 
     said.assign(30, 5);
     CHECK(conversation.room(said) == 2);
