@@ -41,6 +41,11 @@ template <class Base> struct TeacherLike {
     return model;
   }();
 };
+/// Its experts compute in memory that only a backward uses in other models.
+struct TeacherOfExperts : TeacherLike<llama_like> {
+  static constexpr MixtureSpec mixture{.n_experts = 4, .top_k = 2, .d_expert = 24, .n_shared = 1};
+  using layers = Stack<Run<Mixture<mixture>::template Block, model.n_layers>>;
+};
 template <class Student, class Teacher> struct InDocumentsTaught : TaughtBy<Student, Teacher> {
   struct Source : Teacher {
     using attention = monomorph::attention::WithinDocuments;
@@ -84,7 +89,9 @@ Sequences rows_of(std::int64_t n, std::int64_t length = T) {
 void check_close(double actual, double expected) { CHECK(actual == Approx(expected).epsilon(1e-10).margin(1e-12)); }
 
 template <Recipe R> ReferenceBatch batch_of(const Sequences& rows, std::int64_t layers) {
+  using Teacher = typename R::objective::Teacher;
   ReferenceLayer layer{plan::TeacherOf<R>::model};
+  if constexpr (requires { Teacher::mixture; }) layer.mixture = Teacher::mixture;
   ReferenceBatch batch{.ids = rows.inputs,
                        .targets = rows.targets,
                        .layers = std::vector<ReferenceLayer>(static_cast<std::size_t>(layers), layer)};
@@ -145,6 +152,11 @@ TEST_CASE("losses, metrics and gradients of a student are those of autograd") {
   check_against_autograd<InDocumentsTaught<Student<llama_like>, TeacherLike<gpt2_like>>>(terms(Divergence::forward_kl,
                                                                                                2, 0.5),
                                                                                          in_one_chunk);
+}
+
+TEST_CASE("a student of a mixture of experts has the losses, metrics and gradients of autograd") {
+  check_against_autograd<TaughtBy<Student<gpt2_like>, TeacherOfExperts>>(terms(Divergence::forward_kl, 2, 0.5),
+                                                                         in_one_chunk);
 }
 
 TEST_CASE("adapters learn from a teacher by the gradients of autograd") {

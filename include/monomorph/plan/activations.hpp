@@ -38,6 +38,18 @@ constexpr typename Layer::Saved place_saved(SavedPlacement activations, SavedPla
     return {activations, statistics, n_tokens};
 }
 
+/// Of what Temporary places, for the layer with most: all layers share it.
+template <class R> constexpr std::int64_t temporary_elements(std::int64_t n_tokens) {
+  std::int64_t most = 0;
+  for (int i = 0; i < n_layers<R>; ++i)
+    with_layer<R>(i, [&](auto layer) {
+      Layout layout;
+      typename decltype(layer)::Temporary(layout, n_tokens);
+      most = larger_of(most, layout.elements);
+    });
+  return most;
+}
+
 /// Everything whose size follows the micro-batch: slices of the activation buffer (compute dtype) and of the statistics
 /// buffer (fp32 at least). M = micro_batch · T tokens.
 template <class R> struct Activations {
@@ -77,14 +89,7 @@ template <class R> struct Activations {
     buffer.elements += scratch_length_;
     statistics.elements += statistics_scratch_length_;
     temporary.offset = buffer.elements;
-    Layout longest;
-    for (int i = 0; i < n_layers<R>; ++i)
-      with_layer<R>(i, [&](auto layer) {
-        Layout layout;
-        typename decltype(layer)::Temporary(layout, n_tokens);
-        longest.elements = larger_of(longest.elements, layout.elements);
-      });
-    buffer.elements += longest.elements;
+    buffer.elements += temporary_elements<R>(n_tokens);
   }
 
   template <class Layer> constexpr typename Layer::Saved saved(Layer layer, int i) const {

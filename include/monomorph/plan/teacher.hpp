@@ -46,11 +46,13 @@ inline constexpr int n_teacher_units = [] {
 }();
 
 /// Everything whose size follows the micro-batch in a pass without backward, up to what the last layer multiplies its
-/// table with: two places that outputs of layers take in turn, and one for what each computes with.
+/// table with: two places that outputs of layers take in turn, one for what each computes with, and their Temporary,
+/// which some layers compute in on the way forward, too, as experts do.
 template <class R> struct ForwardActivations {
   std::int64_t n_tokens;
   Layout buffer, statistics;
   std::array<Slice, 2> y_MD{};
+  Slice temporary;
 
   constexpr explicit ForwardActivations(std::int64_t micro_batch) : n_tokens(micro_batch * trunk_of<R>.context_length) {
     for (Slice& y : y_MD) y = buffer.take({n_tokens, trunk_of<R>.d_model});
@@ -69,7 +71,8 @@ template <class R> struct ForwardActivations {
     Layout activations{begin_}, of_statistics;
     typename LastLayer<R>::DecodeTemporary(activations, of_statistics, n_tokens);
     reach(activations, of_statistics);
-    buffer = longest;
+    temporary.offset = longest.elements;
+    buffer.elements = longest.elements + temporary_elements<R>(n_tokens);
     statistics = longest_statistics;
   }
 

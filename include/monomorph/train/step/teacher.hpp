@@ -86,7 +86,7 @@ template <Recipe R> class Teacher {
     if (layer < last_layer) t.y_MD = activations_[plan_.y(layer)];
     t.activations = activations_;
     t.statistics = statistics_;
-    t.temporary_offset = plan_.buffer.elements;  // nothing lies there: only a backward would use it
+    t.temporary_offset = plan_.temporary.offset;
     t.rotary_cos_TH = tables_.cos_TH;
     t.rotary_sin_TH = tables_.sin_TH;
     t.batch = micro_batch_;
