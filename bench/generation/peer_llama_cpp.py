@@ -96,7 +96,8 @@ def measure(model, batch, prompt, tokens):
 
 def main():
     *sizes, batch, prompt, tokens, rounds = map(int, sys.argv[1:])
-    llama_cpp.llama_log_set(llama_cpp.llama_log_callback(lambda level, text, data: None), None)
+    says_nothing = llama_cpp.llama_log_callback(lambda level, text, data: None)  # must live as long as the library calls it
+    llama_cpp.llama_log_set(says_nothing, None)
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "model.gguf"
         write_model(path, *sizes)
