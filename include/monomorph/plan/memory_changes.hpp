@@ -48,7 +48,7 @@ inline constexpr MemoryChange memory_changes[] = {
     {PolicyChange::full_shard, true},  // both: more exchange for a token, but nothing is computed twice
     {PolicyChange::every_block},       // computes forward twice: a third more arithmetic
     {PolicyChange::full_shard_and_every_block},
-    {PolicyChange::every_block, true},  // on one rank, where nothing can be sharded
+    {PolicyChange::every_block, true},  // both again, and without the exchange: the last that one rank has
     {PolicyChange::full_shard_and_every_block, true},
     {PolicyChange::all_on_host, true},  // the same, and parameters come to the device for every use
 };

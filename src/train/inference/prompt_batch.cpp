@@ -5,8 +5,8 @@
 namespace monomorph::train {
 
 void PromptBatch::add(int sequence, std::span<const std::int32_t> tokens, Take take) {
-  const auto& [most_tokens, most_prompts, sequences, pages] = session_.sizes();
-  if (n_tokens_ + std::ssize(tokens) > most_tokens || std::ssize(prompts_) == most_prompts) read();
+  const PassSizes& most = session_.sizes();
+  if (n_tokens_ + std::ssize(tokens) > most.tokens || std::ssize(prompts_) == most.wanted) read();
   prompts_.push_back({sequence, tokens, 1});
   takes_.push_back(std::move(take));
   n_tokens_ += std::ssize(tokens);
