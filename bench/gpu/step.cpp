@@ -1,6 +1,6 @@
 // Times the optimiser step of one recipe on one GPU, on random tokens: gpu_step_<recipe> [steps] [warm-up steps]
-// [micro-batch] [micro-batches a step] prints a line of JSON. The host asks for a step before it reads what has become
-// of the one before.
+// [micro-batch] [micro-batches a step] [0: steps are not recorded] prints a line of JSON. The host asks for a step
+// before it reads what has become of the one before.
 #include "bench/gpu/recipes.hpp"
 #include "bench/step/random_step.hpp"
 
@@ -34,6 +34,8 @@ int main(int argc, char** argv) {
   bench::RandomBatch<R> batch(static_cast<std::int64_t>(micro_batch) * accumulated);
   batch.fill(random);
   train::Step<R> step(*communicator, micro_batch, 0);
+  const bool recorded = bench::argument(argc, argv, 5, 1) != 0;
+  step.record_steps(recorded);
   std::optional<train::Ticket> last;
   double first_step = 0, host = 0, loss = 0;
   auto begin = Clock::now();
@@ -63,11 +65,12 @@ int main(int argc, char** argv) {
   const double tokens = static_cast<double>(micro_batch * accumulated * T);
   constexpr double gib = 1073741824;
   fmt::print(
-      "{{\"recipe\": \"{}\", \"micro_batch\": {}, \"ms_per_step\": {:.2f}, \"tokens_per_s\": {:.0f}, \"host_ms\": "
+      "{{\"recipe\": \"{}\", \"micro_batch\": {}, \"recorded\": {}, \"ms_per_step\": {:.2f}, \"tokens_per_s\": {:.0f}, "
+      "\"host_ms\": "
       "{:.2f}, "
       "\"first_step_s\": {:.2f}, \"device_gib\": {:.2f}, \"planned_gib\": {:.2f}, \"loss_1\": {:.5f}, \"loss\": "
       "{:.5f}}}\n",
-      R_NAME, micro_batch, spent * 1e3, tokens / spent, host / steps * 1e3, first_step,
+      R_NAME, micro_batch, recorded, spent * 1e3, tokens / spent, host / steps * 1e3, first_step,
       static_cast<double>(total - free) / gib, static_cast<double>(plan::memory<R>(1, micro_batch).total()) / gib,
       losses.empty() ? loss : losses.front(), loss);
 }

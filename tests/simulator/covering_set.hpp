@@ -1,5 +1,5 @@
 #pragma once
-#include "simulator/simulated_step.hpp"
+#include "support/gpu_step.hpp"
 
 #include <monomorph/optim/averaged.hpp>
 #include <monomorph/optim/bf16_state.hpp>

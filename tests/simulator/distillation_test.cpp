@@ -1,5 +1,5 @@
-// Models that learn from a teacher, on a simulated GPU: the losses, metrics and evaluations of a CPU.
-#include "simulator/simulated_step.hpp"
+// Models that learn from a teacher, on a GPU: the losses, metrics and evaluations of a CPU.
+#include "support/gpu_step.hpp"
 #include "support/catch.hpp"
 
 namespace monomorph::testing {
@@ -43,7 +43,7 @@ void check_trained(double tolerance, Divergence divergence, double temperature, 
     CAPTURE(i);
     CHECK(gpu[i] == Approx(cpu[i]).epsilon(tolerance));
   }
-  CHECK(Simulator::the().take_races().empty());
+  check_no_races();
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Encoders trained on pairs of texts, on a simulated GPU: the losses of a CPU.
 #include "numerics/pairs.hpp"
-#include "simulator/simulated_step.hpp"
+#include "support/gpu_step.hpp"
 
 #include "support/catch.hpp"  // last: LibTorch has a CHECK, too
 

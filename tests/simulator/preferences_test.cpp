@@ -1,5 +1,5 @@
-// Pairs of sequences of which one was chosen, on a simulated GPU: the losses, metrics and log-probabilities of a CPU.
-#include "simulator/simulated_step.hpp"
+// Pairs of sequences of which one was chosen, on a GPU: the losses, metrics and log-probabilities of a CPU.
+#include "support/gpu_step.hpp"
 #include "support/catch.hpp"
 
 namespace monomorph::testing {
@@ -55,7 +55,7 @@ void check_trained(double tolerance, PreferenceLoss kind, double beta, double la
   check_close(gpu.losses, cpu.losses, tolerance);
   check_close(gpu.metrics, cpu.metrics, tolerance);
   check_close(gpu.log_probabilities, cpu.log_probabilities, tolerance);
-  CHECK(Simulator::the().take_races().empty());
+  check_no_races();
 }
 
 }  // namespace

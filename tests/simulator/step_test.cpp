@@ -1,5 +1,5 @@
 // The whole step through the device cuda, on a simulated GPU: it trains as on a CPU.
-#include "simulator/simulated_step.hpp"
+#include "support/gpu_step.hpp"
 #include "support/catch.hpp"
 
 #include <algorithm>
