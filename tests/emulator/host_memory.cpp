@@ -1,5 +1,8 @@
 #include "emulator/device/cuda_runtime.h"
 
+#include <monomorph/runtime/cuda/memory.hpp>
+
+#include <cstring>
 #include <deque>
 #include <vector>
 
@@ -34,6 +37,20 @@ std::byte* workspace(Queue, std::int64_t bytes) {
   memory.assign(static_cast<std::size_t>(bytes) + 256, std::byte{0xFF});
   const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
   return memory.data() + (256 - begin % 256) % 256;
+}
+
+// Of contiguous views, as nothing that runs here copies others.
+View place_on_host(Queue, View view, HostBuffer& buffer) {
+  buffer.resize(static_cast<std::size_t>(view.bytes()));
+  return {buffer.data(), view.dtype, view.shape};
+}
+View copy_to_host(Queue queue, View view, HostBuffer& buffer) {
+  const View place = place_on_host(queue, view, buffer);
+  std::memcpy(place.data, view.data, buffer.size());
+  return place;
+}
+void copy_from_host(Queue, View place, View view) {
+  std::memcpy(view.data, place.data, static_cast<std::size_t>(view.bytes()));
 }
 
 }  // namespace monomorph::cuda
