@@ -106,6 +106,7 @@ TEST_CASE("what a GPU cannot decide is drawn by the host, or all if that is too 
         if (margin > 0x1p-24) REQUIRE(undecided > 2);
         check_normal(n, dtype, run, {.margin = margin});
         check_normal(n, dtype, run, {.margin = margin, .capacity = 2});
+        check_normal(n, dtype, run, {.at_once = 701, .margin = margin});
         check_normal(n, dtype, run, {.margin = margin, .capacity = static_cast<std::uint32_t>(undecided)});
       }
     }

@@ -3,6 +3,7 @@
 #include "emulator/emulator.hpp"
 #include "emulator/sample_kernels.hpp"
 #include "runtime/cuda/attention/plain_attention.hpp"
+#include "runtime/cuda/layers/first_values.hpp"
 #include "runtime/cuda/loss/contrast.hpp"
 #include "runtime/cuda/products/mixed_products.hpp"
 #include "runtime/cuda/products/round_to_fp8.hpp"
@@ -60,6 +61,21 @@ TEST_CASE("kernels race for nothing") {
           cuda::zero({}, view(a));
           cuda::pairwise_sum({}, parts, view(a), true);
         }) == 0);
+}
+
+TEST_CASE("drawing first values races for nothing") {
+  constexpr std::int64_t n = 1001;
+  std::vector<float> x(n);
+  const View view(reinterpret_cast<std::byte*>(x.data()), DType::fp32, {1, n});
+  std::vector<std::uint32_t> elements(n);
+  for (const double cutoff : {0.0, 2.0})
+    CHECK(races_of([&] {
+            std::uint32_t count = 0;
+            cuda::draw_normal({}, view, {{}, 3, 1, cutoff}, 0x1p-20, {&count, elements.data(), n});
+            REQUIRE(count > 0);
+            cuda::put_elements({}, view.columns(0, 1), elements.data(), view);
+            cuda::fill_uniform({}, view, {}, 1, 0.5);
+          }) == 0);
 }
 
 TEST_CASE("attention races for nothing") {

@@ -83,19 +83,27 @@ TEST_CASE("a GPU copies, clears and adds with the bits of a CPU", "[elementwise]
 
 TEST_CASE("first values have the bits of a CPU", "[random]") {
   MONOMORPH_NEEDS_GPU;
+  constexpr random::Stream stream{7, random::Purpose::initialization, 1, 2};
   for (const DType dtype : dtypes) {
-    const Mirror x = random_mirror({1, 100'000}, dtype, 1);
-    on_both([&](auto queue) {
-      fill_normal(queue, x.on(queue), {7, random::Purpose::initialization, 1, 2}, 13, 0.02, 0);
-    });
-    x.check_equal();
-    on_both([&](auto queue) {
-      fill_uniform(queue, x.on(queue), {7, random::Purpose::initialization, 1, 2}, 13, 0.125);
-    });
+    CAPTURE(name_of(dtype));
+    const Mirror x = random_mirror({1, dtype == DType::fp64 ? 100'001 : 4'000'003}, dtype, 1);
+    for (const double cutoff : {0.0, 0.5, 2.0, 3.0}) {
+      CAPTURE(cutoff);
+      on_both([&](auto queue) { fill_normal(queue, x.on(queue), stream, 13, 0.02, cutoff); });
+      x.check_equal();
+    }
+    on_both([&](auto queue) { fill_uniform(queue, x.on(queue), stream, 13, 0.125); });
     x.check_equal();
     on_both([&](auto queue) { fill(queue, x.on(queue), 1.5); });
     x.check_equal();
   }
+}
+
+TEST_CASE("first values of more elements than are drawn at once have the bits of a CPU", "[random]") {
+  MONOMORPH_NEEDS_GPU;
+  const Mirror x(filled(1, (std::int64_t{1} << 24) + 5, 1), DType::fp32);
+  on_both([&](auto queue) { fill_normal(queue, x.on(queue), {1, random::Purpose::initialization, 0, 0}, 2, 1, 0); });
+  x.check_equal();
 }
 
 TEST_CASE("activations on a GPU", "[activation]") {

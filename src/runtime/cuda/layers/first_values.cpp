@@ -58,9 +58,8 @@ void fill_part(Queue queue, const View& part, const NormalRun& run, const Normal
 }  // namespace
 
 void fill_normal(Queue queue, View x, const NormalRun& run, const NormalDrawing& drawing) {
-  constexpr std::int64_t most_elements = std::int64_t{1} << 24;
-  for (std::int64_t begin = 0; begin < x.elements(); begin += most_elements) {
-    const View part = x.reshaped({1, x.elements()}).columns(begin, std::min(most_elements, x.elements() - begin));
+  for (std::int64_t begin = 0; begin < x.elements(); begin += drawing.at_once) {
+    const View part = x.reshaped({1, x.elements()}).columns(begin, std::min(drawing.at_once, x.elements() - begin));
     NormalRun of_part = run;
     of_part.first += static_cast<std::uint64_t>(begin);
     if (part.dtype == DType::fp64)  // which nothing rounds

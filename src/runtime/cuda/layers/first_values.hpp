@@ -13,18 +13,18 @@ namespace monomorph::cuda {
 /// How far a standard normal number on a GPU may lie from the host's. In units of u = 2^-52, of which an error of one
 /// last place is one at most, and with every function of either taken for 4 times as wrong as it is documented to be:
 ///
-/// Box-Muller, radius · cos(angle). The radius is below sqrt(2 · 33 ln 2) < 6.8. An error of 8 u in its logarithm is
-/// one of 4 u in the root, 27 u in the product. The host's angle is rounded three times, each by less than 2π · u / 2,
-/// and a GPU's not at all: 10 u, and 65 u in the product. Cosine and sine, 4 u and 8 u: 82 u. Rounding the product: 7
-/// u. Together 181 u.
+/// Box-Muller, radius · cos(angle). The radius is below sqrt(2 · 33 ln 2) < 6.8. Two logarithms, 8 u apart, are 4 u
+/// apart in the root: 27 u in the product. The host's angle is rounded twice, by up to 2π · u / 2, and a GPU's is not:
+/// 43 u in the product. Cosine and sine, of 4 u here and 8 u there: 82 u. Roundings of root and product: 14 u. Together
+/// 166 u.
 ///
 /// Truncated. The probability is made of sums and products alone, and so is the same. The approximation with which
 /// Halley's method begins is off by e < 4.5e-4, a step leaves (x² / 12 + 1 / 6) e³, and two leave 1e-27: of errors that
 /// came before it, the last step leaves nothing. Of its own there are those of the probability below x, which count
 /// Φ(x) / φ(x) times: 20 u of erfc, for which that is at most 1.26, or 26 u; its argument's, 1.5 u |x| < 11 u; and 7 u
-/// of the step's rounding. On both sides together 88 u, and clamping makes no difference greater.
+/// of the step's roundings. On both sides together 88 u, and clamping makes no difference greater.
 ///
-/// Times the deviation, a rounding more: 14 u. All of it is below 200 u < 2^-44; four times as much is safe.
+/// The product with the deviation rounds once more: 7 u. All of it is less than 200 u, and the margin is 1,024 u.
 inline constexpr double normal_margin = 0x1p-42;
 
 /// What random::normal is told.
@@ -47,9 +47,11 @@ void draw_normal(Queue queue, View x, const NormalRun& run, double margin, const
 /// x[elements[i]] = values[i], of the same dtype.
 void put_elements(Queue queue, View values, const std::uint32_t* elements, View x);
 
-/// Who draws, how sure of it, and how many elements of 2^24 may be left to the host before it draws all of them.
+/// Who draws, how many elements at once, how sure of it, and how many of these may be left to the host before it draws
+/// all of them.
 struct NormalDrawing {
   void (*draw)(Queue, View, const NormalRun&, double margin, const UndecidedList&) = draw_normal;
+  std::int64_t at_once = std::int64_t{1} << 24;
   double margin = normal_margin;
   std::uint32_t capacity = 1 << 16;
 };
