@@ -18,8 +18,10 @@
 namespace monomorph::cuda {
 namespace {
 
-/// As many as have registers enough.
-template <class S> constexpr int most_token_threads = 4096 / sizeof(S);
+/// So many that a multiprocessor has the registers for two blocks: one token's logits are read while another's
+/// gradients are written.
+template <class S> constexpr int most_token_threads = 2048 / sizeof(S);
+constexpr int tokens_at_once = 2;
 
 /// The logits of all tokens as a kernel gets them.   @tparam S of logits and losses, D of gradients
 template <class S, class D> struct Tokens {
@@ -125,7 +127,7 @@ __device__ S loss_of(const Exponentials<S>& found, S target_logit, S log_total, 
 }
 
 template <int width, class S, class D>
-__global__ void __launch_bounds__(most_token_threads<S>, 1) cross_entropies(Tokens<S, D> tokens) {
+__global__ void __launch_bounds__(most_token_threads<S>, tokens_at_once) cross_entropies(Tokens<S, D> tokens) {
   const std::int64_t row = blockIdx.x;
   const std::int32_t target = tokens.targets[row];
   const S* const logits = tokens.logits + row * tokens.stride;
