@@ -27,7 +27,8 @@ void add_to_sum(const TokenLogits& logits, std::int64_t n) {
   if (logits.sum != nullptr) logits.sum->add({.loss = row_total(logits.loss_C), .tokens = n});
 }
 
-/// A token's logits as a function reads and overwrites them: in their place, or, if they are narrower, in a thread's own.
+/// A token's logits as a function reads and overwrites them: in their place, or, if they are narrower, in a thread's
+/// own.
 template <class S> View in_arithmetic(const View& row) {
   constexpr DType dtype = std::same_as<S, double> ? DType::fp64 : DType::fp32;
   if (row.dtype == dtype) return row;

@@ -5,8 +5,8 @@
 namespace monomorph::train {
 namespace {
 
-/// Adds what logits, their gradients and losses of a longer chunk of tokens take. Logits of the dtype of activations lie
-/// among these, with their gradients in their place.
+/// Adds what logits, their gradients and losses of a longer chunk of tokens take. Logits of the dtype of activations
+/// lie among these, with their gradients in their place.
 void resize_loss_chunk(const plan::PlannedRecipe& recipe, std::int64_t n_tokens, plan::Memory& memory) {
   const std::int64_t vocabulary = recipe.trunk->padded_vocab();
   const std::int64_t here = recipe.loss_chunk_tokens(n_tokens),

@@ -50,7 +50,8 @@ template <class F, class S> double call_token(const void* f, S* row, std::int64_
 }  // namespace detail
 
 /// A loss with arithmetic of the caller's own, from several threads: f(row, vocab_size, target) with the logits of a
-/// counted token, all float or all double (of 16 bits a copy in float), gives its loss, and leaves the gradient in the place of the logits.
+/// counted token, all float or all double (of 16 bits a copy in float), gives its loss, and leaves the gradient in the
+/// place of the logits.
 template <class F> void each_token(Queue, const TokenLogits& logits, const F& f) {
   detail::token_losses(logits, {&f, detail::call_token<F, float>, detail::call_token<F, double>});
 }

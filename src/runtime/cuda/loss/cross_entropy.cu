@@ -13,8 +13,9 @@
 #include <limits>
 
 // A block for each token. It reads the logits once for their maximum and the sum of their exponentials, and again, from
-// the second-level cache, for the gradient. Exponentials are of the logits' dtype, or fp32 of logits of 16 bits, and are
-// added up in fp64, so that no vocabulary is too large: of fp32 logits, losses and gradients have errors below 1e-6.
+// the second-level cache, for the gradient. Exponentials are of the logits' dtype, or fp32 of logits of 16 bits, and
+// are added up in fp64, so that no vocabulary is too large: of fp32 logits, losses and gradients have errors below
+// 1e-6.
 namespace monomorph::cuda {
 namespace {
 
